@@ -1,0 +1,79 @@
+#include "adapters/protocol/fields.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+namespace plumb {
+
+using nlohmann::json;
+
+namespace {
+
+[[noreturn]] void expected(std::string_view what, std::string_view kind, const json& got) {
+  std::string shown = dump(got);
+  if (shown.size() > 60) shown = shown.substr(0, 60) + "...";
+  throw Malformed(fmt::format("{} is not {}: {}", what, kind, shown));
+}
+
+}  // namespace
+
+const json& field(const json& object, std::string_view name) {
+  if (!object.is_object()) expected("the message", "an object", object);
+  const auto at = object.find(name);
+  if (at == object.end()) throw Malformed(fmt::format("field \"{}\" is missing", name));
+  return *at;
+}
+
+const json* optional_field(const json& object, std::string_view name) {
+  if (!object.is_object()) expected("the message", "an object", object);
+  const auto at = object.find(name);
+  return at == object.end() || at->is_null() ? nullptr : &*at;
+}
+
+std::int64_t integer(const json& j, std::string_view what) {
+  constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  if (!j.is_number_integer() || (j.is_number_unsigned() && j.get<std::uint64_t>() > most))
+    expected(what, "an integer", j);
+  return j.get<std::int64_t>();
+}
+
+std::int64_t count(const json& j, std::string_view what) {
+  const std::int64_t n = integer(j, what);
+  if (n < 0) expected(what, "a count", j);
+  return n;
+}
+
+double seconds(const json& j, std::string_view what) {
+  if (!j.is_number() || !std::isfinite(j.get<double>()) || j.get<double>() < 0)
+    expected(what, "a number of seconds", j);
+  return j.get<double>();
+}
+
+const std::string& text(const json& j, std::string_view what) {
+  if (!j.is_string()) expected(what, "a string", j);
+  return j.get_ref<const std::string&>();
+}
+
+const json& list(const json& j, std::string_view what) {
+  if (!j.is_array()) expected(what, "a list", j);
+  return j;
+}
+
+std::vector<std::int64_t> integers(const json& j, std::string_view what) {
+  std::vector<std::int64_t> out;
+  out.reserve(list(j, what).size());
+  for (const json& e : j) out.push_back(integer(e, what));
+  return out;
+}
+
+std::vector<std::string> texts(const json& j, std::string_view what) {
+  std::vector<std::string> out;
+  for (const json& e : list(j, what)) out.push_back(text(e, what));
+  return out;
+}
+
+std::string dump(const json& j) { return j.dump(-1, ' ', false, json::error_handler_t::replace); }
+
+}  // namespace plumb

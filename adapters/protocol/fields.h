@@ -1,0 +1,31 @@
+// Strict access to JSON that somebody else wrote. Every function throws Malformed, which says what was
+// expected of which field.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "adapters/protocol/message.h"
+
+namespace plumb {
+
+const nlohmann::json& field(const nlohmann::json& object, std::string_view name);
+
+// The field, or null where it is absent or null.
+const nlohmann::json* optional_field(const nlohmann::json& object, std::string_view name);
+
+std::int64_t integer(const nlohmann::json&, std::string_view what);  // any int64
+std::int64_t count(const nlohmann::json&, std::string_view what);    // not negative
+double seconds(const nlohmann::json&, std::string_view what);        // finite, not negative
+const std::string& text(const nlohmann::json&, std::string_view what);
+const nlohmann::json& list(const nlohmann::json&, std::string_view what);
+std::vector<std::int64_t> integers(const nlohmann::json&, std::string_view what);
+std::vector<std::string> texts(const nlohmann::json&, std::string_view what);
+
+// JSON text of a value; bytes that are not UTF-8 become U+FFFD.
+std::string dump(const nlohmann::json&);
+
+}  // namespace plumb

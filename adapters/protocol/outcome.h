@@ -1,0 +1,50 @@
+// What a backend returned.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "reference/words/op.h"
+
+namespace plumb {
+
+// One device's block of one result: its bytes lie in the arena. `claim` is the slice of the global
+// array that the framework says it is, a list of ranges per dimension; absent where it says nothing.
+struct Block {
+  std::int64_t device = 0;
+  std::int64_t result = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+  std::optional<std::vector<std::vector<Range>>> claim;
+};
+
+// A collective that the backend issued. Bytes are per device, but for `moved`: received from others,
+// summed over devices, where the backend counted.
+struct Collective {
+  std::string kind;
+  std::vector<std::vector<std::int64_t>> groups;
+  std::vector<std::string> axes;
+  std::vector<std::pair<std::int64_t, std::int64_t>> pairs;
+  std::int64_t in = 0, out = 0;
+  std::optional<std::int64_t> moved;
+  std::int64_t times = 1;
+  std::string op, dtype, note;
+};
+using Trace = std::vector<Collective>;
+
+struct Outcome {
+  std::vector<Block> blocks;
+  std::vector<std::optional<std::string>> claims;  // per result, the layout as text
+  Trace trace;
+  std::optional<std::int64_t> received;  // bytes, counted by the backend itself
+  std::vector<std::string> notes;
+  std::vector<double> run_seconds;
+  double compile_seconds = 0;
+  std::vector<std::vector<std::string>> groups;  // axis sets for which the backend had a group
+  std::string hlo;                               // the path of a dump, or empty
+};
+
+}  // namespace plumb

@@ -1,0 +1,202 @@
+#include "adapters/protocol/serve.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "adapters/protocol/fields.h"
+#include "adapters/protocol/message.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+
+using nlohmann::json;
+
+namespace {
+
+struct Channel {
+  int requests = -1, replies = -1;
+  std::string buffer{};
+  std::size_t used = 0;  // bytes of the buffer that were handed out
+  std::vector<char> chunk = std::vector<char>(64 * 1024);
+};
+
+int descriptor(const char* variable) {
+  const char* value = std::getenv(variable);
+  if (!value)
+    throw std::runtime_error(fmt::format("{} is not set: this program is started by plumb", variable));
+  return std::atoi(value);
+}
+
+// The next line without its end; nullopt where the requests end.
+std::optional<std::string_view> read_line(Channel& channel) {
+  channel.buffer.erase(0, channel.used);
+  channel.used = 0;
+  std::size_t scanned = 0;
+  while (true) {
+    const std::size_t end = channel.buffer.find('\n', scanned);
+    if (end != std::string::npos) {
+      channel.used = end + 1;
+      return std::string_view(channel.buffer).substr(0, end);
+    }
+    scanned = channel.buffer.size();
+    const ssize_t n = ::read(channel.requests, channel.chunk.data(), channel.chunk.size());
+    if (n == 0) return std::nullopt;
+    if (n > 0)
+      channel.buffer.append(channel.chunk.data(), static_cast<std::size_t>(n));
+    else if (errno != EINTR)
+      throw std::runtime_error(fmt::format("reading a request: {}", strerror(errno)));
+  }
+}
+
+void write_line(const Channel& channel, fmt::memory_buffer& line) {
+  line.push_back('\n');
+  for (std::size_t at = 0; at < line.size();) {
+    const ssize_t n = ::write(channel.replies, line.data() + at, line.size() - at);
+    if (n >= 0)
+      at += static_cast<std::size_t>(n);
+    else if (errno != EINTR)
+      throw std::runtime_error(fmt::format("writing a reply: {}", strerror(errno)));
+  }
+}
+
+// The arena file and as much of it as is mapped.
+struct Mapping {
+  int file = -1;
+  std::span<std::byte> bytes;
+
+  explicit Mapping(const std::string& path) : file(::open(path.c_str(), O_RDWR | O_CLOEXEC)) {
+    if (file < 0) throw std::runtime_error(fmt::format("opening the arena {}: {}", path, strerror(errno)));
+  }
+  Mapping(const Mapping&) = delete;
+  ~Mapping() {
+    if (!bytes.empty()) ::munmap(bytes.data(), bytes.size());
+    ::close(file);
+  }
+  void reach(std::size_t size) {
+    if (size <= bytes.size()) return;
+    if (!bytes.empty()) ::munmap(bytes.data(), bytes.size());
+    bytes = {};
+    void* at = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
+    if (at == MAP_FAILED)
+      throw std::runtime_error(fmt::format("mapping {} bytes of the arena: {}", size, strerror(errno)));
+    bytes = {static_cast<std::byte*>(at), size};
+  }
+};
+
+using Out = std::back_insert_iterator<fmt::memory_buffer>;
+
+void write_reply(fmt::memory_buffer& line, std::int64_t id, const Unsupported& u, Arena&) {
+  fmt::format_to(Out(line), R"({{"type":"unsupported","id":{},"reason":{},"source":{}}})", id, dump(u.reason),
+                 dump(u.source));
+}
+
+void write_reply(fmt::memory_buffer& line, std::int64_t id, const Reneged& r, Arena&) {
+  fmt::format_to(Out(line), R"({{"type":"reneged","id":{},"message":{},"detail":{}}})", id, dump(r.message),
+                 dump(r.detail));
+}
+
+void write_reply(fmt::memory_buffer& line, std::int64_t id, const Outcome& o, Arena& arena) {
+  const std::vector<std::int64_t> words = table(o.blocks);
+  const std::span<std::byte> place = arena.take(words.size() * sizeof words[0]);
+  memcpy(place.data(), words.data(), place.size());
+  fmt::format_to(Out(line),
+                 R"({{"type":"result","id":{},"table":{{"offset":{},"rows":{},"bytes":{}}},"claims":[)", id,
+                 arena.offset(place), o.blocks.size(), place.size());
+  for (std::size_t i = 0; i < o.claims.size(); ++i)
+    fmt::format_to(Out(line), "{}{}", i ? "," : "", o.claims[i] ? dump(*o.claims[i]) : "null");
+  fmt::format_to(Out(line), R"(],"trace":[)");
+  for (std::size_t i = 0; i < o.trace.size(); ++i)
+    fmt::format_to(Out(line), "{}{}", i ? "," : "", dump(to_json(o.trace[i])));
+  fmt::format_to(Out(line), R"(],"times":{{"compile":{},"run":[{}]}})", o.compile_seconds,
+                 fmt::join(o.run_seconds, ","));
+  if (o.received) fmt::format_to(Out(line), R"(,"received":{})", *o.received);
+  if (!o.groups.empty()) fmt::format_to(Out(line), R"(,"groups":{})", dump(o.groups));
+  if (!o.notes.empty()) fmt::format_to(Out(line), R"(,"notes":{})", dump(o.notes));
+  if (!o.hlo.empty()) fmt::format_to(Out(line), R"(,"hlo":{})", dump(o.hlo));
+  line.push_back('}');
+}
+
+void answer_hello(const Channel& channel, Backend& backend, const json& request) {
+  json reply = backend.hello(mesh_from_json(field(request, "mesh")));
+  reply["type"] = "hello";
+  reply["version"] = protocol_version;
+  fmt::memory_buffer line;
+  fmt::format_to(Out(line), "{}", dump(reply));
+  write_line(channel, line);
+}
+
+Request parse_request(const json& j, std::span<const std::byte> arena) {
+  Request r{integer(field(j, "id"), "id"), parse_case(text(field(j, "line"), "line")), {}};
+  for (const json& operand : list(field(j, "operands"), "operands")) {
+    const auto offset = static_cast<std::size_t>(count(field(operand, "offset"), "offset"));
+    const auto bytes = static_cast<std::size_t>(count(field(operand, "bytes"), "bytes"));
+    if (offset > arena.size() || bytes > arena.size() - offset)
+      throw Malformed("an operand lies outside the arena");
+    r.operands.push_back({arena.subspan(offset, bytes), integers(field(operand, "shape"), "shape")});
+  }
+  return r;
+}
+
+// A backend that throws could not do what it said it could.
+Reply run(Backend& backend, const Request& request, Arena& arena) try {
+  return backend.run(request, arena);
+} catch (const std::exception& e) {
+  return Reneged{e.what(), ""};
+}
+
+void answer_run(const Channel& channel, Backend& backend, const json& message, Mapping& mapping) {
+  const auto size = static_cast<std::size_t>(count(field(message, "arena"), "arena"));
+  mapping.reach(size);
+  Arena arena{mapping.bytes.first(size), static_cast<std::size_t>(count(field(message, "free"), "free"))};
+  const Request request = parse_request(message, arena.whole);
+  const Reply reply = run(backend, request, arena);
+  fmt::memory_buffer line;
+  std::visit([&](const auto& r) { write_reply(line, request.id, r, arena); }, reply);
+  write_line(channel, line);
+}
+
+void converse(Backend& backend) {
+  Channel channel{descriptor("PLUMB_REQUESTS"), descriptor("PLUMB_REPLIES")};
+  std::optional<Mapping> mapping;
+  while (const auto line = read_line(channel)) {
+    const json request = json::parse(*line);
+    const std::string& type = text(field(request, "type"), "type");
+    if (type == "hello") {
+      mapping.emplace(text(field(request, "arena"), "arena"));
+      answer_hello(channel, backend, request);
+    } else if (type == "run" && mapping) {
+      answer_run(channel, backend, request, *mapping);
+    } else {
+      throw Malformed(fmt::format("unexpected request \"{}\"", type));
+    }
+  }
+}
+
+}  // namespace
+
+int serve(Backend& backend) try {
+  converse(backend);
+  return 0;
+} catch (const std::exception& e) {
+  fmt::print(stderr, "{}\n", e.what());
+  return 2;
+}
+
+std::vector<std::pair<std::string, std::string>> options() {
+  std::vector<std::pair<std::string, std::string>> out;
+  const char* value = std::getenv("PLUMB_OPTIONS");
+  if (!value || !*value) return out;
+  const json parsed = json::parse(value);
+  for (const auto& [key, option] : parsed.items()) out.emplace_back(key, text(option, key));
+  return out;
+}
+
+}  // namespace plumb

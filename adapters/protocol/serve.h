@@ -1,0 +1,61 @@
+// A C++ backend: a struct with hello and run, handed to serve().
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "adapters/protocol/outcome.h"
+
+namespace plumb {
+
+struct Unsupported {
+  std::string reason, source;
+};
+struct Reneged {
+  std::string message, detail;
+};
+using Reply = std::variant<Outcome, Unsupported, Reneged>;
+
+// An operand lies whole in the arena; one with unfinished axes has a leading dimension for its parts.
+struct Operand {
+  std::span<const std::byte> bytes;
+  std::vector<std::int64_t> shape;
+};
+
+// The part of the arena that is the backend's to write. take() gives the next `bytes`, aligned to 64,
+// zeroed only if never written; offset() is where a taken span lies in the file. A request that the
+// arena cannot hold throws std::length_error.
+struct Arena {
+  std::span<std::byte> whole;
+  std::size_t next = 0;
+  std::span<std::byte> take(std::size_t bytes);
+  std::uint64_t offset(std::span<const std::byte> taken) const;
+};
+
+struct Request {
+  std::int64_t id = 0;
+  Case c;
+  std::vector<Operand> operands;
+};
+
+// The one virtual interface of Plumbline.
+struct Backend {
+  virtual ~Backend() = default;
+  // The hello message without type and version: name, versions, devices, capabilities.
+  virtual nlohmann::json hello(const Mesh& first) = 0;
+  // Blocks must lie in spans taken from the arena.
+  virtual Reply run(const Request&, Arena&) = 0;
+};
+
+// Speaks the protocol on the descriptors of PLUMB_REQUESTS and PLUMB_REPLIES until the requests end.
+// Returns the exit code of the program: 0, or 2 with a message on standard error where there is no
+// channel or a request cannot be read.
+int serve(Backend&);
+
+// PLUMB_OPTIONS as pairs; empty where unset.
+std::vector<std::pair<std::string, std::string>> options();
+
+}  // namespace plumb

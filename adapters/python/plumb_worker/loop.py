@@ -1,0 +1,180 @@
+"""The worker's side of the protocol: hello, then one reply to each request until the requests end.
+
+A backend is any object with
+    hello(mesh) -> dict            the hello message without type and version
+    limit(case) -> Limit or None   decided before the framework is called
+    run(case, operands, started) -> Result
+where `operands` are pairs (bytes of the arena as a memoryview, shape) and `started()` tells the harness that
+compilation is over.
+Whatever `run` raises is the framework's and becomes `reneged`.
+"""
+
+import dataclasses
+import json
+import mmap
+import os
+import signal
+import struct
+import sys
+import traceback
+
+from .case import Case
+
+VERSION = 1
+ALIGN = 64
+
+
+@dataclasses.dataclass
+class Limit:
+    """Why a case is unsupported, and where that is written."""
+
+    reason: str
+    source: str
+
+
+@dataclasses.dataclass
+class Result:
+    """What a run returned. A block is (device, result, data, slices): data a buffer of bytes, slices a list of
+    lists of (begin, end) per dimension, or None where the framework says nothing."""
+
+    blocks: list
+    claims: list
+    trace: list = dataclasses.field(default_factory=list)
+    compile_seconds: float = 0.0
+    run_seconds: list = dataclasses.field(default_factory=list)
+    notes: list = dataclasses.field(default_factory=list)
+    hlo: str | None = None
+
+
+class Malformed(Exception):
+    """A request that is not on the protocol's page."""
+
+
+def options():
+    """PLUMB_OPTIONS as a dict of strings."""
+    return json.loads(os.environ.get("PLUMB_OPTIONS") or "{}")
+
+
+class Arena:
+    """The shared file, mapped; mapped anew when the harness grew it."""
+
+    def __init__(self, path):
+        self.file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        self.size, self.bytes = 0, None
+        self.grow(os.fstat(self.file).st_size)
+
+    def grow(self, size):
+        if size > self.size:
+            if size > os.fstat(self.file).st_size:
+                raise Malformed(f"the request says that the arena has {size} bytes, the file is shorter")
+            # The old map lives on as long as an array still looks at it.
+            self.bytes, self.size = memoryview(mmap.mmap(self.file, size)), size
+
+    def view(self, offset, nbytes):
+        if offset < 0 or nbytes < 0 or offset + nbytes > self.size:
+            raise Malformed(f"an operand ends at {offset + nbytes}, past the arena's {self.size} bytes")
+        return self.bytes[offset : offset + nbytes]
+
+
+def write_blocks(arena, free, blocks):
+    """Writes the data of the blocks and then their table; returns the table's entry in the reply."""
+    at, words, pieces = -(-free // ALIGN) * ALIGN, [], []
+    for device, result, data, slices in blocks:
+        raw = memoryview(data)
+        words += [device, result, at, raw.nbytes, -1 if slices is None else len(slices)]
+        for ranges in slices or ():
+            words.append(len(ranges))
+            for begin, end in ranges:
+                words += [begin, end]
+        pieces.append((at, raw))
+        at += -(-raw.nbytes // ALIGN) * ALIGN
+    table = memoryview(struct.pack(f"<{len(words)}q", *words))
+    pieces.append((at, table))
+    if at + table.nbytes > arena.size:
+        raise MemoryError(f"blocks and table need {at + table.nbytes} bytes, the arena holds {arena.size}")
+    for offset, raw in pieces:
+        arena.bytes[offset : offset + raw.nbytes] = raw
+    return {"offset": at, "rows": len(blocks), "bytes": table.nbytes}
+
+
+def last_lines(error, count=12):
+    """The error's own line and the end of its traceback, with frames of this machine's paths cut short."""
+    message = traceback.format_exception_only(error)[-1].strip().splitlines()
+    text = "".join(traceback.format_exception(error)).strip().splitlines()
+    return (message[0] if message else type(error).__name__)[:2000], "\n".join(text[-count:])[:8000]
+
+
+def result_message(request, result, table):
+    reply = {"type": "result", "id": request["id"], "table": table, "claims": result.claims,
+             "trace": result.trace, "times": {"compile": result.compile_seconds, "run": result.run_seconds}}
+    if result.notes:
+        reply["notes"] = result.notes
+    if result.hlo:
+        reply["hlo"] = result.hlo
+    return reply
+
+
+def answer(backend, arena, request, send):
+    try:
+        case = Case(request["case"], request.get("line", ""))
+        arena.grow(request["arena"])
+        operands = [(arena.view(o["offset"], o["bytes"]), tuple(o["shape"])) for o in request["operands"]]
+        free = request["free"]
+    except (KeyError, TypeError, ValueError) as e:
+        raise Malformed(f"run: {type(e).__name__}: {e}") from e
+    limit = backend.limit(case)
+    if limit:
+        return {"type": "unsupported", "id": request["id"], "reason": limit.reason, "source": limit.source}
+    started = lambda: send({"type": "phase", "id": request["id"], "phase": "run"})
+    try:
+        result = backend.run(case, operands, started)
+        table = write_blocks(arena, free, result.blocks)
+    except Exception as e:
+        message, detail = last_lines(e)
+        return {"type": "reneged", "id": request["id"], "message": message, "detail": detail}
+    return result_message(request, result, table)
+
+
+def converse(backend, requests, send):
+    arena = None
+    for line in requests:
+        try:
+            request = json.loads(line)
+            kind = request["type"]
+        except (ValueError, TypeError, KeyError) as e:
+            raise Malformed(f"not a message: {line[:200]!r}") from e
+        if kind == "hello":
+            if VERSION not in request.get("versions", []):
+                raise Malformed(f"this worker speaks version {VERSION}, not any of {request.get('versions')}")
+            arena = Arena(request["arena"])
+            send({"type": "hello", "version": VERSION, **backend.hello(request["mesh"])})
+        elif kind == "run" and arena:
+            send(answer(backend, arena, request, send))
+        else:
+            raise Malformed(f"unexpected message of type {kind!r}")
+
+
+def serve(backend):
+    """Speaks the protocol until the requests end. Returns the exit code: 0, or 2 with a message on standard error."""
+    try:
+        requests = os.fdopen(int(os.environ["PLUMB_REQUESTS"]), "r", encoding="utf-8", newline="\n")
+        replies = int(os.environ["PLUMB_REPLIES"])
+    except (KeyError, ValueError, OSError) as e:
+        print(f"plumb worker: no channel in PLUMB_REQUESTS and PLUMB_REPLIES ({e})", file=sys.stderr)
+        return 2
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the harness decides when a worker ends
+    os.set_inheritable(replies, False)
+
+    def send(message):
+        data = (json.dumps(message, separators=(",", ":")) + "\n").encode()
+        while data:
+            data = data[os.write(replies, data) :]
+
+    try:
+        converse(backend, requests, send)
+    except Malformed as e:
+        print(f"plumb worker: {e}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        return 0
+    return 0

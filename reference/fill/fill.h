@@ -1,0 +1,37 @@
+// The data of a case: an element's value from (case, operand, part, index), the same bits on every
+// machine.
+#pragma once
+
+#include <string>
+
+#include "reference/words/op.h"
+#include "reference/words/tensor.h"
+
+namespace plumb {
+
+// Operand `i` of the case, whole. One with unfinished axes has a leading dimension for its parts.
+Tensor fill(const Case&, int operand);
+
+// The elements of `slice` of part `p` of an operand, dense: what one device makes for itself.
+// Law: fill_slice is what cut() takes from fill().
+Tensor fill_slice(const Case&, int operand, std::int64_t p, const Slice& slice);
+
+// Why bits must be equal, or that they need not be.
+struct Certificate {
+  enum class Scope : std::uint8_t {
+    any_split,   // every partial sum of any split and order is exact in acc and wire
+    this_split,  // exact for sums split where the operands are split, any order
+    none         // no exact fill exists, or rounding data were asked for: the bound judges
+  };
+  Scope scope = Scope::any_split;
+  std::string text;  // the derivation, with its numbers: bits needed <= bits available
+};
+Certificate certificate(const Case&);
+
+// Where the contracted index of a product is cut: ascending positions 0 = c0 < c1 < ... < cn = K of the
+// common refinement of both operands' splits (einsum: over the flattened contracted letters, blocks
+// are boxes, so a list per contracted letter; grouped wgrad: positions of rows, cut also by groups).
+// A reshard has none.
+std::vector<std::vector<std::int64_t>> contracted_cuts(const Case&);
+
+}  // namespace plumb

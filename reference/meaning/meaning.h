@@ -1,0 +1,28 @@
+// What a case means: assemble, evaluate, shard again.
+#pragma once
+
+#include <vector>
+
+#include "reference/words/op.h"
+#include "reference/words/tensor.h"
+
+namespace plumb {
+
+// The whole array of which the devices hold `blocks` (one per device, dense, in device order). Finished
+// specs only. Every device that holds an element must agree on it: an assert, for this is our own data.
+Tensor assemble(const Mesh&, const Spec&, Rule, const std::vector<Tensor>& blocks);
+
+// One block per device, in device order. Law: shard then assemble is the identity.
+std::vector<Tensor> shard(const Mesh&, const Spec&, Rule, const Tensor& whole);
+
+// The whole result of a case, sums finished, every element rounded once to the dtype of the result
+// (integers wrap). Operands are whole; one with unfinished axes has a leading dimension for its parts.
+// A chain means the same as its ends.
+Tensor evaluate(const Case&, const std::vector<Tensor>& operands);
+
+// One file per op; evaluate() chooses.
+Tensor reshard(const Case&, const std::vector<Tensor>& operands);
+Tensor einsum(const Case&, const std::vector<Tensor>& operands);
+Tensor grouped(const Case&, const std::vector<Tensor>& operands);
+
+}  // namespace plumb

@@ -1,0 +1,75 @@
+// Operations and cases.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "reference/words/spec.h"
+
+namespace plumb {
+
+// Lays a tensor out anew; finishes the sums that the target no longer names.
+struct Reshard {
+  bool operator==(const Reshard&) const = default;
+};
+
+// Sum of products of two operands; one letter per dimension. A letter in both operands and the
+// result is a batch, in both operands alone it is contracted, in one operand and the result free.
+struct Einsum {
+  std::string lhs, rhs, out;
+  bool operator==(const Einsum&) const = default;
+};
+
+// Grouped matmul, rows sorted by group over dimension t:
+//   fwd    x[t,k]  w[g,k,n]  -> y[t,n]       y[t,:] = x[t,:] w[group of t]
+//   dgrad  dy[t,n] w[g,k,n]  -> dx[t,k]      dx[t,:] = dy[t,:] w[group of t] transposed
+//   wgrad  x[t,k]  dy[t,n]   -> dw[g,k,n]    dw[g] = the sum over the rows of g of x[t,:] outer dy[t,:]
+// Rows past the sum of the sizes belong to no group (a tail): zero in y and dx, ignored in dw.
+enum class Form : std::uint8_t { fwd, dgrad, wgrad };
+struct Grouped {
+  Form form = Form::fwd;
+  // One list of sizes over all rows, or one list over all groups for each equal block of rows.
+  std::vector<std::vector<std::int64_t>> sizes;
+  bool operator==(const Grouped&) const = default;
+};
+
+struct Op {
+  std::variant<Reshard, Einsum, Grouped> kind;
+  std::vector<Spec> operands;
+  std::vector<Spec> chain;  // what follows the arrows; the last is the result, the others constraints
+  bool operator==(const Op&) const = default;
+};
+
+enum class Fill : std::uint8_t { provenance, cancel, normal };
+
+// Everything needed to run it again. acc, wire and fill hold resolved values.
+struct Case {
+  Mesh mesh;
+  Op op;
+  Rule rule = Rule::flat;
+  DType acc = DType::f32;
+  DType wire = DType::f32;
+  Fill fill = Fill::provenance;
+  std::uint64_t seed = 0;
+  bool operator==(const Case&) const = default;
+};
+
+inline const Spec& result(const Case& c) { return c.op.chain.back(); }
+inline bool is_reshard(const Case& c) { return std::holds_alternative<Reshard>(c.op.kind); }
+
+// Whether the meaning of the case adds anything: a product, or an unfinished operand or result.
+bool sums(const Op&);
+
+// What a line means that does not say: acc is s32 for s8 and s32, f64 for f64, else f32; wire the
+// dtype of the spec that is reduced; fill cancel where something is summed, else provenance.
+DType default_acc(const Op&);
+DType default_wire(const Op&);
+Fill default_fill(const Op&);
+
+// The rows of each group as runs: [begin, end) of dimension t of `rows` rows. One list of sizes gives
+// at most one run per group, several lists one per block. runs[g] may hold empty ranges.
+std::vector<std::vector<Range>> group_rows(const Grouped&, std::int64_t rows);
+
+}  // namespace plumb

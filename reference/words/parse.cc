@@ -1,0 +1,260 @@
+// From text to words. README.md is the grammar.
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "reference/words/legal.h"
+#include "reference/words/scan.h"
+
+namespace plumb {
+namespace {
+
+std::string joined(const Mesh& mesh) {
+  std::string text;
+  for (const Axis& axis : mesh.axes) text += (text.empty() ? "" : ", ") + axis.name;
+  return text;
+}
+
+Mesh scan_mesh(Scan& scan) {
+  Mesh mesh;
+  const std::size_t begin = scan.at;
+  __int128 count = 1;
+  do {
+    const std::size_t at = scan.at;
+    const std::string name(scan.name("the name of an axis"));
+    if (std::ranges::any_of(mesh.axes, [&](const Axis& axis) { return axis.name == name; }))
+      scan.fail("the mesh has an axis '" + name + "' already", at);
+    scan.expect("=");
+    const std::size_t size_at = scan.at;
+    const std::int64_t size = scan.number("the size of axis '" + name + "'");
+    if (size < 1) scan.fail("an axis has at least one device", size_at);
+    if ((count *= size) > most_devices)
+      scan.fail("the mesh would have more than " + std::to_string(most_devices) + " devices", begin);
+    mesh.axes.push_back({name, size});
+  } while (scan.take(","));
+  return mesh;
+}
+
+void scan_ids(Scan& scan, Mesh& mesh) {
+  const std::int64_t count = devices(mesh);
+  std::vector<std::int64_t> place(count, -1);
+  std::int64_t position = 0;
+  bool row_major = true;
+  do {
+    const std::size_t at = scan.at;
+    const std::int64_t id = scan.number("a device id");
+    if (id >= count) scan.fail("the mesh has devices 0 to " + std::to_string(count - 1), at);
+    if (place[id] >= 0) scan.fail("device " + std::to_string(id) + " stands twice", at);
+    if (position == count) scan.fail("the mesh has only " + std::to_string(count) + " devices", at);
+    row_major &= id == position;
+    place[id] = position++;
+  } while (scan.take(","));
+  if (position < count) scan.fail("expected ',' and the ids of all " + std::to_string(count) + " devices");
+  if (!row_major) mesh.place = std::move(place);
+}
+
+AxisId scan_axis(Scan& scan, const Mesh& mesh, std::vector<AxisId>& seen) {
+  const std::size_t at = scan.at;
+  const std::string_view name = scan.name("an axis of the mesh (" + joined(mesh) + ")");
+  const auto axis = std::ranges::find(mesh.axes, name, &Axis::name);
+  if (axis == mesh.axes.end())
+    scan.fail("the mesh has no axis '" + std::string(name) + "', only " + joined(mesh), at);
+  const AxisId id = static_cast<AxisId>(axis - mesh.axes.begin());
+  if (std::ranges::count(seen, id))
+    scan.fail("axis '" + std::string(name) + "' stands twice in this spec", at);
+  seen.push_back(id);
+  return id;
+}
+
+Placed scan_spec(Scan& scan, const Mesh& mesh) {
+  Placed placed;
+  Spec& spec = placed.spec;
+  placed.at = scan.at;
+  std::vector<AxisId> seen;
+  const std::string_view dtype_text = scan.name("a dtype");
+  const auto dtype = dtype_named(dtype_text);
+  if (!dtype) {
+    std::string known;
+    for (const Format& row : formats()) known += (known.empty() ? "" : ", ") + std::string(row.name);
+    scan.fail("expected a dtype (" + known + ")", placed.at);
+  }
+  spec.dtype = *dtype;
+  scan.expect("[");
+  __int128 size = format(*dtype).bytes;
+  if (!scan.next_is("]")) do {
+      placed.dims.push_back(scan.at);
+      Dim dim{scan.number("the size of a dimension"), {}};
+      if (dim.size > 0) size *= dim.size;
+      if (size > most_bytes) scan.fail("this array would hold more than 2^62 bytes", placed.at);
+      if (scan.take("@")) do
+          dim.axes.push_back(scan_axis(scan, mesh, seen));
+        while (scan.take("."));
+      spec.dims.push_back(std::move(dim));
+    } while (scan.take(","));
+  if (!scan.take("]")) scan.fail("expected ',', '@' or ']'");
+  placed.plus = scan.at;
+  if (scan.take("+")) do
+      spec.unfinished.push_back(scan_axis(scan, mesh, seen));
+    while (scan.take("."));
+  if (size * parts(mesh, spec) > most_bytes)
+    scan.fail("its parts would hold more than 2^62 bytes", placed.at);
+  return placed;
+}
+
+Einsum scan_einsum(Scan& scan) {
+  Einsum einsum;
+  const auto letters = [&](std::string& word) {
+    while (!scan.done() && std::isalpha(static_cast<unsigned char>(scan.line[scan.at]))) {
+      if (word.find(scan.line[scan.at]) != std::string::npos)
+        scan.fail(std::string("letter '") + scan.line[scan.at] + "' stands twice here");
+      word += scan.line[scan.at++];
+    }
+  };
+  letters(einsum.lhs);
+  scan.expect(",");
+  letters(einsum.rhs);
+  scan.expect("->");
+  const std::size_t out_at = scan.at;
+  letters(einsum.out);
+  check_letters(einsum, scan, out_at);
+  return einsum;
+}
+
+Form scan_form(Scan& scan) {
+  for (Form form : {Form::fwd, Form::dgrad, Form::wgrad})
+    if (scan.take(name(form))) return form;
+  scan.fail("expected fwd, dgrad or wgrad");
+}
+
+std::vector<std::vector<std::int64_t>> scan_sizes(Scan& scan) {
+  std::vector<std::vector<std::int64_t>> sizes;
+  do {
+    std::vector<std::int64_t>& list = sizes.emplace_back();
+    do list.push_back(scan.number("the size of a group"));
+    while (scan.take(","));
+  } while (scan.take("/"));
+  return sizes;
+}
+
+DType scan_dtype(Scan& scan) {
+  const std::size_t at = scan.at;
+  const auto dtype = dtype_named(scan.name("a dtype"));
+  if (!dtype) scan.fail("expected a dtype", at);
+  return *dtype;
+}
+
+Fill scan_fill(Scan& scan) {
+  for (Fill fill : {Fill::provenance, Fill::cancel, Fill::normal})
+    if (scan.take(name(fill))) return fill;
+  scan.fail("expected provenance, cancel or normal");
+}
+
+std::uint64_t scan_seed(Scan& scan) {
+  std::uint64_t seed = 0;
+  const char *begin = scan.line.data() + scan.at, *end = scan.line.data() + scan.line.size();
+  const auto [rest, error] = std::from_chars(begin, end, seed);
+  if (error != std::errc()) scan.fail("expected a seed, 0 to 2^64 - 1");
+  scan.at = rest - scan.line.data();
+  return seed;
+}
+
+// The trailing words, each once and in this order.
+void scan_words(Scan& scan, Case& c) {
+  constexpr std::array<std::string_view, 5> words = {"nested", "acc=", "wire=", "fill=", "seed="};
+  for (std::size_t next = 0; !scan.done();) {
+    const auto word = std::ranges::find_if(words, [&](std::string_view w) { return scan.next_is(w); });
+    if (word == words.end()) scan.fail("expected '->', nested, acc=, wire=, fill=, seed= or the end");
+    const std::size_t index = word - words.begin();
+    if (index < next) scan.fail("the order is nested acc= wire= fill= seed=, each once");
+    scan.take(*word);
+    const std::size_t value_at = scan.at;
+    if (index == 0) c.rule = Rule::nested;
+    if (index == 1) check_acc(c.op, c.acc = scan_dtype(scan), scan, value_at);
+    if (index == 2) check_wire(c.op, c.wire = scan_dtype(scan), scan, value_at);
+    if (index == 3) check_fill(c.op, c.fill = scan_fill(scan), scan, value_at);
+    if (index == 4) c.seed = scan_seed(scan);
+    if (!scan.done() && !scan.next_is(" ")) scan.fail("expected a space or the end");
+    scan.spaces();
+    next = index + 1;
+  }
+}
+
+template <class Take>
+auto whole(std::string_view text, Take&& take) {
+  Scan scan{text};
+  auto value = take(scan);
+  if (!scan.done()) scan.fail("expected the end");
+  return value;
+}
+
+}  // namespace
+
+Case parse_case(std::string_view line) {
+  Case c;
+  Scan scan{line};
+  scan.spaces();
+  scan.expect("on ");
+  scan.spaces();
+  c.mesh = scan_mesh(scan);
+  scan.spaces();
+  if (scan.take("ids=")) scan_ids(scan, c.mesh);
+  if (!scan.take(":")) scan.fail(c.mesh.place.empty() ? "expected ',', ids= or ':'" : "expected ':'");
+  scan.spaces();
+  const std::size_t op_at = scan.at;
+  const std::string_view op = scan.name("reshard, einsum or grouped");
+  scan.gap();
+  std::size_t operands = 2;
+  if (op == "reshard") {
+    c.op.kind = Reshard{};
+    operands = 1;
+  } else if (op == "einsum") {
+    c.op.kind = scan_einsum(scan);
+    scan.gap();
+  } else if (op == "grouped") {
+    c.op.kind = Grouped{scan_form(scan), {}};
+    scan.gap();
+  } else {
+    scan.fail("expected reshard, einsum or grouped", op_at);
+  }
+  std::vector<Placed> specs;
+  for (std::size_t i = 0; i < operands; ++i) {
+    specs.push_back(scan_spec(scan, c.mesh));
+    c.op.operands.push_back(specs.back().spec);
+    scan.gap();
+  }
+  if (auto* grouped = std::get_if<Grouped>(&c.op.kind)) {
+    scan.expect("sizes=");
+    const std::size_t at = scan.at;
+    grouped->sizes = scan_sizes(scan);
+    check_sizes(c.op, scan, at);
+    scan.gap();
+  }
+  if (!scan.next_is("->")) scan.fail("expected '->' and the result");
+  while (scan.take("->")) {
+    scan.gap();
+    specs.push_back(scan_spec(scan, c.mesh));
+    c.op.chain.push_back(specs.back().spec);
+    scan.gap();
+  }
+  check_shapes(c.op, specs, scan);
+  c.acc = default_acc(c.op);
+  c.wire = default_wire(c.op);
+  c.fill = default_fill(c.op);
+  scan_words(scan, c);
+  return c;
+}
+
+Mesh parse_mesh(std::string_view text) {
+  return whole(text, [](Scan& scan) {
+    Mesh mesh = scan_mesh(scan);
+    if (!scan.done()) scan.gap();
+    if (scan.take("ids=")) scan_ids(scan, mesh);
+    return mesh;
+  });
+}
+
+Spec parse_spec(std::string_view text, const Mesh& mesh) {
+  return whole(text, [&](Scan& scan) { return scan_spec(scan, mesh).spec; });
+}
+
+}  // namespace plumb

@@ -1,0 +1,108 @@
+// From words to text: the inverse of parse.cc.
+#include <fmt/format.h>
+
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+void put_axes(std::string& text, const Mesh& mesh, const std::vector<AxisId>& axes) {
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    if (i > 0) text += '.';
+    text += mesh.axes[axes[i]].name;
+  }
+}
+
+void put(std::string& text, const Mesh& mesh, const Spec& spec) {
+  text += format(spec.dtype).name;
+  text += '[';
+  for (std::size_t d = 0; d < spec.dims.size(); ++d) {
+    if (d > 0) text += ',';
+    text += fmt::format_int(spec.dims[d].size).c_str();
+    if (!spec.dims[d].axes.empty()) text += '@';
+    put_axes(text, mesh, spec.dims[d].axes);
+  }
+  text += ']';
+  if (!spec.unfinished.empty()) text += '+';
+  put_axes(text, mesh, spec.unfinished);
+}
+
+void put_list(std::string& text, const std::vector<std::int64_t>& numbers) {
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (i > 0) text += ',';
+    text += fmt::format_int(numbers[i]).c_str();
+  }
+}
+
+void put(std::string& text, const Mesh& mesh) {
+  for (std::size_t a = 0; a < mesh.axes.size(); ++a) {
+    if (a > 0) text += ',';
+    text += mesh.axes[a].name;
+    text += '=';
+    text += fmt::format_int(mesh.axes[a].size).c_str();
+  }
+  if (mesh.place.empty()) return;
+  text += " ids=";
+  put_list(text, ids(mesh));
+}
+
+}  // namespace
+
+std::string_view name(const Op& op) {
+  constexpr std::string_view names[] = {"reshard", "einsum", "grouped"};
+  return names[op.kind.index()];
+}
+
+std::string_view name(Fill fill) {
+  constexpr std::string_view names[] = {"provenance", "cancel", "normal"};
+  return names[static_cast<int>(fill)];
+}
+
+std::string_view name(Rule rule) { return rule == Rule::flat ? "flat" : "nested"; }
+
+std::string_view name(Form form) {
+  constexpr std::string_view names[] = {"fwd", "dgrad", "wgrad"};
+  return names[static_cast<int>(form)];
+}
+
+std::string print(const Mesh& mesh) {
+  std::string text;
+  put(text, mesh);
+  return text;
+}
+
+std::string print(const Mesh& mesh, const Spec& spec) {
+  std::string text;
+  put(text, mesh, spec);
+  return text;
+}
+
+std::string print(const Slice& slice) {
+  std::string text = "[";
+  for (std::size_t d = 0; d < slice.size(); ++d)
+    text += fmt::format("{}{}:{}", d > 0 ? "," : "", slice[d].begin, slice[d].end);
+  return text + "]";
+}
+
+std::string print(const Case& c) {
+  std::string text = "on ";
+  put(text, c.mesh);
+  text += ": ";
+  text += name(c.op);
+  if (const auto* einsum = std::get_if<Einsum>(&c.op.kind))
+    text += " " + einsum->lhs + "," + einsum->rhs + "->" + einsum->out;
+  const auto* grouped = std::get_if<Grouped>(&c.op.kind);
+  if (grouped) (text += ' ') += name(grouped->form);
+  for (const Spec& spec : c.op.operands) put(text += ' ', c.mesh, spec);
+  for (std::size_t i = 0; grouped && i < grouped->sizes.size(); ++i)
+    put_list(text += i == 0 ? " sizes=" : "/", grouped->sizes[i]);
+  for (const Spec& spec : c.op.chain) put(text += " -> ", c.mesh, spec);
+  if (c.rule == Rule::nested) text += " nested";
+  if (c.acc != default_acc(c.op)) (text += " acc=") += format(c.acc).name;
+  if (c.wire != default_wire(c.op)) (text += " wire=") += format(c.wire).name;
+  if (c.fill != default_fill(c.op)) (text += " fill=") += name(c.fill);
+  if (c.seed != 0) (text += " seed=") += fmt::format_int(c.seed).c_str();
+  return text;
+}
+
+}  // namespace plumb

@@ -1,0 +1,55 @@
+// A sharded tensor without its data, and where its blocks lie.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "reference/words/dtype.h"
+#include "reference/words/mesh.h"
+
+namespace plumb {
+
+struct Dim {
+  std::int64_t size = 0;
+  std::vector<AxisId> axes;  // the axes that split it, major to minor
+  bool operator==(const Dim&) const = default;
+};
+
+// dtype, shape, the axes that split each dimension, the axes over which the value is still an
+// unfinished sum; an axis that is not named replicates. No axis stands twice.
+struct Spec {
+  DType dtype = DType::f32;
+  std::vector<Dim> dims;
+  std::vector<AxisId> unfinished;
+  bool operator==(const Spec&) const = default;
+};
+
+std::vector<std::int64_t> shape(const Spec&);
+std::int64_t elements(const Spec&);  // of the whole array, one part
+std::int64_t bytes(const Spec&);     // of the whole array, one part
+
+// How many parts the unfinished axes make (1 where there are none), and which one a device holds.
+std::int64_t parts(const Mesh&, const Spec&);
+std::int64_t part(const Mesh&, const Spec&, std::int64_t device);
+
+// How a dimension is cut by several axes.
+//   dim 5, a=2, b=2    flat: 2,2,1,0 (one ceil-sized cut by 4)    nested: 2,1,1,1 (a cut per axis)
+enum class Rule : std::uint8_t { flat, nested };
+
+struct Range {
+  std::int64_t begin = 0, end = 0;
+  std::int64_t size() const { return end - begin; }
+  bool operator==(const Range&) const = default;
+};
+
+using Slice = std::vector<Range>;  // one range per dimension of the global array
+std::int64_t elements(const Slice&);
+
+// The part of the global array that a device holds. Law: over the devices that agree on every axis
+// that splits nothing, the blocks tile the array. An empty block has begin == end.
+Slice block(const Mesh&, const Spec&, Rule, std::int64_t device);
+
+// The piece of [0, size) that `index` of the cut along `axes` owns: block() of one dimension.
+Range piece(const Mesh&, const Dim&, Rule, std::int64_t index);
+
+}  // namespace plumb

@@ -1,0 +1,35 @@
+// The text form of a case: one line, the label of the test, the reproducer, the key of the record.
+// README.md beside this file is the grammar.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "reference/words/op.h"
+
+namespace plumb {
+
+// Bad input. what() is one message: what was expected, the line, and a caret under the offending
+// character.
+struct BadInput : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+BadInput bad_input(std::string_view message, std::string_view line, std::size_t at);
+
+// Throws BadInput. Laws: parse_case(print(c)) == c for every case c; print(parse_case(line)) is the
+// canonical line, and a fixed point.
+Case parse_case(std::string_view line);
+Mesh parse_mesh(std::string_view text);  // "dp=2,tp=4" with an optional " ids=..."
+Spec parse_spec(std::string_view text, const Mesh&);
+
+std::string print(const Case&);
+std::string print(const Mesh&);
+std::string print(const Mesh&, const Spec&);
+std::string print(const Slice&);   // "[0:4,2:8]"
+std::string_view name(const Op&);  // reshard, einsum, grouped
+std::string_view name(Fill);
+std::string_view name(Rule);
+std::string_view name(Form);
+
+}  // namespace plumb

@@ -1,0 +1,117 @@
+#include "reference/words/text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace plumb {
+namespace {
+
+TEST(Text, CanonicalLinesPrintAsTheyWereRead) {
+  for (const char* line : {
+           "on x=2: reshard f32[8@x] -> f32[8]",
+           "on x=1: reshard f32[] -> f32[]",
+           "on x=2: reshard s8[0@x,3] -> s8[0,3@x]",
+           "on dp=2,fsdp=256,sp=2,tp=4: reshard f32[1024,64@tp]+dp.fsdp.sp -> f32[1024@fsdp.sp,64@tp]",
+           "on x=2,y=2,z=2: einsum mk,kn->mn f32[8@x.z,4@y] f32[4@x,8] -> f32[8@x,8@z.y]",
+           "on dp=2,sp=2: einsum bsh,bsf->hf bf16[4@dp,2@sp,8] bf16[4@dp,2@sp,8] -> f32[8,8]+sp.dp -> "
+           "f32[8@sp,8]",
+           "on x=2: einsum i,i-> f32[8@x] f32[8@x] -> f32[]",
+           "on ep=2,fsdp=2: grouped fwd bf16[256@ep.fsdp,64] bf16[4@ep,64@fsdp,32] sizes=70,58,0,128 -> "
+           "bf16[256@ep.fsdp,32]",
+           "on ep=2: grouped wgrad bf16[8@ep,4] bf16[8@ep,6] sizes=1,2/0,4 -> f32[2,4,6]+ep",
+           "on ep=2: grouped dgrad bf16[8@ep,6] bf16[2,4,6] sizes=1,2 -> bf16[8,4]",
+           "on a=2,b=2: reshard f32[5@a.b] -> f32[5] nested",
+           "on x=2,y=2 ids=3,1,0,2: reshard f32[8@x] -> f32[8@y]",
+           "on x=2: reshard bf16[8]+x -> bf16[8@x] nested acc=bf16 wire=f32 fill=normal "
+           "seed=18446744073709551615",
+       }) {
+    EXPECT_EQ(print(parse_case(line)), line);
+  }
+}
+
+TEST(Text, DefaultsAreNotPrinted) {
+  const struct {
+    const char *line, *canonical;
+  } rows[] = {
+      {"on x=2,y=2 ids=0,1,2,3: reshard f32[8@x] -> f32[8]",                         "on x=2,y=2: reshard f32[8@x] -> f32[8]"},
+      {"  on  x=2:  reshard  f32[8@x]  ->  f32[8]  ",                                "on x=2: reshard f32[8@x] -> f32[8]"    },
+      {"on x=2: reshard f32[8@x] -> f32[8] acc=f32 wire=f32 fill=provenance seed=0",
+       "on x=2: reshard f32[8@x] -> f32[8]"                                                                                  },
+      {"on x=2: einsum mk,kn->mn s8[2,2] s8[2,2] -> s32[2,2] acc=s32 fill=cancel",
+       "on x=2: einsum mk,kn->mn s8[2,2] s8[2,2] -> s32[2,2]"                                                                },
+      {"on x=2: reshard f64[8]+x -> f64[8] acc=f64",                                 "on x=2: reshard f64[8]+x -> f64[8]"    },
+  };
+  for (const auto& row : rows) {
+    EXPECT_EQ(print(parse_case(row.line)), row.canonical);
+    EXPECT_EQ(parse_case(print(parse_case(row.line))), parse_case(row.line));
+  }
+}
+
+TEST(Text, ABadLineGivesOneMessageWithACaretAtTheCharacter) {
+  const struct {
+    const char *line, *message;
+    std::size_t caret;
+  } rows[] = {
+      {"",                                                                "expected 'on '",                                 0 },
+      {"on",                                                              "expected 'on '",                                 0 },
+      {"on : reshard f32[8] -> f32[8]",                                   "expected the name of an axis",                   3 },
+      {"on x=0: reshard f32[8] -> f32[8]",                                "an axis has at least one device",                5 },
+      {"on x=2,x=2: reshard f32[8] -> f32[8]",                            "the mesh has an axis 'x' already",               7 },
+      {"on x=99999999999999999999: reshard f32[8] -> f32[8]",             "this number is too large",                       5 },
+      {"on x=65536,y=65536: reshard f32[8] -> f32[8]",                    "the mesh would have more than 16777216 devices", 3 },
+      {"on x=2 ids=0,0: reshard f32[8] -> f32[8]",                        "device 0 stands twice",                          13},
+      {"on x=2 ids=0,2: reshard f32[8] -> f32[8]",                        "the mesh has devices 0 to 1",                    13},
+      {"on x=2 ids=0: reshard f32[8] -> f32[8]",                          "expected ',' and the ids of all 2 devices",      12},
+      {"on x=2: reshrd f32[8] -> f32[8]",                                 "expected reshard, einsum or grouped",            8 },
+      {"on x=2: reshard f31[8] -> f32[8]",                                "expected a dtype",                               16},
+      {"on x=2: reshard f32[8@z] -> f32[8]",                              "the mesh has no axis 'z', only x",               22},
+      {"on x=2: reshard f32[8@x]+x -> f32[8]",                            "axis 'x' stands twice in this spec",             25},
+      {"on x=2: reshard f32[8@] -> f32[8]",                               "expected an axis of the mesh (x)",               22},
+      {"on x=2: reshard f32[8 -> f32[8]",                                 "expected ',', '@' or ']'",                       21},
+      {"on x=2: reshard f32[4611686018427387904] -> f32[8]",              "this array would hold more than 2^62 bytes",
+       16                                                                                                                     },
+      {"on x=2: reshard f32[8]",                                          "expected '->' and the result",                   22},
+      {"on x=2: reshard f32[8] -> f32[9]",                                "a reshard keeps its shape",                      30},
+      {"on x=2: reshard f32[8] -> f16[8]",                                "a reshard keeps its dtype",                      26},
+      {"on x=2: reshard f32[8] -> f32[8] seed=1 fill=normal",
+       "the order is nested acc= wire= fill= seed=",                                                                        40},
+      {"on x=2: reshard f32[8] -> f32[8] fill=odd",                       "expected provenance, cancel or normal",          38},
+      {"on x=2: reshard f32[8]+x -> f32[8] fill=provenance",              "provenance is for data that nothing adds",       40},
+      {"on x=2: reshard e8m0[8]+x -> e8m0[8]",                            "e8m0 holds scales: it can be moved, not summed", 23},
+      {"on x=2: einsum mm,kn->mn f32[2,2] f32[2,2] -> f32[2,2]",          "letter 'm' stands twice here",                   16},
+      {"on x=2: einsum mk,kn->mq f32[2,2] f32[2,2] -> f32[2,2]",          "letter 'q' stands in no operand",                23},
+      {"on x=2: einsum mk,n->mn f32[2,2] f32[2] -> f32[2,2]",             "letter 'k' stands in one operand alone",         16},
+      {"on x=2: einsum mk,kn->mn f32[2,2] f32[3,2] -> f32[2,2]",          "dimension 'k' has size 2 before",                38},
+      {"on x=2: einsum mk,kn->mn f32[2] f32[3,2] -> f32[2,2]",            "expected 2 dimensions for 'mk'",                 25},
+      {"on x=2: einsum mk,kn->mn s8[2,2] f32[2,2] -> f32[2,2]",           "integers and floating point do not mix",         33},
+      {"on x=2: einsum mk,kn->mn s8[2,2] s8[2,2] -> s32[2,2] acc=f32",    "integers accumulate in s32",                     57},
+      {"on x=2: grouped up f32[2,2] f32[1,2,2] sizes=2 -> f32[2,2]",      "expected fwd, dgrad or wgrad",                   16},
+      {"on x=2: grouped fwd f32[2,2] f32[1,2,2] sizes=1,1 -> f32[2,2]",
+       "expected the sizes of 1 groups, got 2",                                                                             46},
+      {"on x=2: grouped fwd f32[2,2] f32[1,2,2] sizes=3 -> f32[2,2]",     "the groups have more rows than the 2",
+       46                                                                                                                     },
+      {"on x=2: grouped fwd f32[3,2] f32[1,2,2] sizes=1/1 -> f32[3,2]",   "3 rows do not make 2 equal blocks",
+       46                                                                                                                     },
+      {"on x=2: grouped wgrad f32[2,2] f32[2,2] sizes=1,1 -> f32[3,2,2]", "sizes= names 2 groups",                          57},
+  };
+  for (const auto& row : rows) {
+    try {
+      parse_case(row.line);
+      ADD_FAILURE() << "accepted: " << row.line;
+    } catch (const BadInput& error) {
+      const std::string text = error.what();
+      EXPECT_THAT(text, testing::StartsWith(row.message));
+      EXPECT_EQ(text.substr(text.rfind('\n')), "\n  " + std::string(row.caret, ' ') + "^") << text;
+    }
+  }
+}
+
+TEST(Text, MeshesAndSpecsReadAlone) {
+  const Mesh mesh = parse_mesh("dp=2,tp=4 ids=7,6,5,4,3,2,1,0");
+  EXPECT_EQ(print(mesh), "dp=2,tp=4 ids=7,6,5,4,3,2,1,0");
+  EXPECT_EQ(print(mesh, parse_spec("bf16[512@tp.dp,64]", mesh)), "bf16[512@tp.dp,64]");
+  EXPECT_THROW(parse_spec("bf16[512@tp.dp,64] ", mesh), BadInput);
+}
+
+}  // namespace
+}  // namespace plumb

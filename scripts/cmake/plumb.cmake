@@ -1,0 +1,53 @@
+# One library per room, named after its folder; tests and benchmarks stand beside the code.
+
+# The exact arithmetic rests on IEEE rules: no contraction, no reassociation.
+add_compile_options(-Wall -Wextra -Wshadow -ffp-contract=off -fno-fast-math)
+if(PLUMB_WERROR)
+  add_compile_options(-Werror)
+endif()
+if(PLUMB_SANITIZE)
+  add_compile_options(-fsanitize=${PLUMB_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g)
+  add_link_options(-fsanitize=${PLUMB_SANITIZE})
+endif()
+include_directories(${PROJECT_SOURCE_DIR})
+
+# plumb_room(words SOURCES a.cc b.cc DEPS ...) makes the library plumb_words.
+function(plumb_room name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  foreach(file ${ARG_SOURCES})  # DEV-ONLY
+    if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${file})  # DEV-ONLY
+      message(WARNING "${name}: ${file} is missing")  # DEV-ONLY
+      list(REMOVE_ITEM ARG_SOURCES ${file})  # DEV-ONLY
+    endif()  # DEV-ONLY
+  endforeach()  # DEV-ONLY
+  add_library(plumb_${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(plumb_${name} PUBLIC ${ARG_DEPS})
+endfunction()
+
+# plumb_test(words_test LABELS unit SOURCES spec_test.cc DEPS plumb_words): one program, one ctest.
+function(plumb_test name)
+  if(NOT PLUMB_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;LABELS" ${ARGN})
+  foreach(file ${ARG_SOURCES})  # DEV-ONLY
+    if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${file})  # DEV-ONLY
+      message(WARNING "${name}: ${file} is missing")  # DEV-ONLY
+      return()  # DEV-ONLY
+    endif()  # DEV-ONLY
+  endforeach()  # DEV-ONLY
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gtest GTest::gmock GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}")
+endfunction()
+
+# plumb_benchmark(exact_benchmark SOURCES ... DEPS ...): built with the rest, run by hand.
+function(plumb_benchmark name)
+  if(NOT PLUMB_BENCHMARKS)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE ${ARG_DEPS} benchmark::benchmark benchmark::benchmark_main)
+endfunction()
