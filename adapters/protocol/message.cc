@@ -33,13 +33,11 @@ std::vector<AxisId> axes_named(const Mesh& mesh, const json& list, std::string_v
 json spec_json(const Mesh& mesh, const Spec& spec) {
   json split = json::array();
   for (const Dim& d : spec.dims) split.push_back(names(mesh, d.axes));
-  return {
-      {"dtype",      format(spec.dtype).name},
-      {                      "shape", shape(spec)},
-      {                "split",            std::move(split)},
-      { "unfinished",            names(mesh,spec.unfinished)},
-      {"text",            print(mesh, spec)}
-  };
+  return {{"dtype", format(spec.dtype).name},
+          {"shape", shape(spec)},
+          {"split", std::move(split)},
+          {"unfinished", names(mesh, spec.unfinished)},
+          {"text", print(mesh, spec)}};
 }
 
 DType dtype_from(const json& j, std::string_view what) {
@@ -97,9 +95,7 @@ decltype(Op::kind) kind_from(const json& j) {
 json to_json(const Mesh& mesh) {
   json axes = json::array();
   for (const Axis& a : mesh.axes) axes.push_back({a.name, a.size});
-  json j = {
-      {"axes", std::move(axes)}
-  };
+  json j = {{"axes", std::move(axes)}};
   if (!mesh.place.empty()) j["ids"] = ids(mesh);
   return j;
 }
@@ -123,16 +119,9 @@ Mesh mesh_from_json(const json& j) {
 }
 
 json to_json(const Case& c) {
-  json j = {
-      {"mesh",     to_json(c.mesh)    },
-      {"rule",     name(c.rule)       },
-      {"acc",      format(c.acc).name },
-      {"wire",     format(c.wire).name},
-      {"fill",     name(c.fill)       },
-      {"seed",     c.seed             },
-      {"operands", json::array()      },
-      {"chain",    json::array()      }
-  };
+  json j = {{"mesh", to_json(c.mesh)},     {"rule", name(c.rule)},  {"acc", format(c.acc).name},
+            {"wire", format(c.wire).name}, {"fill", name(c.fill)},  {"seed", c.seed},
+            {"operands", json::array()},   {"chain", json::array()}};
   std::visit([&](const auto& kind) { put(j, kind); }, c.op.kind);
   for (const Spec& s : c.op.operands) j["operands"].push_back(spec_json(c.mesh, s));
   for (const Spec& s : c.op.chain) j["chain"].push_back(spec_json(c.mesh, s));

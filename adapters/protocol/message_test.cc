@@ -1,0 +1,154 @@
+#include "adapters/protocol/message.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+using nlohmann::json;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// What the exception says, or "" where there is none.
+template <class F>
+std::string complaint(F&& f) {
+  try {
+    f();
+  } catch (const Malformed& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(Message, ACaseSurvivesItsJson) {
+  for (const char* line : {
+           "on x=2: reshard f32[8@x] -> f32[8]",
+           "on x=1: reshard f32[] -> f32[]",
+           "on x=2,y=2 ids=3,1,0,2: reshard s8[0@x,3@y] -> s8[0,3] seed=18446744073709551615",
+           "on dp=2,fsdp=4,tp=2: reshard bf16[8@fsdp.tp,3]+dp -> bf16[8,3@tp] -> bf16[8,3] nested acc=bf16 "
+           "wire=f32",
+           "on x=2,y=2: einsum bsh,bsf->hf bf16[4@x,2,8] bf16[4@x,2,8@y] -> f32[8,8@y]+x -> f32[8@x,8@y] "
+           "fill=normal",
+           "on ep=2: grouped wgrad bf16[8@ep,4] bf16[8@ep,6] sizes=1,2/0,4 -> f32[2,4,6]+ep",
+       }) {
+    const Case c = parse_case(line);
+    EXPECT_EQ(case_from_json(json::parse(to_json(c).dump())), c) << line;
+  }
+}
+
+TEST(Message, ACaseReadsAsThePageSays) {
+  const json j =
+      to_json(parse_case("on x=2,y=2 ids=3,1,0,2: einsum mk,kn->mn f32[8@x,4] f32[4,6]+y -> f32[8,6]"));
+  EXPECT_EQ(j["mesh"], json::parse(R"({"axes":[["x",2],["y",2]],"ids":[3,1,0,2]})"));
+  EXPECT_EQ(j["op"], "einsum");
+  EXPECT_EQ(j["lhs"], "mk");
+  EXPECT_EQ(j["operands"][1], json::parse(R"({"dtype":"f32","shape":[4,6],"split":[[],[]],"unfinished":["y"],
+                                              "text":"f32[4,6]+y"})"));
+  EXPECT_EQ(j["chain"][0]["text"], "f32[8,6]");
+  EXPECT_EQ(j["fill"], "cancel");
+}
+
+TEST(Message, AForeignCaseIsRefusedWithItsReason) {
+  const json good = to_json(parse_case("on x=2,y=2 ids=3,1,0,2: reshard f32[8@x] -> f32[8]"));
+  const struct {
+    const char *path, *value, *message;
+  } rows[] = {
+      {"/op",               R"("sort")",  "unknown op \"sort\""         },
+      {"/mesh/ids",         "[0,0,1,2]",  "not a permutation"           },
+      {"/mesh/axes/0",      R"(["x"])",   "not [name, size]"            },
+      {"/operands/0/dtype", R"("f12")",   "no dtype \"f12\""            },
+      {"/operands/0/split", "[]",         "differ in length"            },
+      {"/operands/0/split", R"([["q"]])", "no axis \"q\""               },
+      {"/operands/0/shape", "[8.5]",      "shape is not an integer: 8.5"},
+      {"/rule",             R"("round")", "unknown word \"round\""      },
+      {"/seed",             "-1",         "seed is not"                 },
+      {"/chain",            "null",       "chain is not a list: null"   },
+  };
+  for (const auto& row : rows) {
+    json bad = good;
+    bad[json::json_pointer(row.path)] = json::parse(row.value);
+    EXPECT_THAT(complaint([&] { case_from_json(bad); }), HasSubstr(row.message)) << row.path;
+  }
+  for (const auto& [key, value] : good.items()) {
+    json bad = good;
+    bad.erase(key);
+    EXPECT_THAT(complaint([&] { case_from_json(bad); }), HasSubstr("is missing")) << key;
+  }
+}
+
+TEST(Message, ACollectiveSurvivesItsJson) {
+  Collective c;
+  c.kind = "collective-permute", c.pairs = {
+                                     {0, 1},
+                                     {1, 0}
+  };
+  c.in = 8, c.out = 8, c.times = 3, c.moved = 16, c.op = "add", c.dtype = "f32", c.note = "late";
+  const Collective back = collective_from_json(to_json(c));
+  EXPECT_EQ(back.pairs, c.pairs);
+  EXPECT_EQ(to_json(back), to_json(c));
+}
+
+TEST(Message, AForeignCollectiveIsRefusedWithItsReason) {
+  const struct {
+    const char *text, *message;
+  } rows[] = {
+      {R"({"in":1,"out":1})",                                       "\"kind\" is missing"                },
+      {R"({"kind":"all-together","in":1,"out":1})",                 "unknown collective \"all-together\""},
+      {R"({"kind":"all-gather","in":-1,"out":1})",                  "in is not a count: -1"              },
+      {R"({"kind":"all-gather","in":1,"out":9223372036854775808})", "out is not an integer"              },
+      {R"({"kind":"all-gather","in":1,"out":1e300})",               "out is not an integer"              },
+      {R"({"kind":"all-gather","in":1,"out":1,"groups":[0]})",      "a group is not a list: 0"           },
+      {R"({"kind":"send","in":1,"out":1,"pairs":[[0,1,2]]})",       "not [source, target]"               },
+      {R"({"kind":"all-gather","in":1,"out":1,"note":7})",          "note is not a string: 7"            },
+      {R"(["all-gather"])",                                         "the message is not an object"       },
+  };
+  for (const auto& row : rows)
+    EXPECT_THAT(complaint([&] { collective_from_json(json::parse(row.text)); }), HasSubstr(row.message));
+}
+
+TEST(Table, BlocksSurviveTheirTable) {
+  const std::vector<Block> blocks = {
+      {.device = 1, .result = 0, .offset = 64,  .bytes = 16, .claim = {{{{0, 2}, {4, 6}}, {{0, 1}}}}},
+      {.device = 0, .result = 0, .offset = 0,   .bytes = 0,  .claim = {{{{0, 0}}, {}}}              },
+      {.device = 2, .result = 1, .offset = 128, .bytes = 4,  .claim = {{}}                          }, // a scalar
+      {.device = 3, .result = 1, .offset = 192, .bytes = 4,  .claim = {}                            }, // says nothing
+  };
+  const auto words = table(blocks);
+  const auto back = parse_table(words, 4);
+  ASSERT_EQ(back.size(), 4U);
+  EXPECT_EQ(table(back), words);
+  EXPECT_EQ(back[0].claim, blocks[0].claim);
+  EXPECT_TRUE(back[2].claim.has_value());
+  EXPECT_FALSE(back[3].claim.has_value());
+}
+
+TEST(Table, ABadTableIsRefusedWithItsReason) {
+  using Words = std::vector<std::int64_t>;
+  const struct {
+    Words words;
+    std::int64_t rows;
+    const char* message;
+  } rows[] = {
+      {{},                              1,         "ends in row 0"            },
+      {{0, 0, 64, 16},                  1,         "ends in row 0"            },
+      {{0, 0, 64, 16, 1, 1, 0},         1,         "ends in row 0"            },
+      {{0, 0, 64, 16, 0, 1, 0, 64, 16}, 2,         "ends in row 1"            },
+      {{0, 0, 64, 16, 0, 7},            1,         "1 words follow the 1 rows"},
+      {{0, 0, -64, 16, 0},              1,         "offset is -64"            },
+      {{0, 0, 64, 16, -2},              1,         "ndim is -2"               },
+      {{0, 0, 64, 16, 1, -1},           1,         "nranges is -1"            },
+      {{0, 0, 64, 16, INT64_MAX},       1,         "ends in row 0"            },
+      {{0, 0, 64, 16, 1, INT64_MAX},    1,         "ends in row 0"            },
+      {{},                              INT64_MAX, "ends in row 0"            },
+  };
+  for (const auto& row : rows)
+    EXPECT_THAT(complaint([&] { parse_table(row.words, row.rows); }), HasSubstr(row.message));
+}
+
+}  // namespace
+}  // namespace plumb
