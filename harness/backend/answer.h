@@ -1,0 +1,27 @@
+// What asking a backend for one case can come to.
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "adapters/protocol/serve.h"
+
+namespace plumb {
+
+// No reply in time. The program and all it started are killed.
+struct Hung {
+  std::string phase;  // start, compile, run
+  double seconds = 0;
+  std::string last_words;
+};
+
+// The program died, or replied with something that is not on the protocol's page.
+struct Crashed {
+  std::string what;   // "killed by signal 11 (Segmentation fault)", "the reply ..."
+  std::string phase;  // start, compile, run
+  std::string last_words;
+};
+
+using Answer = std::variant<Outcome, Unsupported, Reneged, Hung, Crashed>;
+
+}  // namespace plumb

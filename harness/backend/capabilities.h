@@ -1,0 +1,49 @@
+// What a backend says of itself, and which cases are within it.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "adapters/protocol/serve.h"
+
+namespace plumb {
+
+// The types a backend keeps to where it sums. Absent: whatever the case asks for.
+struct Promise {
+  std::optional<std::vector<DType>> types;
+  bool unspecified = false;  // it promises nothing: the bound judges where the type matters
+};
+
+struct Capabilities {
+  std::optional<std::vector<std::string>> ops;
+  std::optional<std::vector<DType>> dtypes;
+  std::optional<std::int64_t> max_devices, max_rank;
+  std::vector<Rule> rules = {Rule::flat};
+  Promise acc, wire;
+  bool tail_undefined = false;  // rows of a grouped result past the sum of the sizes
+  bool plans_only = false;      // data=none: claims and a trace, no blocks
+  bool clones = false;          // blocks of replicas are copies of one result
+  bool mesh_fixed = false;      // one process serves only meshes of as many devices as its first
+};
+
+struct Hello {
+  std::string name;
+  std::vector<std::pair<std::string, std::string>> versions;
+  std::int64_t device_count = 0;
+  std::string device_kind;
+  Capabilities capabilities;
+};
+
+// Throws Malformed.
+Hello hello_from_json(const nlohmann::json&);
+
+// Why a case is outside the capabilities; nothing where it is within.
+std::optional<Unsupported> outside(const Capabilities&, const Case&);
+
+// Whether flat and nested differ in any block of any spec of the case.
+bool rule_matters(const Case&);
+
+}  // namespace plumb

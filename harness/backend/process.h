@@ -1,0 +1,61 @@
+// A backend as a process: started when first needed, killed when it hangs, started anew for the case
+// after the one that killed it. Nothing of it outlives this object: the program runs in a process group
+// of its own, which is killed and reaped; the arena and what it prints are files without a name.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/backend/answer.h"
+#include "harness/backend/capabilities.h"
+#include "reference/words/tensor.h"
+
+namespace plumb {
+
+// How to start a backend.
+struct Command {
+  std::string name;  // the key of its records
+  std::vector<std::string> argv;
+  std::vector<std::pair<std::string, std::string>> options;  // reach the program as PLUMB_OPTIONS
+};
+
+// Seconds. A program that never says which phase it is in has `compile` for both.
+struct Deadlines {
+  double start = 120, compile = 300, run = 120;
+};
+
+// Belongs to one thread: the program dies with the thread that started it.
+class Process {
+ public:
+  explicit Process(Command, Deadlines = {});
+  ~Process();
+  Process(const Process&) = delete;
+
+  // Starts the program where it does not run or cannot serve the mesh. Nothing where it can take the
+  // case; else why not: unsupported, or it hung or crashed while it started. Throws Interrupted.
+  std::optional<Answer> refuses(const Case&);
+
+  // refuses(), then asks. Operands are whole, as fill() makes them. Throws Interrupted, and
+  // std::system_error where the machine gives no process, file or memory.
+  Answer run(const Case&, std::span<const Tensor> operands);
+
+  // The bytes of a block of the last outcome; valid until the next run.
+  std::vector<std::byte> read(const Block&) const;
+  void read(const Block&, std::span<std::byte> into) const;
+
+  // What the program said of itself when it last started; null before.
+  const Hello* hello() const;
+  const Command& command() const;
+
+  // Ends the program: its requests end, and what has not ended within a second is killed.
+  void stop();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace plumb
