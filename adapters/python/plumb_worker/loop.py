@@ -98,10 +98,10 @@ def write_blocks(arena, free, blocks):
 
 
 def last_lines(error, count=12):
-    """The error's own line and the end of its traceback, with frames of this machine's paths cut short."""
-    message = traceback.format_exception_only(error)[-1].strip().splitlines()
+    """The error's own line, and the end of its traceback."""
+    said = str(error).strip().splitlines()
     text = "".join(traceback.format_exception(error)).strip().splitlines()
-    return (message[0] if message else type(error).__name__)[:2000], "\n".join(text[-count:])[:8000]
+    return f"{type(error).__name__}: {said[0] if said else ''}"[:2000], "\n".join(text[-count:])[:8000]
 
 
 def result_message(request, result, table):

@@ -1,0 +1,87 @@
+"""hello, limit and run over JAX."""
+
+import gc
+import math
+import sys
+import time
+
+import jax
+import jaxlib
+import numpy
+
+import data
+import dump
+import layout
+import limits
+import programs
+import warned
+from plumb_worker import Limit, Result, trace
+
+LEAST_DEVICES = 64  # virtual devices cost nothing, a restart does
+MOST_DEVICES = 2048  # XLA's limit for one CPU process
+CASES_BETWEEN_CLEANUPS = 200  # compiled programs are kept until the caches are cleared
+
+
+class Backend:
+    def __init__(self, options):
+        self.style, self.partitioner = options["style"], options["partitioner"]
+        self.options, self.cases = options, 0
+        self.warnings = warned.Reader()
+
+    def hello(self, mesh):
+        if not hasattr(jax.config, "jax_use_shardy_partitioner"):
+            if self.partitioner == "gspmd":
+                sys.exit(f"jax: release {jax.__version__} has no switch to the GSPMD partitioner")
+        else:
+            jax.config.update("jax_use_shardy_partitioner", self.partitioner == "shardy")
+        layout.start(max(math.prod(size for _, size in mesh["axes"]), LEAST_DEVICES), self.options.get("platform"))
+        gc.collect()
+        gc.freeze()
+        devices = layout.devices()
+        return {
+            "name": f"jax@{jax.__version__}",
+            "versions": {"jax": jax.__version__, "jaxlib": jaxlib.__version__, "numpy": numpy.__version__,
+                         "python": sys.version.split()[0]},
+            "devices": {"count": len(devices), "kind": devices[0].device_kind},
+            "capabilities": {
+                "ops": ["reshard", "einsum", "grouped"], "dtypes": list(layout.DTYPES), "rules": ["flat"],
+                "max_devices": MOST_DEVICES if devices[0].platform == "cpu" else len(devices),
+                "acc": ["unspecified"], "wire": ["unspecified"], "tail": "undefined"},
+        }
+
+    def limit(self, case):
+        row = limits.limit_of(case, self.style, self.partitioner)
+        return row and Limit(row.reason, row.source)
+
+    def run(self, case, operands, started):
+        self.tidy()
+        if case.devices > len(layout.devices()):
+            layout.start(case.devices, self.options.get("platform"))
+        jax.config.update("jax_enable_x64", any(s.dtype == "f64" for s in case.specs))
+        mesh = layout.mesh_of(case.axes, case.sizes, case.ids, self.style == "explicit")
+        with programs.ambient(self.style, mesh):
+            return self.compile_and_run(case, mesh, operands, started)
+
+    def compile_and_run(self, case, mesh, operands, started):
+        kept = dump.folder(self.options.get("hlo"), case)
+        self.warnings.skip()
+        begin = time.perf_counter()
+        function, keywords = programs.STYLES[self.style](case, mesh)
+        lowered = jax.jit(function, **keywords).lower(*programs.abstract(case, mesh, self.style))
+        compiled = lowered.compile(compiler_options=dump.options(kept))
+        compile_seconds = time.perf_counter() - begin
+        started()
+        placed = [programs.place(case, mesh, self.style, s, o) for s, o in zip(case.operands, operands)]
+        begin = time.perf_counter()
+        result = compiled(*placed)
+        result.block_until_ready()
+        run_seconds = time.perf_counter() - begin
+        return Result(blocks=data.blocks(result, 0), claims=[layout.claim(result, case, case.result)],
+                      trace=trace.of_text(compiled.as_text(), list(case.ids)), compile_seconds=compile_seconds,
+                      run_seconds=[run_seconds], notes=self.warnings.notes(), hlo=kept)
+
+    def tidy(self):
+        self.cases += 1
+        if self.cases % CASES_BETWEEN_CLEANUPS == 0:
+            jax.clear_caches()
+            gc.collect()

@@ -1,0 +1,91 @@
+"""The program a user of JAX would write for a case, in each style.
+
+auto       automatic axes: in_shardings, out_shardings, with_sharding_constraint in between
+explicit   explicit axes: reshard, out_sharding, unreduced for unfinished sums
+shard_map  one collective by its name, on blocks
+
+Each function gives (function of the operands, keywords for jax.jit).
+"""
+
+import contextlib
+
+import jax
+import jax.numpy as jnp
+
+import collective
+import data
+import grouped
+import layout
+
+reshard = getattr(jax.sharding, "reshard", None) or getattr(jax, "reshard", None)
+
+
+def product(case, result, **where):
+    letters = f"{case.lhs},{case.rhs}->{case.out}"
+    wanted = layout.DTYPES[result.dtype]
+    return lambda x, y: jnp.einsum(letters, x, y, preferred_element_type=wanted, **where)
+
+
+def auto(case, mesh):
+    sharding = [layout.sharding_of(mesh, s.split) for s in case.chain]
+
+    def through(y):
+        for s, spec in zip(sharding[:-1], case.chain):
+            if not spec.free:
+                y = jax.lax.with_sharding_constraint(y, s)
+        return y
+
+    if case.op == "reshard":
+        function = through
+    elif case.op == "einsum":
+        multiply = product(case, case.chain[0])
+        function = lambda x, y: through(multiply(x, y))
+    else:
+        multiply = grouped.product(case)
+        function = lambda x, y: through(multiply(x, y))
+    keywords = {"in_shardings": tuple(layout.sharding_of(mesh, s.split) for s in case.operands)}
+    if not case.result.free:
+        keywords["out_shardings"] = sharding[-1]
+    return function, keywords
+
+
+def explicit(case, mesh):
+    spec = [layout.partition_spec(s.split, s.unfinished) for s in case.chain]
+
+    def through(y, rest):
+        for s in rest:
+            y = reshard(y, s)
+        return y
+
+    if case.op == "reshard":
+        return lambda x: through(x, spec), {}
+    if case.op == "einsum":
+        multiply = product(case, case.chain[0], **({} if case.chain[0].free else {"out_sharding": spec[0]}))
+        return lambda x, y: through(multiply(x, y), spec[1:]), {}
+    multiply = grouped.product(case)
+    return lambda x, y: through(multiply(x, y), spec), {}
+
+
+def shard_map(case, mesh):
+    return collective.program(case, mesh), {}
+
+
+STYLES = {"auto": auto, "explicit": explicit, "shard_map": shard_map}
+
+
+def ambient(style, mesh):
+    return jax.set_mesh(mesh) if style == "explicit" else contextlib.nullcontext()
+
+
+def abstract(case, mesh, style):
+    """The operands' types, for lowering."""
+    if style == "shard_map":
+        return collective.abstract(case, mesh)
+    return [jax.ShapeDtypeStruct(s.shape, layout.DTYPES[s.dtype],
+                                 sharding=layout.sharding_of(mesh, s.split, s.unfinished)) for s in case.operands]
+
+
+def place(case, mesh, style, spec, operand):
+    if style == "shard_map":
+        return collective.place(mesh, spec, operand)
+    return data.place(case, mesh, spec, operand)
