@@ -1,0 +1,13 @@
+// Which sums were left unfinished? Private to the judge.
+#pragma once
+
+#include "harness/judge/values.h"
+
+namespace plumb {
+
+// Tries every set of axes over which the case adds: if each device holds exactly what it would hold
+// had the sum over these axes been left unfinished, says so: "the sum over dp is left unfinished".
+// Empty where none explains every device to the bit. The full diagnosis has its place here.
+std::string cause(const Wanted&, const std::vector<Held>&);
+
+}  // namespace plumb

@@ -1,0 +1,29 @@
+// Bytes moved, and the least that would do.
+#pragma once
+
+#include <optional>
+
+#include "adapters/protocol/outcome.h"
+#include "harness/judge/verdict.h"
+#include "reference/words/op.h"
+
+namespace plumb {
+
+// Bytes received over all devices; -1 where not known.
+struct Cost {
+  std::int64_t moved = -1;
+  std::int64_t bound = -1;       // reshards: the fewest
+  std::int64_t best_known = -1;  // the cheapest plan of a stated family
+};
+
+// Bytes received over all devices in one collective: what the backend counted, else its price. -1
+// where its kind has no price. Devices that the groups do not name receive nothing.
+std::int64_t moved(const Mesh&, const Collective&);
+
+Cost cost(const Case&, const Outcome&);
+
+// `wasteful` past a limit: bytes moved more than `most` times the bound of a reshard, or the best
+// known of a product. Where the bound is 0 any byte is past it. A negative limit is none.
+std::optional<Fact> waste_fact(const Case&, const Cost&, double most);
+
+}  // namespace plumb

@@ -1,0 +1,106 @@
+#include "harness/judge/judge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/judge/cause.h"
+#include "harness/judge/layout.h"
+#include "harness/judge/values.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+Fact fact(Status status, std::string text) { return {status, std::move(text), {}, {}}; }
+
+// Every block to compare: each device's own, or the finished sum of each fibre of an unfinished result.
+std::vector<Held> to_compare(const Case& c, const Outcome& outcome, const Read& read) {
+  std::vector<Held> all;
+  all.reserve(outcome.blocks.size());
+  for (const Block& block : outcome.blocks) all.push_back(held(c, block, read));
+  if (parts(c.mesh, result(c)) == 1) return all;
+  std::ranges::sort(all, {}, &Held::device);
+  std::vector<Held> sums;
+  for (const std::vector<std::int64_t>& fibre : fibres(c.mesh, result(c).unfinished)) {
+    std::vector<Held> members;
+    for (std::int64_t device : fibre) members.push_back(all[device]);
+    const auto alike = [&](const Held& other) { return other.bytes.size() == members.front().bytes.size(); };
+    if (std::ranges::all_of(members, alike)) sums.push_back(finished(c, std::move(members)));
+  }
+  return sums;
+}
+
+// A wanted array on which no check can fail: no element, or all equal where the memory below was not
+// poisoned, so that an untouched or repeated element would pass.
+std::optional<Fact> mistrust(const Wanted& wanted, const Declared& declared) {
+  const Tensor& whole = wanted.whole;
+  const std::int64_t count = elements(whole.shape);
+  if (count == 0) return fact(Status::mistrusted, "no element is wanted: nothing could have been wrong");
+  if (declared.poisons) return std::nullopt;
+  const std::uint64_t first = bits(whole, 0);
+  for (std::int64_t i = 1; i < count; ++i)
+    if (bits(whole, i) != first) return std::nullopt;
+  if (count == 1 && first != 0) return std::nullopt;
+  return fact(Status::mistrusted, fmt::format("every wanted element is {}: misplaced ones would pass",
+                                              element_text(whole.dtype, first)));
+}
+
+std::vector<char> free_rows(const Case& c, const Declared& declared) {
+  const auto* grouped = std::get_if<Grouped>(&c.op.kind);
+  if (!grouped || grouped->form == Form::wgrad || !declared.tail_undefined) return {};
+  std::vector<char> free(result(c).dims[0].size, 1);
+  for (const std::vector<Range>& runs : group_rows(*grouped, result(c).dims[0].size))
+    for (const Range& run : runs) std::fill(free.begin() + run.begin, free.begin() + run.end, 0);
+  return free;
+}
+
+std::vector<Fact> compared(const Wanted& wanted, const std::vector<Held>& blocks, bool& identical) {
+  Differences differences;
+  for (const Held& block : blocks) identical &= compare(wanted, block, differences);
+  std::vector<Fact> facts = value_facts(differences);
+  if (!facts.empty() && sums(wanted.c.op)) facts.front().cause = cause(wanted, blocks);
+  return facts;
+}
+
+}  // namespace
+
+void decide(Verdict& verdict) {
+  std::ranges::stable_sort(verdict.facts, {}, &Fact::status);
+  verdict.status = verdict.facts.empty() ? Status::pass : verdict.facts.front().status;
+}
+
+std::uint64_t digest(const Outcome& outcome, const Read& read) {
+  std::uint64_t hash = 0;
+  for (const Block& block : outcome.blocks) {
+    std::vector<std::byte> bytes(block.bytes);
+    if (!bytes.empty()) read(block, bytes);
+    std::uint64_t own = 0xcbf29ce484222325 ^ static_cast<std::uint64_t>(block.device);
+    for (std::byte b : bytes) own = (own ^ static_cast<std::uint64_t>(b)) * 0x100000001b3;
+    hash += own * (2 * static_cast<std::uint64_t>(block.device) + 1);
+  }
+  return hash;
+}
+
+Verdict judge(const Wanted& given, const Outcome& outcome, const Read& read, const Declared& declared) {
+  const Wanted wanted{given.c, given.operands, given.whole, given.certificate, free_rows(given.c, declared)};
+  Verdict verdict;
+  verdict.alone = devices(wanted.c.mesh) == 1;
+  verdict.plan = declared.data_none;
+  const auto add = [&](std::vector<Fact> facts) {
+    std::ranges::move(facts, std::back_inserter(verdict.facts));
+  };
+  add(layout_facts(wanted.c, outcome));
+  if (!declared.data_none) {
+    const bool unfinished = parts(wanted.c.mesh, result(wanted.c)) > 1;
+    bool identical = !unfinished;
+    add(compared(wanted, to_compare(wanted.c, outcome, read), identical));
+    // Where every bit is the wanted one, replicas agree.
+    if (!identical && !declared.clones) add(replica_facts(wanted.c, outcome, read));
+    if (auto doubt = mistrust(wanted, declared)) verdict.facts.push_back(std::move(*doubt));
+  }
+  decide(verdict);
+  return verdict;
+}
+
+}  // namespace plumb

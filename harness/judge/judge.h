@@ -1,0 +1,49 @@
+// Does every device hold exactly the right bits, where it should, and say so truthfully?
+#pragma once
+
+#include <functional>
+#include <span>
+
+#include "adapters/protocol/outcome.h"
+#include "harness/judge/verdict.h"
+#include "reference/fill/fill.h"
+#include "reference/words/tensor.h"
+
+namespace plumb {
+
+// What the judge knows of a case.
+struct Wanted {
+  const Case& c;
+  const std::vector<Tensor>& operands;
+  const Tensor& whole;  // the whole result, sums finished, rounded once
+  const Certificate& certificate;
+  std::vector<char> free_rows;  // of a grouped result: rows whose values the backend leaves undefined
+};
+
+// What the backend declared about its promises; the judge never sees its name.
+struct Declared {
+  bool clones = false;           // replicas are copies of one result
+  bool poisons = false;          // results lie in memory that was poisoned before
+  bool tail_undefined = false;   // grouped rows past the sum of the sizes
+  bool acc_unspecified = false;  // accumulates in a type that it does not name
+  bool wire_unspecified = false;
+  bool data_none = false;  // plans and moves nothing
+};
+
+// Fills the span with the bytes of a block.
+using Read = std::function<void(const Block&, std::span<std::byte>)>;
+
+// All facts found, the deciding one first. Facts of cost and of reruns are not the judge's: attempt()
+// adds them.
+Verdict judge(const Wanted&, const Outcome&, const Read&, const Declared&);
+
+// Sorts facts by what decides and sets the status from the first; no fact is a pass.
+void decide(Verdict&);
+
+// A digest of every block's bits, to compare reruns: equal bits give equal digests.
+std::uint64_t digest(const Outcome&, const Read&);
+
+// An element as text: its value and its bits.
+std::string element_text(DType, std::uint64_t bits);
+
+}  // namespace plumb

@@ -1,0 +1,85 @@
+#include "harness/judge/layout.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/judge/blocks.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+std::string claim_text(const Block& block) {
+  if (const auto slice = joined(block)) return print(*slice);
+  std::string text = "[";
+  for (const std::vector<Range>& ranges : *block.claim) {
+    if (text.size() > 1) text += ',';
+    for (std::size_t i = 0; i < ranges.size(); ++i)
+      text += fmt::format("{}{}:{}", i > 0 ? "&" : "", ranges[i].begin, ranges[i].end);
+  }
+  return text + "]";
+}
+
+// What the block says differently from the block that is asked of its device; empty where nothing.
+std::string difference(const Case& c, const Block& block) {
+  const Slice asked = plumb::block(c.mesh, result(c), c.rule, block.device);
+  const std::int64_t count = static_cast<std::int64_t>(block.bytes) / format(result(c).dtype).bytes;
+  if (!block.claim) {
+    if (count == elements(asked)) return "";
+    return fmt::format("holds {} elements, asked were the {} of {}", count, elements(asked), print(asked));
+  }
+  const auto claimed = joined(block);
+  if (claimed && same(*claimed, asked)) return "";
+  return fmt::format("says it holds {}, asked was {}", claim_text(block), print(asked));
+}
+
+std::vector<AxisId> without_unit_axes(const Mesh& mesh, std::vector<AxisId> axes) {
+  std::erase_if(axes, [&](AxisId axis) { return mesh.axes[axis].size == 1; });
+  std::ranges::sort(axes);
+  return axes;
+}
+
+// Compares the claimed spec with the asked one by what each device would hold, not by its text.
+std::optional<Fact> claimed_spec_fact(const Case& c, const Outcome& outcome, const std::string& claim) {
+  const Spec claimed = parse_spec(claim, c.mesh);
+  const Spec& asked = result(c);
+  const auto misplaced = [&](const std::string& text) { return Fact{Status::misplaced, text, {}, {}}; };
+  if (claimed.dtype != asked.dtype || shape(claimed) != shape(asked))
+    return misplaced(fmt::format("claims {}, asked was {}", claim, print(c.mesh, asked)));
+  if (without_unit_axes(c.mesh, claimed.unfinished) != without_unit_axes(c.mesh, asked.unfinished))
+    return misplaced(
+        fmt::format("claims {}: other sums are left unfinished than in {}", claim, print(c.mesh, asked)));
+  for (const Block& block : outcome.blocks) {
+    const Slice by_spec = plumb::block(c.mesh, claimed, c.rule, block.device);
+    if (!same(by_spec, plumb::block(c.mesh, asked, c.rule, block.device)))
+      return misplaced(fmt::format("claims {}, asked was {}", claim, print(c.mesh, asked)));
+    const auto by_slice = joined(block);
+    if (block.claim && (!by_slice || !same(*by_slice, by_spec)))
+      return misplaced(fmt::format("claims {} but its slices say otherwise: device {} says {}", claim,
+                                   block.device, claim_text(block)));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<Fact> layout_facts(const Case& c, const Outcome& outcome) {
+  std::vector<Fact> facts;
+  std::int64_t wrong = 0;
+  const Block* first = nullptr;
+  for (const Block& block : outcome.blocks)
+    if (!difference(c, block).empty() && wrong++ == 0) first = &block;
+  if (first)
+    facts.push_back(
+        {Status::misplaced,
+         fmt::format("{} of {} devices; the first, {} ({}), {}", wrong, outcome.blocks.size(), first->device,
+                     coordinates_text(c.mesh, first->device), difference(c, *first)),
+         {},
+         {}});
+  if (!outcome.claims.empty() && outcome.claims.front())
+    if (auto fact = claimed_spec_fact(c, outcome, *outcome.claims.front())) facts.push_back(std::move(*fact));
+  return facts;
+}
+
+}  // namespace plumb

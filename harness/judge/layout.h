@@ -1,0 +1,13 @@
+// Is the result laid out as asked, and as claimed? Private to the judge.
+#pragma once
+
+#include "harness/judge/judge.h"
+
+namespace plumb {
+
+// A `misplaced` fact for: a slice that is not the asked block; a block that says nothing and has
+// another size; a claimed spec whose blocks or unfinished axes differ from those asked, or from the
+// slices the framework gave.
+std::vector<Fact> layout_facts(const Case&, const Outcome&);
+
+}  // namespace plumb

@@ -1,0 +1,135 @@
+#include "harness/judge/values.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "reference/exact/exact.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+// Memory in which nothing is due is filled with ones: NaN in every floating-point format.
+bool poison(DType dtype, std::uint64_t bits) {
+  const std::uint64_t ones = ~std::uint64_t{0} >> (64 - 8 * format(dtype).bytes);
+  return format(dtype).integer ? dtype == DType::s32 && bits == ones : std::isnan(decode(dtype, bits));
+}
+
+bool zero(DType dtype, std::uint64_t bits) { return dtype != DType::e8m0 && decode(dtype, bits) == 0; }
+
+std::vector<std::int64_t> index_of(std::span<const std::int64_t> shape, std::int64_t element) {
+  std::vector<std::int64_t> index(shape.size());
+  for (std::size_t d = shape.size(); d-- > 0; element /= shape[d]) index[d] = element % shape[d];
+  return index;
+}
+
+}  // namespace
+
+std::string element_text(DType dtype, std::uint64_t bits) {
+  if (format(dtype).integer) return fmt::format("{}", static_cast<std::int64_t>(decode(dtype, bits)));
+  return fmt::format("{} (0x{:0{}x})", decode(dtype, bits), bits, 2 * format(dtype).bytes);
+}
+
+bool compare(const Wanted& wanted, const Held& held, Differences& differences) {
+  const DType dtype = wanted.whole.dtype;
+  const int size = format(dtype).bytes;
+  const std::int64_t row = wanted.whole.shape.empty() ? 1
+                                                      : elements(wanted.whole.shape) /
+                                                            std::max<std::int64_t>(wanted.whole.shape[0], 1);
+  bool identical = true, counted = false;
+  const Slice& slice = held.slice();
+  if (elements(slice) * size != static_cast<std::int64_t>(held.bytes.size())) return false;
+  each_run(wanted.whole.shape, slice, [&](std::int64_t from, std::int64_t to, std::int64_t count) {
+    const std::byte *want = wanted.whole.bytes.data() + from * size, *got = held.bytes.data() + to * size;
+    if (std::memcmp(want, got, count * size) == 0) return;
+    identical = false;
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::uint64_t w = load(dtype, want + i * size), g = load(dtype, got + i * size);
+      if (w == g || (zero(dtype, w) && zero(dtype, g))) continue;
+      if (!wanted.free_rows.empty() && wanted.free_rows[(from + i) / row]) continue;
+      Place& place = differences.place;
+      if (place.elements++ == 0) {
+        place.device = held.device;
+        place.coordinates = coordinates_text(wanted.c.mesh, held.device);
+        place.index = index_of(wanted.whole.shape, from + i);
+        place.want = element_text(dtype, w);
+        place.got = element_text(dtype, g);
+      }
+      if (!counted) ++place.devices, differences.devices.push_back(held.device), counted = true;
+      if (poison(dtype, g) && !poison(dtype, w)) ++differences.poisoned;
+    }
+  });
+  return identical;
+}
+
+Held finished(const Case& c, std::vector<Held> parts) {
+  Held sum = std::move(parts.front());
+  Tensor stacked = zeros(result(c).dtype, {static_cast<std::int64_t>(parts.size()), elements(sum.asked)});
+  const std::size_t size = stacked.bytes.size() / parts.size();
+  for (std::size_t p = 0; p < parts.size(); ++p)
+    std::memcpy(stacked.bytes.data() + p * size, (p == 0 ? sum : parts[p]).bytes.data(), size);
+  sum.bytes = sum_parts(stacked, result(c).dtype).bytes;
+  return sum;
+}
+
+std::vector<Fact> value_facts(const Differences& differences) {
+  const Place& place = differences.place;
+  if (place.elements == 0) return {};
+  const bool leaked = differences.poisoned > 0;
+  std::string index;
+  for (std::int64_t i : place.index) index += fmt::format("{}{}", index.empty() ? "" : ",", i);
+  return {
+      {leaked ? Status::leaked : Status::wrong,
+       fmt::format("{} element{} on {} device{}{}; the first on device {} ({}) at [{}]: want {}, got {}",
+       place.elements, place.elements == 1 ? "" : "s", place.devices,
+       place.devices == 1 ? "" : "s",
+       leaked ? fmt::format(", {} of them poison or padding", differences.poisoned) : "",
+       place.device, place.coordinates, index, place.want, place.got),
+       place, {}}
+  };
+}
+
+std::vector<Fact> replica_facts(const Case& c, const Outcome& outcome, const Read& read) {
+  std::vector<AxisId> named = result(c).unfinished;
+  for (const Dim& dim : result(c).dims) named.insert(named.end(), dim.axes.begin(), dim.axes.end());
+  std::vector<std::vector<std::byte>> first(axes_size(c.mesh, named));
+  std::vector<std::int64_t> owner(first.size(), -1);
+  std::int64_t diverged = 0;
+  std::string text;
+  for (const Block& block : outcome.blocks) {
+    const std::int64_t key = coordinate(c.mesh, named, block.device);
+    std::vector<std::byte> bytes(block.bytes);
+    if (!bytes.empty()) read(block, bytes);
+    if (owner[key] < 0) {
+      owner[key] = block.device;
+      first[key] = std::move(bytes);
+    } else if (bytes != first[key] && diverged++ == 0) {
+      const int size = format(result(c).dtype).bytes;
+      const std::size_t length = std::min(bytes.size(), first[key].size());
+      const std::size_t at =
+          (std::mismatch(bytes.begin(), bytes.begin() + length, first[key].begin()).first - bytes.begin()) /
+          size;
+      text = fmt::format("device {} ({}) differs from device {} ({})", block.device,
+                         coordinates_text(c.mesh, block.device), owner[key],
+                         coordinates_text(c.mesh, owner[key]));
+      if (at * size < length)
+        text +=
+            fmt::format(" at element {} of the block: {} and {}", at,
+                        element_text(result(c).dtype, load(result(c).dtype, bytes.data() + at * size)),
+                        element_text(result(c).dtype, load(result(c).dtype, first[key].data() + at * size)));
+    }
+  }
+  if (diverged == 0) return {};
+  return {
+      {Status::diverged,
+       fmt::format("{} device{} hold other bits than the first of their replicas: {}", diverged,
+       diverged == 1 ? "" : "s", text),
+       {},
+       {}}
+  };
+}
+
+}  // namespace plumb

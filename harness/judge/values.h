@@ -1,0 +1,29 @@
+// Are the values right? Private to the judge.
+#pragma once
+
+#include "harness/judge/blocks.h"
+
+namespace plumb {
+
+// The elements that differ from what is wanted, collected device by device.
+struct Differences {
+  Place place;
+  std::int64_t poisoned = 0;  // of place.elements: NaN where a number is wanted, or poison
+  std::vector<std::int64_t> devices;
+};
+
+// Compares a dense block with `slice` of the wanted whole. Zeros are compared by value, everything
+// else by bits. Returns whether all bits, zeros included, are the wanted ones.
+bool compare(const Wanted&, const Held&, Differences&);
+
+// The finished block of a fibre of an unfinished result: the exact sum of its parts, rounded once.
+Held finished(const Case&, std::vector<Held> parts);
+
+// `leaked` where a differing element is poison, else `wrong`; nothing where none differs.
+std::vector<Fact> value_facts(const Differences&);
+
+// `diverged`: devices that agree on every axis that splits or is left unfinished must hold the same
+// bits.
+std::vector<Fact> replica_facts(const Case&, const Outcome&, const Read&);
+
+}  // namespace plumb

@@ -1,0 +1,60 @@
+// A status, the first fact that decided it, and the other facts.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace plumb {
+
+// The first that applies is the verdict's. README.md says what each means.
+enum class Status : std::uint8_t {
+  unrun,
+  unsupported,
+  hung,
+  crashed,
+  reneged,
+  misplaced,
+  leaked,
+  wrong,
+  diverged,
+  unstable,
+  mistrusted,
+  wasteful,
+  pass,
+  waived
+};
+constexpr int statuses = 14;
+
+std::string_view name(Status);
+std::optional<Status> status_named(std::string_view);
+
+// Whether a status is a finding: exit code 1.
+bool finding(Status);
+
+// Where a wrong value was first seen, and how far it reaches.
+struct Place {
+  std::int64_t devices = 0, elements = 0;  // how many devices and elements are wrong in all
+  std::int64_t device = 0;                 // the first wrong device,
+  std::string coordinates;                 // its place in the mesh, "dp=0,tp=1",
+  std::vector<std::int64_t> index;         // the first wrong element's global index there,
+  std::string want, got;                   // and its values, with their bits
+};
+
+struct Fact {
+  Status status;
+  std::string text;  // one line
+  std::optional<Place> place;
+  std::string cause;  // what explains every device to the bit, such as "the sum over dp is left unfinished"
+};
+
+struct Verdict {
+  Status status = Status::unrun;
+  std::vector<Fact> facts;  // the one that decided first
+  bool plan = false;        // judged on a plan alone (data=none)
+  bool alone = false;       // one device: no agreement was tested
+};
+
+}  // namespace plumb

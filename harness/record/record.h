@@ -1,0 +1,39 @@
+// One case, one backend, what came of it: one JSON line. results/README.md is the schema.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "adapters/protocol/outcome.h"
+#include "harness/judge/cost.h"
+#include "harness/judge/verdict.h"
+
+namespace plumb {
+
+constexpr int record_schema = 1;
+
+struct Times {  // seconds
+  double fill = 0, reference = 0, backend = 0, compile = 0, judge = 0;
+  std::vector<double> run;
+};
+
+struct Record {
+  std::string line;     // the canonical case
+  std::string backend;  // the resolved name: with the line, the key
+  nlohmann::json versions = nlohmann::json::object();
+  Verdict verdict;
+  Trace trace;
+  Cost cost;
+  Times times;
+  std::string certificate;  // the derivation
+  std::string scope;        // any split, this split, none
+  std::vector<std::string> notes;
+  std::string last_words;  // of a backend that died, hung or reneged
+};
+
+// Laws: from_json(to_json(r)) is r; the key is "LINE" on "BACKEND".
+nlohmann::json to_json(const Record&, const nlohmann::json& environment);
+Record record_from_json(const nlohmann::json&);  // throws BadInput with what is missing
+std::string key(const std::string& line, const std::string& backend);
+
+}  // namespace plumb

@@ -1,0 +1,171 @@
+#include "harness/run/attempt.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+
+#include "harness/backend/process.h"
+#include "harness/backend/resolve.h"
+#include "harness/judge/judge.h"
+#include "reference/meaning/meaning.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+
+struct Subject::State {
+  Process process;
+  Settings settings;
+};
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+template <class F>
+auto timed(double& seconds, F&& f) {
+  const auto begin = Clock::now();
+  auto value = f();
+  seconds += std::chrono::duration<double>(Clock::now() - begin).count();
+  return value;
+}
+
+std::int64_t memory_of_the_machine() {
+  return static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+}
+
+std::string in_words(double bytes) {
+  constexpr const char* units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  int unit = 0;
+  for (; bytes >= 1024 && unit < 6; ++unit) bytes /= 1024;
+  return fmt::format("{:.4g} {}", bytes, units[unit]);
+}
+
+// Operands and result, whole; the operands twice, for they are also in the arena.
+void refuse_what_does_not_fit(const Case& c, std::int64_t most) {
+  if (most == 0) most = memory_of_the_machine();
+  double need = static_cast<double>(bytes(result(c)));
+  for (const Spec& operand : c.op.operands)
+    need += 2.0 * static_cast<double>(bytes(operand)) * static_cast<double>(parts(c.mesh, operand));
+  if (need > static_cast<double>(most))
+    throw BadInput(fmt::format("this case would hold {}, more than the {} there are\n  {}", in_words(need),
+                               in_words(static_cast<double>(most)), print(c)));
+}
+
+Declared declared(const Capabilities& capabilities) {
+  Declared d;
+  d.clones = capabilities.clones;
+  d.tail_undefined = capabilities.tail_undefined;
+  d.acc_unspecified = capabilities.acc.unspecified;
+  d.wire_unspecified = capabilities.wire.unspecified;
+  d.data_none = capabilities.plans_only;
+  return d;
+}
+
+void fail(Record& record, Status status, std::string text) {
+  record.verdict.facts.push_back({status, std::move(text), {}, {}});
+  record.verdict.status = status;
+}
+
+// What is not an outcome becomes its verdict here.
+void take(Record& record, const Unsupported& answer) {
+  fail(record, Status::unsupported,
+       answer.source.empty() ? answer.reason : fmt::format("{} ({})", answer.reason, answer.source));
+}
+void take(Record& record, const Reneged& answer) {
+  fail(record, Status::reneged, answer.message);
+  record.last_words = answer.detail;
+}
+void take(Record& record, const Hung& answer) {
+  fail(record, Status::hung, fmt::format("no reply within {:g} seconds of {}", answer.seconds, answer.phase));
+  record.last_words = answer.last_words;
+}
+void take(Record& record, const Crashed& answer) {
+  fail(record, Status::crashed, fmt::format("{} (in {})", answer.what, answer.phase));
+  record.last_words = answer.last_words;
+}
+
+// Runs the case again and compares bits.
+void rerun(Record& record, const Case& c, Subject::State& state, const std::vector<Tensor>& operands,
+           std::uint64_t before) {
+  const Read read = [&](const Block& block, std::span<std::byte> into) { state.process.read(block, into); };
+  for (int i = 0; i < state.settings.reruns; ++i) {
+    const Answer answer = state.process.run(c, operands);
+    const auto* outcome = std::get_if<Outcome>(&answer);
+    if (outcome && digest(*outcome, read) == before) continue;
+    record.verdict.facts.push_back({Status::unstable,
+                                    outcome ? fmt::format("rerun {} gave other bits", i + 1)
+                                            : fmt::format("rerun {} gave no result", i + 1),
+                                    {},
+                                    {}});
+    return;
+  }
+}
+
+void judged(Record& record, const Case& c, Subject::State& state, const std::vector<Tensor>& operands,
+            const Outcome& outcome) {
+  const Tensor whole = timed(record.times.reference, [&] { return evaluate(c, operands); });
+  const Certificate proof = certificate(c);
+  record.certificate = proof.text;
+  record.scope = name(proof.scope);
+  record.trace = outcome.trace;
+  record.notes = outcome.notes;
+  record.times.compile = outcome.compile_seconds;
+  record.times.run = outcome.run_seconds;
+  const Read read = [&](const Block& block, std::span<std::byte> into) { state.process.read(block, into); };
+  const Declared promises = declared(state.process.hello()->capabilities);
+  record.verdict = timed(record.times.judge, [&] {
+    return judge({c, operands, whole, proof, {}}, outcome, read, promises);
+  });
+  record.cost = cost(c, outcome);
+  if (auto waste = waste_fact(c, record.cost, state.settings.max_waste))
+    record.verdict.facts.push_back(*waste);
+  if (state.settings.reruns > 0 && !promises.data_none)
+    rerun(record, c, state, operands, digest(outcome, read));
+  decide(record.verdict);
+}
+
+}  // namespace
+
+Subject::Subject(const std::string& backend, const Settings& settings) {
+  Command command = resolve(backend);
+  name = command.name;
+  const Deadlines deadlines{settings.start_seconds, settings.compile_seconds, settings.run_seconds};
+  state.reset(new State{Process(std::move(command), deadlines), settings});
+}
+Subject::~Subject() = default;
+Subject::Subject(Subject&&) noexcept = default;
+
+Record attempt(const Case& c, Subject& subject) {
+  Subject::State& state = *subject.state;
+  refuse_what_does_not_fit(c, state.settings.most_bytes);
+  Record record;
+  record.line = print(c);
+  record.backend = subject.name;
+  const auto say = [&](const Answer& answer) {
+    std::visit(
+        [&](const auto& a) {
+          if constexpr (!std::is_same_v<std::decay_t<decltype(a)>, Outcome>) take(record, a);
+        },
+        answer);
+  };
+  if (const auto refusal = timed(record.times.backend, [&] { return state.process.refuses(c); })) {
+    say(*refusal);
+  } else {
+    const auto operands = timed(record.times.fill, [&] {
+      std::vector<Tensor> made;
+      for (std::size_t i = 0; i < c.op.operands.size(); ++i) made.push_back(fill(c, static_cast<int>(i)));
+      return made;
+    });
+    const Answer answer = timed(record.times.backend, [&] { return state.process.run(c, operands); });
+    if (const auto* outcome = std::get_if<Outcome>(&answer))
+      judged(record, c, state, operands, *outcome);
+    else
+      say(answer);
+  }
+  if (const Hello* hello = state.process.hello())
+    for (const auto& [what, version] : hello->versions) record.versions[what] = version;
+  return record;
+}
+
+}  // namespace plumb

@@ -1,0 +1,33 @@
+// One case on one backend, from its line to its record: fill, reference, backend, judge.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "harness/record/record.h"
+#include "reference/words/op.h"
+
+namespace plumb {
+
+struct Settings {
+  double start_seconds = 120, compile_seconds = 120, run_seconds = 60;  // deadlines of a backend
+  double max_waste = -1;        // bytes moved over the bound, as a factor; negative: no limit
+  int reruns = 0;               // times a case is run again to see that its bits stay
+  std::int64_t most_bytes = 0;  // a case that needs more memory is refused; 0: what the machine has
+};
+
+// A backend by name or command, started when first needed and again after it dies. Not for several
+// threads at once.
+struct Subject {
+  explicit Subject(const std::string& backend, const Settings&);  // throws BadInput: no such backend
+  ~Subject();
+  Subject(Subject&&) noexcept;
+  std::string name;  // resolved
+  struct State;
+  std::unique_ptr<State> state;
+};
+
+// The record of one case. Never throws for a backend's failure; BadInput for a case too large to hold.
+Record attempt(const Case&, Subject&);
+
+}  // namespace plumb
