@@ -41,11 +41,19 @@ struct Random {
 
 TEST(Accumulator, AgreesWithMpfrOnEveryRangeOfExponents) {
   Random random{std::mt19937_64(1)};
-  const std::pair<int, int> ranges[] = {{-3, 3}, {-40, 40}, {-1074, 1023}, {-1074, -1000}, {1000, 1023}, {-75, -60}};
+  const std::pair<int, int> ranges[] = {
+      {-3,    3    },
+      {-40,   40   },
+      {-1074, 1023 },
+      {-1074, -1000},
+      {1000,  1023 },
+      {-75,   -60  }
+  };
   for (const auto& [low, high] : ranges) {
     for (int i = 0; i < 400; ++i) {
       Terms terms;
-      for (int k = 0; k < 1 + i % 17; ++k) terms.push_back({random.value(low, high), random.value(low, high)});
+      for (int k = 0; k < 1 + i % 17; ++k)
+        terms.push_back({random.value(low, high), random.value(low, high)});
       ASSERT_EQ(wrong(terms), "") << low << ".." << high << " case " << i;
     }
   }
@@ -75,7 +83,9 @@ TEST(Accumulator, AgreesOnTiesAndSubnormals) {
       const int unit = f.min_exponent - f.digits - 1 + static_cast<int>(random.engine() % span);
       const double odd = static_cast<double>((random.engine() >> (64 - f.digits)) | 1);
       const double sign = i % 2 ? 1 : -1;
-      Terms tie = {{std::ldexp(odd, unit / 2), std::ldexp(sign, unit - unit / 2 - 1)}};
+      Terms tie = {
+          {std::ldexp(odd, unit / 2), std::ldexp(sign, unit - unit / 2 - 1)}
+      };
       ASSERT_EQ(wrong(tie), "") << f.name;
       for (double speck : {0x1p-700, -0x1p-700}) {
         Terms near = tie;
@@ -106,15 +116,22 @@ TEST(Accumulator, WhatIsNotFinite) {
     double want;
   };
   const Row rows[] = {
-      {{{kInf, 1}, {1, 1}}, kInf},          {{{kInf, -1}, {1e300, 1e300}}, -kInf}, {{{kInf, 1}, {-kInf, 1}}, kNaN},
-      {{{kInf, 0}}, kNaN},                  {{{kNaN, 0}, {kInf, 1}}, kNaN},        {{{1e300, 1e300}, {-1e300, 1e300}}, 0},
-      {{{1e300, 1e300}}, kInf},             {{}, 0},                               {{{-0.0, 1}}, 0},
+      {{{kInf, 1}, {1, 1}},               kInf },
+      {{{kInf, -1}, {1e300, 1e300}},      -kInf},
+      {{{kInf, 1}, {-kInf, 1}},           kNaN },
+      {{{kInf, 0}},                       kNaN },
+      {{{kNaN, 0}, {kInf, 1}},            kNaN },
+      {{{1e300, 1e300}, {-1e300, 1e300}}, 0    },
+      {{{1e300, 1e300}},                  kInf },
+      {{},                                0    },
+      {{{-0.0, 1}},                       0    },
   };
   for (const Row& row : rows) {
     Accumulator a;
     for (const auto& [x, y] : row.terms) add_product(a, x, y);
     const double got = decode(DType::f64, rounded(DType::f64, a));
-    EXPECT_TRUE(std::isnan(row.want) ? std::isnan(got) : got == row.want && !std::signbit(got) == !std::signbit(row.want))
+    EXPECT_TRUE(std::isnan(row.want) ? std::isnan(got)
+                                     : got == row.want && !std::signbit(got) == !std::signbit(row.want))
         << got << " for " << row.want;
   }
 }
@@ -131,9 +148,23 @@ TEST(Accumulator, ToOddKeepsWhatIsCutOff) {
 }
 
 TEST(Accumulator, TheJudgeSeesALastBit) {
-  EXPECT_EQ(wrong({{3, 5}}), "");
-  EXPECT_NE(wrong({{3, 5}}, 1), "");
-  EXPECT_NE(wrong({{1.1, 1.3}, {1e-30, 1e-30}}, 1), "");
+  EXPECT_EQ(wrong({
+                {3, 5}
+  }),
+            "");
+  EXPECT_NE(wrong(
+                {
+                    {3, 5}
+  },
+                1),
+            "");
+  EXPECT_NE(wrong(
+                {
+                    {1.1,   1.3  },
+                    {1e-30, 1e-30}
+  },
+                1),
+            "");
 }
 
 }  // namespace

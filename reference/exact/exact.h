@@ -32,7 +32,7 @@ struct MutableMatrix {
 
 // The whole of a tensor of rank 2, and the transpose of a view.
 Matrix matrix(const Tensor&);
-MutableMatrix matrix(Tensor&);
+MutableMatrix mutable_matrix(Tensor&);
 inline Matrix transpose(const Matrix& m) {
   return {m.data, m.dtype, m.cols, m.rows, m.col_stride, m.row_stride};
 }

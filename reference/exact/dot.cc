@@ -1,0 +1,61 @@
+#include "reference/exact/dot.h"
+
+#include <cmath>
+#include <limits>
+
+#include "reference/exact/accumulator.h"
+#include "reference/words/clones.h"
+
+namespace plumb {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+struct Two {
+  double sum, error;
+};
+
+PLUMB_INLINE Two two_sum(double a, double b) {
+  const double sum = a + b, part = sum - a;
+  return {sum, (a - (sum - part)) + (b - part)};
+}
+
+}  // namespace
+
+// Below 2^-900 the rest of a product may be cut off.
+Sum2 cascade(const Pair& p) {
+  double hi = 0, lo = 0, lost = 0;
+  for (std::int64_t k = 0; k < p.length; ++k) {
+    const double product = p.a[k] * p.b[k];
+    const double rest = std::fma(p.a[k], p.b[k], -product);
+    const Two top = two_sum(hi, product), middle = two_sum(lo, top.error), bottom = two_sum(middle.sum, rest);
+    hi = top.sum;
+    lo = bottom.sum;
+    lost += std::fabs(middle.error) + std::fabs(bottom.error);
+    if (std::fabs(product) < 0x1p-900 && p.a[k] != 0 && p.b[k] != 0) lost = kNaN;
+  }
+  return lost == 0 ? Sum2{hi, lo, 0} : Sum2{kNaN, 0, kNaN};
+}
+
+bool decide(DType dtype, const Sum2& s, std::uint64_t& bits) {
+  if (!(s.error < 0x1p1000) || !std::isfinite(s.hi)) return false;
+  const auto [hi, lo] = two_sum(s.hi, s.lo);
+  if (dtype == DType::f64 || format(dtype).integer) {
+    if (s.error == 0 && (dtype == DType::f64 || lo == 0)) return bits = encode(dtype, hi + lo + 0.0), true;
+    const double error = (s.error + std::fabs(lo) * 0x1p-52) * (1 + 0x1p-50);
+    bits = encode(dtype, hi + (lo - error));
+    return dtype == DType::f64 && bits == encode(dtype, hi + (lo + error));
+  }
+  if (s.error == 0) return bits = encode(dtype, to_odd(hi, lo) + 0.0), true;
+  const double error = (s.error + std::fabs(lo) * 0x1p-52) * (1 + 0x1p-50);
+  bits = encode(dtype, to_odd(hi, lo - error));
+  return bits == encode(dtype, to_odd(hi, lo + error));
+}
+
+std::uint64_t dot_slowly(DType dtype, const Pair& p) {
+  Accumulator sum;
+  for (std::int64_t k = 0; k < p.length; ++k) add_product(sum, p.a[k], p.b[k]);
+  return rounded(dtype, sum);
+}
+
+}  // namespace plumb

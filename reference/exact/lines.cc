@@ -1,0 +1,132 @@
+#include "reference/exact/lines.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "reference/words/clones.h"
+
+namespace plumb {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr std::int64_t kTile = 64;
+
+struct Facts {
+  double squares, unit, least;
+};
+
+// The lowest set bit of a normal double, as a power of two: that of the fraction, or the leading one.
+PLUMB_INLINE double lowest_bit(double x) {
+  const auto bits = std::bit_cast<std::uint64_t>(x);
+  const std::uint64_t fraction = bits & ((1ull << 52) - 1), leading = bits & (0x7ffull << 52);
+  const double one = std::bit_cast<double>(leading);
+  const double low = std::bit_cast<double>(leading | (fraction & -fraction)) - one;
+  return low == 0 ? one : low;
+}
+
+PLUMB_CLONES Facts facts_of(const double* row, std::int64_t count) {
+  double squares[8] = {}, unit[8], least[8];
+  for (int l = 0; l < 8; ++l) unit[l] = least[l] = kInf;
+  for (std::int64_t k = 0; k < count; k += 8) {
+    for (int l = 0; l < 8; ++l) {
+      const double x = row[k + l], low = lowest_bit(x), magnitude = std::fabs(x);
+      squares[l] += x * x;
+      const double u = magnitude == 0 ? kInf : low, m = magnitude == 0 ? kInf : magnitude;
+      unit[l] = u < unit[l] ? u : unit[l];
+      least[l] = m < least[l] ? m : least[l];
+    }
+  }
+  Facts f{0, kInf, kInf};
+  for (int l = 0; l < 8; ++l) {
+    f.squares += squares[l];
+    f.unit = std::min(f.unit, unit[l]);
+    f.least = std::min(f.least, least[l]);
+  }
+  return f;
+}
+
+void note_facts(Lines& lines, std::int64_t i) {
+  const Facts f = facts_of(lines.row(i), lines.stride);
+  // The computed sum of K squares is short by at most a factor 1 + K 2^-53, the root by 1 + 2^-53.
+  const double norm = std::sqrt(f.squares) * (1 + static_cast<double>(lines.depth + 4) * 0x1p-52);
+  lines.norm[i] = norm;
+  lines.ratio[i] = norm / f.unit * (1 + 0x1p-51);
+  lines.least[i] = f.least;
+  // Squares or units that leave the normal doubles prove nothing.
+  const bool safe = norm == 0 ? f.least == kInf : norm < 0x1p500 && f.least > 0x1p-450;
+  if (!safe) lines.norm[i] = lines.ratio[i] = kInf;
+}
+
+// Rows that lie dense.
+void read_dense(const Matrix& m, std::int64_t begin, std::int64_t end, Lines& lines) {
+  const int bytes = format(m.dtype).bytes;
+  for (std::int64_t i = begin; i < end; ++i)
+    decode(m.dtype, m.data + i * m.row_stride * bytes, m.cols, lines.values.get() + i * lines.stride);
+}
+
+// One element of each row lies dense, as in the columns of a row-major matrix: tiles are turned.
+PLUMB_CLONES void turn(const double* tile, std::int64_t rows, std::int64_t cols, double* to,
+                       std::int64_t stride) {
+  for (std::int64_t i = 0; i < rows; i += 8)
+    for (std::int64_t k = 0; k < cols; k += 8)
+      for (int r = 0; r < 8; ++r)
+        for (int c = 0; c < 8; ++c) to[(i + r) * stride + k + c] = tile[(k + c) * kTile + i + r];
+}
+
+void read_turned(const Matrix& m, std::int64_t begin, std::int64_t end, Lines& lines) {
+  const int bytes = format(m.dtype).bytes;
+  alignas(64) double tile[kTile * kTile];
+  for (std::int64_t i = begin; i < end; i += kTile) {
+    for (std::int64_t k = 0; k < m.cols; k += kTile) {
+      const std::int64_t rows = std::min(kTile, end - i), cols = std::min(kTile, m.cols - k);
+      for (std::int64_t c = 0; c < cols; ++c)
+        decode(m.dtype, m.data + (i * m.row_stride + (k + c) * m.col_stride) * bytes, rows, tile + c * kTile);
+      double* to = lines.values.get() + i * lines.stride + k;
+      const std::int64_t whole_rows = rows & -8, whole_cols = cols & -8;
+      turn(tile, whole_rows, whole_cols, to, lines.stride);
+      for (std::int64_t r = 0; r < rows; ++r)
+        for (std::int64_t c = r < whole_rows ? whole_cols : 0; c < cols; ++c)
+          to[r * lines.stride + c] = tile[c * kTile + r];
+    }
+  }
+}
+
+void read_strided(const Matrix& m, std::int64_t begin, std::int64_t end, Lines& lines) {
+  const int bytes = format(m.dtype).bytes;
+  for (std::int64_t i = begin; i < end; ++i)
+    for (std::int64_t k = 0; k < m.cols; ++k)
+      lines.values[i * lines.stride + k] =
+          decode(m.dtype, load(m.dtype, m.data + (i * m.row_stride + k * m.col_stride) * bytes));
+}
+
+}  // namespace
+
+Lines lines_for(const Matrix& m) {
+  Lines lines;
+  lines.count = m.rows;
+  lines.depth = m.cols;
+  lines.stride = (m.cols + 7) & -8;
+  lines.values = std::make_unique_for_overwrite<double[]>(lines.count * lines.stride);
+  lines.norm.resize(m.rows);
+  lines.ratio.resize(m.rows);
+  lines.least.resize(m.rows);
+  return lines;
+}
+
+void read_rows(const Matrix& m, std::int64_t begin, std::int64_t end, Lines& lines) {
+  if (m.col_stride == 1)
+    read_dense(m, begin, end, lines);
+  else if (m.row_stride == 1)
+    read_turned(m, begin, end, lines);
+  else
+    read_strided(m, begin, end, lines);
+  for (std::int64_t i = begin; i < end; ++i) {
+    std::fill(lines.values.get() + i * lines.stride + lines.depth,
+              lines.values.get() + (i + 1) * lines.stride, 0.0);
+    note_facts(lines, i);
+  }
+}
+
+}  // namespace plumb

@@ -1,0 +1,54 @@
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <vector>
+
+#include "reference/exact/dot.h"
+#include "reference/exact/exact.h"
+#include "reference/exact/ieee.h"
+#include "reference/exact/integer.h"
+#include "reference/exact/lines.h"
+
+namespace plumb {
+namespace {
+
+std::byte* at(const MutableMatrix& c, std::int64_t i, std::int64_t j) {
+  return c.data + (i * c.row_stride + j * c.col_stride) * format(c.dtype).bytes;
+}
+
+// Every dot by itself: for few elements, where nothing else pays.
+void dots(const Matrix& a, const Matrix& b, const MutableMatrix& c) {
+  const Matrix columns = transpose(b);
+  Lines left = lines_for(a), right = lines_for(columns);
+  read_rows(a, 0, a.rows, left);
+  read_rows(columns, 0, columns.rows, right);
+  for (std::int64_t i = 0; i < c.rows; ++i)
+    for (std::int64_t j = 0; j < c.cols; ++j) {
+      const Pair pair{left.row(i), right.row(j), left.stride};
+      std::uint64_t bits;
+      if (!decide(c.dtype, cascade(pair), bits)) bits = dot_slowly(c.dtype, pair);
+      store(c.dtype, at(c, i, j), bits);
+    }
+}
+
+}  // namespace
+
+Matrix matrix(const Tensor& t) {
+  assert(t.shape.size() == 2);
+  return {t.bytes.data(), t.dtype, t.shape[0], t.shape[1], t.shape[1], 1};
+}
+
+MutableMatrix mutable_matrix(Tensor& t) {
+  assert(t.shape.size() == 2);
+  return {t.bytes.data(), t.dtype, t.shape[0], t.shape[1], t.shape[1], 1};
+}
+
+void matmul(const Matrix& a, const Matrix& b, DType acc, const MutableMatrix& c) {
+  assert(a.cols == b.rows && c.rows == a.rows && c.cols == b.cols);
+  const IeeeMode mode;
+  const bool integer = format(a.dtype).integer && format(b.dtype).integer && format(acc).integer;
+  if (integer) return multiply_integers(a, b, acc, c);
+  dots(a, b, c);
+}
+
+}  // namespace plumb

@@ -1,0 +1,181 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "reference/exact/exact.h"
+#include "reference/exact/hard_inputs.h"
+#include "reference/exact/ieee.h"
+#include "reference/words/mpfr_judge.h"
+
+namespace plumb {
+namespace {
+
+double element(const Matrix& m, std::int64_t i, std::int64_t j) {
+  const std::int64_t at = i * m.row_stride + j * m.col_stride;
+  return decode(m.dtype, load(m.dtype, m.data + at * format(m.dtype).bytes));
+}
+
+// How many of every `step`-th element of c are not the dot product, rounded once.
+std::int64_t wrong(const Matrix& a, const Matrix& b, const Tensor& c, std::int64_t step = 1) {
+  std::int64_t bad = 0;
+  for (std::int64_t at = 0; at < elements(c.shape); at += step) {
+    const std::int64_t i = at / c.shape[1], j = at % c.shape[1];
+    Real exact;
+    for (std::int64_t k = 0; k < a.cols; ++k) add_product(exact, element(a, i, k), element(b, k, j));
+    bad += !right(c.dtype, exact, bits(c, at));
+  }
+  return bad;
+}
+
+Tensor product(const Matrix& a, const Matrix& b, DType acc, DType out) {
+  Tensor c = zeros(out, {a.rows, b.cols});
+  matmul(a, b, acc, mutable_matrix(c));
+  return c;
+}
+
+struct Shape {
+  std::int64_t m, k, n;
+};
+
+struct Operands {
+  Tensor a, b;
+};
+
+Operands hard_operands(Hard kind, DType dtype, const Shape& s, std::uint64_t seed) {
+  Operands o{hard_tensor(kind, dtype, {s.m, s.k}, seed), hard_tensor(kind, dtype, {s.k, s.n}, seed + 1)};
+  if (kind == Hard::cancelling) cancel_pairs(o.a, o.b, seed);
+  return o;
+}
+
+bool floating(const Format& f) { return !f.integer; }
+
+TEST(Matmul, IsRoundedOnceForEveryDType) {
+  for (const Format& in : formats())
+    for (const Format& out : formats())
+      for (Hard kind : kHard) {
+        if (in.dtype == DType::e8m0 && kind == Hard::cancelling) continue;
+        const Operands o = hard_operands(kind, in.dtype, {5, 19, 7}, 1);
+        const Matrix a = matrix(o.a), b = matrix(o.b);
+        ASSERT_EQ(wrong(a, b, product(a, b, DType::f32, out.dtype)), 0)
+            << in.name << " " << out.name << " " << name(kind);
+      }
+}
+
+// Large enough for the tiers of the fast path.
+TEST(Matmul, IsRoundedOnceWhenLarge) {
+  for (const Format& in : formats())
+    for (DType out : {in.dtype, DType::f32})
+      for (Hard kind : kHard) {
+        if (!floating(in) || (in.dtype == DType::e8m0 && kind == Hard::cancelling)) continue;
+        const Operands o = hard_operands(kind, in.dtype, {97, 130, 83}, 2);
+        const Matrix a = matrix(o.a), b = matrix(o.b);
+        ASSERT_EQ(wrong(a, b, product(a, b, DType::f32, out), 3), 0)
+            << in.name << " " << format(out).name << " " << name(kind);
+      }
+}
+
+TEST(Matmul, MixedDTypes) {
+  const Tensor a = hard_tensor(Hard::normal, DType::bf16, {70, 65}, 3);
+  for (const Format& f : formats()) {
+    const Tensor b = hard_tensor(Hard::normal, f.dtype, {65, 66}, 4);
+    ASSERT_EQ(wrong(matrix(a), matrix(b), product(matrix(a), matrix(b), DType::f32, DType::bf16)), 0)
+        << f.name;
+  }
+}
+
+TEST(Matmul, EveryShapeAndStride) {
+  for (const Shape s : {
+           Shape{1,   1,   1  },
+           {1,   300, 1  },
+           {3,   0,   2  },
+           {0,   4,   4  },
+           {1,   64,  200},
+           {200, 64,  1  },
+           {67,  9,   131}
+  }) {
+    const Operands o = hard_operands(Hard::normal, DType::f32, s, 5);
+    const Operands t = hard_operands(Hard::normal, DType::f32, {s.k, s.m, s.k}, 6);
+    const Matrix a = matrix(o.a), b = matrix(o.b), turned = transpose(matrix(t.a));
+    ASSERT_EQ(wrong(a, b, product(a, b, DType::f32, DType::f32)), 0) << s.m << " " << s.k << " " << s.n;
+    ASSERT_EQ(wrong(turned, b, product(turned, b, DType::f32, DType::f32)), 0)
+        << s.m << " " << s.k << " " << s.n;
+  }
+  // A view with both strides, a broadcast row, and a result stored by columns.
+  const Tensor big = hard_tensor(Hard::normal, DType::bf16, {140, 210}, 7);
+  const Matrix a{big.bytes.data(), DType::bf16, 70, 70, 420, 3};
+  const Matrix b{big.bytes.data(), DType::bf16, 70, 66, 0, 1};
+  Tensor c = zeros(DType::f32, {66, 70});
+  matmul(a, b, DType::f32, {c.bytes.data(), DType::f32, 70, 66, 1, 70});
+  Tensor turned = zeros(DType::f32, {70, 66});
+  matmul(a, b, DType::f32, mutable_matrix(turned));
+  ASSERT_EQ(wrong(a, b, turned), 0);
+  for (std::int64_t i = 0; i < 70; ++i)
+    for (std::int64_t j = 0; j < 66; ++j) ASSERT_EQ(bits(c, j * 70 + i), bits(turned, i * 66 + j));
+}
+
+TEST(Matmul, IntegersWrapAsAccSays) {
+  for (DType in : {DType::s8, DType::s32})
+    for (DType acc : {DType::s8, DType::s32})
+      for (const Format& out : formats()) {
+        const Operands o = hard_operands(Hard::patterns, in, {9, 40, 11}, 8);
+        const Tensor c = product(matrix(o.a), matrix(o.b), acc, out.dtype);
+        for (std::int64_t at = 0; at < elements(c.shape); ++at) {
+          Real exact;
+          for (std::int64_t k = 0; k < 40; ++k)
+            add_product(exact, value(o.a, at / 11 * 40 + k), value(o.b, k * 11 + at % 11));
+          const Real wrapped(nearest_integer(format(acc), exact));
+          ASSERT_TRUE(right(out.dtype, wrapped, bits(c, at))) << format(in).name << " " << out.name;
+        }
+      }
+}
+
+TEST(Matmul, WhatIsNotFinite) {
+  const double inf = std::numeric_limits<double>::infinity();
+  for (DType d : {DType::f16, DType::bf16, DType::f32, DType::f64}) {
+    for (std::int64_t n : {4, 80}) {
+      Operands o = hard_operands(Hard::normal, d, {n, n, n}, 9);
+      const auto set = [&](Tensor& t, std::int64_t i, std::int64_t j, double v) {
+        store(d, t.bytes.data() + (i * n + j) * format(d).bytes, encode(d, v));
+      };
+      set(o.a, 1, 0, inf), set(o.a, 2, 1, inf - inf), set(o.a, 3, 0, inf), set(o.a, 3, 1, -inf);
+      set(o.b, 0, 0, 2), set(o.b, 1, 0, 2), set(o.b, 0, 1, 0), set(o.b, 2, 2, -inf), set(o.a, 0, 2, 3);
+      const Tensor c = product(matrix(o.a), matrix(o.b), DType::f32, d);
+      EXPECT_EQ(value(c, n), inf);                   // inf * 2
+      EXPECT_TRUE(std::isnan(value(c, n + 1)));      // inf * 0
+      EXPECT_TRUE(std::isnan(value(c, 2 * n + 3)));  // NaN
+      EXPECT_TRUE(std::isnan(value(c, 3 * n)));      // inf * 2 - inf * 2
+      EXPECT_EQ(value(c, 2), -inf);                  // 3 * -inf
+      EXPECT_TRUE(std::isfinite(value(c, 3)));
+      for (std::int64_t i = 4; i < n; ++i) EXPECT_TRUE(std::isfinite(value(c, i * n + 3)));
+    }
+  }
+}
+
+#if defined(__SSE2__)
+// A library that flushes subnormals must not reach the result; the mode is put back.
+TEST(Matmul, StandsOnItsOwnFloatingPointMode) {
+  const Tensor a = hard_tensor(Hard::subnormal, DType::f32, {80, 80}, 10);
+  const Tensor b = hard_tensor(Hard::integers, DType::f32, {80, 80}, 11);
+  const unsigned before = _mm_getcsr();
+  _mm_setcsr(before | 0xe040);
+  const Tensor c = product(matrix(a), matrix(b), DType::f32, DType::f32);
+  const Tensor s = sum_parts(a, DType::f32);
+  const unsigned after = _mm_getcsr();
+  _mm_setcsr(before);
+  EXPECT_EQ(after & 0xe040, 0xe040u);
+  EXPECT_EQ(wrong(matrix(a), matrix(b), c), 0);
+  EXPECT_EQ(s, sum_parts(a, DType::f32));
+}
+#endif
+
+TEST(Matmul, TheJudgeSeesALastBit) {
+  const Operands o = hard_operands(Hard::normal, DType::bf16, {20, 30, 10}, 12);
+  Tensor c = product(matrix(o.a), matrix(o.b), DType::f32, DType::bf16);
+  EXPECT_EQ(wrong(matrix(o.a), matrix(o.b), c), 0);
+  c.bytes[2 * 137] ^= std::byte{1};
+  EXPECT_EQ(wrong(matrix(o.a), matrix(o.b), c), 1);
+}
+
+}  // namespace
+}  // namespace plumb

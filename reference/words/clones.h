@@ -1,0 +1,11 @@
+// PLUMB_CLONES before a function compiles it for several generations of processors; the best is taken
+// when the program starts. The arithmetic is the same on all of them.
+#pragma once
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)
+#define PLUMB_CLONES __attribute__((target_clones("default", "arch=haswell", "arch=skylake-avx512")))
+#else
+#define PLUMB_CLONES
+#endif
+#define PLUMB_INLINE inline __attribute__((always_inline))
