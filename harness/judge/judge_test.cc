@@ -1,0 +1,243 @@
+#include "harness/judge/judge.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "harness/judge/cost.h"
+#include "reference/meaning/meaning.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+// A case with the answer that an honest backend would give, to be spoiled by each test.
+struct Trial {
+  Case c;
+  std::vector<Tensor> operands;
+  Tensor whole;
+  Certificate proof;
+  Outcome outcome;
+  std::vector<std::vector<std::byte>> memory;  // one block per device; Block::offset is its index
+  Declared declared;
+
+  explicit Trial(const std::string& line) : c(parse_case(line)) {
+    for (std::size_t i = 0; i < c.op.operands.size(); ++i) operands.push_back(fill(c, static_cast<int>(i)));
+    whole = evaluate(c, operands);
+    proof = certificate(c);
+    const int size = format(whole.dtype).bytes;
+    for (std::int64_t device = 0; device < devices(c.mesh); ++device) {
+      const Slice slice = block(c.mesh, result(c), c.rule, device);
+      std::vector<std::byte>& bytes = memory.emplace_back(elements(slice) * size);
+      // Of an unfinished result the first part is the value and the others are zero.
+      if (part(c.mesh, result(c), device) == 0)
+        cut(whole.shape, slice, whole.bytes.data(), bytes.data(), size);
+      Block b{device, 0, static_cast<std::uint64_t>(device), bytes.size(), std::nullopt};
+      if (parts(c.mesh, result(c)) == 1) {
+        b.claim.emplace();
+        for (const Range& range : slice) b.claim->push_back({range});
+      }
+      outcome.blocks.push_back(std::move(b));
+    }
+    outcome.claims = {print(c.mesh, result(c))};
+  }
+
+  Verdict verdict() const {
+    const Read read = [&](const Block& block, std::span<std::byte> into) {
+      std::memcpy(into.data(), memory[block.offset].data(), into.size());
+    };
+    return judge({c, operands, whole, proof, {}}, outcome, read, declared);
+  }
+
+  template <class T>
+  T& element(std::int64_t device, std::int64_t i) {
+    return *reinterpret_cast<T*>(memory[device].data() + i * sizeof(T));
+  }
+};
+
+std::vector<std::string> texts(const Verdict& verdict) {
+  std::vector<std::string> all;
+  for (const Fact& fact : verdict.facts) all.push_back(std::string(name(fact.status)) + ": " + fact.text);
+  return all;
+}
+
+TEST(Judge, AnHonestAnswerPasses) {
+  for (const char* line : {
+           "on x=2: reshard f32[8@x] -> f32[8]",
+           "on x=2,y=3: reshard bf16[7@y,5] -> bf16[7,5@x.y]",
+           "on x=2,y=2 ids=3,1,0,2: reshard s8[5@x.y] -> s8[5@y] nested",
+           "on x=2,y=2: reshard f32[8]+x.y -> f32[8@y]",
+           "on x=2,y=2: reshard f32[8]+x.y -> f32[8]+y",
+           "on x=2,y=2: einsum mk,kn->mn bf16[4@x,8@y] bf16[8@y,4] -> bf16[4@x,4]",
+           "on x=2: grouped fwd f32[8@x,4] f32[3,4,2] sizes=3,0,4 -> f32[8@x,2]",
+       }) {
+    const Verdict verdict = Trial(line).verdict();
+    EXPECT_EQ(verdict.status, Status::pass) << line << "\n" << testing::PrintToString(texts(verdict));
+  }
+}
+
+TEST(Judge, AnotherSliceIsMisplaced) {
+  Trial trial("on x=2,y=2: reshard f32[8@x] -> f32[8@y]");
+  for (Block& block : trial.outcome.blocks)
+    (*block.claim)[0][0] = block.device < 2 ? Range{0, 4} : Range{4, 8};
+  trial.outcome.claims = {std::nullopt};
+  const Verdict verdict = trial.verdict();
+  EXPECT_EQ(verdict.status, Status::misplaced);
+  EXPECT_THAT(
+      verdict.facts[0].text,
+      testing::HasSubstr("2 of 4 devices; the first, 1 (x=0,y=1), says it holds [0:4], asked was [4:8]"));
+}
+
+TEST(Judge, AFalseClaimIsMisplaced) {
+  Trial trial("on x=2,y=2: reshard f32[8@x] -> f32[8@y]");
+  trial.outcome.claims = {"f32[8@x]"};
+  EXPECT_EQ(trial.verdict().status, Status::misplaced);
+  trial.outcome.claims = {"f32[8@y]+x"};
+  EXPECT_EQ(trial.verdict().status, Status::misplaced);
+}
+
+TEST(Judge, AnAxisOfSizeOneInTheClaimIsNoDifference) {
+  Trial trial("on x=2,y=1: reshard f32[8@x] -> f32[8]");
+  trial.outcome.claims = {"f32[8@y]"};
+  EXPECT_EQ(trial.verdict().status, Status::pass);
+}
+
+TEST(Judge, ABlockOfAnotherSizeThatSaysNothingIsMisplaced) {
+  Trial trial("on x=2: reshard f32[8@x] -> f32[8]");
+  trial.outcome.blocks[1].claim.reset();
+  trial.outcome.blocks[1].bytes = 16;
+  EXPECT_EQ(trial.verdict().status, Status::misplaced);
+}
+
+TEST(Judge, PoisonLeaks) {
+  Trial trial("on x=2: reshard f32[7@x] -> f32[7]");
+  std::memset(&trial.element<float>(1, 6), 0xff, 4);
+  const Verdict verdict = trial.verdict();
+  EXPECT_EQ(verdict.status, Status::leaked);
+  EXPECT_THAT(verdict.facts[0].text, testing::HasSubstr("1 element on 1 device, 1 of them poison"));
+}
+
+TEST(Judge, OneBitInOneElementIsWrongAndSaysWhere) {
+  Trial trial("on dp=2,tp=2: reshard f32[4@dp,4] -> f32[4,4@tp]");
+  trial.element<std::uint32_t>(3, 5) ^= 1;
+  const Verdict verdict = trial.verdict();
+  ASSERT_EQ(verdict.status, Status::wrong);
+  const Place& place = *verdict.facts[0].place;
+  EXPECT_EQ(place.device, 3);
+  EXPECT_EQ(place.coordinates, "dp=1,tp=1");
+  EXPECT_EQ(place.index, (std::vector<std::int64_t>{2, 3}));
+  EXPECT_EQ(place.devices, 1);
+  EXPECT_EQ(place.elements, 1);
+  EXPECT_NE(place.want, place.got);
+  EXPECT_EQ(verdict.facts.back().status, Status::diverged) << "device 1 holds the right bits";
+}
+
+TEST(Judge, ADroppedAllReduceIsWrongAndNamesTheAxes) {
+  // The program of XLA #40034 in small: every device keeps its own part over dp.
+  Trial trial("on dp=2,fsdp=2: reshard f32[8]+dp.fsdp -> f32[8@fsdp]");
+  for (std::int64_t device = 0; device < 4; ++device) {
+    const std::int64_t dp = device / 2, fsdp = device % 2;
+    const auto* parts = reinterpret_cast<const float*>(trial.operands[0].bytes.data());
+    for (int i = 0; i < 4; ++i)
+      trial.element<float>(device, i) =
+          parts[(dp * 2 + 0) * 8 + fsdp * 4 + i] + parts[(dp * 2 + 1) * 8 + fsdp * 4 + i];
+  }
+  const Verdict verdict = trial.verdict();
+  ASSERT_EQ(verdict.status, Status::wrong);
+  EXPECT_EQ(verdict.facts[0].place->devices, 4);
+  EXPECT_EQ(verdict.facts[0].cause, "the sum over dp is left unfinished");
+  EXPECT_EQ(verdict.facts[1].status, Status::diverged);
+}
+
+TEST(Judge, ReplicasMustAgreeOnEveryBitEvenOfZero) {
+  Trial trial("on x=2: reshard f32[4]+x -> f32[4]");
+  // Zeros are equal by value, so both devices are right; but they are not the same zero.
+  const auto* parts = reinterpret_cast<const float*>(trial.operands[0].bytes.data());
+  for (int i = 0; i < 4; ++i) {
+    const_cast<float*>(parts)[i] = 1, const_cast<float*>(parts)[4 + i] = -1;
+    trial.element<float>(0, i) = 0, trial.element<float>(1, i) = 0;
+  }
+  trial.whole = evaluate(trial.c, trial.operands);
+  trial.declared.poisons = true;
+  EXPECT_EQ(trial.verdict().status, Status::pass);
+  trial.element<std::uint32_t>(1, 2) = 0x80000000;
+  EXPECT_EQ(trial.verdict().status, Status::diverged);
+  trial.declared.clones = true;
+  EXPECT_EQ(trial.verdict().status, Status::pass) << "copies of one result claim no agreement";
+}
+
+TEST(Judge, PartsOfAnUnfinishedResultAreFreeButReplicasAgree) {
+  Trial trial("on x=2,y=2: reshard f32[4] -> f32[4]+x");
+  for (int i = 0; i < 4; ++i)
+    for (std::int64_t y = 0; y < 2; ++y) {
+      trial.element<float>(2 + y, i) = trial.element<float>(y, i) / 2;
+      trial.element<float>(y, i) /= 2;
+    }
+  EXPECT_EQ(trial.verdict().status, Status::pass);
+  trial.element<float>(1, 0) += 1;
+  trial.element<float>(3, 0) -= 1;
+  EXPECT_EQ(trial.verdict().status, Status::diverged) << "the sum is right, the replica over y differs";
+  trial.element<float>(3, 0) += 1;
+  EXPECT_EQ(trial.verdict().status, Status::wrong);
+}
+
+TEST(Judge, AnAnswerThatCouldNotHaveBeenWrongIsMistrusted) {
+  EXPECT_EQ(Trial("on x=2: reshard f32[0@x,3] -> f32[0,3]").verdict().status, Status::mistrusted);
+  Trial trial("on x=2: reshard s8[4@x] -> s8[4]");
+  trial.whole.bytes.assign(4, std::byte{7});
+  for (auto& bytes : trial.memory) bytes.assign(4, std::byte{7});
+  EXPECT_EQ(trial.verdict().status, Status::mistrusted);
+  trial.declared.poisons = true;
+  EXPECT_EQ(trial.verdict().status, Status::pass);
+}
+
+TEST(Judge, RowsOfATailAreFreeOnlyWhereTheBackendSaysSo) {
+  Trial trial("on x=2: grouped fwd f32[8@x,4] f32[2,4,2] sizes=3,2 -> f32[8@x,2]");
+  trial.element<float>(1, 7) = 5;
+  EXPECT_EQ(trial.verdict().status, Status::wrong);
+  trial.declared.tail_undefined = true;
+  EXPECT_EQ(trial.verdict().status, Status::pass);
+  trial.element<float>(1, 0) += 5;
+  EXPECT_EQ(trial.verdict().status, Status::wrong) << "row 4 belongs to group 1";
+}
+
+TEST(Judge, OneDeviceProvesNoAgreement) {
+  EXPECT_TRUE(Trial("on x=1: reshard f32[4@x] -> f32[4]").verdict().alone);
+}
+
+TEST(Cost, BytesPastTheLimitAreWasteful) {
+  const Case c = parse_case("on x=4: reshard f32[16@x] -> f32[16]");
+  Outcome outcome;
+  outcome.trace.push_back({.kind = "all-gather", .axes = {"x"}, .in = 16, .out = 64});
+  const Cost once = cost(c, outcome);
+  EXPECT_EQ(once.moved, 4 * 48);
+  EXPECT_EQ(once.bound, 4 * 48);
+  EXPECT_FALSE(waste_fact(c, once, 1));
+  outcome.trace.push_back(outcome.trace.front());
+  EXPECT_EQ(waste_fact(c, cost(c, outcome), 1)->status, Status::wasteful);
+  EXPECT_FALSE(waste_fact(c, cost(c, outcome), 2));
+  EXPECT_FALSE(waste_fact(c, cost(c, outcome), -1));
+}
+
+TEST(Cost, WhereNothingMustMoveAnyByteIsPastALimit) {
+  const Case c = parse_case("on x=4: reshard f32[16] -> f32[16@x]");
+  Outcome outcome;
+  EXPECT_FALSE(waste_fact(c, cost(c, outcome), 10));
+  outcome.trace.push_back({
+      .kind = "collective-permute", .pairs = {{0, 1}, {2, 2}},
+           .in = 4, .out = 4
+  });
+  EXPECT_EQ(cost(c, outcome).moved, 4);
+  EXPECT_TRUE(waste_fact(c, cost(c, outcome), 10));
+}
+
+TEST(Cost, AKindWithoutAPriceMakesTheCostUnknown) {
+  const Case c = parse_case("on x=4: reshard f32[16@x] -> f32[16]");
+  Outcome outcome;
+  outcome.trace.push_back({.kind = "ragged-all-to-all", .axes = {"x"}, .in = 16, .out = 64});
+  EXPECT_EQ(cost(c, outcome).moved, -1);
+}
+
+}  // namespace
+}  // namespace plumb
