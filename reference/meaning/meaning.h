@@ -16,7 +16,8 @@ Tensor assemble(const Mesh&, const Spec&, Rule, const std::vector<Tensor>& block
 std::vector<Tensor> shard(const Mesh&, const Spec&, Rule, const Tensor& whole);
 
 // The whole result of a case, sums finished, every element rounded once to the dtype of the result
-// (integers wrap). Operands are whole; one with unfinished axes has a leading dimension for its parts.
+// (integers wrap). Operands are whole; one with unfinished axes has a leading dimension for its parts
+// and means their exact sum, which is not rounded (or wrapped) to the operand's dtype on the way.
 // A chain means the same as its ends.
 Tensor evaluate(const Case&, const std::vector<Tensor>& operands);
 

@@ -1,0 +1,218 @@
+#include "reference/meaning/laws.h"
+
+#include <numeric>
+
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+// 0, 1, 2, ...: every element says where it came from.
+Tensor counted(const Spec& spec) {
+  Tensor whole = zeros(DType::s32, shape(spec));
+  for (std::int64_t i = 0; i < elements(whole.shape); ++i) store(DType::s32, whole.bytes.data() + 4 * i, i);
+  return whole;
+}
+
+using List = std::vector<std::int64_t>;
+
+List keep(const List& list, std::int64_t pieces, std::int64_t which) {
+  const auto size = static_cast<std::int64_t>(list.size()), step = (size + pieces - 1) / pieces;
+  List kept;
+  for (std::int64_t i = 0; i < size; ++i)
+    if (step > 0 && i / step == which) kept.push_back(list[i]);
+  return kept;
+}
+
+List cut_lists(const Layout& layout, const Dim& dim, const std::vector<std::int64_t>& at) {
+  List list(dim.size);
+  std::iota(list.begin(), list.end(), 0);
+  std::int64_t pieces = 1, which = 0;
+  for (AxisId axis : dim.axes) {
+    const std::int64_t size = layout.mesh.axes[axis].size;
+    if (layout.rule == Rule::nested) list = keep(list, size, at[axis]);
+    pieces *= size;
+    which = which * size + at[axis];
+  }
+  return layout.rule == Rule::nested ? list : keep(list, pieces, which);
+}
+
+// What each device holds of an array or of its parts, and the array or parts again.
+std::vector<Tensor> hold(const Layout& layout, const Tensor& data) {
+  if (layout.spec.unfinished.empty()) return shard(layout.mesh, layout.spec, layout.rule, data);
+  std::vector<Tensor> blocks;
+  for (std::int64_t device = 0; device < devices(layout.mesh); ++device) {
+    const std::int64_t p = part(layout.mesh, layout.spec, device);
+    Slice slice{
+        {p, p + 1}
+    };
+    for (const Range& range : block(layout.mesh, layout.spec, layout.rule, device)) slice.push_back(range);
+    blocks.push_back(zeros(data.dtype, {elements(slice)}));
+    cut(data.shape, slice, data.bytes.data(), blocks.back().bytes.data(), format(data.dtype).bytes);
+  }
+  return blocks;
+}
+
+Tensor collect(const Layout& layout, const std::vector<Tensor>& blocks) {
+  if (layout.spec.unfinished.empty()) return assemble(layout.mesh, layout.spec, layout.rule, blocks);
+  std::vector<std::int64_t> sizes = shape(layout.spec);
+  sizes.insert(sizes.begin(), parts(layout.mesh, layout.spec));
+  Tensor data = zeros(layout.spec.dtype, sizes);
+  for (std::size_t device = 0; device < blocks.size(); ++device) {
+    const std::int64_t p = part(layout.mesh, layout.spec, static_cast<std::int64_t>(device));
+    Slice slice{
+        {p, p + 1}
+    };
+    for (const Range& range : block(layout.mesh, layout.spec, layout.rule, static_cast<std::int64_t>(device)))
+      slice.push_back(range);
+    paste(sizes, slice, blocks[device].bytes.data(), data.bytes.data(), format(data.dtype).bytes);
+  }
+  return data;
+}
+
+Case reshard_case(const Layout& layout, const Spec& from, const Spec& to) {
+  Case c{
+      layout.mesh, {Reshard{}, {from}, {to}},
+       layout.rule
+  };
+  c.acc = default_acc(c.op);
+  return c;
+}
+
+}  // namespace
+
+std::string print(const Layout& layout) {
+  return print(layout.mesh) + ": " + print(layout.mesh, layout.spec) +
+         (layout.rule == Rule::nested ? " nested" : "");
+}
+
+std::string breaks_tiling(const Layout& layout, const BlockFunction& block_of) {
+  std::vector<AxisId> splitting;
+  for (const Dim& dim : layout.spec.dims) splitting.insert(splitting.end(), dim.axes.begin(), dim.axes.end());
+  const std::vector<std::int64_t> sizes = shape(layout.spec);
+  for (const auto& group : fibres(layout.mesh, splitting)) {
+    std::vector<char> held(elements(sizes), 0);
+    for (std::int64_t device : group) {
+      const Slice slice = block_of(layout.mesh, layout.spec, layout.rule, device);
+      for (std::size_t d = 0; d < sizes.size(); ++d)
+        if (slice[d].begin < 0 || slice[d].end < slice[d].begin || slice[d].end > sizes[d])
+          return print(layout) + ": device " + std::to_string(device) + " lies outside, " + print(slice);
+      each_run(sizes, slice, [&](std::int64_t at, std::int64_t, std::int64_t n) {
+        for (std::int64_t i = at; i < at + n; ++i) ++held[i];
+      });
+    }
+    for (std::size_t i = 0; i < held.size(); ++i)
+      if (held[i] != 1)
+        return print(layout) + ": element " + std::to_string(i) + " is held " + std::to_string(held[i]) +
+               " times";
+  }
+  return {};
+}
+
+std::string breaks_cuts(const Layout& layout, const BlockFunction& block_of) {
+  for (std::int64_t device = 0; device < devices(layout.mesh); ++device) {
+    const Slice slice = block_of(layout.mesh, layout.spec, layout.rule, device);
+    const std::vector<std::int64_t> at = coordinates(layout.mesh, device);
+    for (std::size_t d = 0; d < slice.size(); ++d) {
+      const List want = cut_lists(layout, layout.spec.dims[d], at);
+      List got(slice[d].size());
+      std::iota(got.begin(), got.end(), slice[d].begin);
+      if (got != want) return print(layout) + ": device " + std::to_string(device) + " holds " + print(slice);
+    }
+  }
+  return {};
+}
+
+std::string breaks_round_trip(const Layout& layout, const ShardFunction& shard_of) {
+  const Tensor whole = counted(layout.spec);
+  Spec spec = layout.spec;
+  spec.dtype = DType::s32;
+  const std::vector<Tensor> blocks = shard_of(layout.mesh, spec, layout.rule, whole);
+  for (std::size_t device = 0; device < blocks.size(); ++device) {
+    const Slice slice = block(layout.mesh, spec, layout.rule, static_cast<std::int64_t>(device));
+    for (std::size_t d = 0; d < slice.size(); ++d)
+      if (blocks[device].shape[d] != slice[d].size())
+        return print(layout) + ": the block of device " + std::to_string(device) + " has another shape";
+  }
+  if (assemble(layout.mesh, spec, layout.rule, blocks) == whole) return {};
+  return print(layout) + ": assembled is not what was sharded";
+}
+
+std::string breaks_parts(const Layout& layout) {
+  std::vector<std::int64_t> holders(parts(layout.mesh, layout.spec), 0);
+  for (std::int64_t device = 0; device < devices(layout.mesh); ++device)
+    ++holders.at(part(layout.mesh, layout.spec, device));
+  for (std::int64_t n : holders)
+    if (n * std::ssize(holders) != devices(layout.mesh)) return print(layout) + ": parts are held unequally";
+  return {};
+}
+
+Tensor deal(const Layout& layout, const Tensor& whole, std::mt19937_64& random) {
+  if (layout.spec.unfinished.empty()) return whole;
+  const std::int64_t n = elements(whole.shape), count = parts(layout.mesh, layout.spec);
+  std::vector<std::int64_t> sizes = whole.shape;
+  sizes.insert(sizes.begin(), count);
+  Tensor dealt = zeros(DType::s32, sizes);
+  for (std::int64_t i = 0; i < n; ++i) {
+    auto rest = static_cast<std::uint32_t>(bits(whole, i));
+    for (std::int64_t p = 1; p < count; ++p) {
+      const auto share = static_cast<std::uint32_t>(random());
+      store(DType::s32, dealt.bytes.data() + 4 * (p * n + i), share);
+      rest -= share;
+    }
+    store(DType::s32, dealt.bytes.data() + 4 * i, rest);
+  }
+  return dealt;
+}
+
+std::string breaks_chain(const Layout& layout, const Chain& chain, std::mt19937_64& random) {
+  const Layout first{layout.mesh, chain.from, layout.rule}, middle{layout.mesh, chain.by, layout.rule};
+  const Tensor start = deal(first, counted(chain.from), random);
+  const Tensor direct = evaluate(reshard_case(layout, chain.from, chain.to), {start});
+  const Tensor half = evaluate(reshard_case(layout, chain.from, chain.by), {start});
+  const Tensor moved = collect(middle, hold(middle, deal(middle, half, random)));
+  const Tensor after = evaluate(reshard_case(layout, chain.by, chain.to), {moved});
+  if (after == direct && direct == counted(chain.to)) return {};
+  return print(first) + " -> " + print(layout.mesh, chain.by) + " -> " + print(layout.mesh, chain.to) +
+         ": not its ends";
+}
+
+std::vector<Mesh> small_meshes(int most) {
+  std::vector<Mesh> all{Mesh{}};
+  const char* names[] = {"x", "y", "z"};
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (std::ssize(all[i].axes) == most) continue;
+    for (std::int64_t size : {2, 3, 5}) {
+      Mesh longer = all[i];
+      longer.axes.push_back({names[longer.axes.size()], size});
+      all.push_back(longer);
+    }
+  }
+  all.erase(all.begin());
+  return all;
+}
+
+std::vector<std::vector<std::int64_t>> shapes_for(const Mesh& mesh, int rank) {
+  const std::int64_t n = devices(mesh);
+  switch (rank) {
+    case 1:
+      return {{2 * n}, {n - 1}, {n + 1}, {7}, {4}, {1}, {0}};
+    case 2:
+      return {
+          {n, n},
+          {7, 4},
+          {2, 9},
+          {1, 1},
+          {0, 3}
+      };
+    default:
+      return {
+          {n, n, 2},
+          {5, 3, 7},
+          {2, 4, 1},
+          {3, 0, 2}
+      };
+  }
+}
+
+}  // namespace plumb
