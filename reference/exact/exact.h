@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
 #include "reference/words/tensor.h"
 
@@ -44,9 +43,5 @@ void matmul(const Matrix& a, const Matrix& b, DType acc, const MutableMatrix& c)
 
 // [P, n...] -> [n...]: the sum over the leading dimension, rounded once to `out`; integers wrap.
 Tensor sum_parts(const Tensor& parts, DType out);
-
-// The library and processor core type behind the products, for the record of a run:
-// "OpenBLAS 0.3.21 SkylakeX, self-test passed". Loads the library.
-std::string dgemm_name();
 
 }  // namespace plumb

@@ -1,12 +1,10 @@
-#include <algorithm>
 #include <cassert>
-#include <cmath>
-#include <vector>
 
 #include "reference/exact/dot.h"
 #include "reference/exact/exact.h"
 #include "reference/exact/ieee.h"
 #include "reference/exact/integer.h"
+#include "reference/exact/large.h"
 #include "reference/exact/lines.h"
 
 namespace plumb {
@@ -48,7 +46,9 @@ void matmul(const Matrix& a, const Matrix& b, DType acc, const MutableMatrix& c)
   const IeeeMode mode;
   const bool integer = format(a.dtype).integer && format(b.dtype).integer && format(acc).integer;
   if (integer) return multiply_integers(a, b, acc, c);
-  dots(a, b, c);
+  // An interval says nothing of an element that wraps.
+  const bool large = a.rows * a.cols * b.cols >= kLarge && !format(c.dtype).integer;
+  large ? multiply_large(a, b, c) : dots(a, b, c);
 }
 
 }  // namespace plumb
