@@ -9,9 +9,13 @@
 
 namespace plumb {
 
-// NAME[@RELEASE][,option=value...], or a command where the text has a slash or a space. The name of the
-// result is canonical: options sorted, defaults dropped; a command is its own name. Throws BadInput,
-// which says what to do, where the backend is unknown or cannot run here.
+// NAME[@RELEASE][,option=value...], or a command where what stands before the first comma has a slash or
+// a space. The name of the result is canonical: options sorted, defaults dropped, the newest release
+// where none is named; a command is its own name. Throws BadInput, which says what to do, where the
+// backend is unknown or cannot run here.
+//   local,plan=direct                     local
+//   jax,style=explicit,partitioner=gspmd  jax@0.10.2,partitioner=gspmd,style=explicit
+//   ./mine --flag                         ./mine --flag
 Command resolve(std::string_view backend);
 
 // A row of `plumb backends`.
@@ -22,5 +26,12 @@ struct Known {
   std::string mend;  // the command that makes it available; empty where it is
 };
 std::vector<Known> known_backends();
+
+// The words of a command as a shell would split it: blanks separate, quotes and backslashes protect.
+// Throws BadInput on a quote that is not closed.
+std::vector<std::string> split_words(std::string_view command);
+
+// The candidate that `word` is probably a misspelling of, or "".
+std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace plumb

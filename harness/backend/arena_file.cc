@@ -1,0 +1,84 @@
+#include "harness/backend/arena_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cassert>
+#include <system_error>
+
+namespace plumb {
+
+namespace {
+
+[[noreturn]] void fail(const std::string& what) {
+  throw std::system_error(errno, std::generic_category(), what);
+}
+
+constexpr std::uint64_t smallest = 1 << 20;
+constexpr std::uint64_t give_back = 64 << 20;
+
+}  // namespace
+
+ArenaFile::ArenaFile() : file_(::memfd_create("plumb-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
+  if (file_ < 0) fail("making the arena");
+  if (::fcntl(file_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL) != 0) fail("sealing the arena");
+  reach(smallest);
+}
+
+ArenaFile::~ArenaFile() { ::close(file_); }
+
+std::string ArenaFile::path() const { return fmt::format("/proc/{}/fd/{}", ::getpid(), file_); }
+
+void ArenaFile::reach(std::uint64_t size) {
+  if (size <= size_) return;
+  const std::uint64_t rounded = size > (std::uint64_t{1} << 62) ? size : std::bit_ceil(size);
+  if (::ftruncate(file_, static_cast<off_t>(rounded)) != 0)
+    fail(fmt::format("growing the arena to {} bytes", rounded));
+  size_ = rounded;
+}
+
+void ArenaFile::write(std::uint64_t offset, std::span<const std::byte> from) {
+  assert(offset <= size_ && from.size() <= size_ - offset);
+  while (!from.empty()) {
+    const ssize_t n = ::pwrite(file_, from.data(), from.size(), static_cast<off_t>(offset));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) fail("writing to the arena");
+    from = from.subspan(static_cast<std::size_t>(n));
+    offset += static_cast<std::uint64_t>(n);
+  }
+}
+
+void ArenaFile::read(std::uint64_t offset, std::span<std::byte> into) const {
+  assert(offset <= size_ && into.size() <= size_ - offset);
+  while (!into.empty()) {
+    const ssize_t n = ::pread(file_, into.data(), into.size(), static_cast<off_t>(offset));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) fail("reading the arena");
+    into = into.subspan(static_cast<std::size_t>(n));
+    offset += static_cast<std::uint64_t>(n);
+  }
+}
+
+void ArenaFile::poison(std::uint64_t begin, std::uint64_t end) {
+  static const auto ones = [] {
+    std::array<std::byte, 64 * 1024> bytes;
+    bytes.fill(std::byte{0xff});
+    return bytes;
+  }();
+  if (end > begin && end - begin > give_back) {
+    if (::fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(begin),
+                    static_cast<off_t>(end - begin)) != 0)
+      fail("clearing the arena");
+    return;
+  }
+  for (; begin < end; begin += std::min<std::uint64_t>(end - begin, ones.size()))
+    write(begin, std::span(ones).first(std::min<std::uint64_t>(end - begin, ones.size())));
+}
+
+}  // namespace plumb

@@ -1,0 +1,64 @@
+// A program with a line to it and a line from it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace plumb {
+
+using Clock = std::chrono::steady_clock;
+
+// A message is no longer than this, its end included.
+inline constexpr std::size_t longest_message = std::size_t{256} << 20;
+
+// The program leads a process group of its own, reads requests from one pipe and writes replies to
+// another, both named in its environment. It ends with this object, and so does its group.
+class Child {
+ public:
+  // Throws std::system_error where the machine gives no process; a program that cannot be executed
+  // ends with 127.
+  Child(const std::vector<std::string>& argv, const std::vector<std::pair<std::string, std::string>>& env);
+  ~Child();
+  Child(const Child&) = delete;
+
+  enum class Wait { ready, late, ended, too_long };
+
+  // Sends a line, whose end it adds.
+  Wait send(std::string line, Clock::time_point deadline);
+
+  // Waits for the next line, without its end; valid until the next call. Throws Interrupted.
+  Wait receive(std::string_view& line, Clock::time_point deadline);
+
+  // Whether a line is here already.
+  bool pending();
+
+  // Kills the group, reaps the program and says how it ended: "exited with code 3", "killed by signal
+  // 11 (Segmentation fault)". One that has closed its replies gets `grace` to end by itself.
+  std::string end(std::chrono::milliseconds grace);
+
+  // No more requests; the program is expected to end.
+  void close_requests();
+
+  // The last lines it printed, as UTF-8.
+  std::string last_words() const;
+  void forget_words();
+
+ private:
+  Wait wait(int descriptor, short events, Clock::time_point deadline);
+  bool find_line(std::string_view& line);
+
+  pid_t pid_ = -1;
+  int ended_ = -1;                    // readable once the program has ended
+  int requests_ = -1, replies_ = -1;  // our ends, nonblocking
+  int printed_ = -1;                  // its standard output and standard error
+  std::string buffer_;
+  std::size_t used_ = 0, scanned_ = 0;  // of buffer_: handed out, and known to hold no end of line
+};
+
+}  // namespace plumb

@@ -1,0 +1,136 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "adapters/protocol/message.h"
+#include "harness/backend/reply.h"
+
+namespace plumb {
+
+namespace {
+
+// How many elements the ranges of one dimension hold; they ascend within [0, size).
+std::int64_t extent(const std::vector<Range>& ranges, std::int64_t size) {
+  std::int64_t n = 0, end = 0;
+  for (const Range& r : ranges) {
+    if (r.begin < end || r.end > size)
+      throw Malformed(fmt::format("the range {}:{} is outside {}:{}", r.begin, r.end, end, size));
+    n += r.size();
+    end = r.end;
+  }
+  return n;
+}
+
+// Bytes of the slice, which may lie anywhere where it is empty.
+std::uint64_t claimed_bytes(const std::vector<std::vector<Range>>& claim, const Spec& spec) {
+  if (claim.size() != spec.dims.size())
+    throw Malformed(
+        fmt::format("a slice of {} dimensions where the result has {}", claim.size(), spec.dims.size()));
+  bool empty = false;
+  for (const auto& ranges : claim) {
+    bool none = true;
+    for (const Range& r : ranges) {
+      if (r.end < r.begin)
+        throw Malformed(fmt::format("the range {}:{} ends before it begins", r.begin, r.end));
+      none &= r.begin == r.end;
+    }
+    empty |= none;
+  }
+  if (empty) return 0;
+  auto bytes = static_cast<std::uint64_t>(format(spec.dtype).bytes);
+  for (std::size_t d = 0; d < claim.size(); ++d)
+    bytes *= static_cast<std::uint64_t>(extent(claim[d], spec.dims[d].size));
+  return bytes;
+}
+
+void check_block(const Block& b, const Asked& asked, std::uint64_t arena_bytes) {
+  if (b.result != 0) throw Malformed(fmt::format("a block of result {}, the case has 1", b.result));
+  if (b.device < 0 || b.device >= devices(asked.c.mesh))
+    throw Malformed(fmt::format("a block of device {}, the mesh has {}", b.device, devices(asked.c.mesh)));
+  if (b.bytes == 0 && !b.claim) return;
+  if (b.bytes > 0 && (b.offset > arena_bytes || b.bytes > arena_bytes - b.offset))
+    throw Malformed(fmt::format("the block of device {} lies outside the arena of {} bytes: {} bytes at {}",
+                                b.device, arena_bytes, b.bytes, b.offset));
+  if (b.bytes > 0 && b.offset < asked.free)
+    throw Malformed(fmt::format("the block of device {} lies among the operands, at {}", b.device, b.offset));
+  if (!b.claim) return;
+  const std::uint64_t claimed = claimed_bytes(*b.claim, result(asked.c));
+  if (claimed != b.bytes)
+    throw Malformed(fmt::format("the block of device {} has {} bytes and claims a slice of {}", b.device,
+                                b.bytes, claimed));
+}
+
+void check_overlap(const std::vector<Block>& blocks) {
+  std::vector<const Block*> by_offset;
+  for (const Block& b : blocks)
+    if (b.bytes > 0) by_offset.push_back(&b);
+  std::sort(by_offset.begin(), by_offset.end(), [](auto* a, auto* b) { return a->offset < b->offset; });
+  for (std::size_t i = 1; i < by_offset.size(); ++i)
+    if (by_offset[i]->offset < by_offset[i - 1]->offset + by_offset[i - 1]->bytes)
+      throw Malformed(
+          fmt::format("the blocks of devices {} and {} overlap, and the backend did not say clones",
+                      by_offset[i - 1]->device, by_offset[i]->device));
+}
+
+void check_devices(const std::vector<std::int64_t>& who, const Mesh& mesh, std::vector<bool>& seen) {
+  for (std::int64_t device : who) {
+    if (device < 0 || device >= devices(mesh))
+      throw Malformed(fmt::format("the mesh has no device {}", device));
+    if (seen[device]) throw Malformed(fmt::format("device {} stands twice", device));
+    seen[device] = true;
+  }
+}
+
+void check_who(const Collective& c, const Mesh& mesh) {
+  const int ways = !c.groups.empty() + !c.axes.empty() + !c.pairs.empty();
+  if (ways > 1 || (ways == 0 && c.kind != "send"))
+    throw Malformed("not one of groups, axes and pairs says who takes part");
+  std::vector<bool> seen(devices(mesh)), sent(devices(mesh));
+  for (const auto& group : c.groups) check_devices(group, mesh, seen);
+  for (std::size_t i = 0; i < c.axes.size(); ++i) {
+    const auto is = [&](const Axis& a) { return a.name == c.axes[i]; };
+    if (std::none_of(mesh.axes.begin(), mesh.axes.end(), is))
+      throw Malformed(fmt::format("the mesh has no axis \"{}\"", c.axes[i]));
+    if (std::find(c.axes.begin(), c.axes.begin() + i, c.axes[i]) != c.axes.begin() + i)
+      throw Malformed(fmt::format("axis \"{}\" stands twice", c.axes[i]));
+  }
+  for (const auto& [source, target] : c.pairs) {
+    if (c.kind == "send") seen.assign(seen.size(), false), sent = seen;
+    check_devices({source}, mesh, sent);
+    check_devices({target}, mesh, seen);
+  }
+}
+
+}  // namespace
+
+void check_blocks(const std::vector<Block>& blocks, const Asked& asked, std::uint64_t arena_bytes) {
+  std::vector<bool> seen(devices(asked.c.mesh));
+  for (const Block& b : blocks) {
+    check_block(b, asked, arena_bytes);
+    if (seen[b.device]) throw Malformed(fmt::format("two blocks of device {}", b.device));
+    seen[b.device] = true;
+  }
+  const auto missing = std::find(seen.begin(), seen.end(), false);
+  if (missing != seen.end() && !asked.capabilities.plans_only)
+    throw Malformed(fmt::format("no block of device {}: {} of {} devices are missing", missing - seen.begin(),
+                                std::count(seen.begin(), seen.end(), false), seen.size()));
+  if (!asked.capabilities.clones) check_overlap(blocks);
+}
+
+void check_trace(const Outcome& o, const Mesh& mesh) {
+  std::int64_t moved = 0;
+  for (std::size_t i = 0; i < o.trace.size(); ++i) {
+    const Collective& c = o.trace[i];
+    try {
+      check_who(c, mesh);
+      if (__builtin_add_overflow(moved, c.moved.value_or(0), &moved)) throw Malformed("moved overflows");
+    } catch (const Malformed& e) {
+      throw Malformed(fmt::format("collective {} of the trace, {}: {}", i, c.kind, e.what()));
+    }
+  }
+  if (o.received && *o.received != moved)
+    throw Malformed(fmt::format("received is {} bytes, and the trace moved {}", *o.received, moved));
+}
+
+}  // namespace plumb

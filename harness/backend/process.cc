@@ -1,0 +1,266 @@
+#include "harness/backend/process.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "adapters/protocol/fields.h"
+#include "harness/backend/arena_file.h"
+#include "harness/backend/child.h"
+#include "harness/backend/interrupt.h"
+#include "harness/backend/reply.h"
+#include "harness/backend/request.h"
+#include "harness/backend/transcript.h"
+
+namespace plumb {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr int most_starts = 3;      // in a row without a hello: it will not start
+constexpr int most_extensions = 9;  // of a phase, by messages that the program is alive
+constexpr std::chrono::milliseconds grace{1000};
+
+Clock::time_point after(double seconds) {
+  constexpr double day = 86400;
+  return Clock::now() +
+         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(std::min(seconds, day)));
+}
+
+std::string shown(std::string_view line) {
+  return line.size() <= 60 ? std::string(line) : fmt::format("{}...", line.substr(0, 60));
+}
+
+json parse_message(std::string_view line) try { return json::parse(line); } catch (const json::exception&) {
+  throw Malformed(fmt::format("not JSON: {}", dump(json(shown(line)))));
+}
+
+// A deadline that the messages `phase` and `alive` move.
+struct Waiting {
+  std::string phase;
+  double seconds = 0;  // of this phase
+  Clock::time_point since = Clock::now(), deadline = after(seconds);
+  int extensions = 0;
+
+  void enter(std::string next, double limit) {
+    if (next != phase) extensions = 0;
+    phase = std::move(next), seconds = limit;
+    deadline = after(limit);
+  }
+  void alive() {
+    if (extensions++ < most_extensions) deadline = after(seconds);
+  }
+};
+
+}  // namespace
+
+struct Process::State {
+  Command command;
+  Deadlines deadlines;
+  ArenaFile arena;
+  Transcript transcript;
+  std::optional<Child> child;
+  std::optional<Hello> hello;
+  std::int64_t first_devices = 0;  // of the mesh the child was started with
+  std::int64_t id = 0;
+  std::uint64_t used = 0;  // of the arena, by the last case: what the next one must not find
+  std::map<std::int64_t, std::pair<int, Crashed>> failed;  // starts in a row, by number of devices
+
+  void start();
+  Answer crash(std::string what, const std::string& phase);
+  Answer hang(const Waiting&);
+  Answer failure(Child::Wait, const Waiting&);
+  std::optional<Answer> say_hello(const Mesh&);
+  std::optional<Answer> start_for(const Mesh&);
+  Answer wait_for_reply(const Asked&);
+  bool in_between(const json& message, Waiting&) const;
+  void rest(const Asked&, Waiting&);
+};
+
+void Process::State::start() {
+  json options = json::object();
+  for (const auto& [key, value] : command.options) options[key] = value;
+  child.emplace(command.argv, std::vector<std::pair<std::string, std::string>>{
+                                  {"PLUMB_OPTIONS", dump(options)}
+  });
+}
+
+// The program is dead or speaks another language: how it ended, and its last words.
+Answer Process::State::crash(std::string what, const std::string& phase) {
+  const std::string end = child->end(what.empty() ? grace : std::chrono::milliseconds{0});
+  if (what.empty()) what = end == "killed" ? "closed its replies" : end;
+  Crashed crashed{what, phase, child->last_words()};
+  child.reset();
+  return crashed;
+}
+
+Answer Process::State::hang(const Waiting& w) {
+  const double seconds = std::chrono::duration<double>(Clock::now() - w.since).count();
+  child->end(std::chrono::milliseconds{0});
+  Hung hung{w.phase, seconds, child->last_words()};
+  child.reset();
+  return hung;
+}
+
+Answer Process::State::failure(Child::Wait how, const Waiting& w) {
+  if (how == Child::Wait::late) return hang(w);
+  return crash(how == Child::Wait::too_long ? "the reply is longer than 256 MiB" : "", w.phase);
+}
+
+std::optional<Answer> Process::State::say_hello(const Mesh& mesh) {
+  Waiting w{.phase = "start", .seconds = deadlines.start};
+  const std::string request = hello_request(arena.path(), mesh);
+  transcript.add("->", request);
+  if (const auto sent = child->send(request, w.deadline); sent != Child::Wait::ready) return failure(sent, w);
+  std::string_view line;
+  if (const auto got = child->receive(line, w.deadline); got != Child::Wait::ready) return failure(got, w);
+  transcript.add("<-", line);
+  try {
+    const json reply = parse_message(line);
+    if (text(field(reply, "type"), "type") != "hello") throw Malformed("it is not a hello");
+    const std::int64_t version = integer(field(reply, "version"), "version");
+    if (version != protocol_version) throw Malformed(fmt::format("version {} was not offered", version));
+    hello = hello_from_json(reply);
+  } catch (const Malformed& e) {
+    return crash(fmt::format("the reply to hello: {}", e.what()), w.phase);
+  }
+  return std::nullopt;
+}
+
+std::optional<Answer> Process::State::start_for(const Mesh& mesh) {
+  const std::int64_t n = devices(mesh);
+  if (child && hello->capabilities.mesh_fixed && n != first_devices) {
+    child->close_requests();
+    child->end(grace);
+    child.reset();
+  }
+  if (child) return std::nullopt;
+  auto& [times, last] = failed[n];
+  if (times >= most_starts) {
+    Crashed again = last;
+    again.what = fmt::format("did not start {} times in a row: {}", times, last.what);
+    return again;
+  }
+  start();
+  first_devices = n;
+  const auto answer = say_hello(mesh);
+  if (!answer) {
+    failed.erase(n);
+    return std::nullopt;
+  }
+  ++times;
+  if (const auto* crashed = std::get_if<Crashed>(&*answer)) last = *crashed;
+  if (const auto* hung = std::get_if<Hung>(&*answer)) last = {"no hello in time", "start", hung->last_words};
+  return answer;
+}
+
+// Whether the message is one that comes before a reply. Late ones of an earlier request are nothing.
+bool Process::State::in_between(const json& message, Waiting& w) const {
+  const std::string& type = text(field(message, "type"), "type");
+  if (type != "alive" && type != "phase") return false;
+  const bool current = integer(field(message, "id"), "id") == id;
+  if (type == "alive") {
+    if (current) w.alive();
+    return true;
+  }
+  const std::string& phase = text(field(message, "phase"), "phase");
+  if (phase != "compile" && phase != "run") throw Malformed(fmt::format("unknown phase \"{}\"", phase));
+  if (current) w.enter(phase, phase == "run" ? deadlines.run : deadlines.compile);
+  return true;
+}
+
+// What came in the same breath as the reply.
+void Process::State::rest(const Asked& asked, Waiting& w) {
+  std::string_view line;
+  while (child->pending()) {
+    if (child->receive(line, w.deadline) != Child::Wait::ready) break;
+    transcript.add("<-", line);
+    if (!in_between(parse_message(line), w))
+      throw Malformed(fmt::format("a second reply to request {}", asked.id));
+  }
+}
+
+Answer Process::State::wait_for_reply(const Asked& asked) {
+  Waiting w{.phase = "compile", .seconds = deadlines.compile};
+  try {
+    while (true) {
+      std::string_view line;
+      const auto got = child->receive(line, w.deadline);
+      if (got != Child::Wait::ready) return failure(got, w);
+      transcript.add("<-", line);
+      const json message = parse_message(line);
+      if (in_between(message, w)) continue;
+      Answer answer = parse_reply(message, asked, arena);
+      rest(asked, w);
+      return answer;
+    }
+  } catch (const Malformed& e) {
+    return crash(fmt::format("the reply: {}", e.what()), w.phase);
+  }
+}
+
+Process::Process(Command command, Deadlines deadlines) : state_(std::make_unique<State>()) {
+  state_->command = std::move(command);
+  state_->deadlines = deadlines;
+}
+
+Process::~Process() { stop(); }
+
+void Process::stop() {
+  if (!state_->child) return;
+  state_->child->close_requests();
+  state_->child->end(interrupted() ? std::chrono::milliseconds{0} : grace);
+  state_->child.reset();
+}
+
+const Hello* Process::hello() const { return state_->hello ? &*state_->hello : nullptr; }
+const Command& Process::command() const { return state_->command; }
+
+std::optional<Answer> Process::refuses(const Case& c) {
+  State& s = *state_;
+  // What is outside what it said before needs no new start.
+  if (s.hello)
+    if (auto unsupported = outside(s.hello->capabilities, c)) return *unsupported;
+  if (auto failed = s.start_for(c.mesh)) return failed;
+  if (auto unsupported = outside(s.hello->capabilities, c)) return *unsupported;
+  return std::nullopt;
+}
+
+Answer Process::run(const Case& c, std::span<const Tensor> operands) {
+  if (auto refusal = refuses(c)) return *refusal;
+  State& s = *state_;
+  ++s.id;
+  Layout layout = layout_of(c, operands);
+  s.arena.reach(layout.arena);
+  layout.arena = s.arena.size();
+  for (std::size_t i = 0; i < operands.size(); ++i) s.arena.write(layout.offsets[i], operands[i].bytes);
+  s.arena.poison(layout.free, s.used);
+  s.used = layout.free;
+  s.child->forget_words();
+
+  const std::string request = run_request(s.id, c, operands, layout);
+  s.transcript.add("->", request);
+  const Waiting w{.phase = "compile", .seconds = s.deadlines.compile};
+  if (const auto sent = s.child->send(request, w.deadline); sent != Child::Wait::ready)
+    return s.failure(sent, w);
+  Answer answer = s.wait_for_reply({c, s.id, layout.free, s.hello->capabilities});
+  if (const auto* outcome = std::get_if<Outcome>(&answer))
+    s.used = std::max(layout.free, bytes_used(*outcome));
+  return answer;
+}
+
+void Process::read(const Block& block, std::span<std::byte> into) const {
+  state_->arena.read(block.offset, into.first(block.bytes));
+}
+
+std::vector<std::byte> Process::read(const Block& block) const {
+  std::vector<std::byte> bytes(block.bytes);
+  if (!bytes.empty()) read(block, bytes);
+  return bytes;
+}
+
+}  // namespace plumb

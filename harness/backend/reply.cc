@@ -1,0 +1,96 @@
+#include "harness/backend/reply.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "adapters/protocol/fields.h"
+#include "harness/backend/child.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+
+using nlohmann::json;
+
+namespace {
+
+std::vector<Block> blocks_from(const json& table, const ArenaFile& arena) {
+  const auto offset = static_cast<std::uint64_t>(count(field(table, "offset"), "the offset of the table"));
+  const auto bytes = static_cast<std::uint64_t>(count(field(table, "bytes"), "the bytes of the table"));
+  const std::int64_t rows = count(field(table, "rows"), "the rows of the table");
+  if (bytes % sizeof(std::int64_t) != 0)
+    throw Malformed(fmt::format("the table has {} bytes, not a multiple of 8", bytes));
+  if (bytes > longest_message)
+    throw Malformed(fmt::format("the table has {} bytes, more than 256 MiB", bytes));
+  if (offset > arena.size() || bytes > arena.size() - offset)
+    throw Malformed(fmt::format("the table lies outside the arena of {} bytes", arena.size()));
+  std::vector<std::int64_t> words(bytes / sizeof(std::int64_t));
+  arena.read(offset, std::as_writable_bytes(std::span(words)));
+  return parse_table(words, rows);
+}
+
+std::vector<std::optional<std::string>> claims_from(const json& j, const Mesh& mesh) {
+  std::vector<std::optional<std::string>> out;
+  for (const json& claim : list(j, "claims")) {
+    out.emplace_back();
+    if (claim.is_null()) continue;
+    out.back() = text(claim, "a claim");
+    try {
+      parse_spec(*out.back(), mesh);
+    } catch (const BadInput& e) {
+      throw Malformed(fmt::format("a claim is not a spec over the mesh: {}", e.what()));
+    }
+  }
+  if (out.size() != 1) throw Malformed(fmt::format("{} claims for 1 result", out.size()));
+  return out;
+}
+
+Outcome outcome_from(const json& j, const Asked& asked, const ArenaFile& arena) {
+  Outcome o;
+  const json* table = optional_field(j, "table");
+  if (!table && !asked.capabilities.plans_only) throw Malformed("field \"table\" is missing");
+  if (table) o.blocks = blocks_from(*table, arena);
+  o.claims = claims_from(field(j, "claims"), asked.c.mesh);
+  for (const json& c : list(field(j, "trace"), "trace")) o.trace.push_back(collective_from_json(c));
+  if (const json* times = optional_field(j, "times")) {
+    if (const json* f = optional_field(*times, "compile")) o.compile_seconds = seconds(*f, "times.compile");
+    if (const json* f = optional_field(*times, "run"))
+      for (const json& s : list(*f, "times.run")) o.run_seconds.push_back(seconds(s, "times.run"));
+  }
+  if (const json* f = optional_field(j, "received")) o.received = count(*f, "received");
+  if (const json* f = optional_field(j, "notes")) o.notes = texts(*f, "notes");
+  if (const json* f = optional_field(j, "hlo")) o.hlo = text(*f, "hlo");
+  if (const json* f = optional_field(j, "groups"))
+    for (const json& axes : list(*f, "groups")) o.groups.push_back(texts(axes, "groups"));
+  check_blocks(o.blocks, asked, arena.size());
+  check_trace(o, asked.c.mesh);
+  return o;
+}
+
+std::string optional_text(const json& j, const char* name) {
+  const json* f = optional_field(j, name);
+  return f ? text(*f, name) : "";
+}
+
+}  // namespace
+
+Answer parse_reply(const json& j, const Asked& asked, const ArenaFile& arena) {
+  const std::string& type = text(field(j, "type"), "type");
+  const std::int64_t id = integer(field(j, "id"), "id");
+  if (id == asked.id - 1) throw Malformed(fmt::format("a second reply to request {}", id));
+  if (id != asked.id) throw Malformed(fmt::format("a reply to request {}, not to {}", id, asked.id));
+  if (type == "result") return outcome_from(j, asked, arena);
+  if (type == "unsupported")
+    return Unsupported{text(field(j, "reason"), "reason"), optional_text(j, "source")};
+  if (type == "reneged") return Reneged{text(field(j, "message"), "message"), optional_text(j, "detail")};
+  throw Malformed(fmt::format("unknown type \"{}\"", type));
+}
+
+std::uint64_t bytes_used(const Outcome& o) {
+  std::uint64_t end = 0;
+  for (const Block& b : o.blocks) end = std::max(end, b.offset + b.bytes);
+  return end;
+}
+
+}  // namespace plumb

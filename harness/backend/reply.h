@@ -1,0 +1,33 @@
+// A reply, checked against the protocol's page and against the case it answers.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "harness/backend/answer.h"
+#include "harness/backend/arena_file.h"
+#include "harness/backend/capabilities.h"
+
+namespace plumb {
+
+// What was asked: the reply may use the arena from `free` on.
+struct Asked {
+  const Case& c;
+  std::int64_t id = 0;
+  std::uint64_t free = 0;
+  const Capabilities& capabilities;
+};
+
+// A message of type result, unsupported or reneged. Throws Malformed, which says what is wrong.
+Answer parse_reply(const nlohmann::json& message, const Asked&, const ArenaFile&);
+
+// The end of the arena's bytes that the outcome uses.
+std::uint64_t bytes_used(const Outcome&);
+
+// The parts of parse_reply that compare a result with itself and with the case; all throw Malformed.
+// One block for each device and result, inside the arena, as long as its claim, none over another.
+// Blocks without a claim may have any length: the judge knows what they should be.
+void check_blocks(const std::vector<Block>&, const Asked&, std::uint64_t arena_bytes);
+// Who takes part exists and stands there once; what was received is the sum of what was moved.
+void check_trace(const Outcome&, const Mesh&);
+
+}  // namespace plumb

@@ -1,0 +1,61 @@
+#include "harness/backend/request.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "adapters/protocol/fields.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+
+namespace {
+
+constexpr std::uint64_t alignment = 64;
+
+// A file without content takes no memory, but an address space has an end.
+constexpr std::uint64_t most_room = std::uint64_t{256} << 30;
+
+std::uint64_t aligned(std::uint64_t n) { return (n + alignment - 1) / alignment * alignment; }
+
+// For a whole result on every device, whatever layout the backend chooses, and for the table.
+std::uint64_t room(const Case& c) {
+  constexpr std::uint64_t words_of_a_row = 64;
+  const std::uint64_t each = aligned(static_cast<std::uint64_t>(bytes(result(c)))) + alignment +
+                             words_of_a_row * sizeof(std::int64_t);
+  std::uint64_t all = 0;
+  if (__builtin_mul_overflow(each, static_cast<std::uint64_t>(devices(c.mesh)), &all)) return most_room;
+  return std::min(all, most_room);
+}
+
+}  // namespace
+
+Layout layout_of(const Case& c, std::span<const Tensor> operands) {
+  Layout layout;
+  for (const Tensor& t : operands) {
+    layout.offsets.push_back(layout.free);
+    layout.free = aligned(layout.free + t.bytes.size());
+  }
+  layout.arena = layout.free + room(c);
+  return layout;
+}
+
+std::string hello_request(const std::string& arena, const Mesh& mesh) {
+  return fmt::format(R"({{"type":"hello","versions":[{}],"arena":{},"mesh":{}}})", protocol_version,
+                     dump(nlohmann::json(arena)), dump(to_json(mesh)));
+}
+
+std::string run_request(std::int64_t id, const Case& c, std::span<const Tensor> operands,
+                        const Layout& layout) {
+  fmt::memory_buffer line;
+  const auto out = std::back_inserter(line);
+  fmt::format_to(out, R"({{"type":"run","id":{},"line":"{}","case":{},"arena":{},"operands":[)", id, print(c),
+                 dump(to_json(c)), layout.arena);
+  for (std::size_t i = 0; i < operands.size(); ++i)
+    fmt::format_to(out, R"({}{{"offset":{},"bytes":{},"shape":[{}]}})", i ? "," : "", layout.offsets[i],
+                   operands[i].bytes.size(), fmt::join(operands[i].shape, ","));
+  fmt::format_to(out, R"(],"free":{}}})", layout.free);
+  return fmt::to_string(line);
+}
+
+}  // namespace plumb

@@ -1,0 +1,202 @@
+#include "harness/backend/resolve.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "harness/backend/place.h"
+#include "harness/backend/spawn.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+
+namespace {
+
+struct Option {
+  std::string name;
+  std::vector<std::string> values;  // empty: any
+  std::string standard;             // the value that is meant where none is given; "" if none is
+  bool names = true;                // part of the name: it may change what is judged
+};
+
+struct Row {
+  std::string name, what;
+  std::string program;                // ours, or
+  std::string worker;                 // a script run by the environment of a release
+  std::vector<std::string> releases;  // that are listed even where they are not set up
+  std::vector<Option> options;
+};
+
+const std::vector<Row>& rows() {
+  static const std::vector<Row> table = {
+      {"local",
+       "virtual devices with separate memories in one process", "plumb-local",
+       "",                       {},
+       {{"plan", {"direct", "ring"}, "direct"}}                   },
+      {"liar",
+       "local with one fault, chosen by fault=NAME",            "plumb-liar",
+       "",                       {},
+       {{"fault", {}, ""}, {"plan", {"direct", "ring"}, "direct"}}},
+      {"jax",
+       "released JAX, on virtual CPU devices or GPUs",          "",
+       "adapters/jax/worker.py", {"0.10.2", "0.9.1"},
+       {{"hlo", {}, "", false},
+        {"partitioner", {"shardy", "gspmd"}, "shardy"},
+        {"platform", {"cpu", "gpu"}, ""},
+        {"style", {"auto", "explicit", "shard_map"}, "auto"}}     },
+  };
+  return table;
+}
+
+// A backend's name taken apart, with where each part stands in the text.
+struct Part {
+  std::string_view text;
+  std::size_t at = 0;
+};
+struct Parts {
+  Part name, release;
+  std::vector<std::pair<Part, Part>> options;
+};
+
+std::string hint(std::string_view word, const std::vector<std::string>& candidates) {
+  const std::string close = nearest(word, candidates);
+  if (!close.empty()) return fmt::format("; did you mean {}?", close);
+  return fmt::format("; there {} {}", candidates.size() == 1 ? "is" : "are", fmt::join(candidates, ", "));
+}
+
+Parts take_apart(std::string_view text) {
+  Parts parts;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    const Part piece{text.substr(at, end - at), at};
+    if (at == 0) {
+      const std::size_t sign = std::min(piece.text.find('@'), piece.text.size());
+      parts.name = {piece.text.substr(0, sign), 0};
+      parts.release = {piece.text.substr(std::min(sign + 1, piece.text.size())), sign + 1};
+      if (sign + 1 == piece.text.size()) throw bad_input("expected a release after '@'", text, sign + 1);
+    } else {
+      const std::size_t sign = piece.text.find('=');
+      if (sign == 0 || sign == std::string_view::npos || sign + 1 == piece.text.size())
+        throw bad_input("expected option=value", text, at);
+      parts.options.push_back({
+          {piece.text.substr(0, sign),    at},
+          {piece.text.substr(sign + 1),                   at + sign + 1}
+      });
+    }
+    at = end + 1;
+  }
+  return parts;
+}
+
+const Row& row_named(const Part& name, std::string_view text) {
+  std::vector<std::string> names;
+  for (const Row& row : rows()) {
+    if (row.name == name.text) return row;
+    names.push_back(row.name);
+  }
+  throw bad_input(fmt::format("no backend '{}'{} (a command has a slash or a space in it)", name.text,
+                              hint(name.text, names)),
+                  text, name.at);
+}
+
+const Option& option_named(const Row& row, const Part& name, std::string_view text) {
+  std::vector<std::string> names;
+  for (const Option& o : row.options) {
+    if (o.name == name.text) return o;
+    names.push_back(o.name);
+  }
+  throw bad_input(fmt::format("{} has no option '{}'{}", row.name, name.text, hint(name.text, names)), text,
+                  name.at);
+}
+
+// Sets the options and appends them to the name.
+void add_options(Command& command, const Row& row, const Parts& parts, std::string_view text) {
+  std::map<std::string, std::string> given;
+  for (const auto& [name, value] : parts.options) {
+    const Option& o = option_named(row, name, text);
+    if (!o.values.empty() && std::find(o.values.begin(), o.values.end(), value.text) == o.values.end())
+      throw bad_input(fmt::format("no {} '{}'{}", o.name, value.text, hint(value.text, o.values)), text,
+                      value.at);
+    if (!given.emplace(o.name, value.text).second)
+      throw bad_input(fmt::format("{} stands twice", o.name), text, name.at);
+  }
+  for (const Option& o : row.options) {
+    const auto at = given.find(o.name);
+    if (at == given.end() || at->second == o.standard) continue;
+    command.options.emplace_back(*at);
+    if (o.names) command.name += fmt::format(",{}={}", at->first, at->second);
+  }
+}
+
+std::vector<std::string> own_command(const Row& row, const Parts& parts, std::string_view text) {
+  if (!parts.release.text.empty())
+    throw bad_input(fmt::format("{} has no releases", row.name), text, parts.release.at);
+  const std::string program = own_program(row.program);
+  if (program.empty())
+    throw BadInput(fmt::format("{} is not built: ninja -C build {}", row.name, row.program));
+  return {program};
+}
+
+std::vector<std::string> worker_command(const Row& row, const std::string& release) {
+  const std::string python = environment_python(row.name, release);
+  if (python.empty())
+    throw BadInput(fmt::format("{0}@{1} has no environment here; make it with: scripts/environment {0}@{1}",
+                               row.name, release));
+  const std::string worker = own_file(row.worker);
+  if (worker.empty()) throw BadInput(fmt::format("{} is missing from this installation", row.worker));
+  return {python, "-I", worker};
+}
+
+Command resolve_command(std::string_view text) {
+  Command command{std::string(text), split_words(text), {}};
+  if (command.argv.empty()) throw BadInput("the command of the backend is empty");
+  if (find_program(command.argv[0]).empty())
+    throw bad_input(fmt::format("no program '{}'", command.argv[0]), text, text.find_first_not_of(' '));
+  return command;
+}
+
+}  // namespace
+
+Command resolve(std::string_view text) {
+  if (text.substr(0, text.find(',')).find_first_of(" /") != std::string_view::npos)
+    return resolve_command(text);
+  const Parts parts = take_apart(text);
+  const Row& row = row_named(parts.name, text);
+  Command command{row.name, {}, {}};
+  if (row.worker.empty()) {
+    command.argv = own_command(row, parts, text);
+  } else {
+    std::string release(parts.release.text);
+    if (release.empty()) {
+      const auto releases = environment_releases(row.name);
+      release = releases.empty() ? row.releases.front() : releases.front();
+    }
+    command.name += "@" + release;
+    command.argv = worker_command(row, release);
+  }
+  add_options(command, row, parts, text);
+  return command;
+}
+
+std::vector<Known> known_backends() {
+  std::vector<Known> out;
+  for (const Row& row : rows()) {
+    if (row.worker.empty()) {
+      const bool built = !own_program(row.program).empty();
+      out.push_back({row.name, row.what, built, built ? "" : "ninja -C build " + row.program});
+      continue;
+    }
+    std::vector<std::string> releases = environment_releases(row.name);
+    const std::size_t here = releases.size();
+    for (const std::string& r : row.releases)
+      if (std::find(releases.begin(), releases.end(), r) == releases.end()) releases.push_back(r);
+    for (std::size_t i = 0; i < releases.size(); ++i) {
+      const std::string name = row.name + "@" + releases[i];
+      out.push_back({name, row.what, i < here, i < here ? "" : "scripts/environment " + name});
+    }
+  }
+  return out;
+}
+
+}  // namespace plumb
