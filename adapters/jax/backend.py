@@ -13,6 +13,7 @@ import data
 import dump
 import layout
 import limits
+import probe
 import programs
 import warned
 from plumb_worker import Limit, Result, trace
@@ -27,6 +28,7 @@ class Backend:
         self.style, self.partitioner = options["style"], options["partitioner"]
         self.options, self.cases = options, 0
         self.warnings = warned.Reader()
+        self.limits = limits.Table(self.style, self.partitioner, lambda case: probe.refusal(self, case))
 
     def hello(self, mesh):
         if not hasattr(jax.config, "jax_use_shardy_partitioner"):
@@ -50,8 +52,8 @@ class Backend:
         }
 
     def limit(self, case):
-        row = limits.limit_of(case, self.style, self.partitioner)
-        return row and Limit(row.reason, row.source)
+        found = self.limits.find(case)
+        return Limit(found[0].reason, found[1]) if found else None
 
     def run(self, case, operands, started):
         self.tidy()

@@ -27,7 +27,7 @@ def product(case, result, **where):
 
 
 def auto(case, mesh):
-    sharding = [layout.sharding_of(mesh, s.split) for s in case.chain]
+    sharding = [layout.sharding_of(mesh, s.split, s.unfinished) for s in case.chain]
 
     def through(y):
         for s, spec in zip(sharding[:-1], case.chain):
@@ -43,27 +43,28 @@ def auto(case, mesh):
     else:
         multiply = grouped.product(case)
         function = lambda x, y: through(multiply(x, y))
-    keywords = {"in_shardings": tuple(layout.sharding_of(mesh, s.split) for s in case.operands)}
+    keywords = {"in_shardings": tuple(layout.sharding_of(mesh, s.split, s.unfinished) for s in case.operands)}
     if not case.result.free:
         keywords["out_shardings"] = sharding[-1]
     return function, keywords
 
 
 def explicit(case, mesh):
-    spec = [layout.partition_spec(s.split, s.unfinished) for s in case.chain]
+    spec = [None if s.free else layout.partition_spec(s.split, s.unfinished) for s in case.chain]
 
     def through(y, rest):
         for s in rest:
-            y = reshard(y, s)
+            y = y if s is None else reshard(y, s)
         return y
 
     if case.op == "reshard":
         return lambda x: through(x, spec), {}
+    where = {} if spec[0] is None else {"out_sharding": spec[0]}
     if case.op == "einsum":
-        multiply = product(case, case.chain[0], **({} if case.chain[0].free else {"out_sharding": spec[0]}))
-        return lambda x, y: through(multiply(x, y), spec[1:]), {}
-    multiply = grouped.product(case)
-    return lambda x, y: through(multiply(x, y), spec), {}
+        multiply = product(case, case.chain[0], **where)
+    else:
+        multiply = grouped.product(case, **where)
+    return lambda x, y: through(multiply(x, y), spec[1:]), {}
 
 
 def shard_map(case, mesh):

@@ -34,7 +34,7 @@ def main(arguments):
     if arguments == ["--probe"]:
         import probe
 
-        sys.exit(probe.main(given))
+        sys.exit(probe.main(backend.Backend, given))
     if arguments:
         sys.exit(f"jax: unknown arguments {arguments}; --probe is the only one")
     sys.exit(plumb_worker.serve(backend.Backend(given)))

@@ -11,25 +11,21 @@ import argparse
 import json
 import math
 import os
-import re
 import struct
 import subprocess
 import sys
 import tempfile
 import time
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from plumb_worker.case import parse_spec
+
 FORMATS = {"f32": "f", "f64": "d", "s32": "i", "s8": "b", "f16": "e"}
 WIDTH = {"s8": 1, "f8e4m3": 1, "f8e5m2": 1, "e8m0": 1, "f16": 2, "bf16": 2, "s32": 4, "f32": 4, "f64": 8}
 
 
 def spec(text):
-    if not isinstance(text, str):
-        return text
-    dtype, dims, tail = re.fullmatch(r"(\w+)\[([^\]]*)\](?:\+([\w.]+))?\??", text).groups()
-    parts = [d.split("@") for d in dims.split(",") if d]
-    return {"dtype": dtype, "shape": [int(p[0]) for p in parts],
-            "split": [p[1].split(".") if len(p) > 1 else [] for p in parts],
-            "unfinished": tail.split(".") if tail else [], "text": text}
+    return parse_spec(text) if isinstance(text, str) else text
 
 
 def encode(dtype, values):

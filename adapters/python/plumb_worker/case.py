@@ -1,6 +1,7 @@
 """Cases as the protocol's JSON says them."""
 
 import math
+import re
 
 
 class Spec:
@@ -67,6 +68,16 @@ class Case:
                 p = p * self.sizes[self.axes.index(name)] + at[name]
             part[device] = p
         return part
+
+
+def parse_spec(text):
+    """A spec's text as the protocol's object; for cases written by hand (the harness sends objects)."""
+    match = re.fullmatch(r"(\w+)\[([^\]]*)\](?:\+([\w.]+))?\??", text)
+    dtype, dims, unfinished = match.groups()
+    dims = [d.split("@") for d in dims.split(",") if d]
+    return {"dtype": dtype, "shape": [int(d[0]) for d in dims],
+            "split": [d[1].split(".") if len(d) > 1 else [] for d in dims],
+            "unfinished": unfinished.split(".") if unfinished else [], "text": text}
 
 
 def spec_text(dtype, shape, split, unfinished=()):

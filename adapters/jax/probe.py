@@ -1,0 +1,47 @@
+"""Probes: a small case of each limit, shown to this release, and what it answers."""
+
+import math
+import re
+
+import jax
+
+import limits
+from plumb_worker import Case
+from plumb_worker.case import parse_spec
+
+WIDTHS = {"f32": 4}
+
+
+def as_case(probe):
+    specs = {key: [parse_spec(s) for s in probe[key]] for key in ("operands", "chain")}
+    return Case({**probe, **specs}, "probe")
+
+
+def refusal(backend, probe):
+    """What the framework raises for a probe, as one line; None where it does not."""
+    case = as_case(probe)
+    operands = []
+    for s in case.operands:
+        shape = ((case.ways(s.unfinished),) if s.unfinished else ()) + s.shape
+        operands.append((memoryview(bytes(WIDTHS[s.dtype] * math.prod(shape))), shape))
+    try:
+        backend.run(case, operands, lambda: None)
+    except Exception as e:
+        return f"jax {jax.__version__}: {type(e).__name__}: {' '.join(str(e).split())[:300]}"
+    return None
+
+
+def main(make_backend, options):
+    """Prints every row and the answer to its probe; 1 where the framework answers a probe in other words."""
+    astray = 0
+    for style in ("auto", "explicit", "shard_map"):
+        for partitioner in ("shardy", "gspmd"):
+            backend = make_backend({**options, "style": style, "partitioner": partitioner})
+            backend.hello({"axes": [["x", 4]]})
+            for row in limits.rows(style, partitioner):
+                words = refusal(backend, row.probe) if row.probe else "(ours)"
+                other = bool(words and row.says and not re.search(row.says, words))
+                astray += other
+                state = "OTHER WORDS" if other else "refused" if words else "not a limit here"
+                print(f"{style},{partitioner}: {row.name}: {state}{': ' + words if words else ''}", flush=True)
+    return 1 if astray else 0
