@@ -18,7 +18,7 @@ std::string blocks_of(const Row& row) {
   const Spec spec = parse_spec(row.spec, mesh);
   std::string blocks;
   for (std::int64_t device = 0; device < devices(mesh); ++device)
-    blocks += (device ? " " : "") + print(block(mesh, spec, row.rule, device));
+    blocks += std::string(device ? " " : "") + print(block(mesh, spec, row.rule, device));
   return blocks;
 }
 
