@@ -1,0 +1,70 @@
+#include "harness/command/ledger.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "harness/report/finding.h"
+
+namespace plumb {
+namespace {
+
+bool drawn = false;  // whether the progress line stands on the terminal
+
+void clear() {
+  if (drawn) clear_progress();
+  drawn = false;
+}
+
+double seconds(const Times& t) { return t.fill + t.reference + t.backend + t.judge; }
+
+}  // namespace
+
+void take(Ledger& ledger, const Cases& cases, Judged&& judged) {
+  const Record& record = judged.record;
+  const std::string& suite = row_of(cases, judged.job.number).suite;
+  if (ledger.journal && !judged.refused) ledger.journal->append(record, ledger.environment);
+  add(ledger.tally, suite, record.backend, record.verdict);
+  ++ledger.progress.done;
+  const std::string again = repeat(record.line, record.backend, judged.max_waste);
+  if (judged.refused) {
+    ++ledger.refused;
+    clear();
+    fmt::print(stderr, "plumb: refused: {}\n", record.verdict.facts.front().text);
+  } else if (finding(record.verdict.status)) {
+    ++ledger.progress.findings;
+    if (!ledger.quiet) {
+      clear();
+      fmt::print("{}", describe(record, again, ledger.paint));
+      if (const std::string& note = row_of(cases, judged.job.number).note; !note.empty())
+        fmt::print("    of this case: {}\n", note);
+      std::fflush(stdout);
+    }
+  }
+  if (!ledger.keep_junit) return;
+  std::string said = facts(record.verdict);
+  if (finding(record.verdict.status)) said += "again: " + again + '\n';
+  ledger.junit.push_back({suite, record.backend, record.line, record.verdict.status, std::move(said),
+                          seconds(record.times)});
+}
+
+void leave(Ledger& ledger, const std::string& suite, const std::string& backend, const std::string& line) {
+  add(ledger.tally, suite, backend, {Status::unrun, {}, false, false});
+  if (ledger.keep_junit) ledger.junit.push_back({suite, backend, line, Status::unrun, "no time was left\n", 0});
+}
+
+void recall(Ledger& ledger, const std::string& suite, const Record& record) {
+  add(ledger.tally, suite, record.backend, record.verdict);
+  if (ledger.keep_junit)
+    ledger.junit.push_back({suite, record.backend, record.line, record.verdict.status, facts(record.verdict),
+                            seconds(record.times)});
+}
+
+void tick(Ledger& ledger, double seconds) {
+  if (seconds < 1 || ledger.quiet || isatty(STDERR_FILENO) != 1) return;
+  ledger.progress.seconds = seconds;
+  draw_progress(ledger.progress);
+  drawn = true;
+  if (ledger.progress.done == ledger.progress.total) clear();
+}
+
+}  // namespace plumb

@@ -1,0 +1,43 @@
+// Where verdicts go as they come: the record, the terminal, the tally, JUnit.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/command/session.h"
+#include "harness/record/journal.h"
+#include "harness/report/junit.h"
+#include "harness/report/paint.h"
+#include "harness/report/progress.h"
+#include "harness/report/tally.h"
+
+namespace plumb {
+
+struct Ledger {
+  Paint paint;
+  bool quiet = false;
+  bool keep_junit = false;
+  std::unique_ptr<Journal> journal;  // null: nothing is recorded
+  nlohmann::json environment;
+  Tally tally;
+  std::vector<JunitCase> junit;
+  Progress progress;
+  std::int64_t refused = 0;  // cases that do not fit this machine
+};
+
+// Writes it to the record first, then says it. Throws std::system_error: the record's disk is full.
+void take(Ledger&, const Cases&, Judged&&);
+
+// A job that the budget, or Ctrl-C, left over.
+void leave(Ledger&, const std::string& suite, const std::string& backend, const std::string& line);
+
+// A verdict that the record had before this run: it counts, but is not said again.
+void recall(Ledger&, const std::string& suite, const Record&);
+
+// The progress line, on a terminal, from the second second on.
+void tick(Ledger&, double seconds);
+
+}  // namespace plumb

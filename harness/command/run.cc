@@ -1,0 +1,163 @@
+// plumb run: judges cases.
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <unordered_map>
+
+#include "harness/backend/interrupt.h"
+#include "harness/command/command.h"
+#include "harness/command/flags.h"
+#include "harness/command/ledger.h"
+#include "harness/command/selection.h"
+#include "harness/record/environment.h"
+#include "harness/report/finding.h"
+#include "harness/report/table.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+struct Flags {
+  Selection selection;
+  Running running;
+  Output output;
+  std::string record, against, junit;
+  bool resume = false;
+};
+
+// The last record of each key.
+using Known = std::unordered_map<std::string, const Record*>;
+
+Known known_of(const Records& records) {
+  Known known;
+  for (const Record& r : records.records) known[key(r.line, r.backend)] = &r;
+  return known;
+}
+
+// The jobs of a run; what the record already has is recalled instead where the run resumes.
+std::vector<Job> jobs_of(const Chosen& chosen, const std::vector<std::string>& names, const Known& known,
+                         Ledger* recalls) {
+  std::vector<Job> jobs;
+  for (std::int64_t n : chosen.numbers) {
+    const std::string line = known.empty() ? std::string() : print(nth(chosen.cases, n));
+    for (std::size_t b = 0; b < names.size(); ++b) {
+      const auto at = known.empty() ? known.end() : known.find(key(line, names[b]));
+      const auto status = at == known.end() ? std::nullopt : std::optional(at->second->verdict.status);
+      if (asks_status(chosen.where) && !matches(chosen.where, status)) continue;
+      if (recalls && status)
+        recall(*recalls, row_of(chosen.cases, n).suite, *at->second);
+      else
+        jobs.push_back({n, b});
+    }
+  }
+  return jobs;
+}
+
+void finish(Ledger& ledger, const Flags& flags, double seconds) {
+  if (isatty(STDERR_FILENO) == 1) clear_progress();
+  fmt::print("{}{}", table(ledger.tally, ledger.paint), summary(ledger.tally, seconds));
+  std::fflush(stdout);
+  if (flags.junit.empty()) return;
+  std::ofstream out(flags.junit);
+  write_junit(out, ledger.junit);
+  if (!out.flush()) throw std::system_error(errno, std::generic_category(), flags.junit);
+}
+
+Ledger ledger_of(const Flags& flags) {
+  Ledger ledger{paint_for(flags.output.color, STDOUT_FILENO), flags.output.quiet, !flags.junit.empty(), nullptr,
+                environment(), {}, {}, {}, 0};
+  if (flags.resume && flags.record.empty()) throw BadInput("--resume needs the --record to go on with");
+  if (!flags.record.empty()) ledger.journal = std::make_unique<Journal>(flags.record);
+  if (ledger.journal && ledger.journal->before().torn)
+    fmt::print(stderr, "plumb: {}: its last line was not whole and is cut off\n", flags.record);
+  if (!flags.junit.empty() && !std::ofstream(flags.junit, std::ios::app))
+    throw BadInput(fmt::format("{}: {}", flags.junit, std::strerror(errno)));
+  return ledger;
+}
+
+// Runs the jobs. The exit code where the run was cut short, else 0.
+int run_jobs(const Session& session, const std::vector<Job>& jobs, Ledger& ledger,
+             const std::vector<std::string>& names) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto since = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  std::vector<std::vector<bool>> done(names.size(), std::vector<bool>(count(session.cases)));
+  int code = 0;
+  ledger.progress.total = static_cast<std::int64_t>(jobs.size());
+  try {
+    run(
+        session, jobs,
+        [&](Judged&& judged) {
+          const Job job = judged.job;
+          take(ledger, session.cases, std::move(judged));
+          done[job.backend][job.number] = true;
+        },
+        [&] { tick(ledger, since()); });
+  } catch (const Interrupted&) {
+    code = 130;
+  } catch (const std::system_error& error) {
+    fmt::print(stderr, "plumb: {}\n", error.what());
+    code = 3;
+  }
+  for (const Job& job : jobs)
+    if (!done[job.backend][job.number])
+      leave(ledger, row_of(session.cases, job.number).suite, names[job.backend],
+            ledger.keep_junit ? print(nth(session.cases, job.number)) : "");
+  return code;
+}
+
+std::vector<std::string> backends_of(const Running& running) {
+  if (!running.backends.empty()) return running.backends;
+  const char* given = std::getenv("PLUMB_BACKEND");
+  return {given && *given ? given : "local"};
+}
+
+int run_command(const Flags& flags) {
+  const auto begin = std::chrono::steady_clock::now();
+  const double budget = parse_budget(flags.running.budget);
+  const Chosen chosen = choose(flags.selection);
+  const std::vector<std::string> backends = backends_of(flags.running);
+  const std::vector<std::string> names = resolved_names(backends);
+  Ledger ledger = ledger_of(flags);
+  const Records against = flags.against.empty() ? Records{} : read_records(flags.against);
+  const bool other = !flags.against.empty();
+  if (asks_status(chosen.where) && !other && !ledger.journal)
+    throw BadInput("status= looks into a record: name it with --record or --against");
+  const bool own = ledger.journal && (flags.resume || (asks_status(chosen.where) && !other));
+  const Known known = other ? known_of(against) : own ? known_of(ledger.journal->before()) : Known{};
+  const std::vector<Job> jobs = jobs_of(chosen, names, known, flags.resume && !other ? &ledger : nullptr);
+  if (jobs.empty() && ledger.tally.counts.empty()) throw BadInput("no case is selected, nothing was run");
+  const Session session{chosen.cases, backends, settings(flags.running), flags.running.jobs, budget};
+  const int cut_short = run_jobs(session, jobs, ledger, names);
+  finish(ledger, flags,
+         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  if (cut_short != 0) return cut_short;
+  const int code = exit_code(ledger.tally);
+  return code == 0 && ledger.refused > 0 ? 2 : code;
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, int& code) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* run = app.add_subcommand("run", "Judge cases: 0 all well, 1 findings, 2 bad input or nothing run");
+  add_selection(*run, flags->selection);
+  add_running(*run, flags->running);
+  run->add_option("--record", flags->record, "Append a JSON line for each case");
+  run->add_flag("--resume", flags->resume, "Skip what the record has");
+  run->add_option("--against", flags->against, "The record that status= looks into");
+  run->add_option("--junit", flags->junit, "Write JUnit XML");
+  add_output(*run, flags->output);
+  run->callback([flags, &code] { code = run_command(*flags); });
+}
+
+}  // namespace plumb

@@ -1,0 +1,80 @@
+#include "harness/command/selection.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <unordered_set>
+
+#include "harness/select/sample.h"
+#include "harness/select/suite.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+void append(std::vector<Row>& rows, std::vector<Row> more) {
+  rows.insert(rows.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+std::vector<Row> file_rows(const std::string& path) {
+  if (path == "-") return read_rows(std::cin, "standard input", "standard input");
+  std::ifstream in(path);
+  if (!in) throw BadInput(fmt::format("{}: {}", path, std::strerror(errno)));
+  const std::size_t slash = path.rfind('/');
+  return read_rows(in, path, slash == path.npos ? path : path.substr(slash + 1));
+}
+
+std::vector<std::int64_t> selected(const Cases& cases, const Where& where) {
+  const bool all = std::ranges::all_of(where.terms, [](const Term& t) { return t.key == "status"; });
+  std::vector<std::int64_t> numbers;
+  std::unordered_set<std::string> seen;
+  // One row of patterns names no case twice.
+  const bool once = cases.groups.size() <= 1;
+  for (std::int64_t n = 0; n < count(cases); ++n) {
+    if (all && once) {
+      numbers.push_back(n);
+      continue;
+    }
+    const Case c = nth(cases, n);
+    if ((all || matches(where, c)) && (once || seen.insert(print(c)).second)) numbers.push_back(n);
+  }
+  return numbers;
+}
+
+}  // namespace
+
+void add_selection(CLI::App& app, Selection& s) {
+  app.add_option("case", s.lines, "Cases, one line of text each; a star is every layout, a bar another size");
+  app.add_option("--suite", s.suites, "A suite (may repeat); NAME:2x3 puts its patterns on another mesh");
+  app.add_option("--cases", s.files, "A file of cases, one a line, # comments; - is standard input (may repeat)");
+  app.add_option("--where", s.where, "Only the cases for which this holds\n" + where_help());
+  app.add_option("--sample", s.sample, "This many of them, chosen by --seed")->check(CLI::PositiveNumber);
+  app.add_option("--seed", s.seed, "The seed of --sample");
+  app.add_option("--shard", s.shard, "Part i of n, from 1/n to n/n");
+}
+
+Chosen choose(const Selection& s) {
+  std::vector<Row> rows;
+  for (const std::string& suite : s.suites) append(rows, suite_rows(suite));
+  for (const std::string& file : s.files) append(rows, file_rows(file));
+  for (const std::string& line : s.lines) rows.push_back(parse_row(line, "arguments", ""));
+  if (rows.empty())
+    throw BadInput("no cases: name a --suite, a file with --cases, or a line such as\n"
+                   "  'on x=2: reshard f32[8@x] -> f32[8]'");
+  Chosen chosen{cases_of(std::move(rows)), {}, parse_where(s.where)};
+  chosen.numbers = selected(chosen.cases, chosen.where);
+  if (s.sample > 0) {
+    std::vector<std::int64_t> numbers;
+    for (std::int64_t i : sample(static_cast<std::int64_t>(chosen.numbers.size()), s.sample, s.seed))
+      numbers.push_back(chosen.numbers[i]);
+    chosen.numbers = std::move(numbers);
+  }
+  if (!s.shard.empty()) chosen.numbers = shard(chosen.numbers, parse_shard(s.shard));
+  return chosen;
+}
+
+}  // namespace plumb

@@ -1,0 +1,34 @@
+// Which cases a command is about.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/select/cases.h"
+#include "harness/select/where.h"
+
+namespace CLI {
+class App;
+}
+
+namespace plumb {
+
+// The flags as they were given.
+struct Selection {
+  std::vector<std::string> lines, suites, files;
+  std::string where, shard;
+  std::int64_t sample = 0;
+  std::uint64_t seed = 0;
+};
+void add_selection(CLI::App&, Selection&);
+
+// The chosen cases: those that the condition selects (but for their status), of these the sample, of
+// this the shard. No line stands twice.
+struct Chosen {
+  Cases cases;
+  std::vector<std::int64_t> numbers;  // of `cases`
+  Where where;
+};
+Chosen choose(const Selection&);  // throws BadInput
+
+}  // namespace plumb

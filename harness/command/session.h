@@ -1,0 +1,45 @@
+// Many cases on several backends, by several threads.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/run/attempt.h"
+#include "harness/select/cases.h"
+
+namespace plumb {
+
+// One case on one backend.
+struct Job {
+  std::int64_t number = 0;  // of the session's cases
+  std::size_t backend = 0;  // of the session's backends
+};
+
+struct Session {
+  const Cases& cases;
+  std::vector<std::string> backends;
+  Settings settings;
+  int threads = 1;
+  double budget = 0;  // seconds; 0: no limit
+};
+
+// What came of a job. A case that does not fit the machine is `refused`: its record is unrun and says why.
+struct Judged {
+  Job job;
+  Record record;
+  double max_waste = -1;  // the limit it was judged with
+  bool refused = false;
+};
+
+// Calls `judged` for each job as it ends, one call at a time, and `tick` a few times a second. Jobs that
+// the budget leaves over are not reported. Throws Interrupted, and whatever `judged` throws, once every
+// thread has ended; no backend is left.
+void run(const Session&, const std::vector<Job>&, const std::function<void(Judged&&)>& judged,
+         const std::function<void()>& tick);
+
+// The names the backends go by in records. Throws BadInput.
+std::vector<std::string> resolved_names(const std::vector<std::string>& backends);
+
+}  // namespace plumb

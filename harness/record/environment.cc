@@ -1,0 +1,55 @@
+#include "harness/record/environment.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace plumb {
+namespace {
+
+// What stands behind the first `key` of a file of "key : value" or key="value" lines.
+std::string value_in(const char* file, std::string_view key) {
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) {
+    if (!line.starts_with(key)) continue;
+    const std::size_t begin = line.find_first_not_of("\t :=\"", key.size());
+    if (begin == line.npos) return {};
+    return line.substr(begin, line.find_last_not_of("\" ") - begin + 1);
+  }
+  return {};
+}
+
+}  // namespace
+
+Machine machine() {
+  Machine m;
+  m.cpu = value_in("/proc/cpuinfo", "model name");
+  m.os = value_in("/etc/os-release", "PRETTY_NAME");
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  m.cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set)
+                                                        : static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+  m.memory_bytes = std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE);
+  return m;
+}
+
+std::string version() { return PLUMB_VERSION; }
+std::string revision() { return PLUMB_REVISION; }
+
+nlohmann::json environment() {
+  const Machine m = machine();
+  nlohmann::json j = {
+      {"plumbline",  version()              },
+      {"compiler",   PLUMB_COMPILER         },
+      {"cpu",        m.cpu                  },
+      {"cores",      m.cores                },
+      {"memory_gib", m.memory_bytes >> 30   },
+      {"os",         m.os                   }
+  };
+  if (!revision().empty()) j["revision"] = revision();
+  return j;
+}
+
+}  // namespace plumb

@@ -1,0 +1,22 @@
+// The machine and the build that a record was made by: no names of hosts or people, no paths.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+namespace plumb {
+
+struct Machine {
+  std::string cpu, os;
+  int cores = 0;                 // that this process may use
+  std::int64_t memory_bytes = 0;
+};
+Machine machine();
+
+std::string version();   // "0.1.0"
+std::string revision();  // of the source tree the tool was built from; empty where not known
+
+// {"plumbline","revision","compiler","cpu","cores","memory_gib","os"}
+nlohmann::json environment();
+
+}  // namespace plumb

@@ -1,0 +1,111 @@
+#include "harness/record/journal.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "adapters/protocol/fields.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+bool regular(int file) {
+  struct stat st;
+  return fstat(file, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+std::string contents(int file, const std::string& path) {
+  std::string all;
+  char buffer[1 << 16];
+  for (off_t at = 0;;) {
+    const ssize_t n = pread(file, buffer, sizeof buffer, at);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) throw BadInput(fmt::format("{}: {}", path, std::strerror(errno)));
+    if (n == 0) return all;
+    all.append(buffer, n), at += n;
+  }
+}
+
+Records parse_records(const std::string& text, const std::string& path) {
+  Records r;
+  int number = 1;
+  for (std::size_t at = 0; at < text.size(); ++number) {
+    const std::size_t end = text.find('\n', at);
+    if (end == text.npos) {
+      r.torn = true;
+      break;
+    }
+    try {
+      const auto line = nlohmann::json::parse(text.begin() + at, text.begin() + end, nullptr, false);
+      if (line.is_discarded()) throw BadInput("it is not JSON");
+      r.records.push_back(record_from_json(line));
+    } catch (const BadInput& error) {
+      throw BadInput(fmt::format("{}:{}: this line is not a record: {}", path, number, error.what()));
+    }
+    r.whole_bytes = at = end + 1;
+  }
+  // What a killed run leaves begins like a record; anything else is somebody's file.
+  if (r.torn && text[r.whole_bytes] != '{')
+    throw BadInput(fmt::format("{}:{}: this line is not a record", path, number));
+  return r;
+}
+
+}  // namespace
+
+Records read_records(const std::string& path) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) throw BadInput(fmt::format("{}: {}", path, std::strerror(errno)));
+  try {
+    Records r = parse_records(contents(file, path), path);
+    close(file);
+    return r;
+  } catch (...) {
+    close(file);
+    throw;
+  }
+}
+
+Journal::Journal(const std::string& path) : path_(path) {
+  file_ = open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (file_ < 0) throw BadInput(fmt::format("{}: {}", path, std::strerror(errno)));
+  try {
+    if (!regular(file_)) return;
+    if (flock(file_, LOCK_EX | LOCK_NB) != 0)
+      throw BadInput(fmt::format("{}: another run is writing to this record", path));
+    before_ = parse_records(contents(file_, path), path);
+    if (before_.torn && ftruncate(file_, static_cast<off_t>(before_.whole_bytes)) != 0)
+      throw BadInput(fmt::format("{}: {}", path, std::strerror(errno)));
+  } catch (...) {
+    close(file_);
+    throw;
+  }
+}
+
+Journal::~Journal() { close(file_); }
+
+void Journal::append(const Record& record, const nlohmann::json& environment) {
+  const std::string line = dump(to_json(record, environment)) + '\n';
+  const off_t before = lseek(file_, 0, SEEK_END);
+  for (std::size_t at = 0; at < line.size();) {
+    const ssize_t n = write(file_, line.data() + at, line.size() - at);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) {
+      const int error = errno;
+      if (at > 0 && regular(file_) && ftruncate(file_, before) != 0) {
+        // The line stays torn; the next run cuts it off.
+      }
+      throw std::system_error(error, std::generic_category(), path_);
+    }
+    at += n;
+  }
+}
+
+}  // namespace plumb

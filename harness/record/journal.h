@@ -1,0 +1,42 @@
+// A file of records, one JSON line each, of which nothing written is lost.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "harness/record/record.h"
+
+namespace plumb {
+
+// The records of a file. A last line without its end (a run was killed) is not among them.
+struct Records {
+  std::vector<Record> records;
+  std::size_t whole_bytes = 0;  // up to the end of the last whole line
+  bool torn = false;            // something follows it
+};
+
+// Throws BadInput with FILE:LINE where a line is not a record, or the file cannot be read.
+Records read_records(const std::string& path);
+
+// A record file that this run alone writes to. Appends; each line is with the kernel when append returns.
+class Journal {
+ public:
+  // Takes the file's lock, reads what it has and cuts a torn last line off. Throws BadInput: it cannot
+  // be opened, another run writes to it, it holds something else.
+  explicit Journal(const std::string& path);
+  ~Journal();
+  Journal(const Journal&) = delete;
+
+  // Throws std::system_error, after cutting off what was written of the line: the disk is full.
+  void append(const Record&, const nlohmann::json& environment);
+
+  const Records& before() const { return before_; }  // what the file had
+
+ private:
+  std::string path_;
+  int file_ = -1;
+  Records before_;
+};
+
+}  // namespace plumb

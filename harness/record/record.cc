@@ -1,0 +1,164 @@
+#include "harness/record/record.h"
+
+#include <fmt/format.h>
+
+#include "adapters/protocol/fields.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+
+using nlohmann::json;
+
+namespace {
+
+json to_json(const Place& place) {
+  return {
+      {"devices",     place.devices    },
+      {"elements",    place.elements   },
+      {"device",      place.device     },
+      {"coordinates", place.coordinates},
+      {"index",       place.index      },
+      {"want",        place.want       },
+      {"got",         place.got        }
+  };
+}
+
+Place place_from_json(const json& j) {
+  return {integer(field(j, "devices"), "devices"),
+          integer(field(j, "elements"), "elements"),
+          integer(field(j, "device"), "device"),
+          text(field(j, "coordinates"), "coordinates"),
+          integers(field(j, "index"), "index"),
+          text(field(j, "want"), "want"),
+          text(field(j, "got"), "got")};
+}
+
+json to_json(const Fact& fact) {
+  json j = {
+      {"status", name(fact.status)},
+      {"text",   fact.text        }
+  };
+  if (fact.place) j["place"] = to_json(*fact.place);
+  if (!fact.cause.empty()) j["cause"] = fact.cause;
+  return j;
+}
+
+Status status_from_json(const json& j) {
+  const std::string& word = text(j, "status");
+  const auto status = status_named(word);
+  if (!status) throw Malformed(fmt::format("there is no status \"{}\"", word));
+  return *status;
+}
+
+Fact fact_from_json(const json& j) {
+  Fact fact{status_from_json(field(j, "status")), text(field(j, "text"), "text"), {}, {}};
+  if (const json* place = optional_field(j, "place")) fact.place = place_from_json(*place);
+  if (const json* cause = optional_field(j, "cause")) fact.cause = text(*cause, "cause");
+  return fact;
+}
+
+// Numbers that are not known are left out.
+json to_json(const Cost& cost) {
+  json j = json::object();
+  if (cost.moved >= 0) j["moved"] = cost.moved;
+  if (cost.bound >= 0) j["bound"] = cost.bound;
+  if (cost.best_known >= 0) j["best_known"] = cost.best_known;
+  return j;
+}
+
+std::int64_t known(const json& j, std::string_view name) {
+  const json* value = optional_field(j, name);
+  return value ? count(*value, name) : -1;
+}
+
+json to_json(const Times& times) {
+  return {
+      {"fill",      times.fill     },
+      {"reference", times.reference},
+      {"backend",   times.backend  },
+      {"compile",   times.compile  },
+      {"judge",     times.judge    },
+      {"run",       times.run      }
+  };
+}
+
+Times times_from_json(const json& j) {
+  Times times{seconds(field(j, "fill"), "fill"),       seconds(field(j, "reference"), "reference"),
+              seconds(field(j, "backend"), "backend"), seconds(field(j, "compile"), "compile"),
+              seconds(field(j, "judge"), "judge"),     {}};
+  for (const json& run : list(field(j, "run"), "run")) times.run.push_back(seconds(run, "run"));
+  return times;
+}
+
+Verdict verdict_from_json(const json& j) {
+  Verdict v{status_from_json(field(j, "status")), {}, false, false};
+  for (const json& fact : list(field(j, "facts"), "facts")) v.facts.push_back(fact_from_json(fact));
+  if (const json* judged = optional_field(j, "judged")) {
+    for (const std::string& word : texts(*judged, "judged")) {
+      v.plan |= word == "plan";
+      v.alone |= word == "one device";
+    }
+  }
+  return v;
+}
+
+Record parse(const json& j) {
+  if (!j.is_object()) throw Malformed("it is no object");
+  if (const auto schema = integer(field(j, "schema"), "schema"); schema != record_schema)
+    throw Malformed(fmt::format("schema {}, and this is version {}", schema, record_schema));
+  Record r;
+  r.line = text(field(j, "case"), "case");
+  r.backend = text(field(j, "backend"), "backend");
+  r.versions = field(j, "versions");
+  r.verdict = verdict_from_json(j);
+  for (const json& one : list(field(j, "trace"), "trace")) r.trace.push_back(collective_from_json(one));
+  const json& bytes = field(j, "bytes");
+  r.cost = {known(bytes, "moved"), known(bytes, "bound"), known(bytes, "best_known")};
+  r.times = times_from_json(field(j, "seconds"));
+  r.certificate = text(field(j, "certificate"), "certificate");
+  r.scope = text(field(j, "scope"), "scope");
+  r.notes = texts(field(j, "notes"), "notes");
+  if (const json* words = optional_field(j, "last_words")) r.last_words = text(*words, "last_words");
+  return r;
+}
+
+}  // namespace
+
+json to_json(const Record& r, const json& environment) {
+  json facts = json::array(), trace = json::array();
+  for (const Fact& fact : r.verdict.facts) facts.push_back(to_json(fact));
+  for (const Collective& one : r.trace) trace.push_back(to_json(one));
+  json j = {
+      {"schema",      record_schema         },
+      {"case",        r.line                },
+      {"backend",     r.backend             },
+      {"versions",    r.versions            },
+      {"status",      name(r.verdict.status)},
+      {"facts",       std::move(facts)      },
+      {"trace",       std::move(trace)      },
+      {"bytes",       to_json(r.cost)       },
+      {"seconds",     to_json(r.times)      },
+      {"certificate", r.certificate         },
+      {"scope",       r.scope               },
+      {"notes",       r.notes               },
+      {"environment", environment           }
+  };
+  if (r.verdict.plan) j["judged"].push_back("plan");
+  if (r.verdict.alone) j["judged"].push_back("one device");
+  if (!r.last_words.empty()) j["last_words"] = r.last_words;
+  return j;
+}
+
+Record record_from_json(const json& j) {
+  try {
+    return parse(j);
+  } catch (const Malformed& error) {
+    throw BadInput(error.what());
+  }
+}
+
+std::string key(const std::string& line, const std::string& backend) {
+  return fmt::format("{} on {}", line, backend);
+}
+
+}  // namespace plumb

@@ -1,0 +1,67 @@
+#include "harness/report/finding.h"
+
+#include <fmt/format.h>
+
+namespace plumb {
+namespace {
+
+constexpr std::string_view indent = "    ";
+
+// The last lines of what a program said.
+std::string tail(const std::string& words, int lines) {
+  std::size_t at = words.find_last_not_of("\n ");
+  if (at == words.npos) return {};
+  const std::size_t end = at + 1;
+  while (lines-- > 0 && at != words.npos) at = at == 0 ? words.npos : words.rfind('\n', at - 1);
+  return words.substr(at == words.npos ? 0 : at + 1, end - (at == words.npos ? 0 : at + 1));
+}
+
+std::string indented(const std::string& text) {
+  std::string all(indent);
+  for (char c : text) {
+    all += c;
+    if (c == '\n') all += indent;
+  }
+  return all + '\n';
+}
+
+}  // namespace
+
+std::string facts(const Verdict& verdict) {
+  std::string text;
+  for (const Fact& fact : verdict.facts) {
+    const bool decided = &fact == &verdict.facts.front();
+    text += decided ? "" : fmt::format("also {}: ", name(fact.status));
+    text += fact.text + '\n';
+    if (!fact.cause.empty()) text += fmt::format("explained by: {}\n", fact.cause);
+  }
+  return text;
+}
+
+std::string describe(const Record& r, const std::string& again, Paint paint) {
+  std::string text = fmt::format("{}  {}  {}\n", painted(paint, r.verdict.status, name(r.verdict.status)),
+                                 r.backend, bold(paint, r.line));
+  if (std::string said = facts(r.verdict); !said.empty()) {
+    said.pop_back();
+    text += indented(said);
+  }
+  if (const std::string last = tail(r.last_words, 6); !last.empty())
+    text += indented("its last words:\n" + last);
+  return text + fmt::format("{}again: {}\n", indent, again);
+}
+
+std::string shell_quoted(std::string_view text) {
+  constexpr std::string_view plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./,:@%";
+  if (!text.empty() && text.find_first_not_of(plain) == text.npos) return std::string(text);
+  std::string quoted = "'";
+  for (char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+std::string repeat(const std::string& line, const std::string& backend, double max_waste) {
+  const std::string limit = max_waste < 0 ? "" : fmt::format("--max-waste {} ", max_waste);
+  return fmt::format("plumb run --backend {} {}{}", shell_quoted(backend), limit, shell_quoted(line));
+}
+
+}  // namespace plumb

@@ -1,0 +1,26 @@
+// A verdict in words.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "harness/record/record.h"
+#include "harness/report/paint.h"
+
+namespace plumb {
+
+// The line, the verdict, its facts, and the command that repeats it:
+//   wrong  liar,fault=drop  on x=2: reshard f32[8]+x -> f32[8]
+//       2 of 2 devices, ...
+//       again: plumb run --backend liar,fault=drop 'on x=2: reshard f32[8]+x -> f32[8]'
+std::string describe(const Record&, const std::string& again, Paint);
+
+// The facts alone, a line each.
+std::string facts(const Verdict&);
+
+// The command that runs this case on this backend; max_waste is given where it is not negative.
+std::string repeat(const std::string& line, const std::string& backend, double max_waste);
+
+std::string shell_quoted(std::string_view);  // as it is where no shell would change it
+
+}  // namespace plumb

@@ -1,0 +1,72 @@
+#include "harness/report/junit.h"
+
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+
+#include <map>
+
+namespace plumb {
+namespace {
+
+// Characters that XML 1.0 cannot hold become '?'.
+std::string escaped(std::string_view text) {
+  std::string all;
+  for (char c : text) {
+    switch (c) {
+      case '&': all += "&amp;"; break;
+      case '<': all += "&lt;"; break;
+      case '>': all += "&gt;"; break;
+      case '"': all += "&quot;"; break;
+      default: all += static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' ? '?' : c;
+    }
+  }
+  return all;
+}
+
+std::string_view element(Status status) {
+  switch (status) {
+    case Status::pass: return "";
+    case Status::unrun:
+    case Status::unsupported:
+    case Status::waived: return "skipped";
+    case Status::hung:
+    case Status::crashed: return "error";
+    default: return "failure";
+  }
+}
+
+void write_case(std::ostream& out, const JunitCase& c) {
+  const std::string name = escaped(c.line), suite = escaped(c.suite + "." + c.backend);
+  fmt::print(out, "    <testcase name=\"{}\" classname=\"{}\" time=\"{:.6f}\"", name, suite, c.seconds);
+  const std::string_view kind = element(c.status);
+  if (kind.empty()) {
+    fmt::print(out, "/>\n");
+    return;
+  }
+  const std::string first = c.facts.substr(0, c.facts.find('\n'));
+  fmt::print(out, ">\n      <{} message=\"{}: {}\">{}</{}>\n    </testcase>\n", kind, plumb::name(c.status),
+             escaped(first), escaped(c.facts), kind);
+}
+
+}  // namespace
+
+void write_junit(std::ostream& out, const std::vector<JunitCase>& cases) {
+  std::map<std::pair<std::string, std::string>, std::vector<const JunitCase*>> suites;
+  for (const JunitCase& c : cases) suites[{c.suite, c.backend}].push_back(&c);
+  fmt::print(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
+  for (const auto& [name, list] : suites) {
+    std::map<std::string_view, int> n;
+    double seconds = 0;
+    for (const JunitCase* c : list) ++n[element(c->status)], seconds += c->seconds;
+    fmt::print(out,
+               "  <testsuite name=\"{}.{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" "
+               "time=\"{:.6f}\">\n",
+               escaped(name.first), escaped(name.second), list.size(), n["failure"], n["error"], n["skipped"],
+               seconds);
+    for (const JunitCase* c : list) write_case(out, *c);
+    fmt::print(out, "  </testsuite>\n");
+  }
+  fmt::print(out, "</testsuites>\n");
+}
+
+}  // namespace plumb

@@ -1,0 +1,31 @@
+#include "harness/report/paint.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace plumb {
+namespace {
+
+std::string escaped(Paint paint, int code, std::string_view text) {
+  return paint.on ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
+}
+
+}  // namespace
+
+Paint paint_for(std::string_view when, int descriptor) {
+  if (when != "auto") return {when == "always"};
+  const char* no = std::getenv("NO_COLOR");
+  return {isatty(descriptor) == 1 && (no == nullptr || *no == '\0')};
+}
+
+std::string bold(Paint paint, std::string_view text) { return escaped(paint, 1, text); }
+std::string dim(Paint paint, std::string_view text) { return escaped(paint, 2, text); }
+
+std::string painted(Paint paint, Status status, std::string_view text) {
+  const int green = 32, red = 31, yellow = 33;
+  return escaped(paint, status == Status::pass ? green : finding(status) ? red : yellow, text);
+}
+
+}  // namespace plumb

@@ -1,0 +1,43 @@
+#include "harness/report/progress.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+
+namespace plumb {
+
+std::string duration(double seconds) {
+  const auto s = static_cast<std::int64_t>(std::ceil(seconds));
+  if (s < 60) return fmt::format("{} s", s);
+  if (s < 3600) return fmt::format("{} min {} s", s / 60, s % 60);
+  return fmt::format("{} h {} min", s / 3600, s % 3600 / 60);
+}
+
+std::string progress_line(const Progress& p) {
+  std::string line = fmt::format("{}/{} cases", p.done, p.total);
+  if (p.done > 0 && p.seconds > 0) {
+    const double rate = static_cast<double>(p.done) / p.seconds;
+    line += rate >= 10 ? fmt::format(", {:.0f}/s", rate) : fmt::format(", {:.2g}/s", rate);
+    line += fmt::format(", {} left", duration(static_cast<double>(p.total - p.done) / rate));
+  }
+  return line + fmt::format(", {} finding{}", p.findings, p.findings == 1 ? "" : "s");
+}
+
+void draw_progress(const Progress& p) {
+  std::string line = progress_line(p);
+  winsize size{};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1)
+    line.resize(std::min<std::size_t>(line.size(), size.ws_col - 1));
+  fmt::print(stderr, "\r\x1b[K{}", line);
+  std::fflush(stderr);
+}
+
+void clear_progress() {
+  fmt::print(stderr, "\r\x1b[K");
+  std::fflush(stderr);
+}
+
+}  // namespace plumb

@@ -1,0 +1,23 @@
+// How far a run is, in one line.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace plumb {
+
+struct Progress {
+  std::int64_t done = 0, total = 0, findings = 0;
+  double seconds = 0;  // since the run began
+};
+
+// "1200/8464 cases, 1650/s, 4 s left, 2 findings"
+std::string progress_line(const Progress&);
+
+std::string duration(double seconds);  // "4 s", "2 min 5 s", "3 h 20 min"
+
+// The line on a terminal: drawn over itself, and taken away before other text.
+void draw_progress(const Progress&);
+void clear_progress();
+
+}  // namespace plumb

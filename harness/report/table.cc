@@ -1,0 +1,101 @@
+#include "harness/report/table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace plumb {
+namespace {
+
+// A column: what it is called, and its number in a row.
+struct Column {
+  std::string name;
+  Status status;
+  std::int64_t Count::*extra;  // plan or alone; else by_status
+};
+
+std::int64_t number(const Column& column, const Count& count) {
+  return column.extra ? count.*column.extra : count.by_status[static_cast<int>(column.status)];
+}
+
+// pass first, then the statuses as DESIGN orders them; those that do not occur are left out.
+std::vector<Column> columns_of(const Count& all) {
+  std::vector<Column> columns = {
+      {"pass", Status::pass, nullptr}
+  };
+  const Column extras[] = {
+      {"pass (plan)",       Status::pass, &Count::plan },
+      {"pass (one device)", Status::pass, &Count::alone}
+  };
+  for (const Column& extra : extras)
+    if (number(extra, all) > 0) columns.push_back(extra);
+  for (int s = 0; s < statuses; ++s) {
+    const Column column{std::string(name(static_cast<Status>(s))), static_cast<Status>(s), nullptr};
+    if (column.status != Status::pass && number(column, all) > 0) columns.push_back(column);
+  }
+  return columns;
+}
+
+std::vector<std::string> row(const Count& count, const std::vector<Column>& columns) {
+  std::vector<std::string> cells = {count.suite, count.backend, fmt::format("{}", cases(count))};
+  for (const Column& column : columns) cells.push_back(fmt::format("{}", number(column, count)));
+  return cells;
+}
+
+std::string reasons(const Count& all) {
+  if (all.reasons.empty()) return {};
+  std::vector<std::pair<std::int64_t, std::string>> sorted;
+  for (const auto& [reason, n] : all.reasons) sorted.emplace_back(-n, reason);
+  std::ranges::sort(sorted);
+  std::string text = "\nunsupported, by reason\n";
+  for (const auto& [n, reason] : sorted) text += fmt::format("{:>8}  {}\n", -n, reason);
+  return text;
+}
+
+}  // namespace
+
+std::string columns(const std::vector<std::vector<std::string>>& rows, std::size_t left) {
+  std::vector<std::size_t> widths;
+  for (const auto& cells : rows) {
+    widths.resize(std::max(widths.size(), cells.size()));
+    for (std::size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], cells[i].size());
+  }
+  std::string text;
+  for (const auto& cells : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < cells.size(); ++i)
+      line += i < left ? fmt::format("{}{:<{}}", i ? "  " : "", cells[i], widths[i])
+                       : fmt::format("{}{:>{}}", i ? "  " : "", cells[i], widths[i]);
+    line.resize(line.find_last_not_of(' ') + 1);
+    text += line + '\n';
+  }
+  return text;
+}
+
+std::string table(const Tally& tally, Paint paint) {
+  const Count all = total(tally);
+  const std::vector<Column> shown = columns_of(all);
+  std::vector<std::vector<std::string>> rows = {
+      {"suite", "backend", "cases"}
+  };
+  for (const Column& column : shown) rows[0].push_back(column.name);
+  for (const Count& count : tally.counts) rows.push_back(row(count, shown));
+  if (tally.counts.size() > 1) rows.push_back(row(all, shown));
+  const std::string text = columns(rows, 2);
+  const std::size_t first = text.find('\n');
+  return bold(paint, text.substr(0, first)) + text.substr(first) + reasons(all);
+}
+
+std::string summary(const Tally& tally, double seconds) {
+  const Count all = total(tally);
+  std::string text = fmt::format("{} case{} in {:.1f} s:", cases(all), cases(all) == 1 ? "" : "s", seconds);
+  std::string separator = " ";
+  for (const Column& column : columns_of(all)) {
+    if (number(column, all) == 0 && cases(all) > 0) continue;
+    text += fmt::format("{}{} {}", separator, number(column, all), column.name);
+    separator = ", ";
+  }
+  return text + '\n';
+}
+
+}  // namespace plumb

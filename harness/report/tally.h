@@ -1,0 +1,38 @@
+// How many cases came to what, by suite and backend.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "harness/judge/verdict.h"
+
+namespace plumb {
+
+struct Count {
+  std::string suite, backend;
+  std::array<std::int64_t, statuses> by_status{};  // passes on a plan or on one device are not among pass
+  std::int64_t plan = 0;                           // passes of a plan alone
+  std::int64_t alone = 0;                          // passes on one device, which prove no agreement
+  std::map<std::string, std::int64_t> reasons;     // of what is unsupported
+};
+
+struct Tally {
+  std::vector<Count> counts;  // in the order they were first seen
+};
+
+void add(Tally&, const std::string& suite, const std::string& backend, const Verdict&);
+
+// Law: the columns of a row add up to its cases, and the rows to the total.
+std::int64_t cases(const Count&);
+std::int64_t passes(const Count&);
+Count total(const Tally&);
+std::int64_t findings(const Count&);
+
+// 0: only pass, waived, unsupported and unrun, and at least one pass; 1: findings, or runs without a
+// pass; 2: nothing was run.
+int exit_code(const Tally&);
+
+}  // namespace plumb

@@ -1,0 +1,99 @@
+#include "harness/select/row.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t\r");
+  if (begin == text.npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
+}
+
+std::string_view take_word(std::string_view& text) {
+  text = trimmed(text);
+  const std::size_t end = std::min(text.find(' '), text.size());
+  const std::string_view word = text.substr(0, end);
+  text.remove_prefix(end);
+  return word;
+}
+
+template <class Number>
+Number number(std::string_view word, std::string_view what, std::string_view row) {
+  Number value{};
+  const auto [rest, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (error != std::errc() || rest != word.data() + word.size() || value < Number{})
+    throw bad_input(fmt::format("expected {}", what), row, word.data() - row.data());
+  return value;
+}
+
+// "sample 200 seed 7" or "max-waste 1.5".
+void take_word_of_row(Row& row, std::string_view text, std::string_view whole) {
+  const std::string_view word = take_word(text);
+  if (word == "sample") {
+    row.sample = number<std::int64_t>(take_word(text), "how many cases", whole);
+    if (row.sample == 0) throw bad_input("a sample has at least one case", whole, word.data() - whole.data());
+    if (const std::string_view seed = take_word(text); seed == "seed")
+      row.seed = number<std::uint64_t>(take_word(text), "a seed", whole);
+    else if (!seed.empty())
+      throw bad_input("expected seed or ':'", whole, seed.data() - whole.data());
+  } else if (word == "max-waste") {
+    row.max_waste = number<double>(take_word(text), "a factor", whole);
+  } else {
+    throw bad_input("expected a case (on MESH: ...), sample N: or max-waste F:", whole,
+                    word.data() - whole.data());
+  }
+}
+
+}  // namespace
+
+Row parse_row(std::string_view text, const std::string& suite, const std::string& origin) {
+  Row row{"", suite, origin, "", 0, 0, -1};
+  std::string_view line = trimmed(text);
+  for (std::size_t at = 1; at < line.size(); ++at)
+    if (line[at] == '#' && (line[at - 1] == ' ' || line[at - 1] == '\t')) {
+      row.note = trimmed(line.substr(at + 1));
+      line = trimmed(line.substr(0, at));
+    }
+  const std::string_view whole = line;
+  try {
+    while (line.starts_with("sample") || line.starts_with("max-waste")) {
+      const std::size_t colon = line.find(':');
+      if (colon == line.npos) throw bad_input("expected ':' and a case", whole, whole.size());
+      take_word_of_row(row, line.substr(0, colon), whole);
+      line = trimmed(line.substr(colon + 1));
+    }
+  } catch (const BadInput& error) {
+    throw origin.empty() ? error : BadInput(fmt::format("{}: {}", origin, error.what()));
+  }
+  row.line = line;
+  return row;
+}
+
+std::vector<Row> read_rows(std::istream& in, const std::string& name, const std::string& suite) {
+  std::vector<Row> rows;
+  std::string text;
+  for (int number = 1; std::getline(in, text); ++number) {
+    const std::string_view line = trimmed(text);
+    if (!line.empty() && line[0] != '#') rows.push_back(parse_row(line, suite, fmt::format("{}:{}", name, number)));
+  }
+  if (in.bad()) throw BadInput(fmt::format("{}: cannot be read", name));
+  return rows;
+}
+
+std::string heading(std::istream& in) {
+  std::string text, all;
+  while (std::getline(in, text) && text.starts_with("#")) {
+    const std::string_view line = trimmed(std::string_view(text).substr(1));
+    if (line.empty()) break;
+    all += (all.empty() ? "" : " ") + std::string(line);
+  }
+  return all;
+}
+
+}  // namespace plumb

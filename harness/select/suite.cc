@@ -1,0 +1,84 @@
+#include "harness/select/suite.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "harness/select/pattern.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace fs = std::filesystem;
+namespace {
+
+// Beside the installed tool, or in the source tree it was built from.
+fs::path folder() {
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  const fs::path installed = self.parent_path() / PLUMB_SUITES_INSTALLED;
+  return !error && fs::is_directory(installed, error) ? installed : fs::path(PLUMB_SUITES_SOURCE);
+}
+
+// "2x3x5" is x=2,y=3,z=5.
+std::string mesh_of_sizes(std::string_view sizes, std::string_view suite) {
+  constexpr std::string_view names = "xyzwvu";
+  std::string mesh;
+  for (std::size_t at = 0, axis = 0; at <= sizes.size(); ++axis) {
+    const std::size_t end = std::min(sizes.find('x', at), sizes.size());
+    const std::string_view size = sizes.substr(at, end - at);
+    if (size.empty() || size.find_first_not_of("0123456789") != size.npos || axis == names.size())
+      throw bad_input("expected up to six sizes after the suite, such as reshard:2x2x3", suite,
+                      suite.find(':') + 1 + at);
+    mesh += fmt::format("{}{}={}", mesh.empty() ? "" : ",", names[axis], size);
+    at = end + 1;
+  }
+  return mesh;
+}
+
+std::vector<Row> on_mesh(const std::vector<Row>& rows, const std::string& mesh, std::string_view suite) {
+  std::vector<Row> moved;
+  std::set<std::string> seen;
+  for (Row row : rows) {
+    const std::size_t colon = row.line.find(':');
+    if (colon == std::string::npos || row.line.find('*') == std::string::npos) continue;
+    row.line = "on " + mesh + row.line.substr(colon);
+    row.sample = 0;
+    if (seen.insert(row.line).second) moved.push_back(std::move(row));
+  }
+  if (moved.empty()) throw bad_input("this suite has no patterns to put on another mesh", suite, 0);
+  return moved;
+}
+
+}  // namespace
+
+std::vector<Suite> suites() {
+  std::vector<Suite> all;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder(), error)) {
+    if (entry.path().extension() != ".cases") continue;
+    std::ifstream in(entry.path());
+    all.push_back({entry.path().stem(), heading(in)});
+  }
+  std::ranges::sort(all, {}, &Suite::name);
+  return all;
+}
+
+std::vector<Row> suite_rows(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  const std::string name(text.substr(0, colon));
+  std::string known;
+  for (const Suite& suite : suites()) {
+    known += (known.empty() ? "" : ", ") + suite.name;
+    if (suite.name != name) continue;
+    std::ifstream in(folder() / (name + ".cases"));
+    std::vector<Row> rows = read_rows(in, name + ".cases", std::string(text));
+    if (colon == text.npos) return rows;
+    return on_mesh(rows, mesh_of_sizes(text.substr(colon + 1), text), text);
+  }
+  throw bad_input(fmt::format("there is no suite '{}', only {}", name, known), text, 0);
+}
+
+}  // namespace plumb

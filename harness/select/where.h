@@ -1,0 +1,45 @@
+// A condition on cases, in words.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/judge/verdict.h"
+#include "reference/words/op.h"
+
+namespace plumb {
+
+// KEY RELATION VALUE: what a case has is compared with each value; one that fits is enough.
+struct Term {
+  std::string key, axis;  // axis: of the key "axis.NAME"
+  std::string relation;   // = != < <= > >= ~ !~
+  std::vector<std::string> values;
+};
+
+// Terms with spaces between them, all of which must hold:
+//   op=einsum devices>=8 dtype=bf16,f16 axis.dp>=2 is=uneven status=wrong,diverged text~'f32[8@x'
+struct Where {
+  std::vector<Term> terms;
+};
+
+// Throws BadInput at the character; the message lists the keys where one is unknown.
+Where parse_where(std::string_view text);
+
+// Whether every term but `status` holds.
+bool matches(const Where&, const Case&);
+
+// `status` is that of the record; absent where it has none (status=none selects those).
+bool matches(const Where&, std::optional<Status> status);
+bool asks_status(const Where&);
+
+std::string where_help();  // the keys as a table
+
+// What a case has under a key. `key` is one of the table's.
+bool is_number(const Term&);
+std::int64_t number_of(const Term&, const Case&);
+std::vector<std::string> words_of(const Term&, const Case&);
+void check_term(const Term&, std::string_view text, std::size_t at);
+
+}  // namespace plumb

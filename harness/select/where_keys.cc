@@ -1,0 +1,151 @@
+// The keys of a condition: one row each.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "harness/select/where.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+using Words = std::vector<std::string>;
+
+std::vector<Spec> specs(const Case& c) {
+  std::vector<Spec> all = c.op.operands;
+  all.insert(all.end(), c.op.chain.begin(), c.op.chain.end());
+  return all;
+}
+
+bool any_spec(const Case& c, bool (*is)(const Case&, const Spec&)) {
+  return std::ranges::any_of(specs(c), [&](const Spec& spec) { return is(c, spec); });
+}
+
+bool uneven(const Case& c, const Spec& spec) {
+  return std::ranges::any_of(spec.dims,
+                             [&](const Dim& dim) { return dim.size % axes_size(c.mesh, dim.axes) != 0; });
+}
+
+// Some device holds nothing.
+bool empty(const Case& c, const Spec& spec) {
+  return std::ranges::any_of(spec.dims, [&](const Dim& dim) {
+    return piece(c.mesh, dim, c.rule, axes_size(c.mesh, dim.axes) - 1).size() == 0;
+  });
+}
+
+bool unfinished(const Case&, const Spec& spec) { return !spec.unfinished.empty(); }
+
+Words traits(const Case& c) {
+  Words words;
+  if (any_spec(c, uneven)) words.push_back("uneven");
+  if (any_spec(c, empty)) words.push_back("empty");
+  if (any_spec(c, unfinished)) words.push_back("unfinished");
+  if (!c.mesh.place.empty()) words.push_back("permuted");
+  if (c.op.chain.size() > 1) words.push_back("chain");
+  if (c.rule == Rule::nested) words.push_back("nested");
+  return words;
+}
+
+Words dtypes(const Case& c) {
+  Words words;
+  for (const Spec& spec : specs(c)) words.emplace_back(format(spec.dtype).name);
+  return words;
+}
+
+Words axes(const Case& c) {
+  Words words;
+  for (const Axis& axis : c.mesh.axes) words.push_back(axis.name);
+  return words;
+}
+
+Words sizes(const Case& c) {
+  std::string text;
+  for (const Axis& axis : c.mesh.axes) text += fmt::format("{}{}", text.empty() ? "" : "x", axis.size);
+  return {text};
+}
+
+std::int64_t highest_rank(const Case& c) {
+  std::size_t rank = 0;
+  for (const Spec& spec : specs(c)) rank = std::max(rank, spec.dims.size());
+  return static_cast<std::int64_t>(rank);
+}
+
+struct Key {
+  std::string_view name, what;
+  Words (*words)(const Case&);
+  std::int64_t (*number)(const Case&);
+};
+
+// clang-format off
+const Key keys[] = {
+    {"op",      "reshard, einsum, grouped",      [](const Case& c) { return Words{std::string(name(c.op))}; }, nullptr},
+    {"mesh",    "the sizes of its axes: 2x2x3",  sizes,  nullptr},
+    {"axis",    "an axis of its mesh; axis.dp>=2 asks for a size",  axes,  nullptr},
+    {"dtype",   "of any of its specs",           dtypes, nullptr},
+    {"is",      "uneven, empty (a device holds nothing), unfinished, permuted, chain, nested",  traits, nullptr},
+    {"fill",    "provenance, cancel, normal",    [](const Case& c) { return Words{std::string(name(c.fill))}; }, nullptr},
+    {"text",    "the line itself; text~'f32[8@x' looks inside it", [](const Case& c) { return Words{print(c)}; }, nullptr},
+    {"devices", "how many",                      nullptr, [](const Case& c) { return devices(c.mesh); }},
+    {"rank",    "the most dimensions of a spec", nullptr, highest_rank},
+    {"status",  "in the record (--against FILE, or that of --record); none: not in it", nullptr, nullptr},
+};
+// clang-format on
+
+const Key& key_of(const Term& term) { return *std::ranges::find(keys, term.key, &Key::name); }
+
+void check_status(const Term& term, std::string_view text, std::size_t at) {
+  for (const std::string& value : term.values)
+    if (value != "none" && !status_named(value))
+      throw bad_input(fmt::format("there is no status '{}'", value), text, text.find(value, at));
+}
+
+void check_is(const Term& term, std::string_view text, std::size_t at) {
+  for (const std::string& value : term.values)
+    if (key_of(term).what.find(value) == std::string_view::npos)
+      throw bad_input(fmt::format("is= knows {}", key_of(term).what), text, text.find(value, at));
+}
+
+}  // namespace
+
+bool is_number(const Term& term) { return !term.axis.empty() || key_of(term).number != nullptr; }
+
+std::int64_t number_of(const Term& term, const Case& c) {
+  if (term.axis.empty()) return key_of(term).number(c);
+  const auto axis = std::ranges::find(c.mesh.axes, term.axis, &Axis::name);
+  return axis == c.mesh.axes.end() ? 1 : axis->size;
+}
+
+std::vector<std::string> words_of(const Term& term, const Case& c) { return key_of(term).words(c); }
+
+void check_term(const Term& term, std::string_view text, std::size_t at) {
+  if (std::ranges::find(keys, term.key, &Key::name) == std::end(keys)) {
+    std::string known;
+    for (const Key& key : keys) known += (known.empty() ? "" : ", ") + std::string(key.name);
+    throw bad_input(fmt::format("there is no key '{}', only {}", term.key, known), text, at);
+  }
+  if (!term.axis.empty() && term.key != "axis") throw bad_input("only axis takes a name", text, at);
+  const bool order = term.relation.find_first_of("<>") != std::string::npos;
+  if (term.key == "status") check_status(term, text, at);
+  if (term.key == "is") check_is(term, text, at);
+  if (!is_number(term) || term.key == "status") {
+    if (order) throw bad_input(fmt::format("{} is a word: compare it with =, !=, ~ or !~", term.key), text, at);
+    return;
+  }
+  for (const std::string& value : term.values) {
+    std::int64_t number = 0;
+    const char* end = value.data() + value.size();
+    if (term.relation.ends_with('~') || std::from_chars(value.data(), end, number).ptr != end)
+      throw bad_input(fmt::format("{} is a number", term.axis.empty() ? term.key : term.axis), text, at);
+  }
+}
+
+std::string where_help() {
+  std::string help =
+      "KEY=VALUE words with spaces between, all of which must hold; values after commas are alternatives,\n"
+      "relations are = != < <= > >= and ~ !~ (contains).\n";
+  for (const Key& key : keys) help += fmt::format("  {:<9}{}\n", key.name, key.what);
+  return help;
+}
+
+}  // namespace plumb
