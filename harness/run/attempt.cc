@@ -41,6 +41,15 @@ std::string in_words(double bytes) {
   return fmt::format("{:.4g} {}", bytes, units[unit]);
 }
 
+const char* in_words(Certificate::Scope scope) {
+  switch (scope) {
+    case Certificate::Scope::any_split: return "any split";
+    case Certificate::Scope::this_split: return "this split";
+    case Certificate::Scope::none: return "none";
+  }
+  return "";
+}
+
 // Operands and result, whole; the operands twice, for they are also in the arena.
 void refuse_what_does_not_fit(const Case& c, std::int64_t most) {
   if (most == 0) most = memory_of_the_machine();
@@ -107,7 +116,7 @@ void judged(Record& record, const Case& c, Subject::State& state, const std::vec
   const Tensor whole = timed(record.times.reference, [&] { return evaluate(c, operands); });
   const Certificate proof = certificate(c);
   record.certificate = proof.text;
-  record.scope = name(proof.scope);
+  record.scope = in_words(proof.scope);
   record.trace = outcome.trace;
   record.notes = outcome.notes;
   record.times.compile = outcome.compile_seconds;
