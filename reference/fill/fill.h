@@ -1,5 +1,5 @@
 // The data of a case: an element's value from (case, operand, part, index), the same bits on every
-// machine.
+// machine. README.md says what each fill is for.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace plumb {
 Tensor fill(const Case&, int operand);
 
 // The elements of `slice` of part `p` of an operand, dense: what one device makes for itself.
-// Law: fill_slice is what cut() takes from fill().
+// Law: fill_slice is what cut() takes from fill(). Who needs many slices prepares a Recipe (recipe.h).
 Tensor fill_slice(const Case&, int operand, std::int64_t p, const Slice& slice);
 
 // Why bits must be equal, or that they need not be.
@@ -29,9 +29,9 @@ struct Certificate {
 Certificate certificate(const Case&);
 
 // Where the contracted index of a product is cut: ascending positions 0 = c0 < c1 < ... < cn = K of the
-// common refinement of both operands' splits (einsum: over the flattened contracted letters, blocks
-// are boxes, so a list per contracted letter; grouped wgrad: positions of rows, cut also by groups).
-// A reshard has none.
+// common refinement of both operands' splits, one list for each letter of contracted() in letters.h
+// (einsum: blocks are boxes; grouped wgrad: positions of rows, cut also where groups begin and end). K = 0
+// gives {0}. A product that contracts nothing and a reshard have no lists.
 std::vector<std::vector<std::int64_t>> contracted_cuts(const Case&);
 
 }  // namespace plumb

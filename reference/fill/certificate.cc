@@ -1,0 +1,96 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reference/fill/fill.h"
+#include "reference/fill/recipe.h"
+
+namespace plumb {
+namespace {
+
+using Scope = Certificate::Scope;
+
+std::string count_of(DType dtype) {
+  const Format& f = format(dtype);
+  return fmt::format("{} counts to 2^{}{}", f.name, f.digits, f.integer ? " - 1" : "");
+}
+
+// "f32 counts to 2^24, bf16 on the wire to 2^8"
+std::string capacities(const Case& c) {
+  const DType out = result(c).dtype;
+  std::string text = fmt::format("acc {}, wire {}", count_of(c.acc), count_of(c.wire));
+  if (out != c.wire) text += fmt::format(", result {}", count_of(out));
+  return text;
+}
+
+std::string unit_text(const Unit& u) {
+  if (u.factor == 1) return u.exponent == 0 ? "" : fmt::format(" of 2^{}", u.exponent);
+  return u.exponent == 0 ? fmt::format(" of {}", u.factor)
+                         : fmt::format(" of {} * 2^{}", u.factor, u.exponent);
+}
+
+Certificate no_unit() {
+  return {Scope::none,
+          "no value that the formats hold can be split evenly over so many parts: the bound judges"};
+}
+
+Certificate describe(const Case&, const Recipe& r, const Provenance& p) {
+  const std::int64_t all = r.sources[0].elements * r.sources[0].parts;
+  if (p.distinct)
+    return {Scope::any_split,
+            fmt::format("nothing is summed; {} elements carry {} different patterns of {}: the "
+                        "chance that two have the same bits is 0",
+                        all, all, p.patterns.count)};
+  return {Scope::any_split,
+          fmt::format("nothing is summed; {} elements carry hashed patterns: the chance that two "
+                      "have the same bits is 1/{}",
+                      all, p.patterns.count)};
+}
+
+Certificate describe(const Case&, const Recipe&, const Normal&) {
+  return {Scope::none, "normal data round: the bound judges"};
+}
+
+Certificate describe(const Case& c, const Recipe&, const Wrapping&) {
+  const int bits = 8 * format(result(c).dtype).bytes;
+  return {Scope::any_split,
+          fmt::format("integers wrap: every sum is exact modulo 2^{}, {} bits in acc {} and {} in "
+                      "wire {} hold it",
+                      bits, 8 * format(c.acc).bytes, format(c.acc).name, 8 * format(c.wire).bytes,
+                      format(c.wire).name)};
+}
+
+Certificate describe(const Case& c, const Recipe&, const Addends& a) {
+  if (!a.unit.exists) return no_unit();
+  const std::int64_t most = capacity({c.acc, c.wire, result(c).dtype}) / a.unit.factor;
+  std::string text =
+      fmt::format("sum of {} parts, {} of them nonzero: sum |part| <= {} <= {} units{}; {}", a.shares.parts,
+                  a.shares.active, mass(a.shares), most, unit_text(a.unit), capacities(c));
+  return {Scope::any_split, std::move(text)};
+}
+
+Certificate describe(const Case& c, const Recipe&, const Product& p) {
+  const Widths& w = p.widths;
+  if (!w.exists) return no_unit();
+  const std::int64_t f = w.unit.factor, acc = capacity(c.acc) / f, wire = capacity({c.acc, c.wire}) / f;
+  const std::int64_t sum = capacity({c.acc, c.wire, result(c).dtype}) / f;
+  const std::int64_t blocks = *std::ranges::max_element(p.blocks_of_cell);
+  const bool any = w.terms <= wire;
+  std::string text = fmt::format(
+      "sum |a b| <= {} <= {} units{}; over {} blocks, {} of them nonzero, sum |block| <= "
+      "{} <= {}; {}",
+      w.terms, any ? wire : acc, unit_text(w.unit), blocks, w.active_blocks, w.carried, sum, capacities(c));
+  if (w.active_pairs) text += fmt::format("; {} pairs of a block nonzero in each column", w.active_pairs);
+  return {any ? Scope::any_split : Scope::this_split, std::move(text)};
+}
+
+}  // namespace
+
+Certificate certificate(const Case& c) {
+  const Recipe r = recipe(c);
+  if (c.fill == Fill::provenance && sums(c.op) && !wraps(c))
+    return {Scope::none, "provenance data are not made to be summed: the bound judges"};
+  return std::visit([&](const auto& data) { return describe(c, r, data); }, r.data);
+}
+
+}  // namespace plumb

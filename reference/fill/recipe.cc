@@ -1,0 +1,101 @@
+#include "reference/fill/recipe.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "reference/fill/by_index.h"
+#include "reference/fill/by_product.h"
+#include "reference/fill/fill.h"
+#include "reference/fill/hash.h"
+
+namespace plumb {
+namespace {
+
+Provenance provenance(const Case& c, const Source& source) {
+  Provenance p{patterns(source.dtype), {}, false};
+  const std::int64_t all = source.elements * source.parts;
+  p.distinct = static_cast<std::uint64_t>(all) <= p.patterns.count;
+  p.order = permutation(p.patterns.count, key(c.seed, 0, 0));
+  return p;
+}
+
+Wrapping wrapping(const Case& c, const std::vector<Source>& sources) {
+  Wrapping w;
+  w.operand[0].shift = unit(c).exponent;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    w.operand[i].odd = i == 1;
+    w.operand[i].whole_range = is_reshard(c) || sources[i].parts == 1;
+    if (!w.operand[i].whole_range) w.operand[i].shares = shares(sources[i].parts, capacity(sources[i].dtype));
+  }
+  return w;
+}
+
+Addends addends(const Case& c, const Source& source) {
+  Addends a{{}, unit(c)};
+  if (!a.unit.exists) a.unit = {1, 0, false};
+  a.shares = shares(source.parts, capacity({c.acc, c.wire, source.dtype}) / a.unit.factor);
+  return a;
+}
+
+}  // namespace
+
+Recipe recipe(const Case& c) {
+  Recipe r;
+  r.seed = c.seed;
+  for (const Spec& spec : c.op.operands)
+    r.sources.push_back({spec.dtype, shape(spec), elements(spec), parts(c.mesh, spec)});
+  const bool movable_only = c.op.operands[0].dtype == DType::e8m0;
+  if (c.fill == Fill::provenance || movable_only)
+    r.data = provenance(c, r.sources[0]);
+  else if (c.fill == Fill::normal && !format(r.sources[0].dtype).integer)
+    r.data = Normal{};
+  else if (wraps(c))
+    r.data = wrapping(c, r.sources);
+  else if (is_reshard(c))
+    r.data = addends(c, r.sources[0]);
+  else
+    r.data = product(c);
+  return r;
+}
+
+void write(const Recipe& r, const Portion& portion, std::byte* out) {
+  const Source& source = r.sources[portion.operand];
+  const int bytes = format(source.dtype).bytes;
+  std::visit(
+      [&](const auto& data) {
+        if constexpr (std::is_same_v<decltype(data), const Product&>) {
+          write_product(r, data, portion, out);
+        } else {
+          each_run(source.shape, portion.slice, [&](std::int64_t from, std::int64_t to, std::int64_t count) {
+            write_run(r, data, {portion.operand, portion.part, from, count}, out + to * bytes);
+          });
+        }
+      },
+      r.data);
+}
+
+Tensor fill(const Case& c, int operand) {
+  const Recipe r = recipe(c);
+  const Source& source = r.sources[operand];
+  std::vector<std::int64_t> sizes = source.shape;
+  if (!c.op.operands[operand].unfinished.empty()) sizes.insert(sizes.begin(), source.parts);
+  Tensor all = zeros(source.dtype, std::move(sizes));
+  Portion portion{operand, 0, {}};
+  for (std::int64_t size : source.shape) portion.slice.push_back({0, size});
+  const std::int64_t part_bytes = source.elements * format(source.dtype).bytes;
+  for (; portion.part < source.parts; ++portion.part)
+    write(r, portion, all.bytes.data() + portion.part * part_bytes);
+  return all;
+}
+
+Tensor fill_slice(const Case& c, int operand, std::int64_t p, const Slice& slice) {
+  const Recipe r = recipe(c);
+  assert(p < r.sources[operand].parts);
+  std::vector<std::int64_t> sizes;
+  for (const Range& range : slice) sizes.push_back(range.size());
+  Tensor dense = zeros(r.sources[operand].dtype, std::move(sizes));
+  write(r, {operand, p, slice}, dense.bytes.data());
+  return dense;
+}
+
+}  // namespace plumb

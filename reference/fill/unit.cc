@@ -1,0 +1,91 @@
+#include "reference/fill/unit.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "reference/fill/letters.h"
+
+namespace plumb {
+namespace {
+
+constexpr std::int64_t kMost = std::int64_t{1} << 62;
+
+std::int64_t least_common(std::int64_t a, std::int64_t b) {
+  const __int128 multiple = static_cast<__int128>(a / std::gcd(a, b)) * b;
+  return multiple > kMost ? kMost : static_cast<std::int64_t>(multiple);
+}
+
+// The axes along which the operands are sums already: their own unfinished ones, and those that split
+// what is contracted.
+std::vector<AxisId> summed_axes(const Case& c) {
+  std::vector<AxisId> axes;
+  for (std::size_t i = 0; i < c.op.operands.size(); ++i) {
+    const Spec& spec = c.op.operands[i];
+    axes.insert(axes.end(), spec.unfinished.begin(), spec.unfinished.end());
+    for (int d : contracted_dims(c.op, static_cast<int>(i)))
+      axes.insert(axes.end(), spec.dims[d].axes.begin(), spec.dims[d].axes.end());
+  }
+  return axes;
+}
+
+// The multiple that constraints on the way ask for.
+std::int64_t evenness_on_the_way(const Case& c) {
+  if (c.op.chain.size() == 1) return 1;
+  const std::vector<AxisId> summed = summed_axes(c);
+  const auto known = [&](AxisId axis) { return std::ranges::find(summed, axis) != summed.end(); };
+  std::int64_t even = 1;
+  for (std::size_t i = 0; i + 1 < c.op.chain.size(); ++i)
+    if (!std::ranges::all_of(c.op.chain[i].unfinished, known))
+      even = least_common(even, parts(c.mesh, c.op.chain[i]));
+  return even;
+}
+
+std::int64_t evenness(const Case& c) {
+  return least_common(parts(c.mesh, result(c)), evenness_on_the_way(c));
+}
+
+}  // namespace
+
+std::int64_t capacity(DType dtype) {
+  const Format& f = format(dtype);
+  return (std::int64_t{1} << f.digits) - (f.integer ? 1 : 0);
+}
+
+std::int64_t capacity(std::initializer_list<DType> dtypes) {
+  std::int64_t least = kMost;
+  for (DType dtype : dtypes) least = std::min(least, capacity(dtype));
+  return least;
+}
+
+bool wraps(const Case& c) {
+  const Format &out = format(result(c).dtype), &wire = format(c.wire), &in = format(c.op.operands[0].dtype);
+  if (!out.integer) return false;
+  const std::uint64_t even = static_cast<std::uint64_t>(evenness(c));
+  const auto unfinished = [&](const Spec& spec) { return parts(c.mesh, spec) > 1; };
+  if (!is_reshard(c) && even > 1 && std::ranges::any_of(c.op.operands, unfinished)) return false;
+  return wire.bytes >= out.bytes && std::has_single_bit(even) &&
+         std::countr_zero(even) < 8 * std::min(out.bytes, in.bytes);
+}
+
+Unit unit(const Case& c) {
+  const std::int64_t even = evenness(c);
+  if (wraps(c)) return {1, std::countr_zero(static_cast<std::uint64_t>(even)), true};
+  DType dtypes[5] = {c.acc, c.wire, result(c).dtype, c.op.operands.front().dtype, c.op.operands.back().dtype};
+  const std::int64_t most = capacity({c.acc, c.wire, result(c).dtype});
+  if (format(c.acc).integer) return {even, 0, even <= most};
+  // Parts on the way are added again, so each must count to the whole: no digits are free there.
+  const int free = evenness_on_the_way(c) == 1 ? std::countr_zero(static_cast<std::uint64_t>(even)) : 0;
+  int room = 1 << 20, smallest = -room;
+  for (DType dtype : dtypes) {
+    room = std::min(room, std::ilogb(format(dtype).largest / static_cast<double>(capacity(dtype))));
+    smallest = std::max(smallest, format(dtype).min_exponent);
+  }
+  const int one = std::min(0, room - free);  // the exponent of one part of one unit
+  const std::int64_t factor = even >> free;
+  return {factor, one + free, factor <= most && one >= smallest};
+}
+
+}  // namespace plumb

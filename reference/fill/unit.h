@@ -1,0 +1,31 @@
+// What formats can count to, and the unit in which the data of a case are counted.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+
+#include "reference/words/op.h"
+
+namespace plumb {
+
+// The most units an element counts to: every integer up to it, in absolute value, is exact.
+//   f8e5m2 8, f8e4m3 16, bf16 256, f16 2048, f32 2^24, f64 2^53; s8 127, s32 2^31 - 1
+std::int64_t capacity(DType);
+std::int64_t capacity(std::initializer_list<DType>);  // the least of them
+
+// Every value that is summed is a multiple of factor * 2^exponent, so that a result left unfinished
+// can be split evenly over its parts without rounding: factor * 2^exponent is a multiple of the number
+// of parts of the result, and of those of a constraint on the way where they are not the operands' own,
+// times a power of two that keeps every value a normal number. Powers of two cost a floating-point format no
+// digits: they stand in the exponent. Where the formats of the case have no room, `exists` is false.
+struct Unit {
+  std::int64_t factor = 1;
+  int exponent = 0;
+  bool exists = true;
+};
+Unit unit(const Case&);
+
+// Whether every sum of the case is taken modulo the words of its result, so that any integers are exact.
+bool wraps(const Case&);
+
+}  // namespace plumb
