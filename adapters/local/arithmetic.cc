@@ -1,0 +1,53 @@
+#include "adapters/local/arithmetic.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace plumb {
+namespace {
+
+void copy(const Combine& c, std::byte* to, const std::byte* from, std::int64_t count) {
+  std::memcpy(to, from, count * format(c.acc).bytes);
+}
+
+// The wire holds every value of acc, and T adds as acc does.
+template <class T>
+void add_plain(const Combine&, std::byte* to, const std::byte* from, std::int64_t count) {
+  auto* sums = reinterpret_cast<T*>(to);
+  const auto* parts = reinterpret_cast<const T*>(from);
+  for (std::int64_t i = 0; i < count; ++i) sums[i] += parts[i];
+}
+
+// In double: the sum of two elements of any narrower format is rounded correctly, for double has more
+// than twice its digits and two.
+void add_any(const Combine& c, std::byte* to, const std::byte* from, std::int64_t count) {
+  constexpr std::int64_t most = 256;
+  const int bytes = format(c.acc).bytes;
+  std::array<double, most> sums, parts;
+  std::array<std::byte, most * 8> message;
+  for (std::int64_t i = 0; i < count; i += most) {
+    const std::int64_t n = std::min(most, count - i);
+    decode(c.acc, from + i * bytes, n, parts.data());
+    encode(c.wire, parts.data(), n, message.data());
+    decode(c.wire, message.data(), n, parts.data());
+    decode(c.acc, to + i * bytes, n, sums.data());
+    for (std::int64_t k = 0; k < n; ++k) sums[k] += parts[k];
+    encode(c.acc, sums.data(), n, to + i * bytes);
+  }
+}
+
+}  // namespace
+
+Combine copying(DType dtype) { return {copy, dtype, dtype}; }
+
+Combine adding(DType acc, DType wire) {
+  if (acc == wire) {
+    if (acc == DType::f32) return {add_plain<float>, acc, wire};
+    if (acc == DType::f64) return {add_plain<double>, acc, wire};
+    if (acc == DType::s32) return {add_plain<std::uint32_t>, acc, wire};
+  }
+  return {add_any, acc, wire};
+}
+
+}  // namespace plumb

@@ -1,0 +1,111 @@
+#include "adapters/local/legs.h"
+
+#include <cassert>
+#include <cstring>
+
+#include "adapters/local/arithmetic.h"
+
+namespace plumb {
+namespace {
+
+constexpr int kMostDims = 32;
+
+// Where a box lies in two dense blocks: runs of `count` elements, `outer` dimensions around them.
+struct Runs {
+  std::int64_t from = 0, to = 0, count = 1;
+  int outer = 0;
+  std::int64_t sizes[kMostDims], from_steps[kMostDims], to_steps[kMostDims];
+};
+
+void find_runs(const std::int64_t* box, const std::int64_t* from, const std::int64_t* to, int rank, Runs& r) {
+  std::int64_t from_step = 1, to_step = 1;
+  bool dense = true;  // so far the box is all of both blocks
+  r.from = r.to = 0, r.count = 1, r.outer = 0;
+  for (int d = rank - 1; d >= 0; --d) {
+    const std::int64_t begin = box[2 * d], size = box[2 * d + 1] - begin;
+    const std::int64_t from_size = from[2 * d + 1] - from[2 * d], to_size = to[2 * d + 1] - to[2 * d];
+    r.from += (begin - from[2 * d]) * from_step;
+    r.to += (begin - to[2 * d]) * to_step;
+    if (dense) {
+      r.count *= size;
+    } else if (size > 1) {
+      r.sizes[r.outer] = size, r.from_steps[r.outer] = from_step, r.to_steps[r.outer] = to_step;
+      ++r.outer;
+    }
+    dense = dense && size == from_size && size == to_size;
+    from_step *= from_size, to_step *= to_size;
+  }
+}
+
+template <class Run>
+void each(const Runs& r, Run&& run) {
+  std::int64_t at[kMostDims] = {}, from = r.from, to = r.to;
+  for (int d = 0; d < r.outer;) {
+    run(from, to, r.count);
+    for (d = 0; d < r.outer; ++d) {
+      from += r.from_steps[d], to += r.to_steps[d];
+      if (++at[d] < r.sizes[d]) break;
+      from -= r.from_steps[d] * r.sizes[d], to -= r.to_steps[d] * r.sizes[d], at[d] = 0;
+    }
+  }
+  if (r.outer == 0) run(from, to, r.count);
+}
+
+// The two ends of a step's sends, and what becomes of the bytes on arrival.
+struct Link {
+  const Ranks* from;
+  Ranks* to;
+  const Cells* cells;
+  int wire_bytes;
+  Combine combine;
+};
+
+// The only way from one rank's memory to another's.
+void send(const Link& link, const Send& s, Counter& counter) {
+  Runs runs;
+  const int width = format(link.from->stored).bytes;
+  find_runs(link.cells->box(s.cell), link.from->box(s.from), link.to->box(s.to), link.from->rank(), runs);
+  const std::byte* source = link.from->block(s.from);
+  std::byte* target = link.to->block(s.to);
+  std::int64_t sent = 0;
+  each(runs, [&](std::int64_t from, std::int64_t to, std::int64_t count) {
+    link.combine.run(link.combine, target + to * width, source + from * width, count);
+    sent += count;
+  });
+  if (s.from != s.to) counter.received += sent * link.wire_bytes;
+}
+
+void send_all(const Link& link, const std::vector<Send>& sends, Counter& counter) {
+  for (const Send& s : sends) send(link, s, counter);
+}
+
+}  // namespace
+
+DType kept_as(const Plan& plan, const Spec& spec, bool last) {
+  const bool wider = format(plan.wire).digits > format(spec.dtype).digits;
+  return !last && !spec.unfinished.empty() && wider ? plan.wire : spec.dtype;
+}
+
+Ranks walk(const Plan& plan, const Leg& leg, Ranks value, DType stored, Counter& counter) {
+  assert(leg.cells.rank <= kMostDims);
+  for (const Step& step : leg.steps) {
+    if (!step.add || step.sends.empty()) continue;
+    value = cast(std::move(value), plan.acc);
+    send_all({&value, &value, &leg.cells, format(plan.wire).bytes, adding(plan.acc, plan.wire)}, step.sends,
+             counter);
+  }
+  value = cast(std::move(value), stored);
+  value.spec = leg.to;
+  if (leg.stays) return value;
+  Ranks next =
+      allocate({&plan.mesh, plan.rule}, leg.to, stored, leg.zeroed ? Contents::zeros : Contents::poison);
+  for (const Step& step : leg.steps)
+    if (!step.add)
+      send_all({step.from == Side::before ? &value : &next, &next, &leg.cells, format(stored).bytes,
+                copying(stored)},
+               step.sends, counter);
+  assert(intact(value) && intact(next));
+  return next;
+}
+
+}  // namespace plumb

@@ -1,0 +1,106 @@
+#include "adapters/local/local.h"
+
+#include <chrono>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+constexpr std::int64_t kMostDevices = 65536;
+constexpr double kMostSends = 2e8;  // 2.4 GB of plan
+constexpr double kMostBytes = 16e9;
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// What the ranks hold of a layout, were every block as large as the largest.
+double held_bytes(const Case& c, const Spec& spec) {
+  double n = static_cast<double>(devices(c.mesh)) * format(spec.dtype).bytes;
+  for (const Dim& dim : spec.dims) n *= static_cast<double>(piece(c.mesh, dim, c.rule, 0).size());
+  return n;
+}
+
+double most_held_bytes(const Case& c) {
+  double most = 0;
+  for (const std::vector<Spec>& specs : {c.op.operands, c.op.chain})
+    for (const Spec& spec : specs) most = std::max(most, held_bytes(c, spec));
+  return most;
+}
+
+Outcome hand_over(const Case& c, const Done& done, Arena& arena) {
+  Outcome o;
+  const Ranks& result = done.result;
+  o.blocks.reserve(result.devices());
+  for (std::int64_t device = 0; device < result.devices(); ++device) {
+    const std::int64_t bytes = result.elements(device) * format(result.stored).bytes;
+    const std::span<std::byte> place = arena.take(bytes);
+    if (bytes > 0) std::memcpy(place.data(), result.block(device), bytes);
+    std::vector<std::vector<Range>> claim;
+    for (const Range& range : result.slice(device)) claim.push_back({range});
+    o.blocks.push_back({device, 0, arena.offset(place), static_cast<std::uint64_t>(bytes), std::move(claim)});
+  }
+  o.claims = {print(c.mesh, result.spec)};
+  o.trace = done.trace;
+  o.received = done.received;
+  return o;
+}
+
+Reply compute(const Local& local, const Request& request, Arena& arena) {
+  const Case& c = request.c;
+  const std::string limit = "the memory of one machine";
+  if (most_held_bytes(c) > kMostBytes)
+    return Unsupported{
+        "blocks of " + std::to_string(static_cast<std::int64_t>(most_held_bytes(c))) + " bytes", limit};
+  const auto start = std::chrono::steady_clock::now();
+  Plan p;
+  try {
+    p = plan(c, local.style, kMostSends);
+  } catch (const std::length_error& e) {
+    return Unsupported{e.what(), limit};
+  }
+  if (local.seams.plan) local.seams.plan(p);
+  const double planned = seconds_since(start);
+  const auto run = std::chrono::steady_clock::now();
+  const Done done = execute(p, request.operands, local.seams);
+  const double ran = seconds_since(run);
+  Outcome o = hand_over(c, done, arena);
+  o.compile_seconds = planned;
+  o.run_seconds = {ran};
+  return o;
+}
+
+}  // namespace
+
+nlohmann::json Local::hello(const Mesh&) {
+  nlohmann::json dtypes = nlohmann::json::array(), sums = dtypes;
+  for (const Format& f : formats()) {
+    dtypes.push_back(f.name);
+    if (f.dtype != DType::e8m0) sums.push_back(f.name);
+  }
+  return {
+      {"name",         "local"                                       },
+      {"versions",     {{"plumbline", "0.1.0"}}                      },
+      {"devices",      {{"count", kMostDevices}, {"kind", "virtual"}}},
+      {"capabilities",
+       {{"ops", {"reshard", "einsum", "grouped"}},
+        {"dtypes", dtypes},
+        {"max_devices", kMostDevices},
+        {"max_rank", 32},
+        {"rules", {"flat", "nested"}},
+        {"acc", sums},
+        {"wire", sums},
+        {"tail", "zero"}}                                            }
+  };
+}
+
+Reply Local::run(const Request& request, Arena& arena) {
+  Reply reply = compute(*this, request, arena);
+  return seams.reply ? seams.reply(std::move(reply), request, arena) : reply;
+}
+
+}  // namespace plumb

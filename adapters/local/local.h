@@ -1,0 +1,44 @@
+// The embedded backend: virtual ranks that own separate memory.
+#pragma once
+
+#include <functional>
+
+#include "adapters/local/ranks.h"
+#include "adapters/plan/plan.h"
+#include "adapters/protocol/serve.h"
+
+namespace plumb {
+
+// Where a value stands when Seams::block sees it.
+enum class Moment : std::uint8_t {
+  loaded,      // an operand, as every device received it
+  ready,       // an operand, in the layout in which it is multiplied
+  multiplied,  // the local products, parts of the result
+  result       // the result, before it is handed over
+};
+
+// Where somebody else may look at what `local` does and change it. Each may be empty.
+struct Seams {
+  std::function<void(Plan&)> plan;                            // before it is carried out
+  std::function<void(Moment, Ranks&)> block;                  // between its stages
+  std::function<Reply(Reply, const Request&, Arena&)> reply;  // before it is sent
+};
+
+struct Local : Backend {
+  Style style = Style::direct;
+  Seams seams;
+  nlohmann::json hello(const Mesh& first) override;
+  Reply run(const Request&, Arena&) override;
+};
+
+// What a plan gives: the result in its memory, what was issued, and the bytes that were received.
+struct Done {
+  Ranks result;
+  Trace trace;
+  std::int64_t received = 0;
+};
+
+// Carries out a plan on whole operands (as in a Request).
+Done execute(const Plan&, const std::vector<Operand>&, const Seams&);
+
+}  // namespace plumb

@@ -1,0 +1,225 @@
+#include "adapters/local/multiply.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <span>
+#include <string>
+
+namespace plumb {
+namespace {
+
+bool in(const std::string& letters, char letter) { return letters.find(letter) != std::string::npos; }
+
+// Letters by the part they play, and the order of each operand's and the product's elements in which
+// it is a row-major matrix product: batch or group, then m and k, k and n, m and n. The letter of the
+// groups plays none of the parts.
+struct Letters {
+  std::string batch, m, n, k;
+  std::string lhs, rhs, out;
+};
+
+Letters sort_letters(const Product& p) {
+  Letters l;
+  const char group = p.grouped ? 'g' : '\0';
+  for (char c : p.out) {
+    const bool left = in(p.lhs, c), right = in(p.rhs, c);
+    if (c != group) (left && right ? l.batch : left ? l.m : l.n) += c;
+  }
+  for (char c : p.lhs)
+    if (!in(p.out, c)) l.k += c;
+  const auto first = [&](const std::string& letters) {
+    return !p.grouped ? l.batch : in(letters, group) ? std::string(1, group) : std::string();
+  };
+  l.lhs = first(p.lhs) + l.m + l.k;
+  l.rhs = first(p.rhs) + l.k + l.n;
+  l.out = first(p.out) + l.m + l.n;
+  return l;
+}
+
+// Blocks of one rank as the product sees them: the range of every letter.
+using At = std::map<char, Range>;
+
+void add_ranges(const std::string& letters, const Ranks& r, std::int64_t device, At& at) {
+  for (std::size_t d = 0; d < letters.size(); ++d)
+    at[letters[d]] = {r.box(device)[2 * d], r.box(device)[2 * d + 1]};
+}
+
+std::int64_t count(const At& ranges, const std::string& letters) {
+  std::int64_t n = 1;
+  for (char c : letters) n *= ranges.at(c).size();
+  return n;
+}
+
+// Calls run(i, j) for every element: i its place in the dense order of `order`, j in that of `letters`.
+template <class Run>
+void each_element(const At& ranges, const std::string& letters, const std::string& order, Run&& run) {
+  std::vector<std::int64_t> sizes, steps;
+  for (char c : order) {
+    sizes.push_back(ranges.at(c).size());
+    std::int64_t step = 1;
+    for (std::size_t d = letters.size(); d-- > 0 && letters[d] != c;) step *= ranges.at(letters[d]).size();
+    steps.push_back(step);
+  }
+  const std::int64_t n = count(ranges, order), inner = sizes.empty() ? 1 : sizes.back();
+  const std::int64_t step = steps.empty() ? 0 : steps.back();
+  std::vector<std::int64_t> at(sizes.size(), 0);
+  for (std::int64_t i = 0, j = 0; i < n; i += inner) {
+    for (std::int64_t k = 0; k < inner; ++k) run(i + k, j + k * step);
+    for (std::size_t d = sizes.size(); d-- > 0;) {
+      if (d + 1 == sizes.size()) continue;
+      j += steps[d];
+      if (++at[d] < sizes[d]) break;
+      j -= steps[d] * sizes[d], at[d] = 0;
+    }
+  }
+}
+
+// Numbers as they are added up: T, after each addition rounded to `acc` where T is wider.
+template <class T, bool rounds>
+struct Sums {
+  DType acc;
+  void add(T& sum, T a, T b) const {
+    sum += a * b;
+    if constexpr (rounds) sum = decode(acc, encode(acc, sum));
+  }
+  T from(double value) const {
+    if constexpr (std::is_unsigned_v<T>) return static_cast<T>(static_cast<std::int64_t>(value));
+    return static_cast<T>(value);
+  }
+  double to(T value) const {
+    if constexpr (std::is_unsigned_v<T>) return static_cast<std::int32_t>(value);
+    return static_cast<double>(value);
+  }
+};
+
+// Rows of `step` elements.
+template <class T>
+struct Rows {
+  T* at;
+  std::int64_t step;
+};
+
+struct Size {
+  std::int64_t m, n, k;
+};
+
+// c[m,n] += a[m,k] b[k,n]
+template <class S, class T>
+void matmul(const S& sums, Size size, const std::array<Rows<T>, 2>& ab, Rows<T> c) {
+  for (std::int64_t i = 0; i < size.m; ++i)
+    for (std::int64_t k = 0; k < size.k; ++k) {
+      const T a = ab[0].at[i * ab[0].step + k];
+      const T* b = ab[1].at + k * ab[1].step;
+      T* sum = c.at + i * c.step;
+      for (std::int64_t j = 0; j < size.n; ++j) sums.add(sum[j], a, b[j]);
+    }
+}
+
+template <class T, class S>
+std::vector<T> pack(const S& sums, const At& at, const std::string& letters, const std::string& wanted,
+                    std::span<const double> values) {
+  std::vector<T> packed(values.size());
+  each_element(at, letters, wanted,
+               [&](std::int64_t i, std::int64_t j) { packed[i] = sums.from(values[j]); });
+  return packed;
+}
+
+Range meet(const Range& a, const Range& b) {
+  const std::int64_t begin = std::max(a.begin, b.begin);
+  return {begin, std::max(begin, std::min(a.end, b.end))};
+}
+
+template <class T>
+struct Operands {
+  std::vector<T> a, b;
+};
+
+template <class T, class S>
+std::vector<T> einsum(const S& sums, const Letters& l, const At& at, Operands<T>& in) {
+  const Size size{count(at, l.m), count(at, l.n), count(at, l.k)};
+  std::vector<T> c(count(at, l.out), T{0});
+  for (std::int64_t i = 0; i < count(at, l.batch); ++i)
+    matmul(sums, size,
+           std::array<Rows<T>, 2>{
+               {{in.a.data() + i * size.m * size.k, size.k}, {in.b.data() + i * size.k * size.n, size.n}}
+    },
+           Rows<T>{c.data() + i * size.m * size.n, size.n});
+  return c;
+}
+
+// Rows that belong to no group meet nothing.
+template <class T, class S>
+std::vector<T> grouped(const S& sums, const Product& p, const At& at, Operands<T>& ab) {
+  const Letters l = sort_letters(p);
+  const Range t = at.at('t'), groups = at.at('g');
+  const std::int64_t m = count(at, l.m), n = count(at, l.n), k = count(at, l.k);
+  std::vector<T> c(count(at, l.out), T{0});
+  for (std::int64_t g = groups.begin; g < groups.end; ++g)
+    for (const Range& run : p.rows[g]) {
+      const Range rows = meet(run, t);
+      const std::int64_t first = rows.begin - t.begin, group = g - groups.begin;
+      if (in(l.m, 't'))
+        matmul(sums,
+               {
+                   rows.size(), n, k
+        },
+               std::array<Rows<T>, 2>{{{ab.a.data() + first * k, k}, {ab.b.data() + group * k * n, n}}},
+               Rows<T>{c.data() + first * n, n});
+      else
+        matmul(sums,
+               {
+                   m, n, rows.size()
+        },
+               std::array<Rows<T>, 2>{{{ab.a.data() + first, k}, {ab.b.data() + first * n, n}}},
+               Rows<T>{c.data() + group * m * n, n});
+    }
+  return c;
+}
+
+std::vector<double> values_of(const Ranks& r, std::int64_t device) {
+  std::vector<double> values(r.elements(device));
+  decode(r.stored, r.block(device), std::ssize(values), values.data());
+  return values;
+}
+
+template <class T, bool rounds>
+void multiply_all(const Product& p, const Ranks& lhs, const Ranks& rhs, Ranks& out) {
+  const Sums<T, rounds> sums{out.stored};
+  const Letters l = sort_letters(p);
+  for (std::int64_t device = 0; device < out.devices(); ++device) {
+    At at;
+    add_ranges(p.lhs, lhs, device, at), add_ranges(p.rhs, rhs, device, at),
+        add_ranges(p.out, out, device, at);
+    Operands<T> ab{pack<T>(sums, at, p.lhs, l.lhs, values_of(lhs, device)),
+                   pack<T>(sums, at, p.rhs, l.rhs, values_of(rhs, device))};
+    const std::vector<T> c = p.grouped ? grouped<T>(sums, p, at, ab) : einsum<T>(sums, l, at, ab);
+    std::vector<double> values(c.size());
+    each_element(at, p.out, l.out, [&](std::int64_t i, std::int64_t j) { values[j] = sums.to(c[i]); });
+    encode(out.stored, values.data(), std::ssize(values), out.block(device));
+  }
+}
+
+}  // namespace
+
+Ranks multiply(const Plan& plan, const Ranks& lhs, const Ranks& rhs) {
+  const Product& p = *plan.product;
+  Ranks out = allocate({&plan.mesh, plan.rule}, p.out_spec, plan.acc, Contents::poison);
+  switch (plan.acc) {
+    case DType::f32:
+      multiply_all<float, false>(p, lhs, rhs, out);
+      break;
+    case DType::f64:
+      multiply_all<double, false>(p, lhs, rhs, out);
+      break;
+    case DType::s32:
+    case DType::s8:
+      multiply_all<std::uint32_t, false>(p, lhs, rhs, out);
+      break;
+    default:
+      multiply_all<double, true>(p, lhs, rhs, out);
+  }
+  return out;
+}
+
+}  // namespace plumb

@@ -1,0 +1,77 @@
+#include "adapters/plan/plan.h"
+
+#include <stdexcept>
+#include <string>
+
+#include "adapters/plan/compute.h"
+
+namespace plumb {
+namespace {
+
+using Route = std::vector<Spec>;
+
+std::vector<Leg> legs(const Case& c, const Route& route, Style style) {
+  std::vector<Leg> all;
+  for (std::size_t i = 0; i + 1 < route.size(); ++i) {
+    if (style == Style::direct) {
+      all.push_back(direct(c.mesh, route[i], route[i + 1], c.rule));
+    } else {
+      for (Leg& leg : ring(c.mesh, route[i], route[i + 1], c.rule)) all.push_back(std::move(leg));
+    }
+  }
+  return all;
+}
+
+// The layouts that each value of the case passes through: one route per operand, then the result's.
+std::vector<Route> routes(const Case& c, const std::optional<Product>& product) {
+  std::vector<Route> all;
+  Route last;
+  if (product) {
+    all.push_back({c.op.operands[0], product->lhs_spec});
+    all.push_back({c.op.operands[1], product->rhs_spec});
+    last.push_back(product->out_spec);
+  } else {
+    all.push_back({c.op.operands[0]});
+    last.push_back(c.op.operands[0]);
+  }
+  last.insert(last.end(), c.op.chain.begin(), c.op.chain.end());
+  all.push_back(std::move(last));
+  return all;
+}
+
+// How many sends the route takes: what `direct` takes, and for rings that each device passes on as many
+// cells as it has neighbours.
+double sends(const Case& c, const Route& route, Style style) {
+  double sum = 0;
+  for (std::size_t i = 0; i + 1 < route.size(); ++i) {
+    sum += volume(c.mesh, route[i], route[i + 1], c.rule).sends;
+    if (style == Style::direct) continue;
+    double hops = 2 * static_cast<double>(axes_size(c.mesh, route[i].unfinished));
+    for (const Dim& dim : route[i].dims) hops += static_cast<double>(axes_size(c.mesh, dim.axes));
+    sum += hops * static_cast<double>(devices(c.mesh));
+  }
+  return sum;
+}
+
+}  // namespace
+
+Plan plan(const Case& c, Style style, double most) {
+  Plan p{.mesh = c.mesh,
+         .rule = c.rule,
+         .acc = c.acc,
+         .wire = c.wire,
+         .operands = c.op.operands,
+         .inputs = {},
+         .product = product(c),
+         .legs = {}};
+  const std::vector<Route> all = routes(c, p.product);
+  double needed = 0;
+  for (const Route& route : all) needed += sends(c, route, style);
+  if (needed > most)
+    throw std::length_error("a plan of " + std::to_string(static_cast<std::int64_t>(needed)) + " sends");
+  for (std::size_t i = 0; i + 1 < all.size(); ++i) p.inputs.push_back(legs(c, all[i], style));
+  p.legs = legs(c, all.back(), style);
+  return p;
+}
+
+}  // namespace plumb

@@ -1,0 +1,109 @@
+// Plans of collectives as plain data: who sends which cell of the global array to whom, and what the
+// collective is called.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "reference/words/op.h"
+
+namespace plumb {
+
+// Boxes of the global array, 2 * rank bounds each: begin, end, begin, end, ...
+struct Cells {
+  int rank = 0;
+  std::int64_t count = 0;
+  std::vector<std::int64_t> bounds;
+  const std::int64_t* box(std::int64_t cell) const { return bounds.data() + cell * 2 * rank; }
+};
+std::int64_t elements(const Cells&, std::int64_t cell);
+std::uint32_t append(Cells&, const std::vector<Range>& box);  // the index of the new cell
+
+// One cell from one device to another; to itself, a copy within its memory that moves nothing.
+struct Send {
+  std::uint32_t from = 0, to = 0, cell = 0;
+  bool operator==(const Send&) const = default;
+};
+
+// During a leg a device has two blocks: the one it held before and the one it will hold.
+enum class Side : std::uint8_t { before, after };
+
+// Sends that may run in any order, after those of the step before. `add` sends accumulate into the
+// receiver's block; they go from `before` to `before` and precede every copy.
+struct Step {
+  bool add = false;
+  Side from = Side::before, to = Side::after;
+  int issued = -1;  // the collective it is part of; -1 where nothing leaves its device
+  std::vector<Send> sends;
+};
+
+// A collective as it will be reported, in elements: `in` and `out` of the busiest device, `moved` in
+// all. What is summed travels as the wire type, the rest as the dtype.
+struct Issued {
+  std::string kind;
+  std::vector<AxisId> axes;                                  // every fibre along them takes part
+  std::vector<std::pair<std::int64_t, std::int64_t>> pairs;  // of a permute
+  bool sums = false;
+  std::int64_t in = 0, out = 0, moved = 0;
+};
+
+// From one layout to the next.
+struct Leg {
+  Spec from, to;
+  bool stays = false;   // both layouts give every device the same block: nothing to do
+  bool zeroed = false;  // blocks begin as zeros: the parts of a sum that nobody contributes to
+  Cells cells;
+  std::vector<Issued> issued;
+  std::vector<Step> steps;
+};
+
+// The local part of a product: the layouts in which every device multiplies what it has, by letters.
+// A grouped product is the einsum tk,gkn->tn (tn,gkn->tk, tk,tn->gkn) in which row t meets group g only
+// where rows[g] holds t; an einsum has no rows.
+struct Product {
+  std::string lhs, rhs, out;
+  Spec lhs_spec, rhs_spec, out_spec;
+  bool grouped = false;
+  std::vector<std::vector<Range>> rows;
+};
+
+// A whole case. Operands go through their legs, are multiplied, and the result goes through its legs;
+// a reshard has one operand and no product.
+struct Plan {
+  Mesh mesh;
+  Rule rule = Rule::flat;
+  DType acc = DType::f32, wire = DType::f32;
+  std::vector<Spec> operands;
+  std::vector<std::vector<Leg>> inputs;  // legs per operand
+  std::optional<Product> product;
+  std::vector<Leg> legs;
+};
+
+// `direct` moves the fewest bytes: a device receives of its target only what it does not hold, from
+// the replica nearest to it (the one with its own coordinates on every axis that splits nothing).
+// Sums are a reduce-scatter, every element added up by one device, one that wants it where such a
+// device holds a part, and then moved to all others that want it. A target unfinished over a new axis
+// gets each element on one device along the axis, one that holds it if there is one, and zeros on the others.
+Leg direct(const Mesh&, const Spec& from, const Spec& to, Rule);
+
+// `ring`: each sum a ring reduce-scatter and a ring all-gather along its axis, each dimension whose
+// axes change gathered by a ring, then cut locally. More bytes, and nothing in common with `direct`
+// but the last cut.
+std::vector<Leg> ring(const Mesh&, const Spec& from, const Spec& to, Rule);
+
+// Elements that `direct` would move, without the plan.
+struct Volume {
+  std::int64_t summed = 0, copied = 0;
+  double sends = 0;
+};
+Volume volume(const Mesh&, const Spec& from, const Spec& to, Rule);
+
+enum class Style : std::uint8_t { direct, ring };
+
+// Throws std::length_error where the plan would have more than `most` sends.
+Plan plan(const Case&, Style, double most);
+
+}  // namespace plumb

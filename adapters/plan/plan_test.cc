@@ -1,0 +1,183 @@
+#include "adapters/plan/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "adapters/plan/brute.h"
+#include "adapters/plan/cells.h"
+#include "reference/words/enumerate.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+struct Moved {
+  std::int64_t summed = 0, copied = 0;
+  bool operator==(const Moved&) const = default;
+};
+
+Moved moved(const std::vector<Leg>& legs) {
+  Moved m;
+  for (const Leg& leg : legs)
+    for (const Step& step : leg.steps)
+      for (const Send& send : step.sends)
+        if (send.from != send.to) (step.add ? m.summed : m.copied) += elements(leg.cells, send.cell);
+  return m;
+}
+
+Moved reported(const std::vector<Leg>& legs) {
+  Moved m;
+  for (const Leg& leg : legs)
+    for (const Issued& issued : leg.issued) (issued.sums ? m.summed : m.copied) += issued.moved;
+  return m;
+}
+
+// The least that must move, element by element. A sum of P parts takes P - 1 additions somewhere, and
+// whoever wants it and did not add it up receives it once; of devices along a fresh unfinished axis one
+// is enough.
+Moved least(const Case& c) {
+  const Spec &from = c.op.operands[0], &to = result(c);
+  std::vector<AxisId> summed, kept, fresh, others;
+  for (AxisId a = 0; a < static_cast<AxisId>(c.mesh.axes.size()); ++a) {
+    const bool was = brute::names(from.unfinished, a), is = brute::names(to.unfinished, a);
+    if (was && !is) summed.push_back(a);
+    if (was && is) kept.push_back(a);
+    (is && !was ? fresh : others).push_back(a);
+  }
+  Moved m;
+  const std::int64_t parts = axes_size(c.mesh, summed);
+  for (const brute::Index& index : brute::indices(shape(from))) {
+    std::map<std::int64_t, std::map<std::int64_t, bool>> wanting;  // kept place -> fibre -> one holds it
+    for (std::int64_t device = 0; device < devices(c.mesh); ++device) {
+      if (!brute::holds(c, to, device, index)) continue;
+      wanting[brute::digits(c.mesh, device, kept)][brute::digits(c.mesh, device, others)] |=
+          brute::holds(c, from, device, index);
+    }
+    for (const auto& [place, fibres] : wanting) {
+      std::int64_t holding = 0;
+      for (const auto& [fibre, holds] : fibres) holding += holds;
+      const auto want = static_cast<std::int64_t>(fibres.size());
+      m.summed += parts - 1;
+      m.copied += summed.empty() ? want - holding : want - (holding > 0);
+    }
+  }
+  return m;
+}
+
+class EveryReshard : public testing::TestWithParam<const char*> {};
+
+TEST_P(EveryReshard, MovesTheLeastAndReportsIt) {
+  const Case like = parse_case(GetParam());
+  Choices all = all_reshards(like.mesh, like.op.operands[0].dtype, shape(like.op.operands[0]), true);
+  all.like.rule = like.rule;
+  for (std::int64_t n = 0; n < count(all); ++n) {
+    const Case c = nth(all, n);
+    const Spec &from = c.op.operands[0], &to = result(c);
+    const Leg leg = direct(c.mesh, from, to, c.rule);
+    const Moved m = moved({leg});
+    ASSERT_EQ(m, least(c)) << print(c) << ": " << m.summed << " summed, " << m.copied << " copied, wanted "
+                           << least(c).summed << " and " << least(c).copied;
+    ASSERT_EQ(m, reported({leg})) << print(c);
+    const Volume v = volume(c.mesh, from, to, c.rule);
+    ASSERT_EQ(m, (Moved{v.summed, v.copied})) << print(c);
+    const std::vector<Leg> rings = ring(c.mesh, from, to, c.rule);
+    ASSERT_EQ(moved(rings), reported(rings)) << print(c);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(SmallMeshes, EveryReshard,
+                         testing::Values("on x=2: reshard f32[3] -> f32[3]",
+                                         "on x=2,y=3: reshard f32[7] -> f32[7]",
+                                         "on x=2,y=3: reshard f32[7] -> f32[7] nested",
+                                         "on x=2,y=2 ids=3,1,0,2: reshard f32[4,3] -> f32[4,3]",
+                                         "on x=2,y=2: reshard f32[] -> f32[]",
+                                         "on x=2,y=2: reshard f32[0,2] -> f32[0,2]",
+                                         "on x=2,y=1,z=3 ids=5,0,2,1,4,3: reshard f32[5] -> f32[5] nested",
+                                         "on x=2,y=2,z=2: reshard f32[5,3] -> f32[5,3]"));
+
+Leg leg_of(const std::string& line) {
+  const Case c = parse_case(line);
+  return direct(c.mesh, c.op.operands[0], result(c), c.rule);
+}
+
+std::vector<std::string> kinds(const std::string& line) {
+  std::vector<std::string> all;
+  for (const Issued& issued : leg_of(line).issued) all.push_back(issued.kind);
+  return all;
+}
+
+TEST(Direct, IsReportedByItsUsualName) {
+  const std::map<std::string, std::vector<std::string>> table{
+      {"on x=4: reshard f32[8] -> f32[8]",             {}                              },
+      {"on x=4: reshard f32[8] -> f32[8@x]",           {}                              },
+      {"on x=4: reshard f32[8@x] -> f32[8]+x",         {}                              },
+      {"on x=4: reshard f32[8@x] -> f32[8]",           {"all-gather"}                  },
+      {"on x=4: reshard f32[7@x] -> f32[7]",           {"all-gather"}                  },
+      {"on x=4: reshard f32[8]+x -> f32[8@x]",         {"reduce-scatter"}              },
+      {"on x=4: reshard f32[8]+x -> f32[8]",           {"reduce-scatter", "all-gather"}},
+      {"on x=4: reshard f32[8@x,4] -> f32[8,4@x]",     {"all-to-all"}                  },
+      {"on x=2,y=2: reshard f32[8@x.y] -> f32[8@y.x]", {"collective-permute"}          },
+      {"on x=2,y=2: reshard f32[8@x] -> f32[8@y]",     {"collective-permute"}          },
+      {"on x=2,y=3: reshard f32[6@y] -> f32[6@x]",     {"send"}                        },
+  };
+  for (const auto& [line, want] : table) EXPECT_EQ(kinds(line), want) << line;
+}
+
+TEST(Direct, SharesASumAmongAllThatWantIt) {
+  const Leg leg = leg_of("on x=2,y=4: reshard f32[16]+x -> f32[16]");
+  ASSERT_EQ(leg.issued.size(), 2u);
+  EXPECT_EQ(leg.issued[0].moved, 16);      // one addition an element, over all devices
+  EXPECT_EQ(leg.issued[0].out, 2);         // and every device adds up two elements
+  EXPECT_EQ(leg.issued[1].moved, 16 * 7);  // each finished element goes to the seven others
+}
+
+TEST(Direct, TakesFromTheReplicaBesideIt) {
+  for (const Step& step : leg_of("on x=4,y=2: reshard f32[8@x] -> f32[8]").steps)
+    for (const Send& send : step.sends) EXPECT_EQ(send.from % 2, send.to % 2);
+}
+
+TEST(Shares, TileTheBoxEqually) {
+  for (std::int64_t rows = 0; rows < 6; ++rows)
+    for (std::int64_t n = 1; n < 9; ++n) {
+      const auto all = shares(
+          {
+              {2, 2 + rows},
+              {1, 4       }
+      },
+          n);
+      EXPECT_LE(std::ssize(all), n);
+      std::set<std::pair<std::int64_t, std::int64_t>> seen;
+      for (const auto& box : all)
+        for (std::int64_t i = box[0].begin; i < box[0].end; ++i)
+          for (std::int64_t j = box[1].begin; j < box[1].end; ++j)
+            EXPECT_TRUE(seen.insert({i, j}).second) << rows << " " << n;
+      EXPECT_EQ(std::ssize(seen), rows * 3);
+    }
+}
+
+TEST(Plan, RefusesMoreSendsThanAskedFor) {
+  const Case c = parse_case("on x=64: reshard f32[64@x] -> f32[64]");
+  EXPECT_NO_THROW(plan(c, Style::direct, 64 * 65));
+  EXPECT_THROW(plan(c, Style::direct, 64 * 63), std::length_error);
+}
+
+TEST(Product, ComputesWhereTheOperandsLie) {
+  const auto layouts = [](const std::string& line) {
+    const Case c = parse_case(line);
+    const Product p = *plan(c, Style::direct, 1e6).product;
+    return print(c.mesh, p.lhs_spec) + " " + print(c.mesh, p.rhs_spec) + " " + print(c.mesh, p.out_spec);
+  };
+  EXPECT_EQ(layouts("on x=2,y=2: einsum mk,kn->mn f32[8@x,4] f32[4,6@y] -> f32[8@x,6@y]"),
+            "f32[8@x,4] f32[4,6@y] f32[8@x,6@y]");
+  EXPECT_EQ(layouts("on x=2: einsum mk,kn->mn f32[8,64@x] f32[64@x,8] -> f32[8,8]"),
+            "f32[8,64@x] f32[64@x,8] f32[8,8]+x");
+  EXPECT_EQ(layouts("on x=4: einsum mk,kn->mn f32[2,64@x] f32[64,64] -> f32[2,64@x]"),
+            "f32[2,64@x] f32[64@x,64] f32[2,64]+x");
+  EXPECT_EQ(layouts("on e=2: grouped fwd f32[8@e,2] f32[4@e,2,3] sizes=4,2,1,1 -> f32[8@e,3]"),
+            "f32[8@e,2] f32[4,2,3] f32[8@e,3]");
+}
+
+}  // namespace
+}  // namespace plumb

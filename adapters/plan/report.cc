@@ -1,0 +1,83 @@
+// What the copies of a step are called.
+#include <algorithm>
+
+#include "adapters/plan/cells.h"
+
+namespace plumb {
+namespace {
+
+struct Traffic {
+  AxisSet axes = 0;                    // along which senders and receivers differ
+  std::vector<std::uint32_t> out, in;  // sends and receipts of each device
+  Amounts got;                         // elements each device ends with
+  std::int64_t moved = 0;
+};
+
+Traffic traffic(const Grid& g, const Leg& leg, const Step& step) {
+  Traffic t;
+  t.out.resize(g.devices), t.in.resize(g.devices), t.got.resize(g.devices);
+  const std::vector<std::int64_t>& place = g.mesh->place;
+  const auto axes_between = [&](std::int64_t a, std::int64_t b) {
+    if (!place.empty()) a = place[a], b = place[b];
+    AxisSet set = 0;
+    for (std::size_t i = 0; i < g.size.size(); ++i)
+      if (a / g.stride[i] % g.size[i] != b / g.stride[i] % g.size[i]) set |= AxisSet{1} << i;
+    return set;
+  };
+  const AxisSet most = [&] {
+    AxisSet set = 0;
+    for (std::size_t a = 0; a < g.size.size(); ++a) set |= AxisSet{g.size[a] > 1} << a;
+    return set;
+  }();
+  for (const Send& send : step.sends) {
+    const std::int64_t n = elements(leg.cells, send.cell);
+    t.got[send.to] += n;
+    if (send.from == send.to) continue;
+    t.moved += n;
+    ++t.out[send.from], ++t.in[send.to];
+    if (t.axes != most) t.axes |= axes_between(send.from, send.to);
+  }
+  return t;
+}
+
+// Per device, the sum over its fibre along `axes`.
+Amounts fibre_sums(const Grid& g, AxisSet axes, const Amounts& each) {
+  Amounts sums(g.devices, 0), out(g.devices);
+  const std::vector<std::int64_t>& place = g.mesh->place;
+  const auto first = [&](std::int64_t device) {
+    const std::int64_t position = place.empty() ? device : place[device];
+    return position - along(g, position, axes);
+  };
+  for (std::int64_t device = 0; device < g.devices; ++device) sums[first(device)] += each[device];
+  for (std::int64_t device = 0; device < g.devices; ++device) out[device] = sums[first(device)];
+  return out;
+}
+
+bool at_most_one(const std::vector<std::uint32_t>& counts) {
+  return std::all_of(counts.begin(), counts.end(), [](std::uint32_t n) { return n <= 1; });
+}
+
+}  // namespace
+
+void report_copies(const Grid& g, Leg& leg, Step& step, const Amounts& held) {
+  const Traffic t = traffic(g, leg, step);
+  if (t.axes == 0) return;
+  Issued issued;
+  issued.moved = t.moved;
+  issued.in = *std::max_element(held.begin(), held.end());
+  issued.out = *std::max_element(t.got.begin(), t.got.end());
+  if (at_most_one(t.out) && at_most_one(t.in)) {
+    issued.kind = "collective-permute";
+    for (const Send& send : step.sends)
+      if (send.from != send.to) issued.pairs.emplace_back(send.from, send.to);
+  } else {
+    const Amounts all = fibre_sums(g, t.axes, held);
+    issued.kind = t.got == all ? "all-gather" : fibre_sums(g, t.axes, t.got) == all ? "all-to-all" : "send";
+    for (std::size_t a = 0; a < g.size.size(); ++a)
+      if (has(t.axes, static_cast<AxisId>(a))) issued.axes.push_back(static_cast<AxisId>(a));
+  }
+  step.issued = static_cast<int>(leg.issued.size());
+  leg.issued.push_back(std::move(issued));
+}
+
+}  // namespace plumb
