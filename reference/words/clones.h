@@ -4,8 +4,11 @@
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__)
-#define PLUMB_CLONES __attribute__((target_clones("default", "arch=haswell", "arch=skylake-avx512")))
+#define PLUMB_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
 #else
 #define PLUMB_CLONES
 #endif
+
+// For what such functions call: a function, or a lambda (after its parameters).
 #define PLUMB_INLINE inline __attribute__((always_inline))
+#define PLUMB_LAMBDA __attribute__((always_inline))

@@ -4,6 +4,9 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <type_traits>
+
+#include "reference/words/clones.h"
 
 static_assert(std::endian::native == std::endian::little);
 
@@ -21,6 +24,10 @@ template <DType dtype>
 struct As {
   static constexpr Format f = kFormats[static_cast<int>(dtype)];
   static constexpr int width = 8 * f.bytes;
+  using Word =
+      std::conditional_t<width == 8, std::uint8_t,
+                         std::conditional_t<width == 16, std::uint16_t,
+                                            std::conditional_t<width == 32, std::uint32_t, std::uint64_t>>>;
   static constexpr bool scale = dtype == DType::e8m0;
   static constexpr std::uint64_t sign = scale ? 0 : 1ull << (width - 1);
   // The first magnitude that is not finite, the largest finite one, and a quiet NaN.
@@ -33,7 +40,7 @@ struct As {
 };
 
 template <DType dtype>
-double decode_one(std::uint64_t bits) {
+PLUMB_INLINE double decode_one(std::uint64_t bits) {
   using T = As<dtype>;
   constexpr Format f = T::f;
   if constexpr (dtype == DType::f64) return std::bit_cast<double>(bits);
@@ -61,7 +68,7 @@ double decode_one(std::uint64_t bits) {
 // |value| + 2^52 q rounds |value| to a multiple of q, the target's unit in the last place there, and
 // holds how many units it is in its low bits; a carry moves into the exponent by itself.
 template <DType dtype>
-std::uint64_t encode_float(double value) {
+PLUMB_INLINE std::uint64_t encode_float(double value) {
   using T = As<dtype>;
   constexpr Format f = T::f;
   const std::uint64_t all = std::bit_cast<std::uint64_t>(value), magnitude = all & kMagnitude;
@@ -81,7 +88,7 @@ std::uint64_t encode_float(double value) {
 }
 
 template <DType dtype>
-std::uint64_t encode_integer(double value) {
+PLUMB_INLINE std::uint64_t encode_integer(double value) {
   constexpr int width = As<dtype>::width;
   if (!(std::fabs(value) <= 0x1p62)) value = std::isfinite(value) ? std::fmod(value, 0x1p32) : 0;
   const auto whole = static_cast<std::uint64_t>(static_cast<std::int64_t>(std::nearbyint(value)));
@@ -89,7 +96,7 @@ std::uint64_t encode_integer(double value) {
 }
 
 template <DType dtype>
-std::uint64_t encode_one(double value) {
+PLUMB_INLINE std::uint64_t encode_one(double value) {
   if constexpr (dtype == DType::f64) {
     return value == value ? std::bit_cast<std::uint64_t>(value) : As<dtype>::nan;
   } else if constexpr (dtype == DType::f32) {
@@ -102,27 +109,27 @@ std::uint64_t encode_one(double value) {
 }
 
 template <DType dtype>
-void decode_all(const std::byte* from, std::int64_t count, double* values) {
-  constexpr int bytes = As<dtype>::f.bytes;
+PLUMB_INLINE void decode_all(const std::byte* from, std::int64_t count, double* values) {
+  using Word = typename As<dtype>::Word;
   for (std::int64_t i = 0; i < count; ++i) {
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, from + i * bytes, bytes);
-    values[i] = decode_one<dtype>(bits);
+    Word word;
+    std::memcpy(&word, from + i * sizeof(Word), sizeof(Word));
+    values[i] = decode_one<dtype>(word);
   }
 }
 
 template <DType dtype>
-void encode_all(const double* values, std::int64_t count, std::byte* to) {
-  constexpr int bytes = As<dtype>::f.bytes;
+PLUMB_INLINE void encode_all(const double* values, std::int64_t count, std::byte* to) {
+  using Word = typename As<dtype>::Word;
   for (std::int64_t i = 0; i < count; ++i) {
-    const std::uint64_t bits = encode_one<dtype>(values[i]);
-    std::memcpy(to + i * bytes, &bits, bytes);
+    const Word word = static_cast<Word>(encode_one<dtype>(values[i]));
+    std::memcpy(to + i * sizeof(Word), &word, sizeof(Word));
   }
 }
 
 // Calls run.operator()<dtype>() for the dtype of a value.
 template <class Run>
-auto with(DType dtype, Run&& run) {
+PLUMB_INLINE auto with(DType dtype, Run&& run) {
   switch (dtype) {
     case DType::s8:
       return run.template operator()<DType::s8>();
@@ -163,12 +170,12 @@ std::uint64_t encode(DType dtype, double value) {
   return with(dtype, [&]<DType d>() { return encode_one<d>(value); });
 }
 
-void decode(DType dtype, const std::byte* from, std::int64_t count, double* values) {
-  with(dtype, [&]<DType d>() { decode_all<d>(from, count, values); });
+PLUMB_CLONES void decode(DType dtype, const std::byte* from, std::int64_t count, double* values) {
+  with(dtype, [&]<DType d>() PLUMB_LAMBDA { decode_all<d>(from, count, values); });
 }
 
-void encode(DType dtype, const double* values, std::int64_t count, std::byte* to) {
-  with(dtype, [&]<DType d>() { encode_all<d>(values, count, to); });
+PLUMB_CLONES void encode(DType dtype, const double* values, std::int64_t count, std::byte* to) {
+  with(dtype, [&]<DType d>() PLUMB_LAMBDA { encode_all<d>(values, count, to); });
 }
 
 bool finite(DType dtype, std::uint64_t bits) {
