@@ -11,13 +11,24 @@ using nlohmann::json;
 
 namespace {
 
+// The beginning of a text as a JSON string shows it, for a message.
+std::string beginning(std::string_view text) {
+  constexpr std::size_t most = 60;
+  return dump(text.substr(0, most)) + (text.size() > most ? "..." : "");
+}
+
 [[noreturn]] void expected(std::string_view what, std::string_view kind, const json& got) {
-  std::string shown = dump(got);
-  if (shown.size() > 60) shown = shown.substr(0, 60) + "...";
-  throw Malformed(fmt::format("{} is not {}: {}", what, kind, shown));
+  const std::string shown = dump(got);
+  throw Malformed(fmt::format("{} is not {}: {}", what, kind, shown.size() > 60 ? beginning(shown) : shown));
 }
 
 }  // namespace
+
+json parse_message(std::string_view line) {
+  json message = json::parse(line, nullptr, /*allow_exceptions=*/false);
+  if (message.is_discarded()) throw Malformed(fmt::format("not JSON: {}", beginning(line)));
+  return message;
+}
 
 const json& field(const json& object, std::string_view name) {
   if (!object.is_object()) expected("the message", "an object", object);

@@ -12,6 +12,9 @@
 
 namespace plumb {
 
+// A line of the protocol.
+nlohmann::json parse_message(std::string_view line);
+
 const nlohmann::json& field(const nlohmann::json& object, std::string_view name);
 
 // The field, or null where it is absent or null.

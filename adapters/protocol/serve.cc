@@ -167,7 +167,7 @@ void converse(Backend& backend) {
   Channel channel{descriptor("PLUMB_REQUESTS"), descriptor("PLUMB_REPLIES")};
   std::optional<Mapping> mapping;
   while (const auto line = read_line(channel)) {
-    const json request = json::parse(*line);
+    const json request = parse_message(*line);
     const std::string& type = text(field(request, "type"), "type");
     if (type == "hello") {
       mapping.emplace(text(field(request, "arena"), "arena"));

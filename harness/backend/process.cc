@@ -14,6 +14,7 @@
 #include "harness/backend/reply.h"
 #include "harness/backend/request.h"
 #include "harness/backend/transcript.h"
+#include "harness/backend/waiting.h"
 
 namespace plumb {
 
@@ -21,40 +22,8 @@ using nlohmann::json;
 
 namespace {
 
-constexpr int most_starts = 3;      // in a row without a hello: it will not start
-constexpr int most_extensions = 9;  // of a phase, by messages that the program is alive
+constexpr int most_starts = 3;  // in a row without a hello: it will not start
 constexpr std::chrono::milliseconds grace{1000};
-
-Clock::time_point after(double seconds) {
-  constexpr double day = 86400;
-  return Clock::now() +
-         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(std::min(seconds, day)));
-}
-
-std::string shown(std::string_view line) {
-  return line.size() <= 60 ? std::string(line) : fmt::format("{}...", line.substr(0, 60));
-}
-
-json parse_message(std::string_view line) try { return json::parse(line); } catch (const json::exception&) {
-  throw Malformed(fmt::format("not JSON: {}", dump(json(shown(line)))));
-}
-
-// A deadline that the messages `phase` and `alive` move.
-struct Waiting {
-  std::string phase;
-  double seconds = 0;  // of this phase
-  Clock::time_point since = Clock::now(), deadline = after(seconds);
-  int extensions = 0;
-
-  void enter(std::string next, double limit) {
-    if (next != phase) extensions = 0;
-    phase = std::move(next), seconds = limit;
-    deadline = after(limit);
-  }
-  void alive() {
-    if (extensions++ < most_extensions) deadline = after(seconds);
-  }
-};
 
 }  // namespace
 
@@ -77,7 +46,6 @@ struct Process::State {
   std::optional<Answer> say_hello(const Mesh&);
   std::optional<Answer> start_for(const Mesh&);
   Answer wait_for_reply(const Asked&);
-  bool in_between(const json& message, Waiting&) const;
   void rest(const Asked&, Waiting&);
 };
 
@@ -99,9 +67,8 @@ Answer Process::State::crash(std::string what, const std::string& phase) {
 }
 
 Answer Process::State::hang(const Waiting& w) {
-  const double seconds = std::chrono::duration<double>(Clock::now() - w.since).count();
   child->end(std::chrono::milliseconds{0});
-  Hung hung{w.phase, seconds, child->last_words()};
+  Hung hung{w.phase, w.seconds(), child->last_words()};
   child.reset();
   return hung;
 }
@@ -112,7 +79,7 @@ Answer Process::State::failure(Child::Wait how, const Waiting& w) {
 }
 
 std::optional<Answer> Process::State::say_hello(const Mesh& mesh) {
-  Waiting w{.phase = "start", .seconds = deadlines.start};
+  Waiting w("start", deadlines);
   const std::string request = hello_request(arena.path(), mesh);
   transcript.add("->", request);
   if (const auto sent = child->send(request, w.deadline); sent != Child::Wait::ready) return failure(sent, w);
@@ -158,34 +125,19 @@ std::optional<Answer> Process::State::start_for(const Mesh& mesh) {
   return answer;
 }
 
-// Whether the message is one that comes before a reply. Late ones of an earlier request are nothing.
-bool Process::State::in_between(const json& message, Waiting& w) const {
-  const std::string& type = text(field(message, "type"), "type");
-  if (type != "alive" && type != "phase") return false;
-  const bool current = integer(field(message, "id"), "id") == id;
-  if (type == "alive") {
-    if (current) w.alive();
-    return true;
-  }
-  const std::string& phase = text(field(message, "phase"), "phase");
-  if (phase != "compile" && phase != "run") throw Malformed(fmt::format("unknown phase \"{}\"", phase));
-  if (current) w.enter(phase, phase == "run" ? deadlines.run : deadlines.compile);
-  return true;
-}
-
 // What came in the same breath as the reply.
 void Process::State::rest(const Asked& asked, Waiting& w) {
   std::string_view line;
   while (child->pending()) {
     if (child->receive(line, w.deadline) != Child::Wait::ready) break;
     transcript.add("<-", line);
-    if (!in_between(parse_message(line), w))
+    if (!w.hear(parse_message(line), id))
       throw Malformed(fmt::format("a second reply to request {}", asked.id));
   }
 }
 
 Answer Process::State::wait_for_reply(const Asked& asked) {
-  Waiting w{.phase = "compile", .seconds = deadlines.compile};
+  Waiting w("compile", deadlines);
   try {
     while (true) {
       std::string_view line;
@@ -193,7 +145,7 @@ Answer Process::State::wait_for_reply(const Asked& asked) {
       if (got != Child::Wait::ready) return failure(got, w);
       transcript.add("<-", line);
       const json message = parse_message(line);
-      if (in_between(message, w)) continue;
+      if (w.hear(message, id)) continue;
       Answer answer = parse_reply(message, asked, arena);
       rest(asked, w);
       return answer;
@@ -244,7 +196,7 @@ Answer Process::run(const Case& c, std::span<const Tensor> operands) {
 
   const std::string request = run_request(s.id, c, operands, layout);
   s.transcript.add("->", request);
-  const Waiting w{.phase = "compile", .seconds = s.deadlines.compile};
+  const Waiting w("compile", s.deadlines);
   if (const auto sent = s.child->send(request, w.deadline); sent != Child::Wait::ready)
     return s.failure(sent, w);
   Answer answer = s.wait_for_reply({c, s.id, layout.free, s.hello->capabilities});

@@ -1,0 +1,140 @@
+// A backend for tests: it gathers, and does what it is told wrong. Its arguments are pairs of a fault
+// and its value:
+//   hello PATCH | reply PATCH | table PATCH   a JSON patch on what it would send (table: its words)
+//   say TEXT | before TEXT | after TEXT       a line instead of the reply, before it, after it
+//   on SEED                                   the faults apply only to cases with this seed
+//   print TEXT, die SIGNAL, exit CODE, close 1, child 1, long BYTES, lazy 1, truncate 1
+//   sleep SECONDS                             before the reply; "nap" before hello
+//   alive TIMES                               that many messages a tenth of a second apart
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+
+#include "adapters/protocol/fields.h"
+
+namespace {
+
+using nlohmann::json;
+using Faults = std::map<std::string, std::string>;
+
+int descriptor(const char* name) { return std::atoi(std::getenv(name)); }
+
+void say(const std::string& text) {
+  const std::string line = text + "\n";
+  for (std::size_t at = 0; at < line.size();) {
+    const ssize_t n = ::write(descriptor("PLUMB_REPLIES"), line.data() + at, line.size() - at);
+    if (n <= 0) std::_Exit(9);
+    at += static_cast<std::size_t>(n);
+  }
+}
+
+void sleep_for(const std::string& seconds) {
+  std::this_thread::sleep_for(std::chrono::duration<double>(std::stod(seconds)));
+}
+
+// Every device gets the whole operand; blocks, then the table, from `free` on.
+json gather(const json& request, std::fstream& arena, const Faults& faults) {
+  const json& operand = request["operands"][0];
+  std::string data(operand["bytes"].get<std::size_t>(), '\0');
+  arena.seekg(operand["offset"].get<std::int64_t>()).read(data.data(), std::ssize(data));
+  std::int64_t at = request["free"], devices = 1;
+  for (const json& axis : request["case"]["mesh"]["axes"]) devices *= axis[1].get<std::int64_t>();
+  json words = json::array();
+  for (std::int64_t d = 0; d < devices; ++d, at += std::ssize(data)) {
+    if (!faults.contains("lazy")) arena.seekp(at).write(data.data(), std::ssize(data));
+    for (std::int64_t word : {d, std::int64_t{0}, at, static_cast<std::int64_t>(data.size())})
+      words.push_back(word);
+    words.push_back(operand["shape"].size());
+    for (const json& size : operand["shape"])
+      for (std::int64_t word : {std::int64_t{1}, std::int64_t{0}, size.get<std::int64_t>()})
+        words.push_back(word);
+  }
+  if (faults.contains("table")) words = words.patch(json::parse(faults.at("table")));
+  const auto table = words.get<std::vector<std::int64_t>>();
+  const auto bytes = static_cast<std::int64_t>(table.size() * sizeof table[0]);
+  arena.seekp(at).write(reinterpret_cast<const char*>(table.data()), bytes);
+  arena.flush();
+  const json all = {
+      {"kind",  "all-gather"},
+      {"axes",  {"x"}       },
+      {"in",    16          },
+      {"out",   32          },
+      {"moved", 32          }
+  };
+  return {
+      {"type",     "result"                                             },
+      {"id",       request["id"]                                        },
+      {"table",    {{"offset", at}, {"rows", devices}, {"bytes", bytes}}},
+      {"claims",   {request["case"]["chain"].back()["text"]}            },
+      {"trace",    {all}                                                },
+      {"times",    {{"compile", 0.5}, {"run", {0.25}}}                  },
+      {"received", 32                                                   },
+      {"notes",    {std::to_string(::getpid())}                         }
+  };
+}
+
+void misbehave(const Faults& f, const json& request) {
+  if (f.contains("print")) std::printf("%s\n", f.at("print").c_str()), std::fflush(stdout);
+  if (f.contains("child") && ::fork() == 0) ::pause();
+  if (f.contains("die")) ::raise(std::stoi(f.at("die")));
+  if (f.contains("exit")) std::_Exit(std::stoi(f.at("exit")));
+  if (f.contains("close")) ::close(descriptor("PLUMB_REPLIES")), ::pause();
+  if (f.contains("before")) say(f.at("before"));
+  for (int i = 0; f.contains("alive") && i < std::stoi(f.at("alive")); ++i)
+    sleep_for("0.1"), say(json{
+                          {"type", "alive"      },
+                          {"id",   request["id"]}
+    }
+                              .dump());
+  if (f.contains("sleep")) sleep_for(f.at("sleep"));
+}
+
+void reply(const json& request, const std::string& path, const Faults& f) {
+  misbehave(f, request);
+  if (f.contains("truncate")) std::printf("truncate: %d\n", ::truncate(path.c_str(), 0)), std::fflush(stdout);
+  std::fstream arena(path, std::ios::in | std::ios::out | std::ios::binary);
+  json answer = gather(request, arena, f);
+  if (f.contains("reply")) answer = answer.patch(json::parse(f.at("reply")));
+  if (f.contains("long")) answer["notes"][0] = std::string(std::stoul(f.at("long")), 'x');
+  const std::string after = f.contains("after") ? "\n" + f.at("after") : "";
+  say((f.contains("say") ? f.at("say") : plumb::dump(answer)) + after);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Faults faults;
+  for (int i = 1; i + 1 < argc; i += 2) faults[argv[i]] = argv[i + 1];
+  std::ifstream requests("/dev/fd/" + std::string(std::getenv("PLUMB_REQUESTS")));
+  std::string path;
+  for (std::string line; std::getline(requests, line);) {
+    const json request = json::parse(line);
+    if (request["type"] == "run") {
+      const bool on = !faults.contains("on") || request["case"]["seed"] == std::stoul(faults["on"]);
+      reply(request, path, on ? faults : Faults{});
+      continue;
+    }
+    path = request["arena"];
+    json hello = {
+        {"type",         "hello"                         },
+        {"version",      1                               },
+        {"name",         "fake"                          },
+        {"versions",     {{"fake", "1"}}                 },
+        {"devices",      {{"count", 2}, {"kind", "none"}}},
+        {"capabilities", json::object()                  }
+    };
+    if (faults.contains("nap")) sleep_for(faults["nap"]);
+    if (faults.contains("hello")) hello = hello.patch(json::parse(faults["hello"]));
+    say(hello.dump());
+  }
+}

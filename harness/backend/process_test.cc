@@ -1,0 +1,301 @@
+#include "harness/backend/process.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "harness/backend/child.h"
+#include "harness/backend/interrupt.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+using Faults = std::vector<std::string>;
+
+Command fake(const Faults& faults) {
+  Command command{"fake", {PLUMB_FAKE}, {}};
+  command.argv.insert(command.argv.end(), faults.begin(), faults.end());
+  return command;
+}
+
+// f32[8] on x=devices, with operand elements 0, 1, 2...; `more` is appended to the line.
+Case gather(const std::string& more = "", int devices = 2) {
+  return parse_case("on x=" + std::to_string(devices) + ": reshard f32[8@x] -> f32[8]" + more);
+}
+std::vector<Tensor> operands(float first = 0) {
+  Tensor t = zeros(DType::f32, {8});
+  for (int i = 0; i < 8; ++i) store(DType::f32, t.bytes.data() + 4 * i, encode(DType::f32, first + i));
+  return {t};
+}
+
+template <class Kind>
+Kind expect(const Answer& answer) {
+  if (const auto* kind = std::get_if<Kind>(&answer)) return *kind;
+  ADD_FAILURE() << "the answer is number " << answer.index()
+                << (std::get_if<Crashed>(&answer) ? ": " + std::get<Crashed>(answer).what : "");
+  return {};
+}
+
+bool alive(pid_t pid) {
+  std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
+  std::string number, name, state;
+  return stat >> number >> name >> state && state != "Z";
+}
+
+bool soon(const std::function<bool()>& true_at_last) {
+  for (int i = 0; i < 500; ++i) {
+    if (true_at_last()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return false;
+}
+
+// The processes whose command line contains `word`.
+std::vector<pid_t> running(const std::string& word) {
+  std::vector<pid_t> out;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    std::ifstream file(entry.path() / "cmdline");
+    const std::string command{std::istreambuf_iterator<char>(file), {}};
+    const pid_t pid = std::atoi(entry.path().filename().c_str());
+    if (pid > 0 && command.find(word) != std::string::npos && pid != ::getpid() && alive(pid))
+      out.push_back(pid);
+  }
+  return out;
+}
+
+TEST(Process, AnOutcomeComesBackWithItsBytes) {
+  Process process(fake({}));
+  for (float first : {0.f, 100.f, 200.f}) {
+    const Outcome o = expect<Outcome>(process.run(gather(), operands(first)));
+    ASSERT_EQ(o.blocks.size(), 2U);
+    for (const Block& b : o.blocks) EXPECT_EQ(process.read(b), operands(first)[0].bytes);
+    EXPECT_EQ(o.claims[0], "f32[8]");
+    EXPECT_EQ(o.trace.at(0).moved, 32);
+    EXPECT_EQ(o.received, 32);
+    EXPECT_EQ(o.compile_seconds, 0.5);
+    EXPECT_EQ(o.run_seconds, std::vector<double>{0.25});
+  }
+  EXPECT_EQ(process.hello()->name, "fake");
+}
+
+TEST(Process, AProgramThatDiesIsCrashedAndTheNextCaseHasANewOne) {
+  const struct {
+    Faults faults;
+    const char* what;
+  } rows[] = {
+      {{"die", "11"},  "killed by signal 11 (Segmentation fault)"},
+      {{"die", "6"},   "killed by signal 6 (Aborted)"            },
+      {{"exit", "3"},  "exited with code 3"                      },
+      {{"exit", "0"},  "exited with code 0"                      },
+      {{"close", "1"}, "closed its replies"                      },
+  };
+  for (auto row : rows) {
+    row.faults.insert(row.faults.end(), {"on", "7", "print", "oh no"});
+    Process process(fake(row.faults));
+    expect<Outcome>(process.run(gather(), operands()));
+    const Crashed crashed = expect<Crashed>(process.run(gather(" seed=7"), operands()));
+    EXPECT_EQ(crashed.what, row.what);
+    EXPECT_EQ(crashed.phase, "compile");
+    EXPECT_EQ(crashed.last_words, "oh no");
+    expect<Outcome>(process.run(gather(), operands()));
+  }
+}
+
+TEST(Process, AProgramThatDiesBetweenCasesIsStartedAgain) {
+  Process process(fake({}));
+  const Outcome o = expect<Outcome>(process.run(gather(), operands()));
+  ::kill(std::stoi(o.notes[0]), SIGKILL);
+  ASSERT_TRUE(soon([&] { return !alive(std::stoi(o.notes[0])); }));
+  EXPECT_EQ(expect<Crashed>(process.run(gather(), operands())).what, "killed by signal 9 (Killed)");
+  expect<Outcome>(process.run(gather(), operands()));
+}
+
+TEST(Process, ADeadlineIsKeptByPhase) {
+  const Deadlines short_run{.start = 60, .compile = 60, .run = 0.2}, short_compile{60, 0.2, 60},
+      short_start{0.2, 60, 60};
+  const std::string running = R"({"type":"phase","id":1,"phase":"run"})";
+  const struct {
+    Faults faults;
+    Deadlines deadlines;
+    const char* phase;
+  } rows[] = {
+      {{"nap", "60"},                                          short_start,   "start"  },
+      {{"sleep", "60", "print", "in compile"},                  short_compile, "compile"},
+      {{"sleep", "60", "print", "in run", "before", running}, short_run,     "run"    },
+  };
+  for (const auto& row : rows) {
+    Process process(fake(row.faults), row.deadlines);
+    const Hung hung = expect<Hung>(process.run(gather(), operands()));
+    EXPECT_EQ(hung.phase, row.phase);
+    EXPECT_GE(hung.seconds, 0.2);
+    EXPECT_LT(hung.seconds, 30);
+    EXPECT_THAT(hung.last_words, HasSubstr(row.phase[0] == 's' ? "" : row.phase));
+  }
+}
+
+TEST(Process, AMessageThatItIsAliveStartsThePhaseAnewButNotForEver) {
+  const Deadlines deadlines{60, 0.5, 60};
+  Process busy(fake({"alive", "8"}), deadlines);  // 0.8 seconds
+  expect<Outcome>(busy.run(gather(), operands()));
+  Process stuck(fake({"alive", "600"}), deadlines);
+  EXPECT_LT(expect<Hung>(stuck.run(gather(), operands())).seconds, 30);
+}
+
+TEST(Process, WhatTheProgramStartedDiesWithIt) {
+  {
+    Process process(fake({"child", "1", "print", "WhatTheProgramStarted"}));
+    expect<Outcome>(process.run(gather(), operands()));
+    EXPECT_EQ(running("WhatTheProgramStarted").size(), 2U);
+  }
+  EXPECT_TRUE(soon([] { return running("WhatTheProgramStarted").empty(); }));
+}
+
+TEST(Process, TheProgramDiesWithAHarnessThatIsKilled) {
+  const pid_t harness = ::fork();
+  if (harness == 0) {
+    Process process(fake({"sleep", "60", "print", "AHarnessThatIsKilled"}));
+    process.run(gather(), operands());
+    ::_exit(0);
+  }
+  ASSERT_TRUE(soon([] { return !running("AHarnessThatIsKilled").empty(); }));
+  ::kill(harness, SIGKILL);
+  ::waitpid(harness, nullptr, 0);
+  EXPECT_TRUE(soon([] { return running("AHarnessThatIsKilled").empty(); }));
+}
+
+TEST(Process, AnInterruptEndsTheWaitAndTheProgram) {
+  const pid_t harness = ::fork();
+  if (harness == 0) {
+    catch_interrupts();
+    try {
+      Process process(fake({"sleep", "60", "print", "AnInterruptEndsTheWait"}));
+      process.run(gather(), operands());
+    } catch (const Interrupted&) {
+      ::_exit(130);
+    }
+    ::_exit(0);
+  }
+  ASSERT_TRUE(soon([] { return !running("AnInterruptEndsTheWait").empty(); }));
+  ::kill(harness, SIGINT);
+  int status = 0;
+  ::waitpid(harness, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 130);
+  EXPECT_TRUE(running("AnInterruptEndsTheWait").empty());
+}
+
+TEST(Process, NothingIsLeftOpen) {
+  const auto open = [] {
+    const auto files = std::filesystem::directory_iterator("/proc/self/fd");
+    return std::distance(begin(files), end(files));
+  };
+  const auto before = open();
+  for (const Faults& faults : {
+           Faults{   },
+           Faults{  "die", "9"},
+           Faults{ "say", "?"}
+  }) {
+    Process process(fake(faults));
+    process.run(gather(), operands());
+  }
+  EXPECT_EQ(open(), before);
+}
+
+TEST(Process, OneProcessServesOneMeshSizeWhereItSaysSo) {
+  const auto pids = [](const Faults& faults) {
+    Process process(fake(faults));
+    std::vector<std::string> out;
+    for (int devices : {2, 4, 4, 2}) {
+      const auto answer = process.run(gather("", devices), operands());
+      out.push_back(expect<Outcome>(answer).notes.at(0));
+    }
+    return out;
+  };
+  const auto any = pids({});
+  EXPECT_THAT(any, testing::Each(any[0]));
+  const auto fixed = pids({"hello", R"([{"op":"add","path":"/capabilities/mesh_fixed","value":true}])"});
+  EXPECT_NE(fixed[0], fixed[1]);
+  EXPECT_EQ(fixed[1], fixed[2]);
+  EXPECT_NE(fixed[2], fixed[3]);
+}
+
+TEST(Process, AProgramThatDoesNotStartIsGivenUpAfterThreeTimes) {
+  Process process({
+      "none", {PLUMB_FAKE, "nap", "0", "hello", "broken"},
+       { }
+  });
+  for (int i = 0; i < 3; ++i)
+    EXPECT_THAT(expect<Crashed>(process.run(gather(), operands())).what, StartsWith("killed by signal 6"));
+  EXPECT_THAT(expect<Crashed>(process.run(gather(), operands())).what,
+              StartsWith("did not start 3 times in a row: killed by signal 6"));
+  Process missing({"none", {"/no/such/program"}, {}});
+  EXPECT_EQ(expect<Crashed>(missing.run(gather(), operands())).last_words, "the program cannot be executed");
+}
+
+TEST(Process, TheArenaCannotBeMadeShorter) {
+  Process process(fake({"truncate", "1"}));
+  const Outcome o = expect<Outcome>(process.run(gather(), operands()));
+  EXPECT_EQ(process.read(o.blocks[0]), operands()[0].bytes);
+}
+
+TEST(Process, WhatAnEarlierCaseLeftCannotPassForAnAnswer) {
+  Process process(fake({"lazy", "1", "on", "7"}));
+  expect<Outcome>(process.run(gather(), operands()));
+  const Outcome o = expect<Outcome>(process.run(gather(" seed=7"), operands()));
+  EXPECT_EQ(process.read(o.blocks[0]), std::vector<std::byte>(32, std::byte{0xff}));
+}
+
+TEST(Process, AReplyMayBeLongButNotTooLong) {
+  Process process(fake({"long", std::to_string(64 << 20), "on", "1"}));
+  EXPECT_EQ(expect<Outcome>(process.run(gather(" seed=1"), operands())).notes[0].size(), 64U << 20);
+  Process endless(fake({"long", std::to_string(longest_message)}));
+  EXPECT_EQ(expect<Crashed>(endless.run(gather(), operands())).what, "the reply is longer than 256 MiB");
+}
+
+TEST(Process, LastWordsAreTheLastLinesAndUtf8) {
+  std::string text = "\xff";
+  for (int i = 0; i < 2000; ++i) text += "\nline " + std::to_string(i);
+  Process process(fake({"print", text + " \xfe", "exit", "1"}));
+  const std::string words = expect<Crashed>(process.run(gather(), operands())).last_words;
+  EXPECT_THAT(words, testing::EndsWith("line 1998\nline 1999 \xef\xbf\xbd"));
+  EXPECT_THAT(words, StartsWith("line "));
+  EXPECT_LE(words.size(), 4100U);
+}
+
+TEST(Process, OptionsReachTheProgram) {
+  Command command{
+      "sh", {"/bin/sh", "-c",    "echo $PLUMB_OPTIONS"},
+       {{"plan", "ring"},         {"fault", "none"}}
+  };
+  Process process(command);
+  EXPECT_EQ(expect<Crashed>(process.run(gather(), operands())).last_words,
+            R"({"fault":"none","plan":"ring"})");
+}
+
+TEST(Process, ATranscriptHoldsEveryLine) {
+  const std::string path = testing::TempDir() + "transcript." + std::to_string(::getpid());
+  ::setenv("PLUMB_TRANSCRIPT", path.c_str(), 1);
+  {
+    Process process(fake({}));
+    expect<Outcome>(process.run(gather(), operands()));
+  }
+  ::unsetenv("PLUMB_TRANSCRIPT");
+  std::ifstream file(path);
+  std::vector<std::string> starts;
+  for (std::string line; std::getline(file, line);) starts.push_back(line.substr(0, line.find(',')));
+  std::filesystem::remove(path);
+  EXPECT_THAT(starts, testing::ElementsAre(R"(-> {"type":"hello")", StartsWith("<- {"), R"(-> {"type":"run")",
+                                           StartsWith("<- {")));
+}
+
+}  // namespace
+}  // namespace plumb

@@ -1,0 +1,172 @@
+// Replies that are not on the page: each has one message.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/backend/process.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+using Faults = std::vector<std::string>;
+
+Answer answer(const Faults& faults, const char* line = "on x=2: reshard f32[8@x] -> f32[8]") {
+  Command command{"fake", {PLUMB_FAKE}, {}};
+  command.argv.insert(command.argv.end(), faults.begin(), faults.end());
+  Process process(command);
+  const Tensor operand = zeros(DType::f32, {8});
+  return process.run(parse_case(line), std::span(&operand, 1));
+}
+
+// A JSON patch of one step.
+std::string set(const std::string& path, const std::string& value) {
+  return R"([{"op":"add","path":")" + path + R"(","value":)" + value + "}]";
+}
+std::string replace(const std::string& path, const std::string& value) {
+  return R"([{"op":"replace","path":")" + path + R"(","value":)" + value + "}]";
+}
+std::string without(const std::string& path) { return R"([{"op":"remove","path":")" + path + R"("}])"; }
+
+struct Row {
+  Faults faults;
+  std::string message;  // the beginning of Crashed::what
+};
+
+class Reply : public testing::TestWithParam<Row> {};
+
+TEST_P(Reply, IsRefusedWithOneMessage) {
+  const Answer got = answer(GetParam().faults);
+  ASSERT_TRUE(std::holds_alternative<Crashed>(got)) << GetParam().message << ": " << got.index();
+  EXPECT_THAT(std::get<Crashed>(got).what, testing::StartsWith(GetParam().message));
+}
+
+// The words of the fake's table: device, result, offset, bytes, ndim, nranges, begin, end; twice.
+const Row rows[] = {
+    // Malformed.
+    {{"say", "hello there"}, "the reply: not JSON: \"hello there\""},
+    {{"say", ""}, "the reply: not JSON: \"\""},
+    {{"say", "[1]"}, "the reply: the message is not an object: [1]"},
+    {{"say", R"({"type":"result","id":1)"}, "the reply: not JSON"},
+    {{"say", "{\"type\":\"\xff\"}"}, "the reply: not JSON"},
+    {{"reply", without("/type")}, "the reply: field \"type\" is missing"},
+    {{"reply", set("/type", R"("answer")")}, "the reply: unknown type \"answer\""},
+    {{"reply", without("/id")}, "the reply: field \"id\" is missing"},
+    {{"reply", set("/id", R"("1")")}, "the reply: id is not an integer: \"1\""},
+    {{"reply", without("/table")}, "the reply: field \"table\" is missing"},
+    {{"reply", without("/claims")}, "the reply: field \"claims\" is missing"},
+    {{"reply", without("/trace")}, "the reply: field \"trace\" is missing"},
+    {{"reply", replace("/claims", "{}")}, "the reply: claims is not a list: {}"},
+    {{"reply", replace("/claims/0", "3")}, "the reply: a claim is not a string: 3"},
+    {{"reply", replace("/times/run", "[-1]")}, "the reply: times.run is not a number of seconds: -1"},
+    {{"reply", replace("/times/compile", R"("now")")}, "the reply: times.compile is not a number of seconds"},
+    {{"reply", replace("/notes", "[3]")}, "the reply: notes is not a string: 3"},
+    {{"reply", replace("/trace/0/kind", R"("gossip")")}, "the reply: unknown collective \"gossip\""},
+    {{"reply", replace("/received", "-32")}, "the reply: received is not a count: -32"},
+    {{"before", R"({"type":"phase","id":1,"phase":"lunch"})"}, "the reply: unknown phase \"lunch\""},
+    {{"before", R"({"type":"alive"})"}, "the reply: field \"id\" is missing"},
+    {{"reply", R"([{"op":"replace","path":"/type","value":"unsupported"}])"},
+     "the reply: field \"reason\" is missing"},
+    {{"reply", R"([{"op":"replace","path":"/type","value":"reneged"}])"},
+     "the reply: field \"message\" is missing"},
+    // The wrong reply, or too many.
+    {{"reply", replace("/id", "9")}, "the reply: a reply to request 9, not to 1"},
+    {{"reply", replace("/id", "0")}, "the reply: a second reply to request 0"},
+    {{"after", R"({"type":"result","id":1})"}, "the reply: a second reply to request 1"},
+    {{"after", "by the way"}, "the reply: not JSON: \"by the way\""},
+    // The table.
+    {{"reply", replace("/table/rows", "1")}, "the reply: 8 words follow the 1 rows of the table"},
+    {{"reply", replace("/table/rows", "3")}, "the reply: the table ends in row 2"},
+    {{"reply", replace("/table/rows", "-1")}, "the reply: the rows of the table is not a count: -1"},
+    {{"reply", replace("/table/bytes", "127")}, "the reply: the table has 127 bytes, not a multiple of 8"},
+    {{"reply", replace("/table/bytes", "9007199254740992")},
+     "the reply: the table has 9007199254740992 bytes, more"},
+    {{"reply", replace("/table/offset", "9007199254740992")}, "the reply: the table lies outside the arena"},
+    {{"reply", replace("/table/offset", "-8")}, "the reply: the offset of the table is not a count: -8"},
+    {{"table", replace("/4", "-2")}, "the reply: row 0 of the table: ndim is -2"},
+    {{"table", replace("/4", "9223372036854775807")}, "the reply: the table ends in row 0"},
+    // The blocks.
+    {{"table", replace("/0", "1")}, "the reply: two blocks of device 1"},
+    {{"table", replace("/0", "2")}, "the reply: a block of device 2, the mesh has 2"},
+    {{"table", replace("/0", "-1")}, "the reply: a block of device -1, the mesh has 2"},
+    {{"table", replace("/1", "1")}, "the reply: a block of result 1, the case has 1"},
+    {{"table", replace("/2", "0")}, "the reply: the block of device 0 lies among the operands, at 0"},
+    {{"table", replace("/2", "9007199254740992")}, "the reply: the block of device 0 lies outside the arena"},
+    {{"table", replace("/2", "9223372036854775807")},
+     "the reply: the block of device 0 lies outside the arena"},
+    {{"table", replace("/2", "72")}, "the reply: the blocks of devices 0 and 1 overlap"},
+    {{"table", replace("/3", "16")},
+     "the reply: the block of device 0 has 16 bytes and claims a slice of 32"},
+    {{"table", replace("/7", "4")}, "the reply: the block of device 0 has 32 bytes and claims a slice of 16"},
+    {{"table", replace("/7", "9")}, "the reply: the range 0:9 is outside 0:8"},
+    {{"table", replace("/6", "-1")}, "the reply: the range -1:8 is outside 0:8"},
+    {{"table", replace("/6", "9")}, "the reply: the range 9:8 ends before it begins"},
+    {{"table", replace("/4", "0")}, "the reply: "},
+    {{"reply", replace("/table/rows", "0")}, "the reply: 16 words follow"},
+    {{"reply", replace("/table", R"({"offset":0,"rows":0,"bytes":0})")},
+     "the reply: no block of device 0: 2 of 2"},
+    // Claims and trace.
+    {{"reply", replace("/claims", "[]")}, "the reply: 0 claims for 1 result"},
+    {{"reply", replace("/claims/0", R"("f32[8@q]")")}, "the reply: a claim is not a spec over the mesh"},
+    {{"reply", set("/trace/0/groups", "[[0,1]]")},
+     "the reply: collective 0 of the trace, all-gather: not one of groups, axes and pairs says who takes "
+     "part"},
+    {{"reply", without("/trace/0/axes")}, "the reply: collective 0 of the trace, all-gather: not one of"},
+    {{"reply", replace("/trace/0/axes", R"(["q"])")},
+     "the reply: collective 0 of the trace, all-gather: the mesh has no axis \"q\""},
+    {{"reply", replace("/trace/0/axes", R"(["x","x"])")},
+     "the reply: collective 0 of the trace, all-gather: axis \"x\" stands twice"},
+    {{"reply", R"([{"op":"move","from":"/trace/0/axes","path":"/trace/0/groups"},
+                   {"op":"replace","path":"/trace/0/groups","value":[[0,2]]}])"},
+     "the reply: collective 0 of the trace, all-gather: the mesh has no device 2"},
+    {{"reply", R"([{"op":"move","from":"/trace/0/axes","path":"/trace/0/groups"},
+                   {"op":"replace","path":"/trace/0/groups","value":[[0,1],[1]]}])"},
+     "the reply: collective 0 of the trace, all-gather: device 1 stands twice"},
+    {{"reply", R"([{"op":"move","from":"/trace/0/axes","path":"/trace/0/pairs"},
+                   {"op":"replace","path":"/trace/0/pairs","value":[[0,1],[1,1]]}])"},
+     "the reply: collective 0 of the trace, all-gather: device 1 stands twice"},
+    {{"reply", replace("/received", "31")}, "the reply: received is 31 bytes, and the trace moved 32"},
+    {{"reply", replace("/trace/0/moved", "9223372036854775807")}, "the reply: received is 32 bytes"},
+    // hello.
+    {{"hello", replace("/type", R"("hi")")}, "the reply to hello: it is not a hello"},
+    {{"hello", replace("/version", "2")}, "the reply to hello: version 2 was not offered"},
+    {{"hello", without("/name")}, "the reply to hello: field \"name\" is missing"},
+    {{"hello", set("/capabilities/dtypes", R"(["f12"])")}, "the reply to hello: dtypes: no dtype \"f12\""},
+    {{"hello", set("/capabilities/rules", R"(["round"])")},
+     "the reply to hello: rules: unknown word \"round\""},
+    {{"hello", set("/capabilities/tail", R"("long")")}, "the reply to hello: tail: unknown word \"long\""},
+    {{"hello", set("/capabilities/clones", "1")}, "the reply to hello: clones is not true or false: 1"},
+    {{"hello", set("/capabilities/max_devices", "-1")}, "the reply to hello: max_devices is not a count: -1"},
+    {{"hello", replace("/versions", "[1]")}, "the reply to hello: versions is not a string: 1"},
+};
+INSTANTIATE_TEST_SUITE_P(Table, Reply, testing::ValuesIn(rows));
+
+TEST(Reply, MayBeUnsupportedOrReneged) {
+  const Answer no = answer({"say", R"({"type":"unsupported","id":1,"reason":"uneven","source":"a table"})"});
+  EXPECT_EQ(std::get<Unsupported>(no).reason, "uneven");
+  EXPECT_EQ(std::get<Unsupported>(no).source, "a table");
+  const Answer oh = answer({"say", R"({"type":"reneged","id":1,"message":"ValueError: x"})"});
+  EXPECT_EQ(std::get<Reneged>(oh).message, "ValueError: x");
+}
+
+TEST(Reply, MaySayNothingOfASliceAndLeaveOutWhatIsOptional) {
+  for (const Faults& faults :
+       {Faults{"reply", without("/times")}, Faults{"reply", without("/received")},
+        Faults{"reply", without("/notes")}, Faults{"reply", replace("/claims/0", "null")},
+        Faults{"before", R"({"type":"alive","id":1})"}, Faults{"after", R"({"type":"alive","id":1})"},
+        Faults{"before", R"({"type":"phase","id":1,"phase":"run"})"},
+        Faults{"reply", set("/later", "[1,2]")}})
+    EXPECT_TRUE(std::holds_alternative<Outcome>(answer(faults))) << faults[1];
+}
+
+TEST(Reply, APlanHasNoBlocks) {
+  const std::string plans = set("/capabilities/data", R"("none")");
+  EXPECT_TRUE(std::holds_alternative<Outcome>(answer({"hello", plans, "reply", without("/table")})));
+}
+
+TEST(Reply, ClonesMayShareTheirBytes) {
+  const std::string clones = set("/capabilities/clones", "true");
+  EXPECT_TRUE(std::holds_alternative<Outcome>(answer({"hello", clones, "table", replace("/2", "72")})));
+}
+
+}  // namespace
+}  // namespace plumb

@@ -1,0 +1,51 @@
+#include "harness/backend/waiting.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "adapters/protocol/fields.h"
+
+namespace plumb {
+
+namespace {
+
+constexpr int most_extensions = 9;
+
+double limit(const Deadlines& d, const std::string& phase) {
+  return phase == "start" ? d.start : phase == "run" ? d.run : d.compile;
+}
+
+Clock::time_point after(double seconds) {
+  constexpr double year = 365.0 * 86400;
+  return Clock::now() +
+         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(std::min(seconds, year)));
+}
+
+}  // namespace
+
+Waiting::Waiting(std::string first, const Deadlines& all)
+    : phase(std::move(first)), deadlines(all), since(Clock::now()), deadline(after(limit(all, phase))) {}
+
+bool Waiting::hear(const nlohmann::json& message, std::int64_t id) {
+  const std::string& type = text(field(message, "type"), "type");
+  if (type != "alive" && type != "phase") return false;
+  const bool current = integer(field(message, "id"), "id") == id;
+  if (type == "alive") {
+    if (current && extensions++ < most_extensions) deadline = after(limit(deadlines, phase));
+    return true;
+  }
+  const std::string& next = text(field(message, "phase"), "phase");
+  if (next != "run") throw Malformed(fmt::format("unknown phase \"{}\"", next));
+  if (current && phase != next) {
+    phase = next;
+    since = Clock::now(), deadline = after(limit(deadlines, phase));
+    extensions = 0;
+  }
+  return true;
+}
+
+double Waiting::seconds() const { return std::chrono::duration<double>(Clock::now() - since).count(); }
+
+}  // namespace plumb
