@@ -2,6 +2,7 @@
 // products element by element.
 #pragma once
 
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <string>
@@ -32,7 +33,8 @@ inline Tensor operand(const Case& c, int which) {
   if (!spec.unfinished.empty()) sizes.insert(sizes.begin(), parts(c.mesh, spec));
   Tensor t = zeros(spec.dtype, sizes);
   for (std::int64_t i = 0; i < elements(t.shape); ++i)
-    store(t.dtype, t.bytes.data() + i * format(t.dtype).bytes, encode(t.dtype, datum(which, i)));
+    store(t.dtype, t.bytes.data() + i * format(t.dtype).bytes,
+          encode(t.dtype, spec.dtype == DType::e8m0 ? std::abs(datum(which, i)) : datum(which, i)));
   return t;
 }
 
@@ -83,6 +85,7 @@ inline std::vector<double> want(const Trial& t) {
   std::map<char, std::int64_t> sizes;
   for (std::size_t d = 0; d < lhs.size(); ++d) sizes[lhs[d]] = c.op.operands[0].dims[d].size;
   for (std::size_t d = 0; d < rhs.size(); ++d) sizes[rhs[d]] = c.op.operands[1].dims[d].size;
+  for (std::size_t d = 0; d < out.size(); ++d) sizes[out[d]] = result(c).dims[d].size;
   std::vector<std::int64_t> extents;
   for (const auto& [letter, size] : sizes) extents.push_back(size);
   std::vector<double> sums(elements(result(c)), 0);
