@@ -175,10 +175,11 @@ TEST(Judge, PartsOfAnUnfinishedResultAreFreeButReplicasAgree) {
       trial.element<float>(y, i) /= 2;
     }
   EXPECT_EQ(trial.verdict().status, Status::pass);
-  trial.element<float>(1, 0) += 1;
-  trial.element<float>(3, 0) -= 1;
+  const float half = trial.element<float>(1, 0);
+  trial.element<float>(1, 0) += half;
+  trial.element<float>(3, 0) -= half;
   EXPECT_EQ(trial.verdict().status, Status::diverged) << "the sum is right, the replica over y differs";
-  trial.element<float>(3, 0) += 1;
+  trial.element<float>(3, 0) += half;
   EXPECT_EQ(trial.verdict().status, Status::wrong);
 }
 
