@@ -18,8 +18,10 @@ std::string version_line() {
 }
 
 int parse(int argc, const char* const* argv) {
-  CLI::App app("Plumbline: does every device hold exactly the right bits, and did it move no more bytes than it had to?",
-               "plumb");
+  CLI::App app(
+      "Plumbline: does every device hold exactly the right bits, and did it move no more bytes than it had "
+      "to?",
+      "plumb");
   app.set_version_flag("--version", version_line());
   app.require_subcommand(1);
   int code = 0;

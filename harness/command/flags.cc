@@ -43,7 +43,8 @@ double parse_budget(const std::string& text) {
   }
   const std::string unit = text.substr(std::min(end, text.size()));
   const double scale = unit == "s" || unit.empty() ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
-  if (!(seconds > 0) || scale == 0) throw bad_input("--budget: expected a time such as 90s, 10m or 2h", text, 0);
+  if (!(seconds > 0) || scale == 0)
+    throw bad_input("--budget: expected a time such as 90s, 10m or 2h", text, 0);
   return seconds * scale;
 }
 

@@ -43,13 +43,14 @@ void take(Ledger& ledger, const Cases& cases, Judged&& judged) {
   if (!ledger.keep_junit) return;
   std::string said = facts(record.verdict);
   if (finding(record.verdict.status)) said += "again: " + again + '\n';
-  ledger.junit.push_back({suite, record.backend, record.line, record.verdict.status, std::move(said),
-                          seconds(record.times)});
+  ledger.junit.push_back(
+      {suite, record.backend, record.line, record.verdict.status, std::move(said), seconds(record.times)});
 }
 
 void leave(Ledger& ledger, const std::string& suite, const std::string& backend, const std::string& line) {
   add(ledger.tally, suite, backend, {Status::unrun, {}, false, false});
-  if (ledger.keep_junit) ledger.junit.push_back({suite, backend, line, Status::unrun, "no time was left\n", 0});
+  if (ledger.keep_junit)
+    ledger.junit.push_back({suite, backend, line, Status::unrun, "no time was left\n", 0});
 }
 
 void recall(Ledger& ledger, const std::string& suite, const Record& record) {

@@ -1,13 +1,12 @@
 // plumb run: judges cases.
 #include <fmt/format.h>
-
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <memory>
 #include <unordered_map>
@@ -72,8 +71,15 @@ void finish(Ledger& ledger, const Flags& flags, double seconds) {
 }
 
 Ledger ledger_of(const Flags& flags) {
-  Ledger ledger{paint_for(flags.output.color, STDOUT_FILENO), flags.output.quiet, !flags.junit.empty(), nullptr,
-                environment(), {}, {}, {}, 0};
+  Ledger ledger{paint_for(flags.output.color, STDOUT_FILENO),
+                flags.output.quiet,
+                !flags.junit.empty(),
+                nullptr,
+                environment(),
+                {},
+                {},
+                {},
+                0};
   if (flags.resume && flags.record.empty()) throw BadInput("--resume needs the --record to go on with");
   if (!flags.record.empty()) ledger.journal = std::make_unique<Journal>(flags.record);
   if (ledger.journal && ledger.journal->before().torn)
@@ -138,8 +144,7 @@ int run_command(const Flags& flags) {
   if (jobs.empty() && ledger.tally.counts.empty()) throw BadInput("no case is selected, nothing was run");
   const Session session{chosen.cases, backends, settings(flags.running), flags.running.jobs, budget};
   const int cut_short = run_jobs(session, jobs, ledger, names);
-  finish(ledger, flags,
-         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  finish(ledger, flags, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   if (cut_short != 0) return cut_short;
   const int code = exit_code(ledger.tally);
   return code == 0 && ledger.refused > 0 ? 2 : code;
@@ -149,7 +154,8 @@ int run_command(const Flags& flags) {
 
 void add_run(CLI::App& app, int& code) {
   auto flags = std::make_shared<Flags>();
-  CLI::App* run = app.add_subcommand("run", "Judge cases: 0 all well, 1 findings, 2 bad input or nothing run");
+  CLI::App* run =
+      app.add_subcommand("run", "Judge cases: 0 all well, 1 findings, 2 bad input or nothing run");
   add_selection(*run, flags->selection);
   add_running(*run, flags->running);
   run->add_option("--record", flags->record, "Append a JSON line for each case");

@@ -50,7 +50,8 @@ std::vector<std::int64_t> selected(const Cases& cases, const Where& where) {
 void add_selection(CLI::App& app, Selection& s) {
   app.add_option("case", s.lines, "Cases, one line of text each; a star is every layout, a bar another size");
   app.add_option("--suite", s.suites, "A suite (may repeat); NAME:2x3 puts its patterns on another mesh");
-  app.add_option("--cases", s.files, "A file of cases, one a line, # comments; - is standard input (may repeat)");
+  app.add_option("--cases", s.files,
+                 "A file of cases, one a line, # comments; - is standard input (may repeat)");
   app.add_option("--where", s.where, "Only the cases for which this holds\n" + where_help());
   app.add_option("--sample", s.sample, "This many of them, chosen by --seed")->check(CLI::PositiveNumber);
   app.add_option("--seed", s.seed, "The seed of --sample");
@@ -63,8 +64,9 @@ Chosen choose(const Selection& s) {
   for (const std::string& file : s.files) append(rows, file_rows(file));
   for (const std::string& line : s.lines) rows.push_back(parse_row(line, "arguments", ""));
   if (rows.empty())
-    throw BadInput("no cases: name a --suite, a file with --cases, or a line such as\n"
-                   "  'on x=2: reshard f32[8@x] -> f32[8]'");
+    throw BadInput(
+        "no cases: name a --suite, a file with --cases, or a line such as\n"
+        "  'on x=2: reshard f32[8@x] -> f32[8]'");
   Chosen chosen{cases_of(std::move(rows)), {}, parse_where(s.where)};
   chosen.numbers = selected(chosen.cases, chosen.where);
   if (s.sample > 0) {

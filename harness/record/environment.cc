@@ -41,12 +41,12 @@ std::string revision() { return PLUMB_REVISION; }
 nlohmann::json environment() {
   const Machine m = machine();
   nlohmann::json j = {
-      {"plumbline",  version()              },
-      {"compiler",   PLUMB_COMPILER         },
-      {"cpu",        m.cpu                  },
-      {"cores",      m.cores                },
-      {"memory_gib", m.memory_bytes >> 30   },
-      {"os",         m.os                   }
+      {"plumbline",  version()           },
+      {"compiler",   PLUMB_COMPILER      },
+      {"cpu",        m.cpu               },
+      {"cores",      m.cores             },
+      {"memory_gib", m.memory_bytes >> 30},
+      {"os",         m.os                }
   };
   if (!revision().empty()) j["revision"] = revision();
   return j;

@@ -8,7 +8,7 @@ namespace plumb {
 
 struct Machine {
   std::string cpu, os;
-  int cores = 0;                 // that this process may use
+  int cores = 0;  // that this process may use
   std::int64_t memory_bytes = 0;
 };
 Machine machine();

@@ -13,11 +13,20 @@ std::string escaped(std::string_view text) {
   std::string all;
   for (char c : text) {
     switch (c) {
-      case '&': all += "&amp;"; break;
-      case '<': all += "&lt;"; break;
-      case '>': all += "&gt;"; break;
-      case '"': all += "&quot;"; break;
-      default: all += static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' ? '?' : c;
+      case '&':
+        all += "&amp;";
+        break;
+      case '<':
+        all += "&lt;";
+        break;
+      case '>':
+        all += "&gt;";
+        break;
+      case '"':
+        all += "&quot;";
+        break;
+      default:
+        all += static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' ? '?' : c;
     }
   }
   return all;
@@ -25,13 +34,17 @@ std::string escaped(std::string_view text) {
 
 std::string_view element(Status status) {
   switch (status) {
-    case Status::pass: return "";
+    case Status::pass:
+      return "";
     case Status::unrun:
     case Status::unsupported:
-    case Status::waived: return "skipped";
+    case Status::waived:
+      return "skipped";
     case Status::hung:
-    case Status::crashed: return "error";
-    default: return "failure";
+    case Status::crashed:
+      return "error";
+    default:
+      return "failure";
   }
 }
 

@@ -32,8 +32,10 @@ Bare without_stars(std::string_view line) {
     bare.words.push_back(word);
     if (word.find('[') != word.npos) {
       Star star = Star::none;
-      if (word.ends_with("+*")) star = Star::any, word.remove_suffix(2);
-      else if (word.ends_with("*")) star = Star::finished, word.remove_suffix(1);
+      if (word.ends_with("+*"))
+        star = Star::any, word.remove_suffix(2);
+      else if (word.ends_with("*"))
+        star = Star::finished, word.remove_suffix(1);
       bare.stars.push_back(star);
     }
     bare.line.append(word);
@@ -89,9 +91,7 @@ Pattern pattern(const std::string& line, const Bare& bare, std::string_view whol
 
 }  // namespace
 
-bool is_pattern(std::string_view line) {
-  return line.find('*') != line.npos || line.find('|') != line.npos;
-}
+bool is_pattern(std::string_view line) { return line.find('*') != line.npos || line.find('|') != line.npos; }
 
 std::vector<Pattern> parse_pattern(std::string_view line) {
   const Bare bare = without_stars(line);

@@ -80,7 +80,8 @@ std::vector<Row> read_rows(std::istream& in, const std::string& name, const std:
   std::string text;
   for (int number = 1; std::getline(in, text); ++number) {
     const std::string_view line = trimmed(text);
-    if (!line.empty() && line[0] != '#') rows.push_back(parse_row(line, suite, fmt::format("{}:{}", name, number)));
+    if (!line.empty() && line[0] != '#')
+      rows.push_back(parse_row(line, suite, fmt::format("{}:{}", name, number)));
   }
   if (in.bad()) throw BadInput(fmt::format("{}: cannot be read", name));
   return rows;

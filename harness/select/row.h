@@ -13,9 +13,9 @@ namespace plumb {
 //   sample 200 seed 7: max-waste 1.5: on x=2,y=2: reshard f32[8,8]* -> f32[8,8]*  # upstream reference
 struct Row {
   std::string line;
-  std::string suite;   // what the table calls its cases
-  std::string origin;  // "smoke.cases:12"; empty for an argument
-  std::string note;    // the comment behind it
+  std::string suite;        // what the table calls its cases
+  std::string origin;       // "smoke.cases:12"; empty for an argument
+  std::string note;         // the comment behind it
   std::int64_t sample = 0;  // how many of its cases; 0: all
   std::uint64_t seed = 0;
   double max_waste = -1;  // a limit of bytes moved over the bound; negative: none

@@ -7,20 +7,15 @@
 #include <fstream>
 #include <set>
 
-#include "harness/select/pattern.h"
+#include "harness/backend/place.h"
 #include "reference/words/text.h"
 
 namespace plumb {
 namespace fs = std::filesystem;
 namespace {
 
-// Beside the installed tool, or in the source tree it was built from.
-fs::path folder() {
-  std::error_code error;
-  const fs::path self = fs::read_symlink("/proc/self/exe", error);
-  const fs::path installed = self.parent_path() / PLUMB_SUITES_INSTALLED;
-  return !error && fs::is_directory(installed, error) ? installed : fs::path(PLUMB_SUITES_SOURCE);
-}
+// The build tree has a folder of this name too, without cases.
+fs::path folder() { return fs::path(own_file("suites/smoke.cases")).parent_path(); }
 
 // "2x3x5" is x=2,y=3,z=5.
 std::string mesh_of_sizes(std::string_view sizes, std::string_view suite) {

@@ -34,10 +34,9 @@ Term take_term(std::string_view text, std::size_t& at) {
     term.axis = term.key.substr(dot + 1);
     term.key.resize(dot);
   }
-  const auto relation = std::ranges::find_if(
-      relations, [&](std::string_view r) { return text.substr(at).starts_with(r); });
-  if (relation == relations.end())
-    throw bad_input("expected KEY and one of = != < <= > >= ~ !~", text, at);
+  const auto relation =
+      std::ranges::find_if(relations, [&](std::string_view r) { return text.substr(at).starts_with(r); });
+  if (relation == relations.end()) throw bad_input("expected KEY and one of = != < <= > >= ~ !~", text, at);
   term.relation = *relation;
   at += relation->size();
   do term.values.push_back(take_value(text, at));

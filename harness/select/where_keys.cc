@@ -129,7 +129,8 @@ void check_term(const Term& term, std::string_view text, std::size_t at) {
   if (term.key == "status") check_status(term, text, at);
   if (term.key == "is") check_is(term, text, at);
   if (!is_number(term) || term.key == "status") {
-    if (order) throw bad_input(fmt::format("{} is a word: compare it with =, !=, ~ or !~", term.key), text, at);
+    if (order)
+      throw bad_input(fmt::format("{} is a word: compare it with =, !=, ~ or !~", term.key), text, at);
     return;
   }
   for (const std::string& value : term.values) {
