@@ -14,10 +14,53 @@ using nlohmann::json;
 
 namespace {
 
-std::vector<std::string> names(const Mesh& mesh, const std::vector<AxisId>& axes) {
-  std::vector<std::string> out;
-  for (AxisId a : axes) out.push_back(mesh.axes[a].name);
-  return out;
+using Out = std::back_insert_iterator<fmt::memory_buffer>;
+
+// Names of axes and words of the grammar hold nothing that JSON escapes.
+void put_axes(Out out, const Mesh& mesh, const std::vector<AxisId>& axes) {
+  fmt::format_to(out, "[");
+  for (std::size_t i = 0; i < axes.size(); ++i)
+    fmt::format_to(out, "{}\"{}\"", i ? "," : "", mesh.axes[axes[i]].name);
+  fmt::format_to(out, "]");
+}
+
+void put_spec(Out out, const Mesh& mesh, const Spec& spec) {
+  fmt::format_to(out, R"({{"dtype":"{}","shape":[{}],"split":[)", format(spec.dtype).name,
+                 fmt::join(shape(spec), ","));
+  for (std::size_t d = 0; d < spec.dims.size(); ++d) {
+    if (d) fmt::format_to(out, ",");
+    put_axes(out, mesh, spec.dims[d].axes);
+  }
+  fmt::format_to(out, R"(],"unfinished":)");
+  put_axes(out, mesh, spec.unfinished);
+  fmt::format_to(out, R"(,"text":"{}"}})", print(mesh, spec));
+}
+
+void put_specs(Out out, const Mesh& mesh, const std::vector<Spec>& specs) {
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    if (i) fmt::format_to(out, ",");
+    put_spec(out, mesh, specs[i]);
+  }
+}
+
+void put_mesh(Out out, const Mesh& mesh) {
+  fmt::format_to(out, R"({{"axes":[)");
+  for (std::size_t i = 0; i < mesh.axes.size(); ++i)
+    fmt::format_to(out, R"({}["{}",{}])", i ? "," : "", mesh.axes[i].name, mesh.axes[i].size);
+  fmt::format_to(out, "]");
+  if (!mesh.place.empty()) fmt::format_to(out, R"(,"ids":[{}])", fmt::join(ids(mesh), ","));
+  fmt::format_to(out, "}}");
+}
+
+void put_kind(Out out, const Reshard&) { fmt::format_to(out, R"("op":"reshard")"); }
+void put_kind(Out out, const Einsum& e) {
+  fmt::format_to(out, R"("op":"einsum","lhs":"{}","rhs":"{}","out":"{}")", e.lhs, e.rhs, e.out);
+}
+void put_kind(Out out, const Grouped& g) {
+  fmt::format_to(out, R"("op":"grouped","form":"{}","sizes":[)", name(g.form));
+  for (std::size_t i = 0; i < g.sizes.size(); ++i)
+    fmt::format_to(out, "{}[{}]", i ? "," : "", fmt::join(g.sizes[i], ","));
+  fmt::format_to(out, "]");
 }
 
 std::vector<AxisId> axes_named(const Mesh& mesh, const json& list, std::string_view what) {
@@ -28,16 +71,6 @@ std::vector<AxisId> axes_named(const Mesh& mesh, const json& list, std::string_v
     out.push_back(static_cast<AxisId>(at - mesh.axes.begin()));
   }
   return out;
-}
-
-json spec_json(const Mesh& mesh, const Spec& spec) {
-  json split = json::array();
-  for (const Dim& d : spec.dims) split.push_back(names(mesh, d.axes));
-  return {{"dtype", format(spec.dtype).name},
-          {"shape", shape(spec)},
-          {"split", std::move(split)},
-          {"unfinished", names(mesh, spec.unfinished)},
-          {"text", print(mesh, spec)}};
 }
 
 DType dtype_from(const json& j, std::string_view what) {
@@ -66,19 +99,6 @@ Enum named(std::initializer_list<Enum> values, const json& wanted, std::string_v
   throw Malformed(fmt::format("{}: unknown word \"{}\"", what, text(wanted, what)));
 }
 
-void put(json& j, const Reshard&) { j["op"] = "reshard"; }
-void put(json& j, const Einsum& e) {
-  j["op"] = "einsum";
-  j["lhs"] = e.lhs;
-  j["rhs"] = e.rhs;
-  j["out"] = e.out;
-}
-void put(json& j, const Grouped& g) {
-  j["op"] = "grouped";
-  j["form"] = name(g.form);
-  j["sizes"] = g.sizes;
-}
-
 decltype(Op::kind) kind_from(const json& j) {
   const std::string& op = text(field(j, "op"), "op");
   if (op == "reshard") return Reshard{};
@@ -92,13 +112,30 @@ decltype(Op::kind) kind_from(const json& j) {
 
 }  // namespace
 
-json to_json(const Mesh& mesh) {
-  json axes = json::array();
-  for (const Axis& a : mesh.axes) axes.push_back({a.name, a.size});
-  json j = {{"axes", std::move(axes)}};
-  if (!mesh.place.empty()) j["ids"] = ids(mesh);
-  return j;
+std::string json_text(const Mesh& mesh) {
+  fmt::memory_buffer text;
+  put_mesh(Out(text), mesh);
+  return fmt::to_string(text);
 }
+
+std::string json_text(const Case& c) {
+  fmt::memory_buffer text;
+  const Out out(text);
+  fmt::format_to(out, R"({{"mesh":)");
+  put_mesh(out, c.mesh);
+  fmt::format_to(out, ",");
+  std::visit([&](const auto& kind) { put_kind(out, kind); }, c.op.kind);
+  fmt::format_to(out, R"(,"operands":[)");
+  put_specs(out, c.mesh, c.op.operands);
+  fmt::format_to(out, R"(],"chain":[)");
+  put_specs(out, c.mesh, c.op.chain);
+  fmt::format_to(out, R"(],"rule":"{}","acc":"{}","wire":"{}","fill":"{}","seed":{}}})", name(c.rule),
+                 format(c.acc).name, format(c.wire).name, name(c.fill), c.seed);
+  return fmt::to_string(text);
+}
+
+json to_json(const Mesh& mesh) { return json::parse(json_text(mesh)); }
+json to_json(const Case& c) { return json::parse(json_text(c)); }
 
 Mesh mesh_from_json(const json& j) {
   Mesh mesh;
@@ -116,16 +153,6 @@ Mesh mesh_from_json(const json& j) {
     }
   }
   return mesh;
-}
-
-json to_json(const Case& c) {
-  json j = {{"mesh", to_json(c.mesh)},     {"rule", name(c.rule)},  {"acc", format(c.acc).name},
-            {"wire", format(c.wire).name}, {"fill", name(c.fill)},  {"seed", c.seed},
-            {"operands", json::array()},   {"chain", json::array()}};
-  std::visit([&](const auto& kind) { put(j, kind); }, c.op.kind);
-  for (const Spec& s : c.op.operands) j["operands"].push_back(spec_json(c.mesh, s));
-  for (const Spec& s : c.op.chain) j["chain"].push_back(spec_json(c.mesh, s));
-  return j;
 }
 
 Case case_from_json(const json& j) {

@@ -13,6 +13,7 @@
 
 #include "adapters/protocol/fields.h"
 #include "adapters/protocol/message.h"
+#include "adapters/protocol/skim.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -133,15 +134,22 @@ void answer_hello(const Channel& channel, Backend& backend, const json& request)
   write_line(channel, line);
 }
 
-Request parse_request(const json& j, std::span<const std::byte> arena) {
-  Request r{integer(field(j, "id"), "id"), parse_case(text(field(j, "line"), "line")), {}};
-  for (const json& operand : list(field(j, "operands"), "operands")) {
-    const auto offset = static_cast<std::size_t>(count(field(operand, "offset"), "offset"));
-    const auto bytes = static_cast<std::size_t>(count(field(operand, "bytes"), "bytes"));
+// Not negative, for a field that skim() leaves at -1 where it is absent.
+std::size_t present(std::int64_t n, const char* what) {
+  if (n < 0) throw Malformed(fmt::format("{} is missing, or negative", what));
+  return static_cast<std::size_t>(n);
+}
+
+Request request_from(const Skimmed& message, std::span<const std::byte> arena) {
+  Request r{message.id, parse_case(message.line), {}};
+  for (const Skimmed::Operand& operand : message.operands) {
+    const std::size_t offset = present(operand.offset, "the offset of an operand");
+    const std::size_t bytes = present(operand.bytes, "the bytes of an operand");
     if (offset > arena.size() || bytes > arena.size() - offset)
       throw Malformed("an operand lies outside the arena");
-    r.operands.push_back({arena.subspan(offset, bytes), integers(field(operand, "shape"), "shape")});
+    r.operands.push_back({arena.subspan(offset, bytes), operand.shape});
   }
+  if (r.operands.size() != r.c.op.operands.size()) throw Malformed("the case has another number of operands");
   return r;
 }
 
@@ -152,11 +160,11 @@ Reply run(Backend& backend, const Request& request, Arena& arena) try {
   return Reneged{e.what(), ""};
 }
 
-void answer_run(const Channel& channel, Backend& backend, const json& message, Mapping& mapping) {
-  const auto size = static_cast<std::size_t>(count(field(message, "arena"), "arena"));
+void answer_run(const Channel& channel, Backend& backend, const Skimmed& message, Mapping& mapping) {
+  const std::size_t size = present(message.arena, "arena");
   mapping.reach(size);
-  Arena arena{mapping.bytes.first(size), static_cast<std::size_t>(count(field(message, "free"), "free"))};
-  const Request request = parse_request(message, arena.whole);
+  Arena arena{mapping.bytes.first(size), present(message.free, "free")};
+  const Request request = request_from(message, arena.whole);
   const Reply reply = run(backend, request, arena);
   fmt::memory_buffer line;
   std::visit([&](const auto& r) { write_reply(line, request.id, r, arena); }, reply);
@@ -167,15 +175,15 @@ void converse(Backend& backend) {
   Channel channel{descriptor("PLUMB_REQUESTS"), descriptor("PLUMB_REPLIES")};
   std::optional<Mapping> mapping;
   while (const auto line = read_line(channel)) {
-    const json request = parse_message(*line);
-    const std::string& type = text(field(request, "type"), "type");
-    if (type == "hello") {
+    const Skimmed skimmed = skim(*line);
+    if (skimmed.type == "hello") {
+      const json request = parse_message(*line);
       mapping.emplace(text(field(request, "arena"), "arena"));
       answer_hello(channel, backend, request);
-    } else if (type == "run" && mapping) {
-      answer_run(channel, backend, request, *mapping);
+    } else if (skimmed.type == "run" && mapping) {
+      answer_run(channel, backend, skimmed, *mapping);
     } else {
-      throw Malformed(fmt::format("unexpected request \"{}\"", type));
+      throw Malformed(fmt::format("unexpected request \"{}\"", skimmed.type));
     }
   }
 }

@@ -42,7 +42,7 @@ Layout layout_of(const Case& c, std::span<const Tensor> operands) {
 
 std::string hello_request(const std::string& arena, const Mesh& mesh) {
   return fmt::format(R"({{"type":"hello","versions":[{}],"arena":{},"mesh":{}}})", protocol_version,
-                     dump(nlohmann::json(arena)), dump(to_json(mesh)));
+                     dump(arena), json_text(mesh));
 }
 
 std::string run_request(std::int64_t id, const Case& c, std::span<const Tensor> operands,
@@ -50,7 +50,7 @@ std::string run_request(std::int64_t id, const Case& c, std::span<const Tensor> 
   fmt::memory_buffer line;
   const auto out = std::back_inserter(line);
   fmt::format_to(out, R"({{"type":"run","id":{},"line":"{}","case":{},"arena":{},"operands":[)", id, print(c),
-                 dump(to_json(c)), layout.arena);
+                 json_text(c), layout.arena);
   for (std::size_t i = 0; i < operands.size(); ++i)
     fmt::format_to(out, R"({}{{"offset":{},"bytes":{},"shape":[{}]}})", i ? "," : "", layout.offsets[i],
                    operands[i].bytes.size(), fmt::join(operands[i].shape, ","));

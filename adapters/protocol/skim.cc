@@ -1,0 +1,71 @@
+#include "adapters/protocol/skim.h"
+
+#include <nlohmann/json.hpp>
+
+#include "adapters/protocol/message.h"
+
+namespace plumb {
+
+namespace {
+
+using nlohmann::json;
+
+// Depth 1 is the request, 2 the list of operands, 3 an operand, 4 its shape.
+struct Reader {
+  Skimmed found;
+  int depth = 0;
+  std::string outer, inner;  // the last key at depth 1 and 3
+
+  bool in_operands() const { return outer == "operands"; }
+
+  bool number(std::int64_t n) {
+    if (depth == 1 && outer == "id") found.id = n;
+    if (depth == 1 && outer == "arena") found.arena = n;
+    if (depth == 1 && outer == "free") found.free = n;
+    if (depth < 3 || !in_operands()) return true;
+    Skimmed::Operand& operand = found.operands.back();
+    if (depth == 3 && inner == "offset") operand.offset = n;
+    if (depth == 3 && inner == "bytes") operand.bytes = n;
+    if (depth == 4 && inner == "shape") operand.shape.push_back(n);
+    return true;
+  }
+
+  bool null() { return true; }
+  bool boolean(bool) { return true; }
+  bool number_integer(json::number_integer_t n) { return number(n); }
+  bool number_unsigned(json::number_unsigned_t n) { return number(static_cast<std::int64_t>(n)); }
+  bool number_float(json::number_float_t, const std::string&) { return true; }
+  bool binary(json::binary_t&) { return true; }
+  bool string(std::string& text) {
+    if (depth == 1 && outer == "type") found.type = text;
+    if (depth == 1 && outer == "line") found.line = text;
+    return true;
+  }
+  bool key(std::string& name) {
+    if (depth == 1) outer = name;
+    if (depth == 3) inner = name;
+    return true;
+  }
+  bool start_object(std::size_t) {
+    if (++depth == 3 && in_operands()) found.operands.emplace_back();
+    return true;
+  }
+  bool start_array(std::size_t) {
+    // A list where an operand should be has no key, so nothing in it is taken.
+    if (++depth == 3 && in_operands()) found.operands.emplace_back(), inner.clear();
+    return true;
+  }
+  bool end_object() { return --depth, true; }
+  bool end_array() { return --depth, true; }
+  bool parse_error(std::size_t, const std::string&, const json::exception& e) { throw Malformed(e.what()); }
+};
+
+}  // namespace
+
+Skimmed skim(std::string_view request) {
+  Reader reader;
+  json::sax_parse(request, &reader);
+  return std::move(reader.found);
+}
+
+}  // namespace plumb

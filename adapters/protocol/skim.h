@@ -1,0 +1,24 @@
+// A run request without what a C++ backend has no use for: it reads the line, not the case.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace plumb {
+
+struct Skimmed {
+  std::string type, line;
+  std::int64_t id = -1, arena = -1, free = -1;
+  struct Operand {
+    std::int64_t offset = -1, bytes = -1;
+    std::vector<std::int64_t> shape;
+  };
+  std::vector<Operand> operands;
+};
+
+// Any request; what is absent stays as above. Throws Malformed where the text is not JSON.
+Skimmed skim(std::string_view request);
+
+}  // namespace plumb
