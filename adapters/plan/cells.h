@@ -17,7 +17,7 @@ using Amounts = std::vector<std::int64_t>;
 
 // Names the copies of a step by what they do, and appends the collective to the leg; `held` are the
 // elements that each device contributes.
-//   permute     every device sends to one device at most and receives from one at most
+//   permute     every device sends to one other at most, and receives from one at most all it then holds
 //   all-gather  every device receives what all of its fibre hold
 //   all-to-all  every fibre as a whole ends with as much as it began with
 //   send        anything else

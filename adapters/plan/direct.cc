@@ -46,19 +46,43 @@ Leg move(const Mesh& mesh, const Spec& from, const Spec& to, Rule rule) {
   return leg;
 }
 
-// The devices among which one meeting of a sum is shared out, and those that take part, as offsets.
+// The devices among which a meeting is shared out: as offsets, and those without the summed axes.
+struct Owners {
+  std::vector<std::int64_t> all, unsummed;
+};
+
+Owners owners(const Grid& g, AxisSet free, AxisSet summed) {
+  Owners o{.all = offsets(g, free), .unsummed = {}};
+  for (std::int64_t offset : o.all) o.unsummed.push_back(along(g, offset, ~summed));
+  return o;
+}
+
+// Who adds up what is met, and who takes part. Where a device that wants it holds a part, all such
+// devices share it; otherwise all that hold a part do, and the meetings of a block fall on them in turn.
 struct Sum {
-  std::vector<std::int64_t> owners, owners_unsummed;  // an owner, and it without the summed axes
+  AxisSet pinned = 0;  // by holders and wanters both; where they differ no device is both
+  Owners wanting, holding;
+  std::int64_t shares = 1;  // of a meeting among `holding`
   std::vector<std::int64_t> kept, summed, wanters;
 };
 
-Sum sum_of(const Grid& g, const Roles& r) {
-  Sum sum{.owners = offsets(g, g.all & ~(r.before | r.after | r.fresh | r.kept)),
-          .owners_unsummed = {},
+Sum sum_of(const Grid& g, const Roles& r, const std::vector<std::vector<Overlap>>& dims) {
+  Sum sum{.pinned = r.before & (r.after | r.fresh),
+          .wanting = owners(g, g.all & ~(r.before | r.after | r.fresh | r.kept), r.summed),
+          .holding = owners(g, g.all & ~(r.before | r.kept), r.summed),
           .kept = offsets(g, r.kept),
           .summed = offsets(g, r.summed),
           .wanters = offsets(g, g.all & ~(r.after | r.fresh | r.kept))};
-  for (std::int64_t o : sum.owners) sum.owners_unsummed.push_back(along(g, o, ~r.summed));
+  std::int64_t meetings = 1, blocks = 1;
+  for (const auto& dim : dims) {
+    meetings *= std::ssize(dim);
+    std::int64_t pieces = 0;
+    for (std::size_t i = 0; i < dim.size(); ++i)
+      pieces += i == 0 || dim[i].place.holders != dim[i - 1].place.holders;
+    blocks *= std::max<std::int64_t>(pieces, 1);
+  }
+  const std::int64_t each = std::max<std::int64_t>(meetings / blocks, 1);
+  sum.shares = (std::ssize(sum.holding.all) + each - 1) / each;
   return sum;
 }
 
@@ -76,34 +100,33 @@ void report_sum(const Grid& g, Leg& leg, const Amounts& owned, Rule rule) {
   leg.issued.push_back(std::move(issued));
 }
 
-// Every meeting is shared out among devices that hold a part of it, wanters where there are such; each
-// share is added up by its owner and then goes to all that want it.
+// Every meeting is shared out; each share is added up by its owner and then goes to all that want it.
 Leg reduce(const Mesh& mesh, const Spec& from, const Spec& to, Rule rule) {
   const Grid g = grid(mesh);
   const Roles r = roles(from, to);
+  const auto dims = meetings(g, from, to, rule);
+  const Sum sum = sum_of(g, r, dims);
   Leg leg = empty_leg(from, to, r);
-  const Sum sum = sum_of(g, r);
   Step adds{.add = true, .from = Side::before, .to = Side::before, .issued = -1, .sends = {}}, copies;
   Amounts owned(g.devices, 0);
-  std::size_t turn = 0;  // so that the rest of an uneven division falls on each in turn
-  const auto share_out = [&](const std::vector<Range>& share, const Place& place) {
-    const std::size_t o = turn++ % sum.owners.size();
-    for (std::int64_t k : sum.kept) {
-      const std::uint32_t cell = append(leg.cells, share);
-      const std::uint32_t owner = g.device(place.holders + place.nearest + k + sum.owners[o]);
-      const std::int64_t base = place.holders + place.summands + k + sum.owners_unsummed[o];
-      for (std::int64_t s : sum.summed)
-        if (const std::uint32_t other = g.device(base + s); other != owner)
-          adds.sends.push_back({other, owner, cell});
-      for (std::int64_t w : sum.wanters)
-        copies.sends.push_back({owner, g.device(place.wanters + k + w), cell});
-      owned[owner] += elements(share);
+  std::vector<std::size_t> turns(g.devices, 0);  // of the owners whose first is at a position
+  each_meeting(dims, [&](const std::vector<Range>& box, const Place& place) {
+    const bool wants = along(g, place.holders, sum.pinned) == along(g, place.wanters, sum.pinned);
+    const Owners& among = wants ? sum.wanting : sum.holding;
+    const std::int64_t first = place.holders + (wants ? place.nearest : 0);
+    const std::int64_t unsummed = place.holders + (wants ? place.summands : 0);
+    for (const auto& share : shares(box, wants ? std::ssize(among.all) : sum.shares)) {
+      const std::size_t o = turns[first]++ % among.all.size();
+      for (std::int64_t k : sum.kept) {
+        const std::uint32_t cell = append(leg.cells, share), owner = g.device(first + k + among.all[o]);
+        for (std::int64_t s : sum.summed)
+          if (const std::uint32_t other = g.device(unsummed + k + among.unsummed[o] + s); other != owner)
+            adds.sends.push_back({other, owner, cell});
+        for (std::int64_t w : sum.wanters)
+          copies.sends.push_back({owner, g.device(place.wanters + k + w), cell});
+        owned[owner] += elements(share);
+      }
     }
-  };
-  each_meeting(meetings(g, from, to, rule), [&](const std::vector<Range>& box, const Place& place) {
-    const auto all = shares(box, static_cast<std::int64_t>(sum.owners.size()));
-    if (all.size() == sum.owners.size()) turn = 0;
-    for (const auto& share : all) share_out(share, place);
   });
   leg.steps.push_back(std::move(adds));
   report_sum(g, leg, owned, rule);
@@ -125,19 +148,20 @@ Volume volume(const Mesh& mesh, const Spec& from, const Spec& to, Rule rule) {
   const Roles r = roles(from, to);
   Volume v;
   if (same_blocks(from, to, r)) return v;
-  const auto many = [&](AxisSet set) { return static_cast<std::int64_t>(offsets(g, g.all & set).size()); };
-  const std::int64_t kept = r.summed ? many(r.kept) : 1;
-  const std::int64_t wanters = many(~(r.after | r.fresh)) / kept, parts = many(r.summed);
-  const AxisSet pinned = r.before & (r.after | r.fresh);
-  const std::int64_t holding = r.summed ? 1 : many(~(r.before | r.after | r.fresh));
-  const double pieces = r.summed ? static_cast<double>(many(~(r.before | r.after | r.fresh | r.kept))) : 1;
-  each_meeting(meetings(g, from, to, rule), [&](const std::vector<Range>& box, const Place& place) {
+  const auto dims = meetings(g, from, to, rule);
+  const Sum sum = sum_of(g, r, dims);
+  const std::int64_t kept = std::ssize(sum.kept), wanters = std::ssize(sum.wanters);
+  // Of the wanters of a meeting those that hold it already: all replicas of a finished one, the one
+  // that added up a share of a sum.
+  const std::int64_t holding = r.summed ? 1 : std::ssize(sum.wanting.all);
+  each_meeting(dims, [&](const std::vector<Range>& box, const Place& place) {
     const std::int64_t n = elements(box) * kept;
-    const bool holds = along(g, place.holders, pinned) == along(g, place.wanters, pinned);
-    v.summed += n * (parts - 1);
-    v.copied += n * (wanters - (holds ? holding : 0));
-    v.sends +=
-        static_cast<double>(parts + wanters) * std::min(pieces, static_cast<double>(elements(box))) * kept;
+    const bool wants = along(g, place.holders, sum.pinned) == along(g, place.wanters, sum.pinned);
+    v.summed += n * (std::ssize(sum.summed) - 1);
+    v.copied += n * (wanters - (wants ? holding : 0));
+    const std::int64_t pieces = !r.summed ? 1 : wants ? std::ssize(sum.wanting.all) : sum.shares;
+    v.sends += static_cast<double>(std::ssize(sum.summed) + wanters) * static_cast<double>(kept) *
+               static_cast<double>(std::min(pieces, elements(box)));
   });
   return v;
 }

@@ -9,13 +9,13 @@ namespace {
 struct Traffic {
   AxisSet axes = 0;                    // along which senders and receivers differ
   std::vector<std::uint32_t> out, in;  // sends and receipts of each device
-  Amounts got;                         // elements each device ends with
+  Amounts received, got;               // elements each device ends with
   std::int64_t moved = 0;
 };
 
 Traffic traffic(const Grid& g, const Leg& leg, const Step& step) {
   Traffic t;
-  t.out.resize(g.devices), t.in.resize(g.devices), t.got.resize(g.devices);
+  t.out.resize(g.devices), t.in.resize(g.devices), t.received.resize(g.devices), t.got.resize(g.devices);
   const std::vector<std::int64_t>& place = g.mesh->place;
   const auto axes_between = [&](std::int64_t a, std::int64_t b) {
     if (!place.empty()) a = place[a], b = place[b];
@@ -34,6 +34,7 @@ Traffic traffic(const Grid& g, const Leg& leg, const Step& step) {
     t.got[send.to] += n;
     if (send.from == send.to) continue;
     t.moved += n;
+    t.received[send.to] += n;
     ++t.out[send.from], ++t.in[send.to];
     if (t.axes != most) t.axes |= axes_between(send.from, send.to);
   }
@@ -53,8 +54,11 @@ Amounts fibre_sums(const Grid& g, AxisSet axes, const Amounts& each) {
   return out;
 }
 
-bool at_most_one(const std::vector<std::uint32_t>& counts) {
-  return std::all_of(counts.begin(), counts.end(), [](std::uint32_t n) { return n <= 1; });
+// Whoever sends or receives does so once, and what it receives is all that it then holds.
+bool permutes(const Traffic& t) {
+  for (std::size_t i = 0; i < t.in.size(); ++i)
+    if (t.out[i] > 1 || t.in[i] > 1 || (t.in[i] == 1 && t.received[i] != t.got[i])) return false;
+  return true;
 }
 
 }  // namespace
@@ -66,7 +70,7 @@ void report_copies(const Grid& g, Leg& leg, Step& step, const Amounts& held) {
   issued.moved = t.moved;
   issued.in = *std::max_element(held.begin(), held.end());
   issued.out = *std::max_element(t.got.begin(), t.got.end());
-  if (at_most_one(t.out) && at_most_one(t.in)) {
+  if (permutes(t)) {
     issued.kind = "collective-permute";
     for (const Send& send : step.sends)
       if (send.from != send.to) issued.pairs.emplace_back(send.from, send.to);
