@@ -23,7 +23,7 @@ PLUMB_INLINE Two two_sum(double a, double b) {
 }  // namespace
 
 // Below 2^-900 the rest of a product may be cut off.
-Sum2 cascade(const Pair& p) {
+PLUMB_CLONES Sum2 cascade(const Pair& p) {
   double hi = 0, lo = 0, lost = 0;
   for (std::int64_t k = 0; k < p.length; ++k) {
     const double product = p.a[k] * p.b[k];
@@ -35,6 +35,26 @@ Sum2 cascade(const Pair& p) {
     if (std::fabs(product) < 0x1p-900 && p.a[k] != 0 && p.b[k] != 0) lost = kNaN;
   }
   return lost == 0 ? Sum2{hi, lo, 0} : Sum2{kNaN, 0, kNaN};
+}
+
+PLUMB_CLONES Sum2 compensated(const Pair& p, double bound) {
+  double hi[8] = {}, lo[8] = {};
+  for (std::int64_t k = 0; k < p.length; k += 8) {
+    for (int l = 0; l < 8; ++l) {
+      const double a = p.a[k + l], b = p.b[k + l], product = a * b;
+      const Two next = two_sum(hi[l], product);
+      lo[l] += next.error + std::fma(a, b, -product);
+      hi[l] = next.sum;
+    }
+  }
+  Two top{0, 0};
+  double rest = 0;
+  for (int l = 0; l < 8; ++l) {
+    top = two_sum(top.sum, hi[l]);
+    rest += top.error + lo[l];
+  }
+  const double count = static_cast<double>(p.length + 16);
+  return {top.sum, rest, count * count * 0x1p-105 * bound};
 }
 
 bool decide(DType dtype, const Sum2& s, std::uint64_t& bits) {

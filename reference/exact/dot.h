@@ -23,6 +23,11 @@ struct Pair {
 // doubles; the products may themselves be inexact.
 Sum2 cascade(const Pair&);
 
+// Compensated: `bound` is at least the sum of |a b|, and no product is below 2^-900 but zero. With u =
+// 2^-53, the errors that are summed up are at most u (n + 1) bound together, and their sum is off by at
+// most u (n/8 + 12) of that.
+Sum2 compensated(const Pair&, double bound);
+
 // Two bins: for products that are exact in double. `bound` is at least the sum of |a b|; `ratio` at least
 // bound / the largest power of two that divides every product.
 //

@@ -8,7 +8,7 @@
 namespace plumb {
 namespace {
 
-constexpr std::int64_t kWorthAThread = 1 << 20;  // products
+constexpr std::int64_t kWorthAThread = 1 << 22;  // products
 
 // The elements row-major as 32-bit words; signs are extended, so that arithmetic modulo 2^32 is right.
 std::vector<std::uint32_t> words(const Matrix& m) {

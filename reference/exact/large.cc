@@ -19,9 +19,10 @@ namespace plumb {
 namespace {
 
 constexpr std::int64_t kWorthAThread = 1 << 21;  // products
-constexpr std::int64_t kBlock = 512;             // columns rounded at a time
+constexpr std::int64_t kBlock = 256;             // columns rounded at a time
 constexpr std::int64_t kPanel = 64;              // columns that stay in cache while all rows pass
 constexpr std::int64_t kScratch = 1 << 22;       // doubles of dgemm's result at a time
+constexpr std::int64_t kKeep = 1 << 25;          // doubles kept for the next call
 constexpr double kMost = std::numeric_limits<double>::max();
 
 struct Task {
@@ -30,6 +31,8 @@ struct Task {
   const MutableMatrix& c;
   bool exact_products;  // in double, for every pair of elements
   bool may_overflow;
+  std::vector<double> most_ratio;  // of each block of columns
+  bool skip_dgemm = false;
 };
 
 // Some rows of the result: dgemm's values, and for each 4 rows and a column which are not yet decided.
@@ -59,15 +62,18 @@ struct Row {
 // The ends of the interval around each value: equal where the value is exact. What is not finite is
 // right as it is, unless it may have come from finite elements.
 PLUMB_CLONES void ends_of(const double* values, std::int64_t count, const Row& row, Ends& ends) {
+  const double row_error = row.error, row_ratio = row.ratio;
+  const double *norms = row.norms, *ratios = row.ratios;
   for (std::int64_t j = 0; j < count; ++j) {
-    const double x = values[j], e = row.error * row.norms[j];
-    const bool sure = row.ratio * row.ratios[j] < 0x1p53;
-    const double error = sure ? 0 : e;
+    const double x = values[j], e = row_error * norms[j];
+    const double error = row_ratio * ratios[j] < 0x1p53 ? 0 : e;
     const double kept = std::fabs(x) <= kMost ? error : 0;
-    const bool unknown = row.may_overflow && !(e <= kMost);
-    ends.low[j] = unknown ? -1 : x - kept + 0.0;
-    ends.high[j] = unknown ? 1 : x + kept + 0.0;
+    ends.low[j] = x - kept + 0.0;
+    ends.high[j] = x + kept + 0.0;
   }
+  if (!row.may_overflow) return;
+  for (std::int64_t j = 0; j < count; ++j)
+    if (!(row_error * norms[j] <= kMost)) ends.low[j] = -1, ends.high[j] = 1;
 }
 
 // gamma_{K+3}, rounded up; the two roundings of x +- e are among the 3.
@@ -85,12 +91,13 @@ void round_block(const Task& task, Chunk& chunk, std::int64_t i, std::int64_t j)
                 task.right.ratio.data() + j, task.may_overflow};
   ends_of(chunk.values + (i - chunk.begin) * task.c.cols + j, count, row, ends);
   const bool dense = task.c.col_stride == 1;
+  const bool sure = row.ratio * task.most_ratio[j / kBlock] < 0x1p53;
   std::byte* low = dense ? at(task.c, i, j) : ends.low_bits;
   encode(dtype, ends.low, count, low);
-  encode(dtype, ends.high, count, ends.high_bits);
+  if (!sure) encode(dtype, ends.high, count, ends.high_bits);
   if (!dense)
     for (std::int64_t l = 0; l < count; ++l) store(dtype, at(task.c, i, j + l), load(dtype, low + l * bytes));
-  if (std::memcmp(low, ends.high_bits, count * bytes) == 0) return;
+  if (sure || std::memcmp(low, ends.high_bits, count * bytes) == 0) return;
   std::uint8_t* open = chunk.open.data() + (i - chunk.begin) / kBlockRows * task.c.cols + j;
   for (std::int64_t l = 0; l < count; ++l)
     if (load(dtype, low + l * bytes) != load(dtype, ends.high_bits + l * bytes))
@@ -112,7 +119,8 @@ Bins bins_of(const Task& task, std::int64_t i, std::int64_t j) {
 
 void settle_one(const Task& task, std::int64_t i, std::int64_t j) {
   const Pair pair{task.left.row(i), task.right.row(j), task.left.stride};
-  settle(task, i, j, task.exact_products ? two_bins(pair, bins_of(task, i, j)) : cascade(pair));
+  if (task.exact_products) return settle(task, i, j, two_bins(pair, bins_of(task, i, j)));
+  settle(task, i, j, compensated(pair, task.left.norm[i] * task.right.norm[j]));
 }
 
 void settle_block(const Task& task, std::int64_t i, std::int64_t j) {
@@ -135,53 +143,89 @@ void settle_open(const Task& task, const Chunk& chunk, std::int64_t i, std::int6
       if (i + r < chunk.end && (open[l] >> r & 1)) settle_one(task, i + r, j + l);
 }
 
+// The first 8 columns from j on, of 4 rows, that are all decided are passed over at once.
+void settle_panel(const Task& task, const Chunk& chunk, std::int64_t i, Share cols) {
+  const std::uint8_t* open = chunk.open.data() + (i - chunk.begin) / kBlockRows * task.c.cols;
+  for (std::int64_t j = cols.begin; j < cols.end; j += 8) {
+    const std::int64_t end = std::min(j + 8, cols.end);
+    std::uint64_t any = 0;
+    std::memcpy(&any, open + j, end - j);
+    if (any == 0) continue;
+    for (std::int64_t k = j; k < end; k += kBlockCols) settle_open(task, chunk, i, k);
+  }
+}
+
 void settle_chunk(const Task& task, const Chunk& chunk) {
   for (std::int64_t panel = 0; panel < task.c.cols; panel += kPanel)
     for (std::int64_t i = chunk.begin; i < chunk.end; i += kBlockRows)
-      for (std::int64_t j = panel; j < std::min(panel + kPanel, task.c.cols); j += kBlockCols)
-        settle_open(task, chunk, i, j);
+      settle_panel(task, chunk, i, {panel, std::min(panel + kPanel, task.c.cols)});
 }
 
 void multiply_chunk(const Task& task, Chunk& chunk) {
   const Lines &a = task.left, &b = task.right;
   const std::int64_t rows = chunk.end - chunk.begin;
-  chunk.open.assign((rows + kBlockRows - 1) / kBlockRows * task.c.cols, 0);
-  if (dgemm()) {
-    dgemm()({a.row(chunk.begin), rows, a.depth, a.stride}, {b.values.get(), b.count, b.depth, b.stride},
+  chunk.open.assign((rows + kBlockRows - 1) / kBlockRows * task.c.cols, task.skip_dgemm ? 15 : 0);
+  if (!task.skip_dgemm) {
+    dgemm()({a.row(chunk.begin), rows, a.depth, a.stride}, {b.values, b.count, b.depth, b.stride},
             chunk.values, task.c.cols);
     for (std::int64_t i = chunk.begin; i < chunk.end; ++i)
       for (std::int64_t j = 0; j < task.c.cols; j += kBlock) round_block(task, chunk, i, j);
-  } else {
-    std::fill(chunk.open.begin(), chunk.open.end(), 15);
   }
   settle_chunk(task, chunk);
+}
+
+// Whether the dgemm would leave most elements open, as under massive cancellation: seen on a sample.
+bool mostly_open(const Task& task) {
+  if (!task.exact_products) return false;
+  constexpr int samples = 48;
+  int open = 0;
+  for (std::int64_t s = 0; s < samples; ++s) {
+    const std::int64_t i = s * 2654435761 % task.c.rows, j = s * 40503 % task.c.cols;
+    if (task.left.ratio[i] * task.right.ratio[j] < 0x1p53) continue;
+    const Sum2 sum = two_bins({task.left.row(i), task.right.row(j), task.left.stride}, bins_of(task, i, j));
+    const double value = sum.hi + sum.lo, e = gamma(task.left.depth) * task.left.norm[i] * task.right.norm[j];
+    open += encode(task.c.dtype, value - e) != encode(task.c.dtype, value + e);
+  }
+  return open > samples / 2;
+}
+
+void note_columns(Task& task) {
+  for (std::int64_t j = 0; j < task.c.cols; j += kBlock) {
+    const auto first = task.right.ratio.begin() + j;
+    task.most_ratio.push_back(*std::max_element(first, first + std::min(kBlock, task.c.cols - j)));
+  }
+  task.skip_dgemm = !dgemm() || mostly_open(task);
 }
 
 }  // namespace
 
 void multiply_large(const Matrix& a, const Matrix& b, const MutableMatrix& c) {
+  thread_local Scratch scratch;
   const Matrix columns = transpose(b);
-  Lines left = lines_for(a), right = lines_for(columns);
+  const int threads = a.rows * a.cols * b.cols < kWorthAThread ? 1 : cores();
+  const std::int64_t share_rows = (a.rows / threads / kPanel + 1) * kPanel;
+  const std::int64_t most = std::min(share_rows, std::max(kPanel, kScratch / c.cols & -kPanel));
+  double* room = reserve(scratch, doubles_for(a) + doubles_for(columns) + threads * most * c.cols);
+  Lines left = lines_for(a, room), right = lines_for(columns, room + doubles_for(a));
+  double* values = room + doubles_for(a) + doubles_for(columns);
   const bool exact_products = format(a.dtype).digits + format(b.dtype).digits <= 53;
   const bool may_overflow = a.dtype == DType::f64 || b.dtype == DType::f64;
-  const Task task{left, right, c, exact_products, may_overflow};
-  const int threads = a.rows * a.cols * b.cols < kWorthAThread ? 1 : cores();
-  std::barrier read(threads);
-  dgemm();
+  Task task{left, right, c, exact_products, may_overflow, {}};
+  std::barrier ready(threads);
   parallel(threads, [&](int index) {
     const Share rows = share(left.count, threads, index, kPanel);
     const Share cols = share(right.count, threads, index, kPanel);
     read_rows(a, rows.begin, rows.end, left);
     read_rows(columns, cols.begin, cols.end, right);
-    read.arrive_and_wait();
-    const std::int64_t most = std::max<std::int64_t>(kPanel, kScratch / c.cols & -kPanel);
-    const std::int64_t size = std::min(most, rows.end - rows.begin) * c.cols;
-    const auto values = std::make_unique_for_overwrite<double[]>(size);
+    ready.arrive_and_wait();
+    if (index == 0) note_columns(task);
+    ready.arrive_and_wait();
     for (std::int64_t i = rows.begin; i < rows.end; i += most) {
-      Chunk chunk{i, std::min(i + most, rows.end), values.get(), {}};
+      Chunk chunk{i, std::min(i + most, rows.end), values + index * most * c.cols, {}};
       multiply_chunk(task, chunk);
     }
   });
+  if (scratch.size > kKeep) scratch = {};
 }
 
 }  // namespace plumb

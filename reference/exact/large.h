@@ -15,6 +15,6 @@ namespace plumb {
 void multiply_large(const Matrix& a, const Matrix& b, const MutableMatrix& c);
 
 // The least number of products for which it pays.
-inline constexpr std::int64_t kLarge = 1 << 15;
+inline constexpr std::int64_t kLarge = 1 << 12;
 
 }  // namespace plumb

@@ -13,57 +13,86 @@ namespace {
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr std::int64_t kTile = 64;
 
-struct Facts {
-  double squares, unit, least;
-};
+constexpr std::uint64_t kFraction = (1ull << 52) - 1;
 
 // The lowest set bit of a normal double, as a power of two: that of the fraction, or the leading one.
 PLUMB_INLINE double lowest_bit(double x) {
   const auto bits = std::bit_cast<std::uint64_t>(x);
-  const std::uint64_t fraction = bits & ((1ull << 52) - 1), leading = bits & (0x7ffull << 52);
+  const std::uint64_t fraction = bits & kFraction, leading = bits & (0x7ffull << 52);
   const double one = std::bit_cast<double>(leading);
   const double low = std::bit_cast<double>(leading | (fraction & -fraction)) - one;
   return low == 0 ? one : low;
 }
 
-PLUMB_CLONES Facts facts_of(const double* row, std::int64_t count) {
-  double squares[8] = {}, unit[8], least[8];
-  for (int l = 0; l < 8; ++l) unit[l] = least[l] = kInf;
+// The least of lowest_bit over what is not zero.
+PLUMB_CLONES double unit_of(const double* row, std::int64_t count) {
+  double unit[8];
+  for (double& u : unit) u = kInf;
   for (std::int64_t k = 0; k < count; k += 8) {
     for (int l = 0; l < 8; ++l) {
-      const double x = row[k + l], low = lowest_bit(x), magnitude = std::fabs(x);
-      squares[l] += x * x;
-      const double u = magnitude == 0 ? kInf : low, m = magnitude == 0 ? kInf : magnitude;
-      unit[l] = u < unit[l] ? u : unit[l];
-      least[l] = m < least[l] ? m : least[l];
+      const double x = row[k + l], low = x == 0 ? kInf : lowest_bit(x);
+      unit[l] = low < unit[l] ? low : unit[l];
     }
   }
-  Facts f{0, kInf, kInf};
-  for (int l = 0; l < 8; ++l) {
+  return *std::min_element(unit, unit + 8);
+}
+
+// The sum of squares; the least magnitude but zero, its fraction dropped; all fractions or-ed.
+struct Facts {
+  double squares, least;
+  std::uint64_t fractions;
+};
+
+PLUMB_CLONES Facts facts_of(const double* row, std::int64_t count) {
+  constexpr int lanes = 16;
+  double squares[lanes] = {}, least[lanes];
+  std::uint64_t fractions[lanes] = {};
+  for (double& m : least) m = kInf;
+  const auto take = [&](int l, double x) PLUMB_LAMBDA {
+    const auto bits = std::bit_cast<std::uint64_t>(x);
+    const double leading = std::bit_cast<double>(bits & (0x7ffull << 52)), m = x == 0 ? kInf : leading;
+    squares[l] += x * x;
+    fractions[l] |= bits;
+    least[l] = m < least[l] ? m : least[l];
+  };
+  std::int64_t k = 0;
+  for (; k + lanes <= count; k += lanes)
+    for (int l = 0; l < lanes; ++l) take(l, row[k + l]);
+  for (; k < count; ++k) take(0, row[k]);
+  Facts f{0, kInf, 0};
+  for (int l = 0; l < lanes; ++l) {
     f.squares += squares[l];
-    f.unit = std::min(f.unit, unit[l]);
     f.least = std::min(f.least, least[l]);
+    f.fractions |= fractions[l];
   }
+  f.fractions &= kFraction;
   return f;
 }
 
+// The unit is first bounded by the least exponent and the lowest bit of any fraction. Where that is not
+// clearly good enough for the lattice test and the first elements leave hope, it is found exactly.
 void note_facts(Lines& lines, std::int64_t i) {
-  const Facts f = facts_of(lines.row(i), lines.stride);
+  const double* row = lines.row(i);
+  const Facts f = facts_of(row, lines.stride);
   // The computed sum of K squares is short by at most a factor 1 + K 2^-53, the root by 1 + 2^-53.
   const double norm = std::sqrt(f.squares) * (1 + static_cast<double>(lines.depth + 4) * 0x1p-52);
-  lines.norm[i] = norm;
-  lines.ratio[i] = norm / f.unit * (1 + 0x1p-51);
-  lines.least[i] = f.least;
   // Squares or units that leave the normal doubles prove nothing.
   const bool safe = norm == 0 ? f.least == kInf : norm < 0x1p500 && f.least > 0x1p-450;
-  if (!safe) lines.norm[i] = lines.ratio[i] = kInf;
+  lines.norm[i] = safe ? norm : kInf;
+  lines.ratio[i] = safe ? 0 : kInf;
+  if (!safe || norm == 0) return;
+  const int bits = f.fractions ? 52 - std::countr_zero(f.fractions) : 0;
+  double unit = std::ldexp(f.least, -bits);
+  if (norm / unit > 0x1p26 && norm / unit_of(row, std::min<std::int64_t>(kTile, lines.stride)) < 0x1p32)
+    unit = unit_of(row, lines.stride);
+  lines.ratio[i] = norm / unit * (1 + 0x1p-51);
 }
 
 // Rows that lie dense.
 void read_dense(const Matrix& m, std::int64_t begin, std::int64_t end, Lines& lines) {
   const int bytes = format(m.dtype).bytes;
   for (std::int64_t i = begin; i < end; ++i)
-    decode(m.dtype, m.data + i * m.row_stride * bytes, m.cols, lines.values.get() + i * lines.stride);
+    decode(m.dtype, m.data + i * m.row_stride * bytes, m.cols, lines.values + i * lines.stride);
 }
 
 // One element of each row lies dense, as in the columns of a row-major matrix: tiles are turned.
@@ -83,7 +112,7 @@ void read_turned(const Matrix& m, std::int64_t begin, std::int64_t end, Lines& l
       const std::int64_t rows = std::min(kTile, end - i), cols = std::min(kTile, m.cols - k);
       for (std::int64_t c = 0; c < cols; ++c)
         decode(m.dtype, m.data + (i * m.row_stride + (k + c) * m.col_stride) * bytes, rows, tile + c * kTile);
-      double* to = lines.values.get() + i * lines.stride + k;
+      double* to = lines.values + i * lines.stride + k;
       const std::int64_t whole_rows = rows & -8, whole_cols = cols & -8;
       turn(tile, whole_rows, whole_cols, to, lines.stride);
       for (std::int64_t r = 0; r < rows; ++r)
@@ -103,15 +132,25 @@ void read_strided(const Matrix& m, std::int64_t begin, std::int64_t end, Lines& 
 
 }  // namespace
 
-Lines lines_for(const Matrix& m) {
+double* reserve(Scratch& scratch, std::int64_t size) {
+  if (size <= scratch.size) return scratch.room.get();
+  scratch.room.reset();
+  scratch.room = std::make_unique_for_overwrite<double[]>(size);
+  scratch.size = size;
+  return scratch.room.get();
+}
+
+std::int64_t doubles_for(const Matrix& m) { return m.rows * ((m.cols + 7) & -8); }
+
+Lines lines_for(const Matrix& m, double* room) {
   Lines lines;
   lines.count = m.rows;
   lines.depth = m.cols;
   lines.stride = (m.cols + 7) & -8;
-  lines.values = std::make_unique_for_overwrite<double[]>(lines.count * lines.stride);
+  if (!room) lines.own = std::make_unique_for_overwrite<double[]>(doubles_for(m));
+  lines.values = room ? room : lines.own.get();
   lines.norm.resize(m.rows);
   lines.ratio.resize(m.rows);
-  lines.least.resize(m.rows);
   return lines;
 }
 
@@ -123,8 +162,7 @@ void read_rows(const Matrix& m, std::int64_t begin, std::int64_t end, Lines& lin
   else
     read_strided(m, begin, end, lines);
   for (std::int64_t i = begin; i < end; ++i) {
-    std::fill(lines.values.get() + i * lines.stride + lines.depth,
-              lines.values.get() + (i + 1) * lines.stride, 0.0);
+    std::fill(lines.values + i * lines.stride + lines.depth, lines.values + (i + 1) * lines.stride, 0.0);
     note_facts(lines, i);
   }
 }

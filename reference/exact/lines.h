@@ -12,16 +12,25 @@ namespace plumb {
 // Row i is values[i * stride .. + depth), padded with zeros to the stride, a multiple of 8.
 struct Lines {
   std::int64_t count = 0, depth = 0, stride = 0;
-  std::unique_ptr<double[]> values;
-  std::vector<double> norm;   // at least the 2-norm of the row; not finite where an element is not
-  std::vector<double> ratio;  // at least norm / the largest power of two that divides every element
-  std::vector<double> least;  // at most the least magnitude that is not zero
+  double* values = nullptr;
+  std::vector<double> norm;   // at least the 2-norm of the row; infinite where an element is not finite
+  std::vector<double> ratio;  // at least norm / a power of two that divides every element
+  std::unique_ptr<double[]> own;
 
-  const double* row(std::int64_t i) const { return values.get() + i * stride; }
+  const double* row(std::int64_t i) const { return values + i * stride; }
 };
 
-// Room for the rows of `m`; nothing is read yet.
-Lines lines_for(const Matrix& m);
+// Doubles that are kept between calls, for a thread: fresh pages cost as much as a product of a few
+// hundred rows. Beyond 256 MiB nothing is kept.
+struct Scratch {
+  std::unique_ptr<double[]> room;
+  std::int64_t size = 0;
+};
+double* reserve(Scratch&, std::int64_t size);
+
+// Room for the rows of `m`, in `room` if there is one; nothing is read yet.
+std::int64_t doubles_for(const Matrix& m);
+Lines lines_for(const Matrix& m, double* room = nullptr);
 
 // Reads rows [begin, end) of `m`, and their facts.
 void read_rows(const Matrix& m, std::int64_t begin, std::int64_t end, Lines& lines);

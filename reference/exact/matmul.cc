@@ -24,7 +24,9 @@ void dots(const Matrix& a, const Matrix& b, const MutableMatrix& c) {
     for (std::int64_t j = 0; j < c.cols; ++j) {
       const Pair pair{left.row(i), right.row(j), left.stride};
       std::uint64_t bits;
-      if (!decide(c.dtype, cascade(pair), bits)) bits = dot_slowly(c.dtype, pair);
+      if (!decide(c.dtype, cascade(pair), bits) &&
+          !decide(c.dtype, compensated(pair, left.norm[i] * right.norm[j]), bits))
+        bits = dot_slowly(c.dtype, pair);
       store(c.dtype, at(c, i, j), bits);
     }
 }
