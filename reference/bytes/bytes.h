@@ -9,14 +9,24 @@
 
 namespace plumb {
 
-// For each device the fewest bytes it must receive in a reshard: the elements of its target block
-// that it does not already hold finished. Of a sum it holds a part of it must receive at least one
-// value an element. A target left unfinished over an axis may be made without receiving.
+// For each device the fewest bytes it must receive in a reshard, between the ends of its chain.
+//   finished -> finished   the elements of its target block that it does not hold
+//   a sum is finished      one value for each element of its target block: of a sum it holds a part at
+//                          most, and what the other parts add to must reach it
+//   a target is left unfinished: the devices of a fibre along its unfinished axes make it together; what
+//                          must enter the fibre is counted on its first device, the others may receive 0
+// Empty for a product, of which no bound is known. Linear in the number of devices.
 std::vector<std::int64_t> fewest_bytes(const Case&);
 
-// The cheapest plan of a stated family for the whole case, in bytes received over all devices: reduce-
-// scatter and all-gather for sums, direct moves for the rest. `family` says so in words. Printed as
-// `best known`, never as a bound; equal to the bound where nothing is summed.
+// The cheapest plan of a stated family for the whole case, in bytes received over all devices. `family`
+// says it in words. Printed as `best known`, never as a bound; never below the sum of fewest_bytes, and
+// equal to it where nothing is summed.
+//   reshard   an element that is moved is sent straight to each device that lacks it. A sum is added up
+//             where it is needed and a part lies, if there is such a device, and sent on from there: for
+//             an all-reduce over n devices 2(n-1) values an element, reduce-scatter and all-gather
+//   einsum, grouped   each axis splits a dimension of the product that it splits in an operand or the
+//             result (or the parts of an unfinished operand), or repeats it; operands are resharded to
+//             this split, the result from it
 struct BestKnown {
   std::int64_t bytes = 0;
   std::string family;
@@ -27,7 +37,13 @@ BestKnown best_known(const Case&);
 std::string derivation(const Case&);
 
 // Bytes that one device of a group of n receives in a collective with `in` bytes of operand and `out`
-// bytes of result a device; -1 for an unknown kind. One table prices collectives.
+// bytes of result a device, rounded up; -1 for an unknown kind. One table prices collectives.
+//   all-reduce            2(n-1)/n in     reduce-scatter and all-gather
+//   reduce-scatter        (n-1) out
+//   all-gather            (n-1)/n out
+//   all-to-all            (n-1)/n in
+//   collective-permute    in              from another device
+//   collective-broadcast  (n-1)/n in      on average: all but one device receive
 std::int64_t price(std::string_view kind, std::int64_t n, std::int64_t in, std::int64_t out);
 
 }  // namespace plumb

@@ -1,0 +1,45 @@
+#include "reference/bytes/bytes.h"
+
+#include <fmt/format.h>
+
+#include "reference/bytes/family.h"
+#include "reference/bytes/move.h"
+
+namespace plumb {
+namespace {
+
+Move move(const Case& c) { return {c.mesh, c.op.operands[0], result(c), c.rule}; }
+
+BestKnown best_reshard(const Case& c) {
+  const bool summed = parts(c.mesh, c.op.operands[0]) > 1;
+  return {cheapest_elements(move(c)) * format(result(c).dtype).bytes,
+          summed ? "each sum is added up on one device that needs it and sent on from there"
+                 : "each element is sent straight to every device that lacks it"};
+}
+
+BestKnown best_product(const Case& c) {
+  const Words letters = words(c.op);
+  const bool einsum = std::holds_alternative<Einsum>(c.op.kind);
+  BestKnown best{-1, {}};
+  for (const Split& split : splits(c, letters)) {
+    const Moved moved = einsum ? moved_in_einsum(c, letters, split) : moved_in_grouped(c, letters, split);
+    if (best.bytes >= 0 && moved.all() >= best.bytes) continue;
+    best = {moved.all(),
+            fmt::format("the work split {}: lhs moves {} bytes, rhs {}, the result {}", print(c.mesh, split),
+                        moved.operands[0], moved.operands[1], moved.result)};
+  }
+  return best;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> fewest_bytes(const Case& c) {
+  if (!is_reshard(c)) return {};
+  std::vector<std::int64_t> fewest = fewest_elements(move(c));
+  for (std::int64_t& n : fewest) n *= format(result(c).dtype).bytes;
+  return fewest;
+}
+
+BestKnown best_known(const Case& c) { return is_reshard(c) ? best_reshard(c) : best_product(c); }
+
+}  // namespace plumb

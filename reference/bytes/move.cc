@@ -1,0 +1,160 @@
+#include "reference/bytes/move.h"
+
+#include <algorithm>
+
+namespace plumb {
+namespace {
+
+std::int64_t digits(const Mesh& mesh, const std::vector<AxisId>& axes, const std::vector<std::int64_t>& at) {
+  std::int64_t index = 0;
+  for (AxisId axis : axes) index = index * mesh.axes[axis].size + at[axis];
+  return index;
+}
+
+// Steps `at` through all coordinates along `axes`; false when it is back at the start.
+bool next(const Mesh& mesh, const std::vector<AxisId>& axes, std::vector<std::int64_t>& at) {
+  for (AxisId axis : axes) {
+    if (++at[axis] < mesh.axes[axis].size) return true;
+    at[axis] = 0;
+  }
+  return false;
+}
+
+// How many of the source's parts no fibre of the target holds together.
+std::int64_t foreign_parts(const Move& move) {
+  std::int64_t n = 1;
+  for (AxisId axis : move.from.unfinished)
+    if (!contains(move.to.unfinished, axis)) n *= move.mesh.axes[axis].size;
+  return n;
+}
+
+// Dimensions bound together by the axes that they share, and those axes.
+struct Bundle {
+  std::vector<std::size_t> dims;
+  std::vector<AxisId> axes;
+};
+
+std::vector<Bundle> bundles(const Move& move, const std::vector<AxisId>& along) {
+  std::vector<Bundle> all;
+  for (std::size_t d = 0; d < move.to.dims.size(); ++d) {
+    Bundle bundle{{d}, {}};
+    for (const Dim* dim : {&move.from.dims[d], &move.to.dims[d]})
+      for (AxisId axis : dim->axes)
+        if (!contains(along, axis) && !contains(bundle.axes, axis)) bundle.axes.push_back(axis);
+    for (std::size_t i = all.size(); i-- > 0;) {
+      const auto shared = [&](AxisId axis) { return contains(bundle.axes, axis); };
+      if (std::ranges::none_of(all[i].axes, shared)) continue;
+      bundle.dims.insert(bundle.dims.end(), all[i].dims.begin(), all[i].dims.end());
+      for (AxisId axis : all[i].axes)
+        if (!shared(axis)) bundle.axes.push_back(axis);
+      all.erase(all.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    all.push_back(std::move(bundle));
+  }
+  return all;
+}
+
+// The elements that lie where they are needed, summed over the coordinates along every axis that
+// splits the source or the target but those `along`, whose pieces of the source are joined.
+struct Stay {
+  std::int64_t elements = 1, coordinates = 1;
+};
+Stay stay(const Move& move, const std::vector<AxisId>& along) {
+  Stay all;
+  std::vector<std::int64_t> at(move.mesh.axes.size(), 0);
+  for (const Bundle& bundle : bundles(move, along)) {
+    std::int64_t sum = 0;
+    do {
+      std::int64_t elements = 1;
+      for (std::size_t d : bundle.dims) elements *= overlap(move, d, at, along);
+      sum += elements;
+    } while (next(move.mesh, bundle.axes, at));
+    all.elements *= sum;
+    all.coordinates *= axes_size(move.mesh, bundle.axes);
+  }
+  return all;
+}
+
+// Whether an axis cuts the source and neither the target nor its fibres: then every element is missing
+// in some fibre that needs it.
+bool spread(const Move& move) {
+  for (const Dim& dim : move.from.dims)
+    for (AxisId axis : dim.axes) {
+      const auto cuts = [&](const Dim& to) { return contains(to.axes, axis); };
+      if (move.mesh.axes[axis].size > 1 && !contains(move.to.unfinished, axis) &&
+          std::ranges::none_of(move.to.dims, cuts))
+        return true;
+    }
+  return false;
+}
+
+}  // namespace
+
+bool contains(const std::vector<AxisId>& axes, AxisId axis) {
+  return std::ranges::find(axes, axis) != axes.end();
+}
+
+std::int64_t overlap(const Move& move, std::size_t dim, const std::vector<std::int64_t>& at,
+                     const std::vector<AxisId>& along) {
+  const Dim &from = move.from.dims[dim], &to = move.to.dims[dim];
+  const Range want = piece(move.mesh, to, move.rule, digits(move.mesh, to.axes, at));
+  std::vector<AxisId> joined;
+  for (AxisId axis : from.axes)
+    if (contains(along, axis)) joined.push_back(axis);
+  std::vector<std::int64_t> there;
+  if (!joined.empty()) there = at;
+  for (AxisId axis : joined) there[axis] = 0;
+  std::int64_t covered = 0;
+  do {
+    const Range have =
+        piece(move.mesh, from, move.rule, digits(move.mesh, from.axes, joined.empty() ? at : there));
+    covered += std::max<std::int64_t>(0, std::min(want.end, have.end) - std::max(want.begin, have.begin));
+  } while (next(move.mesh, joined, there));
+  return covered;
+}
+
+Need need(const Move& move, std::int64_t device) {
+  const std::vector<std::int64_t> at = coordinates(move.mesh, device);
+  Need n;
+  for (AxisId axis : move.to.unfinished) n.counted = n.counted && at[axis] == 0;
+  n.needs = n.holds = 1;
+  for (std::size_t d = 0; d < move.to.dims.size(); ++d) {
+    n.needs *=
+        piece(move.mesh, move.to.dims[d], move.rule, digits(move.mesh, move.to.dims[d].axes, at)).size();
+    n.holds *= overlap(move, d, at, move.to.unfinished);
+  }
+  if (foreign_parts(move) > 1) n.holds = 0;
+  return n;
+}
+
+std::vector<std::int64_t> fewest_elements(const Move& move) {
+  std::vector<std::int64_t> fewest(devices(move.mesh), 0);
+  for (std::size_t device = 0; device < fewest.size(); ++device) {
+    const Need n = need(move, static_cast<std::int64_t>(device));
+    if (n.counted) fewest[device] = n.needs - n.holds;
+  }
+  return fewest;
+}
+
+// P parts; Q of them foreign to a fibre of the target; `fibres` of those need each element.
+//   P = 1      an element goes to every fibre that lacks it
+//   Q = 1      where a fibre lacks it, P-1 values add it up at one that does not, and one goes to each
+//   Q > 1      P-1 values add it up at one fibre (P where no fibre in need holds a part), and one goes
+//              to each other; or so within each of the P/Q parts that the target keeps apart
+std::int64_t cheapest_elements(const Move& move) {
+  const std::vector<AxisId>& along = move.to.unfinished;
+  std::int64_t cut = 1;
+  for (const Dim& dim : move.to.dims) cut *= axes_size(move.mesh, dim.axes);
+  const std::int64_t whole = elements(move.to), P = parts(move.mesh, move.from), Q = foreign_parts(move);
+  const std::int64_t all_fibres = devices(move.mesh) / axes_size(move.mesh, along), fibres = all_fibres / cut;
+  if (Q > 1) {
+    const std::int64_t rooted = stay(move, {}).elements;
+    return std::min(P / Q * (whole * (Q - 1 + fibres) - rooted), whole * (P - 1 + fibres) - rooted);
+  }
+  const Stay held = stay(move, along);
+  const std::int64_t missing = whole * fibres - held.elements * (all_fibres / held.coordinates);
+  const std::int64_t touched = spread(move) ? whole : whole - held.elements;
+  return P == 1 ? missing : missing + (P - 1) * touched;
+}
+
+}  // namespace plumb

@@ -1,0 +1,180 @@
+#include "reference/bytes/move.h"
+
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "reference/bytes/bytes.h"
+#include "reference/words/enumerate.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+std::int64_t sum(const std::vector<std::int64_t>& all) {
+  return std::accumulate(all.begin(), all.end(), std::int64_t{0});
+}
+
+std::vector<Mesh> meshes() {
+  return {parse_mesh("x=2"),
+          parse_mesh("x=3"),
+          parse_mesh("x=2,y=2"),
+          parse_mesh("x=2,y=3"),
+          parse_mesh("x=1,y=2"),
+          parse_mesh("x=2,y=2,z=2"),
+          parse_mesh("x=3,y=2,z=2 ids=3,1,0,2,11,10,9,4,5,6,7,8")};
+}
+
+// Every pair of specs of small meshes, even, uneven and with empty blocks, both rules.
+template <class Visit>
+void each_move(bool unfinished, Visit&& visit) {
+  for (const Mesh& mesh : meshes())
+    for (const std::vector<std::int64_t>& sizes : {
+             std::vector<std::int64_t>{12, 2},
+             {5,  3}
+    }) {
+      const auto specs = all_specs(mesh, DType::f32, sizes, unfinished);
+      for (std::size_t i = 0; i < specs.size(); ++i)
+        for (std::size_t j = i % 3; j<specs.size(); j += specs.size()> 50 ? 3 : 1)
+          visit(Move{mesh, specs[i], specs[j], (i + j) % 2 ? Rule::nested : Rule::flat});
+    }
+}
+
+std::string print(const Move& m) {
+  return print(m.mesh) + ": " + print(m.mesh, m.from) + " -> " + print(m.mesh, m.to);
+}
+
+bool inside(std::int64_t row, std::int64_t col, const Slice& slice) {
+  return slice[0].begin <= row && row < slice[0].end && slice[1].begin <= col && col < slice[1].end;
+}
+
+// One element of a move by the definition, over sets of devices.
+struct Element {
+  std::set<std::int64_t> holders[64];           // of each part
+  std::vector<std::set<std::int64_t>> needing;  // fibres along the target's unfinished axes
+};
+
+Element element(const Move& m, std::int64_t row, std::int64_t col) {
+  Element e;
+  for (std::int64_t d = 0; d < devices(m.mesh); ++d)
+    if (inside(row, col, block(m.mesh, m.from, m.rule, d))) e.holders[part(m.mesh, m.from, d)].insert(d);
+  for (const auto& fibre : fibres(m.mesh, m.to.unfinished))
+    if (inside(row, col, block(m.mesh, m.to, m.rule, fibre.front())))
+      e.needing.emplace_back(fibre.begin(), fibre.end());
+  return e;
+}
+
+bool meet(const std::set<std::int64_t>& a, const std::set<std::int64_t>& b) {
+  return std::ranges::any_of(a, [&](std::int64_t device) { return b.contains(device); });
+}
+
+bool has_all_parts(const Element& e, std::int64_t parts, const std::set<std::int64_t>& fibre) {
+  for (std::int64_t p = 0; p < parts; ++p)
+    if (!meet(e.holders[p], fibre)) return false;
+  return true;
+}
+
+// Values that the plan of best_known moves for one element whose target is finished.
+std::int64_t plan_for_finished(const Element& e, std::int64_t parts) {
+  const auto lacking =
+      std::ranges::count_if(e.needing, [&](const auto& fibre) { return !has_all_parts(e, parts, fibre); });
+  if (parts == 1) return lacking;
+  const bool rooted = std::ranges::any_of(e.needing, [&](const auto& fibre) {
+    for (std::int64_t p = 0; p < parts; ++p)
+      if (meet(e.holders[p], fibre)) return true;
+    return false;
+  });
+  return parts - 1 + std::ssize(e.needing) - (rooted ? 1 : 0);
+}
+
+TEST(Move, FewestIsCountedElementByElement) {
+  each_move(true, [](const Move& m) {
+    std::int64_t want = 0;
+    for (std::int64_t row = 0; row < m.to.dims[0].size; ++row)
+      for (std::int64_t col = 0; col < m.to.dims[1].size; ++col) {
+        const Element e = element(m, row, col);
+        for (const auto& fibre : e.needing) want += !has_all_parts(e, parts(m.mesh, m.from), fibre);
+      }
+    ASSERT_EQ(sum(fewest_elements(m)), want) << print(m);
+  });
+}
+
+TEST(Move, CheapestIsCountedElementByElement) {
+  each_move(true, [](const Move& m) {
+    ASSERT_GE(cheapest_elements(m), sum(fewest_elements(m))) << print(m);
+    if (!m.to.unfinished.empty()) return;
+    std::int64_t want = 0;
+    for (std::int64_t row = 0; row < m.to.dims[0].size; ++row)
+      for (std::int64_t col = 0; col < m.to.dims[1].size; ++col)
+        want += plan_for_finished(element(m, row, col), parts(m.mesh, m.from));
+    ASSERT_EQ(cheapest_elements(m), want) << print(m);
+  });
+}
+
+TEST(Move, AFinishedOneIsFreeExactlyWhereTheTargetLiesInTheSource) {
+  each_move(false, [](const Move& m) {
+    const std::vector<std::int64_t> fewest = fewest_elements(m);
+    for (std::int64_t d = 0; d < devices(m.mesh); ++d) {
+      const Slice from = block(m.mesh, m.from, m.rule, d), to = block(m.mesh, m.to, m.rule, d);
+      bool lies_in = true;
+      for (std::int64_t row = to[0].begin; row < to[0].end; ++row)
+        for (std::int64_t col = to[1].begin; col < to[1].end; ++col)
+          lies_in = lies_in && inside(row, col, from);
+      ASSERT_EQ(fewest[d] == 0, lies_in) << print(m) << " device " << d;
+      ASSERT_LE(fewest[d], elements(to));
+    }
+    ASSERT_EQ(cheapest_elements(m), sum(fewest)) << print(m);
+  });
+}
+
+TEST(Move, GoingByAThirdLayoutIsNeverFewer) {
+  for (const char* text : {"x=2,y=2", "x=2,y=3"}) {
+    const Mesh mesh = parse_mesh(text);
+    for (Rule rule : {Rule::flat, Rule::nested}) {
+      const auto specs = all_specs(mesh, DType::f32, {5, 6}, false);
+      for (const Spec& a : specs)
+        for (const Spec& b : specs)
+          for (const Spec& c : specs) {
+            const auto direct = fewest_elements({mesh, a, c, rule}),
+                       first = fewest_elements({mesh, a, b, rule}),
+                       second = fewest_elements({mesh, b, c, rule});
+            for (std::size_t d = 0; d < direct.size(); ++d) ASSERT_LE(direct[d], first[d] + second[d]);
+          }
+    }
+  }
+}
+
+TEST(Move, ByHand) {
+  struct {
+    const char* line;
+    const char* fewest;
+    std::int64_t best;
+  } const rows[] = {
+      {"on x=2: reshard f32[8@x] -> f32[8]",                 "16 16",                           32      },
+      {"on x=2: reshard f32[8] -> f32[8@x]",                 "0 0",                             0       },
+      {"on x=2: reshard f32[8] -> f32[8]+x",                 "0 0",                             0       },
+      {"on x=2: reshard f32[8@x] -> f32[8]+x",               "0 0",                             0       },
+      {"on x=2: reshard f32[8]+x -> f32[8]+x",               "0 0",                             0       },
+      {"on x=2: reshard bf16[8]+x -> bf16[8]",               "16 16",                           32      },
+      {"on x=1: reshard f32[8]+x -> f32[8]",                 "0",                               0       },
+ // the fibre along y lacks half of the array, counted on its first device
+      {"on x=2,y=2: reshard f32[8@x] -> f32[8]+y",           "16 0 16 0",                       32      },
+ // parts over x stay apart; those over y are added up in each
+      {"on x=2,y=2: reshard f32[8]+x.y -> f32[8]+x",         "32 32 0 0",                       128     },
+ // experts 0..3 over (f,e) to e alone: devices receive 1, 2, 2 and 1 of the 4
+      {"on f=2,e=2: reshard f32[4@f.e] -> f32[4@e]",         "4 8 8 4",                         24      },
+      {"on x=4: reshard f32[5@x] -> f32[5]",                 "12 12 16 20",                     60      },
+      {"on x=2,y=2,z=2: reshard f32[8,4]+x.y.z -> f32[8,4]", "128 128 128 128 128 128 128 128", 14 * 128},
+  };
+  for (const auto& row : rows) {
+    const Case c = parse_case(row.line);
+    EXPECT_EQ(fmt::format("{}", fmt::join(fewest_bytes(c), " ")), row.fewest) << row.line;
+    EXPECT_EQ(best_known(c).bytes, row.best) << row.line;
+  }
+}
+
+}  // namespace
+}  // namespace plumb
