@@ -1,6 +1,7 @@
 #include "harness/command/flags.h"
 
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 
 #include "reference/words/text.h"
 
@@ -9,7 +10,8 @@ namespace plumb {
 void add_running(CLI::App& app, Running& r) {
   app.add_option("--backend", r.backends,
                  "NAME[@RELEASE][,option=value...], or a command that speaks the protocol (may repeat); "
-                 "default: $PLUMB_BACKEND, else local");
+                 "default: $PLUMB_BACKEND, else local")
+      ->allow_extra_args(false);  // what follows its one value is a case
   app.add_option("--jobs", r.jobs, "Cases at a time")->check(CLI::Range(1, 1024));
   app.add_option("--timeout", r.timeout, "Seconds that a backend has to start, to compile and to run")
       ->check(CLI::PositiveNumber);
@@ -25,6 +27,12 @@ Settings settings(const Running& r) {
   Settings s = r.settings;
   if (r.timeout > 0) s.start_seconds = s.compile_seconds = s.run_seconds = r.timeout;
   return s;
+}
+
+std::vector<std::string> backends_of(const Running& r) {
+  if (!r.backends.empty()) return r.backends;
+  const char* given = std::getenv("PLUMB_BACKEND");
+  return {given && *given ? given : "local"};
 }
 
 void add_output(CLI::App& app, Output& out) {

@@ -49,9 +49,11 @@ std::vector<std::int64_t> selected(const Cases& cases, const Where& where) {
 
 void add_selection(CLI::App& app, Selection& s) {
   app.add_option("case", s.lines, "Cases, one line of text each; a star is every layout, a bar another size");
-  app.add_option("--suite", s.suites, "A suite (may repeat); NAME:2x3 puts its patterns on another mesh");
+  app.add_option("--suite", s.suites, "A suite (may repeat); NAME:2x3 puts its patterns on another mesh")
+      ->allow_extra_args(false);
   app.add_option("--cases", s.files,
-                 "A file of cases, one a line, # comments; - is standard input (may repeat)");
+                 "A file of cases, one a line, # comments; - is standard input (may repeat)")
+      ->allow_extra_args(false);
   app.add_option("--where", s.where, "Only the cases for which this holds\n" + where_help());
   app.add_option("--sample", s.sample, "This many of them, chosen by --seed")->check(CLI::PositiveNumber);
   app.add_option("--seed", s.seed, "The seed of --sample");
