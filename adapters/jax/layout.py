@@ -47,6 +47,10 @@ def devices():
 _started = []
 
 
+def started():
+    return bool(_started)
+
+
 @functools.lru_cache(maxsize=1)
 def place_of():
     """The number of each device: its position in devices()."""

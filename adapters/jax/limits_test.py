@@ -1,0 +1,69 @@
+"""The limits: every one is shown by a refusal of this release, and a limit that is not refused does not hold."""
+
+import os
+import subprocess
+import sys
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, os.pardir, "python")]
+os.environ["JAX_PLATFORMS"] = "cpu"
+
+import backend
+import limits
+import probe
+
+# Rows that some releases have lifted, or had not yet.
+BY_RELEASE = {"grouped product on explicit axes", "unreduced needs Shardy"}
+
+
+def table(row, refusal):
+    made = limits.Table("auto", "shardy", refusal)
+    made.rows = [row]
+    return made
+
+
+class Limits(unittest.TestCase):
+    def test_every_row_is_refused_in_the_words_it_expects(self):
+        worker = [sys.executable, "-I", os.path.join(HERE, "worker.py"), "--probe"]
+        child = subprocess.run(worker, capture_output=True, text=True)
+        self.assertEqual(child.returncode, 0, child.stdout)
+        state = {}
+        for line in child.stdout.splitlines():
+            _, name, answer = line.split(": ", 2)
+            state.setdefault(name, set()).add(answer.split(":")[0])
+        self.assertEqual(set(state), {row.name for row in limits.ROWS})
+        for name, answers in state.items():
+            allowed = {"refused"} | ({"not a limit here"} if name in BY_RELEASE else set())
+            self.assertLessEqual(answers, allowed, name)
+
+    def test_a_row_that_jax_does_not_refuse_does_not_hold(self):
+        worker = backend.Backend({"style": "auto", "partitioner": "shardy"})
+        worker.hello({"axes": [["x", 2]]})
+        case = probe.as_case(limits._reshard("f32[4@x]", "f32[4]"))
+        planted = limits.Row("planted", "no all-gather", lambda c: True, ("auto",), "all-gather",
+                             limits._reshard("f32[4@x]", "f32[4]"))
+        self.assertIsNone(table(planted, lambda p: probe.refusal(worker, p)).find(case))
+        uneven = next(r for r in limits.ROWS if r.name == "uneven argument")
+        row, words = table(uneven, lambda p: probe.refusal(worker, p)).find(probe.as_case(uneven.probe))
+        self.assertIn("5", words)
+
+    def test_other_words_are_no_refusal_of_this_limit(self):
+        row = limits.Row("planted", "", lambda c: True, ("auto",), "unreduced", {})
+        self.assertIsNone(table(row, lambda p: "ZeroDivisionError").find(None))
+
+    def test_a_probe_runs_once(self):
+        asked = []
+        row = limits.Row("planted", "", lambda c: True, ("auto",), "no", {})
+        made = table(row, lambda p: asked.append(p) or "no")
+        self.assertEqual([bool(made.find(None)) for _ in range(3)], [True] * 3)
+        self.assertEqual(len(asked), 1)
+
+    def test_every_probe_is_a_case_of_its_row(self):
+        for row in limits.ROWS:
+            if row.probe:
+                self.assertTrue(row.holds(probe.as_case(row.probe)), row.name)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,209 @@
+"""The JAX worker, run as the harness runs it. Needs the Python of an environment made by scripts/environment."""
+
+import json
+import os
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, os.pardir, "python")]
+
+import drive
+
+WORKER = os.path.join(HERE, "worker.py")
+XY = {"axes": [["x", 2], ["y", 2]]}
+
+# Runs the worker with a JAX that was tampered with: argv[2] is Python text.
+PATCHED = """
+import runpy, sys
+tamper, sys.argv = sys.argv[2], [sys.argv[1]]
+import jax
+exec(tamper)
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+def start(tamper=None, mesh=XY, stderr=None, **options):
+    command = [sys.executable, "-I"] + (["-c", PATCHED, WORKER, tamper] if tamper else [WORKER])
+    driver = drive.Driver(command, stderr=stderr, PLUMB_OPTIONS=json.dumps(options))
+    reply = driver.hello(mesh)
+    assert reply["type"] == "hello", reply
+    return driver
+
+
+def reshard(*specs, mesh=XY):
+    return {"mesh": mesh, "op": "reshard", "operands": list(specs[:1]), "chain": list(specs[1:]), "line": " ".join(specs)}
+
+
+def einsum(letters, left, right, *chain, mesh=XY):
+    ins, out = letters.split("->")
+    lhs, rhs = ins.split(",")
+    return {"mesh": mesh, "op": "einsum", "lhs": lhs, "rhs": rhs, "out": out, "operands": [left, right],
+            "chain": list(chain), "line": letters}
+
+
+def grouped(form, left, right, out, sizes):
+    return {"mesh": XY, "op": "grouped", "form": form, "sizes": [sizes], "operands": [left, right], "chain": [out],
+            "line": form}
+
+
+class Worker(unittest.TestCase):
+    """Each test starts workers of its own; they end with it."""
+
+    def start(self, *args, **options):
+        driver = start(*args, stderr=self.errors, **options)
+        self.addCleanup(lambda: (driver.process.kill(), driver.process.wait(), driver.replies.close()))
+        return driver
+
+    def setUp(self):
+        self.errors = tempfile.TemporaryFile("w+")
+        self.addCleanup(self.errors.close)
+
+    def check(self, reply, want):
+        """Every block holds what its own slice says."""
+        self.assertEqual(reply["type"], "result", reply)
+        for block in reply["blocks"]:
+            part = want[tuple(slice(*ranges[0]) for ranges in block["slices"])]
+            np.testing.assert_array_equal(np.array(block["data"]).reshape(part.shape), part)
+
+
+class Answers(Worker):
+    def test_values_claims_and_slices(self):
+        a = np.arange(32.0).reshape(8, 4)
+        b = (np.arange(32.0) % 5).reshape(4, 8)
+        for partitioner in ("shardy", "gspmd"):
+            for style in ("auto", "explicit"):
+                with self.subTest(f"{partitioner} {style}"):
+                    driver = self.start(partitioner=partitioner, style=style)
+                    for spec in ("f32[8,4]", "f32[8@y.x,4]", "f32[8@x,4@y]", "f32[8,4@y]"):
+                        reply = driver.run(reshard("f32[8@x.y,4]", spec), [a.ravel()])
+                        self.check(reply, a)
+                        self.assertEqual(reply["claims"], [spec])
+                    reply = driver.run(einsum("mk,kn->mn", "f32[8@x,4@y]", "f32[4@y,8]", "f32[8@x,8@y]"),
+                                       [a.ravel(), b.ravel()])
+                    self.check(reply, a @ b)
+
+    def test_grouped(self):
+        x, w = np.arange(32.0).reshape(8, 4) % 7, np.arange(24.0).reshape(2, 4, 3) % 5
+        y = np.concatenate([x[:3] @ w[0], x[3:] @ w[1]])
+        driver = self.start()
+        reply = driver.run(grouped("fwd", "f32[8@x,4]", "f32[2@y,4,3]", "f32[8@x,3]", [3, 5]), [x.ravel(), w.ravel()])
+        self.check(reply, y)
+        reply = driver.run(grouped("dgrad", "f32[8@x,3]", "f32[2,4,3]", "f32[8@x,4]", [3, 5]), [y.ravel(), w.ravel()])
+        self.check(reply, np.concatenate([y[:3] @ w[0].T, y[3:] @ w[1].T]))
+        reply = driver.run(grouped("wgrad", "f32[8@x,4]", "f32[8@x,3]", "f32[2@x,4,3]", [3, 5]), [x.ravel(), y.ravel()])
+        self.check(reply, np.stack([x[:3].T @ y[:3], x[3:].T @ y[3:]]))
+
+    def test_unfinished_operands_parts_and_results(self):
+        parts = np.arange(16.0).reshape(4, 4) ** 2
+        driver = self.start(style="explicit")
+        self.check(driver.run(reshard("f32[4]+y.x", "f32[4@x]"), [parts.ravel()]), parts.sum(0))
+        reply = driver.run(reshard("f32[4]+y.x", "f32[4]+y.x"), [parts.ravel()])
+        self.assertEqual(reply["claims"], ["f32[4]+y.x"])
+        for block in reply["blocks"]:  # device 2x + y holds part 2y + x
+            self.assertIsNone(block["slices"])
+            self.assertEqual(block["data"], list(parts[2 * (block["device"] % 2) + block["device"] // 2]))
+
+    def test_device_ids_are_those_of_the_case(self):
+        mesh = {**XY, "ids": [3, 1, 0, 2]}
+        reply = self.start().run(reshard("f32[4@x,2@y]", "f32[4@x,2]", mesh=mesh), [list(range(8))])
+        self.assertEqual([b["device"] for b in reply["blocks"]], [3, 1, 0, 2])
+        self.assertEqual(reply["trace"][0]["groups"], [[3, 1], [0, 2]])
+        self.check(reply, np.arange(8.0).reshape(4, 2))
+
+    def test_single_collectives(self):
+        driver = self.start(style="shard_map")
+        parts = np.arange(16.0).reshape(2, 8)
+        table = [("f32[8]+x", "f32[8]", "all-reduce"), ("f32[8]+x", "f32[8@x]", "reduce-scatter"),
+                 ("f32[8,2@x]", "f32[8,2]", "all-gather"), ("f32[8@y.x,2]", "f32[8@y,2@x]", "all-to-all")]
+        for source, target, kind in table:
+            want = parts.sum(0) if "+" in source else parts.reshape(8, 2)
+            reply = driver.run(reshard(source, target), [parts.ravel()])
+            self.check(reply, want)
+            self.assertEqual([e["kind"] for e in reply["trace"]], [kind])
+        self.assertEqual(driver.run(reshard("f32[8@x]", "f32[8@y]"))["type"], "unsupported")
+
+    def test_dtypes_move_as_bits(self):
+        driver = self.start()
+        for dtype in ("s8", "f8e4m3", "f8e5m2", "e8m0"):
+            reply = driver.run(reshard(f"{dtype}[120@x]", f"{dtype}[120@y]"), [list(range(120))])
+            self.check(reply, np.arange(120))
+        self.check(driver.run(reshard("f64[4@x]", "f64[4]"), [[0.1, 2**-1074, 1e308, -0.0]]),
+                   np.array([0.1, 2**-1074, 1e308, -0.0]))
+        self.check(driver.run(reshard("f32[4@x]", "f32[4]"), [[1, 2, 3, 4]]), np.arange(1.0, 5))
+
+    def test_more_devices_than_at_first(self):
+        driver = self.start()
+        wide = {"axes": [["x", 128]]}
+        self.check(driver.run(reshard("f32[4@x]", "f32[4]"), [[1, 2, 3, 4]]), np.arange(1.0, 5))
+        self.check(driver.run(reshard("f32[128@x]", "f32[128]", mesh=wide), [list(range(128))]), np.arange(128.0))
+        self.check(driver.run(reshard("f32[4@x]", "f32[4]"), [[1, 2, 3, 4]]), np.arange(1.0, 5))
+
+    def test_hlo_is_kept_on_request(self):
+        with tempfile.TemporaryDirectory() as folder:
+            reply = self.start(hlo=folder).run(reshard("f32[4@x]", "f32[4]"))
+            kept = os.listdir(reply["hlo"])
+        self.assertTrue(any("before_optimizations" in name for name in kept), kept)
+        self.assertTrue(any("after_spmd-partitioning" in name for name in kept), kept)
+
+    def test_a_rematerialization_is_noted(self):
+        case = reshard("f32[4@y.x,4]", "f32[4@x,4@y]")
+        self.assertNotIn("notes", self.start().run(case))
+        with tempfile.TemporaryDirectory() as folder:
+            mesh = {"axes": [["x", 2], ["y", 2], ["z", 2]]}
+            case = reshard("f32[8@x,8@y]", "f32[8@z.y.x,8]", mesh=mesh)
+            notes = [self.start(partitioner=p).run(case).get("notes") for p in ("shardy", "gspmd")]
+        self.assertIn(["involuntary full rematerialization"], notes)
+
+
+class Tampered(Worker):
+    """A JAX that lies, or does more than it should, is seen."""
+
+    JIT = "real = jax.jit\ndef jit(f, **k):\n    return {}\njax.jit = jit\n"
+
+    def test_another_layout_shows_in_claim_and_slices(self):
+        honest = self.start().run(reshard("f32[4]", "f32[4@x]"))
+        self.assertEqual((honest["claims"], honest["blocks"][0]["slices"]), (["f32[4@x]"], [[[0, 2]]]))
+        tamper = self.JIT.format("real(f, **{**k, 'out_shardings': k['in_shardings'][0]})")
+        reply = self.start(tamper).run(reshard("f32[4]", "f32[4@x]"))
+        self.assertEqual((reply["claims"], reply["blocks"][0]["slices"]), (["f32[4]"], [[[0, 4]]]))
+
+    def test_slices_are_those_of_the_shard(self):
+        tamper = ("real = vars(jax.Shard)['index'].__get__\njax.Shard.index = property(lambda s: tuple("
+                  "i if i.start is None else slice(i.start + 1, i.stop + 1) for i in real(s, type(s))))")
+        reply = self.start(tamper).run(reshard("f32[4]", "f32[4@x]"))
+        self.assertEqual(reply["blocks"][0]["slices"], [[[1, 3]]])
+
+    def test_an_extra_collective_shows_in_the_trace(self):
+        case = reshard("f32[4@x]", "f32[4@x]")
+        self.assertEqual(self.start().run(case)["trace"], [])
+        tamper = self.JIT.format(
+            "real(lambda x: jax.lax.with_sharding_constraint(x, jax.sharding.NamedSharding("
+            "k['in_shardings'][0].mesh, jax.sharding.PartitionSpec())) + 0, **k)")
+        found = self.start(tamper).run(case)["trace"]
+        self.assertEqual([(e["kind"], e["groups"]) for e in found], [("all-gather", [[0, 2], [1, 3]])])
+
+    def test_a_wrong_group_shows_in_the_trace(self):
+        case = reshard("f32[4]+x", "f32[4]")
+        groups = lambda driver: driver.run(case)["trace"][0]["groups"]
+        self.assertEqual(groups(self.start(style="shard_map")), [[0, 2], [1, 3]])
+        tamper = "real = jax.lax.psum\njax.lax.psum = lambda x, axes: real(x, 'y')"
+        self.assertEqual(groups(self.start(tamper, style="shard_map")), [[0, 1], [2, 3]])
+
+    def test_what_jax_refuses_is_reneged_with_its_words(self):
+        tamper = self.JIT.format("1 / 0")
+        driver = self.start(tamper)
+        reply = driver.run(reshard("f32[4]", "f32[4@x]"))
+        self.assertEqual((reply["type"], reply["message"]), ("reneged", "ZeroDivisionError: division by zero"))
+
+    def test_an_abort_ends_the_process_alone(self):
+        reply = self.start("jax.Array.block_until_ready = None\nimport os\njax.jit = lambda *a, **k: os.abort()").run(
+            reshard("f32[4]", "f32[4@x]"))
+        self.assertEqual(reply, {"type": "died", "code": -6})
+
+
+if __name__ == "__main__":
+    unittest.main()
