@@ -49,9 +49,10 @@ struct Widths {
   Shares plain[3], perturbed[3];
   std::int64_t units = 1;          // how many parts of the perturbed operand get a unit more
   std::int64_t active_blocks = 0;  // blocks that add something; a rotating subset where there are more
-  std::int64_t active_pairs = 0;   // of each block and column: 0 for all, else the others are zero
-  std::int64_t terms = 0;          // at most this, in units: the sum of |a b| over all terms of an element
-  std::int64_t carried = 0;        // and of the absolute sums of its blocks
+  bool narrow = false;  // only pairs narrow in the plain operand add something: the others may be wider
+  std::int64_t active_pairs = 0;  // of each block and column: 0 for all, else the others are zero
+  std::int64_t terms = 0;         // at most this, in units: the sum of |a b| over all terms of an element
+  std::int64_t carried = 0;       // and of the absolute sums of its blocks
 };
 
 struct Product {

@@ -47,8 +47,10 @@ std::int64_t number_at(const Matching& m, std::int64_t term) {
   return number < m.volume ? number : number - m.volume;
 }
 
-int class_of(const Spot& spot, std::int64_t item) {
-  return spot.volume == 1 ? 2 : static_cast<int>((item + spot.block + spot.cell) & 1);
+// In a narrow product the even pairs are wide in the perturbed operand; every block has one.
+int class_of(const Terms& t, const Spot& spot, std::int64_t item) {
+  if (spot.volume == 1) return 2;
+  return static_cast<int>((t.product.widths.narrow ? item : item + spot.block + spot.cell) & 1);
 }
 
 std::uint64_t item_key(const Terms& t, const Spot& spot, std::int64_t item) {
@@ -67,13 +69,18 @@ struct Column {
   bool active = true, unit_here = true;
 };
 
+std::int64_t blocks_of(const Product& p, const Spot& spot) {
+  return p.blocks_of_cell[p.blocks_of_cell.size() == 1 ? 0 : spot.cell];
+}
+
 Column column(const Terms& t, const Spot& spot, std::int64_t free) {
   const Product& p = t.product;
   Column col;
   const std::uint64_t where = times(kCell, spot.cell) + times(kFree, free);
   const std::uint64_t h = mix(t.chosen + where + times(kInBlock, spot.block));
-  if (spot.volume > 1) col.chosen = below(h, spot.volume / 2);
-  const std::int64_t blocks = p.blocks_of_cell[p.blocks_of_cell.size() == 1 ? 0 : spot.cell];
+  const std::int64_t items = spot.volume / 2;
+  if (items > 1) col.chosen = p.widths.narrow ? 2 * below(h, (items + 1) / 2) : below(h, items);
+  const std::int64_t blocks = blocks_of(p, spot);
   if (blocks > p.widths.active_blocks)
     col.active = (spot.block + below(mix(t.blocks + where), blocks)) % blocks < p.widths.active_blocks;
   const std::int64_t parts = p.widths.perturbed[0].parts;
@@ -89,7 +96,7 @@ double perturbed(const Terms& t, const Spot& spot, const Member& m, const Column
     const std::int64_t items = spot.volume / 2, turn = m.item - col.chosen;
     if ((turn < 0 ? turn + items : turn) >= w.active_pairs) return 0;
   }
-  std::int64_t magnitude = share(w.perturbed[class_of(spot, m.item)], h, t.part, remix(h, t.parts));
+  std::int64_t magnitude = share(w.perturbed[class_of(t, spot, m.item)], h, t.part, remix(h, t.parts));
   magnitude += m.extra && col.active && col.unit_here && m.item == col.chosen;
   return static_cast<double>(sign_of(h) * m.weight * magnitude);
 }
@@ -114,12 +121,17 @@ void along_free(Terms& t, const Spot& spot, std::int64_t count, double* out) {
   const Member m = member(spot.volume, number_at(matching, spot.term));
   const std::uint64_t base = item_key(t, spot, m.item);
   if (!t.perturbed) {
-    const Shares s = t.product.widths.plain[class_of(spot, m.item)];
+    const Shares s = t.product.widths.plain[class_of(t, spot, m.item)];
     for (std::int64_t i = 0; i < count; ++i) out[i] = plain(t, mix(base + times(kFree, i)), s);
     return;
   }
-  for (std::int64_t i = 0; i < count; ++i)
-    out[i] = perturbed(t, spot, m, column(t, spot, spot.free + i), mix(base + times(kFree, i)));
+  const Widths& w = t.product.widths;
+  if (m.extra || w.active_pairs > 0 || blocks_of(t.product, spot) > w.active_blocks) {
+    for (std::int64_t i = 0; i < count; ++i)
+      out[i] = perturbed(t, spot, m, column(t, spot, spot.free + i), mix(base + times(kFree, i)));
+  } else {
+    for (std::int64_t i = 0; i < count; ++i) out[i] = perturbed(t, spot, m, {}, mix(base + times(kFree, i)));
+  }
 }
 
 void along_contracted(Terms& t, const Spot& spot, std::int64_t count, double* out) {
@@ -132,7 +144,7 @@ void along_contracted(Terms& t, const Spot& spot, std::int64_t count, double* ou
     const Member m = member(spot.volume, number);
     const std::uint64_t h = mix(base + times(kGolden, m.item));
     out[i] = t.perturbed ? perturbed(t, spot, m, col, h)
-                         : plain(t, h, t.product.widths.plain[class_of(spot, m.item)]);
+                         : plain(t, h, t.product.widths.plain[class_of(t, spot, m.item)]);
     number += advance;
     number -= number >= spot.volume ? spot.volume : 0;
   }

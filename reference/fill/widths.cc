@@ -91,7 +91,11 @@ Widths widths(const Case& c, int perturbed, const Load& load) {
   if (!w.exists) return w;
   const std::int64_t block = sum / w.active_blocks;
   const Room matched{std::min(plain, block / w.units), other - w.units, room};
-  const Pair classes[3] = {wide_perturbed(matched, plain_parts), wide_plain(matched, perturbed_parts),
+  // On a narrow wire blocks add little: the wide elements of the plain operand only ever cancel then, and
+  // take the accumulator further.
+  w.narrow = std::min(plain, room / 4) / 4 >= matched.plain;
+  const Room wide{w.narrow ? plain : matched.plain, matched.perturbed, room};
+  const Pair classes[3] = {wide_perturbed(matched, plain_parts), wide_plain(wide, perturbed_parts),
                            balanced({plain, other, std::min(block, room)})};
   std::int64_t largest_term = 0, largest_plain = 0;
   for (int i = 0; i < 3; ++i) {
@@ -100,7 +104,7 @@ Widths widths(const Case& c, int perturbed, const Load& load) {
     const std::int64_t term = mass(w.plain[i]) * mass(w.perturbed[i]);
     if (i < 2 ? load.matched > 0 : load.matched < load.blocks) largest_term = std::max(largest_term, term);
     if (i < 2 ? load.matched > 0 : load.matched < load.blocks)
-      w.carried = std::max(w.carried, i < 2 ? w.units * mass(w.plain[i]) : term);
+      w.carried = std::max(w.carried, i == 2 ? term : i == 1 && w.narrow ? 0 : w.units * mass(w.plain[i]));
     if (i < 2) largest_plain = std::max(largest_plain, mass(w.plain[i]));
   }
   w.terms = w.active_pairs ? w.active_blocks * (2 * w.active_pairs + 3)

@@ -1,0 +1,262 @@
+// A certificate is a claim about every order and association of the sums of a case. Here it is tried:
+// the sums are added at random, rounding to the accumulate and wire types after every step, and compared
+// with integers.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+
+#include "reference/fill/fill.h"
+#include "reference/fill/recipe.h"
+#include "reference/fill/sums.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+using Scope = Certificate::Scope;
+
+int exponent_of(const Case& c) { return unit(c).exponent; }
+
+// One way to compute an element: the terms dealt to devices (term by term where any split is certified,
+// else block by block), added in acc, rounded to wire, added there, rounded to the result.
+double computed(const Case& c, Scope scope, const std::vector<Term>& terms, std::mt19937_64& random) {
+  std::map<std::uint64_t, std::vector<double>> devices;
+  const std::uint64_t deal = random(), count = 1 + random() % 5;
+  for (const Term& t : terms) {
+    const std::uint64_t unsplit = (t.block * 1000003 + t.part) * 7919 ^ deal;
+    const std::uint64_t device = scope == Scope::any_split ? random() : std::mt19937_64(unsplit)();
+    devices[device % count].push_back(t.a * t.b);
+  }
+  std::vector<double> sums;
+  for (auto& [device, products] : devices)
+    sums.push_back(rounded(c.wire, added(c.acc, std::move(products), random)));
+  return rounded(result(c).dtype, added(c.wire, std::move(sums), random));
+}
+
+// What the certificate says, of the data themselves.
+void expect_certified(const std::string& line) {
+  SCOPED_TRACE(line);
+  const Case c = parse_case(line);
+  const Certificate cert = certificate(c);
+  SCOPED_TRACE(cert.text);
+  ASSERT_NE(cert.scope, Scope::none);
+  std::vector<Tensor> operands;
+  for (std::size_t i = 0; i < c.op.operands.size(); ++i) operands.push_back(fill(c, static_cast<int>(i)));
+  const int e = exponent_of(c);
+  const double unit_value = std::ldexp(static_cast<double>(unit(c).factor), e);
+  std::mt19937_64 random(c.seed);
+  for (const std::vector<Term>& terms : all_terms(c, operands)) {
+    double all = 0;
+    std::map<std::int64_t, double> blocks;  // and parts
+    for (const Term& t : terms) {
+      EXPECT_EQ(std::remainder(t.a * t.b, unit_value), 0);
+      all += std::fabs(t.a * t.b);
+      blocks[t.block * 4096 + t.part] += t.a * t.b;
+    }
+    double carried = 0;
+    for (auto [block, sum] : blocks) carried += std::fabs(sum);
+    EXPECT_LE(all, std::ldexp(static_cast<double>(capacity(c.acc)), e));
+    if (cert.scope == Scope::any_split) {
+      EXPECT_LE(all, std::ldexp(static_cast<double>(capacity(c.wire)), e));
+    }
+    EXPECT_LE(carried, std::ldexp(static_cast<double>(capacity({c.wire, result(c).dtype})), e));
+    const double want = std::ldexp(static_cast<double>(exact(terms, e)), e);
+    for (int turn = 0; turn < 3; ++turn) ASSERT_EQ(computed(c, cert.scope, terms, random), want);
+  }
+}
+
+TEST(Certificate, HoldsForSumsOfParts) {
+  for (const char* dtype : {"f8e4m3", "f8e5m2", "f16", "bf16", "f32", "f64"})
+    for (const char* mesh : {"x=1", "x=2", "x=3", "x=7", "x=8", "x=40", "x=300"})
+      for (int seed : {0, 1}) {
+        const std::string d = dtype;
+        expect_certified("on " + std::string(mesh) + ": reshard " + d + "[3,2]+x -> " + d +
+                         "[3,2] seed=" + std::to_string(seed));
+      }
+}
+
+TEST(Certificate, HoldsForNarrowWiresAndAccumulators) {
+  for (const char* words :
+       {"acc=f16", "acc=bf16", "wire=bf16", "wire=f8e5m2", "wire=f16", "acc=f64 wire=f64"}) {
+    expect_certified("on x=6: reshard f32[4]+x -> f32[4] " + std::string(words));
+    expect_certified("on x=2: einsum mk,kn->mn f32[3,8@x] f32[8@x,3] -> f32[3,3] " + std::string(words));
+    expect_certified("on x=5: einsum mk,kn->mn f32[3,40@x] f32[40@x,3] -> f32[3,3] " + std::string(words));
+  }
+}
+
+TEST(Certificate, HoldsWhereTheResultIsUnfinished) {
+  for (const char* dtype : {"f8e4m3", "f8e5m2", "f16", "bf16", "f32"})
+    for (const char* mesh : {"x=2,y=2", "x=2,y=3", "x=3,y=64", "x=5,y=6"}) {
+      const std::string d = dtype;
+      const std::string on = "on " + std::string(mesh) + ": ";
+      for (const char* arrow : {" -> A+y", "+x -> A+y", "+x.y -> A+y", " -> A+x.y"}) {
+        std::string line = on + "reshard A" + arrow;
+        for (std::size_t at; (at = line.find('A')) != std::string::npos;) line.replace(at, 1, d + "[5]");
+        if (certificate(parse_case(line)).scope != Scope::none) expect_certified(line);
+      }
+    }
+}
+
+TEST(Certificate, HoldsForMatmuls) {
+  const char* dtypes[][2] = {
+      {"f32",    "f32"   },
+      {"bf16",   "bf16"  },
+      {"bf16",   "f32"   },
+      {"f16",    "f16"   },
+      {"f8e4m3", "f32"   },
+      {"f8e5m2", "bf16"  },
+      {"f8e4m3", "f8e4m3"},
+      {"f64",    "f64"   },
+      {"f8e5m2", "f8e5m2"}
+  };
+  const char* shapes[][3] = {
+      {"3,K",     "K,4",     "3,4"    },
+      {"3,K@x",   "K@x,4",   "3,4"    },
+      {"3,K@x",   "K@y,4",   "3,4"    },
+      {"3,K@x.y", "K,4",     "3,4"    },
+      {"3,K@y.x", "K@x.y,4", "3,4"    },
+      {"3,K@x",   "K@x,4@y", "3@x,4@y"}
+  };
+  for (const auto& d : dtypes)
+    for (const auto& s : shapes)
+      for (int k : {0, 1, 2, 3, 5, 8, 12, 33})
+        for (const char* rule : {"", " nested"}) {
+          std::string line = std::string("on x=2,y=3: einsum mk,kn->mn ") + d[0] + "[" + s[0] + "] " + d[0] +
+                             "[" + s[1] + "] -> " + d[1] + "[" + s[2] + "]" + rule;
+          for (std::size_t at; (at = line.find('K')) != std::string::npos;)
+            line.replace(at, 1, std::to_string(k));
+          expect_certified(line);
+        }
+}
+
+TEST(Certificate, HoldsForOtherEinsums) {
+  for (const char* line : {
+           "on x=2,y=3: einsum bsh,bsf->hf bf16[4@x,6@y,3] bf16[4@x,6,5] -> f32[3,5]",
+           "on x=2,y=3: einsum bsh,bsf->hf bf16[5@x,7@y,3] bf16[5@y,7@x,5] -> bf16[3,5]",
+           "on x=2,y=3: einsum sbh,bsf->hf f32[7@y,5@x,3] f32[5@y,7,5] -> f32[3,5]+x",
+           "on x=2,y=3: einsum bmk,bkn->bmn bf16[2@x,3,8@y] bf16[2,8,3] -> bf16[2,3,3]",
+           "on x=2,y=3: einsum mkb,nbk->bnm f32[2@x,9,4@y] f32[3,4,9@y] -> f32[4,3,2]",
+           "on x=2: einsum i,i-> f32[9@x] f32[9@x] -> f32[]",
+           "on x=2: einsum k,kn->n bf16[9@x] bf16[9@x,4] -> bf16[4]",
+           "on x=2: einsum mk,k->m bf16[4,9@x] bf16[9@x] -> bf16[4]",
+           "on x=2: einsum m,n->mn bf16[4@x] bf16[9] -> bf16[4@x,9]",
+           "on x=2: einsum m,m->m f16[8@x] f16[8] -> f16[8]",
+           "on x=3: einsum mk,kn->mn bf16[4,9@x] bf16[9@x,4] -> bf16[4,4]+x",
+           "on x=2,y=2: einsum mk,kn->mn bf16[4,9@x] bf16[9@x,4] -> bf16[4,4]+x -> bf16[4@x,4]",
+           "on x=2,y=2: einsum mk,kn->mn bf16[4,9@x] bf16[9@x,4] -> bf16[4,4]+y -> bf16[4@x,4]",
+           "on x=2000: einsum mk,kn->mn bf16[2,2000@x] bf16[2000@x,8] -> bf16[2,8]",
+           "on x=2: einsum mk,kn->mn bf16[2,600@x] bf16[600@x,8] -> bf16[2,8] acc=bf16",
+           "on x=300: einsum mk,kn->mn bf16[2,600@x] bf16[600@x,8] -> bf16[2,8] acc=bf16",
+       })
+    expect_certified(line);
+}
+
+TEST(Certificate, HoldsForUnfinishedOperandsOfProducts) {
+  for (const char* line : {
+           "on x=2,y=3: einsum mk,kn->mn f32[4,6]+x f32[6,5] -> f32[4,5]",
+           "on x=2,y=3: einsum mk,kn->mn f32[4,6] f32[6,5]+y -> f32[4,5]",
+           "on x=2,y=3: einsum mk,kn->mn f32[4,7@y]+x f32[7@y,5] -> f32[4,5]",
+           "on x=2,y=3: einsum mk,kn->mn bf16[4,7@y]+x bf16[7@y,5]+x -> bf16[4,5]",
+           "on x=2,y=3: einsum mk,kn->mn bf16[4,7]+x bf16[7,5]+y -> bf16[4,5]",
+           "on x=8,y=40: einsum mk,kn->mn bf16[4,7]+x bf16[7,5]+y -> bf16[4,5]",
+           "on x=8,y=40: einsum mk,kn->mn f8e5m2[4,7]+x f8e5m2[7,5]+y -> f8e5m2[4,5]",
+           "on x=2,y=3: grouped fwd bf16[9,4]+x bf16[2,4,5]+y sizes=3,5 -> bf16[9,5]",
+       })
+    expect_certified(line);
+}
+
+TEST(Certificate, HoldsForGroupedMatmuls) {
+  const char* forms[][4] = {
+      {"fwd",   "T,6@y",   "3,6,5",   "T,5"  },
+      {"fwd",   "T@x,6",   "3,6@y,5", "T@x,5"},
+      {"dgrad", "T,6@y",   "3,5,6",   "T,5"  },
+      {"wgrad", "T@x,4",   "T@y,5",   "3,4,5"},
+      {"wgrad", "T@x.y,4", "T,5",     "3,4,5"},
+      {"wgrad", "T,4",     "T,1",     "3,4,1"}
+  };
+  const char* sizes[][2] = {
+      {"12", "5,0,7"      },
+      {"12", "1,2,3"      },
+      {"12", "12,0,0"     },
+      {"12", "3,2,1/0,0,4"},
+      {"0",  "0,0,0"      }
+  };
+  for (const char* dtype : {"bf16", "f32", "f8e4m3"})
+    for (const auto& f : forms)
+      for (const auto& s : sizes) {
+        const std::string d = dtype;
+        std::string line = std::string("on x=2,y=3: grouped ") + f[0] + " " + d + "[" + f[1] + "] " + d +
+                           "[" + f[2] + "] sizes=" + s[1] + " -> " + d + "[" + f[3] + "]";
+        for (std::size_t at; (at = line.find("T")) != std::string::npos;) line.replace(at, 1, s[0]);
+        expect_certified(line);
+      }
+}
+
+TEST(Certificate, IntegersWrapExactly) {
+  std::mt19937_64 random(7);
+  for (const char* line : {
+           "on x=5: reshard s8[6]+x -> s8[6]",
+           "on x=4: reshard s32[6]+x -> s32[6]+x",
+           "on x=2: einsum mk,kn->mn s8[3,9@x] s8[9@x,3] -> s8[3,3]",
+           "on x=2: einsum mk,kn->mn s8[3,9@x] s8[9@x,3] -> s32[3,3]",
+           "on x=2: einsum mk,kn->mn s32[3,9@x] s32[9@x,3] -> s32[3,3] wire=s32",
+           "on x=2: grouped wgrad s8[9@x,3] s8[9@x,4] sizes=4,3 -> s32[2,3,4]",
+       }) {
+    const Case c = parse_case(line);
+    ASSERT_TRUE(wraps(c)) << line;
+    std::vector<Tensor> operands;
+    for (std::size_t i = 0; i < c.op.operands.size(); ++i) operands.push_back(fill(c, static_cast<int>(i)));
+    for (const auto& terms : all_terms(c, operands)) {
+      const DType out = result(c).dtype;
+      std::int64_t devices[3] = {0, 0, 0};
+      for (const Term& t : terms) {
+        EXPECT_NE(
+            encode(out, static_cast<double>(static_cast<std::int64_t>(t.a) * static_cast<std::int64_t>(t.b) &
+                                            0xffffffff)),
+            0u)
+            << "a term that nobody would miss";
+        std::int64_t& sum = devices[random() % 3];
+        sum =
+            static_cast<std::int32_t>(sum + static_cast<std::int64_t>(t.a) * static_cast<std::int64_t>(t.b));
+      }
+      std::uint64_t got = 0;
+      for (std::int64_t sum : devices)
+        got = encode(c.wire, static_cast<double>(got) + static_cast<double>(sum));
+      EXPECT_EQ(encode(out, static_cast<double>(got)),
+                encode(out, static_cast<double>(static_cast<std::int32_t>(exact(terms, 0)))));
+    }
+  }
+}
+
+// Seen to fail: data one unit too large for what is claimed, and a wire narrower than asked for.
+TEST(Certificate, IsWrongForANarrowerWireOrAccumulator) {
+  std::mt19937_64 random(3);
+  const struct {
+    const char *line, *narrow_acc, *narrow_wire;
+  } rows[] = {
+      {"on x=8: reshard f32[64]+x -> f32[64]",                                 "f32",  "f16"   },
+      {"on x=8: reshard bf16[64]+x -> bf16[64]",                               "f32",  "f8e4m3"},
+      {"on x=2: einsum mk,kn->mn f32[8,64@x] f32[64@x,8] -> f32[8,8]",         "f16",  "f32"   },
+      {"on x=2: einsum mk,kn->mn f32[8,64@x] f32[64@x,8] -> f32[8,8]",         "f32",  "bf16"  },
+      {"on x=2: einsum mk,kn->mn bf16[8,64@x] bf16[64@x,8] -> bf16[8,8]",      "bf16", "bf16"  },
+      {"on x=2: einsum mk,kn->mn f8e4m3[8,256@x] f8e4m3[256@x,8] -> f32[8,8]", "bf16", "f32"   },
+  };
+  for (const auto& row : rows) {
+    Case c = parse_case(row.line);
+    const Scope scope = certificate(c).scope;
+    std::vector<Tensor> operands;
+    for (std::size_t i = 0; i < c.op.operands.size(); ++i) operands.push_back(fill(c, static_cast<int>(i)));
+    c.acc = *dtype_named(row.narrow_acc), c.wire = *dtype_named(row.narrow_wire);
+    int wrong = 0, all = 0;
+    for (const auto& terms : all_terms(c, operands)) {
+      ++all;
+      wrong += computed(c, scope, terms, random) != static_cast<double>(exact(terms, 0));
+    }
+    EXPECT_GT(wrong, all / 4) << row.line << " acc=" << row.narrow_acc << " wire=" << row.narrow_wire;
+    RecordProperty(row.line, std::to_string(wrong) + "/" + std::to_string(all));
+  }
+}
+
+}  // namespace
+}  // namespace plumb

@@ -1,0 +1,181 @@
+// Exact data must be able to fail. Here common faults are planted in the sums of a case, and the share of
+// elements of the result that change is measured.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <map>
+
+#include "reference/fill/fill.h"
+#include "reference/fill/sums.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+using Terms = std::vector<Term>;
+using Fault = std::function<double(const Case&, const Terms&)>;
+
+double round_to_digits(double x, int digits) {
+  if (x == 0) return 0;
+  const double unit = std::ldexp(1.0, std::ilogb(x) + 1 - digits);
+  return std::nearbyint(x / unit) * unit;
+}
+
+double sum(const Terms& terms) {
+  double all = 0;
+  for (const Term& t : terms) all += t.a * t.b;
+  return all;
+}
+
+std::map<std::int64_t, Terms> by_block(const Terms& terms) {
+  std::map<std::int64_t, Terms> blocks;
+  for (const Term& t : terms) blocks[t.block].push_back(t);
+  return blocks;
+}
+
+// A position that all elements of a result have in common: one device's fault, not an element's.
+std::int64_t middle(const Terms& terms) { return terms[terms.size() / 2].position; }
+std::int64_t middle_block(const Terms& terms) { return terms[terms.size() / 2].block; }
+
+double drop_a_term(const Case&, const Terms& terms) {
+  Terms left = terms;
+  std::erase_if(left, [&](const Term& t) { return t.position == middle(terms); });
+  return sum(left);
+}
+
+double drop_a_device(const Case&, const Terms& terms) {
+  Terms left = terms;
+  std::erase_if(left, [&](const Term& t) { return t.block == middle_block(terms); });
+  return sum(left);
+}
+
+// One device's sum arrives twice, its neighbour's not at all.
+double twice_and_never(const Case&, const Terms& terms) {
+  auto blocks = by_block(terms);
+  const double first = sum(blocks.begin()->second), second = sum(std::next(blocks.begin())->second);
+  return sum(terms) + first - second;
+}
+
+double shift_a(const Case&, const Terms& terms) {  // the left operand is off by one in one block
+  auto blocks = by_block(terms);
+  Terms& block = blocks[middle_block(terms)];
+  double got = sum(terms) - sum(block);
+  for (std::size_t i = 0; i < block.size(); ++i) got += block[(i + 1) % block.size()].a * block[i].b;
+  return got;
+}
+
+Fault accumulator(int digits) {
+  return [=](const Case&, const Terms& terms) {
+    double all = 0;
+    for (const auto& [block, own] : by_block(terms)) {
+      double acc = 0;
+      for (const Term& t : own) acc = round_to_digits(acc + t.a * t.b, digits);
+      all += acc;
+    }
+    return all;
+  };
+}
+
+Fault wire(int digits) {
+  return [=](const Case&, const Terms& terms) {
+    double all = 0;
+    for (const auto& [block, own] : by_block(terms)) all = round_to_digits(all + sum(own), digits);
+    return all;
+  };
+}
+
+Fault inputs(int digits) {
+  return [=](const Case&, const Terms& terms) {
+    double all = 0;
+    for (const Term& t : terms) all += round_to_digits(t.a, digits) * round_to_digits(t.b, digits);
+    return all;
+  };
+}
+
+// The share of elements that change.
+double seen(const Case& c, const Fault& fault) {
+  std::vector<Tensor> operands;
+  for (std::size_t i = 0; i < c.op.operands.size(); ++i) operands.push_back(fill(c, static_cast<int>(i)));
+  double changed = 0, all = 0;
+  for (const Terms& terms : all_terms(c, operands)) {
+    changed += rounded(result(c).dtype, fault(c, terms)) != rounded(result(c).dtype, sum(terms));
+    all += 1;
+  }
+  return changed / all;
+}
+
+const char* kMatmuls[] = {
+    "on x=64: einsum mk,kn->mn bf16[8,4096@x] bf16[4096@x,8] -> bf16[8,8]",
+    "on x=8: einsum mk,kn->mn bf16[8,4096@x] bf16[4096@x,8] -> bf16[8,8]",
+    "on x=8: einsum mk,kn->mn bf16[32,64@x] bf16[64@x,32] -> f32[32,32]",
+    "on x=8: einsum mk,kn->mn f32[8,1024@x] f32[1024@x,8] -> f32[8,8]",
+    "on x=8: einsum mk,kn->mn f32[32,9@x] f32[9@x,32] -> f32[32,32]",
+    "on x=4: einsum mk,kn->mn f8e4m3[32,256@x] f8e4m3[256@x,32] -> f32[32,32]",
+    "on x=4: einsum bsh,bsf->hf bf16[8@x,16,16] bf16[8@x,16,16] -> f32[16,16]",
+    "on x=4: grouped wgrad bf16[64@x,16] bf16[64@x,16] sizes=30,34 -> f32[2,16,16]",
+    "on x=4: grouped fwd bf16[64,64@x] bf16[2,64@x,16] sizes=50,14 -> bf16[64,16]",
+};
+
+TEST(Sensitivity, EveryElementSeesALostTermOrDevice) {
+  for (const char* line : kMatmuls) {
+    const Case c = parse_case(line);
+    EXPECT_EQ(seen(c, drop_a_term), 1) << line;
+    EXPECT_EQ(seen(c, drop_a_device), 1) << line;
+  }
+  for (const char* line :
+       {"on x=4: reshard f8e5m2[512]+x -> f8e5m2[512]", "on x=8: reshard bf16[512]+x -> bf16[512]",
+        "on x=200: reshard bf16[512]+x -> bf16[512]", "on x=64: reshard f32[512]+x -> f32[512]"})
+    EXPECT_EQ(seen(parse_case(line), drop_a_device), 1) << line;
+}
+
+// With more parts than the wire counts to, a part is nonzero in as many elements as it can be.
+TEST(Sensitivity, ARotatingSubsetSeesALostDevice) {
+  const struct {
+    const char* line;
+    double share;
+  } rows[] = {
+      {"on x=1024: reshard bf16[4096]+x -> bf16[4096]",                                256.0 / 1024},
+      {"on x=32: reshard f8e5m2[4096]+x -> f8e5m2[4096]",                              8.0 / 32    },
+      {"on x=1024: einsum mk,kn->mn bf16[4,1024@x] bf16[1024@x,1024] -> bf16[4,1024]", 256.0 / 1024}
+  };
+  for (const auto& row : rows) {
+    const Case c = parse_case(row.line);
+    const double n = static_cast<double>(shape(result(c)).back()), p = row.share;
+    EXPECT_LT(std::fabs(seen(c, drop_a_device) - p), 6 * std::sqrt(p * (1 - p) / n)) << row.line;
+  }
+}
+
+TEST(Sensitivity, PartsOfAnElementDiffer) {
+  for (const char* line :
+       {"on x=4: reshard f8e4m3[512]+x -> f8e4m3[512]", "on x=20: reshard bf16[512]+x -> bf16[512]",
+        "on x=64: reshard f32[512]+x -> f32[512]"})
+    EXPECT_EQ(seen(parse_case(line), twice_and_never), 1) << line;
+}
+
+// The least shares of elements in percent, by the matmuls above, rounded down from what was measured. 0
+// where the data cannot tell: nothing exceeds 14 bits, the wire is bf16, the inputs have few digits, the
+// blocks are of one term.
+TEST(Sensitivity, WrongArithmeticIsSeen) {
+  const struct {
+    const char* name;
+    Fault fault;
+    double least[9];
+  } rows[] = {
+      {"one device twice, its neighbour never", twice_and_never, {95, 96, 99, 93, 100, 96, 99, 100, 99}    },
+      {"left operand off by one",               shift_a,         {100, 100, 100, 100, 0, 99, 100, 100, 100}},
+      {"bf16 accumulator",                      accumulator(8),  {100, 100, 99, 100, 100, 94, 100, 100, 99}},
+      {"14-bit accumulator",                    accumulator(14), {18, 100, 93, 100, 98, 0, 98, 93, 93}     },
+      {"bf16 wire",                             wire(8),         {0, 0, 55, 98, 100, 0, 36, 20, 0}         },
+      {"inputs of 11 digits",                   inputs(11),      {0, 0, 0, 92, 99, 0, 0, 0, 0}             },
+      {"inputs of 4 digits",                    inputs(4),       {100, 98, 100, 100, 100, 0, 100, 99, 99}  },
+  };
+  for (const auto& row : rows)
+    for (int i = 0; i < 9; ++i) {
+      const double percent = 100 * seen(parse_case(kMatmuls[i]), row.fault);
+      EXPECT_GE(percent, row.least[i]) << row.name << ": " << kMatmuls[i];
+    }
+}
+
+}  // namespace
+}  // namespace plumb
