@@ -26,6 +26,11 @@ int parse(int argc, const char* const* argv) {
   app.require_subcommand(1);
   int code = 0;
   add_run(app, code);
+  add_list(app, code);
+  add_explain(app);
+  add_sweep(app, code);
+  add_backends(app, code);
+  add_doctor(app, code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

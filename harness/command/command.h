@@ -10,8 +10,13 @@ namespace plumb {
 // 0 all well, 1 findings, 2 bad input or nothing run, 3 our own failure, 130 Ctrl-C.
 int command(int argc, const char* const* argv);
 
-// Each adds its subcommand and returns what runs it later, through App's callback; the exit code goes
-// to `code`.
+// Each adds its subcommand, which leaves its exit code in `code`.
 void add_run(CLI::App&, int& code);
+void add_list(CLI::App&, int& code);
+void add_explain(CLI::App&);
+void add_sweep(CLI::App&, int& code);
+void add_liars(CLI::App&, int& code);
+void add_backends(CLI::App&, int& code);
+void add_doctor(CLI::App&, int& code);
 
 }  // namespace plumb

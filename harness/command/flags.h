@@ -23,6 +23,7 @@ struct Running {
 };
 void add_running(CLI::App&, Running&);
 Settings settings(const Running&);
+std::vector<std::string> backends_of(const Running&);  // those given, else $PLUMB_BACKEND, else local
 
 struct Output {
   std::string color = "auto";

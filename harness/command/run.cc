@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <memory>
@@ -119,12 +118,6 @@ int run_jobs(const Session& session, const std::vector<Job>& jobs, Ledger& ledge
       leave(ledger, row_of(session.cases, job.number).suite, names[job.backend],
             ledger.keep_junit ? print(nth(session.cases, job.number)) : "");
   return code;
-}
-
-std::vector<std::string> backends_of(const Running& running) {
-  if (!running.backends.empty()) return running.backends;
-  const char* given = std::getenv("PLUMB_BACKEND");
-  return {given && *given ? given : "local"};
 }
 
 int run_command(const Flags& flags) {

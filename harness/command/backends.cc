@@ -1,0 +1,53 @@
+// plumb backends and plumb doctor: what can run here, and what mends the rest.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "harness/backend/resolve.h"
+#include "harness/command/command.h"
+#include "harness/record/environment.h"
+#include "harness/report/table.h"
+#include "harness/select/suite.h"
+#include "reference/exact/blas.h"
+
+namespace plumb {
+namespace {
+
+int print_backends() {
+  std::vector<std::vector<std::string>> rows = {
+      {"backend", "here", "what, and what makes it available"}
+  };
+  for (const Known& known : known_backends())
+    rows.push_back({known.name, known.available ? "yes" : "no", known.available ? known.what : known.mend});
+  fmt::print("{}", columns(rows, 3));
+  return 0;
+}
+
+int doctor() {
+  const Machine m = machine();
+  fmt::print("plumb     {}\n", version() + (revision().empty() ? "" : " (" + revision() + ")"));
+  fmt::print("machine   {}, {} core{}, {} GiB\n", m.cpu.empty() ? "unknown processor" : m.cpu, m.cores,
+             m.cores == 1 ? "" : "s", m.memory_bytes >> 30);
+  fmt::print("system    {}\n", m.os);
+  fmt::print("products  {}\n", dgemm() ? dgemm_name() : "no OpenBLAS that can be trusted; the exact sums are slow without it");
+  fmt::print("suites    {}\n\n", suites().size());
+  print_backends();
+  for (const Known& known : known_backends())
+    if (known.available && known.name == "local") return 0;
+  return 1;
+}
+
+}  // namespace
+
+void add_backends(CLI::App& app, int& code) {
+  app.add_subcommand("backends", "Say which backends can run here")->callback([&code] {
+    code = print_backends();
+  });
+}
+
+void add_doctor(CLI::App& app, int& code) {
+  app.add_subcommand("doctor", "Say what is here, and the command that mends what is missing")
+      ->callback([&code] { code = doctor(); });
+}
+
+}  // namespace plumb

@@ -1,0 +1,81 @@
+// plumb list: the cases that a run would judge.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <memory>
+
+#include "harness/command/command.h"
+#include "harness/command/selection.h"
+#include "harness/record/journal.h"
+#include "harness/report/table.h"
+#include "harness/select/suite.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+struct Flags {
+  Selection selection;
+  std::string against;
+  bool count = false;
+};
+
+int list_suites() {
+  std::vector<std::vector<std::string>> rows = {
+      {"suite", "cases", "what"}
+  };
+  for (const Suite& suite : suites())
+    rows.push_back({suite.name, fmt::format("{}", count(cases_of(suite_rows(suite.name)))), suite.what});
+  fmt::print("{}", columns(rows, 3));
+  return 0;
+}
+
+// The statuses that a line has in the record, on any backend.
+using Statuses = std::multimap<std::string, Status>;
+
+bool selected(const Where& where, const Statuses& statuses, const std::string& line) {
+  if (!asks_status(where)) return true;
+  const auto [begin, end] = statuses.equal_range(line);
+  if (begin == end) return matches(where, std::nullopt);
+  return std::any_of(begin, end, [&](const auto& entry) { return matches(where, entry.second); });
+}
+
+int list_cases(const Flags& flags) {
+  const Chosen chosen = choose(flags.selection);
+  if (asks_status(chosen.where) && flags.against.empty())
+    throw BadInput("status= looks into a record: name it with --against");
+  Statuses statuses;
+  if (!flags.against.empty())
+    for (const Record& r : read_records(flags.against).records) statuses.emplace(r.line, r.verdict.status);
+  std::map<std::string, std::int64_t> counts;
+  std::int64_t total = 0;
+  for (std::int64_t n : chosen.numbers) {
+    const std::string line = print(nth(chosen.cases, n));
+    if (!selected(chosen.where, statuses, line)) continue;
+    ++total, ++counts[row_of(chosen.cases, n).suite];
+    if (!flags.count) fmt::print("{}\n", line);
+  }
+  if (!flags.count) return total > 0 ? 0 : 2;
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [suite, n] : counts) rows.push_back({suite, fmt::format("{}", n)});
+  rows.push_back({"total", fmt::format("{}", total)});
+  fmt::print("{}", columns(rows, 1));
+  return total > 0 ? 0 : 2;
+}
+
+}  // namespace
+
+void add_list(CLI::App& app, int& code) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* list = app.add_subcommand("list", "Print cases; without any, the suites");
+  add_selection(*list, flags->selection);
+  list->add_option("--against", flags->against, "The record that status= looks into");
+  list->add_flag("--count", flags->count, "Print how many there are");
+  list->callback([flags, &code] {
+    const Selection& s = flags->selection;
+    code = s.lines.empty() && s.suites.empty() && s.files.empty() ? list_suites() : list_cases(*flags);
+  });
+}
+
+}  // namespace plumb

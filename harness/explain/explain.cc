@@ -1,0 +1,68 @@
+#include "harness/explain/explain.h"
+
+#include <fmt/format.h>
+
+#include "reference/bytes/bytes.h"
+#include "reference/fill/fill.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+std::string indented(const std::string& text) {
+  std::string all;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    if (end > at) all += "  " + text.substr(at, end - at);
+    all += '\n';
+    at = end + 1;
+  }
+  return all;
+}
+
+std::string spec_section(const Case& c, std::string_view role, const Spec& spec) {
+  return fmt::format("\n{}: {}\n{}{}", role, print(c.mesh, spec), indented(layout_in_words(c, spec)),
+                     indented(draw(c, spec)));
+}
+
+std::vector<std::string> roles(const Case& c) {
+  if (std::holds_alternative<Einsum>(c.op.kind)) return {"lhs", "rhs"};
+  if (const auto* grouped = std::get_if<Grouped>(&c.op.kind)) {
+    if (grouped->form == Form::fwd) return {"x", "w"};
+    if (grouped->form == Form::dgrad) return {"dy", "w"};
+    return {"x", "dy"};
+  }
+  return {"before"};
+}
+
+std::string mesh_in_words(const Mesh& mesh) {
+  std::string text = fmt::format("{} device{}", devices(mesh), devices(mesh) == 1 ? "" : "s");
+  text += mesh.place.empty() ? ", numbered row-major, " : ", numbered by ids, ";
+  for (std::size_t i = 0; i < mesh.axes.size(); ++i)
+    text += fmt::format("{}{}={}", i ? "," : "", mesh.axes[i].name, mesh.axes[i].size);
+  return text;
+}
+
+std::string words_in_force(const Case& c) {
+  return fmt::format("uneven splits {}, acc={} wire={} fill={} seed={}", name(c.rule), format(c.acc).name,
+                     format(c.wire).name, name(c.fill), c.seed);
+}
+
+}  // namespace
+
+std::string explain(const Case& c) {
+  std::string text = print(c) + '\n';
+  text += fmt::format("\nmesh: {}\n{}: {}\nwords: {}\n", mesh_in_words(c.mesh), name(c.op),
+                      meaning_in_words(c), words_in_force(c));
+  const std::vector<std::string> names = roles(c);
+  for (std::size_t i = 0; i < c.op.operands.size(); ++i) text += spec_section(c, names[i], c.op.operands[i]);
+  for (std::size_t i = 0; i + 1 < c.op.chain.size(); ++i)
+    text += fmt::format("\non the way: {}\n", print(c.mesh, c.op.chain[i]));
+  text += spec_section(c, is_reshard(c) ? "after" : "result", result(c));
+  text += "\nIn the pictures a=b are copies, a+b are parts whose sum is the value.\n";
+  text += fmt::format("\nwhy bits must be equal\n{}", indented(certificate(c).text));
+  text += fmt::format("\nbytes\n{}", indented(derivation(c)));
+  return text;
+}
+
+}  // namespace plumb

@@ -1,0 +1,69 @@
+#include "harness/sweep/condition.h"
+
+#include <algorithm>
+
+namespace plumb {
+namespace {
+
+using Bits = std::vector<bool>;
+
+bool within(const Bits& a, const Bits& b) {  // a implies b
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (a[i] && !b[i]) return false;
+  return true;
+}
+
+Bits both(Bits a, const Bits& b) {
+  for (std::size_t i = 0; i < a.size(); ++i) a[i] = a[i] && b[i];
+  return a;
+}
+
+Bits complement(Bits a) {
+  a.flip();
+  return a;
+}
+
+// The first `size` of `from` on whose meshes all hold exactly where `here` is; each holds there.
+bool find(const std::vector<const Atom*>& from, const Bits& here, std::size_t size, const Bits& so_far,
+          std::size_t begin, std::vector<const Atom*>& chosen) {
+  if (size == 0) return so_far == here;
+  for (std::size_t i = begin; i < from.size(); ++i) {
+    chosen.push_back(from[i]);
+    if (find(from, here, size - 1, both(so_far, from[i]->holds), i + 1, chosen)) return true;
+    chosen.pop_back();
+  }
+  return false;
+}
+
+std::string joined(const std::vector<const Atom*>& atoms, std::string_view word) {
+  std::string text;
+  for (const Atom* atom : atoms)
+    text += (text.empty() ? "" : std::string(" ") + std::string(word) + " ") + atom->text;
+  return text;
+}
+
+}  // namespace
+
+std::optional<std::string> condition(const std::vector<Atom>& atoms, const Bits& here) {
+  constexpr std::size_t most_and = 4, most_or = 3;
+  const Bits nowhere = complement(here);
+  const Bits everywhere(here.size(), true);
+  // A conjunction is made of what holds wherever it does; a disjunction of what holds only where it
+  // does, and is found as the conjunction of the opposites.
+  std::vector<const Atom*> implied;
+  std::vector<Atom> opposites;
+  std::vector<const Atom*> implying, chosen;
+  for (const Atom& atom : atoms) {
+    if (within(here, atom.holds)) implied.push_back(&atom);
+    if (within(atom.holds, here)) opposites.push_back({atom.text, complement(atom.holds)});
+  }
+  for (const Atom& atom : opposites) implying.push_back(&atom);
+  for (std::size_t size = 1; size <= most_and; ++size) {
+    if (find(implied, here, size, everywhere, 0, chosen)) return joined(chosen, "and");
+    if (size > 1 && size <= most_or && find(implying, nowhere, size, everywhere, 0, chosen))
+      return joined(chosen, "or");
+  }
+  return std::nullopt;
+}
+
+}  // namespace plumb

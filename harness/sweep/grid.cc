@@ -1,0 +1,133 @@
+#include "harness/sweep/grid.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "harness/sweep/condition.h"
+
+namespace plumb {
+namespace {
+
+std::string label(const Mesh& mesh, const Sizes& sizes, const std::vector<std::size_t>& axes) {
+  std::string text;
+  for (std::size_t axis : axes)
+    text += fmt::format("{}{}={}", text.empty() ? "" : ",", mesh.axes[axis].name, sizes[axis]);
+  return text;
+}
+
+std::string cell(const Cell& c, std::size_t width, Paint paint) {
+  const std::string_view word = c.legal ? name(c.status) : "-";
+  return painted(paint, c.legal ? c.status : Status::unrun, word) +
+         std::string(width > word.size() ? width - word.size() : 0, ' ');
+}
+
+std::vector<std::size_t> varying(const Mesh& mesh, const std::vector<Cell>& cells) {
+  std::vector<std::size_t> axes;
+  for (std::size_t i = 0; i < mesh.axes.size(); ++i)
+    if (std::ranges::any_of(cells, [&](const Cell& c) { return c.sizes[i] != cells[0].sizes[i]; }))
+      axes.push_back(i);
+  return axes;
+}
+
+std::string trimmed(std::string line) {
+  line.resize(line.find_last_not_of(' ') + 1);
+  return line + '\n';
+}
+
+std::string list(const Mesh& mesh, const std::vector<Cell>& cells, Paint paint) {
+  std::vector<std::size_t> all(mesh.axes.size());
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
+  std::size_t width = 0;
+  for (const Cell& c : cells) width = std::max(width, label(mesh, c.sizes, all).size());
+  std::string text;
+  for (const Cell& c : cells)
+    text += fmt::format("{:<{}}  {}\n", label(mesh, c.sizes, all), width, cell(c, 0, paint));
+  return text;
+}
+
+// One grid: `down` and `across` vary, the other axes have one size.
+std::string one_grid(const Mesh& mesh, const std::vector<const Cell*>& cells, std::size_t down,
+                     std::size_t across, Paint paint) {
+  std::map<std::int64_t, std::map<std::int64_t, const Cell*>> rows;
+  std::set<std::int64_t> columns;
+  for (const Cell* c : cells) rows[c->sizes[down]][c->sizes[across]] = c, columns.insert(c->sizes[across]);
+  std::size_t margin = 0, width = 0;
+  for (const Cell* c : cells) {
+    margin = std::max(margin, label(mesh, c->sizes, {down}).size());
+    width = std::max({width, label(mesh, c->sizes, {across}).size(), c->legal ? name(c->status).size() : 1});
+  }
+  std::string head(margin, ' ');
+  for (std::int64_t size : columns)
+    head += fmt::format("  {:<{}}", fmt::format("{}={}", mesh.axes[across].name, size), width);
+  std::string text = trimmed(head);
+  for (const auto& [size, row] : rows) {
+    std::string line = fmt::format("{:<{}}", fmt::format("{}={}", mesh.axes[down].name, size), margin);
+    for (const auto& [_, c] : row) line += "  " + cell(*c, width, paint);
+    text += trimmed(line);
+  }
+  return text;
+}
+
+bool full(const std::vector<Cell>& cells, const std::vector<std::size_t>& axes) {
+  std::size_t product = 1;
+  for (std::size_t axis : axes) {
+    std::set<std::int64_t> sizes;
+    for (const Cell& c : cells) sizes.insert(c.sizes[axis]);
+    product *= sizes.size();
+  }
+  return product == cells.size();
+}
+
+}  // namespace
+
+std::string grid(const Mesh& mesh, const std::vector<Cell>& cells, Paint paint) {
+  const std::vector<std::size_t> axes = varying(mesh, cells);
+  if (axes.size() < 2 || !full(cells, axes)) return list(mesh, cells, paint);
+  // The two axes named last make the grid, the others the pages.
+  const std::size_t down = axes[axes.size() - 2], across = axes.back();
+  const std::vector<std::size_t> others(axes.begin(), axes.end() - 2);
+  std::map<Sizes, std::vector<const Cell*>> pages;
+  for (const Cell& c : cells) {
+    Sizes page;
+    for (std::size_t axis : others) page.push_back(c.sizes[axis]);
+    pages[page].push_back(&c);
+  }
+  std::string text;
+  for (const auto& [page, members] : pages) {
+    if (!others.empty())
+      text += fmt::format("{}{}\n", text.empty() ? "" : "\n", label(mesh, members[0]->sizes, others));
+    text += one_grid(mesh, members, down, across, paint);
+  }
+  return text;
+}
+
+std::string in_words(const Mesh& mesh, const std::vector<Cell>& cells) {
+  std::vector<Sizes> meshes;
+  std::map<Status, std::vector<bool>> where;
+  for (const Cell& c : cells) {
+    if (!c.legal) continue;
+    meshes.push_back(c.sizes);
+  }
+  std::size_t i = 0;
+  for (const Cell& c : cells)
+    if (c.legal) where.try_emplace(c.status, meshes.size()).first->second[i++] = true;
+  const std::string count = fmt::format("{} mesh{}", meshes.size(), meshes.size() == 1 ? "" : "es");
+  const std::vector<Atom> known = atoms(mesh, meshes);
+  std::string text;
+  for (const auto& [status, here] : where) {
+    const auto n = std::ranges::count(here, true);
+    if (n == static_cast<std::ptrdiff_t>(meshes.size()))
+      return fmt::format("{} on all {}\n", name(status), count);
+    if (status == Status::pass) continue;
+    const auto words = condition(known, here);
+    text +=
+        fmt::format("{} on {} of {}: {}\n", name(status), n, count,
+                    words ? "exactly when " + *words : "no condition on up to four sizes says exactly where");
+  }
+  return text;
+}
+
+}  // namespace plumb
