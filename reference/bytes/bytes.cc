@@ -20,15 +20,17 @@ BestKnown best_reshard(const Case& c) {
 BestKnown best_product(const Case& c) {
   const Words letters = words(c.op);
   const bool einsum = std::holds_alternative<Einsum>(c.op.kind);
-  BestKnown best{-1, {}};
-  for (const Split& split : splits(c, letters)) {
+  const std::vector<Split> plans = splits(c, letters);
+  const Split* best = nullptr;
+  Moved least;
+  for (const Split& split : plans) {
     const Moved moved = einsum ? moved_in_einsum(c, letters, split) : moved_in_grouped(c, letters, split);
-    if (best.bytes >= 0 && moved.all() >= best.bytes) continue;
-    best = {moved.all(),
-            fmt::format("the work split {}: lhs moves {} bytes, rhs {}, the result {}", print(c.mesh, split),
-                        moved.operands[0], moved.operands[1], moved.result)};
+    if (best && moved.all() >= least.all()) continue;
+    best = &split;
+    least = moved;
   }
-  return best;
+  return {least.all(), fmt::format("the work split {}: lhs moves {} bytes, rhs {}, the result {}",
+                                   print(c.mesh, *best), least.operands[0], least.operands[1], least.result)};
 }
 
 }  // namespace

@@ -98,6 +98,7 @@ std::string print(const Mesh& mesh, const Split& split) {
 
 Spec layout(const Case& c, const Words& words, const Split& split, int which) {
   Spec s{spec(c, which).dtype, {}, {}};
+  s.dims.reserve(words[which].size());
   for (std::size_t d = 0; d < words[which].size(); ++d)
     s.dims.push_back({spec(c, which).dims[d].size, split.of(words[which][d])});
   if (which < 2) {

@@ -1,6 +1,7 @@
 #include "reference/bytes/move.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace plumb {
 namespace {
@@ -41,14 +42,15 @@ std::vector<Bundle> bundles(const Move& move, const std::vector<AxisId>& along) 
     for (const Dim* dim : {&move.from.dims[d], &move.to.dims[d]})
       for (AxisId axis : dim->axes)
         if (!contains(along, axis) && !contains(bundle.axes, axis)) bundle.axes.push_back(axis);
-    for (std::size_t i = all.size(); i-- > 0;) {
-      const auto shared = [&](AxisId axis) { return contains(bundle.axes, axis); };
-      if (std::ranges::none_of(all[i].axes, shared)) continue;
-      bundle.dims.insert(bundle.dims.end(), all[i].dims.begin(), all[i].dims.end());
-      for (AxisId axis : all[i].axes)
+    const auto shared = [&](AxisId axis) { return contains(bundle.axes, axis); };
+    const auto apart = [&](const Bundle& other) { return std::ranges::none_of(other.axes, shared); };
+    const auto bound = std::partition(all.begin(), all.end(), apart);
+    for (auto other = bound; other != all.end(); ++other) {
+      bundle.dims.insert(bundle.dims.end(), other->dims.begin(), other->dims.end());
+      for (AxisId axis : other->axes)
         if (!shared(axis)) bundle.axes.push_back(axis);
-      all.erase(all.begin() + static_cast<std::ptrdiff_t>(i));
     }
+    all.erase(bound, all.end());
     all.push_back(std::move(bundle));
   }
   return all;
@@ -98,19 +100,20 @@ std::int64_t overlap(const Move& move, std::size_t dim, const std::vector<std::i
                      const std::vector<AxisId>& along) {
   const Dim &from = move.from.dims[dim], &to = move.to.dims[dim];
   const Range want = piece(move.mesh, to, move.rule, digits(move.mesh, to.axes, at));
+  const auto covered = [&](const std::vector<std::int64_t>& there) {
+    const Range have = piece(move.mesh, from, move.rule, digits(move.mesh, from.axes, there));
+    return std::max<std::int64_t>(0, std::min(want.end, have.end) - std::max(want.begin, have.begin));
+  };
+  const auto joins = [&](AxisId axis) { return contains(along, axis); };
+  if (std::ranges::none_of(from.axes, joins)) return covered(at);
   std::vector<AxisId> joined;
-  for (AxisId axis : from.axes)
-    if (contains(along, axis)) joined.push_back(axis);
-  std::vector<std::int64_t> there;
-  if (!joined.empty()) there = at;
+  std::ranges::copy_if(from.axes, std::back_inserter(joined), joins);
+  std::vector<std::int64_t> there = at;
   for (AxisId axis : joined) there[axis] = 0;
-  std::int64_t covered = 0;
-  do {
-    const Range have =
-        piece(move.mesh, from, move.rule, digits(move.mesh, from.axes, joined.empty() ? at : there));
-    covered += std::max<std::int64_t>(0, std::min(want.end, have.end) - std::max(want.begin, have.begin));
-  } while (next(move.mesh, joined, there));
-  return covered;
+  std::int64_t sum = 0;
+  do sum += covered(there);
+  while (next(move.mesh, joined, there));
+  return sum;
 }
 
 Need need(const Move& move, std::int64_t device) {
