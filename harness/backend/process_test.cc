@@ -129,8 +129,8 @@ TEST(Process, ADeadlineIsKeptByPhase) {
     Deadlines deadlines;
     const char* phase;
   } rows[] = {
-      {{"nap", "60"},                                          short_start,   "start"  },
-      {{"sleep", "60", "print", "in compile"},                  short_compile, "compile"},
+      {{"nap", "60"},                                         short_start,   "start"  },
+      {{"sleep", "60", "print", "in compile"},                short_compile, "compile"},
       {{"sleep", "60", "print", "in run", "before", running}, short_run,     "run"    },
   };
   for (const auto& row : rows) {

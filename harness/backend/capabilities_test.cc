@@ -1,0 +1,66 @@
+#include "harness/backend/capabilities.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+Capabilities capabilities(const char* text) {
+  return hello_from_json({
+                             {"name",         "n"                        },
+                             {"capabilities", nlohmann::json::parse(text)}
+  })
+      .capabilities;
+}
+
+TEST(Capabilities, ACaseOutsideThemIsUnsupportedForAReason) {
+  const char* einsum = "on x=2: einsum mk,kn->mn bf16[2,2] bf16[2,2] -> f32[2,2]";
+  const char* uneven = "on a=2,b=2: reshard f32[5@a.b] -> f32[5] nested";
+  const char* even = "on a=2,b=2: reshard f32[8@a.b] -> f32[8] nested";
+  const char* sum = "on x=2: reshard bf16[8]+x -> bf16[8]";
+  const char* move = "on x=2: reshard bf16[8@x] -> bf16[8]";
+  const struct {
+    const char *capabilities, *line, *reason;  // "" where the case is within
+  } rows[] = {
+      {"{}",                                einsum, ""             },
+      {R"({"ops":["reshard"]})",            einsum, "einsum"       },
+      {R"({"ops":["reshard","einsum"]})",   einsum, ""             },
+      {R"({"dtypes":["f32"]})",             einsum, "bf16"         },
+      {R"({"dtypes":["bf16"]})",            einsum, "f32"          },
+      {R"({"dtypes":["f32","bf16"]})",      einsum, ""             },
+      {R"({"max_devices":1})",              einsum, "2 devices"    },
+      {R"({"max_devices":2})",              einsum, ""             },
+      {R"({"max_rank":1})",                 einsum, "rank 2"       },
+      {R"({"max_rank":2})",                 einsum, ""             },
+      {"{}",                                uneven, "nested splits"},
+      {"{}",                                even,   ""             }, // both rules cut it alike
+      {R"({"rules":["flat","nested"]})",    uneven, ""             },
+      {R"({"rules":["nested"]})",           uneven, ""             },
+      {R"({"acc":["f64"]})",                sum,    "acc=f32"      },
+      {R"({"acc":["f32"]})",                sum,    ""             },
+      {R"({"acc":["unspecified"]})",        sum,    ""             },
+      {R"({"wire":["f32"]})",               sum,    "wire=bf16"    },
+      {R"({"wire":["f32","unspecified"]})", sum,    ""             },
+      {R"({"acc":["f64"],"wire":[]})",      move,   ""             }, // nothing is summed
+  };
+  for (const auto& row : rows) {
+    const auto unsupported = outside(capabilities(row.capabilities), parse_case(row.line));
+    EXPECT_EQ(unsupported ? unsupported->reason : "", row.reason) << row.capabilities << " " << row.line;
+  }
+}
+
+TEST(Capabilities, WhatIsNotSaidIsTheFirstValueOrNoLimit) {
+  const Capabilities none = capabilities("{}");
+  EXPECT_FALSE(none.tail_undefined || none.plans_only || none.clones || none.mesh_fixed);
+  EXPECT_EQ(none.rules, std::vector<Rule>{Rule::flat});
+  const Capabilities all =
+      capabilities(R"({"tail":"undefined","data":"none","clones":true,"mesh_fixed":true})");
+  EXPECT_TRUE(all.tail_undefined && all.plans_only && all.clones && all.mesh_fixed);
+}
+
+}  // namespace
+}  // namespace plumb
