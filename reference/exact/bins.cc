@@ -1,17 +1,12 @@
 // The two-bin dot product. Every product here is exact in double, so that fma(a, b, t) and a * b + t are
 // the same number: this file alone is compiled with contraction, which makes 4 operations of 5.
 #include <bit>
-#include <cstring>
 
 #include "reference/exact/dot.h"
-#include "reference/words/clones.h"
+#include "reference/exact/lanes.h"
 
 namespace plumb {
 namespace {
-
-typedef double Lanes __attribute__((vector_size(64)));
-
-PLUMB_INLINE void read(Lanes& lanes, const double* p) { std::memcpy(&lanes, p, sizeof(Lanes)); }
 
 template <int rows, int cols>
 PLUMB_INLINE void run_bins(const Pair& p, std::int64_t stride, const Bins* bins, Sum2* sums) {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "reference/words/clones.h"
+#include "reference/exact/lanes.h"
 
 namespace plumb {
 namespace {
@@ -13,28 +13,25 @@ namespace {
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr std::int64_t kTile = 64;
 
-constexpr std::uint64_t kFraction = (1ull << 52) - 1;
+constexpr std::int64_t kFraction = (1ll << 52) - 1;
 
-// The lowest set bit of a normal double, as a power of two: that of the fraction, or the leading one.
-PLUMB_INLINE double lowest_bit(double x) {
-  const auto bits = std::bit_cast<std::uint64_t>(x);
-  const std::uint64_t fraction = bits & kFraction, leading = bits & (0x7ffull << 52);
-  const double one = std::bit_cast<double>(leading);
-  const double low = std::bit_cast<double>(leading | (fraction & -fraction)) - one;
-  return low == 0 ? one : low;
-}
+constexpr std::int64_t kExponent = 0x7ffll << 52;
 
-// The least of lowest_bit over what is not zero.
+// The least over what is not zero of the lowest set bit, as a power of two: the lowest bit of the
+// fraction, or the leading one where the fraction is zero. Of normal doubles.
 PLUMB_CLONES double unit_of(const double* row, std::int64_t count) {
-  double unit[8];
-  for (double& u : unit) u = kInf;
+  Lanes unit = Lanes{} + kInf;
   for (std::int64_t k = 0; k < count; k += 8) {
-    for (int l = 0; l < 8; ++l) {
-      const double x = row[k + l], low = x == 0 ? kInf : lowest_bit(x);
-      unit[l] = low < unit[l] ? low : unit[l];
-    }
+    Lanes x;
+    read(x, row + k);
+    const Words bits = (Words)x, fraction = bits & kFraction, leading = bits & kExponent;
+    const Lanes low = (Lanes)(leading | (fraction & -fraction)) - (Lanes)leading;
+    const Lanes lowest = x == 0 ? Lanes{} + kInf : low == 0 ? (Lanes)leading : low;
+    unit = lowest < unit ? lowest : unit;
   }
-  return *std::min_element(unit, unit + 8);
+  double least = kInf;
+  for (int l = 0; l < 8; ++l) least = std::min(least, unit[l]);
+  return least;
 }
 
 // The sum of squares; the least magnitude but zero, its fraction dropped; all fractions or-ed.
@@ -44,28 +41,22 @@ struct Facts {
 };
 
 PLUMB_CLONES Facts facts_of(const double* row, std::int64_t count) {
-  constexpr int lanes = 16;
-  double squares[lanes] = {}, least[lanes];
-  std::uint64_t fractions[lanes] = {};
-  for (double& m : least) m = kInf;
-  const auto take = [&](int l, double x) PLUMB_LAMBDA {
-    const auto bits = std::bit_cast<std::uint64_t>(x);
-    const double leading = std::bit_cast<double>(bits & (0x7ffull << 52)), m = x == 0 ? kInf : leading;
-    squares[l] += x * x;
-    fractions[l] |= bits;
-    least[l] = m < least[l] ? m : least[l];
-  };
-  std::int64_t k = 0;
-  for (; k + lanes <= count; k += lanes)
-    for (int l = 0; l < lanes; ++l) take(l, row[k + l]);
-  for (; k < count; ++k) take(0, row[k]);
+  Lanes squares = Lanes{}, least = Lanes{} + kInf;
+  Words fractions = Words{};
+  for (std::int64_t k = 0; k < count; k += 8) {
+    Lanes x;
+    read(x, row + k);
+    const Lanes leading = (Lanes)((Words)x & kExponent), magnitude = x == 0 ? Lanes{} + kInf : leading;
+    squares += x * x;
+    fractions |= (Words)x;
+    least = magnitude < least ? magnitude : least;
+  }
   Facts f{0, kInf, 0};
-  for (int l = 0; l < lanes; ++l) {
+  for (int l = 0; l < 8; ++l) {
     f.squares += squares[l];
     f.least = std::min(f.least, least[l]);
-    f.fractions |= fractions[l];
+    f.fractions |= static_cast<std::uint64_t>(fractions[l]) & kFraction;
   }
-  f.fractions &= kFraction;
   return f;
 }
 
