@@ -32,6 +32,8 @@ struct Row {
   std::string message;  // the beginning of Crashed::what
 };
 
+void PrintTo(const Row& row, std::ostream* out) { *out << row.message; }
+
 class Reply : public testing::TestWithParam<Row> {};
 
 TEST_P(Reply, IsRefusedWithOneMessage) {
