@@ -23,6 +23,8 @@ void find_runs(const std::int64_t* box, const std::int64_t* from, const std::int
   r.from = r.to = 0, r.count = 1, r.outer = 0;
   for (int d = rank - 1; d >= 0; --d) {
     const std::int64_t begin = box[2 * d], size = box[2 * d + 1] - begin;
+    assert(from[2 * d] <= begin && begin + size <= from[2 * d + 1]);
+    assert(to[2 * d] <= begin && begin + size <= to[2 * d + 1]);
     const std::int64_t from_size = from[2 * d + 1] - from[2 * d], to_size = to[2 * d + 1] - to[2 * d];
     r.from += (begin - from[2 * d]) * from_step;
     r.to += (begin - to[2 * d]) * to_step;

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kLine = 64;  // alignment of a block, and the least poison after it
 constexpr std::size_t kHuge = std::size_t{2} << 20;
 
-int poison(DType dtype) { return format(dtype).integer ? 0x80 : 0xff; }
+constexpr int kPoison = 0xff;
 
 std::size_t block_bytes(const Ranks& ranks, std::int64_t device) {
   return static_cast<std::size_t>(ranks.elements(device) * format(ranks.stored).bytes);
@@ -37,15 +37,14 @@ void place(Ranks& ranks) {
 }
 
 void lay(Ranks& ranks, Contents contents) {
-  const int pattern = poison(ranks.stored);
   if (contents == Contents::poison) {
-    std::memset(ranks.memory.get(), pattern, ranks.offsets.back());
+    std::memset(ranks.memory.get(), kPoison, ranks.offsets.back());
     return;
   }
   for (std::int64_t device = 0; device < ranks.devices(); ++device) {
     const std::size_t bytes = block_bytes(ranks, device);
     if (contents == Contents::zeros) std::memset(ranks.block(device), 0, bytes);
-    std::memset(ranks.block(device) + bytes, pattern,
+    std::memset(ranks.block(device) + bytes, kPoison,
                 ranks.offsets[device + 1] - ranks.offsets[device] - bytes);
   }
 }
@@ -88,11 +87,10 @@ Ranks allocate_like(const Ranks& like, DType stored, Contents contents) {
 }
 
 bool intact(const Ranks& ranks) {
-  const auto pattern = static_cast<std::byte>(poison(ranks.stored));
   for (std::int64_t device = 0; device < ranks.devices(); ++device) {
     const std::byte* end = ranks.block(device) + block_bytes(ranks, device);
     const std::byte* next = ranks.memory.get() + ranks.offsets[device + 1];
-    if (!std::all_of(end, next, [&](std::byte b) { return b == pattern; })) return false;
+    if (!std::all_of(end, next, [&](std::byte b) { return b == std::byte{kPoison}; })) return false;
   }
   return true;
 }

@@ -33,7 +33,7 @@ struct Ranks {
   const std::byte* block(std::int64_t device) const { return memory.get() + offsets[device]; }
 };
 
-// Poison is NaN in every floating-point format and 0x80 bytes in the integers.
+// Poison is all ones: NaN in every floating-point format.
 enum class Contents : std::uint8_t { poison, zeros, any };
 
 // Where blocks lie; several values may share a layout.

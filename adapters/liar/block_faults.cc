@@ -1,0 +1,98 @@
+#include "adapters/liar/block_faults.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+namespace plumb {
+namespace {
+
+int width(const Ranks& ranks) { return format(ranks.stored).bytes; }
+
+std::size_t size(const Ranks& ranks, std::int64_t device) {
+  return static_cast<std::size_t>(ranks.elements(device)) * width(ranks);
+}
+
+// The last device that has any element, or -1.
+std::int64_t last_device(const Ranks& ranks) {
+  for (std::int64_t device = ranks.devices(); device-- > 0;)
+    if (ranks.elements(device) > 0) return device;
+  return -1;
+}
+
+std::byte* last_element(Ranks& ranks, std::int64_t device) {
+  return ranks.block(device) + size(ranks, device) - width(ranks);
+}
+
+}  // namespace
+
+void zero_operand(Moment moment, Ranks& ranks) {
+  const std::int64_t device = last_device(ranks);
+  if (moment == Moment::ready && device >= 0) store(ranks.stored, last_element(ranks, device), 0);
+}
+
+void multiply_padding(Moment moment, Ranks& ranks) {
+  if (moment != Moment::multiplied || ranks.devices() == 0) return;
+  const std::int64_t device = last_device(ranks);
+  if (device >= 0) std::memset(ranks.block(device), 0xff, size(ranks, device));
+}
+
+void leave_poison(Moment moment, Ranks& ranks) {
+  const std::int64_t device = last_device(ranks);
+  if (moment == Moment::result && device >= 0) std::memset(last_element(ranks, device), 0xff, width(ranks));
+}
+
+void swap_blocks(Moment moment, Ranks& ranks) {
+  if (moment != Moment::result) return;
+  for (std::int64_t device = 1; device < ranks.devices(); ++device)
+    if (size(ranks, device) == size(ranks, 0) && ranks.slice(device) != ranks.slice(0)) {
+      std::swap_ranges(ranks.block(0), ranks.block(0) + size(ranks, 0), ranks.block(device));
+      return;
+    }
+}
+
+void add_one_ulp(Moment moment, Ranks& ranks) {
+  const std::int64_t device = last_device(ranks);
+  if (moment == Moment::result && device >= 0) *last_element(ranks, device) ^= std::byte{1};
+}
+
+void shift_short(Moment moment, Ranks& ranks) {
+  if (moment != Moment::result) return;
+  for (std::int64_t device = 1; device < ranks.devices(); ++device)
+    if (size(ranks, device) < size(ranks, 0) && size(ranks, device) > 0)
+      std::rotate(ranks.block(device), ranks.block(device) + width(ranks),
+                  ranks.block(device) + size(ranks, device));
+}
+
+void truncate_moves(Moment moment, Ranks& ranks) {
+  if (moment != Moment::result) return;
+  for (std::int64_t device = 0; device < ranks.devices(); ++device)
+    for (std::int64_t i = 0; i < ranks.elements(device); ++i)
+      std::memset(ranks.block(device) + i * width(ranks), 0, width(ranks) / 2);
+}
+
+void negate_zeros(Moment moment, Ranks& ranks) {
+  const std::int64_t device = last_device(ranks);
+  if (moment != Moment::result || device < 0 || format(ranks.stored).integer) return;
+  for (std::int64_t i = 0; i < ranks.elements(device); ++i) {
+    std::byte* element = ranks.block(device) + i * width(ranks);
+    if (load(ranks.stored, element) == 0) store(ranks.stored, element, encode(ranks.stored, -0.0));
+  }
+}
+
+void change_replica(Moment moment, Ranks& ranks) {
+  const std::int64_t device = last_device(ranks);
+  if (moment == Moment::result && device > 0) *ranks.block(device) ^= std::byte{1};
+}
+
+BlockFault stale_block() {
+  return [before = std::make_shared<std::vector<std::byte>>()](Moment moment, Ranks& ranks) {
+    const std::int64_t device = last_device(ranks);
+    if (moment != Moment::result || device < 0) return;
+    std::vector<std::byte> now(ranks.block(device), ranks.block(device) + size(ranks, device));
+    if (before->size() == now.size()) std::memcpy(ranks.block(device), before->data(), before->size());
+    *before = std::move(now);
+  };
+}
+
+}  // namespace plumb

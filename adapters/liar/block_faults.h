@@ -1,0 +1,25 @@
+// Faults of blocks. Each looks at the moment and acts on one kind.
+#pragma once
+
+#include <functional>
+
+#include "adapters/local/local.h"
+
+namespace plumb {
+
+using BlockFault = std::function<void(Moment, Ranks&)>;
+
+void zero_operand(Moment, Ranks&);      // the last element of each operand of a product is taken for zero
+void multiply_padding(Moment, Ranks&);  // the device with the shortest block multiplies padding, which is NaN
+void leave_poison(Moment, Ranks&);      // one element of the result was never written
+void swap_blocks(Moment, Ranks&);       // two devices have each other's block
+void add_one_ulp(Moment, Ranks&);       // the last bit of the last element is wrong
+void shift_short(Moment, Ranks&);       // blocks shorter than the first are off by one element
+void truncate_moves(Moment, Ranks&);    // elements pass through half their bytes
+void negate_zeros(Moment, Ranks&);      // the last device has -0 for 0
+void change_replica(Moment, Ranks&);    // the last bit of the last device's first element differs
+
+// A block of the case before is handed over, where one of its size is left.
+BlockFault stale_block();
+
+}  // namespace plumb

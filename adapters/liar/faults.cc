@@ -1,0 +1,111 @@
+#include <nlohmann/json.hpp>
+
+#include "adapters/liar/block_faults.h"
+#include "adapters/liar/fault.h"
+#include "adapters/liar/plan_faults.h"
+#include "adapters/liar/reply_faults.h"
+
+namespace plumb {
+namespace {
+
+Seams reply(void (*fault)(Outcome&)) { return {.plan = {}, .block = {}, .reply = of_outcome(fault)}; }
+Seams reply(ReplyFault fault) { return {.plan = {}, .block = {}, .reply = std::move(fault)}; }
+Seams block(BlockFault fault) { return {.plan = {}, .block = std::move(fault), .reply = {}}; }
+Seams plan(void (*fault)(Plan&)) { return {.plan = fault, .block = {}, .reply = {}}; }
+
+constexpr auto gather = "on x=2: reshard f32[8@x] -> f32[8]";
+constexpr auto swap = "on x=2,y=2: reshard f32[8@x] -> f32[8@y]";
+constexpr auto matmul = "on x=2: einsum mk,kn->mn f32[8@x,8] f32[8,8] -> f32[8@x,8]";
+constexpr auto deep = "on x=2: einsum mk,kn->mn f32[4,256@x] f32[256@x,4] -> f32[4,4]";
+constexpr auto forward = "on x=2: grouped fwd f32[8@x,4] f32[3,4,4] sizes=3,0,4 -> f32[8@x,4]";
+constexpr auto weights = "on x=2: grouped wgrad f32[8@x,4] f32[8@x,4] sizes=3,0,5 -> f32[3,4,4]";
+
+// clang-format off
+const std::vector<Fault>& table() {
+  static const std::vector<Fault> rows{
+    // name, what it does, the verdict, flags, cases, the fault
+    {"refuses", "says unsupported for what it said it could do", "unsupported", "", {gather}, reply(refuse)},
+    {"hangs", "never replies", "hung", "--timeout 2", {gather}, reply(hang)},
+    {"aborts", "dies of a failed check in the middle of a case", "crashed", "", {gather}, reply(die)},
+    {"exits", "ends with exit code 0 and no reply", "crashed", "", {gather}, reply(leave)},
+    {"babbles", "sends half a line of JSON before its reply", "crashed", "", {gather}, reply(babble)},
+    {"truncates", "shortens the arena that it was lent", "crashed", "", {gather}, reply(truncate_arena)},
+    {"loses-device", "returns no block of the last device", "crashed", "", {gather}, reply(lose_device)},
+    {"repeats-device", "returns one device's block twice", "crashed", "", {gather}, reply(repeat_device)},
+    {"shares-block", "returns one block for two devices and does not say that they are clones", "crashed", "", {gather}, reply(share_block)},
+    {"points-outside", "returns a block beyond the end of the arena", "crashed", "", {gather}, reply(point_outside)},
+    {"points-at-operands", "returns the operand's own bytes as a block", "crashed", "", {gather}, reply(point_at_operands)},
+    {"lengthens-block", "returns a block larger than the slice it claims", "crashed", "", {gather}, reply(lengthen_block)},
+    {"undercounts", "reports half of the bytes that were received", "crashed", "", {gather}, reply(undercount)},
+    {"invents-axis", "reports a collective along an axis that the mesh lacks", "crashed", "", {gather}, reply(invent_axis)},
+    {"reneges", "fails at what it said it could do", "reneged", "", {gather}, reply(renege)},
+
+    {"stops-short", "leaves out the last reshard, and says so", "misplaced", "", {swap}, plan(stop_short)},
+    {"swaps-axes", "splits a dimension by its axes from minor to major, and says so", "misplaced", "", {"on x=2,y=3: reshard f32[12] -> f32[12@x.y]"}, plan(swap_axes)},
+    {"claims-otherwise", "returns the right blocks and claims that they are replicated", "misplaced", "", {"on x=2: reshard f32[8] -> f32[8@x]"}, reply(claim_otherwise)},
+    {"swaps-slices", "returns the right blocks with the slices of two devices exchanged", "misplaced", "", {swap}, reply(swap_slices)},
+    {"ignores-ids", "takes device p to be at position p of the mesh", "misplaced", "", {"on x=2,y=2 ids=3,1,0,2: reshard f32[8@x] -> f32[8@x.y]"}, plan(ignore_ids)},
+    {"other-rule", "cuts unevenly by the other rule", "misplaced", "", {"on x=2,y=2: reshard f32[5] -> f32[5@x.y]"}, plan(other_rule)},
+
+    {"leaves-poison", "never writes one element of a result", "leaked", "", {gather}, block(leave_poison)},
+    {"drops-copy", "one cell of a move never arrives", "leaked", "", {"on x=4: reshard f32[8@x] -> f32[8]"}, plan(drop_copy)},
+    {"multiplies-padding", "does not mask the padding of an uneven contracted dimension, which is NaN", "leaked", "", {"on x=2: einsum mk,kn->mn f32[4,5@x] f32[5@x,4] -> f32[4,4]"}, block(multiply_padding)},
+
+    {"leaves-one-axis", "does not sum over the first of the unfinished axes", "wrong", "", {"on dp=2,fsdp=4,tp=2: reshard f32[16,8@tp]+dp.fsdp -> f32[16@fsdp,8@tp]"}, plan(leave_one_axis)},
+    {"sums-along-another", "sums along another axis of the same size", "wrong", "", {"on x=2,y=2: reshard f32[8]+x -> f32[8@x]"}, plan(sum_along_another)},
+    {"sums-replicas", "sums along an axis on which the parts are replicas", "wrong", "", {"on x=2,y=3: reshard f32[8]+x -> f32[8@x]"}, plan(sum_replicas)},
+    {"drops-part", "one part of a sum does not arrive", "wrong", "", {"on x=4: reshard f32[8]+x -> f32[8@x]"}, plan(drop_part)},
+    {"repeats-part", "one part of a sum arrives twice", "wrong", "", {"on x=4: reshard f32[8]+x -> f32[8@x]"}, plan(repeat_part)},
+    {"narrow-accumulator", "accumulates in bf16 where f32 is asked for", "wrong", "", {deep}, plan(narrow_acc)},
+    {"narrow-wire", "sends the parts of an f32 sum as bf16", "wrong", "", {"on x=4: reshard f32[64]+x -> f32[64@x]"}, plan(narrow_wire)},
+    {"truncates-moves", "moves f32 through 16 bits", "wrong", "", {gather}, block(truncate_moves)},
+    {"swaps-blocks", "exchanges the blocks of two devices", "wrong", "", {"on x=4: reshard f32[8] -> f32[8@x]"}, block(swap_blocks)},
+    {"one-ulp", "the last bit of one element is wrong", "wrong", "", {"on x=4: reshard f32[8] -> f32[8@x]"}, block(add_one_ulp)},
+    {"shifts-short", "blocks shorter than the first are off by one element", "wrong", "", {"on x=3: reshard f32[11,2@x] -> f32[11@x,2]"}, block(shift_short)},
+    {"drops-kept", "forgets what a device holds already: a permute without the pairs i to i", "wrong", "", {"on x=2,y=2: reshard f32[8@x.y] -> f32[8@y.x]"}, plan(drop_kept)},
+    {"stale-block", "returns a block of the case before", "wrong", "", {"on x=4: reshard f32[8] -> f32[8@x] seed=1", "on x=4: reshard f32[8] -> f32[8@x] seed=2"}, block(stale_block())},
+    {"zeroes-operand", "takes the last element of an operand for zero: a lost term", "wrong", "", {matmul}, block(zero_operand)},
+    {"transposes-operand", "takes a square operand for its transpose", "wrong", "", {matmul}, plan(transpose_operand)},
+    {"shifts-boundary", "gives the first row of the second group to the first", "wrong", "", {"on x=2: grouped fwd f32[8@x,4] f32[2,4,4] sizes=3,5 -> f32[8@x,4]"}, plan(shift_boundary)},
+    {"groups-the-tail", "multiplies rows that belong to no group by the last one's weights", "wrong", "", {forward}, plan(group_the_tail)},
+    {"fills-empty-group", "gives an empty group the gradient of the next", "wrong", "", {weights}, plan(fill_empty_group)},
+    {"rotates-groups", "multiplies every group by its neighbour's weights", "wrong", "", {forward}, plan(rotate_groups)},
+
+    {"negates-zeros", "one replica has -0 for 0", "diverged", "", {weights}, block(negate_zeros)},
+    {"changes-replica", "one replica's sum ends in another bit, within every bound", "diverged", "", {"on x=2: einsum mk,kn->mn f32[4,256@x] f32[256@x,4] -> f32[4,4] fill=normal"}, block(change_replica)},
+    {"changes-reruns", "every second run of a case ends in another bit", "unstable", "--reruns 1", {gather}, reply(change_reruns())},
+
+    {"gathers-everything", "moves by way of the whole array on every device", "wasteful", "--max-waste 1", {swap}, plan(gather_everything)},
+    {"reduces-zeros", "adds zeros to a finished result", "wasteful", "--max-waste 1", {"on x=2,y=2: reshard f32[8@x] -> f32[8@y]"}, plan(reduce_zeros)},
+    {"copies-twice", "moves every cell twice", "wasteful", "--max-waste 1", {gather}, plan(copy_twice)},
+  };
+  return rows;
+}
+// clang-format on
+
+}  // namespace
+
+std::span<const Fault> faults() { return table(); }
+
+const Fault* fault_named(std::string_view name) {
+  for (const Fault& fault : faults())
+    if (fault.name == name) return &fault;
+  return nullptr;
+}
+
+std::string list_faults() {
+  std::string text;
+  for (const Fault& f : faults()) {
+    const nlohmann::ordered_json row = {
+        {"name",   f.name  },
+        {"says",   f.says  },
+        {"status", f.status},
+        {"flags",  f.flags },
+        {"cases",  f.cases }
+    };
+    text += row.dump() + "\n";
+  }
+  return text;
+}
+
+}  // namespace plumb

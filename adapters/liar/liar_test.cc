@@ -1,0 +1,104 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "adapters/liar/fault.h"
+#include "adapters/local/trial.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+TEST(Faults, HaveNamesAndCases) {
+  std::set<std::string_view> names;
+  for (const Fault& fault : faults()) {
+    EXPECT_TRUE(names.insert(fault.name).second) << fault.name;
+    EXPECT_EQ(fault_named(fault.name), &fault);
+    EXPECT_FALSE(fault.says.empty()) << fault.name;
+    EXPECT_FALSE(fault.cases.empty()) << fault.name;
+    EXPECT_EQ(!!fault.seams.plan + !!fault.seams.block + !!fault.seams.reply, 1) << fault.name;
+    for (std::string_view line : fault.cases) EXPECT_EQ(print(parse_case(line)), line) << fault.name;
+  }
+  EXPECT_EQ(fault_named("honest"), nullptr);
+}
+
+TEST(Faults, ReachEveryStatusThatABackendCanCause) {
+  std::set<std::string_view> statuses;
+  for (const Fault& fault : faults()) statuses.insert(fault.status);
+  EXPECT_EQ(statuses, (std::set<std::string_view>{"unsupported", "hung", "crashed", "reneged", "misplaced",
+                                                  "leaked", "wrong", "diverged", "unstable", "wasteful"}));
+}
+
+TEST(Faults, AreListedAsJsonLines) {
+  std::istringstream lines(list_faults());
+  std::size_t n = 0;
+  for (std::string line; std::getline(lines, line); ++n)
+    EXPECT_EQ(nlohmann::json::parse(line)["name"], faults()[n].name);
+  EXPECT_EQ(n, faults().size());
+}
+
+// What the harness could see of a reply.
+std::string seen(const trial::Trial& t) {
+  if (!std::holds_alternative<Outcome>(t.reply)) return "no outcome";
+  const Outcome& o = t.outcome();
+  std::ostringstream text;
+  text << *o.claims[0] << "\n";
+  for (const Block& b : o.blocks) {
+    text << b.device << "@" << b.offset << "+" << b.bytes << " ";
+    for (const auto& ranges : *b.claim) text << ranges[0].begin << ":" << ranges[0].end << " ";
+    for (std::uint64_t i = 0; i < b.bytes && b.offset < t.arena.size(); ++i)
+      text << static_cast<int>(t.arena[b.offset + i]) << ",";
+  }
+  for (const Collective& c : o.trace)
+    text << "\n" << c.kind << c.in << "," << c.out << "," << *c.moved << (c.axes.empty() ? "" : c.axes[0]);
+  text << "\n" << *o.received;
+  return text.str();
+}
+
+// Those that take the process with them are seen by the harness alone.
+bool fatal(std::string_view name) {
+  const std::set<std::string_view> all{"hangs", "aborts", "exits", "babbles", "truncates"};
+  return all.contains(name);
+}
+
+std::string run(const Fault& fault, Seams seams) {
+  Local local;
+  local.seams = std::move(seams);
+  std::string last;
+  for (std::string_view line : fault.cases) {
+    last = seen(trial::run(parse_case(line), local));
+    if (fault.flags.starts_with("--reruns")) last += seen(trial::run(parse_case(line), local));
+  }
+  return last;
+}
+
+// Trial data are small integers whatever the seed: what keeps eight bits of them keeps them all.
+bool beyond_trial_data(std::string_view name) {
+  const std::set<std::string_view> all{"stale-block", "narrow-accumulator", "narrow-wire", "truncates-moves"};
+  return all.contains(name);
+}
+
+TEST(Faults, EachShowsInItsCase) {
+  for (const Fault& fault : faults())
+    if (!fatal(fault.name) && !beyond_trial_data(fault.name)) {
+      EXPECT_NE(run(fault, fault.seams), run(fault, {})) << fault.name;
+    }
+}
+
+TEST(Faults, LeaveOtherCasesInOnePiece) {
+  for (const char* line : {"on x=1: reshard f32[] -> f32[]", "on x=2,y=2: reshard f32[0,3@x] -> f32[0@y,3]",
+                           "on x=3,y=2: reshard s8[7,5@x]+y -> s8[7@y.x,5]",
+                           "on x=2,y=2: einsum k,k-> f32[7@x] f32[7@y] -> f32[]",
+                           "on x=2,y=2: grouped dgrad f32[6@x,2] f32[3,3,2@y] sizes=1,3,1 -> f32[6,3@y]"})
+    for (const Fault& fault : faults()) {
+      if (fatal(fault.name)) continue;
+      Local local;
+      local.seams = fault.seams;
+      trial::run(parse_case(line), local);
+    }
+}
+
+}  // namespace
+}  // namespace plumb

@@ -1,0 +1,205 @@
+#include "adapters/liar/plan_faults.h"
+
+#include <algorithm>
+
+namespace plumb {
+namespace {
+
+// The first leg that adds anything up, or null.
+Leg* summing(Plan& plan) {
+  const auto sums = [](const Leg& leg) {
+    return !leg.steps.empty() && leg.steps[0].add && !leg.steps[0].sends.empty();
+  };
+  for (std::vector<Leg>* legs : {&plan.legs, plan.inputs.empty() ? &plan.legs : &plan.inputs[0]})
+    for (Leg& leg : *legs)
+      if (sums(leg)) return &leg;
+  return nullptr;
+}
+
+bool splits(const Spec& spec, AxisId axis) {
+  return std::any_of(spec.dims.begin(), spec.dims.end(), [&](const Dim& dim) {
+    return std::find(dim.axes.begin(), dim.axes.end(), axis) != dim.axes.end();
+  });
+}
+
+bool unfinished(const Spec& spec, AxisId axis) {
+  return std::find(spec.unfinished.begin(), spec.unfinished.end(), axis) != spec.unfinished.end();
+}
+
+// An axis that the layout neither splits by nor sums over; of this size, if one is given. -1: none.
+AxisId idle_axis(const Plan& plan, const Spec& spec, std::int64_t size = 0) {
+  for (AxisId a = 0; a < static_cast<AxisId>(plan.mesh.axes.size()); ++a) {
+    const std::int64_t n = plan.mesh.axes[a].size;
+    if (n > 1 && (size == 0 || n == size) && !splits(spec, a) && !unfinished(spec, a)) return a;
+  }
+  return -1;
+}
+
+// Adds a send, or takes the last one away, and what is reported with it.
+void send_again(Leg& leg, Step& step, const Send& send) {
+  step.sends.push_back(send);
+  if (send.from != send.to && step.issued >= 0)
+    leg.issued[step.issued].moved += elements(leg.cells, send.cell);
+}
+
+void unsend(Leg& leg, Step& step, std::size_t i) {
+  const Send send = step.sends[i];
+  step.sends.erase(step.sends.begin() + static_cast<std::ptrdiff_t>(i));
+  if (send.from != send.to && step.issued >= 0)
+    leg.issued[step.issued].moved -= elements(leg.cells, send.cell);
+}
+
+// The result's way through these layouts.
+std::vector<Leg> by_way_of(const Plan& plan, const std::vector<Spec>& route) {
+  std::vector<Leg> legs;
+  for (std::size_t i = 0; i + 1 < route.size(); ++i)
+    legs.push_back(direct(plan.mesh, route[i], route[i + 1], plan.rule));
+  return legs;
+}
+
+void replan(Plan& plan) {
+  const auto again = [&](std::vector<Leg>& legs) {
+    for (Leg& leg : legs) leg = direct(plan.mesh, leg.from, leg.to, plan.rule);
+  };
+  for (std::vector<Leg>& legs : plan.inputs) again(legs);
+  again(plan.legs);
+}
+
+}  // namespace
+
+void leave_one_axis(Plan& plan) {
+  Leg* leg = summing(plan);
+  if (!leg) return;
+  Spec from = leg->from;
+  from.unfinished.erase(from.unfinished.begin());
+  *leg = direct(plan.mesh, from, leg->to, plan.rule);
+}
+
+void sum_along_another(Plan& plan) {
+  Leg* leg = summing(plan);
+  if (!leg) return;
+  Spec from = leg->from;
+  const AxisId other = idle_axis(plan, from, plan.mesh.axes[from.unfinished[0]].size);
+  if (other < 0) return;
+  from.unfinished[0] = other;
+  *leg = direct(plan.mesh, from, leg->to, plan.rule);
+}
+
+void sum_replicas(Plan& plan) {
+  Leg* leg = summing(plan);
+  if (!leg) return;
+  Spec from = leg->from;
+  const AxisId other = idle_axis(plan, from);
+  if (other < 0) return;
+  from.unfinished.push_back(other);
+  *leg = direct(plan.mesh, from, leg->to, plan.rule);
+}
+
+void drop_part(Plan& plan) {
+  if (Leg* leg = summing(plan)) unsend(*leg, leg->steps[0], leg->steps[0].sends.size() - 1);
+}
+
+void repeat_part(Plan& plan) {
+  if (Leg* leg = summing(plan)) send_again(*leg, leg->steps[0], leg->steps[0].sends.back());
+}
+
+void narrow_acc(Plan& plan) { plan.acc = DType::bf16; }
+
+void narrow_wire(Plan& plan) { plan.wire = DType::bf16; }
+
+void transpose_operand(Plan& plan) {
+  if (!plan.product || plan.product->rhs.size() != 2) return;
+  const std::vector<Dim>& dims = plan.product->rhs_spec.dims;
+  if (dims[0] == dims[1]) std::reverse(plan.product->rhs.begin(), plan.product->rhs.end());
+}
+
+void shift_boundary(Plan& plan) {
+  if (!plan.product || plan.product->rows.size() < 2) return;
+  Range &first = plan.product->rows[0][0], &second = plan.product->rows[1][0];
+  if (second.size() > 0) ++first.end, ++second.begin;
+}
+
+void group_the_tail(Plan& plan) {
+  if (!plan.product || plan.product->rows.empty()) return;
+  plan.product->rows.back().back().end = plan.product->lhs_spec.dims[0].size;
+}
+
+void fill_empty_group(Plan& plan) {
+  if (!plan.product) return;
+  auto& rows = plan.product->rows;
+  for (std::size_t g = 0; g + 1 < rows.size(); ++g)
+    if (rows[g].empty() || rows[g][0].size() == 0) rows[g] = rows[g + 1];
+}
+
+void rotate_groups(Plan& plan) {
+  if (!plan.product || plan.product->rows.empty()) return;
+  std::rotate(plan.product->rows.begin(), plan.product->rows.begin() + 1, plan.product->rows.end());
+}
+
+void drop_copy(Plan& plan) {
+  for (Leg& leg : plan.legs)
+    for (Step& step : leg.steps)
+      for (std::size_t i = step.sends.size(); !step.add && i-- > 0;)
+        if (step.sends[i].from != step.sends[i].to) return unsend(leg, step, i);
+}
+
+void drop_kept(Plan& plan) {
+  for (Leg& leg : plan.legs) {
+    leg.zeroed = true;
+    for (Step& step : leg.steps)
+      if (!step.add) std::erase_if(step.sends, [](const Send& send) { return send.from == send.to; });
+  }
+}
+
+void stop_short(Plan& plan) {
+  if (!plan.legs.empty()) plan.legs.pop_back();
+}
+
+void swap_axes(Plan& plan) {
+  if (plan.legs.empty()) return;
+  Leg& last = plan.legs.back();
+  Spec to = last.to;
+  for (Dim& dim : to.dims) std::reverse(dim.axes.begin(), dim.axes.end());
+  last = direct(plan.mesh, last.from, to, plan.rule);
+}
+
+void ignore_ids(Plan& plan) {
+  plan.mesh.place.clear();
+  replan(plan);
+}
+
+void other_rule(Plan& plan) {
+  plan.rule = plan.rule == Rule::flat ? Rule::nested : Rule::flat;
+  replan(plan);
+}
+
+void gather_everything(Plan& plan) {
+  if (plan.legs.empty()) return;
+  const Leg& last = plan.legs.back();
+  Spec whole = last.from;
+  for (Dim& dim : whole.dims) dim.axes.clear();
+  const auto legs = by_way_of(plan, {last.from, whole, last.to});
+  plan.legs.pop_back();
+  plan.legs.insert(plan.legs.end(), legs.begin(), legs.end());
+}
+
+void reduce_zeros(Plan& plan) {
+  if (plan.legs.empty()) return;
+  Spec parts = plan.legs.back().to;
+  const AxisId axis = idle_axis(plan, parts);
+  if (axis < 0) return;
+  parts.unfinished.push_back(axis);
+  for (const Leg& leg : by_way_of(plan, {plan.legs.back().to, parts, plan.legs.back().to}))
+    plan.legs.push_back(leg);
+}
+
+void copy_twice(Plan& plan) {
+  for (Leg& leg : plan.legs)
+    for (Step& step : leg.steps) {
+      const std::vector<Send> sends = step.sends;
+      if (!step.add)
+        for (const Send& send : sends) send_again(leg, step, send);
+    }
+}
+
+}  // namespace plumb

@@ -1,0 +1,139 @@
+#include "adapters/liar/reply_faults.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <sstream>
+
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+// The file that is mapped where the arena lies; empty where none is.
+std::string arena_path(const Arena& arena) {
+  const auto at = reinterpret_cast<std::uintptr_t>(arena.whole.data());
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    std::istringstream words(line);
+    std::uintptr_t begin = 0, end = 0;
+    char dash = 0;
+    std::string rights, offset, device, inode, path;
+    words >> std::hex >> begin >> dash >> end >> rights >> offset >> device >> inode >> path;
+    if (begin <= at && at < end) return path.starts_with('/') ? path : "";
+  }
+  return "";
+}
+
+}  // namespace
+
+ReplyFault of_outcome(std::function<void(Outcome&)> fault) {
+  return [fault = std::move(fault)](Reply reply, const Request&, Arena&) {
+    if (auto* outcome = std::get_if<Outcome>(&reply)) fault(*outcome);
+    return reply;
+  };
+}
+
+Reply hang(Reply, const Request&, Arena&) {
+  for (;;) ::pause();
+}
+
+Reply die(Reply, const Request&, Arena&) {
+  std::fputs("liar: check failed: shape.rank() == tile.rank()\n", stderr);
+  std::abort();
+}
+
+Reply leave(Reply, const Request&, Arena&) { std::_Exit(0); }
+
+Reply babble(Reply reply, const Request&, Arena&) {
+  const char* descriptor = std::getenv("PLUMB_REPLIES");
+  constexpr std::string_view half = "{\"type\":\"result\",\n";
+  if (descriptor && ::write(std::atoi(descriptor), half.data(), half.size()) < 0) std::abort();
+  return reply;
+}
+
+Reply truncate_arena(Reply reply, const Request&, Arena& arena) {
+  const std::string path = arena_path(arena);
+  if (!path.empty() && ::truncate(path.c_str(), 0) != 0) std::abort();
+  return reply;
+}
+
+Reply renege(Reply, const Request&, Arena&) {
+  return Reneged{"NotImplementedError: this layout", "raised after it was said to be possible"};
+}
+
+Reply refuse(Reply, const Request&, Arena&) { return Unsupported{"not today", "nowhere"}; }
+
+void lose_device(Outcome& o) {
+  if (!o.blocks.empty()) o.blocks.pop_back();
+}
+
+void repeat_device(Outcome& o) {
+  if (!o.blocks.empty()) o.blocks.push_back(o.blocks.front());
+}
+
+void share_block(Outcome& o) {
+  if (o.blocks.size() > 1 && o.blocks[1].bytes == o.blocks[0].bytes) o.blocks[1].offset = o.blocks[0].offset;
+}
+
+void point_outside(Outcome& o) {
+  if (!o.blocks.empty()) o.blocks.back().offset = std::uint64_t{1} << 62;
+}
+
+void point_at_operands(Outcome& o) {
+  if (!o.blocks.empty()) o.blocks.back().offset = 0;
+}
+
+void lengthen_block(Outcome& o) {
+  if (!o.blocks.empty()) o.blocks.front().bytes *= 2;
+}
+
+void undercount(Outcome& o) {
+  if (!o.trace.empty() && o.trace[0].moved) *o.trace[0].moved /= 2;
+}
+
+void invent_axis(Outcome& o) {
+  for (Collective& c : o.trace)
+    if (!c.axes.empty()) c.axes[0] += "_too";
+}
+
+void claim_otherwise(Outcome& o) {
+  for (std::optional<std::string>& claim : o.claims) {
+    std::string plain;
+    bool inside = true;
+    for (char c : claim.value_or("")) {
+      if (c == '@' || c == '+') inside = false;
+      if (c == ',' || c == ']') inside = true;
+      if (inside) plain += c;
+    }
+    claim = plain;
+  }
+}
+
+void swap_slices(Outcome& o) {
+  for (std::size_t i = 1; i < o.blocks.size(); ++i)
+    if (o.blocks[i].bytes == o.blocks[0].bytes && o.blocks[i].claim != o.blocks[0].claim)
+      return std::swap(o.blocks[i].claim, o.blocks[0].claim);
+}
+
+ReplyFault change_reruns() {
+  return [runs = std::make_shared<std::map<std::string, int>>()](Reply reply, const Request& request,
+                                                                 Arena& arena) {
+    auto* outcome = std::get_if<Outcome>(&reply);
+    if (!outcome || ++(*runs)[print(request.c)] % 2 == 1) return reply;
+    for (const Block& block : outcome->blocks)
+      if (block.bytes > 0) {
+        arena.whole[block.offset] ^= std::byte{1};
+        break;
+      }
+    return reply;
+  };
+}
+
+}  // namespace plumb

@@ -1,0 +1,37 @@
+// Faults of replies.
+#pragma once
+
+#include <functional>
+
+#include "adapters/protocol/serve.h"
+
+namespace plumb {
+
+using ReplyFault = std::function<Reply(Reply, const Request&, Arena&)>;
+
+// A fault that changes an outcome; other replies pass.
+ReplyFault of_outcome(std::function<void(Outcome&)>);
+
+Reply hang(Reply, const Request&, Arena&);            // never replies
+Reply die(Reply, const Request&, Arena&);             // aborts
+Reply leave(Reply, const Request&, Arena&);           // exits with 0
+Reply babble(Reply, const Request&, Arena&);          // half a line of JSON before the reply
+Reply truncate_arena(Reply, const Request&, Arena&);  // shortens the file that it was lent
+Reply renege(Reply, const Request&, Arena&);          // an error from what it had said it could do
+Reply refuse(Reply, const Request&, Arena&);          // unsupported, from inside its capabilities
+
+void lose_device(Outcome&);        // no block of the last device
+void repeat_device(Outcome&);      // the first device's block twice
+void share_block(Outcome&);        // two devices' blocks are one
+void point_outside(Outcome&);      // a block beyond the end of the arena
+void point_at_operands(Outcome&);  // a block among the operands
+void lengthen_block(Outcome&);     // a block larger than the slice that it claims
+void undercount(Outcome&);         // the trace moves less than was received
+void invent_axis(Outcome&);        // a collective along an axis that the mesh lacks
+void claim_otherwise(Outcome&);    // claims to hold nothing of any axis
+void swap_slices(Outcome&);        // two devices claim each other's slice
+
+// Every second run of the same case ends in another bit.
+ReplyFault change_reruns();
+
+}  // namespace plumb
