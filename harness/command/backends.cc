@@ -29,7 +29,8 @@ int doctor() {
   fmt::print("machine   {}, {} core{}, {} GiB\n", m.cpu.empty() ? "unknown processor" : m.cpu, m.cores,
              m.cores == 1 ? "" : "s", m.memory_bytes >> 30);
   fmt::print("system    {}\n", m.os);
-  fmt::print("products  {}\n", dgemm() ? dgemm_name() : "no OpenBLAS that can be trusted; the exact sums are slow without it");
+  fmt::print("products  {}\n",
+             dgemm() ? dgemm_name() : "no OpenBLAS that can be trusted; the exact sums are slow without it");
   fmt::print("suites    {}\n\n", suites().size());
   print_backends();
   for (const Known& known : known_backends())

@@ -29,6 +29,7 @@ int parse(int argc, const char* const* argv) {
   add_list(app, code);
   add_explain(app);
   add_sweep(app, code);
+  add_liars(app, code);
   add_backends(app, code);
   add_doctor(app, code);
   try {

@@ -92,7 +92,8 @@ std::string heading(std::istream& in) {
   while (std::getline(in, text) && text.starts_with("#")) {
     const std::string_view line = trimmed(std::string_view(text).substr(1));
     if (line.empty()) break;
-    all += (all.empty() ? "" : " ") + std::string(line);
+    all += all.empty() ? "" : " ";
+    all += line;
   }
   return all;
 }

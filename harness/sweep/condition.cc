@@ -1,5 +1,7 @@
 #include "harness/sweep/condition.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace plumb {
@@ -38,7 +40,7 @@ bool find(const std::vector<const Atom*>& from, const Bits& here, std::size_t si
 std::string joined(const std::vector<const Atom*>& atoms, std::string_view word) {
   std::string text;
   for (const Atom* atom : atoms)
-    text += (text.empty() ? "" : std::string(" ") + std::string(word) + " ") + atom->text;
+    text += fmt::format("{}{}", text.empty() ? "" : fmt::format(" {} ", word), atom->text);
   return text;
 }
 

@@ -1,0 +1,177 @@
+// plumb liars: every planted fault must be caught, and the honest backend must raise no alarm.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "harness/backend/resolve.h"
+#include "harness/command/command.h"
+#include "harness/command/flags.h"
+#include "harness/command/session.h"
+#include "harness/report/finding.h"
+#include "harness/report/table.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+struct Flags {
+  std::vector<std::string> only;
+  int seeds = 40;
+  double timeout = 3;  // the liars that hang are many, and honest replies take milliseconds
+  int jobs = 1;
+  Output output;
+};
+
+// One planted fault: what it does, the verdict that must name it, the cases on which it shows.
+struct Liar {
+  std::string name, says;
+  Status status = Status::wrong;
+  std::vector<std::string> cases;
+};
+
+Liar liar_from_json(const nlohmann::json& j) {
+  Liar liar{j.at("name"), j.at("says"), Status::wrong, {}};
+  const auto status = status_named(j.at("status").get<std::string>());
+  if (!status) throw std::runtime_error(fmt::format("liar {}: there is no such status", liar.name));
+  liar.status = *status;
+  if (j.at("cases").is_string())
+    liar.cases.push_back(j.at("cases"));
+  else
+    liar.cases = j.at("cases").get<std::vector<std::string>>();
+  return liar;
+}
+
+// The rows that the program itself lists.
+std::vector<Liar> liars() {
+  const std::string command = shell_quoted(resolve("liar").argv.front()) + " --list";
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
+  if (!pipe) throw std::runtime_error("plumb-liar cannot be started");
+  std::string all;
+  for (char buffer[4096]; std::size_t n = std::fread(buffer, 1, sizeof buffer, pipe.get());)
+    all.append(buffer, n);
+  std::vector<Liar> rows;
+  for (std::size_t at = 0; at < all.size();) {
+    const std::size_t end = std::min(all.find('\n', at), all.size());
+    if (end > at) rows.push_back(liar_from_json(nlohmann::json::parse(all.substr(at, end - at))));
+    at = end + 1;
+  }
+  if (rows.empty()) throw std::runtime_error("plumb-liar --list names no fault");
+  return rows;
+}
+
+std::vector<Row> rows_of(const Liar& liar) {
+  std::vector<Row> rows;
+  for (const std::string& line : liar.cases) rows.push_back(parse_row(line, liar.name, "liar " + liar.name));
+  return rows;
+}
+
+std::vector<Judged> judge_all(const Cases& cases, const std::string& backend, const Flags& flags) {
+  Settings settings;
+  settings.run_seconds = settings.compile_seconds = flags.timeout;
+  settings.reruns = 1;
+  std::vector<Job> jobs;
+  for (std::int64_t n = 0; n < count(cases); ++n) jobs.push_back({n, 0});
+  std::vector<Judged> all;
+  run(
+      {cases, {backend}, settings, flags.jobs, 0}, jobs, [&](Judged&& one) { all.push_back(std::move(one)); },
+      [] {});
+  return all;
+}
+
+// What the verdicts were: "wrong", or "3 wrong, 1 pass".
+std::string statuses_of(const std::vector<Judged>& all) {
+  std::array<std::int64_t, statuses> n{};
+  for (const Judged& one : all) ++n[static_cast<int>(one.record.verdict.status)];
+  std::string text;
+  for (int s = 0; s < statuses; ++s)
+    if (n[s] > 0)
+      text += fmt::format("{}{}{}", text.empty() ? "" : ", ",
+                          n[s] == static_cast<std::int64_t>(all.size()) ? "" : fmt::format("{} ", n[s]),
+                          name(static_cast<Status>(s)));
+  return text;
+}
+
+// Whether every case of the fault has the verdict that names it.
+bool caught(const Liar& liar, const std::vector<Judged>& all) {
+  return !all.empty() && std::ranges::all_of(all, [&](const Judged& one) {
+    return one.record.verdict.status == liar.status;
+  });
+}
+
+int run_liars(const std::vector<Liar>& all, const Flags& flags) {
+  int survivors = 0;
+  std::vector<std::vector<std::string>> rows = {
+      {"liar", "verdict", "caught", "what it does"}
+  };
+  for (const Liar& liar : all) {
+    const std::vector<Judged> judged = judge_all(cases_of(rows_of(liar)), "liar,fault=" + liar.name, flags);
+    const bool good = caught(liar, judged);
+    survivors += !good;
+    rows.push_back({liar.name, statuses_of(judged),
+                    good ? "yes" : fmt::format("NO, expected {}", name(liar.status)), liar.says});
+  }
+  fmt::print("{}", columns(rows, 4));
+  return survivors;
+}
+
+// The same cases, with other data each time. How many alarms there were.
+std::int64_t run_honest(const std::vector<Liar>& all, const Flags& flags, Paint paint) {
+  std::vector<Row> rows;
+  std::set<std::string> seen;
+  for (const Liar& liar : all)
+    for (Row& row : rows_of(liar))
+      for (const Pattern& pattern : parse_pattern(row.line))
+        for (std::int64_t n = 0; n < count(pattern); ++n) {
+          Case c = nth(pattern, n);
+          for (int seed = 0; seed < flags.seeds; ++seed) {
+            c.seed = seed;
+            if (std::string line = print(c); seen.insert(line).second)
+              rows.push_back({std::move(line), "honest", row.origin, "", 0, 0, row.max_waste});
+          }
+        }
+  std::int64_t alarms = 0;
+  const Cases cases = cases_of(std::move(rows));
+  for (const Judged& one : judge_all(cases, "local", flags)) {
+    if (!finding(one.record.verdict.status)) continue;
+    ++alarms;
+    fmt::print("{}", describe(one.record, repeat(one.record.line, one.record.backend, one.max_waste), paint));
+  }
+  fmt::print("the honest backend: {} cases in {} seeds, {} alarm{}\n", count(cases), flags.seeds, alarms,
+             alarms == 1 ? "" : "s");
+  return alarms;
+}
+
+int liars_command(const Flags& flags) {
+  std::vector<Liar> all = liars();
+  if (!flags.only.empty())
+    std::erase_if(all, [&](const Liar& l) { return std::ranges::count(flags.only, l.name) == 0; });
+  if (all.empty()) throw BadInput("plumb-liar --list has no such fault");
+  const int survivors = run_liars(all, flags);
+  fmt::print("\n{} of {} liars caught\n", all.size() - survivors, all.size());
+  std::fflush(stdout);
+  const std::int64_t alarms =
+      flags.seeds > 0 ? run_honest(all, flags, paint_for(flags.output.color, STDOUT_FILENO)) : 0;
+  return survivors > 0 || alarms > 0 ? 1 : 0;
+}
+
+}  // namespace
+
+void add_liars(CLI::App& app, int& code) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* liars = app.add_subcommand("liars", "Plant each known fault and see it caught");
+  liars->add_option("fault", flags->only, "Only these");
+  liars->add_option("--seeds", flags->seeds, "Seeds in which the honest backend must raise no alarm")
+      ->check(CLI::NonNegativeNumber);
+  liars->add_option("--timeout", flags->timeout, "Seconds after which a fault hangs")
+      ->check(CLI::PositiveNumber);
+  liars->add_option("--jobs", flags->jobs, "Cases at a time")->check(CLI::Range(1, 1024));
+  add_output(*liars, flags->output);
+  liars->callback([flags, &code] { code = liars_command(*flags); });
+}
+
+}  // namespace plumb
