@@ -27,7 +27,7 @@ def refusal(backend, probe):
     try:
         backend.run(case, operands, lambda: None)
     except Exception as e:
-        return f"jax {jax.__version__}: {type(e).__name__}: {' '.join(str(e).split())[:300]}"
+        return f"jax {jax.__version__}: {type(e).__name__}: {' '.join(str(e).split())[:160]}"
     return None
 
 

@@ -12,7 +12,8 @@ OPTIONS = {"partitioner": ("shardy", "gspmd"), "style": ("auto", "explicit", "sh
 
 
 def checked(options):
-    """The options with their defaults; exits with a message on one that is unknown."""
+    """The options with their defaults; exits with a message on one that is unknown. An empty one is not given."""
+    options = {name: value for name, value in options.items() if value}
     for name, value in options.items():
         if name not in OPTIONS:
             sys.exit(f"jax: no option {name!r}; there are {', '.join(OPTIONS)}")
