@@ -34,6 +34,32 @@ double computed(const Case& c, Scope scope, const std::vector<Term>& terms, std:
   return rounded(result(c).dtype, added(c.wire, std::move(sums), random));
 }
 
+// The parts of operand `i` are added by themselves, on the wire, and stored.
+void expect_sum_of_parts(const Case& c, int i, const Tensor& operand, std::mt19937_64& random) {
+  const Spec& spec = c.op.operands[i];
+  const std::int64_t n = elements(spec), count = parts(c.mesh, spec);
+  for (std::int64_t e = 0; e < n && count > 1; ++e) {
+    double exact = 0;
+    std::vector<double> all;
+    for (std::int64_t p = 0; p < count; ++p)
+      exact += value(operand, p * n + e), all.push_back(value(operand, p * n + e));
+    EXPECT_EQ(rounded(spec.dtype, added(c.wire, all, random)), exact);
+  }
+}
+
+// A value is split evenly over the unfinished axes of a spec, and its parts, where that is not the
+// result, are added again.
+void expect_even(const Case& c, double x, std::mt19937_64& random) {
+  for (const Spec& spec : c.op.chain) {
+    const std::int64_t count = parts(c.mesh, spec);
+    const double part = x / static_cast<double>(count);
+    EXPECT_EQ(rounded(spec.dtype, part) * static_cast<double>(count), x);
+    if (&spec != &c.op.chain.back()) {
+      EXPECT_EQ(added(c.wire, std::vector<double>(count, part), random), x);
+    }
+  }
+}
+
 // What the certificate says, of the data themselves.
 void expect_certified(const std::string& line) {
   SCOPED_TRACE(line);
@@ -46,6 +72,8 @@ void expect_certified(const std::string& line) {
   const int e = exponent_of(c);
   const double unit_value = std::ldexp(static_cast<double>(unit(c).factor), e);
   std::mt19937_64 random(c.seed);
+  for (std::size_t i = 0; i < operands.size(); ++i)
+    if (!is_reshard(c)) expect_sum_of_parts(c, static_cast<int>(i), operands[i], random);
   for (const std::vector<Term>& terms : all_terms(c, operands)) {
     double all = 0;
     std::map<std::int64_t, double> blocks;  // and parts
@@ -62,6 +90,7 @@ void expect_certified(const std::string& line) {
     }
     EXPECT_LE(carried, std::ldexp(static_cast<double>(capacity({c.wire, result(c).dtype})), e));
     const double want = std::ldexp(static_cast<double>(exact(terms, e)), e);
+    if (is_reshard(c)) expect_even(c, want, random);
     for (int turn = 0; turn < 3; ++turn) ASSERT_EQ(computed(c, cert.scope, terms, random), want);
   }
 }
@@ -90,7 +119,8 @@ TEST(Certificate, HoldsWhereTheResultIsUnfinished) {
     for (const char* mesh : {"x=2,y=2", "x=2,y=3", "x=3,y=64", "x=5,y=6"}) {
       const std::string d = dtype;
       const std::string on = "on " + std::string(mesh) + ": ";
-      for (const char* arrow : {" -> A+y", "+x -> A+y", "+x.y -> A+y", " -> A+x.y"}) {
+      for (const char* arrow :
+           {" -> A+y", "+x -> A+y", "+x.y -> A+y", " -> A+x.y", " -> A+y -> A", "+x -> A+y -> A"}) {
         std::string line = on + "reshard A" + arrow;
         for (std::size_t at; (at = line.find('A')) != std::string::npos;) line.replace(at, 1, d + "[5]");
         if (certificate(parse_case(line)).scope != Scope::none) expect_certified(line);
@@ -137,6 +167,7 @@ TEST(Certificate, HoldsForOtherEinsums) {
            "on x=2,y=3: einsum sbh,bsf->hf f32[7@y,5@x,3] f32[5@y,7,5] -> f32[3,5]+x",
            "on x=2,y=3: einsum bmk,bkn->bmn bf16[2@x,3,8@y] bf16[2,8,3] -> bf16[2,3,3]",
            "on x=2,y=3: einsum mkb,nbk->bnm f32[2@x,9,4@y] f32[3,4,9@y] -> f32[4,3,2]",
+           "on x=2,y=3: einsum mkl,nlk->mn bf16[3,7@x,5] bf16[4,5@y,7] -> bf16[3,4]",
            "on x=2: einsum i,i-> f32[9@x] f32[9@x] -> f32[]",
            "on x=2: einsum k,kn->n bf16[9@x] bf16[9@x,4] -> bf16[4]",
            "on x=2: einsum mk,k->m bf16[4,9@x] bf16[9@x] -> bf16[4]",

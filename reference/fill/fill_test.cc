@@ -102,6 +102,19 @@ TEST(Fill, EveryElementIsFinite) {
   }
 }
 
+// Rows of no group hold numbers, so that who uses them is seen.
+TEST(Fill, TailsAreNoise) {
+  const Case c = parse_case("on x=2: grouped fwd bf16[64@x,8] bf16[2,8,4] sizes=10,9/12,0 -> bf16[64,4]");
+  const Tensor x = fill(c, 0);
+  std::set<double> seen;
+  for (std::int64_t row = 0; row < 64; ++row)
+    for (std::int64_t k = 0; k < 8; ++k) {
+      EXPECT_NE(value(x, row * 8 + k), 0);
+      if ((row >= 19 && row < 32) || row >= 44) seen.insert(value(x, row * 8 + k));
+    }
+  EXPECT_GT(seen.size(), 100u);
+}
+
 TEST(Provenance, PatternsAreTheDocumentedOnes) {
   for (const Format& f : formats()) {
     const Patterns p = patterns(f.dtype);

@@ -67,7 +67,7 @@ bool wraps(const Case& c) {
   const auto unfinished = [&](const Spec& spec) { return parts(c.mesh, spec) > 1; };
   if (!is_reshard(c) && even > 1 && std::ranges::any_of(c.op.operands, unfinished)) return false;
   return wire.bytes >= out.bytes && std::has_single_bit(even) &&
-         std::countr_zero(even) < 8 * std::min(out.bytes, in.bytes);
+         std::countr_zero(even) < 8 * std::min(out.bytes, in.bytes) - 1;
 }
 
 Unit unit(const Case& c) {
