@@ -105,9 +105,10 @@ void reply(const json& request, const std::string& path, const Faults& f) {
   std::fstream arena(path, std::ios::in | std::ios::out | std::ios::binary);
   json answer = gather(request, arena, f);
   if (f.contains("reply")) answer = answer.patch(json::parse(f.at("reply")));
-  if (f.contains("long")) answer["notes"][0] = std::string(std::stoul(f.at("long")), 'x');
   const std::string after = f.contains("after") ? "\n" + f.at("after") : "";
-  say((f.contains("say") ? f.at("say") : plumb::dump(answer)) + after);
+  std::string line = f.contains("say") ? f.at("say") : plumb::dump(answer);
+  if (f.contains("long")) line.insert(line.find("\"notes\":[\"") + 10, std::stoul(f.at("long")), 'x');
+  say(line + after);
 }
 
 }  // namespace

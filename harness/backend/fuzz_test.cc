@@ -24,7 +24,7 @@ const char* const replies[] = {
         "trace":[{"kind":"all-to-all","groups":[[0,1],[2,3]],"in":64,"out":64,"moved":64},
                  {"kind":"collective-permute","pairs":[[0,1],[1,0]],"in":8,"out":8,"times":2,"moved":16},
                  {"kind":"all-reduce","axes":["x","y"],"in":4,"out":4,"op":"add","dtype":"f32","note":"n"}],
-        "times":{"compile":0.5,"run":[0.1,1e-5]},"received":80,"groups":[["x"],["x","y"]],"notes":["a"],"hlo":"p"})",
+        "times":{"compile":0.5,"run":[0.1,0.25]},"received":80,"groups":[["x"],["x","y"]],"notes":["a"],"hlo":"p"})",
     R"({"type":"unsupported","id":7,"reason":"r","source":"s"})",
     R"({"type":"reneged","id":7,"message":"m","detail":"d"})",
     R"({"type":"alive","id":7})",

@@ -2,20 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "harness/backend/process.h"
-#include "reference/words/text.h"
+#include "harness/backend/fake.h"
 
 namespace plumb {
 namespace {
 
-using Faults = std::vector<std::string>;
-
-Answer answer(const Faults& faults, const char* line = "on x=2: reshard f32[8@x] -> f32[8]") {
-  Command command{"fake", {PLUMB_FAKE}, {}};
-  command.argv.insert(command.argv.end(), faults.begin(), faults.end());
-  Process process(command);
-  const Tensor operand = zeros(DType::f32, {8});
-  return process.run(parse_case(line), std::span(&operand, 1));
+Answer answer(const Faults& faults) {
+  Process process(fake(faults));
+  return process.run(gather(), operands());
 }
 
 // A JSON patch of one step.

@@ -13,6 +13,8 @@ namespace plumb {
 
 namespace {
 
+const std::string build = "scripts/plumb --build-only";
+
 struct Option {
   std::string name;
   std::vector<std::string> values;  // empty: any
@@ -134,7 +136,7 @@ std::vector<std::string> own_command(const Row& row, const Parts& parts, std::st
     throw bad_input(fmt::format("{} has no releases", row.name), text, parts.release.at);
   const std::string program = own_program(row.program);
   if (program.empty())
-    throw BadInput(fmt::format("{} is not built: ninja -C build {}", row.name, row.program));
+    throw BadInput(fmt::format("{} is not built; build it with: {}", row.name, build));
   return {program};
 }
 
@@ -184,7 +186,7 @@ std::vector<Known> known_backends() {
   for (const Row& row : rows()) {
     if (row.worker.empty()) {
       const bool built = !own_program(row.program).empty();
-      out.push_back({row.name, row.what, built, built ? "" : "ninja -C build " + row.program});
+      out.push_back({row.name, row.what, built, built ? "" : build});
       continue;
     }
     std::vector<std::string> releases = environment_releases(row.name);
