@@ -109,6 +109,16 @@ def rows(style, partitioner):
     return [r for r in ROWS if style in r.styles and partitioner in r.partitioners]
 
 
+def excerpt(words, says, around=70):
+    """Who refuses, and its words around those that matter."""
+    match = re.search(says, words)
+    head = ": ".join(words.split(": ")[:2])
+    begin = max(match.start() - around, len(head) + 2) if match else len(head) + 2
+    end = match.end() + around if match else begin + 2 * around
+    dots = ["... " if begin > len(head) + 2 else "", " ..." if end < len(words) else ""]
+    return f"{head}: {dots[0]}{words[begin:end]}{dots[1]}"
+
+
 class Table:
     """The rows of one style and partitioner. `refusal(probe)` runs a probe and gives the framework's words, or
     None where it is not refused; each row is probed once, when first needed."""
@@ -122,7 +132,8 @@ class Table:
             return "adapters/jax/README.md"
         if row.name not in self.words:
             words = self.refusal(row.probe)
-            self.words[row.name] = words if words and re.search(row.says, words) else None
+            refused = words is not None and re.search(row.says, words)
+            self.words[row.name] = excerpt(words, row.says) if refused else None
         return self.words[row.name]
 
     def find(self, case):

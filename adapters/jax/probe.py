@@ -27,7 +27,7 @@ def refusal(backend, probe):
     try:
         backend.run(case, operands, lambda: None)
     except Exception as e:
-        return f"jax {jax.__version__}: {type(e).__name__}: {' '.join(str(e).split())[:160]}"
+        return f"jax {jax.__version__}: {type(e).__name__}: {' '.join(str(e).split())}"
     return None
 
 
@@ -43,5 +43,6 @@ def main(make_backend, options):
                 other = bool(words and row.says and not re.search(row.says, words))
                 astray += other
                 state = "OTHER WORDS" if other else "refused" if words else "not a limit here"
-                print(f"{style},{partitioner}: {row.name}: {state}{': ' + words if words else ''}", flush=True)
+                shown = f": {limits.excerpt(words, row.says)}" if words else ""
+                print(f"{style},{partitioner}: {row.name}: {state}{shown}", flush=True)
     return 1 if astray else 0

@@ -128,6 +128,20 @@ class Control(unittest.TestCase):
         self.assertNotIn("times", e)
         self.assertEqual(e["note"], "in a loop of unknown length")
 
+    def test_every_branch_counts_and_says_so(self):
+        branch = """
+%{0} (q: f32[4]) -> f32[4] {{
+  %q = f32[4]{{0}} parameter(0)
+  ROOT %a = f32[4]{{0}} all-reduce(%q), channel_id=1, replica_groups={1}, use_global_device_ids=true, to_apply=%add
+}}
+"""
+        both = ADD + branch.format("one", "{{0,1},{2,3}}") + branch.format("two", "{{0,1,2,3}}")
+        body = "  %p = f32[4]{0} parameter(0)\n  %i = s32[] constant(0)\n  ROOT %c = f32[4]{0} conditional(%i, %p, %p), "
+        for attributes in ("branch_computations={%one, %two}", "true_computation=%one, false_computation=%two"):
+            found = trace.of_text(module(body + attributes, others=both))
+            self.assertEqual([(e["groups"], e["note"]) for e in found],
+                             [([[0, 1], [2, 3]], "in a branch"), ([[0, 1, 2, 3]], "in a branch")])
+
     def test_a_computation_that_is_not_reached_does_not_count(self):
         text = module("  ROOT %p = f32[4]{0} parameter(0)", others=self.LOOP)
         self.assertEqual(trace.of_text(text), [])
@@ -157,7 +171,8 @@ class NotFormed(unittest.TestCase):
         self.assertIsNone(self.note("  ROOT %n = f32[4]{0} negate(%r)"))
         self.assertIsNone(self.note("  %s = f32[1]{0} slice(%r), slice={[0:1]}\n"
                                     "  ROOT %t = (f32[1]{0}, f32[4]{0}) tuple(%s, %r)"))
-        self.assertIsNone(trace.of_text(module(self.REDUCE.replace("%r =", "ROOT %r =")))[0].get("note"))
+        root = self.REDUCE.replace("%r =", "ROOT %r =") + "  %s = f32[1]{0} slice(%r), slice={[0:1]}"
+        self.assertIsNone(trace.of_text(module(root))[0].get("note"))
 
 
 class Sizes(unittest.TestCase):

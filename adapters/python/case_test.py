@@ -1,0 +1,42 @@
+"""Cases from JSON, parts of unfinished sums, and specs as text."""
+
+import unittest
+
+from plumb_worker import Case, Spec, spec_text
+from plumb_worker.case import parse_spec
+
+
+def case(axes, **more):
+    return Case({"mesh": {"axes": axes, **more}, "op": "reshard", "operands": [], "chain": []})
+
+
+class Parts(unittest.TestCase):
+    def test_the_first_axis_is_most_significant_in_the_order_written(self):
+        c = case([["x", 2], ["y", 3]])  # device 3x + y
+        self.assertEqual(c.parts(("x",)), [0, 0, 0, 1, 1, 1])
+        self.assertEqual(c.parts(("y",)), [0, 1, 2, 0, 1, 2])
+        self.assertEqual(c.parts(("x", "y")), [0, 1, 2, 3, 4, 5])
+        self.assertEqual(c.parts(("y", "x")), [0, 2, 4, 1, 3, 5])
+        self.assertEqual(c.parts(()), [0] * 6)
+
+    def test_ids_say_who_stands_where(self):
+        self.assertEqual(case([["x", 2], ["y", 2]], ids=[3, 1, 0, 2]).parts(("x", "y")), [2, 1, 3, 0])
+
+    def test_ways(self):
+        c = case([["x", 2], ["y", 3]])
+        self.assertEqual((c.ways(()), c.ways(("y",)), c.ways(("y", "x")), c.devices), (1, 3, 6, 6))
+
+
+class Text(unittest.TestCase):
+    def test_text_and_object_agree(self):
+        for text in ("f32[]", "f32[8]", "bf16[8@x.y,4]", "s8[0@x]+y.z", "f8e4m3[3,5@z]+x"):
+            s = Spec(parse_spec(text))
+            self.assertEqual(spec_text(s.dtype, s.shape, s.split, s.unfinished), text)
+
+    def test_a_free_layout(self):
+        self.assertTrue(Spec(parse_spec("f32[8,4]?")).free)
+        self.assertFalse(Spec(parse_spec("f32[8,4]")).free)
+
+
+if __name__ == "__main__":
+    unittest.main()
