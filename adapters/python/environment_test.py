@@ -1,0 +1,95 @@
+"""scripts/environment, with an interpreter that only pretends: no network, no packages."""
+
+import os
+import stat
+import subprocess
+import tempfile
+import unittest
+
+SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.pardir, "scripts", "environment")
+
+# `python -m venv DIR` copies this script into DIR/bin/python; there `-m pip` knows releases 1.0 and 2.0.
+PRETENDER = """#!/bin/bash
+case "$*" in
+  "-c import venv, ensurepip") exit ${NO_VENV:-0} ;;
+  "-V") echo "Python 3.99" ;;
+  "-m venv "*) mkdir -p "$3/bin"; cp "$0" "$3/bin/python"; printf '#!x\\n' > "$3/bin/pip" ;;
+  *"pip "*"==1.0"|*"pip "*"==2.0") echo "${!#}" > "${0%/bin/python}/installed"; [ -z "$KILLED" ] || kill -9 $PPID ;;
+  *"pip "*) echo "ERROR: Could not find a version that satisfies (from versions: ${VERSIONS-1.0, 2.0})"; exit 1 ;;
+  *"import jax"*) [ -z "$BROKEN" ] || { echo "ImportError: no" >&2; exit 1; }
+    sed 's/.*==//' "${0%/bin/python}/installed" ;;
+esac
+"""
+
+
+class Environment(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.home = folder.name
+        self.python = os.path.join(self.home, "pretender")
+        with open(self.python, "w") as f:
+            f.write(PRETENDER)
+        os.chmod(self.python, os.stat(self.python).st_mode | stat.S_IXUSR)
+
+    def run_script(self, *arguments, **env):
+        env = {**os.environ, "PLUMB_HOME": self.home, "PLUMB_PYTHON": self.python, **env}
+        return subprocess.run([SCRIPT, *arguments], env=env, capture_output=True, text=True)
+
+    def place(self, name):
+        return os.path.join(self.home, "env", name)
+
+    def listed(self):
+        return [line.split()[0] for line in self.run_script("--list").stdout.splitlines()]
+
+    def test_made_listed_removed(self):
+        made = self.run_script("jax@1.0")
+        self.assertEqual(made.returncode, 0, made.stderr)
+        self.assertRegex(made.stdout, r"made jax@1.0: \S+ in ")
+        self.assertTrue(os.path.exists(os.path.join(self.place("jax@1.0"), "bin", "python")))
+        self.assertFalse(os.path.exists(os.path.join(self.place("jax@1.0"), "bin", "pip")))
+        self.assertEqual(self.listed(), ["jax@1.0"])
+        self.assertRegex(self.run_script("jax@1.0").stdout, "jax@1.0 is whole")
+        self.assertRegex(self.run_script("--remove", "jax@1.0").stdout, "removed jax@1.0")
+        self.assertEqual(self.listed(), [])
+
+    def test_a_half_made_one_is_not_taken_for_whole(self):
+        killed = self.run_script("jax@1.0", KILLED="1")
+        self.assertEqual(killed.returncode, -9)
+        self.assertFalse(os.path.exists(self.place("jax@1.0")))
+        self.assertEqual(self.listed(), [])
+        self.assertEqual(self.run_script("jax@1.0").returncode, 0)
+        self.assertEqual(self.listed(), ["jax@1.0"])
+
+    def test_a_folder_that_is_not_whole_is_made_anew(self):
+        os.makedirs(os.path.join(self.place("jax@1.0"), "bin"))
+        self.assertIn("made jax@1.0", self.run_script("jax@1.0").stdout)
+
+    def test_what_can_go_wrong(self):
+        self.run_script("jax@2.0")
+        table = [
+            ([], {}, 2, "scripts/environment jax@0.9.1"),
+            (["jax"], {}, 1, "'jax' is not NAME@RELEASE"),
+            (["jax@"], {}, 1, "'jax@' is not NAME@RELEASE"),
+            (["jax@1.0/../x"], {}, 1, "is not NAME@RELEASE"),
+            (["flax@1.0"], {}, 1, "no framework named 'flax'"),
+            (["--frobnicate"], {}, 1, "unknown option --frobnicate"),
+            (["jax@1.0", "jax@2.0"], {}, 1, "one environment at a time"),
+            (["--remove", "jax@1.0"], {}, 1, "there is no environment jax@1.0"),
+            (["jax@9.9"], {}, 1, "there is no jax 9.9 for Python 3.99; the newest are 1.0 2.0"),
+            (["jax@9.9"], {"VERSIONS": "none"}, 1, "pip finds no release of jax at all"),
+            (["jax@1.0"], {"PLUMB_PYTHON": "no-such-python"}, 1, "no-such-python is missing"),
+            (["jax@1.0"], {"NO_VENV": "1"}, 1, "apt-get install python3-venv"),
+            (["jax@1.0"], {"BROKEN": "1"}, 1, "was installed but cannot be imported"),
+        ]
+        for arguments, env, code, words in table:
+            with self.subTest(" ".join(arguments) + str(env)):
+                found = self.run_script(*arguments, **env)
+                self.assertEqual(found.returncode, code)
+                self.assertIn(words, found.stderr + (found.stdout if code == 2 else ""))
+                self.assertEqual(self.listed(), ["jax@2.0"])
+                self.assertFalse([n for n in os.listdir(os.path.join(self.home, "env")) if n.startswith(".making")])
+
+
+if __name__ == "__main__":
+    unittest.main()
