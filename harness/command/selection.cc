@@ -28,20 +28,36 @@ std::vector<Row> file_rows(const std::string& path) {
   return read_rows(in, path, slash == path.npos ? path : path.substr(slash + 1));
 }
 
+constexpr std::int64_t most_listed = 50'000'000;
+
+// The cases for which the condition holds, the first of each line. One row of patterns names no case
+// twice.
 std::vector<std::int64_t> selected(const Cases& cases, const Where& where) {
+  if (count(cases) > most_listed)
+    throw BadInput(fmt::format("these are {} cases: take a --sample of them, without --where", count(cases)));
   const bool all = std::ranges::all_of(where.terms, [](const Term& t) { return t.key == "status"; });
+  const bool once = cases.groups.size() <= 1;
   std::vector<std::int64_t> numbers;
   std::unordered_set<std::string> seen;
-  // One row of patterns names no case twice.
-  const bool once = cases.groups.size() <= 1;
   for (std::int64_t n = 0; n < count(cases); ++n) {
-    if (all && once) {
-      numbers.push_back(n);
-      continue;
+    if (!all || !once) {
+      const Case c = nth(cases, n);
+      if (!all && !matches(where, c)) continue;
+      if (!once && !seen.insert(print(c)).second) continue;
     }
-    const Case c = nth(cases, n);
-    if ((all || matches(where, c)) && (once || seen.insert(print(c)).second)) numbers.push_back(n);
+    numbers.push_back(n);
   }
+  return numbers;
+}
+
+// A sample of very many cases is drawn without a list of them.
+std::vector<std::int64_t> sampled(const Chosen& chosen, const Selection& s) {
+  if (count(chosen.cases) > most_listed && chosen.where.terms.empty() && chosen.cases.groups.size() == 1)
+    return sample(count(chosen.cases), s.sample, s.seed);
+  const std::vector<std::int64_t> from = selected(chosen.cases, chosen.where);
+  std::vector<std::int64_t> numbers;
+  for (std::int64_t i : sample(static_cast<std::int64_t>(from.size()), s.sample, s.seed))
+    numbers.push_back(from[i]);
   return numbers;
 }
 
@@ -70,13 +86,7 @@ Chosen choose(const Selection& s) {
         "no cases: name a --suite, a file with --cases, or a line such as\n"
         "  'on x=2: reshard f32[8@x] -> f32[8]'");
   Chosen chosen{cases_of(std::move(rows)), {}, parse_where(s.where)};
-  chosen.numbers = selected(chosen.cases, chosen.where);
-  if (s.sample > 0) {
-    std::vector<std::int64_t> numbers;
-    for (std::int64_t i : sample(static_cast<std::int64_t>(chosen.numbers.size()), s.sample, s.seed))
-      numbers.push_back(chosen.numbers[i]);
-    chosen.numbers = std::move(numbers);
-  }
+  chosen.numbers = s.sample > 0 ? sampled(chosen, s) : selected(chosen.cases, chosen.where);
   if (!s.shard.empty()) chosen.numbers = shard(chosen.numbers, parse_shard(s.shard));
   return chosen;
 }

@@ -61,11 +61,29 @@ std::vector<std::string> without_bars(const std::string& line) {
   return lines;
 }
 
+constexpr std::int64_t most_specs = 1 << 20, most_cases = std::int64_t{1} << 40;
+
+// How many layouts there are: k of the axes split, in k! orders, cut into one list for each of `rank`
+// dimensions; each of the others replicates or, where asked for, is left unfinished.
+double specs(double axes, double rank, bool unfinished) {
+  double all = 0;
+  for (double k = 0; k <= axes; ++k) {
+    double n = 1;
+    for (double i = 0; i < k; ++i) n *= (axes - i) * (rank + i) / (i + 1);
+    for (double i = k; i < axes; ++i) n *= unfinished ? 2 : 1;
+    all += n;
+  }
+  return all;
+}
+
 std::vector<Spec> choices(const Mesh& mesh, const Spec& spec, Star star, std::string_view line) {
   if (star == Star::none) return {spec};
   const bool bare = spec.unfinished.empty() &&
                     std::ranges::all_of(spec.dims, [](const Dim& dim) { return dim.axes.empty(); });
   if (!bare) throw bad_input("a spec with a star names no axes", line, line.find('*'));
+  const auto axes = static_cast<double>(mesh.axes.size()), rank = static_cast<double>(spec.dims.size());
+  if (const double n = specs(axes, rank, star == Star::any); n > most_specs)
+    throw bad_input(fmt::format("these are {:.3g} layouts, too many to list", n), line, line.find('*'));
   return all_specs(mesh, spec.dtype, shape(spec), star == Star::any);
 }
 
@@ -84,7 +102,7 @@ Pattern pattern(const std::string& line, const Bare& bare, std::string_view whol
   __int128 n = 1;
   for (const auto* lists : {&p.operands, &p.chain})
     for (const auto& list : *lists)
-      if ((n *= static_cast<std::int64_t>(list.size())) > std::int64_t{1} << 40)
+      if ((n *= static_cast<std::int64_t>(list.size())) > most_cases)
         throw bad_input("these are more than 2^40 cases", whole, whole.find('*'));
   return p;
 }

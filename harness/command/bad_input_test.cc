@@ -1,0 +1,132 @@
+// What the tool says to bad input, and what it returns: one table.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/file.h>
+
+#include "harness/command/tool.h"
+
+namespace plumb {
+namespace {
+
+using testing::HasSubstr;
+
+struct Bad {
+  const char *arguments, *input, *message;
+  int code;
+};
+
+// The files these rows name are made below.
+// clang-format off
+const Bad table[] = {
+    // lines
+    {"run 'on x=2: reshard f32[8@q] -> f32[8]'",        "", "the mesh has no axis 'q'",                     2},
+    {"run 'on x=2: reshard f32[8@x] -> f32[9]'",        "", "^",                                            2},
+    {"run 'on x=2: reshrad f32[8@x] -> f32[8]'",        "", "expected reshard, einsum or grouped",          2},
+    {"run 'on x=2: reshard f32[8@x]* -> f32[8]'",       "", "a spec with a star names no axes",             2},
+    {"run 'on x=2|: reshard f32[8@x] -> f32[8]'",       "", "expected the size of axis 'x'",                2},
+    {"run 'sample 0: on x=2: reshard f32[8]* -> f32[8]'", "", "at least one case",                          2},
+    {"run 'sample x: on x=2: reshard f32[8]* -> f32[8]'", "", "expected how many cases",                    2},
+    {"run hello",                                       "", "expected 'on '",                               2},
+    {"explain 'on x=0: reshard f32[8] -> f32[8]'",      "", "an axis has at least one device",              2},
+    // sizes
+    {"run 'on x=2: reshard f32[9999999999999@x] -> f32[9999999999999]'", "", "this case would hold",        2},
+    {"run 'on x=2: reshard f32[4611686018427387904] -> f32[4611686018427387904@x]'", "", "2^62 bytes",      2},
+    {"run 'on x=99999999: reshard f32[8@x] -> f32[8]'", "", "more than 16777216 devices",                   2},
+    {"run 'on a=2,b=2,c=2,d=2,e=2: einsum mk,kn->mn f32[8,8]+* f32[8,8]+* -> f32[8,8]+*'", "", "take a --sample of them", 2},
+    {"run 'on a=2,b=2,c=2,d=2,e=2,f=2,g=2: einsum mk,kn->mn f32[8,8]+* f32[8,8]+* -> f32[8,8]+*'", "", "more than 2^40 cases", 2},
+    {"run 'on a=2,b=2,c=2,d=2,e=2,f=2,g=2,h=2: reshard f32[8,8]+* -> f32[8,8]+*'", "", "too many to list", 2},
+    // where cases come from
+    {"run",                                             "", "no cases",                                     2},
+    {"run --suite nope",                                "", "there is no suite 'nope', only",               2},
+    {"run --suite reshard:2xx",                         "", "expected up to six sizes",                     2},
+    {"run --suite scale:2x2",                           "", "no patterns to put on another mesh",           2},
+    {"run --cases missing.cases",                       "", "missing.cases: No such file",                  2},
+    {"run --cases bad.cases",                           "", "bad.cases:3: the mesh has no axis 'y'",        2},
+    {"run --cases -",                                   "# one\non x=2 reshard\n", "standard input:2: expected", 2},
+    {"run --cases -",                                   "", "no cases",                                     2},
+    // conditions
+    {"run --suite smoke --where colour=red",            "", "there is no key 'colour', only op,",           2},
+    {"run --suite smoke --where op",                    "", "expected KEY and one of",                      2},
+    {"run --suite smoke --where 'devices=two'",         "", "devices is a number",                          2},
+    {"run --suite smoke --where 'op<einsum'",           "", "op is a word",                                 2},
+    {"run --suite smoke --where is=odd",                "", "is= knows uneven",                             2},
+    {"run --suite smoke --where status=bad",            "", "there is no status 'bad'",                     2},
+    {"run --suite smoke --where status=wrong",          "", "name it with --record or --against",           2},
+    {"run --suite smoke --where \"text~'f32\"",         "", "this quote is not closed",                     2},
+    {"run --suite smoke --where devices=77",            "", "no case is selected, nothing was run",         2},
+    {"run --suite smoke --shard 0/3",                   "", "expected PART/OF",                             2},
+    {"run --suite smoke --shard 4/3",                   "", "expected PART/OF",                             2},
+    {"run --suite smoke --sample 0",                    "", "--sample",                                     2},
+    {"run --suite smoke --budget soon",                 "", "expected a time such as",                      2},
+    {"run --suite smoke --budget 5d",                   "", "expected a time such as",                      2},
+    {"run --suite smoke --jobs 0",                      "", "--jobs",                                       2},
+    {"run --suite smoke --timeout -1",                  "", "--timeout",                                    2},
+    {"run --suite smoke --color blue",                  "", "--color",                                      2},
+    // backends
+    {"run --suite smoke --backend nope",                "", "no backend 'nope'",                            2},
+    {"run --suite smoke --backend ./nope",              "", "no program './nope'",                          2},
+    {"run --suite smoke --backend local,plan=none",     "", "no plan 'none'",                               2},
+    {"run --suite smoke --backend jax@0.0.1",           "", "jax@0.0.1",                                    2},
+    {"run --suite smoke --sample 1 --backend /bin/true", "", "",                                            1},
+    // records
+    {"run --suite smoke --record missing/r.jsonl",      "", "missing/r.jsonl: No such file",                2},
+    {"run --suite smoke --record .",                    "", "Is a directory",                               2},
+    {"run --suite smoke --record /dev/full",            "", "No space left on device",                      3},
+    {"run --suite smoke --record text.txt",             "", "text.txt:1: this line is not a record",        2},
+    {"run --suite smoke --record text.txt --resume",    "", "text.txt:1: this line is not a record",        2},
+    {"run --suite smoke --record other.json --resume",  "", "other.json:1: this line is not a record",      2},
+    {"run --suite smoke --record newer.jsonl --resume", "", "schema 99, and this is version 1",             2},
+    {"run --suite smoke --record locked.jsonl",         "", "another run is writing to this record",        2},
+    {"run --suite smoke --resume",                      "", "--resume needs the --record",                  2},
+    {"run --suite smoke --against missing.jsonl",       "", "missing.jsonl: No such file",                  2},
+    {"run --suite smoke --junit missing/j.xml",         "", "missing/j.xml: No such file",                  2},
+    // sweeps, and the rest
+    {"sweep 'on x=2: reshard f32[8@x] -> f32[8]'",      "", "sweep over what?",                             2},
+    {"sweep 'on x=2: reshard f32[8@x] -> f32[8]' --axis y=2", "", "the case is on x=2",                     2},
+    {"sweep 'on x=2: reshard f32[8@x] -> f32[8]' --axis x=0", "", "a size of at least 1",                   2},
+    {"sweep 'on x=2: reshard f32[8@x] -> f32[8]' --axis x",   "", "expected NAME=SIZE",                     2},
+    {"sweep 'on x=2: reshard f32[8@x] -> f32[8]' --axis x=2 --meshes 4", "", "do not go together",          2},
+    {"sweep 'on x=2 ids=1,0: reshard f32[8@x] -> f32[8]' --axis x=2", "", "numbers its devices row-major",  2},
+    {"list --where status=wrong --suite smoke",         "", "name it with --against",                       2},
+    {"liars no_such_fault",                             "", "",                                             2},
+    {"",                                                "", "subcommand",                                   2},
+    {"juggle",                                          "", "subcommand",                                       2},
+    {"run --nope",                                      "", "--nope",                                       2},
+};
+// clang-format on
+
+struct Files : Folder {
+  int lock = -1;
+  Files() {
+    write(path / "bad.cases",
+          "# a comment\non x=2: reshard f32[8@x] -> f32[8]\non x=2: reshard f32[8@y] -> f32[8]\n");
+    write(path / "text.txt", "dear diary\n");
+    write(path / "other.json", "{\"name\":\"somebody's\"}\n");
+    write(path / "newer.jsonl", "{\"schema\":99}\n");
+    lock = open((path / "locked.jsonl").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666);
+    flock(lock, LOCK_EX);
+  }
+  ~Files() { close(lock); }
+};
+
+TEST(BadInput, OneMessageAndItsExitCode) {
+  const Files files;
+  for (const Bad& bad : table) {
+    SCOPED_TRACE(bad.arguments);
+    const Ran ran = run_tool(files, bad.arguments, bad.input);
+    EXPECT_EQ(ran.code, bad.code) << ran.out << ran.err;
+    EXPECT_THAT(ran.err, HasSubstr(bad.message));
+    EXPECT_THAT(ran.err, Not(HasSubstr("terminate"))) << "an exception that nobody caught";
+  }
+  EXPECT_EQ(contents(files.path / "text.txt"), "dear diary\n") << "somebody's file was changed";
+}
+
+TEST(BadInput, HelpIsNone) {
+  const Folder folder;
+  for (const char* arguments : {"--help", "--version", "run --help", "list", "backends"})
+    EXPECT_EQ(run_tool(folder, arguments).code, 0) << arguments;
+}
+
+}  // namespace
+}  // namespace plumb

@@ -1,0 +1,158 @@
+// Nothing that was judged is lost, and nothing is judged twice.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <thread>
+
+#include "harness/command/tool.h"
+
+namespace plumb {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+constexpr const char* pattern = "on x=2,y=2,z=2: reshard f32[4,4]+* -> f32[4,4]+*";
+
+// The records of a file without their times, in an order that does not depend on who came first.
+std::vector<std::string> records(const std::filesystem::path& path) {
+  std::ifstream in(path);
+  std::vector<std::string> all;
+  for (std::string line; std::getline(in, line);) {
+    json j = json::parse(line);
+    j.erase("seconds");
+    all.push_back(j.dump());
+  }
+  std::ranges::sort(all);
+  return all;
+}
+
+// The tool as a child that can be signalled.
+pid_t start(const Folder& folder, const std::vector<std::string>& arguments, const char* out) {
+  const pid_t child = fork();
+  if (child != 0) return child;
+  if (chdir(folder.path.c_str()) != 0) _exit(126);
+  const int file = open(out, O_CREAT | O_WRONLY | O_TRUNC, 0666);
+  dup2(file, STDOUT_FILENO), dup2(file, STDERR_FILENO);
+  std::vector<char*> argv = {const_cast<char*>(PLUMB_TOOL)};
+  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
+  execv(PLUMB_TOOL, argv.data());
+  _exit(127);
+}
+
+int wait_for(pid_t child) {
+  int status = 0;
+  waitpid(child, &status, 0);
+  return status;
+}
+
+// How many processes were started with this word among their arguments.
+int processes_with(const std::string& word) {
+  int n = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string line = contents(entry.path() / "cmdline");
+    n += line.find(word) != line.npos;
+  }
+  return n;
+}
+
+void sleep_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
+
+TEST(Resume, AfterTwentyKillsTheRecordsAreThoseOfOneRun) {
+  const Folder folder;
+  const std::string line = std::string("'") + pattern + "' --quiet --record ";
+  ASSERT_EQ(run_tool(folder, "run " + line + "whole.jsonl").code, 0);
+  const std::vector<std::string> whole = records(folder.path / "whole.jsonl");
+  ASSERT_EQ(whole.size(), 92 * 92);
+
+  std::mt19937 random(20251121);
+  int kills = 0;
+  for (int i = 0; i < 20; ++i) {
+    const pid_t child =
+        start(folder, {"run", pattern, "--quiet", "--record", "killed.jsonl", "--resume"}, "log");
+    sleep_ms(10 + static_cast<int>(random() % 60));
+    kill(child, SIGKILL);
+    const int status = wait_for(child);
+    kills += WIFSIGNALED(status);
+    // The lock goes with its process, so the next run may begin at once.
+    EXPECT_TRUE(WIFSIGNALED(status) || WEXITSTATUS(status) == 0) << contents(folder.path / "log");
+  }
+  EXPECT_EQ(kills, 20) << "the run was over too soon to be killed so often";
+  const Ran last = run_tool(folder, "run " + line + "killed.jsonl --resume");
+  EXPECT_EQ(last.code, 0) << last.err;
+  EXPECT_THAT(last.out, HasSubstr("8464"));
+  EXPECT_EQ(records(folder.path / "killed.jsonl"), whole);
+}
+
+TEST(Resume, ATornLineIsCutOffAndJudgedAgain) {
+  const Folder folder;
+  const std::string run = "run --suite smoke --where op=reshard --record r.jsonl";
+  run_tool(folder, run);
+  const std::string whole = contents(folder.path / "r.jsonl");
+  const auto before = records(folder.path / "r.jsonl");
+  write(folder.path / "r.jsonl", whole.substr(0, whole.size() - 40));
+  const Ran ran = run_tool(folder, run + " --resume");
+  EXPECT_THAT(ran.err, HasSubstr("its last line was not whole"));
+  EXPECT_EQ(records(folder.path / "r.jsonl"), before);
+}
+
+TEST(Resume, AFinishedRunHasNothingToDoAndSaysTheSame) {
+  const Folder folder;
+  const std::string run = "run --suite grouped --sample 50 --record r.jsonl --resume --quiet";
+  const Ran first = run_tool(folder, run), second = run_tool(folder, run);
+  EXPECT_EQ(first.code, second.code);
+  EXPECT_EQ(records(folder.path / "r.jsonl").size(), 50);
+  EXPECT_EQ(first.out.substr(0, first.out.find(" in ")), second.out.substr(0, second.out.find(" in ")));
+}
+
+TEST(Interrupt, KeepsWhatWasJudgedAndLeavesNoProcess) {
+  const Folder folder;
+  const std::string backend = "/bin/sleep 98765.4321";
+  const pid_t child = start(folder,
+                            {"run", "--suite", "smoke", "--where", "op=grouped", "--backend", "local",
+                             "--backend", backend, "--record", "r.jsonl"},
+                            "log");
+  for (int i = 0; i < 100 && processes_with("98765.4321") < 2; ++i) sleep_ms(50);
+  EXPECT_EQ(processes_with("98765.4321"), 2) << "the tool and its backend";
+  kill(child, SIGINT);
+  const int status = wait_for(child);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 130);
+  EXPECT_EQ(processes_with("98765.4321"), 0);
+  EXPECT_EQ(records(folder.path / "r.jsonl").size(), 1) << "local had judged the first case";
+  EXPECT_THAT(contents(folder.path / "log"), HasSubstr("unrun"));
+}
+
+TEST(Shards, AreDisjointAndTogetherTheWhole) {
+  const Folder folder;
+  const std::string run = "run --suite grouped --quiet --record ";
+  run_tool(folder, run + "whole.jsonl");
+  for (const char* part : {"1/3", "2/3", "3/3"}) run_tool(folder, run + "parts.jsonl --shard " + part);
+  EXPECT_EQ(records(folder.path / "parts.jsonl"), records(folder.path / "whole.jsonl"));
+}
+
+TEST(Jobs, GiveTheSameRecords) {
+  const Folder folder;
+  run_tool(folder, "run --suite matmul --sample 200 --quiet --record one.jsonl");
+  run_tool(folder, "run --suite matmul --sample 200 --quiet --record four.jsonl --jobs 4");
+  EXPECT_EQ(records(folder.path / "one.jsonl").size(), 200);
+  EXPECT_EQ(records(folder.path / "one.jsonl"), records(folder.path / "four.jsonl"));
+}
+
+TEST(Budget, LeavesTheRestUnrun) {
+  const Folder folder;
+  const Ran ran = run_tool(folder, std::string("run '") + pattern + "' --quiet --budget 0.05s");
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("unrun"));
+  EXPECT_THAT(ran.out, HasSubstr("8464 cases in"));
+}
+
+}  // namespace
+}  // namespace plumb
