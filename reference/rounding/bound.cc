@@ -1,0 +1,120 @@
+#include "reference/rounding/bound.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <limits>
+
+namespace plumb {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+double half_unit(DType dtype) { return std::ldexp(1.0, -format(dtype).digits); }
+double smallest_normal(DType dtype) { return std::ldexp(1.0, format(dtype).min_exponent); }
+
+// (1 + u)^n - 1, rounded up by more than the rounding of the magnitudes that it multiplies.
+double growth(double u, std::int64_t n) {
+  return std::expm1(static_cast<double>(n) * std::log1p(u)) * (1 + 0x1p-40);
+}
+
+}  // namespace
+
+Tensor magnitudes(Tensor t) {
+  const int size = format(t.dtype).bytes;
+  assert(!format(t.dtype).integer);
+  if (t.dtype == DType::e8m0) return t;
+  for (std::size_t top = size - 1; top < t.bytes.size(); top += size) t.bytes[top] &= std::byte{0x7f};
+  return t;
+}
+
+Exact exact_product(const Matrix& a, const Matrix& b) {
+  const auto dense = [](const Matrix& m) {
+    Tensor t = zeros(m.dtype, {m.rows, m.cols});
+    const int size = format(m.dtype).bytes;
+    for (std::int64_t i = 0; i < m.rows * m.cols; ++i)
+      store(m.dtype, t.bytes.data() + i * size,
+            load(m.dtype, m.data + (i / m.cols * m.row_stride + i % m.cols * m.col_stride) * size));
+    return magnitudes(std::move(t));
+  };
+  const Tensor left = dense(a), right = dense(b);
+  Exact e{zeros(DType::f64, {a.rows, b.cols}), zeros(DType::f64, {a.rows, b.cols}), {}};
+  matmul(a, b, DType::f64, mutable_matrix(e.value));
+  matmul(matrix(left), matrix(right), DType::f64, mutable_matrix(e.magnitude));
+  e.partial = e.magnitude;
+  return e;
+}
+
+Exact exact_sum(const Tensor& parts) {
+  Exact e{sum_parts(parts, DType::f64), sum_parts(magnitudes(parts), DType::f64), {}};
+  e.partial = e.magnitude;
+  return e;
+}
+
+Terms bound(const Reduction& r, double magnitude, double partial, double c) {
+  const double terms = static_cast<double>(r.terms), parts = static_cast<double>(r.parts);
+  Terms t;
+  // One value is not added to anything.
+  if (r.terms > 1)
+    t.local = growth(model(r.engine).factor * half_unit(r.acc), r.terms) * magnitude +
+              parts * terms * smallest_normal(r.acc);
+  if (r.parts > 1)
+    t.reduction = growth(half_unit(r.wire), r.parts) * (partial + t.local) + parts * smallest_normal(r.wire);
+  t.reference = std::fabs(c) * 0x1p-52;
+  if (r.terms > 1 && magnitude + t.local > format(r.acc).largest) t.local = kInf;
+  if (r.parts > 1 && partial + t.local + t.reduction > format(r.wire).largest) t.reduction = kInf;
+  return t;
+}
+
+std::string derivation(const Reduction& r, const Exact& e, std::int64_t i) {
+  const double s = value(e.magnitude, i), p = value(e.partial, i), c = value(e.value, i);
+  const Terms t = bound(r, s, p, c);
+  const std::string_view acc = format(r.acc).name, wire = format(r.wire).name;
+  std::string text = fmt::format("c = {}, S = sum |ab| = {}, T = sum |c_p| = {}\n", c, s, p);
+  if (r.terms > 1)
+    text += fmt::format("local {:.6g} = ((1 + {:g} u)^{} - 1) S + {} * {} eta, {}: u = 2^-{}, eta = 2^{}\n",
+                        t.local, model(r.engine).factor, r.terms, r.parts, r.terms, acc, format(r.acc).digits,
+                        format(r.acc).min_exponent);
+  if (r.parts > 1)
+    text +=
+        fmt::format("reduction {:.6g} = ((1 + u)^{} - 1) (T + local) + {} eta, {}: u = 2^-{}, eta = 2^{}\n",
+                    t.reduction, r.parts, r.parts, wire, format(r.wire).digits, format(r.wire).min_exponent);
+  const Interval range = interval(r, e, i);
+  text += fmt::format("reference {:.6g} = 2^-52 |c|\n", t.reference);
+  text += fmt::format("E = {:.6g}: any {} in [{}, {}]", t.total(), format(r.out).name, range.low, range.high);
+  return text;
+}
+
+Interval interval(const Reduction& r, const Exact& e, std::int64_t i) {
+  const double c = value(e.value, i);
+  if (!std::isfinite(c)) {
+    const double only = decode(r.out, encode(r.out, c));
+    return {only, only, std::isnan(only)};
+  }
+  const double error = bound(r, value(e.magnitude, i), value(e.partial, i), c).total();
+  return {decode(r.out, encode(r.out, c - error)), decode(r.out, encode(r.out, c + error)),
+          !std::isfinite(error)};
+}
+
+bool inside(const Interval& range, double got) {
+  if (std::isnan(range.low)) return std::isnan(got);
+  return range.any || (range.low <= got && got <= range.high);
+}
+
+Outside outside(const Reduction& r, const Exact& e, const Tensor& got) {
+  assert(elements(got.shape) == elements(e.value.shape) && got.dtype == r.out);
+  Outside found;
+  for (std::int64_t i = 0; i < elements(got.shape); ++i) {
+    const double c = value(e.value, i), g = value(got, i);
+    const Interval range = interval(r, e, i);
+    const double room = g < c ? c - range.low : range.high - c;
+    if (room > 0 && std::isfinite(room)) found.worst = std::max(found.worst, std::fabs(g - c) / room);
+    if (inside(range, g)) continue;
+    if (found.count++ == 0) found.first = i;
+  }
+  return found;
+}
+
+}  // namespace plumb

@@ -1,0 +1,69 @@
+// How far a correct result may lie from the exact one, element by element, from the case alone.
+#pragma once
+
+#include <string>
+
+#include "reference/exact/exact.h"
+#include "reference/rounding/model.h"
+#include "reference/words/op.h"
+
+namespace plumb {
+
+// What a backend promised: each of `parts` ranks adds up to `terms` products (or values) in `acc`, in any
+// order; the ranks' sums are reduced in `wire`, in any order; the result is rounded to `out`.
+struct Reduction {
+  DType acc = DType::f32, wire = DType::f32, out = DType::f32;
+  std::int64_t terms = 1;
+  std::int64_t parts = 1;
+  Engine engine = Engine::ieee;
+};
+
+// Of a case: terms is the length of the longest sum of products on one rank if nothing is split (so that
+// it holds for any split), parts the number of ranks over which a sum is spread.
+Reduction reduction(const Case&);
+
+// The exact results and their magnitudes, all f64 of the result's shape, rounded once: value is c;
+// magnitude the sum of |a b| over all terms; partial the sum of |c_p| over the ranks, or magnitude where
+// the ranks' sums are not known.
+struct Exact {
+  Tensor value, magnitude, partial;
+};
+Exact exact_product(const Matrix& a, const Matrix& b);  // [m,k] [k,n] -> [m,n]
+Exact exact_sum(const Tensor& parts);                   // [P, n...] -> [n...]
+
+// |t|, to build the magnitudes of any multilinear case: evaluate it at the magnitudes of its operands.
+Tensor magnitudes(Tensor t);
+
+// The bound, term by term; S, T, c one element of magnitude, partial, value. With u half a unit in the last
+// place (of 1), eta the smallest normal (subnormals may be flushed), f the engine's factor:
+//   local     ((1 + f u_acc)^terms - 1) S + parts terms eta_acc
+//   reduction ((1 + u_wire)^parts - 1) (T + local) + parts eta_wire, 0 for one part
+//   reference 2^-52 |c|, for c itself is rounded to f64
+// Infinite where the sum may overflow the accumulate or the wire type.
+struct Terms {
+  double local = 0, reduction = 0, reference = 0;
+  double total() const { return local + reduction + reference; }
+};
+Terms bound(const Reduction&, double magnitude, double partial, double value);
+
+// The formula with its numbers for one element, one line for each term.
+std::string derivation(const Reduction&, const Exact&, std::int64_t element);
+
+// A result is right within the bound when it lies in [low, high] = [round(c - E), round(c + E)] as a
+// value of `out`, or is NaN where c is, or where `any` says that an overflow on the way may give anything.
+struct Interval {
+  double low = 0, high = 0;
+  bool any = false;
+};
+Interval interval(const Reduction&, const Exact&, std::int64_t element);
+bool inside(const Interval&, double got);
+
+// How many elements of `got` lie outside, the first of them (-1: none), and the largest distance from c
+// as a share of the distance to the end of the interval on that side.
+struct Outside {
+  std::int64_t count = 0, first = -1;
+  double worst = 0;
+};
+Outside outside(const Reduction&, const Exact&, const Tensor& got);
+
+}  // namespace plumb

@@ -1,0 +1,104 @@
+#include "reference/rounding/bound.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "reference/rounding/emulate.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+TEST(Bound, HoldsForCorrectRuns) {
+  for (DType wire : {DType::bf16, DType::f16, DType::f32})
+    for (std::int64_t parts : {1, 2, 8, 64})
+      for (double mean : {0.0, 1.0}) {
+        const Subject run = emulate({24, 1024, parts, mean, wire});
+        const Outside found = outside(run.reduction, run.exact, run.got);
+        EXPECT_EQ(found.count, 0) << format(wire).name << " " << parts << " " << mean;
+        EXPECT_LE(found.worst, 1);
+      }
+}
+
+// With a wide wire the bound alone sees what goes wrong on a rank.
+TEST(Bound, SeesFaultsOnAWideWire) {
+  for (std::string_view fault : {"drop a rank", "drop a term", "drop 32 terms", "stale shard", "scale a rank",
+                                 "swap two rows", "bf16 accumulator", "drop a rank in a tile"}) {
+    const Subject run = emulate({24, 1024, 8, 0, DType::f32, fault});
+    EXPECT_GT(outside(run.reduction, run.exact, run.got).count, 0) << fault;
+  }
+  // A bf16 wire where f32 was promised.
+  Subject narrow = emulate({24, 1024, 8, 0, DType::bf16});
+  narrow.reduction.wire = narrow.reduction.out = DType::f32;
+  Tensor wide = zeros(DType::f32, narrow.got.shape);
+  for (std::int64_t i = 0; i < elements(wide.shape); ++i)
+    store(DType::f32, wide.bytes.data() + 4 * i, encode(DType::f32, value(narrow.got, i)));
+  EXPECT_GT(outside(narrow.reduction, narrow.exact, wide).count, 0);
+}
+
+// One part and one term is a copy: nothing may change but the rounding to the result's dtype.
+TEST(Bound, OfOneTermIsOneRounding) {
+  Tensor one = zeros(DType::f32, {1, 1});
+  store(DType::f32, one.bytes.data(), encode(DType::f32, 1.1));
+  const Exact e = exact_sum(one);
+  const Interval range = interval({DType::f32, DType::f32, DType::f32, 1, 1}, e, 0);
+  EXPECT_EQ(range.low, range.high);
+  EXPECT_TRUE(inside(range, value(one, 0)));
+  EXPECT_FALSE(inside(range, std::nextafter(value(one, 0), 2)));
+}
+
+TEST(Bound, EdgesOfTheInterval) {
+  const auto exact = [](double c, double s) {
+    Exact e{zeros(DType::f64, {1}), zeros(DType::f64, {1}), zeros(DType::f64, {1})};
+    store(DType::f64, e.value.bytes.data(), encode(DType::f64, c));
+    store(DType::f64, e.magnitude.bytes.data(), encode(DType::f64, s));
+    e.partial = e.magnitude;
+    return e;
+  };
+  const Reduction sum{DType::f32, DType::bf16, DType::bf16, 1, 2};
+  EXPECT_TRUE(inside(interval(sum, exact(NAN, NAN), 0), NAN));
+  EXPECT_FALSE(inside(interval(sum, exact(NAN, NAN), 0), 1));
+  EXPECT_TRUE(inside(interval(sum, exact(kInf, kInf), 0), kInf));
+  EXPECT_FALSE(inside(interval(sum, exact(kInf, kInf), 0), 1));
+  EXPECT_FALSE(inside(interval(sum, exact(1, 1), 0), NAN));
+  // A partial sum may overflow although the result does not.
+  EXPECT_TRUE(inside(interval({DType::f32, DType::f16, DType::f16, 1, 2}, exact(0, 1e5), 0), kInf));
+  EXPECT_FALSE(inside(interval({DType::f32, DType::f16, DType::f16, 1, 2}, exact(0, 1e4), 0), kInf));
+}
+
+TEST(Bound, IsPrintedTermByTerm) {
+  Tensor parts = zeros(DType::bf16, {2, 1});
+  for (int p = 0; p < 2; ++p) store(DType::bf16, parts.bytes.data() + 2 * p, encode(DType::bf16, 1 + p));
+  EXPECT_EQ(derivation({DType::f32, DType::bf16, DType::bf16, 1, 2}, exact_sum(parts), 0),
+            "c = 3, S = sum |ab| = 3, T = sum |c_p| = 3\n"
+            "reduction 0.0234833 = ((1 + u)^2 - 1) (T + local) + 2 eta, bf16: u = 2^-8, eta = 2^-126\n"
+            "reference 6.66134e-16 = 2^-52 |c|\n"
+            "E = 0.0234833: any bf16 in [2.96875, 3.03125]");
+}
+
+TEST(Bound, ReadsTheCase) {
+  struct Row {
+    const char* line;
+    std::int64_t terms, parts;
+  };
+  const Row rows[] = {
+      {"on x=2: reshard f32[8]+x -> f32[8]",                                                       1,  2},
+      {"on x=2,y=3: reshard bf16[8]+x.y -> bf16[8@x]",                                             1,  6},
+      {"on x=2,y=2: einsum mk,kn->mn f32[8,64@x] f32[64@x,8@y] -> f32[8,8@y]",                     64, 2},
+      {"on x=2,y=2: einsum bsh,bsf->hf f32[4@x,2@y,8] f32[4@x,2@y,8] -> f32[8,8]+x.y -> f32[8,8]", 8,  4},
+      {"on e=2: grouped fwd bf16[8@e,16] bf16[2@e,16,4] sizes=4,4 -> bf16[8@e,4]",                 16, 1},
+      {"on e=2: grouped dgrad bf16[8,16] bf16[2,32,16@e] sizes=4,4 -> bf16[8,32]",                 16, 2},
+      {"on e=2: grouped wgrad bf16[8@e,16] bf16[8@e,4] sizes=4,4 -> bf16[2,16,4]",                 8,  2},
+  };
+  for (const Row& row : rows) {
+    const Reduction r = reduction(parse_case(row.line));
+    EXPECT_EQ(r.terms, row.terms) << row.line;
+    EXPECT_EQ(r.parts, row.parts) << row.line;
+  }
+}
+
+}  // namespace
+}  // namespace plumb

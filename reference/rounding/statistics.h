@@ -1,0 +1,37 @@
+// Pooled statistics of rounding errors: they find, and attribute to a rank, what the bound of a single
+// element cannot see. Under a correct run the errors are independent from element to element and
+// symmetric about 0 (rounding to nearest), but for a drift that a truncating engine may have.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "reference/rounding/bound.h"
+
+namespace plumb {
+
+struct Statistics {
+  std::int64_t elements = 0;
+  // The root of the mean of error^2 / variance, the variance modelled, and what it may be.
+  double rms = 0, rms_limit = 0;
+  // Errors in the direction of c: their sum over the root of their sum of squares.
+  double bias = 0;
+  // The regression of the errors on each rank's exact sum: -1 for a rank that was left out, +1 for one
+  // counted twice, a - 1 for one scaled by a; and the same quotient as for the bias.
+  std::vector<double> slope, slope_score;
+  double limit = 0;  // of |bias| and |slope_score|: alarm_limit of all tests
+  std::vector<std::string> alarms;
+};
+
+// `partials` [P, n...], f64: each rank's exact sum, or a tensor without elements where they are not known.
+// Elements that are not finite are left out.
+//
+// The variance of an element is that of P roundings of the partial sums of a random order, a ring's, with
+// Q = sum c_p^2 (T^2 where the partials are not known):
+//   kMeanSquare (u_wire^2 (Q + (P + 1) (Q / 6 + c^2 / 3)) + f^2 u_acc^2 terms S^2 + u_out^2 c^2)
+// and the square of the drift that a truncating engine may have, ((1 + f u_acc)^terms - 1) S.
+// The mean of error^2 / variance exceeds 1 + 2 sqrt(x / n) + 2 x / n with a chance of at most exp(-x)
+// (Laurent and Massart 2000, lemma 1; it holds for every error that is sub-Gaussian with that variance).
+Statistics statistics(const Reduction&, const Exact&, const Tensor& got, const Tensor& partials);
+
+}  // namespace plumb

@@ -1,0 +1,73 @@
+#include "reference/rounding/statistics.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "reference/rounding/emulate.h"
+
+namespace plumb {
+namespace {
+
+Statistics judged(const Subject& run) { return statistics(run.reduction, run.exact, run.got, run.partials); }
+
+TEST(Statistics, RaiseNoFalseAlarmIn40Seeds) {
+  double most = 0, rms = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed)
+    for (std::int64_t parts : {8, 64})
+      for (double mean : {0.0, 2.0}) {
+        const Statistics s = judged(emulate({32, 1024, parts, mean, DType::bf16, "", seed}));
+        EXPECT_TRUE(s.alarms.empty())
+            << s.alarms.front() << " seed " << seed << " parts " << parts << " mean " << mean;
+        rms = std::max(rms, s.rms / s.rms_limit), most = std::max(most, std::fabs(s.bias) / s.limit);
+        for (double z : s.slope_score) most = std::max(most, std::fabs(z) / s.limit);
+      }
+  RecordProperty("largest rms over limit", std::to_string(rms));
+  RecordProperty("largest score over limit", std::to_string(most));
+}
+
+// What the bound of one element cannot see over 64 ranks, and which rank it was.
+TEST(Statistics, FindAndAttributeADroppedRank) {
+  const Subject run = emulate({48, 2048, 64, 0, DType::bf16, "drop a rank"});
+  EXPECT_EQ(outside(run.reduction, run.exact, run.got).count, 0);
+  const Statistics s = judged(run);
+  ASSERT_FALSE(s.alarms.empty());
+  EXPECT_THAT(s.alarms.back(), testing::HasSubstr("follow the sum of rank 1: slope -"));
+  EXPECT_LT(s.slope_score[1], -s.limit);
+  EXPECT_EQ(std::ranges::min_element(s.slope_score) - s.slope_score.begin(), 1);
+}
+
+// A weak accumulator is not among them: it drowns in the noise of a bf16 wire. Exact fills see it, and
+// on a wide wire the bound does.
+TEST(Statistics, SeeFaultsOnANarrowWire) {
+  for (std::string_view fault :
+       {"drop a rank", "count a rank twice", "drop a term", "drop 32 terms", "stale shard", "truncating wire",
+        "scale a rank", "drop a rank in a tile", "swap two rows"})
+    for (std::int64_t parts : {8, 64}) {
+      const Subject subject = emulate({48, 2048, parts, 0, DType::bf16, fault});
+      const bool seen =
+          !judged(subject).alarms.empty() || outside(subject.reduction, subject.exact, subject.got).count > 0;
+      EXPECT_TRUE(seen) << fault << " on " << parts;
+    }
+}
+
+// On positive data every rank's sum is much like the others', but a truncating wire stands out.
+TEST(Statistics, SeeFaultsOnPositiveData) {
+  for (std::string_view fault : {"drop a rank", "count a rank twice", "drop 32 terms", "truncating wire"}) {
+    const Statistics s = judged(emulate({48, 2048, 8, 2, DType::bf16, fault}));
+    EXPECT_FALSE(s.alarms.empty()) << fault;
+  }
+}
+
+// An engine that truncates leans towards zero: allowed where it is declared, an alarm where it is not.
+TEST(Statistics, AllowTheDriftOfADeclaredEngine) {
+  Subject run = emulate({32, 1024, 1, 2, DType::f32, "truncating engine"});
+  EXPECT_FALSE(judged(run).alarms.empty());
+  run.reduction.engine = Engine::matrix;
+  EXPECT_TRUE(judged(run).alarms.empty()) << judged(run).alarms.front();
+  EXPECT_EQ(outside(run.reduction, run.exact, run.got).count, 0);
+}
+
+}  // namespace
+}  // namespace plumb
