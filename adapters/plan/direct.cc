@@ -8,40 +8,56 @@
 namespace plumb {
 namespace {
 
-bool same_blocks(const Spec& from, const Spec& to, const Roles& r) {
-  return r.summed == 0 && r.fresh == 0 &&
-         std::equal(from.dims.begin(), from.dims.end(), to.dims.begin(),
+// A reshard with all that is derived from it.
+struct Task {
+  const Mesh& mesh;
+  const Spec &from, &to;
+  Rule rule;
+  Grid g;
+  Roles r;
+  std::vector<std::vector<Overlap>> dims;
+};
+
+Task task(const Mesh& mesh, const Spec& from, const Spec& to, Rule rule) {
+  return {mesh, from, to, rule, grid(mesh), roles(from, to), {}};
+}
+
+void take(Task& t, const Roles& r) {
+  t.r = r;
+  t.dims = meetings(t.g, r, {t.from, t.to}, t.rule);
+}
+
+bool same_blocks(const Task& t) {
+  return t.r.summed == 0 && t.r.fresh == 0 &&
+         std::equal(t.from.dims.begin(), t.from.dims.end(), t.to.dims.begin(),
                     [](const Dim& a, const Dim& b) { return a.axes == b.axes; });
 }
 
-Leg empty_leg(const Spec& from, const Spec& to, const Roles& r) {
-  Leg leg{.from = from,
-          .to = to,
-          .stays = same_blocks(from, to, r),
-          .zeroed = r.fresh != 0,
-          .cells = {},
-          .issued = {},
-          .steps = {}};
-  leg.cells.rank = static_cast<int>(from.dims.size());
+Leg empty_leg(const Task& t) {
+  Leg leg;
+  leg.from = t.from;
+  leg.to = t.to;
+  leg.stays = same_blocks(t);
+  leg.zeroed = t.r.fresh != 0;
+  leg.cells.rank = static_cast<int>(t.from.dims.size());
   return leg;
 }
 
 // Every wanter of every meeting gets it from the nearest holder.
-Leg move(const Mesh& mesh, const Spec& from, const Spec& to, Rule rule) {
-  const Grid g = grid(mesh);
-  const Roles r = roles(from, to);
-  Leg leg = empty_leg(from, to, r);
-  const std::vector<std::int64_t> wanters = offsets(g, g.all & ~(r.after | r.fresh));
+Leg move(const Task& t) {
+  const Grid& g = t.g;
+  Leg leg = empty_leg(t);
+  const std::vector<std::int64_t> wanters = offsets(g, g.all & ~(t.r.after | t.r.fresh));
   std::vector<std::int64_t> beside;  // of the holder nearest to each wanter
-  for (std::int64_t w : wanters) beside.push_back(along(g, w, ~r.before));
+  for (std::int64_t w : wanters) beside.push_back(along(g, w, ~t.r.before));
   Step copies;
-  each_meeting(meetings(g, from, to, rule), [&](const std::vector<Range>& box, const Place& place) {
+  each_meeting(t.dims, [&](const std::vector<Range>& box, const Place& place) {
     const std::uint32_t cell = append(leg.cells, box);
     for (std::size_t w = 0; w < wanters.size(); ++w)
       copies.sends.push_back(
           {g.device(place.holders + place.nearest + beside[w]), g.device(place.wanters + wanters[w]), cell});
   });
-  report_copies(g, leg, copies, amounts(mesh, from, rule));
+  report_copies(g, leg, copies, amounts(t.mesh, t.from, t.rule));
   leg.steps.push_back(std::move(copies));
   return leg;
 }
@@ -66,7 +82,9 @@ struct Sum {
   std::vector<std::int64_t> kept, summed, wanters;
 };
 
-Sum sum_of(const Grid& g, const Roles& r, const std::vector<std::vector<Overlap>>& dims) {
+Sum sum_of(const Task& t) {
+  const Grid& g = t.g;
+  const Roles& r = t.r;
   Sum sum{.pinned = r.before & (r.after | r.fresh),
           .wanting = owners(g, g.all & ~(r.before | r.after | r.fresh | r.kept), r.summed),
           .holding = owners(g, g.all & ~(r.before | r.kept), r.summed),
@@ -74,7 +92,7 @@ Sum sum_of(const Grid& g, const Roles& r, const std::vector<std::vector<Overlap>
           .summed = offsets(g, r.summed),
           .wanters = offsets(g, g.all & ~(r.after | r.fresh | r.kept))};
   std::int64_t meetings = 1, blocks = 1;
-  for (const auto& dim : dims) {
+  for (const auto& dim : t.dims) {
     meetings *= std::ssize(dim);
     std::int64_t pieces = 0;
     for (std::size_t i = 0; i < dim.size(); ++i)
@@ -86,12 +104,11 @@ Sum sum_of(const Grid& g, const Roles& r, const std::vector<std::vector<Overlap>
   return sum;
 }
 
-void report_sum(const Grid& g, Leg& leg, const Amounts& owned, Rule rule) {
-  const AxisSet summed = roles(leg.from, leg.to).summed;
+void report_sum(const Task& t, Leg& leg, const Amounts& owned) {
   Issued issued{.kind = "reduce-scatter", .axes = {}, .pairs = {}, .sums = true};
-  for (std::size_t a = 0; a < g.size.size(); ++a)
-    if (has(summed, static_cast<AxisId>(a))) issued.axes.push_back(static_cast<AxisId>(a));
-  const Amounts held = amounts(*g.mesh, leg.from, rule);
+  for (std::size_t a = 0; a < t.g.size.size(); ++a)
+    if (has(t.r.summed, static_cast<AxisId>(a))) issued.axes.push_back(static_cast<AxisId>(a));
+  const Amounts held = amounts(t.mesh, t.from, t.rule);
   issued.in = *std::max_element(held.begin(), held.end());
   issued.out = *std::max_element(owned.begin(), owned.end());
   for (const Send& send : leg.steps[0].sends) issued.moved += elements(leg.cells, send.cell);
@@ -101,16 +118,14 @@ void report_sum(const Grid& g, Leg& leg, const Amounts& owned, Rule rule) {
 }
 
 // Every meeting is shared out; each share is added up by its owner and then goes to all that want it.
-Leg reduce(const Mesh& mesh, const Spec& from, const Spec& to, Rule rule) {
-  const Grid g = grid(mesh);
-  const Roles r = roles(from, to);
-  const auto dims = meetings(g, from, to, rule);
-  const Sum sum = sum_of(g, r, dims);
-  Leg leg = empty_leg(from, to, r);
+Leg reduce(const Task& t) {
+  const Grid& g = t.g;
+  const Sum sum = sum_of(t);
+  Leg leg = empty_leg(t);
   Step adds{.add = true, .from = Side::before, .to = Side::before, .issued = -1, .sends = {}}, copies;
   Amounts owned(g.devices, 0);
   std::vector<std::size_t> turns(g.devices, 0);  // of the owners whose first is at a position
-  each_meeting(dims, [&](const std::vector<Range>& box, const Place& place) {
+  each_meeting(t.dims, [&](const std::vector<Range>& box, const Place& place) {
     const bool wants = along(g, place.holders, sum.pinned) == along(g, place.wanters, sum.pinned);
     const Owners& among = wants ? sum.wanting : sum.holding;
     const std::int64_t first = place.holders + (wants ? place.nearest : 0);
@@ -129,41 +144,64 @@ Leg reduce(const Mesh& mesh, const Spec& from, const Spec& to, Rule rule) {
     }
   });
   leg.steps.push_back(std::move(adds));
-  report_sum(g, leg, owned, rule);
+  report_sum(t, leg, owned);
   report_copies(g, leg, copies, owned);
   leg.steps.push_back(std::move(copies));
   return leg;
 }
 
-}  // namespace
-
-Leg direct(const Mesh& mesh, const Spec& from, const Spec& to, Rule rule) {
-  const Roles r = roles(from, to);
-  if (same_blocks(from, to, r)) return empty_leg(from, to, r);
-  return r.summed ? reduce(mesh, from, to, rule) : move(mesh, from, to, rule);
-}
-
-Volume volume(const Mesh& mesh, const Spec& from, const Spec& to, Rule rule) {
-  const Grid g = grid(mesh);
-  const Roles r = roles(from, to);
+Volume volume(const Task& t) {
+  const Sum sum = sum_of(t);
   Volume v;
-  if (same_blocks(from, to, r)) return v;
-  const auto dims = meetings(g, from, to, rule);
-  const Sum sum = sum_of(g, r, dims);
   const std::int64_t kept = std::ssize(sum.kept), wanters = std::ssize(sum.wanters);
   // Of the wanters of a meeting those that hold it already: all replicas of a finished one, the one
   // that added up a share of a sum.
-  const std::int64_t holding = r.summed ? 1 : std::ssize(sum.wanting.all);
-  each_meeting(dims, [&](const std::vector<Range>& box, const Place& place) {
+  const std::int64_t holding = t.r.summed ? 1 : std::ssize(sum.wanting.all);
+  each_meeting(t.dims, [&](const std::vector<Range>& box, const Place& place) {
     const std::int64_t n = elements(box) * kept;
-    const bool wants = along(g, place.holders, sum.pinned) == along(g, place.wanters, sum.pinned);
+    const bool wants = along(t.g, place.holders, sum.pinned) == along(t.g, place.wanters, sum.pinned);
     v.summed += n * (std::ssize(sum.summed) - 1);
     v.copied += n * (wanters - (wants ? holding : 0));
-    const std::int64_t pieces = !r.summed ? 1 : wants ? std::ssize(sum.wanting.all) : sum.shares;
+    const std::int64_t pieces = !t.r.summed ? 1 : wants ? std::ssize(sum.wanting.all) : sum.shares;
     v.sends += static_cast<double>(std::ssize(sum.summed) + wanters) * static_cast<double>(kept) *
                static_cast<double>(std::min(pieces, elements(box)));
   });
   return v;
+}
+
+// An axis that stays unfinished may keep its parts, or they may be added up on one device along it and
+// stand beside zeros: fewer bytes where each part would have to move. Settles for the cheapest choice.
+Volume settle(Task& t) {
+  const Roles given = t.r;
+  take(t, given);
+  Volume least = volume(t);
+  Roles best = given;
+  for (AxisSet merged = given.kept; merged != 0; merged = (merged - 1) & given.kept) {
+    Roles r = given;
+    r.summed |= merged, r.fresh |= merged, r.kept &= ~merged;
+    take(t, r);
+    const Volume v = volume(t);
+    if (v.summed + v.copied < least.summed + least.copied) least = v, best = r;
+  }
+  if (given.kept) take(t, best);
+  return least;
+}
+
+}  // namespace
+
+Leg direct(const Mesh& mesh, const Spec& from, const Spec& to, Rule rule) {
+  Task t = task(mesh, from, to, rule);
+  if (same_blocks(t)) return empty_leg(t);
+  if (t.r.kept)
+    settle(t);
+  else
+    take(t, t.r);
+  return t.r.summed ? reduce(t) : move(t);
+}
+
+Volume volume(const Mesh& mesh, const Spec& from, const Spec& to, Rule rule) {
+  Task t = task(mesh, from, to, rule);
+  return same_blocks(t) ? Volume{} : settle(t);
 }
 
 }  // namespace plumb

@@ -55,11 +55,10 @@ std::vector<Overlap> overlaps(const Grid& g, const Roles& r, const std::vector<D
   return all;
 }
 
-std::vector<std::vector<Overlap>> meetings(const Grid& g, const Spec& from, const Spec& to, Rule rule) {
-  const Roles r = roles(from, to);
+std::vector<std::vector<Overlap>> meetings(const Grid& g, const Roles& r, const Ends& ends, Rule rule) {
   std::vector<std::vector<Overlap>> dims;
-  for (std::size_t d = 0; d < from.dims.size(); ++d)
-    dims.push_back(overlaps(g, r, {from.dims[d], to.dims[d]}, rule));
+  for (std::size_t d = 0; d < ends.from.dims.size(); ++d)
+    dims.push_back(overlaps(g, r, {ends.from.dims[d], ends.to.dims[d]}, rule));
   return dims;
 }
 

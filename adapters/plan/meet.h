@@ -62,6 +62,10 @@ void each_meeting(const std::vector<std::vector<Overlap>>& dims, Run&& run) {
   }
 }
 
-std::vector<std::vector<Overlap>> meetings(const Grid&, const Spec& from, const Spec& to, Rule);
+// All dimensions of a reshard.
+struct Ends {
+  const Spec &from, &to;
+};
+std::vector<std::vector<Overlap>> meetings(const Grid&, const Roles&, const Ends&, Rule);
 
 }  // namespace plumb

@@ -34,36 +34,57 @@ Moved reported(const std::vector<Leg>& legs) {
   return m;
 }
 
+// What becomes of the axes of a reshard.
+struct Fates {
+  std::vector<AxisId> summed, kept, fresh, others;  // others: all that are not fresh
+};
+
 // The least that must move, element by element. A sum of P parts takes P - 1 additions somewhere, and
 // whoever wants it and did not add it up receives it once; of devices along a fresh unfinished axis one
 // is enough.
-Moved least(const Case& c) {
+Moved least(const Case& c, const Fates& axes) {
   const Spec &from = c.op.operands[0], &to = result(c);
-  std::vector<AxisId> summed, kept, fresh, others;
-  for (AxisId a = 0; a < static_cast<AxisId>(c.mesh.axes.size()); ++a) {
-    const bool was = brute::names(from.unfinished, a), is = brute::names(to.unfinished, a);
-    if (was && !is) summed.push_back(a);
-    if (was && is) kept.push_back(a);
-    (is && !was ? fresh : others).push_back(a);
-  }
   Moved m;
-  const std::int64_t parts = axes_size(c.mesh, summed);
   for (const brute::Index& index : brute::indices(shape(from))) {
     std::map<std::int64_t, std::map<std::int64_t, bool>> wanting;  // kept place -> fibre -> one holds it
     for (std::int64_t device = 0; device < devices(c.mesh); ++device) {
       if (!brute::holds(c, to, device, index)) continue;
-      wanting[brute::digits(c.mesh, device, kept)][brute::digits(c.mesh, device, others)] |=
+      wanting[brute::digits(c.mesh, device, axes.kept)][brute::digits(c.mesh, device, axes.others)] |=
           brute::holds(c, from, device, index);
     }
     for (const auto& [place, fibres] : wanting) {
       std::int64_t holding = 0;
       for (const auto& [fibre, holds] : fibres) holding += holds;
       const auto want = static_cast<std::int64_t>(fibres.size());
-      m.summed += parts - 1;
-      m.copied += summed.empty() ? want - holding : want - (holding > 0);
+      m.summed += axes_size(c.mesh, axes.summed) - 1;
+      m.copied += axes.summed.empty() ? want - holding : want - (holding > 0);
     }
   }
   return m;
+}
+
+// An axis that is unfinished before and after keeps its parts or has them added up on one device: the
+// cheapest of all ways.
+std::int64_t least(const Case& c) {
+  const auto n = static_cast<AxisId>(c.mesh.axes.size());
+  std::int64_t fewest = -1;
+  for (int merged = 0; merged < 1 << n; ++merged) {
+    Fates axes;
+    bool sensible = true;
+    for (AxisId a = 0; a < n; ++a) {
+      const bool was = brute::names(c.op.operands[0].unfinished, a),
+                 is = brute::names(result(c).unfinished, a);
+      const bool merge = merged >> a & 1;
+      sensible = sensible && (!merge || (was && is));
+      if (was && (!is || merge)) axes.summed.push_back(a);
+      if (was && is && !merge) axes.kept.push_back(a);
+      (is && (!was || merge) ? axes.fresh : axes.others).push_back(a);
+    }
+    if (!sensible) continue;
+    const Moved m = least(c, axes);
+    if (fewest < 0 || m.summed + m.copied < fewest) fewest = m.summed + m.copied;
+  }
+  return fewest;
 }
 
 class EveryReshard : public testing::TestWithParam<const char*> {};
@@ -77,8 +98,8 @@ TEST_P(EveryReshard, MovesTheLeastAndReportsIt) {
     const Spec &from = c.op.operands[0], &to = result(c);
     const Leg leg = direct(c.mesh, from, to, c.rule);
     const Moved m = moved({leg});
-    ASSERT_EQ(m, least(c)) << print(c) << ": " << m.summed << " summed, " << m.copied << " copied, wanted "
-                           << least(c).summed << " and " << least(c).copied;
+    ASSERT_EQ(m.summed + m.copied, least(c))
+        << print(c) << ": " << m.summed << " summed, " << m.copied << " copied";
     ASSERT_EQ(m, reported({leg})) << print(c);
     const Volume v = volume(c.mesh, from, to, c.rule);
     ASSERT_EQ(m, (Moved{v.summed, v.copied})) << print(c);
