@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <tuple>
 
-#include "adapters/plan/grid.h"
+#include "adapters/plan/needs.h"
 
 namespace plumb {
 namespace {
@@ -33,18 +34,47 @@ struct Named {
   const Spec* spec;
 };
 
-// Each letter takes its axes from the first of `order` that splits it by axes still free.
-Layout take(const std::vector<Named>& order, const std::string& whole) {
-  Layout layout;
-  AxisSet used = 0;
-  for (const Named& named : order)
-    for (std::size_t d = 0; d < named.letters.size(); ++d) {
-      const char letter = named.letters[d];
-      if (!layout[letter].empty() || whole.find(letter) != std::string::npos) continue;
+// Every way to give each axis to one of the letters that it splits in some spec, or to none, in the
+// order in which the first of `order` that splits the letter by several of its axes has them.
+struct Ways {
+  std::vector<Named> specs;
+  std::vector<std::string> letters;  // of each axis; a blank is none
+  std::int64_t count = 1;
+};
+
+constexpr std::int64_t kMostWays = 4096;
+
+Ways ways(const Case& c, const std::vector<Named>& specs) {
+  Ways w{specs, std::vector<std::string>(c.mesh.axes.size(), " "), 1};
+  for (const Named& named : specs)
+    for (std::size_t d = 0; d < named.letters.size(); ++d)
       for (AxisId axis : named.spec->dims[d].axes)
-        if (!has(used, axis)) layout[letter].push_back(axis);
-      used |= set_of(layout[letter]);
+        if (std::string& l = w.letters[axis]; l.find(named.letters[d]) == std::string::npos)
+          if (w.count / std::ssize(l) * (std::ssize(l) + 1) <= kMostWays) {
+            w.count = w.count / std::ssize(l) * (std::ssize(l) + 1);
+            l += named.letters[d];
+          }
+  return w;
+}
+
+// The n-th way, with the axes of a letter in the order that they have in specs[first], or else in the
+// next that has them.
+Layout way(const Ways& w, std::int64_t n, std::size_t first) {
+  std::vector<char> letter(w.letters.size());
+  for (std::size_t axis = 0; axis < letter.size(); ++axis) {
+    letter[axis] = w.letters[axis][n % std::ssize(w.letters[axis])];
+    n /= std::ssize(w.letters[axis]);
+  }
+  Layout layout;
+  for (std::size_t i = 0; i < w.specs.size(); ++i) {
+    const Named& named = w.specs[(first + i) % w.specs.size()];
+    for (std::size_t d = 0; d < named.letters.size(); ++d) {
+      std::vector<AxisId>& axes = layout[named.letters[d]];
+      for (AxisId axis : named.spec->dims[d].axes)
+        if (letter[axis] == named.letters[d] && std::find(axes.begin(), axes.end(), axis) == axes.end())
+          axes.push_back(axis);
     }
+  }
   return layout;
 }
 
@@ -66,26 +96,48 @@ Product laid_out(const Case& c, Product p, const Layout& layout) {
   return p;
 }
 
-std::string contracted(const Product& p) {
-  std::string all;
-  for (char letter : p.lhs + p.rhs)
-    if (p.out.find(letter) == std::string::npos && all.find(letter) == std::string::npos) all += letter;
+// Bytes that it takes to bring a value from one layout to another, remembered.
+struct Prices {
+  const Case& c;
+  std::map<std::vector<std::vector<AxisId>>, std::int64_t> known{};
+};
+
+std::vector<std::vector<AxisId>> key(int which, const Spec& spec, const Layout& layout) {
+  std::vector<std::vector<AxisId>> all{{which}, spec.unfinished};
+  for (const Dim& dim : spec.dims) all.push_back(dim.axes);
+  // What a device needs of a grouped operand depends on its rows and groups.
+  for (char letter : {'t', 'g'})
+    if (layout.contains(letter)) all.push_back(layout.at(letter));
   return all;
 }
 
-std::int64_t moved_bytes(const Case& c, const Spec& from, const Spec& to) {
+constexpr double kMostSendsToTry = 1e6;
+
+std::int64_t moved_elements(const Case& c, const Product& p, int which) {
+  const Spec& to = which == 0 ? p.lhs_spec : p.rhs_spec;
+  const Spec& from = c.op.operands[which];
   const Volume v = volume(c.mesh, from, to, c.rule);
-  return v.summed * format(c.wire).bytes + v.copied * format(to.dtype).bytes;
+  if (!p.grouped || v.summed > 0 || v.sends > kMostSendsToTry) return v.summed + v.copied;
+  Leg leg = direct(c.mesh, from, to, c.rule);
+  spare({.mesh = c.mesh, .rule = c.rule, .product = p}, which, leg);
+  return copied(leg);
+}
+
+std::int64_t price(Prices& prices, const Product& p, int which, const Layout& layout) {
+  const Case& c = prices.c;
+  const Spec& spec = which == 0 ? p.lhs_spec : which == 1 ? p.rhs_spec : p.out_spec;
+  const auto [known, fresh] = prices.known.try_emplace(key(which, spec, layout), 0);
+  if (!fresh) return known->second;
+  if (which < 2) return known->second = moved_elements(c, p, which) * format(spec.dtype).bytes;
+  const Volume v = volume(c.mesh, p.out_spec, c.op.chain[0], c.rule);
+  return known->second = v.summed * format(c.wire).bytes + v.copied * format(spec.dtype).bytes;
 }
 
 // What decides between two layouts: bytes moved, then the multiplications of a device.
-std::tuple<std::int64_t, double> cost(const Case& c, const Product& p, const Layout& layout) {
-  const std::int64_t bytes = moved_bytes(c, c.op.operands[0], p.lhs_spec) +
-                             moved_bytes(c, c.op.operands[1], p.rhs_spec) +
-                             moved_bytes(c, p.out_spec, c.op.chain[0]);
-  double ways = 1;
-  for (const auto& [letter, axes] : layout) ways *= static_cast<double>(axes_size(c.mesh, axes));
-  return {bytes, -ways};
+std::tuple<std::int64_t, double> cost(Prices& prices, const Product& p, const Layout& layout) {
+  double split = 1;
+  for (const auto& [letter, axes] : layout) split *= static_cast<double>(axes_size(prices.c.mesh, axes));
+  return {price(prices, p, 0, layout) + price(prices, p, 1, layout) + price(prices, p, 2, layout), -split};
 }
 
 }  // namespace
@@ -93,25 +145,24 @@ std::tuple<std::int64_t, double> cost(const Case& c, const Product& p, const Lay
 std::optional<Product> product(const Case& c) {
   if (is_reshard(c)) return std::nullopt;
   const Product bare = letters(c);
-  const std::vector<Named> all{
-      {bare.lhs, &c.op.operands[0]},
-      {bare.rhs, &c.op.operands[1]},
-      {bare.out, &c.op.chain[0]   }
-  };
-  std::array<int, 3> order{0, 1, 2};
-  std::vector<Layout> seen;
+  const Ways w =
+      ways(c, {
+                  {bare.lhs, &c.op.operands[0]},
+                  {bare.rhs, &c.op.operands[1]},
+                  {bare.out, &c.op.chain[0]   }
+  });
+  std::set<Layout> seen;
+  Prices prices{c};
   std::optional<Product> best;
   std::tuple<std::int64_t, double> best_cost;
-  do {
-    for (const std::string& whole : {std::string(), contracted(bare)}) {
-      const Layout layout = take({all[order[0]], all[order[1]], all[order[2]]}, whole);
-      if (std::find(seen.begin(), seen.end(), layout) != seen.end()) continue;
-      seen.push_back(layout);
+  for (std::int64_t n = 0; n < w.count; ++n)
+    for (std::size_t first = 0; first < w.specs.size(); ++first) {
+      const Layout layout = way(w, n, first);
+      if (!seen.insert(layout).second) continue;
       Product p = laid_out(c, bare, layout);
-      const auto price = cost(c, p, layout);
+      const auto price = cost(prices, p, layout);
       if (!best || price < best_cost) best = std::move(p), best_cost = price;
     }
-  } while (std::next_permutation(order.begin(), order.end()));
   return best;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "adapters/plan/compute.h"
+#include "adapters/plan/needs.h"
 
 namespace plumb {
 namespace {
@@ -70,6 +71,8 @@ Plan plan(const Case& c, Style style, double most) {
   if (needed > most)
     throw std::length_error("a plan of " + std::to_string(static_cast<std::int64_t>(needed)) + " sends");
   for (std::size_t i = 0; i + 1 < all.size(); ++i) p.inputs.push_back(legs(c, all[i], style));
+  if (p.product && p.product->grouped && style == Style::direct)
+    for (int i : {0, 1}) spare(p, i, p.inputs[i].back());
   p.legs = legs(c, all.back(), style);
   return p;
 }
