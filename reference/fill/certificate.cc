@@ -54,7 +54,7 @@ Certificate describe(const Case&, const Recipe&, const Normal&) {
 Certificate describe(const Case& c, const Recipe&, const Wrapping&) {
   const int bits = 8 * format(result(c).dtype).bytes;
   return {Scope::any_split,
-          fmt::format("integers wrap: every sum is exact modulo 2^{}, {} bits in acc {} and {} in "
+          fmt::format("any split: integers wrap: every sum is exact modulo 2^{}, {} bits in acc {} and {} in "
                       "wire {} hold it",
                       bits, 8 * format(c.acc).bytes, format(c.acc).name, 8 * format(c.wire).bytes,
                       format(c.wire).name)};
@@ -64,8 +64,8 @@ Certificate describe(const Case& c, const Recipe&, const Addends& a) {
   if (!a.unit.exists) return no_unit();
   const std::int64_t most = capacity({c.acc, c.wire, result(c).dtype}) / a.unit.factor;
   std::string text =
-      fmt::format("sum of {} parts, {} of them nonzero: sum |part| <= {} <= {} units{}; {}", a.shares.parts,
-                  a.shares.active, mass(a.shares), most, unit_text(a.unit), capacities(c));
+      fmt::format("any split: sum of {} parts, {} of them nonzero: sum |part| <= {} <= {} units{}; {}",
+                  a.shares.parts, a.shares.active, mass(a.shares), most, unit_text(a.unit), capacities(c));
   return {Scope::any_split, std::move(text)};
 }
 
@@ -77,9 +77,10 @@ Certificate describe(const Case& c, const Recipe&, const Product& p) {
   const std::int64_t blocks = *std::ranges::max_element(p.blocks_of_cell);
   const bool any = w.terms <= wire;
   std::string text = fmt::format(
-      "sum |a b| <= {} <= {} units{}; over {} blocks, {} of them nonzero, sum |block| <= "
-      "{} <= {}; {}",
-      w.terms, any ? wire : acc, unit_text(w.unit), blocks, w.active_blocks, w.carried, sum, capacities(c));
+      "{} split: sum |a b| <= {} <= {} units{}; over {} blocks, {} of them nonzero, sum |block| <= {} <= {}; "
+      "{}",
+      any ? "any" : "this", w.terms, any ? wire : acc, unit_text(w.unit), blocks, w.active_blocks, w.carried,
+      sum, capacities(c));
   if (w.active_pairs) text += fmt::format("; {} pairs of a block nonzero in each column", w.active_pairs);
   return {any ? Scope::any_split : Scope::this_split, std::move(text)};
 }

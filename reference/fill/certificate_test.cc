@@ -9,6 +9,7 @@
 #include "reference/fill/fill.h"
 #include "reference/fill/recipe.h"
 #include "reference/fill/sums.h"
+#include "reference/words/enumerate.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -160,6 +161,20 @@ TEST(Certificate, HoldsForMatmuls) {
         }
 }
 
+// Every spec of the operands and the result, sampled.
+TEST(Certificate, HoldsForEverySharding) {
+  const Mesh mesh = parse_mesh("x=2,y=3,z=2");
+  for (DType dtype : {DType::bf16, DType::f32, DType::f8e4m3}) {
+    const Choices reshards = all_reshards(mesh, dtype, {5, 4}, true),
+                  matmuls = all_matmuls(mesh, dtype, {4, 7, 3});
+    for (const Choices* choices : {&reshards, &matmuls})
+      for (std::int64_t i = 0; i < 150; ++i) {
+        const Case c = nth(*choices, i * 7919 * 13 % count(*choices));
+        if (sums(c.op) && certificate(c).scope != Scope::none) expect_certified(print(c));
+      }
+  }
+}
+
 TEST(Certificate, HoldsForOtherEinsums) {
   for (const char* line : {
            "on x=2,y=3: einsum bsh,bsf->hf bf16[4@x,6@y,3] bf16[4@x,6,5] -> f32[3,5]",
@@ -192,6 +207,10 @@ TEST(Certificate, HoldsForUnfinishedOperandsOfProducts) {
            "on x=2,y=3: einsum mk,kn->mn bf16[4,7]+x bf16[7,5]+y -> bf16[4,5]",
            "on x=8,y=40: einsum mk,kn->mn bf16[4,7]+x bf16[7,5]+y -> bf16[4,5]",
            "on x=8,y=40: einsum mk,kn->mn f8e5m2[4,7]+x f8e5m2[7,5]+y -> f8e5m2[4,5]",
+           "on x=2,y=3: einsum mk,kn->mn f32[4,6] f32[6,5]+y -> f32[4,5] wire=bf16",
+           "on x=2,y=3: einsum mk,kn->mn f32[4,6]+x f32[6,5] -> f32[4,5] wire=f8e4m3",
+           "on x=3: einsum mk,kn->mn bf16[2,600]+x bf16[600,8] -> bf16[2,8] acc=bf16",
+           "on x=3: einsum mk,kn->mn bf16[2,600] bf16[600,8]+x -> bf16[2,8] acc=bf16",
            "on x=2,y=3: grouped fwd bf16[9,4]+x bf16[2,4,5]+y sizes=3,5 -> bf16[9,5]",
        })
     expect_certified(line);

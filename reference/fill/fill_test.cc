@@ -102,6 +102,14 @@ TEST(Fill, EveryElementIsFinite) {
   }
 }
 
+// Signs of an element's parts are independent: two agree half the time, within six deviations.
+TEST(Fill, PartsHaveSignsOfTheirOwn) {
+  const Tensor t = fill(parse_case("on x=2: reshard f32[4096]+x -> f32[4096]"), 0);
+  int agree = 0;
+  for (std::int64_t i = 0; i < 4096; ++i) agree += (value(t, i) < 0) == (value(t, 4096 + i) < 0);
+  EXPECT_LT(std::abs(agree - 2048), 6 * std::sqrt(4096.0) / 2);
+}
+
 // Rows of no group hold numbers, so that who uses them is seen.
 TEST(Fill, TailsAreNoise) {
   const Case c = parse_case("on x=2: grouped fwd bf16[64@x,8] bf16[2,8,4] sizes=10,9/12,0 -> bf16[64,4]");
