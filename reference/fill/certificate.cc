@@ -47,7 +47,8 @@ Certificate describe(const Case&, const Recipe& r, const Provenance& p) {
                       all, p.patterns.count)};
 }
 
-Certificate describe(const Case&, const Recipe&, const Normal&) {
+Certificate describe(const Case& c, const Recipe&, const Normal&) {
+  if (!sums(c.op)) return {Scope::any_split, "nothing is summed: normal data are moved bit by bit"};
   return {Scope::none, "normal data round: the bound judges"};
 }
 

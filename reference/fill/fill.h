@@ -28,6 +28,11 @@ struct Certificate {
 };
 Certificate certificate(const Case&);
 
+// The element of the first operand that carries `bits`, by its index in the whole array: where a misplaced
+// element came from. -1 where the data are not one-to-one (fill is not provenance, or there are more
+// elements than patterns) or no element carries them.
+std::int64_t origin(const Case&, std::uint64_t bits);
+
 // Where the contracted index of a product is cut: ascending positions 0 = c0 < c1 < ... < cn = K of the
 // common refinement of both operands' splits, one list for each letter of contracted() in letters.h
 // (einsum: blocks are boxes; grouped wgrad: positions of rows, cut also where groups begin and end). K = 0

@@ -158,6 +158,24 @@ TEST(Provenance, ElementsDifferWhileThereArePatterns) {
   EXPECT_NE(hashed.text.find("is 1/256"), std::string::npos) << hashed.text;
 }
 
+TEST(Provenance, AnElementTellsItsOrigin) {
+  for (const char* dtype : {"s8", "e8m0", "f8e4m3", "f8e5m2", "f16", "bf16", "s32", "f32", "f64"}) {
+    const std::string d = dtype;
+    const Case c = parse_case("on x=2: reshard " + d + "[10,20@x] -> " + d + "[10,20]");
+    const Tensor t = fill(c, 0);
+    std::set<std::uint64_t> used;
+    for (std::int64_t i = 0; i < 200; ++i) {
+      EXPECT_EQ(origin(c, bits(t, i)), i) << d;
+      used.insert(bits(t, i));
+    }
+    for (std::uint64_t other = 0; other < 256; ++other) {
+      EXPECT_EQ(origin(c, other) == -1, !used.contains(other)) << d;
+    }
+  }
+  const Case many = parse_case("on x=2: reshard s8[10,40@x] -> s8[10,40]");
+  EXPECT_EQ(origin(many, bits(fill(many, 0), 0)), -1);
+}
+
 // Hashed patterns: the share of equal pairs is what the certificate says, within six deviations.
 TEST(Provenance, HashedPatternsCollideAsOftenAsStated) {
   const Tensor t = fill(parse_case("on x=2: reshard s8[64,64@x] -> s8[64,64]"), 0);

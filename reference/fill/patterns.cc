@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "reference/fill/hash.h"
 
@@ -24,6 +25,32 @@ Permutation permutation(std::uint64_t count, std::uint64_t random) {
   p.step = 1 + random % (count - 1);
   while (std::gcd(p.step, count) != 1) p.step = p.step % (count - 1) + 1;
   return p;
+}
+
+std::uint64_t number(const Patterns& p, std::uint64_t bits) {
+  if (bits >= p.low && bits - p.low < p.positives) return bits - p.low;
+  if (bits >= p.below_low && bits - p.below_low < p.count - p.positives)
+    return p.positives + (bits - p.below_low);
+  return p.count;
+}
+
+std::uint64_t inverse(const Permutation& p, std::uint64_t number) {
+  const std::uint64_t moved = number >= p.shift ? number - p.shift : number + (p.count - p.shift);
+  return static_cast<std::uint64_t>(static_cast<unsigned __int128>(moved) * inverse_mod(p.step, p.count) %
+                                    p.count);
+}
+
+std::uint64_t inverse_mod(std::uint64_t step, std::uint64_t count) {
+  __int128 old = 0, now = 1;
+  std::uint64_t a = count, b = step;
+  while (b > 1) {
+    const std::uint64_t quotient = a / b;
+    old -= static_cast<__int128>(quotient) * now;
+    std::swap(old, now);
+    a -= quotient * b;
+    std::swap(a, b);
+  }
+  return static_cast<std::uint64_t>((now % count + count) % count);
 }
 
 }  // namespace plumb

@@ -33,4 +33,11 @@ inline std::uint64_t at(const Permutation& p, std::uint64_t n) {
   return static_cast<std::uint64_t>((static_cast<unsigned __int128>(p.step) * n + p.shift) % p.count);
 }
 
+// The inverses. A pattern that provenance does not use is number `count`.
+std::uint64_t number(const Patterns&, std::uint64_t bits);
+std::uint64_t inverse(const Permutation&, std::uint64_t number);
+
+// x with step * x = 1 modulo count, where step and count have no common factor.
+std::uint64_t inverse_mod(std::uint64_t step, std::uint64_t count);
+
 }  // namespace plumb

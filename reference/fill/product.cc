@@ -7,6 +7,7 @@
 #include "reference/fill/fill.h"
 #include "reference/fill/hash.h"
 #include "reference/fill/letters.h"
+#include "reference/fill/patterns.h"
 #include "reference/fill/widths.h"
 
 namespace plumb {
@@ -173,14 +174,8 @@ Matching matching(std::int64_t volume, std::uint64_t random) {
   if (volume < 4) return m;
   std::int64_t distance = volume / 4 + below(mix(random), volume / 2 + 1);
   while (std::gcd(distance, volume) != 1) distance = distance % (volume - 1) + 1;
-  // The step is the inverse of the distance modulo the volume.
-  std::int64_t old = 0, inverse = 1, a = volume, b = distance;
-  while (b != 1) {
-    const std::int64_t quotient = a / b;
-    old -= quotient * inverse, std::swap(old, inverse);
-    a -= quotient * b, std::swap(a, b);
-  }
-  m.step = (inverse % volume + volume) % volume;
+  m.step = static_cast<std::int64_t>(
+      inverse_mod(static_cast<std::uint64_t>(distance), static_cast<std::uint64_t>(volume)));
   return m;
 }
 

@@ -88,6 +88,16 @@ Tensor fill(const Case& c, int operand) {
   return all;
 }
 
+std::int64_t origin(const Case& c, std::uint64_t bits) {
+  const Recipe r = recipe(c);
+  const auto* p = std::get_if<Provenance>(&r.data);
+  if (!p || !p->distinct) return -1;
+  const std::uint64_t n = number(p->patterns, bits);
+  if (n == p->patterns.count) return -1;
+  const std::uint64_t index = inverse(p->order, n);
+  return index < static_cast<std::uint64_t>(r.sources[0].elements) ? static_cast<std::int64_t>(index) : -1;
+}
+
 Tensor fill_slice(const Case& c, int operand, std::int64_t p, const Slice& slice) {
   const Recipe r = recipe(c);
   assert(p < r.sources[operand].parts);
