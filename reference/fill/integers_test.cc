@@ -1,0 +1,49 @@
+// Integers wrap: their sums are exact modulo the words of the result, however they are split.
+#include <gtest/gtest.h>
+
+#include "reference/fill/fill.h"
+#include "reference/fill/sums.h"
+#include "reference/fill/unit.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+TEST(Integers, WrapExactly) {
+  std::mt19937_64 random(7);
+  for (const char* line : {
+           "on x=5: reshard s8[6]+x -> s8[6]",
+           "on x=4: reshard s32[6]+x -> s32[6]+x",
+           "on x=2: einsum mk,kn->mn s8[3,9@x] s8[9@x,3] -> s8[3,3]",
+           "on x=2: einsum mk,kn->mn s8[3,9@x] s8[9@x,3] -> s32[3,3]",
+           "on x=2: einsum mk,kn->mn s32[3,9@x] s32[9@x,3] -> s32[3,3] wire=s32",
+           "on x=2: grouped wgrad s8[9@x,3] s8[9@x,4] sizes=4,3 -> s32[2,3,4]",
+       }) {
+    const Case c = parse_case(line);
+    ASSERT_TRUE(wraps(c)) << line;
+    std::vector<Tensor> operands;
+    for (std::size_t i = 0; i < c.op.operands.size(); ++i) operands.push_back(fill(c, static_cast<int>(i)));
+    for (const auto& terms : all_terms(c, operands)) {
+      const DType out = result(c).dtype;
+      std::int64_t devices[3] = {0, 0, 0};
+      for (const Term& t : terms) {
+        EXPECT_NE(
+            encode(out, static_cast<double>(static_cast<std::int64_t>(t.a) * static_cast<std::int64_t>(t.b) &
+                                            0xffffffff)),
+            0u)
+            << "a term that nobody would miss";
+        std::int64_t& sum = devices[random() % 3];
+        sum =
+            static_cast<std::int32_t>(sum + static_cast<std::int64_t>(t.a) * static_cast<std::int64_t>(t.b));
+      }
+      std::uint64_t got = 0;
+      for (std::int64_t sum : devices)
+        got = encode(c.wire, static_cast<double>(got) + static_cast<double>(sum));
+      EXPECT_EQ(encode(out, static_cast<double>(got)),
+                encode(out, static_cast<double>(static_cast<std::int32_t>(exact(terms, 0)))));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace plumb
