@@ -1,4 +1,4 @@
-#include <cstring>
+#include <algorithm>
 
 #include "reference/meaning/meaning.h"
 #include "reference/meaning/product.h"
@@ -28,10 +28,9 @@ Tensor take(const Term& term, char letter, const std::vector<Range>& runs) {
   Tensor taken = zeros(term.values.dtype, std::move(shape));
   std::byte* to = taken.bytes.data();
   for (std::int64_t o = 0; o < a.outer; ++o)
-    for (const Range& run : runs) {
-      std::memcpy(to, term.values.bytes.data() + (o * a.size + run.begin) * a.inner, run.size() * a.inner);
-      to += run.size() * a.inner;
-    }
+    for (const Range& run : runs)
+      to = std::copy_n(term.values.bytes.data() + (o * a.size + run.begin) * a.inner, run.size() * a.inner,
+                       to);
   return taken;
 }
 
@@ -40,7 +39,7 @@ void put(Tensor& whole, const std::vector<Range>& runs, const Tensor& part) {
   const std::int64_t inner = elements(whole.shape) / whole.shape[0] * format(whole.dtype).bytes;
   const std::byte* from = part.bytes.data();
   for (const Range& run : runs) {
-    std::memcpy(whole.bytes.data() + run.begin * inner, from, run.size() * inner);
+    std::copy_n(from, run.size() * inner, whole.bytes.data() + run.begin * inner);
     from += run.size() * inner;
   }
 }
