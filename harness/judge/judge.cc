@@ -55,11 +55,35 @@ std::vector<char> free_rows(const Case& c, const Declared& declared) {
   return free;
 }
 
-std::vector<Fact> compared(const Wanted& wanted, const std::vector<Held>& blocks, bool& identical) {
+// The flat index of the first wrong element.
+std::int64_t first_element(const Wanted& wanted, const Fact& wrong) {
+  std::int64_t at = 0;
+  for (std::size_t d = 0; d < wrong.place->index.size(); ++d)
+    at = at * wanted.whole.shape[d] + wrong.place->index[d];
+  return at;
+}
+
+// Whether bits are equal everywhere, which needs no bound; data that round are pooled all the same.
+bool all_as_wanted(const Wanted& wanted, const std::vector<Held>& blocks) {
+  if (wanted.certificate.scope == Certificate::Scope::none) return false;
   Differences differences;
-  for (const Held& block : blocks) identical &= compare(wanted, block, differences);
+  return std::ranges::all_of(blocks,
+                             [&](const Held& block) { return compare(wanted, block, nullptr, differences); });
+}
+
+std::vector<Fact> compared(const Wanted& wanted, const std::vector<Held>& blocks, const Bound* bound) {
+  Differences differences;
+  for (const Held& block : blocks) compare(wanted, block, bound, differences);
   std::vector<Fact> facts = value_facts(differences);
-  if (!facts.empty() && sums(wanted.c.op)) facts.front().cause = cause(wanted, blocks);
+  if (!facts.empty() && bound)
+    facts.front().bound = derivation(bound->reduction, bound->exact, first_element(wanted, facts.front()));
+  if (bound) std::ranges::move(pooled_facts(wanted, *bound, blocks), std::back_inserter(facts));
+  if (!sums(wanted.c.op) || (facts.empty() && differences.rounded == 0)) return facts;
+  // A sum left unfinished may lie within a wide bound, but is not met to the bit by chance.
+  const std::string why = cause(wanted, blocks);
+  if (facts.empty() && !why.empty())
+    facts.push_back(fact(Status::wrong, fmt::format("{} elements differ", differences.rounded)));
+  if (!facts.empty()) facts.front().cause = why;
   return facts;
 }
 
@@ -92,11 +116,15 @@ Verdict judge(const Wanted& given, const Outcome& outcome, const Read& read, con
   };
   add(layout_facts(wanted.c, outcome));
   if (!declared.data_none) {
-    const bool unfinished = parts(wanted.c.mesh, result(wanted.c)) > 1;
-    bool identical = !unfinished;
-    add(compared(wanted, to_compare(wanted.c, outcome, read), identical));
-    // Where every bit is the wanted one, replicas agree.
-    if (!identical && !declared.clones) add(replica_facts(wanted.c, outcome, read));
+    const std::vector<Held> blocks = to_compare(wanted.c, outcome, read);
+    const bool identical = all_as_wanted(wanted, blocks);
+    if (!identical) {
+      const std::optional<Bound> bound = bound_of(wanted, outcome, declared);
+      add(compared(wanted, blocks, bound ? &*bound : nullptr));
+    }
+    // Where every bit is the wanted one replicas agree; of a sum only its parts can.
+    if ((!identical || parts(wanted.c.mesh, result(wanted.c)) > 1) && !declared.clones)
+      add(replica_facts(wanted.c, outcome, read));
     if (auto doubt = mistrust(wanted, declared)) verdict.facts.push_back(std::move(*doubt));
   }
   decide(verdict);

@@ -1,7 +1,7 @@
 // Are the values right? Private to the judge.
 #pragma once
 
-#include "harness/judge/blocks.h"
+#include "harness/judge/bound.h"
 
 namespace plumb {
 
@@ -9,12 +9,14 @@ namespace plumb {
 struct Differences {
   Place place;
   std::int64_t poisoned = 0;  // of place.elements: NaN where a number is wanted, or poison
+  std::int64_t rounded = 0;   // elements that differ, within the bound
   std::vector<std::int64_t> devices;
 };
 
-// Compares a dense block with `slice` of the wanted whole. Zeros are compared by value, everything
-// else by bits. Returns whether all bits, zeros included, are the wanted ones.
-bool compare(const Wanted&, const Held&, Differences&);
+// Compares a dense block with its slice of the wanted whole. Zeros are compared by value, everything
+// else by bits, or, where there is a bound, by it. Returns whether all bits, zeros included, are the
+// wanted ones.
+bool compare(const Wanted&, const Held&, const Bound*, Differences&);
 
 // The finished block of a fibre of an unfinished result: the exact sum of its parts, rounded once.
 Held finished(const Case&, std::vector<Held> parts);

@@ -48,6 +48,7 @@ struct Fact {
   std::string text;  // one line
   std::optional<Place> place;
   std::string cause;  // what explains every device to the bit, such as "the sum over dp is left unfinished"
+  std::string bound;  // where a bound judged: its terms for the first wrong element, a line each
 };
 
 struct Verdict {

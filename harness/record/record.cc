@@ -40,6 +40,7 @@ json to_json(const Fact& fact) {
   };
   if (fact.place) j["place"] = to_json(*fact.place);
   if (!fact.cause.empty()) j["cause"] = fact.cause;
+  if (!fact.bound.empty()) j["bound"] = fact.bound;
   return j;
 }
 
@@ -54,6 +55,7 @@ Fact fact_from_json(const json& j) {
   Fact fact{status_from_json(field(j, "status")), text(field(j, "text"), "text"), {}, {}};
   if (const json* place = optional_field(j, "place")) fact.place = place_from_json(*place);
   if (const json* cause = optional_field(j, "cause")) fact.cause = text(*cause, "cause");
+  if (const json* bound = optional_field(j, "bound")) fact.bound = text(*bound, "bound");
   return fact;
 }
 

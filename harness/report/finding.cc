@@ -34,6 +34,7 @@ std::string facts(const Verdict& verdict) {
     text += decided ? "" : fmt::format("also {}: ", name(fact.status));
     text += fact.text + '\n';
     if (!fact.cause.empty()) text += fmt::format("explained by: {}\n", fact.cause);
+    if (!fact.bound.empty()) text += fact.bound + (fact.bound.back() == '\n' ? "" : "\n");
   }
   return text;
 }

@@ -1,0 +1,127 @@
+#include "harness/judge/bound.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/judge/summed.h"
+#include "reference/meaning/meaning.h"
+#include "reference/rounding/statistics.h"
+
+namespace plumb {
+namespace {
+
+// The case with its results in f64, to know its exact values.
+Case in_f64(const Case& c) {
+  Case wide = c;
+  for (Spec& spec : wide.op.chain) spec.dtype = DType::f64;
+  if (is_reshard(c)) wide.op.operands[0].dtype = DType::f64;
+  return wide;
+}
+
+Tensor to_f64(const Tensor& t) {
+  Tensor wide = zeros(DType::f64, t.shape);
+  for (std::int64_t i = 0; i < elements(t.shape); ++i)
+    store(DType::f64, wide.bytes.data() + 8 * i, encode(DType::f64, value(t, i)));
+  return wide;
+}
+
+Tensor exact_value(const Case& c, std::vector<Tensor> operands) {
+  if (is_reshard(c)) operands[0] = to_f64(operands[0]);
+  return evaluate(in_f64(c), operands);
+}
+
+Tensor exact_magnitude(const Case& c, std::vector<Tensor> operands) {
+  for (Tensor& operand : operands) operand = magnitudes(std::move(operand));
+  return exact_value(c, std::move(operands));
+}
+
+// Whether some sum is taken over other devices than those the case splits it over: then partial sums
+// are others than the certificate speaks of.
+bool another_split(const Case& c, const Trace& trace) {
+  const std::vector<AxisId> summed = summed_axes(c.op);
+  std::vector<AxisId> rest;
+  for (AxisId a = 0; a < static_cast<AxisId>(c.mesh.axes.size()); ++a)
+    if (std::ranges::count(summed, a) == 0) rest.push_back(a);
+  const auto along_summed = [&](const std::vector<std::int64_t>& group) {
+    return std::ranges::all_of(group, [&](std::int64_t d) {
+      return coordinate(c.mesh, rest, d) == coordinate(c.mesh, rest, group[0]);
+    });
+  };
+  const auto summed_name = [&](const std::string& name) {
+    return std::ranges::any_of(summed, [&](AxisId a) { return c.mesh.axes[a].name == name; });
+  };
+  return std::ranges::any_of(trace, [&](const Collective& step) {
+    if (step.kind == "all-gather") return false;
+    if (step.kind != "all-reduce" && step.kind != "reduce-scatter") return true;
+    return !std::ranges::all_of(step.groups, along_summed) || !std::ranges::all_of(step.axes, summed_name);
+  });
+}
+
+// What each coordinate along the summed axes adds; none where they are too many to be worth it.
+Tensor partial_sums(const Wanted& wanted) {
+  constexpr std::int64_t most_parts = 64, most_elements = std::int64_t{1} << 24;
+  const Case& c = wanted.c;
+  const std::vector<AxisId> axes = summed_axes(c.op);
+  const std::int64_t parts = axes_size(c.mesh, axes), size = elements(wanted.whole.shape);
+  if (parts > most_parts || parts * size > most_elements || parts == 1) return zeros(DType::f64, {0});
+  Tensor all = zeros(DType::f64, {parts, size});
+  for (std::int64_t device = 0; device < devices(c.mesh); ++device) {
+    const std::int64_t p = coordinate(c.mesh, axes, device);
+    std::byte* at = all.bytes.data() + p * size * 8;
+    if (load(DType::f64, at) != 0) continue;  // another device along the other axes has made it
+    const Tensor one = exact_value(c, seen(wanted, axes, device));
+    std::ranges::copy(one.bytes, at);
+  }
+  all.shape.resize(1);
+  all.shape.insert(all.shape.end(), wanted.whole.shape.begin(), wanted.whole.shape.end());
+  return all;
+}
+
+DType promised(DType asked, bool unspecified, DType of_result) {
+  return unspecified && format(of_result).digits < format(asked).digits ? of_result : asked;
+}
+
+}  // namespace
+
+std::optional<Bound> bound_of(const Wanted& wanted, const Outcome& outcome, const Declared& declared) {
+  const Case& c = wanted.c;
+  if (!sums(c.op) || format(c.op.operands[0].dtype).integer) return std::nullopt;
+  const DType dtype = result(c).dtype;
+  const DType acc = promised(c.acc, declared.acc_unspecified, dtype);
+  const DType wire = promised(c.wire, declared.wire_unspecified, dtype);
+  using Scope = Certificate::Scope;
+  const Scope scope = wanted.certificate.scope;
+  const bool stands =
+      acc == c.acc && wire == c.wire &&
+      (scope == Scope::any_split || (scope == Scope::this_split && !another_split(c, outcome.trace)));
+  if (stands) return std::nullopt;
+  Bound bound{reduction(c), {}, zeros(DType::f64, {0})};
+  bound.reduction.acc = acc;
+  bound.reduction.wire = wire;
+  bound.exact.value = exact_value(c, wanted.operands);
+  bound.exact.magnitude = exact_magnitude(c, wanted.operands);
+  bound.exact.partial = bound.exact.magnitude;
+  if (scope == Scope::none) bound.partials = partial_sums(wanted);
+  return bound;
+}
+
+bool within(const Bound& bound, std::int64_t element, DType dtype, std::uint64_t bits) {
+  return inside(interval(bound.reduction, bound.exact, element), decode(dtype, bits));
+}
+
+std::vector<Fact> pooled_facts(const Wanted& wanted, const Bound& bound, const std::vector<Held>& blocks) {
+  if (wanted.certificate.scope != Certificate::Scope::none) return {};
+  // Replicas agree or are found out elsewhere: the last block that holds an element speaks for it.
+  Tensor got = zeros(wanted.whole.dtype, wanted.whole.shape);
+  const int size = format(got.dtype).bytes;
+  for (const Held& block : blocks)
+    if (elements(block.slice()) * size == static_cast<std::int64_t>(block.bytes.size()))
+      paste(got.shape, block.slice(), block.bytes.data(), got.bytes.data(), size);
+  std::vector<Fact> facts;
+  for (const std::string& alarm : statistics(bound.reduction, bound.exact, got, bound.partials).alarms)
+    facts.push_back({Status::wrong, alarm, {}, {}});
+  return facts;
+}
+
+}  // namespace plumb

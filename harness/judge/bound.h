@@ -1,0 +1,29 @@
+// Where bits need not be equal: how far from the exact result a correct one may lie. Private to the
+// judge.
+#pragma once
+
+#include <optional>
+
+#include "harness/judge/blocks.h"
+#include "reference/rounding/bound.h"
+
+namespace plumb {
+
+struct Bound {
+  Reduction reduction;
+  Exact exact;
+  Tensor partials;  // what each device along the summed axes adds, [P, n...], f64; may have no element
+};
+
+// Nothing where bits must be equal: nothing is summed, or the certificate stands. It does not where the
+// data round, where it holds for this split and the trace shows another, or where the backend promises
+// less than the accumulate and wire types of the case (then the result's dtype is taken for both).
+std::optional<Bound> bound_of(const Wanted&, const Outcome&, const Declared&);
+
+// Whether the element may be `bits` although another value is wanted.
+bool within(const Bound&, std::int64_t element, DType, std::uint64_t bits);
+
+// `wrong` facts from the pooled statistics of all elements that the blocks hold, for data that round.
+std::vector<Fact> pooled_facts(const Wanted&, const Bound&, const std::vector<Held>&);
+
+}  // namespace plumb

@@ -1,0 +1,103 @@
+#include "harness/judge/summed.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace plumb {
+namespace {
+
+// A dimension of an operand over which the case adds.
+struct Contracted {
+  int operand;
+  int dim;
+};
+
+std::vector<Contracted> contracted(const Op& op) {
+  if (const auto* einsum = std::get_if<Einsum>(&op.kind)) {
+    std::vector<Contracted> found;
+    const auto look = [&](const std::string& word, int operand) {
+      for (std::size_t d = 0; d < word.size(); ++d)
+        if (einsum->out.find(word[d]) == std::string::npos) found.push_back({operand, static_cast<int>(d)});
+    };
+    look(einsum->lhs, 0);
+    look(einsum->rhs, 1);
+    return found;
+  }
+  if (const auto* grouped = std::get_if<Grouped>(&op.kind)) {
+    switch (grouped->form) {
+      case Form::fwd:
+        return {
+            {0, 1},
+            {1, 1}
+        };
+      case Form::dgrad:
+        return {
+            {0, 1},
+            {1, 2}
+        };
+      case Form::wgrad:
+        return {
+            {0, 0},
+            {1, 0}
+        };
+    }
+  }
+  return {};
+}
+
+// Clears the elements of one dimension that lie outside `keep`.
+void keep_only(Tensor& tensor, std::size_t dim, const std::vector<char>& keep) {
+  const std::int64_t inner = strides(tensor.shape)[dim] * format(tensor.dtype).bytes;
+  const std::int64_t size = tensor.shape[dim];
+  for (std::size_t at = 0; at < tensor.bytes.size(); at += inner)
+    if (!keep[at / inner % size]) std::memset(tensor.bytes.data() + at, 0, inner);
+}
+
+// Which indices of a cut along `axes` belong to devices at the coordinates of `device` along `chosen`.
+std::vector<char> pieces_of(const Case& c, const std::vector<AxisId>& axes, const std::vector<AxisId>& chosen,
+                            std::int64_t device) {
+  std::vector<AxisId> shared;
+  for (AxisId axis : axes)
+    if (std::ranges::count(chosen, axis)) shared.push_back(axis);
+  std::vector<char> mine(axes_size(c.mesh, axes));
+  const std::int64_t here = coordinate(c.mesh, shared, device);
+  for (std::int64_t other = 0; other < devices(c.mesh); ++other)
+    if (coordinate(c.mesh, shared, other) == here) mine[coordinate(c.mesh, axes, other)] = 1;
+  return mine;
+}
+
+}  // namespace
+
+std::vector<AxisId> summed_axes(const Op& op) {
+  std::vector<AxisId> axes;
+  const auto add = [&](const std::vector<AxisId>& more) {
+    for (AxisId axis : more)
+      if (std::ranges::count(axes, axis) == 0) axes.push_back(axis);
+  };
+  for (const Spec& operand : op.operands) add(operand.unfinished);
+  for (const Contracted& at : contracted(op)) add(op.operands[at.operand].dims[at.dim].axes);
+  return axes;
+}
+
+// The operands with what a device does not see of the chosen axes taken away.
+std::vector<Tensor> seen(const Wanted& wanted, const std::vector<AxisId>& chosen, std::int64_t device) {
+  const Case& c = wanted.c;
+  std::vector<Tensor> operands = wanted.operands;
+  for (std::size_t i = 0; i < operands.size(); ++i)
+    if (!c.op.operands[i].unfinished.empty())
+      keep_only(operands[i], 0, pieces_of(c, c.op.operands[i].unfinished, chosen, device));
+  for (const Contracted& at : contracted(c.op)) {
+    const Spec& spec = c.op.operands[at.operand];
+    const Dim& dim = spec.dims[at.dim];
+    const std::vector<char> pieces = pieces_of(c, dim.axes, chosen, device);
+    std::vector<char> keep(dim.size);
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      const Range range = piece(c.mesh, dim, c.rule, i);
+      if (pieces[i]) std::fill(keep.begin() + range.begin, keep.begin() + range.end, 1);
+    }
+    keep_only(operands[at.operand], at.dim + (spec.unfinished.empty() ? 0 : 1), keep);
+  }
+  return operands;
+}
+
+}  // namespace plumb
