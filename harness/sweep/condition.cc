@@ -44,28 +44,47 @@ std::string joined(const std::vector<const Atom*>& atoms, std::string_view word)
   return text;
 }
 
-}  // namespace
+// What may be chosen from: a conjunction is made of what holds wherever it does; a disjunction of what
+// holds only where it does, and is found as the conjunction of the opposites.
+struct Choice {
+  std::vector<const Atom*> implied, implying;
+};
 
-std::optional<std::string> condition(const std::vector<Atom>& atoms, const Bits& here) {
-  constexpr std::size_t most_and = 4, most_or = 3;
-  const Bits nowhere = complement(here);
-  const Bits everywhere(here.size(), true);
-  // A conjunction is made of what holds wherever it does; a disjunction of what holds only where it
-  // does, and is found as the conjunction of the opposites.
-  std::vector<const Atom*> implied;
-  std::vector<Atom> opposites;
-  std::vector<const Atom*> implying, chosen;
-  for (const Atom& atom : atoms) {
-    if (within(here, atom.holds)) implied.push_back(&atom);
-    if (within(atom.holds, here)) opposites.push_back({atom.text, complement(atom.holds)});
-  }
-  for (const Atom& atom : opposites) implying.push_back(&atom);
-  for (std::size_t size = 1; size <= most_and; ++size) {
-    if (find(implied, here, size, everywhere, 0, chosen)) return joined(chosen, "and");
-    if (size > 1 && size <= most_or && find(implying, nowhere, size, everywhere, 0, chosen))
+// Conditions of `least` to `most` comparisons.
+std::optional<std::string> shortest(const Choice& from, const Bits& here, std::size_t least,
+                                    std::size_t most) {
+  constexpr std::size_t most_or = 3;
+  const Bits nowhere = complement(here), everywhere(here.size(), true);
+  std::vector<const Atom*> chosen;
+  for (std::size_t size = least; size <= most; ++size) {
+    if (find(from.implied, here, size, everywhere, 0, chosen)) return joined(chosen, "and");
+    if (size > 1 && size <= most_or && find(from.implying, nowhere, size, everywhere, 0, chosen))
       return joined(chosen, "or");
   }
   return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> condition(const std::vector<Atom>& atoms, const Bits& here) {
+  std::vector<Atom> opposites;
+  opposites.reserve(atoms.size());
+  Choice plain, all;
+  for (const Atom& atom : atoms) {
+    if (within(here, atom.holds)) {
+      all.implied.push_back(&atom);
+      if (atom.plain) plain.implied.push_back(&atom);
+    }
+    if (within(atom.holds, here)) {
+      opposites.push_back({atom.text, complement(atom.holds), atom.plain});
+      all.implying.push_back(&opposites.back());
+      if (atom.plain) plain.implying.push_back(&opposites.back());
+    }
+  }
+  if (auto words = shortest(plain, here, 1, 2)) return words;
+  if (auto words = shortest(all, here, 1, 2)) return words;
+  if (auto words = shortest(plain, here, 3, 4)) return words;
+  return shortest(all, here, 3, 4);
 }
 
 }  // namespace plumb

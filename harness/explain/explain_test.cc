@@ -1,0 +1,65 @@
+#include "harness/explain/explain.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/record/golden.h"
+#include "reference/words/enumerate.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+struct Row {
+  const char *name, *line;
+};
+
+constexpr Row goldens[] = {
+    {"reduce_scatter", "on dp=2,tp=2: reshard f32[8,4@tp]+dp -> f32[8@dp,4@tp]"                        },
+    {"uneven",         "on a=2,b=2: reshard f32[5@a.b] -> f32[5] nested"                               },
+    {"product",
+     "on x=2,y=2 ids=3,1,0,2: einsum mk,kn->mn f32[8@x,4@y] f32[4@y,8] -> f32[8@x,8]+y -> f32[8@x,8@y]"},
+    {"grouped",        "on ep=2: grouped fwd f32[8@ep,4] f32[2@ep,4,6] sizes=3,5 -> f32[8@ep,6]"       },
+    {"scalar",         "on x=2,y=2: reshard f32[]+x -> f32[]"                                          },
+};
+
+TEST(Explain, Golden) {
+  for (const Row& row : goldens)
+    expect_golden(explain(parse_case(row.line)), std::string(PLUMB_GOLDEN "/") + row.name + ".txt");
+}
+
+// Every device that holds something stands in the picture once.
+TEST(Draw, NamesEveryDeviceOnce) {
+  for (const Mesh& mesh :
+       {parse_mesh("x=2,y=3"), parse_mesh("x=2,y=2,z=2"), parse_mesh("x=2,y=2 ids=3,1,0,2")})
+    for (const std::vector<std::int64_t>& shape : std::vector<std::vector<std::int64_t>>{
+             {},
+             {  5},
+             { 4, 6},
+             { 3, 2}
+    })
+      for (const Spec& spec : all_specs(mesh, DType::f32, shape, true)) {
+        Case c;
+        c.mesh = mesh;
+        c.op = {Reshard{}, {spec}, {spec}};
+        std::vector<int> times(devices(mesh));
+        const std::string text = draw(c, spec);
+        // Cells and the line of the idle hold the only numbers that have no ':' beside them.
+        for (std::size_t at = 0; at < text.size();) {
+          std::size_t end = at;
+          while (end < text.size() && std::isdigit(static_cast<unsigned char>(text[end]))) ++end;
+          const bool range = text[end] == ':' || (at > 0 && text[at - 1] == ':');
+          if (end > at && !range) ++times.at(std::stoul(text.substr(at, end - at)));
+          at = std::max(end, at + 1);
+        }
+        for (int n : times) ASSERT_EQ(n, 1) << print(mesh) << ' ' << print(mesh, spec) << '\n' << text;
+      }
+}
+
+TEST(Draw, LargeOnesAreListed) {
+  const Case c = parse_case("on x=4,y=32: reshard f32[128@x.y] -> f32[128]");
+  EXPECT_THAT(draw(c, c.op.operands[0]), testing::HasSubstr("device 31    [31:32]\nand 96 devices more\n"));
+}
+
+}  // namespace
+}  // namespace plumb

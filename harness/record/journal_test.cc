@@ -1,0 +1,96 @@
+#include "harness/record/journal.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+using testing::HasSubstr;
+
+struct JournalTest : testing::Test {
+  std::string path = std::filesystem::temp_directory_path() / "plumb-journal-XXXXXX";
+  JournalTest() { close(mkstemp(path.data())); }
+  ~JournalTest() override { std::filesystem::remove(path); }
+};
+
+Record record(const std::string& line) {
+  Record r;
+  r.line = line;
+  r.backend = "local";
+  return r;
+}
+
+std::string complaint(const std::string& path) {
+  try {
+    const Journal journal(path);
+  } catch (const BadInput& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST_F(JournalTest, AppendsAndReads) {
+  {
+    Journal journal(path);
+    journal.append(record("one"), {});
+    journal.append(record("two"), {});
+    EXPECT_EQ(read_records(path).records.size(), 2U) << "each line is there when append returns";
+  }
+  Journal again(path);
+  EXPECT_EQ(again.before().records.at(1).line, "two");
+  again.append(record("three"), {});
+  EXPECT_EQ(read_records(path).records.size(), 3U);
+}
+
+// Cut anywhere, the file loses one record at most.
+TEST_F(JournalTest, ATornLineIsCutOffWhereverItEnds) {
+  {
+    Journal journal(path);
+    journal.append(record("one"), {});
+  }
+  const auto one = std::filesystem::file_size(path);
+  {
+    Journal journal(path);
+    journal.append(record("two"), {});
+  }
+  const auto two = std::filesystem::file_size(path);
+  for (auto size = two; size-- > one;) {
+    std::filesystem::resize_file(path, size);
+    const Journal journal(path);
+    ASSERT_EQ(journal.before().records.size(), 1U);
+    ASSERT_EQ(journal.before().torn, size > one);
+    ASSERT_EQ(std::filesystem::file_size(path), one);
+    std::filesystem::resize_file(path, one);
+    std::ofstream(path, std::ios::app) << std::string(1, '{') + std::string(two - one - 2, 'x');
+  }
+}
+
+TEST_F(JournalTest, IsForOneRunAtATime) {
+  const Journal journal(path);
+  EXPECT_THAT(complaint(path), HasSubstr("another run"));
+}
+
+TEST_F(JournalTest, LeavesForeignFilesAlone) {
+  for (const char* text : {"hello\n", "{}\n", "[1]\n", "hello"}) {
+    std::ofstream(path) << text;
+    EXPECT_THAT(complaint(path), HasSubstr(":1: this line is not a record")) << text;
+    EXPECT_EQ(std::filesystem::file_size(path), std::string(text).size());
+  }
+}
+
+TEST(JournalOfADevice, AFullDiskIsOurFailure) {
+  Journal journal("/dev/full");
+  EXPECT_THROW(journal.append(record("one"), {}), std::system_error);
+}
+
+}  // namespace
+}  // namespace plumb

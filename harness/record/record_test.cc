@@ -1,0 +1,123 @@
+#include "harness/record/record.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "harness/record/environment.h"
+#include "harness/record/golden.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+// A record in which every field says something.
+Record full() {
+  Record r;
+  r.line = "on x=2: reshard f32[4]+x -> f32[4]";
+  r.backend = "liar,fault=drop-reduce";
+  r.versions = {
+      {"plumb-liar", "0.1.0"}
+  };
+  r.verdict.status = Status::wrong;
+  r.verdict.alone = true;
+  r.verdict.plan = true;
+  r.verdict.facts = {
+      {Status::wrong,    "4 elements on 2 devices",
+       Place{2, 8, 1, "x=1", {3}, "2 (0x40000000)", "1 (0x3f800000)"},     "the sum over x is left unfinished"},
+      {Status::diverged, "device 1 (x=1) differs from device 0 (x=0)", {}, {}                                 }
+  };
+  Collective collective;
+  collective.kind = "all-reduce";
+  collective.groups = {
+      {0, 1}
+  };
+  collective.in = collective.out = 16;
+  collective.moved = 32;
+  collective.op = "add";
+  r.trace = {collective};
+  r.cost = {32, 32, 32};
+  r.times = {
+      0.001, 0.002, 0.003, 0.004, 0.005, {0.25, 0.5}
+  };
+  r.certificate = "sum of 2 parts: 3 <= 16777216";
+  r.scope = "any split";
+  r.notes = {"reduce-scatter not formed"};
+  r.last_words = "Segmentation fault\n";
+  return r;
+}
+
+const json fixed = {
+    {"plumbline", "0.1.0"              },
+    {"compiler",  "GNU 12.2.0"         },
+    {"cpu",       "a processor"        },
+    {"cores",     2                    },
+    {"os",        "an operating system"}
+};
+
+TEST(Record, IsItsJson) {
+  const json j = to_json(full(), fixed);
+  EXPECT_EQ(to_json(record_from_json(j), fixed), j);
+  const json least = to_json(Record{}, fixed);
+  EXPECT_EQ(to_json(record_from_json(least), fixed), least);
+}
+
+// A change here is a change of the schema: results/schema.json, results/README.md, record_schema.
+TEST(Record, Golden) { expect_golden(to_json(full(), fixed).dump(2) + '\n', PLUMB_GOLDEN "/record.json"); }
+
+TEST(Record, TheSchemaNamesItsFields) {
+  const json schema = json::parse(file_contents(PLUMB_SCHEMA));
+  const json j = to_json(full(), fixed);
+  for (const auto& [name, value] : j.items()) EXPECT_TRUE(schema.at("properties").contains(name)) << name;
+  for (const auto& [name, value] : schema.at("properties").items()) EXPECT_TRUE(j.contains(name)) << name;
+  const json least = to_json(Record{}, fixed);
+  for (const json& name : schema.at("required")) EXPECT_TRUE(least.contains(name.get<std::string>())) << name;
+  EXPECT_EQ(schema.at("properties").at("schema").at("const"), record_schema);
+  const json& words = schema.at("$defs").at("status").at("enum");
+  EXPECT_EQ(words.size(), static_cast<std::size_t>(statuses));
+  for (const json& word : words) EXPECT_TRUE(status_named(word.get<std::string>())) << word;
+}
+
+TEST(Record, AForeignOneSaysWhatIsMissing) {
+  const auto complaint = [](const json& j) {
+    try {
+      record_from_json(j);
+    } catch (const BadInput& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  json j = to_json(full(), fixed);
+  EXPECT_THAT(complaint(json::array()), HasSubstr("no object"));
+  j["schema"] = 2;
+  EXPECT_THAT(complaint(j), HasSubstr("schema 2"));
+  const json whole = to_json(full(), fixed);
+  for (const auto& [name, value] : whole.items()) {
+    if (name == "environment" || name == "judged" || name == "last_words") continue;
+    json without = whole;
+    without.erase(name);
+    EXPECT_THAT(complaint(without), HasSubstr(name)) << name;
+  }
+  j = to_json(full(), fixed);
+  j["status"] = "fine";
+  EXPECT_THAT(complaint(j), HasSubstr("fine"));
+}
+
+TEST(Environment, HasNoPathsAndNoNameOfTheHost) {
+  char host[256] = {};
+  gethostname(host, sizeof host - 1);
+  const std::string text = environment().dump();
+  EXPECT_THAT(text, HasSubstr("plumbline"));
+  EXPECT_THAT(text, Not(HasSubstr("/home")));
+  if (std::string(host).size() > 3) {
+    EXPECT_THAT(text, Not(HasSubstr(host)));
+  }
+}
+
+}  // namespace
+}  // namespace plumb

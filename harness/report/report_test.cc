@@ -1,0 +1,144 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "harness/record/golden.h"
+#include "harness/report/finding.h"
+#include "harness/report/junit.h"
+#include "harness/report/progress.h"
+#include "harness/report/table.h"
+
+namespace plumb {
+namespace {
+
+using testing::HasSubstr;
+
+Verdict verdict(Status status, std::string why = "") {
+  Verdict v;
+  v.status = status;
+  if (!why.empty()) v.facts.push_back({status, std::move(why), {}, {}});
+  return v;
+}
+
+Tally two_suites() {
+  Tally tally;
+  Verdict alone = verdict(Status::pass), plan = verdict(Status::pass);
+  alone.alone = true, plan.plan = true;
+  for (int i = 0; i < 1200; ++i) add(tally, "reshard", "local", verdict(Status::pass));
+  for (int i = 0; i < 1000; ++i) add(tally, "reshard", "jax@0.9.1,partitioner=gspmd", verdict(Status::pass));
+  for (int i = 0; i < 150; ++i)
+    add(tally, "reshard", "jax@0.9.1,partitioner=gspmd",
+        verdict(Status::unsupported, i % 3 ? "uneven split of an argument" : "an unfinished operand"));
+  for (int i = 0; i < 50; ++i) add(tally, "reshard", "jax@0.9.1,partitioner=gspmd", verdict(Status::wrong));
+  add(tally, "smoke", "local", alone);
+  add(tally, "smoke", "local", plan);
+  add(tally, "smoke", "local", verdict(Status::hung));
+  add(tally, "smoke", "local", verdict(Status::unrun));
+  return tally;
+}
+
+Record wrong() {
+  Record r;
+  r.line = "on x=2: reshard f32[8]+x -> f32[8]";
+  r.backend = "liar,fault=drop-reduce";
+  r.verdict.status = Status::wrong;
+  r.verdict.facts = {
+      {Status::wrong,
+       "16 elements on 2 devices; the first on device 0 (x=0) at [0]: want 3, got 1", {},
+       "the sum over x is left unfinished"                                                  },
+      {Status::diverged, "device 1 (x=1) differs from device 0 (x=0)",                {}, {}}
+  };
+  r.last_words = "one\ntwo\n";
+  return r;
+}
+
+TEST(Table, Golden) {
+  expect_golden(table(two_suites(), {false}) + summary(two_suites(), 12.34), PLUMB_GOLDEN "/table.txt");
+}
+
+TEST(Table, AddsUp) {
+  const Tally tally = two_suites();
+  const Count all = total(tally);
+  EXPECT_EQ(cases(all), 2404);
+  std::int64_t sum = 0;
+  for (const Count& count : tally.counts) sum += cases(count);
+  EXPECT_EQ(sum, cases(all));
+  EXPECT_EQ(passes(all), 2202);
+  EXPECT_EQ(findings(all), 51);
+}
+
+TEST(ExitCode, IsThatOfTheDesign) {
+  const auto code = [](std::initializer_list<Status> list) {
+    Tally tally;
+    for (Status status : list) add(tally, "s", "b", verdict(status));
+    return exit_code(tally);
+  };
+  using enum Status;
+  EXPECT_EQ(code({pass}), 0);
+  EXPECT_EQ(code({pass, unsupported, waived, unrun}), 0);
+  EXPECT_EQ(code({}), 2);
+  EXPECT_EQ(code({unrun}), 2);
+  EXPECT_EQ(code({unsupported}), 2);
+  EXPECT_EQ(code({waived}), 1) << "it ran, and nothing passed";
+  for (int s = 0; s < statuses; ++s)
+    if (finding(static_cast<Status>(s))) {
+      EXPECT_EQ(code({pass, static_cast<Status>(s)}), 1) << s;
+    }
+}
+
+TEST(Finding, Golden) {
+  const Record r = wrong();
+  expect_golden(describe(r, repeat(r.line, r.backend, 1.5), {false}), PLUMB_GOLDEN "/finding.txt");
+}
+
+TEST(Finding, TheCommandIsWhatAShellReads) {
+  EXPECT_EQ(shell_quoted("jax@0.9.1,partitioner=gspmd"), "jax@0.9.1,partitioner=gspmd");
+  for (std::string text :
+       {"on x=2: reshard f32[8]+x -> f32[8]", "./mine 'a b' $HOME `ls` \"c\" \\", "", "*"}) {
+    const std::string command = "printf %s " + shell_quoted(text);
+    FILE* pipe = popen(command.c_str(), "r");
+    std::string said(256, '\0');
+    said.resize(std::fread(said.data(), 1, said.size(), pipe));
+    pclose(pipe);
+    EXPECT_EQ(said, text);
+  }
+}
+
+TEST(Progress, Golden) {
+  std::string text;
+  for (const Progress& p : {
+           Progress{0,    8464,  0,  0  },
+           Progress{1200, 8464,  1,  0.7},
+           Progress{30,   10000, 2,  20 },
+           Progress{3,    10000, 0,  20 },
+           Progress{8464, 8464,  40, 5  }
+  })
+    text += progress_line(p) + '\n';
+  expect_golden(text, PLUMB_GOLDEN "/progress.txt");
+}
+
+TEST(Junit, Golden) {
+  const Record r = wrong();
+  std::ostringstream out;
+  write_junit(
+      out, {
+               {"smoke",   "local",   "on x=2: reshard f32[8@x] -> f32[8]", Status::pass,        "",                0.25},
+               {"smoke",   r.backend, r.line,                               Status::wrong,       facts(r.verdict),  0.5 },
+               {"smoke",   r.backend, "on x=2: reshard f32[8@x] -> f32[8]", Status::hung,        "no \x1b reply\n", 3   },
+               {"reshard", "local",   "on x=2: reshard f32[8@x] -> f32[8]", Status::unsupported,
+                "no <&> \"here\"\n",                                                                                0   }
+  });
+  expect_golden(out.str(), PLUMB_GOLDEN "/junit.xml");
+}
+
+TEST(Paint, OnlyWhereATerminalShowsIt) {
+  EXPECT_EQ(painted({false}, Status::wrong, "wrong"), "wrong");
+  EXPECT_EQ(painted({true}, Status::wrong, "wrong"), "\x1b[31mwrong\x1b[0m");
+  const Tally tally = two_suites();
+  EXPECT_THAT(table(tally, {true}), HasSubstr("\x1b["));
+  EXPECT_THAT(table(tally, {false}), Not(HasSubstr("\x1b")));
+}
+
+}  // namespace
+}  // namespace plumb

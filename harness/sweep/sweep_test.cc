@@ -1,0 +1,143 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "harness/sweep/condition.h"
+#include "harness/sweep/grid.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const Mesh two = parse_mesh("dp=1,tp=1");
+const Mesh three = parse_mesh("dp=1,fsdp=1,tp=1");
+
+std::vector<Sizes> square(std::int64_t n) {
+  std::vector<Sizes> all;
+  for (std::int64_t dp = 1; dp <= n; ++dp)
+    for (std::int64_t tp = 1; tp <= n; ++tp) all.push_back({dp, tp});
+  return all;
+}
+
+std::string found(const Mesh& mesh, const std::vector<Sizes>& meshes,
+                  const std::function<bool(const Sizes&)>& fails) {
+  std::vector<bool> here;
+  for (const Sizes& m : meshes) here.push_back(fails(m));
+  return condition(atoms(mesh, meshes), here).value_or("none");
+}
+
+TEST(Meshes, AreEveryCombinationAndEveryFactorisation) {
+  EXPECT_EQ(combinations(parse_mesh("dp=8,tp=4"),
+                         {
+                             parse_axis_sizes("dp=1,2")
+  }),
+            (std::vector<Sizes>{{1, 4}, {2, 4}}));
+  EXPECT_THAT(factorisations(4, 2), ElementsAre(Sizes{1, 4}, Sizes{2, 2}, Sizes{4, 1}));
+  EXPECT_EQ(factorisations(16, 4).size(), 35U) << "2^4 over four axes: C(7,3)";
+  EXPECT_EQ(factorisations(12, 3).size(), 18U);
+}
+
+TEST(Condition, IsTheSimplestThatIsExact) {
+  const auto nine = square(3), big = square(8);
+  EXPECT_EQ(found(two, nine, [](const Sizes& m) { return m[0] >= 2 && m[1] >= 2; }), "dp >= 2 and tp >= 2");
+  EXPECT_EQ(found(two, nine, [](const Sizes& m) { return m[0] >= 2; }), "dp >= 2");
+  EXPECT_EQ(found(two, big, [](const Sizes& m) { return m[1] % 3 == 0; }), "tp is a multiple of 3");
+  EXPECT_EQ(found(two, big, [](const Sizes& m) { return m[1] == 4; }), "tp = 4");
+  EXPECT_EQ(found(two, big, [](const Sizes& m) { return m[0] > m[1]; }), "dp > tp");
+  EXPECT_EQ(found(two, big, [](const Sizes& m) { return m[0] * m[1] > 16; }), "the number of devices >= 18");
+  EXPECT_EQ(found(two, big, [](const Sizes& m) { return m[0] == 3 || m[1] == 5; }), "dp = 3 or tp = 5");
+  EXPECT_EQ(found(two, big, [](const Sizes& m) { return m[0] >= 3 && m[0] <= 5 && m[1] % 2 == 1; }),
+            "dp >= 3 and dp <= 5 and tp is no multiple of 2");
+}
+
+TEST(Condition, NoneIsSaid) {
+  std::uint64_t state = 20251121;
+  const auto random = [&](const Sizes&) {
+    return (state = state * 6364136223846793005 + 1442695040888963407) >> 63;
+  };
+  EXPECT_EQ(found(two, square(8), random), "none");
+}
+
+// Whatever is found holds on exactly the meshes where it happened: over random marks of a small square.
+TEST(Condition, IsNeverInexact) {
+  const auto meshes = square(3);
+  const std::vector<Atom> known = atoms(two, meshes);
+  int words = 0;
+  for (unsigned marks = 1; marks < 511; ++marks) {
+    std::vector<bool> here;
+    for (int i = 0; i < 9; ++i) here.push_back(marks >> i & 1);
+    const auto text = condition(known, here);
+    if (!text) continue;
+    ++words;
+    // Evaluate the text from its atoms again.
+    const bool either = text->find(" or ") != std::string::npos;
+    std::vector<bool> again(9, !either);
+    for (std::size_t at = 0; at < text->size();) {
+      const std::string joint = either ? " or " : " and ";
+      const std::size_t end = std::min(text->find(joint, at), text->size());
+      const auto atom = std::ranges::find(known, text->substr(at, end - at), &Atom::text);
+      ASSERT_NE(atom, known.end()) << *text;
+      for (int i = 0; i < 9; ++i) again[i] = either ? again[i] || atom->holds[i] : again[i] && atom->holds[i];
+      at = end + joint.size();
+    }
+    ASSERT_EQ(again, here) << *text;
+  }
+  EXPECT_GT(words, 200);
+}
+
+std::vector<Cell> cells(const std::vector<Sizes>& meshes, const std::function<Status(const Sizes&)>& status) {
+  std::vector<Cell> all;
+  for (const Sizes& sizes : meshes) all.push_back({sizes, status(sizes), true});
+  return all;
+}
+
+Status both_axes(const Sizes& m) { return m[0] >= 2 && m[1] >= 2 ? Status::wrong : Status::pass; }
+
+TEST(Grid, TwoAxes) {
+  EXPECT_EQ(grid(two, cells(square(3), both_axes), {false}),
+            "      tp=1   tp=2   tp=3\n"
+            "dp=1  pass   pass   pass\n"
+            "dp=2  pass   wrong  wrong\n"
+            "dp=3  pass   wrong  wrong\n");
+}
+
+TEST(Grid, OneForEachSizeOfTheOthers) {
+  const auto meshes = combinations(
+      three, {parse_axis_sizes("dp=1,2"), parse_axis_sizes("fsdp=1,2"), parse_axis_sizes("tp=1,2")});
+  EXPECT_EQ(grid(three, cells(meshes, both_axes), {false}),
+            "dp=1\n"
+            "        tp=1  tp=2\n"
+            "fsdp=1  pass  pass\n"
+            "fsdp=2  pass  pass\n"
+            "\ndp=2\n"
+            "        tp=1   tp=2\n"
+            "fsdp=1  pass   pass\n"
+            "fsdp=2  wrong  wrong\n");
+}
+
+TEST(Grid, WhatIsNoGridIsAList) {
+  EXPECT_EQ(grid(two, cells(factorisations(4, 2), both_axes), {false}),
+            "dp=1,tp=4  pass\n"
+            "dp=2,tp=2  wrong\n"
+            "dp=4,tp=1  pass\n");
+}
+
+TEST(InWords, SaysHowManyAndWhere) {
+  EXPECT_EQ(in_words(two, cells(square(3), both_axes)),
+            "wrong on 4 of 9 meshes: exactly when dp >= 2 and tp >= 2\n");
+  EXPECT_EQ(in_words(two, cells(square(3), [](const Sizes&) { return Status::pass; })),
+            "pass on all 9 meshes\n");
+  const auto mixed = cells(square(3), [](const Sizes& m) {
+    return m[0] == 3 ? Status::unsupported : m[1] > 1 ? Status::wrong : Status::pass;
+  });
+  EXPECT_EQ(in_words(two, mixed),
+            "unsupported on 3 of 9 meshes: exactly when dp >= 3\n"
+            "wrong on 4 of 9 meshes: exactly when dp <= 2 and tp >= 2\n");
+}
+
+}  // namespace
+}  // namespace plumb
