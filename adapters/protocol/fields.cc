@@ -17,8 +17,17 @@ std::string beginning(std::string_view text) {
   return dump(text.substr(0, most)) + (text.size() > most ? "..." : "");
 }
 
+// Recursion that somebody else's nesting could drive would end at the end of the stack.
+bool deeper_than(int levels, const json& j) {
+  if (!j.is_structured()) return false;
+  if (levels == 0) return true;
+  for (const json& e : j)
+    if (deeper_than(levels - 1, e)) return true;
+  return false;
+}
+
 [[noreturn]] void expected(std::string_view what, std::string_view kind, const json& got) {
-  const std::string shown = dump(got);
+  const std::string shown = deeper_than(8, got) ? "something deeply nested" : dump(got);
   throw Malformed(fmt::format("{} is not {}: {}", what, kind, shown.size() > 60 ? beginning(shown) : shown));
 }
 
@@ -62,6 +71,11 @@ double seconds(const json& j, std::string_view what) {
   return j.get<double>();
 }
 
+bool truth(const json& j, std::string_view what) {
+  if (!j.is_boolean()) expected(what, "true or false", j);
+  return j.get<bool>();
+}
+
 const std::string& text(const json& j, std::string_view what) {
   if (!j.is_string()) expected(what, "a string", j);
   return j.get_ref<const std::string&>();
@@ -84,6 +98,8 @@ std::vector<std::string> texts(const json& j, std::string_view what) {
   for (const json& e : list(j, what)) out.push_back(text(e, what));
   return out;
 }
+
+std::string utf8(std::string_view text) { return json::parse(dump(text)).get<std::string>(); }
 
 std::string dump(const json& j) { return j.dump(-1, ' ', false, json::error_handler_t::replace); }
 

@@ -23,10 +23,14 @@ const nlohmann::json* optional_field(const nlohmann::json& object, std::string_v
 std::int64_t integer(const nlohmann::json&, std::string_view what);  // any int64
 std::int64_t count(const nlohmann::json&, std::string_view what);    // not negative
 double seconds(const nlohmann::json&, std::string_view what);        // finite, not negative
+bool truth(const nlohmann::json&, std::string_view what);
 const std::string& text(const nlohmann::json&, std::string_view what);
 const nlohmann::json& list(const nlohmann::json&, std::string_view what);
 std::vector<std::int64_t> integers(const nlohmann::json&, std::string_view what);
 std::vector<std::string> texts(const nlohmann::json&, std::string_view what);
+
+// The text as UTF-8: what is not becomes U+FFFD.
+std::string utf8(std::string_view);
 
 // JSON text of a value; bytes that are not UTF-8 become U+FFFD.
 std::string dump(const nlohmann::json&);

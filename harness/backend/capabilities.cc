@@ -53,11 +53,6 @@ bool second_of(const json& j, std::string_view what, std::string_view first, std
   return word == second;
 }
 
-bool truth(const json& j, std::string_view what) {
-  if (!j.is_boolean()) throw Malformed(fmt::format("{} is not true or false: {}", what, dump(j)));
-  return j.get<bool>();
-}
-
 Capabilities capabilities_from(const json& j) {
   Capabilities c;
   if (const json* f = optional_field(j, "ops")) c.ops = texts(*f, "ops");

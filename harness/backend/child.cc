@@ -13,9 +13,9 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "adapters/protocol/fields.h"
 #include "harness/backend/interrupt.h"
 #include "harness/backend/spawn.h"
 
@@ -167,9 +167,7 @@ std::string Child::last_words() const {
   words.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
   if (from > 0) words.erase(0, std::min(words.find('\n'), words.size() - 1) + 1);  // a line that is cut
   while (!words.empty() && (words.back() == '\n' || words.back() == '\0')) words.pop_back();
-  // A JSON string and back replaces what is not UTF-8.
-  using nlohmann::json;
-  return json::parse(json(words).dump(-1, ' ', false, json::error_handler_t::replace)).get<std::string>();
+  return utf8(words);
 }
 
 void Child::forget_words() {

@@ -8,12 +8,19 @@
 namespace {
 
 struct Echo : plumb::Backend {
-  nlohmann::json hello(const plumb::Mesh&) override { return {{"name", "echo"}}; }
+  nlohmann::json hello(const plumb::Mesh&) override {
+    return {
+        {"name", "echo"}
+    };
+  }
   plumb::Reply run(const plumb::Request& request, plumb::Arena& arena) override {
     const plumb::Operand& operand = request.operands[0];
     plumb::Outcome outcome;
     std::vector<std::vector<plumb::Range>> whole;
-    for (std::int64_t size : operand.shape) whole.push_back({{0, size}});
+    for (std::int64_t size : operand.shape)
+      whole.push_back({
+          {0, size}
+      });
     for (std::int64_t d = 0; d < plumb::devices(request.c.mesh); ++d) {
       const auto to = arena.take(operand.bytes.size());
       std::memcpy(to.data(), operand.bytes.data(), to.size());

@@ -5,7 +5,7 @@
 //   on SEED                                   the faults apply only to cases with this seed
 //   print TEXT, die SIGNAL, exit CODE, close 1, child 1, long BYTES, lazy 1, truncate 1
 //   sleep SECONDS                             before the reply; "nap" before hello
-//   alive TIMES                               that many messages a tenth of a second apart
+//   alive TIMES                               that many messages a fifth of a second apart
 #include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -91,7 +91,7 @@ void misbehave(const Faults& f, const json& request) {
   if (f.contains("close")) ::close(descriptor("PLUMB_REPLIES")), ::pause();
   if (f.contains("before")) say(f.at("before"));
   for (int i = 0; f.contains("alive") && i < std::stoi(f.at("alive")); ++i)
-    sleep_for("0.1"), say(json{
+    sleep_for("0.2"), say(json{
                           {"type", "alive"      },
                           {"id",   request["id"]}
     }

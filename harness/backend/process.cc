@@ -60,8 +60,9 @@ void Process::State::start() {
 // The program is dead or speaks another language: how it ended, and its last words.
 Answer Process::State::crash(std::string what, const std::string& phase) {
   const std::string end = child->end(what.empty() ? grace : std::chrono::milliseconds{0});
-  if (what.empty()) what = end == "killed" ? "closed its replies" : end;
-  Crashed crashed{what, phase, child->last_words()};
+  if (what.empty()) what = end == "killed" ? "closed its channel" : end;
+  constexpr std::size_t longest = 1000;
+  Crashed crashed{utf8(what.substr(0, longest)), phase, child->last_words()};
   child.reset();
   return crashed;
 }

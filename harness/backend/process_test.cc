@@ -18,7 +18,6 @@
 namespace plumb {
 namespace {
 
-using testing::HasSubstr;
 using testing::StartsWith;
 bool alive(pid_t pid) {
   std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
@@ -27,7 +26,7 @@ bool alive(pid_t pid) {
 }
 
 bool soon(const std::function<bool()>& true_at_last) {
-  for (int i = 0; i < 500; ++i) {
+  for (int i = 0; i < 3000; ++i) {
     if (true_at_last()) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
@@ -71,7 +70,7 @@ TEST(Process, AProgramThatDiesIsCrashedAndTheNextCaseHasANewOne) {
       {{"die", "6"},   "killed by signal 6 (Aborted)"            },
       {{"exit", "3"},  "exited with code 3"                      },
       {{"exit", "0"},  "exited with code 0"                      },
-      {{"close", "1"}, "closed its replies"                      },
+      {{"close", "1"}, "closed its channel"                      },
   };
   for (auto row : rows) {
     row.faults.insert(row.faults.end(), {"on", "7", "print", "oh no"});
@@ -103,9 +102,9 @@ TEST(Process, ADeadlineIsKeptByPhase) {
     Deadlines deadlines;
     const char* phase;
   } rows[] = {
-      {{"nap", "60"},                                         short_start,   "start"  },
-      {{"sleep", "60", "print", "in compile"},                short_compile, "compile"},
-      {{"sleep", "60", "print", "in run", "before", running}, short_run,     "run"    },
+      {{"nap", "60"},                                          short_start,   "start"  },
+      {{"sleep", "60", "print", "compiling"},                  short_compile, "compile"},
+      {{"sleep", "60", "print", "running", "before", running}, short_run,     "run"    },
   };
   for (const auto& row : rows) {
     Process process(fake(row.faults), row.deadlines);
@@ -113,13 +112,15 @@ TEST(Process, ADeadlineIsKeptByPhase) {
     EXPECT_EQ(hung.phase, row.phase);
     EXPECT_GE(hung.seconds, 0.2);
     EXPECT_LT(hung.seconds, 30);
-    EXPECT_THAT(hung.last_words, HasSubstr(row.phase[0] == 's' ? "" : row.phase));
+    if (hung.phase == "run") {  // printed before the phase was said
+      EXPECT_EQ(hung.last_words, "running");
+    }
   }
 }
 
 TEST(Process, AMessageThatItIsAliveStartsThePhaseAnewButNotForEver) {
-  const Deadlines deadlines{60, 0.5, 60};
-  Process busy(fake({"alive", "8"}), deadlines);  // 0.8 seconds
+  const Deadlines deadlines{60, 1, 60};
+  Process busy(fake({"alive", "7"}), deadlines);  // 1.4 seconds
   expect<Outcome>(busy.run(gather(), operands()));
   Process stuck(fake({"alive", "600"}), deadlines);
   EXPECT_LT(expect<Hung>(stuck.run(gather(), operands())).seconds, 30);

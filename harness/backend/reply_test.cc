@@ -21,6 +21,8 @@ std::string replace(const std::string& path, const std::string& value) {
 }
 std::string without(const std::string& path) { return R"([{"op":"remove","path":")" + path + R"("}])"; }
 
+std::string nested(std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); }
+
 struct Row {
   Faults faults;
   std::string message;  // the beginning of Crashed::what
@@ -44,6 +46,9 @@ const Row rows[] = {
     {{"say", "[1]"}, "the reply: the message is not an object: [1]"},
     {{"say", R"({"type":"result","id":1)"}, "the reply: not JSON"},
     {{"say", "{\"type\":\"\xff\"}"}, "the reply: not JSON"},
+    {{"say", R"({"type":"result","id":)" + nested(50000) + "}"},
+     "the reply: id is not an integer: something deeply nested"},
+    {{"say", nested(50000)}, "the reply: the message is not an object: something deeply nested"},
     {{"reply", without("/type")}, "the reply: field \"type\" is missing"},
     {{"reply", set("/type", R"("answer")")}, "the reply: unknown type \"answer\""},
     {{"reply", without("/id")}, "the reply: field \"id\" is missing"},

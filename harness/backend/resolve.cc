@@ -135,8 +135,7 @@ std::vector<std::string> own_command(const Row& row, const Parts& parts, std::st
   if (!parts.release.text.empty())
     throw bad_input(fmt::format("{} has no releases", row.name), text, parts.release.at);
   const std::string program = own_program(row.program);
-  if (program.empty())
-    throw BadInput(fmt::format("{} is not built; build it with: {}", row.name, build));
+  if (program.empty()) throw BadInput(fmt::format("{} is not built; build it with: {}", row.name, build));
   return {program};
 }
 
