@@ -90,24 +90,36 @@ Matrices matrices(const Term& term, const Indices& of, const Sizes& size) {
   return {arrange(term, order, size), *strides_in(order, of, size)};
 }
 
-}  // namespace
-
-Tensor product(const Term& a, const Term& b, const Wanted& wanted) {
+Sizes sizes_of(const Term& a, const Term& b) {
   Sizes size{};
   for (const Term* term : {&a, &b}) {
     assert(term->letters.size() == term->values.shape.size());
     for (std::size_t d = 0; d < term->letters.size(); ++d) size[term->letters[d]] = term->values.shape[d];
   }
-  std::string batch, rows, cols, summed;
-  for (char letter : wanted.letters)
-    (!has(b.letters, letter) ? rows : !has(a.letters, letter) ? cols : batch) += letter;
-  for (char letter : a.letters + b.letters)
-    if (!has(wanted.letters, letter) && !has(summed, letter)) summed += letter;
+  return size;
+}
 
-  const Matrices left = matrices(a, {batch, rows, summed}, size),
-                 right = matrices(b, {batch, summed, cols}, size);
-  const std::byte* lhs = (left.copy ? *left.copy : a.values).bytes.data();
-  const std::byte* rhs = (right.copy ? *right.copy : b.values).bytes.data();
+// What a letter is to the product: in both terms and the result, in one term and the result, summed.
+struct Roles {
+  std::string batch, rows, cols, summed;
+};
+Roles roles_of(const Term& a, const Term& b, const Wanted& wanted) {
+  Roles roles;
+  for (char letter : wanted.letters)
+    (!has(b.letters, letter) ? roles.rows : !has(a.letters, letter) ? roles.cols : roles.batch) += letter;
+  for (char letter : a.letters + b.letters)
+    if (!has(wanted.letters, letter) && !has(roles.summed, letter)) roles.summed += letter;
+  return roles;
+}
+
+}  // namespace
+
+Tensor product(const Term& a, const Term& b, const Wanted& wanted) {
+  const Sizes size = sizes_of(a, b);
+  const auto [batch, rows, cols, summed] = roles_of(a, b, wanted);
+  const Matrices left = matrices(a, {batch, rows, summed}, size);
+  const Matrices right = matrices(b, {batch, summed, cols}, size);
+  const Tensor &lhs = left.copy ? *left.copy : a.values, &rhs = right.copy ? *right.copy : b.values;
 
   const auto in_place = strides_in(wanted.letters, {batch, rows, cols}, size);
   const std::string order = in_place ? wanted.letters : batch + rows + cols;
@@ -115,15 +127,17 @@ Tensor product(const Term& a, const Term& b, const Wanted& wanted) {
   std::vector<std::int64_t> shape;
   for (char letter : order) shape.push_back(size[letter]);
   Tensor out = zeros(wanted.dtype, std::move(shape));
-  if (out.bytes.empty()) return in_place ? out : arrange({out, order}, wanted.letters, size);
 
   const std::int64_t m = extent(rows, size), k = extent(summed, size), n = extent(cols, size);
-  const DType ta = a.values.dtype, tb = b.values.dtype, tc = wanted.dtype;
-  for (std::int64_t i = 0; i < extent(batch, size); ++i)
-    matmul({lhs + i * left.strides.batch * format(ta).bytes, ta, m, k, left.strides.row, left.strides.col},
-           {rhs + i * right.strides.batch * format(tb).bytes, tb, k, n, right.strides.row, right.strides.col},
-           wanted.acc, {out.bytes.data() + i * to.batch * format(tc).bytes, tc, m, n, to.row, to.col});
-  return in_place ? out : arrange({out, order}, wanted.letters, size);
+  const auto at = [](auto& tensor, std::int64_t i) {
+    return tensor.bytes.data() + i * format(tensor.dtype).bytes;
+  };
+  for (std::int64_t i = 0; i < extent(batch, size) && m * n > 0; ++i)
+    matmul({at(lhs, i * left.strides.batch), lhs.dtype, m, k, left.strides.row, left.strides.col},
+           {at(rhs, i * right.strides.batch), rhs.dtype, k, n, right.strides.row, right.strides.col},
+           wanted.acc, {at(out, i * to.batch), out.dtype, m, n, to.row, to.col});
+  if (in_place) return out;
+  return arrange({out, order}, wanted.letters, size);
 }
 
 }  // namespace plumb
