@@ -22,7 +22,6 @@ namespace {
 struct Flags {
   std::vector<std::string> only;
   int seeds = 40;
-  double timeout = 3;  // the liars that hang are many, and honest replies take milliseconds
   int jobs = 1;
   Output output;
 };
@@ -31,18 +30,25 @@ struct Flags {
 struct Liar {
   std::string name, says;
   Status status = Status::wrong;
+  Settings settings;
   std::vector<std::string> cases;
 };
 
+// "--max-waste 1 --reruns 1 --timeout 2": what `plumb run` would be given.
+Settings settings_of(const std::string& flags) {
+  CLI::App app;
+  Running running;
+  add_running(app, running);
+  app.parse(flags);
+  return settings(running);
+}
+
 Liar liar_from_json(const nlohmann::json& j) {
-  Liar liar{j.at("name"), j.at("says"), Status::wrong, {}};
+  Liar liar{j.at("name"), j.at("says"), Status::wrong, settings_of(j.at("flags")), {}};
   const auto status = status_named(j.at("status").get<std::string>());
   if (!status) throw std::runtime_error(fmt::format("liar {}: there is no such status", liar.name));
   liar.status = *status;
-  if (j.at("cases").is_string())
-    liar.cases.push_back(j.at("cases"));
-  else
-    liar.cases = j.at("cases").get<std::vector<std::string>>();
+  liar.cases = j.at("cases").get<std::vector<std::string>>();
   return liar;
 }
 
@@ -70,16 +76,12 @@ std::vector<Row> rows_of(const Liar& liar) {
   return rows;
 }
 
-std::vector<Judged> judge_all(const Cases& cases, const std::string& backend, const Flags& flags) {
-  Settings settings;
-  settings.run_seconds = settings.compile_seconds = flags.timeout;
-  settings.reruns = 1;
+std::vector<Judged> judge_all(const Session& session) {
   std::vector<Job> jobs;
-  for (std::int64_t n = 0; n < count(cases); ++n) jobs.push_back({n, 0});
+  for (std::int64_t n = 0; n < count(session.cases); ++n) jobs.push_back({n, 0});
   std::vector<Judged> all;
   run(
-      {cases, {backend}, settings, flags.jobs, 0}, jobs, [&](Judged&& one) { all.push_back(std::move(one)); },
-      [] {});
+      session, jobs, [&](Judged&& one) { all.push_back(std::move(one)); }, [] {});
   return all;
 }
 
@@ -96,20 +98,22 @@ std::string statuses_of(const std::vector<Judged>& all) {
   return text;
 }
 
-// Whether every case of the fault has the verdict that names it.
+// Whether a case of the fault has the verdict that names it, and none has another finding.
 bool caught(const Liar& liar, const std::vector<Judged>& all) {
-  return !all.empty() && std::ranges::all_of(all, [&](const Judged& one) {
-    return one.record.verdict.status == liar.status;
-  });
+  const auto status = [](const Judged& one) { return one.record.verdict.status; };
+  return std::ranges::count(all, liar.status, status) > 0 && std::ranges::all_of(all, [&](const Judged& one) {
+           return status(one) == liar.status || !finding(status(one));
+         });
 }
 
-int run_liars(const std::vector<Liar>& all, const Flags& flags) {
+int run_liars(const std::vector<Liar>& all) {
   int survivors = 0;
   std::vector<std::vector<std::string>> rows = {
       {"liar", "verdict", "caught", "what it does"}
   };
   for (const Liar& liar : all) {
-    const std::vector<Judged> judged = judge_all(cases_of(rows_of(liar)), "liar,fault=" + liar.name, flags);
+    const Cases cases = cases_of(rows_of(liar));
+    const std::vector<Judged> judged = judge_all({cases, {"liar,fault=" + liar.name}, liar.settings, 1, 0});
     const bool good = caught(liar, judged);
     survivors += !good;
     rows.push_back({liar.name, statuses_of(judged),
@@ -131,12 +135,12 @@ std::int64_t run_honest(const std::vector<Liar>& all, const Flags& flags, Paint 
           for (int seed = 0; seed < flags.seeds; ++seed) {
             c.seed = seed;
             if (std::string line = print(c); seen.insert(line).second)
-              rows.push_back({std::move(line), "honest", row.origin, "", 0, 0, row.max_waste});
+              rows.push_back({std::move(line), "honest", row.origin, "", 0, 0, liar.settings.max_waste});
           }
         }
   std::int64_t alarms = 0;
   const Cases cases = cases_of(std::move(rows));
-  for (const Judged& one : judge_all(cases, "local", flags)) {
+  for (const Judged& one : judge_all({cases, {"local"}, Settings{}, flags.jobs, 0})) {
     if (!finding(one.record.verdict.status)) continue;
     ++alarms;
     fmt::print("{}", describe(one.record, repeat(one.record.line, one.record.backend, one.max_waste), paint));
@@ -151,7 +155,7 @@ int liars_command(const Flags& flags) {
   if (!flags.only.empty())
     std::erase_if(all, [&](const Liar& l) { return std::ranges::count(flags.only, l.name) == 0; });
   if (all.empty()) throw BadInput("plumb-liar --list has no such fault");
-  const int survivors = run_liars(all, flags);
+  const int survivors = run_liars(all);
   fmt::print("\n{} of {} liars caught\n", all.size() - survivors, all.size());
   std::fflush(stdout);
   const std::int64_t alarms =
@@ -167,9 +171,7 @@ void add_liars(CLI::App& app, int& code) {
   liars->add_option("fault", flags->only, "Only these");
   liars->add_option("--seeds", flags->seeds, "Seeds in which the honest backend must raise no alarm")
       ->check(CLI::NonNegativeNumber);
-  liars->add_option("--timeout", flags->timeout, "Seconds after which a fault hangs")
-      ->check(CLI::PositiveNumber);
-  liars->add_option("--jobs", flags->jobs, "Cases at a time")->check(CLI::Range(1, 1024));
+  liars->add_option("--jobs", flags->jobs, "Honest cases at a time")->check(CLI::Range(1, 1024));
   add_output(*liars, flags->output);
   liars->callback([flags, &code] { code = liars_command(*flags); });
 }
