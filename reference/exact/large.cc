@@ -82,6 +82,23 @@ double gamma(std::int64_t depth) {
   return n / (1 - n) * (1 + 0x1p-40);
 }
 
+// Rounds to f32 at once; whether both ends agree everywhere.
+PLUMB_CLONES bool round_f32(const double* values, std::int64_t count, const Row& row, std::byte* to) {
+  const double row_error = row.error, row_ratio = row.ratio;
+  const double *norms = row.norms, *ratios = row.ratios;
+  alignas(64) float low[kBlock];
+  std::int32_t differ = 0;
+  for (std::int64_t j = 0; j < count; ++j) {
+    const double x = values[j], e = row_error * norms[j];
+    const double error = row_ratio * ratios[j] < 0x1p53 ? 0 : e;
+    const double kept = std::fabs(x) <= kMost ? error : 0;
+    low[j] = static_cast<float>(x - kept + 0.0);
+    differ |= low[j] != static_cast<float>(x + kept + 0.0);
+  }
+  std::memcpy(to, low, count * sizeof(float));
+  return differ == 0;
+}
+
 void round_block(const Task& task, Chunk& chunk, std::int64_t i, std::int64_t j) {
   const std::int64_t count = std::min(kBlock, task.c.cols - j);
   const DType dtype = task.c.dtype;
@@ -89,8 +106,11 @@ void round_block(const Task& task, Chunk& chunk, std::int64_t i, std::int64_t j)
   Ends ends;
   const Row row{gamma(task.left.depth) * task.left.norm[i], task.left.ratio[i], task.right.norm.data() + j,
                 task.right.ratio.data() + j, task.may_overflow};
-  ends_of(chunk.values + (i - chunk.begin) * task.c.cols + j, count, row, ends);
+  const double* values = chunk.values + (i - chunk.begin) * task.c.cols + j;
   const bool dense = task.c.col_stride == 1;
+  if (dtype == DType::f32 && dense && !task.may_overflow && round_f32(values, count, row, at(task.c, i, j)))
+    return;
+  ends_of(values, count, row, ends);
   const bool sure = row.ratio * task.most_ratio[j / kBlock] < 0x1p53;
   std::byte* low = dense ? at(task.c, i, j) : ends.low_bits;
   encode(dtype, ends.low, count, low);
