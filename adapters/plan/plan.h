@@ -87,7 +87,8 @@ struct Plan {
 // Sums are a reduce-scatter, every element added up by one device, one that wants it where such a
 // device holds a part, and then moved to all others that want it. A target unfinished over a new axis
 // gets each element on one device along the axis, one that holds it if there is one, and zeros on the
-// others; one that was unfinished before keeps its parts or, where it is cheaper, is treated likewise.
+// others; one that was unfinished before keeps its parts or, where it is cheaper, element by element, has
+// them added up on one device.
 Leg direct(const Mesh&, const Spec& from, const Spec& to, Rule);
 
 // `ring`: each sum a ring reduce-scatter and a ring all-gather along its axis, each dimension whose

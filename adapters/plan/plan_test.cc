@@ -39,35 +39,32 @@ struct Fates {
   std::vector<AxisId> summed, kept, fresh, others;  // others: all that are not fresh
 };
 
-// The least that must move, element by element. A sum of P parts takes P - 1 additions somewhere, and
+// The least that must move for one element. A sum of P parts takes P - 1 additions somewhere, and
 // whoever wants it and did not add it up receives it once; of devices along a fresh unfinished axis one
 // is enough.
-Moved least(const Case& c, const Fates& axes) {
+std::int64_t least(const Case& c, const Fates& axes, const brute::Index& index) {
   const Spec &from = c.op.operands[0], &to = result(c);
-  Moved m;
-  for (const brute::Index& index : brute::indices(shape(from))) {
-    std::map<std::int64_t, std::map<std::int64_t, bool>> wanting;  // kept place -> fibre -> one holds it
-    for (std::int64_t device = 0; device < devices(c.mesh); ++device) {
-      if (!brute::holds(c, to, device, index)) continue;
+  std::map<std::int64_t, std::map<std::int64_t, bool>> wanting;  // kept place -> fibre -> one holds it
+  for (std::int64_t device = 0; device < devices(c.mesh); ++device)
+    if (brute::holds(c, to, device, index))
       wanting[brute::digits(c.mesh, device, axes.kept)][brute::digits(c.mesh, device, axes.others)] |=
           brute::holds(c, from, device, index);
-    }
-    for (const auto& [place, fibres] : wanting) {
-      std::int64_t holding = 0;
-      for (const auto& [fibre, holds] : fibres) holding += holds;
-      const auto want = static_cast<std::int64_t>(fibres.size());
-      m.summed += axes_size(c.mesh, axes.summed) - 1;
-      m.copied += axes.summed.empty() ? want - holding : want - (holding > 0);
-    }
+  std::int64_t sum = 0;
+  for (const auto& [place, fibres] : wanting) {
+    std::int64_t holding = 0;
+    for (const auto& [fibre, holds] : fibres) holding += holds;
+    const auto want = static_cast<std::int64_t>(fibres.size());
+    sum += axes_size(c.mesh, axes.summed) - 1;
+    sum += axes.summed.empty() ? want - holding : want - (holding > 0);
   }
-  return m;
+  return sum;
 }
 
-// An axis that is unfinished before and after keeps its parts or has them added up on one device: the
-// cheapest of all ways.
-std::int64_t least(const Case& c) {
+// Every choice of what becomes of the axes: one that is unfinished before and after keeps its parts or
+// has them added up on one device.
+std::vector<Fates> fates(const Case& c) {
   const auto n = static_cast<AxisId>(c.mesh.axes.size());
-  std::int64_t fewest = -1;
+  std::vector<Fates> all;
   for (int merged = 0; merged < 1 << n; ++merged) {
     Fates axes;
     bool sensible = true;
@@ -80,11 +77,20 @@ std::int64_t least(const Case& c) {
       if (was && is && !merge) axes.kept.push_back(a);
       (is && (!was || merge) ? axes.fresh : axes.others).push_back(a);
     }
-    if (!sensible) continue;
-    const Moved m = least(c, axes);
-    if (fewest < 0 || m.summed + m.copied < fewest) fewest = m.summed + m.copied;
+    if (sensible) all.push_back(axes);
   }
-  return fewest;
+  return all;
+}
+
+std::int64_t least(const Case& c) {
+  const std::vector<Fates> all = fates(c);
+  std::int64_t sum = 0;
+  for (const brute::Index& index : brute::indices(shape(result(c)))) {
+    std::int64_t fewest = least(c, all[0], index);
+    for (const Fates& axes : all) fewest = std::min(fewest, least(c, axes, index));
+    sum += fewest;
+  }
+  return sum;
 }
 
 class EveryReshard : public testing::TestWithParam<const char*> {};
