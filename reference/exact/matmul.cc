@@ -31,6 +31,12 @@ void dots(const Matrix& a, const Matrix& b, const MutableMatrix& c) {
     }
 }
 
+// Whether integer sums are exact in double and encode's wrapping is the one that is wanted.
+bool exact_in_double(const Matrix& a, const Matrix& b, DType acc, const MutableMatrix& c) {
+  const bool narrow = a.dtype == DType::s8 && b.dtype == DType::s8 && a.cols < std::int64_t{1} << 38;
+  return narrow && format(c.dtype).integer && format(c.dtype).bytes <= format(acc).bytes;
+}
+
 }  // namespace
 
 Matrix matrix(const Tensor& t) {
@@ -46,11 +52,11 @@ MutableMatrix mutable_matrix(Tensor& t) {
 void matmul(const Matrix& a, const Matrix& b, DType acc, const MutableMatrix& c) {
   assert(a.cols == b.rows && c.rows == a.rows && c.cols == b.cols);
   const IeeeMode mode;
+  const bool large = a.rows * a.cols * b.cols >= kLarge;
   const bool integer = format(a.dtype).integer && format(b.dtype).integer && format(acc).integer;
-  if (integer) return multiply_integers(a, b, acc, c);
+  if (integer && !(large && exact_in_double(a, b, acc, c))) return multiply_integers(a, b, acc, c);
   // An interval says nothing of an element that wraps.
-  const bool large = a.rows * a.cols * b.cols >= kLarge && !format(c.dtype).integer;
-  large ? multiply_large(a, b, c) : dots(a, b, c);
+  large && (integer || !format(c.dtype).integer) ? multiply_large(a, b, c) : dots(a, b, c);
 }
 
 }  // namespace plumb

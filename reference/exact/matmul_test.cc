@@ -115,19 +115,24 @@ TEST(Matmul, EveryShapeAndStride) {
 }
 
 TEST(Matmul, IntegersWrapAsAccSays) {
-  for (DType in : {DType::s8, DType::s32})
-    for (DType acc : {DType::s8, DType::s32})
-      for (const Format& out : formats()) {
-        const Operands o = hard_operands(Hard::patterns, in, {9, 40, 11}, 8);
-        const Tensor c = product(matrix(o.a), matrix(o.b), acc, out.dtype);
-        for (std::int64_t at = 0; at < elements(c.shape); ++at) {
-          Real exact;
-          for (std::int64_t k = 0; k < 40; ++k)
-            add_product(exact, value(o.a, at / 11 * 40 + k), value(o.b, k * 11 + at % 11));
-          const Real wrapped(nearest_integer(format(acc), exact));
-          ASSERT_TRUE(right(out.dtype, wrapped, bits(c, at))) << format(in).name << " " << out.name;
+  for (const Shape shape : {
+           Shape{9,  40,  11},
+           Shape{20, 600, 17}
+  })
+    for (DType in : {DType::s8, DType::s32})
+      for (DType acc : {DType::s8, DType::s32})
+        for (const Format& out : formats()) {
+          const Operands o = hard_operands(Hard::patterns, in, shape, 8);
+          const Tensor c = product(matrix(o.a), matrix(o.b), acc, out.dtype);
+          for (std::int64_t at = 0; at < elements(c.shape); ++at) {
+            Real exact;
+            for (std::int64_t k = 0; k < shape.k; ++k)
+              add_product(exact, value(o.a, at / shape.n * shape.k + k),
+                          value(o.b, k * shape.n + at % shape.n));
+            const Real wrapped(nearest_integer(format(acc), exact));
+            ASSERT_TRUE(right(out.dtype, wrapped, bits(c, at))) << format(in).name << " " << out.name;
+          }
         }
-      }
 }
 
 TEST(Matmul, WhatIsNotFinite) {

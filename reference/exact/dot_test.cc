@@ -1,0 +1,125 @@
+#include "reference/exact/dot.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "reference/words/mpfr_judge.h"
+
+namespace plumb {
+namespace {
+
+struct Data {
+  std::vector<double> a, b;
+  double bound = 0;  // at least the sum of |a b|
+  Real exact;
+  Pair pair() const { return {a.data(), b.data(), static_cast<std::int64_t>(a.size())}; }
+};
+
+// `digits` significant bits, exponents in +-span; every other product undoes the one before, but for a
+// part in 2^wobble.
+void draw(Data& data, int digits, int span, int wobble, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const auto value = [&] {
+    const double whole = static_cast<double>(random() >> (64 - digits)) + 1;
+    const int exponent = static_cast<int>(random() % (2 * span + 1)) - span;
+    return std::ldexp(random() & 1 ? whole : -whole, exponent - digits);
+  };
+  for (int k = 0; k < 64; k += 2) {
+    const double a = value(), b = value();
+    const double close = wobble ? static_cast<float>(-b * (1 + std::ldexp(1.0, -wobble))) : value();
+    data.a.insert(data.a.end(), {a, a});
+    data.b.insert(data.b.end(), {b, close});
+  }
+  for (int k = 0; k < 64; ++k) {
+    add_product(data.exact, data.a[k], data.b[k]);
+    data.bound += std::fabs(data.a[k] * data.b[k]) * (1 + 0x1p-40);
+  }
+}
+
+// Whether |hi + lo - exact| <= error.
+bool honest(const Sum2& sum, const Data& data) {
+  if (std::isnan(sum.hi)) return true;
+  Real rest;
+  mpfr_set(rest.x, data.exact.x, MPFR_RNDN);
+  add(rest, -sum.hi), add(rest, -sum.lo);
+  mpfr_abs(rest.x, rest.x, MPFR_RNDN);
+  return mpfr_cmp_d(rest.x, sum.error) <= 0;
+}
+
+// Where a tier decides, it decides as MPFR does.
+std::string wrong(const Sum2& sum, const Data& data, int& decided) {
+  for (const Format& f : formats()) {
+    std::uint64_t bits;
+    if (!decide(f.dtype, sum, bits)) continue;
+    ++decided;
+    if (!right(f.dtype, data.exact, bits)) return std::string(f.name);
+  }
+  return "";
+}
+
+double ratio(const Data& data, int digits, int span) { return std::ldexp(data.bound, 2 * (digits + span)); }
+
+TEST(Dot, TiersAreHonestAndDecideAsMpfrDoes) {
+  int by_cascade = 0, by_compensated = 0, by_bins = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed)
+    for (int span : {0, 3, 30, 60})
+      for (int wobble : {0, 8, 16, 23}) {
+        Data data;
+        draw(data, 24, span, wobble, seed);
+        const Pair pair = data.pair();
+        const Sum2 c = cascade(pair), d = compensated(pair, data.bound);
+        const Sum2 t = two_bins(pair, bins(data.bound, ratio(data, 24, span), pair.length));
+        ASSERT_TRUE(honest(c, data) && honest(d, data) && honest(t, data))
+            << seed << " " << span << " " << wobble;
+        ASSERT_EQ(wrong(c, data, by_cascade), "");
+        ASSERT_EQ(wrong(d, data, by_compensated), "");
+        ASSERT_EQ(wrong(t, data, by_bins), "");
+        for (const Format& f : formats()) ASSERT_TRUE(right(f.dtype, data.exact, dot_slowly(f.dtype, pair)));
+      }
+  EXPECT_GT(by_cascade, 10000);
+  EXPECT_GT(by_compensated, 10000);
+  EXPECT_GT(by_bins, 10000);
+}
+
+TEST(Dot, CompensatedIsHonestForInexactProducts) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed)
+    for (int span : {0, 20, 200}) {
+      Data data;
+      draw(data, 53, span, 0, seed);
+      int decided = 0;
+      const Sum2 d = compensated(data.pair(), data.bound);
+      ASSERT_TRUE(honest(d, data));
+      ASSERT_EQ(wrong(d, data, decided), "");
+    }
+}
+
+TEST(Dot, ABlockIsItsDots) {
+  std::vector<double> a(4 * 72), b(2 * 72);
+  std::mt19937_64 random(1);
+  for (double& x : a) x = std::ldexp(static_cast<double>(random() >> 40), -20);
+  for (double& x : b) x = std::ldexp(static_cast<double>(random() >> 40), -30);
+  Bins starts[8];
+  for (Bins& start : starts) start = bins(0x1p30, 0x1p90, 72);
+  Sum2 sums[8];
+  two_bins_block({a.data(), b.data(), 72}, 72, starts, sums);
+  for (int i = 0; i < 8; ++i) {
+    const Sum2 one = two_bins({a.data() + i / 2 * 72, b.data() + i % 2 * 72, 72}, starts[i]);
+    EXPECT_EQ(sums[i].hi, one.hi);
+    EXPECT_EQ(sums[i].lo, one.lo);
+  }
+}
+
+TEST(Dot, TheJudgeSeesADishonestError) {
+  Data data;
+  draw(data, 24, 3, 16, 7);
+  Sum2 sum = compensated(data.pair(), data.bound);
+  sum.hi = std::nextafter(sum.hi, 1e9);
+  EXPECT_FALSE(honest(sum, data));
+}
+
+}  // namespace
+}  // namespace plumb
