@@ -1,10 +1,11 @@
 #include "reference/exact/dot.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "reference/exact/accumulator.h"
-#include "reference/words/clones.h"
+#include "reference/exact/lanes.h"
 
 namespace plumb {
 namespace {
@@ -37,24 +38,40 @@ PLUMB_CLONES Sum2 cascade(const Pair& p) {
   return lost == 0 ? Sum2{hi, lo, 0} : Sum2{kNaN, 0, kNaN};
 }
 
+// Products, and what their rounding cut off, a stretch at a time.
+constexpr std::int64_t kStretch = 64;
+
+PLUMB_INLINE void multiply(const Pair& p, std::int64_t from, std::int64_t count, double* product,
+                           double* rest) {
+  for (std::int64_t k = 0; k < count; ++k) {
+    const double a = p.a[from + k], b = p.b[from + k];
+    product[k] = a * b;
+    rest[k] = std::fma(a, b, -product[k]);
+  }
+}
+
 PLUMB_CLONES Sum2 compensated(const Pair& p, double bound) {
-  double hi[8] = {}, lo[8] = {};
-  for (std::int64_t k = 0; k < p.length; k += 8) {
-    for (int l = 0; l < 8; ++l) {
-      const double a = p.a[k + l], b = p.b[k + l], product = a * b;
-      const Two next = two_sum(hi[l], product);
-      lo[l] += next.error + std::fma(a, b, -product);
-      hi[l] = next.sum;
+  alignas(64) double product[kStretch], rest[kStretch];
+  Lanes hi = Lanes{}, lo = Lanes{};
+  for (std::int64_t from = 0; from < p.length; from += kStretch) {
+    const std::int64_t count = std::min(kStretch, p.length - from);
+    multiply(p, from, count, product, rest);
+    for (std::int64_t k = 0; k < count; k += 8) {
+      Lanes term, cut;
+      read(term, product + k), read(cut, rest + k);
+      const Lanes sum = hi + term, part = sum - hi;
+      lo += ((hi - (sum - part)) + (term - part)) + cut;
+      hi = sum;
     }
   }
   Two top{0, 0};
-  double rest = 0;
+  double below = 0;
   for (int l = 0; l < 8; ++l) {
     top = two_sum(top.sum, hi[l]);
-    rest += top.error + lo[l];
+    below += top.error + lo[l];
   }
   const double count = static_cast<double>(p.length + 16);
-  return {top.sum, rest, count * count * 0x1p-105 * bound};
+  return {top.sum, below, count * count * 0x1p-105 * bound};
 }
 
 bool decide(DType dtype, const Sum2& s, std::uint64_t& bits) {

@@ -9,7 +9,7 @@ namespace plumb {
 
 // The chance that correct results raise any alarm of the pooled statistics of a case, at most. Chosen:
 // a million cases a day raise one in three years.
-inline constexpr double kFalseAlarm = 1e-9;
+inline constexpr double kFalseAlarm = 1.0 / 1'000'000'000;
 
 // The mean of (error / half a unit in the last place)^2 when the error of a rounding is uniform.
 inline constexpr double kMeanSquare = 1.0 / 3;
