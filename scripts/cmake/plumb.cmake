@@ -14,12 +14,6 @@ include_directories(${PROJECT_SOURCE_DIR})
 # plumb_room(words SOURCES a.cc b.cc DEPS ...) makes the library plumb_words.
 function(plumb_room name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
-  foreach(file ${ARG_SOURCES})  # DEV-ONLY
-    if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${file})  # DEV-ONLY
-      message(WARNING "${name}: ${file} is missing")  # DEV-ONLY
-      list(REMOVE_ITEM ARG_SOURCES ${file})  # DEV-ONLY
-    endif()  # DEV-ONLY
-  endforeach()  # DEV-ONLY
   add_library(plumb_${name} STATIC ${ARG_SOURCES})
   target_link_libraries(plumb_${name} PUBLIC ${ARG_DEPS})
 endfunction()
@@ -30,12 +24,6 @@ function(plumb_test name)
     return()
   endif()
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;LABELS" ${ARGN})
-  foreach(file ${ARG_SOURCES})  # DEV-ONLY
-    if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${file})  # DEV-ONLY
-      message(WARNING "${name}: ${file} is missing")  # DEV-ONLY
-      return()  # DEV-ONLY
-    endif()  # DEV-ONLY
-  endforeach()  # DEV-ONLY
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gtest GTest::gmock GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name})
