@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <system_error>
 
 #include "harness/backend/interrupt.h"
 #include "harness/record/environment.h"
@@ -45,7 +48,9 @@ int parse(int argc, const char* const* argv) {
 int command(int argc, const char* const* argv) {
   try {
     catch_interrupts();
-    return parse(argc, argv);
+    const int code = parse(argc, argv);
+    if (std::fflush(stdout) != 0) throw std::system_error(errno, std::generic_category(), "standard output");
+    return code;
   } catch (const BadInput& error) {
     fmt::print(stderr, "plumb: {}\n", error.what());
     return bad_input_code;

@@ -25,7 +25,7 @@ void take(Ledger& ledger, const Cases& cases, Judged&& judged) {
   if (ledger.journal && !judged.refused) ledger.journal->append(record, ledger.environment);
   add(ledger.tally, suite, record.backend, record.verdict);
   ++ledger.progress.done;
-  const std::string again = repeat(record.line, record.backend, judged.max_waste);
+  const std::string again = repeat(record, judged.limits);
   if (judged.refused) {
     ++ledger.refused;
     clear();

@@ -113,7 +113,8 @@ int run_liars(const std::vector<Liar>& all) {
   };
   for (const Liar& liar : all) {
     const Cases cases = cases_of(rows_of(liar));
-    const std::vector<Judged> judged = judge_all({cases, {"liar,fault=" + liar.name}, liar.settings, 1, 0});
+    const std::vector<Judged> judged =
+        judge_all({cases, {"liar,fault=" + liar.name}, liar.settings, 1, 0, 0});
     const bool good = caught(liar, judged);
     survivors += !good;
     rows.push_back({liar.name, statuses_of(judged),
@@ -140,10 +141,10 @@ std::int64_t run_honest(const std::vector<Liar>& all, const Flags& flags, Paint 
         }
   std::int64_t alarms = 0;
   const Cases cases = cases_of(std::move(rows));
-  for (const Judged& one : judge_all({cases, {"local"}, Settings{}, flags.jobs, 0})) {
+  for (const Judged& one : judge_all({cases, {"local"}, Settings{}, flags.jobs, 0, 0})) {
     if (!finding(one.record.verdict.status)) continue;
     ++alarms;
-    fmt::print("{}", describe(one.record, repeat(one.record.line, one.record.backend, one.max_waste), paint));
+    fmt::print("{}", describe(one.record, repeat(one.record, one.limits), paint));
   }
   fmt::print("the honest backend: {} cases in {} seeds, {} alarm{}\n", count(cases), flags.seeds, alarms,
              alarms == 1 ? "" : "s");

@@ -130,6 +130,23 @@ TEST(Interrupt, KeepsWhatWasJudgedAndLeavesNoProcess) {
   EXPECT_THAT(contents(folder.path / "log"), HasSubstr("unrun"));
 }
 
+// What stands after "again:" is run by a shell, and finds the same.
+TEST(Finding, ItsCommandRepeatsIt) {
+  const Folder folder;
+  const char* line = "'on x=2,y=2: reshard f32[8@x] -> f32[8@y]'";
+  for (const char* fault : {"drops-part --backend liar,fault=swaps-slices",
+                            "gathers-everything --max-waste 1", "changes-reruns --reruns 1"}) {
+    const Ran ran = run_tool(folder, std::string("run ") + line + " --backend liar,fault=" + fault);
+    EXPECT_EQ(ran.code, 1) << ran.err;
+    const std::size_t at = ran.out.find("again: plumb ");
+    ASSERT_NE(at, ran.out.npos) << ran.out;
+    const Ran again = run_tool(folder, ran.out.substr(at + 13, ran.out.find('\n', at) - at - 13));
+    EXPECT_EQ(again.code, 1) << again.err;
+    EXPECT_THAT(ran.out, HasSubstr(again.out.substr(0, again.out.find('\n'))))
+        << "the same verdict of the same line";
+  }
+}
+
 TEST(Shards, AreDisjointAndTogetherTheWhole) {
   const Folder folder;
   const std::string run = "run --suite grouped --quiet --record ";

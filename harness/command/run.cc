@@ -135,7 +135,8 @@ int run_command(const Flags& flags) {
   const Known known = other ? known_of(against) : own ? known_of(ledger.journal->before()) : Known{};
   const std::vector<Job> jobs = jobs_of(chosen, names, known, flags.resume && !other ? &ledger : nullptr);
   if (jobs.empty() && ledger.tally.counts.empty()) throw BadInput("no case is selected, nothing was run");
-  const Session session{chosen.cases, backends, settings(flags.running), flags.running.jobs, budget};
+  const Session session{chosen.cases,       backends, settings(flags.running),
+                        flags.running.jobs, budget,   flags.running.timeout};
   const int cut_short = run_jobs(session, jobs, ledger, names);
   finish(ledger, flags, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   if (cut_short != 0) return cut_short;

@@ -48,11 +48,12 @@ Judged judge_one(const Session& session, const Job& job, Subjects& subjects) {
   // The user's limit stands before that of the suite's row.
   const double row = row_of(session.cases, job.number).max_waste;
   const double limit = session.settings.max_waste >= 0 ? session.settings.max_waste : row;
+  const Limits limits{limit, session.settings.reruns, session.timeout};
   Subject& subject = subject_for(subjects, session, job, limit);
   try {
-    return {job, attempt(c, subject), limit, false};
+    return {job, attempt(c, subject), limits, false};
   } catch (const BadInput& error) {
-    Judged judged{job, {}, limit, true};
+    Judged judged{job, {}, limits, true};
     judged.record.line = print(c);
     judged.record.backend = subject.name;
     judged.record.verdict.facts.push_back({Status::unrun, error.what(), {}, {}});

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/report/finding.h"
 #include "harness/run/attempt.h"
 #include "harness/select/cases.h"
 
@@ -22,14 +23,15 @@ struct Session {
   std::vector<std::string> backends;
   Settings settings;
   int threads = 1;
-  double budget = 0;  // seconds; 0: no limit
+  double budget = 0;   // seconds; 0: no limit
+  double timeout = 0;  // as the user gave it, for the command that repeats a case; settings has it too
 };
 
 // What came of a job. A case that does not fit the machine is `refused`: its record is unrun and says why.
 struct Judged {
   Job job;
   Record record;
-  double max_waste = -1;  // the limit it was judged with
+  Limits limits;  // with which it was judged
   bool refused = false;
 };
 

@@ -75,7 +75,7 @@ void print_examples(const std::vector<Judged>& judged, Paint paint) {
     const Status status = j.record.verdict.status;
     if (status == Status::pass || seen[static_cast<int>(status)]) continue;
     seen[static_cast<int>(status)] = true;
-    fmt::print("\n{}", describe(j.record, repeat(j.record.line, j.record.backend, j.max_waste), paint));
+    fmt::print("\n{}", describe(j.record, repeat(j.record, j.limits), paint));
   }
 }
 
@@ -90,7 +90,8 @@ void sweep_backend(const Flags& flags, const Mesh& mesh, const Swept& swept, con
                         {backend},
                         settings(flags.running),
                         flags.running.jobs,
-                        parse_budget(flags.running.budget)};
+                        parse_budget(flags.running.budget),
+                        flags.running.timeout};
   run(
       session, jobs,
       [&](Judged&& one) {
@@ -125,9 +126,11 @@ void add_sweep(CLI::App& app, int& code) {
   auto flags = std::make_shared<Flags>();
   CLI::App* sweep = app.add_subcommand("sweep", "Judge one case over many meshes, and say where it fails");
   sweep->add_option("case", flags->line, "One line of text; its arrays stay as they are")->required();
-  sweep->add_option("--axis", flags->axes, "Sizes of an axis: dp=1,2,4 (may repeat)");
+  sweep->add_option("--axis", flags->axes, "Sizes of an axis: dp=1,2,4 (may repeat)")
+      ->allow_extra_args(false);
   sweep->add_option("--meshes", flags->devices, "Every mesh of this many devices: 8, or 4,8,16")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 20));
   add_running(*sweep, flags->running);
   add_output(*sweep, flags->output);

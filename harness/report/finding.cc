@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace plumb {
 namespace {
 
@@ -60,9 +62,16 @@ std::string shell_quoted(std::string_view text) {
   return quoted + "'";
 }
 
-std::string repeat(const std::string& line, const std::string& backend, double max_waste) {
-  const std::string limit = max_waste < 0 ? "" : fmt::format("--max-waste {} ", max_waste);
-  return fmt::format("plumb run --backend {} {}{}", shell_quoted(backend), limit, shell_quoted(line));
+std::string repeat(const Record& r, const Limits& limits) {
+  const auto found = [&](Status status) {
+    return std::ranges::count(r.verdict.facts, status, &Fact::status) > 0;
+  };
+  std::string flags;
+  if (found(Status::wasteful) && limits.max_waste >= 0)
+    flags += fmt::format("--max-waste {} ", limits.max_waste);
+  if (found(Status::unstable) && limits.reruns > 0) flags += fmt::format("--reruns {} ", limits.reruns);
+  if (found(Status::hung) && limits.timeout > 0) flags += fmt::format("--timeout {} ", limits.timeout);
+  return fmt::format("plumb run --backend {} {}{}", shell_quoted(r.backend), flags, shell_quoted(r.line));
 }
 
 }  // namespace plumb

@@ -18,8 +18,15 @@ std::string describe(const Record&, const std::string& again, Paint);
 // The facts alone, a line each.
 std::string facts(const Verdict&);
 
-// The command that runs this case on this backend; max_waste is given where it is not negative.
-std::string repeat(const std::string& line, const std::string& backend, double max_waste);
+// What decided a verdict beside the case and the backend.
+struct Limits {
+  double max_waste = -1;  // negative: none
+  int reruns = 0;
+  double timeout = 0;  // 0: the defaults
+};
+
+// The command that shows this verdict again: with the limit that decided it, and no other.
+std::string repeat(const Record&, const Limits&);
 
 std::string shell_quoted(std::string_view);  // as it is where no shell would change it
 
