@@ -20,6 +20,16 @@ std::int64_t last_device(const Ranks& ranks) {
   return -1;
 }
 
+// The first device's block and that of another that holds something else; whether there is one.
+bool exchange(Ranks& ranks) {
+  for (std::int64_t device = 1; device < ranks.devices(); ++device)
+    if (size(ranks, device) == size(ranks, 0) && ranks.slice(device) != ranks.slice(0)) {
+      std::swap_ranges(ranks.block(0), ranks.block(0) + size(ranks, 0), ranks.block(device));
+      return true;
+    }
+  return false;
+}
+
 std::byte* last_element(Ranks& ranks, std::int64_t device) {
   return ranks.block(device) + size(ranks, device) - width(ranks);
 }
@@ -43,12 +53,21 @@ void leave_poison(Moment moment, Ranks& ranks) {
 }
 
 void swap_blocks(Moment moment, Ranks& ranks) {
-  if (moment != Moment::result) return;
-  for (std::int64_t device = 1; device < ranks.devices(); ++device)
-    if (size(ranks, device) == size(ranks, 0) && ranks.slice(device) != ranks.slice(0)) {
-      std::swap_ranges(ranks.block(0), ranks.block(0) + size(ranks, 0), ranks.block(device));
-      return;
-    }
+  if (moment == Moment::result) exchange(ranks);
+}
+
+BlockFault pair_others() {
+  return [done = false](Moment moment, Ranks& ranks) mutable {
+    if (moment == Moment::ready) done = done || exchange(ranks);
+    if (moment == Moment::multiplied) done = false;
+  };
+}
+
+void misalign_part(Moment moment, Ranks& ranks) {
+  const std::int64_t device = last_device(ranks);
+  if (moment != Moment::multiplied || device < 0) return;
+  const std::int64_t half = ranks.elements(device) / 2 * width(ranks);
+  std::rotate(ranks.block(device), ranks.block(device) + half, ranks.block(device) + size(ranks, device));
 }
 
 void add_one_ulp(Moment moment, Ranks& ranks) {

@@ -10,6 +10,7 @@ namespace plumb {
 using BlockFault = std::function<void(Moment, Ranks&)>;
 
 void zero_operand(Moment, Ranks&);      // the last element of each operand of a product is taken for zero
+void misalign_part(Moment, Ranks&);     // a part of a product is half a block off, row n on row 0
 void multiply_padding(Moment, Ranks&);  // the device with the shortest block multiplies padding, which is NaN
 void leave_poison(Moment, Ranks&);      // one element of the result was never written
 void swap_blocks(Moment, Ranks&);       // two devices have each other's block
@@ -18,6 +19,9 @@ void shift_short(Moment, Ranks&);       // blocks shorter than the first are off
 void truncate_moves(Moment, Ranks&);    // elements pass through half their bytes
 void negate_zeros(Moment, Ranks&);      // the last device has -0 for 0
 void change_replica(Moment, Ranks&);    // the last bit of the last device's first element differs
+
+// Two devices have each other's block of one operand.
+BlockFault pair_others();
 
 // A block of the case before is handed over, where one of its size is left.
 BlockFault stale_block();

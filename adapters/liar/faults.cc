@@ -65,6 +65,8 @@ const std::vector<Fault>& table() {
     {"drops-kept", "forgets what a device holds already: a permute without the pairs i to i", "wrong", "", {"on x=2,y=2: reshard f32[8@x.y] -> f32[8@y.x]"}, plan(drop_kept)},
     {"stale-block", "returns a block of the case before", "wrong", "", {"on x=4: reshard f32[8] -> f32[8@x] seed=1", "on x=4: reshard f32[8] -> f32[8@x] seed=2"}, block(stale_block())},
     {"zeroes-operand", "takes the last element of an operand for zero: a lost term", "wrong", "", {matmul}, block(zero_operand)},
+    {"pairs-others", "multiplies operand blocks that do not belong together", "wrong", "", {"on x=2: einsum mk,kn->mn f32[4,8@x] f32[8@x,4] -> f32[4,4]"}, block(pair_others())},
+    {"misaligns-part", "adds one part of a product half a block off: a row to another row", "wrong", "", {"on x=2: einsum mk,kn->mn f32[8,8@x] f32[8@x,4] -> f32[8@x,4]"}, block(misalign_part)},
     {"transposes-operand", "takes a square operand for its transpose", "wrong", "", {matmul}, plan(transpose_operand)},
     {"shifts-boundary", "gives the first row of the second group to the first", "wrong", "", {"on x=2: grouped fwd f32[8@x,4] f32[2,4,4] sizes=3,5 -> f32[8@x,4]"}, plan(shift_boundary)},
     {"groups-the-tail", "multiplies rows that belong to no group by the last one's weights", "wrong", "", {forward}, plan(group_the_tail)},
@@ -76,6 +78,7 @@ const std::vector<Fault>& table() {
     {"changes-reruns", "every second run of a case ends in another bit", "unstable", "--reruns 1", {gather}, reply(change_reruns())},
 
     {"gathers-everything", "moves by way of the whole array on every device", "wasteful", "--max-waste 1", {swap}, plan(gather_everything)},
+    {"gathers-operands", "multiplies whole operands on every device", "wasteful", "--max-waste 1", {matmul}, plan(gather_operands)},
     {"reduces-zeros", "adds zeros to a finished result", "wasteful", "--max-waste 1", {"on x=2,y=2: reshard f32[8@x] -> f32[8@y]"}, plan(reduce_zeros)},
     {"copies-twice", "moves every cell twice", "wasteful", "--max-waste 1", {gather}, plan(copy_twice)},
   };

@@ -1,6 +1,7 @@
 #include "adapters/liar/plan_faults.h"
 
 #include <algorithm>
+#include <array>
 
 namespace plumb {
 namespace {
@@ -178,9 +179,23 @@ void gather_everything(Plan& plan) {
   const Leg& last = plan.legs.back();
   Spec whole = last.from;
   for (Dim& dim : whole.dims) dim.axes.clear();
+  whole.unfinished = last.to.unfinished;
   const auto legs = by_way_of(plan, {last.from, whole, last.to});
   plan.legs.pop_back();
   plan.legs.insert(plan.legs.end(), legs.begin(), legs.end());
+}
+
+void gather_operands(Plan& plan) {
+  if (!plan.product) return;
+  const std::array<Spec*, 2> specs = {&plan.product->lhs_spec, &plan.product->rhs_spec};
+  for (std::size_t i = 0; i < 2; ++i) {
+    for (Dim& dim : specs[i]->dims) dim.axes.clear();
+    plan.inputs[i] = by_way_of(plan, {plan.operands[i], *specs[i]});
+  }
+  Spec& out = plan.product->out_spec;
+  out.unfinished.clear();
+  for (Dim& dim : out.dims) dim.axes.clear();
+  plan.legs[0] = direct(plan.mesh, out, plan.legs[0].to, plan.rule);
 }
 
 void reduce_zeros(Plan& plan) {

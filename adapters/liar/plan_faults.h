@@ -30,7 +30,8 @@ void ignore_ids(Plan&);  // takes device p to be at position p
 void other_rule(Plan&);  // cuts nested for flat and flat for nested
 
 // Cost.
-void gather_everything(Plan&);  // goes by way of the whole array on every device
+void gather_everything(Plan&);  // goes by way of the whole array, finished, on every device
+void gather_operands(Plan&);    // multiplies the whole operands on every device
 void reduce_zeros(Plan&);       // splits the result into itself and zeros, and adds them up again
 void copy_twice(Plan&);         // copies every cell twice
 
