@@ -2,6 +2,7 @@
 
 import gc
 import math
+import os
 import sys
 import time
 
@@ -42,8 +43,7 @@ class Backend:
         devices = layout.devices()
         return {
             "name": f"jax@{jax.__version__}",
-            "versions": {"jax": jax.__version__, "jaxlib": jaxlib.__version__, "numpy": numpy.__version__,
-                         "python": sys.version.split()[0]},
+            "versions": versions(),
             "devices": {"count": len(devices), "kind": devices[0].device_kind},
             "capabilities": {
                 "ops": ["reshard", "einsum", "grouped"], "dtypes": list(layout.DTYPES), "rules": ["flat"],
@@ -87,6 +87,14 @@ class Backend:
         if self.cases % CASES_BETWEEN_CLEANUPS == 0:
             jax.clear_caches()
             gc.collect()
+
+
+def versions():
+    found = {"jax": jax.__version__, "jaxlib": jaxlib.__version__, "numpy": numpy.__version__,
+             "python": sys.version.split()[0]}
+    if flags := os.environ.get("XLA_FLAGS", "").strip():
+        found["XLA_FLAGS"] = flags  # they change what is judged
+    return found
 
 
 def collectives(compiled, case):
