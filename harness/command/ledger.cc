@@ -32,7 +32,7 @@ void take(Ledger& ledger, const Cases& cases, Judged&& judged) {
     fmt::print(stderr, "plumb: refused: {}\n", record.verdict.facts.front().text);
   } else if (finding(record.verdict.status)) {
     ++ledger.progress.findings;
-    if (!ledger.quiet) {
+    if (ledger.say_findings) {
       clear();
       fmt::print("{}", describe(record, again, ledger.paint));
       if (const std::string& note = row_of(cases, judged.job.number).note; !note.empty())
@@ -61,7 +61,7 @@ void recall(Ledger& ledger, const std::string& suite, const Record& record) {
 }
 
 void tick(Ledger& ledger, double seconds) {
-  if (seconds < 1 || ledger.quiet || isatty(STDERR_FILENO) != 1) return;
+  if (seconds < 1 || !ledger.show_progress || isatty(STDERR_FILENO) != 1) return;
   ledger.progress.seconds = seconds;
   draw_progress(ledger.progress);
   drawn = true;

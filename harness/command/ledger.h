@@ -18,7 +18,7 @@ namespace plumb {
 
 struct Ledger {
   Paint paint;
-  bool quiet = false;
+  bool say_findings = true, show_progress = true;
   bool keep_junit = false;
   std::unique_ptr<Journal> journal;  // null: nothing is recorded
   nlohmann::json environment;
@@ -28,7 +28,8 @@ struct Ledger {
   std::int64_t refused = 0;  // cases that do not fit this machine
 };
 
-// Writes it to the record first, then says it. Throws std::system_error: the record's disk is full.
+// Writes it to the record first, then says it where findings are to be said. Throws std::system_error: the
+// record's disk is full.
 void take(Ledger&, const Cases&, Judged&&);
 
 // A job that the budget, or Ctrl-C, left over.

@@ -147,6 +147,20 @@ TEST(Finding, ItsCommandRepeatsIt) {
   }
 }
 
+TEST(Sweep, SaysInWordsWhereItFails) {
+  const Folder folder;
+  const std::string line = "'on dp=2,fsdp=2,tp=2: reshard f32[16,8@tp]+dp.fsdp -> f32[16@fsdp,8@tp]'";
+  const Ran ran = run_tool(folder, "sweep " + line +
+                                       " --axis dp=1,2,4 --axis fsdp=1,2,3 --record r.jsonl "
+                                       "--backend liar,fault=leaves-one-axis");
+  EXPECT_EQ(ran.code, 1) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("wrong on 6 of 9 meshes: exactly when dp >= 2\n"));
+  EXPECT_EQ(records(folder.path / "r.jsonl").size(), 9);
+  const Ran honest = run_tool(folder, "sweep " + line + " --meshes 4,8");
+  EXPECT_EQ(honest.code, 0) << honest.err;
+  EXPECT_THAT(honest.out, HasSubstr("pass on all 16 meshes"));
+}
+
 TEST(Shards, AreDisjointAndTogetherTheWhole) {
   const Folder folder;
   const std::string run = "run --suite grouped --quiet --record ";

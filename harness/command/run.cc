@@ -71,7 +71,8 @@ void finish(Ledger& ledger, const Flags& flags, double seconds) {
 
 Ledger ledger_of(const Flags& flags) {
   Ledger ledger{paint_for(flags.output.color, STDOUT_FILENO),
-                flags.output.quiet,
+                !flags.output.quiet,
+                !flags.output.quiet,
                 !flags.junit.empty(),
                 nullptr,
                 environment(),

@@ -1,5 +1,6 @@
 #include "harness/command/session.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -20,7 +21,7 @@ using Clock = std::chrono::steady_clock;
 // What the threads of a run share.
 struct Shared {
   const Session& session;
-  const std::vector<Job>& jobs;
+  const std::vector<Job> jobs;
   const std::function<void(Judged&&)>& judged;
   Clock::time_point begin = Clock::now();
   std::atomic<std::size_t> next{0};
@@ -61,6 +62,11 @@ Judged judge_one(const Session& session, const Job& job, Subjects& subjects) {
   }
 }
 
+std::vector<Job> by_devices(const Cases& cases, std::vector<Job> jobs) {
+  std::ranges::stable_sort(jobs, {}, [&](const Job& job) { return devices(mesh_of(cases, job.number)); });
+  return jobs;
+}
+
 bool over(const Shared& shared) {
   const double limit = shared.session.budget;
   return limit > 0 && std::chrono::duration<double>(Clock::now() - shared.begin).count() > limit;
@@ -96,7 +102,7 @@ void thread_main(Shared& shared) {
 
 void run(const Session& session, const std::vector<Job>& jobs, const std::function<void(Judged&&)>& judged,
          const std::function<void()>& tick) {
-  Shared shared{session, jobs, judged};
+  Shared shared{session, by_devices(session.cases, jobs), judged};
   const int threads = static_cast<int>(std::min<std::size_t>(session.threads, jobs.size()));
   shared.running = threads;
   std::vector<std::jthread> pool;

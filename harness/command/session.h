@@ -35,9 +35,10 @@ struct Judged {
   bool refused = false;
 };
 
-// Calls `judged` for each job as it ends, one call at a time, and `tick` a few times a second. Jobs that
-// the budget leaves over are not reported. Throws Interrupted, and whatever `judged` throws, once every
-// thread has ended; no backend is left.
+// Small meshes go first: a program that serves only meshes of one size is started least often, and the
+// smallest example of a finding comes first. Calls `judged` for each job as it ends, one call at a time, and
+// `tick` a few times a second. Jobs that the budget leaves over are not reported. Throws Interrupted, and
+// whatever `judged` throws, once every thread has ended; no backend is left.
 void run(const Session&, const std::vector<Job>&, const std::function<void(Judged&&)>& judged,
          const std::function<void()>& tick);
 

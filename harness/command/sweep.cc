@@ -3,14 +3,16 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <chrono>
 #include <memory>
 
+#include "harness/backend/interrupt.h"
 #include "harness/command/command.h"
 #include "harness/command/flags.h"
-#include "harness/command/session.h"
+#include "harness/command/ledger.h"
+#include "harness/record/environment.h"
 #include "harness/report/finding.h"
 #include "harness/report/progress.h"
-#include "harness/report/tally.h"
 #include "harness/sweep/grid.h"
 #include "reference/words/text.h"
 
@@ -18,7 +20,7 @@ namespace plumb {
 namespace {
 
 struct Flags {
-  std::string line;
+  std::string line, record;
   std::vector<std::string> axes;
   std::vector<std::int64_t> devices;
   Running running;
@@ -79,45 +81,58 @@ void print_examples(const std::vector<Judged>& judged, Paint paint) {
   }
 }
 
-void sweep_backend(const Flags& flags, const Mesh& mesh, const Swept& swept, const std::string& backend,
-                   Tally& tally) {
-  const Paint paint = paint_for(flags.output.color, STDOUT_FILENO);
+// The grid of one backend. Ctrl-C leaves its cells unrun; whether it came.
+bool sweep_backend(const Flags& flags, const Session& session, const Swept& swept, Ledger& ledger) {
   std::vector<Job> jobs;
   for (std::size_t i = 0; i < swept.places.size(); ++i) jobs.push_back({static_cast<std::int64_t>(i), 0});
   std::vector<Cell> cells = swept.cells;
   std::vector<Judged> judged;
-  const Session session{swept.cases,
-                        {backend},
-                        settings(flags.running),
-                        flags.running.jobs,
-                        parse_budget(flags.running.budget),
-                        flags.running.timeout};
-  run(
-      session, jobs,
-      [&](Judged&& one) {
-        cells[swept.places[one.job.number]].status = one.record.verdict.status;
-        judged.push_back(std::move(one));
-      },
-      [] {});
+  ledger.progress = {0, static_cast<std::int64_t>(jobs.size()), 0, 0};
+  const auto begin = std::chrono::steady_clock::now();
+  bool cut_short = false;
+  try {
+    run(
+        session, jobs,
+        [&](Judged&& one) {
+          cells[swept.places[one.job.number]].status = one.record.verdict.status;
+          judged.push_back(one);
+          take(ledger, session.cases, std::move(one));
+        },
+        [&] {
+          tick(ledger, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+        });
+  } catch (const Interrupted&) {
+    cut_short = true;
+  }
   std::ranges::sort(judged, {}, [](const Judged& j) { return j.job.number; });
-  for (const Judged& j : judged) add(tally, "sweep", j.record.backend, j.record.verdict);
-  fmt::print("{}\n{}\n{}", judged.empty() ? backend : judged[0].record.backend, grid(mesh, cells, paint),
-             in_words(mesh, cells));
-  if (!flags.output.quiet) print_examples(judged, paint);
+  if (isatty(STDERR_FILENO) == 1) clear_progress();
+  const Mesh mesh = parse_case(flags.line).mesh;
+  fmt::print("\n{}\n{}\n{}", judged.empty() ? session.backends[0] : judged[0].record.backend,
+             grid(mesh, cells, ledger.paint), in_words(mesh, cells));
+  if (!flags.output.quiet) print_examples(judged, ledger.paint);
+  std::fflush(stdout);
+  return cut_short;
 }
 
 int sweep_command(const Flags& flags) {
   const Case c = parse_case(flags.line);
+  const double budget = parse_budget(flags.running.budget);
   const Swept swept = swept_of(c, meshes_of(flags, c.mesh));
   const std::vector<std::string> backends = backends_of(flags.running);
   resolved_names(backends);
-  Tally tally;
+  Ledger ledger;
+  ledger.paint = paint_for(flags.output.color, STDOUT_FILENO);
+  ledger.say_findings = false;
+  ledger.show_progress = !flags.output.quiet;
+  ledger.environment = environment();
+  if (!flags.record.empty()) ledger.journal = std::make_unique<Journal>(flags.record);
   fmt::print("{}\n", print(c));
   for (const std::string& backend : backends) {
-    fmt::print("\n");
-    sweep_backend(flags, c.mesh, swept, backend, tally);
+    const Session session{swept.cases,        {backend}, settings(flags.running),
+                          flags.running.jobs, budget,    flags.running.timeout};
+    if (sweep_backend(flags, session, swept, ledger)) return 130;
   }
-  return exit_code(tally);
+  return exit_code(ledger.tally);
 }
 
 }  // namespace
@@ -133,6 +148,7 @@ void add_sweep(CLI::App& app, int& code) {
       ->allow_extra_args(false)
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 20));
   add_running(*sweep, flags->running);
+  sweep->add_option("--record", flags->record, "Append a JSON line for each mesh");
   add_output(*sweep, flags->output);
   sweep->callback([flags, &code] { code = sweep_command(*flags); });
 }

@@ -87,6 +87,14 @@ TEST_F(JournalTest, LeavesForeignFilesAlone) {
   }
 }
 
+// What is published can be read.
+TEST(Results, AreRecords) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(PLUMB_RESULTS))
+    if (entry.path().extension() == ".jsonl") {
+      EXPECT_NO_THROW(read_records(entry.path())) << entry.path();
+    }
+}
+
 TEST(JournalOfADevice, AFullDiskIsOurFailure) {
   Journal journal("/dev/full");
   EXPECT_THROW(journal.append(record("one"), {}), std::system_error);

@@ -48,18 +48,32 @@ Cases cases_of(std::vector<Row> rows) {
 
 std::int64_t count(const Cases& cases) { return cases.ends.empty() ? 0 : cases.ends.back(); }
 
-Case nth(const Cases& cases, std::int64_t n) {
+namespace {
+
+// The pattern that case n is of, and its number there.
+struct Found {
+  const Pattern& pattern;
+  std::int64_t n;
+};
+
+Found find(const Cases& cases, std::int64_t n) {
   const std::size_t g = group_of(cases, n);
   const Group& group = cases.groups[g];
   if (g > 0) n -= cases.ends[g - 1];
   if (!group.picked.empty()) n = group.picked[n];
-  for (const Pattern& p : group.patterns) {
-    if (n < count(p)) return nth(p, n);
-    n -= count(p);
-  }
-  assert(false);
-  return {};
+  std::size_t p = 0;
+  for (; n >= count(group.patterns[p]); ++p) n -= count(group.patterns[p]);
+  return {group.patterns[p], n};
 }
+
+}  // namespace
+
+Case nth(const Cases& cases, std::int64_t n) {
+  const Found found = find(cases, n);
+  return nth(found.pattern, found.n);
+}
+
+const Mesh& mesh_of(const Cases& cases, std::int64_t n) { return find(cases, n).pattern.like.mesh; }
 
 const Row& row_of(const Cases& cases, std::int64_t n) { return cases.groups[group_of(cases, n)].row; }
 

@@ -27,5 +27,6 @@ Cases cases_of(std::vector<Row> rows);
 std::int64_t count(const Cases&);
 Case nth(const Cases&, std::int64_t n);
 const Row& row_of(const Cases&, std::int64_t n);
+const Mesh& mesh_of(const Cases&, std::int64_t n);
 
 }  // namespace plumb
