@@ -86,6 +86,15 @@ class Answers(Worker):
                                        [a.ravel(), b.ravel()])
                     self.check(reply, a @ b)
 
+    def test_a_chain_passes_through_its_inner_layouts(self):
+        for style in ("auto", "explicit"):
+            driver = self.start(style=style)
+            direct, chain = (driver.run(reshard("f32[8,8@x]", *more, "f32[8,8@x]"), [list(range(64))])
+                             for more in ((), ("f32[8@x,8]",)))
+            self.check(chain, np.arange(64.0).reshape(8, 8))
+            self.assertEqual([e["kind"] for e in direct["trace"]], [])
+            self.assertEqual([e["kind"] for e in chain["trace"]], ["all-to-all", "all-to-all"])
+
     def test_grouped(self):
         x, w = np.arange(32.0).reshape(8, 4) % 7, np.arange(24.0).reshape(2, 4, 3) % 5
         y = np.concatenate([x[:3] @ w[0], x[3:] @ w[1]])
