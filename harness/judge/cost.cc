@@ -20,7 +20,7 @@ std::vector<AxisId> axes_named(const Mesh& mesh, const std::vector<std::string>&
 }  // namespace
 
 std::int64_t moved(const Mesh& mesh, const Collective& step) {
-  if (step.moved) return *step.moved * step.times;
+  if (step.moved) return *step.moved;  // of all times
   const auto priced = [&](std::int64_t n) { return price(step.kind, n, step.in, step.out); };
   std::int64_t sum = 0;
   if (!step.pairs.empty() || step.kind == "collective-permute") {
