@@ -79,7 +79,9 @@ Journal::Journal(const std::string& path) : path_(path) {
   try {
     if (!regular(file_)) return;
     if (flock(file_, LOCK_EX | LOCK_NB) != 0)
-      throw BadInput(fmt::format("{}: another run is writing to this record", path));
+      throw BadInput(
+          fmt::format("{}: {}", path,
+                      errno == EWOULDBLOCK ? "another run is writing to this record" : std::strerror(errno)));
     before_ = parse_records(contents(file_, path), path);
     if (before_.torn && ftruncate(file_, static_cast<off_t>(before_.whole_bytes)) != 0)
       throw BadInput(fmt::format("{}: {}", path, std::strerror(errno)));

@@ -25,14 +25,21 @@ Bits complement(Bits a) {
   return a;
 }
 
-// The first `size` of `from` on whose meshes all hold exactly where `here` is; each holds there.
-bool find(const std::vector<const Atom*>& from, const Bits& here, std::size_t size, const Bits& so_far,
-          std::size_t begin, std::vector<const Atom*>& chosen) {
-  if (size == 0) return so_far == here;
-  for (std::size_t i = begin; i < from.size(); ++i) {
-    chosen.push_back(from[i]);
-    if (find(from, here, size - 1, both(so_far, from[i]->holds), i + 1, chosen)) return true;
-    chosen.pop_back();
+// A search for atoms that hold together on exactly the meshes of `here`; each of `from` holds there.
+struct Search {
+  const std::vector<const Atom*>& from;
+  const Bits& here;
+  std::vector<const Atom*> chosen;
+};
+
+// Adds `size` more to what is chosen, the first of them at or after `begin`. `so_far` is where all of the
+// chosen hold.
+bool find(Search& search, std::size_t size, const Bits& so_far, std::size_t begin) {
+  if (size == 0) return so_far == search.here;
+  for (std::size_t i = begin; i < search.from.size(); ++i) {
+    search.chosen.push_back(search.from[i]);
+    if (find(search, size - 1, both(so_far, search.from[i]->holds), i + 1)) return true;
+    search.chosen.pop_back();
   }
   return false;
 }
@@ -55,11 +62,11 @@ std::optional<std::string> shortest(const Choice& from, const Bits& here, std::s
                                     std::size_t most) {
   constexpr std::size_t most_or = 3;
   const Bits nowhere = complement(here), everywhere(here.size(), true);
-  std::vector<const Atom*> chosen;
+  Search implied{from.implied, here, {}}, implying{from.implying, nowhere, {}};
   for (std::size_t size = least; size <= most; ++size) {
-    if (find(from.implied, here, size, everywhere, 0, chosen)) return joined(chosen, "and");
-    if (size > 1 && size <= most_or && find(from.implying, nowhere, size, everywhere, 0, chosen))
-      return joined(chosen, "or");
+    if (find(implied, size, everywhere, 0)) return joined(implied.chosen, "and");
+    if (size > 1 && size <= most_or && find(implying, size, everywhere, 0))
+      return joined(implying.chosen, "or");
   }
   return std::nullopt;
 }

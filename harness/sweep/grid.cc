@@ -48,9 +48,14 @@ std::string list(const Mesh& mesh, const std::vector<Cell>& cells, Paint paint) 
   return text;
 }
 
-// One grid: `down` and `across` vary, the other axes have one size.
-std::string one_grid(const Mesh& mesh, const std::vector<const Cell*>& cells, std::size_t down,
-                     std::size_t across, Paint paint) {
+// The axes that make a grid.
+struct Sides {
+  std::size_t down, across;
+};
+
+// One grid: the other axes have one size.
+std::string one_grid(const Mesh& mesh, const std::vector<const Cell*>& cells, Sides sides, Paint paint) {
+  const auto [down, across] = sides;
   std::map<std::int64_t, std::map<std::int64_t, const Cell*>> rows;
   std::set<std::int64_t> columns;
   for (const Cell* c : cells) rows[c->sizes[down]][c->sizes[across]] = c, columns.insert(c->sizes[across]);
@@ -87,7 +92,7 @@ std::string grid(const Mesh& mesh, const std::vector<Cell>& cells, Paint paint) 
   const std::vector<std::size_t> axes = varying(mesh, cells);
   if (axes.size() < 2 || !full(cells, axes)) return list(mesh, cells, paint);
   // The two axes named last make the grid, the others the pages.
-  const std::size_t down = axes[axes.size() - 2], across = axes.back();
+  const Sides sides{axes[axes.size() - 2], axes.back()};
   const std::vector<std::size_t> others(axes.begin(), axes.end() - 2);
   std::map<Sizes, std::vector<const Cell*>> pages;
   for (const Cell& c : cells) {
@@ -99,7 +104,7 @@ std::string grid(const Mesh& mesh, const std::vector<Cell>& cells, Paint paint) 
   for (const auto& [page, members] : pages) {
     if (!others.empty())
       text += fmt::format("{}{}\n", text.empty() ? "" : "\n", label(mesh, members[0]->sizes, others));
-    text += one_grid(mesh, members, down, across, paint);
+    text += one_grid(mesh, members, sides, paint);
   }
   return text;
 }
