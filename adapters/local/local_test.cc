@@ -89,6 +89,7 @@ TEST(Local, IsRightOnTheseLines) {
            "on dp=2,fsdp=4,tp=2: einsum bsh,bsf->hf f32[8@dp.fsdp,2,4] f32[8@dp.fsdp,2,6@tp] -> "
            "f32[4,6@tp]+dp.fsdp -> f32[4@fsdp,6@tp]",
            "on x=11: reshard f32[7@x,2] -> f32[7,2@x]",
+           "on x=256,y=256: reshard f32[64@x]+y -> f32[64@y]",
        })
     for (Style style : {Style::direct, Style::ring}) EXPECT_TRUE(right(parse_case(line), style));
 }
