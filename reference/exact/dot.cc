@@ -39,26 +39,29 @@ PLUMB_CLONES Sum2 cascade(const Pair& p) {
 }
 
 // Products, and what their rounding cut off, a stretch at a time.
-constexpr std::int64_t kStretch = 64;
+struct Stretch {
+  static constexpr std::int64_t most = 64;
+  alignas(64) double product[most], rest[most];
+  std::int64_t count;
+};
 
-PLUMB_INLINE void multiply(const Pair& p, std::int64_t from, std::int64_t count, double* product,
-                           double* rest) {
-  for (std::int64_t k = 0; k < count; ++k) {
+PLUMB_INLINE void multiply(const Pair& p, std::int64_t from, Stretch& s) {
+  s.count = std::min(Stretch::most, p.length - from);
+  for (std::int64_t k = 0; k < s.count; ++k) {
     const double a = p.a[from + k], b = p.b[from + k];
-    product[k] = a * b;
-    rest[k] = std::fma(a, b, -product[k]);
+    s.product[k] = a * b;
+    s.rest[k] = std::fma(a, b, -s.product[k]);
   }
 }
 
 PLUMB_CLONES Sum2 compensated(const Pair& p, double bound) {
-  alignas(64) double product[kStretch], rest[kStretch];
+  Stretch s;
   Lanes hi = Lanes{}, lo = Lanes{};
-  for (std::int64_t from = 0; from < p.length; from += kStretch) {
-    const std::int64_t count = std::min(kStretch, p.length - from);
-    multiply(p, from, count, product, rest);
-    for (std::int64_t k = 0; k < count; k += 8) {
+  for (std::int64_t from = 0; from < p.length; from += Stretch::most) {
+    multiply(p, from, s);
+    for (std::int64_t k = 0; k < s.count; k += 8) {
       Lanes term, cut;
-      read(term, product + k), read(cut, rest + k);
+      read(term, s.product + k), read(cut, s.rest + k);
       const Lanes sum = hi + term, part = sum - hi;
       lo += ((hi - (sum - part)) + (term - part)) + cut;
       hi = sum;

@@ -105,10 +105,16 @@ PLUMB_INLINE void turn8(const double* from, double* to, std::int64_t stride) {
   for (int i = 0; i < 8; ++i) std::memcpy(to + i * stride, &b[i], sizeof(Lanes));
 }
 
-PLUMB_CLONES void turn(const double* tile, std::int64_t rows, std::int64_t cols, double* to,
-                       std::int64_t stride) {
-  for (std::int64_t i = 0; i < rows; i += 8)
-    for (std::int64_t k = 0; k < cols; k += 8) turn8(tile + k * kTile + i, to + i * stride + k, stride);
+// Rows and columns are multiples of 8.
+struct Target {
+  double* to;
+  std::int64_t rows, cols, stride;
+};
+
+PLUMB_CLONES void turn(const double* tile, const Target& t) {
+  for (std::int64_t i = 0; i < t.rows; i += 8)
+    for (std::int64_t k = 0; k < t.cols; k += 8)
+      turn8(tile + k * kTile + i, t.to + i * t.stride + k, t.stride);
 }
 
 // One element of each row lies dense, as in the columns of a row-major matrix: tiles are turned.
@@ -122,7 +128,7 @@ void read_turned(const Matrix& m, std::int64_t begin, std::int64_t end, Lines& l
         decode(m.dtype, m.data + (i * m.row_stride + (k + c) * m.col_stride) * bytes, rows, tile + c * kTile);
       double* to = lines.values + i * lines.stride + k;
       const std::int64_t whole_rows = rows & -8, whole_cols = cols & -8;
-      turn(tile, whole_rows, whole_cols, to, lines.stride);
+      turn(tile, {to, whole_rows, whole_cols, lines.stride});
       for (std::int64_t r = 0; r < rows; ++r)
         for (std::int64_t c = r < whole_rows ? whole_cols : 0; c < cols; ++c)
           to[r * lines.stride + c] = tile[c * kTile + r];
