@@ -81,6 +81,8 @@ const Bad table[] = {
     {"run --suite smoke --resume",                      "", "--resume needs the --record",                  2},
     {"run --suite smoke --against missing.jsonl",       "", "missing.jsonl: No such file",                  2},
     {"run --suite smoke --junit missing/j.xml",         "", "missing/j.xml: No such file",                  2},
+    {"run --suite smoke --waivers missing.txt",         "", "missing.txt: No such file",                    2},
+    {"run --suite smoke --waivers text.txt",            "", "text.txt:1: expected ': '",                    2},
     // sweeps, and the rest
     {"sweep 'on x=2: reshard f32[8@x] -> f32[8]'",      "", "sweep over what?",                             2},
     {"sweep 'on x=2: reshard f32[8@x] -> f32[8]' --axis y=2", "", "the case is on x=2",                     2},

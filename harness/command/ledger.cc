@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "harness/report/finding.h"
+#include "reference/words/text.h"
 
 namespace plumb {
 namespace {
@@ -20,12 +21,13 @@ double seconds(const Times& t) { return t.fill + t.reference + t.backend + t.jud
 }  // namespace
 
 void take(Ledger& ledger, const Cases& cases, Judged&& judged) {
-  const Record& record = judged.record;
+  Record& record = judged.record;
+  const std::string again = repeat(record, judged.limits);
+  if (!ledger.waivers.empty()) waive(ledger.waivers, nth(cases, judged.job.number), record, today());
   const std::string& suite = row_of(cases, judged.job.number).suite;
   if (ledger.journal && !judged.refused) ledger.journal->append(record, ledger.environment);
   add(ledger.tally, suite, record.backend, record.verdict);
   ++ledger.progress.done;
-  const std::string again = repeat(record, judged.limits);
   if (judged.refused) {
     ++ledger.refused;
     clear();
@@ -53,7 +55,8 @@ void leave(Ledger& ledger, const std::string& suite, const std::string& backend,
     ledger.junit.push_back({suite, backend, line, Status::unrun, "no time was left\n", 0});
 }
 
-void recall(Ledger& ledger, const std::string& suite, const Record& record) {
+void recall(Ledger& ledger, const std::string& suite, Record record) {
+  if (!ledger.waivers.empty()) waive(ledger.waivers, parse_case(record.line), record, today());
   add(ledger.tally, suite, record.backend, record.verdict);
   if (ledger.keep_junit)
     ledger.junit.push_back({suite, record.backend, record.line, record.verdict.status, facts(record.verdict),

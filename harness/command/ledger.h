@@ -13,6 +13,7 @@
 #include "harness/report/paint.h"
 #include "harness/report/progress.h"
 #include "harness/report/tally.h"
+#include "harness/waive/waiver.h"
 
 namespace plumb {
 
@@ -22,21 +23,22 @@ struct Ledger {
   bool keep_junit = false;
   std::unique_ptr<Journal> journal;  // null: nothing is recorded
   nlohmann::json environment;
+  std::vector<Waiver> waivers;
   Tally tally;
   std::vector<JunitCase> junit;
   Progress progress;
   std::int64_t refused = 0;  // cases that do not fit this machine
 };
 
-// Writes it to the record first, then says it where findings are to be said. Throws std::system_error: the
-// record's disk is full.
+// Waives it where a waiver names it, writes it to the record, then says it where findings are said. Throws
+// std::system_error: the record's disk is full.
 void take(Ledger&, const Cases&, Judged&&);
 
 // A job that the budget, or Ctrl-C, left over.
 void leave(Ledger&, const std::string& suite, const std::string& backend, const std::string& line);
 
 // A verdict that the record had before this run: it counts, but is not said again.
-void recall(Ledger&, const std::string& suite, const Record&);
+void recall(Ledger&, const std::string& suite, Record);
 
 // The progress line, on a terminal, from the second second on.
 void tick(Ledger&, double seconds);

@@ -161,6 +161,25 @@ TEST(Sweep, SaysInWordsWhereItFails) {
   EXPECT_THAT(honest.out, HasSubstr("pass on all 16 meshes"));
 }
 
+TEST(Waivers, HoldUntilTheirDateAndWhileTheyAreNeeded) {
+  const Folder folder;
+  const std::string run = "run 'on x=4: reshard f32[8]+x -> f32[8@x]' --backend local ",
+                    liar = "--backend liar,fault=drops-part ";
+  const std::string cases = " for upstream#1: op=reshard is=unfinished\n";
+  write(folder.path / "good", "wrong on liar until 2999-12-31" + cases);
+  write(folder.path / "late", "wrong on liar until 2020-12-31" + cases);
+  write(folder.path / "other", "wrong on local until 2999-12-31" + cases);
+  EXPECT_EQ(run_tool(folder, run + liar).code, 1);
+  const Ran good = run_tool(folder, run + liar + "--waivers good --record r.jsonl");
+  EXPECT_EQ(good.code, 0) << good.err;
+  EXPECT_THAT(good.out, HasSubstr("1 pass, 1 waived"));
+  EXPECT_EQ(run_tool(folder, run + liar + "--waivers good --record r.jsonl --resume").code, 0);
+  EXPECT_EQ(run_tool(folder, run + liar + "--waivers late").code, 1);
+  const Ran other = run_tool(folder, run + "--waivers other");
+  EXPECT_EQ(other.code, 1);
+  EXPECT_THAT(other.err, HasSubstr("other:1: 1 of its cases ran on local and none was wrong"));
+}
+
 TEST(Shards, AreDisjointAndTogetherTheWhole) {
   const Folder folder;
   const std::string run = "run --suite grouped --quiet --record ";

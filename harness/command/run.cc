@@ -27,7 +27,7 @@ struct Flags {
   Selection selection;
   Running running;
   Output output;
-  std::string record, against, junit;
+  std::string record, against, junit, waivers;
   bool resume = false;
 };
 
@@ -70,20 +70,20 @@ void finish(Ledger& ledger, const Flags& flags, double seconds) {
 }
 
 Ledger ledger_of(const Flags& flags) {
-  Ledger ledger{paint_for(flags.output.color, STDOUT_FILENO),
-                !flags.output.quiet,
-                !flags.output.quiet,
-                !flags.junit.empty(),
-                nullptr,
-                environment(),
-                {},
-                {},
-                {},
-                0};
+  Ledger ledger;
+  ledger.paint = paint_for(flags.output.color, STDOUT_FILENO);
+  ledger.say_findings = ledger.show_progress = !flags.output.quiet;
+  ledger.keep_junit = !flags.junit.empty();
+  ledger.environment = environment();
   if (flags.resume && flags.record.empty()) throw BadInput("--resume needs the --record to go on with");
   if (!flags.record.empty()) ledger.journal = std::make_unique<Journal>(flags.record);
   if (ledger.journal && ledger.journal->before().torn)
     fmt::print(stderr, "plumb: {}: its last line was not whole and is cut off\n", flags.record);
+  if (!flags.waivers.empty()) {
+    std::ifstream in(flags.waivers);
+    if (!in) throw BadInput(fmt::format("{}: {}", flags.waivers, std::strerror(errno)));
+    ledger.waivers = read_waivers(in, flags.waivers);
+  }
   if (!flags.junit.empty() && !std::ofstream(flags.junit, std::ios::app))
     throw BadInput(fmt::format("{}: {}", flags.junit, std::strerror(errno)));
   return ledger;
@@ -121,6 +121,15 @@ int run_jobs(const Session& session, const std::vector<Job>& jobs, Ledger& ledge
   return code;
 }
 
+// That of the tally, unless a case did not fit the machine or a waiver has to go.
+int code_of(const Ledger& ledger) {
+  const std::vector<std::string> stale = complaints(ledger.waivers, today());
+  for (const std::string& complaint : stale) fmt::print(stderr, "plumb: {}\n", complaint);
+  const int code = exit_code(ledger.tally);
+  if (code != 0) return code;
+  return !stale.empty() ? 1 : ledger.refused > 0 ? 2 : 0;
+}
+
 int run_command(const Flags& flags) {
   const auto begin = std::chrono::steady_clock::now();
   const double budget = parse_budget(flags.running.budget);
@@ -141,8 +150,7 @@ int run_command(const Flags& flags) {
   const int cut_short = run_jobs(session, jobs, ledger, names);
   finish(ledger, flags, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   if (cut_short != 0) return cut_short;
-  const int code = exit_code(ledger.tally);
-  return code == 0 && ledger.refused > 0 ? 2 : code;
+  return code_of(ledger);
 }
 
 }  // namespace
@@ -156,6 +164,9 @@ void add_run(CLI::App& app, int& code) {
   run->add_option("--record", flags->record, "Append a JSON line for each case");
   run->add_flag("--resume", flags->resume, "Skip what the record has");
   run->add_option("--against", flags->against, "The record that status= looks into");
+  run->add_option(
+      "--waivers", flags->waivers,
+      "Known findings that are accepted, a row each: VERDICT on BACKEND until DATE for ISSUE: CONDITION");
   run->add_option("--junit", flags->junit, "Write JUnit XML");
   add_output(*run, flags->output);
   run->callback([flags, &code] { code = run_command(*flags); });

@@ -1,0 +1,127 @@
+#include "harness/waive/waiver.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <ctime>
+
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+std::string_view take_word(std::string_view line, std::size_t& at) {
+  at = std::min(line.find_first_not_of(' ', at), line.size());
+  const std::size_t begin = at;
+  at = std::min(line.find(' ', at), line.size());
+  return line.substr(begin, at - begin);
+}
+
+void expect(std::string_view line, std::size_t& at, std::string_view word) {
+  const std::string_view have = take_word(line, at);
+  if (have != word) throw bad_input(fmt::format("expected '{}'", word), line, at - have.size());
+}
+
+bool is_date(std::string_view text) {
+  int year = 0;
+  unsigned month = 0, day = 0;
+  char rest = 0;
+  if (text.size() != 10 ||
+      std::sscanf(std::string(text).c_str(), "%4d-%2u-%2u%c", &year, &month, &day, &rest) != 3)
+    return false;
+  return std::chrono::year_month_day(std::chrono::year(year), std::chrono::month(month),
+                                     std::chrono::day(day))
+      .ok();
+}
+
+Waiver parse(std::string_view line) {
+  Waiver w;
+  std::size_t at = 0;
+  const std::size_t colon = line.find(": ");
+  if (colon == line.npos)
+    throw bad_input("expected ': ' and the cases, by the words of --where", line, line.size());
+  const std::string_view head = line.substr(0, colon), status = take_word(head, at);
+  if (const auto named = status_named(status); named && finding(*named))
+    w.status = *named;
+  else
+    throw bad_input("expected a finding, such as wrong", line, 0);
+  expect(head, at, "on");
+  w.backend = take_word(head, at);
+  expect(head, at, "until");
+  w.until = take_word(head, at);
+  if (!is_date(w.until)) throw bad_input("expected a date, YYYY-MM-DD", line, at - w.until.size());
+  expect(head, at, "for");
+  w.issue = take_word(head, at);
+  if (w.issue.empty()) throw bad_input("expected the upstream issue", line, at);
+  if (at != head.size()) throw bad_input("expected ':'", line, at);
+  w.where = parse_where(line.substr(colon + 2));
+  if (w.where.terms.empty())
+    throw bad_input("expected the cases, by the words of --where", line, line.size());
+  if (asks_status(w.where)) throw bad_input("a waiver names its status first", line, colon);
+  return w;
+}
+
+bool names(const Waiver& w, const Case& c, const std::string& backend) {
+  const bool same =
+      backend == w.backend || backend.starts_with(w.backend + ",") || backend.starts_with(w.backend + "@");
+  return same && matches(w.where, c);
+}
+
+}  // namespace
+
+std::vector<Waiver> read_waivers(std::istream& in, const std::string& name) {
+  std::vector<Waiver> waivers;
+  std::string line;
+  for (int number = 1; std::getline(in, line); ++number) {
+    if (line.find_first_not_of(" \t") == line.npos || line[0] == '#') continue;
+    const std::string origin = fmt::format("{}:{}", name, number);
+    try {
+      waivers.push_back(parse(line));
+      waivers.back().origin = origin;
+    } catch (const BadInput& error) {
+      throw BadInput(fmt::format("{}: {}", origin, error.what()));
+    }
+  }
+  return waivers;
+}
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  char text[16];
+  return std::string(text, std::strftime(text, sizeof text, "%Y-%m-%d", &utc));
+}
+
+void waive(std::vector<Waiver>& waivers, const Case& c, Record& record, std::string_view day) {
+  const Status status = record.verdict.status;
+  if (status == Status::unrun || status == Status::unsupported) return;
+  for (Waiver& w : waivers) {
+    if (!names(w, c, record.backend)) continue;
+    ++w.ran;
+    if (status != w.status && status != Status::waived) continue;
+    ++w.needed;
+    if (record.verdict.status == Status::waived || w.until < day) continue;
+    record.verdict.status = Status::waived;
+    record.verdict.facts.insert(
+        record.verdict.facts.begin(),
+        {Status::waived, fmt::format("{} until {}: {}", name(status), w.until, w.issue), {}, {}});
+  }
+}
+
+std::vector<std::string> complaints(const std::vector<Waiver>& waivers, std::string_view day) {
+  std::vector<std::string> all;
+  for (const Waiver& w : waivers) {
+    if (w.until < day)
+      all.push_back(fmt::format("{}: this waiver expired on {} ({})", w.origin, w.until, w.issue));
+    else if (w.ran > 0 && w.needed == 0)
+      all.push_back(
+          fmt::format("{}: {} of its cases ran on {} and none was {}: the waiver is not needed ({})",
+                      w.origin, w.ran, w.backend, name(w.status), w.issue));
+  }
+  return all;
+}
+
+}  // namespace plumb

@@ -1,0 +1,94 @@
+#include "harness/waive/waiver.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr const char* row =
+    "wrong on jax@0.9.1 until 2027-01-31 for openxla/xla#40034: op=reshard axis.x>=2\n";
+
+std::vector<Waiver> waivers(const std::string& text) {
+  std::istringstream in(text);
+  return read_waivers(in, "w");
+}
+
+std::string complaint(const std::string& text) {
+  try {
+    waivers(text);
+  } catch (const BadInput& error) {
+    return error.what();
+  }
+  return "";
+}
+
+// The status after `text` on `day`, and what the waivers have to say at the end.
+struct After {
+  Status status;
+  std::vector<std::string> said;
+};
+
+After after(const std::string& text, Status status, const char* day, const char* backend = "jax@0.9.1",
+            const char* line = "on x=2: reshard f32[8@x] -> f32[8]") {
+  std::vector<Waiver> all = waivers(text);
+  Record r;
+  r.line = line;
+  r.backend = backend;
+  r.verdict.status = status;
+  r.verdict.facts.push_back({status, "the fact", {}, {}});
+  waive(all, parse_case(line), r, day);
+  EXPECT_EQ(r.verdict.facts.back().text, "the fact");
+  if (r.verdict.status == Status::waived && status != Status::waived) {
+    EXPECT_EQ(r.verdict.facts.front().text, "wrong until 2027-01-31: openxla/xla#40034");
+  }
+  return {r.verdict.status, complaints(all, day)};
+}
+
+TEST(Waiver, ReplacesTheOneVerdictThatItNames) {
+  EXPECT_EQ(after(row, Status::wrong, "2027-01-31").status, Status::waived);
+  EXPECT_EQ(after(row, Status::diverged, "2027-01-31").status, Status::diverged);
+  EXPECT_EQ(after(row, Status::pass, "2027-01-31").status, Status::pass);
+  EXPECT_EQ(after(row, Status::wrong, "2027-01-31", "jax@0.9.1,partitioner=gspmd").status, Status::waived);
+  EXPECT_EQ(after(row, Status::wrong, "2027-01-31", "jax@0.9.10").status, Status::wrong);
+  EXPECT_EQ(after(row, Status::wrong, "2027-01-31", "local").status, Status::wrong);
+  EXPECT_EQ(after(row, Status::wrong, "2027-01-31", "jax@0.9.1", "on x=1: reshard f32[8@x] -> f32[8]").status,
+            Status::wrong);
+}
+
+TEST(Waiver, FailsTheRunOnceItExpired) {
+  const After late = after(row, Status::wrong, "2027-02-01");
+  EXPECT_EQ(late.status, Status::wrong);
+  EXPECT_THAT(late.said, ElementsAre(HasSubstr("w:1: this waiver expired on 2027-01-31")));
+}
+
+TEST(Waiver, FailsTheRunWhereItsCasesDidNotNeedIt) {
+  EXPECT_THAT(after(row, Status::pass, "2026-11-21").said, ElementsAre(HasSubstr("is not needed")));
+  EXPECT_THAT(after(row, Status::wrong, "2026-11-21").said, IsEmpty());
+  EXPECT_THAT(after(row, Status::waived, "2026-11-21").said, IsEmpty()) << "recalled from a record";
+  EXPECT_THAT(after(row, Status::unsupported, "2026-11-21").said, IsEmpty()) << "its cases did not run";
+  EXPECT_THAT(after(row, Status::pass, "2026-11-21", "local").said, IsEmpty()) << "its cases did not run";
+}
+
+TEST(Waiver, SaysWhatIsWrongWithARow) {
+  EXPECT_THAT(complaint("# a comment\n\nwrong on a\n"), HasSubstr("w:3: expected ': '"));
+  EXPECT_THAT(complaint("pass on a until 2027-01-31 for b: op=reshard"), HasSubstr("expected a finding"));
+  EXPECT_THAT(complaint("wrong in a until 2027-01-31 for b: op=reshard"), HasSubstr("expected 'on'"));
+  EXPECT_THAT(complaint("wrong on a until 2027-02-30 for b: op=reshard"), HasSubstr("expected a date"));
+  EXPECT_THAT(complaint("wrong on a until soon for b: op=reshard"), HasSubstr("expected a date"));
+  EXPECT_THAT(complaint("wrong on a until 2027-01-31 for: op=reshard"), HasSubstr("for"));
+  EXPECT_THAT(complaint("wrong on a until 2027-01-31 for b: "), HasSubstr("expected the cases"));
+  EXPECT_THAT(complaint("wrong on a until 2027-01-31 for b: colour=red"), HasSubstr("no key 'colour'"));
+  EXPECT_EQ(complaint(row), "");
+}
+
+}  // namespace
+}  // namespace plumb
