@@ -16,7 +16,7 @@ struct Maker {
   const std::vector<Sizes>& meshes;
   std::vector<Atom> atoms;
   std::set<std::vector<bool>> seen;
-  bool plain = true;
+  Atom::Kind kind = Atom::bound;
 
   // What holds everywhere or nowhere says nothing, and the simpler of two equal ones came first.
   void add(std::string text, const Holds& holds) {
@@ -24,7 +24,7 @@ struct Maker {
     for (const Sizes& sizes : meshes) where.push_back(holds(sizes));
     const auto n = std::ranges::count(where, true);
     if (n == 0 || n == static_cast<std::ptrdiff_t>(where.size()) || !seen.insert(where).second) return;
-    atoms.push_back({std::move(text), std::move(where), plain});
+    atoms.push_back({std::move(text), std::move(where), kind});
   }
 };
 
@@ -87,11 +87,12 @@ std::vector<Atom> atoms(const Mesh& mesh, const std::vector<Sizes>& meshes) {
   const Subject devices{"the number of devices", [](const Sizes& m) {
                           return std::accumulate(m.begin(), m.end(), std::int64_t{1}, std::multiplies<>());
                         }};
-  Maker make{meshes, {}, {}, true};
+  Maker make{meshes, {}, {}, Atom::bound};
   for (const Subject& axis : axes) add_orders(make, axis);
+  make.kind = Atom::axis;
   for (const Subject& axis : axes) add_equalities(make, axis);
   for (const Subject& axis : axes) add_divisors(make, axis);
-  make.plain = false;
+  make.kind = Atom::relation;
   add_orders(make, devices);
   add_pairs(make, axes);
   add_equalities(make, devices);

@@ -112,27 +112,30 @@ std::string grid(const Mesh& mesh, const std::vector<Cell>& cells, Paint paint) 
 std::string in_words(const Mesh& mesh, const std::vector<Cell>& cells) {
   std::vector<Sizes> meshes;
   std::map<Status, std::vector<bool>> where;
-  for (const Cell& c : cells) {
-    if (!c.legal) continue;
-    meshes.push_back(c.sizes);
-  }
+  const auto judged = [](const Cell& c) { return c.legal && c.status != Status::unrun; };
+  for (const Cell& c : cells)
+    if (judged(c)) meshes.push_back(c.sizes);
   std::size_t i = 0;
   for (const Cell& c : cells)
-    if (c.legal) where.try_emplace(c.status, meshes.size()).first->second[i++] = true;
+    if (judged(c)) where.try_emplace(c.status, meshes.size()).first->second[i++] = true;
   const std::string count = fmt::format("{} mesh{}", meshes.size(), meshes.size() == 1 ? "" : "es");
   const std::vector<Atom> known = atoms(mesh, meshes);
+  const auto legal = std::ranges::count_if(cells, &Cell::legal);
+  const auto unrun = legal - static_cast<std::ptrdiff_t>(meshes.size());
+  const std::string rest =
+      unrun > 0 ? fmt::format("unrun on {} of {} meshes\n", unrun, legal) : std::string();
   std::string text;
   for (const auto& [status, here] : where) {
     const auto n = std::ranges::count(here, true);
     if (n == static_cast<std::ptrdiff_t>(meshes.size()))
-      return fmt::format("{} on all {}\n", name(status), count);
+      return fmt::format("{} on all {}\n{}", name(status), count, rest);
     if (status == Status::pass) continue;
     const auto words = condition(known, here);
     text +=
         fmt::format("{} on {} of {}: {}\n", name(status), n, count,
                     words ? "exactly when " + *words : "no condition on up to four sizes says exactly where");
   }
-  return text;
+  return text + rest;
 }
 
 }  // namespace plumb

@@ -25,7 +25,7 @@ struct Cell {
 std::string grid(const Mesh&, const std::vector<Cell>&, Paint);
 
 // "wrong on 37 of 120 meshes: exactly when dp >= 2 and tp >= 2", a line for each status that is not a
-// pass, or "pass on all 120 meshes".
+// pass, or "pass on all 120 meshes". The words are about the meshes that were judged.
 std::string in_words(const Mesh&, const std::vector<Cell>&);
 
 }  // namespace plumb

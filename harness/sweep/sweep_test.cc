@@ -54,6 +54,20 @@ TEST(Condition, IsTheSimplestThatIsExact) {
             "dp >= 3 and dp <= 5 and tp is no multiple of 2");
 }
 
+// A range of each axis is said so, before any relation that happens to hold on the same meshes.
+TEST(Condition, PrefersBoundsOnAxes) {
+  for (std::int64_t n : {2, 3, 4}) {
+    std::vector<Sizes> cube;
+    for (std::int64_t i = 0; i < n * n * n; ++i) cube.push_back({i / n / n + 1, i / n % n + 1, i % n + 1});
+    EXPECT_EQ(found(three, cube, [](const Sizes& m) { return m[0] >= 2 && m[1] >= 2 && m[2] >= 2; }),
+              "dp >= 2 and fsdp >= 2 and tp >= 2")
+        << n;
+    EXPECT_EQ(found(three, cube, [](const Sizes& m) { return m[0] * m[1] * m[2] >= 2; }),
+              "the number of devices >= 2")
+        << n;
+  }
+}
+
 TEST(Condition, NoneIsSaid) {
   std::uint64_t state = 20251121;
   const auto random = [&](const Sizes&) {
@@ -137,6 +151,19 @@ TEST(InWords, SaysHowManyAndWhere) {
   EXPECT_EQ(in_words(two, mixed),
             "unsupported on 3 of 9 meshes: exactly when dp >= 3\n"
             "wrong on 4 of 9 meshes: exactly when dp <= 2 and tp >= 2\n");
+}
+
+TEST(InWords, AreAboutWhatWasJudged) {
+  const auto half = [](Status judged) {
+    return cells(square(3), [=](const Sizes& m) {
+      return m[0] == 3 ? Status::unrun : m[1] > 1 ? judged : Status::pass;
+    });
+  };
+  EXPECT_EQ(in_words(two, half(Status::wrong)),
+            "wrong on 4 of 6 meshes: exactly when tp >= 2\nunrun on 3 of 9 meshes\n");
+  EXPECT_EQ(in_words(two, half(Status::pass)), "pass on all 6 meshes\nunrun on 3 of 9 meshes\n");
+  EXPECT_EQ(in_words(two, cells(square(3), [](const Sizes&) { return Status::unrun; })),
+            "unrun on 9 of 9 meshes\n");
 }
 
 }  // namespace
