@@ -56,14 +56,13 @@ Exact exact_sum(const Tensor& parts) {
 Terms bound(const Reduction& r, double magnitude, double partial, double c) {
   const double terms = static_cast<double>(r.terms), parts = static_cast<double>(r.parts);
   Terms t;
-  // One value is not added to anything.
-  if (r.terms > 1)
+  if (r.terms > 0)
     t.local = growth(model(r.engine).factor * half_unit(r.acc), r.terms) * magnitude +
               parts * terms * smallest_normal(r.acc);
   if (r.parts > 1)
     t.reduction = growth(half_unit(r.wire), r.parts) * (partial + t.local) + parts * smallest_normal(r.wire);
   t.reference = std::fabs(c) * 0x1p-52;
-  if (r.terms > 1 && magnitude + t.local > format(r.acc).largest) t.local = kInf;
+  if (r.terms > 0 && magnitude + t.local > format(r.acc).largest) t.local = kInf;
   if (r.parts > 1 && partial + t.local + t.reduction > format(r.wire).largest) t.reduction = kInf;
   return t;
 }
@@ -73,7 +72,7 @@ std::string derivation(const Reduction& r, const Exact& e, std::int64_t i) {
   const Terms t = bound(r, s, p, c);
   const std::string_view acc = format(r.acc).name, wire = format(r.wire).name;
   std::string text = fmt::format("c = {}, S = sum |ab| = {}, T = sum |c_p| = {}\n", c, s, p);
-  if (r.terms > 1)
+  if (r.terms > 0)
     text += fmt::format("local {:.6g} = ((1 + {:g} u)^{} - 1) S + {} * {} eta, {}: u = 2^-{}, eta = 2^{}\n",
                         t.local, model(r.engine).factor, r.terms, r.parts, r.terms, acc, format(r.acc).digits,
                         format(r.acc).min_exponent);

@@ -10,16 +10,18 @@
 namespace plumb {
 
 // What a backend promised: each of `parts` ranks adds up to `terms` products (or values) in `acc`, in any
-// order; the ranks' sums are reduced in `wire`, in any order; the result is rounded to `out`.
+// order; the ranks' sums are reduced in `wire`, in any order; the result is rounded to `out`. No terms:
+// a rank rounds nothing, for it holds a value, or one product that is exact until it is rounded to `out`.
 struct Reduction {
   DType acc = DType::f32, wire = DType::f32, out = DType::f32;
-  std::int64_t terms = 1;
+  std::int64_t terms = 0;
   std::int64_t parts = 1;
   Engine engine = Engine::ieee;
 };
 
 // Of a case: terms is the length of the longest sum of products on one rank if nothing is split (so that
-// it holds for any split), parts the number of ranks over which a sum is spread.
+// it holds for any split), parts the number of ranks over which a sum is spread. The wire is no wider than
+// the dtype in which an unfinished result, or one on the way, is stored.
 Reduction reduction(const Case&);
 
 // The exact results and their magnitudes, all f64 of the result's shape, rounded once: value is c;
@@ -36,7 +38,7 @@ Tensor magnitudes(Tensor t);
 
 // The bound, term by term; S, T, c one element of magnitude, partial, value. With u half a unit in the last
 // place (of 1), eta the smallest normal (subnormals may be flushed), f the engine's factor:
-//   local     ((1 + f u_acc)^terms - 1) S + parts terms eta_acc
+//   local     ((1 + f u_acc)^terms - 1) S + parts terms eta_acc, 0 for no terms
 //   reduction ((1 + u_wire)^parts - 1) (T + local) + parts eta_wire, 0 for one part
 //   reference 2^-52 |c|, for c itself is rounded to f64
 // Infinite where the sum may overflow the accumulate or the wire type.

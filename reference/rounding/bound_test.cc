@@ -39,12 +39,12 @@ TEST(Bound, SeesFaultsOnAWideWire) {
   EXPECT_GT(outside(narrow.reduction, narrow.exact, wide).count, 0);
 }
 
-// One part and one term is a copy: nothing may change but the rounding to the result's dtype.
-TEST(Bound, OfOneTermIsOneRounding) {
+// One value is a copy: nothing may change but the rounding to the result's dtype.
+TEST(Bound, OfOneValueIsOneRounding) {
   Tensor one = zeros(DType::f32, {1, 1});
   store(DType::f32, one.bytes.data(), encode(DType::f32, 1.1));
   const Exact e = exact_sum(one);
-  const Interval range = interval({DType::f32, DType::f32, DType::f32, 1, 1}, e, 0);
+  const Interval range = interval({DType::f32, DType::f32, DType::f32, 0, 1}, e, 0);
   EXPECT_EQ(range.low, range.high);
   EXPECT_TRUE(inside(range, value(one, 0)));
   EXPECT_FALSE(inside(range, std::nextafter(value(one, 0), 2)));
@@ -58,21 +58,21 @@ TEST(Bound, EdgesOfTheInterval) {
     e.partial = e.magnitude;
     return e;
   };
-  const Reduction sum{DType::f32, DType::bf16, DType::bf16, 1, 2};
+  const Reduction sum{DType::f32, DType::bf16, DType::bf16, 0, 2};
   EXPECT_TRUE(inside(interval(sum, exact(NAN, NAN), 0), NAN));
   EXPECT_FALSE(inside(interval(sum, exact(NAN, NAN), 0), 1));
   EXPECT_TRUE(inside(interval(sum, exact(kInf, kInf), 0), kInf));
   EXPECT_FALSE(inside(interval(sum, exact(kInf, kInf), 0), 1));
   EXPECT_FALSE(inside(interval(sum, exact(1, 1), 0), NAN));
   // A partial sum may overflow although the result does not.
-  EXPECT_TRUE(inside(interval({DType::f32, DType::f16, DType::f16, 1, 2}, exact(0, 1e5), 0), kInf));
-  EXPECT_FALSE(inside(interval({DType::f32, DType::f16, DType::f16, 1, 2}, exact(0, 1e4), 0), kInf));
+  EXPECT_TRUE(inside(interval({DType::f32, DType::f16, DType::f16, 0, 2}, exact(0, 1e5), 0), kInf));
+  EXPECT_FALSE(inside(interval({DType::f32, DType::f16, DType::f16, 0, 2}, exact(0, 1e4), 0), kInf));
 }
 
 TEST(Bound, IsPrintedTermByTerm) {
   Tensor parts = zeros(DType::bf16, {2, 1});
   for (int p = 0; p < 2; ++p) store(DType::bf16, parts.bytes.data() + 2 * p, encode(DType::bf16, 1 + p));
-  EXPECT_EQ(derivation({DType::f32, DType::bf16, DType::bf16, 1, 2}, exact_sum(parts), 0),
+  EXPECT_EQ(derivation({DType::f32, DType::bf16, DType::bf16, 0, 2}, exact_sum(parts), 0),
             "c = 3, S = sum |ab| = 3, T = sum |c_p| = 3\n"
             "reduction 0.0234833 = ((1 + u)^2 - 1) (T + local) + 2 eta, bf16: u = 2^-8, eta = 2^-126\n"
             "reference 6.66134e-16 = 2^-52 |c|\n"
@@ -85,19 +85,31 @@ TEST(Bound, ReadsTheCase) {
     std::int64_t terms, parts;
   };
   const Row rows[] = {
-      {"on x=2: reshard f32[8]+x -> f32[8]",                                                       1,  2},
-      {"on x=2,y=3: reshard bf16[8]+x.y -> bf16[8@x]",                                             1,  6},
+      {"on x=2: reshard f32[8]+x -> f32[8]",                                                       0,  2},
+      {"on x=2,y=3: reshard bf16[8]+x.y -> bf16[8@x]",                                             0,  6},
       {"on x=2,y=2: einsum mk,kn->mn f32[8,64@x] f32[64@x,8@y] -> f32[8,8@y]",                     64, 2},
       {"on x=2,y=2: einsum bsh,bsf->hf f32[4@x,2@y,8] f32[4@x,2@y,8] -> f32[8,8]+x.y -> f32[8,8]", 8,  4},
       {"on e=2: grouped fwd bf16[8@e,16] bf16[2@e,16,4] sizes=4,4 -> bf16[8@e,4]",                 16, 1},
       {"on e=2: grouped dgrad bf16[8,16] bf16[2,32,16@e] sizes=4,4 -> bf16[8,32]",                 16, 2},
       {"on e=2: grouped wgrad bf16[8@e,16] bf16[8@e,4] sizes=4,4 -> bf16[2,16,4]",                 8,  2},
+      {"on x=2: einsum m,n->mn bf16[4@x] bf16[4] -> bf16[4@x,4]",                                  0,  1},
+      {"on x=2: einsum m,n->mn f32[4@x] f32[4] -> f32[4@x,4]",                                     0,  1},
+      {"on x=2: einsum m,n->mn f32[4@x] f32[4] -> bf16[4@x,4]",                                    1,  1},
   };
   for (const Row& row : rows) {
     const Reduction r = reduction(parse_case(row.line));
     EXPECT_EQ(r.terms, row.terms) << row.line;
     EXPECT_EQ(r.parts, row.parts) << row.line;
   }
+}
+
+TEST(Bound, ReadsTheDtypeInWhichPartsAreStored) {
+  const auto wire = [](const char* line) { return reduction(parse_case(line)).wire; };
+  EXPECT_EQ(wire("on x=2: reshard bf16[8]+x -> bf16[8] wire=f32"), DType::f32);
+  EXPECT_EQ(wire("on x=2,y=2: reshard bf16[8]+x.y -> bf16[8]+x wire=f32"), DType::bf16);
+  EXPECT_EQ(wire("on x=2,y=2: reshard bf16[8]+x.y -> bf16[8]+x -> bf16[8] wire=f32"), DType::bf16);
+  EXPECT_EQ(wire("on x=2: reshard f32[8]+x -> f32[8]+x wire=bf16"), DType::bf16);
+  EXPECT_EQ(wire("on x=1: reshard bf16[8]+x -> bf16[8]+x wire=f32"), DType::f32);
 }
 
 }  // namespace

@@ -42,16 +42,26 @@ std::set<AxisId> reduced_axes(const Case& c) {
   return axes;
 }
 
+// Whether a lone product is exact until it becomes the result.
+bool rounded_once(const Case& c, const Reduction& r) {
+  const auto digits = [&](int i) { return format(c.op.operands[i].dtype).digits; };
+  return digits(0) + digits(1) <= format(r.acc).digits || (r.acc == r.out && r.parts == 1);
+}
+
 }  // namespace
 
 Reduction reduction(const Case& c) {
-  Reduction r{c.acc, c.wire, result(c).dtype};
+  Reduction r{c.acc, c.wire, result(c).dtype, 1};
   for (int d : is_reshard(c) ? std::vector<int>{} : summed(c, 0)) r.terms *= c.op.operands[0].dims[d].size;
   // An unfinished operand of a product is one more sum, of products with each of its parts.
   if (!is_reshard(c))
     for (const Spec& spec : c.op.operands) r.terms *= parts(c.mesh, spec);
   const std::set<AxisId> axes = reduced_axes(c);
   r.parts = axes_size(c.mesh, {axes.begin(), axes.end()});
+  if (is_reshard(c) || (r.terms == 1 && rounded_once(c, r))) r.terms = 0;
+  const auto unfinished = [&](const Spec& spec) { return parts(c.mesh, spec) > 1; };
+  if (std::ranges::any_of(c.op.chain, unfinished) && format(r.out).digits < format(r.wire).digits)
+    r.wire = r.out;
   return r;
 }
 

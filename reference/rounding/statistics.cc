@@ -36,7 +36,7 @@ double variance(const Reduction& r, const Exact& e, double q, std::int64_t i) {
   const double parts = static_cast<double>(r.parts);
   double v = square(half_unit(r.out)) * c2;
   if (r.parts > 1) v += square(half_unit(r.wire)) * (q + (parts + 1) * (q / 6 + c2 / 3));
-  if (r.terms > 1) v += square(model(r.engine).factor * half_unit(r.acc)) * static_cast<double>(r.terms) * s2;
+  if (r.terms > 0) v += square(model(r.engine).factor * half_unit(r.acc)) * static_cast<double>(r.terms) * s2;
   return kMeanSquare * v + square(allowed_drift(r)) * s2;
 }
 
