@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstring>
+
 namespace plumb {
 
 std::optional<Slice> joined(const Block& block) {
@@ -24,6 +27,32 @@ std::optional<Slice> joined(const Block& block) {
 }
 
 bool same(const Slice& a, const Slice& b) { return a == b || (elements(a) == 0 && elements(b) == 0); }
+
+namespace {
+
+// Of a grouped result, the rows past the sum of the sizes.
+std::vector<char> rows_of_no_group(const Grouped& grouped, std::int64_t rows) {
+  std::vector<char> free(rows, 1);
+  for (const std::vector<Range>& runs : group_rows(grouped, rows))
+    for (const Range& run : runs) std::fill(free.begin() + run.begin, free.begin() + run.end, 0);
+  return free;
+}
+
+}  // namespace
+
+Read masked(const Case& c, Read read, const Declared& declared) {
+  const auto* grouped = std::get_if<Grouped>(&c.op.kind);
+  if (!grouped || grouped->form == Form::wgrad || !declared.tail_undefined) return read;
+  return [&c, read, free = rows_of_no_group(*grouped, result(c).dims[0].size)](const Block& block,
+                                                                               std::span<std::byte> into) {
+    read(block, into);
+    if (into.empty()) return;
+    const Slice slice = joined(block).value_or(plumb::block(c.mesh, result(c), c.rule, block.device));
+    const std::size_t row = into.size() / std::max<std::int64_t>(slice[0].size(), 1);
+    for (std::int64_t i = 0; i < slice[0].size(); ++i)
+      if (free[slice[0].begin + i]) std::memset(into.data() + i * row, 0, row);
+  };
+}
 
 Held held(const Case& c, const Block& block, const Read& read) {
   Held held{block.device, plumb::block(c.mesh, result(c), c.rule, block.device), joined(block), {}};

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "harness/judge/split.h"
 #include "harness/judge/summed.h"
 #include "reference/meaning/meaning.h"
 #include "reference/rounding/statistics.h"
@@ -34,28 +35,6 @@ Tensor exact_value(const Case& c, std::vector<Tensor> operands) {
 Tensor exact_magnitude(const Case& c, std::vector<Tensor> operands) {
   for (Tensor& operand : operands) operand = magnitudes(std::move(operand));
   return exact_value(c, std::move(operands));
-}
-
-// Whether some sum is taken over other devices than those the case splits it over: then partial sums
-// are others than the certificate speaks of.
-bool another_split(const Case& c, const Trace& trace) {
-  const std::vector<AxisId> summed = summed_axes(c.op);
-  std::vector<AxisId> rest;
-  for (AxisId a = 0; a < static_cast<AxisId>(c.mesh.axes.size()); ++a)
-    if (std::ranges::count(summed, a) == 0) rest.push_back(a);
-  const auto along_summed = [&](const std::vector<std::int64_t>& group) {
-    return std::ranges::all_of(group, [&](std::int64_t d) {
-      return coordinate(c.mesh, rest, d) == coordinate(c.mesh, rest, group[0]);
-    });
-  };
-  const auto summed_name = [&](const std::string& name) {
-    return std::ranges::any_of(summed, [&](AxisId a) { return c.mesh.axes[a].name == name; });
-  };
-  return std::ranges::any_of(trace, [&](const Collective& step) {
-    if (step.kind == "all-gather") return false;
-    if (step.kind != "all-reduce" && step.kind != "reduce-scatter") return true;
-    return !std::ranges::all_of(step.groups, along_summed) || !std::ranges::all_of(step.axes, summed_name);
-  });
 }
 
 // What each coordinate along the summed axes adds; none where they are too many to be worth it.
@@ -92,17 +71,18 @@ std::optional<Bound> bound_of(const Wanted& wanted, const Outcome& outcome, cons
   const DType wire = promised(c.wire, declared.wire_unspecified, dtype);
   using Scope = Certificate::Scope;
   const Scope scope = wanted.certificate.scope;
-  const bool stands =
-      acc == c.acc && wire == c.wire &&
-      (scope == Scope::any_split || (scope == Scope::this_split && !another_split(c, outcome.trace)));
+  const bool elsewhere = another_split(c, outcome.trace);
+  const bool stands = acc == c.acc && wire == c.wire &&
+                      (scope == Scope::any_split || (scope == Scope::this_split && !elsewhere));
   if (stands) return std::nullopt;
-  Bound bound{reduction(c), {}, zeros(DType::f64, {0})};
-  bound.reduction.acc = acc;
-  bound.reduction.wire = wire;
+  Case promise = c;
+  promise.acc = acc, promise.wire = wire;
+  Bound bound{reduction(promise), {}, zeros(DType::f64, {0})};
+  if (elsewhere) bound.reduction.parts = devices(c.mesh);
   bound.exact.value = exact_value(c, wanted.operands);
   bound.exact.magnitude = exact_magnitude(c, wanted.operands);
   bound.exact.partial = bound.exact.magnitude;
-  if (scope == Scope::none) bound.partials = partial_sums(wanted);
+  if (scope == Scope::none && !elsewhere) bound.partials = partial_sums(wanted);
   return bound;
 }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "harness/judge/split.h"
 #include "harness/judge/trial.h"
 
 namespace plumb {
@@ -80,7 +81,7 @@ TEST(Bound, ABackendThatPromisesNoTypesIsJudgedByTheBoundOnlyWhereTheResultIsNar
     EXPECT_EQ(trial->verdict().status, Status::wrong) << "one bit of one element, exact data";
     trial->declared.acc_unspecified = trial->declared.wire_unspecified = true;
   }
-  EXPECT_EQ(narrow.verdict().status, Status::pass) << "it may have accumulated in bf16";
+  EXPECT_EQ(narrow.verdict().status, Status::mistrusted) << "in bf16 it may have lost everything";
   EXPECT_EQ(wide.verdict().status, Status::wrong) << "no narrower type than f32 can be meant";
 }
 
@@ -104,12 +105,94 @@ TEST(Bound, ATraceThatShowsAnotherSplitTakesTheCertificateAway) {
   const auto bound = [&](const char* kind, const char* axis) {
     Outcome outcome;
     outcome.trace.push_back({.kind = kind, .axes = {axis}});
-    return bound_of({trial.c, trial.operands, trial.whole, trial.proof, {}}, outcome, {}).has_value();
+    return bound_of({trial.c, trial.operands, trial.whole, trial.proof}, outcome, {}).has_value();
   };
   EXPECT_FALSE(bound("all-reduce", "x"));
-  EXPECT_FALSE(bound("all-gather", "y"));
   EXPECT_TRUE(bound("all-reduce", "y"));
-  EXPECT_TRUE(bound("all-to-all", "x"));
+  EXPECT_TRUE(bound("send", "y")) << "it may be a sum";
+  for (const char* move : {"all-gather", "all-to-all", "collective-permute", "collective-broadcast"})
+    EXPECT_FALSE(bound(move, "y")) << "a move shows no sum";
+}
+
+// Zeros for the second half of the sum: far within a bound for data that cancel, and wrong.
+TEST(Bound, AMoveInTheTraceExcusesNothing) {
+  Trial trial("on x=2,y=2: einsum mk,kn->mn bf16[8,512@x] bf16[512@x,8] -> bf16[8,8@y]");
+  trial.outcome.trace = {
+      {.kind = "reduce-scatter", .axes = {"x"}     },
+      {.kind = "all-to-all",     .axes = {"x", "y"}}
+  };
+  EXPECT_EQ(trial.verdict().status, Status::pass);
+  for (auto& memory : trial.memory) std::memset(memory.data(), 0, memory.size() / 2);
+  EXPECT_EQ(trial.verdict().status, Status::wrong);
+}
+
+bool split_otherwise(const char* line, std::vector<std::string> axes) {
+  const Trial trial(line);
+  return another_split(trial.c, {
+                                    {.kind = "all-reduce", .axes = std::move(axes)}
+  });
+}
+
+TEST(Split, IsTheCasesWhereEveryPieceIsMadeOfItsBlocks) {
+  const char* crossed = "on x=2,y=2: einsum mk,kn->mn bf16[8,512@x] bf16[512@y,8] -> bf16[8,8]";
+  EXPECT_FALSE(split_otherwise(crossed, {"x"}));
+  EXPECT_FALSE(split_otherwise(crossed, {"y"}));
+  EXPECT_TRUE(split_otherwise(crossed, {"x", "y"})) << "in four where each operand cuts in two";
+  const char* nested_cuts = "on x=2,y=2: einsum mk,kn->mn bf16[8,512@x] bf16[512@y.x,8] -> bf16[8,8]";
+  EXPECT_FALSE(split_otherwise(nested_cuts, {"x", "y"}));
+  const char* letters = "on x=2,y=2: einsum bsm,bsn->mn bf16[4@x,8,8] bf16[4,8@y,8] -> bf16[8,8]";
+  EXPECT_FALSE(split_otherwise(letters, {"x", "y"})) << "one axis each of two letters";
+  EXPECT_TRUE(split_otherwise("on x=2,y=2: reshard f32[8]+x -> f32[8]", {"x", "y"}));
+  EXPECT_FALSE(split_otherwise("on x=2,y=2: reshard f32[8]+x -> f32[8]", {"x"}));
+  EXPECT_FALSE(split_otherwise("on x=2,y=1: reshard f32[8]+x -> f32[8]", {"x", "y"}));
+}
+
+// The devices add in bf16 what the case does not split: as many parts as devices, or it could not differ.
+TEST(Bound, AnotherSplitHasAsManyPartsAsThereAreDevices) {
+  Trial trial("on x=4: einsum mk,kn->mn bf16[32,256] bf16[256,32] -> bf16[32,32] fill=normal");
+  reduce_in_bf16(trial, {1, 1, 1, 1});
+  EXPECT_EQ(trial.verdict().status, Status::wrong) << "no trace: each device adds in f32 and rounds once";
+  trial.outcome.trace = {
+      {.kind = "all-reduce", .axes = {"x"}}
+  };
+  const Verdict verdict = trial.verdict();
+  EXPECT_EQ(verdict.status, Status::pass) << verdict.facts.front().text;
+}
+
+// A part is stored in the dtype of the result, however wide the wire.
+TEST(Bound, PartsOfAnUnfinishedResultAreRounded) {
+  Trial trial("on x=4: einsum mk,kn->mn bf16[8,64@x] bf16[64@x,8] -> bf16[8,8]+x wire=f32 fill=normal");
+  for (std::int64_t device = 0; device < 4; ++device) {
+    std::vector<Tensor> own = trial.operands;
+    for (std::int64_t e = 0; e < 8 * 64; ++e)
+      if (e % 64 / 16 != device) store(DType::bf16, own[0].bytes.data() + 2 * e, 0);
+    trial.memory[device] = evaluate(trial.c, own).bytes;
+  }
+  const Verdict verdict = trial.verdict();
+  EXPECT_EQ(verdict.status, Status::pass) << verdict.facts.front().text;
+}
+
+// A product is rounded to f32 before it is rounded to bf16.
+TEST(Bound, OneProductMayBeRoundedTwice) {
+  Trial trial("on x=2: einsum m,n->mn f32[1024@x] f32[512] -> bf16[1024@x,512] fill=normal");
+  bool twice = false;
+  for (std::int64_t e = 0; e < 1024 * 512; ++e) {
+    const float product = static_cast<float>(value(trial.operands[0], e / 512)) *
+                          static_cast<float>(value(trial.operands[1], e % 512));
+    const std::uint64_t got = encode(DType::bf16, product);
+    twice |= got != bits(trial.whole, e);
+    store(DType::bf16, trial.memory[e / (512 * 512)].data() + 2 * (e % (512 * 512)), got);
+  }
+  ASSERT_TRUE(twice) << "else nothing was tested";
+  const Verdict verdict = trial.verdict();
+  EXPECT_EQ(verdict.status, Status::pass) << verdict.facts.front().text;
+}
+
+TEST(Bound, OneThatAllowsZerosEverywhereIsMistrusted) {
+  Trial trial("on x=2: einsum mk,kn->mn bf16[4,64@x] bf16[64@x,4] -> bf16[4,4]");
+  trial.declared.acc_unspecified = true;
+  for (auto& memory : trial.memory) std::ranges::fill(memory, std::byte{0});
+  EXPECT_EQ(trial.verdict().status, Status::mistrusted);
 }
 
 }  // namespace

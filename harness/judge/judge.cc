@@ -25,8 +25,9 @@ std::vector<Held> to_compare(const Case& c, const Outcome& outcome, const Read& 
   for (const std::vector<std::int64_t>& fibre : fibres(c.mesh, result(c).unfinished)) {
     std::vector<Held> members;
     for (std::int64_t device : fibre) members.push_back(all[device]);
-    const auto alike = [&](const Held& other) { return other.bytes.size() == members.front().bytes.size(); };
-    if (std::ranges::all_of(members, alike)) sums.push_back(finished(c, std::move(members)));
+    const std::size_t due = elements(members.front().asked) * format(result(c).dtype).bytes;
+    const auto as_due = [&](const Held& part) { return part.bytes.size() == due; };
+    if (std::ranges::all_of(members, as_due)) sums.push_back(finished(c, std::move(members)));
   }
   return sums;
 }
@@ -46,13 +47,12 @@ std::optional<Fact> mistrust(const Wanted& wanted, const Declared& declared) {
                                               element_text(whole.dtype, first)));
 }
 
-std::vector<char> free_rows(const Case& c, const Declared& declared) {
-  const auto* grouped = std::get_if<Grouped>(&c.op.kind);
-  if (!grouped || grouped->form == Form::wgrad || !declared.tail_undefined) return {};
-  std::vector<char> free(result(c).dims[0].size, 1);
-  for (const std::vector<Range>& runs : group_rows(*grouped, result(c).dims[0].size))
-    for (const Range& run : runs) std::fill(free.begin() + run.begin, free.begin() + run.end, 0);
-  return free;
+// A plan that claims no layout and no slice.
+std::optional<Fact> said_nothing(const Outcome& outcome) {
+  const auto claims = [](const Block& block) { return block.claim.has_value(); };
+  if ((!outcome.claims.empty() && outcome.claims.front()) || std::ranges::any_of(outcome.blocks, claims))
+    return std::nullopt;
+  return fact(Status::mistrusted, "a plan that says nothing of its layout: nothing could have been wrong");
 }
 
 // The flat index of the first wrong element.
@@ -71,10 +71,18 @@ bool all_as_wanted(const Wanted& wanted, const std::vector<Held>& blocks) {
                              [&](const Held& block) { return compare(wanted, block, nullptr, differences); });
 }
 
+// A bound so wide that zeros would pass; rounding data have their statistics, which see them.
+bool allows_anything(const Wanted& wanted, const Bound& bound) {
+  if (wanted.certificate.scope == Certificate::Scope::none) return false;
+  for (std::int64_t i = 0; i < elements(wanted.whole.shape); ++i)
+    if (!within(bound, i, wanted.whole.dtype, 0)) return false;
+  return true;
+}
+
 std::vector<Fact> compared(const Wanted& wanted, const std::vector<Held>& blocks, const Bound* bound) {
   Differences differences;
   for (const Held& block : blocks) compare(wanted, block, bound, differences);
-  std::vector<Fact> facts = value_facts(differences);
+  std::vector<Fact> facts = value_facts(wanted.whole.dtype, differences);
   if (!facts.empty() && bound)
     facts.front().bound = derivation(bound->reduction, bound->exact, first_element(wanted, facts.front()));
   if (bound) std::ranges::move(pooled_facts(wanted, *bound, blocks), std::back_inserter(facts));
@@ -84,6 +92,11 @@ std::vector<Fact> compared(const Wanted& wanted, const std::vector<Held>& blocks
   if (facts.empty() && !why.empty())
     facts.push_back(fact(Status::wrong, fmt::format("{} elements differ", differences.rounded)));
   if (!facts.empty()) facts.front().cause = why;
+  if (facts.empty() && allows_anything(wanted, *bound))
+    facts.push_back(
+        fact(Status::mistrusted, fmt::format("{} elements differ, and the bound would allow zeros "
+                                             "everywhere: nothing could have been wrong",
+                                             differences.rounded)));
   return facts;
 }
 
@@ -106,8 +119,7 @@ std::uint64_t digest(const Outcome& outcome, const Read& read) {
   return hash;
 }
 
-Verdict judge(const Wanted& given, const Outcome& outcome, const Read& read, const Declared& declared) {
-  const Wanted wanted{given.c, given.operands, given.whole, given.certificate, free_rows(given.c, declared)};
+Verdict judge(const Wanted& wanted, const Outcome& outcome, const Read& unmasked, const Declared& declared) {
   Verdict verdict;
   verdict.alone = devices(wanted.c.mesh) == 1;
   verdict.plan = declared.data_none;
@@ -115,7 +127,10 @@ Verdict judge(const Wanted& given, const Outcome& outcome, const Read& read, con
     std::ranges::move(facts, std::back_inserter(verdict.facts));
   };
   add(layout_facts(wanted.c, outcome));
-  if (!declared.data_none) {
+  if (declared.data_none) {
+    if (auto doubt = said_nothing(outcome)) verdict.facts.push_back(std::move(*doubt));
+  } else {
+    const Read read = masked(wanted.c, unmasked, declared);
     const std::vector<Held> blocks = to_compare(wanted.c, outcome, read);
     const bool identical = all_as_wanted(wanted, blocks);
     if (!identical) {

@@ -17,7 +17,6 @@ struct Wanted {
   const std::vector<Tensor>& operands;
   const Tensor& whole;  // the whole result, sums finished, rounded once
   const Certificate& certificate;
-  std::vector<char> free_rows;  // of a grouped result: rows whose values the backend leaves undefined
 };
 
 // What the backend declared about its promises; the judge never sees its name.
@@ -32,6 +31,10 @@ struct Declared {
 
 // Fills the span with the bytes of a block.
 using Read = std::function<void(const Block&, std::span<std::byte>)>;
+
+// The same, but that rows of a grouped result which the backend leaves undefined read as what is wanted
+// of them: zero. Keeps a reference to the case.
+Read masked(const Case&, Read, const Declared&);
 
 // All facts found, the deciding one first. Facts of cost and of reruns are not the judge's: attempt()
 // adds them.

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "harness/judge/cost.h"
 #include "harness/judge/trial.h"
 
@@ -63,12 +65,48 @@ TEST(Judge, ABlockOfAnotherSizeThatSaysNothingIsMisplaced) {
   EXPECT_EQ(trial.verdict().status, Status::misplaced);
 }
 
+TEST(Judge, ABlockThatIsNoWholeNumberOfElementsIsMisplaced) {
+  Trial trial("on x=2: reshard f32[2@x] -> f32[2]");
+  trial.outcome.blocks[1].claim.reset();
+  trial.memory[1].assign(9, std::byte{1});
+  trial.outcome.blocks[1].bytes = 9;
+  EXPECT_EQ(trial.verdict().status, Status::misplaced);
+}
+
+TEST(Judge, PartsThatAreTooShortAreMisplacedAndNotRead) {
+  Trial trial("on x=2,y=2: reshard f32[512] -> f32[512]+x");
+  for (std::size_t device = 0; device < 4; ++device) {
+    trial.memory[device].resize(4);
+    trial.outcome.blocks[device].bytes = 4;
+  }
+  EXPECT_EQ(trial.verdict().status, Status::misplaced);
+}
+
+TEST(Judge, APlanIsJudgedByItsClaimAlone) {
+  Trial trial("on x=2,y=2: reshard f32[8@x] -> f32[8@y]");
+  trial.declared.data_none = true;
+  trial.outcome.blocks.clear();
+  EXPECT_EQ(trial.verdict().status, Status::pass);
+  trial.outcome.claims = {"f32[8@x]"};
+  EXPECT_EQ(trial.verdict().status, Status::misplaced);
+  trial.outcome.claims = {std::nullopt};
+  EXPECT_EQ(trial.verdict().status, Status::mistrusted) << "it said nothing that could be wrong";
+}
+
 TEST(Judge, PoisonLeaks) {
   Trial trial("on x=2: reshard f32[7@x] -> f32[7]");
   std::memset(&trial.element<float>(1, 6), 0xff, 4);
   const Verdict verdict = trial.verdict();
   EXPECT_EQ(verdict.status, Status::leaked);
   EXPECT_THAT(verdict.facts[0].text, testing::HasSubstr("1 element on 1 device, 1 of them poison"));
+}
+
+TEST(Judge, MinusOneIsPoisonOnlyWhereAllThatDiffersIs) {
+  Trial trial("on x=2: reshard s32[8@x] -> s32[8]");
+  trial.element<std::int32_t>(1, 6) = -1;
+  EXPECT_EQ(trial.verdict().status, Status::leaked);
+  trial.element<std::int32_t>(1, 7) ^= 4;
+  EXPECT_EQ(trial.verdict().status, Status::wrong) << "-1 is a number, too";
 }
 
 TEST(Judge, OneBitInOneElementIsWrongAndSaysWhere) {
@@ -154,6 +192,26 @@ TEST(Judge, RowsOfATailAreFreeOnlyWhereTheBackendSaysSo) {
   EXPECT_EQ(trial.verdict().status, Status::pass);
   trial.element<float>(1, 0) += 5;
   EXPECT_EQ(trial.verdict().status, Status::wrong) << "row 4 belongs to group 1";
+}
+
+TEST(Judge, FreeRowsMayDifferBetweenReplicasAndReruns) {
+  for (const char* line : {
+           "on x=2: grouped fwd f32[8,4] f32[2,4,2] sizes=3,2 -> f32[8,2]",
+           "on x=2: grouped fwd f32[8,64@x] f32[2,64@x,2] sizes=3,2 -> f32[8,2] fill=normal",
+           "on x=2,y=2: grouped fwd f32[8,4@x] f32[2,4@x,2] sizes=3,2 -> f32[8,2]+x",
+       }) {
+    Trial trial(line);
+    trial.declared.tail_undefined = true;
+    const std::uint64_t before = trial.bits_digest();
+    trial.element<float>(1, 10) = 1e9;
+    trial.element<float>(0, 15) = std::numeric_limits<float>::quiet_NaN();
+    const Verdict verdict = trial.verdict();
+    EXPECT_EQ(verdict.status, Status::pass) << line << testing::PrintToString(texts(verdict));
+    EXPECT_EQ(trial.bits_digest(), before) << line;
+    trial.element<float>(1, 9) *= 2;
+    EXPECT_NE(trial.verdict().status, Status::pass) << line;
+    EXPECT_NE(trial.bits_digest(), before) << line;
+  }
 }
 
 TEST(Judge, OneDeviceProvesNoAgreement) {

@@ -24,10 +24,10 @@ std::string claim_text(const Block& block) {
 // What the block says differently from the block that is asked of its device; empty where nothing.
 std::string difference(const Case& c, const Block& block) {
   const Slice asked = plumb::block(c.mesh, result(c), c.rule, block.device);
-  const std::int64_t count = static_cast<std::int64_t>(block.bytes) / format(result(c).dtype).bytes;
   if (!block.claim) {
-    if (count == elements(asked)) return "";
-    return fmt::format("holds {} elements, asked were the {} of {}", count, elements(asked), print(asked));
+    const std::int64_t due = elements(asked) * format(result(c).dtype).bytes;
+    if (static_cast<std::int64_t>(block.bytes) == due) return "";
+    return fmt::format("holds {} bytes, asked were the {} of {}", block.bytes, due, print(asked));
   }
   const auto claimed = joined(block);
   if (claimed && same(*claimed, asked)) return "";
@@ -50,12 +50,12 @@ std::optional<Fact> claimed_spec_fact(const Case& c, const Outcome& outcome, con
   if (without_unit_axes(c.mesh, claimed.unfinished) != without_unit_axes(c.mesh, asked.unfinished))
     return misplaced(
         fmt::format("claims {}: other sums are left unfinished than in {}", claim, print(c.mesh, asked)));
-  for (const Block& block : outcome.blocks) {
-    const Slice by_spec = plumb::block(c.mesh, claimed, c.rule, block.device);
-    if (!same(by_spec, plumb::block(c.mesh, asked, c.rule, block.device)))
+  for (std::int64_t device = 0; device < devices(c.mesh); ++device)
+    if (!same(plumb::block(c.mesh, claimed, c.rule, device), plumb::block(c.mesh, asked, c.rule, device)))
       return misplaced(fmt::format("claims {}, asked was {}", claim, print(c.mesh, asked)));
+  for (const Block& block : outcome.blocks) {
     const auto by_slice = joined(block);
-    if (block.claim && (!by_slice || !same(*by_slice, by_spec)))
+    if (block.claim && (!by_slice || !same(*by_slice, plumb::block(c.mesh, claimed, c.rule, block.device))))
       return misplaced(fmt::format("claims {} but its slices say otherwise: device {} says {}", claim,
                                    block.device, claim_text(block)));
   }

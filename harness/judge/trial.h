@@ -41,11 +41,14 @@ struct Trial {
     outcome.claims = {print(c.mesh, result(c))};
   }
 
+  void read(const Block& block, std::span<std::byte> into) const {
+    std::memcpy(into.data(), memory[block.offset].data(), into.size());
+  }
   Verdict verdict() const {
-    const Read read = [&](const Block& block, std::span<std::byte> into) {
-      std::memcpy(into.data(), memory[block.offset].data(), into.size());
-    };
-    return judge({c, operands, whole, proof, {}}, outcome, read, declared);
+    return judge({c, operands, whole, proof}, outcome, std::bind_front(&Trial::read, this), declared);
+  }
+  std::uint64_t bits_digest() const {
+    return digest(outcome, masked(c, std::bind_front(&Trial::read, this), declared));
   }
 
   template <class T>

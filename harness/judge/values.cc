@@ -36,9 +36,6 @@ std::string element_text(DType dtype, std::uint64_t bits) {
 bool compare(const Wanted& wanted, const Held& held, const Bound* bound, Differences& differences) {
   const DType dtype = wanted.whole.dtype;
   const int size = format(dtype).bytes;
-  const std::int64_t row = wanted.whole.shape.empty() ? 1
-                                                      : elements(wanted.whole.shape) /
-                                                            std::max<std::int64_t>(wanted.whole.shape[0], 1);
   bool identical = true, counted = false;
   const Slice& slice = held.slice();
   if (elements(slice) * size != static_cast<std::int64_t>(held.bytes.size())) return false;
@@ -49,7 +46,6 @@ bool compare(const Wanted& wanted, const Held& held, const Bound* bound, Differe
     for (std::int64_t i = 0; i < count; ++i) {
       const std::uint64_t w = load(dtype, want + i * size), g = load(dtype, got + i * size);
       if (w == g || (zero(dtype, w) && zero(dtype, g))) continue;
-      if (!wanted.free_rows.empty() && wanted.free_rows[(from + i) / row]) continue;
       if (bound && within(*bound, from + i, dtype, g)) {
         ++differences.rounded;
         continue;
@@ -79,10 +75,12 @@ Held finished(const Case& c, std::vector<Held> parts) {
   return sum;
 }
 
-std::vector<Fact> value_facts(const Differences& differences) {
+std::vector<Fact> value_facts(DType dtype, const Differences& differences) {
   const Place& place = differences.place;
   if (place.elements == 0) return {};
-  const bool leaked = differences.poisoned > 0;
+  // -1 is a number, too.
+  const bool leaked =
+      format(dtype).integer ? differences.poisoned == place.elements : differences.poisoned > 0;
   std::string index;
   for (std::int64_t i : place.index) index += fmt::format("{}{}", index.empty() ? "" : ",", i);
   return {

@@ -21,8 +21,9 @@ bool compare(const Wanted&, const Held&, const Bound*, Differences&);
 // The finished block of a fibre of an unfinished result: the exact sum of its parts, rounded once.
 Held finished(const Case&, std::vector<Held> parts);
 
-// `leaked` where a differing element is poison, else `wrong`; nothing where none differs.
-std::vector<Fact> value_facts(const Differences&);
+// `leaked` where a differing element is NaN, or all that differ are -1; else `wrong`; nothing where none
+// differs.
+std::vector<Fact> value_facts(DType, const Differences&);
 
 // `diverged`: devices that agree on every axis that splits or is left unfinished must hold the same
 // bits.

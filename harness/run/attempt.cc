@@ -43,9 +43,12 @@ std::string in_words(double bytes) {
 
 const char* in_words(Certificate::Scope scope) {
   switch (scope) {
-    case Certificate::Scope::any_split: return "any split";
-    case Certificate::Scope::this_split: return "this split";
-    case Certificate::Scope::none: return "none";
+    case Certificate::Scope::any_split:
+      return "any split";
+    case Certificate::Scope::this_split:
+      return "this split";
+    case Certificate::Scope::none:
+      return "none";
   }
   return "";
 }
@@ -94,10 +97,16 @@ void take(Record& record, const Crashed& answer) {
   record.last_words = answer.last_words;
 }
 
+Read reader(const Case& c, Subject::State& state) {
+  const auto read = [&](const Block& block, std::span<std::byte> into) { state.process.read(block, into); };
+  return masked(c, read, declared(state.process.hello()->capabilities));
+}
+
 // Runs the case again and compares bits.
 void rerun(Record& record, const Case& c, Subject::State& state, const std::vector<Tensor>& operands,
-           std::uint64_t before) {
-  const Read read = [&](const Block& block, std::span<std::byte> into) { state.process.read(block, into); };
+           const Outcome& first) {
+  const Read read = reader(c, state);
+  const std::uint64_t before = digest(first, read);
   for (int i = 0; i < state.settings.reruns; ++i) {
     const Answer answer = state.process.run(c, operands);
     const auto* outcome = std::get_if<Outcome>(&answer);
@@ -124,13 +133,12 @@ void judged(Record& record, const Case& c, Subject::State& state, const std::vec
   const Read read = [&](const Block& block, std::span<std::byte> into) { state.process.read(block, into); };
   const Declared promises = declared(state.process.hello()->capabilities);
   record.verdict = timed(record.times.judge, [&] {
-    return judge({c, operands, whole, proof, {}}, outcome, read, promises);
+    return judge({c, operands, whole, proof}, outcome, read, promises);
   });
   record.cost = cost(c, outcome);
   if (auto waste = waste_fact(c, record.cost, state.settings.max_waste))
     record.verdict.facts.push_back(*waste);
-  if (state.settings.reruns > 0 && !promises.data_none)
-    rerun(record, c, state, operands, digest(outcome, read));
+  if (state.settings.reruns > 0 && !promises.data_none) rerun(record, c, state, operands, outcome);
   decide(record.verdict);
 }
 
