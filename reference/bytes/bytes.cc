@@ -12,7 +12,7 @@ Move move(const Case& c) { return {c.mesh, c.op.operands[0], result(c), c.rule};
 
 BestKnown best_reshard(const Case& c) {
   const bool summed = parts(c.mesh, c.op.operands[0]) > 1;
-  return {cheapest_elements(move(c)) * format(result(c).dtype).bytes,
+  return {cheapest_bytes(move(c), c.wire),
           summed ? "each sum is added up on one device that needs it and sent on from there"
                  : "each element is sent straight to every device that lacks it"};
 }
@@ -38,7 +38,7 @@ BestKnown best_product(const Case& c) {
 std::vector<std::int64_t> fewest_bytes(const Case& c) {
   if (!is_reshard(c)) return {};
   std::vector<std::int64_t> fewest = fewest_elements(move(c));
-  for (std::int64_t& n : fewest) n *= format(result(c).dtype).bytes;
+  for (std::int64_t& n : fewest) n *= least_bytes(move(c), c.wire);
   return fewest;
 }
 

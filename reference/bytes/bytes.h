@@ -12,7 +12,8 @@ namespace plumb {
 // For each device the fewest bytes it must receive in a reshard, between the ends of its chain.
 //   finished -> finished   the elements of its target block that it does not hold
 //   a sum is finished      one value for each element of its target block: of a sum it holds a part at
-//                          most, and what the other parts add to must reach it
+//                          most, and what the other parts add to must reach it, in the bytes of the dtype
+//                          or of the wire, whichever are fewer
 //   a target is left unfinished: the devices of a fibre along its unfinished axes make it together; what
 //                          must enter the fibre is counted on its first device, the others may receive 0
 // Empty for a product, of which no bound is known. Linear in the number of devices.
@@ -20,7 +21,7 @@ std::vector<std::int64_t> fewest_bytes(const Case&);
 
 // The cheapest plan of a stated family for the whole case, in bytes received over all devices. `family`
 // says it in words. Printed as `best known`, never as a bound; never below the sum of fewest_bytes, and
-// equal to it where nothing is summed.
+// equal to it where nothing is summed. Values on the way to a sum have the bytes of the wire.
 //   reshard   an element that is moved is sent straight to each device that lacks it. A sum is added up
 //             where it is needed and a part lies, if there is such a device, and sent on from there: for
 //             an all-reduce over n devices 2(n-1) values an element, reduce-scatter and all-gather

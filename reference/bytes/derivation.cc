@@ -23,7 +23,8 @@ std::string place(const Mesh& mesh, std::int64_t device) {
 
 std::string line(const Case& c, std::int64_t device) {
   const Spec &from = c.op.operands[0], &to = result(c);
-  const Need n = need({c.mesh, from, to, c.rule}, device);
+  const Move move{c.mesh, from, to, c.rule};
+  const Need n = need(move, device);
   const std::string who = fmt::format("  device {} ({}) needs {}", device, place(c.mesh, device),
                                       print(block(c.mesh, to, c.rule, device)));
   if (!n.counted) return who + " with its fibre: counted on the fibre's first device\n";
@@ -34,7 +35,7 @@ std::string line(const Case& c, std::int64_t device) {
           ? fmt::format("{} part {} of the sum at most: one value for each element", holder,
                         part(c.mesh, from, device))
           : fmt::format("{} {} of {} elements{}", holder, n.holds, n.needs, sum ? " in all their parts" : "");
-  return fmt::format("{}; {}: {} bytes\n", who, holds, (n.needs - n.holds) * format(to.dtype).bytes);
+  return fmt::format("{}; {}: {} bytes\n", who, holds, (n.needs - n.holds) * least_bytes(move, c.wire));
 }
 
 std::string of_reshard(const Case& c) {

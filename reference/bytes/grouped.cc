@@ -89,7 +89,7 @@ std::int64_t row_elements(const Count& count) {
 }
 
 // One group of wgrad: a sum of as many parts as there are pieces of rows that touch it.
-std::int64_t weight_elements(const Count& count, const Split& split, std::int64_t g) {
+std::int64_t weight_bytes(const Count& count, const Split& split, std::int64_t g) {
   const Mesh& mesh = count.c.mesh;
   const Dim rows{count.whole['t'].end, split.of('t')};
   std::int64_t parts = 0, fibres = devices(mesh);
@@ -118,7 +118,9 @@ std::int64_t weight_elements(const Count& count, const Split& split, std::int64_
     if (touches && !counted) rooted += here, counted = 1;
   }
   const std::int64_t size = count.whole['k'].size() * count.whole['n'].size();
-  return parts == 0 ? 0 : parts == 1 ? missing : size * (parts - 1 + fibres) - rooted;
+  const std::int64_t moved = format(result(count.c).dtype).bytes, added = format(count.c.wire).bytes;
+  if (parts < 2) return parts * missing * moved;
+  return (size * parts - rooted) * added + size * (fibres - 1) * moved;
 }
 
 }  // namespace
@@ -146,8 +148,7 @@ Moved moved_in_grouped(const Case& c, const Words& words, const Split& split) {
   const Spec made = layout(c, words, split, 2);
   if (op.form == Form::wgrad && result(c).unfinished.empty()) {
     moved.result = 0;
-    for (std::int64_t g = 0; g < count.whole['g'].end; ++g)
-      moved.result += weight_elements(count, split, g) * format(made.dtype).bytes;
+    for (std::int64_t g = 0; g < count.whole['g'].end; ++g) moved.result += weight_bytes(count, split, g);
   } else if (result(c).unfinished.empty() && made.unfinished == split.of('g')) {
     moved.result = row_elements(count) * format(made.dtype).bytes;
   }

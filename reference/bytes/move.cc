@@ -77,19 +77,6 @@ Stay stay(const Move& move, const std::vector<AxisId>& along) {
   return all;
 }
 
-// Whether an axis cuts the source and neither the target nor its fibres: then every element is missing
-// in some fibre that needs it.
-bool spread(const Move& move) {
-  for (const Dim& dim : move.from.dims)
-    for (AxisId axis : dim.axes) {
-      const auto cuts = [&](const Dim& to) { return contains(to.axes, axis); };
-      if (move.mesh.axes[axis].size > 1 && !contains(move.to.unfinished, axis) &&
-          std::ranges::none_of(move.to.dims, cuts))
-        return true;
-    }
-  return false;
-}
-
 }  // namespace
 
 bool contains(const std::vector<AxisId>& axes, AxisId axis) {
@@ -141,23 +128,30 @@ std::vector<std::int64_t> fewest_elements(const Move& move) {
 
 // P parts; Q of them foreign to a fibre of the target; `fibres` of those need each element.
 //   P = 1      an element goes to every fibre that lacks it
-//   Q = 1      where a fibre lacks it, P-1 values add it up at one that does not, and one goes to each
+//   Q = 1      where a fibre lacks it, either its P parts go to each that does, or P-1 values add it up and
+//              one goes to every other fibre: all hold the same, for they are replicas
 //   Q > 1      P-1 values add it up at one fibre (P where no fibre in need holds a part), and one goes
 //              to each other; or so within each of the P/Q parts that the target keeps apart
-std::int64_t cheapest_elements(const Move& move) {
+std::int64_t cheapest_bytes(const Move& move, DType wire) {
   const std::vector<AxisId>& along = move.to.unfinished;
+  const std::int64_t added = format(wire).bytes, moved = format(move.to.dtype).bytes;
   std::int64_t cut = 1;
   for (const Dim& dim : move.to.dims) cut *= axes_size(move.mesh, dim.axes);
   const std::int64_t whole = elements(move.to), P = parts(move.mesh, move.from), Q = foreign_parts(move);
   const std::int64_t all_fibres = devices(move.mesh) / axes_size(move.mesh, along), fibres = all_fibres / cut;
   if (Q > 1) {
-    const std::int64_t rooted = stay(move, {}).elements;
-    return std::min(P / Q * (whole * (Q - 1 + fibres) - rooted), whole * (P - 1 + fibres) - rooted);
+    const std::int64_t rooted = stay(move, {}).elements, spread_out = whole * (fibres - 1) * moved;
+    return std::min(P / Q * ((whole * Q - rooted) * added + spread_out),
+                    (whole * P - rooted) * added + spread_out);
   }
   const Stay held = stay(move, along);
-  const std::int64_t missing = whole * fibres - held.elements * (all_fibres / held.coordinates);
-  const std::int64_t touched = spread(move) ? whole : whole - held.elements;
-  return P == 1 ? missing : missing + (P - 1) * touched;
+  const std::int64_t holding = all_fibres / held.coordinates;  // fibres that hold an element, if one does
+  const auto each = [&](std::int64_t lacking) {
+    if (P == 1 || lacking == 0) return lacking * moved;
+    const std::int64_t others = lacking == fibres ? fibres : fibres - 1;
+    return std::min(P * lacking * moved, (P - 1) * added + others * moved);
+  };
+  return held.elements * each(fibres - holding) + (whole - held.elements) * each(fibres);
 }
 
 }  // namespace plumb

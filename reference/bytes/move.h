@@ -18,9 +18,16 @@ struct Move {
 // For each device the fewest elements it must receive; fewest_bytes says which.
 std::vector<std::int64_t> fewest_elements(const Move&);
 
-// Elements received over all devices in the cheapest plan; best_known says which. Not linear in the
-// devices: dimensions that share no axis are counted apart.
-std::int64_t cheapest_elements(const Move&);
+// Bytes received over all devices in the cheapest plan; best_known says which. Values on the way to a sum
+// have the bytes of `wire`, all others those of the target. Not linear in the devices: dimensions that
+// share no axis are counted apart.
+std::int64_t cheapest_bytes(const Move&, DType wire);
+
+// Bytes of a value that a device must receive: what is to be added may come as a part.
+inline std::int64_t least_bytes(const Move& m, DType wire) {
+  const std::int64_t whole = format(m.to.dtype).bytes, added = format(wire).bytes;
+  return parts(m.mesh, m.from) > 1 && added < whole ? added : whole;
+}
 
 // What one device needs, and how much of it lies in its fibre along the target's unfinished axes
 // already: as finished values, or in all its parts.

@@ -114,7 +114,8 @@ std::int64_t cheapest_by_hand(const Move& m) {
     for (std::int64_t col = 0; col < m.to.dims[1].size; ++col) {
       const Element e = element(m, row, col);
       const std::int64_t lack = lacking(e, all);
-      moves += lack > 0 ? all - 1 + lack : 0;
+      const std::int64_t needing = std::ssize(e.needing), home = lack < needing ? 1 : 0;
+      if (lack > 0) moves += std::min(all * lack, all - 1 + needing - home);
       at_once += rooted(e, all);
       for (std::int64_t r = 0; r < axes_size(m.mesh, kept); ++r)
         apart += rooted(element(m, row, col, {foreign, kept, r}), others);
@@ -134,8 +135,10 @@ TEST(Move, FewestIsCountedElementByElement) {
 
 TEST(Move, CheapestIsCountedElementByElement) {
   each_move(true, [](const Move& m) {
-    ASSERT_GE(cheapest_elements(m), sum(fewest_elements(m))) << print(m);
-    ASSERT_EQ(cheapest_elements(m), cheapest_by_hand(m)) << print(m);
+    ASSERT_GE(cheapest_bytes(m, DType::f32), 4 * sum(fewest_elements(m))) << print(m);
+    ASSERT_EQ(cheapest_bytes(m, DType::f32), 4 * cheapest_by_hand(m)) << print(m);
+    for (DType wire : {DType::f8e5m2, DType::f64})
+      ASSERT_GE(cheapest_bytes(m, wire), least_bytes(m, wire) * sum(fewest_elements(m))) << print(m);
   });
 }
 
@@ -151,7 +154,7 @@ TEST(Move, AFinishedOneIsFreeExactlyWhereTheTargetLiesInTheSource) {
       ASSERT_EQ(fewest[d] == 0, lies_in) << print(m) << " device " << d;
       ASSERT_LE(fewest[d], elements(to));
     }
-    ASSERT_EQ(cheapest_elements(m), sum(fewest)) << print(m);
+    ASSERT_EQ(cheapest_bytes(m, DType::f64), 4 * sum(fewest)) << print(m);
   });
 }
 
@@ -185,6 +188,11 @@ TEST(Move, ByHand) {
       {"on x=2: reshard f32[8]+x -> f32[8]+x",               "0 0",                             0       },
       {"on x=2: reshard bf16[8]+x -> bf16[8]",               "16 16",                           32      },
       {"on x=1: reshard f32[8]+x -> f32[8]",                 "0",                               0       },
+ // sums move on the wire, finished values in their own dtype
+      {"on x=4: reshard bf16[8]+x -> bf16[8] wire=f32",      "16 16 16 16",                     144     },
+      {"on x=4: reshard f32[8]+x -> f32[8] wire=bf16",       "16 16 16 16",                     144     },
+ // replicas over y and z hold the same parts: both go to both devices that lack them
+      {"on x=2,y=2,z=2: reshard f32[7@z,5]+x -> f32[7,5]+x", "60 80 60 80 0 0 0 0",             560     },
  // the fibre along y lacks half of the array, counted on its first device
       {"on x=2,y=2: reshard f32[8@x] -> f32[8]+y",           "16 0 16 0",                       32      },
  // parts over x stay apart; those over y are added up in each

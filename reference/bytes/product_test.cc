@@ -16,25 +16,25 @@ TEST(Product, EinsumByHand) {
     std::int64_t best;
     const char* split;
   } const rows[] = {
-      {"on x=2: einsum mk,kn->mn f32[8@x,4] f32[4,8] -> f32[8@x,8]",                                     0,           "m@x"           },
-      {"on x=2: einsum mk,kn->mn f32[8,4@x] f32[4@x,8] -> f32[8,8]+x",                                   0,           "k@x"           },
-      {"on x=2: einsum mk,kn->mn f32[2,64@x] f32[64@x,2] -> f32[2,2]",                                   2 * 16,      "k@x"           },
-      {"on x=2: einsum mk,kn->mn f32[2,64@x] f32[64@x,2] -> f32[2@x,2]",                                 16,          "k@x"           },
-      {"on x=2: einsum mk,kn->mn f32[64,2@x] f32[2@x,64] -> f32[64,64]",                                 2 * 2 * 256, "nothing"       },
-      {"on x=4: einsum mk,kn->mn f32[8,16@x] f32[16,4] -> f32[8,4]+x",                                   0,           "k@x"           },
-      {"on x=2,y=2: einsum mk,kn->mn f32[8@x.y,2] f32[2,512] -> f32[8@y.x,512]",                         2 * 16,      "m@y.x"         },
-      {"on x=2: einsum mk,kn->mn f32[8,8]+x f32[8,2] -> f32[8,2]+x",                                     0,           "parts of lhs@x"},
-      {"on x=2: einsum mk,kn->mn f32[8,8]+x f32[8,2] -> f32[8,2]",                                       2 * 64,      "parts of lhs@x"},
+      {"on x=2: einsum mk,kn->mn f32[8@x,4] f32[4,8] -> f32[8@x,8]",                                     0,                                "m@x"                },
+      {"on x=2: einsum mk,kn->mn f32[8,4@x] f32[4@x,8] -> f32[8,8]+x",                                   0,                                "k@x"                },
+      {"on x=2: einsum mk,kn->mn f32[2,64@x] f32[64@x,2] -> f32[2,2]",                                   2 * 16,                           "k@x"                },
+      {"on x=2: einsum mk,kn->mn f32[2,64@x] f32[64@x,2] -> f32[2@x,2]",                                 16,                               "k@x"                },
+      {"on x=2: einsum mk,kn->mn f32[64,2@x] f32[2@x,64] -> f32[64,64]",                                 2 * 2 * 256,                      "nothing"            },
+      {"on x=4: einsum mk,kn->mn f32[8,16@x] f32[16,4] -> f32[8,4]+x",                                   0,                                "k@x"                },
+      {"on x=2,y=2: einsum mk,kn->mn f32[8@x.y,2] f32[2,512] -> f32[8@y.x,512]",                         2 * 16,                           "m@y.x"              },
+      {"on x=2: einsum mk,kn->mn f32[8,8]+x f32[8,2] -> f32[8,2]+x",                                     0,                                "parts of lhs@x"     },
+      {"on x=2: einsum mk,kn->mn f32[8,8]+x f32[8,2] -> f32[8,2]",                                       2 * 64,                           "parts of lhs@x"     },
  // the weights are gathered, not the larger activations; the batch stays split
       {"on fsdp=2,tp=2: einsum bk,kn->bn bf16[256@fsdp,64] bf16[64,64@tp.fsdp] -> bf16[256@fsdp,64@tp]",
-       4 * 16 * 64 * 2,                                                                                               "b@fsdp n@tp"   },
+       4 * 16 * 64 * 2,                                                                                                                    "b@fsdp n@tp"        },
       {"on dp=2,fsdp=256,sp=2,tp=4: einsum bsh,bsf->hf f32[512@dp.fsdp,2@sp,512] f32[512@dp.fsdp,2@sp,8@tp] "
        "-> "
        "f32[512,8@tp]+dp.fsdp.sp -> f32[512@fsdp.sp,8@tp]",                                       // each device gets the other row of its batch:
        // half of lhs's columns, rhs whole; then 512
        // parts of
        // 512 x 8 sums, needed twice (over dp), half of them where a part lies
-       4096 * 256 * 4 + 4096 * 2 * 4 + (512 * 8 * (511 + 2) - 2048) * 4,                                                   "b@dp.fsdp h@sp f@tp"                                                               },
+       4096 * 256 * 4 + 4096 * 2 * 4 + (512 * 8 * (511 + 2) - 2048) * 4, "b@dp.fsdp h@sp f@tp"},
   };
   for (const auto& row : rows) {
     const BestKnown best = best_known(parse_case(row.line));
