@@ -68,6 +68,12 @@ TEST(Table, AddsUp) {
   EXPECT_EQ(findings(all), 51);
 }
 
+TEST(Table, AReasonIsOneLine) {
+  Tally tally;
+  add(tally, "smoke", "mine", verdict(Status::unsupported, "two\nlines \x1b[31mé"));
+  EXPECT_THAT(table(tally, {false}), HasSubstr("\n       1  two lines  [31mé\n"));
+}
+
 TEST(ExitCode, IsThatOfTheDesign) {
   const auto code = [](std::initializer_list<Status> list) {
     Tally tally;

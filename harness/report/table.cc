@@ -42,13 +42,20 @@ std::vector<std::string> row(const Count& count, const std::vector<Column>& colu
   return cells;
 }
 
+// A row of the table is one line, whatever a backend said.
+std::string one_line(std::string text) {
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = ' ';
+  return text;
+}
+
 std::string reasons(const Count& all) {
   if (all.reasons.empty()) return {};
   std::vector<std::pair<std::int64_t, std::string>> sorted;
   for (const auto& [reason, n] : all.reasons) sorted.emplace_back(-n, reason);
   std::ranges::sort(sorted);
   std::string text = "\nunsupported, by reason\n";
-  for (const auto& [n, reason] : sorted) text += fmt::format("{:>8}  {}\n", -n, reason);
+  for (const auto& [n, reason] : sorted) text += fmt::format("{:>8}  {}\n", -n, one_line(reason));
   return text;
 }
 
