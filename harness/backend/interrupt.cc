@@ -1,5 +1,6 @@
 #include "harness/backend/interrupt.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -12,7 +13,16 @@ namespace plumb {
 namespace {
 
 std::atomic<bool> flag = false;
-const int event = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+
+// Above the standard three: where the caller closed one of them it stays free for main() to see.
+int event_descriptor() {
+  const int first = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  const int above = ::fcntl(first, F_DUPFD_CLOEXEC, 3);
+  ::close(first);
+  return above;
+}
+
+const int event = event_descriptor();
 
 extern "C" void on_signal(int) { interrupt(); }
 

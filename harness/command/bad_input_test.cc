@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <sys/file.h>
 
+#include <algorithm>
+
 #include "harness/command/tool.h"
 
 namespace plumb {
@@ -57,11 +59,14 @@ const Bad table[] = {
     {"run --suite smoke --where devices=77",            "", "no case is selected, nothing was run",         2},
     {"run --suite smoke --shard 0/3",                   "", "expected PART/OF",                             2},
     {"run --suite smoke --shard 4/3",                   "", "expected PART/OF",                             2},
-    {"run --suite smoke --sample 0",                    "", "--sample",                                     2},
+    {"run --suite smoke --sample 0",                    "", "--sample: expected a number above 0, not 0",   2},
     {"run --suite smoke --budget soon",                 "", "expected a time such as",                      2},
     {"run --suite smoke --budget 5d",                   "", "expected a time such as",                      2},
     {"run --suite smoke --jobs 0",                      "", "--jobs",                                       2},
-    {"run --suite smoke --timeout -1",                  "", "--timeout",                                    2},
+    {"run --suite smoke --timeout -1",                  "", "--timeout: expected a number above 0, not -1", 2},
+    {"run --suite smoke --timeout nan",                 "", "--timeout: expected a number above 0",         2},
+    {"run --suite smoke --max-waste nan",               "", "--max-waste: expected a number of at least 0", 2},
+    {"run --suite smoke --reruns -1",                   "", "--reruns: expected a number of at least 0",    2},
     {"run --suite smoke --color blue",                  "", "--color",                                      2},
     // backends
     {"run --suite smoke --backend nope",                "", "no backend 'nope'",                            2},
@@ -71,6 +76,7 @@ const Bad table[] = {
     {"run --suite smoke --sample 1 --backend /bin/true", "", "",                                            1},
     // records
     {"run --suite smoke --record missing/r.jsonl",      "", "missing/r.jsonl: No such file",                2},
+    {"run --suite smoke --record ''",                   "", "--record: expected the name of a file",        2},
     {"run --suite smoke --record .",                    "", "Is a directory",                               2},
     {"run --suite smoke --record /dev/full",            "", "No space left on device",                      3},
     {"run --suite smoke --record text.txt",             "", "text.txt:1: this line is not a record",        2},
@@ -91,9 +97,11 @@ const Bad table[] = {
     {"sweep 'on x=2: reshard f32[8@x] -> f32[8]' --axis x=2 --meshes 4", "", "do not go together",          2},
     {"sweep 'on x=2 ids=1,0: reshard f32[8@x] -> f32[8]' --axis x=2", "", "numbers its devices row-major",  2},
     {"list --where status=wrong --suite smoke",         "", "name it with --against",                       2},
-    {"liars no_such_fault",                             "", "",                                             2},
+    {"liars no_such_fault",                             "", "there is no liar 'no_such_fault'",             2},
+    {"liars one-ulp no_such_fault",                     "", "there is no liar 'no_such_fault'",             2},
+    {"list --suite smoke --where devices=77",           "", "no case is selected",                          2},
     {"",                                                "", "subcommand",                                   2},
-    {"juggle",                                          "", "subcommand",                                       2},
+    {"juggle",                                          "", "no subcommand 'juggle', only run, list,",      2},
     {"run --nope",                                      "", "--nope",                                       2},
 };
 // clang-format on
@@ -122,6 +130,21 @@ TEST(BadInput, OneMessageAndItsExitCode) {
     EXPECT_THAT(ran.err, Not(HasSubstr("terminate"))) << "an exception that nobody caught";
   }
   EXPECT_EQ(contents(files.path / "text.txt"), "dear diary\n") << "somebody's file was changed";
+}
+
+// What cannot be said is no success, and a record never takes what was meant for a closed descriptor.
+TEST(BadInput, AnOutputThatTakesNothing) {
+  const Folder folder;
+  const auto code = [&](const std::string& arguments) {
+    return WEXITSTATUS(
+        std::system(("cd " + folder.path.string() + " && " PLUMB_TOOL " " + arguments).c_str()));
+  };
+  EXPECT_EQ(code("run --suite smoke >/dev/full 2>stderr"), 3);
+  EXPECT_EQ(code("list --suite smoke >/dev/full 2>stderr"), 3);
+  EXPECT_EQ(code("run hello 2>/dev/full"), 2);
+  EXPECT_EQ(code("run --record r.jsonl 'on x=2: reshard f32[8@x] -> f32[8]' <&- >&- 2>&-"), 3);
+  const std::string record = contents(folder.path / "r.jsonl");
+  EXPECT_EQ(std::ranges::count(record, '\n'), 1) << record;
 }
 
 TEST(BadInput, HelpIsNone) {

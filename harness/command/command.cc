@@ -1,11 +1,16 @@
 #include "harness/command/command.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <stdexcept>
 #include <system_error>
+#include <vector>
 
 #include "harness/backend/interrupt.h"
 #include "harness/record/environment.h"
@@ -18,6 +23,14 @@ constexpr int bad_input_code = 2, own_failure = 3, interrupted_code = 130;
 
 std::string version_line() {
   return revision().empty() ? version() : fmt::format("{} ({})", version(), revision());
+}
+
+// A standard descriptor that the caller closed would be that of the next file opened: a table in the record.
+// Nothing can be read from what stands in for it here, nor written to standard output.
+void hold_standard_descriptors() {
+  for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(fd, F_GETFD) < 0) [[maybe_unused]]
+      const int held = ::open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY);
 }
 
 int parse(int argc, const char* const* argv) {
@@ -35,6 +48,11 @@ int parse(int argc, const char* const* argv) {
   add_liars(app, code);
   add_backends(app, code);
   add_doctor(app, code);
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  if (argc > 1 && argv[1][0] != '-' && std::ranges::count(names, argv[1]) == 0)
+    throw BadInput(
+        fmt::format("there is no subcommand '{}', only {}", argv[1], CLI::detail::join(names, ", ")));
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -43,22 +61,28 @@ int parse(int argc, const char* const* argv) {
   return code;
 }
 
+// Standard error may be gone as well: then the exit code is all that can be said.
+int complain(const std::exception& error, int code) {
+  std::fprintf(stderr, "plumb: %s\n", error.what());
+  return code;
+}
+
 }  // namespace
 
 int command(int argc, const char* const* argv) {
   try {
+    hold_standard_descriptors();
     catch_interrupts();
     const int code = parse(argc, argv);
     if (std::fflush(stdout) != 0) throw std::system_error(errno, std::generic_category(), "standard output");
+    if (std::ferror(stdout) != 0) throw std::runtime_error("standard output: not all of it could be written");
     return code;
   } catch (const BadInput& error) {
-    fmt::print(stderr, "plumb: {}\n", error.what());
-    return bad_input_code;
+    return complain(error, bad_input_code);
   } catch (const Interrupted&) {
     return interrupted_code;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "plumb: {}\n", error.what());
-    return own_failure;
+    return complain(error, own_failure);
   }
 }
 

@@ -1,11 +1,40 @@
 #include "harness/command/flags.h"
 
-#include <CLI/CLI.hpp>
-#include <cstdlib>
+#include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <cstdlib>
+#include <set>
+
+#include "harness/backend/resolve.h"
 #include "reference/words/text.h"
 
 namespace plumb {
+
+namespace {
+
+// CLI11's own lets NaN pass, and names its limits with 309 digits.
+CLI::Validator number(std::string expected, bool (*good)(double)) {
+  return {[=](std::string& text) {
+            double value = 0;
+            const bool is = CLI::detail::lexical_cast(text, value) && std::isfinite(value) && good(value);
+            return is ? std::string() : fmt::format("expected {}, not {}", expected, text);
+          },
+          ""};
+}
+
+}  // namespace
+
+CLI::Validator positive() {
+  return number("a number above 0", [](double v) { return v > 0; });
+}
+CLI::Validator not_negative() {
+  return number("a number of at least 0", [](double v) { return v >= 0; });
+}
+CLI::Validator file_name() {
+  return {[](std::string& text) { return text.empty() ? "expected the name of a file" : std::string(); }, ""};
+}
 
 void add_running(CLI::App& app, Running& r) {
   app.add_option("--backend", r.backends,
@@ -14,12 +43,12 @@ void add_running(CLI::App& app, Running& r) {
       ->allow_extra_args(false);  // what follows its one value is a case
   app.add_option("--jobs", r.jobs, "Cases at a time")->check(CLI::Range(1, 1024));
   app.add_option("--timeout", r.timeout, "Seconds that a backend has to start, to compile and to run")
-      ->check(CLI::PositiveNumber);
+      ->check(positive());
   app.add_option("--max-waste", r.settings.max_waste,
                  "wasteful is what moves more than this many times the bytes of its bound")
-      ->check(CLI::NonNegativeNumber);
+      ->check(not_negative());
   app.add_option("--reruns", r.settings.reruns, "Run each case again this often and compare bits")
-      ->check(CLI::NonNegativeNumber);
+      ->check(not_negative());
   app.add_option("--budget", r.budget, "Begin no case after this time: 90s, 10m, 2h");
 }
 
@@ -30,9 +59,13 @@ Settings settings(const Running& r) {
 }
 
 std::vector<std::string> backends_of(const Running& r) {
-  if (!r.backends.empty()) return r.backends;
   const char* given = std::getenv("PLUMB_BACKEND");
-  return {given && *given ? given : "local"};
+  if (r.backends.empty()) return {given && *given ? given : "local"};
+  std::vector<std::string> distinct;
+  std::set<std::string> names;
+  for (const std::string& backend : r.backends)
+    if (names.insert(resolve(backend).name).second) distinct.push_back(backend);
+  return distinct;
 }
 
 void add_output(CLI::App& app, Output& out) {

@@ -9,7 +9,8 @@
 
 namespace CLI {
 class App;
-}
+class Validator;
+}  // namespace CLI
 
 namespace plumb {
 
@@ -23,7 +24,13 @@ struct Running {
 };
 void add_running(CLI::App&, Running&);
 Settings settings(const Running&);
-std::vector<std::string> backends_of(const Running&);  // those given, else $PLUMB_BACKEND, else local
+std::vector<std::string> backends_of(
+    const Running&);  // those given, else $PLUMB_BACKEND, else local; each once
+
+// Checks of what a flag is given: a finite number above 0, or of at least 0; a name that is not empty.
+CLI::Validator positive();
+CLI::Validator not_negative();
+CLI::Validator file_name();
 
 struct Output {
   std::string color = "auto";

@@ -153,9 +153,11 @@ std::int64_t run_honest(const std::vector<Liar>& all, const Flags& flags, Paint 
 
 int liars_command(const Flags& flags) {
   std::vector<Liar> all = liars();
+  for (const std::string& only : flags.only)
+    if (std::ranges::count(all, only, &Liar::name) == 0)
+      throw BadInput(fmt::format("there is no liar '{}'; plumb liars shows them all", only));
   if (!flags.only.empty())
     std::erase_if(all, [&](const Liar& l) { return std::ranges::count(flags.only, l.name) == 0; });
-  if (all.empty()) throw BadInput("plumb-liar --list has no such fault");
   const int survivors = run_liars(all);
   fmt::print("\n{} of {} liars caught\n", all.size() - survivors, all.size());
   std::fflush(stdout);
@@ -171,7 +173,7 @@ void add_liars(CLI::App& app, int& code) {
   CLI::App* liars = app.add_subcommand("liars", "Plant each known fault and see it caught");
   liars->add_option("fault", flags->only, "Only these");
   liars->add_option("--seeds", flags->seeds, "Seeds in which the honest backend must raise no alarm")
-      ->check(CLI::NonNegativeNumber);
+      ->check(not_negative());
   liars->add_option("--jobs", flags->jobs, "Honest cases at a time")->check(CLI::Range(1, 1024));
   add_output(*liars, flags->output);
   liars->callback([flags, &code] { code = liars_command(*flags); });

@@ -56,12 +56,13 @@ int list_cases(const Flags& flags) {
     ++total, ++counts[row_of(chosen.cases, n).suite];
     if (!flags.count) fmt::print("{}\n", line);
   }
-  if (!flags.count) return total > 0 ? 0 : 2;
+  if (total == 0) throw BadInput("no case is selected");
+  if (!flags.count) return 0;
   std::vector<std::vector<std::string>> rows;
   for (const auto& [suite, n] : counts) rows.push_back({suite, fmt::format("{}", n)});
   rows.push_back({"total", fmt::format("{}", total)});
   fmt::print("{}", columns(rows, 1));
-  return total > 0 ? 0 : 2;
+  return 0;
 }
 
 }  // namespace

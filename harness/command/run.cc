@@ -161,13 +161,13 @@ void add_run(CLI::App& app, int& code) {
       app.add_subcommand("run", "Judge cases: 0 all well, 1 findings, 2 bad input or nothing run");
   add_selection(*run, flags->selection);
   add_running(*run, flags->running);
-  run->add_option("--record", flags->record, "Append a JSON line for each case");
+  run->add_option("--record", flags->record, "Append a JSON line for each case")->check(file_name());
   run->add_flag("--resume", flags->resume, "Skip what the record has");
   run->add_option("--against", flags->against, "The record that status= looks into");
   run->add_option(
       "--waivers", flags->waivers,
       "Known findings that are accepted, a row each: VERDICT on BACKEND until DATE for ISSUE: CONDITION");
-  run->add_option("--junit", flags->junit, "Write JUnit XML");
+  run->add_option("--junit", flags->junit, "Write JUnit XML")->check(file_name());
   add_output(*run, flags->output);
   run->callback([flags, &code] { code = run_command(*flags); });
 }

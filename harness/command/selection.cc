@@ -9,6 +9,7 @@
 #include <iostream>
 #include <unordered_set>
 
+#include "harness/command/flags.h"
 #include "harness/select/sample.h"
 #include "harness/select/suite.h"
 #include "reference/words/text.h"
@@ -71,7 +72,7 @@ void add_selection(CLI::App& app, Selection& s) {
                  "A file of cases, one a line, # comments; - is standard input (may repeat)")
       ->allow_extra_args(false);
   app.add_option("--where", s.where, "Only the cases for which this holds\n" + where_help());
-  app.add_option("--sample", s.sample, "This many of them, chosen by --seed")->check(CLI::PositiveNumber);
+  app.add_option("--sample", s.sample, "This many of them, chosen by --seed")->check(positive());
   app.add_option("--seed", s.seed, "The seed of --sample");
   app.add_option("--shard", s.shard, "Part i of n, from 1/n to n/n");
 }

@@ -148,7 +148,7 @@ void add_sweep(CLI::App& app, int& code) {
       ->allow_extra_args(false)
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 20));
   add_running(*sweep, flags->running);
-  sweep->add_option("--record", flags->record, "Append a JSON line for each mesh");
+  sweep->add_option("--record", flags->record, "Append a JSON line for each mesh")->check(file_name());
   add_output(*sweep, flags->output);
   sweep->callback([flags, &code] { code = sweep_command(*flags); });
 }
