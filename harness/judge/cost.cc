@@ -17,26 +17,28 @@ std::vector<AxisId> axes_named(const Mesh& mesh, const std::vector<std::string>&
   return axes;
 }
 
+// A backend may say anything: more bytes than there can be are not known.
+constexpr std::int64_t most_bytes = std::int64_t{1} << 62;
+std::int64_t known(__int128 sum) { return sum < most_bytes ? static_cast<std::int64_t>(sum) : -1; }
+
 }  // namespace
 
 std::int64_t moved(const Mesh& mesh, const Collective& step) {
   if (step.moved) return *step.moved;  // of all times
   const auto priced = [&](std::int64_t n) { return price(step.kind, n, step.in, step.out); };
-  std::int64_t sum = 0;
+  __int128 sum = 0;
   if (!step.pairs.empty() || step.kind == "collective-permute") {
     for (const auto& [from, to] : step.pairs) sum += from == to ? 0 : step.out;
-    return sum * step.times;
+    return known(sum * step.times);
   }
-  if (priced(2) < 0) return -1;
-  if (!step.axes.empty()) {
-    sum = devices(mesh) * priced(axes_size(mesh, axes_named(mesh, step.axes)));
-  } else {
-    for (const std::vector<std::int64_t>& group : step.groups) {
-      const std::int64_t n = static_cast<std::int64_t>(group.size());
-      sum += n * priced(n);
-    }
-  }
-  return sum * step.times;
+  const auto of_group = [&](__int128 devices_in_all, std::int64_t n) {
+    const std::int64_t each = priced(n);
+    sum = each < 0 || sum < 0 ? -1 : sum + devices_in_all * each;
+  };
+  if (!step.axes.empty()) of_group(devices(mesh), axes_size(mesh, axes_named(mesh, step.axes)));
+  for (const std::vector<std::int64_t>& group : step.groups) of_group(std::ssize(group), std::ssize(group));
+  if (step.axes.empty() && step.groups.empty() && priced(2) < 0) return -1;
+  return sum < 0 ? -1 : known(sum * step.times);
 }
 
 Cost cost(const Case& c, const Outcome& outcome) {
@@ -44,10 +46,7 @@ Cost cost(const Case& c, const Outcome& outcome) {
   cost.moved = 0;
   for (const Collective& step : outcome.trace) {
     const std::int64_t bytes = moved(c.mesh, step);
-    if (bytes < 0 || cost.moved < 0)
-      cost.moved = -1;
-    else
-      cost.moved += bytes;
+    cost.moved = bytes < 0 || cost.moved < 0 ? -1 : known(__int128{cost.moved} + bytes);
   }
   if (is_reshard(c)) {
     const std::vector<std::int64_t> fewest = fewest_bytes(c);

@@ -251,5 +251,19 @@ TEST(Cost, AKindWithoutAPriceMakesTheCostUnknown) {
   EXPECT_EQ(cost(c, outcome).moved, -1);
 }
 
+TEST(Cost, MoreBytesThanThereCanBeAreUnknown) {
+  const Case c = parse_case("on x=4: reshard f32[16@x] -> f32[16]");
+  constexpr std::int64_t huge = std::numeric_limits<std::int64_t>::max();
+  const Collective steps[] = {
+      {.kind = "all-reduce", .axes = {"x"},            .in = huge,                   .out = huge               },
+      {.kind = "all-gather", .groups = {{0, 1, 2, 3}}, .in = 4,                      .out = 16,                  .times = huge},
+      {.kind = "collective-permute",                    .pairs = {{0, 1}, {1, 0}},                 .in = huge, .out = huge},
+  };
+  for (const Collective& step : steps) EXPECT_EQ(moved(c.mesh, step), -1) << step.kind;
+  Outcome outcome;
+  for (int i = 0; i < 4; ++i) outcome.trace.push_back({.kind = "send", .axes = {"x"}, .moved = huge / 2 - 1});
+  EXPECT_EQ(cost(c, outcome).moved, -1);
+}
+
 }  // namespace
 }  // namespace plumb

@@ -38,7 +38,8 @@ BestKnown best_known(const Case&);
 std::string derivation(const Case&);
 
 // Bytes that one device of a group of n receives in a collective with `in` bytes of operand and `out`
-// bytes of result a device, rounded up; -1 for an unknown kind. One table prices collectives.
+// bytes of result a device, rounded up; -1 for an unknown kind, and from 2^62 on. One table prices
+// collectives.
 //   all-reduce            2(n-1)/n in     reduce-scatter and all-gather
 //   reduce-scatter        (n-1) out
 //   all-gather            (n-1)/n out

@@ -23,8 +23,9 @@ std::int64_t price(std::string_view kind, std::int64_t n, std::int64_t in, std::
   if (kind == "collective-permute") return in;
   for (const Row& row : kPrices) {
     if (row.kind != kind) continue;
-    const std::int64_t times = (n - 1) * (row.in_times * in + row.out_times * out);
-    return row.shared ? (times + n - 1) / n : times;
+    const __int128 times = __int128{n - 1} * (__int128{row.in_times} * in + __int128{row.out_times} * out);
+    const __int128 price = row.shared ? (times + n - 1) / n : times;
+    return price < __int128{1} << 62 ? static_cast<std::int64_t>(price) : -1;
   }
   return -1;
 }
