@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "reference/fill/letters.h"
+
 namespace plumb {
 namespace {
 
@@ -12,37 +14,11 @@ struct Contracted {
   int dim;
 };
 
-std::vector<Contracted> contracted(const Op& op) {
-  if (const auto* einsum = std::get_if<Einsum>(&op.kind)) {
-    std::vector<Contracted> found;
-    const auto look = [&](const std::string& word, int operand) {
-      for (std::size_t d = 0; d < word.size(); ++d)
-        if (einsum->out.find(word[d]) == std::string::npos) found.push_back({operand, static_cast<int>(d)});
-    };
-    look(einsum->lhs, 0);
-    look(einsum->rhs, 1);
-    return found;
-  }
-  if (const auto* grouped = std::get_if<Grouped>(&op.kind)) {
-    switch (grouped->form) {
-      case Form::fwd:
-        return {
-            {0, 1},
-            {1, 1}
-        };
-      case Form::dgrad:
-        return {
-            {0, 1},
-            {1, 2}
-        };
-      case Form::wgrad:
-        return {
-            {0, 0},
-            {1, 0}
-        };
-    }
-  }
-  return {};
+std::vector<Contracted> contracted_in_both(const Op& op) {
+  std::vector<Contracted> found;
+  for (int operand = 0; operand < static_cast<int>(op.operands.size()); ++operand)
+    for (int dim : contracted_dims(op, operand)) found.push_back({operand, dim});
+  return found;
 }
 
 // Clears the elements of one dimension that lie outside `keep`.
@@ -75,7 +51,7 @@ std::vector<AxisId> summed_axes(const Op& op) {
       if (std::ranges::count(axes, axis) == 0) axes.push_back(axis);
   };
   for (const Spec& operand : op.operands) add(operand.unfinished);
-  for (const Contracted& at : contracted(op)) add(op.operands[at.operand].dims[at.dim].axes);
+  for (const Contracted& at : contracted_in_both(op)) add(op.operands[at.operand].dims[at.dim].axes);
   return axes;
 }
 
@@ -86,7 +62,7 @@ std::vector<Tensor> seen(const Wanted& wanted, const std::vector<AxisId>& chosen
   for (std::size_t i = 0; i < operands.size(); ++i)
     if (!c.op.operands[i].unfinished.empty())
       keep_only(operands[i], 0, pieces_of(c, c.op.operands[i].unfinished, chosen, device));
-  for (const Contracted& at : contracted(c.op)) {
+  for (const Contracted& at : contracted_in_both(c.op)) {
     const Spec& spec = c.op.operands[at.operand];
     const Dim& dim = spec.dims[at.dim];
     const std::vector<char> pieces = pieces_of(c, dim.axes, chosen, device);
