@@ -229,6 +229,17 @@ TEST(Process, WhatAnEarlierCaseLeftCannotPassForAnAnswer) {
   EXPECT_EQ(process.read(o.blocks[0]), std::vector<std::byte>(32, std::byte{0xff}));
 }
 
+TEST(Process, WhatACaseWithoutAnOutcomeLeftIsGoneToo) {
+  Process process(fake({"say", R"({"type":"reneged","id":1,"message":"no"})", "on", "1"}));
+  const Case large = parse_case("on x=2: reshard f32[256@x] -> f32[256] seed=1");
+  Tensor operand = zeros(DType::f32, {256});
+  operand.bytes.assign(1024, std::byte{7});
+  expect<Reneged>(process.run(large, std::vector<Tensor>{operand}));
+  expect<Outcome>(process.run(gather(), operands()));
+  const Block written{.device = 0, .result = 0, .offset = 2048, .bytes = 512, .claim = {}};
+  EXPECT_EQ(process.read(written), std::vector<std::byte>(512, std::byte{0xff}));
+}
+
 TEST(Process, AReplyMayBeLongButNotTooLong) {
   Process process(fake({"long", std::to_string(64 << 20), "on", "1"}));
   EXPECT_GT(expect<Outcome>(process.run(gather(" seed=1"), operands())).notes[0].size(), 64U << 20);
