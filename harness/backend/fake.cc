@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -86,7 +87,10 @@ json gather(const json& request, std::fstream& arena, const Faults& faults) {
 void misbehave(const Faults& f, const json& request) {
   if (f.contains("print")) std::printf("%s\n", f.at("print").c_str()), std::fflush(stdout);
   if (f.contains("child") && ::fork() == 0) ::pause();
-  if (f.contains("die")) ::raise(std::stoi(f.at("die")));
+  if (f.contains("die")) {
+    std::signal(std::stoi(f.at("die")), SIG_DFL);  // a sanitizer would catch it and exit instead
+    ::raise(std::stoi(f.at("die")));
+  }
   if (f.contains("exit")) std::_Exit(std::stoi(f.at("exit")));
   if (f.contains("close")) ::close(descriptor("PLUMB_REPLIES")), ::pause();
   if (f.contains("before")) say(f.at("before"));

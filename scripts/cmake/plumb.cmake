@@ -18,6 +18,9 @@ function(plumb_room name)
   target_link_libraries(plumb_${name} PUBLIC ${ARG_DEPS})
 endfunction()
 
+# Everything that the sanitizers run: the tests labelled unit or law, and what they start.
+add_custom_target(plumb_proofs)
+
 # plumb_test(words_test LABELS unit SOURCES spec_test.cc DEPS plumb_words): one program, one ctest.
 function(plumb_test name)
   if(NOT PLUMB_TESTS)
@@ -28,6 +31,9 @@ function(plumb_test name)
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gtest GTest::gmock GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}")
+  if("unit" IN_LIST ARG_LABELS OR "law" IN_LIST ARG_LABELS)
+    add_dependencies(plumb_proofs ${name})
+  endif()
 endfunction()
 
 # plumb_benchmark(exact_benchmark SOURCES ... DEPS ...): built with the rest, run by hand.
