@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -54,12 +55,13 @@ int wait_for(pid_t child) {
 }
 
 // How many processes were started with this word among their arguments.
-int processes_with(const std::string& word) {
+// How many processes are exactly this program with this one argument. A child of the tool between fork and
+// exec still has the tool's own words.
+int running(const std::string& program, const std::string& argument) {
+  const std::string whole = program + '\0' + argument + '\0';
   int n = 0;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
-    const std::string line = contents(entry.path() / "cmdline");
-    n += line.find(word) != line.npos;
-  }
+  for (const auto& entry : std::filesystem::directory_iterator("/proc"))
+    n += contents(entry.path() / "cmdline") == whole;
   return n;
 }
 
@@ -114,18 +116,19 @@ TEST(Resume, AFinishedRunHasNothingToDoAndSaysTheSame) {
 
 TEST(Interrupt, KeepsWhatWasJudgedAndLeavesNoProcess) {
   const Folder folder;
-  const std::string backend = "/bin/sleep 98765.4321";
+  const std::string seconds = "98765." + std::to_string(getpid());
+  const std::string backend = "/bin/sleep " + seconds;
   const pid_t child = start(folder,
                             {"run", "--suite", "smoke", "--where", "op=grouped", "--backend", "local",
                              "--backend", backend, "--record", "r.jsonl"},
                             "log");
-  for (int i = 0; i < 100 && processes_with("98765.4321") < 2; ++i) sleep_ms(50);
-  EXPECT_EQ(processes_with("98765.4321"), 2) << "the tool and its backend";
+  for (int i = 0; i < 100 && running("/bin/sleep", seconds) == 0; ++i) sleep_ms(50);
+  EXPECT_EQ(running("/bin/sleep", seconds), 1) << "the backend";
   kill(child, SIGINT);
   const int status = wait_for(child);
   EXPECT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 130);
-  EXPECT_EQ(processes_with("98765.4321"), 0);
+  EXPECT_EQ(running("/bin/sleep", seconds), 0);
   EXPECT_EQ(records(folder.path / "r.jsonl").size(), 1) << "local had judged the first case";
   EXPECT_THAT(contents(folder.path / "log"), HasSubstr("unrun"));
 }

@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <system_error>
+#include <thread>
 
 #include "adapters/protocol/fields.h"
 #include "reference/words/text.h"
@@ -73,12 +75,29 @@ Records read_records(const std::string& path) {
   }
 }
 
+namespace {
+
+// A run that was just killed may leave a child that has not become its backend yet and still holds the
+// lock: it dies within moments.
+bool locked(int file) {
+  constexpr int tries = 50;
+  for (int i = 0; i < tries; ++i) {
+    if (flock(file, LOCK_EX | LOCK_NB) == 0) return true;
+    if (errno != EWOULDBLOCK) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  errno = EWOULDBLOCK;
+  return false;
+}
+
+}  // namespace
+
 Journal::Journal(const std::string& path) : path_(path) {
   file_ = open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (file_ < 0) throw BadInput(fmt::format("{}: {}", path, std::strerror(errno)));
   try {
     if (!regular(file_)) return;
-    if (flock(file_, LOCK_EX | LOCK_NB) != 0)
+    if (!locked(file_))
       throw BadInput(
           fmt::format("{}: {}", path,
                       errno == EWOULDBLOCK ? "another run is writing to this record" : std::strerror(errno)));
