@@ -11,11 +11,21 @@ if(PLUMB_SANITIZE)
 endif()
 include_directories(${PROJECT_SOURCE_DIR})
 
+# A unity build (the sanitizers' presets) compiles the sources of a target together. These say the same
+# name twice in their unnamed namespaces, and are compiled one by one.
+set(PLUMB_APART plumb_fill plumb_exact plumb_rounding plumb_plan plumb_explain plumb_command bytes_test)
+function(plumb_apart target)
+  if(target IN_LIST PLUMB_APART)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
+  endif()
+endfunction()
+
 # plumb_room(words SOURCES a.cc b.cc DEPS ...) makes the library plumb_words.
 function(plumb_room name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
   add_library(plumb_${name} STATIC ${ARG_SOURCES})
   target_link_libraries(plumb_${name} PUBLIC ${ARG_DEPS})
+  plumb_apart(plumb_${name})
 endfunction()
 
 # Everything that the sanitizers run: the tests labelled unit or law, and what they start.
@@ -29,6 +39,7 @@ function(plumb_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;LABELS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gtest GTest::gmock GTest::gtest_main)
+  plumb_apart(${name})
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}")
   if("unit" IN_LIST ARG_LABELS OR "law" IN_LIST ARG_LABELS)
