@@ -6,6 +6,7 @@
 #include <map>
 
 #include "harness/backend/place.h"
+#include "harness/backend/rows.h"
 #include "harness/backend/spawn.h"
 #include "reference/words/text.h"
 
@@ -14,42 +15,6 @@ namespace plumb {
 namespace {
 
 const std::string build = "scripts/plumb --build-only";
-
-struct Option {
-  std::string name;
-  std::vector<std::string> values;  // empty: any
-  std::string standard;             // the value that is meant where none is given; "" if none is
-  bool names = true;                // part of the name: it may change what is judged
-};
-
-struct Row {
-  std::string name, what;
-  std::string program;                // ours, or
-  std::string worker;                 // a script run by the environment of a release
-  std::vector<std::string> releases;  // that are listed even where they are not set up
-  std::vector<Option> options;
-};
-
-const std::vector<Row>& rows() {
-  static const std::vector<Row> table = {
-      {"local",
-       "virtual devices with separate memories in one process", "plumb-local",
-       "",                       {},
-       {{"plan", {"direct", "ring"}, "direct"}}                   },
-      {"liar",
-       "local with one fault, chosen by fault=NAME",            "plumb-liar",
-       "",                       {},
-       {{"fault", {}, ""}, {"plan", {"direct", "ring"}, "direct"}}},
-      {"jax",
-       "released JAX, on virtual CPU devices or GPUs",          "",
-       "adapters/jax/worker.py", {"0.10.2", "0.9.1"},
-       {{"hlo", {}, "", false},
-        {"partitioner", {"shardy", "gspmd"}, "shardy"},
-        {"platform", {"cpu", "gpu"}, ""},
-        {"style", {"auto", "explicit", "shard_map"}, "auto"}}     },
-  };
-  return table;
-}
 
 // A backend's name taken apart, with where each part stands in the text.
 struct Part {
@@ -91,9 +56,9 @@ Parts take_apart(std::string_view text) {
   return parts;
 }
 
-const Row& row_named(const Part& name, std::string_view text) {
+const BackendRow& row_named(const Part& name, std::string_view text) {
   std::vector<std::string> names;
-  for (const Row& row : rows()) {
+  for (const BackendRow& row : backend_rows()) {
     if (row.name == name.text) return row;
     names.push_back(row.name);
   }
@@ -102,9 +67,9 @@ const Row& row_named(const Part& name, std::string_view text) {
                   text, name.at);
 }
 
-const Option& option_named(const Row& row, const Part& name, std::string_view text) {
+const BackendOption& option_named(const BackendRow& row, const Part& name, std::string_view text) {
   std::vector<std::string> names;
-  for (const Option& o : row.options) {
+  for (const BackendOption& o : row.options) {
     if (o.name == name.text) return o;
     names.push_back(o.name);
   }
@@ -113,17 +78,17 @@ const Option& option_named(const Row& row, const Part& name, std::string_view te
 }
 
 // Sets the options and appends them to the name.
-void add_options(Command& command, const Row& row, const Parts& parts, std::string_view text) {
+void add_options(Command& command, const BackendRow& row, const Parts& parts, std::string_view text) {
   std::map<std::string, std::string> given;
   for (const auto& [name, value] : parts.options) {
-    const Option& o = option_named(row, name, text);
+    const BackendOption& o = option_named(row, name, text);
     if (!o.values.empty() && std::find(o.values.begin(), o.values.end(), value.text) == o.values.end())
       throw bad_input(fmt::format("no {} '{}'{}", o.name, value.text, hint(value.text, o.values)), text,
                       value.at);
     if (!given.emplace(o.name, value.text).second)
       throw bad_input(fmt::format("{} stands twice", o.name), text, name.at);
   }
-  for (const Option& o : row.options) {
+  for (const BackendOption& o : row.options) {
     const auto at = given.find(o.name);
     if (at == given.end() || at->second == o.standard) continue;
     command.options.emplace_back(*at);
@@ -131,7 +96,7 @@ void add_options(Command& command, const Row& row, const Parts& parts, std::stri
   }
 }
 
-std::vector<std::string> own_command(const Row& row, const Parts& parts, std::string_view text) {
+std::vector<std::string> own_command(const BackendRow& row, const Parts& parts, std::string_view text) {
   if (!parts.release.text.empty())
     throw bad_input(fmt::format("{} has no releases", row.name), text, parts.release.at);
   const std::string program = own_program(row.program);
@@ -139,7 +104,7 @@ std::vector<std::string> own_command(const Row& row, const Parts& parts, std::st
   return {program};
 }
 
-std::vector<std::string> worker_command(const Row& row, const std::string& release) {
+std::vector<std::string> worker_command(const BackendRow& row, const std::string& release) {
   const std::string python = environment_python(row.name, release);
   if (python.empty())
     throw BadInput(fmt::format("{0}@{1} has no environment here; make it with: scripts/environment {0}@{1}",
@@ -163,7 +128,7 @@ Command resolve(std::string_view text) {
   if (text.substr(0, text.find(',')).find_first_of(" /") != std::string_view::npos)
     return resolve_command(text);
   const Parts parts = take_apart(text);
-  const Row& row = row_named(parts.name, text);
+  const BackendRow& row = row_named(parts.name, text);
   Command command{row.name, {}, {}};
   if (row.worker.empty()) {
     command.argv = own_command(row, parts, text);
@@ -182,7 +147,7 @@ Command resolve(std::string_view text) {
 
 std::vector<Known> known_backends() {
   std::vector<Known> out;
-  for (const Row& row : rows()) {
+  for (const BackendRow& row : backend_rows()) {
     if (row.worker.empty()) {
       const bool built = !own_program(row.program).empty();
       out.push_back({row.name, row.what, built, built ? "" : build});
