@@ -8,16 +8,22 @@ import unittest
 
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.pardir, "scripts", "environment")
 
-# `python -m venv DIR` copies this script into DIR/bin/python; there `-m pip` knows releases 1.0 and 2.0.
+# `python -m venv DIR` copies this script into DIR/bin/python; there `-m pip` knows releases 0.10.2, 1.0 and 2.0.
 PRETENDER = """#!/bin/bash
+here=${0%/bin/python}
 case "$*" in
   "-c import venv, ensurepip") exit ${NO_VENV:-0} ;;
+  "-c import sysconfig"*) mkdir -p "$here/site"; echo "$here/site" ;;
   "-V") echo "Python 3.99" ;;
-  "-m venv "*) mkdir -p "$3/bin"; cp "$0" "$3/bin/python"; printf '#!x\\n' > "$3/bin/pip" ;;
-  *"pip "*"==1.0"|*"pip "*"==2.0") echo "${!#}" > "${0%/bin/python}/installed"; [ -z "$KILLED" ] || kill -9 $PPID ;;
-  *"pip "*) echo "ERROR: Could not find a version that satisfies (from versions: ${VERSIONS-1.0, 2.0})"; exit 1 ;;
-  *"import jax"*) [ -z "$BROKEN" ] || { echo "ImportError: no" >&2; exit 1; }
-    sed 's/.*==//' "${0%/bin/python}/installed" ;;
+  "-m venv "*) mkdir -p "${!#}/bin"; cp "$0" "${!#}/bin/python"; printf '#!x\\n' > "${!#}/bin/pip" ;;
+  *"pip "*"==1.0"*|*"pip "*"==2.0"*|*"pip "*"==0.10.2"*) echo "$*" >> "$here/installed"; [ -z "$KILLED" ] || kill -9 $PPID ;;
+  *"pip "*"pydantic"*) [ -z "$NO_PYDANTIC" ] || {
+    echo "ERROR: Could not find a version that satisfies the requirement pydantic (from versions: none)"; exit 1; }
+    echo "$*" >> "$here/installed" ;;
+  *"pip "*) echo "ERROR: Could not find a version that satisfies the requirement ${!#} (from versions: ${VERSIONS-1.0, 2.0})"
+    exit 1 ;;
+  *"-I -c "*) [ -z "$BROKEN" ] || { echo "ImportError: no" >&2; exit 1; }
+    sed -n 's/^[^=]*==\\([^ ]*\\).*/\\1/p' "$here/installed" | head -1 ;;
 esac
 """
 
@@ -65,6 +71,34 @@ class Environment(unittest.TestCase):
         os.makedirs(os.path.join(self.place("jax@1.0"), "bin"))
         self.assertIn("made jax@1.0", self.run_script("jax@1.0").stdout)
 
+    def test_one_that_leans_on_another(self):
+        made = self.run_script("te@2.0+jax1.0")
+        self.assertEqual(made.returncode, 0, made.stderr)
+        self.assertRegex(made.stdout, r"made jax@1.0: \S+ in (.|\n)*made te@2.0\+jax1.0: \S+ in \S+, and leans on jax@1.0 \(")
+        self.assertEqual(self.listed(), ["jax@1.0", "te@2.0+jax1.0"])
+        with open(os.path.join(self.place("te@2.0+jax1.0"), "plumbline"), encoding="utf-8") as f:
+            self.assertEqual(f.read(), "--no-deps transformer-engine==2.0\npydantic packaging\non jax@1.0\n")
+        with open(os.path.join(self.place("te@2.0+jax1.0"), "installed"), encoding="utf-8") as f:
+            self.assertNotIn("jax", f.read())
+        refused = self.run_script("--remove", "jax@1.0")
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("te@2.0+jax1.0 needs jax@1.0; remove what leans on it first", refused.stderr)
+        self.assertIn("te@2.0+jax1.0 is whole", self.run_script("te@2.0+jax1.0").stdout)
+        self.assertEqual(self.run_script("--remove", "te@2.0+jax1.0").returncode, 0)
+        self.assertEqual(self.run_script("--remove", "jax@1.0").returncode, 0)
+        self.assertEqual(self.listed(), [])
+
+    def test_the_packages_of_all_below_are_seen(self):
+        made = self.run_script("maxtext@1.0+flax2.0")
+        self.assertEqual(made.returncode, 0, made.stderr)
+        with open(os.path.join(self.place("maxtext@1.0+flax2.0"), "site", "plumbline.pth"), encoding="utf-8") as f:
+            self.assertEqual([line.split("/env/")[1] for line in f], ["flax@2.0/site\n", "jax@0.10.2/site\n"])
+
+    def test_a_missing_base_is_made_again(self):
+        self.run_script("te@2.0+jax1.0")
+        os.rename(self.place("jax@1.0"), self.place("gone"))
+        self.assertRegex(self.run_script("te@2.0+jax1.0").stdout, r"made jax@1.0(.|\n)*te@2.0\+jax1.0 is whole")
+
     def test_what_can_go_wrong(self):
         self.run_script("jax@2.0")
         table = [
@@ -72,12 +106,17 @@ class Environment(unittest.TestCase):
             (["jax"], {}, 1, "'jax' is not NAME@RELEASE"),
             (["jax@"], {}, 1, "'jax@' is not NAME@RELEASE"),
             (["jax@1.0/../x"], {}, 1, "is not NAME@RELEASE"),
-            (["flax@1.0"], {}, 1, "no framework named 'flax'"),
+            (["flux@1.0"], {}, 1, "no framework named 'flux' (there are: flax, jax, maxtext, te, torch)"),
+            (["jax@1.0+flax1.0"], {}, 1, "jax leans on no other environment: jax@1.0"),
+            (["te@1.0+flax1.0"], {}, 1, "te leans on jax, as in te@1.0+jax0.10.2; not on 'flax1.0'"),
+            (["te@9.9+jax2.0"], {}, 1, "there is no te 9.9 for Python 3.99; the newest are 1.0 2.0"),
+            (["te@1.0+jax9.9"], {}, 1, "there is no jax 9.9 for Python 3.99"),
+            (["te@1.0+jax2.0"], {"NO_PYDANTIC": "1"}, 1, "pip finds no release at all of pydantic, which te 1.0 needs"),
             (["--frobnicate"], {}, 1, "unknown option --frobnicate"),
             (["jax@1.0", "jax@2.0"], {}, 1, "one environment at a time"),
             (["--remove", "jax@1.0"], {}, 1, "there is no environment jax@1.0"),
             (["jax@9.9"], {}, 1, "there is no jax 9.9 for Python 3.99; the newest are 1.0 2.0"),
-            (["jax@9.9"], {"VERSIONS": "none"}, 1, "pip finds no release of jax at all"),
+            (["jax@9.9"], {"VERSIONS": "none"}, 1, "pip finds no release at all of jax 9.9"),
             (["jax@1.0"], {"PLUMB_PYTHON": "no-such-python"}, 1, "no-such-python is missing"),
             (["jax@1.0"], {"NO_VENV": "1"}, 1, "apt-get install python3-venv"),
             (["jax@1.0"], {"BROKEN": "1"}, 1, "was installed but cannot be imported"),
