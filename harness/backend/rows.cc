@@ -5,20 +5,28 @@ namespace plumb {
 const std::vector<BackendRow>& backend_rows() {
   static const std::vector<BackendRow> table = {
       {"local",
-       "virtual devices with separate memories in one process", "plumb-local",
+       "virtual devices with separate memories in one process",                     "plumb-local",
        "",                       {},
        {{"plan", {"direct", "ring"}, "direct"}}                   },
       {"liar",
-       "local with one fault, chosen by fault=NAME",            "plumb-liar",
+       "local with one fault, chosen by fault=NAME",                                "plumb-liar",
        "",                       {},
        {{"fault", {}, ""}, {"plan", {"direct", "ring"}, "direct"}}},
       {"jax",
-       "released JAX, on virtual CPU devices or GPUs",          "",
+       "released JAX, on virtual CPU devices or GPUs",                              "",
        "adapters/jax/worker.py", {"0.10.2", "0.9.1"},
        {{"hlo", {}, "", false},
         {"partitioner", {"shardy", "gspmd"}, "shardy"},
         {"platform", {"cpu", "gpu"}, ""},
         {"style", {"auto", "explicit", "shard_map"}, "auto"}}     },
+      {"te",
+       "rules of released Transformer Engine on virtual CPU devices, kernels ours", "",
+       "adapters/te/worker.py",  {"2.20.2", "2.13.0"},
+       {{"hlo", {}, "", false},
+        {"partitioner", {"shardy", "gspmd"}, "shardy"},
+        {"resources", {}, ""},
+        {"style", {"live", "plan"}, "live"},
+        {"via", {"gemm", "dense"}, "gemm"}}                       },
   };
   return table;
 }

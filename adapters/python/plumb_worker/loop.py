@@ -44,6 +44,7 @@ class Result:
     run_seconds: list = dataclasses.field(default_factory=list)
     notes: list = dataclasses.field(default_factory=list)
     hlo: str | None = None
+    plan: dict | None = None  # of a backend that only plans: {"operands": [...], "result": ...} as specs' texts
 
 
 class Malformed(Exception):
@@ -111,6 +112,8 @@ def result_message(request, result, table):
         reply["notes"] = result.notes
     if result.hlo:
         reply["hlo"] = result.hlo
+    if result.plan:
+        reply["plan"] = result.plan
     return reply
 
 

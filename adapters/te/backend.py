@@ -1,0 +1,136 @@
+"""hello, limit and run: Transformer Engine's primitives, rules and Shardy partitioning on virtual CPU devices."""
+
+import hashlib
+import inspect
+import math
+import sys
+import time
+import types
+
+import jax
+import jaxlib
+import numpy
+
+import data
+import dump
+import kernels
+import layout
+import limits
+import plan
+import probe
+import programs
+import refusals
+import resources
+import standin
+import warned
+from plumb_worker import Limit, Result, trace
+
+LEAST_DEVICES = 16
+MOST_DEVICES = 2048  # XLA's limit for one CPU process
+CASES_BETWEEN_CLEANUPS = 200
+
+
+class Backend:
+    def __init__(self, options):
+        self.options, self.style, self.via = options, options["style"], options["via"]
+        self.te = types.SimpleNamespace(**dict(zip(("cpp_extensions", "dense", "sharding", "quantize"), standin.load())))
+        kernels.install()
+        try:
+            self.resources = resources.parsed(options.get("resources"), self.te.sharding.MeshResource)
+        except resources.Unknown as e:
+            sys.exit(f"te: {e}")
+        self.mesh, self.cases = None, 0
+        self.see_the_mesh_from_every_thread()
+        self.warnings = warned.Reader()
+        self.limits = limits.Table("auto", options["partitioner"], lambda case: probe.refusal(self, case))
+        self.limits.rows = refusals.rows(self)
+
+    def see_the_mesh_from_every_thread(self):
+        """XLA:CPU partitions on a thread of its own, where JAX's mesh of the thread is empty."""
+        own = self.te.sharding._get_mesh
+
+        def mesh():
+            found = own()
+            return found if self.mesh is None or (found is not None and not found.empty) else self.mesh
+
+        self.te.sharding._get_mesh = mesh
+
+    def hello(self, mesh):
+        if hasattr(jax.config, "jax_use_shardy_partitioner"):
+            jax.config.update("jax_use_shardy_partitioner", self.options["partitioner"] == "shardy")
+        elif self.options["partitioner"] == "gspmd":
+            sys.exit(f"te: jax {jax.__version__} has no switch to the GSPMD partitioner")
+        layout.start(max(math.prod(size for _, size in mesh["axes"]), LEAST_DEVICES), "cpu")
+        return {
+            "name": f"te@{standin.release()}", "versions": versions(),
+            "devices": {"count": len(layout.devices()), "kind": "cpu"},
+            "capabilities": {
+                "ops": ["einsum", "grouped"], "dtypes": ["f32", "bf16", "f16"], "rules": ["flat"],
+                "max_devices": MOST_DEVICES, "acc": ["unspecified"], "wire": ["unspecified"],
+                **({"data": "none"} if self.style == "plan" else {})}}
+
+    def limit(self, case):
+        missing = resources.missing(self.resources, case.axes)
+        if missing:
+            return Limit(f"resources name the axis {missing}, which the mesh has not", "adapters/te/README.md")
+        found = self.limits.find(case)
+        if not found:
+            return None
+        return Limit(found[0].reason, found[1] if found[0].probe else "adapters/te/README.md")
+
+    def run(self, case, operands, started):
+        self.cases += 1
+        if self.cases % CASES_BETWEEN_CLEANUPS == 0:
+            jax.clear_caches()
+        if case.devices > len(layout.devices()):
+            layout.start(case.devices, "cpu")
+        self.mesh = mesh = layout.mesh_of(case.axes, case.sizes, case.ids, False)
+        guard = self.te.sharding.global_shard_guard(
+            resources.of_mesh(self.resources, case.axes, self.te.sharding.MeshResource))
+        with mesh, guard:
+            if self.style == "plan":
+                return plan.answer(self.te, case, mesh, programs.contracted(case))
+            return self.compile_and_run(case, mesh, operands, started)
+
+    def compile_and_run(self, case, mesh, operands, started):
+        kept = dump.folder(self.options.get("hlo"), case)
+        self.warnings.skip()
+        begin = time.perf_counter()
+        where = {"in_shardings": tuple(layout.sharding_of(mesh, s.split) for s in case.operands)}
+        if not case.result.free:
+            where["out_shardings"] = layout.sharding_of(mesh, case.result.split)
+        abstract = [jax.ShapeDtypeStruct(s.shape, layout.DTYPES[s.dtype]) for s in case.operands]
+        lowered = jax.jit(programs.program(self.te, case, self.via), **where).lower(*abstract)
+        compiled = lowered.compile(compiler_options=dump.options(kept))
+        compile_seconds = time.perf_counter() - begin
+        started()
+        placed = [data.place(case, mesh, s, o) for s, o in zip(case.operands, operands)]
+        begin = time.perf_counter()
+        result = compiled(*placed)
+        result.block_until_ready()
+        return Result(blocks=data.blocks(result, 0), claims=[layout.claim(result, case, case.result)],
+                      trace=collectives(compiled, case), compile_seconds=compile_seconds,
+                      run_seconds=[time.perf_counter() - begin], notes=self.warnings.notes(), hlo=kept)
+
+
+def collectives(compiled, case):
+    """The trace of the compiled program; XLA:CPU moves narrow floats as wider ones, and a note says so."""
+    found = trace.of_text(compiled.as_text(), list(case.ids))
+    for event in found:
+        if event["dtype"] not in {s.dtype for s in case.specs}:
+            event["note"] = ", ".join(filter(None, [event.get("note"), f"moved as {event['dtype']}"]))
+    return found
+
+
+def rule_digest():
+    """The hash of the installed rule: the source of what decides where operands and results lie."""
+    rule = kernels.module().GemmPrimitive
+    parts = (rule._parse_operand_output_specs, rule.partition, rule.shardy_sharding_rule)
+    return hashlib.sha256("".join(map(inspect.getsource, parts)).encode()).hexdigest()[:16]
+
+
+def versions():
+    release = standin.release()
+    return {"transformer-engine": release, "rules": f"rules of Transformer Engine {release}, kernels ours",
+            "rule source": rule_digest(), "jax": jax.__version__, "jaxlib": jaxlib.__version__,
+            "numpy": numpy.__version__, "python": sys.version.split()[0]}

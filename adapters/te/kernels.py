@@ -1,0 +1,88 @@
+"""The kernels, ours: what the inner primitives compute on one device, as a CPU lowering.
+
+They compute what cuBLAS would be asked for: each operand is a matrix, its dimensions collapsed at one boundary, whatever
+they were before. A kernel that contracted dimension by dimension would hide that two operands are split differently.
+"""
+
+import math
+import sys
+
+import jax
+import jax.numpy as jnp
+from jax.interpreters import mlir
+
+EXACT = jax.lax.Precision.HIGHEST
+
+
+def module():
+    return sys.modules["transformer_engine.jax.cpp_extensions.gemm"]
+
+
+def matrix(x, boundary):
+    return x.reshape(math.prod(x.shape[:boundary]), math.prod(x.shape[boundary:]))
+
+
+def multiplied(left, right, lhs_scale_inv, rhs_scale_inv):
+    """left[m,k] right[k,n], added in f32; quantized operands are scaled back by their one scale."""
+    y = jnp.matmul(left.astype(jnp.float32), right.astype(jnp.float32), precision=EXACT)
+    for scale in (lhs_scale_inv, rhs_scale_inv):
+        if scale.size == 1:
+            y = y * scale.reshape(())
+    return y
+
+
+def gemm(primitive):
+    te = module()
+
+    def kernel(lhs, lhs_scale_inv, rhs, rhs_scale_inv, *others, **static):
+        outputs = primitive.abstract(lhs, lhs_scale_inv, rhs, rhs_scale_inv, *others, **static)
+        dims = tuple(map(te.sanitize_dims, (lhs.ndim, rhs.ndim), static["contracting_dims"]))
+        lhs_transposed, rhs_transposed = te._get_gemm_layout((lhs.ndim, rhs.ndim), dims)
+        left = matrix(lhs, te.get_lhs_axis_boundary(dims[0], lhs_transposed))
+        right = matrix(rhs, te.get_rhs_axis_boundary(dims[1], rhs_transposed))
+        y = multiplied(left.T if lhs_transposed else left, right.T if rhs_transposed else right,
+                       lhs_scale_inv, rhs_scale_inv)
+        return [y.astype(outputs[0].dtype).reshape(outputs[0].shape)] + [jnp.zeros(o.shape, o.dtype) for o in outputs[1:]]
+
+    return kernel
+
+
+def sizes_of(others, static):
+    """The sizes of the groups, and whether the rows of a group are contracted, in any era."""
+    if "is_grouped_dense_wgrad" in static:
+        return others[1], static["is_grouped_dense_wgrad"]
+    lhs_first, lhs_last, rhs_first, rhs_last = others[1:5]
+    sizes = next(s for s in (lhs_first, lhs_last, rhs_first, rhs_last) if s.size)
+    return sizes, bool(rhs_first.size or rhs_last.size)
+
+
+def grouped(primitive):
+    def kernel(lhs, lhs_scale_inv, rhs, rhs_scale_inv, *others, **static):
+        outputs = primitive.abstract(lhs, lhs_scale_inv, rhs, rhs_scale_inv, *others, **static)
+        sizes, contracted = sizes_of(others, static)
+        shape = outputs[0].shape
+        n = math.prod(shape[2:]) if contracted else math.prod(shape[1:])
+        m = shape[1] if contracted else shape[0]
+        k = lhs.size // m
+        left = lhs.reshape((k, m) if static["lhs_is_trans"] else (m, k)).astype(jnp.float32)
+        if contracted:
+            right = rhs.reshape((n, k) if static["rhs_is_trans"] else (k, n)).astype(jnp.float32)
+            numbers = jax.lax.RaggedDotDimensionNumbers((((0,), (0,)), ((), ())), [0], [])
+            y = jax.lax.ragged_dot_general(left if static["lhs_is_trans"] else left.T,
+                                           right.T if static["rhs_is_trans"] else right, sizes, numbers, precision=EXACT)
+        else:
+            groups = sizes.shape[0]
+            right = rhs.reshape((groups, n, k) if static["rhs_is_trans"] else (groups, k, n)).astype(jnp.float32)
+            right = right.transpose(0, 2, 1) if static["rhs_is_trans"] else right
+            y = jax.lax.ragged_dot(left.T if static["lhs_is_trans"] else left, right, sizes, precision=EXACT)
+        return [y.astype(outputs[0].dtype).reshape(shape)] + [jnp.zeros(o.shape, o.dtype) for o in outputs[1:]]
+
+    return kernel
+
+
+def install():
+    """Gives the inner primitives their CPU lowering. The outer ones, which hold the rules, are left as they are."""
+    te = module()
+    for primitive, make in ((te.GemmPrimitive, gemm), (te.GroupedGemmPrimitive, grouped)):
+        lowering = mlir.lower_fun(make(primitive), multiple_results=True)
+        mlir.register_lowering(primitive.inner_primitive, lowering, platform="cpu")

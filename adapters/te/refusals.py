@@ -1,0 +1,74 @@
+"""What Transformer Engine does not do, in the form of adapters/jax/limits.py: a row counts only where this release
+refuses its probe in the row's words."""
+
+import programs
+from limits import Row, uneven
+
+
+def product(left, right, chain, letters="mk,kn->mn"):
+    lhs, rest = letters.split(",")
+    rhs, out = rest.split("->")
+    return {"mesh": {"axes": [["x", 2], ["y", 2]]}, "op": "einsum", "lhs": lhs, "rhs": rhs, "out": out,
+            "operands": [left, right], "chain": [chain]}
+
+
+def grouped(sizes, left="f32[4,4]", form="fwd"):
+    return {"mesh": {"axes": [["x", 2], ["y", 2]]}, "op": "grouped", "form": form, "sizes": sizes,
+            "operands": [left, "f32[2,4,4]"], "chain": ["f32[4,4]"]}
+
+
+def is_batched(case):
+    return case.op == "einsum" and any(c in case.rhs and c in case.out for c in case.lhs)
+
+
+def in_pieces(case):
+    """Contracted dimensions that do not lie together at one end of each operand, in the same order."""
+    if case.op != "einsum" or is_batched(case):
+        return False
+    left, right = programs.contracted(case)
+    ends = lambda dims, rank: programs.leading(dims) or programs.trailing(dims, rank)
+    return not (left and ends(left, len(case.lhs)) and ends(right, len(case.rhs)))
+
+
+def in_other_order(case):
+    """The result's dimensions are not those of the left operand, then those of the right one."""
+    if case.op != "einsum" or is_batched(case):
+        return False
+    kept = [c for c in case.lhs if c not in case.rhs] + [c for c in case.rhs if c not in case.lhs]
+    return list(case.out) != kept
+
+
+OURS = ""
+ALL = ("auto",)
+
+
+def rows(backend):
+    plan, dense = backend.style == "plan", backend.via == "dense"
+    found = [
+        Row("unfinished", "Transformer Engine has no unfinished sums", lambda c: any(s.unfinished for s in c.specs), ALL, OURS),
+        Row("chain", "a product and then a reshard is more than one rule", lambda c: len(c.chain) > 1, ALL, OURS),
+        Row("result dtype", "the result has the operands' dtype",
+            lambda c: len({s.dtype for s in c.specs}) > 1, ALL, OURS),
+        Row("batch", "GEMM has no batch dimensions", is_batched, ALL, OURS),
+        Row("in pieces", "contracted dimensions must lie together at one end of each operand", in_pieces, ALL, OURS),
+        Row("order", "the result has the left operand's dimensions first", in_other_order, ALL, OURS),
+        Row("sizes by row block", "grouped_dense takes one list of sizes",
+            lambda c: c.op == "grouped" and len(c.group_sizes) > 1, ALL, OURS),
+        Row("rows of no group", "grouped_dense takes as many rows as its sizes say", has_tail, ALL, OURS),
+    ]
+    if plan:
+        found.append(Row("plan of einsum", "style=plan asks the rule of GEMM", lambda c: c.op != "einsum", ALL, OURS))
+    if dense:
+        found.append(Row("no dense product", "dense multiplies x[.., k] and w[k, ..], or is one of its gradients",
+                         lambda c: c.op == "einsum" and programs.form(c) is None, ALL, OURS))
+    found.append(Row("uneven argument", "uneven split of an argument", lambda c: uneven(c, c.operands), ALL,
+                     OURS if plan else r"evenly divi|be divisible", product("f32[5@x,4]", "f32[4,4]", "f32[5,4]")))
+    found.append(Row("uneven result", "uneven split of a result", lambda c: uneven(c, c.chain[-1:]), ALL,
+                     OURS if plan else r"evenly divi|be divisible", product("f32[5,4]", "f32[4,4]", "f32[5@x,4]")))
+    return found
+
+
+def has_tail(case):
+    if case.op != "grouped" or len(case.group_sizes) > 1:
+        return False
+    return sum(case.group_sizes[0]) != case.operands[0].shape[0]
