@@ -1,31 +1,26 @@
 #include "adapters/plan/compute.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 #include <tuple>
 
 #include "adapters/plan/needs.h"
+#include "reference/words/letters.h"
 
 namespace plumb {
 namespace {
 
 using Layout = std::map<char, std::vector<AxisId>>;
 
-Product letters(const Case& c) {
+Product bare_product(const Case& c) {
+  const Letters words = letters(c.op);
   Product p;
-  if (const auto* einsum = std::get_if<Einsum>(&c.op.kind)) {
-    p.lhs = einsum->lhs, p.rhs = einsum->rhs, p.out = einsum->out;
-    return p;
+  p.lhs = words.operand[0], p.rhs = words.operand[1], p.out = words.out;
+  if (const auto* grouped = std::get_if<Grouped>(&c.op.kind)) {
+    p.grouped = true;
+    p.rows = group_rows(*grouped, c.op.operands[0].dims[0].size);
   }
-  const auto& grouped = std::get<Grouped>(c.op.kind);
-  const std::array<const char*, 3> names = grouped.form == Form::fwd     ? std::array{"tk", "gkn", "tn"}
-                                           : grouped.form == Form::dgrad ? std::array{"tn", "gkn", "tk"}
-                                                                         : std::array{"tk", "tn", "gkn"};
-  p.lhs = names[0], p.rhs = names[1], p.out = names[2];
-  p.grouped = true;
-  p.rows = group_rows(grouped, c.op.operands[0].dims[0].size);
   return p;
 }
 
@@ -144,7 +139,7 @@ std::tuple<std::int64_t, double> cost(Prices& prices, const Product& p, const La
 
 std::optional<Product> product(const Case& c) {
   if (is_reshard(c)) return std::nullopt;
-  const Product bare = letters(c);
+  const Product bare = bare_product(c);
   const Ways w =
       ways(c, {
                   {bare.lhs, &c.op.operands[0]},

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "reference/fill/letters.h"
+#include "reference/words/letters.h"
 
 namespace plumb {
 namespace {

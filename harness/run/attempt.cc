@@ -1,13 +1,13 @@
 #include "harness/run/attempt.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <chrono>
 
 #include "harness/backend/process.h"
 #include "harness/backend/resolve.h"
 #include "harness/judge/judge.h"
+#include "harness/record/environment.h"
 #include "reference/meaning/meaning.h"
 #include "reference/words/text.h"
 
@@ -28,10 +28,6 @@ auto timed(double& seconds, F&& f) {
   auto value = f();
   seconds += std::chrono::duration<double>(Clock::now() - begin).count();
   return value;
-}
-
-std::int64_t memory_of_the_machine() {
-  return static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
 }
 
 std::string in_words(double bytes) {
@@ -55,7 +51,6 @@ const char* in_words(Certificate::Scope scope) {
 
 // Operands and result, whole; the operands twice, for they are also in the arena.
 void refuse_what_does_not_fit(const Case& c, std::int64_t most) {
-  if (most == 0) most = memory_of_the_machine();
   double need = static_cast<double>(bytes(result(c)));
   for (const Spec& operand : c.op.operands)
     need += 2.0 * static_cast<double>(bytes(operand)) * static_cast<double>(parts(c.mesh, operand));
@@ -97,15 +92,17 @@ void take(Record& record, const Crashed& answer) {
   record.last_words = answer.last_words;
 }
 
-Read reader(const Case& c, Subject::State& state) {
-  const auto read = [&](const Block& block, std::span<std::byte> into) { state.process.read(block, into); };
-  return masked(c, read, declared(state.process.hello()->capabilities));
-}
+// What a backend made of a case.
+struct Ran {
+  const Case& c;
+  Subject::State& state;
+  const std::vector<Tensor>& operands;
+  const Outcome& outcome;
+};
 
 // Runs the case again and compares bits.
-void rerun(Record& record, const Case& c, Subject::State& state, const std::vector<Tensor>& operands,
-           const Outcome& first) {
-  const Read read = reader(c, state);
+void rerun(Record& record, const Ran& ran, const Read& read) {
+  const auto& [c, state, operands, first] = ran;
   const std::uint64_t before = digest(first, read);
   for (int i = 0; i < state.settings.reruns; ++i) {
     const Answer answer = state.process.run(c, operands);
@@ -120,8 +117,8 @@ void rerun(Record& record, const Case& c, Subject::State& state, const std::vect
   }
 }
 
-void judged(Record& record, const Case& c, Subject::State& state, const std::vector<Tensor>& operands,
-            const Outcome& outcome) {
+void judged(Record& record, const Ran& ran) {
+  const auto& [c, state, operands, outcome] = ran;
   const Tensor whole = timed(record.times.reference, [&] { return evaluate(c, operands); });
   const Certificate proof = certificate(c);
   record.certificate = proof.text;
@@ -138,7 +135,7 @@ void judged(Record& record, const Case& c, Subject::State& state, const std::vec
   record.cost = cost(c, outcome);
   if (auto waste = waste_fact(c, record.cost, state.settings.max_waste))
     record.verdict.facts.push_back(*waste);
-  if (state.settings.reruns > 0 && !promises.data_none) rerun(record, c, state, operands, outcome);
+  if (state.settings.reruns > 0 && !promises.data_none) rerun(record, ran, masked(c, read, promises));
   decide(record.verdict);
 }
 
@@ -149,6 +146,7 @@ Subject::Subject(const std::string& backend, const Settings& settings) {
   name = command.name;
   const Deadlines deadlines{settings.start_seconds, settings.compile_seconds, settings.run_seconds};
   state.reset(new State{Process(std::move(command), deadlines), settings});
+  if (settings.most_bytes == 0) state->settings.most_bytes = machine().memory_bytes;
 }
 Subject::~Subject() = default;
 Subject::Subject(Subject&&) noexcept = default;
@@ -176,7 +174,7 @@ Record attempt(const Case& c, Subject& subject) {
     });
     const Answer answer = timed(record.times.backend, [&] { return state.process.run(c, operands); });
     if (const auto* outcome = std::get_if<Outcome>(&answer))
-      judged(record, c, state, operands, *outcome);
+      judged(record, {c, state, operands, *outcome});
     else
       say(answer);
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "reference/bytes/move.h"
+#include "reference/words/letters.h"
 
 namespace plumb {
 namespace {
@@ -55,11 +56,8 @@ void add_orders(const Case& c, const Words& words, const Split& split, std::vect
 }  // namespace
 
 Words words(const Op& op) {
-  if (const auto* einsum = std::get_if<Einsum>(&op.kind)) return {einsum->lhs, einsum->rhs, einsum->out};
-  const Form form = std::get<Grouped>(op.kind).form;
-  if (form == Form::fwd) return {"tk", "gkn", "tn"};
-  if (form == Form::dgrad) return {"tn", "gkn", "tk"};
-  return {"tk", "tn", "gkn"};
+  const Letters l = letters(op);
+  return {l.operand[0], l.operand[1], l.out};
 }
 
 std::vector<Split> splits(const Case& c, const Words& words) {

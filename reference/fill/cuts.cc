@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "reference/fill/fill.h"
-#include "reference/fill/letters.h"
+#include "reference/words/letters.h"
 
 namespace plumb {
 namespace {

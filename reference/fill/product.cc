@@ -6,9 +6,9 @@
 
 #include "reference/fill/fill.h"
 #include "reference/fill/hash.h"
-#include "reference/fill/letters.h"
 #include "reference/fill/patterns.h"
 #include "reference/fill/widths.h"
+#include "reference/words/letters.h"
 
 namespace plumb {
 namespace {

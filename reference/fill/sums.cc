@@ -6,7 +6,7 @@
 #include <string>
 
 #include "reference/fill/fill.h"
-#include "reference/fill/letters.h"
+#include "reference/words/letters.h"
 
 namespace plumb {
 namespace {

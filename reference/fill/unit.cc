@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-#include "reference/fill/letters.h"
+#include "reference/words/letters.h"
 
 namespace plumb {
 namespace {

@@ -2,6 +2,7 @@
 
 #include "reference/meaning/meaning.h"
 #include "reference/meaning/product.h"
+#include "reference/words/letters.h"
 
 namespace plumb {
 namespace {
@@ -50,10 +51,11 @@ void put(Tensor& whole, const std::vector<Range>& runs, const Tensor& part) {
 Tensor grouped(const Case& c, const std::vector<Tensor>& operands) {
   const Grouped& op = std::get<Grouped>(c.op.kind);
   const bool wgrad = op.form == Form::wgrad;
+  const Letters words = letters(c.op);
   const Factor a = factor(c, operands, 0), b = factor(c, operands, 1);
-  const Term rows{a.values(), a.letters(op.form == Form::dgrad ? "tn" : "tk")};
-  const Term other{b.values(), b.letters(wgrad ? "tn" : "gkn")};
-  const Wanted wanted{wgrad ? "kn" : op.form == Form::fwd ? "tn" : "tk", c.acc, result(c).dtype};
+  const Term rows{a.values(), a.letters(words.operand[0])};
+  const Term other{b.values(), b.letters(words.operand[1])};
+  const Wanted wanted{wgrad ? "kn" : words.out, c.acc, result(c).dtype};
 
   Tensor out = zeros(result(c).dtype, shape(result(c)));  // tail rows and empty groups stay zero
   const auto runs = group_rows(op, c.op.operands[0].dims[0].size);

@@ -3,33 +3,20 @@
 #include <algorithm>
 #include <array>
 
+#include "reference/words/letters.h"
+
 namespace plumb {
 namespace {
 
 bool integer(DType dtype) { return format(dtype).integer; }
 
-// The letters of the operands and the result of any op: those of an einsum, or those that name the
-// dimensions of a grouped matmul.
-std::array<std::string, 3> letters(const Op& op) {
-  if (const auto* einsum = std::get_if<Einsum>(&op.kind)) return {einsum->lhs, einsum->rhs, einsum->out};
-  switch (std::get<Grouped>(op.kind).form) {
-    case Form::fwd:
-      return {"tk", "gkn", "tn"};
-    case Form::dgrad:
-      return {"tn", "gkn", "tk"};
-    case Form::wgrad:
-      return {"tk", "tn", "gkn"};
-  }
-  return {};
-}
-
 // Dimensions that share a letter share a size. The group dimension stands in one spec alone.
 void check_product(const Op& op, const std::vector<Placed>& specs, const Scan& scan) {
-  const std::array<std::string, 3> words = letters(op);
+  const Letters words = letters(op);
   std::array<std::int64_t, 128> size;
   size.fill(-1);
   for (std::size_t i = 0; i < specs.size(); ++i) {
-    const std::string& word = words[std::min<std::size_t>(i, 2)];
+    const std::string& word = i < 2 ? words.operand[i] : words.out;
     if (specs[i].dims.size() != word.size())
       scan.fail("expected " + std::to_string(word.size()) + " dimensions for '" + word + "'", specs[i].at);
     for (std::size_t d = 0; d < word.size(); ++d) {

@@ -1,4 +1,4 @@
-#include "reference/fill/letters.h"
+#include "reference/words/letters.h"
 
 namespace plumb {
 
