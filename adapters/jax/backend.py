@@ -12,6 +12,7 @@ import numpy
 
 import data
 import dump
+import gradient
 import layout
 import limits
 import probe
@@ -27,9 +28,10 @@ CASES_BETWEEN_CLEANUPS = 200  # compiled programs are kept until the caches are 
 class Backend:
     def __init__(self, options):
         self.style, self.partitioner = options["style"], options["partitioner"]
-        self.options, self.cases = options, 0
+        self.grad, self.options, self.cases = options.get("grad"), options, 0
         self.warnings = warned.Reader()
-        self.limits = limits.Table(self.style, self.partitioner, lambda case: probe.refusal(self, case))
+        self.limits = limits.Table(limits.rows(self.style, self.partitioner, self.grad),
+                                   lambda case: probe.refusal(self, case))
 
     def hello(self, mesh):
         if not hasattr(jax.config, "jax_use_shardy_partitioner"):
@@ -68,9 +70,11 @@ class Backend:
         kept = dump.folder(self.options.get("hlo"), case)
         self.warnings.skip()
         begin = time.perf_counter()
-        function, keywords = programs.STYLES[self.style](case, mesh)
-        lowered = jax.jit(function, **keywords).lower(*programs.abstract(case, mesh, self.style))
-        compiled = lowered.compile(compiler_options=dump.options(kept))
+        function, keywords = programs.STYLES[self.style](case, mesh, self.grad)
+        traced = jax.jit(function, **keywords).trace(*programs.abstract(case, mesh, self.style))
+        if self.grad:
+            gradient.check(traced)
+        compiled = traced.lower().compile(compiler_options=dump.options(kept))
         compile_seconds = time.perf_counter() - begin
         started()
         placed = [programs.place(case, mesh, self.style, s, o) for s, o in zip(case.operands, operands)]

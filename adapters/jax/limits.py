@@ -20,6 +20,7 @@ class Row:
     says: str  # what the framework answers to the probe: a regular expression; "" where the limit is our own
     probe: dict | None = None
     partitioners: tuple = ("shardy", "gspmd")
+    grad: str = ""  # the row is only for products that are gradients, by any operand ("any") or by this one
 
 
 def uneven(case, specs):
@@ -61,14 +62,17 @@ def _product(left, right, *chain):
             "operands": [left, right], "chain": chain}
 
 
-def _grouped(x, w, y, sizes):
-    return {"mesh": {"axes": [["x", 2], ["y", 2]]}, "op": "grouped", "form": "fwd", "sizes": sizes,
+def _grouped(x, w, y, sizes, form="fwd"):
+    return {"mesh": {"axes": [["x", 2], ["y", 2]]}, "op": "grouped", "form": form, "sizes": sizes,
             "operands": [x, w], "chain": [y]}
 
 
 EVERY = ("auto", "explicit", "shard_map")
 
 ROWS = [
+    Row("no gradient of a reshard", "grad= is for products", lambda c: c.op == "reshard", EVERY, "", grad="any"),
+    Row("no gradient of a block", "style=shard_map takes single collectives", lambda c: True, ("shard_map",), "",
+        grad="any"),
     Row("not a single collective", "style=shard_map takes single collectives", lambda c: not collective.find(c),
         ("shard_map",), ""),
     Row("unfinished sum on automatic axes", "an unfinished sum needs explicit axes",
@@ -99,14 +103,18 @@ ROWS = [
         r"ambiguous how the output should be sharded", _product("f32[4,4@x]", "f32[4@x,4]", "f32[4,4]?")),
     Row("unreduced needs Shardy", "an unfinished value inside a program needs Shardy", unfinished_type, ("explicit",),
         r"Expected last op to be sdy", _reshard("f32[4]", "f32[4]+x"), partitioners=("gspmd",)),
+    Row("gradient of a ragged contraction", "ragged_dot_general has no gradient of a product that contracts ragged rows",
+        lambda c: c.op == "grouped" and c.form != "wgrad", ("auto",), r"Unimplemented grad_._dims for ragged dot general",
+        _grouped("f32[4,4]", "f32[2,4,4]", "f32[4,4]", [[1, 3]]), grad="rhs"),
     Row("sizes by row block", "ragged_dot takes one list of sizes", lambda c: c.op == "grouped" and len(c.group_sizes) > 1,
         ("auto", "explicit"), r"group_sizes|out_sharding",
         _grouped("f32[4,4]", "f32[2,4,4]", "f32[4,4]", [[1, 1], [1, 1]])),
 ]
 
 
-def rows(style, partitioner):
-    return [r for r in ROWS if style in r.styles and partitioner in r.partitioners]
+def rows(style, partitioner, grad=None):
+    return [r for r in ROWS if style in r.styles and partitioner in r.partitioners and
+            r.grad in ("", grad and "any", grad)]
 
 
 def excerpt(words, says, around=70):
@@ -120,11 +128,11 @@ def excerpt(words, says, around=70):
 
 
 class Table:
-    """The rows of one style and partitioner. `refusal(probe)` runs a probe and gives the framework's words, or
+    """The rows of one style, partitioner and kind of product. `refusal(probe)` runs a probe and gives the framework's words, or
     None where it is not refused; each row is probed once, when first needed."""
 
-    def __init__(self, style, partitioner, refusal):
-        self.rows, self.refusal, self.words = rows(style, partitioner), refusal, {}
+    def __init__(self, rows, refusal):
+        self.rows, self.refusal, self.words = rows, refusal, {}
 
     def said(self, row):
         """The framework's words, where they are those of the limit; else None."""

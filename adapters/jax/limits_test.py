@@ -18,7 +18,7 @@ BY_RELEASE = {"grouped product on explicit axes", "unreduced needs Shardy"}
 
 
 def table(row, refusal):
-    made = limits.Table("auto", "shardy", refusal)
+    made = limits.Table(limits.rows("auto", "shardy"), refusal)
     made.rows = [row]
     return made
 

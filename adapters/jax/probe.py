@@ -1,5 +1,6 @@
 """Probes: a small case of each limit, shown to this release, and what it answers."""
 
+import itertools
 import math
 import re
 
@@ -34,15 +35,18 @@ def refusal(backend, probe):
 def main(make_backend, options):
     """Prints every row and the answer to its probe; 1 where the framework answers a probe in other words."""
     astray = 0
-    for style in ("auto", "explicit", "shard_map"):
-        for partitioner in ("shardy", "gspmd"):
-            backend = make_backend({**options, "style": style, "partitioner": partitioner})
-            backend.hello({"axes": [["x", 4]]})
-            for row in limits.rows(style, partitioner):
-                words = refusal(backend, row.probe) if row.probe else "(ours)"
-                other = bool(words and row.says and not re.search(row.says, words))
-                astray += other
-                state = "OTHER WORDS" if other else "refused" if words else "not a limit here"
-                shown = f": {limits.excerpt(words, row.says)}" if words else ""
-                print(f"{style},{partitioner}: {row.name}: {state}{shown}", flush=True)
+    kinds = itertools.product(("auto", "explicit", "shard_map"), ("shardy", "gspmd"), ("", "lhs", "rhs"))
+    for style, partitioner, grad in kinds:
+        rows = [r for r in limits.rows(style, partitioner, grad) if bool(r.grad) == bool(grad)]
+        if not rows:
+            continue
+        backend = make_backend({**options, "style": style, "partitioner": partitioner, "grad": grad})
+        backend.hello({"axes": [["x", 4]]})
+        for row in rows:
+            words = refusal(backend, row.probe) if row.probe else "(ours)"
+            other = bool(words and row.says and not re.search(row.says, words))
+            astray += other
+            state = "OTHER WORDS" if other else "refused" if words else "not a limit here"
+            shown = f": {limits.excerpt(words, row.says)}" if words else ""
+            print(f"{style},{partitioner}{grad and ',grad='}{grad}: {row.name}: {state}{shown}", flush=True)
     return 1 if astray else 0

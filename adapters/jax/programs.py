@@ -14,19 +14,22 @@ import jax.numpy as jnp
 
 import collective
 import data
+import gradient
 import grouped
 import layout
 
 reshard = getattr(jax.sharding, "reshard", None) or getattr(jax, "reshard", None)
 
 
-def product(case, result, **where):
+def product(case, **where):
+    if case.op == "grouped":
+        return grouped.product(case, **where)
     letters = f"{case.lhs},{case.rhs}->{case.out}"
-    wanted = layout.DTYPES[result.dtype]
+    wanted = layout.DTYPES[case.chain[0].dtype]
     return lambda x, y: jnp.einsum(letters, x, y, preferred_element_type=wanted, **where)
 
 
-def auto(case, mesh):
+def auto(case, mesh, grad=None):
     sharding = [layout.sharding_of(mesh, s.split, s.unfinished) for s in case.chain]
 
     def through(y):
@@ -37,11 +40,8 @@ def auto(case, mesh):
 
     if case.op == "reshard":
         function = through
-    elif case.op == "einsum":
-        multiply = product(case, case.chain[0])
-        function = lambda x, y: through(multiply(x, y))
     else:
-        multiply = grouped.product(case)
+        multiply = gradient.product(case, grad, product, False) if grad else product(case)
         function = lambda x, y: through(multiply(x, y))
     keywords = {"in_shardings": tuple(layout.sharding_of(mesh, s.split, s.unfinished) for s in case.operands)}
     if not case.result.free:
@@ -49,7 +49,7 @@ def auto(case, mesh):
     return function, keywords
 
 
-def explicit(case, mesh):
+def explicit(case, mesh, grad=None):
     spec = [None if s.free else layout.partition_spec(s.split, s.unfinished) for s in case.chain]
 
     def through(y, rest):
@@ -59,15 +59,15 @@ def explicit(case, mesh):
 
     if case.op == "reshard":
         return lambda x: through(x, spec), {}
+    if grad:
+        multiply = gradient.product(case, grad, product, True)
+        return lambda x, y: through(multiply(x, y), spec), {}
     where = {} if spec[0] is None else {"out_sharding": spec[0]}
-    if case.op == "einsum":
-        multiply = product(case, case.chain[0], **where)
-    else:
-        multiply = grouped.product(case, **where)
+    multiply = product(case, **where)
     return lambda x, y: through(multiply(x, y), spec[1:]), {}
 
 
-def shard_map(case, mesh):
+def shard_map(case, mesh, grad=None):
     return collective.program(case, mesh), {}
 
 

@@ -5,7 +5,7 @@
 namespace plumb {
 
 Grid grid(const Mesh& mesh) {
-  assert(mesh.axes.size() <= 64);
+  assert(mesh.axes.size() <= most_axes);
   Grid g;
   g.mesh = &mesh;
   g.ids = ids(mesh);

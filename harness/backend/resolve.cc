@@ -90,6 +90,9 @@ void add_options(Command& command, const BackendRow& row, const Parts& parts, st
   }
   for (const BackendOption& o : row.options) {
     const auto at = given.find(o.name);
+    if (o.needed && at == given.end())
+      throw bad_input(fmt::format("{0} needs {1}=...; see adapters/{0}", row.name, o.name), text,
+                      text.size());
     if (at == given.end() || at->second == o.standard) continue;
     command.options.emplace_back(*at);
     if (o.names) command.name += fmt::format(",{}={}", at->first, at->second);

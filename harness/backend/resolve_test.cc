@@ -94,6 +94,7 @@ TEST_F(Resolve, ABadNameSaysWhatToDo) {
       {"jax@0.9.1,partitoner=gspmd", "jax has no option 'partitoner'; did you mean partitioner?"                       },
       {"jax@0.9.7",                  "jax@0.9.7 has no environment here; make it with: scripts/environment jax@0.9.7"  },
       {"jax@0.10.2",                 "jax@0.10.2 has no environment here; make it with: scripts/environment jax@0.10.2"},
+      {"liar",                       "liar needs fault=..."                                                            },
       {"./no-such-program --flag",   "no program './no-such-program'"                                                  },
       {"no-such-program --flag",     "no program 'no-such-program'"                                                    },
       {"./mine 'oh",                 "this quote is not closed"                                                        },

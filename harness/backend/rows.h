@@ -11,6 +11,7 @@ struct BackendOption {
   std::vector<std::string> values;  // empty: any
   std::string standard;             // the value that is meant where none is given; "" if none is
   bool names = true;                // part of the name: it may change what is judged
+  bool needed = false;              // there is no backend without it
 };
 
 struct BackendRow {

@@ -38,13 +38,22 @@ std::vector<char> rows_of_no_group(const Grouped& grouped, std::int64_t rows) {
   return free;
 }
 
+// The rows that read as zero whatever the backend left there; empty where there are none.
+std::vector<char> mask(const Case& c, const Declared& declared) {
+  const auto* grouped = std::get_if<Grouped>(&c.op.kind);
+  if (!grouped || grouped->form == Form::wgrad || !declared.tail_undefined) return {};
+  return rows_of_no_group(*grouped, result(c).dims[0].size);
+}
+
 }  // namespace
 
+std::int64_t masked_rows(const Case& c, const Declared& declared) {
+  return std::ranges::count(mask(c, declared), 1);
+}
+
 Read masked(const Case& c, Read read, const Declared& declared) {
-  const auto* grouped = std::get_if<Grouped>(&c.op.kind);
-  if (!grouped || grouped->form == Form::wgrad || !declared.tail_undefined) return read;
-  return [&c, read, free = rows_of_no_group(*grouped, result(c).dims[0].size)](const Block& block,
-                                                                               std::span<std::byte> into) {
+  if (masked_rows(c, declared) == 0) return read;
+  return [&c, read, free = mask(c, declared)](const Block& block, std::span<std::byte> into) {
     read(block, into);
     if (into.empty()) return;
     const Slice slice = joined(block).value_or(plumb::block(c.mesh, result(c), c.rule, block.device));

@@ -35,6 +35,7 @@ using Read = std::function<void(const Block&, std::span<std::byte>)>;
 // The same, but that rows of a grouped result which the backend leaves undefined read as what is wanted
 // of them: zero. Keeps a reference to the case.
 Read masked(const Case&, Read, const Declared&);
+std::int64_t masked_rows(const Case&, const Declared&);  // how many rows that are
 
 // All facts found, the deciding one first. Facts of cost and of reruns are not the judge's: attempt()
 // adds them.

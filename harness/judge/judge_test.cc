@@ -190,6 +190,7 @@ TEST(Judge, RowsOfATailAreFreeOnlyWhereTheBackendSaysSo) {
   EXPECT_EQ(trial.verdict().status, Status::wrong);
   trial.declared.tail_undefined = true;
   EXPECT_EQ(trial.verdict().status, Status::pass);
+  EXPECT_EQ(masked_rows(trial.c, trial.declared), 3);
   trial.element<float>(1, 0) += 5;
   EXPECT_EQ(trial.verdict().status, Status::wrong) << "row 4 belongs to group 1";
 }

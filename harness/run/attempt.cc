@@ -129,6 +129,9 @@ void judged(Record& record, const Ran& ran) {
   record.times.run = outcome.run_seconds;
   const Read read = [&](const Block& block, std::span<std::byte> into) { state.process.read(block, into); };
   const Declared promises = declared(state.process.hello()->capabilities);
+  if (const std::int64_t rows = masked_rows(c, promises))
+    record.notes.push_back(
+        fmt::format("{} rows of the tail are masked: the backend leaves them undefined", rows));
   record.verdict = timed(record.times.judge, [&] {
     return judge({c, operands, whole, proof}, outcome, read, promises);
   });

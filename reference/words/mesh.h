@@ -15,6 +15,8 @@ struct Axis {
 
 using AxisId = int;  // index into Mesh::axes
 
+constexpr std::size_t most_axes = 64;  // a set of axes is a word of bits
+
 // Devices are numbered row-major over the axes unless ids are given: then position p of the
 // row-major order is held by device ids[p].
 struct Mesh {

@@ -30,6 +30,8 @@ Mesh scan_mesh(Scan& scan) {
     if (size < 1) scan.fail("an axis has at least one device", size_at);
     if ((count *= size) > most_devices)
       scan.fail("the mesh would have more than " + std::to_string(most_devices) + " devices", begin);
+    if (mesh.axes.size() == most_axes)
+      scan.fail("a mesh has at most " + std::to_string(most_axes) + " axes", at);
     mesh.axes.push_back({name, size});
   } while (scan.take(","));
   return mesh;
