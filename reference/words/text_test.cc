@@ -113,5 +113,15 @@ TEST(Text, MeshesAndSpecsReadAlone) {
   EXPECT_THROW(parse_spec("bf16[512@tp.dp,64] ", mesh), BadInput);
 }
 
+TEST(Text, AMeshHasAtMost64Axes) {
+  const auto mesh = [](int axes) {
+    std::string text = "a0=1";
+    for (int i = 1; i < axes; ++i) text += ",a" + std::to_string(i) + "=1";
+    return text;
+  };
+  EXPECT_EQ(parse_mesh(mesh(64)).axes.size(), 64);
+  EXPECT_THROW(parse_mesh(mesh(65)), BadInput);
+}
+
 }  // namespace
 }  // namespace plumb
