@@ -16,6 +16,7 @@ Seams plan(void (*fault)(Plan&)) { return {.plan = fault, .block = {}, .reply = 
 constexpr auto gather = "on x=2: reshard f32[8@x] -> f32[8]";
 constexpr auto swap = "on x=2,y=2: reshard f32[8@x] -> f32[8@y]";
 constexpr auto matmul = "on x=2: einsum mk,kn->mn f32[8@x,8] f32[8,8] -> f32[8@x,8]";
+constexpr auto left = "on x=2: einsum mk,kn->mn f32[4,8@x] f32[8@x,4] -> f32[4,4]?";
 constexpr auto deep = "on x=2: einsum mk,kn->mn f32[4,256@x] f32[256@x,4] -> f32[4,4]";
 constexpr auto forward = "on x=2: grouped fwd f32[8@x,4] f32[3,4,4] sizes=3,0,4 -> f32[8@x,4]";
 constexpr auto weights = "on x=2: grouped wgrad f32[8@x,4] f32[8@x,4] sizes=3,0,5 -> f32[3,4,4]";
@@ -44,6 +45,9 @@ const std::vector<Fault>& table() {
     {"swaps-axes", "splits a dimension by its axes from minor to major, and says so", "misplaced", "", {"on x=2,y=3: reshard f32[12] -> f32[12@x.y]"}, plan(swap_axes)},
     {"claims-otherwise", "returns the right blocks and claims that they are replicated", "misplaced", "", {"on x=2: reshard f32[8] -> f32[8@x]"}, reply(claim_otherwise)},
     {"swaps-slices", "returns the right blocks with the slices of two devices exchanged", "misplaced", "", {swap}, reply(swap_slices)},
+    {"claims-another-choice", "says of a result that was left to it that it is replicated, and it is not", "misplaced", "", {left}, reply(claim_otherwise)},
+    {"leaves-it-unfinished", "leaves a result that was left to it as a sum, and says so", "misplaced", "", {left}, plan(stop_short)},
+    {"says-nothing", "says neither layout nor slices of a result that was left to it", "misplaced", "", {left}, reply(say_nothing)},
     {"ignores-ids", "takes device p to be at position p of the mesh", "misplaced", "", {"on x=2,y=2 ids=3,1,0,2: reshard f32[8@x] -> f32[8@x.y]"}, plan(ignore_ids)},
     {"other-rule", "cuts unevenly by the other rule", "misplaced", "", {"on x=2,y=2: reshard f32[5] -> f32[5@x.y]"}, plan(other_rule)},
 
@@ -78,6 +82,7 @@ const std::vector<Fault>& table() {
     {"changes-reruns", "every second run of a case ends in another bit", "unstable", "--reruns 1", {gather}, reply(change_reruns())},
 
     {"gathers-everything", "moves by way of the whole array on every device", "wasteful", "--max-waste 1", {swap}, plan(gather_everything)},
+    {"gathers-what-is-free", "gathers the result that was left to it, and cuts it again", "wasteful", "--max-waste 1", {left}, plan(gather_everything)},
     {"gathers-operands", "multiplies whole operands on every device", "wasteful", "--max-waste 1", {matmul}, plan(gather_operands)},
     {"reduces-zeros", "adds zeros to a finished result", "wasteful", "--max-waste 1", {"on x=2,y=2: reshard f32[8@x] -> f32[8@y]"}, plan(reduce_zeros)},
     {"copies-twice", "moves every cell twice", "wasteful", "--max-waste 1", {gather}, plan(copy_twice)},

@@ -44,10 +44,11 @@ std::string seen(const trial::Trial& t) {
   if (!std::holds_alternative<Outcome>(t.reply)) return "no outcome";
   const Outcome& o = t.outcome();
   std::ostringstream text;
-  text << *o.claims[0] << "\n";
+  text << o.claims[0].value_or("nothing") << "\n";
   for (const Block& b : o.blocks) {
     text << b.device << "@" << b.offset << "+" << b.bytes << " ";
-    for (const auto& ranges : *b.claim) text << ranges[0].begin << ":" << ranges[0].end << " ";
+    for (const auto& ranges : b.claim.value_or(std::vector<std::vector<Range>>{}))
+      text << ranges[0].begin << ":" << ranges[0].end << " ";
     for (std::uint64_t i = 0; i < b.bytes && b.offset < t.arena.size(); ++i)
       text << static_cast<int>(t.arena[b.offset + i]) << ",";
   }

@@ -29,6 +29,7 @@ void lengthen_block(Outcome&);     // a block larger than the slice that it clai
 void undercount(Outcome&);         // the trace moves less than was received
 void invent_axis(Outcome&);        // a collective along an axis that the mesh lacks
 void claim_otherwise(Outcome&);    // claims to hold nothing of any axis
+void say_nothing(Outcome&);        // neither layout nor slices
 void swap_slices(Outcome&);        // two devices claim each other's slice
 
 // Every second run of the same case ends in another bit.

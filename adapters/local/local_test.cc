@@ -89,6 +89,8 @@ TEST(Local, IsRightOnTheseLines) {
            "on dp=2,fsdp=4,tp=2: einsum bsh,bsf->hf f32[8@dp.fsdp,2,4] f32[8@dp.fsdp,2,6@tp] -> "
            "f32[4,6@tp]+dp.fsdp -> f32[4@fsdp,6@tp]",
            "on x=11: reshard f32[7@x,2] -> f32[7,2@x]",
+           "on x=2,y=2: einsum mk,kn->mn f32[8,4@y] f32[4@y,8] -> f32[8,8@x]+y -> f32[8,8]?",
+           "on x=2,y=2: reshard f32[5@x] -> f32[5]?",
            "on x=256,y=256: reshard f32[64@x]+y -> f32[64@y]",
        })
     for (Style style : {Style::direct, Style::ring}) EXPECT_TRUE(right(parse_case(line), style));
@@ -100,6 +102,27 @@ TEST(Local, SaysWhatItHolds) {
   const std::vector<std::vector<Range>> last{{{4, 5}}};  // device 1 is at y.x = 2
   EXPECT_EQ(t.outcome().claims, (std::vector<std::optional<std::string>>{"f32[5@y.x]"}));
   EXPECT_EQ(t.outcome().blocks[1].claim, std::optional(last));
+}
+
+// Where it is made; a sum in the layout that costs a reduce-scatter.
+TEST(Local, LeavesAFreeResultWhereItIsCheapest) {
+  const struct {
+    const char *line, *claim;
+    std::int64_t received;
+  } rows[] = {
+      {"on x=2: einsum mk,kn->mn f32[8@x,4] f32[4,8] -> f32[8,8]?",        "f32[8@x,8]",   0  },
+      {"on x=2,y=2: einsum mk,kn->mn f32[8,8@x] f32[8@x,8] -> f32[8,8]?",  "f32[8@x.y,8]", 256},
+      {"on x=2: einsum k,k-> f32[64@x] f32[64@x] -> f32[]?",               "f32[]",        8  },
+      {"on x=2: grouped fwd f32[8@x,4] f32[2,4,6] sizes=3,5 -> f32[8,6]?", "f32[8@x,6]",   0  },
+      {"on x=2: reshard f32[8@x] -> f32[8]?",                              "f32[8@x]",     0  },
+      {"on x=4: reshard f32[8]+x -> f32[8]?",                              "f32[8@x]",     96 },
+  };
+  for (const auto& row : rows) {
+    Local local;
+    const trial::Trial t = trial::run(parse_case(row.line), local);
+    EXPECT_EQ(t.outcome().claims.front(), row.claim) << row.line;
+    EXPECT_EQ(t.outcome().received, row.received) << row.line;
+  }
 }
 
 TEST(Local, RefusesWhatNoMemoryHolds) {

@@ -11,6 +11,7 @@
 #include "adapters/local/local.h"
 #include "adapters/plan/brute.h"
 #include "reference/words/tensor.h"
+#include "reference/words/text.h"
 
 namespace plumb::trial {
 
@@ -115,7 +116,7 @@ inline std::vector<double> got(const Trial& t, std::int64_t device) {
 // wanted values; where the result is unfinished, the parts along a fibre add up to them.
 inline std::string fault(const Trial& t) {
   const Case& c = t.c;
-  const Spec& to = result(c);
+  const Spec to = result(c).free ? parse_spec(*t.outcome().claims.at(0), c.mesh) : result(c);
   const std::vector<double> wanted = want(t);
   const std::vector<brute::Index> all = brute::indices(shape(to));
   std::vector<AxisId> others;

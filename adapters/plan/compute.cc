@@ -5,6 +5,7 @@
 #include <set>
 #include <tuple>
 
+#include "adapters/plan/left.h"
 #include "adapters/plan/needs.h"
 #include "reference/words/letters.h"
 
@@ -124,7 +125,8 @@ std::int64_t price(Prices& prices, const Product& p, int which, const Layout& la
   const auto [known, fresh] = prices.known.try_emplace(key(which, spec, layout), 0);
   if (!fresh) return known->second;
   if (which < 2) return known->second = moved_elements(c, p, which) * format(spec.dtype).bytes;
-  const Volume v = volume(c.mesh, p.out_spec, c.op.chain[0], c.rule);
+  const Spec& next = c.op.chain[0];
+  const Volume v = volume(c.mesh, p.out_spec, next.free ? left(c.mesh, p.out_spec, c.rule) : next, c.rule);
   return known->second = v.summed * format(c.wire).bytes + v.copied * format(spec.dtype).bytes;
 }
 

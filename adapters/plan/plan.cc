@@ -4,6 +4,7 @@
 #include <string>
 
 #include "adapters/plan/compute.h"
+#include "adapters/plan/left.h"
 #include "adapters/plan/needs.h"
 
 namespace plumb {
@@ -35,7 +36,7 @@ std::vector<Route> routes(const Case& c, const std::optional<Product>& product) 
     all.push_back({c.op.operands[0]});
     last.push_back(c.op.operands[0]);
   }
-  last.insert(last.end(), c.op.chain.begin(), c.op.chain.end());
+  for (const Spec& next : c.op.chain) last.push_back(next.free ? left(c.mesh, last.back(), c.rule) : next);
   all.push_back(std::move(last));
   return all;
 }

@@ -33,7 +33,7 @@ void put_spec(Out out, const Mesh& mesh, const Spec& spec) {
   }
   fmt::format_to(out, R"(],"unfinished":)");
   put_axes(out, mesh, spec.unfinished);
-  fmt::format_to(out, R"(,"text":"{}"}})", print(mesh, spec));
+  fmt::format_to(out, R"(,{}"text":"{}"}})", spec.free ? R"("free":true,)" : "", print(mesh, spec));
 }
 
 void put_specs(Out out, const Mesh& mesh, const std::vector<Spec>& specs) {
@@ -88,6 +88,7 @@ Spec spec_from(const Mesh& mesh, const json& j) {
   }
   if (spec.dims.size() != split.size()) throw Malformed("shape and split differ in length");
   spec.unfinished = axes_named(mesh, field(j, "unfinished"), "unfinished");
+  if (const json* free = optional_field(j, "free")) spec.free = truth(*free, "free");
   return spec;
 }
 

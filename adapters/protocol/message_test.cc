@@ -34,6 +34,7 @@ TEST(Message, ACaseSurvivesItsJson) {
            "wire=f32",
            "on x=2,y=2: einsum bsh,bsf->hf bf16[4@x,2,8] bf16[4@x,2,8@y] -> f32[8,8@y]+x -> f32[8@x,8@y] "
            "fill=normal",
+           "on x=2: einsum mk,kn->mn f32[8,4@x] f32[4@x,6] -> f32[8,6]?",
            "on ep=2: grouped wgrad bf16[8@ep,4] bf16[8@ep,6] sizes=1,2/0,4 -> f32[2,4,6]+ep",
        }) {
     const Case c = parse_case(line);
@@ -50,6 +51,9 @@ TEST(Message, ACaseReadsAsThePageSays) {
   EXPECT_EQ(j["operands"][1], json::parse(R"({"dtype":"f32","shape":[4,6],"split":[[],[]],"unfinished":["y"],
                                               "text":"f32[4,6]+y"})"));
   EXPECT_EQ(j["chain"][0]["text"], "f32[8,6]");
+  EXPECT_EQ(to_json(parse_case("on x=2: reshard f32[8@x] -> f32[8]?"))["chain"][0],
+            json::parse(R"({"dtype":"f32","shape":[8],"split":[[]],"unfinished":[],"free":true,
+                            "text":"f32[8]?"})"));
   EXPECT_EQ(j["fill"], "cancel");
 }
 

@@ -37,7 +37,7 @@ std::vector<std::optional<std::string>> claims_from(const json& j, const Mesh& m
     if (claim.is_null()) continue;
     out.back() = text(claim, "a claim");
     try {
-      parse_spec(*out.back(), mesh);
+      if (parse_spec(*out.back(), mesh).free) throw Malformed("a claim leaves its layout open");
     } catch (const BadInput& e) {
       throw Malformed(fmt::format("a claim is not a spec over the mesh: {}", e.what()));
     }

@@ -48,8 +48,7 @@ Cost cost(const Case& c, const Outcome& outcome) {
     const std::int64_t bytes = moved(c.mesh, step);
     cost.moved = bytes < 0 || cost.moved < 0 ? -1 : known(__int128{cost.moved} + bytes);
   }
-  if (is_reshard(c)) {
-    const std::vector<std::int64_t> fewest = fewest_bytes(c);
+  if (const std::vector<std::int64_t> fewest = fewest_bytes(c); !fewest.empty()) {
     cost.bound = std::accumulate(fewest.begin(), fewest.end(), std::int64_t{0});
   }
   cost.best_known = best_known(c).bytes;
@@ -57,11 +56,12 @@ Cost cost(const Case& c, const Outcome& outcome) {
 }
 
 std::optional<Fact> waste_fact(const Case& c, const Cost& cost, double most) {
-  const std::int64_t least = is_reshard(c) ? cost.bound : cost.best_known;
+  const bool bounded = is_reshard(c) && !result(c).free;
+  const std::int64_t least = bounded ? cost.bound : cost.best_known;
   if (most < 0 || cost.moved < 0 || least < 0) return std::nullopt;
   if (static_cast<double>(cost.moved) <= most * static_cast<double>(least)) return std::nullopt;
-  std::string text = fmt::format("moved {} bytes, {} {}", cost.moved,
-                                 is_reshard(c) ? "the fewest are" : "best known are", least);
+  std::string text =
+      fmt::format("moved {} bytes, {} {}", cost.moved, bounded ? "the fewest are" : "best known are", least);
   if (least > 0)
     text += fmt::format(": {:.2f} times, the limit is {}", double(cost.moved) / double(least), most);
   return Fact{Status::wasteful, text, {}, {}};

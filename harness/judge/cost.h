@@ -12,7 +12,7 @@ namespace plumb {
 // Bytes received over all devices; -1 where not known.
 struct Cost {
   std::int64_t moved = -1;
-  std::int64_t bound = -1;       // reshards: the fewest
+  std::int64_t bound = -1;       // reshards whose result is not free: the fewest
   std::int64_t best_known = -1;  // the cheapest plan of a stated family
 };
 
@@ -23,7 +23,7 @@ std::int64_t moved(const Mesh&, const Collective&);
 Cost cost(const Case&, const Outcome&);
 
 // `wasteful` past a limit: bytes moved more than `most` times the bound of a reshard, or the best
-// known of a product. Where the bound is 0 any byte is past it. A negative limit is none.
+// known of a product or a free result. Where the bound is 0 any byte is past it. A negative limit is none.
 std::optional<Fact> waste_fact(const Case&, const Cost&, double most);
 
 }  // namespace plumb

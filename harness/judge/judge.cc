@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "harness/judge/cause.h"
+#include "harness/judge/claimed.h"
 #include "harness/judge/layout.h"
 #include "harness/judge/values.h"
 #include "reference/words/text.h"
@@ -120,6 +121,9 @@ std::uint64_t digest(const Outcome& outcome, const Read& read) {
 }
 
 Verdict judge(const Wanted& wanted, const Outcome& outcome, const Read& unmasked, const Declared& declared) {
+  if (result(wanted.c).free)
+    if (const Case c = as_claimed(wanted.c, outcome); !result(c).free)
+      return judge({c, wanted.operands, wanted.whole, wanted.certificate}, outcome, unmasked, declared);
   Verdict verdict;
   verdict.alone = devices(wanted.c.mesh) == 1;
   verdict.plan = declared.data_none;

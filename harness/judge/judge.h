@@ -37,7 +37,8 @@ using Read = std::function<void(const Block&, std::span<std::byte>)>;
 Read masked(const Case&, Read, const Declared&);
 std::int64_t masked_rows(const Case&, const Declared&);  // how many rows that are
 
-// All facts found, the deciding one first. Facts of cost and of reruns are not the judge's: attempt()
+// All facts found, the deciding one first. A free result is judged as claimed; where nothing is claimed,
+// by the slices that its blocks say they are. Facts of cost and of reruns are not the judge's: attempt()
 // adds them.
 Verdict judge(const Wanted&, const Outcome&, const Read&, const Declared&);
 

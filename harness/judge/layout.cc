@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "harness/judge/blocks.h"
+#include "harness/judge/claimed.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -65,6 +66,7 @@ std::optional<Fact> claimed_spec_fact(const Case& c, const Outcome& outcome, con
 }  // namespace
 
 std::vector<Fact> layout_facts(const Case& c, const Outcome& outcome) {
+  if (result(c).free) return free_facts(c, outcome);
   std::vector<Fact> facts;
   std::int64_t wrong = 0;
   const Block* first = nullptr;

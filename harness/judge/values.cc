@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <map>
 
 #include "reference/exact/exact.h"
 #include "reference/words/text.h"
@@ -94,15 +95,41 @@ std::vector<Fact> value_facts(DType dtype, const Differences& differences) {
   };
 }
 
-std::vector<Fact> replica_facts(const Case& c, const Outcome& outcome, const Read& read) {
+namespace {
+
+// For each block a number that its replicas share, below the number of blocks: their place along the
+// axes that split the result or leave it unfinished; of a free result, the first that says the same slice.
+std::vector<std::int64_t> replicas(const Case& c, const std::vector<Block>& blocks) {
+  std::vector<std::int64_t> keys;
+  std::map<std::vector<std::int64_t>, std::int64_t> slices;
   std::vector<AxisId> named = result(c).unfinished;
   for (const Dim& dim : result(c).dims) named.insert(named.end(), dim.axes.begin(), dim.axes.end());
-  std::vector<std::vector<std::byte>> first(axes_size(c.mesh, named));
+  for (const Block& block : blocks) {
+    if (!result(c).free) {
+      keys.push_back(coordinate(c.mesh, named, block.device));
+      continue;
+    }
+    std::vector<std::int64_t> bounds;
+    for (const Range& range : joined(block).value_or(Slice{
+             {-1 - block.device, 0}
+    }))
+      bounds.insert(bounds.end(), {range.begin, range.end});
+    keys.push_back(slices.try_emplace(bounds, std::ssize(slices)).first->second);
+  }
+  return keys;
+}
+
+}  // namespace
+
+std::vector<Fact> replica_facts(const Case& c, const Outcome& outcome, const Read& read) {
+  const std::vector<std::int64_t> keys = replicas(c, outcome.blocks);
+  std::vector<std::vector<std::byte>> first(outcome.blocks.size());
   std::vector<std::int64_t> owner(first.size(), -1);
   std::int64_t diverged = 0;
   std::string text;
-  for (const Block& block : outcome.blocks) {
-    const std::int64_t key = coordinate(c.mesh, named, block.device);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const Block& block = outcome.blocks[i];
+    const std::int64_t key = keys[i];
     std::vector<std::byte> bytes(block.bytes);
     if (!bytes.empty()) read(block, bytes);
     if (owner[key] < 0) {

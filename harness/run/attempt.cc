@@ -6,6 +6,7 @@
 
 #include "harness/backend/process.h"
 #include "harness/backend/resolve.h"
+#include "harness/judge/claimed.h"
 #include "harness/judge/judge.h"
 #include "harness/record/environment.h"
 #include "reference/meaning/meaning.h"
@@ -138,7 +139,9 @@ void judged(Record& record, const Ran& ran) {
   record.cost = cost(c, outcome);
   if (auto waste = waste_fact(c, record.cost, state.settings.max_waste))
     record.verdict.facts.push_back(*waste);
-  if (state.settings.reruns > 0 && !promises.data_none) rerun(record, ran, masked(c, read, promises));
+  const Case claimed = as_claimed(c, outcome);
+  if (state.settings.reruns > 0 && !promises.data_none)
+    rerun(record, ran, masked(claimed, read, promises));
   decide(record.verdict);
 }
 

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include "reference/bytes/family.h"
+#include "reference/bytes/left.h"
 #include "reference/bytes/move.h"
+#include "reference/words/text.h"
 
 namespace plumb {
 namespace {
@@ -17,31 +19,57 @@ BestKnown best_reshard(const Case& c) {
                  : "each element is sent straight to every device that lacks it"};
 }
 
+// Where the result may be left.
+std::vector<Spec> ends(const Case& c, const Spec& made) {
+  return result(c).free ? layouts_left(c.mesh, made) : std::vector<Spec>{result(c)};
+}
+
+std::string left_as(const Case& c, const Spec& end) {
+  return result(c).free ? ", the result left as " + print(c.mesh, end) : "";
+}
+
+BestKnown best_free_reshard(const Case& c) {
+  BestKnown best;
+  for (const Spec& end : ends(c, c.op.operands[0])) {
+    const BestKnown known = best_reshard(with_result(c, end));
+    if (best.family.empty() || known.bytes < best.bytes) best = {known.bytes, known.family + left_as(c, end)};
+  }
+  return best;
+}
+
 BestKnown best_product(const Case& c) {
   const Words letters = words(c.op);
   const bool einsum = std::holds_alternative<Einsum>(c.op.kind);
-  const std::vector<Split> plans = splits(c, letters);
-  const Split* best = nullptr;
+  Split best;
+  Spec end;
   Moved least;
-  for (const Split& split : plans) {
-    const Moved moved = einsum ? moved_in_einsum(c, letters, split) : moved_in_grouped(c, letters, split);
-    if (best && moved.all() >= least.all()) continue;
-    best = &split;
-    least = moved;
-  }
-  return {least.all(), fmt::format("the work split {}: lhs moves {} bytes, rhs {}, the result {}",
-                                   print(c.mesh, *best), least.operands[0], least.operands[1], least.result)};
+  bool found = false;
+  for (const Split& split : splits(c, letters))
+    for (const Spec& to : ends(c, layout(c, letters, split, 2))) {
+      const Case& with = result(c).free ? with_result(c, to) : c;
+      const Moved moved =
+          einsum ? moved_in_einsum(with, letters, split) : moved_in_grouped(with, letters, split);
+      if (found && moved.operands[0] + moved.operands[1] >= least.all()) break;  // no end will be cheaper
+      if (found && moved.all() >= least.all()) continue;
+      best = split, end = to, least = moved, found = true;
+    }
+  return {least.all(),
+          fmt::format("the work split {}{}: lhs moves {} bytes, rhs {}, the result {}", print(c.mesh, best),
+                      left_as(c, end), least.operands[0], least.operands[1], least.result)};
 }
 
 }  // namespace
 
 std::vector<std::int64_t> fewest_bytes(const Case& c) {
-  if (!is_reshard(c)) return {};
+  if (!is_reshard(c) || result(c).free) return {};
   std::vector<std::int64_t> fewest = fewest_elements(move(c));
   for (std::int64_t& n : fewest) n *= least_bytes(move(c), c.wire);
   return fewest;
 }
 
-BestKnown best_known(const Case& c) { return is_reshard(c) ? best_reshard(c) : best_product(c); }
+BestKnown best_known(const Case& c) {
+  if (!is_reshard(c)) return best_product(c);
+  return result(c).free ? best_free_reshard(c) : best_reshard(c);
+}
 
 }  // namespace plumb

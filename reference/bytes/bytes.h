@@ -16,7 +16,7 @@ namespace plumb {
 //                          or of the wire, whichever are fewer
 //   a target is left unfinished: the devices of a fibre along its unfinished axes make it together; what
 //                          must enter the fibre is counted on its first device, the others may receive 0
-// Empty for a product, of which no bound is known. Linear in the number of devices.
+// Empty for a product and for a free result, of which no bound is known. Linear in the number of devices.
 std::vector<std::int64_t> fewest_bytes(const Case&);
 
 // The cheapest plan of a stated family for the whole case, in bytes received over all devices. `family`
@@ -28,6 +28,9 @@ std::vector<std::int64_t> fewest_bytes(const Case&);
 //   einsum, grouped   each axis splits a dimension of the product that it splits in an operand or the
 //             result (or the parts of an unfinished operand), or repeats it; operands are resharded to
 //             this split, the result from it
+//   a free result   the work may be split by any of its dimensions. It is left where it was made, or,
+//             where it was made as a sum, in the cheapest layout in which each axis of the sum, and each
+//             idle one, splits one of its dimensions or none
 struct BestKnown {
   std::int64_t bytes = 0;
   std::string family;

@@ -39,6 +39,8 @@ std::string line(const Case& c, std::int64_t device) {
 }
 
 std::string of_reshard(const Case& c) {
+  if (result(c).free)
+    return "a free result has no bound; its yardstick is the cheapest layout in which it may be left\n";
   std::string text = fmt::format("the fewest bytes that each device must receive\n");
   const std::vector<std::int64_t> fewest = fewest_bytes(c);
   for (std::int64_t device = 0; device < std::ssize(fewest) && device < most_lines; ++device)

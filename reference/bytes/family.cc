@@ -12,12 +12,13 @@ namespace {
 
 const Spec& spec(const Case& c, int which) { return which < 2 ? c.op.operands[which] : result(c); }
 
-// The letters that an axis splits somewhere; 0 is none.
+// The letters that an axis splits somewhere, or might in a free result; 0 is none.
 std::string choices(const Case& c, const Words& words, AxisId axis) {
   std::string letters(1, '\0');
   for (int i = 0; i < 3; ++i) {
     for (std::size_t d = 0; d < words[i].size(); ++d)
-      if (contains(spec(c, i).dims[d].axes, axis) && letters.find(words[i][d]) == letters.npos)
+      if ((contains(spec(c, i).dims[d].axes, axis) || spec(c, i).free) &&
+          letters.find(words[i][d]) == letters.npos)
         letters += words[i][d];
     if (i < 2 && contains(spec(c, i).unfinished, axis)) letters += static_cast<char>('0' + i);
   }

@@ -22,8 +22,8 @@ struct Split {
   bool operator==(const Split&) const = default;
 };
 
-// Each axis splits a letter that it splits in an operand or the result, or none. Where several axes
-// split a letter they stand in the order of one of the three specs.
+// Each axis splits a letter that it splits in an operand or the result, or any of a free result, or none.
+// Where several axes split a letter they stand in the order of one of the three specs.
 std::vector<Split> splits(const Case&, const Words&);
 std::string print(const Mesh&, const Split&);
 

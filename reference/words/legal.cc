@@ -61,6 +61,8 @@ void check_shapes(const Op& op, const std::vector<Placed>& specs, const Scan& sc
     check_reshard(specs, scan);
   else
     check_product(op, specs, scan);
+  for (std::size_t i = 0; i + 1 < specs.size(); ++i)
+    if (specs[i].spec.free) scan.fail("only the result leaves its layout to the backend", specs[i].plus);
   for (std::size_t i = 1; i < specs.size(); ++i) {
     const DType dtype = specs[i].spec.dtype;
     if (operands == 1 && dtype != specs[0].spec.dtype) scan.fail("a reshard keeps its dtype", specs[i].at);

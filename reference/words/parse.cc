@@ -95,7 +95,9 @@ Placed scan_spec(Scan& scan, const Mesh& mesh) {
     } while (scan.take(","));
   if (!scan.take("]")) scan.fail("expected ',', '@' or ']'");
   placed.plus = scan.at;
-  if (scan.take("+")) do
+  spec.free = scan.take("?");
+  if (spec.free && !seen.empty()) scan.fail("a free layout names no axes", placed.plus);
+  if (!spec.free && scan.take("+")) do
       spec.unfinished.push_back(scan_axis(scan, mesh, seen));
     while (scan.take("."));
   if (size * parts(mesh, spec) > most_bytes)

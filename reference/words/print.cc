@@ -23,6 +23,7 @@ void put(std::string& text, const Mesh& mesh, const Spec& spec) {
     put_axes(text, mesh, spec.dims[d].axes);
   }
   text += ']';
+  if (spec.free) text += '?';
   if (!spec.unfinished.empty()) text += '+';
   put_axes(text, mesh, spec.unfinished);
 }

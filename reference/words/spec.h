@@ -16,11 +16,13 @@ struct Dim {
 };
 
 // dtype, shape, the axes that split each dimension, the axes over which the value is still an
-// unfinished sum; an axis that is not named replicates. No axis stands twice.
+// unfinished sum; an axis that is not named replicates. No axis stands twice. A free spec is a result
+// whose layout the backend chooses: it names no axis.
 struct Spec {
   DType dtype = DType::f32;
   std::vector<Dim> dims;
   std::vector<AxisId> unfinished;
+  bool free = false;
   bool operator==(const Spec&) const = default;
 };
 

@@ -124,6 +124,12 @@ Case draw_case(Random& random) {
   c.op = random.one_in(2)   ? draw_reshard(random, c.mesh)
          : random.one_in(2) ? draw_einsum(random, c.mesh)
                             : draw_grouped(random, c.mesh);
+  if (random.one_in(5)) {
+    Spec& free = c.op.chain.back();
+    for (Dim& dim : free.dims) dim.axes.clear();
+    free.unfinished.clear();
+    free.free = true;
+  }
   const bool integer = format(c.op.operands[0].dtype).integer;
   c.rule = random.one_in(2) ? Rule::nested : Rule::flat;
   c.acc = default_acc(c.op);
@@ -181,6 +187,7 @@ std::string misread(const std::string& line) {
 std::string damage(Random& random, std::string line, const std::string& other) {
   const std::string_view pieces[] = {"@",
                                      "+",
+                                     "?",
                                      "-> ",
                                      "on ",
                                      " ids=",

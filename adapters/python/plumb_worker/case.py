@@ -15,7 +15,7 @@ class Spec:
         self.split = tuple(tuple(axes) for axes in j["split"])
         self.unfinished = tuple(j["unfinished"])
         self.text = j["text"]
-        self.free = bool(j.get("free", self.text.endswith("?")))
+        self.free = bool(j.get("free"))
         self.key = (self.split, self.unfinished)
 
 
@@ -77,7 +77,8 @@ def parse_spec(text):
     dims = [d.split("@") for d in dims.split(",") if d]
     return {"dtype": dtype, "shape": [int(d[0]) for d in dims],
             "split": [d[1].split(".") if len(d) > 1 else [] for d in dims],
-            "unfinished": unfinished.split(".") if unfinished else [], "text": text}
+            "unfinished": unfinished.split(".") if unfinished else [], "text": text,
+            **({"free": True} if text.endswith("?") else {})}
 
 
 def spec_text(dtype, shape, split, unfinished=()):

@@ -1,0 +1,17 @@
+// A free result is judged as the backend claims it. Private to the judge and attempt().
+#pragma once
+
+#include "harness/judge/judge.h"
+
+namespace plumb {
+
+// The case with its free result laid out as claimed; the case itself where the result is not free, or
+// nothing is claimed, or a layout that this result cannot have: of another dtype or shape, or unfinished.
+Case as_claimed(const Case&, const Outcome&);
+
+// `misplaced`, of a case that is still free: the claim cannot be; or nothing is claimed and the slices
+// that the blocks say they are do not say enough. Where nothing is claimed every block must say its
+// slice, one range a dimension, and together they must hold every element.
+std::vector<Fact> free_facts(const Case&, const Outcome&);
+
+}  // namespace plumb
