@@ -67,15 +67,12 @@ class Backend:
             return self.compile_and_run(case, mesh, operands, started)
 
     def compile_and_run(self, case, mesh, operands, started):
-        kept = dump.folder(self.options.get("hlo"), case)
         self.warnings.skip()
         begin = time.perf_counter()
-        function, keywords = programs.STYLES[self.style](case, mesh, self.grad)
-        traced = jax.jit(function, **keywords).trace(*programs.abstract(case, mesh, self.style))
-        if self.grad:
-            gradient.check(traced)
-        compiled = traced.lower().compile(compiler_options=dump.options(kept))
-        compile_seconds = time.perf_counter() - begin
+        with dump.folder(self.options, case) as dumped:
+            compiled = self.compile(case, mesh, dumped)
+            compile_seconds = time.perf_counter() - begin
+            hlo = dump.partitioned(dumped) if self.options.get("trace") == "partitioned" else compiled.as_text()
         started()
         placed = [programs.place(case, mesh, self.style, s, o) for s, o in zip(case.operands, operands)]
         begin = time.perf_counter()
@@ -83,8 +80,16 @@ class Backend:
         result.block_until_ready()
         run_seconds = time.perf_counter() - begin
         return Result(blocks=data.blocks(result, 0), claims=[layout.claim(result, case, case.result)],
-                      trace=collectives(compiled, case), compile_seconds=compile_seconds,
-                      run_seconds=[run_seconds], notes=self.warnings.notes(), hlo=kept)
+                      trace=collectives(hlo, case), compile_seconds=compile_seconds,
+                      run_seconds=[run_seconds], notes=self.warnings.notes(),
+                      hlo=dumped if self.options.get("hlo") else None)
+
+    def compile(self, case, mesh, dumped):
+        function, keywords = programs.STYLES[self.style](case, mesh, self.grad)
+        traced = jax.jit(function, **keywords).trace(*programs.abstract(case, mesh, self.style))
+        if self.grad:
+            gradient.check(traced)
+        return traced.lower().compile(compiler_options=dump.options(dumped))
 
     def tidy(self):
         self.cases += 1
@@ -101,10 +106,10 @@ def versions():
     return found
 
 
-def collectives(compiled, case):
-    """The trace of the compiled program. XLA:CPU moves narrow floats as wider ones: the bytes are those that it
+def collectives(hlo, case):
+    """The trace of a program's HLO. XLA:CPU, after its partitioner, moves narrow floats as wider ones: the bytes are those that it
     moved, and a note says so."""
-    found = trace.of_text(compiled.as_text(), list(case.ids))
+    found = trace.of_text(hlo, list(case.ids)) if hlo else []
     own = {s.dtype for s in case.specs}
     for event in found:
         if event["dtype"] not in own:

@@ -8,7 +8,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, os.pardir, "python")]
 
 OPTIONS = {"partitioner": ("shardy", "gspmd"), "style": ("auto", "explicit", "shard_map"),
-           "grad": ("lhs", "rhs"), "platform": ("cpu", "gpu"), "hlo": None}
+           "grad": ("lhs", "rhs"), "platform": ("cpu", "gpu"), "trace": ("compiled", "partitioned"),
+           "hlo": None}
 
 
 def checked(options):

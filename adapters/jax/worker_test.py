@@ -172,6 +172,16 @@ class Answers(Worker):
         self.assertTrue(any("before_optimizations" in name for name in kept), kept)
         self.assertTrue(any("after_spmd-partitioning" in name for name in kept), kept)
 
+    def test_the_trace_as_the_partitioner_leaves_it(self):
+        case = einsum("mk,kn->mn", "bf16[8@x,8@y]", "bf16[8@y,8]", "bf16[8@x,8]")
+        ones = [[1] * 64, [1] * 64]
+        compiled, left = (self.start(trace=t).run(case, ones)["trace"] for t in ("compiled", "partitioned"))
+        self.assertEqual([(e["kind"], e["dtype"], e["in"]) for e in compiled], [("all-reduce", "f32", 128)])
+        self.assertEqual([(e["kind"], e["dtype"], e["in"]) for e in left], [("all-reduce", "bf16", 64)])
+        self.assertEqual(compiled[0]["groups"], left[0]["groups"])
+        alone = reshard("f32[4]", "f32[4]", mesh={"axes": [["x", 1]]})
+        self.assertEqual(self.start(trace="partitioned").run(alone)["trace"], [])
+
     def test_a_rematerialization_is_noted(self):
         case = reshard("f32[4@y.x,4]", "f32[4@x,4@y]")
         self.assertNotIn("notes", self.start().run(case))
