@@ -13,6 +13,7 @@ import numpy
 
 import data
 import dump
+import expert
 import kernels
 import layout
 import limits
@@ -42,8 +43,7 @@ class Backend:
         self.mesh, self.cases = None, 0
         self.see_the_mesh_from_every_thread()
         self.warnings = warned.Reader()
-        self.limits = limits.Table("auto", options["partitioner"], lambda case: probe.refusal(self, case))
-        self.limits.rows = refusals.rows(self)
+        self.limits = limits.Table(refusals.rows(self), lambda case: probe.refusal(self, case))
 
     def see_the_mesh_from_every_thread(self):
         """XLA:CPU partitions on a thread of its own, where JAX's mesh of the thread is empty."""
@@ -75,7 +75,8 @@ class Backend:
             return Limit(f"resources name the axis {missing}, which the mesh has not", "adapters/te/README.md")
         found = self.limits.find(case)
         if not found:
-            return None
+            reason = expert.limit(case) if self.via == "shard_map" else None
+            return reason and Limit(reason, "adapters/te/README.md")
         return Limit(found[0].reason, found[1] if found[0].probe else "adapters/te/README.md")
 
     def run(self, case, operands, started):
@@ -92,6 +93,11 @@ class Backend:
                 return plan.answer(self.te, case, mesh, programs.contracted(case))
             return self.compile_and_run(case, mesh, operands, started)
 
+    def program(self, case, mesh):
+        if self.via == "shard_map":
+            return expert.program(self.te, case, mesh)
+        return programs.program(self.te, case, self.via)
+
     def compile_and_run(self, case, mesh, operands, started):
         kept = dump.folder(self.options.get("hlo"), case)
         self.warnings.skip()
@@ -100,8 +106,11 @@ class Backend:
         if not case.result.free:
             where["out_shardings"] = layout.sharding_of(mesh, case.result.split)
         abstract = [jax.ShapeDtypeStruct(s.shape, layout.DTYPES[s.dtype]) for s in case.operands]
-        lowered = jax.jit(programs.program(self.te, case, self.via), **where).lower(*abstract)
-        compiled = lowered.compile(compiler_options=dump.options(kept))
+        lowered = jax.jit(self.program(case, mesh), **where).lower(*abstract)
+        try:
+            compiled = lowered.compile(compiler_options=dump.options(kept))
+        except Exception as e:
+            raise (in_the_rule(e) or e)
         compile_seconds = time.perf_counter() - begin
         started()
         placed = [data.place(case, mesh, s, o) for s, o in zip(case.operands, operands)]
@@ -111,6 +120,18 @@ class Backend:
         return Result(blocks=data.blocks(result, 0), claims=[layout.claim(result, case, case.result)],
                       trace=collectives(compiled, case), compile_seconds=compile_seconds,
                       run_seconds=[time.perf_counter() - begin], notes=self.warnings.notes(), hlo=kept)
+
+
+class RuleRaised(RuntimeError):
+    """The rule raised while XLA asked it."""
+
+
+def in_the_rule(error):
+    """The exception inside the rule, of which XLA gives the traceback as text: its last line is the error's own."""
+    head = str(error).split("\nSuspected Python Code Location")[0].strip().splitlines()
+    if not head or "custom_partitioner" not in head[0]:
+        return None
+    return RuleRaised("in the rule: " + next(line for line in reversed(head) if line.strip() and not line.startswith(" ")))
 
 
 def collectives(compiled, case):

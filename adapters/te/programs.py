@@ -2,7 +2,7 @@
 
     via=gemm    einsum mk,kn->mn     cpp_extensions.gemm(x, w), for any layout of the operands
     via=dense   einsum mk,kn->mn     dense(x, w);  mn,kn->mk and mk,mn->kn: its gradients, through its own vjp
-    grouped     fwd, dgrad, wgrad    grouped_dense(x, w, sizes) and its gradients
+    grouped     fwd, dgrad, wgrad    grouped_dense(x, w, sizes) and its gradients; via=shard_map: expert.py
 """
 
 import jax
@@ -60,16 +60,12 @@ def dense(te, case):
 def grouped(te, case):
     sizes = np.array(case.group_sizes[0], np.int32)
     shape = case.chain[0].shape
-    layer = lambda x, w: te.dense.grouped_dense(x, w, sizes_of(sizes))
+    layer = lambda x, w: te.dense.grouped_dense(x, w, jnp.asarray(sizes))
     if case.form == "fwd":
         return layer
     if case.form == "dgrad":  # dy[t,n] w[g,k,n] -> dx[t,k]
         return lambda dy, w: cotangent(lambda x: layer(x, w), dy, shape, w.dtype)
     return lambda x, dy: cotangent(lambda w: layer(x, w), dy, shape, x.dtype)
-
-
-def sizes_of(sizes):
-    return jnp.asarray(sizes)
 
 
 def program(te, case, via):

@@ -7,7 +7,7 @@ const std::vector<BackendRow>& backend_rows() {
       {"local",
        "virtual devices with separate memories in one process",                     "plumb-local",
        "",                       {},
-       {{"plan", {"direct", "ring"}, "direct"}}                               },
+       {{"plan", {"direct", "ring"}, "direct"}}                   },
       {"liar",
        "local with one fault, chosen by fault=NAME",                                "plumb-liar",
        "",                       {},
@@ -19,8 +19,7 @@ const std::vector<BackendRow>& backend_rows() {
         {"hlo", {}, "", false},
         {"partitioner", {"shardy", "gspmd"}, "shardy"},
         {"platform", {"cpu", "gpu"}, ""},
-        {"style", {"auto", "explicit", "shard_map"}, "auto"},
-        {"trace", {"compiled", "partitioned"}, "compiled"}}                   },
+        {"style", {"auto", "explicit", "shard_map"}, "auto"}}     },
       {"te",
        "rules of released Transformer Engine on virtual CPU devices, kernels ours", "",
        "adapters/te/worker.py",  {"2.20.2", "2.13.0"},
@@ -28,7 +27,7 @@ const std::vector<BackendRow>& backend_rows() {
         {"partitioner", {"shardy", "gspmd"}, "shardy"},
         {"resources", {}, ""},
         {"style", {"live", "plan"}, "live"},
-        {"via", {"gemm", "dense"}, "gemm"}}                                   },
+        {"via", {"gemm", "dense", "shard_map"}, "gemm"}}                       },
   };
   return table;
 }

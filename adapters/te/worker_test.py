@@ -1,0 +1,196 @@
+"""The rules of the release in whose environment this runs: as installed, edited, and asked badly."""
+
+import importlib.metadata
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, os.pardir, "python"))
+
+import drive
+
+WORKER = os.path.join(HERE, "worker.py")
+RELEASE = importlib.metadata.version("transformer-engine")
+NUMBER = tuple(int(n) for n in RELEASE.split(".")[:2])
+OLD = NUMBER < (2, 14)  # before the fix of NVIDIA/TransformerEngine#2649
+
+
+def einsum(letters, left, right, result, mesh=(("fsdp", 2), ("expert", 2))):
+    lhs, rest = letters.split(",")
+    rhs, out = rest.split("->")
+    return {"mesh": {"axes": [list(axis) for axis in mesh]}, "op": "einsum", "lhs": lhs, "rhs": rhs, "out": out,
+            "operands": [left, right], "chain": [result]}
+
+
+def grouped(form, sizes, left, right, result, mesh):
+    return {"mesh": {"axes": [list(axis) for axis in mesh]}, "op": "grouped", "form": form, "sizes": [sizes],
+            "operands": [left, right], "chain": [result]}
+
+
+def worker(package=None, **options):
+    """The worker; from another copy of the package where one is given."""
+    command = [sys.executable, "-I", "-B", WORKER]
+    if package:
+        start = f"import runpy, sys; sys.path.insert(0, {package!r}); runpy.run_path({WORKER!r}, run_name='__main__')"
+        command = [sys.executable, "-I", "-B", "-c", start]
+    return drive.Driver(command, stderr=subprocess.DEVNULL, PLUMB_OPTIONS=json.dumps(options))
+
+
+def ask(cases, package=None, **options):
+    """(hello, one reply for each case)."""
+    driver = worker(package, **options)
+    try:
+        hello = driver.hello(cases[0]["mesh"])
+        return hello, [driver.run(case) for case in cases]
+    finally:
+        driver.close()
+
+
+REPORTED = einsum("bsk,kn->bsn", "f32[8@fsdp.expert,4,8]", "f32[8,8@fsdp.expert]", "f32[8@fsdp.expert,4,8]")
+
+
+class Live(unittest.TestCase):
+    def test_says_whose_rules_and_whose_kernels(self):
+        hello, _ = ask([REPORTED])
+        self.assertEqual(hello["name"], f"te@{RELEASE}")
+        self.assertEqual(hello["versions"]["rules"], f"rules of Transformer Engine {RELEASE}, kernels ours")
+        self.assertRegex(hello["versions"]["rule source"], r"^[0-9a-f]{16}$")
+
+    def test_gathers_the_weight_and_not_the_activations(self):
+        _, (reply,) = ask([REPORTED])
+        gathered = [step["in"] for step in reply["trace"] if step["kind"] == "all-gather"]
+        self.assertEqual(gathered, [256] if OLD else [64], "256 bytes of activations, 64 of weight on each device")
+
+    def test_one_sum_where_both_are_split(self):
+        _, replies = ask([einsum("mk,kn->mn", "f32[4,8@x]", "f32[8@x,4]", "f32[4,4]", (("x", 2),)),
+                          einsum("mk,mn->kn", "f32[8@x,4]", "f32[8@x,4]", "f32[4,4]", (("x", 2),)),
+                          einsum("mn,kn->mk", "f32[8@x,4]", "f32[4,4]", "f32[8@x,4]", (("x", 2),))])
+        self.assertEqual([[s["kind"] for s in r["trace"]] for r in replies], [["all-reduce"], ["all-reduce"], []])
+
+    def test_dense_and_its_gradients(self):
+        cases = [REPORTED, einsum("bsn,kn->bsk", "f32[8@fsdp,4,8]", "f32[6,8]", "f32[8@fsdp,4,6]"),
+                 einsum("bsk,bsn->kn", "f32[8@fsdp,4,6]", "f32[8@fsdp,4,8]", "f32[6,8]")]
+        _, by_gemm = ask(cases)
+        _, by_dense = ask(cases, via="dense")
+        for one, other in zip(by_gemm, by_dense):
+            self.assertEqual(other["type"], "result")
+            self.assertEqual([b["data"] for b in one["blocks"]], [b["data"] for b in other["blocks"]])
+
+    def test_experts_on_their_own_devices(self):
+        mesh = (("ep", 2), ("fsdp", 2))
+        _, replies = ask([
+            grouped("fwd", [4, 4], "f32[8@ep,4]", "f32[2@ep,4,6]", "f32[8@ep,6]", (("ep", 2),)),
+            grouped("fwd", [4, 4], "f32[8@ep.fsdp,4]", "f32[2@ep,4,6@fsdp]", "f32[8@ep.fsdp,6]", mesh),
+            grouped("fwd", [3, 5], "f32[8@ep,4]", "f32[2@ep,4,6]", "f32[8@ep,6]", (("ep", 2),)),
+        ], via="shard_map")
+        self.assertEqual([(r["type"], r.get("trace")) for r in replies[:1]], [("result", [])])
+        if OLD:  # it gathers the weight, and multiplies by what it had before
+            self.assertEqual(replies[1]["claims"], ["f32[8@ep.fsdp,3]"])
+        else:
+            self.assertIn("FSDP sharding for grouped_dense is not supported yet", replies[1]["message"])
+        self.assertEqual(replies[2]["reason"], "rows of another device's experts")
+
+    def test_grouped_dense_has_no_rule_under_jit(self):
+        _, (reply,) = ask([grouped("fwd", [3, 5], "f32[8,4]", "f32[2,4,6]", "f32[8,6]", (("ep", 2),))])
+        self.assertEqual(reply["type"], "reneged")
+        self.assertIn("Sharding rule has 1 operands", reply["message"])
+
+
+class Plan(unittest.TestCase):
+    def test_says_how_operands_meet(self):
+        _, (reply,) = ask([REPORTED], style="plan")
+        wanted = (["f32[8,4,8]", "f32[8,8@fsdp.expert]"] if OLD else ["f32[8@fsdp.expert,4,8]", "f32[8,8]"])
+        self.assertEqual(reply["plan"]["operands"], wanted)
+        self.assertEqual(reply["claims"], ["f32[8@fsdp.expert,4,8]"])
+
+    def test_a_plan_agrees_with_the_program(self):
+        cases = [REPORTED, einsum("mk,kn->mn", "f32[4@fsdp,8@expert]", "f32[8@expert,4@fsdp]", "f32[4@fsdp,4]")]
+        _, plans = ask(cases, style="plan")
+        _, programs = ask(cases)
+        for plan, program in zip(plans[1:], programs[1:]):
+            self.assertEqual([(s["kind"], s["in"], s["out"]) for s in plan["trace"]],
+                             [(s["kind"], s["in"], s["out"]) for s in program["trace"]])
+
+    def test_resources_name_the_axes(self):
+        case = einsum("bsk,kn->bsn", "f32[8@data,4,8]", "f32[8,8@data]", "f32[8@data,4,8]", (("data", 2), ("other", 2)))
+        wants = lambda **options: ask([case], style="plan", **options)[1][0]["plan"]["operands"]
+        self.assertEqual(wants(), ["f32[8,4,8]", "f32[8,8@data]"], "the axis has no name that the rule knows")
+        self.assertEqual(wants(resources="fsdp:data"), ["f32[8@data,4,8]", "f32[8,8]"])
+        self.assertEqual(wants(resources="tp:data"), ["f32[8,4,8]", "f32[8,8@data]"])
+
+
+class Edited(unittest.TestCase):
+    """The rule that decides is the installed one: an edited copy of the package answers differently."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        installed = os.path.dirname(importlib.util.find_spec("transformer_engine").origin)
+        self.package = folder.name
+        ignored = shutil.ignore_patterns("pytorch", "lib", "*.so")
+        shutil.copytree(installed, os.path.join(folder.name, "transformer_engine"), ignore=ignored)
+        self.file = os.path.join(folder.name, "transformer_engine", "jax", "cpp_extensions", "gemm.py")
+
+    def edit(self, old, new):
+        with open(self.file, encoding="utf-8") as f:
+            text = f.read()
+        self.assertIn(old, text)
+        with open(self.file, "w", encoding="utf-8") as f:
+            f.write(text.replace(old, new))
+
+    def test_a_sum_that_is_left_out(self):
+        case = einsum("mk,kn->mn", "f32[4,8@x]", "f32[8@x,4]", "f32[4,4]", (("x", 2),))
+        hello, (whole,) = ask([case])
+        self.edit("if reduce_spec is not None:\n                if not collective_op",
+                  "if False:\n                if not collective_op")
+        edited, (broken,) = ask([case], self.package)
+        self.assertNotEqual(hello["versions"]["rule source"], edited["versions"]["rule source"])
+        self.assertEqual(broken["trace"], [])
+        self.assertNotEqual([b["data"] for b in whole["blocks"]], [b["data"] for b in broken["blocks"]])
+        _, (plan,) = ask([case], self.package, style="plan")
+        self.assertEqual(plan["trace"], [])
+
+    def test_an_exception_inside_the_rule(self):
+        self.edit("        gsr = global_mesh_resource()\n", "        raise RuntimeError('planted in the rule')\n")
+        for style in ("live", "plan"):
+            _, (reply,) = ask([REPORTED], self.package, style=style)
+            self.assertEqual(reply["type"], "reneged")
+            self.assertIn("planted in the rule", reply["message"] + reply["detail"])
+
+
+class BadInput(unittest.TestCase):
+    def said(self, **options):
+        env = {**os.environ, "PLUMB_OPTIONS": json.dumps(options)}
+        return subprocess.run([sys.executable, "-I", "-B", WORKER], env=env, capture_output=True, text=True).stderr
+
+    def test_options(self):
+        table = [({"resources": "foo:x"}, "resources: no resource 'foo'; this release has dp, tp"),
+                 ({"resources": "fsdp"}, "resources: expected RESOURCE:AXIS"),
+                 ({"resources": "fsdp:a/fsdp:b"}, "resources: fsdp stands twice"),
+                 ({"style": "dead"}, "style=dead is none of live, plan"),
+                 ({"colour": "red"}, "no option 'colour'")]
+        for options, words in table:
+            self.assertIn(words, self.said(**options))
+
+    def test_limits_are_said_before_the_framework_is_called(self):
+        mesh = (("x", 2), ("y", 2))
+        table = [(einsum("bmk,bkn->bmn", "f32[2,4,4]", "f32[2,4,4]", "f32[2,4,4]", mesh), "no batch dimensions"),
+                 (einsum("mkb,kn->mbn", "f32[4,4,4]", "f32[4,4]", "f32[4,4,4]", mesh), "at one end"),
+                 (einsum("mk,kn->nm", "f32[4,4]", "f32[4,4]", "f32[4,4]", mesh), "left operand's dimensions first"),
+                 (einsum("mk,kn->mn", "f32[5@x,4]", "f32[4,4]", "f32[5,4]", mesh), "uneven split of an argument")]
+        for case, words in table:
+            _, (reply,) = ask([case])
+            self.assertEqual(reply["type"], "unsupported", reply)
+            self.assertIn(words, reply["reason"])
+        _, (reply,) = ask([table[0][0]], resources="fsdp:q")
+        self.assertEqual(reply["reason"], "resources name the axis q, which the mesh has not")
+
+
+if __name__ == "__main__":
+    unittest.main(warnings="ignore")
