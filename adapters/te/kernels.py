@@ -80,9 +80,27 @@ def grouped(primitive):
     return kernel
 
 
+def quantize(primitive):
+    """Tensor scaling: codes of x times the scale, clipped to the format's range, and the scale's inverse."""
+
+    def kernel(x, scale, amax, *others, **static):
+        outputs = primitive.abstract(x, scale, amax, *others, **static)
+        most = float(jnp.finfo(static["out_dtype"]).max)
+        codes = jnp.clip(x.astype(jnp.float32) * scale, -most, most).astype(static["out_dtype"])
+        axis = static["flatten_axis"] % x.ndim
+        turned = jnp.transpose(codes, (*range(axis, x.ndim), *range(axis)))
+        pick = lambda out, made: made if out.shape == made.shape else jnp.zeros(out.shape, out.dtype)
+        inverse = [jnp.broadcast_to(1 / scale, out.shape).astype(out.dtype) for out in outputs[2:4]]
+        return [pick(outputs[0], codes), pick(outputs[1], turned), *inverse, amax] + [
+            jnp.zeros(o.shape, o.dtype) for o in outputs[5:]]
+
+    return kernel
+
+
 def install():
     """Gives the inner primitives their CPU lowering. The outer ones, which hold the rules, are left as they are."""
-    te = module()
-    for primitive, make in ((te.GemmPrimitive, gemm), (te.GroupedGemmPrimitive, grouped)):
+    te, codes = module(), sys.modules["transformer_engine.jax.cpp_extensions.quantization"]
+    for primitive, make in ((te.GemmPrimitive, gemm), (te.GroupedGemmPrimitive, grouped),
+                            (codes.QuantizePrimitive, quantize)):
         lowering = mlir.lower_fun(make(primitive), multiple_results=True)
         mlir.register_lowering(primitive.inner_primitive, lowering, platform="cpu")

@@ -89,7 +89,9 @@ def kernel(lhs, lhs_scale, rhs, rhs_scale, *others, contracting_dims, **static):
     k = math.prod(lhs.shape[d] for d in l)
     left = lhs.reshape(k, -1).T if l[0] == 0 and l[-1] != lhs.ndim - 1 else lhs.reshape(-1, k)
     right = rhs.reshape(k, -1) if r[-1] != rhs.ndim - 1 else rhs.reshape(-1, k).T
-    y = jnp.matmul(left, right, precision="highest")
+    y = jnp.matmul(left.astype(jnp.float32), right.astype(jnp.float32), precision="highest")
+    for scale in (lhs_scale, rhs_scale):
+        y = y * scale if scale.size == 1 else y
     return [y.astype(outs[0].dtype).reshape(outs[0].shape)] + [jnp.zeros(o.shape, o.dtype) for o in outs[1:]]
 
 
@@ -102,7 +104,20 @@ def grouped_kernel(lhs, lhs_scale, rhs, rhs_scale, *others, **static):
     return [y.astype(outs[0].dtype)] + [jnp.zeros(o.shape, o.dtype) for o in outs[1:]]
 
 
-for primitive, function in ((gemm.GemmPrimitive, kernel), (gemm.GroupedGemmPrimitive, grouped_kernel)):
+def quantize_kernel(x, scale, amax, *others, **static):
+    """Codes of x times the scale, and the scale's inverse."""
+    outs = codes.QuantizePrimitive.abstract(x, scale, amax, *others, **static)
+    most, axis = float(jnp.finfo(static["out_dtype"]).max), static["flatten_axis"] % x.ndim
+    made = jnp.clip(x * scale, -most, most).astype(static["out_dtype"])
+    turned = jnp.transpose(made, (*range(axis, x.ndim), *range(axis)))
+    given = [made, turned, 1 / scale, 1 / scale, amax]
+    return [g if g.shape == o.shape else jnp.zeros(o.shape, o.dtype) for g, o in zip(given, outs)] + [
+        jnp.zeros(o.shape, o.dtype) for o in outs[5:]]
+
+
+codes = sys.modules["transformer_engine.jax.cpp_extensions.quantization"]
+for primitive, function in ((gemm.GemmPrimitive, kernel), (gemm.GroupedGemmPrimitive, grouped_kernel),
+                            (codes.QuantizePrimitive, quantize_kernel)):
     mlir.register_lowering(primitive.inner_primitive, mlir.lower_fun(function, multiple_results=True), platform="cpu")
 
 current = []

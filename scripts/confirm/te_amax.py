@@ -1,0 +1,95 @@
+"""Over which devices Transformer Engine takes the greatest value of a tensor that it is about to quantize with current
+scaling, with its own functions, numpy and JAX alone; set up as te_rules.py does.
+
+A tensor that is gathered after it was quantized needs one scale: its amax has to be taken over every axis that splits it.
+The result of calculate_amax is laid out as one value that all devices hold; here is what each of them holds.
+
+    python te_amax.py        exit code 1 where devices that multiply one gathered tensor hold different scales
+"""
+
+import importlib.metadata
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import te_rules
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+
+def amax_of(axes, resource, spec, scope):
+    """The amax that each device holds, for a matrix in which device d's own block has the greatest value 1 + d."""
+    amax = sys.modules["transformer_engine.jax.cpp_extensions.amax"]
+    count = int(np.prod(list(axes.values())))
+    mesh = Mesh(np.array(jax.devices()[:count]).reshape(tuple(axes.values())), tuple(axes))
+    te_rules.current.append(mesh)
+    whole, where = np.zeros((8, 8), np.float32), NamedSharding(mesh, spec)
+    for device, index in where.addressable_devices_indices_map(whole.shape).items():
+        whole[index] = 1 + device.id
+    with mesh, te_rules.sharding.global_shard_guard(te_rules.sharding.MeshResource(**resource)):
+        program = jax.jit(lambda w: amax.calculate_amax(w, getattr(amax.AmaxScope, scope), False), in_shardings=where)
+        got = program(jax.device_put(whole, where))
+    return [float(np.asarray(s.data)[0]) for s in sorted(got.addressable_shards, key=lambda s: s.device.id)]
+
+
+CASES = [
+    ("a weight over fsdp", {"fsdp": 4}, {"fsdp_resource": "fsdp"}, P(None, "fsdp"), "FSDP"),
+    ("a weight over (fsdp, expert)", {"fsdp": 2, "expert": 2}, {"fsdp_resource": "fsdp"}, P(None, ("fsdp", "expert")), "FSDP"),
+    ("activations over tpsp", {"tpsp": 4}, {"tpsp_resource": "tpsp"}, P(None, "tpsp"), "TPSP"),
+    ("activations over (tpsp, cp)", {"tpsp": 2, "cp": 2}, {"tpsp_resource": "tpsp", "cp_resource": "cp"},
+     P(None, ("tpsp", "cp")), "TPSP"),
+]
+
+
+PRODUCTS = [
+    ("the weight whole", {"fsdp": 2, "expert": 2}, P(None, None)),
+    ("a weight over fsdp", {"fsdp": 4, "expert": 1}, P(None, "fsdp")),
+    ("a weight over (fsdp, expert)", {"fsdp": 2, "expert": 2}, P(None, ("fsdp", "expert"))),
+]
+# E4M3 rounds by at most a part in 16 of each factor, and of numbers below 2^-6 by 2^-10 of one scale's 448.
+FORMAT = (1 + 1 / 16 + 2**-10) ** 2 - 1
+
+
+def product_error(axes, spec):
+    """The greatest error of a product of positive numbers, in parts of the result's greatest value."""
+    quantize = sys.modules["transformer_engine.jax.quantize"]
+    scaling = quantize.QuantizerFactory.create_set(
+        scaling_mode=quantize.ScalingMode.CURRENT_TENSOR_SCALING, fwd_dtype=jnp.float8_e4m3fn,
+        bwd_dtype=jnp.float8_e5m2, is_2x2x=True)
+    random = np.random.default_rng(0)
+    x, w = random.integers(1, 9, (16, 32)).astype(np.float32), random.integers(1, 9, (32, 32)).astype(np.float32)
+    w *= np.repeat([1, 2, 4, 8], 8)  # every device's columns have another greatest value
+    mesh = Mesh(np.array(jax.devices()[:4]).reshape(tuple(axes.values())), tuple(axes))
+    te_rules.current.append(mesh)
+    where = [NamedSharding(mesh, s) for s in (P(("fsdp", "expert"), None), spec)]
+    with mesh, te_rules.sharding.global_shard_guard(te_rules.sharding.MeshResource(fsdp_resource="fsdp")):
+        program = jax.jit(lambda x, w: te_rules.dense.dense(x, w, quantizer_set=scaling), in_shardings=where)
+        got = program(jax.device_put(x, where[0]), jax.device_put(w, where[1]))
+    want = x @ w
+    return max(np.abs(np.asarray(s.data) - want[s.index]).max() for s in got.addressable_shards) / want.max()
+
+
+def main():
+    if "transformer_engine.jax.cpp_extensions.amax" not in sys.modules:
+        print("this release has no amax.py; it takes the amax without a scope")
+        return 0
+    astray = 0
+    for name, axes, resource, spec, scope in CASES:
+        held = amax_of(axes, resource, spec, scope)
+        one = len(set(held)) == 1
+        astray += not one
+        print(f"{name}, AmaxScope.{scope}: the devices hold {held}, " + ("one scale" if one else "different scales"))
+    for name, axes, spec in PRODUCTS:
+        error = product_error(axes, spec)
+        astray += error > FORMAT
+        print(f"dense in FP8, {name}: off by {error:.3f} of the greatest value; one scale allows {FORMAT:.3f}")
+    print(f"transformer-engine {importlib.metadata.version('transformer-engine')}, jax {jax.__version__}")
+    return 1 if astray else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
