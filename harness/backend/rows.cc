@@ -6,8 +6,14 @@ const std::vector<BackendRow>& backend_rows() {
   static const std::vector<BackendRow> table = {
       {"local",
        "virtual devices with separate memories in one process",                     "plumb-local",
+<<<<<<< HEAD
        "",                       {},
-       {{"plan", {"direct", "ring"}, "direct"}}                   },
+       {{"plan", {"direct", "ring"}, "direct"}}                               },
+=======
+       "",
+       {},
+       {{"plan", {"direct", "ring"}, "direct"}}},
+>>>>>>> d8cc082 (torch: DTensor over real ranks or simulated ones; collectives that a group would merge, replica-safe)
       {"liar",
        "local with one fault, chosen by fault=NAME",                                "plumb-liar",
        "",                       {},
@@ -19,7 +25,12 @@ const std::vector<BackendRow>& backend_rows() {
         {"hlo", {}, "", false},
         {"partitioner", {"shardy", "gspmd"}, "shardy"},
         {"platform", {"cpu", "gpu"}, ""},
-        {"style", {"auto", "explicit", "shard_map"}, "auto"}}     },
+<<<<<<< HEAD
+        {"style", {"auto", "explicit", "shard_map"}, "auto"}}                 },
+=======
+        {"style", {"auto", "explicit", "shard_map"}, "auto"},
+        {"trace", {"compiled", "partitioned"}, "compiled"}}},
+>>>>>>> d8cc082 (torch: DTensor over real ranks or simulated ones; collectives that a group would merge, replica-safe)
       {"te",
        "rules of released Transformer Engine on virtual CPU devices, kernels ours", "",
        "adapters/te/worker.py",  {"2.20.2", "2.13.0"},
@@ -27,7 +38,20 @@ const std::vector<BackendRow>& backend_rows() {
         {"partitioner", {"shardy", "gspmd"}, "shardy"},
         {"resources", {}, ""},
         {"style", {"live", "plan"}, "live"},
-        {"via", {"gemm", "dense", "shard_map"}, "gemm"}}                       },
+<<<<<<< HEAD
+        {"via", {"gemm", "dense", "shard_map"}, "gemm"}}                      },
+=======
+        {"via", {"gemm", "dense"}, "gemm"}}},
+      {"torch",
+       "released torch: DTensor over real or simulated ranks",
+       "",
+       "adapters/torch/worker.py",
+       {"2.15.0", "2.10.0"},
+       {{"engine", {"gloo", "local", "nccl"}, "gloo"},
+        {"flatten", {}, "none"},
+        {"op", {"einsum", "mm", "linear"}, "einsum"},
+        {"via", {"redistribute", "full_tensor", "distribute"}, "redistribute"}}},
+>>>>>>> d8cc082 (torch: DTensor over real ranks or simulated ones; collectives that a group would merge, replica-safe)
   };
   return table;
 }

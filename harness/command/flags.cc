@@ -47,6 +47,9 @@ void add_running(CLI::App& app, Running& r) {
   app.add_option("--max-waste", r.settings.max_waste,
                  "wasteful is what moves more than this many times the bytes of its bound")
       ->check(not_negative());
+  app.add_option("--max-collectives", r.settings.max_collectives,
+                 "wasteful is what takes more than this many times the collectives that its groups allow")
+      ->check(not_negative());
   app.add_option("--reruns", r.settings.reruns, "Run each case again this often and compare bits")
       ->check(not_negative());
   app.add_option("--budget", r.budget, "Begin no case after this time: 90s, 10m, 2h");

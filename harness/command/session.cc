@@ -32,25 +32,27 @@ struct Shared {
   std::exception_ptr failure{};
 };
 
-// The backends of one thread: one for each limit of waste.
-using Subjects = std::map<std::pair<std::size_t, double>, Subject>;
+// The backends of one thread: one for each pair of limits of waste.
+using Subjects = std::map<std::tuple<std::size_t, double, double>, Subject>;
 
-Subject& subject_for(Subjects& subjects, const Session& session, const Job& job, double max_waste) {
-  const auto at = subjects.find({job.backend, max_waste});
+Subject& subject_for(Subjects& subjects, const Session& session, const Job& job, const Limits& limits) {
+  const std::tuple key(job.backend, limits.max_waste, limits.max_collectives);
+  const auto at = subjects.find(key);
   if (at != subjects.end()) return at->second;
   Settings settings = session.settings;
-  settings.max_waste = max_waste;
-  return subjects.emplace(std::pair(job.backend, max_waste), Subject(session.backends[job.backend], settings))
-      .first->second;
+  settings.max_waste = limits.max_waste;
+  settings.max_collectives = limits.max_collectives;
+  return subjects.emplace(key, Subject(session.backends[job.backend], settings)).first->second;
 }
 
 Judged judge_one(const Session& session, const Job& job, Subjects& subjects) {
   const Case c = nth(session.cases, job.number);
   // The user's limit stands before that of the suite's row.
-  const double row = row_of(session.cases, job.number).max_waste;
-  const double limit = session.settings.max_waste >= 0 ? session.settings.max_waste : row;
-  const Limits limits{limit, session.settings.reruns, session.timeout};
-  Subject& subject = subject_for(subjects, session, job, limit);
+  const Row& row = row_of(session.cases, job.number);
+  const auto limit = [](double user, double own) { return user >= 0 ? user : own; };
+  const Limits limits{limit(session.settings.max_waste, row.max_waste), session.settings.reruns,
+                      session.timeout, limit(session.settings.max_collectives, row.max_collectives)};
+  Subject& subject = subject_for(subjects, session, job, limits);
   try {
     return {job, attempt(c, subject), limits, false};
   } catch (const BadInput& error) {

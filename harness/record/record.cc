@@ -116,6 +116,9 @@ Record parse(const json& j) {
   for (const json& one : list(field(j, "trace"), "trace")) r.trace.push_back(collective_from_json(one));
   const json& bytes = field(j, "bytes");
   r.cost = {known(bytes, "moved"), known(bytes, "bound"), known(bytes, "best_known")};
+  if (const json* count = optional_field(j, "collectives"))
+    r.collectives = {known(*count, "issued"), known(*count, "merged"), {}};
+  if (const json* safe = optional_field(j, "replica_safe")) r.replica_safe = truth(*safe, "replica_safe");
   r.times = times_from_json(field(j, "seconds"));
   r.certificate = text(field(j, "certificate"), "certificate");
   r.scope = text(field(j, "scope"), "scope");
@@ -147,6 +150,12 @@ json to_json(const Record& r, const json& environment) {
   };
   if (r.verdict.plan) j["judged"].push_back("plan");
   if (r.verdict.alone) j["judged"].push_back("one device");
+  if (r.collectives.issued > 0)
+    j["collectives"] = {
+        {"issued", r.collectives.issued},
+        {"merged", r.collectives.merged}
+    };
+  if (r.replica_safe) j["replica_safe"] = *r.replica_safe;
   if (!r.last_words.empty()) j["last_words"] = r.last_words;
   return j;
 }

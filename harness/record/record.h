@@ -6,6 +6,7 @@
 
 #include "adapters/protocol/outcome.h"
 #include "harness/judge/cost.h"
+#include "harness/judge/merge.h"
 #include "harness/judge/verdict.h"
 
 namespace plumb {
@@ -24,6 +25,8 @@ struct Record {
   Verdict verdict;
   Trace trace;
   Cost cost;
+  Collectives collectives;
+  std::optional<bool> replica_safe;
   Times times;
   std::string certificate;  // the derivation
   std::string scope;        // any split, this split, none

@@ -69,6 +69,8 @@ std::string repeat(const Record& r, const Limits& limits) {
   std::string flags;
   if (found(Status::wasteful) && limits.max_waste >= 0)
     flags += fmt::format("--max-waste {} ", limits.max_waste);
+  if (found(Status::wasteful) && limits.max_collectives >= 0)
+    flags += fmt::format("--max-collectives {} ", limits.max_collectives);
   if (found(Status::unstable) && limits.reruns > 0) flags += fmt::format("--reruns {} ", limits.reruns);
   if (found(Status::hung) && limits.timeout > 0) flags += fmt::format("--timeout {} ", limits.timeout);
   return fmt::format("plumb run --backend {} {}{}", shell_quoted(r.backend), flags, shell_quoted(r.line));

@@ -23,6 +23,7 @@ struct Limits {
   double max_waste = -1;  // negative: none
   int reruns = 0;
   double timeout = 0;  // 0: the defaults
+  double max_collectives = -1;
 };
 
 // The command that shows this verdict again: with the limit that decided it, and no other.

@@ -8,6 +8,7 @@
 #include "harness/backend/resolve.h"
 #include "harness/judge/claimed.h"
 #include "harness/judge/judge.h"
+#include "harness/judge/replicas.h"
 #include "harness/record/environment.h"
 #include "reference/meaning/meaning.h"
 #include "reference/words/text.h"
@@ -139,9 +140,13 @@ void judged(Record& record, const Ran& ran) {
   record.cost = cost(c, outcome);
   if (auto waste = waste_fact(c, record.cost, state.settings.max_waste))
     record.verdict.facts.push_back(*waste);
+  record.collectives = collectives_of(c, outcome);
+  if (auto waste = count_fact(record.collectives, state.settings.max_collectives))
+    record.verdict.facts.push_back(*waste);
+  record.replica_safe = replica_safe(c, outcome.trace);
+  if (state.settings.reruns > 0 && !promises.data_none) rerun(record, c, state, operands, outcome);
   const Case claimed = as_claimed(c, outcome);
-  if (state.settings.reruns > 0 && !promises.data_none)
-    rerun(record, ran, masked(claimed, read, promises));
+  if (state.settings.reruns > 0 && !promises.data_none) rerun(record, ran, masked(claimed, read, promises));
   decide(record.verdict);
 }
 

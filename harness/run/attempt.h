@@ -12,6 +12,7 @@ namespace plumb {
 struct Settings {
   double start_seconds = 120, compile_seconds = 120, run_seconds = 60;  // deadlines of a backend
   double max_waste = -1;        // bytes moved over the bound, as a factor; negative: no limit
+  double max_collectives = -1;  // those issued over those that its groups allow; negative: no limit
   int reruns = 0;               // times a case is run again to see that its bits stay
   std::int64_t most_bytes = 0;  // a case that needs more memory is refused; 0: what the machine has
 };

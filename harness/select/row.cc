@@ -44,8 +44,10 @@ void take_word_of_row(Row& row, std::string_view text, std::string_view whole) {
       throw bad_input("expected seed or ':'", whole, seed.data() - whole.data());
   } else if (word == "max-waste") {
     row.max_waste = number<double>(take_word(text), "a factor", whole);
+  } else if (word == "max-collectives") {
+    row.max_collectives = number<double>(take_word(text), "a factor", whole);
   } else {
-    throw bad_input("expected a case (on MESH: ...), sample N: or max-waste F:", whole,
+    throw bad_input("expected a case (on MESH: ...), sample N:, max-waste F: or max-collectives F:", whole,
                     word.data() - whole.data());
   }
 }
@@ -53,7 +55,7 @@ void take_word_of_row(Row& row, std::string_view text, std::string_view whole) {
 }  // namespace
 
 Row parse_row(std::string_view text, const std::string& suite, const std::string& origin) {
-  Row row{"", suite, origin, "", 0, 0, -1};
+  Row row{"", suite, origin};
   std::string_view line = trimmed(text);
   for (std::size_t at = 1; at < line.size(); ++at)
     if (line[at] == '#' && (line[at - 1] == ' ' || line[at - 1] == '\t')) {
@@ -62,7 +64,7 @@ Row parse_row(std::string_view text, const std::string& suite, const std::string
     }
   const std::string_view whole = line;
   try {
-    while (line.starts_with("sample") || line.starts_with("max-waste")) {
+    while (line.starts_with("sample") || line.starts_with("max-")) {
       const std::size_t colon = line.find(':');
       if (colon == line.npos) throw bad_input("expected ':' and a case", whole, whole.size());
       take_word_of_row(row, line.substr(0, colon), whole);

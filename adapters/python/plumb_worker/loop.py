@@ -44,6 +44,7 @@ class Result:
     run_seconds: list = dataclasses.field(default_factory=list)
     notes: list = dataclasses.field(default_factory=list)
     hlo: str | None = None
+    groups: list = dataclasses.field(default_factory=list)  # sets of axes for which the backend had a group
     plan: dict | None = None  # of a backend that only plans: {"operands": [...], "result": ...} as specs' texts
 
 
@@ -99,7 +100,10 @@ def write_blocks(arena, free, blocks):
 
 
 def last_lines(error, count=12):
-    """The error's own line, and the end of its traceback."""
+    """The error's own line, and the end of its traceback. One that stands for an error in another process has
+    its `lines`."""
+    if hasattr(error, "lines"):
+        return error.lines
     said = str(error).strip().splitlines()
     text = "".join(traceback.format_exception(error)).strip().splitlines()
     return f"{type(error).__name__}: {said[0] if said else ''}"[:2000], "\n".join(text[-count:])[:8000]
@@ -110,6 +114,8 @@ def result_message(request, result, table):
              "trace": result.trace, "times": {"compile": result.compile_seconds, "run": result.run_seconds}}
     if result.notes:
         reply["notes"] = result.notes
+    if result.groups:
+        reply["groups"] = result.groups
     if result.hlo:
         reply["hlo"] = result.hlo
     if result.plan:

@@ -1,0 +1,85 @@
+"""hello, limit and run over torch's DTensor."""
+
+import math
+import sys
+
+import numpy
+import torch
+import torch._dynamo  # noqa: F401  what a first collective imports, once for all ranks
+
+import layout
+import limits
+import merge
+import probe
+import ranks
+from plumb_worker import Limit, Result
+
+MOST_RANKS = 16  # processes on one machine
+MOST_LOCAL = 512
+KEPT = 24  # ranks of all worlds that are kept
+
+
+class Backend:
+    def __init__(self, options):
+        self.options = options
+        self.engine = options["engine"]
+        self.worlds = {}  # by size, the latest last
+        self.limits = limits.Table(options, lambda case: probe.refusal(self, case))
+
+    def hello(self, mesh):
+        kind = torch.cuda.get_device_name(0) if self.engine == "nccl" else "cpu"
+        return {
+            "name": f"torch@{torch.__version__.split('+')[0]}",
+            "versions": {"torch": torch.__version__, "numpy": numpy.__version__, "python": sys.version.split()[0]},
+            "devices": {"count": math.prod(size for _, size in mesh["axes"]), "kind": kind},
+            "capabilities": {
+                "ops": ["reshard", "einsum"], "dtypes": list(layout.DTYPES), "rules": ["nested"],
+                "max_devices": self.most(), "acc": ["unspecified"], "wire": ["unspecified"],
+                "clones": self.engine == "local"},
+        }
+
+    def most(self):
+        if self.engine == "nccl":
+            return torch.cuda.device_count()
+        return MOST_LOCAL if self.engine == "local" else MOST_RANKS
+
+    def limit(self, case):
+        found = self.limits.find(case)
+        return Limit(found[0].reason, found[1]) if found else None
+
+    def run(self, case, operands, started):
+        if self.engine == "local":
+            import local
+
+            return local.run(case, operands, started, self.options)
+        return self.over_ranks(case, operands, started)
+
+    def over_ranks(self, case, operands, started):
+        world = self.world(case.devices)
+        started()
+        request = {"case": case, "options": self.options,
+                   "operands": [(bytes(raw), shape) for raw, shape in operands]}
+        found = world.ask(request)
+        blocks, claims = [], set()
+        for number, (data, slices, claim, _, _) in sorted(found.items()):
+            blocks.append((number, 0, data, slices))
+            claims.add(claim)
+        notes = [] if len(claims) == 1 else ["ranks claim unlike layouts"]
+        return Result(blocks=blocks, claims=[claims.pop() if len(claims) == 1 else None],
+                      trace=merge.merged([found[n][3] for n in sorted(found)]), run_seconds=[found[0][4]],
+                      notes=notes, groups=layout.groups(case, self.options["flatten"]))
+
+    def close(self):
+        for world in self.worlds.values():
+            world.end()
+
+    def world(self, size):
+        """The ranks for a mesh; the worlds used last are kept."""
+        kept = self.worlds.pop(size, None)
+        if not kept or not kept.alive:
+            kept = ranks.World(size, "nccl" if self.engine == "nccl" else "gloo")
+        for old in list(self.worlds):
+            if size + sum(self.worlds) > KEPT:
+                self.worlds.pop(old).end()
+        self.worlds[size] = kept
+        return kept

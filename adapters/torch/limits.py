@@ -1,0 +1,150 @@
+"""What DTensor does not do. A case that a row covers is `unsupported`, decided before torch sees the case.
+
+A row holds only where this release refuses the row's probe, a small case of its kind, in the words that the row
+expects: a limit that a release lifts is gone by itself. Rows without a probe are limits of an option, by what the
+option means. `python worker.py --probe` shows every refusal.
+"""
+
+import dataclasses
+import re
+from typing import Callable
+
+import layout
+
+XY = {"axes": [["x", 2], ["y", 2]]}
+EVERY = ("gloo", "local", "nccl")
+
+
+@dataclasses.dataclass
+class Row:
+    name: str
+    reason: str
+    holds: Callable  # (case, options) -> bool
+    says: str = ""  # what the framework answers to the probe: a regular expression; "" where the limit is our own
+    probe: dict | None = None
+    options: dict = dataclasses.field(default_factory=dict)  # the row is of these alone, and its probe runs with them
+    engines: tuple = EVERY
+
+
+def turns(case):
+    """(how an axis is used before, after) for each step of a chain of reshards and each axis."""
+    specs = case.operands + case.chain if case.op == "reshard" else case.chain
+    for before, after in zip(specs, specs[1:]):
+        if not after.free:
+            for axis in case.axes:
+                yield use(before, axis), use(after, axis)
+
+
+def use(spec, axis):
+    if axis in spec.unfinished:
+        return "unfinished"
+    return "split" if any(axis in split for split in spec.split) else "replicated"
+
+
+def mixed(case):
+    return case.op == "einsum" and len({s.dtype for s in case.specs}) > 1
+
+
+def other_axes(case):
+    """Whether the first result of a product is to be unfinished over axes that split no contracted dimension."""
+    if case.op != "einsum" or not case.chain[0].unfinished:
+        return False
+    inner = {letter for letter in case.lhs if letter in case.rhs and letter not in case.out}
+    split = {axis for letters, s in zip((case.lhs, case.rhs), case.operands)
+             for letter, axes in zip(letters, s.split) if letter in inner for axis in axes}
+    return not set(case.chain[0].unfinished) <= split | {a for s in case.operands for a in s.unfinished}
+
+
+def is_mm(case):
+    l, r, o = case.lhs, case.rhs, case.out
+    return len(l) == len(r) == 2 and l[1] == r[0] and o == l[0] + r[1]
+
+
+def is_linear(case):
+    l, r, o = case.lhs, case.rhs, case.out
+    return len(r) == 2 and len(l) > 1 and l[-1] == r[1] and o == l[:-1] + r[0]
+
+
+NARROW = ("f8e4m3", "f8e5m2", "e8m0")
+
+
+def narrow(case):
+    return any(s.dtype in NARROW for s in case.specs)
+
+
+def communicates(case):
+    """Whether some axis ceases to split a dimension where it did, or to be unfinished."""
+    place = lambda s, a: next((d for d, split in enumerate(s.split) if a in split), use(s, a))
+    specs = case.operands + case.chain
+    return any(place(b, a) != place(c, a) and use(b, a) != "replicated"
+               for b, c in zip(specs, specs[1:]) for a in case.axes)
+
+
+def whole(spec):
+    return not spec.unfinished and not any(spec.split)
+
+
+def _reshard(*specs):
+    return {"mesh": XY, "op": "reshard", "operands": specs[:1], "chain": specs[1:]}
+
+
+def _product(left, right, *chain):
+    return {"mesh": XY, "op": "einsum", "lhs": "mk", "rhs": "kn", "out": "mn", "operands": [left, right], "chain": chain}
+
+
+ROWS = [
+    Row("flatten names another axis", "a flattened submesh of axes that the mesh lacks",
+        lambda c, o: any(a not in c.axes for s in layout.flattened_sets(c.axes, o["flatten"]) for a in s)),
+    Row("op=mm", "op=mm takes mk,kn->mn", lambda c, o: c.op == "einsum" and not is_mm(c), options={"op": "mm"}),
+    Row("op=linear", "op=linear takes ...k,nk->...n", lambda c, o: c.op == "einsum" and not is_linear(c),
+        options={"op": "linear"}),
+    Row("via=full_tensor", "full_tensor() gives whole, finished results", lambda c, o: not whole(c.result) or c.result.free,
+        options={"via": "full_tensor"}),
+    Row("via=distribute", "distribute_tensor() takes a whole array and splits it",
+        lambda c, o: c.op != "reshard" or not whole(c.operands[0]), options={"via": "distribute"}),
+    Row("another dtype of the result", "a product has the dtype of its operands",
+        lambda c, o: mixed(c) and c.operands[0].dtype == c.operands[1].dtype),
+    Row("two dtypes", "a product of two dtypes", lambda c, o: mixed(c) and c.operands[0].dtype != c.operands[1].dtype,
+        "same dtype|expected scalar type", _product("f32[4,4]", "bf16[4,4]", "f32[4,4]")),
+    Row("replicated to unfinished", "a sum left unfinished of what is replicated",
+        lambda c, o: ("replicated", "unfinished") in turns(c),
+        "Can ?not redistribute", _reshard("f32[4]", "f32[4]+x")),
+    Row("split to unfinished", "a sum left unfinished of what is split",
+        lambda c, o: ("split", "unfinished") in turns(c),
+        "Can ?not redistribute", _reshard("f32[4@x]", "f32[4]+x")),
+    Row("unfinished over other axes", "a product unfinished over other axes than the contracted dimension's",
+        lambda c, o: other_axes(c), "Can ?not redistribute", _product("f32[4,4]", "f32[4,4]", "f32[4,4]+x")),
+    Row("narrow floats move", "a collective of 8-bit floats",
+        lambda c, o: c.op == "reshard" and narrow(c) and communicates(c) and not any(s.unfinished for s in c.specs),
+        "Invalid scalar type", _reshard("f8e4m3[4@x]", "f8e4m3[4]"), engines=("gloo",)),
+    Row("narrow floats add up", "a sum of 8-bit floats",
+        lambda c, o: c.op == "reshard" and narrow(c) and communicates(c) and any(s.unfinished for s in c.specs),
+        "Invalid scalar type|not implemented for 'Float8", _reshard("f8e4m3[4]+x", "f8e4m3[4]")),
+    Row("narrow floats multiply", "a product of 8-bit floats", lambda c, o: c.op == "einsum" and narrow(c),
+        "not implemented for 'Float8", _product("f8e4m3[4,4]", "f8e4m3[4,4]", "f8e4m3[4,4]")),
+]
+
+
+class Table:
+    """The rows of a backend's options. `refusal(probe, options)` runs a probe and gives the framework's words, or
+    None where it is not refused; each row is probed once, when first needed."""
+
+    def __init__(self, options, refusal):
+        self.options, self.refusal, self.words = options, refusal, {}
+        self.rows = [r for r in ROWS if options["engine"] in r.engines and r.options.items() <= options.items()]
+
+    def said(self, row):
+        """The framework's words, where they are those of the limit; else None."""
+        if row.probe is None:
+            return "adapters/torch/README.md"
+        if row.name not in self.words:
+            words = self.refusal(row.probe)
+            self.words[row.name] = words if words is not None and re.search(row.says, words) else None
+        return self.words[row.name]
+
+    def find(self, case):
+        """(row, the framework's words) for a case that is not supported; else None."""
+        for row in self.rows:
+            if row.holds(case, self.options) and (words := self.said(row)):
+                return row, words
+        return None

@@ -1,0 +1,62 @@
+"""What a case is in torch: operands placed, one program, its result. One rank's view, or LocalTensorMode's of all."""
+
+import torch
+import torch.nn.functional as F
+from torch.distributed.tensor import DTensor, Replicate, distribute_tensor
+
+import layout
+
+
+def finished(placed):
+    return tuple(Replicate() if p.is_partial() else p for p in placed)
+
+
+def place(mesh, spec, own):
+    """One operand. torch cuts the whole array, of an unfinished one this rank's part, by its own placements, without
+    communication."""
+    placed = layout.placements(mesh, spec)
+    if not spec.unfinished:
+        return distribute_tensor(own, mesh, placed, src_data_rank=None)
+    local = distribute_tensor(own, mesh, finished(placed), src_data_rank=None).to_local()
+    return DTensor.from_local(local, mesh, placed, run_check=False, shape=torch.Size(spec.shape),
+                              stride=torch.empty(spec.shape, device="meta").stride())
+
+
+def product(case, op):
+    """The function of two operands that an einsum case is."""
+    if op == "mm":
+        return torch.mm
+    if op == "linear":
+        return F.linear
+    return lambda a, b: torch.einsum(f"{case.lhs},{case.rhs}->{case.out}", a, b)
+
+
+def steps(case, mesh, options):
+    """The case as a function of its operands."""
+    via = options["via"]
+
+    def run(*operands):
+        y = product(case, options["op"])(*operands) if case.op == "einsum" else operands[0]
+        for i, spec in enumerate(case.chain):
+            if spec.free:
+                continue
+            wanted = layout.placements(mesh, spec)
+            if via == "full_tensor" and i == len(case.chain) - 1:
+                y = y.full_tensor()
+            elif via == "distribute" and i == 0:
+                y = distribute_tensor(y.to_local(), mesh, wanted)
+            elif case.op == "reshard" or y.placements != wanted:
+                y = y.redistribute(placements=wanted)
+        return y
+
+    return run
+
+
+def described(y, case):
+    """(local tensor, slices of a rank or None, claim) of a result, as torch says them."""
+    if not isinstance(y, DTensor):  # full_tensor() returns the whole array
+        claim = layout.spec_text(layout.NAMES[y.dtype], y.shape, [()] * y.ndim)
+        return y, lambda own: [[(0, n)] for n in own(y).shape], claim
+    local = y.to_local()
+    left = any(p.is_partial() for p in y.placements)
+    return local, None if left else layout.slices(y, local), layout.claim(y, case.result)

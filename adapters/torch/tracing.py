@@ -1,0 +1,113 @@
+"""The collectives that a rank issues, as a dispatch mode sees them: functional collectives with their groups.
+
+What the transport does below differs: gloo's reduce-scatter is an all-reduce, and DTensor composes the
+all-to-all of a move from one sharded dimension to another of all-gather and chunk on a CPU. Recorded is what
+DTensor asks for; the all-to-all counts as the one that it is.
+"""
+
+import torch
+import torch.distributed as dist
+from torch.distributed.tensor import DTensor
+from torch.utils._python_dispatch import TorchDispatchMode
+
+import layout
+
+KINDS = {"all_reduce": "all-reduce", "all_gather_into_tensor": "all-gather", "reduce_scatter_tensor": "reduce-scatter",
+         "all_to_all_single": "all-to-all", "shard_dim_alltoall": "all-to-all", "broadcast": "collective-broadcast",
+         "allreduce": "all-reduce", "allgather": "all-gather", "_allgather_base": "all-gather",
+         "_reduce_scatter_base": "reduce-scatter", "alltoall": "all-to-all", "alltoall_base": "all-to-all"}
+SPACES = ("_c10d_functional", "c10d", "_dtensor", "_c10d_functional_autograd")
+QUIET = ("wait_tensor", "_wrap_tensor_autograd", "barrier", "mesh_get_process_group")
+
+
+def tensors(value):
+    if isinstance(value, torch.Tensor):
+        return [value]
+    return [t for v in value for t in tensors(v)] if isinstance(value, (list, tuple)) else []
+
+
+def nbytes(value):
+    return sum(t.numel() * t.element_size() for t in tensors(value))
+
+
+def ranks_of(arguments):
+    """The ranks of the group among a collective's arguments."""
+    for a in arguments:
+        if isinstance(a, str):
+            try:
+                a = dist.distributed_c10d._resolve_process_group(a)
+            except (LookupError, RuntimeError, ValueError):
+                continue  # the name of a reduction
+        if isinstance(a, torch.ScriptObject):
+            a = dist.ProcessGroup.unbox(a)
+        if isinstance(a, dist.ProcessGroup):
+            return list(dist.get_process_group_ranks(a))
+    return []
+
+
+def reduction(arguments):
+    for a in arguments:
+        if isinstance(a, str) and a.lower() in ("sum", "avg", "max", "min", "product"):
+            return a.lower()
+    return ""
+
+
+class Trace(TorchDispatchMode):
+    """Records while it is entered; `events` are the rank's own, in order."""
+
+    def __init__(self):
+        super().__init__()
+        self.events, self.hidden = [], 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        if any(issubclass(t, DTensor) for t in types):
+            return NotImplemented  # DTensor takes it apart
+        out = function(*args, **(kwargs or {}))
+        space, name = function.namespace, function._opname.rstrip("_").removesuffix("_coalesced")
+        if space in SPACES and name not in QUIET and not self.hidden:
+            arguments = list(args) + list((kwargs or {}).values())
+            self.add(KINDS.get(name, "send"), ranks_of(arguments), args, out, reduction(arguments), name)
+        return out
+
+    def add(self, kind, ranks, given, out, op, name):
+        first = tensors(given)
+        event = {"kind": kind, "group": ranks, "in": nbytes(given), "out": nbytes(out),
+                 "dtype": layout.NAMES.get(first[0].dtype, str(first[0].dtype)) if first else ""}
+        if op:
+            event["op"] = op
+        if kind == "send":
+            event["note"] = name
+        self.events.append(event)
+
+
+_ACTIVE = []
+
+
+def record(trace, function, *arguments):
+    """What the function returns; its collectives go to the trace."""
+    _ACTIVE.append(trace)
+    try:
+        with trace:
+            return function(*arguments)
+    finally:
+        _ACTIVE.pop()
+
+
+def watch_alltoall():
+    """Counts DTensor's move between sharded dimensions as one all-to-all, whatever it is composed of."""
+    from torch.distributed.tensor import _collective_utils, placement_types
+
+    real = _collective_utils.shard_dim_alltoall
+
+    def watched(tensor, gather_dim, shard_dim, mesh, mesh_dim):
+        trace = _ACTIVE[-1] if _ACTIVE else Trace()
+        trace.hidden += 1
+        try:
+            out = real(tensor, gather_dim, shard_dim, mesh, mesh_dim)
+        finally:
+            trace.hidden -= 1
+        ranks = list(dist.get_process_group_ranks(mesh.get_group(mesh_dim)))
+        trace.add("all-to-all", ranks, tensor, out, "", "shard_dim_alltoall")
+        return out
+
+    _collective_utils.shard_dim_alltoall = placement_types.shard_dim_alltoall = watched

@@ -1,0 +1,48 @@
+#include "harness/judge/steps.h"
+
+#include <algorithm>
+
+namespace plumb {
+namespace {
+
+// The axes along which a group extends, where it is the whole fibre along them.
+std::optional<std::vector<AxisId>> fibre_axes(const Mesh& mesh, const std::vector<std::int64_t>& group) {
+  std::vector<AxisId> axes;
+  for (AxisId axis = 0; axis < static_cast<AxisId>(mesh.axes.size()); ++axis)
+    if (std::ranges::any_of(group, [&](std::int64_t d) {
+          return coordinate(mesh, {axis}, d) != coordinate(mesh, {axis}, group[0]);
+        }))
+      axes.push_back(axis);
+  if (axes_size(mesh, axes) != std::ssize(group)) return std::nullopt;
+  return axes;
+}
+
+}  // namespace
+
+std::vector<std::vector<std::int64_t>> groups_of(const Mesh& mesh, const Collective& one) {
+  if (one.axes.empty()) return one.groups;
+  std::vector<AxisId> axes;
+  for (const std::string& name : one.axes)
+    axes.push_back(static_cast<AxisId>(std::ranges::find(mesh.axes, name, &Axis::name) - mesh.axes.begin()));
+  return fibres(mesh, axes);
+}
+
+std::vector<std::vector<Step>> steps_by_device(const Mesh& mesh, const Trace& trace) {
+  std::vector<std::vector<Step>> steps(devices(mesh));
+  for (const Collective& one : trace) {
+    const Step step{one.kind, one.op, {}, one.in, one.out, one.times};
+    std::vector<bool> touched(steps.size());
+    for (const auto& [from, to] : one.pairs)
+      if (from != to) touched[from] = touched[to] = true;
+    for (std::size_t device = 0; device < steps.size(); ++device)
+      if (touched[device]) steps[device].push_back(step);
+    for (const std::vector<std::int64_t>& group : groups_of(mesh, one)) {
+      if (group.size() < 2) continue;
+      const auto axes = fibre_axes(mesh, group);
+      for (std::int64_t device : group) steps[device].push_back(step), steps[device].back().axes = axes;
+    }
+  }
+  return steps;
+}
+
+}  // namespace plumb

@@ -1,0 +1,25 @@
+// The collectives of a trace as one device sees them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "adapters/protocol/outcome.h"
+
+namespace plumb {
+
+// A collective that a device takes part in with others.
+struct Step {
+  std::string kind, op;
+  std::optional<std::vector<AxisId>> axes;  // ascending; absent where its group is no fibre of the mesh
+  std::int64_t in = 0, out = 0, times = 1;
+};
+
+// Who takes part in a collective: its groups, or the fibres along its axes. Empty where it has neither.
+std::vector<std::vector<std::int64_t>> groups_of(const Mesh&, const Collective&);
+
+// For each device, its steps in order. Groups of one device are no step.
+std::vector<std::vector<Step>> steps_by_device(const Mesh&, const Trace&);
+
+}  // namespace plumb
