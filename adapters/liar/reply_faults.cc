@@ -103,6 +103,24 @@ void invent_axis(Outcome& o) {
     if (!c.axes.empty()) c.axes[0] += "_too";
 }
 
+void reduce_apart(Outcome& o) {
+  Trace trace;
+  for (const Collective& one : o.trace) {
+    if (one.kind != "all-reduce" || one.axes.size() < 2) {
+      trace.push_back(one);
+      continue;
+    }
+    o.groups.push_back(one.axes);
+    for (const std::string& axis : one.axes) {
+      trace.push_back(one);
+      trace.back().axes = {axis};
+      trace.back().moved.reset();
+    }
+  }
+  o.trace = std::move(trace);
+  o.received.reset();
+}
+
 void claim_otherwise(Outcome& o) {
   for (std::optional<std::string>& claim : o.claims) {
     std::string plain;

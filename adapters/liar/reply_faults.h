@@ -27,6 +27,7 @@ void point_outside(Outcome&);      // a block beyond the end of the arena
 void point_at_operands(Outcome&);  // a block among the operands
 void lengthen_block(Outcome&);     // a block larger than the slice that it claims
 void undercount(Outcome&);         // the trace moves less than was received
+void reduce_apart(Outcome&);       // an all-reduce for each axis, and a group of all
 void invent_axis(Outcome&);        // a collective along an axis that the mesh lacks
 void claim_otherwise(Outcome&);    // claims to hold nothing of any axis
 void say_nothing(Outcome&);        // neither layout nor slices

@@ -30,7 +30,7 @@ class Trace(tracing.Trace):
     def add(self, kind, ranks, given, out, op, name):
         if not ranks:
             raise RuntimeError(f"no group among the arguments of {name}")
-        members, offsets = _c10d._prepare_collective_groups(group_of(ranks))
+        members, offsets = _c10d._prepare_collective_groups(group_of(ranks))[:2]
         for group in ([o + m for m in members] for o in offsets):
             for r in group:
                 pick = lambda ts: [t._local_tensors[r] if isinstance(t, LocalTensor) else t for t in tracing.tensors(ts)]

@@ -136,7 +136,8 @@ std::int64_t run_honest(const std::vector<Liar>& all, const Flags& flags, Paint 
           for (int seed = 0; seed < flags.seeds; ++seed) {
             c.seed = seed;
             if (std::string line = print(c); seen.insert(line).second)
-              rows.push_back({std::move(line), "honest", row.origin, "", 0, 0, liar.settings.max_waste});
+              rows.push_back({std::move(line), "honest", row.origin, "", 0, 0, liar.settings.max_waste,
+                              liar.settings.max_collectives});
           }
         }
   std::int64_t alarms = 0;

@@ -140,12 +140,11 @@ void judged(Record& record, const Ran& ran) {
   record.cost = cost(c, outcome);
   if (auto waste = waste_fact(c, record.cost, state.settings.max_waste))
     record.verdict.facts.push_back(*waste);
-  record.collectives = collectives_of(c, outcome);
+  const Case claimed = as_claimed(c, outcome);
+  record.collectives = collectives_of(claimed, outcome);
   if (auto waste = count_fact(record.collectives, state.settings.max_collectives))
     record.verdict.facts.push_back(*waste);
-  record.replica_safe = replica_safe(c, outcome.trace);
-  if (state.settings.reruns > 0 && !promises.data_none) rerun(record, c, state, operands, outcome);
-  const Case claimed = as_claimed(c, outcome);
+  record.replica_safe = replica_safe(claimed, outcome.trace);
   if (state.settings.reruns > 0 && !promises.data_none) rerun(record, ran, masked(claimed, read, promises));
   decide(record.verdict);
 }
