@@ -63,6 +63,29 @@ void put_kind(Out out, const Grouped& g) {
   fmt::format_to(out, "]");
 }
 
+constexpr std::string_view value_types[] = {"none", "name", "tuple", "list"};
+
+template <class List>
+void put_texts(Out out, const List& list) {
+  fmt::format_to(out, "[");
+  for (std::size_t i = 0; i < list.size(); ++i) fmt::format_to(out, "{}\"{}\"", i ? "," : "", list[i]);
+  fmt::format_to(out, "]");
+}
+
+void put_kind(Out out, const Resolve& r) {
+  fmt::format_to(out, R"("op":"resolve","policy":"first","names":[)");
+  for (std::size_t d = 0; d < r.names.size(); ++d)
+    fmt::format_to(out, "{}{}", d ? "," : "", r.names[d].empty() ? "null" : "\"" + r.names[d] + "\"");
+  fmt::format_to(out, R"(],"rules":[)");
+  for (std::size_t i = 0; i < r.rules.size(); ++i) {
+    fmt::format_to(out, R"({}{{"name":"{}","value":"{}","axes":)", i ? "," : "", r.rules[i].name,
+                   value_types[static_cast<int>(r.rules[i].value)]);
+    put_texts(out, r.rules[i].axes);
+    fmt::format_to(out, "}}");
+  }
+  fmt::format_to(out, "]");
+}
+
 std::vector<AxisId> axes_named(const Mesh& mesh, const json& list, std::string_view what) {
   std::vector<AxisId> out;
   for (const std::string& name : texts(list, what)) {
@@ -100,8 +123,29 @@ Enum named(std::initializer_list<Enum> values, const json& wanted, std::string_v
   throw Malformed(fmt::format("{}: unknown word \"{}\"", what, text(wanted, what)));
 }
 
+AxisRule rule_from(const json& j) {
+  AxisRule rule{text(field(j, "name"), "name"), Value::none, texts(field(j, "axes"), "axes")};
+  const auto at = std::ranges::find(value_types, text(field(j, "value"), "value"));
+  if (at == std::end(value_types)) throw Malformed("value: none, name, tuple or list");
+  rule.value = static_cast<Value>(at - std::begin(value_types));
+  const std::size_t n = rule.axes.size();
+  if ((rule.value == Value::none && n != 0) || (rule.value == Value::name && n != 1))
+    throw Malformed("a rule's axes are not as many as its value says");
+  return rule;
+}
+
+Resolve resolve_from(const json& j) {
+  if (text(field(j, "policy"), "policy") != "first") throw Malformed("policy: there is only first");
+  Resolve r;
+  for (const json& name : list(field(j, "names"), "names"))
+    r.names.push_back(name.is_null() ? "" : text(name, "a name"));
+  for (const json& rule : list(field(j, "rules"), "rules")) r.rules.push_back(rule_from(rule));
+  return r;
+}
+
 decltype(Op::kind) kind_from(const json& j) {
   const std::string& op = text(field(j, "op"), "op");
+  if (op == "resolve") return resolve_from(j);
   if (op == "reshard") return Reshard{};
   if (op == "einsum")
     return Einsum{text(field(j, "lhs"), "lhs"), text(field(j, "rhs"), "rhs"), text(field(j, "out"), "out")};

@@ -36,6 +36,8 @@ TEST(Message, ACaseSurvivesItsJson) {
            "fill=normal",
            "on x=2: einsum mk,kn->mn f32[8,4@x] f32[4@x,6] -> f32[8,6]?",
            "on ep=2: grouped wgrad bf16[8@ep,4] bf16[8@ep,6] sizes=1,2/0,4 -> f32[2,4,6]+ep",
+           "on x=2: resolve first f32[8'a,8'-] rules=a:x,a:(x.y),b:(),b:[],c:[x],a:-",
+           "on x=2: resolve first f32[] rules=",
        }) {
     const Case c = parse_case(line);
     EXPECT_EQ(case_from_json(json::parse(to_json(c).dump())), c) << line;
@@ -55,6 +57,17 @@ TEST(Message, ACaseReadsAsThePageSays) {
             json::parse(R"({"dtype":"f32","shape":[8],"split":[[]],"unfinished":[],"free":true,
                             "text":"f32[8]?"})"));
   EXPECT_EQ(j["fill"], "cancel");
+}
+
+TEST(Message, RulesArriveAsTheyWereWritten) {
+  const json j = to_json(parse_case("on x=2: resolve first f32[8'a,4'-] rules=a:(x),a:[],b:x,b:-"));
+  EXPECT_EQ(j["names"], json::parse(R"(["a",null])"));
+  EXPECT_EQ(j["rules"], json::parse(R"([{"name":"a","value":"tuple","axes":["x"]},
+                                        {"name":"a","value":"list","axes":[]},
+                                        {"name":"b","value":"name","axes":["x"]},
+                                        {"name":"b","value":"none","axes":[]}])"));
+  EXPECT_EQ(j["operands"], json::array());
+  EXPECT_EQ(j["chain"][0]["text"], "f32[8,4]");
 }
 
 TEST(Message, AForeignCaseIsRefusedWithItsReason) {

@@ -22,6 +22,11 @@ struct Crashed {
   std::string last_words;
 };
 
-using Answer = std::variant<Outcome, Unsupported, Reneged, Hung, Crashed>;
+// A resolver that says that there is no layout: its error.
+struct Refused {
+  std::string message, detail;
+};
+
+using Answer = std::variant<Outcome, Unsupported, Reneged, Hung, Crashed, Refused>;
 
 }  // namespace plumb

@@ -83,6 +83,8 @@ Answer parse_reply(const json& j, const Asked& asked, const ArenaFile& arena) {
   if (type == "result") return outcome_from(j, asked, arena);
   if (type == "unsupported")
     return Unsupported{text(field(j, "reason"), "reason"), optional_text(j, "source")};
+  if (type == "refused" && is_resolve(asked.c))
+    return Refused{text(field(j, "message"), "message"), optional_text(j, "detail")};
   if (type == "reneged") return Reneged{text(field(j, "message"), "message"), optional_text(j, "detail")};
   throw Malformed(fmt::format("unknown type \"{}\"", type));
 }

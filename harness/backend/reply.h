@@ -17,7 +17,7 @@ struct Asked {
   const Capabilities& capabilities;
 };
 
-// A message of type result, unsupported or reneged. Throws Malformed, which says what is wrong.
+// A message of type result, unsupported, reneged or, of a resolve, refused. Throws Malformed, which says what is wrong.
 Answer parse_reply(const nlohmann::json& message, const Asked&, const ArenaFile&);
 
 // The end of the arena's bytes that the outcome uses.

@@ -21,8 +21,8 @@ std::uint64_t aligned(std::uint64_t n) { return (n + alignment - 1) / alignment 
 // For a whole result on every device, whatever layout the backend chooses, and for the table.
 std::uint64_t room(const Case& c) {
   constexpr std::uint64_t words_of_a_row = 64;
-  const std::uint64_t each = aligned(static_cast<std::uint64_t>(bytes(result(c)))) + alignment +
-                             words_of_a_row * sizeof(std::int64_t);
+  const std::uint64_t data = is_resolve(c) ? 0 : static_cast<std::uint64_t>(bytes(result(c)));
+  const std::uint64_t each = aligned(data) + alignment + words_of_a_row * sizeof(std::int64_t);
   std::uint64_t all = 0;
   if (__builtin_mul_overflow(each, static_cast<std::uint64_t>(devices(c.mesh)), &all)) return most_room;
   return std::min(all, most_room);

@@ -44,6 +44,7 @@ int parse(int argc, const char* const* argv) {
   add_run(app, code);
   add_list(app, code);
   add_explain(app);
+  add_resolve(app, code);
   add_sweep(app, code);
   add_liars(app, code);
   add_backends(app, code);

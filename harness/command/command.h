@@ -1,4 +1,4 @@
-// The command line: plumb run | list | explain | sweep | liars | backends | doctor.
+// The command line: plumb run | list | explain | resolve | sweep | liars | backends | doctor.
 #pragma once
 
 namespace CLI {
@@ -14,6 +14,7 @@ int command(int argc, const char* const* argv);
 void add_run(CLI::App&, int& code);
 void add_list(CLI::App&, int& code);
 void add_explain(CLI::App&);
+void add_resolve(CLI::App&, int& code);
 void add_sweep(CLI::App&, int& code);
 void add_liars(CLI::App&, int& code);
 void add_backends(CLI::App&, int& code);

@@ -4,6 +4,7 @@
 
 #include "reference/bytes/bytes.h"
 #include "reference/fill/fill.h"
+#include "reference/meaning/resolve.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -46,6 +47,16 @@ std::string mesh_in_words(const Mesh& mesh) {
   return text;
 }
 
+std::string explain_resolve(const Case& c) {
+  std::string text =
+      fmt::format("{}\n\nmesh: {}\nresolve: {}", print(c), mesh_in_words(c.mesh), resolution_in_words(c));
+  const Resolved r = resolved(c);
+  if (!r.spec) return text + fmt::format("\nno layout: {}\n", r.error);
+  Case laid_out = c;
+  laid_out.op.chain.back() = *r.spec;
+  return text + spec_section(laid_out, "result", *r.spec);
+}
+
 std::string words_in_force(const Case& c) {
   return fmt::format("uneven splits {}, acc={} wire={} fill={} seed={}", name(c.rule), format(c.acc).name,
                      format(c.wire).name, name(c.fill), c.seed);
@@ -54,6 +65,7 @@ std::string words_in_force(const Case& c) {
 }  // namespace
 
 std::string explain(const Case& c) {
+  if (is_resolve(c)) return explain_resolve(c);
   std::string text = print(c) + '\n';
   text += fmt::format("\nmesh: {}\n{}: {}\nwords: {}\n", mesh_in_words(c.mesh), name(c.op),
                       meaning_in_words(c), words_in_force(c));

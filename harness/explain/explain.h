@@ -21,4 +21,7 @@ std::string layout_in_words(const Case&, const Spec&);
 //   a=b   copies      a+b   parts whose sum is the value
 std::string draw(const Case&, const Spec&);
 
+// What each rule of a resolve does.
+std::string resolution_in_words(const Case&);
+
 }  // namespace plumb

@@ -48,14 +48,6 @@ std::optional<Fact> mistrust(const Wanted& wanted, const Declared& declared) {
                                               element_text(whole.dtype, first)));
 }
 
-// A plan that claims no layout and no slice.
-std::optional<Fact> said_nothing(const Outcome& outcome) {
-  const auto claims = [](const Block& block) { return block.claim.has_value(); };
-  if ((!outcome.claims.empty() && outcome.claims.front()) || std::ranges::any_of(outcome.blocks, claims))
-    return std::nullopt;
-  return fact(Status::mistrusted, "a plan that says nothing of its layout: nothing could have been wrong");
-}
-
 // The flat index of the first wrong element.
 std::int64_t first_element(const Wanted& wanted, const Fact& wrong) {
   std::int64_t at = 0;

@@ -65,6 +65,14 @@ std::optional<Fact> claimed_spec_fact(const Case& c, const Outcome& outcome, con
 
 }  // namespace
 
+std::optional<Fact> said_nothing(const Outcome& outcome) {
+  const auto claims = [](const Block& block) { return block.claim.has_value(); };
+  if ((!outcome.claims.empty() && outcome.claims.front()) || std::ranges::any_of(outcome.blocks, claims))
+    return std::nullopt;
+  return Fact{
+      Status::mistrusted, "a plan that says nothing of its layout: nothing could have been wrong", {}, {}};
+}
+
 std::vector<Fact> layout_facts(const Case& c, const Outcome& outcome) {
   if (result(c).free) return free_facts(c, outcome);
   std::vector<Fact> facts;

@@ -10,4 +10,7 @@ namespace plumb {
 // slices the framework gave.
 std::vector<Fact> layout_facts(const Case&, const Outcome&);
 
+// A `mistrusted` fact for a plan that claims no layout and no slice.
+std::optional<Fact> said_nothing(const Outcome&);
+
 }  // namespace plumb

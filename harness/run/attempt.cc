@@ -9,6 +9,7 @@
 #include "harness/judge/claimed.h"
 #include "harness/judge/judge.h"
 #include "harness/judge/replicas.h"
+#include "harness/judge/resolver.h"
 #include "harness/record/environment.h"
 #include "reference/meaning/meaning.h"
 #include "reference/words/text.h"
@@ -53,6 +54,7 @@ const char* in_words(Certificate::Scope scope) {
 
 // Operands and result, whole; the operands twice, for they are also in the arena.
 void refuse_what_does_not_fit(const Case& c, std::int64_t most) {
+  if (is_resolve(c)) return;  // it holds no data
   double need = static_cast<double>(bytes(result(c)));
   for (const Spec& operand : c.op.operands)
     need += 2.0 * static_cast<double>(bytes(operand)) * static_cast<double>(parts(c.mesh, operand));
@@ -84,6 +86,11 @@ void take(Record& record, const Unsupported& answer) {
 void take(Record& record, const Reneged& answer) {
   fail(record, Status::reneged, answer.message);
   record.last_words = answer.detail;
+}
+void take(Record& record, const Case& c, const Refused& answer) {
+  record.verdict = judge_refusal(c, answer.message);
+  record.last_words = answer.detail;
+  if (record.verdict.facts.empty()) record.notes.push_back("refused: " + answer.message);
 }
 void take(Record& record, const Hung& answer) {
   fail(record, Status::hung, fmt::format("no reply within {:g} seconds of {}", answer.seconds, answer.phase));
@@ -121,6 +128,12 @@ void rerun(Record& record, const Ran& ran, const Read& read) {
 
 void judged(Record& record, const Ran& ran) {
   const auto& [c, state, operands, outcome] = ran;
+  if (is_resolve(c)) {
+    record.notes = outcome.notes;
+    record.times.run = outcome.run_seconds;
+    record.verdict = timed(record.times.judge, [&] { return judge_resolver(c, outcome); });
+    return;
+  }
   const Tensor whole = timed(record.times.reference, [&] { return evaluate(c, operands); });
   const Certificate proof = certificate(c);
   record.certificate = proof.text;
@@ -170,7 +183,11 @@ Record attempt(const Case& c, Subject& subject) {
   const auto say = [&](const Answer& answer) {
     std::visit(
         [&](const auto& a) {
-          if constexpr (!std::is_same_v<std::decay_t<decltype(a)>, Outcome>) take(record, a);
+          using Kind = std::decay_t<decltype(a)>;
+          if constexpr (std::is_same_v<Kind, Refused>)
+            take(record, c, a);
+          else if constexpr (!std::is_same_v<Kind, Outcome>)
+            take(record, a);
         },
         answer);
   };

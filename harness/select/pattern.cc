@@ -30,7 +30,7 @@ Bare without_stars(std::string_view line) {
     at = end;
     std::string_view word = line.substr(begin, end - begin);
     bare.words.push_back(word);
-    if (word.find('[') != word.npos) {
+    if (word.find('[') != word.npos && !word.starts_with("rules=")) {
       Star star = Star::none;
       if (word.ends_with("+*"))
         star = Star::any, word.remove_suffix(2);
@@ -93,6 +93,8 @@ Pattern pattern(const std::string& line, const Bare& bare, std::string_view whol
     return std::ranges::any_of(bare.words, [&](std::string_view w) { return w.starts_with(word); });
   };
   p.acc = starts("acc="), p.wire = starts("wire="), p.fill = starts("fill=");
+  if (is_resolve(p.like) && bare.stars.front() != Star::none)
+    throw bad_input("a resolve finds its layout: no star", whole, whole.find('*'));
   std::size_t i = 0;
   assert(bare.stars.size() == p.like.op.operands.size() + p.like.op.chain.size());
   for (const Spec& spec : p.like.op.operands)

@@ -5,12 +5,14 @@
 namespace plumb {
 
 bool sums(const Op& op) {
+  if (std::holds_alternative<Resolve>(op.kind)) return false;
   if (!std::holds_alternative<Reshard>(op.kind)) return true;
   const auto unfinished = [](const Spec& spec) { return !spec.unfinished.empty(); };
   return std::ranges::any_of(op.operands, unfinished) || std::ranges::any_of(op.chain, unfinished);
 }
 
 DType default_acc(const Op& op) {
+  if (op.operands.empty()) return DType::f32;
   const DType dtype = op.operands.front().dtype;
   if (format(dtype).integer) return DType::s32;
   return std::ranges::any_of(op.operands, [](const Spec& spec) { return spec.dtype == DType::f64; })

@@ -35,8 +35,25 @@ struct Grouped {
   bool operator==(const Grouped&) const = default;
 };
 
+// How the value of a rule is written: resolvers are given what the user wrote.
+enum class Value : std::uint8_t { none, name, tuple, list };  // -  tp  (fsdp.tp)  [fsdp.tp]
+struct AxisRule {
+  std::string name;  // of a dimension
+  Value value = Value::none;
+  std::vector<std::string> axes;  // the mesh need not have them
+  bool operator==(const AxisRule&) const = default;
+};
+
+// What logical axis rules lay an array out as. It has no operands; its chain is the array, replicated: the
+// policy `first` (reference/meaning) gives the layout.
+struct Resolve {
+  std::vector<std::string> names;  // one for each dimension, empty where it has none; may repeat
+  std::vector<AxisRule> rules;     // in order
+  bool operator==(const Resolve&) const = default;
+};
+
 struct Op {
-  std::variant<Reshard, Einsum, Grouped> kind;
+  std::variant<Reshard, Einsum, Grouped, Resolve> kind;
   std::vector<Spec> operands;
   std::vector<Spec> chain;  // what follows the arrows; the last is the result, the others constraints
   bool operator==(const Op&) const = default;
@@ -58,6 +75,7 @@ struct Case {
 
 inline const Spec& result(const Case& c) { return c.op.chain.back(); }
 inline bool is_reshard(const Case& c) { return std::holds_alternative<Reshard>(c.op.kind); }
+inline bool is_resolve(const Case& c) { return std::holds_alternative<Resolve>(c.op.kind); }
 
 // Whether the meaning of the case adds anything: a product, or an unfinished operand or result.
 bool sums(const Op&);

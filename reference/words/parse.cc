@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "reference/words/legal.h"
+#include "reference/words/resolve.h"
 #include "reference/words/scan.h"
 
 namespace plumb {
@@ -205,7 +206,7 @@ Case parse_case(std::string_view line) {
   if (!scan.take(":")) scan.fail(c.mesh.place.empty() ? "expected ',', ids= or ':'" : "expected ':'");
   scan.spaces();
   const std::size_t op_at = scan.at;
-  const std::string_view op = scan.name("reshard, einsum or grouped");
+  const std::string_view op = scan.name("reshard, einsum, grouped or resolve");
   scan.gap();
   std::size_t operands = 2;
   if (op == "reshard") {
@@ -217,8 +218,14 @@ Case parse_case(std::string_view line) {
   } else if (op == "grouped") {
     c.op.kind = Grouped{scan_form(scan), {}};
     scan.gap();
+  } else if (op == "resolve") {
+    c.op = scan_resolve(scan);
+    c.acc = default_acc(c.op);
+    c.wire = default_wire(c.op);
+    c.fill = default_fill(c.op);
+    return c;
   } else {
-    scan.fail("expected reshard, einsum or grouped", op_at);
+    scan.fail("expected reshard, einsum, grouped or resolve", op_at);
   }
   std::vector<Placed> specs;
   for (std::size_t i = 0; i < operands; ++i) {

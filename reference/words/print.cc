@@ -1,6 +1,7 @@
 // From words to text: the inverse of parse.cc.
 #include <fmt/format.h>
 
+#include "reference/words/resolve.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -50,7 +51,7 @@ void put(std::string& text, const Mesh& mesh) {
 }  // namespace
 
 std::string_view name(const Op& op) {
-  constexpr std::string_view names[] = {"reshard", "einsum", "grouped"};
+  constexpr std::string_view names[] = {"reshard", "einsum", "grouped", "resolve"};
   return names[op.kind.index()];
 }
 
@@ -90,6 +91,10 @@ std::string print(const Case& c) {
   put(text, c.mesh);
   text += ": ";
   text += name(c.op);
+  if (is_resolve(c)) {
+    put_resolve(text, c.op);
+    return text;
+  }
   if (const auto* einsum = std::get_if<Einsum>(&c.op.kind))
     text += " " + einsum->lhs + "," + einsum->rhs + "->" + einsum->out;
   const auto* grouped = std::get_if<Grouped>(&c.op.kind);

@@ -27,7 +27,8 @@ std::string print(const Case&);
 std::string print(const Mesh&);
 std::string print(const Mesh&, const Spec&);
 std::string print(const Slice&);   // "[0:4,2:8]"
-std::string_view name(const Op&);  // reshard, einsum, grouped
+std::string print(const AxisRule&);  // "mlp:(fsdp.tp)"
+std::string_view name(const Op&);  // reshard, einsum, grouped, resolve
 std::string_view name(Fill);
 std::string_view name(Rule);
 std::string_view name(Form);

@@ -64,7 +64,7 @@ TEST(Text, ABadLineGivesOneMessageWithACaretAtTheCharacter) {
       {"on x=2 ids=0,0: reshard f32[8] -> f32[8]",                        "device 0 stands twice",                            13},
       {"on x=2 ids=0,2: reshard f32[8] -> f32[8]",                        "the mesh has devices 0 to 1",                      13},
       {"on x=2 ids=0: reshard f32[8] -> f32[8]",                          "expected ',' and the ids of all 2 devices",        12},
-      {"on x=2: reshrd f32[8] -> f32[8]",                                 "expected reshard, einsum or grouped",              8 },
+      {"on x=2: reshrd f32[8] -> f32[8]",                                 "expected reshard, einsum, grouped or resolve",              8 },
       {"on x=2: reshard f31[8] -> f32[8]",                                "expected a dtype",                                 16},
       {"on x=2: reshard f32[8@z] -> f32[8]",                              "the mesh has no axis 'z', only x",                 22},
       {"on x=2: reshard f32[8@x]+x -> f32[8]",                            "axis 'x' stands twice in this spec",               25},

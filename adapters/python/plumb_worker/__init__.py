@@ -1,6 +1,6 @@
 """What every Python backend of Plumbline needs: the protocol's loop, cases, and traces from HLO text."""
 
 from .case import Case, Spec, spec_text
-from .loop import Limit, Result, options, serve
+from .loop import Limit, Refusal, Result, options, serve
 
-__all__ = ["Case", "Spec", "spec_text", "Limit", "Result", "options", "serve"]
+__all__ = ["Case", "Spec", "spec_text", "Limit", "Refusal", "Result", "options", "serve"]

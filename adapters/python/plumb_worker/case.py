@@ -4,6 +4,10 @@ import math
 import re
 
 
+# The value of a rule as a user writes it in Python.
+VALUES = {"none": lambda axes: None, "name": lambda axes: axes[0], "tuple": tuple, "list": list}
+
+
 class Spec:
     """A sharded tensor without its data. `split` has a tuple of axis names per dimension, major to minor."""
 
@@ -23,7 +27,7 @@ class Case:
     """Everything needed to run a line again; see adapters/protocol/README.md for the fields."""
 
     __slots__ = ("axes", "sizes", "ids", "op", "lhs", "rhs", "out", "form", "group_sizes",
-                 "operands", "chain", "rule", "acc", "wire", "line")
+                 "operands", "chain", "rule", "acc", "wire", "line", "names", "rules")
 
     def __init__(self, j, line=""):
         mesh = j["mesh"]
@@ -38,6 +42,8 @@ class Case:
         self.rule = j.get("rule", "flat")
         self.acc, self.wire = j.get("acc"), j.get("wire")
         self.line = line
+        self.names = tuple(j.get("names") or ())
+        self.rules = [(r["name"], VALUES[r["value"]](r["axes"])) for r in j.get("rules") or ()]
 
     @property
     def devices(self):

@@ -3,7 +3,7 @@
 A backend is any object with
     hello(mesh) -> dict            the hello message without type and version
     limit(case) -> Limit or None   decided before the framework is called
-    run(case, operands, started) -> Result
+    run(case, operands, started) -> Result, or Refusal where a resolver says that there is no layout
 where `operands` are pairs (bytes of the arena as a memoryview, shape) and `started()` tells the harness that
 compilation is over.
 Whatever `run` raises is the framework's and becomes `reneged`.
@@ -46,6 +46,14 @@ class Result:
     hlo: str | None = None
     groups: list = dataclasses.field(default_factory=list)  # sets of axes for which the backend had a group
     plan: dict | None = None  # of a backend that only plans: {"operands": [...], "result": ...} as specs' texts
+
+
+@dataclasses.dataclass
+class Refusal:
+    """A resolver's answer that there is no layout: its error, as last_lines() has it."""
+
+    message: str
+    detail: str = ""
 
 
 class Malformed(Exception):
@@ -137,6 +145,8 @@ def answer(backend, arena, request, send):
     started = lambda: send({"type": "phase", "id": request["id"], "phase": "run"})
     try:
         result = backend.run(case, operands, started)
+        if isinstance(result, Refusal):
+            return {"type": "refused", "id": request["id"], "message": result.message, "detail": result.detail}
         table = write_blocks(arena, free, result.blocks)
     except Exception as e:
         message, detail = last_lines(e)

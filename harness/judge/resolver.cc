@@ -1,0 +1,110 @@
+#include "harness/judge/resolver.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/judge/layout.h"
+#include "reference/meaning/resolve.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+std::vector<AxisId> split(const Mesh& mesh, const Dim& dim) {
+  std::vector<AxisId> axes = dim.axes;
+  std::erase_if(axes, [&](AxisId axis) { return mesh.axes[axis].size == 1; });
+  return axes;
+}
+
+// Whether two layouts of one shape split it over the same axes, those of size 1 aside.
+bool same_split(const Mesh& mesh, const Spec& a, const Spec& b) {
+  for (std::size_t d = 0; d < a.dims.size(); ++d)
+    if (split(mesh, a.dims[d]) != split(mesh, b.dims[d])) return false;
+  return true;
+}
+
+std::int64_t most_elements(const Case& c, const Spec& spec) {
+  std::int64_t n = 1;
+  for (const Dim& dim : spec.dims) n *= piece(c.mesh, dim, c.rule, 0).size();
+  return n;
+}
+
+// What the other layout costs in memory.
+std::string memory(const Case& c, const Spec& claimed, const Spec& asked) {
+  const std::int64_t has = most_elements(c, claimed), due = most_elements(c, asked);
+  if (has == due) return "";
+  const int size = format(asked.dtype).bytes;
+  return fmt::format("; {} bytes on a device, not {}", has * size, due * size);
+}
+
+// Another policy that answers so; the one that changes the fewest things.
+std::string explained(const Case& c, const Spec* claimed) {
+  for (const Policy& policy : other_policies()) {
+    const Resolved other = resolved(c, policy);
+    if (claimed ? other.spec && same_split(c.mesh, *other.spec, *claimed) : !other.spec)
+      return in_words(policy) + (claimed ? "" : " (" + other.error + ")");
+  }
+  return "";
+}
+
+std::optional<Spec> claimed_spec(const Case& c, const Outcome& outcome) {
+  if (outcome.claims.empty() || !outcome.claims.front()) return std::nullopt;
+  Spec spec = parse_spec(*outcome.claims.front(), c.mesh);
+  if (shape(spec) != shape(result(c))) return std::nullopt;
+  return spec;
+}
+
+std::vector<Fact> facts_of(const Case& c, const Outcome& outcome) {
+  const Resolved wanted = resolved(c);
+  const std::optional<Spec> claimed = claimed_spec(c, outcome);
+  const std::string text = outcome.claims.empty() || !outcome.claims.front() ? "" : *outcome.claims.front();
+  std::vector<Fact> facts;
+  if (!wanted.spec) {
+    facts.push_back({Status::misplaced,
+                     fmt::format("answers {}, and there is no layout: {}",
+                                 text.empty() ? "with slices" : text, wanted.error),
+                     {},
+                     {}});
+  } else {
+    Case asked = c;
+    asked.op.chain.back() = *wanted.spec;
+    facts = layout_facts(asked, outcome);
+    std::ranges::reverse(facts);  // what is claimed says more than the first slice
+    if (!facts.empty() && claimed) facts.front().text += memory(c, *claimed, *wanted.spec);
+  }
+  if (!facts.empty() && claimed) facts.front().cause = explained(c, &*claimed);
+  return facts;
+}
+
+Verdict verdict_of(const Case& c, std::vector<Fact> facts) {
+  Verdict verdict;
+  verdict.alone = devices(c.mesh) == 1;
+  verdict.plan = true;
+  verdict.facts = std::move(facts);
+  decide(verdict);
+  return verdict;
+}
+
+}  // namespace
+
+Verdict judge_resolver(const Case& c, const Outcome& outcome) {
+  std::vector<Fact> facts;
+  if (auto doubt = said_nothing(outcome))
+    facts.push_back(std::move(*doubt));
+  else
+    facts = facts_of(c, outcome);
+  return verdict_of(c, std::move(facts));
+}
+
+Verdict judge_refusal(const Case& c, const std::string& message) {
+  const Resolved wanted = resolved(c);
+  if (!wanted.spec) return verdict_of(c, {});
+  Fact fact{Status::reneged,
+            fmt::format("{}; there is a layout: {}", message, print(c.mesh, *wanted.spec)),
+            {},
+            explained(c, nullptr)};
+  return verdict_of(c, {std::move(fact)});
+}
+
+}  // namespace plumb

@@ -1,0 +1,138 @@
+#include "harness/rules/rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+// A value of the file: nothing, a word, or several values.
+struct Node {
+  Value kind = Value::none;
+  std::string word;
+  std::vector<Node> items;
+  std::size_t at = 0;
+};
+
+struct Reader {
+  std::string_view text;
+  const std::string& origin;
+  std::size_t at = 0;
+  int depth = 0;
+
+  [[noreturn]] void fail(const std::string& message, std::size_t where) const {
+    const std::size_t begin = where == 0 ? 0 : text.rfind('\n', where - 1) + 1;  // npos + 1 is 0
+    const std::size_t end = std::min(text.find('\n', where), text.size());
+    const auto number = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(where), '\n');
+    throw BadInput(fmt::format("{}:{}: {}", origin, number,
+                               bad_input(message, text.substr(begin, end - begin), where - begin).what()));
+  }
+  void skip() {
+    while (at < text.size()) {
+      if (text[at] == '#')
+        at = std::min(text.find('\n', at), text.size());
+      else if (std::isspace(static_cast<unsigned char>(text[at])))
+        ++at;
+      else
+        return;
+    }
+  }
+  bool take(char c) {
+    skip();
+    if (at >= text.size() || text[at] != c) return false;
+    ++at;
+    return true;
+  }
+};
+
+Node value(Reader& r);
+
+Node quoted(Reader& r, char quote) {
+  const std::size_t begin = r.at, end = r.text.find(quote, begin);
+  if (end == std::string_view::npos) r.fail("this quote is not closed", begin - 1);
+  r.at = end + 1;
+  return {Value::name, std::string(r.text.substr(begin, end - begin)), {}, begin};
+}
+
+Node several(Reader& r, char end) {
+  Node node{end == ')' ? Value::tuple : Value::list, "", {}, r.at - 1};
+  constexpr int deepest = 8;
+  if (++r.depth > deepest) r.fail("these brackets are too deep", node.at);
+  bool comma = true;
+  while (!r.take(end)) {
+    if (!comma) r.fail(fmt::format("expected ',' or '{}'", end), r.at);
+    node.items.push_back(value(r));
+    comma = r.take(',');
+  }
+  --r.depth;
+  // In Python one value in parentheses, without a comma, is that value.
+  if (end == ')' && node.items.size() == 1 && !comma) return node.items.front();
+  return node;
+}
+
+Node value(Reader& r) {
+  for (char quote : {'\'', '"'})
+    if (r.take(quote)) return quoted(r, quote);
+  if (r.take('[')) return several(r, ']');
+  if (r.take('(')) return several(r, ')');
+  if (r.take('~')) return {Value::none, "", {}, r.at - 1};
+  const std::size_t begin = r.at;
+  while (r.at < r.text.size() &&
+         (std::isalnum(static_cast<unsigned char>(r.text[r.at])) || r.text[r.at] == '_'))
+    ++r.at;
+  const std::string word(r.text.substr(begin, r.at - begin));
+  if (word.empty()) r.fail("expected a name, a list, a tuple or None", begin);
+  const bool none = word == "None" || word == "null";
+  return {none ? Value::none : Value::name, none ? "" : word, {}, begin};
+}
+
+AxisRule rule_of(const Reader& r, const Node& pair) {
+  if (pair.items.size() != 2 || pair.items[0].kind != Value::name)
+    r.fail("expected a pair: the name of a dimension and its mesh axes", pair.at);
+  const Node& axes = pair.items[1];
+  AxisRule rule{pair.items[0].word, axes.kind, {}};
+  if (axes.kind == Value::name) rule.axes = {axes.word};
+  for (const Node& axis : axes.items) {
+    if (axis.kind != Value::name) r.fail("expected the name of a mesh axis", axis.at);
+    rule.axes.push_back(axis.word);
+  }
+  return rule;
+}
+
+// Where the value of the key begins, or the beginning of the text where it has no such key.
+std::size_t behind_key(std::string_view text) {
+  constexpr std::string_view key = "logical_axis_rules";
+  for (std::size_t at = text.find(key); at != text.npos; at = text.find(key, at + 1)) {
+    const std::size_t sign = text.find_first_not_of(" \t'\"", at + key.size());
+    const std::size_t line = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;
+    const bool alone = text.substr(line, at - line).find_first_not_of(" \t{'\"") == text.npos;
+    if (alone && sign != text.npos && (text[sign] == ':' || text[sign] == '=')) return sign + 1;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::vector<AxisRule> read_rules(std::string_view text, const std::string& origin) {
+  Reader r{text, origin, behind_key(text), 0};
+  const bool keyed = r.at > 0;
+  std::vector<AxisRule> rules;
+  r.skip();
+  if (r.at == text.size()) r.fail("there are no rules", r.at);
+  if (text[r.at] == '-') {
+    while (r.take('-')) rules.push_back(rule_of(r, value(r)));
+  } else {
+    const Node all = value(r);
+    if (all.kind != Value::list && all.kind != Value::tuple) r.fail("expected a list of rules", all.at);
+    for (const Node& pair : all.items) rules.push_back(rule_of(r, pair));
+  }
+  r.skip();
+  if (!keyed && r.at < text.size()) r.fail("expected the end", r.at);
+  return rules;
+}
+
+}  // namespace plumb
