@@ -1,0 +1,70 @@
+"""What both workers of logical axis rules are tried on: a question, and a worker run as the harness runs it."""
+
+import json
+import os
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, os.pardir, "python")]
+
+import drive
+
+XYU = {"axes": [["x", 2], ["y", 2], ["u", 1]]}
+
+# Runs the worker with a Flax that was tampered with: argv[2] is Python text.
+PATCHED = """
+import runpy, sys
+tamper, sys.argv = sys.argv[2], [sys.argv[1]]
+exec(tamper)
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+KINDS = {str: "name", tuple: "tuple", list: "list", type(None): "none"}
+
+
+def ask(names, *rules, sizes=(8, 8, 8), mesh=XYU):
+    """The protocol's case; a rule is a pair as a user writes it."""
+    written = [{"name": name, "value": KINDS[type(v)], "axes": [v] if isinstance(v, str) else list(v or ())}
+               for name, v in rules]
+    array = f"f32[{','.join(map(str, sizes[: len(names)]))}]"
+    return {"mesh": mesh, "op": "resolve", "policy": "first", "names": list(names), "rules": written,
+            "operands": [], "chain": [array], "line": f"{names} {rules}"}
+
+
+def start(worker, tamper=None, **options):
+    command = [sys.executable, "-I"] + (["-c", PATCHED, worker, tamper] if tamper else [worker])
+    driver = drive.Driver(command, stderr=tempfile.TemporaryFile("w+"), PLUMB_OPTIONS=json.dumps(options))
+    driver.first = driver.hello(XYU)
+    return driver
+
+
+def end(driver):
+    driver.process.kill()
+    driver.process.wait()
+    driver.replies.close()
+
+
+class Worker(unittest.TestCase):
+    """Workers by their options: a start takes longer than most tests."""
+
+    WORKER, STARTED = None, {}
+
+    def start(self, tamper=None, **options):
+        key = self.WORKER, tamper, json.dumps(options, sort_keys=True)
+        if key not in self.STARTED:
+            self.STARTED[key] = start(self.WORKER, tamper, **options)
+        return self.STARTED[key]
+
+    @classmethod
+    def tearDownClass(cls):
+        while cls.STARTED:
+            end(cls.STARTED.popitem()[1])
+
+    def claim(self, driver, *question, **more):
+        """The claim, or the type of the error that says there is no layout."""
+        reply = driver.run(ask(*question, **more))
+        if reply["type"] == "refused":
+            return reply["message"].split(":")[0]
+        self.assertEqual(reply["type"], "result", reply)
+        return reply["claims"][0]
