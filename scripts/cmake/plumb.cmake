@@ -73,3 +73,35 @@ function(plumb_benchmark name)
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} benchmark::benchmark benchmark::benchmark_main)
 endfunction()
+
+# plumb_environments(te found): the environments that scripts/environment made for a framework.
+function(plumb_environments framework out)
+  set(home "$ENV{PLUMB_HOME}")
+  if(NOT home AND DEFINED ENV{XDG_CACHE_HOME})
+    set(home "$ENV{XDG_CACHE_HOME}/plumbline")
+  elseif(NOT home)
+    set(home "$ENV{HOME}/.cache/plumbline")
+  endif()
+  file(GLOB whole "${home}/env/${framework}@*/plumbline")  # the set-up script writes this file last
+  list(TRANSFORM whole REPLACE "/plumbline$" "")
+  set(${out} "${whole}" PARENT_SCOPE)
+endfunction()
+
+# plumb_worker_tests(te TESTS worker_test laws_test): each of these Python tests of a worker, in each environment of
+# the framework, labelled with its name.
+function(plumb_worker_tests framework)
+  cmake_parse_arguments(ARG "" "" "TESTS" ${ARGN})
+  if(NOT PLUMB_TESTS)
+    return()
+  endif()
+  plumb_environments(${framework} environments)
+  foreach(environment IN LISTS environments)
+    get_filename_component(release "${environment}" NAME)
+    foreach(test IN LISTS ARG_TESTS)
+      set(name ${framework}_${test}_${release})
+      add_test(NAME ${name}
+               COMMAND "${environment}/bin/python" -I -B "${PROJECT_SOURCE_DIR}/adapters/${framework}/${test}.py")
+      set_tests_properties(${name} PROPERTIES LABELS ${framework} TIMEOUT 900)
+    endforeach()
+  endforeach()
+endfunction()
