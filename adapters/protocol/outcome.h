@@ -35,10 +35,18 @@ struct Collective {
 };
 using Trace = std::vector<Collective>;
 
+// What a program that only plans a product says of it, as specs' texts: how the operands lie when they
+// are multiplied, and the result after the sums of the trace.
+struct ProductPlan {
+  std::vector<std::string> operands;
+  std::string result;
+};
+
 struct Outcome {
   std::vector<Block> blocks;
   std::vector<std::optional<std::string>> claims;  // per result, the layout as text
   Trace trace;
+  ProductPlan plan;
   std::optional<std::int64_t> received;  // bytes, counted by the backend itself
   std::vector<std::string> notes;
   std::vector<double> run_seconds;

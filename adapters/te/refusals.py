@@ -2,6 +2,7 @@
 refuses its probe in the row's words."""
 
 import programs
+import standin
 from limits import Row, uneven
 
 
@@ -56,6 +57,8 @@ def rows(backend):
             lambda c: c.op == "grouped" and len(c.group_sizes) > 1, ALL, OURS),
         Row("rows of no group", "grouped_dense takes as many rows as its sizes say", has_tail, ALL, OURS),
     ]
+    if backend.options["partitioner"] == "gspmd" and not standin.has_gspmd_rules():
+        found.insert(0, Row("gspmd", "this release has no rules for GSPMD on a JAX after 0.9.1", lambda c: True, ALL, OURS))
     if plan:
         found.append(Row("plan of einsum", "style=plan asks the rule of GEMM", lambda c: c.op != "einsum", ALL, OURS))
     if dense:

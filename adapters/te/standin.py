@@ -89,16 +89,21 @@ def stand_in_for_flax():
     sys.modules["flax.linen"].make_attention_mask = absent("make_attention_mask")
 
 
+def has_gspmd_rules():
+    """Whether the release gives its rules to GSPMD: from the 2.14 era on it does not on a JAX after 0.9.1, and says so."""
+    return getattr(sys.modules["transformer_engine.jax.cpp_extensions.base"], "_JAX_GSPMD_SUPPORTED", True)
+
+
 def accept_dropped_keywords():
     """Releases of the 2.14 era and before pass infer_sharding_from_operands, which newer JAX no longer takes."""
     from jax.experimental.custom_partitioning import custom_partitioning
 
-    known = inspect.signature(custom_partitioning.def_partition).parameters
-    if "infer_sharding_from_operands" in known:
+    if "infer_sharding_from_operands" in inspect.signature(custom_partitioning.def_partition).parameters:
         return
     plain = custom_partitioning.def_partition
 
-    def def_partition(self, *positional, infer_sharding_from_operands=None, **keywords):
+    def def_partition(self, *positional, **keywords):
+        keywords.pop("infer_sharding_from_operands", None)
         return plain(self, *positional, **keywords)
 
     custom_partitioning.def_partition = def_partition

@@ -164,6 +164,17 @@ class Edited(unittest.TestCase):
             self.assertIn("planted in the rule", reply["message"] + reply["detail"])
 
 
+class Gspmd(unittest.TestCase):
+    def test_a_rule_that_raises_ends_the_process(self):
+        plain = einsum("mk,kn->mn", "f32[8@x,8]", "f32[8,8]", "f32[8@x,8]", (("x", 2),))
+        raises = einsum("mk,kn->mn", "f32[8@dp.tp,8]", "f32[8,8@dp]", "f32[8@dp.tp,8]", (("dp", 2), ("tp", 2)))
+        _, (first, second) = ask([plain, raises], partitioner="gspmd")
+        if tuple(map(int, importlib.metadata.version("jax").split("."))) > (0, 9, 1) and not OLD:
+            self.assertEqual(first["reason"], "this release has no rules for GSPMD on a JAX after 0.9.1")
+        else:
+            self.assertEqual((first["type"], second), ("result", {"type": "died", "code": -6}))
+
+
 class BadInput(unittest.TestCase):
     def said(self, **options):
         env = {**os.environ, "PLUMB_OPTIONS": json.dumps(options)}

@@ -73,6 +73,7 @@ const Bad table[] = {
     {"run --suite smoke --backend ./nope",              "", "no program './nope'",                          2},
     {"run --suite smoke --backend local,plan=none",     "", "no plan 'none'",                               2},
     {"run --suite smoke --backend jax@0.0.1",           "", "jax@0.0.1",                                    2},
+    {"run --suite smoke --backend te@0.0.1",            "", "scripts/environment te@0.0.1",                 2},
     {"run --suite smoke --sample 1 --backend /bin/true", "", "",                                            1},
     // records
     {"run --suite smoke --record missing/r.jsonl",      "", "missing/r.jsonl: No such file",                2},

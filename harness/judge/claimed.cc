@@ -14,6 +14,16 @@ std::optional<std::string> claim(const Outcome& outcome) {
   return outcome.claims.empty() ? std::nullopt : outcome.claims.front();
 }
 
+// The claim as a spec; nullopt where a plan claims what is none, which the judge says first.
+std::optional<Spec> claimed_spec(const Case& c, const Outcome& outcome) {
+  if (!claim(outcome)) return std::nullopt;
+  try {
+    return parse_spec(*claim(outcome), c.mesh);
+  } catch (const BadInput&) {
+    return std::nullopt;
+  }
+}
+
 // Why a result cannot have this layout; empty where it can.
 std::string impossible(const Case& c, const Spec& claimed) {
   const Spec& asked = result(c);
@@ -40,12 +50,12 @@ std::int64_t first_missing(const Case& c, const std::vector<Slice>& slices) {
 }  // namespace
 
 Case as_claimed(const Case& c, const Outcome& outcome) {
-  if (!result(c).free || !claim(outcome)) return c;
-  Spec claimed = parse_spec(*claim(outcome), c.mesh);
-  if (!impossible(c, claimed).empty()) return c;
-  claimed.unfinished.clear();  // over axes of one device
+  if (!result(c).free) return c;
+  std::optional<Spec> claimed = claimed_spec(c, outcome);
+  if (!claimed || !impossible(c, *claimed).empty()) return c;
+  claimed->unfinished.clear();  // over axes of one device
   Case known = c;
-  known.op.chain.back() = std::move(claimed);
+  known.op.chain.back() = std::move(*claimed);
   return known;
 }
 

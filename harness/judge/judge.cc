@@ -7,6 +7,7 @@
 #include "harness/judge/cause.h"
 #include "harness/judge/claimed.h"
 #include "harness/judge/layout.h"
+#include "harness/judge/plan.h"
 #include "harness/judge/values.h"
 #include "reference/words/text.h"
 
@@ -46,6 +47,17 @@ std::optional<Fact> mistrust(const Wanted& wanted, const Declared& declared) {
   if (count == 1 && first != 0) return std::nullopt;
   return fact(Status::mistrusted, fmt::format("every wanted element is {}: misplaced ones would pass",
                                               element_text(whole.dtype, first)));
+}
+
+// A claim that is no layout of the mesh; only a plan gets here with one.
+std::optional<Fact> no_layout(const Wanted& wanted, const Outcome& outcome) {
+  if (outcome.claims.empty() || !outcome.claims.front()) return std::nullopt;
+  try {
+    if (!parse_spec(*outcome.claims.front(), wanted.c.mesh).free) return std::nullopt;
+    return fact(Status::misplaced, "claims a layout that is left open");
+  } catch (const BadInput& bad) {
+    return fact(Status::misplaced, fmt::format("claims what is no layout: {}", bad.what()));
+  }
 }
 
 // The flat index of the first wrong element.
@@ -113,6 +125,8 @@ std::uint64_t digest(const Outcome& outcome, const Read& read) {
 }
 
 Verdict judge(const Wanted& wanted, const Outcome& outcome, const Read& unmasked, const Declared& declared) {
+  if (declared.data_none)
+    if (auto none = no_layout(wanted, outcome)) return {Status::misplaced, {std::move(*none)}, true, false};
   if (result(wanted.c).free)
     if (const Case c = as_claimed(wanted.c, outcome); !result(c).free)
       return judge({c, wanted.operands, wanted.whole, wanted.certificate}, outcome, unmasked, declared);
@@ -125,6 +139,7 @@ Verdict judge(const Wanted& wanted, const Outcome& outcome, const Read& unmasked
   add(layout_facts(wanted.c, outcome));
   if (declared.data_none) {
     if (auto doubt = said_nothing(outcome)) verdict.facts.push_back(std::move(*doubt));
+    add(plan_facts(wanted.c, outcome));
   } else {
     const Read read = masked(wanted.c, unmasked, declared);
     const std::vector<Held> blocks = to_compare(wanted.c, outcome, read);

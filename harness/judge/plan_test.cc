@@ -1,0 +1,154 @@
+// A plan of a product is judged by what it would compute and move.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/judge/trial.h"
+
+namespace plumb {
+namespace {
+
+using testing::HasSubstr;
+
+Collective sum_over(const std::string& axis, std::int64_t bytes) {
+  Collective step;
+  step.kind = "all-reduce", step.axes = {axis}, step.in = step.out = bytes;
+  return step;
+}
+
+Collective gather_over(const std::string& axis, std::int64_t in, std::int64_t out) {
+  Collective step;
+  step.kind = "all-gather", step.axes = {axis}, step.in = in, step.out = out;
+  return step;
+}
+
+// A product on a plan: how the operands meet, how the result lies, and the trace.
+struct Planned : Trial {
+  Planned(const std::string& line, ProductPlan plan, Trace trace) : Trial(line) {
+    declared.data_none = true;
+    outcome.blocks.clear();
+    outcome.plan = std::move(plan);
+    outcome.trace = std::move(trace);
+  }
+};
+
+const std::string row_times_column = "on x=2,y=2: einsum mk,kn->mn f32[4,8@x] f32[8@x,4] -> f32[4,4]";
+
+TEST(Plan, EachTermOnceIsAPass) {
+  const Planned plan(row_times_column,
+                     {
+                         {"f32[4,8@x]", "f32[8@x,4]"},
+                         "f32[4,4]"
+  },
+                     {sum_over("x", 64)});
+  const Verdict verdict = plan.verdict();
+  EXPECT_EQ(verdict.status, Status::pass);
+  EXPECT_TRUE(verdict.plan);
+}
+
+TEST(Plan, GatheredOperandsNeedNoSum) {
+  EXPECT_EQ(Planned(row_times_column,
+                    {
+                        {"f32[4,8]", "f32[8,4]"},
+                        "f32[4,4]"
+  },
+                    {gather_over("x", 64, 128), gather_over("x", 64, 128)})
+                .verdict()
+                .status,
+            Status::pass);
+}
+
+TEST(Plan, WhatDoesNotComputeTheCaseIsWrong) {
+  const struct {
+    const char* what;
+    ProductPlan plan;
+    Trace trace;
+    const char* says;
+  } table[] = {
+      {"no sum",                    {{"f32[4,8@x]", "f32[8@x,4]"}, "f32[4,4]"}, {}, "4 of 8 terms over k"},
+      {"sum over another axis",
+       {{"f32[4,8@x]", "f32[8@x,4]"}, "f32[4,4]"},
+       {sum_over("y", 64)},
+       "more than once"                                                                                  },
+      {"sum over more axes",
+       {{"f32[4,8@x]", "f32[8@x,4]"}, "f32[4,4]"},
+       {sum_over("x", 64), sum_over("y", 64)},
+       "more than once"                                                                                  },
+      {"the same sum twice",
+       {{"f32[4,8@x]", "f32[8@x,4]"}, "f32[4,4]"},
+       {sum_over("x", 64), sum_over("x", 64)},
+       "sums twice over one axis"                                                                        },
+      {"other pieces of k",
+       {{"f32[4,8@x]", "f32[8@y,4]"}, "f32[4,4]"},
+       {sum_over("x", 64)},
+       "other pieces of k in its operands"                                                               },
+      {"rows of others summed",
+       {{"f32[4@x,8]", "f32[8,4]"}, "f32[4,4]"},
+       {sum_over("x", 32)},
+       "makes 0:2 of m, and is said to hold 0:4"                                                         },
+      {"a result that nobody made", {{"f32[4@x,8]", "f32[8,4]"}, "f32[4,4]"},   {}, "makes 0:2 of m"     },
+      {"a gather left out",
+       {{"f32[4,8]", "f32[8,4]"}, "f32[4,4]"},
+       {},
+       "it moves 0 bytes, its layouts need 512"                                                          },
+  };
+  for (const auto& row : table) {
+    const Verdict verdict = Planned(row_times_column, row.plan, row.trace).verdict();
+    EXPECT_EQ(verdict.status, Status::wrong) << row.what;
+    if (!verdict.facts.empty()) EXPECT_THAT(verdict.facts[0].text, HasSubstr(row.says)) << row.what;
+  }
+}
+
+TEST(Plan, TwoContractedDimensionsMustMeetOneByOne) {
+  const std::string line = "on x=2: einsum mab,abn->mn f32[4,4@x,4] f32[4,4@x,4] -> f32[4,4]";
+  const Verdict verdict = Planned(line,
+                                  {
+                                      {"f32[4,4@x,4]", "f32[4,4@x,4]"},
+                                      "f32[4,4]"
+  },
+                                  {sum_over("x", 64)})
+                              .verdict();
+  EXPECT_EQ(verdict.status, Status::wrong) << "as large, but other elements";
+  EXPECT_THAT(verdict.facts[0].text, HasSubstr("other pieces of a"));
+}
+
+TEST(Plan, OrderOfAxesIsNotTheSameLayout) {
+  const std::string line = "on x=2,y=2: einsum mk,kn->mn f32[4,8@x.y] f32[8@y.x,4] -> f32[4,4]";
+  EXPECT_EQ(Planned(line,
+                    {
+                        {"f32[4,8@x.y]", "f32[8@y.x,4]"},
+                        "f32[4,4]"
+  },
+                    {sum_over("x", 64), sum_over("y", 64)})
+                .verdict()
+                .status,
+            Status::wrong);
+}
+
+TEST(Plan, NoLayoutIsMisplaced) {
+  EXPECT_EQ(Planned(row_times_column,
+                    {
+                        {"f32[4@x,8@x]", "f32[8@x,4]"},
+                        "f32[4,4]"
+  },
+                    {})
+                .verdict()
+                .status,
+            Status::misplaced);
+  Planned plan(row_times_column,
+               {
+                   {"f32[4,8@x]", "f32[8@x,4]"},
+                   "f32[4@x,4@x]"
+  },
+               {});
+  plan.outcome.claims = {"f32[4@x,4@x]"};
+  EXPECT_EQ(plan.verdict().status, Status::misplaced);
+}
+
+TEST(Plan, OneThatSaysTooLittleIsMistrusted) {
+  EXPECT_EQ(Planned(row_times_column, {}, {sum_over("x", 64)}).verdict().status, Status::mistrusted);
+  Planned grouped("on x=2: grouped fwd f32[8,4] f32[2,4,4] sizes=3,5 -> f32[8,4]", {}, {});
+  EXPECT_EQ(grouped.verdict().status, Status::mistrusted);
+}
+
+}  // namespace
+}  // namespace plumb
