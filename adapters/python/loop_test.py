@@ -8,6 +8,7 @@ import tempfile
 import unittest
 
 import drive
+from plumb_worker.loop import last_lines
 
 FAKE = """
 import sys
@@ -129,6 +130,17 @@ class Loop(unittest.TestCase):
         child = subprocess.run(COMMAND, env=env, capture_output=True, text=True)
         self.assertEqual(child.returncode, 2)
         self.assertIn("no channel", child.stderr)
+
+
+class LastLines(unittest.TestCase):
+    def test_they_name_no_folder_of_the_machine(self):
+        try:
+            exec(compile("raise ValueError('no')", "/somewhere/env/lib/site-packages/jax/x.py", "exec"))
+        except ValueError as error:
+            message, detail = last_lines(error)
+        self.assertEqual(message, "ValueError: no")
+        self.assertIn('File "site-packages/jax/x.py", line 1', detail)
+        self.assertNotIn("somewhere", detail)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import dataclasses
 import json
 import mmap
 import os
+import re
 import signal
 import struct
 import sys
@@ -107,13 +108,16 @@ def write_blocks(arena, free, blocks):
     return {"offset": at, "rows": len(blocks), "bytes": table.nbytes}
 
 
+_FOLDER = re.compile(r'File "[^"]*/(?=(?:site-packages|adapters)/)')
+
+
 def last_lines(error, count=12):
-    """The error's own line, and the end of its traceback. One that stands for an error in another process has
-    its `lines`."""
+    """The error's own line, and the end of its traceback, without the folders of this machine. One that stands
+    for an error in another process has its `lines`."""
     if hasattr(error, "lines"):
         return error.lines
     said = str(error).strip().splitlines()
-    text = "".join(traceback.format_exception(error)).strip().splitlines()
+    text = _FOLDER.sub('File "', "".join(traceback.format_exception(error))).strip().splitlines()
     return f"{type(error).__name__}: {said[0] if said else ''}"[:2000], "\n".join(text[-count:])[:8000]
 
 
