@@ -140,7 +140,7 @@ class LastLines(unittest.TestCase):
             message, detail = last_lines(error)
         self.assertEqual(message, "ValueError: no")
         self.assertIn('File "site-packages/jax/x.py", line 1', detail)
-        self.assertNotIn("somewhere", detail)
+        self.assertNotIn(os.path.dirname(os.path.abspath(__file__)), detail)
 
 
 if __name__ == "__main__":
