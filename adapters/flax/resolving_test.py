@@ -46,20 +46,30 @@ def end(driver):
 
 
 class Worker(unittest.TestCase):
-    """Workers by their options: a start takes longer than most tests."""
+    """The worker without options is started once, for a start takes longer than most tests; others, which hold some
+    hundred MB each, live until the next is started."""
 
-    WORKER, STARTED = None, {}
+    WORKER, PLAIN, OTHER = None, [], []
 
     def start(self, tamper=None, **options):
-        key = self.WORKER, tamper, json.dumps(options, sort_keys=True)
-        if key not in self.STARTED:
-            self.STARTED[key] = start(self.WORKER, tamper, **options)
-        return self.STARTED[key]
+        plain = tamper is None and not options
+        kept = self.PLAIN if plain else self.OTHER
+        if not plain:
+            self.end_other()
+        if not kept:
+            kept.append(start(self.WORKER, tamper, **options))
+        return kept[0]
+
+    @classmethod
+    def end_other(cls):
+        while cls.OTHER:
+            end(cls.OTHER.pop())
 
     @classmethod
     def tearDownClass(cls):
-        while cls.STARTED:
-            end(cls.STARTED.popitem()[1])
+        cls.end_other()
+        while cls.PLAIN:
+            end(cls.PLAIN.pop())
 
     def claim(self, driver, *question, **more):
         """The claim, or the type of the error that says there is no layout."""

@@ -51,7 +51,7 @@ std::string explained(const Case& c, const Spec* claimed) {
 std::optional<Spec> claimed_spec(const Case& c, const Outcome& outcome) {
   if (outcome.claims.empty() || !outcome.claims.front()) return std::nullopt;
   Spec spec = parse_spec(*outcome.claims.front(), c.mesh);
-  if (shape(spec) != shape(result(c))) return std::nullopt;
+  if (spec.dtype != result(c).dtype || shape(spec) != shape(result(c))) return std::nullopt;
   return spec;
 }
 

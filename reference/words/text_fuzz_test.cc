@@ -118,32 +118,9 @@ Op draw_grouped(Random& random, const Mesh& mesh) {
   };
 }
 
-// Any names and axes: the mesh need not have them.
-Op draw_resolve(Random& random) {
-  const char* names[] = {"x", "y", "embed", "_a", "rules", "first", "Z9"};
-  Resolve resolve;
-  Spec spec{DType::f32, {}, {}};
-  for (std::int64_t n = random.below(4); n > 0; --n) {
-    spec.dims.push_back({random.below(9), {}});
-    resolve.names.push_back(random.one_in(4) ? "" : random.of(names));
-  }
-  for (std::int64_t n = random.below(5); n > 0; --n) {
-    AxisRule rule{
-        random.of(names), random.of(std::vector{Value::none, Value::name, Value::tuple, Value::list}), {}};
-    std::int64_t axes = rule.value == Value::none ? 0 : rule.value == Value::name ? 1 : random.below(4);
-    for (; axes > 0; --axes) rule.axes.push_back(random.of(names));
-    resolve.rules.push_back(std::move(rule));
-  }
-  return {std::move(resolve), {}, {std::move(spec)}};
-}
-
 Case draw_case(Random& random) {
   Case c;
   c.mesh = draw_mesh(random);
-  if (random.one_in(6)) {
-    c.op = draw_resolve(random);
-    return c;
-  }
   c.op = random.one_in(2)   ? draw_reshard(random, c.mesh)
          : random.one_in(2) ? draw_einsum(random, c.mesh)
                             : draw_grouped(random, c.mesh);
