@@ -17,6 +17,7 @@ constexpr auto gather = "on x=2: reshard f32[8@x] -> f32[8]";
 constexpr auto swap = "on x=2,y=2: reshard f32[8@x] -> f32[8@y]";
 constexpr auto matmul = "on x=2: einsum mk,kn->mn f32[8@x,8] f32[8,8] -> f32[8@x,8]";
 constexpr auto left = "on x=2: einsum mk,kn->mn f32[4,8@x] f32[8@x,4] -> f32[4,4]?";
+constexpr auto most = "on x=4: reshard f32[16]+max(x) -> f32[16@x]";
 constexpr auto deep = "on x=2: einsum mk,kn->mn f32[4,256@x] f32[256@x,4] -> f32[4,4]";
 constexpr auto forward = "on x=2: grouped fwd f32[8@x,4] f32[3,4,4] sizes=3,0,4 -> f32[8@x,4]";
 constexpr auto weights = "on x=2: grouped wgrad f32[8@x,4] f32[8@x,4] sizes=3,0,5 -> f32[3,4,4]";
@@ -48,6 +49,7 @@ const std::vector<Fault>& table() {
     {"claims-another-choice", "says of a result that was left to it that it is replicated, and it is not", "misplaced", "", {left}, reply(claim_otherwise)},
     {"leaves-it-unfinished", "leaves a result that was left to it as a sum, and says so", "misplaced", "", {left}, plan(stop_short)},
     {"says-nothing", "says neither layout nor slices of a result that was left to it", "misplaced", "", {left}, reply(say_nothing)},
+    {"leaves-a-sum", "leaves zeros beside the value where a maximum is asked for, and says that it is a sum", "misplaced", "", {"on x=2: reshard f32[8@x] -> f32[8]+max(x)"}, plan(leave_a_sum)},
     {"ignores-ids", "takes device p to be at position p of the mesh", "misplaced", "", {"on x=2,y=2 ids=3,1,0,2: reshard f32[8@x] -> f32[8@x.y]"}, plan(ignore_ids)},
     {"other-rule", "cuts unevenly by the other rule", "misplaced", "", {"on x=2,y=2: reshard f32[5] -> f32[5@x.y]"}, plan(other_rule)},
 
@@ -60,6 +62,14 @@ const std::vector<Fault>& table() {
     {"sums-replicas", "sums along an axis on which the parts are replicas", "wrong", "", {"on x=2,y=3: reshard f32[8]+x -> f32[8@x]"}, plan(sum_replicas)},
     {"drops-part", "one part of a sum does not arrive", "wrong", "", {"on x=4: reshard f32[8]+x -> f32[8@x]"}, plan(drop_part)},
     {"repeats-part", "one part of a sum arrives twice", "wrong", "", {"on x=4: reshard f32[8]+x -> f32[8@x]"}, plan(repeat_part)},
+    {"averages-all", "divides by the number of all parts, not of those that are averaged", "wrong", "", {"on dp=2,tp=2: reshard f32[8]+avg(dp)+tp -> f32[8@tp]"}, plan(average_all)},
+    {"forgets-mean", "adds up what is to be averaged", "wrong", "", {"on x=4: reshard f32[8]+avg(x) -> f32[8@x]"}, plan(forget_mean)},
+    {"drops-averaged-part", "one part of a mean does not arrive", "wrong", "", {"on x=4: reshard f32[8]+avg(x) -> f32[8@x]"}, plan(drop_part)},
+    {"adds-for-max", "adds up where the largest part is asked for", "wrong", "", {most}, plan(add_instead)},
+    {"min-for-max", "takes the smallest part for the largest", "wrong", "", {most}, plan(take_other)},
+    {"keeps-own-part", "takes one part for the largest", "wrong", "", {most}, plan(keep_own_part)},
+    {"drops-contender", "one part of a maximum does not arrive", "wrong", "", {most}, plan(drop_part)},
+    {"adds-up-slices", "adds up along an axis that is not of the submesh", "wrong", "", {"on tp=2 of pp=2,tp=2: reshard f32[8]+tp -> f32[8@tp]"}, plan(sum_replicas)},
     {"narrow-accumulator", "accumulates in bf16 where f32 is asked for", "wrong", "", {deep}, plan(narrow_acc)},
     {"narrow-wire", "sends the parts of an f32 sum as bf16", "wrong", "", {"on x=4: reshard f32[64]+x -> f32[64@x]"}, plan(narrow_wire)},
     {"truncates-moves", "moves f32 through 16 bits", "wrong", "", {gather}, block(truncate_moves)},

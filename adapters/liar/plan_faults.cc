@@ -104,6 +104,34 @@ void repeat_part(Plan& plan) {
   if (Leg* leg = summing(plan)) send_again(*leg, leg->steps[0], leg->steps[0].sends.back());
 }
 
+void average_all(Plan& plan) {
+  for (Leg& leg : plan.legs)
+    if (!leg.from.averaged.empty()) leg.from.averaged = leg.from.unfinished;
+}
+
+void forget_mean(Plan& plan) {
+  for (Leg& leg : plan.legs) leg.from.averaged.clear();
+}
+
+void add_instead(Plan& plan) {
+  for (Leg& leg : plan.legs) leg.from.reduction = Reduce::sum;
+}
+
+void take_other(Plan& plan) {
+  for (Leg& leg : plan.legs)
+    if (leg.from.reduction != Reduce::sum)
+      leg.from.reduction = leg.from.reduction == Reduce::max ? Reduce::min : Reduce::max;
+}
+
+void keep_own_part(Plan& plan) {
+  Leg* leg = summing(plan);
+  while (leg && !leg->steps[0].sends.empty()) unsend(*leg, leg->steps[0], 0);
+}
+
+void leave_a_sum(Plan& plan) {
+  for (Leg& leg : plan.legs) leg.to.reduction = Reduce::sum;
+}
+
 void narrow_acc(Plan& plan) { plan.acc = DType::bf16; }
 
 void narrow_wire(Plan& plan) { plan.wire = DType::bf16; }

@@ -14,6 +14,14 @@ void repeat_part(Plan&);        // one part arrives twice
 void narrow_acc(Plan&);         // accumulates in bf16
 void narrow_wire(Plan&);        // sends parts as bf16
 
+// Means, maxima and minima.
+void average_all(Plan&);    // divides by the number of all parts
+void forget_mean(Plan&);    // does not divide
+void add_instead(Plan&);    // adds up where the largest or smallest is asked for
+void take_other(Plan&);     // takes the smallest for the largest
+void keep_own_part(Plan&);  // takes one part for all
+void leave_a_sum(Plan&);    // leaves zeros beside the value, a sum
+
 // Products.
 void transpose_operand(Plan&);  // takes a square right operand for its transpose
 void shift_boundary(Plan&);     // the first group has one row more, the next one less

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 
 namespace plumb {
@@ -37,7 +38,36 @@ void add_any(const Combine& c, std::byte* to, const std::byte* from, std::int64_
   }
 }
 
+// As add_any, with the larger or smaller instead of the sum.
+template <bool largest>
+void take_any(const Combine& c, std::byte* to, const std::byte* from, std::int64_t count) {
+  const int bytes = format(c.acc).bytes;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const double part = decode(c.wire, encode(c.wire, decode(c.acc, load(c.acc, from + i * bytes))));
+    const double best = decode(c.acc, load(c.acc, to + i * bytes));
+    if (std::isnan(part) || (largest ? part > best : part < best))
+      store(c.acc, to + i * bytes, encode(c.acc, part));
+  }
+}
+
 }  // namespace
+
+Combine taking(Reduce reduction, DType acc, DType wire) {
+  return {reduction == Reduce::max ? take_any<true> : take_any<false>, acc, wire};
+}
+
+void divide(DType acc, std::byte* at, std::int64_t count, std::int64_t n) {
+  const int bytes = format(acc).bytes;
+  for (std::int64_t i = 0; i < count; ++i)
+    store(acc, at + i * bytes, encode(acc, decode(acc, load(acc, at + i * bytes)) / static_cast<double>(n)));
+}
+
+std::uint64_t neutral(DType dtype, Reduce reduction) {
+  if (reduction == Reduce::sum) return encode(dtype, 0);
+  const double most =
+      format(dtype).integer ? format(dtype).largest + (reduction == Reduce::max) : format(dtype).largest;
+  return encode(dtype, reduction == Reduce::max ? -most : most);
+}
 
 Combine copying(DType dtype) { return {copy, dtype, dtype}; }
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "reference/words/dtype.h"
+#include "reference/words/spec.h"
 
 namespace plumb {
 
@@ -20,5 +20,14 @@ Combine copying(DType);
 
 // to = to + wire(from), the sum rounded to acc; integers wrap.
 Combine adding(DType acc, DType wire);
+
+// to = the larger or smaller of to and wire(from); NaN where one is NaN.
+Combine taking(Reduce, DType acc, DType wire);
+
+// Divides `count` elements kept as `acc` by n.
+void divide(DType acc, std::byte* at, std::int64_t count, std::int64_t n);
+
+// What leaves every value as it is when it is combined with it.
+std::uint64_t neutral(DType, Reduce);
 
 }  // namespace plumb

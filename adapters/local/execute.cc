@@ -5,6 +5,7 @@
 #include "adapters/local/local.h"
 #include "adapters/local/multiply.h"
 #include "reference/words/tensor.h"
+#include "reference/words/text.h"
 
 namespace plumb {
 namespace {
@@ -36,7 +37,7 @@ void report(Walk& walk, const Leg& leg, DType stored) {
     for (AxisId axis : issued.axes) c.axes.push_back(walk.plan.mesh.axes[axis].name);
     c.pairs = issued.pairs;
     c.in = issued.in * width, c.out = issued.out * width, c.moved = issued.moved * width;
-    c.op = issued.sums ? "add" : "";
+    if (issued.sums) c.op = leg.from.reduction == Reduce::sum ? "add" : name(leg.from.reduction);
     c.dtype = format(dtype).name;
     walk.trace.push_back(std::move(c));
   }

@@ -1,5 +1,6 @@
 #include "adapters/local/legs.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cstring>
 
@@ -81,6 +82,29 @@ void send_all(const Link& link, const std::vector<Send>& sends, Counter& counter
   for (const Send& s : sends) send(link, s, counter);
 }
 
+Combine combining(const Plan& plan, const Leg& leg) {
+  if (leg.from.reduction == Reduce::sum) return adding(plan.acc, plan.wire);
+  return taking(leg.from.reduction, plan.acc, plan.wire);
+}
+
+// The number of parts of the means that the leg finishes.
+std::int64_t divisor(const Plan& plan, const Leg& leg) {
+  std::int64_t n = 1;
+  for (AxisId axis : leg.from.averaged)
+    if (std::ranges::count(leg.to.unfinished, axis) == 0) n *= plan.mesh.axes[axis].size;
+  return n;
+}
+
+// Zeros are neutral for a sum alone.
+void neutralize(Ranks& ranks) {
+  if (ranks.spec.reduction == Reduce::sum) return;
+  const std::uint64_t bits = neutral(ranks.stored, ranks.spec.reduction);
+  const int width = format(ranks.stored).bytes;
+  for (std::int64_t device = 0; device < ranks.devices(); ++device)
+    for (std::int64_t i = 0; i < ranks.elements(device); ++i)
+      store(ranks.stored, ranks.block(device) + i * width, bits);
+}
+
 }  // namespace
 
 DType kept_as(const Plan& plan, const Spec& spec, bool last) {
@@ -93,14 +117,20 @@ Ranks walk(const Plan& plan, const Leg& leg, Ranks value, DType stored, Counter&
   for (const Step& step : leg.steps) {
     if (!step.add || step.sends.empty()) continue;
     value = cast(std::move(value), plan.acc);
-    send_all({&value, &value, &leg.cells, format(plan.wire).bytes, adding(plan.acc, plan.wire)}, step.sends,
+    send_all({&value, &value, &leg.cells, format(plan.wire).bytes, combining(plan, leg)}, step.sends,
              counter);
+  }
+  if (const std::int64_t n = divisor(plan, leg); n > 1) {
+    value = cast(std::move(value), plan.acc);
+    for (std::int64_t device = 0; device < value.devices(); ++device)
+      divide(plan.acc, value.block(device), value.elements(device), n);
   }
   value = cast(std::move(value), stored);
   value.spec = leg.to;
   if (leg.stays) return value;
   Ranks next =
       allocate({&plan.mesh, plan.rule}, leg.to, stored, leg.zeroed ? Contents::zeros : Contents::poison);
+  if (leg.zeroed) neutralize(next);
   for (const Step& step : leg.steps)
     if (!step.add)
       send_all({step.from == Side::before ? &value : &next, &next, &leg.cells, format(stored).bytes,

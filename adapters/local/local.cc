@@ -92,6 +92,8 @@ nlohmann::json Local::hello(const Mesh&) {
         {"max_devices", kMostDevices},
         {"max_rank", 32},
         {"rules", {"flat", "nested"}},
+        {"reductions", {"sum", "avg", "max", "min"}},
+        {"submesh", true},
         {"acc", sums},
         {"wire", sums},
         {"tail", "zero"}}                                            }

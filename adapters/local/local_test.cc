@@ -91,6 +91,16 @@ TEST(Local, IsRightOnTheseLines) {
            "on x=11: reshard f32[7@x,2] -> f32[7,2@x]",
            "on x=2,y=2: einsum mk,kn->mn f32[8,4@y] f32[4@y,8] -> f32[8,8@x]+y -> f32[8,8]?",
            "on x=2,y=2: reshard f32[5@x] -> f32[5]?",
+           "on x=2,y=2,z=3: reshard f32[5]+avg(x.y)+z -> f32[5@z]",
+           "on x=2,y=2,z=3: reshard f32[5]+z+avg(x) -> f32[5@y]+avg(x) -> f32[5]+z -> f32[5]+avg(z.x)",
+           "on x=2,y=2: reshard f32[5@x]+avg(y) -> f32[5]+avg(y)",
+           "on x=2,y=3: reshard f32[5]+max(x.y) -> f32[5@x]",
+           "on x=2,y=3: reshard s8[5@x]+max(y) -> s8[5]+max(y) -> s8[5@y]+max(x)",
+           "on x=2,y=3: reshard bf16[5@y]+min(x) -> bf16[5] -> bf16[5]+min(x.y) -> bf16[5]+x",
+           "on z=2,x=2 of x=2,y=2,z=2: reshard f32[5]+x.z -> f32[5@z.x]",
+           "on z=2,x=2 of x=2,y=2,z=2 ids=7,6,5,4,0,1,2,3: reshard f32[5@z.x] -> f32[5]+max(x) -> f32[5@x]",
+           "on y=2 of x=2,y=2: einsum mk,kn->mn f32[4,6@y] f32[6@y,4] -> f32[4,4]+y -> f32[4,4]?",
+           "on ep=2 of dp=2,ep=2: grouped wgrad f32[6@ep,2] f32[6@ep,3] sizes=1,0,4 -> f32[3@ep,2,3]",
            "on x=256,y=256: reshard f32[64@x]+y -> f32[64@y]",
        })
     for (Style style : {Style::direct, Style::ring}) EXPECT_TRUE(right(parse_case(line), style));

@@ -49,13 +49,22 @@ inline Trial run(const Case& c, Backend& backend) {
   return t;
 }
 
-// The whole operand, its parts added up.
+// What parts make, from what those before made.
+inline void combine(const Spec& spec, bool first, double part, double& all) {
+  if (spec.reduction == Reduce::sum) all = first ? part : all + part;
+  if (spec.reduction == Reduce::max) all = first || part > all ? part : all;
+  if (spec.reduction == Reduce::min) all = first || part < all ? part : all;
+}
+
+// The whole operand, its parts combined.
 inline std::vector<double> whole(const Trial& t, int which) {
-  const std::int64_t n = elements(t.c.op.operands[which]);
-  std::vector<double> sums(n, 0);
+  const Spec& spec = t.c.op.operands[which];
+  const std::int64_t n = elements(spec);
+  std::vector<double> all(n, 0);
   for (std::int64_t i = 0; i < elements(t.operands[which].shape); ++i)
-    sums[i % n] += value(t.operands[which], i);
-  return sums;
+    combine(spec, i < n, value(t.operands[which], i), all[i % n]);
+  for (double& each : all) each /= static_cast<double>(axes_size(t.c.mesh, spec.averaged));
+  return all;
 }
 
 inline std::int64_t group_of(const std::vector<std::vector<std::int64_t>>& sizes, std::int64_t rows,
@@ -129,10 +138,13 @@ inline std::string fault(const Trial& t) {
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (!brute::holds(c, to, device, all[i])) continue;
       if (next == values.size()) return "device " + std::to_string(device) + " has too few elements";
-      sums[{brute::digits(c.mesh, device, others), static_cast<std::int64_t>(i)}] += values[next++];
+      const auto [place, first] =
+          sums.try_emplace({brute::digits(c.mesh, device, others), static_cast<std::int64_t>(i)}, 0);
+      combine(to, first, values[next++], place->second);
     }
     if (next != values.size()) return "device " + std::to_string(device) + " has too many elements";
   }
+  for (auto& [place, sum] : sums) sum /= static_cast<double>(axes_size(c.mesh, to.averaged));
   for (const auto& [place, sum] : sums)
     if (!(sum == decode(to.dtype, encode(to.dtype, wanted[place.second]))))
       return "element " + std::to_string(place.second) + " of fibre " + std::to_string(place.first) + " is " +

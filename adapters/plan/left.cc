@@ -6,8 +6,7 @@
 namespace plumb {
 
 Spec left(const Mesh& mesh, const Spec& from, Rule rule) {
-  Spec whole = from;
-  whole.unfinished.clear();
+  const Spec whole = finished(from);
   if (axes_size(mesh, from.unfinished) == 1) return whole;
   std::vector<Spec> all;
   const AxisSet splits = roles(from, from).before;

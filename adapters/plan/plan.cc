@@ -1,25 +1,39 @@
 #include "adapters/plan/plan.h"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 
 #include "adapters/plan/compute.h"
 #include "adapters/plan/left.h"
 #include "adapters/plan/needs.h"
+#include "adapters/plan/slices.h"
 
 namespace plumb {
 namespace {
 
 using Route = std::vector<Spec>;
 
+// The target as it is planned: where it is newly averaged every device gets the value itself, so that no
+// part has to hold a multiple of it.
+Spec copied_where_averaged(const Spec& from, Spec to) {
+  const auto fresh = [&](AxisId axis) {
+    return std::ranges::count(to.averaged, axis) > 0 && std::ranges::count(from.unfinished, axis) == 0;
+  };
+  std::erase_if(to.unfinished, fresh);
+  return to;
+}
+
 std::vector<Leg> legs(const Case& c, const Route& route, Style style) {
   std::vector<Leg> all;
   for (std::size_t i = 0; i + 1 < route.size(); ++i) {
+    const Spec to = copied_where_averaged(route[i], route[i + 1]);
     if (style == Style::direct) {
-      all.push_back(direct(c.mesh, route[i], route[i + 1], c.rule));
+      all.push_back(direct(c.mesh, route[i], to, c.rule));
     } else {
-      for (Leg& leg : ring(c.mesh, route[i], route[i + 1], c.rule)) all.push_back(std::move(leg));
+      for (Leg& leg : ring(c.mesh, route[i], to, c.rule)) all.push_back(std::move(leg));
     }
+    all.back().to = route[i + 1];
   }
   return all;
 }
@@ -58,6 +72,8 @@ double sends(const Case& c, const Route& route, Style style) {
 }  // namespace
 
 Plan plan(const Case& c, Style style, double most) {
+  if (!c.sub.empty())
+    return in_every_slice(plan(slice_case(c), style, most / static_cast<double>(slices(c).size())), c);
   Plan p{.mesh = c.mesh,
          .rule = c.rule,
          .acc = c.acc,

@@ -50,7 +50,9 @@ struct Issued {
   std::int64_t in = 0, out = 0, moved = 0;
 };
 
-// From one layout to the next.
+// From one layout to the next. Parts are combined as `from` says, and where it averages, what was added up
+// is divided by the number of parts. Zeros stand for what leaves the value of `to` as it is: for a maximum
+// they are the least number.
 struct Leg {
   Spec from, to;
   bool stays = false;   // both layouts give every device the same block: nothing to do

@@ -73,6 +73,8 @@ Leg leg_of(const Spec& from, const Spec& to) {
 Leg all_reduce(const Mesh& mesh, const Spec& from, AxisId axis, Rule rule) {
   Spec to = from;
   std::erase(to.unfinished, axis);
+  std::erase(to.averaged, axis);
+  if (to.unfinished.empty()) to.reduction = Reduce::sum;
   Leg leg = leg_of(from, to);
   std::vector<Circle> circles;
   const std::int64_t n = mesh.axes[axis].size;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "adapters/protocol/fields.h"
 #include "reference/words/text.h"
@@ -33,7 +34,13 @@ void put_spec(Out out, const Mesh& mesh, const Spec& spec) {
   }
   fmt::format_to(out, R"(],"unfinished":)");
   put_axes(out, mesh, spec.unfinished);
-  fmt::format_to(out, R"(,{}"text":"{}"}})", spec.free ? R"("free":true,)" : "", print(mesh, spec));
+  if (spec.free) fmt::format_to(out, R"(,"free":true)");
+  if (spec.reduction != Reduce::sum) fmt::format_to(out, R"(,"reduction":"{}")", name(spec.reduction));
+  if (!spec.averaged.empty()) {
+    fmt::format_to(out, R"(,"averaged":)");
+    put_axes(out, mesh, spec.averaged);
+  }
+  fmt::format_to(out, R"(,"text":"{}"}})", print(mesh, spec));
 }
 
 void put_specs(Out out, const Mesh& mesh, const std::vector<Spec>& specs) {
@@ -102,6 +109,14 @@ DType dtype_from(const json& j, std::string_view what) {
   return *dtype;
 }
 
+// The value of an enum whose name() is `wanted`.
+template <class Enum>
+Enum named(std::initializer_list<Enum> values, const json& wanted, std::string_view what) {
+  for (Enum v : values)
+    if (name(v) == text(wanted, what)) return v;
+  throw Malformed(fmt::format("{}: unknown word \"{}\"", what, text(wanted, what)));
+}
+
 Spec spec_from(const Mesh& mesh, const json& j) {
   Spec spec{.dtype = dtype_from(field(j, "dtype"), "dtype"), .dims = {}, .unfinished = {}};
   const json& split = list(field(j, "split"), "split");
@@ -112,15 +127,11 @@ Spec spec_from(const Mesh& mesh, const json& j) {
   if (spec.dims.size() != split.size()) throw Malformed("shape and split differ in length");
   spec.unfinished = axes_named(mesh, field(j, "unfinished"), "unfinished");
   if (const json* free = optional_field(j, "free")) spec.free = truth(*free, "free");
+  if (const json* reduction = optional_field(j, "reduction"))
+    spec.reduction = named({Reduce::sum, Reduce::max, Reduce::min}, *reduction, "reduction");
+  if (const json* averaged = optional_field(j, "averaged"))
+    spec.averaged = axes_named(mesh, *averaged, "averaged");
   return spec;
-}
-
-// The value of an enum whose name() is `wanted`.
-template <class Enum>
-Enum named(std::initializer_list<Enum> values, const json& wanted, std::string_view what) {
-  for (Enum v : values)
-    if (name(v) == text(wanted, what)) return v;
-  throw Malformed(fmt::format("{}: unknown word \"{}\"", what, text(wanted, what)));
 }
 
 AxisRule rule_from(const json& j) {
@@ -167,7 +178,11 @@ std::string json_text(const Case& c) {
   fmt::memory_buffer text;
   const Out out(text);
   fmt::format_to(out, R"({{"mesh":)");
-  put_mesh(out, c.mesh);
+  put_mesh(out, program_mesh(c));
+  if (!c.sub.empty()) {
+    fmt::format_to(out, R"(,"parent":)");
+    put_mesh(out, c.mesh);
+  }
   fmt::format_to(out, ",");
   std::visit([&](const auto& kind) { put_kind(out, kind); }, c.op.kind);
   fmt::format_to(out, R"(,"operands":[)");
@@ -203,6 +218,15 @@ Mesh mesh_from_json(const json& j) {
 Case case_from_json(const json& j) {
   Case c;
   c.mesh = mesh_from_json(field(j, "mesh"));
+  if (const json* parent = optional_field(j, "parent")) {
+    const Mesh program = std::exchange(c.mesh, mesh_from_json(*parent));
+    for (const Axis& axis : program.axes) {
+      const auto same = std::ranges::find(c.mesh.axes, axis);
+      if (same == c.mesh.axes.end())
+        throw Malformed(fmt::format("parent: no axis \"{}\" of {}", axis.name, axis.size));
+      c.sub.push_back(static_cast<AxisId>(same - c.mesh.axes.begin()));
+    }
+  }
   c.op.kind = kind_from(j);
   for (const json& s : list(field(j, "operands"), "operands")) c.op.operands.push_back(spec_from(c.mesh, s));
   for (const json& s : list(field(j, "chain"), "chain")) c.op.chain.push_back(spec_from(c.mesh, s));

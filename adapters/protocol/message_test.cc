@@ -35,6 +35,8 @@ TEST(Message, ACaseSurvivesItsJson) {
            "on x=2,y=2: einsum bsh,bsf->hf bf16[4@x,2,8] bf16[4@x,2,8@y] -> f32[8,8@y]+x -> f32[8@x,8@y] "
            "fill=normal",
            "on x=2: einsum mk,kn->mn f32[8,4@x] f32[4@x,6] -> f32[8,6]?",
+           "on dp=2,pp=3,tp=2: reshard f32[8]+avg(dp.pp)+tp -> f32[8@tp]+avg(pp) -> f32[8]+max(dp)",
+           "on tp=2,dp=2 of dp=2,pp=2,tp=2 ids=3,1,0,2,7,6,5,4: reshard f32[8@dp]+tp -> f32[8@tp.dp]",
            "on ep=2: grouped wgrad bf16[8@ep,4] bf16[8@ep,6] sizes=1,2/0,4 -> f32[2,4,6]+ep",
            "on x=2: resolve first f32[8'a,8'-] rules=a:x,a:(x.y),b:(),b:[],c:[x],a:-",
            "on x=2: resolve first f32[] rules=",
@@ -56,6 +58,13 @@ TEST(Message, ACaseReadsAsThePageSays) {
   EXPECT_EQ(to_json(parse_case("on x=2: reshard f32[8@x] -> f32[8]?"))["chain"][0],
             json::parse(R"({"dtype":"f32","shape":[8],"split":[[]],"unfinished":[],"free":true,
                             "text":"f32[8]?"})"));
+  EXPECT_EQ(to_json(parse_case("on x=2,y=2: reshard f32[8]+avg(y)+x -> f32[8]+min(y)"))["operands"][0],
+            json::parse(R"({"dtype":"f32","shape":[8],"split":[[]],"unfinished":["y","x"],"averaged":["y"],
+                            "text":"f32[8]+avg(y)+x"})"));
+  const json sub = to_json(parse_case("on y=2 of x=2,y=2 ids=3,1,0,2: reshard f32[8]+max(y) -> f32[8@y]"));
+  EXPECT_EQ(sub["mesh"], json::parse(R"({"axes":[["y",2]]})"));
+  EXPECT_EQ(sub["parent"], json::parse(R"({"axes":[["x",2],["y",2]],"ids":[3,1,0,2]})"));
+  EXPECT_EQ(sub["operands"][0]["reduction"], "max");
   EXPECT_EQ(j["fill"], "cancel");
 }
 

@@ -27,11 +27,30 @@ class Parts(unittest.TestCase):
         self.assertEqual((c.ways(()), c.ways(("y",)), c.ways(("y", "x")), c.devices), (1, 3, 6, 6))
 
 
+class Submesh(unittest.TestCase):
+    def test_slices_and_parts_are_about_the_devices_of_the_whole_mesh(self):
+        c = Case({"mesh": {"axes": [["tp", 2], ["dp", 2]]}, "parent": {"axes": [["dp", 2], ["pp", 2], ["tp", 2]]},
+                  "op": "reshard", "operands": [], "chain": []})
+        self.assertEqual((c.devices, c.axes, c.sizes), (8, ("tp", "dp"), (2, 2)))
+        self.assertEqual(c.slices, [[0, 4, 1, 5], [2, 6, 3, 7]])
+        self.assertEqual(c.parts(("tp", "dp")), [0, 2, 0, 2, 1, 3, 1, 3])
+
+    def test_a_whole_mesh_is_one_slice(self):
+        self.assertEqual(case([["x", 2], ["y", 2]], ids=[3, 1, 0, 2]).slices, [[3, 1, 0, 2]])
+
+
 class Text(unittest.TestCase):
     def test_text_and_object_agree(self):
-        for text in ("f32[]", "f32[8]", "bf16[8@x.y,4]", "s8[0@x]+y.z", "f8e4m3[3,5@z]+x"):
+        for text in ("f32[]", "f32[8]", "bf16[8@x.y,4]", "s8[0@x]+y.z", "f8e4m3[3,5@z]+x", "f32[8]+max(x.y)",
+                     "f32[8@x]+min(y)", "f32[8]+avg(x.y)+z", "f32[8]+x+avg(y)+z", "f32[8]+max.avg"):
             s = Spec(parse_spec(text))
-            self.assertEqual(spec_text(s.dtype, s.shape, s.split, s.unfinished), text)
+            self.assertEqual(spec_text(s.dtype, s.shape, s.split, s.unfinished, s.reduction, s.averaged), text)
+
+    def test_reductions(self):
+        s = Spec(parse_spec("f32[8]+avg(x.y)+z"))
+        self.assertEqual((s.unfinished, s.averaged, s.reduction), (("x", "y", "z"), ("x", "y"), "sum"))
+        s = Spec(parse_spec("f32[8]+max(y)"))
+        self.assertEqual((s.unfinished, s.averaged, s.reduction), (("y",), (), "max"))
 
     def test_a_free_layout(self):
         self.assertTrue(Spec(parse_spec("f32[8,4]?")).free)

@@ -60,6 +60,8 @@ Capabilities capabilities_from(const json& j) {
   if (const json* f = optional_field(j, "max_devices")) c.max_devices = count(*f, "max_devices");
   if (const json* f = optional_field(j, "max_rank")) c.max_rank = count(*f, "max_rank");
   if (const json* f = optional_field(j, "rules")) c.rules = rules_from(*f);
+  if (const json* f = optional_field(j, "reductions")) c.reductions = texts(*f, "reductions");
+  if (const json* f = optional_field(j, "submesh")) c.submesh = truth(*f, "submesh");
   if (const json* f = optional_field(j, "acc")) c.acc = promise_from(*f, "acc");
   if (const json* f = optional_field(j, "wire")) c.wire = promise_from(*f, "wire");
   if (const json* f = optional_field(j, "tail"))
@@ -81,6 +83,10 @@ std::optional<std::string> spec_outside(const Capabilities& has_only, const Spec
   if (has_only.dtypes && !has(*has_only.dtypes, s.dtype)) return std::string(format(s.dtype).name);
   if (has_only.max_rank && std::ssize(s.dims) > *has_only.max_rank)
     return fmt::format("rank {}", s.dims.size());
+  if (!s.unfinished.empty()) {
+    const std::string reduction(s.averaged.empty() ? name(s.reduction) : "avg");
+    if (!has(has_only.reductions, reduction)) return "unfinished " + reduction;
+  }
   return std::nullopt;
 }
 
@@ -88,6 +94,7 @@ std::optional<std::string> reason_outside(const Capabilities& has_only, const Ca
   if (has_only.ops && !has(*has_only.ops, std::string(name(c.op)))) return std::string(name(c.op));
   if (has_only.max_devices && devices(c.mesh) > *has_only.max_devices)
     return fmt::format("{} devices", devices(c.mesh));
+  if (!has_only.submesh && !c.sub.empty()) return "a submesh";
   for (const auto* specs : {&c.op.operands, &c.op.chain})
     for (const Spec& s : *specs)
       if (auto reason = spec_outside(has_only, s)) return reason;

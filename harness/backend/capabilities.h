@@ -22,6 +22,8 @@ struct Capabilities {
   std::optional<std::vector<DType>> dtypes;
   std::optional<std::int64_t> max_devices, max_rank;
   std::vector<Rule> rules = {Rule::flat};
+  std::vector<std::string> reductions = {"sum"};  // what it makes of parts: sum, avg, max, min
+  bool submesh = false;                           // runs a program over some axes of a mesh, in every slice
   Promise acc, wire;
   bool tail_undefined = false;  // rows of a grouped result past the sum of the sizes
   bool plans_only = false;      // data=none: claims and a trace, no blocks

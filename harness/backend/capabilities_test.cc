@@ -22,30 +22,39 @@ TEST(Capabilities, ACaseOutsideThemIsUnsupportedForAReason) {
   const char* uneven = "on a=2,b=2: reshard f32[5@a.b] -> f32[5] nested";
   const char* even = "on a=2,b=2: reshard f32[8@a.b] -> f32[8] nested";
   const char* sum = "on x=2: reshard bf16[8]+x -> bf16[8]";
+  const char* most = "on x=2: reshard f32[8]+max(x) -> f32[8]";
+  const char* mean = "on x=2,y=2: reshard f32[8] -> f32[8]+avg(x)+y";
+  const char* part = "on x=2 of x=2,y=2: reshard f32[8@x] -> f32[8]";
   const char* move = "on x=2: reshard bf16[8@x] -> bf16[8]";
   const struct {
     const char *capabilities, *line, *reason;  // "" where the case is within
   } rows[] = {
-      {"{}",                                einsum, ""             },
-      {R"({"ops":["reshard"]})",            einsum, "einsum"       },
-      {R"({"ops":["reshard","einsum"]})",   einsum, ""             },
-      {R"({"dtypes":["f32"]})",             einsum, "bf16"         },
-      {R"({"dtypes":["bf16"]})",            einsum, "f32"          },
-      {R"({"dtypes":["f32","bf16"]})",      einsum, ""             },
-      {R"({"max_devices":1})",              einsum, "2 devices"    },
-      {R"({"max_devices":2})",              einsum, ""             },
-      {R"({"max_rank":1})",                 einsum, "rank 2"       },
-      {R"({"max_rank":2})",                 einsum, ""             },
-      {"{}",                                uneven, "nested splits"},
-      {"{}",                                even,   ""             }, // both rules cut it alike
-      {R"({"rules":["flat","nested"]})",    uneven, ""             },
-      {R"({"rules":["nested"]})",           uneven, ""             },
-      {R"({"acc":["f64"]})",                sum,    "acc=f32"      },
-      {R"({"acc":["f32"]})",                sum,    ""             },
-      {R"({"acc":["unspecified"]})",        sum,    ""             },
-      {R"({"wire":["f32"]})",               sum,    "wire=bf16"    },
-      {R"({"wire":["f32","unspecified"]})", sum,    ""             },
-      {R"({"acc":["f64"],"wire":[]})",      move,   ""             }, // nothing is summed
+      {"{}",                                einsum, ""              },
+      {R"({"ops":["reshard"]})",            einsum, "einsum"        },
+      {R"({"ops":["reshard","einsum"]})",   einsum, ""              },
+      {R"({"dtypes":["f32"]})",             einsum, "bf16"          },
+      {R"({"dtypes":["bf16"]})",            einsum, "f32"           },
+      {R"({"dtypes":["f32","bf16"]})",      einsum, ""              },
+      {R"({"max_devices":1})",              einsum, "2 devices"     },
+      {R"({"max_devices":2})",              einsum, ""              },
+      {R"({"max_rank":1})",                 einsum, "rank 2"        },
+      {R"({"max_rank":2})",                 einsum, ""              },
+      {"{}",                                uneven, "nested splits" },
+      {"{}",                                even,   ""              }, // both rules cut it alike
+      {R"({"rules":["flat","nested"]})",    uneven, ""              },
+      {R"({"rules":["nested"]})",           uneven, ""              },
+      {R"({"acc":["f64"]})",                sum,    "acc=f32"       },
+      {R"({"acc":["f32"]})",                sum,    ""              },
+      {R"({"acc":["unspecified"]})",        sum,    ""              },
+      {"{}",                                most,   "unfinished max"},
+      {R"({"reductions":["sum","max"]})",   most,   ""              },
+      {R"({"reductions":["sum","max"]})",   mean,   "unfinished avg"},
+      {R"({"reductions":["sum","avg"]})",   mean,   ""              },
+      {"{}",                                part,   "a submesh"     },
+      {R"({"submesh":true})",               part,   ""              },
+      {R"({"wire":["f32"]})",               sum,    "wire=bf16"     },
+      {R"({"wire":["f32","unspecified"]})", sum,    ""              },
+      {R"({"acc":["f64"],"wire":[]})",      move,   ""              }, // nothing is summed
   };
   for (const auto& row : rows) {
     const auto unsupported = outside(capabilities(row.capabilities), parse_case(row.line));

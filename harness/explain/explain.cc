@@ -1,6 +1,7 @@
 #include "harness/explain/explain.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "reference/bytes/bytes.h"
 #include "reference/fill/fill.h"
@@ -57,6 +58,16 @@ std::string explain_resolve(const Case& c) {
   return text + spec_section(laid_out, "result", *r.spec);
 }
 
+std::string program_in_words(const Case& c) {
+  if (c.sub.empty()) return "";
+  std::string text =
+      fmt::format("\nprogram: over {}, run by {} slices", print(program_mesh(c)), slices(c).size());
+  constexpr std::size_t shown = 4;
+  for (std::size_t i = 0; i < slices(c).size() && i < shown; ++i)
+    text += fmt::format("{} {}", i ? ";" : ":", fmt::join(slices(c)[i], ","));
+  return text + (slices(c).size() > shown ? "; ..." : "");
+}
+
 std::string words_in_force(const Case& c) {
   return fmt::format("uneven splits {}, acc={} wire={} fill={} seed={}", name(c.rule), format(c.acc).name,
                      format(c.wire).name, name(c.fill), c.seed);
@@ -67,8 +78,8 @@ std::string words_in_force(const Case& c) {
 std::string explain(const Case& c) {
   if (is_resolve(c)) return explain_resolve(c);
   std::string text = print(c) + '\n';
-  text += fmt::format("\nmesh: {}\n{}: {}\nwords: {}\n", mesh_in_words(c.mesh), name(c.op),
-                      meaning_in_words(c), words_in_force(c));
+  text += fmt::format("\nmesh: {}{}\n{}: {}\nwords: {}\n", mesh_in_words(c.mesh), program_in_words(c),
+                      name(c.op), meaning_in_words(c), words_in_force(c));
   const std::vector<std::string> names = roles(c);
   for (std::size_t i = 0; i < c.op.operands.size(); ++i) text += spec_section(c, names[i], c.op.operands[i]);
   for (std::size_t i = 0; i + 1 < c.op.chain.size(); ++i)

@@ -87,7 +87,8 @@ std::string reshard_in_words(const Case& c) {
   for (AxisId axis : c.op.operands[0].unfinished)
     if (std::ranges::count(result(c).unfinished, axis) == 0) finished.push_back(axis);
   if (finished.empty()) return "the same array, laid out anew";
-  return fmt::format("the sum over {} is finished, and the array laid out anew", joined(c.mesh, finished));
+  return fmt::format("the {} over {} is finished, and the array laid out anew",
+                     name(c.op.operands[0].reduction), joined(c.mesh, finished));
 }
 
 }  // namespace
@@ -104,8 +105,12 @@ std::string layout_in_words(const Case& c, const Spec& spec) {
     text += fmt::format("dimension {}: {}\n", d, dimension(c, spec.dims[d]));
   if (spec.dims.empty()) text += "a scalar\n";
   if (!spec.unfinished.empty())
-    text += fmt::format("an unfinished sum over {}: {} parts\n", joined(c.mesh, spec.unfinished),
-                        parts(c.mesh, spec));
+    text += fmt::format("an unfinished {} over {}: {} parts{}\n", name(spec.reduction),
+                        joined(c.mesh, spec.unfinished), parts(c.mesh, spec),
+                        spec.averaged.empty()
+                            ? ""
+                            : fmt::format(", divided by the {} over {}", axes_size(c.mesh, spec.averaged),
+                                          joined(c.mesh, spec.averaged)));
   if (const auto rest = copies(c.mesh, spec); !rest.empty())
     text += fmt::format("copied over {}: {} copies\n", joined(c.mesh, rest), axes_size(c.mesh, rest));
   return text;

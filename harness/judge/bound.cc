@@ -66,6 +66,7 @@ DType promised(DType asked, bool unspecified, DType of_result) {
 std::optional<Bound> bound_of(const Wanted& wanted, const Outcome& outcome, const Declared& declared) {
   const Case& c = wanted.c;
   if (!sums(c.op) || format(c.op.operands[0].dtype).integer) return std::nullopt;
+  if (c.op.operands[0].reduction != Reduce::sum) return std::nullopt;  // nothing rounds
   const DType dtype = result(c).dtype;
   const DType acc = promised(c.acc, declared.acc_unspecified, dtype);
   const DType wire = promised(c.wire, declared.wire_unspecified, dtype);

@@ -4,6 +4,7 @@
 
 #include "harness/judge/summed.h"
 #include "reference/meaning/meaning.h"
+#include "reference/words/text.h"
 
 namespace plumb {
 namespace {
@@ -22,10 +23,47 @@ bool explains(const Wanted& wanted, const std::vector<AxisId>& chosen, const std
 
 }  // namespace
 
+namespace {
+
+// The case with its operand's parts reduced in another way, and how to say it.
+struct Other {
+  std::string text;
+  Case c;
+};
+
+std::vector<Other> other_reductions(const Case& c) {
+  std::vector<Other> all;
+  const Spec& own = c.op.operands[0];
+  if (!is_reshard(c) || own.unfinished.empty()) return all;
+  const auto add = [&](std::string text, Reduce reduction, const std::vector<AxisId>& averaged) {
+    if (reduction == own.reduction && axes_size(c.mesh, averaged) == axes_size(c.mesh, own.averaged)) return;
+    all.push_back({std::move(text), c});
+    Spec& spec = all.back().c.op.operands[0];
+    spec.reduction = reduction, spec.averaged = averaged;
+  };
+  add("the parts are added up", Reduce::sum, {});
+  add("the parts are divided by the number of all of them", Reduce::sum, own.unfinished);
+  add("the largest part is taken", Reduce::max, {});
+  add("the smallest part is taken", Reduce::min, {});
+  return all;
+}
+
+bool reduced_so(const Wanted& wanted, const Other& other, const std::vector<Held>& held) {
+  const Tensor whole = evaluate(other.c, wanted.operands);
+  Differences differences;
+  for (const Held& block : held)
+    compare({wanted.c, wanted.operands, whole, wanted.certificate}, block, nullptr, differences);
+  return differences.place.elements == 0;
+}
+
+}  // namespace
+
 std::string cause(const Wanted& wanted, const std::vector<Held>& held) {
   // Beyond these sizes an explanation would cost more than the verdict.
   constexpr std::size_t most_axes = 6;
   constexpr std::size_t most_work = std::size_t{1} << 30;
+  for (const Other& other : other_reductions(wanted.c))
+    if (reduced_so(wanted, other, held)) return other.text;
   const std::vector<AxisId> axes = summed_axes(wanted.c.op);
   if (axes.size() > most_axes) return "";
   for (std::size_t set = 1; set < std::size_t{1} << axes.size(); ++set) {
@@ -38,7 +76,8 @@ std::string cause(const Wanted& wanted, const std::vector<Held>& held) {
       }
     const std::size_t count = axes_size(wanted.c.mesh, chosen);
     if (count == 1 || count * wanted.whole.bytes.size() > most_work) continue;
-    if (explains(wanted, chosen, held)) return fmt::format("the sum over {} is left unfinished", names);
+    if (explains(wanted, chosen, held))
+      return fmt::format("the {} over {} is left unfinished", name(wanted.c.op.operands[0].reduction), names);
   }
   return "";
 }

@@ -53,9 +53,8 @@ Case as_claimed(const Case& c, const Outcome& outcome) {
   if (!result(c).free) return c;
   std::optional<Spec> claimed = claimed_spec(c, outcome);
   if (!claimed || !impossible(c, *claimed).empty()) return c;
-  claimed->unfinished.clear();  // over axes of one device
   Case known = c;
-  known.op.chain.back() = std::move(*claimed);
+  known.op.chain.back() = finished(std::move(*claimed));  // over axes of one device
   return known;
 }
 

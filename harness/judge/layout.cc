@@ -51,6 +51,11 @@ std::optional<Fact> claimed_spec_fact(const Case& c, const Outcome& outcome, con
   if (without_unit_axes(c.mesh, claimed.unfinished) != without_unit_axes(c.mesh, asked.unfinished))
     return misplaced(
         fmt::format("claims {}: other sums are left unfinished than in {}", claim, print(c.mesh, asked)));
+  if (parts(c.mesh, asked) > 1 &&
+      (claimed.reduction != asked.reduction ||
+       without_unit_axes(c.mesh, claimed.averaged) != without_unit_axes(c.mesh, asked.averaged)))
+    return misplaced(fmt::format("claims {}: its parts are reduced in another way than in {}", claim,
+                                 print(c.mesh, asked)));
   for (std::int64_t device = 0; device < devices(c.mesh); ++device)
     if (!same(plumb::block(c.mesh, claimed, c.rule, device), plumb::block(c.mesh, asked, c.rule, device)))
       return misplaced(fmt::format("claims {}, asked was {}", claim, print(c.mesh, asked)));

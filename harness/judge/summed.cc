@@ -29,6 +29,21 @@ void keep_only(Tensor& tensor, std::size_t dim, const std::vector<char>& keep) {
     if (!keep[at / inner % size]) std::memset(tensor.bytes.data() + at, 0, inner);
 }
 
+// What is as good as no part: zero for a sum, for a maximum less than any number.
+std::uint64_t no_part(DType dtype, Reduce reduction) {
+  if (reduction == Reduce::sum) return encode(dtype, 0);
+  return encode(dtype, reduction == Reduce::max ? -format(dtype).largest : format(dtype).largest);
+}
+
+// Leaves of the parts those that are in `keep`.
+void take_away(Tensor& parts, Reduce reduction, const std::vector<char>& keep) {
+  const std::int64_t size = strides(parts.shape)[0], bytes = format(parts.dtype).bytes;
+  const std::uint64_t none = no_part(parts.dtype, reduction);
+  for (std::int64_t p = 0; p < std::ssize(keep); ++p)
+    for (std::int64_t i = 0; i < size && !keep[p]; ++i)
+      store(parts.dtype, parts.bytes.data() + (p * size + i) * bytes, none);
+}
+
 // Which indices of a cut along `axes` belong to devices at the coordinates of `device` along `chosen`.
 std::vector<char> pieces_of(const Case& c, const std::vector<AxisId>& axes, const std::vector<AxisId>& chosen,
                             std::int64_t device) {
@@ -61,7 +76,8 @@ std::vector<Tensor> seen(const Wanted& wanted, const std::vector<AxisId>& chosen
   std::vector<Tensor> operands = wanted.operands;
   for (std::size_t i = 0; i < operands.size(); ++i)
     if (!c.op.operands[i].unfinished.empty())
-      keep_only(operands[i], 0, pieces_of(c, c.op.operands[i].unfinished, chosen, device));
+      take_away(operands[i], c.op.operands[i].reduction,
+                pieces_of(c, c.op.operands[i].unfinished, chosen, device));
   for (const Contracted& at : contracted_in_both(c.op)) {
     const Spec& spec = c.op.operands[at.operand];
     const Dim& dim = spec.dims[at.dim];

@@ -1,6 +1,7 @@
 // A case with an honest answer, for the tests of the judge.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -28,8 +29,13 @@ struct Trial {
     for (std::int64_t device = 0; device < devices(c.mesh); ++device) {
       const Slice slice = block(c.mesh, result(c), c.rule, device);
       std::vector<std::byte>& bytes = memory.emplace_back(elements(slice) * size);
-      // Of an unfinished result the first part is the value and the others are zero.
-      if (part(c.mesh, result(c), device) == 0)
+      // Of a sum the first part is the value and the others are zero; of a mean, a maximum or a minimum all
+      // are the value.
+      std::vector<AxisId> summed;
+      for (AxisId axis : result(c).unfinished)
+        if (result(c).reduction == Reduce::sum && std::ranges::count(result(c).averaged, axis) == 0)
+          summed.push_back(axis);
+      if (coordinate(c.mesh, summed, device) == 0)
         cut(whole.shape, slice, whole.bytes.data(), bytes.data(), size);
       Block b{device, 0, static_cast<std::uint64_t>(device), bytes.size(), std::nullopt};
       if (parts(c.mesh, result(c)) == 1) {

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <map>
 
-#include "reference/exact/exact.h"
+#include "reference/meaning/meaning.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -72,7 +72,7 @@ Held finished(const Case& c, std::vector<Held> parts) {
   const std::size_t size = stacked.bytes.size() / parts.size();
   for (std::size_t p = 0; p < parts.size(); ++p)
     std::memcpy(stacked.bytes.data() + p * size, (p == 0 ? sum : parts[p]).bytes.data(), size);
-  sum.bytes = sum_parts(stacked, result(c).dtype).bytes;
+  sum.bytes = finish(c.mesh, result(c), stacked, result(c).dtype).bytes;
   return sum;
 }
 

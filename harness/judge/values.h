@@ -18,7 +18,7 @@ struct Differences {
 // wanted ones.
 bool compare(const Wanted&, const Held&, const Bound*, Differences&);
 
-// The finished block of a fibre of an unfinished result: the exact sum of its parts, rounded once.
+// The finished block of a fibre of an unfinished result: what its parts make, rounded once.
 Held finished(const Case&, std::vector<Held> parts);
 
 // `leaked` where a differing element is NaN, or all that differ are -1; else `wrong`; nothing where none

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <utility>
 
 #include "reference/words/enumerate.h"
 #include "reference/words/text.h"
@@ -11,7 +12,16 @@
 namespace plumb {
 namespace {
 
-enum class Star { none, finished, any };
+enum class Star { none, finished, sum, avg, max, min };
+
+// What follows a spec, and the stars that it stands for: finished layouts, and those unfinished in a way.
+constexpr std::pair<std::string_view, Star> stars[] = {
+    {"+avg*", Star::avg     },
+    {"+max*", Star::max     },
+    {"+min*", Star::min     },
+    {"+*",    Star::sum     },
+    {"*",     Star::finished},
+};
 
 // A line with its stars taken out; stars[i] is what stood behind its i-th spec.
 struct Bare {
@@ -32,10 +42,8 @@ Bare without_stars(std::string_view line) {
     bare.words.push_back(word);
     if (word.find('[') != word.npos && !word.starts_with("rules=")) {
       Star star = Star::none;
-      if (word.ends_with("+*"))
-        star = Star::any, word.remove_suffix(2);
-      else if (word.ends_with("*"))
-        star = Star::finished, word.remove_suffix(1);
+      const auto found = std::ranges::find_if(stars, [&](const auto& s) { return word.ends_with(s.first); });
+      if (found != std::end(stars)) star = found->second, word.remove_suffix(found->first.size());
       bare.stars.push_back(star);
     }
     bare.line.append(word);
@@ -76,15 +84,31 @@ double specs(double axes, double rank, bool unfinished) {
   return all;
 }
 
-std::vector<Spec> choices(const Mesh& mesh, const Spec& spec, Star star, std::string_view line) {
+// Every layout on the mesh of the program, its axes called as those of the whole mesh are.
+std::vector<Spec> layouts(const Case& c, const Spec& spec, Star star) {
+  std::vector<Spec> all = all_specs(program_mesh(c), spec.dtype, shape(spec), star != Star::finished);
+  for (Spec& one : all) {
+    if (!c.sub.empty()) one = renamed(std::move(one), c.sub);
+    if (one.unfinished.empty()) continue;
+    if (star == Star::avg) one.averaged = one.unfinished;
+    one.reduction = star == Star::max ? Reduce::max : star == Star::min ? Reduce::min : Reduce::sum;
+  }
+  return all;
+}
+
+std::vector<Spec> choices(const Case& c, const Spec& spec, Star star, std::string_view line) {
   if (star == Star::none) return {spec};
   const bool bare = spec.unfinished.empty() &&
                     std::ranges::all_of(spec.dims, [](const Dim& dim) { return dim.axes.empty(); });
-  if (!bare) throw bad_input("a spec with a star names no axes", line, line.find('*'));
-  const auto axes = static_cast<double>(mesh.axes.size()), rank = static_cast<double>(spec.dims.size());
-  if (const double n = specs(axes, rank, star == Star::any); n > most_specs)
+  if (!bare || spec.free) throw bad_input("a spec with a star names no axes", line, line.find('*'));
+  if (star > Star::sum && (!is_reshard(c) || (star == Star::avg && format(spec.dtype).integer)))
+    throw bad_input("expected * or +*: a product is a sum, and integers do not average", line,
+                    line.find('*'));
+  const auto axes = static_cast<double>(program_mesh(c).axes.size()),
+             rank = static_cast<double>(spec.dims.size());
+  if (const double n = specs(axes, rank, star != Star::finished); n > most_specs)
     throw bad_input(fmt::format("these are {:.3g} layouts, too many to list", n), line, line.find('*'));
-  return all_specs(mesh, spec.dtype, shape(spec), star == Star::any);
+  return layouts(c, spec, star);
 }
 
 Pattern pattern(const std::string& line, const Bare& bare, std::string_view whole) {
@@ -98,9 +122,14 @@ Pattern pattern(const std::string& line, const Bare& bare, std::string_view whol
   std::size_t i = 0;
   assert(bare.stars.size() == p.like.op.operands.size() + p.like.op.chain.size());
   for (const Spec& spec : p.like.op.operands)
-    p.operands.push_back(choices(p.like.mesh, spec, bare.stars[i++], whole));
-  for (const Spec& spec : p.like.op.chain)
-    p.chain.push_back(choices(p.like.mesh, spec, bare.stars[i++], whole));
+    p.operands.push_back(choices(p.like, spec, bare.stars[i++], whole));
+  for (const Spec& spec : p.like.op.chain) p.chain.push_back(choices(p.like, spec, bare.stars[i++], whole));
+  // The last layout of a star leaves every axis unfinished.
+  for (std::size_t k = 0; k < p.chain.size() && is_reshard(p.like); ++k) {
+    const std::vector<Spec>& before = k == 0 ? p.operands.back() : p.chain[k - 1];
+    if (!reduced_alike(before.back(), p.chain[k].back()))
+      throw bad_input("an axis that stays unfinished keeps its reduction", whole, whole.find('*'));
+  }
   __int128 n = 1;
   for (const auto* lists : {&p.operands, &p.chain})
     for (const auto& list : *lists)

@@ -32,6 +32,28 @@ std::string complaint(std::string_view pattern) {
   return "";
 }
 
+TEST(Pattern, StarsOfOtherReductionsAndOfASubmesh) {
+  const auto lines = [](const char* pattern) {
+    std::vector<std::string> all;
+    const Pattern p = parse_pattern(pattern).at(0);
+    for (std::int64_t n = 0; n < count(p); ++n) {
+      all.push_back(print(nth(p, n)));
+      EXPECT_EQ(print(parse_case(all.back())), all.back());
+    }
+    return all;
+  };
+  EXPECT_EQ(
+      lines("on x=2: reshard f32[8]+max* -> f32[8]"),
+      (std::vector<std::string>{"on x=2: reshard f32[8] -> f32[8]", "on x=2: reshard f32[8@x] -> f32[8]",
+                                "on x=2: reshard f32[8]+max(x) -> f32[8]"}));
+  EXPECT_EQ(lines("on y=2 of x=2,y=2: reshard f32[8]+avg* -> f32[8@y]").back(),
+            "on y=2 of x=2,y=2: reshard f32[8]+avg(y) -> f32[8@y]");
+  EXPECT_EQ(lines("on x=2,y=2: reshard f32[8]+min* -> f32[8]+min*").size(), 100U);
+  EXPECT_THROW(parse_pattern("on x=2: reshard f32[8]+min* -> f32[8]+max*"), BadInput);
+  EXPECT_THROW(parse_pattern("on x=2: reshard s32[8]+avg* -> s32[8]"), BadInput);
+  EXPECT_THROW(parse_pattern("on x=2: einsum k,k-> f32[8]+max* f32[8] -> f32[]"), BadInput);
+}
+
 TEST(Pattern, ALineIsItself) {
   const char* line = "on x=2,y=2: reshard f32[5@x.y] -> f32[5@y] -> f32[5] nested acc=f64 seed=3";
   EXPECT_THAT(lines(line), ElementsAre(line));

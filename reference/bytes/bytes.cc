@@ -68,6 +68,11 @@ std::vector<std::int64_t> fewest_bytes(const Case& c) {
 }
 
 BestKnown best_known(const Case& c) {
+  if (!c.sub.empty()) {
+    const std::int64_t n = std::ssize(slices(c));
+    const BestKnown one = best_known(slice_case(c));
+    return {n * one.bytes, fmt::format("in each of {} slices, {}", n, one.family)};
+  }
   if (!is_reshard(c)) return best_product(c);
   return result(c).free ? best_free_reshard(c) : best_reshard(c);
 }

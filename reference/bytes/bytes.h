@@ -28,6 +28,7 @@ std::vector<std::int64_t> fewest_bytes(const Case&);
 //   einsum, grouped   each axis splits a dimension of the product that it splits in an operand or the
 //             result (or the parts of an unfinished operand), or repeats it; operands are resharded to
 //             this split, the result from it
+//   a submesh       the cheapest plan of one slice, in every slice: they do not know each other
 //   a free result   the work may be split by any of its dimensions. It is left where it was made, or,
 //             where it was made as a sum, in the cheapest layout in which each axis of the sum, and each
 //             idle one, splits one of its dimensions or none

@@ -53,10 +53,11 @@ std::string of_reshard(const Case& c) {
 
 std::string of_product(const Case& c) {
   const Words letters = words(c.op);
+  const Case one = slice_case(c);
   return fmt::format(
       "a product has no bound; its yardstick is the cheapest of {} plans, in which each axis splits\n"
       "a letter of {},{}->{} that it splits in a spec of the case, or repeats the work\n",
-      splits(c, letters).size(), letters[0], letters[1], letters[2]);
+      splits(one, letters).size(), letters[0], letters[1], letters[2]);
 }
 
 }  // namespace

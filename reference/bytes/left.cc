@@ -23,17 +23,16 @@ std::vector<AxisId> idle_axes(const Mesh& mesh, const Spec& spec) {
 }  // namespace
 
 std::vector<Spec> layouts_left(const Mesh& mesh, const Spec& made) {
-  Spec finished = made;
-  finished.unfinished.clear();
-  if (parts(mesh, made) == 1) return {finished};
+  const Spec whole = finished(made);
+  if (parts(mesh, made) == 1) return {whole};
   const std::vector<AxisId> idle = idle_axes(mesh, made);
-  std::vector<Spec> all{finished};
+  std::vector<Spec> all{whole};
   for (std::size_t i = 0; i < idle.size(); ++i) {
     std::vector<Spec> longer;
-    for (std::size_t d = 0; d <= finished.dims.size(); ++d)
+    for (std::size_t d = 0; d <= whole.dims.size(); ++d)
       for (const Spec& spec : all) {
         longer.push_back(spec);
-        if (d < finished.dims.size()) longer.back().dims[d].axes.push_back(idle[i]);
+        if (d < whole.dims.size()) longer.back().dims[d].axes.push_back(idle[i]);
       }
     if (longer.size() > most_layouts) break;
     all = std::move(longer);

@@ -44,4 +44,13 @@ void matmul(const Matrix& a, const Matrix& b, DType acc, const MutableMatrix& c)
 // [P, n...] -> [n...]: the sum over the leading dimension, rounded once to `out`; integers wrap.
 Tensor sum_parts(const Tensor& parts, DType out);
 
+// The same sum divided by n > 0, rounded once (to f64 perhaps the other neighbour of a near tie). For
+// floating point.
+Tensor mean_parts(const Tensor& parts, std::int64_t n, DType out);
+
+// [P, n...] -> [n...], P > 0: the largest or smallest over the leading dimension, in its own bits; NaN
+// where a part is NaN; +0 is larger than -0.
+enum class Extreme : std::uint8_t { largest, smallest };
+Tensor extreme_parts(const Tensor& parts, Extreme);
+
 }  // namespace plumb

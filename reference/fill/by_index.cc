@@ -9,7 +9,7 @@
 namespace plumb {
 namespace {
 
-enum Purpose : std::uint64_t { kElement = 1, kPart };
+enum Purpose : std::uint64_t { kElement = 1, kPart, kWinner };
 
 std::uint64_t part_key(const Recipe& r, const Run& run) {
   return mix(key(r.seed, run.operand, kPart) + kGolden * static_cast<std::uint64_t>(run.part));
@@ -62,6 +62,33 @@ void write_run(const Recipe& r, const Addends& a, const Run& run, std::byte* out
   emit(r.sources[run.operand].dtype, run.count, out, [=, p = run.part, begin = run.begin](std::int64_t i) {
     const std::uint64_t h = mix(base + kGolden * static_cast<std::uint64_t>(begin + i)), u = remix(h, part);
     return static_cast<double>(sign_of(u) * share(s, h, p, u)) * unit;
+  });
+}
+
+namespace {
+
+// A number from [-most, top - 1] but zero, where -most < top <= most and top is not 0.
+std::int64_t less_than(std::int64_t top, std::int64_t most, std::uint64_t random) {
+  if (top < 0) return top - 1 - below(random, most + top);
+  const std::int64_t n = below(random, most + top - 1) - most;
+  return n < 0 ? n : n + 1;
+}
+
+}  // namespace
+
+void write_run(const Recipe& r, const Contest& c, const Run& run, std::byte* out) {
+  const std::uint64_t base = key(r.seed, run.operand, kElement), part = part_key(r, run);
+  const std::uint64_t turns = key(r.seed, run.operand, kWinner);
+  const double unit = std::ldexp(static_cast<double>(c.unit.factor), c.unit.exponent) * (c.largest ? 1 : -1);
+  emit(r.sources[run.operand].dtype, run.count, out, [&](std::int64_t i) {
+    const std::int64_t element = run.begin + i, round = element / c.parts;
+    const std::int64_t winner =
+        (element + below(mix(turns + kGolden * static_cast<std::uint64_t>(round)), c.parts)) % c.parts;
+    const std::uint64_t h = mix(base + kGolden * static_cast<std::uint64_t>(element));
+    const bool negative = (h & 1) != 0 && c.most > 1;
+    const std::int64_t top =
+        negative ? -1 - below(remix(h, base), c.most - 1) : 1 + below(remix(h, base), c.most);
+    return static_cast<double>(run.part == winner ? top : less_than(top, c.most, remix(h, part))) * unit;
   });
 }
 

@@ -16,6 +16,7 @@ struct Run {
 void write_run(const Recipe&, const Provenance&, const Run&, std::byte* out);
 void write_run(const Recipe&, const Normal&, const Run&, std::byte* out);
 void write_run(const Recipe&, const Addends&, const Run&, std::byte* out);
+void write_run(const Recipe&, const Contest&, const Run&, std::byte* out);
 void write_run(const Recipe&, const Wrapping&, const Run&, std::byte* out);
 
 }  // namespace plumb

@@ -67,7 +67,19 @@ Certificate describe(const Case& c, const Recipe&, const Addends& a) {
   std::string text =
       fmt::format("any split: sum of {} parts, {} of them nonzero: sum |part| <= {} <= {} units{}; {}",
                   a.shares.parts, a.shares.active, mass(a.shares), most, unit_text(a.unit), capacities(c));
+  if (const std::int64_t n = axes_size(c.mesh, c.op.operands[0].averaged); n > 1)
+    text += fmt::format("; every part is a multiple of {}: so are their sums, and the mean is exact", n);
   return {Scope::any_split, std::move(text)};
+}
+
+Certificate describe(const Case& c, const Recipe& r, const Contest& all) {
+  if (!all.unit.exists) return no_unit();
+  return {
+      Scope::any_split,
+      fmt::format("any split: the {} of {} parts, {} of which win somewhere; every part is one of {} "
+                  "values{} that the formats hold; {}",
+                  all.largest ? "largest" : "smallest", all.parts, std::min(all.parts, r.sources[0].elements),
+                  2 * all.most, unit_text(all.unit), capacities(c))};
 }
 
 Certificate describe(const Case& c, const Recipe&, const Product& p) {

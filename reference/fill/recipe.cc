@@ -37,6 +37,13 @@ Addends addends(const Case& c, const Source& source) {
   return a;
 }
 
+Contest contest(const Case& c, const Source& source) {
+  Contest all{source.parts, 1, c.op.operands[0].reduction == Reduce::max, unit(c)};
+  if (!all.unit.exists) all.unit = {1, 0, false};
+  all.most = capacity({c.acc, c.wire, source.dtype}) / all.unit.factor;
+  return all;
+}
+
 }  // namespace
 
 Recipe recipe(const Case& c) {
@@ -47,6 +54,8 @@ Recipe recipe(const Case& c) {
   const bool movable_only = c.op.operands[0].dtype == DType::e8m0;
   if (c.fill == Fill::provenance || movable_only)
     r.data = provenance(c, r.sources[0]);
+  else if (c.op.operands[0].reduction != Reduce::sum)
+    r.data = contest(c, r.sources[0]);
   else if (c.fill == Fill::normal && !format(r.sources[0].dtype).integer)
     r.data = Normal{};
   else if (wraps(c))

@@ -39,6 +39,15 @@ struct Addends {
   Unit unit;
 };
 
+// The parts of a maximum or minimum, integers in units: of each element another part wins, each of them
+// once in as many elements as there are parts. All others are less (or more), none is zero, and every
+// second winner is on the wrong side of zero: less than it where the largest wins.
+struct Contest {
+  std::int64_t parts = 1, most = 1;  // magnitudes are 1 to most
+  bool largest = true;
+  Unit unit;
+};
+
 // Integers that wrap: every word but zero, times 2^shift. In a product those of the second operand are
 // odd, so that no term is zero modulo the result. The parts of an operand of a product must not wrap,
 // for their sum is not taken modulo anything: they share the range.
@@ -53,7 +62,7 @@ struct Wrapping {
 struct Recipe {
   std::uint64_t seed = 0;
   std::vector<Source> sources;
-  std::variant<Provenance, Normal, Addends, Wrapping, Product> data;
+  std::variant<Provenance, Normal, Addends, Contest, Wrapping, Product> data;
 };
 Recipe recipe(const Case&);
 

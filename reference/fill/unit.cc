@@ -43,8 +43,12 @@ std::int64_t evenness_on_the_way(const Case& c) {
   return even;
 }
 
+// What is averaged must be a multiple of the number of parts, and the mean still be as even as it has to.
 std::int64_t evenness(const Case& c) {
-  return least_common(parts(c.mesh, result(c)), evenness_on_the_way(c));
+  const __int128 even =
+      static_cast<__int128>(least_common(parts(c.mesh, result(c)), evenness_on_the_way(c))) *
+      axes_size(c.mesh, c.op.operands[0].averaged);
+  return even > kMost ? kMost : static_cast<std::int64_t>(even);
 }
 
 }  // namespace

@@ -13,10 +13,11 @@ namespace plumb {
 std::int64_t capacity(DType);
 std::int64_t capacity(std::initializer_list<DType>);  // the least of them
 
-// Every value that is summed is a multiple of factor * 2^exponent, and that of the number of parts of the
-// result, and of those of a constraint on the way that are not the operands' own: an even split rounds
-// nothing. A power of two more keeps all values normal numbers. Powers of two cost a floating-point format
-// no digits: they stand in the exponent. Where the formats of the case have no room, `exists` is false.
+// Every value that is summed is a multiple of factor * 2^exponent, and that of the number of parts that
+// are averaged times that of the parts of the result, and of those of a constraint on the way that are not
+// the operands' own: an even split rounds nothing. A power of two more keeps all values normal numbers.
+// Powers of two cost a floating-point format no digits: they stand in the exponent. Where the formats of the
+// case have no room, `exists` is false.
 struct Unit {
   std::int64_t factor = 1;
   int exponent = 0;

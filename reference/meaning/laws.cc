@@ -153,6 +153,15 @@ Tensor deal(const Layout& layout, const Tensor& whole, std::mt19937_64& random) 
   std::vector<std::int64_t> sizes = whole.shape;
   sizes.insert(sizes.begin(), count);
   Tensor dealt = zeros(DType::s32, sizes);
+  if (layout.spec.reduction != Reduce::sum) {
+    for (std::int64_t i = 0; i < n * count; ++i) {
+      const auto value = static_cast<std::int32_t>(bits(whole, i % n));
+      const auto less = i / n == i % count ? 0 : 1 + static_cast<std::int32_t>(random() % 1000);
+      store(DType::s32, dealt.bytes.data() + 4 * i,
+            static_cast<std::uint32_t>(layout.spec.reduction == Reduce::max ? value - less : value + less));
+    }
+    return dealt;
+  }
   for (std::int64_t i = 0; i < n; ++i) {
     auto rest = static_cast<std::uint32_t>(bits(whole, i));
     for (std::int64_t p = 1; p < count; ++p) {

@@ -102,6 +102,59 @@ TEST(Law, HoldsUnderPermutedDeviceIds) {
   EXPECT_EQ(faults.count, 0) << faults.first;
 }
 
+// The largest of the largest: parts may be reduced along one axis after another.
+TEST(Law, AMaximumIsFinishedInAnyOrder) {
+  Faults faults;
+  std::mt19937_64 random(3);
+  for (const Mesh& mesh : small_meshes(3))
+    for (Spec from : all_specs(mesh, DType::s32, {5}, true))
+      for (Reduce reduction : {Reduce::max, Reduce::min}) {
+        if (from.unfinished.empty()) continue;
+        from.reduction = reduction;
+        for (std::size_t i = 0; i < from.unfinished.size(); ++i) {
+          Spec by = from;
+          by.unfinished.erase(by.unfinished.begin() + static_cast<std::ptrdiff_t>(i));
+          faults.add(breaks_chain({mesh, from, Rule::flat}, {from, by, finished(from)}, random));
+        }
+      }
+  EXPECT_EQ(faults.count, 0) << faults.first;
+}
+
+// A program over a submesh lays out in each slice what it would on a mesh of its own; a block depends on no
+// axis but those of the submesh, so that slices agree; the blocks of a slice tile the array.
+TEST(Law, EverySliceHoldsWhatTheProgramSays) {
+  std::int64_t n = 0;
+  for (const char* of :
+       {"z=2,x=2 of x=2,y=2,z=2", "y=3 of x=2,y=3 ids=5,0,3,1,4,2", "x=3,y=2 of y=2,x=3,z=2"}) {
+    const Case named = parse_case(std::string("on ") + of + ": reshard f32[7,4] -> f32[7,4]");
+    const Mesh program = program_mesh(named);
+    ASSERT_EQ(std::ssize(slices(named)) * devices(program), devices(named.mesh));
+    for (const Spec& spec : all_specs(program, DType::f32, {7, 4}, true)) {
+      Case c = named;
+      c.op.operands = c.op.chain = {renamed(spec, c.sub)};
+      const Case one = slice_case(c);
+      ASSERT_EQ(one.op.operands[0], spec);
+      ASSERT_EQ(parse_case(print(c)), c);
+      EXPECT_EQ(breaks_tiling({c.mesh, result(c), c.rule}, block), "");
+      for (const auto& slice : slices(c))
+        for (std::int64_t p = 0; p < devices(program); ++p, ++n) {
+          ASSERT_EQ(block(c.mesh, result(c), c.rule, slice[p]), block(program, spec, c.rule, p));
+          ASSERT_EQ(part(c.mesh, result(c), slice[p]), part(program, spec, p));
+        }
+    }
+  }
+  EXPECT_GT(n, 1000);
+}
+
+TEST(Law, ASubmeshThatIsItsParentSaysNothing) {
+  EXPECT_EQ(parse_case("on x=2,y=3 of x=2,y=3 ids=5,0,3,1,4,2: reshard f32[8@x]+y -> f32[8]"),
+            parse_case("on x=2,y=3 ids=5,0,3,1,4,2: reshard f32[8@x]+y -> f32[8]"));
+  const Case c = parse_case("on y=3,x=2 of x=2,y=3: reshard f32[8@x]+y -> f32[8]");
+  EXPECT_EQ(slices(c), (std::vector<std::vector<std::int64_t>>{
+                           {0, 3, 1, 4, 2, 5}
+  }));
+}
+
 Spec reversed(Spec spec) {
   for (Dim& dim : spec.dims) std::ranges::reverse(dim.axes);
   return spec;

@@ -21,6 +21,11 @@ std::vector<Tensor> shard(const Mesh&, const Spec&, Rule, const Tensor& whole);
 // A chain means the same as its ends.
 Tensor evaluate(const Case&, const std::vector<Tensor>& operands);
 
+// What the parts of an unfinished value (the leading dimension, as part() counts them) make, rounded once
+// to `out`: their sum, divided by the number of parts over the averaged axes; or the largest or smallest
+// of them, in its own bits, which no rounding reaches.
+Tensor finish(const Mesh&, const Spec&, const Tensor& parts, DType out);
+
 // One file per op; evaluate() chooses.
 Tensor reshard(const Case&, const std::vector<Tensor>& operands);
 Tensor einsum(const Case&, const std::vector<Tensor>& operands);

@@ -33,6 +33,31 @@ TEST(Reshard, FinishesASum) {
   }
 }
 
+TEST(Reshard, FinishesMeansMaximaAndMinima) {
+  std::mt19937_64 random(3);
+  for (const char* line :
+       {"on x=3,y=2: reshard f32[5]+avg(x.y) -> f32[5]", "on x=3,y=2: reshard f64[5]+avg(y)+x -> f64[5@x]",
+        "on x=3,y=2: reshard bf16[5@y]+avg(x) -> bf16[5]+avg(y)", "on x=3: reshard s8[9]+max(x) -> s8[9@x]",
+        "on x=3,y=2: reshard f16[9]+min(y.x) -> f16[9]", "on x=1: reshard f32[5]+max(x) -> f32[5]"}) {
+    const Case c = parse_case(line);
+    const Spec& spec = c.op.operands[0];
+    const Tensor given = naive::operand(c, 0, 20, random);
+    const Tensor whole = evaluate(c, {given});
+    const std::int64_t n = elements(whole.shape), count = parts(c.mesh, spec);
+    for (std::int64_t i = 0; i < n; ++i) {
+      double want = value(given, i);
+      for (std::int64_t p = 1; p < count; ++p) {
+        const double next = value(given, p * n + i);
+        want = spec.reduction == Reduce::sum   ? want + next
+               : spec.reduction == Reduce::max ? std::max(want, next)
+                                               : std::min(want, next);
+      }
+      want /= static_cast<double>(axes_size(c.mesh, spec.averaged));
+      EXPECT_EQ(value(whole, i), decode(spec.dtype, encode(spec.dtype, want))) << line;
+    }
+  }
+}
+
 TEST(Reshard, IntegersWrapAndFloatsRoundOnce) {
   const Case s8 = parse_case("on x=2: reshard s8[1]+x -> s8[1]");
   EXPECT_EQ(naive::values(evaluate(s8,

@@ -38,6 +38,8 @@ Reduction reduction(const Case& c) {
   const std::set<AxisId> axes = reduced_axes(c);
   r.parts = axes_size(c.mesh, {axes.begin(), axes.end()});
   if (is_reshard(c) || (r.terms == 1 && rounded_once(c, r))) r.terms = 0;
+  // A mean rounds twice more: the reciprocal of the number of parts, and the product with it.
+  if (r.parts > 1 && !c.op.operands[0].averaged.empty()) r.parts += 2;
   const auto unfinished = [&](const Spec& spec) { return parts(c.mesh, spec) > 1; };
   if (std::ranges::any_of(c.op.chain, unfinished) && format(r.out).digits < format(r.wire).digits)
     r.wire = r.out;

@@ -36,6 +36,9 @@ void check_reshard(const std::vector<Placed>& specs, const Scan& scan) {
     for (std::size_t d = 0; d < to.dims.size(); ++d)
       if (to.spec.dims[d].size != from.dims[d].size) scan.fail("a reshard keeps its shape", to.dims[d]);
   }
+  for (std::size_t i = 1; i < specs.size(); ++i)
+    if (!reduced_alike(specs[i - 1].spec, specs[i].spec))
+      scan.fail("an axis that stays unfinished keeps its reduction", specs[i].plus);
 }
 
 }  // namespace
@@ -76,6 +79,10 @@ void check_shapes(const Op& op, const std::vector<Placed>& specs, const Scan& sc
     if (specs[i].spec.dims[0].size != static_cast<std::int64_t>(grouped->sizes[0].size()))
       scan.fail("sizes= names " + std::to_string(grouped->sizes[0].size()) + " groups", specs[i].dims[0]);
   for (const Placed& placed : specs) {
+    if (!placed.spec.averaged.empty() && integer(placed.spec.dtype))
+      scan.fail("integers do not average", placed.plus);
+    if (operands > 1 && (placed.spec.reduction != Reduce::sum || !placed.spec.averaged.empty()))
+      scan.fail("avg, max and min are for reshards: a product is a sum", placed.plus);
     if (placed.spec.dtype != DType::e8m0) continue;
     if (operands > 1) scan.fail("e8m0 holds scales: it can be moved, not multiplied", placed.at);
     if (!placed.spec.unfinished.empty())
@@ -122,6 +129,8 @@ void check_wire(const Op& op, DType wire, const Scan& scan, std::size_t at) {
 void check_fill(const Op& op, Fill fill, const Scan& scan, std::size_t at) {
   if (fill == Fill::provenance && sums(op)) scan.fail("provenance is for data that nothing adds", at);
   if (fill == Fill::cancel && !sums(op)) scan.fail("cancel is for data that are added", at);
+  if (fill == Fill::normal && op.operands[0].reduction != Reduce::sum)
+    scan.fail("max and min do not round: use cancel", at);
   if (fill == Fill::normal && integer(op.operands[0].dtype))
     scan.fail("integers do not round: use cancel", at);
 }

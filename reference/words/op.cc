@@ -1,6 +1,8 @@
 #include "reference/words/op.h"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 namespace plumb {
 
@@ -23,6 +25,43 @@ DType default_acc(const Op& op) {
 DType default_wire(const Op& op) { return op.chain.front().dtype; }
 
 Fill default_fill(const Op& op) { return sums(op) ? Fill::cancel : Fill::provenance; }
+
+Mesh program_mesh(const Case& c) {
+  if (c.sub.empty()) return c.mesh;
+  Mesh mesh;
+  for (AxisId axis : c.sub) mesh.axes.push_back(c.mesh.axes[axis]);
+  return mesh;
+}
+
+std::vector<std::vector<std::int64_t>> slices(const Case& c) {
+  if (!c.sub.empty()) return fibres(c.mesh, c.sub);
+  if (!c.mesh.place.empty()) return {ids(c.mesh)};
+  std::vector<std::int64_t> all(devices(c.mesh));
+  std::iota(all.begin(), all.end(), 0);
+  return {all};
+}
+
+Spec renamed(Spec spec, const std::vector<AxisId>& to) {
+  const auto rename = [&](std::vector<AxisId>& axes) {
+    for (AxisId& axis : axes) axis = to[axis];
+  };
+  for (Dim& dim : spec.dims) rename(dim.axes);
+  rename(spec.unfinished);
+  rename(spec.averaged);
+  return spec;
+}
+
+Case slice_case(const Case& c) {
+  if (c.sub.empty()) return c;
+  Case one = c;
+  one.mesh = program_mesh(c);
+  one.sub.clear();
+  std::vector<AxisId> to(c.mesh.axes.size(), -1);
+  for (std::size_t i = 0; i < c.sub.size(); ++i) to[c.sub[i]] = static_cast<AxisId>(i);
+  for (std::vector<Spec>* specs : {&one.op.operands, &one.op.chain})
+    for (Spec& spec : *specs) spec = renamed(std::move(spec), to);
+  return one;
+}
 
 std::vector<std::vector<Range>> group_rows(const Grouped& grouped, std::int64_t rows) {
   const std::int64_t block = rows / static_cast<std::int64_t>(grouped.sizes.size());

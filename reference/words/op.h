@@ -70,8 +70,22 @@ struct Case {
   DType wire = DType::f32;
   Fill fill = Fill::provenance;
   std::uint64_t seed = 0;
+  // The axes of the submesh over which the program is written, in its order: every slice of the mesh
+  // along the others runs it, with the same data, and specs name no other axes. Empty: the whole mesh.
+  std::vector<AxisId> sub{};
   bool operator==(const Case&) const = default;
 };
+
+// The mesh over which the program is written, and the devices of each slice that runs it, in its
+// row-major order. A case without a submesh is one slice, the mesh itself.
+Mesh program_mesh(const Case&);
+std::vector<std::vector<std::int64_t>> slices(const Case&);
+
+// The case that each slice runs: over program_mesh alone.
+Case slice_case(const Case&);
+
+// The spec with axis a of a mesh called to[a] of another.
+Spec renamed(Spec, const std::vector<AxisId>& to);
 
 inline const Spec& result(const Case& c) { return c.op.chain.back(); }
 inline bool is_reshard(const Case& c) { return std::holds_alternative<Reshard>(c.op.kind); }

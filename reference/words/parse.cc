@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <utility>
 
 #include "reference/words/legal.h"
 #include "reference/words/resolve.h"
@@ -16,46 +17,6 @@ std::string joined(const Mesh& mesh) {
   return text;
 }
 
-Mesh scan_mesh(Scan& scan) {
-  Mesh mesh;
-  const std::size_t begin = scan.at;
-  __int128 count = 1;
-  do {
-    const std::size_t at = scan.at;
-    const std::string name(scan.name("the name of an axis"));
-    if (std::ranges::any_of(mesh.axes, [&](const Axis& axis) { return axis.name == name; }))
-      scan.fail("the mesh has an axis '" + name + "' already", at);
-    scan.expect("=");
-    const std::size_t size_at = scan.at;
-    const std::int64_t size = scan.number("the size of axis '" + name + "'");
-    if (size < 1) scan.fail("an axis has at least one device", size_at);
-    if ((count *= size) > most_devices)
-      scan.fail("the mesh would have more than " + std::to_string(most_devices) + " devices", begin);
-    if (mesh.axes.size() == most_axes)
-      scan.fail("a mesh has at most " + std::to_string(most_axes) + " axes", at);
-    mesh.axes.push_back({name, size});
-  } while (scan.take(","));
-  return mesh;
-}
-
-void scan_ids(Scan& scan, Mesh& mesh) {
-  const std::int64_t count = devices(mesh);
-  std::vector<std::int64_t> place(count, -1);
-  std::int64_t position = 0;
-  bool row_major = true;
-  do {
-    const std::size_t at = scan.at;
-    const std::int64_t id = scan.number("a device id");
-    if (id >= count) scan.fail("the mesh has devices 0 to " + std::to_string(count - 1), at);
-    if (place[id] >= 0) scan.fail("device " + std::to_string(id) + " stands twice", at);
-    if (position == count) scan.fail("the mesh has only " + std::to_string(count) + " devices", at);
-    row_major &= id == position;
-    place[id] = position++;
-  } while (scan.take(","));
-  if (position < count) scan.fail("expected ',' and the ids of all " + std::to_string(count) + " devices");
-  if (!row_major) mesh.place = std::move(place);
-}
-
 AxisId scan_axis(Scan& scan, const Mesh& mesh, std::vector<AxisId>& seen) {
   const std::size_t at = scan.at;
   const std::string_view name = scan.name("an axis of the mesh (" + joined(mesh) + ")");
@@ -67,6 +28,22 @@ AxisId scan_axis(Scan& scan, const Mesh& mesh, std::vector<AxisId>& seen) {
     scan.fail("axis '" + std::string(name) + "' stands twice in this spec", at);
   seen.push_back(id);
   return id;
+}
+
+// What follows each '+': axes, or avg, max or min of axes.
+void scan_parts(Scan& scan, const Mesh& mesh, std::vector<AxisId>& seen, Spec& spec) {
+  while (scan.take("+")) {
+    const std::size_t at = scan.at;
+    const bool avg = scan.take("avg("), max = scan.take("max("), min = scan.take("min(");
+    if (spec.reduction != Reduce::sum || ((max || min) && !spec.unfinished.empty()))
+      scan.fail("max and min stand alone", at);
+    do {
+      spec.unfinished.push_back(scan_axis(scan, mesh, seen));
+      if (avg) spec.averaged.push_back(spec.unfinished.back());
+    } while (scan.take("."));
+    if (avg || max || min) scan.expect(")");
+    spec.reduction = max ? Reduce::max : min ? Reduce::min : Reduce::sum;
+  }
 }
 
 Placed scan_spec(Scan& scan, const Mesh& mesh) {
@@ -98,9 +75,7 @@ Placed scan_spec(Scan& scan, const Mesh& mesh) {
   placed.plus = scan.at;
   spec.free = scan.take("?");
   if (spec.free && !seen.empty()) scan.fail("a free layout names no axes", placed.plus);
-  if (!spec.free && scan.take("+")) do
-      spec.unfinished.push_back(scan_axis(scan, mesh, seen));
-    while (scan.take("."));
+  if (!spec.free) scan_parts(scan, mesh, seen, spec);
   if (size * parts(mesh, spec) > most_bytes)
     scan.fail("its parts would hold more than 2^62 bytes", placed.at);
   return placed;
@@ -200,11 +175,9 @@ Case parse_case(std::string_view line) {
   scan.spaces();
   scan.expect("on ");
   scan.spaces();
-  c.mesh = scan_mesh(scan);
+  scan_meshes(scan, c);
   scan.spaces();
-  if (scan.take("ids=")) scan_ids(scan, c.mesh);
-  if (!scan.take(":")) scan.fail(c.mesh.place.empty() ? "expected ',', ids= or ':'" : "expected ':'");
-  scan.spaces();
+  const Mesh named = program_mesh(c);
   const std::size_t op_at = scan.at;
   const std::string_view op = scan.name("reshard, einsum, grouped or resolve");
   scan.gap();
@@ -219,6 +192,7 @@ Case parse_case(std::string_view line) {
     c.op.kind = Grouped{scan_form(scan), {}};
     scan.gap();
   } else if (op == "resolve") {
+    if (!c.sub.empty()) scan.fail("rules are resolved on a mesh, not on part of one", op_at);
     c.op = scan_resolve(scan);
     c.acc = default_acc(c.op);
     c.wire = default_wire(c.op);
@@ -229,7 +203,7 @@ Case parse_case(std::string_view line) {
   }
   std::vector<Placed> specs;
   for (std::size_t i = 0; i < operands; ++i) {
-    specs.push_back(scan_spec(scan, c.mesh));
+    specs.push_back(scan_spec(scan, named));
     c.op.operands.push_back(specs.back().spec);
     scan.gap();
   }
@@ -243,7 +217,7 @@ Case parse_case(std::string_view line) {
   if (!scan.next_is("->")) scan.fail("expected '->' and the result");
   while (scan.take("->")) {
     scan.gap();
-    specs.push_back(scan_spec(scan, c.mesh));
+    specs.push_back(scan_spec(scan, named));
     c.op.chain.push_back(specs.back().spec);
     scan.gap();
   }
@@ -252,6 +226,9 @@ Case parse_case(std::string_view line) {
   c.wire = default_wire(c.op);
   c.fill = default_fill(c.op);
   scan_words(scan, c);
+  for (std::vector<Spec>* all : {&c.op.operands, &c.op.chain})
+    for (Spec& spec : *all)
+      if (!c.sub.empty()) spec = renamed(std::move(spec), c.sub);
   return c;
 }
 

@@ -1,6 +1,8 @@
 // From words to text: the inverse of parse.cc.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "reference/words/resolve.h"
 #include "reference/words/text.h"
 
@@ -11,6 +13,22 @@ void put_axes(std::string& text, const Mesh& mesh, const std::vector<AxisId>& ax
   for (std::size_t i = 0; i < axes.size(); ++i) {
     if (i > 0) text += '.';
     text += mesh.axes[axes[i]].name;
+  }
+}
+
+// "+x.y", "+max(x)", "+avg(x.y)+z": axes that stand together share a word.
+void put_parts(std::string& text, const Mesh& mesh, const Spec& spec) {
+  const std::vector<AxisId>& axes = spec.unfinished;
+  const auto averaged = [&](AxisId axis) { return std::ranges::count(spec.averaged, axis) > 0; };
+  for (auto run = axes.begin(); run != axes.end();) {
+    const bool avg = averaged(*run);
+    const auto end = std::find_if(run, axes.end(), [&](AxisId axis) { return averaged(axis) != avg; });
+    const bool plain = !avg && spec.reduction == Reduce::sum;
+    text += '+';
+    if (!plain) (text += avg ? "avg" : name(spec.reduction)) += '(';
+    put_axes(text, mesh, {run, end});
+    if (!plain) text += ')';
+    run = end;
   }
 }
 
@@ -25,8 +43,7 @@ void put(std::string& text, const Mesh& mesh, const Spec& spec) {
   }
   text += ']';
   if (spec.free) text += '?';
-  if (!spec.unfinished.empty()) text += '+';
-  put_axes(text, mesh, spec.unfinished);
+  put_parts(text, mesh, spec);
 }
 
 void put_list(std::string& text, const std::vector<std::int64_t>& numbers) {
@@ -62,6 +79,11 @@ std::string_view name(Fill fill) {
 
 std::string_view name(Rule rule) { return rule == Rule::flat ? "flat" : "nested"; }
 
+std::string_view name(Reduce reduction) {
+  constexpr std::string_view names[] = {"sum", "max", "min"};
+  return names[static_cast<int>(reduction)];
+}
+
 std::string_view name(Form form) {
   constexpr std::string_view names[] = {"fwd", "dgrad", "wgrad"};
   return names[static_cast<int>(form)];
@@ -88,6 +110,7 @@ std::string print(const Slice& slice) {
 
 std::string print(const Case& c) {
   std::string text = "on ";
+  if (!c.sub.empty()) put(text, program_mesh(c)), text += " of ";
   put(text, c.mesh);
   text += ": ";
   text += name(c.op);

@@ -43,4 +43,10 @@ struct Scan {
   std::int64_t number(std::string_view what);    // decimal, at most 2^63 - 1
 };
 
+Mesh scan_mesh(Scan&);
+void scan_ids(Scan&, Mesh&);
+
+// "MESH [of MESH] [ids=...]:". A submesh that is its parent, axis for axis, says nothing.
+void scan_meshes(Scan&, Case&);
+
 }  // namespace plumb

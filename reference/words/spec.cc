@@ -29,6 +29,23 @@ std::int64_t elements(const Spec& spec) {
 
 std::int64_t bytes(const Spec& spec) { return elements(spec) * format(spec.dtype).bytes; }
 
+Spec finished(Spec spec) {
+  spec.unfinished.clear();
+  spec.averaged.clear();
+  spec.reduction = Reduce::sum;
+  return spec;
+}
+
+bool reduced_alike(const Spec& a, const Spec& b) {
+  const auto has = [](const std::vector<AxisId>& axes, AxisId axis) {
+    return std::ranges::count(axes, axis) > 0;
+  };
+  return std::ranges::none_of(a.unfinished, [&](AxisId axis) {
+    return has(b.unfinished, axis) &&
+           (a.reduction != b.reduction || has(a.averaged, axis) != has(b.averaged, axis));
+  });
+}
+
 std::int64_t parts(const Mesh& mesh, const Spec& spec) { return axes_size(mesh, spec.unfinished); }
 
 std::int64_t part(const Mesh& mesh, const Spec& spec, std::int64_t device) {

@@ -15,16 +15,28 @@ struct Dim {
   bool operator==(const Dim&) const = default;
 };
 
+// What the parts of an unfinished value make: their sum, or the largest or smallest of them.
+enum class Reduce : std::uint8_t { sum, max, min };
+
 // dtype, shape, the axes that split each dimension, the axes over which the value is still an
 // unfinished sum; an axis that is not named replicates. No axis stands twice. A free spec is a result
-// whose layout the backend chooses: it names no axis.
+// whose layout the backend chooses: it names no axis. Of the unfinished axes `averaged` lists, in the
+// same order, those by whose number of parts the sum is divided; max and min have none.
 struct Spec {
   DType dtype = DType::f32;
   std::vector<Dim> dims;
   std::vector<AxisId> unfinished;
   bool free = false;
+  Reduce reduction = Reduce::sum;
+  std::vector<AxisId> averaged{};
   bool operator==(const Spec&) const = default;
 };
+
+// The same layout with nothing left unfinished.
+Spec finished(Spec);
+
+// Whether each axis that both leave unfinished is reduced alike in both.
+bool reduced_alike(const Spec&, const Spec&);
 
 std::vector<std::int64_t> shape(const Spec&);
 std::int64_t elements(const Spec&);  // of the whole array, one part

@@ -31,6 +31,7 @@ std::string print(const AxisRule&);  // "mlp:(fsdp.tp)"
 std::string_view name(const Op&);  // reshard, einsum, grouped, resolve
 std::string_view name(Fill);
 std::string_view name(Rule);
+std::string_view name(Reduce);
 std::string_view name(Form);
 
 }  // namespace plumb

@@ -9,9 +9,10 @@ VALUES = {"none": lambda axes: None, "name": lambda axes: axes[0], "tuple": tupl
 
 
 class Spec:
-    """A sharded tensor without its data. `split` has a tuple of axis names per dimension, major to minor."""
+    """A sharded tensor without its data. `split` has a tuple of axis names per dimension, major to minor.
+    `reduction` is what parts make: sum, max or min; by the number of parts over `averaged` a sum is divided."""
 
-    __slots__ = ("dtype", "shape", "split", "unfinished", "text", "free", "key")
+    __slots__ = ("dtype", "shape", "split", "unfinished", "text", "free", "reduction", "averaged", "key")
 
     def __init__(self, j):
         self.dtype = j["dtype"]
@@ -20,20 +21,26 @@ class Spec:
         self.unfinished = tuple(j["unfinished"])
         self.text = j["text"]
         self.free = bool(j.get("free"))
+        self.reduction = j.get("reduction", "sum")
+        self.averaged = tuple(j.get("averaged", ()))
         self.key = (self.split, self.unfinished)
 
 
 class Case:
-    """Everything needed to run a line again; see adapters/protocol/README.md for the fields."""
+    """Everything needed to run a line again; see adapters/protocol/README.md for the fields.
 
-    __slots__ = ("axes", "sizes", "ids", "op", "lhs", "rhs", "out", "form", "group_sizes",
+    `axes` and `sizes` are those over which the program is written, `world` the (name, size) of all axes there
+    are: the same, or those of the mesh whose submesh it is. Devices and ids are the world's."""
+
+    __slots__ = ("axes", "sizes", "world", "ids", "op", "lhs", "rhs", "out", "form", "group_sizes",
                  "operands", "chain", "rule", "acc", "wire", "line", "names", "rules")
 
     def __init__(self, j, line=""):
-        mesh = j["mesh"]
+        mesh, parent = j["mesh"], j.get("parent") or j["mesh"]
         self.axes = tuple(name for name, _ in mesh["axes"])
         self.sizes = tuple(size for _, size in mesh["axes"])
-        self.ids = tuple(mesh["ids"]) if mesh.get("ids") else tuple(range(self.devices))
+        self.world = tuple((name, size) for name, size in parent["axes"])
+        self.ids = tuple(parent["ids"]) if parent.get("ids") else tuple(range(self.devices))
         self.op = j["op"]
         self.lhs, self.rhs, self.out = j.get("lhs"), j.get("rhs"), j.get("out")
         self.form, self.group_sizes = j.get("form"), j.get("sizes")
@@ -47,7 +54,26 @@ class Case:
 
     @property
     def devices(self):
-        return math.prod(self.sizes)
+        return math.prod(size for _, size in self.world)
+
+    @property
+    def slices(self):
+        """The devices of each slice that runs the program, in the row-major order of `axes`."""
+        found = {}
+        for device, at in enumerate(self.coordinates()):
+            others = tuple(at[name] for name, _ in self.world if name not in self.axes)
+            found.setdefault(others, []).append((tuple(at[name] for name in self.axes), device))
+        return [[device for _, device in sorted(found[others])] for others in sorted(found)]
+
+    def coordinates(self):
+        """Of each device, its coordinate along every axis of the world, by name."""
+        found = [None] * self.devices
+        for place, device in enumerate(self.ids):
+            at, rest = {}, place
+            for name, size in reversed(self.world):
+                rest, at[name] = divmod(rest, size)
+            found[device] = at
+        return found
 
     @property
     def result(self):
@@ -64,31 +90,45 @@ class Case:
 
     def parts(self, unfinished):
         """For each device, the part it holds: its coordinate over `unfinished`, the first most significant."""
-        part = [0] * self.devices
-        for place, device in enumerate(self.ids):
-            at, rest = {}, place
-            for name, size in zip(reversed(self.axes), reversed(self.sizes)):
-                rest, at[name] = divmod(rest, size)
-            p = 0
+        size, part = dict(self.world), []
+        for at in self.coordinates():
+            part.append(0)
             for name in unfinished:
-                p = p * self.sizes[self.axes.index(name)] + at[name]
-            part[device] = p
+                part[-1] = part[-1] * size[name] + at[name]
         return part
 
 
 def parse_spec(text):
     """A spec's text as the protocol's object; for cases written by hand (the harness sends objects)."""
-    match = re.fullmatch(r"(\w+)\[([^\]]*)\](?:\+([\w.]+))?\??", text)
-    dtype, dims, unfinished = match.groups()
+    match = re.fullmatch(r"(\w+)\[([^\]]*)\](?:\+([^?]+))?\??", text)
+    dtype, dims, parts = match.groups()
     dims = [d.split("@") for d in dims.split(",") if d]
-    return {"dtype": dtype, "shape": [int(d[0]) for d in dims],
-            "split": [d[1].split(".") if len(d) > 1 else [] for d in dims],
-            "unfinished": unfinished.split(".") if unfinished else [], "text": text,
-            **({"free": True} if text.endswith("?") else {})}
+    j = {"dtype": dtype, "shape": [int(d[0]) for d in dims],
+         "split": [d[1].split(".") if len(d) > 1 else [] for d in dims], "unfinished": [], "text": text}
+    for part in parts.split("+") if parts else []:
+        word, axes = re.fullmatch(r"(?:(avg|max|min)(?=\())?\(?([\w.]+)\)?", part).groups()
+        j["unfinished"] += axes.split(".")
+        if word == "avg":
+            j["averaged"] = j.get("averaged", []) + axes.split(".")
+        elif word:
+            j["reduction"] = word
+    return {**j, "free": True} if text.endswith("?") else j
 
 
-def spec_text(dtype, shape, split, unfinished=()):
+def parts_text(unfinished, reduction="sum", averaged=()):
+    """+x.y, +max(x), +avg(x.y)+z: axes that stand together share a word."""
+    text, word = "", None
+    for axis in unfinished:
+        before, word = word, "avg" if axis in averaged else "" if reduction == "sum" else reduction
+        if word != before:
+            text += (")" if before else "") + "+" + (word + "(" if word else "")
+        else:
+            text += "."
+        text += axis
+    return text + (")" if word else "")
+
+
+def spec_text(dtype, shape, split, unfinished=(), reduction="sum", averaged=()):
     """The text form of a spec: f32[8@x.y,4]+z."""
     dims = [str(n) + ("@" + ".".join(axes) if axes else "") for n, axes in zip(shape, split)]
-    tail = "+" + ".".join(unfinished) if unfinished else ""
-    return f"{dtype}[{','.join(dims)}]{tail}"
+    return f"{dtype}[{','.join(dims)}]{parts_text(unfinished, reduction, averaged)}"
