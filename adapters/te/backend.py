@@ -99,18 +99,10 @@ class Backend:
         return programs.program(self.te, case, self.via)
 
     def compile_and_run(self, case, mesh, operands, started):
-        kept = dump.folder(self.options.get("hlo"), case)
         self.warnings.skip()
         begin = time.perf_counter()
-        where = {"in_shardings": tuple(layout.sharding_of(mesh, s.split) for s in case.operands)}
-        if not case.result.free:
-            where["out_shardings"] = layout.sharding_of(mesh, case.result.split)
-        abstract = [jax.ShapeDtypeStruct(s.shape, layout.DTYPES[s.dtype]) for s in case.operands]
-        lowered = jax.jit(self.program(case, mesh), **where).lower(*abstract)
-        try:
-            compiled = lowered.compile(compiler_options=dump.options(kept))
-        except Exception as e:
-            raise (in_the_rule(e) or e)
+        with dump.folder(self.options, case) as dumped:
+            compiled = self.compile(case, mesh, dumped)
         compile_seconds = time.perf_counter() - begin
         started()
         placed = [data.place(case, mesh, s, o) for s, o in zip(case.operands, operands)]
@@ -119,7 +111,18 @@ class Backend:
         result.block_until_ready()
         return Result(blocks=data.blocks(result, 0), claims=[layout.claim(result, case, case.result)],
                       trace=collectives(compiled, case), compile_seconds=compile_seconds,
-                      run_seconds=[time.perf_counter() - begin], notes=self.warnings.notes(), hlo=kept)
+                      run_seconds=[time.perf_counter() - begin], notes=self.warnings.notes(), hlo=dumped)
+
+    def compile(self, case, mesh, dumped):
+        where = {"in_shardings": tuple(layout.sharding_of(mesh, s.split) for s in case.operands)}
+        if not case.result.free:
+            where["out_shardings"] = layout.sharding_of(mesh, case.result.split)
+        abstract = [jax.ShapeDtypeStruct(s.shape, layout.DTYPES[s.dtype]) for s in case.operands]
+        lowered = jax.jit(self.program(case, mesh), **where).lower(*abstract)
+        try:
+            return lowered.compile(compiler_options=dump.options(dumped))
+        except Exception as e:
+            raise (in_the_rule(e) or e)
 
 
 class RuleRaised(RuntimeError):
