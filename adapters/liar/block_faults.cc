@@ -41,6 +41,34 @@ void zero_operand(Moment moment, Ranks& ranks) {
   if (moment == Moment::ready && device >= 0) store(ranks.stored, last_element(ranks, device), 0);
 }
 
+void divide_other_side(Moment moment, Ranks& ranks) {
+  if (moment != Moment::ready) return;
+  const auto same_rows = [&](std::int64_t a, std::int64_t b) {
+    const Slice own = ranks.slice(a), other = ranks.slice(b);
+    return std::equal(own.begin(), own.end() - 1, other.begin());
+  };
+  std::vector<std::vector<std::byte>> cut(ranks.devices());
+  for (std::int64_t device = 0; device < ranks.devices(); ++device) {
+    if (ranks.slice(device).size() < 2 || ranks.elements(device) == 0) return;
+    const Range own = ranks.slice(device).back();
+    const std::int64_t rows = ranks.elements(device) / own.size();
+    std::int64_t columns = 0;
+    for (std::int64_t other = 0; other < ranks.devices(); ++other)
+      columns = std::max(columns, ranks.slice(other).back().end);
+    std::vector<std::byte> whole(rows * columns * width(ranks));
+    for (std::int64_t other = 0; other < ranks.devices(); ++other)
+      for (std::int64_t row = 0; row < rows && same_rows(device, other); ++row) {
+        const Range piece = ranks.slice(other).back();
+        std::memcpy(whole.data() + (row * columns + piece.begin) * width(ranks),
+                    ranks.block(other) + row * piece.size() * width(ranks), piece.size() * width(ranks));
+      }
+    const auto begin = whole.begin() + rows * own.begin * width(ranks);
+    cut[device].assign(begin, begin + static_cast<std::ptrdiff_t>(size(ranks, device)));
+  }
+  for (std::int64_t device = 0; device < ranks.devices(); ++device)
+    std::ranges::copy(cut[device], ranks.block(device));
+}
+
 void multiply_padding(Moment moment, Ranks& ranks) {
   if (moment != Moment::multiplied || ranks.devices() == 0) return;
   const std::int64_t device = last_device(ranks);

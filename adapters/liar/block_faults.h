@@ -9,8 +9,10 @@ namespace plumb {
 
 using BlockFault = std::function<void(Moment, Ranks&)>;
 
-void zero_operand(Moment, Ranks&);      // the last element of each operand of a product is taken for zero
-void misalign_part(Moment, Ranks&);     // a part of a product is half a block off, row n on row 0
+void zero_operand(Moment, Ranks&);   // the last element of each operand of a product is taken for zero
+void misalign_part(Moment, Ranks&);  // a part of a product is half a block off, row n on row 0
+// An operand split over its last dimension is cut as if over the others: as many elements, another matrix.
+void divide_other_side(Moment, Ranks&);
 void multiply_padding(Moment, Ranks&);  // the device with the shortest block multiplies padding, which is NaN
 void leave_poison(Moment, Ranks&);      // one element of the result was never written
 void swap_blocks(Moment, Ranks&);       // two devices have each other's block

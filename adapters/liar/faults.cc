@@ -80,6 +80,7 @@ const std::vector<Fault>& table() {
     {"stale-block", "returns a block of the case before", "wrong", "", {"on x=4: reshard f32[8] -> f32[8@x] seed=1", "on x=4: reshard f32[8] -> f32[8@x] seed=2"}, block(stale_block())},
     {"zeroes-operand", "takes the last element of an operand for zero: a lost term", "wrong", "", {matmul}, block(zero_operand)},
     {"pairs-others", "multiplies operand blocks that do not belong together", "wrong", "", {"on x=2: einsum mk,kn->mn f32[4,8@x] f32[8@x,4] -> f32[4,4]"}, block(pair_others())},
+    {"divides-other-side", "cuts an operand that is split over its last dimension as if over the others", "wrong", "", {"on x=2: grouped fwd f32[8,4] f32[2,4,6@x] sizes=3,5 -> f32[8,6@x]"}, block(divide_other_side)},
     {"misaligns-part", "adds one part of a product half a block off: a row to another row", "wrong", "", {"on x=2: einsum mk,kn->mn f32[8,8@x] f32[8@x,4] -> f32[8@x,4]"}, block(misalign_part)},
     {"transposes-operand", "takes a square operand for its transpose", "wrong", "", {matmul}, plan(transpose_operand)},
     {"shifts-boundary", "gives the first row of the second group to the first", "wrong", "", {"on x=2: grouped fwd f32[8@x,4] f32[2,4,4] sizes=3,5 -> f32[8@x,4]"}, plan(shift_boundary)},
