@@ -96,7 +96,7 @@ const std::vector<Fault>& table() {
     {"gathers-what-is-free", "gathers the result that was left to it, and cuts it again", "wasteful", "--max-waste 1", {left}, plan(gather_everything)},
     {"gathers-operands", "multiplies whole operands on every device", "wasteful", "--max-waste 1", {matmul}, plan(gather_operands)},
     {"reduces-zeros", "adds zeros to a finished result", "wasteful", "--max-waste 1", {"on x=2,y=2: reshard f32[8@x] -> f32[8@y]"}, plan(reduce_zeros)},
-    {"reduces-apart", "takes an all-reduce for each axis where it has a group of them all", "wasteful", "--max-collectives 1", {"on dp=2,pp=2,tp=2: reshard f32[8]+dp.pp.tp -> f32[8]"}, reply(reduce_apart)},
+    {"reduces-apart", "takes a reduce-scatter for each axis where it has a group of them all", "wasteful", "--max-collectives 1", {"on dp=2,pp=2,tp=2: reshard f32[8]+dp.pp.tp -> f32[8@dp.pp.tp]"}, reply(reduce_apart)},
     {"copies-twice", "moves every cell twice", "wasteful", "--max-waste 1", {gather}, plan(copy_twice)},
   };
   return rows;

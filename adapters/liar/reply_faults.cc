@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -103,22 +104,26 @@ void invent_axis(Outcome& o) {
     if (!c.axes.empty()) c.axes[0] += "_too";
 }
 
-void reduce_apart(Outcome& o) {
+Reply reduce_apart(Reply reply, const Request& request, Arena&) {
+  auto* outcome = std::get_if<Outcome>(&reply);
+  if (!outcome) return reply;
   Trace trace;
-  for (const Collective& one : o.trace) {
-    if (one.kind != "all-reduce" || one.axes.size() < 2) {
+  for (const Collective& one : outcome->trace) {
+    if (one.kind != "reduce-scatter" || one.axes.size() < 2) {
       trace.push_back(one);
       continue;
     }
-    o.groups.push_back(one.axes);
-    for (const std::string& axis : one.axes) {
-      trace.push_back(one);
-      trace.back().axes = {axis};
-      trace.back().moved.reset();
+    outcome->groups.push_back(one.axes);
+    for (std::int64_t in = one.in; const std::string& axis : one.axes) {
+      Collective& part = trace.emplace_back(one);
+      part.axes = {axis}, part.moved.reset();
+      part.in = in;
+      part.out = in /= std::ranges::find(request.c.mesh.axes, axis, &Axis::name)->size;
     }
   }
-  o.trace = std::move(trace);
-  o.received.reset();
+  outcome->trace = std::move(trace);
+  outcome->received.reset();
+  return reply;
 }
 
 void claim_otherwise(Outcome& o) {

@@ -20,18 +20,18 @@ Reply truncate_arena(Reply, const Request&, Arena&);  // shortens the file that 
 Reply renege(Reply, const Request&, Arena&);          // an error from what it had said it could do
 Reply refuse(Reply, const Request&, Arena&);          // unsupported, from inside its capabilities
 
-void lose_device(Outcome&);        // no block of the last device
-void repeat_device(Outcome&);      // the first device's block twice
-void share_block(Outcome&);        // two devices' blocks are one
-void point_outside(Outcome&);      // a block beyond the end of the arena
-void point_at_operands(Outcome&);  // a block among the operands
-void lengthen_block(Outcome&);     // a block larger than the slice that it claims
-void undercount(Outcome&);         // the trace moves less than was received
-void reduce_apart(Outcome&);       // an all-reduce for each axis, and a group of all
-void invent_axis(Outcome&);        // a collective along an axis that the mesh lacks
-void claim_otherwise(Outcome&);    // claims to hold nothing of any axis
-void say_nothing(Outcome&);        // neither layout nor slices
-void swap_slices(Outcome&);        // two devices claim each other's slice
+void lose_device(Outcome&);                         // no block of the last device
+void repeat_device(Outcome&);                       // the first device's block twice
+void share_block(Outcome&);                         // two devices' blocks are one
+void point_outside(Outcome&);                       // a block beyond the end of the arena
+void point_at_operands(Outcome&);                   // a block among the operands
+void lengthen_block(Outcome&);                      // a block larger than the slice that it claims
+void undercount(Outcome&);                          // the trace moves less than was received
+Reply reduce_apart(Reply, const Request&, Arena&);  // a scatter for each axis, and a group of all
+void invent_axis(Outcome&);                         // a collective along an axis that the mesh lacks
+void claim_otherwise(Outcome&);                     // claims to hold nothing of any axis
+void say_nothing(Outcome&);                         // neither layout nor slices
+void swap_slices(Outcome&);                         // two devices claim each other's slice
 
 // Every second run of the same case ends in another bit.
 ReplyFault change_reruns();

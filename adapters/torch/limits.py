@@ -41,6 +41,20 @@ def use(spec, axis):
     return "split" if any(axis in split for split in spec.split) else "replicated"
 
 
+def strided(case, spec, axis):
+    """Whether an axis splits a dimension after one that comes later in the mesh: torch says so by a split factor."""
+    for split in spec.split:
+        if axis in split:
+            before = split[: split.index(axis)]
+            return any(case.axes.index(b) > case.axes.index(axis) and case.ways((b,)) > 1 for b in before)
+    return False
+
+
+def strided_to_unfinished(case):
+    specs = case.operands + case.chain if case.op == "reshard" else case.chain
+    return any(strided(case, b, axis) and axis in c.unfinished for b, c in zip(specs, specs[1:]) for axis in case.axes)
+
+
 def mixed(case):
     return case.op == "einsum" and len({s.dtype for s in case.specs}) > 1
 
@@ -112,6 +126,9 @@ ROWS = [
     Row("split to unfinished", "a sum left unfinished of what is split",
         lambda c, o: ("split", "unfinished") in turns(c),
         "Can ?not redistribute", _reshard("f32[4@x]", "f32[4]+x")),
+    Row("strided to unfinished", "a sum left unfinished of what is split against the order of the mesh",
+        lambda c, o: strided_to_unfinished(c),
+        "Can ?not redistribute", _reshard("f32[4@y.x]", "f32[4@y]+x")),
     Row("unfinished over other axes", "a product unfinished over other axes than the contracted dimension's",
         lambda c, o: other_axes(c), "Can ?not redistribute", _product("f32[4,4]", "f32[4,4]", "f32[4,4]+x")),
     Row("narrow floats move", "a collective of 8-bit floats",
