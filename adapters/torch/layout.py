@@ -82,6 +82,12 @@ def placements(mesh, spec):
     return tuple(found.values())
 
 
+def finished(mesh, spec):
+    """The placements of a spec's blocks, their sums finished."""
+    placed = (Replicate(),) * mesh.ndim if spec.free else placements(mesh, spec)
+    return tuple(Replicate() if p.is_partial() else p for p in placed)
+
+
 def is_strided(p):
     return isinstance(p, _StridedShard)
 
@@ -119,15 +125,18 @@ def claim(tensor, spec):
 
 def slices(tensor, local):
     """Where torch says that a local tensor lies, as a function of `own`, which gives one rank's own value of a number
-    or a tensor: ranges for each dimension."""
+    or a tensor: ranges for each dimension. None where the tensor is longer than its placements have indices."""
     mesh, placed = tensor.device_mesh, tensor.placements
     _, offset = compute_local_shape_and_global_offset(tensor.shape, mesh, placed)
     strided = {p.dim: indices(tensor.shape[p.dim], mesh, placed, p.dim) for p in placed if is_strided(p)}
 
     def of(own):
         shape, begin = own(local).shape, [int(own(b)) for b in offset]
-        return [ranges(own(strided[d]).tolist()[:n], tensor.shape[d]) if d in strided else [(begin[d], begin[d] + n)]
-                for d, n in enumerate(shape)]
+        found = [ranges(own(strided[d]).tolist()[:n], tensor.shape[d]) if d in strided else [(begin[d], begin[d] + n)]
+                 for d, n in enumerate(shape)]
+        held = [sum(e - b for b, e in pieces) for pieces in found]
+        inside = all(pieces[-1][1] <= size for pieces, size in zip(found, tensor.shape))
+        return found if held == list(shape) and inside else None
 
     return of
 

@@ -64,7 +64,7 @@ def run(case, operands, started, options):
         placed = [place(case, mesh, spec, raw, shape) for spec, (raw, shape) in zip(case.operands, operands)]
         trace = Trace(case.devices)
         begin = time.perf_counter()
-        y = tracing.record(trace, program.steps(case, mesh, options), *placed)
+        y = tracing.record(trace, program.steps(case, mesh, options, placed))
         seconds = time.perf_counter() - begin
         local, slices, claim = program.described(y, case)
         blocks = []

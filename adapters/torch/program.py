@@ -2,13 +2,10 @@
 
 import torch
 import torch.nn.functional as F
-from torch.distributed.tensor import DTensor, Replicate, distribute_tensor
+from torch.distributed.tensor import DTensor, distribute_tensor
 
+import gradient
 import layout
-
-
-def finished(placed):
-    return tuple(Replicate() if p.is_partial() else p for p in placed)
 
 
 def place(mesh, spec, own):
@@ -17,7 +14,7 @@ def place(mesh, spec, own):
     placed = layout.placements(mesh, spec)
     if not spec.unfinished:
         return distribute_tensor(own, mesh, placed, src_data_rank=None)
-    local = distribute_tensor(own, mesh, finished(placed), src_data_rank=None).to_local()
+    local = distribute_tensor(own, mesh, layout.finished(mesh, spec), src_data_rank=None).to_local()
     return DTensor.from_local(local, mesh, placed, run_check=False, shape=torch.Size(spec.shape),
                               stride=torch.empty(spec.shape, device="meta").stride())
 
@@ -31,12 +28,20 @@ def product(case, op):
     return lambda a, b: torch.einsum(f"{case.lhs},{case.rhs}->{case.out}", a, b)
 
 
-def steps(case, mesh, options):
-    """The case as a function of its operands."""
-    via = options["via"]
+def first_step(case, mesh, options, operands):
+    if case.op != "einsum":
+        return lambda: operands[0]
+    if options.get("grad"):
+        return gradient.prepared(case, mesh, options["grad"], operands)
+    return lambda: product(case, options["op"])(*operands)
 
-    def run(*operands):
-        y = product(case, options["op"])(*operands) if case.op == "einsum" else operands[0]
+
+def steps(case, mesh, options, operands):
+    """The case as a function without arguments."""
+    via, first = options["via"], first_step(case, mesh, options, operands)
+
+    def run():
+        y = first()
         for i, spec in enumerate(case.chain):
             if spec.free:
                 continue

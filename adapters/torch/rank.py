@@ -43,7 +43,7 @@ def run(request, backend):
         operands.append(program.place(mesh, spec, own))
     begin = time.perf_counter()
     trace = tracing.Trace()
-    y = tracing.record(trace, program.steps(case, mesh, options), *operands)
+    y = tracing.record(trace, program.steps(case, mesh, options, operands))
     seconds = time.perf_counter() - begin
     local, slices, claim = program.described(y, case)
     return layout.bytes_of(local), slices and slices(lambda own: own), claim, trace.events, seconds

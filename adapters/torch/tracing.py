@@ -83,12 +83,12 @@ class Trace(TorchDispatchMode):
 _ACTIVE = []
 
 
-def record(trace, function, *arguments):
+def record(trace, function):
     """What the function returns; its collectives go to the trace."""
     _ACTIVE.append(trace)
     try:
         with trace:
-            return function(*arguments)
+            return function()
     finally:
         _ACTIVE.pop()
 

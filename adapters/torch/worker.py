@@ -8,7 +8,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, os.pardir, "python")]
 
-OPTIONS = {"engine": ("gloo", "local", "nccl"), "flatten": None, "op": ("einsum", "mm", "linear"),
+OPTIONS = {"engine": ("gloo", "local", "nccl"), "flatten": None, "grad": ("lhs", "rhs"), "op": ("einsum", "mm", "linear"),
            "via": ("redistribute", "full_tensor", "distribute")}
 STANDARD = {"engine": "gloo", "flatten": "none", "op": "einsum", "via": "redistribute"}
 

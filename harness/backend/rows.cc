@@ -31,6 +31,7 @@ const std::vector<BackendRow>& backend_rows() {
        "", "adapters/torch/worker.py", {"2.15.0", "2.10.0"},
        {{"engine", {"gloo", "local", "nccl"}, "gloo"},
         {"flatten", {}, "none"},
+        {"grad", {"lhs", "rhs"}, ""},
         {"op", {"einsum", "mm", "linear"}, "einsum"},
         {"via", {"redistribute", "full_tensor", "distribute"}, "redistribute"}}},
       {"flax", "logical axis rules of released Flax, both its families of resolvers",
