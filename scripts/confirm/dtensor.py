@@ -14,7 +14,8 @@ import numpy as np
 import torch
 import torch.distributed as dist
 import torch.multiprocessing
-from torch.distributed.tensor import DeviceMesh, DTensor, Replicate, Shard, distribute_tensor, init_device_mesh
+from torch.distributed.tensor import DeviceMesh, DTensor, Partial, Replicate, Shard, distribute_tensor, init_device_mesh
+from torch.distributed.tensor.placement_types import _StridedShard
 
 
 def flattened_gather(rank):
@@ -43,13 +44,33 @@ def permuted_mesh(rank):
     return x.redistribute(placements=[Replicate()]).to_local().numpy(), whole
 
 
-CHECKS = [flattened_gather, plain_gather, permuted_mesh]
+def permuted_scatter(rank):
+    """The same of a sum that is scattered."""
+    mesh = DeviceMesh("cpu", [3, 1, 0, 2])
+    at = mesh.get_coordinate()[0]
+    parts = np.arange(16, dtype=np.float32).reshape(4, 4) ** 2
+    x = DTensor.from_local(torch.from_numpy(parts[at].copy()), mesh, [Partial()])
+    return x.redistribute(placements=[Shard(0)]).to_local().numpy(), parts.sum(0)[at : at + 1]
 
 
-def main(rank, check, store, answers):
+def strided_shards(rank):
+    """Rows over the second mesh dimension, then the first, as FSDP over TP has them: the placement has no public name.
+    What distribute_tensor gives a rank is what redistribute gives it, for the same placements."""
+    whole = torch.arange(9, dtype=torch.float32)
+    mesh = init_device_mesh("cpu", (4, 2), mesh_dim_names=("dp", "tp"))
+    placed = [_StridedShard(0, split_factor=2), Shard(0)]
+    made = distribute_tensor(whole, mesh, placed, src_data_rank=None)
+    moved = distribute_tensor(whole, mesh, [Replicate()] * 2, src_data_rank=None).redistribute(placements=placed)
+    return moved.to_local().numpy(), made.to_local().numpy()
+
+
+CHECKS = [(flattened_gather, 4), (plain_gather, 4), (permuted_mesh, 4), (permuted_scatter, 4), (strided_shards, 8)]
+
+
+def main(rank, check, ranks, store, answers):
     torch.set_num_threads(1)
-    dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=4)
-    got, want = CHECKS[check](rank)
+    dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=ranks)
+    got, want = CHECKS[check][0](rank)
     answers[rank] = "right" if np.array_equal(got, want) else f"wrong: {got.tolist()}"
     dist.barrier()
     dist.destroy_process_group()
@@ -59,11 +80,11 @@ if __name__ == "__main__":
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
     print(f"torch {torch.__version__}, numpy {np.__version__}")
     failed = False
-    for i, check in enumerate(CHECKS):
+    for i, (check, ranks) in enumerate(CHECKS):
         with tempfile.TemporaryDirectory() as folder, torch.multiprocessing.Manager() as manager:
             answers = manager.dict()
-            torch.multiprocessing.spawn(main, (i, os.path.join(folder, "store"), answers), 4)
+            torch.multiprocessing.spawn(main, (i, ranks, os.path.join(folder, "store"), answers), ranks)
             wrong = [a for _, a in sorted(answers.items()) if a != "right"]
         failed |= bool(wrong)
-        print(f"{check.__name__}: {len(wrong)} of 4 ranks {'wrong, the first ' + wrong[0] if wrong else 'wrong'}")
+        print(f"{check.__name__}: {len(wrong)} of {ranks} ranks {'wrong, the first ' + wrong[0] if wrong else 'wrong'}")
     sys.exit(failed)
