@@ -75,7 +75,7 @@ def ordered(mesh, split):
 def placements(mesh, spec):
     """A spec as torch says it, one placement per mesh dimension."""
     found = dict.fromkeys(mesh.mesh_dim_names, Replicate())
-    found.update((axis, Partial("sum")) for axis in spec.unfinished)
+    found.update((axis, Partial("avg" if axis in spec.averaged else spec.reduction)) for axis in spec.unfinished)
     for d, split in enumerate(spec.split):
         for axis, factor in ordered(mesh, split).items():
             found[axis] = Shard(d) if factor == 1 else _StridedShard(d, split_factor=factor)
@@ -116,11 +116,13 @@ def claim(tensor, spec):
     mesh, placed = tensor.device_mesh, tensor.placements
     split = [split_text(mesh, placed, d) for d in range(tensor.ndim)]
     left = {mesh.mesh_dim_names[i]: p for i, p in enumerate(placed) if not is_shard(p) and not p.is_replicate()}
-    plain = all(type(p) is Partial and p.reduce_op == "sum" for p in left.values())
-    if None in split or tensor.dtype not in NAMES or not plain:
+    made = {p.reduce_op if type(p) is Partial else "" for p in left.values()}
+    if None in split or tensor.dtype not in NAMES or not (made <= {"sum", "avg"} or made in ({"max"}, {"min"})):
         return None
     order = spec.unfinished if set(left) == set(spec.unfinished) else tuple(left)
-    return spec_text(NAMES[tensor.dtype], tensor.shape, split, order)
+    reduction = made.pop() if made in ({"max"}, {"min"}) else "sum"
+    averaged = tuple(axis for axis in order if left[axis].reduce_op == "avg")
+    return spec_text(NAMES[tensor.dtype], tensor.shape, split, order, reduction, averaged)
 
 
 def slices(tensor, local):
