@@ -103,7 +103,8 @@ def _reshard(*specs):
 
 
 def _product(left, right, *chain):
-    return {"mesh": XY, "op": "einsum", "lhs": "mk", "rhs": "kn", "out": "mn", "operands": [left, right], "chain": chain}
+    return {"mesh": XY, "op": "einsum", "lhs": "mk", "rhs": "kn", "out": "mn",
+            "operands": [left, right], "chain": chain}
 
 
 ROWS = [
@@ -114,7 +115,8 @@ ROWS = [
         options={"op": "linear"}),
     Row("grad needs einsum", "grad= takes the gradient of an einsum",
         lambda c, o: c.op == "einsum" and bool(o.get("grad")) and o["op"] != "einsum"),
-    Row("grad of a reshard", "grad= takes the gradient of a product", lambda c, o: bool(o.get("grad")) and c.op != "einsum"),
+    Row("grad of a reshard", "grad= takes the gradient of a product",
+        lambda c, o: bool(o.get("grad")) and c.op != "einsum"),
     Row("via=full_tensor", "full_tensor() gives whole, finished results", lambda c, o: not whole(c.result) or c.result.free,
         options={"via": "full_tensor"}),
     Row("via=distribute", "distribute_tensor() takes a whole array and splits it",
