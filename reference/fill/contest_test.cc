@@ -87,7 +87,7 @@ TEST(Mean, PartsAndSumsAreMultiplesOfTheNumberOfParts) {
       for (double part : parts) EXPECT_TRUE(exact(part / n)) << line;
     }
     const Way mean = [&](const Parts& parts) { return sum(parts) / n; };
-    EXPECT_GT(differ(all, mean, sum), 0.9) << line;
+    EXPECT_GT(differ(all, mean, sum), 0.8) << line;  // not where the sum is zero
     for (std::size_t p = 0; p < all[0].size(); ++p)
       EXPECT_EQ(differ(all, mean, [&](const Parts& parts) { return sum(without(parts, p)) / n; }), 1) << line;
     EXPECT_EQ(certificate(c).scope, Certificate::Scope::any_split) << line;
