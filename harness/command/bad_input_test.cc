@@ -98,6 +98,15 @@ const Bad table[] = {
     {"sweep 'on x=2: reshard f32[8@x] -> f32[8]' --axis x=2 --meshes 4", "", "do not go together",          2},
     {"sweep 'on x=2 ids=1,0: reshard f32[8@x] -> f32[8]' --axis x=2", "", "numbers its devices row-major",  2},
     {"list --where status=wrong --suite smoke",         "", "name it with --against",                       2},
+    // logical axis rules
+    {"run \"on x=2: resolve first f32[8] rules=a:x\"",   "", "expected ' and the name",                     2},
+    {"run \"on x=2: resolve first f32[8'a] rules=a:(x\"", "", "expected '.' or ')'",                        2},
+    {"resolve missing.json names.txt --mesh x=2",       "", "missing.json: No such file",                   2},
+    {"resolve rules.json missing.txt --mesh x=2",       "", "missing.txt: No such file",                    2},
+    {"resolve text.txt names.txt --mesh x=2",           "", "text.txt:1: expected a list of rules",         2},
+    {"resolve rules.json text.txt --mesh x=2",          "", "text.txt:1: expected PATH DTYPE",              2},
+    {"resolve rules.json names.txt --mesh x",           "", "expected '='",                                 2},
+    {"resolve rules.json names.txt --mesh x=2 --backend nope", "", "no backend 'nope'",                     2},
     {"liars no_such_fault",                             "", "there is no liar 'no_such_fault'",             2},
     {"liars one-ulp no_such_fault",                     "", "there is no liar 'no_such_fault'",             2},
     {"list --suite smoke --where devices=77",           "", "no case is selected",                          2},
@@ -113,6 +122,8 @@ struct Files : Folder {
     write(path / "bad.cases",
           "# a comment\non x=2: reshard f32[8@x] -> f32[8]\non x=2: reshard f32[8@y] -> f32[8]\n");
     write(path / "text.txt", "dear diary\n");
+    write(path / "rules.json", "[[\"embed\", [\"x\"]], [\"mlp\", null]]\n");
+    write(path / "names.txt", "mlp/kernel f32[8,4] embed,mlp\n");
     write(path / "other.json", "{\"name\":\"somebody's\"}\n");
     write(path / "newer.jsonl", "{\"schema\":99}\n");
     lock = open((path / "locked.jsonl").c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666);
