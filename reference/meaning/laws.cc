@@ -156,7 +156,7 @@ Tensor deal(const Layout& layout, const Tensor& whole, std::mt19937_64& random) 
   if (layout.spec.reduction != Reduce::sum) {
     for (std::int64_t i = 0; i < n * count; ++i) {
       const auto value = static_cast<std::int32_t>(bits(whole, i % n));
-      const auto less = i / n == i % count ? 0 : 1 + static_cast<std::int32_t>(random() % 1000);
+      const auto less = i / n == i % n % count ? 0 : 1 + static_cast<std::int32_t>(random() % 1000);
       store(DType::s32, dealt.bytes.data() + 4 * i,
             static_cast<std::uint32_t>(layout.spec.reduction == Reduce::max ? value - less : value + less));
     }

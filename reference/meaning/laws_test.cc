@@ -132,6 +132,7 @@ TEST(Law, EverySliceHoldsWhatTheProgramSays) {
     for (const Spec& spec : all_specs(program, DType::f32, {7, 4}, true)) {
       Case c = named;
       c.op.operands = c.op.chain = {renamed(spec, c.sub)};
+      c.fill = default_fill(c.op);
       const Case one = slice_case(c);
       ASSERT_EQ(one.op.operands[0], spec);
       ASSERT_EQ(parse_case(print(c)), c);
