@@ -2,8 +2,8 @@
 
 import json
 import os
+import subprocess
 import sys
-import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -34,7 +34,7 @@ def ask(names, *rules, sizes=(8, 8, 8), mesh=XYU):
 
 def start(worker, tamper=None, **options):
     command = [sys.executable, "-I"] + (["-c", PATCHED, worker, tamper] if tamper else [worker])
-    driver = drive.Driver(command, stderr=tempfile.TemporaryFile("w+"), PLUMB_OPTIONS=json.dumps(options))
+    driver = drive.Driver(command, stderr=subprocess.DEVNULL, PLUMB_OPTIONS=json.dumps(options))
     driver.first = driver.hello(XYU)
     return driver
 
