@@ -4,6 +4,7 @@
 #include "adapters/liar/fault.h"
 #include "adapters/liar/plan_faults.h"
 #include "adapters/liar/reply_faults.h"
+#include "adapters/liar/scale_faults.h"
 
 namespace plumb {
 namespace {
@@ -21,6 +22,10 @@ constexpr auto most = "on x=4: reshard f32[16]+max(x) -> f32[16@x]";
 constexpr auto deep = "on x=2: einsum mk,kn->mn f32[4,256@x] f32[256@x,4] -> f32[4,4]";
 constexpr auto forward = "on x=2: grouped fwd f32[8@x,4] f32[3,4,4] sizes=3,0,4 -> f32[8@x,4]";
 constexpr auto weights = "on x=2: grouped wgrad f32[8@x,4] f32[8@x,4] sizes=3,0,5 -> f32[3,4,4]";
+
+constexpr auto per_tensor = "on x=2,y=2: quantize fp8 bf16[8@x,8@y] -> f8e4m3[8@x,8@y] f32[]";
+constexpr auto columnwise = "on x=2: quantize mxfp8 bf16[64@x,64] -> f8e4m3[64@x,64] e8m0[2,64]";
+constexpr auto quantized = "on x=2: einsum mk,kn->mn bf16[4,64@x]~mxfp8 bf16[64@x,4]~mxfp8 -> f32[4,4]";
 
 // clang-format off
 const std::vector<Fault>& table() {
@@ -87,6 +92,20 @@ const std::vector<Fault>& table() {
     {"groups-the-tail", "multiplies rows that belong to no group by the last one's weights", "wrong", "", {forward}, plan(group_the_tail)},
     {"fills-empty-group", "gives an empty group the gradient of the next", "wrong", "", {weights}, plan(fill_empty_group)},
     {"rotates-groups", "multiplies every group by its neighbour's weights", "wrong", "", {forward}, plan(rotate_groups)},
+
+    {"multiplies-unquantized", "multiplies operands as they are, not quantized", "wrong", "", {quantized}, plan(use_unquantized)},
+    {"casts-unscaled", "casts values to codes without a scale", "wrong", "", {per_tensor}, plan(cast_unscaled)},
+    {"scales-locally", "scales by the largest magnitude of the device's own block", "wrong", "", {per_tensor}, plan(scale_locally)},
+    {"scales-operand-locally", "quantizes an operand by the largest magnitude of the device's own block", "wrong", "", {"on x=2,y=2: einsum mk,kn->mn bf16[8@x,32@y]~fp8 bf16[32,4]~fp8 -> f32[8@x,4]"}, plan(scale_locally)},
+    {"forgets-one-axis", "reduces largest magnitudes along all axes but one", "wrong", "", {per_tensor}, plan(forget_one_axis)},
+    {"rounds-scales-down", "rounds the scale of a block down, which clips its largest value", "wrong", "", {columnwise}, plan(round_scales_down)},
+    {"clips-operand", "rounds the scales of an operand's blocks down", "wrong", "", {quantized}, plan(round_scales_down)},
+    {"restarts-blocks", "begins blocks anew at the edge of a shard", "wrong", "", {"on x=2: einsum mk,kn->mn bf16[4,96@x]~mxfp8 bf16[96@x,4] -> f32[4,4]"}, plan(restart_blocks)},
+    {"transposes-scales", "takes the codes of rows, turned around, for those of columns", "wrong", "", {columnwise}, plan(transpose_scales)},
+    {"transposes-blocks", "quantizes an operand along the dimension that is not contracted", "wrong", "", {"on x=2: einsum mk,kn->mn bf16[8@x,64] bf16[64,64]~mxfp8 -> f32[8@x,64]"}, plan(transpose_scales)},
+    {"shares-scales", "scales all groups by one scale", "wrong", "", {"on ep=2: grouped fwd bf16[8@ep,32]~fp8 bf16[4@ep,32,4]~fp8 sizes=2,1,3,2 -> f32[8@ep,4]"}, plan(share_scales)},
+    {"scales-the-tail", "takes rows of no group into the last block", "leaked", "", {"on x=2: quantize mxfp8 bf16[96@x,4] sizes=33,31 -> f8e4m3[96@x,4] e8m0[3,4]"}, plan(scale_the_tail)},
+    {"leaks-scales", "returns padding as the last scale", "leaked", "", {columnwise}, block(leak_scales)},
 
     {"negates-zeros", "one replica has -0 for 0", "diverged", "", {weights}, block(negate_zeros)},
     {"changes-replica", "one replica's sum ends in another bit, within every bound", "diverged", "", {"on x=2: einsum mk,kn->mn f32[4,256@x] f32[256@x,4] -> f32[4,4] fill=normal"}, block(change_replica)},

@@ -77,7 +77,19 @@ std::string run(const Fault& fault, Seams seams) {
 
 // Trial data are small integers whatever the seed: what keeps eight bits of them keeps them all.
 bool beyond_trial_data(std::string_view name) {
-  const std::set<std::string_view> all{"stale-block", "narrow-accumulator", "narrow-wire", "truncates-moves"};
+  // Codes of small integers are the integers, whatever the scale.
+  const std::set<std::string_view> all{"stale-block",
+                                       "narrow-accumulator",
+                                       "narrow-wire",
+                                       "truncates-moves",
+                                       "scales-operand-locally",
+                                       "clips-operand",
+                                       "multiplies-unquantized",
+                                       "restarts-blocks",
+                                       "transposes-blocks",
+                                       "shares-scales",
+                                       "scales-locally",
+                                       "forgets-one-axis"};
   return all.contains(name);
 }
 

@@ -1,9 +1,12 @@
 // Carries out a whole plan.
 #include <cassert>
+#include <cstring>
+#include <span>
 
 #include "adapters/local/legs.h"
 #include "adapters/local/local.h"
 #include "adapters/local/multiply.h"
+#include "adapters/local/quantize.h"
 #include "reference/words/tensor.h"
 #include "reference/words/text.h"
 
@@ -63,7 +66,14 @@ Done execute(const Plan& plan, const std::vector<Operand>& operands, const Seams
   for (std::size_t i = 0; i < operands.size(); ++i) {
     values.push_back(load(plan, plan.operands[i], operands[i]));
     show(Moment::loaded, values[i]);
+    const std::optional<Quantizer>& q = plan.quantizers[i];
+    Scales scale;
+    if (q) {
+      scale = scales({plan, w.counter, w.trace}, *q, values[i]);
+      values[i] = to_codes(plan.mesh, *q, scale, values[i]);
+    }
     values[i] = along(w, plan.inputs[i], std::move(values[i]), false);
+    if (q) values[i] = from_codes(plan.mesh, *q, scale, values[i]);
     if (plan.product) show(Moment::ready, values[i]);
   }
   if (plan.product) {
@@ -76,7 +86,51 @@ Done execute(const Plan& plan, const std::vector<Operand>& operands, const Seams
   }
   Ranks result = along(w, plan.legs, std::move(values[0]), true);
   show(Moment::result, result);
-  return {std::move(result), std::move(w.trace), w.counter.received};
+  Done done{{}, std::move(w.trace), w.counter.received};
+  done.results.push_back(std::move(result));
+  return done;
+}
+
+namespace {
+
+std::vector<float> floats(const Operand& operand) {
+  std::vector<float> values(operand.bytes.size() / sizeof(float));
+  std::memcpy(values.data(), operand.bytes.data(), operand.bytes.size());
+  return values;
+}
+
+// An array that every device knows, laid out.
+Ranks laid_out(const Plan& plan, const Spec& spec, const std::vector<float>& values) {
+  return load(plan, spec, {std::as_bytes(std::span(values)), {}});
+}
+
+}  // namespace
+
+Done quantize(const Plan& plan, const std::vector<Spec>& results, const std::vector<Operand>& operands,
+              const Seams& seams) {
+  Walk w{plan};
+  const Observed observed{plan, w.counter, w.trace};
+  const Quantizer& q = *plan.quantizers[0];
+  Ranks x = load(plan, plan.operands[0], operands[0]);
+  if (seams.block) seams.block(Moment::loaded, x);
+  const bool delays = operands.size() == 3;
+  const float scale = delays ? floats(operands[2])[0] : 1;
+  const Scales known = delays ? given(scale) : scales(observed, q, x);
+  Done done;
+  done.results.push_back(along(w, plan.legs, to_codes(plan.mesh, q, known, x), true));
+  if (delays) {
+    const Delayed next = delayed(observed, q, x, floats(operands[1]), scale);
+    done.results.push_back(laid_out(plan, results[1], {1 / scale}));
+    done.results.push_back(laid_out(plan, results[2], next.history));
+    done.results.push_back(laid_out(plan, results[3], {next.next}));
+  } else {
+    done.results.push_back(lay_out(observed, q, known, plan.operands[0], results[1]));
+  }
+  for (Ranks& result : done.results)
+    if (seams.block) seams.block(Moment::result, result);
+  done.trace = std::move(w.trace);
+  done.received = w.counter.received;
+  return done;
 }
 
 }  // namespace plumb

@@ -32,19 +32,23 @@ double most_held_bytes(const Case& c) {
   return most;
 }
 
-Outcome hand_over(const Case& c, const Done& done, Arena& arena) {
-  Outcome o;
-  const Ranks& result = done.result;
-  o.blocks.reserve(result.devices());
+void hand_over(const Case& c, const Ranks& result, std::int64_t index, Arena& arena, Outcome& o) {
   for (std::int64_t device = 0; device < result.devices(); ++device) {
     const std::int64_t bytes = result.elements(device) * format(result.stored).bytes;
     const std::span<std::byte> place = arena.take(bytes);
     if (bytes > 0) std::memcpy(place.data(), result.block(device), bytes);
     std::vector<std::vector<Range>> claim;
     for (const Range& range : result.slice(device)) claim.push_back({range});
-    o.blocks.push_back({device, 0, arena.offset(place), static_cast<std::uint64_t>(bytes), std::move(claim)});
+    o.blocks.push_back(
+        {device, index, arena.offset(place), static_cast<std::uint64_t>(bytes), std::move(claim)});
   }
-  o.claims = {print(c.mesh, result.spec)};
+  o.claims.push_back(print(c.mesh, result.spec));
+}
+
+Outcome hand_over(const Case& c, const Done& done, Arena& arena) {
+  Outcome o;
+  for (std::size_t i = 0; i < done.results.size(); ++i)
+    hand_over(c, done.results[i], static_cast<std::int64_t>(i), arena, o);
   o.trace = done.trace;
   o.received = done.received;
   return o;
@@ -56,6 +60,11 @@ Reply compute(const Local& local, const Request& request, Arena& arena) {
   if (most_held_bytes(c) > kMostBytes)
     return Unsupported{
         "blocks of " + std::to_string(static_cast<std::int64_t>(most_held_bytes(c))) + " bytes", limit};
+  if (!c.sub.empty() && quantizes(c.op)) return Unsupported{"quantization over a submesh", "not written"};
+  if (c.op.operands.size() == 3 && devices(c.mesh) > 1)
+    for (int i : {1, 2})
+      for (const Dim& dim : c.op.operands[i].dims)
+        if (axes_size(c.mesh, dim.axes) > 1) return Unsupported{"a history that is split", "not written"};
   const auto start = std::chrono::steady_clock::now();
   Plan p;
   try {
@@ -66,7 +75,8 @@ Reply compute(const Local& local, const Request& request, Arena& arena) {
   if (local.seams.plan) local.seams.plan(p);
   const double planned = seconds_since(start);
   const auto run = std::chrono::steady_clock::now();
-  const Done done = execute(p, request.operands, local.seams);
+  const Done done = is_quantize(c) ? quantize(p, c.op.chain, request.operands, local.seams)
+                                   : execute(p, request.operands, local.seams);
   const double ran = seconds_since(run);
   Outcome o = hand_over(c, done, arena);
   o.compile_seconds = planned;
@@ -87,7 +97,8 @@ nlohmann::json Local::hello(const Mesh&) {
       {"versions",     {{"plumbline", "0.1.0"}}                      },
       {"devices",      {{"count", kMostDevices}, {"kind", "virtual"}}},
       {"capabilities",
-       {{"ops", {"reshard", "einsum", "grouped"}},
+       {{"ops", {"reshard", "einsum", "grouped", "quantize"}},
+        {"schemes", {"fp8", "fp8e5", "mxfp8", "mxfp8e5"}},
         {"dtypes", dtypes},
         {"max_devices", kMostDevices},
         {"max_rank", 32},

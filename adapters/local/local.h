@@ -33,12 +33,15 @@ struct Local : Backend {
 
 // What a plan gives: the result in its memory, what was issued, and the bytes that were received.
 struct Done {
-  Ranks result;
+  std::vector<Ranks> results;
   Trace trace;
   std::int64_t received = 0;
 };
 
 // Carries out a plan on whole operands (as in a Request).
 Done execute(const Plan&, const std::vector<Operand>&, const Seams&);
+
+// The same of the op quantize; `results` are its layouts.
+Done quantize(const Plan&, const std::vector<Spec>& results, const std::vector<Operand>&, const Seams&);
 
 }  // namespace plumb

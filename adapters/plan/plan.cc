@@ -71,17 +71,21 @@ double sends(const Case& c, const Route& route, Style style) {
 
 }  // namespace
 
-Plan plan(const Case& c, Style style, double most) {
-  if (!c.sub.empty())
-    return in_every_slice(plan(slice_case(c), style, most / static_cast<double>(slices(c).size())), c);
+Plan plan(const Case& whole, Style style, double most) {
+  if (!whole.sub.empty())
+    return in_every_slice(plan(slice_case(whole), style, most / static_cast<double>(slices(whole).size())),
+                          whole);
+  const Case c = quantizes(whole.op) ? in_codes(whole) : whole;
   Plan p{.mesh = c.mesh,
          .rule = c.rule,
          .acc = c.acc,
          .wire = c.wire,
-         .operands = c.op.operands,
+         .operands = whole.op.operands,
          .inputs = {},
+         .quantizers = {},
          .product = product(c),
          .legs = {}};
+  for (int i = 0; i < std::ssize(whole.op.operands); ++i) p.quantizers.push_back(quantizer(whole, i));
   const std::vector<Route> all = routes(c, p.product);
   double needed = 0;
   for (const Route& route : all) needed += sends(c, route, style);

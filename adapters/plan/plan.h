@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "adapters/plan/quantizer.h"
 #include "reference/words/op.h"
 
 namespace plumb {
@@ -73,13 +74,15 @@ struct Product {
 };
 
 // A whole case. Operands go through their legs, are multiplied, and the result goes through its legs;
-// a reshard has one operand and no product.
+// a reshard has one operand and no product. What is quantized goes through its legs as codes; of the op
+// quantize `legs` are those of the codes.
 struct Plan {
   Mesh mesh;
   Rule rule = Rule::flat;
   DType acc = DType::f32, wire = DType::f32;
   std::vector<Spec> operands;
-  std::vector<std::vector<Leg>> inputs;  // legs per operand
+  std::vector<std::vector<Leg>> inputs;              // legs per operand
+  std::vector<std::optional<Quantizer>> quantizers;  // per operand
   std::optional<Product> product;
   std::vector<Leg> legs;
 };

@@ -40,6 +40,7 @@ void put_spec(Out out, const Mesh& mesh, const Spec& spec) {
     fmt::format_to(out, R"(,"averaged":)");
     put_axes(out, mesh, spec.averaged);
   }
+  if (spec.scheme != Scheme::none) fmt::format_to(out, R"(,"scheme":"{}")", name(spec.scheme));
   fmt::format_to(out, R"(,"text":"{}"}})", print(mesh, spec));
 }
 
@@ -63,11 +64,19 @@ void put_kind(Out out, const Reshard&) { fmt::format_to(out, R"("op":"reshard")"
 void put_kind(Out out, const Einsum& e) {
   fmt::format_to(out, R"("op":"einsum","lhs":"{}","rhs":"{}","out":"{}")", e.lhs, e.rhs, e.out);
 }
-void put_kind(Out out, const Grouped& g) {
-  fmt::format_to(out, R"("op":"grouped","form":"{}","sizes":[)", name(g.form));
-  for (std::size_t i = 0; i < g.sizes.size(); ++i)
-    fmt::format_to(out, "{}[{}]", i ? "," : "", fmt::join(g.sizes[i], ","));
+void put_sizes(Out out, const std::vector<std::vector<std::int64_t>>& sizes) {
+  fmt::format_to(out, R"(,"sizes":[)");
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    fmt::format_to(out, "{}[{}]", i ? "," : "", fmt::join(sizes[i], ","));
   fmt::format_to(out, "]");
+}
+void put_kind(Out out, const Grouped& g) {
+  fmt::format_to(out, R"("op":"grouped","form":"{}")", name(g.form));
+  put_sizes(out, g.sizes);
+}
+void put_kind(Out out, const Quantize& q) {
+  fmt::format_to(out, R"("op":"quantize","scheme":"{}")", name(q.scheme));
+  if (!q.sizes.empty()) put_sizes(out, q.sizes);
 }
 
 constexpr std::string_view value_types[] = {"none", "name", "tuple", "list"};
@@ -117,6 +126,15 @@ Enum named(std::initializer_list<Enum> values, const json& wanted, std::string_v
   throw Malformed(fmt::format("{}: unknown word \"{}\"", what, text(wanted, what)));
 }
 
+constexpr std::initializer_list<Scheme> kSchemes = {Scheme::fp8, Scheme::fp8e5, Scheme::mxfp8,
+                                                    Scheme::mxfp8e5};
+
+std::vector<std::vector<std::int64_t>> sizes_from(const json& lists) {
+  std::vector<std::vector<std::int64_t>> all;
+  for (const json& sizes : list(lists, "sizes")) all.push_back(integers(sizes, "sizes"));
+  return all;
+}
+
 Spec spec_from(const Mesh& mesh, const json& j) {
   Spec spec{.dtype = dtype_from(field(j, "dtype"), "dtype"), .dims = {}, .unfinished = {}};
   const json& split = list(field(j, "split"), "split");
@@ -131,6 +149,7 @@ Spec spec_from(const Mesh& mesh, const json& j) {
     spec.reduction = named({Reduce::sum, Reduce::max, Reduce::min}, *reduction, "reduction");
   if (const json* averaged = optional_field(j, "averaged"))
     spec.averaged = axes_named(mesh, *averaged, "averaged");
+  if (const json* scheme = optional_field(j, "scheme")) spec.scheme = named(kSchemes, *scheme, "scheme");
   return spec;
 }
 
@@ -160,10 +179,14 @@ decltype(Op::kind) kind_from(const json& j) {
   if (op == "reshard") return Reshard{};
   if (op == "einsum")
     return Einsum{text(field(j, "lhs"), "lhs"), text(field(j, "rhs"), "rhs"), text(field(j, "out"), "out")};
+  if (op == "quantize") {
+    const json* sizes = optional_field(j, "sizes");
+    return Quantize{named(kSchemes, field(j, "scheme"), "scheme"),
+                    sizes ? sizes_from(*sizes) : std::vector<std::vector<std::int64_t>>{}};
+  }
   if (op != "grouped") throw Malformed(fmt::format("unknown op \"{}\"", op));
-  Grouped g{named({Form::fwd, Form::dgrad, Form::wgrad}, field(j, "form"), "form"), {}};
-  for (const json& sizes : list(field(j, "sizes"), "sizes")) g.sizes.push_back(integers(sizes, "sizes"));
-  return g;
+  return Grouped{named({Form::fwd, Form::dgrad, Form::wgrad}, field(j, "form"), "form"),
+                 sizes_from(field(j, "sizes"))};
 }
 
 }  // namespace
@@ -233,7 +256,7 @@ Case case_from_json(const json& j) {
   c.rule = named({Rule::flat, Rule::nested}, field(j, "rule"), "rule");
   c.acc = dtype_from(field(j, "acc"), "acc");
   c.wire = dtype_from(field(j, "wire"), "wire");
-  c.fill = named({Fill::provenance, Fill::cancel, Fill::normal}, field(j, "fill"), "fill");
+  c.fill = named({Fill::provenance, Fill::cancel, Fill::normal, Fill::scaled}, field(j, "fill"), "fill");
   if (!field(j, "seed").is_number_unsigned()) throw Malformed("seed is not an integer from 0 to 2^64-1");
   c.seed = j["seed"].get<std::uint64_t>();
   return c;

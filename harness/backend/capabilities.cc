@@ -46,6 +46,17 @@ std::vector<Rule> rules_from(const json& j) {
   return out;
 }
 
+std::vector<Scheme> schemes_from(const json& j) {
+  std::vector<Scheme> out;
+  for (const std::string& word : texts(j, "schemes")) {
+    constexpr Scheme all[] = {Scheme::fp8, Scheme::fp8e5, Scheme::mxfp8, Scheme::mxfp8e5};
+    const auto* at = std::ranges::find(all, word, [](Scheme s) { return name(s); });
+    if (at == std::end(all)) throw Malformed(fmt::format("schemes: unknown word \"{}\"", word));
+    out.push_back(*at);
+  }
+  return out;
+}
+
 // Whether the word is `second`, where only `first` and `second` are legal.
 bool second_of(const json& j, std::string_view what, std::string_view first, std::string_view second) {
   const std::string& word = text(j, what);
@@ -64,6 +75,7 @@ Capabilities capabilities_from(const json& j) {
   if (const json* f = optional_field(j, "submesh")) c.submesh = truth(*f, "submesh");
   if (const json* f = optional_field(j, "acc")) c.acc = promise_from(*f, "acc");
   if (const json* f = optional_field(j, "wire")) c.wire = promise_from(*f, "wire");
+  if (const json* f = optional_field(j, "schemes")) c.schemes = schemes_from(*f);
   if (const json* f = optional_field(j, "tail"))
     c.tail_undefined = second_of(*f, "tail", "zero", "undefined");
   if (const json* f = optional_field(j, "data")) c.plans_only = second_of(*f, "data", "blocks", "none");
@@ -90,8 +102,17 @@ std::optional<std::string> spec_outside(const Capabilities& has_only, const Spec
   return std::nullopt;
 }
 
+std::optional<std::string> scheme_outside(const Capabilities& has_only, Scheme scheme) {
+  if (scheme == Scheme::none || has(has_only.schemes, scheme)) return std::nullopt;
+  return fmt::format("scheme {}", name(scheme));
+}
+
 std::optional<std::string> reason_outside(const Capabilities& has_only, const Case& c) {
   if (has_only.ops && !has(*has_only.ops, std::string(name(c.op)))) return std::string(name(c.op));
+  if (const auto* quantize = std::get_if<Quantize>(&c.op.kind))
+    if (auto reason = scheme_outside(has_only, quantize->scheme)) return reason;
+  for (const Spec& operand : c.op.operands)
+    if (auto reason = scheme_outside(has_only, operand.scheme)) return reason;
   if (has_only.max_devices && devices(c.mesh) > *has_only.max_devices)
     return fmt::format("{} devices", devices(c.mesh));
   if (!has_only.submesh && !c.sub.empty()) return "a submesh";

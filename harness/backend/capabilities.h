@@ -25,6 +25,7 @@ struct Capabilities {
   std::vector<std::string> reductions = {"sum"};  // what it makes of parts: sum, avg, max, min
   bool submesh = false;                           // runs a program over some axes of a mesh, in every slice
   Promise acc, wire;
+  std::vector<Scheme> schemes;  // of quantize and of operands of products; none where absent
   bool tail_undefined = false;  // rows of a grouped result past the sum of the sizes
   bool plans_only = false;      // data=none: claims and a trace, no blocks
   bool clones = false;          // blocks of replicas are copies of one result

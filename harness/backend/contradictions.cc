@@ -45,7 +45,9 @@ std::uint64_t claimed_bytes(const std::vector<std::vector<Range>>& claim, const 
 }
 
 void check_block(const Block& b, const Asked& asked, std::uint64_t arena_bytes) {
-  if (b.result != 0) throw Malformed(fmt::format("a block of result {}, the case has 1", b.result));
+  const std::span<const Spec> specs = results(asked.c);
+  if (b.result < 0 || b.result >= std::ssize(specs))
+    throw Malformed(fmt::format("a block of result {}, the case has {}", b.result, specs.size()));
   if (b.device < 0 || b.device >= devices(asked.c.mesh))
     throw Malformed(fmt::format("a block of device {}, the mesh has {}", b.device, devices(asked.c.mesh)));
   if (b.bytes == 0 && !b.claim) return;
@@ -55,7 +57,7 @@ void check_block(const Block& b, const Asked& asked, std::uint64_t arena_bytes) 
   if (b.bytes > 0 && b.offset < asked.free)
     throw Malformed(fmt::format("the block of device {} lies among the operands, at {}", b.device, b.offset));
   if (!b.claim) return;
-  const std::uint64_t claimed = claimed_bytes(*b.claim, result(asked.c));
+  const std::uint64_t claimed = claimed_bytes(*b.claim, specs[b.result]);
   if (asked.capabilities.plans_only && b.bytes == 0) return;  // a slice without its data
   if (claimed != b.bytes)
     throw Malformed(fmt::format("the block of device {} has {} bytes and claims a slice of {}", b.device,
@@ -106,16 +108,22 @@ void check_who(const Collective& c, const Mesh& mesh) {
 }  // namespace
 
 void check_blocks(const std::vector<Block>& blocks, const Asked& asked, std::uint64_t arena_bytes) {
-  std::vector<bool> seen(devices(asked.c.mesh));
+  const std::int64_t n = devices(asked.c.mesh);
+  std::vector<bool> seen(n * std::ssize(results(asked.c)));  // results one after the other
+  const auto of_result = [&](std::int64_t i) { return i == 0 ? "" : fmt::format(", result {}", i); };
   for (const Block& b : blocks) {
     check_block(b, asked, arena_bytes);
-    if (seen[b.device]) throw Malformed(fmt::format("two blocks of device {}", b.device));
-    seen[b.device] = true;
+    if (seen[b.result * n + b.device])
+      throw Malformed(fmt::format("two blocks of device {}{}", b.device, of_result(b.result)));
+    seen[b.result * n + b.device] = true;
   }
-  const auto missing = std::find(seen.begin(), seen.end(), false);
-  if (missing != seen.end() && !asked.capabilities.plans_only)
-    throw Malformed(fmt::format("no block of device {}: {} of {} devices are missing", missing - seen.begin(),
-                                std::count(seen.begin(), seen.end(), false), seen.size()));
+  for (auto first = seen.begin(); first != seen.end() && !asked.capabilities.plans_only; first += n) {
+    const auto missing = std::find(first, first + n, false);
+    if (missing != first + n)
+      throw Malformed(fmt::format("no block of device {}{}: {} of {} devices are missing", missing - first,
+                                  of_result((first - seen.begin()) / n), std::count(first, first + n, false),
+                                  n));
+  }
   if (!asked.capabilities.clones) check_overlap(blocks);
 }
 

@@ -44,7 +44,8 @@ std::vector<std::optional<std::string>> claims_from(const json& j, const Asked& 
       throw Malformed(fmt::format("a claim is not a spec over the mesh: {}", e.what()));
     }
   }
-  if (out.size() != 1) throw Malformed(fmt::format("{} claims for 1 result", out.size()));
+  if (const std::size_t n = results(asked.c).size(); out.size() != n)
+    throw Malformed(fmt::format("{} claims for {} result{}", out.size(), n, n == 1 ? "" : "s"));
   return out;
 }
 

@@ -18,11 +18,14 @@ constexpr std::uint64_t most_room = std::uint64_t{256} << 30;
 
 std::uint64_t aligned(std::uint64_t n) { return (n + alignment - 1) / alignment * alignment; }
 
-// For a whole result on every device, whatever layout the backend chooses, and for the table.
+// For whole results on every device, whatever layout the backend chooses, and for the table.
 std::uint64_t room(const Case& c) {
   constexpr std::uint64_t words_of_a_row = 64;
-  const std::uint64_t data = is_resolve(c) ? 0 : static_cast<std::uint64_t>(bytes(result(c)));
-  const std::uint64_t each = aligned(data) + alignment + words_of_a_row * sizeof(std::int64_t);
+  std::uint64_t each = 0;
+  for (const Spec& spec : results(c)) {
+    const std::uint64_t data = is_resolve(c) ? 0 : static_cast<std::uint64_t>(bytes(spec));
+    each += aligned(data) + alignment + words_of_a_row * sizeof(std::int64_t);
+  }
   std::uint64_t all = 0;
   if (__builtin_mul_overflow(each, static_cast<std::uint64_t>(devices(c.mesh)), &all)) return most_room;
   return std::min(all, most_room);

@@ -24,7 +24,7 @@ const Bad table[] = {
     // lines
     {"run 'on x=2: reshard f32[8@q] -> f32[8]'",        "", "the mesh has no axis 'q'",                     2},
     {"run 'on x=2: reshard f32[8@x] -> f32[9]'",        "", "^",                                            2},
-    {"run 'on x=2: reshrad f32[8@x] -> f32[8]'",        "", "expected reshard, einsum, grouped or resolve",          2},
+    {"run 'on x=2: reshrad f32[8@x] -> f32[8]'",        "", "expected reshard, einsum, grouped, quantize or resolve", 2},
     {"run 'on x=2: reshard f32[8@x]* -> f32[8]'",       "", "a spec with a star names no axes",             2},
     {"run 'on x=2|: reshard f32[8@x] -> f32[8]'",       "", "expected the size of axis 'x'",                2},
     {"run 'sample 0: on x=2: reshard f32[8]* -> f32[8]'", "", "at least one case",                          2},

@@ -32,6 +32,7 @@ std::string spec_section(const Case& c, std::string_view role, const Spec& spec)
 
 std::vector<std::string> roles(const Case& c) {
   if (std::holds_alternative<Einsum>(c.op.kind)) return {"lhs", "rhs"};
+  if (is_quantize(c)) return {"values", "history", "scale"};
   if (const auto* grouped = std::get_if<Grouped>(&c.op.kind)) {
     if (grouped->form == Form::fwd) return {"x", "w"};
     if (grouped->form == Form::dgrad) return {"dy", "w"};
@@ -82,9 +83,9 @@ std::string explain(const Case& c) {
                       name(c.op), meaning_in_words(c), words_in_force(c));
   const std::vector<std::string> names = roles(c);
   for (std::size_t i = 0; i < c.op.operands.size(); ++i) text += spec_section(c, names[i], c.op.operands[i]);
-  for (std::size_t i = 0; i + 1 < c.op.chain.size(); ++i)
+  for (std::size_t i = 0; i + results(c).size() < c.op.chain.size(); ++i)
     text += fmt::format("\non the way: {}\n", print(c.mesh, c.op.chain[i]));
-  text += spec_section(c, is_reshard(c) ? "after" : "result", result(c));
+  for (const Spec& spec : results(c)) text += spec_section(c, is_reshard(c) ? "after" : "result", spec);
   text += "\nIn the pictures a=b are copies, a+b are parts whose sum is the value.\n";
   text += fmt::format("\nwhy bits must be equal\n{}", indented(certificate(c).text));
   text += fmt::format("\nbytes\n{}", indented(derivation(c)));

@@ -4,6 +4,7 @@
 
 #include "harness/explain/explain.h"
 #include "reference/words/text.h"
+#include "reference/words/tiles.h"
 
 namespace plumb {
 namespace {
@@ -93,7 +94,20 @@ std::string reshard_in_words(const Case& c) {
 
 }  // namespace
 
+std::string quantize_in_words(const Case& c) {
+  const Quantize& q = std::get<Quantize>(c.op.kind);
+  const std::string name(plumb::name(q.scheme));
+  if (c.op.operands.size() == 3)
+    return name +
+           " by the scale that is given; the largest magnitude joins the history, which gives the next";
+  const std::int64_t n = size(tiles(c.op));
+  return fmt::format("{}: codes, and {} scale{}{}; a value is about its code times its scale", name, n,
+                     n == 1 ? "" : "s",
+                     in_blocks(q.scheme) ? fmt::format(", one for each {} values", kBlockSize) : "");
+}
+
 std::string meaning_in_words(const Case& c) {
+  if (is_quantize(c)) return quantize_in_words(c);
   if (const auto* einsum = std::get_if<Einsum>(&c.op.kind)) return einsum_in_words(*einsum);
   if (const auto* grouped = std::get_if<Grouped>(&c.op.kind)) return grouped_in_words(*grouped);
   return reshard_in_words(c);

@@ -30,19 +30,32 @@ bool same(const Slice& a, const Slice& b) { return a == b || (elements(a) == 0 &
 
 namespace {
 
-// Of a grouped result, the rows past the sum of the sizes.
-std::vector<char> rows_of_no_group(const Grouped& grouped, std::int64_t rows) {
+// The rows past the sum of the sizes.
+std::vector<char> rows_of_no_group(const std::vector<std::vector<std::int64_t>>& sizes, std::int64_t rows) {
   std::vector<char> free(rows, 1);
-  for (const std::vector<Range>& runs : group_rows(grouped, rows))
+  for (const std::vector<Range>& runs : group_rows(sizes, rows))
     for (const Range& run : runs) std::fill(free.begin() + run.begin, free.begin() + run.end, 0);
   return free;
 }
 
+// The sizes of the groups to which the rows of the result belong; none where they belong to none.
+std::vector<std::vector<std::int64_t>> groups_of_result(const Case& c) {
+  const auto* grouped = std::get_if<Grouped>(&c.op.kind);
+  if (grouped && grouped->form != Form::wgrad) return grouped->sizes;
+  const auto* quantize = std::get_if<Quantize>(&c.op.kind);
+  const std::vector<Dim>& x = c.op.operands[0].dims;
+  // Scales may have no rows, or blocks of them.
+  if (quantize && !quantize->sizes.empty() && result(c).dims.size() == x.size() &&
+      result(c).dims[0].size == x[0].size)
+    return quantize->sizes;
+  return {};
+}
+
 // The rows that read as zero whatever the backend left there; empty where there are none.
 std::vector<char> mask(const Case& c, const Declared& declared) {
-  const auto* grouped = std::get_if<Grouped>(&c.op.kind);
-  if (!grouped || grouped->form == Form::wgrad || !declared.tail_undefined) return {};
-  return rows_of_no_group(*grouped, result(c).dims[0].size);
+  const auto sizes = groups_of_result(c);
+  if (sizes.empty() || !declared.tail_undefined) return {};
+  return rows_of_no_group(sizes, result(c).dims[0].size);
 }
 
 }  // namespace
@@ -55,7 +68,7 @@ Read masked(const Case& c, Read read, const Declared& declared) {
   if (masked_rows(c, declared) == 0) return read;
   return [&c, read, free = mask(c, declared)](const Block& block, std::span<std::byte> into) {
     read(block, into);
-    if (into.empty()) return;
+    if (into.empty() || block.result > 0) return;
     const Slice slice = joined(block).value_or(plumb::block(c.mesh, result(c), c.rule, block.device));
     const std::size_t row = into.size() / std::max<std::int64_t>(slice[0].size(), 1);
     for (std::int64_t i = 0; i < slice[0].size(); ++i)

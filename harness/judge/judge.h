@@ -11,7 +11,7 @@
 
 namespace plumb {
 
-// What the judge knows of a case.
+// What the judge knows of a case of one result and no schemes.
 struct Wanted {
   const Case& c;
   const std::vector<Tensor>& operands;
@@ -41,6 +41,16 @@ std::int64_t masked_rows(const Case&, const Declared&);  // how many rows that a
 // by the slices that its blocks say they are. Facts of cost and of reruns are not the judge's: attempt()
 // adds them.
 Verdict judge(const Wanted&, const Outcome&, const Read&, const Declared&);
+
+// The same for any case: several results one after the other (each fact says of which), operands that are
+// quantized as the values that their codes mean.
+struct WantedAll {
+  const Case& c;
+  const std::vector<Tensor>& operands;
+  const std::vector<Tensor>& wholes;  // evaluate_all()
+  const Certificate& certificate;
+};
+Verdict judge(const WantedAll&, const Outcome&, const Read&, const Declared&);
 
 // Sorts facts by what decides and sets the status from the first; no fact is a pass.
 void decide(Verdict&);

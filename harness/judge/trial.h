@@ -51,7 +51,7 @@ struct Trial {
     std::memcpy(into.data(), memory[block.offset].data(), into.size());
   }
   Verdict verdict() const {
-    return judge({c, operands, whole, proof}, outcome, std::bind_front(&Trial::read, this), declared);
+    return judge(Wanted{c, operands, whole, proof}, outcome, std::bind_front(&Trial::read, this), declared);
   }
   std::uint64_t bits_digest() const {
     return digest(outcome, masked(c, std::bind_front(&Trial::read, this), declared));

@@ -13,8 +13,8 @@ struct Differences {
   std::vector<std::int64_t> devices;
 };
 
-// Compares a dense block with its slice of the wanted whole. Zeros are compared by value, everything
-// else by bits, or, where there is a bound, by it. Returns whether all bits, zeros included, are the
+// Compares a dense block with its slice of the wanted whole. Zeros are compared by value but for
+// the results of quantize, everything else by bits, or, where there is a bound, by it. Returns whether all bits, zeros included, are the
 // wanted ones.
 bool compare(const Wanted&, const Held&, const Bound*, Differences&);
 

@@ -55,7 +55,8 @@ const char* in_words(Certificate::Scope scope) {
 // Operands and result, whole; the operands twice, for they are also in the arena.
 void refuse_what_does_not_fit(const Case& c, std::int64_t most) {
   if (is_resolve(c)) return;  // it holds no data
-  double need = static_cast<double>(bytes(result(c)));
+  double need = 0;
+  for (const Spec& spec : results(c)) need += static_cast<double>(bytes(spec));
   for (const Spec& operand : c.op.operands)
     need += 2.0 * static_cast<double>(bytes(operand)) * static_cast<double>(parts(c.mesh, operand));
   if (need > static_cast<double>(most))
@@ -134,7 +135,7 @@ void judged(Record& record, const Ran& ran) {
     record.verdict = timed(record.times.judge, [&] { return judge_resolver(c, outcome); });
     return;
   }
-  const Tensor whole = timed(record.times.reference, [&] { return evaluate(c, operands); });
+  const std::vector<Tensor> wholes = timed(record.times.reference, [&] { return evaluate_all(c, operands); });
   const Certificate proof = certificate(c);
   record.certificate = proof.text;
   record.scope = in_words(proof.scope);
@@ -148,7 +149,7 @@ void judged(Record& record, const Ran& ran) {
     record.notes.push_back(
         fmt::format("{} rows of the tail are masked: the backend leaves them undefined", rows));
   record.verdict = timed(record.times.judge, [&] {
-    return judge({c, operands, whole, proof}, outcome, read, promises);
+    return judge(WantedAll{c, operands, wholes, proof}, outcome, read, promises);
   });
   record.cost = cost(c, outcome);
   if (auto waste = waste_fact(c, record.cost, state.settings.max_waste))

@@ -5,6 +5,7 @@
 #include "reference/bytes/family.h"
 #include "reference/bytes/left.h"
 #include "reference/bytes/move.h"
+#include "reference/bytes/quantize.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -58,6 +59,23 @@ BestKnown best_product(const Case& c) {
                       left_as(c, end), least.operands[0], least.operands[1], least.result)};
 }
 
+// Codes move in place of values; the scales that blocks take along are not counted.
+BestKnown best_quantized_product(const Case& c) {
+  Case coded = c;
+  std::int64_t magnitudes = 0;
+  for (int i : {0, 1}) {
+    Spec& spec = coded.op.operands[i];
+    if (spec.scheme == Scheme::none) continue;
+    magnitudes += magnitude_bytes(c, spec, *tiles(c.op, i));
+    spec.dtype = codes_of(spec.scheme);
+    spec.scheme = Scheme::none;
+  }
+  BestKnown best = best_product(coded);
+  best.bytes += magnitudes;
+  best.family += fmt::format("; largest magnitudes move {} bytes", magnitudes);
+  return best;
+}
+
 }  // namespace
 
 std::vector<std::int64_t> fewest_bytes(const Case& c) {
@@ -73,7 +91,8 @@ BestKnown best_known(const Case& c) {
     const BestKnown one = best_known(slice_case(c));
     return {n * one.bytes, fmt::format("in each of {} slices, {}", n, one.family)};
   }
-  if (!is_reshard(c)) return best_product(c);
+  if (is_quantize(c)) return best_quantize(c);
+  if (!is_reshard(c)) return quantizes(c.op) ? best_quantized_product(c) : best_product(c);
   return result(c).free ? best_free_reshard(c) : best_reshard(c);
 }
 

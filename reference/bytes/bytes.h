@@ -32,6 +32,8 @@ std::vector<std::int64_t> fewest_bytes(const Case&);
 //   a free result   the work may be split by any of its dimensions. It is left where it was made, or,
 //             where it was made as a sum, in the cheapest layout in which each axis of the sum, and each
 //             idle one, splits one of its dimensions or none
+//   quantize  values are quantized where they lie, codes and scales are moved (quantize.h); operands that
+//             are quantized likewise, but for the scales, which are not counted
 struct BestKnown {
   std::int64_t bytes = 0;
   std::string family;

@@ -64,7 +64,9 @@ std::string of_product(const Case& c) {
 
 std::string derivation(const Case& c) {
   const BestKnown best = best_known(c);
-  return (is_reshard(c) ? of_reshard(c) : of_product(c)) +
+  return (is_quantize(c)  ? ""
+          : is_reshard(c) ? of_reshard(c)
+                          : of_product(c)) +
          fmt::format("best known: {} bytes: {}\n", best.bytes, best.family);
 }
 

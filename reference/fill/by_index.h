@@ -18,5 +18,7 @@ void write_run(const Recipe&, const Normal&, const Run&, std::byte* out);
 void write_run(const Recipe&, const Addends&, const Run&, std::byte* out);
 void write_run(const Recipe&, const Contest&, const Run&, std::byte* out);
 void write_run(const Recipe&, const Wrapping&, const Run&, std::byte* out);
+void write_run(const Recipe&, const Tiled&, const Run&, std::byte* out);
+void write_run(const Recipe&, const Coded&, const Run&, std::byte* out);
 
 }  // namespace plumb

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <limits>
 
 #include "reference/fill/fill.h"
 #include "reference/fill/recipe.h"
@@ -96,6 +98,50 @@ Certificate describe(const Case& c, const Recipe&, const Product& p) {
       sum, capacities(c));
   if (w.active_pairs) text += fmt::format("; {} pairs of a block nonzero in each column", w.active_pairs);
   return {any ? Scope::any_split : Scope::this_split, std::move(text)};
+}
+
+Certificate describe(const Case&, const Recipe&, const Tiled& t) {
+  if (in_blocks(t.scheme))
+    return {Scope::any_split,
+            fmt::format(
+                "nothing is summed; {} tiles of up to {} values: every value changes when it is quantized; "
+                "in each tile one value alone, drawn in it, makes the scale what it is",
+                size(t.tiles), kBlockSize)};
+  return {Scope::any_split,
+          fmt::format(
+              "nothing is summed; {} tile{}: every value but the largest changes when it is quantized; {} "
+              "pieces of the layout have largest magnitudes that all differ",
+              size(t.tiles), size(t.tiles) == 1 ? "" : "s", t.differing)};
+}
+
+// A number that may be larger than an int64.
+std::string number(__int128 n) {
+  return n <= std::numeric_limits<std::int64_t>::max() ? fmt::format("{}", static_cast<std::int64_t>(n))
+                                                       : fmt::format("{:.3g}", static_cast<double>(n));
+}
+
+// Where a sum is left unfinished its parts are stored in the dtype of the result, and split evenly.
+Certificate describe(const Case& c, const Recipe&, const Coded& d) {
+  const std::string data = fmt::format(
+      "every tile changes when its operand is quantized, and has its scale from one value alone ({}); ",
+      d.large < 15 ? "coarse: a scale too fine may go unseen in blocks" : "fine: any other scale is seen");
+  if (d.terms == 0) return {Scope::any_split, data + "no sum: each element is one product"};
+  DType carried = c.wire;
+  bool even = true;
+  for (const Spec& spec : c.op.chain) {
+    const std::int64_t n = parts(c.mesh, spec);
+    if (n > 1 && format(spec.dtype).digits < format(carried).digits) carried = spec.dtype;
+    even = even && std::has_single_bit(static_cast<std::uint64_t>(n));
+  }
+  const std::int64_t acc = capacity(c.acc), wire = std::min(acc, capacity(carried));
+  if (!even || d.terms > acc || (d.split && d.terms > wire))
+    return {Scope::none,
+            data + fmt::format("sum |a b| <= {} units, more than {}: the bound judges", number(d.terms),
+                               even ? "the formats count to" : "parts share evenly")};
+  const bool any = d.terms <= wire;
+  return {any ? Scope::any_split : Scope::this_split,
+          data + fmt::format("{} split: sum |a b| <= {} <= {} units; {}", any ? "any" : "this",
+                             number(d.terms), any ? wire : acc, capacities(c))};
 }
 
 }  // namespace

@@ -52,7 +52,11 @@ Recipe recipe(const Case& c) {
   for (const Spec& spec : c.op.operands)
     r.sources.push_back({spec.dtype, shape(spec), elements(spec), parts(c.mesh, spec)});
   const bool movable_only = c.op.operands[0].dtype == DType::e8m0;
-  if (c.fill == Fill::provenance || movable_only)
+  if (c.fill == Fill::scaled && is_quantize(c))
+    r.data = tiled(c);
+  else if (c.fill == Fill::scaled)
+    r.data = coded(c);
+  else if (c.fill == Fill::provenance || movable_only)
     r.data = provenance(c, r.sources[0]);
   else if (c.op.operands[0].reduction != Reduce::sum)
     r.data = contest(c, r.sources[0]);

@@ -6,9 +6,11 @@
 #include <variant>
 #include <vector>
 
+#include "reference/fill/coded.h"
 #include "reference/fill/patterns.h"
 #include "reference/fill/product.h"
 #include "reference/fill/shares.h"
+#include "reference/fill/tiled.h"
 #include "reference/fill/unit.h"
 #include "reference/words/op.h"
 #include "reference/words/tensor.h"
@@ -62,7 +64,7 @@ struct Wrapping {
 struct Recipe {
   std::uint64_t seed = 0;
   std::vector<Source> sources;
-  std::variant<Provenance, Normal, Addends, Contest, Wrapping, Product> data;
+  std::variant<Provenance, Normal, Addends, Contest, Wrapping, Product, Tiled, Coded> data;
 };
 Recipe recipe(const Case&);
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "reference/words/text.h"
+#include "reference/words/tiles.h"
 
 namespace plumb {
 
@@ -148,19 +149,94 @@ inline Mesh draw_parent(Random& random, Case& c) {
   return parent;
 }
 
+// Any names and axes: the mesh need not have them.
+inline Op draw_resolve(Random& random) {
+  const char* names[] = {"x", "y", "embed", "_a", "rules", "first", "Z9"};
+  Resolve resolve;
+  Spec spec{DType::f32, {}, {}};
+  for (std::int64_t n = random.below(4); n > 0; --n) {
+    spec.dims.push_back({random.below(9), {}});
+    resolve.names.push_back(random.one_in(4) ? "" : random.of(names));
+  }
+  for (std::int64_t n = random.below(5); n > 0; --n) {
+    AxisRule rule{
+        random.of(names), random.of(std::vector{Value::none, Value::name, Value::tuple, Value::list}), {}};
+    std::int64_t axes = rule.value == Value::none ? 0 : rule.value == Value::name ? 1 : random.below(4);
+    for (; axes > 0; --axes) rule.axes.push_back(random.of(names));
+    resolve.rules.push_back(std::move(rule));
+  }
+  return {std::move(resolve), {}, {std::move(spec)}};
+}
+
+inline Spec draw_finished(Random& random, const Mesh& mesh, DType dtype,
+                          const std::vector<std::int64_t>& sizes) {
+  Spec spec = draw_spec(random, mesh, dtype, sizes);
+  spec.unfinished.clear();
+  return spec;
+}
+
+inline Op draw_quantize(Random& random, const Mesh& mesh) {
+  const Scheme scheme = random.of(std::vector{Scheme::fp8, Scheme::fp8e5, Scheme::mxfp8, Scheme::mxfp8e5});
+  Quantize q{scheme, {}};
+  std::vector<std::int64_t> x(1 + random.below(3));
+  for (std::int64_t& size : x) size = random.of(std::vector{0, 1, 31, 32, 80});
+  if (random.one_in(2))
+    q.sizes = {
+        {x[0] / 2, 0, x[0] / 3}
+    };
+  std::vector<std::int64_t> scales;
+  if (in_blocks(scheme)) {
+    scales = x;
+    std::int64_t& blocks = random.of(std::vector{&scales.front(), &scales.back()})[0];
+    blocks = (blocks + kBlockSize - 1) / kBlockSize;
+    if (!q.sizes.empty() && !tiles(q, x, scales)) q.sizes.clear();
+  } else if (!q.sizes.empty()) {
+    scales = {3};
+  }
+  Op op{
+      q,
+      {draw_finished(random, mesh, random.of(std::vector{DType::bf16, DType::f16, DType::f32}), x)},
+      { draw_finished(random, mesh, codes_of(scheme), x),
+        draw_finished(random, mesh, scales_of(scheme), scales)}
+  };
+  if (in_blocks(scheme) || !q.sizes.empty() || random.one_in(2)) return op;
+  for (const std::vector<std::int64_t>& sizes : {std::vector<std::int64_t>{16}, std::vector<std::int64_t>{}})
+    for (std::vector<Spec>* specs : {&op.operands, &op.chain})
+      specs->push_back(draw_finished(random, mesh, DType::f32, sizes));
+  return op;
+}
+
+// Some operands of a product are quantized.
+inline void draw_schemes(Random& random, Op& op) {
+  for (int i = 0; i < std::ssize(op.operands) && op.operands.size() == 2; ++i) {
+    Spec& spec = op.operands[i];
+    const DType dtype = spec.dtype;
+    if (dtype != DType::bf16 && dtype != DType::f16 && dtype != DType::f32) continue;
+    if (!spec.unfinished.empty() || random.one_in(2)) continue;
+    spec.scheme = random.of(std::vector{Scheme::fp8, Scheme::fp8e5, Scheme::mxfp8, Scheme::mxfp8e5});
+    if (!tiles(op, i)) spec.scheme = Scheme::fp8;
+  }
+}
+
 inline Case draw_case(Random& random) {
   Case c;
   c.mesh = draw_mesh(random);
+  if (random.one_in(6)) {
+    c.op = draw_resolve(random);
+    return c;
+  }
   const Mesh parent = draw_parent(random, c);
-  c.op = random.one_in(2)   ? draw_reshard(random, c.mesh)
+  c.op = random.one_in(5)   ? draw_quantize(random, c.mesh)
+         : random.one_in(2) ? draw_reshard(random, c.mesh)
          : random.one_in(2) ? draw_einsum(random, c.mesh)
                             : draw_grouped(random, c.mesh);
-  if (random.one_in(5)) {
+  if (!is_quantize(c) && random.one_in(5)) {
     Spec& free = c.op.chain.back();
     free = finished(free);
     for (Dim& dim : free.dims) dim.axes.clear();
     free.free = true;
   }
+  if (!is_quantize(c)) draw_schemes(random, c.op);
   const bool integer = format(c.op.operands[0].dtype).integer;
   c.rule = random.one_in(2) ? Rule::nested : Rule::flat;
   c.acc = default_acc(c.op);
@@ -169,7 +245,9 @@ inline Case draw_case(Random& random) {
   if (random.one_in(3) && !integer)
     c.acc = random.of(std::vector{DType::f16, DType::bf16, DType::f32, DType::f64});
   if (random.one_in(3)) c.wire = draw_dtype(random, integer);
-  if (random.one_in(3) && !integer && c.op.operands[0].reduction == Reduce::sum) c.fill = Fill::normal;
+  if (random.one_in(3) && !integer && c.op.operands[0].reduction == Reduce::sum &&
+      (!quantizes(c.op) || (is_quantize(c) && c.op.operands.size() == 1)))
+    c.fill = Fill::normal;
   if (random.one_in(3)) c.seed = random.bits() >> random.below(64);
   c.mesh = parent;
   for (std::vector<Spec>* specs : {&c.op.operands, &c.op.chain})

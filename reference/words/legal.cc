@@ -60,6 +60,8 @@ void check_letters(const Einsum& einsum, const Scan& scan, std::size_t out_at) {
 
 void check_shapes(const Op& op, const std::vector<Placed>& specs, const Scan& scan) {
   const std::size_t operands = op.operands.size();
+  check_schemes(op, specs, scan);
+  if (std::holds_alternative<Quantize>(op.kind)) return check_quantize(op, specs, scan);
   if (operands == 1)
     check_reshard(specs, scan);
   else
@@ -92,20 +94,30 @@ void check_shapes(const Op& op, const std::vector<Placed>& specs, const Scan& sc
 
 void check_sizes(const Op& op, const Scan& scan, std::size_t at) {
   const Grouped& grouped = std::get<Grouped>(op.kind);
-  const std::vector<Dim>& rows_first = op.operands[0].dims;
   const std::vector<Dim>& weights = op.operands[1].dims;
-  if (rows_first.empty()) return;  // check_shapes will say it
-  const std::int64_t rows = rows_first[0].size, lists = static_cast<std::int64_t>(grouped.sizes.size());
-  if (rows % lists != 0)
-    scan.fail(std::to_string(rows) + " rows do not make " + std::to_string(lists) + " equal blocks", at);
+  if (op.operands[0].dims.empty()) return;  // check_shapes will say it
+  check_rows(op, grouped.sizes, scan, at);
   const std::size_t groups = grouped.form == Form::wgrad || weights.empty()
                                  ? grouped.sizes[0].size()
                                  : static_cast<std::size_t>(weights[0].size);
-  for (const std::vector<std::int64_t>& list : grouped.sizes) {
+  for (const std::vector<std::int64_t>& list : grouped.sizes)
     if (list.size() != groups)
       scan.fail(
           "expected the sizes of " + std::to_string(groups) + " groups, got " + std::to_string(list.size()),
           at);
+}
+
+void check_rows(const Op& op, const std::vector<std::vector<std::int64_t>>& sizes, const Scan& scan,
+                std::size_t at) {
+  if (op.operands[0].dims.empty()) scan.fail("a scalar has no rows", at);
+  const std::int64_t rows = op.operands[0].dims[0].size, lists = static_cast<std::int64_t>(sizes.size());
+  if (rows % lists != 0)
+    scan.fail(std::to_string(rows) + " rows do not make " + std::to_string(lists) + " equal blocks", at);
+  for (const std::vector<std::int64_t>& list : sizes) {
+    if (list.size() != sizes[0].size())
+      scan.fail("expected the sizes of " + std::to_string(sizes[0].size()) + " groups, got " +
+                    std::to_string(list.size()),
+                at);
     __int128 sum = 0;
     for (std::int64_t size : list) sum += size;
     if (sum > rows / lists)
@@ -127,6 +139,13 @@ void check_wire(const Op& op, DType wire, const Scan& scan, std::size_t at) {
 }
 
 void check_fill(const Op& op, Fill fill, const Scan& scan, std::size_t at) {
+  if (fill == Fill::scaled && !quantizes(op)) scan.fail("scaled is for data that are quantized", at);
+  const bool product = !std::holds_alternative<Quantize>(op.kind);
+  if (fill != Fill::scaled && quantizes(op) && (product || fill != Fill::normal))
+    scan.fail(product ? "a product of quantized operands has scaled data"
+                      : "data that are quantized are scaled or normal",
+              at);
+  if (fill != Fill::scaled && op.operands.size() == 3) scan.fail("delayed scaling has scaled data", at);
   if (fill == Fill::provenance && sums(op)) scan.fail("provenance is for data that nothing adds", at);
   if (fill == Fill::cancel && !sums(op)) scan.fail("cancel is for data that are added", at);
   if (fill == Fill::normal && op.operands[0].reduction != Reduce::sum)

@@ -6,8 +6,19 @@
 
 namespace plumb {
 
+std::span<const Spec> results(const Case& c) {
+  const std::span<const Spec> chain = c.op.chain;
+  return is_quantize(c) ? chain : chain.last(1);
+}
+
+bool quantizes(const Op& op) {
+  return std::holds_alternative<Quantize>(op.kind) ||
+         std::ranges::any_of(op.operands, [](const Spec& spec) { return spec.scheme != Scheme::none; });
+}
+
 bool sums(const Op& op) {
   if (std::holds_alternative<Resolve>(op.kind)) return false;
+  if (std::holds_alternative<Quantize>(op.kind)) return false;
   if (!std::holds_alternative<Reshard>(op.kind)) return true;
   const auto unfinished = [](const Spec& spec) { return !spec.unfinished.empty(); };
   return std::ranges::any_of(op.operands, unfinished) || std::ranges::any_of(op.chain, unfinished);
@@ -24,7 +35,9 @@ DType default_acc(const Op& op) {
 
 DType default_wire(const Op& op) { return op.chain.front().dtype; }
 
-Fill default_fill(const Op& op) { return sums(op) ? Fill::cancel : Fill::provenance; }
+Fill default_fill(const Op& op) {
+  return quantizes(op) ? Fill::scaled : sums(op) ? Fill::cancel : Fill::provenance;
+}
 
 Mesh program_mesh(const Case& c) {
   if (c.sub.empty()) return c.mesh;
@@ -63,15 +76,16 @@ Case slice_case(const Case& c) {
   return one;
 }
 
-std::vector<std::vector<Range>> group_rows(const Grouped& grouped, std::int64_t rows) {
-  const std::int64_t block = rows / static_cast<std::int64_t>(grouped.sizes.size());
-  std::vector<std::vector<Range>> runs(grouped.sizes.front().size());
+std::vector<std::vector<Range>> group_rows(const std::vector<std::vector<std::int64_t>>& sizes,
+                                           std::int64_t rows) {
+  const std::int64_t block = rows / static_cast<std::int64_t>(sizes.size());
+  std::vector<std::vector<Range>> runs(sizes.front().size());
   std::int64_t start = 0;
-  for (const std::vector<std::int64_t>& sizes : grouped.sizes) {
+  for (const std::vector<std::int64_t>& list : sizes) {
     std::int64_t at = start;
-    for (std::size_t g = 0; g < sizes.size(); ++g) {
-      runs[g].push_back({at, at + sizes[g]});
-      at += sizes[g];
+    for (std::size_t g = 0; g < list.size(); ++g) {
+      runs[g].push_back({at, at + list[g]});
+      at += list[g];
     }
     start += block;
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -52,14 +53,25 @@ struct Resolve {
   bool operator==(const Resolve&) const = default;
 };
 
+// Values as codes and scales, bit for bit; tiles.h says which values share a scale.
+//   x -> codes, scales                                        the scale from the largest magnitude
+//   x, history, scale -> codes, scale inverse, history, scale delayed: the scale given is used, the next
+//                                                             one comes from the magnitudes of the past
+struct Quantize {
+  Scheme scheme = Scheme::fp8;
+  std::vector<std::vector<std::int64_t>> sizes;  // of groups of rows, as in Grouped; none: no groups
+  bool operator==(const Quantize&) const = default;
+};
+
 struct Op {
-  std::variant<Reshard, Einsum, Grouped, Resolve> kind;
+  std::variant<Reshard, Einsum, Grouped, Resolve, Quantize> kind;
   std::vector<Spec> operands;
-  std::vector<Spec> chain;  // what follows the arrows; the last is the result, the others constraints
+  // What follows the arrows; the last is the result, the others constraints. Of quantize all are results.
+  std::vector<Spec> chain;
   bool operator==(const Op&) const = default;
 };
 
-enum class Fill : std::uint8_t { provenance, cancel, normal };
+enum class Fill : std::uint8_t { provenance, cancel, normal, scaled };
 
 // Everything needed to run it again. acc, wire and fill hold resolved values.
 struct Case {
@@ -87,21 +99,33 @@ Case slice_case(const Case&);
 // The spec with axis a of a mesh called to[a] of another.
 Spec renamed(Spec, const std::vector<AxisId>& to);
 
-inline const Spec& result(const Case& c) { return c.op.chain.back(); }
 inline bool is_reshard(const Case& c) { return std::holds_alternative<Reshard>(c.op.kind); }
 inline bool is_resolve(const Case& c) { return std::holds_alternative<Resolve>(c.op.kind); }
+inline bool is_quantize(const Case& c) { return std::holds_alternative<Quantize>(c.op.kind); }
+
+// The results in order, and the first of them: the only one of every op but quantize.
+std::span<const Spec> results(const Case& c);
+inline const Spec& result(const Case& c) { return is_quantize(c) ? c.op.chain.front() : c.op.chain.back(); }
+
+// Whether anything is quantized: by the op itself, or an operand before it is used.
+bool quantizes(const Op&);
 
 // Whether the meaning of the case adds anything: a product, or an unfinished operand or result.
 bool sums(const Op&);
 
 // What a line means that does not say: acc is s32 for s8 and s32, f64 for f64, else f32; wire the
-// dtype of the spec that is reduced; fill cancel where something is summed, else provenance.
+// dtype of the spec that is reduced; fill scaled where something is quantized, cancel where something is
+// summed, else provenance.
 DType default_acc(const Op&);
 DType default_wire(const Op&);
 Fill default_fill(const Op&);
 
 // The rows of each group as runs: [begin, end) of dimension t of `rows` rows. One list of sizes gives
 // at most one run per group, several lists one per block. runs[g] may hold empty ranges.
-std::vector<std::vector<Range>> group_rows(const Grouped&, std::int64_t rows);
+std::vector<std::vector<Range>> group_rows(const std::vector<std::vector<std::int64_t>>& sizes,
+                                           std::int64_t rows);
+inline std::vector<std::vector<Range>> group_rows(const Grouped& grouped, std::int64_t rows) {
+  return group_rows(grouped.sizes, rows);
+}
 
 }  // namespace plumb

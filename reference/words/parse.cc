@@ -46,6 +46,14 @@ void scan_parts(Scan& scan, const Mesh& mesh, std::vector<AxisId>& seen, Spec& s
   }
 }
 
+Scheme scan_scheme(Scan& scan) {
+  const std::size_t at = scan.at;
+  const std::string_view word = scan.name("a scheme");
+  for (Scheme scheme : {Scheme::fp8, Scheme::fp8e5, Scheme::mxfp8, Scheme::mxfp8e5})
+    if (word == name(scheme)) return scheme;
+  scan.fail("expected a scheme (fp8, fp8e5, mxfp8, mxfp8e5)", at);
+}
+
 Placed scan_spec(Scan& scan, const Mesh& mesh) {
   Placed placed;
   Spec& spec = placed.spec;
@@ -76,6 +84,8 @@ Placed scan_spec(Scan& scan, const Mesh& mesh) {
   spec.free = scan.take("?");
   if (spec.free && !seen.empty()) scan.fail("a free layout names no axes", placed.plus);
   if (!spec.free) scan_parts(scan, mesh, seen, spec);
+  placed.tilde = scan.at;
+  if (scan.take("~")) spec.scheme = scan_scheme(scan);
   if (size * parts(mesh, spec) > most_bytes)
     scan.fail("its parts would hold more than 2^62 bytes", placed.at);
   return placed;
@@ -124,9 +134,9 @@ DType scan_dtype(Scan& scan) {
 }
 
 Fill scan_fill(Scan& scan) {
-  for (Fill fill : {Fill::provenance, Fill::cancel, Fill::normal})
+  for (Fill fill : {Fill::provenance, Fill::cancel, Fill::normal, Fill::scaled})
     if (scan.take(name(fill))) return fill;
-  scan.fail("expected provenance, cancel or normal");
+  scan.fail("expected provenance, cancel, normal or scaled");
 }
 
 std::uint64_t scan_seed(Scan& scan) {
@@ -179,9 +189,9 @@ Case parse_case(std::string_view line) {
   scan.spaces();
   const Mesh named = program_mesh(c);
   const std::size_t op_at = scan.at;
-  const std::string_view op = scan.name("reshard, einsum, grouped or resolve");
+  const std::string_view op = scan.name("reshard, einsum, grouped, quantize or resolve");
   scan.gap();
-  std::size_t operands = 2;
+  std::size_t operands = 2, results = 1;
   if (op == "reshard") {
     c.op.kind = Reshard{};
     operands = 1;
@@ -198,14 +208,20 @@ Case parse_case(std::string_view line) {
     c.wire = default_wire(c.op);
     c.fill = default_fill(c.op);
     return c;
+  } else if (op == "quantize") {
+    c.op.kind = Quantize{scan_scheme(scan), {}};
+    scan.gap();
+    operands = 1, results = 2;
   } else {
-    scan.fail("expected reshard, einsum, grouped or resolve", op_at);
+    scan.fail("expected reshard, einsum, grouped, quantize or resolve", op_at);
   }
   std::vector<Placed> specs;
   for (std::size_t i = 0; i < operands; ++i) {
     specs.push_back(scan_spec(scan, named));
     c.op.operands.push_back(specs.back().spec);
     scan.gap();
+    // Delayed scaling takes the history and the scale.
+    if (results == 2 && !scan.next_is("sizes=") && !scan.next_is("->")) operands = 3, results = 4;
   }
   if (auto* grouped = std::get_if<Grouped>(&c.op.kind)) {
     scan.expect("sizes=");
@@ -214,12 +230,22 @@ Case parse_case(std::string_view line) {
     check_sizes(c.op, scan, at);
     scan.gap();
   }
+  auto* quantize = std::get_if<Quantize>(&c.op.kind);
+  if (quantize && scan.take("sizes=")) {
+    const std::size_t at = scan.at;
+    quantize->sizes = scan_sizes(scan);
+    check_rows(c.op, quantize->sizes, scan, at);
+    scan.gap();
+  }
   if (!scan.next_is("->")) scan.fail("expected '->' and the result");
   while (scan.take("->")) {
     scan.gap();
-    specs.push_back(scan_spec(scan, named));
-    c.op.chain.push_back(specs.back().spec);
-    scan.gap();
+    for (std::size_t i = 0; i < results; ++i) {
+      specs.push_back(scan_spec(scan, named));
+      c.op.chain.push_back(specs.back().spec);
+      scan.gap();
+    }
+    if (quantize) break;
   }
   check_shapes(c.op, specs, scan);
   c.acc = default_acc(c.op);

@@ -44,6 +44,7 @@ void put(std::string& text, const Mesh& mesh, const Spec& spec) {
   text += ']';
   if (spec.free) text += '?';
   put_parts(text, mesh, spec);
+  if (spec.scheme != Scheme::none) (text += '~') += name(spec.scheme);
 }
 
 void put_list(std::string& text, const std::vector<std::int64_t>& numbers) {
@@ -51,6 +52,10 @@ void put_list(std::string& text, const std::vector<std::int64_t>& numbers) {
     if (i > 0) text += ',';
     text += fmt::format_int(numbers[i]).c_str();
   }
+}
+
+void put_sizes(std::string& text, const std::vector<std::vector<std::int64_t>>& sizes) {
+  for (std::size_t i = 0; i < sizes.size(); ++i) put_list(text += i == 0 ? " sizes=" : "/", sizes[i]);
 }
 
 void put(std::string& text, const Mesh& mesh) {
@@ -68,12 +73,12 @@ void put(std::string& text, const Mesh& mesh) {
 }  // namespace
 
 std::string_view name(const Op& op) {
-  constexpr std::string_view names[] = {"reshard", "einsum", "grouped", "resolve"};
+  constexpr std::string_view names[] = {"reshard", "einsum", "grouped", "resolve", "quantize"};
   return names[op.kind.index()];
 }
 
 std::string_view name(Fill fill) {
-  constexpr std::string_view names[] = {"provenance", "cancel", "normal"};
+  constexpr std::string_view names[] = {"provenance", "cancel", "normal", "scaled"};
   return names[static_cast<int>(fill)];
 }
 
@@ -87,6 +92,11 @@ std::string_view name(Reduce reduction) {
 std::string_view name(Form form) {
   constexpr std::string_view names[] = {"fwd", "dgrad", "wgrad"};
   return names[static_cast<int>(form)];
+}
+
+std::string_view name(Scheme scheme) {
+  constexpr std::string_view names[] = {"none", "fp8", "fp8e5", "mxfp8", "mxfp8e5"};
+  return names[static_cast<int>(scheme)];
 }
 
 std::string print(const Mesh& mesh) {
@@ -121,11 +131,14 @@ std::string print(const Case& c) {
   if (const auto* einsum = std::get_if<Einsum>(&c.op.kind))
     text += " " + einsum->lhs + "," + einsum->rhs + "->" + einsum->out;
   const auto* grouped = std::get_if<Grouped>(&c.op.kind);
+  const auto* quantize = std::get_if<Quantize>(&c.op.kind);
   if (grouped) (text += ' ') += name(grouped->form);
+  if (quantize) (text += ' ') += name(quantize->scheme);
   for (const Spec& spec : c.op.operands) put(text += ' ', c.mesh, spec);
-  for (std::size_t i = 0; grouped && i < grouped->sizes.size(); ++i)
-    put_list(text += i == 0 ? " sizes=" : "/", grouped->sizes[i]);
-  for (const Spec& spec : c.op.chain) put(text += " -> ", c.mesh, spec);
+  if (grouped) put_sizes(text, grouped->sizes);
+  if (quantize) put_sizes(text, quantize->sizes);
+  for (std::size_t i = 0; i < c.op.chain.size(); ++i)
+    put(text += quantize && i > 0 ? " " : " -> ", c.mesh, c.op.chain[i]);
   if (c.rule == Rule::nested) text += " nested";
   if (c.acc != default_acc(c.op)) (text += " acc=") += format(c.acc).name;
   if (c.wire != default_wire(c.op)) (text += " wire=") += format(c.wire).name;

@@ -18,6 +18,10 @@ struct Dim {
 // What the parts of an unfinished value make: their sum, or the largest or smallest of them.
 enum class Reduce : std::uint8_t { sum, max, min };
 
+// How values become codes and scales: fp8 with one scale for all, mxfp8 with one for each 32 values. The
+// codes are f8e4m3, or f8e5m2 where the name ends in e5.
+enum class Scheme : std::uint8_t { none, fp8, fp8e5, mxfp8, mxfp8e5 };
+
 // dtype, shape, the axes that split each dimension, the axes over which the value is still an
 // unfinished sum; an axis that is not named replicates. No axis stands twice. A free spec is a result
 // whose layout the backend chooses: it names no axis. Of the unfinished axes `averaged` lists, in the
@@ -29,6 +33,7 @@ struct Spec {
   bool free = false;
   Reduce reduction = Reduce::sum;
   std::vector<AxisId> averaged{};
+  Scheme scheme = Scheme::none;  // of an operand of a product: it is quantized, then used
   bool operator==(const Spec&) const = default;
 };
 

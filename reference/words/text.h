@@ -28,10 +28,11 @@ std::string print(const Mesh&);
 std::string print(const Mesh&, const Spec&);
 std::string print(const Slice&);   // "[0:4,2:8]"
 std::string print(const AxisRule&);  // "mlp:(fsdp.tp)"
-std::string_view name(const Op&);  // reshard, einsum, grouped, resolve
+std::string_view name(const Op&);    // reshard, einsum, grouped, resolve, quantize
 std::string_view name(Fill);
 std::string_view name(Rule);
 std::string_view name(Reduce);
 std::string_view name(Form);
+std::string_view name(Scheme);
 
 }  // namespace plumb

@@ -63,6 +63,7 @@ std::string damage(Random& random, std::string line, const std::string& other) {
                                      "on ",
                                      " ids=",
                                      "nested",
+                                     "~mxfp8",
                                      "sizes=",
                                      "/",
                                      ",",

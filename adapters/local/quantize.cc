@@ -1,0 +1,225 @@
+#include "adapters/local/quantize.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <set>
+
+#include "reference/words/tensor.h"
+
+namespace plumb {
+namespace {
+
+// Calls run(i, tile) for every element of a dense block.
+template <class Run>
+void each_tile(const Tiles& tiles, const Ranks& r, std::int64_t device, Run&& run) {
+  const Slice slice = r.slice(device);
+  std::vector<std::int64_t> at;
+  for (const Range& range : slice) at.push_back(range.begin);
+  const std::int64_t n = r.elements(device);
+  for (std::int64_t i = 0; i < n; ++i) {
+    std::int64_t tile = 0;
+    for (std::size_t d = 0; d < at.size() && tile >= 0; ++d) {
+      const std::int64_t along = tiles.along[d][at[d]];
+      tile = along < 0 ? -1 : tile * tiles.count[d] + along;
+    }
+    run(i, tile);
+    for (std::size_t d = at.size(); d-- > 0;) {
+      if (++at[d] < slice[d].end) break;
+      at[d] = slice[d].begin;
+    }
+  }
+}
+
+std::vector<double> values_of(const Ranks& r, std::int64_t device) {
+  std::vector<double> values(r.elements(device));
+  decode(r.stored, r.block(device), std::ssize(values), values.data());
+  return values;
+}
+
+std::vector<AxisId> splitting(const Spec& spec) {
+  std::vector<AxisId> axes;
+  for (const Dim& dim : spec.dims) axes.insert(axes.end(), dim.axes.begin(), dim.axes.end());
+  return axes;
+}
+
+bool has(const std::vector<AxisId>& axes, AxisId axis) { return std::ranges::count(axes, axis) > 0; }
+
+// The largest magnitudes that ranks know, and how many tiles lie on several of the pieces.
+struct Magnitudes {
+  std::vector<AxisId> apart;
+  std::vector<std::vector<float>> most;
+  std::int64_t shared = 0;
+};
+
+Magnitudes magnitudes(const Mesh& mesh, const Quantizer& q, const Ranks& x) {
+  Magnitudes m;
+  const std::vector<AxisId> split = splitting(x.spec);
+  for (AxisId axis : split)
+    if (!has(q.axes, axis)) m.apart.push_back(axis);
+  // A magnitude along an axis that splits nothing is everywhere the same: nothing is learned there.
+  m.most.assign(axes_size(mesh, m.apart), std::vector<float>(size(q.tiles), 0));
+  std::vector<std::int64_t> first(size(q.tiles), -1);
+  std::vector<char> shared(first.size());
+  for (std::int64_t device = 0; device < x.devices(); ++device) {
+    const std::vector<double> values = values_of(x, device);
+    std::vector<float>& most = m.most[coordinate(mesh, m.apart, device)];
+    const std::int64_t piece = coordinate(mesh, split, device);
+    each_tile(q.tiles, x, device, [&](std::int64_t i, std::int64_t tile) {
+      if (tile < 0) return;
+      const float magnitude = std::fabs(static_cast<float>(values[i]));
+      if (!(magnitude <= most[tile])) most[tile] = magnitude;
+      if (first[tile] < 0) first[tile] = piece;
+      shared[tile] |= first[tile] != piece;
+    });
+  }
+  m.shared = std::ranges::count(shared, 1);
+  return m;
+}
+
+// A ring all-reduce: each part goes round twice but for one step.
+void report(const Observed& o, const Quantizer& q, std::int64_t shared) {
+  const std::int64_t n = axes_size(o.plan.mesh, q.axes), bytes = shared * 4;
+  if (n == 1 || bytes == 0) return;
+  Collective c;
+  c.kind = "all-reduce";
+  for (AxisId axis : q.axes) c.axes.push_back(o.plan.mesh.axes[axis].name);
+  c.in = c.out = bytes, c.moved = devices(o.plan.mesh) / n * 2 * (n - 1) * bytes;
+  c.op = "max", c.dtype = "f32", c.note = "largest magnitudes";
+  o.counter.received += *c.moved;
+  o.trace.push_back(std::move(c));
+}
+
+// Powers of two from the bits of amax / largest, in f32, as hardware does it.
+float block_scale(float amax, DType codes, Scaling scaling) {
+  const float ratio = amax * (1.0f / static_cast<float>(format(codes).largest));
+  std::uint32_t bits;
+  std::memcpy(&bits, &ratio, 4);
+  if (scaling == Scaling::down) {  // OCP MX 1.0: the exponent of amax less that of the largest code
+    const int exponent = amax > 0 ? std::ilogb(amax) - std::ilogb(format(codes).largest) : -127;
+    return std::ldexp(1.0f, std::max(exponent, -127));
+  }
+  if ((bits & 0x7fffff) != 0) bits += 1u << 23;
+  const int code = std::clamp(static_cast<int>(bits >> 23 & 0xff), 0, 254);
+  return std::ldexp(1.0f, (ratio < 0x1p-126f ? ratio > 0x1p-127f : code) - 127);
+}
+
+float tensor_scale(float amax, float otherwise, DType codes) {
+  if (!(amax > 0) || !std::isfinite(amax)) return otherwise;
+  return std::min(static_cast<float>(format(codes).largest) / amax,
+                  static_cast<float>(format(DType::f32).largest));
+}
+
+void put_scale(const Quantizer& q, float amax, std::vector<float>& of_values, std::vector<float>& of_codes) {
+  const DType codes = codes_of(q.scheme);
+  if (q.scaling == Scaling::none) {
+    of_values.push_back(1), of_codes.push_back(1);
+  } else if (in_blocks(q.scheme)) {
+    of_codes.push_back(block_scale(amax, codes, q.scaling));
+    of_values.push_back(1 / of_codes.back());
+  } else {
+    of_values.push_back(tensor_scale(amax, 1, codes));
+    of_codes.push_back(1 / of_values.back());
+  }
+}
+
+const std::vector<float>& known(const Mesh& mesh, const Scales& s,
+                                const std::vector<std::vector<float>>& lists, std::int64_t device) {
+  return lists[coordinate(mesh, s.apart, device)];
+}
+
+// Scales asked of a device, and of how many of them it has a value.
+std::int64_t missing(const Quantizer& q, const Slice& values, const Slice& asked) {
+  std::int64_t all = 1, held = 1;
+  for (std::size_t d = 0; d < values.size(); ++d) {
+    const Range wanted = d < asked.size() ? asked[d] : Range{0, q.tiles.count[d]};
+    std::set<std::int64_t> mine;
+    for (std::int64_t i = values[d].begin; i < values[d].end; ++i)
+      if (const std::int64_t tile = q.tiles.along[d][i]; wanted.begin <= tile && tile < wanted.end)
+        mine.insert(tile);
+    all *= wanted.size(), held *= std::ssize(mine);
+  }
+  return all - held;
+}
+
+}  // namespace
+
+Scales scales(const Observed& o, const Quantizer& q, const Ranks& values) {
+  const Magnitudes m = magnitudes(o.plan.mesh, q, values);
+  report(o, q, m.shared);
+  Scales s{m.apart, {}, {}};
+  for (const std::vector<float>& most : m.most) {
+    s.of_values.emplace_back(), s.of_codes.emplace_back();
+    for (float amax : most) put_scale(q, amax, s.of_values.back(), s.of_codes.back());
+  }
+  return s;
+}
+
+Scales given(float scale) { return {{}, {{scale}}, {{1 / scale}}}; }
+
+Ranks to_codes(const Mesh& mesh, const Quantizer& q, const Scales& s, const Ranks& values) {
+  const DType codes = codes_of(q.scheme);
+  const double largest = format(codes).largest;
+  Ranks out = allocate_like(values, codes, Contents::any);
+  out.spec.dtype = out.stored;
+  for (std::int64_t device = 0; device < out.devices(); ++device) {
+    const std::vector<float>& scale = known(mesh, s, s.of_values, device);
+    std::vector<double> all = values_of(values, device);
+    each_tile(q.tiles, values, device, [&](std::int64_t i, std::int64_t tile) {
+      const float scaled = tile < 0 ? 0 : static_cast<float>(all[i]) * scale[tile];
+      all[i] = std::isnan(scaled) ? scaled : std::clamp<double>(scaled, -largest, largest);
+    });
+    encode(out.stored, all.data(), std::ssize(all), out.block(device));
+  }
+  return out;
+}
+
+Ranks from_codes(const Mesh& mesh, const Quantizer& q, const Scales& s, const Ranks& codes) {
+  Ranks out = allocate_like(codes, DType::f32, Contents::any);
+  for (std::int64_t device = 0; device < out.devices(); ++device) {
+    const std::vector<float>& scale = known(mesh, s, s.of_codes, device);
+    std::vector<double> all = values_of(codes, device);
+    each_tile(q.tiles, codes, device, [&](std::int64_t i, std::int64_t tile) {
+      all[i] = tile < 0 ? 0 : static_cast<float>(all[i]) * scale[tile];
+    });
+    encode(DType::f32, all.data(), std::ssize(all), out.block(device));
+  }
+  return out;
+}
+
+Ranks lay_out(const Observed& o, const Quantizer& q, const Scales& s, const Spec& x, const Spec& result) {
+  const Mesh& mesh = o.plan.mesh;
+  Ranks out = allocate({&mesh, o.plan.rule}, result, result.dtype, Contents::poison);
+  std::int64_t moved = 0;
+  const std::vector<std::int64_t> sizes = shape(result);
+  for (std::int64_t device = 0; device < out.devices(); ++device) {
+    const std::vector<float>& scale = known(mesh, s, s.of_codes, device);
+    std::vector<double> mine;
+    each_run(sizes, out.slice(device), [&](std::int64_t whole, std::int64_t, std::int64_t count) {
+      mine.insert(mine.end(), scale.begin() + whole, scale.begin() + whole + count);
+    });
+    encode(result.dtype, mine.data(), std::ssize(mine), out.block(device));
+    moved += missing(q, block(mesh, x, o.plan.rule, device), out.slice(device)) * format(result.dtype).bytes;
+  }
+  if (moved == 0) return out;
+  Collective c;
+  c.kind = "send", c.moved = moved, c.dtype = format(result.dtype).name, c.note = "scales";
+  o.counter.received += moved;
+  o.trace.push_back(std::move(c));
+  return out;
+}
+
+Delayed delayed(const Observed& o, const Quantizer& q, const Ranks& values, std::vector<float> history,
+                float scale) {
+  const Magnitudes m = magnitudes(o.plan.mesh, q, values);
+  report(o, q, m.shared);
+  history[0] = m.most[0][0];
+  Delayed d;
+  d.next = tensor_scale(*std::ranges::max_element(history), scale, codes_of(q.scheme));
+  std::ranges::rotate(history, history.begin() + 1);
+  history[0] = 0;
+  d.history = std::move(history);
+  return d;
+}
+
+}  // namespace plumb

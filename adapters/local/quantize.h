@@ -1,0 +1,44 @@
+// Quantization on virtual ranks: every rank scales what it has.
+#pragma once
+
+#include <vector>
+
+#include "adapters/local/legs.h"
+#include "adapters/plan/quantizer.h"
+#include "adapters/protocol/outcome.h"
+
+namespace plumb {
+
+// The scales that ranks know, one list of all tiles for those that agree on the axes `apart`: honest ranks
+// all know the same.
+struct Scales {
+  std::vector<AxisId> apart;
+  std::vector<std::vector<float>> of_values, of_codes;
+};
+
+// The scales of the values, from their largest magnitudes, which are reduced along q.axes. What is moved is
+// counted and added to the trace.
+struct Observed {
+  const Plan& plan;
+  Counter& counter;
+  Trace& trace;
+};
+Scales scales(const Observed&, const Quantizer&, const Ranks& values);
+
+// Values as codes, codes as values (kept as f32).
+Ranks to_codes(const Mesh&, const Quantizer&, const Scales&, const Ranks& values);
+Ranks from_codes(const Mesh&, const Quantizer&, const Scales&, const Ranks& codes);
+
+// The scales of codes laid out as a result; what a rank is asked for and has no value of is counted.
+Ranks lay_out(const Observed&, const Quantizer&, const Scales&, const Spec& x, const Spec& result);
+
+// Delayed scaling: the scale given is used, the history gives the next.
+struct Delayed {
+  std::vector<float> history;
+  float next = 1;
+};
+Delayed delayed(const Observed&, const Quantizer&, const Ranks& values, std::vector<float> history,
+                float scale);
+Scales given(float scale);
+
+}  // namespace plumb

@@ -1,0 +1,199 @@
+#include "reference/fill/coded.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "reference/fill/by_index.h"
+#include "reference/fill/emit.h"
+#include "reference/fill/unit.h"
+#include "reference/words/letters.h"
+
+namespace plumb {
+namespace {
+
+enum Purpose : std::uint64_t { kLine = 60, kSmall, kLarge, kUnit, kPart };
+
+constexpr std::int64_t kMost = 7;  // of a small value
+
+// The line of each stretch of equal tiles: an index of the operand's parity, drawn.
+std::vector<std::int64_t> lines(const std::vector<std::int64_t>& tile, std::uint64_t key, int operand) {
+  std::vector<std::int64_t> line(tile.size(), -1);
+  for (std::size_t begin = 0, end = 0; begin < tile.size(); begin = end) {
+    while (end < tile.size() && tile[end] == tile[begin]) ++end;
+    if (tile[begin] < 0) continue;
+    const std::size_t first = begin + (begin + operand) % 2;
+    if (first >= end) continue;
+    const auto count = static_cast<std::int64_t>((end - first + 1) / 2);
+    std::fill(line.begin() + begin, line.begin() + end,
+              static_cast<std::int64_t>(first) + 2 * below(mix(key + kGolden * begin), count));
+  }
+  return line;
+}
+
+// A tile that comes back, of a group in several lists, keeps its first line.
+void keep_first(const std::vector<std::int64_t>& tile, std::vector<std::int64_t>& line,
+                std::vector<char>& has) {
+  std::vector<std::int64_t> first(has.size(), -1);
+  for (std::size_t i = 0; i < tile.size(); ++i) {
+    if (tile[i] < 0) continue;
+    if (first[tile[i]] < 0) first[tile[i]] = line[i];
+    line[i] = first[tile[i]];
+    has[tile[i]] = line[i] >= 0;
+  }
+}
+
+Tiles tiles_of(const Case& c, int operand) {
+  if (c.op.operands[operand].scheme != Scheme::none) return *tiles(c.op, operand);
+  Op plain = c.op;
+  plain.operands[operand].scheme = Scheme::fp8;
+  return *tiles(plain, operand);
+}
+
+Coded::Operand operand_of(const Case& c, int i) {
+  Coded::Operand o;
+  const Spec& spec = c.op.operands[i];
+  o.scheme = spec.scheme;
+  o.shape = shape(spec);
+  o.tiles = tiles_of(c, i);
+  o.along = block_dim(c.op, i);
+  o.parts = parts(c.mesh, spec);
+  for (const auto& along : o.tiles.along) o.members.push_back(members(along, {}));
+  if (o.along < 0) return o;
+  o.has_line.assign(o.tiles.count[o.along], 0);
+  o.line.assign(o.shape[o.along], -1);
+  if (o.scheme == Scheme::none) return o;
+  o.line = lines(o.tiles.along[o.along], key(c.seed, i, kLine), i);
+  keep_first(o.tiles.along[o.along], o.line, o.has_line);
+  return o;
+}
+
+// The most terms of one sum, and how many of them lie on a line of an operand.
+struct Count {
+  __int128 all = 1, lines = 0;
+};
+Count count(const Case& c, const Coded::Operand& o, int i) {
+  Count n;
+  for (int d : contracted_dims(c.op, i)) {
+    if (d != o.along) n.all *= o.shape[d];
+  }
+  std::int64_t lines = 0;
+  for (std::size_t k = 0; k < o.line.size(); ++k) lines += o.line[k] == static_cast<std::int64_t>(k);
+  n.lines = n.all * lines;
+  n.all *= o.shape[o.along];
+  return n;
+}
+
+// The largest sum of |a b| in units of the finest tile.
+__int128 largest_sum(const Case& c, const Coded& d) {
+  if (d.operand[0].along < 0) return 0;
+  __int128 sum = 0, factor = 1;
+  for (int i : {0, 1}) {
+    const Count n = count(c, d.operand[i], i);
+    sum += n.lines * (static_cast<__int128>(kMost) << d.large);
+    if (i == 0) sum += n.all * kMost * kMost;
+    if (in_blocks(d.operand[i].scheme) && d.varies) factor *= 2;
+  }
+  return sum * factor;
+}
+
+bool is_split(const Case& c) {
+  std::int64_t n = 1;
+  for (int i : {0, 1}) {
+    n *= parts(c.mesh, c.op.operands[i]);
+    for (int d : contracted_dims(c.op, i)) n *= axes_size(c.mesh, c.op.operands[i].dims[d].axes);
+  }
+  for (const Spec& spec : c.op.chain) n *= parts(c.mesh, spec);
+  return n > 1;
+}
+
+bool e5(Scheme s) { return s != Scheme::none && codes_of(s) == DType::f8e5m2; }
+
+// Where an element lies.
+struct Place {
+  std::int64_t tile = 0, along = 0;  // its tile; its index and its tile along the contracted dimension
+  std::int64_t part = 0;
+  bool drawn = true;  // in every other dimension the one of its tile
+};
+
+Place place(const Coded::Operand& o, std::uint64_t key, std::int64_t index) {
+  std::vector<std::int64_t> at(o.shape.size());
+  for (std::size_t d = at.size(); d-- > 0; index /= o.shape[d]) at[d] = index % o.shape[d];
+  Place p;
+  for (std::size_t d = 0; d < at.size(); ++d) {
+    const std::int64_t along = o.tiles.along[d][at[d]];
+    if (along < 0) return {-1, 0, 0, false};
+    p.tile = p.tile * o.tiles.count[d] + along;
+    if (static_cast<int>(d) == o.along) p.along = at[d], p.part = along;
+  }
+  const std::uint64_t here = mix(key + kGolden * static_cast<std::uint64_t>(p.tile));
+  for (std::size_t d = 0; d < at.size(); ++d)
+    if (static_cast<int>(d) != o.along) p.drawn = p.drawn && drawn(o.members[d], at[d], mix(here + d));
+  return p;
+}
+
+// The large value of a tile as it is given; quantized it is 7 or 4 times a power of two. Rounded down, the
+// scale of the second kind would clip it.
+double large_value(const Coded& c, const Coded::Operand& o, std::uint64_t random) {
+  if (!in_blocks(o.scheme) || random % 2 == 0) return std::ldexp(7.0, c.large);
+  return std::ldexp(63.0, c.large - 4);
+}
+
+// What is taken away from a small value: nothing that its codes would round to another integer.
+double fraction(const Coded& c, std::uint64_t random) {
+  if (c.large < 15) return 1.0 / 16;
+  constexpr double all[] = {5.0 / 16, 6.0 / 16, 7.0 / 16, -5.0 / 16, -6.0 / 16};
+  return all[random % 5];
+}
+
+// The exponent of the unit of a tile.
+int unit_of(const Coded& c, const Coded::Operand& o, std::uint64_t key, std::int64_t tile) {
+  if (o.scheme == Scheme::none) return 0;
+  const std::uint64_t random = mix(key + kGolden * static_cast<std::uint64_t>(tile));
+  if (in_blocks(o.scheme)) return -8 - (c.varies ? static_cast<int>(random % 2) : 0);
+  return -8 + (c.grouped ? static_cast<int>(random % 3) : 0);
+}
+
+}  // namespace
+
+Coded coded(const Case& c) {
+  Coded d;
+  for (int i : {0, 1}) d.operand[i] = operand_of(c, i);
+  for (int i : {0, 1}) {
+    const Coded::Operand& other = d.operand[1 - i];
+    for (std::size_t k = 0; k < other.line.size(); ++k)
+      d.operand[i].opposite.push_back(other.line[k] == static_cast<std::int64_t>(k));
+  }
+  d.grouped = std::holds_alternative<Grouped>(c.op.kind);
+  d.split = is_split(c);
+  if (e5(d.operand[0].scheme) || e5(d.operand[1].scheme)) d.large = 6;
+  const auto fits = [&] { return (d.terms = largest_sum(c, d)) <= capacity(c.acc); };
+  if (fits()) return d;
+  d.varies = false;
+  if (fits()) return d;
+  d.large = 6, d.varies = true;
+  if (fits()) return d;
+  d.varies = false;
+  fits();
+  return d;
+}
+
+void write_run(const Recipe& r, const Coded& c, const Run& run, std::byte* out) {
+  const Coded::Operand& o = c.operand[run.operand];
+  const std::uint64_t small = key(r.seed, run.operand, kSmall), large = key(r.seed, run.operand, kLarge),
+                      units = key(r.seed, run.operand, kUnit), parts = key(r.seed, run.operand, kPart);
+  emit(r.sources[run.operand].dtype, run.count, out, [&](std::int64_t i) {
+    const Place p = place(o, large, run.begin + i);
+    if (p.tile < 0) return std::nan("");
+    const std::uint64_t random = mix(small + kGolden * static_cast<std::uint64_t>(run.begin + i));
+    if (o.parts > 1 && below(mix(parts + random), o.parts) != run.part) return 0.0;
+    const double unit = std::ldexp(static_cast<double>(sign_of(random)), unit_of(c, o, units, p.tile));
+    const bool has = o.along < 0 || o.has_line[p.part];
+    if (o.scheme != Scheme::none && p.drawn && has && (o.along < 0 || o.line[p.along] == p.along))
+      return unit * large_value(c, o, mix(large + kGolden * static_cast<std::uint64_t>(p.tile)) >> 8);
+    const bool one = o.along >= 0 && o.opposite[p.along];
+    const double whole = one ? 1 : 1 + static_cast<double>(below(random, c.large < 15 ? kMost - 1 : kMost));
+    return unit * (o.scheme != Scheme::none && has ? whole + fraction(c, mix(random)) : whole);
+  });
+}
+
+}  // namespace plumb

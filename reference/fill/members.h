@@ -1,0 +1,24 @@
+// Positions in the parts of a dimension, to put one value into each part.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "reference/fill/hash.h"
+
+namespace plumb {
+
+// Of every index along a dimension: its number among the indices of its part, and how many these are.
+struct Members {
+  std::vector<std::int64_t> number, count;
+};
+
+// The parts are what `a` and `b` both tell apart; b may be empty.
+Members members(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b);
+
+// Whether the index is the one drawn for its part.
+inline bool drawn(const Members& m, std::int64_t index, std::uint64_t random) {
+  return m.number[index] == below(random, m.count[index]);
+}
+
+}  // namespace plumb

@@ -1,0 +1,32 @@
+// Data to be quantized, of which nothing can be forgotten unseen:
+//   - every value but the largest of fp8 has more digits than its code: it changes, whatever power of two is
+//     its scale
+//   - fp8: in every tile each piece of the layout has its own largest magnitude, on an element drawn in it;
+//     one of them is the tile's, and gives a scale that is no power of two
+//   - mxfp8: every tile has one value, drawn in it, at least twice as large as all others: the scale of any
+//     part without it is another. In a quarter of the tiles rounding the scale down would clip it
+//   - the others are spread over all exponents of the codes, down to those that become subnormal or zero;
+//     one in eight lies half way between two codes
+//   - rows of no group are NaN
+#pragma once
+
+#include <vector>
+
+#include "reference/fill/members.h"
+#include "reference/words/op.h"
+#include "reference/words/tiles.h"
+
+namespace plumb {
+
+struct Tiled {
+  Scheme scheme = Scheme::fp8;
+  Tiles tiles;
+  std::vector<std::int64_t> shape;
+  std::vector<std::vector<std::int64_t>> piece;  // by dimension and index: which piece of the layout it is in
+  std::vector<std::int64_t> pieces;              // along each dimension
+  std::vector<Members> members;                  // of a tile; of fp8 the part of it in one piece
+  std::int64_t differing = 1;                    // pieces with a largest magnitude of their own
+};
+Tiled tiled(const Case&);
+
+}  // namespace plumb

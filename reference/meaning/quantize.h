@@ -1,0 +1,27 @@
+// Values as codes and scales, tile by tile.
+#pragma once
+
+#include <vector>
+
+#include "reference/words/tensor.h"
+#include "reference/words/tiles.h"
+
+namespace plumb {
+
+// The tile of every element of an array of this shape, -1 where it has none.
+std::vector<std::int64_t> tile_of_each(const Tiles&, const std::vector<std::int64_t>& shape);
+
+// The largest magnitude in each tile: 0 where it is empty, NaN where one is NaN.
+std::vector<double> largest_magnitudes(const Tensor& x, const Tiles&);
+
+// The codes of x, and the dense scales of its tiles (scales_of(scheme)): x is about code times scale.
+struct Quantized {
+  Tensor codes;
+  Tensor scales;
+};
+Quantized quantized(const Tensor& x, Scheme, const Tiles&);
+
+// Code times scale, exactly: f32 for blocks, whose scales are powers of two, else f64.
+Tensor dequantized(const Quantized&, const Tiles&);
+
+}  // namespace plumb
