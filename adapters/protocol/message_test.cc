@@ -58,7 +58,7 @@ TEST(Message, ACaseReadsAsThePageSays) {
   EXPECT_EQ(to_json(parse_case("on x=2: reshard f32[8@x] -> f32[8]?"))["chain"][0],
             json::parse(R"({"dtype":"f32","shape":[8],"split":[[]],"unfinished":[],"free":true,
                             "text":"f32[8]?"})"));
-  EXPECT_EQ(to_json(parse_case("on x=2,y=2: reshard f32[8]+avg(y)+x -> f32[8]+min(y)"))["operands"][0],
+  EXPECT_EQ(to_json(parse_case("on x=2,y=2: reshard f32[8]+avg(y)+x -> f32[8]+avg(y)"))["operands"][0],
             json::parse(R"({"dtype":"f32","shape":[8],"split":[[]],"unfinished":["y","x"],"averaged":["y"],
                             "text":"f32[8]+avg(y)+x"})"));
   const json sub = to_json(parse_case("on y=2 of x=2,y=2 ids=3,1,0,2: reshard f32[8]+max(y) -> f32[8@y]"));

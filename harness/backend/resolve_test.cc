@@ -82,7 +82,7 @@ TEST_F(Resolve, ABadNameSaysWhatToDo) {
   } rows[] = {
       {"locla",                      "no backend 'locla'; did you mean local?"                                         },
       {"tensorflow",
-       "no backend 'tensorflow'; there are local, liar, jax (a command has a slash or a space in it)"                  },
+       "no backend 'tensorflow'; there are local, liar, jax, te, torch, flax, maxtext (a command has a slash or a space in it)"                  },
       {"",                           "no backend ''; there are"                                                        },
       {"local@1",                    "local has no releases"                                                           },
       {"local,plan=rign",            "no plan 'rign'; did you mean ring?"                                              },
@@ -114,7 +114,7 @@ TEST_F(Resolve, KnownBackendsSayWhatMendsThem) {
   fs::remove(home / "env" / "jax@0.9.1" / "bin" / "python");
   std::vector<std::string> shown;
   for (const Known& k : known_backends())
-    if (k.name != "liar") shown.push_back(k.name + (k.available ? "" : ": " + k.mend));
+    if (k.name.starts_with("local") || k.name.starts_with("jax")) shown.push_back(k.name + (k.available ? "" : ": " + k.mend));
   EXPECT_THAT(shown, ElementsAre("local", "jax@0.10.2", "jax@0.9.1: scripts/environment jax@0.9.1"));
 }
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "harness/record/environment.h"
 #include "harness/record/golden.h"
@@ -48,6 +49,8 @@ Record full() {
   r.certificate = "sum of 2 parts: 3 <= 16777216";
   r.scope = "any split";
   r.notes = {"reduce-scatter not formed"};
+  r.collectives = Collectives{3, 1, {"3 all-reduces over x, y and z in one"}};
+  r.replica_safe = true;
   r.last_words = "Segmentation fault\n";
   return r;
 }
@@ -98,7 +101,9 @@ TEST(Record, AForeignOneSaysWhatIsMissing) {
   EXPECT_THAT(complaint(j), HasSubstr("schema 2"));
   const json whole = to_json(full(), fixed);
   for (const auto& [name, value] : whole.items()) {
-    if (name == "environment" || name == "judged" || name == "last_words") continue;
+    if (std::set<std::string>{"environment", "judged", "last_words", "collectives", "replica_safe"}.contains(
+            name))
+      continue;
     json without = whole;
     without.erase(name);
     EXPECT_THAT(complaint(without), HasSubstr(name)) << name;

@@ -69,9 +69,17 @@ TEST(Grouped, ExpertsStoredAlongFsdp) {
 
 // A reduce-scatter along fsdp, 4096 bytes of 8192, then an all-reduce of these along dp: 4096 more.
 TEST(Grouped, GradientsAreSummedOverEveryAxisThatSplitsTokens) {
-  expect({"on dp=2,fsdp=2: grouped wgrad bf16[256@dp.fsdp,64] bf16[256@dp.fsdp,32] sizes=128,128 -> "
+  expect({"on dp=2,fsdp=2: grouped wgrad bf16[256@dp.fsdp,64] bf16[256@dp.fsdp,32] sizes=SIZES -> "
           "bf16[2,64@fsdp,32]",
           8192, "lhs moves 0 bytes, rhs 0, the result 32768"},
+         "32,32/1,63/60,4/32,32");
+}
+
+// A group whose rows lie with one dp is summed over fsdp alone, and copied over dp.
+TEST(Grouped, AGroupThatAnAxisDoesNotSplitIsNotSummedOverIt) {
+  expect({"on dp=2,fsdp=2: grouped wgrad bf16[256@dp.fsdp,64] bf16[256@dp.fsdp,32] sizes=128,128 -> "
+          "bf16[2,64@fsdp,32]",
+          4096, "lhs moves 0 bytes, rhs 0, the result 16384"},
          "");
 }
 
