@@ -56,9 +56,18 @@ bool touched(Run steps, const Axes& axes) {
   });
 }
 
+// Whether an axis that splits the operand leaves parts in the result: each device adds zeros to its own,
+// which takes no collective, and may come between any two.
+bool fills_with_zeros(const Case& c) {
+  return std::ranges::any_of(c.op.operands[0].dims, [&](const Dim& dim) {
+    return std::ranges::any_of(dim.axes,
+                               [&](AxisId a) { return std::ranges::count(result(c).unfinished, a) > 0; });
+  });
+}
+
 // Whether the dimension that a run scatters or gathers is known to be one, evenly split, in order.
 bool one_dimension(const Case& c, Run all, std::size_t begin, std::size_t end) {
-  if (!is_reshard(c) && all[begin].kind == "all-gather") return false;
+  if (all[begin].kind == "all-gather" && (!is_reshard(c) || fills_with_zeros(c))) return false;
   if (c.op.chain.size() > 1) return false;
   const Axes axes = united(all.subspan(begin, end - begin));
   if (all[begin].kind == "reduce-scatter")

@@ -64,6 +64,13 @@ TEST(Merge, NamesOfAGroupStandInAnyOrderAndAxesOfOneDeviceDoNotCount) {
   EXPECT_EQ(in_short(count({unit, two, {{"tp", "cp", "dp"}}})).substr(0, 6), "2 to 1");
 }
 
+TEST(Merge, AStepThatNoCollectiveShowsKeepsGathersApart) {
+  const Trace gathers = {step("all-gather", {"tp"}, 4, 8), step("all-gather", {"dp"}, 8, 16)};
+  EXPECT_EQ(in_short(count({mesh + "f32[8@dp.pp.tp] -> f32[8@pp]", gathers, {{"dp", "tp"}}})).substr(0, 6),
+            "2 to 1");
+  EXPECT_EQ(in_short(count({mesh + "f32[8@dp.pp.tp] -> f32[8]+pp", gathers, {{"dp", "tp"}}})), "2 to 2");
+}
+
 TEST(Merge, WhatHappensInBetweenKeepsThemApart) {
   const std::string scatter = mesh + "f32[8]+dp.pp.tp -> f32[8@pp]";
   const Trace apart = {step("all-reduce", {"dp"}, 32, 32), step("reduce-scatter", {"pp"}, 32, 16),
