@@ -177,12 +177,6 @@ std::vector<T> grouped(const S& sums, const Product& p, const At& at, Operands<T
   return c;
 }
 
-std::vector<double> values_of(const Ranks& r, std::int64_t device) {
-  std::vector<double> values(r.elements(device));
-  decode(r.stored, r.block(device), std::ssize(values), values.data());
-  return values;
-}
-
 template <class T, bool rounds>
 void multiply_all(const Product& p, const Ranks& lhs, const Ranks& rhs, Ranks& out) {
   const Sums<T, rounds> sums{out.stored};

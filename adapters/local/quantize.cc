@@ -31,12 +31,6 @@ void each_tile(const Tiles& tiles, const Ranks& r, std::int64_t device, Run&& ru
   }
 }
 
-std::vector<double> values_of(const Ranks& r, std::int64_t device) {
-  std::vector<double> values(r.elements(device));
-  decode(r.stored, r.block(device), std::ssize(values), values.data());
-  return values;
-}
-
 std::vector<AxisId> splitting(const Spec& spec) {
   std::vector<AxisId> axes;
   for (const Dim& dim : spec.dims) axes.insert(axes.end(), dim.axes.begin(), dim.axes.end());

@@ -86,6 +86,12 @@ Ranks allocate_like(const Ranks& like, DType stored, Contents contents) {
   return ranks;
 }
 
+std::vector<double> values_of(const Ranks& r, std::int64_t device) {
+  std::vector<double> values(r.elements(device));
+  decode(r.stored, r.block(device), std::ssize(values), values.data());
+  return values;
+}
+
 bool intact(const Ranks& ranks) {
   for (std::int64_t device = 0; device < ranks.devices(); ++device) {
     const std::byte* end = ranks.block(device) + block_bytes(ranks, device);

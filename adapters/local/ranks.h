@@ -45,6 +45,9 @@ struct Layout {
 Ranks allocate(const Layout&, const Spec&, DType stored, Contents);
 Ranks allocate_like(const Ranks&, DType stored, Contents);
 
+// The values of a device's block.
+std::vector<double> values_of(const Ranks&, std::int64_t device);
+
 // Whether the poison between the blocks is as it was laid.
 bool intact(const Ranks&);
 

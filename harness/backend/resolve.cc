@@ -133,18 +133,16 @@ Command resolve(std::string_view text) {
   const Parts parts = take_apart(text);
   const BackendRow& row = row_named(parts.name, text);
   Command command{row.name, {}, {}};
-  if (row.worker.empty()) {
-    command.argv = own_command(row, parts, text);
-  } else {
-    std::string release(parts.release.text);
+  std::string release(parts.release.text);
+  if (!row.worker.empty()) {
     if (release.empty()) {
       const auto releases = environment_releases(row.name);
       release = releases.empty() ? row.releases.front() : releases.front();
     }
     command.name += "@" + release;
-    command.argv = worker_command(row, release);
   }
-  add_options(command, row, parts, text);
+  add_options(command, row, parts, text);  // before what is built or installed: a bad name is bad everywhere
+  command.argv = row.worker.empty() ? own_command(row, parts, text) : worker_command(row, release);
   return command;
 }
 

@@ -14,8 +14,6 @@
 namespace plumb {
 namespace {
 
-Fact fact(Status status, std::string text) { return {status, std::move(text), {}, {}}; }
-
 // Every block to compare: each device's own, or the finished sum of each fibre of an unfinished result.
 std::vector<Held> to_compare(const Case& c, const Outcome& outcome, const Read& read) {
   std::vector<Held> all;

@@ -15,8 +15,6 @@
 namespace plumb {
 namespace {
 
-Fact fact(Status status, std::string text) { return {status, std::move(text), {}, {}}; }
-
 struct Layouts {
   std::vector<Spec> operands;
   Spec result;

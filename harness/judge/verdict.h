@@ -51,6 +51,9 @@ struct Fact {
   std::string bound;  // where a bound judged: its terms for the first wrong element, a line each
 };
 
+// One that its text says all of.
+inline Fact fact(Status status, std::string text) { return {status, std::move(text), {}, {}, {}}; }
+
 struct Verdict {
   Status status = Status::unrun;
   std::vector<Fact> facts;  // the one that decided first
