@@ -87,6 +87,7 @@ const Bad table[] = {
     {"run --suite smoke --record locked.jsonl",         "", "another run is writing to this record",        2},
     {"run --suite smoke --resume",                      "", "--resume needs the --record",                  2},
     {"run --suite smoke --against missing.jsonl",       "", "missing.jsonl: No such file",                  2},
+    {"run --suite smoke --record r --junit ./r",        "", "--record and --junit both write to ./r",       2},
     {"run --suite smoke --junit missing/j.xml",         "", "missing/j.xml: No such file",                  2},
     {"run --suite smoke --waivers missing.txt",         "", "missing.txt: No such file",                    2},
     {"run --suite smoke --waivers text.txt",            "", "text.txt:1: expected ': '",                    2},
@@ -96,6 +97,8 @@ const Bad table[] = {
     {"sweep 'on x=2: reshard f32[8@x] -> f32[8]' --axis x=0", "", "a size of at least 1",                   2},
     {"sweep 'on x=2: reshard f32[8@x] -> f32[8]' --axis x",   "", "expected NAME=SIZE",                     2},
     {"sweep 'on x=2: reshard f32[8@x] -> f32[8]' --axis x=2 --meshes 4", "", "do not go together",          2},
+    {"sweep 'on x=2: reshard f32[8@x] -> f32[8]' --axis x=1 --axis x=2", "", "--axis x stands twice",     2},
+    {"sweep 'on x=2: reshard f32[8@x] -> f32[8]' --axis x=2 --resume", "", "--resume needs the --record", 2},
     {"sweep 'on x=2 ids=1,0: reshard f32[8@x] -> f32[8]' --axis x=2", "", "numbers its devices row-major",  2},
     {"list --where status=wrong --suite smoke",         "", "name it with --against",                       2},
     // logical axis rules

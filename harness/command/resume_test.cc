@@ -54,7 +54,6 @@ int wait_for(pid_t child) {
   return status;
 }
 
-// How many processes were started with this word among their arguments.
 // How many processes are exactly this program with this one argument. A child of the tool between fork and
 // exec still has the tool's own words.
 int running(const std::string& program, const std::string& argument) {
@@ -159,6 +158,11 @@ TEST(Sweep, SaysInWordsWhereItFails) {
   EXPECT_EQ(ran.code, 1) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("wrong on 6 of 9 meshes: exactly when dp >= 2\n"));
   EXPECT_EQ(records(folder.path / "r.jsonl").size(), 9);
+  const Ran more = run_tool(folder, "sweep " + line +
+                                        " --axis dp=1,2,4,8 --axis fsdp=1,2,3 --record r.jsonl --resume "
+                                        "--backend liar,fault=leaves-one-axis");
+  EXPECT_THAT(more.out, HasSubstr("wrong on 9 of 12 meshes: exactly when dp >= 2\n"));
+  EXPECT_EQ(records(folder.path / "r.jsonl").size(), 12) << "what the record has is not judged again";
   const Ran honest = run_tool(folder, "sweep " + line + " --meshes 4,8");
   EXPECT_EQ(honest.code, 0) << honest.err;
   EXPECT_THAT(honest.out, HasSubstr("pass on all 16 meshes"));

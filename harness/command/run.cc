@@ -6,9 +6,9 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <memory>
-#include <unordered_map>
 
 #include "harness/backend/interrupt.h"
 #include "harness/command/command.h"
@@ -31,17 +31,8 @@ struct Flags {
   bool resume = false;
 };
 
-// The last record of each key.
-using Known = std::unordered_map<std::string, const Record*>;
-
-Known known_of(const Records& records) {
-  Known known;
-  for (const Record& r : records.records) known[key(r.line, r.backend)] = &r;
-  return known;
-}
-
 // The jobs of a run; what the record already has is recalled instead where the run resumes.
-std::vector<Job> jobs_of(const Chosen& chosen, const std::vector<std::string>& names, const Known& known,
+std::vector<Job> jobs_of(const Chosen& chosen, const std::vector<std::string>& names, const ByKey& known,
                          Ledger* recalls) {
   std::vector<Job> jobs;
   for (std::int64_t n : chosen.numbers) {
@@ -69,6 +60,13 @@ void finish(Ledger& ledger, const Flags& flags, double seconds) {
   if (!out.flush()) throw std::system_error(errno, std::generic_category(), flags.junit);
 }
 
+bool same_file(const std::string& a, const std::string& b) {
+  const auto whole = [](const std::string& path) {
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(path));
+  };
+  return !a.empty() && !b.empty() && whole(a) == whole(b);
+}
+
 Ledger ledger_of(const Flags& flags) {
   Ledger ledger;
   ledger.paint = paint_for(flags.output.color, STDOUT_FILENO);
@@ -76,6 +74,8 @@ Ledger ledger_of(const Flags& flags) {
   ledger.keep_junit = !flags.junit.empty();
   ledger.environment = environment();
   if (flags.resume && flags.record.empty()) throw BadInput("--resume needs the --record to go on with");
+  if (same_file(flags.junit, flags.record))
+    throw BadInput(fmt::format("--record and --junit both write to {}", flags.junit));
   if (!flags.record.empty()) ledger.journal = std::make_unique<Journal>(flags.record);
   if (ledger.journal && ledger.journal->before().torn)
     fmt::print(stderr, "plumb: {}: its last line was not whole and is cut off\n", flags.record);
@@ -142,7 +142,7 @@ int run_command(const Flags& flags) {
   if (asks_status(chosen.where) && !other && !ledger.journal)
     throw BadInput("status= looks into a record: name it with --record or --against");
   const bool own = ledger.journal && (flags.resume || (asks_status(chosen.where) && !other));
-  const Known known = other ? known_of(against) : own ? known_of(ledger.journal->before()) : Known{};
+  const ByKey known = other ? by_key(against) : own ? by_key(ledger.journal->before()) : ByKey{};
   const std::vector<Job> jobs = jobs_of(chosen, names, known, flags.resume && !other ? &ledger : nullptr);
   if (jobs.empty() && ledger.tally.counts.empty()) throw BadInput("no case is selected, nothing was run");
   const Session session{chosen.cases,       backends, settings(flags.running),

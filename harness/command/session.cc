@@ -47,11 +47,7 @@ Subject& subject_for(Subjects& subjects, const Session& session, const Job& job,
 
 Judged judge_one(const Session& session, const Job& job, Subjects& subjects) {
   const Case c = nth(session.cases, job.number);
-  // The user's limit stands before that of the suite's row.
-  const Row& row = row_of(session.cases, job.number);
-  const auto limit = [](double user, double own) { return user >= 0 ? user : own; };
-  const Limits limits{limit(session.settings.max_waste, row.max_waste), session.settings.reruns,
-                      session.timeout, limit(session.settings.max_collectives, row.max_collectives)};
+  const Limits limits = limits_of(session, job);
   Subject& subject = subject_for(subjects, session, job, limits);
   try {
     return {job, attempt(c, subject), limits, false};
@@ -101,6 +97,13 @@ void thread_main(Shared& shared) {
 }
 
 }  // namespace
+
+Limits limits_of(const Session& session, const Job& job) {
+  const Row& row = row_of(session.cases, job.number);
+  const auto limit = [](double user, double own) { return user >= 0 ? user : own; };
+  return {limit(session.settings.max_waste, row.max_waste), session.settings.reruns, session.timeout,
+          limit(session.settings.max_collectives, row.max_collectives)};
+}
 
 void run(const Session& session, const std::vector<Job>& jobs, const std::function<void(Judged&&)>& judged,
          const std::function<void()>& tick) {

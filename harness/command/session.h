@@ -35,6 +35,9 @@ struct Judged {
   bool refused = false;
 };
 
+// With what a job is judged: the user's limits stand before those of the suite's row.
+Limits limits_of(const Session&, const Job&);
+
 // Small meshes go first: a program that serves only meshes of one size is started least often, and the
 // smallest example of a finding comes first. Calls `judged` for each job as it ends, one call at a time, and
 // `tick` a few times a second. Jobs that the budget leaves over are not reported. Throws Interrupted, and

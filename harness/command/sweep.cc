@@ -21,6 +21,7 @@ namespace {
 
 struct Flags {
   std::string line, record;
+  bool resume = false;
   std::vector<std::string> axes;
   std::vector<std::int64_t> devices;
   Running running;
@@ -31,7 +32,13 @@ std::vector<Sizes> meshes_of(const Flags& flags, const Mesh& mesh) {
   if (!mesh.place.empty())
     throw bad_input("a sweep numbers its devices row-major", flags.line, flags.line.find("ids"));
   std::vector<AxisSizes> axes;
-  for (const std::string& text : flags.axes) axes.push_back(parse_axis_sizes(text));
+  for (const std::string& text : flags.axes) {
+    axes.push_back(parse_axis_sizes(text));
+    const auto same = [&](const AxisSizes& a) { return a.axis == axes.back().axis; };
+    if (std::ranges::count_if(axes, same) > 1)
+      throw BadInput(fmt::format("--axis {0} stands twice; give all its sizes at once: --axis {0}=1,2,4",
+                                 axes.back().axis));
+  }
   if (flags.devices.empty()) {
     if (axes.empty()) throw BadInput("sweep over what? --axis dp=1,2,4 or --meshes 8");
     return combinations(mesh, axes);
@@ -81,12 +88,29 @@ void print_examples(const std::vector<Judged>& judged, Paint paint) {
   }
 }
 
+// The jobs that the record lacks; what it has goes to `judged`.
+std::vector<Job> jobs_of(const Session& session, Ledger& ledger, const ByKey& known,
+                         std::vector<Judged>& judged) {
+  const std::string name = resolved_names(session.backends).front();
+  std::vector<Job> jobs;
+  for (std::int64_t i = 0; i < count(session.cases); ++i) {
+    const Job job{i, 0};
+    const auto at = known.find(key(print(nth(session.cases, i)), name));
+    if (at == known.end()) {
+      jobs.push_back(job);
+      continue;
+    }
+    recall(ledger, row_of(session.cases, i).suite, *at->second);
+    judged.push_back({job, *at->second, limits_of(session, job), false});
+  }
+  return jobs;
+}
+
 // The grid of one backend. Ctrl-C leaves its cells unrun; whether it came.
 bool sweep_backend(const Flags& flags, const Session& session, const Swept& swept, Ledger& ledger) {
-  std::vector<Job> jobs;
-  for (std::size_t i = 0; i < swept.places.size(); ++i) jobs.push_back({static_cast<std::int64_t>(i), 0});
-  std::vector<Cell> cells = swept.cells;
   std::vector<Judged> judged;
+  const ByKey known = flags.resume ? by_key(ledger.journal->before()) : ByKey{};
+  const std::vector<Job> jobs = jobs_of(session, ledger, known, judged);
   ledger.progress = {0, static_cast<std::int64_t>(jobs.size()), 0, 0};
   const auto begin = std::chrono::steady_clock::now();
   bool cut_short = false;
@@ -94,7 +118,6 @@ bool sweep_backend(const Flags& flags, const Session& session, const Swept& swep
     run(
         session, jobs,
         [&](Judged&& one) {
-          cells[swept.places[one.job.number]].status = one.record.verdict.status;
           judged.push_back(one);
           take(ledger, session.cases, std::move(one));
         },
@@ -105,6 +128,8 @@ bool sweep_backend(const Flags& flags, const Session& session, const Swept& swep
     cut_short = true;
   }
   std::ranges::sort(judged, {}, [](const Judged& j) { return j.job.number; });
+  std::vector<Cell> cells = swept.cells;
+  for (const Judged& j : judged) cells[swept.places[j.job.number]].status = j.record.verdict.status;
   if (isatty(STDERR_FILENO) == 1) clear_progress();
   const Mesh mesh = parse_case(flags.line).mesh;
   fmt::print("\n{}\n{}\n{}", judged.empty() ? session.backends[0] : judged[0].record.backend,
@@ -120,6 +145,7 @@ int sweep_command(const Flags& flags) {
   const Swept swept = swept_of(c, meshes_of(flags, c.mesh));
   const std::vector<std::string> backends = backends_of(flags.running);
   resolved_names(backends);
+  if (flags.resume && flags.record.empty()) throw BadInput("--resume needs the --record to go on with");
   Ledger ledger;
   ledger.paint = paint_for(flags.output.color, STDOUT_FILENO);
   ledger.say_findings = false;
@@ -149,6 +175,7 @@ void add_sweep(CLI::App& app, int& code) {
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 20));
   add_running(*sweep, flags->running);
   sweep->add_option("--record", flags->record, "Append a JSON line for each mesh")->check(file_name());
+  sweep->add_flag("--resume", flags->resume, "Skip what the record has");
   add_output(*sweep, flags->output);
   sweep->callback([flags, &code] { code = sweep_command(*flags); });
 }

@@ -92,6 +92,12 @@ bool locked(int file) {
 
 }  // namespace
 
+ByKey by_key(const Records& records) {
+  ByKey last;
+  for (const Record& r : records.records) last[key(r.line, r.backend)] = &r;
+  return last;
+}
+
 Journal::Journal(const std::string& path) : path_(path) {
   file_ = open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (file_ < 0) throw BadInput(fmt::format("{}: {}", path, std::strerror(errno)));

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "harness/record/record.h"
@@ -18,6 +19,10 @@ struct Records {
 
 // Throws BadInput with FILE:LINE where a line is not a record, or the file cannot be read.
 Records read_records(const std::string& path);
+
+// The last record of each key.
+using ByKey = std::unordered_map<std::string, const Record*>;
+ByKey by_key(const Records&);
 
 // A record file that this run alone writes to. Appends; each line is with the kernel when append returns.
 class Journal {
