@@ -52,6 +52,10 @@ class Text(unittest.TestCase):
         s = Spec(parse_spec("f32[8]+max(y)"))
         self.assertEqual((s.unfinished, s.averaged, s.reduction), (("y",), (), "max"))
 
+    def test_a_scheme(self):
+        s = Spec(parse_spec("bf16[8@x,4]~mxfp8"))
+        self.assertEqual((s.scheme, s.split, Spec(parse_spec("f32[8]+x")).scheme), ("mxfp8", (("x",), ()), None))
+
     def test_a_free_layout(self):
         self.assertTrue(Spec(parse_spec("f32[8,4]?")).free)
         self.assertFalse(Spec(parse_spec("f32[8,4]")).free)

@@ -84,17 +84,18 @@ class Driver:
             os.pwrite(self.arena.fileno(), raw, at)
             operands.append({"offset": at, "bytes": len(raw), "shape": shape})
             at += -(-len(raw) // 64) * 64
-        result = case["chain"][-1]
-        room = math.prod(sizes.values()) * (math.prod(result["shape"]) * WIDTH[result["dtype"]] + 512) + at + 4096
+        results = case["chain"] if case["op"] == "quantize" else case["chain"][-1:]
+        each = sum(math.prod(r["shape"]) * WIDTH[r["dtype"]] + 512 for r in results)
+        room = math.prod(sizes.values()) * each + at + 4096
         os.ftruncate(self.arena.fileno(), max(room, os.fstat(self.arena.fileno()).st_size))
         self.count += 1
         reply = self.ask({"type": "run", "id": self.count, "line": case.get("line", ""), "case": case, "free": at,
                           "arena": os.fstat(self.arena.fileno()).st_size, "operands": operands})
         if reply["type"] == "result":
-            reply["blocks"] = self.blocks(reply["table"], result["dtype"])
+            reply["blocks"] = self.blocks(reply["table"], [r["dtype"] for r in results])
         return reply
 
-    def blocks(self, table, dtype):
+    def blocks(self, table, dtypes):
         words = struct.unpack(f"<{table['bytes'] // 8}q", os.pread(self.arena.fileno(), table["bytes"], table["offset"]))
         found, at = [], 0
         for _ in range(table["rows"]):
@@ -106,7 +107,7 @@ class Driver:
                 slices.append([list(words[at + 1 + 2 * k : at + 3 + 2 * k]) for k in range(count)])
                 at += 1 + 2 * count
             raw = os.pread(self.arena.fileno(), nbytes, offset)
-            found.append({"device": device, "result": result, "slices": slices, "data": decode(dtype, raw)})
+            found.append({"device": device, "result": result, "slices": slices, "data": decode(dtypes[result], raw)})
         return found
 
     def close(self):

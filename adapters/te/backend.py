@@ -20,6 +20,7 @@ import limits
 import plan
 import probe
 import programs
+import quantized
 import refusals
 import resources
 import standin
@@ -62,10 +63,11 @@ class Backend:
             sys.exit(f"te: jax {jax.__version__} has no switch to the GSPMD partitioner")
         layout.start(max(math.prod(size for _, size in mesh["axes"]), LEAST_DEVICES), "cpu")
         return {
-            "name": f"te@{standin.release()}", "versions": versions(),
+            "name": f"te@{standin.release()}", "versions": versions(self.via),
             "devices": {"count": len(layout.devices()), "kind": "cpu"},
             "capabilities": {
-                "ops": ["einsum", "grouped"], "dtypes": ["f32", "bf16", "f16"], "rules": ["flat"],
+                "ops": ["einsum", "grouped", "quantize"], "schemes": list(quantized.DTYPES),
+                "dtypes": ["f32", "bf16", "f16", "f8e4m3", "f8e5m2", "e8m0"], "rules": ["flat"],
                 "max_devices": MOST_DEVICES, "acc": ["unspecified"], "wire": ["unspecified"],
                 **({"data": "none"} if self.style == "plan" else {})}}
 
@@ -107,22 +109,30 @@ class Backend:
         started()
         placed = [data.place(case, mesh, s, o) for s, o in zip(case.operands, operands)]
         begin = time.perf_counter()
-        result = compiled(*placed)
-        result.block_until_ready()
-        return Result(blocks=data.blocks(result, 0), claims=[layout.claim(result, case, case.result)],
+        results = compiled(*placed)
+        jax.block_until_ready(results)
+        wall = time.perf_counter() - begin
+        results = results if isinstance(results, tuple) else (results,)
+        return Result(blocks=[b for i, r in enumerate(results) for b in data.blocks(r, i)],
+                      claims=[layout.claim(r, case, s) for r, s in zip(results, results_of(case))],
                       trace=collectives(compiled, case), compile_seconds=compile_seconds,
-                      run_seconds=[time.perf_counter() - begin], notes=self.warnings.notes(), hlo=dumped)
+                      run_seconds=[wall], notes=self.warnings.notes(), hlo=dumped)
 
     def compile(self, case, mesh, dumped):
         where = {"in_shardings": tuple(layout.sharding_of(mesh, s.split) for s in case.operands)}
-        if not case.result.free:
-            where["out_shardings"] = layout.sharding_of(mesh, case.result.split)
+        out = tuple(None if s.free else layout.sharding_of(mesh, s.split) for s in results_of(case))
+        if any(out):
+            where["out_shardings"] = out if case.op == "quantize" else out[0]
         abstract = [jax.ShapeDtypeStruct(s.shape, layout.DTYPES[s.dtype]) for s in case.operands]
         lowered = jax.jit(self.program(case, mesh), **where).lower(*abstract)
         try:
             return lowered.compile(compiler_options=dump.options(dumped))
         except Exception as e:
             raise (in_the_rule(e) or e)
+
+
+def results_of(case):
+    return case.chain if case.op == "quantize" else case.chain[-1:]
 
 
 class RuleRaised(RuntimeError):
@@ -146,15 +156,16 @@ def collectives(compiled, case):
     return found
 
 
-def rule_digest():
-    """The hash of the installed rule: the source of what decides where operands and results lie."""
-    rule = kernels.module().GemmPrimitive
-    parts = (rule._parse_operand_output_specs, rule.partition, rule.shardy_sharding_rule)
+def digest(*parts):
+    """The hash of installed source: of what decides where operands and results lie, or over what an amax is taken."""
     return hashlib.sha256("".join(map(inspect.getsource, parts)).encode()).hexdigest()[:16]
 
 
-def versions():
-    release = standin.release()
+def versions(via):
+    release, rule, codes = standin.release(), kernels.module().GemmPrimitive, kernels.quantization()
+    amax = sys.modules[codes.AmaxScope.__module__]
     return {"transformer-engine": release, "rules": f"rules of Transformer Engine {release}, kernels ours",
-            "rule source": rule_digest(), "jax": jax.__version__, "jaxlib": jaxlib.__version__,
+            "rule source": digest(rule._parse_operand_output_specs, rule.partition, rule.shardy_sharding_rule),
+            "amax rule source": digest(amax.AmaxScope, amax.AmaxCalculationPrimitive),
+            "codes": "ours, scales of its rules" if via == "dense" else "its own jnp quantizers", "jax": jax.__version__, "jaxlib": jaxlib.__version__,
             "numpy": numpy.__version__, "python": sys.version.split()[0]}

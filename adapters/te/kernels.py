@@ -18,6 +18,10 @@ def module():
     return sys.modules["transformer_engine.jax.cpp_extensions.gemm"]
 
 
+def quantization():
+    return sys.modules["transformer_engine.jax.cpp_extensions.quantization"]
+
+
 def matrix(x, boundary):
     return x.reshape(math.prod(x.shape[:boundary]), math.prod(x.shape[boundary:]))
 
@@ -81,7 +85,8 @@ def grouped(primitive):
 
 
 def quantize(primitive):
-    """Tensor scaling: codes of x times the scale, clipped to the format's range, and the scale's inverse."""
+    """Tensor scaling: codes of x times the scale, clipped to the format's range, the scale's inverse, and with delayed
+    scaling the largest magnitude."""
 
     def kernel(x, scale, amax, *others, **static):
         outputs = primitive.abstract(x, scale, amax, *others, **static)
@@ -89,6 +94,8 @@ def quantize(primitive):
         codes = jnp.clip(x.astype(jnp.float32) * scale, -most, most).astype(static["out_dtype"])
         axis = static["flatten_axis"] % x.ndim
         turned = jnp.transpose(codes, (*range(axis, x.ndim), *range(axis)))
+        if static["scaling_mode"] == sys.modules["transformer_engine_jax"].JAXX_Scaling_Mode.DELAYED_TENSOR_SCALING:
+            amax = jnp.max(jnp.abs(x)).astype(jnp.float32).reshape(amax.shape)
         pick = lambda out, made: made if out.shape == made.shape else jnp.zeros(out.shape, out.dtype)
         inverse = [jnp.broadcast_to(1 / scale, out.shape).astype(out.dtype) for out in outputs[2:4]]
         return [pick(outputs[0], codes), pick(outputs[1], turned), *inverse, amax] + [
@@ -99,7 +106,7 @@ def quantize(primitive):
 
 def install():
     """Gives the inner primitives their CPU lowering. The outer ones, which hold the rules, are left as they are."""
-    te, codes = module(), sys.modules["transformer_engine.jax.cpp_extensions.quantization"]
+    te, codes = module(), quantization()
     for primitive, make in ((te.GemmPrimitive, gemm), (te.GroupedGemmPrimitive, grouped),
                             (codes.QuantizePrimitive, quantize)):
         lowering = mlir.lower_fun(make(primitive), multiple_results=True)

@@ -3,11 +3,14 @@
     via=gemm    einsum mk,kn->mn     cpp_extensions.gemm(x, w), for any layout of the operands
     via=dense   einsum mk,kn->mn     dense(x, w);  mn,kn->mk and mk,mn->kn: its gradients, through its own vjp
     grouped     fwd, dgrad, wgrad    grouped_dense(x, w, sizes) and its gradients; via=shard_map: expert.py
+    quantize, and operands in FP8        quantized.py
 """
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+
+import quantized
 
 
 def contracted(case):
@@ -42,7 +45,8 @@ def cotangent(function, primal, shape, dtype):
 
 
 def dense(te, case):
-    layer, dims = te.dense.dense, contracted(case)
+    dims, keywords = contracted(case), quantized.of_dense(te, case, form(case))
+    layer = lambda x, w, contracting_dims: te.dense.dense(x, w, contracting_dims=contracting_dims, **keywords)
     if form(case) == "forward":
         return lambda x, w: layer(x, w, contracting_dims=dims)
     shape = case.chain[0].shape
@@ -69,13 +73,15 @@ def grouped(te, case):
 
 
 def program(te, case, via):
-    """The function of the two operands."""
+    """The function of the operands."""
+    if case.op == "quantize":
+        return quantized.quantize(te, case, via)
     if case.op == "grouped":
         return grouped(te, case)
     if via == "dense":
         return dense(te, case)
-    dims = contracted(case)
-    return lambda x, y: first(te.cpp_extensions.gemm(x, y, contracting_dims=dims))
+    dims, keywords = contracted(case), quantized.of_gemm(te, case)
+    return lambda x, y: first(te.cpp_extensions.gemm(x, y, contracting_dims=dims, **keywords))
 
 
 def first(result):

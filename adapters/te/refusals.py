@@ -1,7 +1,10 @@
 """What Transformer Engine does not do, in the form of adapters/jax/limits.py: a row counts only where this release
 refuses its probe in the row's words."""
 
+import math
+
 import programs
+import quantized
 import standin
 from limits import Row, uneven
 
@@ -47,9 +50,11 @@ def rows(backend):
     plan, dense = backend.style == "plan", backend.via == "dense"
     found = [
         Row("unfinished", "Transformer Engine has no unfinished sums", lambda c: any(s.unfinished for s in c.specs), ALL, OURS),
-        Row("chain", "a product and then a reshard is more than one rule", lambda c: len(c.chain) > 1, ALL, OURS),
+        Row("chain", "a product and then a reshard is more than one rule", lambda c: c.op != "quantize" and len(c.chain) > 1, ALL, OURS),
         Row("result dtype", "the result has the operands' dtype",
-            lambda c: len({s.dtype for s in c.specs}) > 1, ALL, OURS),
+            lambda c: c.op != "quantize" and len({s.dtype for s in c.specs}) > 1, ALL, OURS),
+        Row("codes as values", "operands are f32, bf16 or f16",
+            lambda c: any(s.dtype not in ("f32", "bf16", "f16") for s in c.operands), ALL, OURS),
         Row("batch", "GEMM has no batch dimensions", is_batched, ALL, OURS),
         Row("in pieces", "contracted dimensions must lie together at one end of each operand", in_pieces, ALL, OURS),
         Row("order", "the result has the left operand's dimensions first", in_other_order, ALL, OURS),
@@ -57,6 +62,7 @@ def rows(backend):
             lambda c: c.op == "grouped" and len(c.group_sizes) > 1, ALL, OURS),
         Row("rows of no group", "grouped_dense takes as many rows as its sizes say", has_tail, ALL, OURS),
     ]
+    found += of_quantizing(backend)
     if backend.options["partitioner"] == "gspmd" and not standin.has_gspmd_rules():
         found.insert(0, Row("gspmd", "this release has no rules for GSPMD on a JAX after 0.9.1", lambda c: True, ALL, OURS))
     if plan:
@@ -69,6 +75,53 @@ def rows(backend):
     found.append(Row("uneven result", "uneven split of a result", lambda c: uneven(c, c.chain[-1:]), ALL,
                      OURS if plan else r"evenly divi|be divisible", product("f32[5,4]", "f32[4,4]", "f32[5@x,4]")))
     return found
+
+
+def quantizes(case):
+    return case.op == "quantize" or any(s.scheme for s in case.operands)
+
+
+def in_blocks(case):
+    return (case.scheme or "").startswith("mx")
+
+
+def several_scales(case):
+    """Scales of groups, or one for each index of the first dimension."""
+    return case.op == "quantize" and (case.group_sizes or not in_blocks(case) and case.chain[1].shape != ())
+
+
+def in_tails(case):
+    """Blocks of 32 values, of which the last is shorter."""
+    return in_blocks(case) and case.operands[0].shape[-2 if quantized.blocks_in_columns(case) else -1] % 32 != 0
+
+
+def in_sixteens(case):
+    if case.op != "einsum" or not quantizes(case):
+        return False
+    return math.prod(case.operands[0].shape[d] for d in programs.contracted(case)[0]) % 16 != 0
+
+
+def of_quantizing(backend):
+    kernels = backend.via == "dense"
+    return [
+        Row("plan of FP8", "style=plan asks GEMM of what is not quantized", lambda c: backend.style == "plan" and quantizes(c),
+            ALL, OURS),
+        Row("grouped FP8", "grouped_dense is asked with operands that are not quantized",
+            lambda c: c.op == "grouped" and quantizes(c), ALL, OURS),
+        Row("products of blocks", "the kernels here multiply operands of one scale",
+            lambda c: any((s.scheme or "").startswith("mx") for s in c.operands), ALL, OURS),
+        Row("one quantized", "GEMM quantizes both operands or none",
+            lambda c: c.op == "einsum" and len({bool(s.scheme) for s in c.operands}) > 1, ALL, OURS),
+        Row("e5m2 twice", "cuBLAS has no product of two e5m2 operands",
+            lambda c: c.op == "einsum" and all(s.scheme == "fp8e5" for s in c.operands), ALL, OURS),
+        Row("contraction of 16", "cuBLAS contracts multiples of 16 codes", in_sixteens, ALL,
+            "must be a multiple of 16", product("f32[4,8]~fp8", "f32[8,4]~fp8", "f32[4,4]")),
+        Row("grouped scales", "one scale for the whole array, or blocks over it", several_scales, ALL, OURS),
+        Row("vectors", "quantizers flatten an array to a matrix",
+            lambda c: c.op == "quantize" and len(c.operands[0].shape) < 2, ALL, OURS),
+        Row("blocks by our kernel", "the quantizing kernel here makes one scale", lambda c: kernels and in_blocks(c), ALL, OURS),
+        Row("a shorter block", "quantizers take whole blocks of 32", in_tails, ALL, OURS),
+    ]
 
 
 def has_tail(case):

@@ -1,5 +1,9 @@
 """The rules of the release in whose environment this runs: as installed, edited, and asked badly."""
 
+import atexit
+import contextlib
+import dataclasses
+import functools
 import importlib.metadata
 import importlib.util
 import json
@@ -11,9 +15,11 @@ import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, os.pardir, "python"))
+sys.path[:0] = [HERE, os.path.join(HERE, os.pardir, "python")]
 
 import drive
+import resources
+import worker as te_worker
 
 WORKER = os.path.join(HERE, "worker.py")
 RELEASE = importlib.metadata.version("transformer-engine")
@@ -33,6 +39,11 @@ def grouped(form, sizes, left, right, result, mesh):
             "operands": [left, right], "chain": [result]}
 
 
+def quantize(scheme, operand, codes, scales, mesh=(("fsdp", 2), ("expert", 2))):
+    return {"mesh": {"axes": [list(axis) for axis in mesh]}, "op": "quantize", "scheme": scheme, "operands": [operand],
+            "chain": [codes, scales]}
+
+
 def worker(package=None, **options):
     """The worker; from another copy of the package where one is given."""
     command = [sys.executable, "-I", "-B", WORKER]
@@ -42,14 +53,23 @@ def worker(package=None, **options):
     return drive.Driver(command, stderr=subprocess.DEVNULL, PLUMB_OPTIONS=json.dumps(options))
 
 
+@functools.lru_cache(maxsize=None)
+def installed(options):
+    """(driver, hello) of a worker with the installed package, which lasts for all tests: a start takes seconds."""
+    driver = worker(**dict(options))
+    atexit.register(driver.close)
+    return driver, driver.hello({"axes": [["x", 4]]})
+
+
 def ask(cases, package=None, **options):
     """(hello, one reply for each case)."""
+    if not package:
+        driver, hello = installed(tuple(options.items()))
+        return hello, [driver.run(case) for case in cases]
     driver = worker(package, **options)
-    try:
+    with contextlib.closing(driver):
         hello = driver.hello(cases[0]["mesh"])
         return hello, [driver.run(case) for case in cases]
-    finally:
-        driver.close()
 
 
 REPORTED = einsum("bsk,kn->bsn", "f32[8@fsdp.expert,4,8]", "f32[8,8@fsdp.expert]", "f32[8@fsdp.expert,4,8]")
@@ -168,38 +188,93 @@ class Gspmd(unittest.TestCase):
     def test_a_rule_that_raises_ends_the_process(self):
         plain = einsum("mk,kn->mn", "f32[8@x,8]", "f32[8,8]", "f32[8@x,8]", (("x", 2),))
         raises = einsum("mk,kn->mn", "f32[8@dp.tp,8]", "f32[8,8@dp]", "f32[8@dp.tp,8]", (("dp", 2), ("tp", 2)))
-        _, (first, second) = ask([plain, raises], partitioner="gspmd")
+        driver = worker(partitioner="gspmd")
+        with contextlib.closing(driver):
+            driver.hello(plain["mesh"])
+            first, second = driver.run(plain), driver.run(raises)
         if tuple(map(int, importlib.metadata.version("jax").split("."))) > (0, 9, 1) and not OLD:
             self.assertEqual(first["reason"], "this release has no rules for GSPMD on a JAX after 0.9.1")
         else:
             self.assertEqual((first["type"], second), ("result", {"type": "died", "code": -6}))
 
 
-class BadInput(unittest.TestCase):
-    def said(self, **options):
-        env = {**os.environ, "PLUMB_OPTIONS": json.dumps(options)}
-        return subprocess.run([sys.executable, "-I", "-B", WORKER], env=env, capture_output=True, text=True).stderr
+class Fp8(unittest.TestCase):
+    def test_one_scale_where_the_amax_is_reduced(self):
+        alone = quantize("fp8", "f32[4,8@fsdp]", "f8e4m3[4,8@fsdp]", "f32[]", (("fsdp", 2),))
+        both = quantize("fp8", "f32[4,8@fsdp.expert]", "f8e4m3[4,8@fsdp.expert]", "f32[]")
+        for options, of_both in (({}, 1), ({"via": "dense"}, 2)):
+            driver, _ = installed(tuple(options.items()))
+            replies = [driver.run(case, [list(range(32))]) for case in (alone, both)]
+            scales = [len({scale for b in r["blocks"] if b["result"] == 1 for scale in b["data"]}) for r in replies]
+            self.assertEqual(scales, [1, of_both], "dense takes the amax over fsdp alone")
 
+    def test_a_product_of_codes(self):
+        case = einsum("mk,kn->mn", "f32[4,32@x]~fp8", "f32[32@x,4]~fp8", "f32[4,4]", (("x", 2),))
+        same = [[k % 7 for k in range(128)]] * 2  # each device's part has the largest: one scale in any scope
+        for options in ({}, {"via": "dense"}):
+            driver, hello = installed(tuple(options.items()))
+            reply = driver.run(case, same)
+            want = [sum(same[0][32 * m + k] * same[1][4 * k + n] for k in range(32)) for m in range(4) for n in range(4)]
+            self.assertEqual(reply["type"], "result", reply)
+            for got, wanted in zip(reply["blocks"][0]["data"], want):
+                self.assertLess(abs(got - wanted), wanted / 7, "codes have three bits of fraction")
+            self.assertIn("jnp" if not options else "ours", hello["versions"]["codes"])
+
+    def test_delayed_scaling_moves_the_history(self):
+        case = quantize("fp8", "f32[4@x,4]", "f8e4m3[4@x,4]", "f32[]", (("x", 2),))
+        case["operands"] += ["f32[3]", "f32[]"]
+        case["chain"] += ["f32[3]", "f32[]"]
+        for options in ({}, {"via": "dense"}):
+            driver, _ = installed(tuple(options.items()))
+            reply = driver.run(case, [list(range(16)), [0, 5, 60], [2]])
+            of = lambda result: next(b["data"] for b in reply["blocks"] if b["result"] == result)
+            self.assertEqual((of(1), of(2)), ([0.5], [0, 60, 15]), reply)
+            self.assertAlmostEqual(of(3)[0], 448 / 60, 5)
+
+
+class BadInput(unittest.TestCase):
     def test_options(self):
-        table = [({"resources": "foo:x"}, "resources: no resource 'foo'; this release has dp, tp"),
+        @dataclasses.dataclass
+        class MeshResource:
+            dp_resource: str = None
+            fsdp_resource: str = None
+
+        table = [({"resources": "foo:x"}, "resources: no resource 'foo'; this release has dp, fsdp"),
                  ({"resources": "fsdp"}, "resources: expected RESOURCE:AXIS"),
+                 ({"resources": "fsdp:"}, "resources: expected RESOURCE:AXIS"),
+                 ({"resources": "fsdp:a."}, "resources: expected RESOURCE:AXIS"),
                  ({"resources": "fsdp:a/fsdp:b"}, "resources: fsdp stands twice"),
                  ({"style": "dead"}, "style=dead is none of live, plan"),
                  ({"colour": "red"}, "no option 'colour'")]
         for options, words in table:
-            self.assertIn(words, self.said(**options))
+            with self.assertRaises((SystemExit, resources.Unknown)) as raised:
+                resources.parsed(te_worker.checked(options).get("resources"), MeshResource)
+            self.assertIn(words, str(raised.exception))
+
+    def test_a_worker_says_it_and_ends(self):
+        env = {**os.environ, "PLUMB_OPTIONS": json.dumps({"resources": "foo:x"})}
+        ended = subprocess.run([sys.executable, "-I", "-B", WORKER], env=env, capture_output=True, text=True)
+        self.assertEqual(ended.returncode, 1)
+        self.assertRegex(ended.stderr, "^te: resources: no resource 'foo'; this release has dp, tp")
 
     def test_limits_are_said_before_the_framework_is_called(self):
         mesh = (("x", 2), ("y", 2))
+        square = "f32[32,32]"
         table = [(einsum("bmk,bkn->bmn", "f32[2,4,4]", "f32[2,4,4]", "f32[2,4,4]", mesh), "no batch dimensions"),
                  (einsum("mkb,kn->mbn", "f32[4,4,4]", "f32[4,4]", "f32[4,4,4]", mesh), "at one end"),
                  (einsum("mk,kn->nm", "f32[4,4]", "f32[4,4]", "f32[4,4]", mesh), "left operand's dimensions first"),
-                 (einsum("mk,kn->mn", "f32[5@x,4]", "f32[4,4]", "f32[5,4]", mesh), "uneven split of an argument")]
+                 (einsum("mk,kn->mn", "f32[5@x,4]", "f32[4,4]", "f32[5,4]", mesh), "uneven split of an argument"),
+                 (einsum("mk,kn->mn", square + "~fp8", square, square, mesh), "both operands or none"),
+                 (einsum("mk,kn->mn", square + "~mxfp8", square + "~mxfp8", square, mesh), "operands of one scale"),
+                 (einsum("mk,kn->mn", square + "~fp8e5", square + "~fp8e5", square, mesh), "two e5m2 operands"),
+                 (quantize("mxfp8", "f32[4,40]", "f8e4m3[4,40]", "e8m0[4,2]"), "whole blocks of 32"),
+                 (quantize("fp8", "f32[4,8]", "f8e4m3[4,8]", "f32[4]"), "one scale for the whole array"),
+                 (quantize("fp8", "f32[8]", "f8e4m3[8]", "f32[]"), "flatten an array to a matrix")]
         for case, words in table:
             _, (reply,) = ask([case])
             self.assertEqual(reply["type"], "unsupported", reply)
             self.assertIn(words, reply["reason"])
-        _, (reply,) = ask([table[0][0]], resources="fsdp:q")
+        _, (reply,) = ask([table[0][0]], resources="fsdp:q", style="plan")
         self.assertEqual(reply["reason"], "resources name the axis q, which the mesh has not")
 
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "harness/judge/judge.h"
+#include "harness/judge/rescaled.h"
 #include "reference/meaning/meaning.h"
 
 namespace plumb {
@@ -42,7 +43,11 @@ Verdict judge(const WantedAll& wanted, const Outcome& outcome, const Read& read,
                  declared);
   if (!is_quantize(c)) {
     const Plain p = plain(c, wanted.operands);
-    return judge(Wanted{p.c, p.operands, wanted.wholes.front(), wanted.certificate}, outcome, read, declared);
+    Verdict verdict =
+        judge(Wanted{p.c, p.operands, wanted.wholes.front(), wanted.certificate}, outcome, read, declared);
+    if (verdict.status == Status::wrong && verdict.facts.front().cause.empty())
+      verdict.facts.front().cause = other_scales(wanted, outcome, read, declared);
+    return verdict;
   }
   Verdict all;
   for (std::size_t i = 0; i < results(c).size(); ++i) {

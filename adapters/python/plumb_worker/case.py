@@ -10,9 +10,10 @@ VALUES = {"none": lambda axes: None, "name": lambda axes: axes[0], "tuple": tupl
 
 class Spec:
     """A sharded tensor without its data. `split` has a tuple of axis names per dimension, major to minor.
-    `reduction` is what parts make: sum, max or min; by the number of parts over `averaged` a sum is divided."""
+    `reduction` is what parts make: sum, max or min; by the number of parts over `averaged` a sum is divided.
+    `scheme` is how an operand is quantized before it is multiplied, or None."""
 
-    __slots__ = ("dtype", "shape", "split", "unfinished", "text", "free", "reduction", "averaged", "key")
+    __slots__ = ("dtype", "shape", "split", "unfinished", "text", "free", "reduction", "averaged", "scheme", "key")
 
     def __init__(self, j):
         self.dtype = j["dtype"]
@@ -23,6 +24,7 @@ class Spec:
         self.free = bool(j.get("free"))
         self.reduction = j.get("reduction", "sum")
         self.averaged = tuple(j.get("averaged", ()))
+        self.scheme = j.get("scheme")
         self.key = (self.split, self.unfinished)
 
 
@@ -32,7 +34,7 @@ class Case:
     `axes` and `sizes` are those over which the program is written, `world` the (name, size) of all axes there
     are: the same, or those of the mesh whose submesh it is. Devices and ids are the world's."""
 
-    __slots__ = ("axes", "sizes", "world", "ids", "op", "lhs", "rhs", "out", "form", "group_sizes",
+    __slots__ = ("axes", "sizes", "world", "ids", "op", "lhs", "rhs", "out", "form", "group_sizes", "scheme",
                  "operands", "chain", "rule", "acc", "wire", "line", "names", "rules")
 
     def __init__(self, j, line=""):
@@ -43,7 +45,7 @@ class Case:
         self.ids = tuple(parent["ids"]) if parent.get("ids") else tuple(range(self.devices))
         self.op = j["op"]
         self.lhs, self.rhs, self.out = j.get("lhs"), j.get("rhs"), j.get("out")
-        self.form, self.group_sizes = j.get("form"), j.get("sizes")
+        self.form, self.group_sizes, self.scheme = j.get("form"), j.get("sizes"), j.get("scheme")
         self.operands = [Spec(s) for s in j["operands"]]
         self.chain = [Spec(s) for s in j["chain"]]
         self.rule = j.get("rule", "flat")
@@ -100,8 +102,8 @@ class Case:
 
 def parse_spec(text):
     """A spec's text as the protocol's object; for cases written by hand (the harness sends objects)."""
-    match = re.fullmatch(r"(\w+)\[([^\]]*)\](?:\+([^?]+))?\??", text)
-    dtype, dims, parts = match.groups()
+    match = re.fullmatch(r"(\w+)\[([^\]]*)\](?:\+([^?~]+))?(?:~(\w+))?\??", text)
+    dtype, dims, parts, scheme = match.groups()
     dims = [d.split("@") for d in dims.split(",") if d]
     j = {"dtype": dtype, "shape": [int(d[0]) for d in dims],
          "split": [d[1].split(".") if len(d) > 1 else [] for d in dims], "unfinished": [], "text": text}
@@ -112,6 +114,8 @@ def parse_spec(text):
             j["averaged"] = j.get("averaged", []) + axes.split(".")
         elif word:
             j["reduction"] = word
+    if scheme:
+        j["scheme"] = scheme
     return {**j, "free": True} if text.endswith("?") else j
 
 
