@@ -86,7 +86,8 @@ class Driver:
             at += -(-len(raw) // 64) * 64
         results = case["chain"] if case["op"] == "quantize" else case["chain"][-1:]
         each = sum(math.prod(r["shape"]) * WIDTH[r["dtype"]] + 512 for r in results)
-        room = math.prod(sizes.values()) * each + at + 4096
+        devices = math.prod(size for _, size in case.get("parent", case["mesh"])["axes"])
+        room = devices * each + at + 4096
         os.ftruncate(self.arena.fileno(), max(room, os.fstat(self.arena.fileno()).st_size))
         self.count += 1
         reply = self.ask({"type": "run", "id": self.count, "line": case.get("line", ""), "case": case, "free": at,

@@ -34,7 +34,7 @@ class Backend:
             "devices": {"count": math.prod(size for _, size in mesh["axes"]), "kind": kind},
             "capabilities": {
                 "ops": ["reshard", "einsum"], "dtypes": list(layout.DTYPES), "rules": ["nested"],
-                "reductions": ["sum", "avg", "max", "min"],
+                "reductions": ["sum", "avg", "max", "min"], "submesh": True,
                 "max_devices": self.most(), "acc": ["unspecified"], "wire": ["unspecified"],
                 "clones": self.engine == "local"},
         }

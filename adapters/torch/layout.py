@@ -50,18 +50,41 @@ def flattened_sets(axes, flatten):
     return [tuple(sorted(s.split("."), key=lambda a: place.get(a, len(axes)))) for s in flatten.split("/")]
 
 
+def names(case):
+    """The axes of the whole mesh: those of the program, and those along which it is repeated."""
+    return tuple(name for name, _ in case.world)
+
+
 def groups(case, flatten):
-    """The sets of axes for which the mesh of a case has process groups."""
-    return [[axis] for axis in case.axes] + [list(s) for s in flattened_sets(case.axes, flatten)]
+    """The sets of axes for which the whole mesh of a case has process groups."""
+    return [[axis] for axis in names(case)] + [list(s) for s in flattened_sets(names(case), flatten)]
 
 
 @functools.lru_cache(maxsize=64)
-def mesh_of(device, axes, sizes, ids, flatten):
+def whole_mesh(device, world, ids, flatten):
     """The mesh whose row-major position p is held by rank ids[p], with its flattened submeshes."""
+    axes, sizes = zip(*world)
     mesh = DeviceMesh(device, torch.tensor(ids).reshape(sizes), mesh_dim_names=axes)
     for names in flattened_sets(axes, flatten):
         mesh[names]._flatten()
     return mesh
+
+
+@functools.lru_cache(maxsize=64)
+def submesh(device, world, ids, flatten, axes):
+    return whole_mesh(device, world, ids, flatten)[axes]
+
+
+def mesh_of(device, case, flatten):
+    """The mesh of a case's program: the whole one, or this rank's slice of it, mesh[axes]."""
+    whole = device, case.world, case.ids, flatten
+    return whole_mesh(*whole) if case.axes == names(case) else submesh(*whole, case.axes)
+
+
+def forget():
+    """Meshes do not outlive their groups."""
+    whole_mesh.cache_clear()
+    submesh.cache_clear()
 
 
 def ordered(mesh, split):

@@ -94,12 +94,17 @@ def communicates(case):
                for b, c in zip(specs, specs[1:]) for a in case.axes)
 
 
+def turned(case):
+    """Whether a program's axes stand in another order than those of the mesh of which they are."""
+    return case.axes != tuple(a for a in layout.names(case) if a in case.axes)
+
+
 def whole(spec):
     return not spec.unfinished and not any(spec.split)
 
 
-def _reshard(*specs):
-    return {"mesh": XY, "op": "reshard", "operands": specs[:1], "chain": specs[1:]}
+def _reshard(*specs, **more):
+    return {"mesh": XY, "op": "reshard", "operands": specs[:1], "chain": specs[1:], **more}
 
 
 def _product(left, right, *chain):
@@ -109,7 +114,9 @@ def _product(left, right, *chain):
 
 ROWS = [
     Row("flatten names another axis", "a flattened submesh of axes that the mesh lacks",
-        lambda c, o: any(a not in c.axes for s in layout.flattened_sets(c.axes, o["flatten"]) for a in s)),
+        lambda c, o: any(a not in layout.names(c) for s in layout.flattened_sets(layout.names(c), o["flatten"]) for a in s)),
+    Row("turned slice", "a slice of the mesh with its axes in another order", lambda c, o: turned(c), "ascending order",
+        _reshard("f32[4@x]", "f32[4]", mesh={"axes": XY["axes"][::-1]}, parent=XY)),
     Row("op=mm", "op=mm takes mk,kn->mn", lambda c, o: c.op == "einsum" and not is_mm(c), options={"op": "mm"}),
     Row("op=linear", "op=linear takes ...k,nk->...n", lambda c, o: c.op == "einsum" and not is_linear(c),
         options={"op": "linear"}),

@@ -51,7 +51,7 @@ def start(size):
     if dist.is_initialized():
         if dist.get_world_size() == size:
             return
-        layout.mesh_of.cache_clear()
+        layout.forget()
         dist.destroy_process_group()
     dist.init_process_group("fake", rank=0, world_size=size, store=FakeStore())
 
@@ -59,8 +59,9 @@ def start(size):
 def run(case, operands, started, options):
     start(case.devices)
     started()
+    tracing.hush()
     with LocalTensorMode(case.devices):
-        mesh = layout.mesh_of("cpu", case.axes, case.sizes, case.ids, options["flatten"])
+        mesh = layout.mesh_of("cpu", case, options["flatten"])
         placed = [place(case, mesh, spec, raw, shape) for spec, (raw, shape) in zip(case.operands, operands)]
         trace = Trace(case.devices)
         begin = time.perf_counter()

@@ -33,7 +33,7 @@ def run(request, backend):
     """(bytes, slices, claim, trace.events, seconds) of this rank's block."""
     case, options = request["case"], request["options"]
     device = "cuda" if backend == "nccl" else "cpu"
-    mesh = layout.mesh_of(device, case.axes, case.sizes, case.ids, options["flatten"])
+    mesh = layout.mesh_of(device, case, options["flatten"])
     number = dist.get_rank()
     operands = []
     for spec, (raw, shape) in zip(case.operands, request["operands"]):
@@ -54,6 +54,7 @@ def main(number, size, backend, pipe):
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     torch.set_num_threads(1)
     tracing.watch_alltoall()
+    tracing.hush()
     task = lambda _: join(number, size, backend, pipe)
     try:
         request = None
