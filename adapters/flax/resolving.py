@@ -7,6 +7,7 @@ raises in it is its answer that there is no layout.
 
 import contextlib
 import dataclasses
+import math
 import os
 import sys
 
@@ -57,7 +58,7 @@ class Backend:
             return Limit("no rules: it does nothing then", "flax.linen.with_logical_constraint")
         if self.needs_data and case.devices > MOST_DEVICES:
             return Limit(f"more than {MOST_DEVICES} devices", "adapters/flax/README.md")
-        if self.needs_data and layout.DTYPES[case.result.dtype].itemsize * numpy.prod(case.result.shape) > MOST_BYTES:
+        if self.needs_data and layout.DTYPES[case.result.dtype].itemsize * math.prod(case.result.shape) > MOST_BYTES:
             return Limit("an array of more than 64 MiB", "adapters/flax/README.md")
         if self.needs_data and uneven(case):
             return Limit("a size that the mesh does not divide", "adapters/flax/README.md")
@@ -83,7 +84,7 @@ class Backend:
 
 
 def ways(axes):
-    return int(numpy.prod([size for _, size in axes], dtype=object))
+    return math.prod(size for _, size in axes)
 
 
 def uneven(case):

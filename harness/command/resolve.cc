@@ -10,14 +10,12 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
-#include <set>
 
 #include "harness/backend/process.h"
+#include "harness/command/advice.h"
 #include "harness/command/command.h"
 #include "harness/judge/resolver.h"
 #include "harness/report/table.h"
-#include "harness/rules/rules.h"
-#include "reference/meaning/resolve.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -27,12 +25,6 @@ struct Flags {
   std::string rules, names, mesh;
   std::vector<std::string> backends;
   bool all = false;
-};
-
-struct Asked {
-  Parameter parameter;
-  Case c;
-  Resolved first;
 };
 
 // What one resolver makes of all parameters.
@@ -49,22 +41,6 @@ std::string contents(const std::string& path) {
   return text;
 }
 
-std::int64_t bytes_per_device(const Case& c, const Spec& spec) {
-  std::int64_t n = format(spec.dtype).bytes;
-  for (const Dim& dim : spec.dims) n *= piece(c.mesh, dim, c.rule, 0).size();
-  return n;
-}
-
-bool split(const Case& c, const Spec& spec) {
-  return std::ranges::any_of(spec.dims, [&](const Dim& dim) { return axes_size(c.mesh, dim.axes) > 1; });
-}
-
-std::string bytes_text(std::int64_t bytes) {
-  if (bytes < 10240) return fmt::format("{}", bytes);
-  if (bytes < 10240 * 1024) return fmt::format("{} KiB", bytes / 1024);
-  return fmt::format("{} MiB", bytes / 1024 / 1024);
-}
-
 // Both families of Flax's resolvers in its newest release, and every release of MaxText.
 std::vector<std::string> resolvers_here() {
   std::vector<std::string> names;
@@ -79,54 +55,6 @@ std::vector<std::string> resolvers_here() {
     if (known.name.starts_with("maxtext@")) names.push_back(known.name);
   }
   return names;
-}
-
-// Why a parameter stays whole, or what its rules leave it without.
-std::string reason(const Asked& asked) {
-  for (const Tried& t : asked.first.tried)
-    if (t.what == Tried::taken)
-      return fmt::format("{} is taken when {} comes", t.axis,
-                         print(std::get<Resolve>(asked.c.op.kind).rules[t.rule]));
-  return asked.first.tried.empty() ? "no rule names its dimensions"
-                                   : "its rules give it no axis of this mesh's";
-}
-
-void print_first(const std::vector<Asked>& all, bool every) {
-  std::vector<std::vector<std::string>> rows = {
-      {"parameter", "bytes on a device", "of", "layout by `first`"}
-  };
-  for (const Asked& a : all) {
-    const std::string whole = bytes_text(bytes(result(a.c)));
-    if (!a.first.spec) {
-      rows.push_back({a.parameter.path, "-", whole, "none: " + a.first.error});
-      continue;
-    }
-    const bool stays = devices(a.c.mesh) > 1 && !split(a.c, *a.first.spec);
-    if (!every && !stays) continue;
-    rows.push_back({a.parameter.path, bytes_text(bytes_per_device(a.c, *a.first.spec)), whole,
-                    print(a.c.mesh, *a.first.spec) + (stays ? "  unsharded: " + reason(a) : "")});
-  }
-  if (rows.size() > 1) fmt::print("{}\n", columns(rows, 4));
-}
-
-// Names that no rule knows, and axes that the mesh lacks, each with what may have been meant.
-void print_strangers(const std::vector<Asked>& all, const std::vector<AxisRule>& rules, const Mesh& mesh) {
-  std::vector<std::string> ruled, axes;
-  for (const AxisRule& rule : rules) ruled.push_back(rule.name);
-  for (const Axis& axis : mesh.axes) axes.push_back(axis.name);
-  std::set<std::string> strangers;
-  const auto say = [&](const std::string& word, const std::vector<std::string>& known, const char* what) {
-    if (std::ranges::count(known, word) > 0 || !strangers.insert(word).second) return;
-    const std::string close = nearest(word, known);
-    fmt::print("{} '{}'{}\n", what, word, close.empty() ? "" : fmt::format("; did you mean {}?", close));
-  };
-  for (const AxisRule& rule : rules)
-    for (const std::string& axis : rule.axes) say(axis, axes, "the rules name an axis that the mesh lacks:");
-  strangers.clear();
-  for (const Asked& a : all)
-    for (const std::string& name : a.parameter.names)
-      if (name != "-") say(name, ruled, "no rule has the name");
-  if (!strangers.empty()) fmt::print("\n");
 }
 
 void count(Told& told, const Asked& asked, const Outcome& outcome) {
@@ -178,7 +106,7 @@ Told ask(const std::string& backend, const std::vector<Asked>& all) {
 void print_told(const std::vector<Told>& all) {
   std::vector<std::vector<std::string>> rows = {
       {"resolver", "as first", "otherwise", "refused", "not asked", "unsharded", "bytes on a device",
-       "by first"}
+       "where first has"}
   };
   for (const Told& t : all)
     rows.push_back({t.backend, fmt::format("{}", t.agrees), fmt::format("{}", t.differs),
@@ -187,9 +115,21 @@ void print_told(const std::vector<Told>& all) {
   fmt::print("{}", columns(rows, 1));
 }
 
-int resolve_command(const Flags& flags) {
-  const Mesh mesh = parse_mesh(flags.mesh);
-  const std::vector<AxisRule> rules = read_rules(contents(flags.rules), flags.rules);
+// The mesh of the command line, and with size 1 the axes that the file of the rules lists besides.
+Mesh mesh_of(const Flags& flags, std::string_view rules) {
+  if (flags.mesh.empty()) throw BadInput("which mesh? --mesh fsdp=8,tp=4");
+  Mesh mesh = parse_mesh(flags.mesh);
+  std::string more;
+  for (const std::string& name : read_mesh_axes(rules, flags.rules)) {
+    if (std::ranges::count(mesh.axes, name, &Axis::name) > 0) continue;
+    more += (more.empty() ? "" : ", ") + name;
+    mesh = parse_mesh(print(mesh) + "," + name + "=1");
+  }
+  if (!more.empty()) fmt::print("mesh_axes of {}, here of size 1: {}\n\n", flags.rules, more);
+  return mesh;
+}
+
+std::vector<Asked> questions(const Flags& flags, const Mesh& mesh, const std::vector<AxisRule>& rules) {
   std::ifstream in(flags.names);
   if (!in) throw BadInput(fmt::format("{}: {}", flags.names, std::strerror(errno)));
   std::vector<Asked> all;
@@ -198,10 +138,19 @@ int resolve_command(const Flags& flags) {
     Resolved first = resolved(c);
     all.push_back({std::move(p), std::move(c), std::move(first)});
   }
-  std::vector<std::string> backends = flags.backends.empty() ? resolvers_here() : flags.backends;
+  return all;
+}
+
+int resolve_command(const Flags& flags) {
+  const std::string text = contents(flags.rules);
+  const std::vector<AxisRule> rules = read_rules(text, flags.rules);
+  const Mesh mesh = mesh_of(flags, text);
+  const std::vector<Asked> all = questions(flags, mesh, rules);
+  const std::vector<std::string> backends = flags.backends.empty() ? resolvers_here() : flags.backends;
   for (const std::string& backend : backends) resolve(backend);  // what is wrong with a name is said first
-  print_first(all, flags.all);
-  print_strangers(all, rules, mesh);
+  for (const std::string& part : {layouts_in_words(all, flags.all), strangers_in_words(all, rules, mesh)})
+    if (!part.empty()) fmt::print("{}\n", part);
+  std::fflush(stdout);
   std::vector<Told> told;
   for (const std::string& backend : backends) told.push_back(ask(backend, all));
   if (told.empty())
@@ -222,7 +171,7 @@ void add_resolve(CLI::App& app, int& code) {
       ->add_option("rules", flags->rules,
                    "A file with a list of pairs, JSON, YAML or Python: [[\"embed\", [\"fsdp\", \"tp\"]], "
                    "...], alone or "
-                   "behind the key logical_axis_rules")
+                   "behind the key logical_axis_rules, sharding_rules or rules")
       ->required();
   command
       ->add_option(
@@ -230,13 +179,15 @@ void add_resolve(CLI::App& app, int& code) {
           "A file with a parameter a line: layers/mlp/kernel bf16[4096,14336] embed,mlp (- where a dimension "
           "has no name)")
       ->required();
-  command->add_option("--mesh", flags->mesh, "The mesh: fsdp=8,tp=4")->required();
+  command->add_option(
+      "--mesh", flags->mesh,
+      "The mesh: fsdp=8,tp=4; axes of the file's mesh_axes that it does not name have size 1");
   command
       ->add_option("--backend", flags->backends,
                    "A resolver (may repeat); default: both families of Flax and every MaxText that is set up")
       ->allow_extra_args(false);
   command->add_flag("--all", flags->all,
-                    "List every parameter, not only those that stay whole or have no layout");
+                    "List every parameter, not only those that stay whole somewhere or have no layout");
   command->callback([flags, &code] { code = resolve_command(*flags); });
 }
 

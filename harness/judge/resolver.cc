@@ -38,14 +38,19 @@ std::string memory(const Case& c, const Spec& claimed, const Spec& asked) {
   return fmt::format("; {} bytes on a device, not {}", has * size, due * size);
 }
 
-// Another policy that answers so; the one that changes the fewest things.
+// The other policies that answer so and change the fewest things, "; or " between them.
 std::string explained(const Case& c, const Spec* claimed) {
+  std::string text;
+  int fewest = 0;
   for (const Policy& policy : other_policies()) {
+    if (!text.empty() && changes(policy) > fewest) break;
     const Resolved other = resolved(c, policy);
-    if (claimed ? other.spec && same_split(c.mesh, *other.spec, *claimed) : !other.spec)
-      return in_words(policy) + (claimed ? "" : " (" + other.error + ")");
+    if (claimed ? !other.spec || !same_split(c.mesh, *other.spec, *claimed) : other.spec.has_value())
+      continue;
+    fewest = changes(policy);
+    text += (text.empty() ? "" : "; or ") + in_words(policy) + (claimed ? "" : " (" + other.error + ")");
   }
-  return "";
+  return text;
 }
 
 std::optional<Spec> claimed_spec(const Case& c, const Outcome& outcome) {

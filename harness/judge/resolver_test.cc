@@ -40,6 +40,12 @@ TEST(Resolver, IsJudgedByItsLayout) {
        "a name may stand twice"                                                                                                                              },
       {on + "f32[4'x,4'b] rules=b:y",             "f32[4@x,4@y]",   Status::misplaced, "asked was f32[4,4@y]",
        "a name without a rule is taken for an axis"                                                                                                          },
+      {on + "f32[4'a] rules=a:-,a:x",             "f32[4@x]",       Status::misplaced, "asked was f32[4]",
+       "the last rule of a name wins; or a value without axes is passed over"                                                                                },
+      {on + "f32[4'x] rules=",                    "f32[4@x]",       Status::misplaced, "asked was f32[4]",
+       "without rules, names are taken for axes; or a name without a rule is taken for an axis"                                                              },
+      {on + "f32[4'a] rules=a:(u.u.x)",           "f32[4@x]",       Status::misplaced, "'u' stands twice",
+       "an axis of size 1 is left out"                                                                                                                       },
       {on + "f32[4'a] rules=a:x",                 "f16[4@x]",       Status::misplaced, "claims f16[4@x]",            ""                                      },
       {on + "f32[4'a] rules=a:x",                 "f32[2@x]",       Status::misplaced, "claims f32[2@x]",            ""                                      },
   };

@@ -47,7 +47,11 @@ std::vector<Parameter> read_names(std::istream& in, const std::string& origin) {
     if (begin != line.npos)
       all.push_back(parameter(line.substr(begin), fmt::format("{}:{}", origin, number)));
   }
-  if (all.empty()) throw BadInput(fmt::format("{}: there are no parameters", origin));
+  if (all.empty())
+    throw BadInput(
+        fmt::format("{}: there are no parameters; expected a line for each: "
+                    "layers/mlp/kernel bf16[4096,14336] embed,mlp",
+                    origin));
   return all;
 }
 

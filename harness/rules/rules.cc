@@ -103,9 +103,8 @@ AxisRule rule_of(const Reader& r, const Node& pair) {
   return rule;
 }
 
-// Where the value of the key begins, or the beginning of the text where it has no such key.
-std::size_t behind_key(std::string_view text) {
-  constexpr std::string_view key = "logical_axis_rules";
+// Where the value of the key begins: a word at the beginning of a line, before : or =. 0 where there is none.
+std::size_t behind(std::string_view key, std::string_view text) {
   for (std::size_t at = text.find(key); at != text.npos; at = text.find(key, at + 1)) {
     const std::size_t sign = text.find_first_not_of(" \t'\"", at + key.size());
     const std::size_t line = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;
@@ -115,24 +114,52 @@ std::size_t behind_key(std::string_view text) {
   return 0;
 }
 
+std::size_t behind_key(std::string_view text) {
+  for (const char* key : {"logical_axis_rules", "sharding_rules", "rules"})
+    if (const std::size_t at = behind(key, text)) return at;
+  return 0;
+}
+
+constexpr const char* example = R"([["embed", ["fsdp", "tp"]], ["mlp", "tp"]])";
+
+// Items that each stand behind a dash, or one list.
+std::vector<Node> listed(Reader& r, const char* what) {
+  std::vector<Node> items;
+  r.skip();
+  if (r.at < r.text.size() && r.text[r.at] == '-') {
+    while (r.take('-')) items.push_back(value(r));
+    return items;
+  }
+  Node all = value(r);
+  if (all.kind != Value::list && all.kind != Value::tuple) r.fail(fmt::format("expected {}", what), all.at);
+  return std::move(all.items);
+}
+
 }  // namespace
 
 std::vector<AxisRule> read_rules(std::string_view text, const std::string& origin) {
   Reader r{text, origin, behind_key(text), 0};
   const bool keyed = r.at > 0;
-  std::vector<AxisRule> rules;
   r.skip();
-  if (r.at == text.size()) r.fail("there are no rules", r.at);
-  if (text[r.at] == '-') {
-    while (r.take('-')) rules.push_back(rule_of(r, value(r)));
-  } else {
-    const Node all = value(r);
-    if (all.kind != Value::list && all.kind != Value::tuple) r.fail("expected a list of rules", all.at);
-    for (const Node& pair : all.items) rules.push_back(rule_of(r, pair));
-  }
+  if (r.at == text.size())
+    throw BadInput(fmt::format("{}: there are no rules; expected a list of pairs: {}", origin, example));
+  std::vector<AxisRule> rules;
+  const std::string what = fmt::format("a list of rules, {}, alone or behind logical_axis_rules", example);
+  for (const Node& pair : listed(r, what.c_str())) rules.push_back(rule_of(r, pair));
   r.skip();
   if (!keyed && r.at < text.size()) r.fail("expected the end", r.at);
   return rules;
+}
+
+std::vector<std::string> read_mesh_axes(std::string_view text, const std::string& origin) {
+  Reader r{text, origin, behind("mesh_axes", text), 0};
+  std::vector<std::string> names;
+  if (r.at == 0) return names;
+  for (const Node& axis : listed(r, "a list of axes")) {
+    if (axis.kind != Value::name) r.fail("expected the name of a mesh axis", axis.at);
+    names.push_back(axis.word);
+  }
+  return names;
 }
 
 }  // namespace plumb

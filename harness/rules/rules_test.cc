@@ -23,15 +23,17 @@ TEST(Rules, AreReadAsUsersHaveThem) {
     const char *file, *rules;
   } rows[] = {
       {R"([["embed", ["fsdp", "tp"]], ["mlp", "tp"], ["norm", null], ["kv", []]])",
-       "embed:[fsdp.tp],mlp:tp,norm:-,kv:[]"                                                       },
+       "embed:[fsdp.tp],mlp:tp,norm:-,kv:[]"                                                                               },
       {"(('embed', ('fsdp', 'tp')), ('mlp', ('tp',)), ('norm', None), ('kv', ('tp')), ('q', ()),)",
-       "embed:(fsdp.tp),mlp:(tp),norm:-,kv:tp,q:()"                                                },
+       "embed:(fsdp.tp),mlp:(tp),norm:-,kv:tp,q:()"                                                                        },
       {"base_config: x\nlogical_axis_rules: [\n  ['embed', ['fsdp']], # the kernels\n  ['mlp', "
-       "'tp']\n]\nmore: 3\n",                                                                                            "embed:[fsdp],mlp:tp"                                                                       },
-      {"# not these logical_axis_rules: [\nRULES = 1\nlogical_axis_rules = [('a', 'x')]\nprint()",                                                                                           "a:x"},
-      {"- [embed, [fsdp, tp]]\n- [mlp, ~]\n",                                                                                           "embed:[fsdp.tp],mlp:-"                                                                                                                            },
-      {"logical_axis_rules:\n  - ['embed', fsdp]\n  - [embed, []]\nmesh: 1\n",                                                                                           "embed:fsdp,embed:[]"},
-      {"[]",                                                                                           ""                                                                                                                                                                                              },
+       "'tp']\n]\nmore: 3\n",                                                                "embed:[fsdp],mlp:tp"  },
+      {"# not these logical_axis_rules: [\nRULES = 1\nlogical_axis_rules = [('a', 'x')]\nprint()",  "a:x"                  },
+      {"- [embed, [fsdp, tp]]\n- [mlp, ~]\n",                                                       "embed:[fsdp.tp],mlp:-"},
+      {"logical_axis_rules:\n  - ['embed', fsdp]\n  - [embed, []]\nmesh: 1\n",                      "embed:fsdp,embed:[]"  },
+      {"LAYERS = 3\nrules = (('a', 'x'),)\n",                                                       "a:x"                  },
+      {"sharding_rules: [['a', 'x']]\nmesh: 1\n",                                                   "a:x"                  },
+      {"[]",                                                                                        ""                     },
   };
   for (const auto& row : rows) EXPECT_EQ(text(read_rules(row.file, "f")), row.rules) << row.file;
 }
@@ -40,18 +42,18 @@ TEST(Rules, WhatIsNoRuleIsShown) {
   const struct {
     const char *file, *message;
   } rows[] = {
-      {"",                                "f:1: there are no rules"                  },
-      {"[['embed']]",                     "f:1: expected a pair"                     },
-      {"[['embed', 'x']",                 "f:1: expected ',' or ']'"                 },
+      {"",                                "f: there are no rules; expected a list of pairs"},
+      {"[['embed']]",                     "f:1: expected a pair"                           },
+      {"[['embed', 'x']",                 "f:1: expected ',' or ']'"                       },
       {"[\n['embed', 'x'] ['mlp', 'x']]",
-       "f:2: expected ',' or ']'\n  ['embed', 'x'] ['mlp', 'x']]\n                 ^"},
-      {"[['embed', ['x', null]]]",        "expected the name of a mesh axis"         },
-      {"[['embed, 'x']]",                 "expected ','"                             },
-      {"[['embed', 'x]]",                 "this quote is not closed"                 },
-      {"{\"embed\": \"x\"}",              "expected a name, a list, a tuple or None" },
-      {"embed",                           "expected a list of rules"                 },
-      {"[['a','x']] more",                "expected the end"                         },
-      {"[[[[[[[[[[[[[[]]]]]]]]]]]]]]",    "too deep"                                 },
+       "f:2: expected ',' or ']'\n  ['embed', 'x'] ['mlp', 'x']]\n                 ^"      },
+      {"[['embed', ['x', null]]]",        "expected the name of a mesh axis"               },
+      {"[['embed, 'x']]",                 "expected ','"                                   },
+      {"[['embed', 'x]]",                 "this quote is not closed"                       },
+      {"{\"embed\": \"x\"}",              "expected a name, a list, a tuple or None"       },
+      {"embed",                           "expected a list of rules"                       },
+      {"[['a','x']] more",                "expected the end"                               },
+      {"[[[[[[[[[[[[[[]]]]]]]]]]]]]]",    "too deep"                                       },
   };
   for (const auto& row : rows) {
     try {
@@ -61,6 +63,14 @@ TEST(Rules, WhatIsNoRuleIsShown) {
       EXPECT_THAT(error.what(), HasSubstr(row.message)) << row.file;
     }
   }
+}
+
+TEST(Rules, MeshAxesOfTheFile) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(read_mesh_axes("a: 1\nmesh_axes: ['data', fsdp] # two\nrules: []", "f"), (Names{"data", "fsdp"}));
+  EXPECT_EQ(read_mesh_axes("mesh_axes:\n- data\n- fsdp\nrules: []", "f"), (Names{"data", "fsdp"}));
+  EXPECT_EQ(read_mesh_axes("[['a', 'x']]", "f"), Names{});
+  EXPECT_THROW(read_mesh_axes("mesh_axes: 3", "f"), BadInput);
 }
 
 std::string first_case(const std::string& names, const char* rules) {

@@ -68,7 +68,8 @@ void give(Given& g) {
   for (std::size_t d = 0; d < dims; ++d) {
     if (g.dims[d]) continue;
     const bool ruled = std::ranges::any_of(g.op.rules, [&](auto& r) { return r.name == g.op.names[d]; });
-    const bool passed = g.policy.unknown_is_axis && !g.op.names[d].empty() && !ruled;
+    const bool axis = g.policy.unknown_is_axis || (g.policy.bare_names && g.op.rules.empty());
+    const bool passed = axis && !g.op.names[d].empty() && !ruled;
     g.dims[d] = passed ? Names{g.op.names[d]} : Names{};
   }
 }
@@ -87,6 +88,7 @@ Resolved laid_out(const Given& g) {
     for (const std::string& name : *g.dims[d]) {
       const Axis* axis = g.axis(name);
       if (!axis && g.policy.strays_dropped) continue;
+      if (axis && axis->size == 1 && g.policy.unit_axes_dropped) continue;
       if (!axis) return fail(fmt::format("the mesh has no axis '{}'", name));
       if (has(here, name)) return fail(fmt::format("axis '{}' stands twice in one value", name));
       here.push_back(name);
@@ -119,15 +121,17 @@ struct Flag {
   const char* words;
 };
 constexpr Flag flags[] = {
-    {&Policy::unit_axes_taken, "an axis of size 1 counts as taken"          },
-    {&Policy::last_rule,       "the last rule of a name wins"               },
-    {&Policy::unknown_is_axis, "a name without a rule is taken for an axis" },
-    {&Policy::many_times,      "axes already given are given again"         },
-    {&Policy::strays_dropped,  "an axis that the mesh lacks is dropped"     },
-    {&Policy::names_repeat,    "a name may stand twice"                     },
-    {&Policy::empty_passes,    "a value without axes is passed over"        },
-    {&Policy::parts_of_tuples, "of several axes, those still free are given"},
-    {&Policy::by_dimension,    "dimensions choose in their order"           },
+    {&Policy::unit_axes_taken,   "an axis of size 1 counts as taken"          },
+    {&Policy::unit_axes_dropped, "an axis of size 1 is left out"              },
+    {&Policy::last_rule,         "the last rule of a name wins"               },
+    {&Policy::bare_names,        "without rules, names are taken for axes"    },
+    {&Policy::unknown_is_axis,   "a name without a rule is taken for an axis" },
+    {&Policy::many_times,        "axes already given are given again"         },
+    {&Policy::strays_dropped,    "an axis that the mesh lacks is dropped"     },
+    {&Policy::names_repeat,      "a name may stand twice"                     },
+    {&Policy::empty_passes,      "a value without axes is passed over"        },
+    {&Policy::parts_of_tuples,   "of several axes, those still free are given"},
+    {&Policy::by_dimension,      "dimensions choose in their order"           },
 };
 
 }  // namespace
@@ -139,6 +143,10 @@ std::string in_words(const Policy& policy) {
   return text;
 }
 
+int changes(const Policy& p) {
+  return static_cast<int>(std::ranges::count_if(flags, [&](const Flag& f) { return p.*f.flag; }));
+}
+
 const std::vector<Policy>& other_policies() {
   static const std::vector<Policy> all = [] {
     std::vector<Policy> policies;
@@ -147,10 +155,7 @@ const std::vector<Policy>& other_policies() {
       Policy& policy = policies.emplace_back();
       for (std::size_t i = 0; i < std::size(flags); ++i) policy.*flags[i].flag = (set >> i & 1) != 0;
     }
-    const auto changes = [](const Policy& p) {
-      return std::ranges::count_if(flags, [&](const Flag& f) { return p.*f.flag; });
-    };
-    std::ranges::stable_sort(policies, {}, changes);
+    std::ranges::stable_sort(policies, {}, &changes);
     return policies;
   }();
   return all;

@@ -12,21 +12,23 @@ namespace plumb {
 // `first`, by which every resolver is judged, and what else a resolver might do: each flag changes one thing.
 // README.md beside this file says `first` in words and its laws.
 struct Policy {
-  bool unit_axes_taken = false;  // an axis of size 1 is given once, as any other is
-  bool last_rule = false;        // the last rule of a name replaces those before it
-  bool unknown_is_axis = false;  // a name without a rule is taken for an axis of the mesh
-  bool many_times = false;       // axes already given are given again
-  bool strays_dropped = false;   // an axis that the mesh lacks is left out
-  bool names_repeat = false;     // a name may stand twice
-  bool empty_passes = false;     // a value without axes does not end the search
-  bool parts_of_tuples = false;  // of several axes, those still free are given
-  bool by_dimension = false;     // the dimensions choose in their order, not the rules in theirs
+  bool unit_axes_taken = false;    // an axis of size 1 is given once, as any other is
+  bool unit_axes_dropped = false;  // an axis of size 1 is left out of a value, however often it stands there
+  bool last_rule = false;          // the last rule of a name replaces those before it
+  bool bare_names = false;         // where there are no rules, names are taken for axes of the mesh
+  bool unknown_is_axis = false;    // a name without a rule is taken for an axis of the mesh
+  bool many_times = false;         // axes already given are given again
+  bool strays_dropped = false;     // an axis that the mesh lacks is left out
+  bool names_repeat = false;       // a name may stand twice
+  bool empty_passes = false;       // a value without axes does not end the search
+  bool parts_of_tuples = false;    // of several axes, those still free are given
+  bool by_dimension = false;       // the dimensions choose in their order, not the rules in theirs
   bool operator==(const Policy&) const = default;
 };
 
 // What a rule did, in the order in which they are tried.
 struct Tried {
-  enum What { given, taken, settled, absent } what;  // taken: `axis` is; settled: the dimension is already
+  enum What { given, taken, settled } what;  // taken: `axis` is; settled: the dimension is already
   std::size_t rule = 0, dim = 0;
   std::string axis;
 };
@@ -42,6 +44,9 @@ Resolved resolved(const Case&, const Policy& = {});
 
 // A policy that is not `first` in words: "the last rule of a name wins, axes already given are given again".
 std::string in_words(const Policy&);
+
+// How many things it does otherwise than `first`.
+int changes(const Policy&);
 
 // Every policy but `first`, those that change the fewest things first.
 const std::vector<Policy>& other_policies();

@@ -1,0 +1,33 @@
+// What plumb resolve says of a user's rules before any resolver is asked.
+#pragma once
+
+#include "harness/rules/rules.h"
+#include "reference/meaning/resolve.h"
+
+namespace plumb {
+
+struct Asked {
+  Parameter parameter;
+  Case c;
+  Resolved first;
+};
+
+// The bytes of the largest block.
+std::int64_t bytes_per_device(const Case&, const Spec&);
+
+// 9216, 112 KiB, 2001 MiB
+std::string bytes_text(std::int64_t);
+
+// Whether the layout splits anything.
+bool split(const Case&, const Spec&);
+
+// A table: the parameters without a layout, those that stay whole on more than one device, and those of which
+// a dimension stays whole because its axes are taken, with why; `every` lists the others too. "" where there
+// is none.
+std::string layouts_in_words(const std::vector<Asked>&, bool every);
+
+// Axes that the mesh lacks, what to say if they are there with size 1, and names that no rule has; "" if
+// none.
+std::string strangers_in_words(const std::vector<Asked>&, const std::vector<AxisRule>&, const Mesh&);
+
+}  // namespace plumb
