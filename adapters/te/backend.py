@@ -48,13 +48,15 @@ class Backend:
 
     def see_the_mesh_from_every_thread(self):
         """XLA:CPU partitions on a thread of its own, where JAX's mesh of the thread is empty."""
-        own = self.te.sharding._get_mesh
+        own = self.te.sharding._PXLA_THREAD_RESOURCES
 
-        def mesh():
-            found = own()
-            return found if self.mesh is None or (found is not None and not found.empty) else self.mesh
+        class Resources:
+            @property
+            def physical_mesh(_):
+                found = own.env.physical_mesh
+                return found if self.mesh is None or not found.empty else self.mesh
 
-        self.te.sharding._get_mesh = mesh
+        self.te.sharding._PXLA_THREAD_RESOURCES = types.SimpleNamespace(env=Resources())
 
     def hello(self, mesh):
         if hasattr(jax.config, "jax_use_shardy_partitioner"):

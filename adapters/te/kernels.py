@@ -42,8 +42,9 @@ def gemm(primitive):
         outputs = primitive.abstract(lhs, lhs_scale_inv, rhs, rhs_scale_inv, *others, **static)
         dims = tuple(map(te.sanitize_dims, (lhs.ndim, rhs.ndim), static["contracting_dims"]))
         lhs_transposed, rhs_transposed = te._get_gemm_layout((lhs.ndim, rhs.ndim), dims)
-        left = matrix(lhs, te.get_lhs_axis_boundary(dims[0], lhs_transposed))
-        right = matrix(rhs, te.get_rhs_axis_boundary(dims[1], rhs_transposed))
+        # Where its own lowering divides the dimensions; before 2.9 that has no name.
+        left = matrix(lhs, max(dims[0]) + 1 if lhs_transposed else min(dims[0]))
+        right = matrix(rhs, min(dims[1]) if rhs_transposed else max(dims[1]) + 1)
         y = multiplied(left.T if lhs_transposed else left, right.T if rhs_transposed else right,
                        lhs_scale_inv, rhs_scale_inv)
         return [y.astype(outputs[0].dtype).reshape(outputs[0].shape)] + [jnp.zeros(o.shape, o.dtype) for o in outputs[1:]]

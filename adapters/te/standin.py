@@ -22,17 +22,25 @@ ENUMERATIONS = {
 COMPUTE_CAPABILITY = 90
 
 
+class Member(int):
+    """A number of an enumeration, which the core's have under `value` too."""
+
+    @property
+    def value(self):
+        return int(self)
+
+
 class Members:
     """An enumeration of the core: any name is a member, numbered as it is met."""
 
     def __init__(self, names=()):
         for number, name in enumerate(names):
-            setattr(self, name, number)
+            setattr(self, name, Member(number))
 
     def __getattr__(self, name):
         if name.startswith("_"):
             raise AttributeError(name)
-        number = len(vars(self))
+        number = Member(len(vars(self)))
         setattr(self, name, number)
         return number
 

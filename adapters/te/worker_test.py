@@ -160,21 +160,33 @@ class Edited(unittest.TestCase):
     def edit(self, old, new):
         with open(self.file, encoding="utf-8") as f:
             text = f.read()
-        self.assertIn(old, text)
+        self.assertTrue(old in text, old)
         with open(self.file, "w", encoding="utf-8") as f:
             f.write(text.replace(old, new))
 
     def test_a_sum_that_is_left_out(self):
         case = einsum("mk,kn->mn", "f32[4,8@x]", "f32[8@x,4]", "f32[4,4]", (("x", 2),))
         hello, (whole,) = ask([case])
-        self.edit("if reduce_spec is not None:\n                if not collective_op",
-                  "if False:\n                if not collective_op")
+        self.edit("jax.lax.psum(", "(lambda x, _: x)(")
         edited, (broken,) = ask([case], self.package)
         self.assertNotEqual(hello["versions"]["rule source"], edited["versions"]["rule source"])
         self.assertEqual(broken["trace"], [])
         self.assertNotEqual([b["data"] for b in whole["blocks"]], [b["data"] for b in broken["blocks"]])
         _, (plan,) = ask([case], self.package, style="plan")
         self.assertEqual(plan["trace"], [])
+
+    def test_an_amax_that_is_not_reduced(self):
+        case = quantize("fp8", "f32[4,8@fsdp]", "f8e4m3[4,8@fsdp]", "f32[]", (("fsdp", 2),))
+        _, hello = installed((("via", "dense"),))
+        folder = os.path.dirname(self.file)
+        self.file = os.path.join(folder, "amax.py" if os.path.exists(os.path.join(folder, "amax.py")) else "quantization.py")
+        self.edit("jax.lax.pmax, gmesh.fsdp_resource", "jax.lax.pmax, None")
+        driver = worker(self.package, via="dense")
+        with contextlib.closing(driver):
+            edited = driver.hello(case["mesh"])
+            reply = driver.run(case, [list(range(32))])
+        self.assertNotEqual(hello["versions"]["amax rule source"], edited["versions"]["amax rule source"])
+        self.assertEqual(len({scale for b in reply["blocks"] if b["result"] == 1 for scale in b["data"]}), 2)
 
     def test_an_exception_inside_the_rule(self):
         self.edit("        gsr = global_mesh_resource()\n", "        raise RuntimeError('planted in the rule')\n")

@@ -121,9 +121,18 @@ for primitive, function in ((gemm.GemmPrimitive, kernel), (gemm.GroupedGemmPrimi
     mlir.register_lowering(primitive.inner_primitive, mlir.lower_fun(function, multiple_results=True), platform="cpu")
 
 current = []
-own_mesh = sharding._get_mesh
-# XLA:CPU asks the rule on a thread of its own, which has no mesh.
-sharding._get_mesh = lambda: own_mesh() if own_mesh() is not None and not own_mesh().empty else current[-1]
+own = sharding._PXLA_THREAD_RESOURCES
+
+
+class Resources:
+    """XLA:CPU asks the rule on a thread of its own, which has no mesh."""
+
+    @property
+    def physical_mesh(self):
+        return own.env.physical_mesh if not own.env.physical_mesh.empty else current[-1]
+
+
+sharding._PXLA_THREAD_RESOURCES = types.SimpleNamespace(env=Resources())
 
 
 def said(error):
