@@ -6,6 +6,9 @@ option means. `python worker.py --probe` shows every refusal.
 """
 
 import dataclasses
+import functools
+import itertools
+import math
 import re
 from typing import Callable
 
@@ -53,6 +56,46 @@ def strided(case, spec, axis):
 def strided_to_unfinished(case):
     specs = case.operands + case.chain if case.op == "reshard" else case.chain
     return any(strided(case, b, axis) and axis in c.unfinished for b, c in zip(specs, specs[1:]) for axis in case.axes)
+
+
+def chunks(items, ways):
+    """torch.chunk, with the empty ones."""
+    width = -(-len(items) // ways)
+    return [items[i * width : (i + 1) * width] for i in range(ways)]
+
+
+@functools.lru_cache(maxsize=4096)
+def says_otherwise(size, ways, order):
+    """Whether split factors cut a dimension otherwise than its axes one after the other do. `ways` are the sizes of the
+    axes that split it, in the order of the mesh; `order` lists them, major to minor. A factor cuts what is left of the
+    dimension into as many chunks as the earlier axes that come later in the mesh have pieces, and each of them in turn:
+
+        5 over 2,2 in the order 1,0    0,1 3 | 2 | 4            as one after the other
+        5 over 2,2,2 in the order 1,2,0    4 chunks of 2,2,1,0: the third begins at 4; one after the other at 3
+    """
+    if size % math.prod(ways) == 0:
+        return False
+    factor = {a: math.prod(ways[b] for b in order[:i] if b > a) for i, a in enumerate(order)}
+    for at in itertools.product(*map(range, ways)):
+        wanted = said = range(size)
+        for a in order:
+            wanted = chunks(wanted, ways[a])[at[a]]
+        for a in range(len(ways)):
+            said = [i for chunk in chunks(said, factor[a]) for i in chunks(chunk, ways[a])[at[a]]]
+        if list(wanted) != list(said):
+            return True
+    return False
+
+
+def unsayable(case):
+    """Whether some result is uneven over axes in an order that split factors do not give."""
+    sizes = dict(zip(case.axes, case.sizes))
+    for spec in case.chain:
+        for size, split in zip(spec.shape, spec.split):
+            place = sorted(split, key=case.axes.index)
+            if says_otherwise(size, tuple(sizes[a] for a in place), tuple(place.index(a) for a in split)):
+                return True
+    return False
 
 
 def mixed(case):
@@ -117,6 +160,8 @@ ROWS = [
         lambda c, o: any(a not in layout.names(c) for s in layout.flattened_sets(layout.names(c), o["flatten"]) for a in s)),
     Row("turned slice", "a slice of the mesh with its axes in another order", lambda c, o: turned(c), "ascending order",
         _reshard("f32[4@x]", "f32[4]", mesh={"axes": XY["axes"][::-1]}, parent=XY)),
+    Row("uneven in another order", "an uneven dimension in an order of axes that split factors do not give",
+        lambda c, o: unsayable(c)),
     Row("op=mm", "op=mm takes mk,kn->mn", lambda c, o: c.op == "einsum" and not is_mm(c), options={"op": "mm"}),
     Row("op=linear", "op=linear takes ...k,nk->...n", lambda c, o: c.op == "einsum" and not is_linear(c),
         options={"op": "linear"}),

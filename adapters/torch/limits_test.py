@@ -1,5 +1,6 @@
 """The limits: every one is shown by a refusal of this release, and a limit that is not refused does not hold."""
 
+import itertools
 import os
 import subprocess
 import sys
@@ -24,6 +25,17 @@ def table(row, refusal):
 
 def case(*specs):
     return probe.as_case(limits._reshard(*specs))
+
+
+def one_by_one(size, ways, order):
+    """Each rank's indices where the axes cut one after the other."""
+    found = []
+    for at in itertools.product(*map(range, ways)):
+        items = range(size)
+        for a in order:
+            items = limits.chunks(items, ways[a])[at[a]]
+        found.append(list(items))
+    return found
 
 
 class Limits(unittest.TestCase):
@@ -62,6 +74,30 @@ class Limits(unittest.TestCase):
         row = limits.ROWS[0]
         for flatten, holds in {"none": False, "contiguous": False, "all": False, "x.y": False, "x.z": True}.items():
             self.assertEqual(row.holds(case("f32[4]", "f32[4]"), {"flatten": flatten}), holds, flatten)
+
+    def test_uneven_orders_that_split_factors_give(self):
+        for size, ways, order, otherwise in [
+                (8, (2, 2, 2), (1, 2, 0), False), (5, (2, 2), (0, 1), False), (5, (2, 2), (1, 0), False),
+                (5, (2, 2, 2), (1, 2, 0), True), (9, (4, 2), (1, 0), True), (9, (4, 2), (0, 1), False)]:
+            self.assertEqual(limits.says_otherwise(size, ways, order), otherwise, (size, ways, order))
+
+    def test_split_factors_cut_as_torch_says(self):
+        """What limits.chunks takes for torch's cut is torch's: each rank's indices, from torch itself."""
+        import layout
+        import local
+        from torch.distributed._local_tensor import LocalTensorMode
+
+        ways = (2, 2, 2)
+        for order in itertools.permutations(range(3)):
+            for size in (5, 7, 9):
+                spec = f"f32[{size}@{'.'.join('xyz'[a] for a in order)}]"
+                one = probe.as_case({**limits._reshard(spec, spec), "mesh": {"axes": [[a, 2] for a in "xyz"]}})
+                local.start(8)
+                with LocalTensorMode(8):
+                    mesh = layout.mesh_of("cpu", one, "none")
+                    found = layout.indices(size, mesh, layout.placements(mesh, one.operands[0]), 0)
+                    own = [local.own_value(r, found).tolist() for r in range(8)]
+                self.assertEqual(own != one_by_one(size, ways, order), limits.says_otherwise(size, ways, order), spec)
 
     def test_what_communicates(self):
         for specs, does in {("f32[8@x]", "f32[8]"): True, ("f32[8]", "f32[8@x]"): False, ("f32[8]+x", "f32[8]"): True,

@@ -3,6 +3,7 @@ it sees a rank that dies, fails or stays away, and ends the others."""
 
 import ctypes
 import multiprocessing.connection as connection
+import multiprocessing.reduction as reduction
 import os
 import signal
 import sys
@@ -58,9 +59,10 @@ class World:
 
     def ask(self, request):
         """Every rank's answer to one request. Raises Failed, after which the world is gone unless all failed."""
+        message = reduction.ForkingPickler.dumps(request)  # once for all ranks
         for end in self.ends:
             try:
-                end.send(request)
+                end.send_bytes(message)
             except BrokenPipeError:
                 pass  # its death is seen below
         return self.answers(range(self.size), None)
