@@ -6,7 +6,7 @@ import unittest
 
 sys.path[:0] = [os.path.dirname(os.path.abspath(__file__))]
 
-from resolving_test import HERE, Worker, ask, start
+from resolving_test import HERE, Worker, ask
 
 EVERY = ("logical_to_mesh_axes", "logical_to_mesh_sharding", "with_logical_constraint", "from_sharding_rules",
          "get_pspec", "get_var_pspec", "get_named_sharding", "get_abstract_model", "Param")
@@ -81,7 +81,7 @@ class Flax(Worker):
 
     def test_an_abort_ends_the_process_alone(self):
         tamper = "import flax.linen, os\nflax.linen.logical_to_mesh_axes = lambda *a: os.abort()"
-        self.assertEqual(start(self.WORKER, tamper).run(ask(["a"], ("a", "x"))), {"type": "died", "code": -6})
+        self.assertEqual(self.start(tamper).run(ask(["a"], ("a", "x"))), {"type": "died", "code": -6})
 
     def test_what_flax_prints_does_not_disturb(self):
         tamper = ("import flax.linen\nreal = flax.linen.logical_to_mesh_axes\n"
@@ -90,7 +90,7 @@ class Flax(Worker):
 
     def test_unknown_options_are_refused(self):
         for options in ({"resolver": "no"}, {"nope": "1"}):
-            self.assertEqual(start(self.WORKER, **options).first["type"], "died")
+            self.assertEqual(self.start(**options).first["type"], "died")
 
 
 if __name__ == "__main__":

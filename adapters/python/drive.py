@@ -52,10 +52,13 @@ class Driver:
         down, self.requests = os.pipe()
         self.replies, up = os.pipe()
         env = {**os.environ, "PLUMB_REQUESTS": str(down), "PLUMB_REPLIES": str(up), **environment}
-        self.process = subprocess.Popen(command, pass_fds=(down, up), env=env, stdin=subprocess.DEVNULL,
-                                        stdout=sys.stderr, stderr=stderr)
+        self.process = self.begin(command, (down, up), env, stderr)
         os.close(down), os.close(up)
         self.replies, self.count = os.fdopen(self.replies, encoding="utf-8"), 0
+
+    def begin(self, command, channel, env, stderr):
+        return subprocess.Popen(command, pass_fds=channel, env=env, stdin=subprocess.DEVNULL, stdout=sys.stderr,
+                                stderr=stderr)
 
     def ask(self, message):
         try:
