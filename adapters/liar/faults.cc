@@ -24,6 +24,8 @@ constexpr auto forward = "on x=2: grouped fwd f32[8@x,4] f32[3,4,4] sizes=3,0,4 
 constexpr auto weights = "on x=2: grouped wgrad f32[8@x,4] f32[8@x,4] sizes=3,0,5 -> f32[3,4,4]";
 
 constexpr auto per_tensor = "on x=2,y=2: quantize fp8 bf16[8@x,8@y] -> f8e4m3[8@x,8@y] f32[]";
+constexpr auto delayed =
+    "on x=4: quantize fp8 bf16[8@x,16] f32[16] f32[] -> f8e4m3[8@x,16] f32[] f32[16] f32[]";
 constexpr auto columnwise = "on x=2: quantize mxfp8 bf16[64@x,64] -> f8e4m3[64@x,64] e8m0[2,64]";
 constexpr auto quantized = "on x=2: einsum mk,kn->mn bf16[4,64@x]~mxfp8 bf16[64@x,4]~mxfp8 -> f32[4,4]";
 
@@ -98,6 +100,8 @@ const std::vector<Fault>& table() {
     {"scales-locally", "scales by the largest magnitude of the device's own block", "wrong", "", {per_tensor}, plan(scale_locally)},
     {"scales-operand-locally", "quantizes an operand by the largest magnitude of the device's own block", "wrong", "", {"on x=2,y=2: einsum mk,kn->mn bf16[8@x,32@y]~fp8 bf16[32,4]~fp8 -> f32[8@x,4]"}, plan(scale_locally)},
     {"forgets-one-axis", "reduces largest magnitudes along all axes but one", "wrong", "", {per_tensor}, plan(forget_one_axis)},
+    {"observes-locally", "keeps the largest magnitude of one device's block in the history", "wrong", "", {delayed}, plan(scale_locally)},
+    {"keeps-history", "does not move the history on", "wrong", "", {delayed}, block(keep_history)},
     {"rounds-scales-down", "rounds the scale of a block down, which clips its largest value", "wrong", "", {columnwise}, plan(round_scales_down)},
     {"clips-operand", "rounds the scales of an operand's blocks down", "wrong", "", {quantized}, plan(round_scales_down)},
     {"restarts-blocks", "begins blocks anew at the edge of a shard", "wrong", "", {"on x=2: einsum mk,kn->mn bf16[4,96@x]~mxfp8 bf16[96@x,4] -> f32[4,4]"}, plan(restart_blocks)},

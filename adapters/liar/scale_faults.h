@@ -16,6 +16,7 @@ void transpose_scales(Plan&);   // scales along the other dimension
 void share_scales(Plan&);       // all groups have the scale of the first
 void scale_the_tail(Plan&);     // rows of no group belong to the last one
 
-void leak_scales(Moment, Ranks&);  // the last scale is padding
+void keep_history(Moment, Ranks&);  // a history as it was before it moved
+void leak_scales(Moment, Ranks&);   // the last scale is padding
 
 }  // namespace plumb
