@@ -79,9 +79,10 @@ class Backend:
         result = compiled(*placed)
         result.block_until_ready()
         run_seconds = time.perf_counter() - begin
+        found, notes = trace.described(hlo, case)
         return Result(blocks=data.blocks(result, 0), claims=[layout.claim(result, case, case.result)],
-                      trace=collectives(hlo, case), compile_seconds=compile_seconds,
-                      run_seconds=[run_seconds], notes=self.warnings.notes(),
+                      trace=found, compile_seconds=compile_seconds,
+                      run_seconds=[run_seconds], notes=self.warnings.notes() + notes,
                       hlo=dumped if self.options.get("hlo") else None)
 
     def compile(self, case, mesh, dumped):
@@ -103,15 +104,4 @@ def versions():
              "python": sys.version.split()[0]}
     if flags := os.environ.get("XLA_FLAGS", "").strip():
         found["XLA_FLAGS"] = flags  # they change what is judged
-    return found
-
-
-def collectives(hlo, case):
-    """The trace of a program's HLO. XLA:CPU, after its partitioner, moves narrow floats as wider ones: the bytes are those that it
-    moved, and a note says so."""
-    found = trace.of_text(hlo, list(case.ids)) if hlo else []
-    own = {s.dtype for s in case.specs}
-    for event in found:
-        if event["dtype"] not in own:
-            event["note"] = ", ".join(filter(None, [event.get("note"), f"moved as {event['dtype']}"]))
     return found

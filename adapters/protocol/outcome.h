@@ -22,7 +22,7 @@ struct Block {
 };
 
 // A collective that the backend issued. Bytes are per device, but for `moved`: received from others,
-// summed over devices, where the backend counted.
+// summed over devices, where the backend counted; -1 where nobody knows.
 struct Collective {
   std::string kind;
   std::vector<std::vector<std::int64_t>> groups;

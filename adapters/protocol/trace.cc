@@ -52,7 +52,8 @@ Collective collective_from_json(const json& j) {
       if (ends.size() != 2) throw Malformed("a pair is not [source, target]");
       c.pairs.emplace_back(ends[0], ends[1]);
     }
-  if (const json* moved = optional_field(j, "moved")) c.moved = count(*moved, "moved");
+  if (const json* moved = optional_field(j, "moved"))
+    c.moved = *moved == -1 ? -1 : count(*moved, "moved");  // -1: nobody knows
   if (const json* times = optional_field(j, "times")) c.times = count(*times, "times");
   if (const json* op = optional_field(j, "op")) c.op = text(*op, "op");
   if (const json* dtype = optional_field(j, "dtype")) c.dtype = text(*dtype, "dtype");

@@ -126,6 +126,7 @@ class Control(unittest.TestCase):
     def test_a_loop_of_unknown_length_says_so(self):
         e, = self.loop("")
         self.assertNotIn("times", e)
+        self.assertEqual(e["moved"], -1, "nobody knows how much")
         self.assertEqual(e["note"], "in a loop of unknown length")
 
     def test_every_branch_counts_and_says_so(self):
@@ -139,6 +140,7 @@ class Control(unittest.TestCase):
         body = "  %p = f32[4]{0} parameter(0)\n  %i = s32[] constant(0)\n  ROOT %c = f32[4]{0} conditional(%i, %p, %p), "
         for attributes in ("branch_computations={%one, %two}", "true_computation=%one, false_computation=%two"):
             found = trace.of_text(module(body + attributes, others=both))
+            self.assertEqual([e["moved"] for e in found], [-1, -1])
             self.assertEqual([(e["groups"], e["note"]) for e in found],
                              [([[0, 1], [2, 3]], "in a branch"), ([[0, 1, 2, 3]], "in a branch")])
 

@@ -115,10 +115,11 @@ class Backend:
         jax.block_until_ready(results)
         wall = time.perf_counter() - begin
         results = results if isinstance(results, tuple) else (results,)
+        found, notes = trace.described(compiled.as_text(), case)
         return Result(blocks=[b for i, r in enumerate(results) for b in data.blocks(r, i)],
                       claims=[layout.claim(r, case, s) for r, s in zip(results, results_of(case))],
-                      trace=collectives(compiled, case), compile_seconds=compile_seconds,
-                      run_seconds=[wall], notes=self.warnings.notes(), hlo=dumped)
+                      trace=found, compile_seconds=compile_seconds,
+                      run_seconds=[wall], notes=self.warnings.notes() + notes, hlo=dumped)
 
     def compile(self, case, mesh, dumped):
         where = {"in_shardings": tuple(layout.sharding_of(mesh, s.split) for s in case.operands)}
@@ -147,15 +148,6 @@ def in_the_rule(error):
     if not head or "custom_partitioner" not in head[0]:
         return None
     return RuleRaised("in the rule: " + next(line for line in reversed(head) if line.strip() and not line.startswith(" ")))
-
-
-def collectives(compiled, case):
-    """The trace of the compiled program; XLA:CPU moves narrow floats as wider ones, and a note says so."""
-    found = trace.of_text(compiled.as_text(), list(case.ids))
-    for event in found:
-        if event["dtype"] not in {s.dtype for s in case.specs}:
-            event["note"] = ", ".join(filter(None, [event.get("note"), f"moved as {event['dtype']}"]))
-    return found
 
 
 def digest(*parts):

@@ -65,8 +65,9 @@ class Backend:
         for number, (data, slices, claim, _, _) in sorted(found.items()):
             blocks.append((number, 0, data, slices))
             claims.add(claim)
-        notes = [] if len(claims) == 1 else ["ranks claim unlike layouts"]
-        return Result(blocks=blocks, claims=[claims.pop() if len(claims) == 1 else None],
+        notes = [] if len(claims) == 1 else [f"ranks claim unlike layouts: {', '.join(sorted(map(str, claims)))}"]
+        claim = max(claims, key=lambda c: c != case.result.text)  # where they differ, one that was not asked for
+        return Result(blocks=blocks, claims=[claim],
                       trace=merge.merged([found[n][3] for n in sorted(found)]), run_seconds=[found[0][4]],
                       notes=notes, groups=layout.groups(case, self.options["flatten"]))
 

@@ -49,13 +49,26 @@ std::vector<std::optional<std::string>> claims_from(const json& j, const Asked& 
   return out;
 }
 
+// One send of no known bytes stands for a trace that nobody knows.
+Trace trace_from(const json& reply, const Mesh& mesh) {
+  Trace trace;
+  const json* said = optional_field(reply, "trace");
+  if (!said) {
+    trace.push_back({.kind = "send", .moved = -1, .note = "no trace"});
+    for (const Axis& axis : mesh.axes) trace[0].axes.push_back(axis.name);
+    return trace;
+  }
+  for (const json& c : list(*said, "trace")) trace.push_back(collective_from_json(c));
+  return trace;
+}
+
 Outcome outcome_from(const json& j, const Asked& asked, const ArenaFile& arena) {
   Outcome o;
   const json* table = optional_field(j, "table");
   if (!table && !asked.capabilities.plans_only) throw Malformed("field \"table\" is missing");
   if (table) o.blocks = blocks_from(*table, arena);
   o.claims = claims_from(field(j, "claims"), asked);
-  for (const json& c : list(field(j, "trace"), "trace")) o.trace.push_back(collective_from_json(c));
+  o.trace = trace_from(j, asked.c.mesh);
   if (const json* times = optional_field(j, "times")) {
     if (const json* f = optional_field(*times, "compile")) o.compile_seconds = seconds(*f, "times.compile");
     if (const json* f = optional_field(*times, "run"))

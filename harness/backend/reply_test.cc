@@ -55,7 +55,7 @@ const Row rows[] = {
     {{"reply", set("/id", R"("1")")}, "the reply: id is not an integer: \"1\""},
     {{"reply", without("/table")}, "the reply: field \"table\" is missing"},
     {{"reply", without("/claims")}, "the reply: field \"claims\" is missing"},
-    {{"reply", without("/trace")}, "the reply: field \"trace\" is missing"},
+    {{"reply", set("/trace", "7")}, "the reply: trace is not a list: 7"},
     {{"reply", replace("/claims", "{}")}, "the reply: claims is not a list: {}"},
     {{"reply", replace("/claims/0", "3")}, "the reply: a claim is not a string: 3"},
     {{"reply", replace("/times/run", "[-1]")}, "the reply: times.run is not a number of seconds: -1"},
@@ -157,6 +157,17 @@ TEST(Reply, MaySayNothingOfASliceAndLeaveOutWhatIsOptional) {
         Faults{"before", R"({"type":"phase","id":1,"phase":"run"})"},
         Faults{"reply", set("/later", "[1,2]")}})
     EXPECT_TRUE(std::holds_alternative<Outcome>(answer(faults))) << faults[1];
+}
+
+TEST(Reply, ATraceThatNobodyKnowsIsASendOfUnknownBytes) {
+  for (const char* unknown : {R"({"op":"remove","path":"/trace"})", R"({"op":"replace","path":"/trace","value":null})"}) {
+    const Answer reply =
+        answer({"reply", std::string("[") + unknown + R"(,{"op":"remove","path":"/received"}])"});
+    const Trace& trace = std::get<Outcome>(reply).trace;
+    ASSERT_EQ(trace.size(), 1U);
+    EXPECT_EQ(trace[0].kind, "send");
+    EXPECT_EQ(trace[0].moved, -1);
+  }
 }
 
 TEST(Reply, APlanHasNoBlocks) {

@@ -22,10 +22,10 @@ double seconds(const Times& t) { return t.fill + t.reference + t.backend + t.jud
 
 void take(Ledger& ledger, const Cases& cases, Judged&& judged) {
   Record& record = judged.record;
-  const std::string again = repeat(record, judged.limits);
+  const std::string again = repeat(record);
+  if (ledger.journal && !judged.refused) ledger.journal->append(record, ledger.environment);
   if (!ledger.waivers.empty()) waive(ledger.waivers, nth(cases, judged.job.number), record, today());
   const std::string& suite = row_of(cases, judged.job.number).suite;
-  if (ledger.journal && !judged.refused) ledger.journal->append(record, ledger.environment);
   add(ledger.tally, suite, record.backend, record.verdict);
   ++ledger.progress.done;
   if (judged.refused) {

@@ -30,8 +30,8 @@ struct Ledger {
   std::int64_t refused = 0;  // cases that do not fit this machine
 };
 
-// Waives it where a waiver names it, writes it to the record, then says it where findings are said. Throws
-// std::system_error: the record's disk is full.
+// Writes it to the record as it was judged, waives it where a waiver names it, then says it where findings are
+// said. Throws std::system_error: the record's disk is full.
 void take(Ledger&, const Cases&, Judged&&);
 
 // A job that the budget, or Ctrl-C, left over.

@@ -145,7 +145,7 @@ std::int64_t run_honest(const std::vector<Liar>& all, const Flags& flags, Paint 
   for (const Judged& one : judge_all({cases, {"local"}, Settings{}, flags.jobs, 0, 0})) {
     if (!finding(one.record.verdict.status)) continue;
     ++alarms;
-    fmt::print("{}", describe(one.record, repeat(one.record, one.limits), paint));
+    fmt::print("{}", describe(one.record, repeat(one.record), paint));
   }
   fmt::print("the honest backend: {} cases in {} seeds, {} alarm{}\n", count(cases), flags.seeds, alarms,
              alarms == 1 ? "" : "s");

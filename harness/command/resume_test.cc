@@ -149,6 +149,29 @@ TEST(Finding, ItsCommandRepeatsIt) {
   }
 }
 
+TEST(Resume, JudgesAgainWhatWasJudgedWithOtherLimits) {
+  const Folder folder;
+  const std::string run =
+      "run 'on x=2,y=2: reshard f32[8@x,8] -> f32[8,8@x]' --backend liar,fault=gathers-everything "
+      "--record r.jsonl --resume ";
+  EXPECT_EQ(run_tool(folder, run).code, 0);
+  EXPECT_EQ(run_tool(folder, run + "--max-waste 1").code, 1);
+  EXPECT_EQ(records(folder.path / "r.jsonl").size(), 2);
+  EXPECT_EQ(run_tool(folder, run + "--max-waste 1").code, 1);
+  EXPECT_EQ(records(folder.path / "r.jsonl").size(), 2);
+}
+
+TEST(Resume, WhereAnotherRecordIsAsked) {
+  const Folder folder;
+  const std::string run = std::string("run '") + pattern + "' --sample 9 --quiet --record ";
+  run_tool(folder, run + "old.jsonl");
+  const std::string again = run + "new.jsonl --resume --against old.jsonl --where status=pass";
+  run_tool(folder, again);
+  const auto once = records(folder.path / "new.jsonl");
+  run_tool(folder, again);
+  EXPECT_EQ(records(folder.path / "new.jsonl"), once) << "what is done is not done again";
+}
+
 TEST(Sweep, SaysInWordsWhereItFails) {
   const Folder folder;
   const std::string line = "'on dp=2,fsdp=2,tp=2: reshard f32[16,8@tp]+dp.fsdp -> f32[16@fsdp,8@tp]'";
@@ -181,6 +204,7 @@ TEST(Waivers, HoldUntilTheirDateAndWhileTheyAreNeeded) {
   EXPECT_EQ(good.code, 0) << good.err;
   EXPECT_THAT(good.out, HasSubstr("1 pass, 1 waived"));
   EXPECT_EQ(run_tool(folder, run + liar + "--waivers good --record r.jsonl --resume").code, 0);
+  EXPECT_EQ(run_tool(folder, run + liar + "--record r.jsonl --resume").code, 1) << "a waiver is not recorded";
   EXPECT_EQ(run_tool(folder, run + liar + "--waivers late").code, 1);
   const Ran other = run_tool(folder, run + "--waivers other");
   EXPECT_EQ(other.code, 1);

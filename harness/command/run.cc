@@ -31,18 +31,31 @@ struct Flags {
   bool resume = false;
 };
 
-// The jobs of a run; what the record already has is recalled instead where the run resumes.
-std::vector<Job> jobs_of(const Chosen& chosen, const std::vector<std::string>& names, const ByKey& known,
-                         Ledger* recalls) {
+// What was recorded before: where status= looks, and what a run that resumes need not judge again.
+struct Before {
+  ByKey asked, done;
+};
+
+const Record* find(const ByKey& records, const std::string& key) {
+  const auto at = records.find(key);
+  return at == records.end() ? nullptr : at->second;
+}
+
+// The jobs of a run; what is done is recalled instead.
+std::vector<Job> jobs_of(const Session& session, const Chosen& chosen, const Before& before, Ledger& ledger) {
+  const std::vector<std::string> names = resolved_names(session.backends);
+  const bool fresh = before.asked.empty() && before.done.empty();
   std::vector<Job> jobs;
   for (std::int64_t n : chosen.numbers) {
-    const std::string line = known.empty() ? std::string() : print(nth(chosen.cases, n));
+    const std::string line = fresh ? std::string() : print(nth(chosen.cases, n));
     for (std::size_t b = 0; b < names.size(); ++b) {
-      const auto at = known.empty() ? known.end() : known.find(key(line, names[b]));
-      const auto status = at == known.end() ? std::nullopt : std::optional(at->second->verdict.status);
+      const std::string name = fresh ? std::string() : key(line, names[b]);
+      const Record* asked = find(before.asked, name);
+      const auto status = asked ? std::optional(asked->verdict.status) : std::nullopt;
       if (asks_status(chosen.where) && !matches(chosen.where, status)) continue;
-      if (recalls && status)
-        recall(*recalls, row_of(chosen.cases, n).suite, *at->second);
+      const Record* done = find(before.done, name);
+      if (done && same(done->limits, limits_of(session, {n, b})))
+        recall(ledger, row_of(chosen.cases, n).suite, *done);
       else
         jobs.push_back({n, b});
     }
@@ -138,15 +151,17 @@ int run_command(const Flags& flags) {
   const std::vector<std::string> names = resolved_names(backends);
   Ledger ledger = ledger_of(flags);
   const Records against = flags.against.empty() ? Records{} : read_records(flags.against);
-  const bool other = !flags.against.empty();
-  if (asks_status(chosen.where) && !other && !ledger.journal)
+  if (asks_status(chosen.where) && flags.against.empty() && !ledger.journal)
     throw BadInput("status= looks into a record: name it with --record or --against");
-  const bool own = ledger.journal && (flags.resume || (asks_status(chosen.where) && !other));
-  const ByKey known = other ? by_key(against) : own ? by_key(ledger.journal->before()) : ByKey{};
-  const std::vector<Job> jobs = jobs_of(chosen, names, known, flags.resume && !other ? &ledger : nullptr);
-  if (jobs.empty() && ledger.tally.counts.empty()) throw BadInput("no case is selected, nothing was run");
+  const ByKey own = ledger.journal ? by_key(ledger.journal->before()) : ByKey{};
+  const Before before{!asks_status(chosen.where) ? ByKey{}
+                      : flags.against.empty()    ? own
+                                                 : by_key(against),
+                      flags.resume ? own : ByKey{}};
   const Session session{chosen.cases,       backends, settings(flags.running),
                         flags.running.jobs, budget,   flags.running.timeout};
+  const std::vector<Job> jobs = jobs_of(session, chosen, before, ledger);
+  if (jobs.empty() && ledger.tally.counts.empty()) throw BadInput("no case is selected, nothing was run");
   const int cut_short = run_jobs(session, jobs, ledger, names);
   finish(ledger, flags, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   if (cut_short != 0) return cut_short;

@@ -50,9 +50,11 @@ Judged judge_one(const Session& session, const Job& job, Subjects& subjects) {
   const Limits limits = limits_of(session, job);
   Subject& subject = subject_for(subjects, session, job, limits);
   try {
-    return {job, attempt(c, subject), limits, false};
+    Judged judged{job, attempt(c, subject), false};
+    judged.record.limits = limits;
+    return judged;
   } catch (const BadInput& error) {
-    Judged judged{job, {}, limits, true};
+    Judged judged{job, {}, true};
     judged.record.line = print(c);
     judged.record.backend = subject.name;
     judged.record.verdict.facts.push_back({Status::unrun, error.what(), {}, {}});

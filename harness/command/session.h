@@ -31,7 +31,6 @@ struct Session {
 struct Judged {
   Job job;
   Record record;
-  Limits limits;  // with which it was judged
   bool refused = false;
 };
 

@@ -84,7 +84,7 @@ void print_examples(const std::vector<Judged>& judged, Paint paint) {
     const Status status = j.record.verdict.status;
     if (status == Status::pass || seen[static_cast<int>(status)]) continue;
     seen[static_cast<int>(status)] = true;
-    fmt::print("\n{}", describe(j.record, repeat(j.record, j.limits), paint));
+    fmt::print("\n{}", describe(j.record, repeat(j.record), paint));
   }
 }
 
@@ -96,12 +96,12 @@ std::vector<Job> jobs_of(const Session& session, Ledger& ledger, const ByKey& kn
   for (std::int64_t i = 0; i < count(session.cases); ++i) {
     const Job job{i, 0};
     const auto at = known.find(key(print(nth(session.cases, i)), name));
-    if (at == known.end()) {
+    if (at == known.end() || !same(at->second->limits, limits_of(session, job))) {
       jobs.push_back(job);
       continue;
     }
     recall(ledger, row_of(session.cases, i).suite, *at->second);
-    judged.push_back({job, *at->second, limits_of(session, job), false});
+    judged.push_back({job, *at->second, false});
   }
   return jobs;
 }

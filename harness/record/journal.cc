@@ -36,6 +36,13 @@ std::string contents(int file, const std::string& path) {
   }
 }
 
+// Whether a run that was killed may have left this line; anything else is somebody's file. Where a file has no
+// record yet, a few characters prove nothing.
+bool begins_like_a_record(std::string_view line, bool alone) {
+  constexpr std::string_view begin = R"({"backend":")";  // the first name, by the alphabet
+  return line.starts_with(begin) || (!alone && begin.starts_with(line));
+}
+
 Records parse_records(const std::string& text, const std::string& path) {
   Records r;
   int number = 1;
@@ -54,8 +61,7 @@ Records parse_records(const std::string& text, const std::string& path) {
     }
     r.whole_bytes = at = end + 1;
   }
-  // What a killed run leaves begins like a record; anything else is somebody's file.
-  if (r.torn && text[r.whole_bytes] != '{')
+  if (r.torn && !begins_like_a_record(std::string_view(text).substr(r.whole_bytes), r.records.empty()))
     throw BadInput(fmt::format("{}:{}: this line is not a record", path, number));
   return r;
 }
@@ -126,9 +132,8 @@ void Journal::append(const Record& record, const nlohmann::json& environment) {
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) {
       const int error = errno;
-      if (at > 0 && regular(file_) && ftruncate(file_, before) != 0) {
-        // The line stays torn; the next run cuts it off.
-      }
+      // Where this fails the line stays torn, and the next run cuts it off.
+      [[maybe_unused]] const int cut = at > 0 && regular(file_) ? ftruncate(file_, before) : 0;
       throw std::system_error(error, std::generic_category(), path_);
     }
     at += n;

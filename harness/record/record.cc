@@ -68,9 +68,35 @@ json to_json(const Cost& cost) {
   return j;
 }
 
+// Those that are not the default.
+json to_json(const Limits& limits) {
+  json j = json::object();
+  if (limits.max_waste >= 0) j["max_waste"] = limits.max_waste;
+  if (limits.max_collectives >= 0) j["max_collectives"] = limits.max_collectives;
+  if (limits.reruns > 0) j["reruns"] = limits.reruns;
+  if (limits.timeout > 0) j["timeout"] = limits.timeout;
+  return j;
+}
+
+Limits limits_from_json(const json& j) {
+  Limits limits;
+  if (const json* v = optional_field(j, "max_waste")) limits.max_waste = seconds(*v, "max_waste");
+  if (const json* v = optional_field(j, "max_collectives"))
+    limits.max_collectives = seconds(*v, "max_collectives");
+  if (const json* v = optional_field(j, "reruns")) limits.reruns = static_cast<int>(count(*v, "reruns"));
+  if (const json* v = optional_field(j, "timeout")) limits.timeout = seconds(*v, "timeout");
+  return limits;
+}
+
 std::int64_t known(const json& j, std::string_view name) {
   const json* value = optional_field(j, name);
   return value ? count(*value, name) : -1;
+}
+
+Collectives collectives_from_json(const json& j) {
+  Collectives c{known(j, "issued"), known(j, "merged"), {}};
+  if (const json* could = optional_field(j, "could")) c.could = texts(*could, "could");
+  return c;
 }
 
 json to_json(const Times& times) {
@@ -112,12 +138,13 @@ Record parse(const json& j) {
   r.line = text(field(j, "case"), "case");
   r.backend = text(field(j, "backend"), "backend");
   r.versions = field(j, "versions");
+  if (const json* limits = optional_field(j, "limits")) r.limits = limits_from_json(*limits);
   r.verdict = verdict_from_json(j);
   for (const json& one : list(field(j, "trace"), "trace")) r.trace.push_back(collective_from_json(one));
   const json& bytes = field(j, "bytes");
   r.cost = {known(bytes, "moved"), known(bytes, "bound"), known(bytes, "best_known")};
   if (const json* count = optional_field(j, "collectives"))
-    r.collectives = {known(*count, "issued"), known(*count, "merged"), {}};
+    r.collectives = collectives_from_json(*count);
   if (const json* safe = optional_field(j, "replica_safe")) r.replica_safe = truth(*safe, "replica_safe");
   r.times = times_from_json(field(j, "seconds"));
   r.certificate = text(field(j, "certificate"), "certificate");
@@ -148,16 +175,22 @@ json to_json(const Record& r, const json& environment) {
       {"notes",       r.notes               },
       {"environment", environment           }
   };
+  if (json limits = to_json(r.limits); !limits.empty()) j["limits"] = std::move(limits);
   if (r.verdict.plan) j["judged"].push_back("plan");
   if (r.verdict.alone) j["judged"].push_back("one device");
   if (r.collectives.issued > 0)
     j["collectives"] = {
         {"issued", r.collectives.issued},
-        {"merged", r.collectives.merged}
+        {"merged", r.collectives.merged},
+        {"could",  r.collectives.could }
     };
   if (r.replica_safe) j["replica_safe"] = *r.replica_safe;
   if (!r.last_words.empty()) j["last_words"] = r.last_words;
   return j;
+}
+
+bool same(const Limits& a, const Limits& b) {
+  return a.max_waste == b.max_waste && a.max_collectives == b.max_collectives && a.reruns == b.reruns;
 }
 
 Record record_from_json(const json& j) {

@@ -18,10 +18,19 @@ struct Times {  // seconds
   std::vector<double> run;
 };
 
+// What a verdict hangs on beside the case and the backend.
+struct Limits {
+  double max_waste = -1;  // negative: none
+  int reruns = 0;
+  double timeout = 0;  // 0: the defaults
+  double max_collectives = -1;
+};
+
 struct Record {
   std::string line;     // the canonical case
   std::string backend;  // the resolved name: with the line, the key
   nlohmann::json versions = nlohmann::json::object();
+  Limits limits;
   Verdict verdict;
   Trace trace;
   Cost cost;
@@ -37,6 +46,10 @@ struct Record {
 // Laws: from_json(to_json(r)) is r; the key is "LINE" on "BACKEND".
 nlohmann::json to_json(const Record&, const nlohmann::json& environment);
 Record record_from_json(const nlohmann::json&);  // throws BadInput with what is missing
+
+// Whether a verdict under one of them is a verdict under the other; `hung` apart, the time given decides none.
+bool same(const Limits&, const Limits&);
+
 std::string key(const std::string& line, const std::string& backend);
 
 }  // namespace plumb

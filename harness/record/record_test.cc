@@ -25,6 +25,7 @@ Record full() {
   r.versions = {
       {"plumb-liar", "0.1.0"}
   };
+  r.limits = {1.5, 2, 60, 1};
   r.verdict.status = Status::wrong;
   r.verdict.alone = true;
   r.verdict.plan = true;
@@ -101,9 +102,9 @@ TEST(Record, AForeignOneSaysWhatIsMissing) {
   EXPECT_THAT(complaint(j), HasSubstr("schema 2"));
   const json whole = to_json(full(), fixed);
   for (const auto& [name, value] : whole.items()) {
-    if (std::set<std::string>{"environment", "judged", "last_words", "collectives", "replica_safe"}.contains(
-            name))
-      continue;
+    const std::set<std::string> optional{"environment", "judged",       "last_words",
+                                         "collectives", "replica_safe", "limits"};
+    if (optional.contains(name)) continue;
     json without = whole;
     without.erase(name);
     EXPECT_THAT(complaint(without), HasSubstr(name)) << name;

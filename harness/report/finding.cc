@@ -62,7 +62,8 @@ std::string shell_quoted(std::string_view text) {
   return quoted + "'";
 }
 
-std::string repeat(const Record& r, const Limits& limits) {
+std::string repeat(const Record& r) {
+  const Limits& limits = r.limits;
   const auto found = [&](Status status) {
     return std::ranges::count(r.verdict.facts, status, &Fact::status) > 0;
   };

@@ -18,16 +18,8 @@ std::string describe(const Record&, const std::string& again, Paint);
 // The facts alone, a line each.
 std::string facts(const Verdict&);
 
-// What decided a verdict beside the case and the backend.
-struct Limits {
-  double max_waste = -1;  // negative: none
-  int reruns = 0;
-  double timeout = 0;  // 0: the defaults
-  double max_collectives = -1;
-};
-
 // The command that shows this verdict again: with the limit that decided it, and no other.
-std::string repeat(const Record&, const Limits&);
+std::string repeat(const Record&);
 
 std::string shell_quoted(std::string_view);  // as it is where no shell would change it
 

@@ -95,26 +95,26 @@ TEST(ExitCode, IsThatOfTheDesign) {
 
 TEST(Finding, Golden) {
   const Record r = wrong();
-  expect_golden(describe(r, repeat(r, {}), {false}), PLUMB_GOLDEN "/finding.txt");
+  expect_golden(describe(r, repeat(r), {false}), PLUMB_GOLDEN "/finding.txt");
 }
 
 TEST(Finding, TheCommandCarriesTheLimitThatDecided) {
-  const Limits limits{1.5, 2, 3};
   Record r = wrong();
+  r.limits = {1.5, 2, 3};
   const std::string line = shell_quoted(r.line), backend = "plumb run --backend liar,fault=drop-reduce ";
-  EXPECT_EQ(repeat(r, limits), backend + line);
+  EXPECT_EQ(repeat(r), backend + line);
   r.verdict.facts = {
       {Status::wasteful, "", {}, {}}
   };
-  EXPECT_EQ(repeat(r, limits), backend + "--max-waste 1.5 " + line);
+  EXPECT_EQ(repeat(r), backend + "--max-waste 1.5 " + line);
   r.verdict.facts = {
       {Status::unstable, "", {}, {}}
   };
-  EXPECT_EQ(repeat(r, limits), backend + "--reruns 2 " + line);
+  EXPECT_EQ(repeat(r), backend + "--reruns 2 " + line);
   r.verdict.facts = {
       {Status::hung, "", {}, {}}
   };
-  EXPECT_EQ(repeat(r, limits), backend + "--timeout 3 " + line);
+  EXPECT_EQ(repeat(r), backend + "--timeout 3 " + line);
 }
 
 TEST(Finding, TheCommandIsWhatAShellReads) {
