@@ -24,6 +24,11 @@ def checked(options):
     flatten = options.get("flatten", "none")
     if flatten not in ("none", "contiguous", "all") and not re.fullmatch(r"\w+(\.\w+)+(/\w+(\.\w+)+)*", flatten):
         sys.exit(f"torch: flatten={flatten} is none of none, contiguous, all, or sets of axes such as dp.tp/pp.tp")
+    sets = [sorted(axes.split(".")) for axes in flatten.split("/")]
+    if any(a == b for axes in sets for a, b in zip(axes, axes[1:])):
+        sys.exit(f"torch: flatten={flatten} names an axis twice in a set")
+    if any(sets.count(axes) > 1 for axes in sets):
+        sys.exit(f"torch: flatten={flatten} names a set of axes twice")
     return {**STANDARD, **options}
 
 

@@ -1,0 +1,34 @@
+"""Options that the worker refuses before it starts, and those that it takes. Needs Python alone."""
+
+import unittest
+
+import worker
+
+BAD = [
+    ({"engine": "foo"}, "torch: engine=foo is none of gloo, local, nccl"),
+    ({"via": "copy"}, "torch: via=copy is none of redistribute, full_tensor, distribute"),
+    ({"grad": "both"}, "torch: grad=both is none of lhs, rhs"),
+    ({"op": "bmm"}, "torch: op=bmm is none of einsum, mm, linear"),
+    ({"flaten": "all"}, "torch: no option 'flaten'; there are engine, flatten, grad, op, via"),
+    ({"flatten": "dp"}, "torch: flatten=dp is none of none, contiguous, all, or sets of axes such as dp.tp/pp.tp"),
+    ({"flatten": "dp.tp/"}, "torch: flatten=dp.tp/ is none of none, contiguous, all, or sets of axes such as dp.tp/pp.tp"),
+    ({"flatten": "dp..tp"}, "torch: flatten=dp..tp is none of none, contiguous, all, or sets of axes such as dp.tp/pp.tp"),
+    ({"flatten": "dp.tp/tp.dp"}, "torch: flatten=dp.tp/tp.dp names a set of axes twice"),
+    ({"flatten": "dp.dp"}, "torch: flatten=dp.dp names an axis twice in a set"),
+]
+
+
+class Options(unittest.TestCase):
+    def test_bad_ones_say_what_there_is(self):
+        for options, message in BAD:
+            with self.subTest(options), self.assertRaises(SystemExit) as said:
+                worker.checked(options)
+            self.assertEqual(str(said.exception), message)
+
+    def test_what_is_not_given_is_the_default(self):
+        self.assertEqual(worker.checked({"grad": "", "flatten": "pp.tp/dp.tp"}),
+                         {"engine": "gloo", "flatten": "pp.tp/dp.tp", "op": "einsum", "via": "redistribute"})
+
+
+if __name__ == "__main__":
+    unittest.main()
