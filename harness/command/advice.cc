@@ -39,11 +39,12 @@ std::string whole(const Asked& a) {
 
 // Each word once, with what may have been meant.
 struct Strangers {
-  std::vector<std::string> words, shown;
+  std::vector<std::string> words, shown, strange;  // strange: nothing like it is known
   void add(const std::string& word, const std::vector<std::string>& known) {
     if (std::ranges::count(known, word) > 0 || std::ranges::count(words, word) > 0) return;
     const std::string close = nearest(word, known);
     words.push_back(word);
+    if (close.empty()) strange.push_back(word);
     shown.push_back(close.empty() ? word : fmt::format("{} (did you mean {}?)", word, close));
   }
 };
@@ -98,9 +99,10 @@ std::string strangers_in_words(const std::vector<Asked>& all, const std::vector<
       if (name != "-") unruled.add(name, ruled);
   std::string text;
   if (!lacking.words.empty())
-    text += fmt::format(
-        "the rules name axes that the mesh lacks: {}\n    if they are there with size 1: --mesh {},{}=1\n",
-        fmt::join(lacking.shown, ", "), print(mesh), fmt::join(lacking.words, "=1,"));
+    text += fmt::format("the rules name axes that the mesh lacks: {}\n", fmt::join(lacking.shown, ", "));
+  if (!lacking.strange.empty())
+    text += fmt::format("    if they are there with size 1: --mesh {},{}=1\n", print(mesh),
+                        fmt::join(lacking.strange, "=1,"));
   if (!unruled.words.empty())
     text += fmt::format("no rule has these names, and their dimensions stay whole: {}\n",
                         fmt::join(unruled.shown, ", "));

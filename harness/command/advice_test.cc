@@ -59,7 +59,7 @@ TEST(Advice, StrangersAreNamedOnceWithWhatMayHaveBeenMeant) {
   EXPECT_EQ(
       strangers("w f32[8,8] embed,embd\nv f32[8] embd", "[['embed', ['fspd', 'data']], ['mlp', 'data']]"),
       "the rules name axes that the mesh lacks: fspd (did you mean fsdp?), data\n"
-      "    if they are there with size 1: --mesh fsdp=8,tp=4,u=1,fspd=1,data=1\n"
+      "    if they are there with size 1: --mesh fsdp=8,tp=4,u=1,data=1\n"
       "no rule has these names, and their dimensions stay whole: embd (did you mean embed?)\n");
 }
 

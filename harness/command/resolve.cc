@@ -112,7 +112,7 @@ void print_told(const std::vector<Told>& all) {
     rows.push_back({t.backend, fmt::format("{}", t.agrees), fmt::format("{}", t.differs),
                     fmt::format("{}", t.refuses), fmt::format("{}", t.unsupported),
                     fmt::format("{}", t.whole), bytes_text(t.bytes), bytes_text(t.due)});
-  fmt::print("{}", columns(rows, 1));
+  fmt::print("\n{}", columns(rows, 1));
 }
 
 // The mesh of the command line, and with size 1 the axes that the file of the rules lists besides.

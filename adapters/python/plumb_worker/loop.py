@@ -117,7 +117,7 @@ def last_lines(error, count=12):
     if hasattr(error, "lines"):
         return error.lines
     said = str(error).strip().splitlines()
-    text = _FOLDER.sub('File "', "".join(traceback.format_exception(error))).strip().splitlines()
+    text = _FOLDER.sub('File "', "".join(traceback.format_exception(error, limit=-count))).strip().splitlines()
     return f"{type(error).__name__}: {said[0] if said else ''}"[:2000], "\n".join(text[-count:])[:8000]
 
 
