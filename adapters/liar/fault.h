@@ -17,7 +17,7 @@ struct Fault {
   std::string_view says;                // what it does, in one phrase
   std::string_view status;              // the verdict that it must get
   std::string_view flags;               // of `plumb run`, without which it cannot be seen
-  std::vector<std::string_view> cases;  // in order, in one process; it must be seen on the last
+  std::vector<std::string_view> cases;  // in order, in one process; it must be seen on one of them
   Seams seams;
 };
 

@@ -104,6 +104,11 @@ void write_reply(fmt::memory_buffer& line, std::int64_t id, const Reneged& r, Ar
                  dump(r.detail));
 }
 
+void write_reply(fmt::memory_buffer& line, std::int64_t id, const Refused& r, Arena&) {
+  fmt::format_to(Out(line), R"({{"type":"refused","id":{},"message":{},"detail":{}}})", id, dump(r.message),
+                 dump(r.detail));
+}
+
 void write_reply(fmt::memory_buffer& line, std::int64_t id, const Outcome& o, Arena& arena) {
   const std::vector<std::int64_t> words = table(o.blocks);
   const std::span<std::byte> place = arena.take(words.size() * sizeof words[0]);
@@ -120,6 +125,9 @@ void write_reply(fmt::memory_buffer& line, std::int64_t id, const Outcome& o, Ar
                  fmt::join(o.run_seconds, ","));
   if (o.received) fmt::format_to(Out(line), R"(,"received":{})", *o.received);
   if (!o.groups.empty()) fmt::format_to(Out(line), R"(,"groups":{})", dump(o.groups));
+  if (!o.plan.result.empty())
+    fmt::format_to(Out(line), R"(,"plan":{{"operands":{},"result":{}}})", dump(o.plan.operands),
+                   dump(o.plan.result));
   if (!o.notes.empty()) fmt::format_to(Out(line), R"(,"notes":{})", dump(o.notes));
   if (!o.hlo.empty()) fmt::format_to(Out(line), R"(,"hlo":{})", dump(o.hlo));
   line.push_back('}');

@@ -17,7 +17,10 @@ struct Unsupported {
 struct Reneged {
   std::string message, detail;
 };
-using Reply = std::variant<Outcome, Unsupported, Reneged>;
+struct Refused {  // of a resolve: the framework has no layout for these rules
+  std::string message, detail;
+};
+using Reply = std::variant<Outcome, Unsupported, Reneged, Refused>;
 
 // An operand lies whole in the arena; one with unfinished axes has a leading dimension for its parts.
 struct Operand {

@@ -22,11 +22,6 @@ struct Crashed {
   std::string last_words;
 };
 
-// A resolver that says that there is no layout: its error.
-struct Refused {
-  std::string message, detail;
-};
-
-using Answer = std::variant<Outcome, Unsupported, Reneged, Hung, Crashed, Refused>;
+using Answer = std::variant<Outcome, Unsupported, Reneged, Refused, Hung, Crashed>;
 
 }  // namespace plumb

@@ -57,6 +57,15 @@ std::vector<Scheme> schemes_from(const json& j) {
   return out;
 }
 
+std::vector<std::string> words_of(const json& j, std::string_view what,
+                                  std::initializer_list<std::string_view> known) {
+  std::vector<std::string> words = texts(j, what);
+  for (const std::string& word : words)
+    if (std::ranges::find(known, word) == known.end())
+      throw Malformed(fmt::format("{}: unknown word \"{}\"", what, word));
+  return words;
+}
+
 // Whether the word is `second`, where only `first` and `second` are legal.
 bool second_of(const json& j, std::string_view what, std::string_view first, std::string_view second) {
   const std::string& word = text(j, what);
@@ -66,12 +75,14 @@ bool second_of(const json& j, std::string_view what, std::string_view first, std
 
 Capabilities capabilities_from(const json& j) {
   Capabilities c;
-  if (const json* f = optional_field(j, "ops")) c.ops = texts(*f, "ops");
+  if (const json* f = optional_field(j, "ops"))
+    c.ops = words_of(*f, "ops", {"reshard", "einsum", "grouped", "quantize", "resolve"});
   if (const json* f = optional_field(j, "dtypes")) c.dtypes = dtypes_from(*f, "dtypes");
   if (const json* f = optional_field(j, "max_devices")) c.max_devices = count(*f, "max_devices");
   if (const json* f = optional_field(j, "max_rank")) c.max_rank = count(*f, "max_rank");
   if (const json* f = optional_field(j, "rules")) c.rules = rules_from(*f);
-  if (const json* f = optional_field(j, "reductions")) c.reductions = texts(*f, "reductions");
+  if (const json* f = optional_field(j, "reductions"))
+    c.reductions = words_of(*f, "reductions", {"sum", "avg", "max", "min"});
   if (const json* f = optional_field(j, "submesh")) c.submesh = truth(*f, "submesh");
   if (const json* f = optional_field(j, "acc")) c.acc = promise_from(*f, "acc");
   if (const json* f = optional_field(j, "wire")) c.wire = promise_from(*f, "wire");

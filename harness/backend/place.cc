@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
@@ -41,13 +42,16 @@ bool executable(const fs::path& p) {
   return fs::is_regular_file(p, none) && ::access(p.c_str(), X_OK) == 0;
 }
 
-// "0.10.2" as numbers, so that it follows 0.9.1.
+// "0.10.2" as numbers, so that it follows 0.9.1. What is before a release, as 0.10.2rc1 is, sorts before it.
 std::vector<int> numbers(const std::string& release) {
   std::vector<int> out;
   for (const char *at = release.data(), *end = at + release.size(); at < end;) {
     int n = 0;
     const auto [next, error] = std::from_chars(at, end, n);
-    if (error == std::errc{}) out.push_back(n);
+    if (error == std::errc{})
+      out.push_back(n);
+    else if (std::isalpha(static_cast<unsigned char>(*at)))
+      out.push_back(-1);
     at = std::max(next, at + 1);
   }
   return out;

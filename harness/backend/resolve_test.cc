@@ -28,7 +28,7 @@ class Resolve : public testing::Test {
 
   void SetUp() override {
     ::setenv("PLUMB_HOME", home.c_str(), 1);
-    for (const char* release : {"0.9.1", "0.10.2"}) environment(release);
+    for (const char* release : {"0.9.1", "0.10.2rc1", "0.10.2"}) environment(release);
     planted = !fs::exists(local);
     if (planted) program(local);
   }

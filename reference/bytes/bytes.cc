@@ -45,7 +45,10 @@ BestKnown best_product(const Case& c) {
   Spec end;
   Moved least;
   bool found = false;
-  for (const Split& split : splits(c, letters))
+  const std::vector<Split> all = splits(c, letters);
+  if (all.empty())
+    return {-1, fmt::format("more than {} ways to split the work, none is tried", most_splits)};
+  for (const Split& split : all)
     for (const Spec& to : ends(c, layout(c, letters, split, 2))) {
       const Case& with = result(c).free ? with_result(c, to) : c;
       const Moved moved =
@@ -71,6 +74,7 @@ BestKnown best_quantized_product(const Case& c) {
     spec.scheme = Scheme::none;
   }
   BestKnown best = best_product(coded);
+  if (best.bytes < 0) return best;
   best.bytes += magnitudes;
   best.family += fmt::format("; largest magnitudes move {} bytes", magnitudes);
   return best;
@@ -89,6 +93,7 @@ BestKnown best_known(const Case& c) {
   if (!c.sub.empty()) {
     const std::int64_t n = std::ssize(slices(c));
     const BestKnown one = best_known(slice_case(c));
+    if (one.bytes < 0) return one;
     return {n * one.bytes, fmt::format("in each of {} slices, {}", n, one.family)};
   }
   if (is_quantize(c)) return best_quantize(c);

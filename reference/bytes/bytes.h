@@ -34,6 +34,7 @@ std::vector<std::int64_t> fewest_bytes(const Case&);
 //             idle one, splits one of its dimensions or none
 //   quantize  values are quantized where they lie, codes and scales are moved (quantize.h); operands that
 //             are quantized likewise, but for the scales, which are not counted
+// -1 bytes are not known: a mesh of very many axes has too many plans.
 struct BestKnown {
   std::int64_t bytes = 0;
   std::string family;

@@ -67,7 +67,8 @@ std::string derivation(const Case& c) {
   return (is_quantize(c)  ? ""
           : is_reshard(c) ? of_reshard(c)
                           : of_product(c)) +
-         fmt::format("best known: {} bytes: {}\n", best.bytes, best.family);
+         (best.bytes < 0 ? fmt::format("best known: none: {}\n", best.family)
+                         : fmt::format("best known: {} bytes: {}\n", best.bytes, best.family));
 }
 
 }  // namespace plumb

@@ -68,7 +68,9 @@ std::vector<Split> splits(const Case& c, const Words& words) {
   none.axes.resize(none.letters.size());
   std::vector<Split> all{none};
   for (AxisId axis = 0; axis < static_cast<AxisId>(c.mesh.axes.size()); ++axis) {
+    if (c.mesh.axes[axis].size == 1) continue;  // it splits nothing
     const std::string letters = choices(c, words, axis);
+    if (all.size() * letters.size() > most_splits) return {};
     std::vector<Split> longer;
     for (const Split& split : all)
       for (char letter : letters) {

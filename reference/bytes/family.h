@@ -23,7 +23,9 @@ struct Split {
 };
 
 // Each axis splits a letter that it splits in an operand or the result, or any of a free result, or none.
-// Where several axes split a letter they stand in the order of one of the three specs.
+// Where several axes split a letter they stand in the order of one of the three specs. None where there are
+// more than most_splits, orders apart: they multiply with every axis.
+constexpr std::size_t most_splits = 20'000;
 std::vector<Split> splits(const Case&, const Words&);
 std::string print(const Mesh&, const Split&);
 

@@ -219,5 +219,21 @@ TEST(Product, ExpertParallelWithFsdp) {
             4 * 4096);
 }
 
+TEST(BestKnown, AnAxisOfOneDeviceAddsNoPlan) {
+  const std::string product = ": einsum mk,kn->mn f32[8@x,8] f32[8,8@x] -> f32[8,8]?";
+  const BestKnown few = best_known(parse_case("on x=2" + product));
+  const BestKnown same =
+      best_known(parse_case("on x=2,a=1,b=1,c=1,d=1,e=1,f=1,g=1,h=1,i=1,j=1,k=1" + product));
+  EXPECT_EQ(same.bytes, few.bytes);
+  EXPECT_EQ(same.family, few.family);
+}
+
+TEST(BestKnown, IsNotSoughtAmongTooManyPlans) {
+  const BestKnown many = best_known(parse_case(
+      "on a=2,b=2,c=2,d=2,e=2,f=2,g=2,h=2,i=2,j=2: einsum mk,kn->mn f32[8@a,8] f32[8,8@b] -> f32[8,8]?"));
+  EXPECT_EQ(many.bytes, -1);
+  EXPECT_EQ(many.family, "more than 20000 ways to split the work, none is tried");
+}
+
 }  // namespace
 }  // namespace plumb
