@@ -54,6 +54,7 @@ std::vector<int> numbers(const std::string& release) {
       out.push_back(-1);
     at = std::max(next, at + 1);
   }
+  out.push_back(0);
   return out;
 }
 
