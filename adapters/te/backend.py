@@ -3,6 +3,7 @@
 import hashlib
 import inspect
 import math
+import os
 import sys
 import time
 import types
@@ -26,6 +27,7 @@ import resources
 import standin
 import warned
 from plumb_worker import Limit, Result, trace
+from plumb_worker.loop import last_lines
 
 LEAST_DEVICES = 16
 MOST_DEVICES = 2048  # XLA's limit for one CPU process
@@ -63,6 +65,8 @@ class Backend:
             jax.config.update("jax_use_shardy_partitioner", self.options["partitioner"] == "shardy")
         elif self.options["partitioner"] == "gspmd":
             sys.exit(f"te: jax {jax.__version__} has no switch to the GSPMD partitioner")
+        if self.options["partitioner"] == "gspmd":
+            standin.on_raised[:] = [last_words]
         layout.start(max(math.prod(size for _, size in mesh["axes"]), LEAST_DEVICES), "cpu")
         return {
             "name": f"te@{standin.release()}", "versions": versions(self.via),
@@ -136,6 +140,15 @@ class Backend:
 
 def results_of(case):
     return case.chain if case.op == "quantize" else case.chain[-1:]
+
+
+def last_words(error):
+    """With GSPMD an exception in a rule ends the process, under a trace of XLA's own that says nothing of it: what is
+    said last is the exception."""
+    sys.stderr.write("\n".join(["in the rule, and GSPMD ends the process:", last_lines(error)[0]]) + "\n")
+    sys.stderr.flush()
+    silence = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(silence, sys.stderr.fileno())
 
 
 class RuleRaised(RuntimeError):

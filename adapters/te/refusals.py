@@ -70,6 +70,8 @@ def rows(backend):
     if dense:
         found.append(Row("no dense product", "dense multiplies x[.., k] and w[k, ..], or is one of its gradients",
                          lambda c: c.op == "einsum" and programs.form(c) is None, ALL, OURS))
+    found.append(Row("dp and fsdp", "this release takes data parallelism or FSDP, not both", lambda c: dp_and_fsdp(backend, c), ALL,
+                     "cannot be enabled at the same time", DP_AND_FSDP))
     found.append(Row("uneven argument", "uneven split of an argument", lambda c: uneven(c, c.operands), ALL,
                      OURS if plan else r"evenly divi|be divisible", product("f32[5@x,4]", "f32[4,4]", "f32[5,4]")))
     found.append(Row("uneven result", "uneven split of a result", lambda c: uneven(c, c.chain[-1:]), ALL,
@@ -122,6 +124,15 @@ def of_quantizing(backend):
         Row("blocks by our kernel", "the quantizing kernel here makes one scale", lambda c: kernels and in_blocks(c), ALL, OURS),
         Row("a shorter block", "quantizers take whole blocks of 32", in_tails, ALL, OURS),
     ]
+
+
+DP_AND_FSDP = {**product("f32[4@dp,4]", "f32[4,4@fsdp]", "f32[4,4]"), "mesh": {"axes": [["dp", 2], ["fsdp", 2]]}}
+
+
+def dp_and_fsdp(backend, case):
+    """Whether both are given an axis of more than one device; by name, where the option gives none."""
+    given = backend.resources or {name: (name,) for name in ("dp", "fsdp")}
+    return all(case.ways([a for a in given.get(name, ()) if a in case.axes]) > 1 for name in ("dp", "fsdp"))
 
 
 def has_tail(case):

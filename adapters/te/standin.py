@@ -4,6 +4,7 @@ What stands in: the package's own __init__ (which looks for the core), the exten
 (enumerations, versions, a device of compute capability 90, no kernels), and two names of flax where flax is not installed. Nothing of what decides layouts is replaced; kernels.py gives the inner primitives a CPU lowering.
 """
 
+import functools
 import importlib
 import importlib.metadata
 import importlib.util
@@ -102,19 +103,37 @@ def has_gspmd_rules():
     return getattr(sys.modules["transformer_engine.jax.cpp_extensions.base"], "_JAX_GSPMD_SUPPORTED", True)
 
 
-def accept_dropped_keywords():
-    """Releases of the 2.14 era and before pass infer_sharding_from_operands, which newer JAX no longer takes."""
+def take_over_rules():
+    """Rules are given to JAX through custom_partitioning.def_partition. Releases of the 2.14 era and before pass
+    infer_sharding_from_operands, which newer JAX no longer takes. And an exception in a rule is told to `on_raised`."""
     from jax.experimental.custom_partitioning import custom_partitioning
 
-    if "infer_sharding_from_operands" in inspect.signature(custom_partitioning.def_partition).parameters:
-        return
     plain = custom_partitioning.def_partition
+    taken = inspect.signature(plain).parameters
 
     def def_partition(self, *positional, **keywords):
-        keywords.pop("infer_sharding_from_operands", None)
-        return plain(self, *positional, **keywords)
+        if "infer_sharding_from_operands" not in taken:
+            keywords.pop("infer_sharding_from_operands", None)
+        rules = {name: told(rule) if callable(rule) else rule for name, rule in keywords.items()}
+        return plain(self, *positional, **rules)
 
     custom_partitioning.def_partition = def_partition
+
+
+on_raised = []  # functions of an exception
+
+
+def told(rule):
+    @functools.wraps(rule)
+    def asked(*positional, **keywords):
+        try:
+            return rule(*positional, **keywords)
+        except Exception as e:
+            for function in on_raised:
+                function(e)
+            raise
+
+    return asked
 
 
 def load():
@@ -131,7 +150,7 @@ def load():
     common = importlib.import_module("transformer_engine.common")
     common.load_framework_extension = lambda *_, **__: None
     stand_in_for_flax()
-    accept_dropped_keywords()
+    take_over_rules()
     bare("transformer_engine.jax", os.path.join(folder, "jax"))
     names = ("cpp_extensions", "dense", "sharding", "quantize")
     return tuple(importlib.import_module("transformer_engine.jax." + name) for name in names)

@@ -44,13 +44,13 @@ def quantize(scheme, operand, codes, scales, mesh=(("fsdp", 2), ("expert", 2))):
             "chain": [codes, scales]}
 
 
-def worker(package=None, **options):
+def worker(package=None, stderr=subprocess.DEVNULL, **options):
     """The worker; from another copy of the package where one is given."""
     command = [sys.executable, "-I", "-B", WORKER]
     if package:
         start = f"import runpy, sys; sys.path.insert(0, {package!r}); runpy.run_path({WORKER!r}, run_name='__main__')"
         command = [sys.executable, "-I", "-B", "-c", start]
-    return drive.Driver(command, stderr=subprocess.DEVNULL, PLUMB_OPTIONS=json.dumps(options))
+    return drive.Driver(command, stderr=stderr, PLUMB_OPTIONS=json.dumps(options))
 
 
 @functools.lru_cache(maxsize=None)
@@ -200,14 +200,18 @@ class Gspmd(unittest.TestCase):
     def test_a_rule_that_raises_ends_the_process(self):
         plain = einsum("mk,kn->mn", "f32[8@x,8]", "f32[8,8]", "f32[8@x,8]", (("x", 2),))
         raises = einsum("mk,kn->mn", "f32[8@dp.tp,8]", "f32[8,8@dp]", "f32[8@dp.tp,8]", (("dp", 2), ("tp", 2)))
-        driver = worker(partitioner="gspmd")
-        with contextlib.closing(driver):
-            driver.hello(plain["mesh"])
-            first, second = driver.run(plain), driver.run(raises)
+        with tempfile.TemporaryFile("w+") as said:
+            driver = worker(stderr=said, partitioner="gspmd")
+            with contextlib.closing(driver):
+                driver.hello(plain["mesh"])
+                first, second = driver.run(plain), driver.run(raises)
+            said.seek(0)
+            words = said.read().strip().splitlines()
         if tuple(map(int, importlib.metadata.version("jax").split("."))) > (0, 9, 1) and not OLD:
             self.assertEqual(first["reason"], "this release has no rules for GSPMD on a JAX after 0.9.1")
         else:
             self.assertEqual((first["type"], second), ("result", {"type": "died", "code": -6}))
+            self.assertRegex(words[-1], "^DuplicateSpecError: ")
 
 
 class Fp8(unittest.TestCase):

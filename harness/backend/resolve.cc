@@ -77,6 +77,21 @@ const BackendOption& option_named(const BackendRow& row, const Part& name, std::
                   name.at);
 }
 
+// fsdp:data.expert/tp:model: names, each with axes; the backend knows which names there are.
+void check_map(const BackendOption& o, const Part& value, std::string_view text) {
+  for (std::size_t at = 0; at <= value.text.size();) {
+    const std::size_t end = std::min(value.text.find('/', at), value.text.size());
+    const std::string_view piece = value.text.substr(at, end - at);
+    const std::size_t colon = piece.find(':');
+    const std::string axes = colon == piece.npos ? "." : fmt::format(".{}.", piece.substr(colon + 1));
+    if (colon == 0 || axes.find("..") != axes.npos || axes == "." || axes.find(':') != axes.npos)
+      throw bad_input(
+          fmt::format("{}: expected NAME:AXIS or NAME:AXIS.AXIS, as in fsdp:data.expert/tp:model", o.name),
+          text, value.at + at);
+    at = end + 1;
+  }
+}
+
 // Sets the options and appends them to the name.
 void add_options(Command& command, const BackendRow& row, const Parts& parts, std::string_view text) {
   std::map<std::string, std::string> given;
@@ -85,6 +100,7 @@ void add_options(Command& command, const BackendRow& row, const Parts& parts, st
     if (!o.values.empty() && std::find(o.values.begin(), o.values.end(), value.text) == o.values.end())
       throw bad_input(fmt::format("no {} '{}'{}", o.name, value.text, hint(value.text, o.values)), text,
                       value.at);
+    if (o.map) check_map(o, value, text);
     if (!given.emplace(o.name, value.text).second)
       throw bad_input(fmt::format("{} stands twice", o.name), text, name.at);
   }

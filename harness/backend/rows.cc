@@ -24,7 +24,7 @@ const std::vector<BackendRow>& backend_rows() {
        "", "adapters/te/worker.py", {"2.20.2", "2.13.0"},
        {{"hlo", {}, "", false},
         {"partitioner", {"shardy", "gspmd"}, "shardy"},
-        {"resources", {}, ""},
+        {"resources", {}, "", true, false, true},
         {"style", {"live", "plan"}, "live"},
         {"via", {"gemm", "dense", "shard_map"}, "gemm"}}},
       {"torch", "released torch: DTensor over real or simulated ranks",

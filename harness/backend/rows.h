@@ -12,6 +12,7 @@ struct BackendOption {
   std::string standard;             // the value that is meant where none is given; "" if none is
   bool names = true;                // part of the name: it may change what is judged
   bool needed = false;              // there is no backend without it
+  bool map = false;                 // NAME:AXIS.AXIS/NAME:AXIS
 };
 
 struct BackendRow {

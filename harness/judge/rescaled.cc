@@ -124,10 +124,8 @@ std::string said(const Case& c, const std::vector<Scaling>& scalings) {
     if (scalings[i].axes.empty()) continue;
     std::string names;
     for (AxisId axis : scalings[i].axes) names += (names.empty() ? "" : ".") + c.mesh.axes[axis].name;
-    text += fmt::format(
-        "{}the {} operand is scaled by the largest magnitude of each part over {}{}",
-        text.empty() ? "" : "; ", side[i], names,
-        scalings[i].mixed ? ", and each device takes the scale of its own part for all parts" : "");
+    text += fmt::format("{}the {} operand has a scale for each part over {}{}", text.empty() ? "" : ", ",
+                        side[i], names, scalings[i].mixed ? ", and a device takes its own for all" : "");
   }
   return text;
 }

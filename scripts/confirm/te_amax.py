@@ -45,29 +45,39 @@ CASES = [
 ]
 
 
-PRODUCTS = [
-    ("the weight whole", {"fsdp": 2, "expert": 2}, P(None, None)),
-    ("a weight over fsdp", {"fsdp": 4, "expert": 1}, P(None, "fsdp")),
-    ("a weight over (fsdp, expert)", {"fsdp": 2, "expert": 2}, P(None, ("fsdp", "expert"))),
+ROWS, FSDP = P(("fsdp", "expert"), None), {"fsdp_resource": "fsdp"}
+TPSP = {"tpsp_resource": "tpsp", "cp_resource": "cp"}
+PRODUCTS = [  # what is split, the mesh, the resources, the activations' layout, the weight's
+    ("the weight whole", {"fsdp": 2, "expert": 2}, FSDP, ROWS, P(None, None)),
+    ("a weight over fsdp", {"fsdp": 4, "expert": 1}, FSDP, ROWS, P(None, "fsdp")),
+    ("a weight over (fsdp, expert)", {"fsdp": 2, "expert": 2}, FSDP, ROWS, P(None, ("fsdp", "expert"))),
+    ("a sequence over tpsp, and the weight", {"tpsp": 4, "cp": 1}, TPSP, P(None, "tpsp", None), P(None, "tpsp")),
+    ("a sequence over (tpsp, cp), and the weight", {"tpsp": 2, "cp": 2}, TPSP, P(None, ("tpsp", "cp"), None),
+     P(None, ("tpsp", "cp"))),
 ]
 # E4M3 rounds by at most a part in 16 of each factor, and of numbers below 2^-6 by 2^-10 of one scale's 448.
 FORMAT = (1 + 1 / 16 + 2**-10) ** 2 - 1
 
 
-def product_error(axes, spec):
+def product_error(axes, resource, left, right):
     """The greatest error of a product of positive numbers, in parts of the result's greatest value."""
     quantize = sys.modules["transformer_engine.jax.quantize"]
     scaling = quantize.QuantizerFactory.create_set(
         scaling_mode=quantize.ScalingMode.CURRENT_TENSOR_SCALING, fwd_dtype=jnp.float8_e4m3fn,
         bwd_dtype=jnp.float8_e5m2, is_2x2x=True)
     random = np.random.default_rng(0)
-    x, w = random.integers(1, 9, (16, 32)).astype(np.float32), random.integers(1, 9, (32, 32)).astype(np.float32)
+    shape = (16, 32) if len(left) == 2 else (1, 16, 32)
+    x, w = random.integers(1, 9, shape).astype(np.float32), random.integers(1, 9, (32, 32)).astype(np.float32)
     w *= np.repeat([1, 2, 4, 8], 8)  # every device's columns have another greatest value
+    if len(left) == 3:
+        x *= np.repeat([1, 2, 4, 8], 4)[:, None]  # and its rows
+    dims = (len(shape) - 1,), (0,)
     mesh = Mesh(np.array(jax.devices()[:4]).reshape(tuple(axes.values())), tuple(axes))
     te_rules.current.append(mesh)
-    where = [NamedSharding(mesh, s) for s in (P(("fsdp", "expert"), None), spec)]
-    with mesh, te_rules.sharding.global_shard_guard(te_rules.sharding.MeshResource(fsdp_resource="fsdp")):
-        program = jax.jit(lambda x, w: te_rules.dense.dense(x, w, quantizer_set=scaling), in_shardings=where)
+    where = [NamedSharding(mesh, s) for s in (left, right)]
+    with mesh, te_rules.sharding.global_shard_guard(te_rules.sharding.MeshResource(**resource)):
+        layer = lambda x, w: te_rules.dense.dense(x, w, contracting_dims=dims, quantizer_set=scaling)
+        program = jax.jit(layer, in_shardings=where)
         got = program(jax.device_put(x, where[0]), jax.device_put(w, where[1]))
     want = x @ w
     return max(np.abs(np.asarray(s.data) - want[s.index]).max() for s in got.addressable_shards) / want.max()
@@ -83,8 +93,8 @@ def main():
         one = len(set(held)) == 1
         astray += not one
         print(f"{name}, AmaxScope.{scope}: the devices hold {held}, " + ("one scale" if one else "different scales"))
-    for name, axes, spec in PRODUCTS:
-        error = product_error(axes, spec)
+    for name, *how in PRODUCTS:
+        error = product_error(*how)
         astray += error > FORMAT
         print(f"dense in FP8, {name}: off by {error:.3f} of the greatest value; one scale allows {FORMAT:.3f}")
     print(f"transformer-engine {importlib.metadata.version('transformer-engine')}, jax {jax.__version__}")
