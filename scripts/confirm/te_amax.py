@@ -69,8 +69,7 @@ def product_error(axes, resource, left, right):
     shape = (16, 32) if len(left) == 2 else (1, 16, 32)
     x, w = random.integers(1, 9, shape).astype(np.float32), random.integers(1, 9, (32, 32)).astype(np.float32)
     w *= np.repeat([1, 2, 4, 8], 8)  # every device's columns have another greatest value
-    if len(left) == 3:
-        x *= np.repeat([1, 2, 4, 8], 4)[:, None]  # and its rows
+    x *= np.repeat([1, 2, 4, 8], 4)[:, None]  # and its rows
     dims = (len(shape) - 1,), (0,)
     mesh = Mesh(np.array(jax.devices()[:4]).reshape(tuple(axes.values())), tuple(axes))
     te_rules.current.append(mesh)
