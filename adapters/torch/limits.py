@@ -157,7 +157,7 @@ def _product(left, right, *chain):
 
 ROWS = [
     Row("flatten names another axis", "a flattened submesh of axes that the mesh lacks",
-        lambda c, o: any(a not in layout.names(c) for s in layout.flattened_sets(layout.names(c), o["flatten"]) for a in s)),
+        lambda c, o: {a for s in layout.flattened_sets(layout.names(c), o["flatten"]) for a in s} - {*layout.names(c)}),
     Row("turned slice", "a slice of the mesh with its axes in another order", lambda c, o: turned(c), "ascending order",
         _reshard("f32[4@x]", "f32[4]", mesh={"axes": XY["axes"][::-1]}, parent=XY)),
     Row("uneven in another order", "an uneven dimension in an order of axes that split factors do not give",

@@ -2,10 +2,11 @@
 
     ~/.cache/plumbline/env/torch@2.15.0/bin/python scripts/confirm/dtensor.py
 
-Each check says on how many ranks the local tensor differs from the piece of the numpy array that it is. Exit code 1
-where any does.
+Each check says on how many ranks the answer, mostly a local tensor, differs from what numpy says; names of checks after
+the script are those to run. Exit code 1 where any does.
 """
 
+import logging
 import os
 import sys
 import tempfile
@@ -15,6 +16,7 @@ import torch
 import torch.distributed as dist
 import torch.multiprocessing
 from torch.distributed.tensor import DeviceMesh, DTensor, Partial, Replicate, Shard, distribute_tensor, init_device_mesh
+from torch.distributed.tensor.debug import CommDebugMode
 from torch.distributed.tensor.placement_types import _StridedShard
 
 
@@ -64,11 +66,54 @@ def strided_shards(rank):
     return moved.to_local().numpy(), made.to_local().numpy()
 
 
-CHECKS = [(flattened_gather, 4), (plain_gather, 4), (permuted_mesh, 4), (permuted_scatter, 4), (strided_shards, 8)]
+def flattened_sum(rank):
+    """pytorch/pytorch#171913: parts over three mesh dimensions that are flattened: how many collectives add them up."""
+    mesh = init_device_mesh("cpu", (2, 2, 2), mesh_dim_names=("a", "b", "c"))
+    for dims in ("a", "b"), ("b", "c"), ("a", "b", "c"):
+        mesh[dims]._flatten()
+    x = DTensor.from_local(torch.ones(4), mesh, [Partial()] * 3)
+    with CommDebugMode() as seen:
+        x.redistribute(placements=[Replicate()] * 3)
+    return np.array(seen.get_total_counts()), np.array(1)
+
+
+def turned_slice(rank):
+    """A slice of a mesh with its dimensions in another order, as the documentation of DeviceMesh has it."""
+    mesh = init_device_mesh("cpu", (2, 2, 2), mesh_dim_names=("pp", "dp", "cp"))
+    try:
+        return np.array(mesh["cp", "dp"].mesh.shape), np.array([2, 2])
+    except KeyError as e:
+        return np.array(str(e)), np.array("a mesh")
+
+
+def strided(whole, dim):
+    """An array split by three mesh dimensions of which the first cuts last: three axes in the order 1, 2, 0."""
+    mesh = init_device_mesh("cpu", (2, 2, 2), mesh_dim_names=("a", "b", "c"))
+    placed = [_StridedShard(dim, split_factor=4), Shard(dim), Shard(dim)]
+    return distribute_tensor(torch.from_numpy(whole), mesh, placed, src_data_rank=None)
+
+
+def strided_columns(rank):
+    """Five columns, split so and gathered again: one is lost. pytorch/pytorch#170914 is of two axes, and mended."""
+    whole = np.arange(45, dtype=np.float32).reshape(9, 5)
+    return strided(whole, 1).full_tensor().numpy(), whole
+
+
+def strided_rows(rank):
+    """Nine rows, split so, moved to plain shards: the ranks disagree on sizes, and gloo ends a process."""
+    whole = np.arange(45, dtype=np.float32).reshape(9, 5)
+    x = strided(whole, 0).redistribute(placements=[Shard(0)] * 3)
+    want = distribute_tensor(torch.from_numpy(whole), x.device_mesh, x.placements, src_data_rank=None)
+    return x.to_local().numpy(), want.to_local().numpy()
+
+
+CHECKS = [(flattened_gather, 4), (plain_gather, 4), (permuted_mesh, 4), (permuted_scatter, 4), (strided_shards, 8),
+          (flattened_sum, 8), (turned_slice, 8), (strided_columns, 8), (strided_rows, 8)]
 
 
 def main(rank, check, ranks, store, answers):
     torch.set_num_threads(1)
+    logging.getLogger("torch").setLevel(logging.ERROR)
     dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=ranks)
     got, want = CHECKS[check][0](rank)
     answers[rank] = "right" if np.array_equal(got, want) else f"wrong: {got.tolist()}"
@@ -81,10 +126,17 @@ if __name__ == "__main__":
     print(f"torch {torch.__version__}, numpy {np.__version__}")
     failed = False
     for i, (check, ranks) in enumerate(CHECKS):
+        if sys.argv[1:] and check.__name__ not in sys.argv[1:]:
+            continue
         with tempfile.TemporaryDirectory() as folder, torch.multiprocessing.Manager() as manager:
-            answers = manager.dict()
-            torch.multiprocessing.spawn(main, (i, ranks, os.path.join(folder, "store"), answers), ranks)
+            answers, died = manager.dict(), ""
+            try:
+                given = i, ranks, os.path.join(folder, "store"), answers
+                torch.multiprocessing.start_processes(main, given, ranks, start_method="fork")
+            except torch.multiprocessing.ProcessExitedException as e:
+                died = str(e)
             wrong = [a for _, a in sorted(answers.items()) if a != "right"]
-        failed |= bool(wrong)
-        print(f"{check.__name__}: {len(wrong)} of {ranks} ranks {'wrong, the first ' + wrong[0] if wrong else 'wrong'}")
+        failed |= bool(wrong or died)
+        said = died or f"{len(wrong)} of {ranks} ranks wrong{', the first ' + wrong[0] if wrong else ''}"
+        print(f"{check.__name__}: {said}", flush=True)
     sys.exit(failed)
