@@ -94,7 +94,7 @@ nlohmann::json Local::hello(const Mesh&) {
   }
   return {
       {"name",         "local"                                       },
-      {"versions",     {{"plumbline", "0.1.0"}}                      },
+      {"versions",     {{"plumbline", PLUMB_VERSION}}                      },
       {"devices",      {{"count", kMostDevices}, {"kind", "virtual"}}},
       {"capabilities",
        {{"ops", {"reshard", "einsum", "grouped", "quantize"}},

@@ -13,9 +13,9 @@ struct Differences {
   std::vector<std::int64_t> devices;
 };
 
-// Compares a dense block with its slice of the wanted whole. Zeros are compared by value but for
-// the results of quantize, everything else by bits, or, where there is a bound, by it. Returns whether all bits, zeros included, are the
-// wanted ones.
+// Compares a dense block with its slice of the wanted whole. Zeros are compared by value but for the results of
+// quantize, everything else by bits, or, where there is a bound, by it. Returns whether all bits, zeros included, are
+// the wanted ones.
 bool compare(const Wanted&, const Held&, const Bound*, Differences&);
 
 // The finished block of a fibre of an unfinished result: what its parts make, rounded once.

@@ -177,6 +177,80 @@ auto whole(std::string_view text, Take&& take) {
   return value;
 }
 
+// How many specs stand before the arrow and after it.
+struct Arity {
+  std::size_t operands = 2, results = 1;
+};
+
+// The op's name and what follows it before the specs; all of a resolve.
+Arity scan_op(Scan& scan, Op& op) {
+  const std::size_t at = scan.at;
+  const std::string_view name = scan.name("reshard, einsum, grouped, quantize or resolve");
+  scan.gap();
+  if (name == "reshard") {
+    op.kind = Reshard{};
+    return {1, 1};
+  }
+  if (name == "resolve") {
+    op = scan_resolve(scan);
+    return {0, 0};
+  }
+  if (name == "einsum")
+    op.kind = scan_einsum(scan);
+  else if (name == "grouped")
+    op.kind = Grouped{scan_form(scan), {}};
+  else if (name == "quantize")
+    op.kind = Quantize{scan_scheme(scan), {}};
+  else
+    scan.fail("expected reshard, einsum, grouped, quantize or resolve", at);
+  scan.gap();
+  return name == "quantize" ? Arity{1, 2} : Arity{};
+}
+
+void scan_operands(Scan& scan, const Mesh& named, Arity& arity, std::vector<Placed>& specs) {
+  for (std::size_t i = 0; i < arity.operands; ++i) {
+    specs.push_back(scan_spec(scan, named));
+    scan.gap();
+    // Delayed scaling takes the history and the scale.
+    if (arity.results == 2 && !scan.next_is("sizes=") && !scan.next_is("->")) arity = {3, 4};
+  }
+}
+
+void scan_groups(Scan& scan, Op& op) {
+  if (auto* grouped = std::get_if<Grouped>(&op.kind)) {
+    scan.expect("sizes=");
+    const std::size_t at = scan.at;
+    grouped->sizes = scan_sizes(scan);
+    check_sizes(op, scan, at);
+    scan.gap();
+  }
+  auto* quantize = std::get_if<Quantize>(&op.kind);
+  if (quantize && scan.take("sizes=")) {
+    const std::size_t at = scan.at;
+    quantize->sizes = scan_sizes(scan);
+    check_rows(op, quantize->sizes, scan, at);
+    scan.gap();
+  }
+}
+
+void scan_chain(Scan& scan, const Mesh& named, const Arity& arity, std::vector<Placed>& specs) {
+  if (!scan.next_is("->")) scan.fail("expected '->' and the result");
+  while (scan.take("->")) {
+    scan.gap();
+    for (std::size_t i = 0; i < arity.results; ++i) {
+      specs.push_back(scan_spec(scan, named));
+      scan.gap();
+    }
+    if (arity.results > 1) break;
+  }
+}
+
+void put_defaults(Case& c) {
+  c.acc = default_acc(c.op);
+  c.wire = default_wire(c.op);
+  c.fill = default_fill(c.op);
+}
+
 }  // namespace
 
 Case parse_case(std::string_view line) {
@@ -189,68 +263,20 @@ Case parse_case(std::string_view line) {
   scan.spaces();
   const Mesh named = program_mesh(c);
   const std::size_t op_at = scan.at;
-  const std::string_view op = scan.name("reshard, einsum, grouped, quantize or resolve");
-  scan.gap();
-  std::size_t operands = 2, results = 1;
-  if (op == "reshard") {
-    c.op.kind = Reshard{};
-    operands = 1;
-  } else if (op == "einsum") {
-    c.op.kind = scan_einsum(scan);
-    scan.gap();
-  } else if (op == "grouped") {
-    c.op.kind = Grouped{scan_form(scan), {}};
-    scan.gap();
-  } else if (op == "resolve") {
+  Arity arity = scan_op(scan, c.op);
+  if (is_resolve(c)) {
     if (!c.sub.empty()) scan.fail("rules are resolved on a mesh, not on part of one", op_at);
-    c.op = scan_resolve(scan);
-    c.acc = default_acc(c.op);
-    c.wire = default_wire(c.op);
-    c.fill = default_fill(c.op);
+    put_defaults(c);
     return c;
-  } else if (op == "quantize") {
-    c.op.kind = Quantize{scan_scheme(scan), {}};
-    scan.gap();
-    operands = 1, results = 2;
-  } else {
-    scan.fail("expected reshard, einsum, grouped, quantize or resolve", op_at);
   }
   std::vector<Placed> specs;
-  for (std::size_t i = 0; i < operands; ++i) {
-    specs.push_back(scan_spec(scan, named));
-    c.op.operands.push_back(specs.back().spec);
-    scan.gap();
-    // Delayed scaling takes the history and the scale.
-    if (results == 2 && !scan.next_is("sizes=") && !scan.next_is("->")) operands = 3, results = 4;
-  }
-  if (auto* grouped = std::get_if<Grouped>(&c.op.kind)) {
-    scan.expect("sizes=");
-    const std::size_t at = scan.at;
-    grouped->sizes = scan_sizes(scan);
-    check_sizes(c.op, scan, at);
-    scan.gap();
-  }
-  auto* quantize = std::get_if<Quantize>(&c.op.kind);
-  if (quantize && scan.take("sizes=")) {
-    const std::size_t at = scan.at;
-    quantize->sizes = scan_sizes(scan);
-    check_rows(c.op, quantize->sizes, scan, at);
-    scan.gap();
-  }
-  if (!scan.next_is("->")) scan.fail("expected '->' and the result");
-  while (scan.take("->")) {
-    scan.gap();
-    for (std::size_t i = 0; i < results; ++i) {
-      specs.push_back(scan_spec(scan, named));
-      c.op.chain.push_back(specs.back().spec);
-      scan.gap();
-    }
-    if (quantize) break;
-  }
+  scan_operands(scan, named, arity, specs);
+  for (const Placed& placed : specs) c.op.operands.push_back(placed.spec);
+  scan_groups(scan, c.op);
+  scan_chain(scan, named, arity, specs);
+  for (std::size_t i = arity.operands; i < specs.size(); ++i) c.op.chain.push_back(specs[i].spec);
   check_shapes(c.op, specs, scan);
-  c.acc = default_acc(c.op);
-  c.wire = default_wire(c.op);
-  c.fill = default_fill(c.op);
+  put_defaults(c);
   scan_words(scan, c);
   for (std::vector<Spec>* all : {&c.op.operands, &c.op.chain})
     for (Spec& spec : *all)
