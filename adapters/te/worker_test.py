@@ -168,6 +168,8 @@ class Edited(unittest.TestCase):
         case = einsum("mk,kn->mn", "f32[4,8@x]", "f32[8@x,4]", "f32[4,4]", (("x", 2),))
         hello, (whole,) = ask([case])
         self.edit("jax.lax.psum(", "(lambda x, _: x)(")
+        rule = "        gsr = global_mesh_resource()\n"
+        self.edit(rule, rule + "        print('{\"type\": \"noise\"}', flush=True)\n")  # standard output is not the channel
         edited, (broken,) = ask([case], self.package)
         self.assertNotEqual(hello["versions"]["rule source"], edited["versions"]["rule source"])
         self.assertEqual(broken["trace"], [])
