@@ -107,7 +107,10 @@ def placements(mesh, spec):
 
 def finished(mesh, spec):
     """The placements of a spec's blocks, their sums finished."""
-    placed = (Replicate(),) * mesh.ndim if spec.free else placements(mesh, spec)
+    return without_sums((Replicate(),) * mesh.ndim if spec.free else placements(mesh, spec))
+
+
+def without_sums(placed):
     return tuple(Replicate() if p.is_partial() else p for p in placed)
 
 
