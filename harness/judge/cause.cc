@@ -21,10 +21,6 @@ bool explains(const Wanted& wanted, const std::vector<AxisId>& chosen, const std
   return true;
 }
 
-}  // namespace
-
-namespace {
-
 // The case with its operand's parts reduced in another way, and how to say it.
 struct Other {
   std::string text;
@@ -60,12 +56,12 @@ bool reduced_so(const Wanted& wanted, const Other& other, const std::vector<Held
 
 std::string cause(const Wanted& wanted, const std::vector<Held>& held) {
   // Beyond these sizes an explanation would cost more than the verdict.
-  constexpr std::size_t most_axes = 6;
+  constexpr std::size_t most_tried = 6;
   constexpr std::size_t most_work = std::size_t{1} << 30;
   for (const Other& other : other_reductions(wanted.c))
     if (reduced_so(wanted, other, held)) return other.text;
   const std::vector<AxisId> axes = summed_axes(wanted.c.op);
-  if (axes.size() > most_axes) return "";
+  if (axes.size() > most_tried) return "";
   for (std::size_t set = 1; set < std::size_t{1} << axes.size(); ++set) {
     std::vector<AxisId> chosen;
     std::string names;
