@@ -14,6 +14,8 @@ import sys
 import tempfile
 import unittest
 
+import numpy
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, os.pardir, "python")]
 
