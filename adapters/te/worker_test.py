@@ -13,7 +13,6 @@ import subprocess
 import sys
 import tempfile
 import unittest
-
 import numpy
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -235,7 +234,6 @@ class Fp8(unittest.TestCase):
             driver, hello = installed(tuple(options.items()))
             reply = driver.run(case, same)
             want = [sum(same[0][32 * m + k] * same[1][4 * k + n] for k in range(32)) for m in range(4) for n in range(4)]
-            self.assertEqual(reply["type"], "result", reply)
             for got, wanted in zip(reply["blocks"][0]["data"], want):
                 self.assertLess(abs(got - wanted), wanted / 7, "codes have three bits of fraction")
             self.assertIn("jnp" if not options else "ours", hello["versions"]["codes"])
