@@ -115,6 +115,8 @@ const std::vector<Fault>& table() {
     {"changes-replica", "one replica's sum ends in another bit, within every bound", "diverged", "", {"on x=2: einsum mk,kn->mn f32[4,256@x] f32[256@x,4] -> f32[4,4] fill=normal"}, block(change_replica)},
     {"changes-reruns", "every second run of a case ends in another bit", "unstable", "--reruns 1", {gather}, reply(change_reruns())},
 
+    {"hides-a-collective", "leaves the collective that moved the bytes out of its trace", "mistrusted", "", {gather}, reply(hide_collective)},
+
     {"gathers-everything", "moves by way of the whole array on every device", "wasteful", "--max-waste 1", {swap}, plan(gather_everything)},
     {"gathers-what-is-free", "gathers the result that was left to it, and cuts it again", "wasteful", "--max-waste 1", {left}, plan(gather_everything)},
     {"gathers-operands", "multiplies whole operands on every device", "wasteful", "--max-waste 1", {matmul}, plan(gather_operands)},

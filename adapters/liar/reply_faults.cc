@@ -99,6 +99,12 @@ void undercount(Outcome& o) {
   if (!o.trace.empty() && o.trace[0].moved) *o.trace[0].moved /= 2;
 }
 
+void hide_collective(Outcome& o) {
+  if (o.trace.empty()) return;
+  if (o.received) *o.received -= o.trace.back().moved.value_or(0);
+  o.trace.pop_back();
+}
+
 void invent_axis(Outcome& o) {
   for (Collective& c : o.trace)
     if (!c.axes.empty()) c.axes[0] += "_too";

@@ -28,6 +28,7 @@ void point_at_operands(Outcome&);                   // a block among the operand
 void lengthen_block(Outcome&);                      // a block larger than the slice that it claims
 void undercount(Outcome&);                          // the trace moves less than was received
 Reply reduce_apart(Reply, const Request&, Arena&);  // a scatter for each axis, and a group of all
+void hide_collective(Outcome&);                     // the last one is not in the trace
 void invent_axis(Outcome&);                         // a collective along an axis that the mesh lacks
 void claim_otherwise(Outcome&);                     // claims to hold nothing of any axis
 void say_nothing(Outcome&);                         // neither layout nor slices

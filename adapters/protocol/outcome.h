@@ -21,6 +21,8 @@ struct Block {
   std::optional<std::vector<std::vector<Range>>> claim;
 };
 
+inline constexpr std::int64_t most_times = std::int64_t{1} << 32;  // that one collective ran
+
 // A collective that the backend issued. Bytes are per device, but for `moved`: received from others,
 // summed over devices, where the backend counted; -1 where nobody knows.
 struct Collective {

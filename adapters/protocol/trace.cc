@@ -17,6 +17,13 @@ namespace {
 constexpr std::array kinds = {"all-reduce", "reduce-scatter",     "all-gather",          "all-to-all",
                               "send",       "collective-permute", "collective-broadcast"};
 
+std::int64_t times_from(const json& j) {
+  const std::int64_t times = integer(j, "times");
+  if (times < 1 || times > most_times)
+    throw Malformed(fmt::format("times is not from 1 to {}: {}", most_times, times));
+  return times;
+}
+
 }  // namespace
 
 json to_json(const Collective& c) {
@@ -54,7 +61,7 @@ Collective collective_from_json(const json& j) {
     }
   if (const json* moved = optional_field(j, "moved"))
     c.moved = *moved == -1 ? -1 : count(*moved, "moved");  // -1: nobody knows
-  if (const json* times = optional_field(j, "times")) c.times = count(*times, "times");
+  if (const json* times = optional_field(j, "times")) c.times = times_from(*times);
   if (const json* op = optional_field(j, "op")) c.op = text(*op, "op");
   if (const json* dtype = optional_field(j, "dtype")) c.dtype = text(*dtype, "dtype");
   if (const json* note = optional_field(j, "note")) c.note = text(*note, "note");

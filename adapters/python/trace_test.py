@@ -122,6 +122,7 @@ class Control(unittest.TestCase):
     def test_a_loop_multiplies(self):
         e, = self.loop(', backend_config={"known_trip_count":{"n":"5"}}')
         self.assertEqual(e["times"], 5)
+        self.assertEqual(self.loop(', backend_config={"known_trip_count":{"n":"0"}}'), [])
 
     def test_a_loop_of_unknown_length_says_so(self):
         e, = self.loop("")

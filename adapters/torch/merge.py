@@ -7,7 +7,11 @@ def same(event):
 
 
 def merged(events):
-    """events[rank] in order -> the trace. An event that some member of its group never comes to is kept, noted."""
+    """events[rank] in order -> the trace. An event that some member of its group never comes to is kept, noted; one
+    whose group was not found is an error: nobody knows what it moved."""
+    for event in (e for own in events for e in own):
+        if not event["group"]:
+            raise ValueError(f"a collective without a group: {event.get('note') or event['kind']}")
     at, trace = [0] * len(events), []
     next_of = lambda r: events[r][at[r]] if at[r] < len(events[r]) else None
     while any(next_of(r) for r in range(len(events))):

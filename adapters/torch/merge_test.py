@@ -32,6 +32,10 @@ class Merge(unittest.TestCase):
         trace = merge.merged([[event("all-reduce", [0, 1])], []])
         self.assertEqual(short(trace), [("all-reduce", [[0, 1]], 8, "not of all its members")])
 
+    def test_an_event_without_a_group_is_an_error(self):
+        with self.assertRaisesRegex(ValueError, "without a group: mystery"):
+            merge.merged([[event("send", [], note="mystery")], []])
+
     def test_nothing(self):
         self.assertEqual(merge.merged([[], []]), [])
 

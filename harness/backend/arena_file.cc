@@ -21,7 +21,8 @@ namespace {
 }
 
 constexpr std::uint64_t smallest = 1 << 20;
-constexpr std::uint64_t give_back = 64 << 20;
+constexpr std::uint64_t page = 4096;
+constexpr std::uint64_t most_ones = 64 << 20;
 
 }  // namespace
 
@@ -56,29 +57,45 @@ void ArenaFile::write(std::uint64_t offset, std::span<const std::byte> from) {
 
 void ArenaFile::read(std::uint64_t offset, std::span<std::byte> into) const {
   assert(offset <= size_ && into.size() <= size_ - offset);
-  while (!into.empty()) {
-    const ssize_t n = ::pread(file_, into.data(), into.size(), static_cast<off_t>(offset));
+  for (std::span<std::byte> left = into; !left.empty();) {
+    const ssize_t n =
+        ::pread(file_, left.data(), left.size(), static_cast<off_t>(offset + into.size() - left.size()));
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) fail("reading the arena");
-    into = into.subspan(static_cast<std::size_t>(n));
-    offset += static_cast<std::uint64_t>(n);
+    left = left.subspan(static_cast<std::size_t>(n));
+  }
+  if (offset + into.size() > written_) holes_as_ones(offset, into);
+}
+
+// The first offset from `at` on that is of a page that was written, or of one that was not.
+std::uint64_t ArenaFile::next(int what, std::uint64_t at) const {
+  const off_t found = ::lseek(file_, static_cast<off_t>(at), what);
+  return found < 0 ? size_ : static_cast<std::uint64_t>(found);
+}
+
+void ArenaFile::holes_as_ones(std::uint64_t offset, std::span<std::byte> into) const {
+  const std::uint64_t end = offset + into.size();
+  for (std::uint64_t hole = next(SEEK_HOLE, std::max(offset, written_)); hole < end;) {
+    const std::uint64_t data = std::min(next(SEEK_DATA, hole), end);
+    std::ranges::fill(into.subspan(hole - offset, data - hole), std::byte{0xff});
+    hole = next(SEEK_HOLE, data);
   }
 }
 
-void ArenaFile::poison(std::uint64_t begin, std::uint64_t end) {
+void ArenaFile::poison(std::uint64_t begin, std::uint64_t due) {
   static const auto ones = [] {
     std::array<std::byte, 64 * 1024> bytes;
     bytes.fill(std::byte{0xff});
     return bytes;
   }();
-  if (end > begin && end - begin > give_back) {
-    if (::fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(begin),
-                    static_cast<off_t>(end - begin)) != 0)
-      fail("clearing the arena");
-    return;
-  }
-  for (; begin < end; begin += std::min<std::uint64_t>(end - begin, ones.size()))
-    write(begin, std::span(ones).first(std::min<std::uint64_t>(end - begin, ones.size())));
+  assert(begin <= size_);
+  written_ = std::min(size_, (begin + std::min(due, most_ones) + page - 1) / page * page);
+  for (std::uint64_t at = begin; at < written_; at += std::min<std::uint64_t>(written_ - at, ones.size()))
+    write(at, std::span(ones).first(std::min<std::uint64_t>(written_ - at, ones.size())));
+  if (next(SEEK_DATA, written_) == size_) return;
+  if (::fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(written_),
+                  static_cast<off_t>(size_ - written_)) != 0)
+    fail("clearing the arena");
 }
 
 }  // namespace plumb

@@ -23,13 +23,18 @@ class ArenaFile {
   void write(std::uint64_t offset, std::span<const std::byte>);
   void read(std::uint64_t offset, std::span<std::byte> into) const;  // within size()
 
-  // Overwrites [begin, end), so that what an earlier case left there cannot pass for an answer: with
-  // ones, or with zeros where it is so long that its memory is better given back.
-  void poison(std::uint64_t begin, std::uint64_t end);
+  // From `begin` on nothing is left of an earlier case, and what nobody writes reads as ones: `due` bytes
+  // are written so, 64 MiB at most; behind them memory is given back, and pages in which nothing was
+  // written since read as ones. (In one that was written in part, the rest of it reads as zeros.)
+  void poison(std::uint64_t begin, std::uint64_t due);
 
  private:
+  std::uint64_t next(int what, std::uint64_t at) const;
+  void holes_as_ones(std::uint64_t offset, std::span<std::byte> into) const;
+
   int file_ = -1;
   std::uint64_t size_ = 0;
+  std::uint64_t written_ = UINT64_MAX;  // the end of the ones that were written
 };
 
 }  // namespace plumb

@@ -135,6 +135,7 @@ Child::Wait Child::receive(std::string_view& line, Clock::time_point deadline) {
     buffer_.append(chunk.data(), static_cast<std::size_t>(n));
     if (find_line(line)) return line.size() < longest_message ? Wait::ready : Wait::too_long;
     if (buffer_.size() >= longest_message) return Wait::too_long;
+    if (Clock::now() >= deadline) return Wait::late;
   }
 }
 

@@ -32,7 +32,8 @@ class Child {
   // Sends a line, whose end it adds.
   Wait send(std::string line, Clock::time_point deadline);
 
-  // Waits for the next line, without its end; valid until the next call. Throws Interrupted.
+  // Waits for the next line, without its end; valid until the next call. `late` once the deadline has passed
+  // and what was here to read had no end of a line. Throws Interrupted.
   Wait receive(std::string_view& line, Clock::time_point deadline);
 
   // Whether a line is here already.

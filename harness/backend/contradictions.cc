@@ -85,12 +85,7 @@ void check_devices(const std::vector<std::int64_t>& who, const Mesh& mesh, std::
   }
 }
 
-void check_who(const Collective& c, const Mesh& mesh) {
-  const int ways = !c.groups.empty() + !c.axes.empty() + !c.pairs.empty();
-  if (ways > 1 || (ways == 0 && c.kind != "send"))
-    throw Malformed("not one of groups, axes and pairs says who takes part");
-  std::vector<bool> seen(devices(mesh)), sent(devices(mesh));
-  for (const auto& group : c.groups) check_devices(group, mesh, seen);
+void check_axes(const Collective& c, const Mesh& mesh) {
   for (std::size_t i = 0; i < c.axes.size(); ++i) {
     const auto is = [&](const Axis& a) { return a.name == c.axes[i]; };
     if (std::none_of(mesh.axes.begin(), mesh.axes.end(), is))
@@ -98,6 +93,21 @@ void check_who(const Collective& c, const Mesh& mesh) {
     if (std::find(c.axes.begin(), c.axes.begin() + i, c.axes[i]) != c.axes.begin() + i)
       throw Malformed(fmt::format("axis \"{}\" stands twice", c.axes[i]));
   }
+}
+
+void check_who(const Collective& c, const Mesh& mesh) {
+  const int ways = !c.groups.empty() + !c.axes.empty() + !c.pairs.empty();
+  if (ways > 1 || (ways == 0 && c.kind != "send"))
+    throw Malformed("not one of groups, axes and pairs says who takes part");
+  if (c.kind == "collective-permute" && c.pairs.empty()) throw Malformed("a permute says its pairs");
+  if (!c.pairs.empty() && c.kind != "collective-permute" && c.kind != "send")
+    throw Malformed("pairs are of a permute or a send");
+  std::vector<bool> seen(devices(mesh)), sent(devices(mesh));
+  for (const auto& group : c.groups) {
+    if (group.empty()) throw Malformed("a group of no device");
+    check_devices(group, mesh, seen);
+  }
+  check_axes(c, mesh);
   for (const auto& [source, target] : c.pairs) {
     if (c.kind == "send") seen.assign(seen.size(), false), sent = seen;
     check_devices({source}, mesh, sent);

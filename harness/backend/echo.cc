@@ -27,6 +27,7 @@ struct Echo : plumb::Backend {
       outcome.blocks.push_back({d, 0, arena.offset(to), to.size(), whole});
     }
     outcome.claims = {std::nullopt};
+    outcome.trace.push_back({.kind = "send", .moved = -1});
     return outcome;
   }
 };

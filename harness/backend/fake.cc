@@ -6,10 +6,13 @@
 //   print TEXT, die SIGNAL, exit CODE, close 1, child 1, long BYTES, lazy 1, truncate 1
 //   sleep SECONDS                             before the reply; "nap" before hello
 //   alive TIMES                               that many messages a fifth of a second apart
+//   flood TEXT                                that text before the reply, without a pause, for five seconds
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -84,6 +87,18 @@ json gather(const json& request, std::fstream& arena, const Faults& faults) {
   };
 }
 
+void flood(const std::string& text) {
+  std::string many;
+  while (many.size() < 256 * 1024) many += text;
+  ::fcntl(descriptor("PLUMB_REPLIES"), F_SETPIPE_SZ, 1 << 20);  // there is always something to read
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+  while (std::chrono::steady_clock::now() < end) {
+    const ssize_t n = ::write(descriptor("PLUMB_REPLIES"), many.data(), many.size());
+    if (n <= 0) std::_Exit(9);
+    std::rotate(many.begin(), many.begin() + n % static_cast<ssize_t>(text.size()), many.end());
+  }
+}
+
 void misbehave(const Faults& f, const json& request) {
   if (f.contains("print")) std::printf("%s\n", f.at("print").c_str()), std::fflush(stdout);
   if (f.contains("child") && ::fork() == 0) ::pause();
@@ -101,6 +116,7 @@ void misbehave(const Faults& f, const json& request) {
     }
                               .dump());
   if (f.contains("sleep")) sleep_for(f.at("sleep"));
+  if (f.contains("flood")) flood(f.at("flood"));
 }
 
 void reply(const json& request, const std::string& path, const Faults& f) {

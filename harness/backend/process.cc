@@ -36,7 +36,6 @@ struct Process::State {
   std::optional<Hello> hello;
   std::int64_t first_devices = 0;  // of the mesh the child was started with
   std::int64_t id = 0;
-  std::uint64_t used = 0;  // of the arena, by the last case: what the next one must not find
   std::map<std::int64_t, std::pair<int, Crashed>> failed;  // starts in a row, by number of devices
 
   void start();
@@ -134,6 +133,7 @@ void Process::State::rest(const Asked& asked, Waiting& w) {
     transcript.add("<-", line);
     if (!w.hear(parse_message(line), id))
       throw Malformed(fmt::format("a second reply to request {}", asked.id));
+    if (w.over()) break;
   }
 }
 
@@ -146,7 +146,10 @@ Answer Process::State::wait_for_reply(const Asked& asked) {
       if (got != Child::Wait::ready) return failure(got, w);
       transcript.add("<-", line);
       const json message = parse_message(line);
-      if (w.hear(message, id)) continue;
+      if (w.hear(message, id)) {
+        if (w.over()) return hang(w);
+        continue;
+      }
       Answer answer = parse_reply(message, asked, arena);
       rest(asked, w);
       return answer;
@@ -191,8 +194,7 @@ Answer Process::run(const Case& c, std::span<const Tensor> operands) {
   s.arena.reach(layout.arena);
   layout.arena = s.arena.size();
   for (std::size_t i = 0; i < operands.size(); ++i) s.arena.write(layout.offsets[i], operands[i].bytes);
-  s.arena.poison(layout.free, s.used);
-  s.used = layout.arena;  // without an outcome nobody says what was written
+  s.arena.poison(layout.free, layout.due);
   s.child->forget_words();
 
   const std::string request = run_request(s.id, c, operands, layout);
@@ -200,10 +202,7 @@ Answer Process::run(const Case& c, std::span<const Tensor> operands) {
   const Waiting w("compile", s.deadlines);
   if (const auto sent = s.child->send(request, w.deadline); sent != Child::Wait::ready)
     return s.failure(sent, w);
-  Answer answer = s.wait_for_reply({c, s.id, layout.free, s.hello->capabilities});
-  if (const auto* outcome = std::get_if<Outcome>(&answer))
-    s.used = std::max(layout.free, bytes_used(*outcome));
-  return answer;
+  return s.wait_for_reply({c, s.id, layout.free, s.hello->capabilities});
 }
 
 void Process::read(const Block& block, std::span<std::byte> into) const {

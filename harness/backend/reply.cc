@@ -107,10 +107,4 @@ Answer parse_reply(const json& j, const Asked& asked, const ArenaFile& arena) {
   throw Malformed(fmt::format("unknown type \"{}\"", type));
 }
 
-std::uint64_t bytes_used(const Outcome& o) {
-  std::uint64_t end = 0;
-  for (const Block& b : o.blocks) end = std::max(end, b.offset + b.bytes);
-  return end;
-}
-
 }  // namespace plumb

@@ -17,17 +17,16 @@ struct Asked {
   const Capabilities& capabilities;
 };
 
-// A message of type result, unsupported, reneged or, of a resolve, refused. Throws Malformed, which says what is wrong.
+// A message of type result, unsupported, reneged or, of a resolve, refused. Throws Malformed, which says what
+// is wrong.
 Answer parse_reply(const nlohmann::json& message, const Asked&, const ArenaFile&);
-
-// The end of the arena's bytes that the outcome uses.
-std::uint64_t bytes_used(const Outcome&);
 
 // The parts of parse_reply that compare a result with itself and with the case; all throw Malformed.
 // One block for each device and result, inside the arena, as long as its claim, none over another.
 // Blocks without a claim may have any length: the judge knows what they should be.
 void check_blocks(const std::vector<Block>&, const Asked&, std::uint64_t arena_bytes);
-// Who takes part exists and stands there once; what was received is the sum of what was moved.
+// Who takes part is somebody, exists and stands there once; pairs are of permutes and sends, and a permute
+// has some; what was received is the sum of what was moved.
 void check_trace(const Outcome&, const Mesh&);
 
 }  // namespace plumb

@@ -18,6 +18,12 @@ constexpr std::uint64_t most_room = std::uint64_t{256} << 30;
 
 std::uint64_t aligned(std::uint64_t n) { return (n + alignment - 1) / alignment * alignment; }
 
+std::uint64_t on_every_device(const Case& c, std::uint64_t each) {
+  std::uint64_t all = 0;
+  if (__builtin_mul_overflow(each, static_cast<std::uint64_t>(devices(c.mesh)), &all)) return most_room;
+  return std::min(all, most_room);
+}
+
 // For whole results on every device, whatever layout the backend chooses, and for the table.
 std::uint64_t room(const Case& c) {
   constexpr std::uint64_t words_of_a_row = 64;
@@ -26,9 +32,19 @@ std::uint64_t room(const Case& c) {
     const std::uint64_t data = is_resolve(c) ? 0 : static_cast<std::uint64_t>(bytes(spec));
     each += aligned(data) + alignment + words_of_a_row * sizeof(std::int64_t);
   }
-  std::uint64_t all = 0;
-  if (__builtin_mul_overflow(each, static_cast<std::uint64_t>(devices(c.mesh)), &all)) return most_room;
-  return std::min(all, most_room);
+  return on_every_device(c, each);
+}
+
+// For the blocks that are asked, the largest for each device, and for their rows of the table.
+std::uint64_t due(const Case& c) {
+  std::uint64_t each = 0;
+  for (const Spec& spec : results(c)) {
+    auto data = static_cast<std::uint64_t>(is_resolve(c) ? 0 : format(spec.dtype).bytes);
+    for (const Dim& dim : spec.dims)
+      data *= static_cast<std::uint64_t>(spec.free ? dim.size : piece(c.mesh, dim, c.rule, 0).size());
+    each += aligned(data) + (5 + 3 * spec.dims.size()) * sizeof(std::int64_t);
+  }
+  return on_every_device(c, each);
 }
 
 }  // namespace
@@ -40,6 +56,7 @@ Layout layout_of(const Case& c, std::span<const Tensor> operands) {
     layout.free = aligned(layout.free + t.bytes.size());
   }
   layout.arena = layout.free + room(c);
+  layout.due = due(c);
   return layout;
 }
 

@@ -15,6 +15,7 @@ struct Layout {
   std::vector<std::uint64_t> offsets;  // of the operands
   std::uint64_t free = 0;              // from here on the arena is the backend's
   std::uint64_t arena = 0;             // bytes: room for the operands and a whole result on every device
+  std::uint64_t due = 0;               // bytes of the blocks that are asked, in a table
 };
 Layout layout_of(const Case&, std::span<const Tensor> operands);
 

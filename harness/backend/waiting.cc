@@ -46,6 +46,8 @@ bool Waiting::hear(const nlohmann::json& message, std::int64_t id) {
   return true;
 }
 
+bool Waiting::over() const { return Clock::now() >= deadline; }
+
 double Waiting::seconds() const { return std::chrono::duration<double>(Clock::now() - since).count(); }
 
 }  // namespace plumb

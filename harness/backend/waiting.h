@@ -21,6 +21,9 @@ struct Waiting {
   // request, changes nothing. Throws Malformed.
   bool hear(const nlohmann::json& message, std::int64_t id);
 
+  // Whether the deadline has passed. A reply that is here already counts all the same.
+  bool over() const;
+
   double seconds() const;  // since the phase began
 };
 

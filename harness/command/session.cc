@@ -53,7 +53,7 @@ Judged judge_one(const Session& session, const Job& job, Subjects& subjects) {
     Judged judged{job, attempt(c, subject), false};
     judged.record.limits = limits;
     return judged;
-  } catch (const BadInput& error) {
+  } catch (const DoesNotFit& error) {
     Judged judged{job, {}, true};
     judged.record.line = print(c);
     judged.record.backend = subject.name;

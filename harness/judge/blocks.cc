@@ -38,38 +38,47 @@ std::vector<char> rows_of_no_group(const std::vector<std::vector<std::int64_t>>&
   return free;
 }
 
-// The sizes of the groups to which the rows of the result belong; none where they belong to none.
-std::vector<std::vector<std::int64_t>> groups_of_result(const Case& c) {
+// The sizes of the groups to which the rows of a result belong; none where they belong to none.
+std::vector<std::vector<std::int64_t>> groups_of(const Case& c, const Spec& result) {
   const auto* grouped = std::get_if<Grouped>(&c.op.kind);
   if (grouped && grouped->form != Form::wgrad) return grouped->sizes;
   const auto* quantize = std::get_if<Quantize>(&c.op.kind);
   const std::vector<Dim>& x = c.op.operands[0].dims;
   // Scales may have no rows, or blocks of them.
-  if (quantize && !quantize->sizes.empty() && result(c).dims.size() == x.size() &&
-      result(c).dims[0].size == x[0].size)
+  if (quantize && !quantize->sizes.empty() && result.dims.size() == x.size() &&
+      result.dims[0].size == x[0].size)
     return quantize->sizes;
   return {};
 }
 
-// The rows that read as zero whatever the backend left there; empty where there are none.
-std::vector<char> mask(const Case& c, const Declared& declared) {
-  const auto sizes = groups_of_result(c);
-  if (sizes.empty() || !declared.tail_undefined) return {};
-  return rows_of_no_group(sizes, result(c).dims[0].size);
+// For each result the rows that read as zero whatever the backend left there; empty where there are none.
+std::vector<std::vector<char>> masks(const Case& c, const Declared& declared) {
+  std::vector<std::vector<char>> all;
+  for (const Spec& spec : results(c)) {
+    const auto sizes = groups_of(c, spec);
+    all.emplace_back();
+    if (!sizes.empty() && declared.tail_undefined) all.back() = rows_of_no_group(sizes, spec.dims[0].size);
+  }
+  return all;
 }
 
 }  // namespace
 
 std::int64_t masked_rows(const Case& c, const Declared& declared) {
-  return std::ranges::count(mask(c, declared), 1);
+  std::int64_t most = 0;
+  for (const std::vector<char>& mask : masks(c, declared))
+    most = std::max<std::int64_t>(most, std::ranges::count(mask, 1));
+  return most;
 }
 
 Read masked(const Case& c, Read read, const Declared& declared) {
   if (masked_rows(c, declared) == 0) return read;
-  return [&c, read, free = mask(c, declared)](const Block& block, std::span<std::byte> into) {
+  return [&c, read, all = masks(c, declared)](const Block& block, std::span<std::byte> into) {
     read(block, into);
-    if (into.empty() || block.result > 0) return;
-    const Slice slice = joined(block).value_or(plumb::block(c.mesh, result(c), c.rule, block.device));
+    const std::vector<char>& free = all[block.result];
+    if (into.empty() || free.empty()) return;
+    const Spec& spec = results(c)[block.result];
+    const Slice slice = joined(block).value_or(plumb::block(c.mesh, spec, c.rule, block.device));
     const std::size_t row = into.size() / std::max<std::int64_t>(slice[0].size(), 1);
     for (std::int64_t i = 0; i < slice[0].size(); ++i)
       if (free[slice[0].begin + i]) std::memset(into.data() + i * row, 0, row);

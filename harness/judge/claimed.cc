@@ -17,11 +17,7 @@ std::optional<std::string> claim(const Outcome& outcome) {
 // The claim as a spec; nullopt where a plan claims what is none, which the judge says first.
 std::optional<Spec> claimed_spec(const Case& c, const Outcome& outcome) {
   if (!claim(outcome)) return std::nullopt;
-  try {
-    return parse_spec(*claim(outcome), c.mesh);
-  } catch (const BadInput&) {
-    return std::nullopt;
-  }
+  return layout_named(*claim(outcome), c.mesh).spec;
 }
 
 // Why a result cannot have this layout; empty where it can.
@@ -48,6 +44,14 @@ std::int64_t first_missing(const Case& c, const std::vector<Slice>& slices) {
 }
 
 }  // namespace
+
+NamedLayout layout_named(const std::string& text, const Mesh& mesh) {
+  try {
+    return {parse_spec(text, mesh), ""};
+  } catch (const BadInput& bad) {
+    return {std::nullopt, bad.what()};
+  }
+}
 
 Case as_claimed(const Case& c, const Outcome& outcome) {
   if (!result(c).free) return c;

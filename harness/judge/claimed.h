@@ -5,6 +5,13 @@
 
 namespace plumb {
 
+// What a backend says a layout is: the spec, or why the text is none.
+struct NamedLayout {
+  std::optional<Spec> spec;
+  std::string error;
+};
+NamedLayout layout_named(const std::string& text, const Mesh&);
+
 // The case with its free result laid out as claimed; the case itself where the result is not free, or
 // nothing is claimed, or a layout that this result cannot have: of another dtype or shape, or unfinished.
 Case as_claimed(const Case&, const Outcome&);

@@ -17,42 +17,54 @@ std::vector<AxisId> axes_named(const Mesh& mesh, const std::vector<std::string>&
   return axes;
 }
 
-// A backend may say anything: more bytes than there can be are not known.
+// A backend may say anything: more bytes than there can be are not known. No factor and no sum is larger
+// than 2^63 before it comes here.
 constexpr std::int64_t most_bytes = std::int64_t{1} << 62;
-std::int64_t known(__int128 sum) { return sum < most_bytes ? static_cast<std::int64_t>(sum) : -1; }
+std::int64_t known(__int128 sum) {
+  return sum >= 0 && sum < most_bytes ? static_cast<std::int64_t>(sum) : -1;
+}
+std::int64_t sum_of(std::int64_t a, std::int64_t b) { return a < 0 || b < 0 ? -1 : known(__int128{a} + b); }
+std::int64_t product_of(std::int64_t a, std::int64_t b) {
+  return a < 0 || b < 0 ? -1 : known(__int128{a} * b);
+}
 
 }  // namespace
 
 std::int64_t moved(const Mesh& mesh, const Collective& step) {
   if (step.moved) return *step.moved;  // of all times
   const auto priced = [&](std::int64_t n) { return price(step.kind, n, step.in, step.out); };
-  __int128 sum = 0;
-  if (!step.pairs.empty() || step.kind == "collective-permute") {
-    for (const auto& [from, to] : step.pairs) sum += from == to ? 0 : step.out;
-    return known(sum * step.times);
+  if (!step.pairs.empty()) {
+    const auto away = std::ranges::count_if(step.pairs, [](const auto& p) { return p.first != p.second; });
+    return product_of(product_of(away, step.out), step.times);
   }
-  const auto of_group = [&](__int128 devices_in_all, std::int64_t n) {
-    const std::int64_t each = priced(n);
-    sum = each < 0 || sum < 0 ? -1 : sum + devices_in_all * each;
+  std::int64_t sum = 0;
+  const auto of_groups = [&](std::int64_t devices_in_all, std::int64_t n) {
+    sum = sum_of(sum, product_of(devices_in_all, priced(n)));
   };
-  if (!step.axes.empty()) of_group(devices(mesh), axes_size(mesh, axes_named(mesh, step.axes)));
-  for (const std::vector<std::int64_t>& group : step.groups) of_group(std::ssize(group), std::ssize(group));
+  if (!step.axes.empty()) of_groups(devices(mesh), axes_size(mesh, axes_named(mesh, step.axes)));
+  for (const std::vector<std::int64_t>& group : step.groups) of_groups(std::ssize(group), std::ssize(group));
   if (step.axes.empty() && step.groups.empty() && priced(2) < 0) return -1;
-  return sum < 0 ? -1 : known(sum * step.times);
+  return product_of(sum, step.times);
 }
 
 Cost cost(const Case& c, const Outcome& outcome) {
   Cost cost;
   cost.moved = 0;
-  for (const Collective& step : outcome.trace) {
-    const std::int64_t bytes = moved(c.mesh, step);
-    cost.moved = bytes < 0 || cost.moved < 0 ? -1 : known(__int128{cost.moved} + bytes);
-  }
+  for (const Collective& step : outcome.trace) cost.moved = sum_of(cost.moved, moved(c.mesh, step));
   if (const std::vector<std::int64_t> fewest = fewest_bytes(c); !fewest.empty()) {
     cost.bound = std::accumulate(fewest.begin(), fewest.end(), std::int64_t{0});
   }
   cost.best_known = best_known(c).bytes;
   return cost;
+}
+
+std::optional<Fact> short_fact(const Cost& cost) {
+  if (cost.moved < 0 || cost.moved >= cost.bound) return std::nullopt;
+  return fact(
+      Status::mistrusted,
+      fmt::format("the values are right, and the trace moved {} bytes where no program moves fewer than "
+                  "{}: it leaves something out, or the check is blind",
+                  cost.moved, cost.bound));
 }
 
 std::optional<Fact> waste_fact(const Case& c, const Cost& cost, double most) {

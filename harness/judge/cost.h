@@ -22,6 +22,10 @@ std::int64_t moved(const Mesh&, const Collective&);
 
 Cost cost(const Case&, const Outcome&);
 
+// `mistrusted`, of right values: fewer bytes moved than any program moves. Something is left out of the
+// trace, or the check is blind. Only where the bound is known, and what moved.
+std::optional<Fact> short_fact(const Cost&);
+
 // `wasteful` past a limit: bytes moved more than `most` times the bound of a reshard, or the best
 // known of a product or a free result. Where the bound is 0 any byte is past it. A negative limit is none.
 std::optional<Fact> waste_fact(const Case&, const Cost&, double most);

@@ -32,13 +32,11 @@ std::vector<Held> to_compare(const Case& c, const Outcome& outcome, const Read& 
   return sums;
 }
 
-// A wanted array on which no check can fail: no element, or all equal where the memory below was not
-// poisoned, so that an untouched or repeated element would pass.
-std::optional<Fact> mistrust(const Wanted& wanted, const Declared& declared) {
+// A wanted array on which no check can fail: no element, or all equal, so that a repeated one would pass.
+std::optional<Fact> mistrust(const Wanted& wanted) {
   const Tensor& whole = wanted.whole;
   const std::int64_t count = elements(whole.shape);
   if (count == 0) return fact(Status::mistrusted, "no element is wanted: nothing could have been wrong");
-  if (declared.poisons) return std::nullopt;
   const std::uint64_t first = bits(whole, 0);
   for (std::int64_t i = 1; i < count; ++i)
     if (bits(whole, i) != first) return std::nullopt;
@@ -50,12 +48,11 @@ std::optional<Fact> mistrust(const Wanted& wanted, const Declared& declared) {
 // A claim that is no layout of the mesh; only a plan gets here with one.
 std::optional<Fact> no_layout(const Wanted& wanted, const Outcome& outcome) {
   if (outcome.claims.empty() || !outcome.claims.front()) return std::nullopt;
-  try {
-    if (!parse_spec(*outcome.claims.front(), wanted.c.mesh).free) return std::nullopt;
-    return fact(Status::misplaced, "claims a layout that is left open");
-  } catch (const BadInput& bad) {
-    return fact(Status::misplaced, fmt::format("claims what is no layout: {}", bad.what()));
-  }
+  const NamedLayout claimed = layout_named(*outcome.claims.front(), wanted.c.mesh);
+  if (!claimed.spec)
+    return fact(Status::misplaced, fmt::format("claims what is no layout: {}", claimed.error));
+  if (!claimed.spec->free) return std::nullopt;
+  return fact(Status::misplaced, "claims a layout that is left open");
 }
 
 // The flat index of the first wrong element.
@@ -82,9 +79,11 @@ bool allows_anything(const Wanted& wanted, const Bound& bound) {
   return true;
 }
 
-std::vector<Fact> compared(const Wanted& wanted, const std::vector<Held>& blocks, const Bound* bound) {
+std::vector<Fact> compared(const Wanted& wanted, const std::vector<Held>& blocks, const Bound* bound,
+                           std::int64_t& rounded) {
   Differences differences;
   for (const Held& block : blocks) compare(wanted, block, bound, differences);
+  rounded = differences.rounded;
   std::vector<Fact> facts = value_facts(wanted.whole.dtype, differences);
   if (!facts.empty() && bound)
     facts.front().bound = derivation(bound->reduction, bound->exact, first_element(wanted, facts.front()));
@@ -145,12 +144,13 @@ Verdict judge(const Wanted& wanted, const Outcome& outcome, const Read& unmasked
     const bool identical = all_as_wanted(wanted, blocks);
     if (!identical) {
       const std::optional<Bound> bound = bound_of(wanted, outcome, declared);
-      add(compared(wanted, blocks, bound ? &*bound : nullptr));
+      add(compared(wanted, blocks, bound ? &*bound : nullptr, verdict.rounded));
     }
     // Where every bit is the wanted one replicas agree; of a sum only its parts can.
     if ((!identical || parts(wanted.c.mesh, result(wanted.c)) > 1) && !declared.clones)
       add(replica_facts(wanted.c, outcome, read));
-    if (auto doubt = mistrust(wanted, declared)) verdict.facts.push_back(std::move(*doubt));
+    verdict.clones = declared.clones && has_replicas(wanted.c, outcome);
+    if (auto doubt = mistrust(wanted)) verdict.facts.push_back(std::move(*doubt));
   }
   decide(verdict);
   return verdict;

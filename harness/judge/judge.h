@@ -22,7 +22,6 @@ struct Wanted {
 // What the backend declared about its promises; the judge never sees its name.
 struct Declared {
   bool clones = false;           // replicas are copies of one result
-  bool poisons = false;          // results lie in memory that was poisoned before
   bool tail_undefined = false;   // grouped rows past the sum of the sizes
   bool acc_unspecified = false;  // accumulates in a type that it does not name
   bool wire_unspecified = false;
@@ -33,9 +32,9 @@ struct Declared {
 using Read = std::function<void(const Block&, std::span<std::byte>)>;
 
 // The same, but that rows of a grouped result which the backend leaves undefined read as what is wanted
-// of them: zero. Keeps a reference to the case.
+// of them: zero, in each of several results. Keeps a reference to the case.
 Read masked(const Case&, Read, const Declared&);
-std::int64_t masked_rows(const Case&, const Declared&);  // how many rows that are
+std::int64_t masked_rows(const Case&, const Declared&);  // how many rows that are, in the longest result
 
 // All facts found, the deciding one first. A free result is judged as claimed; where nothing is claimed,
 // by the slices that its blocks say they are. Facts of cost and of reruns are not the judge's: attempt()

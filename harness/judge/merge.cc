@@ -110,7 +110,8 @@ Collectives count(const Case& c, const std::vector<Axes>& groups, Run all) {
   for (std::size_t end = 1; end <= all.size(); ++end) {
     best[end] = best[end - 1] + all[end - 1].times;
     from[end] = end - 1;
-    for (std::size_t begin = 0; begin + 1 < end; ++begin)
+    // The axes of a run's steps are apart: no run is longer than the mesh has axes.
+    for (std::size_t begin = end - std::min(end, c.mesh.axes.size()); begin + 1 < end; ++begin)
       if (best[begin] + 1 < best[end] && mergeable(c, groups, all, begin, end))
         best[end] = best[begin] + 1, from[end] = begin;
   }

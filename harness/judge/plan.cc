@@ -8,6 +8,7 @@
 #include <set>
 
 #include "harness/judge/blocks.h"
+#include "harness/judge/claimed.h"
 #include "harness/judge/cost.h"
 #include "reference/bytes/bytes.h"
 #include "reference/words/text.h"
@@ -41,19 +42,85 @@ Work work(const Case& c, const Einsum& e, const Layouts& at, std::int64_t device
   return w;
 }
 
+Fact not_the_case(const std::string& why) {
+  return fact(Status::wrong, "a plan that does not compute the case: " + why);
+}
+
 std::string text(const Range& r) { return fmt::format("{}:{}", r.begin, r.end); }
+
+bool reduces(const Collective& step) { return step.kind == "all-reduce" || step.kind == "reduce-scatter"; }
+
+std::vector<AxisId> axes_of(const Mesh& mesh, const Collective& step) {
+  std::vector<AxisId> axes;
+  for (const std::string& axis : step.axes)
+    axes.push_back(static_cast<AxisId>(std::ranges::find(mesh.axes, axis, &Axis::name) - mesh.axes.begin()));
+  return axes;
+}
+
+bool twice(const std::vector<AxisId>& axes) {
+  return std::set(axes.begin(), axes.end()).size() != axes.size();
+}
 
 // The axes over which the trace sums; nullopt where a sum is over groups that are no axes.
 std::optional<std::vector<AxisId>> summed(const Case& c, const Trace& trace) {
   std::vector<AxisId> axes;
   for (const Collective& step : trace) {
-    if (step.kind != "all-reduce" && step.kind != "reduce-scatter") continue;
+    if (!reduces(step)) continue;
     if (step.axes.empty()) return std::nullopt;
-    for (const std::string& name : step.axes)
-      axes.push_back(
-          static_cast<AxisId>(std::ranges::find(c.mesh.axes, name, &Axis::name) - c.mesh.axes.begin()));
+    std::ranges::move(axes_of(c.mesh, step), std::back_inserter(axes));
   }
   return axes;
+}
+
+// What the case leaves unfinished on its way: its operand (of a product, nothing), and inner specs.
+std::vector<Spec> unfinished_on_the_way(const Case& c) {
+  std::vector<Spec> all = {c.op.operands[0]};
+  all.insert(all.end(), c.op.chain.begin(), c.op.chain.end() - 1);
+  return all;
+}
+
+bool has(const std::vector<AxisId>& axes, AxisId axis) { return std::ranges::count(axes, axis) > 0; }
+
+// Whether a reduction makes of the parts along these axes what the spec says; one that has no name may.
+bool as_due(const Spec& parts, const std::string& op, const std::vector<AxisId>& axes) {
+  if (op.empty()) return true;
+  if (parts.reduction == Reduce::max) return op == "max" || op == "maximum";
+  if (parts.reduction == Reduce::min) return op == "min" || op == "minimum";
+  const auto averaged = [&](AxisId axis) { return has(parts.averaged, axis); };
+  return op == "add" || op == "sum" || (op == "avg" && std::ranges::all_of(axes, averaged));
+}
+
+std::optional<Fact> reduces_otherwise(const Case& c, const Trace& trace) {
+  for (const Collective& step : trace) {
+    if (!reduces(step)) continue;
+    const std::string over = fmt::format("{}", fmt::join(step.axes, "."));
+    if (step.times != 1) return not_the_case(fmt::format("it sums {} times over {}", step.times, over));
+    const std::vector<AxisId> axes = axes_of(c.mesh, step);
+    const std::vector<Spec> all = unfinished_on_the_way(c);
+    const auto meant = std::ranges::find_if(all, [&](const Spec& spec) {
+      return std::ranges::any_of(axes, [&](AxisId axis) { return has(spec.unfinished, axis); });
+    });
+    const Spec& parts = meant == all.end() ? all.front() : *meant;
+    if (!as_due(parts, step.op, axes))
+      return not_the_case(
+          fmt::format("it takes the {} over {}, where the {} is due", step.op, over, name(parts.reduction)));
+  }
+  return std::nullopt;
+}
+
+// The sums of a reshard: each that is to be finished once, and no other.
+std::optional<Fact> finishes(const Case& c, const std::vector<AxisId>& axes) {
+  const auto name_of = [&](AxisId axis) { return c.mesh.axes[axis].name; };
+  for (AxisId axis : c.op.operands[0].unfinished)
+    if (c.mesh.axes[axis].size > 1 && !has(result(c).unfinished, axis) && !has(axes, axis))
+      return not_the_case(fmt::format("it takes no sum over {}", name_of(axis)));
+  const std::vector<Spec> all = unfinished_on_the_way(c);
+  for (AxisId axis : axes)
+    if (c.mesh.axes[axis].size > 1 &&
+        std::ranges::none_of(all, [&](const Spec& spec) { return has(spec.unfinished, axis); }))
+      return not_the_case(fmt::format("it sums over {}, over which nothing is unfinished", name_of(axis)));
+  if (all.size() == 1 && twice(axes)) return not_the_case("it sums twice over one axis");
+  return std::nullopt;
 }
 
 // Whether the result's block lies in what the device makes.
@@ -64,9 +131,8 @@ std::optional<Fact> makes(const Case& c, const Einsum& e, const Layouts& at, con
   for (std::size_t d = 0; d < due.size(); ++d) {
     const Range made = w.range.at(e.out[d]);
     if (made.begin <= due[d].begin && due[d].end <= made.end) continue;
-    return fact(Status::wrong, fmt::format("a plan that does not compute the case: device {} makes {} of {}, "
-                                           "and is said to hold {}",
-                                           device, text(made), e.out[d], text(due[d])));
+    return not_the_case(fmt::format("device {} makes {} of {}, and is said to hold {}", device, text(made),
+                                    e.out[d], text(due[d])));
   }
   return std::nullopt;
 }
@@ -93,19 +159,15 @@ std::optional<Fact> terms(const Case& c, const Einsum& e, const std::vector<cons
       for (std::size_t i = 0; i < box.size(); ++i)
         both.push_back({std::max(box[i].begin, other[i].begin), std::min(box[i].end, other[i].end)});
       if (size(both) == 0) continue;
-      return fact(Status::wrong,
-                  fmt::format("a plan that does not compute the case: {} terms over {} are added "
-                              "more than once in the sum of device {}",
-                              size(both), letters, device));
+      return not_the_case(fmt::format("{} terms over {} are added more than once in the sum of device {}",
+                                      size(both), letters, device));
     }
     added += size(box);
     boxes.push_back(std::move(box));
   }
   if (added == all) return std::nullopt;
-  return fact(
-      Status::wrong,
-      fmt::format("a plan that does not compute the case: the sum of device {} has {} of {} terms over {}",
-                  device, added, all, letters));
+  return not_the_case(
+      fmt::format("the sum of device {} has {} of {} terms over {}", device, added, all, letters));
 }
 
 std::optional<Fact> computes(const Case& c, const Einsum& e, const Layouts& at, std::vector<AxisId> axes) {
@@ -114,16 +176,12 @@ std::optional<Fact> computes(const Case& c, const Einsum& e, const Layouts& at, 
   for (std::int64_t device = 0; device < devices(c.mesh); ++device) {
     all.push_back(work(c, e, at, device));
     if (all.back().contradicts)
-      return fact(
-          Status::wrong,
-          fmt::format("a plan that does not compute the case: device {} holds other pieces of {} in its "
-                      "operands, {} and {}",
-                      device, all.back().letter, print(c.mesh, at.operands[0]),
-                      print(c.mesh, at.operands[1])));
+      return not_the_case(fmt::format("device {} holds other pieces of {} in its operands, {} and {}", device,
+                                      all.back().letter, print(c.mesh, at.operands[0]),
+                                      print(c.mesh, at.operands[1])));
     if (auto found = makes(c, e, at, all.back(), device)) return found;
   }
-  if (std::set(axes.begin(), axes.end()).size() != axes.size())
-    return fact(Status::wrong, "a plan that does not compute the case: it sums twice over one axis");
+  if (twice(axes)) return not_the_case("it sums twice over one axis");
   for (const std::vector<std::int64_t>& devices : fibres(c.mesh, axes)) {
     std::vector<const Work*> fibre;
     for (std::int64_t device : devices) fibre.push_back(&all[device]);
@@ -135,9 +193,26 @@ std::optional<Fact> computes(const Case& c, const Einsum& e, const Layouts& at, 
   return std::nullopt;
 }
 
-void alike(const Spec& named, const Spec& asked) {
-  if (named.dtype != asked.dtype || shape(named) != shape(asked))
-    throw BadInput("another shape or dtype than in the case");
+// The layout that a plan names, of the array that is asked.
+NamedLayout layout_of(const std::string& text, const Mesh& mesh, const Spec& asked) {
+  NamedLayout named = layout_named(text, mesh);
+  if (named.spec && (named.spec->dtype != asked.dtype || shape(*named.spec) != shape(asked)))
+    return {std::nullopt, "another shape or dtype than in the case"};
+  return named;
+}
+
+std::optional<Layouts> layouts_of(const Case& c, const ProductPlan& plan, std::string& error) {
+  Layouts at;
+  const auto take = [&](const std::string& text, const Spec& asked, Spec& into) {
+    const NamedLayout named = layout_of(text, c.mesh, asked);
+    if (named.spec) into = *named.spec;
+    error = named.error;
+    return named.spec.has_value();
+  };
+  for (std::size_t i = 0; i < c.op.operands.size(); ++i)
+    if (!take(plan.operands[i], c.op.operands[i], at.operands.emplace_back())) return std::nullopt;
+  if (!take(plan.result, result(c), at.result)) return std::nullopt;
+  return at;
 }
 
 std::int64_t fewest(const Case& c, const Spec& from, const Spec& to) {
@@ -147,46 +222,56 @@ std::int64_t fewest(const Case& c, const Spec& from, const Spec& to) {
   return std::accumulate(each.begin(), each.end(), std::int64_t{0});
 }
 
-// Less moved than the layouts it names need: then it is no plan.
-std::optional<Fact> moves_too_little(const Case& c, const Outcome& outcome, const Layouts& at,
-                                     const std::vector<AxisId>& axes) {
+// Less moved than the layouts need: then it is no plan; nor can it be judged where nobody knows what moved.
+std::optional<Fact> moves_too_little(const Case& c, const Outcome& outcome, std::int64_t need) {
+  const std::int64_t said = cost(c, outcome).moved;
+  if (need == 0 || said >= need) return std::nullopt;
+  if (said < 0) return fact(Status::mistrusted, "a plan that does not say how many bytes it moves");
+  return not_the_case(fmt::format("it moves {} bytes, its layouts need {}", said, need));
+}
+
+// What the layouts that a plan of a product names need.
+std::int64_t needed(const Case& c, const Layouts& at, const std::vector<AxisId>& axes) {
   Spec parts = at.result;
   parts.unfinished.insert(parts.unfinished.end(), axes.begin(), axes.end());
   std::int64_t need = fewest(c, parts, at.result) + fewest(c, at.result, result(c));
   for (std::size_t i = 0; i < at.operands.size(); ++i) need += fewest(c, c.op.operands[i], at.operands[i]);
-  const std::int64_t said = cost(c, outcome).moved;
-  if (said < 0 || said >= need) return std::nullopt;
-  return fact(Status::wrong,
-              fmt::format("a plan that does not compute the case: it moves {} bytes, its layouts need {}",
-                          said, need));
+  return need;
+}
+
+std::vector<Fact> one_of(std::optional<Fact> found) {
+  return found ? std::vector<Fact>{std::move(*found)} : std::vector<Fact>{};
+}
+
+const char* const sums_over_groups = "a plan that sums over groups which are no axes of the mesh";
+
+std::vector<Fact> reshard_facts(const Case& c, const Outcome& outcome) {
+  const auto axes = summed(c, outcome.trace);
+  if (!axes) return {fact(Status::mistrusted, sums_over_groups)};
+  if (auto found = reduces_otherwise(c, outcome.trace)) return {*found};
+  if (auto found = finishes(c, *axes)) return {*found};
+  if (result(c).free) return {};
+  return one_of(moves_too_little(c, outcome, fewest(c, c.op.operands[0], result(c))));
 }
 
 }  // namespace
 
 std::vector<Fact> plan_facts(const Case& c, const Outcome& outcome) {
-  if (is_reshard(c)) return {};
+  if (is_reshard(c)) return reshard_facts(c, outcome);
   const auto* e = std::get_if<Einsum>(&c.op.kind);
   if (!e || outcome.plan.operands.size() != c.op.operands.size() || outcome.plan.result.empty())
     return {fact(Status::mistrusted,
                  "a plan that does not say how the operands meet: nothing could have been wrong")};
-  Layouts at;
-  try {
-    for (std::size_t i = 0; i < c.op.operands.size(); ++i) {
-      at.operands.push_back(parse_spec(outcome.plan.operands[i], c.mesh));
-      alike(at.operands[i], c.op.operands[i]);
-    }
-    at.result = parse_spec(outcome.plan.result, c.mesh);
-    alike(at.result, result(c));
-  } catch (const BadInput& bad) {
-    return {fact(Status::misplaced, fmt::format("a plan that names no layout: {}", bad.what()))};
-  }
-  if (std::ranges::any_of(at.operands, [](const Spec& s) { return !s.unfinished.empty(); }))
+  std::string error;
+  const auto at = layouts_of(c, outcome.plan, error);
+  if (!at) return {fact(Status::misplaced, fmt::format("a plan that names no layout: {}", error))};
+  if (std::ranges::any_of(at->operands, [](const Spec& s) { return !s.unfinished.empty(); }))
     return {fact(Status::mistrusted, "a plan whose operands meet unfinished is not judged")};
   const auto axes = summed(c, outcome.trace);
-  if (!axes) return {fact(Status::mistrusted, "a plan that sums over groups which are no axes of the mesh")};
-  if (auto found = computes(c, *e, at, *axes)) return {*found};
-  if (auto found = moves_too_little(c, outcome, at, *axes)) return {*found};
-  return {};
+  if (!axes) return {fact(Status::mistrusted, sums_over_groups)};
+  if (auto found = reduces_otherwise(c, outcome.trace)) return {*found};
+  if (auto found = computes(c, *e, *at, *axes)) return {*found};
+  return one_of(moves_too_little(c, outcome, needed(c, *at, *axes)));
 }
 
 }  // namespace plumb

@@ -21,6 +21,11 @@ Collective gather_over(const std::string& axis, std::int64_t in, std::int64_t ou
   return step;
 }
 
+Collective with(Collective step, const std::string& op, std::int64_t times = 1) {
+  step.op = op, step.times = times;
+  return step;
+}
+
 // A product on a plan: how the operands meet, how the result lies, and the trace.
 struct Planned : Trial {
   Planned(const std::string& line, ProductPlan plan, Trace trace) : Trial(line) {
@@ -90,6 +95,14 @@ TEST(Plan, WhatDoesNotComputeTheCaseIsWrong) {
        {{"f32[4,8]", "f32[8,4]"}, "f32[4,4]"},
        {},
        "it moves 0 bytes, its layouts need 512"                                                          },
+      {"a maximum for the sum",
+       {{"f32[4,8@x]", "f32[8@x,4]"}, "f32[4,4]"},
+       {with(sum_over("x", 64), "max")},
+       "takes the max over x, where the sum is due"                                                      },
+      {"a sum in a loop",
+       {{"f32[4,8@x]", "f32[8@x,4]"}, "f32[4,4]"},
+       {with(sum_over("x", 64), "add", 2)},
+       "sums 2 times over x"                                                                             },
   };
   for (const auto& row : table) {
     const Verdict verdict = Planned(row_times_column, row.plan, row.trace).verdict();
@@ -142,6 +155,57 @@ TEST(Plan, NoLayoutIsMisplaced) {
                {});
   plan.outcome.claims = {"f32[4@x,4@x]"};
   EXPECT_EQ(plan.verdict().status, Status::misplaced);
+}
+
+TEST(Plan, AReshardMovesAndSumsWhatItMust) {
+  const Collective x = sum_over("x", 32), y = sum_over("y", 32);
+  const struct {
+    const char* reshard;
+    Trace trace;
+    const char* says;  // empty: a pass
+  } table[] = {
+      {"f32[8]+x -> f32[8]",        {x},                              ""                                             },
+      {"f32[8]+x.y -> f32[8]",      {x, y},                           ""                                             },
+      {"f32[8]+avg(x)+y -> f32[8]", {with(x, "avg"), with(y, "add")}, ""                                             },
+      {"f32[8]+max(x) -> f32[8]",   {with(x, "max")},                 ""                                             },
+      {"f32[8@x] -> f32[8]",        {gather_over("x", 16, 32)},       ""                                             },
+      {"f32[8] -> f32[8@x]",        {},                               ""                                             },
+      {"f32[8@x] -> f32[8]",        {},                               "it moves 0 bytes, its layouts need 64"        },
+      {"f32[8]+x -> f32[8]",        {},                               "takes no sum over x"                          },
+      {"f32[8]+x.y -> f32[8]+y",    {y},                              "takes no sum over x"                          },
+      {"f32[8]+x -> f32[8]",        {y},                              "takes no sum over x"                          },
+      {"f32[8]+x -> f32[8]",        {x, y},                           "sums over y, over which nothing is unfinished"},
+      {"f32[8]+x -> f32[8]",        {x, x},                           "sums twice over one axis"                     },
+      {"f32[8]+x -> f32[8]",        {with(x, "add", 3)},              "sums 3 times over x"                          },
+      {"f32[8]+x -> f32[8]",        {with(x, "max")},                 "takes the max over x, where the sum is due"   },
+      {"f32[8]+x -> f32[8]",        {with(x, "avg")},                 "takes the avg over x, where the sum is due"   },
+      {"f32[8]+max(x) -> f32[8]",   {with(x, "add")},                 "takes the add over x, where the max is due"   },
+  };
+  for (const auto& row : table) {
+    Planned plan(std::string("on x=2,y=2: reshard ") + row.reshard, {}, row.trace);
+    const Verdict verdict = plan.verdict();
+    EXPECT_EQ(verdict.status, *row.says ? Status::wrong : Status::pass) << row.reshard << row.says;
+    if (*row.says && !verdict.facts.empty()) {
+      EXPECT_THAT(verdict.facts[0].text, HasSubstr(row.says)) << row.reshard;
+    }
+  }
+}
+
+TEST(Plan, ASumOverGroupsThatAreNoAxesIsMistrusted) {
+  Collective step = sum_over("x", 32);
+  step.axes.clear(), step.groups = {
+                         {0, 3},
+                         {1, 2}
+  };
+  EXPECT_EQ(Planned("on x=2,y=2: reshard f32[8]+x -> f32[8]", {}, {step}).verdict().status,
+            Status::mistrusted);
+}
+
+TEST(Plan, OneWhoseMovesNobodyKnowsIsMistrusted) {
+  const Collective unknown{.kind = "send", .axes = {"x"}, .moved = -1};
+  const auto status = [&](const char* line) { return Planned(line, {}, {unknown}).verdict().status; };
+  EXPECT_EQ(status("on x=2: reshard f32[8@x] -> f32[8]"), Status::mistrusted);
+  EXPECT_EQ(status("on x=2: reshard f32[8] -> f32[8@x]"), Status::pass) << "nothing must move";
 }
 
 TEST(Plan, OneThatSaysTooLittleIsMistrusted) {

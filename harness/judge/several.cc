@@ -59,6 +59,7 @@ Verdict judge(const WantedAll& wanted, const Outcome& outcome, const Read& read,
       all.facts.push_back(std::move(fact));
     }
     all.alone = verdict.alone, all.plan = verdict.plan;
+    all.clones |= verdict.clones, all.rounded += verdict.rounded;
   }
   decide(all);
   return all;

@@ -122,6 +122,12 @@ std::vector<std::int64_t> replicas(const Case& c, const std::vector<Block>& bloc
 
 }  // namespace
 
+bool has_replicas(const Case& c, const Outcome& outcome) {
+  std::vector<std::int64_t> keys = replicas(c, outcome.blocks);
+  std::ranges::sort(keys);
+  return std::ranges::adjacent_find(keys) != keys.end();
+}
+
 std::vector<Fact> replica_facts(const Case& c, const Outcome& outcome, const Read& read) {
   const std::vector<std::int64_t> keys = replicas(c, outcome.blocks);
   std::vector<std::vector<std::byte>> first(outcome.blocks.size());

@@ -13,9 +13,9 @@ struct Differences {
   std::vector<std::int64_t> devices;
 };
 
-// Compares a dense block with its slice of the wanted whole. Zeros are compared by value but for the results of
-// quantize, everything else by bits, or, where there is a bound, by it. Returns whether all bits, zeros included, are
-// the wanted ones.
+// Compares a dense block with its slice of the wanted whole. Zeros are compared by value but for the results
+// of quantize, everything else by bits, or, where there is a bound, by it. Returns whether all bits, zeros
+// included, are the wanted ones.
 bool compare(const Wanted&, const Held&, const Bound*, Differences&);
 
 // The finished block of a fibre of an unfinished result: what its parts make, rounded once.
@@ -24,6 +24,9 @@ Held finished(const Case&, std::vector<Held> parts);
 // `leaked` where a differing element is NaN, or all that differ are -1; else `wrong`; nothing where none
 // differs.
 std::vector<Fact> value_facts(DType, const Differences&);
+
+// Whether two devices are due the same.
+bool has_replicas(const Case&, const Outcome&);
 
 // `diverged`: devices that agree on every axis that splits or is left unfinished must hold the same
 // bits.

@@ -12,6 +12,18 @@ constexpr std::array<std::string_view, statuses> names = {
 
 }  // namespace
 
+Pass pass_of(const Verdict& v) {
+  if (v.plan) return Pass::plan;
+  if (v.alone) return Pass::alone;
+  if (v.clones) return Pass::clones;
+  return v.rounded > 0 ? Pass::bound : Pass::whole;
+}
+
+std::string_view name(Pass pass) {
+  constexpr std::array<std::string_view, pass_kinds> words = {"", "plan", "one device", "clones", "bound"};
+  return words[static_cast<int>(pass)];
+}
+
 std::string_view name(Status status) { return names[static_cast<int>(status)]; }
 
 std::optional<Status> status_named(std::string_view text) {

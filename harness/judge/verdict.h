@@ -56,9 +56,17 @@ inline Fact fact(Status status, std::string text) { return {status, std::move(te
 
 struct Verdict {
   Status status = Status::unrun;
-  std::vector<Fact> facts;  // the one that decided first
-  bool plan = false;        // judged on a plan alone (data=none)
-  bool alone = false;       // one device: no agreement was tested
+  std::vector<Fact> facts;   // the one that decided first
+  bool plan = false;         // judged on a plan alone (data=none)
+  bool alone = false;        // one device: no agreement was tested
+  bool clones = false;       // replicas were copies of one result: no agreement was tested
+  std::int64_t rounded = 0;  // elements, over all devices, that differ from what is wanted within a bound
 };
+
+// What a pass rests on where that is less than the exact bits of every device: the first that applies.
+enum class Pass : std::uint8_t { whole, plan, alone, clones, bound };
+constexpr int pass_kinds = 5;
+Pass pass_of(const Verdict&);
+std::string_view name(Pass);  // plan, one device, clones, bound
 
 }  // namespace plumb

@@ -125,8 +125,10 @@ Verdict verdict_from_json(const json& j) {
     for (const std::string& word : texts(*judged, "judged")) {
       v.plan |= word == "plan";
       v.alone |= word == "one device";
+      v.clones |= word == "clones";
     }
   }
+  if (const json* rounded = optional_field(j, "rounded")) v.rounded = count(*rounded, "rounded");
   return v;
 }
 
@@ -178,6 +180,8 @@ json to_json(const Record& r, const json& environment) {
   if (json limits = to_json(r.limits); !limits.empty()) j["limits"] = std::move(limits);
   if (r.verdict.plan) j["judged"].push_back("plan");
   if (r.verdict.alone) j["judged"].push_back("one device");
+  if (r.verdict.clones) j["judged"].push_back("clones");
+  if (r.verdict.rounded > 0) j["judged"].push_back("bound"), j["rounded"] = r.verdict.rounded;
   if (r.collectives.issued > 0)
     j["collectives"] = {
         {"issued", r.collectives.issued},

@@ -29,6 +29,8 @@ Record full() {
   r.verdict.status = Status::wrong;
   r.verdict.alone = true;
   r.verdict.plan = true;
+  r.verdict.clones = true;
+  r.verdict.rounded = 5;
   r.verdict.facts = {
       {Status::wrong,    "4 elements on 2 devices",
        Place{2, 8, 1, "x=1", {3}, "2 (0x40000000)", "1 (0x3f800000)"},     "the sum over x is left unfinished"},
@@ -102,8 +104,8 @@ TEST(Record, AForeignOneSaysWhatIsMissing) {
   EXPECT_THAT(complaint(j), HasSubstr("schema 2"));
   const json whole = to_json(full(), fixed);
   for (const auto& [name, value] : whole.items()) {
-    const std::set<std::string> optional{"environment", "judged",       "last_words",
-                                         "collectives", "replica_safe", "limits"};
+    const std::set<std::string> optional{"environment",  "judged", "last_words", "collectives",
+                                         "replica_safe", "limits", "rounded"};
     if (optional.contains(name)) continue;
     json without = whole;
     without.erase(name);

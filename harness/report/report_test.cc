@@ -23,8 +23,9 @@ Verdict verdict(Status status, std::string why = "") {
 
 Tally two_suites() {
   Tally tally;
-  Verdict alone = verdict(Status::pass), plan = verdict(Status::pass);
-  alone.alone = true, plan.plan = true;
+  Verdict alone = verdict(Status::pass), plan = verdict(Status::pass), clones = verdict(Status::pass),
+          bound = verdict(Status::pass);
+  alone.alone = true, plan.plan = true, clones.clones = true, bound.rounded = 7;
   for (int i = 0; i < 1200; ++i) add(tally, "reshard", "local", verdict(Status::pass));
   for (int i = 0; i < 1000; ++i) add(tally, "reshard", "jax@0.9.1,partitioner=gspmd", verdict(Status::pass));
   for (int i = 0; i < 150; ++i)
@@ -33,6 +34,8 @@ Tally two_suites() {
   for (int i = 0; i < 50; ++i) add(tally, "reshard", "jax@0.9.1,partitioner=gspmd", verdict(Status::wrong));
   add(tally, "smoke", "local", alone);
   add(tally, "smoke", "local", plan);
+  for (int i = 0; i < 3; ++i) add(tally, "smoke", "torch@2.15.0,engine=local", clones);
+  add(tally, "smoke", "torch@2.15.0,engine=local", bound);
   add(tally, "smoke", "local", verdict(Status::hung));
   add(tally, "smoke", "local", verdict(Status::unrun));
   return tally;
@@ -60,11 +63,11 @@ TEST(Table, Golden) {
 TEST(Table, AddsUp) {
   const Tally tally = two_suites();
   const Count all = total(tally);
-  EXPECT_EQ(cases(all), 2404);
+  EXPECT_EQ(cases(all), 2408);
   std::int64_t sum = 0;
   for (const Count& count : tally.counts) sum += cases(count);
   EXPECT_EQ(sum, cases(all));
-  EXPECT_EQ(passes(all), 2202);
+  EXPECT_EQ(passes(all), 2206);
   EXPECT_EQ(findings(all), 51);
 }
 

@@ -11,26 +11,26 @@ namespace {
 struct Column {
   std::string name;
   Status status;
-  std::int64_t Count::*extra;  // plan or alone; else by_status
+  Pass pass = Pass::whole;  // else by_pass
 };
 
 std::int64_t number(const Column& column, const Count& count) {
-  return column.extra ? count.*column.extra : count.by_status[static_cast<int>(column.status)];
+  return column.pass == Pass::whole ? count.by_status[static_cast<int>(column.status)]
+                                    : count.by_pass[static_cast<int>(column.pass)];
 }
 
 // pass first, then the statuses as DESIGN orders them; those that do not occur are left out.
 std::vector<Column> columns_of(const Count& all) {
   std::vector<Column> columns = {
-      {"pass", Status::pass, nullptr}
+      {"pass", Status::pass}
   };
-  const Column extras[] = {
-      {"pass (plan)",       Status::pass, &Count::plan },
-      {"pass (one device)", Status::pass, &Count::alone}
-  };
-  for (const Column& extra : extras)
-    if (number(extra, all) > 0) columns.push_back(extra);
+  for (int p = 1; p < pass_kinds; ++p) {
+    const auto pass = static_cast<Pass>(p);
+    const Column column{fmt::format("pass ({})", name(pass)), Status::pass, pass};
+    if (number(column, all) > 0) columns.push_back(column);
+  }
   for (int s = 0; s < statuses; ++s) {
-    const Column column{std::string(name(static_cast<Status>(s))), static_cast<Status>(s), nullptr};
+    const Column column{std::string(name(static_cast<Status>(s))), static_cast<Status>(s)};
     if (column.status != Status::pass && number(column, all) > 0) columns.push_back(column);
   }
   return columns;

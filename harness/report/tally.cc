@@ -10,7 +10,7 @@ Count& count_of(Tally& tally, const std::string& suite, const std::string& backe
   const auto at = std::ranges::find_if(
       tally.counts, [&](const Count& c) { return c.suite == suite && c.backend == backend; });
   if (at != tally.counts.end()) return *at;
-  tally.counts.push_back({suite, backend, {}, 0, 0, {}});
+  tally.counts.push_back({suite, backend, {}, {}, {}});
   return tally.counts.back();
 }
 
@@ -20,29 +20,28 @@ std::int64_t of(const Count& count, Status status) { return count.by_status[stat
 
 void add(Tally& tally, const std::string& suite, const std::string& backend, const Verdict& verdict) {
   Count& count = count_of(tally, suite, backend);
-  if (verdict.status == Status::pass && verdict.plan) {
-    ++count.plan;
-  } else if (verdict.status == Status::pass && verdict.alone) {
-    ++count.alone;
-  } else {
-    ++count.by_status[static_cast<int>(verdict.status)];
-  }
+  const Pass pass = pass_of(verdict);
+  ++(verdict.status == Status::pass && pass != Pass::whole
+         ? count.by_pass[static_cast<int>(pass)]
+         : count.by_status[static_cast<int>(verdict.status)]);
   if (verdict.status == Status::unsupported)
     ++count.reasons[verdict.facts.empty() ? "no reason given" : verdict.facts.front().text];
 }
 
 std::int64_t cases(const Count& count) {
-  return std::accumulate(count.by_status.begin(), count.by_status.end(), count.plan + count.alone);
+  return std::accumulate(count.by_status.begin(), count.by_status.end(),
+                         passes(count) - of(count, Status::pass));
 }
 
-std::int64_t passes(const Count& count) { return of(count, Status::pass) + count.plan + count.alone; }
+std::int64_t passes(const Count& count) {
+  return std::accumulate(count.by_pass.begin(), count.by_pass.end(), of(count, Status::pass));
+}
 
 Count total(const Tally& tally) {
-  Count sum{"total", "", {}, 0, 0, {}};
+  Count sum{"total", "", {}, {}, {}};
   for (const Count& count : tally.counts) {
     for (int s = 0; s < statuses; ++s) sum.by_status[s] += count.by_status[s];
-    sum.plan += count.plan;
-    sum.alone += count.alone;
+    for (int p = 0; p < pass_kinds; ++p) sum.by_pass[p] += count.by_pass[p];
     for (const auto& [reason, n] : count.reasons) sum.reasons[reason] += n;
   }
   return sum;

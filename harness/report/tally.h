@@ -13,9 +13,8 @@ namespace plumb {
 
 struct Count {
   std::string suite, backend;
-  std::array<std::int64_t, statuses> by_status{};  // passes on a plan or on one device are not among pass
-  std::int64_t plan = 0;                           // passes of a plan alone
-  std::int64_t alone = 0;                          // passes on one device, which prove no agreement
+  std::array<std::int64_t, statuses> by_status{};  // pass: those of which all was judged
+  std::array<std::int64_t, pass_kinds> by_pass{};  // the other passes, by what they rest on
   std::map<std::string, std::int64_t> reasons;     // of what is unsupported
 };
 

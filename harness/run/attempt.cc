@@ -60,8 +60,8 @@ void refuse_what_does_not_fit(const Case& c, std::int64_t most) {
   for (const Spec& operand : c.op.operands)
     need += 2.0 * static_cast<double>(bytes(operand)) * static_cast<double>(parts(c.mesh, operand));
   if (need > static_cast<double>(most))
-    throw BadInput(fmt::format("this case would hold {}, more than the {} there are\n  {}", in_words(need),
-                               in_words(static_cast<double>(most)), print(c)));
+    throw DoesNotFit(fmt::format("this case would hold {}, more than the {} there are\n  {}", in_words(need),
+                                 in_words(static_cast<double>(most)), print(c)));
 }
 
 Declared declared(const Capabilities& capabilities) {
@@ -152,6 +152,8 @@ void judged(Record& record, const Ran& ran) {
     return judge(WantedAll{c, operands, wholes, proof}, outcome, read, promises);
   });
   record.cost = cost(c, outcome);
+  if (record.verdict.status == Status::pass && !promises.data_none)
+    if (auto doubt = short_fact(record.cost)) record.verdict.facts.push_back(*doubt);
   if (auto waste = waste_fact(c, record.cost, state.settings.max_waste))
     record.verdict.facts.push_back(*waste);
   const Case claimed = as_claimed(c, outcome);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <stdexcept>
 #include <string>
 
 #include "harness/record/record.h"
@@ -28,7 +29,12 @@ struct Subject {
   std::unique_ptr<State> state;
 };
 
-// The record of one case. Never throws for a backend's failure; BadInput for a case too large to hold.
+// A case that would hold more than most_bytes: what() says how much.
+struct DoesNotFit : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// The record of one case. Never throws for a backend's failure. Throws DoesNotFit.
 Record attempt(const Case&, Subject&);
 
 }  // namespace plumb

@@ -1,3 +1,5 @@
+#include <cassert>
+
 #include "reference/bytes/bytes.h"
 
 namespace plumb {
@@ -20,6 +22,7 @@ constexpr Row kPrices[] = {
 }  // namespace
 
 std::int64_t price(std::string_view kind, std::int64_t n, std::int64_t in, std::int64_t out) {
+  assert(n >= 1 && in >= 0 && out >= 0);
   if (kind == "collective-permute") return in;
   for (const Row& row : kPrices) {
     if (row.kind != kind) continue;

@@ -45,7 +45,7 @@ def visit(module, computation, times, notes, emit):
         elif i.opcode == "while":
             trips = i.trips()
             n = None if trips is None or times is None else times * trips
-            for name in i.called("condition", "body"):
+            for name in i.called("condition", "body") if n != 0 else []:
                 go(name, n)
         elif i.opcode == "conditional":
             for name in i.branches():
