@@ -19,6 +19,7 @@ import probe
 import programs
 import warned
 from plumb_worker import Limit, Result, trace
+from plumb_worker.limits import Table
 
 LEAST_DEVICES = 64  # virtual devices cost nothing, a restart does
 MOST_DEVICES = 2048  # XLA's limit for one CPU process
@@ -30,8 +31,8 @@ class Backend:
         self.style, self.partitioner = options["style"], options["partitioner"]
         self.grad, self.options, self.cases = options.get("grad"), options, 0
         self.warnings = warned.Reader()
-        self.limits = limits.Table(limits.rows(self.style, self.partitioner, self.grad),
-                                   lambda case: probe.refusal(self, case))
+        self.limits = Table(limits.rows(self.style, self.partitioner, self.grad),
+                            lambda case: probe.refusal(self, case), "adapters/jax/README.md")
 
     def hello(self, mesh):
         if not hasattr(jax.config, "jax_use_shardy_partitioner"):

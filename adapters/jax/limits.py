@@ -5,7 +5,6 @@ expects: a limit that a release lifts is gone by itself. `python worker.py --pro
 """
 
 import dataclasses
-import re
 from typing import Callable
 
 import collective
@@ -118,38 +117,3 @@ ROWS = [
 def rows(style, partitioner, grad=None):
     return [r for r in ROWS if style in r.styles and partitioner in r.partitioners and
             r.grad in ("", grad and "any", grad)]
-
-
-def excerpt(words, says, around=70):
-    """Who refuses, and its words around those that matter."""
-    match = re.search(says, words)
-    head = ": ".join(words.split(": ")[:2])
-    begin = max(match.start() - around, len(head) + 2) if match else len(head) + 2
-    end = match.end() + around if match else begin + 2 * around
-    dots = ["... " if begin > len(head) + 2 else "", " ..." if end < len(words) else ""]
-    return f"{head}: {dots[0]}{words[begin:end]}{dots[1]}"
-
-
-class Table:
-    """The rows of one style, partitioner and kind of product. `refusal(probe)` runs a probe and gives the framework's words, or
-    None where it is not refused; each row is probed once, when first needed."""
-
-    def __init__(self, rows, refusal):
-        self.rows, self.refusal, self.words = rows, refusal, {}
-
-    def said(self, row):
-        """The framework's words, where they are those of the limit; else None."""
-        if row.probe is None:
-            return "adapters/jax/README.md"
-        if row.name not in self.words:
-            words = self.refusal(row.probe)
-            refused = words is not None and re.search(row.says, words)
-            self.words[row.name] = excerpt(words, row.says) if refused else None
-        return self.words[row.name]
-
-    def find(self, case):
-        """(row, the framework's words) for a case that is not supported; else None."""
-        for row in self.rows:
-            if row.holds(case) and (words := self.said(row)):
-                return row, words
-        return None

@@ -12,15 +12,10 @@ os.environ["JAX_PLATFORMS"] = "cpu"
 import backend
 import limits
 import probe
+from plumb_worker.limits import Table
 
 # Rows that some releases have lifted, or had not yet.
 BY_RELEASE = {"grouped product on explicit axes", "unreduced needs Shardy"}
-
-
-def table(row, refusal):
-    made = limits.Table(limits.rows("auto", "shardy"), refusal)
-    made.rows = [row]
-    return made
 
 
 class Limits(unittest.TestCase):
@@ -43,19 +38,19 @@ class Limits(unittest.TestCase):
         case = probe.as_case(limits._reshard("f32[4@x]", "f32[4]"))
         planted = limits.Row("planted", "no all-gather", lambda c: True, ("auto",), "all-gather",
                              limits._reshard("f32[4@x]", "f32[4]"))
-        self.assertIsNone(table(planted, lambda p: probe.refusal(worker, p)).find(case))
+        self.assertIsNone(Table([planted], lambda p: probe.refusal(worker, p), "").find(case))
         uneven = next(r for r in limits.ROWS if r.name == "uneven argument")
-        row, words = table(uneven, lambda p: probe.refusal(worker, p)).find(probe.as_case(uneven.probe))
+        row, words = Table([uneven], lambda p: probe.refusal(worker, p), "").find(probe.as_case(uneven.probe))
         self.assertIn("5", words)
 
     def test_other_words_are_no_refusal_of_this_limit(self):
         row = limits.Row("planted", "", lambda c: True, ("auto",), "unreduced", {})
-        self.assertIsNone(table(row, lambda p: "ZeroDivisionError").find(None))
+        self.assertIsNone(Table([row], lambda p: "ZeroDivisionError", "").find(None))
 
     def test_a_probe_runs_once(self):
         asked = []
         row = limits.Row("planted", "", lambda c: True, ("auto",), "no", {})
-        made = table(row, lambda p: asked.append(p) or "no")
+        made = Table([row], lambda p: asked.append(p) or "no", "")
         self.assertEqual([bool(made.find(None)) for _ in range(3)], [True] * 3)
         self.assertEqual(len(asked), 1)
 

@@ -1,32 +1,20 @@
 """Probes: a small case of each limit, shown to this release, and what it answers."""
 
 import itertools
-import math
 import re
 
 import jax
 
+import layout
 import limits
-from plumb_worker import Case
-from plumb_worker.case import parse_spec
-
-WIDTHS = {"f32": 4}
-
-
-def as_case(probe):
-    specs = {key: [parse_spec(s) for s in probe[key]] for key in ("operands", "chain")}
-    return Case({**probe, **specs}, "probe")
+from plumb_worker.limits import as_case, excerpt, zeros
 
 
 def refusal(backend, probe):
     """What the framework raises for a probe, as one line; None where it does not."""
     case = as_case(probe)
-    operands = []
-    for s in case.operands:
-        shape = ((case.ways(s.unfinished),) if s.unfinished else ()) + s.shape
-        operands.append((memoryview(bytes(WIDTHS[s.dtype] * math.prod(shape))), shape))
     try:
-        backend.run(case, operands, lambda: None)
+        backend.run(case, zeros(case, lambda dtype: layout.DTYPES[dtype].itemsize), lambda: None)
     except Exception as e:
         return f"jax {jax.__version__}: {type(e).__name__}: {' '.join(str(e).split())}"
     return None
@@ -47,6 +35,6 @@ def main(make_backend, options):
             other = bool(words and row.says and not re.search(row.says, words))
             astray += other
             state = "OTHER WORDS" if other else "refused" if words else "not a limit here"
-            shown = f": {limits.excerpt(words, row.says)}" if words else ""
+            shown = f": {excerpt(words, row.says)}" if words else ""
             print(f"{style},{partitioner}{grad and ',grad='}{grad}: {row.name}: {state}{shown}", flush=True)
     return 1 if astray else 0

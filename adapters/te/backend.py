@@ -17,7 +17,6 @@ import dump
 import expert
 import kernels
 import layout
-import limits
 import plan
 import probe
 import programs
@@ -27,6 +26,7 @@ import resources
 import standin
 import warned
 from plumb_worker import Limit, Result, trace
+from plumb_worker.limits import Table
 from plumb_worker.loop import last_lines
 
 LEAST_DEVICES = 16
@@ -46,7 +46,7 @@ class Backend:
         self.mesh, self.cases = None, 0
         self.see_the_mesh_from_every_thread()
         self.warnings = warned.Reader()
-        self.limits = limits.Table(refusals.rows(self), lambda case: probe.refusal(self, case))
+        self.limits = Table(refusals.rows(self), lambda case: probe.refusal(self, case), "adapters/te/README.md")
 
     def see_the_mesh_from_every_thread(self):
         """XLA:CPU partitions on a thread of its own, where JAX's mesh of the thread is empty."""

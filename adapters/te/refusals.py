@@ -1,5 +1,5 @@
-"""What Transformer Engine does not do, in the form of adapters/jax/limits.py: a row counts only where this release
-refuses its probe in the row's words."""
+"""What Transformer Engine does not do, in the form of adapters/jax/limits.py. Most rows say what this worker can ask of
+it and have no probe; those that have one count only where this release refuses it in the row's words."""
 
 import math
 

@@ -24,7 +24,7 @@ class Backend:
         self.options = options
         self.engine = options["engine"]
         self.worlds = {}  # by size, the latest last
-        self.limits = limits.Table(options, lambda case: probe.refusal(self, case))
+        self.limits = limits.table(options, lambda case: probe.refusal(self, case))
 
     def hello(self, mesh):
         kind = "gpu" if self.engine == "nccl" else "cpu"  # its name would start CUDA, which no fork survives

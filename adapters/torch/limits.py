@@ -9,10 +9,10 @@ import dataclasses
 import functools
 import itertools
 import math
-import re
 from typing import Callable
 
 import layout
+from plumb_worker.limits import Table
 
 XY = {"axes": [["x", 2], ["y", 2]]}
 EVERY = ("gloo", "local", "nccl")
@@ -199,26 +199,8 @@ ROWS = [
 ]
 
 
-class Table:
-    """The rows of a backend's options. `refusal(probe, options)` runs a probe and gives the framework's words, or
-    None where it is not refused; each row is probed once, when first needed."""
-
-    def __init__(self, options, refusal):
-        self.options, self.refusal, self.words = options, refusal, {}
-        self.rows = [r for r in ROWS if options["engine"] in r.engines and r.options.items() <= options.items()]
-
-    def said(self, row):
-        """The framework's words, where they are those of the limit; else None."""
-        if row.probe is None:
-            return "adapters/torch/README.md"
-        if row.name not in self.words:
-            words = self.refusal(row.probe)
-            self.words[row.name] = words if words is not None and re.search(row.says, words) else None
-        return self.words[row.name]
-
-    def find(self, case):
-        """(row, the framework's words) for a case that is not supported; else None."""
-        for row in self.rows:
-            if row.holds(case, self.options) and (words := self.said(row)):
-                return row, words
-        return None
+def table(options, refusal):
+    """The rows of a backend's options, as a table of cases."""
+    rows = [r for r in ROWS if options["engine"] in r.engines and r.options.items() <= options.items()]
+    bound = [dataclasses.replace(r, holds=lambda case, r=r: r.holds(case, options)) for r in rows]
+    return Table(bound, refusal, "adapters/torch/README.md")

@@ -1,30 +1,19 @@
 """Probes: a small case of each limit, shown to this release, and what it answers."""
 
-import math
 import re
 
 import torch
 
 import layout
 import limits
-from plumb_worker import Case
-from plumb_worker.case import parse_spec
-
-
-def as_case(probe):
-    specs = {key: [parse_spec(s) for s in probe[key]] for key in ("operands", "chain")}
-    return Case({**probe, **specs}, "probe")
+from plumb_worker.limits import as_case, zeros
 
 
 def refusal(backend, probe):
     """What the framework raises for a probe, as one line; None where it does not."""
     case = as_case(probe)
-    operands = []
-    for s in case.operands:
-        shape = ((case.ways(s.unfinished),) if s.unfinished else ()) + s.shape
-        operands.append((memoryview(bytes(layout.DTYPES[s.dtype].itemsize * math.prod(shape))), shape))
     try:
-        backend.run(case, operands, lambda: None)
+        backend.run(case, zeros(case, lambda dtype: layout.DTYPES[dtype].itemsize), lambda: None)
     except Exception as e:
         line = e.lines[0] if hasattr(e, "lines") else f"{type(e).__name__}: {e}"
         return f"torch {torch.__version__}: {' '.join(line.split())}"[:300]

@@ -1,6 +1,5 @@
 """Worlds of ranks that die, fail or stay away: one verdict each, and nothing left behind."""
 
-import json
 import os
 import signal
 import subprocess
