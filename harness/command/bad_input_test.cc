@@ -33,6 +33,7 @@ const Bad table[] = {
     {"explain 'on x=0: reshard f32[8] -> f32[8]'",      "", "an axis has at least one device",              2},
     // sizes
     {"run 'on x=2: reshard f32[9999999999999@x] -> f32[9999999999999]'", "", "this case would hold",        2},
+    {"run 'on x=16384: reshard f32[16777216@x] -> f32[16777216]'", "", "this case would hold 2 TiB, more than", 2},
     {"run 'on x=2: reshard f32[4611686018427387904] -> f32[4611686018427387904@x]'", "", "2^62 bytes",      2},
     {"run 'on x=99999999: reshard f32[8@x] -> f32[8]'", "", "more than 16777216 devices",                   2},
     {"run 'on a=2,b=2,c=2,d=2,e=2: einsum mk,kn->mn f32[8,8]+* f32[8,8]+* -> f32[8,8]+*'", "", "take a --sample of them", 2},

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "harness/backend/resolve.h"
+#include "harness/record/environment.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -57,6 +58,7 @@ void add_running(CLI::App& app, Running& r) {
 
 Settings settings(const Running& r) {
   Settings s = r.settings;
+  s.most_bytes = machine().memory_bytes / r.jobs;
   if (r.timeout > 0) s.start_seconds = s.compile_seconds = s.run_seconds = r.timeout;
   return s;
 }
