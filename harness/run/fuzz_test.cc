@@ -21,7 +21,7 @@ namespace plumb {
 namespace {
 
 constexpr std::uint64_t free_at = 64;
-constexpr int tries = 12000;
+constexpr int tries = 20000;
 
 const char* const others[] = {
     R"({"type":"unsupported","id":7,"reason":"r","source":"s"})",
@@ -177,7 +177,10 @@ void fuzz(Asking& asking, ArenaFile& arena, Mutator& mutate, int times) {
     if (mutate.below(2)) words[mutate.below(words.size())] = mutate.word();
     arena.write(asking.table_at, std::as_bytes(std::span(words)));
     json message = mutate.below(4) ? asking.reply : json::parse(others[mutate.below(std::size(others))]);
-    for (std::size_t changes = mutate.below(3); changes > 0; --changes) mutate.change(message);
+    for (std::size_t changes = mutate.below(3); changes > 0; --changes) {
+      const bool of_trace = message.is_object() && message.contains("trace") && mutate.below(2);
+      mutate.change(of_trace ? message["trace"] : message);
+    }
     std::string line = dump(message);
     if (mutate.below(4) == 0) mutate.change(line);
     hear(line, asking, arena);

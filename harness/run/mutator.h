@@ -60,18 +60,21 @@ struct Mutator {
     return i < std::size(values) ? values[i] : json(word());
   }
 
-  // Some part of the message becomes another value, is lost, or is doubled.
+  // Some part of the message becomes another value, is emptied, is lost, or is doubled.
   void change(json& message) {
     json* at = &message;
     while (at->is_structured() && !at->empty() && below(4) != 0)
       at = &*std::next(at->begin(), below(at->size()));
     const bool inside = at->is_structured() && !at->empty();
-    switch (below(4)) {
+    switch (below(5)) {
       case 0:
         if (inside) at->erase(std::next(at->begin(), below(at->size())));
         break;
       case 1:
         if (inside && at->is_array()) at->push_back(at->back());
+        break;
+      case 2:
+        if (inside) at->clear();
         break;
       default:
         *at = value();
