@@ -10,6 +10,7 @@
 #include "harness/judge/blocks.h"
 #include "harness/judge/claimed.h"
 #include "harness/judge/cost.h"
+#include "harness/judge/steps.h"
 #include "reference/bytes/bytes.h"
 #include "reference/words/text.h"
 
@@ -47,8 +48,6 @@ Fact not_the_case(const std::string& why) {
 }
 
 std::string text(const Range& r) { return fmt::format("{}:{}", r.begin, r.end); }
-
-bool reduces(const Collective& step) { return step.kind == "all-reduce" || step.kind == "reduce-scatter"; }
 
 std::vector<AxisId> axes_of(const Mesh& mesh, const Collective& step) {
   std::vector<AxisId> axes;
@@ -230,13 +229,29 @@ std::optional<Fact> moves_too_little(const Case& c, const Outcome& outcome, std:
   return not_the_case(fmt::format("it moves {} bytes, its layouts need {}", said, need));
 }
 
+// What it takes that the operands of a product meet as the plan says.
+std::int64_t needed_to_meet(const Case& c, const Layouts& at) {
+  std::int64_t need = 0;
+  for (std::size_t i = 0; i < at.operands.size(); ++i) need += fewest(c, c.op.operands[i], at.operands[i]);
+  return need;
+}
+
+// What is summed before the operands have met is another sum.
+std::optional<Fact> sums_too_early(const Case& c, Outcome outcome, const Layouts& at) {
+  const auto first = std::ranges::find_if(outcome.trace, reduces);
+  if (first == outcome.trace.end()) return std::nullopt;
+  outcome.trace.erase(first, outcome.trace.end());
+  const std::int64_t need = needed_to_meet(c, at), said = cost(c, outcome).moved;
+  if (said < 0 || said >= need) return std::nullopt;
+  return not_the_case(
+      fmt::format("it moves {} bytes before its first sum, its operands need {}", said, need));
+}
+
 // What the layouts that a plan of a product names need.
 std::int64_t needed(const Case& c, const Layouts& at, const std::vector<AxisId>& axes) {
   Spec parts = at.result;
   parts.unfinished.insert(parts.unfinished.end(), axes.begin(), axes.end());
-  std::int64_t need = fewest(c, parts, at.result) + fewest(c, at.result, result(c));
-  for (std::size_t i = 0; i < at.operands.size(); ++i) need += fewest(c, c.op.operands[i], at.operands[i]);
-  return need;
+  return fewest(c, parts, at.result) + fewest(c, at.result, result(c)) + needed_to_meet(c, at);
 }
 
 std::vector<Fact> one_of(std::optional<Fact> found) {
@@ -271,6 +286,7 @@ std::vector<Fact> plan_facts(const Case& c, const Outcome& outcome) {
   if (!axes) return {fact(Status::mistrusted, sums_over_groups)};
   if (auto found = reduces_otherwise(c, outcome.trace)) return {*found};
   if (auto found = computes(c, *e, *at, *axes)) return {*found};
+  if (auto found = sums_too_early(c, outcome, *at)) return {*found};
   return one_of(moves_too_little(c, outcome, needed(c, *at, *axes)));
 }
 

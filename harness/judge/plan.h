@@ -7,9 +7,10 @@ namespace plumb {
 
 // Facts on a plan: `misplaced` where it names a layout that is none; `wrong` where some device multiplies
 // elements that do not belong together, where an element of the result lacks a term or has it twice after
-// the sums of the trace, where another reduction is taken than the one that is due, where a device does not
-// make what it is said to hold, or where less is moved than the layouts need; `mistrusted` where it says too
-// little to be wrong. Of a reshard the claim says the layouts: its sums and moves are judged.
+// the sums of the trace, where another reduction is taken than the one that is due, or before the operands
+// have met, where a device does not make what it is said to hold, or where less is moved than the layouts
+// need; `mistrusted` where it says too little to be wrong. Of a reshard the claim says the layouts: its sums
+// and moves are judged.
 //   operands [k] met as f32[8@x], f32[8@x], all-reduce over x    each term once
 //   the same without the all-reduce                              0:4 of 8 terms
 //   operands met as f32[8], f32[8], all-reduce over x            every term twice

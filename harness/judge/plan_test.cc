@@ -201,6 +201,21 @@ TEST(Plan, ASumOverGroupsThatAreNoAxesIsMistrusted) {
             Status::mistrusted);
 }
 
+TEST(Plan, OperandsMeetBeforeTheirSum) {
+  const ProductPlan by_y{
+      {"f32[4,8@y]", "f32[8@y,4]"},
+      "f32[4,4]"
+  };
+  const Collective sum = sum_over("y", 64), move{
+                                                .kind = "send", .axes = {"x", "y"},
+                                                     .moved = 256
+  };
+  EXPECT_EQ(Planned(row_times_column, by_y, {move, sum}).verdict().status, Status::pass);
+  const Verdict late = Planned(row_times_column, by_y, {sum, move}).verdict();
+  ASSERT_EQ(late.status, Status::wrong);
+  EXPECT_THAT(late.facts[0].text, HasSubstr("it moves 0 bytes before its first sum, its operands need 256"));
+}
+
 TEST(Plan, OneWhoseMovesNobodyKnowsIsMistrusted) {
   const Collective unknown{.kind = "send", .axes = {"x"}, .moved = -1};
   const auto status = [&](const char* line) { return Planned(line, {}, {unknown}).verdict().status; };

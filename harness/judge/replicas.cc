@@ -11,8 +11,6 @@ namespace {
 
 using Tag = std::int64_t;
 
-bool reduces(const Collective& one) { return one.kind == "all-reduce" || one.kind == "reduce-scatter"; }
-
 // Tags of a group's members become one: a reduction's is new, that of a move joins theirs.
 Tag joined(const Collective& one, const std::vector<std::int64_t>& group, const std::vector<Tag>& tags,
            std::map<std::vector<std::int64_t>, Tag>& named) {

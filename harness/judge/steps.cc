@@ -19,6 +19,8 @@ std::optional<std::vector<AxisId>> fibre_axes(const Mesh& mesh, const std::vecto
 
 }  // namespace
 
+bool reduces(const Collective& one) { return one.kind == "all-reduce" || one.kind == "reduce-scatter"; }
+
 std::vector<std::vector<std::int64_t>> groups_of(const Mesh& mesh, const Collective& one) {
   if (one.axes.empty()) return one.groups;
   std::vector<AxisId> axes;

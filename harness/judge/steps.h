@@ -16,6 +16,8 @@ struct Step {
   std::int64_t in = 0, out = 0, times = 1;
 };
 
+bool reduces(const Collective&);  // an all-reduce or a reduce-scatter
+
 // Who takes part in a collective: its groups, or the fibres along its axes. Empty where it has neither.
 std::vector<std::vector<std::int64_t>> groups_of(const Mesh&, const Collective&);
 
