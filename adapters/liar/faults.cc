@@ -116,6 +116,7 @@ const std::vector<Fault>& table() {
     {"changes-reruns", "every second run of a case ends in another bit", "unstable", "--reruns 1", {gather}, reply(change_reruns())},
 
     {"hides-a-collective", "leaves the collective that moved the bytes out of its trace", "mistrusted", "", {gather}, reply(hide_collective)},
+    {"hides-its-sum", "leaves the sum of a result that was left to it out of its trace", "mistrusted", "", {"on x=2: reshard f32[8]+x -> f32[8]?"}, reply(hide_collective)},
 
     {"gathers-everything", "moves by way of the whole array on every device", "wasteful", "--max-waste 1", {swap}, plan(gather_everything)},
     {"gathers-what-is-free", "gathers the result that was left to it, and cuts it again", "wasteful", "--max-waste 1", {left}, plan(gather_everything)},

@@ -23,7 +23,8 @@ std::int64_t moved(const Mesh&, const Collective&);
 Cost cost(const Case&, const Outcome&);
 
 // `mistrusted`, of right values: fewer bytes moved than any program moves. Something is left out of the
-// trace, or the check is blind. Only where the bound is known, and what moved.
+// trace, or the check is blind. Only where the bound is known (of a free reshard, that of what it claims),
+// and what moved.
 std::optional<Fact> short_fact(const Cost&);
 
 // `wasteful` past a limit: bytes moved more than `most` times the bound of a reshard, or the best

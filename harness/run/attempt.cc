@@ -159,11 +159,12 @@ void judged(Record& record, const Ran& ran) {
     return judge(WantedAll{c, operands, wholes, proof}, outcome, read, promises);
   });
   record.cost = cost(c, outcome);
+  const Case claimed = as_claimed(c, outcome);
   if (record.verdict.status == Status::pass && !promises.data_none)
-    if (auto doubt = short_fact(record.cost)) record.verdict.facts.push_back(*doubt);
+    if (auto doubt = short_fact(result(c).free ? cost(claimed, outcome) : record.cost))
+      record.verdict.facts.push_back(*doubt);
   if (auto waste = waste_fact(c, record.cost, state.settings.max_waste))
     record.verdict.facts.push_back(*waste);
-  const Case claimed = as_claimed(c, outcome);
   record.collectives = collectives_of(claimed, outcome);
   if (auto waste = count_fact(record.collectives, state.settings.max_collectives))
     record.verdict.facts.push_back(*waste);
