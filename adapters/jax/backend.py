@@ -83,8 +83,7 @@ class Backend:
         found, notes = trace.described(hlo, case)
         return Result(blocks=data.blocks(result, 0), claims=[layout.claim(result, case, case.result)],
                       trace=found, compile_seconds=compile_seconds,
-                      run_seconds=[run_seconds], notes=self.warnings.notes() + notes,
-                      hlo=dumped if self.options.get("hlo") else None)
+                      run_seconds=[run_seconds], notes=self.warnings.notes() + notes)
 
     def compile(self, case, mesh, dumped):
         function, keywords = programs.STYLES[self.style](case, mesh, self.grad)

@@ -167,8 +167,9 @@ class Answers(Worker):
 
     def test_hlo_is_kept_on_request(self):
         with tempfile.TemporaryDirectory() as folder:
-            reply = self.start(hlo=folder).run(reshard("f32[4@x]", "f32[4]"))
-            kept = os.listdir(reply["hlo"])
+            self.start(hlo=folder).run(reshard("f32[4@x]", "f32[4]"))
+            of_the_case, = os.listdir(folder)
+            kept = os.listdir(os.path.join(folder, of_the_case))
         self.assertTrue(any("before_optimizations" in name for name in kept), kept)
         self.assertTrue(any("after_spmd-partitioning" in name for name in kept), kept)
 

@@ -54,7 +54,6 @@ struct Outcome {
   std::vector<double> run_seconds;
   double compile_seconds = 0;
   std::vector<std::vector<std::string>> groups;  // axis sets for which the backend had a group
-  std::string hlo;                               // the path of a dump, or empty
 };
 
 }  // namespace plumb

@@ -129,7 +129,6 @@ void write_reply(fmt::memory_buffer& line, std::int64_t id, const Outcome& o, Ar
     fmt::format_to(Out(line), R"(,"plan":{{"operands":{},"result":{}}})", dump(o.plan.operands),
                    dump(o.plan.result));
   if (!o.notes.empty()) fmt::format_to(Out(line), R"(,"notes":{})", dump(o.notes));
-  if (!o.hlo.empty()) fmt::format_to(Out(line), R"(,"hlo":{})", dump(o.hlo));
   line.push_back('}');
 }
 

@@ -123,7 +123,7 @@ class Backend:
         return Result(blocks=[b for i, r in enumerate(results) for b in data.blocks(r, i)],
                       claims=[layout.claim(r, case, s) for r, s in zip(results, results_of(case))],
                       trace=found, compile_seconds=compile_seconds,
-                      run_seconds=[wall], notes=self.warnings.notes() + notes, hlo=dumped)
+                      run_seconds=[wall], notes=self.warnings.notes() + notes)
 
     def compile(self, case, mesh, dumped):
         where = {"in_shardings": tuple(layout.sharding_of(mesh, s.split) for s in case.operands)}

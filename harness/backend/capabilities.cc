@@ -144,7 +144,7 @@ Hello hello_from_json(const json& j) {
   if (const json* versions = optional_field(j, "versions"))
     for (const auto& [key, value] : versions->items()) h.versions.emplace_back(key, text(value, "versions"));
   if (const json* devices = optional_field(j, "devices")) {
-    h.device_count = count(field(*devices, "count"), "the count of devices");
+    count(field(*devices, "count"), "the count of devices");
     h.device_kind = text(field(*devices, "kind"), "the kind of devices");
   }
   if (const json* c = optional_field(j, "capabilities")) h.capabilities = capabilities_from(*c);

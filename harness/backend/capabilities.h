@@ -35,7 +35,6 @@ struct Capabilities {
 struct Hello {
   std::string name;
   std::vector<std::pair<std::string, std::string>> versions;
-  std::int64_t device_count = 0;
   std::string device_kind;
   Capabilities capabilities;
 };

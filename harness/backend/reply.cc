@@ -76,7 +76,6 @@ Outcome outcome_from(const json& j, const Asked& asked, const ArenaFile& arena) 
   }
   if (const json* f = optional_field(j, "received")) o.received = count(*f, "received");
   if (const json* f = optional_field(j, "notes")) o.notes = texts(*f, "notes");
-  if (const json* f = optional_field(j, "hlo")) o.hlo = text(*f, "hlo");
   if (const json* f = optional_field(j, "plan"))
     o.plan = {texts(field(*f, "operands"), "plan.operands"), text(field(*f, "result"), "plan.result")};
   if (const json* f = optional_field(j, "groups"))

@@ -216,8 +216,10 @@ Record attempt(const Case& c, Subject& subject) {
     else
       say(answer);
   }
-  if (const Hello* hello = state.process.hello())
+  if (const Hello* hello = state.process.hello()) {
     for (const auto& [what, version] : hello->versions) record.versions[what] = version;
+    if (!hello->device_kind.empty()) record.versions["devices"] = hello->device_kind;
+  }
   return record;
 }
 

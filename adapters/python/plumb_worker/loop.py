@@ -44,7 +44,6 @@ class Result:
     compile_seconds: float = 0.0
     run_seconds: list = dataclasses.field(default_factory=list)
     notes: list = dataclasses.field(default_factory=list)
-    hlo: str | None = None
     groups: list = dataclasses.field(default_factory=list)  # sets of axes for which the backend had a group
     plan: dict | None = None  # of a backend that only plans: {"operands": [...], "result": ...} as specs' texts
 
@@ -128,8 +127,6 @@ def result_message(request, result, table):
         reply["notes"] = result.notes
     if result.groups:
         reply["groups"] = result.groups
-    if result.hlo:
-        reply["hlo"] = result.hlo
     if result.plan:
         reply["plan"] = result.plan
     return reply
