@@ -44,6 +44,8 @@ class Backend:
         gc.collect()
         gc.freeze()
         devices = layout.devices()
+        if self.options.get("platform") == "gpu" and devices[0].platform == "cpu":
+            sys.exit("jax: platform=gpu, and JAX finds no GPU here; an environment for GPUs is made by scripts/environment --gpu")
         return {
             "name": f"jax@{jax.__version__}",
             "versions": versions(),

@@ -58,6 +58,8 @@ const Bad table[] = {
     {"run --suite smoke --where status=wrong",          "", "name it with --record or --against",           2},
     {"run --suite smoke --where \"text~'f32\"",         "", "this quote is not closed",                     2},
     {"run --suite smoke --where devices=77",            "", "no case is selected, nothing was run",         2},
+    {"run --suite smoke --where 'rank>=99999999999999999999'", "", "this number is too large",             2},
+    {"run 'max-waste nan: on x=2: reshard f32[8@x] -> f32[8]'", "", "expected a factor",                   2},
     {"run --suite smoke --shard 0/3",                   "", "expected PART/OF",                             2},
     {"run --suite smoke --shard 4/3",                   "", "expected PART/OF",                             2},
     {"run --suite smoke --sample 0",                    "", "--sample: expected a number above 0, not 0",   2},

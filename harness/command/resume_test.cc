@@ -211,6 +211,14 @@ TEST(Waivers, HoldUntilTheirDateAndWhileTheyAreNeeded) {
   EXPECT_THAT(other.err, HasSubstr("other:1: 1 of its cases ran on local and none was wrong"));
 }
 
+TEST(Samples, AreDrawnFromMoreCasesThanMemoryHolds) {
+  const Folder folder;
+  const Ran ran = run_tool(
+      folder, "run 'on a=2,b=2,c=2,d=2,e=2,f=2,g=2: reshard f32[8,8,8]+* -> f32[8,8,8]+*' --sample 5");
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("5 cases in"));
+}
+
 TEST(Shards, AreDisjointAndTogetherTheWhole) {
   const Folder folder;
   const std::string run = "run --suite grouped --quiet --record ";

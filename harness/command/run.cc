@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <set>
 
 #include "harness/backend/interrupt.h"
 #include "harness/command/command.h"
@@ -54,7 +55,7 @@ std::vector<Job> jobs_of(const Session& session, const Chosen& chosen, const Bef
       const auto status = asked ? std::optional(asked->verdict.status) : std::nullopt;
       if (asks_status(chosen.where) && !matches(chosen.where, status)) continue;
       const Record* done = find(before.done, name);
-      if (done && same(done->limits, limits_of(session, {n, b})))
+      if (done && holds_under(*done, limits_of(session, {n, b})))
         recall(ledger, row_of(chosen.cases, n).suite, *done);
       else
         jobs.push_back({n, b});
@@ -109,7 +110,7 @@ int run_jobs(const Session& session, const std::vector<Job>& jobs, Ledger& ledge
   const auto since = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   };
-  std::vector<std::vector<bool>> done(names.size(), std::vector<bool>(count(session.cases)));
+  std::set<std::pair<std::size_t, std::int64_t>> done;  // backend, case
   int code = 0;
   ledger.progress.total = static_cast<std::int64_t>(jobs.size());
   try {
@@ -118,7 +119,7 @@ int run_jobs(const Session& session, const std::vector<Job>& jobs, Ledger& ledge
         [&](Judged&& judged) {
           const Job job = judged.job;
           take(ledger, session.cases, std::move(judged));
-          done[job.backend][job.number] = true;
+          done.emplace(job.backend, job.number);
         },
         [&] { tick(ledger, since()); });
   } catch (const Interrupted&) {
@@ -128,7 +129,7 @@ int run_jobs(const Session& session, const std::vector<Job>& jobs, Ledger& ledge
     code = 3;
   }
   for (const Job& job : jobs)
-    if (!done[job.backend][job.number])
+    if (!done.contains({job.backend, job.number}))
       leave(ledger, row_of(session.cases, job.number).suite, names[job.backend],
             ledger.keep_junit ? print(nth(session.cases, job.number)) : "");
   return code;

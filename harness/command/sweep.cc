@@ -62,7 +62,7 @@ Swept swept_of(const Case& c, const std::vector<Sizes>& meshes) {
   std::vector<Row> rows;
   std::string why;
   for (const Sizes& sizes : meshes) {
-    Cell cell{sizes, Status::unrun, true};
+    Cell cell{sizes};
     try {
       rows.push_back(parse_row(print(on_sizes(c, sizes)), "sweep", ""));
       swept.places.push_back(swept.cells.size());
@@ -96,7 +96,7 @@ std::vector<Job> jobs_of(const Session& session, Ledger& ledger, const ByKey& kn
   for (std::int64_t i = 0; i < count(session.cases); ++i) {
     const Job job{i, 0};
     const auto at = known.find(key(print(nth(session.cases, i)), name));
-    if (at == known.end() || !same(at->second->limits, limits_of(session, job))) {
+    if (at == known.end() || !holds_under(*at->second, limits_of(session, job))) {
       jobs.push_back(job);
       continue;
     }
@@ -129,7 +129,11 @@ bool sweep_backend(const Flags& flags, const Session& session, const Swept& swep
   }
   std::ranges::sort(judged, {}, [](const Judged& j) { return j.job.number; });
   std::vector<Cell> cells = swept.cells;
-  for (const Judged& j : judged) cells[swept.places[j.job.number]].status = j.record.verdict.status;
+  for (const Judged& j : judged) {
+    Cell& cell = cells[swept.places[j.job.number]];
+    cell.status = j.record.verdict.status;
+    cell.pass = pass_of(j.record.verdict);
+  }
   if (isatty(STDERR_FILENO) == 1) clear_progress();
   const Mesh mesh = parse_case(flags.line).mesh;
   fmt::print("\n{}\n{}\n{}", judged.empty() ? session.backends[0] : judged[0].record.backend,

@@ -57,7 +57,7 @@ TEST(FreeResult, WithoutAClaimItsSlicesAreJudged) {
   Trial wrong = trial;
   wrong.element<float>(3, 0) += 1;
   EXPECT_EQ(wrong.verdict().status, Status::wrong);
-  EXPECT_THAT(wrong.verdict().facts.back().text, testing::HasSubstr("1 device hold other bits"))
+  EXPECT_THAT(wrong.verdict().facts.back().text, testing::HasSubstr("1 device holds other bits"))
       << "device 2 says the same slice";
 
   Trial silent = trial;

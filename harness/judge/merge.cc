@@ -140,8 +140,10 @@ std::optional<Fact> count_fact(const Collectives& count, double most) {
   if (most < 0 || static_cast<double>(count.issued) <= most * static_cast<double>(count.merged))
     return std::nullopt;
   return Fact{Status::wasteful,
-              fmt::format("took {} collectives, its groups allow {}: {}", count.issued, count.merged,
-                          fmt::join(count.could, ", ")),
+              fmt::format("took {} collective{}, its groups allow {}{}", count.issued,
+                          count.issued == 1 ? "" : "s", count.merged,
+                          count.could.empty() ? fmt::format(", the limit is {} times these", most)
+                                              : fmt::format(": {}", fmt::join(count.could, ", "))),
               {},
               {}};
 }

@@ -161,8 +161,8 @@ std::vector<Fact> replica_facts(const Case& c, const Outcome& outcome, const Rea
   if (diverged == 0) return {};
   return {
       {Status::diverged,
-       fmt::format("{} device{} hold other bits than the first of their replicas: {}", diverged,
-       diverged == 1 ? "" : "s", text),
+       fmt::format("{} device{} {} other bits than the first of their replicas: {}", diverged,
+                   diverged == 1 ? "" : "s", diverged == 1 ? "holds" : "hold", text),
        {},
        {}}
   };

@@ -145,8 +145,7 @@ Record parse(const json& j) {
   for (const json& one : list(field(j, "trace"), "trace")) r.trace.push_back(collective_from_json(one));
   const json& bytes = field(j, "bytes");
   r.cost = {known(bytes, "moved"), known(bytes, "bound"), known(bytes, "best_known")};
-  if (const json* count = optional_field(j, "collectives"))
-    r.collectives = collectives_from_json(*count);
+  if (const json* count = optional_field(j, "collectives")) r.collectives = collectives_from_json(*count);
   if (const json* safe = optional_field(j, "replica_safe")) r.replica_safe = truth(*safe, "replica_safe");
   r.times = times_from_json(field(j, "seconds"));
   r.certificate = text(field(j, "certificate"), "certificate");
@@ -193,8 +192,10 @@ json to_json(const Record& r, const json& environment) {
   return j;
 }
 
-bool same(const Limits& a, const Limits& b) {
-  return a.max_waste == b.max_waste && a.max_collectives == b.max_collectives && a.reruns == b.reruns;
+bool holds_under(const Record& r, const Limits& limits) {
+  return r.limits.max_waste == limits.max_waste && r.limits.max_collectives == limits.max_collectives &&
+         r.limits.reruns == limits.reruns &&
+         (r.verdict.status != Status::hung || r.limits.timeout == limits.timeout);
 }
 
 Record record_from_json(const json& j) {

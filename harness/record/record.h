@@ -47,8 +47,9 @@ struct Record {
 nlohmann::json to_json(const Record&, const nlohmann::json& environment);
 Record record_from_json(const nlohmann::json&);  // throws BadInput with what is missing
 
-// Whether a verdict under one of them is a verdict under the other; `hung` apart, the time given decides none.
-bool same(const Limits&, const Limits&);
+// Whether the verdict of a record holds under other limits: where they are its own. The time given decides
+// whether a case is `hung`, and nothing else.
+bool holds_under(const Record&, const Limits&);
 
 std::string key(const std::string& line, const std::string& backend);
 

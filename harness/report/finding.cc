@@ -18,10 +18,11 @@ std::string tail(const std::string& words, int lines) {
   return words.substr(at == words.npos ? 0 : at + 1, end - (at == words.npos ? 0 : at + 1));
 }
 
+// What a backend said is shown without its control characters, which would move the cursor.
 std::string indented(const std::string& text) {
   std::string all(indent);
   for (char c : text) {
-    all += c;
+    all += (static_cast<unsigned char>(c) < ' ' && c != '\n') || c == '\x7f' ? ' ' : c;
     if (c == '\n') all += indent;
   }
   return all + '\n';

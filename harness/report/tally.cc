@@ -57,7 +57,7 @@ std::int64_t findings(const Count& count) {
 int exit_code(const Tally& tally) {
   const Count all = total(tally);
   if (cases(all) == of(all, Status::unrun) + of(all, Status::unsupported)) return 2;
-  return findings(all) > 0 || passes(all) == 0 ? 1 : 0;
+  return findings(all) > 0 ? 1 : 0;
 }
 
 }  // namespace plumb

@@ -27,7 +27,9 @@ template <class Number>
 Number number(std::string_view word, std::string_view what, std::string_view row) {
   Number value{};
   const auto [rest, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc() || rest != word.data() + word.size() || value < Number{})
+  // The last is for what is no number, and for infinity.
+  if (error != std::errc() || rest != word.data() + word.size() || !(value >= Number{}) ||
+      value - value != Number{})
     throw bad_input(fmt::format("expected {}", what), row, word.data() - row.data());
   return value;
 }

@@ -71,6 +71,18 @@ std::int64_t highest_rank(const Case& c) {
   return static_cast<std::int64_t>(rank);
 }
 
+// The words of a list such as "reshard, einsum (of two operands)".
+Words listed(std::string_view list) {
+  Words words;
+  for (std::size_t at = 0; at < list.size();) {
+    const std::size_t end = std::min(list.find(", ", at), list.size());
+    const std::string_view word = list.substr(at, end - at);
+    words.emplace_back(word.substr(0, word.find(' ')));
+    at = end + 2;
+  }
+  return words;
+}
+
 struct Key {
   std::string_view name, what;
   Words (*words)(const Case&);
@@ -79,12 +91,12 @@ struct Key {
 
 // clang-format off
 const Key keys[] = {
-    {"op",      "reshard, einsum, grouped",      [](const Case& c) { return Words{std::string(name(c.op))}; }, nullptr},
+    {"op",      "reshard, einsum, grouped, quantize, resolve", [](const Case& c) { return Words{std::string(name(c.op))}; }, nullptr},
     {"mesh",    "the sizes of its axes: 2x2x3",  sizes,  nullptr},
     {"axis",    "an axis of its mesh; axis.dp>=2 asks for a size",  axes,  nullptr},
     {"dtype",   "of any of its specs",           dtypes, nullptr},
     {"is",      "uneven, empty (a device holds nothing), unfinished, permuted, chain, nested",  traits, nullptr},
-    {"fill",    "provenance, cancel, normal",    [](const Case& c) { return Words{std::string(name(c.fill))}; }, nullptr},
+    {"fill",    "provenance, cancel, normal, scaled", [](const Case& c) { return Words{std::string(name(c.fill))}; }, nullptr},
     {"text",    "the line itself; text~'f32[8@x' looks inside it", [](const Case& c) { return Words{print(c)}; }, nullptr},
     {"devices", "how many",                      nullptr, [](const Case& c) { return devices(c.mesh); }},
     {"rank",    "the most dimensions of a spec", nullptr, highest_rank},
@@ -100,10 +112,23 @@ void check_status(const Term& term, std::string_view text, std::size_t at) {
       throw bad_input(fmt::format("there is no status '{}'", value), text, text.find(value, at));
 }
 
-void check_is(const Term& term, std::string_view text, std::size_t at) {
-  for (const std::string& value : term.values)
-    if (key_of(term).what.find(value) == std::string_view::npos)
-      throw bad_input(fmt::format("is= knows {}", key_of(term).what), text, text.find(value, at));
+// A word that no case can have is a mistake, and so is a mesh that is not sizes.
+void check_words(const Term& term, std::string_view text, std::size_t at) {
+  const Key& key = key_of(term);
+  Words known = listed(key.what);
+  if (key.name == "dtype") {
+    known.clear();
+    for (const Format& f : formats()) known.emplace_back(f.name);
+  }
+  for (const std::string& value : term.values) {
+    const bool good = key.name == "mesh"
+                          ? value.find_first_not_of("0123456789x") == value.npos && value.back() != 'x'
+                          : std::ranges::count(known, value) > 0;
+    if (!good)
+      throw bad_input(key.name == "mesh" ? "mesh= takes sizes, as in 2x2x3"
+                                         : fmt::format("{}= knows {}", key.name, fmt::join(known, ", ")),
+                      text, text.find(value, at));
+  }
 }
 
 }  // namespace
@@ -126,8 +151,10 @@ void check_term(const Term& term, std::string_view text, std::size_t at) {
   }
   if (!term.axis.empty() && term.key != "axis") throw bad_input("only axis takes a name", text, at);
   const bool order = term.relation.find_first_of("<>") != std::string::npos;
-  if (term.key == "status") check_status(term, text, at);
-  if (term.key == "is") check_is(term, text, at);
+  if (term.key == "status" && !order) check_status(term, text, at);
+  const bool of_a_list =
+      term.key == "is" || term.key == "op" || term.key == "fill" || term.key == "dtype" || term.key == "mesh";
+  if (of_a_list && !term.relation.ends_with('~') && !order) check_words(term, text, at);
   if (!is_number(term) || term.key == "status") {
     if (order)
       throw bad_input(fmt::format("{} is a word: compare it with =, !=, ~ or !~", term.key), text, at);
@@ -136,7 +163,10 @@ void check_term(const Term& term, std::string_view text, std::size_t at) {
   for (const std::string& value : term.values) {
     std::int64_t number = 0;
     const char* end = value.data() + value.size();
-    if (term.relation.ends_with('~') || std::from_chars(value.data(), end, number).ptr != end)
+    const auto [rest, error] = std::from_chars(value.data(), end, number);
+    if (error == std::errc::result_out_of_range)
+      throw bad_input("this number is too large", text, text.find(value, at));
+    if (term.relation.ends_with('~') || rest != end)
       throw bad_input(fmt::format("{} is a number", term.axis.empty() ? term.key : term.axis), text, at);
   }
 }

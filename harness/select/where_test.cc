@@ -54,6 +54,16 @@ const Row table[] = {
 };
 // clang-format on
 
+// What no case can have, or what is no number, is a mistake.
+TEST(Where, RefusesWhatSelectsNothing) {
+  for (const char* text :
+       {"op=foo", "op=reshard,devices=2", "dtype=f33", "dtype=bf16,f33", "fill=xyz", "mesh=2x", "mesh=dp",
+        "is=e", "op==reshard", "rank>=99999999999999999999", "axis.x=99999999999999999999"})
+    EXPECT_THROW(parse_where(text), BadInput) << text;
+  for (const char* text : {"op=quantize,resolve", "fill=scaled", "mesh=2x2x3", "dtype=e8m0", "op~resh"})
+    EXPECT_NO_THROW(parse_where(text)) << text;
+}
+
 TEST(Where, SelectsByWords) {
   for (const Row& row : table)
     EXPECT_EQ(matches(parse_where(row.where), parse_case(row.line)), row.holds)

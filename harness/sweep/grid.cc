@@ -18,8 +18,15 @@ std::string label(const Mesh& mesh, const Sizes& sizes, const std::vector<std::s
   return text;
 }
 
+// "wrong", "pass (one device)"; "-" where the line is no case.
+std::string word_of(const Cell& c) {
+  if (!c.legal) return "-";
+  const bool less = c.status == Status::pass && c.pass != Pass::whole;
+  return less ? fmt::format("pass ({})", name(c.pass)) : std::string(name(c.status));
+}
+
 std::string cell(const Cell& c, std::size_t width, Paint paint) {
-  const std::string_view word = c.legal ? name(c.status) : "-";
+  const std::string word = word_of(c);
   return painted(paint, c.legal ? c.status : Status::unrun, word) +
          std::string(width > word.size() ? width - word.size() : 0, ' ');
 }
@@ -62,7 +69,7 @@ std::string one_grid(const Mesh& mesh, const std::vector<const Cell*>& cells, Si
   std::size_t margin = 0, width = 0;
   for (const Cell* c : cells) {
     margin = std::max(margin, label(mesh, c->sizes, {down}).size());
-    width = std::max({width, label(mesh, c->sizes, {across}).size(), c->legal ? name(c->status).size() : 1});
+    width = std::max({width, label(mesh, c->sizes, {across}).size(), word_of(*c).size()});
   }
   std::string head(margin, ' ');
   for (std::int64_t size : columns)
@@ -124,11 +131,17 @@ std::string in_words(const Mesh& mesh, const std::vector<Cell>& cells) {
   const auto unrun = legal - static_cast<std::ptrdiff_t>(meshes.size());
   const std::string rest =
       unrun > 0 ? fmt::format("unrun on {} of {} meshes\n", unrun, legal) : std::string();
-  std::string text;
+  std::string text, less;
+  for (int p = 1; p < pass_kinds; ++p)
+    if (const auto n = std::ranges::count_if(cells, [&](const Cell& c) {
+          return judged(c) && c.status == Status::pass && c.pass == static_cast<Pass>(p);
+        }))
+      less += fmt::format(", {} of them {}", n, name(static_cast<Pass>(p)));
   for (const auto& [status, here] : where) {
     const auto n = std::ranges::count(here, true);
     if (n == static_cast<std::ptrdiff_t>(meshes.size()))
-      return fmt::format("{} on all {}\n{}", name(status), count, rest);
+      return fmt::format("{} on {}{}{}\n{}", name(status), n == 1 ? "the one mesh" : "all ",
+                         n == 1 ? "" : count, status == Status::pass ? less : "", rest);
     if (status == Status::pass) continue;
     const auto words = condition(known, here);
     text +=

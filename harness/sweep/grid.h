@@ -15,6 +15,7 @@ struct Cell {
   Sizes sizes;
   Status status = Status::unrun;
   bool legal = true;
+  Pass pass = Pass::whole;  // what a pass rests on
 };
 
 // Two axes that vary make one grid, more of them one for each value of the others; a sweep that is no
@@ -25,7 +26,7 @@ struct Cell {
 std::string grid(const Mesh&, const std::vector<Cell>&, Paint);
 
 // "wrong on 37 of 120 meshes: exactly when dp >= 2 and tp >= 2", a line for each status that is not a
-// pass, or "pass on all 120 meshes". The words are about the meshes that were judged.
+// pass, or "pass on all 120 meshes", and on how many of them with less than every device's own bits. The words are about the meshes that were judged.
 std::string in_words(const Mesh&, const std::vector<Cell>&);
 
 }  // namespace plumb
