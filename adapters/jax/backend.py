@@ -45,7 +45,8 @@ class Backend:
         gc.freeze()
         devices = layout.devices()
         if self.options.get("platform") == "gpu" and devices[0].platform == "cpu":
-            sys.exit("jax: platform=gpu, and JAX finds no GPU here; an environment for GPUs is made by scripts/environment --gpu")
+            sys.exit("jax: platform=gpu, and JAX finds no GPU here; "
+                     "scripts/environment --gpu makes an environment for GPUs")
         return {
             "name": f"jax@{jax.__version__}",
             "versions": versions(),

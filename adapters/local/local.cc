@@ -20,9 +20,8 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 // What the ranks hold of a layout, were every block as large as the largest.
 double held_bytes(const Case& c, const Spec& spec) {
-  double n = static_cast<double>(devices(c.mesh)) * format(spec.dtype).bytes;
-  for (const Dim& dim : spec.dims) n *= static_cast<double>(piece(c.mesh, dim, c.rule, 0).size());
-  return n;
+  return static_cast<double>(devices(c.mesh)) *
+         static_cast<double>(largest_block_bytes(c.mesh, spec, c.rule));
 }
 
 double most_held_bytes(const Case& c) {
@@ -94,7 +93,7 @@ nlohmann::json Local::hello(const Mesh&) {
   }
   return {
       {"name",         "local"                                       },
-      {"versions",     {{"plumbline", PLUMB_VERSION}}                      },
+      {"versions",     {{"plumbline", PLUMB_VERSION}}                },
       {"devices",      {{"count", kMostDevices}, {"kind", "virtual"}}},
       {"capabilities",
        {{"ops", {"reshard", "einsum", "grouped", "quantize"}},

@@ -174,5 +174,6 @@ def versions(via):
     return {"transformer-engine": release, "rules": f"rules of Transformer Engine {release}, kernels ours",
             "rule source": digest(rule._parse_operand_output_specs, rule.partition, rule.shardy_sharding_rule),
             "amax rule source": digest(amax.AmaxScope, amax.AmaxCalculationPrimitive),
-            "codes": "ours, scales of its rules" if via == "dense" else "its own jnp quantizers", "jax": jax.__version__, "jaxlib": jaxlib.__version__,
+            "codes": "ours, scales of its rules" if via == "dense" else "its own jnp quantizers",
+            "jax": jax.__version__, "jaxlib": jaxlib.__version__,
             "numpy": numpy.__version__, "python": sys.version.split()[0]}

@@ -16,9 +16,13 @@ def is_delayed(case):
     return case.op == "quantize" and len(case.operands) == 3
 
 
+def in_blocks(scheme):
+    return (scheme or "").startswith("mx")
+
+
 def mode(te, scheme, delayed=False):
     modes = te.quantize.ScalingMode
-    if scheme.startswith("mx"):
+    if in_blocks(scheme):
         return modes.MXFP8_1D_SCALING
     return modes.DELAYED_TENSOR_SCALING if delayed else modes.CURRENT_TENSOR_SCALING
 
@@ -49,7 +53,7 @@ def of_gemm(te, case):
 
 def blocks_in_columns(case):
     """Whether the values of a block lie along the dimension before the last."""
-    return case.scheme.startswith("mx") and case.chain[1].shape[:-1] != case.chain[0].shape[:-1]
+    return in_blocks(case.scheme) and case.chain[1].shape[:-1] != case.chain[0].shape[:-1]
 
 
 def quantizer(te, case, state):

@@ -7,6 +7,7 @@ import programs
 import quantized
 import standin
 from limits import Row, uneven
+from quantized import in_blocks
 
 
 def product(left, right, chain, letters="mk,kn->mn"):
@@ -83,18 +84,14 @@ def quantizes(case):
     return case.op == "quantize" or any(s.scheme for s in case.operands)
 
 
-def in_blocks(case):
-    return (case.scheme or "").startswith("mx")
-
-
 def several_scales(case):
     """Scales of groups, or one for each index of the first dimension."""
-    return case.op == "quantize" and (case.group_sizes or not in_blocks(case) and case.chain[1].shape != ())
+    return case.op == "quantize" and (case.group_sizes or not in_blocks(case.scheme) and case.chain[1].shape != ())
 
 
 def in_tails(case):
     """Blocks of 32 values, of which the last is shorter."""
-    return in_blocks(case) and case.operands[0].shape[-2 if quantized.blocks_in_columns(case) else -1] % 32 != 0
+    return in_blocks(case.scheme) and case.operands[0].shape[-2 if quantized.blocks_in_columns(case) else -1] % 32 != 0
 
 
 def in_sixteens(case):
@@ -111,7 +108,7 @@ def of_quantizing(backend):
         Row("grouped FP8", "grouped_dense is asked with operands that are not quantized",
             lambda c: c.op == "grouped" and quantizes(c), ALL, OURS),
         Row("products of blocks", "the kernels here multiply operands of one scale",
-            lambda c: any((s.scheme or "").startswith("mx") for s in c.operands), ALL, OURS),
+            lambda c: any(in_blocks(s.scheme) for s in c.operands), ALL, OURS),
         Row("one quantized", "GEMM quantizes both operands or none",
             lambda c: c.op == "einsum" and len({bool(s.scheme) for s in c.operands}) > 1, ALL, OURS),
         Row("e5m2 twice", "cuBLAS has no product of two e5m2 operands",
@@ -121,7 +118,8 @@ def of_quantizing(backend):
         Row("grouped scales", "one scale for the whole array, or blocks over it", several_scales, ALL, OURS),
         Row("vectors", "quantizers flatten an array to a matrix",
             lambda c: c.op == "quantize" and len(c.operands[0].shape) < 2, ALL, OURS),
-        Row("blocks by our kernel", "the quantizing kernel here makes one scale", lambda c: kernels and in_blocks(c), ALL, OURS),
+        Row("blocks by our kernel", "the quantizing kernel here makes one scale",
+            lambda c: kernels and in_blocks(c.scheme), ALL, OURS),
         Row("a shorter block", "quantizers take whole blocks of 32", in_tails, ALL, OURS),
     ]
 

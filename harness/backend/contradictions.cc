@@ -143,7 +143,8 @@ void check_trace(const Outcome& o, const Mesh& mesh) {
     const Collective& c = o.trace[i];
     try {
       check_who(c, mesh);
-      if (__builtin_add_overflow(moved, std::max<std::int64_t>(0, c.moved.value_or(0)), &moved)) throw Malformed("moved overflows");
+      if (__builtin_add_overflow(moved, std::max<std::int64_t>(0, c.moved.value_or(0)), &moved))
+        throw Malformed("moved overflows");
     } catch (const Malformed& e) {
       throw Malformed(fmt::format("collective {} of the trace, {}: {}", i, c.kind, e.what()));
     }

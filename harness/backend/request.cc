@@ -39,9 +39,8 @@ std::uint64_t room(const Case& c) {
 std::uint64_t due(const Case& c) {
   std::uint64_t each = 0;
   for (const Spec& spec : results(c)) {
-    auto data = static_cast<std::uint64_t>(is_resolve(c) ? 0 : format(spec.dtype).bytes);
-    for (const Dim& dim : spec.dims)
-      data *= static_cast<std::uint64_t>(spec.free ? dim.size : piece(c.mesh, dim, c.rule, 0).size());
+    const auto data =
+        static_cast<std::uint64_t>(is_resolve(c) ? 0 : largest_block_bytes(c.mesh, spec, c.rule));
     each += aligned(data) + (5 + 3 * spec.dims.size()) * sizeof(std::int64_t);
   }
   return on_every_device(c, each);

@@ -137,13 +137,12 @@ std::vector<std::string> worker_command(const BackendRow& row, const std::string
 Command resolve_command(std::string_view text) {
   Command command{std::string(text), split_words(text), {}};
   if (command.argv.empty()) throw BadInput("the command of the backend is empty");
-  if (const std::string& program = command.argv[0];
-      find_program(program).empty() && std::filesystem::is_regular_file(program))
-    throw bad_input(fmt::format("'{0}' is not executable: chmod +x {0}", program), text,
-                    text.find_first_not_of(' '));
-  if (find_program(command.argv[0]).empty())
-    throw bad_input(fmt::format("no program '{}'", command.argv[0]), text, text.find_first_not_of(' '));
-  return command;
+  const std::string& program = command.argv[0];
+  if (!find_program(program).empty()) return command;
+  const bool there = std::filesystem::is_regular_file(program);
+  throw bad_input(
+      fmt::format(fmt::runtime(there ? "'{0}' is not executable: chmod +x {0}" : "no program '{}'"), program),
+      text, text.find_first_not_of(' '));
 }
 
 }  // namespace

@@ -51,12 +51,6 @@ struct Strangers {
 
 }  // namespace
 
-std::int64_t bytes_per_device(const Case& c, const Spec& spec) {
-  std::int64_t n = format(spec.dtype).bytes;
-  for (const Dim& dim : spec.dims) n *= piece(c.mesh, dim, c.rule, 0).size();
-  return n;
-}
-
 std::string bytes_text(std::int64_t bytes) {
   if (bytes < 10240) return fmt::format("{}", bytes);
   if (bytes < 10240 * 1024) return fmt::format("{} KiB", bytes / 1024);
@@ -80,8 +74,8 @@ std::string layouts_in_words(const std::vector<Asked>& all, bool every) {
     std::string why = starved(a);
     if (why.empty() && devices(a.c.mesh) > 1 && !split(a.c, *a.first.spec)) why = whole(a);
     if (!every && why.empty()) continue;
-    rows.push_back({a.parameter.path, bytes_text(bytes_per_device(a.c, *a.first.spec)), size,
-                    print(a.c.mesh, *a.first.spec) + (why.empty() ? "" : "  " + why)});
+    rows.push_back({a.parameter.path, bytes_text(largest_block_bytes(a.c.mesh, *a.first.spec, a.c.rule)),
+                    size, print(a.c.mesh, *a.first.spec) + (why.empty() ? "" : "  " + why)});
   }
   return rows.size() > 1 ? columns(rows, 4) : "";
 }

@@ -12,9 +12,6 @@ struct Asked {
   Resolved first;
 };
 
-// The bytes of the largest block.
-std::int64_t bytes_per_device(const Case&, const Spec&);
-
 // 9216, 112 KiB, 2001 MiB
 std::string bytes_text(std::int64_t);
 

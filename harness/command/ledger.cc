@@ -55,12 +55,24 @@ void leave(Ledger& ledger, const std::string& suite, const std::string& backend,
     ledger.junit.push_back({suite, backend, line, Status::unrun, "no time was left\n", 0});
 }
 
-void recall(Ledger& ledger, const std::string& suite, Record record) {
+void open_record(Ledger& ledger, const std::string& path, bool resume) {
+  if (resume && path.empty()) throw BadInput("--resume needs the --record to go on with");
+  if (path.empty()) return;
+  ledger.journal = std::make_unique<Journal>(path);
+  if (ledger.journal->before().torn)
+    fmt::print(stderr, "plumb: {}: its last line was not whole and is cut off\n", path);
+}
+
+bool recalled(Ledger& ledger, const Session& session, const Job& job, const Record* before) {
+  if (!before || !holds_under(*before, limits_of(session, job))) return false;
+  Record record = *before;
+  const std::string& suite = row_of(session.cases, job.number).suite;
   if (!ledger.waivers.empty()) waive(ledger.waivers, parse_case(record.line), record, today());
   add(ledger.tally, suite, record.backend, record.verdict);
   if (ledger.keep_junit)
     ledger.junit.push_back({suite, record.backend, record.line, record.verdict.status, facts(record.verdict),
                             seconds(record.times)});
+  return true;
 }
 
 void tick(Ledger& ledger, double seconds) {

@@ -30,15 +30,20 @@ struct Ledger {
   std::int64_t refused = 0;  // cases that do not fit this machine
 };
 
-// Writes it to the record as it was judged, waives it where a waiver names it, then says it where findings are
-// said. Throws std::system_error: the record's disk is full.
+// Writes it to the record as it was judged, waives it where a waiver names it, then says it where findings
+// are said. Throws std::system_error: the record's disk is full.
 void take(Ledger&, const Cases&, Judged&&);
+
+// Opens the record that a command appends to; none where there is no path. Says so where it cuts a torn line
+// off. Throws BadInput, also where there is no record to resume.
+void open_record(Ledger&, const std::string& path, bool resume);
 
 // A job that the budget, or Ctrl-C, left over.
 void leave(Ledger&, const std::string& suite, const std::string& backend, const std::string& line);
 
-// A verdict that the record had before this run: it counts, but is not said again.
-void recall(Ledger&, const std::string& suite, Record);
+// Whether a record (null: there is none) says what came of a job under the limits of the session. It counts
+// then, but is not said again.
+bool recalled(Ledger&, const Session&, const Job&, const Record*);
 
 // The progress line, on a terminal, from the second second on.
 void tick(Ledger&, double seconds);

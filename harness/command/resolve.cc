@@ -62,8 +62,8 @@ void count(Told& told, const Asked& asked, const Outcome& outcome) {
   const Spec claimed = parse_spec(*outcome.claims.front(), asked.c.mesh);
   if (devices(asked.c.mesh) > 1 && !split(asked.c, claimed)) ++told.whole;
   if (!asked.first.spec) return;
-  told.bytes += bytes_per_device(asked.c, claimed);
-  told.due += bytes_per_device(asked.c, *asked.first.spec);
+  told.bytes += largest_block_bytes(asked.c.mesh, claimed, asked.c.rule);
+  told.due += largest_block_bytes(asked.c.mesh, *asked.first.spec, asked.c.rule);
 }
 
 // The verdict of one parameter on one resolver; nothing where it was not asked.

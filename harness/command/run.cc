@@ -37,11 +37,6 @@ struct Before {
   ByKey asked, done;
 };
 
-const Record* find(const ByKey& records, const std::string& key) {
-  const auto at = records.find(key);
-  return at == records.end() ? nullptr : at->second;
-}
-
 // The jobs of a run; what is done is recalled instead.
 std::vector<Job> jobs_of(const Session& session, const Chosen& chosen, const Before& before, Ledger& ledger) {
   const std::vector<std::string> names = resolved_names(session.backends);
@@ -50,15 +45,10 @@ std::vector<Job> jobs_of(const Session& session, const Chosen& chosen, const Bef
   for (std::int64_t n : chosen.numbers) {
     const std::string line = fresh ? std::string() : print(nth(chosen.cases, n));
     for (std::size_t b = 0; b < names.size(); ++b) {
-      const std::string name = fresh ? std::string() : key(line, names[b]);
-      const Record* asked = find(before.asked, name);
+      const Record* asked = recorded(before.asked, line, names[b]);
       const auto status = asked ? std::optional(asked->verdict.status) : std::nullopt;
       if (asks_status(chosen.where) && !matches(chosen.where, status)) continue;
-      const Record* done = find(before.done, name);
-      if (done && holds_under(*done, limits_of(session, {n, b})))
-        recall(ledger, row_of(chosen.cases, n).suite, *done);
-      else
-        jobs.push_back({n, b});
+      if (!recalled(ledger, session, {n, b}, recorded(before.done, line, names[b]))) jobs.push_back({n, b});
     }
   }
   return jobs;
@@ -87,12 +77,9 @@ Ledger ledger_of(const Flags& flags) {
   ledger.say_findings = ledger.show_progress = !flags.output.quiet;
   ledger.keep_junit = !flags.junit.empty();
   ledger.environment = environment();
-  if (flags.resume && flags.record.empty()) throw BadInput("--resume needs the --record to go on with");
   if (same_file(flags.junit, flags.record))
     throw BadInput(fmt::format("--record and --junit both write to {}", flags.junit));
-  if (!flags.record.empty()) ledger.journal = std::make_unique<Journal>(flags.record);
-  if (ledger.journal && ledger.journal->before().torn)
-    fmt::print(stderr, "plumb: {}: its last line was not whole and is cut off\n", flags.record);
+  open_record(ledger, flags.record, flags.resume);
   if (!flags.waivers.empty()) {
     std::ifstream in(flags.waivers);
     if (!in) throw BadInput(fmt::format("{}: {}", flags.waivers, std::strerror(errno)));
@@ -154,11 +141,10 @@ int run_command(const Flags& flags) {
   const Records against = flags.against.empty() ? Records{} : read_records(flags.against);
   if (asks_status(chosen.where) && flags.against.empty() && !ledger.journal)
     throw BadInput("status= looks into a record: name it with --record or --against");
-  const ByKey own = ledger.journal ? by_key(ledger.journal->before()) : ByKey{};
-  const Before before{!asks_status(chosen.where) ? ByKey{}
-                      : flags.against.empty()    ? own
-                                                 : by_key(against),
-                      flags.resume ? own : ByKey{}};
+  Before before;
+  if (asks_status(chosen.where))
+    before.asked = by_key(flags.against.empty() ? ledger.journal->before() : against);
+  if (flags.resume) before.done = by_key(ledger.journal->before());
   const Session session{chosen.cases,       backends, settings(flags.running),
                         flags.running.jobs, budget,   flags.running.timeout};
   const std::vector<Job> jobs = jobs_of(session, chosen, before, ledger);

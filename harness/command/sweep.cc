@@ -95,13 +95,11 @@ std::vector<Job> jobs_of(const Session& session, Ledger& ledger, const ByKey& kn
   std::vector<Job> jobs;
   for (std::int64_t i = 0; i < count(session.cases); ++i) {
     const Job job{i, 0};
-    const auto at = known.find(key(print(nth(session.cases, i)), name));
-    if (at == known.end() || !holds_under(*at->second, limits_of(session, job))) {
+    const Record* before = recorded(known, print(nth(session.cases, i)), name);
+    if (recalled(ledger, session, job, before))
+      judged.push_back({job, *before, false});
+    else
       jobs.push_back(job);
-      continue;
-    }
-    recall(ledger, row_of(session.cases, i).suite, *at->second);
-    judged.push_back({job, *at->second, false});
   }
   return jobs;
 }
@@ -149,13 +147,12 @@ int sweep_command(const Flags& flags) {
   const Swept swept = swept_of(c, meshes_of(flags, c.mesh));
   const std::vector<std::string> backends = backends_of(flags.running);
   resolved_names(backends);
-  if (flags.resume && flags.record.empty()) throw BadInput("--resume needs the --record to go on with");
   Ledger ledger;
   ledger.paint = paint_for(flags.output.color, STDOUT_FILENO);
   ledger.say_findings = false;
   ledger.show_progress = !flags.output.quiet;
   ledger.environment = environment();
-  if (!flags.record.empty()) ledger.journal = std::make_unique<Journal>(flags.record);
+  open_record(ledger, flags.record, flags.resume);
   fmt::print("{}\n", print(c));
   for (const std::string& backend : backends) {
     const Session session{swept.cases,        {backend}, settings(flags.running),

@@ -5,17 +5,11 @@
 #include <algorithm>
 #include <numeric>
 
+#include "harness/judge/steps.h"
 #include "reference/bytes/bytes.h"
 
 namespace plumb {
 namespace {
-
-std::vector<AxisId> axes_named(const Mesh& mesh, const std::vector<std::string>& names) {
-  std::vector<AxisId> axes;
-  for (const std::string& name : names)
-    axes.push_back(static_cast<AxisId>(std::ranges::find(mesh.axes, name, &Axis::name) - mesh.axes.begin()));
-  return axes;
-}
 
 // A backend may say anything: more bytes than there can be are not known. No factor and no sum is larger
 // than 2^63 before it comes here.
@@ -41,7 +35,7 @@ std::int64_t moved(const Mesh& mesh, const Collective& step) {
   const auto of_groups = [&](std::int64_t devices_in_all, std::int64_t n) {
     sum = sum_of(sum, product_of(devices_in_all, priced(n)));
   };
-  if (!step.axes.empty()) of_groups(devices(mesh), axes_size(mesh, axes_named(mesh, step.axes)));
+  if (!step.axes.empty()) of_groups(devices(mesh), axes_size(mesh, axes_of(mesh, step)));
   for (const std::vector<std::int64_t>& group : step.groups) of_groups(std::ssize(group), std::ssize(group));
   if (step.axes.empty() && step.groups.empty() && priced(2) < 0) return -1;
   return product_of(sum, step.times);

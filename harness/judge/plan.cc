@@ -49,13 +49,6 @@ Fact not_the_case(const std::string& why) {
 
 std::string text(const Range& r) { return fmt::format("{}:{}", r.begin, r.end); }
 
-std::vector<AxisId> axes_of(const Mesh& mesh, const Collective& step) {
-  std::vector<AxisId> axes;
-  for (const std::string& axis : step.axes)
-    axes.push_back(static_cast<AxisId>(std::ranges::find(mesh.axes, axis, &Axis::name) - mesh.axes.begin()));
-  return axes;
-}
-
 bool twice(const std::vector<AxisId>& axes) {
   return std::set(axes.begin(), axes.end()).size() != axes.size();
 }

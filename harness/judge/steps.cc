@@ -21,12 +21,15 @@ std::optional<std::vector<AxisId>> fibre_axes(const Mesh& mesh, const std::vecto
 
 bool reduces(const Collective& one) { return one.kind == "all-reduce" || one.kind == "reduce-scatter"; }
 
-std::vector<std::vector<std::int64_t>> groups_of(const Mesh& mesh, const Collective& one) {
-  if (one.axes.empty()) return one.groups;
+std::vector<AxisId> axes_of(const Mesh& mesh, const Collective& one) {
   std::vector<AxisId> axes;
   for (const std::string& name : one.axes)
     axes.push_back(static_cast<AxisId>(std::ranges::find(mesh.axes, name, &Axis::name) - mesh.axes.begin()));
-  return fibres(mesh, axes);
+  return axes;
+}
+
+std::vector<std::vector<std::int64_t>> groups_of(const Mesh& mesh, const Collective& one) {
+  return one.axes.empty() ? one.groups : fibres(mesh, axes_of(mesh, one));
 }
 
 std::vector<std::vector<Step>> steps_by_device(const Mesh& mesh, const Trace& trace) {

@@ -18,6 +18,8 @@ struct Step {
 
 bool reduces(const Collective&);  // an all-reduce or a reduce-scatter
 
+std::vector<AxisId> axes_of(const Mesh&, const Collective&);  // that it names; the mesh has them
+
 // Who takes part in a collective: its groups, or the fibres along its axes. Empty where it has neither.
 std::vector<std::vector<std::int64_t>> groups_of(const Mesh&, const Collective&);
 

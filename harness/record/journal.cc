@@ -36,8 +36,8 @@ std::string contents(int file, const std::string& path) {
   }
 }
 
-// Whether a run that was killed may have left this line; anything else is somebody's file. Where a file has no
-// record yet, a few characters prove nothing.
+// Whether a run that was killed may have left this line; anything else is somebody's file. Where a file has
+// no record yet, a few characters prove nothing.
 bool begins_like_a_record(std::string_view line, bool alone) {
   constexpr std::string_view begin = R"({"backend":")";  // the first name, by the alphabet
   return line.starts_with(begin) || (!alone && begin.starts_with(line));
@@ -102,6 +102,12 @@ ByKey by_key(const Records& records) {
   ByKey last;
   for (const Record& r : records.records) last[key(r.line, r.backend)] = &r;
   return last;
+}
+
+const Record* recorded(const ByKey& records, const std::string& line, const std::string& backend) {
+  if (records.empty()) return nullptr;
+  const auto at = records.find(key(line, backend));
+  return at == records.end() ? nullptr : at->second;
 }
 
 Journal::Journal(const std::string& path) : path_(path) {

@@ -23,6 +23,7 @@ Records read_records(const std::string& path);
 // The last record of each key.
 using ByKey = std::unordered_map<std::string, const Record*>;
 ByKey by_key(const Records&);
+const Record* recorded(const ByKey&, const std::string& line, const std::string& backend);  // null: none
 
 // A record file that this run alone writes to. Appends; each line is with the kernel when append returns.
 class Journal {

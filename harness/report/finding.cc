@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "reference/words/text.h"
+
 namespace plumb {
 namespace {
 
@@ -18,11 +20,10 @@ std::string tail(const std::string& words, int lines) {
   return words.substr(at == words.npos ? 0 : at + 1, end - (at == words.npos ? 0 : at + 1));
 }
 
-// What a backend said is shown without its control characters, which would move the cursor.
 std::string indented(const std::string& text) {
   std::string all(indent);
   for (char c : text) {
-    all += (static_cast<unsigned char>(c) < ' ' && c != '\n') || c == '\x7f' ? ' ' : c;
+    all += c == '\n' ? c : printable(c);
     if (c == '\n') all += indent;
   }
   return all + '\n';

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "reference/words/text.h"
+
 namespace plumb {
 namespace {
 
@@ -44,8 +46,7 @@ std::vector<std::string> row(const Count& count, const std::vector<Column>& colu
 
 // A row of the table is one line, whatever a backend said.
 std::string one_line(std::string text) {
-  for (char& c : text)
-    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = ' ';
+  std::ranges::transform(text, text.begin(), printable);
   return text;
 }
 

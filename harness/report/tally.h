@@ -30,7 +30,8 @@ std::int64_t passes(const Count&);
 Count total(const Tally&);
 std::int64_t findings(const Count&);
 
-// 0: only pass, waived, unsupported and unrun, and at least one of the first two; 1: findings; 2: nothing was run.
+// 0: only pass, waived, unsupported and unrun, and at least one of the first two; 1: findings; 2: nothing was
+// run.
 int exit_code(const Tally&);
 
 }  // namespace plumb

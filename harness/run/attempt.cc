@@ -52,18 +52,14 @@ const char* in_words(Certificate::Scope scope) {
   return "";
 }
 
-// The blocks of all devices: each element as often as there are devices that hold it, or a part of it.
-double held(const Case& c, const Spec& spec) {
-  double ways = 1;
-  for (const Dim& dim : spec.dims) ways *= static_cast<double>(axes_size(c.mesh, dim.axes));
-  return static_cast<double>(bytes(spec)) * static_cast<double>(devices(c.mesh)) / ways;
-}
-
 // Operands and result, whole; what is also in the arena twice: the operands, and the blocks of the result.
 void refuse_what_does_not_fit(const Case& c, std::int64_t most) {
   if (is_resolve(c)) return;  // it holds no data
   double need = 0;
-  for (const Spec& spec : results(c)) need += static_cast<double>(bytes(spec)) + 2.0 * held(c, spec);
+  const auto all_devices = static_cast<double>(devices(c.mesh));
+  for (const Spec& spec : results(c))
+    need += static_cast<double>(bytes(spec)) +
+            2.0 * all_devices * static_cast<double>(largest_block_bytes(c.mesh, spec, c.rule));
   for (const Spec& operand : c.op.operands)
     need += 2.0 * static_cast<double>(bytes(operand)) * static_cast<double>(parts(c.mesh, operand));
   if (need > static_cast<double>(most))

@@ -87,16 +87,25 @@ struct Key {
   std::string_view name, what;
   Words (*words)(const Case&);
   std::int64_t (*number)(const Case&);
+  Words (*known)(const Key&) = nullptr;  // the words there are; null: any
 };
+
+Words those_said(const Key& key) { return listed(key.what); }
+
+Words every_dtype(const Key&) {
+  Words known;
+  for (const Format& f : formats()) known.emplace_back(f.name);
+  return known;
+}
 
 // clang-format off
 const Key keys[] = {
-    {"op",      "reshard, einsum, grouped, quantize, resolve", [](const Case& c) { return Words{std::string(name(c.op))}; }, nullptr},
+    {"op",      "reshard, einsum, grouped, quantize, resolve", [](const Case& c) { return Words{std::string(name(c.op))}; }, nullptr, those_said},
     {"mesh",    "the sizes of its axes: 2x2x3",  sizes,  nullptr},
     {"axis",    "an axis of its mesh; axis.dp>=2 asks for a size",  axes,  nullptr},
-    {"dtype",   "of any of its specs",           dtypes, nullptr},
-    {"is",      "uneven, empty (a device holds nothing), unfinished, permuted, chain, nested",  traits, nullptr},
-    {"fill",    "provenance, cancel, normal, scaled", [](const Case& c) { return Words{std::string(name(c.fill))}; }, nullptr},
+    {"dtype",   "of any of its specs",           dtypes, nullptr, every_dtype},
+    {"is",      "uneven, empty (a device holds nothing), unfinished, permuted, chain, nested",  traits, nullptr, those_said},
+    {"fill",    "provenance, cancel, normal, scaled", [](const Case& c) { return Words{std::string(name(c.fill))}; }, nullptr, those_said},
     {"text",    "the line itself; text~'f32[8@x' looks inside it", [](const Case& c) { return Words{print(c)}; }, nullptr},
     {"devices", "how many",                      nullptr, [](const Case& c) { return devices(c.mesh); }},
     {"rank",    "the most dimensions of a spec", nullptr, highest_rank},
@@ -112,23 +121,19 @@ void check_status(const Term& term, std::string_view text, std::size_t at) {
       throw bad_input(fmt::format("there is no status '{}'", value), text, text.find(value, at));
 }
 
-// A word that no case can have is a mistake, and so is a mesh that is not sizes.
+// A word that no case can have is a mistake.
 void check_words(const Term& term, std::string_view text, std::size_t at) {
-  const Key& key = key_of(term);
-  Words known = listed(key.what);
-  if (key.name == "dtype") {
-    known.clear();
-    for (const Format& f : formats()) known.emplace_back(f.name);
-  }
-  for (const std::string& value : term.values) {
-    const bool good = key.name == "mesh"
-                          ? value.find_first_not_of("0123456789x") == value.npos && value.back() != 'x'
-                          : std::ranges::count(known, value) > 0;
-    if (!good)
-      throw bad_input(key.name == "mesh" ? "mesh= takes sizes, as in 2x2x3"
-                                         : fmt::format("{}= knows {}", key.name, fmt::join(known, ", ")),
-                      text, text.find(value, at));
-  }
+  const Words known = key_of(term).known(key_of(term));
+  for (const std::string& value : term.values)
+    if (std::ranges::count(known, value) == 0)
+      throw bad_input(fmt::format("{}= knows {}", term.key, fmt::join(known, ", ")), text,
+                      text.find(value, at));
+}
+
+void check_mesh(const Term& term, std::string_view text, std::size_t at) {
+  for (const std::string& value : term.values)
+    if (value.find_first_not_of("0123456789x") != value.npos || value.back() == 'x')
+      throw bad_input("mesh= takes sizes, as in 2x2x3", text, text.find(value, at));
 }
 
 }  // namespace
@@ -151,10 +156,10 @@ void check_term(const Term& term, std::string_view text, std::size_t at) {
   }
   if (!term.axis.empty() && term.key != "axis") throw bad_input("only axis takes a name", text, at);
   const bool order = term.relation.find_first_of("<>") != std::string::npos;
+  const bool equal = !order && !term.relation.ends_with('~');
   if (term.key == "status" && !order) check_status(term, text, at);
-  const bool of_a_list =
-      term.key == "is" || term.key == "op" || term.key == "fill" || term.key == "dtype" || term.key == "mesh";
-  if (of_a_list && !term.relation.ends_with('~') && !order) check_words(term, text, at);
+  if (key_of(term).known && equal) check_words(term, text, at);
+  if (term.key == "mesh" && equal) check_mesh(term, text, at);
   if (!is_number(term) || term.key == "status") {
     if (order)
       throw bad_input(fmt::format("{} is a word: compare it with =, !=, ~ or !~", term.key), text, at);

@@ -19,7 +19,7 @@ BadInput bad_input(std::string_view message, std::string_view line, std::size_t 
   std::string text(message), caret;
   text += begin > 0 ? "\n  ..." : "\n  ";
   caret += begin > 0 ? "\n     " : "\n  ";
-  for (char c : window) text += (c >= 0 && c < ' ') || c == 0x7f ? ' ' : c;  // no control characters
+  for (char c : window) text += printable(c);
   for (char c : line.substr(begin, at - begin))
     if ((c & 0xc0) != 0x80) caret += ' ';
   return BadInput(text + caret + '^');

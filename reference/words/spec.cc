@@ -78,4 +78,10 @@ Slice block(const Mesh& mesh, const Spec& spec, Rule rule, std::int64_t device) 
   return slice;
 }
 
+std::int64_t largest_block_bytes(const Mesh& mesh, const Spec& spec, Rule rule) {
+  std::int64_t n = format(spec.dtype).bytes;
+  for (const Dim& dim : spec.dims) n *= piece(mesh, dim, rule, 0).size();
+  return n;
+}
+
 }  // namespace plumb

@@ -71,4 +71,7 @@ Slice block(const Mesh&, const Spec&, Rule, std::int64_t device);
 // The piece of [0, size) that `index` of the cut along `axes` owns: block() of one dimension.
 Range piece(const Mesh&, const Dim&, Rule, std::int64_t index);
 
+// Bytes of the largest block that a device holds: of the first piece of every dimension.
+std::int64_t largest_block_bytes(const Mesh&, const Spec&, Rule);
+
 }  // namespace plumb

@@ -15,6 +15,9 @@ namespace plumb {
 struct BadInput : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
+// A control character is shown as a space: it would move the cursor.
+inline char printable(char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f' ? ' ' : c; }
+
 BadInput bad_input(std::string_view message, std::string_view line, std::size_t at);
 
 // Throws BadInput. Laws: parse_case(print(c)) == c for every case c; print(parse_case(line)) is the
@@ -26,7 +29,7 @@ Spec parse_spec(std::string_view text, const Mesh&);
 std::string print(const Case&);
 std::string print(const Mesh&);
 std::string print(const Mesh&, const Spec&);
-std::string print(const Slice&);   // "[0:4,2:8]"
+std::string print(const Slice&);     // "[0:4,2:8]"
 std::string print(const AxisRule&);  // "mlp:(fsdp.tp)"
 std::string_view name(const Op&);    // reshard, einsum, grouped, resolve, quantize
 std::string_view name(Fill);

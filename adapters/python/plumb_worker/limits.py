@@ -8,10 +8,10 @@ from .case import Case, parse_spec
 
 
 class Table:
-    """Rows with a `name`, a `reason`, `holds(case)`, a `probe` and what the framework `says` to it. A row counts only where
-    this release refuses its probe in those words: a limit that a release lifts is gone by itself. A row without a probe
-    is a limit of ours, and `source` is where it stands. `refusal(probe)` gives the framework's words, or None where it
-    does not refuse; each row is probed once, when first needed."""
+    """Rows with a `name`, a `reason`, `holds(case)`, a `probe` and what the framework `says` to it. A row counts only
+    where this release refuses its probe in those words: a limit that a release lifts is gone by itself. A row without a
+    probe is a limit of ours, and `source` is where it stands. `refusal(probe)` gives the framework's words, or None
+    where it does not refuse; each row is probed once, when first needed."""
 
     def __init__(self, rows, refusal, source):
         self.rows, self.refusal, self.source, self.words = rows, refusal, source, {}
