@@ -1,5 +1,6 @@
 """hello, limit and run over JAX."""
 
+import contextlib
 import gc
 import math
 import os
@@ -21,6 +22,9 @@ import warned
 from plumb_worker import Limit, Result, trace
 from plumb_worker.limits import Table
 
+with contextlib.suppress(ImportError):
+    import jaxlib.mlir.dialects.mhlo  # noqa: F401  JAX imports it late; here every child has it
+
 LEAST_DEVICES = 64  # virtual devices cost nothing, a restart does
 MOST_DEVICES = 2048  # XLA's limit for one CPU process
 CASES_BETWEEN_CLEANUPS = 200  # compiled programs are kept until the caches are cleared
@@ -41,8 +45,6 @@ class Backend:
         else:
             jax.config.update("jax_use_shardy_partitioner", self.partitioner == "shardy")
         layout.start(max(math.prod(size for _, size in mesh["axes"]), LEAST_DEVICES), self.options.get("platform"))
-        gc.collect()
-        gc.freeze()
         devices = layout.devices()
         if self.options.get("platform") == "gpu" and devices[0].platform == "cpu":
             sys.exit("jax: platform=gpu, and JAX finds no GPU here; "

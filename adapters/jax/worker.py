@@ -39,7 +39,7 @@ def main(arguments):
         sys.exit(probe.main(backend.Backend, given))
     if arguments:
         sys.exit(f"jax: unknown arguments {arguments}; --probe is the only one")
-    sys.exit(plumb_worker.serve(backend.Backend(given)))
+    sys.exit(plumb_worker.serve_in_children(backend.Backend(given)))
 
 
 if __name__ == "__main__":

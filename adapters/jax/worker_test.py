@@ -233,10 +233,12 @@ class Tampered(Worker):
         reply = driver.run(reshard("f32[4]", "f32[4@x]"))
         self.assertEqual((reply["type"], reply["message"]), ("reneged", "ZeroDivisionError: division by zero"))
 
-    def test_an_abort_ends_the_process_alone(self):
-        reply = self.start("jax.Array.block_until_ready = None\nimport os\njax.jit = lambda *a, **k: os.abort()").run(
-            reshard("f32[4]", "f32[4@x]"))
-        self.assertEqual(reply, {"type": "died", "code": -6})
+    def test_an_abort_costs_the_case_alone(self):
+        driver = self.start("import os\n" + self.JIT.format("os.abort() if 'x' in str(k['in_shardings']) else real(f, **k)"))
+        for _ in range(2):
+            reply = driver.run(reshard("f32[4@x]", "f32[4]"))
+            self.assertEqual(reply, {"type": "crashed", "id": driver.count, "message": "killed by signal 6 (Aborted)"})
+            self.assertEqual(driver.run(reshard("f32[4]", "f32[4@x]"))["type"], "result")
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ def main():
                  "scripts/environment te@RELEASE")
     import plumb_worker
 
-    sys.exit(plumb_worker.serve(backend.Backend(given)))
+    sys.exit(plumb_worker.serve_in_children(backend.Backend(given)))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ struct Hung {
   std::string last_words;
 };
 
-// The program died, or replied with something that is not on the protocol's page.
+// The program or a process of its own died, or it replied with something that is not on the protocol's page.
 struct Crashed {
   std::string what;   // "killed by signal 11 (Segmentation fault)", "the reply ..."
   std::string phase;  // start, compile, run

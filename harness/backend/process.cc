@@ -152,6 +152,8 @@ Answer Process::State::wait_for_reply(const Asked& asked) {
       }
       Answer answer = parse_reply(message, asked, arena);
       rest(asked, w);
+      if (auto* crashed = std::get_if<Crashed>(&answer))
+        crashed->phase = w.phase, crashed->last_words = child->last_words();
       return answer;
     }
   } catch (const Malformed& e) {

@@ -84,6 +84,18 @@ TEST(Process, AProgramThatDiesIsCrashedAndTheNextCaseHasANewOne) {
   }
 }
 
+TEST(Process, AProgramMayOutliveTheCrashOfACase) {
+  Process process(fake({"on", "7", "print", "oh no", "before", R"({"type":"phase","id":2,"phase":"run"})",
+                        "say", R"-({"type":"crashed","id":2,"message":"killed by signal 6 (Aborted)"})-"}));
+  const Outcome before = expect<Outcome>(process.run(gather(), operands()));
+  const Crashed crashed = expect<Crashed>(process.run(gather(" seed=7"), operands()));
+  EXPECT_EQ(crashed.what, "killed by signal 6 (Aborted)");
+  EXPECT_EQ(crashed.phase, "run");
+  EXPECT_EQ(crashed.last_words, "oh no");
+  const Outcome after = expect<Outcome>(process.run(gather(), operands()));
+  EXPECT_EQ(after.notes[0], before.notes[0]) << "another process";
+}
+
 TEST(Process, AProgramThatDiesBetweenCasesIsStartedAgain) {
   Process process(fake({}));
   const Outcome o = expect<Outcome>(process.run(gather(), operands()));

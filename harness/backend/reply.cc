@@ -103,6 +103,7 @@ Answer parse_reply(const json& j, const Asked& asked, const ArenaFile& arena) {
   if (type == "refused" && is_resolve(asked.c))
     return Refused{text(field(j, "message"), "message"), optional_text(j, "detail")};
   if (type == "reneged") return Reneged{text(field(j, "message"), "message"), optional_text(j, "detail")};
+  if (type == "crashed") return Crashed{text(field(j, "message"), "message"), "", ""};
   throw Malformed(fmt::format("unknown type \"{}\"", type));
 }
 

@@ -69,6 +69,8 @@ const Row rows[] = {
      "the reply: field \"reason\" is missing"},
     {{"reply", R"([{"op":"replace","path":"/type","value":"reneged"}])"},
      "the reply: field \"message\" is missing"},
+    {{"reply", R"([{"op":"replace","path":"/type","value":"crashed"}])"},
+     "the reply: field \"message\" is missing"},
     // The wrong reply, or too many.
     {{"reply", replace("/id", "9")}, "the reply: a reply to request 9, not to 1"},
     {{"reply", replace("/id", "0")}, "the reply: a second reply to request 0"},

@@ -1,6 +1,7 @@
 """What every Python backend of Plumbline needs: the protocol's loop, cases, and traces from HLO text."""
 
 from .case import Case, Spec, spec_text
+from .children import serve_in_children
 from .loop import Limit, Refusal, Result, options, serve
 
-__all__ = ["Case", "Spec", "spec_text", "Limit", "Refusal", "Result", "options", "serve"]
+__all__ = ["Case", "Spec", "spec_text", "Limit", "Refusal", "Result", "options", "serve", "serve_in_children"]

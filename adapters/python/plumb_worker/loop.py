@@ -174,27 +174,40 @@ def converse(backend, requests, send):
             raise Malformed(f"unexpected message of type {kind!r}")
 
 
-def serve(backend):
-    """Speaks the protocol until the requests end. Returns the exit code: 0, or 2 with a message on standard error."""
+class Channel:
+    """The two pipes of the protocol."""
+
+    def __init__(self):
+        self.requests, self.replies = (int(os.environ[name]) for name in ("PLUMB_REQUESTS", "PLUMB_REPLIES"))
+        for descriptor in (self.requests, self.replies):
+            os.set_inheritable(descriptor, False)
+
+    def lines(self):
+        return os.fdopen(self.requests, "r", encoding="utf-8", newline="\n", closefd=False)
+
+    def send(self, message):
+        data = (json.dumps(message, separators=(",", ":")) + "\n").encode()
+        while data:
+            data = data[os.write(self.replies, data) :]
+
+
+def with_channel(speak):
+    """Runs speak(channel). Returns the exit code: what it returns or 0, or 2 with a message on standard error."""
     try:
-        requests = os.fdopen(int(os.environ["PLUMB_REQUESTS"]), "r", encoding="utf-8", newline="\n")
-        replies = int(os.environ["PLUMB_REPLIES"])
+        channel = Channel()
     except (KeyError, ValueError, OSError) as e:
         print(f"plumb worker: no channel in PLUMB_REQUESTS and PLUMB_REPLIES ({e})", file=sys.stderr)
         return 2
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the harness decides when a worker ends
-    os.set_inheritable(replies, False)
-
-    def send(message):
-        data = (json.dumps(message, separators=(",", ":")) + "\n").encode()
-        while data:
-            data = data[os.write(replies, data) :]
-
     try:
-        converse(backend, requests, send)
+        return speak(channel) or 0
     except Malformed as e:
         print(f"plumb worker: {e}", file=sys.stderr)
         return 2
     except BrokenPipeError:
         return 0
-    return 0
+
+
+def serve(backend):
+    """Speaks the protocol until the requests end. Returns the exit code."""
+    return with_channel(lambda channel: converse(backend, channel.lines(), channel.send))
