@@ -234,7 +234,8 @@ class Tampered(Worker):
         self.assertEqual((reply["type"], reply["message"]), ("reneged", "ZeroDivisionError: division by zero"))
 
     def test_an_abort_costs_the_case_alone(self):
-        driver = self.start("import os\n" + self.JIT.format("os.abort() if 'x' in str(k['in_shardings']) else real(f, **k)"))
+        tamper = self.JIT.format("os.abort() if 'x' in k['in_shardings'][0].spec else real(f, **k)")
+        driver = self.start(f"import os\n{tamper}")
         for _ in range(2):
             reply = driver.run(reshard("f32[4@x]", "f32[4]"))
             self.assertEqual(reply, {"type": "crashed", "id": driver.count, "message": "killed by signal 6 (Aborted)"})
