@@ -1,6 +1,7 @@
 #include "adapters/liar/scale_faults.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace plumb {
 namespace {
@@ -41,6 +42,10 @@ void forget_one_axis(Plan& plan) {
   each(plan, [](Quantizer& q, const Spec&) {
     if (!q.axes.empty()) q.axes.pop_back();
   });
+}
+
+void scale_along_another(Plan& plan) {
+  each(plan, [](Quantizer& q, const Spec&) { std::iota(q.axes.begin(), q.axes.end(), AxisId{0}); });
 }
 
 void round_scales_down(Plan& plan) {
@@ -85,6 +90,18 @@ void scale_the_tail(Plan& plan) {
     for (std::int64_t& tile : q.tiles.along[0])
       if (tile < 0) tile = q.tiles.count[0] - 1;
   });
+}
+
+void gather_no_history(Plan& plan) {
+  if (plan.product || plan.inputs.size() < 2) return;
+  for (Leg& leg : plan.inputs[1]) {
+    leg.zeroed = true;
+    leg.issued.clear();
+    for (Step& step : leg.steps) {
+      step.issued = -1;
+      std::erase_if(step.sends, [](const Send& s) { return s.from != s.to; });
+    }
+  }
 }
 
 void keep_history(Moment moment, Ranks& ranks) {

@@ -6,15 +6,18 @@
 
 namespace plumb {
 
-void use_unquantized(Plan&);    // multiplies the operands as they are
-void cast_unscaled(Plan&);      // codes are the values themselves, the scale is 1
-void scale_locally(Plan&);      // every device takes the largest magnitude of what it has
-void forget_one_axis(Plan&);    // the largest magnitudes are not reduced along the last of the axes
-void round_scales_down(Plan&);  // the scale of a block is rounded down, and the largest value clipped
-void restart_blocks(Plan&);     // blocks begin anew at the edge of a shard
-void transpose_scales(Plan&);   // scales along the other dimension
-void share_scales(Plan&);       // all groups have the scale of the first
-void scale_the_tail(Plan&);     // rows of no group belong to the last one
+void use_unquantized(Plan&);      // multiplies the operands as they are
+void cast_unscaled(Plan&);        // codes are the values themselves, the scale is 1
+void scale_locally(Plan&);        // every device takes the largest magnitude of what it has
+void forget_one_axis(Plan&);      // the largest magnitudes are not reduced along the last of the axes
+void scale_along_another(Plan&);  // they are reduced along the first axes of the mesh, not those that split
+void round_scales_down(Plan&);    // the scale of a block is rounded down, and the largest value clipped
+void restart_blocks(Plan&);       // blocks begin anew at the edge of a shard
+void transpose_scales(Plan&);     // scales along the other dimension
+void share_scales(Plan&);         // all groups have the scale of the first
+void scale_the_tail(Plan&);       // rows of no group belong to the last one
+
+void gather_no_history(Plan&);  // what a device lacks of the history is 0 to it
 
 void keep_history(Moment, Ranks&);  // a history as it was before it moved
 void leak_scales(Moment, Ranks&);   // the last scale is padding

@@ -93,15 +93,17 @@ Done execute(const Plan& plan, const std::vector<Operand>& operands, const Seams
 
 namespace {
 
-std::vector<float> floats(const Operand& operand) {
-  std::vector<float> values(operand.bytes.size() / sizeof(float));
-  std::memcpy(values.data(), operand.bytes.data(), operand.bytes.size());
-  return values;
-}
-
-// An array that every device knows, laid out.
-Ranks laid_out(const Plan& plan, const Spec& spec, const std::vector<float>& values) {
-  return load(plan, spec, {std::as_bytes(std::span(values)), {}});
+// An array of f32, of which every device knows the whole, laid out.
+template <class Whole>
+Ranks laid_out(const Plan& plan, const Spec& spec, Whole&& whole) {
+  Ranks ranks = allocate({&plan.mesh, plan.rule}, spec, DType::f32, Contents::poison);
+  const std::vector<std::int64_t> sizes = shape(spec);
+  for (std::int64_t device = 0; device < ranks.devices(); ++device) {
+    const std::vector<float> values = whole(device);
+    cut(sizes, ranks.slice(device), std::as_bytes(std::span(values)).data(), ranks.block(device),
+        sizeof(float));
+  }
+  return ranks;
 }
 
 }  // namespace
@@ -114,15 +116,19 @@ Done quantize(const Plan& plan, const std::vector<Spec>& results, const std::vec
   Ranks x = load(plan, plan.operands[0], operands[0]);
   if (seams.block) seams.block(Moment::loaded, x);
   const bool delays = operands.size() == 3;
-  const float scale = delays ? floats(operands[2])[0] : 1;
+  float scale = 1;
+  if (delays) std::memcpy(&scale, operands[2].bytes.data(), sizeof scale);
   const Scales known = delays ? given(scale) : scales(observed, q, x);
   Done done;
   done.results.push_back(along(w, plan.legs, to_codes(plan.mesh, q, known, x), true));
   if (delays) {
-    const Delayed next = delayed(observed, q, x, floats(operands[1]), scale);
-    done.results.push_back(laid_out(plan, results[1], {1 / scale}));
-    done.results.push_back(laid_out(plan, results[2], next.history));
-    done.results.push_back(laid_out(plan, results[3], {next.next}));
+    const Ranks history = along(w, plan.inputs[1], load(plan, plan.operands[1], operands[1]), false);
+    const std::vector<Delayed> next = delayed(observed, q, x, history, scale);
+    const auto inverse = [&](std::int64_t) { return std::vector{1 / scale}; };
+    done.results.push_back(laid_out(plan, results[1], inverse));
+    done.results.push_back(laid_out(plan, results[2], [&](std::int64_t d) { return next[d].history; }));
+    done.results.push_back(
+        laid_out(plan, results[3], [&](std::int64_t d) { return std::vector{next[d].next}; }));
   } else {
     done.results.push_back(lay_out(observed, q, known, plan.operands[0], results[1]));
   }

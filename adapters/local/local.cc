@@ -59,11 +59,6 @@ Reply compute(const Local& local, const Request& request, Arena& arena) {
   if (most_held_bytes(c) > kMostBytes)
     return Unsupported{
         "blocks of " + std::to_string(static_cast<std::int64_t>(most_held_bytes(c))) + " bytes", limit};
-  if (!c.sub.empty() && quantizes(c.op)) return Unsupported{"quantization over a submesh", "not written"};
-  if (c.op.operands.size() == 3 && devices(c.mesh) > 1)
-    for (int i : {1, 2})
-      for (const Dim& dim : c.op.operands[i].dims)
-        if (axes_size(c.mesh, dim.axes) > 1) return Unsupported{"a history that is split", "not written"};
   const auto start = std::chrono::steady_clock::now();
   Plan p;
   try {

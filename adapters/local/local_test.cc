@@ -135,6 +135,28 @@ TEST(Local, LeavesAFreeResultWhereItIsCheapest) {
   }
 }
 
+// What is quantized in a slice is what the slice alone would move, once for each slice; a history is
+// gathered.
+TEST(Local, CountsWhatAQuantizationMoves) {
+  const struct {
+    const char* line;
+    std::int64_t received;
+  } rows[] = {
+      {"on tp=4: quantize fp8 bf16[8@tp,6] -> f8e4m3[8@tp,6] f32[]",                                    24    },
+      {"on tp=4 of dp=3,tp=4: quantize fp8 bf16[8@tp,6] -> f8e4m3[8@tp,6] f32[]",                       3 * 24},
+      {"on tp=4: quantize fp8 bf16[8,6] f32[8@tp] f32[] -> f8e4m3[8,6] f32[] f32[8@tp] f32[]",          96    },
+      {"on tp=4 of tp=4,dp=2: quantize fp8 f32[8,6] f32[8@tp] f32[] -> f8e4m3[8,6] f32[] f32[8] f32[]",
+       2 * 96                                                                                                 },
+      {"on tp=2 of dp=2,tp=2: einsum mk,kn->mn f32[4,6@tp]~fp8 f32[6@tp,4] -> f32[4,4]+tp",             2 * 8 },
+  };
+  for (const auto& row : rows) {
+    Local local;
+    const trial::Trial t = trial::run(parse_case(row.line), local);
+    EXPECT_EQ(t.outcome().received, row.received) << row.line;
+    EXPECT_EQ(trial::moved(t.outcome()), row.received) << row.line;
+  }
+}
+
 TEST(Local, RefusesWhatNoMemoryHolds) {
   Local local;
   const Case c = parse_case("on x=65536: reshard f32[65536@x] -> f32[65536]");

@@ -203,17 +203,24 @@ Ranks lay_out(const Observed& o, const Quantizer& q, const Scales& s, const Spec
   return out;
 }
 
-Delayed delayed(const Observed& o, const Quantizer& q, const Ranks& values, std::vector<float> history,
-                float scale) {
+std::vector<Delayed> delayed(const Observed& o, const Quantizer& q, const Ranks& values, const Ranks& history,
+                             float scale) {
   const Magnitudes m = magnitudes(o.plan.mesh, q, values);
   report(o, q, m.shared);
-  history[0] = m.most[0][0];
-  Delayed d;
-  d.next = tensor_scale(*std::ranges::max_element(history), scale, codes_of(q.scheme));
-  std::ranges::rotate(history, history.begin() + 1);
-  history[0] = 0;
-  d.history = std::move(history);
-  return d;
+  std::vector<Delayed> all;
+  for (std::int64_t device = 0; device < values.devices(); ++device) {
+    const std::vector<double> before = values_of(history, device);
+    Delayed d{
+        {before.begin(), before.end()},
+        scale
+    };
+    d.history[0] = m.most[coordinate(o.plan.mesh, m.apart, device)][0];
+    d.next = tensor_scale(*std::ranges::max_element(d.history), scale, codes_of(q.scheme));
+    std::ranges::rotate(d.history, d.history.begin() + 1);
+    d.history[0] = 0;
+    all.push_back(std::move(d));
+  }
+  return all;
 }
 
 }  // namespace plumb

@@ -32,13 +32,14 @@ Ranks from_codes(const Mesh&, const Quantizer&, const Scales&, const Ranks& code
 // The scales of codes laid out as a result; what a rank is asked for and has no value of is counted.
 Ranks lay_out(const Observed&, const Quantizer&, const Scales&, const Spec& x, const Spec& result);
 
-// Delayed scaling: the scale given is used, the history gives the next.
+// Delayed scaling: the scale given is used, the history, whole on every device, gives the next: one for each
+// device.
 struct Delayed {
   std::vector<float> history;
   float next = 1;
 };
-Delayed delayed(const Observed&, const Quantizer&, const Ranks& values, std::vector<float> history,
-                float scale);
+std::vector<Delayed> delayed(const Observed&, const Quantizer&, const Ranks& values, const Ranks& history,
+                             float scale);
 Scales given(float scale);
 
 }  // namespace plumb

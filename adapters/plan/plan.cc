@@ -55,6 +55,13 @@ std::vector<Route> routes(const Case& c, const std::optional<Product>& product) 
   return all;
 }
 
+// To every device.
+Route gathered(const Spec& from) {
+  Spec to = from;
+  for (Dim& dim : to.dims) dim.axes.clear();
+  return {from, std::move(to)};
+}
+
 // How many sends the route takes: what `direct` takes, and for rings that each device passes on as many
 // cells as it has neighbours.
 double sends(const Case& c, const Route& route, Style style) {
@@ -86,7 +93,8 @@ Plan plan(const Case& whole, Style style, double most) {
          .product = product(c),
          .legs = {}};
   for (int i = 0; i < std::ssize(whole.op.operands); ++i) p.quantizers.push_back(quantizer(whole, i));
-  const std::vector<Route> all = routes(c, p.product);
+  std::vector<Route> all = routes(c, p.product);
+  if (whole.op.operands.size() == 3) all.insert(all.end() - 1, gathered(whole.op.operands[1]));
   double needed = 0;
   for (const Route& route : all) needed += sends(c, route, style);
   if (needed > most)

@@ -75,7 +75,7 @@ struct Product {
 
 // A whole case. Operands go through their legs, are multiplied, and the result goes through its legs;
 // a reshard has one operand and no product. What is quantized goes through its legs as codes; of the op
-// quantize `legs` are those of the codes.
+// quantize `legs` are those of the codes, and a history goes through its own to every device.
 struct Plan {
   Mesh mesh;
   Rule rule = Rule::flat;

@@ -32,6 +32,9 @@ Plan in_every_slice(Plan one, const Case& c) {
   for (std::vector<Leg>& legs : one.inputs)
     for (Leg& leg : legs) spread(leg, c, all);
   for (Leg& leg : one.legs) spread(leg, c, all);
+  for (std::optional<Quantizer>& q : one.quantizers)
+    if (q)
+      for (AxisId& axis : q->axes) axis = c.sub[axis];
   if (one.product)
     for (Spec* spec : {&one.product->lhs_spec, &one.product->rhs_spec, &one.product->out_spec})
       *spec = renamed(std::move(*spec), c.sub);

@@ -54,8 +54,8 @@ TEST(Grouped, GradientsAreScatteredAlongFsdpAlone) {
          two);
 }
 
-// Experts stored along ep and fsdp: two of four are gathered, two of four are scattered. With fewer rows it is
-// cheaper to send the rows to their experts.
+// Experts stored along ep and fsdp: two of four are gathered, two of four are scattered. With fewer rows it
+// is cheaper to send the rows to their experts.
 TEST(Grouped, ExpertsStoredAlongFsdp) {
   expect({"on ep=2,fsdp=2: grouped fwd bf16[1024@ep.fsdp,64] bf16[8@ep.fsdp,64,32] sizes=SIZES -> "
           "bf16[1024@ep.fsdp,32]",
@@ -128,6 +128,26 @@ TEST(Quantize, MagnitudesAreReducedWhereATileIsShared) {
   // 48 columns on each of two: 8 blocks in the middle are shared by both, on each of two copies.
   expect({"on x=2,y=2: quantize mxfp8 bf16[8,96@x] -> f8e4m3[8,96@x] e8m0[8,3]", 32 + 8, "the scales 32"},
          "");
+}
+
+// Of old places 0 to 7 the new history has 2 to 7 at 1 to 6. Split, two on a device, each of the first three
+// lacks the next one's first; three receipts bring the largest to one device, three take it to the others.
+TEST(Quantize, AHistoryMovesOnByOnePlace) {
+  const struct {
+    const char* history;
+    std::int64_t each;
+    const char* what;
+  } rows[] = {
+      {"f32[8] f32[] -> f8e4m3[8,16] f32[] f32[8@x]",   0,  "the history 0" },
+      {"f32[8@x] f32[] -> f8e4m3[8,16] f32[] f32[8@x]", 9,  "the history 36"},
+      {"f32[8@x] f32[] -> f8e4m3[8,16] f32[] f32[8]",   24, "the history 96"},
+      {"f32[2@x] f32[] -> f8e4m3[8,16] f32[] f32[2@x]", 3,  "the history 12"},
+      {"f32[1@x] f32[] -> f8e4m3[8,16] f32[] f32[1@x]", 0,  "the history 0" },
+  };
+  for (const auto& row : rows) {
+    const std::string line = "on x=4: quantize fp8 bf16[8,16] " + std::string(row.history) + " f32[]";
+    expect({line.c_str(), row.each, row.what}, "");
+  }
 }
 
 }  // namespace

@@ -55,6 +55,41 @@ std::int64_t moved(const Case& c, const Spec& from, const Spec& to) {
   return cheapest_bytes({c.mesh, source, to, c.rule}, to.dtype);
 }
 
+// Places of the old history that devices are asked for and lack: place i of the new one is i + 1 of the old,
+// but for the first, which is 0, and the last, which is the magnitude of now.
+std::int64_t places_missing(const Case& c) {
+  const std::int64_t n = c.op.operands[1].dims[0].size;
+  std::int64_t missing = 0;
+  for (std::int64_t device = 0; device < devices(c.mesh); ++device) {
+    const Range have = block(c.mesh, c.op.operands[1], c.rule, device)[0];
+    const Range asked = block(c.mesh, c.op.chain[2], c.rule, device)[0];
+    for (std::int64_t i = std::max<std::int64_t>(asked.begin, 1); i < std::min(asked.end, n - 1); ++i)
+      missing += i + 1 < have.begin || have.end <= i + 1;
+  }
+  return missing;
+}
+
+// Receipts until every device knows the largest of the old history, but for the first place, which is
+// forgotten.
+std::int64_t largest_missing(const Case& c) {
+  const Spec& history = c.op.operands[1];
+  std::int64_t pieces = 0;
+  for (std::int64_t p = 0; p < axes_size(c.mesh, history.dims[0].axes); ++p) {
+    const Range range = piece(c.mesh, history.dims[0], c.rule, p);
+    pieces += std::max<std::int64_t>(range.begin, 1) < range.end;
+  }
+  if (pieces == 0) return 0;
+  return pieces == 1 ? devices(c.mesh) - copies(c.mesh, history) : (pieces - 1) + (devices(c.mesh) - 1);
+}
+
+// Every device gets the whole history, or the places that it is asked for and the largest of all.
+std::int64_t history_bytes(const Case& c) {
+  Spec everywhere = c.op.operands[1];
+  everywhere.dims[0].axes.clear();
+  return std::min(moved(c, c.op.operands[1], everywhere),
+                  (places_missing(c) + largest_missing(c)) * format(DType::f32).bytes);
+}
+
 }  // namespace
 
 std::int64_t magnitude_bytes(const Case& c, const Spec& x, const Tiles& tiles) {
@@ -81,7 +116,7 @@ BestKnown best_quantize(const Case& c) {
   const std::int64_t codes = moved(c, c.op.operands[0], c.op.chain[0]);
   std::int64_t scales = 0;
   if (c.op.operands.size() == 3) {
-    scales = moved(c, c.op.operands[1], c.op.chain[2]);
+    scales = history_bytes(c);
   } else {
     for (std::int64_t device = 0; device < devices(c.mesh); ++device)
       scales += scales_missing(c, cut, device) * format(c.op.chain[1].dtype).bytes;

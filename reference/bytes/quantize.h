@@ -12,7 +12,7 @@ namespace plumb {
 std::int64_t magnitude_bytes(const Case&, const Spec& x, const Tiles&);
 
 // The magnitudes, then the codes from where the values lie to where they are asked for, then each scale
-// that a device is asked for and has no value of.
+// that a device is asked for and has no value of, or what a device is asked for of a history and lacks.
 BestKnown best_quantize(const Case&);
 
 }  // namespace plumb
