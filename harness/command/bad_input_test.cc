@@ -45,6 +45,7 @@ const Bad table[] = {
     {"run --suite reshard:2xx",                         "", "expected up to six sizes",                     2},
     {"run --suite scale:2x2",                           "", "no patterns to put on another mesh",           2},
     {"run --cases missing.cases",                       "", "missing.cases: No such file",                  2},
+    {"run --cases .",                                   "", ".: Is a directory",                            2},
     {"run --cases bad.cases",                           "", "bad.cases:3: the mesh has no axis 'y'",        2},
     {"run --cases -",                                   "# one\non x=2 reshard\n", "standard input:2: expected", 2},
     {"run --cases -",                                   "", "no cases",                                     2},
@@ -94,6 +95,7 @@ const Bad table[] = {
     {"run --suite smoke --record r --junit ./r",        "", "--record and --junit both write to ./r",       2},
     {"run --suite smoke --junit missing/j.xml",         "", "missing/j.xml: No such file",                  2},
     {"run --suite smoke --waivers missing.txt",         "", "missing.txt: No such file",                    2},
+    {"run --suite smoke --waivers .",                   "", ".: Is a directory",                            2},
     {"run --suite smoke --waivers text.txt",            "", "text.txt:1: expected ': '",                    2},
     // sweeps, and the rest
     {"sweep 'on x=2: reshard f32[8@x] -> f32[8]'",      "", "sweep over what?",                             2},
@@ -112,6 +114,8 @@ const Bad table[] = {
     {"resolve rules.json missing.txt --mesh x=2",       "", "missing.txt: No such file",                    2},
     {"resolve text.txt names.txt --mesh x=2",           "", "text.txt:1: expected a list of rules",         2},
     {"resolve rules.json text.txt --mesh x=2",          "", "text.txt:1: expected PATH DTYPE",              2},
+    {"resolve other-rules.txt names.txt --mesh x=2",    "", "other-rules.txt:2: expected the name of a mesh axis: letters, digits and _\n   ['mlp', 'x-y']]\n            ^", 2},
+    {"resolve rules.json other-names.txt --mesh x=2",   "", "other-names.txt:2: expected a dtype", 2},
     {"resolve rules.json names.txt",                    "", "which mesh? --mesh fsdp=8,tp=4",               2},
     {"resolve rules.json /dev/null --mesh x=2",         "", "there are no parameters; expected a line for", 2},
     {"resolve /dev/null names.txt --mesh x=2",          "", "there are no rules; expected a list of pairs", 2},
@@ -134,6 +138,8 @@ struct Files : Folder {
     write(path / "text.txt", "dear diary\n");
     write(path / "rules.json", "[[\"embed\", [\"x\"]], [\"mlp\", null]]\n");
     write(path / "names.txt", "mlp/kernel f32[8,4] embed,mlp\n");
+    write(path / "other-rules.txt", "[['embed', 'x'],\n ['mlp', 'x-y']]\n");
+    write(path / "other-names.txt", "# mine\nw f31[8] embed\n");
     write(path / "other.json", "{\"name\":\"somebody's\"}\n");
     write(path / "mine.json", "{\"mine\":1}");
     write(path / "newer.jsonl", "{\"schema\":99}\n");
@@ -169,6 +175,21 @@ TEST(BadInput, AnOutputThatTakesNothing) {
   EXPECT_EQ(code("run --record r.jsonl 'on x=2: reshard f32[8@x] -> f32[8]' <&- >&- 2>&-"), 3);
   const std::string record = contents(folder.path / "r.jsonl");
   EXPECT_EQ(std::ranges::count(record, '\n'), 1) << record;
+}
+
+// Some editors begin a file with a mark of its encoding.
+TEST(BadInput, AByteOrderMarkIsNone) {
+  const Folder folder;
+  const std::string mark = "\xef\xbb\xbf", line = "on x=2: reshard f32[8@x] -> f32[8]\n";
+  write(folder.path / "cases", mark + line);
+  write(folder.path / "waivers", mark + "wrong on local until 2999-12-31 for an/issue: op=einsum\n");
+  write(folder.path / "rules", mark + "[['embed', 'x']]\n");
+  write(folder.path / "names", mark + "w f32[8] embed\n");
+  for (const char* arguments :
+       {"run --cases cases --waivers waivers", "list --cases -", "resolve rules names --mesh x=2 --backend local"}) {
+    const Ran ran = run_tool(folder, arguments, mark + line);
+    EXPECT_EQ(ran.code, 0) << arguments << '\n' << ran.out << ran.err;
+  }
 }
 
 TEST(BadInput, HelpIsNone) {

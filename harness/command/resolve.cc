@@ -5,15 +5,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <iterator>
 #include <memory>
 
 #include "harness/backend/process.h"
 #include "harness/command/advice.h"
 #include "harness/command/command.h"
+#include "harness/command/files.h"
 #include "harness/judge/resolver.h"
 #include "harness/report/table.h"
 #include "reference/words/text.h"
@@ -35,10 +33,8 @@ struct Told {
 };
 
 std::string contents(const std::string& path) {
-  std::ifstream in(path);
-  std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (!in.is_open() || in.bad()) throw BadInput(fmt::format("{}: {}", path, std::strerror(errno)));
-  return text;
+  std::ifstream in = open_text(path);
+  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 // Both families of Flax's resolvers in its newest release, and every release of MaxText.
@@ -130,8 +126,7 @@ Mesh mesh_of(const Flags& flags, std::string_view rules) {
 }
 
 std::vector<Asked> questions(const Flags& flags, const Mesh& mesh, const std::vector<AxisRule>& rules) {
-  std::ifstream in(flags.names);
-  if (!in) throw BadInput(fmt::format("{}: {}", flags.names, std::strerror(errno)));
+  std::ifstream in = open_text(flags.names);
   std::vector<Asked> all;
   for (Parameter& p : read_names(in, flags.names)) {
     Case c = resolve_case(mesh, p, rules);
@@ -179,6 +174,18 @@ void add_resolve(CLI::App& app, int& code) {
           "A file with a parameter a line: layers/mlp/kernel bf16[4096,14336] embed,mlp (- where a dimension "
           "has no name)")
       ->required();
+  command->footer(
+      "The table at the end, a row for each resolver, counts parameters and adds up bytes:\n"
+      "  as first           laid out as the policy `first` lays them out: the first rule that can give its "
+      "axes does\n"
+      "  otherwise          laid out in another way, or refused where `first` has a layout; shown above with "
+      "why\n"
+      "  refused            the resolver raised an error\n"
+      "  not asked          beyond the limits of the resolver, such as a mesh of more devices than it can be "
+      "given\n"
+      "  unsharded          left whole on more than one device\n"
+      "  bytes on a device  of all parameters that this resolver and `first` lay out, as the resolver does\n"
+      "  where first has    the same, as `first` does");
   command->add_option(
       "--mesh", flags->mesh,
       "The mesh: fsdp=8,tp=4; axes of the file's mesh_axes that it does not name have size 1");

@@ -13,6 +13,7 @@
 
 #include "harness/backend/interrupt.h"
 #include "harness/command/command.h"
+#include "harness/command/files.h"
 #include "harness/command/flags.h"
 #include "harness/command/ledger.h"
 #include "harness/command/selection.h"
@@ -81,8 +82,7 @@ Ledger ledger_of(const Flags& flags) {
     throw BadInput(fmt::format("--record and --junit both write to {}", flags.junit));
   open_record(ledger, flags.record, flags.resume);
   if (!flags.waivers.empty()) {
-    std::ifstream in(flags.waivers);
-    if (!in) throw BadInput(fmt::format("{}: {}", flags.waivers, std::strerror(errno)));
+    std::ifstream in = open_text(flags.waivers);
     ledger.waivers = read_waivers(in, flags.waivers);
   }
   if (!flags.junit.empty() && !std::ofstream(flags.junit, std::ios::app))

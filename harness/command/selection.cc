@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <iostream>
 #include <unordered_set>
 
+#include "harness/command/files.h"
 #include "harness/command/flags.h"
 #include "harness/select/sample.h"
 #include "harness/select/suite.h"
@@ -22,9 +20,11 @@ void append(std::vector<Row>& rows, std::vector<Row> more) {
 }
 
 std::vector<Row> file_rows(const std::string& path) {
-  if (path == "-") return read_rows(std::cin, "standard input", "standard input");
-  std::ifstream in(path);
-  if (!in) throw BadInput(fmt::format("{}: {}", path, std::strerror(errno)));
+  if (path == "-") {
+    skip_byte_order_mark(std::cin);
+    return read_rows(std::cin, "standard input", "standard input");
+  }
+  std::ifstream in = open_text(path);
   const std::size_t slash = path.rfind('/');
   return read_rows(in, path, slash == path.npos ? path : path.substr(slash + 1));
 }

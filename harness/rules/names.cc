@@ -1,4 +1,7 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 #include "harness/rules/rules.h"
 #include "reference/words/text.h"
@@ -6,33 +9,78 @@
 namespace plumb {
 namespace {
 
-std::vector<std::string> words(std::string_view text, std::string_view between) {
-  std::vector<std::string> out;
-  for (std::size_t at = 0; (at = text.find_first_not_of(between, at)) != text.npos;) {
-    const std::size_t end = std::min(text.find_first_of(between, at), text.size());
-    out.emplace_back(text.substr(at, end - at));
-    at = end;
+// One line of the file, and what is said of a place in it.
+struct Line {
+  std::string_view text;
+  const std::string& origin;
+
+  [[noreturn]] void fail(std::string_view message, std::size_t at) const {
+    throw BadInput(fmt::format("{}: {}", origin, bad_input(message, text, at).what()));
+  }
+};
+
+// The words from `begin` to `end`, parts of the line.
+std::vector<std::string_view> words(std::string_view line, std::size_t begin, std::size_t end,
+                                    std::string_view between) {
+  std::vector<std::string_view> out;
+  const std::string_view text = line.substr(0, end);
+  for (std::size_t at = begin; (at = text.find_first_not_of(between, at)) != text.npos;) {
+    const std::size_t stop = std::min(text.find_first_of(between, at), text.size());
+    out.push_back(text.substr(at, stop - at));
+    at = stop;
   }
   return out;
 }
 
-Parameter parameter(std::string_view line, const std::string& origin) {
-  const auto fail = [&](const std::string& message, std::size_t at) {
-    return BadInput(fmt::format("{}: {}", origin, bad_input(message, line, at).what()));
-  };
+void check_sizes(const Line& line, const std::vector<std::string_view>& sizes) {
+  for (std::string_view size : sizes)
+    if (size.find_first_not_of("0123456789") != size.npos)
+      line.fail("expected the size of a dimension", size.data() - line.text.data());
+}
+
+// The dtype, and that the array is none too large, as the grammar of a line has them.
+void check_array(const Line& line, const Parameter& p, std::size_t at) {
+  const std::string array = fmt::format("{}[{}]", p.dtype, fmt::join(p.sizes, ","));
+  try {
+    parse_spec(array, Mesh{});
+  } catch (const BadInput& error) {
+    const std::string_view said = error.what();
+    line.fail(said.substr(0, said.find('\n')), at);
+  }
+}
+
+std::vector<std::string> dimension_names(const Line& line, const std::vector<std::string_view>& given) {
+  std::vector<std::string> names;
+  for (std::string_view name : given) {
+    const bool none = name == "-" || name == "None" || name == "null";
+    if (!none && !is_name(name))
+      line.fail("expected the name of a dimension: letters, digits and _, or - for one without",
+                name.data() - line.text.data());
+    names.emplace_back(none ? "-" : name);
+  }
+  return names;
+}
+
+Parameter parameter(const Line& line) {
   constexpr std::string_view blank = " \t\r";
-  const std::size_t path_end = line.find_first_of(blank);
-  const std::size_t array = path_end == line.npos ? line.size() : line.find_first_not_of(blank, path_end);
-  const std::size_t open = line.find('[', std::min(array, line.size()));
-  const std::size_t close = open == line.npos ? open : line.find(']', open);
-  if (close == line.npos) throw fail("expected PATH DTYPE[SIZE,...] NAME,...", std::min(array, line.size()));
-  Parameter p{std::string(line.substr(0, path_end)), std::string(line.substr(array, open - array)),
-              words(line.substr(open + 1, close - open - 1), ", \t"),
-              words(line.substr(close + 1), " ,\t\r()[]'\""), origin};
-  for (std::string& name : p.names)
-    if (name == "None" || name == "null") name = "-";
+  const std::string_view text = line.text;
+  const std::size_t path_end = text.find_first_of(blank);
+  const std::size_t array = path_end == text.npos ? text.size() : text.find_first_not_of(blank, path_end);
+  const std::size_t open = text.find('[', std::min(array, text.size()));
+  const std::size_t close = open == text.npos ? open : text.find(']', open);
+  if (close == text.npos) line.fail("expected PATH DTYPE[SIZE,...] NAME,...", std::min(array, text.size()));
+  const std::vector<std::string_view> sizes = words(text, open + 1, close, ", \t");
+  check_sizes(line, sizes);
+  const Parameter p{
+      std::string(text.substr(0, path_end)),
+      std::string(text.substr(array, open - array)),
+      {sizes.begin(), sizes.end()},
+      dimension_names(line, words(text, close + 1, text.size(), " ,\t\r()[]'\"")),
+      line.origin
+  };
+  check_array(line, p, array);
   if (p.sizes.size() != p.names.size())
-    throw fail(fmt::format("{} sizes and {} names", p.sizes.size(), p.names.size()), open);
+    line.fail(fmt::format("{} sizes and {} names", p.sizes.size(), p.names.size()), open);
   return p;
 }
 
@@ -42,10 +90,10 @@ std::vector<Parameter> read_names(std::istream& in, const std::string& origin) {
   std::vector<Parameter> all;
   std::string text;
   for (int number = 1; std::getline(in, text); ++number) {
-    std::string_view line = std::string_view(text).substr(0, text.find('#'));
+    const std::string_view line = std::string_view(text).substr(0, text.find('#'));
     const std::size_t begin = line.find_first_not_of(" \t\r");
     if (begin != line.npos)
-      all.push_back(parameter(line.substr(begin), fmt::format("{}:{}", origin, number)));
+      all.push_back(parameter({line.substr(begin), fmt::format("{}:{}", origin, number)}));
   }
   if (all.empty())
     throw BadInput(
@@ -61,11 +109,7 @@ Case resolve_case(const Mesh& mesh, const Parameter& p, const std::vector<AxisRu
     line += fmt::format("{}{}'{}", d > 0 ? "," : "", p.sizes[d], p.names[d]);
   line += "] rules=";
   for (std::size_t r = 0; r < rules.size(); ++r) line += (r > 0 ? "," : "") + print(rules[r]);
-  try {
-    return parse_case(line);
-  } catch (const BadInput& error) {
-    throw BadInput(fmt::format("{}: {}", p.origin, error.what()));
-  }
+  return parse_case(line);
 }
 
 }  // namespace plumb

@@ -41,6 +41,11 @@ struct Reader {
         return;
     }
   }
+  std::size_t column() const { return at - (text.substr(0, at).rfind('\n') + 1); }  // npos + 1 is 0
+  bool at_dash() const {
+    return at < text.size() && text[at] == '-' &&
+           (at + 1 == text.size() || std::isspace(static_cast<unsigned char>(text[at + 1])));
+  }
   bool take(char c) {
     skip();
     if (at >= text.size() || text[at] != c) return false;
@@ -60,21 +65,34 @@ Node quoted(Reader& r, char quote) {
 
 Node several(Reader& r, char end) {
   Node node{end == ')' ? Value::tuple : Value::list, "", {}, r.at - 1};
-  constexpr int deepest = 8;
-  if (++r.depth > deepest) r.fail("these brackets are too deep", node.at);
   bool comma = true;
   while (!r.take(end)) {
     if (!comma) r.fail(fmt::format("expected ',' or '{}'", end), r.at);
     node.items.push_back(value(r));
     comma = r.take(',');
   }
-  --r.depth;
   // In Python one value in parentheses, without a comma, is that value.
   if (end == ')' && node.items.size() == 1 && !comma) return node.items.front();
   return node;
 }
 
-Node value(Reader& r) {
+// The items of a YAML list, each behind a dash in the column of the first; an item may be such a list.
+Node below_dashes(Reader& r) {
+  Node node{Value::list, "", {}, r.at};
+  const std::size_t column = r.column();
+  while (r.at_dash() && r.column() == column) {
+    ++r.at;
+    r.skip();
+    const bool empty = r.at == r.text.size() || r.column() <= column;
+    node.items.push_back(empty ? Node{Value::none, "", {}, r.at} : value(r));
+    r.skip();
+  }
+  if (r.at_dash() && r.column() > column) r.fail("this dash stands below no other", r.at);
+  return node;
+}
+
+Node shallow(Reader& r) {
+  if (r.at_dash()) return below_dashes(r);
   for (char quote : {'\'', '"'})
     if (r.take(quote)) return quoted(r, quote);
   if (r.take('[')) return several(r, ']');
@@ -90,16 +108,31 @@ Node value(Reader& r) {
   return {none ? Value::none : Value::name, none ? "" : word, {}, begin};
 }
 
+Node value(Reader& r) {
+  constexpr int deepest = 8;
+  r.skip();
+  if (++r.depth > deepest) r.fail("these lists are too deep", r.at);
+  Node node = shallow(r);
+  --r.depth;
+  return node;
+}
+
+// A name that a line of text can hold.
+const std::string& word_of(const Reader& r, const Node& node, const char* what) {
+  if (node.kind != Value::name) r.fail(fmt::format("expected {}", what), node.at);
+  if (!is_name(node.word)) r.fail(fmt::format("expected {}: letters, digits and _", what), node.at);
+  return node.word;
+}
+
+constexpr const char *dimension_name = "the name of a dimension", *axis_name = "the name of a mesh axis";
+
 AxisRule rule_of(const Reader& r, const Node& pair) {
   if (pair.items.size() != 2 || pair.items[0].kind != Value::name)
     r.fail("expected a pair: the name of a dimension and its mesh axes", pair.at);
   const Node& axes = pair.items[1];
-  AxisRule rule{pair.items[0].word, axes.kind, {}};
-  if (axes.kind == Value::name) rule.axes = {axes.word};
-  for (const Node& axis : axes.items) {
-    if (axis.kind != Value::name) r.fail("expected the name of a mesh axis", axis.at);
-    rule.axes.push_back(axis.word);
-  }
+  AxisRule rule{word_of(r, pair.items[0], dimension_name), axes.kind, {}};
+  if (axes.kind == Value::name) rule.axes = {word_of(r, axes, axis_name)};
+  for (const Node& axis : axes.items) rule.axes.push_back(word_of(r, axis, axis_name));
   return rule;
 }
 
@@ -124,13 +157,9 @@ constexpr const char* example = R"([["embed", ["fsdp", "tp"]], ["mlp", "tp"]])";
 
 // Items that each stand behind a dash, or one list.
 std::vector<Node> listed(Reader& r, const char* what) {
-  std::vector<Node> items;
-  r.skip();
-  if (r.at < r.text.size() && r.text[r.at] == '-') {
-    while (r.take('-')) items.push_back(value(r));
-    return items;
-  }
   Node all = value(r);
+  r.skip();
+  if (r.at_dash()) r.fail("this dash stands below no other", r.at);
   if (all.kind != Value::list && all.kind != Value::tuple) r.fail(fmt::format("expected {}", what), all.at);
   return std::move(all.items);
 }
@@ -155,10 +184,7 @@ std::vector<std::string> read_mesh_axes(std::string_view text, const std::string
   Reader r{text, origin, behind("mesh_axes", text), 0};
   std::vector<std::string> names;
   if (r.at == 0) return names;
-  for (const Node& axis : listed(r, "a list of axes")) {
-    if (axis.kind != Value::name) r.fail("expected the name of a mesh axis", axis.at);
-    names.push_back(axis.word);
-  }
+  for (const Node& axis : listed(r, "a list of axes")) names.push_back(word_of(r, axis, axis_name));
   return names;
 }
 

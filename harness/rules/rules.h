@@ -15,6 +15,8 @@ namespace plumb {
 // a tuple, or None (null, ~).
 //   [["embed", ["fsdp", "tp"]], ["mlp", "tp"], ["norm", null]]      logical_axis_rules: [ ['embed', 'fsdp'] ]
 //   (("embed", ("fsdp", "tp")), ("mlp", "tp"))                      - [embed, fsdp]      (a line for each)
+//                                                                   - - mlp              (and so within)
+//                                                                     - tp
 // Throws BadInput: origin, line, and a caret.
 std::vector<AxisRule> read_rules(std::string_view text, const std::string& origin);
 
@@ -30,10 +32,10 @@ struct Parameter {
 };
 
 // One a line; names behind the array, with commas or spaces between, - or None for a dimension without one;
-// empty lines and # comments are none. Throws BadInput.
+// empty lines and # comments are none. Throws BadInput: origin, line, and a caret.
 std::vector<Parameter> read_names(std::istream&, const std::string& origin);
 
-// The case that asks what the rules lay the parameter out as. Throws BadInput.
+// The case that asks what the rules lay the parameter out as.
 Case resolve_case(const Mesh&, const Parameter&, const std::vector<AxisRule>&);
 
 }  // namespace plumb

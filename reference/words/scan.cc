@@ -1,5 +1,6 @@
 #include "reference/words/scan.h"
 
+#include <algorithm>
 #include <charconv>
 
 namespace plumb {
@@ -9,6 +10,11 @@ bool letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
 bool digit(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace
+
+bool is_name(std::string_view text) {
+  return !text.empty() && letter(text[0]) &&
+         std::ranges::all_of(text, [](char c) { return letter(c) || digit(c); });
+}
 
 BadInput bad_input(std::string_view message, std::string_view line, std::size_t at) {
   // A long line is shown from a little before the character in question.

@@ -26,6 +26,9 @@ Case parse_case(std::string_view line);
 Mesh parse_mesh(std::string_view text);  // "dp=2,tp=4" with an optional " ids=..."
 Spec parse_spec(std::string_view text, const Mesh&);
 
+// Whether it may be the name of an axis or of a dimension: [A-Za-z_][A-Za-z0-9_]*.
+bool is_name(std::string_view);
+
 std::string print(const Case&);
 std::string print(const Mesh&);
 std::string print(const Mesh&, const Spec&);
