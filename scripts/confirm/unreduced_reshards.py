@@ -23,6 +23,7 @@ PROGRAMS = [
     ((2, 2), ["x", ""], ["y", "x"]),
     ((2, 2), ["", "x"], ["", ""]),  # a plain all-reduce
     ((2, 2), ["", "xy"], ["x", "y"]),
+    ((3, 2, 2), ["zy", "", "x"], ["y", "", "x"]),  # an all-gather over z is due
 ]
 
 
@@ -86,7 +87,7 @@ def main():
     if len(sys.argv) > 2:
         print(verdict(*PROGRAMS[int(sys.argv[2])]))
         return
-    env = {**os.environ, "JAX_PLATFORMS": "cpu", "XLA_FLAGS": "--xla_force_host_platform_device_count=8"}
+    env = {**os.environ, "JAX_PLATFORMS": "cpu", "XLA_FLAGS": "--xla_force_host_platform_device_count=12"}
     for i, (sizes, source, target) in enumerate(PROGRAMS):
         child = subprocess.run([sys.executable, __file__, partitioner, str(i)], env=env, capture_output=True, text=True)
         said = child.stdout.strip()
