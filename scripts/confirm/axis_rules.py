@@ -32,6 +32,8 @@ QUESTIONS = [
      P(("fsdp", "tp"))),
     ("two names want one axis", dict(fsdp=4, tp=2), ("embed", "mlp"), [("embed", "fsdp"), ("mlp", "fsdp")], P("fsdp")),
     ("a rule that says None, then another", dict(fsdp=4, tp=2), ("a",), [("a", None), ("a", "tp")], P()),
+    ("a rule, then others that are none", dict(fsdp=4, tp=2), ("a", "b"),
+     [("b", "tp"), ("b", ()), ("b", "nope"), ("a", "tp")], P(None, "tp")),
     ("a name without a rule", dict(fsdp=4, tp=2), ("norm", "embed"), [("embed", "fsdp")], P(None, "fsdp")),
     ("a name that is also an axis", dict(fsdp=4, tp=2), ("fsdp", "embed"), [("embed", "tp")], P(None, "tp")),
     ("an axis of size 1 in between", dict(fsdp=8, ft=1), ("embed", "mlp"), [("mlp", "ft"), ("embed", ("fsdp", "ft"))],

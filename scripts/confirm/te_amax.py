@@ -39,6 +39,8 @@ def amax_of(axes, resource, spec, scope):
 CASES = [
     ("a weight over fsdp", {"fsdp": 4}, {"fsdp_resource": "fsdp"}, P(None, "fsdp"), "FSDP"),
     ("a weight over (fsdp, expert)", {"fsdp": 2, "expert": 2}, {"fsdp_resource": "fsdp"}, P(None, ("fsdp", "expert")), "FSDP"),
+    ("a weight over tp, by design", {"tp": 4}, {"tp_resource": "tp"}, P(None, "tp"), "FSDP"),
+    ("activations over dp, by design", {"dp": 4}, {"dp_resource": "dp"}, P("dp", None), "TPSP"),
     ("activations over tpsp", {"tpsp": 4}, {"tpsp_resource": "tpsp"}, P(None, "tpsp"), "TPSP"),
     ("activations over (tpsp, cp)", {"tpsp": 2, "cp": 2}, {"tpsp_resource": "tpsp", "cp_resource": "cp"},
      P(None, ("tpsp", "cp")), "TPSP"),

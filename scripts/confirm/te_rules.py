@@ -96,11 +96,12 @@ def kernel(lhs, lhs_scale, rhs, rhs_scale, *others, contracting_dims, **static):
 
 
 def grouped_kernel(lhs, lhs_scale, rhs, rhs_scale, *others, **static):
-    """Rows times the weight of their group; gradients are not asked for here."""
+    """Rows times the weight of their group, or its transpose."""
     outs = gemm.GroupedGemmPrimitive.abstract(lhs, lhs_scale, rhs, rhs_scale, *others, **static)
     sizes = others[1] if "M" in static else next(s for s in others[1:] if s.size and s.dtype == jnp.int32)
     (m, n), g = outs[0].shape, sizes.shape[0]
-    y = jax.lax.ragged_dot(lhs.reshape(m, -1), rhs.reshape(g, -1, n), sizes, precision="highest")
+    right = rhs.reshape(g, n, -1).transpose(0, 2, 1) if static["rhs_is_trans"] else rhs.reshape(g, -1, n)
+    y = jax.lax.ragged_dot(lhs.reshape(m, -1), right, sizes, precision="highest")
     return [y.astype(outs[0].dtype)] + [jnp.zeros(o.shape, o.dtype) for o in outs[1:]]
 
 
@@ -142,7 +143,7 @@ def said(error):
 
 
 def run(axes, function, operands, want, resource):
-    """One sentence: right, wrong by how much, or what was raised; and the collectives."""
+    """One sentence: right, wrong by how much, or what was raised; and the compiled program's text."""
     mesh = Mesh(np.array(jax.devices()[: math.prod(axes.values())]).reshape(tuple(axes.values())), tuple(axes))
     current.append(mesh)
     placed = [jax.device_put(a, NamedSharding(mesh, spec)) for a, spec in operands]
@@ -151,12 +152,17 @@ def run(axes, function, operands, want, resource):
             compiled = jax.jit(function(mesh), in_shardings=[a.sharding for a in placed]).lower(*placed).compile()
             got = compiled(*placed)
         except Exception as e:
-            return said(e), []
-    moved = re.findall(r"= (\w+\[[\d,]*\])\S* (all-gather|all-reduce|all-to-all|collective-permute)\(", compiled.as_text())
+            return said(e), ""
     if got.shape != want.shape:
-        return f"wrong: the result is {got.shape}, not {want.shape}", moved
+        return f"wrong: the result is {got.shape}, not {want.shape}", compiled.as_text()
     error = max(np.abs(np.asarray(s.data) - want[s.index]).max() for s in got.addressable_shards)
-    return (f"wrong by up to {error:g}" if error else "right"), moved
+    return (f"wrong by up to {error:g}" if error else "right"), compiled.as_text()
+
+
+def collectives(text):
+    """(what it makes, its kind, the name of its operand) of each collective of a compiled program."""
+    kinds = "all-gather|all-reduce|all-to-all|collective-permute"
+    return re.findall(rf"= (\w+\[[\d,]*\])\S* ({kinds})\((?:\w+\[[\d,]*\]\S* )?%?([\w.-]+)", text)
 
 
 def integers(*shape):
@@ -167,11 +173,15 @@ def product(left, right, dims):
     return lambda mesh: lambda x, y: tex.gemm(x, y, contracting_dims=dims)
 
 
-def experts(info):
-    """grouped_dense on each device's experts; every device has four rows of one of its two groups."""
+def experts(info, gradient=False):
+    """grouped_dense on each device's experts, or its vjp for the rows; every device has four rows of one of its two
+    groups."""
     def program(mesh):
+        layer = lambda x, w: dense.grouped_dense(x, w, jnp.array([4, 0], jnp.int32), kernel_fsdp_info=info)
+
         def block(x, w):
-            return dense.grouped_dense(x, w, jnp.array([4, 0], jnp.int32), kernel_fsdp_info=info)
+            return jax.vjp(lambda rows: layer(rows, w), jnp.zeros((4, 8), w.dtype))[1](x)[0] if gradient else layer(x, w)
+
         where = [None, None, None]
         where[0], where[info[1]] = "ep", info[0]
         return jax.shard_map(block, mesh=mesh, in_specs=(P(("ep", "fsdp"), None), P(*where)),
@@ -185,6 +195,7 @@ def programs():
     m = integers(8, 8)
     rows, weights = integers(16, 8), integers(4, 8, 6)
     want = np.concatenate([rows[:8] @ weights[0], rows[8:] @ weights[2]])
+    back = np.concatenate([want[:8] @ weights[0].T, want[8:] @ weights[2].T])
     tuple_axes, both = ("fsdp", "expert"), ((1,), (0,))
     yield ("#2649 activations and weight over (fsdp, expert)", {"fsdp": 2, "expert": 2}, product(x, w, ((2,), (0,))),
            [(x, P(tuple_axes, None, None)), (w, P(None, tuple_axes))], x @ w, {"fsdp_resource": "fsdp"})
@@ -192,8 +203,14 @@ def programs():
            [(a, P(None, None, "x")), (b, P("x", None, None))], np.einsum("mab,abn->mn", a, b), {})
     yield ("two contracted dimensions, both split alike", {"x": 2}, product(a, b, ((1, 2), (0, 1))),
            [(a, P(None, "x", None)), (b, P("x", None, None))], np.einsum("mab,abn->mn", a, b), {})
+    yield ("two contracted dimensions, each split over an axis of its own", {"dp": 2, "tp": 2},
+           product(a, b, ((1, 2), (0, 1))), [(a, P(None, "tp", "dp")), (b, P("tp", "dp", None))],
+           np.einsum("mab,abn->mn", a, b), {"dp_resource": "dp", "tp_resource": "tp"})
     yield ("contracted over (dp, fsdp) and (fsdp, dp)", {"dp": 2, "fsdp": 2}, product(m, m, ((0,), (0,))),
            [(m, P(("dp", "fsdp"), None)), (m, P(("fsdp", "dp"), None))], m.T @ m, {"fsdp_resource": "fsdp"})
+    yield ("contracted over (fsdp, dp, tp) and (tp, fsdp)", {"dp": 2, "fsdp": 2, "tp": 2}, product(m, m, both),
+           [(m, P(None, ("fsdp", "dp", "tp"))), (m, P(("tp", "fsdp"), None))], m @ m,
+           {"fsdp_resource": "fsdp", "tp_resource": "tp"})
     yield ("rows over (dp, tp), columns over dp", {"dp": 2, "tp": 2}, product(m, m, both),
            [(m, P(("dp", "tp"), None)), (m, P(None, "dp"))], m @ m, {"dp_resource": "dp", "tp_resource": "tp"})
     yield ("rows over dp, columns over (dp, tp)", {"dp": 2, "tp": 2}, product(m, m, both),
@@ -205,14 +222,17 @@ def programs():
         spec[0], spec[d] = "ep", "fsdp"
         yield (f"#3058 grouped_dense, kernel_fsdp_info=('fsdp', {d})", {"ep": 2, "fsdp": 2}, experts(("fsdp", d)),
                [(rows, P(("ep", "fsdp"), None)), (weights, P(*spec))], want, {"fsdp_resource": "fsdp"})
+        yield (f"#3058 its gradient, kernel_fsdp_info=('fsdp', {d})", {"ep": 2, "fsdp": 2}, experts(("fsdp", d), True),
+               [(want, P(("ep", "fsdp"), None)), (weights, P(*spec))], back, {"fsdp_resource": "fsdp"})
 
 
 def main():
     astray = 0
     for name, axes, function, operands, want, resource in programs():
-        verdict, moved = run(axes, function, operands, want, resource)
+        verdict, text = run(axes, function, operands, want, resource)
         astray += verdict != "right"
-        print(f"{name}: {verdict}; " + (", ".join(f"{kind} {shape}" for shape, kind in moved) or "nothing moved"))
+        moved = ", ".join(f"{kind} {shape}" for shape, kind, _ in collectives(text)) or "nothing moved"
+        print(f"{name}: {verdict}" + (f"; {moved}" if text else ""))
     print(f"transformer-engine {importlib.metadata.version('transformer-engine')}, jax {jax.__version__}: "
           f"{astray} programs do not give the right answer")
     return 1 if astray else 0

@@ -1,4 +1,4 @@
-"""Reshards whose result stays an unfinished sum, with numpy and JAX's public interface alone.
+"""Reshards of unfinished sums, with numpy and JAX's public interface alone.
 
 An array with P(..., unreduced=U) is the sum, over the devices along U, of what they hold. For each program of the
 table the devices' parts are laid out and added by numpy; the sum must be the input's, exactly, and devices that
@@ -24,6 +24,11 @@ PROGRAMS = [
     ((2, 2), ["", "x"], ["", ""]),  # a plain all-reduce
     ((2, 2), ["", "xy"], ["x", "y"]),
     ((3, 2, 2), ["zy", "", "x"], ["y", "", "x"]),  # an all-gather over z is due
+    ((2, 2), ["", ""], ["", "y"]),  # nothing moves: one part is the array, the other zero
+    ((2, 2), ["", ""], ["x", "y"]),
+    ((2, 2), ["x", "y"], ["y", ""]),  # finished and moved at once
+    ((2, 3), ["yx", ""], ["", "xy"]),
+    ((2, 2), ["y", ""], ["", "x"]),
 ]
 
 
