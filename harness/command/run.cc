@@ -168,7 +168,9 @@ void add_run(CLI::App& app, int& code) {
   run->add_option("--against", flags->against, "The record that status= looks into");
   run->add_option(
       "--waivers", flags->waivers,
-      "Known findings that are accepted, a row each: VERDICT on BACKEND until DATE for ISSUE: CONDITION");
+      "A file of known findings that are accepted, a row each (harness/waive/README.md has an example):
+      "
+      "VERDICT on BACKEND until YYYY-MM-DD for ISSUE: CONDITION, as --where takes it");
   run->add_option("--junit", flags->junit, "Write JUnit XML")->check(file_name());
   add_output(*run, flags->output);
   run->callback([flags, &code] { code = run_command(*flags); });

@@ -75,6 +75,7 @@ std::vector<Waiver> read_waivers(std::istream& in, const std::string& name) {
   std::vector<Waiver> waivers;
   std::string line;
   for (int number = 1; std::getline(in, line); ++number) {
+    if (line.ends_with('\r')) line.pop_back();
     if (line.find_first_not_of(" \t") == line.npos || line[0] == '#') continue;
     const std::string origin = fmt::format("{}:{}", name, number);
     try {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <sstream>
 
 #include "reference/words/text.h"
@@ -13,6 +14,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::StartsWith;
 
 constexpr const char* row =
     "wrong on jax@0.9.1 until 2027-01-31 for openxla/xla#40034: op=reshard axis.x>=2\n";
@@ -48,7 +50,7 @@ After after(const std::string& text, Status status, const char* day, const char*
   waive(all, parse_case(line), r, day);
   EXPECT_EQ(r.verdict.facts.back().text, "the fact");
   if (r.verdict.status == Status::waived) {
-    EXPECT_EQ(r.verdict.facts.front().text, "wrong until 2027-01-31: openxla/xla#40034");
+    EXPECT_THAT(r.verdict.facts.front().text, StartsWith(std::string(name(status)) + " until 2027-01-31: "));
   }
   return {r.verdict.status, complaints(all, day)};
 }
@@ -75,6 +77,29 @@ TEST(Waiver, FailsTheRunWhereItsCasesDidNotNeedIt) {
   EXPECT_THAT(after(row, Status::wrong, "2026-11-21").said, IsEmpty());
   EXPECT_THAT(after(row, Status::unsupported, "2026-11-21").said, IsEmpty()) << "its cases did not run";
   EXPECT_THAT(after(row, Status::pass, "2026-11-21", "local").said, IsEmpty()) << "its cases did not run";
+}
+
+// The example of the page beside this file.
+TEST(Waiver, IsAsThePageShowsIt) {
+  std::ifstream page(PLUMB_WAIVERS_PAGE);
+  const std::string text{std::istreambuf_iterator<char>(page), {}};
+  const std::string_view fence = "```waivers\n";
+  const std::size_t begin = text.find(fence) + fence.size();
+  const std::string example = text.substr(begin, text.find("```", begin) - begin);
+  ASSERT_EQ(waivers(example).size(), 2) << text;
+  EXPECT_EQ(
+      after(example, Status::wrong, "2027-01-31", "jax@0.9.1,partitioner=gspmd,style=explicit",
+            "on dp=2,tp=2: einsum bh,bf->hf f32[8@dp,4] f32[8@dp,4@tp] -> f32[4,4@tp]+dp -> f32[4,4@tp]")
+          .status,
+      Status::waived);
+  EXPECT_EQ(after(example, Status::wasteful, "2027-01-31", "te@2.13.0",
+                  "on fsdp=2,tp=2: einsum mk,kn->mn bf16[8@fsdp,8] bf16[8@fsdp,8@tp] -> f32[8,8]?")
+                .status,
+            Status::waived);
+}
+
+TEST(Waiver, EndsItsLinesAsAnyEditorDoes) {
+  EXPECT_EQ(complaint("# mine\r\n\r\nwrong on a until 2027-01-31 for b: op=reshard\r\n"), "");
 }
 
 TEST(Waiver, SaysWhatIsWrongWithARow) {
