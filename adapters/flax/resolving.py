@@ -130,16 +130,5 @@ def slices(sharding, case):
             for device, index in sharding.devices_indices_map(shape).items()]
 
 
-def checked(name, options, table):
-    """The options with their defaults, the first value of each; exits with a message on one that is unknown."""
-    options = {key: value for key, value in options.items() if value}
-    for key, value in options.items():
-        if key not in table:
-            sys.exit(f"{name}: no option {key!r}; there are {', '.join(table)}")
-        if value not in table[key]:
-            sys.exit(f"{name}: {key}={value} is none of {', '.join(table[key])}")
-    return {**{key: values[0] for key, values in table.items()}, **options}
-
-
 def versions(**more):
     return {**more, "jax": jax.__version__, "numpy": numpy.__version__, "python": sys.version.split()[0]}

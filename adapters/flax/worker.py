@@ -1,6 +1,5 @@
 """The Flax backend: one process, many cases. Started by the harness as `python -I worker.py`; see README.md."""
 
-import json
 import os
 import sys
 
@@ -25,7 +24,7 @@ def main():
     import resolvers
     import resolving
 
-    options = resolving.checked("flax", json.loads(os.environ.get("PLUMB_OPTIONS") or "{}"), OPTIONS)
+    options = plumb_worker.checked("flax", OPTIONS)
 
     class Backend(resolving.Backend):
         def hello(self, mesh):

@@ -1,6 +1,5 @@
 """The JAX backend: one process, many cases. Started by the harness as `python -I worker.py`; see README.md."""
 
-import json
 import os
 import sys
 
@@ -8,30 +7,20 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, os.pardir, "python")]
 
 OPTIONS = {"partitioner": ("shardy", "gspmd"), "style": ("auto", "explicit", "shard_map"),
-           "grad": ("lhs", "rhs"), "platform": ("cpu", "gpu"), "trace": ("compiled", "partitioned"),
+           "grad": ("", "lhs", "rhs"), "platform": ("", "cpu", "gpu"), "trace": ("compiled", "partitioned"),
            "hlo": None}
 
 
-def checked(options):
-    """The options with their defaults; exits with a message on one that is unknown. An empty one is not given."""
-    options = {name: value for name, value in options.items() if value}
-    for name, value in options.items():
-        if name not in OPTIONS:
-            sys.exit(f"jax: no option {name!r}; there are {', '.join(OPTIONS)}")
-        if OPTIONS[name] and value not in OPTIONS[name]:
-            sys.exit(f"jax: {name}={value} is none of {', '.join(OPTIONS[name])}")
-    return {"partitioner": "shardy", "style": "auto", **options}
-
-
 def main(arguments):
-    if "platform" in (given := checked(json.loads(os.environ.get("PLUMB_OPTIONS") or "{}"))):
+    import plumb_worker
+
+    if "platform" in (given := plumb_worker.checked("jax", OPTIONS)):
         os.environ["JAX_PLATFORMS"] = {"cpu": "cpu", "gpu": "cuda,cpu"}[given["platform"]]
     try:
         import jax  # noqa: F401
     except ImportError as e:
         sys.exit(f"jax: this Python has no JAX ({e}); make an environment with scripts/environment jax@RELEASE")
     import backend
-    import plumb_worker
 
     if arguments == ["--probe"]:
         import probe

@@ -1,6 +1,5 @@
 """The MaxText backend: one process, many cases. Started by the harness as `python -I worker.py`; see README.md."""
 
-import json
 import os
 import sys
 
@@ -25,7 +24,7 @@ def main():
     import resolving
     import maxtext_resolvers
 
-    options = resolving.checked("maxtext", json.loads(os.environ.get("PLUMB_OPTIONS") or "{}"), OPTIONS)
+    options = plumb_worker.checked("maxtext", OPTIONS)
     finder = imported.start()
     resolvers, called = maxtext_resolvers.of(finder)
 

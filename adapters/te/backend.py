@@ -25,7 +25,7 @@ import refusals
 import resources
 import standin
 import warned
-from plumb_worker import Limit, Result, trace
+from plumb_worker import Limit, Result, refuse, trace
 from plumb_worker.limits import Table
 from plumb_worker.loop import last_lines
 
@@ -42,7 +42,7 @@ class Backend:
         try:
             self.resources = resources.parsed(options.get("resources"), self.te.sharding.MeshResource)
         except resources.Unknown as e:
-            sys.exit(f"te: {e}")
+            refuse(f"te: {e}")
         self.mesh, self.cases = None, 0
         self.see_the_mesh_from_every_thread()
         self.warnings = warned.Reader()
@@ -64,7 +64,7 @@ class Backend:
         if hasattr(jax.config, "jax_use_shardy_partitioner"):
             jax.config.update("jax_use_shardy_partitioner", self.options["partitioner"] == "shardy")
         elif self.options["partitioner"] == "gspmd":
-            sys.exit(f"te: jax {jax.__version__} has no switch to the GSPMD partitioner")
+            refuse(f"te: jax {jax.__version__} has no switch to the GSPMD partitioner")
         if self.options["partitioner"] == "gspmd":
             standin.on_raised[:] = [last_words]
         layout.start(max(math.prod(size for _, size in mesh["axes"]), LEAST_DEVICES), "cpu")
@@ -163,17 +163,28 @@ def in_the_rule(error):
     return RuleRaised("in the rule: " + next(line for line in reversed(head) if line.strip() and not line.startswith(" ")))
 
 
-def digest(*parts):
-    """The hash of installed source: of what decides where operands and results lie, or over what an amax is taken."""
-    return hashlib.sha256("".join(map(inspect.getsource, parts)).encode()).hexdigest()[:16]
+# The modules whose rules a case can reach: products, quantizers and what they ask for an amax, alone and grouped.
+RULES = ("cpp_extensions.base", "cpp_extensions.gemm", "cpp_extensions.quantization", "cpp_extensions.amax", "dense",
+         "quantize", "sharding")
+
+
+def rule_sources():
+    """The installed source of what decides where operands and results lie, by module."""
+    names = [f"transformer_engine.jax.{name}" for name in RULES]
+    return {name: inspect.getsource(module) for name, module in sorted(sys.modules.items())
+            if any(name == own or name.startswith(own + ".") for own in names)}
+
+
+def digest(*sources):
+    return hashlib.sha256("".join(sources).encode()).hexdigest()[:16]
 
 
 def versions(via):
-    release, rule, codes = standin.release(), kernels.module().GemmPrimitive, kernels.quantization()
+    release, codes = standin.release(), kernels.quantization()
     amax = sys.modules[codes.AmaxScope.__module__]
     return {"transformer-engine": release, "rules": f"rules of Transformer Engine {release}, kernels ours",
-            "rule source": digest(rule._parse_operand_output_specs, rule.partition, rule.shardy_sharding_rule),
-            "amax rule source": digest(amax.AmaxScope, amax.AmaxCalculationPrimitive),
+            "rule source": digest(*rule_sources().values()),
+            "amax rule source": digest(*map(inspect.getsource, (amax.AmaxScope, amax.AmaxCalculationPrimitive))),
             "codes": "ours, scales of its rules" if via == "dense" else "its own jnp quantizers",
             "jax": jax.__version__, "jaxlib": jaxlib.__version__,
             "numpy": numpy.__version__, "python": sys.version.split()[0]}

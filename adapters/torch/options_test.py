@@ -1,5 +1,7 @@
 """Options that the worker refuses before it starts, and those that it takes. Needs Python alone."""
 
+import contextlib
+import io
 import unittest
 
 import worker
@@ -21,9 +23,10 @@ BAD = [
 class Options(unittest.TestCase):
     def test_bad_ones_say_what_there_is(self):
         for options, message in BAD:
-            with self.subTest(options), self.assertRaises(SystemExit) as said:
+            said = io.StringIO()
+            with self.subTest(options), contextlib.redirect_stderr(said), self.assertRaises(SystemExit) as ended:
                 worker.checked(options)
-            self.assertEqual(str(said.exception), message)
+            self.assertEqual((ended.exception.code, said.getvalue()), (2, message + "\n"))
 
     def test_what_is_not_given_is_the_default(self):
         self.assertEqual(worker.checked({"grad": "", "flatten": "pp.tp/dp.tp"}),
