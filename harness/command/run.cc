@@ -168,8 +168,7 @@ void add_run(CLI::App& app, int& code) {
   run->add_option("--against", flags->against, "The record that status= looks into");
   run->add_option(
       "--waivers", flags->waivers,
-      "A file of known findings that are accepted, a row each (harness/waive/README.md has an example):
-      "
+      "A file of known findings that are accepted, a row each (harness/waive/README.md has an example):\n"
       "VERDICT on BACKEND until YYYY-MM-DD for ISSUE: CONDITION, as --where takes it");
   run->add_option("--junit", flags->junit, "Write JUnit XML")->check(file_name());
   add_output(*run, flags->output);
