@@ -8,6 +8,7 @@ the script are those to run. Exit code 1 where any does.
 
 import logging
 import os
+import resource
 import sys
 import tempfile
 
@@ -66,6 +67,15 @@ def strided_shards(rank):
     return moved.to_local().numpy(), made.to_local().numpy()
 
 
+def strided_gather(rank):
+    """The same rows gathered: ranks fail at a size, others wait for them. pytorch/pytorch#170914 is of such a gather."""
+    whole = np.arange(9, dtype=np.float32)
+    mesh = init_device_mesh("cpu", (4, 2), mesh_dim_names=("dp", "tp"))
+    placed = [_StridedShard(0, split_factor=2), Shard(0)]
+    x = distribute_tensor(torch.from_numpy(whole), mesh, placed, src_data_rank=None)
+    return x.full_tensor().numpy(), whole
+
+
 def flattened_sum(rank):
     """pytorch/pytorch#171913: parts over three mesh dimensions that are flattened: how many collectives add them up."""
     mesh = init_device_mesh("cpu", (2, 2, 2), mesh_dim_names=("a", "b", "c"))
@@ -84,6 +94,16 @@ def turned_slice(rank):
         return np.array(mesh["cp", "dp"].mesh.shape), np.array([2, 2])
     except KeyError as e:
         return np.array(str(e)), np.array("a mesh")
+
+
+def flattened_product(rank):
+    """Two contracted dimensions, which einsum flattens, over three mesh dimensions: 60 seconds of a processor are not
+    enough to find out how the product is sharded. pytorch/pytorch#177799 tries all strategies for strided shards."""
+    resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
+    mesh = init_device_mesh("cpu", (2, 1, 1), mesh_dim_names=("a", "b", "c"))
+    x, y = np.arange(256, dtype=np.float32).reshape(8, 4, 8), np.arange(128, dtype=np.float32).reshape(8, 4, 4) % 7
+    split = [distribute_tensor(torch.from_numpy(t), mesh, [Shard(0), Shard(0), Shard(1)]) for t in (x, y)]
+    return torch.einsum("bsh,bsf->hf", *split).full_tensor().numpy(), np.einsum("bsh,bsf->hf", x, y)
 
 
 def strided(whole, dim):
@@ -108,7 +128,8 @@ def strided_rows(rank):
 
 
 CHECKS = [(flattened_gather, 4), (plain_gather, 4), (permuted_mesh, 4), (permuted_scatter, 4), (strided_shards, 8),
-          (flattened_sum, 8), (turned_slice, 8), (strided_columns, 8), (strided_rows, 8)]
+          (strided_gather, 8), (flattened_sum, 8), (turned_slice, 8), (strided_columns, 8), (strided_rows, 8),
+          (flattened_product, 2)]
 
 
 def main(rank, check, ranks, store, answers):
@@ -133,8 +154,8 @@ if __name__ == "__main__":
             try:
                 given = i, ranks, os.path.join(folder, "store"), answers
                 torch.multiprocessing.start_processes(main, given, ranks, start_method="fork")
-            except torch.multiprocessing.ProcessExitedException as e:
-                died = str(e)
+            except (torch.multiprocessing.ProcessExitedException, torch.multiprocessing.ProcessRaisedException) as e:
+                died = str(e).strip().splitlines()[-1]
             wrong = [a for _, a in sorted(answers.items()) if a != "right"]
         failed |= bool(wrong or died)
         said = died or f"{len(wrong)} of {ranks} ranks wrong{', the first ' + wrong[0] if wrong else ''}"
