@@ -31,7 +31,8 @@ class Flax(Worker):
                                  "f32[8@x.y]" if ordered else "f32[8@x]")
                 self.assertEqual(self.claim(driver, ["a", "b"], ("a", "x"), ("b", "x")),
                                  "f32[8@x,8]" if ordered else "DuplicateSpecError")
-                self.assertEqual(self.claim(driver, ["x", "b"], ("b", "y")), "f32[8,8@y]" if ordered else "f32[8@x,8@y]")
+                self.assertEqual(self.claim(driver, ["x", "b"], ("b", "y")),
+                                 "f32[8,8@y]" if ordered else "f32[8@x,8@y]")
 
     def test_rules_arrive_as_they_were_written(self):
         """What Flax is given, as Python shows it."""
@@ -41,8 +42,9 @@ class Flax(Worker):
         question = ask(["a", None], ("a", ()), ("a", []), ("a", None), ("a", "x"), ("a", ("x",)), ("b", ["x", "y"]))
         rules = "(('a', ()), ('a', []), ('a', None), ('a', 'x'), ('a', ('x',)), ('b', ['x', 'y']))"
         self.assertEqual(self.start(tamper).run(question)["message"], f"ValueError: (('a', None), {rules})")
-        self.assertEqual(self.start(tamper, names="list").run(question)["message"], f"ValueError: (['a', None], {rules})")
-        self.assertEqual(self.start(tamper, rules="context").run(question)["message"], "ValueError: (('a', None), None)")
+        said = lambda **options: self.start(tamper, **options).run(question)["message"]
+        self.assertEqual(said(names="list"), f"ValueError: (['a', None], {rules})")
+        self.assertEqual(said(rules="context"), "ValueError: (('a', None), None)")
 
     def test_rules_from_the_context_are_the_same_rules(self):
         for resolver in ("logical_to_mesh_axes", "from_sharding_rules", "get_pspec", "get_var_pspec"):

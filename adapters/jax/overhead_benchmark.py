@@ -69,7 +69,8 @@ def main(plumb, count=150, rounds=3):
         for _ in range(int(rounds)):
             env = {**os.environ, "JAX_PLATFORMS": "cpu"}
             theirs.append(timed([sys.executable, "-I", __file__, "--bare", json.dumps(pairs)], env=env))
-            ours.append(timed([plumb, "run", "--jobs", "1", "--backend", f"jax@{jax.__version__}", "--cases", cases.name]))
+            backend = ["--backend", f"jax@{jax.__version__}"]
+            ours.append(timed([plumb, "run", "--jobs", "1", *backend, "--cases", cases.name]))
             print(f"bare JAX {theirs[-1]:.2f} s, plumb {ours[-1]:.2f} s: {ours[-1] / theirs[-1]:.3f}", flush=True)
     print(f"{count} cases, jax {jax.__version__}: {min(ours) / min(theirs):.3f} times bare JAX, "
           f"{int(count) / min(ours):.1f} cases a second")

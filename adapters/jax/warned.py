@@ -29,5 +29,7 @@ class Reader:
         if self.file is None:
             return []
         size = os.fstat(self.file).st_size
-        said = os.pread(self.file, min(size - self.at, 1 << 20), self.at).decode("utf-8", "replace") if size > self.at else ""
+        said = ""
+        if size > self.at:
+            said = os.pread(self.file, min(size - self.at, 1 << 20), self.at).decode("utf-8", "replace")
         return sorted({note for phrase, note in PHRASES.items() if phrase in said})

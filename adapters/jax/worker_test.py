@@ -35,7 +35,8 @@ def start(tamper=None, mesh=XY, stderr=None, **options):
 
 
 def reshard(*specs, mesh=XY):
-    return {"mesh": mesh, "op": "reshard", "operands": list(specs[:1]), "chain": list(specs[1:]), "line": " ".join(specs)}
+    return {"mesh": mesh, "op": "reshard", "operands": list(specs[:1]), "chain": list(specs[1:]),
+            "line": " ".join(specs)}
 
 
 def einsum(letters, left, right, *chain, mesh=XY):

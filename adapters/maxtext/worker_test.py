@@ -20,7 +20,8 @@ class MaxText(Worker):
         for resolver in ("nnx", "logical_to_mesh_axes", "create_sharding", "logical_to_mesh_sharding"):
             for given in ("context", "argument"):
                 with self.subTest(f"{resolver} {given}"):
-                    reply = self.start(resolver=resolver, rules=given).run(ask(["a", None, "b"], ("a", "x"), ("b", ["y"])))
+                    driver = self.start(resolver=resolver, rules=given)
+                    reply = driver.run(ask(["a", None, "b"], ("a", "x"), ("b", ["y"])))
                     self.assertEqual(reply["claims"], ["f32[8@x,8,8@y]"], reply)
                     self.assertEqual(reply["blocks"][1]["slices"], [[[0, 4]], [[0, 8]], [[4, 8]]])
 
@@ -35,7 +36,8 @@ class MaxText(Worker):
 
     def test_before_and_after_4205(self):
         driver = self.start()
-        self.assertEqual(self.claim(driver, ["a"], ("a", ("x", "y")), ("a", "x")), "f32[8@x]" if BEFORE else "f32[8@x.y]")
+        self.assertEqual(self.claim(driver, ["a"], ("a", ("x", "y")), ("a", "x")),
+                         "f32[8@x]" if BEFORE else "f32[8@x.y]")
         self.assertEqual(self.claim(driver, ["a", "b"], ("a", "x"), ("b", "x")),
                          "DuplicateSpecError" if BEFORE else "f32[8@x,8]")
 

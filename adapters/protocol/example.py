@@ -1,4 +1,7 @@
-"""A whole backend in the standard library: it gathers sharded arrays, for `plumb run --backend "python3 example.py"`."""
+"""A whole backend in the standard library: it gathers sharded arrays.
+
+    plumb run --backend "python3 example.py"
+"""
 
 import json
 import math

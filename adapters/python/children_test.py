@@ -109,7 +109,8 @@ class Children(unittest.TestCase):
         self.driver.process.kill()
         self.driver.process.wait()
         for _ in range(600):
-            if subprocess.run(["ps", "-p", str(child), "-o", "stat="], capture_output=True, text=True).stdout[:1] in ("", "Z"):
+            state = subprocess.run(["ps", "-p", str(child), "-o", "stat="], capture_output=True, text=True).stdout
+            if state[:1] in ("", "Z"):
                 return
             time.sleep(0.1)
         self.fail(f"{child} outlives its parent")

@@ -100,7 +100,8 @@ class Driver:
         return reply
 
     def blocks(self, table, dtypes):
-        words = struct.unpack(f"<{table['bytes'] // 8}q", os.pread(self.arena.fileno(), table["bytes"], table["offset"]))
+        words = struct.unpack(f"<{table['bytes'] // 8}q",
+                              os.pread(self.arena.fileno(), table["bytes"], table["offset"]))
         found, at = [], 0
         for _ in range(table["rows"]):
             device, result, offset, nbytes, ndim = words[at : at + 5]

@@ -16,11 +16,13 @@ case "$*" in
   "-c import sysconfig"*) mkdir -p "$here/site"; echo "$here/site" ;;
   "-V") echo "Python 3.99" ;;
   "-m venv "*) mkdir -p "${!#}/bin"; cp "$0" "${!#}/bin/python"; printf '#!x\\n' > "${!#}/bin/pip" ;;
-  *"pip "*"==1.0"*|*"pip "*"==2.0"*|*"pip "*"==0.10.2"*) echo "$*" >> "$here/installed"; [ -z "$KILLED" ] || kill -9 $PPID ;;
+  *"pip "*"==1.0"*|*"pip "*"==2.0"*|*"pip "*"==0.10.2"*)
+    echo "$*" >> "$here/installed"; [ -z "$KILLED" ] || kill -9 $PPID ;;
   *"pip "*"pydantic"*) [ -z "$NO_PYDANTIC" ] || {
     echo "ERROR: Could not find a version that satisfies the requirement pydantic (from versions: none)"; exit 1; }
     echo "$*" >> "$here/installed" ;;
-  *"pip "*) echo "ERROR: Could not find a version that satisfies the requirement ${!#} (from versions: ${VERSIONS-1.0, 2.0})"
+  *"pip "*) echo -n "ERROR: Could not find a version that satisfies the requirement ${!#} "
+    echo "(from versions: ${VERSIONS-1.0, 2.0})"
     exit 1 ;;
   *"-I -c "*) [ -z "$BROKEN" ] || { echo "ImportError: no" >&2; exit 1; }
     sed -n 's/^[^=]*==\\([^ ]*\\).*/\\1/p' "$here/installed" | head -1 ;;
@@ -74,7 +76,8 @@ class Environment(unittest.TestCase):
     def test_one_that_leans_on_another(self):
         made = self.run_script("te@2.0+jax1.0")
         self.assertEqual(made.returncode, 0, made.stderr)
-        self.assertRegex(made.stdout, r"made jax@1.0: \S+ in (.|\n)*made te@2.0\+jax1.0: \S+ in \S+, and leans on jax@1.0 \(")
+        self.assertRegex(made.stdout, r"made jax@1.0: \S+ in (.|\n)*"
+                         r"made te@2.0\+jax1.0: \S+ in \S+, and leans on jax@1.0 \(")
         self.assertEqual(self.listed(), ["jax@1.0", "te@2.0+jax1.0"])
         with open(os.path.join(self.place("te@2.0+jax1.0"), "plumbline"), encoding="utf-8") as f:
             self.assertEqual(f.read(), "--no-deps transformer-engine==2.0\npydantic packaging\non jax@1.0\n")

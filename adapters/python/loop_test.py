@@ -107,7 +107,8 @@ class Loop(unittest.TestCase):
         self.assertEqual(self.driver.run(CASE)["type"], "result")
 
     def test_what_is_not_on_the_page_ends_it_with_a_message(self):
-        far = {"type": "run", "id": 1, "line": "", "arena": 64, "free": 0, "operands": [{"offset": 0, "bytes": 99, "shape": [4]}],
+        far = {"type": "run", "id": 1, "line": "", "arena": 64, "free": 0,
+               "operands": [{"offset": 0, "bytes": 99, "shape": [4]}],
                "case": {**CASE, "operands": [drive.spec("f32[4]")], "chain": [drive.spec("f32[4@x]")]}}
         table = [([3], "not a message"), ({"type": "dance"}, "unexpected message of type 'dance'"),
                  ({"type": "run", "id": 1}, "run: KeyError"), (far, "the file is shorter"),
@@ -121,7 +122,8 @@ class Loop(unittest.TestCase):
                 self.assertIn(words, self.said())
 
     def test_another_version(self):
-        reply = self.driver.ask({"type": "hello", "versions": [7], "arena": self.driver.arena.name, "mesh": CASE["mesh"]})
+        hello = {"type": "hello", "versions": [7], "arena": self.driver.arena.name, "mesh": CASE["mesh"]}
+        reply = self.driver.ask(hello)
         self.assertEqual(reply, {"type": "died", "code": 2})
         self.assertIn("speaks version 1", self.said())
 

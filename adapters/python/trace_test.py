@@ -14,7 +14,8 @@ ADD = """
 
 
 def module(body, others=ADD, header="num_partitions=4"):
-    return f"HloModule m, entry_computation_layout={{(f32[4])->f32[4]}}, {header}\n{others}\nENTRY %main (p: f32[4]) -> f32[4] {{\n{body}\n}}\n"
+    return (f"HloModule m, entry_computation_layout={{(f32[4])->f32[4]}}, {header}\n{others}\n"
+            f"ENTRY %main (p: f32[4]) -> f32[4] {{\n{body}\n}}\n")
 
 
 def one(line, **more):
@@ -77,7 +78,8 @@ class Collectives(unittest.TestCase):
 class Asynchronous(unittest.TestCase):
     def test_start_and_done_count_once(self):
         text = module("""  %p = f32[4]{0} parameter(0)
-  %s = (f32[4]{0}, f32[8]{0}) all-gather-start(%p), channel_id=1, replica_groups=[2,2]<=[4], dimensions={0}, use_global_device_ids=true
+  %s = (f32[4]{0}, f32[8]{0}) all-gather-start(%p), channel_id=1, replica_groups=[2,2]<=[4], \
+dimensions={0}, use_global_device_ids=true
   %d = f32[8]{0} all-gather-done(%s)
   %q = (f32[4]{0}, f32[4]{0}, u32[], u32[]) collective-permute-start(%p), channel_id=2, source_target_pairs={{0,1}}
   ROOT %e = f32[4]{0} collective-permute-done(%q)""")
@@ -89,7 +91,8 @@ class Asynchronous(unittest.TestCase):
         wrapped = """
 %w (x: f32[4]) -> f32[2] {
   %x = f32[4]{0} parameter(0)
-  ROOT %rs = f32[2]{0} reduce-scatter(%x), channel_id=1, replica_groups=[2,2]<=[4], dimensions={0}, use_global_device_ids=true, to_apply=%add
+  ROOT %rs = f32[2]{0} reduce-scatter(%x), channel_id=1, replica_groups=[2,2]<=[4], \
+dimensions={0}, use_global_device_ids=true, to_apply=%add
 }
 """
         text = module("""  %p = f32[4]{0} parameter(0)
@@ -138,7 +141,8 @@ class Control(unittest.TestCase):
 }}
 """
         both = ADD + branch.format("one", "{{0,1},{2,3}}") + branch.format("two", "{{0,1,2,3}}")
-        body = "  %p = f32[4]{0} parameter(0)\n  %i = s32[] constant(0)\n  ROOT %c = f32[4]{0} conditional(%i, %p, %p), "
+        body = ("  %p = f32[4]{0} parameter(0)\n  %i = s32[] constant(0)\n"
+                "  ROOT %c = f32[4]{0} conditional(%i, %p, %p), ")
         for attributes in ("branch_computations={%one, %two}", "true_computation=%one, false_computation=%two"):
             found = trace.of_text(module(body + attributes, others=both))
             self.assertEqual([e["moved"] for e in found], [-1, -1])

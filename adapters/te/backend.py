@@ -37,7 +37,8 @@ CASES_BETWEEN_CLEANUPS = 200
 class Backend:
     def __init__(self, options):
         self.options, self.style, self.via = options, options["style"], options["via"]
-        self.te = types.SimpleNamespace(**dict(zip(("cpp_extensions", "dense", "sharding", "quantize"), standin.load())))
+        names = ("cpp_extensions", "dense", "sharding", "quantize")
+        self.te = types.SimpleNamespace(**dict(zip(names, standin.load())))
         kernels.install()
         try:
             self.resources = resources.parsed(options.get("resources"), self.te.sharding.MeshResource)
@@ -160,7 +161,8 @@ def in_the_rule(error):
     head = str(error).split("\nSuspected Python Code Location")[0].strip().splitlines()
     if not head or "custom_partitioner" not in head[0]:
         return None
-    return RuleRaised("in the rule: " + next(line for line in reversed(head) if line.strip() and not line.startswith(" ")))
+    last = next(line for line in reversed(head) if line.strip() and not line.startswith(" "))
+    return RuleRaised("in the rule: " + last)
 
 
 # The modules whose rules a case can reach: products, quantizers and what they ask for an amax, alone and grouped.

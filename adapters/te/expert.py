@@ -56,7 +56,8 @@ def limit(case):
         return "shard_map says where its result lies"
     rows = [s for s in (*case.operands, case.result) if s is not weight(case)]
     groups, inner = outer_and_inner(case)
-    if any(s.split[1] for s in rows) or len({s.split[0] for s in rows}) > 1 or rows[0].split[0][: len(groups)] != groups:
+    outer = rows[0].split[0][: len(groups)]
+    if any(s.split[1] for s in rows) or len({s.split[0] for s in rows}) > 1 or outer != groups:
         return "rows lie with their experts, whole"
     axis, _ = fsdp(case)
     if sum(len(axes) for axes in weight(case).split[1:]) > 1 or (axis and axis not in inner):

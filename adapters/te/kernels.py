@@ -1,7 +1,8 @@
 """The kernels, ours: what the inner primitives compute on one device, as a CPU lowering.
 
-They compute what cuBLAS would be asked for: each operand is a matrix, its dimensions collapsed at one boundary, whatever
-they were before. A kernel that contracted dimension by dimension would hide that two operands are split differently.
+They compute what cuBLAS would be asked for: each operand is a matrix, its dimensions collapsed at one boundary,
+whatever they were before. A kernel that contracted dimension by dimension would hide that two operands are split
+differently.
 """
 
 import math
@@ -47,7 +48,8 @@ def gemm(primitive):
         right = matrix(rhs, min(dims[1]) if rhs_transposed else max(dims[1]) + 1)
         y = multiplied(left.T if lhs_transposed else left, right.T if rhs_transposed else right,
                        lhs_scale_inv, rhs_scale_inv)
-        return [y.astype(outputs[0].dtype).reshape(outputs[0].shape)] + [jnp.zeros(o.shape, o.dtype) for o in outputs[1:]]
+        others = [jnp.zeros(o.shape, o.dtype) for o in outputs[1:]]
+        return [y.astype(outputs[0].dtype).reshape(outputs[0].shape)] + others
 
     return kernel
 
@@ -73,8 +75,9 @@ def grouped(primitive):
         if contracted:
             right = rhs.reshape((n, k) if static["rhs_is_trans"] else (k, n)).astype(jnp.float32)
             numbers = jax.lax.RaggedDotDimensionNumbers((((0,), (0,)), ((), ())), [0], [])
-            y = jax.lax.ragged_dot_general(left if static["lhs_is_trans"] else left.T,
-                                           right.T if static["rhs_is_trans"] else right, sizes, numbers, precision=EXACT)
+            left = left if static["lhs_is_trans"] else left.T
+            right = right.T if static["rhs_is_trans"] else right
+            y = jax.lax.ragged_dot_general(left, right, sizes, numbers, precision=EXACT)
         else:
             groups = sizes.shape[0]
             right = rhs.reshape((groups, n, k) if static["rhs_is_trans"] else (groups, k, n)).astype(jnp.float32)

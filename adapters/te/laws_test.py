@@ -57,7 +57,8 @@ class Asked:
     """The rule, with resources given to axes by name."""
 
     def __init__(self, resources):
-        self.backend = backend.Backend({"style": "plan", "via": "gemm", "partitioner": "shardy", "resources": resources})
+        self.backend = backend.Backend(
+            {"style": "plan", "via": "gemm", "partitioner": "shardy", "resources": resources})
 
     def __call__(self, case, names):
         """The answer in the question's axes; the type of the exception where the rule raises."""

@@ -50,8 +50,10 @@ ALL = ("auto",)
 def rows(backend):
     plan, dense = backend.style == "plan", backend.via == "dense"
     found = [
-        Row("unfinished", "Transformer Engine has no unfinished sums", lambda c: any(s.unfinished for s in c.specs), ALL, OURS),
-        Row("chain", "a product and then a reshard is more than one rule", lambda c: c.op != "quantize" and len(c.chain) > 1, ALL, OURS),
+        Row("unfinished", "Transformer Engine has no unfinished sums",
+            lambda c: any(s.unfinished for s in c.specs), ALL, OURS),
+        Row("chain", "a product and then a reshard is more than one rule",
+            lambda c: c.op != "quantize" and len(c.chain) > 1, ALL, OURS),
         Row("result dtype", "the result has the operands' dtype",
             lambda c: c.op != "quantize" and len({s.dtype for s in c.specs}) > 1, ALL, OURS),
         Row("codes as values", "operands are f32, bf16 or f16",
@@ -65,14 +67,15 @@ def rows(backend):
     ]
     found += of_quantizing(backend)
     if backend.options["partitioner"] == "gspmd" and not standin.has_gspmd_rules():
-        found.insert(0, Row("gspmd", "this release has no rules for GSPMD on a JAX after 0.9.1", lambda c: True, ALL, OURS))
+        found.insert(0, Row("gspmd", "this release has no rules for GSPMD on a JAX after 0.9.1",
+                            lambda c: True, ALL, OURS))
     if plan:
         found.append(Row("plan of einsum", "style=plan asks the rule of GEMM", lambda c: c.op != "einsum", ALL, OURS))
     if dense:
         found.append(Row("no dense product", "dense multiplies x[.., k] and w[k, ..], or is one of its gradients",
                          lambda c: c.op == "einsum" and programs.form(c) is None, ALL, OURS))
-    found.append(Row("dp and fsdp", "this release takes data parallelism or FSDP, not both", lambda c: dp_and_fsdp(backend, c), ALL,
-                     "cannot be enabled at the same time", DP_AND_FSDP))
+    found.append(Row("dp and fsdp", "this release takes data parallelism or FSDP, not both",
+                     lambda c: dp_and_fsdp(backend, c), ALL, "cannot be enabled at the same time", DP_AND_FSDP))
     found.append(Row("uneven argument", "uneven split of an argument", lambda c: uneven(c, c.operands), ALL,
                      OURS if plan else r"evenly divi|be divisible", product("f32[5@x,4]", "f32[4,4]", "f32[5,4]")))
     found.append(Row("uneven result", "uneven split of a result", lambda c: uneven(c, c.chain[-1:]), ALL,
@@ -103,8 +106,8 @@ def in_sixteens(case):
 def of_quantizing(backend):
     kernels = backend.via == "dense"
     return [
-        Row("plan of FP8", "style=plan asks GEMM of what is not quantized", lambda c: backend.style == "plan" and quantizes(c),
-            ALL, OURS),
+        Row("plan of FP8", "style=plan asks GEMM of what is not quantized",
+            lambda c: backend.style == "plan" and quantizes(c), ALL, OURS),
         Row("grouped FP8", "grouped_dense is asked with operands that are not quantized",
             lambda c: c.op == "grouped" and quantizes(c), ALL, OURS),
         Row("products of blocks", "the kernels here multiply operands of one scale",

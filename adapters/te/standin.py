@@ -1,7 +1,8 @@
 """Transformer Engine's released Python without its compiled core.
 
 What stands in: the package's own __init__ (which looks for the core), the extension module `transformer_engine_jax`
-(enumerations, versions, a device of compute capability 90, no kernels), and two names of flax where flax is not installed. Nothing of what decides layouts is replaced; kernels.py gives the inner primitives a CPU lowering.
+(enumerations, versions, a device of compute capability 90, no kernels), and two names of flax where flax is not
+installed. Nothing of what decides layouts is replaced; kernels.py gives the inner primitives a CPU lowering.
 """
 
 import functools
@@ -99,7 +100,7 @@ def stand_in_for_flax():
 
 
 def has_gspmd_rules():
-    """Whether the release gives its rules to GSPMD: from the 2.14 era on it does not on a JAX after 0.9.1, and says so."""
+    """Whether the release gives its rules to GSPMD: from the 2.14 era on not on a JAX after 0.9.1, and it says so."""
     return getattr(sys.modules["transformer_engine.jax.cpp_extensions.base"], "_JAX_GSPMD_SUPPORTED", True)
 
 

@@ -6,8 +6,8 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, os.pardir, "jax"), os.path.join(HERE, os.pardir, "python")]
 
-OPTIONS = {"style": ("live", "plan"), "via": ("gemm", "dense", "shard_map"), "partitioner": ("shardy", "gspmd"), "resources": None,
-           "hlo": None}
+OPTIONS = {"style": ("live", "plan"), "via": ("gemm", "dense", "shard_map"), "partitioner": ("shardy", "gspmd"),
+           "resources": None, "hlo": None}
 
 
 def main():

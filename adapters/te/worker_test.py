@@ -169,7 +169,8 @@ class Edited(unittest.TestCase):
         hello, (whole,) = ask([case])
         self.edit("jax.lax.psum(", "(lambda x, _: x)(")
         rule = "        gsr = global_mesh_resource()\n"
-        self.edit(rule, rule + "        print('{\"type\": \"noise\"}', flush=True)\n")  # standard output is not the channel
+        noise = "        print('{\"type\": \"noise\"}', flush=True)\n"  # standard output is not the channel
+        self.edit(rule, rule + noise)
         edited, (broken,) = ask([case], self.package)
         self.assertNotEqual(hello["versions"]["rule source"], edited["versions"]["rule source"])
         self.assertEqual(broken["trace"], [])
@@ -181,7 +182,8 @@ class Edited(unittest.TestCase):
         case = quantize("fp8", "f32[4,8@fsdp]", "f8e4m3[4,8@fsdp]", "f32[]", (("fsdp", 2),))
         _, hello = installed((("via", "dense"),))
         folder = os.path.dirname(self.file)
-        self.file = os.path.join(folder, "amax.py" if os.path.exists(os.path.join(folder, "amax.py")) else "quantization.py")
+        amax = os.path.join(folder, "amax.py")
+        self.file = amax if os.path.exists(amax) else os.path.join(folder, "quantization.py")
         self.edit("jax.lax.pmax, gmesh.fsdp_resource", "jax.lax.pmax, None")
         driver = worker(self.package, via="dense")
         with contextlib.closing(driver):
@@ -200,21 +202,22 @@ class Edited(unittest.TestCase):
 
 
 class Gspmd(unittest.TestCase):
-    def test_a_rule_that_raises_ends_the_process(self):
+    def test_a_rule_that_raises_costs_its_case(self):
         plain = einsum("mk,kn->mn", "f32[8@x,8]", "f32[8,8]", "f32[8@x,8]", (("x", 2),))
         raises = einsum("mk,kn->mn", "f32[8@dp.tp,8]", "f32[8,8@dp]", "f32[8@dp.tp,8]", (("dp", 2), ("tp", 2)))
         with tempfile.TemporaryFile("w+") as said:
             driver = worker(stderr=said, partitioner="gspmd")
             with contextlib.closing(driver):
                 driver.hello(plain["mesh"])
-                first, second = driver.run(plain), driver.run(raises)
+                first, second, third = (driver.run(case) for case in (plain, raises, plain))
             said.seek(0)
             words = said.read().strip().splitlines()
         if tuple(map(int, importlib.metadata.version("jax").split("."))) > (0, 9, 1) and not OLD:
             self.assertEqual(first["reason"], "this release has no rules for GSPMD on a JAX after 0.9.1")
         else:
-            self.assertEqual((first["type"], second), ("result", {"type": "died", "code": -6}))
-            self.assertRegex(words[-1], "^DuplicateSpecError: ")
+            self.assertEqual([r["type"] for r in (first, second, third)], ["result", "crashed", "result"])
+            self.assertEqual(second["message"], "killed by signal 6 (Aborted)")
+            self.assertTrue(any(line.startswith("DuplicateSpecError: ") for line in words), words)
 
 
 class Fp8(unittest.TestCase):
@@ -224,16 +227,18 @@ class Fp8(unittest.TestCase):
         for options, of_both in (({}, 1), ({"via": "dense"}, 2)):
             driver, _ = installed(tuple(options.items()))
             replies = [driver.run(case, [list(range(32))]) for case in (alone, both)]
+            if NUMBER == (2, 9) and options:  # its rule names a tuple of axes inside a tuple
+                self.assertIn("nested tuple", replies.pop()["message"])
             scales = [len({scale for b in r["blocks"] if b["result"] == 1 for scale in b["data"]}) for r in replies]
-            self.assertEqual(scales, [1, of_both], "dense takes the amax over fsdp alone")
+            self.assertEqual(scales, [1, of_both][: len(replies)], "dense takes the amax over fsdp alone")
 
     def test_a_product_of_codes(self):
-        case = einsum("mk,kn->mn", "f32[4,32@x]~fp8", "f32[32@x,4]~fp8", "f32[4,4]", (("x", 2),))
-        same = [[k % 7 for k in range(128)]] * 2  # each device's part has the largest: one scale in any scope
+        case = einsum("mk,kn->mn", "f32[16,32@x]~fp8", "f32[32@x,16]~fp8", "f32[16,16]", (("x", 2),))
+        same = [[k % 7 for k in range(512)]] * 2  # each device's part has the largest: one scale in any scope
         for options in ({}, {"via": "dense"}):
             driver, hello = installed(tuple(options.items()))
             reply = driver.run(case, same)
-            want = [sum(same[0][32 * m + k] * same[1][4 * k + n] for k in range(32)) for m in range(4) for n in range(4)]
+            want = numpy.matmul(*(numpy.reshape(x, shape) for x, shape in zip(same, ((16, 32), (32, 16))))).ravel()
             for got, wanted in zip(reply["blocks"][0]["data"], want):
                 self.assertLess(abs(got - wanted), wanted / 7, "codes have three bits of fraction")
             self.assertIn("jnp" if not options else "ours", hello["versions"]["codes"])

@@ -33,7 +33,8 @@ class Trace(tracing.Trace):
         members, offsets = _c10d._prepare_collective_groups(group_of(ranks))[:2]
         for group in ([o + m for m in members] for o in offsets):
             for r in group:
-                pick = lambda ts: [t._local_tensors[r] if isinstance(t, LocalTensor) else t for t in tracing.tensors(ts)]
+                pick = lambda ts: [t._local_tensors[r] if isinstance(t, LocalTensor) else t
+                                   for t in tracing.tensors(ts)]
                 self.events = self.own[r]
                 super().add(kind, group, pick(given), pick(out), op, name)
 

@@ -13,8 +13,10 @@ BAD = [
     ({"op": "bmm"}, "torch: op=bmm is none of einsum, mm, linear"),
     ({"flaten": "all"}, "torch: no option 'flaten'; there are engine, flatten, grad, op, via"),
     ({"flatten": "dp"}, "torch: flatten=dp is none of none, contiguous, all, or sets of axes such as dp.tp/pp.tp"),
-    ({"flatten": "dp.tp/"}, "torch: flatten=dp.tp/ is none of none, contiguous, all, or sets of axes such as dp.tp/pp.tp"),
-    ({"flatten": "dp..tp"}, "torch: flatten=dp..tp is none of none, contiguous, all, or sets of axes such as dp.tp/pp.tp"),
+    ({"flatten": "dp.tp/"},
+     "torch: flatten=dp.tp/ is none of none, contiguous, all, or sets of axes such as dp.tp/pp.tp"),
+    ({"flatten": "dp..tp"},
+     "torch: flatten=dp..tp is none of none, contiguous, all, or sets of axes such as dp.tp/pp.tp"),
     ({"flatten": "dp.tp/tp.dp"}, "torch: flatten=dp.tp/tp.dp names a set of axes twice"),
     ({"flatten": "dp.dp"}, "torch: flatten=dp.dp names an axis twice in a set"),
 ]

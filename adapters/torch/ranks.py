@@ -92,7 +92,8 @@ class World:
         if waiting:
             self.end()
             missing = ", ".join(str(n) for n in waiting.values())
-            raise Failed(min(waiting.values()), f"TimeoutError: rank {missing} did not join within {seconds} seconds", "")
+            said = f"TimeoutError: rank {missing} did not join within {seconds} seconds"
+            raise Failed(min(waiting.values()), said, "")
         return found
 
     def died(self, number):

@@ -9,8 +9,8 @@ sys.path[:0] = [HERE, os.path.join(HERE, os.pardir, "python")]
 
 import plumb_worker  # noqa: E402
 
-OPTIONS = {"engine": ("gloo", "local", "nccl"), "flatten": None, "grad": ("", "lhs", "rhs"), "op": ("einsum", "mm", "linear"),
-           "via": ("redistribute", "full_tensor", "distribute")}
+OPTIONS = {"engine": ("gloo", "local", "nccl"), "flatten": None, "grad": ("", "lhs", "rhs"),
+           "op": ("einsum", "mm", "linear"), "via": ("redistribute", "full_tensor", "distribute")}
 
 
 def checked(options=None):

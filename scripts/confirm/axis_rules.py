@@ -125,8 +125,10 @@ def main():
         for question in QUESTIONS:
             text, right = answer(resolve, question)
             wrong += not right
-            print(f"    {'right' if right else 'WRONG'}  {question[0]}: {question[2]} {question[3]} on {question[1]}: {text}")
-    print(f"jax {jax.__version__}, flax {flax.__version__}: {wrong} answers are not those of first match, each axis once")
+            what, sizes, names, rules, _ = question
+            print(f"    {'right' if right else 'WRONG'}  {what}: {names} {rules} on {sizes}: {text}")
+    print(f"jax {jax.__version__}, flax {flax.__version__}: "
+          f"{wrong} answers are not those of first match, each axis once")
     return 1 if wrong else 0
 
 

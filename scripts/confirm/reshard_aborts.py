@@ -1,7 +1,7 @@
 """Plain reshards on twelve devices, with numpy and JAX's public interface alone.
 
-jit of the identity with in_shardings and out_shardings on a 3x2x2 mesh, automatic axes: every shard must be its slice of
-the array. JAX 0.9.1 aborts on some while it compiles, so each program runs in a process of its own.
+jit of the identity with in_shardings and out_shardings on a 3x2x2 mesh, automatic axes: every shard must be its slice
+of the array. JAX 0.9.1 aborts on some while it compiles, so each program runs in a process of its own.
 
     python reshard_aborts.py [shardy|gspmd]
 """

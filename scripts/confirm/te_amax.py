@@ -1,8 +1,8 @@
 """Over which devices Transformer Engine takes the greatest value of a tensor that it is about to quantize with current
 scaling, with its own functions, numpy and JAX alone; set up as te_rules.py does.
 
-A tensor that is gathered after it was quantized needs one scale: its amax has to be taken over every axis that splits it.
-The result of calculate_amax is laid out as one value that all devices hold; here is what each of them holds.
+A tensor that is gathered after it was quantized needs one scale: its amax has to be taken over every axis that splits
+it. The result of calculate_amax is laid out as one value that all devices hold; here is what each of them holds.
 
     python te_amax.py        exit code 1 where devices that multiply one gathered tensor hold different scales
 """
@@ -38,7 +38,8 @@ def amax_of(axes, resource, spec, scope):
 
 CASES = [
     ("a weight over fsdp", {"fsdp": 4}, {"fsdp_resource": "fsdp"}, P(None, "fsdp"), "FSDP"),
-    ("a weight over (fsdp, expert)", {"fsdp": 2, "expert": 2}, {"fsdp_resource": "fsdp"}, P(None, ("fsdp", "expert")), "FSDP"),
+    ("a weight over (fsdp, expert)", {"fsdp": 2, "expert": 2}, {"fsdp_resource": "fsdp"},
+     P(None, ("fsdp", "expert")), "FSDP"),
     ("a weight over tp, by design", {"tp": 4}, {"tp_resource": "tp"}, P(None, "tp"), "FSDP"),
     ("activations over dp, by design", {"dp": 4}, {"dp_resource": "dp"}, P("dp", None), "TPSP"),
     ("activations over tpsp", {"tpsp": 4}, {"tpsp_resource": "tpsp"}, P(None, "tpsp"), "TPSP"),

@@ -30,7 +30,8 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
 
 ORDERS = {"JAXX_Scaling_Mode": "NO_SCALING DELAYED_TENSOR_SCALING MXFP8_1D_SCALING CURRENT_TENSOR_SCALING "
                                "NVFP4_1D_SCALING NVFP4_2D_SCALING",
-          "JAXX_Collective_Op": "NONE ALL_GATHER REDUCE_SCATTER", "JAXX_Quantize_Layout": "ROWWISE COLWISE ROWWISE_COLWISE"}
+          "JAXX_Collective_Op": "NONE ALL_GATHER REDUCE_SCATTER",
+          "JAXX_Quantize_Layout": "ROWWISE COLWISE ROWWISE_COLWISE"}
 
 
 class Enumeration:
@@ -70,7 +71,8 @@ def load():
     sys.modules["transformer_engine_jax"] = Core("transformer_engine_jax")
     importlib.import_module("transformer_engine.common").load_framework_extension = lambda *_: None
     bare("transformer_engine.jax", os.path.join(folder, "jax"))
-    for name in () if importlib.util.find_spec("flax") else ("flax", "flax.core", "flax.core.frozen_dict", "flax.linen"):
+    of_flax = ("flax", "flax.core", "flax.core.frozen_dict", "flax.linen")
+    for name in () if importlib.util.find_spec("flax") else of_flax:
         bare(name, "")
         sys.modules[name].FrozenDict, sys.modules[name].make_attention_mask = dict, None
     plain = custom_partitioning.def_partition
@@ -83,9 +85,9 @@ tex, dense, sharding = load()
 gemm = sys.modules["transformer_engine.jax.cpp_extensions.gemm"]
 
 
-def kernel(lhs, lhs_scale, rhs, rhs_scale, *others, contracting_dims, **static):
-    outs = gemm.GemmPrimitive.abstract(lhs, lhs_scale, rhs, rhs_scale, *others, contracting_dims=contracting_dims, **static)
-    (l,), (r,) = [[tuple(d % x.ndim for d in dims)] for x, dims in zip((lhs, rhs), contracting_dims)]
+def kernel(lhs, lhs_scale, rhs, rhs_scale, *others, **static):
+    outs = gemm.GemmPrimitive.abstract(lhs, lhs_scale, rhs, rhs_scale, *others, **static)
+    (l,), (r,) = [[tuple(d % x.ndim for d in dims)] for x, dims in zip((lhs, rhs), static["contracting_dims"])]
     k = math.prod(lhs.shape[d] for d in l)
     left = lhs.reshape(k, -1).T if l[0] == 0 and l[-1] != lhs.ndim - 1 else lhs.reshape(-1, k)
     right = rhs.reshape(k, -1) if r[-1] != rhs.ndim - 1 else rhs.reshape(-1, k).T
@@ -139,7 +141,8 @@ sharding._PXLA_THREAD_RESOURCES = types.SimpleNamespace(env=Resources())
 def said(error):
     """An exception as one line: of one inside the rule XLA gives the traceback as text."""
     head = str(error).split("\nSuspected Python Code Location")[0].strip().splitlines() or [""]
-    return f"raises {type(error).__name__}: " + ([line for line in head if line.strip() and line[0] != " "] or [""])[-1][:110]
+    last = ([line for line in head if line.strip() and line[0] != " "] or [""])[-1]
+    return f"raises {type(error).__name__}: {last[:110]}"
 
 
 def run(axes, function, operands, want, resource):
@@ -180,7 +183,9 @@ def experts(info, gradient=False):
         layer = lambda x, w: dense.grouped_dense(x, w, jnp.array([4, 0], jnp.int32), kernel_fsdp_info=info)
 
         def block(x, w):
-            return jax.vjp(lambda rows: layer(rows, w), jnp.zeros((4, 8), w.dtype))[1](x)[0] if gradient else layer(x, w)
+            if not gradient:
+                return layer(x, w)
+            return jax.vjp(lambda rows: layer(rows, w), jnp.zeros((4, 8), w.dtype))[1](x)[0]
 
         where = [None, None, None]
         where[0], where[info[1]] = "ep", info[0]

@@ -29,7 +29,8 @@ PROGRAMS = [
      P(None, ("fsdp", "tp")), P(None, "tp"), {"fsdp_resource": "fsdp", "tp_resource": "tp"}),
     ("rows over fsdp, columns over (fsdp, expert)", {"fsdp": 2, "expert": 2}, (1024, 64), P("fsdp", None),
      P(None, BOTH), P(None, "expert"), FSDP),
-    ("rows and columns over dp", {"dp": 4}, (1024, 64), P("dp", None), P(None, "dp"), P(None, None), {"dp_resource": "dp"}),
+    ("rows and columns over dp", {"dp": 4}, (1024, 64), P("dp", None), P(None, "dp"), P(None, None),
+     {"dp_resource": "dp"}),
     ("rows and columns over fsdp", {"fsdp": 4}, (1024, 64), P("fsdp", None), P(None, "fsdp"), P(None, None), FSDP),
 ]
 

@@ -34,20 +34,23 @@ def run(sizes):
         partial = jnp.einsum("mk,kn->mn", a, b, out_sharding=P(None, "z", unreduced={"y"}))
         return jax.sharding.reshard(partial, P(None, None))
 
-    placed = (jax.device_put(a, NamedSharding(mesh, P(None, "y"))), jax.device_put(b, NamedSharding(mesh, P("y", None))))
+    where = [NamedSharding(mesh, P(None, "y")), NamedSharding(mesh, P("y", None))]
+    placed = [jax.device_put(x, sharding) for x, sharding in zip((a, b), where)]
     with jax.set_mesh(mesh):
         program = jax.jit(product).lower(*placed).compile()
         got = program(*placed)
     want = a @ b
     wrong = [s.device.id for s in got.addressable_shards if not np.array_equal(np.asarray(s.data), want[s.index])]
     kind = r"(all-reduce|all-gather|all-to-all|collective-permute)\("
-    return wrong, [line.split(", metadata")[0].strip() for line in program.as_text().splitlines() if re.search(kind, line)]
+    lines = [line for line in program.as_text().splitlines() if re.search(kind, line)]
+    return wrong, [line.split(", metadata")[0].strip() for line in lines]
 
 
 def main():
     partitioner = sys.argv[1] if len(sys.argv) > 1 else "shardy"
     jax.config.update("jax_use_shardy_partitioner", partitioner == "shardy")
-    sizes = [(x, y, z) for x in (1, 2, 3, 4) for y in (1, 2, 3, 4) for z in (1, 2, 3, 4) if x * y * z in (4, 6, 8, 12, 16)]
+    few = (1, 2, 3, 4)
+    sizes = [(x, y, z) for x in few for y in few for z in few if x * y * z in (4, 6, 8, 12, 16)]
     bad, shown = 0, False
     for mesh in sizes:
         name = ",".join(f"{a}={n}" for a, n in zip("xyz", mesh))

@@ -55,7 +55,8 @@ def verdict(sizes, source, target):
     jax.config.update("jax_use_shardy_partitioner", sys.argv[1] == "shardy")
     names, rank, count = "xyz"[: len(sizes)], len(source) - 1, math.prod(sizes)
     shape = (count,) * rank
-    mesh = Mesh(np.array(jax.devices()[:count]).reshape(sizes), tuple(names), axis_types=(AxisType.Explicit,) * len(names))
+    explicit = (AxisType.Explicit,) * len(names)
+    mesh = Mesh(np.array(jax.devices()[:count]).reshape(sizes), tuple(names), axis_types=explicit)
     size = dict(zip(names, sizes))
     place = {d: dict(zip(names, map(int, np.unravel_index(i, sizes)))) for i, d in enumerate(mesh.devices.flat)}
     spec = lambda layout: P(*[tuple(a) or None for a in layout[:-1]], unreduced=set(layout[-1]))

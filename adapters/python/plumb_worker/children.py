@@ -1,8 +1,8 @@
 """The loop in a child process, for a framework that aborts: what it costs is one case, not the framework's import.
 
-The parent imports, and forks. A child that a signal kills amid a case is answered for, `crashed`, and the next one hears
-the same hello. One that dies at any other time takes the parent with it. Nothing may have been computed before the
-fork, for threads do not outlive it.
+The parent imports, and forks. A child that a signal kills amid a case is answered for, `crashed`, and the next one
+hears the same hello. One that dies at any other time takes the parent with it. Nothing may have been computed before
+the fork, for threads do not outlive it.
 """
 
 import ctypes
