@@ -27,7 +27,8 @@ def rows():
     """{backend: {option: its values, or None}} of harness/backend/rows.cc, for those that are workers."""
     text = (ADAPTERS.parent / "harness/backend/rows.cc").read_text()
     found = {}
-    for name, options in re.findall(r'\{"(\w+)", "[^"]*",\s*"", "adapters/[^"]*", \{[^}]*\},\s*\{(\{.*?\})\}\},', text, re.S):
+    row = r'\{"(\w+)", "[^"]*",\s*"", "adapters/[^"]*", \{[^}]*\},\s*\{(\{.*?\})\}\},'
+    for name, options in re.findall(row, text, re.S):
         each = re.findall(r'\{"(\w+)",\s*\{([^}]*)\}', options)
         found[name] = {option: set(re.findall(r'"(\w+)"', values)) or None for option, values in each}
     return found
