@@ -15,6 +15,7 @@
 #include "harness/backend/request.h"
 #include "harness/backend/transcript.h"
 #include "harness/backend/waiting.h"
+#include "reference/words/text.h"
 
 namespace plumb {
 
@@ -24,6 +25,7 @@ namespace {
 
 constexpr int most_starts = 3;  // in a row without a hello: it will not start
 constexpr std::chrono::milliseconds grace{1000};
+constexpr const char* cannot_use_options = "exited with code 2";  // before its first hello
 
 }  // namespace
 
@@ -119,6 +121,9 @@ std::optional<Answer> Process::State::start_for(const Mesh& mesh) {
     failed.erase(n);
     return std::nullopt;
   }
+  const auto* crash = std::get_if<Crashed>(&*answer);
+  if (crash && crash->what == cannot_use_options && !hello)
+    throw BadInput(fmt::format("{}: {}", command.name, crash->last_words));
   ++times;
   if (const auto* crashed = std::get_if<Crashed>(&*answer)) last = *crashed;
   if (const auto* hung = std::get_if<Hung>(&*answer)) last = {"no hello in time", "start", hung->last_words};

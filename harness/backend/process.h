@@ -35,10 +35,11 @@ class Process {
   Process(const Process&) = delete;
 
   // Starts the program where it does not run or cannot serve the mesh. Nothing where it can take the
-  // case; else why not: unsupported, or it hung or crashed while it started. Throws Interrupted.
+  // case; else why not: unsupported, or it hung or crashed while it started. Throws Interrupted, and BadInput
+  // where the program has never started and ends with exit code 2: it cannot use its options.
   std::optional<Answer> refuses(const Case&);
 
-  // refuses(), then asks. Operands are whole, as fill() makes them. Throws Interrupted, and
+  // refuses(), then asks. Operands are whole, as fill() makes them. Throws what refuses() does, and
   // std::system_error where the machine gives no process, file or memory.
   Answer run(const Case&, std::span<const Tensor> operands);
 

@@ -252,6 +252,19 @@ TEST(Process, LastWordsAreTheLastLinesAndUtf8) {
   EXPECT_LE(words.size(), 4100U);
 }
 
+// It is the user who named them, and no verdict on the backend; once it has started it is.
+TEST(Process, AProgramThatCannotUseItsOptionsSaysSo) {
+  Process process({"sh", {"/bin/sh", "-c", "echo no plan none >&2; exit 2"}, {{"plan", "none"}}});
+  try {
+    process.run(gather(), operands());
+    ADD_FAILURE();
+  } catch (const BadInput& error) {
+    EXPECT_STREQ(error.what(), "sh: no plan none");
+  }
+  Process started(fake({"exit", "2"}));
+  EXPECT_EQ(expect<Crashed>(started.run(gather(), operands())).what, "exited with code 2");
+}
+
 TEST(Process, OptionsReachTheProgram) {
   Command command{
       "sh", {"/bin/sh", "-c",    "echo $PLUMB_OPTIONS"},
