@@ -45,7 +45,8 @@ std::vector<std::optional<std::string>> claims_from(const json& j, const Asked& 
     }
   }
   if (const std::size_t n = results(asked.c).size(); out.size() != n)
-    throw Malformed(fmt::format("{} claims for {} result{}", out.size(), n, n == 1 ? "" : "s"));
+    throw Malformed(fmt::format("{} for {}", counted(std::ssize(out), "claim"),
+                                counted(static_cast<std::int64_t>(n), "result")));
   return out;
 }
 

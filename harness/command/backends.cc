@@ -9,6 +9,7 @@
 #include "harness/report/table.h"
 #include "harness/select/suite.h"
 #include "reference/exact/blas.h"
+#include "reference/words/text.h"
 
 namespace plumb {
 namespace {
@@ -26,8 +27,8 @@ int print_backends() {
 int doctor() {
   const Machine m = machine();
   fmt::print("plumb     {}\n", version() + (revision().empty() ? "" : " (" + revision() + ")"));
-  fmt::print("machine   {}, {} core{}, {} GiB\n", m.cpu.empty() ? "unknown processor" : m.cpu, m.cores,
-             m.cores == 1 ? "" : "s", m.memory_bytes >> 30);
+  fmt::print("machine   {}, {}, {} GiB\n", m.cpu.empty() ? "unknown processor" : m.cpu,
+             counted(m.cores, "core"), m.memory_bytes >> 30);
   fmt::print("system    {}\n", m.os);
   fmt::print("products  {}\n",
              dgemm() ? dgemm_name() : "no OpenBLAS that can be trusted; the exact sums are slow without it");

@@ -110,7 +110,7 @@ std::string listed(const Case& c, const Spec& spec) {
     if (!spec.unfinished.empty()) text += fmt::format(" part {}", part(c.mesh, spec, device));
     text += '\n';
   }
-  if (n > most_listed) text += fmt::format("and {} devices more\n", n - most_listed);
+  if (n > most_listed) text += fmt::format("and {} more\n", counted(n - most_listed, "device"));
   return text;
 }
 

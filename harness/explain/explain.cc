@@ -42,7 +42,7 @@ std::vector<std::string> roles(const Case& c) {
 }
 
 std::string mesh_in_words(const Mesh& mesh) {
-  std::string text = fmt::format("{} device{}", devices(mesh), devices(mesh) == 1 ? "" : "s");
+  std::string text = counted(devices(mesh), "device");
   text += mesh.place.empty() ? ", numbered row-major, " : ", numbered by ids, ";
   for (std::size_t i = 0; i < mesh.axes.size(); ++i)
     text += fmt::format("{}{}={}", i ? "," : "", mesh.axes[i].name, mesh.axes[i].size);
@@ -61,12 +61,20 @@ std::string explain_resolve(const Case& c) {
 
 std::string program_in_words(const Case& c) {
   if (c.sub.empty()) return "";
-  std::string text =
-      fmt::format("\nprogram: over {}, run by {} slices", print(program_mesh(c)), slices(c).size());
+  std::string text = fmt::format("\nprogram: over {}, run by {}", print(program_mesh(c)),
+                                 counted(std::ssize(slices(c)), "slice"));
   constexpr std::size_t shown = 4;
   for (std::size_t i = 0; i < slices(c).size() && i < shown; ++i)
     text += fmt::format("{} {}", i ? ";" : ":", fmt::join(slices(c)[i], ","));
   return text + (slices(c).size() > shown ? "; ..." : "");
+}
+
+// What makes a value of its parts: that of the first spec that is unfinished.
+std::string_view joining(const Case& c) {
+  for (const auto* specs : {&c.op.operands, &c.op.chain})
+    for (const Spec& spec : *specs)
+      if (!spec.unfinished.empty()) return spec.averaged.empty() ? name(spec.reduction) : "mean";
+  return name(Reduce::sum);
 }
 
 std::string words_in_force(const Case& c) {
@@ -86,7 +94,7 @@ std::string explain(const Case& c) {
   for (std::size_t i = 0; i + results(c).size() < c.op.chain.size(); ++i)
     text += fmt::format("\non the way: {}\n", print(c.mesh, c.op.chain[i]));
   for (const Spec& spec : results(c)) text += spec_section(c, is_reshard(c) ? "after" : "result", spec);
-  text += "\nIn the pictures a=b are copies, a+b are parts whose sum is the value.\n";
+  text += fmt::format("\nIn the pictures a=b are copies, a+b are parts whose {} is the value.\n", joining(c));
   text += fmt::format("\nwhy bits must be equal\n{}", indented(certificate(c).text));
   text += fmt::format("\nbytes\n{}", indented(derivation(c)));
   return text;

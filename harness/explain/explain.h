@@ -18,7 +18,7 @@ std::string layout_in_words(const Case&, const Spec&);
 
 // Which devices hold which block. Arrays of up to two dimensions on up to 64 devices are drawn as a
 // grid, others listed:
-//   a=b   copies      a+b   parts whose sum is the value
+//   a=b   copies      a+b   parts that make the value
 std::string draw(const Case&, const Spec&);
 
 // What each rule of a resolve does.

@@ -10,6 +10,9 @@
 namespace plumb {
 namespace {
 
+using testing::HasSubstr;
+using testing::Not;
+
 struct Row {
   const char *name, *line;
 };
@@ -26,6 +29,33 @@ constexpr Row goldens[] = {
 TEST(Explain, Golden) {
   for (const Row& row : goldens)
     expect_golden(explain(parse_case(row.line)), std::string(PLUMB_GOLDEN "/") + row.name + ".txt");
+}
+
+std::string explained(const char* line) { return explain(parse_case(line)); }
+
+TEST(Explain, NamesWhatJoinsTheParts) {
+  const std::string most = explained("on x=2: reshard f32[8]+max(x) -> f32[8]");
+  EXPECT_THAT(most, HasSubstr("the max over x is finished"));
+  EXPECT_THAT(most, HasSubstr("a+b are parts whose max is the value"));
+  EXPECT_THAT(most, HasSubstr("it holds part 0 of the max at most"));
+  EXPECT_THAT(most, HasSubstr("each max is taken on one device"));
+  EXPECT_THAT(most, Not(HasSubstr("sum")));
+  const std::string mean = explained("on x=4: reshard f32[8]+avg(x) -> f32[8@x]");
+  EXPECT_THAT(mean, HasSubstr("the sum over x is finished, divided by the 4 over x"));
+  EXPECT_THAT(mean, HasSubstr("a+b are parts whose mean is the value"));
+}
+
+// An axis of size 1 neither splits nor adds anything.
+TEST(Explain, AxesOfSizeOne) {
+  const std::string one = explained("on x=2,y=1: reshard f32[8@x]+y -> f32[8@y]");
+  EXPECT_THAT(one, HasSubstr("the same array, laid out anew: one part over y is all there is"));
+  EXPECT_THAT(one, HasSubstr("dimension 0: 8 whole: y has one device"));
+  EXPECT_THAT(one, HasSubstr("an unfinished sum over y: 1 part\n"));
+  EXPECT_THAT(one, HasSubstr("sum of 1 part, 1 of them nonzero"));
+  const std::string rules =
+      explained("on a=1,b=2: resolve first f32[8'embed,4'mlp] rules=embed:a,mlp:(a.b),mlp:b");
+  EXPECT_THAT(rules, HasSubstr("dimension 0 'embed' is given this, of one device: it stays whole"));
+  EXPECT_THAT(rules, HasSubstr("dimension 1 'mlp' is split so"));
 }
 
 // Every device that holds something stands in the picture once.

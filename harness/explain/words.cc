@@ -31,12 +31,14 @@ std::string pieces(const Case& c, const Dim& dim) {
     even &= size == first;
     if (i < shown) sizes += fmt::format("{}{}", i ? "," : "", size);
   }
-  if (even) return fmt::format("{} pieces of {}", n, first);
-  return fmt::format("{} pieces of {}{} ({})", n, sizes, n > shown ? ",..." : "", name(c.rule));
+  if (even) return fmt::format("{} of {}", counted(n, "piece"), first);
+  return fmt::format("{} of {}{} ({})", counted(n, "piece"), sizes, n > shown ? ",..." : "", name(c.rule));
 }
 
 std::string dimension(const Case& c, const Dim& dim) {
   if (dim.axes.empty()) return fmt::format("{} whole", dim.size);
+  if (axes_size(c.mesh, dim.axes) == 1)
+    return fmt::format("{} whole: {} has one device", dim.size, joined(c.mesh, dim.axes));
   return fmt::format("{} split over {}{}, {}", dim.size, joined(c.mesh, dim.axes),
                      dim.axes.size() > 1 ? " (major first)" : "", pieces(c, dim));
 }
@@ -83,13 +85,23 @@ std::string grouped_in_words(const Grouped& g) {
   return {};
 }
 
+// A mean is a sum that is divided.
+std::string divided(const Case& c, const Spec& spec) {
+  if (spec.averaged.empty()) return "";
+  return fmt::format(", divided by the {} over {}", axes_size(c.mesh, spec.averaged),
+                     joined(c.mesh, spec.averaged));
+}
+
 std::string reshard_in_words(const Case& c) {
   std::vector<AxisId> finished;
   for (AxisId axis : c.op.operands[0].unfinished)
     if (std::ranges::count(result(c).unfinished, axis) == 0) finished.push_back(axis);
+  const std::string over = joined(c.mesh, finished);
   if (finished.empty()) return "the same array, laid out anew";
-  return fmt::format("the {} over {} is finished, and the array laid out anew",
-                     name(c.op.operands[0].reduction), joined(c.mesh, finished));
+  if (axes_size(c.mesh, finished) == 1)
+    return fmt::format("the same array, laid out anew: one part over {} is all there is", over);
+  return fmt::format("the {} over {} is finished{}, and the array laid out anew",
+                     name(c.op.operands[0].reduction), over, divided(c, c.op.operands[0]));
 }
 
 }  // namespace
@@ -101,8 +113,8 @@ std::string quantize_in_words(const Case& c) {
     return name +
            " by the scale that is given; the largest magnitude joins the history, which gives the next";
   const std::int64_t n = size(tiles(c.op));
-  return fmt::format("{}: codes, and {} scale{}{}; a value is about its code times its scale", name, n,
-                     n == 1 ? "" : "s",
+  return fmt::format("{}: codes, and {}{}; a value is about its code times its scale", name,
+                     counted(n, "scale"),
                      in_blocks(q.scheme) ? fmt::format(", one for each {} values", kBlockSize) : "");
 }
 
@@ -119,12 +131,9 @@ std::string layout_in_words(const Case& c, const Spec& spec) {
     text += fmt::format("dimension {}: {}\n", d, dimension(c, spec.dims[d]));
   if (spec.dims.empty()) text += "a scalar\n";
   if (!spec.unfinished.empty())
-    text += fmt::format("an unfinished {} over {}: {} parts{}\n", name(spec.reduction),
-                        joined(c.mesh, spec.unfinished), parts(c.mesh, spec),
-                        spec.averaged.empty()
-                            ? ""
-                            : fmt::format(", divided by the {} over {}", axes_size(c.mesh, spec.averaged),
-                                          joined(c.mesh, spec.averaged)));
+    text +=
+        fmt::format("an unfinished {} over {}: {}{}\n", name(spec.reduction), joined(c.mesh, spec.unfinished),
+                    counted(parts(c.mesh, spec), "part"), divided(c, spec));
   if (const auto rest = copies(c.mesh, spec); !rest.empty())
     text += fmt::format("copied over {}: {} copies\n", joined(c.mesh, rest), axes_size(c.mesh, rest));
   return text;

@@ -79,9 +79,9 @@ std::vector<Fact> free_facts(const Case& c, const Outcome& outcome) {
   const std::int64_t missing = first_missing(c, slices);
   if (missing < 0) return {};
   return {
-      misplaced(fmt::format("claims no layout of the free result, and of its {} elements no device "
+      misplaced(fmt::format("claims no layout of the free result, and of its {} no device "
                             "says that it holds element {}",
-                            elements(result(c)), missing))};
+                            counted(elements(result(c)), "element"), missing))};
 }
 
 }  // namespace plumb

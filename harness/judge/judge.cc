@@ -92,7 +92,8 @@ std::vector<Fact> compared(const Wanted& wanted, const std::vector<Held>& blocks
   // A sum left unfinished may lie within a wide bound, but is not met to the bit by chance.
   const std::string why = cause(wanted, blocks);
   if (facts.empty() && !why.empty())
-    facts.push_back(fact(Status::wrong, fmt::format("{} elements differ", differences.rounded)));
+    facts.push_back(fact(Status::wrong, fmt::format("{} {}", counted(differences.rounded, "element"),
+                                                    differences.rounded == 1 ? "differs" : "differ")));
   if (!facts.empty()) facts.front().cause = why;
   if (facts.empty() && allows_anything(wanted, *bound))
     facts.push_back(

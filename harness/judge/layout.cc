@@ -28,7 +28,7 @@ std::string difference(const Case& c, const Block& block) {
   if (!block.claim) {
     const std::int64_t due = elements(asked) * format(result(c).dtype).bytes;
     if (static_cast<std::int64_t>(block.bytes) == due) return "";
-    return fmt::format("holds {} bytes, asked were the {} of {}", block.bytes, due, print(asked));
+    return fmt::format("holds {}, asked were the {} of {}", counted(block.bytes, "byte"), due, print(asked));
   }
   const auto claimed = joined(block);
   if (claimed && same(*claimed, asked)) return "";
@@ -88,8 +88,8 @@ std::vector<Fact> layout_facts(const Case& c, const Outcome& outcome) {
   if (first)
     facts.push_back(
         {Status::misplaced,
-         fmt::format("{} of {} devices; the first, {} ({}), {}", wrong, outcome.blocks.size(), first->device,
-                     coordinates_text(c.mesh, first->device), difference(c, *first)),
+         fmt::format("{} of {}; the first, {} ({}), {}", wrong, counted(std::ssize(outcome.blocks), "device"),
+                     first->device, coordinates_text(c.mesh, first->device), difference(c, *first)),
          {},
          {}});
   if (!outcome.claims.empty() && outcome.claims.front())

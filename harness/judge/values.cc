@@ -87,9 +87,8 @@ std::vector<Fact> value_facts(DType dtype, const Differences& differences) {
   for (std::int64_t i : place.index) index += fmt::format("{}{}", index.empty() ? "" : ",", i);
   return {
       {leaked ? Status::leaked : Status::wrong,
-       fmt::format("{} element{} on {} device{}{}; the first on device {} ({}) at [{}]: want {}, got {}",
-       place.elements, place.elements == 1 ? "" : "s", place.devices,
-       place.devices == 1 ? "" : "s",
+       fmt::format("{} on {}{}; the first on device {} ({}) at [{}]: want {}, got {}",
+       counted(place.elements, "element"), counted(place.devices, "device"),
        leaked ? fmt::format(", {} of them poison or padding", differences.poisoned) : "",
        place.device, place.coordinates, index, place.want, place.got),
        place, {}}
@@ -161,8 +160,8 @@ std::vector<Fact> replica_facts(const Case& c, const Outcome& outcome, const Rea
   if (diverged == 0) return {};
   return {
       {Status::diverged,
-       fmt::format("{} device{} {} other bits than the first of their replicas: {}", diverged,
-                   diverged == 1 ? "" : "s", diverged == 1 ? "holds" : "hold", text),
+       fmt::format("{} {} other bits than the first of their replicas: {}", counted(diverged, "device"),
+       diverged == 1 ? "holds" : "hold", text),
        {},
        {}}
   };

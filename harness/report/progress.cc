@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "reference/words/text.h"
+
 namespace plumb {
 
 std::string duration(double seconds) {
@@ -17,13 +19,13 @@ std::string duration(double seconds) {
 }
 
 std::string progress_line(const Progress& p) {
-  std::string line = fmt::format("{}/{} cases", p.done, p.total);
+  std::string line = fmt::format("{}/{}", p.done, counted(p.total, "case"));
   if (p.done > 0 && p.seconds > 0) {
     const double rate = static_cast<double>(p.done) / p.seconds;
     line += rate >= 10 ? fmt::format(", {:.0f}/s", rate) : fmt::format(", {:.2g}/s", rate);
     line += fmt::format(", {} left", duration(static_cast<double>(p.total - p.done) / rate));
   }
-  return line + fmt::format(", {} finding{}", p.findings, p.findings == 1 ? "" : "s");
+  return line + ", " + counted(p.findings, "finding");
 }
 
 void draw_progress(const Progress& p) {

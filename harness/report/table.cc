@@ -96,7 +96,7 @@ std::string table(const Tally& tally, Paint paint) {
 
 std::string summary(const Tally& tally, double seconds) {
   const Count all = total(tally);
-  std::string text = fmt::format("{} case{} in {:.1f} s:", cases(all), cases(all) == 1 ? "" : "s", seconds);
+  std::string text = fmt::format("{} in {:.1f} s:", counted(cases(all), "case"), seconds);
   std::string separator = " ";
   for (const Column& column : columns_of(all)) {
     if (number(column, all) == 0 && cases(all) > 0) continue;

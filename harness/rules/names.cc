@@ -80,7 +80,9 @@ Parameter parameter(const Line& line) {
   };
   check_array(line, p, array);
   if (p.sizes.size() != p.names.size())
-    line.fail(fmt::format("{} sizes and {} names", p.sizes.size(), p.names.size()), open);
+    line.fail(
+        fmt::format("{} and {}", counted(std::ssize(p.sizes), "size"), counted(std::ssize(p.names), "name")),
+        open);
   return p;
 }
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "harness/sweep/condition.h"
+#include "reference/words/text.h"
 
 namespace plumb {
 namespace {
@@ -125,12 +126,12 @@ std::string in_words(const Mesh& mesh, const std::vector<Cell>& cells) {
   std::size_t i = 0;
   for (const Cell& c : cells)
     if (judged(c)) where.try_emplace(c.status, meshes.size()).first->second[i++] = true;
-  const std::string count = fmt::format("{} mesh{}", meshes.size(), meshes.size() == 1 ? "" : "es");
+  const std::string count = counted(std::ssize(meshes), "mesh");
   const std::vector<Atom> known = atoms(mesh, meshes);
   const auto legal = std::ranges::count_if(cells, &Cell::legal);
   const auto unrun = legal - static_cast<std::ptrdiff_t>(meshes.size());
   const std::string rest =
-      unrun > 0 ? fmt::format("unrun on {} of {} meshes\n", unrun, legal) : std::string();
+      unrun > 0 ? fmt::format("unrun on {} of {}\n", unrun, counted(legal, "mesh")) : std::string();
   std::string text, less;
   for (int p = 1; p < pass_kinds; ++p)
     if (const auto n = std::ranges::count_if(cells, [&](const Cell& c) {

@@ -14,10 +14,14 @@ namespace {
 Move move(const Case& c) { return {c.mesh, c.op.operands[0], result(c), c.rule}; }
 
 BestKnown best_reshard(const Case& c) {
-  const bool summed = parts(c.mesh, c.op.operands[0]) > 1;
-  return {cheapest_bytes(move(c), c.wire),
-          summed ? "each sum is added up on one device that needs it and sent on from there"
-                 : "each element is sent straight to every device that lacks it"};
+  const Spec& from = c.op.operands[0];
+  const std::string family =
+      parts(c.mesh, from) == 1 ? "each element is sent straight to every device that lacks it"
+      : from.reduction == Reduce::sum
+          ? "each sum is added up on one device that needs it and sent on from there"
+          : fmt::format("each {} is taken on one device that needs it and sent on from there",
+                        name(from.reduction));
+  return {cheapest_bytes(move(c), c.wire), family};
 }
 
 // Where the result may be left.

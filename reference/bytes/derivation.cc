@@ -30,11 +30,11 @@ std::string line(const Case& c, std::int64_t device) {
   if (!n.counted) return who + " with its fibre: counted on the fibre's first device\n";
   const char* holder = to.unfinished.empty() ? "it holds" : "its fibre holds";
   const bool sum = parts(c.mesh, from) > 1;
-  const std::string holds =
-      sum && n.holds == 0
-          ? fmt::format("{} part {} of the sum at most: one value for each element", holder,
-                        part(c.mesh, from, device))
-          : fmt::format("{} {} of {} elements{}", holder, n.holds, n.needs, sum ? " in all their parts" : "");
+  const std::string holds = sum && n.holds == 0
+                                ? fmt::format("{} part {} of the {} at most: one value for each element",
+                                              holder, part(c.mesh, from, device), name(from.reduction))
+                                : fmt::format("{} {} of {}{}", holder, n.holds, counted(n.needs, "element"),
+                                              sum ? " in all their parts" : "");
   return fmt::format("{}; {}: {} bytes\n", who, holds, (n.needs - n.holds) * least_bytes(move, c.wire));
 }
 
@@ -46,7 +46,7 @@ std::string of_reshard(const Case& c) {
   for (std::int64_t device = 0; device < std::ssize(fewest) && device < most_lines; ++device)
     text += line(c, device);
   if (std::ssize(fewest) > most_lines)
-    text += fmt::format("  and {} devices more\n", std::ssize(fewest) - most_lines);
+    text += fmt::format("  and {} more\n", counted(std::ssize(fewest) - most_lines, "device"));
   return text + fmt::format("all devices: {} bytes\n",
                             std::accumulate(fewest.begin(), fewest.end(), std::int64_t{0}));
 }

@@ -6,6 +6,7 @@
 
 #include "reference/fill/fill.h"
 #include "reference/fill/recipe.h"
+#include "reference/words/text.h"
 
 namespace plumb {
 namespace {
@@ -40,13 +41,12 @@ Certificate describe(const Case&, const Recipe& r, const Provenance& p) {
   const std::int64_t all = r.sources[0].elements * r.sources[0].parts;
   if (p.distinct)
     return {Scope::any_split,
-            fmt::format("nothing is summed; {} elements carry {} different patterns of {}: the "
-                        "chance that two have the same bits is 0",
-                        all, all, p.patterns.count)};
+            fmt::format("nothing is summed; {} with {} of {}: the chance that two have the same bits is 0",
+                        counted(all, "element"), counted(all, "different pattern"), p.patterns.count)};
   return {Scope::any_split,
-          fmt::format("nothing is summed; {} elements carry hashed patterns: the chance that two "
-                      "have the same bits is 1/{}",
-                      all, p.patterns.count)};
+          fmt::format(
+              "nothing is summed; {} with hashed patterns: the chance that two have the same bits is 1/{}",
+              counted(all, "element"), p.patterns.count)};
 }
 
 Certificate describe(const Case& c, const Recipe&, const Normal&) {
@@ -67,8 +67,9 @@ Certificate describe(const Case& c, const Recipe&, const Addends& a) {
   if (!a.unit.exists) return no_unit();
   const std::int64_t most = capacity({c.acc, c.wire, result(c).dtype}) / a.unit.factor;
   std::string text =
-      fmt::format("any split: sum of {} parts, {} of them nonzero: sum |part| <= {} <= {} units{}; {}",
-                  a.shares.parts, a.shares.active, mass(a.shares), most, unit_text(a.unit), capacities(c));
+      fmt::format("any split: sum of {}, {} of them nonzero: sum |part| <= {} <= {} units{}; {}",
+                  counted(a.shares.parts, "part"), a.shares.active, mass(a.shares), most, unit_text(a.unit),
+                  capacities(c));
   if (const std::int64_t n = axes_size(c.mesh, c.op.operands[0].averaged); n > 1)
     text += fmt::format("; every part is a multiple of {}: so are their sums, and the mean is exact", n);
   return {Scope::any_split, std::move(text)};
@@ -76,12 +77,12 @@ Certificate describe(const Case& c, const Recipe&, const Addends& a) {
 
 Certificate describe(const Case& c, const Recipe& r, const Contest& all) {
   if (!all.unit.exists) return no_unit();
-  return {
-      Scope::any_split,
-      fmt::format("any split: the {} of {} parts, {} of which win somewhere; every part is one of {} "
-                  "values{} that the formats hold; {}",
-                  all.largest ? "largest" : "smallest", all.parts, std::min(all.parts, r.sources[0].elements),
-                  2 * all.most, unit_text(all.unit), capacities(c))};
+  return {Scope::any_split,
+          fmt::format("any split: the {} of {}, {} of which win somewhere; every part is one of {} "
+                      "values{} that the formats hold; {}",
+                      all.largest ? "largest" : "smallest", counted(all.parts, "part"),
+                      std::min(all.parts, r.sources[0].elements), 2 * all.most, unit_text(all.unit),
+                      capacities(c))};
 }
 
 Certificate describe(const Case& c, const Recipe&, const Product& p) {
@@ -92,26 +93,25 @@ Certificate describe(const Case& c, const Recipe&, const Product& p) {
   const std::int64_t blocks = *std::ranges::max_element(p.blocks_of_cell);
   const bool any = w.terms <= wire;
   std::string text = fmt::format(
-      "{} split: sum |a b| <= {} <= {} units{}; over {} blocks, {} of them nonzero, sum |block| <= {} <= {}; "
+      "{} split: sum |a b| <= {} <= {} units{}; over {}, {} of them nonzero, sum |block| <= {} <= {}; "
       "{}",
-      any ? "any" : "this", w.terms, any ? wire : acc, unit_text(w.unit), blocks, w.active_blocks, w.carried,
-      sum, capacities(c));
-  if (w.active_pairs) text += fmt::format("; {} pairs of a block nonzero in each column", w.active_pairs);
+      any ? "any" : "this", w.terms, any ? wire : acc, unit_text(w.unit), counted(blocks, "block"),
+      w.active_blocks, w.carried, sum, capacities(c));
+  if (w.active_pairs)
+    text += fmt::format("; {} of a block nonzero in each column", counted(w.active_pairs, "pair"));
   return {any ? Scope::any_split : Scope::this_split, std::move(text)};
 }
 
 Certificate describe(const Case&, const Recipe&, const Tiled& t) {
   if (in_blocks(t.scheme))
     return {Scope::any_split,
-            fmt::format(
-                "nothing is summed; {} tiles of up to {} values: every value changes when it is quantized; "
-                "in each tile one value alone, drawn in it, makes the scale what it is",
-                size(t.tiles), kBlockSize)};
+            fmt::format("nothing is summed; {} of up to {} values: every value changes when it is quantized; "
+                        "in each tile one value alone, drawn in it, makes the scale what it is",
+                        counted(size(t.tiles), "tile"), kBlockSize)};
   return {Scope::any_split,
-          fmt::format(
-              "nothing is summed; {} tile{}: every value but the largest changes when it is quantized; {} "
-              "pieces of the layout have largest magnitudes that all differ",
-              size(t.tiles), size(t.tiles) == 1 ? "" : "s", t.differing)};
+          fmt::format("nothing is summed; {}: every value but the largest changes when it is quantized; {} "
+                      "pieces of the layout have largest magnitudes that all differ",
+                      counted(size(t.tiles), "tile"), t.differing)};
 }
 
 // A number that may be larger than an int64.

@@ -82,6 +82,10 @@ std::string_view name(Fill fill) {
   return names[static_cast<int>(fill)];
 }
 
+std::string counted(std::int64_t n, std::string_view noun) {
+  return fmt::format("{} {}{}", n, noun, n == 1 ? "" : noun.ends_with('h') ? "es" : "s");
+}
+
 std::string_view name(Rule rule) { return rule == Rule::flat ? "flat" : "nested"; }
 
 std::string_view name(Reduce reduction) {

@@ -41,4 +41,7 @@ std::string_view name(Reduce);
 std::string_view name(Form);
 std::string_view name(Scheme);
 
+// "1 part", "3 parts", "2 meshes".
+std::string counted(std::int64_t n, std::string_view noun);
+
 }  // namespace plumb
