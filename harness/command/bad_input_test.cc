@@ -11,6 +11,7 @@
 namespace plumb {
 namespace {
 
+using testing::ContainsRegex;
 using testing::HasSubstr;
 
 struct Bad {
@@ -63,19 +64,24 @@ const Bad table[] = {
     {"run 'max-waste nan: on x=2: reshard f32[8@x] -> f32[8]'", "", "expected a factor",                   2},
     {"run --suite smoke --shard 0/3",                   "", "expected PART/OF",                             2},
     {"run --suite smoke --shard 4/3",                   "", "expected PART/OF",                             2},
-    {"run --suite smoke --sample 0",                    "", "--sample: expected a number above 0, not 0",   2},
+    {"run --suite smoke --sample 0",                    "", "--sample: expected a whole number from 1 to",   2},
+    {"run --suite smoke --sample 1.5",                  "", "--sample: expected a whole number from 1 to",  2},
+    {"run --suite smoke --seed -1",                     "", "--seed: expected a whole number from 0 to 18446744073709551615, not -1", 2},
+    {"run --suite smoke --seed x",                      "", "--seed: expected a whole number",              2},
+    {"run --suite smoke --jobs many",                   "", "--jobs: expected a whole number from 1 to 1024, not many", 2},
     {"run --suite smoke --budget soon",                 "", "expected a time such as",                      2},
     {"run --suite smoke --budget 5d",                   "", "expected a time such as",                      2},
     {"run --suite smoke --jobs 0",                      "", "--jobs",                                       2},
     {"run --suite smoke --timeout -1",                  "", "--timeout: expected a number above 0, not -1", 2},
     {"run --suite smoke --timeout nan",                 "", "--timeout: expected a number above 0",         2},
     {"run --suite smoke --max-waste nan",               "", "--max-waste: expected a number of at least 0", 2},
-    {"run --suite smoke --reruns -1",                   "", "--reruns: expected a number of at least 0",    2},
+    {"run --suite smoke --reruns -1",                   "", "--reruns: expected a whole number from 0 to",    2},
     {"run --suite smoke --color blue",                  "", "--color",                                      2},
     // backends
     {"run --suite smoke --backend nope",                "", "no backend 'nope'",                            2},
     {"run --suite smoke --backend ./nope",              "", "no program './nope'",                          2},
     {"run --suite smoke --backend local,plan=none",     "", "no plan 'none'",                               2},
+    {"run --suite smoke --backend liar,fault=none",     "", "liar,fault=none: plumb-liar: no fault \"none\"", 2},
     {"run --suite smoke --backend jax@0.0.1",           "", "jax@0.0.1",                                    2},
     {"run --suite smoke --backend te@0.0.1",            "", "scripts/environment te@0.0.1",                 2},
     {"run --suite smoke --sample 1 --backend /bin/true", "", "crashed",                                     1},
@@ -185,10 +191,41 @@ TEST(BadInput, AByteOrderMarkIsNone) {
   write(folder.path / "waivers", mark + "wrong on local until 2999-12-31 for an/issue: op=einsum\n");
   write(folder.path / "rules", mark + "[['embed', 'x']]\n");
   write(folder.path / "names", mark + "w f32[8] embed\n");
-  for (const char* arguments :
-       {"run --cases cases --waivers waivers", "list --cases -", "resolve rules names --mesh x=2 --backend local"}) {
+  for (const char* arguments : {"run --cases cases --waivers waivers", "list --cases -",
+                                "resolve rules names --mesh x=2 --backend local"}) {
     const Ran ran = run_tool(folder, arguments, mark + line);
     EXPECT_EQ(ran.code, 0) << arguments << '\n' << ran.out << ran.err;
+  }
+}
+
+TEST(BadInput, HelpShowsTheDefaults) {
+  const Folder folder;
+  const struct {
+    const char *command, *shown;  // CLI11 writes =1, or [1] where it is newer
+  } rows[] = {
+      {"run",   "--jobs INT(=1| .1.)"                                  },
+      {"run",   "default: 120 to start, 120 to compile, 60 to run"},
+      {"run",   "--seed UINT(=0| .0.)"                                 },
+      {"run",   "--reruns INT(=0| .0.)"                                },
+      {"run",   "2h; default: no limit"                           },
+      {"run",   "--color TEXT:.auto,always,never.(=auto| .auto.)"         },
+      {"sweep", "--jobs INT(=1| .1.)"                                  },
+      {"liars", "--seeds INT(=40| .40.)"                                },
+  };
+  for (const auto& row : rows)
+    EXPECT_THAT(run_tool(folder, std::string(row.command) + " --help").out, HasSubstr(row.shown))
+        << row.command;
+}
+
+// Ctrl-C ends a list that is long to make, and one that is long to print.
+TEST(BadInput, CtrlCEndsAList) {
+  const Folder folder;
+  const std::string limits = "timeout --preserve-status --kill-after=20 --signal=INT 0.5 ";
+  for (const char* arguments : {" list --count", " list --count --where rank=7", " run --where rank=7"}) {
+    const std::string command =
+        "cd " + folder.path.string() + " && " + limits + PLUMB_TOOL + arguments +
+        " 'on a=2,b=2,c=2,d=2: einsum mk,kn->mn f32[8,8]* f32[8,8]* -> f32[8,8]*' >/dev/null";
+    EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 130) << arguments;
   }
 }
 

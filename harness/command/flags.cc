@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <set>
@@ -33,6 +34,17 @@ CLI::Validator positive() {
 CLI::Validator not_negative() {
   return number("a number of at least 0", [](double v) { return v >= 0; });
 }
+CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
+  return {[=](std::string& text) {
+            std::uint64_t value = 0;
+            const char* end = text.data() + text.size();
+            const auto [rest, error] = std::from_chars(text.data(), end, value);
+            const bool is = error == std::errc() && rest == end && value >= least && value <= most;
+            return is ? std::string()
+                      : fmt::format("expected a whole number from {} to {}, not {}", least, most, text);
+          },
+          ""};
+}
 CLI::Validator file_name() {
   return {[](std::string& text) { return text.empty() ? "expected the name of a file" : std::string(); }, ""};
 }
@@ -42,18 +54,29 @@ void add_running(CLI::App& app, Running& r) {
                  "NAME[@RELEASE][,option=value...], or a command that speaks the protocol (may repeat); "
                  "default: $PLUMB_BACKEND, else local")
       ->allow_extra_args(false);  // what follows its one value is a case
-  app.add_option("--jobs", r.jobs, "Cases at a time")->check(CLI::Range(1, 1024));
-  app.add_option("--timeout", r.timeout, "Seconds that a backend has to start, to compile and to run")
+  app.add_option("--jobs", r.jobs, "Cases at a time")
+      ->check(whole_number(1, most_jobs))
+      ->capture_default_str();
+  app.add_option(
+         "--timeout", r.timeout,
+         fmt::format("Seconds that a backend has for each of three; default: {:g} to start, {:g} to compile, "
+                     "{:g} to run",
+                     r.settings.start_seconds, r.settings.compile_seconds, r.settings.run_seconds))
       ->check(positive());
-  app.add_option("--max-waste", r.settings.max_waste,
-                 "wasteful is what moves more than this many times the bytes of its bound")
+  app.add_option(
+         "--max-waste", r.settings.max_waste,
+         "wasteful is what moves more than this many times the bytes of its bound; default: the limit of "
+         "the suite's row, else none")
       ->check(not_negative());
-  app.add_option("--max-collectives", r.settings.max_collectives,
-                 "wasteful is what takes more than this many times the collectives that its groups allow")
+  app.add_option(
+         "--max-collectives", r.settings.max_collectives,
+         "wasteful is what takes more than this many times the collectives that its groups allow; default: "
+         "the limit of the suite's row, else none")
       ->check(not_negative());
   app.add_option("--reruns", r.settings.reruns, "Run each case again this often and compare bits")
-      ->check(not_negative());
-  app.add_option("--budget", r.budget, "Begin no case after this time: 90s, 10m, 2h");
+      ->check(whole_number(0, 1000))
+      ->capture_default_str();
+  app.add_option("--budget", r.budget, "Begin no case after this time: 90s, 10m, 2h; default: no limit");
 }
 
 Settings settings(const Running& r) {
@@ -75,7 +98,8 @@ std::vector<std::string> backends_of(const Running& r) {
 
 void add_output(CLI::App& app, Output& out) {
   app.add_option("--color", out.color, "auto, always or never")
-      ->check(CLI::IsMember({"auto", "always", "never"}));
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->capture_default_str();
   app.add_flag("--quiet", out.quiet, "Print the table alone");
 }
 

@@ -1,6 +1,7 @@
 // Flags that several subcommands share.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -22,14 +23,17 @@ struct Running {
   int jobs = 1;
   std::string budget;
 };
+constexpr std::uint64_t most_jobs = 1024;
 void add_running(CLI::App&, Running&);
 Settings settings(const Running&);
 std::vector<std::string> backends_of(
     const Running&);  // those given, else $PLUMB_BACKEND, else local; each once
 
-// Checks of what a flag is given: a finite number above 0, or of at least 0; a name that is not empty.
+// Checks of what a flag is given: a finite number above 0, or of at least 0; a whole number; a name that is
+// not empty.
 CLI::Validator positive();
 CLI::Validator not_negative();
+CLI::Validator whole_number(std::uint64_t least, std::uint64_t most);
 CLI::Validator file_name();
 
 struct Output {

@@ -9,13 +9,6 @@
 namespace plumb {
 namespace {
 
-bool drawn = false;  // whether the progress line stands on the terminal
-
-void clear() {
-  if (drawn) clear_progress();
-  drawn = false;
-}
-
 double seconds(const Times& t) { return t.fill + t.reference + t.backend + t.judge; }
 
 }  // namespace
@@ -30,12 +23,12 @@ void take(Ledger& ledger, const Cases& cases, Judged&& judged) {
   ++ledger.progress.done;
   if (judged.refused) {
     ++ledger.refused;
-    clear();
+    clear_progress(ledger);
     fmt::print(stderr, "plumb: refused: {}\n", record.verdict.facts.front().text);
   } else if (finding(record.verdict.status)) {
     ++ledger.progress.findings;
     if (ledger.say_findings) {
-      clear();
+      clear_progress(ledger);
       fmt::print("{}", describe(record, again, ledger.paint));
       if (const std::string& note = row_of(cases, judged.job.number).note; !note.empty())
         fmt::print("    of this case: {}\n", note);
@@ -76,11 +69,16 @@ bool recalled(Ledger& ledger, const Session& session, const Job& job, const Reco
 }
 
 void tick(Ledger& ledger, double seconds) {
-  if (seconds < 1 || !ledger.show_progress || isatty(STDERR_FILENO) != 1) return;
+  if (seconds < 1 || !ledger.show_progress || !moves_its_cursor(STDERR_FILENO)) return;
   ledger.progress.seconds = seconds;
   draw_progress(ledger.progress);
-  drawn = true;
-  if (ledger.progress.done == ledger.progress.total) clear();
+  ledger.progress_drawn = true;
+  if (ledger.progress.done == ledger.progress.total) clear_progress(ledger);
+}
+
+void clear_progress(Ledger& ledger) {
+  if (ledger.progress_drawn) clear_progress();
+  ledger.progress_drawn = false;
 }
 
 }  // namespace plumb

@@ -27,7 +27,8 @@ struct Ledger {
   Tally tally;
   std::vector<JunitCase> junit;
   Progress progress;
-  std::int64_t refused = 0;  // cases that do not fit this machine
+  bool progress_drawn = false;  // it stands on the terminal
+  std::int64_t refused = 0;     // cases that do not fit this machine
 };
 
 // Writes it to the record as it was judged, waives it where a waiver names it, then says it where findings
@@ -47,5 +48,8 @@ bool recalled(Ledger&, const Session&, const Job&, const Record*);
 
 // The progress line, on a terminal, from the second second on.
 void tick(Ledger&, double seconds);
+
+// Takes it away, before other text.
+void clear_progress(Ledger&);
 
 }  // namespace plumb

@@ -147,8 +147,8 @@ std::int64_t run_honest(const std::vector<Liar>& all, const Flags& flags, Paint 
     ++alarms;
     fmt::print("{}", describe(one.record, repeat(one.record), paint));
   }
-  fmt::print("the honest backend: {} cases in {} seeds, {} alarm{}\n", count(cases), flags.seeds, alarms,
-             alarms == 1 ? "" : "s");
+  fmt::print("the honest backend: {} in {}, {}\n", counted(count(cases), "case"),
+             counted(flags.seeds, "seed"), counted(alarms, "alarm"));
   return alarms;
 }
 
@@ -174,8 +174,11 @@ void add_liars(CLI::App& app, int& code) {
   CLI::App* liars = app.add_subcommand("liars", "Plant each known fault and see it caught");
   liars->add_option("fault", flags->only, "Only these");
   liars->add_option("--seeds", flags->seeds, "Seeds in which the honest backend must raise no alarm")
-      ->check(not_negative());
-  liars->add_option("--jobs", flags->jobs, "Honest cases at a time")->check(CLI::Range(1, 1024));
+      ->check(whole_number(0, 100'000))
+      ->capture_default_str();
+  liars->add_option("--jobs", flags->jobs, "Honest cases at a time")
+      ->check(whole_number(1, most_jobs))
+      ->capture_default_str();
   add_output(*liars, flags->output);
   liars->callback([flags, &code] { code = liars_command(*flags); });
 }

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 
+#include "harness/backend/interrupt.h"
 #include "harness/command/command.h"
 #include "harness/command/selection.h"
 #include "harness/record/journal.h"
@@ -51,6 +52,7 @@ int list_cases(const Flags& flags) {
   std::map<std::string, std::int64_t> counts;
   std::int64_t total = 0;
   for (std::int64_t n : chosen.numbers) {
+    if (interrupted()) throw Interrupted();
     const std::string line = print(nth(chosen.cases, n));
     if (!selected(chosen.where, statuses, line)) continue;
     ++total, ++counts[row_of(chosen.cases, n).suite];

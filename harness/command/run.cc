@@ -44,6 +44,7 @@ std::vector<Job> jobs_of(const Session& session, const Chosen& chosen, const Bef
   const bool fresh = before.asked.empty() && before.done.empty();
   std::vector<Job> jobs;
   for (std::int64_t n : chosen.numbers) {
+    if (interrupted()) throw Interrupted();
     const std::string line = fresh ? std::string() : print(nth(chosen.cases, n));
     for (std::size_t b = 0; b < names.size(); ++b) {
       const Record* asked = recorded(before.asked, line, names[b]);
@@ -56,7 +57,7 @@ std::vector<Job> jobs_of(const Session& session, const Chosen& chosen, const Bef
 }
 
 void finish(Ledger& ledger, const Flags& flags, double seconds) {
-  if (isatty(STDERR_FILENO) == 1) clear_progress();
+  clear_progress(ledger);
   fmt::print("{}{}", table(ledger.tally, ledger.paint), summary(ledger.tally, seconds));
   std::fflush(stdout);
   if (flags.junit.empty()) return;

@@ -4,8 +4,10 @@
 
 #include <CLI/CLI.hpp>
 #include <iostream>
+#include <limits>
 #include <unordered_set>
 
+#include "harness/backend/interrupt.h"
 #include "harness/command/files.h"
 #include "harness/command/flags.h"
 #include "harness/select/sample.h"
@@ -41,6 +43,7 @@ std::vector<std::int64_t> selected(const Cases& cases, const Where& where) {
   std::vector<std::int64_t> numbers;
   std::unordered_set<std::string> seen;
   for (std::int64_t n = 0; n < count(cases); ++n) {
+    if (interrupted()) throw Interrupted();
     if (!all || !once) {
       const Case c = nth(cases, n);
       if (!all && !matches(where, c)) continue;
@@ -72,9 +75,12 @@ void add_selection(CLI::App& app, Selection& s) {
                  "A file of cases, one a line, # comments; - is standard input (may repeat)")
       ->allow_extra_args(false);
   app.add_option("--where", s.where, "Only the cases for which this holds\n" + where_help());
-  app.add_option("--sample", s.sample, "This many of them, chosen by --seed")->check(positive());
-  app.add_option("--seed", s.seed, "The seed of --sample");
-  app.add_option("--shard", s.shard, "Part i of n, from 1/n to n/n");
+  app.add_option("--sample", s.sample, "This many of them, chosen by --seed; default: all")
+      ->check(whole_number(1, std::uint64_t{1} << 40));
+  app.add_option("--seed", s.seed, "The seed of --sample")
+      ->check(whole_number(0, std::numeric_limits<std::uint64_t>::max()))
+      ->capture_default_str();
+  app.add_option("--shard", s.shard, "Part i of n, from 1/n to n/n; default: all");
 }
 
 Chosen choose(const Selection& s) {

@@ -132,7 +132,7 @@ bool sweep_backend(const Flags& flags, const Session& session, const Swept& swep
     cell.status = j.record.verdict.status;
     cell.pass = pass_of(j.record.verdict);
   }
-  if (isatty(STDERR_FILENO) == 1) clear_progress();
+  clear_progress(ledger);
   const Mesh mesh = parse_case(flags.line).mesh;
   fmt::print("\n{}\n{}\n{}", judged.empty() ? session.backends[0] : judged[0].record.backend,
              grid(mesh, cells, ledger.paint), in_words(mesh, cells));
@@ -173,7 +173,7 @@ void add_sweep(CLI::App& app, int& code) {
   sweep->add_option("--meshes", flags->devices, "Every mesh of this many devices: 8, or 4,8,16")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 20));
+      ->check(whole_number(1, std::uint64_t{1} << 20));
   add_running(*sweep, flags->running);
   sweep->add_option("--record", flags->record, "Append a JSON line for each mesh")->check(file_name());
   sweep->add_flag("--resume", flags->resume, "Skip what the record has");

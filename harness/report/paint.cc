@@ -8,16 +8,25 @@
 namespace plumb {
 namespace {
 
+std::string_view variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
 std::string escaped(Paint paint, int code, std::string_view text) {
   return paint.on ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
 }
 
 }  // namespace
 
+bool moves_its_cursor(int descriptor) {
+  const std::string_view terminal = variable("TERM");
+  return isatty(descriptor) == 1 && !terminal.empty() && terminal != "dumb";
+}
+
 Paint paint_for(std::string_view when, int descriptor) {
   if (when != "auto") return {when == "always"};
-  const char* no = std::getenv("NO_COLOR");
-  return {isatty(descriptor) == 1 && (no == nullptr || *no == '\0')};
+  return {moves_its_cursor(descriptor) && variable("NO_COLOR").empty()};
 }
 
 std::string bold(Paint paint, std::string_view text) { return escaped(paint, 1, text); }

@@ -12,7 +12,10 @@ struct Paint {
   bool on = false;
 };
 
-// "always", "never", or "auto": a terminal that did not ask for NO_COLOR.
+// Whether it is a terminal on which lines can be drawn over: TERM names one, and not `dumb`.
+bool moves_its_cursor(int descriptor);
+
+// "always", "never", or "auto": such a terminal, whose user did not ask for NO_COLOR.
 Paint paint_for(std::string_view when, int descriptor);
 
 std::string bold(Paint, std::string_view);

@@ -1,11 +1,16 @@
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>
+#include <unistd.h>
 
+#include <cstdio>
 #include <sstream>
 
 #include "harness/record/golden.h"
 #include "harness/report/finding.h"
 #include "harness/report/junit.h"
+#include "harness/report/paint.h"
 #include "harness/report/progress.h"
 #include "harness/report/table.h"
 
@@ -166,6 +171,33 @@ TEST(Paint, OnlyWhereATerminalShowsIt) {
   const Tally tally = two_suites();
   EXPECT_THAT(table(tally, {true}), HasSubstr("\x1b["));
   EXPECT_THAT(table(tally, {false}), Not(HasSubstr("\x1b")));
+}
+
+// A terminal of the test's own.
+struct Terminal {
+  int ours = ::posix_openpt(O_RDWR | O_NOCTTY), theirs = -1;
+  Terminal() {
+    ::grantpt(ours), ::unlockpt(ours);
+    theirs = ::open(::ptsname(ours), O_RDWR | O_NOCTTY);
+  }
+  ~Terminal() { ::close(theirs), ::close(ours); }
+  Terminal(const Terminal&) = delete;
+};
+
+TEST(Paint, IsForTerminalsThatTakeIt) {
+  const Terminal terminal;
+  const auto painted = [&](const char* term, const char* no_color, const char* when = "auto") {
+    ::setenv("TERM", term, 1), ::setenv("NO_COLOR", no_color, 1);
+    return paint_for(when, terminal.theirs).on;
+  };
+  EXPECT_TRUE(painted("xterm", ""));
+  EXPECT_FALSE(painted("xterm", "1"));
+  EXPECT_TRUE(moves_its_cursor(terminal.theirs)) << "NO_COLOR says nothing of a progress line";
+  EXPECT_FALSE(painted("dumb", ""));
+  EXPECT_FALSE(moves_its_cursor(terminal.theirs));
+  EXPECT_FALSE(painted("", ""));
+  EXPECT_TRUE(painted("dumb", "1", "always"));
+  EXPECT_FALSE(paint_for("auto", ::fileno(std::tmpfile())).on) << "a file is no terminal";
 }
 
 }  // namespace
