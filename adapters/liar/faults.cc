@@ -67,7 +67,7 @@ const std::vector<Fault>& table() {
     {"leaves-one-axis", "does not sum over the first of the unfinished axes", "wrong", "", {"on dp=2,fsdp=4,tp=2: reshard f32[16,8@tp]+dp.fsdp -> f32[16@fsdp,8@tp]"}, plan(leave_one_axis)},
     {"sums-along-another", "sums along another axis of the same size", "wrong", "", {"on x=2,y=2: reshard f32[8]+x -> f32[8@x]"}, plan(sum_along_another)},
     {"sums-replicas", "sums along an axis on which the parts are replicas", "wrong", "", {"on x=2,y=3: reshard f32[8]+x -> f32[8@x]"}, plan(sum_replicas)},
-    {"drops-part", "one part of a sum does not arrive", "wrong", "", {"on x=4: reshard f32[8]+x -> f32[8@x]"}, plan(drop_part)},
+    {"drops-part", "one part of a sum does not arrive", "wrong", "", {"on x=4: reshard f32[8]+x -> f32[8@x]", "on x=4: reshard s32[8]+x -> s32[8@x]", "on x=4: reshard s8[8]+x -> s8[8@x]"}, plan(drop_part)},
     {"repeats-part", "one part of a sum arrives twice", "wrong", "", {"on x=4: reshard f32[8]+x -> f32[8@x]"}, plan(repeat_part)},
     {"averages-all", "divides by the number of all parts, not of those that are averaged", "wrong", "", {"on dp=2,tp=2: reshard f32[8]+avg(dp)+tp -> f32[8@tp]"}, plan(average_all)},
     {"forgets-mean", "adds up what is to be averaged", "wrong", "", {"on x=4: reshard f32[8]+avg(x) -> f32[8@x]"}, plan(forget_mean)},

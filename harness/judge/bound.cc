@@ -91,14 +91,22 @@ bool within(const Bound& bound, std::int64_t element, DType dtype, std::uint64_t
   return inside(interval(bound.reduction, bound.exact, element), decode(dtype, bits));
 }
 
-std::vector<Fact> pooled_facts(const Wanted& wanted, const Bound& bound, const std::vector<Held>& blocks) {
-  if (wanted.certificate.scope != Certificate::Scope::none) return {};
-  // Replicas agree or are found out elsewhere: the last block that holds an element speaks for it.
+bool allows_anything(const Bound& bound, std::int64_t element) {
+  return interval(bound.reduction, bound.exact, element).any;
+}
+
+// Replicas agree or are found out elsewhere: the last block that holds an element speaks for it.
+Tensor pooled(const Wanted& wanted, const std::vector<Held>& blocks) {
   Tensor got = zeros(wanted.whole.dtype, wanted.whole.shape);
   const int size = format(got.dtype).bytes;
   for (const Held& block : blocks)
     if (elements(block.slice()) * size == static_cast<std::int64_t>(block.bytes.size()))
       paste(got.shape, block.slice(), block.bytes.data(), got.bytes.data(), size);
+  return got;
+}
+
+std::vector<Fact> pooled_facts(const Wanted& wanted, const Bound& bound, const Tensor& got) {
+  if (wanted.certificate.scope != Certificate::Scope::none) return {};
   std::vector<Fact> facts;
   for (const std::string& alarm : statistics(bound.reduction, bound.exact, got, bound.partials).alarms)
     facts.push_back({Status::wrong, alarm, {}, {}});

@@ -20,10 +20,14 @@ struct Bound {
 // less than the accumulate and wire types of the case (then the result's dtype is taken for both).
 std::optional<Bound> bound_of(const Wanted&, const Outcome&, const Declared&);
 
-// Whether the element may be `bits` although another value is wanted.
+// Whether the element may be `bits` although another value is wanted; and whether it may be anything, for its
+// sum may overflow on the way.
 bool within(const Bound&, std::int64_t element, DType, std::uint64_t bits);
+bool allows_anything(const Bound&, std::int64_t element);
 
-// `wrong` facts from the pooled statistics of all elements that the blocks hold, for data that round.
-std::vector<Fact> pooled_facts(const Wanted&, const Bound&, const std::vector<Held>&);
+// `wrong` facts from the pooled statistics of all elements of a whole result, for data that round; and that
+// whole result from its blocks.
+std::vector<Fact> pooled_facts(const Wanted&, const Bound&, const Tensor& got);
+Tensor pooled(const Wanted&, const std::vector<Held>&);
 
 }  // namespace plumb

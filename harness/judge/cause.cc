@@ -38,7 +38,8 @@ std::vector<Other> other_reductions(const Case& c) {
     spec.reduction = reduction, spec.averaged = averaged;
   };
   add("the parts are added up", Reduce::sum, {});
-  add("the parts are divided by the number of all of them", Reduce::sum, own.unfinished);
+  if (!format(own.dtype).integer)  // they have no mean
+    add("the parts are divided by the number of all of them", Reduce::sum, own.unfinished);
   add("the largest part is taken", Reduce::max, {});
   add("the smallest part is taken", Reduce::min, {});
   return all;

@@ -8,6 +8,7 @@
 #include "harness/judge/claimed.h"
 #include "harness/judge/layout.h"
 #include "harness/judge/plan.h"
+#include "harness/judge/power.h"
 #include "harness/judge/values.h"
 #include "reference/words/text.h"
 
@@ -71,14 +72,6 @@ bool all_as_wanted(const Wanted& wanted, const std::vector<Held>& blocks) {
                              [&](const Held& block) { return compare(wanted, block, nullptr, differences); });
 }
 
-// A bound so wide that zeros would pass; rounding data have their statistics, which see them.
-bool allows_anything(const Wanted& wanted, const Bound& bound) {
-  if (wanted.certificate.scope == Certificate::Scope::none) return false;
-  for (std::int64_t i = 0; i < elements(wanted.whole.shape); ++i)
-    if (!within(bound, i, wanted.whole.dtype, 0)) return false;
-  return true;
-}
-
 std::vector<Fact> compared(const Wanted& wanted, const std::vector<Held>& blocks, const Bound* bound,
                            std::int64_t& rounded) {
   Differences differences;
@@ -87,7 +80,8 @@ std::vector<Fact> compared(const Wanted& wanted, const std::vector<Held>& blocks
   std::vector<Fact> facts = value_facts(wanted.whole.dtype, differences);
   if (!facts.empty() && bound)
     facts.front().bound = derivation(bound->reduction, bound->exact, first_element(wanted, facts.front()));
-  if (bound) std::ranges::move(pooled_facts(wanted, *bound, blocks), std::back_inserter(facts));
+  if (bound)
+    std::ranges::move(pooled_facts(wanted, *bound, pooled(wanted, blocks)), std::back_inserter(facts));
   if (!sums(wanted.c.op) || (facts.empty() && differences.rounded == 0)) return facts;
   // A sum left unfinished may lie within a wide bound, but is not met to the bit by chance.
   const std::string why = cause(wanted, blocks);
@@ -95,11 +89,8 @@ std::vector<Fact> compared(const Wanted& wanted, const std::vector<Held>& blocks
     facts.push_back(fact(Status::wrong, fmt::format("{} {}", counted(differences.rounded, "element"),
                                                     differences.rounded == 1 ? "differs" : "differ")));
   if (!facts.empty()) facts.front().cause = why;
-  if (facts.empty() && allows_anything(wanted, *bound))
-    facts.push_back(
-        fact(Status::mistrusted, fmt::format("{} elements differ, and the bound would allow zeros "
-                                             "everywhere: nothing could have been wrong",
-                                             differences.rounded)));
+  if (facts.empty())
+    if (auto doubt = powerless(wanted, *bound, differences)) facts.push_back(std::move(*doubt));
   return facts;
 }
 

@@ -50,6 +50,7 @@ bool compare(const Wanted& wanted, const Held& held, const Bound* bound, Differe
       if (w == g || (!signs && zero(dtype, w) && zero(dtype, g))) continue;
       if (bound && within(*bound, from + i, dtype, g)) {
         ++differences.rounded;
+        differences.unbounded += allows_anything(*bound, from + i);
         continue;
       }
       Place& place = differences.place;

@@ -29,6 +29,10 @@ struct MutableMatrix {
   std::int64_t row_stride = 0, col_stride = 1;
 };
 
+inline std::byte* at(const MutableMatrix& c, std::int64_t i, std::int64_t j) {
+  return c.data + (i * c.row_stride + j * c.col_stride) * format(c.dtype).bytes;
+}
+
 // The whole of a tensor of rank 2, and the transpose of a view.
 Matrix matrix(const Tensor&);
 MutableMatrix mutable_matrix(Tensor&);

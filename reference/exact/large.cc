@@ -42,10 +42,6 @@ struct Chunk {
   std::vector<std::uint8_t> open;
 };
 
-std::byte* at(const MutableMatrix& c, std::int64_t i, std::int64_t j) {
-  return c.data + (i * c.row_stride + j * c.col_stride) * format(c.dtype).bytes;
-}
-
 struct Ends {
   double low[kBlock], high[kBlock];
   std::byte low_bits[8 * kBlock], high_bits[8 * kBlock];

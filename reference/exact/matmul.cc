@@ -10,10 +10,6 @@
 namespace plumb {
 namespace {
 
-std::byte* at(const MutableMatrix& c, std::int64_t i, std::int64_t j) {
-  return c.data + (i * c.row_stride + j * c.col_stride) * format(c.dtype).bytes;
-}
-
 // Every dot by itself: for few elements, where nothing else pays.
 void dots(const Matrix& a, const Matrix& b, const MutableMatrix& c) {
   const Matrix columns = transpose(b);

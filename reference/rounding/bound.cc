@@ -12,7 +12,6 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-double half_unit(DType dtype) { return std::ldexp(1.0, -format(dtype).digits); }
 double smallest_normal(DType dtype) { return std::ldexp(1.0, format(dtype).min_exponent); }
 
 // (1 + u)^n - 1, rounded up by more than the rounding of the magnitudes that it multiplies.

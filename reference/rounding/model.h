@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "reference/words/dtype.h"
+
 namespace plumb {
 
 // The chance that correct results raise any alarm of the pooled statistics of a case, at most. Chosen:
@@ -36,6 +38,9 @@ inline constexpr EngineModel kEngines[] = {
 };
 
 constexpr const EngineModel& model(Engine engine) { return kEngines[static_cast<int>(engine)]; }
+
+// Half a unit in the last place of 1.
+inline double half_unit(DType dtype) { return std::ldexp(1.0, -format(dtype).digits); }
 
 // A sum of independent terms that are symmetric about 0 exceeds this many times the root of its sum of
 // squares with a chance of at most kFalseAlarm / tests, whatever their size (Efron 1969, Student's t-test

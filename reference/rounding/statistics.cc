@@ -8,7 +8,6 @@
 namespace plumb {
 namespace {
 
-double half_unit(DType dtype) { return std::ldexp(1.0, -format(dtype).digits); }
 double square(double x) { return x * x; }
 
 // One element that counts.

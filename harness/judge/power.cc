@@ -1,0 +1,77 @@
+#include "harness/judge/power.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace plumb {
+namespace {
+
+template <typename Value>
+Tensor filled(const Tensor& like, Value value_at) {
+  Tensor t = zeros(like.dtype, like.shape);
+  const int size = format(t.dtype).bytes;
+  for (std::int64_t i = 0; i < elements(t.shape); ++i)
+    store(t.dtype, t.bytes.data() + i * size, encode(t.dtype, value_at(i)));
+  return t;
+}
+
+bool passes(const Wanted& wanted, const Bound& bound, const Tensor& got) {
+  for (std::int64_t i = 0; i < elements(got.shape); ++i)
+    if (!within(bound, i, got.dtype, bits(got, i))) return false;
+  return pooled_facts(wanted, bound, got).empty();
+}
+
+// Row p of the partial sums.
+std::span<const std::byte> row(const Tensor& partials, std::int64_t p) {
+  const std::size_t size = partials.bytes.size() / partials.shape[0];
+  return std::span(partials.bytes).subspan(p * size, size);
+}
+
+double at(std::span<const std::byte> row, std::int64_t i) {
+  return decode(DType::f64, load(DType::f64, row.data() + 8 * i));
+}
+
+// The device whose share is the least, by its sum of squares.
+std::int64_t least(const Tensor& partials) {
+  std::vector<double> squares;
+  for (std::int64_t p = 0; p < partials.shape[0]; ++p) {
+    squares.push_back(0);
+    for (std::size_t i = 0; i < row(partials, p).size() / 8; ++i)
+      squares.back() += at(row(partials, p), i) * at(row(partials, p), i);
+  }
+  return std::ranges::min_element(squares) - squares.begin();
+}
+
+// What a wrong result that passes lacks; empty where none of those tried passes.
+std::string unseen(const Wanted& wanted, const Bound& bound) {
+  const auto exact = [&](std::int64_t i) { return value(bound.exact.value, i); };
+  if (passes(wanted, bound, zeros(wanted.whole.dtype, wanted.whole.shape))) return "zeros everywhere";
+  if (wanted.certificate.scope != Certificate::Scope::none) return "";
+  if (passes(wanted, bound, filled(wanted.whole, [&](std::int64_t i) { return exact(i) / 2; })))
+    return "a half of every element";
+  if (bound.partials.bytes.empty()) return "";
+  const std::int64_t p = least(bound.partials);
+  const std::span<const std::byte> share = row(bound.partials, p);
+  if (passes(wanted, bound, filled(wanted.whole, [&](std::int64_t i) { return exact(i) - at(share, i); })))
+    return fmt::format("a sum without the share of rank {}", p);
+  return "";
+}
+
+}  // namespace
+
+std::optional<Fact> powerless(const Wanted& wanted, const Bound& bound, const Differences& differences) {
+  if (differences.unbounded > 0)
+    return fact(Status::mistrusted,
+                fmt::format("{} of the elements that differ may have overflowed on the way: the bound allows "
+                            "anything there",
+                            differences.unbounded));
+  if (differences.rounded == 0) return std::nullopt;
+  const std::string passing = unseen(wanted, bound);
+  if (passing.empty()) return std::nullopt;
+  return fact(Status::mistrusted,
+              fmt::format("{} elements differ, and the bound would allow {}: nothing could have been wrong",
+                          differences.rounded, passing));
+}
+
+}  // namespace plumb

@@ -1,0 +1,84 @@
+#include "harness/judge/power.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/judge/trial.h"
+
+namespace plumb {
+namespace {
+
+// What a lie makes of the exact value c of which the last rank added `last`.
+double all_zeros(double, double) { return 0; }
+double all_halves(double c, double) { return c / 2; }
+double without_the_last(double c, double last) { return c - last; }
+using Lie = double (*)(double, double);
+
+// Every device holds the lie.
+void tell(Trial& trial, Lie lie) {
+  const Case& c = trial.c;
+  const Tensor &a = trial.operands[0], &b = trial.operands[1];
+  const std::int64_t depth = a.shape[1], columns = b.shape[1], ranks = c.mesh.axes[0].size;
+  for (std::int64_t e = 0; e < elements(trial.whole.shape); ++e) {
+    double whole = 0, last = 0;
+    for (std::int64_t k = 0; k < depth; ++k) {
+      const double term = value(a, e / columns * depth + k) * value(b, k * columns + e % columns);
+      whole += term;
+      if (k >= depth / ranks * (ranks - 1)) last += term;
+    }
+    const DType dtype = trial.whole.dtype;
+    for (auto& memory : trial.memory)
+      store(dtype, memory.data() + format(dtype).bytes * e, encode(dtype, lie(whole, last)));
+  }
+}
+
+Status told(const char* line, Lie lie) {
+  Trial trial(line);
+  trial.declared.acc_unspecified = trial.declared.wire_unspecified = true;
+  tell(trial, lie);
+  return trial.verdict().status;
+}
+
+TEST(Power, ALieThatTheChecksCannotSeeIsNotTrusted) {
+  for (const char* line : {
+           "on x=4: einsum mk,kn->mn bf16[8,1024@x] bf16[1024@x,8] -> bf16[8,8] fill=normal",
+           "on x=4: einsum mk,kn->mn bf16[8,4096@x] bf16[4096@x,8] -> bf16[8,8] fill=normal",
+           "on x=4: einsum mk,kn->mn f16[8,4096@x] f16[4096@x,8] -> f16[8,8] fill=normal",
+           "on x=2: einsum mk,kn->mn bf16[4,512@x] bf16[512@x,4] -> bf16[4,4] fill=normal",
+       })
+    for (Lie lie : {all_zeros, all_halves, without_the_last})
+      EXPECT_EQ(told(line, lie), Status::mistrusted) << line;
+}
+
+TEST(Power, WithEnoughElementsTheSameLiesAreWrong) {
+  const char* const line =
+      "on x=4: einsum mk,kn->mn bf16[32,256@x] bf16[256@x,32] -> bf16[32,32] fill=normal";
+  for (Lie lie : {all_zeros, all_halves, without_the_last}) EXPECT_EQ(told(line, lie), Status::wrong);
+  EXPECT_EQ(told(line, [](double c, double) { return c; }), Status::pass);
+}
+
+// Nothing was written: memory is full of ones, NaN in these formats, where a sum of 64 may overflow.
+TEST(Power, WhatMayOverflowProvesNothing) {
+  for (const char* line : {"on x=64: reshard f8e5m2[64]+x -> f8e5m2[64] fill=normal",
+                           "on x=64: reshard f8e4m3[64]+x -> f8e4m3[64] fill=normal"}) {
+    Trial trial(line);
+    EXPECT_EQ(trial.verdict().status, Status::pass);
+    for (auto& memory : trial.memory) std::ranges::fill(memory, std::byte{0xff});
+    const Verdict verdict = trial.verdict();
+    EXPECT_EQ(verdict.status, Status::mistrusted);
+    EXPECT_THAT(verdict.facts[0].text, testing::HasSubstr("may have overflowed"));
+  }
+}
+
+TEST(Power, AWrongSumOfIntegersIsWrong) {
+  for (const char* dtype : {"s8", "s32"})
+    for (const char* how : {"+x", "+max(x)", "+min(x)"}) {
+      Trial trial(fmt::format("on x=4: reshard {0}[8]{1} -> {0}[8@x]", dtype, how));
+      for (auto& memory : trial.memory) memory[0] ^= std::byte{1};
+      EXPECT_EQ(trial.verdict().status, Status::wrong) << dtype << how;
+    }
+}
+
+}  // namespace
+}  // namespace plumb
