@@ -19,7 +19,7 @@
 namespace plumb {
 namespace {
 
-struct Flags {
+struct LiarFlags {
   std::vector<std::string> only;
   int seeds = 40;
   int jobs = 1;
@@ -125,7 +125,7 @@ int run_liars(const std::vector<Liar>& all) {
 }
 
 // The same cases, with other data each time. How many alarms there were.
-std::int64_t run_honest(const std::vector<Liar>& all, const Flags& flags, Paint paint) {
+std::int64_t run_honest(const std::vector<Liar>& all, const LiarFlags& flags, Paint paint) {
   std::vector<Row> rows;
   std::set<std::string> seen;
   for (const Liar& liar : all)
@@ -152,7 +152,7 @@ std::int64_t run_honest(const std::vector<Liar>& all, const Flags& flags, Paint 
   return alarms;
 }
 
-int liars_command(const Flags& flags) {
+int liars_command(const LiarFlags& flags) {
   std::vector<Liar> all = liars();
   for (const std::string& only : flags.only)
     if (std::ranges::count(all, only, &Liar::name) == 0)
@@ -170,7 +170,7 @@ int liars_command(const Flags& flags) {
 }  // namespace
 
 void add_liars(CLI::App& app, int& code) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<LiarFlags>();
   CLI::App* liars = app.add_subcommand("liars", "Plant each known fault and see it caught");
   liars->add_option("fault", flags->only, "Only these");
   liars->add_option("--seeds", flags->seeds, "Seeds in which the honest backend must raise no alarm")

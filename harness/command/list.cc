@@ -16,7 +16,7 @@
 namespace plumb {
 namespace {
 
-struct Flags {
+struct ListFlags {
   Selection selection;
   std::string against;
   bool count = false;
@@ -42,7 +42,7 @@ bool selected(const Where& where, const Statuses& statuses, const std::string& l
   return std::any_of(begin, end, [&](const auto& entry) { return matches(where, entry.second); });
 }
 
-int list_cases(const Flags& flags) {
+int list_cases(const ListFlags& flags) {
   const Chosen chosen = choose(flags.selection);
   if (asks_status(chosen.where) && flags.against.empty())
     throw BadInput("status= looks into a record: name it with --against");
@@ -70,7 +70,7 @@ int list_cases(const Flags& flags) {
 }  // namespace
 
 void add_list(CLI::App& app, int& code) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<ListFlags>();
   CLI::App* list = app.add_subcommand("list", "Print cases; without any, the suites");
   add_selection(*list, flags->selection);
   list->add_option("--against", flags->against, "The record that status= looks into");

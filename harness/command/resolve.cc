@@ -19,7 +19,7 @@
 namespace plumb {
 namespace {
 
-struct Flags {
+struct ResolveFlags {
   std::string rules, names, mesh;
   std::vector<std::string> backends;
   bool all = false;
@@ -112,7 +112,7 @@ void print_told(const std::vector<Told>& all) {
 }
 
 // The mesh of the command line, and with size 1 the axes that the file of the rules lists besides.
-Mesh mesh_of(const Flags& flags, std::string_view rules) {
+Mesh mesh_of(const ResolveFlags& flags, std::string_view rules) {
   if (flags.mesh.empty()) throw BadInput("which mesh? --mesh fsdp=8,tp=4");
   Mesh mesh = parse_mesh(flags.mesh);
   std::string more;
@@ -125,7 +125,8 @@ Mesh mesh_of(const Flags& flags, std::string_view rules) {
   return mesh;
 }
 
-std::vector<Asked> questions(const Flags& flags, const Mesh& mesh, const std::vector<AxisRule>& rules) {
+std::vector<Asked> questions(const ResolveFlags& flags, const Mesh& mesh,
+                             const std::vector<AxisRule>& rules) {
   std::ifstream in = open_text(flags.names);
   std::vector<Asked> all;
   for (Parameter& p : read_names(in, flags.names)) {
@@ -136,7 +137,7 @@ std::vector<Asked> questions(const Flags& flags, const Mesh& mesh, const std::ve
   return all;
 }
 
-int resolve_command(const Flags& flags) {
+int resolve_command(const ResolveFlags& flags) {
   const std::string text = contents(flags.rules);
   const std::vector<AxisRule> rules = read_rules(text, flags.rules);
   const Mesh mesh = mesh_of(flags, text);
@@ -158,7 +159,7 @@ int resolve_command(const Flags& flags) {
 }  // namespace
 
 void add_resolve(CLI::App& app, int& code) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<ResolveFlags>();
   CLI::App* command = app.add_subcommand(
       "resolve",
       "Say what logical axis rules make of each parameter, under every resolver here: 0 they agree, 1 not");

@@ -25,7 +25,7 @@
 namespace plumb {
 namespace {
 
-struct Flags {
+struct RunFlags {
   Selection selection;
   Running running;
   Output output;
@@ -56,7 +56,7 @@ std::vector<Job> jobs_of(const Session& session, const Chosen& chosen, const Bef
   return jobs;
 }
 
-void finish(Ledger& ledger, const Flags& flags, double seconds) {
+void finish(Ledger& ledger, const RunFlags& flags, double seconds) {
   clear_progress(ledger);
   fmt::print("{}{}", table(ledger.tally, ledger.paint), summary(ledger.tally, seconds));
   std::fflush(stdout);
@@ -73,7 +73,7 @@ bool same_file(const std::string& a, const std::string& b) {
   return !a.empty() && !b.empty() && whole(a) == whole(b);
 }
 
-Ledger ledger_of(const Flags& flags) {
+Ledger ledger_of(const RunFlags& flags) {
   Ledger ledger;
   ledger.paint = paint_for(flags.output.color, STDOUT_FILENO);
   ledger.say_findings = ledger.show_progress = !flags.output.quiet;
@@ -132,7 +132,7 @@ int code_of(const Ledger& ledger) {
   return !stale.empty() ? 1 : ledger.refused > 0 ? 2 : 0;
 }
 
-int run_command(const Flags& flags) {
+int run_command(const RunFlags& flags) {
   const auto begin = std::chrono::steady_clock::now();
   const double budget = parse_budget(flags.running.budget);
   const Chosen chosen = choose(flags.selection);
@@ -159,7 +159,7 @@ int run_command(const Flags& flags) {
 }  // namespace
 
 void add_run(CLI::App& app, int& code) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<RunFlags>();
   CLI::App* run =
       app.add_subcommand("run", "Judge cases: 0 all well, 1 findings, 2 bad input or nothing run");
   add_selection(*run, flags->selection);

@@ -19,7 +19,7 @@
 namespace plumb {
 namespace {
 
-struct Flags {
+struct SweepFlags {
   std::string line, record;
   bool resume = false;
   std::vector<std::string> axes;
@@ -28,7 +28,7 @@ struct Flags {
   Output output;
 };
 
-std::vector<Sizes> meshes_of(const Flags& flags, const Mesh& mesh) {
+std::vector<Sizes> meshes_of(const SweepFlags& flags, const Mesh& mesh) {
   if (!mesh.place.empty())
     throw bad_input("a sweep numbers its devices row-major", flags.line, flags.line.find("ids"));
   std::vector<AxisSizes> axes;
@@ -105,7 +105,7 @@ std::vector<Job> jobs_of(const Session& session, Ledger& ledger, const ByKey& kn
 }
 
 // The grid of one backend. Ctrl-C leaves its cells unrun; whether it came.
-bool sweep_backend(const Flags& flags, const Session& session, const Swept& swept, Ledger& ledger) {
+bool sweep_backend(const SweepFlags& flags, const Session& session, const Swept& swept, Ledger& ledger) {
   std::vector<Judged> judged;
   const ByKey known = flags.resume ? by_key(ledger.journal->before()) : ByKey{};
   const std::vector<Job> jobs = jobs_of(session, ledger, known, judged);
@@ -141,7 +141,7 @@ bool sweep_backend(const Flags& flags, const Session& session, const Swept& swep
   return cut_short;
 }
 
-int sweep_command(const Flags& flags) {
+int sweep_command(const SweepFlags& flags) {
   const Case c = parse_case(flags.line);
   const double budget = parse_budget(flags.running.budget);
   const Swept swept = swept_of(c, meshes_of(flags, c.mesh));
@@ -165,7 +165,7 @@ int sweep_command(const Flags& flags) {
 }  // namespace
 
 void add_sweep(CLI::App& app, int& code) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<SweepFlags>();
   CLI::App* sweep = app.add_subcommand("sweep", "Judge one case over many meshes, and say where it fails");
   sweep->add_option("case", flags->line, "One line of text; its arrays stay as they are")->required();
   sweep->add_option("--axis", flags->axes, "Sizes of an axis: dp=1,2,4 (may repeat)")
