@@ -99,7 +99,7 @@ def turned_slice(rank):
 def flattened_product(rank):
     """Two contracted dimensions, which einsum flattens, over three mesh dimensions: 60 seconds of a processor are not
     enough to find out how the product is sharded. pytorch/pytorch#177799 tries all strategies for strided shards."""
-    resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
+    resource.setrlimit(resource.RLIMIT_CPU, (60, 70))
     mesh = init_device_mesh("cpu", (2, 1, 1), mesh_dim_names=("a", "b", "c"))
     x, y = np.arange(256, dtype=np.float32).reshape(8, 4, 8), np.arange(128, dtype=np.float32).reshape(8, 4, 4) % 7
     split = [distribute_tensor(torch.from_numpy(t), mesh, [Shard(0), Shard(0), Shard(1)]) for t in (x, y)]
