@@ -16,7 +16,7 @@ case "$*" in
   "-c import sysconfig"*) mkdir -p "$here/site"; echo "$here/site" ;;
   "-V") echo "Python 3.99" ;;
   "-m venv "*) mkdir -p "${!#}/bin"; cp "$0" "${!#}/bin/python"; printf '#!x\\n' > "${!#}/bin/pip" ;;
-  *"pip "*"==1.0"*|*"pip "*"==2.0"*|*"pip "*"==0.10.2"*)
+  *"pip "*"==1.0"*|*"pip "*"==2.0"*|*"pip "*"==3.0"*|*"pip "*"==0.10.2"*)
     echo "$*" >> "$here/installed"; [ -z "$KILLED" ] || kill -9 $PPID ;;
   *"pip "*"pydantic"*) [ -z "$NO_PYDANTIC" ] || {
     echo "ERROR: Could not find a version that satisfies the requirement pydantic (from versions: none)"; exit 1; }
@@ -74,20 +74,20 @@ class Environment(unittest.TestCase):
         self.assertIn("made jax@1.0", self.run_script("jax@1.0").stdout)
 
     def test_one_that_leans_on_another(self):
-        made = self.run_script("te@2.0+jax1.0")
+        made = self.run_script("te@3.0+jax1.0")
         self.assertEqual(made.returncode, 0, made.stderr)
         self.assertRegex(made.stdout, r"made jax@1.0: \S+ in (.|\n)*"
-                         r"made te@2.0\+jax1.0: \S+ in \S+, and leans on jax@1.0 \(")
-        self.assertEqual(self.listed(), ["jax@1.0", "te@2.0+jax1.0"])
-        with open(os.path.join(self.place("te@2.0+jax1.0"), "plumbline"), encoding="utf-8") as f:
-            self.assertEqual(f.read(), "--no-deps transformer-engine==2.0\npydantic packaging\non jax@1.0\n")
-        with open(os.path.join(self.place("te@2.0+jax1.0"), "installed"), encoding="utf-8") as f:
+                         r"made te@3.0\+jax1.0: \S+ in \S+, and leans on jax@1.0 \(")
+        self.assertEqual(self.listed(), ["jax@1.0", "te@3.0+jax1.0"])
+        with open(os.path.join(self.place("te@3.0+jax1.0"), "plumbline"), encoding="utf-8") as f:
+            self.assertEqual(f.read(), "--no-deps transformer-engine==3.0\npydantic packaging\non jax@1.0\n")
+        with open(os.path.join(self.place("te@3.0+jax1.0"), "installed"), encoding="utf-8") as f:
             self.assertNotIn("jax", f.read())
         refused = self.run_script("--remove", "jax@1.0")
         self.assertEqual(refused.returncode, 1)
-        self.assertIn("te@2.0+jax1.0 needs jax@1.0; remove what leans on it first", refused.stderr)
-        self.assertIn("te@2.0+jax1.0 is whole", self.run_script("te@2.0+jax1.0").stdout)
-        self.assertEqual(self.run_script("--remove", "te@2.0+jax1.0").returncode, 0)
+        self.assertIn("te@3.0+jax1.0 needs jax@1.0; remove what leans on it first", refused.stderr)
+        self.assertIn("te@3.0+jax1.0 is whole", self.run_script("te@3.0+jax1.0").stdout)
+        self.assertEqual(self.run_script("--remove", "te@3.0+jax1.0").returncode, 0)
         self.assertEqual(self.run_script("--remove", "jax@1.0").returncode, 0)
         self.assertEqual(self.listed(), [])
 
@@ -98,9 +98,9 @@ class Environment(unittest.TestCase):
             self.assertEqual([line.split("/env/")[1] for line in f], ["flax@2.0/site\n", "jax@0.10.2/site\n"])
 
     def test_a_missing_base_is_made_again(self):
-        self.run_script("te@2.0+jax1.0")
+        self.run_script("te@3.0+jax1.0")
         os.rename(self.place("jax@1.0"), self.place("gone"))
-        self.assertRegex(self.run_script("te@2.0+jax1.0").stdout, r"made jax@1.0(.|\n)*te@2.0\+jax1.0 is whole")
+        self.assertRegex(self.run_script("te@3.0+jax1.0").stdout, r"made jax@1.0(.|\n)*te@3.0\+jax1.0 is whole")
 
     def test_what_can_go_wrong(self):
         self.run_script("jax@2.0")
@@ -111,10 +111,12 @@ class Environment(unittest.TestCase):
             (["jax@1.0/../x"], {}, 1, "is not NAME@RELEASE"),
             (["flux@1.0"], {}, 1, "no framework named 'flux' (there are: flax, jax, maxtext, te, torch)"),
             (["jax@1.0+flax1.0"], {}, 1, "jax leans on no other environment: jax@1.0"),
-            (["te@1.0+flax1.0"], {}, 1, "te leans on jax, as in te@1.0+jax0.10.2; not on 'flax1.0'"),
+            (["te@3.0+flax1.0"], {}, 1, "te leans on jax, as in te@3.0+jax0.10.2; not on 'flax1.0'"),
             (["te@9.9+jax2.0"], {}, 1, "there is no te 9.9 for Python 3.99; the newest are 1.0 2.0"),
-            (["te@1.0+jax9.9"], {}, 1, "there is no jax 9.9 for Python 3.99"),
-            (["te@1.0+jax2.0"], {"NO_PYDANTIC": "1"}, 1, "pip finds no release at all of pydantic, which te 1.0 needs"),
+            (["te@3.0+jax9.9"], {}, 1, "there is no jax 9.9 for Python 3.99"),
+            (["te@3.0+jax2.0"], {"NO_PYDANTIC": "1"}, 1, "pip finds no release at all of pydantic, which te 3.0 needs"),
+            (["te@2.7.0"], {}, 1, "te 2.7.0 is too old: its adapter works with 2.8.0 and later"),
+            (["te@3.0+jax0.7.2"], {}, 1, "jax 0.7.2 is too old: its adapter works with 0.8.0 and later"),
             (["--frobnicate"], {}, 1, "unknown option --frobnicate"),
             (["jax@1.0", "jax@2.0"], {}, 1, "one environment at a time"),
             (["--remove", "jax@1.0"], {}, 1, "there is no environment jax@1.0"),
