@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec as P
 
-from plumb_worker import spec_text
+from plumb_worker import parts_text, spec_text
 
 DTYPES = {
     "s8": np.dtype(np.int8), "s32": np.dtype(np.int32), "f16": np.dtype(np.float16), "f32": np.dtype(np.float32),
@@ -98,4 +98,4 @@ def claim(array, case, spec):
     split = [axes_of(e) for e in entries] + [()] * (array.ndim - len(entries))
     left = getattr(sharding.spec, "unreduced", None) or frozenset()
     order = spec.unfinished if left == set(spec.unfinished) else [a for a in case.axes if a in left]
-    return spec_text(NAMES[array.dtype], array.shape, split, tuple(order))
+    return spec_text(NAMES[array.dtype], array.shape, split, parts_text(order))

@@ -2,7 +2,7 @@
 
 import unittest
 
-from plumb_worker import Case, Spec, spec_text
+from plumb_worker import Case, Spec, parts_text, spec_text
 from plumb_worker.case import parse_spec
 
 
@@ -44,7 +44,8 @@ class Text(unittest.TestCase):
         for text in ("f32[]", "f32[8]", "bf16[8@x.y,4]", "s8[0@x]+y.z", "f8e4m3[3,5@z]+x", "f32[8]+max(x.y)",
                      "f32[8@x]+min(y)", "f32[8]+avg(x.y)+z", "f32[8]+x+avg(y)+z", "f32[8]+max.avg"):
             s = Spec(parse_spec(text))
-            self.assertEqual(spec_text(s.dtype, s.shape, s.split, s.unfinished, s.reduction, s.averaged), text)
+            parts = parts_text(s.unfinished, s.reduction, s.averaged)
+            self.assertEqual(spec_text(s.dtype, s.shape, s.split, parts), text)
 
     def test_reductions(self):
         s = Spec(parse_spec("f32[8]+avg(x.y)+z"))

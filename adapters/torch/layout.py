@@ -10,7 +10,7 @@ from torch.distributed.tensor import DeviceMesh, Partial, Replicate, Shard, dist
 from torch.distributed.tensor._utils import compute_local_shape_and_global_offset
 from torch.distributed.tensor.placement_types import _StridedShard
 
-from plumb_worker import spec_text
+from plumb_worker import parts_text, spec_text
 
 DTYPES = {
     "s8": torch.int8, "s32": torch.int32, "f16": torch.float16, "f32": torch.float32, "f64": torch.float64,
@@ -148,7 +148,7 @@ def claim(tensor, spec):
     order = spec.unfinished if set(left) == set(spec.unfinished) else tuple(left)
     reduction = made.pop() if made in ({"max"}, {"min"}) else "sum"
     averaged = tuple(axis for axis in order if left[axis].reduce_op == "avg")
-    return spec_text(NAMES[tensor.dtype], tensor.shape, split, order, reduction, averaged)
+    return spec_text(NAMES[tensor.dtype], tensor.shape, split, parts_text(order, reduction, averaged))
 
 
 def slices(tensor, local):

@@ -27,16 +27,16 @@ class Trace(tracing.Trace):
         super().__init__()
         self.own = [[] for _ in range(size)]
 
-    def add(self, kind, ranks, given, out, op, name):
-        if not ranks:
-            raise RuntimeError(f"no group among the arguments of {name}")
-        members, offsets = _c10d._prepare_collective_groups(group_of(ranks))[:2]
+    def add(self, call):
+        if not call.ranks:
+            raise RuntimeError(f"no group among the arguments of {call.name}")
+        members, offsets = _c10d._prepare_collective_groups(group_of(call.ranks))[:2]
         for group in ([o + m for m in members] for o in offsets):
             for r in group:
                 pick = lambda ts: [t._local_tensors[r] if isinstance(t, LocalTensor) else t
                                    for t in tracing.tensors(ts)]
                 self.events = self.own[r]
-                super().add(kind, group, pick(given), pick(out), op, name)
+                super().add(call._replace(ranks=group, given=pick(call.given), out=pick(call.out)))
 
 
 def group_of(ranks):

@@ -6,6 +6,7 @@ DTensor asks for; the all-to-all counts as the one that it is.
 """
 
 import logging
+from typing import NamedTuple
 
 import torch
 import torch.distributed as dist
@@ -54,6 +55,17 @@ def reduction(arguments):
     return ""
 
 
+class Call(NamedTuple):
+    """A collective as it was called: the tensors it was given and gave back, op where it reduces."""
+
+    kind: str
+    ranks: list
+    given: object
+    out: object
+    op: str
+    name: str
+
+
 class Trace(TorchDispatchMode):
     """Records while it is entered; `events` are the rank's own, in order."""
 
@@ -68,17 +80,17 @@ class Trace(TorchDispatchMode):
         space, name = function.namespace, function._opname.rstrip("_").removesuffix("_coalesced")
         if space in SPACES and name not in QUIET and not self.hidden:
             arguments = list(args) + list((kwargs or {}).values())
-            self.add(KINDS.get(name, "send"), ranks_of(arguments), args, out, reduction(arguments), name)
+            self.add(Call(KINDS.get(name, "send"), ranks_of(arguments), args, out, reduction(arguments), name))
         return out
 
-    def add(self, kind, ranks, given, out, op, name):
-        first = tensors(given)
-        event = {"kind": kind, "group": ranks, "in": nbytes(given), "out": nbytes(out),
+    def add(self, call):
+        first = tensors(call.given)
+        event = {"kind": call.kind, "group": call.ranks, "in": nbytes(call.given), "out": nbytes(call.out),
                  "dtype": layout.NAMES.get(first[0].dtype, str(first[0].dtype)) if first else ""}
-        if op:
-            event["op"] = op
-        if kind == "send":
-            event["note"] = name
+        if call.op:
+            event["op"] = call.op
+        if call.kind == "send":
+            event["note"] = call.name
         self.events.append(event)
 
 
@@ -114,7 +126,7 @@ def watch_alltoall():
         finally:
             trace.hidden -= 1
         ranks = list(dist.get_process_group_ranks(mesh.get_group(mesh_dim)))
-        trace.add("all-to-all", ranks, tensor, out, "", "shard_dim_alltoall")
+        trace.add(Call("all-to-all", ranks, tensor, out, "", "shard_dim_alltoall"))
         return out
 
     _collective_utils.shard_dim_alltoall = placement_types.shard_dim_alltoall = watched

@@ -13,10 +13,12 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <system_error>
 
 #include "adapters/protocol/fields.h"
 #include "harness/backend/interrupt.h"
+#include "harness/backend/orphans.h"
 #include "harness/backend/spawn.h"
 
 namespace plumb {
@@ -54,6 +56,11 @@ void forget_beginning(int file) {
     ::fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, about.st_size - most_printed / 2);
 }
 
+std::string name_of_next() {
+  static std::atomic<int> number = 0;
+  return fmt::format("{}.{}", ::getpid(), ++number);
+}
+
 std::string describe(const siginfo_t& how) {
   if (how.si_code == CLD_EXITED) return fmt::format("exited with code {}", how.si_status);
   return fmt::format("killed by signal {} ({})", how.si_status, ::strsignal(how.si_status));
@@ -62,8 +69,11 @@ std::string describe(const siginfo_t& how) {
 }  // namespace
 
 Child::Child(const std::vector<std::string>& argv,
-             const std::vector<std::pair<std::string, std::string>>& env) {
-  const Spawned s = spawn(argv, env);
+             const std::vector<std::pair<std::string, std::string>>& env)
+    : name_(name_of_next()) {
+  auto named = env;
+  named.emplace_back(program_variable, name_);
+  const Spawned s = spawn(argv, named);
   pid_ = s.pid, requests_ = s.requests, replies_ = s.replies, printed_ = s.printed;
   ended_ = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0));
   if (ended_ < 0) {
@@ -153,6 +163,9 @@ std::string Child::end(std::chrono::milliseconds grace) {
   // The group before the program: until it is reaped nobody else can have its number.
   ::kill(-pid_, SIGKILL);
   ::kill(pid_, SIGKILL);
+  while (::waitid(P_PID, static_cast<id_t>(pid_), nullptr, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
+  }
+  end_started(pid_, name_);
   while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
   }
   pid_ = -1;

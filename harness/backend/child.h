@@ -18,7 +18,8 @@ using Clock = std::chrono::steady_clock;
 inline constexpr std::size_t longest_message = std::size_t{256} << 20;
 
 // The program leads a process group of its own, reads requests from one pipe and writes replies to
-// another, both named in its environment. It ends with this object, and so does its group.
+// another, both named in its environment. It ends with this object, and so does its group; and where
+// adopt_orphans() was called, whoever left it.
 class Child {
  public:
   // Throws std::system_error where the machine gives no process; a program that cannot be executed
@@ -54,6 +55,7 @@ class Child {
   Wait wait(int descriptor, short events, Clock::time_point deadline);
   bool find_line(std::string_view& line);
 
+  std::string name_;  // in its environment
   pid_t pid_ = -1;
   int ended_ = -1;                    // readable once the program has ended
   int requests_ = -1, replies_ = -1;  // our ends, nonblocking

@@ -3,7 +3,7 @@
 //   hello PATCH | reply PATCH | table PATCH   a JSON patch on what it would send (table: its words)
 //   say TEXT | before TEXT | after TEXT       a line instead of the reply, before it, after it
 //   on SEED                                   the faults apply only to cases with this seed
-//   print TEXT, die SIGNAL, exit CODE, close 1, child 1, long BYTES, lazy 1, truncate 1
+//   print TEXT, die SIGNAL, exit CODE, close 1, child 1, daemon 1, long BYTES, lazy 1, truncate 1
 //   sleep SECONDS                             before the reply; "nap" before hello
 //   alive TIMES                               that many messages a fifth of a second apart
 //   flood TEXT                                that text before the reply, without a pause, for five seconds
@@ -102,6 +102,7 @@ void flood(const std::string& text) {
 void misbehave(const Faults& f, const json& request) {
   if (f.contains("print")) std::printf("%s\n", f.at("print").c_str()), std::fflush(stdout);
   if (f.contains("child") && ::fork() == 0) ::pause();
+  if (f.contains("daemon") && ::fork() == 0) ::setsid(), ::fork(), ::pause();
   if (f.contains("die")) {
     std::signal(std::stoi(f.at("die")), SIG_DFL);  // a sanitizer would catch it and exit instead
     ::raise(std::stoi(f.at("die")));

@@ -86,6 +86,13 @@ Outcome outcome_from(const json& j, const Asked& asked, const ArenaFile& arena) 
   return o;
 }
 
+// A text that is not blank.
+const std::string& words(const json& j, const char* name) {
+  const std::string& said = text(field(j, name), name);
+  if (said.find_first_not_of(" \t\r\n") == said.npos) throw Malformed(fmt::format("{} is empty", name));
+  return said;
+}
+
 std::string optional_text(const json& j, const char* name) {
   const json* f = optional_field(j, name);
   return f ? text(*f, name) : "";
@@ -99,12 +106,11 @@ Answer parse_reply(const json& j, const Asked& asked, const ArenaFile& arena) {
   if (id == asked.id - 1) throw Malformed(fmt::format("a second reply to request {}", id));
   if (id != asked.id) throw Malformed(fmt::format("a reply to request {}, not to {}", id, asked.id));
   if (type == "result") return outcome_from(j, asked, arena);
-  if (type == "unsupported")
-    return Unsupported{text(field(j, "reason"), "reason"), optional_text(j, "source")};
+  if (type == "unsupported") return Unsupported{words(j, "reason"), optional_text(j, "source")};
   if (type == "refused" && is_resolve(asked.c))
-    return Refused{text(field(j, "message"), "message"), optional_text(j, "detail")};
-  if (type == "reneged") return Reneged{text(field(j, "message"), "message"), optional_text(j, "detail")};
-  if (type == "crashed") return Crashed{text(field(j, "message"), "message"), "", ""};
+    return Refused{words(j, "message"), optional_text(j, "detail")};
+  if (type == "reneged") return Reneged{words(j, "message"), optional_text(j, "detail")};
+  if (type == "crashed") return Crashed{words(j, "message"), "", ""};
   throw Malformed(fmt::format("unknown type \"{}\"", type));
 }
 

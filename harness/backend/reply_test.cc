@@ -71,6 +71,9 @@ const Row rows[] = {
      "the reply: field \"message\" is missing"},
     {{"reply", R"([{"op":"replace","path":"/type","value":"crashed"}])"},
      "the reply: field \"message\" is missing"},
+    {{"say", R"({"type":"unsupported","id":1,"reason":""})"}, "the reply: reason is empty"},
+    {{"say", R"({"type":"reneged","id":1,"message":"","detail":"more"})"}, "the reply: message is empty"},
+    {{"say", R"({"type":"crashed","id":1,"message":" \n"})"}, "the reply: message is empty"},
     // The wrong reply, or too many.
     {{"reply", replace("/id", "9")}, "the reply: a reply to request 9, not to 1"},
     {{"reply", replace("/id", "0")}, "the reply: a second reply to request 0"},

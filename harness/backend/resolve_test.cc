@@ -83,6 +83,8 @@ TEST_F(Resolve, ABadNameSaysWhatToDo) {
       {"locla",                      "no backend 'locla'; did you mean local?"                                         },
       {"tensorflow",
        "no backend 'tensorflow'; there are local, liar, jax, te, torch, flax, maxtext (a command has a slash or a space in it)"                  },
+      {"nosuch",                     "no backend 'nosuch'; there are local, liar"                                      },
+      {"tocrh",                      "no backend 'tocrh'; did you mean torch?"                                         },
       {"",                           "no backend ''; there are"                                                        },
       {"local@1",                    "local has no releases"                                                           },
       {"local,plan=rign",            "no plan 'rign'; did you mean ring?"                                              },

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <numeric>
 
 #include "harness/backend/resolve.h"
 #include "reference/words/text.h"
@@ -8,29 +7,31 @@ namespace plumb {
 
 namespace {
 
-// The least number of letters to insert, delete or replace to make one word the other.
+// The least number of letters to insert, delete or replace, or of neighbours to swap, to make one word the
+// other.
 std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), 0);
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i] != b[j]);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+  std::vector<std::vector<std::size_t>> least(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i)
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      least[i][j] = std::max(i, j);
+      if (i == 0 || j == 0) continue;
+      least[i][j] =
+          std::min({least[i - 1][j - 1] + (a[i - 1] != b[j - 1]), least[i][j - 1] + 1, least[i - 1][j] + 1});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        least[i][j] = std::min(least[i][j], least[i - 2][j - 2] + 1);
     }
-  }
-  return row.back();
+  return least.back().back();
 }
 
 }  // namespace
 
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
   std::string best;
-  std::size_t least = word.size() / 2 + 1;  // half of the letters must be right
-  for (const std::string& candidate : candidates)
-    if (const std::size_t d = distance(word, candidate); d < least) least = d, best = candidate;
+  std::size_t least = word.size() + 1;
+  for (const std::string& candidate : candidates) {
+    const std::size_t d = distance(word, candidate), near = std::max(word.size(), candidate.size()) / 3;
+    if (d <= near && d < least) least = d, best = candidate;
+  }
   return best;
 }
 

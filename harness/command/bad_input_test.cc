@@ -50,6 +50,8 @@ const Bad table[] = {
     {"run --cases bad.cases",                           "", "bad.cases:3: the mesh has no axis 'y'",        2},
     {"run --cases -",                                   "# one\non x=2 reshard\n", "standard input:2: expected", 2},
     {"run --cases -",                                   "", "no cases",                                     2},
+    {"run --cases /dev/zero",                           "", "/dev/zero: longer than 256 MiB",               2},
+    {"run --suite smoke --waivers /dev/zero",           "", "/dev/zero: longer than 256 MiB",               2},
     // conditions
     {"run --suite smoke --where colour=red",            "", "there is no key 'colour', only op,",           2},
     {"run --suite smoke --where op",                    "", "expected KEY and one of",                      2},
@@ -67,6 +69,7 @@ const Bad table[] = {
     {"run --suite smoke --sample 0",                    "", "--sample: expected a whole number from 1 to",   2},
     {"run --suite smoke --sample 1.5",                  "", "--sample: expected a whole number from 1 to",  2},
     {"run --suite smoke --seed -1",                     "", "--seed: expected a whole number from 0 to 18446744073709551615, not -1", 2},
+    {"run --suite smoke --seed 18446744073709551616",   "", "--seed: expected a whole number from 0 to 18446744073709551615, not 18446744073709551616", 2},
     {"run --suite smoke --seed x",                      "", "--seed: expected a whole number",              2},
     {"run --suite smoke --jobs many",                   "", "--jobs: expected a whole number from 1 to 1024, not many", 2},
     {"run --suite smoke --budget soon",                 "", "expected a time such as",                      2},
@@ -76,6 +79,7 @@ const Bad table[] = {
     {"run --suite smoke --timeout nan",                 "", "--timeout: expected a number above 0",         2},
     {"run --suite smoke --max-waste nan",               "", "--max-waste: expected a number of at least 0", 2},
     {"run --suite smoke --reruns -1",                   "", "--reruns: expected a whole number from 0 to",    2},
+    {"run --suite smoke --reruns 999999999999",         "", "--reruns: expected a whole number from 0 to 1000, not 999999999999", 2},
     {"run --suite smoke --color blue",                  "", "--color",                                      2},
     // backends
     {"run --suite smoke --backend nope",                "", "no backend 'nope'",                            2},
@@ -116,6 +120,8 @@ const Bad table[] = {
     // logical axis rules
     {"run \"on x=2: resolve first f32[8] rules=a:x\"",   "", "expected ' and the name",                     2},
     {"run \"on x=2: resolve first f32[8'a] rules=a:(x\"", "", "expected '.' or ')'",                        2},
+    {"resolve /dev/zero names.txt --mesh x=2",          "", "/dev/zero: longer than 256 MiB",               2},
+    {"resolve rules.json /dev/zero --mesh x=2",         "", "/dev/zero: longer than 256 MiB",               2},
     {"resolve missing.json names.txt --mesh x=2",       "", "missing.json: No such file",                   2},
     {"resolve rules.json missing.txt --mesh x=2",       "", "missing.txt: No such file",                    2},
     {"resolve text.txt names.txt --mesh x=2",           "", "text.txt:1: expected a list of rules",         2},

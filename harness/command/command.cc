@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "harness/backend/interrupt.h"
+#include "harness/backend/orphans.h"
 #include "harness/record/environment.h"
 #include "reference/words/text.h"
 
@@ -74,6 +75,7 @@ int command(int argc, const char* const* argv) {
   try {
     hold_standard_descriptors();
     catch_interrupts();
+    adopt_orphans();
     const int code = parse(argc, argv);
     if (std::fflush(stdout) != 0) throw std::system_error(errno, std::generic_category(), "standard output");
     if (std::ferror(stdout) != 0) throw std::runtime_error("standard output: not all of it could be written");

@@ -5,8 +5,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <iterator>
 #include <memory>
+#include <sstream>
 
 #include "harness/backend/process.h"
 #include "harness/command/advice.h"
@@ -31,11 +31,6 @@ struct Told {
   std::int64_t agrees = 0, differs = 0, refuses = 0, unsupported = 0, whole = 0;
   std::int64_t bytes = 0, due = 0;  // on a device, of the parameters for which it and `first` have a layout
 };
-
-std::string contents(const std::string& path) {
-  std::ifstream in = open_text(path);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 // Both families of Flax's resolvers in its newest release, and every release of MaxText.
 std::vector<std::string> resolvers_here() {
@@ -127,7 +122,7 @@ Mesh mesh_of(const ResolveFlags& flags, std::string_view rules) {
 
 std::vector<Asked> questions(const ResolveFlags& flags, const Mesh& mesh,
                              const std::vector<AxisRule>& rules) {
-  std::ifstream in = open_text(flags.names);
+  std::istringstream in(read_text(flags.names));
   std::vector<Asked> all;
   for (Parameter& p : read_names(in, flags.names)) {
     Case c = resolve_case(mesh, p, rules);
@@ -138,7 +133,7 @@ std::vector<Asked> questions(const ResolveFlags& flags, const Mesh& mesh,
 }
 
 int resolve_command(const ResolveFlags& flags) {
-  const std::string text = contents(flags.rules);
+  const std::string text = read_text(flags.rules);
   const std::vector<AxisRule> rules = read_rules(text, flags.rules);
   const Mesh mesh = mesh_of(flags, text);
   const std::vector<Asked> all = questions(flags, mesh, rules);

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <limits>
+#include <sstream>
 #include <unordered_set>
 
 #include "harness/backend/interrupt.h"
@@ -22,11 +23,12 @@ void append(std::vector<Row>& rows, std::vector<Row> more) {
 }
 
 std::vector<Row> file_rows(const std::string& path) {
+  const std::string input = "standard input";
   if (path == "-") {
-    skip_byte_order_mark(std::cin);
-    return read_rows(std::cin, "standard input", "standard input");
+    std::istringstream in(read_text(std::cin, input));
+    return read_rows(in, input, input);
   }
-  std::ifstream in = open_text(path);
+  std::istringstream in(read_text(path));
   const std::size_t slash = path.rfind('/');
   return read_rows(in, path, slash == path.npos ? path : path.substr(slash + 1));
 }

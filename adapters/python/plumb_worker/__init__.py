@@ -1,9 +1,9 @@
 """What every Python backend of Plumbline needs: the protocol's loop, cases, and traces from HLO text."""
 
-from .case import Case, Spec, spec_text
+from .case import Case, Spec, parts_text, spec_text
 from .choices import checked, refuse
 from .children import serve_in_children
 from .loop import Limit, Refusal, Result, options, serve
 
-__all__ = ["Case", "Spec", "spec_text", "Limit", "Refusal", "Result", "checked", "options", "refuse", "serve",
-           "serve_in_children"]
+__all__ = ["Case", "Spec", "parts_text", "spec_text", "Limit", "Refusal", "Result", "checked", "options", "refuse",
+           "serve", "serve_in_children"]

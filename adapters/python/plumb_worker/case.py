@@ -132,7 +132,7 @@ def parts_text(unfinished, reduction="sum", averaged=()):
     return text + (")" if word else "")
 
 
-def spec_text(dtype, shape, split, unfinished=(), reduction="sum", averaged=()):
-    """The text form of a spec: f32[8@x.y,4]+z."""
+def spec_text(dtype, shape, split, parts=""):
+    """The text form of a spec: f32[8@x.y,4]+z, `parts` being +z."""
     dims = [str(n) + ("@" + ".".join(axes) if axes else "") for n, axes in zip(shape, split)]
-    return f"{dtype}[{','.join(dims)}]{parts_text(unfinished, reduction, averaged)}"
+    return f"{dtype}[{','.join(dims)}]{parts}"

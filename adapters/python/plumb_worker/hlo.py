@@ -1,6 +1,7 @@
 """HLO text as computations of instructions: just enough to find who talks to whom, and how much is said."""
 
 import re
+from dataclasses import dataclass
 
 _BITS = {"pred": 8, "s2": 2, "u2": 2, "s4": 4, "u4": 4, "token": 0, "opaque": 0, "c64": 64, "c128": 128, "bf16": 16,
          "f4e2m1fn": 4}
@@ -12,14 +13,16 @@ _BRANCHES = re.compile(r"branch_computations=\{([^}]*)\}")
 _TRIPS = re.compile(r'"known_trip_count":\{"n":"(\d+)"')
 
 
+@dataclass(eq=False)
 class Instruction:
     """One line. `operands` are names within the computation; `attributes` is the text after them."""
 
-    __slots__ = ("name", "shape", "opcode", "operands", "attributes", "root")
-
-    def __init__(self, name, shape, opcode, operands, attributes, root):
-        self.name, self.shape, self.opcode, self.operands = name, shape, opcode, operands
-        self.attributes, self.root = attributes, root
+    name: str
+    shape: str
+    opcode: str
+    operands: list
+    attributes: str
+    root: bool
 
     def called(self, *keys):
         return [name for key, name in _CALLED.findall(self.attributes) if key in keys]

@@ -1,5 +1,7 @@
 """The collectives of a compiled program, as the protocol's trace."""
 
+from typing import NamedTuple, Optional
+
 from . import groups, hlo
 
 _KINDS = {"all-reduce": "all-reduce", "reduce-scatter": "reduce-scatter", "all-gather": "all-gather",
@@ -10,14 +12,21 @@ _DTYPES = {"f8e4m3fn": "f8e4m3", "f8e8m0fnu": "e8m0"}
 _VIEWS = {"bitcast", "copy", "convert", "reshape", "get-tuple-element", "transpose", "tuple"}
 
 
+class Found(NamedTuple):
+    """A collective and the computation it stands in; `times` is None where a loop's length is unknown."""
+
+    computation: hlo.Computation
+    instruction: hlo.Instruction
+    times: Optional[int]
+    notes: list
+
+
 def of_text(text, assignment=None):
     """The trace of HLO text. `assignment` gives the device of each flattened id (replica * partitions +
     partition); without it they are the same."""
     module = hlo.parse(text)
     assignment = assignment or list(range(module.replicas * module.partitions))
-    trace = []
-    visit(module, module.entry, 1, [], lambda *found: trace.append(event(module, assignment, *found)))
-    return trace
+    return [event(module, assignment, found) for found in visit(module, module.entry)]
 
 
 def described(text, case):
@@ -35,24 +44,23 @@ def described(text, case):
     return found, []
 
 
-def visit(module, computation, times, notes, emit):
-    """Calls emit(computation, instruction, times, notes) for each collective, in order. `times` is None where
-    a loop's length is unknown."""
-    go = lambda name, n, more=(): visit(module, module.computations[name], n, notes + list(more), emit)
+def visit(module, computation, times=1, notes=()):
+    """Each collective, in order."""
+    go = lambda name, n, more=(): visit(module, module.computations[name], n, [*notes, *more])
     for i in computation.lines:
         if i.opcode.removesuffix("-start") in _KINDS:
-            emit(computation, i, times, notes)
+            yield Found(computation, i, times, list(notes))
         elif i.opcode == "while":
             trips = i.trips()
             n = None if trips is None or times is None else times * trips
             for name in i.called("condition", "body") if n != 0 else []:
-                go(name, n)
+                yield from go(name, n)
         elif i.opcode == "conditional":
             for name in i.branches():
-                go(name, times, ["in a branch"])
+                yield from go(name, times, ["in a branch"])
         elif i.opcode in ("fusion", "call", "async-start"):
             for name in i.called("calls", "to_apply"):
-                go(name, times)
+                yield from go(name, times)
 
 
 def flattened(module, i, kind):
@@ -75,7 +83,8 @@ def flattened(module, i, kind):
     return [[r * partitions + p for r in g] for p in range(partitions) for g in listed]
 
 
-def event(module, assignment, computation, i, times, notes):
+def event(module, assignment, collective):
+    computation, i, times, notes = collective
     opcode = i.opcode.removesuffix("-start")
     operands = [computation.by_name[o] for o in i.operands if o in computation.by_name]
     if opcode == "ragged-all-to-all":
