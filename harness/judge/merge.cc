@@ -77,8 +77,8 @@ bool one_dimension(const Case& c, Run all, std::size_t begin, std::size_t end) {
          !touched(all.first(begin), axes);
 }
 
-bool mergeable(const Case& c, const std::vector<Axes>& groups, Run all, std::size_t begin, std::size_t end) {
-  const Run run = all.subspan(begin, end - begin);
+// Whether a run does the same at each step, over axes that have a group together.
+bool alike(const std::vector<Axes>& groups, Run run) {
   const Step& first = run.front();
   if (first.kind != "all-reduce" && first.kind != "reduce-scatter" && first.kind != "all-gather")
     return false;
@@ -88,8 +88,7 @@ bool mergeable(const Case& c, const std::vector<Axes>& groups, Run all, std::siz
     if (i > 0 && run[i].in != run[i - 1].out) return false;
   }
   const Axes axes = ascending(united(run));
-  if (std::ranges::adjacent_find(axes) != axes.end() || std::ranges::count(groups, axes) == 0) return false;
-  return first.kind == "all-reduce" || one_dimension(c, all, begin, end);
+  return std::ranges::adjacent_find(axes) == axes.end() && std::ranges::count(groups, axes) > 0;
 }
 
 std::string in_words(const Mesh& mesh, Run run) {
@@ -107,12 +106,16 @@ Collectives count(const Case& c, const std::vector<Axes>& groups, Run all) {
   Collectives found;
   std::vector<std::int64_t> best(all.size() + 1, 0);
   std::vector<std::size_t> from(all.size() + 1, 0);
+  const auto mergeable = [&](std::size_t begin, std::size_t end) {
+    return alike(groups, all.subspan(begin, end - begin)) &&
+           (all[begin].kind == "all-reduce" || one_dimension(c, all, begin, end));
+  };
   for (std::size_t end = 1; end <= all.size(); ++end) {
     best[end] = best[end - 1] + all[end - 1].times;
     from[end] = end - 1;
     // The axes of a run's steps are apart: no run is longer than the mesh has axes.
     for (std::size_t begin = end - std::min(end, c.mesh.axes.size()); begin + 1 < end; ++begin)
-      if (best[begin] + 1 < best[end] && mergeable(c, groups, all, begin, end))
+      if (best[begin] + 1 < best[end] && mergeable(begin, end))
         best[end] = best[begin] + 1, from[end] = begin;
   }
   for (const Step& step : all) found.issued += step.times;

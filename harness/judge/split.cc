@@ -43,16 +43,19 @@ Axes reduced_axes(const Mesh& mesh, const Trace& trace) {
   return axes;
 }
 
-// Whether the pieces that `reduced` makes of a dimension, which two operands split, are made of theirs.
-bool cut_alike(const Case& c, const Dim& left, const Dim& right, const Axes& reduced,
-               const std::vector<std::int64_t>& cuts) {
+// The axes of two operands' dimension along which is summed.
+Dim both(const Dim& left, const Dim& right, const Axes& reduced) {
   Dim both{left.size, {}};
   for (const Axes* axes : {&left.axes, &right.axes})
     for (AxisId axis : *axes)
       if (has(reduced, axis) && !has(both.axes, axis)) both.axes.push_back(axis);
-  if (within(both.axes, left.axes) || within(both.axes, right.axes)) return true;
-  for (std::int64_t i = 0; i < axes_size(c.mesh, both.axes); ++i)
-    if (std::ranges::count(cuts, piece(c.mesh, both, c.rule, i).begin) == 0) return false;
+  return both;
+}
+
+// Whether every piece of a dimension begins at one of the cuts.
+bool cut_there(const Case& c, const Dim& dim, const std::vector<std::int64_t>& cuts) {
+  for (std::int64_t i = 0; i < axes_size(c.mesh, dim.axes); ++i)
+    if (std::ranges::count(cuts, piece(c.mesh, dim, c.rule, i).begin) == 0) return false;
   return true;
 }
 
@@ -72,7 +75,10 @@ bool another_split(const Case& c, const Trace& trace) {
   const auto cuts = contracted_cuts(c);
   for (std::size_t l = 0; l < lhs.size(); ++l) {
     const Dim &left = c.op.operands[0].dims[lhs[l]], &right = c.op.operands[1].dims[rhs[l]];
-    if (!cut_alike(c, left, right, reduced, cuts[l])) return true;
+    const Dim summed_along = both(left, right, reduced);
+    if (!within(summed_along.axes, left.axes) && !within(summed_along.axes, right.axes) &&
+        !cut_there(c, summed_along, cuts[l]))
+      return true;
     for (const Dim* dim : {&left, &right}) summed.insert(summed.end(), dim->axes.begin(), dim->axes.end());
   }
   return !within(reduced, summed);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <string>
 
@@ -52,11 +53,13 @@ std::int64_t block_of(const std::vector<std::vector<std::int64_t>>& cuts, const 
   return block;
 }
 
-void add_products(const Case& c, const std::vector<Tensor>& operands, const Index& index, Term term,
-                  std::vector<Term>& terms) {
+// The term at an index, of every pair of parts.
+std::vector<Term> products(const Case& c, const std::vector<Tensor>& operands, const Index& index,
+                           Term term) {
   const Letters words = letters(c.op);
   const Spec &l = c.op.operands[0], &r = c.op.operands[1];
   const std::int64_t at_l = offset(words.operand[0], l, index), at_r = offset(words.operand[1], r, index);
+  std::vector<Term> terms;
   for (std::int64_t p = 0; p < parts(c.mesh, l); ++p)
     for (std::int64_t q = 0; q < parts(c.mesh, r); ++q) {
       term.a = value(operands[0], p * elements(l) + at_l);
@@ -64,6 +67,7 @@ void add_products(const Case& c, const std::vector<Tensor>& operands, const Inde
       term.part = p * parts(c.mesh, r) + q;
       terms.push_back(term);
     }
+  return terms;
 }
 
 }  // namespace
@@ -99,7 +103,7 @@ std::vector<std::vector<Term>> all_terms(const Case& c, const std::vector<Tensor
     odometer(summed, sizes, index, [&] {
       const Term term{0, 0, block_of(cuts, summed, index), position++, 0};
       if (summed == "t" && grouped && group[index['t']] != index['g']) return;
-      add_products(c, operands, index, term, terms);
+      std::ranges::copy(products(c, operands, index, term), std::back_inserter(terms));
     });
   });
   return all;

@@ -5,23 +5,29 @@
 namespace plumb {
 namespace {
 
+struct Listing {
+  std::size_t axes = 0;
+  bool unfinished = false;
+  std::vector<Spec> specs;
+};
+
 // Gives the axes from `axis` on to `spec` in every way.
-void each_spec(const Mesh& mesh, Spec spec, AxisId axis, bool unfinished, std::vector<Spec>& specs) {
-  if (axis == static_cast<AxisId>(mesh.axes.size())) {
-    specs.push_back(std::move(spec));
+void each_spec(Listing& all, Spec spec, AxisId axis) {
+  if (axis == static_cast<AxisId>(all.axes)) {
+    all.specs.push_back(std::move(spec));
     return;
   }
-  each_spec(mesh, spec, axis + 1, unfinished, specs);
+  each_spec(all, spec, axis + 1);
   for (std::size_t d = 0; d < spec.dims.size(); ++d) {
     for (std::size_t at = 0; at <= spec.dims[d].axes.size(); ++at) {
       Spec split = spec;
       split.dims[d].axes.insert(split.dims[d].axes.begin() + static_cast<std::ptrdiff_t>(at), axis);
-      each_spec(mesh, std::move(split), axis + 1, unfinished, specs);
+      each_spec(all, std::move(split), axis + 1);
     }
   }
-  if (!unfinished) return;
+  if (!all.unfinished) return;
   spec.unfinished.push_back(axis);
-  each_spec(mesh, std::move(spec), axis + 1, unfinished, specs);
+  each_spec(all, std::move(spec), axis + 1);
 }
 
 void resolve_defaults(Case& c) {
@@ -36,9 +42,9 @@ std::vector<Spec> all_specs(const Mesh& mesh, DType dtype, const std::vector<std
                             bool unfinished) {
   Spec whole{dtype, {}, {}};
   for (std::int64_t size : shape) whole.dims.push_back({size, {}});
-  std::vector<Spec> specs;
-  each_spec(mesh, std::move(whole), 0, unfinished, specs);
-  return specs;
+  Listing all{mesh.axes.size(), unfinished, {}};
+  each_spec(all, std::move(whole), 0);
+  return std::move(all.specs);
 }
 
 std::int64_t count(const Choices& choices) {
