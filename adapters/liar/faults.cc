@@ -56,6 +56,7 @@ const std::vector<Fault>& table() {
     {"claims-another-choice", "says of a result that was left to it that it is replicated, and it is not", "misplaced", "", {left}, reply(claim_otherwise)},
     {"leaves-it-unfinished", "leaves a result that was left to it as a sum, and says so", "misplaced", "", {left}, plan(stop_short)},
     {"says-nothing", "says neither layout nor slices of a result that was left to it", "misplaced", "", {left}, reply(say_nothing)},
+    {"keeps-on-one", "leaves a result that was left to it on one device", "misplaced", "", {"on x=2: reshard f32[8] -> f32[8]?"}, reply(keep_on_one)},
     {"leaves-a-sum", "leaves zeros beside the value where a maximum is asked for, and says that it is a sum", "misplaced", "", {"on x=2: reshard f32[8@x] -> f32[8]+max(x)"}, plan(leave_a_sum)},
     {"ignores-ids", "takes device p to be at position p of the mesh", "misplaced", "", {"on x=2,y=2 ids=3,1,0,2: reshard f32[8@x] -> f32[8@x.y]"}, plan(ignore_ids)},
     {"other-rule", "cuts unevenly by the other rule", "misplaced", "", {"on x=2,y=2: reshard f32[5] -> f32[5@x.y]"}, plan(other_rule)},
@@ -119,6 +120,10 @@ const std::vector<Fault>& table() {
 
     {"hides-a-collective", "leaves the collective that moved the bytes out of its trace", "mistrusted", "", {gather}, reply(hide_collective)},
     {"hides-its-sum", "leaves the sum of a result that was left to it out of its trace", "mistrusted", "", {"on x=2: reshard f32[8]+x -> f32[8]?"}, reply(hide_collective)},
+    {"moves-along-another", "reports its collectives along the axes that they do not take", "mistrusted", "", {"on x=2,y=2: reshard f32[8@x] -> f32[8]"}, reply(move_along_another)},
+    {"multiplies-what-it-lacks", "leaves the sum of a product out of its trace", "mistrusted", "", {"on x=2: einsum mk,kn->mn f32[4,8@x] f32[8@x,4] -> f32[4,4]"}, reply(hide_collective)},
+    {"gathers-nothing", "reports a collective that makes bytes of none", "mistrusted", "", {gather}, reply(gather_nothing)},
+    {"loses-count", "does not say how many bytes moved where their number is limited", "mistrusted", "--max-waste 1", {gather}, reply(lose_count)},
 
     {"gathers-everything", "moves by way of the whole array on every device", "wasteful", "--max-waste 1", {swap}, plan(gather_everything)},
     {"gathers-what-is-free", "gathers the result that was left to it, and cuts it again", "wasteful", "--max-waste 1", {left}, plan(gather_everything)},

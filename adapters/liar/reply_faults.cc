@@ -105,6 +105,42 @@ void hide_collective(Outcome& o) {
   o.trace.pop_back();
 }
 
+void gather_nothing(Outcome& o) {
+  for (Collective& c : o.trace) c.in = 0;
+}
+
+void lose_count(Outcome& o) {
+  for (Collective& c : o.trace) c.moved = -1;
+  o.received.reset();
+}
+
+Reply move_along_another(Reply reply, const Request& request, Arena&) {
+  auto* outcome = std::get_if<Outcome>(&reply);
+  if (!outcome) return reply;
+  for (Collective& one : outcome->trace) {
+    std::vector<std::string> others;
+    for (const Axis& axis : request.c.mesh.axes)
+      if (std::ranges::count(one.axes, axis.name) == 0) others.push_back(axis.name);
+    if (!one.axes.empty() && !others.empty()) one.axes = others;
+  }
+  return reply;
+}
+
+Reply keep_on_one(Reply reply, const Request&, Arena&) {
+  auto* outcome = std::get_if<Outcome>(&reply);
+  if (!outcome) return reply;
+  for (std::optional<std::string>& claim : outcome->claims) claim.reset();
+  for (Block& block : outcome->blocks)
+    if (block.device > 0) {
+      block.bytes = 0;
+      if (block.claim)
+        block.claim->assign(block.claim->size(), {
+                                                     Range{0, 0}
+        });
+    }
+  return reply;
+}
+
 void invent_axis(Outcome& o) {
   for (Collective& c : o.trace)
     if (!c.axes.empty()) c.axes[0] += "_too";

@@ -20,15 +20,20 @@ Reply truncate_arena(Reply, const Request&, Arena&);  // shortens the file that 
 Reply renege(Reply, const Request&, Arena&);          // an error from what it had said it could do
 Reply refuse(Reply, const Request&, Arena&);          // unsupported, from inside its capabilities
 
-void lose_device(Outcome&);                         // no block of the last device
-void repeat_device(Outcome&);                       // the first device's block twice
-void share_block(Outcome&);                         // two devices' blocks are one
-void point_outside(Outcome&);                       // a block beyond the end of the arena
-void point_at_operands(Outcome&);                   // a block among the operands
-void lengthen_block(Outcome&);                      // a block larger than the slice that it claims
-void undercount(Outcome&);                          // the trace moves less than was received
+void lose_device(Outcome&);        // no block of the last device
+void repeat_device(Outcome&);      // the first device's block twice
+void share_block(Outcome&);        // two devices' blocks are one
+void point_outside(Outcome&);      // a block beyond the end of the arena
+void point_at_operands(Outcome&);  // a block among the operands
+void lengthen_block(Outcome&);     // a block larger than the slice that it claims
+void undercount(Outcome&);         // the trace moves less than was received
+Reply move_along_another(Reply, const Request&,
+                         Arena&);                   // reports collectives along the other axes of the mesh
+Reply keep_on_one(Reply, const Request&, Arena&);   // says that the first device has all, the others nothing
 Reply reduce_apart(Reply, const Request&, Arena&);  // a scatter for each axis, and a group of all
 void hide_collective(Outcome&);                     // the last one is not in the trace
+void gather_nothing(Outcome&);                      // reports collectives whose operands have no bytes
+void lose_count(Outcome&);                          // says of no collective how many bytes it moved
 void invent_axis(Outcome&);                         // a collective along an axis that the mesh lacks
 void claim_otherwise(Outcome&);                     // claims to hold nothing of any axis
 void say_nothing(Outcome&);                         // neither layout nor slices

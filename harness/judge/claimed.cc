@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "harness/judge/blocks.h"
 #include "reference/words/text.h"
@@ -31,16 +32,41 @@ std::string impossible(const Case& c, const Spec& claimed) {
 
 Fact misplaced(std::string text) { return {Status::misplaced, std::move(text), {}, {}}; }
 
-// The first element that no slice holds, or -1.
-std::int64_t first_missing(const Case& c, const std::vector<Slice>& slices) {
-  const std::vector<std::int64_t> sizes = shape(result(c));
-  std::vector<char> held(elements(result(c)));
+// How many slices hold each element.
+std::vector<std::int64_t> holders(const Case& c, const std::vector<Slice>& slices) {
+  std::vector<std::int64_t> held(elements(result(c)));
   for (const Slice& slice : slices)
-    each_run(sizes, slice, [&](std::int64_t from, std::int64_t, std::int64_t count) {
-      std::fill_n(held.begin() + from, count, 1);
+    each_run(shape(result(c)), slice, [&](std::int64_t from, std::int64_t, std::int64_t count) {
+      for (std::int64_t i = from; i < from + count; ++i) ++held[i];
     });
-  const auto missing = std::ranges::find(held, 0);
-  return missing == held.end() ? -1 : missing - held.begin();
+  return held;
+}
+
+// Whether sizes cut into so many pieces in all can have first pieces as long as these: flat and nested cuts
+// alike begin with the size divided by the number of pieces, rounded up.
+//   [8] in 4    [2]    not [8] or [4]
+//   [5] in 4    [2]                        [1] in 4    [1]
+bool cuts(std::span<const std::int64_t> sizes, std::span<const std::int64_t> first, std::int64_t pieces) {
+  if (sizes.empty()) return pieces == 1;
+  for (std::int64_t k = 1; k <= pieces; ++k)
+    if (pieces % k == 0 && (sizes[0] + k - 1) / k == first[0] &&
+        cuts(sizes.subspan(1), first.subspan(1), pieces / k))
+      return true;
+  return false;
+}
+
+// Whether some layout divides the array so: every element lies on as many devices, and no piece is longer
+// than if all the other devices had one too. One device with all of it, the others with nothing, is none.
+bool divided_evenly(const Case& c, const std::vector<Slice>& slices, const std::vector<std::int64_t>& held) {
+  const auto all_devices = static_cast<std::int64_t>(slices.size());
+  if (held.empty()) return true;
+  if (all_devices % held.front() != 0) return false;
+  if (std::ranges::any_of(held, [&](std::int64_t n) { return n != held.front(); })) return false;
+  std::vector<std::int64_t> longest(result(c).dims.size());
+  for (const Slice& slice : slices)
+    for (std::size_t d = 0; d < slice.size() && elements(slice) > 0; ++d)
+      longest[d] = std::max(longest[d], slice[d].size());
+  return cuts(shape(result(c)), longest, all_devices / held.front());
 }
 
 }  // namespace
@@ -76,12 +102,17 @@ std::vector<Fact> free_facts(const Case& c, const Outcome& outcome) {
     slices.push_back(*slice);
   }
   if (outcome.blocks.empty()) return {};
-  const std::int64_t missing = first_missing(c, slices);
-  if (missing < 0) return {};
+  const std::vector<std::int64_t> held = holders(c, slices);
+  const auto missing = std::ranges::find(held, 0);
+  if (missing != held.end())
+    return {
+        misplaced(fmt::format("claims no layout of the free result, and of its {} no device "
+                              "says that it holds element {}",
+                              counted(elements(result(c)), "element"), missing - held.begin()))};
+  if (divided_evenly(c, slices, held)) return {};
   return {
-      misplaced(fmt::format("claims no layout of the free result, and of its {} no device "
-                            "says that it holds element {}",
-                            counted(elements(result(c)), "element"), missing))};
+      misplaced("claims no layout of the free result, and its slices are those of none: they do not divide "
+                "it evenly over the devices")};
 }
 
 }  // namespace plumb

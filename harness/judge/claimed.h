@@ -18,7 +18,7 @@ Case as_claimed(const Case&, const Outcome&);
 
 // `misplaced`, of a case that is still free: the claim cannot be; or nothing is claimed and the slices
 // that the blocks say they are do not say enough. Where nothing is claimed every block must say its
-// slice, one range a dimension, and together they must hold every element.
+// slice, one range a dimension, and together they must hold every element, divided evenly (see claimed.cc).
 std::vector<Fact> free_facts(const Case&, const Outcome&);
 
 }  // namespace plumb

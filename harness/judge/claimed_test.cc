@@ -82,6 +82,73 @@ TEST(FreeResult, WithoutAClaimItsSlicesAreJudged) {
   EXPECT_THAT(verdict.facts[0].text, testing::HasSubstr("no device says that it holds element 8"));
 }
 
+// Slices that divide the result evenly are a layout that the mesh's axes may have no name for.
+TEST(FreeResult, WithoutAClaimItsSlicesAreThoseOfSomeLayout) {
+  const auto said = [](const std::vector<Range>& rows) {
+    Trial trial = answered("f32[4,4]");
+    trial.outcome.claims = {std::nullopt};
+    for (std::size_t d = 0; d < rows.size(); ++d) {
+      trial.outcome.blocks[d].claim = {{rows[d]}, {{0, 4}}};
+      std::vector<std::byte>& bytes = trial.memory[d];
+      bytes.assign(bytes.begin() + rows[d].begin * 16, bytes.begin() + rows[d].end * 16);
+      trial.outcome.blocks[d].bytes = bytes.size();
+    }
+    return trial.verdict();
+  };
+  using Rows = std::vector<Range>;
+  EXPECT_EQ(said({
+                     {0, 4},
+                     {0, 4},
+                     {0, 4},
+                     {0, 4}
+  })
+                .status,
+            Status::pass);
+  EXPECT_EQ(said({
+                     {3, 4},
+                     {1, 2},
+                     {2, 3},
+                     {0, 1}
+  })
+                .status,
+            Status::pass)
+      << "in any order";
+  EXPECT_EQ(said({
+                     {0, 2},
+                     {2, 4},
+                     {2, 4},
+                     {0, 2}
+  })
+                .status,
+            Status::pass)
+      << "over no axis";
+  const Rows none[] = {
+      {{0, 4}, {0, 0}, {0, 0}, {0, 0}},
+      {{0, 2}, {2, 4}, {0, 0}, {0, 0}},
+      {{0, 4}, {0, 4}, {0, 0}, {0, 0}},
+      {{0, 3}, {3, 4}, {3, 4}, {0, 3}},
+      {{0, 4}, {0, 2}, {2, 4}, {0, 4}},
+      {{0, 2}, {2, 4}, {0, 2}, {0, 2}},
+  };
+  for (const Rows& rows : none) {
+    const Verdict verdict = said(rows);
+    EXPECT_EQ(verdict.status, Status::misplaced) << rows[0].end << rows[1].end;
+    EXPECT_THAT(verdict.facts[0].text, testing::HasSubstr("do not divide it evenly over the devices"));
+  }
+}
+
+// Law: every layout of a mesh divides evenly, by either rule.
+TEST(FreeResult, SlicesOfEveryLayoutAreThoseOfOne) {
+  const Mesh mesh = parse_mesh("x=2,y=3");
+  for (const char* rule : {"", " nested"})
+    for (const Spec& spec : all_specs(mesh, DType::f32, {5, 3}, false)) {
+      Trial trial("on x=2,y=3: reshard f32[5,3] -> " + print(mesh, spec) + rule);
+      trial.c.op.chain.back() = parse_spec("f32[5,3]?", mesh);
+      trial.outcome.claims = {std::nullopt};
+      EXPECT_EQ(trial.verdict().status, Status::pass) << print(mesh, spec) << rule;
+    }
+}
+
 TEST(FreeResult, APlanThatClaimsNothingIsMistrusted) {
   Trial trial = answered("f32[4@x,4]");
   trial.outcome.claims = {std::nullopt};

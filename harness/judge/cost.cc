@@ -22,6 +22,9 @@ std::int64_t product_of(std::int64_t a, std::int64_t b) {
   return a < 0 || b < 0 ? -1 : known(__int128{a} * b);
 }
 
+// Whether the yardstick is the bound, not the best known.
+bool is_bounded(const Case& c) { return is_reshard(c) && !result(c).free; }
+
 }  // namespace
 
 std::int64_t moved(const Mesh& mesh, const Collective& step) {
@@ -62,7 +65,7 @@ std::optional<Fact> short_fact(const Cost& cost) {
 }
 
 std::optional<Fact> waste_fact(const Case& c, const Cost& cost, double most) {
-  const bool bounded = is_reshard(c) && !result(c).free;
+  const bool bounded = is_bounded(c);
   const std::int64_t least = bounded ? cost.bound : cost.best_known;
   if (most < 0 || cost.moved < 0 || least < 0) return std::nullopt;
   if (static_cast<double>(cost.moved) <= most * static_cast<double>(least)) return std::nullopt;
@@ -71,6 +74,20 @@ std::optional<Fact> waste_fact(const Case& c, const Cost& cost, double most) {
   if (least > 0)
     text += fmt::format(": {:.2f} times, the limit is {}", double(cost.moved) / double(least), most);
   return Fact{Status::wasteful, text, {}, {}};
+}
+
+std::optional<Fact> unjudged_fact(const Case& c, const Cost& cost, const Most& most) {
+  const auto unjudged = [](const std::string& limit, const char* why) {
+    return fact(Status::mistrusted, fmt::format("the limit of {} cannot be judged: {}", limit, why));
+  };
+  const std::string bytes = fmt::format("{} times the bytes", most.waste);
+  if (most.waste >= 0 && cost.moved < 0) return unjudged(bytes, "the trace does not say how many moved");
+  if (most.waste >= 0 && (is_bounded(c) ? cost.bound : cost.best_known) < 0)
+    return unjudged(bytes, "it is not known how few would do");
+  if (most.collectives >= 0 && cost.moved < 0)
+    return unjudged(fmt::format("{} times the collectives", most.collectives),
+                    "the trace does not say all that moved, nor how often");
+  return std::nullopt;
 }
 
 }  // namespace plumb

@@ -31,4 +31,13 @@ std::optional<Fact> short_fact(const Cost&);
 // known of a product or a free result. Where the bound is 0 any byte is past it. A negative limit is none.
 std::optional<Fact> waste_fact(const Case&, const Cost&, double most);
 
+// Limits of `wasteful`; negative: none.
+struct Most {
+  double waste = -1, collectives = -1;
+};
+
+// `mistrusted`, of what would pass: a limit is asked for that cannot be judged, because the trace does not
+// say what moved (nor, then, how often) or no yardstick is known.
+std::optional<Fact> unjudged_fact(const Case&, const Cost&, const Most&);
+
 }  // namespace plumb

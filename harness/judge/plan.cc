@@ -8,19 +8,13 @@
 #include <set>
 
 #include "harness/judge/blocks.h"
+#include "harness/judge/carried.h"
 #include "harness/judge/claimed.h"
-#include "harness/judge/cost.h"
 #include "harness/judge/steps.h"
-#include "reference/bytes/bytes.h"
 #include "reference/words/text.h"
 
 namespace plumb {
 namespace {
-
-struct Layouts {
-  std::vector<Spec> operands;
-  Spec result;
-};
 
 // The terms of the contracted letters that a device adds, and the piece of the result they belong to.
 struct Work {
@@ -41,10 +35,6 @@ Work work(const Case& c, const Einsum& e, const Layouts& at, std::int64_t device
     }
   }
   return w;
-}
-
-Fact not_the_case(const std::string& why) {
-  return fact(Status::wrong, "a plan that does not compute the case: " + why);
 }
 
 std::string text(const Range& r) { return fmt::format("{}:{}", r.begin, r.end); }
@@ -207,46 +197,6 @@ std::optional<Layouts> layouts_of(const Case& c, const ProductPlan& plan, std::s
   return at;
 }
 
-std::int64_t fewest(const Case& c, const Spec& from, const Spec& to) {
-  Case reshard = c;
-  reshard.op = {Reshard{}, {from}, {to}};
-  const std::vector<std::int64_t> each = fewest_bytes(reshard);
-  return std::accumulate(each.begin(), each.end(), std::int64_t{0});
-}
-
-// Less moved than the layouts need: then it is no plan; nor can it be judged where nobody knows what moved.
-std::optional<Fact> moves_too_little(const Case& c, const Outcome& outcome, std::int64_t need) {
-  const std::int64_t said = cost(c, outcome).moved;
-  if (need == 0 || said >= need) return std::nullopt;
-  if (said < 0) return fact(Status::mistrusted, "a plan that does not say how many bytes it moves");
-  return not_the_case(fmt::format("it moves {} bytes, its layouts need {}", said, need));
-}
-
-// What it takes that the operands of a product meet as the plan says.
-std::int64_t needed_to_meet(const Case& c, const Layouts& at) {
-  std::int64_t need = 0;
-  for (std::size_t i = 0; i < at.operands.size(); ++i) need += fewest(c, c.op.operands[i], at.operands[i]);
-  return need;
-}
-
-// What is summed before the operands have met is another sum.
-std::optional<Fact> sums_too_early(const Case& c, Outcome outcome, const Layouts& at) {
-  const auto first = std::ranges::find_if(outcome.trace, reduces);
-  if (first == outcome.trace.end()) return std::nullopt;
-  outcome.trace.erase(first, outcome.trace.end());
-  const std::int64_t need = needed_to_meet(c, at), said = cost(c, outcome).moved;
-  if (said < 0 || said >= need) return std::nullopt;
-  return not_the_case(
-      fmt::format("it moves {} bytes before its first sum, its operands need {}", said, need));
-}
-
-// What the layouts that a plan of a product names need.
-std::int64_t needed(const Case& c, const Layouts& at, const std::vector<AxisId>& axes) {
-  Spec parts = at.result;
-  parts.unfinished.insert(parts.unfinished.end(), axes.begin(), axes.end());
-  return fewest(c, parts, at.result) + fewest(c, at.result, result(c)) + needed_to_meet(c, at);
-}
-
 std::vector<Fact> one_of(std::optional<Fact> found) {
   return found ? std::vector<Fact>{std::move(*found)} : std::vector<Fact>{};
 }
@@ -259,7 +209,7 @@ std::vector<Fact> reshard_facts(const Case& c, const Outcome& outcome) {
   if (auto found = reduces_otherwise(c, outcome.trace)) return {*found};
   if (auto found = finishes(c, *axes)) return {*found};
   if (result(c).free) return {};
-  return one_of(moves_too_little(c, outcome, fewest(c, c.op.operands[0], result(c))));
+  return one_of(carries_reshard(c, outcome));
 }
 
 }  // namespace
@@ -279,8 +229,7 @@ std::vector<Fact> plan_facts(const Case& c, const Outcome& outcome) {
   if (!axes) return {fact(Status::mistrusted, sums_over_groups)};
   if (auto found = reduces_otherwise(c, outcome.trace)) return {*found};
   if (auto found = computes(c, *e, *at, *axes)) return {*found};
-  if (auto found = sums_too_early(c, outcome, *at)) return {*found};
-  return one_of(moves_too_little(c, outcome, needed(c, *at, *axes)));
+  return one_of(carries_product(c, outcome, *at, *axes));
 }
 
 }  // namespace plumb

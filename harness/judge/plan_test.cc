@@ -2,41 +2,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "harness/judge/trial.h"
+#include "harness/judge/planned.h"
 
 namespace plumb {
 namespace {
 
 using testing::HasSubstr;
 
-Collective sum_over(const std::string& axis, std::int64_t bytes) {
-  Collective step;
-  step.kind = "all-reduce", step.axes = {axis}, step.in = step.out = bytes;
-  return step;
-}
-
-Collective gather_over(const std::string& axis, std::int64_t in, std::int64_t out) {
-  Collective step;
-  step.kind = "all-gather", step.axes = {axis}, step.in = in, step.out = out;
-  return step;
-}
-
 Collective with(Collective step, const std::string& op, std::int64_t times = 1) {
   step.op = op, step.times = times;
   return step;
 }
-
-// A product on a plan: how the operands meet, how the result lies, and the trace.
-struct Planned : Trial {
-  Planned(const std::string& line, ProductPlan plan, Trace trace) : Trial(line) {
-    declared.data_none = true;
-    outcome.blocks.clear();
-    outcome.plan = std::move(plan);
-    outcome.trace = std::move(trace);
-  }
-};
-
-const std::string row_times_column = "on x=2,y=2: einsum mk,kn->mn f32[4,8@x] f32[8@x,4] -> f32[4,4]";
 
 TEST(Plan, EachTermOnceIsAPass) {
   const Planned plan(row_times_column,

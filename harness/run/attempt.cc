@@ -10,6 +10,7 @@
 #include "harness/judge/judge.h"
 #include "harness/judge/replicas.h"
 #include "harness/judge/resolver.h"
+#include "harness/judge/traffic.h"
 #include "harness/record/environment.h"
 #include "reference/meaning/meaning.h"
 #include "reference/words/text.h"
@@ -156,14 +157,20 @@ void judged(Record& record, const Ran& ran) {
   });
   record.cost = cost(c, outcome);
   const Case claimed = as_claimed(c, outcome);
-  if (record.verdict.status == Status::pass && !promises.data_none)
-    if (auto doubt = short_fact(result(c).free ? cost(claimed, outcome) : record.cost))
-      record.verdict.facts.push_back(*doubt);
+  if (record.verdict.status == Status::pass && !promises.data_none) {
+    auto doubt = short_fact(result(c).free ? cost(claimed, outcome) : record.cost);
+    if (!doubt) doubt = contradiction(claimed, outcome);
+    if (doubt) record.verdict.facts.push_back(*doubt);
+  }
   if (auto waste = waste_fact(c, record.cost, state.settings.max_waste))
     record.verdict.facts.push_back(*waste);
   record.collectives = collectives_of(claimed, outcome);
   if (auto waste = count_fact(record.collectives, state.settings.max_collectives))
     record.verdict.facts.push_back(*waste);
+  if (record.verdict.facts.empty())
+    if (auto doubt =
+            unjudged_fact(c, record.cost, {state.settings.max_waste, state.settings.max_collectives}))
+      record.verdict.facts.push_back(*doubt);
   record.replica_safe = replica_safe(claimed, outcome.trace);
   if (state.settings.reruns > 0 && !promises.data_none) rerun(record, ran, masked(claimed, read, promises));
   decide(record.verdict);

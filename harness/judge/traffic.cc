@@ -1,0 +1,137 @@
+#include "harness/judge/traffic.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/judge/reach.h"
+#include "harness/judge/steps.h"
+#include "reference/bytes/bytes.h"
+
+namespace plumb {
+namespace {
+
+constexpr std::int64_t most_bytes = std::int64_t{1} << 62;
+
+std::int64_t sum_of(__int128 a, __int128 b) {
+  return static_cast<std::int64_t>(std::min<__int128>(a + b, most_bytes));
+}
+
+// In one run of a collective that nobody counted, on a member of a group of n; -1 where nobody knows.
+std::int64_t learnt(const Collective& one, std::int64_t n) {
+  if (one.kind == "send") return -1;
+  if (n < 2) return 0;
+  if (one.kind == "all-gather" && one.in <= one.out / n && one.in * n == one.out) return one.out - one.in;
+  if (one.kind == "all-to-all" && one.in == one.out) return one.out - one.out / n;
+  return one.out;
+}
+
+// "an all-gather over 2 devices of 16 bytes cannot give 4096"
+std::string misfit_of(const Collective& one, std::int64_t n) {
+  const auto at_most = [&](std::int64_t a, std::int64_t times, std::int64_t b) {
+    return __int128{a} <= __int128{times} * b;
+  };
+  const bool in_fits = at_most(one.in, n, one.out), out_fits = at_most(one.out, n, one.in);
+  bool fits = true;
+  if (one.kind == "all-reduce") fits = one.in == one.out;
+  if (one.kind == "all-gather") fits = one.in <= one.out && out_fits;
+  if (one.kind == "reduce-scatter") fits = one.out <= one.in;
+  if (one.kind == "collective-permute") fits = one.out <= one.in;
+  if (one.kind == "all-to-all") fits = in_fits && out_fits;
+  if (fits) return "";
+  const std::string over = one.pairs.empty() ? fmt::format(" over {} devices", n) : "";
+  return fmt::format("one {}{} cannot make {} bytes of {}", one.kind, over, one.out, one.in);
+}
+
+std::string of_operand(const Case& c, std::size_t i, const Lack& lack) {
+  const std::string whose = c.op.operands.size() > 1 ? fmt::format("of operand {}, ", i) : "";
+  return whose + in_words(c.mesh, lack);
+}
+
+// An element of an operand that a device cannot have; empty where none, or where it is not known which
+// elements a device needs.
+std::string out_of_reach(const Case& c, const Trace& trace) {
+  const auto* e = std::get_if<Einsum>(&c.op.kind);
+  if (result(c).free || (!e && !is_reshard(c))) return "";
+  for (std::size_t i = 0; i < c.op.operands.size(); ++i) {
+    const Spec to = e ? multiplied(c, *e, static_cast<int>(i)) : result(c);
+    if (const auto found = lack({c.mesh, c.op.operands[i], to, c.rule}, trace))
+      return of_operand(c, i, *found);
+  }
+  return "";
+}
+
+}  // namespace
+
+std::vector<std::int64_t> most_received(const Mesh& mesh, const Trace& trace) {
+  std::vector<std::int64_t> most(devices(mesh), 0);
+  for (const Collective& one : trace) {
+    const auto take = [&](std::int64_t device, std::int64_t bytes) {
+      most[device] = sum_of(most[device], bytes);
+    };
+    const auto of = [&](std::int64_t n) {
+      if (one.moved) return *one.moved;
+      const std::int64_t once = learnt(one, n);
+      return once < 0 ? once : sum_of(0, __int128{once} * one.times);
+    };
+    if (of(2) < 0) return {};
+    for (const auto& [from, to] : one.pairs)
+      if (from != to) take(to, of(2));
+    const auto groups = groups_of(mesh, one);
+    for (const std::vector<std::int64_t>& group : groups)
+      for (std::int64_t device : group) take(device, of(std::ssize(group)));
+    for (std::int64_t device = 0; groups.empty() && one.pairs.empty() && device < std::ssize(most); ++device)
+      take(device, of(2));
+  }
+  return most;
+}
+
+std::string received_too_little(const Case& c, const Trace& trace) {
+  const std::vector<std::int64_t> fewest = fewest_bytes(c);
+  if (fewest.empty()) return "";
+  const std::vector<std::int64_t> most = most_received(c.mesh, trace);
+  if (most.empty()) return "";
+  for (const std::vector<std::int64_t>& fibre : fibres(c.mesh, result(c).unfinished)) {
+    std::int64_t needed = 0, received = 0;
+    for (std::int64_t device : fibre)
+      needed = sum_of(needed, fewest[device]), received = sum_of(received, most[device]);
+    if (received < needed)
+      return fmt::format("{} {} received at most {} bytes of the {} that its block needs",
+                         fibre.size() > 1 ? "the fibre of device" : "device", fibre.front(), received,
+                         needed);
+  }
+  return "";
+}
+
+std::string misfit(const Mesh& mesh, const Trace& trace) {
+  for (const Collective& one : trace) {
+    std::int64_t n = one.axes.empty() ? 1 : axes_size(mesh, axes_of(mesh, one));
+    for (const std::vector<std::int64_t>& group : one.groups)
+      n = std::max<std::int64_t>(n, std::ssize(group));
+    if (std::string text = misfit_of(one, n); !text.empty()) return text;
+  }
+  return "";
+}
+
+std::optional<Fact> contradiction(const Case& c, const Outcome& outcome) {
+  std::string why = out_of_reach(c, outcome.trace);
+  if (why.empty()) why = received_too_little(c, outcome.trace);
+  if (why.empty()) why = misfit(c.mesh, outcome.trace);
+  if (why.empty()) return std::nullopt;
+  return fact(Status::mistrusted, "the values are right, and the trace cannot have made them: " + why);
+}
+
+Spec multiplied(const Case& c, const Einsum& e, int operand) {
+  Spec spec = c.op.operands[operand];
+  const std::string& letters = operand == 0 ? e.lhs : e.rhs;
+  for (std::size_t d = 0; d < letters.size(); ++d) {
+    const std::size_t at = e.out.find(letters[d]);
+    spec.dims[d].axes = at == std::string::npos ? std::vector<AxisId>{} : result(c).dims[at].axes;
+  }
+  spec.unfinished = result(c).unfinished;
+  spec.averaged.clear();
+  spec.reduction = Reduce::sum;
+  return spec;
+}
+
+}  // namespace plumb

@@ -1,0 +1,41 @@
+// What a trace cannot have done. Private to the judge and attempt().
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "adapters/protocol/outcome.h"
+#include "harness/judge/verdict.h"
+#include "reference/words/op.h"
+
+namespace plumb {
+
+// The most bytes that each device can have learnt in a trace; empty where nobody knows. With `moved` as many
+// as all devices received, else of one collective
+//   all-gather           out - in                 where out is n times in, else out
+//   all-to-all           (n-1)/n out              where in is out, else out
+//   collective-permute   out                      a target that is not the source
+//   others               out                      what was added is no longer than its sum
+std::vector<std::int64_t> most_received(const Mesh&, const Trace&);
+
+// The first device, or fibre along the target's unfinished axes, that received fewer bytes than the reshard
+// `c` needs there; empty where none.
+std::string received_too_little(const Case& c, const Trace&);
+
+// A collective whose operand and result cannot be those of its kind over so many devices; empty where all
+// can. in and out are those of the devices that have most, so that a block may be padded or cut short:
+//   all-reduce in = out      all-gather in <= out <= n in      reduce-scatter out <= in
+//   collective-permute out <= in         all-to-all out <= n in, in <= n out         others any
+std::string misfit(const Mesh&, const Trace&);
+
+// `mistrusted`, of right values: by its trace the backend cannot have made this result, for some device was
+// brought nothing of an element that its block is made of (of reshards and einsums; reach.h), or fewer bytes
+// than its block needs, or a collective is impossible.
+std::optional<Fact> contradiction(const Case&, const Outcome&);
+
+// The layout that an operand of an einsum must be brought into before a device can multiply: the letters
+// that it shares with the result lie as there, the others are whole.
+Spec multiplied(const Case&, const Einsum&, int operand);
+
+}  // namespace plumb

@@ -1,0 +1,110 @@
+// A trace that cannot have made a result.
+#include "harness/judge/traffic.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+Collective one(const std::string& kind, const std::string& axis, std::int64_t in, std::int64_t out) {
+  return {.kind = kind, .axes = {axis}, .in = in, .out = out};
+}
+
+std::string doubt(const std::string& line, const Trace& trace) {
+  Outcome outcome;
+  outcome.trace = trace;
+  const auto found = contradiction(parse_case(line), outcome);
+  if (!found) return "";
+  EXPECT_EQ(found->status, Status::mistrusted);
+  return found->text;
+}
+
+TEST(Contradiction, ATraceThatCannotHaveMadeTheResult) {
+  const std::string gather = "on x=2,y=2: reshard f32[8@x] -> f32[8]",
+                    sum = "on x=2,y=2: reshard f32[8]+x -> f32[8]";
+  const std::string product = "on x=2,y=2: einsum mk,kn->mn f32[4,8@x] f32[8@x,4] -> f32[4,4]";
+  const Collective swap{
+      .kind = "collective-permute", .pairs = {{0, 1}, {1, 0}},
+           .in = 1000, .out = 1000
+  };
+  const struct {
+    std::string line;
+    Trace trace;
+    std::string says;  // empty: it may have
+  } table[] = {
+      {gather,                                                               {one("all-gather", "x", 16, 32)},                                          ""                                                                },
+      {gather,                                                               {{.kind = "send"}},                                                        ""                                                                },
+      {gather,                                                               {one("all-gather", "y", 16, 32)},                                          "needs element [4] of device 2"                                   },
+      {gather,                                                               {swap},                                                                    "needs element [4] of device 2"                                   },
+      {gather,                                                               {one("all-gather", "x", 8, 16)},                                           "device 0 received at most 8 bytes of the 16"                     },
+      {gather,
+       {one("all-gather", "x", 0, 100000)},
+       "one all-gather over 2 devices cannot make 100000 bytes of 0"                                                                                                                                                      },
+      {gather,
+       {one("all-gather", "x", 4, 4096)},
+       "one all-gather over 2 devices cannot make 4096 bytes of 4"                                                                                                                                                        },
+      {gather,                                                               {one("all-gather", "x", 20, 32)},                                          ""                                                                }, // padded
+      {gather,                                                               {one("all-gather", "x", 64, 32)},                                          "cannot make 32 bytes of 64"                                      },
+      {gather,                                                               {{.kind = "all-gather", .axes = {"x"}, .in = 16, .out = 32, .moved = 64}}, ""                                                                },
+      {gather,
+       {{.kind = "all-gather", .axes = {"x"}, .in = 16, .out = 32, .moved = 8}},
+       "received at most 8 bytes"                                                                                                                                                                                         },
+      {gather,                                                               {{.kind = "all-gather", .axes = {"x"}, .in = 16, .out = 32, .moved = -1}}, ""                                                                },
+      {sum,                                                                  {one("all-reduce", "x", 32, 32)},                                          ""                                                                },
+      {sum,                                                                  {one("reduce-scatter", "x", 32, 16), one("all-gather", "x", 16, 32)},      ""                                                                },
+      {sum,
+       {one("all-reduce", "x", 0, 64), one("all-reduce", "x", 64, 64)},
+       "one all-reduce over 2 devices cannot make 64 bytes of 0"                                                                                                                                                          },
+      {sum,                                                                  {one("all-reduce", "y", 32, 32)},                                          "needs element [0] of device 2"                                   },
+      {sum,                                                                  {one("reduce-scatter", "x", 16, 32)},                                     "cannot make 32 bytes of 16"                                     },
+      {product,                                                              {one("all-reduce", "x", 64, 64)},                                          ""                                                                },
+      {product,                                                              {},                                                                        "of operand 0, device 0 (x=0,y=0) needs element [0,4] of device 2"},
+      {product,                                                              {one("all-reduce", "y", 64, 64)},                                          "of operand 0, device 0"                                          },
+      {"on x=2,y=2: einsum mk,kn->mn f32[4@x,8] f32[8,4@y] -> f32[4@x,4@y]", {},                                                                        ""                                                                },
+      {"on x=2,y=2: einsum mk,kn->mn f32[4@x,8] f32[8,4@y] -> f32[4,4@y]",   {},                                                                        "of operand 0, device 0"                                          },
+      {"on x=2: einsum mk,kn->mn f32[4,8@x] f32[8@x,4] -> f32[4,4]+x",       {},                                                                        ""                                                                },
+      {"on x=2: einsum mk,kn->mn f32[4,8@x] f32[8@x,4] -> f32[4,4]?",        {},                                                                        ""                                                                }, // nothing is claimed
+      {"on x=2: grouped fwd f32[8,4] f32[2@x,4,4] sizes=3,5 -> f32[8,4]",    {},                                                                        ""                                                                }, // not known
+  };
+  for (const auto& row : table) {
+    const std::string said = doubt(row.line, row.trace);
+    if (row.says.empty())
+      EXPECT_EQ(said, "") << row.line;
+    else
+      EXPECT_THAT(said, testing::HasSubstr(row.says)) << row.line;
+  }
+}
+
+TEST(Contradiction, WhatAFibreLeavesUnfinishedItReceivesTogether) {
+  const std::string line = "on x=2,y=2: reshard f32[8@y] -> f32[8]+x";
+  EXPECT_EQ(doubt(line,
+                  {
+                      {.kind = "collective-permute", .pairs = {{1, 0}, {2, 3}}, .in = 16, .out = 16}
+  }),
+            "");
+  EXPECT_NE(doubt(line,
+                  {
+                      {.kind = "collective-permute", .pairs = {{1, 0}}, .in = 16, .out = 16}
+  }),
+            "");
+}
+
+TEST(Traffic, EachDeviceLearnsNoMoreThanItsResult) {
+  const Mesh mesh = parse_mesh("x=4");
+  using testing::ElementsAre;
+  EXPECT_THAT(most_received(mesh, {one("all-gather", "x", 16, 64)}), ElementsAre(48, 48, 48, 48));
+  EXPECT_THAT(most_received(mesh, {one("all-to-all", "x", 64, 64)}), ElementsAre(48, 48, 48, 48));
+  EXPECT_THAT(most_received(mesh, {one("reduce-scatter", "x", 64, 16)}), ElementsAre(16, 16, 16, 16));
+  const Collective pairs{
+      .kind = "collective-permute", .pairs = {{0, 1}, {2, 2}},
+           .in = 8, .out = 8, .times = 3
+  };
+  EXPECT_THAT(most_received(mesh, {pairs}), ElementsAre(0, 24, 0, 0));
+  EXPECT_THAT(most_received(mesh, {{.kind = "send"}}), testing::IsEmpty());
+}
+
+}  // namespace
+}  // namespace plumb
