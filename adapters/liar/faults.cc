@@ -121,7 +121,7 @@ const std::vector<Fault>& table() {
     {"hides-a-collective", "leaves the collective that moved the bytes out of its trace", "mistrusted", "", {gather}, reply(hide_collective)},
     {"hides-its-sum", "leaves the sum of a result that was left to it out of its trace", "mistrusted", "", {"on x=2: reshard f32[8]+x -> f32[8]?"}, reply(hide_collective)},
     {"moves-along-another", "reports its collectives along the axes that they do not take", "mistrusted", "", {"on x=2,y=2: reshard f32[8@x] -> f32[8]"}, reply(move_along_another)},
-    {"multiplies-what-it-lacks", "leaves the sum of a product out of its trace", "mistrusted", "", {"on x=2: einsum mk,kn->mn f32[4,8@x] f32[8@x,4] -> f32[4,4]"}, reply(hide_collective)},
+    {"multiplies-what-it-lacks", "leaves the sum of a product out of its trace", "mistrusted", "", {"on x=2: einsum mk,kn->mn f32[4,8@x] f32[8@x,4] -> f32[4@x,4]"}, reply(hide_collective)},
     {"gathers-nothing", "reports a collective that makes bytes of none", "mistrusted", "", {gather}, reply(gather_nothing)},
     {"loses-count", "does not say how many bytes moved where their number is limited", "mistrusted", "--max-waste 1", {gather}, reply(lose_count)},
 
