@@ -22,7 +22,7 @@ Collective within(std::vector<std::vector<std::int64_t>> groups) {
 Collective permute(std::vector<std::pair<std::int64_t, std::int64_t>> pairs) {
   return {.kind = "collective-permute", .pairs = pairs, .in = 1, .out = 1};
 }
-Collective with(Collective one, std::optional<std::int64_t> moved, std::int64_t times = 1) {
+Collective moving(Collective one, std::optional<std::int64_t> moved, std::int64_t times = 1) {
   one.moved = moved, one.times = times;
   return one;
 }
@@ -60,16 +60,16 @@ TEST(Reach, WhatATraceBringsAndWhatItDoesNot) {
        "x"                                                                                                                                                                                   },
       {gather,                                               {},                                                                 "device 0 (x=0,y=0) needs element [4] of device 2 (x=1,y=0)"},
       {gather,                                               {over({"y"})},                                                      "device 0 (x=0,y=0) needs element [4] of device 2 (x=1,y=0)"},
-      {gather,                                               {with(over({"x"}), 0)},                                             "device 0 "                                                 },
+      {gather,                                               {moving(over({"x"}), 0)},                                             "device 0 "                                                 },
       {gather,                                               {permute({{0, 1}, {1, 0}})},                                        "device 0 "                                                 },
       {gather,                                               {within({{0, 2}})},                                                 "device 1 "                                                 },
       {ring,                                                 {turn},                                                             "device 0 (x=0) needs element [2] of device 1 (x=1)"        },
       {ring,                                                 {turn, turn},                                                       "device 0 "                                                 },
       {ring,                                                 {turn, turn, turn},                                                 ""                                                          },
-      {ring,                                                 {with(turn, {}, 3)},                                                ""                                                          },
-      {ring,                                                 {with(turn, -1)},                                                   ""                                                          },
-      {ring,                                                 {with(permute({{0, 1}, {2, 3}}), -1)},                              "device 0 "                                                 },
-      {ring,                                                 {with(permute({{0, 1}, {2, 3}}), -1), with(permute({{1, 2}}), -1)}, ""                                                          },
+      {ring,                                                 {moving(turn, {}, 3)},                                                ""                                                          },
+      {ring,                                                 {moving(turn, -1)},                                                   ""                                                          },
+      {ring,                                                 {moving(permute({{0, 1}, {2, 3}}), -1)},                              "device 0 "                                                 },
+      {ring,                                                 {moving(permute({{0, 1}, {2, 3}}), -1), moving(permute({{1, 2}}), -1)}, ""                                                          },
       {"on x=2,y=2: reshard f32[8]+x -> f32[8]",             {over({"x"})},                                                      ""                                                          },
       {"on x=2,y=2: reshard f32[8]+x -> f32[8]",
        {over({"y"})},
