@@ -100,14 +100,14 @@ Collectives collectives_from_json(const json& j) {
 }
 
 json to_json(const Times& times) {
-  return {
-      {"fill",      times.fill     },
-      {"reference", times.reference},
-      {"backend",   times.backend  },
-      {"compile",   times.compile  },
-      {"judge",     times.judge    },
-      {"run",       times.run      }
-  };
+  json j;
+  j["fill"] = times.fill;
+  j["reference"] = times.reference;
+  j["backend"] = times.backend;
+  j["compile"] = times.compile;
+  j["judge"] = times.judge;
+  j["run"] = times.run;
+  return j;
 }
 
 Times times_from_json(const json& j) {
@@ -158,24 +158,22 @@ Record parse(const json& j) {
 }  // namespace
 
 json to_json(const Record& r, const json& environment) {
-  json facts = json::array(), trace = json::array();
+  json j;
+  j["schema"] = record_schema;
+  j["case"] = r.line;
+  j["backend"] = r.backend;
+  j["versions"] = r.versions;
+  j["status"] = name(r.verdict.status);
+  json& facts = j["facts"] = json::array();
   for (const Fact& fact : r.verdict.facts) facts.push_back(to_json(fact));
+  json& trace = j["trace"] = json::array();
   for (const Collective& one : r.trace) trace.push_back(to_json(one));
-  json j = {
-      {"schema",      record_schema         },
-      {"case",        r.line                },
-      {"backend",     r.backend             },
-      {"versions",    r.versions            },
-      {"status",      name(r.verdict.status)},
-      {"facts",       std::move(facts)      },
-      {"trace",       std::move(trace)      },
-      {"bytes",       to_json(r.cost)       },
-      {"seconds",     to_json(r.times)      },
-      {"certificate", r.certificate         },
-      {"scope",       r.scope               },
-      {"notes",       r.notes               },
-      {"environment", environment           }
-  };
+  j["bytes"] = to_json(r.cost);
+  j["seconds"] = to_json(r.times);
+  j["certificate"] = r.certificate;
+  j["scope"] = r.scope;
+  j["notes"] = r.notes;
+  j["environment"] = environment;
   if (json limits = to_json(r.limits); !limits.empty()) j["limits"] = std::move(limits);
   if (r.verdict.plan) j["judged"].push_back("plan");
   if (r.verdict.alone) j["judged"].push_back("one device");

@@ -1,9 +1,12 @@
 #include "reference/exact/lines.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <new>
 
 #include "reference/exact/lanes.h"
 
@@ -148,8 +151,12 @@ void read_strided(const Matrix& m, std::int64_t begin, std::int64_t end, Lines& 
 
 double* reserve(Scratch& scratch, std::int64_t size) {
   if (size <= scratch.size) return scratch.room.get();
-  scratch.room.reset();
-  scratch.room = std::make_unique_for_overwrite<double[]>(size);
+  constexpr std::size_t page = 2 << 20;
+  const std::size_t bytes = (static_cast<std::size_t>(size) * sizeof(double) + page - 1) & -page;
+  scratch = {};
+  scratch.room.reset(static_cast<double*>(std::aligned_alloc(page, bytes)));
+  if (!scratch.room) throw std::bad_alloc();
+  madvise(scratch.room.get(), bytes, MADV_HUGEPAGE);  // where it is refused, small pages do
   scratch.size = size;
   return scratch.room.get();
 }

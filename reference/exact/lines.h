@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <vector>
 
@@ -20,10 +21,15 @@ struct Lines {
   const double* row(std::int64_t i) const { return values + i * stride; }
 };
 
+struct Freed {
+  void operator()(double* room) const { std::free(room); }
+};
+
 // Doubles that are kept between calls, for a thread: fresh pages cost as much as a product of a few
-// hundred rows. Beyond 256 MiB nothing is kept.
+// hundred rows. Beyond 256 MiB nothing is kept. They lie on large pages where the system has some: rows a
+// small page apart would each want an entry of the processor's page table.
 struct Scratch {
-  std::unique_ptr<double[]> room;
+  std::unique_ptr<double[], Freed> room;
   std::int64_t size = 0;
 };
 double* reserve(Scratch&, std::int64_t size);
