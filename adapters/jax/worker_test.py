@@ -1,6 +1,5 @@
 """The JAX worker, run as the harness runs it. Needs the Python of an environment made by scripts/environment."""
 
-import json
 import os
 import sys
 import tempfile
@@ -11,10 +10,10 @@ import numpy as np
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, os.pardir, "python")]
 
-import drive
+import kept
+from kept import XY, einsum, reshard
 
 WORKER = os.path.join(HERE, "worker.py")
-XY = {"axes": [["x", 2], ["y", 2]]}
 
 # Runs the worker with a JAX that was tampered with: argv[2] is Python text.
 PATCHED = """
@@ -26,56 +25,13 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 """
 
 
-def start(tamper=None, mesh=XY, stderr=None, **options):
-    command = [sys.executable, "-I"] + (["-c", PATCHED, WORKER, tamper] if tamper else [WORKER])
-    driver = drive.Driver(command, stderr=stderr, PLUMB_OPTIONS=json.dumps(options))
-    reply = driver.hello(mesh)
-    assert reply["type"] == "hello", reply
-    return driver
-
-
-def reshard(*specs, mesh=XY):
-    return {"mesh": mesh, "op": "reshard", "operands": list(specs[:1]), "chain": list(specs[1:]),
-            "line": " ".join(specs)}
-
-
-def einsum(letters, left, right, *chain, mesh=XY):
-    ins, out = letters.split("->")
-    lhs, rhs = ins.split(",")
-    return {"mesh": mesh, "op": "einsum", "lhs": lhs, "rhs": rhs, "out": out, "operands": [left, right],
-            "chain": list(chain), "line": letters}
-
-
 def grouped(form, left, right, out, sizes):
     return {"mesh": XY, "op": "grouped", "form": form, "sizes": [sizes], "operands": [left, right], "chain": [out],
             "line": form}
 
 
-HONEST = {}  # workers without a tamper, by their options: a start takes longer than most tests
-
-
-def tearDownModule():
-    for driver in HONEST.values():
-        end(driver)
-
-
-def end(driver):
-    driver.process.kill()
-    driver.process.wait()
-    driver.replies.close()
-
-
-class Worker(unittest.TestCase):
-    def start(self, tamper=None, **options):
-        key = json.dumps(options, sort_keys=True)
-        if tamper is None and key in HONEST:
-            return HONEST[key]
-        driver = start(tamper, stderr=tempfile.TemporaryFile("w+"), **options)
-        if tamper is None:
-            HONEST[key] = driver
-        else:
-            self.addCleanup(end, driver)
-        return driver
+class Worker(kept.Worker):
+    worker, patched = WORKER, PATCHED
 
     def check(self, reply, want):
         """Every block holds what its own slice says."""

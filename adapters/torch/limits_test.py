@@ -11,7 +11,6 @@ sys.path[:0] = [HERE, os.path.join(HERE, os.pardir, "python")]
 
 import limits
 import probe
-from plumb_worker.limits import Table
 
 # Rows that some releases have lifted, or had not yet.
 BY_RELEASE = {"split to unfinished"}
@@ -46,19 +45,6 @@ class Limits(unittest.TestCase):
         for name, answers in state.items():
             allowed = {"refused"} | ({"not a limit here"} if name in BY_RELEASE else set())
             self.assertLessEqual(answers, allowed, name)
-
-    def test_a_row_that_torch_does_not_refuse_does_not_hold(self):
-        row = limits.Row("planted", "no all-gather", lambda c: True, "all-gather", {})
-        self.assertIsNone(Table([row], lambda p: None, "").find(None))
-        self.assertIsNone(Table([row], lambda p: "ZeroDivisionError", "").find(None))
-        self.assertIsNotNone(Table([row], lambda p: "no all-gather today", "").find(None))
-
-    def test_a_probe_runs_once(self):
-        asked = []
-        row = limits.Row("planted", "", lambda c: True, "no", {})
-        made = Table([row], lambda p: asked.append(p) or "no", "")
-        self.assertEqual([bool(made.find(None)) for _ in range(3)], [True] * 3)
-        self.assertEqual(len(asked), 1)
 
     def test_every_probe_is_a_case_of_its_row(self):
         for row in limits.ROWS:
