@@ -1,7 +1,7 @@
 // What quantize and schemes refuse, and which values share a scale.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "reference/words/refused.h"
 #include "reference/words/text.h"
 #include "reference/words/tiles.h"
 
@@ -46,16 +46,7 @@ TEST(Schemes, ABadLineGivesOneMessageWithACaretAtTheCharacter) {
        "a product of quantized operands has scaled data",                                                                                55},
       {"on x=2: reshard f32[8] -> f32[8] fill=scaled",                                 "scaled is for data that are quantized",          38},
   };
-  for (const auto& row : rows) {
-    try {
-      parse_case(row.line);
-      ADD_FAILURE() << "accepted: " << row.line;
-    } catch (const BadInput& error) {
-      const std::string text = error.what();
-      EXPECT_THAT(text, testing::StartsWith(row.message));
-      EXPECT_EQ(text.substr(text.rfind('\n')), "\n  " + std::string(row.caret, ' ') + "^") << text;
-    }
-  }
+  for (const auto& row : rows) expect_refused(row.line, row.message, row.caret);
 }
 
 using Along = std::vector<std::int64_t>;
