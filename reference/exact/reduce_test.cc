@@ -9,13 +9,6 @@
 namespace plumb {
 namespace {
 
-Tensor tensor(DType dtype, std::vector<std::int64_t> shape, const std::vector<double>& values) {
-  Tensor t = zeros(dtype, std::move(shape));
-  for (std::size_t i = 0; i < values.size(); ++i)
-    store(dtype, t.bytes.data() + i * format(dtype).bytes, encode(dtype, values[i]));
-  return t;
-}
-
 // Small integers: the quotient of a sum below 2^30 by n has its correct rounding to every narrower format
 // in long double arithmetic, for 64 digits tell it apart from every tie.
 TEST(Mean, IsRoundedOnce) {

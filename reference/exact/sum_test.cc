@@ -21,12 +21,6 @@ std::int64_t wrong(const Tensor& parts, const Tensor& got) {
   return bad;
 }
 
-Tensor tensor(DType dtype, std::vector<std::int64_t> shape, const std::vector<double>& values) {
-  Tensor t = zeros(dtype, std::move(shape));
-  encode(dtype, values.data(), static_cast<std::int64_t>(values.size()), t.bytes.data());
-  return t;
-}
-
 TEST(SumParts, IsRoundedOnceForEveryDType) {
   for (const Format& in : formats())
     for (const Format& out : formats())

@@ -11,13 +11,6 @@
 namespace plumb {
 namespace {
 
-Tensor tensor(DType dtype, std::vector<std::int64_t> shape, const std::vector<double>& values) {
-  Tensor t = zeros(dtype, std::move(shape));
-  for (std::size_t i = 0; i < values.size(); ++i)
-    store(dtype, t.bytes.data() + i * format(dtype).bytes, encode(dtype, values[i]));
-  return t;
-}
-
 std::vector<double> doubles(const Tensor& t) {
   std::vector<double> all;
   for (std::int64_t i = 0; i < elements(t.shape); ++i) all.push_back(value(t, i));

@@ -39,7 +39,8 @@ TEST(ResolveText, ABadLineGivesACaret) {
       {"on x=2: resolve first f32[8'a] rules=a:x -> f32[8@x]",    "nothing follows the rules",                 "-> f32"  },
       {"on x=2: resolve first f32[8'a] rules=a:x seed=1",         "nothing follows the rules",                 "seed"    },
       {"on x=2: resolve first f32[8'a]* rules=a:x",               "expected a space",                          "* rules" },
-      {"on x=2: resolve first f64[4611686018427387904'a] rules=", "more than 2^62 bytes",                      "f64"     },
+      {"on x=2: resolve first f64[4611686018427387904'a] rules=",
+       "this array would hold more than 2^62 bytes",                                                           "f64"     },
   };
   for (const auto& row : rows) {
     const std::string line = row.line;

@@ -1,5 +1,6 @@
 #include "reference/words/tensor.h"
 
+#include <cassert>
 #include <cstring>
 
 namespace plumb {
@@ -23,6 +24,13 @@ std::vector<std::int64_t> strides(std::span<const std::int64_t> shape) {
 Tensor zeros(DType dtype, std::vector<std::int64_t> shape) {
   const std::int64_t n = elements(shape) * format(dtype).bytes;
   return {dtype, std::move(shape), std::vector<std::byte>(n)};
+}
+
+Tensor tensor(DType dtype, std::vector<std::int64_t> shape, const std::vector<double>& values) {
+  Tensor t = zeros(dtype, std::move(shape));
+  assert(std::ssize(values) == elements(t.shape));
+  encode(dtype, values.data(), std::ssize(values), t.bytes.data());
+  return t;
 }
 
 void cut(std::span<const std::int64_t> shape, const Slice& slice, const std::byte* whole, std::byte* block,

@@ -17,8 +17,9 @@ struct Tensor {
   bool operator==(const Tensor&) const = default;
 };
 
-// A tensor of zero bits.
+// A tensor of zero bits; one of these values, each rounded to the dtype.
 Tensor zeros(DType, std::vector<std::int64_t> shape);
+Tensor tensor(DType, std::vector<std::int64_t> shape, const std::vector<double>& values);
 
 std::int64_t elements(std::span<const std::int64_t> shape);
 std::vector<std::int64_t> strides(std::span<const std::int64_t> shape);  // row-major, in elements
