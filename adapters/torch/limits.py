@@ -29,13 +29,23 @@ class Row:
     engines: tuple = EVERY
 
 
+def steps(case):
+    """(layout before, after) for each step of a chain of reshards."""
+    specs = case.operands + case.chain if case.op == "reshard" else case.chain
+    return list(zip(specs, specs[1:]))
+
+
 def turns(case):
     """(how an axis is used before, after) for each step of a chain of reshards and each axis."""
-    specs = case.operands + case.chain if case.op == "reshard" else case.chain
-    for before, after in zip(specs, specs[1:]):
-        if not after.free:
-            for axis in case.axes:
-                yield use(before, axis), use(after, axis)
+    return [(use(before, axis), use(after, axis))
+            for before, after in steps(case) if not after.free for axis in case.axes]
+
+
+def split_to(case, reduction):
+    """Whether an axis that splits comes to leave parts which this reduction makes: sum, avg, max, min."""
+    return any(use(before, axis) == "split" and axis in after.unfinished
+               and reduction == ("avg" if axis in after.averaged else after.reduction)
+               for before, after in steps(case) for axis in case.axes)
 
 
 def use(spec, axis):
@@ -54,8 +64,7 @@ def strided(case, spec, axis):
 
 
 def strided_to_unfinished(case):
-    specs = case.operands + case.chain if case.op == "reshard" else case.chain
-    return any(strided(case, b, axis) and axis in c.unfinished for b, c in zip(specs, specs[1:]) for axis in case.axes)
+    return any(strided(case, b, axis) and axis in c.unfinished for b, c in steps(case) for axis in case.axes)
 
 
 def chunks(items, ways):
@@ -155,6 +164,9 @@ def _product(left, right, *chain):
             "operands": [left, right], "chain": chain}
 
 
+UNFINISHED = [("sum", "sum", "f32[4]+x"), ("avg", "mean", "f32[4]+avg(x)"), ("max", "maximum", "f32[4]+max(x)"),
+              ("min", "minimum", "f32[4]+min(x)")]
+
 ROWS = [
     Row("flatten names another axis", "a flattened submesh of axes that the mesh lacks",
         lambda c, o: {a for s in layout.flattened_sets(layout.names(c), o["flatten"]) for a in s} - {*layout.names(c)}),
@@ -180,9 +192,9 @@ ROWS = [
     Row("replicated to unfinished", "a sum left unfinished of what is replicated",
         lambda c, o: ("replicated", "unfinished") in turns(c),
         "Can ?not redistribute", _reshard("f32[4]", "f32[4]+x")),
-    Row("split to unfinished", "a sum left unfinished of what is split",
-        lambda c, o: ("split", "unfinished") in turns(c),
-        "Can ?not redistribute", _reshard("f32[4@x]", "f32[4]+x")),
+    *[Row(f"split to unfinished {reduction}", f"a {word} left unfinished of what is split",
+          lambda c, o, reduction=reduction: split_to(c, reduction), "Can ?not redistribute", _reshard("f32[4@x]", left))
+      for reduction, word, left in UNFINISHED],
     Row("strided to unfinished", "a sum left unfinished of what is split against the order of the mesh",
         lambda c, o: strided_to_unfinished(c),
         "Can ?not redistribute", _reshard("f32[4@y.x]", "f32[4@y]+x")),

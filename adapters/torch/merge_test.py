@@ -1,7 +1,10 @@
 """The ranks' events as one trace. Needs Python alone."""
 
+import os
+import sys
 import unittest
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import merge
 
 

@@ -2,8 +2,11 @@
 
 import contextlib
 import io
+import os
+import sys
 import unittest
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import worker
 
 BAD = [
