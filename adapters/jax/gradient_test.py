@@ -7,7 +7,7 @@ import unittest
 import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from worker_test import Worker, einsum, grouped, tearDownModule  # noqa: F401
+from worker_test import Worker, einsum, grouped
 
 # A product whose gradient for the first operand is twice what it should be.
 WRONG_GRADIENT = """

@@ -24,6 +24,12 @@ def einsum(letters, left, right, *chain, mesh=XY):
             "chain": list(chain), "line": letters}
 
 
+def greeted(driver):
+    reply = driver.hello(XY)
+    assert reply["type"] == "hello", reply
+    return driver
+
+
 def end(driver):
     driver.process.kill()
     driver.process.wait()
@@ -38,18 +44,20 @@ class Worker(unittest.TestCase):
     worker = patched = None
     honest = {}  # those that were not tampered with, by program and options: a start takes longer than most tests
 
+    def begin(self, noise, tamper=None, options=None):
+        """A new worker, which says its warnings to the file `noise`. Whoever begins it ends it."""
+        command = [sys.executable, "-I", "-B"] + (["-c", self.patched, self.worker, tamper] if tamper else [self.worker])
+        return drive.Driver(command, stderr=noise, PLUMB_OPTIONS=json.dumps(options or {}))
+
     def start(self, tamper=None, **options):
         key = json.dumps([self.worker, options], sort_keys=True)
         if tamper is None and key in self.honest:
             return self.honest[key]
-        command = [sys.executable, "-I", "-B"] + (["-c", self.patched, self.worker, tamper] if tamper else [self.worker])
         with tempfile.TemporaryFile() as noise:  # a file, as the harness gives: what was warned is read back from it
-            driver = drive.Driver(command, stderr=noise, PLUMB_OPTIONS=json.dumps(options))
+            driver = self.begin(noise, tamper, options)
         if tamper is None:
             self.honest[key] = driver
             unittest.addModuleCleanup(end, driver)
         else:
             self.addCleanup(end, driver)
-        reply = driver.hello(XY)
-        assert reply["type"] == "hello", reply
-        return driver
+        return greeted(driver)

@@ -7,7 +7,7 @@ import unittest
 import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from worker_test import Worker, einsum, issued, reshard, tearDownModule  # noqa: F401
+from worker_test import Worker, einsum, issued, reshard
 
 # A product whose gradient is twice what it should be, wherever it is taken.
 WRONG_GRADIENT = """

@@ -11,8 +11,9 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, os.pardir, "python")]
 
+import kept
 import worker_test
-from worker_test import reshard
+from kept import reshard
 
 CASE = reshard("f32[4@x]", "f32[4]")
 
@@ -32,13 +33,13 @@ def gone(pids, seconds=10):
     return False
 
 
-class Ranks(unittest.TestCase):
+class Ranks(worker_test.Worker):
     def start(self, tamper=None):
         self.words = tempfile.TemporaryFile("w+")
         self.addCleanup(self.words.close)
-        driver = worker_test.start(tamper, stderr=self.words)
-        self.addCleanup(worker_test.end, driver)
-        return driver
+        driver = self.begin(self.words, tamper)
+        self.addCleanup(kept.end, driver)
+        return kept.greeted(driver)
 
     def said(self):
         self.words.seek(0)

@@ -7,7 +7,7 @@ import unittest
 import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from worker_test import Worker, issued, reshard, tearDownModule  # noqa: F401
+from worker_test import Worker, issued, reshard
 
 WHOLE = {"axes": [["dp", 2], ["pp", 2], ["tp", 2]]}
 FIRST, LAST = [[0, 4], [1, 5], [2, 6], [3, 7]], [[0, 1], [2, 3], [4, 5], [6, 7]]
