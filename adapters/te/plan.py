@@ -114,7 +114,8 @@ def cut(case, n, axes, at):
 
 
 def move(case, shape, given, wanted, dtype):
-    """From one layout to another: an all-gather where minor axes are dropped, else what each device lacks."""
+    """From one layout to another: an all-gather where minor axes are dropped, else what each device lacks, sent among
+    those that the axes of both layouts tell apart."""
     given, wanted = tuple(map(tuple, given)), tuple(map(tuple, wanted))
     width = layout.DTYPES[dtype].itemsize
     dropped = [g[len(w):] for g, w in zip(given, wanted) if g[: len(w)] == w]
@@ -131,4 +132,7 @@ def move(case, shape, given, wanted, dtype):
         both = math.prod(max(0, min(h[1], w[1]) - max(h[0], w[0])) for h, w in zip(have, need))
         block = width * math.prod(w[1] - w[0] for w in need)
         lacking += block - width * both
-    return {"kind": "send", "in": block, "out": block, "moved": lacking, "dtype": dtype} if lacking else None
+    if not lacking:
+        return None
+    cutting = [a for a in case.axes if case.ways((a,)) > 1 and any(a in axes for axes in given + wanted)]
+    return {"kind": "send", "axes": cutting, "in": block, "out": block, "moved": lacking, "dtype": dtype}

@@ -212,9 +212,7 @@ std::vector<Fact> reshard_facts(const Case& c, const Outcome& outcome) {
   return one_of(carries_reshard(c, outcome));
 }
 
-}  // namespace
-
-std::vector<Fact> plan_facts(const Case& c, const Outcome& outcome) {
+std::vector<Fact> facts_of(const Case& c, const Outcome& outcome) {
   if (is_reshard(c)) return reshard_facts(c, outcome);
   const auto* e = std::get_if<Einsum>(&c.op.kind);
   if (!e || outcome.plan.operands.size() != c.op.operands.size() || outcome.plan.result.empty())
@@ -230,6 +228,22 @@ std::vector<Fact> plan_facts(const Case& c, const Outcome& outcome) {
   if (auto found = reduces_otherwise(c, outcome.trace)) return {*found};
   if (auto found = computes(c, *e, *at, *axes)) return {*found};
   return one_of(carries_product(c, outcome, *at, *axes));
+}
+
+// A step that could be anything, between any devices.
+bool nameless(const Collective& step) {
+  return step.axes.empty() && step.groups.empty() && step.pairs.empty();
+}
+
+}  // namespace
+
+std::vector<Fact> plan_facts(const Case& c, const Outcome& outcome) {
+  std::vector<Fact> facts = facts_of(c, outcome);
+  if (!facts.empty() || std::ranges::none_of(outcome.trace, nameless)) return facts;
+  Outcome named = outcome;
+  std::erase_if(named.trace, nameless);
+  if (facts_of(c, named).empty()) return {};
+  return {fact(Status::mistrusted, "a plan that does not say between which devices its send moves")};
 }
 
 }  // namespace plumb

@@ -199,6 +199,16 @@ TEST(Plan, OneWhoseMovesNobodyKnowsIsMistrusted) {
   EXPECT_EQ(status("on x=2: reshard f32[8] -> f32[8@x]"), Status::pass) << "nothing must move";
 }
 
+TEST(Plan, OneThatRestsOnASendBetweenUnknownDevicesIsMistrusted) {
+  const Collective anything{.kind = "send", .moved = 1 << 20};
+  const auto status = [&](const char* line) { return Planned(line, {}, {anything}).verdict().status; };
+  EXPECT_EQ(status("on x=2: reshard f32[8@x] -> f32[8]"), Status::mistrusted);
+  EXPECT_EQ(status("on x=2: reshard f32[8] -> f32[8@x]"), Status::pass) << "nothing must move";
+  Collective summed = anything;
+  summed.op = "add";
+  EXPECT_NE(Planned("on x=2: reshard f32[8]+x -> f32[8]", {}, {summed}).verdict().status, Status::pass);
+}
+
 TEST(Plan, OneThatSaysTooLittleIsMistrusted) {
   EXPECT_EQ(Planned(row_times_column, {}, {sum_over("x", 64)}).verdict().status, Status::mistrusted);
   Planned grouped("on x=2: grouped fwd f32[8,4] f32[2,4,4] sizes=3,5 -> f32[8,4]", {}, {});

@@ -13,6 +13,7 @@
 #include "harness/judge/judge.h"
 #include "harness/judge/merge.h"
 #include "harness/judge/replicas.h"
+#include "harness/judge/traffic.h"
 #include "harness/run/mutator.h"
 #include "reference/meaning/meaning.h"
 #include "reference/words/text.h"
@@ -133,8 +134,9 @@ void judge_it(const Outcome& o, const Asking& asking, const ArenaFile& arena) {
   EXPECT_EQ(verdict.status == Status::pass, verdict.facts.empty());
   const Cost bytes = cost(c, o);
   EXPECT_GE(bytes.moved, -1);
-  short_fact(bytes), waste_fact(c, bytes, 1);
   const Case claimed = as_claimed(c, o);
+  short_fact(bytes), waste_fact(c, bytes, 1), unjudged_fact(c, bytes, {1, 1});
+  if (!asking.capabilities.plans_only) contradiction(claimed, o);
   const Collectives n = collectives_of(claimed, o);
   EXPECT_GE(n.issued, n.merged);
   EXPECT_GE(n.merged, 0);
