@@ -9,6 +9,19 @@ import hashlib
 import os
 import tempfile
 
+import plumb_worker
+
+
+def check(options):
+    """Refuses hlo= where nothing can be written there."""
+    if not options.get("hlo"):
+        return
+    try:
+        os.makedirs(options["hlo"], exist_ok=True)
+        tempfile.TemporaryFile(dir=options["hlo"]).close()
+    except OSError as e:
+        plumb_worker.refuse(f"hlo={options['hlo']}: {e.strerror}")
+
 
 @contextlib.contextmanager
 def folder(options, case):

@@ -12,9 +12,12 @@ OPTIONS = {"partitioner": ("shardy", "gspmd"), "style": ("auto", "explicit", "sh
 
 
 def main(arguments):
+    import dump
     import plumb_worker
 
-    if "platform" in (given := plumb_worker.checked("jax", OPTIONS)):
+    given = plumb_worker.checked("jax", OPTIONS)
+    dump.check(given)
+    if "platform" in given:
         os.environ["JAX_PLATFORMS"] = {"cpu": "cpu", "gpu": "cuda,cpu"}[given["platform"]]
     try:
         import jax  # noqa: F401

@@ -10,6 +10,7 @@ import numpy as np
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, os.pardir, "python")]
 
+import drive
 import kept
 from kept import XY, einsum, reshard
 
@@ -121,6 +122,12 @@ class Answers(Worker):
         self.check(driver.run(reshard("f32[4@x]", "f32[4]"), [[1, 2, 3, 4]]), np.arange(1.0, 5))
         self.check(driver.run(reshard("f32[128@x]", "f32[128]", mesh=wide), [list(range(128))]), np.arange(128.0))
         self.check(driver.run(reshard("f32[4@x]", "f32[4]"), [[1, 2, 3, 4]]), np.arange(1.0, 5))
+
+    def test_hlo_where_nothing_can_be_written_is_refused_before_hello(self):
+        with tempfile.TemporaryFile() as noise:
+            driver = drive.Driver([sys.executable, "-I", "-B", WORKER], noise, PLUMB_OPTIONS='{"hlo": "/proc/nope"}')
+            self.addCleanup(kept.end, driver)
+            self.assertEqual(driver.hello(XY), {"type": "died", "code": 2})
 
     def test_hlo_is_kept_on_request(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -11,9 +11,11 @@ OPTIONS = {"style": ("live", "plan"), "via": ("gemm", "dense", "shard_map"), "pa
 
 
 def main():
+    import dump
     import plumb_worker
 
     given = plumb_worker.checked("te", OPTIONS)
+    dump.check(given)
     os.environ["JAX_PLATFORMS"] = "cpu"
     try:
         import backend

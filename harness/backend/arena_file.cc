@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -36,7 +37,15 @@ ArenaFile::~ArenaFile() { ::close(file_); }
 
 std::string ArenaFile::path() const { return fmt::format("/proc/{}/fd/{}", ::getpid(), file_); }
 
+// A backend can make the file longer: what it added is part of the arena from then on.
+void ArenaFile::measure() {
+  struct stat now;
+  if (::fstat(file_, &now) != 0) fail("measuring the arena");
+  size_ = std::max(size_, static_cast<std::uint64_t>(now.st_size));
+}
+
 void ArenaFile::reach(std::uint64_t size) {
+  measure();
   if (size <= size_) return;
   const std::uint64_t rounded = size > (std::uint64_t{1} << 62) ? size : std::bit_ceil(size);
   if (::ftruncate(file_, static_cast<off_t>(rounded)) != 0)
@@ -88,6 +97,7 @@ void ArenaFile::poison(std::uint64_t begin, std::uint64_t due) {
     bytes.fill(std::byte{0xff});
     return bytes;
   }();
+  measure();
   assert(begin <= size_);
   written_ = std::min(size_, (begin + std::min(due, most_ones) + page - 1) / page * page);
   for (std::uint64_t at = begin; at < written_; at += std::min<std::uint64_t>(written_ - at, ones.size()))

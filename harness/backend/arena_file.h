@@ -29,6 +29,7 @@ class ArenaFile {
   void poison(std::uint64_t begin, std::uint64_t due);
 
  private:
+  void measure();
   std::uint64_t next(int what, std::uint64_t at) const;
   void holes_as_ones(std::uint64_t offset, std::span<std::byte> into) const;
 

@@ -1,5 +1,7 @@
 // What is left in the arena, and what nobody wrote there, is no answer.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "harness/backend/arena_file.h"
 #include "harness/backend/fake.h"
@@ -69,6 +71,24 @@ TEST(Arena, PagesThatNobodyWroteReadAsOnes) {
     arena.write(70, some);
     EXPECT_EQ(at(70, 10), some);
   }
+}
+
+// A seal keeps a backend from making the file shorter, not longer.
+TEST(Arena, WhatABackendAddsToTheFileIsPoisonedAsTheRest) {
+  constexpr std::uint64_t mib = 1 << 20;
+  ArenaFile arena;
+  const int file = ::open(arena.path().c_str(), O_RDWR);
+  ASSERT_EQ(::ftruncate(file, 64 * mib), 0);
+  ASSERT_EQ(::pwrite(file, "left", 4, 32 * mib), 4);
+  arena.poison(64, 4096);
+  EXPECT_EQ(arena.size(), 64 * mib);
+  std::vector<std::byte> bytes(4);
+  arena.read(32 * mib, bytes);
+  EXPECT_EQ(bytes, std::vector<std::byte>(4, std::byte{0xff}));
+  ASSERT_EQ(::ftruncate(file, 128 * mib), 0);
+  arena.reach(100 * mib);
+  EXPECT_EQ(arena.size(), 128 * mib);
+  ::close(file);
 }
 
 }  // namespace

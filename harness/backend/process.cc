@@ -123,7 +123,10 @@ std::optional<Answer> Process::State::start_for(const Mesh& mesh) {
   }
   const auto* crash = std::get_if<Crashed>(&*answer);
   if (crash && crash->what == cannot_use_options && !hello)
-    throw BadInput(fmt::format("{}: {}", command.name, crash->last_words));
+    throw BadInput(fmt::format("{}: {}", command.name,
+                               crash->last_words.empty()
+                                   ? "it exited with code 2, before hello and without a word"
+                                   : crash->last_words));
   ++times;
   if (const auto* crashed = std::get_if<Crashed>(&*answer)) last = *crashed;
   if (const auto* hung = std::get_if<Hung>(&*answer)) last = {"no hello in time", "start", hung->last_words};

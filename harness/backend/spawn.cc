@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -122,14 +123,23 @@ Spawned spawn(const std::vector<std::string>& argv,
   return {pid, requests.write.release(), replies.read.release(), printed.release()};
 }
 
+namespace {
+
+bool is_program(const std::string& path) {
+  struct stat file;
+  return ::stat(path.c_str(), &file) == 0 && S_ISREG(file.st_mode) && ::access(path.c_str(), X_OK) == 0;
+}
+
+}  // namespace
+
 std::string find_program(const std::string& program) {
-  if (program.find('/') != std::string::npos) return ::access(program.c_str(), X_OK) == 0 ? program : "";
+  if (program.find('/') != std::string::npos) return is_program(program) ? program : "";
   const char* variable = std::getenv("PATH");
   std::string_view path = variable ? variable : "/usr/bin:/bin";
   while (!path.empty()) {
     const std::size_t end = std::min(path.find(':'), path.size());
     const std::string file = std::string(path.substr(0, end)) + "/" + program;
-    if (end > 0 && ::access(file.c_str(), X_OK) == 0) return file;
+    if (end > 0 && is_program(file)) return file;
     path.remove_prefix(std::min(end + 1, path.size()));
   }
   return "";

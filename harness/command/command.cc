@@ -65,7 +65,7 @@ int parse(int argc, const char* const* argv) {
 
 // Standard error may be gone as well: then the exit code is all that can be said.
 int complain(const std::exception& error, int code) {
-  std::fprintf(stderr, "plumb: %s\n", error.what());
+  std::fprintf(stderr, "plumb: %s\n", printable(std::string_view(error.what())).c_str());
   return code;
 }
 

@@ -22,8 +22,8 @@ std::string tail(const std::string& words, int lines) {
 
 std::string indented(const std::string& text) {
   std::string all(indent);
-  for (char c : text) {
-    all += c == '\n' ? c : printable(c);
+  for (char c : printable(text)) {
+    all += c;
     if (c == '\n') all += indent;
   }
   return all + '\n';

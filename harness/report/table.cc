@@ -46,7 +46,8 @@ std::vector<std::string> row(const Count& count, const std::vector<Column>& colu
 
 // A row of the table is one line, whatever a backend said.
 std::string one_line(std::string text) {
-  std::ranges::transform(text, text.begin(), printable);
+  text = printable(text);
+  std::ranges::replace(text, '\n', ' ');
   return text;
 }
 

@@ -59,10 +59,13 @@ std::vector<std::string> without_bars(const std::string& line) {
   const std::size_t equals = line.rfind('=', bar);
   if (equals == line.npos) throw bad_input("expected NAME=SIZE|SIZE", line, bar);
   const std::size_t end = std::min(line.find_first_of(",: ", bar), line.size());
-  std::vector<std::string> lines;
+  std::vector<std::string> lines, sizes;
   for (std::size_t at = equals + 1; at <= end;) {
     const std::size_t next = std::min(line.find('|', at), end);
-    std::string one = line.substr(0, equals + 1) + line.substr(at, next - at) + line.substr(end);
+    const std::string size = line.substr(at, next - at);
+    if (std::ranges::count(sizes, size) > 0) throw bad_input("this size stands twice", line, at);
+    sizes.push_back(size);
+    std::string one = line.substr(0, equals + 1) + size + line.substr(end);
     for (std::string& more : without_bars(one)) lines.push_back(std::move(more));
     at = next + 1;
   }

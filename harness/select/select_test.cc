@@ -92,6 +92,7 @@ TEST(Pattern, WordsOfTheLineHoldForEachOfItsCases) {
 TEST(Pattern, Complaints) {
   EXPECT_THAT(complaint("on x=2: reshard f32[4@x]* -> f32[4]"), HasSubstr("names no axes"));
   EXPECT_THAT(complaint("on x=2|0: reshard f32[4]* -> f32[4]"), HasSubstr("at least one device"));
+  EXPECT_THAT(complaint("on x=2|4|2: reshard f32[4]* -> f32[4]"), HasSubstr("this size stands twice"));
   EXPECT_THAT(complaint("on a=2,b=2,c=2,d=2,e=2,f=2,g=2,h=2: reshard f32[4,4]+* -> f32[4,4]"),
               HasSubstr("too many to list"));
 }

@@ -132,7 +132,7 @@ void check_words(const Term& term, std::string_view text, std::size_t at) {
 
 void check_mesh(const Term& term, std::string_view text, std::size_t at) {
   for (const std::string& value : term.values)
-    if (value.find_first_not_of("0123456789x") != value.npos || value.back() == 'x')
+    if (value.empty() || value.find_first_not_of("0123456789x") != value.npos || value.back() == 'x')
       throw bad_input("mesh= takes sizes, as in 2x2x3", text, text.find(value, at));
 }
 

@@ -15,8 +15,10 @@ namespace plumb {
 struct BadInput : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
-// A control character is shown as a space: it would move the cursor.
+// A control character is shown as a space: it would move the cursor. Of a text all but the ends of its lines,
+// and those outside of ASCII (U+0080 to U+009F, and the ones that turn the direction of writing).
 inline char printable(char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f' ? ' ' : c; }
+std::string printable(std::string_view text);
 
 BadInput bad_input(std::string_view message, std::string_view line, std::size_t at);
 

@@ -138,6 +138,15 @@ TEST(Text, ABadLineGivesOneMessageWithACaretAtTheCharacter) {
   for (const auto& row : rows) expect_refused(row.line, row.message, row.caret);
 }
 
+TEST(Text, WhatATerminalWouldActOnIsShownAsASpace) {
+  EXPECT_EQ(printable(std::string_view("a\x1b[2Jb\tc\nd\x7f")), "a [2Jb c\nd ");
+  EXPECT_EQ(printable(std::string_view("\xc2\x9b"
+                                       "2J \xe2\x80\xaex \xe2\x81\xa6y")),
+            " 2J  x  y");
+  const std::string plain = "\xc3\xa9 \xe2\x82\xac \xe2\x80\x93";
+  EXPECT_EQ(printable(std::string_view(plain)), plain);
+}
+
 TEST(Text, MeshesAndSpecsReadAlone) {
   const Mesh mesh = parse_mesh("dp=2,tp=4 ids=7,6,5,4,3,2,1,0");
   EXPECT_EQ(print(mesh), "dp=2,tp=4 ids=7,6,5,4,3,2,1,0");
