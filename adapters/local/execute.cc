@@ -49,7 +49,7 @@ void report(Walk& walk, const Leg& leg, DType stored) {
 Ranks along(Walk& w, const std::vector<Leg>& legs, Ranks value, bool last) {
   for (std::size_t i = 0; i < legs.size(); ++i) {
     const DType stored = kept_as(w.plan, legs[i].to, last && i + 1 == legs.size());
-    value = walk(w.plan, legs[i], std::move(value), stored, w.counter);
+    value = walk({w.plan, legs[i], stored, w.counter}, std::move(value));
     report(w, legs[i], stored);
   }
   return value;
@@ -123,14 +123,14 @@ Done quantize(const Plan& plan, const std::vector<Spec>& results, const std::vec
   done.results.push_back(along(w, plan.legs, to_codes(plan.mesh, q, known, x), true));
   if (delays) {
     const Ranks history = along(w, plan.inputs[1], load(plan, plan.operands[1], operands[1]), false);
-    const std::vector<Delayed> next = delayed(observed, q, x, history, scale);
+    const std::vector<Delayed> next = delayed(observed, q, x, {history, scale});
     const auto inverse = [&](std::int64_t) { return std::vector{1 / scale}; };
     done.results.push_back(laid_out(plan, results[1], inverse));
     done.results.push_back(laid_out(plan, results[2], [&](std::int64_t d) { return next[d].history; }));
     done.results.push_back(
         laid_out(plan, results[3], [&](std::int64_t d) { return std::vector{next[d].next}; }));
   } else {
-    done.results.push_back(lay_out(observed, q, known, plan.operands[0], results[1]));
+    done.results.push_back(lay_out(observed, q, known, {plan.operands[0], results[1]}));
   }
   for (Ranks& result : done.results)
     if (seams.block) seams.block(Moment::result, result);

@@ -18,10 +18,17 @@ struct Runs {
   std::int64_t sizes[kMostDims], from_steps[kMostDims], to_steps[kMostDims];
 };
 
-void find_runs(const std::int64_t* box, const std::int64_t* from, const std::int64_t* to, int rank, Runs& r) {
+// A box within two blocks: (begin, end) of each dimension.
+struct Boxes {
+  const std::int64_t *box, *from, *to;
+  int rank;
+};
+
+Runs find_runs(const Boxes& boxes) {
+  const auto [box, from, to, rank] = boxes;
+  Runs r;
   std::int64_t from_step = 1, to_step = 1;
   bool dense = true;  // so far the box is all of both blocks
-  r.from = r.to = 0, r.count = 1, r.outer = 0;
   for (int d = rank - 1; d >= 0; --d) {
     const std::int64_t begin = box[2 * d], size = box[2 * d + 1] - begin;
     assert(from[2 * d] <= begin && begin + size <= from[2 * d + 1]);
@@ -38,6 +45,7 @@ void find_runs(const std::int64_t* box, const std::int64_t* from, const std::int
     dense = dense && size == from_size && size == to_size;
     from_step *= from_size, to_step *= to_size;
   }
+  return r;
 }
 
 template <class Run>
@@ -65,9 +73,9 @@ struct Link {
 
 // The only way from one rank's memory to another's.
 void send(const Link& link, const Send& s, Counter& counter) {
-  Runs runs;
   const int width = format(link.from->stored).bytes;
-  find_runs(link.cells->box(s.cell), link.from->box(s.from), link.to->box(s.to), link.from->rank(), runs);
+  const Runs runs =
+      find_runs({link.cells->box(s.cell), link.from->box(s.from), link.to->box(s.to), link.from->rank()});
   const std::byte* source = link.from->block(s.from);
   std::byte* target = link.to->block(s.to);
   std::int64_t sent = 0;
@@ -112,7 +120,8 @@ DType kept_as(const Plan& plan, const Spec& spec, bool last) {
   return !last && !spec.unfinished.empty() && wider ? plan.wire : spec.dtype;
 }
 
-Ranks walk(const Plan& plan, const Leg& leg, Ranks value, DType stored, Counter& counter) {
+Ranks walk(const Stretch& stretch, Ranks value) {
+  const auto& [plan, leg, stored, counter] = stretch;
   assert(leg.cells.rank <= kMostDims);
   for (const Step& step : leg.steps) {
     if (!step.add || step.sends.empty()) continue;

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstring>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -31,23 +32,26 @@ double most_held_bytes(const Case& c) {
   return most;
 }
 
-void hand_over(const Case& c, const Ranks& result, std::int64_t index, Arena& arena, Outcome& o) {
+std::vector<Block> hand_over(const Ranks& result, std::int64_t index, Arena& arena) {
+  std::vector<Block> blocks;
   for (std::int64_t device = 0; device < result.devices(); ++device) {
     const std::int64_t bytes = result.elements(device) * format(result.stored).bytes;
     const std::span<std::byte> place = arena.take(bytes);
     if (bytes > 0) std::memcpy(place.data(), result.block(device), bytes);
     std::vector<std::vector<Range>> claim;
     for (const Range& range : result.slice(device)) claim.push_back({range});
-    o.blocks.push_back(
+    blocks.push_back(
         {device, index, arena.offset(place), static_cast<std::uint64_t>(bytes), std::move(claim)});
   }
-  o.claims.push_back(print(c.mesh, result.spec));
+  return blocks;
 }
 
 Outcome hand_over(const Case& c, const Done& done, Arena& arena) {
   Outcome o;
-  for (std::size_t i = 0; i < done.results.size(); ++i)
-    hand_over(c, done.results[i], static_cast<std::int64_t>(i), arena, o);
+  for (const Ranks& result : done.results) {
+    std::ranges::move(hand_over(result, std::ssize(o.claims), arena), std::back_inserter(o.blocks));
+    o.claims.push_back(print(c.mesh, result.spec));
+  }
   o.trace = done.trace;
   o.received = done.received;
   return o;

@@ -51,9 +51,16 @@ std::int64_t count(const At& ranges, const std::string& letters) {
   return n;
 }
 
+// A block whose letters are turned into another order.
+struct Turn {
+  const At& ranges;
+  const std::string &letters, &order;
+};
+
 // Calls run(i, j) for every element: i its place in the dense order of `order`, j in that of `letters`.
 template <class Run>
-void each_element(const At& ranges, const std::string& letters, const std::string& order, Run&& run) {
+void each_element(const Turn& turn, Run&& run) {
+  const auto& [ranges, letters, order] = turn;
   std::vector<std::int64_t> sizes, steps;
   for (char c : order) {
     sizes.push_back(ranges.at(c).size());
@@ -117,11 +124,9 @@ void matmul(const S& sums, Size size, const std::array<Rows<T>, 2>& ab, Rows<T> 
 }
 
 template <class T, class S>
-std::vector<T> pack(const S& sums, const At& at, const std::string& letters, const std::string& wanted,
-                    std::span<const double> values) {
+std::vector<T> pack(const S& sums, const Turn& turn, std::span<const double> values) {
   std::vector<T> packed(values.size());
-  each_element(at, letters, wanted,
-               [&](std::int64_t i, std::int64_t j) { packed[i] = sums.from(values[j]); });
+  each_element(turn, [&](std::int64_t i, std::int64_t j) { packed[i] = sums.from(values[j]); });
   return packed;
 }
 
@@ -185,11 +190,11 @@ void multiply_all(const Product& p, const Ranks& lhs, const Ranks& rhs, Ranks& o
     At at;
     add_ranges(p.lhs, lhs, device, at), add_ranges(p.rhs, rhs, device, at),
         add_ranges(p.out, out, device, at);
-    Operands<T> ab{pack<T>(sums, at, p.lhs, l.lhs, values_of(lhs, device)),
-                   pack<T>(sums, at, p.rhs, l.rhs, values_of(rhs, device))};
+    Operands<T> ab{pack<T>(sums, {at, p.lhs, l.lhs}, values_of(lhs, device)),
+                   pack<T>(sums, {at, p.rhs, l.rhs}, values_of(rhs, device))};
     const std::vector<T> c = p.grouped ? grouped<T>(sums, p, at, ab) : einsum<T>(sums, l, at, ab);
     std::vector<double> values(c.size());
-    each_element(at, p.out, l.out, [&](std::int64_t i, std::int64_t j) { values[j] = sums.to(c[i]); });
+    each_element({at, p.out, l.out}, [&](std::int64_t i, std::int64_t j) { values[j] = sums.to(c[i]); });
     encode(out.stored, values.data(), std::ssize(values), out.block(device));
   }
 }

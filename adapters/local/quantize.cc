@@ -181,8 +181,9 @@ Ranks from_codes(const Mesh& mesh, const Quantizer& q, const Scales& s, const Ra
   return out;
 }
 
-Ranks lay_out(const Observed& o, const Quantizer& q, const Scales& s, const Spec& x, const Spec& result) {
+Ranks lay_out(const Observed& o, const Quantizer& q, const Scales& s, const Relayout& layout) {
   const Mesh& mesh = o.plan.mesh;
+  const auto& [x, result] = layout;
   Ranks out = allocate({&mesh, o.plan.rule}, result, result.dtype, Contents::poison);
   std::int64_t moved = 0;
   const std::vector<std::int64_t> sizes = shape(result);
@@ -203,8 +204,8 @@ Ranks lay_out(const Observed& o, const Quantizer& q, const Scales& s, const Spec
   return out;
 }
 
-std::vector<Delayed> delayed(const Observed& o, const Quantizer& q, const Ranks& values, const Ranks& history,
-                             float scale) {
+std::vector<Delayed> delayed(const Observed& o, const Quantizer& q, const Ranks& values, const Past& past) {
+  const auto& [history, scale] = past;
   const Magnitudes m = magnitudes(o.plan.mesh, q, values);
   report(o, q, m.shared);
   std::vector<Delayed> all;

@@ -29,8 +29,12 @@ Scales scales(const Observed&, const Quantizer&, const Ranks& values);
 Ranks to_codes(const Mesh&, const Quantizer&, const Scales&, const Ranks& values);
 Ranks from_codes(const Mesh&, const Quantizer&, const Scales&, const Ranks& codes);
 
-// The scales of codes laid out as a result; what a rank is asked for and has no value of is counted.
-Ranks lay_out(const Observed&, const Quantizer&, const Scales&, const Spec& x, const Spec& result);
+// The scales of codes, of values laid out as `from`, laid out as a result `to`; what a rank is asked for and
+// has no value of is counted.
+struct Relayout {
+  const Spec &from, &to;
+};
+Ranks lay_out(const Observed&, const Quantizer&, const Scales&, const Relayout&);
 
 // Delayed scaling: the scale given is used, the history, whole on every device, gives the next: one for each
 // device.
@@ -38,8 +42,11 @@ struct Delayed {
   std::vector<float> history;
   float next = 1;
 };
-std::vector<Delayed> delayed(const Observed&, const Quantizer&, const Ranks& values, const Ranks& history,
-                             float scale);
+struct Past {
+  const Ranks& history;
+  float scale;
+};
+std::vector<Delayed> delayed(const Observed&, const Quantizer&, const Ranks& values, const Past&);
 Scales given(float scale);
 
 }  // namespace plumb

@@ -40,18 +40,18 @@ inline Index where(const Mesh& mesh, std::int64_t device) {
 
 // Whether the piece of a dimension at these coordinates holds index i: by walking the axes for nested
 // cuts, by one cut into as many pieces as there are devices for flat ones.
-inline bool holds(const Mesh& mesh, const Dim& dim, const Index& at, std::int64_t i, Rule rule) {
+inline bool holds(const Case& c, const Dim& dim, const Index& at, std::int64_t i) {
   std::int64_t begin = 0, end = dim.size, count = 1, index = 0;
   for (AxisId axis : dim.axes) {
-    const std::int64_t n = mesh.axes[axis].size;
+    const std::int64_t n = c.mesh.axes[axis].size;
     count *= n, index = index * n + at[axis];
     const std::int64_t step = (end - begin + n - 1) / n;
-    if (rule == Rule::nested) {
+    if (c.rule == Rule::nested) {
       const std::int64_t first = std::min(end, begin + at[axis] * step);
       end = std::min(end, first + step), begin = first;
     }
   }
-  if (rule == Rule::flat) {
+  if (c.rule == Rule::flat) {
     const std::int64_t step = (dim.size + count - 1) / count;
     begin = index * step, end = std::min(dim.size, begin + step);
   }
@@ -61,7 +61,7 @@ inline bool holds(const Mesh& mesh, const Dim& dim, const Index& at, std::int64_
 inline bool holds(const Case& c, const Spec& spec, std::int64_t device, const Index& index) {
   const Index at = where(c.mesh, device);
   for (std::size_t d = 0; d < index.size(); ++d)
-    if (!holds(c.mesh, spec.dims[d], at, index[d], c.rule)) return false;
+    if (!holds(c, spec.dims[d], at, index[d])) return false;
   return true;
 }
 
