@@ -80,7 +80,7 @@ class Backend:
             compile_seconds = time.perf_counter() - begin
             hlo = dump.partitioned(dumped) if self.options.get("trace") == "partitioned" else compiled.as_text()
         started()
-        placed = [programs.place(case, mesh, self.style, s, o) for s, o in zip(case.operands, operands)]
+        placed = programs.placed(case, mesh, self.style, operands)
         begin = time.perf_counter()
         result = compiled(*placed)
         result.block_until_ready()

@@ -86,7 +86,8 @@ def abstract(case, mesh, style):
                                  sharding=layout.sharding_of(mesh, s.split, s.unfinished)) for s in case.operands]
 
 
-def place(case, mesh, style, spec, operand):
+def placed(case, mesh, style, operands):
+    """The operands, each where its spec lays it."""
     if style == "shard_map":
-        return collective.place(mesh, spec, operand)
-    return data.place(case, mesh, spec, operand)
+        return [collective.place(mesh, s, o) for s, o in zip(case.operands, operands)]
+    return [data.place(case, mesh, s, o) for s, o in zip(case.operands, operands)]

@@ -33,9 +33,10 @@ def names_of(function):
     return tuple(inspect.signature(function).parameters)
 
 
-def asked(te, rule, case, mesh, dims):
+def asked(te, case, mesh, dims):
     """The arguments of partition(), by name, in any era."""
     gemm = kernels.module()
+    rule = gemm.GemmPrimitive
     dtype = layout.DTYPES[case.operands[0].dtype]
     given = dict(zip(("lhs", "rhs"), case.operands))
     infos = []
@@ -78,17 +79,16 @@ def split_of(sharding, rank):
 
 
 def answer(te, case, mesh, dims):
-    rule = kernels.module().GemmPrimitive
-    infos, arguments = asked(te, rule, case, mesh, dims)
-    _, function, outs, args = rule.partition(**arguments)
+    infos, arguments = asked(te, case, mesh, dims)
+    _, function, outs, args = kernels.module().GemmPrimitive.partition(**arguments)
     wanted = [split_of(args[i], len(s.shape)) for i, s in ((0, case.operands[0]), (2, case.operands[1]))]
-    steps = [move(case, spec.shape, spec.split, split, spec.dtype) for spec, split in zip(case.operands, wanted)]
+    steps = [move(case, spec, spec.split, split) for spec, split in zip(case.operands, wanted)]
     for axes, size in summed_axes(function, infos, args, case):
         steps.append({"kind": "all-reduce", "axes": axes, "in": size, "out": size, "op": "add"})
     shape, dtype = case.result.shape, case.result.dtype
     made = split_of(outs[0], len(shape))
     if not case.result.free:
-        steps.append(move(case, shape, made, case.result.split, dtype))
+        steps.append(move(case, case.result, made, case.result.split))
     meets = [spec_text(s.dtype, s.shape, split) for s, split in zip(case.operands, wanted)]
     claim = spec_text(dtype, shape, made if case.result.free else case.result.split)
     return Result(blocks=[], claims=[claim], trace=[s for s in steps if s],
@@ -113,11 +113,11 @@ def cut(case, n, axes, at):
     return n * index // ways, n * (index + 1) // ways
 
 
-def move(case, shape, given, wanted, dtype):
-    """From one layout to another: an all-gather where minor axes are dropped, else what each device lacks, sent among
+def move(case, spec, given, wanted):
+    """The array of a spec from one layout to another: an all-gather where minor axes are dropped, else what each device lacks, sent among
     those that the axes of both layouts tell apart."""
     given, wanted = tuple(map(tuple, given)), tuple(map(tuple, wanted))
-    width = layout.DTYPES[dtype].itemsize
+    shape, dtype, width = spec.shape, spec.dtype, layout.DTYPES[spec.dtype].itemsize
     dropped = [g[len(w):] for g, w in zip(given, wanted) if g[: len(w)] == w]
     if len(dropped) == len(shape):
         axes = [a for d in dropped for a in d if case.ways((a,)) > 1]

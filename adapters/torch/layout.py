@@ -71,14 +71,14 @@ def whole_mesh(device, world, ids, flatten):
 
 
 @functools.lru_cache(maxsize=64)
-def submesh(device, world, ids, flatten, axes):
-    return whole_mesh(device, world, ids, flatten)[axes]
+def submesh(whole, axes):
+    return whole_mesh(*whole)[axes]
 
 
 def mesh_of(device, case, flatten):
     """The mesh of a case's program: the whole one, or this rank's slice of it, mesh[axes]."""
     whole = device, case.world, case.ids, flatten
-    return whole_mesh(*whole) if case.axes == names(case) else submesh(*whole, case.axes)
+    return whole_mesh(*whole) if case.axes == names(case) else submesh(whole, case.axes)
 
 
 def forget():

@@ -63,7 +63,8 @@ def run(case, operands, started, options):
     tracing.hush()
     with LocalTensorMode(case.devices):
         mesh = layout.mesh_of("cpu", case, options["flatten"])
-        placed = [place(case, mesh, spec, raw, shape) for spec, (raw, shape) in zip(case.operands, operands)]
+        placed = [place(case, mesh, spec, layout.tensor_of(raw, shape, spec.dtype))
+                  for spec, (raw, shape) in zip(case.operands, operands)]
         trace = Trace(case.devices)
         begin = time.perf_counter()
         y = tracing.record(trace, program.steps(case, mesh, options, placed))
@@ -85,8 +86,7 @@ def own_value(r, value):
     return node._local_ints[r] if hasattr(node, "_local_ints") else value
 
 
-def place(case, mesh, spec, raw, shape):
-    whole = layout.tensor_of(raw, shape, spec.dtype)
+def place(case, mesh, spec, whole):
     parts = case.parts(spec.unfinished)
     mine = LocalTensor({r: whole[parts[r]] if spec.unfinished else whole for r in range(case.devices)})
     return program.place(mesh, spec, mine)
