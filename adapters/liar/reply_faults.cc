@@ -105,6 +105,16 @@ void hide_collective(Outcome& o) {
   o.trace.pop_back();
 }
 
+void move_nothing(Outcome& o) {
+  o.trace.clear();
+  o.received.reset();
+}
+
+void hide_behind_slices(Outcome& o) {
+  move_nothing(o);
+  o.claims.assign(o.claims.size(), std::nullopt);
+}
+
 void gather_nothing(Outcome& o) {
   for (Collective& c : o.trace) c.in = 0;
 }

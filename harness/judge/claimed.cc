@@ -6,6 +6,7 @@
 #include <span>
 
 #include "harness/judge/blocks.h"
+#include "harness/judge/sliced.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -81,7 +82,7 @@ NamedLayout layout_named(const std::string& text, const Mesh& mesh) {
 
 Case as_claimed(const Case& c, const Outcome& outcome) {
   if (!result(c).free) return c;
-  std::optional<Spec> claimed = claimed_spec(c, outcome);
+  std::optional<Spec> claimed = claim(outcome) ? claimed_spec(c, outcome) : layout_of_slices(c, outcome);
   if (!claimed || !impossible(c, *claimed).empty()) return c;
   Case known = c;
   known.op.chain.back() = finished(std::move(*claimed));  // over axes of one device

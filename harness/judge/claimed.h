@@ -12,8 +12,9 @@ struct NamedLayout {
 };
 NamedLayout layout_named(const std::string& text, const Mesh&);
 
-// The case with its free result laid out as claimed; the case itself where the result is not free, or
-// nothing is claimed, or a layout that this result cannot have: of another dtype or shape, or unfinished.
+// The case with its free result laid out as claimed, or, where nothing is claimed, as the slices of its
+// blocks lie. The case itself where the result is not free; where the slices are those of no layout; where
+// the claim is one that this result cannot have: of another dtype or shape, or unfinished.
 Case as_claimed(const Case&, const Outcome&);
 
 // `misplaced`, of a case that is still free: the claim cannot be; or nothing is claimed and the slices

@@ -83,7 +83,7 @@ std::vector<AxisId> between(const Mesh& mesh, std::int64_t a, std::int64_t b) {
 }
 
 // The source's pieces of one dimension that a range meets: pieces ascend with their number.
-std::vector<std::int64_t> pieces_of(const Move& m, std::size_t d, const Range& range) {
+std::vector<std::int64_t> pieces_of(const Needed& m, std::size_t d, const Range& range) {
   const auto at = [&](std::int64_t i) { return piece(m.mesh, m.from.dims[d], m.rule, i); };
   std::int64_t first = 0, end = axes_size(m.mesh, m.from.dims[d].axes);
   const std::int64_t count = end;
@@ -118,7 +118,7 @@ std::int64_t device_at(const Mesh& mesh, const std::vector<std::int64_t>& at) {
 // A block of the source: the number of its piece in each dimension, then that of its part.
 using Number = std::vector<std::int64_t>;
 
-Lack lack_of(const Move& m, std::int64_t device, const Slice& need, const Number& block) {
+Lack lack_of(const Needed& m, std::int64_t device, const Slice& need, const Number& block) {
   std::vector<std::int64_t> at = coordinates(m.mesh, device);
   Lack found{device, {}, 0, {}};
   for (std::size_t d = 0; d < need.size(); ++d) {
@@ -132,7 +132,7 @@ Lack lack_of(const Move& m, std::int64_t device, const Slice& need, const Number
 }
 
 // Where devices have what any device of their fibre along `joined` has: dimensions and parts are apart.
-std::optional<Lack> lack_along(const Move& m, const std::vector<AxisId>& joined) {
+std::optional<Lack> lack_along(const Needed& m, const std::vector<AxisId>& joined) {
   const auto apart = [&](const std::vector<AxisId>& axes, const std::vector<std::int64_t>& here,
                          std::int64_t number) {
     std::vector<std::int64_t> there = here;
@@ -142,9 +142,7 @@ std::optional<Lack> lack_along(const Move& m, const std::vector<AxisId>& joined)
   const auto all_joined = [&](const std::vector<AxisId>& axes) {
     return std::ranges::all_of(axes, [&](AxisId a) { return contains(joined, a); });
   };
-  for (std::int64_t device = 0; device < devices(m.mesh); ++device) {
-    const Slice need = block(m.mesh, m.to, m.rule, device);
-    if (elements(need) == 0) continue;
+  const auto lacks = [&](std::int64_t device, const Slice& need) -> std::optional<Lack> {
     const std::vector<std::int64_t> here = coordinates(m.mesh, device);
     Number own;
     for (const Dim& dim : m.from.dims) own.push_back(coordinate(m.mesh, dim.axes, device));
@@ -166,18 +164,23 @@ std::optional<Lack> lack_along(const Move& m, const std::vector<AxisId>& joined)
         return lack_of(m, device, need, own);
       }
     }
-  }
+    return std::nullopt;
+  };
+  for (std::int64_t device = 0; device < devices(m.mesh); ++device)
+    for (const Slice& need : m.of(device))
+      if (elements(need) > 0)
+        if (auto found = lacks(device, need)) return found;
   return std::nullopt;
 }
 
 // Which blocks of the source have come to each device, a row of bits for each.
 struct Reach {
-  const Move& m;
+  const Needed& m;
   std::vector<std::int64_t> counts;  // pieces in each dimension, and parts
   std::int64_t words = 0;
   std::vector<std::uint64_t> bits;
 
-  explicit Reach(const Move& move) : m(move) {
+  explicit Reach(const Needed& needed) : m(needed) {
     for (const Dim& dim : m.from.dims) counts.push_back(axes_size(m.mesh, dim.axes));
     counts.push_back(parts(m.mesh, m.from));
     words = (std::accumulate(counts.begin(), counts.end(), std::int64_t{1}, std::multiplies<>()) + 63) / 64;
@@ -211,9 +214,8 @@ struct Reach {
   }
 };
 
-std::optional<Lack> lack_on(const Reach& reach, std::int64_t device) {
-  const Move& m = reach.m;
-  const Slice need = block(m.mesh, m.to, m.rule, device);
+std::optional<Lack> lack_on(const Reach& reach, std::int64_t device, const Slice& need) {
+  const Needed& m = reach.m;
   if (elements(need) == 0) return std::nullopt;
   std::vector<std::vector<std::int64_t>> met;
   for (std::size_t d = 0; d < need.size(); ++d) met.push_back(pieces_of(m, d, need[d]));
@@ -244,7 +246,7 @@ std::vector<AxisId> joined_axes(const Mesh& mesh, std::span<const Collective> tr
   return all;
 }
 
-std::optional<Lack> lack(const Move& m, std::span<const Collective> trace) {
+std::optional<Lack> lack(const Needed& m, std::span<const Collective> trace) {
   Trace moving;
   std::ranges::copy_if(trace, std::back_inserter(moving),
                        [&](const Collective& one) { return moved(m.mesh, one) != 0; });
@@ -253,15 +255,23 @@ std::optional<Lack> lack(const Move& m, std::span<const Collective> trace) {
   for (const Dim& dim : m.from.dims) blocks *= axes_size(m.mesh, dim.axes);
   if (std::ranges::all_of(moving, along_axes) || devices(m.mesh) > most_pairs / blocks) {
     std::vector<AxisId> joined = joined_axes(m.mesh, moving);
-    add_axes(joined, m.to.unfinished);
+    add_axes(joined, m.together);
     return lack_along(m, joined);
   }
   Reach reach(m);
   for (const Mix& one : mixes(m.mesh, moving)) reach.join(one);
-  if (parts(m.mesh, m.to) > 1) reach.join({fibres(m.mesh, m.to.unfinished), {}});
+  if (axes_size(m.mesh, m.together) > 1) reach.join({fibres(m.mesh, m.together), {}});
   for (std::int64_t device = 0; device < devices(m.mesh); ++device)
-    if (auto found = lack_on(reach, device)) return found;
+    for (const Slice& need : m.of(device))
+      if (auto found = lack_on(reach, device, need)) return found;
   return std::nullopt;
+}
+
+std::optional<Lack> lack(const Move& m, std::span<const Collective> trace) {
+  const auto of = [&](std::int64_t device) {
+    return std::vector<Slice>{block(m.mesh, m.to, m.rule, device)};
+  };
+  return lack(Needed{m.mesh, m.from, m.rule, of, m.to.unfinished}, trace);
 }
 
 std::string in_words(const Mesh& mesh, const Lack& lack) {

@@ -1,6 +1,7 @@
 // Whether what a device needs can have come to it by the collectives of a trace. Private to the judge.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,9 +20,17 @@ struct Lack {
   std::vector<AxisId> across;  // along which the holder lies elsewhere
 };
 
-// The first element of its block of `to` that a device cannot have been brought from `from`: of a sum every
-// part. Of a target that is left unfinished the devices of a fibre along its unfinished axes need it
-// together.
+// What each device needs of an array that lies as `from`: slices, of a sum all their parts. The devices of a
+// fibre along `together` need it together.
+struct Needed {
+  const Mesh& mesh;
+  const Spec& from;
+  Rule rule;
+  std::function<std::vector<Slice>(std::int64_t device)> of;
+  std::vector<AxisId> together;
+};
+
+// The first element of them that a device cannot have been brought.
 //
 // What is brought is never counted as less than it is, so that a lack is certain: each device has its own;
 // a collective gives every member of a group what any of them has, a permute the target what the source has,
@@ -29,6 +38,9 @@ struct Lack {
 // other and ran in a loop (several times, or nobody knows how often) give all that they join to all. Of more
 // than 2^24 pairs of a device and a block a group counts as the whole fibre along which it extends.
 // O(devices x blocks / 64) a collective, O(devices) where all are along axes.
+std::optional<Lack> lack(const Needed&, std::span<const Collective>);
+
+// Of a device's block of a target; what it leaves unfinished a fibre needs together.
 std::optional<Lack> lack(const Move&, std::span<const Collective>);
 
 // "element [4] lies on device 2, and nothing of the trace is taken across x to device 0, which needs it"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "harness/judge/needs.h"
 #include "harness/judge/reach.h"
 #include "harness/judge/steps.h"
 #include "reference/bytes/bytes.h"
@@ -43,20 +44,19 @@ std::string misfit_of(const Collective& one, std::int64_t n) {
   return fmt::format("one {}{} cannot make {} bytes of {}", one.kind, over, one.out, one.in);
 }
 
-std::string of_operand(const Case& c, std::size_t i, const Lack& lack) {
-  const std::string whose = c.op.operands.size() > 1 ? fmt::format("of operand {}, ", i) : "";
-  return whose + in_words(c.mesh, lack);
-}
-
-// An element of an operand that a device cannot have; empty where none, or where it is not known which
-// elements a device needs.
-std::string out_of_reach(const Case& c, const Trace& trace) {
-  const auto* e = std::get_if<Einsum>(&c.op.kind);
-  if (result(c).free || (!e && !is_reshard(c))) return "";
-  for (std::size_t i = 0; i < c.op.operands.size(); ++i) {
-    const Spec to = e ? multiplied(c, *e, static_cast<int>(i)) : result(c);
-    if (const auto found = lack({c.mesh, c.op.operands[i], to, c.rule}, trace))
-      return of_operand(c, i, *found);
+// An element of an operand that a device cannot have; empty where none, or where nobody says which slices
+// devices hold.
+std::string out_of_reach(const Case& c, const Outcome& outcome) {
+  for (std::size_t r = 0; r < results(c).size(); ++r) {
+    const std::vector<Slice> slices = held_slices(c, outcome, r);
+    for (int i = 0; i < std::ssize(c.op.operands) && !slices.empty(); ++i) {
+      const auto of = [&](std::int64_t device) { return needed(c.op, r, i, slices[device]); };
+      const auto found =
+          lack(Needed{c.mesh, c.op.operands[i], c.rule, of, results(c)[r].unfinished}, outcome.trace);
+      if (!found) continue;
+      const std::string whose = c.op.operands.size() > 1 ? fmt::format("of operand {}, ", i) : "";
+      return whose + in_words(c.mesh, *found);
+    }
   }
   return "";
 }
@@ -114,24 +114,11 @@ std::string misfit(const Mesh& mesh, const Trace& trace) {
 }
 
 std::optional<Fact> contradiction(const Case& c, const Outcome& outcome) {
-  std::string why = out_of_reach(c, outcome.trace);
+  std::string why = out_of_reach(c, outcome);
   if (why.empty()) why = received_too_little(c, outcome.trace);
   if (why.empty()) why = misfit(c.mesh, outcome.trace);
   if (why.empty()) return std::nullopt;
   return fact(Status::mistrusted, "the values are right, and the trace cannot have made them: " + why);
-}
-
-Spec multiplied(const Case& c, const Einsum& e, int operand) {
-  Spec spec = c.op.operands[operand];
-  const std::string& letters = operand == 0 ? e.lhs : e.rhs;
-  for (std::size_t d = 0; d < letters.size(); ++d) {
-    const std::size_t at = e.out.find(letters[d]);
-    spec.dims[d].axes = at == std::string::npos ? std::vector<AxisId>{} : result(c).dims[at].axes;
-  }
-  spec.unfinished = result(c).unfinished;
-  spec.averaged.clear();
-  spec.reduction = Reduce::sum;
-  return spec;
 }
 
 }  // namespace plumb

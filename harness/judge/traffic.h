@@ -30,12 +30,8 @@ std::string received_too_little(const Case& c, const Trace&);
 std::string misfit(const Mesh&, const Trace&);
 
 // `mistrusted`, of right values: by its trace the backend cannot have made this result, for some device was
-// brought nothing of an element that its block is made of (of reshards and einsums; reach.h), or fewer bytes
-// than its block needs, or a collective is impossible.
+// brought nothing of an element that its block is made of (needs.h, reach.h), or fewer bytes than its block
+// needs, or a collective is impossible. Of a result that is still free by the slices that its blocks say.
 std::optional<Fact> contradiction(const Case&, const Outcome&);
-
-// The layout that an operand of an einsum must be brought into before a device can multiply: the letters
-// that it shares with the result lie as there, the others are whole.
-Spec multiplied(const Case&, const Einsum&, int operand);
 
 }  // namespace plumb
