@@ -105,6 +105,8 @@ const std::vector<Fault>& table() {
     {"observes-locally", "keeps the largest magnitude of one device's block in the history", "wrong", "", {delayed}, plan(scale_locally)},
     {"gathers-no-history", "takes what a device lacks of a history for zero", "wrong", "", {"on x=4: quantize fp8 bf16[8@x,16] f32[16@x] f32[] -> f8e4m3[8@x,16] f32[] f32[16@x] f32[]"}, plan(gather_no_history)},
     {"keeps-history", "does not move the history on", "wrong", "", {delayed}, block(keep_history)},
+    {"inverts-otherwise", "takes amax / largest code for the scale of codes, which 1 / (largest code / amax) is not in its last bit", "wrong", "", {per_tensor}, plan(invert_otherwise)},
+    {"divides-by-scale", "divides values by the scale of codes, where they are multiplied by its inverse", "wrong", "", {per_tensor, delayed}, plan(divide_by_scale)},
     {"rounds-scales-down", "rounds the scale of a block down, which clips its largest value", "wrong", "", {columnwise}, plan(round_scales_down)},
     {"clips-operand", "rounds the scales of an operand's blocks down", "wrong", "", {quantized}, plan(round_scales_down)},
     {"restarts-blocks", "begins blocks anew at the edge of a shard", "wrong", "", {"on x=2: einsum mk,kn->mn bf16[4,96@x]~mxfp8 bf16[96@x,4] -> f32[4,4]"}, plan(restart_blocks)},

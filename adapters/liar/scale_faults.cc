@@ -52,6 +52,14 @@ void round_scales_down(Plan& plan) {
   each(plan, [](Quantizer& q, const Spec&) { q.scaling = Scaling::down; });
 }
 
+void invert_otherwise(Plan& plan) {
+  each(plan, [](Quantizer& q, const Spec&) { q.scaling = Scaling::quotient; });
+}
+
+void divide_by_scale(Plan& plan) {
+  each(plan, [](Quantizer& q, const Spec&) { q.divides = true; });
+}
+
 void restart_blocks(Plan& plan) {
   if (!plan.product) return;  // the scales of a result have their shape
   each(plan, [&](Quantizer& q, const Spec& spec) {

@@ -113,7 +113,8 @@ void put_scale(const Quantizer& q, float amax, std::vector<float>& of_values, st
     of_values.push_back(1 / of_codes.back());
   } else {
     of_values.push_back(tensor_scale(amax, 1, codes));
-    of_codes.push_back(1 / of_values.back());
+    const bool quotient = q.scaling == Scaling::quotient && amax > 0;
+    of_codes.push_back(quotient ? amax / static_cast<float>(format(codes).largest) : 1 / of_values.back());
   }
 }
 
@@ -157,10 +158,11 @@ Ranks to_codes(const Mesh& mesh, const Quantizer& q, const Scales& s, const Rank
   Ranks out = allocate_like(values, codes, Contents::any);
   out.spec.dtype = out.stored;
   for (std::int64_t device = 0; device < out.devices(); ++device) {
-    const std::vector<float>& scale = known(mesh, s, s.of_values, device);
+    const std::vector<float>& scale = known(mesh, s, q.divides ? s.of_codes : s.of_values, device);
     std::vector<double> all = values_of(values, device);
     each_tile(q.tiles, values, device, [&](std::int64_t i, std::int64_t tile) {
-      const float scaled = tile < 0 ? 0 : static_cast<float>(all[i]) * scale[tile];
+      const float x = static_cast<float>(all[i]);
+      const float scaled = tile < 0 ? 0 : q.divides ? x / scale[tile] : x * scale[tile];
       all[i] = std::isnan(scaled) ? scaled : std::clamp<double>(scaled, -largest, largest);
     });
     encode(out.stored, all.data(), std::ssize(all), out.block(device));

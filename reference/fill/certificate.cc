@@ -108,10 +108,14 @@ Certificate describe(const Case&, const Recipe&, const Tiled& t) {
             fmt::format("nothing is summed; {} of up to {} values: every value changes when it is quantized; "
                         "in each tile one value alone, drawn in it, makes the scale what it is",
                         counted(size(t.tiles), "tile"), kBlockSize)};
-  return {Scope::any_split,
-          fmt::format("nothing is summed; {}: every value but the largest changes when it is quantized; {} "
-                      "pieces of the layout have largest magnitudes that all differ",
-                      counted(size(t.tiles), "tile"), t.differing)};
+  const double most = format(codes_of(t.scheme)).largest;
+  return {
+      Scope::any_split,
+      fmt::format("nothing is summed; {}: every value but the largest changes when it is quantized; {} "
+                  "pieces of the layout have largest magnitudes that all differ; the tile's has another "
+                  "scale of codes, in bits, as amax / {} or amax * (1 / {}); values beside ties tell value "
+                  "* scale from value / (scale of codes), and from a product rounded to bf16",
+                  counted(size(t.tiles), "tile"), t.differing, most, most)};
 }
 
 // A number that may be larger than an int64.

@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "reference/fill/by_index.h"
 #include "reference/fill/emit.h"
+#include "reference/fill/telling.h"
 
 namespace plumb {
 namespace {
 
-enum Purpose : std::uint64_t { kValue = 40, kExponent, kPeak, kPosition, kHistory };
+enum Purpose : std::uint64_t { kValue = 40, kExponent, kPeak, kPosition, kHistory, kTelling };
 
 // Peaks of pieces: so many differ within one binade, so many binades are used.
 constexpr std::int64_t kPeaks = 96, kBinades = 8;
@@ -23,10 +26,22 @@ std::vector<std::int64_t> pieces_along(const Case& c, const Dim& dim) {
   return of;
 }
 
-// An element's tile and piece.
+// Which pieces hold some of a tile, along one dimension.
+void add_holders(Tiled& t, const std::vector<std::int64_t>& tile, const std::vector<std::int64_t>& piece) {
+  std::map<std::int64_t, std::set<std::int64_t>> pieces;
+  for (std::size_t i = 0; i < tile.size(); ++i) pieces[tile[i]].insert(piece[i]);
+  auto &all = t.holders.emplace_back(), &which = t.holder.emplace_back();
+  for (std::size_t i = 0; i < tile.size(); ++i) {
+    const std::set<std::int64_t>& own = pieces[tile[i]];
+    all.push_back(std::ssize(own));
+    which.push_back(std::distance(own.begin(), own.find(piece[i])));
+  }
+}
+
+// An element's tile, which of the pieces that hold some of it has it, and its number there: 0 is the one
+// drawn.
 struct Place {
-  std::int64_t tile = 0, piece = 0;
-  bool drawn = true;
+  std::int64_t tile = 0, holder = 0, holders = 1, number = 0;
 };
 
 Place place(const Tiled& t, std::uint64_t key, std::int64_t index) {
@@ -35,14 +50,18 @@ Place place(const Tiled& t, std::uint64_t key, std::int64_t index) {
   Place p;
   for (std::size_t d = 0; d < at.size(); ++d) {
     const std::int64_t along = t.tiles.along[d][at[d]];
-    if (along < 0) return {-1, 0, false};
+    if (along < 0) return {-1, 0, 1, 0};
     p.tile = p.tile * t.tiles.count[d] + along;
-    p.piece = p.piece * t.pieces[d] + t.piece[d][at[d]];
+    p.holder = p.holder * t.holders[d][at[d]] + t.holder[d][at[d]];
+    p.holders *= t.holders[d][at[d]];
   }
   const std::uint64_t here =
-      mix(key + kGolden * static_cast<std::uint64_t>(p.tile)) + (in_blocks(t.scheme) ? 0 : mix(p.piece + 1));
-  for (std::size_t d = 0; d < at.size(); ++d)
-    p.drawn = p.drawn && drawn(t.members[d], at[d], mix(here + kGolden * (d + 1)));
+      mix(key + kGolden * static_cast<std::uint64_t>(p.tile)) + (in_blocks(t.scheme) ? 0 : mix(p.holder + 1));
+  for (std::size_t d = 0; d < at.size(); ++d) {
+    const std::int64_t count = t.members[d].count[at[d]], number = t.members[d].number[at[d]];
+    const std::int64_t first = below(mix(here + kGolden * (d + 1)), count);
+    p.number = p.number * count + (number - first + count) % count;
+  }
   return p;
 }
 
@@ -71,24 +90,67 @@ double significand(DType dtype, Scheme scheme, std::uint64_t random) {
   return 1 + std::ldexp(static_cast<double>(high * below_code + low), -all);
 }
 
-// The largest magnitude of a piece, the n-th of those of its tile, as 8-digit numbers going down.
-double peak(std::int64_t n, std::uint64_t random, int exponent) {
-  n %= kPeaks * kBinades;
+// The largest magnitude of a piece, the n-th of those of its tile, going down: the tile's own, then numbers
+// of 8 digits from the binade below.
+double peak(std::int64_t n, std::uint64_t random, double amax) {
+  if (n-- == 0) return amax;
   const std::int64_t top = 255 - below(random, 32);
-  return std::ldexp(static_cast<double>(top - n % kPeaks), exponent - 7 - static_cast<int>(n / kPeaks));
+  return std::ldexp(static_cast<double>(top - n % kPeaks),
+                    std::ilogb(amax) - 8 - static_cast<int>(n / kPeaks));
+}
+
+template <class T>
+const T& one_of(const std::vector<T>& all, std::uint64_t random) {
+  return all[below(random, std::ssize(all))];
+}
+
+// The scale that delayed scaling is given: as if of half the largest magnitude of now, so that some are
+// clipped.
+const Telling& of_given_scale(const Recipe& r, const Tiled& t) {
+  return one_of(telling(r.sources[0].dtype, codes_of(t.scheme)), mix(key(r.seed, 0, kTelling)));
+}
+
+// A number in [1, 2) of f32 for which the ways to compute the next scale differ.
+double history_significand(Scheme scheme, std::uint64_t random) {
+  double one = significand(DType::f32, scheme, random);
+  for (int turn = 0; turn < 1000 && !tells_next(one, codes_of(scheme)); ++turn)
+    one = significand(DType::f32, scheme, random = mix(random + kGolden));
+  return one;
 }
 
 // The history and the scale of delayed scaling: magnitudes around those of the values, the first, which is
-// to be forgotten, above all others; a scale with which some values are clipped.
+// to be forgotten, above all others.
 void write_history(const Recipe& r, const Tiled& t, const Run& run, std::byte* out) {
   const int e = exponent(exponents(r.sources[0].dtype, t.scheme), key(r.seed, 0, kExponent), 0);
   const std::uint64_t base = key(r.seed, run.operand, kHistory);
+  const float given =
+      static_cast<float>(format(codes_of(t.scheme)).largest) / static_cast<float>(of_given_scale(r, t).amax);
   emit(DType::f32, run.count, out, [&](std::int64_t i) {
+    if (run.operand == 2) return std::ldexp(static_cast<double>(given), 1 - e);
     const std::uint64_t random = mix(base + kGolden * static_cast<std::uint64_t>(run.begin + i));
-    const double unit = significand(DType::f32, t.scheme, random);
-    if (run.operand == 2) return std::ldexp(unit, std::ilogb(format(codes_of(t.scheme)).largest) - e);
-    return std::ldexp(unit, run.begin + i == 0 ? e + 4 : e - 3 + static_cast<int>(mix(random) % 6));
+    return std::ldexp(history_significand(t.scheme, random),
+                      run.begin + i == 0 ? e + 4 : e - 3 + static_cast<int>(mix(random) % 6));
   });
+}
+
+// An element of a tile with one scale, its magnitude. `e` is the exponent of the tile.
+double scaled_value(const Recipe& r, const Tiled& t, const Place& p, std::uint64_t random,
+                    std::uint64_t of_tile, int e) {
+  const DType dtype = r.sources[0].dtype, codes = codes_of(t.scheme);
+  const bool delayed = r.sources.size() > 1;
+  const Telling& known =
+      delayed ? of_given_scale(r, t) : one_of(telling(dtype, codes), mix(of_tile + kTelling));
+  const std::int64_t pieces = std::min(p.holders, kPeaks * kBinades);
+  if (p.number == 0) {
+    const double amax = delayed ? one_of(telling_next(codes), mix(of_tile + kTelling)) : known.amax;
+    return peak((p.holder + below(mix(of_tile), pieces)) % pieces, of_tile, std::ldexp(amax, e));
+  }
+  const std::uint64_t more = remix(random, of_tile);
+  if (p.number <= 2 || more % 16 == 0)
+    return std::ldexp(one_of(p.number == 1 ? known.quotient : known.narrow, mix(more)), delayed ? e - 1 : e);
+  const int under = e - (pieces > 1 ? 2 + static_cast<int>((pieces - 2) / kPeaks) : 1);
+  return std::ldexp(significand(dtype, t.scheme, mix(random)),
+                    under - static_cast<int>(below(more, exponents(dtype, t.scheme).spread)));
 }
 
 }  // namespace
@@ -100,11 +162,10 @@ Tiled tiled(const Case& c) {
   const Spec& x = c.op.operands[0];
   t.shape = shape(x);
   for (std::size_t d = 0; d < x.dims.size(); ++d) {
-    t.piece.push_back(pieces_along(c, x.dims[d]));
-    t.pieces.push_back(axes_size(c.mesh, x.dims[d].axes));
-    t.members.push_back(
-        members(t.tiles.along[d], in_blocks(t.scheme) ? std::vector<std::int64_t>{} : t.piece[d]));
-    t.differing *= t.pieces[d];
+    const std::vector<std::int64_t> piece = pieces_along(c, x.dims[d]);
+    add_holders(t, t.tiles.along[d], piece);
+    t.members.push_back(members(t.tiles.along[d], in_blocks(t.scheme) ? std::vector<std::int64_t>{} : piece));
+    t.differing *= axes_size(c.mesh, x.dims[d].axes);
   }
   t.differing = std::min(t.differing, kPeaks * kBinades);
   return t;
@@ -116,7 +177,6 @@ void write_run(const Recipe& r, const Tiled& t, const Run& run, std::byte* out) 
   const Exponents range = exponents(dtype, t.scheme);
   const std::uint64_t values = key(r.seed, 0, kValue), of_exponent = key(r.seed, 0, kExponent),
                       peaks = key(r.seed, 0, kPeak), positions = key(r.seed, 0, kPosition);
-  const std::int64_t pieces = std::max<std::int64_t>(1, t.differing);
   emit(dtype, run.count, out, [&](std::int64_t i) {
     const Place p = place(t, positions, run.begin + i);
     if (p.tile < 0) return std::nan("");
@@ -126,13 +186,10 @@ void write_run(const Recipe& r, const Tiled& t, const Run& run, std::byte* out) 
     const double sign = static_cast<double>(sign_of(random));
     if (in_blocks(t.scheme)) {
       const double one = significand(dtype, t.scheme, mix(random));
-      if (p.drawn) return sign * std::ldexp(one, e);
+      if (p.number == 0) return sign * std::ldexp(one, e);
       return sign * std::ldexp(one, e - 2 - static_cast<int>(below(remix(random, of_tile), range.spread)));
     }
-    if (p.drawn) return sign * peak((p.piece + below(mix(of_tile), pieces)) % pieces, of_tile, e);
-    const int under = e - 1 - static_cast<int>((pieces - 1) / kPeaks);
-    return sign * std::ldexp(significand(dtype, t.scheme, mix(random)),
-                             under - static_cast<int>(below(remix(random, of_tile), range.spread)));
+    return sign * scaled_value(r, t, p, random, of_tile, e);
   });
 }
 

@@ -2,7 +2,8 @@
 //   - every value but the largest of fp8 has more digits than its code: it changes, whatever power of two is
 //     its scale
 //   - fp8: in every tile each piece of the layout has its own largest magnitude, on an element drawn in it;
-//     one of them is the tile's, and gives a scale that is no power of two
+//     one of them is the tile's, for which the ways to compute a scale differ in bits (telling.h). Where the
+//     piece has two elements more, they lie beside ties, and tell in which way the scale was used
 //   - mxfp8: every tile has one value, drawn in it, at least twice as large as all others: the scale of any
 //     part without it is another. In a quarter of the tiles rounding the scale down would clip it
 //   - the others are spread over all exponents of the codes, down to those that become subnormal or zero;
@@ -22,10 +23,11 @@ struct Tiled {
   Scheme scheme = Scheme::fp8;
   Tiles tiles;
   std::vector<std::int64_t> shape;
-  std::vector<std::vector<std::int64_t>> piece;  // by dimension and index: which piece of the layout it is in
-  std::vector<std::int64_t> pieces;              // along each dimension
-  std::vector<Members> members;                  // of a tile; of fp8 the part of it in one piece
-  std::int64_t differing = 1;                    // pieces with a largest magnitude of their own
+  // By dimension and index: how many pieces of the layout hold some of the index's tile, and which of them
+  // has it.
+  std::vector<std::vector<std::int64_t>> holders, holder;
+  std::vector<Members> members;  // of a tile; of fp8 the part of it in one piece
+  std::int64_t differing = 1;    // pieces with a largest magnitude of their own
 };
 Tiled tiled(const Case&);
 

@@ -74,9 +74,21 @@ Quantized quantized(const Tensor& x, Scheme scheme, const Tiles& tiles) {
   return {codes(x, codes_of(scheme), tile_of_each(tiles, x.shape), s.of_values), std::move(s.of_codes)};
 }
 
+namespace {
+
+bool fits_f32(const Quantized& q) {
+  if (q.scales.dtype != DType::e8m0) return false;
+  const double most = format(DType::f32).largest / format(q.codes.dtype).largest;
+  for (std::int64_t i = 0; i < elements(q.scales.shape); ++i)
+    if (value(q.scales, i) > most) return false;
+  return true;
+}
+
+}  // namespace
+
 Tensor dequantized(const Quantized& q, const Tiles& tiles) {
   const std::vector<std::int64_t> tile = tile_of_each(tiles, q.codes.shape);
-  Tensor x = zeros(q.scales.dtype == DType::e8m0 ? DType::f32 : DType::f64, q.codes.shape);
+  Tensor x = zeros(fits_f32(q) ? DType::f32 : DType::f64, q.codes.shape);
   for (std::int64_t i = 0; i < std::ssize(tile); ++i)
     if (tile[i] >= 0) put_value(x, i, value(q.codes, i) * value(q.scales, tile[i]));
   return x;

@@ -21,7 +21,8 @@ struct Quantized {
 };
 Quantized quantized(const Tensor& x, Scheme, const Tiles&);
 
-// Code times scale, exactly: f32 for blocks, whose scales are powers of two, else f64.
+// Code times scale, exactly: f64, or f32 for blocks, whose scales are powers of two, where it holds every
+// code with the largest of them (not above 0.875 * 2^128).
 Tensor dequantized(const Quantized&, const Tiles&);
 
 }  // namespace plumb

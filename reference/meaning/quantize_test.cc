@@ -149,6 +149,17 @@ TEST(Schemes, AreQuantizedThenUsed) {
     }
 }
 
+// The code of the largest f32 is 256, its scale 2^120: what they mean is more than f32 holds.
+TEST(Schemes, MeanWhatTheirCodesMeanPastTheLargestF32) {
+  for (const char* scheme : {"mxfp8", "mxfp8e5"}) {
+    const Tensor x = tensor(DType::f32, {1, 1}, [](std::int64_t) { return format(DType::f32).largest; });
+    const Tensor one = tensor(DType::f32, {1, 1}, [](std::int64_t) { return 1; });
+    const std::string line =
+        std::string("on x=1: einsum mk,kn->mn f32[1,1]~") + scheme + " f32[1,1] -> f64[1,1]";
+    EXPECT_EQ(values(run(line, {x, one})[0]), (std::vector<double>{0x1p128})) << scheme;
+  }
+}
+
 // In wgrad rows are contracted: no block holds rows of two groups, and each group has its own fp8 scale.
 TEST(Schemes, OfRowsBeginAnewWithEachGroup) {
   const Tensor x = Drawn{130, 2}.x(), dy = Drawn{130, 3}.x();

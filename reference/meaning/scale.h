@@ -13,7 +13,10 @@ namespace plumb {
 //   e4m3   amax 448: 2^0   449: 2^1   1.75: 2^-8   1.76: 2^-7
 std::uint8_t block_scale(double amax, DType codes);
 
-// fp8: largest code / amax in f32, at most the largest f32; 1 where amax is zero or not finite.
+// fp8: largest code / amax in f32, at most the largest f32; 1 where amax is zero or not finite. Codes are
+// scaled by the inverse, 1 / scale in f32. Source: compute_scale_from_amax and CurrentScaleQuantizer of
+// Transformer Engine 2.20.2, transformer_engine/jax/quantize/quantizer.py; amax / largest code differs in the
+// last bit for a third of all amax.
 double current_scale(double amax, DType codes);
 
 // Delayed: the same of the largest magnitude of the history, which may keep the scale it has.
