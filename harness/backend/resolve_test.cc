@@ -51,7 +51,7 @@ class Resolve : public testing::Test {
 TEST_F(Resolve, ANameIsMadeCanonical) {
   const struct {
     const char *text, *name;
-  } rows[] = {
+  } table[] = {
       {"local",                                      "local"                                     },
       {"local,plan=direct",                          "local"                                     },
       {"local,plan=ring",                            "local,plan=ring"                           },
@@ -62,7 +62,7 @@ TEST_F(Resolve, ANameIsMadeCanonical) {
       {"jax@0.9.1,hlo=/tmp/dumps",                   "jax@0.9.1"                                 }, // a slash after the comma is no command
       {"/bin/sh -c 'exit 3'",                        "/bin/sh -c 'exit 3'"                       },
   };
-  for (const auto& row : rows) EXPECT_EQ(resolve(row.text).name, row.name);
+  for (const auto& row : table) EXPECT_EQ(resolve(row.text).name, row.name);
 }
 
 TEST_F(Resolve, AWorkerIsRunByTheInterpreterOfItsRelease) {
@@ -79,10 +79,11 @@ TEST_F(Resolve, ABadNameSaysWhatToDo) {
   fs::remove(home / "env" / "jax@0.10.2" / "plumbline");  // not whole
   const struct {
     const char *text, *message;
-  } rows[] = {
+  } table[] = {
       {"locla",                      "no backend 'locla'; did you mean local?"                                         },
       {"tensorflow",
-       "no backend 'tensorflow'; there are local, liar, jax, te, torch, flax, maxtext (a command has a slash or a space in it)"                  },
+       "no backend 'tensorflow'; there are local, liar, jax, te, torch, flax, maxtext (a command has a slash "
+       "or a space in it)"                                                                                             },
       {"nosuch",                     "no backend 'nosuch'; there are local, liar"                                      },
       {"tocrh",                      "no backend 'tocrh'; did you mean torch?"                                         },
       {"",                           "no backend ''; there are"                                                        },
@@ -107,7 +108,7 @@ TEST_F(Resolve, ABadNameSaysWhatToDo) {
       {"./mine 'oh",                 "this quote is not closed"                                                        },
       {"  ",                         "the command of the backend is empty"                                             },
   };
-  for (const auto& row : rows) {
+  for (const auto& row : table) {
     try {
       resolve(row.text);
       ADD_FAILURE() << row.text;
@@ -121,8 +122,10 @@ TEST_F(Resolve, KnownBackendsSayWhatMendsThem) {
   fs::remove(home / "env" / "jax@0.9.1" / "bin" / "python");
   std::vector<std::string> shown;
   for (const Known& k : known_backends())
-    if (k.name.starts_with("local") || k.name.starts_with("jax")) shown.push_back(k.name + (k.available ? "" : ": " + k.mend));
-  EXPECT_THAT(shown, ElementsAre("local", "jax@0.10.2", "jax@0.10.2rc1", "jax@0.9.1: scripts/environment jax@0.9.1"));
+    if (k.name.starts_with("local") || k.name.starts_with("jax"))
+      shown.push_back(k.name + (k.available ? "" : ": " + k.mend));
+  EXPECT_THAT(
+      shown, ElementsAre("local", "jax@0.10.2", "jax@0.10.2rc1", "jax@0.9.1: scripts/environment jax@0.9.1"));
 }
 
 TEST(Words, AreSplitAsAShellWould) {

@@ -93,11 +93,11 @@ TEST(Table, WhichPartADeviceHolds) {
     for (std::int64_t d = 0; d < 6; ++d) held.push_back(part(mesh, parse_spec(text, mesh), d));
     return held;
   };
-  using List = std::vector<std::int64_t>;
-  EXPECT_EQ(parts_of("f32[8]"), (List{0, 0, 0, 0, 0, 0}));
-  EXPECT_EQ(parts_of("f32[8]+dp"), (List{0, 0, 0, 1, 1, 1}));
-  EXPECT_EQ(parts_of("f32[8]+dp.sp"), (List{0, 1, 2, 3, 4, 5}));
-  EXPECT_EQ(parts_of("f32[8]+sp.dp"), (List{0, 2, 4, 1, 3, 5}));
+  using Parts = std::vector<std::int64_t>;
+  EXPECT_EQ(parts_of("f32[8]"), (Parts{0, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(parts_of("f32[8]+dp"), (Parts{0, 0, 0, 1, 1, 1}));
+  EXPECT_EQ(parts_of("f32[8]+dp.sp"), (Parts{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(parts_of("f32[8]+sp.dp"), (Parts{0, 2, 4, 1, 3, 5}));
 }
 
 // Six devices hold 0,1,2,3 each; the sums, scattered in nested cuts, are 0 6 - 12 18 -.
