@@ -126,6 +126,7 @@ const std::vector<Fault>& table() {
     {"multiplies-what-it-lacks", "leaves the sum of a product out of its trace", "mistrusted", "", {"on x=2: einsum mk,kn->mn f32[4,8@x] f32[8@x,4] -> f32[4@x,4]"}, reply(hide_collective)},
     {"moves-nothing", "says of groups and scales on several devices that no collective brought them together", "mistrusted", "", {weights, "on x=2: grouped fwd f32[8@x,4] f32[2@x,4,6] sizes=3,5 -> f32[8@x,6]", per_tensor, "on x=2: quantize mxfp8 bf16[64@x,96] -> f8e4m3[64,96] e8m0[64,3]"}, reply(move_nothing)},
     {"hides-behind-slices", "claims slices and no layout of a result that was left to it, and no collective", "mistrusted", "", {"on x=2: reshard f32[8]+x -> f32[8]?"}, reply(hide_behind_slices)},
+    {"sums-half", "leaves the half of a product's sum that gathers it out of its trace", "mistrusted", "", {"on x=2,y=3: einsum mk,kn->mn f32[6@x,12@y] f32[12@y,4] -> f32[6@x,4]"}, reply(hide_collective)},
     {"gathers-nothing", "reports a collective that makes bytes of none", "mistrusted", "", {gather}, reply(gather_nothing)},
     {"loses-count", "does not say how many bytes moved where their number is limited", "mistrusted", "--max-waste 1", {gather}, reply(lose_count)},
 

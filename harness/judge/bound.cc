@@ -78,7 +78,13 @@ std::optional<Bound> bound_of(const Wanted& wanted, const Outcome& outcome, cons
   if (stands) return std::nullopt;
   Case promise = c;
   promise.acc = acc, promise.wire = wire;
-  Bound bound{reduction(promise), {}, zeros(DType::f64, {0})};
+  const auto names_nobody = [](const Collective& one) {
+    return one.axes.empty() && one.pairs.empty() && one.groups.empty();
+  };
+  Bound bound{reduction(promise),
+              {},
+              elsewhere && std::ranges::any_of(outcome.trace, names_nobody),
+              zeros(DType::f64, {0})};
   if (elsewhere) bound.reduction.parts = devices(c.mesh);
   bound.exact.value = exact_value(c, wanted.operands);
   bound.exact.magnitude = exact_magnitude(c, wanted.operands);

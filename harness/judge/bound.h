@@ -12,6 +12,8 @@ namespace plumb {
 struct Bound {
   Reduction reduction;
   Exact exact;
+  bool split_unknown =
+      false;        // nobody says which devices add up what, and other sums than the case's may round
   Tensor partials;  // what each device along the summed axes adds, [P, n...], f64; may have no element
 };
 

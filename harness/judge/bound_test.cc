@@ -195,5 +195,21 @@ TEST(Bound, OneThatAllowsZerosEverywhereIsMistrusted) {
   EXPECT_EQ(trial.verdict().status, Status::mistrusted);
 }
 
+TEST(Bound, WithoutATraceASumThatDiffersIsNotCalledOneThatCouldNotBeWrong) {
+  Trial trial("on x=2: einsum mk,kn->mn bf16[4,64@x] bf16[64@x,4] -> bf16[4,4]");
+  for (auto& memory : trial.memory) std::ranges::fill(memory, std::byte{0});
+  trial.outcome.trace = {
+      {.kind = "all-reduce", .axes = {"x"}}
+  };
+  EXPECT_EQ(trial.verdict().status, Status::wrong);
+  trial.outcome.trace = {{.kind = "send"}};
+  const Verdict verdict = trial.verdict();
+  EXPECT_EQ(verdict.status, Status::mistrusted);
+  EXPECT_THAT(
+      verdict.facts.front().text,
+      testing::HasSubstr("The trace does not say which devices add up what, and for any split the bound "
+                         "would allow zeros everywhere"));
+}
+
 }  // namespace
 }  // namespace plumb

@@ -33,19 +33,6 @@ std::vector<Held> to_compare(const Case& c, const Outcome& outcome, const Read& 
   return sums;
 }
 
-// A wanted array on which no check can fail: no element, or all equal, so that a repeated one would pass.
-std::optional<Fact> mistrust(const Wanted& wanted) {
-  const Tensor& whole = wanted.whole;
-  const std::int64_t count = elements(whole.shape);
-  if (count == 0) return fact(Status::mistrusted, "no element is wanted: nothing could have been wrong");
-  const std::uint64_t first = bits(whole, 0);
-  for (std::int64_t i = 1; i < count; ++i)
-    if (bits(whole, i) != first) return std::nullopt;
-  if (count == 1 && first != 0) return std::nullopt;
-  return fact(Status::mistrusted, fmt::format("every wanted element is {}: misplaced ones would pass",
-                                              element_text(whole.dtype, first)));
-}
-
 // A claim that is no layout of the mesh; only a plan gets here with one.
 std::optional<Fact> no_layout(const Wanted& wanted, const Outcome& outcome) {
   if (outcome.claims.empty() || !outcome.claims.front()) return std::nullopt;
@@ -142,7 +129,9 @@ Verdict judge(const Wanted& wanted, const Outcome& outcome, const Read& unmasked
     if ((!identical || parts(wanted.c.mesh, result(wanted.c)) > 1) && !declared.clones)
       add(replica_facts(wanted.c, outcome, read));
     verdict.clones = declared.clones && has_replicas(wanted.c, outcome);
-    if (auto doubt = mistrust(wanted)) verdict.facts.push_back(std::move(*doubt));
+    if (!wanted.one_of_several)
+      if (auto doubt = cannot_fail(wanted.c, std::span(&wanted.whole, 1), declared))
+        verdict.facts.push_back(std::move(*doubt));
   }
   decide(verdict);
   return verdict;

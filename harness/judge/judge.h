@@ -17,6 +17,7 @@ struct Wanted {
   const std::vector<Tensor>& operands;
   const Tensor& whole;  // the whole result, sums finished, rounded once
   const Certificate& certificate;
+  bool one_of_several = false;  // results: whether any could have failed is asked of all together
 };
 
 // What the backend declared about its promises; the judge never sees its name.

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "harness/judge/needs.h"
+#include "reference/words/text.h"
+
 namespace plumb {
 namespace {
 
@@ -58,7 +61,33 @@ std::string unseen(const Wanted& wanted, const Bound& bound) {
   return "";
 }
 
+// Why no check of this result could have failed; empty where one could.
+std::string unfailing(const Case& c, std::size_t r, const Tensor& whole, const Declared& declared) {
+  const std::int64_t count = elements(whole.shape);
+  if (count == 0) return "no element is wanted: nothing could have been wrong";
+  const std::uint64_t first = bits(whole, 0);
+  for (std::int64_t i = 1; i < count; ++i)
+    if (bits(whole, i) != first) return "";
+  if (count == 1 && first != 0) return "";
+  if (is_constant(c, r)) {
+    if (masked_rows(c, declared) == 0 || masked_rows(c, declared) != whole.shape[0]) return "";
+    return "every row is of no group, and the backend leaves these undefined: nothing could have been wrong";
+  }
+  return fmt::format("every wanted element is {}: misplaced ones would pass",
+                     element_text(whole.dtype, first));
+}
+
 }  // namespace
+
+std::optional<Fact> cannot_fail(const Case& c, std::span<const Tensor> wholes, const Declared& declared) {
+  std::string why;
+  for (std::size_t r = 0; r < wholes.size(); ++r) {
+    const std::string of_this = unfailing(c, r, wholes[r], declared);
+    if (of_this.empty()) return std::nullopt;
+    if (r == 0) why = of_this;
+  }
+  return fact(Status::mistrusted, why);
+}
 
 std::optional<Fact> powerless(const Wanted& wanted, const Bound& bound, const Differences& differences) {
   if (differences.unbounded > 0)
@@ -69,9 +98,17 @@ std::optional<Fact> powerless(const Wanted& wanted, const Bound& bound, const Di
   if (differences.rounded == 0) return std::nullopt;
   const std::string passing = unseen(wanted, bound);
   if (passing.empty()) return std::nullopt;
+  const std::string differ = fmt::format("{} {} from what is wanted", counted(differences.rounded, "element"),
+                                         differences.rounded == 1 ? "differs" : "differ");
+  if (bound.split_unknown)
+    return fact(Status::mistrusted,
+                fmt::format("{}, where the sums of the case are exact. The trace does not say which devices "
+                            "add up what, and for any split the bound would allow {}: it cannot be told "
+                            "whether this is wrong",
+                            differ, passing));
   return fact(Status::mistrusted,
-              fmt::format("{} elements differ, and the bound would allow {}: nothing could have been wrong",
-                          differences.rounded, passing));
+              fmt::format("{}, and the bound would allow {}: it cannot be told whether this is wrong", differ,
+                          passing));
 }
 
 }  // namespace plumb

@@ -10,4 +10,15 @@ namespace plumb {
 // that adds least adds; or where a sum may overflow on the way, which allows anything.
 std::optional<Fact> powerless(const Wanted&, const Bound&, const Differences&);
 
+// `mistrusted` where no check of a case could have failed. It could where a result has elements that differ,
+// or one alone that is not zero: misplaced ones, or zeros, would be seen. So it could where a result is the
+// same whatever the operands hold (needs.h) and not all of its rows are masked: to write these zeros is all
+// there is to do, and the memory was full of ones before. One such result of several is enough: zeros of the
+// others may be what these data give.
+//   f32[9,4] of no group                    zeros, whatever x and w are       can fail
+//   the same, the tail left undefined       every row is masked               cannot
+//   a sum of data that cancel to zeros      a program that adds nothing would pass    cannot
+//   f8e4m3[65] f32[] f32[1] f32[]           a history of one is 0; the codes differ   can fail
+std::optional<Fact> cannot_fail(const Case&, std::span<const Tensor> wholes, const Declared&);
+
 }  // namespace plumb

@@ -80,5 +80,41 @@ TEST(Power, AWrongSumOfIntegersIsWrong) {
     }
 }
 
+Status of_zeros(const std::string& line, bool tail_undefined = false) {
+  Trial trial("on x=2: " + line);
+  trial.declared.tail_undefined = tail_undefined;
+  return trial.verdict().status;
+}
+
+TEST(Power, ZerosThatAreThereWhateverTheDataArePass) {
+  const std::string no_group = "grouped fwd f32[9@x,5] f32[1,5,4@x] sizes=0 -> f32[9@x,4]";
+  EXPECT_EQ(of_zeros(no_group), Status::pass);
+  EXPECT_EQ(of_zeros(no_group, true), Status::mistrusted) << "every row is masked";
+  EXPECT_EQ(of_zeros("grouped wgrad f32[8@x,4] f32[8@x,4] sizes=0,0 -> f32[2,4,4]"), Status::pass);
+  EXPECT_EQ(of_zeros("einsum mk,kn->mn f32[4@x,0] f32[0,4] -> f32[4@x,4]"), Status::pass);
+
+  Trial unwritten("on x=2: " + no_group);
+  unwritten.memory[0][3] = std::byte{0xff};
+  EXPECT_NE(unwritten.verdict().status, Status::pass);
+
+  Trial cancelled("on x=2: reshard f32[4]+x -> f32[4]");
+  cancelled.whole = zeros(DType::f32, {4});
+  for (auto& memory : cancelled.memory) std::ranges::fill(memory, std::byte{0});
+  EXPECT_EQ(cancelled.verdict().status, Status::mistrusted) << "other data would not give zeros";
+}
+
+TEST(Power, OneResultThatCouldHaveFailedIsEnough) {
+  const auto doubted = [](const std::string& line, std::vector<Tensor> wholes) {
+    return cannot_fail(parse_case("on x=2: " + line), wholes, {}).has_value();
+  };
+  const std::string line = "quantize fp8 bf16[2] -> f8e4m3[2] f32[]";
+  const Tensor codes = tensor(DType::f8e4m3, {2}, {1, 2}), zero_codes = zeros(DType::f8e4m3, {2});
+  const Tensor scale = tensor(DType::f32, {}, {0.5}), no_scale = zeros(DType::f32, {});
+  EXPECT_FALSE(doubted(line, {codes, scale}));
+  EXPECT_FALSE(doubted(line, {codes, no_scale}));
+  EXPECT_FALSE(doubted(line, {zero_codes, scale}));
+  EXPECT_TRUE(doubted(line, {zero_codes, no_scale}));
+}
+
 }  // namespace
 }  // namespace plumb

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "harness/judge/judge.h"
+#include "harness/judge/power.h"
 #include "harness/judge/rescaled.h"
 #include "reference/meaning/meaning.h"
 
@@ -52,7 +53,7 @@ Verdict judge(const WantedAll& wanted, const Outcome& outcome, const Read& read,
   Verdict all;
   for (std::size_t i = 0; i < results(c).size(); ++i) {
     const Case one = only(c, i);
-    Verdict verdict = judge(Wanted{one, wanted.operands, wanted.wholes[i], wanted.certificate},
+    Verdict verdict = judge(Wanted{one, wanted.operands, wanted.wholes[i], wanted.certificate, true},
                             only(outcome, i), read, declared);
     for (Fact& fact : verdict.facts) {
       fact.text = fmt::format("{}: {}", role(c, i), fact.text);
@@ -61,6 +62,8 @@ Verdict judge(const WantedAll& wanted, const Outcome& outcome, const Read& read,
     all.alone = verdict.alone, all.plan = verdict.plan;
     all.clones |= verdict.clones, all.rounded += verdict.rounded;
   }
+  if (!declared.data_none)
+    if (auto doubt = cannot_fail(c, wanted.wholes, declared)) all.facts.push_back(std::move(*doubt));
   decide(all);
   return all;
 }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "harness/judge/cost.h"
+#include "harness/judge/floor.h"
 #include "harness/judge/needs.h"
 #include "harness/judge/reach.h"
 #include "harness/judge/steps.h"
@@ -61,6 +63,31 @@ std::string out_of_reach(const Case& c, const Outcome& outcome) {
   return "";
 }
 
+// The first device, or fibre along the result's unfinished axes, that received fewer bytes than it must; or
+// all together.
+std::string short_of(const Case& c, const std::vector<std::int64_t>& fewest, const Trace& trace) {
+  const std::vector<std::int64_t> most = most_received(c.mesh, trace);
+  if (fewest.empty() || most.empty()) return "";
+  std::int64_t all_need = 0;
+  for (const std::vector<std::int64_t>& fibre : fibres(c.mesh, result(c).unfinished)) {
+    std::int64_t needed = 0, received = 0;
+    for (std::int64_t device : fibre)
+      needed = sum_of(needed, fewest[device]), received = sum_of(received, most[device]);
+    all_need = sum_of(all_need, needed);
+    if (received < needed)
+      return fmt::format("{} {} received at most {} bytes of the {} that its block needs",
+                         fibre.size() > 1 ? "the fibre of device" : "device", fibre.front(), received,
+                         needed);
+  }
+  std::int64_t all_moved = 0;
+  for (const Collective& one : trace) {
+    if (moved(c.mesh, one) < 0) return "";
+    all_moved = sum_of(all_moved, moved(c.mesh, one));
+  }
+  if (all_moved >= all_need) return "";
+  return fmt::format("it moved {} bytes where no program moves fewer than {}", all_moved, all_need);
+}
+
 }  // namespace
 
 std::vector<std::int64_t> most_received(const Mesh& mesh, const Trace& trace) {
@@ -87,20 +114,7 @@ std::vector<std::int64_t> most_received(const Mesh& mesh, const Trace& trace) {
 }
 
 std::string received_too_little(const Case& c, const Trace& trace) {
-  const std::vector<std::int64_t> fewest = fewest_bytes(c);
-  if (fewest.empty()) return "";
-  const std::vector<std::int64_t> most = most_received(c.mesh, trace);
-  if (most.empty()) return "";
-  for (const std::vector<std::int64_t>& fibre : fibres(c.mesh, result(c).unfinished)) {
-    std::int64_t needed = 0, received = 0;
-    for (std::int64_t device : fibre)
-      needed = sum_of(needed, fewest[device]), received = sum_of(received, most[device]);
-    if (received < needed)
-      return fmt::format("{} {} received at most {} bytes of the {} that its block needs",
-                         fibre.size() > 1 ? "the fibre of device" : "device", fibre.front(), received,
-                         needed);
-  }
-  return "";
+  return short_of(c, fewest_bytes(c), trace);
 }
 
 std::string misfit(const Mesh& mesh, const Trace& trace) {
@@ -115,7 +129,7 @@ std::string misfit(const Mesh& mesh, const Trace& trace) {
 
 std::optional<Fact> contradiction(const Case& c, const Outcome& outcome) {
   std::string why = out_of_reach(c, outcome);
-  if (why.empty()) why = received_too_little(c, outcome.trace);
+  if (why.empty()) why = short_of(c, fewest_received(c, held_slices(c, outcome, 0)), outcome.trace);
   if (why.empty()) why = misfit(c.mesh, outcome.trace);
   if (why.empty()) return std::nullopt;
   return fact(Status::mistrusted, "the values are right, and the trace cannot have made them: " + why);

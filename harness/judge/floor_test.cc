@@ -1,0 +1,77 @@
+// No program receives fewer bytes.
+#include "harness/judge/floor.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/judge/needs.h"
+#include "harness/judge/traffic.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+std::vector<std::int64_t> floor_of(const std::string& line) {
+  const Case c = parse_case(line);
+  return fewest_received(c, held_slices(c, {}, 0));
+}
+
+TEST(Floor, OfAProduct) {
+  using testing::ElementsAre;
+  using testing::IsEmpty;
+  // x [m,k], w [k,n]: sums where n is small, elements of x where what it lacks of k is.
+  EXPECT_THAT(floor_of("on x=2: einsum mk,kn->mn f32[6,8@x] f32[8@x,3] -> f32[6,3]"), ElementsAre(72, 72));
+  EXPECT_THAT(floor_of("on x=2: einsum mk,kn->mn f32[6,8@x] f32[8@x,9] -> f32[6,9]"), ElementsAre(144, 144));
+  EXPECT_THAT(floor_of("on x=2: einsum mk,kn->mn f32[6,8@x] f32[8@x,3] -> f32[6@x,3]"), ElementsAre(36, 36));
+  EXPECT_THAT(floor_of("on x=2: einsum mk,kn->mn f32[6@x,8] f32[8,3] -> f32[6@x,3]"), ElementsAre(0, 0));
+  EXPECT_THAT(floor_of("on x=2: einsum mk,kn->mn f32[6@x,8] f32[8,3] -> f32[6,3]"), ElementsAre(36, 36));
+  EXPECT_THAT(floor_of("on x=2: einsum mk,kn->mn f32[6,8] f32[8,3@x] -> f32[6,3]"), ElementsAre(24, 48));
+  EXPECT_THAT(floor_of("on x=2: einsum mk,kn->mn f32[6,8]+x f32[8,3] -> f32[6,3]"), ElementsAre(72, 72));
+  EXPECT_THAT(floor_of("on x=2: einsum mk,kn->mn bf16[6,8@x] bf16[8@x,3] -> f32[6,3]"), ElementsAre(36, 36));
+  EXPECT_THAT(floor_of("on x=2: einsum mk,kn->mn bf16[6,64@x]~mxfp8 bf16[64@x,3] -> f32[6,3]"),
+              ElementsAre(18, 18));
+  EXPECT_THAT(floor_of("on x=2: einsum mk,kn->mn f32[6,8@x] f32[8@x,3] -> f32[6,3]+x"), IsEmpty());
+  EXPECT_THAT(floor_of("on x=2: einsum bmk,bkn->bmn f32[2@x,3,4] f32[2@x,4,5] -> f32[2,3,5]"),
+              ElementsAre(60, 60));
+}
+
+TEST(Floor, OfAGroupedProduct) {
+  using testing::ElementsAre;
+  // Device 0 has group 0 and row 3 of group 1, whose weights it lacks: one row of three.
+  EXPECT_THAT(floor_of("on x=2: grouped fwd f32[8@x,4] f32[2@x,4,3] sizes=3,5 -> f32[8@x,3]"),
+              ElementsAre(12, 0));
+  // Two rows of group 1 would be told with two values for each column.
+  EXPECT_THAT(floor_of("on x=2: grouped fwd f32[8@x,4] f32[2@x,4,3] sizes=2,6 -> f32[8@x,3]"),
+              ElementsAre(24, 0));
+  EXPECT_THAT(floor_of("on x=2: grouped fwd f32[8@x,4] f32[2@x,4,3] sizes=4,0 -> f32[8@x,3]"),
+              ElementsAre(0, 0));
+  EXPECT_THAT(floor_of("on x=2: grouped wgrad f32[8@x,4] f32[8@x,3] sizes=3,5 -> f32[2@x,4,3]"),
+              ElementsAre(0, 16));
+}
+
+// A trace that leaves a collective out, or moves a few bytes.
+TEST(Floor, WhatATraceOfAProductMustMove) {
+  const auto says = [](const Trace& trace) {
+    Outcome outcome;
+    outcome.trace = trace;
+    const auto found = contradiction(
+        parse_case("on x=2,y=3: einsum mk,kn->mn f32[6@x,12@y] f32[12@y,4] -> f32[6@x,4]"), outcome);
+    return found ? found->text : "";
+  };
+  const auto over_y = [](const std::string& kind, std::int64_t in, std::int64_t out) {
+    return Collective{.kind = kind, .axes = {"y"}, .in = in, .out = out};
+  };
+  const Collective scatter = over_y("reduce-scatter", 48, 16), gather = over_y("all-gather", 16, 48);
+  EXPECT_EQ(says({over_y("all-reduce", 48, 48)}), "");
+  EXPECT_EQ(says({scatter, gather}), "");
+  EXPECT_EQ(says({over_y("all-gather", 48, 144), over_y("all-gather", 64, 192)}), "") << "of the operands";
+  EXPECT_THAT(says({scatter}), testing::HasSubstr("received at most 16 bytes of the 48"));
+  EXPECT_THAT(says({gather}), testing::HasSubstr("received at most 32 bytes of the 48"));
+  EXPECT_THAT(says({over_y("all-gather", 1, 3)}), testing::HasSubstr("received at most 2 bytes of the 48"));
+  Collective few = over_y("all-reduce", 48, 48);
+  few.moved = 100;
+  EXPECT_THAT(says({few}), testing::HasSubstr("it moved 100 bytes where no program moves fewer than 288"));
+}
+
+}  // namespace
+}  // namespace plumb
