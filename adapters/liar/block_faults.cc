@@ -127,6 +127,15 @@ void negate_zeros(Moment moment, Ranks& ranks) {
   }
 }
 
+void negate_moved_zeros(Moment moment, Ranks& ranks) {
+  if (moment != Moment::result || format(ranks.stored).integer) return;
+  for (std::int64_t device = 0; device < ranks.devices(); ++device)
+    for (std::int64_t i = 0; i < ranks.elements(device); ++i) {
+      std::byte* element = ranks.block(device) + i * width(ranks);
+      if (load(ranks.stored, element) == 0) store(ranks.stored, element, encode(ranks.stored, -0.0));
+    }
+}
+
 void change_replica(Moment moment, Ranks& ranks) {
   const std::int64_t device = last_device(ranks);
   if (moment == Moment::result && device > 0) *ranks.block(device) ^= std::byte{1};

@@ -20,7 +20,8 @@ void add_one_ulp(Moment, Ranks&);       // the last bit of the last element is w
 void shift_short(Moment, Ranks&);       // blocks shorter than the first are off by one element
 void truncate_moves(Moment, Ranks&);    // elements pass through half their bytes
 void negate_zeros(Moment, Ranks&);      // the last device has -0 for 0
-void change_replica(Moment, Ranks&);    // the last bit of the last device's first element differs
+void negate_moved_zeros(Moment, Ranks&);  // every zero is -0
+void change_replica(Moment, Ranks&);      // the last bit of the last device's first element differs
 
 // Two devices have each other's block of one operand.
 BlockFault pair_others();

@@ -99,6 +99,15 @@ Certificate describe(const Case& c, const Recipe&, const Product& p) {
       w.active_blocks, w.carried, sum, capacities(c));
   if (w.active_pairs)
     text += fmt::format("; {} of a block nonzero in each column", counted(w.active_pairs, "pair"));
+  const int left = p.perturbed == 0 ? w.perturbed_bits : w.plain_bits;
+  const int right = p.perturbed == 0 ? w.plain_bits : w.perturbed_bits;
+  std::string fewer;
+  for (const auto& [name, bits] : {
+           std::pair("the left operand", left), {"the right operand", right      },
+             {"a sum",             w.term_bits}
+  })
+    if (bits > 1) fewer += fmt::format("{}{} of {}", fewer.empty() ? "" : ", ", bits, name);
+  if (!fewer.empty()) text += fmt::format("; fewer bits than these show: {}", fewer);
   return {any ? Scope::any_split : Scope::this_split, std::move(text)};
 }
 

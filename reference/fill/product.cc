@@ -104,6 +104,7 @@ void add(Load& load, std::int64_t volume) {
   load.blocks += 1;
   load.matched += volume > 1;
   load.weight += volume == 1 ? 1 : volume + volume % 2;
+  load.pairs += volume / 2;
 }
 
 // The blocks of one cell of an einsum: boxes over the contracted letters.
@@ -115,7 +116,8 @@ Load box_load(const std::vector<std::vector<std::int64_t>>& cuts, std::size_t le
   }
   for (std::size_t i = 1; i < cuts[letter].size(); ++i) {
     const Load part = box_load(cuts, letter + 1, volume * (cuts[letter][i] - cuts[letter][i - 1]));
-    load.blocks += part.blocks, load.weight += part.weight, load.matched += part.matched;
+    load.blocks += part.blocks, load.weight += part.weight, load.matched += part.matched,
+        load.pairs += part.pairs;
   }
   return load;
 }
@@ -131,6 +133,7 @@ Load row_load(Product& p, std::size_t groups) {
     most.blocks = std::max(most.blocks, load.blocks);
     most.weight = std::max(most.weight, load.weight);
     most.matched = std::max(most.matched, load.matched);
+    if (load.pairs > 0) most.pairs = most.pairs > 0 ? std::min(most.pairs, load.pairs) : load.pairs;
   }
   return most;
 }
@@ -164,6 +167,9 @@ Product product(const Case& c) {
   // A different pair for each column of the perturbed operand: it should have columns.
   p.perturbed = free_size(c, p.roles[1], 1) > 1 || free_size(c, p.roles[0], 0) <= 1 ? 1 : 0;
   p.widths = widths(c, p.perturbed, load);
+  count_bits(p.widths, load,
+             {free_size(c, p.roles[1 - p.perturbed], 1 - p.perturbed),
+              free_size(c, p.roles[p.perturbed], p.perturbed)});
   return p;
 }
 

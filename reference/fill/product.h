@@ -35,9 +35,10 @@ struct Stretch {
   std::int64_t block = 0;
 };
 
-// How many blocks the fullest cell has, the weight of its terms, and how many blocks are more than a term.
+// How many blocks the fullest cell has, the weight of its terms, how many blocks are more than a term, and
+// how many pairs and triples these have; of the latter the emptiest cell that has some.
 struct Load {
-  std::int64_t blocks = 0, weight = 0, matched = 0;
+  std::int64_t blocks = 0, weight = 0, matched = 0, pairs = 0;
 };
 
 // The budgets. Magnitudes of a term's two factors, by its class: pairs take turns in being wide in the
@@ -53,6 +54,10 @@ struct Widths {
   std::int64_t active_pairs = 0;  // of each block and column: 0 for all, else the others are zero
   std::int64_t terms = 0;         // at most this, in units: the sum of |a b| over all terms of an element
   std::int64_t carried = 0;       // and of the absolute sums of its blocks
+  // What a backend must keep: the significant bits of each operand's elements, 0 of one in parts, and of a
+  // term. With fewer results change. 0 for all where the data are thin, or the result has few columns
+  // (widths.cc).
+  int plain_bits = 0, perturbed_bits = 0, term_bits = 0;
 };
 
 struct Product {

@@ -1,5 +1,6 @@
 // Exact data must be able to fail. Here common faults are planted in the sums of a case, and the share of
 // elements of the result that change is measured.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <map>
 
 #include "reference/fill/fill.h"
+#include "reference/fill/product.h"
 #include "reference/fill/sums.h"
 #include "reference/words/text.h"
 
@@ -86,13 +88,15 @@ Fault wire(int digits) {
   };
 }
 
-Fault inputs(int digits) {
+// The operands, rounded to so many digits.
+Fault narrowed(int left, int right) {
   return [=](const Terms& terms) {
     double all = 0;
-    for (const Term& t : terms) all += round_to_digits(t.a, digits) * round_to_digits(t.b, digits);
+    for (const Term& t : terms) all += round_to_digits(t.a, left) * round_to_digits(t.b, right);
     return all;
   };
 }
+Fault inputs(int digits) { return narrowed(digits, digits); }
 
 // The terms of a line are worked out once.
 const std::vector<Terms>& terms_of(const std::string& line) {
@@ -196,6 +200,42 @@ TEST(Sensitivity, WrongArithmeticIsSeen) {
       const double percent = 100 * seen(kMatmuls[i], row.fault);
       EXPECT_GE(percent, row.least[i]) << row.name << ": " << kMatmuls[i];
     }
+}
+
+// What the certificate says that is seen: one bit less of either operand, or of the accumulator, changes some
+// result.
+TEST(Sensitivity, OneBitLessThanCertifiedIsSeen) {
+  int said = 0;
+  for (const char* dtype : {"f32", "bf16", "f16", "f8e4m3", "f64"})
+    for (const char* shape : {"M,K@a K@a,N", "M,K K,N", "M@a,K K,N"})
+      for (int a : {2, 3, 5})
+        for (int m : {1, 4, 16})
+          for (int k : {1, 2, 3, 4, 5, 7, 12, 20, 33, 64})
+            for (int n : {1, 3, 16})
+              for (int seed : {0, 1, 2, 3}) {
+                std::string words = shape;
+                const auto put = [&](char letter, int size) {
+                  for (std::size_t at; (at = words.find(letter)) != words.npos;)
+                    words.replace(at, 1, std::to_string(size));
+                };
+                put('M', m), put('K', k), put('N', n);
+                const std::string d = dtype, left = words.substr(0, words.find(' ')),
+                                  right = words.substr(words.find(' ') + 1);
+                const std::string line = fmt::format("on a={}: einsum mk,kn->mn {}[{}] {}[{}] -> {}[{},{}]{}",
+                                                     a, d, left, d, right, d == "f8e4m3" ? "f32" : d, m, n,
+                                                     seed ? " seed=" + std::to_string(seed) : "");
+                const Widths w = product(parse_case(line)).widths;
+                const bool turned = product(parse_case(line)).perturbed == 0;
+                const int l = turned ? w.perturbed_bits : w.plain_bits;
+                const int r = turned ? w.plain_bits : w.perturbed_bits;
+                said += w.term_bits > 1;
+                if (l > 1) EXPECT_GT(seen(line, narrowed(l - 1, 60)), 0) << "left " << l << ": " << line;
+                if (r > 1) EXPECT_GT(seen(line, narrowed(60, r - 1)), 0) << "right " << r << ": " << line;
+                if (w.term_bits > 1)
+                  EXPECT_GT(seen(line, accumulator(w.term_bits - 1)), 0)
+                      << "sum " << w.term_bits << ": " << line;
+              }
+  EXPECT_GT(said, 1000);
 }
 
 }  // namespace

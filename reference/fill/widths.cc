@@ -1,6 +1,7 @@
 #include "reference/fill/widths.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace plumb {
@@ -111,6 +112,39 @@ Widths widths(const Case& c, int perturbed, const Load& load) {
                            : load.weight * largest_term + load.matched * w.units * largest_plain;
   w.carried *= w.active_blocks;
   return w;
+}
+
+namespace {
+
+// At least half of the magnitudes have so many bits, or more.
+int bits(const Shares& s) {
+  return s.parts > 1 ? 0 : static_cast<int>(std::bit_width(static_cast<std::uint64_t>(s.width + 1))) - 1;
+}
+
+}  // namespace
+
+void count_bits(Widths& w, const Load& load, const Free& free) {
+  if (!w.exists || w.active_pairs > 0 || load.blocks == 0) return;
+  constexpr std::int64_t kEnough = 24;
+  const bool single = load.matched == 0;
+  const std::int64_t blocks = std::min(single ? load.blocks : load.matched, w.active_blocks);
+  const std::int64_t wide = single ? blocks : load.pairs / 2;  // pairs of one kind, in all blocks
+  const std::int64_t chosen = free.perturbed * blocks;         // pairs that do not cancel
+  // Of two pairs one is of each kind; where the result is narrow, of two pairs of a block, and one kind only
+  // cancels.
+  const auto most = [&](const int* kind, bool both) {
+    return single ? kind[2] : both ? std::max(kind[0], kind[1]) : kind[0];
+  };
+  int plain[3], perturbed[3], term[3];
+  for (int i = 0; i < 3; ++i) {
+    plain[i] = bits(w.plain[i]), perturbed[i] = bits(w.perturbed[i]);
+    term[i] = plain[i] && perturbed[i] ? plain[i] + perturbed[i] - 1 : 0;
+  }
+  if (chosen >= kEnough && free.plain * std::min(wide, chosen / 2) >= kEnough)
+    w.plain_bits = most(plain, !w.narrow);
+  if (chosen >= kEnough && (single || w.narrow || wide > 0)) w.perturbed_bits = most(perturbed, !w.narrow);
+  if (free.plain * free.perturbed >= kEnough && std::min(free.plain, free.perturbed) * wide >= kEnough)
+    w.term_bits = most(term, !w.narrow || load.pairs > load.matched);
 }
 
 }  // namespace plumb

@@ -16,7 +16,7 @@ std::uint8_t block_scale(double amax, DType codes);
 // fp8: largest code / amax in f32, at most the largest f32; 1 where amax is zero or not finite. Codes are
 // scaled by the inverse, 1 / scale in f32. Source: compute_scale_from_amax and CurrentScaleQuantizer of
 // Transformer Engine 2.20.2, transformer_engine/jax/quantize/quantizer.py; amax / largest code differs in the
-// last bit for a third of all amax.
+// last bit for 40 of the 128 amax of 8 digits.
 double current_scale(double amax, DType codes);
 
 // Delayed: the same of the largest magnitude of the history, which may keep the scale it has.
