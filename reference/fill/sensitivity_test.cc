@@ -98,9 +98,10 @@ Fault narrowed(int left, int right) {
 }
 Fault inputs(int digits) { return narrowed(digits, digits); }
 
-// The terms of a line are worked out once.
+// The terms of a line are worked out once, those of the latest lines.
 const std::vector<Terms>& terms_of(const std::string& line) {
   static std::map<std::string, std::vector<Terms>> known;
+  if (known.size() > 20) known.clear();
   const auto [at, fresh] = known.try_emplace(line);
   if (!fresh) return at->second;
   const Case c = parse_case(line);
