@@ -78,12 +78,10 @@ std::optional<Bound> bound_of(const Wanted& wanted, const Outcome& outcome, cons
   if (stands) return std::nullopt;
   Case promise = c;
   promise.acc = acc, promise.wire = wire;
-  const auto names_nobody = [](const Collective& one) {
-    return one.axes.empty() && one.pairs.empty() && one.groups.empty();
-  };
+  const auto may_add = [](const Collective& one) { return one.kind == "send"; };
   Bound bound{reduction(promise),
               {},
-              elsewhere && std::ranges::any_of(outcome.trace, names_nobody),
+              elsewhere && std::ranges::any_of(outcome.trace, may_add),
               zeros(DType::f64, {0})};
   if (elsewhere) bound.reduction.parts = devices(c.mesh);
   bound.exact.value = exact_value(c, wanted.operands);

@@ -12,8 +12,7 @@ namespace plumb {
 struct Bound {
   Reduction reduction;
   Exact exact;
-  bool split_unknown =
-      false;        // nobody says which devices add up what, and other sums than the case's may round
+  bool split_unknown = false;  // a send may have added up what the case does not
   Tensor partials;  // what each device along the summed axes adds, [P, n...], f64; may have no element
 };
 

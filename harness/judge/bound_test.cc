@@ -196,7 +196,7 @@ TEST(Bound, OneThatAllowsZerosEverywhereIsMistrusted) {
 }
 
 TEST(Bound, WithoutATraceASumThatDiffersIsNotCalledOneThatCouldNotBeWrong) {
-  Trial trial("on x=2: einsum mk,kn->mn bf16[4,64@x] bf16[64@x,4] -> bf16[4,4]");
+  Trial trial("on x=2,y=2: einsum mk,kn->mn bf16[4,64@x] bf16[64@x,4] -> bf16[4,4]");
   for (auto& memory : trial.memory) std::ranges::fill(memory, std::byte{0});
   trial.outcome.trace = {
       {.kind = "all-reduce", .axes = {"x"}}
