@@ -146,6 +146,11 @@ TEST(FreeResult, SlicesOfEveryLayoutAreThoseOfOne) {
       trial.c.op.chain.back() = parse_spec("f32[5,3]?", mesh);
       trial.outcome.claims = {std::nullopt};
       EXPECT_EQ(trial.verdict().status, Status::pass) << print(mesh, spec) << rule;
+      const Case found = as_claimed(trial.c, trial.outcome);
+      ASSERT_FALSE(result(found).free) << print(mesh, spec) << rule;
+      for (std::int64_t device = 0; device < 6; ++device)
+        EXPECT_EQ(elements(block(mesh, result(found), found.rule, device)),
+                  elements(block(mesh, spec, found.rule, device)));
     }
 }
 

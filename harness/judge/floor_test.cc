@@ -6,6 +6,8 @@
 
 #include "harness/judge/needs.h"
 #include "harness/judge/traffic.h"
+#include "reference/bytes/bytes.h"
+#include "reference/words/enumerate.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -47,6 +49,43 @@ TEST(Floor, OfAGroupedProduct) {
               ElementsAre(0, 0));
   EXPECT_THAT(floor_of("on x=2: grouped wgrad f32[8@x,4] f32[8@x,3] sizes=3,5 -> f32[2@x,4,3]"),
               ElementsAre(0, 16));
+}
+
+// Law: no plan of the family for best_known() moves less.
+void expect_no_plan_below(const Case& c) {
+  std::int64_t sum = 0;
+  for (std::int64_t bytes : fewest_received(c, held_slices(c, {}, 0))) sum += bytes;
+  EXPECT_LE(sum, best_known(c).bytes) << print(c);
+}
+
+TEST(Floor, LiesUnderThePlanOfEveryProduct) {
+  for (const MatmulSize size : {
+           MatmulSize{4, 6, 3},
+           MatmulSize{3, 2, 5},
+           MatmulSize{1, 8, 8}
+  }) {
+    const Choices all = all_matmuls(parse_mesh("x=2,y=3"), DType::f32, size);
+    for (std::int64_t n = 0; n < count(all); ++n) expect_no_plan_below(nth(all, n));
+  }
+}
+
+TEST(Floor, LiesUnderThePlanOfEveryGroupedProduct) {
+  const Mesh mesh = parse_mesh("x=2,y=2");
+  for (const std::string sizes : {"3,0,4", "1,3/2,0"})
+    for (const std::string form : {"fwd", "dgrad", "wgrad"}) {
+      const bool wide = form == "wgrad", back = form == "dgrad";
+      const std::vector<std::int64_t> rows{8, back ? 3 : 2}, made{8, back ? 2 : 3};
+      const std::int64_t groups = sizes == "3,0,4" ? 3 : 2;
+      const std::vector<std::int64_t> weights{groups, 2, 3};
+      for (const Spec& left : all_specs(mesh, DType::f32, rows, false))
+        for (const Spec& right : all_specs(mesh, DType::f32, wide ? made : weights, false))
+          for (const Spec& out : all_specs(mesh, DType::f32, wide ? weights : made, false)) {
+            if (left.dims[0].axes.size() + right.dims[0].axes.size() > 2) continue;  // enough of them
+            expect_no_plan_below(parse_case("on x=2,y=2: grouped " + form + " " + print(mesh, left) + " " +
+                                            print(mesh, right) + " sizes=" + sizes + " -> " +
+                                            print(mesh, out)));
+          }
+    }
 }
 
 // A trace that leaves a collective out, or moves a few bytes.
