@@ -83,7 +83,8 @@ bool beyond_trial_data(std::string_view name) {
                                        "truncates-moves",    "scales-operand-locally", "clips-operand",
                                        "rounds-scales-down", "multiplies-unquantized", "restarts-blocks",
                                        "transposes-blocks",  "shares-scales",          "scales-locally",
-                                       "forgets-one-axis"};
+                                       "forgets-one-axis",   "negates-moved-zeros",    "inverts-otherwise",
+                                       "divides-by-scale"};
   return all.contains(name);
 }
 
