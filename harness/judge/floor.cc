@@ -100,6 +100,43 @@ std::vector<std::int64_t> of_product(const Case& c, const std::vector<Slice>& sl
   return all;
 }
 
+// Tiles of a dimension, those in a range: that have any index, and that lie in the range held.
+std::pair<Count, Count> tiles_along(const Tiles& cut, std::size_t d, const Range& asked, const Range& held) {
+  std::vector<char> any(cut.count[d]), outside(cut.count[d]);
+  for (std::int64_t i = 0; i < std::ssize(cut.along[d]); ++i) {
+    const std::int64_t tile = cut.along[d][i];
+    if (tile < asked.begin || tile >= asked.end) continue;
+    any[tile] = 1;
+    if (i < held.begin || i >= held.end) outside[tile] = 1;
+  }
+  return {std::ranges::count(any, 1), std::ranges::count(any, 1) - std::ranges::count(outside, 1)};
+}
+
+// Codes of values that the device does not hold, or scales of tiles of which it does not hold all.
+std::vector<std::int64_t> of_quantize(const Case& c, const std::vector<Slice>& slices) {
+  const Tiles cut = c.op.operands.size() == 1 ? tiles(c.op) : Tiles{};
+  const Spec &x = c.op.operands[0], &scale = c.op.chain[1];
+  const std::int64_t bytes_of_scale = std::min(format(x.dtype).bytes, format(scale.dtype).bytes);
+  std::vector<std::int64_t> all;
+  for (std::int64_t device = 0; device < std::ssize(slices); ++device) {
+    const Slice held = block(c.mesh, x, c.rule, device), scales = block(c.mesh, scale, c.rule, device);
+    Count codes = 1, codes_held = 1, tiles = 1, tiles_held = 1;
+    for (std::size_t d = 0; d < held.size(); ++d) {
+      std::vector<Range> of_groups;
+      for (std::int64_t i = slices[device][d].begin; i < slices[device][d].end; ++i)
+        if (cut.along.empty() || cut.along[d][i] >= 0) of_groups.push_back({i, i + 1});
+      codes *= size(of_groups), codes_held *= within(of_groups, held[d]);
+      if (cut.along.empty()) continue;
+      const auto [any, whole] =
+          tiles_along(cut, d, d < scales.size() ? scales[d] : Range{0, cut.count[d]}, held[d]);
+      tiles *= any, tiles_held *= whole;
+    }
+    all.push_back(static_cast<std::int64_t>(
+        std::max(codes - codes_held, cut.along.empty() ? 0 : (tiles - tiles_held) * bytes_of_scale)));
+  }
+  return all;
+}
+
 std::vector<std::int64_t> of_free_reshard(const Case& c, const std::vector<Slice>& slices) {
   const Spec& from = c.op.operands[0];
   const std::int64_t bytes = least_bytes({c.mesh, from, result(c), c.rule}, c.wire);
@@ -116,7 +153,8 @@ std::vector<std::int64_t> of_free_reshard(const Case& c, const std::vector<Slice
 }  // namespace
 
 std::vector<std::int64_t> fewest_received(const Case& c, const std::vector<Slice>& slices) {
-  if (is_quantize(c) || is_resolve(c) || slices.empty()) return {};
+  if (is_resolve(c) || slices.empty()) return {};
+  if (is_quantize(c)) return of_quantize(c, slices);
   if (!is_reshard(c)) return of_product(c, slices);
   return result(c).free ? of_free_reshard(c, slices) : fewest_bytes(c);
 }

@@ -8,7 +8,7 @@
 namespace plumb {
 
 // For each device, of any program that knows the shapes and not the values; slices[d] is what device d holds
-// of the result. Empty where no floor is known: what is quantized, a product that is left unfinished.
+// of the (first) result. Empty where no floor is known: of a product that is left unfinished.
 //   reshard   fewest_bytes(); of a result that is still free the elements of its slice that a device does not
 //             hold, of a sum all of them
 //   product   the larger of what either operand asks for, the other one known everywhere for nothing. Then
@@ -18,6 +18,9 @@ namespace plumb {
 //             N), and no fewer values tell the device these elements, be they elements of the operand,
 //             partial sums or sums. A grouped product is one of these for each group. A value has the fewest
 //             bytes of all that may be sent: elements (codes, where there is a scheme), acc, wire, result.
+//   quantize  the larger of a byte for each code whose value it does not hold, and one value or scale for
+//   each
+//             tile whose scale it is asked for and of which it does not hold all: they may be any
 std::vector<std::int64_t> fewest_received(const Case&, const std::vector<Slice>& slices);
 
 }  // namespace plumb

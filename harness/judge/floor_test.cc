@@ -88,6 +88,35 @@ TEST(Floor, LiesUnderThePlanOfEveryGroupedProduct) {
     }
 }
 
+TEST(Floor, OfWhatIsQuantized) {
+  using testing::ElementsAre;
+  EXPECT_THAT(floor_of("on x=2: quantize fp8 bf16[8@x] -> f8e4m3[8@x] f32[]"), ElementsAre(2, 2));
+  EXPECT_THAT(floor_of("on x=2: quantize fp8 bf16[8@x] -> f8e4m3[8] f32[]"), ElementsAre(4, 4));
+  EXPECT_THAT(floor_of("on x=2: quantize mxfp8 bf16[64@x] -> f8e4m3[64@x] e8m0[2]"), ElementsAre(1, 1));
+  EXPECT_THAT(floor_of("on x=2: quantize mxfp8 bf16[64@x] -> f8e4m3[64@x] e8m0[2@x]"), ElementsAre(0, 0));
+  EXPECT_THAT(floor_of("on x=2: quantize mxfp8 bf16[2,48@x] -> f8e4m3[2@x,48] e8m0[2,2]"),
+              ElementsAre(24, 24));
+  EXPECT_THAT(floor_of("on x=2: quantize fp8 bf16[8@x,2] sizes=3,4 -> f8e4m3[8,2] f32[2]"), ElementsAre(6, 8))
+      << "the last row is of no group";
+  EXPECT_THAT(floor_of("on x=2: quantize fp8 bf16[8@x] f32[4] f32[] -> f8e4m3[8] f32[] f32[4] f32[]"),
+              ElementsAre(4, 4));
+}
+
+TEST(Floor, LiesUnderThePlanOfEveryQuantize) {
+  const Mesh mesh = parse_mesh("x=2,y=2");
+  for (const auto& [scheme, scale, shape_of_scale] : {
+           std::tuple{"fp8",   DType::f32,  std::vector<std::int64_t>{}     },
+           std::tuple{"mxfp8", DType::e8m0, std::vector<std::int64_t>{3, 2} },
+           std::tuple{"mxfp8", DType::e8m0, std::vector<std::int64_t>{1, 40}}
+  })
+    for (const Spec& x : all_specs(mesh, DType::bf16, {3, 40}, false))
+      for (const Spec& codes : all_specs(mesh, DType::f8e4m3, {3, 40}, false))
+        for (const Spec& scales : all_specs(mesh, scale, shape_of_scale, false))
+          expect_no_plan_below(parse_case(std::string("on x=2,y=2: quantize ") + scheme + " " +
+                                          print(mesh, x) + " -> " + print(mesh, codes) + " " +
+                                          print(mesh, scales)));
+}
+
 // A trace that leaves a collective out, or moves a few bytes.
 TEST(Floor, WhatATraceOfAProductMustMove) {
   const auto says = [](const Trace& trace) {
