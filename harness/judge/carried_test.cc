@@ -53,7 +53,9 @@ TEST(Plan, AReshardTakesWhatItMovesToWhereItIsNeeded) {
     const Verdict verdict =
         Planned(std::string("on x=2,y=2: reshard ") + row.reshard, {}, row.trace).verdict();
     EXPECT_EQ(verdict.status, *row.says ? Status::wrong : Status::pass) << row.reshard << row.says;
-    if (!verdict.facts.empty()) EXPECT_THAT(verdict.facts[0].text, HasSubstr(row.says)) << row.reshard;
+    if (!verdict.facts.empty()) {
+      EXPECT_THAT(verdict.facts[0].text, HasSubstr(row.says)) << row.reshard;
+    }
   }
 }
 

@@ -83,7 +83,9 @@ TEST(Plan, WhatDoesNotComputeTheCaseIsWrong) {
   for (const auto& row : table) {
     const Verdict verdict = Planned(row_times_column, row.plan, row.trace).verdict();
     EXPECT_EQ(verdict.status, Status::wrong) << row.what;
-    if (!verdict.facts.empty()) EXPECT_THAT(verdict.facts[0].text, HasSubstr(row.says)) << row.what;
+    if (!verdict.facts.empty()) {
+      EXPECT_THAT(verdict.facts[0].text, HasSubstr(row.says)) << row.what;
+    }
   }
 }
 

@@ -81,7 +81,9 @@ TEST_P(Data, EveryPieceHasAnotherLargestMagnitude) {
                                    : piece->second == amax;
       }
       EXPECT_EQ(right, 1) << "tile " << tile << ": one piece alone gives its scale, " << print(c);
-      if (!in_blocks(scheme)) EXPECT_EQ(std::ssize(all), have) << "all differ";
+      if (!in_blocks(scheme)) {
+        EXPECT_EQ(std::ssize(all), have) << "all differ";
+      }
     }
   }
 }
@@ -153,7 +155,9 @@ TEST_P(Products, AreIntegersOnceTheyAreQuantized) {
       EXPECT_GT(n, 0) << "tile " << tile << " does not change";
       EXPECT_GT(finer[tile], 0) << "tile " << tile << " does not show a finer scale";
     }
-    if (in_blocks(spec.scheme)) EXPECT_GT(scales.size(), 1u) << "one scale for all tiles";
+    if (in_blocks(spec.scheme)) {
+      EXPECT_GT(scales.size(), 1u) << "one scale for all tiles";
+    }
   }
   EXPECT_NE(certificate(c).scope, Certificate::Scope::none) << certificate(c).text;
   EXPECT_NE(certificate(c).text.find("fine"), std::string::npos);

@@ -230,8 +230,12 @@ TEST(Sensitivity, OneBitLessThanCertifiedIsSeen) {
                 const int l = turned ? w.perturbed_bits : w.plain_bits;
                 const int r = turned ? w.plain_bits : w.perturbed_bits;
                 said += w.term_bits > 1;
-                if (l > 1) EXPECT_GT(seen(line, narrowed(l - 1, 60)), 0) << "left " << l << ": " << line;
-                if (r > 1) EXPECT_GT(seen(line, narrowed(60, r - 1)), 0) << "right " << r << ": " << line;
+                if (l > 1) {
+                  EXPECT_GT(seen(line, narrowed(l - 1, 60)), 0) << "left " << l << ": " << line;
+                }
+                if (r > 1) {
+                  EXPECT_GT(seen(line, narrowed(60, r - 1)), 0) << "right " << r << ": " << line;
+                }
                 if (w.term_bits > 1)
                   EXPECT_GT(seen(line, accumulator(w.term_bits - 1)), 0)
                       << "sum " << w.term_bits << ": " << line;
