@@ -68,7 +68,8 @@ void run(benchmark::State& state, DType dtype) {
   Best exact, library, shared;
   for (auto _ : state) {
     measure(library, [&] { library_threads(ra, rb, dc.data()); });
-    std::this_thread::sleep_for(std::chrono::milliseconds(60));  // its threads wait for work in a loop
+    // Its threads wait for work in a loop, 2^28 cycles long: what is measured meanwhile shares the cores.
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
     measure(shared, [&] { shared_rows(ra, rb, dc.data()); });
     state.SetIterationTime(measure(exact, [&] {
       matmul(matrix(std::as_const(a)), matrix(std::as_const(b)), DType::f32, mutable_matrix(c));
