@@ -118,22 +118,26 @@ void truncate_moves(Moment moment, Ranks& ranks) {
       std::memset(ranks.block(device) + i * width(ranks), 0, width(ranks) / 2);
 }
 
-void negate_zeros(Moment moment, Ranks& ranks) {
-  const std::int64_t device = last_device(ranks);
-  if (moment != Moment::result || device < 0 || format(ranks.stored).integer) return;
+namespace {
+
+void negate_zeros_of(Ranks& ranks, std::int64_t device) {
+  if (format(ranks.stored).integer) return;
   for (std::int64_t i = 0; i < ranks.elements(device); ++i) {
     std::byte* element = ranks.block(device) + i * width(ranks);
     if (load(ranks.stored, element) == 0) store(ranks.stored, element, encode(ranks.stored, -0.0));
   }
 }
 
+}  // namespace
+
+void negate_zeros(Moment moment, Ranks& ranks) {
+  const std::int64_t device = last_device(ranks);
+  if (moment == Moment::result && device >= 0) negate_zeros_of(ranks, device);
+}
+
 void negate_moved_zeros(Moment moment, Ranks& ranks) {
-  if (moment != Moment::result || format(ranks.stored).integer) return;
-  for (std::int64_t device = 0; device < ranks.devices(); ++device)
-    for (std::int64_t i = 0; i < ranks.elements(device); ++i) {
-      std::byte* element = ranks.block(device) + i * width(ranks);
-      if (load(ranks.stored, element) == 0) store(ranks.stored, element, encode(ranks.stored, -0.0));
-    }
+  if (moment != Moment::result) return;
+  for (std::int64_t device = 0; device < ranks.devices(); ++device) negate_zeros_of(ranks, device);
 }
 
 void change_replica(Moment moment, Ranks& ranks) {

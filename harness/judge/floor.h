@@ -19,8 +19,7 @@ namespace plumb {
 //             partial sums or sums. A grouped product is one of these for each group. A value has the fewest
 //             bytes of all that may be sent: elements (codes, where there is a scheme), acc, wire, result.
 //   quantize  the larger of a byte for each code whose value it does not hold, and one value or scale for
-//   each
-//             tile whose scale it is asked for and of which it does not hold all: they may be any
+//             each tile whose scale it is asked for and of which it does not hold all: they may be any
 std::vector<std::int64_t> fewest_received(const Case&, const std::vector<Slice>& slices);
 
 }  // namespace plumb

@@ -11,6 +11,7 @@
 #include "harness/judge/carried.h"
 #include "harness/judge/claimed.h"
 #include "harness/judge/steps.h"
+#include "reference/bytes/move.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -61,14 +62,12 @@ std::vector<Spec> unfinished_on_the_way(const Case& c) {
   return all;
 }
 
-bool has(const std::vector<AxisId>& axes, AxisId axis) { return std::ranges::count(axes, axis) > 0; }
-
 // Whether a reduction makes of the parts along these axes what the spec says; one that has no name may.
 bool as_due(const Spec& parts, const std::string& op, const std::vector<AxisId>& axes) {
   if (op.empty()) return true;
   if (parts.reduction == Reduce::max) return op == "max" || op == "maximum";
   if (parts.reduction == Reduce::min) return op == "min" || op == "minimum";
-  const auto averaged = [&](AxisId axis) { return has(parts.averaged, axis); };
+  const auto averaged = [&](AxisId axis) { return contains(parts.averaged, axis); };
   return op == "add" || op == "sum" || (op == "avg" && std::ranges::all_of(axes, averaged));
 }
 
@@ -80,7 +79,7 @@ std::optional<Fact> reduces_otherwise(const Case& c, const Trace& trace) {
     const std::vector<AxisId> axes = axes_of(c.mesh, step);
     const std::vector<Spec> all = unfinished_on_the_way(c);
     const auto meant = std::ranges::find_if(all, [&](const Spec& spec) {
-      return std::ranges::any_of(axes, [&](AxisId axis) { return has(spec.unfinished, axis); });
+      return std::ranges::any_of(axes, [&](AxisId axis) { return contains(spec.unfinished, axis); });
     });
     const Spec& parts = meant == all.end() ? all.front() : *meant;
     if (!as_due(parts, step.op, axes))
@@ -94,12 +93,12 @@ std::optional<Fact> reduces_otherwise(const Case& c, const Trace& trace) {
 std::optional<Fact> finishes(const Case& c, const std::vector<AxisId>& axes) {
   const auto name_of = [&](AxisId axis) { return c.mesh.axes[axis].name; };
   for (AxisId axis : c.op.operands[0].unfinished)
-    if (c.mesh.axes[axis].size > 1 && !has(result(c).unfinished, axis) && !has(axes, axis))
+    if (c.mesh.axes[axis].size > 1 && !contains(result(c).unfinished, axis) && !contains(axes, axis))
       return not_the_case(fmt::format("it takes no sum over {}", name_of(axis)));
   const std::vector<Spec> all = unfinished_on_the_way(c);
   for (AxisId axis : axes)
     if (c.mesh.axes[axis].size > 1 &&
-        std::ranges::none_of(all, [&](const Spec& spec) { return has(spec.unfinished, axis); }))
+        std::ranges::none_of(all, [&](const Spec& spec) { return contains(spec.unfinished, axis); }))
       return not_the_case(fmt::format("it sums over {}, over which nothing is unfinished", name_of(axis)));
   if (all.size() == 1 && twice(axes)) return not_the_case("it sums twice over one axis");
   return std::nullopt;
@@ -230,18 +229,13 @@ std::vector<Fact> facts_of(const Case& c, const Outcome& outcome) {
   return one_of(carries_product(c, outcome, *at, *axes));
 }
 
-// A step that could be anything, between any devices.
-bool nameless(const Collective& step) {
-  return step.axes.empty() && step.groups.empty() && step.pairs.empty();
-}
-
 }  // namespace
 
 std::vector<Fact> plan_facts(const Case& c, const Outcome& outcome) {
   std::vector<Fact> facts = facts_of(c, outcome);
-  if (!facts.empty() || std::ranges::none_of(outcome.trace, nameless)) return facts;
+  if (!facts.empty() || std::ranges::none_of(outcome.trace, names_nobody)) return facts;
   Outcome named = outcome;
-  std::erase_if(named.trace, nameless);
+  std::erase_if(named.trace, names_nobody);
   if (facts_of(c, named).empty()) return {};
   return {fact(Status::mistrusted, "a plan that does not say between which devices its send moves")};
 }

@@ -22,10 +22,6 @@ struct Mix {
   std::vector<std::pair<std::int64_t, std::int64_t>> pairs;
 };
 
-bool names_nobody(const Collective& one) {
-  return one.axes.empty() && one.groups.empty() && one.pairs.empty();
-}
-
 bool in_a_loop(const Collective& one) { return one.times > 1 || (one.moved && *one.moved < 0); }
 
 Mix mix(const Mesh& mesh, const Collective& one) {
@@ -118,6 +114,14 @@ std::int64_t device_at(const Mesh& mesh, const std::vector<std::int64_t>& at) {
 // A block of the source: the number of its piece in each dimension, then that of its part.
 using Number = std::vector<std::int64_t>;
 
+// The block that a device itself holds.
+Number own_block(const Needed& m, std::int64_t device) {
+  Number own;
+  for (const Dim& dim : m.from.dims) own.push_back(coordinate(m.mesh, dim.axes, device));
+  own.push_back(part(m.mesh, m.from, device));
+  return own;
+}
+
 Lack lack_of(const Needed& m, std::int64_t device, const Slice& need, const Number& block) {
   std::vector<std::int64_t> at = coordinates(m.mesh, device);
   Lack found{device, {}, 0, {}};
@@ -144,9 +148,7 @@ std::optional<Lack> lack_along(const Needed& m, const std::vector<AxisId>& joine
   };
   const auto lacks = [&](std::int64_t device, const Slice& need) -> std::optional<Lack> {
     const std::vector<std::int64_t> here = coordinates(m.mesh, device);
-    Number own;
-    for (const Dim& dim : m.from.dims) own.push_back(coordinate(m.mesh, dim.axes, device));
-    own.push_back(part(m.mesh, m.from, device));
+    Number own = own_block(m, device);
     for (std::size_t d = 0; d <= need.size(); ++d) {
       const bool of_parts = d == need.size();
       const std::vector<AxisId>& axes = of_parts ? m.from.unfinished : m.from.dims[d].axes;
@@ -186,10 +188,8 @@ struct Reach {
     words = (std::accumulate(counts.begin(), counts.end(), std::int64_t{1}, std::multiplies<>()) + 63) / 64;
     bits.resize(devices(m.mesh) * words);
     for (std::int64_t device = 0; device < devices(m.mesh); ++device) {
-      Number own;
-      for (const Dim& dim : m.from.dims) own.push_back(coordinate(m.mesh, dim.axes, device));
-      own.push_back(part(m.mesh, m.from, device));
-      bits[device * words + flat(own) / 64] |= std::uint64_t{1} << flat(own) % 64;
+      const std::int64_t own = flat(own_block(m, device));
+      bits[device * words + own / 64] |= std::uint64_t{1} << own % 64;
     }
   }
   std::int64_t flat(const Number& block) const {

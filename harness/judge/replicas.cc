@@ -41,9 +41,7 @@ void advance(const Mesh& mesh, const Collective& one, std::vector<Tag>& tags,
 }  // namespace
 
 std::optional<bool> replica_safe(const Case& c, const Trace& trace) {
-  const auto known = [](const Collective& one) {
-    return one.kind != "send" && (!one.axes.empty() || !one.groups.empty() || !one.pairs.empty());
-  };
+  const auto known = [](const Collective& one) { return one.kind != "send" && !names_nobody(one); };
   if (!std::ranges::all_of(trace, known) || std::ranges::none_of(trace, reduces)) return std::nullopt;
   std::vector<Tag> tags(devices(c.mesh), 0);
   std::map<std::vector<std::int64_t>, Tag> named;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "harness/judge/steps.h"
+#include "reference/bytes/move.h"
 #include "reference/fill/fill.h"
 #include "reference/words/letters.h"
 
@@ -10,9 +12,8 @@ namespace {
 
 using Axes = std::vector<AxisId>;
 
-bool has(const Axes& axes, AxisId axis) { return std::ranges::count(axes, axis) > 0; }
 bool within(const Axes& some, const Axes& all) {
-  return std::ranges::all_of(some, [&](AxisId axis) { return has(all, axis); });
+  return std::ranges::all_of(some, [&](AxisId axis) { return contains(all, axis); });
 }
 
 bool is_move(const std::string& kind) {
@@ -48,7 +49,7 @@ Dim both(const Dim& left, const Dim& right, const Axes& reduced) {
   Dim both{left.size, {}};
   for (const Axes* axes : {&left.axes, &right.axes})
     for (AxisId axis : *axes)
-      if (has(reduced, axis) && !has(both.axes, axis)) both.axes.push_back(axis);
+      if (contains(reduced, axis) && !contains(both.axes, axis)) both.axes.push_back(axis);
   return both;
 }
 
@@ -62,9 +63,7 @@ bool cut_there(const Case& c, const Dim& dim, const std::vector<std::int64_t>& c
 }  // namespace
 
 bool another_split(const Case& c, const Trace& trace) {
-  const auto unknown = [](const Collective& step) {
-    return !is_move(step.kind) && step.axes.empty() && step.pairs.empty() && step.groups.empty();
-  };
+  const auto unknown = [](const Collective& step) { return !is_move(step.kind) && names_nobody(step); };
   if (std::ranges::any_of(trace, unknown)) return true;
   const Axes reduced = reduced_axes(c.mesh, trace);
   Axes summed;

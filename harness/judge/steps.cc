@@ -21,6 +21,10 @@ std::optional<std::vector<AxisId>> fibre_axes(const Mesh& mesh, const std::vecto
 
 bool reduces(const Collective& one) { return one.kind == "all-reduce" || one.kind == "reduce-scatter"; }
 
+bool names_nobody(const Collective& one) {
+  return one.axes.empty() && one.groups.empty() && one.pairs.empty();
+}
+
 std::vector<AxisId> axes_of(const Mesh& mesh, const Collective& one) {
   std::vector<AxisId> axes;
   for (const std::string& name : one.axes)
