@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
+#include "adapters/protocol/json.h"
 #include "adapters/protocol/message.h"
 #include "reference/words/enumerate.h"
 #include "reference/words/text.h"
@@ -50,7 +50,7 @@ std::vector<json> asked_of_jax(const std::string& python) {
         {"specs", json::array()}
     };
     for (const Spec& spec : specs_of(mesh)) line["specs"].push_back(print(mesh, spec));
-    questions << line.dump() << "\n";
+    questions << dump(line) << "\n";
   }
   questions.close();
   const std::string command = python + " -I " PLUMB_INDEX_MAPS " < " + (folder / "questions").string() +
@@ -58,7 +58,7 @@ std::vector<json> asked_of_jax(const std::string& python) {
   EXPECT_EQ(std::system(command.c_str()), 0) << command;
   std::vector<json> answers;
   std::ifstream lines(folder / "answers");
-  for (std::string line; std::getline(lines, line);) answers.push_back(json::parse(line));
+  for (std::string line; std::getline(lines, line);) answers.push_back(parse_json(line));
   std::filesystem::remove_all(folder);
   return answers;
 }

@@ -1,10 +1,10 @@
-#include <nlohmann/json.hpp>
 
 #include "adapters/liar/block_faults.h"
 #include "adapters/liar/fault.h"
 #include "adapters/liar/plan_faults.h"
 #include "adapters/liar/reply_faults.h"
 #include "adapters/liar/scale_faults.h"
+#include "adapters/protocol/json.h"
 
 namespace plumb {
 namespace {
@@ -154,16 +154,10 @@ const Fault* fault_named(std::string_view name) {
 
 std::string list_faults() {
   std::string text;
-  for (const Fault& f : faults()) {
-    const nlohmann::ordered_json row = {
-        {"name",   f.name  },
-        {"says",   f.says  },
-        {"status", f.status},
-        {"flags",  f.flags },
-        {"cases",  f.cases }
-    };
-    text += row.dump() + "\n";
-  }
+  for (const Fault& f : faults())
+    text += fmt::format(R"({{"name":{},"says":{},"status":{},"flags":{},"cases":{}}})", dump(f.name),
+                        dump(f.says), dump(f.status), dump(f.flags), dump(f.cases)) +
+            "\n";
   return text;
 }
 

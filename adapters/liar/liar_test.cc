@@ -1,11 +1,11 @@
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
 #include "adapters/liar/fault.h"
 #include "adapters/local/trial.h"
+#include "adapters/protocol/json.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -36,7 +36,7 @@ TEST(Faults, AreListedAsJsonLines) {
   std::istringstream lines(list_faults());
   std::size_t n = 0;
   for (std::string line; std::getline(lines, line); ++n)
-    EXPECT_EQ(nlohmann::json::parse(line)["name"], faults()[n].name);
+    EXPECT_EQ(parse_json(line)["name"], faults()[n].name);
   EXPECT_EQ(n, faults().size());
 }
 
@@ -54,8 +54,10 @@ std::string seen(const trial::Trial& t) {
       text << static_cast<int>(t.arena[b.offset + i]) << ",";
   }
   for (const Collective& c : o.trace)
-    text << "\n" << c.kind << c.in << "," << c.out << "," << *c.moved << (c.axes.empty() ? "" : c.axes[0]);
-  text << "\n" << *o.received;
+    text << "\n"
+         << c.kind << c.in << "," << c.out << "," << c.moved.value_or(-1)
+         << (c.axes.empty() ? "" : c.axes[0]);
+  text << "\n" << o.received.value_or(-1);
   return text.str();
 }
 

@@ -3,9 +3,9 @@
 #include <chrono>
 #include <cstring>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "adapters/protocol/json.h"
 #include "reference/words/text.h"
 
 namespace plumb {

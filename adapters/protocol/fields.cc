@@ -34,7 +34,7 @@ bool deeper_than(int levels, const json& j) {
 }  // namespace
 
 json parse_message(std::string_view line) {
-  json message = json::parse(line, nullptr, /*allow_exceptions=*/false);
+  json message = parse_json(line);
   if (message.is_discarded()) throw Malformed(fmt::format("not JSON: {}", beginning(line)));
   return message;
 }
@@ -99,8 +99,6 @@ std::vector<std::string> texts(const json& j, std::string_view what) {
   return out;
 }
 
-std::string utf8(std::string_view text) { return json::parse(dump(text)).get<std::string>(); }
-
-std::string dump(const json& j) { return j.dump(-1, ' ', false, json::error_handler_t::replace); }
+std::string utf8(std::string_view text) { return parse_json(dump(text)).get<std::string>(); }
 
 }  // namespace plumb

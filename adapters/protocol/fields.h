@@ -3,11 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "adapters/protocol/json.h"
 #include "adapters/protocol/message.h"
 
 namespace plumb {
@@ -31,8 +31,5 @@ std::vector<std::string> texts(const nlohmann::json&, std::string_view what);
 
 // The text as UTF-8: what is not becomes U+FFFD.
 std::string utf8(std::string_view);
-
-// JSON text of a value; bytes that are not UTF-8 become U+FFFD.
-std::string dump(const nlohmann::json&);
 
 }  // namespace plumb

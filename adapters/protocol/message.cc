@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "adapters/protocol/fields.h"
+#include "adapters/protocol/json.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -217,8 +217,8 @@ std::string json_text(const Case& c) {
   return fmt::to_string(text);
 }
 
-json to_json(const Mesh& mesh) { return json::parse(json_text(mesh)); }
-json to_json(const Case& c) { return json::parse(json_text(c)); }
+json to_json(const Mesh& mesh) { return parse_json(json_text(mesh)); }
+json to_json(const Case& c) { return parse_json(json_text(c)); }
 
 Mesh mesh_from_json(const json& j) {
   Mesh mesh;

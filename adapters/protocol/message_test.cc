@@ -3,8 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
+#include "adapters/protocol/json.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -42,36 +41,36 @@ TEST(Message, ACaseSurvivesItsJson) {
            "on x=2: resolve first f32[] rules=",
        }) {
     const Case c = parse_case(line);
-    EXPECT_EQ(case_from_json(json::parse(to_json(c).dump())), c) << line;
+    EXPECT_EQ(case_from_json(parse_json(dump(to_json(c)))), c) << line;
   }
 }
 
 TEST(Message, ACaseReadsAsThePageSays) {
   const json j =
       to_json(parse_case("on x=2,y=2 ids=3,1,0,2: einsum mk,kn->mn f32[8@x,4] f32[4,6]+y -> f32[8,6]"));
-  EXPECT_EQ(j["mesh"], json::parse(R"({"axes":[["x",2],["y",2]],"ids":[3,1,0,2]})"));
+  EXPECT_EQ(j["mesh"], parse_json(R"({"axes":[["x",2],["y",2]],"ids":[3,1,0,2]})"));
   EXPECT_EQ(j["op"], "einsum");
   EXPECT_EQ(j["lhs"], "mk");
-  EXPECT_EQ(j["operands"][1], json::parse(R"({"dtype":"f32","shape":[4,6],"split":[[],[]],"unfinished":["y"],
+  EXPECT_EQ(j["operands"][1], parse_json(R"({"dtype":"f32","shape":[4,6],"split":[[],[]],"unfinished":["y"],
                                               "text":"f32[4,6]+y"})"));
   EXPECT_EQ(j["chain"][0]["text"], "f32[8,6]");
   EXPECT_EQ(to_json(parse_case("on x=2: reshard f32[8@x] -> f32[8]?"))["chain"][0],
-            json::parse(R"({"dtype":"f32","shape":[8],"split":[[]],"unfinished":[],"free":true,
+            parse_json(R"({"dtype":"f32","shape":[8],"split":[[]],"unfinished":[],"free":true,
                             "text":"f32[8]?"})"));
   EXPECT_EQ(to_json(parse_case("on x=2,y=2: reshard f32[8]+avg(y)+x -> f32[8]+avg(y)"))["operands"][0],
-            json::parse(R"({"dtype":"f32","shape":[8],"split":[[]],"unfinished":["y","x"],"averaged":["y"],
+            parse_json(R"({"dtype":"f32","shape":[8],"split":[[]],"unfinished":["y","x"],"averaged":["y"],
                             "text":"f32[8]+avg(y)+x"})"));
   const json sub = to_json(parse_case("on y=2 of x=2,y=2 ids=3,1,0,2: reshard f32[8]+max(y) -> f32[8@y]"));
-  EXPECT_EQ(sub["mesh"], json::parse(R"({"axes":[["y",2]]})"));
-  EXPECT_EQ(sub["parent"], json::parse(R"({"axes":[["x",2],["y",2]],"ids":[3,1,0,2]})"));
+  EXPECT_EQ(sub["mesh"], parse_json(R"({"axes":[["y",2]]})"));
+  EXPECT_EQ(sub["parent"], parse_json(R"({"axes":[["x",2],["y",2]],"ids":[3,1,0,2]})"));
   EXPECT_EQ(sub["operands"][0]["reduction"], "max");
   EXPECT_EQ(j["fill"], "cancel");
 }
 
 TEST(Message, RulesArriveAsTheyWereWritten) {
   const json j = to_json(parse_case("on x=2: resolve first f32[8'a,4'-] rules=a:(x),a:[],b:x,b:-"));
-  EXPECT_EQ(j["names"], json::parse(R"(["a",null])"));
-  EXPECT_EQ(j["rules"], json::parse(R"([{"name":"a","value":"tuple","axes":["x"]},
+  EXPECT_EQ(j["names"], parse_json(R"(["a",null])"));
+  EXPECT_EQ(j["rules"], parse_json(R"([{"name":"a","value":"tuple","axes":["x"]},
                                         {"name":"a","value":"list","axes":[]},
                                         {"name":"b","value":"name","axes":["x"]},
                                         {"name":"b","value":"none","axes":[]}])"));
@@ -97,7 +96,7 @@ TEST(Message, AForeignCaseIsRefusedWithItsReason) {
   };
   for (const auto& row : rows) {
     json bad = good;
-    bad[json::json_pointer(row.path)] = json::parse(row.value);
+    bad[json::json_pointer(row.path)] = parse_json(row.value);
     EXPECT_THAT(complaint([&] { case_from_json(bad); }), HasSubstr(row.message)) << row.path;
   }
   for (const auto& [key, value] : good.items()) {
@@ -134,7 +133,7 @@ TEST(Message, AForeignCollectiveIsRefusedWithItsReason) {
       {R"(["all-gather"])",                                         "the message is not an object"       },
   };
   for (const auto& row : rows)
-    EXPECT_THAT(complaint([&] { collective_from_json(json::parse(row.text)); }), HasSubstr(row.message));
+    EXPECT_THAT(complaint([&] { collective_from_json(parse_json(row.text)); }), HasSubstr(row.message));
 }
 
 TEST(Table, BlocksSurviveTheirTable) {

@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "adapters/protocol/fields.h"
+#include "adapters/protocol/json.h"
 #include "adapters/protocol/message.h"
 #include "adapters/protocol/skim.h"
 #include "reference/words/text.h"
@@ -209,7 +209,7 @@ std::vector<std::pair<std::string, std::string>> options() {
   std::vector<std::pair<std::string, std::string>> out;
   const char* value = std::getenv("PLUMB_OPTIONS");
   if (!value || !*value) return out;
-  const json parsed = json::parse(value);
+  const json parsed = parse_message(value);
   for (const auto& [key, option] : parsed.items()) out.emplace_back(key, text(option, key));
   return out;
 }

@@ -8,10 +8,10 @@
 
 #include <array>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <thread>
 
+#include "adapters/protocol/json.h"
 #include "adapters/protocol/message.h"
 #include "reference/words/text.h"
 
@@ -81,10 +81,10 @@ struct Conversation {
     EXPECT_EQ(::write(to, line.data(), line.size()), std::ssize(line));
   }
   json ask(const json& request) {
-    send(request.dump());
+    send(dump(request));
     std::string line;
     for (char c; ::read(from, &c, 1) == 1 && c != '\n';) line += c;
-    return json::parse(line);
+    return parse_json(line);
   }
   json hello() {
     return ask({
@@ -122,7 +122,7 @@ TEST(Serve, AnswersHelloAndRunAndEndsWithTheRequests) {
     const json reply = talk.run("f32", size);
     EXPECT_EQ(reply["type"], "result");
     EXPECT_EQ(reply["id"], 7);
-    EXPECT_EQ(reply["claims"], json::parse(R"(["f32[4]"])"));
+    EXPECT_EQ(reply["claims"], parse_json(R"(["f32[4]"])"));
     EXPECT_EQ(reply["received"], 0);
     std::vector<std::int64_t> words(reply["table"]["bytes"].get<std::size_t>() / 8);
     const off_t at = reply["table"]["offset"];
@@ -141,9 +141,9 @@ TEST(Serve, SaysUnsupportedAndReneged) {
   Conversation talk;
   talk.hello();
   EXPECT_EQ(talk.run("f16", 4096),
-            json::parse(R"({"type":"unsupported","id":7,"reason":"f16","source":"this test"})"));
+            parse_json(R"({"type":"unsupported","id":7,"reason":"f16","source":"this test"})"));
   EXPECT_EQ(talk.run("f64", 4096),
-            json::parse(R"({"type":"reneged","id":7,"message":"no \"f64\" today","detail":""})"));
+            parse_json(R"({"type":"reneged","id":7,"message":"no \"f64\" today","detail":""})"));
 }
 
 TEST(Serve, AnArenaThatIsTooSmallIsReneged) {

@@ -1,7 +1,6 @@
 #include "adapters/protocol/skim.h"
 
-#include <nlohmann/json.hpp>
-
+#include "adapters/protocol/json.h"
 #include "adapters/protocol/message.h"
 
 namespace plumb {

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 
 #include "adapters/protocol/fields.h"
+#include "adapters/protocol/json.h"
 #include "adapters/protocol/message.h"
 
 namespace plumb {

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
+#include "adapters/protocol/json.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -11,8 +10,8 @@ namespace {
 
 Capabilities capabilities(const char* text) {
   return hello_from_json({
-                             {"name",         "n"                        },
-                             {"capabilities", nlohmann::json::parse(text)}
+                             {"name",         "n"             },
+                             {"capabilities", parse_json(text)}
   })
       .capabilities;
 }

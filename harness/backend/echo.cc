@@ -1,7 +1,7 @@
 // The least backend there is: every device returns the whole operand.
 #include <cstring>
-#include <nlohmann/json.hpp>
 
+#include "adapters/protocol/json.h"
 #include "adapters/protocol/serve.h"
 #include "reference/words/text.h"
 

@@ -20,15 +20,17 @@
 #include <cstring>
 #include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 
 #include "adapters/protocol/fields.h"
+#include "adapters/protocol/json.h"
 
 namespace {
 
 using nlohmann::json;
+using plumb::dump;
+using plumb::parse_json;
 using Faults = std::map<std::string, std::string>;
 
 int descriptor(const char* name) { return std::atoi(std::getenv(name)); }
@@ -63,7 +65,7 @@ json gather(const json& request, std::fstream& arena, const Faults& faults) {
       for (std::int64_t word : {std::int64_t{1}, std::int64_t{0}, size.get<std::int64_t>()})
         words.push_back(word);
   }
-  if (faults.contains("table")) words = words.patch(json::parse(faults.at("table")));
+  if (faults.contains("table")) words = words.patch(parse_json(faults.at("table")));
   const auto table = words.get<std::vector<std::int64_t>>();
   const auto bytes = static_cast<std::int64_t>(table.size() * sizeof table[0]);
   arena.seekp(at).write(reinterpret_cast<const char*>(table.data()), bytes);
@@ -111,11 +113,10 @@ void misbehave(const Faults& f, const json& request) {
   if (f.contains("close")) ::close(descriptor("PLUMB_REPLIES")), ::pause();
   if (f.contains("before")) say(f.at("before"));
   for (int i = 0; f.contains("alive") && i < std::stoi(f.at("alive")); ++i)
-    sleep_for("0.2"), say(json{
+    sleep_for("0.2"), say(dump(json{
                           {"type", "alive"      },
                           {"id",   request["id"]}
-    }
-                              .dump());
+    }));
   if (f.contains("sleep")) sleep_for(f.at("sleep"));
   if (f.contains("flood")) flood(f.at("flood"));
 }
@@ -125,9 +126,9 @@ void reply(const json& request, const std::string& path, const Faults& f) {
   if (f.contains("truncate")) std::printf("truncate: %d\n", ::truncate(path.c_str(), 0)), std::fflush(stdout);
   std::fstream arena(path, std::ios::in | std::ios::out | std::ios::binary);
   json answer = gather(request, arena, f);
-  if (f.contains("reply")) answer = answer.patch(json::parse(f.at("reply")));
+  if (f.contains("reply")) answer = answer.patch(parse_json(f.at("reply")));
   const std::string after = f.contains("after") ? "\n" + f.at("after") : "";
-  std::string line = f.contains("say") ? f.at("say") : plumb::dump(answer);
+  std::string line = f.contains("say") ? f.at("say") : dump(answer);
   if (f.contains("long")) line.insert(line.find("\"notes\":[\"") + 10, std::stoul(f.at("long")), 'x');
   say(line + after);
 }
@@ -140,7 +141,7 @@ int main(int argc, char** argv) {
   std::ifstream requests("/dev/fd/" + std::string(std::getenv("PLUMB_REQUESTS")));
   std::string path;
   for (std::string line; std::getline(requests, line);) {
-    const json request = json::parse(line);
+    const json request = parse_json(line);
     if (request["type"] == "run") {
       const bool on = !faults.contains("on") || request["case"]["seed"] == std::stoul(faults["on"]);
       reply(request, path, on ? faults : Faults{});
@@ -156,7 +157,7 @@ int main(int argc, char** argv) {
         {"capabilities", json::object()                  }
     };
     if (faults.contains("nap")) sleep_for(faults["nap"]);
-    if (faults.contains("hello")) hello = hello.patch(json::parse(faults["hello"]));
-    say(hello.dump());
+    if (faults.contains("hello")) hello = hello.patch(parse_json(faults["hello"]));
+    say(dump(hello));
   }
 }

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "adapters/protocol/fields.h"
+#include "adapters/protocol/json.h"
 #include "harness/backend/arena_file.h"
 #include "harness/backend/child.h"
 #include "harness/backend/interrupt.h"

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "adapters/protocol/fields.h"
+#include "adapters/protocol/json.h"
 #include "harness/backend/child.h"
 #include "reference/words/text.h"
 

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "adapters/protocol/fields.h"
+#include "adapters/protocol/json.h"
 
 namespace plumb {
 

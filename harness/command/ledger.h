@@ -2,11 +2,11 @@
 #pragma once
 
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "adapters/protocol/json.h"
 #include "harness/command/session.h"
 #include "harness/record/journal.h"
 #include "harness/report/junit.h"

@@ -5,9 +5,9 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <set>
 
+#include "adapters/protocol/json.h"
 #include "harness/backend/resolve.h"
 #include "harness/command/command.h"
 #include "harness/command/flags.h"
@@ -63,7 +63,7 @@ std::vector<Liar> liars() {
   std::vector<Liar> rows;
   for (std::size_t at = 0; at < all.size();) {
     const std::size_t end = std::min(all.find('\n', at), all.size());
-    if (end > at) rows.push_back(liar_from_json(nlohmann::json::parse(all.substr(at, end - at))));
+    if (end > at) rows.push_back(liar_from_json(parse_json(std::string_view(all).substr(at, end - at))));
     at = end + 1;
   }
   if (rows.empty()) throw std::runtime_error("plumb-liar --list names no fault");

@@ -7,10 +7,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <nlohmann/json.hpp>
 #include <random>
 #include <thread>
 
+#include "adapters/protocol/json.h"
 #include "harness/command/tool.h"
 
 namespace plumb {
@@ -26,9 +26,9 @@ std::vector<std::string> records(const std::filesystem::path& path) {
   std::ifstream in(path);
   std::vector<std::string> all;
   for (std::string line; std::getline(in, line);) {
-    json j = json::parse(line);
+    json j = parse_json(line);
     j.erase("seconds");
-    all.push_back(j.dump());
+    all.push_back(dump(j));
   }
   std::ranges::sort(all);
   return all;

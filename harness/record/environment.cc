@@ -4,7 +4,8 @@
 #include <unistd.h>
 
 #include <fstream>
-#include <nlohmann/json.hpp>
+
+#include "adapters/protocol/json.h"
 
 namespace plumb {
 namespace {

@@ -9,11 +9,11 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <system_error>
 #include <thread>
 
 #include "adapters/protocol/fields.h"
+#include "adapters/protocol/json.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -53,7 +53,7 @@ Records parse_records(const std::string& text, const std::string& path) {
       break;
     }
     try {
-      const auto line = nlohmann::json::parse(text.begin() + at, text.begin() + end, nullptr, false);
+      const auto line = parse_json(std::string_view(text).substr(at, end - at));
       if (line.is_discarded()) throw BadInput("it is not JSON");
       r.records.push_back(record_from_json(line));
     } catch (const BadInput& error) {

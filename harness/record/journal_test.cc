@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "adapters/protocol/json.h"
 #include "reference/words/text.h"
 
 namespace plumb {

@@ -1,9 +1,9 @@
 // One case, one backend, what came of it: one JSON line. results/README.md is the schema.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "adapters/protocol/json.h"
 #include "adapters/protocol/outcome.h"
 #include "harness/judge/cost.h"
 #include "harness/judge/merge.h"

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <nlohmann/json.hpp>
 #include <set>
 
+#include "adapters/protocol/json.h"
 #include "harness/record/environment.h"
 #include "harness/record/golden.h"
 #include "reference/words/text.h"
@@ -77,7 +77,7 @@ TEST(Record, IsItsJson) {
 TEST(Record, Golden) { expect_golden(to_json(full(), fixed).dump(2) + '\n', PLUMB_GOLDEN "/record.json"); }
 
 TEST(Record, TheSchemaNamesItsFields) {
-  const json schema = json::parse(file_contents(PLUMB_SCHEMA));
+  const json schema = parse_json(file_contents(PLUMB_SCHEMA));
   const json j = to_json(full(), fixed);
   for (const auto& [name, value] : j.items()) EXPECT_TRUE(schema.at("properties").contains(name)) << name;
   for (const auto& [name, value] : schema.at("properties").items()) EXPECT_TRUE(j.contains(name)) << name;
@@ -119,7 +119,7 @@ TEST(Record, AForeignOneSaysWhatIsMissing) {
 TEST(Environment, HasNoPathsAndNoNameOfTheHost) {
   char host[256] = {};
   gethostname(host, sizeof host - 1);
-  const std::string text = environment().dump();
+  const std::string text = dump(environment());
   EXPECT_THAT(text, HasSubstr("plumbline"));
   EXPECT_THAT(text, Not(HasSubstr("/home")));
   if (std::string(host).size() > 3) {

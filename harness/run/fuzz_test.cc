@@ -62,7 +62,7 @@ struct Asking {
         {"id",       7                                                                               },
         {"table",    {{"offset", table_at}, {"rows", 4 * wholes.size()}, {"bytes", 8 * table.size()}}},
         {"claims",   json::array()                                                                   },
-        {"trace",    json::parse(trace)                                                              },
+        {"trace",    parse_json(trace)                                                               },
         {"times",    {{"compile", 0.5}, {"run", {0.1, 0.25}}}                                        },
         {"received", 80                                                                              },
         {"groups",   {{"x"}, {"x", "y"}}                                                             },
@@ -178,7 +178,7 @@ void fuzz(Asking& asking, ArenaFile& arena, Mutator& mutate, int times) {
     std::vector<std::int64_t> words = asking.table;
     if (mutate.below(2)) words[mutate.below(words.size())] = mutate.word();
     arena.write(asking.table_at, std::as_bytes(std::span(words)));
-    json message = mutate.below(4) ? asking.reply : json::parse(others[mutate.below(std::size(others))]);
+    json message = mutate.below(4) ? asking.reply : parse_json(others[mutate.below(std::size(others))]);
     for (std::size_t changes = mutate.below(3); changes > 0; --changes) {
       const bool of_trace = message.is_object() && message.contains("trace") && mutate.below(2);
       mutate.change(of_trace ? message["trace"] : message);

@@ -3,9 +3,10 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <random>
 #include <string>
+
+#include "adapters/protocol/json.h"
 
 namespace plumb {
 

@@ -12,6 +12,7 @@ endif()
 if(PLUMB_SANITIZE)
   add_compile_options(-fsanitize=${PLUMB_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${PLUMB_SANITIZE})
+  add_compile_definitions(_GLIBCXX_ASSERTIONS)
 endif()
 include_directories(${PROJECT_SOURCE_DIR})
 
@@ -21,6 +22,18 @@ set(PLUMB_APART plumb_fill plumb_exact plumb_plan plumb_explain bytes_test)
 function(plumb_apart target)
   if(target IN_LIST PLUMB_APART)
     set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
+  endif()
+endfunction()
+
+# How hard a release build works on a room: what touches every element of a tensor is worth it, what reads lines of text and
+# prints tables is not.
+set(PLUMB_HOT plumb_words plumb_exact plumb_fill plumb_meaning plumb_judge plumb_local)
+set(PLUMB_COLD plumb_command plumb_select plumb_report plumb_explain plumb_sweep plumb_waive plumb_rules plumb_liar)
+function(plumb_effort target)
+  if(target IN_LIST PLUMB_HOT)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O3>)
+  elseif(target IN_LIST PLUMB_COLD)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
   endif()
 endfunction()
 
@@ -40,10 +53,18 @@ function(plumb_room name)
   add_library(plumb_${name} STATIC ${ARG_SOURCES})
   target_link_libraries(plumb_${name} PUBLIC ${ARG_DEPS})
   plumb_apart(plumb_${name})
+  plumb_effort(plumb_${name})
 endfunction()
 
 # Everything that the sanitizers run: the tests labelled unit or law, and what they start.
 add_custom_target(plumb_proofs)
+
+# What a test measures is in the libraries, and so are the pointers that undefined checks before each use: in the code of
+# the tests that would take as long as the rest of their compiling.
+set(PLUMB_TEST_OPTIONS)
+if(PLUMB_SANITIZE MATCHES undefined)
+  set(PLUMB_TEST_OPTIONS -fno-sanitize=null,alignment,object-size,pointer-overflow,vptr)
+endif()
 
 # plumb_test(words_test LABELS unit SOURCES spec_test.cc DEPS plumb_words): one program, one ctest.
 function(plumb_test name)
@@ -51,18 +72,21 @@ function(plumb_test name)
     return()
   endif()
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;LABELS" ${ARGN})
-  set(quick $<$<CONFIG:Release>:-O1>)  # what a test measures is in the libraries
   if(NOT TARGET plumb_parsed_gtest)
     file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/parsed_gtest.cc CONTENT "")
     add_library(plumb_parsed_gtest OBJECT ${PROJECT_BINARY_DIR}/parsed_gtest.cc)
     target_link_libraries(plumb_parsed_gtest PRIVATE GTest::gtest GTest::gmock)
-    target_compile_options(plumb_parsed_gtest PRIVATE ${quick})
+    target_compile_options(plumb_parsed_gtest PRIVATE $<$<CONFIG:Release>:-O0> ${PLUMB_TEST_OPTIONS})
     plumb_parse_once(plumb_parsed_gtest HEADERS <gmock/gmock.h> <gtest/gtest.h>)
   endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gtest GTest::gmock GTest::gtest_main)
-  target_compile_options(${name} PRIVATE ${quick})
-  plumb_parse_once(${name} AS plumb_parsed_gtest)
+  if("law" IN_LIST ARG_LABELS)  # these go through every small case themselves
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1> ${PLUMB_TEST_OPTIONS})
+  else()
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O0> ${PLUMB_TEST_OPTIONS})
+    plumb_parse_once(${name} AS plumb_parsed_gtest)
+  endif()
   plumb_apart(${name})
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}")

@@ -1,0 +1,17 @@
+// JSON. It is read and written in one place, and its members are compiled there: each further place would
+// compile all of them again.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+namespace plumb {
+
+// The value, or a discarded one where the text is not JSON.
+nlohmann::json parse_json(std::string_view text);
+
+// JSON text of a value; bytes that are not UTF-8 become U+FFFD.
+std::string dump(const nlohmann::json&);
+
+}  // namespace plumb
