@@ -20,10 +20,19 @@ inline double datum(std::int64_t operand, std::int64_t i) {
   return static_cast<double>((i * 7 + i / 5 + operand * 3) % 5 + 1) * ((i + operand) % 3 ? 1 : -1);
 }
 
+// Room for the blocks of the results and their table. A case is tried in a millisecond: pages that nothing
+// needs would take most of it.
+inline std::size_t room(const Case& c) {
+  std::int64_t bytes = 4096;
+  for (const Spec& spec : results(c))
+    bytes += devices(c.mesh) * (largest_block_bytes(c.mesh, spec, c.rule) + 256);
+  return static_cast<std::size_t>(bytes);
+}
+
 struct Trial {
   Case c;
   std::vector<Tensor> operands;  // with a leading dimension for parts where there are such
-  std::vector<std::byte> arena = std::vector<std::byte>(1 << 20);
+  std::vector<std::byte> arena = std::vector<std::byte>(room(c));
   Reply reply{};
   const Outcome& outcome() const { return std::get<Outcome>(reply); }
 };

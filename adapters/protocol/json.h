@@ -14,4 +14,7 @@ nlohmann::json parse_json(std::string_view text);
 // JSON text of a value; bytes that are not UTF-8 become U+FFFD.
 std::string dump(const nlohmann::json&);
 
+// The same of a text.
+std::string json_text(std::string_view);
+
 }  // namespace plumb

@@ -21,6 +21,7 @@ inline constexpr std::int64_t protocol_version = 1;
 // One line of JSON. Written as text: a case is sent far more often than it is looked into.
 std::string json_text(const Mesh&);
 std::string json_text(const Case&);
+std::string json_text(const Collective&);
 
 nlohmann::json to_json(const Mesh&);
 Mesh mesh_from_json(const nlohmann::json&);  // throws Malformed

@@ -95,8 +95,8 @@ struct Mapping {
 using Out = std::back_insert_iterator<fmt::memory_buffer>;
 
 void write_reply(fmt::memory_buffer& line, std::int64_t id, const Unsupported& u, Arena&) {
-  fmt::format_to(Out(line), R"({{"type":"unsupported","id":{},"reason":{},"source":{}}})", id, dump(u.reason),
-                 dump(u.source));
+  fmt::format_to(Out(line), R"({{"type":"unsupported","id":{},"reason":{},"source":{}}})", id,
+                 json_text(u.reason), dump(u.source));
 }
 
 void write_reply(fmt::memory_buffer& line, std::int64_t id, const Reneged& r, Arena&) {
@@ -117,10 +117,10 @@ void write_reply(fmt::memory_buffer& line, std::int64_t id, const Outcome& o, Ar
                  R"({{"type":"result","id":{},"table":{{"offset":{},"rows":{},"bytes":{}}},"claims":[)", id,
                  arena.offset(place), o.blocks.size(), place.size());
   for (std::size_t i = 0; i < o.claims.size(); ++i)
-    fmt::format_to(Out(line), "{}{}", i ? "," : "", o.claims[i] ? dump(*o.claims[i]) : "null");
+    fmt::format_to(Out(line), "{}{}", i ? "," : "", o.claims[i] ? json_text(*o.claims[i]) : "null");
   fmt::format_to(Out(line), R"(],"trace":[)");
   for (std::size_t i = 0; i < o.trace.size(); ++i)
-    fmt::format_to(Out(line), "{}{}", i ? "," : "", dump(to_json(o.trace[i])));
+    fmt::format_to(Out(line), "{}{}", i ? "," : "", json_text(o.trace[i]));
   fmt::format_to(Out(line), R"(],"times":{{"compile":{},"run":[{}]}})", o.compile_seconds,
                  fmt::join(o.run_seconds, ","));
   if (o.received) fmt::format_to(Out(line), R"(,"received":{})", *o.received);

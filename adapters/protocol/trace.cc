@@ -26,22 +26,26 @@ std::int64_t times_from(const json& j) {
 
 }  // namespace
 
-json to_json(const Collective& c) {
-  json j = {
-      {"kind", c.kind},
-      {"in",   c.in  },
-      {"out",  c.out }
-  };
-  if (!c.groups.empty()) j["groups"] = c.groups;
-  if (!c.axes.empty()) j["axes"] = c.axes;
-  if (!c.pairs.empty()) j["pairs"] = c.pairs;
-  if (c.moved) j["moved"] = *c.moved;
-  if (c.times != 1) j["times"] = c.times;
-  if (!c.op.empty()) j["op"] = c.op;
-  if (!c.dtype.empty()) j["dtype"] = c.dtype;
-  if (!c.note.empty()) j["note"] = c.note;
-  return j;
+std::string json_text(const Collective& c) {
+  std::string text = "{";
+  if (!c.axes.empty()) text += fmt::format(R"("axes":{},)", dump(c.axes));
+  if (!c.dtype.empty()) text += fmt::format(R"("dtype":{},)", json_text(c.dtype));
+  if (!c.groups.empty()) {
+    text += R"("groups":[)";
+    for (const auto& group : c.groups) text += fmt::format("[{}],", fmt::join(group, ","));
+    text.back() = ']', text += ',';
+  }
+  text += fmt::format(R"("in":{},"kind":{})", c.in, json_text(c.kind));
+  if (c.moved) text += fmt::format(R"(,"moved":{})", *c.moved);
+  if (!c.note.empty()) text += fmt::format(R"(,"note":{})", json_text(c.note));
+  if (!c.op.empty()) text += fmt::format(R"(,"op":{})", json_text(c.op));
+  text += fmt::format(R"(,"out":{})", c.out);
+  if (!c.pairs.empty()) text += fmt::format(R"(,"pairs":{})", dump(c.pairs));
+  if (c.times != 1) text += fmt::format(R"(,"times":{})", c.times);
+  return text += '}';
 }
+
+json to_json(const Collective& c) { return parse_json(json_text(c)); }
 
 Collective collective_from_json(const json& j) {
   Collective c;

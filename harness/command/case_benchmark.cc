@@ -2,8 +2,7 @@
 // program is one thread, the backend another process; CPU time of both is what `taskset -c 0` shows.
 #include <benchmark/benchmark.h>
 
-#include <nlohmann/json.hpp>
-
+#include "adapters/protocol/json.h"
 #include "harness/record/environment.h"
 #include "harness/record/journal.h"
 #include "harness/run/attempt.h"
@@ -18,7 +17,7 @@ void judge_case(benchmark::State& state, const char* line) {
   Case c = parse_case(line);
   Subject subject("local", {});
   Journal journal("/dev/null");
-  const nlohmann::json here = environment();
+  const std::string here = dump(environment());
   for (auto _ : state) {
     ++c.seed;
     const Record record = attempt(c, subject);

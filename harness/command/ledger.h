@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "adapters/protocol/json.h"
 #include "harness/command/session.h"
 #include "harness/record/journal.h"
 #include "harness/report/junit.h"
@@ -22,7 +21,7 @@ struct Ledger {
   bool say_findings = true, show_progress = true;
   bool keep_junit = false;
   std::unique_ptr<Journal> journal;  // null: nothing is recorded
-  nlohmann::json environment;
+  std::string environment;           // JSON
   std::vector<Waiver> waivers;
   Tally tally;
   std::vector<JunitCase> junit;

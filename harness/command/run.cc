@@ -12,6 +12,7 @@
 #include <set>
 #include <sstream>
 
+#include "adapters/protocol/json.h"
 #include "harness/backend/interrupt.h"
 #include "harness/command/command.h"
 #include "harness/command/files.h"
@@ -79,7 +80,7 @@ Ledger ledger_of(const RunFlags& flags) {
   ledger.paint = paint_for(flags.output.color, STDOUT_FILENO);
   ledger.say_findings = ledger.show_progress = !flags.output.quiet;
   ledger.keep_junit = !flags.junit.empty();
-  ledger.environment = environment();
+  ledger.environment = dump(environment());
   if (same_file(flags.junit, flags.record))
     throw BadInput(fmt::format("--record and --junit both write to {}", flags.junit));
   open_record(ledger, flags.record, flags.resume);

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <memory>
 
+#include "adapters/protocol/json.h"
 #include "harness/backend/interrupt.h"
 #include "harness/command/command.h"
 #include "harness/command/flags.h"
@@ -151,7 +152,7 @@ int sweep_command(const SweepFlags& flags) {
   ledger.paint = paint_for(flags.output.color, STDOUT_FILENO);
   ledger.say_findings = false;
   ledger.show_progress = !flags.output.quiet;
-  ledger.environment = environment();
+  ledger.environment = dump(environment());
   open_record(ledger, flags.record, flags.resume);
   fmt::print("{}\n", print(c));
   for (const std::string& backend : backends) {

@@ -130,8 +130,8 @@ Journal::Journal(const std::string& path) : path_(path) {
 
 Journal::~Journal() { close(file_); }
 
-void Journal::append(const Record& record, const nlohmann::json& environment) {
-  const std::string line = dump(to_json(record, environment)) + '\n';
+void Journal::append(const Record& record, std::string_view environment) {
+  const std::string line = json_text(record, environment) + '\n';
   const off_t before = lseek(file_, 0, SEEK_END);
   for (std::size_t at = 0; at < line.size();) {
     const ssize_t n = write(file_, line.data() + at, line.size() - at);

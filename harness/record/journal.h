@@ -35,7 +35,7 @@ class Journal {
   Journal(const Journal&) = delete;
 
   // Throws std::system_error, after cutting off what was written of the line: the disk is full.
-  void append(const Record&, const nlohmann::json& environment);
+  void append(const Record&, std::string_view environment);
 
   const Records& before() const { return before_; }  // what the file had
 

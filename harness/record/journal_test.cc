@@ -47,13 +47,13 @@ std::string complaint(const std::string& path) {
 TEST_F(JournalTest, AppendsAndReads) {
   {
     Journal journal(path);
-    journal.append(record("one"), {});
-    journal.append(record("two"), {});
+    journal.append(record("one"), "{}");
+    journal.append(record("two"), "{}");
     EXPECT_EQ(read_records(path).records.size(), 2U) << "each line is there when append returns";
   }
   Journal again(path);
   EXPECT_EQ(again.before().records.at(1).line, "two");
-  again.append(record("three"), {});
+  again.append(record("three"), "{}");
   EXPECT_EQ(read_records(path).records.size(), 3U);
 }
 
@@ -61,12 +61,12 @@ TEST_F(JournalTest, AppendsAndReads) {
 TEST_F(JournalTest, ATornLineIsCutOffWhereverItEnds) {
   {
     Journal journal(path);
-    journal.append(record("one"), {});
+    journal.append(record("one"), "{}");
   }
   const auto one = std::filesystem::file_size(path);
   {
     Journal journal(path);
-    journal.append(record("two"), {});
+    journal.append(record("two"), "{}");
   }
   const auto two = std::filesystem::file_size(path);
   const std::string half = contents(path).substr(one, two - one - 1);
@@ -104,7 +104,7 @@ TEST(Results, AreRecords) {
 
 TEST(JournalOfADevice, AFullDiskIsOurFailure) {
   Journal journal("/dev/full");
-  EXPECT_THROW(journal.append(record("one"), {}), std::system_error);
+  EXPECT_THROW(journal.append(record("one"), "{}"), std::system_error);
 }
 
 }  // namespace

@@ -11,16 +11,14 @@ using nlohmann::json;
 
 namespace {
 
-json to_json(const Place& place) {
-  return {
-      {"devices",     place.devices    },
-      {"elements",    place.elements   },
-      {"device",      place.device     },
-      {"coordinates", place.coordinates},
-      {"index",       place.index      },
-      {"want",        place.want       },
-      {"got",         place.got        }
-  };
+using plumb::json_text;  // of texts
+
+// Members stand in the order of the alphabet here, as nlohmann/json writes them.
+std::string json_text(const Place& p) {
+  return fmt::format(
+      R"({{"coordinates":{},"device":{},"devices":{},"elements":{},"got":{},"index":[{}],"want":{}}})",
+      json_text(p.coordinates), p.device, p.devices, p.elements, json_text(p.got), fmt::join(p.index, ","),
+      json_text(p.want));
 }
 
 Place place_from_json(const json& j) {
@@ -33,15 +31,12 @@ Place place_from_json(const json& j) {
           text(field(j, "got"), "got")};
 }
 
-json to_json(const Fact& fact) {
-  json j = {
-      {"status", name(fact.status)},
-      {"text",   fact.text        }
-  };
-  if (fact.place) j["place"] = to_json(*fact.place);
-  if (!fact.cause.empty()) j["cause"] = fact.cause;
-  if (!fact.bound.empty()) j["bound"] = fact.bound;
-  return j;
+std::string json_text(const Fact& fact) {
+  std::string text = "{";
+  if (!fact.bound.empty()) text += fmt::format(R"("bound":{},)", json_text(fact.bound));
+  if (!fact.cause.empty()) text += fmt::format(R"("cause":{},)", json_text(fact.cause));
+  if (fact.place) text += fmt::format(R"("place":{},)", json_text(*fact.place));
+  return text += fmt::format(R"("status":"{}","text":{}}})", name(fact.status), json_text(fact.text));
 }
 
 Status status_from_json(const json& j) {
@@ -59,23 +54,33 @@ Fact fact_from_json(const json& j) {
   return fact;
 }
 
+// An object, member by member.
+struct Members {
+  std::string text = "{";
+  template <class T>
+  void add(const char* name, const T& value) {
+    text += fmt::format(R"({}"{}":{})", text.size() > 1 ? "," : "", name, value);
+  }
+  std::string whole() && { return std::move(text) + "}"; }
+};
+
 // Numbers that are not known are left out.
-json to_json(const Cost& cost) {
-  json j = json::object();
-  if (cost.moved >= 0) j["moved"] = cost.moved;
-  if (cost.bound >= 0) j["bound"] = cost.bound;
-  if (cost.best_known >= 0) j["best_known"] = cost.best_known;
-  return j;
+std::string json_text(const Cost& cost) {
+  Members m;
+  if (cost.best_known >= 0) m.add("best_known", cost.best_known);
+  if (cost.bound >= 0) m.add("bound", cost.bound);
+  if (cost.moved >= 0) m.add("moved", cost.moved);
+  return std::move(m).whole();
 }
 
 // Those that are not the default.
-json to_json(const Limits& limits) {
-  json j = json::object();
-  if (limits.max_waste >= 0) j["max_waste"] = limits.max_waste;
-  if (limits.max_collectives >= 0) j["max_collectives"] = limits.max_collectives;
-  if (limits.reruns > 0) j["reruns"] = limits.reruns;
-  if (limits.timeout > 0) j["timeout"] = limits.timeout;
-  return j;
+std::string json_text(const Limits& limits) {
+  Members m;
+  if (limits.max_collectives >= 0) m.add("max_collectives", limits.max_collectives);
+  if (limits.max_waste >= 0) m.add("max_waste", limits.max_waste);
+  if (limits.reruns > 0) m.add("reruns", limits.reruns);
+  if (limits.timeout > 0) m.add("timeout", limits.timeout);
+  return std::move(m).whole();
 }
 
 Limits limits_from_json(const json& j) {
@@ -99,15 +104,9 @@ Collectives collectives_from_json(const json& j) {
   return c;
 }
 
-json to_json(const Times& times) {
-  json j;
-  j["fill"] = times.fill;
-  j["reference"] = times.reference;
-  j["backend"] = times.backend;
-  j["compile"] = times.compile;
-  j["judge"] = times.judge;
-  j["run"] = times.run;
-  return j;
+std::string json_text(const Times& t) {
+  return fmt::format(R"({{"backend":{},"compile":{},"fill":{},"judge":{},"reference":{},"run":[{}]}})",
+                     t.backend, t.compile, t.fill, t.judge, t.reference, fmt::join(t.run, ","));
 }
 
 Times times_from_json(const json& j) {
@@ -130,6 +129,27 @@ Verdict verdict_from_json(const json& j) {
   }
   if (const json* rounded = optional_field(j, "rounded")) v.rounded = count(*rounded, "rounded");
   return v;
+}
+
+// What a verdict rests on, where it is not all there is to judge.
+std::vector<std::string> judged_in_words(const Verdict& v) {
+  std::vector<std::string> words;
+  if (v.plan) words.push_back("plan");
+  if (v.alone) words.push_back("one device");
+  if (v.clones) words.push_back("clones");
+  if (v.rounded > 0) words.push_back("bound");
+  return words;
+}
+
+std::string json_text(const Collectives& c) {
+  return fmt::format(R"({{"could":{},"issued":{},"merged":{}}})", dump(c.could), c.issued, c.merged);
+}
+
+template <class T>
+std::string listed(const std::vector<T>& all) {
+  std::string text = "[";
+  for (const T& one : all) text += (text.size() > 1 ? "," : "") + json_text(one);
+  return text + "]";
 }
 
 Record parse(const json& j) {
@@ -157,38 +177,31 @@ Record parse(const json& j) {
 
 }  // namespace
 
-json to_json(const Record& r, const json& environment) {
-  json j;
-  j["schema"] = record_schema;
-  j["case"] = r.line;
-  j["backend"] = r.backend;
-  j["versions"] = r.versions;
-  j["status"] = name(r.verdict.status);
-  json& facts = j["facts"] = json::array();
-  for (const Fact& fact : r.verdict.facts) facts.push_back(to_json(fact));
-  json& trace = j["trace"] = json::array();
-  for (const Collective& one : r.trace) trace.push_back(to_json(one));
-  j["bytes"] = to_json(r.cost);
-  j["seconds"] = to_json(r.times);
-  j["certificate"] = r.certificate;
-  j["scope"] = r.scope;
-  j["notes"] = r.notes;
-  j["environment"] = environment;
-  if (json limits = to_json(r.limits); !limits.empty()) j["limits"] = std::move(limits);
-  if (r.verdict.plan) j["judged"].push_back("plan");
-  if (r.verdict.alone) j["judged"].push_back("one device");
-  if (r.verdict.clones) j["judged"].push_back("clones");
-  if (r.verdict.rounded > 0) j["judged"].push_back("bound"), j["rounded"] = r.verdict.rounded;
-  if (r.collectives.issued > 0)
-    j["collectives"] = {
-        {"issued", r.collectives.issued},
-        {"merged", r.collectives.merged},
-        {"could",  r.collectives.could }
-    };
-  if (r.replica_safe) j["replica_safe"] = *r.replica_safe;
-  if (!r.last_words.empty()) j["last_words"] = r.last_words;
-  return j;
+std::string json_text(const Record& r, std::string_view environment) {
+  Members m;
+  m.add("backend", json_text(r.backend));
+  m.add("bytes", json_text(r.cost));
+  m.add("case", json_text(r.line));
+  m.add("certificate", json_text(r.certificate));
+  if (r.collectives.issued > 0) m.add("collectives", json_text(r.collectives));
+  m.add("environment", environment);
+  m.add("facts", listed(r.verdict.facts));
+  if (const auto words = judged_in_words(r.verdict); !words.empty()) m.add("judged", dump(words));
+  if (!r.last_words.empty()) m.add("last_words", json_text(r.last_words));
+  if (const std::string limits = json_text(r.limits); limits != "{}") m.add("limits", limits);
+  m.add("notes", r.notes.empty() ? "[]" : dump(r.notes));
+  if (r.replica_safe) m.add("replica_safe", *r.replica_safe);
+  if (r.verdict.rounded > 0) m.add("rounded", r.verdict.rounded);
+  m.add("schema", record_schema);
+  m.add("scope", json_text(r.scope));
+  m.add("seconds", json_text(r.times));
+  m.add("status", json_text(name(r.verdict.status)));
+  m.add("trace", listed(r.trace));
+  m.add("versions", dump(r.versions));
+  return std::move(m).whole();
 }
+
+json to_json(const Record& r, const json& environment) { return parse_json(json_text(r, dump(environment))); }
 
 bool holds_under(const Record& r, const Limits& limits) {
   return r.limits.max_waste == limits.max_waste && r.limits.max_collectives == limits.max_collectives &&

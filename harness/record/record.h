@@ -43,7 +43,11 @@ struct Record {
   std::string last_words;  // of a backend that died, hung or reneged
 };
 
-// Laws: from_json(to_json(r)) is r; the key is "LINE" on "BACKEND".
+// One line, written as text: a record is written far more often than it is looked into. The environment is
+// JSON.
+std::string json_text(const Record&, std::string_view environment);
+
+// Laws: from_json(to_json(r)) is r; dump(to_json(r)) is json_text(r); the key is "LINE" on "BACKEND".
 nlohmann::json to_json(const Record&, const nlohmann::json& environment);
 Record record_from_json(const nlohmann::json&);  // throws BadInput with what is missing
 

@@ -71,6 +71,7 @@ TEST(Record, IsItsJson) {
   EXPECT_EQ(to_json(record_from_json(j), fixed), j);
   const json least = to_json(Record{}, fixed);
   EXPECT_EQ(to_json(record_from_json(least), fixed), least);
+  for (const Record& r : {full(), Record{}}) EXPECT_EQ(json_text(r, dump(fixed)), dump(to_json(r, fixed)));
 }
 
 // A change here is a change of the schema: results/schema.json, results/README.md, record_schema.
