@@ -13,6 +13,7 @@
 
 #include "adapters/protocol/json.h"
 #include "adapters/protocol/message.h"
+#include "adapters/protocol/skim.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -152,6 +153,22 @@ TEST(Serve, AnArenaThatIsTooSmallIsReneged) {
   const json reply = talk.run("f32", 64);
   EXPECT_EQ(reply["type"], "reneged");
   EXPECT_EQ(reply["message"], "the arena of 64 bytes has no room for 16 more after 16");
+}
+
+TEST(Skim, GivesTheSameWhereverTheCaseStands) {
+  const std::string rest =
+      R"("type":"run","id":7,"line":"L","arena":64,"operands":[{"offset":8,"bytes":16,"shape":[4]}],"free":24)";
+  const std::string c = R"("case":{"line":"M","operands":[{"offset":9}]})";
+  for (const std::string& text : {"{" + rest + "}", "{" + rest + "," + c + "}", "{" + c + "," + rest + "}"}) {
+    const Skimmed s = skim(text);
+    EXPECT_EQ(std::tie(s.type, s.line, s.id, s.arena, s.free), std::make_tuple("run", "L", 7, 64, 24))
+        << text;
+    ASSERT_EQ(s.operands.size(), 1) << text;
+    EXPECT_EQ(std::tie(s.operands[0].offset, s.operands[0].bytes), std::make_tuple(8, 16)) << text;
+    EXPECT_THAT(s.operands[0].shape, testing::ElementsAre(4)) << text;
+  }
+  EXPECT_THROW(skim("{" + rest), Malformed);
+  EXPECT_THROW(skim("{" + c + "," + rest), Malformed);
 }
 
 TEST(Serve, ARequestThatCannotBeReadEndsTheProgramWith2) {

@@ -1,5 +1,7 @@
 #include "adapters/protocol/skim.h"
 
+#include <algorithm>
+
 #include "adapters/protocol/json.h"
 #include "adapters/protocol/message.h"
 
@@ -16,6 +18,10 @@ struct Reader {
   std::string outer, inner;  // the last key at depth 1 and 3
 
   bool in_operands() const { return outer == "operands"; }
+  bool all_but_the_case() const {
+    return found.type == "run" && !found.line.empty() && !found.operands.empty() &&
+           std::min({found.id, found.arena, found.free}) >= 0;
+  }
 
   bool number(std::int64_t n) {
     if (depth == 1 && outer == "id") found.id = n;
@@ -43,7 +49,7 @@ struct Reader {
   bool key(std::string& name) {
     if (depth == 1) outer = name;
     if (depth == 3) inner = name;
-    return true;
+    return depth > 1 || name != "case" || !all_but_the_case();  // false ends the reading
   }
   bool start_object(std::size_t) {
     if (++depth == 3 && in_operands()) found.operands.emplace_back();

@@ -1,4 +1,5 @@
-// A run request without what a C++ backend has no use for: it reads the line, not the case.
+// A run request without what a C++ backend has no use for: it reads the line, not the case, which is most of
+// the text and is not even scanned where it comes last.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@ struct Skimmed {
   std::vector<Operand> operands;
 };
 
-// Any request; what is absent stays as above. Throws Malformed where the text is not JSON.
+// Any request; what is absent stays as above. Throws Malformed where the text that it reads is not JSON.
 Skimmed skim(std::string_view request);
 
 }  // namespace plumb

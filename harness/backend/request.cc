@@ -68,12 +68,12 @@ std::string run_request(std::int64_t id, const Case& c, std::span<const Tensor> 
                         const Layout& layout) {
   fmt::memory_buffer line;
   const auto out = std::back_inserter(line);
-  fmt::format_to(out, R"({{"type":"run","id":{},"line":"{}","case":{},"arena":{},"operands":[)", id, print(c),
-                 json_text(c), layout.arena);
+  fmt::format_to(out, R"({{"type":"run","id":{},"line":"{}","arena":{},"operands":[)", id, print(c),
+                 layout.arena);
   for (std::size_t i = 0; i < operands.size(); ++i)
     fmt::format_to(out, R"({}{{"offset":{},"bytes":{},"shape":[{}]}})", i ? "," : "", layout.offsets[i],
                    operands[i].bytes.size(), fmt::join(operands[i].shape, ","));
-  fmt::format_to(out, R"(],"free":{}}})", layout.free);
+  fmt::format_to(out, R"(],"free":{},"case":{}}})", layout.free, json_text(c));
   return fmt::to_string(line);
 }
 

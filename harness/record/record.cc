@@ -57,10 +57,13 @@ Fact fact_from_json(const json& j) {
 // An object, member by member.
 struct Members {
   std::string text = "{";
-  template <class T>
-  void add(const char* name, const T& value) {
-    text += fmt::format(R"({}"{}":{})", text.size() > 1 ? "," : "", name, value);
+  void add(std::string_view name, std::string_view value) {
+    if (text.size() > 1) text += ',';
+    text.append(1, '"').append(name).append("\":").append(value);
   }
+  template <class T>
+  requires std::is_arithmetic_v<T>
+  void add(std::string_view name, T value) { add(name, fmt::to_string(value)); }
   std::string whole() && { return std::move(text) + "}"; }
 };
 

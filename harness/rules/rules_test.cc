@@ -108,8 +108,9 @@ TEST(Names, WhatIsNoneIsShown) {
   } rows[] = {
       {"",                                 "n: there are no parameters"                                             },
       {"w",                                "n:1: expected PATH DTYPE[SIZE,...]"                                     },
-      {"w f32[8,4] embed",                 "n:1: 2 sizes and 1 name"                                               },
-      {"\n  w f31[8] embed",               "n:2: expected a dtype (s8, s32, f8e4m3, f8e5m2, e8m0, f16, bf16, f32, f64)\n  w f31[8] embed\n    ^"                         },
+      {"w f32[8,4] embed",                 "n:1: 2 sizes and 1 name"                                                },
+      {"\n  w f31[8] embed",
+       "n:2: expected a dtype (s8, s32, f8e4m3, f8e5m2, e8m0, f16, bf16, f32, f64)\n  w f31[8] embed\n    ^"        },
       {"w f32[8, 4x] a,b",                 "n:1: expected the size of a dimension\n  w f32[8, 4x] a,b\n           ^"},
       {"w f32[8,-4] a,b",                  "n:1: expected the size of a dimension\n  w f32[8,-4] a,b\n          ^"  },
       {"w f32[8,4] a,em-bed",

@@ -18,7 +18,7 @@ struct Row {
   std::string note;         // the comment behind it
   std::int64_t sample = 0;  // how many of its cases; 0: all
   std::uint64_t seed = 0;
-  double max_waste = -1;  // a limit of bytes moved over the bound; negative: none
+  double max_waste = -1;        // a limit of bytes moved over the bound; negative: none
   double max_collectives = -1;  // a limit of collectives over those that groups allow; negative: none
 };
 

@@ -27,8 +27,8 @@ std::vector<Waiver> read_waivers(std::istream&, const std::string& name);
 
 std::string today();  // YYYY-MM-DD, UTC
 
-// Replaces the one verdict that a waiver of `day` names, the facts staying behind the reason. What is recorded is
-// never waived: a verdict counts again once its waiver is gone.
+// Replaces the one verdict that a waiver of `day` names, the facts staying behind the reason. What is
+// recorded is never waived: a verdict counts again once its waiver is gone.
 void waive(std::vector<Waiver>&, const Case&, Record&, std::string_view day);
 
 // Why the waivers fail the run, a line each: expired, or their cases ran and none needed them.

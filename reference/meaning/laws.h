@@ -41,7 +41,8 @@ struct Chain {
 };
 std::string breaks_chain(const Layout&, const Chain&, std::mt19937_64& random);
 
-// Parts that make `whole`, their sum (wrapping) or the largest or smallest of them, or `whole` itself where the spec is finished.
+// Parts that make `whole`, their sum (wrapping) or the largest or smallest of them, or `whole` itself where
+// the spec is finished.
 Tensor deal(const Layout&, const Tensor& whole, std::mt19937_64& random);
 
 // Every mesh of one to `most` axes of sizes 2, 3 and 5, in every order.
