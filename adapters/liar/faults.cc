@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 
 #include "adapters/liar/block_faults.h"
 #include "adapters/liar/fault.h"

@@ -1,5 +1,4 @@
-// JSON. It is read and written in one place, and its members are compiled there: each further place would
-// compile all of them again.
+// JSON as text, parsed and written here: each further file that calls `parse` or `dump` compiles them again.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -93,8 +93,8 @@ class Driver:
         room = devices * each + at + 4096
         os.ftruncate(self.arena.fileno(), max(room, os.fstat(self.arena.fileno()).st_size))
         self.count += 1
-        reply = self.ask({"type": "run", "id": self.count, "line": case.get("line", ""), "case": case, "free": at,
-                          "arena": os.fstat(self.arena.fileno()).st_size, "operands": operands})
+        reply = self.ask({"type": "run", "id": self.count, "line": case.get("line", ""), "free": at,
+                          "arena": os.fstat(self.arena.fileno()).st_size, "operands": operands, "case": case})
         if reply["type"] == "result":
             reply["blocks"] = self.blocks(reply["table"], [r["dtype"] for r in results])
         return reply

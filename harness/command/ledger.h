@@ -21,7 +21,7 @@ struct Ledger {
   bool say_findings = true, show_progress = true;
   bool keep_junit = false;
   std::unique_ptr<Journal> journal;  // null: nothing is recorded
-  std::string environment;           // JSON
+  std::string environment = "{}";    // JSON
   std::vector<Waiver> waivers;
   Tally tally;
   std::vector<JunitCase> junit;

@@ -12,7 +12,6 @@
 #include <system_error>
 #include <thread>
 
-#include "adapters/protocol/fields.h"
 #include "adapters/protocol/json.h"
 #include "reference/words/text.h"
 

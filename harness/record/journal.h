@@ -1,8 +1,8 @@
 // A file of records, one JSON line each, of which nothing written is lost.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -35,7 +35,7 @@ class Journal {
   Journal(const Journal&) = delete;
 
   // Throws std::system_error, after cutting off what was written of the line: the disk is full.
-  void append(const Record&, std::string_view environment);
+  void append(const Record&, std::string_view environment);  // which is JSON
 
   const Records& before() const { return before_; }  // what the file had
 

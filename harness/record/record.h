@@ -47,7 +47,8 @@ struct Record {
 // JSON.
 std::string json_text(const Record&, std::string_view environment);
 
-// Laws: from_json(to_json(r)) is r; dump(to_json(r)) is json_text(r); the key is "LINE" on "BACKEND".
+// json_text(r, dump(environment)), parsed. Law: from_json(to_json(r)) is r, where its texts are UTF-8. The key is
+// "LINE" on "BACKEND".
 nlohmann::json to_json(const Record&, const nlohmann::json& environment);
 Record record_from_json(const nlohmann::json&);  // throws BadInput with what is missing
 

@@ -36,6 +36,7 @@ Record full() {
        Place{2, 8, 1, "x=1", {3}, "2 (0x40000000)", "1 (0x3f800000)"},     "the sum over x is left unfinished"},
       {Status::diverged, "device 1 (x=1) differs from device 0 (x=0)", {}, {}                                 }
   };
+  r.verdict.facts[0].bound = "8 x 2^-24";
   Collective collective;
   collective.kind = "all-reduce";
   collective.groups = {
@@ -44,7 +45,14 @@ Record full() {
   collective.in = collective.out = 16;
   collective.moved = 32;
   collective.op = "add";
-  r.trace = {collective};
+  Collective named;
+  named.kind = "collective-permute";
+  named.axes.push_back("x");
+  named.pairs.emplace_back(0, 1);
+  named.dtype = "f32", named.note = "a \"note\"", named.times = 3, named.moved = -1;
+  Collective idle;
+  idle.kind = "all-gather", idle.groups = {{}, {1}};
+  r.trace = {collective, named, idle};
   r.cost = {32, 32, 32};
   r.times = {
       0.001, 0.002, 0.003, 0.004, 0.005, {0.25, 0.5}
@@ -72,9 +80,13 @@ TEST(Record, IsItsJson) {
   const json least = to_json(Record{}, fixed);
   EXPECT_EQ(to_json(record_from_json(least), fixed), least);
   for (const Record& r : {full(), Record{}}) EXPECT_EQ(json_text(r, dump(fixed)), dump(to_json(r, fixed)));
+  Record broken;
+  broken.last_words = "\xff\"";
+  EXPECT_EQ(to_json(broken, fixed)["last_words"], "\uFFFD\"");
 }
 
-// A change here is a change of the schema: results/schema.json, results/README.md, record_schema.
+// A change of names or of what they mean is one of the schema: results/schema.json, results/README.md,
+// record_schema.
 TEST(Record, Golden) { expect_golden(to_json(full(), fixed).dump(2) + '\n', PLUMB_GOLDEN "/record.json"); }
 
 TEST(Record, TheSchemaNamesItsFields) {

@@ -25,10 +25,10 @@ function(plumb_apart target)
   endif()
 endfunction()
 
-# How hard a release build works on a room: what touches every element of a tensor is worth it, what reads lines of text and
-# prints tables is not.
-set(PLUMB_HOT plumb_words plumb_exact plumb_fill plumb_meaning plumb_judge plumb_local)
-set(PLUMB_COLD plumb_command plumb_select plumb_report plumb_explain plumb_sweep plumb_waive plumb_rules plumb_liar)
+# How hard a release build works on a room: most where the time of a run goes, least where almost none does. Rooms that
+# share the parsed headers of another (plumb_parse_once) keep to its flags.
+set(PLUMB_HOT plumb_words plumb_exact plumb_fill plumb_meaning plumb_rounding plumb_judge plumb_local)
+set(PLUMB_COLD plumb_command plumb_advice plumb_select plumb_explain plumb_sweep plumb_rules)
 function(plumb_effort target)
   if(target IN_LIST PLUMB_HOT)
     target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O3>)
@@ -59,19 +59,21 @@ endfunction()
 # Everything that the sanitizers run: the tests labelled unit or law, and what they start.
 add_custom_target(plumb_proofs)
 
-# What a test measures is in the libraries, and so are the pointers that undefined checks before each use: in the code of
-# the tests that would take as long as the rest of their compiling.
+# What a test measures is in the libraries, and so are the pointers that -fsanitize=undefined checks before each use: in
+# the code of the tests that would take as long as the rest of their compiling. Of a function in a header the linker may
+# take the copy of the test; the address sanitizer and the library's asserts are in both.
 set(PLUMB_TEST_OPTIONS)
 if(PLUMB_SANITIZE MATCHES undefined)
   set(PLUMB_TEST_OPTIONS -fno-sanitize=null,alignment,object-size,pointer-overflow,vptr)
 endif()
 
-# plumb_test(words_test LABELS unit SOURCES spec_test.cc DEPS plumb_words): one program, one ctest.
+# plumb_test(words_test LABELS unit SOURCES spec_test.cc DEPS plumb_words): one program, one ctest. SLOW where its own
+# code, not that of the libraries, computes for seconds.
 function(plumb_test name)
   if(NOT PLUMB_TESTS)
     return()
   endif()
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "SLOW" "" "SOURCES;DEPS;LABELS" ${ARGN})
   if(NOT TARGET plumb_parsed_gtest)
     file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/parsed_gtest.cc CONTENT "")
     add_library(plumb_parsed_gtest OBJECT ${PROJECT_BINARY_DIR}/parsed_gtest.cc)
@@ -81,7 +83,7 @@ function(plumb_test name)
   endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gtest GTest::gmock GTest::gtest_main)
-  if("law" IN_LIST ARG_LABELS)  # these go through every small case themselves
+  if(ARG_SLOW)
     target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1> ${PLUMB_TEST_OPTIONS})
   else()
     target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O0> ${PLUMB_TEST_OPTIONS})
