@@ -156,8 +156,8 @@ const Fault* fault_named(std::string_view name) {
 std::string list_faults() {
   std::string text;
   for (const Fault& f : faults())
-    text += fmt::format(R"({{"name":{},"says":{},"status":{},"flags":{},"cases":{}}})", dump(f.name),
-                        dump(f.says), dump(f.status), dump(f.flags), dump(f.cases)) +
+    text += fmt::format(R"({{"name":{},"says":{},"status":{},"flags":{},"cases":{}}})", json_text(f.name),
+                        json_text(f.says), json_text(f.status), json_text(f.flags), dump(f.cases)) +
             "\n";
   return text;
 }

@@ -96,17 +96,17 @@ using Out = std::back_insert_iterator<fmt::memory_buffer>;
 
 void write_reply(fmt::memory_buffer& line, std::int64_t id, const Unsupported& u, Arena&) {
   fmt::format_to(Out(line), R"({{"type":"unsupported","id":{},"reason":{},"source":{}}})", id,
-                 json_text(u.reason), dump(u.source));
+                 json_text(u.reason), json_text(u.source));
 }
 
 void write_reply(fmt::memory_buffer& line, std::int64_t id, const Reneged& r, Arena&) {
-  fmt::format_to(Out(line), R"({{"type":"reneged","id":{},"message":{},"detail":{}}})", id, dump(r.message),
-                 dump(r.detail));
+  fmt::format_to(Out(line), R"({{"type":"reneged","id":{},"message":{},"detail":{}}})", id,
+                 json_text(r.message), json_text(r.detail));
 }
 
 void write_reply(fmt::memory_buffer& line, std::int64_t id, const Refused& r, Arena&) {
-  fmt::format_to(Out(line), R"({{"type":"refused","id":{},"message":{},"detail":{}}})", id, dump(r.message),
-                 dump(r.detail));
+  fmt::format_to(Out(line), R"({{"type":"refused","id":{},"message":{},"detail":{}}})", id,
+                 json_text(r.message), json_text(r.detail));
 }
 
 void write_reply(fmt::memory_buffer& line, std::int64_t id, const Outcome& o, Arena& arena) {

@@ -27,22 +27,19 @@ std::int64_t times_from(const json& j) {
 }  // namespace
 
 std::string json_text(const Collective& c) {
-  std::string text = "{";
-  if (!c.axes.empty()) text += fmt::format(R"("axes":{},)", dump(c.axes));
-  if (!c.dtype.empty()) text += fmt::format(R"("dtype":{},)", json_text(c.dtype));
-  if (!c.groups.empty()) {
-    text += R"("groups":[)";
-    for (const auto& group : c.groups) text += fmt::format("[{}],", fmt::join(group, ","));
-    text.back() = ']', text += ',';
-  }
-  text += fmt::format(R"("in":{},"kind":{})", c.in, json_text(c.kind));
-  if (c.moved) text += fmt::format(R"(,"moved":{})", *c.moved);
-  if (!c.note.empty()) text += fmt::format(R"(,"note":{})", json_text(c.note));
-  if (!c.op.empty()) text += fmt::format(R"(,"op":{})", json_text(c.op));
-  text += fmt::format(R"(,"out":{})", c.out);
-  if (!c.pairs.empty()) text += fmt::format(R"(,"pairs":{})", dump(c.pairs));
-  if (c.times != 1) text += fmt::format(R"(,"times":{})", c.times);
-  return text += '}';
+  Members m;
+  if (!c.axes.empty()) m.add("axes", dump(c.axes));
+  if (!c.dtype.empty()) m.add("dtype", json_text(c.dtype));
+  if (!c.groups.empty()) m.add("groups", dump(c.groups));
+  m.add("in", c.in);
+  m.add("kind", json_text(c.kind));
+  if (c.moved) m.add("moved", *c.moved);
+  if (!c.note.empty()) m.add("note", json_text(c.note));
+  if (!c.op.empty()) m.add("op", json_text(c.op));
+  m.add("out", c.out);
+  if (!c.pairs.empty()) m.add("pairs", dump(c.pairs));
+  if (c.times != 1) m.add("times", c.times);
+  return std::move(m).whole();
 }
 
 json to_json(const Collective& c) { return parse_json(json_text(c)); }

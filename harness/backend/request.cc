@@ -61,7 +61,7 @@ Layout layout_of(const Case& c, std::span<const Tensor> operands) {
 
 std::string hello_request(const std::string& arena, const Mesh& mesh) {
   return fmt::format(R"({{"type":"hello","versions":[{}],"arena":{},"mesh":{}}})", protocol_version,
-                     dump(arena), json_text(mesh));
+                     json_text(arena), json_text(mesh));
 }
 
 std::string run_request(std::int64_t id, const Case& c, std::span<const Tensor> operands,

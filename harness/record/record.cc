@@ -32,11 +32,13 @@ Place place_from_json(const json& j) {
 }
 
 std::string json_text(const Fact& fact) {
-  std::string text = "{";
-  if (!fact.bound.empty()) text += fmt::format(R"("bound":{},)", json_text(fact.bound));
-  if (!fact.cause.empty()) text += fmt::format(R"("cause":{},)", json_text(fact.cause));
-  if (fact.place) text += fmt::format(R"("place":{},)", json_text(*fact.place));
-  return text += fmt::format(R"("status":"{}","text":{}}})", name(fact.status), json_text(fact.text));
+  Members m;
+  if (!fact.bound.empty()) m.add("bound", json_text(fact.bound));
+  if (!fact.cause.empty()) m.add("cause", json_text(fact.cause));
+  if (fact.place) m.add("place", json_text(*fact.place));
+  m.add("status", json_text(name(fact.status)));
+  m.add("text", json_text(fact.text));
+  return std::move(m).whole();
 }
 
 Status status_from_json(const json& j) {
@@ -53,19 +55,6 @@ Fact fact_from_json(const json& j) {
   if (const json* bound = optional_field(j, "bound")) fact.bound = text(*bound, "bound");
   return fact;
 }
-
-// An object, member by member.
-struct Members {
-  std::string text = "{";
-  void add(std::string_view name, std::string_view value) {
-    if (text.size() > 1) text += ',';
-    text.append(1, '"').append(name).append("\":").append(value);
-  }
-  template <class T>
-  requires std::is_arithmetic_v<T>
-  void add(std::string_view name, T value) { add(name, fmt::to_string(value)); }
-  std::string whole() && { return std::move(text) + "}"; }
-};
 
 // Numbers that are not known are left out.
 std::string json_text(const Cost& cost) {
