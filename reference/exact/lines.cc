@@ -74,11 +74,13 @@ void note_facts(Lines& lines, std::int64_t i) {
   const bool safe = norm == 0 ? f.least == kInf : norm < 0x1p500 && f.least > 0x1p-450;
   lines.norm[i] = safe ? norm : kInf;
   lines.ratio[i] = safe ? 0 : kInf;
+  lines.unit[i] = 0;
   if (!safe || norm == 0) return;
   const int bits = f.fractions ? 52 - std::countr_zero(f.fractions) : 0;
   double unit = std::ldexp(f.least, -bits);
   if (norm / unit > 0x1p26 && norm / unit_of(row, std::min<std::int64_t>(kTile, lines.stride)) < 0x1p32)
     unit = unit_of(row, lines.stride);
+  lines.unit[i] = unit;
   lines.ratio[i] = norm / unit * (1 + 0x1p-51);
 }
 
@@ -171,6 +173,7 @@ Lines lines_for(const Matrix& m, double* room) {
   if (!room) lines.own = std::make_unique_for_overwrite<double[]>(doubles_for(m));
   lines.values = room ? room : lines.own.get();
   lines.norm.resize(m.rows);
+  lines.unit.resize(m.rows);
   lines.ratio.resize(m.rows);
   return lines;
 }

@@ -1,0 +1,34 @@
+// Dot products that cancel, by three exact dgemms of halves.
+//
+// The elements of a row are multiples of its unit u: x = u (2^20 h + l) with h and l integers, |l| <= 2^19.
+// Of two rows whose reaches (below) multiply to less than 2^51, every partial sum of products of h, of l or
+// of h + l is an integer below 2^51, so that a dgemm rounds nothing. With H, L and M these three products, by
+// Karatsuba's identity,
+//
+//   sum x y / (u v) = 2^40 H + 2^20 (M - H - L) + L,
+//
+// where M - H - L is below 2^53 and what the first sum cuts off is below 2^39: the result is exact in two
+// doubles.
+#pragma once
+
+#include <cstdint>
+
+namespace plumb {
+
+enum class Half { high, low, both };
+
+// At least the 2-norms of the halves of a row, in units: `ratio` is at least its norm / its unit.
+double reach(double ratio, std::int64_t length);
+inline constexpr double kReach = 0x1p51;
+
+// The halves of a row, times its unit. `length` is a multiple of 8.
+void halve(const double* row, std::int64_t length, double unit, Half half, double* to);
+
+// sum[j] + rest[j] = 2^40 high[j] + 2^20 (both[j] - high[j] - low[j]) + low[j], sum[j] being its nearest
+// double.
+struct Products {
+  const double *high, *low, *both;
+};
+void join(const Products& products, std::int64_t count, double* sum, double* rest);
+
+}  // namespace plumb

@@ -1,0 +1,144 @@
+#include "reference/exact/halves.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "reference/exact/matmul_judge.h"
+#include "reference/exact/task.h"
+
+namespace plumb {
+namespace {
+
+// Rows of integers below 2^bits times a unit, some at the ends of what a low half can be.
+std::vector<double> row_of(int bits, double unit, std::mt19937_64& random) {
+  std::vector<double> row(64);
+  for (double& x : row) {
+    auto whole = static_cast<std::int64_t>(random() >> (64 - bits));
+    if (random() % 4 == 0) whole = (whole & ~0xfffffll) + 0x80000;
+    x = static_cast<double>(random() % 2 ? whole : -whole) * unit;
+  }
+  return row;
+}
+
+std::vector<double> half_of(const std::vector<double>& row, double unit, Half half) {
+  std::vector<double> to(row.size());
+  halve(row.data(), std::ssize(row), unit, half, to.data());
+  return to;
+}
+
+double norm(const std::vector<double>& row) {
+  double squares = 0;
+  for (double x : row) squares += x * x;
+  return std::sqrt(squares);
+}
+
+TEST(Halves, AreIntegersThatMakeTheRow) {
+  std::mt19937_64 random(1);
+  for (int bits = 1; bits <= 50; ++bits)
+    for (double unit : {1.0, 0x1p-149, 0x1p70}) {
+      const std::vector<double> row = row_of(bits, unit, random);
+      const auto high = half_of(row, unit, Half::high), low = half_of(row, unit, Half::low),
+                 both = half_of(row, unit, Half::both);
+      for (std::size_t k = 0; k < row.size(); ++k) {
+        ASSERT_EQ(high[k] * 0x1p20 + low[k], row[k]);
+        ASSERT_EQ(high[k] + low[k], both[k]);
+        ASSERT_LE(std::fabs(low[k]), 0x1p19 * unit);
+        ASSERT_EQ(high[k] / unit, std::nearbyint(high[k] / unit));
+        ASSERT_EQ(low[k] / unit, std::nearbyint(low[k] / unit));
+      }
+      const double most = reach(norm(row) / unit * (1 + 0x1p-40), std::ssize(row)) * unit;
+      for (const auto& half : {high, low, both}) ASSERT_LE(norm(half), most);
+    }
+}
+
+double dot(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0;
+  for (std::size_t k = 0; k < a.size(); ++k) sum += a[k] * b[k];
+  return sum;
+}
+
+// What is left of the dot product of a and b after its sum and its rest.
+bool exact(const std::vector<double>& a, const std::vector<double>& b, double sum, double rest) {
+  Real real;
+  for (std::size_t k = 0; k < a.size(); ++k) add_product(real, a[k], b[k]);
+  const bool nearest = mpfr_get_d(real.x, MPFR_RNDN) == sum;
+  add(real, -sum), add(real, -rest);
+  return nearest && mpfr_zero_p(real.x);
+}
+
+TEST(Halves, JoinedAreTheDotProduct) {
+  std::mt19937_64 random(2);
+  int within = 0, last_bits = 0;
+  for (int bits = 1; bits <= 50; ++bits)
+    for (int n = 0; n < 40; ++n) {
+      std::vector<double> a = row_of(bits, 1, random),
+                          b = row_of(1 + static_cast<int>(random() % bits), 0x1p-30, random);
+      if (n % 2)
+        for (std::size_t k = 1; k < a.size(); k += 2) a[k] = a[k - 1], b[k] = -b[k - 1];
+      if (reach(norm(a), 64) * reach(norm(b) * 0x1p30, 64) >= kReach) continue;
+      double products[3], sum, rest;
+      for (Half half : {Half::high, Half::low, Half::both})
+        products[static_cast<int>(half)] = dot(half_of(a, 1, half), half_of(b, 0x1p-30, half));
+      join({products, products + 1, products + 2}, 1, &sum, &rest);
+      ASSERT_TRUE(exact(a, b, sum, rest)) << bits << " " << n;
+      products[1] += 0x1p-30;
+      join({products, products + 1, products + 2}, 1, &sum, &rest);
+      ++within, last_bits += !exact(a, b, sum, rest);
+    }
+  EXPECT_GT(within, 1500);
+  EXPECT_EQ(last_bits, within);
+}
+
+Way way(const Operands& o, DType to) {
+  const Matrix a = matrix(o.a), columns = transpose(matrix(o.b));
+  Lines left = lines_for(a), right = lines_for(columns);
+  read_rows(a, 0, a.rows, left), read_rows(columns, 0, columns.rows, right);
+  Tensor c = zeros(to, {a.rows, columns.rows});
+  return best_way({left, right, mutable_matrix(c), true, false});
+}
+
+TEST(Halves, AreTakenWhereProductsCancel) {
+  const auto operands = [](Hard kind, DType dtype) { return hard_operands(kind, dtype, {67, 130, 83}, 3); };
+  EXPECT_EQ(way(operands(Hard::normal, DType::f32), DType::f32), Way::whole);
+  EXPECT_EQ(way(operands(Hard::cancelling, DType::bf16), DType::bf16), Way::whole);
+  EXPECT_EQ(way(operands(Hard::cancelling, DType::f32), DType::f32), Way::halves);
+  EXPECT_EQ(way(operands(Hard::cancelling, DType::f32), DType::f64), Way::bins);
+}
+
+// Rows and columns that reach too far, or hold what is not finite, stand among those that do not.
+TEST(Halves, RoundOnceWhatTheyProveAndLeaveTheRest) {
+  Operands o = hard_operands(Hard::cancelling, DType::f32, {530, 130, 1030}, 4);
+  const auto set = [](Tensor& t, std::int64_t i, double x) {
+    store(t.dtype, t.bytes.data() + 4 * i, encode(t.dtype, x));
+  };
+  // A pair that cancels, so large that the others are lost in what rounding it would leave.
+  for (std::int64_t i = 0; i < 530; i += 14)
+    for (std::int64_t k : {i, i + 1}) set(o.a, i * 130 + k % 130, 0x1.6p40);
+  for (std::int64_t j = 0; j < 1030; j += 11) set(o.b, j % 130 * 1030 + j, 0x1.6p-60);
+  // 1 + 2^-24 + 2^-60: the nearest double lies between two floats.
+  for (std::int64_t k = 0; k < 130; ++k) {
+    set(o.a, 130 + k, k == 0 ? 1 : k == 1 ? 0x1p-24 : k == 2 ? 0x1p-30 : 0);
+    set(o.b, k * 1030 + 8, k < 2 ? 1 : k == 2 ? 0x1p-30 : 0);
+  }
+  const Tensor finite = product(matrix(o.a), matrix(o.b), DType::f32, DType::f32);
+  ASSERT_EQ(way(o, DType::f32), Way::halves);
+  EXPECT_EQ(wrong(matrix(o.a), matrix(o.b), finite, 101), 0);
+  EXPECT_EQ(value(finite, 1030 + 8), 1 + 0x1p-23);
+  set(o.a, 5 * 130, INFINITY), set(o.b, 3 * 1030 + 6, NAN);
+  const Tensor c = product(matrix(o.a), matrix(o.b), DType::f32, DType::f32);
+  ASSERT_EQ(way(o, DType::f32), Way::halves);
+  for (std::int64_t at = 0; at < elements(c.shape); ++at) {
+    if (at % 1030 == 6)
+      ASSERT_TRUE(std::isnan(value(c, at)));
+    else if (at / 1030 == 5)
+      ASSERT_FALSE(std::isfinite(value(c, at)));
+    else
+      ASSERT_EQ(bits(c, at), bits(finite, at));
+  }
+}
+
+}  // namespace
+}  // namespace plumb
