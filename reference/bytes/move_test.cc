@@ -52,6 +52,21 @@ bool inside(std::int64_t row, std::int64_t col, const Slice& slice) {
   return slice[0].begin <= row && row < slice[0].end && slice[1].begin <= col && col < slice[1].end;
 }
 
+// A move, and what each device holds before and after.
+struct Blocks {
+  const Move& m;
+  std::vector<Slice> from, to;
+  std::vector<std::vector<std::int64_t>> fibres;  // along the target's unfinished axes
+};
+Blocks blocks_of(const Move& m) {
+  Blocks b{m, {}, {}, fibres(m.mesh, m.to.unfinished)};
+  for (std::int64_t d = 0; d < devices(m.mesh); ++d) {
+    b.from.push_back(block(m.mesh, m.from, m.rule, d));
+    b.to.push_back(block(m.mesh, m.to, m.rule, d));
+  }
+  return b;
+}
+
 // One element of a move by the definition, over sets of devices.
 struct Element {
   std::set<std::int64_t> holders[64];           // of each part
@@ -63,21 +78,21 @@ struct View {
   std::vector<AxisId> apart, fixed;
   std::int64_t at = 0;
 };
-Element element(const Move& m, std::int64_t row, std::int64_t col, const View& view) {
+Element element(const Blocks& b, std::int64_t row, std::int64_t col, const View& view) {
   Element e;
-  const auto takes_part = [&](std::int64_t d) { return coordinate(m.mesh, view.fixed, d) == view.at; };
-  for (std::int64_t d = 0; d < devices(m.mesh); ++d)
-    if (takes_part(d) && inside(row, col, block(m.mesh, m.from, m.rule, d)))
-      e.holders[coordinate(m.mesh, view.apart, d)].insert(d);
-  for (const auto& fibre : fibres(m.mesh, m.to.unfinished)) {
-    if (!inside(row, col, block(m.mesh, m.to, m.rule, fibre.front()))) continue;
+  const auto takes_part = [&](std::int64_t d) { return coordinate(b.m.mesh, view.fixed, d) == view.at; };
+  for (std::int64_t d = 0; d < devices(b.m.mesh); ++d)
+    if (takes_part(d) && inside(row, col, b.from[d]))
+      e.holders[coordinate(b.m.mesh, view.apart, d)].insert(d);
+  for (const auto& fibre : b.fibres) {
+    if (!inside(row, col, b.to[fibre.front()])) continue;
     e.needing.emplace_back();
     std::ranges::copy_if(fibre, std::inserter(e.needing.back(), e.needing.back().end()), takes_part);
   }
   return e;
 }
-Element element(const Move& m, std::int64_t row, std::int64_t col) {
-  return element(m, row, col, {m.from.unfinished, {}});
+Element element(const Blocks& b, std::int64_t row, std::int64_t col) {
+  return element(b, row, col, {b.m.from.unfinished, {}});
 }
 
 bool meet(const std::set<std::int64_t>& a, const std::set<std::int64_t>& b) {
@@ -110,15 +125,16 @@ std::int64_t cheapest_by_hand(const Move& m) {
   for (AxisId axis : m.from.unfinished) (contains(m.to.unfinished, axis) ? kept : foreign).push_back(axis);
   const std::int64_t all = parts(m.mesh, m.from), others = axes_size(m.mesh, foreign);
   std::int64_t moves = 0, at_once = 0, apart = 0;
+  const Blocks blocks = blocks_of(m);
   for (std::int64_t row = 0; row < m.to.dims[0].size; ++row)
     for (std::int64_t col = 0; col < m.to.dims[1].size; ++col) {
-      const Element e = element(m, row, col);
+      const Element e = element(blocks, row, col);
       const std::int64_t lack = lacking(e, all);
       const std::int64_t needing = std::ssize(e.needing), home = lack < needing ? 1 : 0;
       if (lack > 0) moves += std::min(all * lack, all - 1 + needing - home);
       at_once += rooted(e, all);
       for (std::int64_t r = 0; r < axes_size(m.mesh, kept); ++r)
-        apart += rooted(element(m, row, col, {foreign, kept, r}), others);
+        apart += rooted(element(blocks, row, col, {foreign, kept, r}), others);
     }
   return others == 1 ? moves : std::min(at_once, apart);
 }
@@ -126,9 +142,10 @@ std::int64_t cheapest_by_hand(const Move& m) {
 TEST(Move, FewestIsCountedElementByElement) {
   each_move(true, [](const Move& m) {
     std::int64_t want = 0;
+    const Blocks blocks = blocks_of(m);
     for (std::int64_t row = 0; row < m.to.dims[0].size; ++row)
       for (std::int64_t col = 0; col < m.to.dims[1].size; ++col)
-        want += lacking(element(m, row, col), parts(m.mesh, m.from));
+        want += lacking(element(blocks, row, col), parts(m.mesh, m.from));
     ASSERT_EQ(sum(fewest_elements(m)), want) << print(m);
   });
 }

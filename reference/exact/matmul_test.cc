@@ -80,20 +80,25 @@ TEST(Matmul, IntegersWrapAsAccSays) {
            Shape{9,  40,  11},
            Shape{20, 600, 17}
   })
-    for (DType in : {DType::s8, DType::s32})
-      for (DType acc : {DType::s8, DType::s32})
-        for (const Format& out : formats()) {
-          const Operands o = hard_operands(Hard::patterns, in, shape, 8);
-          const Tensor c = product(matrix(o.a), matrix(o.b), acc, out.dtype);
-          for (std::int64_t at = 0; at < elements(c.shape); ++at) {
-            Real exact;
-            for (std::int64_t k = 0; k < shape.k; ++k)
-              add_product(exact, value(o.a, at / shape.n * shape.k + k),
-                          value(o.b, k * shape.n + at % shape.n));
-            const Real wrapped(nearest_integer(format(acc), exact));
-            ASSERT_TRUE(right(out.dtype, wrapped, bits(c, at))) << format(in).name << " " << out.name;
-          }
+    for (DType in : {DType::s8, DType::s32}) {
+      const Operands o = hard_operands(Hard::patterns, in, shape, 8);
+      for (DType acc : {DType::s8, DType::s32}) {
+        std::vector<double> wrapped;
+        for (std::int64_t at = 0; at < shape.m * shape.n; ++at) {
+          Real exact;
+          for (std::int64_t k = 0; k < shape.k; ++k)
+            add_product(exact, value(o.a, at / shape.n * shape.k + k),
+                        value(o.b, k * shape.n + at % shape.n));
+          wrapped.push_back(nearest_integer(format(acc), exact));
         }
+        for (const Format& out : formats()) {
+          const Tensor c = product(matrix(o.a), matrix(o.b), acc, out.dtype);
+          for (std::int64_t at = 0; at < elements(c.shape); ++at)
+            ASSERT_TRUE(right(out.dtype, Real(wrapped[at]), bits(c, at)))
+                << format(in).name << " " << out.name;
+        }
+      }
+    }
 }
 
 TEST(Matmul, WhatIsNotFinite) {

@@ -98,27 +98,29 @@ Fault narrowed(int left, int right) {
 }
 Fault inputs(int digits) { return narrowed(digits, digits); }
 
-// The terms of a line are worked out once, those of the latest lines.
-const std::vector<Terms>& terms_of(const std::string& line) {
-  static std::map<std::string, std::vector<Terms>> known;
+// What a line computes is worked out once, that of the latest lines.
+struct Sums {
+  DType out;
+  std::vector<Terms> elements;
+};
+const Sums& sums_of(const std::string& line) {
+  static std::map<std::string, Sums> known;
   if (known.size() > 20) known.clear();
   const auto [at, fresh] = known.try_emplace(line);
   if (!fresh) return at->second;
   const Case c = parse_case(line);
   std::vector<Tensor> operands;
   for (std::size_t i = 0; i < c.op.operands.size(); ++i) operands.push_back(fill(c, static_cast<int>(i)));
-  return at->second = all_terms(c, operands);
+  return at->second = {result(c).dtype, all_terms(c, operands)};
 }
 
 // The share of elements that change.
 double seen(const std::string& line, const Fault& fault) {
-  const DType out = result(parse_case(line)).dtype;
-  double changed = 0, all = 0;
-  for (const Terms& terms : terms_of(line)) {
-    changed += rounded(out, fault(terms)) != rounded(out, sum(terms));
-    all += 1;
-  }
-  return changed / all;
+  const Sums& sums = sums_of(line);
+  const auto changed = std::ranges::count_if(sums.elements, [&](const Terms& terms) {
+    return rounded(sums.out, fault(terms)) != rounded(sums.out, sum(terms));
+  });
+  return static_cast<double>(changed) / static_cast<double>(sums.elements.size());
 }
 
 const char* kMatmuls[] = {
@@ -225,8 +227,9 @@ TEST(Sensitivity, OneBitLessThanCertifiedIsSeen) {
                 const std::string line = fmt::format("on a={}: einsum mk,kn->mn {}[{}] {}[{}] -> {}[{},{}]{}",
                                                      a, d, left, d, right, d == "f8e4m3" ? "f32" : d, m, n,
                                                      seed ? " seed=" + std::to_string(seed) : "");
-                const Widths w = product(parse_case(line)).widths;
-                const bool turned = product(parse_case(line)).perturbed == 0;
+                const Product p = product(parse_case(line));
+                const Widths w = p.widths;
+                const bool turned = p.perturbed == 0;
                 const int l = turned ? w.perturbed_bits : w.plain_bits;
                 const int r = turned ? w.plain_bits : w.perturbed_bits;
                 said += w.term_bits > 1;
@@ -236,9 +239,10 @@ TEST(Sensitivity, OneBitLessThanCertifiedIsSeen) {
                 if (r > 1) {
                   EXPECT_GT(seen(line, narrowed(60, r - 1)), 0) << "right " << r << ": " << line;
                 }
-                if (w.term_bits > 1)
+                if (w.term_bits > 1) {
                   EXPECT_GT(seen(line, accumulator(w.term_bits - 1)), 0)
                       << "sum " << w.term_bits << ": " << line;
+                }
               }
   EXPECT_GT(said, 1000);
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <map>
 #include <string>
 
@@ -53,21 +52,24 @@ std::int64_t block_of(const std::vector<std::vector<std::int64_t>>& cuts, const 
   return block;
 }
 
-// The term at an index, of every pair of parts.
-std::vector<Term> products(const Case& c, const std::vector<Tensor>& operands, const Index& index,
-                           Term term) {
-  const Letters words = letters(c.op);
-  const Spec &l = c.op.operands[0], &r = c.op.operands[1];
-  const std::int64_t at_l = offset(words.operand[0], l, index), at_r = offset(words.operand[1], r, index);
-  std::vector<Term> terms;
-  for (std::int64_t p = 0; p < parts(c.mesh, l); ++p)
-    for (std::int64_t q = 0; q < parts(c.mesh, r); ++q) {
-      term.a = value(operands[0], p * elements(l) + at_l);
-      term.b = value(operands[1], q * elements(r) + at_r);
-      term.part = p * parts(c.mesh, r) + q;
+struct Sources {
+  const Case& c;
+  const std::vector<Tensor>& operands;
+  Letters words;
+};
+
+// Adds the term at an index, of every pair of parts.
+void add_products(const Sources& s, const Index& index, Term term, std::vector<Term>& terms) {
+  const Spec &l = s.c.op.operands[0], &r = s.c.op.operands[1];
+  const std::int64_t at_l = offset(s.words.operand[0], l, index), at_r = offset(s.words.operand[1], r, index);
+  const std::int64_t left = parts(s.c.mesh, l), right = parts(s.c.mesh, r);
+  for (std::int64_t p = 0; p < left; ++p)
+    for (std::int64_t q = 0; q < right; ++q) {
+      term.a = value(s.operands[0], p * elements(l) + at_l);
+      term.b = value(s.operands[1], q * elements(r) + at_r);
+      term.part = p * right + q;
       terms.push_back(term);
     }
-  return terms;
 }
 
 }  // namespace
@@ -82,7 +84,8 @@ std::vector<std::vector<Term>> all_terms(const Case& c, const std::vector<Tensor
         all[e].push_back({value(operands[0], p * elements(spec) + e), 1, p, 0, p});
     return all;
   }
-  const Letters words = letters(c.op);
+  const Sources sources{c, operands, letters(c.op)};
+  const Letters& words = sources.words;
   const std::string summed = contracted(c.op);
   const auto cuts = contracted_cuts(c);
   const std::vector<std::int64_t> group = group_of_rows(c);
@@ -103,7 +106,7 @@ std::vector<std::vector<Term>> all_terms(const Case& c, const std::vector<Tensor
     odometer(summed, sizes, index, [&] {
       const Term term{0, 0, block_of(cuts, summed, index), position++, 0};
       if (summed == "t" && grouped && group[index['t']] != index['g']) return;
-      std::ranges::copy(products(c, operands, index, term), std::back_inserter(terms));
+      add_products(sources, index, term, terms);
     });
   });
   return all;

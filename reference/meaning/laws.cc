@@ -1,5 +1,7 @@
 #include "reference/meaning/laws.h"
 
+#include <algorithm>
+#include <iterator>
 #include <numeric>
 
 #include "reference/words/text.h"
@@ -37,37 +39,22 @@ List cut_lists(const Layout& layout, const Dim& dim, const std::vector<std::int6
   return layout.rule == Rule::nested ? list : keep(list, pieces, which);
 }
 
-// What each device holds of an array or of its parts, and the array or parts again.
-std::vector<Tensor> hold(const Layout& layout, const Tensor& data) {
-  if (layout.spec.unfinished.empty()) return shard(layout.mesh, layout.spec, layout.rule, data);
-  std::vector<Tensor> blocks;
-  for (std::int64_t device = 0; device < devices(layout.mesh); ++device) {
-    const std::int64_t p = part(layout.mesh, layout.spec, device);
-    Slice slice{
-        {p, p + 1}
-    };
-    for (const Range& range : block(layout.mesh, layout.spec, layout.rule, device)) slice.push_back(range);
-    blocks.push_back(zeros(data.dtype, {elements(slice)}));
-    cut(data.shape, slice, data.bytes.data(), blocks.back().bytes.data(), format(data.dtype).bytes);
-  }
-  return blocks;
-}
-
-Tensor collect(const Layout& layout, const std::vector<Tensor>& blocks) {
-  if (layout.spec.unfinished.empty()) return assemble(layout.mesh, layout.spec, layout.rule, blocks);
+// The data, an array or its parts one after another, as they come back when every device has cut its block
+// out of them.
+Tensor through(const Layout& layout, const Tensor& data) {
   std::vector<std::int64_t> sizes = shape(layout.spec);
   sizes.insert(sizes.begin(), parts(layout.mesh, layout.spec));
-  Tensor data = zeros(layout.spec.dtype, sizes);
-  for (std::size_t device = 0; device < blocks.size(); ++device) {
-    const std::int64_t p = part(layout.mesh, layout.spec, static_cast<std::int64_t>(device));
-    Slice slice{
-        {p, p + 1}
-    };
-    for (const Range& range : block(layout.mesh, layout.spec, layout.rule, static_cast<std::int64_t>(device)))
-      slice.push_back(range);
-    paste(sizes, slice, blocks[device].bytes.data(), data.bytes.data(), format(data.dtype).bytes);
+  Tensor back = zeros(data.dtype, data.shape);
+  std::vector<std::byte> held(data.bytes.size());
+  Slice slice;
+  for (std::int64_t device = 0; device < devices(layout.mesh); ++device) {
+    const std::int64_t p = part(layout.mesh, layout.spec, device);
+    slice.assign(1, {p, p + 1});
+    std::ranges::copy(block(layout.mesh, layout.spec, layout.rule, device), std::back_inserter(slice));
+    cut(sizes, slice, data.bytes.data(), held.data(), format(data.dtype).bytes);
+    paste(sizes, slice, held.data(), back.bytes.data(), format(data.dtype).bytes);
   }
-  return data;
+  return back;
 }
 
 Case reshard_case(const Layout& layout, const Spec& from, const Spec& to) {
@@ -179,7 +166,7 @@ std::string breaks_chain(const Layout& layout, const Chain& chain, std::mt19937_
   const Tensor start = deal(first, counted(chain.from), random);
   const Tensor direct = evaluate(reshard_case(layout, chain.from, chain.to), {start});
   const Tensor half = evaluate(reshard_case(layout, chain.from, chain.by), {start});
-  const Tensor moved = collect(middle, hold(middle, deal(middle, half, random)));
+  const Tensor moved = through(middle, deal(middle, half, random));
   const Tensor after = evaluate(reshard_case(layout, chain.by, chain.to), {moved});
   if (after == direct && direct == counted(chain.to)) return {};
   return print(first) + " -> " + print(layout.mesh, chain.by) + " -> " + print(layout.mesh, chain.to) +

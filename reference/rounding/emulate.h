@@ -47,16 +47,17 @@ inline double nearest(DType dtype, double x) { return decode(dtype, encode(dtype
 // One rank's sum in the accumulate type, in order.
 inline double local_sum(const Emulated& of, const float* a, const float* b, std::int64_t rank) {
   const std::int64_t terms = of.depth / of.parts;
+  const bool truncating = of.fault == "truncating engine", narrow = of.fault == "bf16 accumulator";
+  const bool one = rank == 1 && of.fault == "drop a term", many = rank == 1 && of.fault == "drop 32 terms";
   float sum = 0;
   for (std::int64_t k = 0; k < terms; ++k) {
-    if (rank == 1 && of.fault == "drop a term" && k == 5) continue;
-    if (rank == 1 && of.fault == "drop 32 terms" && k < 32) continue;
-    if (of.fault == "truncating engine")
+    if ((one && k == 5) || (many && k < 32)) continue;
+    if (truncating)
       sum = static_cast<float>(
           truncated(DType::f32, static_cast<double>(sum) + static_cast<double>(a[k]) * b[k]));
     else
       sum += a[k] * b[k];
-    if (of.fault == "bf16 accumulator" && k % 32 == 31) sum = static_cast<float>(nearest(DType::bf16, sum));
+    if (narrow && k % 32 == 31) sum = static_cast<float>(nearest(DType::bf16, sum));
   }
   return sum;
 }

@@ -25,12 +25,11 @@ struct Real {
 inline void add(Real& sum, double value) { mpfr_add_d(sum.x, sum.x, value, MPFR_RNDN); }
 
 inline void add_product(Real& sum, double a, double b) {
-  mpfr_t product, factor;
-  mpfr_init2(product, 106), mpfr_init2(factor, 53);
+  MPFR_DECL_INIT(product, 106);
+  MPFR_DECL_INIT(factor, 53);
   mpfr_set_d(factor, b, MPFR_RNDN), mpfr_set_d(product, a, MPFR_RNDN);
   mpfr_mul(product, product, factor, MPFR_RNDN);
   mpfr_add(sum.x, sum.x, product, MPFR_RNDN);
-  mpfr_clear(product), mpfr_clear(factor);
 }
 
 // The value nearest to `exact` in an integer format: to even, then wrapped.
