@@ -24,13 +24,21 @@ std::int64_t times_from(const json& j) {
   return times;
 }
 
+// Of thousands of groups in large meshes.
+std::string groups_text(const std::vector<std::vector<std::int64_t>>& groups) {
+  std::string text = "[";
+  for (const auto& group : groups) text += fmt::format("[{}],", fmt::join(group, ","));
+  text.back() = ']';
+  return text;
+}
+
 }  // namespace
 
 std::string json_text(const Collective& c) {
   Members m;
   if (!c.axes.empty()) m.add("axes", dump(c.axes));
   if (!c.dtype.empty()) m.add("dtype", json_text(c.dtype));
-  if (!c.groups.empty()) m.add("groups", dump(c.groups));
+  if (!c.groups.empty()) m.add("groups", groups_text(c.groups));
   m.add("in", c.in);
   m.add("kind", json_text(c.kind));
   if (c.moved) m.add("moved", *c.moved);

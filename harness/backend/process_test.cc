@@ -209,8 +209,8 @@ TEST(Process, AProgramThatDoesNotStartIsGivenUpAfterThreeTimes) {
 }
 
 TEST(Process, AReplyMayBeLongButNotTooLong) {
-  Process process(fake({"long", std::to_string(16 << 20), "on", "1"}));
-  EXPECT_GT(expect<Outcome>(process.run(gather(" seed=1"), operands())).notes[0].size(), 16U << 20);
+  Process process(fake({"long", std::to_string(64 << 20), "on", "1"}));
+  EXPECT_GT(expect<Outcome>(process.run(gather(" seed=1"), operands())).notes[0].size(), 64U << 20);
   Process endless(fake({"long", std::to_string(longest_message)}));
   EXPECT_EQ(expect<Crashed>(endless.run(gather(), operands())).what, "the reply is longer than 256 MiB");
 }

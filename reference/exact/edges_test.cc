@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <random>
+#include <utility>
 
 #include "reference/exact/matmul_judge.h"
 
@@ -40,6 +41,24 @@ TEST(Edges, OfTheLattice) {
       EXPECT_EQ(wrong(left, right, product(left, right, DType::f64, DType::f64)), 0)
           << digits << " " << coarse;
     }
+}
+
+// Positive terms of 24 bits, those of the first half as high halves alone, of `digits` bits: their sums are
+// of 2^47 to 2^57 units. The other rows are such that halves are taken.
+TEST(Edges, OfTheHalves) {
+  const std::int64_t n = 24, depth = 1000;
+  for (int digits = 18; digits <= 24; ++digits) {
+    std::mt19937_64 random(static_cast<std::uint64_t>(digits));
+    Tensor a = zeros(DType::f32, {n, depth});
+    for (std::int64_t i = 0; i < n; ++i)
+      for (std::int64_t k = 0; k < depth; ++k) {
+        const int bits = easy(i) || k >= depth / 2 ? 24 : digits;
+        const double whole = std::ldexp(1, bits - 1) + static_cast<double>(random() >> (65 - bits) | 1);
+        set(a, i * depth + k, std::ldexp(whole, easy(i) ? static_cast<int>(k % 12) : k < depth / 2 ? 20 : 0));
+      }
+    const Matrix left = matrix(std::as_const(a)), right = transpose(left);
+    EXPECT_EQ(wrong(left, right, product(left, right, DType::f64, DType::f64)), 0) << digits;
+  }
 }
 
 // 2^52 and then 64 times 3/4, each of which rounds up to 1: a sum in double is 64 where 48 is right.

@@ -6,13 +6,14 @@
 #include <random>
 #include <vector>
 
+#include "reference/exact/blas.h"
 #include "reference/exact/matmul_judge.h"
 #include "reference/exact/task.h"
 
 namespace plumb {
 namespace {
 
-// Rows of integers below 2^bits times a unit, some at the ends of what a low half can be.
+// Integers below 2^bits, or 2^19, the end of a low half, above what else there is; times a unit.
 std::vector<double> row_of(int bits, double unit, std::mt19937_64& random) {
   std::vector<double> row(64);
   for (double& x : row) {
@@ -25,7 +26,7 @@ std::vector<double> row_of(int bits, double unit, std::mt19937_64& random) {
 
 std::vector<double> half_of(const std::vector<double>& row, double unit, Half half) {
   std::vector<double> to(row.size());
-  halve(row.data(), std::ssize(row), unit, half, to.data());
+  halve(row, unit, half, to.data());
   return to;
 }
 
@@ -71,25 +72,48 @@ bool exact(const std::vector<double>& a, const std::vector<double>& b, double su
 
 TEST(Halves, JoinedAreTheDotProduct) {
   std::mt19937_64 random(2);
-  int within = 0, last_bits = 0;
+  int within = 0, last_bits = 0, rests = 0;
   for (int bits = 1; bits <= 50; ++bits)
     for (int n = 0; n < 40; ++n) {
       std::vector<double> a = row_of(bits, 1, random),
                           b = row_of(1 + static_cast<int>(random() % bits), 0x1p-30, random);
       if (n % 2)
-        for (std::size_t k = 1; k < a.size(); k += 2) a[k] = a[k - 1], b[k] = -b[k - 1];
-      if (reach(norm(a), 64) * reach(norm(b) * 0x1p30, 64) >= kReach) continue;
+        for (std::size_t k = 1; k + 1 < a.size(); k += 2) a[k] = a[k - 1], b[k] = -b[k - 1];
+      if (reach(norm(a), 64) * reach(norm(b) * 0x1p30, 64) >= kProved) continue;
       double products[3], sum, rest;
       for (Half half : {Half::high, Half::low, Half::both})
         products[static_cast<int>(half)] = dot(half_of(a, 1, half), half_of(b, 0x1p-30, half));
       join({products, products + 1, products + 2}, 1, &sum, &rest);
       ASSERT_TRUE(exact(a, b, sum, rest)) << bits << " " << n;
+      rests += rest != 0;
       products[1] += 0x1p-30;
       join({products, products + 1, products + 2}, 1, &sum, &rest);
       ++within, last_bits += !exact(a, b, sum, rest);
     }
   EXPECT_GT(within, 1500);
   EXPECT_EQ(last_bits, within);
+  EXPECT_GT(rests, 200);
+}
+
+// A unit divides every element of its row, and is not known only where nothing is proved or all are zero.
+TEST(Halves, StandOnUnits) {
+  for (const Format& f : formats())
+    for (Hard kind : kHard) {
+      Tensor t = hard_tensor(kind, f.dtype, {40, 70}, 5);
+      if (!f.integer && f.digits > 20)  // the lowest bit and the least exponent belong to different elements
+        for (std::int64_t k = 0; k < 70; ++k)
+          store(f.dtype, t.bytes.data() + k * f.bytes, encode(f.dtype, k ? 0x1p-20 : 1 + 0x1p-20));
+      Lines lines = lines_for(matrix(std::as_const(t)));
+      read_rows(matrix(std::as_const(t)), 0, 40, lines);
+      for (std::int64_t i = 0; i < 40; ++i)
+        for (std::int64_t k = 0; k < lines.stride; ++k) {
+          const double x = lines.row(i)[k];
+          if (lines.unit[i] == 0)
+            ASSERT_TRUE(x == 0 || std::isinf(lines.ratio[i])) << f.name << " " << name(kind);
+          else
+            ASSERT_EQ(std::fmod(x, lines.unit[i]), 0) << f.name << " " << name(kind);
+        }
+    }
 }
 
 Way way(const Operands& o, DType to) {
@@ -97,46 +121,74 @@ Way way(const Operands& o, DType to) {
   Lines left = lines_for(a), right = lines_for(columns);
   read_rows(a, 0, a.rows, left), read_rows(columns, 0, columns.rows, right);
   Tensor c = zeros(to, {a.rows, columns.rows});
-  return best_way({left, right, mutable_matrix(c), true, false});
+  const MutableMatrix result = mutable_matrix(c);
+  return way_of({left, right, result, true, false});
 }
 
 TEST(Halves, AreTakenWhereProductsCancel) {
+  ASSERT_NE(dgemm(), nullptr);
   const auto operands = [](Hard kind, DType dtype) { return hard_operands(kind, dtype, {67, 130, 83}, 3); };
   EXPECT_EQ(way(operands(Hard::normal, DType::f32), DType::f32), Way::whole);
   EXPECT_EQ(way(operands(Hard::cancelling, DType::bf16), DType::bf16), Way::whole);
   EXPECT_EQ(way(operands(Hard::cancelling, DType::f32), DType::f32), Way::halves);
-  EXPECT_EQ(way(operands(Hard::cancelling, DType::f32), DType::f64), Way::bins);
+  EXPECT_EQ(way(operands(Hard::cancelling, DType::f32), DType::f64), Way::halves);
+  EXPECT_EQ(way(operands(Hard::normal, DType::f32), DType::f64), Way::halves);
+  EXPECT_EQ(way(operands(Hard::wide, DType::f32), DType::f64), Way::bins);
 }
 
-// Rows and columns that reach too far, or hold what is not finite, stand among those that do not.
-TEST(Halves, RoundOnceWhatTheyProveAndLeaveTheRest) {
-  Operands o = hard_operands(Hard::cancelling, DType::f32, {530, 130, 1030}, 4);
-  const auto set = [](Tensor& t, std::int64_t i, double x) {
-    store(t.dtype, t.bytes.data() + 4 * i, encode(t.dtype, x));
-  };
+void set(Tensor& t, std::int64_t i, std::int64_t j, double x) {
+  store(t.dtype, t.bytes.data() + (i * t.shape[1] + j) * 4, encode(t.dtype, x));
+}
+
+// Rows and columns that reach too far stand among those that do not, as does 1 + 2^-24 + 2^-60, whose nearest
+// double lies between two floats.
+Operands hard_for_halves(const Shape& s) {
+  Operands o = hard_operands(Hard::cancelling, DType::f32, s, 4);
   // A pair that cancels, so large that the others are lost in what rounding it would leave.
-  for (std::int64_t i = 0; i < 530; i += 14)
-    for (std::int64_t k : {i, i + 1}) set(o.a, i * 130 + k % 130, 0x1.6p40);
-  for (std::int64_t j = 0; j < 1030; j += 11) set(o.b, j % 130 * 1030 + j, 0x1.6p-60);
-  // 1 + 2^-24 + 2^-60: the nearest double lies between two floats.
-  for (std::int64_t k = 0; k < 130; ++k) {
-    set(o.a, 130 + k, k == 0 ? 1 : k == 1 ? 0x1p-24 : k == 2 ? 0x1p-30 : 0);
-    set(o.b, k * 1030 + 8, k < 2 ? 1 : k == 2 ? 0x1p-30 : 0);
+  for (std::int64_t i = 0; i < s.m; i += 14)
+    for (std::int64_t k : {i, i + 1}) set(o.a, i, k % s.k, 0x1.6p40);
+  for (std::int64_t j = 0; j < s.n; j += 11) set(o.b, j % s.k, j, 0x1.6p-60);
+  for (std::int64_t k = 0; k < s.k; ++k) {
+    set(o.a, 1, k, k == 0 ? 1 : k == 1 ? 0x1p-24 : k == 2 ? 0x1p-30 : 0);
+    set(o.b, k, 8, k < 2 ? 1 : k == 2 ? 0x1p-30 : 0);
   }
-  const Tensor finite = product(matrix(o.a), matrix(o.b), DType::f32, DType::f32);
-  ASSERT_EQ(way(o, DType::f32), Way::halves);
-  EXPECT_EQ(wrong(matrix(o.a), matrix(o.b), finite, 101), 0);
-  EXPECT_EQ(value(finite, 1030 + 8), 1 + 0x1p-23);
-  set(o.a, 5 * 130, INFINITY), set(o.b, 3 * 1030 + 6, NAN);
-  const Tensor c = product(matrix(o.a), matrix(o.b), DType::f32, DType::f32);
-  ASSERT_EQ(way(o, DType::f32), Way::halves);
-  for (std::int64_t at = 0; at < elements(c.shape); ++at) {
-    if (at % 1030 == 6)
-      ASSERT_TRUE(std::isnan(value(c, at)));
-    else if (at / 1030 == 5)
-      ASSERT_FALSE(std::isfinite(value(c, at)));
-    else
-      ASSERT_EQ(bits(c, at), bits(finite, at));
+  return o;
+}
+
+// Tiles side by side; below one another.
+constexpr Shape kTiles[] = {
+    {530, 130, 1030},
+    {530, 130, 30  }
+};
+
+TEST(Halves, RoundOnceWhatTheyProveAndLeaveTheRest) {
+  for (const Shape& s : kTiles)
+    for (DType to : {DType::f32, DType::f64}) {
+      const Operands o = hard_for_halves(s);
+      const Tensor c = product(matrix(o.a), matrix(o.b), DType::f32, to);
+      ASSERT_EQ(way(o, to), Way::halves);
+      EXPECT_EQ(wrong(matrix(o.a), matrix(o.b), c, 101), 0);
+      EXPECT_EQ(value(c, s.n + 8), to == DType::f32 ? 1 + 0x1p-23 : 1 + 0x1p-24);
+    }
+}
+
+// What is not finite reaches its own row or column alone.
+TEST(Halves, KeepWhatIsNotFiniteApart) {
+  for (const Shape& s : kTiles) {
+    Operands o = hard_for_halves(s);
+    const Tensor finite = product(matrix(o.a), matrix(o.b), DType::f32, DType::f32);
+    set(o.a, 5, 0, INFINITY), set(o.b, 3, 6, NAN);
+    const Tensor c = product(matrix(o.a), matrix(o.b), DType::f32, DType::f32);
+    ASSERT_EQ(way(o, DType::f32), Way::halves);
+    for (std::int64_t at = 0; at < elements(c.shape); ++at) {
+      const std::int64_t i = at / s.n, j = at % s.n;
+      if (j == 6)
+        ASSERT_TRUE(std::isnan(value(c, at)));
+      else if (i == 5)
+        ASSERT_FALSE(std::isfinite(value(c, at)));
+      else
+        ASSERT_EQ(bits(c, at), bits(finite, at));
+    }
   }
 }
 

@@ -9,7 +9,7 @@ namespace plumb {
 //   lattice  |a_i| |b_j| / (u_i v_j) < 2^53, u and v the units of row and column: every partial sum
 //            in any order is a multiple of u_i v_j below 2^53 of them, so the dgemm was exact
 //   Ziv      both ends of [x - e, x + e], e = gamma |a_i| |b_j|, round to one element
-//   halves   in place of that dgemm three, where products cancel: exact in two doubles (halves.h)
+//   halves   in place of that dgemm three, exact in two doubles (halves.h)
 //   bins     a dot product in two bins (dot.h), exact or with an error so small that Ziv's test
 //            nearly always decides
 //   arbiter  the superaccumulator

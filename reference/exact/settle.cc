@@ -1,9 +1,7 @@
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstring>
 
-#include "reference/exact/halves.h"
 #include "reference/exact/parallel.h"
 #include "reference/exact/task.h"
 
@@ -17,15 +15,9 @@ void settle(const Task& task, std::int64_t i, std::int64_t j, const Sum2& sum) {
   store(task.c.dtype, at(task.c, i, j), bits);
 }
 
-Bins bins_of(const Task& task, std::int64_t i, std::int64_t j) {
-  const double bound = task.left.norm[i] * task.right.norm[j] * (1 + 0x1p-50);
-  const double ratio = task.left.ratio[i] * task.right.ratio[j] * (1 + 0x1p-50);
-  return bins(bound, ratio, task.left.stride);
-}
-
 void settle_one(const Task& task, std::int64_t i, std::int64_t j) {
   const Pair pair{task.left.row(i), task.right.row(j), task.left.stride};
-  if (task.exact_products) return settle(task, i, j, two_bins(pair, bins_of(task, i, j)));
+  if (task.exact_products) return settle(task, i, j, two_bins(task, i, j));
   settle(task, i, j, compensated(pair, task.left.norm[i] * task.right.norm[j]));
 }
 
@@ -33,7 +25,7 @@ void settle_block(const Task& task, std::int64_t i, std::int64_t j) {
   Bins starts[kBlockRows * kBlockCols];
   Sum2 sums[kBlockRows * kBlockCols];
   for (int l = 0; l < kBlockRows * kBlockCols; ++l)
-    starts[l] = bins_of(task, i + l / kBlockCols, j + l % kBlockCols);
+    starts[l] = bins(task, i + l / kBlockCols, j + l % kBlockCols);
   two_bins_block({task.left.row(i), task.right.row(j), task.left.stride}, task.left.stride, starts, sums);
   for (int l = 0; l < kBlockRows * kBlockCols; ++l)
     settle(task, i + l / kBlockCols, j + l % kBlockCols, sums[l]);
@@ -61,56 +53,18 @@ void settle_panel(const Task& task, const Chunk& chunk, std::int64_t i, Share co
   }
 }
 
-// Whether halves prove the element; otherwise whether one dgemm would.
-struct Proofs {
-  bool whole, halves;
-};
-
-Proofs proofs_of(const Task& task, std::int64_t i, std::int64_t j) {
-  const DType dtype = task.c.dtype;
-  const double ratio = task.left.ratio[i], other = task.right.ratio[j];
-  const Sum2 sum = two_bins({task.left.row(i), task.right.row(j), task.left.stride}, bins_of(task, i, j));
-  const double value = sum.hi + sum.lo, e = gamma(task.left.depth) * task.left.norm[i] * task.right.norm[j];
-  const bool close = format(dtype).digits <= 24;  // of doubles the last bit is not known without the rest
-  return {ratio * other < 0x1p53 || encode(dtype, value - e) == encode(dtype, value + e),
-          close && reach(ratio, task.left.stride) * reach(other, task.left.stride) < kReach};
-}
+constexpr std::int64_t kPanel = 64;  // columns that stay in cache while all rows pass
 
 }  // namespace
 
-double gamma(std::int64_t depth) {
-  const double n = static_cast<double>(depth + 3) * 0x1p-53;
-  return n / (1 - n) * (1 + 0x1p-40);
+Bins bins(const Task& task, std::int64_t i, std::int64_t j) {
+  const double bound = task.left.norm[i] * task.right.norm[j] * (1 + 0x1p-50);
+  const double ratio = task.left.ratio[i] * task.right.ratio[j] * (1 + 0x1p-50);
+  return bins(bound, ratio, task.left.stride);
 }
 
-Way best_way(const Task& task) {
-  if (!task.exact_products) return Way::whole;
-  constexpr int samples = 48;
-  int whole = 0, halves = 0;
-  for (std::int64_t s = 0; s < samples; ++s) {
-    const Proofs proofs = proofs_of(task, s * 2654435761 % task.c.rows, s * 40503 % task.c.cols);
-    whole += proofs.whole, halves += proofs.halves;
-  }
-  return whole >= samples / 2 ? Way::whole : halves >= samples / 2 ? Way::halves : Way::bins;
-}
-
-void round_ends(const Task& task, const Ends& ends, bool sure, Chunk& chunk) {
-  const DType dtype = task.c.dtype;
-  const int bytes = format(dtype).bytes;
-  std::byte low_bits[8 * kBlock], high_bits[8 * kBlock];
-  const bool dense = task.c.col_stride == 1;
-  std::byte* low = dense ? at(task.c, ends.i, ends.j) : low_bits;
-  encode(dtype, ends.low, ends.count, low);
-  if (!sure) encode(dtype, ends.high, ends.count, high_bits);
-  if (!dense)
-    for (std::int64_t l = 0; l < ends.count; ++l)
-      store(dtype, at(task.c, ends.i, ends.j + l), load(dtype, low + l * bytes));
-  if (sure || std::memcmp(low, high_bits, ends.count * bytes) == 0) return;
-  const std::int64_t row = ends.i - chunk.begin;
-  std::uint8_t* open = chunk.open.data() + row / kBlockRows * task.c.cols + ends.j;
-  for (std::int64_t l = 0; l < ends.count; ++l)
-    if (load(dtype, low + l * bytes) != load(dtype, high_bits + l * bytes))
-      open[l] |= static_cast<std::uint8_t>(1 << row % kBlockRows);
+Sum2 two_bins(const Task& task, std::int64_t i, std::int64_t j) {
+  return two_bins({task.left.row(i), task.right.row(j), task.left.stride}, bins(task, i, j));
 }
 
 void settle_chunk(const Task& task, const Chunk& chunk) {

@@ -1,7 +1,6 @@
 // A large product, and some rows of it, each done by one thread.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -11,10 +10,8 @@
 
 namespace plumb {
 
-inline constexpr std::int64_t kBlock = 256;  // columns rounded at a time
-inline constexpr std::int64_t kPanel = 64;   // columns that stay in cache while all rows pass
-
-// By one dgemm; where products cancel, by three of halves (halves.h); by none.
+// By one dgemm; by three of halves (halves.h), where products cancel or a result holds more bits than one
+// dgemm proves; by none.
 enum class Way { whole, halves, bins };
 
 struct Task {
@@ -23,8 +20,6 @@ struct Task {
   const MutableMatrix& c;
   bool exact_products;  // in double, for every pair of elements
   bool may_overflow;
-  Way way = Way::whole;
-  std::vector<double> most_ratio;  // of each block of columns
 };
 
 // Rows of the result, room for doubles, and for each 4 rows and a column which are not yet decided.
@@ -33,6 +28,8 @@ struct Chunk {
   double* room;
   std::vector<std::uint8_t> open;
 };
+
+inline constexpr std::int64_t kBlock = 256;  // columns rounded at a time
 
 // Elements (i, j) to (i, j + count) of the result, and the ends of an interval around each.
 struct Ends {
@@ -43,18 +40,26 @@ struct Ends {
 // Stores the elements, rounded, and opens those whose ends differ; `sure` says that none does.
 void round_ends(const Task&, const Ends&, bool sure, Chunk&);
 
+// The first way of which a sample says that it proves half of the elements.
+Way way_of(const Task&);
+
+// Round the elements of a chunk and open those that are not proved. The room of the chunk holds a double for
+// each element, or what doubles_for_halves says of `rows` rows.
+void multiply_whole(const Task&, Chunk&);
+void multiply_halves(const Task&, Chunk&);
+std::int64_t doubles_for_halves(const Task&, std::int64_t rows);
+
 // Decides what is open.
 void settle_chunk(const Task&, const Chunk&);
 
+// The element in two bins, for exact products.
+Sum2 two_bins(const Task&, std::int64_t i, std::int64_t j);
+Bins bins(const Task&, std::int64_t i, std::int64_t j);
+
 // gamma_{K+3}, rounded up; the two roundings of x +- e are among the 3.
-double gamma(std::int64_t depth);
-
-// The way that leaves the fewest elements open, as a sample says.
-Way best_way(const Task&);
-
-// Rounds the elements of a chunk by three dgemms, and opens those that they do not prove. The room of the
-// chunk holds as many doubles as the other says.
-void multiply_halves(const Task&, Chunk&);
-std::int64_t doubles_for_halves(const Matrix& a, const Matrix& columns);
+inline double gamma(std::int64_t depth) {
+  const double n = static_cast<double>(depth + 3) * 0x1p-53;
+  return n / (1 - n) * (1 + 0x1p-40);
+}
 
 }  // namespace plumb

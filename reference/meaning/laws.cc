@@ -51,6 +51,7 @@ Tensor through(const Layout& layout, const Tensor& data) {
     const std::int64_t p = part(layout.mesh, layout.spec, device);
     slice.assign(1, {p, p + 1});
     std::ranges::copy(block(layout.mesh, layout.spec, layout.rule, device), std::back_inserter(slice));
+    std::ranges::fill(held, std::byte{});
     cut(sizes, slice, data.bytes.data(), held.data(), format(data.dtype).bytes);
     paste(sizes, slice, held.data(), back.bytes.data(), format(data.dtype).bytes);
   }

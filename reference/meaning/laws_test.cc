@@ -96,6 +96,7 @@ TEST(Law, HoldsUnderPermutedDeviceIds) {
         faults.add(breaks_tiling({mesh, spec, rule}, block));
         faults.add(breaks_cuts({mesh, spec, rule}, block));
         faults.add(breaks_parts({mesh, spec, rule}));
+        if (spec.unfinished.empty()) faults.add(breaks_round_trip({mesh, spec, rule}, shard));
         faults.add(breaks_chain({mesh, spec, rule}, {spec, spec, spec}, random));
       }
   }

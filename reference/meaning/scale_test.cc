@@ -55,8 +55,10 @@ double quotient_in_f32(double a, double b) {
 
 TEST(BlockScale, IsTheSmallestThatFitsOfEveryMagnitude) {
   for (DType codes : kCodes)
-    each_magnitude(
-        [&](double amax) { ASSERT_TRUE(smallest_that_fits(block_scale(amax, codes), amax, codes)) << amax; });
+    each_magnitude([&](double amax) {
+      const int code = block_scale(amax, codes);
+      ASSERT_TRUE(smallest_that_fits(code, amax, codes)) << amax << " " << code;
+    });
 }
 
 TEST(BlockScale, TheTable) {

@@ -1,0 +1,37 @@
+#include "reference/exact/blas.h"
+#include "reference/exact/halves.h"
+#include "reference/exact/task.h"
+
+namespace plumb {
+namespace {
+
+// Whether one dgemm, and whether three of halves, prove an element.
+struct Proofs {
+  bool whole, halves;
+};
+
+Proofs proofs_of(const Task& task, std::int64_t i, std::int64_t j) {
+  const double ratio = task.left.ratio[i], other = task.right.ratio[j];
+  const std::int64_t length = task.left.stride;
+  const bool halves = reach(ratio, length) * reach(other, length) < kProved;
+  if (ratio * other < 0x1p53) return {true, halves};
+  const Sum2 sum = two_bins(task, i, j);
+  const double value = sum.hi + sum.lo, e = gamma(task.left.depth) * task.left.norm[i] * task.right.norm[j];
+  return {encode(task.c.dtype, value - e) == encode(task.c.dtype, value + e), halves};
+}
+
+}  // namespace
+
+Way way_of(const Task& task) {
+  if (!dgemm()) return Way::bins;
+  if (!task.exact_products) return Way::whole;
+  constexpr int samples = 48;
+  int whole = 0, halves = 0;
+  for (std::int64_t s = 0; s < samples; ++s) {
+    const Proofs proofs = proofs_of(task, s * 2654435761 % task.c.rows, s * 40503 % task.c.cols);
+    whole += proofs.whole, halves += proofs.halves;
+  }
+  return whole >= samples / 2 ? Way::whole : halves >= samples / 2 ? Way::halves : Way::bins;
+}
+
+}  // namespace plumb
