@@ -186,6 +186,7 @@ struct Terminal {
 
 TEST(Paint, IsForTerminalsThatTakeIt) {
   const Terminal terminal;
+  ASSERT_GE(terminal.theirs, 0) << "this machine has no pseudo-terminals: mount devpts";
   const auto painted = [&](const char* term, const char* no_color, const char* when = "auto") {
     ::setenv("TERM", term, 1), ::setenv("NO_COLOR", no_color, 1);
     return paint_for(when, terminal.theirs).on;
