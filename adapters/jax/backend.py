@@ -19,7 +19,7 @@ import limits
 import probe
 import programs
 import warned
-from plumb_worker import Limit, Result, trace
+from plumb_worker import Limit, Result, refuse, trace
 from plumb_worker.limits import Table
 
 with contextlib.suppress(ImportError):
@@ -41,14 +41,14 @@ class Backend:
     def hello(self, mesh):
         if not hasattr(jax.config, "jax_use_shardy_partitioner"):
             if self.partitioner == "gspmd":
-                sys.exit(f"jax: release {jax.__version__} has no switch to the GSPMD partitioner")
+                refuse(f"jax: release {jax.__version__} has no switch to the GSPMD partitioner")
         else:
             jax.config.update("jax_use_shardy_partitioner", self.partitioner == "shardy")
         layout.start(max(math.prod(size for _, size in mesh["axes"]), LEAST_DEVICES), self.options.get("platform"))
         devices = layout.devices()
         if self.options.get("platform") == "gpu" and devices[0].platform == "cpu":
-            sys.exit("jax: platform=gpu, and JAX finds no GPU here; "
-                     "scripts/environment --gpu makes an environment for GPUs")
+            refuse("jax: platform=gpu, and JAX finds no GPU here; "
+                   "scripts/environment --gpu makes an environment for GPUs")
         return {
             "name": f"jax@{jax.__version__}",
             "versions": versions(),

@@ -74,6 +74,10 @@ class Gradient(Worker):
         reply = self.start(grad="rhs").run(fwd, [x.ravel(), w.ravel()])
         self.assertEqual(reply["reason"], "ragged_dot_general has no gradient of a product that contracts ragged rows")
 
+    def test_integers_have_none(self):
+        case = {**PRODUCT, "operands": ["s8[8@x,4]", "s8[4,8]"], "chain": ["s32[8@x,8]"]}
+        self.assertEqual(self.start(grad="rhs").run(case)["reason"], "integers have no gradient")
+
     def test_a_wrong_gradient_gives_wrong_values(self):
         reply = self.start(WRONG_GRADIENT, grad="lhs").run(PRODUCT, [A.ravel(), B.ravel()])
         self.check(reply, 2 * (A @ B))

@@ -72,6 +72,8 @@ ROWS = [
     Row("no gradient of a reshard", "grad= is for products", lambda c: c.op == "reshard", EVERY, "", grad="any"),
     Row("no gradient of a block", "style=shard_map takes single collectives", lambda c: True, ("shard_map",), "",
         grad="any"),
+    Row("no gradient of integers", "integers have no gradient",
+        lambda c: any(s.dtype in ("s8", "s32") for s in c.operands), ("auto", "explicit"), "", grad="any"),
     Row("not a single collective", "style=shard_map takes single collectives", lambda c: not collective.find(c),
         ("shard_map",), ""),
     Row("unfinished sum on automatic axes", "an unfinished sum needs explicit axes",

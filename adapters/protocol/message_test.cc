@@ -137,10 +137,11 @@ TEST(Message, AForeignCollectiveIsRefusedWithItsReason) {
 }
 
 TEST(Table, BlocksSurviveTheirTable) {
+  const std::vector<std::vector<Range>> scalar;
   const std::vector<Block> blocks = {
       {.device = 1, .result = 0, .offset = 64,  .bytes = 16, .claim = {{{{0, 2}, {4, 6}}, {{0, 1}}}}},
       {.device = 0, .result = 0, .offset = 0,   .bytes = 0,  .claim = {{{{0, 0}}, {}}}              },
-      {.device = 2, .result = 1, .offset = 128, .bytes = 4,  .claim = {{}}                          }, // a scalar
+      {.device = 2, .result = 1, .offset = 128, .bytes = 4,  .claim = scalar                        },
       {.device = 3, .result = 1, .offset = 192, .bytes = 4,  .claim = {}                            }, // says nothing
   };
   const auto words = table(blocks);

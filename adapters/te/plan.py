@@ -47,7 +47,8 @@ def asked(te, case, mesh, dims):
             spec = given[name]
             infos.append(Info(spec.shape, dtype, layout.sharding_of(mesh, spec.split)))
         else:
-            infos.append(Info((1,) if name in ("alpha", "beta") else (0,), jnp.float32 if "scale" in name else dtype,
+            factor = name in ("alpha", "beta")
+            infos.append(Info((1,) if factor else (0,), jnp.float32 if factor or "scale" in name else dtype,
                               layout.sharding_of(mesh, ((),))))
     words = {**NOTHING, "out_dtype": dtype, "contracting_dims": dims, "mesh": mesh, "arg_infos": infos,
              "result_infos": [], "scaling_mode": te.quantize.ScalingMode.NO_SCALING,

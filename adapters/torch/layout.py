@@ -23,6 +23,8 @@ NAMES = {dtype: name for name, dtype in DTYPES.items()}
 
 def tensor_of(view, shape, dtype):
     """The bytes of the arena as a tensor of its own."""
+    if not len(view):  # no bytes can be viewed as another type
+        return torch.empty(shape, dtype=DTYPES[dtype])
     raw = torch.from_numpy(np.frombuffer(view, np.uint8).copy())
     return raw.view(DTYPES[dtype]).reshape(shape)
 

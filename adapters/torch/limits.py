@@ -139,8 +139,8 @@ def narrow(case):
 
 
 def communicates(case):
-    """Whether some axis ceases to split a dimension where it did, or to be unfinished."""
-    place = lambda s, a: next((d for d, split in enumerate(s.split) if a in split), use(s, a))
+    """Whether some axis ceases to split a dimension where it did, after the axes that it did, or to be unfinished."""
+    place = lambda s, a: next(((d, split[:split.index(a)]) for d, split in enumerate(s.split) if a in split), use(s, a))
     specs = case.operands + case.chain
     return any(place(b, a) != place(c, a) and use(b, a) != "replicated"
                for b, c in zip(specs, specs[1:]) for a in case.axes)

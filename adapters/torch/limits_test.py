@@ -89,7 +89,8 @@ class Limits(unittest.TestCase):
 
     def test_what_communicates(self):
         for specs, does in {("f32[8@x]", "f32[8]"): True, ("f32[8]", "f32[8@x]"): False, ("f32[8]+x", "f32[8]"): True,
-                            ("f32[8@x]", "f32[8@x.y]"): False, ("f32[8@x,8]", "f32[8,8@x]"): True}.items():
+                            ("f32[8@x]", "f32[8@x.y]"): False, ("f32[8@y]", "f32[8@x.y]"): True,
+                            ("f32[8@x.y]", "f32[8@y.x]"): True, ("f32[8@x.y]", "f32[8@x]"): True, ("f32[8@x,8]", "f32[8,8@x]"): True}.items():
             self.assertEqual(limits.communicates(case(*specs)), does, specs)
 
 

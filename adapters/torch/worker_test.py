@@ -67,6 +67,8 @@ class Answers(Worker):
             self.assertEqual([b["slices"][0][0] for b in reply["blocks"]], [[0, 2], [2, 3], [3, 4], [4, 5]])
             reply = driver.run(reshard("f32[2,3]", "f32[2@x.y,3]"), [a.ravel()[:6]])
             self.assertEqual([len(b["data"]) for b in reply["blocks"]], [3, 0, 3, 0])
+            reply = driver.run(reshard("f32[0@x,3]", "f32[0,3@y]"), [a.ravel()[:0]])
+            self.check(reply, a[:0])
 
     def test_unfinished_operands_parts_and_results(self):
         parts = np.arange(16.0).reshape(4, 4) ** 2

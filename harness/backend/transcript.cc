@@ -6,7 +6,10 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <system_error>
+
+#include "reference/words/text.h"
 
 namespace plumb {
 
@@ -14,7 +17,7 @@ Transcript::Transcript() {
   const char* path = std::getenv("PLUMB_TRANSCRIPT");
   if (!path || !*path) return;
   file_ = ::open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (file_ < 0) throw std::system_error(errno, std::generic_category(), path);
+  if (file_ < 0) throw BadInput(fmt::format("PLUMB_TRANSCRIPT={}: {}", path, std::strerror(errno)));
 }
 
 Transcript::~Transcript() {

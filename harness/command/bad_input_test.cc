@@ -197,11 +197,13 @@ TEST(BadInput, AByteOrderMarkIsNone) {
   write(folder.path / "waivers", mark + "wrong on local until 2999-12-31 for an/issue: op=einsum\n");
   write(folder.path / "rules", mark + "[['embed', 'x']]\n");
   write(folder.path / "names", mark + "w f32[8] embed\n");
-  for (const char* arguments : {"run --cases cases --waivers waivers", "list --cases -",
-                                "resolve rules names --mesh x=2 --backend local"}) {
+  for (const char* arguments : {"run --cases cases --waivers waivers", "list --cases -"}) {
     const Ran ran = run_tool(folder, arguments, mark + line);
     EXPECT_EQ(ran.code, 0) << arguments << '\n' << ran.out << ran.err;
   }
+  const Ran ran = run_tool(folder, "resolve rules names --mesh x=2 --backend local", {});
+  EXPECT_THAT(ran.out, HasSubstr("no parameter was asked of a backend that resolves")) << ran.err;
+  EXPECT_EQ(ran.code, 2);
 }
 
 TEST(BadInput, HelpShowsTheDefaults) {

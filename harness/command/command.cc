@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <stdexcept>
 #include <system_error>
@@ -75,6 +76,7 @@ int command(int argc, const char* const* argv) {
   try {
     hold_standard_descriptors();
     catch_interrupts();
+    std::signal(SIGXFSZ, SIG_IGN);  // a record past the limit of a file is then an error of its write
     adopt_orphans();
     const int code = parse(argc, argv);
     if (std::fflush(stdout) != 0) throw std::system_error(errno, std::generic_category(), "standard output");

@@ -147,6 +147,11 @@ int resolve_command(const ResolveFlags& flags) {
   if (told.empty())
     fmt::print("no resolver is set up here: scripts/environment flax@0.12.8, maxtext@0.2.5\n");
   if (!told.empty()) print_told(told);
+  const auto asked = [](const Told& t) { return t.agrees + t.differs > 0; };
+  if (!all.empty() && !told.empty() && std::ranges::none_of(told, asked)) {
+    fmt::print("no parameter was asked of a backend that resolves logical axis rules\n");
+    return 2;
+  }
   const bool errors = std::ranges::any_of(all, [](const Asked& a) { return !a.first.spec; });
   return errors || std::ranges::any_of(told, [](const Told& t) { return t.differs > 0; }) ? 1 : 0;
 }
@@ -155,9 +160,9 @@ int resolve_command(const ResolveFlags& flags) {
 
 void add_resolve(CLI::App& app, int& code) {
   auto flags = std::make_shared<ResolveFlags>();
-  CLI::App* command = app.add_subcommand(
-      "resolve",
-      "Say what logical axis rules make of each parameter, under every resolver here: 0 they agree, 1 not");
+  CLI::App* command = app.add_subcommand("resolve",
+                                         "Say what logical axis rules make of each parameter, under every "
+                                         "resolver here: 0 they agree, 1 not, 2 none was asked");
   command
       ->add_option("rules", flags->rules,
                    "A file with a list of pairs, JSON, YAML or Python: [[\"embed\", [\"fsdp\", \"tp\"]], "

@@ -193,8 +193,6 @@ std::string json_text(const Record& r, std::string_view environment) {
   return std::move(m).whole();
 }
 
-json to_json(const Record& r, const json& environment) { return parse_json(json_text(r, dump(environment))); }
-
 bool holds_under(const Record& r, const Limits& limits) {
   return r.limits.max_waste == limits.max_waste && r.limits.max_collectives == limits.max_collectives &&
          r.limits.reruns == limits.reruns &&

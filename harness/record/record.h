@@ -44,12 +44,9 @@ struct Record {
 };
 
 // One line, written as text: a record is written far more often than it is looked into. The environment is
-// JSON.
+// JSON. Law: parsed and read it is the record again, where its texts are UTF-8. The key is "LINE" on
+// "BACKEND".
 std::string json_text(const Record&, std::string_view environment);
-
-// json_text(r, dump(environment)), parsed. Law: from_json(to_json(r)) is r, where its texts are UTF-8. The key is
-// "LINE" on "BACKEND".
-nlohmann::json to_json(const Record&, const nlohmann::json& environment);
 Record record_from_json(const nlohmann::json&);  // throws BadInput with what is missing
 
 // Whether the verdict of a record holds under other limits: where they are its own. The time given decides

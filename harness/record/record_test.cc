@@ -74,27 +74,29 @@ const json fixed = {
     {"os",        "an operating system"}
 };
 
+json json_of(const Record& r) { return parse_json(json_text(r, dump(fixed))); }
+
 TEST(Record, IsItsJson) {
-  const json j = to_json(full(), fixed);
-  EXPECT_EQ(to_json(record_from_json(j), fixed), j);
-  const json least = to_json(Record{}, fixed);
-  EXPECT_EQ(to_json(record_from_json(least), fixed), least);
-  for (const Record& r : {full(), Record{}}) EXPECT_EQ(json_text(r, dump(fixed)), dump(to_json(r, fixed)));
+  const json j = json_of(full());
+  EXPECT_EQ(json_of(record_from_json(j)), j);
+  const json least = json_of(Record{});
+  EXPECT_EQ(json_of(record_from_json(least)), least);
+  for (const Record& r : {full(), Record{}}) EXPECT_EQ(json_text(r, dump(fixed)), dump(json_of(r)));
   Record broken;
   broken.last_words = "\xff\"";
-  EXPECT_EQ(to_json(broken, fixed)["last_words"], "\uFFFD\"");
+  EXPECT_EQ(json_of(broken)["last_words"], "\uFFFD\"");
 }
 
 // A change of names or of what they mean is one of the schema: results/schema.json, results/README.md,
 // record_schema.
-TEST(Record, Golden) { expect_golden(to_json(full(), fixed).dump(2) + '\n', PLUMB_GOLDEN "/record.json"); }
+TEST(Record, Golden) { expect_golden(json_of(full()).dump(2) + '\n', PLUMB_GOLDEN "/record.json"); }
 
 TEST(Record, TheSchemaNamesItsFields) {
   const json schema = parse_json(file_contents(PLUMB_SCHEMA));
-  const json j = to_json(full(), fixed);
+  const json j = json_of(full());
   for (const auto& [name, value] : j.items()) EXPECT_TRUE(schema.at("properties").contains(name)) << name;
   for (const auto& [name, value] : schema.at("properties").items()) EXPECT_TRUE(j.contains(name)) << name;
-  const json least = to_json(Record{}, fixed);
+  const json least = json_of(Record{});
   for (const json& name : schema.at("required")) EXPECT_TRUE(least.contains(name.get<std::string>())) << name;
   EXPECT_EQ(schema.at("properties").at("schema").at("const"), record_schema);
   const json& words = schema.at("$defs").at("status").at("enum");
@@ -111,11 +113,11 @@ TEST(Record, AForeignOneSaysWhatIsMissing) {
     }
     return std::string();
   };
-  json j = to_json(full(), fixed);
+  json j = json_of(full());
   EXPECT_THAT(complaint(json::array()), HasSubstr("no object"));
   j["schema"] = 2;
   EXPECT_THAT(complaint(j), HasSubstr("schema 2"));
-  const json whole = to_json(full(), fixed);
+  const json whole = json_of(full());
   for (const auto& [name, value] : whole.items()) {
     const std::set<std::string> optional{"environment",  "judged", "last_words", "collectives",
                                          "replica_safe", "limits", "rounded"};
@@ -124,7 +126,7 @@ TEST(Record, AForeignOneSaysWhatIsMissing) {
     without.erase(name);
     EXPECT_THAT(complaint(without), HasSubstr(name)) << name;
   }
-  j = to_json(full(), fixed);
+  j = json_of(full());
   j["status"] = "fine";
   EXPECT_THAT(complaint(j), HasSubstr("fine"));
 }

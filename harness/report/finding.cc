@@ -11,13 +11,15 @@ namespace {
 
 constexpr std::string_view indent = "    ";
 
-// The last lines of what a program said.
-std::string tail(const std::string& words, int lines) {
+// The first line of what a program said, which may be the check that failed, and the last lines.
+std::string ends(const std::string& words, int lines) {
   std::size_t at = words.find_last_not_of("\n ");
   if (at == words.npos) return {};
   const std::size_t end = at + 1;
   while (lines-- > 0 && at != words.npos) at = at == 0 ? words.npos : words.rfind('\n', at - 1);
-  return words.substr(at == words.npos ? 0 : at + 1, end - (at == words.npos ? 0 : at + 1));
+  if (at == words.npos) return words.substr(0, end);
+  const std::size_t first = words.find('\n');
+  return words.substr(0, first) + (first == at ? "" : "\n...") + words.substr(at, end - at);
 }
 
 std::string indented(const std::string& text) {
@@ -50,7 +52,7 @@ std::string describe(const Record& r, const std::string& again, Paint paint) {
     said.pop_back();
     text += indented(said);
   }
-  if (const std::string last = tail(r.last_words, 6); !last.empty())
+  if (const std::string last = ends(r.last_words, 6); !last.empty())
     text += indented("its last words:\n" + last);
   return text + fmt::format("{}again: {}\n", indent, again);
 }

@@ -106,6 +106,22 @@ TEST(Finding, Golden) {
   expect_golden(describe(r, repeat(r), {false}), PLUMB_GOLDEN "/finding.txt");
 }
 
+// Nine lines, seven, six and one.
+TEST(Finding, ShowsTheFirstOfTheLastWordsAndTheLast) {
+  Record r = wrong();
+  const auto shown = [&](const char* words) {
+    r.last_words = words;
+    const std::string text = describe(r, "", {false});
+    const std::size_t from = text.find("last words:") + 12;
+    return text.substr(from, text.find("    again") - from);
+  };
+  EXPECT_EQ(shown("1\n2\n3\n4\n5\n6\n7\n8\n9\n"),
+            "    1\n    ...\n    4\n    5\n    6\n    7\n    8\n    9\n");
+  EXPECT_EQ(shown("1\n2\n3\n4\n5\n6\n7"), "    1\n    2\n    3\n    4\n    5\n    6\n    7\n");
+  EXPECT_EQ(shown("1\n2\n3\n4\n5\n6"), "    1\n    2\n    3\n    4\n    5\n    6\n");
+  EXPECT_EQ(shown("1\n"), "    1\n");
+}
+
 TEST(Finding, TheCommandCarriesTheLimitThatDecided) {
   Record r = wrong();
   r.limits = {1.5, 2, 3};
