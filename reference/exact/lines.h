@@ -14,9 +14,8 @@ namespace plumb {
 struct Lines {
   std::int64_t count = 0, depth = 0, stride = 0;
   double* values = nullptr;
-  std::vector<double> norm;  // at least the 2-norm of the row; infinite where an element is not finite
-  std::vector<double>
-      unit;  // a power of two that divides every element; 0 where all are zero or none is known
+  std::vector<double> norm;   // at least the 2-norm of the row; infinite where an element is not finite
+  std::vector<double> unit;   // a power of two that divides every element; 0 where none is known or needed
   std::vector<double> ratio;  // at least norm / unit; 0 where all are zero, infinite where no unit is known
   std::unique_ptr<double[]> own;
 

@@ -8,25 +8,35 @@
 namespace plumb {
 namespace {
 
+constexpr std::int64_t kPanel = 64;  // columns that stay in cache while all rows pass
+
+Pair pair_of(const Task& task, std::int64_t i, std::int64_t j) {
+  return {task.left.row(i), task.right.row(j), task.left.stride};
+}
+
+Bins bins_of(const Task& task, std::int64_t i, std::int64_t j) {
+  const double bound = task.left.norm[i] * task.right.norm[j] * (1 + 0x1p-50);
+  const double ratio = task.left.ratio[i] * task.right.ratio[j] * (1 + 0x1p-50);
+  return bins(bound, ratio, task.left.stride);
+}
+
 void settle(const Task& task, std::int64_t i, std::int64_t j, const Sum2& sum) {
   std::uint64_t bits;
-  const Pair pair{task.left.row(i), task.right.row(j), task.left.stride};
-  if (!decide(task.c.dtype, sum, bits)) bits = dot_slowly(task.c.dtype, pair);
+  if (!decide(task.c.dtype, sum, bits)) bits = dot_slowly(task.c.dtype, pair_of(task, i, j));
   store(task.c.dtype, at(task.c, i, j), bits);
 }
 
 void settle_one(const Task& task, std::int64_t i, std::int64_t j) {
-  const Pair pair{task.left.row(i), task.right.row(j), task.left.stride};
   if (task.exact_products) return settle(task, i, j, two_bins(task, i, j));
-  settle(task, i, j, compensated(pair, task.left.norm[i] * task.right.norm[j]));
+  settle(task, i, j, compensated(pair_of(task, i, j), task.left.norm[i] * task.right.norm[j]));
 }
 
 void settle_block(const Task& task, std::int64_t i, std::int64_t j) {
   Bins starts[kBlockRows * kBlockCols];
   Sum2 sums[kBlockRows * kBlockCols];
   for (int l = 0; l < kBlockRows * kBlockCols; ++l)
-    starts[l] = bins(task, i + l / kBlockCols, j + l % kBlockCols);
-  two_bins_block({task.left.row(i), task.right.row(j), task.left.stride}, task.left.stride, starts, sums);
+    starts[l] = bins_of(task, i + l / kBlockCols, j + l % kBlockCols);
+  two_bins_block(pair_of(task, i, j), task.left.stride, starts, sums);
   for (int l = 0; l < kBlockRows * kBlockCols; ++l)
     settle(task, i + l / kBlockCols, j + l % kBlockCols, sums[l]);
 }
@@ -53,18 +63,10 @@ void settle_panel(const Task& task, const Chunk& chunk, std::int64_t i, Share co
   }
 }
 
-constexpr std::int64_t kPanel = 64;  // columns that stay in cache while all rows pass
-
 }  // namespace
 
-Bins bins(const Task& task, std::int64_t i, std::int64_t j) {
-  const double bound = task.left.norm[i] * task.right.norm[j] * (1 + 0x1p-50);
-  const double ratio = task.left.ratio[i] * task.right.ratio[j] * (1 + 0x1p-50);
-  return bins(bound, ratio, task.left.stride);
-}
-
 Sum2 two_bins(const Task& task, std::int64_t i, std::int64_t j) {
-  return two_bins({task.left.row(i), task.right.row(j), task.left.stride}, bins(task, i, j));
+  return two_bins(pair_of(task, i, j), bins_of(task, i, j));
 }
 
 void settle_chunk(const Task& task, const Chunk& chunk) {

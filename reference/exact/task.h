@@ -54,7 +54,6 @@ void settle_chunk(const Task&, const Chunk&);
 
 // The element in two bins, for exact products.
 Sum2 two_bins(const Task&, std::int64_t i, std::int64_t j);
-Bins bins(const Task&, std::int64_t i, std::int64_t j);
 
 // gamma_{K+3}, rounded up; the two roundings of x +- e are among the 3.
 inline double gamma(std::int64_t depth) {
