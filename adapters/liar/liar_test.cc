@@ -27,9 +27,9 @@ TEST(Faults, HaveNamesAndCases) {
 TEST(Faults, ReachEveryStatusThatABackendCanCause) {
   std::set<std::string_view> statuses;
   for (const Fault& fault : faults()) statuses.insert(fault.status);
-  EXPECT_EQ(statuses,
-            (std::set<std::string_view>{"unsupported", "hung", "crashed", "reneged", "misplaced", "leaked",
-                                        "wrong", "diverged", "unstable", "mistrusted", "wasteful"}));
+  EXPECT_EQ(statuses, (std::set<std::string_view>{"unsupported", "hung", "crashed", "malformed", "reneged",
+                                                  "misplaced", "leaked", "wrong", "diverged", "unstable",
+                                                  "mistrusted", "wasteful"}));
 }
 
 TEST(Faults, AreListedAsJsonLines) {

@@ -15,13 +15,20 @@ struct Hung {
   std::string last_words;
 };
 
-// The program or a process of its own died, or it replied with something that is not on the protocol's page.
+// The program or a process of its own died.
 struct Crashed {
-  std::string what;   // "killed by signal 11 (Segmentation fault)", "the reply ..."
+  std::string what;   // "killed by signal 11 (Segmentation fault)"
   std::string phase;  // start, compile, run
   std::string last_words;
 };
 
-using Answer = std::variant<Outcome, Unsupported, Reneged, Refused, Hung, Crashed>;
+// It replied with something that is not on the protocol's page.
+struct OffPage {
+  std::string what;   // "the reply: ..."
+  std::string phase;  // start, compile, run
+  std::string last_words;
+};
+
+using Answer = std::variant<Outcome, Unsupported, Reneged, Refused, Hung, Crashed, OffPage>;
 
 }  // namespace plumb

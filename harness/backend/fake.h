@@ -33,7 +33,9 @@ template <class Kind>
 Kind expect(const Answer& answer) {
   if (const auto* kind = std::get_if<Kind>(&answer)) return *kind;
   ADD_FAILURE() << "the answer is number " << answer.index()
-                << (std::get_if<Crashed>(&answer) ? ": " + std::get<Crashed>(answer).what : "");
+                << (std::get_if<Crashed>(&answer)   ? ": " + std::get<Crashed>(answer).what
+                    : std::get_if<OffPage>(&answer) ? ": " + std::get<OffPage>(answer).what
+                                                    : "");
   return {};
 }
 

@@ -27,6 +27,16 @@ constexpr int most_starts = 3;  // in a row without a hello: it will not start
 constexpr std::chrono::milliseconds grace{1000};
 constexpr const char* cannot_use_options = "exited with code 2";  // before its first hello
 
+// What is said of the cases after the last start.
+Answer given_up(Answer last) {
+  const std::string head = fmt::format("did not start {} times in a row: ", most_starts);
+  if (const auto* hung = std::get_if<Hung>(&last))
+    return Crashed{head + "no hello in time", "start", hung->last_words};
+  if (auto* crashed = std::get_if<Crashed>(&last)) crashed->what = head + crashed->what;
+  if (auto* off = std::get_if<OffPage>(&last)) off->what = head + off->what;
+  return last;
+}
+
 }  // namespace
 
 struct Process::State {
@@ -38,10 +48,11 @@ struct Process::State {
   std::optional<Hello> hello;
   std::int64_t first_devices = 0;  // of the mesh the child was started with
   std::int64_t id = 0;
-  std::map<std::int64_t, std::pair<int, Crashed>> failed;  // starts in a row, by number of devices
+  std::map<std::int64_t, std::pair<int, Answer>> failed;  // starts in a row, by number of devices
 
   void start();
-  Answer crash(std::string what, const std::string& phase);
+  Answer died(const std::string& phase);
+  Answer off_page(std::string what, const std::string& phase);
   Answer hang(const Waiting&);
   Answer failure(Child::Wait, const Waiting&);
   std::optional<Answer> say_hello(const Mesh&);
@@ -58,14 +69,21 @@ void Process::State::start() {
   });
 }
 
-// The program is dead or speaks another language: how it ended, and its last words.
-Answer Process::State::crash(std::string what, const std::string& phase) {
-  const std::string end = child->end(what.empty() ? grace : std::chrono::milliseconds{0});
-  if (what.empty()) what = end == "killed" ? "closed its channel" : end;
-  constexpr std::size_t longest = 1000;
-  Crashed crashed{utf8(what.substr(0, longest)), phase, child->last_words()};
+// How it ended, and its last words.
+Answer Process::State::died(const std::string& phase) {
+  const std::string end = child->end(grace);
+  Crashed crashed{end == "killed" ? "closed its channel" : end, phase, child->last_words()};
   child.reset();
   return crashed;
+}
+
+// It speaks another language, and is ended.
+Answer Process::State::off_page(std::string what, const std::string& phase) {
+  child->end(std::chrono::milliseconds{0});
+  constexpr std::size_t longest = 1000;
+  OffPage off{utf8(what.substr(0, longest)), phase, child->last_words()};
+  child.reset();
+  return off;
 }
 
 Answer Process::State::hang(const Waiting& w) {
@@ -77,7 +95,8 @@ Answer Process::State::hang(const Waiting& w) {
 
 Answer Process::State::failure(Child::Wait how, const Waiting& w) {
   if (how == Child::Wait::late) return hang(w);
-  return crash(how == Child::Wait::too_long ? "the reply is longer than 256 MiB" : "", w.phase);
+  if (how == Child::Wait::too_long) return off_page("the reply is longer than 256 MiB", w.phase);
+  return died(w.phase);
 }
 
 std::optional<Answer> Process::State::say_hello(const Mesh& mesh) {
@@ -95,7 +114,7 @@ std::optional<Answer> Process::State::say_hello(const Mesh& mesh) {
     if (version != protocol_version) throw Malformed(fmt::format("version {} was not offered", version));
     hello = hello_from_json(reply);
   } catch (const Malformed& e) {
-    return crash(fmt::format("the reply to hello: {}", e.what()), w.phase);
+    return off_page(fmt::format("the reply to hello: {}", e.what()), w.phase);
   }
   return std::nullopt;
 }
@@ -109,14 +128,10 @@ std::optional<Answer> Process::State::start_for(const Mesh& mesh) {
   }
   if (child) return std::nullopt;
   auto& [times, last] = failed[n];
-  if (times >= most_starts) {
-    Crashed again = last;
-    again.what = fmt::format("did not start {} times in a row: {}", times, last.what);
-    return again;
-  }
+  if (times >= most_starts) return last;
   start();
   first_devices = n;
-  const auto answer = say_hello(mesh);
+  auto answer = say_hello(mesh);
   if (!answer) {
     failed.erase(n);
     return std::nullopt;
@@ -127,9 +142,7 @@ std::optional<Answer> Process::State::start_for(const Mesh& mesh) {
                                crash->last_words.empty()
                                    ? "it exited with code 2, before hello and without a word"
                                    : crash->last_words));
-  ++times;
-  if (const auto* crashed = std::get_if<Crashed>(&*answer)) last = *crashed;
-  if (const auto* hung = std::get_if<Hung>(&*answer)) last = {"no hello in time", "start", hung->last_words};
+  if (++times == most_starts) last = given_up(*answer);
   return answer;
 }
 
@@ -165,7 +178,7 @@ Answer Process::State::wait_for_reply(const Asked& asked) {
       return answer;
     }
   } catch (const Malformed& e) {
-    return crash(fmt::format("the reply: {}", e.what()), w.phase);
+    return off_page(fmt::format("the reply: {}", e.what()), w.phase);
   }
 }
 

@@ -212,7 +212,7 @@ TEST(Process, AReplyMayBeLongButNotTooLong) {
   Process process(fake({"long", std::to_string(64 << 20), "on", "1"}));
   EXPECT_GT(expect<Outcome>(process.run(gather(" seed=1"), operands())).notes[0].size(), 64U << 20);
   Process endless(fake({"long", std::to_string(longest_message)}));
-  EXPECT_EQ(expect<Crashed>(endless.run(gather(), operands())).what, "the reply is longer than 256 MiB");
+  EXPECT_EQ(expect<OffPage>(endless.run(gather(), operands())).what, "the reply is longer than 256 MiB");
 }
 
 TEST(Process, LastWordsAreTheLastLinesAndUtf8) {

@@ -25,7 +25,7 @@ std::string nested(std::size_t depth) { return std::string(depth, '[') + std::st
 
 struct Row {
   Faults faults;
-  std::string message;  // the beginning of Crashed::what
+  std::string message;  // the beginning of OffPage::what
 };
 
 void PrintTo(const Row& row, std::ostream* out) { *out << row.message; }
@@ -34,8 +34,8 @@ class Reply : public testing::TestWithParam<Row> {};
 
 TEST_P(Reply, IsRefusedWithOneMessage) {
   const Answer got = answer(GetParam().faults);
-  ASSERT_TRUE(std::holds_alternative<Crashed>(got)) << GetParam().message << ": " << got.index();
-  EXPECT_THAT(std::get<Crashed>(got).what, testing::StartsWith(GetParam().message));
+  ASSERT_TRUE(std::holds_alternative<OffPage>(got)) << GetParam().message << ": " << got.index();
+  EXPECT_THAT(std::get<OffPage>(got).what, testing::StartsWith(GetParam().message));
 }
 
 // The words of the fake's table: device, result, offset, bytes, ndim, nranges, begin, end; twice.

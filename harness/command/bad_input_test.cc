@@ -98,7 +98,7 @@ const Bad table[] = {
     {"run --suite smoke --record text.txt --resume",    "", "text.txt:1: this line is not a record",        2},
     {"run --suite smoke --record other.json --resume",  "", "other.json:1: this line is not a record",      2},
     {"run --suite smoke --record mine.json",            "", "mine.json:1: this line is not a record",       2},
-    {"run --suite smoke --record newer.jsonl --resume", "", "schema 99, and this is version 1",             2},
+    {"run --suite smoke --record newer.jsonl --resume", "", "schema 99, and this reads 1 to 2",             2},
     {"run --suite smoke --record locked.jsonl",         "", "another run is writing to this record",        2},
     {"run --suite smoke --resume",                      "", "--resume needs the --record",                  2},
     {"run --suite smoke --against missing.jsonl",       "", "missing.jsonl: No such file",                  2},

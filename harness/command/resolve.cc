@@ -73,6 +73,7 @@ std::optional<Verdict> verdict_of(Told& told, const Asked& asked, Process& proce
   };
   if (const auto* crashed = std::get_if<Crashed>(&answer))
     return failed(crashed->what + "\n" + crashed->last_words);
+  if (const auto* off = std::get_if<OffPage>(&answer)) return failed(off->what + "\n" + off->last_words);
   if (std::holds_alternative<Hung>(answer)) return failed("no reply in time");
   if (const auto* reneged = std::get_if<Reneged>(&answer)) return failed(reneged->message);
   ++told.unsupported;

@@ -7,8 +7,8 @@ namespace plumb {
 namespace {
 
 constexpr std::array<std::string_view, statuses> names = {
-    "unrun", "unsupported", "hung",     "crashed",    "reneged",  "misplaced", "leaked",
-    "wrong", "diverged",    "unstable", "mistrusted", "wasteful", "pass",      "waived"};
+    "unrun", "unsupported", "hung",     "crashed",    "malformed", "reneged", "misplaced", "leaked",
+    "wrong", "diverged",    "unstable", "mistrusted", "wasteful",  "pass",    "waived"};
 
 }  // namespace
 

@@ -15,6 +15,7 @@ enum class Status : std::uint8_t {
   unsupported,
   hung,
   crashed,
+  malformed,
   reneged,
   misplaced,
   leaked,
@@ -26,7 +27,7 @@ enum class Status : std::uint8_t {
   pass,
   waived
 };
-constexpr int statuses = 14;
+constexpr int statuses = 15;
 
 std::string_view name(Status);
 std::optional<Status> status_named(std::string_view);

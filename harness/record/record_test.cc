@@ -98,10 +98,17 @@ TEST(Record, TheSchemaNamesItsFields) {
   for (const auto& [name, value] : schema.at("properties").items()) EXPECT_TRUE(j.contains(name)) << name;
   const json least = json_of(Record{});
   for (const json& name : schema.at("required")) EXPECT_TRUE(least.contains(name.get<std::string>())) << name;
-  EXPECT_EQ(schema.at("properties").at("schema").at("const"), record_schema);
+  EXPECT_EQ(schema.at("properties").at("schema").at("enum"), json::array({1, record_schema}));
   const json& words = schema.at("$defs").at("status").at("enum");
   EXPECT_EQ(words.size(), static_cast<std::size_t>(statuses));
   for (const json& word : words) EXPECT_TRUE(status_named(word.get<std::string>())) << word;
+}
+
+// Published ones are of version 1 and stay so.
+TEST(Record, AnOlderSchemaIsRead) {
+  json old = json_of(full());
+  old["schema"] = 1;
+  EXPECT_EQ(json_of(record_from_json(old)), json_of(full()));
 }
 
 TEST(Record, AForeignOneSaysWhatIsMissing) {
@@ -115,8 +122,11 @@ TEST(Record, AForeignOneSaysWhatIsMissing) {
   };
   json j = json_of(full());
   EXPECT_THAT(complaint(json::array()), HasSubstr("no object"));
-  j["schema"] = 2;
-  EXPECT_THAT(complaint(j), HasSubstr("schema 2"));
+  for (int schema : {0, record_schema + 1}) {
+    j = json_of(full());
+    j["schema"] = schema;
+    EXPECT_THAT(complaint(j), HasSubstr("schema " + std::to_string(schema)));
+  }
   const json whole = json_of(full());
   for (const auto& [name, value] : whole.items()) {
     const std::set<std::string> optional{"environment",  "judged", "last_words", "collectives",

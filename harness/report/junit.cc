@@ -42,6 +42,7 @@ std::string_view element(Status status) {
       return "skipped";
     case Status::hung:
     case Status::crashed:
+    case Status::malformed:
       return "error";
     default:
       return "failure";

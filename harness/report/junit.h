@@ -16,8 +16,8 @@ struct JunitCase {
   double seconds = 0;
 };
 
-// A <testsuite> for each suite and backend. A finding is a <failure>; what the backend hung or crashed
-// on, an <error>; what it does not support, and what a waiver names, <skipped>.
+// A <testsuite> for each suite and backend. A finding is a <failure>; a backend that hung,
+// crashed or was malformed, an <error>; what it does not support, and what a waiver names, <skipped>.
 void write_junit(std::ostream&, const std::vector<JunitCase>&);
 
 }  // namespace plumb

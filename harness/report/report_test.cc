@@ -171,12 +171,14 @@ TEST(Junit, Golden) {
   const Record r = wrong();
   std::ostringstream out;
   write_junit(
-      out, {
-               {"smoke",   "local",   "on x=2: reshard f32[8@x] -> f32[8]", Status::pass,        "",                0.25},
-               {"smoke",   r.backend, r.line,                               Status::wrong,       facts(r.verdict),  0.5 },
-               {"smoke",   r.backend, "on x=2: reshard f32[8@x] -> f32[8]", Status::hung,        "no \x1b reply\n", 3   },
-               {"reshard", "local",   "on x=2: reshard f32[8@x] -> f32[8]", Status::unsupported,
-                "no <&> \"here\"\n",                                                                                0   }
+      out,
+      {
+          {"smoke",   "local",   "on x=2: reshard f32[8@x] -> f32[8]",   Status::pass,        "",                  0.25},
+          {"smoke",   r.backend, r.line,                                 Status::wrong,       facts(r.verdict),    0.5 },
+          {"smoke",   r.backend, "on x=2: reshard f32[8@x] -> f32[8]",   Status::hung,        "no \x1b reply\n",   3   },
+          {"smoke",   r.backend, "on x=2: reshard f32[8@x] -> f32[8@x]", Status::malformed,   "not JSON\n",        2   },
+          {"reshard", "local",   "on x=2: reshard f32[8@x] -> f32[8]",   Status::unsupported, "no <&> \"here\"\n",
+           0                                                                                                           }
   });
   expect_golden(out.str(), PLUMB_GOLDEN "/junit.xml");
 }

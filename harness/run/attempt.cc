@@ -101,6 +101,10 @@ void take(Record& record, const Hung& answer) {
   fail(record, Status::hung, fmt::format("no reply within {:g} seconds of {}", answer.seconds, answer.phase));
   record.last_words = answer.last_words;
 }
+void take(Record& record, const OffPage& answer) {
+  fail(record, Status::malformed, fmt::format("{} (in {})", answer.what, answer.phase));
+  record.last_words = answer.last_words;
+}
 void take(Record& record, const Crashed& answer) {
   fail(record, Status::crashed, fmt::format("{} (in {})", answer.what, answer.phase));
   record.last_words = answer.last_words;

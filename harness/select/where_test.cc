@@ -77,6 +77,8 @@ TEST(Where, AStatusIsThatOfTheRecord) {
   EXPECT_TRUE(matches(where, Status::wrong));
   EXPECT_TRUE(matches(where, std::nullopt));
   EXPECT_FALSE(matches(where, Status::pass));
+  EXPECT_TRUE(matches(parse_where("status=malformed"), Status::malformed));
+  EXPECT_FALSE(matches(parse_where("status=malformed"), Status::crashed));
   EXPECT_TRUE(matches(parse_where("status!=pass"), Status::hung));
   EXPECT_FALSE(matches(parse_where("status!=pass"), Status::pass));
 }
