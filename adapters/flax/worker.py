@@ -7,13 +7,6 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, os.pardir, "jax"), os.path.join(HERE, os.pardir, "python")]
 os.environ["JAX_PLATFORMS"] = "cpu"
 
-OPTIONS = {
-    "resolver": ("logical_to_mesh_axes", "logical_to_mesh_sharding", "with_logical_constraint", "from_sharding_rules",
-                 "get_pspec", "get_var_pspec", "get_named_sharding", "get_abstract_model", "Param"),
-    "rules": ("argument", "context", "both"),
-    "names": ("tuple", "list"),
-}
-
 
 def main():
     try:
@@ -24,7 +17,7 @@ def main():
     import resolvers
     import resolving
 
-    options = plumb_worker.checked("flax", OPTIONS)
+    options = plumb_worker.checked(HERE)
 
     class Backend(resolving.Backend):
         def hello(self, mesh):

@@ -6,16 +6,12 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, os.pardir, "python")]
 
-OPTIONS = {"partitioner": ("shardy", "gspmd"), "style": ("auto", "explicit", "shard_map"),
-           "grad": ("", "lhs", "rhs"), "platform": ("", "cpu", "gpu"), "trace": ("compiled", "partitioned"),
-           "hlo": None}
-
 
 def main(arguments):
     import dump
     import plumb_worker
 
-    given = plumb_worker.checked("jax", OPTIONS)
+    given = plumb_worker.checked(HERE)
     dump.check(given)
     if "platform" in given:
         os.environ["JAX_PLATFORMS"] = {"cpu": "cpu", "gpu": "cuda,cpu"}[given["platform"]]

@@ -7,9 +7,6 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE] + [os.path.join(HERE, os.pardir, room) for room in ("flax", "jax", "python")]
 os.environ["JAX_PLATFORMS"] = "cpu"
 
-OPTIONS = {"resolver": ("nnx", "logical_to_mesh_axes", "create_sharding", "logical_to_mesh_sharding"),
-           "rules": ("context", "argument", "both"), "names": ("tuple", "list")}
-
 
 def main():
     try:
@@ -24,7 +21,7 @@ def main():
     import resolving
     import maxtext_resolvers
 
-    options = plumb_worker.checked("maxtext", OPTIONS)
+    options = plumb_worker.checked(HERE)
     finder = imported.start()
     resolvers, called = maxtext_resolvers.of(finder)
 

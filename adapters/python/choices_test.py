@@ -1,44 +1,35 @@
-"""Options: what is refused, the defaults, and that the harness's table of backends says the same as the workers."""
+"""Options: what is refused, the defaults, and the rows that worker and harness read."""
 
 import contextlib
-import importlib.util
 import io
+import json
 import pathlib
-import re
+import tempfile
 import unittest
 
 import plumb_worker
 
 ADAPTERS = pathlib.Path(__file__).resolve().parent.parent
-TABLE = {"style": ("auto", "explicit"), "grad": ("", "lhs", "rhs"), "hlo": None}
+ROW = {"options": {"style": {"values": {"auto": "", "explicit": ""}, "default": "auto"},
+                   "grad": {"values": {"lhs": "", "rhs": ""}}, "hlo": {"help": "a folder"}}}
+
+
+def checked(given):
+    with tempfile.TemporaryDirectory() as above:
+        folder = pathlib.Path(above) / "mine"
+        folder.mkdir()
+        (folder / "backend.json").write_text(json.dumps(ROW))
+        return plumb_worker.checked(folder, given)
 
 
 def refused(given):
     said = io.StringIO()
     with contextlib.redirect_stderr(said):
         try:
-            plumb_worker.checked("mine", TABLE, given)
+            checked(given)
         except SystemExit as ended:
             return ended.code, said.getvalue()
     return None
-
-
-def rows():
-    """{backend: {option: its values, or None}} of harness/backend/rows.cc, for those that are workers."""
-    text = (ADAPTERS.parent / "harness/backend/rows.cc").read_text()
-    found = {}
-    row = r'\{"(\w+)", "[^"]*",\s*"", "adapters/[^"]*", \{[^}]*\},\s*\{(\{.*?\})\}\},'
-    for name, options in re.findall(row, text, re.S):
-        each = re.findall(r'\{"(\w+)",\s*\{([^}]*)\}', options)
-        found[name] = {option: set(re.findall(r'"(\w+)"', values)) or None for option, values in each}
-    return found
-
-
-def worker(name):
-    spec = importlib.util.spec_from_file_location(f"{name}_worker", ADAPTERS / name / "worker.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 class Choices(unittest.TestCase):
@@ -49,15 +40,17 @@ class Choices(unittest.TestCase):
         self.assertIsNone(refused({"hlo": "anything", "grad": ""}))
 
     def test_what_is_not_given_is_the_default(self):
-        self.assertEqual(plumb_worker.checked("mine", TABLE, {"grad": "", "hlo": "x"}), {"style": "auto", "hlo": "x"})
+        self.assertEqual(checked({"grad": "", "hlo": "x"}), {"style": "auto", "hlo": "x"})
 
-    def test_the_harness_knows_the_same_options(self):
-        table = rows()
-        self.assertEqual(set(table), {"flax", "jax", "maxtext", "te", "torch"})
-        for name, options in table.items():
-            mine = {option: values and set(filter(None, values)) for option, values in worker(name).OPTIONS.items()}
-            with self.subTest(name):
-                self.assertEqual(options, mine)
+    def test_every_row_names_its_defaults_among_its_values(self):
+        rows = sorted(ADAPTERS.glob("*/backend.json"))
+        self.assertGreater(len(rows), 6)
+        for path in rows:
+            for name, option in json.loads(path.read_text())["options"].items():
+                with self.subTest(f"{path.parent.name}: {name}"):
+                    self.assertTrue(option.get("values") or option.get("help"))
+                    if "values" in option and "default" in option:
+                        self.assertIn(option["default"], option["values"])
 
 
 if __name__ == "__main__":

@@ -6,15 +6,12 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, os.pardir, "jax"), os.path.join(HERE, os.pardir, "python")]
 
-OPTIONS = {"style": ("live", "plan"), "via": ("gemm", "dense", "shard_map"), "partitioner": ("shardy", "gspmd"),
-           "resources": None, "hlo": None}
-
 
 def main():
     import dump
     import plumb_worker
 
-    given = plumb_worker.checked("te", OPTIONS)
+    given = plumb_worker.checked(HERE)
     dump.check(given)
     os.environ["JAX_PLATFORMS"] = "cpu"
     try:

@@ -9,14 +9,11 @@ sys.path[:0] = [HERE, os.path.join(HERE, os.pardir, "python")]
 
 import plumb_worker  # noqa: E402
 
-OPTIONS = {"engine": ("gloo", "local", "nccl"), "flatten": None, "grad": ("", "lhs", "rhs"),
-           "op": ("einsum", "mm", "linear"), "via": ("redistribute", "full_tensor", "distribute")}
-
 
 def checked(options=None):
     """The options with their defaults; refuses one that is unknown."""
-    options = plumb_worker.checked("torch", OPTIONS, options)
-    flatten = options.get("flatten", "none")
+    options = plumb_worker.checked(HERE, options)
+    flatten = options["flatten"]
     if flatten not in ("none", "contiguous", "all") and not re.fullmatch(r"\w+(\.\w+)+(/\w+(\.\w+)+)*", flatten):
         plumb_worker.refuse(f"torch: flatten={flatten} is none of none, contiguous, all, "
                             "or sets of axes such as dp.tp/pp.tp")
@@ -25,7 +22,7 @@ def checked(options=None):
         plumb_worker.refuse(f"torch: flatten={flatten} names an axis twice in a set")
     if any(sets.count(axes) > 1 for axes in sets):
         plumb_worker.refuse(f"torch: flatten={flatten} names a set of axes twice")
-    return {**options, "flatten": flatten}
+    return options
 
 
 def main(arguments):

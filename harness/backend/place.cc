@@ -27,6 +27,17 @@ std::vector<fs::path> above() {
   return out;
 }
 
+// Where the files of this project may lie: in an installation, or in the sources.
+std::vector<fs::path> roots() {
+  std::vector<fs::path> out;
+  for (const fs::path& p : above()) {
+    out.push_back(p / "share" / "plumbline");
+    out.push_back(p);
+  }
+  out.emplace_back(PLUMB_SOURCE);
+  return out;
+}
+
 fs::path environments() {
   const auto variable = [](const char* name) -> fs::path {
     const char* value = std::getenv(name);
@@ -70,16 +81,22 @@ std::string own_program(const std::string& name) {
 }
 
 std::string own_file(const std::string& path) {
-  std::vector<fs::path> roots;
-  for (const fs::path& p : above()) {
-    roots.push_back(p / "share" / "plumbline");
-    roots.push_back(p);
-  }
-  roots.emplace_back(PLUMB_SOURCE);
   std::error_code none;
-  for (const fs::path& root : roots)
+  for (const fs::path& root : roots())
     if (fs::exists(root / path, none)) return (root / path).string();
   return "";
+}
+
+std::vector<std::string> own_files(const std::string& folder, const std::string& name) {
+  std::vector<std::string> out;
+  std::error_code none;
+  for (const fs::path& root : roots()) {
+    for (const auto& entry : fs::directory_iterator(root / folder, none))
+      if (fs::exists(entry.path() / name, none)) out.push_back((entry.path() / name).string());
+    if (!out.empty()) break;
+  }
+  std::ranges::sort(out);
+  return out;
 }
 
 std::string environment_python(const std::string& framework, const std::string& release) {

@@ -13,6 +13,9 @@ std::string own_program(const std::string& name);
 // A file of this project by its path below the root, in the installation or the sources.
 std::string own_file(const std::string& path);
 
+// The files of that name in the folders inside one of this project, in the order of the folders' names.
+std::vector<std::string> own_files(const std::string& folder, const std::string& name);
+
 // The interpreter of the environment of a framework's release; "" where there is no whole one.
 std::string environment_python(const std::string& framework, const std::string& release);
 

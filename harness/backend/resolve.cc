@@ -7,15 +7,12 @@
 #include <map>
 
 #include "harness/backend/place.h"
-#include "harness/backend/rows.h"
 #include "harness/backend/spawn.h"
 #include "reference/words/text.h"
 
 namespace plumb {
 
 namespace {
-
-const std::string build = "scripts/plumb --build-only";
 
 // A backend's name taken apart, with where each part stands in the text.
 struct Part {
@@ -98,8 +95,8 @@ void add_options(Command& command, const BackendRow& row, const Parts& parts, st
   std::map<std::string, std::string> given;
   for (const auto& [name, value] : parts.options) {
     const BackendOption& o = option_named(row, name, text);
-    if (!o.values.empty() && std::find(o.values.begin(), o.values.end(), value.text) == o.values.end())
-      throw bad_input(fmt::format("no {} '{}'{}", o.name, value.text, hint(value.text, o.values)), text,
+    if (const auto values = value_names(o); !values.empty() && std::ranges::count(values, value.text) == 0)
+      throw bad_input(fmt::format("no {} '{}'{}", o.name, value.text, hint(value.text, values)), text,
                       value.at);
     if (o.map) check_map(o, value, text);
     if (!given.emplace(o.name, value.text).second)
@@ -120,15 +117,16 @@ std::vector<std::string> own_command(const BackendRow& row, const Parts& parts, 
   if (!parts.release.text.empty())
     throw bad_input(fmt::format("{} has no releases", row.name), text, parts.release.at);
   const std::string program = own_program(row.program);
-  if (program.empty()) throw BadInput(fmt::format("{} is not built; build it with: {}", row.name, build));
+  if (program.empty())
+    throw BadInput(fmt::format("{} is not built; build it with: {}", row.name, mend(row, "")));
   return {program};
 }
 
 std::vector<std::string> worker_command(const BackendRow& row, const std::string& release) {
   const std::string python = environment_python(row.name, release);
   if (python.empty())
-    throw BadInput(fmt::format("{0}@{1} has no environment here; make it with: scripts/environment {0}@{1}",
-                               row.name, release));
+    throw BadInput(fmt::format("{}@{} has no environment here; make it with: {}", row.name, release,
+                               mend(row, release)));
   const std::string worker = own_file(row.worker);
   if (worker.empty()) throw BadInput(fmt::format("{} is missing from this installation", row.worker));
   return {python, "-I", worker};
@@ -146,6 +144,8 @@ Command resolve_command(std::string_view text) {
 }
 
 }  // namespace
+
+const BackendRow& row_named(std::string_view name) { return row_named({name, 0}, name); }
 
 Command resolve(std::string_view text) {
   if (text.substr(0, text.find(',')).find_first_of(" /") != std::string_view::npos)
@@ -171,7 +171,7 @@ std::vector<Known> known_backends() {
   for (const BackendRow& row : backend_rows()) {
     if (row.worker.empty()) {
       const bool built = !own_program(row.program).empty();
-      out.push_back({row.name, row.what, built, built ? "" : build});
+      out.push_back({row.name, row.what, built, built ? "" : mend(row, "")});
       continue;
     }
     std::vector<std::string> releases = environment_releases(row.name);
@@ -180,7 +180,7 @@ std::vector<Known> known_backends() {
       if (std::find(releases.begin(), releases.end(), r) == releases.end()) releases.push_back(r);
     for (std::size_t i = 0; i < releases.size(); ++i) {
       const std::string name = row.name + "@" + releases[i];
-      out.push_back({name, row.what, i < here, i < here ? "" : "scripts/environment " + name});
+      out.push_back({name, row.what, i < here, i < here ? "" : mend(row, releases[i])});
     }
   }
   return out;

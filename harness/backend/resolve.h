@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "harness/backend/process.h"
+#include "harness/backend/rows.h"
 
 namespace plumb {
 
@@ -17,6 +18,9 @@ namespace plumb {
 //   jax,style=explicit,partitioner=gspmd  jax@0.10.2,partitioner=gspmd,style=explicit
 //   ./mine --flag                         ./mine --flag
 Command resolve(std::string_view backend);
+
+// The row of a backend by its name alone. Throws BadInput where there is none.
+const BackendRow& row_named(std::string_view name);
 
 // A row of `plumb backends`.
 struct Known {

@@ -82,9 +82,9 @@ TEST_F(Resolve, ABadNameSaysWhatToDo) {
   } table[] = {
       {"locla",                      "no backend 'locla'; did you mean local?"                                         },
       {"tensorflow",
-       "no backend 'tensorflow'; there are local, liar, jax, te, torch, flax, maxtext (a command has a slash "
+       "no backend 'tensorflow'; there are liar, local, flax, jax, maxtext, te, torch (a command has a slash "
        "or a space in it)"                                                                                             },
-      {"nosuch",                     "no backend 'nosuch'; there are local, liar"                                      },
+      {"nosuch",                     "no backend 'nosuch'; there are liar, local"                                      },
       {"tocrh",                      "no backend 'tocrh'; did you mean torch?"                                         },
       {"",                           "no backend ''; there are"                                                        },
       {"local@1",                    "local has no releases"                                                           },
@@ -126,6 +126,35 @@ TEST_F(Resolve, KnownBackendsSayWhatMendsThem) {
       shown.push_back(k.name + (k.available ? "" : ": " + k.mend));
   EXPECT_THAT(
       shown, ElementsAre("local", "jax@0.10.2", "jax@0.10.2rc1", "jax@0.9.1: scripts/environment jax@0.9.1"));
+}
+
+// What the file of a backend may not be, and what is said of it.
+TEST(Rows, SayWhatIsWrongInAFile) {
+  const struct {
+    const char *text, *message;
+  } table[] = {
+      {"",                                              "adapters/mine/backend.json: expected a JSON object"  },
+      {"[]",                                            "expected a JSON object"                              },
+      {R"({"whta":"w"})",                               "nothing is called \"whta\""                          },
+      {R"({"what":1})",                                 "expected a string in \"what\""                       },
+      {R"({"what":"w","mend":"m"})",                    "expected a program or a worker"                      },
+      {R"({"program":"p","worker":"w"})",               "expected a program or a worker"                      },
+      {R"({"program":"p","what":"w"})",                 "expected what it is and what mends it"               },
+      {R"({"worker":"p","what":"w","mend":"m"})",       "a worker has releases, and a program none"           },
+      {R"({"releases":"1.0"})",                         "expected a list of strings in \"releases\""          },
+      {R"({"options":[]})",                             "expected an object in \"options\""                   },
+      {R"({"options":{"plan":{"value":{}}}})",          "expected values, help, default, names, needed or map"},
+      {R"({"options":{"plan":{"values":["direct"]}}})", "expected an object in \"values\""                    },
+      {R"({"options":{"plan":{"names":"yes"}}})",       "expected true or false in \"names\""                 },
+  };
+  for (const auto& row : table) {
+    try {
+      backend_row("mine", row.text);
+      ADD_FAILURE() << row.text;
+    } catch (const BadInput& e) {
+      EXPECT_THAT(e.what(), HasSubstr(row.message)) << row.text;
+    }
+  }
 }
 
 TEST(Words, AreSplitAsAShellWould) {

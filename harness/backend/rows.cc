@@ -1,55 +1,139 @@
 #include "harness/backend/rows.h"
 
-namespace plumb {
+#include <fmt/format.h>
 
-// clang-format off
-const std::vector<BackendRow>& backend_rows() {
-  static const std::vector<BackendRow> table = {
-      {"local", "virtual devices with separate memories in one process",
-       "plumb-local", "", {},
-       {{"plan", {"direct", "ring"}, "direct"}}},
-      {"liar", "local with one fault, chosen by fault=NAME",
-       "plumb-liar", "", {},
-       {{"fault", {}, "", true, true},
-        {"plan", {"direct", "ring"}, "direct"}}},
-      {"jax", "released JAX, on virtual CPU devices or GPUs",
-       "", "adapters/jax/worker.py", {"0.10.2", "0.9.1"},
-       {{"grad", {"lhs", "rhs"}, ""},
-        {"hlo", {}, "", false},
-        {"partitioner", {"shardy", "gspmd"}, "shardy"},
-        {"platform", {"cpu", "gpu"}, ""},
-        {"style", {"auto", "explicit", "shard_map"}, "auto"},
-        {"trace", {"compiled", "partitioned"}, "compiled"}}},
-      {"te", "rules of released Transformer Engine on virtual CPU devices, kernels ours",
-       "", "adapters/te/worker.py", {"2.20.2", "2.13.0"},
-       {{"hlo", {}, "", false},
-        {"partitioner", {"shardy", "gspmd"}, "shardy"},
-        {"resources", {}, "", true, false, true},
-        {"style", {"live", "plan"}, "live"},
-        {"via", {"gemm", "dense", "shard_map"}, "gemm"}}},
-      {"torch", "released torch: DTensor over real or simulated ranks",
-       "", "adapters/torch/worker.py", {"2.15.0", "2.10.0"},
-       {{"engine", {"gloo", "local", "nccl"}, "gloo"},
-        {"flatten", {}, "none"},
-        {"grad", {"lhs", "rhs"}, ""},
-        {"op", {"einsum", "mm", "linear"}, "einsum"},
-        {"via", {"redistribute", "full_tensor", "distribute"}, "redistribute"}}},
-      {"flax", "logical axis rules of released Flax, both its families of resolvers",
-       "", "adapters/flax/worker.py", {"0.12.8"},
-       {{"names", {"tuple", "list"}, "tuple"},
-        {"resolver",
-         {"logical_to_mesh_axes", "logical_to_mesh_sharding", "with_logical_constraint", "from_sharding_rules",
-          "get_pspec", "get_var_pspec", "get_named_sharding", "get_abstract_model", "Param"},
-         "logical_to_mesh_axes"},
-        {"rules", {"argument", "context", "both"}, "argument"}}},
-      {"maxtext", "logical axis rules of released MaxText",
-       "", "adapters/maxtext/worker.py", {"0.2.5", "0.2.4", "0.2.3"},
-       {{"names", {"tuple", "list"}, "tuple"},
-        {"resolver", {"nnx", "logical_to_mesh_axes", "create_sharding", "logical_to_mesh_sharding"}, "nnx"},
-        {"rules", {"context", "argument", "both"}, "context"}}},
-  };
-  return table;
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "adapters/protocol/json.h"
+#include "harness/backend/place.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+using nlohmann::json;
+
+// A member of an object in the file of a backend; what it is must be.
+struct Member {
+  const std::string& file;
+  const std::string& name;
+  const json& value;
+};
+
+[[noreturn]] void refuse(const Member& m, const std::string& due) {
+  throw BadInput(fmt::format("{}: expected {} in \"{}\"", m.file, due, m.name));
 }
-// clang-format on
+
+void take(const Member& m, std::string& into) {
+  if (!m.value.is_string()) refuse(m, "a string");
+  m.value.get_to(into);
+}
+void take(const Member& m, bool& into) {
+  if (!m.value.is_boolean()) refuse(m, "true or false");
+  m.value.get_to(into);
+}
+void take(const Member& m, std::vector<std::string>& into) {
+  const auto string = [](const json& value) { return value.is_string(); };
+  if (!m.value.is_array() || !std::ranges::all_of(m.value, string)) refuse(m, "a list of strings");
+  m.value.get_to(into);
+}
+void take(const Member& m, std::vector<std::pair<std::string, std::string>>& into) {
+  if (!m.value.is_object()) refuse(m, "an object");
+  for (const auto& [name, help] : m.value.items())
+    take({m.file, name, help}, into.emplace_back(name, "").second);
+}
+
+BackendOption option(const Member& m) {
+  if (!m.value.is_object()) refuse(m, "an object");
+  BackendOption o{m.name};
+  for (const auto& [name, value] : m.value.items()) {
+    const Member member{m.file, name, value};
+    if (name == "values")
+      take(member, o.values);
+    else if (name == "help")
+      take(member, o.help);
+    else if (name == "default")
+      take(member, o.standard);
+    else if (name == "names")
+      take(member, o.names);
+    else if (name == "needed")
+      take(member, o.needed);
+    else if (name == "map")
+      take(member, o.map);
+    else
+      refuse(m, fmt::format("values, help, default, names, needed or map, not \"{}\"", name));
+  }
+  return o;
+}
+
+void take(const Member& m, std::vector<BackendOption>& into) {
+  if (!m.value.is_object()) refuse(m, "an object");
+  for (const auto& [name, value] : m.value.items()) into.push_back(option({m.file, name, value}));
+}
+
+std::string text_of(const std::string& path) {
+  std::ifstream in(path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::vector<BackendRow> read_rows() {
+  std::vector<BackendRow> rows;
+  for (const std::string& path : own_files("adapters", "backend.json"))
+    rows.push_back(backend_row(std::filesystem::path(path).parent_path().filename(), text_of(path)));
+  if (rows.empty()) throw BadInput("adapters/*/backend.json are missing from this installation");
+  std::ranges::stable_sort(rows, std::ranges::greater{},
+                           [](const BackendRow& r) { return r.worker.empty(); });
+  return rows;
+}
+
+}  // namespace
+
+BackendRow backend_row(const std::string& name, const std::string& text) {
+  const std::string file = fmt::format("adapters/{}/backend.json", name);
+  const json whole = parse_json(text);
+  if (!whole.is_object()) throw BadInput(file + ": expected a JSON object");
+  BackendRow row{name};
+  for (const auto& [member, value] : whole.items()) {
+    const Member m{file, member, value};
+    if (member == "what")
+      take(m, row.what);
+    else if (member == "mend")
+      take(m, row.mend);
+    else if (member == "program")
+      take(m, row.program);
+    else if (member == "worker")
+      take(m, row.worker);
+    else if (member == "releases")
+      take(m, row.releases);
+    else if (member == "options")
+      take(m, row.options);
+    else
+      throw BadInput(fmt::format("{}: nothing is called \"{}\"", file, member));
+  }
+  if (row.program.empty() == row.worker.empty()) throw BadInput(file + ": expected a program or a worker");
+  if (row.what.empty() || row.mend.empty()) throw BadInput(file + ": expected what it is and what mends it");
+  if (row.releases.empty() != row.worker.empty())
+    throw BadInput(file + ": a worker has releases, and a program none");
+  return row;
+}
+
+const std::vector<BackendRow>& backend_rows() {
+  static const std::vector<BackendRow> rows = read_rows();
+  return rows;
+}
+
+std::vector<std::string> value_names(const BackendOption& o) {
+  std::vector<std::string> names;
+  for (const auto& [name, help] : o.values) names.push_back(name);
+  return names;
+}
+
+std::string mend(const BackendRow& row, const std::string& release) {
+  const std::size_t at = row.mend.find("RELEASE");
+  return at == std::string::npos ? row.mend : std::string(row.mend).replace(at, 7, release);
+}
 
 }  // namespace plumb

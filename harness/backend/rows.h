@@ -1,28 +1,44 @@
-// The backends that Plumbline brings, a row each: what `plumb backends` lists and a name may say.
+// The backends that Plumbline brings: what `plumb backends` lists and a name may say. Each is a file
+// adapters/NAME/backend.json, which a worker reads too:
+//   what, mend     one phrase; the command that makes it available, with NAME@RELEASE where it has releases
+//   program        ours, or
+//   worker         a script run by the environment of a release, with the releases that are always listed
+//   options        by name: values (each with what it means) or help, default, and what else BackendOption
+//   has
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace plumb {
 
 struct BackendOption {
   std::string name;
-  std::vector<std::string> values;  // empty: any
-  std::string standard;             // the value that is meant where none is given; "" if none is
-  bool names = true;                // part of the name: it may change what is judged
-  bool needed = false;              // there is no backend without it
-  bool map = false;                 // NAME:AXIS.AXIS/NAME:AXIS
+  std::vector<std::pair<std::string, std::string>> values;  // each with what it means; empty: any
+  std::string help;
+  std::string standard;  // the value that is meant where none is given; "" if none is
+  bool names = true;     // part of the name: it may change what is judged
+  bool needed = false;   // there is no backend without it
+  bool map = false;      // NAME:AXIS.AXIS/NAME:AXIS
 };
 
 struct BackendRow {
-  std::string name, what;
-  std::string program;                // ours, or
-  std::string worker;                 // a script run by the environment of a release
-  std::vector<std::string> releases;  // that are listed even where they are not set up
+  std::string name, what, mend;
+  std::string program, worker;  // one of them
+  std::vector<std::string> releases;
   std::vector<BackendOption> options;
 };
 
+// Our own programs first, then workers. Throws BadInput where a file is none of these.
 const std::vector<BackendRow>& backend_rows();
+
+// The row of that text. `name` is the backend's, for what is said of a text that is none.
+BackendRow backend_row(const std::string& name, const std::string& text);
+
+std::vector<std::string> value_names(const BackendOption&);
+
+// The command that makes a release available; "" stands for no release.
+std::string mend(const BackendRow&, const std::string& release);
 
 }  // namespace plumb

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <memory>
 
 #include "harness/backend/resolve.h"
 #include "harness/command/command.h"
@@ -24,6 +25,19 @@ int print_backends() {
   return 0;
 }
 
+// Every option of a backend: its values, what each means, and which one is meant where none is given.
+int print_options(const std::string& name) {
+  const BackendRow& row = row_named(name);
+  std::vector<std::vector<std::string>> lines;
+  for (const BackendOption& o : row.options) {
+    if (o.values.empty() || !o.help.empty()) lines.push_back({o.name + "=...", "", o.help});
+    for (const auto& [value, help] : o.values)
+      lines.push_back({o.name + "=" + value, value == o.standard ? "default" : "", help});
+  }
+  fmt::print("{}: {}\n{}", row.name, row.what, columns(lines, 3));
+  return 0;
+}
+
 int doctor() {
   const Machine m = machine();
   fmt::print("plumb     {}\n", version() + (revision().empty() ? "" : " (" + revision() + ")"));
@@ -42,9 +56,11 @@ int doctor() {
 }  // namespace
 
 void add_backends(CLI::App& app, int& code) {
-  app.add_subcommand("backends", "Say which backends can run here")->callback([&code] {
-    code = print_backends();
-  });
+  auto name = std::make_shared<std::string>();
+  CLI::App* command =
+      app.add_subcommand("backends", "Say which backends can run here, or the options of one");
+  command->add_option("backend", *name, "Without @RELEASE: jax");
+  command->callback([name, &code] { code = name->empty() ? print_backends() : print_options(*name); });
 }
 
 void add_doctor(CLI::App& app, int& code) {

@@ -83,6 +83,7 @@ const Bad table[] = {
     {"run --suite smoke --color blue",                  "", "--color",                                      2},
     // backends
     {"run --suite smoke --backend nope",                "", "no backend 'nope'",                            2},
+    {"backends jxa",                                    "", "no backend 'jxa'; did you mean jax?",          2},
     {"run --suite smoke --backend ./nope",              "", "no program './nope'",                          2},
     {"run --suite smoke --backend local,plan=none",     "", "no plan 'none'",                               2},
     {"run --suite smoke --backend liar,fault=none",     "", "liar,fault=none: plumb-liar: no fault \"none\"", 2},

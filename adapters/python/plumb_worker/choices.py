@@ -1,5 +1,7 @@
 """Options of a backend, refused as the protocol's page has it."""
 
+import json
+import os
 import sys
 
 from .loop import options
@@ -11,16 +13,18 @@ def refuse(message):
     sys.exit(2)
 
 
-def checked(backend, table, given=None):
-    """PLUMB_OPTIONS, or what is given, with defaults; refuses one that is unknown. An empty one is not given.
-
-    The table has the values of each option, the default first ("" is none); None: any value."""
-    if given is None:
-        given = options()
+def checked(folder, given=None):
+    """PLUMB_OPTIONS, or what is given, with the defaults of the folder's backend.json, which harness/backend/rows.h
+    describes; refuses one that is unknown. An empty one is not given."""
+    backend = os.path.basename(os.path.abspath(folder))
+    with open(os.path.join(folder, "backend.json"), encoding="utf-8") as row:
+        table = json.load(row)["options"]
+    given = options() if given is None else given
     given = {name: value for name, value in given.items() if value}
     for name, value in given.items():
         if name not in table:
             refuse(f"{backend}: no option {name!r}; there are {', '.join(table)}")
-        if table[name] and value not in table[name]:
-            refuse(f"{backend}: {name}={value} is none of {', '.join(filter(None, table[name]))}")
-    return {**{name: values[0] for name, values in table.items() if values and values[0]}, **given}
+        values = table[name].get("values", (value,))
+        if value not in values:
+            refuse(f"{backend}: {name}={value} is none of {', '.join(values)}")
+    return {**{name: option["default"] for name, option in table.items() if "default" in option}, **given}
