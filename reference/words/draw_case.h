@@ -13,6 +13,11 @@ namespace plumb {
 
 struct Random {
   std::mt19937_64 bits;
+  // The sizes drawn of dimensions that are moved, that have a letter, that are quantized; the number of axes,
+  // and the longest.
+  std::vector<std::int64_t> moved{0, 1, 3, 8, 1024}, letters{0, 1, 2, 3, 4, 5, 6, 7, 8},
+      quantized{0, 1, 31, 32, 80};
+  std::int64_t axes = 4, longest_axis = 5;
   std::int64_t below(std::int64_t n) {
     return static_cast<std::int64_t>(bits() % static_cast<std::uint64_t>(n));
   }
@@ -26,10 +31,10 @@ struct Random {
 inline Mesh draw_mesh(Random& random) {
   const char* names[] = {"x", "y", "dp", "fsdp", "_a", "ids", "on", "nested", "Z9", "e_1"};
   Mesh mesh;
-  for (std::int64_t n = 1 + random.below(4); n > 0; --n) {
+  for (std::int64_t n = 1 + random.below(random.axes); n > 0; --n) {
     const std::string name = random.of(names);
     if (std::ranges::find(mesh.axes, name, &Axis::name) == mesh.axes.end())
-      mesh.axes.push_back({name, 1 + random.below(5)});
+      mesh.axes.push_back({name, 1 + random.below(random.longest_axis)});
   }
   if (random.one_in(3)) {
     for (std::int64_t d = 0; d < devices(mesh); ++d) mesh.place.push_back(d);
@@ -61,7 +66,7 @@ inline DType draw_dtype(Random& random, bool integer) {
 
 inline Op draw_reshard(Random& random, const Mesh& mesh) {
   std::vector<std::int64_t> sizes(random.below(4));
-  for (std::int64_t& size : sizes) size = random.of(std::vector{0, 1, 3, 8, 1024});
+  for (std::int64_t& size : sizes) size = random.of(random.moved);
   const DType dtype = random.one_in(6) ? DType::e8m0 : draw_dtype(random, random.one_in(3));
   Op op{Reshard{}, {draw_spec(random, mesh, dtype, sizes)}, {}};
   const auto reduce = [&](Spec spec) {
@@ -85,7 +90,7 @@ inline Op draw_einsum(Random& random, const Mesh& mesh) {
   std::vector<std::int64_t> size(128);
   for (char letter : std::string("mKbnz").substr(random.below(6))) {
     const std::int64_t where = random.below(4);
-    size[letter] = random.below(9);
+    size[letter] = random.of(random.letters);
     if (where != 1) einsum.lhs += letter;
     if (where != 0) einsum.rhs += letter;
     if (where != 2) einsum.out += letter;
@@ -111,8 +116,9 @@ inline Op draw_einsum(Random& random, const Mesh& mesh) {
 
 inline Op draw_grouped(Random& random, const Mesh& mesh) {
   Grouped grouped{random.of(std::vector{Form::fwd, Form::dgrad, Form::wgrad}), {}};
-  const std::int64_t lists = 1 + random.below(3), rows = random.below(6), groups = 1 + random.below(4);
-  const std::int64_t t = lists * rows, k = random.below(5), n = random.below(5);
+  const std::int64_t lists = 1 + random.below(3), rows = random.of(random.letters);
+  const std::int64_t groups = 1 + random.below(4);
+  const std::int64_t t = lists * rows, k = random.of(random.letters), n = random.of(random.letters);
   for (std::int64_t l = 0; l < lists; ++l) {
     std::vector<std::int64_t> sizes;
     for (std::int64_t left = rows, g = 0; g < groups; ++g) left -= sizes.emplace_back(random.below(left + 1));
@@ -179,7 +185,7 @@ inline Op draw_quantize(Random& random, const Mesh& mesh) {
   const Scheme scheme = random.of(std::vector{Scheme::fp8, Scheme::fp8e5, Scheme::mxfp8, Scheme::mxfp8e5});
   Quantize q{scheme, {}};
   std::vector<std::int64_t> x(1 + random.below(3));
-  for (std::int64_t& size : x) size = random.of(std::vector{0, 1, 31, 32, 80});
+  for (std::int64_t& size : x) size = random.of(random.quantized);
   if (random.one_in(2))
     q.sizes = {
         {x[0] / 2, 0, x[0] / 3}
