@@ -213,7 +213,7 @@ std::string json_text(const Case& c) {
   fmt::format_to(out, R"(],"chain":[)");
   put_specs(out, c.mesh, c.op.chain);
   fmt::format_to(out, R"(],"rule":"{}","acc":"{}","wire":"{}","fill":"{}","seed":{}}})", name(c.rule),
-                 format(c.acc).name, format(c.wire).name, name(c.fill), c.seed);
+                 format(c.acc).name, format(c.wire).name, name(c.fill), data_seed(c));
   return fmt::to_string(text);
 }
 

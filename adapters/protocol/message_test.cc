@@ -41,7 +41,7 @@ TEST(Message, ACaseSurvivesItsJson) {
            "on x=2: resolve first f32[] rules=",
        }) {
     const Case c = parse_case(line);
-    EXPECT_EQ(case_from_json(parse_json(dump(to_json(c)))), c) << line;
+    EXPECT_EQ(case_from_json(parse_json(dump(to_json(c)))), seeded(c)) << line;
   }
 }
 
@@ -65,6 +65,8 @@ TEST(Message, ACaseReadsAsThePageSays) {
   EXPECT_EQ(sub["parent"], parse_json(R"({"axes":[["x",2],["y",2]],"ids":[3,1,0,2]})"));
   EXPECT_EQ(sub["operands"][0]["reduction"], "max");
   EXPECT_EQ(j["fill"], "cancel");
+  EXPECT_EQ(to_json(parse_case("on x=2: reshard f32[8@x] -> f32[8]"))["seed"], 4083273703031758189u);
+  EXPECT_EQ(to_json(parse_case("on x=2: reshard f32[8@x] -> f32[8] seed=0"))["seed"], 0u);
 }
 
 TEST(Message, RulesArriveAsTheyWereWritten) {

@@ -1,5 +1,6 @@
 """Cases from JSON, parts of unfinished sums, and specs as text."""
 
+import json
 import unittest
 
 from plumb_worker import Case, Spec, parts_text, spec_text
@@ -25,6 +26,12 @@ class Parts(unittest.TestCase):
     def test_ways(self):
         c = case([["x", 2], ["y", 3]])
         self.assertEqual((c.ways(()), c.ways(("y",)), c.ways(("y", "x")), c.devices), (1, 3, 6, 6))
+
+
+class Words(unittest.TestCase):
+    def test_the_seed_has_all_its_64_bits(self):
+        j = {"mesh": {"axes": [["x", 2]]}, "op": "reshard", "operands": [], "chain": [], "seed": 2**64 - 1}
+        self.assertEqual(Case(json.loads(json.dumps(j))).seed, 2**64 - 1)
 
 
 class Submesh(unittest.TestCase):

@@ -18,8 +18,9 @@ void judge_case(benchmark::State& state, const char* line) {
   Subject subject("local", {});
   Journal journal("/dev/null");
   const std::string here = dump(environment());
+  std::uint64_t seed = 0;
   for (auto _ : state) {
-    ++c.seed;
+    c.seed = ++seed;
     const Record record = attempt(c, subject);
     if (record.verdict.status != Status::pass) state.SkipWithError("not a pass");
     journal.append(record, here);

@@ -79,7 +79,7 @@ std::string_view joining(const Case& c) {
 
 std::string words_in_force(const Case& c) {
   return fmt::format("uneven splits {}, acc={} wire={} fill={} seed={}", name(c.rule), format(c.acc).name,
-                     format(c.wire).name, name(c.fill), c.seed);
+                     format(c.wire).name, name(c.fill), data_seed(c));
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ bool holds(const std::vector<Slice>& slices, const Slice& one) {
 using Changed = std::vector<std::vector<char>>;
 Changed dependents(Case c, int operand, std::int64_t element) {
   Changed changed;
-  for (c.seed = 0; c.seed < 4; ++c.seed) {
+  for (c.seed = 0; c.seed < 4U; ++*c.seed) {
     std::vector<Tensor> operands = filled_operands(c);
     const std::vector<Tensor> before = evaluate_all(c, operands);
     changed.resize(before.size());

@@ -72,7 +72,7 @@ void expect_certified(const std::string& line) {
   for (std::size_t i = 0; i < c.op.operands.size(); ++i) operands.push_back(fill(c, static_cast<int>(i)));
   const int e = exponent_of(c);
   const double unit_value = std::ldexp(static_cast<double>(unit(c).factor), e);
-  std::mt19937_64 random(c.seed);
+  std::mt19937_64 random(data_seed(c));
   for (std::size_t i = 0; i < operands.size(); ++i)
     if (!is_reshard(c)) expect_sum_of_parts(c, static_cast<int>(i), operands[i], random);
   for (const std::vector<Term>& terms : all_terms(c, operands)) {

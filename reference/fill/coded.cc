@@ -62,7 +62,7 @@ Coded::Operand operand_of(const Case& c, int i) {
   o.has_line.assign(o.tiles.count[o.along], 0);
   o.line.assign(o.shape[o.along], -1);
   if (o.scheme == Scheme::none) return o;
-  o.line = lines(o.tiles.along[o.along], key(c.seed, i, kLine), i);
+  o.line = lines(o.tiles.along[o.along], key(data_seed(c), i, kLine), i);
   keep_first(o.tiles.along[o.along], o.line, o.has_line);
   return o;
 }

@@ -11,11 +11,11 @@
 namespace plumb {
 namespace {
 
-Provenance provenance(const Case& c, const Source& source) {
+Provenance provenance(std::uint64_t seed, const Source& source) {
   Provenance p{patterns(source.dtype), {}, false};
   const std::int64_t all = source.elements * source.parts;
   p.distinct = static_cast<std::uint64_t>(all) <= p.patterns.count;
-  p.order = permutation(p.patterns.count, key(c.seed, 0, 0));
+  p.order = permutation(p.patterns.count, key(seed, 0, 0));
   return p;
 }
 
@@ -48,7 +48,7 @@ Contest contest(const Case& c, const Source& source) {
 
 Recipe recipe(const Case& c) {
   Recipe r;
-  r.seed = c.seed;
+  r.seed = data_seed(c);
   for (const Spec& spec : c.op.operands)
     r.sources.push_back({spec.dtype, shape(spec), elements(spec), parts(c.mesh, spec)});
   const bool movable_only = c.op.operands[0].dtype == DType::e8m0;
@@ -57,7 +57,7 @@ Recipe recipe(const Case& c) {
   else if (c.fill == Fill::scaled)
     r.data = coded(c);
   else if (c.fill == Fill::provenance || movable_only)
-    r.data = provenance(c, r.sources[0]);
+    r.data = provenance(r.seed, r.sources[0]);
   else if (c.op.operands[0].reduction != Reduce::sum)
     r.data = contest(c, r.sources[0]);
   else if (c.fill == Fill::normal && !format(r.sources[0].dtype).integer)

@@ -67,7 +67,7 @@ TEST_P(Data, EveryPieceHasAnotherLargestMagnitude) {
   Case c = parse_case(GetParam());
   const Scheme scheme = std::get<Quantize>(c.op.kind).scheme;
   const Tiles t = tiles(c.op);
-  for (c.seed = 0; c.seed < 20; ++c.seed) {
+  for (c.seed = 0; c.seed < 20U; ++*c.seed) {
     const Seen s = seen(c, 0, t);
     for (const auto& [tile, amax] : s.whole) {
       std::set<double> all;

@@ -224,9 +224,9 @@ TEST(Sensitivity, OneBitLessThanCertifiedIsSeen) {
                 put('M', m), put('K', k), put('N', n);
                 const std::string d = dtype, left = words.substr(0, words.find(' ')),
                                   right = words.substr(words.find(' ') + 1);
-                const std::string line = fmt::format("on a={}: einsum mk,kn->mn {}[{}] {}[{}] -> {}[{},{}]{}",
-                                                     a, d, left, d, right, d == "f8e4m3" ? "f32" : d, m, n,
-                                                     seed ? " seed=" + std::to_string(seed) : "");
+                const std::string line =
+                    fmt::format("on a={}: einsum mk,kn->mn {}[{}] {}[{}] -> {}[{},{}] seed={}", a, d, left, d,
+                                right, d == "f8e4m3" ? "f32" : d, m, n, seed);
                 const Product p = product(parse_case(line));
                 const Widths w = p.widths;
                 const bool turned = p.perturbed == 0;

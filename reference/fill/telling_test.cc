@@ -85,7 +85,7 @@ TEST_P(Told, ForEverySeedOnEveryDeviceThatHasRoom) {
   const DType codes = codes_of(std::get<Quantize>(c.op.kind).scheme);
   const float most = largest(codes);
   const bool delayed = c.op.operands.size() > 1;
-  for (c.seed = 0; c.seed < 200; ++c.seed) {
+  for (c.seed = 0; c.seed < 200U; ++*c.seed) {
     SCOPED_TRACE(print(c));
     const Pieces all = pieces(c, fill(c, 0));
     std::map<std::int64_t, float> amax;

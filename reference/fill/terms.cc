@@ -1,5 +1,7 @@
 #include "reference/fill/terms.h"
 
+#include <algorithm>
+
 #include "reference/fill/hash.h"
 
 namespace plumb {
@@ -114,7 +116,8 @@ Terms::Terms(const Recipe& r, const Product& p, const Portion& portion)
       blocks(key(r.seed, 0, kBlock)),
       matchings(key(r.seed, 0, kMatching)),
       tail(mix(key(r.seed, portion.operand, kTail) + kGolden * static_cast<std::uint64_t>(part))),
-      tail_most(static_cast<double>(capacity(r.sources[portion.operand].dtype))) {}
+      tail_most(std::max<std::int64_t>(
+          1, capacity(r.sources[portion.operand].dtype) / r.sources[portion.operand].parts)) {}
 
 void along_free(Terms& t, const Spot& spot, std::int64_t count, double* out) {
   const Matching& matching = matching_at(t, spot);
@@ -152,10 +155,9 @@ void along_contracted(Terms& t, const Spot& spot, std::int64_t count, double* ou
 
 void along_tail(const Terms& t, const Spot& spot, std::int64_t count, double* out) {
   const std::uint64_t base = t.tail + times(kInBlock, spot.term);
-  const std::int64_t most = static_cast<std::int64_t>(t.tail_most);
   for (std::int64_t i = 0; i < count; ++i) {
     const std::uint64_t h = mix(base + times(kFree, spot.free + i));
-    out[i] = static_cast<double>(sign_of(h) * (1 + below(h, most)));
+    out[i] = static_cast<double>(sign_of(h) * (1 + below(h, t.tail_most)));
   }
 }
 

@@ -23,7 +23,8 @@ struct Terms {
   bool perturbed;
   double unit;
   std::uint64_t values, parts, chosen, blocks, matchings, tail;  // keys
-  double tail_most;
+  // Of the magnitudes of rows of no group: the parts of one add up to what its dtype counts to.
+  std::int64_t tail_most;
   std::vector<Matching> known;  // by block, of the cell where it was needed last
 };
 

@@ -66,7 +66,7 @@ Spec renamed(Spec spec, const std::vector<AxisId>& to) {
 
 Case slice_case(const Case& c) {
   if (c.sub.empty()) return c;
-  Case one = c;
+  Case one = seeded(c);
   one.mesh = program_mesh(c);
   one.sub.clear();
   std::vector<AxisId> to(c.mesh.axes.size(), -1);

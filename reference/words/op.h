@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -81,7 +82,7 @@ struct Case {
   DType acc = DType::f32;
   DType wire = DType::f32;
   Fill fill = Fill::provenance;
-  std::uint64_t seed = 0;
+  std::optional<std::uint64_t> seed{};  // where the line says it; data_seed() is what the data are made of
   // The axes of the submesh over which the program is written, in its order: every slice of the mesh
   // along the others runs it, with the same data, and specs name no other axes. Empty: the whole mesh.
   std::vector<AxisId> sub{};
@@ -93,8 +94,15 @@ struct Case {
 Mesh program_mesh(const Case&);
 std::vector<std::vector<std::int64_t>> slices(const Case&);
 
-// The case that each slice runs: over program_mesh alone.
+// The case that each slice runs: over program_mesh alone, with the data of the whole.
 Case slice_case(const Case&);
+
+// The number that seeds the data: that of `seed=`, else the FNV-1a hash of the printed line (64 bits), so
+// that no two lines have the same data.
+std::uint64_t data_seed(const Case&);
+
+// The case with this number said: what is derived from it has the same data.
+Case seeded(Case);
 
 // The spec with axis a of a mesh called to[a] of another.
 Spec renamed(Spec, const std::vector<AxisId>& to);

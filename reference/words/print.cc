@@ -147,7 +147,7 @@ std::string print(const Case& c) {
   if (c.acc != default_acc(c.op)) (text += " acc=") += format(c.acc).name;
   if (c.wire != default_wire(c.op)) (text += " wire=") += format(c.wire).name;
   if (c.fill != default_fill(c.op)) (text += " fill=") += name(c.fill);
-  if (c.seed != 0) (text += " seed=") += fmt::format_int(c.seed).c_str();
+  if (c.seed) (text += " seed=") += fmt::format_int(*c.seed).c_str();
   return text;
 }
 

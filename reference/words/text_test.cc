@@ -54,7 +54,7 @@ TEST(Text, DefaultsAreNotPrinted) {
       {"on x=2,y=2 ids=0,1,2,3: reshard f32[8@x] -> f32[8]",                         "on x=2,y=2: reshard f32[8@x] -> f32[8]"},
       {"  on  x=2:  reshard  f32[8@x]  ->  f32[8]  ",                                "on x=2: reshard f32[8@x] -> f32[8]"    },
       {"on x=2: reshard f32[8@x] -> f32[8] acc=f32 wire=f32 fill=provenance seed=0",
-       "on x=2: reshard f32[8@x] -> f32[8]"                                                                                  },
+       "on x=2: reshard f32[8@x] -> f32[8] seed=0"                                                                           },
       {"on x=2: einsum mk,kn->mn s8[2,2] s8[2,2] -> s32[2,2] acc=s32 fill=cancel",
        "on x=2: einsum mk,kn->mn s8[2,2] s8[2,2] -> s32[2,2]"                                                                },
       {"on x=2,y=2,z=2: reshard f32[8]+x+y+avg(z) -> f32[8]",
@@ -67,6 +67,16 @@ TEST(Text, DefaultsAreNotPrinted) {
     EXPECT_EQ(print(parse_case(row.line)), row.canonical);
     EXPECT_EQ(parse_case(print(parse_case(row.line))), parse_case(row.line));
   }
+}
+
+TEST(Text, ALineThatSaysNoSeedHasTheHashOfItself) {
+  const Case c = parse_case("on  x=2: reshard f32[8@x] -> f32[8] acc=f32");
+  EXPECT_EQ(data_seed(c),
+            4083273703031758189u);  // FNV-1a of "on x=2: reshard f32[8@x] -> f32[8]", computed elsewhere
+  EXPECT_EQ(print(c), "on x=2: reshard f32[8@x] -> f32[8]");
+  EXPECT_EQ(print(seeded(c)), "on x=2: reshard f32[8@x] -> f32[8] seed=4083273703031758189");
+  EXPECT_EQ(data_seed(parse_case("on x=2: reshard f32[8@x] -> f32[8] seed=0")), 0u);
+  EXPECT_EQ(seeded(seeded(c)), seeded(c));
 }
 
 TEST(Text, ABadLineGivesOneMessageWithACaretAtTheCharacter) {

@@ -35,7 +35,7 @@ class Case:
     are: the same, or those of the mesh whose submesh it is. Devices and ids are the world's."""
 
     __slots__ = ("axes", "sizes", "world", "ids", "op", "lhs", "rhs", "out", "form", "group_sizes", "scheme",
-                 "operands", "chain", "rule", "acc", "wire", "line", "names", "rules")
+                 "operands", "chain", "rule", "acc", "wire", "seed", "line", "names", "rules")
 
     def __init__(self, j, line=""):
         mesh, parent = j["mesh"], j.get("parent") or j["mesh"]
@@ -49,7 +49,7 @@ class Case:
         self.operands = [Spec(s) for s in j["operands"]]
         self.chain = [Spec(s) for s in j["chain"]]
         self.rule = j.get("rule", "flat")
-        self.acc, self.wire = j.get("acc"), j.get("wire")
+        self.acc, self.wire, self.seed = j.get("acc"), j.get("wire"), j.get("seed")
         self.line = line
         self.names = tuple(j.get("names") or ())
         self.rules = [(r["name"], VALUES[r["value"]](r["axes"])) for r in j.get("rules") or ()]
