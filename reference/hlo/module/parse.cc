@@ -1,0 +1,249 @@
+// Modules, computations, instructions.
+#include "reference/hlo/module/parse.h"
+
+#include <algorithm>
+
+namespace plumb::hlo {
+namespace {
+
+// What of a computation the instructions still need while they are read.
+struct Reading {
+  Names computations, instructions;
+  Module& module;
+};
+
+// "f32[2]{0} %name" or "%name": an earlier instruction.
+std::int64_t scan_operand(Scan& scan, const Computation& computation, const Names& names) {
+  Shape shape;
+  const bool with_shape = !scan.next_is("%");
+  const std::size_t begin = scan.at;
+  if (with_shape) shape = scan_shape(scan), scan.spaces();
+  scan.expect("%");
+  const std::string_view name = scan.word("an operand");
+  const auto found = names.find(name);
+  if (found == names.end()) scan.fail("no instruction %" + std::string(name) + " stands above", begin);
+  const Shape& is = computation.instructions[static_cast<std::size_t>(found->second)].shape;
+  if (with_shape && !same_arrays(shape, is))
+    scan.fail("%" + std::string(name) + " is " + print(is, false), begin);
+  return found->second;
+}
+
+// What stands in the brackets behind the opcode.
+void scan_operands(Scan& scan, Instruction& instruction, const Computation& computation, const Names& names) {
+  scan.expect("(");
+  scan.spaces();
+  if (instruction.opcode == Opcode::parameter) {
+    instruction.attributes.push_back({Key::index, scan.number("the number of a parameter")});
+  } else if (instruction.opcode == Opcode::constant) {
+    instruction.literal = scan_literal(scan, instruction.shape);
+  } else {
+    while (!scan.next_is(")")) {
+      if (!instruction.operands.empty()) scan.expect(",");
+      scan.spaces();
+      instruction.operands.push_back(scan_operand(scan, computation, names));
+      scan.spaces();
+    }
+  }
+  scan.spaces();
+  scan.expect(")");
+}
+
+void scan_attribute(Scan& scan, Instruction& instruction, const Reading& reading) {
+  const std::size_t begin = scan.at;
+  const std::string name(scan.letters());
+  if (name.empty()) scan.fail("expected an attribute");
+  scan.expect("=");
+  const auto key = key_named(name);
+  if (!key || !takes(instruction.opcode, *key)) {
+    scan.unsupported("attribute " + name + " of " + std::string(row(instruction.opcode).name), begin);
+    scan.balanced(",");
+    return;
+  }
+  const Form form = row(*key).form;
+  if (form == Form::metadata) return scan_metadata(scan, reading.module, instruction);
+  if (form == Form::frontend) {
+    instruction.frontend = scan_frontend(scan);
+  } else if (form == Form::sharding) {
+    instruction.sharding = {scan_sharding(scan)};
+  } else {
+    if (find(instruction, *key)) scan.fail("the attribute stands twice", begin);
+    Value value = scan_value(scan, form, reading.computations);
+    if (form != Form::harmless) instruction.attributes.push_back({*key, std::move(value)});
+  }
+}
+
+void check(const Scan& scan, const Instruction& instruction) {
+  const OpcodeRow& facts = row(instruction.opcode);
+  const auto operands = std::ssize(instruction.operands);
+  if (operands < facts.least || (facts.most != kMany && operands > facts.most))
+    scan.fail(std::string(facts.name) + " of " + std::to_string(operands) + " operands", instruction.at);
+  if (const std::string_view key = lacking(instruction.opcode, instruction.attributes); !key.empty())
+    scan.fail(std::string(facts.name) + " without " + std::string(key), instruction.at);
+}
+
+// The rest of the line of an opcode that is not known.
+void skip(Scan& scan, std::string_view opcode, std::size_t where) {
+  if (opcode.empty() || !scan.next_is("(")) scan.fail("expected an opcode", where);
+  scan.unsupported("opcode " + std::string(opcode), where);
+  scan.balanced("\n");
+}
+
+void scan_instruction(Scan& scan, Computation& computation, Reading& reading) {
+  Instruction instruction;
+  const bool root = scan.take("ROOT ");
+  instruction.at = scan.at;
+  scan.take("%");
+  instruction.name = scan.word("an instruction");
+  const std::string_view name = scan.text.substr(scan.at - instruction.name.size(), instruction.name.size());
+  scan.expect(" = ");
+  instruction.shape = scan_shape(scan);
+  scan.expect(" ");
+  const std::size_t begin = scan.at;
+  const std::string_view word = scan.letters();
+  if (const auto opcode = opcode_named(word)) {
+    instruction.opcode = *opcode;
+    scan_operands(scan, instruction, computation, reading.instructions);
+    while (scan.take(",")) {
+      scan.spaces();
+      scan_attribute(scan, instruction, reading);
+    }
+    check(scan, instruction);
+  } else {
+    skip(scan, word, begin);
+  }
+  scan.spaces();
+  if (scan.next() != '\n') scan.fail("expected the end of the line");
+  if (!reading.instructions.emplace(name, std::ssize(computation.instructions)).second)
+    scan.fail("two instructions of this name", instruction.at);
+  if (root) {
+    if (computation.root >= 0) scan.fail("a second ROOT", instruction.at);
+    computation.root = std::ssize(computation.instructions);
+  }
+  computation.instructions.push_back(std::move(instruction));
+}
+
+// The parameters in the order of their numbers, each once.
+Integers parameters(const Scan& scan, const Computation& computation) {
+  Integers list;
+  const auto is_parameter = [](const Instruction& i) { return i.opcode == Opcode::parameter; };
+  list.assign(static_cast<std::size_t>(std::ranges::count_if(computation.instructions, is_parameter)), -1);
+  for (std::size_t i = 0; i < computation.instructions.size(); ++i) {
+    const Instruction& instruction = computation.instructions[i];
+    if (!is_parameter(instruction)) continue;
+    const auto number = get<std::int64_t>(instruction, Key::index, -1);
+    if (number < 0 || number >= std::ssize(list) || list[static_cast<std::size_t>(number)] >= 0)
+      scan.fail("parameters are numbered from 0, each number once", instruction.at);
+    list[static_cast<std::size_t>(number)] = static_cast<std::int64_t>(i);
+  }
+  return list;
+}
+
+struct Signature {
+  std::vector<Shape> parameters;
+  Shape result;
+  std::size_t at = 0;
+  bool given = false;
+};
+
+// "(a: f32[2], b: f32[]) -> f32[2] "
+Signature scan_signature(Scan& scan) {
+  Signature signature;
+  signature.at = scan.at;
+  if (!scan.take("(")) return signature;
+  signature.given = true;
+  while (!scan.take(")")) {
+    if (!signature.parameters.empty()) scan.expect(",");
+    scan.spaces();
+    scan.word("a parameter");
+    scan.expect(": ");
+    signature.parameters.push_back(scan_shape(scan));
+  }
+  scan.expect(" -> ");
+  signature.result = scan_shape(scan);
+  scan.spaces();
+  return signature;
+}
+
+void check(const Scan& scan, const Signature& signature, const Computation& computation) {
+  const auto shape = [&](std::int64_t i) {
+    return computation.instructions[static_cast<std::size_t>(i)].shape;
+  };
+  if (!signature.given || !scan.unknown.empty()) return;
+  bool same = same_arrays(signature.result, shape(computation.root)) &&
+              signature.parameters.size() == computation.parameters.size();
+  for (std::size_t i = 0; same && i < signature.parameters.size(); ++i)
+    same = same_arrays(signature.parameters[i], shape(computation.parameters[i]));
+  if (!same)
+    scan.fail("the computation has other parameters or another result than its head says", signature.at);
+}
+
+void scan_computation(Scan& scan, Reading& reading) {
+  Computation computation;
+  computation.root = -1;
+  const std::size_t begin = scan.at;
+  const bool entry = scan.take("ENTRY ");
+  scan.take("%");
+  computation.name = scan.word("a computation");
+  const std::string_view name = scan.text.substr(scan.at - computation.name.size(), computation.name.size());
+  scan.spaces();
+  const Signature signature = scan_signature(scan);
+  scan.expect("{");
+  reading.instructions.clear();
+  for (scan.blank(); !scan.take("}"); scan.blank()) {
+    if (scan.done()) scan.fail("the module is cut off");
+    scan_instruction(scan, computation, reading);
+  }
+  if (const std::size_t at = scan.at; scan.take(", ")) scan.unsupported(std::string(scan.balanced("\n")), at);
+  if (computation.root < 0) scan.fail("a computation without a ROOT", begin);
+  computation.parameters = parameters(scan, computation);
+  check(scan, signature, computation);
+  Module& module = reading.module;
+  if (!reading.computations.emplace(name, std::ssize(module.computations)).second)
+    scan.fail("two computations of this name", begin);
+  if (entry) {
+    if (module.entry >= 0) scan.fail("a second ENTRY", begin);
+    module.entry = std::ssize(module.computations);
+  }
+  module.computations.push_back(std::move(computation));
+}
+
+// All that is not known, a line each; then where the first of it stands.
+[[noreturn]] void refuse(const Scan& scan) {
+  std::string list;
+  std::size_t first = scan.text.size();
+  for (const auto& [what, entry] : scan.unknown) {
+    list += (list.empty() ? "" : ", ") + what;
+    if (entry.count > 1) list += " (" + std::to_string(entry.count) + " times)";
+    first = std::min(first, entry.first);
+  }
+  scan.fail("unsupported: " + list, first);
+}
+
+}  // namespace
+
+Module parse(std::string_view text, std::string_view file) {
+  Scan scan{text, file};
+  Module module;
+  module.file = file;
+  module.entry = -1;
+  scan_header(scan, module);
+  Reading reading{{}, {}, module};
+  for (scan.blank(); !scan.done(); scan.blank()) scan_computation(scan, reading);
+  if (module.entry < 0) scan.fail("the module is cut off: it has no ENTRY");
+  if (!scan.unknown.empty()) refuse(scan);
+  return module;
+}
+
+const Value* find(const Instruction& instruction, Key key) {
+  const auto found = std::ranges::find(instruction.attributes, key, &Attribute::key);
+  return found == instruction.attributes.end() ? nullptr : &found->value;
+}
+
+std::string source(const Module& module, const Instruction& instruction) {
+  if (instruction.frame < 1 || instruction.frame > std::ssize(module.frames)) return {};
+  const Frame& frame = module.frames[static_cast<std::size_t>(instruction.frame - 1)];
+  if (frame.file.empty()) return {};
+  return frame.file + ":" + std::to_string(frame.line) + (frame.function.empty() ? "" : " " + frame.function);
+}
+
+}  // namespace plumb::hlo

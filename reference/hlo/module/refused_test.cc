@@ -1,0 +1,172 @@
+// Bad input: one message, with the line and a caret. And damaged text, which is read or refused, never more.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "reference/hlo/module/dumps.h"
+#include "reference/hlo/module/module.h"
+
+namespace plumb::hlo {
+namespace {
+
+std::string message(const std::string& text) {
+  try {
+    parse(text, "m.txt");
+    return "no error";
+  } catch (const BadModule& error) {
+    return error.what();
+  }
+}
+
+std::string with(const std::string& line) {
+  return "HloModule m\n\nENTRY %e (a: f32[2,3]) -> f32[2,3] {\n  %a = f32[2,3]{1,0} parameter(0)\n  " + line +
+         "\n}\n";
+}
+
+TEST(Refused, ATableOfLines) {
+  const std::pair<const char*, const char*> table[] = {
+      {"ROOT %b = f32[2,3]{1,0} frobnicate(%a), x={1,2}",                                        "5:27: unsupported: opcode frobnicate"                 },
+      {"ROOT %b = f33[2,3]{1,0} add(%a, %a)",                                                    "5:13: unsupported: type f33"                          },
+      {"ROOT %b = f32[<=2,3]{1,0} add(%a, %a)",                                                  "dimension whose size only the run decides"            },
+      {"ROOT %b = f32[2,3]{1,0} add(%a, %a), dimensions={0}",
+       "5:40: unsupported: attribute dimensions of add"                                                                                                 },
+      {"ROOT %b = f32[2,3]{1,0} custom-call(%a), custom_call_target=\"x\", backend_config={}",
+       "unsupported: attribute backend_config of custom-call"                                                                                           },
+      {"ROOT %b = f32[2,3]{1,0} add(%a, %a), frontend_attributes={_xla_send=\"1\"}",
+       "unsupported: frontend attribute _xla_send"                                                                                                      },
+      {"ROOT %b = f32[2,3]{1,0} add(%a)",                                                        "add of 1 operands"                                    },
+      {"ROOT %b = f32[2,3]{1,0} add(%a, %c)",                                                    "5:35: no instruction %c stands above"                 },
+      {"ROOT %b = f32[2,3]{1,0} add(%a, f32[2] %a)",                                             "%a is f32[2,3]"                                       },
+      {"ROOT %b = f32[2,3]{1,0} transpose(%a)",                                                  "transpose without dimensions"                         },
+      {"ROOT %b = f32[2,3]{1,0} constant({...})",                                                "--xla_dump_large_constants"                           },
+      {"ROOT %b = f32[2,3]{1,0} constant({ { 1, 2 }, { 3, 4 } })",                               "expected ','"                                         },
+      {"ROOT %b = f32[2,3]{1,0} constant({ { 1, 2, 3 } })",                                      "expected ','"                                         },
+      {"ROOT %b = f32[2,3]{1,1} add(%a, %a)",                                                    "not a layout of the shape"                            },
+      {"ROOT %b = f32[2,-3]{1,0} add(%a, %a)",                                                   "a size below zero"                                    },
+      {"ROOT %b = f32[4000000000,4000000000]{1,0} add(%a, %a)",                                  "more elements than any memory holds"                  },
+      {"ROOT %b = f32[2,3]{1,0} add(%a, %a), sharding={devices=[2,1]0,0}",
+       "these are not 2 devices, each once"                                                                                                             },
+      {"ROOT %b = f32[2,3]{1,0} add(%a, %a), sharding={devices=[2,1]<=[3]}",                     "these are not 2 devices"                              },
+      {"ROOT %b = f32[2,3]{1,0} add(%a, %a), sharding={devices=[2,1]<=[2,1]T(0,0)}",             "not a permutation"                                    },
+      {"ROOT %b = f32[2,3]{1,0} add(%a, %a), sharding={mesh['x'=2], [{'x'}, {'x'}]}",            "an axis stands twice"                                 },
+      {"ROOT %b = f32[2,3]{1,0} add(%a, %a), sharding={mesh['x'=2], [{'y'}, {}]}",               "the mesh has no axis y"                               },
+      {"ROOT %b = f32[2,3]{1,0} add(%a, %a), sharding={replicated} , ",                          "expected"                                             },
+      {"ROOT %b = f32[2,3]{1,0} add(%a, %a), "
+       "sharding={{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{{", "without end"                                          },
+      {"%b = f32[2,3]{1,0} add(%a, %a)",                                                         "a computation without a ROOT"                         },
+      {"ROOT %a = f32[2,3]{1,0} add(%a, %a)",                                                    "two instructions of this name"                        },
+      {"ROOT %b = f32[2,4]{1,0} add(%a, %a)",                                                    "other parameters or another result than its head says"},
+      {"ROOT %b = f32[2,3]{1,0} call(%a), to_apply=%f",                                          "no computation f stands above"                        },
+      {"ROOT %b = f32[2,3]{1,0} parameter(2)",                                                   "parameters are numbered from 0"                       },
+      {"ROOT %b = s8[] constant(128)",                                                           "out of the range of its type"                         },
+      {"ROOT %b = f32[2,3]{1,0} add(%a, %a) {",                                                  "expected the end of the line"                         },
+  };
+  for (const auto& [line, want] : table) {
+    const std::string got = message(with(line));
+    EXPECT_NE(got.find(want), got.npos) << got;
+    EXPECT_EQ(std::ranges::count(got, '\n'), 2) << got;
+  }
+}
+
+TEST(Refused, WhatIsNoModule) {
+  const std::pair<const char*, const char*> table[] = {
+      {"",                                                                                     "no HLO"                                },
+      {"module @jit_f {",                                                                      "no HLO"                                },
+      {"HloModule m\n",                                                                        "the module is cut off: it has no ENTRY"},
+      {"HloModule m\n\nENTRY %e () -> f32[] {\n  ROOT %c = f32[] constant(1)\n",               "the module is cut off"                 },
+      {"HloModule m, num_partitions=0\n",                                                      "expected a number of devices"          },
+      {"HloModule m, num_partitions=99999999999\n",                                            "expected a number of devices"          },
+      {"HloModule m, dynamic=3\n\nENTRY %e () -> f32[] {\n  ROOT %c = f32[] constant(1)\n}\n",
+       "attribute dynamic of the module"                                                                                               },
+  };
+  for (const auto& [text, want] : table)
+    EXPECT_NE(message(text).find(want), std::string::npos) << message(text);
+}
+
+TEST(Refused, AllThatIsNotKnownAtOnce) {
+  EXPECT_EQ(message(with("%b = f32[2,3]{1,0} fft(%a), x=1\n  %c = f32[2,3]{1,0} fft(%b)\n"
+                         "  %d = f32[2,3]{1,0} add(%a, %c), y={1}\n  ROOT %e = q7[2] cholesky(%d)")),
+            "m.txt:5:22: unsupported: attribute y of add, opcode cholesky, opcode fft (2 times), type q7\n"
+            "    %b = f32[2,3]{1,0} fft(%a), x=1\n"
+            "                       ^");
+}
+
+std::string damage(std::mt19937_64& random, std::string text) {
+  const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
+  static const std::string pieces[] = {"{",
+                                       "}",
+                                       "(",
+                                       ")",
+                                       "[",
+                                       "]",
+                                       ",",
+                                       "=",
+                                       "%",
+                                       "\"",
+                                       "'",
+                                       "<=",
+                                       "T(",
+                                       "-1",
+                                       "0",
+                                       "99999999999999999999",
+                                       "9223372036854775807",
+                                       "ROOT ",
+                                       "ENTRY ",
+                                       "\n",
+                                       "/*",
+                                       "mesh[",
+                                       "nan",
+                                       "{...}",
+                                       "parameter(0)",
+                                       " ",
+                                       "\\",
+                                       "f32[",
+                                       "dimensions={"};
+  for (std::size_t n = 1 + below(3); n > 0; --n) {
+    const std::size_t at = below(text.size() + 1), length = below(12);
+    switch (below(5)) {
+      case 0:
+        text.erase(at, length);
+        break;
+      case 1:
+        text.insert(at, pieces[below(std::size(pieces))]);
+        break;
+      case 2:
+        if (at < text.size()) text[at] = static_cast<char>(below(256));
+        break;
+      case 3:
+        text.insert(at, text.substr(below(text.size() + 1), length));
+        break;
+      default:
+        text.resize(below(8) == 0 ? at : text.size());
+    }
+  }
+  return text;
+}
+
+TEST(Refused, DamagedTextIsReadOrRefused) {
+  std::mt19937_64 random(1);
+  std::vector<std::string> texts;
+  for (const auto& path : dumps())
+    if (const std::string text = read(path); text.size() < 20000) texts.push_back(text);
+  ASSERT_GT(texts.size(), 50u);
+  int refused = 0, read_anyway = 0;
+  for (int i = 0; i < 4000; ++i) {
+    const std::string text = damage(random, texts[random() % texts.size()]);
+    try {
+      const Module module = parse(text, "m.txt");
+      const std::string canonical = print(module);
+      ASSERT_EQ(print(parse(canonical, "m.txt")), canonical) << text;
+      ++read_anyway;
+    } catch (const BadModule& error) {
+      ASSERT_EQ(std::ranges::count(std::string_view(error.what()), '\n'), 2) << error.what();
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 1500);
+  EXPECT_GT(read_anyway, 200);
+}
+
+}  // namespace
+}  // namespace plumb::hlo

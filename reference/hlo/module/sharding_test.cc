@@ -1,0 +1,134 @@
+// What orders, groups and shardings mean: tables by hand, and laws.
+#include "reference/hlo/module/sharding.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "reference/hlo/module/parse.h"
+
+namespace plumb::hlo {
+namespace {
+
+Sharding sharding(const std::string& text) {
+  Scan scan{text, "a test"};
+  Sharding s = scan_sharding(scan);
+  EXPECT_TRUE(scan.done() && scan.unknown.empty()) << text;
+  EXPECT_EQ(print(s), text);
+  return s;
+}
+
+std::vector<Integers> groups(const std::string& text, std::int64_t devices) {
+  Scan scan{text, "a test"};
+  const Groups g = scan_groups(scan);
+  EXPECT_TRUE(scan.done()) << text;
+  EXPECT_EQ(print(g), text);
+  return expand(g, devices);
+}
+
+TEST(Groups, EachForm) {
+  using G = std::vector<Integers>;
+  EXPECT_EQ(groups("{{0,2},{1,3}}", 4), (G{
+                                            {0, 2},
+                                            {1, 3}
+  }));
+  EXPECT_EQ(groups("{}", 3), (G{
+                                 {0, 1, 2}
+  }));
+  EXPECT_EQ(groups("[2,2]<=[4]", 4), (G{
+                                         {0, 1},
+                                         {2, 3}
+  }));
+  EXPECT_EQ(groups("[2,2]<=[2,2]T(1,0)", 4), (G{
+                                                 {0, 2},
+                                                 {1, 3}
+  }));
+  EXPECT_EQ(groups("[4,2]<=[2,2,2]T(2,1,0)", 8), (G{
+                                                     {0, 4},
+                                                     {2, 6},
+                                                     {1, 5},
+                                                     {3, 7}
+  }));
+  EXPECT_EQ(groups("mesh['a'=2,'b'=3] {'b'}", 6), (G{
+                                                      {0, 1, 2},
+                                                      {3, 4, 5}
+  }));
+  EXPECT_EQ(groups("mesh['a'=2,'b'=3] {'a'}", 6), (G{
+                                                      {0, 3},
+                                                      {1, 4},
+                                                      {2, 5}
+  }));
+  // Members vary over the axes as they are listed.
+  EXPECT_EQ(groups("mesh['a'=2,'b'=2] {'b','a'}", 4), (G{
+                                                          {0, 2, 1, 3}
+  }));
+  EXPECT_EQ(groups("mesh['a'=4,'b'=2] {'a':(2)2}", 8), (G{
+                                                           {0, 2},
+                                                           {1, 3},
+                                                           {4, 6},
+                                                           {5, 7}
+  }));
+  EXPECT_EQ(groups("mesh['a'=4,'b'=2] {'a':(1)2}", 8), (G{
+                                                           {0, 4},
+                                                           {1, 5},
+                                                           {2, 6},
+                                                           {3, 7}
+  }));
+  EXPECT_EQ(groups("mesh['a'=4,'b'=2], device_ids=([2,2,2]T(2,1,0)) {'b'}", 8),
+            groups("[4,2]<=[2,2,2]T(2,1,0)", 8));
+}
+
+// "0 1 | 0 2": for each device its tiles, and its part where there is more than one.
+std::string shares(const std::string& text, std::size_t rank, std::int64_t devices) {
+  const auto division = divide(sharding(text), rank, devices);
+  if (!division) return "none";
+  std::string all;
+  for (const Share& share : division->shares) {
+    all += all.empty() ? "" : " ";
+    for (const std::int64_t tile : share.tile) all += std::to_string(tile);
+    if (division->parts > 1) all += "+" + std::to_string(share.part);
+  }
+  return all;
+}
+
+TEST(Sharding, WhatEachDeviceHolds) {
+  EXPECT_EQ(shares("{replicated}", 2, 3), "00 00 00");
+  EXPECT_EQ(shares("{devices=[2,2]<=[4]}", 2, 4), "00 01 10 11");
+  EXPECT_EQ(shares("{devices=[2,2]<=[2,2]T(1,0)}", 2, 4), "00 10 01 11");
+  EXPECT_EQ(shares("{devices=[2,2]3,1,2,0}", 2, 4), "11 01 10 00");
+  EXPECT_EQ(shares("{devices=[2,1,2]<=[4] last_tile_dim_replicate}", 2, 4), "00 00 10 10");
+  EXPECT_EQ(shares("{devices=[1,2,2]<=[2,2]T(1,0) last_tile_dims={unreduced}}", 2, 4), "00+0 01+0 00+1 01+1");
+  EXPECT_EQ(shares("{devices=[1,2,2]<=[4] last_tile_dims={replicated, unreduced}}", 1, 4), "0+0 0+1 0+0 0+1");
+  EXPECT_EQ(shares("{devices=[2,2]<=[4] last_tile_dims={manual}}", 1, 4), "none");
+  EXPECT_EQ(shares("{unreduced}", 1, 2), "0+0 0+1");
+  EXPECT_EQ(shares("{manual}", 1, 2), "none");
+  EXPECT_EQ(shares("{{replicated}, {manual}}", 1, 2), "none");
+  EXPECT_EQ(shares("{maximal device=3}", 1, 4), "none");
+  EXPECT_EQ(shares("{mesh[], replicated}", 1, 2), "0 0");
+  EXPECT_EQ(shares("{mesh['a'=2], manual}", 1, 2), "none");
+  EXPECT_EQ(shares("{mesh['a'=2,'b'=2], [{'b'}, {}]}", 2, 4), "00 10 00 10");
+  EXPECT_EQ(shares("{mesh['a'=2,'b'=2], [{'b', 'a'}]}", 1, 4), "0 2 1 3");
+  EXPECT_EQ(shares("{mesh['a'=4], [{'a':(2)2}, {'a':(1)2}]}", 2, 4), "00 10 01 11");
+  EXPECT_EQ(shares("{mesh['a'=2,'b'=2], [{'a'}], unreduced={'b'}}", 1, 4), "0+0 0+1 1+0 1+1");
+  EXPECT_EQ(shares("{mesh['a'=2,'b'=2], device_ids=([2,2]T(1,0)), [{'a'}]}", 1, 4), "0 1 0 1");
+  EXPECT_EQ(shares("{devices=[2,2]<=[4]}", 2, 8), "none");
+}
+
+// Every tile and part is held, by equally many devices.
+TEST(Sharding, SharesTileTheArray) {
+  for (const char* text : {"{devices=[2,3,2]<=[2,2,3]T(2,0,1) last_tile_dim_replicate}",
+                           "{devices=[3,2,2]<=[12] last_tile_dims={unreduced}}",
+                           "{mesh['a'=2,'b'=3,'c'=2], [{'c'}, {'b'}], unreduced={'a'}}"}) {
+    const auto division = divide(sharding(text), 2, 12);
+    ASSERT_TRUE(division) << text;
+    std::map<std::pair<Integers, std::int64_t>, int> held;
+    for (const Share& share : division->shares) ++held[{share.tile, share.part}];
+    const std::int64_t pieces = division->tiles[0] * division->tiles[1] * division->parts;
+    EXPECT_EQ(std::ssize(held), pieces) << text;
+    for (const auto& [share, count] : held) EXPECT_EQ(count, 12 / pieces) << text;
+  }
+}
+
+}  // namespace
+}  // namespace plumb::hlo
