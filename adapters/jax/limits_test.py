@@ -11,8 +11,7 @@ os.environ["JAX_PLATFORMS"] = "cpu"
 
 import backend
 import limits
-import probe
-from plumb_worker.limits import Table
+from plumb_worker.limits import Table, as_case
 
 # Rows that some releases have lifted, or had not yet.
 BY_RELEASE = {"grouped product on explicit axes", "unreduced needs Shardy"}
@@ -35,18 +34,18 @@ class Limits(unittest.TestCase):
     def test_a_row_that_jax_does_not_refuse_does_not_hold(self):
         worker = backend.Backend({"style": "auto", "partitioner": "shardy"})
         worker.hello({"axes": [["x", 2]]})
-        case = probe.as_case(limits._reshard("f32[4@x]", "f32[4]"))
-        planted = limits.Row("planted", "no all-gather", lambda c: True, ("auto",), "all-gather",
+        case = as_case(limits._reshard("f32[4@x]", "f32[4]"))
+        planted = limits.Row("planted", "no all-gather", lambda c: True, "all-gather",
                              limits._reshard("f32[4@x]", "f32[4]"))
-        self.assertIsNone(Table([planted], lambda p: probe.refusal(worker, p), "").find(case))
+        self.assertIsNone(Table([planted], worker.refusal, "").find(case))
         uneven = next(r for r in limits.ROWS if r.name == "uneven argument")
-        row, words = Table([uneven], lambda p: probe.refusal(worker, p), "").find(probe.as_case(uneven.probe))
+        row, words = Table([uneven], worker.refusal, "").find(as_case(uneven.probe))
         self.assertIn("5", words)
 
     def test_every_probe_is_a_case_of_its_row(self):
         for row in limits.ROWS:
             if row.probe:
-                self.assertTrue(row.holds(probe.as_case(row.probe)), row.name)
+                self.assertTrue(row.holds(as_case(row.probe)), row.name)
 
 
 if __name__ == "__main__":

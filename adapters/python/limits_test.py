@@ -1,15 +1,13 @@
 """The table of limits: a row counts where the framework refuses its probe in the words of the row."""
 
-import collections
 import unittest
 
-from plumb_worker.limits import Table
+from plumb_worker.limits import Row, Table
 
-Row = collections.namedtuple("Row", "name holds probe says")
 
 
 def found(said, says="no all-gather", holds=True, probe="a case"):
-    row = Row("planted", lambda case: holds, probe, says)
+    row = Row("planted", "of the plan", lambda case: holds, says, probe)
     answer = Table([row], lambda asked: said, "our README").find(None)
     return answer and answer[1]
 
@@ -32,7 +30,7 @@ class Limits(unittest.TestCase):
 
     def test_a_probe_runs_once(self):
         asked = []
-        table = Table([Row("planted", lambda case: True, "a case", "no")], lambda p: asked.append(p) or "no", "")
+        table = Table([Row("planted", "of the plan", lambda case: True, "no", "a case")], lambda p: asked.append(p) or "no", "")
         self.assertEqual([bool(table.find(None)) for _ in range(3)], [True] * 3)
         self.assertEqual(asked, ["a case"])
 

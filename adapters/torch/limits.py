@@ -9,22 +9,18 @@ import dataclasses
 import functools
 import itertools
 import math
-from typing import Callable
 
 import layout
-from plumb_worker.limits import Table
+from plumb_worker import limits
 
 XY = {"axes": [["x", 2], ["y", 2]]}
 EVERY = ("gloo", "local", "nccl")
 
 
 @dataclasses.dataclass
-class Row:
-    name: str
-    reason: str
-    holds: Callable  # (case, options) -> bool
-    says: str = ""  # what the framework answers to the probe: a regular expression; "" where the limit is our own
-    probe: dict | None = None
+class Row(limits.Row):
+    """`holds` takes the case and the options."""
+
     options: dict = dataclasses.field(default_factory=dict)  # the row is of these alone, and its probe runs with them
     engines: tuple = EVERY
 
@@ -215,4 +211,4 @@ def table(options, refusal):
     """The rows of a backend's options, as a table of cases."""
     rows = [r for r in ROWS if options["engine"] in r.engines and r.options.items() <= options.items()]
     bound = [dataclasses.replace(r, holds=lambda case, r=r: r.holds(case, options)) for r in rows]
-    return Table(bound, refusal, "adapters/torch/README.md")
+    return limits.Table(bound, refusal, "adapters/torch/README.md")

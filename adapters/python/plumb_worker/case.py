@@ -90,6 +90,10 @@ class Case:
         size = dict(zip(self.axes, self.sizes))
         return math.prod(size[a] for a in axes)
 
+    def uneven(self, specs):
+        """Whether some dimension of these specs is split into pieces of unequal size."""
+        return any(n % self.ways(axes) for s in specs if not s.free for n, axes in zip(s.shape, s.split))
+
     def parts(self, unfinished):
         """For each device, the part it holds: its coordinate over `unfinished`, the first most significant."""
         size, part = dict(self.world), []

@@ -1,17 +1,30 @@
 """What a framework does not do, as a table: a case that a row covers is `unsupported`, decided before the framework
 sees the case."""
 
+import dataclasses
 import math
 import re
+from typing import Callable
 
 from .case import Case, parse_spec
 
 
+@dataclasses.dataclass
+class Row:
+    """A case that `holds` is not supported, for the `reason`, where this release refuses the probe, a small case of the
+    kind, in words that `says`, a regular expression, finds: a limit that a release lifts is gone by itself. A row
+    without a probe is a limit of ours."""
+
+    name: str
+    reason: str
+    holds: Callable  # case -> bool
+    says: str = ""
+    probe: dict | None = None
+
+
 class Table:
-    """Rows with a `name`, a `reason`, `holds(case)`, a `probe` and what the framework `says` to it. A row counts only
-    where this release refuses its probe in those words: a limit that a release lifts is gone by itself. A row without a
-    probe is a limit of ours, and `source` is where it stands. `refusal(probe)` gives the framework's words, or None
-    where it does not refuse; each row is probed once, when first needed."""
+    """Rows, and `source`, where those of ours stand. `refusal(probe)` gives the framework's words, or None where it
+    does not refuse; each row is probed once, when first needed."""
 
     def __init__(self, rows, refusal, source):
         self.rows, self.refusal, self.source, self.words = rows, refusal, source, {}

@@ -1,12 +1,12 @@
-"""What Transformer Engine does not do, in the form of adapters/jax/limits.py. Most rows say what this worker can ask of
-it and have no probe; those that have one count only where this release refuses it in the row's words."""
+"""What Transformer Engine does not do. Most rows say what this worker can ask of it and have no probe; those that have
+one count only where this release refuses it in the row's words."""
 
 import math
 
 import programs
 import quantized
 import standin
-from limits import Row, uneven
+from plumb_worker.limits import Row
 from quantized import in_blocks
 
 
@@ -43,43 +43,39 @@ def in_other_order(case):
     return list(case.out) != kept
 
 
-OURS = ""
-ALL = ("auto",)
-
-
 def rows(backend):
     plan, dense = backend.style == "plan", backend.via == "dense"
     found = [
         Row("unfinished", "Transformer Engine has no unfinished sums",
-            lambda c: any(s.unfinished for s in c.specs), ALL, OURS),
+            lambda c: any(s.unfinished for s in c.specs)),
         Row("chain", "a product and then a reshard is more than one rule",
-            lambda c: c.op != "quantize" and len(c.chain) > 1, ALL, OURS),
+            lambda c: c.op != "quantize" and len(c.chain) > 1),
         Row("result dtype", "the result has the operands' dtype",
-            lambda c: c.op != "quantize" and len({s.dtype for s in c.specs}) > 1, ALL, OURS),
+            lambda c: c.op != "quantize" and len({s.dtype for s in c.specs}) > 1),
         Row("codes as values", "operands are f32, bf16 or f16",
-            lambda c: any(s.dtype not in ("f32", "bf16", "f16") for s in c.operands), ALL, OURS),
-        Row("batch", "GEMM has no batch dimensions", is_batched, ALL, OURS),
-        Row("in pieces", "contracted dimensions must lie together at one end of each operand", in_pieces, ALL, OURS),
-        Row("order", "the result has the left operand's dimensions first", in_other_order, ALL, OURS),
+            lambda c: any(s.dtype not in ("f32", "bf16", "f16") for s in c.operands)),
+        Row("batch", "GEMM has no batch dimensions", is_batched),
+        Row("in pieces", "contracted dimensions must lie together at one end of each operand", in_pieces),
+        Row("order", "the result has the left operand's dimensions first", in_other_order),
         Row("sizes by row block", "grouped_dense takes one list of sizes",
-            lambda c: c.op == "grouped" and len(c.group_sizes) > 1, ALL, OURS),
-        Row("rows of no group", "grouped_dense takes as many rows as its sizes say", has_tail, ALL, OURS),
+            lambda c: c.op == "grouped" and len(c.group_sizes) > 1),
+        Row("rows of no group", "grouped_dense takes as many rows as its sizes say", has_tail),
     ]
     found += of_quantizing(backend)
     if backend.options["partitioner"] == "gspmd" and not standin.has_gspmd_rules():
-        found.insert(0, Row("gspmd", "this release has no rules for GSPMD on a JAX after 0.9.1",
-                            lambda c: True, ALL, OURS))
+        found.insert(0, Row("gspmd", "this release has no rules for GSPMD on a JAX after 0.9.1", lambda c: True))
     if plan:
-        found.append(Row("plan of einsum", "style=plan asks the rule of GEMM", lambda c: c.op != "einsum", ALL, OURS))
+        found.append(Row("plan of einsum", "style=plan asks the rule of GEMM", lambda c: c.op != "einsum"))
     if dense:
         found.append(Row("no dense product", "dense multiplies x[.., k] and w[k, ..], or is one of its gradients",
-                         lambda c: c.op == "einsum" and programs.form(c) is None, ALL, OURS))
+                         lambda c: c.op == "einsum" and programs.form(c) is None))
     found.append(Row("dp and fsdp", "this release takes data parallelism or FSDP, not both",
-                     lambda c: dp_and_fsdp(backend, c), ALL, "cannot be enabled at the same time", DP_AND_FSDP))
-    found.append(Row("uneven argument", "uneven split of an argument", lambda c: uneven(c, c.operands), ALL,
-                     OURS if plan else r"evenly divi|be divisible", product("f32[5@x,4]", "f32[4,4]", "f32[5,4]")))
-    found.append(Row("uneven result", "uneven split of a result", lambda c: uneven(c, c.chain[-1:]), ALL,
-                     OURS if plan else r"evenly divi|be divisible", product("f32[5,4]", "f32[4,4]", "f32[5@x,4]")))
+                     lambda c: dp_and_fsdp(backend, c), "cannot be enabled at the same time", DP_AND_FSDP))
+    words = "" if plan else r"evenly divi|be divisible"
+    found.append(Row("uneven argument", "uneven split of an argument", lambda c: c.uneven(c.operands), words,
+                     product("f32[5@x,4]", "f32[4,4]", "f32[5,4]")))
+    found.append(Row("uneven result", "uneven split of a result", lambda c: c.uneven(c.chain[-1:]), words,
+                     product("f32[5,4]", "f32[4,4]", "f32[5@x,4]")))
     return found
 
 
@@ -107,23 +103,23 @@ def of_quantizing(backend):
     kernels = backend.via == "dense"
     return [
         Row("plan of FP8", "style=plan asks GEMM of what is not quantized",
-            lambda c: backend.style == "plan" and quantizes(c), ALL, OURS),
+            lambda c: backend.style == "plan" and quantizes(c)),
         Row("grouped FP8", "grouped_dense is asked with operands that are not quantized",
-            lambda c: c.op == "grouped" and quantizes(c), ALL, OURS),
+            lambda c: c.op == "grouped" and quantizes(c)),
         Row("products of blocks", "the kernels here multiply operands of one scale",
-            lambda c: any(in_blocks(s.scheme) for s in c.operands), ALL, OURS),
+            lambda c: any(in_blocks(s.scheme) for s in c.operands)),
         Row("one quantized", "GEMM quantizes both operands or none",
-            lambda c: c.op == "einsum" and len({bool(s.scheme) for s in c.operands}) > 1, ALL, OURS),
+            lambda c: c.op == "einsum" and len({bool(s.scheme) for s in c.operands}) > 1),
         Row("e5m2 twice", "cuBLAS has no product of two e5m2 operands",
-            lambda c: c.op == "einsum" and all(s.scheme == "fp8e5" for s in c.operands), ALL, OURS),
-        Row("contraction of 16", "cuBLAS contracts multiples of 16 codes", in_sixteens, ALL,
+            lambda c: c.op == "einsum" and all(s.scheme == "fp8e5" for s in c.operands)),
+        Row("contraction of 16", "cuBLAS contracts multiples of 16 codes", in_sixteens,
             "must be a multiple of 16", product("f32[4,8]~fp8", "f32[8,4]~fp8", "f32[4,4]")),
-        Row("grouped scales", "one scale for the whole array, or blocks over it", several_scales, ALL, OURS),
+        Row("grouped scales", "one scale for the whole array, or blocks over it", several_scales),
         Row("vectors", "quantizers flatten an array to a matrix",
-            lambda c: c.op == "quantize" and len(c.operands[0].shape) < 2, ALL, OURS),
+            lambda c: c.op == "quantize" and len(c.operands[0].shape) < 2),
         Row("blocks by our kernel", "the quantizing kernel here makes one scale",
-            lambda c: kernels and in_blocks(c.scheme), ALL, OURS),
-        Row("a shorter block", "quantizers take whole blocks of 32", in_tails, ALL, OURS),
+            lambda c: kernels and in_blocks(c.scheme)),
+        Row("a shorter block", "quantizers take whole blocks of 32", in_tails),
     ]
 
 
