@@ -1,0 +1,180 @@
+"""The tests of the build folder, what each of them reaches, and whether they kill a mutation."""
+import dataclasses
+import hashlib
+import json
+import os
+import pathlib
+import re
+import resource
+import signal
+import subprocess
+import time
+
+LABELS = {"unit", "law", "suite"}
+MOST_BYTES = 16 << 30
+
+
+@dataclasses.dataclass
+class Test:
+    program: pathlib.Path
+    arguments: list
+    name: str  # of a GoogleTest, every instance of a parametrised one; empty: the whole program
+    seconds: float = 0.0
+    reached: bytes = b""
+
+
+def limited():
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def attempt(command, seconds, folder, **environment):
+    """What a command exits with; None where it ran out of time. Its whole group of processes ends with it."""
+    child = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=limited,
+                             env={**os.environ, **environment})
+    try:
+        said, _ = child.communicate(timeout=seconds)
+        return child.returncode, said.decode(errors="replace")
+    except subprocess.TimeoutExpired:
+        return None, ""
+    finally:
+        try:
+            os.killpg(child.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        child.wait()
+
+
+def programs(build):
+    """(program, arguments) of every test with one of the labels, once; the tool's own programs among them."""
+    listed = json.loads(subprocess.run(["ctest", "--test-dir", str(build), "--show-only=json-v1"], check=True,
+                                       capture_output=True, text=True).stdout)
+    for test in listed["tests"]:
+        labels = {label for one in test.get("properties", ()) if one["name"] == "LABELS" for label in one["value"]}
+        command = test.get("command")
+        if command and labels & LABELS and command[0].startswith(f"{build}/") and "whole" not in test["name"]:
+            yield str(pathlib.Path(command[0]).relative_to(build)), command[1:]
+
+
+def names_of(program):
+    """The GoogleTests of a program, instances of a parametrised one as one pattern."""
+    said = subprocess.run([program, "--gtest_list_tests"], capture_output=True, text=True, timeout=60).stdout
+    names, suite = [], ""
+    for line in said.split("\n"):
+        line = line.split("#")[0].rstrip()
+        if line and not line.startswith(" "):
+            suite = line
+        elif line.startswith("  "):
+            name = line.strip().split("/")[0]
+            names.append(f"{suite}{name}" + ("/*" if "/" in line else ""))
+    return list(dict.fromkeys(name for name in names if ".DISABLED_" not in name))
+
+
+def linked(overlay):
+    """(program, arguments) of the tests with copies in them."""
+    for program in ("bin/plumb-local", "bin/plumb-liar"):
+        overlay.link(program)
+    for program, arguments in programs(overlay.build):
+        path = overlay.link(program)
+        if path:
+            yield path, arguments
+
+
+def command(program, arguments, names):
+    if arguments or names == [""]:
+        return [str(program), *arguments]
+    only = [f"--gtest_filter={':'.join(names)}"] if names else []
+    return [str(program), "--gtest_brief=1", "--gtest_fail_fast", *only]
+
+
+def killed(words, seconds, folder, mutation):
+    """Who kills it, if the command fails with it."""
+    code, said = attempt(words, seconds, folder, PLUMB_MUTANT=str(mutation.number))
+    if code == 0:
+        return None
+    failed = re.search(r"\[  FAILED  \] (\S+?),? ", said)
+    why = "out of time" if code is None else failed[1] if failed else f"exits with {code}"
+    return " ".join([pathlib.Path(words[0]).name, *(one for one in words[1:] if not one.startswith("--gtest")), why])
+
+
+class Trial:
+    """Kills by the tests that a first pass, without a mutation, saw to reach one."""
+
+    def __init__(self, overlay, say):
+        self.overlay, self.folder = overlay, overlay.home / "work"
+        self.folder.mkdir(exist_ok=True)
+        self.tests = [Test(path, arguments, name) for path, arguments in linked(overlay)
+                      for name in (names_of(path) if not arguments else [""])]
+        broken = []
+        for i, test in enumerate(self.tests):
+            if not self.cover(test):
+                broken.append(test)
+            if i % 50 == 49:
+                say(f"{i + 1} of {len(self.tests)} tests passed through")
+        for test in broken:
+            say(f"fails without a mutation, left out: {self.title(test)}")
+        self.tests = sorted((test for test in self.tests if test not in broken), key=lambda test: test.seconds)
+
+    def title(self, test):
+        return f"{test.program.name} {test.name or ' '.join(test.arguments)}"
+
+    def cover(self, test):
+        """Notes what a test reaches; whether it passes as it stands. Known already where the program is the same."""
+        programs = [test.program] + [self.overlay.home / "bin" / name for name in ("plumb-local", "plumb-liar")
+                                     if test.arguments]
+        same = "".join(f"{one.stat().st_mtime_ns} {one.stat().st_size} " for one in programs)
+        key = hashlib.sha256(f"{self.title(test)} {same}".encode()).hexdigest()[:24]
+        noted = self.overlay.home / "reached" / key
+        noted.parent.mkdir(exist_ok=True)
+        seconds = noted.with_suffix(".seconds")
+        if not seconds.exists():
+            noted.write_bytes(bytes(self.overlay.size))
+            began = time.monotonic()
+            code, said = attempt(command(test.program, test.arguments, [test.name]), 600, self.folder,
+                                 PLUMB_MUTANTS_REACHED=str(noted))
+            seconds.write_text(f"{time.monotonic() - began if code == 0 else -1}")
+        test.seconds, test.reached = float(seconds.read_text()), noted.read_bytes()
+        return test.seconds >= 0
+
+    def ruled_out(self, number):
+        return any(test.reached[number] == 2 for test in self.tests)
+
+    def kill(self, mutation):
+        """The test that fails with the mutation, 'nothing reaches it', or None where all pass."""
+        by_program = {}
+        for test in self.tests:
+            if test.reached[mutation.number] == 1:
+                by_program.setdefault((test.program, tuple(test.arguments)), []).append(test)
+        for (program, arguments), tests in sorted(by_program.items(), key=lambda one: sum(t.seconds for t in one[1])):
+            names, seconds = [test.name for test in tests], sum(test.seconds for test in tests)
+            if killer := killed(command(program, arguments, names), 10 + 4 * seconds, self.folder, mutation):
+                return killer
+        return None if by_program else "nothing reaches it"
+
+
+class Quick:
+    """Kills by whole programs, those of the mutation's own room first: for so few that a first pass does not pay."""
+
+    def __init__(self, overlay, say):
+        self.folder = overlay.home / "work"
+        self.folder.mkdir(exist_ok=True)
+        self.programs, self.rooms = list(linked(overlay)), {}
+        for program, _ in programs(overlay.build):
+            self.rooms[pathlib.Path(program).name] = str(pathlib.Path(program).parent)
+        noted = overlay.home / "ruled_out"
+        noted.write_bytes(bytes(overlay.size))
+        for path, arguments in self.programs:
+            if not arguments:  # what is ruled out is noted before main
+                attempt([str(path), "--gtest_list_tests"], 60, self.folder, PLUMB_MUTANTS_REACHED=str(noted))
+        self.noted = noted.read_bytes()
+
+    def ruled_out(self, number):
+        return self.noted[number] == 2
+
+    def kill(self, mutation):
+        room = str(pathlib.Path(mutation.file).parent)
+        for path, arguments in sorted(self.programs, key=lambda one: (bool(one[1]), self.rooms[one[0].name] != room)):
+            if killer := killed(command(path, arguments, []), 120, self.folder, mutation):
+                return killer
+        return None
