@@ -103,10 +103,11 @@ std::int64_t divisor(const Plan& plan, const Leg& leg) {
   return n;
 }
 
-// Zeros are neutral for a sum alone.
-void neutralize(Ranks& ranks) {
+// Zeros are neutral for a sum alone. What is sent has to pass the wire.
+void neutralize(Ranks& ranks, DType wire) {
   if (ranks.spec.reduction == Reduce::sum) return;
-  const std::uint64_t bits = neutral(ranks.stored, ranks.spec.reduction);
+  const DType narrow = format(wire).largest < format(ranks.stored).largest ? wire : ranks.stored;
+  const std::uint64_t bits = encode(ranks.stored, decode(narrow, neutral(narrow, ranks.spec.reduction)));
   const int width = format(ranks.stored).bytes;
   for (std::int64_t device = 0; device < ranks.devices(); ++device)
     for (std::int64_t i = 0; i < ranks.elements(device); ++i)
@@ -139,7 +140,7 @@ Ranks walk(const Stretch& stretch, Ranks value) {
   if (leg.stays) return value;
   Ranks next =
       allocate({&plan.mesh, plan.rule}, leg.to, stored, leg.zeroed ? Contents::zeros : Contents::poison);
-  if (leg.zeroed) neutralize(next);
+  if (leg.zeroed) neutralize(next, plan.wire);
   for (const Step& step : leg.steps)
     if (!step.add)
       send_all({step.from == Side::before ? &value : &next, &next, &leg.cells, format(stored).bytes,

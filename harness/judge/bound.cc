@@ -85,7 +85,10 @@ std::optional<Bound> bound_of(const Wanted& wanted, const Outcome& outcome, cons
               {},
               elsewhere && std::ranges::any_of(outcome.trace, may_add),
               zeros(DType::f64, {0})};
-  if (elsewhere) bound.reduction.parts = devices(c.mesh);
+  if (elsewhere) bound.reduction.parts = std::max(bound.reduction.parts, devices(c.mesh));
+  bound.errors_shared = !is_reshard(c) && std::ranges::any_of(c.op.operands, [&](const Spec& spec) {
+    return parts(c.mesh, spec) > 1;
+  });
   bound.exact.value = exact_value(c, wanted.operands);
   bound.exact.magnitude = exact_magnitude(c, wanted.operands);
   bound.exact.partial = bound.exact.magnitude;
@@ -112,7 +115,7 @@ Tensor pooled(const Wanted& wanted, const std::vector<Held>& blocks) {
 }
 
 std::vector<Fact> pooled_facts(const Wanted& wanted, const Bound& bound, const Tensor& got) {
-  if (wanted.certificate.scope != Certificate::Scope::none) return {};
+  if (wanted.certificate.scope != Certificate::Scope::none || bound.errors_shared) return {};
   std::vector<Fact> facts;
   for (const std::string& alarm : statistics(bound.reduction, bound.exact, got, bound.partials).alarms)
     facts.push_back({Status::wrong, alarm, {}, {}});

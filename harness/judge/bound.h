@@ -14,6 +14,7 @@ struct Bound {
   Exact exact;
   bool split_unknown = false;  // a send may have added up what the case does not
   Tensor partials;  // what each device along the summed axes adds, [P, n...], f64; may have no element
+  bool errors_shared = false;  // elements of the result have roundings in common, those of an operand
 };
 
 // Nothing where bits must be equal: nothing is summed, or the certificate stands. It does not where the
@@ -26,8 +27,9 @@ std::optional<Bound> bound_of(const Wanted&, const Outcome&, const Declared&);
 bool within(const Bound&, std::int64_t element, DType, std::uint64_t bits);
 bool allows_anything(const Bound&, std::int64_t element);
 
-// `wrong` facts from the pooled statistics of all elements of a whole result, for data that round; and that
-// whole result from its blocks.
+// `wrong` facts from the pooled statistics of all elements of a whole result, for data that round; none where
+// an operand of a product is left unfinished: to finish it rounds, and all elements share these errors. And
+// that whole result from its blocks.
 std::vector<Fact> pooled_facts(const Wanted&, const Bound&, const Tensor& got);
 Tensor pooled(const Wanted&, const std::vector<Held>&);
 

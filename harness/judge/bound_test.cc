@@ -1,5 +1,6 @@
 #include "harness/judge/bound.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,6 +41,60 @@ TEST(Bound, DataThatRoundMayDifferByTheirRoundings) {
   for (std::int64_t i = 0; i < 1024; ++i)
     differs |= load(DType::bf16, trial.memory[0].data() + 2 * i) != bits(trial.whole, i);
   EXPECT_TRUE(differs) << "else nothing was tested";
+}
+
+// Whatever the dtypes, subnormal results and ties among them.
+TEST(Bound, WhoRoundsOncePassesEverySeedOfEveryDtype) {
+  const char* const dtypes[] = {"f8e4m3", "f8e5m2", "f16", "bf16", "f32", "f64"};
+  for (const char* in : dtypes)
+    for (const char* out : dtypes)
+      for (int seed = 0; seed < 40; ++seed)
+        for (const char* line :
+             {"einsum mk,kn->mn {0}[8,1] {0}[1,8@x] -> {1}[8,8@x]",
+              "einsum mk,kn->mn {0}[8,3@x] {0}[3@x,8] -> {1}[8,8]", "reshard {1}[64]+x -> {1}[64@x]"}) {
+          const std::string drawn = fmt::format(fmt::runtime(line), in, out);
+          const Trial trial(fmt::format("on x=2: {} fill=normal seed={}", drawn, seed));
+          const Verdict verdict = trial.verdict();
+          EXPECT_EQ(verdict.status, Status::pass) << drawn << " " << seed << verdict.facts.front().text;
+        }
+}
+
+// Parts added in the accumulate type of the case, each rounded when it is added.
+TEST(Bound, AReshardAddsInTheTypeThatTheCaseSays) {
+  Trial trial("on x=4: reshard f32[64]+x -> f32[64] acc=bf16 fill=normal");
+  for (std::int64_t e = 0; e < 64; ++e) {
+    double sum = 0;
+    for (std::int64_t p = 0; p < 4; ++p)
+      sum = decode(
+          DType::bf16,
+          encode(DType::bf16,
+                 sum + decode(DType::bf16, encode(DType::bf16, value(trial.operands[0], 64 * p + e)))));
+    for (auto& memory : trial.memory) store(DType::f32, memory.data() + 4 * e, encode(DType::f32, sum));
+  }
+  EXPECT_EQ(trial.verdict().status, Status::pass);
+  trial.c.acc = DType::f32;
+  EXPECT_EQ(trial.verdict().status, Status::wrong);
+}
+
+// An operand that is finished before it is multiplied rounds to its dtype, which is the wire's where the line
+// does not say.
+TEST(Bound, AnUnfinishedOperandIsFinishedInItsDtype) {
+  for (const char* wire : {"", " wire=f32"}) {
+    Trial trial(
+        fmt::format("on x=2: einsum mk,kn->mn bf16[4,4]+x bf16[4,4] -> f32[4,4]{} fill=normal", wire));
+    EXPECT_EQ(trial.c.wire, *wire ? DType::f32 : DType::bf16);
+    Case whole = trial.c;
+    whole.op.operands[0] = finished(whole.op.operands[0]);
+    const Tensor& parts = trial.operands[0];
+    Tensor sum = zeros(DType::bf16, {4, 4});
+    for (std::int64_t i = 0; i < 16; ++i)
+      store(DType::bf16, sum.bytes.data() + 2 * i,
+            encode(DType::bf16, value(parts, i) + value(parts, 16 + i)));
+    for (auto& memory : trial.memory) memory = evaluate(whole, {sum, trial.operands[1]}).bytes;
+    const Verdict verdict = trial.verdict();
+    EXPECT_EQ(verdict.status, Status::pass) << wire;
+    EXPECT_GT(verdict.rounded, 0) << "else nothing was tested";
+  }
 }
 
 TEST(Bound, ADeviceLeftOutOrCountedTwiceIsWrong) {

@@ -77,7 +77,8 @@ std::vector<Fact> compared(const Wanted& wanted, const std::vector<Held>& blocks
                                                     differences.rounded == 1 ? "differs" : "differ")));
   if (!facts.empty()) facts.front().cause = why;
   if (facts.empty())
-    if (auto doubt = powerless(wanted, *bound, differences)) facts.push_back(std::move(*doubt));
+    if (auto doubt = powerless(wanted, *bound, differences, pooled(wanted, blocks)))
+      facts.push_back(std::move(*doubt));
   return facts;
 }
 

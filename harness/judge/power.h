@@ -5,10 +5,13 @@
 
 namespace plumb {
 
-// `mistrusted` where a bound judged elements that differ and would pass a result that is wrong: one of zeros,
-// or, where data round and statistics judge beside it, also one of halves, or one that lacks what the device
-// that adds least adds; or where a sum may overflow on the way, which allows anything.
-std::optional<Fact> powerless(const Wanted&, const Bound&, const Differences&);
+// `mistrusted` where a bound judged elements that differ, and it cannot be told from a result that is wrong:
+// - of data that are exact, summed as they need not be: the bound would pass zeros
+// - of data that round, where statistics judge beside the bound: what came is zeros, or halves, or lacks what
+// one
+//   device adds
+// - where a sum may have overflowed on the way, which allows anything; of data that round, not a number
+std::optional<Fact> powerless(const Wanted&, const Bound&, const Differences&, const Tensor& got);
 
 // `mistrusted` where no check of a case could have failed. It could where a result has elements that differ,
 // or one alone that is not zero: misplaced ones, or zeros, would be seen. So it could where a result is the

@@ -58,6 +58,49 @@ TEST(Power, WithEnoughElementsTheSameLiesAreWrong) {
   EXPECT_EQ(told(line, [](double c, double) { return c; }), Status::pass);
 }
 
+// Every device holds the sums of an [m,k] [k,n] product in f32, k ascending.
+void add_in_f32(Trial& trial) {
+  const Tensor &a = trial.operands[0], &b = trial.operands[1];
+  const std::int64_t depth = a.shape[1], columns = b.shape[1];
+  for (std::int64_t e = 0; e < elements(trial.whole.shape); ++e) {
+    float sum = 0;
+    for (std::int64_t k = 0; k < depth; ++k)
+      sum += static_cast<float>(value(a, e / columns * depth + k)) *
+             static_cast<float>(value(b, k * columns + e % columns));
+    for (auto& memory : trial.memory)
+      store(trial.whole.dtype, memory.data() + 4 * e, encode(trial.whole.dtype, sum));
+  }
+}
+
+// A device that adds nothing, for its piece is empty or meets no piece of the other operand.
+TEST(Power, AnEmptyShareIsNotMissed) {
+  for (const char* operands : {"f32[8,4@x] f32[4@x,8]", "f32[8,4@x] f32[4@y,8]", "f32[8,4] f32[4@y.x,8]",
+                               "f32[8@x,4@y] f32[4@x,8]", "f32[8,4@x.y] f32[4@x.y,8]"})
+    for (const char* mesh : {"x=3,y=2", "x=2,y=2", "x=2,y=3"}) {
+      Trial trial(fmt::format("on {}: einsum mk,kn->mn {} -> f32[8,8] fill=normal", mesh, operands));
+      add_in_f32(trial);
+      const Verdict verdict = trial.verdict();
+      EXPECT_EQ(verdict.status, Status::pass) << trial.c.mesh.axes[0].size << operands;
+      EXPECT_GT(verdict.rounded, 0) << "else nothing was tested";
+    }
+}
+
+// So few elements are any of the lies by chance: the one of 27 parts on a wire of 4 digits.
+TEST(Power, AFewElementsAreNoLie) {
+  int rounded = 0;
+  for (int seed = 0; seed < 200; ++seed) {
+    Trial trial(fmt::format("on x=27: reshard f32[1]+x -> f32[1] wire=f8e4m3 fill=normal seed={}", seed));
+    double sum = 0;
+    for (std::int64_t p = 0; p < 27; ++p)
+      sum = decode(DType::f8e4m3, encode(DType::f8e4m3, sum + value(trial.operands[0], p)));
+    for (auto& memory : trial.memory) store(DType::f32, memory.data(), encode(DType::f32, sum));
+    const Verdict verdict = trial.verdict();
+    EXPECT_EQ(verdict.status, Status::pass) << seed;
+    rounded += verdict.rounded > 0;
+  }
+  EXPECT_GT(rounded, 100) << "else nothing was tested";
+}
+
 // Nothing was written: memory is full of ones, NaN in these formats, where a sum of 64 may overflow.
 TEST(Power, WhatMayOverflowProvesNothing) {
   for (const char* line : {"on x=64: reshard f8e5m2[64]+x -> f8e5m2[64] fill=normal",

@@ -51,7 +51,8 @@ bool compare(const Wanted& wanted, const Held& held, const Bound* bound, Differe
       if (w == g || (!signs && zero(dtype, w) && zero(dtype, g))) continue;
       if (bound && within(*bound, from + i, dtype, g)) {
         ++differences.rounded;
-        differences.unbounded += allows_anything(*bound, from + i);
+        const bool pooled = wanted.certificate.scope == Certificate::Scope::none && finite(dtype, g);
+        differences.unbounded += !pooled && allows_anything(*bound, from + i);
         continue;
       }
       Place& place = differences.place;

@@ -10,7 +10,7 @@ struct Differences {
   Place place;
   std::int64_t poisoned = 0;   // of place.elements: NaN where a number is wanted, or poison
   std::int64_t rounded = 0;    // elements that differ, within the bound
-  std::int64_t unbounded = 0;  // of them, where the bound is infinite
+  std::int64_t unbounded = 0;  // of them, where the bound is infinite and no statistics see the number
   std::vector<std::int64_t> devices;
 };
 

@@ -19,7 +19,22 @@ double growth(double u, std::int64_t n) {
   return std::expm1(static_cast<double>(n) * std::log1p(u)) * (1 + 0x1p-40);
 }
 
+// Whether every finite value of `narrow` is one of `wide`.
+bool holds(DType wide, DType narrow) {
+  const Format &w = format(wide), &n = format(narrow);
+  return w.digits >= n.digits && w.largest >= n.largest &&
+         w.min_exponent - w.digits <= n.min_exponent - n.digits;
+}
+
 }  // namespace
+
+double step_unit(const Reduction& r) {
+  const double acc = half_unit(r.acc), wire = half_unit(r.wire);
+  return holds(r.wire, r.acc) ? acc : wire + acc + wire * acc;
+}
+
+double step_least(const Reduction& r) { return std::max(smallest_normal(r.acc), smallest_normal(r.wire)); }
+double step_largest(const Reduction& r) { return std::min(format(r.acc).largest, format(r.wire).largest); }
 
 Tensor magnitudes(Tensor t) {
   const int size = format(t.dtype).bytes;
@@ -58,27 +73,28 @@ Terms bound(const Reduction& r, double magnitude, double partial, double c) {
   if (r.terms > 0)
     t.local = growth(model(r.engine).factor * half_unit(r.acc), r.terms) * magnitude +
               parts * terms * smallest_normal(r.acc);
-  if (r.parts > 1)
-    t.reduction = growth(half_unit(r.wire), r.parts) * (partial + t.local) + parts * smallest_normal(r.wire);
+  if (r.parts > 1) t.reduction = growth(step_unit(r), r.parts) * (partial + t.local) + parts * step_least(r);
   t.reference = std::fabs(c) * 0x1p-52;
   if (r.terms > 0 && magnitude + t.local > format(r.acc).largest) t.local = kInf;
-  if (r.parts > 1 && partial + t.local + t.reduction > format(r.wire).largest) t.reduction = kInf;
+  if (r.parts > 1 && partial + t.local + t.reduction > step_largest(r)) t.reduction = kInf;
   return t;
 }
 
 std::string derivation(const Reduction& r, const Exact& e, std::int64_t i) {
   const double s = value(e.magnitude, i), p = value(e.partial, i), c = value(e.value, i);
   const Terms t = bound(r, s, p, c);
-  const std::string_view acc = format(r.acc).name, wire = format(r.wire).name;
+  const Format &acc = format(r.acc), &wire = format(r.wire);
+  const std::string unit = holds(r.wire, r.acc) ? fmt::format("{}: u = 2^-{}", acc.name, acc.digits)
+                                                : fmt::format("{} and {}: 1 + u = (1 + 2^-{}) (1 + 2^-{})",
+                                                              wire.name, acc.name, wire.digits, acc.digits);
   std::string text = fmt::format("c = {}, S = sum |ab| = {}, T = sum |c_p| = {}\n", c, s, p);
   if (r.terms > 0)
     text += fmt::format("local {:.6g} = ((1 + {:g} u)^{} - 1) S + {} * {} eta, {}: u = 2^-{}, eta = 2^{}\n",
-                        t.local, model(r.engine).factor, r.terms, r.parts, r.terms, acc, format(r.acc).digits,
-                        format(r.acc).min_exponent);
+                        t.local, model(r.engine).factor, r.terms, r.parts, r.terms, acc.name, acc.digits,
+                        acc.min_exponent);
   if (r.parts > 1)
-    text +=
-        fmt::format("reduction {:.6g} = ((1 + u)^{} - 1) (T + local) + {} eta, {}: u = 2^-{}, eta = 2^{}\n",
-                    t.reduction, r.parts, r.parts, wire, format(r.wire).digits, format(r.wire).min_exponent);
+    text += fmt::format("reduction {:.6g} = ((1 + u)^{} - 1) (T + local) + {} eta, {}, eta = 2^{}\n",
+                        t.reduction, r.parts, r.parts, unit, std::max(acc.min_exponent, wire.min_exponent));
   const Interval range = interval(r, e, i);
   text += fmt::format("reference {:.6g} = 2^-52 |c|\n", t.reference);
   text += fmt::format("E = {:.6g}: any {} in [{}, {}]", t.total(), format(r.out).name, range.low, range.high);

@@ -10,8 +10,9 @@
 namespace plumb {
 
 // What a backend promised: each of `parts` ranks adds up to `terms` products (or values) in `acc`, in any
-// order; the ranks' sums are reduced in `wire`, in any order; the result is rounded to `out`. No terms:
-// a rank rounds nothing, for it holds a value, or one product that is exact until it is rounded to `out`.
+// order; the ranks' sums are sent in `wire` and added in `acc`, in any order; the result is rounded to `out`.
+// No terms: a rank rounds nothing, for it holds a value, or one product that is exact until it is rounded to
+// `out`.
 struct Reduction {
   DType acc = DType::f32, wire = DType::f32, out = DType::f32;
   std::int64_t terms = 0;
@@ -20,9 +21,17 @@ struct Reduction {
 };
 
 // Of a case: terms is the length of the longest sum of products on one rank if nothing is split (so that
-// it holds for any split), parts the number of ranks over which a sum is spread. The wire is no wider than
-// the dtype in which an unfinished result, or one on the way, is stored.
+// it holds for any split), parts the number of ranks over which a sum is spread, or, where a chain or an
+// unfinished operand of a product makes several reductions one after the other, all of theirs. The wire is no
+// wider than the dtype in which an unfinished operand or result, or one on the way, is stored.
 Reduction reduction(const Case&);
+
+// What one step of the reduction costs, relatively: a value is rounded to the wire when it is sent and to acc
+// when it is added, which is one rounding where the wire holds every value of acc. And what both formats
+// hold.
+double step_unit(const Reduction&);
+double step_least(const Reduction&);    // the larger of their smallest normals
+double step_largest(const Reduction&);  // the smaller of their largest values
 
 // The exact results and their magnitudes, all f64 of the result's shape, rounded once: value is c;
 // magnitude the sum of |a b| over all terms; partial the sum of |c_p| over the ranks, or magnitude where
@@ -39,7 +48,7 @@ Tensor magnitudes(Tensor t);
 // The bound, term by term; S, T, c one element of magnitude, partial, value. With u half a unit in the last
 // place (of 1), eta the smallest normal (subnormals may be flushed), f the engine's factor:
 //   local     ((1 + f u_acc)^terms - 1) S + parts terms eta_acc, 0 for no terms
-//   reduction ((1 + u_wire)^parts - 1) (T + local) + parts eta_wire, 0 for one part
+//   reduction ((1 + u_step)^parts - 1) (T + local) + parts eta_step, 0 for one part
 //   reference 2^-52 |c|, for c itself is rounded to f64
 // Infinite where the sum may overflow the accumulate or the wire type.
 struct Terms {

@@ -13,8 +13,9 @@ namespace plumb {
 // a million cases a day raise one in three years.
 inline constexpr double kFalseAlarm = 1.0 / 1'000'000'000;
 
-// The mean of (error / half a unit in the last place)^2 when the error of a rounding is uniform.
-inline constexpr double kMeanSquare = 1.0 / 3;
+// The chance that a correct result which rounds is the very one of a fault that the bound allows, at most,
+// where each element that the fault changes is so with a chance of at most a half. Chosen.
+inline constexpr double kFalseDoubt = 1.0 / 10'000;
 
 // How a sum of products is accumulated: each term costs at most `factor` relative errors of u, half a
 // unit in the last place of the accumulate type.

@@ -8,9 +8,11 @@
 namespace plumb {
 namespace {
 
+using Axes = std::set<AxisId>;
+
 // The axes along which the ranks' sums must be reduced.
-std::set<AxisId> reduced_axes(const Case& c) {
-  std::set<AxisId> axes;
+Axes reduced_axes(const Case& c) {
+  Axes axes;
   for (std::size_t i = 0; i < c.op.operands.size(); ++i) {
     const Spec& spec = c.op.operands[i];
     axes.insert(spec.unfinished.begin(), spec.unfinished.end());
@@ -27,6 +29,32 @@ bool rounded_once(const Case& c, const Reduction& r) {
   return digits(0) + digits(1) <= format(r.acc).digits || (r.acc == r.out && r.parts == 1);
 }
 
+// How many ranks' values are added up on the way of an element, one reduction after the other: of each
+// operand of a product, of the products, and wherever the chain finishes some of the axes.
+std::int64_t added_in_turn(const Case& c) {
+  std::int64_t added = 0;
+  const auto add = [&](const Axes& axes) {
+    const std::int64_t size = axes_size(c.mesh, {axes.begin(), axes.end()});
+    added += size > 1 ? size : 0;
+  };
+  Axes pending;
+  for (std::size_t i = 0; i < c.op.operands.size(); ++i) {
+    const Spec& spec = c.op.operands[i];
+    if (is_reshard(c)) pending = Axes(spec.unfinished.begin(), spec.unfinished.end());
+    if (!is_reshard(c)) add(Axes(spec.unfinished.begin(), spec.unfinished.end()));
+    for (int d : contracted_dims(c.op, static_cast<int>(i)))
+      pending.insert(spec.dims[d].axes.begin(), spec.dims[d].axes.end());
+  }
+  for (const Spec& spec : c.op.chain) {
+    const Axes next(spec.unfinished.begin(), spec.unfinished.end());
+    std::erase_if(pending, [&](AxisId axis) { return next.contains(axis); });
+    add(pending);
+    pending = next;
+  }
+  add(pending);
+  return added;
+}
+
 }  // namespace
 
 Reduction reduction(const Case& c) {
@@ -35,14 +63,19 @@ Reduction reduction(const Case& c) {
   // An unfinished operand of a product is one more sum, of products with each of its parts.
   if (!is_reshard(c))
     for (const Spec& spec : c.op.operands) r.terms *= parts(c.mesh, spec);
-  const std::set<AxisId> axes = reduced_axes(c);
-  r.parts = axes_size(c.mesh, {axes.begin(), axes.end()});
+  const Axes axes = reduced_axes(c);
+  r.parts = std::max(axes_size(c.mesh, {axes.begin(), axes.end()}), added_in_turn(c));
   if (is_reshard(c) || (r.terms == 1 && rounded_once(c, r))) r.terms = 0;
   // A mean rounds twice more: the reciprocal of the number of parts, and the product with it.
   if (r.parts > 1 && !c.op.operands[0].averaged.empty()) r.parts += 2;
   const auto unfinished = [&](const Spec& spec) { return parts(c.mesh, spec) > 1; };
-  if (std::ranges::any_of(c.op.chain, unfinished) && format(r.out).digits < format(r.wire).digits)
-    r.wire = r.out;
+  const auto store = [&](DType dtype) {
+    if (format(dtype).digits < format(r.wire).digits) r.wire = dtype;
+  };
+  if (std::ranges::any_of(c.op.chain, unfinished)) store(r.out);
+  // An operand that is finished before it is multiplied is stored in its dtype.
+  for (const Spec& spec : c.op.operands)
+    if (!is_reshard(c) && unfinished(spec)) store(spec.dtype);
   return r;
 }
 

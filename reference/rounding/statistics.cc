@@ -4,16 +4,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <utility>
 
 namespace plumb {
 namespace {
 
 double square(double x) { return x * x; }
 
-// One element that counts.
+// One element that counts. Those of one kind round alike.
 struct Element {
   std::int64_t at;
   double c, error, variance;
+  std::size_t kind;
 };
 
 double squares_of_partials(const Exact& e, const Tensor& partials, std::int64_t i) {
@@ -30,13 +33,35 @@ double allowed_drift(const Reduction& r) {
   return std::expm1(static_cast<double>(r.terms) * std::log1p(model(r.engine).factor * half_unit(r.acc)));
 }
 
+// Half the least subnormal.
+double half_least(DType dtype) {
+  return std::ldexp(0.5, format(dtype).min_exponent - format(dtype).digits + 1);
+}
+
 double variance(const Reduction& r, const Exact& e, double q, std::int64_t i) {
   const double c2 = square(value(e.value, i)), s2 = square(value(e.magnitude, i));
-  const double parts = static_cast<double>(r.parts);
-  double v = square(half_unit(r.out)) * c2;
-  if (r.parts > 1) v += square(half_unit(r.wire)) * (q + (parts + 1) * (q / 6 + c2 / 3));
-  if (r.terms > 0) v += square(model(r.engine).factor * half_unit(r.acc)) * static_cast<double>(r.terms) * s2;
-  return kMeanSquare * v + square(allowed_drift(r)) * s2;
+  const double parts = static_cast<double>(r.parts), terms = static_cast<double>(r.terms);
+  const double least = std::max(half_least(r.acc), half_least(r.wire));
+  double v = 4 * (square(half_unit(r.out)) * c2 + square(half_least(r.out)));
+  if (r.parts > 1) v += square(step_unit(r)) * (q + (parts + 1) * (q / 6 + c2 / 3)) + parts * square(least);
+  if (r.terms > 0)
+    v += terms * (square(model(r.engine).factor * half_unit(r.acc)) * s2 + parts * square(half_least(r.acc)));
+  return v + square(allowed_drift(r)) * s2;
+}
+
+// The same for elements that round alike.
+std::size_t kind_of(const Exact& e, const Tensor& partials, std::int64_t i) {
+  const double c = value(e.value, i);
+  int exponent = 0;
+  std::frexp(c, &exponent);
+  std::size_t kind = 0;
+  const auto mix = [&](double x) {
+    kind = kind * 0x9e3779b97f4a7c15 ^ std::hash<double>()(std::ldexp(std::copysign(1, c) * x, -exponent));
+  };
+  mix(c), mix(std::copysign(value(e.magnitude, i), c));
+  const std::int64_t size = elements(e.value.shape), ranks = partials.bytes.empty() ? 0 : partials.shape[0];
+  for (std::int64_t p = 0; p < ranks; ++p) mix(value(partials, p * size + i));
+  return kind;
 }
 
 std::vector<Element> elements_that_count(const Reduction& r, const Exact& e, const Tensor& got,
@@ -45,41 +70,53 @@ std::vector<Element> elements_that_count(const Reduction& r, const Exact& e, con
   for (std::int64_t i = 0; i < elements(got.shape); ++i) {
     const double c = value(e.value, i), g = value(got, i);
     const double v = variance(r, e, squares_of_partials(e, partials, i), i);
-    if (std::isfinite(c) && std::isfinite(g) && v > 0 && std::isfinite(v)) all.push_back({i, c, g - c, v});
+    const double wanted = decode(r.out, encode(r.out, c));
+    if (std::isfinite(wanted) && std::isfinite(g) && std::isfinite(v))
+      all.push_back({i, c, g - wanted, v, kind_of(e, partials, i)});
   }
+  std::ranges::stable_sort(all, {}, &Element::kind);
   return all;
 }
 
 // A sum of weighted errors against the root of its sum of squares, after a drift of `allowed` times the
-// sum of weights is forgiven; and the slope, where weights are x / variance.
+// sum of weights is forgiven; and the slope, where weights are x / variance. Elements of one kind, which
+// follow each other, are one term.
 struct Score {
-  double sum = 0, squares = 0, weight = 0;
-  void add(double w, double error, double x) {
-    sum += w * error;
-    squares += square(w * error);
+  double sum = 0, squares = 0, weight = 0, term = 0;
+  std::size_t kind = 0;
+  void add(const Element& e, double w, double x) {
+    if (e.kind != kind) squares += square(std::exchange(term, 0)), kind = e.kind;
+    term += w * e.error;
+    sum += w * e.error;
     weight += std::fabs(w * x);
   }
   double score(double allowed) const {
     const double beyond = std::max(0.0, std::fabs(sum) - allowed * weight);
-    return squares > 0 ? std::copysign(beyond / std::sqrt(squares), sum) : 0;
+    const double all = squares + square(term);
+    return all > 0 ? std::copysign(beyond / std::sqrt(all), sum) : 0;
   }
   double slope() const { return weight > 0 ? sum / weight : 0; }
 };
 
+// Each kind counts by the mean of its elements.
 void note_rms(const std::vector<Element>& all, std::int64_t tests, Statistics& s) {
   double sum = 0;
-  for (const Element& e : all) sum += square(e.error) / e.variance;
-  const double n = static_cast<double>(all.size()), x = std::log(static_cast<double>(tests) / kFalseAlarm);
+  for (auto at = all.begin(); at != all.end(); ++s.elements) {
+    const auto end = std::find_if(at, all.end(), [&](const Element& e) { return e.kind != at->kind; });
+    const auto size = static_cast<double>(end - at);
+    for (; at != end; ++at) sum += square(at->error) / at->variance / size;
+  }
+  const double n = static_cast<double>(s.elements), x = std::log(static_cast<double>(tests) / kFalseAlarm);
   s.rms = std::sqrt(sum / n);
   s.rms_limit = std::sqrt(1 + 2 * std::sqrt(x / n) + 2 * x / n);
   if (s.rms > s.rms_limit)
     s.alarms.push_back(fmt::format("errors are {:.3g} times what {} elements allow ({:.3g})", s.rms,
-                                   all.size(), s.rms_limit));
+                                   s.elements, s.rms_limit));
 }
 
 void note_bias(const std::vector<Element>& all, double drift, Statistics& s) {
   Score bias;
-  for (const Element& e : all) bias.add(std::copysign(1 / std::sqrt(e.variance), e.c), e.error, e.c);
+  for (const Element& e : all) bias.add(e, std::copysign(1 / std::sqrt(e.variance), e.c), e.c);
   s.bias = bias.score(drift);
   if (std::fabs(s.bias) > s.limit)
     s.alarms.push_back(fmt::format("errors lean {} zero: {:.1f} against a limit of {:.1f}",
@@ -94,7 +131,7 @@ void note_slopes(const std::vector<Element>& all, const Tensor& partials, double
     Score score;
     for (const Element& e : all) {
       const double x = value(partials, p * size + e.at);
-      score.add(x / e.variance, e.error, x);
+      score.add(e, x / e.variance, x);
     }
     s.slope.push_back(score.slope());
     s.slope_score.push_back(score.score(drift));
@@ -113,7 +150,6 @@ void note_slopes(const std::vector<Element>& all, const Tensor& partials, double
 Statistics statistics(const Reduction& r, const Exact& e, const Tensor& got, const Tensor& partials) {
   Statistics s;
   const std::vector<Element> all = elements_that_count(r, e, got, partials);
-  s.elements = static_cast<std::int64_t>(all.size());
   const std::int64_t ranks = partials.bytes.empty() ? 0 : partials.shape[0], tests = 2 + ranks;
   s.limit = alarm_limit(tests);
   if (all.empty()) return s;

@@ -1,6 +1,8 @@
 // Pooled statistics of rounding errors: they find, and attribute to a rank, what the bound of a single
-// element cannot see. Under a correct run the errors are independent from element to element and
-// symmetric about 0 (rounding to nearest), but for a drift that a truncating engine may have.
+// element cannot see. An error is the distance from the correctly rounded result, so that whoever rounds once
+// has none, whatever the data. Under a correct run the errors are symmetric about 0 (rounding to nearest),
+// but for a drift that a truncating engine may have, and independent from element to element; those whose c
+// and partial sums are alike but for a sign and a power of two round alike, and count as one.
 #pragma once
 
 #include <string>
@@ -11,7 +13,7 @@
 namespace plumb {
 
 struct Statistics {
-  std::int64_t elements = 0;
+  std::int64_t elements = 0;  // that do not round alike
   // The root of the mean of error^2 / variance, the variance modelled, and what it may be.
   double rms = 0, rms_limit = 0;
   // Errors in the direction of c: their sum over the root of their sum of squares.
@@ -27,8 +29,10 @@ struct Statistics {
 // Elements that are not finite are left out.
 //
 // The variance of an element is that of P roundings of the partial sums of a random order, a ring's, with
-// Q = sum c_p^2 (T^2 where the partials are not known):
-//   kMeanSquare (u_wire^2 (Q + (P + 1) (Q / 6 + c^2 / 3)) + f^2 u_acc^2 terms S^2 + u_out^2 c^2)
+// Q = sum c_p^2 (T^2 where the partials are not known), each as wrong as it can be (data of few digits make
+// many ties), and of two to `out`, one of them that of c; h is half the least subnormal of a format:
+//   u_step^2 (Q + (P + 1) (Q / 6 + c^2 / 3)) + P h_step^2 + terms (f^2 u_acc^2 S^2 + P h_acc^2)
+//     + 4 (u_out^2 c^2 + h_out^2)
 // and the square of the drift that a truncating engine may have, ((1 + f u_acc)^terms - 1) S.
 // The mean of error^2 / variance exceeds 1 + 2 sqrt(x / n) + 2 x / n with a chance of at most exp(-x)
 // (Laurent and Massart 2000, lemma 1; it holds for every error that is sub-Gaussian with that variance).

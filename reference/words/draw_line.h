@@ -23,9 +23,9 @@ inline double work_of(const Case& c) {
 // Most are small, of uneven sizes and on a few devices; some have long dimensions, some long axes.
 inline Case draw_to_run(Random& random) {
   const std::int64_t kind = random.below(10);
-  random.moved = {0, 1, 2, 3, 5, 8, 12, 16, 40};
-  random.letters = {1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 1, 2, 4, 6, 8, 0};
-  random.quantized = {1, 3, 16, 31, 32, 40, 80, 0};
+  random.moved = {1, 2, 3, 4, 5, 6, 8, 12, 16, 20, 24, 40, 3, 8, 5, 7, 0};
+  random.letters = {1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 1, 2, 4, 6, 8, 3, 5, 7, 4, 2, 6, 8, 12, 0};
+  random.quantized = {1, 3, 16, 31, 32, 40, 80, 5, 8, 33, 64, 0};
   random.axes = 3, random.longest_axis = 3;
   double most_work = 1 << 14;
   if (kind == 0)

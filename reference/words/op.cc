@@ -33,7 +33,11 @@ DType default_acc(const Op& op) {
              : DType::f32;
 }
 
-DType default_wire(const Op& op) { return op.chain.front().dtype; }
+DType default_wire(const Op& op) {
+  for (const Spec& spec : op.operands)
+    if (!spec.unfinished.empty()) return spec.dtype;
+  return op.chain.front().dtype;
+}
 
 Fill default_fill(const Op& op) {
   return quantizes(op) ? Fill::scaled : sums(op) ? Fill::cancel : Fill::provenance;

@@ -122,8 +122,8 @@ bool quantizes(const Op&);
 bool sums(const Op&);
 
 // What a line means that does not say: acc is s32 for s8 and s32, f64 for f64, else f32; wire the
-// dtype of the spec that is reduced; fill scaled where something is quantized, cancel where something is
-// summed, else provenance.
+// dtype of the spec that is reduced, the first operand that is unfinished, else the result; fill scaled where
+// something is quantized, cancel where something is summed, else provenance.
 DType default_acc(const Op&);
 DType default_wire(const Op&);
 Fill default_fill(const Op&);
