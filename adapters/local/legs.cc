@@ -117,8 +117,10 @@ void neutralize(Ranks& ranks, DType wire) {
 }  // namespace
 
 DType kept_as(const Plan& plan, const Spec& spec, bool last) {
-  const bool wider = format(plan.wire).digits > format(spec.dtype).digits;
-  return !last && !spec.unfinished.empty() && wider ? plan.wire : spec.dtype;
+  const Format &wire = format(plan.wire), &own = format(spec.dtype);
+  const bool wider =
+      wire.digits > own.digits && wire.min_exponent <= own.min_exponent && wire.largest >= own.largest;
+  return !last && parts(plan.mesh, spec) > 1 && wider ? plan.wire : spec.dtype;
 }
 
 Ranks walk(const Stretch& stretch, Ranks value) {

@@ -9,6 +9,9 @@
 namespace plumb {
 namespace {
 
+// Beyond these sizes an explanation would cost more than the verdict.
+constexpr std::size_t most_tried = 6;
+
 bool explains(const Wanted& wanted, const std::vector<AxisId>& chosen, const std::vector<Held>& held) {
   std::vector<std::optional<Tensor>> left(axes_size(wanted.c.mesh, chosen));
   for (const Held& block : held) {
@@ -55,9 +58,12 @@ bool reduced_so(const Wanted& wanted, const Other& other, const std::vector<Held
 
 }  // namespace
 
+std::int64_t causes_tried(const Case& c) {
+  const std::size_t axes = summed_axes(c.op).size();
+  return std::ssize(other_reductions(c)) + (axes > most_tried ? 0 : (std::int64_t{1} << axes) - 1);
+}
+
 std::string cause(const Wanted& wanted, const std::vector<Held>& held) {
-  // Beyond these sizes an explanation would cost more than the verdict.
-  constexpr std::size_t most_tried = 6;
   constexpr std::size_t most_work = std::size_t{1} << 30;
   for (const Other& other : other_reductions(wanted.c))
     if (reduced_so(wanted, other, held)) return other.text;

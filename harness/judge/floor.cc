@@ -139,7 +139,7 @@ std::vector<std::int64_t> of_quantize(const Case& c, const std::vector<Slice>& s
 
 std::vector<std::int64_t> of_free_reshard(const Case& c, const std::vector<Slice>& slices) {
   const Spec& from = c.op.operands[0];
-  const std::int64_t bytes = least_bytes({c.mesh, from, result(c), c.rule}, c.wire);
+  const std::int64_t bytes = least_bytes(c);
   std::vector<std::int64_t> all;
   for (std::int64_t device = 0; device < std::ssize(slices); ++device) {
     const Slice held = block(c.mesh, from, c.rule, device);

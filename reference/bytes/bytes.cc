@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "reference/bytes/family.h"
 #include "reference/bytes/left.h"
 #include "reference/bytes/move.h"
@@ -86,10 +88,17 @@ BestKnown best_quantized_product(const Case& c) {
 
 }  // namespace
 
+std::int64_t least_bytes(const Case& c) {
+  std::int64_t least = least_bytes(move(c), c.wire);
+  for (std::size_t i = 0; i + 1 < c.op.chain.size(); ++i)
+    if (parts(c.mesh, c.op.chain[i]) > 1) least = std::min<std::int64_t>(least, format(c.wire).bytes);
+  return least;
+}
+
 std::vector<std::int64_t> fewest_bytes(const Case& c) {
   if (!is_reshard(c) || result(c).free) return {};
   std::vector<std::int64_t> fewest = fewest_elements(move(c));
-  for (std::int64_t& n : fewest) n *= least_bytes(move(c), c.wire);
+  for (std::int64_t& n : fewest) n *= least_bytes(c);
   return fewest;
 }
 

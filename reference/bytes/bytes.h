@@ -19,6 +19,10 @@ namespace plumb {
 // Empty for a product and for a free result, of which no bound is known. Linear in the number of devices.
 std::vector<std::int64_t> fewest_bytes(const Case&);
 
+// Bytes of a value of a reshard that a device must receive: what is added, also on the way, may come as a
+// part.
+std::int64_t least_bytes(const Case&);
+
 // The cheapest plan of a stated family for the whole case, in bytes received over all devices. `family`
 // says it in words. Printed as `best known`, never as a bound; never below the sum of fewest_bytes, and
 // equal to it where nothing is summed. Values on the way to a sum have the bytes of the wire.

@@ -35,7 +35,7 @@ std::string line(const Case& c, std::int64_t device) {
                                               holder, part(c.mesh, from, device), name(from.reduction))
                                 : fmt::format("{} {} of {}{}", holder, n.holds, counted(n.needs, "element"),
                                               sum ? " in all their parts" : "");
-  return fmt::format("{}; {}: {} bytes\n", who, holds, (n.needs - n.holds) * least_bytes(move, c.wire));
+  return fmt::format("{}; {}: {} bytes\n", who, holds, (n.needs - n.holds) * least_bytes(c));
 }
 
 std::string of_reshard(const Case& c) {

@@ -28,13 +28,30 @@ bool holds(DType wide, DType narrow) {
 
 }  // namespace
 
-double step_unit(const Reduction& r) {
-  const double acc = half_unit(r.acc), wire = half_unit(r.wire);
-  return holds(r.wire, r.acc) ? acc : wire + acc + wire * acc;
+std::vector<DType> step_formats(const Reduction& r) {
+  std::vector<DType> all{r.acc};
+  for (DType next : {r.stored, r.wire})
+    if (std::ranges::none_of(all, [&](DType before) { return holds(next, before); })) all.push_back(next);
+  return all;
 }
 
-double step_least(const Reduction& r) { return std::max(smallest_normal(r.acc), smallest_normal(r.wire)); }
-double step_largest(const Reduction& r) { return std::min(format(r.acc).largest, format(r.wire).largest); }
+double step_unit(const Reduction& r) {
+  double unit = 0;
+  for (DType dtype : step_formats(r)) unit += half_unit(dtype) + unit * half_unit(dtype);
+  return unit;
+}
+
+double step_least(const Reduction& r) {
+  double least = 0;
+  for (DType dtype : step_formats(r)) least = std::max(least, smallest_normal(dtype));
+  return least;
+}
+
+double step_largest(const Reduction& r) {
+  double largest = kInf;
+  for (DType dtype : step_formats(r)) largest = std::min(largest, format(dtype).largest);
+  return largest;
+}
 
 Tensor magnitudes(Tensor t) {
   const int size = format(t.dtype).bytes;
@@ -80,13 +97,26 @@ Terms bound(const Reduction& r, double magnitude, double partial, double c) {
   return t;
 }
 
+namespace {
+
+// bf16: u = 2^-8    f32 and bf16: 1 + u = (1 + 2^-24) (1 + 2^-8)
+std::string step_text(const Reduction& r) {
+  const std::vector<DType> all = step_formats(r);
+  if (all.size() == 1) return fmt::format("{}: u = 2^-{}", format(all[0]).name, format(all[0]).digits);
+  std::string names, product;
+  for (DType dtype : all) {
+    names += fmt::format("{}{}", names.empty() ? "" : " and ", format(dtype).name);
+    product += fmt::format(" (1 + 2^-{})", format(dtype).digits);
+  }
+  return fmt::format("{}: 1 + u ={}", names, product);
+}
+
+}  // namespace
+
 std::string derivation(const Reduction& r, const Exact& e, std::int64_t i) {
   const double s = value(e.magnitude, i), p = value(e.partial, i), c = value(e.value, i);
   const Terms t = bound(r, s, p, c);
-  const Format &acc = format(r.acc), &wire = format(r.wire);
-  const std::string unit = holds(r.wire, r.acc) ? fmt::format("{}: u = 2^-{}", acc.name, acc.digits)
-                                                : fmt::format("{} and {}: 1 + u = (1 + 2^-{}) (1 + 2^-{})",
-                                                              wire.name, acc.name, wire.digits, acc.digits);
+  const Format& acc = format(r.acc);
   std::string text = fmt::format("c = {}, S = sum |ab| = {}, T = sum |c_p| = {}\n", c, s, p);
   if (r.terms > 0)
     text += fmt::format("local {:.6g} = ((1 + {:g} u)^{} - 1) S + {} * {} eta, {}: u = 2^-{}, eta = 2^{}\n",
@@ -94,7 +124,7 @@ std::string derivation(const Reduction& r, const Exact& e, std::int64_t i) {
                         acc.min_exponent);
   if (r.parts > 1)
     text += fmt::format("reduction {:.6g} = ((1 + u)^{} - 1) (T + local) + {} eta, {}, eta = 2^{}\n",
-                        t.reduction, r.parts, r.parts, unit, std::max(acc.min_exponent, wire.min_exponent));
+                        t.reduction, r.parts, r.parts, step_text(r), std::ilogb(step_least(r)));
   const Interval range = interval(r, e, i);
   text += fmt::format("reference {:.6g} = 2^-52 |c|\n", t.reference);
   text += fmt::format("E = {:.6g}: any {} in [{}, {}]", t.total(), format(r.out).name, range.low, range.high);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "reference/exact/exact.h"
 #include "reference/rounding/model.h"
@@ -18,20 +19,22 @@ struct Reduction {
   std::int64_t terms = 0;
   std::int64_t parts = 1;
   Engine engine = Engine::ieee;
+  DType stored = DType::f64;  // in which a value may lie between two steps of the reduction
 };
 
 // Of a case: terms is the length of the longest sum of products on one rank if nothing is split (so that
 // it holds for any split), parts the number of ranks over which a sum is spread, or, where a chain or an
-// unfinished operand of a product makes several reductions one after the other, all of theirs. The wire is no
-// wider than the dtype in which an unfinished operand or result, or one on the way, is stored.
+// unfinished operand of a product makes several reductions one after the other, all of theirs. Stored are
+// an unfinished result, one on the way, and an operand that is finished before it is multiplied.
 Reduction reduction(const Case&);
 
-// What one step of the reduction costs, relatively: a value is rounded to the wire when it is sent and to acc
-// when it is added, which is one rounding where the wire holds every value of acc. And what both formats
-// hold.
+// What one step of the reduction costs, relatively: a value is rounded to acc when it is added, to the dtype
+// in which it is stored, and to the wire when it is sent, but to no format that holds all values of one
+// before it.
 double step_unit(const Reduction&);
-double step_least(const Reduction&);    // the larger of their smallest normals
-double step_largest(const Reduction&);  // the smaller of their largest values
+std::vector<DType> step_formats(const Reduction&);  // those to which it is rounded
+double step_least(const Reduction&);                // the largest of their smallest normals
+double step_largest(const Reduction&);              // the smallest of their largest values
 
 // The exact results and their magnitudes, all f64 of the result's shape, rounded once: value is c;
 // magnitude the sum of |a b| over all terms; partial the sum of |c_p| over the ranks, or magnitude where

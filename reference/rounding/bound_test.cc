@@ -72,13 +72,12 @@ TEST(Bound, EdgesOfTheInterval) {
 TEST(Bound, IsPrintedTermByTerm) {
   Tensor parts = zeros(DType::bf16, {2, 1});
   for (int p = 0; p < 2; ++p) store(DType::bf16, parts.bytes.data() + 2 * p, encode(DType::bf16, 1 + p));
-  EXPECT_EQ(
-      derivation({DType::f32, DType::bf16, DType::bf16, 0, 2}, exact_sum(parts), 0),
-      "c = 3, S = sum |ab| = 3, T = sum |c_p| = 3\n"
-      "reduction 0.0234836 = ((1 + u)^2 - 1) (T + local) + 2 eta, bf16 and f32: 1 + u = (1 + 2^-8) (1 + "
-      "2^-24), eta = 2^-126\n"
-      "reference 6.66134e-16 = 2^-52 |c|\n"
-      "E = 0.0234836: any bf16 in [2.96875, 3.03125]");
+  EXPECT_EQ(derivation({DType::f32, DType::bf16, DType::bf16, 0, 2}, exact_sum(parts), 0),
+            "c = 3, S = sum |ab| = 3, T = sum |c_p| = 3\n"
+            "reduction 0.0234836 = ((1 + u)^2 - 1) (T + local) + 2 eta, f32 and bf16: 1 + u = (1 + 2^-24) "
+            "(1 + 2^-8), eta = 2^-126\n"
+            "reference 6.66134e-16 = 2^-52 |c|\n"
+            "E = 0.0234836: any bf16 in [2.96875, 3.03125]");
 }
 
 TEST(Bound, ReadsTheCase) {
@@ -116,22 +115,32 @@ TEST(Bound, ReadsEveryReductionOfACase) {
 
 // A step rounds to the wire and to acc: once where the wire holds what acc does.
 TEST(Bound, OfAStepOfTheReduction) {
-  const auto unit = [](DType acc, DType wire) { return step_unit({acc, wire, DType::f32, 0, 2}); };
+  const auto unit = [](DType acc, DType wire, DType stored = DType::f64) {
+    return step_unit({.acc = acc, .wire = wire, .stored = stored});
+  };
   EXPECT_EQ(unit(DType::f32, DType::f32), 0x1p-24);
   EXPECT_EQ(unit(DType::bf16, DType::f32), 0x1p-8);
   EXPECT_EQ(unit(DType::f32, DType::bf16), 0x1p-8 + 0x1p-24 + 0x1p-32);
+  EXPECT_EQ(unit(DType::f32, DType::f32, DType::bf16), 0x1p-8 + 0x1p-24 + 0x1p-32);
+  EXPECT_EQ(unit(DType::f32, DType::bf16, DType::bf16), 0x1p-8 + 0x1p-24 + 0x1p-32);
   EXPECT_EQ(unit(DType::bf16, DType::f16), 0x1p-8 + 0x1p-11 + 0x1p-19) << "f16 has the digits, not the range";
 }
 
 TEST(Bound, ReadsTheDtypeInWhichPartsAreStored) {
-  const auto wire = [](const char* line) { return reduction(parse_case(line)).wire; };
-  EXPECT_EQ(wire("on x=2: reshard bf16[8]+x -> bf16[8] wire=f32"), DType::f32);
-  EXPECT_EQ(wire("on x=2,y=2: reshard bf16[8]+x.y -> bf16[8]+x wire=f32"), DType::bf16);
-  EXPECT_EQ(wire("on x=2,y=2: reshard bf16[8]+x.y -> bf16[8]+x -> bf16[8] wire=f32"), DType::bf16);
-  EXPECT_EQ(wire("on x=2: reshard f32[8]+x -> f32[8]+x wire=bf16"), DType::bf16);
-  EXPECT_EQ(wire("on x=1: reshard bf16[8]+x -> bf16[8]+x wire=f32"), DType::f32);
-  EXPECT_EQ(wire("on x=2: einsum mk,kn->mn bf16[4,4]+x f32[4,4] -> f32[4,4] wire=f32"), DType::bf16);
-  EXPECT_EQ(wire("on x=2: einsum mk,kn->mn bf16[4,4@x] bf16[4@x,4] -> f32[4,4] wire=f32"), DType::f32);
+  const auto stored = [](const char* line) { return reduction(parse_case(line)).stored; };
+  EXPECT_EQ(stored("on x=2: reshard bf16[8]+x -> bf16[8] wire=f32"), DType::f64);
+  EXPECT_EQ(stored("on x=2,y=2: reshard bf16[8]+x.y -> bf16[8]+x wire=f32"), DType::bf16);
+  EXPECT_EQ(stored("on x=2,y=2: reshard bf16[8]+x.y -> bf16[8]+x -> bf16[8] wire=f32"), DType::bf16);
+  EXPECT_EQ(stored("on x=1: reshard bf16[8]+x -> bf16[8]+x wire=f32"), DType::f64);
+  EXPECT_EQ(stored("on x=2: einsum mk,kn->mn bf16[4,4]+x f32[4,4] -> f32[4,4] wire=f32"), DType::bf16);
+  EXPECT_EQ(stored("on x=2: einsum mk,kn->mn bf16[4,4@x] bf16[4@x,4] -> f32[4,4] wire=f32"), DType::f64);
+}
+
+// An operand that the accumulator does not hold is rounded before it is multiplied.
+TEST(Bound, CountsTheRoundingsOfOperands) {
+  const auto terms = [](const char* line) { return reduction(parse_case(line)).terms; };
+  EXPECT_EQ(terms("on x=1: einsum mk,kn->mn f64[4,8] f16[8,4] -> f64[4,4] acc=f32"), 9);
+  EXPECT_EQ(terms("on x=1: einsum m,n->mn f64[4] f64[4] -> f64[4,4] acc=f32"), 3);
 }
 
 }  // namespace

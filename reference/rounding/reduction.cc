@@ -66,16 +66,18 @@ Reduction reduction(const Case& c) {
   const Axes axes = reduced_axes(c);
   r.parts = std::max(axes_size(c.mesh, {axes.begin(), axes.end()}), added_in_turn(c));
   if (is_reshard(c) || (r.terms == 1 && rounded_once(c, r))) r.terms = 0;
+  // An accumulator narrower than an operand: the operand is rounded before it is multiplied.
+  for (const Spec& spec : c.op.operands)
+    if (r.terms > 0 && format(spec.dtype).digits > format(r.acc).digits) ++r.terms;
   // A mean rounds twice more: the reciprocal of the number of parts, and the product with it.
   if (r.parts > 1 && !c.op.operands[0].averaged.empty()) r.parts += 2;
-  const auto unfinished = [&](const Spec& spec) { return parts(c.mesh, spec) > 1; };
-  const auto store = [&](DType dtype) {
-    if (format(dtype).digits < format(r.wire).digits) r.wire = dtype;
+  const auto store = [&](const Spec& spec, DType as) {
+    if (parts(c.mesh, spec) > 1 && format(as).digits < format(r.stored).digits) r.stored = as;
   };
-  if (std::ranges::any_of(c.op.chain, unfinished)) store(r.out);
+  for (const Spec& spec : c.op.chain) store(spec, r.out);
   // An operand that is finished before it is multiplied is stored in its dtype.
   for (const Spec& spec : c.op.operands)
-    if (!is_reshard(c) && unfinished(spec)) store(spec.dtype);
+    if (!is_reshard(c)) store(spec, spec.dtype);
   return r;
 }
 

@@ -41,7 +41,8 @@ double half_least(DType dtype) {
 double variance(const Reduction& r, const Exact& e, double q, std::int64_t i) {
   const double c2 = square(value(e.value, i)), s2 = square(value(e.magnitude, i));
   const double parts = static_cast<double>(r.parts), terms = static_cast<double>(r.terms);
-  const double least = std::max(half_least(r.acc), half_least(r.wire));
+  double least = 0;
+  for (DType dtype : step_formats(r)) least = std::max(least, half_least(dtype));
   double v = 4 * (square(half_unit(r.out)) * c2 + square(half_least(r.out)));
   if (r.parts > 1) v += square(step_unit(r)) * (q + (parts + 1) * (q / 6 + c2 / 3)) + parts * square(least);
   if (r.terms > 0)
