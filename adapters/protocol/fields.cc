@@ -11,12 +11,6 @@ using nlohmann::json;
 
 namespace {
 
-// The beginning of a text as a JSON string shows it, for a message.
-std::string beginning(std::string_view text) {
-  constexpr std::size_t most = 60;
-  return dump(text.substr(0, most)) + (text.size() > most ? "..." : "");
-}
-
 // Recursion that somebody else's nesting could drive would end at the end of the stack.
 bool deeper_than(int levels, const json& j) {
   if (!j.is_structured()) return false;
@@ -31,11 +25,27 @@ bool deeper_than(int levels, const json& j) {
   throw Malformed(fmt::format("{} is not {}: {}", what, kind, shown.size() > 60 ? beginning(shown) : shown));
 }
 
+// Why a line cannot be read.
+std::string not_a_message(std::string_view line) {
+  if (const std::size_t zero = line.find('\0'); zero != line.npos)
+    return fmt::format("a byte 0 stands in the line, at byte {}: {}", zero, beginning(line));
+  if (utf8(line) != line) return "not UTF-8: " + beginning(line);
+  const std::size_t last = line.find_last_not_of(" \r");
+  const bool amid = line.starts_with('{') && line[last] != '}';
+  return "not JSON: " + beginning(line) +
+         (amid ? "; a message is one line, and this one ends amid an object" : "");
+}
+
 }  // namespace
+
+std::string beginning(std::string_view text) {
+  constexpr std::size_t most = 60;
+  return dump(text.substr(0, most)) + (text.size() > most ? "..." : "");
+}
 
 json parse_message(std::string_view line) {
   json message = parse_json(line);
-  if (message.is_discarded()) throw Malformed(fmt::format("not JSON: {}", beginning(line)));
+  if (message.is_discarded()) throw Malformed(not_a_message(line));
   return message;
 }
 
@@ -79,6 +89,11 @@ bool truth(const json& j, std::string_view what) {
 const std::string& text(const json& j, std::string_view what) {
   if (!j.is_string()) expected(what, "a string", j);
   return j.get_ref<const std::string&>();
+}
+
+const json& object(const json& j, std::string_view what) {
+  if (!j.is_object()) expected(what, "an object", j);
+  return j;
 }
 
 const json& list(const json& j, std::string_view what) {

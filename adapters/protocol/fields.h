@@ -25,9 +25,13 @@ std::int64_t count(const nlohmann::json&, std::string_view what);    // not nega
 double seconds(const nlohmann::json&, std::string_view what);        // finite, not negative
 bool truth(const nlohmann::json&, std::string_view what);
 const std::string& text(const nlohmann::json&, std::string_view what);
+const nlohmann::json& object(const nlohmann::json&, std::string_view what);
 const nlohmann::json& list(const nlohmann::json&, std::string_view what);
 std::vector<std::int64_t> integers(const nlohmann::json&, std::string_view what);
 std::vector<std::string> texts(const nlohmann::json&, std::string_view what);
+
+// The beginning of a text as a JSON string shows it, for a message.
+std::string beginning(std::string_view);
 
 // The text as UTF-8: what is not becomes U+FFFD.
 std::string utf8(std::string_view);

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "adapters/protocol/serve.h"
 
@@ -13,6 +14,7 @@ struct Hung {
   std::string phase;  // start, compile, run
   double seconds = 0;
   std::string last_words;
+  std::vector<std::string> processes{};  // as process_tree() shows them, before they were killed
 };
 
 // The program or a process of its own died.

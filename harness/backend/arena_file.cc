@@ -11,7 +11,9 @@
 #include <array>
 #include <bit>
 #include <cassert>
+#include <cstring>
 #include <system_error>
+#include <vector>
 
 namespace plumb {
 
@@ -74,6 +76,18 @@ void ArenaFile::read(std::uint64_t offset, std::span<std::byte> into) const {
     left = left.subspan(static_cast<std::size_t>(n));
   }
   if (offset + into.size() > written_) holes_as_ones(offset, into);
+}
+
+std::optional<std::uint64_t> ArenaFile::differs(std::uint64_t offset,
+                                                std::span<const std::byte> written) const {
+  std::vector<std::byte> now(std::min<std::size_t>(written.size(), 1 << 18));
+  for (std::size_t at = 0; at < written.size(); at += now.size()) {
+    const std::span<std::byte> chunk = std::span(now).first(std::min(now.size(), written.size() - at));
+    read(offset + at, chunk);
+    if (std::memcmp(chunk.data(), written.data() + at, chunk.size()) == 0) continue;
+    return at + (std::ranges::mismatch(chunk, written.subspan(at, chunk.size())).in1 - chunk.begin());
+  }
+  return std::nullopt;
 }
 
 // The first offset from `at` on that is of a page that was written, or of one that was not.

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -22,6 +23,9 @@ class ArenaFile {
 
   void write(std::uint64_t offset, std::span<const std::byte>);
   void read(std::uint64_t offset, std::span<std::byte> into) const;  // within size()
+
+  // The first byte that is another than was written there; nothing where there is none.
+  std::optional<std::uint64_t> differs(std::uint64_t offset, std::span<const std::byte> written) const;
 
   // From `begin` on nothing is left of an earlier case, and what nobody writes reads as ones: `due` bytes
   // are written so, 64 MiB at most; behind them memory is given back, and pages in which nothing was

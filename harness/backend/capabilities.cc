@@ -6,6 +6,7 @@
 
 #include "adapters/protocol/fields.h"
 #include "adapters/protocol/json.h"
+#include "harness/backend/resolve.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -73,25 +74,95 @@ bool second_of(const json& j, std::string_view what, std::string_view first, std
   return word == second;
 }
 
+// A name that the page has not, with the nearest that it has.
+[[noreturn]] void unknown(std::string_view what, const std::string& name,
+                          const std::vector<std::string>& known) {
+  const std::string near = nearest(name, known);
+  throw Malformed(fmt::format("{} \"{}\"{}", what, name,
+                              near.empty() ? "" : fmt::format(", did you mean \"{}\"?", near)));
+}
+
+const std::vector<std::string> role_names = {"moved", "summed", "multiplied"};
+const std::vector<std::string> op_names = {"reshard", "einsum", "grouped", "quantize", "resolve"};
+
+// A list, or one for each role: {"moved":["f32","s32"],"multiplied":["f32"]}.
+DTypes dtypes_by_role(const json& j) {
+  DTypes dtypes;
+  if (!j.is_object()) {
+    dtypes.of.fill(dtypes_from(j, "dtypes"));
+    return dtypes;
+  }
+  dtypes.by_role = true;
+  for (const auto& [key, value] : j.items()) {
+    const auto role = std::ranges::find(role_names, key);
+    if (role == role_names.end()) unknown("dtypes: there is no role", key, role_names);
+    dtypes.of[role - role_names.begin()] = dtypes_from(value, "dtypes." + key);
+  }
+  return dtypes;
+}
+
+// The same, or an object that has ops beside the roles:
+// {"reshard":["s32","f32"],"einsum":{"multiplied":["f32"]}}.
+void take_dtypes(Capabilities& c, const json& j) {
+  if (!j.is_object()) {
+    c.dtypes = dtypes_by_role(j);
+    return;
+  }
+  json by_role = json::object();
+  for (const auto& [key, value] : j.items()) {
+    if (std::ranges::find(op_names, key) != op_names.end())
+      c.dtypes_of[key] = dtypes_by_role(value);
+    else if (std::ranges::find(role_names, key) != role_names.end())
+      by_role[key] = value;
+    else
+      unknown("dtypes: there is no role and no op", key, [] {
+        auto all = role_names;
+        all.insert(all.end(), op_names.begin(), op_names.end());
+        return all;
+      }());
+  }
+  c.dtypes = dtypes_by_role(by_role);
+}
+
+struct Field {
+  const char* name;
+  void (*take)(Capabilities&, const json&);
+};
+
+// clang-format off
+constexpr Field capability_fields[] = {
+    {"ops", [](Capabilities& c, const json& j) { c.ops = words_of(j, "ops", {"reshard", "einsum", "grouped", "quantize", "resolve"}); }},
+    {"dtypes", take_dtypes},
+    {"max_devices", [](Capabilities& c, const json& j) { c.max_devices = count(j, "max_devices"); }},
+    {"max_rank", [](Capabilities& c, const json& j) { c.max_rank = count(j, "max_rank"); }},
+    {"rules", [](Capabilities& c, const json& j) { c.rules = rules_from(j); }},
+    {"reductions", [](Capabilities& c, const json& j) { c.reductions = words_of(j, "reductions", {"sum", "avg", "max", "min"}); }},
+    {"submesh", [](Capabilities& c, const json& j) { c.submesh = truth(j, "submesh"); }},
+    {"acc", [](Capabilities& c, const json& j) { c.acc = promise_from(j, "acc"); }},
+    {"wire", [](Capabilities& c, const json& j) { c.wire = promise_from(j, "wire"); }},
+    {"schemes", [](Capabilities& c, const json& j) { c.schemes = schemes_from(j); }},
+    {"tail", [](Capabilities& c, const json& j) { c.tail_undefined = second_of(j, "tail", "zero", "undefined"); }},
+    {"data", [](Capabilities& c, const json& j) { c.plans_only = second_of(j, "data", "blocks", "none"); }},
+    {"free", [](Capabilities& c, const json& j) { c.free = truth(j, "free"); }},
+    {"chains", [](Capabilities& c, const json& j) { c.chains = truth(j, "chains"); }},
+    {"clones", [](Capabilities& c, const json& j) { c.clones = truth(j, "clones"); }},
+    {"mesh_fixed", [](Capabilities& c, const json& j) { c.mesh_fixed = truth(j, "mesh_fixed"); }},
+};
+// clang-format on
+
+// A field that the page has not would say nothing, and be believed to: it is refused.
 Capabilities capabilities_from(const json& j) {
+  object(j, "capabilities");
   Capabilities c;
-  if (const json* f = optional_field(j, "ops"))
-    c.ops = words_of(*f, "ops", {"reshard", "einsum", "grouped", "quantize", "resolve"});
-  if (const json* f = optional_field(j, "dtypes")) c.dtypes = dtypes_from(*f, "dtypes");
-  if (const json* f = optional_field(j, "max_devices")) c.max_devices = count(*f, "max_devices");
-  if (const json* f = optional_field(j, "max_rank")) c.max_rank = count(*f, "max_rank");
-  if (const json* f = optional_field(j, "rules")) c.rules = rules_from(*f);
-  if (const json* f = optional_field(j, "reductions"))
-    c.reductions = words_of(*f, "reductions", {"sum", "avg", "max", "min"});
-  if (const json* f = optional_field(j, "submesh")) c.submesh = truth(*f, "submesh");
-  if (const json* f = optional_field(j, "acc")) c.acc = promise_from(*f, "acc");
-  if (const json* f = optional_field(j, "wire")) c.wire = promise_from(*f, "wire");
-  if (const json* f = optional_field(j, "schemes")) c.schemes = schemes_from(*f);
-  if (const json* f = optional_field(j, "tail"))
-    c.tail_undefined = second_of(*f, "tail", "zero", "undefined");
-  if (const json* f = optional_field(j, "data")) c.plans_only = second_of(*f, "data", "blocks", "none");
-  if (const json* f = optional_field(j, "clones")) c.clones = truth(*f, "clones");
-  if (const json* f = optional_field(j, "mesh_fixed")) c.mesh_fixed = truth(*f, "mesh_fixed");
+  for (const auto& [name, value] : j.items()) {
+    const auto* field = std::ranges::find(capability_fields, name, &Field::name);
+    if (field == std::end(capability_fields)) {
+      std::vector<std::string> known;
+      for (const Field& f : capability_fields) known.emplace_back(f.name);
+      unknown("capabilities: there is no field", name, known);
+    }
+    if (!value.is_null()) field->take(c, value);
+  }
   return c;
 }
 
@@ -102,8 +173,26 @@ bool has(const std::vector<T>& list, const T& item) {
 
 bool keeps_to(const Promise& p, DType dtype) { return !p.types || p.unspecified || has(*p.types, dtype); }
 
-std::optional<std::string> spec_outside(const Capabilities& has_only, const Spec& s) {
-  if (has_only.dtypes && !has(*has_only.dtypes, s.dtype)) return std::string(format(s.dtype).name);
+bool is_product(const Op& op) {
+  return std::holds_alternative<Einsum>(op.kind) || std::holds_alternative<Grouped>(op.kind);
+}
+
+Role role_of(const Case& c, const Spec& s) {
+  const bool operand = &s >= c.op.operands.data() && &s < c.op.operands.data() + c.op.operands.size();
+  if (operand && is_product(c.op)) return Role::multiplied;
+  return sums(c.op) ? Role::summed : Role::moved;
+}
+
+std::optional<std::string> dtype_outside(const Capabilities& has_only, const Case& c, const Spec& s) {
+  const auto own = has_only.dtypes_of.find(name(c.op));
+  const DTypes& dtypes = own == has_only.dtypes_of.end() ? has_only.dtypes : own->second;
+  const auto role = static_cast<int>(role_of(c, s));
+  if (!dtypes.of[role] || has(*dtypes.of[role], s.dtype)) return std::nullopt;
+  return fmt::format("{}{}", dtypes.by_role ? role_names[role] + " " : "", format(s.dtype).name);
+}
+
+std::optional<std::string> spec_outside(const Capabilities& has_only, const Case& c, const Spec& s) {
+  if (auto reason = dtype_outside(has_only, c, s)) return reason;
   if (has_only.max_rank && std::ssize(s.dims) > *has_only.max_rank)
     return fmt::format("rank {}", s.dims.size());
   if (!s.unfinished.empty()) {
@@ -127,9 +216,11 @@ std::optional<std::string> reason_outside(const Capabilities& has_only, const Ca
   if (has_only.max_devices && devices(c.mesh) > *has_only.max_devices)
     return fmt::format("{} devices", devices(c.mesh));
   if (!has_only.submesh && !c.sub.empty()) return "a submesh";
+  if (!has_only.free && std::ranges::any_of(c.op.chain, &Spec::free)) return "a free result";
+  if (!has_only.chains && c.op.chain.size() > results(c).size()) return "a chain";
   for (const auto* specs : {&c.op.operands, &c.op.chain})
     for (const Spec& s : *specs)
-      if (auto reason = spec_outside(has_only, s)) return reason;
+      if (auto reason = spec_outside(has_only, c, s)) return reason;
   if (!has(has_only.rules, c.rule) && rule_matters(c)) return fmt::format("{} splits", name(c.rule));
   if (sums(c.op) && !keeps_to(has_only.acc, c.acc)) return fmt::format("acc={}", format(c.acc).name);
   if (sums(c.op) && !keeps_to(has_only.wire, c.wire)) return fmt::format("wire={}", format(c.wire).name);
@@ -142,9 +233,11 @@ Hello hello_from_json(const json& j) {
   Hello h;
   h.name = text(field(j, "name"), "name");
   if (const json* versions = optional_field(j, "versions"))
-    for (const auto& [key, value] : versions->items()) h.versions.emplace_back(key, text(value, "versions"));
+    for (const auto& [key, value] : object(*versions, "versions").items())
+      h.versions.emplace_back(key, text(value, "versions"));
   if (const json* devices = optional_field(j, "devices")) {
-    count(field(*devices, "count"), "the count of devices");
+    h.devices = count(field(object(*devices, "devices"), "count"), "the count of devices");
+    if (*h.devices == 0) throw Malformed("the count of devices is 0");
     h.device_kind = text(field(*devices, "kind"), "the kind of devices");
   }
   if (const json* c = optional_field(j, "capabilities")) h.capabilities = capabilities_from(*c);
@@ -154,6 +247,14 @@ Hello hello_from_json(const json& j) {
 std::optional<Unsupported> outside(const Capabilities& capabilities, const Case& c) {
   if (auto reason = reason_outside(capabilities, c)) return Unsupported{*reason, "capabilities"};
   return std::nullopt;
+}
+
+std::optional<Unsupported> more_than_it_has(const Hello& hello, const Case& c) {
+  const Capabilities& said = hello.capabilities;
+  if (!hello.devices || said.max_devices || said.plans_only || devices(c.mesh) <= *hello.devices)
+    return std::nullopt;
+  return Unsupported{fmt::format("{} devices", devices(c.mesh)),
+                     fmt::format("devices.count is {}", *hello.devices)};
 }
 
 bool rule_matters(const Case& c) {

@@ -19,6 +19,7 @@
 #include "adapters/protocol/fields.h"
 #include "harness/backend/interrupt.h"
 #include "harness/backend/orphans.h"
+#include "harness/backend/processes.h"
 #include "harness/backend/spawn.h"
 
 namespace plumb {
@@ -171,6 +172,8 @@ std::string Child::end(std::chrono::milliseconds grace) {
   pid_ = -1;
   return by_itself ? describe(how) : "killed";
 }
+
+std::vector<std::string> Child::processes() const { return process_tree(pid_, name_); }
 
 std::string Child::last_words() const {
   struct stat about = {};

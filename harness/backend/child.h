@@ -37,8 +37,12 @@ class Child {
   // and what was here to read had no end of a line. Throws Interrupted.
   Wait receive(std::string_view& line, Clock::time_point deadline);
 
-  // Whether a line is here already.
+  // Whether a line is here already, and what came behind the last one.
   bool pending();
+  std::string_view unfinished() const { return std::string_view(buffer_).substr(used_); }
+
+  // The program and what it started, a line each.
+  std::vector<std::string> processes() const;
 
   // Kills the group, reaps the program and says how it ended: "exited with code 3", "killed by signal
   // 11 (Segmentation fault)". One that has closed its replies gets `grace` to end by itself.

@@ -96,9 +96,13 @@ void check_axes(const Collective& c, const Mesh& mesh) {
 }
 
 void check_who(const Collective& c, const Mesh& mesh) {
-  const int ways = !c.groups.empty() + !c.axes.empty() + !c.pairs.empty();
-  if (ways > 1 || (ways == 0 && c.kind != "send"))
-    throw Malformed("not one of groups, axes and pairs says who takes part");
+  std::vector<std::string_view> ways;
+  if (!c.axes.empty()) ways.push_back("axes");
+  if (!c.groups.empty()) ways.push_back("groups");
+  if (!c.pairs.empty()) ways.push_back("pairs");
+  if (ways.size() > 1 || (ways.empty() && c.kind != "send"))
+    throw Malformed(fmt::format("{} given, and exactly one of axes, groups and pairs says who takes part",
+                                ways.empty() ? "none is" : fmt::format("{} are", fmt::join(ways, " and "))));
   if (c.kind == "collective-permute" && c.pairs.empty()) throw Malformed("a permute says its pairs");
   if (!c.pairs.empty() && c.kind != "collective-permute" && c.kind != "send")
     throw Malformed("pairs are of a permute or a send");

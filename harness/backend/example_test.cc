@@ -1,4 +1,4 @@
-// The backend that the protocol's page shows.
+// The backends that the protocol's page shows.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,11 +8,20 @@
 namespace plumb {
 namespace {
 
-Answer answer(const char* line) {
+Process& in_python() {
   static Process process({
       "example", {"python3",      "-I", PLUMB_EXAMPLE},
        {             }
   });
+  return process;
+}
+
+Process& in_c() {
+  static Process process({"example", {PLUMB_EXAMPLE_IN_C}, {}});
+  return process;
+}
+
+Answer answer(const char* line, Process& process = in_python()) {
   const Case c = parse_case(line);
   Tensor operand = zeros(c.op.operands[0].dtype, shape(c.op.operands[0]));
   for (std::size_t i = 0; i < operand.bytes.size(); ++i) operand.bytes[i] = static_cast<std::byte>(i % 251);
@@ -24,19 +33,34 @@ Answer answer(const char* line) {
 }
 
 TEST(Example, GathersWhatItSaysItCan) {
-  for (const char* line :
-       {"on x=2: reshard f32[8@x] -> f32[8]", "on x=2,y=3: reshard s8[6@y,4@x] -> s8[6,4]",
-        "on x=2,y=2: reshard bf16[8,4@y.x] -> bf16[8,4]", "on x=4: reshard f64[] -> f64[]"}) {
-    const Answer got = answer(line);
-    const auto* outcome = std::get_if<Outcome>(&got);
-    ASSERT_TRUE(outcome) << line;
-    EXPECT_EQ(std::ssize(outcome->blocks), devices(parse_case(line).mesh));
+  for (Process* process : {&in_python(), &in_c()}) {
+    for (const char* line :
+         {"on x=2: reshard f32[8@x] -> f32[8]", "on x=2,y=3: reshard s8[6@y,4@x] -> s8[6,4]",
+          "on x=2,y=2: reshard bf16[8,4@y.x] -> bf16[8,4]", "on x=4: reshard f64[] -> f64[]"}) {
+      const Answer got = answer(line, *process);
+      const auto* outcome = std::get_if<Outcome>(&got);
+      ASSERT_TRUE(outcome) << line;
+      EXPECT_EQ(std::ssize(outcome->blocks), devices(parse_case(line).mesh));
+    }
+    const Answer two = answer("on x=2,y=3: reshard s8[6@y,4@x] -> s8[6,4]", *process);
+    const Collective gather = std::get<Outcome>(two).trace.at(0);
+    EXPECT_THAT(gather.axes, testing::ElementsAre("y", "x"));
+    EXPECT_EQ(gather.in, 4);
+    EXPECT_EQ(gather.out, 24);
   }
-  const Answer two = answer("on x=2,y=3: reshard s8[6@y,4@x] -> s8[6,4]");
-  const Collective gather = std::get<Outcome>(two).trace.at(0);
-  EXPECT_THAT(gather.axes, testing::ElementsAre("y", "x"));
-  EXPECT_EQ(gather.in, 4);
-  EXPECT_EQ(gather.out, 24);
+  const Answer uneven = answer("on x=2,y=2: reshard f32[5@x.y,3] -> f32[5,3]", in_c());
+  EXPECT_EQ(std::get<Outcome>(uneven).trace.at(0).in, 24);
+}
+
+TEST(Example, InCSaysUnsupportedOfTheRest) {
+  for (const auto& [line, reason] : std::vector<std::pair<const char*, std::string>>{
+           {"on x=2: reshard f32[8]+x -> f32[8]",           "unfinished sum"        },
+           {"on x=2: reshard f32[8] -> f32[8@x]",           "a result that is split"},
+           {"on x=2: reshard f32[8@x] -> f32[8] -> f32[8]", "a chain"               },
+           {"on x=2: reshard f32[8@x] -> f32[8]?",          "a free result"         },
+           {"on x=2: einsum i,i-> f32[8] f32[8] -> f32[]",  "einsum"                }
+  })
+    EXPECT_EQ(std::get<Unsupported>(answer(line, in_c())).reason, reason) << line;
 }
 
 TEST(Example, SaysUnsupportedOfTheRest) {

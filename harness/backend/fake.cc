@@ -4,9 +4,14 @@
 //   say TEXT | before TEXT | after TEXT       a line instead of the reply, before it, after it
 //   on SEED                                   the faults apply only to cases with this seed
 //   print TEXT, die SIGNAL, exit CODE, close 1, child 1, daemon 1, long BYTES, lazy 1, truncate 1
-//   sleep SECONDS                             before the reply; "nap" before hello
-//   alive TIMES                               that many messages a fifth of a second apart
-//   flood TEXT                                that text before the reply, without a pause, for five seconds
+//   stop 1, spin 1                            before the reply, and for ever
+//   bare TEXT                                 among the replies, without a newline; then it waits
+//   leave CODE                                it ends instead
+//   scribble 1, zero 1, shout 1               a byte into the operand; one of 0 into the reply; a child
+//   replies too base BYTES                                on every offset of the table's rows sleep SECONDS
+//   before the reply; "nap" before hello alive TIMES                               that many messages a fifth
+//   of a second apart flood TEXT                                that text before the reply, without a pause,
+//   for five seconds
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -58,7 +63,8 @@ json gather(const json& request, std::fstream& arena, const Faults& faults) {
   json words = json::array();
   for (std::int64_t d = 0; d < devices; ++d, at += std::ssize(data)) {
     if (!faults.contains("lazy")) arena.seekp(at).write(data.data(), std::ssize(data));
-    for (std::int64_t word : {d, std::int64_t{0}, at, static_cast<std::int64_t>(data.size())})
+    const std::int64_t base = faults.contains("base") ? std::stoll(faults.at("base")) : 0;
+    for (std::int64_t word : {d, std::int64_t{0}, at + base, static_cast<std::int64_t>(data.size())})
       words.push_back(word);
     words.push_back(operand["shape"].size());
     for (const json& size : operand["shape"])
@@ -117,6 +123,15 @@ void misbehave(const Faults& f, const json& request) {
                           {"type", "alive"      },
                           {"id",   request["id"]}
     }));
+  if (f.contains("stop")) ::raise(SIGSTOP);
+  while (f.contains("spin")) {
+  }
+  if (f.contains("bare")) {
+    const std::string& text = f.at("bare");
+    if (::write(descriptor("PLUMB_REPLIES"), text.data(), text.size()) < 0) std::_Exit(9);
+    if (f.contains("leave")) std::_Exit(std::stoi(f.at("leave")));
+    ::pause();
+  }
   if (f.contains("sleep")) sleep_for(f.at("sleep"));
   if (f.contains("flood")) flood(f.at("flood"));
 }
@@ -126,9 +141,13 @@ void reply(const json& request, const std::string& path, const Faults& f) {
   if (f.contains("truncate")) std::printf("truncate: %d\n", ::truncate(path.c_str(), 0)), std::fflush(stdout);
   std::fstream arena(path, std::ios::in | std::ios::out | std::ios::binary);
   json answer = gather(request, arena, f);
+  if (f.contains("scribble"))
+    arena.seekp(request["operands"][0]["offset"].get<std::int64_t>() + 9).put('x').flush();
   if (f.contains("reply")) answer = answer.patch(parse_json(f.at("reply")));
   const std::string after = f.contains("after") ? "\n" + f.at("after") : "";
   std::string line = f.contains("say") ? f.at("say") : dump(answer);
+  if (f.contains("zero")) line.insert(line.begin() + 9, '\0');
+  if (f.contains("shout") && ::fork() == 0) say(line), std::_Exit(0);
   if (f.contains("long")) line.insert(line.find("\"notes\":[\"") + 10, std::stoul(f.at("long")), 'x');
   say(line + after);
 }

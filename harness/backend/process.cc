@@ -9,6 +9,7 @@
 #include "adapters/protocol/fields.h"
 #include "adapters/protocol/json.h"
 #include "harness/backend/arena_file.h"
+#include "harness/backend/astray.h"
 #include "harness/backend/child.h"
 #include "harness/backend/interrupt.h"
 #include "harness/backend/reply.h"
@@ -27,6 +28,8 @@ constexpr int most_starts = 3;  // in a row without a hello: it will not start
 constexpr std::chrono::milliseconds grace{1000};
 constexpr const char* cannot_use_options = "exited with code 2";  // before its first hello
 
+std::string reply_to(const Waiting& w) { return w.phase == "start" ? "the reply to hello: " : "the reply: "; }
+
 // What is said of the cases after the last start.
 Answer given_up(Answer last) {
   const std::string head = fmt::format("did not start {} times in a row: ", most_starts);
@@ -42,19 +45,23 @@ Answer given_up(Answer last) {
 struct Process::State {
   Command command;
   Deadlines deadlines;
+  Waits waits;
   ArenaFile arena;
   Transcript transcript;
   std::optional<Child> child;
   std::optional<Hello> hello;
   std::int64_t first_devices = 0;  // of the mesh the child was started with
   std::int64_t id = 0;
+  std::string last_phase;                                 // of the last reply
   std::map<std::int64_t, std::pair<int, Answer>> failed;  // starts in a row, by number of devices
 
   void start();
-  Answer died(const std::string& phase);
+  Child::Wait receive(std::string_view& line, Waiting&);
+  Answer died(const Waiting&);
   Answer off_page(std::string what, const std::string& phase);
   Answer hang(const Waiting&);
   Answer failure(Child::Wait, const Waiting&);
+  std::optional<Answer> spoiled(std::span<const Tensor> operands, const Layout&);
   std::optional<Answer> say_hello(const Mesh&);
   std::optional<Answer> start_for(const Mesh&);
   Answer wait_for_reply(const Asked&);
@@ -69,10 +76,27 @@ void Process::State::start() {
   });
 }
 
+Child::Wait Process::State::receive(std::string_view& line, Waiting& w) {
+  while (true) {
+    const auto said =
+        w.since + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(w.word));
+    const Child::Wait got = child->receive(line, waits ? std::min(w.deadline, said) : w.deadline);
+    if (got != Child::Wait::late || w.over()) return got;
+    waits(w.phase, w.seconds());
+    w.word *= 2;
+  }
+}
+
 // How it ended, and its last words.
-Answer Process::State::died(const std::string& phase) {
-  const std::string end = child->end(grace);
-  Crashed crashed{end == "killed" ? "closed its channel" : end, phase, child->last_words()};
+Answer Process::State::died(const Waiting& w) {
+  std::string end = child->end(grace);
+  if (end == "killed") end = "closed its channel";
+  const bool by_choice = end == "closed its channel" || end == "exited with code 0";
+  if (const std::string what = by_choice ? astray(*child, false) : ""; !what.empty())
+    return off_page(reply_to(w) + what, w.phase);
+  if (end == "exited with code 0" && w.phase == "start")
+    end += " before its hello; requests come on the descriptor PLUMB_REQUESTS, standard input is empty";
+  Crashed crashed{end, w.phase, child->last_words()};
   child.reset();
   return crashed;
 }
@@ -87,8 +111,11 @@ Answer Process::State::off_page(std::string what, const std::string& phase) {
 }
 
 Answer Process::State::hang(const Waiting& w) {
+  if (const std::string what = astray(*child, true); !what.empty())
+    return off_page(reply_to(w) + what, w.phase);
+  Hung hung{w.phase, w.seconds(), "", child->processes()};
   child->end(std::chrono::milliseconds{0});
-  Hung hung{w.phase, w.seconds(), child->last_words()};
+  hung.last_words = child->last_words();
   child.reset();
   return hung;
 }
@@ -96,7 +123,7 @@ Answer Process::State::hang(const Waiting& w) {
 Answer Process::State::failure(Child::Wait how, const Waiting& w) {
   if (how == Child::Wait::late) return hang(w);
   if (how == Child::Wait::too_long) return off_page("the reply is longer than 256 MiB", w.phase);
-  return died(w.phase);
+  return died(w);
 }
 
 std::optional<Answer> Process::State::say_hello(const Mesh& mesh) {
@@ -105,7 +132,7 @@ std::optional<Answer> Process::State::say_hello(const Mesh& mesh) {
   transcript.add("->", request);
   if (const auto sent = child->send(request, w.deadline); sent != Child::Wait::ready) return failure(sent, w);
   std::string_view line;
-  if (const auto got = child->receive(line, w.deadline); got != Child::Wait::ready) return failure(got, w);
+  if (const auto got = receive(line, w); got != Child::Wait::ready) return failure(got, w);
   transcript.add("<-", line);
   try {
     const json reply = parse_message(line);
@@ -163,7 +190,7 @@ Answer Process::State::wait_for_reply(const Asked& asked) {
   try {
     while (true) {
       std::string_view line;
-      const auto got = child->receive(line, w.deadline);
+      const auto got = receive(line, w);
       if (got != Child::Wait::ready) return failure(got, w);
       transcript.add("<-", line);
       const json message = parse_message(line);
@@ -173,6 +200,10 @@ Answer Process::State::wait_for_reply(const Asked& asked) {
       }
       Answer answer = parse_reply(message, asked, arena);
       rest(asked, w);
+      last_phase = w.phase;
+      if (const auto* late = std::get_if<Unsupported>(&answer); late && w.phase == "run")
+        answer =
+            Reneged{fmt::format("unsupported, said after the phase run: {}", late->reason), late->source};
       if (auto* crashed = std::get_if<Crashed>(&answer))
         crashed->phase = w.phase, crashed->last_words = child->last_words();
       return answer;
@@ -182,9 +213,22 @@ Answer Process::State::wait_for_reply(const Asked& asked) {
   }
 }
 
-Process::Process(Command command, Deadlines deadlines) : state_(std::make_unique<State>()) {
+// Operands are lent: whoever writes into them would be judged by other data than the reference has.
+std::optional<Answer> Process::State::spoiled(std::span<const Tensor> operands, const Layout& layout) {
+  for (std::size_t i = 0; i < operands.size(); ++i)
+    if (const auto at = arena.differs(layout.offsets[i], operands[i].bytes))
+      return off_page(
+          fmt::format("the reply: the program wrote into operand {}, first at byte {} of {}; operands "
+                      "are not the program's, which owns the arena from {} on",
+                      i, *at, operands[i].bytes.size(), layout.free),
+          last_phase);
+  return std::nullopt;
+}
+
+Process::Process(Command command, Deadlines deadlines, Waits waits) : state_(std::make_unique<State>()) {
   state_->command = std::move(command);
   state_->deadlines = deadlines;
+  state_->waits = std::move(waits);
 }
 
 Process::~Process() { stop(); }
@@ -206,6 +250,7 @@ std::optional<Answer> Process::refuses(const Case& c) {
     if (auto unsupported = outside(s.hello->capabilities, c)) return *unsupported;
   if (auto failed = s.start_for(c.mesh)) return failed;
   if (auto unsupported = outside(s.hello->capabilities, c)) return *unsupported;
+  if (auto unsupported = more_than_it_has(*s.hello, c)) return *unsupported;
   return std::nullopt;
 }
 
@@ -225,7 +270,10 @@ Answer Process::run(const Case& c, std::span<const Tensor> operands) {
   const Waiting w("compile", s.deadlines);
   if (const auto sent = s.child->send(request, w.deadline); sent != Child::Wait::ready)
     return s.failure(sent, w);
-  return s.wait_for_reply({c, s.id, layout.free, s.hello->capabilities});
+  Answer answer = s.wait_for_reply({c, s.id, layout.free, s.hello->capabilities});
+  if (std::holds_alternative<Outcome>(answer))
+    if (auto off = s.spoiled(operands, layout)) return *off;
+  return answer;
 }
 
 void Process::read(const Block& block, std::span<std::byte> into) const {

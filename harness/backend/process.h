@@ -3,6 +3,7 @@
 // of its own, which is killed and reaped; the arena and what it prints are files without a name.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -27,10 +28,13 @@ struct Deadlines {
   double start = 120, compile = 300, run = 120;
 };
 
+// Told of a wait after 5 seconds of a phase, after 10, 20, and so on.
+using Waits = std::function<void(const std::string& phase, double seconds)>;
+
 // Belongs to one thread: the program dies with the thread that started it.
 class Process {
  public:
-  explicit Process(Command, Deadlines = {});
+  explicit Process(Command, Deadlines = {}, Waits = {});
   ~Process();
   Process(const Process&) = delete;
 

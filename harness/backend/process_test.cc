@@ -111,6 +111,17 @@ TEST(Process, AMessageThatItIsAliveStartsThePhaseAnewButNotForEver) {
   EXPECT_LT(expect<Hung>(stuck.run(gather(), operands())).seconds, 30);
 }
 
+TEST(Process, AWaitIsSaidAfterFiveSeconds) {
+  std::vector<std::string> said;
+  Process process(fake({"alive", "12", "sleep", "3"}), {}, [&](const std::string& phase, double seconds) {
+    said.push_back(phase);
+    EXPECT_GE(seconds, 5);
+    EXPECT_LT(seconds, 10);
+  });
+  expect<Outcome>(process.run(gather(), operands()));  // after 5.4 seconds
+  EXPECT_THAT(said, testing::ElementsAre("compile"));
+}
+
 TEST(Process, AFloodOfMessagesThatChangeNothingMovesNoDeadline) {
   for (const char* text : {"{\"type\":\"alive\",\"id\":0}\n", "x"}) {
     Process process(fake({"flood", text}), {.start = 60, .compile = 0.2, .run = 60});
@@ -187,9 +198,11 @@ TEST(Process, OneProcessServesOneMeshSizeWhereItSaysSo) {
     }
     return out;
   };
-  const auto any = pids({});
+  const auto any = pids({"hello", R"([{"op":"remove","path":"/devices"}])"});
   EXPECT_THAT(any, testing::Each(any[0]));
-  const auto fixed = pids({"hello", R"([{"op":"add","path":"/capabilities/mesh_fixed","value":true}])"});
+  const auto fixed = pids(
+      {"hello",
+       R"([{"op":"add","path":"/capabilities/mesh_fixed","value":true},{"op":"remove","path":"/devices"}])"});
   EXPECT_NE(fixed[0], fixed[1]);
   EXPECT_EQ(fixed[1], fixed[2]);
   EXPECT_NE(fixed[2], fixed[3]);

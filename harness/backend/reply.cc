@@ -15,7 +15,8 @@ using nlohmann::json;
 
 namespace {
 
-std::vector<Block> blocks_from(const json& table, const ArenaFile& arena) {
+std::vector<Block> blocks_from(const json& table, const ArenaFile& arena, std::uint64_t free) {
+  object(table, "table");
   const auto offset = static_cast<std::uint64_t>(count(field(table, "offset"), "the offset of the table"));
   const auto bytes = static_cast<std::uint64_t>(count(field(table, "bytes"), "the bytes of the table"));
   const std::int64_t rows = count(field(table, "rows"), "the rows of the table");
@@ -25,8 +26,14 @@ std::vector<Block> blocks_from(const json& table, const ArenaFile& arena) {
     throw Malformed(fmt::format("the table has {} bytes, more than 256 MiB", bytes));
   if (offset > arena.size() || bytes > arena.size() - offset)
     throw Malformed(fmt::format("the table lies outside the arena of {} bytes", arena.size()));
+  if (bytes > 0 && offset < free)
+    throw Malformed(
+        fmt::format("the table lies among the operands, at {}; the program's part of the arena begins at {}",
+                    offset, free));
   std::vector<std::int64_t> words(bytes / sizeof(std::int64_t));
   arena.read(offset, std::as_writable_bytes(std::span(words)));
+  if (!words.empty() && std::ranges::count(words, -1) == std::ssize(words))
+    throw Malformed(fmt::format("the table at {} is all ones: nothing was written there", offset));
   return parse_table(words, rows);
 }
 
@@ -67,10 +74,11 @@ Outcome outcome_from(const json& j, const Asked& asked, const ArenaFile& arena) 
   Outcome o;
   const json* table = optional_field(j, "table");
   if (!table && !asked.capabilities.plans_only) throw Malformed("field \"table\" is missing");
-  if (table) o.blocks = blocks_from(*table, arena);
+  if (table) o.blocks = blocks_from(*table, arena, asked.free);
   o.claims = claims_from(field(j, "claims"), asked);
   o.trace = trace_from(j, asked.c.mesh);
   if (const json* times = optional_field(j, "times")) {
+    object(*times, "times");
     if (const json* f = optional_field(*times, "compile")) o.compile_seconds = seconds(*f, "times.compile");
     if (const json* f = optional_field(*times, "run"))
       for (const json& s : list(*f, "times.run")) o.run_seconds.push_back(seconds(s, "times.run"));
@@ -78,7 +86,8 @@ Outcome outcome_from(const json& j, const Asked& asked, const ArenaFile& arena) 
   if (const json* f = optional_field(j, "received")) o.received = count(*f, "received");
   if (const json* f = optional_field(j, "notes")) o.notes = texts(*f, "notes");
   if (const json* f = optional_field(j, "plan"))
-    o.plan = {texts(field(*f, "operands"), "plan.operands"), text(field(*f, "result"), "plan.result")};
+    o.plan = {texts(field(object(*f, "plan"), "operands"), "plan.operands"),
+              text(field(*f, "result"), "plan.result")};
   if (const json* f = optional_field(j, "groups"))
     for (const json& axes : list(*f, "groups")) o.groups.push_back(texts(axes, "groups"));
   check_blocks(o.blocks, asked, arena.size());

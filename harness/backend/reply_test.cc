@@ -45,7 +45,7 @@ const Row rows[] = {
     {{"say", ""}, "the reply: not JSON: \"\""},
     {{"say", "[1]"}, "the reply: the message is not an object: [1]"},
     {{"say", R"({"type":"result","id":1)"}, "the reply: not JSON"},
-    {{"say", "{\"type\":\"\xff\"}"}, "the reply: not JSON"},
+    {{"say", "{\"type\":\"\xff\"}"}, "the reply: not UTF-8"},
     {{"say", R"({"type":"result","id":)" + nested(50000) + "}"},
      "the reply: id is not an integer: something deeply nested"},
     {{"say", nested(50000)}, "the reply: the message is not an object: something deeply nested"},
@@ -114,9 +114,8 @@ const Row rows[] = {
     {{"reply", replace("/claims", "[]")}, "the reply: 0 claims for 1 result"},
     {{"reply", replace("/claims/0", R"("f32[8@q]")")}, "the reply: a claim is not a spec over the mesh"},
     {{"reply", set("/trace/0/groups", "[[0,1]]")},
-     "the reply: collective 0 of the trace, all-gather: not one of groups, axes and pairs says who takes "
-     "part"},
-    {{"reply", without("/trace/0/axes")}, "the reply: collective 0 of the trace, all-gather: not one of"},
+     "the reply: collective 0 of the trace, all-gather: axes and groups are given, and exactly one of axes, "},
+    {{"reply", without("/trace/0/axes")}, "the reply: collective 0 of the trace, all-gather: none is given, and exactly one"},
     {{"reply", replace("/trace/0/axes", R"(["q"])")},
      "the reply: collective 0 of the trace, all-gather: the mesh has no axis \"q\""},
     {{"reply", replace("/trace/0/axes", R"(["x","x"])")},
@@ -157,7 +156,7 @@ const Row rows[] = {
     {{"hello", set("/capabilities/tail", R"("long")")}, "the reply to hello: tail: unknown word \"long\""},
     {{"hello", set("/capabilities/clones", "1")}, "the reply to hello: clones is not true or false: 1"},
     {{"hello", set("/capabilities/max_devices", "-1")}, "the reply to hello: max_devices is not a count: -1"},
-    {{"hello", replace("/versions", "[1]")}, "the reply to hello: versions is not a string: 1"},
+    {{"hello", replace("/versions", "[1]")}, "the reply to hello: versions is not an object: [1]"},
 };
 INSTANTIATE_TEST_SUITE_P(Table, Reply, testing::ValuesIn(rows));
 

@@ -41,7 +41,7 @@ bool Waiting::hear(const nlohmann::json& message, std::int64_t id) {
   if (current && phase != next) {
     phase = next;
     since = Clock::now(), deadline = after(limit(deadlines, phase));
-    extensions = 0;
+    extensions = 0, word = 5;
   }
   return true;
 }

@@ -14,6 +14,7 @@ struct Waiting {
   Deadlines deadlines;
   Clock::time_point since, deadline;
   int extensions = 0;  // of this phase
+  double word = 5;     // after so many seconds of it the wait is said next
 
   Waiting(std::string phase, const Deadlines&);
 

@@ -238,6 +238,15 @@ TEST(BadInput, CtrlCEndsAList) {
   }
 }
 
+// As where a line is copied from a file.
+TEST(BadInput, ATabBeforeALineIsNone) {
+  const Folder folder;
+  for (const char* command : {"run", "list", "explain"}) {
+    const Ran ran = run_tool(folder, std::string(command) + " '\t on x=2: reshard f32[8@x] -> f32[8] '");
+    EXPECT_EQ(ran.code, 0) << command << '\n' << ran.out << ran.err;
+  }
+}
+
 TEST(BadInput, HelpIsNone) {
   const Folder folder;
   for (const char* arguments : {"--help", "--version", "run --help", "list", "backends"})

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "harness/command/command.h"
+#include "harness/select/row.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -17,7 +18,7 @@ void add_explain(CLI::App& app) {
   explain->add_option("case", *lines, "One line of text each")->required();
   explain->callback([lines] {
     for (std::size_t i = 0; i < lines->size(); ++i)
-      fmt::print("{}{}", i ? "\n" : "", plumb::explain(parse_case((*lines)[i])));
+      fmt::print("{}{}", i ? "\n" : "", plumb::explain(parse_case(parse_row((*lines)[i], "", "").line)));
   });
 }
 

@@ -76,6 +76,13 @@ void tick(Ledger& ledger, double seconds) {
   if (ledger.progress.done == ledger.progress.total) clear_progress(ledger);
 }
 
+void say(Ledger& ledger, const Wait& wait) {
+  if (!ledger.show_progress) return;
+  clear_progress(ledger);
+  fmt::print(stderr, "plumb: waiting for {}, {:.0f} s in {}: {}\n", wait.backend, wait.seconds, wait.phase,
+             wait.line);
+}
+
 void clear_progress(Ledger& ledger) {
   if (ledger.progress_drawn) clear_progress();
   ledger.progress_drawn = false;

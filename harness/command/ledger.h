@@ -48,6 +48,9 @@ bool recalled(Ledger&, const Session&, const Job&, const Record*);
 // The progress line, on a terminal, from the second second on.
 void tick(Ledger&, double seconds);
 
+// What a run waits for, where progress is shown.
+void say(Ledger&, const Wait&);
+
 // Takes it away, before other text.
 void clear_progress(Ledger&);
 

@@ -148,8 +148,13 @@ int run_command(const RunFlags& flags) {
   if (asks_status(chosen.where))
     before.asked = by_key(flags.against.empty() ? ledger.journal->before() : against);
   if (flags.resume) before.done = by_key(ledger.journal->before());
-  const Session session{chosen.cases,       backends, settings(flags.running),
-                        flags.running.jobs, budget,   flags.running.timeout};
+  const Session session{chosen.cases,
+                        backends,
+                        settings(flags.running),
+                        flags.running.jobs,
+                        budget,
+                        flags.running.timeout,
+                        [&ledger](const Wait& wait) { say(ledger, wait); }};
   const std::vector<Job> jobs = jobs_of(session, chosen, before, ledger);
   if (jobs.empty() && ledger.tally.counts.empty()) throw BadInput("no case is selected, nothing was run");
   const int cut_short = run_jobs(session, jobs, ledger, names);

@@ -35,20 +35,27 @@ struct Shared {
 // The backends of one thread: one for each pair of limits of waste.
 using Subjects = std::map<std::tuple<std::size_t, double, double>, Subject>;
 
-Subject& subject_for(Subjects& subjects, const Session& session, const Job& job, const Limits& limits) {
+Subject& subject_for(Subjects& subjects, Shared& shared, const Job& job, const Limits& limits) {
+  const Session& session = shared.session;
   const std::tuple key(job.backend, limits.max_waste, limits.max_collectives);
   const auto at = subjects.find(key);
   if (at != subjects.end()) return at->second;
   Settings settings = session.settings;
   settings.max_waste = limits.max_waste;
   settings.max_collectives = limits.max_collectives;
+  if (session.waits)
+    settings.waits = [&shared](const Wait& wait) {
+      const std::scoped_lock lock(shared.mutex);
+      if (!shared.stop) shared.session.waits(wait);
+    };
   return subjects.emplace(key, Subject(session.backends[job.backend], settings)).first->second;
 }
 
-Judged judge_one(const Session& session, const Job& job, Subjects& subjects) {
+Judged judge_one(Shared& shared, const Job& job, Subjects& subjects) {
+  const Session& session = shared.session;
   const Case c = nth(session.cases, job.number);
   const Limits limits = limits_of(session, job);
-  Subject& subject = subject_for(subjects, session, job, limits);
+  Subject& subject = subject_for(subjects, shared, job, limits);
   try {
     Judged judged{job, attempt(c, subject), false};
     judged.record.limits = limits;
@@ -78,7 +85,7 @@ void work(Shared& shared) {
     const std::size_t i = shared.next++;
     if (i >= shared.jobs.size()) return;
     if (interrupted()) throw Interrupted();
-    Judged judged = judge_one(shared.session, shared.jobs[i], subjects);
+    Judged judged = judge_one(shared, shared.jobs[i], subjects);
     const std::scoped_lock lock(shared.mutex);
     if (!shared.stop) shared.judged(std::move(judged));
   }

@@ -25,6 +25,7 @@ struct Session {
   int threads = 1;
   double budget = 0;   // seconds; 0: no limit
   double timeout = 0;  // as the user gave it, for the command that repeats a case; settings has it too
+  std::function<void(const Wait&)> waits{};  // told of backends that have not replied yet, one call at a time
 };
 
 // What came of a job. A case that does not fit the machine is `refused`: its record is unrun and says why.

@@ -163,6 +163,8 @@ Record parse(const json& j) {
   r.certificate = text(field(j, "certificate"), "certificate");
   r.scope = text(field(j, "scope"), "scope");
   r.notes = texts(field(j, "notes"), "notes");
+  if (const json* lines = optional_field(j, "processes")) r.processes = texts(*lines, "processes");
+  if (const json* name = optional_field(j, "program")) r.program = text(*name, "program");
   if (const json* words = optional_field(j, "last_words")) r.last_words = text(*words, "last_words");
   return r;
 }
@@ -182,6 +184,8 @@ std::string json_text(const Record& r, std::string_view environment) {
   if (!r.last_words.empty()) m.add("last_words", json_text(r.last_words));
   if (const std::string limits = json_text(r.limits); limits != "{}") m.add("limits", limits);
   m.add("notes", r.notes.empty() ? "[]" : dump(r.notes));
+  if (!r.processes.empty()) m.add("processes", dump(r.processes));
+  if (!r.program.empty()) m.add("program", json_text(r.program));
   if (r.replica_safe) m.add("replica_safe", *r.replica_safe);
   if (r.verdict.rounded > 0) m.add("rounded", r.verdict.rounded);
   m.add("schema", record_schema);

@@ -29,6 +29,7 @@ struct Limits {
 struct Record {
   std::string line;     // the canonical case
   std::string backend;  // the resolved name: with the line, the key
+  std::string program;  // the name that it says in its hello
   nlohmann::json versions = nlohmann::json::object();
   Limits limits;
   Verdict verdict;
@@ -40,7 +41,8 @@ struct Record {
   std::string certificate;  // the derivation
   std::string scope;        // any split, this split, none
   std::vector<std::string> notes;
-  std::string last_words;  // of a backend that died, hung or reneged
+  std::string last_words;              // of a backend that died, hung or reneged
+  std::vector<std::string> processes;  // of one that hung: a line each, with what it waits in
 };
 
 // One line, written as text: a record is written far more often than it is looked into. The environment is

@@ -22,6 +22,8 @@ Record full() {
   Record r;
   r.line = "on x=2: reshard f32[4]+x -> f32[4]";
   r.backend = "liar,fault=drop-reduce";
+  r.program = "plumb-liar";
+  r.processes = {"41 plumb-liar: waits in read(3)", "  42 plumb-liar: runs"};
   r.versions = {
       {"plumb-liar", "0.1.0"}
   };
@@ -129,8 +131,9 @@ TEST(Record, AForeignOneSaysWhatIsMissing) {
   }
   const json whole = json_of(full());
   for (const auto& [name, value] : whole.items()) {
-    const std::set<std::string> optional{"environment",  "judged", "last_words", "collectives",
-                                         "replica_safe", "limits", "rounded"};
+    const std::set<std::string> optional{"environment", "judged",       "last_words",
+                                         "collectives", "replica_safe", "limits",
+                                         "rounded",     "processes",    "program"};
     if (optional.contains(name)) continue;
     json without = whole;
     without.erase(name);

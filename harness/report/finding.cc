@@ -22,6 +22,16 @@ std::string ends(const std::string& words, int lines) {
   return words.substr(0, first) + (first == at ? "" : "\n...") + words.substr(at, end - at);
 }
 
+// Of very many processes the first ones.
+std::vector<std::string> first(std::vector<std::string> lines) {
+  constexpr std::size_t most = 20;
+  if (lines.size() <= most) return lines;
+  const std::size_t left = lines.size() - most;
+  lines.resize(most);
+  lines.push_back(fmt::format("... and {} more", left));
+  return lines;
+}
+
 std::string indented(const std::string& text) {
   std::string all(indent);
   for (char c : printable(text)) {
@@ -54,6 +64,8 @@ std::string describe(const Record& r, const std::string& again, Paint paint) {
   }
   if (const std::string last = ends(r.last_words, 6); !last.empty())
     text += indented("its last words:\n" + last);
+  if (!r.processes.empty())
+    text += indented(fmt::format("its processes:\n{}", fmt::join(first(r.processes), "\n")));
   return text + fmt::format("{}again: {}\n", indent, again);
 }
 

@@ -122,6 +122,17 @@ TEST(Finding, ShowsTheFirstOfTheLastWordsAndTheLast) {
   EXPECT_EQ(shown("1\n"), "    1\n");
 }
 
+TEST(Finding, OfAHungBackendShowsItsProcesses) {
+  Record r = wrong();
+  r.processes.assign(22, "  42 rank: waits in recvfrom(7)");
+  r.processes[0] = "41 python3: waits in wait4";
+  const std::string text = describe(r, "", {false});
+  EXPECT_THAT(
+      text,
+      HasSubstr("its processes:\n    41 python3: waits in wait4\n      42 rank: waits in recvfrom(7)\n"));
+  EXPECT_THAT(text, HasSubstr("    ... and 2 more\n"));
+}
+
 TEST(Finding, TheCommandCarriesTheLimitThatDecided) {
   Record r = wrong();
   r.limits = {1.5, 2, 3};

@@ -18,8 +18,24 @@
 namespace plumb {
 
 struct Subject::State {
-  Process process;
   Settings settings;
+  std::string backend;
+  Process process;
+  std::string line{};  // of the case that is asked
+
+  State(Command command, const Settings& all)
+      : settings(all), backend(command.name), process(std::move(command), deadlines(), waits()) {}
+  State(const State&) = delete;
+
+  Deadlines deadlines() const {
+    return {settings.start_seconds, settings.compile_seconds, settings.run_seconds};
+  }
+  Waits waits() {
+    if (!settings.waits) return {};
+    return [this](const std::string& phase, double seconds) {
+      settings.waits({line, backend, phase, seconds});
+    };
+  }
 };
 
 namespace {
@@ -100,6 +116,7 @@ void take(Record& record, const Case& c, const Refused& answer) {
 void take(Record& record, const Hung& answer) {
   fail(record, Status::hung, fmt::format("no reply within {:g} seconds of {}", answer.seconds, answer.phase));
   record.last_words = answer.last_words;
+  record.processes = answer.processes;
 }
 void take(Record& record, const OffPage& answer) {
   fail(record, Status::malformed, fmt::format("{} (in {})", answer.what, answer.phase));
@@ -185,8 +202,7 @@ void judged(Record& record, const Ran& ran) {
 Subject::Subject(const std::string& backend, const Settings& settings) {
   Command command = resolve(backend);
   name = command.name;
-  const Deadlines deadlines{settings.start_seconds, settings.compile_seconds, settings.run_seconds};
-  state.reset(new State{Process(std::move(command), deadlines), settings});
+  state = std::make_unique<State>(std::move(command), settings);
   if (settings.most_bytes == 0) state->settings.most_bytes = machine().memory_bytes;
 }
 Subject::~Subject() = default;
@@ -196,7 +212,7 @@ Record attempt(const Case& c, Subject& subject) {
   Subject::State& state = *subject.state;
   refuse_what_does_not_fit(c, state.settings.most_bytes);
   Record record;
-  record.line = print(c);
+  record.line = state.line = print(c);
   record.backend = subject.name;
   const auto say = [&](const Answer& answer) {
     std::visit(
@@ -225,6 +241,7 @@ Record attempt(const Case& c, Subject& subject) {
   }
   if (const Hello* hello = state.process.hello()) {
     for (const auto& [what, version] : hello->versions) record.versions[what] = version;
+    record.program = hello->name;
     if (!hello->device_kind.empty()) record.versions["devices"] = hello->device_kind;
   }
   return record;

@@ -1,6 +1,7 @@
 // One case on one backend, from its line to its record: fill, reference, backend, judge.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -10,12 +11,19 @@
 
 namespace plumb {
 
+// A backend that has not replied yet.
+struct Wait {
+  std::string line, backend, phase;
+  double seconds = 0;  // of the phase
+};
+
 struct Settings {
   double start_seconds = 120, compile_seconds = 120, run_seconds = 60;  // deadlines of a backend
   double max_waste = -1;        // bytes moved over the bound, as a factor; negative: no limit
   double max_collectives = -1;  // those issued over those that its groups allow; negative: no limit
   int reruns = 0;               // times a case is run again to see that its bits stay
   std::int64_t most_bytes = 0;  // a case that needs more memory is refused; 0: what the machine has
+  std::function<void(const Wait&)> waits{};  // told of a wait after 5 seconds of a phase, after 10, 20, ...
 };
 
 // A backend by name or command, started when first needed and again after it dies. Not for several
