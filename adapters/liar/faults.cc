@@ -88,6 +88,8 @@ const std::vector<Fault>& table() {
     {"shifts-short", "blocks shorter than the first are off by one element", "wrong", "", {"on x=3: reshard f32[11,2@x] -> f32[11@x,2]"}, block(shift_short)},
     {"drops-kept", "forgets what a device holds already: a permute without the pairs i to i", "wrong", "", {"on x=2,y=2: reshard f32[8@x.y] -> f32[8@y.x]"}, plan(drop_kept)},
     {"stale-block", "returns a block of the case before", "wrong", "", {"on x=4: reshard f32[8] -> f32[8@x] seed=1", "on x=4: reshard f32[8] -> f32[8@x] seed=2"}, block(stale_block())},
+    {"keeps-operands", "answers with the data of the first case of the same shapes", "wrong", "", {gather, swap}, reply(keep_operands())},
+    {"keeps-answers", "answers a line once, and again with the same bytes, whatever the data", "wrong", "--reruns 1", {gather}, reply(keep_answers())},
     {"zeroes-operand", "takes the last element of an operand for zero: a lost term", "wrong", "", {matmul}, block(zero_operand)},
     {"pairs-others", "multiplies operand blocks that do not belong together", "wrong", "", {"on x=2: einsum mk,kn->mn f32[4,8@x] f32[8@x,4] -> f32[4,4]"}, block(pair_others())},
     {"divides-other-side", "cuts an operand that is split over its last dimension as if over the others", "wrong", "", {"on x=2: grouped fwd f32[8,4] f32[2,4,6@x] sizes=3,5 -> f32[8,6@x]"}, block(divide_other_side)},

@@ -81,12 +81,12 @@ std::string run(const Fault& fault, Seams seams) {
 // Trial data are small integers whatever the seed: what keeps eight bits of them keeps them all.
 bool beyond_trial_data(std::string_view name) {
   // Codes of small integers are the integers, whatever the scale.
-  const std::set<std::string_view> all{"stale-block",        "narrow-accumulator",     "narrow-wire",
-                                       "truncates-moves",    "scales-operand-locally", "clips-operand",
-                                       "rounds-scales-down", "multiplies-unquantized", "restarts-blocks",
-                                       "transposes-blocks",  "shares-scales",          "scales-locally",
-                                       "forgets-one-axis",   "negates-moved-zeros",    "inverts-otherwise",
-                                       "divides-by-scale"};
+  const std::set<std::string_view> all{
+      "stale-block",        "keeps-operands",         "keeps-answers",          "narrow-accumulator",
+      "narrow-wire",        "truncates-moves",        "scales-operand-locally", "clips-operand",
+      "rounds-scales-down", "multiplies-unquantized", "restarts-blocks",        "transposes-blocks",
+      "shares-scales",      "scales-locally",         "forgets-one-axis",       "negates-moved-zeros",
+      "inverts-otherwise",  "divides-by-scale"};
   return all.contains(name);
 }
 

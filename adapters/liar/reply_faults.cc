@@ -7,11 +7,13 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <map>
 #include <memory>
 #include <sstream>
 
+#include "adapters/local/local.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -200,6 +202,54 @@ void swap_slices(Outcome& o) {
   for (std::size_t i = 1; i < o.blocks.size(); ++i)
     if (o.blocks[i].bytes == o.blocks[0].bytes && o.blocks[i].claim != o.blocks[0].claim)
       return std::swap(o.blocks[i].claim, o.blocks[0].claim);
+}
+
+ReplyFault keep_operands() {
+  using Kept = std::vector<std::vector<std::byte>>;
+  return [kept = std::make_shared<std::map<std::string, Kept>>()](Reply reply, const Request& request,
+                                                                  Arena& arena) {
+    std::string shapes;
+    for (std::size_t i = 0; i < request.operands.size(); ++i) {
+      (shapes += ' ') += format(request.c.op.operands[i].dtype).name;
+      for (const std::int64_t size : request.operands[i].shape) (shapes += ',') += std::to_string(size);
+    }
+    const auto [first, is_new] = kept->try_emplace(shapes);
+    for (const Operand& operand : request.operands)
+      if (is_new) first->second.emplace_back(operand.bytes.begin(), operand.bytes.end());
+    const auto* outcome = std::get_if<Outcome>(&reply);
+    if (is_new || !outcome) return reply;
+    Request old = request;
+    for (std::size_t i = 0; i < old.operands.size(); ++i) old.operands[i].bytes = first->second[i];
+    std::vector<std::byte> room(arena.next);
+    Arena own{room};
+    const Reply stale = Local().run(old, own);
+    for (std::size_t i = 0; i < outcome->blocks.size(); ++i) {
+      const Block &from = std::get<Outcome>(stale).blocks[i], &to = outcome->blocks[i];
+      std::memcpy(arena.whole.data() + to.offset, room.data() + from.offset, to.bytes);
+    }
+    return reply;
+  };
+}
+
+ReplyFault keep_answers() {
+  using Blocks = std::vector<std::vector<std::byte>>;
+  return [kept = std::make_shared<std::map<std::string, Blocks>>()](Reply reply, const Request& request,
+                                                                    Arena& arena) {
+    auto* outcome = std::get_if<Outcome>(&reply);
+    if (!outcome) return reply;
+    Case program = request.c;
+    program.seed.reset();
+    const auto [first, is_new] = kept->try_emplace(print(program));
+    for (std::size_t i = 0; i < outcome->blocks.size(); ++i) {
+      const std::span<std::byte> bytes =
+          arena.whole.subspan(outcome->blocks[i].offset, outcome->blocks[i].bytes);
+      if (is_new)
+        first->second.emplace_back(bytes.begin(), bytes.end());
+      else
+        std::ranges::copy(first->second[i], bytes.begin());
+    }
+    return reply;
+  };
 }
 
 ReplyFault change_reruns() {

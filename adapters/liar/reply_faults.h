@@ -41,6 +41,12 @@ void claim_otherwise(Outcome&);                     // claims to hold nothing of
 void say_nothing(Outcome&);                         // neither layout nor slices
 void swap_slices(Outcome&);                         // two devices claim each other's slice
 
+// The answer is made of the operands of the first case of these dtypes and shapes.
+ReplyFault keep_operands();
+
+// A line is answered once; whatever its seed, later runs get the same bytes.
+ReplyFault keep_answers();
+
 // Every second run of the same case ends in another bit.
 ReplyFault change_reruns();
 

@@ -7,18 +7,47 @@
 #include <memory>
 
 #include "harness/command/command.h"
+#include "harness/record/environment.h"
+#include "harness/run/attempt.h"
 #include "harness/select/row.h"
 #include "reference/words/text.h"
 
 namespace plumb {
+namespace {
+
+std::string as_json(const Case& c) {
+  Settings settings;
+  settings.most_bytes = machine().memory_bytes;
+  try {
+    refuse_what_does_not_fit(c, settings);
+  } catch (const DoesNotFit& error) {
+    throw BadInput(error.what());
+  }
+  return explain_json(c) + '\n';
+}
+
+}  // namespace
 
 void add_explain(CLI::App& app) {
-  auto lines = std::make_shared<std::vector<std::string>>();
+  struct Flags {
+    std::vector<std::string> lines;
+    bool json = false;
+  };
+  auto flags = std::make_shared<Flags>();
   CLI::App* explain = app.add_subcommand("explain", "Say what a case means, and draw what each device holds");
-  explain->add_option("case", *lines, "One line of text each")->required();
-  explain->callback([lines] {
-    for (std::size_t i = 0; i < lines->size(); ++i)
-      fmt::print("{}{}", i ? "\n" : "", plumb::explain(parse_case(parse_row((*lines)[i], "", "").line)));
+  explain->add_option("case", flags->lines, "One line of text each")->required();
+  explain->add_flag("--json", flags->json,
+                    "A line of JSON for each: the seed and digests of the data, the certificate, the bytes");
+  explain->callback([flags] {
+    bool first = true;
+    for (const std::string& line : flags->lines) {
+      const Case c = parse_case(parse_row(line, "", "").line);
+      if (flags->json)
+        fmt::print("{}", as_json(c));
+      else
+        fmt::print("{}{}", first ? "" : "\n", plumb::explain(c));
+      first = false;
+    }
   });
 }
 

@@ -73,7 +73,8 @@ void add_running(CLI::App& app, Running& r) {
          "wasteful is what takes more than this many times the collectives that its groups allow; default: "
          "the limit of the suite's row, else none")
       ->check(not_negative());
-  app.add_option("--reruns", r.settings.reruns, "Run each case again this often and compare bits")
+  app.add_option("--reruns", r.settings.reruns,
+                 "Run each case on other data, then again this often, and compare bits")
       ->check(whole_number(0, 1000))
       ->capture_default_str();
   app.add_option("--budget", r.budget, "Begin no case after this time: 90s, 10m, 2h; default: no limit");

@@ -113,6 +113,25 @@ TEST(Resume, AFinishedRunHasNothingToDoAndSaysTheSame) {
   EXPECT_EQ(first.out.substr(0, first.out.find(" in ")), second.out.substr(0, second.out.find(" in ")));
 }
 
+// Records of before had no member `data`: a line that says no seed had other data then.
+TEST(Resume, WhatRestsOnOlderDataIsJudgedAgain) {
+  const Folder folder;
+  const std::string run = "run --suite smoke --where op=reshard --quiet --resume --record r.jsonl";
+  run_tool(folder, run);
+  const std::string whole = contents(folder.path / "r.jsonl");
+  const auto lines = [&] { return std::ranges::count(contents(folder.path / "r.jsonl"), '\n'); };
+  const auto before = lines();
+  run_tool(folder, run);
+  EXPECT_EQ(lines(), before);
+  std::string older = whole;
+  const std::string said = "\"data\":2,";
+  ASSERT_NE(older.find(said), older.npos);
+  older.erase(older.find(said), said.size());
+  write(folder.path / "r.jsonl", older);
+  EXPECT_EQ(run_tool(folder, run).code, 0);
+  EXPECT_EQ(lines(), before + 1);
+}
+
 TEST(Interrupt, KeepsWhatWasJudgedAndLeavesNoProcess) {
   const Folder folder;
   const std::string seconds = "98765." + std::to_string(getpid());

@@ -14,6 +14,7 @@
 #include "harness/record/environment.h"
 #include "harness/report/finding.h"
 #include "harness/report/progress.h"
+#include "harness/sweep/data.h"
 #include "harness/sweep/grid.h"
 #include "reference/words/text.h"
 
@@ -78,6 +79,21 @@ Swept swept_of(const Case& c, const std::vector<Sizes>& meshes) {
   return swept;
 }
 
+// Of the cases that were judged: what came of them is compared. None where one had no room or its rules no
+// data.
+std::string data_of(const Session& session, const std::vector<Judged>& judged) {
+  std::vector<Digests> all;
+  std::uint64_t seed = 0;
+  for (const Judged& one : judged) {
+    if (one.refused || one.record.verdict.status == Status::unsupported) continue;
+    if (interrupted()) return "";
+    const Case c = nth(session.cases, one.job.number);
+    seed = data_seed(c);
+    all.push_back(digests(c));
+  }
+  return data_in_words(seed, all);
+}
+
 // Findings by what they are, an example of each: the smallest mesh comes first.
 void print_examples(const std::vector<Judged>& judged, Paint paint) {
   std::vector<bool> seen(statuses);
@@ -135,15 +151,16 @@ bool sweep_backend(const SweepFlags& flags, const Session& session, const Swept&
   }
   clear_progress(ledger);
   const Mesh mesh = parse_case(flags.line).mesh;
-  fmt::print("\n{}\n{}\n{}", judged.empty() ? session.backends[0] : judged[0].record.backend,
-             grid(mesh, cells, ledger.paint), in_words(mesh, cells));
+  fmt::print("\n{}\n{}\n{}{}", judged.empty() ? session.backends[0] : judged[0].record.backend,
+             grid(mesh, cells, ledger.paint), in_words(mesh, cells), data_of(session, judged));
   if (!flags.output.quiet) print_examples(judged, ledger.paint);
   std::fflush(stdout);
   return cut_short;
 }
 
 int sweep_command(const SweepFlags& flags) {
-  const Case c = parse_case(flags.line);
+  Case c = parse_case(flags.line);
+  if (!c.seed && !is_resolve(c)) c.seed = 0;  // one for all meshes
   const double budget = parse_budget(flags.running.budget);
   const Swept swept = swept_of(c, meshes_of(flags, c.mesh));
   const std::vector<std::string> backends = backends_of(flags.running);

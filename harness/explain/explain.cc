@@ -30,17 +30,6 @@ std::string spec_section(const Case& c, std::string_view role, const Spec& spec)
                      indented(draw(c, spec)));
 }
 
-std::vector<std::string> roles(const Case& c) {
-  if (std::holds_alternative<Einsum>(c.op.kind)) return {"lhs", "rhs"};
-  if (is_quantize(c)) return {"values", "history", "scale"};
-  if (const auto* grouped = std::get_if<Grouped>(&c.op.kind)) {
-    if (grouped->form == Form::fwd) return {"x", "w"};
-    if (grouped->form == Form::dgrad) return {"dy", "w"};
-    return {"x", "dy"};
-  }
-  return {"before"};
-}
-
 std::string mesh_in_words(const Mesh& mesh) {
   std::string text = counted(devices(mesh), "device");
   text += mesh.place.empty() ? ", numbered row-major, " : ", numbered by ids, ";
@@ -83,6 +72,17 @@ std::string words_in_force(const Case& c) {
 }
 
 }  // namespace
+
+std::vector<std::string> roles(const Case& c) {
+  if (std::holds_alternative<Einsum>(c.op.kind)) return {"lhs", "rhs"};
+  if (is_quantize(c)) return {"values", "history", "scale"};
+  if (const auto* grouped = std::get_if<Grouped>(&c.op.kind)) {
+    if (grouped->form == Form::fwd) return {"x", "w"};
+    if (grouped->form == Form::dgrad) return {"dy", "w"};
+    return {"x", "dy"};
+  }
+  return {"before"};
+}
 
 std::string explain(const Case& c) {
   if (is_resolve(c)) return explain_resolve(c);

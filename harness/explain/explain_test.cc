@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "adapters/protocol/json.h"
 #include "harness/record/golden.h"
+#include "reference/fill/fill.h"
 #include "reference/words/enumerate.h"
 #include "reference/words/text.h"
 
@@ -46,6 +48,28 @@ TEST(Explain, NamesWhatJoinsTheParts) {
 }
 
 // An axis of size 1 neither splits nor adds anything.
+TEST(Explain, JsonHasADigestOfEachWholeOperandAndResult) {
+  const auto json_of = [](const char* line) { return parse_json(explain_json(parse_case(line))); };
+  const auto said =
+      json_of("on x=2: einsum mk,kn->mn f32[8@x,8] f32[8,4] -> f32[8@x,4] seed=18446744073709551615");
+  EXPECT_EQ(said["seed"], 18446744073709551615u);
+  EXPECT_EQ(said["data"], data_generation);
+  EXPECT_EQ(said["operands"][1]["role"], "rhs");
+  EXPECT_EQ(said["results"][0]["spec"], "f32[8@x,4]");
+  EXPECT_EQ(said["operands"][0]["digest"].get<std::string>().size(), 16u);
+  const auto two = json_of("on x=2: reshard f32[8@x] -> f32[8] seed=0"),
+             four = json_of("on x=4: reshard f32[8@x] -> f32[8] seed=0");
+  EXPECT_EQ(two["operands"][0]["digest"], four["operands"][0]["digest"]);
+  EXPECT_EQ(two["operands"][0]["digest"], two["results"][0]["digest"]) << "nothing is summed";
+  EXPECT_NE(two["operands"][0]["digest"],
+            json_of("on x=2: reshard f32[8@x] -> f32[8]")["operands"][0]["digest"]);
+  EXPECT_EQ(
+      json_of("on x=2: quantize fp8 bf16[64@x] f32[16] f32[] -> f8e4m3[64] f32[] f32[16] f32[]")["results"]
+          .size(),
+      4u);
+  EXPECT_EQ(json_of("on x=2: resolve first f32[8'a] rules=a:x")["layout"], "f32[8@x]");
+}
+
 TEST(Explain, AxesOfSizeOne) {
   const std::string one = explained("on x=2,y=1: reshard f32[8@x]+y -> f32[8@y]");
   EXPECT_THAT(one, HasSubstr("the same array, laid out anew: one part over y is all there is"));

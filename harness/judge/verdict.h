@@ -50,6 +50,7 @@ struct Fact {
   std::optional<Place> place;
   std::string cause;  // what explains every device to the bit, such as "the sum over dp is left unfinished"
   std::string bound;  // where a bound judged: its terms for the first wrong element, a line each
+  std::optional<std::uint64_t> seed{};  // of the other data on which it was seen, between a run and its rerun
 };
 
 // One that its text says all of.

@@ -36,6 +36,7 @@ std::string json_text(const Fact& fact) {
   if (!fact.bound.empty()) m.add("bound", json_text(fact.bound));
   if (!fact.cause.empty()) m.add("cause", json_text(fact.cause));
   if (fact.place) m.add("place", json_text(*fact.place));
+  if (fact.seed) m.add("seed", *fact.seed);
   m.add("status", json_text(name(fact.status)));
   m.add("text", json_text(fact.text));
   return std::move(m).whole();
@@ -53,6 +54,10 @@ Fact fact_from_json(const json& j) {
   if (const json* place = optional_field(j, "place")) fact.place = place_from_json(*place);
   if (const json* cause = optional_field(j, "cause")) fact.cause = text(*cause, "cause");
   if (const json* bound = optional_field(j, "bound")) fact.bound = text(*bound, "bound");
+  if (const json* seed = optional_field(j, "seed")) {
+    if (!seed->is_number_unsigned()) throw Malformed("seed is not an integer from 0 to 2^64-1");
+    fact.seed = seed->get<std::uint64_t>();
+  }
   return fact;
 }
 
@@ -152,6 +157,8 @@ Record parse(const json& j) {
   r.line = text(field(j, "case"), "case");
   r.backend = text(field(j, "backend"), "backend");
   r.versions = field(j, "versions");
+  const json* data = optional_field(j, "data");
+  r.data = data ? static_cast<int>(count(*data, "data")) : 1;
   if (const json* limits = optional_field(j, "limits")) r.limits = limits_from_json(*limits);
   r.verdict = verdict_from_json(j);
   for (const json& one : list(field(j, "trace"), "trace")) r.trace.push_back(collective_from_json(one));
@@ -178,6 +185,7 @@ std::string json_text(const Record& r, std::string_view environment) {
   m.add("case", json_text(r.line));
   m.add("certificate", json_text(r.certificate));
   if (r.collectives.issued > 0) m.add("collectives", json_text(r.collectives));
+  m.add("data", r.data);
   m.add("environment", environment);
   m.add("facts", listed(r.verdict.facts));
   if (const auto words = judged_in_words(r.verdict); !words.empty()) m.add("judged", dump(words));
@@ -198,8 +206,8 @@ std::string json_text(const Record& r, std::string_view environment) {
 }
 
 bool holds_under(const Record& r, const Limits& limits) {
-  return r.limits.max_waste == limits.max_waste && r.limits.max_collectives == limits.max_collectives &&
-         r.limits.reruns == limits.reruns &&
+  return r.data == data_generation && r.limits.max_waste == limits.max_waste &&
+         r.limits.max_collectives == limits.max_collectives && r.limits.reruns == limits.reruns &&
          (r.verdict.status != Status::hung || r.limits.timeout == limits.timeout);
 }
 

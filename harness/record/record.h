@@ -8,6 +8,7 @@
 #include "harness/judge/cost.h"
 #include "harness/judge/merge.h"
 #include "harness/judge/verdict.h"
+#include "reference/fill/fill.h"
 
 namespace plumb {
 
@@ -31,6 +32,7 @@ struct Record {
   std::string backend;  // the resolved name: with the line, the key
   std::string program;  // the name that it says in its hello
   nlohmann::json versions = nlohmann::json::object();
+  int data = data_generation;  // of the data judged; 1 where an older record does not say
   Limits limits;
   Verdict verdict;
   Trace trace;
@@ -51,8 +53,8 @@ struct Record {
 std::string json_text(const Record&, std::string_view environment);
 Record record_from_json(const nlohmann::json&);  // throws BadInput with what is missing
 
-// Whether the verdict of a record holds under other limits: where they are its own. The time given decides
-// whether a case is `hung`, and nothing else.
+// Whether the verdict of a record holds under these limits: where they are its own, and its data those of
+// today. The time given decides whether a case is `hung`, and nothing else.
 bool holds_under(const Record&, const Limits&);
 
 std::string key(const std::string& line, const std::string& backend);

@@ -39,6 +39,7 @@ Record full() {
       {Status::diverged, "device 1 (x=1) differs from device 0 (x=0)", {}, {}                                 }
   };
   r.verdict.facts[0].bound = "8 x 2^-24";
+  r.verdict.facts[1].seed = 18446744073709551615u;
   Collective collective;
   collective.kind = "all-reduce";
   collective.groups = {
@@ -111,6 +112,9 @@ TEST(Record, AnOlderSchemaIsRead) {
   json old = json_of(full());
   old["schema"] = 1;
   EXPECT_EQ(json_of(record_from_json(old)), json_of(full()));
+  EXPECT_TRUE(holds_under(record_from_json(old), full().limits));
+  old.erase("data");
+  EXPECT_FALSE(holds_under(record_from_json(old), full().limits)) << "on data of the first generation";
 }
 
 TEST(Record, AForeignOneSaysWhatIsMissing) {
@@ -131,7 +135,7 @@ TEST(Record, AForeignOneSaysWhatIsMissing) {
   }
   const json whole = json_of(full());
   for (const auto& [name, value] : whole.items()) {
-    const std::set<std::string> optional{"environment", "judged",       "last_words",
+    const std::set<std::string> optional{"environment", "judged",       "last_words", "data",
                                          "collectives", "replica_safe", "limits",
                                          "rounded",     "processes",    "program"};
     if (optional.contains(name)) continue;

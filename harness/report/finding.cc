@@ -48,6 +48,7 @@ std::string facts(const Verdict& verdict) {
   for (const Fact& fact : verdict.facts) {
     const bool decided = &fact == &verdict.facts.front();
     text += decided ? "" : fmt::format("also {}: ", name(fact.status));
+    if (fact.seed) text += fmt::format("run again on other data, seed={}: ", *fact.seed);
     text += fact.text + '\n';
     if (!fact.cause.empty()) text += fmt::format("explained by: {}\n", fact.cause);
     if (!fact.bound.empty()) text += fact.bound + (fact.bound.back() == '\n' ? "" : "\n");
@@ -88,7 +89,10 @@ std::string repeat(const Record& r) {
     flags += fmt::format("--max-waste {} ", limits.max_waste);
   if (found(Status::wasteful) && limits.max_collectives >= 0)
     flags += fmt::format("--max-collectives {} ", limits.max_collectives);
-  if (found(Status::unstable) && limits.reruns > 0) flags += fmt::format("--reruns {} ", limits.reruns);
+  const bool elsewhere =
+      std::ranges::any_of(r.verdict.facts, [](const Fact& f) { return f.seed.has_value(); });
+  if ((found(Status::unstable) || elsewhere) && limits.reruns > 0)
+    flags += fmt::format("--reruns {} ", limits.reruns);
   if (found(Status::hung) && limits.timeout > 0) flags += fmt::format("--timeout {} ", limits.timeout);
   return fmt::format("plumb run --backend {} {}{}", shell_quoted(r.backend), flags, shell_quoted(r.line));
 }

@@ -146,6 +146,10 @@ TEST(Finding, TheCommandCarriesTheLimitThatDecided) {
       {Status::unstable, "", {}, {}}
   };
   EXPECT_EQ(repeat(r), backend + "--reruns 2 " + line);
+  r.verdict.facts = {fact(Status::wrong, "")};
+  r.verdict.facts[0].seed = 7;
+  EXPECT_EQ(repeat(r), backend + "--reruns 2 " + line);
+  EXPECT_EQ(facts(r.verdict), "run again on other data, seed=7: \n");
   r.verdict.facts = {
       {Status::hung, "", {}, {}}
   };

@@ -69,21 +69,6 @@ const char* in_words(Certificate::Scope scope) {
   return "";
 }
 
-// Operands and result, whole; what is also in the arena twice: the operands, and the blocks of the result.
-void refuse_what_does_not_fit(const Case& c, std::int64_t most) {
-  if (is_resolve(c)) return;  // it holds no data
-  double need = 0;
-  const auto all_devices = static_cast<double>(devices(c.mesh));
-  for (const Spec& spec : results(c))
-    need += static_cast<double>(bytes(spec)) +
-            2.0 * all_devices * static_cast<double>(largest_block_bytes(c.mesh, spec, c.rule));
-  for (const Spec& operand : c.op.operands)
-    need += 2.0 * static_cast<double>(bytes(operand)) * static_cast<double>(parts(c.mesh, operand));
-  if (need > static_cast<double>(most))
-    throw DoesNotFit(fmt::format("this case would hold {}, more than the {} there are\n  {}", in_words(need),
-                                 in_words(static_cast<double>(most)), print(c)));
-}
-
 Declared declared(const Capabilities& capabilities) {
   Declared d;
   d.clones = capabilities.clones;
@@ -127,6 +112,28 @@ void take(Record& record, const Crashed& answer) {
   record.last_words = answer.last_words;
 }
 
+void take(Record& record, const Case& c, const Answer& answer) {
+  std::visit(
+      [&](const auto& a) {
+        using Kind = std::decay_t<decltype(a)>;
+        if constexpr (std::is_same_v<Kind, Refused>)
+          take(record, c, a);
+        else if constexpr (!std::is_same_v<Kind, Outcome>)
+          take(record, a);
+      },
+      answer);
+}
+
+std::vector<Tensor> filled(const Case& c) {
+  std::vector<Tensor> operands;
+  for (std::size_t i = 0; i < c.op.operands.size(); ++i) operands.push_back(fill(c, static_cast<int>(i)));
+  return operands;
+}
+
+Read read_of(Subject::State& state) {
+  return [&](const Block& block, std::span<std::byte> into) { state.process.read(block, into); };
+}
+
 // What a backend made of a case.
 struct Ran {
   const Case& c;
@@ -135,10 +142,32 @@ struct Ran {
   const Outcome& outcome;
 };
 
-// Runs the case again and compares bits.
+// Runs the case on other data: what a backend kept of the run before is no answer to it.
+void run_on_other_data(Record& record, const Ran& ran) {
+  Case other = ran.c;
+  other.seed = data_seed(ran.c) + 1;
+  const std::vector<Tensor> operands = filled(other);
+  const Answer answer = ran.state.process.run(other, operands);
+  Record judged;
+  if (const auto* outcome = std::get_if<Outcome>(&answer))
+    judged.verdict = judge(WantedAll{other, operands, evaluate_all(other, operands), certificate(other)},
+                           *outcome, read_of(ran.state), declared(ran.state.process.hello()->capabilities));
+  else
+    take(judged, other, answer);
+  for (Fact& fact : judged.verdict.facts) {
+    if (fact.status >= Status::mistrusted) continue;  // a doubt about data is one about these alone
+    if (fact.status == Status::unsupported) fact.status = Status::reneged;
+    fact.seed = other.seed;
+    record.verdict.facts.push_back(std::move(fact));
+  }
+  if (record.last_words.empty()) record.last_words = std::move(judged.last_words);
+}
+
+// Runs the case again, after a run on other data, and compares bits.
 void rerun(Record& record, const Ran& ran, const Read& read) {
   const auto& [c, state, operands, first] = ran;
   const std::uint64_t before = digest(first, read);
+  run_on_other_data(record, ran);
   for (int i = 0; i < state.settings.reruns; ++i) {
     const Answer answer = state.process.run(c, operands);
     const auto* outcome = std::get_if<Outcome>(&answer);
@@ -168,7 +197,7 @@ void judged(Record& record, const Ran& ran) {
   record.notes = outcome.notes;
   record.times.compile = outcome.compile_seconds;
   record.times.run = outcome.run_seconds;
-  const Read read = [&](const Block& block, std::span<std::byte> into) { state.process.read(block, into); };
+  const Read read = read_of(state);
   const Declared promises = declared(state.process.hello()->capabilities);
   if (const std::int64_t rows = masked_rows(c, promises))
     record.notes.push_back(
@@ -199,6 +228,23 @@ void judged(Record& record, const Ran& ran) {
 
 }  // namespace
 
+// Operands and result, whole; what is also in the arena twice: the operands, and the blocks of the result.
+void refuse_what_does_not_fit(const Case& c, const Settings& settings) {
+  if (is_resolve(c)) return;  // it holds no data
+  double need = 0;
+  const auto all_devices = static_cast<double>(devices(c.mesh));
+  for (const Spec& spec : results(c))
+    need += static_cast<double>(bytes(spec)) +
+            2.0 * all_devices * static_cast<double>(largest_block_bytes(c.mesh, spec, c.rule));
+  for (const Spec& operand : c.op.operands)
+    need += 2.0 * static_cast<double>(bytes(operand)) * static_cast<double>(parts(c.mesh, operand));
+  if (settings.reruns > 0) need *= 2;  // the same of other data
+  const auto most = static_cast<double>(settings.most_bytes);
+  if (need > most)
+    throw DoesNotFit(fmt::format("this case would hold {}, more than the {} there are\n  {}", in_words(need),
+                                 in_words(most), print(c)));
+}
+
 Subject::Subject(const std::string& backend, const Settings& settings) {
   Command command = resolve(backend);
   name = command.name;
@@ -210,34 +256,19 @@ Subject::Subject(Subject&&) noexcept = default;
 
 Record attempt(const Case& c, Subject& subject) {
   Subject::State& state = *subject.state;
-  refuse_what_does_not_fit(c, state.settings.most_bytes);
+  refuse_what_does_not_fit(c, state.settings);
   Record record;
   record.line = state.line = print(c);
   record.backend = subject.name;
-  const auto say = [&](const Answer& answer) {
-    std::visit(
-        [&](const auto& a) {
-          using Kind = std::decay_t<decltype(a)>;
-          if constexpr (std::is_same_v<Kind, Refused>)
-            take(record, c, a);
-          else if constexpr (!std::is_same_v<Kind, Outcome>)
-            take(record, a);
-        },
-        answer);
-  };
   if (const auto refusal = timed(record.times.backend, [&] { return state.process.refuses(c); })) {
-    say(*refusal);
+    take(record, c, *refusal);
   } else {
-    const auto operands = timed(record.times.fill, [&] {
-      std::vector<Tensor> made;
-      for (std::size_t i = 0; i < c.op.operands.size(); ++i) made.push_back(fill(c, static_cast<int>(i)));
-      return made;
-    });
+    const auto operands = timed(record.times.fill, [&] { return filled(c); });
     const Answer answer = timed(record.times.backend, [&] { return state.process.run(c, operands); });
     if (const auto* outcome = std::get_if<Outcome>(&answer))
       judged(record, {c, state, operands, *outcome});
     else
-      say(answer);
+      take(record, c, answer);
   }
   if (const Hello* hello = state.process.hello()) {
     for (const auto& [what, version] : hello->versions) record.versions[what] = version;

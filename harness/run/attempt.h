@@ -21,7 +21,8 @@ struct Settings {
   double start_seconds = 120, compile_seconds = 120, run_seconds = 60;  // deadlines of a backend
   double max_waste = -1;        // bytes moved over the bound, as a factor; negative: no limit
   double max_collectives = -1;  // those issued over those that its groups allow; negative: no limit
-  int reruns = 0;               // times a case is run again to see that its bits stay
+  // Times a case is run again, after one run on other data, to see that its bits stay.
+  int reruns = 0;
   std::int64_t most_bytes = 0;  // a case that needs more memory is refused; 0: what the machine has
   std::function<void(const Wait&)> waits{};  // told of a wait after 5 seconds of a phase, after 10, 20, ...
 };
@@ -41,6 +42,8 @@ struct Subject {
 struct DoesNotFit : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
+
+void refuse_what_does_not_fit(const Case&, const Settings&);
 
 // The record of one case. Never throws for a backend's failure. Throws DoesNotFit.
 Record attempt(const Case&, Subject&);

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "harness/sweep/condition.h"
+#include "harness/sweep/data.h"
 #include "harness/sweep/grid.h"
 #include "reference/words/text.h"
 
@@ -39,6 +40,24 @@ TEST(Meshes, AreEveryCombinationAndEveryFactorisation) {
   EXPECT_THAT(factorisations(4, 2), ElementsAre(Sizes{1, 4}, Sizes{2, 2}, Sizes{4, 1}));
   EXPECT_EQ(factorisations(16, 4).size(), 35U) << "2^4 over four axes: C(7,3)";
   EXPECT_EQ(factorisations(12, 3).size(), 18U);
+}
+
+// A recipe of `cancel` depends on where the contracted index is cut; what is only moved does not.
+TEST(Data, AreCalledTheSameWhereTheirDigestsAre) {
+  const auto words = [](const char* line) {
+    std::vector<Digests> all;
+    for (const Sizes& sizes : {Sizes{1}, Sizes{2}, Sizes{4}})
+      all.push_back(digests(on_sizes(parse_case(line), sizes)));
+    return data_in_words(0, all);
+  };
+  EXPECT_EQ(words("on x=1: reshard f32[8@x] -> f32[8] seed=0"), "the same data on all 3 meshes (seed=0)\n");
+  EXPECT_THAT(words("on x=1: reshard f32[8@x] -> f32[8]"), HasSubstr(": of operand 0 there are 3\n"));
+  EXPECT_EQ(words("on x=1: einsum mk,kn->mn f32[8@x,8] f32[8,8] -> f32[8@x,8] seed=0"),
+            "the same data on all 3 meshes (seed=0)\n");
+  EXPECT_EQ(words("on x=1: einsum mk,kn->mn bf16[4,64@x] bf16[64@x,4] -> f32[4,4] seed=0"),
+            "not the same data on all 3 meshes, though seed=0 is: of operand 0 there are 3, of operand 1 "
+            "there are 3\n");
+  EXPECT_THAT(words("on x=1: reshard f32[8]+x -> f32[8] seed=0"), HasSubstr("of operand 0 there are 3"));
 }
 
 TEST(Condition, IsTheSimplestThatIsExact) {

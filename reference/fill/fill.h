@@ -9,6 +9,10 @@
 
 namespace plumb {
 
+// Which data lines have: another number since a line has others. 1: of lines that say no seed, those of seed
+// 0.
+inline constexpr int data_generation = 2;
+
 // Operand `i` of the case, whole. One with unfinished axes has a leading dimension for its parts.
 Tensor fill(const Case&, int operand);
 

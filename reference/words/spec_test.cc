@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "reference/words/tensor.h"
 #include "reference/words/text.h"
 
@@ -57,6 +59,23 @@ TEST(Block, AScalarAndAnEmptyDimensionAreLegal) {
                                                                             {0, 0},
                                                                             {0, 3}
   }));
+}
+
+TEST(Tensor, ADigestIsOfDtypeShapeAndEachPlace) {
+  const Tensor t = tensor(DType::f32, {2, 3}, {1, 2, 3, 4, 5, 6});
+  EXPECT_EQ(digest(t), digest(tensor(DType::f32, {2, 3}, {1, 2, 3, 4, 5, 6})));
+  std::set<std::uint64_t> all{digest(t)};
+  for (std::size_t at = 0; at < t.bytes.size(); ++at) {
+    Tensor other = t;
+    other.bytes[at] ^= std::byte{1};
+    all.insert(digest(other));
+  }
+  all.insert(digest(tensor(DType::f32, {3, 2}, {1, 2, 3, 4, 5, 6})));
+  all.insert(digest({DType::s32, t.shape, t.bytes}));
+  all.insert(digest(tensor(DType::f32, {2, 3}, {2, 1, 3, 4, 5, 6})));
+  all.insert(digest(tensor(DType::f32, {2, 3}, {1, 2, 3, 4, 6, 5})));
+  all.insert(digest(tensor(DType::f32, {2, 3}, {4, 5, 6, 1, 2, 3})));
+  EXPECT_EQ(all.size(), 1 + 24 + 5u);
 }
 
 TEST(Tensor, CutAndPasteAreInverse) {

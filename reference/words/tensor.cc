@@ -1,5 +1,6 @@
 #include "reference/words/tensor.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cstring>
 
@@ -31,6 +32,21 @@ Tensor tensor(DType dtype, std::vector<std::int64_t> shape, const std::vector<do
   assert(std::ssize(values) == elements(t.shape));
   encode(dtype, values.data(), std::ssize(values), t.bytes.data());
   return t;
+}
+
+std::uint64_t digest(const Tensor& t) {
+  std::uint64_t hash = 0xcbf29ce484222325 + static_cast<std::uint64_t>(t.dtype);
+  const auto add = [&](std::uint64_t word) {
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15;
+    hash ^= hash >> 32;
+  };
+  for (const std::int64_t size : t.shape) add(static_cast<std::uint64_t>(size));
+  for (std::size_t at = 0; at < t.bytes.size(); at += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, t.bytes.data() + at, std::min<std::size_t>(8, t.bytes.size() - at));
+    add(word);
+  }
+  return hash;
 }
 
 void cut(std::span<const std::int64_t> shape, const Slice& slice, const std::byte* whole, std::byte* block,

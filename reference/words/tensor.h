@@ -29,6 +29,9 @@ inline std::uint64_t bits(const Tensor& t, std::int64_t i) {
 }
 inline double value(const Tensor& t, std::int64_t i) { return decode(t.dtype, bits(t, i)); }
 
+// A hash of dtype, shape and bits, by position: the same on every machine.
+std::uint64_t digest(const Tensor&);
+
 // Calls run(whole, part, count) for each contiguous run of `slice`: `count` elements that begin at
 // element `whole` of an array of `shape` and at element `part` of the dense block cut from it.
 template <class Run>
