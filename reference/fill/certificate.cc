@@ -85,6 +85,18 @@ Certificate describe(const Case& c, const Recipe& r, const Contest& all) {
                       capacities(c))};
 }
 
+std::string fewer(const Shown& shown) {
+  std::string text;
+  for (const auto& [bits, of] : {
+           std::pair(shown.operand[0], "the left operand"),
+           {shown.operand[1], "the right operand"},
+           {shown.sum,        "a sum"            }
+  })
+    if (bits > 1)
+      text += fmt::format("{}{} of {}", text.empty() ? "; fewer bits than these show: " : ", ", bits, of);
+  return text;
+}
+
 Certificate describe(const Case& c, const Recipe&, const Product& p) {
   const Widths& w = p.widths;
   if (!w.exists) return no_unit();
@@ -99,16 +111,14 @@ Certificate describe(const Case& c, const Recipe&, const Product& p) {
       w.active_blocks, w.carried, sum, capacities(c));
   if (w.active_pairs)
     text += fmt::format("; {} of a block nonzero in each column", counted(w.active_pairs, "pair"));
-  const int left = p.perturbed == 0 ? w.perturbed_bits : w.plain_bits;
-  const int right = p.perturbed == 0 ? w.plain_bits : w.perturbed_bits;
-  std::string fewer;
-  for (const auto& [name, bits] : {
-           std::pair("the left operand", left), {"the right operand", right      },
-             {"a sum",             w.term_bits}
-  })
-    if (bits > 1) fewer += fmt::format("{}{} of {}", fewer.empty() ? "" : ", ", bits, name);
-  if (!fewer.empty()) text += fmt::format("; fewer bits than these show: {}", fewer);
-  return {any ? Scope::any_split : Scope::this_split, std::move(text)};
+  Shown shown{
+      {w.plain_bits, w.perturbed_bits},
+      w.term_bits
+  };
+  if (p.perturbed == 0) std::swap(shown.operand[0], shown.operand[1]);
+  const bool integer = format(c.acc).integer;
+  return {any ? Scope::any_split : Scope::this_split, text + fewer(shown),
+          integer ? std::nullopt : std::optional(shown)};
 }
 
 Certificate describe(const Case&, const Recipe&, const Tiled& t) {
@@ -138,7 +148,6 @@ Certificate describe(const Case& c, const Recipe&, const Coded& d) {
   const std::string data = fmt::format(
       "every tile changes when its operand is quantized, and has its scale from one value alone ({}); ",
       d.large < 15 ? "coarse: a scale too fine may go unseen in blocks" : "fine: any other scale is seen");
-  if (d.terms == 0) return {Scope::any_split, data + "no sum: each element is one product"};
   DType carried = c.wire;
   bool even = true;
   for (const Spec& spec : c.op.chain) {

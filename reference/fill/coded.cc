@@ -34,12 +34,10 @@ std::vector<std::int64_t> lines(const std::vector<std::int64_t>& tile, std::uint
 void keep_first(const std::vector<std::int64_t>& tile, std::vector<std::int64_t>& line,
                 std::vector<char>& has) {
   std::vector<std::int64_t> first(has.size(), -1);
-  for (std::size_t i = 0; i < tile.size(); ++i) {
-    if (tile[i] < 0) continue;
-    if (first[tile[i]] < 0) first[tile[i]] = line[i];
-    line[i] = first[tile[i]];
-    has[tile[i]] = line[i] >= 0;
-  }
+  for (std::size_t i = 0; i < tile.size(); ++i)
+    if (tile[i] >= 0 && first[tile[i]] < 0) first[tile[i]] = line[i];
+  for (std::size_t i = 0; i < tile.size(); ++i)
+    if (tile[i] >= 0) line[i] = first[tile[i]], has[tile[i]] = line[i] >= 0;
 }
 
 Tiles tiles_of(const Case& c, int operand) {
@@ -83,17 +81,33 @@ Count count(const Case& c, const Coded::Operand& o, int i) {
   return n;
 }
 
+// Of a tile with one scale and no line the element drawn for it is kMost units large.
+bool is_top(const Coded::Operand& o, bool has_line) {
+  return !has_line && o.scheme != Scheme::none && !in_blocks(o.scheme);
+}
+
+// The most terms of one sum of such a tile: there it may meet a large value.
+__int128 lineless(const Case& c, const Coded::Operand& o, int i) {
+  __int128 others = 1;
+  for (int d : contracted_dims(c.op, i)) others *= d == o.along ? 1 : o.shape[d];
+  std::vector<std::int64_t> terms(o.has_line.size());
+  for (const std::int64_t tile : o.tiles.along[o.along])
+    if (tile >= 0 && is_top(o, o.has_line[tile])) ++terms[tile];
+  return others * (terms.empty() ? 0 : *std::ranges::max_element(terms));
+}
+
 // The largest sum of |a b| in units of the finest tile.
 __int128 largest_sum(const Case& c, const Coded& d) {
-  if (d.operand[0].along < 0) return 0;
-  __int128 sum = 0, factor = 1;
+  if (d.operand[0].along < 0) return kMost * kMost;  // no sum: each element is one product
+  __int128 sum = 0, factor = 1, top = 0;
   for (int i : {0, 1}) {
     const Count n = count(c, d.operand[i], i);
     sum += n.lines * (static_cast<__int128>(kMost) << d.large);
     if (i == 0) sum += n.all * kMost * kMost;
     if (in_blocks(d.operand[i].scheme) && d.varies) factor *= 2;
+    top = std::max(top, lineless(c, d.operand[i], i) * kMost * (static_cast<__int128>(kMost) << d.large));
   }
-  return sum * factor;
+  return std::max(sum, top) * factor;
 }
 
 bool is_split(const Case& c) {
@@ -112,7 +126,8 @@ bool e5(Scheme s) { return s != Scheme::none && codes_of(s) == DType::f8e5m2; }
 struct Place {
   std::int64_t tile = 0, along = 0;  // its tile; its index and its tile along the contracted dimension
   std::int64_t part = 0;
-  bool drawn = true;  // in every other dimension the one of its tile
+  bool drawn = true;   // in every other dimension the one of its tile
+  bool chosen = true;  // in this one too
 };
 
 Place place(const Coded::Operand& o, std::uint64_t key, std::int64_t index) {
@@ -127,7 +142,7 @@ Place place(const Coded::Operand& o, std::uint64_t key, std::int64_t index) {
   }
   const std::uint64_t here = mix(key + kGolden * static_cast<std::uint64_t>(p.tile));
   for (std::size_t d = 0; d < at.size(); ++d)
-    if (static_cast<int>(d) != o.along) p.drawn = p.drawn && drawn(o.members[d], at[d], mix(here + d));
+    (static_cast<int>(d) == o.along ? p.chosen : p.drawn) &= drawn(o.members[d], at[d], mix(here + d));
   return p;
 }
 
@@ -139,7 +154,8 @@ double large_value(const Coded& c, const Coded::Operand& o, std::uint64_t random
 }
 
 // What is taken away from a small value: nothing that its codes would round to another integer.
-double fraction(const Coded& c, std::uint64_t random) {
+double fraction(const Coded& c, bool has_line, std::uint64_t random) {
+  if (!has_line) return 1.0 / 32;
   if (c.large < 15) return 1.0 / 16;
   constexpr double all[] = {5.0 / 16, 6.0 / 16, 7.0 / 16, -5.0 / 16, -6.0 / 16};
   return all[random % 5];
@@ -187,12 +203,15 @@ void write_run(const Recipe& r, const Coded& c, const Run& run, std::byte* out) 
     const std::uint64_t random = mix(small + kGolden * static_cast<std::uint64_t>(run.begin + i));
     if (o.parts > 1 && below(mix(parts + random), o.parts) != run.part) return 0.0;
     const double unit = std::ldexp(static_cast<double>(sign_of(random)), unit_of(c, o, units, p.tile));
-    const bool has = o.along < 0 || o.has_line[p.part];
-    if (o.scheme != Scheme::none && p.drawn && has && (o.along < 0 || o.line[p.along] == p.along))
+    const bool has = o.along >= 0 && o.has_line[p.part];
+    if (has && o.scheme != Scheme::none && p.drawn && o.line[p.along] == p.along)
       return unit * large_value(c, o, mix(large + kGolden * static_cast<std::uint64_t>(p.tile)) >> 8);
+    if (is_top(o, has) && p.drawn && p.chosen) return unit * kMost;
     const bool one = o.along >= 0 && o.opposite[p.along];
-    const double whole = one ? 1 : 1 + static_cast<double>(below(random, c.large < 15 ? kMost - 1 : kMost));
-    return unit * (o.scheme != Scheme::none && has ? whole + fraction(c, mix(random)) : whole);
+    const std::int64_t most = c.large < 15 && has ? kMost : kMost - 1;
+    const double whole =
+        one ? 1 : 1 + static_cast<double>(below(random, o.scheme != Scheme::none ? most : kMost));
+    return unit * (o.scheme != Scheme::none ? whole + fraction(c, has, mix(random)) : whole);
   });
 }
 

@@ -5,7 +5,9 @@
 // away. A tile gets its scale from one large value, which lies on a line: an index along the last contracted
 // dimension, even for the left operand, odd for the right one. Against a line of one operand the other has
 // magnitude 1, so that no two large values meet. Of mxfp8 each tile has its large value; of fp8 a tile is
-// more than a line, and one element of it is large.
+// more than a line, and one element of it is large. A tile that has no line, of one term and the other
+// parity, is of values up to 7 units, with less of a fraction; of fp8 one of them is 7 units: its scale is a
+// power of two too.
 //   fine     unit = the smallest code: a scale from any part of a tile without its large value keeps more of
 //            the fractions, and a scale that is too small clips the large value
 //   coarse   where fine sums do not fit the accumulator, and for e5m2: the large value is 1 to 7 times 2^6
@@ -38,7 +40,7 @@ struct Coded {
   int large = 15;      // the largest value is 7 * 2^large units
   bool varies = true;  // tiles of mxfp8 differ in their scales
   bool grouped = false;
-  // Of one element of the result, in units: the largest sum of |a b|; 0 where nothing is summed.
+  // Of one element of the result, in units: the largest sum of |a b|.
   __int128 terms = 0;
   bool split = false;  // the sum is spread over devices
 };

@@ -2,6 +2,7 @@
 // machine. README.md says what each fill is for.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "reference/words/op.h"
@@ -20,6 +21,12 @@ Tensor fill(const Case&, int operand);
 // Law: fill_slice is what cut() takes from fill(). Who needs many slices prepares a Recipe (recipe.h).
 Tensor fill_slice(const Case&, int operand, std::int64_t p, const Slice& slice);
 
+// Significant bits that a backend must keep of a product's operands, and of its sums while it adds: with
+// fewer some result changes. 0 where the data do not tell.
+struct Shown {
+  int operand[2] = {0, 0}, sum = 0;
+};
+
 // Why bits must be equal, or that they need not be.
 struct Certificate {
   enum class Scope : std::uint8_t {
@@ -28,7 +35,8 @@ struct Certificate {
     none         // no exact fill exists, or rounding data were asked for: the bound judges
   };
   Scope scope = Scope::any_split;
-  std::string text;  // the derivation, with its numbers: bits needed <= bits available
+  std::string text;                 // the derivation, with its numbers: bits needed <= bits available
+  std::optional<Shown> shown = {};  // of the exact data of a product in floating point
 };
 Certificate certificate(const Case&);
 

@@ -13,6 +13,8 @@
 namespace plumb {
 namespace {
 
+enum Purpose : std::uint64_t { kLong = 80 };
+
 bool has(const std::string& word, char letter) { return word.find(letter) != std::string::npos; }
 
 const Grouped* grouped(const Case& c) { return std::get_if<Grouped>(&c.op.kind); }
@@ -99,43 +101,67 @@ std::vector<Stretch> stretches(const Grouped& g, std::int64_t rows, std::vector<
   return whole;
 }
 
-void add(Load& load, std::int64_t volume) {
-  if (volume == 0) return;
-  load.blocks += 1;
-  load.matched += volume > 1;
-  load.weight += volume == 1 ? 1 : volume + volume % 2;
-  load.pairs += volume / 2;
+// Of every block of a cell how many terms it has.
+using Volumes = std::vector<std::int64_t>;
+
+// Of an einsum: boxes over the contracted letters.
+Volumes boxes(const std::vector<std::vector<std::int64_t>>& cuts) {
+  Volumes all{1};
+  for (const std::vector<std::int64_t>& cut : cuts) {
+    Volumes finer;
+    for (const std::int64_t volume : all)
+      for (std::size_t i = 1; i < cut.size(); ++i) finer.push_back(volume * (cut[i] - cut[i - 1]));
+    all = std::move(finer);
+  }
+  return all;
 }
 
-// The blocks of one cell of an einsum: boxes over the contracted letters.
-Load box_load(const std::vector<std::vector<std::int64_t>>& cuts, std::size_t letter, std::int64_t volume) {
+// Where rows are summed each group has its own blocks.
+std::vector<Volumes> rows_of_groups(const std::vector<Stretch>& stretches, std::size_t groups) {
+  std::vector<Volumes> all(groups);
+  for (const Stretch& s : stretches)
+    if (s.cell >= 0) all[s.cell].push_back(s.rows.size());
+  return all;
+}
+
+// Pairs beside the triple.
+std::int64_t true_pairs(std::int64_t volume) { return (volume - 3 * (volume % 2)) / 2; }
+bool has_two_pairs(std::int64_t volume) { return true_pairs(volume) >= 2; }
+
+// The smaller one that is not 0.
+std::int64_t least_of(std::int64_t a, std::int64_t b) { return a == 0 || (b > 0 && b < a) ? b : a; }
+
+Load load_of(const Volumes& volumes) {
   Load load;
-  if (letter == cuts.size()) {
-    add(load, volume);
-    return load;
-  }
-  for (std::size_t i = 1; i < cuts[letter].size(); ++i) {
-    const Load part = box_load(cuts, letter + 1, volume * (cuts[letter][i] - cuts[letter][i - 1]));
-    load.blocks += part.blocks, load.weight += part.weight, load.matched += part.matched,
-        load.pairs += part.pairs;
+  for (const std::int64_t volume : volumes) {
+    load.blocks += 1;
+    load.matched += volume > 1;
+    load.weight += volume == 1 ? 1 : volume + volume % 2;
+    load.pairs += volume / 2;
+    if (has_two_pairs(volume)) load.two_pairs = least_of(load.two_pairs, true_pairs(volume));
   }
   return load;
 }
 
-// Where rows are summed each group has its own blocks; the budget is that of the fullest.
-Load row_load(Product& p, std::size_t groups) {
-  std::vector<Load> loads(groups);
-  for (const Stretch& s : p.stretches)
-    if (s.cell >= 0) add(loads[s.cell], s.rows.size());
+// The budget is that of the fullest cell.
+Load fullest(const std::vector<Volumes>& cells) {
   Load most;
-  for (const Load& load : loads) {
-    p.blocks_of_cell.push_back(load.blocks);
+  for (const Volumes& volumes : cells) {
+    const Load load = load_of(volumes);
     most.blocks = std::max(most.blocks, load.blocks);
     most.weight = std::max(most.weight, load.weight);
     most.matched = std::max(most.matched, load.matched);
-    if (load.pairs > 0) most.pairs = most.pairs > 0 ? std::min(most.pairs, load.pairs) : load.pairs;
+    most.pairs = least_of(most.pairs, load.pairs);
+    most.two_pairs = least_of(most.two_pairs, load.two_pairs);
   }
   return most;
+}
+
+std::int64_t draw_long(const Volumes& volumes, std::uint64_t random) {
+  std::int64_t left = below(random, std::max<std::int64_t>(1, std::ranges::count_if(volumes, has_two_pairs)));
+  for (std::size_t block = 0; block < volumes.size(); ++block)
+    if (has_two_pairs(volumes[block]) && left-- == 0) return static_cast<std::int64_t>(block);
+  return -1;
 }
 
 std::int64_t free_size(const Case& c, const std::vector<Role>& roles, int operand) {
@@ -153,33 +179,34 @@ Product product(const Case& c) {
   const Grouped* g = grouped(c);
   for (int i : {0, 1}) p.roles[i] = g ? grouped_roles(c, i) : einsum_roles(c, words, i);
   p.cuts = contracted_cuts(c);
-  Load load;
-  if (g) {
-    const bool rows = g->form == Form::wgrad;
+  const bool rows = g && g->form == Form::wgrad;
+  if (g)
     p.stretches =
         stretches(*g, c.op.operands[0].dims[0].size, rows ? p.cuts[0] : std::vector<std::int64_t>{});
-    if (rows) load = row_load(p, g->sizes[0].size());
+  const std::vector<Volumes> cells =
+      rows ? rows_of_groups(p.stretches, g->sizes[0].size()) : std::vector<Volumes>{boxes(p.cuts)};
+  const std::uint64_t random = key(data_seed(c), 0, kLong);
+  for (std::size_t cell = 0; cell < cells.size(); ++cell) {
+    p.blocks_of_cell.push_back(std::ssize(cells[cell]));
+    p.long_block.push_back(draw_long(cells[cell], mix(random + kGolden * cell)));
   }
-  if (p.blocks_of_cell.empty()) {
-    load = box_load(p.cuts, 0, 1);
-    p.blocks_of_cell = {load.blocks};
-  }
+  const Load load = fullest(cells);
   // A different pair for each column of the perturbed operand: it should have columns.
   p.perturbed = free_size(c, p.roles[1], 1) > 1 || free_size(c, p.roles[0], 0) <= 1 ? 1 : 0;
-  p.widths = widths(c, p.perturbed, load);
-  count_bits(p.widths, load,
-             {free_size(c, p.roles[1 - p.perturbed], 1 - p.perturbed),
-              free_size(c, p.roles[p.perturbed], p.perturbed)});
+  p.widths = widths(c, p.perturbed, load,
+                    {free_size(c, p.roles[1 - p.perturbed], 1 - p.perturbed),
+                     free_size(c, p.roles[p.perturbed], p.perturbed)});
   return p;
 }
 
 Matching matching(std::int64_t volume, std::uint64_t random) {
-  Matching m{0, volume, 1, 0};
+  Matching m{0, volume, 1, 0, 1};
   if (volume < 2) return m;
   m.shift = below(random, volume);
   if (volume < 4) return m;
   std::int64_t distance = volume / 4 + below(mix(random), volume / 2 + 1);
   while (std::gcd(distance, volume) != 1) distance = distance % (volume - 1) + 1;
+  m.distance = distance;
   m.step = static_cast<std::int64_t>(
       inverse_mod(static_cast<std::uint64_t>(distance), static_cast<std::uint64_t>(volume)));
   return m;

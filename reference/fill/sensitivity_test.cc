@@ -7,6 +7,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <tuple>
 
 #include "reference/fill/fill.h"
 #include "reference/fill/product.h"
@@ -190,18 +191,68 @@ TEST(Sensitivity, WrongArithmeticIsSeen) {
     Fault fault;
     double least[9];
   } rows[] = {
-      {"one device twice, its neighbour never", twice_and_never, {87, 95, 100, 100, 100, 96, 99, 100, 98}  },
+      {"one device twice, its neighbour never", twice_and_never, {87, 95, 99, 100, 100, 96, 99, 100, 98}   },
       {"left operand off by one",               shift_a,         {100, 100, 100, 100, 0, 99, 100, 100, 100}},
       {"bf16 accumulator",                      accumulator(8),  {100, 100, 99, 100, 100, 94, 100, 100, 99}},
       {"14-bit accumulator",                    accumulator(14), {18, 100, 93, 100, 98, 0, 98, 93, 93}     },
       {"bf16 wire",                             wire(8),         {0, 0, 55, 98, 100, 0, 36, 20, 0}         },
       {"inputs of 11 digits",                   inputs(11),      {0, 0, 0, 92, 99, 0, 0, 0, 0}             },
-      {"inputs of 4 digits",                    inputs(4),       {100, 98, 100, 100, 100, 0, 100, 99, 99}  },
+      {"inputs of 4 digits",                    inputs(4),       {100, 98, 99, 100, 100, 0, 100, 99, 99}  },
   };
   for (const auto& row : rows)
     for (int i = 0; i < 9; ++i) {
       const double percent = 100 * seen(kMatmuls[i], row.fault);
       EXPECT_GE(percent, row.least[i]) << row.name << ": " << kMatmuls[i];
+    }
+}
+
+double cut_to_digits(double x, int digits) {
+  if (x == 0) return 0;
+  const double unit = std::ldexp(1.0, std::ilogb(x) + 1 - digits);
+  return std::trunc(x / unit) * unit;
+}
+
+// The operands, cut off after so many digits.
+Fault cut(int left, int right) {
+  return [=](const Terms& terms) {
+    double all = 0;
+    for (const Term& t : terms) all += cut_to_digits(t.a, left) * cut_to_digits(t.b, right);
+    return all;
+  };
+}
+
+// However many terms there are. Of either operand half of the columns see it, an accumulator's bit some.
+TEST(Sensitivity, NarrowArithmeticIsSeenInProductsOfThousandsOfTerms) {
+  const struct {
+    const char* line;
+    int left, right, sum;
+  } rows[] = {
+      {"on x=2: einsum mk,kn->mn f32[8,2048@x] f32[2048@x,8] -> f32[8,8]",                  24, 24, 24},
+      {"on x=2: einsum mk,kn->mn f32[8@x,4096] f32[4096,8] -> f32[8@x,8]",                  24, 24, 24},
+      {"on x=16: einsum mk,kn->mn f32[8,5000@x] f32[5000@x,8] -> f32[8,8]",                 24, 24, 24},
+      {"on x=2: einsum mk,kn->mn f32[8,2048@x] f32[2048@x,8] -> bf16[8,8]",                 23, 23, 23},
+      {"on x=2: einsum km,kn->mn f32[2048@x,16] bf16[2048@x,6] -> f32[16,6]",               24, 8,  24},
+      {"on x=2: grouped wgrad f32[4096@x,8] f32[4096@x,8] sizes=2100,0,1900 -> f32[3,8,8]", 24, 24, 24},
+      {"on x=2: grouped fwd f32[16@x,2048] f32[2,2048,8] sizes=9,7 -> f32[16@x,8]",         24, 24, 24},
+      {"on x=2: einsum mk,kn->mn bf16[8,2048@x] bf16[2048@x,8] -> bf16[8,8]",               8,  8,  20},
+      {"on x=2: einsum mk,kn->mn f64[8,2048@x] f64[2048@x,8] -> f64[8,8]",                  53, 53, 53},
+  };
+  for (const auto& row : rows)
+    for (int seed : {0, 1}) {
+      const std::string line = fmt::format("{} seed={}", row.line, seed);
+      const std::optional<Shown> shown = certificate(parse_case(line)).shown;
+      ASSERT_TRUE(shown) << line;
+      EXPECT_EQ(std::tuple(shown->operand[0], shown->operand[1], shown->sum),
+                std::tuple(row.left, row.right, row.sum))
+          << line;
+      EXPECT_GE(seen(line, narrowed(row.left - 1, 60)), 0.3) << line;
+      EXPECT_GE(seen(line, narrowed(60, row.right - 1)), 0.3) << line;
+      EXPECT_GE(seen(line, cut(row.left - 1, 60)), 0.3) << line;
+      EXPECT_GE(seen(line, cut(60, row.right - 1)), 0.3) << line;
+      EXPECT_GE(seen(line, accumulator(row.sum - 1)), 0.3) << line;
+      if (row.left == 24) {
+        EXPECT_GE(seen(line, inputs(11)), 0.6) << line;  // a group may be empty
+      }
     }
 }
 

@@ -60,20 +60,73 @@ std::uint64_t item_key(const Terms& t, const Spot& spot, std::int64_t item) {
          times(kFree, spot.free);
 }
 
-double plain(const Terms& t, std::uint64_t h, const Shares& s) {
+std::int64_t of_cell(const std::vector<std::int64_t>& all, const Spot& spot) {
+  return all[all.size() == 1 ? 0 : spot.cell];
+}
+
+bool has_long(const Product& p, const Spot& spot) {
+  return p.widths.lengths.plain > 0 && spot.block == of_cell(p.long_block, spot);
+}
+
+// One sign for all piled pairs of a row, or of a column.
+std::int64_t row_sign(const Terms& t, const Spot& spot) {
+  return sign_of(mix(t.values + times(kFree, spot.free)));
+}
+
+// Whether a member has a lower place in the block than its partner.
+bool comes_first(const Terms& t, const Spot& spot, const Member& m) {
+  const std::int64_t distance = t.known[spot.block].distance;
+  return m.extra ? spot.term < distance : spot.term + distance < spot.volume;
+}
+
+std::int64_t long_one(std::int64_t most, std::uint64_t random) {
+  const std::int64_t least = least_long(most);
+  return (least + below(random, most - least + 1)) | 1;
+}
+
+bool is_long(const Terms& t, const Member& m) { return m.item < 2 + t.product.widths.lengths.piled; }
+
+// Of the first two pairs the second member is 1 where the first stands alone.
+bool is_one(const Long& l, const Member& m) { return l.alone && m.extra && m.item < 2; }
+
+std::int64_t long_plain(const Long& l, const Member& m, std::uint64_t h) {
+  if (is_one(l, m)) return 1;
+  return m.item == 0 ? long_one(l.with_perturbed, h) : long_one(l.plain, h) + (m.extra ? 1 : 0);
+}
+
+double long_plain(const Terms& t, const Spot& spot, const Member& m, std::uint64_t h) {
+  const Long& l = t.product.widths.lengths;
+  return t.unit * static_cast<double>(m.item > 1 ? row_sign(t, spot) * long_one(l.piled_plain, h)
+                                                 : sign_of(h) * long_plain(l, m, h));
+}
+
+// Whether the column is one that meets what is long in this operand: `own`.
+std::int64_t long_perturbed(const Long& l, const Member& m, bool own, std::uint64_t h) {
+  if (is_one(l, m)) return 1;
+  if (m.item == 1) return own ? 0 : long_one(l.with_plain, h);
+  return own ? long_one(l.perturbed, h) + (m.extra ? 1 : 0) : 1;
+}
+
+double long_perturbed(const Terms& t, const Spot& spot, const Member& m, std::uint64_t h) {
+  const Long& l = t.product.widths.lengths;
+  if (m.item > 1)
+    return static_cast<double>(row_sign(t, spot) * (comes_first(t, spot, m) ? 1 : -1) *
+                               long_one(l.piled_perturbed, h));
+  const bool own = ((spot.free + spot.cell) & 1) != 0;
+  return static_cast<double>(sign_of(h) * m.weight * long_perturbed(l, m, own, h));
+}
+
+double plain(const Terms& t, const Spot& spot, const Member& m, std::uint64_t h) {
+  const Shares& s = t.product.widths.plain[class_of(t, spot, m.item)];
   return t.unit * static_cast<double>(sign_of(h) * share(s, h, t.part, remix(h, t.parts)));
 }
 
 // What a column of the perturbed operand does with a block: the pair that does not cancel, and whether the
 // block adds anything at all.
 struct Column {
-  std::int64_t chosen = 0;
+  std::int64_t chosen = 0, units = 1;
   bool active = true, unit_here = true;
 };
-
-std::int64_t blocks_of(const Product& p, const Spot& spot) {
-  return p.blocks_of_cell[p.blocks_of_cell.size() == 1 ? 0 : spot.cell];
-}
 
 Column column(const Terms& t, const Spot& spot, std::int64_t free) {
   const Product& p = t.product;
@@ -81,8 +134,15 @@ Column column(const Terms& t, const Spot& spot, std::int64_t free) {
   const std::uint64_t where = times(kCell, spot.cell) + times(kFree, free);
   const std::uint64_t h = mix(t.chosen + where + times(kInBlock, spot.block));
   const std::int64_t items = spot.volume / 2;
-  if (items > 1) col.chosen = p.widths.narrow ? 2 * below(h, (items + 1) / 2) : below(h, items);
-  const std::int64_t blocks = blocks_of(p, spot);
+  if (has_long(p, spot)) {
+    const Long& l = p.widths.lengths;
+    const std::int64_t first = 2 + l.piled;
+    col.chosen = items > first && l.units > 0 ? first + below(h, items - first) : -1;
+    col.units = l.units;
+  } else if (items > 1) {
+    col.chosen = p.widths.narrow ? 2 * below(h, (items + 1) / 2) : below(h, items);
+  }
+  const std::int64_t blocks = of_cell(p.blocks_of_cell, spot);
   if (blocks > p.widths.active_blocks)
     col.active = (spot.block + below(mix(t.blocks + where), blocks)) % blocks < p.widths.active_blocks;
   const std::int64_t parts = p.widths.perturbed[0].parts;
@@ -99,7 +159,7 @@ double perturbed(const Terms& t, const Spot& spot, const Member& m, const Column
     if ((turn < 0 ? turn + items : turn) >= w.active_pairs) return 0;
   }
   std::int64_t magnitude = share(w.perturbed[class_of(t, spot, m.item)], h, t.part, remix(h, t.parts));
-  magnitude += m.extra && col.active && col.unit_here && m.item == col.chosen;
+  if (m.extra && col.active && col.unit_here && m.item == col.chosen) magnitude += col.units;
   return static_cast<double>(sign_of(h) * m.weight * magnitude);
 }
 
@@ -123,18 +183,23 @@ void along_free(Terms& t, const Spot& spot, std::int64_t count, double* out) {
   const Matching& matching = matching_at(t, spot);
   const Member m = member(spot.volume, number_at(matching, spot.term));
   const std::uint64_t base = item_key(t, spot, m.item);
-  if (!t.perturbed) {
-    const Shares s = t.product.widths.plain[class_of(t, spot, m.item)];
-    for (std::int64_t i = 0; i < count; ++i) out[i] = plain(t, mix(base + times(kFree, i)), s);
-    return;
-  }
+  const auto each = [&](auto&& value) {
+    for (std::int64_t i = 0; i < count; ++i) out[i] = value(i, mix(base + times(kFree, i)));
+  };
+  const auto at = [&](std::int64_t i) {
+    Spot here = spot;
+    here.free += i;
+    return here;
+  };
   const Widths& w = t.product.widths;
-  if (m.extra || w.active_pairs > 0 || blocks_of(t.product, spot) > w.active_blocks) {
-    for (std::int64_t i = 0; i < count; ++i)
-      out[i] = perturbed(t, spot, m, column(t, spot, spot.free + i), mix(base + times(kFree, i)));
-  } else {
-    for (std::int64_t i = 0; i < count; ++i) out[i] = perturbed(t, spot, m, {}, mix(base + times(kFree, i)));
+  if (is_long(t, m) && has_long(t.product, spot)) {
+    if (t.perturbed) return each([&](auto i, auto h) { return long_perturbed(t, at(i), m, h); });
+    return each([&](auto i, auto h) { return long_plain(t, at(i), m, h); });
   }
+  if (!t.perturbed) return each([&](auto, auto h) { return plain(t, spot, m, h); });
+  if (m.extra || w.active_pairs > 0 || of_cell(t.product.blocks_of_cell, spot) > w.active_blocks)
+    return each([&](auto i, auto h) { return perturbed(t, spot, m, column(t, spot, spot.free + i), h); });
+  each([&](auto, auto h) { return perturbed(t, spot, m, {}, h); });
 }
 
 void along_contracted(Terms& t, const Spot& spot, std::int64_t count, double* out) {
@@ -142,12 +207,16 @@ void along_contracted(Terms& t, const Spot& spot, std::int64_t count, double* ou
   const std::int64_t advance = product_mod(matching.step, spot.step, spot.volume);
   const std::uint64_t base = item_key(t, spot, 0);
   const Column col = t.perturbed ? column(t, spot, spot.free) : Column{};
+  const bool some_long = has_long(t.product, spot);
   std::int64_t number = number_at(matching, spot.term);
-  for (std::int64_t i = 0; i < count; ++i) {
+  Spot here = spot;
+  for (std::int64_t i = 0; i < count; ++i, here.term += spot.step) {
     const Member m = member(spot.volume, number);
     const std::uint64_t h = mix(base + times(kGolden, m.item));
-    out[i] = t.perturbed ? perturbed(t, spot, m, col, h)
-                         : plain(t, h, t.product.widths.plain[class_of(t, spot, m.item)]);
+    if (some_long && is_long(t, m))
+      out[i] = t.perturbed ? long_perturbed(t, here, m, h) : long_plain(t, here, m, h);
+    else
+      out[i] = t.perturbed ? perturbed(t, spot, m, col, h) : plain(t, spot, m, h);
     number += advance;
     number -= number >= spot.volume ? spot.volume : 0;
   }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "reference/fill/product.h"
 #include "reference/fill/recipe.h"
 
 namespace plumb {

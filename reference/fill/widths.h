@@ -4,16 +4,13 @@
 
 namespace plumb {
 
-// The largest budgets for which every sum of the case is exact.
-Widths widths(const Case&, int perturbed, const Load&);
-
 // Of the plain and of the perturbed operand: what is not summed, rows and columns of the result.
 struct Free {
   std::int64_t plain = 1, perturbed = 1;
 };
 
-// Fills in the bits, each where enough is drawn that some has them: of an operand only what does not cancel
-// counts.
-void count_bits(Widths&, const Load&, const Free&);
+// The largest budgets for which every sum of the case is exact, with long terms where these show more bits.
+// Bits count where enough is drawn that some has them: of an operand only what does not cancel counts.
+Widths widths(const Case&, int perturbed, const Load&, const Free&);
 
 }  // namespace plumb
