@@ -19,6 +19,7 @@ struct Fault {
   std::string_view flags;               // of `plumb run`, without which it cannot be seen
   std::vector<std::string_view> cases;  // in order, in one process; it must be seen on one of them
   Seams seams;
+  bool plans = false;  // it gives no data (data=none)
 };
 
 std::span<const Fault> faults();

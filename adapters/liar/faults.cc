@@ -5,6 +5,7 @@
 #include "adapters/liar/plan_faults.h"
 #include "adapters/liar/reply_faults.h"
 #include "adapters/liar/scale_faults.h"
+#include "adapters/liar/trace_faults.h"
 #include "adapters/protocol/json.h"
 
 namespace plumb {
@@ -47,6 +48,8 @@ const std::vector<Fault>& table() {
     {"points-at-operands", "returns the operand's own bytes as a block", "malformed", "", {gather}, reply(point_at_operands)},
     {"lengthens-block", "returns a block larger than the slice it claims", "malformed", "", {gather}, reply(lengthen_block)},
     {"undercounts", "reports half of the bytes that were received", "malformed", "", {gather}, reply(undercount)},
+    {"overcounts", "reports more bytes received than all operands have", "malformed", "", {gather, swap}, reply(overcount)},
+    {"undercounts-in-secret", "reports a gather that moved fewer bytes than its operand has", "malformed", "", {gather}, reply(hide_in)},
     {"invents-axis", "reports a collective along an axis that the mesh lacks", "malformed", "", {gather}, reply(invent_axis)},
     {"reneges", "fails at what it said it could do", "reneged", "", {gather}, reply(renege)},
 
@@ -79,6 +82,9 @@ const std::vector<Fault>& table() {
     {"keeps-own-part", "takes one part for the largest", "wrong", "", {most}, plan(keep_own_part)},
     {"drops-contender", "one part of a maximum does not arrive", "wrong", "", {most}, plan(drop_part)},
     {"adds-up-slices", "adds up along an axis that is not of the submesh", "wrong", "", {"on tp=2 of pp=2,tp=2: reshard f32[8]+tp -> f32[8@tp]"}, plan(sum_replicas)},
+    {"scatters-along-another", "plans a scatter along another axis, which makes another layout", "wrong", "", {"on x=2,y=2: reshard f32[8]+x.y -> f32[8@x]"}, reply(scatter_along_another), true},
+    {"permutes-all", "plans a permute that overwrites what devices are to keep", "wrong", "", {"on x=2,y=2: reshard f32[8@x.y] -> f32[8@y.x]"}, reply(permute_all), true},
+    {"reduces-too-little", "plans an all-reduce of as many bytes as a block of the result has, where each device has another", "wrong", "", {"on x=4: reshard f32[8]+x -> f32[8@x]"}, reply(reduce_too_little), true},
     {"narrow-accumulator", "accumulates in bf16 where f32 is asked for", "wrong", "", {deep}, plan(narrow_acc)},
     {"narrow-wire", "sends the parts of an f32 sum as bf16", "wrong", "", {"on x=4: reshard f32[64]+x -> f32[64@x]"}, plan(narrow_wire)},
     {"truncates-moves", "moves f32 through 16 bits", "wrong", "", {gather}, block(truncate_moves)},
@@ -132,6 +138,11 @@ const std::vector<Fault>& table() {
     {"hides-behind-slices", "claims slices and no layout of a result that was left to it, and no collective", "mistrusted", "", {"on x=2: reshard f32[8]+x -> f32[8]?"}, reply(hide_behind_slices)},
     {"sums-half", "leaves the half of a product's sum that gathers it out of its trace", "mistrusted", "", {"on x=2,y=3: einsum mk,kn->mn f32[6@x,12@y] f32[12@y,4] -> f32[6@x,4]"}, reply(hide_collective)},
     {"gathers-nothing", "reports a collective that makes bytes of none", "mistrusted", "", {gather}, reply(gather_nothing)},
+    {"hides-in-an-operand", "says that an operand was larger than any array of the case", "mistrusted", "", {swap}, reply(hide_in)},
+    {"reduces-half", "says that it added up half of a product", "mistrusted", "", {"on x=2: einsum mk,kn->mn f32[4,8@x] f32[8@x,4] -> f32[4,4]", "on x=2: einsum mk,kn->mn f32[4,2@x] f32[2@x,4] -> f32[4,4]"}, reply(reduce_half)},
+    {"gathers-one", "calls a broadcast a gather", "mistrusted", "", {gather}, reply(call_broadcast_gather)},
+    {"takes-the-maximum", "says of a sum that the largest part was taken", "mistrusted", "", {"on x=4: reshard f32[16]+x -> f32[16@x]"}, reply(take_maximum)},
+    {"says-bf16", "says that it moved exact sums of f32 as bf16", "mistrusted", "", {"on x=4: reshard f32[16]+x -> f32[16@x]"}, reply(narrow_trace)},
     {"loses-count", "does not say how many bytes moved where their number is limited", "mistrusted", "--max-waste 1", {gather}, reply(lose_count)},
 
     {"gathers-everything", "moves by way of the whole array on every device", "wasteful", "--max-waste 1", {swap}, plan(gather_everything)},

@@ -26,6 +26,7 @@ int main(int argc, char** argv) {
       const plumb::Fault* fault = plumb::fault_named(value);
       if (!fault) return usage("no fault \"" + value + "\"");
       local.seams = fault->seams;
+      local.plans_only = fault->plans;
       chosen = true;
     } else if (key == "plan" && (value == "direct" || value == "ring")) {
       local.style = value == "ring" ? plumb::Style::ring : plumb::Style::direct;

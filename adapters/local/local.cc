@@ -1,5 +1,6 @@
 #include "adapters/local/local.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <iterator>
@@ -57,6 +58,21 @@ Outcome hand_over(const Case& c, const Done& done, Arena& arena) {
   return o;
 }
 
+bool unfinished(const Spec& spec, AxisId axis) {
+  return std::ranges::find(spec.unfinished, axis) != spec.unfinished.end();
+}
+
+// Where a product was computed and what became of it, in place of its data.
+void say_plan(const Case& c, const Plan& p, Outcome& o) {
+  o.blocks.clear();
+  o.received.reset();
+  if (!p.product) return;
+  o.plan.operands = {print(c.mesh, p.product->lhs_spec), print(c.mesh, p.product->rhs_spec)};
+  Spec summed = p.product->out_spec;
+  std::erase_if(summed.unfinished, [&](AxisId axis) { return !unfinished(result(c), axis); });
+  o.plan.result = print(c.mesh, summed);
+}
+
 Reply compute(const Local& local, const Request& request, Arena& arena) {
   const Case& c = request.c;
   const std::string limit = "the memory of one machine";
@@ -77,6 +93,7 @@ Reply compute(const Local& local, const Request& request, Arena& arena) {
                                    : execute(p, request.operands, local.seams);
   const double ran = seconds_since(run);
   Outcome o = hand_over(c, done, arena);
+  if (local.plans_only) say_plan(c, p, o);
   o.compile_seconds = planned;
   o.run_seconds = {ran};
   return o;
@@ -90,7 +107,7 @@ nlohmann::json Local::hello(const Mesh&) {
     dtypes.push_back(f.name);
     if (f.dtype != DType::e8m0) sums.push_back(f.name);
   }
-  return {
+  nlohmann::json all = {
       {"name",         "local"                                       },
       {"versions",     {{"plumbline", PLUMB_VERSION}}                },
       {"devices",      {{"count", kMostDevices}, {"kind", "virtual"}}},
@@ -107,6 +124,13 @@ nlohmann::json Local::hello(const Mesh&) {
         {"wire", sums},
         {"tail", "zero"}}                                            }
   };
+  if (plans_only)
+    all["capabilities"].update({
+        {"data",    "none"                 },
+        {"ops",     {"reshard", "einsum"}  },
+        {"schemes", nlohmann::json::array()}
+    });
+  return all;
 }
 
 Reply Local::run(const Request& request, Arena& arena) {

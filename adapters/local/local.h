@@ -26,6 +26,7 @@ struct Seams {
 
 struct Local : Backend {
   Style style = Style::direct;
+  bool plans_only = false;  // it returns what it planned, and no data
   Seams seams;
   nlohmann::json hello(const Mesh& first) override;
   Reply run(const Request&, Arena&) override;

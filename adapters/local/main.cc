@@ -2,15 +2,17 @@
 
 #include "adapters/local/local.h"
 
-// Options: plan=direct (the default) or plan=ring.
+// Options: plan=direct (the default) or plan=ring; data=blocks (the default) or data=none.
 int main() {
   plumb::Local local;
   for (const auto& [key, value] : plumb::options()) {
     if (key == "plan" && value == "ring") {
       local.style = plumb::Style::ring;
-    } else if (key != "plan" || value != "direct") {
-      std::fprintf(stderr, "plumb-local: unknown option %s=%s: plan=direct or plan=ring\n", key.c_str(),
-                   value.c_str());
+    } else if (key == "data" && value == "none") {
+      local.plans_only = true;
+    } else if (!(key == "plan" && value == "direct") && !(key == "data" && value == "blocks")) {
+      std::fprintf(stderr, "plumb-local: unknown option %s=%s: plan=direct or ring, data=blocks or none\n",
+                   key.c_str(), value.c_str());
       return 2;
     }
   }

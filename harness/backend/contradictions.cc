@@ -5,6 +5,7 @@
 
 #include "adapters/protocol/message.h"
 #include "harness/backend/reply.h"
+#include "reference/words/text.h"
 
 namespace plumb {
 
@@ -119,6 +120,39 @@ void check_who(const Collective& c, const Mesh& mesh) {
   }
 }
 
+// What a collective moved, against what its members had and were left with: no device receives more than the
+// operands of all the others, and what one member has, or is left with, has come from or to the others.
+//   all-reduce       n - 1 devices receive `in` bytes at least
+//   all-gather       n - 1 devices receive the largest operand
+//   reduce-scatter   one device receives `out` from each of the others
+// One that moved nothing says so. A send may go by way of others; its bytes are its own.
+void check_moved(const Collective& c, const Mesh& mesh) {
+  if (!c.moved || *c.moved < 0 || c.kind == "send") return;
+  std::int64_t n = c.pairs.empty() ? 1 : 2, devices_in_all = 0;  // of the largest group
+  for (const std::string& axis : c.axes)
+    n *=
+        std::find_if(mesh.axes.begin(), mesh.axes.end(), [&](const Axis& a) { return a.name == axis; })->size;
+  if (!c.axes.empty()) devices_in_all = devices(mesh);
+  for (const auto& group : c.groups)
+    n = std::max<std::int64_t>(n, std::ssize(group)), devices_in_all += std::ssize(group);
+  std::int64_t smallest = n;
+  for (const auto& group : c.groups) smallest = std::min<std::int64_t>(smallest, std::ssize(group));
+  for (const auto& [source, target] : c.pairs) devices_in_all += source != target;
+  const __int128 most = __int128{devices_in_all} * (n - 1) * std::max(c.in, c.out) * c.times;
+  const std::int64_t once = c.kind == "reduce-scatter"                         ? c.out
+                            : c.kind == "all-reduce" || c.kind == "all-gather" ? c.in
+                                                                               : 0;
+  const __int128 least = __int128{smallest - 1} * once * c.times;
+  if (*c.moved > most)
+    throw Malformed(fmt::format("it moved {} bytes, and {} of {} bytes can move {} at most", *c.moved,
+                                counted(devices_in_all, "device"), std::max(c.in, c.out),
+                                static_cast<std::int64_t>(std::min<__int128>(most, __int128{1} << 62))));
+  if (*c.moved > 0 && *c.moved < least)
+    throw Malformed(fmt::format("it moved {} bytes, and {} over {} of {} bytes moves {} at least", *c.moved,
+                                c.kind, counted(smallest, "device"), once,
+                                static_cast<std::int64_t>(std::min<__int128>(least, __int128{1} << 62))));
+}
+
 }  // namespace
 
 void check_blocks(const std::vector<Block>& blocks, const Asked& asked, std::uint64_t arena_bytes) {
@@ -147,6 +181,7 @@ void check_trace(const Outcome& o, const Mesh& mesh) {
     const Collective& c = o.trace[i];
     try {
       check_who(c, mesh);
+      check_moved(c, mesh);
       if (__builtin_add_overflow(moved, std::max<std::int64_t>(0, c.moved.value_or(0)), &moved))
         throw Malformed("moved overflows");
     } catch (const Malformed& e) {

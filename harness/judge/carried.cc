@@ -6,6 +6,8 @@
 #include <numeric>
 
 #include "harness/judge/cost.h"
+#include "harness/judge/executed.h"
+#include "harness/judge/multiplied.h"
 #include "harness/judge/reach.h"
 #include "harness/judge/steps.h"
 #include "harness/judge/traffic.h"
@@ -105,6 +107,30 @@ std::optional<Fact> impossible(const Case& c, const Trace& trace) {
   return not_the_case(why);
 }
 
+const char* const too_much_to_execute = "a plan of too many devices and blocks to execute";
+
+// What execution says, as a fact.
+std::optional<Fact> said(const std::optional<std::string>& not_made) {
+  if (!not_made) return fact(Status::mistrusted, too_much_to_execute);
+  if (not_made->empty()) return std::nullopt;
+  return not_the_case(*not_made);
+}
+
+// Executes the steps from a spec of the chain to its end, by way of any of those between: a program may take
+// two at once.
+std::optional<std::string> chain_not_made(const Case& c, std::size_t at, Steps steps) {
+  const Spec& from = at == 0 ? c.op.operands[0] : c.op.chain[at - 1];
+  const std::size_t last = c.op.chain.size();
+  std::optional<std::string> why = not_made(execution(c, from, c.op.chain[last - 1]), steps);
+  for (std::size_t next = at + 1; next < last && why && !why->empty(); ++next)
+    for (std::size_t n = 0; n <= steps.size() && why && !why->empty(); ++n) {
+      const auto leg = not_made(execution(c, from, c.op.chain[next - 1]), steps.first(n));
+      if (!leg) return std::nullopt;
+      if (leg->empty() && chain_not_made(c, next, steps.subspan(n)) == "") return "";
+    }
+  return why;
+}
+
 }  // namespace
 
 Fact not_the_case(const std::string& why) {
@@ -117,15 +143,15 @@ std::optional<Fact> carries_reshard(const Case& c, const Outcome& outcome) {
   if (auto found = one_device_lacks(c, from, to, outcome.trace)) return found;
   if (c.op.chain.size() == 1)  // else a sum on the way may be of other blocks
     if (auto found = sums_too_little(c, to, outcome.trace)) return found;
-  return impossible(c, outcome.trace);
+  if (auto found = impossible(c, outcome.trace)) return found;
+  return said(chain_not_made(c, 0, outcome.trace));
 }
 
 std::optional<Fact> carries_product(const Case& c, const Outcome& outcome, const Layouts& at,
                                     const std::vector<AxisId>& summed) {
   if (auto found = sums_too_early(c, outcome, at)) return found;
   const Spec made = in_parts(at.result, summed);
-  const std::int64_t needed =
-      fewest(c, made, at.result) + fewest(c, at.result, result(c)) + needed_to_meet(c, at);
+  const std::int64_t needed = fewest(c, made, result(c)) + needed_to_meet(c, at);
   if (auto found = moves_too_little(c, outcome, needed)) return found;
   const auto first = std::ranges::find_if(outcome.trace, reduces);
   const bool sums = first != outcome.trace.end();
@@ -138,7 +164,12 @@ std::optional<Fact> carries_product(const Case& c, const Outcome& outcome, const
     }
   if (auto found = one_device_lacks(c, made, result(c), after)) return found;
   if (auto found = sums_too_little(c, result(c), after)) return found;
-  return impossible(c, outcome.trace);
+  if (auto found = impossible(c, outcome.trace)) return found;
+  return executes(c, outcome, at);
+}
+
+std::optional<Fact> executes(const Case& c, const Outcome& outcome, const Layouts& at) {
+  return said(product_not_made(c, at, outcome.trace));
 }
 
 }  // namespace plumb

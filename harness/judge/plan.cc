@@ -44,13 +44,15 @@ bool twice(const std::vector<AxisId>& axes) {
   return std::set(axes.begin(), axes.end()).size() != axes.size();
 }
 
-// The axes over which the trace sums; nullopt where a sum is over groups that are no axes.
+// The axes over which the trace sums; nullopt where a sum is over groups that are no axes: then the plan is
+// only executed.
 std::optional<std::vector<AxisId>> summed(const Case& c, const Trace& trace) {
   std::vector<AxisId> axes;
   for (const Collective& step : trace) {
     if (!reduces(step)) continue;
-    if (step.axes.empty()) return std::nullopt;
-    std::ranges::move(axes_of(c.mesh, step), std::back_inserter(axes));
+    const auto over = fibre_axes(c.mesh, step);
+    if (!over) return std::nullopt;
+    std::ranges::copy(*over, std::back_inserter(axes));
   }
   return axes;
 }
@@ -151,15 +153,22 @@ std::optional<Fact> terms(const Case& c, const Einsum& e, const std::vector<cons
       fmt::format("the sum of device {} has {} of {} terms over {}", device, added, all, letters));
 }
 
+// Operands that hold other pieces of one letter on some device.
+std::optional<Fact> contradicts(const Case& c, const Einsum& e, const Layouts& at) {
+  for (std::int64_t device = 0; device < devices(c.mesh); ++device)
+    if (const Work w = work(c, e, at, device); w.contradicts)
+      return not_the_case(fmt::format("device {} holds other pieces of {} in its operands, {} and {}", device,
+                                      w.letter, print(c.mesh, at.operands[0]),
+                                      print(c.mesh, at.operands[1])));
+  return std::nullopt;
+}
+
 std::optional<Fact> computes(const Case& c, const Einsum& e, const Layouts& at, std::vector<AxisId> axes) {
   axes.insert(axes.end(), at.result.unfinished.begin(), at.result.unfinished.end());
+  if (auto found = contradicts(c, e, at)) return found;
   std::vector<Work> all;
   for (std::int64_t device = 0; device < devices(c.mesh); ++device) {
     all.push_back(work(c, e, at, device));
-    if (all.back().contradicts)
-      return not_the_case(fmt::format("device {} holds other pieces of {} in its operands, {} and {}", device,
-                                      all.back().letter, print(c.mesh, at.operands[0]),
-                                      print(c.mesh, at.operands[1])));
     if (auto found = makes(c, e, at, all.back(), device)) return found;
   }
   if (twice(axes)) return not_the_case("it sums twice over one axis");
@@ -200,13 +209,11 @@ std::vector<Fact> one_of(std::optional<Fact> found) {
   return found ? std::vector<Fact>{std::move(*found)} : std::vector<Fact>{};
 }
 
-const char* const sums_over_groups = "a plan that sums over groups which are no axes of the mesh";
-
 std::vector<Fact> reshard_facts(const Case& c, const Outcome& outcome) {
   const auto axes = summed(c, outcome.trace);
-  if (!axes) return {fact(Status::mistrusted, sums_over_groups)};
   if (auto found = reduces_otherwise(c, outcome.trace)) return {*found};
-  if (auto found = finishes(c, *axes)) return {*found};
+  if (axes)
+    if (auto found = finishes(c, *axes)) return {*found};
   if (result(c).free) return {};
   return one_of(carries_reshard(c, outcome));
 }
@@ -222,11 +229,12 @@ std::vector<Fact> facts_of(const Case& c, const Outcome& outcome) {
   if (!at) return {fact(Status::misplaced, fmt::format("a plan that names no layout: {}", error))};
   if (std::ranges::any_of(at->operands, [](const Spec& s) { return !s.unfinished.empty(); }))
     return {fact(Status::mistrusted, "a plan whose operands meet unfinished is not judged")};
-  const auto axes = summed(c, outcome.trace);
-  if (!axes) return {fact(Status::mistrusted, sums_over_groups)};
+  auto axes = summed(c, outcome.trace);
   if (auto found = reduces_otherwise(c, outcome.trace)) return {*found};
-  if (auto found = computes(c, *e, *at, *axes)) return {*found};
-  return one_of(carries_product(c, outcome, *at, *axes));
+  const auto left = [&](AxisId axis) { return contains(at->result.unfinished, axis); };
+  if (axes && std::ranges::any_of(*axes, left)) axes.reset();  // parts that are left may be added up as well
+  if (auto found = axes ? computes(c, *e, *at, *axes) : contradicts(c, *e, *at)) return {*found};
+  return one_of(axes ? carries_product(c, outcome, *at, *axes) : executes(c, outcome, *at));
 }
 
 }  // namespace

@@ -169,14 +169,23 @@ TEST(Plan, AReshardMovesAndSumsWhatItMust) {
   }
 }
 
-TEST(Plan, ASumOverGroupsThatAreNoAxesIsMistrusted) {
-  Collective step = sum_over("x", 32);
-  step.axes.clear(), step.groups = {
-                         {0, 3},
-                         {1, 2}
+// Groups that are no fibres are executed: 0 and 3 hold both parts over x, as do 1 and 2; 0 and 1 hold one.
+TEST(Plan, ASumOverGroupsIsExecuted) {
+  const auto status = [](const char* reshard, std::vector<std::vector<std::int64_t>> groups) {
+    Collective step = sum_over("x", 32);
+    step.axes.clear(), step.groups = std::move(groups);
+    return Planned(std::string("on x=2,y=2: reshard ") + reshard, {}, {step}).verdict().status;
   };
-  EXPECT_EQ(Planned("on x=2,y=2: reshard f32[8]+x -> f32[8]", {}, {step}).verdict().status,
-            Status::mistrusted);
+  const std::vector<std::vector<std::int64_t>> across{
+      {0, 3},
+      {1, 2}
+  },
+      along_x{{0, 2}, {1, 3}}, along_y{{0, 1}, {2, 3}}, all{{0, 1, 2, 3}};
+  EXPECT_EQ(status("f32[8]+x -> f32[8]", across), Status::pass);
+  EXPECT_EQ(status("f32[8]+x -> f32[8]", along_x), Status::pass);
+  EXPECT_EQ(status("f32[8]+x -> f32[8]", along_y), Status::wrong);
+  EXPECT_EQ(status("f32[8]+x -> f32[8]", all), Status::wrong) << "each part twice";
+  EXPECT_EQ(status("f32[8@y]+x -> f32[8@y]", across), Status::wrong) << "other halves of the array";
 }
 
 TEST(Plan, OperandsMeetBeforeTheirSum) {

@@ -32,6 +32,19 @@ std::vector<AxisId> axes_of(const Mesh& mesh, const Collective& one) {
   return axes;
 }
 
+std::optional<std::vector<AxisId>> fibre_axes(const Mesh& mesh, const Collective& one) {
+  if (!one.axes.empty()) return axes_of(mesh, one);
+  std::optional<std::vector<AxisId>> axes;
+  std::size_t members = 0;
+  for (const std::vector<std::int64_t>& group : one.groups) {
+    const auto own = fibre_axes(mesh, group);
+    if (!own || (axes && *own != *axes)) return std::nullopt;
+    axes = own, members += group.size();
+  }
+  if (static_cast<std::int64_t>(members) != devices(mesh)) return std::nullopt;
+  return axes;
+}
+
 std::vector<std::vector<std::int64_t>> groups_of(const Mesh& mesh, const Collective& one) {
   return one.axes.empty() ? one.groups : fibres(mesh, axes_of(mesh, one));
 }

@@ -21,6 +21,9 @@ bool names_nobody(const Collective&);  // neither axes, groups nor pairs: betwee
 
 std::vector<AxisId> axes_of(const Mesh&, const Collective&);  // that it names; the mesh has them
 
+// The axes whose fibres take part: those it names, or of its groups, where they are all fibres along some.
+std::optional<std::vector<AxisId>> fibre_axes(const Mesh&, const Collective&);
+
 // Who takes part in a collective: its groups, or the fibres along its axes. Empty where it has neither.
 std::vector<std::vector<std::int64_t>> groups_of(const Mesh&, const Collective&);
 

@@ -9,6 +9,7 @@
 #include "harness/judge/needs.h"
 #include "harness/judge/reach.h"
 #include "harness/judge/steps.h"
+#include "harness/judge/untrue.h"
 #include "reference/bytes/bytes.h"
 
 namespace plumb {
@@ -97,9 +98,10 @@ std::vector<std::int64_t> most_received(const Mesh& mesh, const Trace& trace) {
       most[device] = sum_of(most[device], bytes);
     };
     const auto of = [&](std::int64_t n) {
-      if (one.moved) return *one.moved;
-      const std::int64_t once = learnt(one, n);
-      return once < 0 ? once : sum_of(0, __int128{once} * one.times);
+      const bool counted = one.moved && one.kind != "send";
+      const std::int64_t once = one.moved && *one.moved < 0 ? -1 : counted ? one.out : learnt(one, n);
+      const std::int64_t all = once < 0 ? once : sum_of(0, __int128{once} * one.times);
+      return counted ? std::min(all, *one.moved) : one.moved.value_or(all);
     };
     if (of(2) < 0) return {};
     for (const auto& [from, to] : one.pairs)
@@ -127,10 +129,11 @@ std::string misfit(const Mesh& mesh, const Trace& trace) {
   return "";
 }
 
-std::optional<Fact> contradiction(const Case& c, const Outcome& outcome) {
+std::optional<Fact> contradiction(const Case& c, const Outcome& outcome, const Verdict& verdict) {
   std::string why = out_of_reach(c, outcome);
   if (why.empty()) why = short_of(c, fewest_received(c, held_slices(c, outcome, 0)), outcome.trace);
   if (why.empty()) why = misfit(c.mesh, outcome.trace);
+  if (why.empty()) why = untrue(c, outcome.trace, verdict);
   if (why.empty()) return std::nullopt;
   return fact(Status::mistrusted, "the values are right, and the trace cannot have made them: " + why);
 }

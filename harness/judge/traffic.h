@@ -11,8 +11,8 @@
 
 namespace plumb {
 
-// The most bytes that each device can have learnt in a trace; empty where nobody knows. With `moved` as many
-// as all devices received, else of one collective
+// The most bytes that each device can have learnt in a trace; empty where nobody knows. Of one collective,
+// and no more than `moved`, where all that devices received was counted
 //   all-gather           out - in                 where out is n times in, else out
 //   all-to-all           (n-1)/n out              where in is out, else out
 //   collective-permute   out                      a target that is not the source
@@ -31,7 +31,8 @@ std::string misfit(const Mesh&, const Trace&);
 
 // `mistrusted`, of right values: by its trace the backend cannot have made this result, for some device was
 // brought nothing of an element that its block is made of (needs.h, reach.h), or fewer bytes than its block
-// needs, or a collective is impossible. Of a result that is still free by the slices that its blocks say.
-std::optional<Fact> contradiction(const Case&, const Outcome&);
+// needs, or a collective is impossible, or one that this result cannot have (untrue.h). Of a result that is
+// still free by the slices that its blocks say.
+std::optional<Fact> contradiction(const Case&, const Outcome&, const Verdict& = {});
 
 }  // namespace plumb

@@ -209,7 +209,7 @@ void judged(Record& record, const Ran& ran) {
   const Case claimed = as_claimed(c, outcome);
   if (record.verdict.status == Status::pass && !promises.data_none) {
     auto doubt = short_fact(result(c).free ? cost(claimed, outcome) : record.cost);
-    if (!doubt) doubt = contradiction(claimed, outcome);
+    if (!doubt) doubt = contradiction(claimed, outcome, record.verdict);
     if (doubt) record.verdict.facts.push_back(*doubt);
   }
   if (auto waste = waste_fact(c, record.cost, state.settings.max_waste))

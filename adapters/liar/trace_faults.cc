@@ -1,0 +1,86 @@
+#include "adapters/liar/trace_faults.h"
+
+#include <algorithm>
+
+namespace plumb {
+namespace {
+
+std::string first_axis(const Request& request) { return request.c.mesh.axes.front().name; }
+
+Collective sum(const char* kind, const std::string& axis, std::int64_t in, std::int64_t out) {
+  Collective step;
+  step.kind = kind, step.axes = {axis}, step.in = in, step.out = out, step.op = "add";
+  return step;
+}
+
+}  // namespace
+
+void overcount(Outcome& o) {
+  for (Collective& c : o.trace)
+    if (c.moved) c.moved = *c.moved * 1000;
+  o.received.reset();
+}
+
+void hide_in(Outcome& o) {
+  for (Collective& c : o.trace) c.in = c.out = 99'999;
+}
+
+void reduce_half(Outcome& o) {
+  std::int64_t bytes = 0;
+  for (const Collective& c : o.trace) bytes = std::max(bytes, c.in);
+  if (bytes == 0) return;
+  o.trace = {sum("all-reduce", o.trace.front().axes.empty() ? "" : o.trace.front().axes.front(), bytes / 2,
+                 bytes / 2)};
+  o.received.reset();
+}
+
+void call_broadcast_gather(Outcome& o) {
+  for (Collective& c : o.trace)
+    if (c.kind == "all-gather") c.in = c.out, c.moved.reset();
+  o.received.reset();
+}
+
+void take_maximum(Outcome& o) {
+  for (Collective& c : o.trace)
+    if (!c.op.empty()) c.op = "max";
+}
+
+void narrow_trace(Outcome& o) {
+  for (Collective& c : o.trace) c.dtype = "bf16";
+}
+
+Reply scatter_along_another(Reply reply, const Request& request, Arena&) {
+  auto* outcome = std::get_if<Outcome>(&reply);
+  if (!outcome || outcome->trace.empty()) return reply;
+  const Axis& last = request.c.mesh.axes.back();
+  const std::int64_t all = outcome->trace.front().in, piece = all / last.size;
+  outcome->trace = {sum("reduce-scatter", last.name, all, piece),
+                    sum("all-reduce", first_axis(request), piece, piece)};
+  return reply;
+}
+
+Reply permute_all(Reply reply, const Request& request, Arena&) {
+  auto* outcome = std::get_if<Outcome>(&reply);
+  if (!outcome) return reply;
+  for (Collective& c : outcome->trace) {
+    if (c.kind != "collective-permute") continue;
+    std::vector<std::int64_t> kept;
+    for (std::int64_t d = 0; d < devices(request.c.mesh); ++d)
+      if (std::ranges::none_of(c.pairs,
+                               [&](const auto& pair) { return pair.second == d || pair.first == d; }))
+        kept.push_back(d);
+    for (std::size_t i = 0; i < kept.size(); ++i) c.pairs.emplace_back(kept[i], kept[kept.size() - 1 - i]);
+    c.moved.reset();
+  }
+  return reply;
+}
+
+Reply reduce_too_little(Reply reply, const Request& request, Arena&) {
+  auto* outcome = std::get_if<Outcome>(&reply);
+  if (!outcome || outcome->trace.empty()) return reply;
+  const std::int64_t block = outcome->trace.front().in / devices(request.c.mesh);
+  outcome->trace = {sum("all-reduce", first_axis(request), block, block)};
+  return reply;
+}
+
+}  // namespace plumb

@@ -1,0 +1,22 @@
+// Faults of what is said of a right result: of its trace, and of plans that were never run.
+#pragma once
+
+#include "adapters/liar/reply_faults.h"
+
+namespace plumb {
+
+// Traces that cannot be true.
+void overcount(Outcome&);              // more bytes than all the operands have, to everybody
+void hide_in(Outcome&);                // an operand far larger than what was moved
+void reduce_half(Outcome&);            // an all-reduce of half the bytes in place of all collectives
+void call_broadcast_gather(Outcome&);  // a gather that joins nothing
+void take_maximum(Outcome&);           // op max
+void narrow_trace(Outcome&);           // dtype bf16
+
+// Plans of other cases.
+Reply scatter_along_another(Reply, const Request&,
+                            Arena&);               // over the last axis, then an all-reduce over the first
+Reply permute_all(Reply, const Request&, Arena&);  // devices that keep what they have are paired too
+Reply reduce_too_little(Reply, const Request&, Arena&);  // an all-reduce of a block of the result
+
+}  // namespace plumb

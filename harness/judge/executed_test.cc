@@ -1,0 +1,99 @@
+// A plan is executed: what computes another case is wrong, whatever it moves.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/judge/planned.h"
+
+namespace plumb {
+namespace {
+
+using testing::HasSubstr;
+
+Collective over(const std::string& kind, std::vector<std::string> axes, std::int64_t in, std::int64_t out) {
+  Collective step;
+  step.kind = kind, step.axes = std::move(axes), step.in = in, step.out = out;
+  return step;
+}
+
+Collective permute(std::vector<std::pair<std::int64_t, std::int64_t>> pairs, std::int64_t bytes) {
+  Collective step;
+  step.kind = "collective-permute", step.pairs = std::move(pairs), step.in = step.out = bytes;
+  return step;
+}
+
+TEST(Executed, APlanOfAReshardMakesItsLayoutAndNoOther) {
+  const auto ar = [](const std::string& axis, std::int64_t bytes) {
+    return over("all-reduce", {axis}, bytes, bytes);
+  };
+  const auto rs = [](std::vector<std::string> axes, std::int64_t in, std::int64_t out) {
+    return over("reduce-scatter", std::move(axes), in, out);
+  };
+  const auto ag = [](std::vector<std::string> axes, std::int64_t in, std::int64_t out) {
+    return over("all-gather", std::move(axes), in, out);
+  };
+  const struct {
+    const char* line;
+    Trace trace;
+    const char* says;  // empty: a pass
+  } table[] = {
+  // clang-format off
+      {"on x=2,y=2: reshard f32[8]+x.y -> f32[8@x]", {rs({"y"}, 32, 16), ar("x", 16)}, "gives the group of device 0 at most 4 of the 8 elements"},
+      {"on x=2,y=2: reshard f32[8]+x.y -> f32[8@x]", {rs({"x"}, 32, 16), ar("y", 16)}, ""},
+      {"on x=2,y=2: reshard f32[8]+x.y -> f32[8@x]", {ar("x", 32), ar("y", 32)}, ""},
+      {"on x=2,y=2: reshard f32[8]+x.y -> f32[8@x]", {rs({"x", "y"}, 32, 8), ag({"y"}, 8, 16)}, ""},
+      {"on x=2,y=2: reshard f32[8]+x.y -> f32[8@x]", {rs({"x", "y"}, 32, 8), ag({"x"}, 8, 16)}, "does not leave"},
+      {"on x=2,y=2: reshard f32[8]+x.y -> f32[8@x.y]", {rs({"x"}, 32, 16), rs({"y"}, 16, 8)}, ""},
+      {"on x=2,y=2: reshard f32[8]+x.y -> f32[8@y.x]", {rs({"x"}, 32, 16), rs({"y"}, 16, 8)}, ""},  // strided pieces
+      {"on x=2,y=2: reshard f32[8]+x.y -> f32[8]+y", {ar("x", 32)}, ""},
+      {"on x=2,y=2: reshard f32[8]+x.y -> f32[8@x]+y", {rs({"x"}, 32, 16)}, ""},
+      {"on x=4: reshard f32[8]+x -> f32[8@x]", {ar("x", 8)}, "its all-reduce gives the group of device 0 at most 2 of the 8 elements"},
+      {"on x=4: reshard f32[8]+x -> f32[8@x]", {ar("x", 32)}, ""},
+      {"on x=4: reshard f32[8]+x -> f32[8@x]", {rs({"x"}, 32, 8)}, ""},
+      {"on x=2: reshard f32[8]+x -> f32[8]", {permute({{0, 1}, {1, 0}}, 32)}, "takes no sum over x"},
+      {"on x=2,y=2: reshard f32[8@x.y] -> f32[8@y.x]", {permute({{0, 3}, {1, 2}, {2, 1}, {3, 0}}, 8)}, "does not leave [0:2] of the result on device 0"},
+      {"on x=2,y=2: reshard f32[8@x.y] -> f32[8@y.x]", {permute({{0, 0}, {1, 2}, {2, 1}, {3, 3}}, 8)}, ""},
+      {"on x=2,y=2: reshard f32[8@x.y] -> f32[8@y.x]", {permute({{1, 2}, {2, 1}}, 8)}, ""},
+      {"on x=2,y=2: reshard f32[8@x.y] -> f32[8@y.x]", {over("all-to-all", {"x"}, 8, 8), permute({{1, 2}, {2, 1}}, 8)}, ""},
+      {"on x=4: reshard f32[8@x] -> f32[8]", {permute({{0, 1}, {1, 2}, {2, 3}, {3, 0}}, 8), permute({{0, 1}, {1, 2}, {2, 3}, {3, 0}}, 8), permute({{0, 1}, {1, 2}, {2, 3}, {3, 0}}, 8)}, ""},  // a ring
+      {"on x=4: reshard f32[8@x] -> f32[8]", {permute({{0, 1}, {1, 2}, {2, 3}, {3, 0}}, 8), permute({{0, 1}, {1, 2}, {2, 3}, {3, 0}}, 64)}, "no collective takes it there"},
+      {"on x=2,y=2: reshard f32[8@x] -> f32[8]", {over("collective-broadcast", {"x"}, 32, 32)}, "does not leave [4:8] of the result on device 0"},
+      {"on x=2: reshard f32[8@x] -> f32[8]+x", {}, ""},
+      {"on x=2: reshard f32[8@x] -> f32[8]+x -> f32[8]", {ar("x", 32)}, ""},
+      {"on x=2: reshard f32[8]+max(x) -> f32[8]", {ar("x", 32)}, ""},
+      {"on x=2,y=2: reshard f32[8]+x -> f32[8@y] -> f32[8]", {rs({"x"}, 32, 16), ag({"x"}, 16, 32)}, ""},
+  // clang-format on
+  };
+  for (const auto& row : table) {
+    const Verdict verdict = Planned(row.line, {}, row.trace).verdict();
+    EXPECT_EQ(verdict.status, *row.says ? Status::wrong : Status::pass)
+        << row.line << " " << row.says << (verdict.facts.empty() ? "" : verdict.facts[0].text);
+    if (*row.says && !verdict.facts.empty()) {
+      EXPECT_THAT(verdict.facts[0].text, HasSubstr(row.says)) << row.line;
+    }
+  }
+}
+
+// One gather cannot serve both operands, nor a sum scatter by an axis that the result is not split by.
+TEST(Executed, APlanOfAProductDealsOutItsCollectives) {
+  const std::string line = "on x=2: einsum mk,kn->mn f32[4,4@x] f32[4@x,4] -> f32[4,4]";
+  const ProductPlan whole{
+      {"f32[4,4]", "f32[4,4]"},
+      "f32[4,4]"
+  };
+  const Collective gather = gather_over("x", 64, 128);
+  EXPECT_EQ(Planned(line, whole, {gather, gather}).verdict().status, Status::pass);
+  const Verdict once = Planned(line, whole, {gather}).verdict();
+  ASSERT_EQ(once.status, Status::wrong);
+  EXPECT_THAT(once.facts[0].text, HasSubstr("cannot be dealt out to both operands"));
+  const std::string scattered = "on x=2,y=2: einsum mk,kn->mn f32[4,4@x.y] f32[4@x.y,4] -> f32[4@x,4]";
+  const ProductPlan meet{
+      {"f32[4,4@x.y]", "f32[4@x.y,4]"},
+      "f32[4@x,4]"
+  };
+  const Collective x = over("reduce-scatter", {"x"}, 64, 32), y = over("reduce-scatter", {"y"}, 64, 32);
+  EXPECT_EQ(Planned(scattered, meet, {x, over("all-reduce", {"y"}, 32, 32)}).verdict().status, Status::pass);
+  EXPECT_EQ(Planned(scattered, meet, {y, over("all-reduce", {"x"}, 32, 32)}).verdict().status, Status::wrong);
+}
+
+}  // namespace
+}  // namespace plumb

@@ -1,0 +1,151 @@
+#include "harness/judge/untrue.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/judge/cost.h"
+#include "harness/judge/steps.h"
+#include "reference/words/letters.h"
+#include "reference/words/text.h"
+#include "reference/words/tiles.h"
+
+namespace plumb {
+namespace {
+
+std::vector<const Spec*> arrays(const Case& c) {
+  std::vector<const Spec*> all;
+  for (const Spec& spec : c.op.operands) all.push_back(&spec);
+  for (const Spec& spec : c.op.chain) all.push_back(&spec);
+  return all;
+}
+
+std::string too_large(const Case& c, const Trace& trace) {
+  const std::int64_t n = devices(c.mesh);
+  double most = 0;
+  for (const Spec* spec : arrays(c)) {
+    double padded = 8.0 * static_cast<double>(parts(c.mesh, *spec));
+    for (const Dim& dim : spec->dims)
+      padded *= static_cast<double>(std::max<std::int64_t>(1, (dim.size + n - 1) / n) * n);
+    most += padded;
+  }
+  for (const Collective& one : trace)
+    if (static_cast<double>(std::max(one.in, one.out)) > most)
+      return fmt::format("one {} of {} bytes, more than all arrays have", one.kind,
+                         std::max(one.in, one.out));
+  return "";
+}
+
+std::string gathers_one(const Case& c, const Trace& trace) {
+  for (const Spec* spec : arrays(c))
+    for (const Dim& dim : spec->dims)
+      if (dim.size % devices(c.mesh) != 0) return "";
+  for (const Collective& one : trace) {
+    if (one.kind != "all-gather" || one.in != one.out || one.in == 0 || one.moved) continue;
+    for (const auto& group : groups_of(c.mesh, one))
+      if (group.size() > 1)
+        return fmt::format("an all-gather over {} devices that joins nothing to the {} bytes of one",
+                           group.size(), one.in);
+  }
+  const auto whole = [&](const Spec* spec) { return parts(c.mesh, *spec) == 1; };
+  const Spec& from = c.op.operands[0];
+  if (!is_reshard(c) || trace.empty() || trace[0].kind != "all-gather" ||
+      !std::ranges::all_of(arrays(c), whole))
+    return "";
+  const std::int64_t held = largest_block_bytes(c.mesh, from, c.rule);
+  const std::int64_t wider = std::max(1, format(DType::f32).bytes / format(from.dtype).bytes);
+  if (held == bytes(from) || trace[0].in < bytes(from) * wider) return "";
+  return fmt::format("an all-gather of all {} bytes from each device, which has {}", bytes(from), held);
+}
+
+bool takes_most(const std::string& op) {
+  return op == "max" || op == "min" || op == "maximum" || op == "minimum";
+}
+
+std::string reduces_otherwise(const Case& c, const Trace& trace) {
+  if (quantizes(c.op)) return "";
+  const auto compares = [](const Spec* spec) { return spec->reduction != Reduce::sum; };
+  const auto all = arrays(c);
+  const bool any = std::ranges::any_of(all, compares);
+  bool reduced = false, as_due = false;
+  for (const Collective& one : trace) {
+    if (!reduces(one)) continue;
+    if (!any && takes_most(one.op)) return fmt::format("it takes the {}, where sums are due", one.op);
+    reduced = true;
+    as_due = as_due || takes_most(one.op) || (one.op != "add" && one.op != "sum");
+  }
+  if (c.op.operands[0].reduction == Reduce::sum || !reduced || as_due) return "";
+  return fmt::format("it adds up, where the {} is due", name(c.op.operands[0].reduction));
+}
+
+std::string too_narrow(const Case& c, const Trace& trace, const Verdict& verdict) {
+  if (verdict.rounded > 0) return "";
+  DType least = c.wire;
+  const auto narrower = [](DType a, DType b) { return format(a).bytes < format(b).bytes; };
+  for (const Spec* spec : arrays(c)) {
+    const DType held = spec->scheme == Scheme::none ? spec->dtype : codes_of(spec->scheme);
+    if (narrower(held, least)) least = held;
+  }
+  for (const Collective& one : trace)
+    if (const auto dtype = dtype_named(one.dtype);
+        dtype && !format(*dtype).integer && narrower(*dtype, least))
+      return fmt::format("one {} of {}, which does not hold the values of {}", one.kind, one.dtype,
+                         format(least).name);
+  return "";
+}
+
+// Elements of a device's block of an einsum that it cannot make of what it holds of the operands.
+std::int64_t made_elsewhere(const Case& c, std::int64_t device) {
+  const Letters words = letters(c.op);
+  const Slice due = block(c.mesh, result(c), c.rule, device);
+  Slice own = due;
+  for (int i : {0, 1}) {
+    const Spec& spec = c.op.operands[i];
+    const Slice held = block(c.mesh, spec, c.rule, device);
+    bool whole = parts(c.mesh, spec) == 1;
+    for (std::size_t d = 0; d < held.size(); ++d) {
+      const std::size_t at = words.out.find(words.operand[i][d]);
+      if (at == std::string::npos) {
+        whole = whole && held[d].size() == spec.dims[d].size;
+        continue;
+      }
+      own[at].begin = std::max(own[at].begin, held[d].begin);
+      own[at].end = std::max(own[at].begin, std::min(own[at].end, held[d].end));
+    }
+    if (!whole) return elements(due);
+  }
+  return elements(due) - elements(own);
+}
+
+std::string sums_too_few(const Case& c, const Trace& trace) {
+  if (!std::holds_alternative<Einsum>(c.op.kind) || result(c).free || parts(c.mesh, result(c)) > 1) return "";
+  const std::int64_t value = std::min(format(c.wire).bytes, format(result(c).dtype).bytes);
+  std::vector<double> summed(devices(c.mesh));
+  for (const Collective& one : trace) {
+    if (moved(c.mesh, one) == 0) continue;
+    if (!reduces(one)) return "";
+    for (const auto& group : groups_of(c.mesh, one))
+      for (std::int64_t d : group)
+        summed[d] += static_cast<double>(one.kind == "all-reduce" ? one.in : one.out) /
+                     static_cast<double>(value) * static_cast<double>(one.times);
+  }
+  for (std::int64_t d = 0; d < devices(c.mesh); ++d)
+    if (const std::int64_t due = made_elsewhere(c, d); summed[d] < static_cast<double>(due))
+      return fmt::format("its sums make {} of the {} elements of device {} that are sums over devices",
+                         summed[d], due, d);
+  return "";
+}
+
+}  // namespace
+
+std::string untrue(const Case& c, const Trace& trace, const Verdict& verdict) {
+  if (is_resolve(c)) return "";
+  std::string why = too_large(c, trace);
+  if (why.empty()) why = gathers_one(c, trace);
+  if (why.empty()) why = reduces_otherwise(c, trace);
+  if (why.empty()) why = too_narrow(c, trace, verdict);
+  if (why.empty()) why = sums_too_few(c, trace);
+  return why;
+}
+
+}  // namespace plumb

@@ -1,0 +1,21 @@
+// What a trace says that cannot have made this result, whoever took part. Private to the judge and attempt().
+#pragma once
+
+#include <string>
+
+#include "adapters/protocol/outcome.h"
+#include "harness/judge/verdict.h"
+
+namespace plumb {
+
+// The first of these; empty where none is so. Names that are not in the tables of ops and dtypes say nothing.
+//   an operand or result larger than all arrays of the case together, padded to the devices, 8 bytes a value
+//   where every dimension divides by the number of devices, an all-gather that nobody counted whose result is
+//   its operand, or one of more than a device has, where nothing was done before (8 and 16 bits may move as
+//   f32) a maximum or minimum taken, where the case adds up and quantizes nothing; a sum, where it takes
+//   those alone a float narrower than all arrays and the wire, where the values are the exact ones sums and
+//   nothing else that moves, of fewer values than a block of an einsum has that are not made of what the
+//   device holds of the operands
+std::string untrue(const Case&, const Trace&, const Verdict&);
+
+}  // namespace plumb
