@@ -72,7 +72,9 @@ TEST(Cost, WhereNothingMustMoveAnyByteIsPastALimit) {
            .in = 4, .out = 4
   });
   EXPECT_EQ(cost(c, outcome).moved, 4);
-  EXPECT_TRUE(waste_fact(c, cost(c, outcome), 10));
+  const auto waste = waste_fact(c, cost(c, outcome), 10);
+  ASSERT_TRUE(waste);
+  EXPECT_EQ(waste->text, "moved 4 bytes, the fewest are 0") << "times nothing is no number";
 }
 
 TEST(Cost, AKindWithoutAPriceMakesTheCostUnknown) {

@@ -51,6 +51,20 @@ TEST(Floor, OfAGroupedProduct) {
               ElementsAre(0, 16));
 }
 
+TEST(Floor, OfAFreeReshardIsByWhatEachDeviceHolds) {
+  using testing::ElementsAre;
+  const auto floor_in_halves = [](const std::string& line, bool exchanged) {
+    std::vector<Slice> halves{{{0, 4}}, {{4, 8}}};
+    if (exchanged) std::swap(halves[0], halves[1]);
+    return fewest_received(parse_case(line), halves);
+  };
+  EXPECT_THAT(floor_in_halves("on x=2: reshard f32[8@x] -> f32[8]?", false), ElementsAre(0, 0));
+  EXPECT_THAT(floor_in_halves("on x=2: reshard f32[8@x] -> f32[8]?", true), ElementsAre(16, 16));
+  EXPECT_THAT(floor_in_halves("on x=2: reshard f32[8] -> f32[8]?", true), ElementsAre(0, 0));
+  EXPECT_THAT(floor_in_halves("on x=2: reshard f32[8]+x -> f32[8]?", false), ElementsAre(16, 16))
+      << "a part is nothing of the sum";
+}
+
 // Law: no plan of the family for best_known() moves less.
 void expect_no_plan_below(const Case& c) {
   std::int64_t sum = 0;

@@ -136,6 +136,53 @@ TEST(Merge, EachDeviceCountsItsOwn) {
   EXPECT_EQ(in_short(count({line, trace, {{"x", "y"}}})), "1 to 1");
 }
 
+TEST(Merge, GathersOfAProductMayBeOfEitherOperand) {
+  const Trace gathers = {step("all-gather", {"pp"}, 8, 16), step("all-gather", {"dp"}, 16, 32)};
+  const std::vector<Axes> group = {
+      {"dp", "pp"}
+  };
+  EXPECT_EQ(in_short(count(
+                {"on dp=2,pp=2,tp=2: einsum mk,kn->mn f32[8@dp.pp,4] f32[4,4] -> f32[8,4]", gathers, group})),
+            "2 to 2");
+}
+
+TEST(Merge, APermuteCountsForThoseThatSendOrReceive) {
+  const auto permutes = [](std::vector<std::pair<std::int64_t, std::int64_t>> first,
+                           std::vector<std::pair<std::int64_t, std::int64_t>> second) {
+    Trace trace = {step("collective-permute", {}, 32, 32), step("collective-permute", {}, 32, 32)};
+    trace[0].pairs = first, trace[1].pairs = second;
+    return in_short(count({"on x=2,y=2: reshard f32[8@x.y] -> f32[8@y.x]", trace, {}}));
+  };
+  EXPECT_EQ(permutes(
+                {
+                    {0, 1}
+  },
+                {{2, 3}}),
+            "1 to 1")
+      << "no device takes part in both";
+  EXPECT_EQ(permutes(
+                {
+                    {0, 1}
+  },
+                {{1, 2}}),
+            "2 to 2")
+      << "device 1 receives, then sends";
+  EXPECT_EQ(permutes(
+                {
+                    {0, 1},
+                    {2, 3}
+  },
+                {{3, 2}}),
+            "2 to 2");
+  EXPECT_EQ(permutes(
+                {
+                    {0, 0}
+  },
+                {{1, 1}}),
+            "0 to 0")
+      << "nothing leaves its device";
+}
+
 TEST(Merge, PastTheLimitIsWasteful) {
   const Collectives c = count({sum, three, {{"dp", "pp"}}});
   EXPECT_FALSE(count_fact(c, -1));

@@ -154,6 +154,21 @@ TEST(Reach, EveryElementComes) {
   }
 }
 
+// Of more blocks than a machine word has bits.
+TEST(Reach, EachOfManyBlocksIsKnownByItself) {
+  const auto first = [](std::int64_t n) {
+    std::vector<std::int64_t> all;
+    for (std::int64_t d = 0; d < n; ++d) all.push_back(d);
+    return all;
+  };
+  const std::string line = "on x=130: reshard f32[130@x] -> f32[130]";
+  EXPECT_EQ(lacks(line, {within({first(130)})}), "");
+  for (std::int64_t n : {1, 63, 64, 65, 127, 128, 129})
+    EXPECT_EQ(lacks(line, {within({first(n)})}),
+              "device 0 (x=0) needs element [" + std::to_string(n) + "] of device " + std::to_string(n) +
+                  " (x=" + std::to_string(n) + "), and no collective takes it there across x");
+}
+
 TEST(Reach, OfAVeryLargeMeshGroupsCountAsFibres) {
   const Case c = parse_case("on x=128,y=128: reshard f32[16384@x.y] -> f32[16384@x]");
   const Move m{c.mesh, c.op.operands[0], result(c), c.rule};

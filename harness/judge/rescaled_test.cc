@@ -75,6 +75,16 @@ TEST(Rescaled, PartsWithScalesOfTheirOwnAreNamed) {
   EXPECT_EQ(verdict.facts[0].cause, "the left operand has a scale for each part over x");
 }
 
+TEST(Rescaled, OfTwoAxesTheOneIsNamedAndNotBoth) {
+  for (const std::string left : {"bf16[8@x.y,64]", "bf16[8@x,64@y]", "bf16[8@x,64]"}) {
+    const Verdict verdict = judged("on x=2,y=2: einsum mk,kn->mn " + left + "~fp8 bf16[64,8]~fp8 -> f32[8,8]",
+                                   [](const Tensor& x, std::int64_t) {
+                                     return decoded({part(x, 0, 4), part(x, 4, 8)}, -1);
+                                   });
+    EXPECT_EQ(verdict.facts[0].cause, "the left operand has a scale for each part over x") << left;
+  }
+}
+
 TEST(Rescaled, ScalesThatAreMixedUpAreNamed) {
   const Verdict verdict = judged(kLine, [](const Tensor& x, std::int64_t device) {
     return decoded({part(x, 0, 4), part(x, 4, 8)}, static_cast<int>(device / 2));
@@ -82,6 +92,28 @@ TEST(Rescaled, ScalesThatAreMixedUpAreNamed) {
   EXPECT_EQ(verdict.status, Status::wrong);
   EXPECT_EQ(verdict.facts[0].cause,
             "the left operand has a scale for each part over x, and a device takes its own for all");
+}
+
+// The cause is of what is wrong, the first fact, not of replicas that differ for it.
+TEST(Rescaled, TheCauseStandsWithTheFirstFact) {
+  const Verdict verdict = judged("on x=2: einsum mk,kn->mn bf16[8@x,64]~fp8 bf16[64,8]~fp8 -> f32[8,8]",
+                                 [](const Tensor& x, std::int64_t device) {
+                                   return decoded({part(x, 0, 4), part(x, 4, 8)}, static_cast<int>(device));
+                                 });
+  ASSERT_EQ(verdict.facts.size(), 2U);
+  EXPECT_EQ(verdict.facts[0].status, Status::wrong);
+  EXPECT_NE(verdict.facts[0].cause, "");
+  EXPECT_EQ(verdict.facts[1].status, Status::diverged);
+  EXPECT_EQ(verdict.facts[1].cause, "");
+}
+
+TEST(Rescaled, OneDeviceThatIsNotSoLeavesTheRestUnexplained) {
+  const Verdict verdict = judged(kLine, [](const Tensor& x, std::int64_t device) {
+    if (device == 0) return decoded({part(x, 4, 8), part(x, 0, 4)}, 0);
+    return decoded({part(x, 0, 4), part(x, 4, 8)}, static_cast<int>(device / 2));
+  });
+  EXPECT_EQ(verdict.status, Status::wrong);
+  EXPECT_EQ(verdict.facts[0].cause, "");
 }
 
 TEST(Rescaled, AnotherFaultIsNotExplainedSo) {

@@ -83,6 +83,17 @@ TEST(Grouped, AGroupThatAnAxisDoesNotSplitIsNotSummedOverIt) {
          "");
 }
 
+// Of group 1 each device has half a part: 4096 bytes to add them up once, 3 * 4096 to copy the sums. Of group
+// 0 two devices have half, two have nothing.
+TEST(Grouped, PartsOfGradientsThatLieApartAreAddedUpWhereTheyLie) {
+  expect({"on dp=2,tp=2: grouped wgrad bf16[256@dp,64@tp] bf16[256@dp,32] sizes=100,156 -> bf16[2,64,32]",
+          7168, "lhs moves 0 bytes, rhs 0, the result 28672"},
+         "");
+  expect({"on dp=2,tp=2: grouped wgrad bf16[256@dp,64] bf16[256@dp,32@tp] sizes=100,156 -> bf16[2,64,32]",
+          7168, "lhs moves 0 bytes, rhs 0, the result 28672"},
+         "");
+}
+
 // Tensor parallelism over n is free in fwd; in dgrad n is contracted, and the parts stay unfinished.
 TEST(Grouped, TensorParallelExpertsMoveNothing) {
   expect({"on ep=2,tp=2: grouped fwd bf16[128@ep,64] bf16[4@ep,64,32@tp] sizes=32,32,0,0/0,0,1,63 -> "

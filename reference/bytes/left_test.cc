@@ -37,6 +37,14 @@ TEST(FreeResult, ByHand) {
   }
 }
 
+// Rows before columns, as the layouts are listed.
+TEST(FreeResult, OfLayoutsThatCostAlikeTheFirstIsNamed) {
+  for (const char* line : {"on x=2: reshard f32[8,8]+x -> f32[8,8]?",
+                           "on x=2: einsum mk,kn->mn f32[8,64@x] f32[64@x,8] -> f32[8,8]?"})
+    EXPECT_NE(best_known(parse_case(line)).family.find("the result left as f32[8@x,8]"), std::string::npos)
+        << line;
+}
+
 // However a backend lays it out, the yardstick is no more than that of the layout it chose; some layout
 // meets it.
 TEST(FreeResult, IsTheCheapestOfAllFinishedResults) {

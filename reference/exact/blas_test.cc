@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <iostream>
 #include <vector>
 
@@ -81,6 +82,11 @@ void narrowed(const Rows& a, const Rows& b, double* c, std::int64_t stride) {
     }
 }
 
+std::vector<bool> variables() {
+  return {std::getenv("OPENBLAS_CORETYPE") != nullptr, std::getenv("OPENBLAS_NUM_THREADS") != nullptr};
+}
+const std::vector<bool> set_at_the_start = variables();  // by whoever runs the test
+
 TEST(Blas, StrassenIsStrassen) {
   std::vector<double> a(64), b(64), c(64), d(64);
   for (int i = 0; i < 64; ++i) a[i] = i % 7 - 3, b[i] = i % 11 - 5;
@@ -95,8 +101,16 @@ TEST(Blas, TheSelfTestKnowsSumsOfExactProducts) {
   EXPECT_FALSE(sums_exact_products(narrowed, 64));
 }
 
+// The backends that a run starts inherit its environment.
+TEST(Blas, NoVariableIsLeftBehind) {
+  ASSERT_NE(dgemm(), nullptr);
+  EXPECT_EQ(variables(), set_at_the_start);
+}
+
 TEST(Blas, TheLibraryIsTrusted) {
   std::cout << dgemm_name() << "\n";
+  const std::string name = dgemm_name(), known = name.substr(0, name.find(','));
+  EXPECT_EQ(std::ranges::count(known, ' '), 2) << known << ": the library, its version, the kind of core";
   ASSERT_NE(dgemm(), nullptr);
   for (std::int64_t size : {1, 2, 7, 33, 128, 700}) EXPECT_TRUE(sums_exact_products(dgemm(), size)) << size;
 }

@@ -226,6 +226,8 @@ TEST(ResolveLaws, EveryOtherPolicyDiffersSomewhereAndIsNamed) {
   const std::vector<Policy>& all = other_policies();
   EXPECT_EQ(all.size(), 2047U);
   EXPECT_EQ(in_words(Policy{}), "");
+  EXPECT_EQ(in_words({.last_rule = true, .names_repeat = true}),
+            "the last rule of a name wins, a name may stand twice");
   std::vector<Case> cases = small_cases();
   for (const char* rest : {"f32[4'a,4'a] rules=a:-", "f32[4'a] rules=a:nope", "f32[4'a] rules=a:(u.u)"})
     cases.push_back(parse_case(std::string("on x=2,u=1: resolve first ") + rest));

@@ -157,6 +157,16 @@ TEST(Text, WhatATerminalWouldActOnIsShownAsASpace) {
   EXPECT_EQ(printable(std::string_view(plain)), plain);
 }
 
+// The first and the last of each range that a terminal acts on, and their neighbours, which it shows.
+TEST(Text, TheRangesOfWhatATerminalActsOn) {
+  for (const char* acted :
+       {"\xc2\x80", "\xc2\x9f", "\xe2\x80\xaa", "\xe2\x80\xae", "\xe2\x81\xa6", "\xe2\x81\xa9"})
+    EXPECT_EQ(printable(std::string_view(acted)), " ");
+  for (const char* shown : {"\xc2\xa0", "\xe2\x80\xa9", "\xe2\x80\xaf", "\xe2\x81\xa5", "\xe2\x81\xaa",
+                            "\xe2\x82\xa7", "\xe2\x82\xab", "\xc3\x85"})
+    EXPECT_EQ(printable(std::string_view(shown)), shown);
+}
+
 TEST(Text, MeshesAndSpecsReadAlone) {
   const Mesh mesh = parse_mesh("dp=2,tp=4 ids=7,6,5,4,3,2,1,0");
   EXPECT_EQ(print(mesh), "dp=2,tp=4 ids=7,6,5,4,3,2,1,0");
