@@ -63,6 +63,13 @@ TEST(Floor, OfAFreeReshardIsByWhatEachDeviceHolds) {
   EXPECT_THAT(floor_in_halves("on x=2: reshard f32[8] -> f32[8]?", true), ElementsAre(0, 0));
   EXPECT_THAT(floor_in_halves("on x=2: reshard f32[8]+x -> f32[8]?", false), ElementsAre(16, 16))
       << "a part is nothing of the sum";
+  const std::vector<Slice> columns{
+      {{0, 4}, {0, 2}},
+      {{0, 4}, {2, 4}}
+  };
+  EXPECT_THAT(fewest_received(parse_case("on x=2: reshard f32[4@x,4] -> f32[4,4]?"), columns),
+              ElementsAre(16, 16))
+      << "of half of the columns it has half";
 }
 
 // Law: no plan of the family for best_known() moves less.

@@ -23,5 +23,18 @@ TEST(Layout, UnfinishedAxesInAnotherOrderAreNoDifference) {
   }
 }
 
+TEST(Layout, RangesThatLieApartAreToldEach) {
+  Trial trial("on x=2: reshard f32[4,8] -> f32[4,8@x]");
+  trial.outcome.claims = {std::nullopt};
+  trial.outcome.blocks[1].claim = {
+      {{0, 4} },
+      { {0, 2}, {6, 8}}
+  };
+  const Verdict verdict = trial.verdict();
+  EXPECT_EQ(verdict.status, Status::misplaced);
+  EXPECT_EQ(verdict.facts[0].text,
+            "1 of 2 devices; the first, 1 (x=1), says it holds [0:4,0:2&6:8], asked was [0:4,4:8]");
+}
+
 }  // namespace
 }  // namespace plumb

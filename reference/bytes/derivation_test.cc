@@ -38,6 +38,15 @@ TEST(Derivation, OfAnUnfinishedTarget) {
             "best known: 32 bytes: each element is sent straight to every device that lacks it\n");
 }
 
+TEST(Derivation, OfASumThatStaysUnfinished) {
+  EXPECT_EQ(derivation(parse_case("on x=2: reshard f32[8]+x -> f32[8]+x")),
+            "the fewest bytes that each device must receive\n"
+            "  device 0 (x=0) needs [0:8]; its fibre holds 8 of 8 elements in all their parts: 0 bytes\n"
+            "  device 1 (x=1) needs [0:8] with its fibre: counted on the fibre's first device\n"
+            "all devices: 0 bytes\n"
+            "best known: 0 bytes: each sum is added up on one device that needs it and sent on from there\n");
+}
+
 TEST(Derivation, OfManyDevicesIsShort) {
   const std::string text = derivation(parse_case("on x=32: reshard f32[32@x] -> f32[32]"));
   EXPECT_NE(text.find("  and 16 devices more\n"), std::string::npos);

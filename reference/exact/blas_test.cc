@@ -110,6 +110,7 @@ TEST(Blas, NoVariableIsLeftBehind) {
 TEST(Blas, TheLibraryIsTrusted) {
   std::cout << dgemm_name() << "\n";
   const std::string name = dgemm_name(), known = name.substr(0, name.find(','));
+  EXPECT_TRUE(known.starts_with("OpenBLAS ")) << known;
   EXPECT_EQ(std::ranges::count(known, ' '), 2) << known << ": the library, its version, the kind of core";
   ASSERT_NE(dgemm(), nullptr);
   for (std::int64_t size : {1, 2, 7, 33, 128, 700}) EXPECT_TRUE(sums_exact_products(dgemm(), size)) << size;

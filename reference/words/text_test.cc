@@ -148,6 +148,17 @@ TEST(Text, ABadLineGivesOneMessageWithACaretAtTheCharacter) {
   for (const auto& row : rows) expect_refused(row.line, row.message, row.caret);
 }
 
+TEST(Text, AnArrayWithItsPartsHoldsAtMost2To62Bytes) {
+  const auto read = [](const std::string& spec) {
+    return parse_case("on x=2: reshard " + spec + " -> " + spec);
+  };
+  EXPECT_EQ(elements(read("s8[4611686018427387904]").op.operands[0]), std::int64_t{1} << 62);
+  EXPECT_EQ(elements(read("s8[2305843009213693952]+x").op.operands[0]), std::int64_t{1} << 61);
+  EXPECT_THROW(read("s8[4611686018427387905]"), BadInput);
+  EXPECT_THROW(read("s8[2305843009213693953]+x"), BadInput);
+  EXPECT_THROW(read("s32[1152921504606846977]"), BadInput);
+}
+
 TEST(Text, WhatATerminalWouldActOnIsShownAsASpace) {
   EXPECT_EQ(printable(std::string_view("a\x1b[2Jb\tc\nd\x7f")), "a [2Jb c\nd ");
   EXPECT_EQ(printable(std::string_view("\xc2\x9b"
