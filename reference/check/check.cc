@@ -1,0 +1,55 @@
+#include "reference/check/check.h"
+
+#include <fmt/format.h>
+
+#include "reference/check/closed_form.h"
+#include "reference/check/freivalds.h"
+#include "reference/fill/fill.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+std::string why_unprovable(const Case& c, const Recipe& r) {
+  if (quantizes(c.op)) return "what is quantized has scales from whole tiles, which no block holds";
+  if (parts(c.mesh, result(c)) > 1)
+    return "the parts of an unfinished result are free: only what they make is wanted";
+  const Certificate exact = certificate(c);
+  if (exact.scope == Certificate::Scope::none) return exact.text;
+  if (!is_reshard(c) && !wraps(c) && !std::holds_alternative<Product>(r.data))
+    return "the data of the product were not made to be exact";
+  return "";
+}
+
+// What is wrong with the block before any element is looked at.
+std::string misfit(const Case& c, const InPlace& block) {
+  const Spec& spec = result(c);
+  if (block.result != 0) return fmt::format("there is no result {}", block.result);
+  if (block.slice.size() != spec.dims.size()) return "the slice has another rank than the result";
+  for (std::size_t d = 0; d < spec.dims.size(); ++d)
+    if (block.slice[d].begin < 0 || block.slice[d].end < block.slice[d].begin ||
+        block.slice[d].end > spec.dims[d].size)
+      return fmt::format("the slice {} lies outside of the result", print(block.slice));
+  const std::int64_t due = elements(block.slice) * format(spec.dtype).bytes;
+  if (std::ssize(block.bytes) == due) return "";
+  return fmt::format("the block has {}, its slice {}", counted(std::ssize(block.bytes), "byte"), due);
+}
+
+}  // namespace
+
+Prover prover(const Case& c) {
+  if (is_resolve(c)) return {c, {}, "a resolve has no data"};
+  Recipe r = recipe(c);
+  std::string why = why_unprovable(c, r);
+  return {c, std::move(r), std::move(why)};
+}
+
+Proof prove(const Prover& p, const InPlace& block, std::uint64_t seed) {
+  if (!p.unprovable.empty()) return {Proof::Answer::unprovable, p.unprovable};
+  if (std::string wrong = misfit(p.c, block); !wrong.empty())
+    return {Proof::Answer::refuted, std::move(wrong)};
+  if (is_reshard(p.c)) return prove_elements(p, block);
+  return wraps(p.c) ? prove_wrapping(p, block, seed) : prove_product(p, block, seed);
+}
+
+}  // namespace plumb
