@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <ranges>
 
 namespace plumb {
 namespace {
@@ -19,6 +20,29 @@ bool next(const Mesh& mesh, const std::vector<AxisId>& axes, std::vector<std::in
     at[axis] = 0;
   }
   return false;
+}
+
+// The numbers of the source's pieces of a dimension from the first that ends after the range begins to the
+// last that begins before it ends: pieces ascend with their number.
+Range pieces_met(const Move& move, std::size_t dim, const Range& range) {
+  const Dim& from = move.from.dims[dim];
+  const auto numbers = std::views::iota(std::int64_t{0}, axes_size(move.mesh, from.axes));
+  const auto at = [&](std::int64_t number) { return piece(move.mesh, from, move.rule, number); };
+  const auto ends_by = [&](std::int64_t i) { return at(i).end <= range.begin; };
+  const auto begins_within = [&](std::int64_t i) { return at(i).begin < range.end; };
+  const auto count_while = [&](auto holds) {
+    return static_cast<std::int64_t>(std::ranges::partition_point(numbers, holds) - numbers.begin());
+  };
+  const std::int64_t first = count_while(ends_by);
+  return {first, std::max(first, count_while(begins_within))};
+}
+
+// The coordinates with those along these axes as the digits of a number.
+std::vector<std::int64_t> place_of(const Mesh& mesh, const std::vector<AxisId>& axes, std::int64_t number,
+                                   std::vector<std::int64_t> at) {
+  for (std::size_t i = axes.size(); i-- > 0; number /= mesh.axes[axes[i]].size)
+    at[axes[i]] = number % mesh.axes[axes[i]].size;
+  return at;
 }
 
 // How many of the source's parts no fibre of the target holds together.
@@ -93,11 +117,20 @@ std::int64_t overlap(const Move& move, std::size_t dim, const std::vector<std::i
   };
   const auto joins = [&](AxisId axis) { return contains(along, axis); };
   if (std::ranges::none_of(from.axes, joins)) return covered(at);
+  if (std::ranges::all_of(from.axes, joins)) return want.size();  // the pieces tile the dimension
   std::vector<AxisId> joined;
   std::ranges::copy_if(from.axes, std::back_inserter(joined), joins);
+  const Range met = pieces_met(move, dim, want);
+  std::int64_t sum = 0;
+  if (met.size() < axes_size(move.mesh, joined)) {
+    for (std::int64_t number = met.begin; number < met.end; ++number)
+      if (std::vector<std::int64_t> there = place_of(move.mesh, from.axes, number, at);
+          std::ranges::all_of(from.axes, [&](AxisId axis) { return joins(axis) || there[axis] == at[axis]; }))
+        sum += covered(there);
+    return sum;
+  }
   std::vector<std::int64_t> there = at;
   for (AxisId axis : joined) there[axis] = 0;
-  std::int64_t sum = 0;
   do sum += covered(there);
   while (next(move.mesh, joined, there));
   return sum;
