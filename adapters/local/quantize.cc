@@ -84,6 +84,21 @@ void report(const Observed& o, const Quantizer& q, std::int64_t shared) {
   o.trace.push_back(std::move(c));
 }
 
+void report_send(const Observed& o, std::int64_t moved, DType dtype, const char* note) {
+  if (moved == 0) return;
+  Collective c;
+  c.kind = "send", c.moved = moved, c.dtype = format(dtype).name, c.note = note;
+  o.counter.received += moved;
+  o.trace.push_back(std::move(c));
+}
+
+// Devices without a value that have not taken part in an all-reduce are told the largest magnitude.
+void report_told(const Observed& o, const Ranks& x, std::int64_t shared) {
+  std::int64_t without = 0;
+  for (std::int64_t device = 0; device < x.devices(); ++device) without += x.elements(device) == 0;
+  if (shared == 0 && without < x.devices()) report_send(o, without * 4, DType::f32, "largest magnitudes");
+}
+
 // Powers of two from the bits of amax / largest, in f32, as hardware does it.
 float block_scale(float amax, DType codes, Scaling scaling) {
   const float ratio = amax * (1.0f / static_cast<float>(format(codes).largest));
@@ -198,11 +213,7 @@ Ranks lay_out(const Observed& o, const Quantizer& q, const Scales& s, const Rela
     encode(result.dtype, mine.data(), std::ssize(mine), out.block(device));
     moved += missing(q, block(mesh, x, o.plan.rule, device), out.slice(device)) * format(result.dtype).bytes;
   }
-  if (moved == 0) return out;
-  Collective c;
-  c.kind = "send", c.moved = moved, c.dtype = format(result.dtype).name, c.note = "scales";
-  o.counter.received += moved;
-  o.trace.push_back(std::move(c));
+  report_send(o, moved, result.dtype, "scales");
   return out;
 }
 
@@ -210,6 +221,7 @@ std::vector<Delayed> delayed(const Observed& o, const Quantizer& q, const Ranks&
   const auto& [history, scale] = past;
   const Magnitudes m = magnitudes(o.plan.mesh, q, values);
   report(o, q, m.shared);
+  report_told(o, values, m.shared);
   std::vector<Delayed> all;
   for (std::int64_t device = 0; device < values.devices(); ++device) {
     const std::vector<double> before = values_of(history, device);

@@ -82,6 +82,15 @@ std::int64_t largest_missing(const Case& c) {
   return pieces == 1 ? devices(c.mesh) - copies(c.mesh, history) : (pieces - 1) + (devices(c.mesh) - 1);
 }
 
+// The largest magnitude of now goes to every device, also to those that have no value.
+std::int64_t told_bytes(const Case& c) {
+  const Spec& x = c.op.operands[0];
+  std::int64_t without = 0;
+  for (std::int64_t device = 0; device < devices(c.mesh); ++device)
+    without += elements(block(c.mesh, x, c.rule, device)) == 0;
+  return without < devices(c.mesh) ? without * format(DType::f32).bytes : 0;
+}
+
 // Every device gets the whole history, or the places that it is asked for and the largest of all.
 std::int64_t history_bytes(const Case& c) {
   Spec everywhere = c.op.operands[1];
@@ -112,10 +121,11 @@ std::int64_t magnitude_bytes(const Case& c, const Spec& x, const Tiles& tiles) {
 
 BestKnown best_quantize(const Case& c) {
   const Tiles cut = tiles(c.op);
-  const std::int64_t magnitudes = magnitude_bytes(c, c.op.operands[0], cut);
+  const bool delays = c.op.operands.size() == 3;
+  const std::int64_t magnitudes = magnitude_bytes(c, c.op.operands[0], cut) + (delays ? told_bytes(c) : 0);
   const std::int64_t codes = moved(c, c.op.operands[0], c.op.chain[0]);
   std::int64_t scales = 0;
-  if (c.op.operands.size() == 3) {
+  if (delays) {
     scales = history_bytes(c);
   } else {
     for (std::int64_t device = 0; device < devices(c.mesh); ++device)
@@ -125,7 +135,7 @@ BestKnown best_quantize(const Case& c) {
       magnitudes + codes + scales,
       fmt::format("values are quantized where they lie: the largest magnitudes move {} bytes, the codes {}, "
                   "{} {}",
-                  magnitudes, codes, c.op.operands.size() == 3 ? "the history" : "the scales", scales)};
+                  magnitudes, codes, delays ? "the history" : "the scales", scales)};
 }
 
 }  // namespace plumb
