@@ -48,6 +48,7 @@ struct Outcome {
   std::vector<Block> blocks;
   std::vector<std::optional<std::string>> claims;  // per result, the layout as text
   Trace trace;
+  bool traced = true;  // else nobody said one, and it is a send of unknown bytes
   ProductPlan plan;
   std::optional<std::int64_t> received;  // bytes, counted by the backend itself
   std::vector<std::string> notes;

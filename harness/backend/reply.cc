@@ -57,17 +57,14 @@ std::vector<std::optional<std::string>> claims_from(const json& j, const Asked& 
   return out;
 }
 
-// One send of no known bytes stands for a trace that nobody knows.
-Trace trace_from(const json& reply, const Mesh& mesh) {
-  Trace trace;
-  const json* said = optional_field(reply, "trace");
-  if (!said) {
-    trace.push_back({.kind = "send", .moved = -1, .note = "no trace"});
-    for (const Axis& axis : mesh.axes) trace[0].axes.push_back(axis.name);
-    return trace;
+void take_trace(const json& reply, const Mesh& mesh, Outcome& o) {
+  if (const json* said = optional_field(reply, "trace")) {
+    for (const json& c : list(*said, "trace")) o.trace.push_back(collective_from_json(c));
+    return;
   }
-  for (const json& c : list(*said, "trace")) trace.push_back(collective_from_json(c));
-  return trace;
+  o.traced = false;
+  o.trace.push_back({.kind = "send", .moved = -1, .note = "no trace"});
+  for (const Axis& axis : mesh.axes) o.trace[0].axes.push_back(axis.name);
 }
 
 Outcome outcome_from(const json& j, const Asked& asked, const ArenaFile& arena) {
@@ -76,7 +73,7 @@ Outcome outcome_from(const json& j, const Asked& asked, const ArenaFile& arena) 
   if (!table && !asked.capabilities.plans_only) throw Malformed("field \"table\" is missing");
   if (table) o.blocks = blocks_from(*table, arena, asked.free);
   o.claims = claims_from(field(j, "claims"), asked);
-  o.trace = trace_from(j, asked.c.mesh);
+  take_trace(j, asked.c.mesh, o);
   if (const json* times = optional_field(j, "times")) {
     object(*times, "times");
     if (const json* f = optional_field(*times, "compile")) o.compile_seconds = seconds(*f, "times.compile");

@@ -16,11 +16,13 @@ Pass pass_of(const Verdict& v) {
   if (v.plan) return Pass::plan;
   if (v.alone) return Pass::alone;
   if (v.clones) return Pass::clones;
-  return v.rounded > 0 ? Pass::bound : Pass::whole;
+  if (v.rounded > 0) return Pass::bound;
+  return v.untraced ? Pass::untraced : Pass::whole;
 }
 
 std::string_view name(Pass pass) {
-  constexpr std::array<std::string_view, pass_kinds> words = {"", "plan", "one device", "clones", "bound"};
+  constexpr std::array<std::string_view, pass_kinds> words = {"",       "plan",  "one device",
+                                                              "clones", "bound", "no trace"};
   return words[static_cast<int>(pass)];
 }
 

@@ -62,13 +62,14 @@ struct Verdict {
   bool plan = false;         // judged on a plan alone (data=none)
   bool alone = false;        // one device: no agreement was tested
   bool clones = false;       // replicas were copies of one result: no agreement was tested
+  bool untraced = false;     // nobody said what moved: no trace was judged
   std::int64_t rounded = 0;  // elements, over all devices, that differ from what is wanted within a bound
 };
 
 // What a pass rests on where that is less than the exact bits of every device: the first that applies.
-enum class Pass : std::uint8_t { whole, plan, alone, clones, bound };
-constexpr int pass_kinds = 5;
+enum class Pass : std::uint8_t { whole, plan, alone, clones, bound, untraced };
+constexpr int pass_kinds = 6;
 Pass pass_of(const Verdict&);
-std::string_view name(Pass);  // plan, one device, clones, bound
+std::string_view name(Pass);  // plan, one device, clones, bound, no trace
 
 }  // namespace plumb

@@ -122,6 +122,7 @@ Verdict verdict_from_json(const json& j) {
       v.plan |= word == "plan";
       v.alone |= word == "one device";
       v.clones |= word == "clones";
+      v.untraced |= word == "no trace";
     }
   }
   if (const json* rounded = optional_field(j, "rounded")) v.rounded = count(*rounded, "rounded");
@@ -135,6 +136,7 @@ std::vector<std::string> judged_in_words(const Verdict& v) {
   if (v.alone) words.push_back("one device");
   if (v.clones) words.push_back("clones");
   if (v.rounded > 0) words.push_back("bound");
+  if (v.untraced) words.push_back("no trace");
   return words;
 }
 
@@ -161,7 +163,8 @@ Record parse(const json& j) {
   r.data = data ? static_cast<int>(count(*data, "data")) : 1;
   if (const json* limits = optional_field(j, "limits")) r.limits = limits_from_json(*limits);
   r.verdict = verdict_from_json(j);
-  for (const json& one : list(field(j, "trace"), "trace")) r.trace.push_back(collective_from_json(one));
+  if (!r.verdict.untraced)
+    for (const json& one : list(field(j, "trace"), "trace")) r.trace.push_back(collective_from_json(one));
   const json& bytes = field(j, "bytes");
   r.cost = {known(bytes, "moved"), known(bytes, "bound"), known(bytes, "best_known")};
   if (const json* count = optional_field(j, "collectives")) r.collectives = collectives_from_json(*count);
@@ -200,7 +203,7 @@ std::string json_text(const Record& r, std::string_view environment) {
   m.add("scope", json_text(r.scope));
   m.add("seconds", json_text(r.times));
   m.add("status", json_text(name(r.verdict.status)));
-  m.add("trace", listed(r.trace));
+  if (!r.verdict.untraced) m.add("trace", listed(r.trace));
   m.add("versions", dump(r.versions));
   return std::move(m).whole();
 }

@@ -148,6 +148,20 @@ TEST(Record, AForeignOneSaysWhatIsMissing) {
   EXPECT_THAT(complaint(j), HasSubstr("fine"));
 }
 
+// That nothing moved is said; where nobody said what did, nothing is.
+TEST(Record, OfNoTraceHasNone) {
+  Record r = full();
+  r.verdict = {};
+  r.verdict.status = Status::pass;
+  r.trace.clear();
+  EXPECT_EQ(json_of(r)["trace"], json::array());
+  r.verdict.untraced = true;
+  const json j = json_of(r);
+  EXPECT_FALSE(j.contains("trace"));
+  EXPECT_EQ(j["judged"], json::array({"no trace"}));
+  EXPECT_EQ(pass_of(record_from_json(j).verdict), Pass::untraced);
+}
+
 TEST(Environment, HasNoPathsAndNoNameOfTheHost) {
   char host[256] = {};
   gethostname(host, sizeof host - 1);

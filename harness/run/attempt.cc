@@ -193,7 +193,7 @@ void judged(Record& record, const Ran& ran) {
   const Certificate proof = certificate(c);
   record.certificate = proof.text;
   record.scope = in_words(proof.scope);
-  record.trace = outcome.trace;
+  if (outcome.traced) record.trace = outcome.trace;
   record.notes = outcome.notes;
   record.times.compile = outcome.compile_seconds;
   record.times.run = outcome.run_seconds;
@@ -205,6 +205,7 @@ void judged(Record& record, const Ran& ran) {
   record.verdict = timed(record.times.judge, [&] {
     return judge(WantedAll{c, operands, wholes, proof}, outcome, read, promises);
   });
+  record.verdict.untraced = !outcome.traced;
   record.cost = cost(c, outcome);
   const Case claimed = as_claimed(c, outcome);
   if (record.verdict.status == Status::pass && !promises.data_none) {
@@ -214,7 +215,7 @@ void judged(Record& record, const Ran& ran) {
   }
   if (auto waste = waste_fact(c, record.cost, state.settings.max_waste))
     record.verdict.facts.push_back(*waste);
-  record.collectives = collectives_of(claimed, outcome);
+  if (outcome.traced) record.collectives = collectives_of(claimed, outcome);
   if (auto waste = count_fact(record.collectives, state.settings.max_collectives))
     record.verdict.facts.push_back(*waste);
   if (record.verdict.facts.empty())
