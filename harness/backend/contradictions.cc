@@ -177,19 +177,21 @@ void check_blocks(const std::vector<Block>& blocks, const Asked& asked, std::uin
 
 void check_trace(const Outcome& o, const Mesh& mesh) {
   std::int64_t moved = 0;
-  for (std::size_t i = 0; i < o.trace.size(); ++i) {
-    const Collective& c = o.trace[i];
-    try {
-      check_who(c, mesh);
-      check_moved(c, mesh);
-      if (__builtin_add_overflow(moved, std::max<std::int64_t>(0, c.moved.value_or(0)), &moved))
-        throw Malformed("moved overflows");
-    } catch (const Malformed& e) {
-      throw Malformed(fmt::format("collective {} of the trace, {}: {}", i, c.kind, e.what()));
-    }
-  }
+  const auto each = [&](const auto& check) {
+    for (std::size_t i = 0; i < o.trace.size(); ++i) try {
+        check(o.trace[i]);
+      } catch (const Malformed& e) {
+        throw Malformed(fmt::format("collective {} of the trace, {}: {}", i, o.trace[i].kind, e.what()));
+      }
+  };
+  each([&](const Collective& c) {
+    check_who(c, mesh);
+    if (__builtin_add_overflow(moved, std::max<std::int64_t>(0, c.moved.value_or(0)), &moved))
+      throw Malformed("moved overflows");
+  });
   if (o.received && *o.received != moved)
     throw Malformed(fmt::format("received is {} bytes, and the trace moved {}", *o.received, moved));
+  each([&](const Collective& c) { check_moved(c, mesh); });
 }
 
 }  // namespace plumb
