@@ -103,6 +103,16 @@ void add_one_ulp(Moment moment, Ranks& ranks) {
   if (moment == Moment::result && device >= 0) *last_element(ranks, device) ^= std::byte{1};
 }
 
+void leave_half_an_ulp(Moment moment, Ranks& ranks) {
+  if (moment != Moment::result || ranks.spec.unfinished.empty() || ranks.stored != DType::f32) return;
+  for (std::int64_t device = 0; device < ranks.devices(); ++device)
+    for (std::size_t at = 0; at < size(ranks, device); at += sizeof(float)) {
+      float part = 0;
+      std::memcpy(&part, ranks.block(device) + at, sizeof part);
+      if (part == 0) part = 0x1p-60f, std::memcpy(ranks.block(device) + at, &part, sizeof part);
+    }
+}
+
 void shift_short(Moment moment, Ranks& ranks) {
   if (moment != Moment::result) return;
   for (std::int64_t device = 1; device < ranks.devices(); ++device)

@@ -16,10 +16,11 @@ void divide_other_side(Moment, Ranks&);
 void multiply_padding(Moment, Ranks&);  // the device with the shortest block multiplies padding, which is NaN
 void leave_poison(Moment, Ranks&);      // one element of the result was never written
 void swap_blocks(Moment, Ranks&);       // two devices have each other's block
-void add_one_ulp(Moment, Ranks&);       // the last bit of the last element is wrong
-void shift_short(Moment, Ranks&);       // blocks shorter than the first are off by one element
-void truncate_moves(Moment, Ranks&);    // elements pass through half their bytes
-void negate_zeros(Moment, Ranks&);      // the last device has -0 for 0
+void leave_half_an_ulp(Moment, Ranks&);   // zeros of an unfinished f32 sum are 2^-60
+void add_one_ulp(Moment, Ranks&);         // the last bit of the last element is wrong
+void shift_short(Moment, Ranks&);         // blocks shorter than the first are off by one element
+void truncate_moves(Moment, Ranks&);      // elements pass through half their bytes
+void negate_zeros(Moment, Ranks&);        // the last device has -0 for 0
 void negate_moved_zeros(Moment, Ranks&);  // every zero is -0
 void change_replica(Moment, Ranks&);      // the last bit of the last device's first element differs
 

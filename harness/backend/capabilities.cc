@@ -142,6 +142,7 @@ constexpr Field capability_fields[] = {
     {"wire", [](Capabilities& c, const json& j) { c.wire = promise_from(j, "wire"); }},
     {"schemes", [](Capabilities& c, const json& j) { c.schemes = schemes_from(j); }},
     {"tail", [](Capabilities& c, const json& j) { c.tail_undefined = second_of(j, "tail", "zero", "undefined"); }},
+    {"parts", [](Capabilities& c, const json& j) { c.parts_rounded = second_of(j, "parts", "exact", "rounded"); }},
     {"data", [](Capabilities& c, const json& j) { c.plans_only = second_of(j, "data", "blocks", "none"); }},
     {"free", [](Capabilities& c, const json& j) { c.free = truth(j, "free"); }},
     {"chains", [](Capabilities& c, const json& j) { c.chains = truth(j, "chains"); }},

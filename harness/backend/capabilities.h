@@ -40,11 +40,13 @@ struct Capabilities {
   Promise acc, wire;
   std::vector<Scheme> schemes;  // of quantize and of operands of products; none where absent
   bool tail_undefined = false;  // rows of a grouped result past the sum of the sizes
-  bool plans_only = false;      // data=none: claims and a trace, no blocks
-  bool clones = false;          // blocks of replicas are copies of one result
-  bool free = true;             // results whose layout is its choice
-  bool chains = true;           // constraints before the result
-  bool mesh_fixed = false;      // one process serves only meshes of as many devices as its first
+  bool parts_rounded =
+      false;  // of an unfinished result: the sum of its parts is the wanted one only once rounded
+  bool plans_only = false;  // data=none: claims and a trace, no blocks
+  bool clones = false;      // blocks of replicas are copies of one result
+  bool free = true;         // results whose layout is its choice
+  bool chains = true;       // constraints before the result
+  bool mesh_fixed = false;  // one process serves only meshes of as many devices as its first
 };
 
 struct Hello {

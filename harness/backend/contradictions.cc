@@ -178,11 +178,13 @@ void check_blocks(const std::vector<Block>& blocks, const Asked& asked, std::uin
 void check_trace(const Outcome& o, const Mesh& mesh) {
   std::int64_t moved = 0;
   const auto each = [&](const auto& check) {
-    for (std::size_t i = 0; i < o.trace.size(); ++i) try {
+    for (std::size_t i = 0; i < o.trace.size(); ++i) {
+      try {
         check(o.trace[i]);
       } catch (const Malformed& e) {
         throw Malformed(fmt::format("collective {} of the trace, {}: {}", i, o.trace[i].kind, e.what()));
       }
+    }
   };
   each([&](const Collective& c) {
     check_who(c, mesh);

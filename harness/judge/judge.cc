@@ -15,20 +15,28 @@
 namespace plumb {
 namespace {
 
-// Every block to compare: each device's own, or the finished sum of each fibre of an unfinished result.
-std::vector<Held> to_compare(const Case& c, const Outcome& outcome, const Read& read) {
+// Every block to compare: each device's own, or the finished sum of each fibre of an unfinished result; and
+// how many elements are sums only once they are rounded.
+struct Compared {
+  std::vector<Held> blocks;
+  std::int64_t unrounded = 0;
+};
+Compared to_compare(const Wanted& wanted, const Outcome& outcome, const Read& read) {
+  const Case& c = wanted.c;
   std::vector<Held> all;
   all.reserve(outcome.blocks.size());
   for (const Block& block : outcome.blocks) all.push_back(held(c, block, read));
-  if (parts(c.mesh, result(c)) == 1) return all;
+  if (parts(c.mesh, result(c)) == 1) return {std::move(all), 0};
   std::ranges::sort(all, {}, &Held::device);
-  std::vector<Held> sums;
+  Compared sums;
   for (const std::vector<std::int64_t>& fibre : fibres(c.mesh, result(c).unfinished)) {
     std::vector<Held> members;
     for (std::int64_t device : fibre) members.push_back(all[device]);
     const std::size_t due = elements(members.front().asked) * format(result(c).dtype).bytes;
     const auto as_due = [&](const Held& part) { return part.bytes.size() == due; };
-    if (std::ranges::all_of(members, as_due)) sums.push_back(finished(c, std::move(members)));
+    if (!std::ranges::all_of(members, as_due)) continue;
+    if (wanted.certificate.scope != Certificate::Scope::none) sums.unrounded += unrounded(wanted, members);
+    sums.blocks.push_back(finished(c, std::move(members)));
   }
   return sums;
 }
@@ -82,6 +90,14 @@ std::vector<Fact> compared(const Wanted& wanted, const std::vector<Held>& blocks
   return facts;
 }
 
+bool says_values(const Fact& fact) { return fact.status == Status::wrong || fact.status == Status::leaked; }
+
+Fact not_before_rounding(std::int64_t n) {
+  return fact(Status::wrong,
+              fmt::format("{} of an unfinished sum {} the wanted number only once {} rounded",
+                          counted(n, "element"), n == 1 ? "is" : "are", n == 1 ? "it is" : "they are"));
+}
+
 }  // namespace
 
 void decide(Verdict& verdict) {
@@ -120,11 +136,16 @@ Verdict judge(const Wanted& wanted, const Outcome& outcome, const Read& unmasked
     add(plan_facts(wanted.c, outcome));
   } else {
     const Read read = masked(wanted.c, unmasked, declared);
-    const std::vector<Held> blocks = to_compare(wanted.c, outcome, read);
+    const auto [blocks, unrounded] = to_compare(wanted, outcome, read);
     const bool identical = all_as_wanted(wanted, blocks);
-    if (!identical) {
-      const std::optional<Bound> bound = bound_of(wanted, outcome, declared);
-      add(compared(wanted, blocks, bound ? &*bound : nullptr, verdict.rounded));
+    std::optional<Bound> bound;
+    if (!identical || unrounded > 0) bound = bound_of(wanted, outcome, declared);
+    if (!identical) add(compared(wanted, blocks, bound ? &*bound : nullptr, verdict.rounded));
+    if (unrounded > 0 && std::ranges::none_of(verdict.facts, says_values)) {
+      if (bound || declared.parts_rounded)
+        verdict.rounded = std::max(verdict.rounded, unrounded);
+      else
+        add({not_before_rounding(unrounded)});
     }
     // Where every bit is the wanted one replicas agree; of a sum only its parts can.
     if ((!identical || parts(wanted.c.mesh, result(wanted.c)) > 1) && !declared.clones)

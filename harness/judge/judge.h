@@ -26,7 +26,8 @@ struct Declared {
   bool tail_undefined = false;   // grouped rows past the sum of the sizes
   bool acc_unspecified = false;  // accumulates in a type that it does not name
   bool wire_unspecified = false;
-  bool data_none = false;  // plans and moves nothing
+  bool parts_rounded = false;  // of an unfinished result: they are rounded on the way
+  bool data_none = false;      // plans and moves nothing
 };
 
 // Fills the span with the bytes of a block.

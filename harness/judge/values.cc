@@ -7,6 +7,7 @@
 #include <cstring>
 #include <map>
 
+#include "reference/exact/exact.h"
 #include "reference/meaning/meaning.h"
 #include "reference/words/text.h"
 
@@ -68,6 +69,36 @@ bool compare(const Wanted& wanted, const Held& held, const Bound* bound, Differe
     }
   });
   return identical;
+}
+
+// Each part is a float, and so is the wanted number: their difference is 0 exactly where it is in f64, in
+// which all of them lie.
+std::int64_t unrounded(const Wanted& wanted, const std::vector<Held>& parts) {
+  const Spec& spec = result(wanted.c);
+  const std::int64_t mean_of = axes_size(wanted.c.mesh, spec.averaged);
+  if (format(spec.dtype).integer || spec.reduction != Reduce::sum) return 0;
+  if (spec.dtype == DType::f64 && mean_of > 1) return 0;  // the wanted sum is in no format
+  const int width = format(spec.dtype).bytes;
+  const std::int64_t n = elements(parts.front().asked);
+  Tensor terms = zeros(DType::f64, {std::ssize(parts) + 1, n});
+  const auto put = [&](std::int64_t part, std::int64_t i, double value) {
+    std::memcpy(terms.bytes.data() + (part * n + i) * 8, &value, 8);
+  };
+  for (std::int64_t p = 0; p < std::ssize(parts); ++p)
+    for (std::int64_t i = 0; i < n; ++i)
+      put(p, i, decode(spec.dtype, load(spec.dtype, parts[p].bytes.data() + i * width)));
+  each_run(wanted.whole.shape, parts.front().asked,
+           [&](std::int64_t from, std::int64_t to, std::int64_t count) {
+             for (std::int64_t i = 0; i < count; ++i)
+               put(std::ssize(parts), to + i,
+                   -static_cast<double>(mean_of) *
+                       decode(spec.dtype, load(spec.dtype, wanted.whole.bytes.data() + (from + i) * width)));
+           });
+  const Tensor off = sum_parts(terms, DType::f64);
+  std::int64_t count = 0;
+  for (std::int64_t i = 0; i < n; ++i)
+    count += decode(DType::f64, load(DType::f64, off.bytes.data() + i * 8)) != 0;
+  return count;
 }
 
 Held finished(const Case& c, std::vector<Held> parts) {

@@ -19,6 +19,9 @@ struct Differences {
 // included, are the wanted ones.
 bool compare(const Wanted&, const Held&, const Bound*, Differences&);
 
+// How many elements the parts of a fibre of an unfinished sum make only once their sum is rounded.
+std::int64_t unrounded(const Wanted&, const std::vector<Held>& parts);
+
 // The finished block of a fibre of an unfinished result: what its parts make, rounded once.
 Held finished(const Case&, std::vector<Held> parts);
 

@@ -75,6 +75,7 @@ Declared declared(const Capabilities& capabilities) {
   d.tail_undefined = capabilities.tail_undefined;
   d.acc_unspecified = capabilities.acc.unspecified;
   d.wire_unspecified = capabilities.wire.unspecified;
+  d.parts_rounded = capabilities.parts_rounded;
   d.data_none = capabilities.plans_only;
   return d;
 }
