@@ -41,6 +41,7 @@ const std::vector<Fault>& table() {
     {"exits", "ends with exit code 0 and no reply", "crashed", "", {gather}, reply(leave)},
     {"babbles", "sends half a line of JSON before its reply", "malformed", "", {gather}, reply(babble)},
     {"truncates", "shortens the arena that it was lent", "crashed", "", {gather}, reply(truncate_arena)},
+    {"scribbles", "writes into the operand that it was lent", "malformed", "", {gather}, reply(scribble)},
     {"loses-device", "returns no block of the last device", "malformed", "", {gather}, reply(lose_device)},
     {"repeats-device", "returns one device's block twice", "malformed", "", {gather}, reply(repeat_device)},
     {"shares-block", "returns one block for two devices and does not say that they are clones", "malformed", "", {gather}, reply(share_block)},

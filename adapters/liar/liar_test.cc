@@ -61,9 +61,9 @@ std::string seen(const trial::Trial& t) {
   return text.str();
 }
 
-// Those that take the process with them are seen by the harness alone.
+// Those that take the process with them, or spoil what was lent, are seen by the harness alone.
 bool fatal(std::string_view name) {
-  const std::set<std::string_view> all{"hangs", "aborts", "exits", "babbles", "truncates"};
+  const std::set<std::string_view> all{"hangs", "aborts", "exits", "babbles", "truncates", "scribbles"};
   return all.contains(name);
 }
 

@@ -67,6 +67,12 @@ Reply truncate_arena(Reply reply, const Request&, Arena& arena) {
   return reply;
 }
 
+Reply scribble(Reply reply, const Request& request, Arena&) {
+  if (const auto& operand = request.operands[0].bytes; !operand.empty())
+    const_cast<std::byte&>(operand.back()) ^= std::byte{1};
+  return reply;
+}
+
 Reply renege(Reply, const Request&, Arena&) {
   return Reneged{"NotImplementedError: this layout", "raised after it was said to be possible"};
 }

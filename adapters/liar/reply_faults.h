@@ -17,6 +17,7 @@ Reply die(Reply, const Request&, Arena&);             // aborts
 Reply leave(Reply, const Request&, Arena&);           // exits with 0
 Reply babble(Reply, const Request&, Arena&);          // half a line of JSON before the reply
 Reply truncate_arena(Reply, const Request&, Arena&);  // shortens the file that it was lent
+Reply scribble(Reply, const Request&, Arena&);        // a byte of the operand that it was lent
 Reply renege(Reply, const Request&, Arena&);          // an error from what it had said it could do
 Reply refuse(Reply, const Request&, Arena&);          // unsupported, from inside its capabilities
 
