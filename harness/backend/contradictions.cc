@@ -45,6 +45,14 @@ std::uint64_t claimed_bytes(const std::vector<std::vector<Range>>& claim, const 
   return bytes;
 }
 
+std::uint64_t slice_bytes(const Block& b, const Spec& spec) {
+  try {
+    return claimed_bytes(*b.claim, spec);
+  } catch (const Malformed& e) {
+    throw Malformed(fmt::format("the block of device {}: {}", b.device, e.what()));
+  }
+}
+
 void check_block(const Block& b, const Asked& asked, std::uint64_t arena_bytes) {
   const std::span<const Spec> specs = results(asked.c);
   if (b.result < 0 || b.result >= std::ssize(specs))
@@ -58,7 +66,7 @@ void check_block(const Block& b, const Asked& asked, std::uint64_t arena_bytes) 
   if (b.bytes > 0 && b.offset < asked.free)
     throw Malformed(fmt::format("the block of device {} lies among the operands, at {}", b.device, b.offset));
   if (!b.claim) return;
-  const std::uint64_t claimed = claimed_bytes(*b.claim, specs[b.result]);
+  const std::uint64_t claimed = slice_bytes(b, specs[b.result]);
   if (asked.capabilities.plans_only && b.bytes == 0) return;  // a slice without its data
   if (claimed != b.bytes)
     throw Malformed(fmt::format("the block of device {} has {} bytes and claims a slice of {}", b.device,

@@ -121,7 +121,7 @@ const Mistake mistakes[] = {
     {"one block for two devices", "table /10 64", "malformed", "the blocks of devices 0 and 1 overlap, and the backend did not say clones"},
     {"a block beyond the arena", "table /2 9007199254740992", "malformed", "the block of device 0 lies outside the arena"},
     {"a block of elements, not bytes", "table /3 8", "malformed", "the block of device 0 has 8 bytes and claims a slice of 32"},
-    {"the size in place of the end", "table /7 9", "malformed", "the range 0:9 is outside 0:8"},
+    {"the size in place of the end", "table /7 9", "malformed", "the block of device 0: the range 0:9 is outside 0:8"},
     {"half a slice", "table /7 4", "malformed", "the block of device 0 has 32 bytes and claims a slice of 16"},
     {"no dimension", "table /4 0", "malformed", "the reply: "},
 
