@@ -186,9 +186,17 @@ class Sizes(unittest.TestCase):
     def test_bytes_of_shapes(self):
         for shape, want in [("f32[2,3]{1,0}", 24), ("bf16[5]{0:T(8,128)}", 10), ("pred[]", 1), ("f8e4m3fn[7]", 7),
                             ("s4[3]", 2), ("(f32[2], s32[1])", 12), ("token[]", 0), ("f32[<=8]", 32), ("f32[0,3]", 0),
-                            ("c64[2]", 16), ("u64[]", 8)]:
+                            ("c64[2]", 16), ("u64[]", 8), ("u4[4]", 2), ("s4[4]", 2), ("u2[8]", 2), ("s2[8]", 2),
+                            ("f4e2m1fn[4]", 2), ("c128[2]", 32), ("bf16[4]", 8), ("pred[9]", 9), ("opaque[]", 0)]:
             with self.subTest(shape):
                 self.assertEqual(hlo.size(shape), want)
+
+    def test_an_attribute_that_is_not_there(self):
+        line = hlo.instruction("  %a = f32[4]{0} all-reduce(%p), channel_id=1, replica_groups={{0,1}}, to_apply=%add")
+        self.assertEqual(line.attribute("replica_groups"), "{{0,1}}")
+        self.assertEqual(line.attribute("channel_id"), "1")
+        self.assertIsNone(line.attribute("groups"))
+        self.assertIsNone(line.attribute("dimensions"))
 
     def test_text_that_is_no_module(self):
         with self.assertRaises(ValueError):

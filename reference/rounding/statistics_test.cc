@@ -32,6 +32,7 @@ TEST(Statistics, FindAndAttributeADroppedRank) {
   const Subject run = emulate({48, 2048, 64, 0, DType::bf16, "drop a rank"});
   EXPECT_EQ(outside(run.reduction, run.exact, run.got).count, 0);
   const Statistics s = judged(run);
+  EXPECT_EQ(s.slope_score.size(), 64U);
   ASSERT_FALSE(s.alarms.empty());
   EXPECT_THAT(s.alarms.back(), testing::HasSubstr("follow the sum of rank 1: slope -"));
   EXPECT_LT(s.slope_score[1], -s.limit);

@@ -16,7 +16,7 @@ MAPPING = {
     "torch": ["layout"],
 }
 PLAIN = ["groups_test", "trace_test", "case_test"]
-OF_WORKERS = {"jax": ["worker_test"], "torch": ["worker_test", "submesh_test"]}
+OF_WORKERS = {"jax": ["mapping_test", "worker_test"], "torch": ["worker_test", "submesh_test"]}
 PATIENCE = 4  # times what a test takes as it stands, and 30 s
 
 
