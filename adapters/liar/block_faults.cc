@@ -1,6 +1,7 @@
 #include "adapters/liar/block_faults.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <memory>
 
@@ -119,6 +120,21 @@ void shift_short(Moment moment, Ranks& ranks) {
     if (size(ranks, device) < size(ranks, 0) && size(ranks, device) > 0)
       std::rotate(ranks.block(device), ranks.block(device) + width(ranks),
                   ranks.block(device) + size(ranks, device));
+}
+
+BlockFault round_operands(int digits) {
+  return [digits](Moment moment, Ranks& ranks) {
+    if (moment != Moment::ready || ranks.stored != DType::f32) return;
+    for (std::int64_t device = 0; device < ranks.devices(); ++device) {
+      std::vector<double> all = values_of(ranks, device);
+      for (double& value : all) {
+        int exponent = 0;
+        value = std::nearbyint(std::ldexp(std::frexp(value, &exponent), digits));
+        value = std::ldexp(value, exponent - digits);
+      }
+      encode(ranks.stored, all.data(), std::ssize(all), ranks.block(device));
+    }
+  };
 }
 
 void truncate_moves(Moment moment, Ranks& ranks) {

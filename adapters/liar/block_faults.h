@@ -27,6 +27,9 @@ void change_replica(Moment, Ranks&);      // the last bit of the last device's f
 // Two devices have each other's block of one operand.
 BlockFault pair_others();
 
+// The f32 operands of a product are rounded to so many digits: 11 for TF32, 8 for bf16.
+BlockFault round_operands(int digits);
+
 // A block of the case before is handed over, where one of its size is left.
 BlockFault stale_block();
 

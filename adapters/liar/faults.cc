@@ -22,6 +22,9 @@ constexpr auto matmul = "on x=2: einsum mk,kn->mn f32[8@x,8] f32[8,8] -> f32[8@x
 constexpr auto left = "on x=2: einsum mk,kn->mn f32[4,8@x] f32[8@x,4] -> f32[4,4]?";
 constexpr auto most = "on x=4: reshard f32[16]+max(x) -> f32[16@x]";
 constexpr auto deep = "on x=2: einsum mk,kn->mn f32[4,256@x] f32[256@x,4] -> f32[4,4]";
+constexpr auto long_sum = "on x=2: einsum mk,kn->mn f32[8,2048@x] f32[2048@x,8] -> f32[8,8]";
+constexpr auto long_rows =
+    "on ep=2: grouped wgrad f32[4096@ep,8] f32[4096@ep,8] sizes=2100,1900 -> f32[2,8,8]";
 constexpr auto forward = "on x=2: grouped fwd f32[8@x,4] f32[3,4,4] sizes=3,0,4 -> f32[8@x,4]";
 constexpr auto weights = "on x=2: grouped wgrad f32[8@x,4] f32[8@x,4] sizes=3,0,5 -> f32[3,4,4]";
 
@@ -87,6 +90,10 @@ const std::vector<Fault>& table() {
     {"permutes-all", "plans a permute that overwrites what devices are to keep", "wrong", "", {"on x=2,y=2: reshard f32[8@x.y] -> f32[8@y.x]"}, reply(permute_all), true},
     {"reduces-too-little", "plans an all-reduce of as many bytes as a block of the result has, where each device has another", "wrong", "", {"on x=4: reshard f32[8]+x -> f32[8@x]"}, reply(reduce_too_little), true},
     {"narrow-accumulator", "accumulates in bf16 where f32 is asked for", "wrong", "", {deep}, plan(narrow_acc)},
+    {"narrow-sums", "adds the products of f32 in 22 digits", "wrong", "", {long_sum}, plan(drop_two_digits)},
+    {"tf32-products", "rounds the f32 operands of a product to the 11 digits of TF32", "wrong", "", {long_sum, long_rows}, block(round_operands(11))},
+    {"bf16-products", "rounds the f32 operands of a product to bf16", "wrong", "", {long_sum, long_rows}, block(round_operands(8))},
+    {"saturates", "integers stop at the largest word, where they wrap", "wrong", "", {"on x=4: reshard s8[64]+x -> s8[64@x]"}, plan(saturate_sums)},
     {"narrow-wire", "sends the parts of an f32 sum as bf16", "wrong", "", {"on x=4: reshard f32[64]+x -> f32[64@x]"}, plan(narrow_wire)},
     {"truncates-moves", "moves f32 through 16 bits", "wrong", "", {gather}, block(truncate_moves)},
     {"swaps-blocks", "exchanges the blocks of two devices", "wrong", "", {"on x=4: reshard f32[8] -> f32[8@x]"}, block(swap_blocks)},
@@ -119,6 +126,7 @@ const std::vector<Fault>& table() {
     {"keeps-history", "does not move the history on", "wrong", "", {delayed}, block(keep_history)},
     {"inverts-otherwise", "takes amax / largest code for the scale of codes, which 1 / (largest code / amax) is not in its last bit", "wrong", "", {per_tensor}, plan(invert_otherwise)},
     {"divides-by-scale", "divides values by the scale of codes, where they are multiplied by its inverse", "wrong", "", {per_tensor, delayed}, plan(divide_by_scale)},
+    {"rounds-ties-away", "takes what lies half way between two codes away from zero", "wrong", "", {columnwise}, plan(round_ties_away)},
     {"rounds-scales-down", "rounds the scale of a block down, which clips its largest value", "wrong", "", {columnwise}, plan(round_scales_down)},
     {"clips-operand", "rounds the scales of an operand's blocks down", "wrong", "", {quantized}, plan(round_scales_down)},
     {"restarts-blocks", "begins blocks anew at the edge of a shard", "wrong", "", {"on x=2: einsum mk,kn->mn bf16[4,96@x]~mxfp8 bf16[96@x,4] -> f32[4,4]"}, plan(restart_blocks)},

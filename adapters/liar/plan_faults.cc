@@ -134,6 +134,12 @@ void leave_a_sum(Plan& plan) {
 
 void narrow_acc(Plan& plan) { plan.acc = DType::bf16; }
 
+void drop_two_digits(Plan& plan) {
+  if (plan.acc == DType::f32) plan.acc_digits = 22;
+}
+
+void saturate_sums(Plan& plan) { plan.saturates = true; }
+
 void narrow_wire(Plan& plan) { plan.wire = DType::bf16; }
 
 void transpose_operand(Plan& plan) {

@@ -12,6 +12,8 @@ void sum_replicas(Plan&);       // sums along one more axis, on which the parts 
 void drop_part(Plan&);          // one part does not arrive
 void repeat_part(Plan&);        // one part arrives twice
 void narrow_acc(Plan&);         // accumulates in bf16
+void drop_two_digits(Plan&);    // accumulates the f32 sums of a product in 22 digits
+void saturate_sums(Plan&);      // integer sums stop at the largest word, where they wrap
 void narrow_wire(Plan&);        // sends parts as bf16
 
 // Means, maxima and minima.

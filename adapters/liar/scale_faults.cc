@@ -60,6 +60,10 @@ void divide_by_scale(Plan& plan) {
   each(plan, [](Quantizer& q, const Spec&) { q.divides = true; });
 }
 
+void round_ties_away(Plan& plan) {
+  each(plan, [](Quantizer& q, const Spec&) { q.ties_away = true; });
+}
+
 void restart_blocks(Plan& plan) {
   if (!plan.product) return;  // the scales of a result have their shape
   each(plan, [&](Quantizer& q, const Spec& spec) {

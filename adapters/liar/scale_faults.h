@@ -14,6 +14,7 @@ void scale_along_another(Plan&);  // they are reduced along the first axes of th
 void round_scales_down(Plan&);    // the scale of a block is rounded down, and the largest value clipped
 void invert_otherwise(Plan&);     // the scale of codes is amax / largest, not 1 / (largest / amax)
 void divide_by_scale(Plan&);      // values are divided by the scale of codes
+void round_ties_away(Plan&);      // takes what lies half way between two codes away from zero
 void restart_blocks(Plan&);       // blocks begin anew at the edge of a shard
 void transpose_scales(Plan&);     // scales along the other dimension
 void share_scales(Plan&);         // all groups have the scale of the first

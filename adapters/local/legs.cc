@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 #include <cstring>
 
 #include "adapters/local/arithmetic.h"
@@ -114,6 +115,17 @@ void neutralize(Ranks& ranks, DType wire) {
       store(ranks.stored, ranks.block(device) + i * width, bits);
 }
 
+void saturate(Ranks& ranks, DType stored) {
+  const Format& f = format(stored);
+  if (!f.integer) return;
+  const double most = std::ldexp(1.0, 8 * f.bytes - 1);
+  for (std::int64_t device = 0; device < ranks.devices(); ++device) {
+    std::vector<double> all = values_of(ranks, device);
+    for (double& value : all) value = std::clamp(value, -most, most - 1);
+    encode(ranks.stored, all.data(), std::ssize(all), ranks.block(device));
+  }
+}
+
 }  // namespace
 
 DType kept_as(const Plan& plan, const Spec& spec, bool last) {
@@ -137,6 +149,7 @@ Ranks walk(const Stretch& stretch, Ranks value) {
     for (std::int64_t device = 0; device < value.devices(); ++device)
       divide(plan.acc, value.block(device), value.elements(device), n);
   }
+  if (plan.saturates) saturate(value, stored);
   value = cast(std::move(value), stored);
   value.spec = leg.to;
   if (leg.stays) return value;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <span>
 #include <string>
@@ -82,13 +83,21 @@ void each_element(const Turn& turn, Run&& run) {
   }
 }
 
-// Numbers as they are added up: T, after each addition rounded to `acc` where T is wider.
+double rounded_to(int digits, double x) {
+  int exponent = 0;
+  const double fraction = std::frexp(x, &exponent);
+  return std::ldexp(std::nearbyint(std::ldexp(fraction, digits)), exponent - digits);
+}
+
+// Numbers as they are added up: T, after each addition rounded to `acc`, or to so many digits, where T is
+// wider.
 template <class T, bool rounds>
 struct Sums {
   DType acc;
+  int digits = 0;
   void add(T& sum, T a, T b) const {
     sum += a * b;
-    if constexpr (rounds) sum = decode(acc, encode(acc, sum));
+    if constexpr (rounds) sum = digits > 0 ? rounded_to(digits, sum) : decode(acc, encode(acc, sum));
   }
   T from(double value) const {
     if constexpr (std::is_unsigned_v<T>) return static_cast<T>(static_cast<std::int64_t>(value));
@@ -183,8 +192,9 @@ std::vector<T> grouped(const S& sums, const Product& p, const At& at, Operands<T
 }
 
 template <class T, bool rounds>
-void multiply_all(const Product& p, const Ranks& lhs, const Ranks& rhs, Ranks& out) {
-  const Sums<T, rounds> sums{out.stored};
+void multiply_all(const Plan& plan, const Ranks& lhs, const Ranks& rhs, Ranks& out) {
+  const Product& p = *plan.product;
+  const Sums<T, rounds> sums{out.stored, plan.acc_digits};
   const Letters l = sort_letters(p);
   for (std::int64_t device = 0; device < out.devices(); ++device) {
     At at;
@@ -202,21 +212,24 @@ void multiply_all(const Product& p, const Ranks& lhs, const Ranks& rhs, Ranks& o
 }  // namespace
 
 Ranks multiply(const Plan& plan, const Ranks& lhs, const Ranks& rhs) {
-  const Product& p = *plan.product;
-  Ranks out = allocate({&plan.mesh, plan.rule}, p.out_spec, plan.acc, Contents::poison);
+  Ranks out = allocate({&plan.mesh, plan.rule}, plan.product->out_spec, plan.acc, Contents::poison);
+  if (plan.acc_digits > 0) {
+    multiply_all<double, true>(plan, lhs, rhs, out);
+    return out;
+  }
   switch (plan.acc) {
     case DType::f32:
-      multiply_all<float, false>(p, lhs, rhs, out);
+      multiply_all<float, false>(plan, lhs, rhs, out);
       break;
     case DType::f64:
-      multiply_all<double, false>(p, lhs, rhs, out);
+      multiply_all<double, false>(plan, lhs, rhs, out);
       break;
     case DType::s32:
     case DType::s8:
-      multiply_all<std::uint32_t, false>(p, lhs, rhs, out);
+      multiply_all<std::uint32_t, false>(plan, lhs, rhs, out);
       break;
     default:
-      multiply_all<double, true>(p, lhs, rhs, out);
+      multiply_all<double, true>(plan, lhs, rhs, out);
   }
   return out;
 }

@@ -179,6 +179,7 @@ Ranks to_codes(const Mesh& mesh, const Quantizer& q, const Scales& s, const Rank
       const float x = static_cast<float>(all[i]);
       const float scaled = tile < 0 ? 0 : q.divides ? x / scale[tile] : x * scale[tile];
       all[i] = std::isnan(scaled) ? scaled : std::clamp<double>(scaled, -largest, largest);
+      if (q.ties_away) all[i] = std::nextafter(all[i], std::copysign(2 * largest, all[i]));
     });
     encode(out.stored, all.data(), std::ssize(all), out.block(device));
   }

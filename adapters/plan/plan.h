@@ -85,6 +85,8 @@ struct Plan {
   std::vector<std::optional<Quantizer>> quantizers;  // per operand
   std::optional<Product> product;
   std::vector<Leg> legs;
+  int acc_digits = 0;      // of a product's sums: those of acc where this is 0
+  bool saturates = false;  // integers that do not fit are the largest or least, where they wrap
 };
 
 // `direct` moves the fewest bytes: a device receives of its target only what it does not hold, from

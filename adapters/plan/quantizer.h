@@ -18,7 +18,8 @@ struct Quantizer {
   Tiles tiles;
   std::vector<AxisId> axes;  // along which largest magnitudes are reduced: those that split the values
   Scaling scaling = Scaling::up;
-  bool divides = false;  // values by the scale of their codes, where they are multiplied by its inverse
+  bool divides = false;    // values by the scale of their codes, where they are multiplied by its inverse
+  bool ties_away = false;  // from zero, where they go to the even code
 };
 
 // Of the op quantize, or of an operand of a product with a scheme; nothing where there is none.
