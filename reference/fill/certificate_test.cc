@@ -9,6 +9,7 @@
 #include "reference/fill/fill.h"
 #include "reference/fill/recipe.h"
 #include "reference/fill/sums.h"
+#include "reference/words/draw_case.h"
 #include "reference/words/enumerate.h"
 #include "reference/words/text.h"
 
@@ -241,6 +242,31 @@ TEST(Certificate, HoldsForGroupedMatmuls) {
         for (std::size_t at; (at = line.find("T")) != std::string::npos;) line.replace(at, 1, s[0]);
         expect_certified(line);
       }
+}
+
+// Of drawn lines, whatever their words: no sum of the data, and not all its terms together, is beyond what
+// the accumulator, the wire or the result hold.
+TEST(Certificate, IsOfDataInTheRangeOfEveryFormat) {
+  Random draw{std::mt19937_64(11)};
+  int tried = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const Case c = draw_case(draw);
+    if (c.fill != Fill::cancel && c.fill != Fill::scaled) continue;
+    if (is_quantize(c) || c.op.operands[0].reduction != Reduce::sum || format(c.acc).integer) continue;
+    if (devices(c.mesh) > 200 || elements(result(c)) > 500 || !unit(c).exists) continue;
+    double most = HUGE_VAL;
+    for (DType dtype : {c.acc, c.wire, result(c).dtype}) most = std::min(most, format(dtype).largest);
+    std::vector<Tensor> operands;
+    for (int operand = 0; operand < std::ssize(c.op.operands); ++operand)
+      operands.push_back(fill(c, operand));
+    ++tried;
+    for (const std::vector<Term>& terms : all_terms(c, operands)) {
+      double all = 0;
+      for (const Term& t : terms) all += std::fabs(t.a * t.b);
+      ASSERT_LE(all, most) << print(c);
+    }
+  }
+  EXPECT_GT(tried, 2000);
 }
 
 // Seen to fail: an accumulator or a wire narrower than what the certificate names.

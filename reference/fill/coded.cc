@@ -163,10 +163,62 @@ double fraction(const Coded& c, bool has_line, std::uint64_t random) {
 
 // The exponent of the unit of a tile.
 int unit_of(const Coded& c, const Coded::Operand& o, std::uint64_t key, std::int64_t tile) {
-  if (o.scheme == Scheme::none) return 0;
+  if (o.scheme == Scheme::none) return o.unit;
   const std::uint64_t random = mix(key + kGolden * static_cast<std::uint64_t>(tile));
-  if (in_blocks(o.scheme)) return -8 - (c.varies ? static_cast<int>(random % 2) : 0);
-  return -8 + (c.grouped ? static_cast<int>(random % 3) : 0);
+  if (in_blocks(o.scheme)) return o.unit - (c.varies ? static_cast<int>(random % 2) : 0);
+  return o.unit + (c.grouped ? static_cast<int>(random % 3) : 0);
+}
+
+// The exponents of an operand's unit for which all its values are normal numbers.
+struct Span {
+  int low = 0, high = 0;
+};
+Span span(const Spec& spec) {
+  const Format& f = format(spec.dtype);
+  const int top = std::ilogb(f.largest);
+  if (spec.scheme == Scheme::none) return {std::max(f.min_exponent, -64), std::min(top - 3, 64)};
+  return {std::max(f.min_exponent + 6, -64), std::min(top - 20, 64)};
+}
+
+// The exponent of both units together: 2^-8 of what is quantized, less where some format of the sums holds
+// less. Of 8 bits the smallest normal number is not far below the largest: sums go as high as they may.
+int exponent_of_sums(const Case& c, const Coded& d) {
+  int top = 1 << 20, most = 0;
+  for (DType dtype : {c.acc, c.wire, result(c).dtype}) top = std::min(top, std::ilogb(format(dtype).largest));
+  for (__int128 n = d.terms; n > 0; n /= 2) ++most;
+  int usual = 0;
+  for (const Coded::Operand& o : d.operand) {
+    if (o.scheme == Scheme::none) continue;
+    usual -= 8;
+    if (d.grouped && !in_blocks(o.scheme)) most += 2;
+  }
+  const bool bytes = std::min({format(c.wire).bytes, format(result(c).dtype).bytes}) == 1;
+  return bytes ? top - most : std::min(usual, top - most);
+}
+
+void place_units(const Case& c, Coded& d) {
+  int left = exponent_of_sums(c, d);
+  for (Coded::Operand& o : d.operand) {
+    o.unit = o.scheme == Scheme::none ? 0 : -8;
+    left -= o.unit;
+  }
+  for (int i : {0, 1}) {
+    const Span s = span(c.op.operands[i]);
+    const int moved = std::clamp(d.operand[i].unit + left, s.low, s.high) - d.operand[i].unit;
+    d.operand[i].unit += moved, left -= moved;
+  }
+}
+
+void choose_sizes(const Case& c, Coded& d) {
+  if (e5(d.operand[0].scheme) || e5(d.operand[1].scheme)) d.large = 6;
+  const auto fits = [&] { return (d.terms = largest_sum(c, d)) <= capacity(c.acc); };
+  if (fits()) return;
+  d.varies = false;
+  if (fits()) return;
+  d.large = 6, d.varies = true;
+  if (fits()) return;
+  d.varies = false;
+  fits();
 }
 
 }  // namespace
@@ -181,15 +233,8 @@ Coded coded(const Case& c) {
   }
   d.grouped = std::holds_alternative<Grouped>(c.op.kind);
   d.split = is_split(c);
-  if (e5(d.operand[0].scheme) || e5(d.operand[1].scheme)) d.large = 6;
-  const auto fits = [&] { return (d.terms = largest_sum(c, d)) <= capacity(c.acc); };
-  if (fits()) return d;
-  d.varies = false;
-  if (fits()) return d;
-  d.large = 6, d.varies = true;
-  if (fits()) return d;
-  d.varies = false;
-  fits();
+  choose_sizes(c, d);
+  place_units(c, d);
   return d;
 }
 

@@ -13,6 +13,7 @@
 //   coarse   where fine sums do not fit the accumulator, and for e5m2: the large value is 1 to 7 times 2^6
 //   units,
 //            so that of mxfp8 a scale too fine goes unseen (it changes no product), one too small does not
+// The units are such that no sum exceeds what the formats of the case hold, nor, of 8 bits, falls far below.
 // Tiles differ in their scales by a factor of two where the sums have room for it, groups in any case.
 #pragma once
 
@@ -36,6 +37,7 @@ struct Coded {
     std::vector<char> has_line;      // by tile along it
     std::vector<char> opposite;      // by index along it: whether the other operand's line is there
     std::int64_t parts = 1;
+    int unit = 0;  // its exponent
   } operand[2];
   int large = 15;      // the largest value is 7 * 2^large units
   bool varies = true;  // tiles of mxfp8 differ in their scales

@@ -128,7 +128,7 @@ double added(DType dtype, std::vector<double> terms, std::mt19937_64& random) {
 __int128 exact(const std::vector<Term>& terms, int exponent) {
   __int128 sum = 0;
   for (const Term& t : terms)
-    sum += static_cast<__int128>(std::ldexp(t.a, -exponent)) * static_cast<std::int64_t>(t.b);
+    sum += static_cast<__int128>(std::ldexp(static_cast<long double>(t.a) * t.b, -exponent));
   return sum;
 }
 

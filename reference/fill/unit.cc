@@ -82,14 +82,25 @@ Unit unit(const Case& c) {
   if (format(c.acc).integer) return {even, 0, even <= most};
   // Parts on the way are added again, so each must count to the whole: no digits are free there.
   const int free = evenness_on_the_way(c) == 1 ? std::countr_zero(static_cast<std::uint64_t>(even)) : 0;
-  int room = 1 << 20, smallest = -room;
+  int room = 1 << 20, wide = room, smallest = -room;
   for (DType dtype : dtypes) {
     room = std::min(room, std::ilogb(format(dtype).largest / static_cast<double>(capacity(dtype))));
+    wide = std::min(wide, std::ilogb(format(dtype).largest / static_cast<double>(capacity(c.acc))));
     smallest = std::max(smallest, format(dtype).min_exponent);
   }
-  const int one = std::min(0, room - free);  // the exponent of one part of one unit
+  int one = std::min(0, room - free);  // the exponent of one part of one unit
+  if (!is_reshard(c)) one = std::min(one, std::max(wide - free, smallest));
   const std::int64_t factor = even >> free;
   return {factor, one + free, factor <= most && one >= smallest};
+}
+
+std::int64_t most_terms(const Case& c) {
+  const std::int64_t acc = capacity(c.acc);
+  if (format(c.acc).integer) return acc;
+  double most = static_cast<double>(acc);
+  for (DType dtype : {c.acc, c.wire, result(c).dtype})
+    most = std::min(most, std::ldexp(format(dtype).largest, -unit(c).exponent));
+  return static_cast<std::int64_t>(most);
 }
 
 }  // namespace plumb

@@ -15,7 +15,8 @@ std::int64_t capacity(std::initializer_list<DType>);  // the least of them
 
 // Every value that is summed is a multiple of factor * 2^exponent, and that of the number of parts that
 // are averaged times that of the parts of the result, and of those of a constraint on the way that are not
-// the operands' own: an even split rounds nothing. A power of two more keeps all values normal numbers.
+// the operands' own: an even split rounds nothing. A power of two more keeps all values normal numbers
+// and, of a product, all its terms together in the range of every format, where both can be.
 // Powers of two cost a floating-point format no digits: they stand in the exponent. Where the formats of the
 // case have no room, `exists` is false.
 struct Unit {
@@ -24,6 +25,10 @@ struct Unit {
   bool exists = true;
 };
 Unit unit(const Case&);
+
+// The most units that the terms of a product may have together: what the accumulator counts to, and no format
+// of its sums overflows.
+std::int64_t most_terms(const Case&);
 
 // Whether every sum of the case is taken modulo the words of its result, so that any integers are exact.
 bool wraps(const Case&);

@@ -67,7 +67,7 @@ struct Budget {
 Budget budget(const Case& c, int perturbed) {
   const Spec &plain_spec = c.op.operands[1 - perturbed], &spec = c.op.operands[perturbed];
   const Unit u = unit(c);
-  return {u, capacity(c.acc) / u.factor, capacity({c.acc, c.wire, result(c).dtype}) / u.factor,
+  return {u, most_terms(c) / u.factor, capacity({c.acc, c.wire, result(c).dtype}) / u.factor,
           holds(c, 1 - perturbed) / u.factor,
           // The third member of a triple is twice as large: in floating point that is one exponent more.
           holds(c, perturbed) / (format(spec.dtype).integer ? 2 : 1), parts(c.mesh, plain_spec),
@@ -169,9 +169,10 @@ Widths budgets(const Budget& b, const Load& load, const Long& lengths) {
   }
   w.terms = w.active_pairs ? w.active_blocks * (2 * w.active_pairs + 3)
                            : load.weight * largest_term + (load.matched + more) * w.units * largest_plain;
+  if (with_long && lengths.units == 0) w.carried = std::max(w.carried, left(lengths));
   w.carried *= w.active_blocks + more;
   if (!with_long) return w;
-  w.carried += lengths.alone ? mass(lengths) + 2 * largest_term : left(lengths);
+  w.carried += lengths.alone ? mass(lengths) + 2 * largest_term : more * left(lengths);
   w.terms += mass(lengths) + piled_mass(lengths);
   return w;
 }
