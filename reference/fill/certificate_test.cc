@@ -130,6 +130,30 @@ TEST(Certificate, HoldsWhereTheResultIsUnfinished) {
     }
 }
 
+// The parts of an unfinished result are stored in its dtype, though the wire counts further.
+TEST(Certificate, KnowsTheDtypeOfAnUnfinishedResult) {
+  for (const char* line : {
+           "on x=2: einsum mk,kn->mn f32[4,64@x] f32[64@x,4] -> bf16[4,4]+x wire=f32",
+           "on x=4: einsum mk,kn->mn bf16[4,64@x] bf16[64@x,4] -> f8e4m3[4,4]+x wire=f32",
+           "on x=2,y=2: grouped wgrad f32[64@x,4] f32[64@x,4] sizes=30,34 -> f16[2,4,4]+x wire=f32",
+       })
+    expect_certified(line);
+  const auto scope = [](const char* line) { return certificate(parse_case(line)).scope; };
+  EXPECT_EQ(scope("on x=2: einsum mk,kn->mn bf16[4,64@x]~mxfp8 bf16[64@x,4] -> bf16[4,4]+x wire=f32"),
+            Scope::none);
+  EXPECT_EQ(scope("on x=2: einsum mk,kn->mn bf16[4,64@x]~mxfp8 bf16[64@x,4] -> f32[4,4]+x wire=f32"),
+            Scope::any_split);
+}
+
+// Each of its parts may be the mean itself, and their sum must be exact.
+TEST(Certificate, LeavesRoomForAMeanOnTheWay) {
+  const Case c = parse_case("on x=5: reshard f32[64] -> f32[64]+avg(x) -> f32[64]");
+  ASSERT_EQ(certificate(c).scope, Scope::any_split);
+  const Tensor x = fill(c, 0);
+  for (std::int64_t i = 0; i < elements(x.shape); ++i)
+    EXPECT_EQ(rounded(DType::f32, 5 * value(x, i)), 5 * value(x, i));
+}
+
 TEST(Certificate, HoldsForMatmuls) {
   const char* dtypes[][2] = {
       {"f32",    "f32"   },

@@ -1,6 +1,9 @@
 // Integers wrap: their sums are exact modulo the words of the result, however they are split.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <map>
+
 #include "reference/fill/fill.h"
 #include "reference/fill/sums.h"
 #include "reference/fill/unit.h"
@@ -41,6 +44,31 @@ TEST(Integers, WrapExactly) {
         got = encode(c.wire, static_cast<double>(got) + static_cast<double>(sum));
       EXPECT_EQ(encode(out, static_cast<double>(got)),
                 encode(out, static_cast<double>(static_cast<std::int32_t>(exact(terms, 0)))));
+    }
+  }
+}
+
+// On a wire, or in an accumulator, narrower than the result they would not wrap as it does: no sum leaves its
+// range.
+TEST(Integers, FitWhatIsNarrowerThanTheResult) {
+  for (const char* line : {
+           "on x=5: reshard s32[6]+x -> s32[6] wire=s8",
+           "on x=4: reshard s32[6]+x -> s32[6]+x wire=s8",
+           "on x=2: einsum mk,kn->mn s8[3,9@x] s8[9@x,3] -> s32[3,3] wire=s8",
+           "on x=2: einsum mk,kn->mn s32[3,9@x] s32[9@x,3] -> s32[3,3] wire=s8",
+           "on x=2: grouped wgrad s8[9@x,3] s8[9@x,4] sizes=4,3 -> s32[2,3,4] wire=s8",
+       }) {
+    const Case c = parse_case(line);
+    EXPECT_FALSE(wraps(c)) << line;
+    std::vector<Tensor> operands;
+    for (std::size_t i = 0; i < c.op.operands.size(); ++i) operands.push_back(fill(c, static_cast<int>(i)));
+    for (const auto& terms : all_terms(c, operands)) {
+      std::map<std::int64_t, double> blocks;
+      for (const Term& t : terms) blocks[t.block * 4096 + t.part] += t.a * t.b;
+      double carried = 0;
+      for (const auto& [block, sum] : blocks) carried += std::fabs(sum);
+      EXPECT_LE(carried, 127) << line;
+      EXPECT_GT(carried, 0) << line;
     }
   }
 }

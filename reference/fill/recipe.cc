@@ -30,10 +30,20 @@ Wrapping wrapping(const Case& c, const std::vector<Source>& sources) {
   return w;
 }
 
+// How many equal parts the mean of a constraint on the way has, whose sum must be exact too.
+std::int64_t averaged_on_the_way(const Case& c) {
+  std::int64_t most = 1;
+  for (const Spec& spec : c.op.chain)
+    if (spec.averaged != c.op.operands[0].averaged) most = std::max(most, axes_size(c.mesh, spec.averaged));
+  return most;
+}
+
 Addends addends(const Case& c, const Source& source) {
   Addends a{{}, unit(c)};
   if (!a.unit.exists) a.unit = {1, 0, false};
-  a.shares = shares(source.parts, capacity({c.acc, c.wire, source.dtype}) / a.unit.factor);
+  const std::int64_t most = capacity({c.acc, c.wire, source.dtype}) / a.unit.factor / averaged_on_the_way(c);
+  if (most == 0) a.unit = {1, 0, false};
+  a.shares = shares(source.parts, std::max<std::int64_t>(1, most));
   return a;
 }
 

@@ -65,12 +65,13 @@ std::int64_t capacity(std::initializer_list<DType> dtypes) {
 }
 
 bool wraps(const Case& c) {
-  const Format &out = format(result(c).dtype), &wire = format(c.wire), &in = format(c.op.operands[0].dtype);
+  const Format &out = format(result(c).dtype), &wire = format(c.wire), &acc = format(c.acc),
+               &in = format(c.op.operands[0].dtype);
   if (!out.integer) return false;
   const std::uint64_t even = static_cast<std::uint64_t>(evenness(c));
   const auto unfinished = [&](const Spec& spec) { return parts(c.mesh, spec) > 1; };
   if (!is_reshard(c) && even > 1 && std::ranges::any_of(c.op.operands, unfinished)) return false;
-  return wire.bytes >= out.bytes && std::has_single_bit(even) &&
+  return wire.bytes >= out.bytes && acc.bytes >= out.bytes && std::has_single_bit(even) &&
          std::countr_zero(even) < 8 * std::min(out.bytes, in.bytes) - 1;
 }
 
