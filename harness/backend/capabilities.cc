@@ -38,6 +38,13 @@ Promise promise_from(const json& j, std::string_view what) {
   return p;
 }
 
+Engine engine_from(const json& j) {
+  const std::string& word = text(j, "engine");
+  const std::optional<Engine> engine = engine_named(word);
+  if (!engine) throw Malformed(fmt::format("engine: unknown word \"{}\"", word));
+  return *engine;
+}
+
 std::vector<Rule> rules_from(const json& j) {
   std::vector<Rule> out;
   for (const std::string& word : texts(j, "rules")) {
@@ -140,6 +147,7 @@ constexpr Field capability_fields[] = {
     {"submesh", [](Capabilities& c, const json& j) { c.submesh = truth(j, "submesh"); }},
     {"acc", [](Capabilities& c, const json& j) { c.acc = promise_from(j, "acc"); }},
     {"wire", [](Capabilities& c, const json& j) { c.wire = promise_from(j, "wire"); }},
+    {"engine", [](Capabilities& c, const json& j) { c.engine = engine_from(j); }},
     {"schemes", [](Capabilities& c, const json& j) { c.schemes = schemes_from(j); }},
     {"tail", [](Capabilities& c, const json& j) { c.tail_undefined = second_of(j, "tail", "zero", "undefined"); }},
     {"parts", [](Capabilities& c, const json& j) { c.parts_rounded = second_of(j, "parts", "exact", "rounded"); }},

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "adapters/protocol/serve.h"
+#include "reference/rounding/model.h"
 
 namespace plumb {
 
@@ -38,6 +39,7 @@ struct Capabilities {
   std::vector<std::string> reductions = {"sum"};  // what it makes of parts: sum, avg, max, min
   bool submesh = false;                           // runs a program over some axes of a mesh, in every slice
   Promise acc, wire;
+  Engine engine = Engine::ieee;  // how it adds up products
   std::vector<Scheme> schemes;  // of quantize and of operands of products; none where absent
   bool tail_undefined = false;  // rows of a grouped result past the sum of the sizes
   bool parts_rounded =

@@ -87,6 +87,9 @@ TEST(Capabilities, WhatIsNotSaidIsTheFirstValueOrNoLimit) {
   const Capabilities all =
       capabilities(R"({"tail":"undefined","data":"none","clones":true,"mesh_fixed":true})");
   EXPECT_TRUE(all.tail_undefined && all.plans_only && all.clones && all.mesh_fixed);
+  EXPECT_EQ(none.engine, Engine::ieee);
+  EXPECT_EQ(capabilities(R"({"engine":"matrix"})").engine, Engine::matrix);
+  EXPECT_THROW(capabilities(R"({"engine":"abacus"})"), Malformed);
 }
 
 }  // namespace

@@ -75,7 +75,8 @@ std::optional<Bound> bound_of(const Wanted& wanted, const Outcome& outcome, cons
   using Scope = Certificate::Scope;
   const Scope scope = wanted.certificate.scope;
   const bool elsewhere = another_split(c, outcome.trace);
-  const bool stands = acc == c.acc && wire == c.wire &&
+  const bool truncates = declared.engine != Engine::ieee && !is_reshard(c);
+  const bool stands = acc == c.acc && wire == c.wire && !truncates &&
                       (scope == Scope::any_split || (scope == Scope::this_split && !elsewhere));
   if (stands) return std::nullopt;
   Case promise = c;
@@ -85,6 +86,7 @@ std::optional<Bound> bound_of(const Wanted& wanted, const Outcome& outcome, cons
               {},
               elsewhere && std::ranges::any_of(outcome.trace, may_add),
               zeros(DType::f64, {0})};
+  if (truncates) bound.reduction.engine = declared.engine;
   if (elsewhere) bound.reduction.parts = std::max(bound.reduction.parts, devices(c.mesh));
   bound.errors_shared = !is_reshard(c) && std::ranges::any_of(c.op.operands, [&](const Spec& spec) {
     return parts(c.mesh, spec) > 1;

@@ -18,8 +18,9 @@ struct Bound {
 };
 
 // Nothing where bits must be equal: nothing is summed, or the certificate stands. It does not where the
-// data round, where it holds for this split and the trace shows another, or where the backend promises
-// less than the accumulate and wire types of the case (then the result's dtype is taken for both).
+// data round, where it holds for this split and the trace shows another, where the backend promises
+// less than the accumulate and wire types of the case (then the result's dtype is taken for both), or where
+// it adds up products by an engine that truncates.
 std::optional<Bound> bound_of(const Wanted&, const Outcome&, const Declared&);
 
 // Whether the element may be `bits` although another value is wanted; and whether it may be anything, for its

@@ -6,6 +6,7 @@
 
 #include "harness/judge/split.h"
 #include "harness/judge/trial.h"
+#include "reference/rounding/emulate.h"
 
 namespace plumb {
 namespace {
@@ -95,6 +96,24 @@ TEST(Bound, AnUnfinishedOperandIsFinishedInItsDtype) {
     EXPECT_EQ(verdict.status, Status::pass) << wire;
     EXPECT_GT(verdict.rounded, 0) << "else nothing was tested";
   }
+}
+
+// Ampere's engine, 8 terms at a time.
+TEST(Bound, AnEngineThatTruncatesIsDeclared) {
+  Trial trial("on x=2: einsum mk,kn->mn bf16[32,256] bf16[256,32] -> f32[32,32] fill=normal");
+  std::vector<float> row(256), column(256);
+  for (std::int64_t e = 0; e < 1024; ++e) {
+    for (std::int64_t k = 0; k < 256; ++k)
+      row[k] = static_cast<float>(value(trial.operands[0], e / 32 * 256 + k)),
+      column[k] = static_cast<float>(value(trial.operands[1], k * 32 + e % 32));
+    const double sum = add_in_blocks(kBlocks[1], row.data(), column.data(), 256);
+    for (auto& memory : trial.memory) store(DType::f32, memory.data() + 4 * e, encode(DType::f32, sum));
+  }
+  EXPECT_EQ(trial.verdict().status, Status::wrong);
+  trial.declared.engine = Engine::matrix;
+  const Verdict verdict = trial.verdict();
+  EXPECT_EQ(verdict.status, Status::pass) << verdict.facts.front().text;
+  EXPECT_EQ(pass_of(verdict), Pass::bound);
 }
 
 TEST(Bound, ADeviceLeftOutOrCountedTwiceIsWrong) {

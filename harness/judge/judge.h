@@ -7,6 +7,7 @@
 #include "adapters/protocol/outcome.h"
 #include "harness/judge/verdict.h"
 #include "reference/fill/fill.h"
+#include "reference/rounding/model.h"
 #include "reference/words/tensor.h"
 
 namespace plumb {
@@ -26,8 +27,9 @@ struct Declared {
   bool tail_undefined = false;   // grouped rows past the sum of the sizes
   bool acc_unspecified = false;  // accumulates in a type that it does not name
   bool wire_unspecified = false;
-  bool parts_rounded = false;  // of an unfinished result: they are rounded on the way
-  bool data_none = false;      // plans and moves nothing
+  bool parts_rounded = false;    // of an unfinished result: they are rounded on the way
+  Engine engine = Engine::ieee;  // how it adds up products
+  bool data_none = false;        // plans and moves nothing
 };
 
 // Fills the span with the bytes of a block.

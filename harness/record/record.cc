@@ -140,6 +140,18 @@ std::vector<std::string> judged_in_words(const Verdict& v) {
   return words;
 }
 
+std::string json_text(const Shown& s) {
+  return fmt::format(R"({{"left":{},"right":{},"sum":{}}})", s.operand[0], s.operand[1], s.sum);
+}
+
+Shown shown_from_json(const json& j) {
+  const auto bits = [&](const char* of) { return static_cast<int>(count(field(j, of), of)); };
+  return {
+      {bits("left"), bits("right")},
+      bits("sum")
+  };
+}
+
 std::string json_text(const Collectives& c) {
   return fmt::format(R"({{"could":{},"issued":{},"merged":{}}})", dump(c.could), c.issued, c.merged);
 }
@@ -172,6 +184,8 @@ Record parse(const json& j) {
   r.times = times_from_json(field(j, "seconds"));
   r.certificate = text(field(j, "certificate"), "certificate");
   r.scope = text(field(j, "scope"), "scope");
+  if (const json* shown = optional_field(j, "shown")) r.shown = shown_from_json(*shown);
+  if (const json* engine = optional_field(j, "engine")) r.engine = text(*engine, "engine");
   r.notes = texts(field(j, "notes"), "notes");
   if (const json* lines = optional_field(j, "processes")) r.processes = texts(*lines, "processes");
   if (const json* name = optional_field(j, "program")) r.program = text(*name, "program");
@@ -189,6 +203,7 @@ std::string json_text(const Record& r, std::string_view environment) {
   m.add("certificate", json_text(r.certificate));
   if (r.collectives.issued > 0) m.add("collectives", json_text(r.collectives));
   m.add("data", r.data);
+  if (!r.engine.empty()) m.add("engine", json_text(r.engine));
   m.add("environment", environment);
   m.add("facts", listed(r.verdict.facts));
   if (const auto words = judged_in_words(r.verdict); !words.empty()) m.add("judged", dump(words));
@@ -202,6 +217,7 @@ std::string json_text(const Record& r, std::string_view environment) {
   m.add("schema", record_schema);
   m.add("scope", json_text(r.scope));
   m.add("seconds", json_text(r.times));
+  if (r.shown) m.add("shown", json_text(*r.shown));
   m.add("status", json_text(name(r.verdict.status)));
   if (!r.verdict.untraced) m.add("trace", listed(r.trace));
   m.add("versions", dump(r.versions));

@@ -62,6 +62,11 @@ Record full() {
   };
   r.certificate = "sum of 2 parts: 3 <= 16777216";
   r.scope = "any split";
+  r.engine = "matrix";
+  r.shown = Shown{
+      {14, 16},
+      22
+  };
   r.notes = {"reduce-scatter not formed"};
   r.collectives = Collectives{3, 1, {"3 all-reduces over x, y and z in one"}};
   r.replica_safe = true;

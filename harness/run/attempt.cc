@@ -76,6 +76,7 @@ Declared declared(const Capabilities& capabilities) {
   d.acc_unspecified = capabilities.acc.unspecified;
   d.wire_unspecified = capabilities.wire.unspecified;
   d.parts_rounded = capabilities.parts_rounded;
+  d.engine = capabilities.engine;
   d.data_none = capabilities.plans_only;
   return d;
 }
@@ -194,12 +195,14 @@ void judged(Record& record, const Ran& ran) {
   const Certificate proof = certificate(c);
   record.certificate = proof.text;
   record.scope = in_words(proof.scope);
+  if (proof.shown && shows_less(c, *proof.shown)) record.shown = proof.shown;
   if (outcome.traced) record.trace = outcome.trace;
   record.notes = outcome.notes;
   record.times.compile = outcome.compile_seconds;
   record.times.run = outcome.run_seconds;
   const Read read = read_of(state);
   const Declared promises = declared(state.process.hello()->capabilities);
+  if (promises.engine != Engine::ieee) record.engine = model(promises.engine).name;
   if (const std::int64_t rows = masked_rows(c, promises))
     record.notes.push_back(
         fmt::format("{} rows of the tail are masked: the backend leaves them undefined", rows));

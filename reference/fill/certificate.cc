@@ -65,13 +65,15 @@ Certificate describe(const Case& c, const Recipe&, const Wrapping&) {
 
 Certificate describe(const Case& c, const Recipe&, const Addends& a) {
   if (!a.unit.exists) return no_unit();
-  const std::int64_t most = capacity({c.acc, c.wire, result(c).dtype}) / a.unit.factor;
+  const std::int64_t most = capacity({c.acc, c.wire, result(c).dtype}) / copies(c) / a.unit.factor;
   std::string text =
       fmt::format("any split: sum of {}, {} of them nonzero: sum |part| <= {} <= {} units{}; {}",
                   counted(a.shares.parts, "part"), a.shares.active, mass(a.shares), most, unit_text(a.unit),
                   capacities(c));
   if (const std::int64_t n = axes_size(c.mesh, c.op.operands[0].averaged); n > 1)
     text += fmt::format("; every part is a multiple of {}: so are their sums, and the mean is exact", n);
+  if (const std::int64_t n = copies(c); n > 1)
+    text += fmt::format("; a chain averages {} copies of a value: {} times it fits, too", n, n);
   return {Scope::any_split, std::move(text)};
 }
 
@@ -167,6 +169,11 @@ Certificate describe(const Case& c, const Recipe&, const Coded& d) {
 }
 
 }  // namespace
+
+bool shows_less(const Case& c, const Shown& shown) {
+  const auto fewer_than = [&](int i) { return shown.operand[i] < format(c.op.operands[i].dtype).digits; };
+  return fewer_than(0) || fewer_than(1);
+}
 
 Certificate certificate(const Case& c) {
   const Recipe r = recipe(c);

@@ -40,6 +40,9 @@ struct Certificate {
 };
 Certificate certificate(const Case&);
 
+// Whether the data of a product show fewer bits than its operands have, so that narrower ones may pass.
+bool shows_less(const Case&, const Shown&);
+
 // The element of the first operand that carries `bits`, by its index in the whole array: where a misplaced
 // element came from. -1 where the data are not one-to-one (fill is not provenance, or there are more
 // elements than patterns) or no element carries them.

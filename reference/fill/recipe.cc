@@ -30,18 +30,10 @@ Wrapping wrapping(const Case& c, const std::vector<Source>& sources) {
   return w;
 }
 
-// How many equal parts the mean of a constraint on the way has, whose sum must be exact too.
-std::int64_t averaged_on_the_way(const Case& c) {
-  std::int64_t most = 1;
-  for (const Spec& spec : c.op.chain)
-    if (spec.averaged != c.op.operands[0].averaged) most = std::max(most, axes_size(c.mesh, spec.averaged));
-  return most;
-}
-
 Addends addends(const Case& c, const Source& source) {
   Addends a{{}, unit(c)};
   if (!a.unit.exists) a.unit = {1, 0, false};
-  const std::int64_t most = capacity({c.acc, c.wire, source.dtype}) / a.unit.factor / averaged_on_the_way(c);
+  const std::int64_t most = capacity({c.acc, c.wire, source.dtype}) / copies(c) / a.unit.factor;
   if (most == 0) a.unit = {1, 0, false};
   a.shares = shares(source.parts, std::max<std::int64_t>(1, most));
   return a;
@@ -50,7 +42,7 @@ Addends addends(const Case& c, const Source& source) {
 Contest contest(const Case& c, const Source& source) {
   Contest all{source.parts, 1, c.op.operands[0].reduction == Reduce::max, unit(c)};
   if (!all.unit.exists) all.unit = {1, 0, false};
-  all.most = capacity({c.acc, c.wire, source.dtype}) / all.unit.factor;
+  all.most = std::max<std::int64_t>(1, capacity({c.acc, c.wire, source.dtype}) / copies(c) / all.unit.factor);
   return all;
 }
 

@@ -64,6 +64,19 @@ std::int64_t capacity(std::initializer_list<DType> dtypes) {
   return least;
 }
 
+std::int64_t copies(const Case& c) {
+  std::int64_t most = 1;
+  const Spec* before = &c.op.operands[0];
+  for (const Spec& next : c.op.chain) {
+    std::vector<AxisId> fresh;
+    for (AxisId axis : next.averaged)
+      if (std::ranges::count(before->unfinished, axis) == 0) fresh.push_back(axis);
+    most = std::max(most, axes_size(c.mesh, fresh));
+    before = &next;
+  }
+  return most;
+}
+
 bool wraps(const Case& c) {
   const Format &out = format(result(c).dtype), &wire = format(c.wire), &acc = format(c.acc),
                &in = format(c.op.operands[0].dtype);
@@ -79,7 +92,7 @@ Unit unit(const Case& c) {
   const std::int64_t even = evenness(c);
   if (wraps(c)) return {1, std::countr_zero(static_cast<std::uint64_t>(even)), true};
   DType dtypes[5] = {c.acc, c.wire, result(c).dtype, c.op.operands.front().dtype, c.op.operands.back().dtype};
-  const std::int64_t most = capacity({c.acc, c.wire, result(c).dtype});
+  const std::int64_t most = capacity({c.acc, c.wire, result(c).dtype}) / copies(c);
   if (format(c.acc).integer) return {even, 0, even <= most};
   // Parts on the way are added again, so each must count to the whole: no digits are free there.
   const int free = evenness_on_the_way(c) == 1 ? std::countr_zero(static_cast<std::uint64_t>(even)) : 0;

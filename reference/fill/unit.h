@@ -33,4 +33,7 @@ std::int64_t most_terms(const Case&);
 // Whether every sum of the case is taken modulo the words of its result, so that any integers are exact.
 bool wraps(const Case&);
 
+// How many copies of a value are added up where a chain averages what is whole: their sum has to fit, too.
+std::int64_t copies(const Case&);
+
 }  // namespace plumb

@@ -67,8 +67,12 @@ struct Budget {
 Budget budget(const Case& c, int perturbed) {
   const Spec &plain_spec = c.op.operands[1 - perturbed], &spec = c.op.operands[perturbed];
   const Unit u = unit(c);
-  return {u, most_terms(c) / u.factor, capacity({c.acc, c.wire, result(c).dtype}) / u.factor,
-          holds(c, 1 - perturbed) / u.factor,
+  const std::int64_t sum = capacity({c.acc, c.wire, result(c).dtype}) / u.factor,
+                     terms = most_terms(c) / u.factor;
+  // The parts of an unfinished operand may be multiplied one by one: of these products nothing cancels before
+  // they are sent.
+  const bool apart = parts(c.mesh, plain_spec) > 1 || parts(c.mesh, spec) > 1;
+  return {u, apart ? std::min(sum, terms) : terms, sum, holds(c, 1 - perturbed) / u.factor,
           // The third member of a triple is twice as large: in floating point that is one exponent more.
           holds(c, perturbed) / (format(spec.dtype).integer ? 2 : 1), parts(c.mesh, plain_spec),
           parts(c.mesh, spec), format(c.acc).integer};

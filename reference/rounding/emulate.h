@@ -1,6 +1,7 @@
 // A product spread over ranks and reduced in a ring, with a fault by name: subjects for the tests.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <string_view>
@@ -11,12 +12,48 @@
 
 namespace plumb {
 
+// A matrix engine as MMA-Sim models it (arXiv 2511.10909): the products of a block and the sum so far are
+// aligned to the largest exponent, truncated to so many bits of fraction and added; the sum is truncated to
+// `out` bits.
+struct Blocks {
+  std::string_view name;
+  std::int64_t terms;
+  int fraction, out;
+  Engine engine;
+};
+inline constexpr Blocks kBlocks[] = {
+    {"Volta",      4,  23, 23, Engine::matrix   },
+    {"Ampere",     8,  24, 23, Engine::matrix   },
+    {"Hopper",     16, 25, 23, Engine::matrix   },
+    {"Hopper fp8", 32, 13, 13, Engine::matrix_f8},
+};
+
+inline double truncated_to(double x, int exponent) {
+  return std::ldexp(std::trunc(std::ldexp(x, -exponent)), exponent);
+}
+
+inline double add_in_blocks(const Blocks& blocks, const float* a, const float* b, std::int64_t count) {
+  double sum = 0;
+  for (std::int64_t k = 0; k < count; k += blocks.terms) {
+    const std::int64_t end = std::min(count, k + blocks.terms);
+    int largest = sum == 0 ? -1000 : std::ilogb(sum);
+    for (std::int64_t i = k; i < end; ++i)
+      if (a[i] != 0 && b[i] != 0) largest = std::max(largest, std::ilogb(a[i]) + std::ilogb(b[i]));
+    double block = truncated_to(sum, largest - blocks.fraction);
+    for (std::int64_t i = k; i < end; ++i)
+      block += truncated_to(static_cast<double>(a[i]) * b[i], largest - blocks.fraction);
+    sum = block == 0 ? 0 : truncated_to(block, std::ilogb(block) - blocks.out);
+  }
+  return sum;
+}
+
 struct Emulated {
   std::int64_t size = 48, depth = 2048, parts = 8;  // [size, depth] [depth, size] over `parts` ranks
   double mean = 0;                                  // of the data; their deviation is 1
   DType wire = DType::bf16;
   std::string_view fault;
   std::uint64_t seed = 1;
+  const Blocks* blocks = nullptr;  // by which engine; none: one term after the other
 };
 
 struct Subject {
@@ -47,6 +84,7 @@ inline double nearest(DType dtype, double x) { return decode(dtype, encode(dtype
 // One rank's sum in the accumulate type, in order.
 inline double local_sum(const Emulated& of, const float* a, const float* b, std::int64_t rank) {
   const std::int64_t terms = of.depth / of.parts;
+  if (of.blocks) return add_in_blocks(*of.blocks, a, b, terms);
   const bool truncating = of.fault == "truncating engine", narrow = of.fault == "bf16 accumulator";
   const bool one = rank == 1 && of.fault == "drop a term", many = rank == 1 && of.fault == "drop 32 terms";
   float sum = 0;

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "reference/words/dtype.h"
@@ -39,6 +40,12 @@ inline constexpr EngineModel kEngines[] = {
 };
 
 constexpr const EngineModel& model(Engine engine) { return kEngines[static_cast<int>(engine)]; }
+
+inline std::optional<Engine> engine_named(std::string_view name) {
+  for (const EngineModel& row : kEngines)
+    if (row.name == name) return row.engine;
+  return std::nullopt;
+}
 
 // Half a unit in the last place of 1.
 inline double half_unit(DType dtype) { return std::ldexp(1.0, -format(dtype).digits); }

@@ -70,5 +70,19 @@ TEST(Statistics, AllowTheDriftOfADeclaredEngine) {
   EXPECT_EQ(outside(run.reduction, run.exact, run.got).count, 0);
 }
 
+// Each engine passes where it is declared, and is condemned where it is not.
+TEST(Statistics, TellADeclaredEngineFromNone) {
+  for (const Blocks& blocks : kBlocks)
+    for (double mean : {0.0, 2.0}) {
+      Subject run = emulate({48, 2048, 1, mean, DType::f32, "", 1, &blocks});
+      const auto condemned = [&] {
+        return !judged(run).alarms.empty() || outside(run.reduction, run.exact, run.got).count > 0;
+      };
+      EXPECT_TRUE(condemned()) << blocks.name << " " << mean;
+      run.reduction.engine = blocks.engine;
+      EXPECT_FALSE(condemned()) << blocks.name << " " << mean;
+    }
+}
+
 }  // namespace
 }  // namespace plumb
