@@ -74,6 +74,8 @@ std::string reduces_otherwise(const Case& c, const Trace& trace) {
     reduced = true;
     as_due = as_due || takes_most(one.op) || (one.op != "add" && one.op != "sum");
   }
+  const auto adds = [&](const Spec* spec) { return !compares(spec) && parts(c.mesh, *spec) > 1; };
+  if (parts(c.mesh, c.op.operands[0]) == 1 || std::ranges::any_of(all, adds)) return "";
   if (c.op.operands[0].reduction == Reduce::sum || !reduced || as_due) return "";
   return fmt::format("it adds up, where the {} is due", name(c.op.operands[0].reduction));
 }
@@ -119,6 +121,9 @@ std::int64_t made_elsewhere(const Case& c, std::int64_t device) {
 
 std::string sums_too_few(const Case& c, const Trace& trace) {
   if (!std::holds_alternative<Einsum>(c.op.kind) || result(c).free || parts(c.mesh, result(c)) > 1) return "";
+  // The sum of an operand's parts may be taken before it is multiplied, of fewer elements.
+  for (const Spec& operand : c.op.operands)
+    if (parts(c.mesh, operand) > 1) return "";
   const std::int64_t value = std::min(format(c.wire).bytes, format(result(c).dtype).bytes);
   std::vector<double> summed(devices(c.mesh));
   for (const Collective& one : trace) {

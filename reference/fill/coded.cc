@@ -169,15 +169,20 @@ int unit_of(const Coded& c, const Coded::Operand& o, std::uint64_t key, std::int
   return o.unit + (c.grouped ? static_cast<int>(random % 3) : 0);
 }
 
-// The exponents of an operand's unit for which all its values are normal numbers.
+// The exponents of an operand's unit for which all its values are normal numbers; of one in parts, also where
+// they are sent and added up before it is multiplied.
 struct Span {
   int low = 0, high = 0;
 };
-Span span(const Spec& spec) {
-  const Format& f = format(spec.dtype);
-  const int top = std::ilogb(f.largest);
-  if (spec.scheme == Scheme::none) return {std::max(f.min_exponent, -64), std::min(top - 3, 64)};
-  return {std::max(f.min_exponent + 6, -64), std::min(top - 20, 64)};
+Span span(const Case& c, const Spec& spec) {
+  const bool in_parts = parts(c.mesh, spec) > 1;
+  int low = -64, top = 84;
+  for (DType dtype : {spec.dtype, in_parts ? c.wire : spec.dtype, in_parts ? c.acc : spec.dtype}) {
+    low = std::max(low, format(dtype).min_exponent);
+    top = std::min(top, std::ilogb(format(dtype).largest));
+  }
+  if (spec.scheme == Scheme::none) return {low, std::min(top - 3, 64)};
+  return {low + 6, top - 20};
 }
 
 // The exponent of both units together: 2^-8 of what is quantized, less where some format of the sums holds
@@ -203,7 +208,7 @@ void place_units(const Case& c, Coded& d) {
     left -= o.unit;
   }
   for (int i : {0, 1}) {
-    const Span s = span(c.op.operands[i]);
+    const Span s = span(c, c.op.operands[i]);
     const int moved = std::clamp(d.operand[i].unit + left, s.low, s.high) - d.operand[i].unit;
     d.operand[i].unit += moved, left -= moved;
   }
