@@ -137,6 +137,15 @@ std::tuple<std::int64_t, double> cost(Prices& prices, const Product& p, const La
   return {price(prices, p, 0, layout) + price(prices, p, 1, layout) + price(prices, p, 2, layout), -split};
 }
 
+// A result whose groups lie on several devices is one part and zeros, which the case does not add up: they
+// are added only on a wire that holds its values.
+bool rounds_on_the_way(const Case& c, const Product& p, const Layout& layout) {
+  if (!p.grouped || p.out.find('g') != std::string::npos || axes_size(c.mesh, layout.at('g')) == 1)
+    return false;
+  const Format &wire = format(c.wire), &out = format(p.out_spec.dtype);
+  return wire.digits < out.digits || wire.min_exponent > out.min_exponent || wire.largest < out.largest;
+}
+
 }  // namespace
 
 std::optional<Product> product(const Case& c) {
@@ -157,6 +166,7 @@ std::optional<Product> product(const Case& c) {
       const Layout layout = way(w, n, first);
       if (!seen.insert(layout).second) continue;
       Product p = laid_out(c, bare, layout);
+      if (rounds_on_the_way(c, p, layout)) continue;
       const auto price = cost(prices, p, layout);
       if (!best || price < best_cost) best = std::move(p), best_cost = price;
     }
