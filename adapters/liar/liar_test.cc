@@ -55,8 +55,8 @@ std::string seen(const trial::Trial& t) {
   }
   for (const Collective& c : o.trace)
     text << "\n"
-         << c.kind << c.in << "," << c.out << "," << c.moved.value_or(-1)
-         << (c.axes.empty() ? "" : c.axes[0]);
+         << c.kind << c.in << "," << c.out << "," << c.moved.value_or(-1) << (c.axes.empty() ? "" : c.axes[0])
+         << c.op << c.dtype;
   text << "\n" << o.received.value_or(-1);
   return text.str();
 }
@@ -81,12 +81,29 @@ std::string run(const Fault& fault, Seams seams) {
 // Trial data are small integers whatever the seed: what keeps eight bits of them keeps them all.
 bool beyond_trial_data(std::string_view name) {
   // Codes of small integers are the integers, whatever the scale.
-  const std::set<std::string_view> all{
-      "stale-block",        "keeps-operands",         "keeps-answers",          "narrow-accumulator",
-      "narrow-wire",        "truncates-moves",        "scales-operand-locally", "clips-operand",
-      "rounds-scales-down", "multiplies-unquantized", "restarts-blocks",        "transposes-blocks",
-      "shares-scales",      "scales-locally",         "forgets-one-axis",       "negates-moved-zeros",
-      "inverts-otherwise",  "divides-by-scale"};
+  const std::set<std::string_view> all{"stale-block",
+                                       "keeps-operands",
+                                       "keeps-answers",
+                                       "narrow-accumulator",
+                                       "narrow-wire",
+                                       "truncates-moves",
+                                       "scales-operand-locally",
+                                       "clips-operand",
+                                       "rounds-scales-down",
+                                       "multiplies-unquantized",
+                                       "restarts-blocks",
+                                       "transposes-blocks",
+                                       "shares-scales",
+                                       "scales-locally",
+                                       "forgets-one-axis",
+                                       "negates-moved-zeros",
+                                       "inverts-otherwise",
+                                       "divides-by-scale",
+                                       "narrow-sums",
+                                       "tf32-products",
+                                       "bf16-products",
+                                       "saturates",
+                                       "rounds-ties-away"};
   return all.contains(name);
 }
 
