@@ -52,6 +52,12 @@ const Bad table[] = {
     {"run --cases -",                                   "", "no cases",                                     2},
     {"run --cases /dev/zero",                           "", "/dev/zero: longer than 256 MiB",               2},
     {"run --suite smoke --waivers /dev/zero",           "", "/dev/zero: longer than 256 MiB",               2},
+    // modules of HLO
+    {"prove",                                           "", "PATHS is required",                            2},
+    {"prove missing",                                   "", "missing: no folder of dumps",                  2},
+    {"prove .",                                         "", "after the partitioner; compile with XLA_FLAGS", 2},
+    {"prove bad.cases bad.cases",                       "", "bad.cases:1:1: no HLO",                        2},
+    {"prove missing.txt missing.txt",                   "", "missing.txt: No such file",                    2},
     // conditions
     {"run --suite smoke --where colour=red",            "", "there is no key 'colour', only op,",           2},
     {"run --suite smoke --where op",                    "", "expected KEY and one of",                      2},

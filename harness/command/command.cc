@@ -48,6 +48,7 @@ int parse(int argc, const char* const* argv) {
   add_explain(app);
   add_resolve(app, code);
   add_sweep(app, code);
+  add_prove(app, code);
   add_liars(app, code);
   add_backends(app, code);
   add_doctor(app, code);

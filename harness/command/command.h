@@ -1,4 +1,4 @@
-// The command line: plumb run | list | explain | resolve | sweep | liars | backends | doctor.
+// The command line: plumb run | list | explain | resolve | sweep | prove | liars | backends | doctor.
 #pragma once
 
 namespace CLI {
@@ -16,6 +16,7 @@ void add_list(CLI::App&, int& code);
 void add_explain(CLI::App&);
 void add_resolve(CLI::App&, int& code);
 void add_sweep(CLI::App&, int& code);
+void add_prove(CLI::App&, int& code);
 void add_liars(CLI::App&, int& code);
 void add_backends(CLI::App&, int& code);
 void add_doctor(CLI::App&, int& code);

@@ -18,7 +18,8 @@ include_directories(${PROJECT_SOURCE_DIR})
 
 # A unity build (scripts/plumb, the sanitizers' presets) compiles the sources of a target together, in half the
 # time. These say the same name twice in their unnamed namespaces, and are compiled one by one.
-set(PLUMB_APART plumb_fill plumb_exact plumb_plan plumb_explain plumb_hlo_module bytes_test)
+set(PLUMB_APART plumb_fill plumb_exact plumb_plan plumb_explain plumb_hlo_module plumb_hlo_run
+    plumb_hlo_prove bytes_test)
 function(plumb_apart target)
   if(target IN_LIST PLUMB_APART)
     set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)

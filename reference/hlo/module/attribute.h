@@ -77,12 +77,12 @@ struct Calls {
 };
 
 using Pair = std::array<std::int64_t, 2>;
-using Value = std::variant<bool, std::int64_t, Integers, std::string, Calls, std::vector<Range>,
-                           std::vector<Pad>, std::vector<WindowDim>, std::vector<Pair>, Groups>;
+using Setting = std::variant<bool, std::int64_t, Integers, std::string, Calls, std::vector<Range>,
+                             std::vector<Pad>, std::vector<WindowDim>, std::vector<Pair>, Groups>;
 
 struct Attribute {
   Key key;
-  Value value;
+  Setting value;
   bool operator==(const Attribute&) const = default;
 };
 

@@ -70,7 +70,8 @@ struct Alias {
 };
 
 struct Module {
-  std::string file, name;
+  std::string file, text;  // what it was read from
+  std::string name;
   std::int64_t partitions = 1, replicas = 1;
   bool scheduled = false;
   std::vector<bool> propagated_parameters, propagated_results;  // allow_spmd_sharding_propagation_to_...
@@ -83,17 +84,20 @@ struct Module {
 };
 
 // Throws BadModule. `file` is what messages call the text.
-Module parse(std::string_view text, std::string_view file);
+Module parse(std::string text, std::string_view file);
+
+// Throws BadModule that points at the instruction.
+[[noreturn]] void refuse(const Module&, const Instruction&, std::string_view message);
 
 // The canonical text.
 std::string print(const Module&);
 std::string print(const Module&, const Computation&, const Instruction&);
 
 // The value of an attribute; the default where it does not stand there.
-const Value* find(const Instruction&, Key);
+const Setting* find(const Instruction&, Key);
 template <typename T>
 T get(const Instruction& instruction, Key key, T otherwise = {}) {
-  const Value* value = find(instruction, key);
+  const Setting* value = find(instruction, key);
   return value ? std::get<T>(*value) : otherwise;
 }
 

@@ -67,7 +67,7 @@ void scan_attribute(Scan& scan, Instruction& instruction, const Reading& reading
     instruction.sharding = {scan_sharding(scan)};
   } else {
     if (find(instruction, *key)) scan.fail("the attribute stands twice", begin);
-    Value value = scan_value(scan, form, reading.computations);
+    Setting value = scan_value(scan, form, reading.computations);
     if (form != Form::harmless) instruction.attributes.push_back({*key, std::move(value)});
   }
 }
@@ -221,10 +221,10 @@ void scan_computation(Scan& scan, Reading& reading) {
 
 }  // namespace
 
-Module parse(std::string_view text, std::string_view file) {
-  Scan scan{text, file};
+Module parse(std::string text, std::string_view file) {
   Module module;
-  module.file = file;
+  module.file = file, module.text = std::move(text);
+  Scan scan{module.text, file};
   module.entry = -1;
   scan_header(scan, module);
   Reading reading{{}, {}, module};
@@ -234,7 +234,11 @@ Module parse(std::string_view text, std::string_view file) {
   return module;
 }
 
-const Value* find(const Instruction& instruction, Key key) {
+void refuse(const Module& module, const Instruction& instruction, std::string_view message) {
+  throw BadModule(message_at(module.file, module.text, instruction.at, message));
+}
+
+const Setting* find(const Instruction& instruction, Key key) {
   const auto found = std::ranges::find(instruction.attributes, key, &Attribute::key);
   return found == instruction.attributes.end() ? nullptr : &found->value;
 }

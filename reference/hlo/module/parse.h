@@ -25,7 +25,7 @@ AxisPart scan_axis(Scan&, const Mesh&);
 Sharding scan_sharding(Scan&);
 
 // The value of an attribute, but for those of every instruction.
-Value scan_value(Scan&, Form, const Names& computations);
+Setting scan_value(Scan&, Form, const Names& computations);
 void scan_metadata(Scan&, Module&, Instruction&);
 Texts scan_frontend(Scan&);
 

@@ -125,7 +125,7 @@ bool scan_boolean(Scan& scan) {
 
 }  // namespace
 
-Value scan_value(Scan& scan, Form form, const Names& computations) {
+Setting scan_value(Scan& scan, Form form, const Names& computations) {
   switch (form) {
     case Form::boolean:
       return scan_boolean(scan);

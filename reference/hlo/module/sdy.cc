@@ -1,0 +1,120 @@
+#include "reference/hlo/module/sdy.h"
+
+#include <algorithm>
+#include <map>
+
+#include "reference/hlo/module/parse.h"
+
+namespace plumb::hlo {
+namespace {
+
+// A string of the text as it reads: \" is a quote, and so is ' where axes are named.
+std::string unescaped(std::string_view raw) {
+  std::string text;
+  for (std::size_t i = 0; i < raw.size(); ++i) {
+    if (raw[i] == '\\' && i + 1 < raw.size()) ++i;
+    text += raw[i] == '"' ? '\'' : raw[i];
+  }
+  return text;
+}
+
+// "<["a"=4, "b"=2]>"
+Mesh scan_sdy_mesh(Scan& scan) {
+  Mesh mesh;
+  scan.expect("<[");
+  while (!scan.take("]")) {
+    if (!mesh.axes.empty()) scan.expect(", ");
+    scan.expect("'");
+    std::string axis(scan.word("the name of an axis"));
+    scan.expect("'=");
+    const std::int64_t extent = scan.number("the size of an axis");
+    if (extent < 1 || size(mesh) > kMostDevices / extent) scan.fail("not the size of an axis");
+    mesh.axes.emplace_back(std::move(axis), extent);
+  }
+  if (scan.take(", device_ids=")) mesh.devices.list = scan.numbers('[', ']');
+  if (!mesh.devices.list.empty() && std::ssize(mesh.devices.list) != size(mesh))
+    scan.fail("an id for each device");
+  scan.expect(">");
+  return mesh;
+}
+
+// "{mesh = #sdy.mesh<...>, other = ...}"
+std::map<std::string, Mesh> scan_meshes(Scan& scan) {
+  std::map<std::string, Mesh> meshes;
+  scan.expect("{");
+  while (!scan.take("}")) {
+    if (!meshes.empty()) scan.expect(", ");
+    const std::string name(scan.word("the name of a mesh"));
+    scan.expect(" = #sdy.mesh");
+    meshes[name] = scan_sdy_mesh(scan);
+  }
+  return meshes;
+}
+
+std::vector<AxisPart> scan_axes(Scan& scan, const Mesh& mesh) {
+  std::vector<AxisPart> parts;
+  scan.expect("{");
+  while (!scan.take("}")) {
+    if (!parts.empty()) scan.expect(", ");
+    parts.push_back(scan_axis(scan, mesh));
+  }
+  return parts;
+}
+
+// "<@mesh, [{'a'}, {}], replicated={'b'}>"; the mesh may stand there itself, "<mesh<['a'=4]>, [{'a'}]>"
+Sharding scan_one(Scan& scan, const std::map<std::string, Mesh>& meshes) {
+  Sharding s;
+  s.spread = Spread::named;
+  scan.expect("<");
+  if (scan.take("mesh")) {
+    s.axes.mesh = scan_sdy_mesh(scan);
+  } else {
+    scan.expect("@");
+    const auto mesh = meshes.find(std::string(scan.word("a mesh")));
+    if (mesh == meshes.end()) scan.fail("the module has no such mesh");
+    s.axes.mesh = mesh->second;
+  }
+  scan.expect(", [");
+  while (!scan.take("]")) {
+    if (!s.axes.dims.empty()) scan.expect(", ");
+    s.axes.dims.push_back(scan_axes(scan, s.axes.mesh));
+  }
+  while (scan.take(", ")) {
+    const bool replicated = scan.take("replicated=");
+    if (!replicated) scan.expect("unreduced=");
+    (replicated ? s.axes.replicated : s.axes.unreduced) = scan_axes(scan, s.axes.mesh);
+  }
+  scan.expect(">");
+  return s;
+}
+
+const std::string* text_of(const Texts& texts, std::string_view key) {
+  const auto found = std::ranges::find(texts, key, &std::pair<std::string, std::string>::first);
+  return found == texts.end() ? nullptr : &found->second;
+}
+
+}  // namespace
+
+std::vector<Sharding> sdy_shardings(const Module& module, const Instruction& instruction,
+                                    std::string_view key) {
+  const std::string* meshes = text_of(module.frontend, "xla.sdy.meshes");
+  const std::string* value = text_of(instruction.frontend, key);
+  if (!value) refuse(module, instruction, "no " + std::string(key));
+  const std::string mesh_text = meshes ? unescaped(*meshes) : "{}", text = unescaped(*value);
+  try {
+    Scan mesh_scan{mesh_text, "xla.sdy.meshes"};
+    const auto named = scan_meshes(mesh_scan);
+    Scan scan{text, key};
+    scan.expect("'#sdy.sharding_per_value<[");
+    std::vector<Sharding> all;
+    while (!scan.take("]>'")) {
+      if (!all.empty()) scan.expect(", ");
+      all.push_back(scan_one(scan, named));
+    }
+    return all;
+  } catch (const BadModule& error) {
+    refuse(module, instruction, error.what());
+  }
+}
+
+}  // namespace plumb::hlo

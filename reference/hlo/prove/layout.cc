@@ -1,0 +1,131 @@
+// Which layouts a subject promises, and whether its modules belong together.
+#include <algorithm>
+
+#include "reference/hlo/prove/subject.h"
+#include "reference/hlo/run/manual.h"
+
+namespace plumb::hlo {
+namespace {
+
+const Instruction& root(const Module& module) {
+  return entry(module).instructions[static_cast<std::size_t>(entry(module).root)];
+}
+
+const Instruction& parameter(const Module& module, std::size_t n) {
+  return entry(module).instructions[static_cast<std::size_t>(entry(module).parameters[n])];
+}
+
+// The sharding of result n; nothing where none is written.
+std::optional<Sharding> of_result(const Module& module, std::size_t n) {
+  const Instruction& i = root(module);
+  if (i.sharding.empty()) return std::nullopt;
+  const Sharding& s = i.sharding[0];
+  if (s.spread != Spread::tuple) return s;
+  return n < s.parts.size() ? std::optional(s.parts[n]) : std::nullopt;
+}
+
+Division division_or_refuse(const Module& module, const Instruction& i, const Sharding& sharding,
+                            const Shape& shape) {
+  const auto division = divide(sharding, shape.dims.size(), module.partitions);
+  if (!division) refuse(module, i, "unsupported: a result or parameter laid out as " + print(sharding));
+  return *division;
+}
+
+}  // namespace
+
+std::vector<Shape> result_shapes(const Module& module) {
+  const Shape& shape = root(module).shape;
+  const std::vector<Shape> all = shape.type == Type::tuple ? shape.parts : std::vector{shape};
+  for (const Shape& one : all)
+    if (row(one.type).kind == Kind::none)
+      refuse(module, root(module), "unsupported: a result that is no array");
+  return all;
+}
+
+std::vector<Division> layouts(const Subject& subject, bool& as_propagated) {
+  const Module& before = subject.before;
+  const std::vector<Shape> shapes = result_shapes(before);
+  std::vector<Division> all;
+  for (std::size_t n = 0; n < shapes.size(); ++n) {
+    auto sharding = of_result(before, n);
+    const bool free = n < before.propagated_results.size() && before.propagated_results[n];
+    if ((free || !sharding) && subject.propagated) {
+      if (const auto chosen = of_result(*subject.propagated, n)) sharding = chosen, as_propagated = true;
+    }
+    if (!sharding)
+      refuse(before, root(before),
+             "result " + std::to_string(n) +
+                 " has no layout here; the module after propagation says which it got: dump "
+                 "with --xla_dump_hlo_pass_re=spmd.*|shardy.*|sharding.*");
+    all.push_back(division_or_refuse(before, root(before), *sharding, shapes[n]));
+  }
+  return all;
+}
+
+std::vector<Division> parameter_layouts(const Subject& subject) {
+  std::vector<Division> all;
+  for (std::size_t n = 0; n < entry(subject.before).parameters.size(); ++n) {
+    const Instruction &whole = parameter(subject.before, n), &local = parameter(subject.after, n);
+    const Sharding sharding = !whole.sharding.empty()   ? whole.sharding[0]
+                              : !local.sharding.empty() ? local.sharding[0]
+                                                        : Sharding{};
+    all.push_back(division_or_refuse(subject.before, whole, sharding, whole.shape));
+    const Shape held{whole.shape.type, tile_dims(whole.shape.dims, all.back()), {}, {}, {}};
+    if (!same_arrays(held, local.shape))
+      refuse(subject.after, local,
+             "a device holds " + print(held, false) + " of parameter " + std::to_string(n) +
+                 ", this module has " + print(local.shape, false));
+  }
+  return all;
+}
+
+void check_pair(const Subject& subject, const std::vector<Division>& results) {
+  const Module &before = subject.before, &after = subject.after;
+  const auto same = [&](std::int64_t a, std::int64_t b, const char* what) {
+    if (a != b)
+      refuse(after, root(after),
+             "not the same program: " + std::to_string(a) + " " + what + " before, " + std::to_string(b) +
+                 " after");
+  };
+  same(before.partitions, after.partitions, "partitions");
+  same(std::ssize(entry(before).parameters), std::ssize(entry(after).parameters), "parameters");
+  same(std::ssize(result_shapes(before)), std::ssize(result_shapes(after)), "results");
+  if (before.partitions < 2) refuse(before, root(before), "one partition: nothing was partitioned");
+  if (before.replicas != 1 || after.replicas != 1)
+    refuse(before, root(before), "unsupported: more replicas than one");
+  for (std::size_t n = 0; n < results.size(); ++n) {
+    const Shape whole = result_shapes(before)[n], local = result_shapes(after)[n];
+    const Shape held{whole.type, tile_dims(whole.dims, results[n]), {}, {}, {}};
+    if (!same_arrays(held, local))
+      refuse(after, root(after),
+             "a device holds " + print(held, false) + " of result " + std::to_string(n) +
+                 ", this module has " + print(local, false));
+  }
+}
+
+std::string lost_alias(const Subject& subject) {
+  const auto shape_of = [](Shape shape, const Integers& path) {
+    for (const std::int64_t n : path) {
+      if (n < 0 || n >= std::ssize(shape.parts)) return Shape{};
+      shape = Shape(shape.parts[static_cast<std::size_t>(n)]);
+    }
+    return shape;
+  };
+  const auto told = [](const Alias& a) {
+    return "result " + print_list(a.result) + " in the memory of parameter " + std::to_string(a.parameter);
+  };
+  for (const Alias& a : subject.before.aliases)
+    if (std::ranges::find(subject.after.aliases, a) == subject.after.aliases.end())
+      return "no longer " + told(a);
+  for (const Alias& a : subject.after.aliases) {
+    if (std::ranges::find(subject.before.aliases, a) != subject.before.aliases.end()) continue;
+    const bool there = a.parameter >= 0 && a.parameter < std::ssize(entry(subject.after).parameters);
+    if (!there || !same_arrays(shape_of(root(subject.after).shape, a.result),
+                               shape_of(parameter(subject.after, static_cast<std::size_t>(a.parameter)).shape,
+                                        a.within)))
+      return told(a) + ", of another size";
+  }
+  return {};
+}
+
+}  // namespace plumb::hlo

@@ -1,0 +1,179 @@
+#include "reference/hlo/prove/pairs.h"
+
+#include "reference/hlo/prove/twin.h"
+#include "reference/hlo/run/array.h"
+#include "reference/hlo/run/integers.h"
+
+namespace plumb::hlo {
+
+Twin Pairs::constant(double x) { return special(key, x); }
+
+Twin Pairs::integer(std::int64_t x, Type type) {
+  const bool wide = row(type).kind == Kind::unsigned_integer;
+  const double real = Reals{}.integer(x, type);
+  const auto magnitude = static_cast<std::uint64_t>(x);
+  return {real,
+          std::fabs(real) < 0x1p53 ? 0 : std::fabs(real) * kUnit,
+          wide ? residue(static_cast<unsigned __int128>(magnitude)) : residue(x),
+          {}};
+}
+
+Residue Pairs::identity(const Twin& x) const { return hlo::identity(key, x); }
+bool Pairs::same(const Twin& a, const Twin& b) { return identity(a) == identity(b); }
+bool Pairs::finite(const Twin& x) { return std::isfinite(x.real); }
+
+namespace {
+
+// The integer that a real is rounded to. Where the residue is that of the nearest integer, the value is that
+// integer.
+template <typename F>
+double decided(Pairs& pairs, const Twin& x, F round) {
+  const double nearest = std::nearbyint(x.real);
+  if (whole(nearest) && pairs.identity(x) == residue_of(nearest)) return round(nearest);
+  const double low = round(x.real - x.error), high = round(x.real + x.error);
+  if (low != high) ++pairs.doubts;
+  return round(x.real);
+}
+
+template <typename F>
+Twin rounded_by(Pairs& pairs, const Twin& x, F round) {
+  if (!std::isfinite(x.real)) return special(pairs.key, round(x.real));
+  return special(pairs.key, decided(pairs, x, round));
+}
+
+// -1, 0 or 1; zero is known by its residue.
+int sign_of(Pairs& pairs, const Twin& x) {
+  if (pairs.identity(x) == Residue{}) return 0;
+  if (std::fabs(x.real) <= x.error) ++pairs.doubts;
+  return x.real < 0 ? -1 : 1;
+}
+
+Twin remainder(Pairs& pairs, const Twin& a, const Twin& b) {
+  if (!finite_all({a.real, b.real}) || b.real == 0) return special(pairs.key, std::fmod(a.real, b.real));
+  const Twin times = rounded_by(pairs, quotient(pairs.key, a, b), [](double x) { return std::trunc(x); });
+  return pairs.binary(Opcode::subtract, a, product(pairs.key, times, b));
+}
+
+}  // namespace
+
+Twin Pairs::unary(Opcode opcode, const Twin& x) {
+  const Twin one{1, 0, {1}, {}};
+  const auto name = static_cast<std::uint64_t>(opcode);
+  switch (opcode) {
+    case Opcode::negate:
+      return negated(x);
+    case Opcode::abs:
+      return std::isnan(x.real) || sign_of(*this, x) >= 0 ? x : negated(x);
+    case Opcode::sign:
+      return std::isnan(x.real) ? x : constant(sign_of(*this, x));
+    case Opcode::ceil:
+      return rounded_by(*this, x, [](double r) { return std::ceil(r); });
+    case Opcode::floor:
+      return rounded_by(*this, x, [](double r) { return std::floor(r); });
+    case Opcode::round_nearest_afz:
+      return rounded_by(*this, x, [](double r) { return std::round(r); });
+    case Opcode::round_nearest_even:
+      return rounded_by(*this, x, [](double r) { return std::nearbyint(r); });
+    case Opcode::exponential:
+      return exponential(key, x);
+    case Opcode::exponential_minus_one:
+      return binary(Opcode::subtract, exponential(key, x), one);
+    case Opcode::log:
+      return logarithm(key, x);
+    case Opcode::log_plus_one:
+      return logarithm(key, binary(Opcode::add, one, x));
+    case Opcode::logistic:
+      return quotient(key, one, binary(Opcode::add, one, exponential(key, negated(x))));
+    case Opcode::sqrt:
+      return square_root(key, x);
+    case Opcode::rsqrt:
+      return quotient(key, one, square_root(key, x));
+    case Opcode::cbrt:
+      return function(
+          key, x, [](double r) { return std::cbrt(r); }, name);
+    case Opcode::cosine:
+      return function(
+          key, x, [](double r) { return std::cos(r); }, name);
+    case Opcode::erf:
+      return function(
+          key, x, [](double r) { return std::erf(r); }, name);
+    case Opcode::sine:
+      return function(
+          key, x, [](double r) { return std::sin(r); }, name);
+    case Opcode::tan:
+      return quotient(key, unary(Opcode::sine, x), unary(Opcode::cosine, x));
+    case Opcode::tanh:
+      return function(
+          key, x, [](double r) { return std::tanh(r); }, name);
+    default:
+      throw Misfit("no operation of floats");
+  }
+}
+
+Twin Pairs::binary(Opcode opcode, const Twin& a, const Twin& b) {
+  const bool nan = std::isnan(a.real) || std::isnan(b.real);
+  switch (opcode) {
+    case Opcode::add:
+      return sum(key, a, b, a.real + b.real);
+    case Opcode::subtract:
+      return sum(key, a, negated(b), a.real - b.real);
+    case Opcode::multiply:
+      return product(key, a, b);
+    case Opcode::divide:
+      return quotient(key, a, b);
+    case Opcode::maximum:
+      return nan ? special(key, a.real + b.real) : compare(a, b, false) == Ordering::less ? b : a;
+    case Opcode::minimum:
+      return nan ? special(key, a.real + b.real) : compare(a, b, false) == Ordering::greater ? b : a;
+    case Opcode::power:
+      return powered(key, a, b);
+    case Opcode::remainder:
+      return remainder(*this, a, b);
+    case Opcode::atan2:
+      return arc(key, a, b);
+    default:
+      throw Misfit("no operation of floats");
+  }
+}
+
+Twin Pairs::dot(const Twin* a, const Twin* b, std::int64_t n) {
+  double real = 0, error = 0;
+  Residue residues;
+  std::int64_t terms = 0, last = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const double term = a[i].real * b[i].real;
+    real += term;
+    error += std::fabs(a[i].real) * b[i].error + std::fabs(b[i].real) * a[i].error + a[i].error * b[i].error +
+             (std::fabs(term) + std::fabs(real)) * kUnit;
+    const Residue c = identity(a[i]) * identity(b[i]);
+    if (c != Residue{}) ++terms, last = i;
+    residues = residues + c;
+  }
+  if (!std::isfinite(real)) return special(key, real);
+  if (terms == 1) return product(key, a[last], b[last]);  // no sum: an exponential stays one
+  return residues == Residue{} ? Twin{} : Twin{real, error, residues, {}};
+}
+
+Ordering Pairs::compare(const Twin& a, const Twin& b, bool total) {
+  const bool nan = std::isnan(a.real) || std::isnan(b.real);
+  if (nan) return Reals{}.compare(a.real, b.real, total);
+  if (same(a, b)) return Ordering::equal;
+  if (std::isfinite(a.real) && std::isfinite(b.real) && std::fabs(a.real - b.real) <= a.error + b.error)
+    ++doubts;
+  return a.real < b.real ? Ordering::less : Ordering::greater;
+}
+
+std::int64_t Pairs::truncate(const Twin& x, Type type) {
+  const double real =
+      std::isfinite(x.real) ? decided(*this, x, [](double r) { return std::trunc(r); }) : x.real;
+  return Reals{}.truncate(real, type);
+}
+
+std::int64_t Pairs::bits(Type type, const Twin& x) {
+  if (x.error != 0 || x.exponent != Residue{} ||
+      (std::isfinite(x.real) && x.coefficient != residue_of(x.real)))
+    throw Misfit("unsupported: the bits of a float that is not known exactly");
+  return bits_of(type, x.real);
+}
+
+}  // namespace plumb::hlo

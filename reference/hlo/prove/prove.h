@@ -1,0 +1,62 @@
+// Whether a partitioned module computes, on every device, its slice of what the whole module computes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reference/hlo/module/module.h"
+#include "reference/hlo/prove/draw.h"
+
+namespace plumb::hlo {
+
+// BEFORE as the partitioner gets it and AFTER as it leaves it. Where BEFORE leaves the layout of a result to
+// the partitioner, the module after propagation says which it took.
+struct Subject {
+  const Module& before;
+  const Module& after;
+  const Module* propagated = nullptr;
+};
+
+struct Options {
+  std::uint64_t seed = 0;
+  int draws = 2;
+  int redraws = 8;  // of draws that hang on reals no further apart than their errors
+};
+
+// proven: every element of every result on every device has the residue it should, in every draw. refuted:
+// some do not, and their reals differ too, by more than 2^-20 of the largest of the result. unsettled: some
+// do not, but no reals differ. mistrusted: the check could not have failed, or hangs on what double cannot
+// decide.
+enum class Finding : std::uint8_t { proven, refuted, unsettled, mistrusted };
+std::string_view name(Finding);
+
+// A result that is not what it should be.
+struct Difference {
+  std::int64_t result = 0;
+  Shape shape;
+  std::int64_t elements = 0, devices = 0;
+  std::int64_t device = 0;  // the first that is wrong, and where
+  Integers index;
+};
+
+struct Proof {
+  Finding finding = Finding::proven;
+  std::string
+      why;  // of what is no difference between elements: devices that should hold the same, a lost alias
+  std::vector<Difference> differences;
+  std::int64_t results = 0, elements = 0, devices = 0;  // what was compared; elements of all devices
+  int draws = 0;
+  std::uint64_t seed = 0;            // of the draw that decided
+  bool as_propagated = false;        // some result's layout is the partitioner's choice
+  std::vector<Bounds> bounds;        // of the parameters
+  std::vector<std::string> untaken;  // branches and loops of BEFORE that no draw went through
+};
+
+// How each result lies over the devices. Throws BadModule where nobody says.
+std::vector<Division> layouts(const Subject&, bool& as_propagated);
+
+// Throws BadModule where the modules do not belong together, or hold what is not known here.
+Proof prove(const Subject&, const Options&);
+
+}  // namespace plumb::hlo

@@ -1,0 +1,130 @@
+// The dumps of two releases, both partitioners: each right program is proven, each known wrong one refuted.
+// And what the numbers must know: rewrites that compilers do are no difference.
+#include "reference/hlo/prove/prove.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "reference/hlo/module/dumps.h"
+
+namespace plumb::hlo {
+namespace {
+
+Proof of_folder(const std::filesystem::path& folder, std::uint64_t seed) {
+  const auto module = [&](const std::string& part) {
+    const auto path = dump(folder, part);
+    return path.empty() ? Module{} : parse(read(path), path.filename().string());
+  };
+  const Module before = module("before_optimizations"), after = module("after_spmd-partitioning");
+  Module propagated = module("after_shardy-xla");
+  if (propagated.computations.empty()) propagated = module("after_sharding-propagation");
+  return prove({before, after, &propagated}, {seed, 2, 8});
+}
+
+// What numpy shows to be wrong on real devices (scripts/confirm).
+const std::set<std::string> kWrong = {
+    "matmul_columns.gspmd",  "matmul_columns.shardy",       "matmul_gathered.shardy",
+    "matmul_rows.shardy",    "matmul_split.shardy",         "matmul_swapped.gspmd",
+    "matmul_swapped.shardy", "matmul_swapped.shardy.named", "xla_40034.gspmd"};
+
+TEST(Prove, RightProgramsAreProvenAndWrongOnesRefuted) {
+  int proven = 0, refuted = 0;
+  for (const auto& folder : dump_folders()) {
+    const bool wrong = kWrong.contains(folder.filename().string());
+    const Proof proof = of_folder(folder, 0);
+    EXPECT_EQ(name(proof.finding), name(wrong ? Finding::refuted : Finding::proven))
+        << folder << " " << proof.why;
+    EXPECT_TRUE(proof.untaken.empty()) << folder << " " << proof.untaken[0];
+    EXPECT_EQ(proof.differences.empty(), !wrong) << folder;
+    ++(proof.finding == Finding::proven ? proven : refuted);
+  }
+  EXPECT_GE(proven, 50);
+  EXPECT_GE(refuted, 15);
+}
+
+TEST(Prove, OtherDrawsRaiseNoAlarm) {
+  for (const auto& folder : dump_folders()) {
+    const std::string name_of = folder.string();
+    if (kWrong.contains(folder.filename().string()) || name_of.find("0.10.2") == name_of.npos) continue;
+    for (std::uint64_t seed = 100; seed < (name_of.find("transformer") == name_of.npos ? 120u : 102u); ++seed)
+      EXPECT_EQ(name(of_folder(folder, seed).finding), "proven") << folder << " seed " << seed;
+  }
+}
+
+// Two ways to write one function of x and y, each f32[2] on two devices; S is their shape. The verdict.
+std::string_view compared(const std::string& one, const std::string& other) {
+  const auto module = [](const std::string& lines, const std::string& shape) {
+    const std::string parameters =
+        "  %x = S parameter(0), sharding={devices=[2]<=[2]}\n"
+        "  %y = S parameter(1), sharding={devices=[2]<=[2]}\n";
+    const std::string text =
+        "HloModule m, num_partitions=2\n\nENTRY %e (x: S, y: S) -> S {\n" + parameters + lines + "}\n";
+    std::string shaped;
+    for (const char c : text) shaped += c == 'S' ? shape : std::string(1, c);
+    return parse(shaped, "m.txt");
+  };
+  std::string laid = one;
+  laid.insert(laid.rfind('\n'), ", sharding={devices=[2]<=[2]}");
+  const Module before = module(laid, "f32[2]"), after = module(other, "f32[1]");
+  return name(prove({before, after, nullptr}, {}).finding);
+}
+
+TEST(Prove, RewritesOfCompilersAreNoDifference) {
+  const std::string ex = "  %ex = S exponential(%x)\n", ey = "  %ey = S exponential(%y)\n",
+                    sum = "  %s = S add(%x, %y)\n";
+  const auto constant = [](const std::string& name, const std::string& number) {
+    return "  %c" + name + " = f32[] constant(" + number + ")\n  %" + name + " = S broadcast(%c" + name +
+           "), dimensions={}\n";
+  };
+  // clang-format off
+  const std::pair<std::string, std::string> table[] = {
+      // exp(x) exp(y) = exp(x + y)
+      {ex + ey + "  ROOT %r = S multiply(%ex, %ey)\n", sum + "  ROOT %r = S exponential(%s)\n"},
+      // x / exp(y) = x exp(-y)
+      {ey + "  ROOT %r = S divide(%x, %ey)\n",
+       "  %n = S negate(%y)\n  %e = S exponential(%n)\n  ROOT %r = S multiply(%x, %e)\n"},
+      // log(exp(x)) = x
+      {ex + "  ROOT %r = S log(%ex)\n", "  ROOT %r = S copy(%x)\n"},
+      // log(x ^ y) = y log(x)
+      {"  %p = S power(%x, %y)\n  ROOT %r = S log(%p)\n", "  %l = S log(%x)\n  ROOT %r = S multiply(%y, %l)\n"},
+      // x ^ 3 = x x x
+      {constant("three", "3") + "  ROOT %r = S power(%x, %three)\n",
+       "  %q = S multiply(%x, %x)\n  ROOT %r = S multiply(%x, %q)\n"},
+      // x / 4 = x times 1/4, and the sum in another order
+      {constant("four", "4") + sum + "  ROOT %r = S divide(%s, %four)\n",
+       constant("quarter", "0.25") + "  %a = S multiply(%y, %quarter)\n  %b = S multiply(%x, %quarter)\n" +
+           "  ROOT %r = S add(%a, %b)\n"},
+      // 1 / sqrt(x) = rsqrt(x)
+      {constant("one", "1") + "  %q = S sqrt(%x)\n  ROOT %r = S divide(%one, %q)\n", "  ROOT %r = S rsqrt(%x)\n"},
+  };
+  // clang-format on
+  for (const auto& [one, other] : table) EXPECT_EQ(compared(one, other), "proven") << one << other;
+}
+
+TEST(Prove, OtherFunctionsAreADifference) {
+  const std::pair<std::string, std::string> table[] = {
+      {"  ROOT %r = S add(%x, %y)\n",      "  ROOT %r = S add(%x, %x)\n"     }, //
+      {"  ROOT %r = S subtract(%x, %y)\n", "  ROOT %r = S subtract(%y, %x)\n"},
+      {"  ROOT %r = S maximum(%x, %y)\n",  "  ROOT %r = S minimum(%x, %y)\n" },
+      {"  ROOT %r = S sine(%x)\n",         "  ROOT %r = S cosine(%x)\n"      },
+      {"  ROOT %r = S exponential(%x)\n",  "  ROOT %r = S tanh(%x)\n"        },
+      {"  ROOT %r = S floor(%x)\n",        "  ROOT %r = S ceil(%x)\n"        },
+  };
+  for (const auto& [one, other] : table) EXPECT_EQ(compared(one, other), "refuted") << one << other;
+}
+
+// x + y z where y z is below what double sees: the residues differ, no real does.
+TEST(Prove, WhatNoRealShowsIsUnsettled) {
+  const std::string tiny = "  %c = f32[] constant(1e-30)\n  %t = S broadcast(%c), dimensions={}\n";
+  EXPECT_EQ(compared("  ROOT %r = S copy(%x)\n", tiny + "  ROOT %r = S add(%x, %t)\n"), "unsettled");
+}
+
+TEST(Prove, ModulesThatDoNotBelongTogether) {
+  EXPECT_THROW(compared("  ROOT %r = S copy(%x)\n", "  %z = S parameter(2)\n  ROOT %r = S copy(%x)\n"),
+               BadModule);
+}
+
+}  // namespace
+}  // namespace plumb::hlo

@@ -1,0 +1,48 @@
+// Values of two kinds at once: the algebra of pairs; private to the room.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+
+#include "reference/hlo/prove/pairs.h"
+
+namespace plumb::hlo {
+
+constexpr double kUnit = 0x1p-53;  // an operation of double errs by so much of its result
+// Functions of the C library err by a few units; this many are allowed for.
+constexpr double kFunction = 8 * kUnit;
+
+inline bool whole(double x) { return std::nearbyint(x) == x && std::fabs(x) < 0x1p53; }
+
+inline bool finite_all(std::initializer_list<double> reals) {
+  return std::ranges::all_of(reals, [](double x) { return std::isfinite(x); });
+}
+
+Residue identity(std::uint64_t key, const Twin&);
+
+// What is not finite is one value; what came finite out of infinities is what its real says.
+Twin special(std::uint64_t key, double real);
+
+Twin sum(std::uint64_t key, const Twin&, const Twin&, double real);
+Twin negated(Twin);
+Twin product(std::uint64_t key, const Twin&, const Twin&);
+Twin quotient(std::uint64_t key, const Twin&, const Twin&);
+Twin exponential(std::uint64_t key, const Twin&);
+Twin logarithm(std::uint64_t key, const Twin&);
+Twin square_root(std::uint64_t key, const Twin&);
+Twin powered(std::uint64_t key, const Twin&, const Twin&);
+Twin arc(std::uint64_t key, const Twin&, const Twin&);  // atan2
+
+// A function of the reals with a residue of its own; its error from how far it moves over the operand's.
+template <typename F>
+Twin function(std::uint64_t key, const Twin& x, F f, std::uint64_t name) {
+  const double real = f(x.real);
+  if (!std::isfinite(x.real) || !std::isfinite(real)) return special(key, real);
+  const double moved =
+      x.error > 0 ? std::max(std::fabs(f(x.real + x.error) - real), std::fabs(f(x.real - x.error) - real))
+                  : 0;
+  return {real, 2 * moved + std::fabs(real) * kFunction, hashed(key, name, identity(key, x)), {}};
+}
+
+}  // namespace plumb::hlo

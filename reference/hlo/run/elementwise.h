@@ -1,0 +1,197 @@
+// Operations that go element by element.
+#pragma once
+
+#include "reference/hlo/run/integers.h"
+#include "reference/hlo/run/machine.h"
+
+namespace plumb::hlo {
+
+// out[i] = f(a[i]...) over all lanes; an operand of one lane is read again for each.
+template <typename Out, typename Number, typename F, typename... In>
+void each_element(Array<Number>& result, std::vector<Out>& out, F f, const In&... operands) {
+  const std::int64_t size = count(result.dims);
+  out.resize(static_cast<std::size_t>(result.lanes * size));
+  for (std::int64_t lane = 0; lane < result.lanes; ++lane) {
+    Out* to = out.data() + lane * size;
+    const auto run = [&](const auto*... from) {
+      for (std::int64_t i = 0; i < size; ++i) to[i] = f(from[i]...);
+    };
+    run((operands.second->data() + begin_of(*operands.first, lane, size))...);
+  }
+}
+
+template <typename Number>
+auto reals(const Array<Number>& array) {
+  return std::pair{&array, &array.reals};
+}
+template <typename Number>
+auto integers(const Array<Number>& array) {
+  return std::pair{&array, &array.integers};
+}
+
+template <typename Numbers>
+auto unary(const Machine<Numbers>& machine, const Instruction& i, const Array<typename Numbers::Number>& a) {
+  using Number = typename Numbers::Number;
+  Numbers& numbers = machine.numbers;
+  auto result = like<Number>(i.shape, a.lanes);
+  require(a.dims == i.shape.dims, "the result has the operand's extents");
+  if (i.opcode == Opcode::is_finite) {
+    require(is_real(a.type) && i.shape.type == Type::pred, "a predicate of floats");
+    each_element(
+        result, result.integers, [&](const Number& x) { return numbers.finite(x); }, reals(a));
+    return result;
+  }
+  require(a.type == i.shape.type, "the result has the operand's type");
+  if (is_real(a.type))
+    each_element(
+        result, result.reals, [&](const Number& x) { return numbers.unary(i.opcode, x); }, reals(a));
+  else
+    each_element(
+        result, result.integers, [&](std::int64_t x) { return integer_unary(i.opcode, a.type, x); },
+        integers(a));
+  return result;
+}
+
+template <typename Numbers>
+auto binary(const Machine<Numbers>& machine, Opcode opcode, const Array<typename Numbers::Number>& a,
+            const Array<typename Numbers::Number>& b) {
+  using Number = typename Numbers::Number;
+  require(a.dims == b.dims && a.type == b.type, "operands of one shape");
+  Array<Number> result{a.type, a.dims, common_lanes({&a, &b}), {}, {}};
+  if (is_real(a.type))
+    each_element(
+        result, result.reals,
+        [&](const Number& x, const Number& y) { return machine.numbers.binary(opcode, x, y); }, reals(a),
+        reals(b));
+  else
+    each_element(
+        result, result.integers,
+        [&](std::int64_t x, std::int64_t y) { return integer_binary(opcode, a.type, x, y); }, integers(a),
+        integers(b));
+  return result;
+}
+
+inline bool holds(const std::string& direction, Ordering order) {
+  static constexpr std::string_view kDirections[] = {"EQ", "NE", "LT", "LE", "GT", "GE"};
+  require(std::string_view("EQNELTLEGTGE").find(direction) != std::string_view::npos && direction.size() == 2,
+          "direction= is EQ, NE, LT, LE, GT or GE");
+  const bool less = order == Ordering::less, equal = order == Ordering::equal,
+             more = order == Ordering::greater;
+  const bool answers[] = {equal, !equal, less, less || equal, more, more || equal};
+  for (std::size_t d = 0; d < 6; ++d)
+    if (kDirections[d] == direction) return answers[d];
+  throw Misfit("direction= is EQ, NE, LT, LE, GT or GE");
+}
+
+template <typename Numbers>
+auto compare(const Machine<Numbers>& machine, const Instruction& i, const Array<typename Numbers::Number>& a,
+             const Array<typename Numbers::Number>& b) {
+  using Number = typename Numbers::Number;
+  require(a.dims == b.dims && a.dims == i.shape.dims && a.type == b.type && i.shape.type == Type::pred,
+          "a predicate of two operands of one shape");
+  const auto direction = get<std::string>(i, Key::direction);
+  const bool total = get<std::string>(i, Key::type) == "TOTALORDER";
+  bool answers[4];
+  for (int order = 0; order < 4; ++order) answers[order] = holds(direction, static_cast<Ordering>(order));
+  auto result = like<Number>(i.shape, common_lanes({&a, &b}));
+  const auto answer = [&](Ordering order) -> std::int64_t { return answers[static_cast<int>(order)]; };
+  if (is_real(a.type))
+    each_element(
+        result, result.integers,
+        [&](const Number& x, const Number& y) { return answer(machine.numbers.compare(x, y, total)); },
+        reals(a), reals(b));
+  else
+    each_element(
+        result, result.integers,
+        [&](std::int64_t x, std::int64_t y) {
+          return answer(static_cast<Ordering>(integer_compare(a.type, x, y) + 1));
+        },
+        integers(a), integers(b));
+  return result;
+}
+
+// A scalar in the extents of another array.
+template <typename Number>
+Array<Number> spread(const Array<Number>& a, const Integers& dims) {
+  if (a.dims == dims) return a;
+  require(a.dims.empty(), "a scalar, or as many elements as the others");
+  const std::int64_t size = count(dims);
+  Array<Number> result{a.type, dims, a.lanes, {}, {}};
+  visit(a, [&](const auto& from) {
+    auto& to = elements_of(result, from);
+    for (const auto& x : from) to.insert(to.end(), static_cast<std::size_t>(size), x);
+  });
+  return result;
+}
+
+template <typename Number>
+Array<Number> select(const Array<Number>& which, const Array<Number>& a, const Array<Number>& b) {
+  require(which.type == Type::pred && a.type == b.type && a.dims == b.dims,
+          "a predicate and two of one shape");
+  const Array<Number> predicate = spread(which, a.dims);
+  Array<Number> result{a.type, a.dims, common_lanes({&predicate, &a, &b}), {}, {}};
+  visit(a, [&](const auto& from) {
+    auto& to = elements_of(result, from);
+    const auto& other = elements_of(b, from);
+    each_element(
+        result, to, [](std::int64_t p, const auto& x, const auto& y) { return p ? x : y; },
+        integers(predicate), std::pair{&a, &from}, std::pair{&b, &other});
+  });
+  return result;
+}
+
+template <typename Numbers>
+auto convert(const Machine<Numbers>& machine, const Instruction& i,
+             const Array<typename Numbers::Number>& a) {
+  using Number = typename Numbers::Number;
+  Numbers& numbers = machine.numbers;
+  require(a.dims == i.shape.dims, "the result has the operand's extents");
+  auto result = like<Number>(i.shape, a.lanes);
+  const Type to = i.shape.type;
+  if (is_real(a.type) && is_real(to)) {
+    result.reals = a.reals;
+  } else if (is_real(a.type) && to == Type::pred) {
+    const Number zero = numbers.constant(0);
+    each_element(
+        result, result.integers,
+        [&](const Number& x) { return numbers.compare(x, zero, false) != Ordering::equal; }, reals(a));
+  } else if (is_real(a.type)) {
+    each_element(
+        result, result.integers, [&](const Number& x) { return numbers.truncate(x, to); }, reals(a));
+  } else if (is_real(to)) {
+    each_element(
+        result, result.reals, [&](std::int64_t x) { return numbers.integer(x, a.type); }, integers(a));
+  } else {
+    each_element(
+        result, result.integers, [&](std::int64_t x) { return to == Type::pred ? x != 0 : wrap(to, x); },
+        integers(a));
+  }
+  return result;
+}
+
+template <typename Numbers>
+auto bitcast_convert(const Machine<Numbers>& machine, const Instruction& i,
+                     const Array<typename Numbers::Number>& a) {
+  using Number = typename Numbers::Number;
+  require(a.dims == i.shape.dims && row(a.type).bits == row(i.shape.type).bits, "elements of as many bits");
+  auto result = like<Number>(i.shape, a.lanes);
+  const Type from = a.type, to = i.shape.type;
+  if (is_real(from) && is_real(to)) {
+    require(from == to, "floats of one format");
+    result.reals = a.reals;
+  } else if (is_real(from)) {
+    each_element(
+        result, result.integers, [&](const Number& x) { return wrap(to, machine.numbers.bits(from, x)); },
+        reals(a));
+  } else if (is_real(to)) {
+    each_element(
+        result, result.reals, [&](std::int64_t x) { return machine.numbers.constant(float_of(to, x)); },
+        integers(a));
+  } else {
+    each_element(
+        result, result.integers, [&](std::int64_t x) { return wrap(to, x); }, integers(a));
+  }
+  return result;
+}
+
+}  // namespace plumb::hlo

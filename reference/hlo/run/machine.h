@@ -1,0 +1,57 @@
+// A module that runs on some devices.
+#pragma once
+
+#include <functional>
+#include <set>
+#include <string>
+
+#include "reference/hlo/run/array.h"
+#include "reference/hlo/run/numbers.h"
+
+namespace plumb::hlo {
+
+// Devices that must hold the same and do not, or of which some reach a collective and others do not: a fault
+// of the program, not of the text.
+struct Disagreement : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// For each device whether it takes part: a loop that only some still run, a branch that only some take.
+// Empty: all.
+using Active = std::vector<char>;
+
+inline bool all_active(const Active& active) {
+  for (const char one : active)
+    if (!one) return false;
+  return true;
+}
+
+// Which branches of conditionals were taken, by their index; of a loop, 1 where its body ran.
+using Paths = std::set<std::pair<const Instruction*, std::int64_t>>;
+
+// `seen` is told the value of every instruction of the entry computation, where anybody asks; `paths` what
+// was taken.
+template <typename Numbers>
+struct Machine {
+  using Number = typename Numbers::Number;
+  const Module& module;
+  Numbers& numbers;
+  std::int64_t devices = 1;  // 0: within a reduction, where there are elements and no devices
+  std::function<void(const Instruction&, const Value<Number>&)> seen{};
+  Paths* paths = nullptr;
+};
+
+// The value of a computation's root. Throws BadModule where an instruction cannot mean anything, or is not
+// known here.
+template <typename Numbers>
+Value<typename Numbers::Number> evaluate(const Machine<Numbers>&, const Computation&,
+                                         std::vector<Value<typename Numbers::Number>> arguments,
+                                         const Active&);
+
+template <typename Numbers>
+const Computation& called(const Machine<Numbers>& machine, const Instruction& instruction, Key key) {
+  const Integers calls = get<Calls>(instruction, key).computations;
+  return machine.module.computations[static_cast<std::size_t>(calls.at(0))];
+}
+
+}  // namespace plumb::hlo

@@ -1,0 +1,111 @@
+// Whole arrays and what devices hold of them.
+#pragma once
+
+#include "reference/hlo/run/elementwise.h"
+#include "reference/hlo/run/move.h"
+
+namespace plumb::hlo {
+
+// The extents of a tile: of a dimension that does not divide, those of the first, larger ones.
+inline Integers tile_dims(const Integers& dims, const Division& division) {
+  Integers tile = dims;
+  for (std::size_t d = 0; d < dims.size(); ++d)
+    tile[d] = (dims[d] + division.tiles[d] - 1) / division.tiles[d];
+  return tile;
+}
+
+// For each element of a device's tile the element of the whole, or -1 behind the end of the array.
+inline Integers share_map(const Integers& dims, const Division& division, const Share& share) {
+  const Integers tile = tile_dims(dims, division), strides = strides_of(dims);
+  Integers map;
+  each_index(tile, [&](const Integers& index) {
+    std::int64_t element = 0;
+    for (std::size_t d = 0; d < dims.size(); ++d) {
+      const std::int64_t i = share.tile[d] * tile[d] + index[d];
+      if (i >= dims[d]) return map.push_back(-1);
+      element += i * strides[d];
+    }
+    map.push_back(element);
+  });
+  return map;
+}
+
+// What each device holds of an array that is known whole; `fill`, a scalar, behind the end of the array. Of a
+// value that is a sum of parts the first part is all of it and the others are zero.
+template <typename Numbers>
+auto cut(Numbers& numbers, const Array<typename Numbers::Number>& whole, const Division& division,
+         const Array<typename Numbers::Number>& fill) {
+  using Number = typename Numbers::Number;
+  require(whole.lanes == 1, "an array that all devices know whole");
+  const auto devices = std::ssize(division.shares);
+  Array<Number> result{whole.type, tile_dims(whole.dims, division), devices, {}, {}};
+  const auto lay = [&](const auto& from, const auto& filling, const auto& zero) {
+    auto& to = elements_of(result, from);
+    for (const Share& share : division.shares)
+      for (const std::int64_t n : share_map(whole.dims, division, share))
+        to.push_back(n < 0 ? filling : share.part > 0 ? zero : from[static_cast<std::size_t>(n)]);
+  };
+  if (is_real(whole.type))
+    lay(whole.reals, fill.reals.at(0), numbers.constant(0));
+  else
+    lay(whole.integers, fill.integers.at(0), std::int64_t{0});
+  return result;
+}
+
+// The whole of what devices hold. Throws Disagreement where two that should hold the same do not.
+template <typename Numbers>
+auto assemble(Numbers& numbers, const Array<typename Numbers::Number>& held, const Integers& dims,
+              const Division& division) {
+  using Number = typename Numbers::Number;
+  require(held.dims == tile_dims(dims, division), "tiles of the array");
+  Array<Number> whole{held.type, dims, 1, {}, {}};
+  const std::int64_t size = count(dims), tile = count(held.dims);
+  const auto lay = [&](const auto& from, const auto& same, const auto& add, const auto& zero) {
+    auto& to = elements_of(whole, from);
+    const auto parts = static_cast<std::size_t>(division.parts);
+    std::vector<std::decay_t<decltype(zero)>> all(parts * static_cast<std::size_t>(size), zero);
+    Integers holder(all.size(), -1);
+    for (std::int64_t device = 0; device < std::ssize(division.shares); ++device) {
+      const Share& share = division.shares[static_cast<std::size_t>(device)];
+      const Integers map = share_map(dims, division, share);
+      const auto* mine = from.data() + begin_of(held, device, tile);
+      for (std::size_t n = 0; n < map.size(); ++n) {
+        if (map[n] < 0) continue;
+        const auto slot = static_cast<std::size_t>(share.part * size + map[n]);
+        if (holder[slot] >= 0 && !same(all[slot], mine[n]))
+          throw Disagreement("device " + std::to_string(holder[slot]) + " and device " +
+                             std::to_string(device) + " should hold the same and do not");
+        if (holder[slot] < 0) holder[slot] = device, all[slot] = mine[n];
+      }
+    }
+    for (std::size_t n = 0; n < static_cast<std::size_t>(size); ++n) {
+      to.push_back(all[n]);
+      for (std::size_t p = 1; p < parts; ++p)
+        to.back() = add(to.back(), all[p * static_cast<std::size_t>(size) + n]);
+    }
+  };
+  if (is_real(held.type))
+    lay(
+        held.reals, [&](const Number& a, const Number& b) { return numbers.same(a, b); },
+        [&](const Number& a, const Number& b) { return numbers.binary(Opcode::add, a, b); },
+        numbers.constant(0));
+  else
+    lay(
+        held.integers, std::equal_to<>(),
+        [&](std::int64_t a, std::int64_t b) { return integer_binary(Opcode::add, held.type, a, b); },
+        std::int64_t{0});
+  return whole;
+}
+
+// The scalar that stands where an array has no element.
+template <typename Numbers>
+auto poison(Numbers& numbers, Type type) {
+  Array<typename Numbers::Number> scalar{type, {}, 1, {}, {}};
+  if (is_real(type))
+    scalar.reals = {numbers.constant(0x1.8badp90)};
+  else
+    scalar.integers = {wrap(type, 0x5bad5bad5bad5bad)};
+  return scalar;
+}
+
+}  // namespace plumb::hlo

@@ -1,0 +1,187 @@
+#include "reference/hlo/run/maps.h"
+
+#include <algorithm>
+
+namespace plumb::hlo {
+namespace {
+
+bool distinct_dims(const Integers& list, std::size_t rank) {
+  std::vector<bool> met(rank);
+  for (const std::int64_t d : list) {
+    if (d < 0 || d >= std::ssize(met) || met[static_cast<std::size_t>(d)]) return false;
+    met[static_cast<std::size_t>(d)] = true;
+  }
+  return true;
+}
+
+std::size_t at(std::int64_t d) { return static_cast<std::size_t>(d); }
+
+}  // namespace
+
+Integers strides_of(const Integers& dims) {
+  Integers strides(dims.size(), 1);
+  for (std::size_t d = dims.size(); d-- > 1;) strides[d - 1] = strides[d] * dims[d];
+  return strides;
+}
+
+Integers stepped(std::int64_t base, const Integers& dims, const Integers& steps) {
+  Integers map;
+  map.reserve(at(count(dims)));
+  if (count(dims) == 0) return map;
+  map.push_back(base);
+  for (std::size_t d = dims.size(); d-- > 0;) {  // from the minor dimension up, each repeats what is there
+    const std::size_t block = map.size();
+    for (std::int64_t i = 1; i < dims[d]; ++i)
+      for (std::size_t n = 0; n < block; ++n) map.push_back(map[n] + i * steps[d]);
+  }
+  return map;
+}
+
+Integers broadcast_map(const Shape& operand, const Integers& dimensions, const Shape& result) {
+  require(dimensions.size() == operand.dims.size() && distinct_dims(dimensions, result.dims.size()),
+          "dimensions= has a dimension of the result for each of the operand");
+  const Integers strides = strides_of(operand.dims);
+  Integers steps(result.dims.size());
+  for (std::size_t i = 0; i < dimensions.size(); ++i) {
+    require(operand.dims[i] == result.dims[at(dimensions[i])], "the operand's extents stand in the result");
+    steps[at(dimensions[i])] = strides[i];
+  }
+  return stepped(0, result.dims, steps);
+}
+
+Integers transpose_map(const Shape& operand, const Integers& dimensions, const Shape& result) {
+  const std::size_t rank = operand.dims.size();
+  require(dimensions.size() == rank && result.dims.size() == rank && distinct_dims(dimensions, rank),
+          "dimensions= is a permutation of the operand's");
+  const Integers strides = strides_of(operand.dims);
+  Integers steps(rank);
+  for (std::size_t i = 0; i < rank; ++i) {
+    steps[i] = strides[at(dimensions[i])];
+    require(result.dims[i] == operand.dims[at(dimensions[i])], "the result has the operand's extents");
+  }
+  return stepped(0, result.dims, steps);
+}
+
+Integers reverse_map(const Shape& operand, const Integers& dimensions, const Shape& result) {
+  require(operand.dims == result.dims && distinct_dims(dimensions, operand.dims.size()),
+          "dimensions= are some of the operand's");
+  Integers steps = strides_of(operand.dims);
+  std::int64_t base = 0;
+  for (const std::int64_t d : dimensions) {
+    base += (operand.dims[at(d)] - 1) * steps[at(d)];
+    steps[at(d)] = -steps[at(d)];
+  }
+  return stepped(base, result.dims, steps);
+}
+
+Integers slice_map(const Shape& operand, const std::vector<Range>& ranges, const Shape& result) {
+  require(ranges.size() == operand.dims.size() && result.dims.size() == ranges.size(),
+          "a range for each dimension");
+  const Integers strides = strides_of(operand.dims);
+  Integers steps(ranges.size());
+  std::int64_t base = 0;
+  for (std::size_t d = 0; d < ranges.size(); ++d) {
+    const Range& r = ranges[d];
+    require(0 <= r.begin && r.begin <= r.end && r.end <= operand.dims[d] && r.step > 0,
+            "ranges lie in the operand");
+    require(result.dims[d] == (r.end - r.begin + r.step - 1) / r.step,
+            "the result has the extents of the ranges");
+    base += r.begin * strides[d], steps[d] = r.step * strides[d];
+  }
+  return stepped(base, result.dims, steps);
+}
+
+Integers pad_map(const Shape& operand, const std::vector<Pad>& pads, const Shape& result) {
+  const std::size_t rank = operand.dims.size();
+  require(pads.size() == rank && result.dims.size() == rank, "a padding for each dimension");
+  Integers map(at(count(result.dims)), -1);
+  const Integers strides = strides_of(result.dims);
+  for (std::size_t d = 0; d < rank; ++d) {
+    const Pad& p = pads[d];
+    const std::int64_t spread = operand.dims[d] + std::max<std::int64_t>(operand.dims[d] - 1, 0) * p.inside;
+    require(p.inside >= 0 && result.dims[d] == p.low + spread + p.high, "the result has the padded extents");
+  }
+  std::int64_t from = 0;
+  each_index(operand.dims, [&](const Integers& index) {
+    std::int64_t to = 0;
+    bool inside = true;
+    for (std::size_t d = 0; d < rank; ++d) {
+      const std::int64_t i = pads[d].low + index[d] * (pads[d].inside + 1);
+      inside = inside && 0 <= i && i < result.dims[d];
+      to += i * strides[d];
+    }
+    if (inside) map[at(to)] = from;
+    ++from;
+  });
+  return map;
+}
+
+Integers concatenate_map(const Shape& operand, std::int64_t dimension, std::int64_t offset,
+                         const Shape& result) {
+  const std::size_t rank = result.dims.size();
+  require(operand.dims.size() == rank && dimension >= 0 && at(dimension) < rank,
+          "dimensions= is one of the operands'");
+  for (std::size_t d = 0; d < rank; ++d)
+    require(
+        d == at(dimension) ? offset + operand.dims[d] <= result.dims[d] : operand.dims[d] == result.dims[d],
+        "the result holds the operands side by side");
+  const Integers strides = strides_of(result.dims);
+  return stepped(offset * strides[at(dimension)], operand.dims, strides);
+}
+
+Integers block_map(const Integers& dims, const Integers& sizes) {
+  require(dims.size() == sizes.size(), "an extent of the block for each dimension");
+  for (std::size_t d = 0; d < dims.size(); ++d)
+    require(0 <= sizes[d] && sizes[d] <= dims[d], "a block that fits");
+  return stepped(0, sizes, strides_of(dims));
+}
+
+std::int64_t block_offset(const Integers& dims, const Integers& sizes, const Integers& start) {
+  const Integers strides = strides_of(dims);
+  std::int64_t offset = 0;
+  for (std::size_t d = 0; d < dims.size(); ++d)
+    offset += std::clamp<std::int64_t>(start[d], 0, dims[d] - sizes[d]) * strides[d];
+  return offset;
+}
+
+Integers matrix_map(const Integers& dims, const Integers& outer, const Integers& inner) {
+  const Integers strides = strides_of(dims);
+  Integers extents, steps;
+  for (const Integers* list : {&outer, &inner})
+    for (const std::int64_t d : *list) {
+      require(d >= 0 && at(d) < dims.size(), "a dimension that the operand has");
+      extents.push_back(dims[at(d)]), steps.push_back(strides[at(d)]);
+    }
+  require(extents.size() == dims.size(), "each dimension of the operand once");
+  return stepped(0, extents, steps);
+}
+
+Integers others(std::size_t rank, std::initializer_list<const Integers*> lists) {
+  Integers rest;
+  for (std::int64_t d = 0; d < static_cast<std::int64_t>(rank); ++d)
+    if (std::ranges::none_of(lists, [&](const Integers* list) { return std::ranges::count(*list, d) > 0; }))
+      rest.push_back(d);
+  return rest;
+}
+
+Integers window_map(const Integers& operand, const std::vector<WindowDim>& window, const Integers& result,
+                    const Integers& place) {
+  const std::size_t rank = operand.size();
+  const Integers strides = strides_of(operand);
+  Integers map;
+  map.reserve(at(count(result)));
+  each_index(result, [&](const Integers& index) {
+    std::int64_t from = 0;
+    bool inside = true;
+    for (std::size_t d = 0; d < rank && inside; ++d) {
+      const WindowDim& w = window[d];
+      const std::int64_t i = index[d] * w.stride + place[d] * w.dilation - w.low;
+      inside = i >= 0 && i % w.base_dilation == 0 && i / w.base_dilation < operand[d];
+      from += i / w.base_dilation * strides[d];
+    }
+    map.push_back(inside ? from : -1);
+  });
+  return map;
+}
+
+}  // namespace plumb::hlo

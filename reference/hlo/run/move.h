@@ -1,0 +1,153 @@
+// Operations that move elements: each is a map (maps.h), applied to every lane.
+#pragma once
+
+#include "reference/hlo/run/maps.h"
+
+namespace plumb::hlo {
+
+// The elements that the map names, of each lane; `fill` stands where it has -1.
+template <typename Number>
+Array<Number> taken(const Array<Number>& a, const Integers& map, const Shape& shape,
+                    const Array<Number>* fill = nullptr) {
+  require(std::ssize(map) == elements(shape) && a.type == shape.type, "the result has the operand's type");
+  auto result = like<Number>(shape, fill ? common_lanes({&a, fill}) : a.lanes);
+  const std::int64_t size = count(a.dims);
+  visit(a, [&](const auto& from) {
+    auto& to = elements_of(result, from);
+    to.reserve(map.size() * static_cast<std::size_t>(result.lanes));
+    for (std::int64_t lane = 0; lane < result.lanes; ++lane) {
+      const auto* elements = from.data() + begin_of(a, lane, size);
+      const auto* filling = fill ? elements_of(*fill, from).data() : nullptr;
+      if (filling) filling += begin_of(*fill, lane, 1);
+      for (const std::int64_t i : map) {
+        require(i >= 0 || filling, "an element that is not there");
+        to.push_back(i >= 0 ? elements[i] : *filling);
+      }
+    }
+  });
+  return result;
+}
+
+// The same elements in other extents.
+template <typename Number>
+Array<Number> reshaped(const Array<Number>& a, const Shape& shape) {
+  require(count(a.dims) == elements(shape) && a.type == shape.type, "as many elements, of one type");
+  Array<Number> result = a;
+  result.dims = shape.dims;
+  return result;
+}
+
+template <typename Number>
+Array<Number> concatenate(const std::vector<const Array<Number>*>& operands, std::int64_t dimension,
+                          const Shape& shape) {
+  std::int64_t lanes = 1, offset = 0;
+  for (const Array<Number>* operand : operands) {
+    require(operand->type == shape.type, "operands of one type");
+    lanes = std::max(lanes, common_lanes({operand}));
+  }
+  auto result = like<Number>(shape, lanes);
+  const std::int64_t size = elements(shape);
+  visit(result,
+        [&](const auto& kind) { elements_of(result, kind).resize(static_cast<std::size_t>(size * lanes)); });
+  for (const Array<Number>* operand : operands) {
+    const Shape part{operand->type, operand->dims, {}, {}, {}};
+    const Integers map = concatenate_map(part, dimension, offset, shape);
+    offset += operand->dims[static_cast<std::size_t>(dimension)];
+    visit(*operand, [&](const auto& from) {
+      auto& to = elements_of(result, from);
+      for (std::int64_t lane = 0; lane < lanes; ++lane) {
+        const auto* elements = from.data() + begin_of(*operand, lane, std::ssize(map));
+        for (std::size_t i = 0; i < map.size(); ++i)
+          to[static_cast<std::size_t>(lane * size + map[i])] = elements[i];
+      }
+    });
+  }
+  require(offset == shape.dims[static_cast<std::size_t>(dimension)],
+          "the result holds the operands and no more");
+  return result;
+}
+
+// The start of a block in one lane, from a scalar for each dimension.
+template <typename Number>
+Integers start_of(const std::vector<const Array<Number>*>& starts, std::int64_t lane) {
+  Integers start;
+  for (const Array<Number>* s : starts) {
+    const std::int64_t n = s->integers[static_cast<std::size_t>(begin_of(*s, lane, 1))];
+    start.push_back(s->type == Type::u64 && n < 0 ? INT64_MAX : n);
+  }
+  return start;
+}
+
+template <typename Number>
+std::int64_t lanes_of_starts(std::int64_t lanes, const Integers& dims,
+                             const std::vector<const Array<Number>*>& starts) {
+  require(starts.size() == dims.size(), "a start for each dimension");
+  for (const Array<Number>* s : starts) {
+    require(is_integer(s->type) && s->dims.empty(), "starts are integers");
+    require(s->lanes == 1 || lanes == 1 || s->lanes == lanes, "operands of different devices");
+    lanes = std::max(lanes, s->lanes);
+  }
+  return lanes;
+}
+
+template <typename Number>
+Array<Number> dynamic_slice(const Array<Number>& a, const std::vector<const Array<Number>*>& starts,
+                            const Shape& shape) {
+  require(a.type == shape.type, "the result has the operand's type");
+  const Integers map = block_map(a.dims, shape.dims);
+  auto result = like<Number>(shape, lanes_of_starts(a.lanes, a.dims, starts));
+  visit(a, [&](const auto& from) {
+    auto& to = elements_of(result, from);
+    to.reserve(map.size() * static_cast<std::size_t>(result.lanes));
+    for (std::int64_t lane = 0; lane < result.lanes; ++lane) {
+      const auto* base = from.data() + begin_of(a, lane, count(a.dims)) +
+                         block_offset(a.dims, shape.dims, start_of(starts, lane));
+      for (const std::int64_t i : map) to.push_back(base[i]);
+    }
+  });
+  return result;
+}
+
+template <typename Number>
+Array<Number> dynamic_update_slice(const Array<Number>& a, const Array<Number>& update,
+                                   const std::vector<const Array<Number>*>& starts) {
+  require(a.type == update.type, "an update of the operand's type");
+  const Integers map = block_map(a.dims, update.dims);
+  Array<Number> result{a.type, a.dims, lanes_of_starts(common_lanes({&a, &update}), a.dims, starts), {}, {}};
+  const std::int64_t size = count(a.dims);
+  visit(a, [&](const auto& from) {
+    auto& to = elements_of(result, from);
+    const auto& block = elements_of(update, from);
+    to.reserve(static_cast<std::size_t>(size * result.lanes));
+    for (std::int64_t lane = 0; lane < result.lanes; ++lane) {
+      const auto* old = from.data() + begin_of(a, lane, size);
+      to.insert(to.end(), old, old + size);
+      auto* base = to.data() + lane * size + block_offset(a.dims, update.dims, start_of(starts, lane));
+      const auto* put = block.data() + begin_of(update, lane, std::ssize(map));
+      for (std::size_t i = 0; i < map.size(); ++i) base[map[i]] = put[i];
+    }
+  });
+  return result;
+}
+
+template <typename Number>
+Array<Number> gather(const Instruction& i, const Array<Number>& a, const Array<Number>& indices) {
+  require(is_integer(indices.type) && a.type == i.shape.type, "integers that index, and the operand's type");
+  const Indexing indexing =
+      gather_indexing(i, {a.type, a.dims, {}, {}, {}}, {indices.type, indices.dims, {}, {}, {}});
+  auto result = like<Number>(i.shape, common_lanes({&a, &indices}));
+  const std::int64_t size = count(a.dims), length = count(indices.dims);
+  Integers map;
+  visit(a, [&](const auto& from) {
+    auto& to = elements_of(result, from);
+    for (std::int64_t lane = 0; lane < result.lanes; ++lane) {
+      if (lane == 0 || indices.lanes > 1)
+        map = indexed_map(indexing, indices.integers.data() + begin_of(indices, lane, length), true);
+      const auto* elements = from.data() + begin_of(a, lane, size);
+      for (const std::int64_t n : map) to.push_back(elements[n]);
+    }
+  });
+  return result;
+}
+
+}  // namespace plumb::hlo

@@ -1,0 +1,30 @@
+// What the interpreter computes floats with. It is a template over a type with these members; Reals is the
+// plain one, of double.
+#pragma once
+
+#include "reference/hlo/module/opcode.h"
+
+namespace plumb::hlo {
+
+enum class Ordering : std::uint8_t { less, equal, greater, unordered };
+
+// Floats as doubles: nothing is rounded to the format that the module names, and a convert between floats is
+// the identity. Exact where every value that occurs is.
+struct Reals {
+  using Number = double;
+
+  Number constant(double x) { return x; }
+  Number integer(std::int64_t x, Type type);  // of an integer type or a predicate
+  Number unary(Opcode, Number);
+  Number binary(Opcode, Number, Number);
+  Number dot(const Number* a, const Number* b, std::int64_t n);
+  // `total` orders -0 below +0 and NaN above all.
+  Ordering compare(Number a, Number b, bool total);
+  std::int64_t truncate(Number,
+                        Type);  // to an integer type, the nearest where it is out of range; NaN gives 0
+  bool finite(Number);
+  std::int64_t bits(Type, Number);
+  bool same(Number a, Number b);  // whether replicas that hold these agree
+};
+
+}  // namespace plumb::hlo

@@ -1,0 +1,167 @@
+// Partitioned programs as XLA:CPU ran them on 8 and 16 virtual devices: what each device holds, to the
+// element, of right programs and of wrong ones. And the laws of loops and branches on which devices part.
+#include <gtest/gtest.h>
+
+#include "reference/hlo/module/dumps.h"
+#include "reference/hlo/run/run.h"
+
+namespace plumb::hlo {
+namespace {
+
+using Held = Value<double>;
+
+std::vector<Held> run(const Module& module, std::vector<Held> arguments) {
+  Reals reals;
+  const Held result =
+      evaluate(Machine<Reals>{module, reals, module.partitions, {}}, entry(module), std::move(arguments), {});
+  return result.array ? std::vector{result} : result.parts;
+}
+
+// The arguments of a module that each device gets, of whole ones.
+std::vector<Held> cut_arguments(const Module& module, const std::vector<Held>& whole) {
+  Reals reals;
+  std::vector<Held> held;
+  for (std::size_t n = 0; n < entry(module).parameters.size(); ++n) {
+    const auto at = static_cast<std::size_t>(entry(module).parameters[n]);
+    const Array<double>& array = *whole[n].array;
+    const auto division =
+        divide(entry(module).instructions[at].sharding.at(0), array.dims.size(), module.partitions);
+    held.push_back(value(cut(reals, array, *division, poison(reals, array.type))));
+  }
+  return held;
+}
+
+// The elements that differ from what each device of XLA held, a leading dimension.
+std::int64_t differing(const Array<double>& got, const Array<double>& want, std::int64_t devices) {
+  const std::int64_t size = count(got.dims);
+  std::int64_t n = 0;
+  EXPECT_EQ(want.dims[0], devices);
+  EXPECT_EQ(count(want.dims), devices * size);
+  for (std::int64_t device = 0; device < devices; ++device)
+    for (std::int64_t e = 0; e < size; ++e) {
+      const auto mine = static_cast<std::size_t>(begin_of(got, device, size) + e);
+      const auto its = static_cast<std::size_t>(device * size + e);
+      n += is_real(got.type) ? got.reals[mine] != want.reals[its] : got.integers[mine] != want.integers[its];
+    }
+  return n;
+}
+
+TEST(Programs, EachDeviceHoldsWhatItHeld) {
+  int programs = 0, results = 0;
+  for (const auto& folder : dump_folders()) {
+    if (dump(folder, "values.hlo").empty()) continue;
+    const Module after = parse(read(dump(folder, "after_spmd-partitioning")), folder.string());
+    const std::vector<Held> values = run(parse(read(dump(folder, "values.hlo")), "values.hlo"), {});
+    const std::vector<Held> got = run(after, cut_arguments(after, values));
+    const std::size_t arguments = entry(after).parameters.size();
+    ASSERT_EQ(values.size(), arguments + got.size()) << folder;
+    for (std::size_t r = 0; r < got.size(); ++r, ++results)
+      EXPECT_EQ(differing(*got[r].array, *values[arguments + r].array, after.partitions), 0)
+          << folder << " result " << r;
+    ++programs;
+  }
+  EXPECT_GE(programs, 40);
+  EXPECT_GE(results, 80);
+}
+
+// A module over four devices whose entry has no parameters; the integers of its result on each.
+std::vector<Integers> on_four(const std::string& computations, const std::string& lines) {
+  const Module module =
+      parse("HloModule m, num_partitions=4\n\n" + computations + "ENTRY %e () -> s32[] {\n" +
+                "  %id = u32[] partition-id()\n  %d = s32[] convert(%id)\n" + lines + "}\n",
+            "m.txt");
+  const Array<double> got = spread_lanes(*run(module, {})[0].array, 4);
+  std::vector<Integers> lanes;
+  for (const std::int64_t x : got.integers) lanes.push_back({x});
+  return lanes;
+}
+
+constexpr const char* kSum =
+    "%sum (a: s32[], b: s32[]) -> s32[] {\n  %a = s32[] parameter(0)\n  %b = s32[] parameter(1)\n"
+    "  ROOT %s = s32[] add(%a, %b)\n}\n\n";
+
+constexpr const char* kLoop =
+    "%more (s: (s32[], s32[])) -> pred[] {\n  %s = (s32[], s32[]) parameter(0)\n"
+    "  %n = s32[] get-tuple-element(%s), index=0\n  %zero = s32[] constant(0)\n"
+    "  ROOT %p = pred[] compare(%n, %zero), direction=GT\n}\n\n"
+    "%body (s: (s32[], s32[])) -> (s32[], s32[]) {\n  %s = (s32[], s32[]) parameter(0)\n"
+    "  %n = s32[] get-tuple-element(%s), index=0\n  %x = s32[] get-tuple-element(%s), index=1\n"
+    "  %one = s32[] constant(1)\n  %less = s32[] subtract(%n, %one)\n  %y = s32[] add(%x, BODY)\n"
+    "  ROOT %t = (s32[], s32[]) tuple(%less, %y)\n}\n\n";
+
+std::string loop_with(const std::string& operand, const std::string& line) {
+  std::string text = kLoop;
+  text.replace(text.find("BODY"), 4, operand);
+  text.insert(text.find("  %y = "), line);
+  return kSum + text;
+}
+
+constexpr const char* kRun =
+    "  %zero = s32[] constant(0)\n  %s = (s32[], s32[]) tuple(START, %zero)\n"
+    "  %w = (s32[], s32[]) while(%s), condition=%more, body=%body\n"
+    "  ROOT %r = s32[] get-tuple-element(%w), index=1\n";
+
+std::string run_from(const std::string& start) {
+  std::string text = kRun;
+  return text.replace(text.find("START"), 5, start);
+}
+
+TEST(Programs, DevicesMayLoopForDifferentTimes) {
+  const std::string ten = "  %ten = s32[] constant(10)\n";
+  EXPECT_EQ(on_four(loop_with("%ten", ten), run_from("%d")), (std::vector<Integers>{{0}, {10}, {20}, {30}}));
+}
+
+TEST(Programs, WithinALoopAGroupStaysTogether) {
+  const auto reduce = [](const std::string& groups) {
+    return "  %ar = s32[] all-reduce(%n), channel_id=1, replica_groups=" + groups +
+           ", use_global_device_ids=true, to_apply=%sum\n";
+  };
+  // Devices 0 and 1 go round once, 2 and 3 twice.
+  const std::string lines =
+      "  %one = s32[] constant(1)\n  %two = s32[] constant(2)\n  %h = s32[] divide(%d, %two)\n"
+      "  %k = s32[] add(%h, %one)\n";
+  EXPECT_EQ(on_four(loop_with("%ar", reduce("{{0,1},{2,3}}")), lines + run_from("%k")),
+            (std::vector<Integers>{{2}, {2}, {6}, {6}}));
+  EXPECT_THROW(on_four(loop_with("%ar", reduce("{{0,2},{1,3}}")), lines + run_from("%k")), Disagreement);
+}
+
+TEST(Programs, EachDeviceTakesItsBranch) {
+  const auto branch = [](const std::string& name, int add) {
+    return "%" + name + " (a: s32[]) -> s32[] {\n  %a = s32[] parameter(0)\n  %c = s32[] constant(" +
+           std::to_string(add) + ")\n  ROOT %r = s32[] add(%a, %c)\n}\n\n";
+  };
+  const std::string branches = branch("b0", 100) + branch("b1", 200) + branch("b2", 300);
+  // An index out of range takes the last branch.
+  EXPECT_EQ(on_four(branches,
+                    "  ROOT %r = s32[] conditional(%d, %d, %d, %d), branch_computations={%b0, %b1, %b2}\n"),
+            (std::vector<Integers>{{100}, {201}, {302}, {303}}));
+}
+
+// What groups are of, by channel and by global ids.
+TEST(Programs, GroupsOfReplicasAndOfDevices) {
+  const auto sum = [](const std::string& attributes) {
+    return on_four(kSum, "  ROOT %r = s32[] all-reduce(%d), " + attributes + ", to_apply=%sum\n");
+  };
+  const std::vector<Integers> alone{{0}, {1}, {2}, {3}}, all{{6}, {6}, {6}, {6}};
+  EXPECT_EQ(sum("replica_groups={}"), alone);
+  EXPECT_EQ(sum("replica_groups={{0}}"), alone);
+  EXPECT_EQ(sum("channel_id=1, replica_groups={{0}}"), all);
+  EXPECT_EQ(sum("channel_id=1, replica_groups={{0,3},{1,2}}, use_global_device_ids=true"),
+            (std::vector<Integers>{{3}, {3}, {3}, {3}}));
+  EXPECT_THROW(sum("channel_id=1, replica_groups={{0,3}}, use_global_device_ids=true"), BadModule);
+  EXPECT_THROW(sum("channel_id=1, replica_groups={{0,3},{1,1}}, use_global_device_ids=true"), BadModule);
+}
+
+TEST(Programs, APermuteThatReachesNobodyBringsZero) {
+  EXPECT_EQ(
+      on_four("",
+              "  ROOT %r = s32[] collective-permute(%d), channel_id=1, source_target_pairs={{1,0},{3,1}}\n"),
+      (std::vector<Integers>{{1}, {3}, {0}, {0}}));
+  EXPECT_THROW(
+      on_four("",
+              "  ROOT %r = s32[] collective-permute(%d), channel_id=1, source_target_pairs={{1,0},{3,0}}\n"),
+      BadModule);
+}
+
+}  // namespace
+}  // namespace plumb::hlo

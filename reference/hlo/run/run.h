@@ -1,0 +1,295 @@
+// The interpreter: what each instruction of a module means, for all devices at once.
+#pragma once
+
+#include "reference/hlo/run/collective.h"
+#include "reference/hlo/run/control.h"
+#include "reference/hlo/run/custom.h"
+#include "reference/hlo/run/move.h"
+#include "reference/hlo/run/product.h"
+#include "reference/hlo/run/sort.h"
+
+namespace plumb::hlo {
+
+// An instruction with the values of its operands.
+template <typename Numbers>
+struct Line {
+  using Number = typename Numbers::Number;
+  const Machine<Numbers>& machine;
+  const Computation& computation;
+  const Instruction& is;
+  const std::vector<Value<Number>>& operands;
+  const Active& active;
+
+  const Array<Number>& array(std::size_t n) const {
+    require(n < operands.size() && operands[n].array, "an array as operand");
+    return *operands[n].array;
+  }
+  Pointers<Number> arrays(std::size_t from = 0) const {
+    Pointers<Number> list;
+    for (std::size_t n = from; n < operands.size(); ++n) list.push_back(&array(n));
+    return list;
+  }
+  Shape shape(std::size_t n) const { return {array(n).type, array(n).dims, {}, {}, {}}; }
+  // One array, or a tuple of them, as the instruction's shape says.
+  Value<Number> packed(Arrays<Numbers> all) const {
+    if (is.shape.type != Type::tuple && all.size() == 1) return value(std::move(all[0]));
+    Value<Number> result;
+    for (auto& one : all) result.parts.push_back(value(std::move(one)));
+    return result;
+  }
+};
+
+template <typename Numbers>
+Value<typename Numbers::Number> constant(const Machine<Numbers>& machine, const Instruction& i) {
+  auto array = like<typename Numbers::Number>(i.shape, 1);
+  array.integers = i.literal.integers;
+  for (const double x : i.literal.reals) array.reals.push_back(machine.numbers.constant(x));
+  return value(std::move(array));
+}
+
+template <typename Numbers>
+Value<typename Numbers::Number> iota(const Machine<Numbers>& machine, const Instruction& i) {
+  auto array = like<typename Numbers::Number>(i.shape, 1);
+  const auto d = get<std::int64_t>(i, Key::iota_dimension);
+  require(d >= 0 && d < std::ssize(i.shape.dims), "iota_dimension= is one of the result's");
+  each_index(i.shape.dims, [&](const Integers& index) {
+    const std::int64_t n = index[static_cast<std::size_t>(d)];
+    if (is_real(i.shape.type))
+      array.reals.push_back(machine.numbers.integer(n, Type::s64));
+    else
+      array.integers.push_back(wrap(i.shape.type, n));
+  });
+  return value(std::move(array));
+}
+
+template <typename Numbers>
+Value<typename Numbers::Number> partition_id(const Machine<Numbers>& machine, const Instruction& i) {
+  require(machine.devices > 0, "no devices within a reduction");
+  auto array = like<typename Numbers::Number>(i.shape, machine.devices);
+  for (std::int64_t d = 0; d < machine.devices; ++d) array.integers.push_back(d);
+  return value(std::move(array));
+}
+
+// Everything between devices.
+template <typename Numbers>
+Value<typename Numbers::Number> collective(const Line<Numbers>& line) {
+  const auto& machine = line.machine;
+  const Instruction& i = line.is;
+  for (const auto* a : line.arrays())
+    require(a->lanes == 1 || a->lanes == machine.devices, "values of devices");
+  if (i.opcode == Opcode::collective_permute) {
+    const Integers source = sources_of(i, machine.devices);
+    for (std::size_t d = 0; d < source.size(); ++d)
+      if (source[d] >= 0)
+        check_met(
+            {
+                {static_cast<std::int64_t>(d), source[d]}
+        },
+            line.active);
+    return value(fetched(machine, line.array(0), source));
+  }
+  const std::vector<Integers> groups = groups_of(i, machine.devices);
+  check_met(groups, line.active);
+  Arrays<Numbers> result;
+  if (i.opcode == Opcode::all_reduce) return line.packed(all_reduce(machine, i, groups, line.arrays()));
+  if (i.opcode == Opcode::reduce_scatter)
+    return line.packed(reduce_scatter(machine, i, groups, line.arrays()));
+  if (i.opcode == Opcode::all_to_all && !find(i, Key::dimensions))
+    return line.packed(all_to_all(machine, groups, line.arrays()));
+  for (const auto* a : line.arrays()) {
+    if (i.opcode == Opcode::all_gather) result.push_back(all_gather(machine, i, groups, *a));
+    if (i.opcode == Opcode::all_to_all) result.push_back(all_to_all(machine, i, groups, *a));
+    if (i.opcode == Opcode::collective_broadcast) {
+      Integers source(static_cast<std::size_t>(machine.devices));
+      for (const Integers& group : groups)
+        for (const std::int64_t member : group) source[static_cast<std::size_t>(member)] = group[0];
+      result.push_back(fetched(machine, *a, source));
+    }
+  }
+  return line.packed(std::move(result));
+}
+
+// Operations that move elements.
+template <typename Numbers>
+Value<typename Numbers::Number> moved(const Line<Numbers>& line) {
+  const Instruction& i = line.is;
+  const auto& a = line.array(0);
+  const auto dimensions = [&] { return get<Integers>(i, Key::dimensions); };
+  switch (i.opcode) {
+    case Opcode::broadcast:
+      return value(taken(a, broadcast_map(line.shape(0), dimensions(), i.shape), i.shape));
+    case Opcode::transpose:
+      return value(taken(a, transpose_map(line.shape(0), dimensions(), i.shape), i.shape));
+    case Opcode::reverse:
+      return value(taken(a, reverse_map(line.shape(0), dimensions(), i.shape), i.shape));
+    case Opcode::slice:
+      return value(
+          taken(a, slice_map(line.shape(0), get<std::vector<Range>>(i, Key::slice), i.shape), i.shape));
+    case Opcode::pad:
+      require(line.array(1).dims.empty() && line.array(1).type == a.type, "a scalar fills");
+      return value(taken(a, pad_map(line.shape(0), get<std::vector<Pad>>(i, Key::padding), i.shape), i.shape,
+                         &line.array(1)));
+    case Opcode::reshape:
+      return value(reshaped(a, i.shape));
+    case Opcode::concatenate:
+      require(dimensions().size() == 1 && !i.shape.dims.empty(), "one dimension");
+      return value(concatenate(line.arrays(), dimensions()[0], i.shape));
+    case Opcode::dynamic_slice:
+      require(get<Integers>(i, Key::dynamic_slice_sizes) == i.shape.dims,
+              "the result has the sizes of the slice");
+      return value(dynamic_slice(a, line.arrays(1), i.shape));
+    case Opcode::dynamic_update_slice:
+      return value(dynamic_update_slice(a, line.array(1), line.arrays(2)));
+    case Opcode::gather:
+      return value(gather(i, a, line.array(1)));
+    default:
+      return line.packed(scatter(line.machine, i, line.arrays()));
+  }
+}
+
+template <typename Numbers>
+Value<typename Numbers::Number> computed(const Line<Numbers>& line) {
+  const auto& machine = line.machine;
+  const Instruction& i = line.is;
+  switch (i.opcode) {
+    case Opcode::clamp: {
+      const auto& x = line.array(1);
+      const auto low = binary(machine, Opcode::maximum, spread(line.array(0), x.dims), x);
+      return value(binary(machine, Opcode::minimum, low, spread(line.array(2), x.dims)));
+    }
+    case Opcode::compare:
+      return value(compare(machine, i, line.array(0), line.array(1)));
+    case Opcode::select:
+      return value(select(line.array(0), line.array(1), line.array(2)));
+    case Opcode::convert:
+      return value(convert(machine, i, line.array(0)));
+    case Opcode::bitcast_convert:
+      return value(bitcast_convert(machine, i, line.array(0)));
+    case Opcode::dot:
+      return value(dot(machine, i, line.array(0), line.array(1)));
+    case Opcode::convolution:
+      return value(convolution(machine, i, line.array(0), line.array(1)));
+    case Opcode::map:
+      return line.packed(map(machine, i, line.arrays()));
+    case Opcode::reduce:
+      return line.packed(reduce(machine, i, line.arrays()));
+    case Opcode::reduce_window:
+      return line.packed(reduce_window(machine, i, line.arrays()));
+    case Opcode::sort:
+      return line.packed(sort(machine, i, line.arrays()));
+    case Opcode::topk:
+      return line.packed(topk(machine, i, line.array(0)));
+    default:
+      throw Misfit("unsupported: this operation is read, but not run");
+  }
+}
+
+template <typename Numbers>
+Value<typename Numbers::Number> structural(const Line<Numbers>& line) {
+  const Instruction& i = line.is;
+  switch (i.opcode) {
+    case Opcode::constant:
+      return constant(line.machine, i);
+    case Opcode::iota:
+      return iota(line.machine, i);
+    case Opcode::partition_id:
+      return partition_id(line.machine, i);
+    case Opcode::replica_id:
+      return value(Array<typename Numbers::Number>{i.shape.type, i.shape.dims, 1, {0}, {}});
+    case Opcode::copy:
+    case Opcode::opt_barrier:
+    case Opcode::reduce_precision:
+      return line.operands[0];
+    case Opcode::after_all:
+      return {};
+    case Opcode::tuple:
+      return {nullptr, line.operands};
+    case Opcode::get_tuple_element: {
+      const auto index = get<std::int64_t>(i, Key::index);
+      require(index >= 0 && index < std::ssize(line.operands[0].parts), "index= is of the tuple");
+      return line.operands[0].parts[static_cast<std::size_t>(index)];
+    }
+    case Opcode::call:
+      return evaluate(line.machine, called(line.machine, i, Key::to_apply), line.operands, line.active);
+    case Opcode::fusion:
+      return evaluate(line.machine, called(line.machine, i, Key::calls), line.operands, line.active);
+    case Opcode::while_:
+      return loop(line.machine, i, line.operands[0], line.active);
+    case Opcode::conditional:
+      return conditional(line.machine, i, line.operands, line.active);
+    case Opcode::custom_call:
+      return custom_call(line.machine, line.computation, i, line.operands);
+    default:
+      return computed(line);
+  }
+}
+
+template <typename Numbers>
+Value<typename Numbers::Number> meaning(const Line<Numbers>& line) {
+  const Opcode opcode = line.is.opcode;
+  if (opcode <= Opcode::tanh) return value(unary(line.machine, line.is, line.array(0)));
+  if (opcode <= Opcode::xor_) return value(binary(line.machine, opcode, line.array(0), line.array(1)));
+  if (opcode >= Opcode::broadcast && opcode <= Opcode::transpose) return moved(line);
+  if (opcode >= Opcode::all_gather) return collective(line);
+  return structural(line);
+}
+
+// Whether a value is of the shape that its instruction says.
+template <typename Number>
+bool fits(const Value<Number>& value, const Shape& shape) {
+  if (shape.type == Type::token) return true;
+  if (shape.type != Type::tuple)
+    return value.array && value.array->type == shape.type && value.array->dims == shape.dims;
+  if (value.parts.size() != shape.parts.size()) return false;
+  for (std::size_t n = 0; n < shape.parts.size(); ++n)
+    if (!fits(value.parts[n], shape.parts[n])) return false;
+  return true;
+}
+
+// For each instruction how many later ones read it: the last lets go of its value.
+inline Integers readers(const Computation& computation) {
+  Integers uses(computation.instructions.size());
+  for (const Instruction& i : computation.instructions)
+    for (const std::int64_t operand : i.operands) ++uses[static_cast<std::size_t>(operand)];
+  ++uses[static_cast<std::size_t>(computation.root)];
+  return uses;
+}
+
+template <typename Numbers>
+Value<typename Numbers::Number> evaluate(const Machine<Numbers>& machine, const Computation& computation,
+                                         std::vector<Value<typename Numbers::Number>> arguments,
+                                         const Active& active) {
+  using Number = typename Numbers::Number;
+  std::vector<Value<Number>> values(computation.instructions.size());
+  Integers left = readers(computation);
+  const bool watched = machine.seen && &computation == &entry(machine.module);
+  for (std::size_t n = 0; n < values.size(); ++n) {
+    const Instruction& i = computation.instructions[n];
+    try {
+      if (i.opcode == Opcode::parameter) {
+        const auto number = get<std::int64_t>(i, Key::index);
+        require(number < std::ssize(arguments), "as many arguments as parameters");
+        values[n] = std::move(arguments[static_cast<std::size_t>(number)]);
+      } else {
+        std::vector<Value<Number>> operands;
+        for (const std::int64_t operand : i.operands) {
+          Value<Number>& held = values[static_cast<std::size_t>(operand)];
+          operands.push_back(held);
+          if (--left[static_cast<std::size_t>(operand)] == 0) held = {};
+        }
+        values[n] = meaning(Line<Numbers>{machine, computation, i, operands, active});
+      }
+      require(fits(values[n], i.shape), "the result has another shape");
+    } catch (const Misfit& misfit) {
+      refuse(machine.module, i, misfit.what());
+    }
+    if (watched) machine.seen(i, values[n]);
+    if (left[n] == 0) values[n] = {};
+  }
+  return values[static_cast<std::size_t>(computation.root)];
+}
+
+extern template Value<double> evaluate<Reals>(const Machine<Reals>&, const Computation&,
+                                              std::vector<Value<double>>, const Active&);
+
+}  // namespace plumb::hlo
