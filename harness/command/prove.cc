@@ -1,6 +1,4 @@
 // plumb prove: a partitioner's output against its input.
-#include "reference/hlo/prove/prove.h"
-
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -10,6 +8,7 @@
 
 #include "harness/command/command.h"
 #include "harness/command/files.h"
+#include "reference/hlo/prove/where.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -87,7 +86,13 @@ std::string place(const hlo::Integers& index) {
   return index.empty() ? "" : fmt::format(" at [{}]", fmt::join(index, ","));
 }
 
-void report(const hlo::Proof& proof, const std::string& subject, const std::string& again) {
+void report(const hlo::Place& at) {
+  fmt::print("    at     {}  {}  {}\n", at.instruction, at.source, at.op_name);
+  fmt::print("    there  {}\n", at.there.empty() ? "no collective" : at.there);
+}
+
+void report(const hlo::Proof& proof, const std::optional<hlo::Place>& at, const std::string& subject,
+            const std::string& again) {
   fmt::print("{}  {}, {}, {}\n", name(proof.finding), subject, counted(proof.devices, "device"),
              proof.finding == hlo::Finding::refuted ? fmt::format("draw {}", proof.draws)
                                                     : counted(proof.draws, "draw"));
@@ -98,6 +103,7 @@ void report(const hlo::Proof& proof, const std::string& subject, const std::stri
   for (const hlo::Difference& d : proof.differences)
     fmt::print("    result {} {}: {} on {}; the first on device {}{}\n", d.result, print(d.shape),
                counted(d.elements, "element"), counted(d.devices, "device"), d.device, place(d.index));
+  if (at) report(*at);
   for (const std::string& path : proof.untaken) fmt::print("    no draw took {}\n", path);
   if (proof.finding == hlo::Finding::proven)
     fmt::print(
@@ -116,13 +122,13 @@ int prove_modules(const ProveFlags& flags) {
   };
   const auto before = module_at(dumps.before), after = module_at(dumps.after),
              propagated = module_at(dumps.propagated);
-  const hlo::Proof proof =
-      hlo::prove({*before, *after, propagated ? &*propagated : nullptr}, {flags.seed, flags.draws, 8});
+  const hlo::Subject subject{*before, *after, propagated ? &*propagated : nullptr};
+  const hlo::Proof proof = hlo::prove(subject, {flags.seed, flags.draws, 8});
   const std::string what =
       folder ? fmt::format("{}: {}", first, name) : fmt::format("{} {}", first, flags.paths[1]);
   const std::string again = fmt::format("plumb prove {}{} --seed {}", fmt::join(flags.paths, " "),
                                         flags.module.empty() ? "" : " --module " + flags.module, proof.seed);
-  report(proof, what, again);
+  report(proof, hlo::locate(subject, proof), what, again);
   return proof.finding == hlo::Finding::proven ? 0 : 1;
 }
 

@@ -1,0 +1,184 @@
+#include "reference/hlo/prove/where.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_set>
+
+#include "reference/hlo/prove/subject.h"
+#include "reference/hlo/prove/twin.h"
+#include "reference/hlo/run/run.h"
+
+namespace plumb::hlo {
+namespace {
+
+using Held = Value<Twin>;
+using Prints = std::unordered_set<std::uint64_t>;
+
+std::uint64_t stirred(std::uint64_t state, std::uint64_t x) {
+  return hashed(state, x, {x & Residue::p}).value;
+}
+
+std::uint64_t print_of(const Array<Twin>& a, std::uint64_t state, std::size_t element) {
+  return stirred(state, is_real(a.type) ? identity(0, a.reals[element]).value
+                                        : static_cast<std::uint64_t>(a.integers[element]));
+}
+
+// A number for what all devices hold of a value.
+std::uint64_t fingerprint(const Array<Twin>& a, std::int64_t devices) {
+  const std::int64_t size = count(a.dims);
+  std::uint64_t all = 1;
+  for (std::int64_t device = 0; device < devices; ++device) {
+    std::uint64_t one = 2;
+    for (std::int64_t n = 0; n < size; ++n)
+      one = print_of(a, one, static_cast<std::size_t>(begin_of(a, device, size) + n));
+    all = stirred(all, one);
+  }
+  return all;
+}
+
+// What devices would hold of a value that is whole, were it laid out so; nothing where a tile is short, since
+// what stands behind its end is free.
+std::optional<std::uint64_t> fingerprint(const Array<Twin>& whole, const Division& division) {
+  std::uint64_t all = 1;
+  for (const Share& share : division.shares) {
+    std::uint64_t one = 2;
+    for (const std::int64_t n : share_map(whole.dims, division, share)) {
+      if (n < 0) return std::nullopt;
+      one = print_of(whole, one, static_cast<std::size_t>(n));
+    }
+    all = stirred(all, one);
+  }
+  return all;
+}
+
+// An instruction as it was first computed.
+struct Event {
+  const Instruction* is = nullptr;
+  std::int64_t order = 0;
+  bool known = false;    // it has a fingerprint
+  bool present = false;  // and some value of AFTER has the same
+  bool reached = false;  // it is present, or something that is present was computed from it
+};
+using Events = std::map<const Instruction*, Event>;
+
+// Those that say nothing of a fault: they are moved, merged and made again.
+bool idle(const Instruction& i) {
+  return i.opcode == Opcode::constant || i.opcode == Opcode::iota || i.opcode == Opcode::broadcast ||
+         i.opcode == Opcode::parameter || i.opcode == Opcode::partition_id || i.shape.type == Type::tuple;
+}
+
+std::vector<Held> cut_all(Pairs& pairs, const std::vector<Held>& whole, const std::vector<Division>& cuts) {
+  std::vector<Held> local;
+  for (std::size_t n = 0; n < whole.size(); ++n)
+    local.push_back(value(cut(pairs, *whole[n].array, cuts[n], poison(pairs, whole[n].array->type))));
+  return local;
+}
+
+// Whether other values are unlikely to be the same: integers and predicates, and what is one number
+// throughout, tell nothing.
+bool telling(const Array<Twin>& a) {
+  const auto other = [&](const Twin& x) { return identity(0, x) != identity(0, a.reals[0]); };
+  return is_real(a.type) && !a.reals.empty() && (a.dims.empty() || std::ranges::any_of(a.reals, other));
+}
+
+Prints prints_of(const Subject& subject, Pairs& pairs, const std::vector<Held>& whole) {
+  Prints prints;
+  const std::int64_t devices = subject.after.partitions;
+  const auto seen = [&](const Instruction&, const Held& held) {
+    if (held.array) prints.insert(fingerprint(*held.array, devices));
+  };
+  const Machine<Pairs> machine{subject.after, pairs, devices, seen};
+  evaluate(machine, entry(subject.after), cut_all(pairs, whole, parameter_layouts(subject)), {});
+  return prints;
+}
+
+Events events_of(const Module& module, Pairs& pairs, const std::vector<Held>& whole, const Prints& prints) {
+  Events events;
+  const auto seen = [&](const Instruction& i, const Held& held) {
+    const auto [at, first] = events.try_emplace(&i, Event{&i, std::ssize(events)});
+    if (!first || idle(i) || !held.array || !telling(*held.array)) return;
+    std::optional<std::uint64_t> print;
+    if (held.array->lanes > 1) {
+      print = fingerprint(*held.array, module.partitions);
+    } else if (!i.sharding.empty()) {
+      const auto division = divide(i.sharding[0], i.shape.dims.size(), module.partitions);
+      if (division && division->parts == 1) print = fingerprint(*held.array, *division);
+    }
+    at->second.known = print.has_value();
+    at->second.present = print && prints.contains(*print);
+  };
+  evaluate(Machine<Pairs>{module, pairs, module.partitions, seen}, entry(module), whole, {});
+  return events;
+}
+
+// What an instruction was computed from: its operands, and the roots of the computations that it calls.
+std::vector<const Instruction*> sources(const Module& module, const Computation& c, const Instruction& i) {
+  std::vector<const Instruction*> all;
+  for (const std::int64_t o : i.operands) all.push_back(&c.instructions[static_cast<std::size_t>(o)]);
+  for (const Attribute& a : i.attributes)
+    if (const Calls* calls = std::get_if<Calls>(&a.value))
+      for (const std::int64_t n : calls->computations) {
+        const Computation& f = module.computations[static_cast<std::size_t>(n)];
+        all.push_back(&f.instructions[static_cast<std::size_t>(f.root)]);
+      }
+  return all;
+}
+
+// From the last to the first: what a present value was computed from was right in some form.
+void spread_presence(const Module& module, Events& events) {
+  for (std::size_t n = module.computations.size(); n-- > 0;) {
+    const Computation& c = module.computations[n];
+    for (std::size_t k = c.instructions.size(); k-- > 0;) {
+      const auto at = events.find(&c.instructions[k]);
+      if (at == events.end()) continue;
+      Event& event = at->second;
+      event.reached = event.reached || event.present;
+      if (!event.reached) continue;
+      for (const Instruction* from : sources(module, c, c.instructions[k]))
+        if (const auto source = events.find(from); source != events.end()) source->second.reached = true;
+    }
+  }
+}
+
+// The first that is missing and from which nothing right was computed.
+const Instruction* first_lost(const Events& events) {
+  const Event* first = nullptr;
+  for (const auto& [is, event] : events) {
+    if (!event.known || event.reached || idle(*is)) continue;
+    if (!first || event.order < first->order) first = &event;
+  }
+  return first ? first->is : nullptr;
+}
+
+// The instruction that makes a result.
+const Instruction* maker(const Module& module, std::int64_t result) {
+  const Computation& c = entry(module);
+  const Instruction& root = c.instructions[static_cast<std::size_t>(c.root)];
+  if (root.opcode != Opcode::tuple || result >= std::ssize(root.operands)) return &root;
+  return &c.instructions[static_cast<std::size_t>(root.operands[static_cast<std::size_t>(result)])];
+}
+
+// The collective of AFTER that was made for the same operation of the user's.
+std::string collective_for(const Module& after, const std::string& op_name) {
+  for (const Computation& c : after.computations)
+    for (const Instruction& i : c.instructions)
+      if (i.opcode >= Opcode::all_gather && i.op_name == op_name) return print(after, c, i);
+  return {};
+}
+
+}  // namespace
+
+std::optional<Place> locate(const Subject& subject, const Proof& proof) {
+  if (!subject.propagated || proof.differences.empty()) return std::nullopt;
+  Pairs pairs{proof.seed * 2 + 1};
+  const std::vector<Held> whole = drawn(subject.before, proof.bounds, proof.seed);
+  const Prints prints = prints_of(subject, pairs, whole);
+  Events events = events_of(*subject.propagated, pairs, whole, prints);
+  spread_presence(*subject.propagated, events);
+  const Instruction* lost = first_lost(events);
+  if (!lost) lost = maker(*subject.propagated, proof.differences[0].result);
+  return Place{lost->name, source(*subject.propagated, *lost), lost->op_name,
+               collective_for(subject.after, lost->op_name)};
+}
+
+}  // namespace plumb::hlo

@@ -1,0 +1,98 @@
+// A planted fault is found again: at an instruction of the user's operation to which the faulty one belongs.
+#include "reference/hlo/prove/where.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+#include "reference/hlo/module/dumps.h"
+#include "reference/hlo/prove/faults.h"
+
+namespace plumb::hlo {
+namespace {
+
+struct Modules {
+  Module before, after, propagated;
+};
+
+Modules modules(const std::filesystem::path& folder) {
+  const auto module = [&](const std::string& part) {
+    const auto path = dump(folder, part);
+    return path.empty() ? Module{} : parse(read(path), path.filename().string());
+  };
+  Module propagated = module("after_shardy-xla");
+  if (propagated.computations.empty()) propagated = module("after_sharding-propagation");
+  return {module("before_optimizations"), module("after_spmd-partitioning"), std::move(propagated)};
+}
+
+std::filesystem::path folder(const std::string& name) {
+  for (const auto& path : dump_folders())
+    if (path.string().ends_with(name)) return path;
+  ADD_FAILURE() << "no dump " << name;
+  return {};
+}
+
+std::optional<Place> located(const Modules& m) {
+  const Subject subject{m.before, m.after, &m.propagated};
+  return locate(subject, prove(subject, {}));
+}
+
+TEST(Where, TheKnownWrongPrograms) {
+  // The sum over dp, fsdp and sp, which the reshard should have finished, is nowhere.
+  const auto reshard = located(modules(folder("jax@0.9.1/xla_40034.gspmd")));
+  ASSERT_TRUE(reshard);
+  EXPECT_EQ(reshard->op_name, "jit(gradient)/reshard");
+  EXPECT_EQ(reshard->source.substr(0, 12), "products.py:") << reshard->source;
+  EXPECT_EQ(reshard->there, "");
+  const auto product = located(modules(folder("jax@0.10.2/matmul_swapped.shardy")));
+  ASSERT_TRUE(product);
+  EXPECT_EQ(product->op_name, "jit(matmul)/dot_general");
+  EXPECT_NE(product->there.find("collective-permute"), std::string::npos) << product->there;
+}
+
+TEST(Where, ARightProgramHasNoPlace) {
+  for (const char* name :
+       {"jax@0.10.2/moe_onehot.shardy", "jax@0.10.2/loops.gspmd", "jax@0.10.2/pipeline.shardy"})
+    EXPECT_FALSE(located(modules(folder(name)))) << name;
+}
+
+struct Tally {
+  int refuted = 0, located = 0, on_line = 0;
+};
+
+void try_fault(const Modules& m, const Fault& fault, std::size_t c, std::size_t i, Tally& tally) {
+  Module faulty = m.after;
+  faulty.computations.reserve(faulty.computations.size() + 1);
+  if (!fault.plant(faulty, faulty.computations[c], faulty.computations[c].instructions[i])) return;
+  try {
+    const Subject subject{m.before, faulty, &m.propagated};
+    const Proof proof = prove(subject, {});
+    if (proof.finding != Finding::refuted || proof.differences.empty()) return;
+    ++tally.refuted;
+    const auto at = locate(subject, proof);
+    tally.located += at.has_value();
+    const Instruction& planted = m.after.computations[c].instructions[i];
+    tally.on_line += at && (at->op_name == planted.op_name || at->source == source(m.after, planted));
+  } catch (const BadModule&) {
+  }
+}
+
+TEST(Where, PlantedFaultsAreFoundAgain) {
+  Tally tally;
+  for (const char* name :
+       {"jax@0.10.2/moe_onehot.shardy", "jax@0.10.2/moe_onehot.gspmd", "jax@0.10.2/loops.shardy",
+        "jax@0.10.2/indices.gspmd", "jax@0.10.2/pipeline.gspmd"}) {
+    const Modules m = modules(folder(name));
+    for (const Fault& fault : faults())
+      for (std::size_t c = 0; c < m.after.computations.size(); ++c)
+        for (std::size_t i = 0; i < m.after.computations[c].instructions.size(); ++i)
+          try_fault(m, fault, c, i, tally);
+  }
+  std::printf("%d refuted, %d located, %d on the line\n", tally.refuted, tally.located, tally.on_line);
+  EXPECT_GT(tally.refuted, 200);
+  EXPECT_EQ(tally.located, tally.refuted);
+  EXPECT_GE(tally.on_line * 10, tally.refuted * 8);
+}
+
+}  // namespace
+}  // namespace plumb::hlo
