@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "adapters/protocol/json.h"
+#include "adapters/protocol/message.h"
 #include "reference/words/text.h"
 
 namespace plumb {
