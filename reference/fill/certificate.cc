@@ -87,6 +87,15 @@ Certificate describe(const Case& c, const Recipe& r, const Contest& all) {
                       capacities(c))};
 }
 
+// The least that the parts of unfinished specs of the chain count to, where there are such: split otherwise
+// than the operands, they need not be sums of blocks.
+std::int64_t stored_parts(const Case& c) {
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (const Spec& spec : c.op.chain)
+    if (parts(c.mesh, spec) > 1) least = std::min(least, capacity(spec.dtype));
+  return least;
+}
+
 std::string fewer(const Shown& shown) {
   std::string text;
   for (const auto& [bits, of] : {
@@ -105,7 +114,7 @@ Certificate describe(const Case& c, const Recipe&, const Product& p) {
   const std::int64_t f = w.unit.factor, acc = most_terms(c) / f, wire = std::min(acc, capacity(c.wire) / f);
   const std::int64_t sum = capacity({c.acc, c.wire, result(c).dtype}) / f;
   const std::int64_t blocks = *std::ranges::max_element(p.blocks_of_cell);
-  const bool any = w.terms <= wire;
+  const bool any = w.terms <= std::min(wire, stored_parts(c) / f);
   std::string text = fmt::format(
       "{} split: sum |a b| <= {} <= {} units{}; over {}, {} of them nonzero, sum |block| <= {} <= {}; "
       "{}",

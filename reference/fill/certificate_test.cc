@@ -139,6 +139,9 @@ TEST(Certificate, KnowsTheDtypeOfAnUnfinishedResult) {
        })
     expect_certified(line);
   const auto scope = [](const char* line) { return certificate(parse_case(line)).scope; };
+  EXPECT_EQ(scope("on x=2: einsum mk,kn->mn f32[4,64@x] f32[64@x,4] -> bf16[4,4]+x wire=f32"),
+            Scope::this_split);
+  EXPECT_EQ(scope("on x=2: einsum mk,kn->mn f32[4,64@x] f32[64@x,4] -> f32[4,4]+x"), Scope::any_split);
   EXPECT_EQ(scope("on x=2: einsum mk,kn->mn bf16[4,64@x]~mxfp8 bf16[64@x,4] -> bf16[4,4]+x wire=f32"),
             Scope::none);
   EXPECT_EQ(scope("on x=2: einsum mk,kn->mn bf16[4,64@x]~mxfp8 bf16[64@x,4] -> f32[4,4]+x wire=f32"),
