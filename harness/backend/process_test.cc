@@ -189,7 +189,9 @@ TEST(Process, NothingIsLeftOpen) {
 }
 
 TEST(Process, OneProcessServesOneMeshSizeWhereItSaysSo) {
-  const auto pids = [](const Faults& faults) {
+  const auto pids = [](Faults faults) {
+    faults.insert(faults.end(), {"reply", R"([{"op":"remove","path":"/received"},
+                                              {"op":"remove","path":"/trace/0/moved"}])"});
     Process process(fake(faults));
     std::vector<std::string> out;
     for (int devices : {2, 4, 4, 2}) {

@@ -147,9 +147,9 @@ const Row rows[] = {
     {{"reply", replace("/received", "31")}, "the reply: received is 31 bytes, and the trace moved 32"},
     {{"reply", replace("/trace/0/moved", "9223372036854775807")}, "the reply: received is 32 bytes"},
     {{"reply", R"([{"op":"remove","path":"/received"},{"op":"replace","path":"/trace/0/moved","value":65}])"},
-     "all-gather: it moved 65 bytes, and 2 devices of 32 bytes can move 64 at most"},
+     "the reply: collective 0 of the trace, all-gather: it moved 65 bytes, and 2 devices of 32 bytes can move 64 at most"},
     {{"reply", R"([{"op":"remove","path":"/received"},{"op":"replace","path":"/trace/0/moved","value":15}])"},
-     "all-gather: it moved 15 bytes, and all-gather over 2 devices of 16 bytes moves 16 at least"},
+     "the reply: collective 0 of the trace, all-gather: it moved 15 bytes, and all-gather over 2 devices of 16 bytes moves 16 at least"},
     // hello.
     {{"hello", replace("/type", R"("hi")")}, "the reply to hello: it is not a hello"},
     {{"hello", replace("/version", "2")}, "the reply to hello: version 2 was not offered"},

@@ -231,11 +231,22 @@ void count_long_bits(Widths& w, const Load& load, const Free& free) {
 
 int all_bits(const Widths& w) { return w.plain_bits + w.perturbed_bits + w.term_bits; }
 
+// Where no exact data exist every part is one unit, and the bound judges: all terms together stay in range.
+Unit inexact_unit(const Case& c, const Budget& b, const Load& load) {
+  if (format(c.acc).integer) return {1, 0, false};
+  double most = HUGE_VAL;
+  for (DType dtype : {c.acc, c.wire, result(c).dtype}) most = std::min(most, format(dtype).largest);
+  const double terms = 4.0 * static_cast<double>(std::max<std::int64_t>(1, load.weight)) *
+                       static_cast<double>(b.plain_parts * b.perturbed_parts);
+  return {1, std::min(0, std::ilogb(most) - std::ilogb(terms) - 1), false};
+}
+
 }  // namespace
 
 Widths widths(const Case& c, int perturbed, const Load& load, const Free& free) {
   const Budget b = budget(c, perturbed);
   Widths even = budgets(b, load, {});
+  if (!even.exists) even.unit = inexact_unit(c, b, load);
   count_bits(even, load, free);
   const Long lengths = long_terms(b, load);
   if (!even.exists || even.active_pairs > 0 || lengths.plain == 0) return even;
