@@ -137,13 +137,29 @@ std::tuple<std::int64_t, double> cost(Prices& prices, const Product& p, const La
   return {price(prices, p, 0, layout) + price(prices, p, 1, layout) + price(prices, p, 2, layout), -split};
 }
 
-// A result whose groups lie on several devices is one part and zeros, which the case does not add up: they
-// are added only on a wire that holds its values.
+bool within(const std::vector<AxisId>& some, const std::vector<AxisId>& all) {
+  return std::ranges::all_of(some, [&](AxisId axis) { return std::ranges::count(all, axis) > 0; });
+}
+
+// Whether the result is added up of parts that are no sums of the case, on a wire that does not hold them. A
+// result whose groups lie on several devices is one part and zeros; a contracted letter that is cut along
+// axes of both operands is cut finer than either.
 bool rounds_on_the_way(const Case& c, const Product& p, const Layout& layout) {
-  if (!p.grouped || p.out.find('g') != std::string::npos || axes_size(c.mesh, layout.at('g')) == 1)
-    return false;
   const Format &wire = format(c.wire), &out = format(p.out_spec.dtype);
-  return wire.digits < out.digits || wire.min_exponent > out.min_exponent || wire.largest < out.largest;
+  for (const auto& [letter, axes] : layout) {
+    if (p.out.find(letter) != std::string::npos || axes_size(c.mesh, axes) == 1) continue;
+    if (p.grouped && letter == 'g') {
+      if (wire.digits < out.digits || wire.min_exponent > out.min_exponent || wire.largest < out.largest)
+        return true;
+      continue;
+    }
+    const auto cut_so = [&](const std::string& letters, const Spec& spec) {
+      const std::size_t d = letters.find(letter);
+      return d != std::string::npos && within(axes, spec.dims[d].axes);
+    };
+    if (wire.bytes == 1 && !cut_so(p.lhs, c.op.operands[0]) && !cut_so(p.rhs, c.op.operands[1])) return true;
+  }
+  return false;
 }
 
 }  // namespace
