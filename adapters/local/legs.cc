@@ -132,7 +132,8 @@ DType kept_as(const Plan& plan, const Spec& spec, bool last) {
   const Format &wire = format(plan.wire), &own = format(spec.dtype);
   const bool wider =
       wire.digits > own.digits && wire.min_exponent <= own.min_exponent && wire.largest >= own.largest;
-  return !last && parts(plan.mesh, spec) > 1 && wider ? plan.wire : spec.dtype;
+  const bool sum = spec.reduction == Reduce::sum && parts(plan.mesh, spec) > 1;
+  return !last && sum && wider ? plan.wire : spec.dtype;
 }
 
 Ranks walk(const Stretch& stretch, Ranks value) {

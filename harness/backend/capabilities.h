@@ -24,9 +24,9 @@ struct Promise {
 // The dtypes of arrays by their role: an operand of a product is multiplied; any other array of a case that
 // adds (of a product, of a reshard of unfinished sums) is summed; the rest is moved. Absent: all.
 enum class Role : std::uint8_t { moved, summed, multiplied };
-constexpr int roles = 3;
+constexpr int dtype_roles = 3;
 struct DTypes {
-  std::array<std::optional<std::vector<DType>>, roles> of;
+  std::array<std::optional<std::vector<DType>>, dtype_roles> of;
   bool by_role = false;  // the roles were named
 };
 
@@ -40,8 +40,8 @@ struct Capabilities {
   bool submesh = false;                           // runs a program over some axes of a mesh, in every slice
   Promise acc, wire;
   Engine engine = Engine::ieee;  // how it adds up products
-  std::vector<Scheme> schemes;  // of quantize and of operands of products; none where absent
-  bool tail_undefined = false;  // rows of a grouped result past the sum of the sizes
+  std::vector<Scheme> schemes;   // of quantize and of operands of products; none where absent
+  bool tail_undefined = false;   // rows of a grouped result past the sum of the sizes
   bool parts_rounded =
       false;  // of an unfinished result: the sum of its parts is the wanted one only once rounded
   bool plans_only = false;  // data=none: claims and a trace, no blocks

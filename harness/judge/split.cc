@@ -65,19 +65,23 @@ bool cut_there(const Case& c, const Dim& dim, const std::vector<std::int64_t>& c
 bool another_split(const Case& c, const Trace& trace) {
   const auto unknown = [](const Collective& step) { return !is_move(step.kind) && names_nobody(step); };
   if (std::ranges::any_of(trace, unknown)) return true;
-  const Axes reduced = reduced_axes(c.mesh, trace);
+  Axes reduced = reduced_axes(c.mesh, trace);
   Axes summed;
   for (const Spec& operand : c.op.operands)
     summed.insert(summed.end(), operand.unfinished.begin(), operand.unfinished.end());
   if (is_reshard(c)) return !within(reduced, summed);
+  // What the result leaves unfinished is a sum that no collective takes.
+  for (const Spec& spec : c.op.chain)
+    for (AxisId axis : spec.unfinished) {
+      summed.push_back(axis);
+      if (!contains(reduced, axis)) reduced.push_back(axis);
+    }
   const std::vector<int> lhs = contracted_dims(c.op, 0), rhs = contracted_dims(c.op, 1);
   const auto cuts = contracted_cuts(c);
   for (std::size_t l = 0; l < lhs.size(); ++l) {
     const Dim &left = c.op.operands[0].dims[lhs[l]], &right = c.op.operands[1].dims[rhs[l]];
     const Dim summed_along = both(left, right, reduced);
-    if (!within(summed_along.axes, left.axes) && !within(summed_along.axes, right.axes) &&
-        !cut_there(c, summed_along, cuts[l]))
-      return true;
+    if (!cut_there(c, summed_along, cuts[l])) return true;
     for (const Dim* dim : {&left, &right}) summed.insert(summed.end(), dim->axes.begin(), dim->axes.end());
   }
   return !within(reduced, summed);

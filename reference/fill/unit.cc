@@ -66,14 +66,8 @@ std::int64_t capacity(std::initializer_list<DType> dtypes) {
 
 std::int64_t copies(const Case& c) {
   std::int64_t most = 1;
-  const Spec* before = &c.op.operands[0];
-  for (const Spec& next : c.op.chain) {
-    std::vector<AxisId> fresh;
-    for (AxisId axis : next.averaged)
-      if (std::ranges::count(before->unfinished, axis) == 0) fresh.push_back(axis);
-    most = std::max(most, axes_size(c.mesh, fresh));
-    before = &next;
-  }
+  for (const Spec& spec : c.op.chain)
+    if (spec.averaged != c.op.operands[0].averaged) most = std::max(most, axes_size(c.mesh, spec.averaged));
   return most;
 }
 
