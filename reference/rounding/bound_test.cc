@@ -141,6 +141,8 @@ TEST(Bound, CountsTheRoundingsOfOperands) {
   const auto terms = [](const char* line) { return reduction(parse_case(line)).terms; };
   EXPECT_EQ(terms("on x=1: einsum mk,kn->mn f64[4,8] f16[8,4] -> f64[4,4] acc=f32"), 9);
   EXPECT_EQ(terms("on x=1: einsum m,n->mn f64[4] f64[4] -> f64[4,4] acc=f32"), 3);
+  EXPECT_EQ(terms("on x=1: einsum m,n->mn f16[4] f64[4] -> f32[4,4] acc=f32"), 2);
+  EXPECT_EQ(terms("on x=1: einsum m,n->mn f32[4] f32[4] -> f32[4,4]"), 0);
 }
 
 }  // namespace

@@ -26,7 +26,9 @@ Axes reduced_axes(const Case& c) {
 // Whether a lone product is exact until it becomes the result.
 bool rounded_once(const Case& c, const Reduction& r) {
   const auto digits = [&](int i) { return format(c.op.operands[i].dtype).digits; };
-  return digits(0) + digits(1) <= format(r.acc).digits || (r.acc == r.out && r.parts == 1);
+  const int acc = format(r.acc).digits;
+  return digits(0) + digits(1) <= acc ||
+         (r.acc == r.out && r.parts == 1 && std::max(digits(0), digits(1)) <= acc);
 }
 
 // How many ranks' values are added up on the way of an element, one reduction after the other: of each
