@@ -117,7 +117,7 @@ Tensor pooled(const Wanted& wanted, const std::vector<Held>& blocks) {
 }
 
 std::vector<Fact> pooled_facts(const Wanted& wanted, const Bound& bound, const Tensor& got) {
-  if (wanted.certificate.scope != Certificate::Scope::none || bound.errors_shared) return {};
+  if (wanted.c.fill != Fill::normal || bound.errors_shared) return {};
   std::vector<Fact> facts;
   for (const std::string& alarm : statistics(bound.reduction, bound.exact, got, bound.partials).alarms)
     facts.push_back({Status::wrong, alarm, {}, {}});

@@ -28,9 +28,9 @@ std::optional<Bound> bound_of(const Wanted&, const Outcome&, const Declared&);
 bool within(const Bound&, std::int64_t element, DType, std::uint64_t bits);
 bool allows_anything(const Bound&, std::int64_t element);
 
-// `wrong` facts from the pooled statistics of all elements of a whole result, for data that round; none where
-// an operand of a product is left unfinished: to finish it rounds, and all elements share these errors. And
-// that whole result from its blocks.
+// `wrong` facts from the pooled statistics of all elements of a whole result, of data that are drawn one by
+// one: of others errors are not independent. None where an operand of a product is left unfinished: to finish
+// it rounds, and all elements share these errors. And that whole result from its blocks.
 std::vector<Fact> pooled_facts(const Wanted&, const Bound&, const Tensor& got);
 Tensor pooled(const Wanted&, const std::vector<Held>&);
 
