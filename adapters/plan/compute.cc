@@ -137,13 +137,21 @@ std::tuple<std::int64_t, double> cost(Prices& prices, const Product& p, const La
   return {price(prices, p, 0, layout) + price(prices, p, 1, layout) + price(prices, p, 2, layout), -split};
 }
 
-bool within(const std::vector<AxisId>& some, const std::vector<AxisId>& all) {
-  return std::ranges::all_of(some, [&](AxisId axis) { return std::ranges::count(all, axis) > 0; });
+// Whether every piece of a cut is made of whole pieces of another of the same dimension.
+bool made_of_pieces(const Case& c, const Dim& cut, const Dim& other) {
+  const auto there = [&](AxisId axis) { return std::ranges::count(other.axes, axis) > 0; };
+  if (cut.size % axes_size(c.mesh, other.axes) == 0 && std::ranges::all_of(cut.axes, there)) return true;
+  std::set<std::int64_t> begins;
+  for (std::int64_t i = 0; i < axes_size(c.mesh, other.axes); ++i)
+    begins.insert(piece(c.mesh, other, c.rule, i).begin);
+  for (std::int64_t i = 0; i < axes_size(c.mesh, cut.axes); ++i)
+    if (!begins.contains(piece(c.mesh, cut, c.rule, i).begin)) return false;
+  return true;
 }
 
 // Whether the result is added up of parts that are no sums of the case, on a wire that does not hold them. A
-// result whose groups lie on several devices is one part and zeros; a contracted letter that is cut along
-// axes of both operands is cut finer than either.
+// result whose groups lie on several devices is one part and zeros; a contracted letter may be cut finer
+// than either operand is.
 bool rounds_on_the_way(const Case& c, const Product& p, const Layout& layout) {
   const Format &wire = format(c.wire), &out = format(p.out_spec.dtype);
   for (const auto& [letter, axes] : layout) {
@@ -155,9 +163,11 @@ bool rounds_on_the_way(const Case& c, const Product& p, const Layout& layout) {
     }
     const auto cut_so = [&](const std::string& letters, const Spec& spec) {
       const std::size_t d = letters.find(letter);
-      return d != std::string::npos && within(axes, spec.dims[d].axes);
+      return d != std::string::npos && made_of_pieces(c, {spec.dims[d].size, axes}, spec.dims[d]);
     };
-    if (wire.bytes == 1 && !cut_so(p.lhs, c.op.operands[0]) && !cut_so(p.rhs, c.op.operands[1])) return true;
+    if (wire.digits < format(c.acc).digits && !cut_so(p.lhs, c.op.operands[0]) &&
+        !cut_so(p.rhs, c.op.operands[1]))
+      return true;
   }
   return false;
 }
