@@ -22,6 +22,7 @@ Order scan_order(Scan&, std::int64_t count);  // of `count` ids, which are a per
 Groups scan_groups(Scan&);
 Mesh scan_mesh(Scan&);
 AxisPart scan_axis(Scan&, const Mesh&);
+std::vector<AxisPart> scan_axes(Scan&, const Mesh&);  // {'a', 'b':(1)2}
 Sharding scan_sharding(Scan&);
 
 // The value of an attribute, but for those of every instruction.

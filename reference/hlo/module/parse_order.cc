@@ -70,6 +70,16 @@ AxisPart scan_axis(Scan& scan, const Mesh& mesh) {
   return part;
 }
 
+std::vector<AxisPart> scan_axes(Scan& scan, const Mesh& mesh) {
+  std::vector<AxisPart> parts;
+  scan.expect("{");
+  while (!scan.take("}")) {
+    if (!parts.empty()) scan.expect(", ");
+    parts.push_back(scan_axis(scan, mesh));
+  }
+  return parts;
+}
+
 Mesh scan_mesh(Scan& scan) {
   Mesh mesh;
   Integers sizes;

@@ -41,16 +41,6 @@ void scan_tiled(Scan& scan, Sharding& s) {
   if (s.last.size() > s.tile.size()) scan.fail("more kinds than tiles", begin);
 }
 
-std::vector<AxisPart> scan_axes(Scan& scan, const Mesh& mesh) {
-  std::vector<AxisPart> parts;
-  scan.expect("{");
-  while (!scan.take("}")) {
-    if (!parts.empty()) scan.expect(", ");
-    parts.push_back(scan_axis(scan, mesh));
-  }
-  return parts;
-}
-
 // Whether two parts of an axis share a digit of it.
 bool overlap(const AxisPart& a, const AxisPart& b) {
   return a.axis == b.axis && a.above < b.above * b.size && b.above < a.above * a.size;

@@ -51,16 +51,6 @@ std::map<std::string, Mesh> scan_meshes(Scan& scan) {
   return meshes;
 }
 
-std::vector<AxisPart> scan_axes(Scan& scan, const Mesh& mesh) {
-  std::vector<AxisPart> parts;
-  scan.expect("{");
-  while (!scan.take("}")) {
-    if (!parts.empty()) scan.expect(", ");
-    parts.push_back(scan_axis(scan, mesh));
-  }
-  return parts;
-}
-
 // "<@mesh, [{'a'}, {}], replicated={'b'}>"; the mesh may stand there itself, "<mesh<['a'=4]>, [{'a'}]>"
 Sharding scan_one(Scan& scan, const std::map<std::string, Mesh>& meshes) {
   Sharding s;
