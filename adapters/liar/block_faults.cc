@@ -5,24 +5,24 @@
 #include <cstring>
 #include <memory>
 
-namespace plumb {
+namespace plumb::liar {
 namespace {
 
-int width(const Ranks& ranks) { return format(ranks.stored).bytes; }
+int width(const Blocks& ranks) { return format(ranks.stored).bytes; }
 
-std::size_t size(const Ranks& ranks, std::int64_t device) {
+std::size_t size(const Blocks& ranks, std::int64_t device) {
   return static_cast<std::size_t>(ranks.elements(device)) * width(ranks);
 }
 
 // The last device that has any element, or -1.
-std::int64_t last_device(const Ranks& ranks) {
+std::int64_t last_device(const Blocks& ranks) {
   for (std::int64_t device = ranks.devices(); device-- > 0;)
     if (ranks.elements(device) > 0) return device;
   return -1;
 }
 
 // The first device's block and that of another that holds something else; whether there is one.
-bool exchange(Ranks& ranks) {
+bool exchange(Blocks& ranks) {
   for (std::int64_t device = 1; device < ranks.devices(); ++device)
     if (size(ranks, device) == size(ranks, 0) && ranks.slice(device) != ranks.slice(0)) {
       std::swap_ranges(ranks.block(0), ranks.block(0) + size(ranks, 0), ranks.block(device));
@@ -31,18 +31,18 @@ bool exchange(Ranks& ranks) {
   return false;
 }
 
-std::byte* last_element(Ranks& ranks, std::int64_t device) {
+std::byte* last_element(Blocks& ranks, std::int64_t device) {
   return ranks.block(device) + size(ranks, device) - width(ranks);
 }
 
 }  // namespace
 
-void zero_operand(Moment moment, Ranks& ranks) {
+void zero_operand(Moment moment, Blocks& ranks) {
   const std::int64_t device = last_device(ranks);
   if (moment == Moment::ready && device >= 0) store(ranks.stored, last_element(ranks, device), 0);
 }
 
-void divide_other_side(Moment moment, Ranks& ranks) {
+void divide_other_side(Moment moment, Blocks& ranks) {
   if (moment != Moment::ready) return;
   const auto same_rows = [&](std::int64_t a, std::int64_t b) {
     const Slice own = ranks.slice(a), other = ranks.slice(b);
@@ -70,41 +70,41 @@ void divide_other_side(Moment moment, Ranks& ranks) {
     std::ranges::copy(cut[device], ranks.block(device));
 }
 
-void multiply_padding(Moment moment, Ranks& ranks) {
+void multiply_padding(Moment moment, Blocks& ranks) {
   if (moment != Moment::multiplied || ranks.devices() == 0) return;
   const std::int64_t device = last_device(ranks);
   if (device >= 0) std::memset(ranks.block(device), 0xff, size(ranks, device));
 }
 
-void leave_poison(Moment moment, Ranks& ranks) {
+void leave_poison(Moment moment, Blocks& ranks) {
   const std::int64_t device = last_device(ranks);
   if (moment == Moment::result && device >= 0) std::memset(last_element(ranks, device), 0xff, width(ranks));
 }
 
-void swap_blocks(Moment moment, Ranks& ranks) {
+void swap_blocks(Moment moment, Blocks& ranks) {
   if (moment == Moment::result) exchange(ranks);
 }
 
 BlockFault pair_others() {
-  return [done = false](Moment moment, Ranks& ranks) mutable {
+  return [done = false](Moment moment, Blocks& ranks) mutable {
     if (moment == Moment::ready) done = done || exchange(ranks);
     if (moment == Moment::multiplied) done = false;
   };
 }
 
-void misalign_part(Moment moment, Ranks& ranks) {
+void misalign_part(Moment moment, Blocks& ranks) {
   const std::int64_t device = last_device(ranks);
   if (moment != Moment::multiplied || device < 0) return;
   const std::int64_t half = ranks.elements(device) / 2 * width(ranks);
   std::rotate(ranks.block(device), ranks.block(device) + half, ranks.block(device) + size(ranks, device));
 }
 
-void add_one_ulp(Moment moment, Ranks& ranks) {
+void add_one_ulp(Moment moment, Blocks& ranks) {
   const std::int64_t device = last_device(ranks);
   if (moment == Moment::result && device >= 0) *last_element(ranks, device) ^= std::byte{1};
 }
 
-void leave_half_an_ulp(Moment moment, Ranks& ranks) {
+void leave_half_an_ulp(Moment moment, Blocks& ranks) {
   if (moment != Moment::result || ranks.spec.unfinished.empty() || ranks.stored != DType::f32) return;
   for (std::int64_t device = 0; device < ranks.devices(); ++device)
     for (std::size_t at = 0; at < size(ranks, device); at += sizeof(float)) {
@@ -114,7 +114,7 @@ void leave_half_an_ulp(Moment moment, Ranks& ranks) {
     }
 }
 
-void shift_short(Moment moment, Ranks& ranks) {
+void shift_short(Moment moment, Blocks& ranks) {
   if (moment != Moment::result) return;
   for (std::int64_t device = 1; device < ranks.devices(); ++device)
     if (size(ranks, device) < size(ranks, 0) && size(ranks, device) > 0)
@@ -123,7 +123,7 @@ void shift_short(Moment moment, Ranks& ranks) {
 }
 
 BlockFault round_operands(int digits) {
-  return [digits](Moment moment, Ranks& ranks) {
+  return [digits](Moment moment, Blocks& ranks) {
     if (moment != Moment::ready || ranks.stored != DType::f32) return;
     for (std::int64_t device = 0; device < ranks.devices(); ++device) {
       std::vector<double> all = values_of(ranks, device);
@@ -137,7 +137,7 @@ BlockFault round_operands(int digits) {
   };
 }
 
-void truncate_moves(Moment moment, Ranks& ranks) {
+void truncate_moves(Moment moment, Blocks& ranks) {
   if (moment != Moment::result) return;
   for (std::int64_t device = 0; device < ranks.devices(); ++device)
     for (std::int64_t i = 0; i < ranks.elements(device); ++i)
@@ -146,7 +146,7 @@ void truncate_moves(Moment moment, Ranks& ranks) {
 
 namespace {
 
-void negate_zeros_of(Ranks& ranks, std::int64_t device) {
+void negate_zeros_of(Blocks& ranks, std::int64_t device) {
   if (format(ranks.stored).integer) return;
   for (std::int64_t i = 0; i < ranks.elements(device); ++i) {
     std::byte* element = ranks.block(device) + i * width(ranks);
@@ -156,23 +156,23 @@ void negate_zeros_of(Ranks& ranks, std::int64_t device) {
 
 }  // namespace
 
-void negate_zeros(Moment moment, Ranks& ranks) {
+void negate_zeros(Moment moment, Blocks& ranks) {
   const std::int64_t device = last_device(ranks);
   if (moment == Moment::result && device >= 0) negate_zeros_of(ranks, device);
 }
 
-void negate_moved_zeros(Moment moment, Ranks& ranks) {
+void negate_moved_zeros(Moment moment, Blocks& ranks) {
   if (moment != Moment::result) return;
   for (std::int64_t device = 0; device < ranks.devices(); ++device) negate_zeros_of(ranks, device);
 }
 
-void change_replica(Moment moment, Ranks& ranks) {
+void change_replica(Moment moment, Blocks& ranks) {
   const std::int64_t device = last_device(ranks);
   if (moment == Moment::result && device > 0) *ranks.block(device) ^= std::byte{1};
 }
 
 BlockFault stale_block() {
-  return [before = std::make_shared<std::vector<std::byte>>()](Moment moment, Ranks& ranks) {
+  return [before = std::make_shared<std::vector<std::byte>>()](Moment moment, Blocks& ranks) {
     const std::int64_t device = last_device(ranks);
     if (moment != Moment::result || device < 0) return;
     std::vector<std::byte> now(ranks.block(device), ranks.block(device) + size(ranks, device));
@@ -181,4 +181,4 @@ BlockFault stale_block() {
   };
 }
 
-}  // namespace plumb
+}  // namespace plumb::liar

@@ -8,7 +8,9 @@
 
 #include "adapters/local/local.h"
 
-namespace plumb {
+namespace plumb::liar {
+
+using local::Seams;
 
 // A fault is one row: a function on a plan, a block or a reply, applied at `local`'s seams. A plan or a
 // block on which it does not apply it leaves as it is.
@@ -28,4 +30,4 @@ const Fault* fault_named(std::string_view name);  // null where there is none
 // One JSON line for each: name, says, status, flags, cases.
 std::string list_faults();
 
-}  // namespace plumb
+}  // namespace plumb::liar

@@ -8,7 +8,7 @@
 #include "adapters/liar/trace_faults.h"
 #include "adapters/protocol/json.h"
 
-namespace plumb {
+namespace plumb::liar {
 namespace {
 
 Seams reply(void (*fault)(Outcome&)) { return {.plan = {}, .block = {}, .reply = of_outcome(fault)}; }
@@ -185,4 +185,4 @@ std::string list_faults() {
   return text;
 }
 
-}  // namespace plumb
+}  // namespace plumb::liar

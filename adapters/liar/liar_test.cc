@@ -8,7 +8,7 @@
 #include "adapters/protocol/json.h"
 #include "reference/words/text.h"
 
-namespace plumb {
+namespace plumb::liar {
 namespace {
 
 TEST(Faults, HaveNamesAndCases) {
@@ -41,7 +41,7 @@ TEST(Faults, AreListedAsJsonLines) {
 }
 
 // What the harness could see of a reply.
-std::string seen(const trial::Trial& t) {
+std::string seen(const local::trial::Trial& t) {
   if (!std::holds_alternative<Outcome>(t.reply)) return "no outcome";
   const Outcome& o = t.outcome();
   std::ostringstream text;
@@ -68,12 +68,12 @@ bool fatal(std::string_view name) {
 }
 
 std::string run(const Fault& fault, Seams seams) {
-  Local local;
+  local::Local local;
   local.seams = std::move(seams);
   std::string last;
   for (std::string_view line : fault.cases) {
-    last = seen(trial::run(parse_case(line), local));
-    if (fault.flags.starts_with("--reruns")) last += seen(trial::run(parse_case(line), local));
+    last = seen(local::trial::run(parse_case(line), local));
+    if (fault.flags.starts_with("--reruns")) last += seen(local::trial::run(parse_case(line), local));
   }
   return last;
 }
@@ -122,19 +122,19 @@ TEST(Faults, LeaveNothingBehindOnOtherCases) {
                            "on x=2,y=2: grouped dgrad f32[6@x,2] f32[3,3,2@y] sizes=1,3,1 -> f32[6,3@y]"}) {
     const Case c = parse_case(line);
     const auto honest = [&] {
-      Local local;
-      return seen(trial::run(c, local));
+      local::Local local;
+      return seen(local::trial::run(c, local));
     };
     const std::string before = honest();
     for (const Fault& fault : faults()) {
       if (fatal(fault.name)) continue;
-      Local local;
+      local::Local local;
       local.seams = fault.seams;
-      trial::run(c, local);
+      local::trial::run(c, local);
       EXPECT_EQ(honest(), before) << fault.name << " on " << line;
     }
   }
 }
 
 }  // namespace
-}  // namespace plumb
+}  // namespace plumb::liar

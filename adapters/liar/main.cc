@@ -16,14 +16,14 @@ int usage(const std::string& problem) {
 // Options: fault=NAME, and those of plumb-local. `--list` prints the table of faults as JSON lines.
 int main(int argc, char** argv) {
   if (argc == 2 && std::strcmp(argv[1], "--list") == 0) {
-    std::fputs(plumb::list_faults().c_str(), stdout);
+    std::fputs(plumb::liar::list_faults().c_str(), stdout);
     return 0;
   }
-  plumb::Local local;
+  plumb::local::Local local;
   bool chosen = false;
   for (const auto& [key, value] : plumb::options()) {
     if (key == "fault") {
-      const plumb::Fault* fault = plumb::fault_named(value);
+      const plumb::liar::Fault* fault = plumb::liar::fault_named(value);
       if (!fault) return usage("no fault \"" + value + "\"");
       local.seams = fault->seams;
       local.plans_only = fault->plans;

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <array>
 
-namespace plumb {
+namespace plumb::liar {
 namespace {
 
 // The first leg that adds anything up, or null.
 Leg* summing(Plan& plan) {
   const auto sums = [](const Leg& leg) {
-    return !leg.steps.empty() && leg.steps[0].add && !leg.steps[0].sends.empty();
+    return !leg.rounds.empty() && leg.rounds[0].add && !leg.rounds[0].sends.empty();
   };
   for (std::vector<Leg>* legs : {&plan.legs, plan.inputs.empty() ? &plan.legs : &plan.inputs[0]})
     for (Leg& leg : *legs)
@@ -37,17 +37,17 @@ AxisId idle_axis(const Plan& plan, const Spec& spec, std::int64_t size = 0) {
 }
 
 // Adds a send, or takes the last one away, and what is reported with it.
-void send_again(Leg& leg, Step& step, const Send& send) {
-  step.sends.push_back(send);
-  if (send.from != send.to && step.issued >= 0)
-    leg.issued[step.issued].moved += elements(leg.cells, send.cell);
+void send_again(Leg& leg, Round& round, const Send& send) {
+  round.sends.push_back(send);
+  if (send.from != send.to && round.issued >= 0)
+    leg.issued[round.issued].moved += elements(leg.cells, send.cell);
 }
 
-void unsend(Leg& leg, Step& step, std::size_t i) {
-  const Send send = step.sends[i];
-  step.sends.erase(step.sends.begin() + static_cast<std::ptrdiff_t>(i));
-  if (send.from != send.to && step.issued >= 0)
-    leg.issued[step.issued].moved -= elements(leg.cells, send.cell);
+void unsend(Leg& leg, Round& round, std::size_t i) {
+  const Send send = round.sends[i];
+  round.sends.erase(round.sends.begin() + static_cast<std::ptrdiff_t>(i));
+  if (send.from != send.to && round.issued >= 0)
+    leg.issued[round.issued].moved -= elements(leg.cells, send.cell);
 }
 
 // The result's way through these layouts.
@@ -97,11 +97,11 @@ void sum_replicas(Plan& plan) {
 }
 
 void drop_part(Plan& plan) {
-  if (Leg* leg = summing(plan)) unsend(*leg, leg->steps[0], leg->steps[0].sends.size() - 1);
+  if (Leg* leg = summing(plan)) unsend(*leg, leg->rounds[0], leg->rounds[0].sends.size() - 1);
 }
 
 void repeat_part(Plan& plan) {
-  if (Leg* leg = summing(plan)) send_again(*leg, leg->steps[0], leg->steps[0].sends.back());
+  if (Leg* leg = summing(plan)) send_again(*leg, leg->rounds[0], leg->rounds[0].sends.back());
 }
 
 void average_all(Plan& plan) {
@@ -125,7 +125,7 @@ void take_other(Plan& plan) {
 
 void keep_own_part(Plan& plan) {
   Leg* leg = summing(plan);
-  while (leg && !leg->steps[0].sends.empty()) unsend(*leg, leg->steps[0], 0);
+  while (leg && !leg->rounds[0].sends.empty()) unsend(*leg, leg->rounds[0], 0);
 }
 
 void leave_a_sum(Plan& plan) {
@@ -173,16 +173,16 @@ void rotate_groups(Plan& plan) {
 
 void drop_copy(Plan& plan) {
   for (Leg& leg : plan.legs)
-    for (Step& step : leg.steps)
-      for (std::size_t i = step.sends.size(); !step.add && i-- > 0;)
-        if (step.sends[i].from != step.sends[i].to) return unsend(leg, step, i);
+    for (Round& round : leg.rounds)
+      for (std::size_t i = round.sends.size(); !round.add && i-- > 0;)
+        if (round.sends[i].from != round.sends[i].to) return unsend(leg, round, i);
 }
 
 void drop_kept(Plan& plan) {
   for (Leg& leg : plan.legs) {
     leg.zeroed = true;
-    for (Step& step : leg.steps)
-      if (!step.add) std::erase_if(step.sends, [](const Send& send) { return send.from == send.to; });
+    for (Round& round : leg.rounds)
+      if (!round.add) std::erase_if(round.sends, [](const Send& send) { return send.from == send.to; });
   }
 }
 
@@ -244,11 +244,11 @@ void reduce_zeros(Plan& plan) {
 
 void copy_twice(Plan& plan) {
   for (Leg& leg : plan.legs)
-    for (Step& step : leg.steps) {
-      const std::vector<Send> sends = step.sends;
-      if (!step.add)
-        for (const Send& send : sends) send_again(leg, step, send);
+    for (Round& round : leg.rounds) {
+      const std::vector<Send> sends = round.sends;
+      if (!round.add)
+        for (const Send& send : sends) send_again(leg, round, send);
     }
 }
 
-}  // namespace plumb
+}  // namespace plumb::liar

@@ -3,7 +3,7 @@
 
 #include "adapters/plan/plan.h"
 
-namespace plumb {
+namespace plumb::liar {
 
 // Sums.
 void leave_one_axis(Plan&);     // does not sum over the first of the unfinished axes
@@ -45,4 +45,4 @@ void gather_operands(Plan&);    // multiplies the whole operands on every device
 void reduce_zeros(Plan&);       // splits the result into itself and zeros, and adds them up again
 void copy_twice(Plan&);         // copies every cell twice
 
-}  // namespace plumb
+}  // namespace plumb::liar

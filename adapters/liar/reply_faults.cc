@@ -16,7 +16,7 @@
 #include "adapters/local/local.h"
 #include "reference/words/text.h"
 
-namespace plumb {
+namespace plumb::liar {
 namespace {
 
 // The file that is mapped where the arena lies; empty where none is.
@@ -228,7 +228,7 @@ ReplyFault keep_operands() {
     for (std::size_t i = 0; i < old.operands.size(); ++i) old.operands[i].bytes = first->second[i];
     std::vector<std::byte> room(arena.next);
     Arena own{room};
-    const Reply stale = Local().run(old, own);
+    const Reply stale = local::Local().run(old, own);
     for (std::size_t i = 0; i < outcome->blocks.size(); ++i) {
       const Block &from = std::get<Outcome>(stale).blocks[i], &to = outcome->blocks[i];
       std::memcpy(arena.whole.data() + to.offset, room.data() + from.offset, to.bytes);
@@ -272,4 +272,4 @@ ReplyFault change_reruns() {
   };
 }
 
-}  // namespace plumb
+}  // namespace plumb::liar

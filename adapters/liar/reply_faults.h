@@ -5,7 +5,7 @@
 
 #include "adapters/protocol/serve.h"
 
-namespace plumb {
+namespace plumb::liar {
 
 using ReplyFault = std::function<Reply(Reply, const Request&, Arena&)>;
 
@@ -51,4 +51,4 @@ ReplyFault keep_answers();
 // Every second run of the same case ends in another bit.
 ReplyFault change_reruns();
 
-}  // namespace plumb
+}  // namespace plumb::liar

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace plumb {
+namespace plumb::liar {
 namespace {
 
 template <class Change>
@@ -109,14 +109,14 @@ void gather_no_history(Plan& plan) {
   for (Leg& leg : plan.inputs[1]) {
     leg.zeroed = true;
     leg.issued.clear();
-    for (Step& step : leg.steps) {
-      step.issued = -1;
-      std::erase_if(step.sends, [](const Send& s) { return s.from != s.to; });
+    for (Round& round : leg.rounds) {
+      round.issued = -1;
+      std::erase_if(round.sends, [](const Send& s) { return s.from != s.to; });
     }
   }
 }
 
-void keep_history(Moment moment, Ranks& ranks) {
+void keep_history(Moment moment, Blocks& ranks) {
   if (moment != Moment::result || ranks.rank() != 1 || ranks.stored != DType::f32) return;
   for (std::int64_t device = 0; device < ranks.devices(); ++device) {
     const auto first = reinterpret_cast<float*>(ranks.block(device));
@@ -125,8 +125,8 @@ void keep_history(Moment moment, Ranks& ranks) {
   }
 }
 
-void leak_scales(Moment moment, Ranks& ranks) {
+void leak_scales(Moment moment, Blocks& ranks) {
   if (ranks.stored == DType::e8m0) leave_poison(moment, ranks);
 }
 
-}  // namespace plumb
+}  // namespace plumb::liar

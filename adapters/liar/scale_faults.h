@@ -4,7 +4,7 @@
 #include "adapters/liar/block_faults.h"
 #include "adapters/plan/plan.h"
 
-namespace plumb {
+namespace plumb::liar {
 
 void use_unquantized(Plan&);      // multiplies the operands as they are
 void cast_unscaled(Plan&);        // codes are the values themselves, the scale is 1
@@ -22,7 +22,7 @@ void scale_the_tail(Plan&);       // rows of no group belong to the last one
 
 void gather_no_history(Plan&);  // what a device lacks of the history is 0 to it
 
-void keep_history(Moment, Ranks&);  // a history as it was before it moved
-void leak_scales(Moment, Ranks&);   // the last scale is padding
+void keep_history(Moment, Blocks&);  // a history as it was before it moved
+void leak_scales(Moment, Blocks&);   // the last scale is padding
 
-}  // namespace plumb
+}  // namespace plumb::liar

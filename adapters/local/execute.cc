@@ -3,33 +3,40 @@
 #include <cstring>
 #include <span>
 
-#include "adapters/local/legs.h"
 #include "adapters/local/local.h"
-#include "adapters/local/multiply.h"
-#include "adapters/local/quantize.h"
+#include "adapters/rank/legs.h"
+#include "adapters/rank/multiply.h"
+#include "adapters/rank/quantize.h"
 #include "reference/words/tensor.h"
 #include "reference/words/text.h"
 
-namespace plumb {
+namespace plumb::local {
 namespace {
-
-// Every device receives its block of the operand, an unfinished one's part.
-Ranks load(const Plan& plan, const Spec& spec, const Operand& operand) {
-  Ranks ranks = allocate({&plan.mesh, plan.rule}, spec, spec.dtype, Contents::any);
-  const std::vector<std::int64_t> sizes = shape(spec);
-  const int width = format(spec.dtype).bytes;
-  const std::int64_t part_bytes = bytes(spec);
-  for (std::int64_t device = 0; device < ranks.devices(); ++device)
-    cut(sizes, ranks.slice(device), operand.bytes.data() + part(plan.mesh, spec, device) * part_bytes,
-        ranks.block(device), width);
-  return ranks;
-}
 
 struct Walk {
   const Plan& plan;
-  Counter counter{};
+  std::int64_t received = 0;  // bytes, by devices from other devices
   Trace trace{};
+  Holder holder() const { return holder_of_all(plan.mesh, plan.rule); }
 };
+
+// Every device receives its block of the operand, an unfinished one's part.
+Blocks load(const Plan& plan, const Spec& spec, const Operand& operand) {
+  Blocks blocks = allocate(holder_of_all(plan.mesh, plan.rule), spec, spec.dtype, Contents::any);
+  const std::vector<std::int64_t> sizes = shape(spec);
+  const int width = format(spec.dtype).bytes;
+  const std::int64_t part_bytes = bytes(spec);
+  for (std::int64_t device = 0; device < blocks.devices(); ++device)
+    cut(sizes, blocks.slice(device), operand.bytes.data() + part(plan.mesh, spec, device) * part_bytes,
+        blocks.block(device), width);
+  return blocks;
+}
+
+std::vector<std::string> names_of(const Mesh& mesh, const std::vector<AxisId>& axes) {
+  std::vector<std::string> names;
+  for (AxisId axis : axes) names.push_back(mesh.axes[axis].name);
+  return names;
+}
 
 void report(Walk& walk, const Leg& leg, DType stored) {
   for (const Issued& issued : leg.issued) {
@@ -37,7 +44,7 @@ void report(Walk& walk, const Leg& leg, DType stored) {
     const std::int64_t width = format(dtype).bytes;
     Collective c;
     c.kind = issued.kind;
-    for (AxisId axis : issued.axes) c.axes.push_back(walk.plan.mesh.axes[axis].name);
+    c.axes = names_of(walk.plan.mesh, issued.axes);
     c.pairs = issued.pairs;
     c.in = issued.in * width, c.out = issued.out * width, c.moved = issued.moved * width;
     if (issued.sums) c.op = leg.from.reduction == Reduce::sum ? "add" : name(leg.from.reduction);
@@ -46,30 +53,95 @@ void report(Walk& walk, const Leg& leg, DType stored) {
   }
 }
 
-Ranks along(Walk& w, const std::vector<Leg>& legs, Ranks value, bool last) {
+// The only way from one device's memory to another's.
+Carry counted_moves(std::int64_t& received) {
+  return [&received](const Link& link, const Round& round) {
+    received += move_within(link, round.sends) * format(link.combine.wire).bytes;
+  };
+}
+
+Blocks along(Walk& w, const std::vector<Leg>& legs, Blocks value, bool last) {
   for (std::size_t i = 0; i < legs.size(); ++i) {
     const DType stored = kept_as(w.plan, legs[i].to, last && i + 1 == legs.size());
-    value = walk({w.plan, legs[i], stored, w.counter}, std::move(value));
+    value = walk({w.plan, legs[i], stored}, std::move(value), counted_moves(w.received));
     report(w, legs[i], stored);
   }
   return value;
 }
 
+void report_send(Walk& w, std::int64_t moved, DType dtype, const char* note) {
+  if (moved == 0) return;
+  Collective c;
+  c.kind = "send", c.moved = moved, c.dtype = format(dtype).name, c.note = note;
+  w.received += moved;
+  w.trace.push_back(std::move(c));
+}
+
+// A ring all-reduce of the magnitudes that lie on several pieces: each part goes round twice but for one
+// step.
+void report_reduced(Walk& w, const Quantizer& q, std::int64_t shared) {
+  const Mesh& mesh = w.plan.mesh;
+  const std::int64_t n = axes_size(mesh, q.axes), bytes = shared * 4;
+  if (n == 1 || bytes == 0) return;
+  Collective c;
+  c.kind = "all-reduce";
+  c.axes = names_of(mesh, q.axes);
+  c.in = c.out = bytes, c.moved = devices(mesh) / n * 2 * (n - 1) * bytes;
+  c.op = "max", c.dtype = "f32", c.note = "largest magnitudes";
+  w.received += *c.moved;
+  w.trace.push_back(std::move(c));
+}
+
+Magnitudes reduced_magnitudes(Walk& w, const Quantizer& q, const Blocks& values) {
+  report_reduced(w, q, shared_tiles(w.plan.mesh, q, values.spec, w.plan.rule));
+  return magnitudes(w.plan.mesh, q, values);
+}
+
+// The same, known to every device: those without a value that have not taken part in an all-reduce are told.
+Magnitudes told_magnitudes(Walk& w, const Quantizer& q, const Blocks& values) {
+  Magnitudes m = reduced_magnitudes(w, q, values);
+  std::int64_t without = 0;
+  for (std::int64_t device = 0; device < values.devices(); ++device) without += values.elements(device) == 0;
+  if (shared_tiles(w.plan.mesh, q, values.spec, w.plan.rule) == 0 && without < values.devices())
+    report_send(w, without * 4, DType::f32, "largest magnitudes");
+  return m;
+}
+
+// The scales of values, laid out as a result: what a device lacks is sent to it.
+Blocks spread_scales(Walk& w, const Quantizer& q, const Scales& known, const Relayout& layout) {
+  const DType dtype = layout.result.dtype;
+  report_send(w, missing_scales(w.plan.mesh, q, w.plan.rule, layout) * format(dtype).bytes, dtype, "scales");
+  return lay_out(w.holder(), known, layout.result);
+}
+
+// An array of f32, of which every device knows the whole, laid out.
+template <class Whole>
+Blocks laid_out(const Holder& holder, const Spec& spec, Whole&& whole) {
+  Blocks blocks = allocate(holder, spec, DType::f32, Contents::poison);
+  const std::vector<std::int64_t> sizes = shape(spec);
+  for (std::int64_t device = 0; device < blocks.devices(); ++device) {
+    const std::vector<float> values = whole(device);
+    cut(sizes, blocks.slice(device), std::as_bytes(std::span(values)).data(), blocks.block(device),
+        sizeof(float));
+  }
+  return blocks;
+}
+
 }  // namespace
 
 Done execute(const Plan& plan, const std::vector<Operand>& operands, const Seams& seams) {
-  const auto show = [&](Moment moment, Ranks& ranks) {
-    if (seams.block) seams.block(moment, ranks);
+  const auto show = [&](Moment moment, Blocks& blocks) {
+    if (seams.block) seams.block(moment, blocks);
   };
   Walk w{plan};
-  std::vector<Ranks> values;
+  std::vector<Blocks> values;
   for (std::size_t i = 0; i < operands.size(); ++i) {
     values.push_back(load(plan, plan.operands[i], operands[i]));
     show(Moment::loaded, values[i]);
     const std::optional<Quantizer>& q = plan.quantizers[i];
     Scales scale;
     if (q) {
-      scale = scales({plan, w.counter, w.trace}, *q, values[i]);
+      scale = scales(*q, reduced_magnitudes(w, *q, values[i]));
       values[i] = to_codes(plan.mesh, *q, scale, values[i]);
     }
     values[i] = along(w, plan.inputs[i], std::move(values[i]), false);
@@ -77,66 +149,47 @@ Done execute(const Plan& plan, const std::vector<Operand>& operands, const Seams
     if (plan.product) show(Moment::ready, values[i]);
   }
   if (plan.product) {
-    values = [&] {
-      std::vector<Ranks> product;
-      product.push_back(multiply(plan, values[0], values[1]));
-      return product;
-    }();
+    Blocks product = multiply(plan, values[0], values[1]);
+    values.clear();
+    values.push_back(std::move(product));
     show(Moment::multiplied, values[0]);
   }
-  Ranks result = along(w, plan.legs, std::move(values[0]), true);
+  Blocks result = along(w, plan.legs, std::move(values[0]), true);
   show(Moment::result, result);
-  Done done{{}, std::move(w.trace), w.counter.received};
+  Done done{{}, std::move(w.trace), w.received};
   done.results.push_back(std::move(result));
   return done;
 }
 
-namespace {
-
-// An array of f32, of which every device knows the whole, laid out.
-template <class Whole>
-Ranks laid_out(const Plan& plan, const Spec& spec, Whole&& whole) {
-  Ranks ranks = allocate({&plan.mesh, plan.rule}, spec, DType::f32, Contents::poison);
-  const std::vector<std::int64_t> sizes = shape(spec);
-  for (std::int64_t device = 0; device < ranks.devices(); ++device) {
-    const std::vector<float> values = whole(device);
-    cut(sizes, ranks.slice(device), std::as_bytes(std::span(values)).data(), ranks.block(device),
-        sizeof(float));
-  }
-  return ranks;
-}
-
-}  // namespace
-
 Done quantize(const Plan& plan, const std::vector<Spec>& results, const std::vector<Operand>& operands,
               const Seams& seams) {
   Walk w{plan};
-  const Observed observed{plan, w.counter, w.trace};
   const Quantizer& q = *plan.quantizers[0];
-  Ranks x = load(plan, plan.operands[0], operands[0]);
+  Blocks x = load(plan, plan.operands[0], operands[0]);
   if (seams.block) seams.block(Moment::loaded, x);
   const bool delays = operands.size() == 3;
   float scale = 1;
   if (delays) std::memcpy(&scale, operands[2].bytes.data(), sizeof scale);
-  const Scales known = delays ? given(scale) : scales(observed, q, x);
+  const Scales known = delays ? given(scale) : scales(q, reduced_magnitudes(w, q, x));
   Done done;
   done.results.push_back(along(w, plan.legs, to_codes(plan.mesh, q, known, x), true));
   if (delays) {
-    const Ranks history = along(w, plan.inputs[1], load(plan, plan.operands[1], operands[1]), false);
-    const std::vector<Delayed> next = delayed(observed, q, x, {history, scale});
+    const Blocks history = along(w, plan.inputs[1], load(plan, plan.operands[1], operands[1]), false);
+    const std::vector<Delayed> next = delayed(plan.mesh, q, told_magnitudes(w, q, x), {history, scale});
     const auto inverse = [&](std::int64_t) { return std::vector{1 / scale}; };
-    done.results.push_back(laid_out(plan, results[1], inverse));
-    done.results.push_back(laid_out(plan, results[2], [&](std::int64_t d) { return next[d].history; }));
+    const Holder all = w.holder();
+    done.results.push_back(laid_out(all, results[1], inverse));
+    done.results.push_back(laid_out(all, results[2], [&](std::int64_t d) { return next[d].history; }));
     done.results.push_back(
-        laid_out(plan, results[3], [&](std::int64_t d) { return std::vector{next[d].next}; }));
+        laid_out(all, results[3], [&](std::int64_t d) { return std::vector{next[d].next}; }));
   } else {
-    done.results.push_back(lay_out(observed, q, known, {plan.operands[0], results[1]}));
+    done.results.push_back(spread_scales(w, q, known, {plan.operands[0], results[1]}));
   }
-  for (Ranks& result : done.results)
+  for (Blocks& result : done.results)
     if (seams.block) seams.block(Moment::result, result);
   done.trace = std::move(w.trace);
-  done.received = w.counter.received;
+  done.received = w.received;
   return done;
 }
 
-}  // namespace plumb
+}  // namespace plumb::local

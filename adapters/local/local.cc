@@ -9,7 +9,7 @@
 #include "adapters/protocol/json.h"
 #include "reference/words/text.h"
 
-namespace plumb {
+namespace plumb::local {
 namespace {
 
 constexpr std::int64_t kMostDevices = 65536;
@@ -33,7 +33,7 @@ double most_held_bytes(const Case& c) {
   return most;
 }
 
-std::vector<Block> hand_over(const Ranks& result, std::int64_t index, Arena& arena) {
+std::vector<Block> hand_over(const Blocks& result, std::int64_t index, Arena& arena) {
   std::vector<Block> blocks;
   for (std::int64_t device = 0; device < result.devices(); ++device) {
     const std::int64_t bytes = result.elements(device) * format(result.stored).bytes;
@@ -49,7 +49,7 @@ std::vector<Block> hand_over(const Ranks& result, std::int64_t index, Arena& are
 
 Outcome hand_over(const Case& c, const Done& done, Arena& arena) {
   Outcome o;
-  for (const Ranks& result : done.results) {
+  for (const Blocks& result : done.results) {
     std::ranges::move(hand_over(result, std::ssize(o.claims), arena), std::back_inserter(o.blocks));
     o.claims.push_back(print(c.mesh, result.spec));
   }
@@ -138,4 +138,4 @@ Reply Local::run(const Request& request, Arena& arena) {
   return seams.reply ? seams.reply(std::move(reply), request, arena) : reply;
 }
 
-}  // namespace plumb
+}  // namespace plumb::local

@@ -1,13 +1,13 @@
-// The embedded backend: virtual ranks that own separate memory.
+// The embedded backend: virtual devices that own separate memory, all in one process.
 #pragma once
 
 #include <functional>
 
-#include "adapters/local/ranks.h"
 #include "adapters/plan/plan.h"
 #include "adapters/protocol/serve.h"
+#include "adapters/rank/blocks.h"
 
-namespace plumb {
+namespace plumb::local {
 
 // Where a value stands when Seams::block sees it.
 enum class Moment : std::uint8_t {
@@ -20,7 +20,7 @@ enum class Moment : std::uint8_t {
 // Where somebody else may look at what `local` does and change it. Each may be empty.
 struct Seams {
   std::function<void(Plan&)> plan;                            // before it is carried out
-  std::function<void(Moment, Ranks&)> block;                  // between its stages
+  std::function<void(Moment, Blocks&)> block;                 // between its stages
   std::function<Reply(Reply, const Request&, Arena&)> reply;  // before it is sent
 };
 
@@ -34,7 +34,7 @@ struct Local : Backend {
 
 // What a plan gives: the result in its memory, what was issued, and the bytes that were received.
 struct Done {
-  std::vector<Ranks> results;
+  std::vector<Blocks> results;
   Trace trace;
   std::int64_t received = 0;
 };
@@ -45,4 +45,4 @@ Done execute(const Plan&, const std::vector<Operand>&, const Seams&);
 // The same of the op quantize; `results` are its layouts.
 Done quantize(const Plan&, const std::vector<Spec>& results, const std::vector<Operand>&, const Seams&);
 
-}  // namespace plumb
+}  // namespace plumb::local

@@ -8,7 +8,7 @@
 #include "reference/words/enumerate.h"
 #include "reference/words/text.h"
 
-namespace plumb {
+namespace plumb::local {
 namespace {
 
 // Plans and carries out one case on data of all zeros.
@@ -59,4 +59,4 @@ BENCHMARK_CAPTURE(run_line, gradients_of_65536_devices,
 BENCHMARK(every_reshard)->Unit(benchmark::kMillisecond)->Iterations(1);
 
 }  // namespace
-}  // namespace plumb
+}  // namespace plumb::local

@@ -2,12 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include "adapters/local/legs.h"
 #include "adapters/local/trial.h"
 #include "reference/words/enumerate.h"
 #include "reference/words/text.h"
 
-namespace plumb {
+namespace plumb::local {
 namespace {
 
 // Right blocks, and a trace that says what the counter counted.
@@ -165,9 +164,9 @@ TEST(Local, RefusesWhatNoMemoryHolds) {
   EXPECT_TRUE(std::holds_alternative<Unsupported>(local.run(request, arena)));
 }
 
-TEST(Ranks, BlocksLieApartInPoison) {
+TEST(Blocks, BlocksLieApartInPoison) {
   const Case c = parse_case("on x=3: reshard f32[7@x] -> f32[7]");
-  Ranks ranks = allocate({&c.mesh, c.rule}, c.op.operands[0], DType::f32, Contents::poison);
+  Blocks ranks = allocate(holder_of_all(c.mesh, c.rule), c.op.operands[0], DType::f32, Contents::poison);
   EXPECT_TRUE(intact(ranks));
   for (std::int64_t device = 0; device < 3; ++device) {
     EXPECT_FALSE(finite(DType::f32, load(DType::f32, ranks.block(device))));
@@ -182,7 +181,7 @@ TEST(Seams, EachIsOfferedItsValue) {
   std::vector<Moment> moments;
   bool planned = false;
   local.seams.plan = [&](Plan& plan) { planned = plan.product.has_value(); };
-  local.seams.block = [&](Moment moment, Ranks&) { moments.push_back(moment); };
+  local.seams.block = [&](Moment moment, Blocks&) { moments.push_back(moment); };
   local.seams.reply = [](Reply, const Request&, Arena&) { return Reneged{"no", ""}; };
   const auto t = trial::run(parse_case("on x=2: einsum mk,kn->mn f32[2,4@x] f32[4@x,2] -> f32[2,2]"), local);
   EXPECT_TRUE(planned);
@@ -195,11 +194,11 @@ TEST(Seams, EachIsOfferedItsValue) {
 TEST(Local, AWrongPlanIsSeen) {
   const Case c = parse_case("on x=2,y=2: reshard f32[6]+x -> f32[6@y]");
   const std::vector<std::function<void(Plan&)>> damages{
-      [](Plan& p) { p.legs[0].steps[0].sends.pop_back(); },
-      [](Plan& p) { p.legs[0].steps[0].sends.push_back(p.legs[0].steps[0].sends.back()); },
-      [](Plan& p) { p.legs[0].steps[1].sends.pop_back(); },
-      [](Plan& p) { p.legs[0].steps[0].sends[0].from ^= 2; },
-      [](Plan& p) { p.legs[0].steps[1].sends[0].cell ^= 1; },
+      [](Plan& p) { p.legs[0].rounds[0].sends.pop_back(); },
+      [](Plan& p) { p.legs[0].rounds[0].sends.push_back(p.legs[0].rounds[0].sends.back()); },
+      [](Plan& p) { p.legs[0].rounds[1].sends.pop_back(); },
+      [](Plan& p) { p.legs[0].rounds[0].sends[0].from ^= 2; },
+      [](Plan& p) { p.legs[0].rounds[1].sends[0].cell ^= 1; },
   };
   for (std::size_t i = 0; i < damages.size(); ++i) {
     Local local;
@@ -210,4 +209,4 @@ TEST(Local, AWrongPlanIsSeen) {
 }
 
 }  // namespace
-}  // namespace plumb
+}  // namespace plumb::local

@@ -4,7 +4,7 @@
 
 // Options: plan=direct (the default) or plan=ring; data=blocks (the default) or data=none.
 int main() {
-  plumb::Local local;
+  plumb::local::Local local;
   for (const auto& [key, value] : plumb::options()) {
     if (key == "plan" && value == "ring") {
       local.style = plumb::Style::ring;

@@ -13,7 +13,7 @@
 #include "reference/words/tensor.h"
 #include "reference/words/text.h"
 
-namespace plumb::trial {
+namespace plumb::local::trial {
 
 // Small integers that differ from their neighbours: sums of all of them are exact in every format here.
 inline double datum(std::int64_t operand, std::int64_t i) {
@@ -166,4 +166,4 @@ inline std::int64_t moved(const Outcome& o) {
                          [](std::int64_t sum, const Collective& c) { return sum + c.moved.value(); });
 }
 
-}  // namespace plumb::trial
+}  // namespace plumb::local::trial

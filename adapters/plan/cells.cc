@@ -4,14 +4,14 @@
 
 namespace plumb {
 
-std::int64_t elements(const Cells& cells, std::int64_t cell) {
+std::int64_t elements(const CellBoxes& cells, std::int64_t cell) {
   std::int64_t n = 1;
   const std::int64_t* box = cells.box(cell);
   for (int d = 0; d < cells.rank; ++d) n *= box[2 * d + 1] - box[2 * d];
   return n;
 }
 
-std::uint32_t append(Cells& cells, const std::vector<Range>& box) {
+std::uint32_t append(CellBoxes& cells, const std::vector<Range>& box) {
   for (const Range& range : box) {
     cells.bounds.push_back(range.begin);
     cells.bounds.push_back(range.end);

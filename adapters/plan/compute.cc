@@ -14,9 +14,9 @@ namespace {
 
 using Layout = std::map<char, std::vector<AxisId>>;
 
-Product bare_product(const Case& c) {
+LocalProduct bare_product(const Case& c) {
   const Letters words = letters(c.op);
-  Product p;
+  LocalProduct p;
   p.lhs = words.operand[0], p.rhs = words.operand[1], p.out = words.out;
   if (const auto* grouped = std::get_if<Grouped>(&c.op.kind)) {
     p.grouped = true;
@@ -81,7 +81,7 @@ Spec lay(const std::string& letters, const Spec& like, const Layout& layout) {
   return spec;
 }
 
-Product laid_out(const Case& c, Product p, const Layout& layout) {
+LocalProduct laid_out(const Case& c, LocalProduct p, const Layout& layout) {
   p.lhs_spec = lay(p.lhs, c.op.operands[0], layout);
   p.rhs_spec = lay(p.rhs, c.op.operands[1], layout);
   p.out_spec = lay(p.out, c.op.chain[0], layout);
@@ -109,7 +109,7 @@ std::vector<std::vector<AxisId>> key(int which, const Spec& spec, const Layout& 
 
 constexpr double kMostSendsToTry = 1e6;
 
-std::int64_t moved_elements(const Case& c, const Product& p, int which) {
+std::int64_t moved_elements(const Case& c, const LocalProduct& p, int which) {
   const Spec& to = which == 0 ? p.lhs_spec : p.rhs_spec;
   const Spec& from = c.op.operands[which];
   const Volume v = volume(c.mesh, from, to, c.rule);
@@ -119,7 +119,7 @@ std::int64_t moved_elements(const Case& c, const Product& p, int which) {
   return copied(leg);
 }
 
-std::int64_t price(Prices& prices, const Product& p, int which, const Layout& layout) {
+std::int64_t price(Prices& prices, const LocalProduct& p, int which, const Layout& layout) {
   const Case& c = prices.c;
   const Spec& spec = which == 0 ? p.lhs_spec : which == 1 ? p.rhs_spec : p.out_spec;
   const auto [known, fresh] = prices.known.try_emplace(key(which, spec, layout), 0);
@@ -131,7 +131,7 @@ std::int64_t price(Prices& prices, const Product& p, int which, const Layout& la
 }
 
 // What decides between two layouts: bytes moved, then the multiplications of a device.
-std::tuple<std::int64_t, double> cost(Prices& prices, const Product& p, const Layout& layout) {
+std::tuple<std::int64_t, double> cost(Prices& prices, const LocalProduct& p, const Layout& layout) {
   double split = 1;
   for (const auto& [letter, axes] : layout) split *= static_cast<double>(axes_size(prices.c.mesh, axes));
   return {price(prices, p, 0, layout) + price(prices, p, 1, layout) + price(prices, p, 2, layout), -split};
@@ -152,7 +152,7 @@ bool made_of_pieces(const Case& c, const Dim& cut, const Dim& other) {
 // Whether the result is added up of parts that are no sums of the case, on a wire that does not hold them. A
 // result whose groups lie on several devices is one part and zeros; a contracted letter may be cut finer
 // than either operand is.
-bool rounds_on_the_way(const Case& c, const Product& p, const Layout& layout) {
+bool rounds_on_the_way(const Case& c, const LocalProduct& p, const Layout& layout) {
   const Format &wire = format(c.wire), &out = format(p.out_spec.dtype);
   for (const auto& [letter, axes] : layout) {
     if (p.out.find(letter) != std::string::npos || axes_size(c.mesh, axes) == 1) continue;
@@ -174,9 +174,9 @@ bool rounds_on_the_way(const Case& c, const Product& p, const Layout& layout) {
 
 }  // namespace
 
-std::optional<Product> product(const Case& c) {
+std::optional<LocalProduct> local_product(const Case& c) {
   if (is_reshard(c)) return std::nullopt;
-  const Product bare = bare_product(c);
+  const LocalProduct bare = bare_product(c);
   const Ways w =
       ways(c, {
                   {bare.lhs, &c.op.operands[0]},
@@ -185,13 +185,13 @@ std::optional<Product> product(const Case& c) {
   });
   std::set<Layout> seen;
   Prices prices{c};
-  std::optional<Product> best;
+  std::optional<LocalProduct> best;
   std::tuple<std::int64_t, double> best_cost;
   for (std::int64_t n = 0; n < w.count; ++n)
     for (std::size_t first = 0; first < w.specs.size(); ++first) {
       const Layout layout = way(w, n, first);
       if (!seen.insert(layout).second) continue;
-      Product p = laid_out(c, bare, layout);
+      LocalProduct p = laid_out(c, bare, layout);
       if (rounds_on_the_way(c, p, layout)) continue;
       const auto price = cost(prices, p, layout);
       if (!best || price < best_cost) best = std::move(p), best_cost = price;

@@ -11,6 +11,6 @@ namespace plumb {
 // the same in both operands, and the product is unfinished over the axes of the contracted letters. Of
 // all layouts in which each axis cuts a letter that it cuts in an operand or the first result, or none,
 // the one that moves the fewest bytes, then the one with the smallest blocks. Nothing for a reshard.
-std::optional<Product> product(const Case&);
+std::optional<LocalProduct> local_product(const Case&);
 
 }  // namespace plumb

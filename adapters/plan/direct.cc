@@ -10,7 +10,7 @@ namespace {
 // A plan as it grows: what is added up, what is copied, and how much each device added up.
 struct Growing {
   Leg leg;
-  Step adds{.add = true, .from = Side::before, .to = Side::before, .issued = -1, .sends = {}}, copies{};
+  Round adds{.add = true, .from = Side::before, .to = Side::before, .issued = -1, .sends = {}}, copies{};
   Amounts owned{};
   AxisSet summed = 0;
   std::vector<std::size_t> turns{};  // of the owners whose first is at a position
@@ -26,7 +26,7 @@ void move(const Grid& g, const Way& way, const Meeting& met, Growing& plan) {
 
 // It is shared out; each share is added up by its owner and then goes to all that want it.
 void reduce(const Grid& g, const Way& way, const Meeting& met, Growing& plan) {
-  const Place& place = met.place;
+  const Concerned& place = met.place;
   const bool wants = holder_wants(g, way, place);
   const Owners& among = wants ? way.wanting : way.holding;
   const std::int64_t first = place.holders + (wants ? place.nearest : 0);
@@ -46,7 +46,7 @@ void reduce(const Grid& g, const Way& way, const Meeting& met, Growing& plan) {
   }
 }
 
-void report_sum(const Task& t, Growing& plan) {
+void report_sum(const Routing& t, Growing& plan) {
   Issued issued{.kind = "reduce-scatter", .axes = {}, .pairs = {}, .sums = true};
   for (std::size_t a = 0; a < t.g.size.size(); ++a)
     if (has(plan.summed, static_cast<AxisId>(a))) issued.axes.push_back(static_cast<AxisId>(a));
@@ -58,21 +58,21 @@ void report_sum(const Task& t, Growing& plan) {
   plan.leg.issued.push_back(std::move(issued));
 }
 
-Leg finish(const Task& t, Growing plan) {
+Leg finish(const Routing& t, Growing plan) {
   const bool sums = plan.summed != 0;
   if (!plan.adds.sends.empty()) {
     report_sum(t, plan);
-    plan.leg.steps.push_back(std::move(plan.adds));
+    plan.leg.rounds.push_back(std::move(plan.adds));
   }
   report_copies(t.g, plan.leg, plan.copies, sums ? plan.owned : amounts(t.mesh, t.from, t.rule));
-  plan.leg.steps.push_back(std::move(plan.copies));
+  plan.leg.rounds.push_back(std::move(plan.copies));
   return std::move(plan.leg);
 }
 
 }  // namespace
 
 Leg direct(const Mesh& mesh, const Spec& from, const Spec& to, Rule rule) {
-  const Task t = task(mesh, from, to, rule);
+  const Routing t = routing(mesh, from, to, rule);
   Growing plan;
   plan.leg.from = from;
   plan.leg.to = to;
@@ -89,7 +89,7 @@ Leg direct(const Mesh& mesh, const Spec& from, const Spec& to, Rule rule) {
 }
 
 Volume volume(const Mesh& mesh, const Spec& from, const Spec& to, Rule rule) {
-  const Task t = task(mesh, from, to, rule);
+  const Routing t = routing(mesh, from, to, rule);
   Volume sum;
   if (t.stays) return sum;
   each_choice(t, [&](const Way& way, const Meeting& met) {

@@ -55,7 +55,7 @@ std::vector<Overlap> overlaps(const Grid& g, const Roles& r, const std::vector<D
   return all;
 }
 
-std::vector<std::vector<Overlap>> meetings(const Grid& g, const Roles& r, const Ends& ends, Rule rule) {
+std::vector<std::vector<Overlap>> meetings(const Grid& g, const Roles& r, const FromTo& ends, Rule rule) {
   std::vector<std::vector<Overlap>> dims;
   for (std::size_t d = 0; d < ends.from.dims.size(); ++d)
     dims.push_back(overlaps(g, r, {ends.from.dims[d], ends.to.dims[d]}, rule));

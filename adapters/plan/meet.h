@@ -25,9 +25,9 @@ Roles roles(const Spec& from, const Spec& to);
 //   nearest   holders that share with the wanter every axis    wanters without the coordinates on
 //             that splits nothing in the source                `before`: add `holders` to it
 //   summands  the same without the axes that are summed
-struct Place {
+struct Concerned {
   std::int64_t holders = 0, wanters = 0, nearest = 0, summands = 0;
-  Place& operator+=(const Place& p) {
+  Concerned& operator+=(const Concerned& p) {
     holders += p.holders, wanters += p.wanters, nearest += p.nearest, summands += p.summands;
     return *this;
   }
@@ -36,7 +36,7 @@ struct Place {
 // One dimension's non-empty intersections of a source piece and a target piece.
 struct Overlap {
   Range range;
-  Place place;
+  Concerned place;
 };
 std::vector<Overlap> overlaps(const Grid&, const Roles&, const std::vector<Dim>& pair, Rule);
 
@@ -46,7 +46,7 @@ template <class Run>
 void each_meeting(const std::vector<std::vector<Overlap>>& dims, Run&& run) {
   const int rank = static_cast<int>(dims.size());
   std::vector<Range> box(rank);
-  std::vector<Place> sums(rank + 1);
+  std::vector<Concerned> sums(rank + 1);
   std::vector<std::size_t> at(rank, 0);
   for (const auto& dim : dims)
     if (dim.empty()) return;
@@ -63,9 +63,9 @@ void each_meeting(const std::vector<std::vector<Overlap>>& dims, Run&& run) {
 }
 
 // All dimensions of a reshard.
-struct Ends {
+struct FromTo {
   const Spec &from, &to;
 };
-std::vector<std::vector<Overlap>> meetings(const Grid&, const Roles&, const Ends&, Rule);
+std::vector<std::vector<Overlap>> meetings(const Grid&, const Roles&, const FromTo&, Rule);
 
 }  // namespace plumb

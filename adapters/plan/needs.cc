@@ -15,7 +15,7 @@ struct Work {
 
 // The rows and groups of each device.
 std::vector<Work> works(const Plan& plan) {
-  const Product& p = *plan.product;
+  const LocalProduct& p = *plan.product;
   const Dim& t = p.lhs_spec.dims[0];
   const Dim& g = p.rhs[0] == 'g' ? p.rhs_spec.dims[0] : p.out_spec.dims[0];
   std::vector<Work> all(devices(plan.mesh));
@@ -31,13 +31,13 @@ bool meet(const Range& a, const Range& b) { return std::max(a.begin, b.begin) < 
 
 // The first dimension of an operand in pieces that are needed or not as a whole: single groups, or the
 // runs of rows with the group of each, -1 for the tail.
-struct Piece {
+struct Unsplit {
   Range range;
   std::int64_t group;
 };
 
-std::vector<Piece> pieces(const Product& p, bool weights) {
-  std::vector<Piece> all;
+std::vector<Unsplit> pieces(const LocalProduct& p, bool weights) {
+  std::vector<Unsplit> all;
   for (std::int64_t g = 0; g < std::ssize(p.rows); ++g) {
     if (weights)
       all.push_back({
@@ -47,11 +47,11 @@ std::vector<Piece> pieces(const Product& p, bool weights) {
     for (const Range& run : p.rows[g])
       if (!weights && run.size() > 0) all.push_back({run, g});
   }
-  std::ranges::sort(all, {}, [](const Piece& piece) { return piece.range.begin; });
+  std::ranges::sort(all, {}, [](const Unsplit& piece) { return piece.range.begin; });
   return all;  // the tail is nobody's: it is in no piece
 }
 
-bool needs(const Product& p, const Work& work, const Piece& piece, bool weights) {
+bool needs(const LocalProduct& p, const Work& work, const Unsplit& piece, bool weights) {
   if (!meet(work.groups, {piece.group, piece.group + 1})) return false;
   if (!weights) return true;
   const std::vector<Range>& runs = p.rows[piece.group];
@@ -61,15 +61,15 @@ bool needs(const Product& p, const Work& work, const Piece& piece, bool weights)
 // The cells that a cell falls into, with the piece of each.
 struct Part {
   std::uint32_t cell;
-  const Piece* piece;
+  const Unsplit* piece;
 };
 
-std::vector<Part> fall_apart(Leg& leg, std::int64_t cell, const std::vector<Piece>& all) {
+std::vector<Part> fall_apart(Leg& leg, std::int64_t cell, const std::vector<Unsplit>& all) {
   std::vector<Range> box;
   for (int d = 0; d < leg.cells.rank; ++d)
     box.push_back({leg.cells.box(cell)[2 * d], leg.cells.box(cell)[2 * d + 1]});
   std::vector<Part> parts;
-  auto piece = std::ranges::upper_bound(all, box[0].begin, {}, [](const Piece& p) { return p.range.end; });
+  auto piece = std::ranges::upper_bound(all, box[0].begin, {}, [](const Unsplit& p) { return p.range.end; });
   for (const Range whole = box[0]; piece != all.end() && piece->range.begin < whole.end; ++piece) {
     box[0] = {std::max(whole.begin, piece->range.begin), std::min(whole.end, piece->range.end)};
     parts.push_back({append(leg.cells, box), &*piece});
@@ -80,25 +80,25 @@ std::vector<Part> fall_apart(Leg& leg, std::int64_t cell, const std::vector<Piec
 }  // namespace
 
 void spare(const Plan& plan, int which, Leg& leg) {
-  const Product& p = *plan.product;
+  const LocalProduct& p = *plan.product;
   const bool weights = (which == 0 ? p.lhs : p.rhs)[0] == 'g';
-  if (leg.stays || leg.steps.size() != 1 || leg.steps[0].add) return;
-  const std::vector<Piece> all = pieces(p, weights);
+  if (leg.stays || leg.rounds.size() != 1 || leg.rounds[0].add) return;
+  const std::vector<Unsplit> all = pieces(p, weights);
   const std::vector<Work> work = works(plan);
   std::map<std::uint32_t, std::vector<Part>> parts;
-  Step step = leg.steps[0];
-  step.sends.clear();
-  for (const Send& send : leg.steps[0].sends) {
+  Round round = leg.rounds[0];
+  round.sends.clear();
+  for (const Send& send : leg.rounds[0].sends) {
     const auto [known, fresh] = parts.try_emplace(send.cell);
     if (fresh) known->second = fall_apart(leg, send.cell, all);
     for (const Part& part : known->second)
       if (needs(p, work[send.to], *part.piece, weights))
-        step.sends.push_back({send.from, send.to, part.cell});
+        round.sends.push_back({send.from, send.to, part.cell});
   }
-  step.issued = -1;
+  round.issued = -1;
   leg.issued.clear();
-  report_copies(grid(plan.mesh), leg, step, amounts(plan.mesh, leg.from, plan.rule));
-  leg.steps = {std::move(step)};
+  report_copies(grid(plan.mesh), leg, round, amounts(plan.mesh, leg.from, plan.rule));
+  leg.rounds = {std::move(round)};
 }
 
 std::int64_t copied(const Leg& leg) {

@@ -39,7 +39,7 @@ std::vector<Leg> legs(const Case& c, const Route& route, Style style) {
 }
 
 // The layouts that each value of the case passes through: one route per operand, then the result's.
-std::vector<Route> routes(const Case& c, const std::optional<Product>& product) {
+std::vector<Route> routes(const Case& c, const std::optional<LocalProduct>& product) {
   std::vector<Route> all;
   Route last;
   if (product) {
@@ -90,7 +90,7 @@ Plan plan(const Case& whole, Style style, double most) {
          .operands = whole.op.operands,
          .inputs = {},
          .quantizers = {},
-         .product = product(c),
+         .product = local_product(c),
          .legs = {}};
   for (int i = 0; i < std::ssize(whole.op.operands); ++i) p.quantizers.push_back(quantizer(whole, i));
   std::vector<Route> all = routes(c, p.product);

@@ -14,14 +14,14 @@
 namespace plumb {
 
 // Boxes of the global array, 2 * rank bounds each: begin, end, begin, end, ...
-struct Cells {
+struct CellBoxes {
   int rank = 0;
   std::int64_t count = 0;
   std::vector<std::int64_t> bounds;
   const std::int64_t* box(std::int64_t cell) const { return bounds.data() + cell * 2 * rank; }
 };
-std::int64_t elements(const Cells&, std::int64_t cell);
-std::uint32_t append(Cells&, const std::vector<Range>& box);  // the index of the new cell
+std::int64_t elements(const CellBoxes&, std::int64_t cell);
+std::uint32_t append(CellBoxes&, const std::vector<Range>& box);  // the index of the new cell
 
 // One cell from one device to another; to itself, a copy within its memory that moves nothing.
 struct Send {
@@ -32,9 +32,9 @@ struct Send {
 // During a leg a device has two blocks: the one it held before and the one it will hold.
 enum class Side : std::uint8_t { before, after };
 
-// Sends that may run in any order, after those of the step before. `add` sends accumulate into the
+// Sends that may run in any order, after those of the round before. `add` sends accumulate into the
 // receiver's block; they go from `before` to `before` and precede every copy.
-struct Step {
+struct Round {
   bool add = false;
   Side from = Side::before, to = Side::after;
   int issued = -1;  // the collective it is part of; -1 where nothing leaves its device
@@ -58,15 +58,15 @@ struct Leg {
   Spec from, to;
   bool stays = false;   // both layouts give every device the same block: nothing to do
   bool zeroed = false;  // blocks begin as zeros: the parts of a sum that nobody contributes to
-  Cells cells;
+  CellBoxes cells;
   std::vector<Issued> issued;
-  std::vector<Step> steps;
+  std::vector<Round> rounds;
 };
 
 // The local part of a product: the layouts in which every device multiplies what it has, by letters.
 // A grouped product is the einsum tk,gkn->tn (tn,gkn->tk, tk,tn->gkn) in which row t meets group g only
 // where rows[g] holds t; an einsum has no rows.
-struct Product {
+struct LocalProduct {
   std::string lhs, rhs, out;
   Spec lhs_spec, rhs_spec, out_spec;
   bool grouped = false;
@@ -83,7 +83,7 @@ struct Plan {
   std::vector<Spec> operands;
   std::vector<std::vector<Leg>> inputs;              // legs per operand
   std::vector<std::optional<Quantizer>> quantizers;  // per operand
-  std::optional<Product> product;
+  std::optional<LocalProduct> product;
   std::vector<Leg> legs;
   int acc_digits = 0;      // of a product's sums: those of acc where this is 0
   bool saturates = false;  // integers that do not fit are the largest or least, where they wrap

@@ -21,9 +21,9 @@ struct Moved {
 Moved moved(const std::vector<Leg>& legs) {
   Moved m;
   for (const Leg& leg : legs)
-    for (const Step& step : leg.steps)
-      for (const Send& send : step.sends)
-        if (send.from != send.to) (step.add ? m.summed : m.copied) += elements(leg.cells, send.cell);
+    for (const Round& round : leg.rounds)
+      for (const Send& send : round.sends)
+        if (send.from != send.to) (round.add ? m.summed : m.copied) += elements(leg.cells, send.cell);
   return m;
 }
 
@@ -161,8 +161,8 @@ TEST(Direct, SharesASumAmongAllThatWantIt) {
 }
 
 TEST(Direct, TakesFromTheReplicaBesideIt) {
-  for (const Step& step : leg_of("on x=4,y=2: reshard f32[8@x] -> f32[8]").steps)
-    for (const Send& send : step.sends) EXPECT_EQ(send.from % 2, send.to % 2);
+  for (const Round& round : leg_of("on x=4,y=2: reshard f32[8@x] -> f32[8]").rounds)
+    for (const Send& send : round.sends) EXPECT_EQ(send.from % 2, send.to % 2);
 }
 
 TEST(Shares, TileTheBoxEqually) {
@@ -190,10 +190,10 @@ TEST(Plan, RefusesMoreSendsThanAskedFor) {
   EXPECT_THROW(plan(c, Style::direct, 64 * 63), std::length_error);
 }
 
-TEST(Product, ComputesWhereTheOperandsLie) {
+TEST(LocalProduct, ComputesWhereTheOperandsLie) {
   const auto layouts = [](const std::string& line) {
     const Case c = parse_case(line);
-    const Product p = *plan(c, Style::direct, 1e6).product;
+    const LocalProduct p = *plan(c, Style::direct, 1e6).product;
     return print(c.mesh, p.lhs_spec) + " " + print(c.mesh, p.rhs_spec) + " " + print(c.mesh, p.out_spec);
   };
   EXPECT_EQ(layouts("on x=2,y=2: einsum mk,kn->mn f32[8@x,4] f32[4,6@y] -> f32[8@x,6@y]"),

@@ -1,4 +1,4 @@
-// What the copies of a step are called.
+// What the copies of a round are called.
 #include <algorithm>
 
 #include "adapters/plan/cells.h"
@@ -13,7 +13,7 @@ struct Traffic {
   std::int64_t moved = 0;
 };
 
-Traffic traffic(const Grid& g, const Leg& leg, const Step& step) {
+Traffic traffic(const Grid& g, const Leg& leg, const Round& round) {
   Traffic t;
   t.out.resize(g.devices), t.in.resize(g.devices), t.received.resize(g.devices), t.got.resize(g.devices);
   const std::vector<std::int64_t>& place = g.mesh->place;
@@ -29,7 +29,7 @@ Traffic traffic(const Grid& g, const Leg& leg, const Step& step) {
     for (std::size_t a = 0; a < g.size.size(); ++a) set |= AxisSet{g.size[a] > 1} << a;
     return set;
   }();
-  for (const Send& send : step.sends) {
+  for (const Send& send : round.sends) {
     const std::int64_t n = elements(leg.cells, send.cell);
     t.got[send.to] += n;
     if (send.from == send.to) continue;
@@ -63,8 +63,8 @@ bool permutes(const Traffic& t) {
 
 }  // namespace
 
-void report_copies(const Grid& g, Leg& leg, Step& step, const Amounts& held) {
-  const Traffic t = traffic(g, leg, step);
+void report_copies(const Grid& g, Leg& leg, Round& round, const Amounts& held) {
+  const Traffic t = traffic(g, leg, round);
   if (t.axes == 0) return;
   Issued issued;
   issued.moved = t.moved;
@@ -72,7 +72,7 @@ void report_copies(const Grid& g, Leg& leg, Step& step, const Amounts& held) {
   issued.out = *std::max_element(t.got.begin(), t.got.end());
   if (permutes(t)) {
     issued.kind = "collective-permute";
-    for (const Send& send : step.sends)
+    for (const Send& send : round.sends)
       if (send.from != send.to) issued.pairs.emplace_back(send.from, send.to);
   } else {
     const Amounts all = fibre_sums(g, t.axes, held);
@@ -80,7 +80,7 @@ void report_copies(const Grid& g, Leg& leg, Step& step, const Amounts& held) {
     for (std::size_t a = 0; a < g.size.size(); ++a)
       if (has(t.axes, static_cast<AxisId>(a))) issued.axes.push_back(static_cast<AxisId>(a));
   }
-  step.issued = static_cast<int>(leg.issued.size());
+  round.issued = static_cast<int>(leg.issued.size());
   leg.issued.push_back(std::move(issued));
 }
 

@@ -15,43 +15,43 @@ struct Circle {
 };
 
 // Hop h sends to every member's right neighbour the cell that began at the member h places to its left
-// and `shift` further. Hops are steps: each uses what the one before brought.
-void hops(const std::vector<Circle>& circles, std::int64_t shift, const Step& like, Leg& leg) {
+// and `shift` further. Hops are rounds: each uses what the one before brought.
+void hops(const std::vector<Circle>& circles, std::int64_t shift, const Round& like, Leg& leg) {
   const auto n = static_cast<std::int64_t>(circles[0].members.size());
   for (std::int64_t h = 0; h + 1 < n; ++h) {
-    Step step = like;
+    Round round = like;
     for (const Circle& circle : circles)
       for (std::int64_t i = 0; i < n; ++i)
         if (const std::int64_t cell = circle.cells[(i - h + shift + n) % n]; cell >= 0)
-          step.sends.push_back(
+          round.sends.push_back(
               {circle.members[i], circle.members[(i + 1) % n], static_cast<std::uint32_t>(cell)});
-    leg.steps.push_back(std::move(step));
+    leg.rounds.push_back(std::move(round));
   }
 }
 
 // Every member copies the cell it begins the gather with into its own new block.
-Step keep(const std::vector<Circle>& circles, std::int64_t shift) {
-  Step step;
+Round keep(const std::vector<Circle>& circles, std::int64_t shift) {
+  Round round;
   for (const Circle& circle : circles) {
     const std::size_t n = circle.members.size();
     for (std::size_t i = 0; i < n; ++i)
       if (const std::int64_t cell = circle.cells[(i + shift) % n]; cell >= 0)
-        step.sends.push_back({circle.members[i], circle.members[i], static_cast<std::uint32_t>(cell)});
+        round.sends.push_back({circle.members[i], circle.members[i], static_cast<std::uint32_t>(cell)});
   }
-  return step;
+  return round;
 }
 
 std::int64_t moved(const Leg& leg, int issued) {
   std::int64_t sum = 0;
-  for (const Step& step : leg.steps)
-    if (step.issued == issued)
-      for (const Send& send : step.sends) sum += elements(leg.cells, send.cell);
+  for (const Round& round : leg.rounds)
+    if (round.issued == issued)
+      for (const Send& send : round.sends) sum += elements(leg.cells, send.cell);
   return sum;
 }
 
 void gather_ring(const std::vector<Circle>& circles, std::int64_t shift, const Issued& like, Leg& leg) {
   const int index = static_cast<int>(leg.issued.size());
-  leg.steps.push_back(keep(circles, shift));
+  leg.rounds.push_back(keep(circles, shift));
   hops(circles, shift, {.add = false, .from = Side::after, .to = Side::after, .issued = index, .sends = {}},
        leg);
   leg.issued.push_back(like);

@@ -16,11 +16,11 @@ void spread(Leg& leg, const Case& c, const Slices& all) {
     for (const auto& [from, to] : std::exchange(issued.pairs, {}))
       for (const auto& slice : all) issued.pairs.emplace_back(slice[from], slice[to]);
   }
-  for (Step& step : leg.steps)
-    for (const Send& send : std::exchange(step.sends, {}))
+  for (Round& round : leg.rounds)
+    for (const Send& send : std::exchange(round.sends, {}))
       for (const auto& slice : all)
-        step.sends.push_back({static_cast<std::uint32_t>(slice[send.from]),
-                              static_cast<std::uint32_t>(slice[send.to]), send.cell});
+        round.sends.push_back({static_cast<std::uint32_t>(slice[send.from]),
+                               static_cast<std::uint32_t>(slice[send.to]), send.cell});
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ std::int64_t meetings_of_a_block(const std::vector<std::vector<Overlap>>& dims) 
   return std::max<std::int64_t>(meetings / blocks, 1);
 }
 
-Way way(const Grid& g, const Roles& r, const Ends& ends, Rule rule) {
+Way way(const Grid& g, const Roles& r, const FromTo& ends, Rule rule) {
   Way w{.roles = r, .dims = meetings(g, r, ends, rule), .pinned = r.before & (r.after | r.fresh)};
   if (r.summed == 0) {
     w.copiers = offsets(g, g.all & ~(r.after | r.fresh));
@@ -42,11 +42,11 @@ Way way(const Grid& g, const Roles& r, const Ends& ends, Rule rule) {
 
 std::int64_t total(const Volume& v) { return v.summed + v.copied; }
 
-void choose(Task& t) {
+void choose(Routing& t) {
   std::vector<std::int64_t> least;
   for (std::size_t w = 0; w < t.ways.size(); ++w) {
     std::size_t i = 0;
-    each_meeting(t.ways[w].dims, [&](const std::vector<Range>& box, const Place& place) {
+    each_meeting(t.ways[w].dims, [&](const std::vector<Range>& box, const Concerned& place) {
       const std::int64_t cost = total(volume(t.g, t.ways[w], {box, place}));
       if (w == 0) {
         least.push_back(cost);
@@ -62,7 +62,7 @@ void choose(Task& t) {
 
 }  // namespace
 
-bool holder_wants(const Grid& g, const Way& way, const Place& place) {
+bool holder_wants(const Grid& g, const Way& way, const Concerned& place) {
   return along(g, place.holders, way.pinned) == along(g, place.wanters, way.pinned);
 }
 
@@ -79,8 +79,8 @@ Volume volume(const Grid& g, const Way& way, const Meeting& met) {
                    static_cast<double>(std::min(pieces, size))};
 }
 
-Task task(const Mesh& mesh, const Spec& from, const Spec& to, Rule rule) {
-  Task t{mesh, from, to, rule, grid(mesh), false, {}, {}};
+Routing routing(const Mesh& mesh, const Spec& from, const Spec& to, Rule rule) {
+  Routing t{mesh, from, to, rule, grid(mesh), false, {}, {}};
   const Roles given = roles(from, to);
   t.stays = given.summed == 0 && given.fresh == 0 &&
             std::equal(from.dims.begin(), from.dims.end(), to.dims.begin(),

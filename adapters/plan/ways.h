@@ -26,17 +26,17 @@ struct Way {
 
 struct Meeting {
   std::vector<Range> box;
-  Place place;
+  Concerned place;
 };
 
 // Whether a device holds what is met, or a part of it, and wants it.
-bool holder_wants(const Grid&, const Way&, const Place&);
+bool holder_wants(const Grid&, const Way&, const Concerned&);
 Volume volume(const Grid&, const Way&, const Meeting&);
 
 // A reshard with its ways, the given one first. An axis that stays unfinished may keep its parts, or they
 // may be added up on one device along it and stand beside zeros: fewer bytes where each part would
 // have to move.
-struct Task {
+struct Routing {
   const Mesh& mesh;
   const Spec &from, &to;
   Rule rule;
@@ -45,15 +45,15 @@ struct Task {
   std::vector<Way> ways;
   std::vector<std::uint8_t> choice;  // per meeting the cheapest way; empty: the first
 };
-Task task(const Mesh&, const Spec& from, const Spec& to, Rule);
+Routing routing(const Mesh&, const Spec& from, const Spec& to, Rule);
 
 // Calls run(way, meeting) for every meeting with the way that was chosen for it.
 template <class Run>
-void each_choice(const Task& t, Run&& run) {
+void each_choice(const Routing& t, Run&& run) {
   Meeting met;
   for (std::size_t w = 0; w < t.ways.size(); ++w) {
     std::size_t i = 0;
-    each_meeting(t.ways[w].dims, [&](const std::vector<Range>& box, const Place& place) {
+    each_meeting(t.ways[w].dims, [&](const std::vector<Range>& box, const Concerned& place) {
       if (!t.choice.empty() && t.choice[i++] != w) return;
       met.box = box, met.place = place;
       run(t.ways[w], met);

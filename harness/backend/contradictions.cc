@@ -143,21 +143,21 @@ void check_moved(const Collective& c, const Mesh& mesh) {
   if (!c.axes.empty()) devices_in_all = devices(mesh);
   for (const auto& group : c.groups)
     n = std::max<std::int64_t>(n, std::ssize(group)), devices_in_all += std::ssize(group);
-  std::int64_t smallest = n;
-  for (const auto& group : c.groups) smallest = std::min<std::int64_t>(smallest, std::ssize(group));
+  std::int64_t fewest = n;
+  for (const auto& group : c.groups) fewest = std::min<std::int64_t>(fewest, std::ssize(group));
   for (const auto& [source, target] : c.pairs) devices_in_all += source != target;
   const __int128 most = __int128{devices_in_all} * (n - 1) * std::max(c.in, c.out) * c.times;
   const std::int64_t once = c.kind == "reduce-scatter"                         ? c.out
                             : c.kind == "all-reduce" || c.kind == "all-gather" ? c.in
                                                                                : 0;
-  const __int128 least = __int128{smallest - 1} * once * c.times;
+  const __int128 least = __int128{fewest - 1} * once * c.times;
   if (*c.moved > most)
     throw Malformed(fmt::format("it moved {} bytes, and {} of {} bytes can move {} at most", *c.moved,
                                 counted(devices_in_all, "device"), std::max(c.in, c.out),
                                 static_cast<std::int64_t>(std::min<__int128>(most, __int128{1} << 62))));
   if (*c.moved > 0 && *c.moved < least)
     throw Malformed(fmt::format("it moved {} bytes, and {} over {} of {} bytes moves {} at least", *c.moved,
-                                c.kind, counted(smallest, "device"), once,
+                                c.kind, counted(fewest, "device"), once,
                                 static_cast<std::int64_t>(std::min<__int128>(least, __int128{1} << 62))));
 }
 

@@ -12,15 +12,15 @@
 namespace plumb {
 namespace {
 
-const Resolve& op(const Asked& a) { return std::get<Resolve>(a.c.op.kind); }
+const Resolve& op(const Resolution& a) { return std::get<Resolve>(a.c.op.kind); }
 
-bool was_given(const Asked& a, std::size_t dim) {
+bool was_given(const Resolution& a, std::size_t dim) {
   return std::ranges::any_of(a.first.tried,
                              [&](const Tried& t) { return t.dim == dim && t.what == Tried::given; });
 }
 
 // Dimensions that got nothing because what their rules would give is taken, each with its last such rule.
-std::string starved(const Asked& a) {
+std::string starved(const Resolution& a) {
   std::string text;
   for (std::size_t d = 0; d < op(a).names.size(); ++d) {
     const auto last = std::find_if(a.first.tried.rbegin(), a.first.tried.rend(),
@@ -32,7 +32,7 @@ std::string starved(const Asked& a) {
   return text;
 }
 
-std::string whole(const Asked& a) {
+std::string whole(const Resolution& a) {
   return a.first.tried.empty() ? "unsharded: no rule names its dimensions"
                                : "unsharded: its rules give it no axis that splits it";
 }
@@ -61,11 +61,11 @@ bool split(const Case& c, const Spec& spec) {
   return std::ranges::any_of(spec.dims, [&](const Dim& dim) { return axes_size(c.mesh, dim.axes) > 1; });
 }
 
-std::string layouts_in_words(const std::vector<Asked>& all, bool every) {
+std::string layouts_in_words(const std::vector<Resolution>& all, bool every) {
   std::vector<std::vector<std::string>> rows = {
       {"parameter", "bytes on a device", "of", "layout by `first`"}
   };
-  for (const Asked& a : all) {
+  for (const Resolution& a : all) {
     const std::string size = bytes_text(bytes(result(a.c)));
     if (!a.first.spec) {
       rows.push_back({a.parameter.path, "-", size, "none: " + a.first.error});
@@ -80,7 +80,7 @@ std::string layouts_in_words(const std::vector<Asked>& all, bool every) {
   return rows.size() > 1 ? columns(rows, 4) : "";
 }
 
-std::string strangers_in_words(const std::vector<Asked>& all, const std::vector<AxisRule>& rules,
+std::string strangers_in_words(const std::vector<Resolution>& all, const std::vector<AxisRule>& rules,
                                const Mesh& mesh) {
   std::vector<std::string> ruled, axes;
   for (const AxisRule& rule : rules) ruled.push_back(rule.name);
@@ -88,7 +88,7 @@ std::string strangers_in_words(const std::vector<Asked>& all, const std::vector<
   Strangers lacking, unruled;
   for (const AxisRule& rule : rules)
     for (const std::string& axis : rule.axes) lacking.add(axis, axes);
-  for (const Asked& a : all)
+  for (const Resolution& a : all)
     for (const std::string& name : a.parameter.names)
       if (name != "-") unruled.add(name, ruled);
   std::string text;

@@ -6,7 +6,7 @@
 
 namespace plumb {
 
-struct Asked {
+struct Resolution {
   Parameter parameter;
   Case c;
   Resolved first;
@@ -21,10 +21,10 @@ bool split(const Case&, const Spec&);
 // A table: the parameters without a layout, those that stay whole on more than one device, and those of which
 // a dimension stays whole because its axes are taken, with why; `every` lists the others too. "" where there
 // is none.
-std::string layouts_in_words(const std::vector<Asked>&, bool every);
+std::string layouts_in_words(const std::vector<Resolution>&, bool every);
 
 // Axes that the mesh lacks, what to say if they are there with size 1, and names that no rule has; "" if
 // none.
-std::string strangers_in_words(const std::vector<Asked>&, const std::vector<AxisRule>&, const Mesh&);
+std::string strangers_in_words(const std::vector<Resolution>&, const std::vector<AxisRule>&, const Mesh&);
 
 }  // namespace plumb

@@ -11,9 +11,9 @@ namespace {
 
 const Mesh mesh = parse_mesh("fsdp=8,tp=4,u=1");
 
-std::vector<Asked> asked(const std::string& names, const std::vector<AxisRule>& rules) {
+std::vector<Resolution> asked(const std::string& names, const std::vector<AxisRule>& rules) {
   std::istringstream in(names);
-  std::vector<Asked> all;
+  std::vector<Resolution> all;
   for (Parameter& p : read_names(in, "n")) {
     Case c = resolve_case(mesh, p, rules);
     Resolved first = resolved(c);

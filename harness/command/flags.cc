@@ -49,7 +49,7 @@ CLI::Validator file_name() {
   return {[](std::string& text) { return text.empty() ? "expected the name of a file" : std::string(); }, ""};
 }
 
-void add_running(CLI::App& app, Running& r) {
+void add_running(CLI::App& app, RunningFlags& r) {
   app.add_option("--backend", r.backends,
                  "NAME[@RELEASE][,option=value...], or a command that speaks the protocol (may repeat); "
                  "default: $PLUMB_BACKEND, else local")
@@ -80,14 +80,14 @@ void add_running(CLI::App& app, Running& r) {
   app.add_option("--budget", r.budget, "Begin no case after this time: 90s, 10m, 2h; default: no limit");
 }
 
-Settings settings(const Running& r) {
+Settings settings(const RunningFlags& r) {
   Settings s = r.settings;
   s.most_bytes = machine().memory_bytes / r.jobs;
   if (r.timeout > 0) s.start_seconds = s.compile_seconds = s.run_seconds = r.timeout;
   return s;
 }
 
-std::vector<std::string> backends_of(const Running& r) {
+std::vector<std::string> backends_of(const RunningFlags& r) {
   const char* given = std::getenv("PLUMB_BACKEND");
   if (r.backends.empty()) return {given && *given ? given : "local"};
   std::vector<std::string> distinct;

@@ -16,7 +16,7 @@ class Validator;
 namespace plumb {
 
 // How cases are run.
-struct Running {
+struct RunningFlags {
   std::vector<std::string> backends;
   Settings settings;
   double timeout = 0;  // for each phase; 0: the defaults of Settings
@@ -24,10 +24,10 @@ struct Running {
   std::string budget;
 };
 constexpr std::uint64_t most_jobs = 1024;
-void add_running(CLI::App&, Running&);
-Settings settings(const Running&);
+void add_running(CLI::App&, RunningFlags&);
+Settings settings(const RunningFlags&);
 std::vector<std::string> backends_of(
-    const Running&);  // those given, else $PLUMB_BACKEND, else local; each once
+    const RunningFlags&);  // those given, else $PLUMB_BACKEND, else local; each once
 
 // Checks of what a flag is given: a finite number above 0, or of at least 0; a whole number; a name that is
 // not empty.

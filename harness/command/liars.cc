@@ -37,7 +37,7 @@ struct Liar {
 // "--max-waste 1 --reruns 1 --timeout 2": what `plumb run` would be given.
 Settings settings_of(const std::string& flags) {
   CLI::App app;
-  Running running;
+  RunningFlags running;
   add_running(app, running);
   app.parse(flags);
   return settings(running);

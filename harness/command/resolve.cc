@@ -48,7 +48,7 @@ std::vector<std::string> resolvers_here() {
   return names;
 }
 
-void count(Told& told, const Asked& asked, const Outcome& outcome) {
+void count(Told& told, const Resolution& asked, const Outcome& outcome) {
   if (outcome.claims.empty() || !outcome.claims.front()) return;
   const Spec claimed = parse_spec(*outcome.claims.front(), asked.c.mesh);
   if (devices(asked.c.mesh) > 1 && !split(asked.c, claimed)) ++told.whole;
@@ -58,7 +58,7 @@ void count(Told& told, const Asked& asked, const Outcome& outcome) {
 }
 
 // The verdict of one parameter on one resolver; nothing where it was not asked.
-std::optional<Verdict> verdict_of(Told& told, const Asked& asked, Process& process) {
+std::optional<Verdict> verdict_of(Told& told, const Resolution& asked, Process& process) {
   const Answer answer = process.run(asked.c, {});
   if (const auto* outcome = std::get_if<Outcome>(&answer)) {
     count(told, asked, *outcome);
@@ -80,10 +80,10 @@ std::optional<Verdict> verdict_of(Told& told, const Asked& asked, Process& proce
   return std::nullopt;
 }
 
-Told ask(const std::string& backend, const std::vector<Asked>& all) {
+Told ask(const std::string& backend, const std::vector<Resolution>& all) {
   Process process(resolve(backend));
   Told told{process.command().name};
-  for (const Asked& asked : all) {
+  for (const Resolution& asked : all) {
     const auto verdict = verdict_of(told, asked, process);
     if (!verdict) continue;
     ++(verdict->status == Status::pass ? told.agrees : told.differs);
@@ -121,10 +121,10 @@ Mesh mesh_of(const ResolveFlags& flags, std::string_view rules) {
   return mesh;
 }
 
-std::vector<Asked> questions(const ResolveFlags& flags, const Mesh& mesh,
-                             const std::vector<AxisRule>& rules) {
+std::vector<Resolution> questions(const ResolveFlags& flags, const Mesh& mesh,
+                                  const std::vector<AxisRule>& rules) {
   std::istringstream in(read_text(flags.names));
-  std::vector<Asked> all;
+  std::vector<Resolution> all;
   for (Parameter& p : read_names(in, flags.names)) {
     Case c = resolve_case(mesh, p, rules);
     Resolved first = resolved(c);
@@ -137,7 +137,7 @@ int resolve_command(const ResolveFlags& flags) {
   const std::string text = read_text(flags.rules);
   const std::vector<AxisRule> rules = read_rules(text, flags.rules);
   const Mesh mesh = mesh_of(flags, text);
-  const std::vector<Asked> all = questions(flags, mesh, rules);
+  const std::vector<Resolution> all = questions(flags, mesh, rules);
   const std::vector<std::string> backends = flags.backends.empty() ? resolvers_here() : flags.backends;
   for (const std::string& backend : backends) resolve(backend);  // what is wrong with a name is said first
   for (const std::string& part : {layouts_in_words(all, flags.all), strangers_in_words(all, rules, mesh)})
@@ -153,7 +153,7 @@ int resolve_command(const ResolveFlags& flags) {
     fmt::print("no parameter was asked of a backend that resolves logical axis rules\n");
     return 2;
   }
-  const bool errors = std::ranges::any_of(all, [](const Asked& a) { return !a.first.spec; });
+  const bool errors = std::ranges::any_of(all, [](const Resolution& a) { return !a.first.spec; });
   return errors || std::ranges::any_of(told, [](const Told& t) { return t.differs > 0; }) ? 1 : 0;
 }
 

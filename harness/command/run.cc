@@ -29,7 +29,7 @@ namespace {
 
 struct RunFlags {
   Selection selection;
-  Running running;
+  RunningFlags running;
   Output output;
   std::string record, against, junit, waivers;
   bool resume = false;

@@ -40,7 +40,7 @@ constexpr std::int64_t most_listed = 50'000'000;
 std::vector<std::int64_t> selected(const Cases& cases, const Where& where) {
   if (count(cases) > most_listed)
     throw BadInput(fmt::format("these are {} cases: take a --sample of them, without --where", count(cases)));
-  const bool all = std::ranges::all_of(where.terms, [](const Term& t) { return t.key == "status"; });
+  const bool all = std::ranges::all_of(where.terms, [](const Comparison& t) { return t.key == "status"; });
   const bool once = cases.groups.size() <= 1;
   std::vector<std::int64_t> numbers;
   std::unordered_set<std::string> seen;

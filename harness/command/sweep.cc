@@ -26,7 +26,7 @@ struct SweepFlags {
   bool resume = false;
   std::vector<std::string> axes;
   std::vector<std::int64_t> devices;
-  Running running;
+  RunningFlags running;
   Output output;
 };
 

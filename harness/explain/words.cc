@@ -20,7 +20,7 @@ std::string joined(const Mesh& mesh, const std::vector<AxisId>& axes) {
 }
 
 // "4 each", or the sizes of the pieces where they differ.
-std::string pieces(const Case& c, const Dim& dim) {
+std::string pieces_text(const Case& c, const Dim& dim) {
   const std::int64_t n = axes_size(c.mesh, dim.axes);
   constexpr std::int64_t shown = 16;
   std::string sizes;
@@ -40,7 +40,7 @@ std::string dimension(const Case& c, const Dim& dim) {
   if (axes_size(c.mesh, dim.axes) == 1)
     return fmt::format("{} whole: {} has one device", dim.size, joined(c.mesh, dim.axes));
   return fmt::format("{} split over {}{}, {}", dim.size, joined(c.mesh, dim.axes),
-                     dim.axes.size() > 1 ? " (major first)" : "", pieces(c, dim));
+                     dim.axes.size() > 1 ? " (major first)" : "", pieces_text(c, dim));
 }
 
 std::vector<AxisId> copies(const Mesh& mesh, const Spec& spec) {

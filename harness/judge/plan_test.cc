@@ -193,12 +193,12 @@ TEST(Plan, OperandsMeetBeforeTheirSum) {
       {"f32[4,8@y]", "f32[8@y,4]"},
       "f32[4,4]"
   };
-  const Collective sum = sum_over("y", 64), move{
-                                                .kind = "send", .axes = {"x", "y"},
-                                                     .moved = 256
+  const Collective added = sum_over("y", 64), move{
+                                                  .kind = "send", .axes = {"x", "y"},
+                                                       .moved = 256
   };
-  EXPECT_EQ(Planned(row_times_column, by_y, {move, sum}).verdict().status, Status::pass);
-  const Verdict late = Planned(row_times_column, by_y, {sum, move}).verdict();
+  EXPECT_EQ(Planned(row_times_column, by_y, {move, added}).verdict().status, Status::pass);
+  const Verdict late = Planned(row_times_column, by_y, {added, move}).verdict();
   ASSERT_EQ(late.status, Status::wrong);
   EXPECT_THAT(late.facts[0].text, HasSubstr("it moves 0 bytes before its first sum, its operands need 256"));
 }

@@ -25,9 +25,9 @@ std::string take_value(std::string_view text, std::size_t& at) {
   return std::string(text.substr(begin, at - begin));
 }
 
-Term take_term(std::string_view text, std::size_t& at) {
+Comparison take_term(std::string_view text, std::size_t& at) {
   const std::size_t begin = at;
-  Term term;
+  Comparison term;
   at = std::min(text.find_first_of("!<>=~ ", at), text.size());
   term.key = text.substr(begin, at - begin);
   if (const std::size_t dot = term.key.find('.'); dot != std::string::npos) {
@@ -53,9 +53,9 @@ bool holds(const std::string& relation, std::int64_t have, std::int64_t asked) {
   return have == asked;
 }
 
-bool negated(const Term& term) { return term.relation[0] == '!'; }
+bool negated(const Comparison& term) { return term.relation[0] == '!'; }
 
-bool holds(const Term& term, const Case& c) {
+bool holds(const Comparison& term, const Case& c) {
   bool any = false;
   if (is_number(term)) {
     const std::int64_t have = number_of(term, c);
@@ -83,16 +83,18 @@ Where parse_where(std::string_view text) {
 
 bool matches(const Where& where, const Case& c) {
   return std::ranges::all_of(where.terms,
-                             [&](const Term& term) { return term.key == "status" || holds(term, c); });
+                             [&](const Comparison& term) { return term.key == "status" || holds(term, c); });
 }
 
 bool matches(const Where& where, std::optional<Status> status) {
   const std::string_view have = status ? name(*status) : "none";
-  return std::ranges::all_of(where.terms, [&](const Term& term) {
+  return std::ranges::all_of(where.terms, [&](const Comparison& term) {
     return term.key != "status" || (std::ranges::count(term.values, have) > 0) != negated(term);
   });
 }
 
-bool asks_status(const Where& where) { return std::ranges::count(where.terms, "status", &Term::key) > 0; }
+bool asks_status(const Where& where) {
+  return std::ranges::count(where.terms, "status", &Comparison::key) > 0;
+}
 
 }  // namespace plumb

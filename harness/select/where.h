@@ -12,7 +12,7 @@
 namespace plumb {
 
 // KEY RELATION VALUE: what a case has is compared with each value; one that fits is enough.
-struct Term {
+struct Comparison {
   std::string key, axis;  // axis: of the key "axis.NAME"
   std::string relation;   // = != < <= > >= ~ !~
   std::vector<std::string> values;
@@ -21,7 +21,7 @@ struct Term {
 // Terms with spaces between them, all of which must hold:
 //   op=einsum devices>=8 dtype=bf16,f16 axis.dp>=2 is=uneven status=wrong,diverged text~'f32[8@x'
 struct Where {
-  std::vector<Term> terms;
+  std::vector<Comparison> terms;
 };
 
 // Throws BadInput at the character; the message lists the keys where one is unknown.
@@ -37,9 +37,9 @@ bool asks_status(const Where&);
 std::string where_help();  // the keys as a table
 
 // What a case has under a key. `key` is one of the table's.
-bool is_number(const Term&);
-std::int64_t number_of(const Term&, const Case&);
-std::vector<std::string> words_of(const Term&, const Case&);
-void check_term(const Term&, std::string_view text, std::size_t at);
+bool is_number(const Comparison&);
+std::int64_t number_of(const Comparison&, const Case&);
+std::vector<std::string> words_of(const Comparison&, const Case&);
+void check_term(const Comparison&, std::string_view text, std::size_t at);
 
 }  // namespace plumb

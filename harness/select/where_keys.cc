@@ -113,16 +113,16 @@ const Key keys[] = {
 };
 // clang-format on
 
-const Key& key_of(const Term& term) { return *std::ranges::find(keys, term.key, &Key::name); }
+const Key& key_of(const Comparison& term) { return *std::ranges::find(keys, term.key, &Key::name); }
 
-void check_status(const Term& term, std::string_view text, std::size_t at) {
+void check_status(const Comparison& term, std::string_view text, std::size_t at) {
   for (const std::string& value : term.values)
     if (value != "none" && !status_named(value))
       throw bad_input(fmt::format("there is no status '{}'", value), text, text.find(value, at));
 }
 
 // A word that no case can have is a mistake.
-void check_words(const Term& term, std::string_view text, std::size_t at) {
+void check_words(const Comparison& term, std::string_view text, std::size_t at) {
   const Words known = key_of(term).known(key_of(term));
   for (const std::string& value : term.values)
     if (std::ranges::count(known, value) == 0)
@@ -130,7 +130,7 @@ void check_words(const Term& term, std::string_view text, std::size_t at) {
                       text.find(value, at));
 }
 
-void check_mesh(const Term& term, std::string_view text, std::size_t at) {
+void check_mesh(const Comparison& term, std::string_view text, std::size_t at) {
   for (const std::string& value : term.values)
     if (value.empty() || value.find_first_not_of("0123456789x") != value.npos || value.back() == 'x')
       throw bad_input("mesh= takes sizes, as in 2x2x3", text, text.find(value, at));
@@ -138,17 +138,17 @@ void check_mesh(const Term& term, std::string_view text, std::size_t at) {
 
 }  // namespace
 
-bool is_number(const Term& term) { return !term.axis.empty() || key_of(term).number != nullptr; }
+bool is_number(const Comparison& term) { return !term.axis.empty() || key_of(term).number != nullptr; }
 
-std::int64_t number_of(const Term& term, const Case& c) {
+std::int64_t number_of(const Comparison& term, const Case& c) {
   if (term.axis.empty()) return key_of(term).number(c);
   const auto axis = std::ranges::find(c.mesh.axes, term.axis, &Axis::name);
   return axis == c.mesh.axes.end() ? 1 : axis->size;
 }
 
-std::vector<std::string> words_of(const Term& term, const Case& c) { return key_of(term).words(c); }
+std::vector<std::string> words_of(const Comparison& term, const Case& c) { return key_of(term).words(c); }
 
-void check_term(const Term& term, std::string_view text, std::size_t at) {
+void check_term(const Comparison& term, std::string_view text, std::size_t at) {
   if (std::ranges::find(keys, term.key, &Key::name) == std::end(keys)) {
     std::string known;
     for (const Key& key : keys) known += (known.empty() ? "" : ", ") + std::string(key.name);

@@ -28,7 +28,7 @@ TEST(Price, IsTheTextbooks) {
     EXPECT_EQ(price(row.kind, row.n, row.in, row.out), row.bytes) << row.kind << row.n;
 }
 
-std::int64_t sum(const std::vector<std::int64_t>& all) {
+std::int64_t total_of(const std::vector<std::int64_t>& all) {
   return std::accumulate(all.begin(), all.end(), std::int64_t{0});
 }
 
@@ -59,7 +59,7 @@ TEST(Price, IsThatOfTheReshardThatACollectiveIs) {
       } else {
         EXPECT_EQ(fewest_bytes(c), std::vector<std::int64_t>(n, n > 1 ? row.out : 0)) << print(c);
       }
-      EXPECT_LE(sum(fewest_bytes(c)), best_known(c).bytes);
+      EXPECT_LE(total_of(fewest_bytes(c)), best_known(c).bytes);
     }
   }
 }

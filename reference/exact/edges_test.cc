@@ -11,7 +11,7 @@
 namespace plumb {
 namespace {
 
-Tensor zeros_of(DType dtype, const Shape& s) { return zeros(dtype, {s.m, s.k}); }
+Tensor zeros_of(DType dtype, const ProductShape& s) { return zeros(dtype, {s.m, s.k}); }
 
 void set(Tensor& t, std::int64_t i, double v) {
   store(t.dtype, t.bytes.data() + i * format(t.dtype).bytes, encode(t.dtype, v));

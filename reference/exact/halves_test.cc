@@ -116,24 +116,24 @@ TEST(Halves, StandOnUnits) {
     }
 }
 
-Way way(const Operands& o, DType to) {
+Method way(const Operands& o, DType to) {
   const Matrix a = matrix(o.a), columns = transpose(matrix(o.b));
   Lines left = lines_for(a), right = lines_for(columns);
   read_rows(a, 0, a.rows, left), read_rows(columns, 0, columns.rows, right);
   Tensor c = zeros(to, {a.rows, columns.rows});
   const MutableMatrix result = mutable_matrix(c);
-  return way_of({left, right, result, true, false});
+  return method_of({left, right, result, true, false});
 }
 
 TEST(Halves, AreTakenWhereProductsCancel) {
   ASSERT_NE(dgemm(), nullptr);
   const auto operands = [](Hard kind, DType dtype) { return hard_operands(kind, dtype, {67, 130, 83}, 3); };
-  EXPECT_EQ(way(operands(Hard::normal, DType::f32), DType::f32), Way::whole);
-  EXPECT_EQ(way(operands(Hard::cancelling, DType::bf16), DType::bf16), Way::whole);
-  EXPECT_EQ(way(operands(Hard::cancelling, DType::f32), DType::f32), Way::halves);
-  EXPECT_EQ(way(operands(Hard::cancelling, DType::f32), DType::f64), Way::halves);
-  EXPECT_EQ(way(operands(Hard::normal, DType::f32), DType::f64), Way::halves);
-  EXPECT_EQ(way(operands(Hard::wide, DType::f32), DType::f64), Way::bins);
+  EXPECT_EQ(way(operands(Hard::normal, DType::f32), DType::f32), Method::whole);
+  EXPECT_EQ(way(operands(Hard::cancelling, DType::bf16), DType::bf16), Method::whole);
+  EXPECT_EQ(way(operands(Hard::cancelling, DType::f32), DType::f32), Method::halves);
+  EXPECT_EQ(way(operands(Hard::cancelling, DType::f32), DType::f64), Method::halves);
+  EXPECT_EQ(way(operands(Hard::normal, DType::f32), DType::f64), Method::halves);
+  EXPECT_EQ(way(operands(Hard::wide, DType::f32), DType::f64), Method::bins);
 }
 
 void set(Tensor& t, std::int64_t i, std::int64_t j, double x) {
@@ -142,7 +142,7 @@ void set(Tensor& t, std::int64_t i, std::int64_t j, double x) {
 
 // Rows and columns that reach too far stand among those that do not, as does 1 + 2^-24 + 2^-60, whose nearest
 // double lies between two floats.
-Operands hard_for_halves(const Shape& s) {
+Operands hard_for_halves(const ProductShape& s) {
   Operands o = hard_operands(Hard::cancelling, DType::f32, s, 4);
   // A pair that cancels, so large that the others are lost in what rounding it would leave.
   for (std::int64_t i = 0; i < s.m; i += 14)
@@ -156,17 +156,17 @@ Operands hard_for_halves(const Shape& s) {
 }
 
 // Tiles side by side; below one another.
-constexpr Shape kTiles[] = {
+constexpr ProductShape kTiles[] = {
     {530, 130, 1030},
     {530, 130, 30  }
 };
 
 TEST(Halves, RoundOnceWhatTheyProveAndLeaveTheRest) {
-  for (const Shape& s : kTiles)
+  for (const ProductShape& s : kTiles)
     for (DType to : {DType::f32, DType::f64}) {
       const Operands o = hard_for_halves(s);
       const Tensor c = product(matrix(o.a), matrix(o.b), DType::f32, to);
-      ASSERT_EQ(way(o, to), Way::halves);
+      ASSERT_EQ(way(o, to), Method::halves);
       EXPECT_EQ(wrong(matrix(o.a), matrix(o.b), c, 101), 0);
       EXPECT_EQ(value(c, s.n + 8), to == DType::f32 ? 1 + 0x1p-23 : 1 + 0x1p-24);
     }
@@ -174,12 +174,12 @@ TEST(Halves, RoundOnceWhatTheyProveAndLeaveTheRest) {
 
 // What is not finite reaches its own row or column alone.
 TEST(Halves, KeepWhatIsNotFiniteApart) {
-  for (const Shape& s : kTiles) {
+  for (const ProductShape& s : kTiles) {
     Operands o = hard_for_halves(s);
     const Tensor finite = product(matrix(o.a), matrix(o.b), DType::f32, DType::f32);
     set(o.a, 5, 0, INFINITY), set(o.b, 3, 6, NAN);
     const Tensor c = product(matrix(o.a), matrix(o.b), DType::f32, DType::f32);
-    ASSERT_EQ(way(o, DType::f32), Way::halves);
+    ASSERT_EQ(way(o, DType::f32), Method::halves);
     for (std::int64_t at = 0; at < elements(c.shape); ++at) {
       const std::int64_t i = at / s.n, j = at % s.n;
       if (j == 6)

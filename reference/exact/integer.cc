@@ -8,7 +8,7 @@
 namespace plumb {
 namespace {
 
-constexpr std::int64_t kWorthAThread = 1 << 22;  // products
+constexpr std::int64_t kIntegerProductsAThread = 1 << 22;  // products
 
 // The elements row-major as 32-bit words; signs are extended, so that arithmetic modulo 2^32 is right.
 std::vector<std::uint32_t> words(const Matrix& m) {
@@ -39,7 +39,7 @@ void store_row(const std::uint32_t* sum, std::int64_t i, DType acc, const Mutabl
 
 void multiply_integers(const Matrix& a, const Matrix& b, DType acc, const MutableMatrix& c) {
   const std::vector<std::uint32_t> left = words(a), right = words(b);
-  const int threads = a.rows * a.cols * b.cols < kWorthAThread ? 1 : cores();
+  const int threads = a.rows * a.cols * b.cols < kIntegerProductsAThread ? 1 : cores();
   parallel(threads, [&](int index) {
     std::vector<std::uint32_t> sum(c.cols);
     const Share mine = share(c.rows, threads, index);

@@ -8,22 +8,22 @@
 namespace plumb {
 namespace {
 
-constexpr std::int64_t kWorthAThread = 1 << 21;  // products
-constexpr std::int64_t kGrain = 64;              // rows that a thread gets together
-constexpr std::int64_t kScratch = 1 << 22;       // doubles of dgemm's result at a time
-constexpr std::int64_t kKeep = 1 << 25;          // doubles kept for the next call
+constexpr std::int64_t kProductsAThread = 1 << 21;  // products
+constexpr std::int64_t kGrain = 64;                 // rows that a thread gets together
+constexpr std::int64_t kScratch = 1 << 22;          // doubles of dgemm's result at a time
+constexpr std::int64_t kKeep = 1 << 25;             // doubles kept for the next call
 
 // `most` rows at a time.
-std::int64_t doubles_for_chunk(const Task& task, Way way, std::int64_t most) {
-  if (way == Way::bins) return 0;
-  return way == Way::whole ? most * task.c.cols : doubles_for_halves(task, most);
+std::int64_t doubles_for_chunk(const Task& task, Method way, std::int64_t most) {
+  if (way == Method::bins) return 0;
+  return way == Method::whole ? most * task.c.cols : doubles_for_halves(task, most);
 }
 
-void multiply_chunk(const Task& task, Way way, Chunk& chunk) {
+void multiply_chunk(const Task& task, Method way, Chunk& chunk) {
   const std::int64_t rows = chunk.end - chunk.begin;
-  chunk.open.assign((rows + kBlockRows - 1) / kBlockRows * task.c.cols, way == Way::bins ? 15 : 0);
-  if (way == Way::whole) multiply_whole(task, chunk);
-  if (way == Way::halves) multiply_halves(task, chunk);
+  chunk.open.assign((rows + kBlockRows - 1) / kBlockRows * task.c.cols, way == Method::bins ? 15 : 0);
+  if (way == Method::whole) multiply_whole(task, chunk);
+  if (way == Method::halves) multiply_halves(task, chunk);
   settle_chunk(task, chunk);
 }
 
@@ -32,7 +32,7 @@ void multiply_chunk(const Task& task, Way way, Chunk& chunk) {
 void multiply_large(const Matrix& a, const Matrix& b, const MutableMatrix& c) {
   thread_local Scratch for_lines, for_chunks;
   const Matrix columns = transpose(b);
-  const int threads = a.rows * a.cols * b.cols < kWorthAThread ? 1 : cores();
+  const int threads = a.rows * a.cols * b.cols < kProductsAThread ? 1 : cores();
   double* room = reserve(for_lines, doubles_for(a) + doubles_for(columns));
   Lines left = lines_for(a, room), right = lines_for(columns, room + doubles_for(a));
   parallel(threads, [&](int index) {
@@ -44,7 +44,7 @@ void multiply_large(const Matrix& a, const Matrix& b, const MutableMatrix& c) {
   const bool exact_products = format(a.dtype).digits + format(b.dtype).digits <= 53;
   const bool may_overflow = a.dtype == DType::f64 || b.dtype == DType::f64;
   const Task task{left, right, c, exact_products, may_overflow};
-  const Way way = way_of(task);
+  const Method way = method_of(task);
   const std::int64_t share_rows = (a.rows / threads / kGrain + 1) * kGrain;
   const std::int64_t most = std::min(share_rows, std::max(kGrain, kScratch / c.cols & -kGrain));
   const std::int64_t each = doubles_for_chunk(task, way, most);

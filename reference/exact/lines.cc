@@ -16,7 +16,7 @@ namespace {
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr std::int64_t kTile = 64;
 
-constexpr std::int64_t kFraction = (1ll << 52) - 1;
+constexpr std::int64_t kFractionBits = (1ll << 52) - 1;
 
 constexpr std::int64_t kExponent = 0x7ffll << 52;
 
@@ -27,7 +27,7 @@ PLUMB_CLONES double unit_of(const double* row, std::int64_t count) {
   for (std::int64_t k = 0; k < count; k += 8) {
     Lanes x;
     read(x, row + k);
-    const Words bits = (Words)x, fraction = bits & kFraction, leading = bits & kExponent;
+    const Words bits = (Words)x, fraction = bits & kFractionBits, leading = bits & kExponent;
     const Lanes low = (Lanes)(leading | (fraction & -fraction)) - (Lanes)leading;
     const Lanes lowest = x == 0 ? Lanes{} + kInf : low == 0 ? (Lanes)leading : low;
     unit = lowest < unit ? lowest : unit;
@@ -58,7 +58,7 @@ PLUMB_CLONES Facts facts_of(const double* row, std::int64_t count) {
   for (int l = 0; l < 8; ++l) {
     f.squares += squares[l];
     f.least = std::min(f.least, least[l]);
-    f.fractions |= static_cast<std::uint64_t>(fractions[l]) & kFraction;
+    f.fractions |= static_cast<std::uint64_t>(fractions[l]) & kFractionBits;
   }
   return f;
 }

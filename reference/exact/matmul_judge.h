@@ -33,7 +33,7 @@ inline Tensor product(const Matrix& a, const Matrix& b, DType acc, DType out) {
   return c;
 }
 
-struct Shape {
+struct ProductShape {
   std::int64_t m, k, n;
 };
 
@@ -41,7 +41,7 @@ struct Operands {
   Tensor a, b;
 };
 
-inline Operands hard_operands(Hard kind, DType dtype, const Shape& s, std::uint64_t seed) {
+inline Operands hard_operands(Hard kind, DType dtype, const ProductShape& s, std::uint64_t seed) {
   Operands o{hard_tensor(kind, dtype, {s.m, s.k}, seed), hard_tensor(kind, dtype, {s.k, s.n}, seed + 1)};
   if (kind == Hard::cancelling) cancel_pairs(o.a, o.b, seed);
   return o;

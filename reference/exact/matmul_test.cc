@@ -46,8 +46,8 @@ TEST(Matmul, MixedDTypes) {
 }
 
 TEST(Matmul, EveryShapeAndStride) {
-  for (const Shape s : {
-           Shape{1,   1,   1  },
+  for (const ProductShape s : {
+           ProductShape{1,   1,   1  },
            {1,   300, 1  },
            {3,   0,   2  },
            {0,   4,   4  },
@@ -76,9 +76,9 @@ TEST(Matmul, EveryShapeAndStride) {
 }
 
 TEST(Matmul, IntegersWrapAsAccSays) {
-  for (const Shape shape : {
-           Shape{9,  40,  11},
-           Shape{20, 600, 17}
+  for (const ProductShape shape : {
+           ProductShape{9,  40,  11},
+           ProductShape{20, 600, 17}
   })
     for (DType in : {DType::s8, DType::s32}) {
       const Operands o = hard_operands(Hard::patterns, in, shape, 8);

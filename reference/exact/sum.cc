@@ -12,12 +12,12 @@
 namespace plumb {
 namespace {
 
-constexpr std::int64_t kBlock = 1024;            // elements at a time, so that all buffers stay in cache
-constexpr std::int64_t kWorthAThread = 1 << 18;  // terms
+constexpr std::int64_t kAtATime = 1024;          // elements at a time, so that all buffers stay in cache
+constexpr std::int64_t kTermsAThread = 1 << 18;  // terms
 
 // Sums of a block of elements: value + rest is exact where `lost` is zero.
 struct Sums {
-  double value[kBlock], rest[kBlock], lost[kBlock], next[kBlock];
+  double value[kAtATime], rest[kAtATime], lost[kAtATime], next[kAtATime];
 };
 
 // Each addition leaves its rounding error in rest (Knuth's TwoSum); what even rest cannot hold, and
@@ -80,11 +80,11 @@ Tensor sum_parts(const Tensor& parts, DType out) {
     result.bytes = parts.bytes;
     return result;
   }
-  const int threads = parts.shape[0] * size < kWorthAThread ? 1 : cores();
+  const int threads = parts.shape[0] * size < kTermsAThread ? 1 : cores();
   parallel(threads, [&](int index) {
-    const Share mine = share(size, threads, index, kBlock);
-    for (std::int64_t i = mine.begin; i < mine.end; i += kBlock)
-      sum_block(parts, i, std::min(kBlock, mine.end - i), result);
+    const Share mine = share(size, threads, index, kAtATime);
+    for (std::int64_t i = mine.begin; i < mine.end; i += kAtATime)
+      sum_block(parts, i, std::min(kAtATime, mine.end - i), result);
   });
   return result;
 }

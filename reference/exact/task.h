@@ -12,7 +12,7 @@ namespace plumb {
 
 // By one dgemm; by three of halves (halves.h), where products cancel or a result holds more bits than one
 // dgemm proves; by none.
-enum class Way { whole, halves, bins };
+enum class Method { whole, halves, bins };
 
 struct Task {
   const Lines& left;
@@ -41,7 +41,7 @@ struct Ends {
 void round_ends(const Task&, const Ends&, bool sure, Chunk&);
 
 // The first way of which a sample says that it proves half of the elements.
-Way way_of(const Task&);
+Method method_of(const Task&);
 
 // Round the elements of a chunk and open those that are not proved. The room of the chunk holds a double for
 // each element, or what doubles_for_halves says of `rows` rows.

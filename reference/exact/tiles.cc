@@ -21,7 +21,7 @@ Rows halves_of(const Lines& lines, Share rows, Half half, double* to) {
 }
 
 // What is known of some elements of a row; `reach` of the row, `reaches` of the columns.
-struct Sums {
+struct RunningSums {
   double sum[kBlock], rest[kBlock];
   double reach;
   const double* reaches;
@@ -29,7 +29,7 @@ struct Sums {
 
 // |rest| is at most |sum| 2^-53, and as much is left for the rounding of the ends. The nearest double needs
 // none. Where nothing is proved the ends lie far apart.
-PLUMB_CLONES void ends_of(const Sums& sums, bool to_double, Ends& ends) {
+PLUMB_CLONES void ends_of(const RunningSums& sums, bool to_double, Ends& ends) {
   const double part = to_double ? 0 : 0x1p-52;
   for (std::int64_t j = 0; j < ends.count; ++j) {
     const double sum = sums.sum[j], e = sums.rest[j] == 0 ? 0 : std::fabs(sum) * part;
@@ -52,7 +52,7 @@ void multiply_tile(const Task& task, const Tile& tile, double* room) {
 }
 
 void round_tile(const Task& task, const Tile& tile, const std::vector<double>& reaches, Chunk& chunk) {
-  Sums sums;
+  RunningSums sums;
   Ends ends;
   for (std::int64_t i = tile.rows.begin; i < tile.rows.end; ++i) {
     sums.reach = reach(task.left.ratio[i], task.left.stride);

@@ -9,7 +9,7 @@
 namespace plumb {
 namespace {
 
-enum Purpose : std::uint64_t { kElement = 1, kPart, kWinner };
+enum IndexKey : std::uint64_t { kElement = 1, kPart, kWinner };
 
 std::uint64_t part_key(const Recipe& r, const Run& run) {
   return mix(key(r.seed, run.operand, kPart) + kGolden * static_cast<std::uint64_t>(run.part));

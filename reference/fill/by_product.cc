@@ -20,7 +20,7 @@ Locus locate(const std::vector<std::int64_t>& cuts, std::int64_t at) {
 // The spot of an element, collected dimension by dimension.
 struct Walk {
   const Product& product;
-  const std::vector<Role>& roles;
+  const std::vector<DimRole>& roles;
   std::vector<Locus> loci;  // by contracted letter
   std::int64_t row = 0;     // of a grouped matmul
   Spot spot;
@@ -29,7 +29,7 @@ struct Walk {
 void begin(Walk& w) { w.spot = Spot{}; }
 
 void step_into(Walk& w, std::size_t dim, std::int64_t at) {
-  const Role& role = w.roles[dim];
+  const DimRole& role = w.roles[dim];
   w.spot.cell += role.cell * at;
   w.spot.free += role.free * at;
   if (role.rows) {
@@ -60,7 +60,7 @@ void settle(Walk& w, int along) {
 // Elements [range.begin, range.end) of the last dimension, the others being where `walk` is.
 void write_line(Walk walk, Terms& terms, Range range, double* out) {
   const std::size_t last = walk.roles.size() - 1;
-  const Role& role = walk.roles[last];
+  const DimRole& role = walk.roles[last];
   if (walk.spot.cell < 0) {
     walk.spot.free = range.begin, walk.spot.term = walk.row;
     return along_tail(terms, walk.spot, range.size(), out);

@@ -11,9 +11,9 @@
 namespace plumb {
 namespace {
 
-enum Purpose : std::uint64_t { kLine = 60, kSmall, kLarge, kUnit, kPart };
+enum CodedKey : std::uint64_t { kLine = 60, kSmall, kLarge, kUnit, kPartWithValue };
 
-constexpr std::int64_t kMost = 7;  // of a small value
+constexpr std::int64_t kMostSmall = 7;  // of a small value
 
 // The line of each stretch of equal tiles: an index of the operand's parity, drawn.
 std::vector<std::int64_t> lines(const std::vector<std::int64_t>& tile, std::uint64_t key, int operand) {
@@ -81,7 +81,7 @@ Count count(const Case& c, const Coded::Operand& o, int i) {
   return n;
 }
 
-// Of a tile with one scale and no line the element drawn for it is kMost units large.
+// Of a tile with one scale and no line the element drawn for it is kMostSmall units large.
 bool is_top(const Coded::Operand& o, bool has_line) {
   return !has_line && o.scheme != Scheme::none && !in_blocks(o.scheme);
 }
@@ -98,14 +98,15 @@ __int128 lineless(const Case& c, const Coded::Operand& o, int i) {
 
 // The largest sum of |a b| in units of the finest tile.
 __int128 largest_sum(const Case& c, const Coded& d) {
-  if (d.operand[0].along < 0) return kMost * kMost;  // no sum: each element is one product
+  if (d.operand[0].along < 0) return kMostSmall * kMostSmall;  // no sum: each element is one product
   __int128 sum = 0, factor = 1, top = 0;
   for (int i : {0, 1}) {
     const Count n = count(c, d.operand[i], i);
-    sum += n.lines * (static_cast<__int128>(kMost) << d.large);
-    if (i == 0) sum += n.all * kMost * kMost;
+    sum += n.lines * (static_cast<__int128>(kMostSmall) << d.large);
+    if (i == 0) sum += n.all * kMostSmall * kMostSmall;
     if (in_blocks(d.operand[i].scheme) && d.varies) factor *= 2;
-    top = std::max(top, lineless(c, d.operand[i], i) * kMost * (static_cast<__int128>(kMost) << d.large));
+    top = std::max(
+        top, lineless(c, d.operand[i], i) * kMostSmall * (static_cast<__int128>(kMostSmall) << d.large));
   }
   return std::max(sum, top) * factor;
 }
@@ -123,17 +124,17 @@ bool is_split(const Case& c) {
 bool e5(Scheme s) { return s != Scheme::none && codes_of(s) == DType::f8e5m2; }
 
 // Where an element lies.
-struct Place {
+struct Spotted {
   std::int64_t tile = 0, along = 0;  // its tile; its index and its tile along the contracted dimension
   std::int64_t part = 0;
   bool drawn = true;   // in every other dimension the one of its tile
   bool chosen = true;  // in this one too
 };
 
-Place place(const Coded::Operand& o, std::uint64_t key, std::int64_t index) {
+Spotted place(const Coded::Operand& o, std::uint64_t key, std::int64_t index) {
   std::vector<std::int64_t> at(o.shape.size());
   for (std::size_t d = at.size(); d-- > 0; index /= o.shape[d]) at[d] = index % o.shape[d];
-  Place p;
+  Spotted p;
   for (std::size_t d = 0; d < at.size(); ++d) {
     const std::int64_t along = o.tiles.along[d][at[d]];
     if (along < 0) return {-1, 0, 0, false};
@@ -246,9 +247,10 @@ Coded coded(const Case& c) {
 void write_run(const Recipe& r, const Coded& c, const Run& run, std::byte* out) {
   const Coded::Operand& o = c.operand[run.operand];
   const std::uint64_t small = key(r.seed, run.operand, kSmall), large = key(r.seed, run.operand, kLarge),
-                      units = key(r.seed, run.operand, kUnit), parts = key(r.seed, run.operand, kPart);
+                      units = key(r.seed, run.operand, kUnit),
+                      parts = key(r.seed, run.operand, kPartWithValue);
   emit(r.sources[run.operand].dtype, run.count, out, [&](std::int64_t i) {
-    const Place p = place(o, large, run.begin + i);
+    const Spotted p = place(o, large, run.begin + i);
     if (p.tile < 0) return std::nan("");
     const std::uint64_t random = mix(small + kGolden * static_cast<std::uint64_t>(run.begin + i));
     if (o.parts > 1 && below(mix(parts + random), o.parts) != run.part) return 0.0;
@@ -256,11 +258,11 @@ void write_run(const Recipe& r, const Coded& c, const Run& run, std::byte* out) 
     const bool has = o.along >= 0 && o.has_line[p.part];
     if (has && o.scheme != Scheme::none && p.drawn && o.line[p.along] == p.along)
       return unit * large_value(c, o, mix(large + kGolden * static_cast<std::uint64_t>(p.tile)) >> 8);
-    if (is_top(o, has) && p.drawn && p.chosen) return unit * kMost;
+    if (is_top(o, has) && p.drawn && p.chosen) return unit * kMostSmall;
     const bool one = o.along >= 0 && o.opposite[p.along];
-    const std::int64_t most = c.large < 15 && has ? kMost : kMost - 1;
+    const std::int64_t most = c.large < 15 && has ? kMostSmall : kMostSmall - 1;
     const double whole =
-        one ? 1 : 1 + static_cast<double>(below(random, o.scheme != Scheme::none ? most : kMost));
+        one ? 1 : 1 + static_cast<double>(below(random, o.scheme != Scheme::none ? most : kMostSmall));
     return unit * (o.scheme != Scheme::none ? whole + fraction(c, has, mix(random)) : whole);
   });
 }

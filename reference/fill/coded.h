@@ -30,9 +30,9 @@ struct Coded {
   struct Operand {
     Scheme scheme = Scheme::none;
     std::vector<std::int64_t> shape;
-    Tiles tiles;                     // one for each group where there is no scheme
-    std::vector<Members> members;    // of the tiles, by dimension
-    int along = -1;                  // the last contracted dimension, -1 where there is none
+    Tiles tiles;                        // one for each group where there is no scheme
+    std::vector<MembersDrawn> members;  // of the tiles, by dimension
+    int along = -1;                     // the last contracted dimension, -1 where there is none
     std::vector<std::int64_t> line;  // by index along it: where the line of its stretch of a tile is, or -1
     std::vector<char> has_line;      // by tile along it
     std::vector<char> opposite;      // by index along it: whether the other operand's line is there

@@ -9,15 +9,15 @@
 namespace plumb {
 
 // Of every index along a dimension: its number among the indices of its part, and how many these are.
-struct Members {
+struct MembersDrawn {
   std::vector<std::int64_t> number, count;
 };
 
 // The parts are what `a` and `b` both tell apart; b may be empty.
-Members members(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b);
+MembersDrawn members(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b);
 
 // Whether the index is the one drawn for its part.
-inline bool drawn(const Members& m, std::int64_t index, std::uint64_t random) {
+inline bool drawn(const MembersDrawn& m, std::int64_t index, std::uint64_t random) {
   return m.number[index] == below(random, m.count[index]);
 }
 

@@ -13,7 +13,7 @@
 namespace plumb {
 namespace {
 
-enum Purpose : std::uint64_t { kLong = 80 };
+enum ProductKey : std::uint64_t { kLong = 80 };
 
 bool has(const std::string& word, char letter) { return word.find(letter) != std::string::npos; }
 
@@ -30,10 +30,10 @@ std::int64_t cell_step(const Case& c, const Letters& words, char letter) {
   return step;
 }
 
-std::vector<Role> einsum_roles(const Case& c, const Letters& words, int operand) {
+std::vector<DimRole> einsum_roles(const Case& c, const Letters& words, int operand) {
   const std::string &own = words.operand[operand], &other = words.operand[1 - operand];
   const std::string summed = contracted(c.op);
-  std::vector<Role> roles(own.size());
+  std::vector<DimRole> roles(own.size());
   std::int64_t free = 1;
   for (std::size_t d = own.size(); d-- > 0;) {
     if (!has(other, own[d])) {
@@ -48,9 +48,9 @@ std::vector<Role> einsum_roles(const Case& c, const Letters& words, int operand)
   return roles;
 }
 
-std::vector<Role> grouped_roles(const Case& c, int operand) {
-  const Role rows{0, 1, -1, true}, summed_rows{0, 0, 0, true}, group{1, 0, -1, false}, free{0, 1, -1, false},
-      summed{0, 0, 0, false};
+std::vector<DimRole> grouped_roles(const Case& c, int operand) {
+  const DimRole rows{0, 1, -1, true}, summed_rows{0, 0, 0, true}, group{1, 0, -1, false},
+      free{0, 1, -1, false}, summed{0, 0, 0, false};
   switch (grouped(c)->form) {
     case Form::fwd:
       return operand == 0 ? std::vector{rows, summed} : std::vector{group, summed, free};
@@ -164,7 +164,7 @@ std::int64_t draw_long(const Volumes& volumes, std::uint64_t random) {
   return -1;
 }
 
-std::int64_t free_size(const Case& c, const std::vector<Role>& roles, int operand) {
+std::int64_t free_size(const Case& c, const std::vector<DimRole>& roles, int operand) {
   std::int64_t size = 1;
   for (std::size_t d = 0; d < roles.size(); ++d)
     if (roles[d].free) size *= c.op.operands[operand].dims[d].size;

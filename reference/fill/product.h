@@ -25,7 +25,7 @@ namespace plumb {
 
 // What an index along a dimension of an operand means. The batch letters, or the group, are the cell:
 // each has its own matchings. The letters of this operand and the result alone are free.
-struct Role {
+struct DimRole {
   std::int64_t cell = 0, free = 0;  // what one step adds to the cell and to the free index
   int contracted = -1;              // which contracted letter this is
   bool rows = false;                // rows of a grouped matmul: a Stretch knows their cell
@@ -85,7 +85,7 @@ struct Widths {
 };
 
 struct Product {
-  std::vector<Role> roles[2];                   // by operand and dimension
+  std::vector<DimRole> roles[2];                // by operand and dimension
   std::vector<std::vector<std::int64_t>> cuts;  // contracted_cuts()
   std::vector<std::int64_t> blocks_of_cell;     // one for all where they do not differ
   std::vector<std::int64_t> long_block;         // likewise: the one with long terms, or -1

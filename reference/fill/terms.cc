@@ -7,7 +7,7 @@
 namespace plumb {
 namespace {
 
-enum Purpose : std::uint64_t { kPlain = 16, kPerturbed, kPart, kMatching, kChosen, kBlock, kTail };
+enum TermKey : std::uint64_t { kPlain = 16, kPerturbed, kPartOfTerm, kMatching, kChosen, kBlock, kTail };
 
 // Odd multipliers that keep the coordinates of a hash apart.
 constexpr std::uint64_t kCell = 0xa24baed4963ee407, kInBlock = 0x9fb21c651e98df25, kFree = 0xd1b54a32d192ed03;
@@ -171,7 +171,7 @@ Terms::Terms(const Recipe& r, const Product& p, const Portion& portion)
       perturbed(portion.operand == p.perturbed),
       unit(perturbed ? 1.0 : std::ldexp(static_cast<double>(p.widths.unit.factor), p.widths.unit.exponent)),
       values(key(r.seed, portion.operand, perturbed ? kPerturbed : kPlain)),
-      parts(mix(key(r.seed, portion.operand, kPart) + kGolden * static_cast<std::uint64_t>(part))),
+      parts(mix(key(r.seed, portion.operand, kPartOfTerm) + kGolden * static_cast<std::uint64_t>(part))),
       chosen(key(r.seed, 0, kChosen)),
       blocks(key(r.seed, 0, kBlock)),
       matchings(key(r.seed, 0, kMatching)),

@@ -12,7 +12,7 @@
 namespace plumb {
 namespace {
 
-enum Purpose : std::uint64_t { kValue = 40, kExponent, kPeak, kPosition, kHistory, kTelling };
+enum TiledKey : std::uint64_t { kValue = 40, kExponent, kPeak, kPosition, kHistory, kTelling };
 
 // Peaks of pieces: so many differ within one binade, so many binades are used.
 constexpr std::int64_t kPeaks = 96, kBinades = 8;

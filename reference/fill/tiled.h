@@ -26,8 +26,8 @@ struct Tiled {
   // By dimension and index: how many pieces of the layout hold some of the index's tile, and which of them
   // has it.
   std::vector<std::vector<std::int64_t>> holders, holder;
-  std::vector<Members> members;  // of a tile; of fp8 the part of it in one piece
-  std::int64_t differing = 1;    // pieces with a largest magnitude of their own
+  std::vector<MembersDrawn> members;  // of a tile; of fp8 the part of it in one piece
+  std::int64_t differing = 1;         // pieces with a largest magnitude of their own
 };
 Tiled tiled(const Case&);
 

@@ -20,7 +20,7 @@ Along along(const Tensor& t, std::string_view letters, char letter) {
 }
 
 // The part of a term that lies in `runs` of one letter, joined.
-Tensor take(const Term& term, char letter, const std::vector<Range>& runs) {
+Tensor take(const Lettered& term, char letter, const std::vector<Range>& runs) {
   const Along a = along(term.values, term.letters, letter);
   std::int64_t size = 0;
   for (const Range& run : runs) size += run.size();
@@ -53,9 +53,9 @@ Tensor grouped(const Case& c, const std::vector<Tensor>& operands) {
   const bool wgrad = op.form == Form::wgrad;
   const Letters words = letters(c.op);
   const Factor a = factor(c, operands, 0), b = factor(c, operands, 1);
-  const Term rows{a.values(), a.letters(words.operand[0])};
-  const Term other{b.values(), b.letters(words.operand[1])};
-  const Wanted wanted{wgrad ? "kn" : words.out, c.acc, result(c).dtype};
+  const Lettered rows{a.values(), a.letters(words.operand[0])};
+  const Lettered other{b.values(), b.letters(words.operand[1])};
+  const Summed wanted{wgrad ? "kn" : words.out, c.acc, result(c).dtype};
 
   Tensor out = zeros(result(c).dtype, shape(result(c)));  // tail rows and empty groups stay zero
   const auto runs = group_rows(op, c.op.operands[0].dims[0].size);

@@ -26,7 +26,7 @@ List keep(const List& list, std::int64_t pieces, std::int64_t which) {
   return kept;
 }
 
-List cut_lists(const Layout& layout, const Dim& dim, const std::vector<std::int64_t>& at) {
+List cut_lists(const MeshSpec& layout, const Dim& dim, const std::vector<std::int64_t>& at) {
   List list(dim.size);
   std::iota(list.begin(), list.end(), 0);
   std::int64_t pieces = 1, which = 0;
@@ -41,7 +41,7 @@ List cut_lists(const Layout& layout, const Dim& dim, const std::vector<std::int6
 
 // The data, an array or its parts one after another, as they come back when every device has cut its block
 // out of them.
-Tensor through(const Layout& layout, const Tensor& data) {
+Tensor through(const MeshSpec& layout, const Tensor& data) {
   std::vector<std::int64_t> sizes = shape(layout.spec);
   sizes.insert(sizes.begin(), parts(layout.mesh, layout.spec));
   Tensor back = zeros(data.dtype, data.shape);
@@ -58,7 +58,7 @@ Tensor through(const Layout& layout, const Tensor& data) {
   return back;
 }
 
-Case reshard_case(const Layout& layout, const Spec& from, const Spec& to) {
+Case reshard_case(const MeshSpec& layout, const Spec& from, const Spec& to) {
   Case c{
       layout.mesh, {Reshard{}, {from}, {to}},
        layout.rule
@@ -69,12 +69,12 @@ Case reshard_case(const Layout& layout, const Spec& from, const Spec& to) {
 
 }  // namespace
 
-std::string print(const Layout& layout) {
+std::string print(const MeshSpec& layout) {
   return print(layout.mesh) + ": " + print(layout.mesh, layout.spec) +
          (layout.rule == Rule::nested ? " nested" : "");
 }
 
-std::string breaks_tiling(const Layout& layout, const BlockFunction& block_of) {
+std::string breaks_tiling(const MeshSpec& layout, const BlockFunction& block_of) {
   std::vector<AxisId> splitting;
   for (const Dim& dim : layout.spec.dims) splitting.insert(splitting.end(), dim.axes.begin(), dim.axes.end());
   const std::vector<std::int64_t> sizes = shape(layout.spec);
@@ -97,7 +97,7 @@ std::string breaks_tiling(const Layout& layout, const BlockFunction& block_of) {
   return {};
 }
 
-std::string breaks_cuts(const Layout& layout, const BlockFunction& block_of) {
+std::string breaks_cuts(const MeshSpec& layout, const BlockFunction& block_of) {
   for (std::int64_t device = 0; device < devices(layout.mesh); ++device) {
     const Slice slice = block_of(layout.mesh, layout.spec, layout.rule, device);
     const std::vector<std::int64_t> at = coordinates(layout.mesh, device);
@@ -111,7 +111,7 @@ std::string breaks_cuts(const Layout& layout, const BlockFunction& block_of) {
   return {};
 }
 
-std::string breaks_round_trip(const Layout& layout, const ShardFunction& shard_of) {
+std::string breaks_round_trip(const MeshSpec& layout, const ShardFunction& shard_of) {
   const Tensor whole = counted(layout.spec);
   Spec spec = layout.spec;
   spec.dtype = DType::s32;
@@ -126,7 +126,7 @@ std::string breaks_round_trip(const Layout& layout, const ShardFunction& shard_o
   return print(layout) + ": assembled is not what was sharded";
 }
 
-std::string breaks_parts(const Layout& layout) {
+std::string breaks_parts(const MeshSpec& layout) {
   std::vector<std::int64_t> holders(parts(layout.mesh, layout.spec), 0);
   for (std::int64_t device = 0; device < devices(layout.mesh); ++device)
     ++holders.at(part(layout.mesh, layout.spec, device));
@@ -135,7 +135,7 @@ std::string breaks_parts(const Layout& layout) {
   return {};
 }
 
-Tensor deal(const Layout& layout, const Tensor& whole, std::mt19937_64& random) {
+Tensor deal(const MeshSpec& layout, const Tensor& whole, std::mt19937_64& random) {
   if (layout.spec.unfinished.empty()) return whole;
   const std::int64_t n = elements(whole.shape), count = parts(layout.mesh, layout.spec);
   std::vector<std::int64_t> sizes = whole.shape;
@@ -162,8 +162,8 @@ Tensor deal(const Layout& layout, const Tensor& whole, std::mt19937_64& random) 
   return dealt;
 }
 
-std::string breaks_chain(const Layout& layout, const Chain& chain, std::mt19937_64& random) {
-  const Layout first{layout.mesh, chain.from, layout.rule}, middle{layout.mesh, chain.by, layout.rule};
+std::string breaks_chain(const MeshSpec& layout, const Chain& chain, std::mt19937_64& random) {
+  const MeshSpec first{layout.mesh, chain.from, layout.rule}, middle{layout.mesh, chain.by, layout.rule};
   const Tensor start = deal(first, counted(chain.from), random);
   const Tensor direct = evaluate(reshard_case(layout, chain.from, chain.to), {start});
   const Tensor half = evaluate(reshard_case(layout, chain.from, chain.by), {start});

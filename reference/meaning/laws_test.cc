@@ -18,7 +18,7 @@ void each_layout(Visit&& visit) {
       for (const auto& sizes : shapes_for(mesh, rank))
         for (Spec& spec : all_specs(mesh, DType::s32, sizes, true))
           for (Rule rule : {Rule::flat, Rule::nested})
-            if (!visit(Layout{mesh, spec, rule})) return;
+            if (!visit(MeshSpec{mesh, spec, rule})) return;
 }
 
 // What breaks a law over every layout: the first, and how many.
@@ -34,7 +34,7 @@ struct Faults {
 TEST(Law, ThereAreThisManyLayouts) {
   int meshes[4] = {}, layouts = 0;
   for (const Mesh& mesh : small_meshes(3)) ++meshes[mesh.axes.size()];
-  each_layout([&](const Layout&) { return ++layouts, true; });
+  each_layout([&](const MeshSpec&) { return ++layouts, true; });
   EXPECT_THAT(meshes, testing::ElementsAre(0, 3, 9, 27));
   const int rank_1 = 7 * (3 * 3 + 9 * 10 + 27 * 38), rank_2 = 5 * (3 * 4 + 9 * 18 + 27 * 92);
   const int rank_3 = 4 * (3 * 5 + 9 * 28);
@@ -43,19 +43,19 @@ TEST(Law, ThereAreThisManyLayouts) {
 
 TEST(Law, BlocksTileTheArray) {
   Faults faults;
-  each_layout([&](const Layout& layout) { return faults.add(breaks_tiling(layout, block)), true; });
+  each_layout([&](const MeshSpec& layout) { return faults.add(breaks_tiling(layout, block)), true; });
   EXPECT_EQ(faults.count, 0) << faults.first;
 }
 
 TEST(Law, BlocksAreCutsOfTheListOfIndices) {
   Faults faults;
-  each_layout([&](const Layout& layout) { return faults.add(breaks_cuts(layout, block)), true; });
+  each_layout([&](const MeshSpec& layout) { return faults.add(breaks_cuts(layout, block)), true; });
   EXPECT_EQ(faults.count, 0) << faults.first;
 }
 
 TEST(Law, ShardThenAssembleIsTheIdentity) {
   Faults faults;
-  each_layout([&](Layout layout) {
+  each_layout([&](MeshSpec layout) {
     layout.spec.unfinished.clear();
     return faults.add(breaks_round_trip(layout, shard)), true;
   });
@@ -64,7 +64,7 @@ TEST(Law, ShardThenAssembleIsTheIdentity) {
 
 TEST(Law, PartsAreHeldEqually) {
   Faults faults;
-  each_layout([&](const Layout& layout) { return faults.add(breaks_parts(layout)), true; });
+  each_layout([&](const MeshSpec& layout) { return faults.add(breaks_parts(layout)), true; });
   EXPECT_EQ(faults.count, 0) << faults.first;
 }
 
@@ -78,7 +78,7 @@ TEST(Law, AChainMeansTheSameAsItsEnds) {
       const auto specs = all_specs(mesh, DType::s32, {sizes.begin(), sizes.begin() + rank}, true);
       for (const Spec& from : specs)
         for (const Spec& to : specs) {
-          const Layout layout{mesh, from, random() % 2 ? Rule::nested : Rule::flat};
+          const MeshSpec layout{mesh, from, random() % 2 ? Rule::nested : Rule::flat};
           faults.add(breaks_chain(layout, {from, specs[random() % specs.size()], to}, random));
         }
     }
@@ -193,13 +193,14 @@ TEST(Law, WrongLayoutsAreSeen) {
   for (const BlockFunction& wrong :
        {minor_first, other_rule, BlockFunction(balanced), padded, first_device}) {
     Faults cuts;
-    each_layout([&](const Layout& layout) { return cuts.add(breaks_cuts(layout, wrong)), cuts.count == 0; });
+    each_layout(
+        [&](const MeshSpec& layout) { return cuts.add(breaks_cuts(layout, wrong)), cuts.count == 0; });
     EXPECT_GT(cuts.count, 0);
   }
   for (const BlockFunction& wrong : {padded, first_device}) {
     Faults tiles;
     each_layout(
-        [&](const Layout& layout) { return tiles.add(breaks_tiling(layout, wrong)), tiles.count == 0; });
+        [&](const MeshSpec& layout) { return tiles.add(breaks_tiling(layout, wrong)), tiles.count == 0; });
     EXPECT_GT(tiles.count, 0);
   }
 }
@@ -209,7 +210,7 @@ TEST(Law, AWrongShardIsSeen) {
     return shard(mesh, reversed(spec), rule, whole);
   };
   Faults faults;
-  each_layout([&](Layout layout) {
+  each_layout([&](MeshSpec layout) {
     layout.spec.unfinished.clear();
     return faults.add(breaks_round_trip(layout, minor_first)), faults.count == 0;
   });

@@ -42,7 +42,7 @@ std::optional<std::int64_t> stride_as_one(std::string_view group, std::string_vi
 }
 
 // The array with its letters in another order; a letter that it lacks repeats.
-Tensor arrange(const Term& from, std::string_view order, const Sizes& size) {
+Tensor arrange(const Lettered& from, std::string_view order, const Sizes& size) {
   std::vector<std::int64_t> to_shape, steps, at(order.size(), 0);
   for (char letter : order) {
     to_shape.push_back(size[letter]);
@@ -84,15 +84,15 @@ struct Matrices {
   std::optional<Tensor> copy;
   Strides strides;
 };
-Matrices matrices(const Term& term, const Indices& of, const Sizes& size) {
+Matrices matrices(const Lettered& term, const Indices& of, const Sizes& size) {
   if (const auto in_place = strides_in(term.letters, of, size)) return {{}, *in_place};
   const std::string order = std::string(of.batch) + std::string(of.row) + std::string(of.col);
   return {arrange(term, order, size), *strides_in(order, of, size)};
 }
 
-Sizes sizes_of(const Term& a, const Term& b) {
+Sizes sizes_of(const Lettered& a, const Lettered& b) {
   Sizes size{};
-  for (const Term* term : {&a, &b}) {
+  for (const Lettered* term : {&a, &b}) {
     assert(term->letters.size() == term->values.shape.size());
     for (std::size_t d = 0; d < term->letters.size(); ++d) size[term->letters[d]] = term->values.shape[d];
   }
@@ -103,7 +103,7 @@ Sizes sizes_of(const Term& a, const Term& b) {
 struct Roles {
   std::string batch, rows, cols, summed;
 };
-Roles roles_of(const Term& a, const Term& b, const Wanted& wanted) {
+Roles roles_of(const Lettered& a, const Lettered& b, const Summed& wanted) {
   Roles roles;
   for (char letter : wanted.letters)
     (!has(b.letters, letter) ? roles.rows : !has(a.letters, letter) ? roles.cols : roles.batch) += letter;
@@ -114,7 +114,7 @@ Roles roles_of(const Term& a, const Term& b, const Wanted& wanted) {
 
 }  // namespace
 
-Tensor product(const Term& a, const Term& b, const Wanted& wanted) {
+Tensor product(const Lettered& a, const Lettered& b, const Summed& wanted) {
   const Sizes size = sizes_of(a, b);
   const auto [batch, rows, cols, summed] = roles_of(a, b, wanted);
   const Matrices left = matrices(a, {batch, rows, summed}, size);

@@ -12,20 +12,20 @@
 namespace plumb {
 
 // An array and a letter for each dimension.
-struct Term {
+struct Lettered {
   const Tensor& values;
   std::string letters;
 };
 
 // An array of sums over all letters that `letters` lacks.
-struct Wanted {
+struct Summed {
   std::string letters;
   DType acc, dtype;
 };
 
 // The sum of products of both terms, exact, then rounded once; integers wrap. Where a letter stands in
 // one term alone the other repeats. Every letter wanted stands in a term.
-Tensor product(const Term& a, const Term& b, const Wanted& wanted);
+Tensor product(const Lettered& a, const Lettered& b, const Summed& wanted);
 
 // A sum of parts (the leading dimension) in as few parts as hold it exactly: the sum rounded to the
 // dtype, then what that left over, rounded again, and so on; where one is enough the dimension goes.

@@ -84,9 +84,9 @@ Exact exact_sum(const Tensor& parts) {
   return e;
 }
 
-Terms bound(const Reduction& r, double magnitude, double partial, double c) {
+BoundTerms bound(const Reduction& r, double magnitude, double partial, double c) {
   const double terms = static_cast<double>(r.terms), parts = static_cast<double>(r.parts);
-  Terms t;
+  BoundTerms t;
   if (r.terms > 0)
     t.local = growth(model(r.engine).factor * half_unit(r.acc), r.terms) * magnitude +
               parts * terms * smallest_normal(r.acc);
@@ -115,7 +115,7 @@ std::string step_text(const Reduction& r) {
 
 std::string derivation(const Reduction& r, const Exact& e, std::int64_t i) {
   const double s = value(e.magnitude, i), p = value(e.partial, i), c = value(e.value, i);
-  const Terms t = bound(r, s, p, c);
+  const BoundTerms t = bound(r, s, p, c);
   const Format& acc = format(r.acc);
   std::string text = fmt::format("c = {}, S = sum |ab| = {}, T = sum |c_p| = {}\n", c, s, p);
   if (r.terms > 0)

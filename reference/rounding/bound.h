@@ -54,11 +54,11 @@ Tensor magnitudes(Tensor t);
 //   reduction ((1 + u_step)^parts - 1) (T + local) + parts eta_step, 0 for one part
 //   reference 2^-52 |c|, for c itself is rounded to f64
 // Infinite where the sum may overflow the accumulate or the wire type.
-struct Terms {
+struct BoundTerms {
   double local = 0, reduction = 0, reference = 0;
   double total() const { return local + reduction + reference; }
 };
-Terms bound(const Reduction&, double magnitude, double partial, double value);
+BoundTerms bound(const Reduction&, double magnitude, double partial, double value);
 
 // The formula with its numbers for one element, one line for each term.
 std::string derivation(const Reduction&, const Exact&, std::int64_t element);

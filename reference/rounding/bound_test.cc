@@ -16,7 +16,7 @@ TEST(Bound, HoldsForCorrectRuns) {
   for (DType wire : {DType::bf16, DType::f16, DType::f32})
     for (std::int64_t parts : {1, 2, 8, 64})
       for (double mean : {0.0, 1.0}) {
-        const Subject run = emulate({24, 1024, parts, mean, wire});
+        const Specimen run = emulate({24, 1024, parts, mean, wire});
         const Outside found = outside(run.reduction, run.exact, run.got);
         EXPECT_EQ(found.count, 0) << format(wire).name << " " << parts << " " << mean;
         EXPECT_LE(found.worst, 1);
@@ -27,11 +27,11 @@ TEST(Bound, HoldsForCorrectRuns) {
 TEST(Bound, SeesFaultsOnAWideWire) {
   for (std::string_view fault : {"drop a rank", "drop a term", "drop 32 terms", "stale shard", "scale a rank",
                                  "swap two rows", "bf16 accumulator", "drop a rank in a tile"}) {
-    const Subject run = emulate({24, 1024, 8, 0, DType::f32, fault});
+    const Specimen run = emulate({24, 1024, 8, 0, DType::f32, fault});
     EXPECT_GT(outside(run.reduction, run.exact, run.got).count, 0) << fault;
   }
   // A bf16 wire where f32 was promised.
-  Subject narrow = emulate({24, 1024, 8, 0, DType::bf16});
+  Specimen narrow = emulate({24, 1024, 8, 0, DType::bf16});
   narrow.reduction.wire = narrow.reduction.out = DType::f32;
   Tensor wide = zeros(DType::f32, narrow.got.shape);
   for (std::int64_t i = 0; i < elements(wide.shape); ++i)

@@ -15,13 +15,13 @@ namespace plumb {
 // A matrix engine as MMA-Sim models it (arXiv 2511.10909): the products of a block and the sum so far are
 // aligned to the largest exponent, truncated to so many bits of fraction and added; the sum is truncated to
 // `out` bits.
-struct Blocks {
+struct TermBlocks {
   std::string_view name;
   std::int64_t terms;
   int fraction, out;
   Engine engine;
 };
-inline constexpr Blocks kBlocks[] = {
+inline constexpr TermBlocks kBlocks[] = {
     {"Volta",      4,  23, 23, Engine::matrix   },
     {"Ampere",     8,  24, 23, Engine::matrix   },
     {"Hopper",     16, 25, 23, Engine::matrix   },
@@ -32,7 +32,7 @@ inline double truncated_to(double x, int exponent) {
   return std::ldexp(std::trunc(std::ldexp(x, -exponent)), exponent);
 }
 
-inline double add_in_blocks(const Blocks& blocks, const float* a, const float* b, std::int64_t count) {
+inline double add_in_blocks(const TermBlocks& blocks, const float* a, const float* b, std::int64_t count) {
   double sum = 0;
   for (std::int64_t k = 0; k < count; k += blocks.terms) {
     const std::int64_t end = std::min(count, k + blocks.terms);
@@ -53,10 +53,10 @@ struct Emulated {
   DType wire = DType::bf16;
   std::string_view fault;
   std::uint64_t seed = 1;
-  const Blocks* blocks = nullptr;  // by which engine; none: one term after the other
+  const TermBlocks* blocks = nullptr;  // by which engine; none: one term after the other
 };
 
-struct Subject {
+struct Specimen {
   Reduction reduction;
   Exact exact;
   Tensor partials, got;
@@ -117,10 +117,10 @@ inline double ring(const Emulated& of, std::int64_t element, const std::vector<d
   return sum;
 }
 
-inline Subject emulate(const Emulated& of) {
+inline Specimen emulate(const Emulated& of) {
   const Tensor a = draw(of, of.size, of.depth, of.seed * 2), b = draw(of, of.size, of.depth, of.seed * 2 + 1);
   const Matrix left = matrix(a), right = transpose(matrix(b));
-  Subject run{
+  Specimen run{
       {DType::f32, of.wire, of.wire, of.depth / of.parts, of.parts},
       exact_product(left, right), { },
       { }

@@ -10,7 +10,7 @@
 namespace plumb {
 namespace {
 
-Statistics judged(const Subject& run) { return statistics(run.reduction, run.exact, run.got, run.partials); }
+Statistics judged(const Specimen& run) { return statistics(run.reduction, run.exact, run.got, run.partials); }
 
 TEST(Statistics, RaiseNoFalseAlarmIn40Seeds) {
   double most = 0, rms = 0;
@@ -29,7 +29,7 @@ TEST(Statistics, RaiseNoFalseAlarmIn40Seeds) {
 
 // What the bound of one element cannot see over 64 ranks, and which rank it was.
 TEST(Statistics, FindAndAttributeADroppedRank) {
-  const Subject run = emulate({48, 2048, 64, 0, DType::bf16, "drop a rank"});
+  const Specimen run = emulate({48, 2048, 64, 0, DType::bf16, "drop a rank"});
   EXPECT_EQ(outside(run.reduction, run.exact, run.got).count, 0);
   const Statistics s = judged(run);
   EXPECT_EQ(s.slope_score.size(), 64U);
@@ -46,7 +46,7 @@ TEST(Statistics, SeeFaultsOnANarrowWire) {
        {"drop a rank", "count a rank twice", "drop a term", "drop 32 terms", "stale shard", "truncating wire",
         "scale a rank", "drop a rank in a tile", "swap two rows"})
     for (std::int64_t parts : {8, 64}) {
-      const Subject subject = emulate({48, 2048, parts, 0, DType::bf16, fault});
+      const Specimen subject = emulate({48, 2048, parts, 0, DType::bf16, fault});
       const bool seen =
           !judged(subject).alarms.empty() || outside(subject.reduction, subject.exact, subject.got).count > 0;
       EXPECT_TRUE(seen) << fault << " on " << parts;
@@ -63,7 +63,7 @@ TEST(Statistics, SeeFaultsOnPositiveData) {
 
 // An engine that truncates leans towards zero: allowed where it is declared, an alarm where it is not.
 TEST(Statistics, AllowTheDriftOfADeclaredEngine) {
-  Subject run = emulate({32, 1024, 1, 2, DType::f32, "truncating engine"});
+  Specimen run = emulate({32, 1024, 1, 2, DType::f32, "truncating engine"});
   EXPECT_FALSE(judged(run).alarms.empty());
   run.reduction.engine = Engine::matrix;
   EXPECT_TRUE(judged(run).alarms.empty()) << judged(run).alarms.front();
@@ -72,9 +72,9 @@ TEST(Statistics, AllowTheDriftOfADeclaredEngine) {
 
 // Each engine passes where it is declared, and is condemned where it is not.
 TEST(Statistics, TellADeclaredEngineFromNone) {
-  for (const Blocks& blocks : kBlocks)
+  for (const TermBlocks& blocks : kBlocks)
     for (double mean : {0.0, 2.0}) {
-      Subject run = emulate({48, 2048, 1, mean, DType::f32, "", 1, &blocks});
+      Specimen run = emulate({48, 2048, 1, mean, DType::f32, "", 1, &blocks});
       const auto condemned = [&] {
         return !judged(run).alarms.empty() || outside(run.reduction, run.exact, run.got).count > 0;
       };

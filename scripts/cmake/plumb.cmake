@@ -16,28 +16,6 @@ if(PLUMB_SANITIZE)
 endif()
 include_directories(${PROJECT_SOURCE_DIR})
 
-# A unity build (scripts/plumb, the sanitizers' presets) compiles the sources of a target together, in half the
-# time. These say the same name twice in their unnamed namespaces, and are compiled one by one.
-set(PLUMB_APART plumb_fill plumb_exact plumb_plan plumb_explain plumb_hlo_module plumb_hlo_run
-    plumb_hlo_prove bytes_test)
-function(plumb_apart target)
-  if(target IN_LIST PLUMB_APART)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD OFF)
-  endif()
-endfunction()
-
-# How hard a release build works on a room: most where the time of a run goes, least where almost none does. Rooms that
-# share the parsed headers of another (plumb_parse_once) keep to its flags.
-set(PLUMB_HOT plumb_words plumb_exact plumb_fill plumb_meaning plumb_rounding plumb_judge plumb_local)
-set(PLUMB_COLD plumb_command plumb_advice plumb_select plumb_explain plumb_sweep plumb_rules)
-function(plumb_effort target)
-  if(target IN_LIST PLUMB_HOT)
-    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O3>)
-  elseif(target IN_LIST PLUMB_COLD)
-    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
-  endif()
-endfunction()
-
 # Headers that take seconds to parse are parsed once for a target (HEADERS), or as another target did (AS).
 function(plumb_parse_once target)
   cmake_parse_arguments(ARG "" "AS" "HEADERS" ${ARGN})
@@ -48,13 +26,23 @@ function(plumb_parse_once target)
   endif()
 endfunction()
 
-# plumb_room(words SOURCES a.cc b.cc DEPS ...) makes the library plumb_words.
+# plumb_room(words HOT SOURCES a.cc b.cc DEPS ...) makes the library plumb_words. How hard a release build works on it:
+# most where the time of a run goes (HOT), least where almost none does (COLD). Rooms that share the parsed headers of
+# another (plumb_parse_once) keep to its flags. A unity build (scripts/plumb, the sanitizers' presets) compiles the
+# sources of a room together, in half the time, but for one that says the same name twice in their unnamed namespaces
+# (APART).
 function(plumb_room name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "HOT;COLD;APART" "" "SOURCES;DEPS" ${ARGN})
   add_library(plumb_${name} STATIC ${ARG_SOURCES})
   target_link_libraries(plumb_${name} PUBLIC ${ARG_DEPS})
-  plumb_apart(plumb_${name})
-  plumb_effort(plumb_${name})
+  if(ARG_APART)
+    set_target_properties(plumb_${name} PROPERTIES UNITY_BUILD OFF)
+  endif()
+  if(ARG_HOT)
+    target_compile_options(plumb_${name} PRIVATE $<$<CONFIG:Release>:-O3>)
+  elseif(ARG_COLD)
+    target_compile_options(plumb_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  endif()
 endfunction()
 
 # Everything that the sanitizers run: the tests labelled unit or law, and what they start.
@@ -90,7 +78,6 @@ function(plumb_test name)
     target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O0> ${PLUMB_TEST_OPTIONS})
     plumb_parse_once(${name} AS plumb_parsed_gtest)
   endif()
-  plumb_apart(${name})
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}")
   if("unit" IN_LIST ARG_LABELS OR "law" IN_LIST ARG_LABELS)

@@ -98,9 +98,10 @@ std::vector<WindowDim> scan_window(Scan& scan) {
   while (!scan.take("}")) {
     const std::size_t begin = scan.at;
     const std::string_view key = scan.letters();
-    static constexpr std::string_view kKeys[] = {"size",       "stride",     "pad",
-                                                 "lhs_dilate", "rhs_dilate", "rhs_reversal"};
-    if (std::ranges::find(kKeys, key) == std::end(kKeys)) scan.fail("expected size, stride, pad, ...", begin);
+    static constexpr std::string_view kWindowKeys[] = {"size",       "stride",     "pad",
+                                                       "lhs_dilate", "rhs_dilate", "rhs_reversal"};
+    if (std::ranges::find(kWindowKeys, key) == std::end(kWindowKeys))
+      scan.fail("expected size, stride, pad, ...", begin);
     scan.expect("=");
     if (key == "size") {
       const std::size_t sizes = scan.at;

@@ -56,12 +56,12 @@ void scan_layout(Scan& scan, Shape& shape) {
     scan.fail("not a layout of the shape", begin);
 }
 
-constexpr int kDeepest = 64;
+constexpr int kDeepestTuple = 64;
 
 Shape scan_shape(Scan& scan, int depth) {
   Shape shape;
   if (scan.take("(")) {
-    if (depth == kDeepest) scan.fail("tuples within tuples without end");
+    if (depth == kDeepestTuple) scan.fail("tuples within tuples without end");
     scan.spaces();
     while (!scan.take(")")) {
       if (!shape.parts.empty()) scan.expect(",");

@@ -5,7 +5,7 @@
 namespace plumb::hlo {
 namespace {
 
-constexpr int kDeepest = 64;
+constexpr int kDeepestSharding = 64;
 
 Subgroup scan_subgroup(Scan& scan) {
   if (scan.take("replicated")) return Subgroup::replicated;
@@ -98,7 +98,7 @@ bool take_plain(Scan& scan, Sharding& s) {
 
 Sharding scan_sharding(Scan& scan, int depth) {
   Sharding s;
-  if (depth == kDeepest) scan.fail("shardings within shardings without end");
+  if (depth == kDeepestSharding) scan.fail("shardings within shardings without end");
   scan.expect("{");
   scan.spaces();
   if (scan.next_is("{") || scan.next_is("}")) {

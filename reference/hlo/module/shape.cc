@@ -39,12 +39,12 @@ constexpr TypeRow kTypes[] = {
 };
 // clang-format on
 
-constexpr bool in_order() {
+constexpr bool types_in_order() {
   for (std::size_t i = 0; i < std::size(kTypes); ++i)
     if (static_cast<std::size_t>(kTypes[i].type) != i) return false;
   return true;
 }
-static_assert(in_order());
+static_assert(types_in_order());
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-#include "adapters/local/multiply.h"
+#include "adapters/rank/multiply.h"
 
 #include <algorithm>
 #include <array>
@@ -15,13 +15,13 @@ bool in(const std::string& letters, char letter) { return letters.find(letter) !
 // Letters by the part they play, and the order of each operand's and the product's elements in which
 // it is a row-major matrix product: batch or group, then m and k, k and n, m and n. The letter of the
 // groups plays none of the parts.
-struct Letters {
+struct Order {
   std::string batch, m, n, k;
   std::string lhs, rhs, out;
 };
 
-Letters sort_letters(const Product& p) {
-  Letters l;
+Order sort_letters(const LocalProduct& p) {
+  Order l;
   const char group = p.grouped ? 'g' : '\0';
   for (char c : p.out) {
     const bool left = in(p.lhs, c), right = in(p.rhs, c);
@@ -41,7 +41,7 @@ Letters sort_letters(const Product& p) {
 // Blocks of one rank as the product sees them: the range of every letter.
 using At = std::map<char, Range>;
 
-void add_ranges(const std::string& letters, const Ranks& r, std::int64_t device, At& at) {
+void add_ranges(const std::string& letters, const Blocks& r, std::int64_t device, At& at) {
   for (std::size_t d = 0; d < letters.size(); ++d)
     at[letters[d]] = {r.box(device)[2 * d], r.box(device)[2 * d + 1]};
 }
@@ -150,7 +150,7 @@ struct Operands {
 };
 
 template <class T, class S>
-std::vector<T> einsum(const S& sums, const Letters& l, const At& at, Operands<T>& in) {
+std::vector<T> einsum(const S& sums, const Order& l, const At& at, Operands<T>& in) {
   const Size size{count(at, l.m), count(at, l.n), count(at, l.k)};
   std::vector<T> c(count(at, l.out), T{0});
   for (std::int64_t i = 0; i < count(at, l.batch); ++i)
@@ -164,8 +164,8 @@ std::vector<T> einsum(const S& sums, const Letters& l, const At& at, Operands<T>
 
 // Rows that belong to no group meet nothing.
 template <class T, class S>
-std::vector<T> grouped(const S& sums, const Product& p, const At& at, Operands<T>& ab) {
-  const Letters l = sort_letters(p);
+std::vector<T> grouped(const S& sums, const LocalProduct& p, const At& at, Operands<T>& ab) {
+  const Order l = sort_letters(p);
   const Range t = at.at('t'), groups = at.at('g');
   const std::int64_t m = count(at, l.m), n = count(at, l.n), k = count(at, l.k);
   std::vector<T> c(count(at, l.out), T{0});
@@ -192,11 +192,11 @@ std::vector<T> grouped(const S& sums, const Product& p, const At& at, Operands<T
 }
 
 template <class T, bool rounds>
-void multiply_all(const Plan& plan, const Ranks& lhs, const Ranks& rhs, Ranks& out) {
-  const Product& p = *plan.product;
+void multiply_all(const Plan& plan, const Blocks& lhs, const Blocks& rhs, Blocks& out) {
+  const LocalProduct& p = *plan.product;
   const Sums<T, rounds> sums{out.stored, plan.acc_digits};
-  const Letters l = sort_letters(p);
-  for (std::int64_t device = 0; device < out.devices(); ++device) {
+  const Order l = sort_letters(p);
+  for (std::int64_t device = out.own.begin; device < out.own.end; ++device) {
     At at;
     add_ranges(p.lhs, lhs, device, at), add_ranges(p.rhs, rhs, device, at),
         add_ranges(p.out, out, device, at);
@@ -211,8 +211,8 @@ void multiply_all(const Plan& plan, const Ranks& lhs, const Ranks& rhs, Ranks& o
 
 }  // namespace
 
-Ranks multiply(const Plan& plan, const Ranks& lhs, const Ranks& rhs) {
-  Ranks out = allocate({&plan.mesh, plan.rule}, plan.product->out_spec, plan.acc, Contents::poison);
+Blocks multiply(const Plan& plan, const Blocks& lhs, const Blocks& rhs) {
+  Blocks out = allocate({&plan.mesh, plan.rule, lhs.own}, plan.product->out_spec, plan.acc, Contents::poison);
   if (plan.acc_digits > 0) {
     multiply_all<double, true>(plan, lhs, rhs, out);
     return out;

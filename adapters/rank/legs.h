@@ -1,30 +1,29 @@
-// Carries out the legs of a plan.
+// Takes a value through the legs of a plan, as one process sees it.
 #pragma once
 
-#include "adapters/local/ranks.h"
-#include "adapters/plan/plan.h"
+#include <functional>
+
+#include "adapters/rank/moves.h"
 
 namespace plumb {
-
-// Bytes that ranks received from other ranks.
-struct Counter {
-  std::int64_t received = 0;
-};
 
 // The format in which a value of this layout is kept: its dtype, or the wire type where the sum is
 // unfinished, will go on, and the wire is wider.
 DType kept_as(const Plan&, const Spec&, bool last);
 
 // One leg of a plan, and the format in which the value is kept at its end.
-struct Stretch {
+struct Stage {
   const Plan& plan;
   const Leg& leg;
   DType stored;
-  Counter& counter;
 };
+
+// How the sends of a round are carried out: each arrives once, in any order, before it returns. A process
+// that holds all devices moves them; one of several packs, calls its library and unpacks (exchange.h).
+using Carry = std::function<void(const Link&, const Round&)>;
 
 // Takes the value through one leg. Sums add up in the accumulate type, each part rounded to the wire
 // type when it is sent; what is finished is rounded once to `stored` before it is copied.
-Ranks walk(const Stretch&, Ranks value);
+Blocks walk(const Stage&, Blocks value, const Carry&);
 
 }  // namespace plumb

@@ -1,13 +1,13 @@
-// The local part of a product: every rank multiplies the blocks it has.
+// The local part of a product: every device multiplies the blocks it has.
 #pragma once
 
-#include "adapters/local/ranks.h"
 #include "adapters/plan/plan.h"
+#include "adapters/rank/blocks.h"
 
 namespace plumb {
 
 // The parts of the product, in the layout product.out_spec, kept as acc. Every element is a plain sum of
 // products in ascending order of the contracted index, each addition rounded to acc; integers wrap.
-Ranks multiply(const Plan&, const Ranks& lhs, const Ranks& rhs);
+Blocks multiply(const Plan&, const Blocks& lhs, const Blocks& rhs);
 
 }  // namespace plumb

@@ -1,4 +1,4 @@
-#include "adapters/local/arithmetic.h"
+#include "adapters/rank/arithmetic.h"
 
 #include <algorithm>
 #include <array>

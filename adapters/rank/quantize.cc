@@ -1,4 +1,4 @@
-#include "adapters/local/quantize.h"
+#include "adapters/rank/quantize.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,7 @@ namespace {
 
 // Calls run(i, tile) for every element of a dense block.
 template <class Run>
-void each_tile(const Tiles& tiles, const Ranks& r, std::int64_t device, Run&& run) {
+void each_tile(const Tiles& tiles, const Blocks& r, std::int64_t device, Run&& run) {
   const Slice slice = r.slice(device);
   std::vector<std::int64_t> at;
   for (const Range& range : slice) at.push_back(range.begin);
@@ -38,66 +38,6 @@ std::vector<AxisId> splitting(const Spec& spec) {
 }
 
 bool has(const std::vector<AxisId>& axes, AxisId axis) { return std::ranges::count(axes, axis) > 0; }
-
-// The largest magnitudes that ranks know, and how many tiles lie on several of the pieces.
-struct Magnitudes {
-  std::vector<AxisId> apart;
-  std::vector<std::vector<float>> most;
-  std::int64_t shared = 0;
-};
-
-Magnitudes magnitudes(const Mesh& mesh, const Quantizer& q, const Ranks& x) {
-  Magnitudes m;
-  const std::vector<AxisId> split = splitting(x.spec);
-  for (AxisId axis : split)
-    if (!has(q.axes, axis)) m.apart.push_back(axis);
-  // A magnitude along an axis that splits nothing is everywhere the same: nothing is learned there.
-  m.most.assign(axes_size(mesh, m.apart), std::vector<float>(size(q.tiles), 0));
-  std::vector<std::int64_t> first(size(q.tiles), -1);
-  std::vector<char> shared(first.size());
-  for (std::int64_t device = 0; device < x.devices(); ++device) {
-    const std::vector<double> values = values_of(x, device);
-    std::vector<float>& most = m.most[coordinate(mesh, m.apart, device)];
-    const std::int64_t piece = coordinate(mesh, split, device);
-    each_tile(q.tiles, x, device, [&](std::int64_t i, std::int64_t tile) {
-      if (tile < 0) return;
-      const float magnitude = std::fabs(static_cast<float>(values[i]));
-      if (!(magnitude <= most[tile])) most[tile] = magnitude;
-      if (first[tile] < 0) first[tile] = piece;
-      shared[tile] |= first[tile] != piece;
-    });
-  }
-  m.shared = std::ranges::count(shared, 1);
-  return m;
-}
-
-// A ring all-reduce: each part goes round twice but for one step.
-void report(const Observed& o, const Quantizer& q, std::int64_t shared) {
-  const std::int64_t n = axes_size(o.plan.mesh, q.axes), bytes = shared * 4;
-  if (n == 1 || bytes == 0) return;
-  Collective c;
-  c.kind = "all-reduce";
-  for (AxisId axis : q.axes) c.axes.push_back(o.plan.mesh.axes[axis].name);
-  c.in = c.out = bytes, c.moved = devices(o.plan.mesh) / n * 2 * (n - 1) * bytes;
-  c.op = "max", c.dtype = "f32", c.note = "largest magnitudes";
-  o.counter.received += *c.moved;
-  o.trace.push_back(std::move(c));
-}
-
-void report_send(const Observed& o, std::int64_t moved, DType dtype, const char* note) {
-  if (moved == 0) return;
-  Collective c;
-  c.kind = "send", c.moved = moved, c.dtype = format(dtype).name, c.note = note;
-  o.counter.received += moved;
-  o.trace.push_back(std::move(c));
-}
-
-// Devices without a value that have not taken part in an all-reduce are told the largest magnitude.
-void report_told(const Observed& o, const Ranks& x, std::int64_t shared) {
-  std::int64_t without = 0;
-  for (std::int64_t device = 0; device < x.devices(); ++device) without += x.elements(device) == 0;
-  if (shared == 0 && without < x.devices()) report_send(o, without * 4, DType::f32, "largest magnitudes");
-}
 
 // Powers of two from the bits of amax / largest, in f32, as hardware does it.
 float block_scale(float amax, DType codes, Scaling scaling) {
@@ -154,9 +94,44 @@ std::int64_t missing(const Quantizer& q, const Slice& values, const Slice& asked
 
 }  // namespace
 
-Scales scales(const Observed& o, const Quantizer& q, const Ranks& values) {
-  const Magnitudes m = magnitudes(o.plan.mesh, q, values);
-  report(o, q, m.shared);
+Magnitudes magnitudes(const Mesh& mesh, const Quantizer& q, const Blocks& x) {
+  Magnitudes m;
+  for (AxisId axis : splitting(x.spec))
+    if (!has(q.axes, axis)) m.apart.push_back(axis);
+  // A magnitude along an axis that splits nothing is everywhere the same: nothing is learned there.
+  m.most.assign(axes_size(mesh, m.apart), std::vector<float>(size(q.tiles), 0));
+  for (std::int64_t device = x.own.begin; device < x.own.end; ++device) {
+    const std::vector<double> values = values_of(x, device);
+    std::vector<float>& most = m.most[coordinate(mesh, m.apart, device)];
+    each_tile(q.tiles, x, device, [&](std::int64_t i, std::int64_t tile) {
+      if (tile < 0) return;
+      const float magnitude = std::fabs(static_cast<float>(values[i]));
+      if (!(magnitude <= most[tile])) most[tile] = magnitude;
+    });
+  }
+  return m;
+}
+
+// Tiles and pieces are made dimension by dimension: a tile lies on as many pieces as its ranges do,
+// multiplied.
+std::int64_t shared_tiles(const Mesh& mesh, const Quantizer& q, const Spec& values, Rule rule) {
+  std::int64_t held = 1, by_one = 1;
+  for (std::size_t d = 0; d < values.dims.size(); ++d) {
+    const Dim& dim = values.dims[d];
+    std::vector<std::int64_t> pieces(q.tiles.count[d], 0), last(q.tiles.count[d], -1);
+    for (std::int64_t p = 0; p < axes_size(mesh, dim.axes); ++p) {
+      const Range range = piece(mesh, dim, rule, p);
+      for (std::int64_t i = range.begin; i < range.end; ++i)
+        if (const std::int64_t tile = q.tiles.along[d][i]; tile >= 0 && last[tile] != p)
+          ++pieces[tile], last[tile] = p;
+    }
+    held *= std::ranges::count_if(pieces, [](std::int64_t n) { return n > 0; });
+    by_one *= std::ranges::count(pieces, 1);
+  }
+  return held - by_one;
+}
+
+Scales scales(const Quantizer& q, const Magnitudes& m) {
   Scales s{m.apart, {}, {}};
   for (const std::vector<float>& most : m.most) {
     s.of_values.emplace_back(), s.of_codes.emplace_back();
@@ -167,12 +142,12 @@ Scales scales(const Observed& o, const Quantizer& q, const Ranks& values) {
 
 Scales given(float scale) { return {{}, {{scale}}, {{1 / scale}}}; }
 
-Ranks to_codes(const Mesh& mesh, const Quantizer& q, const Scales& s, const Ranks& values) {
+Blocks to_codes(const Mesh& mesh, const Quantizer& q, const Scales& s, const Blocks& values) {
   const DType codes = codes_of(q.scheme);
   const double largest = format(codes).largest;
-  Ranks out = allocate_like(values, codes, Contents::any);
+  Blocks out = allocate_like(values, codes, Contents::any);
   out.spec.dtype = out.stored;
-  for (std::int64_t device = 0; device < out.devices(); ++device) {
+  for (std::int64_t device = out.own.begin; device < out.own.end; ++device) {
     const std::vector<float>& scale = known(mesh, s, q.divides ? s.of_codes : s.of_values, device);
     std::vector<double> all = values_of(values, device);
     each_tile(q.tiles, values, device, [&](std::int64_t i, std::int64_t tile) {
@@ -186,9 +161,9 @@ Ranks to_codes(const Mesh& mesh, const Quantizer& q, const Scales& s, const Rank
   return out;
 }
 
-Ranks from_codes(const Mesh& mesh, const Quantizer& q, const Scales& s, const Ranks& codes) {
-  Ranks out = allocate_like(codes, DType::f32, Contents::any);
-  for (std::int64_t device = 0; device < out.devices(); ++device) {
+Blocks from_codes(const Mesh& mesh, const Quantizer& q, const Scales& s, const Blocks& codes) {
+  Blocks out = allocate_like(codes, DType::f32, Contents::any);
+  for (std::int64_t device = out.own.begin; device < out.own.end; ++device) {
     const std::vector<float>& scale = known(mesh, s, s.of_codes, device);
     std::vector<double> all = values_of(codes, device);
     each_tile(q.tiles, codes, device, [&](std::int64_t i, std::int64_t tile) {
@@ -199,38 +174,37 @@ Ranks from_codes(const Mesh& mesh, const Quantizer& q, const Scales& s, const Ra
   return out;
 }
 
-Ranks lay_out(const Observed& o, const Quantizer& q, const Scales& s, const Relayout& layout) {
-  const Mesh& mesh = o.plan.mesh;
-  const auto& [x, result] = layout;
-  Ranks out = allocate({&mesh, o.plan.rule}, result, result.dtype, Contents::poison);
-  std::int64_t moved = 0;
+Blocks lay_out(const Holder& holder, const Scales& s, const Spec& result) {
+  Blocks out = allocate(holder, result, result.dtype, Contents::poison);
   const std::vector<std::int64_t> sizes = shape(result);
-  for (std::int64_t device = 0; device < out.devices(); ++device) {
-    const std::vector<float>& scale = known(mesh, s, s.of_codes, device);
+  for (std::int64_t device = out.own.begin; device < out.own.end; ++device) {
+    const std::vector<float>& scale = known(*holder.mesh, s, s.of_codes, device);
     std::vector<double> mine;
     each_run(sizes, out.slice(device), [&](std::int64_t whole, std::int64_t, std::int64_t count) {
       mine.insert(mine.end(), scale.begin() + whole, scale.begin() + whole + count);
     });
     encode(result.dtype, mine.data(), std::ssize(mine), out.block(device));
-    moved += missing(q, block(mesh, x, o.plan.rule, device), out.slice(device)) * format(result.dtype).bytes;
   }
-  report_send(o, moved, result.dtype, "scales");
   return out;
 }
 
-std::vector<Delayed> delayed(const Observed& o, const Quantizer& q, const Ranks& values, const Past& past) {
+std::int64_t missing_scales(const Mesh& mesh, const Quantizer& q, Rule rule, const Relayout& layout) {
+  std::int64_t moved = 0;
+  for (std::int64_t device = 0; device < devices(mesh); ++device)
+    moved += missing(q, block(mesh, layout.values, rule, device), block(mesh, layout.result, rule, device));
+  return moved;
+}
+
+std::vector<Delayed> delayed(const Mesh& mesh, const Quantizer& q, const Magnitudes& m, const Past& past) {
   const auto& [history, scale] = past;
-  const Magnitudes m = magnitudes(o.plan.mesh, q, values);
-  report(o, q, m.shared);
-  report_told(o, values, m.shared);
   std::vector<Delayed> all;
-  for (std::int64_t device = 0; device < values.devices(); ++device) {
+  for (std::int64_t device = history.own.begin; device < history.own.end; ++device) {
     const std::vector<double> before = values_of(history, device);
     Delayed d{
         {before.begin(), before.end()},
         scale
     };
-    d.history[0] = m.most[coordinate(o.plan.mesh, m.apart, device)][0];
+    d.history[0] = m.most[coordinate(mesh, m.apart, device)][0];
     d.next = tensor_scale(*std::ranges::max_element(d.history), scale, codes_of(q.scheme));
     std::ranges::rotate(d.history, d.history.begin() + 1);
     d.history[0] = 0;

@@ -22,16 +22,16 @@ Proofs proofs_of(const Task& task, std::int64_t i, std::int64_t j) {
 
 }  // namespace
 
-Way way_of(const Task& task) {
-  if (!dgemm()) return Way::bins;
-  if (!task.exact_products) return Way::whole;
+Method method_of(const Task& task) {
+  if (!dgemm()) return Method::bins;
+  if (!task.exact_products) return Method::whole;
   constexpr int samples = 48;
   int whole = 0, halves = 0;
   for (std::int64_t s = 0; s < samples; ++s) {
     const Proofs proofs = proofs_of(task, s * 2654435761 % task.c.rows, s * 40503 % task.c.cols);
     whole += proofs.whole, halves += proofs.halves;
   }
-  return whole >= samples / 2 ? Way::whole : halves >= samples / 2 ? Way::halves : Way::bins;
+  return whole >= samples / 2 ? Method::whole : halves >= samples / 2 ? Method::halves : Method::bins;
 }
 
 }  // namespace plumb

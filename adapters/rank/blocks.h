@@ -1,0 +1,67 @@
+// The blocks that a process holds.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include "reference/words/spec.h"
+
+namespace plumb {
+
+struct AlignedFree {
+  void operator()(std::byte* p) const { std::free(p); }
+};
+
+// Which blocks those are: of the devices of a mesh whose ids lie in a range. A backend of virtual devices
+// holds them all, a rank of MPI those of one device or a few.
+struct Holder {
+  const Mesh* mesh = nullptr;
+  Rule rule = Rule::flat;
+  Range own;
+};
+inline Holder holder_of_all(const Mesh& mesh, Rule rule) {
+  return {
+      &mesh, rule, {0, devices(mesh)}
+  };
+}
+
+// One value laid out over the devices of a holder: each owns a dense block, apart from every other's, with
+// poison between them. `stored` may be wider than the dtype of the spec while a sum is unfinished.
+struct Blocks {
+  Spec spec;
+  DType stored = DType::f32;
+  Range own;                         // the devices
+  std::vector<std::int64_t> bounds;  // of each block in the global array: begin, end per dimension
+  std::vector<std::size_t> offsets;  // of each block in the memory, one more for the end
+  std::unique_ptr<std::byte[], AlignedFree> memory;
+
+  int rank() const { return static_cast<int>(spec.dims.size()); }
+  const std::int64_t* box(std::int64_t device) const {
+    return bounds.data() + (device - own.begin) * 2 * rank();
+  }
+  std::int64_t devices() const { return own.size(); }
+  Slice slice(std::int64_t device) const;
+  std::int64_t elements(std::int64_t device) const;
+  std::byte* block(std::int64_t device) { return memory.get() + offsets[device - own.begin]; }
+  const std::byte* block(std::int64_t device) const { return memory.get() + offsets[device - own.begin]; }
+};
+
+// Poison is all ones: NaN in every floating-point format.
+enum class Contents : std::uint8_t { poison, zeros, any };
+
+Blocks allocate(const Holder&, const Spec&, DType stored, Contents);
+Blocks allocate_like(const Blocks&, DType stored, Contents);
+
+// The values of a device's block.
+std::vector<double> values_of(const Blocks&, std::int64_t device);
+
+// Whether the poison between the blocks is as it was laid.
+bool intact(const Blocks&);
+
+// The same value in another format, each element rounded once.
+Blocks cast(Blocks, DType stored);
+
+}  // namespace plumb
