@@ -83,11 +83,12 @@ TEST(Capabilities, ACaseOutsideThemIsUnsupportedForAReason) {
 
 TEST(Capabilities, WhatIsNotSaidIsTheFirstValueOrNoLimit) {
   const Capabilities none = capabilities("{}");
-  EXPECT_FALSE(none.tail_undefined || none.plans_only || none.clones || none.mesh_fixed);
+  EXPECT_FALSE(none.tail_undefined || none.parts_rounded || none.plans_only || none.clones ||
+               none.mesh_fixed);
   EXPECT_EQ(none.rules, std::vector<Rule>{Rule::flat});
   const Capabilities all =
-      capabilities(R"({"tail":"undefined","data":"none","clones":true,"mesh_fixed":true})");
-  EXPECT_TRUE(all.tail_undefined && all.plans_only && all.clones && all.mesh_fixed);
+      capabilities(R"({"tail":"undefined","parts":"rounded","data":"none","clones":true,"mesh_fixed":true})");
+  EXPECT_TRUE(all.tail_undefined && all.parts_rounded && all.plans_only && all.clones && all.mesh_fixed);
   EXPECT_EQ(none.engine, Engine::ieee);
   EXPECT_EQ(capabilities(R"({"engine":"matrix"})").engine, Engine::matrix);
   EXPECT_THROW(capabilities(R"({"engine":"abacus"})"), Malformed);

@@ -7,11 +7,13 @@
 //   stop 1, spin 1                            before the reply, and for ever
 //   bare TEXT                                 among the replies, without a newline; then it waits
 //   leave CODE                                it ends instead
-//   scribble 1, zero 1, shout 1               a byte into the operand; one of 0 into the reply; a child
-//   replies too base BYTES                                on every offset of the table's rows sleep SECONDS
-//   before the reply; "nap" before hello alive TIMES                               that many messages a fifth
-//   of a second apart flood TEXT                                that text before the reply, without a pause,
-//   for five seconds
+//   scribble 1, zero 1                        a byte into the operand; one of 0 into the reply
+//   shout 1                                   a child replies too
+//   base BYTES                                on every offset of the table's rows
+//   share ULPS                                the first device has the operand, others so many ulps of it
+//   sleep SECONDS                             before the reply; "nap" before hello
+//   alive TIMES                               that many messages a fifth of a second apart
+//   flood TEXT                                that text before the reply, without a pause, for 5 seconds
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -19,6 +21,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -53,6 +56,17 @@ void sleep_for(const std::string& seconds) {
   std::this_thread::sleep_for(std::chrono::duration<double>(std::stod(seconds)));
 }
 
+// So many units in the last place of each f32.
+std::string in_ulps(std::string data, float ulps) {
+  for (std::size_t at = 0; at < data.size(); at += sizeof(float)) {
+    float x;
+    std::memcpy(&x, data.data() + at, sizeof x);
+    x = ulps * (std::nextafter(x, std::copysign(HUGE_VALF, x)) - x);
+    std::memcpy(data.data() + at, &x, sizeof x);
+  }
+  return data;
+}
+
 // Every device gets the whole operand; blocks, then the table, from `free` on.
 json gather(const json& request, std::fstream& arena, const Faults& faults) {
   const json& operand = request["operands"][0];
@@ -63,6 +77,7 @@ json gather(const json& request, std::fstream& arena, const Faults& faults) {
   json words = json::array();
   for (std::int64_t d = 0; d < devices; ++d, at += std::ssize(data)) {
     if (!faults.contains("lazy")) arena.seekp(at).write(data.data(), std::ssize(data));
+    if (faults.contains("share") && d == 0) data = in_ulps(std::move(data), std::stof(faults.at("share")));
     const std::int64_t base = faults.contains("base") ? std::stoll(faults.at("base")) : 0;
     for (std::int64_t word : {d, std::int64_t{0}, at + base, static_cast<std::int64_t>(data.size())})
       words.push_back(word);

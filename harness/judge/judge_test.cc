@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 #include "harness/judge/trial.h"
@@ -174,6 +175,28 @@ TEST(Judge, PartsOfAnUnfinishedResultAreFreeButReplicasAgree) {
   EXPECT_EQ(trial.verdict().status, Status::diverged) << "the sum is right, the replica over y differs";
   trial.element<float>(3, 0) += half;
   EXPECT_EQ(trial.verdict().status, Status::wrong);
+}
+
+// A quarter of an ulp in a part, so that the sum is the wanted number once it is rounded; three quarters, so
+// that it is the next.
+TEST(Judge, PartsThatAreRoundedPassByTheBoundWhereTheBackendSaysSo) {
+  for (int i = 0; i < 4; ++i) {
+    Trial trial("on x=2,y=2: reshard f32[4] -> f32[4]+x");
+    const float whole = trial.element<float>(0, i);
+    const float ulp = std::nextafter(whole, std::copysign(HUGE_VALF, whole)) - whole;
+    const auto off_by = [&](float ulps, bool rounded) {
+      for (std::int64_t y : {0, 1}) trial.element<float>(2 + y, i) = ulps * ulp;
+      trial.declared.parts_rounded = rounded;
+      return trial.verdict();
+    };
+    EXPECT_EQ(off_by(0, true).rounded, 0) << "every bit is the wanted one";
+    EXPECT_EQ(off_by(0.25, false).status, Status::wrong);
+    const Verdict said = off_by(0.25, true);
+    EXPECT_EQ(said.status, Status::pass);
+    EXPECT_EQ(said.rounded, 2) << "an element of each of two fibres";
+    EXPECT_EQ(off_by(0.75, false).status, Status::wrong);
+    EXPECT_EQ(off_by(0.75, true).status, Status::wrong);
+  }
 }
 
 TEST(Judge, AnAnswerThatCouldNotHaveBeenWrongIsMistrusted) {

@@ -188,5 +188,20 @@ TEST(Mistakes, HaveAVerdictAndWords) {
   }
 }
 
+// Parts whose sum is the wanted number only once it is rounded, and parts whose sum is the next.
+TEST(Mistakes, PartsAreRoundedByWhoSaysSoAlone) {
+  const std::string says = " hello [{\"op\":\"add\",\"path\":\"/capabilities/parts\",\"value\":\"rounded\"}]";
+  const auto verdict = [](const std::string& faults) {
+    Subject subject(command(faults), {});
+    return attempt(parse_case("on x=2: reshard f32[8@x] -> f32[8]+x"), subject).verdict;
+  };
+  EXPECT_EQ(verdict("share 0").status, Status::pass);
+  EXPECT_EQ(verdict("share 0.25").status, Status::wrong);
+  const Verdict said = verdict("share 0.25" + says);
+  EXPECT_EQ(said.status, Status::pass);
+  EXPECT_EQ(said.rounded, 8) << "by the bound";
+  EXPECT_EQ(verdict("share 0.75" + says).status, Status::wrong);
+}
+
 }  // namespace
 }  // namespace plumb
