@@ -30,12 +30,13 @@ struct Quantizing {
       }
     }
   }
-  Status status() const {
+  Verdict verdict(const Declared& declared) const {
     const auto read = [&](const Block& b, std::span<std::byte> into) {
       std::memcpy(into.data(), memory[b.offset].data(), into.size());
     };
-    return judge(WantedAll{c, operands, wholes, certificate(c)}, outcome, read, {}).status;
+    return judge(WantedAll{c, operands, wholes, certificate(c)}, outcome, read, declared);
   }
+  Status status() const { return verdict({}).status; }
 };
 
 const char* const kQuantize = "on x=2: quantize mxfp8 bf16[4@x,64] -> f8e4m3[4@x,64] e8m0[4@x,2]";
@@ -53,6 +54,39 @@ TEST(Several, TheClaimOfEveryResultCounts) {
     rows[0] = rows[0].begin == 0 ? Range{2, 4} : Range{0, 2};
     EXPECT_EQ(q.status(), Status::misplaced) << "block " << b;
   }
+}
+
+// A scale, its inverse, the history: none of four may lie or be otherwise than is asked.
+TEST(Several, NoResultIsLeftOut) {
+  const char* line = "on x=2: quantize fp8 bf16[4@x,64] f32[16] f32[] -> f8e4m3[4@x,64] f32[] f32[16] f32[]";
+  const Quantizing honest(line);
+  ASSERT_EQ(honest.status(), Status::pass);
+  const std::string others[] = {"f8e4m3[4,64]", "f32[1]", "f32[16@x]", "bf16[]"};
+  for (std::size_t r = 0; r < 4; ++r) {
+    Quantizing q = honest;
+    q.outcome.claims[r] = others[r];
+    EXPECT_EQ(q.status(), Status::misplaced) << r;
+  }
+  for (std::size_t b = 0; b < 8; ++b) {  // two devices' of each result
+    Quantizing q = honest;
+    q.memory[b].front() ^= std::byte{1};
+    EXPECT_EQ(q.status(), Status::wrong) << "block " << b;
+  }
+}
+
+TEST(Several, OfAllResultsTogetherOneMayFailOrHaveReplicas) {
+  EXPECT_EQ(Quantizing("on x=2: quantize mxfp8 bf16[0@x,64] -> f8e4m3[0@x,64] e8m0[0@x,2]").status(),
+            Status::mistrusted);
+  // Codes on both devices, scales on one each; the other way round; neither.
+  const Declared clones{.clones = true};
+  const auto cloned = [&](const char* results) {
+    return Quantizing(std::string("on x=2: quantize mxfp8 bf16[4@x,64] -> ") + results)
+        .verdict(clones)
+        .clones;
+  };
+  EXPECT_TRUE(cloned("f8e4m3[4,64] e8m0[4@x,2]"));
+  EXPECT_TRUE(cloned("f8e4m3[4@x,64] e8m0[4,2]"));
+  EXPECT_FALSE(cloned("f8e4m3[4@x,64] e8m0[4@x,2]"));
 }
 
 // The sign of a zero that is a code, of every result of floating point.
@@ -97,12 +131,26 @@ TEST(Several, WhatEachDeviceSaysCounts) {
     Range& range = (*trial.outcome.blocks[device].claim)[0][0];
     range = device == 0 ? Range{2, 4} : Range{0, 2};
     EXPECT_EQ(trial.verdict().status, Status::misplaced) << device;
+    trial.outcome.claims = {std::nullopt};
+    EXPECT_EQ(trial.verdict().status, Status::misplaced) << device;
   }
-  // A claim that differs for the last device alone, which is due nothing.
-  Trial uneven("on x=2: reshard f32[1,2] -> f32[1@x,2]");
-  uneven.outcome.claims = {"f32[1,2]"};
-  for (Block& block : uneven.outcome.blocks) block.claim.reset();
-  EXPECT_EQ(uneven.verdict().status, Status::misplaced);
+}
+
+// A claim that differs for the one device that is due nothing, the last or, of other ids, the first.
+TEST(Several, AClaimCountsForADeviceThatIsDueNothing) {
+  for (const char* mesh : {"x=2", "x=2 ids=1,0"}) {
+    Trial trial(std::string("on ") + mesh + ": reshard f32[1,2] -> f32[1@x,2]");
+    for (Block& block : trial.outcome.blocks) block.claim.reset();
+    EXPECT_EQ(trial.verdict().status, Status::pass) << mesh;
+    trial.outcome.claims = {"f32[1,2]"};
+    EXPECT_EQ(trial.verdict().status, Status::misplaced) << mesh;
+  }
+  Trial empty("on x=2: reshard f32[0@x,3] -> f32[0,3]");
+  EXPECT_EQ(empty.verdict().status, Status::mistrusted) << "nothing could have been wrong";
+  for (const char* claim : {"f32[0,5]", "f32[0]", "bf16[0,3]"}) {
+    empty.outcome.claims = {claim};
+    EXPECT_EQ(empty.verdict().status, Status::misplaced) << claim;
+  }
 }
 
 TEST(Several, AClaimSaysHowPartsAreReduced) {
@@ -118,6 +166,10 @@ TEST(Several, AClaimSaysHowPartsAreReduced) {
             Status::misplaced);
   EXPECT_EQ(claimed("on x=2,y=2: reshard f32[8]+max(x) -> f32[8@y]+max(x)", "f32[8@y]+min(x)"),
             Status::misplaced);
+  EXPECT_EQ(claimed("on x=2,y=2: reshard f32[8]+x -> f32[8]+x", "f32[8]+y"), Status::misplaced);
+  // An axis of one device has no parts.
+  EXPECT_EQ(claimed("on x=2,y=1: reshard f32[8]+x -> f32[8]+x", "f32[8]+x.y"), Status::pass);
+  EXPECT_EQ(claimed("on x=2,y=1: reshard f32[8]+avg(x) -> f32[8]+avg(x)", "f32[8]+avg(x.y)"), Status::pass);
 }
 
 }  // namespace
