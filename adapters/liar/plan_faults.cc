@@ -37,7 +37,7 @@ AxisId idle_axis(const Plan& plan, const Spec& spec, std::int64_t size = 0) {
 }
 
 // Adds a send, or takes the last one away, and what is reported with it.
-void send_again(Leg& leg, Round& round, const Send& send) {
+void send_again(Leg& leg, Round& round, Send send) {
   round.sends.push_back(send);
   if (send.from != send.to && round.issued >= 0)
     leg.issued[round.issued].moved += elements(leg.cells, send.cell);
@@ -164,6 +164,10 @@ void fill_empty_group(Plan& plan) {
   auto& rows = plan.product->rows;
   for (std::size_t g = 0; g + 1 < rows.size(); ++g)
     if (rows[g].empty() || rows[g][0].size() == 0) rows[g] = rows[g + 1];
+  // Nor does it know that sums of nothing need not be sent.
+  std::vector<Spec> route{plan.product->out_spec};
+  for (const Leg& leg : plan.legs) route.push_back(leg.to);
+  plan.legs = by_way_of(plan, route);
 }
 
 void rotate_groups(Plan& plan) {

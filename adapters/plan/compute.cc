@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "adapters/plan/left.h"
-#include "adapters/plan/needs.h"
+#include "adapters/plan/spare.h"
 #include "reference/words/letters.h"
 
 namespace plumb {
@@ -109,14 +109,22 @@ std::vector<std::vector<AxisId>> key(int which, const Spec& spec, const Layout& 
 
 constexpr double kMostSendsToTry = 1e6;
 
-std::int64_t moved_elements(const Case& c, const LocalProduct& p, int which) {
-  const Spec& to = which == 0 ? p.lhs_spec : p.rhs_spec;
-  const Spec& from = c.op.operands[which];
+// What moves of an operand, or, beyond them, of the result.
+Volume moved_elements(const Case& c, const LocalProduct& p, int which) {
+  const Spec& next = c.op.chain[0];
+  const Spec& from = which < 2 ? c.op.operands[which] : p.out_spec;
+  const Spec to = which == 0   ? p.lhs_spec
+                  : which == 1 ? p.rhs_spec
+                  : next.free  ? left(c.mesh, p.out_spec, c.rule)
+                               : next;
   const Volume v = volume(c.mesh, from, to, c.rule);
-  if (!p.grouped || v.summed > 0 || v.sends > kMostSendsToTry) return v.summed + v.copied;
+  if (!p.grouped || v.sends > kMostSendsToTry) return v;
   Leg leg = direct(c.mesh, from, to, c.rule);
-  spare({.mesh = c.mesh, .rule = c.rule, .product = p}, which, leg);
-  return copied(leg);
+  const Plan one{.mesh = c.mesh, .rule = c.rule, .product = p};
+  which < 2 ? spare(one, which, {&leg, 1}) : spare_zeros(one, {&leg, 1});
+  Volume rest{.sends = v.sends};
+  for (const Issued& issued : leg.issued) (issued.sums ? rest.summed : rest.copied) += issued.moved;
+  return rest;
 }
 
 std::int64_t price(Prices& prices, const LocalProduct& p, int which, const Layout& layout) {
@@ -124,10 +132,9 @@ std::int64_t price(Prices& prices, const LocalProduct& p, int which, const Layou
   const Spec& spec = which == 0 ? p.lhs_spec : which == 1 ? p.rhs_spec : p.out_spec;
   const auto [known, fresh] = prices.known.try_emplace(key(which, spec, layout), 0);
   if (!fresh) return known->second;
-  if (which < 2) return known->second = moved_elements(c, p, which) * format(spec.dtype).bytes;
-  const Spec& next = c.op.chain[0];
-  const Volume v = volume(c.mesh, p.out_spec, next.free ? left(c.mesh, p.out_spec, c.rule) : next, c.rule);
-  return known->second = v.summed * format(c.wire).bytes + v.copied * format(spec.dtype).bytes;
+  const Volume v = moved_elements(c, p, which);
+  const DType of_sums = which < 2 ? spec.dtype : c.wire;
+  return known->second = v.summed * format(of_sums).bytes + v.copied * format(spec.dtype).bytes;
 }
 
 // What decides between two layouts: bytes moved, then the multiplications of a device.

@@ -6,8 +6,8 @@
 
 #include "adapters/plan/compute.h"
 #include "adapters/plan/left.h"
-#include "adapters/plan/needs.h"
 #include "adapters/plan/slices.h"
+#include "adapters/plan/spare.h"
 
 namespace plumb {
 namespace {
@@ -100,9 +100,11 @@ Plan plan(const Case& whole, Style style, double most) {
   if (needed > most)
     throw std::length_error("a plan of " + std::to_string(static_cast<std::int64_t>(needed)) + " sends");
   for (std::size_t i = 0; i + 1 < all.size(); ++i) p.inputs.push_back(legs(c, all[i], style));
-  if (p.product && p.product->grouped && style == Style::direct)
-    for (int i : {0, 1}) spare(p, i, p.inputs[i].back());
   p.legs = legs(c, all.back(), style);
+  if (p.product && p.product->grouped) {
+    for (int i : {0, 1}) spare(p, i, p.inputs[i]);
+    spare_zeros(p, p.legs);
+  }
   return p;
 }
 

@@ -98,9 +98,9 @@ struct Plan {
 // them added up on one device.
 Leg direct(const Mesh&, const Spec& from, const Spec& to, Rule);
 
-// `ring`: each sum a ring reduce-scatter and a ring all-gather along its axis, each dimension whose
-// axes change gathered by a ring, then cut locally. More bytes, and nothing in common with `direct`
-// but the last cut.
+// `ring`: each sum a ring reduce-scatter along its axis and, where the target does not cut along it, a ring
+// all-gather; each dimension that the target cuts otherwise gathered by rings, then cut locally. More bytes,
+// and nothing in common with `direct` but the last cut.
 std::vector<Leg> ring(const Mesh&, const Spec& from, const Spec& to, Rule);
 
 // Elements that `direct` would move, without the plan.

@@ -206,5 +206,67 @@ TEST(LocalProduct, ComputesWhereTheOperandsLie) {
             "f32[8@e,2] f32[4,2,3] f32[8@e,3]");
 }
 
+std::int64_t moved(const Plan& p) {
+  std::int64_t sum = 0;
+  for (const auto* all : {&p.inputs[0], &p.inputs[1], &p.legs}) {
+    const Moved m = moved(*all);
+    EXPECT_EQ(m, reported(*all));
+    sum += m.summed + m.copied;
+  }
+  return sum;
+}
+
+// Neither weights of groups that a device has no rows of, nor parts of a sum that are zeros. In elements.
+TEST(Product, OfGroupsMovesWhatIsReadAndWhatIsNotZero) {
+  const struct {
+    const char* line;
+    std::int64_t direct, ring;
+  } rows[] = {
+  // clang-format off
+      // Rows lie with their experts: weights are gathered along fsdp alone, gradients scattered along it.
+      {"on ep=2,fsdp=2: grouped fwd f32[64@ep.fsdp,4] f32[4@ep,4@fsdp,6] sizes=8,8,0,0/8,8,0,0/0,0,8,8/0,0,8,8 -> f32[64@ep.fsdp,6]", 96, 96},
+      {"on ep=2,fsdp=2: grouped wgrad f32[64@ep.fsdp,4] f32[64@ep.fsdp,6] sizes=8,8,0,0/8,8,0,0/0,0,8,8/0,0,8,8 -> f32[4@ep,4@fsdp,6]", 96, 96},
+      // The first expert has all rows: its weights go round, once to each.
+      {"on ep=4: grouped fwd f32[8@ep,2] f32[4@ep,2,3] sizes=8,0,0,0 -> f32[8@ep,3]", 18, 18},
+      // Each device has the rows of the expert after it: a ring passes its weights on by the third.
+      {"on ep=3: grouped fwd f32[12@ep,2] f32[3@ep,2,3] sizes=0,4,0/0,0,4/4,0,0 -> f32[12@ep,3]", 18, 36},
+      {"on ep=2: grouped fwd f32[8@ep,4] f32[2@ep,4,6] sizes=4,4 -> f32[8@ep,6]", 0, 0},
+      // Rows of no group are nobody's: one of four elements is read elsewhere.
+      {"on ep=2: grouped fwd f32[8@ep,4] f32[2,4,6@ep] sizes=1,0 -> f32[8,6@ep]", 4, 4},
+  // clang-format on
+  };
+  for (const auto& row : rows) {
+    EXPECT_EQ(moved(plan(parse_case(row.line), Style::direct, 1e6)), row.direct) << row.line;
+    EXPECT_EQ(moved(plan(parse_case(row.line), Style::ring, 1e6)), row.ring) << row.line;
+  }
+}
+
+// A sum is scattered along the cut of the target, and only dimensions that are cut otherwise are gathered.
+TEST(Ring, GathersNothingThatIsCutAgain) {
+  const auto kinds = [](const char* line) {
+    const Case c = parse_case(line);
+    std::vector<std::string> all;
+    for (const Leg& leg : ring(c.mesh, c.op.operands[0], result(c), c.rule))
+      for (const Issued& issued : leg.issued) all.push_back(issued.kind);
+    return all;
+  };
+  const std::map<std::string, std::vector<std::string>> table{
+      {"on x=4: reshard f32[8]+x -> f32[8@x]",            {"reduce-scatter"}                            },
+      {"on x=4: reshard f32[7]+x -> f32[7@x]",            {"reduce-scatter"}                            },
+      {"on x=4: reshard f32[8]+x -> f32[8]",              {"reduce-scatter", "all-gather"}              },
+      {"on x=2,y=2: reshard f32[8]+y.x -> f32[8@x.y]",    {"reduce-scatter", "reduce-scatter"}          },
+      {"on x=2,y=2: reshard f32[8@x]+y -> f32[8@x.y]",    {"reduce-scatter"}                            },
+      {"on x=2,y=2: reshard f32[8]+x -> f32[8@x.y]",      {"reduce-scatter"}                            },
+      {"on x=2,y=2: reshard f32[7@x]+y -> f32[7@x.y]",    {"reduce-scatter", "all-gather", "all-gather"}},
+      {"on x=2,y=2: reshard f32[8@x] -> f32[8@x.y]",      {}                                            },
+      {"on x=2,y=2: reshard f32[8@x.y] -> f32[8@x]",      {"all-gather"}                                },
+      {"on x=2,y=2: reshard f32[8@x.y] -> f32[8]",        {"all-gather", "all-gather"}                  },
+      {"on x=2,y=2: reshard f32[7@x.y] -> f32[7]",        {"all-gather"}                                },
+      {"on x=2,y=2: reshard f32[7@x.y] -> f32[7] nested", {"all-gather", "all-gather"}                  },
+      {"on x=2,y=2: reshard f32[8@x.y] -> f32[8@y.x]",    {"all-gather", "all-gather"}                  },
+  };
+  for (const auto& [line, want] : table) EXPECT_EQ(kinds(line.c_str()), want) << line;
+}
+
 }  // namespace
 }  // namespace plumb

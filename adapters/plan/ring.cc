@@ -69,12 +69,71 @@ Leg leg_of(const Spec& from, const Spec& to) {
   return leg;
 }
 
+// Whether the second cut is the first and, within its pieces, more.
+bool cut_further(const Mesh& mesh, const Dim& some, const Dim& more) {
+  return some.axes == more.axes || some.axes.empty() ||
+         (more.size % axes_size(mesh, more.axes) == 0 && some.axes.size() < more.axes.size() &&
+          std::equal(some.axes.begin(), some.axes.end(), more.axes.begin()));
+}
+
+// The unfinished axis along which the target cuts a dimension next.
+std::optional<AxisId> cut_next(const Mesh& mesh, const Spec& at, const Spec& to, std::size_t dim) {
+  Dim next = at.dims[dim];
+  const std::vector<AxisId>& all = to.dims[dim].axes;
+  if (next.axes.size() >= all.size()) return {};
+  next.axes.push_back(all[next.axes.size()]);
+  const bool lies_within =
+      cut_further(mesh, at.dims[dim], to.dims[dim]) && cut_further(mesh, next, to.dims[dim]);
+  if (!has(set_of(at.unfinished), next.axes.back()) || !lies_within) return {};
+  return next.axes.back();
+}
+
+void finish(Spec& spec, AxisId axis) {
+  std::erase(spec.unfinished, axis);
+  std::erase(spec.averaged, axis);
+  if (spec.unfinished.empty()) spec.reduction = Reduce::sum;
+}
+
+// An axis and the dimension that it is to cut.
+struct Cut {
+  AxisId axis;
+  std::size_t dim;
+};
+
+// Sums over one unfinished axis, of which every member keeps its piece of the dimension.
+Leg reduce_scatter(const Mesh& mesh, const Spec& from, const Cut& cut, Rule rule) {
+  Spec to = from;
+  finish(to, cut.axis);
+  to.dims[cut.dim].axes.push_back(cut.axis);
+  Leg leg = leg_of(from, to);
+  std::vector<Circle> circles;
+  const std::int64_t n = mesh.axes[cut.axis].size;
+  for (const auto& fibre : fibres(mesh, {cut.axis})) {
+    Circle circle{
+        {fibre.begin(), fibre.end()},
+        std::vector<std::int64_t>(n, -1)
+    };
+    for (std::int64_t i = 0; i < n; ++i)
+      if (const Slice own = block(mesh, to, rule, fibre[i]); elements(own) > 0)
+        circle.cells[(i + 1) % n] = append(leg.cells, own);
+    circles.push_back(std::move(circle));
+  }
+  leg.issued.push_back({.kind = "reduce-scatter",
+                        .axes = {cut.axis},
+                        .pairs = {},
+                        .sums = true,
+                        .in = most(amounts(mesh, from, rule)),
+                        .out = most(amounts(mesh, to, rule))});
+  hops(circles, 0, {.add = true, .from = Side::before, .to = Side::before, .issued = 0, .sends = {}}, leg);
+  leg.issued[0].moved = moved(leg, 0);
+  leg.rounds.push_back(keep(circles, 1));
+  return leg;
+}
+
 // Sums over one unfinished axis: after the reduce-scatter member i owns cell i + 1.
 Leg all_reduce(const Mesh& mesh, const Spec& from, AxisId axis, Rule rule) {
   Spec to = from;
-  std::erase(to.unfinished, axis);
-  std::erase(to.averaged, axis);
-  if (to.unfinished.empty()) to.reduction = Reduce::sum;
+  finish(to, axis);
   Leg leg = leg_of(from, to);
   std::vector<Circle> circles;
   const std::int64_t n = mesh.axes[axis].size;
@@ -106,13 +165,17 @@ Leg all_reduce(const Mesh& mesh, const Spec& from, AxisId axis, Rule rule) {
   return leg;
 }
 
-// Makes one dimension whole on every device.
+// Joins the pieces of one dimension along the last of its axes, or, where these are not cut out of those of
+// the axes before it, along all.
 Leg all_gather(const Mesh& mesh, const Spec& from, std::size_t dim, Rule rule) {
   Spec to = from;
-  to.dims[dim].axes.clear();
+  const std::vector<AxisId>& all = from.dims[dim].axes;
+  const bool even = rule == Rule::nested || from.dims[dim].size % axes_size(mesh, all) == 0;
+  const std::vector<AxisId> joined(even ? all.end() - 1 : all.begin(), all.end());
+  to.dims[dim].axes.resize(all.size() - joined.size());
   Leg leg = leg_of(from, to);
   std::vector<Circle> circles;
-  for (const auto& fibre : fibres(mesh, from.dims[dim].axes)) {
+  for (const auto& fibre : fibres(mesh, joined)) {
     Circle circle{
         {fibre.begin(), fibre.end()},
         {             }
@@ -124,7 +187,7 @@ Leg all_gather(const Mesh& mesh, const Spec& from, std::size_t dim, Rule rule) {
     circles.push_back(std::move(circle));
   }
   Issued issued;
-  issued.axes = from.dims[dim].axes;
+  issued.axes = joined;
   issued.in = most(amounts(mesh, from, rule)), issued.out = most(amounts(mesh, to, rule));
   gather_ring(circles, 0, issued, leg);
   return leg;
@@ -139,10 +202,12 @@ std::vector<Leg> ring(const Mesh& mesh, const Spec& from, const Spec& to, Rule r
     at = leg.to;
     legs.push_back(std::move(leg));
   };
-  for (AxisId axis : from.unfinished)
-    if (!has(set_of(to.unfinished), axis)) go(all_reduce(mesh, at, axis, rule));
   for (std::size_t d = 0; d < from.dims.size(); ++d)
-    if (from.dims[d].axes != to.dims[d].axes && !from.dims[d].axes.empty()) go(all_gather(mesh, at, d, rule));
+    while (const auto axis = cut_next(mesh, at, to, d)) go(reduce_scatter(mesh, at, {*axis, d}, rule));
+  for (AxisId axis : from.unfinished)
+    if (has(set_of(at.unfinished) & ~set_of(to.unfinished), axis)) go(all_reduce(mesh, at, axis, rule));
+  for (std::size_t d = 0; d < from.dims.size(); ++d)
+    while (!cut_further(mesh, at.dims[d], to.dims[d])) go(all_gather(mesh, at, d, rule));
   go(direct(mesh, at, to, rule));
   return legs;
 }
