@@ -114,6 +114,16 @@ TEST(Certificate, HoldsForNarrowWiresAndAccumulators) {
     expect_certified("on x=2: einsum mk,kn->mn f32[3,8@x] f32[8@x,3] -> f32[3,3] " + std::string(words));
     expect_certified("on x=5: einsum mk,kn->mn f32[3,40@x] f32[40@x,3] -> f32[3,3] " + std::string(words));
   }
+  // Whose units are large already, for they are split among many parts.
+  for (const char* line : {
+           "on x=64: reshard f32[6] -> f32[6]+x wire=f8e4m3",
+           "on x=64: reshard f32[6] -> f32[6]+x acc=f16",
+           "on x=64: reshard f16[6] -> f16[6]+x acc=f64 wire=f64",
+           "on x=64: einsum mk,kn->mn f32[3,8] f32[8,3] -> f16[3,3]+x wire=f32",
+           "on x=64: einsum mk,kn->mn f32[3,8] f32[8,3] -> f32[3,3]+x acc=f16",
+           "on x=64: einsum mk,kn->mn f32[3,8] f32[8,3] -> f32[3,3]+x wire=f16",
+       })
+    expect_certified(line);
 }
 
 TEST(Certificate, HoldsWhereTheResultIsUnfinished) {
@@ -141,11 +151,23 @@ TEST(Certificate, KnowsTheDtypeOfAnUnfinishedResult) {
   const auto scope = [](const char* line) { return certificate(parse_case(line)).scope; };
   EXPECT_EQ(scope("on x=2: einsum mk,kn->mn f32[4,64@x] f32[64@x,4] -> bf16[4,4]+x wire=f32"),
             Scope::this_split);
+  EXPECT_EQ(scope("on x=2: einsum mk,kn->mn f32[4,64@x] f32[64@x,4] -> bf16[4,4]+x -> bf16[4,4] wire=f32"),
+            Scope::this_split)
+      << "on the way, too";
   EXPECT_EQ(scope("on x=2: einsum mk,kn->mn f32[4,64@x] f32[64@x,4] -> f32[4,4]+x"), Scope::any_split);
   EXPECT_EQ(scope("on x=2: einsum mk,kn->mn bf16[4,64@x]~mxfp8 bf16[64@x,4] -> bf16[4,4]+x wire=f32"),
             Scope::none);
   EXPECT_EQ(scope("on x=2: einsum mk,kn->mn bf16[4,64@x]~mxfp8 bf16[64@x,4] -> f32[4,4]+x wire=f32"),
             Scope::any_split);
+}
+
+TEST(Certificate, ClaimsNothingOfDataThatAreNotMadeForTheSum) {
+  for (const char* line : {
+           "on x=2: reshard f32[8]+x -> f32[8] fill=normal",
+           // A quantized product has no multiples of three.
+           "on x=3: einsum mk,kn->mn bf16[4,96@x]~mxfp8 bf16[96@x,4] -> f32[4,4]+x",
+       })
+    EXPECT_EQ(certificate(parse_case(line)).scope, Scope::none) << line;
 }
 
 // Each of its parts may be the mean itself, and their sum must be exact.

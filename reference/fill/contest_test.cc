@@ -72,6 +72,33 @@ TEST(Contest, EveryPartWinsSomewhereAndAlone) {
     }
 }
 
+// A part that is sent or compared in a narrower format stays what it is.
+TEST(Contest, EveryPartIsExactInEveryFormatOfTheLine) {
+  for (const char* line : {
+           "on x=4: reshard f32[64]+max(x) -> f32[64] wire=bf16",
+           "on x=4: reshard f32[64]+min(x) -> f32[64] wire=f8e4m3",
+           "on x=4: reshard f32[64]+max(x) -> f32[64] acc=f16",
+           "on x=4: reshard f64[64]+max(x) -> f64[64] acc=f64 wire=f32",
+           "on x=4: reshard bf16[64]+max(x) -> bf16[64] acc=f64 wire=f64",
+           "on x=4: reshard s32[64]+max(x) -> s32[64] wire=s8",
+           "on x=9,y=2: reshard f32[64]+max(y) -> f32[64]+max(x.y) wire=f8e4m3",
+       }) {
+    const Case c = parse_case(line);
+    for (const Parts& parts : parts_of(c))
+      for (double part : parts)
+        for (DType dtype : {c.acc, c.wire, result(c).dtype}) {
+          EXPECT_EQ(decode(dtype, encode(dtype, part)), part) << line;
+          EXPECT_LE(std::fabs(part), capacity(dtype) * unit(c).factor) << line;
+        }
+    EXPECT_EQ(certificate(c).scope, Certificate::Scope::any_split) << line;
+  }
+  // Multiples of 9 or 257, where a format counts to 8 or 256.
+  for (const char* line : {"on x=9,y=2: reshard f32[64]+max(y) -> f32[64]+max(x.y) wire=f8e5m2",
+                           "on x=257,y=2: reshard f32[64]+max(y) -> f32[64]+max(x.y) acc=bf16",
+                           "on x=9,y=2: reshard f8e5m2[64]+max(y) -> f8e5m2[64]+max(x.y) acc=f32 wire=f32"})
+    EXPECT_EQ(certificate(parse_case(line)).scope, Certificate::Scope::none) << line;
+}
+
 TEST(Mean, PartsAndSumsAreMultiplesOfTheNumberOfParts) {
   for (const char* line :
        {"on x=3: reshard f32[64]+avg(x) -> f32[64]", "on x=3,y=2: reshard bf16[64]+avg(x)+y -> bf16[64@y]",

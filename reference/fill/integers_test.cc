@@ -73,5 +73,58 @@ TEST(Integers, FitWhatIsNarrowerThanTheResult) {
   }
 }
 
+// An even split rounds nothing; where no word but zero can be split so, nothing is claimed.
+TEST(Integers, ThatAreLeftInPartsSplitEvenly) {
+  for (const char* line : {
+           "on x=2: reshard s8[64] -> s8[64]+x",
+           "on x=3: reshard s32[64] -> s32[64]+x",
+           "on x=6: reshard s8[64] -> s8[64]+x",
+           "on x=64: reshard s8[64] -> s8[64]+x",
+           "on x=3,y=2: reshard s32[64]+x -> s32[64]+y",
+           "on x=2,y=3: reshard s32[64]+x -> s32[64]+y",
+       }) {
+    const Case c = parse_case(line);
+    const Tensor x = fill(c, 0);
+    const std::int64_t n = elements(c.op.operands[0]), count = parts(c.mesh, c.op.operands[0]);
+    for (std::int64_t i = 0; i < n; ++i) {
+      double sum = 0;
+      for (std::int64_t p = 0; p < count; ++p) sum += value(x, p * n + i);
+      EXPECT_EQ(std::fmod(sum, parts(c.mesh, result(c))), 0) << line;
+      EXPECT_NE(value(x, i), 0) << line;
+    }
+    EXPECT_EQ(certificate(c).scope, Certificate::Scope::any_split) << line;
+  }
+  for (const char* line : {"on x=128: reshard s8[64] -> s8[64]+x",
+                           "on x=128: einsum mk,kn->mn s8[3,9] s8[9,3] -> s32[3,3]+x wire=s32",
+                           "on x=128: einsum mk,kn->mn s32[3,9] s32[9,3] -> s8[3,3]+x"})
+    EXPECT_EQ(certificate(parse_case(line)).scope, Certificate::Scope::none) << line;
+}
+
+// An operand in parts may be added up before it is multiplied, or after: only where no sum of its parts wraps
+// is that the same.
+TEST(Integers, InPartsAddUpToWhatTheirDtypeHolds) {
+  for (const char* line : {
+           "on x=2: einsum mk,kn->mn s8[3,9]+x s8[9,3] -> s32[3,3]",
+           "on x=5: einsum mk,kn->mn s8[3,9] s8[9,3]+x -> s8[3,3]",
+           "on x=2,y=32: einsum mk,kn->mn s8[3,9]+x s8[9,3] -> s32[3,3]+y wire=s32",
+           "on x=2,y=2: einsum mk,kn->mn s8[3,9]+x s8[9,3]+y -> s32[3,3]+y wire=s32",
+       }) {
+    const Case c = parse_case(line);
+    std::vector<Tensor> operands;
+    for (int operand : {0, 1}) {
+      const Spec& spec = c.op.operands[operand];
+      const Tensor& x = operands.emplace_back(fill(c, operand));
+      for (std::int64_t i = 0; i < elements(spec); ++i) {
+        double sum = 0;
+        for (std::int64_t p = 0; p < parts(c.mesh, spec); ++p)
+          sum += std::fabs(value(x, p * elements(spec) + i));
+        EXPECT_LE(sum, 128) << line;
+      }
+    }
+    for (const auto& terms : all_terms(c, operands))
+      EXPECT_EQ(static_cast<std::int64_t>(exact(terms, 0)) % parts(c.mesh, result(c)), 0) << line;
+  }
+}
+
 }  // namespace
 }  // namespace plumb
