@@ -25,7 +25,7 @@ struct Command {
 
 // Seconds. A program that never says which phase it is in has `compile` for both.
 struct Deadlines {
-  double start = 120, compile = 300, run = 120;
+  double start = 120, compile = 120, run = 60;
 };
 
 // Told of a wait after 5 seconds of a phase, after 10, 20, and so on.

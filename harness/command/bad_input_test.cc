@@ -213,6 +213,19 @@ TEST(BadInput, AByteOrderMarkIsNone) {
   EXPECT_EQ(ran.code, 2);
 }
 
+// A resolver that fails has the verdict that a run would give it.
+TEST(BadInput, AResolverThatFailsSaysHow) {
+  const Folder folder;
+  write(folder.path / "rules", "[['embed', 'x']]\n");
+  write(folder.path / "names", "w f32[8] embed\n");
+  const auto said = [&](const std::string& program) {
+    return run_tool(folder, "resolve rules names --mesh x=2 --backend \"/bin/sh -c '" + program + "'\"").out;
+  };
+  EXPECT_THAT(said("exit 3"), HasSubstr("crashed  /bin/sh"));
+  EXPECT_THAT(said("exit 3"), HasSubstr("    exited with code 3 (in start)\n"));
+  EXPECT_THAT(said("echo no >&\\$PLUMB_REPLIES; sleep 9"), HasSubstr("malformed  /bin/sh"));
+}
+
 TEST(BadInput, HelpShowsTheDefaults) {
   const Folder folder;
   const struct {

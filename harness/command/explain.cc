@@ -16,10 +16,8 @@ namespace plumb {
 namespace {
 
 std::string as_json(const Case& c) {
-  Settings settings;
-  settings.most_bytes = machine().memory_bytes;
   try {
-    refuse_what_does_not_fit(c, settings);
+    refuse_what_does_not_fit(c, machine().memory_bytes, 0);
   } catch (const DoesNotFit& error) {
     throw BadInput(error.what());
   }

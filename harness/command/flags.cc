@@ -58,22 +58,22 @@ void add_running(CLI::App& app, RunningFlags& r) {
       ->check(whole_number(1, most_jobs))
       ->capture_default_str();
   app.add_option(
-         "--timeout", r.timeout,
+         "--timeout", r.limits.timeout,
          fmt::format("Seconds that a backend has for each of three; default: {:g} to start, {:g} to compile, "
                      "{:g} to run",
-                     r.settings.start_seconds, r.settings.compile_seconds, r.settings.run_seconds))
+                     Deadlines{}.start, Deadlines{}.compile, Deadlines{}.run))
       ->check(positive());
   app.add_option(
-         "--max-waste", r.settings.max_waste,
+         "--max-waste", r.limits.max_waste,
          "wasteful is what moves more than this many times the bytes of its bound; default: the limit of "
          "the suite's row, else none")
       ->check(not_negative());
   app.add_option(
-         "--max-collectives", r.settings.max_collectives,
+         "--max-collectives", r.limits.max_collectives,
          "wasteful is what takes more than this many times the collectives that its groups allow; default: "
          "the limit of the suite's row, else none")
       ->check(not_negative());
-  app.add_option("--reruns", r.settings.reruns,
+  app.add_option("--reruns", r.limits.reruns,
                  "Run each case on other data, then again this often, and compare bits")
       ->check(whole_number(0, 1000))
       ->capture_default_str();
@@ -81,9 +81,9 @@ void add_running(CLI::App& app, RunningFlags& r) {
 }
 
 Settings settings(const RunningFlags& r) {
-  Settings s = r.settings;
+  Settings s;
   s.most_bytes = machine().memory_bytes / r.jobs;
-  if (r.timeout > 0) s.start_seconds = s.compile_seconds = s.run_seconds = r.timeout;
+  if (const double all = r.limits.timeout; all > 0) s.deadlines = {all, all, all};
   return s;
 }
 

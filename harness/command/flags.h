@@ -18,8 +18,7 @@ namespace plumb {
 // How cases are run.
 struct RunningFlags {
   std::vector<std::string> backends;
-  Settings settings;
-  double timeout = 0;  // for each phase; 0: the defaults of Settings
+  Limits limits;  // its timeout is of each phase
   int jobs = 1;
   std::string budget;
 };

@@ -30,21 +30,21 @@ struct LiarFlags {
 struct Liar {
   std::string name, says;
   Status status = Status::wrong;
-  Settings settings;
+  RunningFlags running;  // what `plumb run` would be given
   std::vector<std::string> cases;
 };
 
-// "--max-waste 1 --reruns 1 --timeout 2": what `plumb run` would be given.
-Settings settings_of(const std::string& flags) {
+// "--max-waste 1 --reruns 1 --timeout 2"
+RunningFlags running_of(const std::string& flags) {
   CLI::App app;
   RunningFlags running;
   add_running(app, running);
   app.parse(flags);
-  return settings(running);
+  return running;
 }
 
 Liar liar_from_json(const nlohmann::json& j) {
-  Liar liar{j.at("name"), j.at("says"), Status::wrong, settings_of(j.at("flags")), {}};
+  Liar liar{j.at("name"), j.at("says"), Status::wrong, running_of(j.at("flags")), {}};
   const auto status = status_named(j.at("status").get<std::string>());
   if (!status) throw std::runtime_error(fmt::format("liar {}: there is no such status", liar.name));
   liar.status = *status;
@@ -114,7 +114,7 @@ int run_liars(const std::vector<Liar>& all) {
   for (const Liar& liar : all) {
     const Cases cases = cases_of(rows_of(liar));
     const std::vector<Judged> judged =
-        judge_all({cases, {"liar,fault=" + liar.name}, liar.settings, 1, 0, 0});
+        judge_all({cases, {"liar,fault=" + liar.name}, settings(liar.running), liar.running.limits});
     const bool good = caught(liar, judged);
     survivors += !good;
     rows.push_back({liar.name, statuses_of(judged),
@@ -136,13 +136,13 @@ std::int64_t run_honest(const std::vector<Liar>& all, const LiarFlags& flags, Pa
           for (int seed = 0; seed < flags.seeds; ++seed) {
             c.seed = seed;
             if (std::string line = print(c); seen.insert(line).second)
-              rows.push_back({std::move(line), "honest", row.origin, "", 0, 0, liar.settings.max_waste,
-                              liar.settings.max_collectives});
+              rows.push_back({std::move(line), "honest", row.origin, "", 0, 0, liar.running.limits.max_waste,
+                              liar.running.limits.max_collectives});
           }
         }
   std::int64_t alarms = 0;
   const Cases cases = cases_of(std::move(rows));
-  for (const Judged& one : judge_all({cases, {"local"}, Settings{}, flags.jobs, 0, 0})) {
+  for (const Judged& one : judge_all({cases, {"local"}, {}, {}, flags.jobs})) {
     if (!finding(one.record.verdict.status)) continue;
     ++alarms;
     fmt::print("{}", describe(one.record, repeat(one.record), paint));

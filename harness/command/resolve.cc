@@ -8,12 +8,12 @@
 #include <memory>
 #include <sstream>
 
-#include "harness/backend/process.h"
 #include "harness/command/advice.h"
 #include "harness/command/command.h"
 #include "harness/command/files.h"
-#include "harness/judge/resolver.h"
+#include "harness/report/finding.h"
 #include "harness/report/table.h"
+#include "harness/run/ask.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -57,40 +57,27 @@ void count(Told& told, const Resolution& asked, const Outcome& outcome) {
   told.due += largest_block_bytes(asked.c.mesh, *asked.first.spec, asked.c.rule);
 }
 
-// The verdict of one parameter on one resolver; nothing where it was not asked.
-std::optional<Verdict> verdict_of(Told& told, const Resolution& asked, Process& process) {
-  const Answer answer = process.run(asked.c, {});
-  if (const auto* outcome = std::get_if<Outcome>(&answer)) {
-    count(told, asked, *outcome);
-    return judge_resolver(asked.c, *outcome);
-  }
-  if (const auto* refused = std::get_if<Refused>(&answer)) {
-    ++told.refuses;
-    return judge_refusal(asked.c, refused->message);
-  }
-  const auto failed = [](std::string text) {
-    return Verdict{Status::crashed, {{Status::crashed, std::move(text), {}, {}}}};
-  };
-  if (const auto* crashed = std::get_if<Crashed>(&answer))
-    return failed(crashed->what + "\n" + crashed->last_words);
-  if (const auto* off = std::get_if<OffPage>(&answer)) return failed(off->what + "\n" + off->last_words);
-  if (std::holds_alternative<Hung>(answer)) return failed("no reply in time");
-  if (const auto* reneged = std::get_if<Reneged>(&answer)) return failed(reneged->message);
-  ++told.unsupported;
-  return std::nullopt;
+// What came of one parameter on one resolver.
+Record examined(Told& told, const Resolution& asked, Process& process) {
+  const Attempts made = ask(asked.c, process, 0);
+  Record record = examine(made, declared(process), {});
+  if (const auto* outcome = std::get_if<Outcome>(&made.first.answer)) count(told, asked, *outcome);
+  told.refuses += std::holds_alternative<Refused>(made.first.answer);
+  told.unsupported += record.verdict.status == Status::unsupported;
+  return record;
 }
 
-Told ask(const std::string& backend, const std::vector<Resolution>& all) {
+Told told_by(const std::string& backend, const std::vector<Resolution>& all) {
   Process process(resolve(backend));
   Told told{process.command().name};
   for (const Resolution& asked : all) {
-    const auto verdict = verdict_of(told, asked, process);
-    if (!verdict) continue;
-    ++(verdict->status == Status::pass ? told.agrees : told.differs);
-    if (verdict->status == Status::pass) continue;
-    const Fact& fact = verdict->facts.front();
-    fmt::print("{}  {}  {}\n    {}\n", name(verdict->status), told.backend, asked.parameter.path, fact.text);
-    if (!fact.cause.empty()) fmt::print("    explained by: {}\n", fact.cause);
+    Record record = examined(told, asked, process);
+    const Status status = record.verdict.status;
+    if (status == Status::unsupported) continue;
+    ++(status == Status::pass ? told.agrees : told.differs);
+    if (status == Status::pass) continue;
+    record.verdict.facts.resize(1);
+    fmt::print("{}  {}  {}\n{}", name(status), told.backend, asked.parameter.path, in_detail(record));
   }
   return told;
 }
@@ -144,7 +131,7 @@ int resolve_command(const ResolveFlags& flags) {
     if (!part.empty()) fmt::print("{}\n", part);
   std::fflush(stdout);
   std::vector<Told> told;
-  for (const std::string& backend : backends) told.push_back(ask(backend, all));
+  for (const std::string& backend : backends) told.push_back(told_by(backend, all));
   if (told.empty())
     fmt::print("no resolver is set up here: scripts/environment flax@0.12.8, maxtext@0.2.5\n");
   if (!told.empty()) print_told(told);

@@ -151,9 +151,9 @@ int run_command(const RunFlags& flags) {
   const Session session{chosen.cases,
                         backends,
                         settings(flags.running),
+                        flags.running.limits,
                         flags.running.jobs,
                         budget,
-                        flags.running.timeout,
                         [&ledger](const Wait& wait) { say(ledger, wait); }};
   const std::vector<Job> jobs = jobs_of(session, chosen, before, ledger);
   if (jobs.empty() && ledger.tally.counts.empty()) throw BadInput("no case is selected, nothing was run");

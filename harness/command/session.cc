@@ -32,39 +32,32 @@ struct Shared {
   std::exception_ptr failure{};
 };
 
-// The backends of one thread: one for each pair of limits of waste.
-using Subjects = std::map<std::tuple<std::size_t, double, double>, Subject>;
+using Subjects = std::map<std::size_t, Subject>;  // of one thread, by backend
 
-Subject& subject_for(Subjects& subjects, Shared& shared, const Job& job, const Limits& limits) {
+Subject& subject_for(Subjects& subjects, Shared& shared, std::size_t backend) {
   const Session& session = shared.session;
-  const std::tuple key(job.backend, limits.max_waste, limits.max_collectives);
-  const auto at = subjects.find(key);
+  const auto at = subjects.find(backend);
   if (at != subjects.end()) return at->second;
   Settings settings = session.settings;
-  settings.max_waste = limits.max_waste;
-  settings.max_collectives = limits.max_collectives;
   if (session.waits)
     settings.waits = [&shared](const Wait& wait) {
       const std::scoped_lock lock(shared.mutex);
       if (!shared.stop) shared.session.waits(wait);
     };
-  return subjects.emplace(key, Subject(session.backends[job.backend], settings)).first->second;
+  return subjects.emplace(backend, Subject(session.backends[backend], settings)).first->second;
 }
 
 Judged judge_one(Shared& shared, const Job& job, Subjects& subjects) {
   const Session& session = shared.session;
   const Case c = nth(session.cases, job.number);
-  const Limits limits = limits_of(session, job);
-  Subject& subject = subject_for(subjects, shared, job, limits);
+  Subject& subject = subject_for(subjects, shared, job.backend);
   try {
-    Judged judged{job, attempt(c, subject), false};
-    judged.record.limits = limits;
-    return judged;
+    return {job, attempt(c, subject, limits_of(session, job)), false};
   } catch (const DoesNotFit& error) {
     Judged judged{job, {}, true};
     judged.record.line = print(c);
     judged.record.backend = subject.name;
-    judged.record.verdict.facts.push_back({Status::unrun, error.what(), {}, {}});
+    judged.record.verdict.facts.push_back(fact(Status::unrun, error.what()));
     return judged;
   }
 }
@@ -110,8 +103,10 @@ void thread_main(Shared& shared) {
 Limits limits_of(const Session& session, const Job& job) {
   const Row& row = row_of(session.cases, job.number);
   const auto limit = [](double user, double own) { return user >= 0 ? user : own; };
-  return {limit(session.settings.max_waste, row.max_waste), session.settings.reruns, session.timeout,
-          limit(session.settings.max_collectives, row.max_collectives)};
+  Limits limits = session.limits;
+  limits.max_waste = limit(limits.max_waste, row.max_waste);
+  limits.max_collectives = limit(limits.max_collectives, row.max_collectives);
+  return limits;
 }
 
 void run(const Session& session, const std::vector<Job>& jobs, const std::function<void(Judged&&)>& judged,

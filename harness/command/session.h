@@ -22,9 +22,9 @@ struct Session {
   const Cases& cases;
   std::vector<std::string> backends;
   Settings settings;
+  Limits limits;  // the user's
   int threads = 1;
-  double budget = 0;   // seconds; 0: no limit
-  double timeout = 0;  // as the user gave it, for the command that repeats a case; settings has it too
+  double budget = 0;                         // seconds; 0: no limit
   std::function<void(const Wait&)> waits{};  // told of backends that have not replied yet, one call at a time
 };
 

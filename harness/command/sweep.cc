@@ -173,8 +173,8 @@ int sweep_command(const SweepFlags& flags) {
   open_record(ledger, flags.record, flags.resume);
   fmt::print("{}\n", print(c));
   for (const std::string& backend : backends) {
-    const Session session{swept.cases,        {backend}, settings(flags.running),
-                          flags.running.jobs, budget,    flags.running.timeout};
+    const Session session{swept.cases,          {backend},          settings(flags.running),
+                          flags.running.limits, flags.running.jobs, budget};
     if (sweep_backend(flags, session, swept, ledger)) return 130;
   }
   return exit_code(ledger.tally);

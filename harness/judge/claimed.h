@@ -1,4 +1,4 @@
-// A free result is judged as the backend claims it. Private to the judge and attempt().
+// A free result is judged as the backend claims it. Private to the judge and examine().
 #pragma once
 
 #include "harness/judge/judge.h"

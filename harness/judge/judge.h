@@ -41,7 +41,7 @@ Read masked(const Case&, Read, const Declared&);
 std::int64_t masked_rows(const Case&, const Declared&);  // how many rows that are, in the longest result
 
 // All facts found, the deciding one first. A free result is judged as claimed; where nothing is claimed,
-// by the slices that its blocks say they are. Facts of cost and of reruns are not the judge's: attempt()
+// by the slices that its blocks say they are. Facts of cost and of reruns are not the judge's: examine()
 // adds them.
 Verdict judge(const Wanted&, const Outcome&, const Read&, const Declared&);
 

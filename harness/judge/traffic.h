@@ -1,4 +1,4 @@
-// What a trace cannot have done. Private to the judge and attempt().
+// What a trace cannot have done. Private to the judge and examine().
 #pragma once
 
 #include <optional>

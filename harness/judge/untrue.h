@@ -1,4 +1,4 @@
-// What a trace says that cannot have made this result, whoever took part. Private to the judge and attempt().
+// What a trace says that cannot have made this result, whoever took part. Private to the judge and examine().
 #pragma once
 
 #include <string>

@@ -1,6 +1,7 @@
 // One case, one backend, what came of it: one JSON line. results/README.md is the schema.
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include "adapters/protocol/json.h"
@@ -18,6 +19,15 @@ struct Times {  // seconds
   double fill = 0, reference = 0, backend = 0, compile = 0, judge = 0;
   std::vector<double> run;
 };
+
+// Adds the seconds that a call takes.
+template <class F>
+auto timed(double& seconds, F&& call) {
+  const auto begin = std::chrono::steady_clock::now();
+  auto value = call();
+  seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return value;
+}
 
 // What a verdict hangs on beside the case and the backend.
 struct Limits {

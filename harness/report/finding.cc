@@ -56,9 +56,8 @@ std::string facts(const Verdict& verdict) {
   return text;
 }
 
-std::string describe(const Record& r, const std::string& again, Paint paint) {
-  std::string text = fmt::format("{}  {}  {}\n", painted(paint, r.verdict.status, name(r.verdict.status)),
-                                 r.backend, bold(paint, r.line));
+std::string in_detail(const Record& r) {
+  std::string text;
   if (std::string said = facts(r.verdict); !said.empty()) {
     said.pop_back();
     text += indented(said);
@@ -67,7 +66,12 @@ std::string describe(const Record& r, const std::string& again, Paint paint) {
     text += indented("its last words:\n" + last);
   if (!r.processes.empty())
     text += indented(fmt::format("its processes:\n{}", fmt::join(first(r.processes), "\n")));
-  return text + fmt::format("{}again: {}\n", indent, again);
+  return text;
+}
+
+std::string describe(const Record& r, const std::string& again, Paint paint) {
+  return fmt::format("{}  {}  {}\n{}{}again: {}\n", painted(paint, r.verdict.status, name(r.verdict.status)),
+                     r.backend, bold(paint, r.line), in_detail(r), indent, again);
 }
 
 std::string shell_quoted(std::string_view text) {

@@ -15,6 +15,9 @@ namespace plumb {
 //       again: plumb run --backend liar,fault=drop 'on x=2: reshard f32[8]+x -> f32[8]'
 std::string describe(const Record&, const std::string& again, Paint);
 
+// Its facts, what it said last and what its processes waited in, indented.
+std::string in_detail(const Record&);
+
 // The facts alone, a line each.
 std::string facts(const Verdict&);
 

@@ -1,4 +1,4 @@
-// One case on one backend, from its line to its record: fill, reference, backend, judge.
+// One case on one backend, from its line to its record.
 #pragma once
 
 #include <functional>
@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "harness/backend/process.h"
 #include "harness/record/record.h"
 #include "reference/words/op.h"
 
@@ -18,11 +19,7 @@ struct Wait {
 };
 
 struct Settings {
-  double start_seconds = 120, compile_seconds = 120, run_seconds = 60;  // deadlines of a backend
-  double max_waste = -1;        // bytes moved over the bound, as a factor; negative: no limit
-  double max_collectives = -1;  // those issued over those that its groups allow; negative: no limit
-  // Times a case is run again, after one run on other data, to see that its bits stay.
-  int reruns = 0;
+  Deadlines deadlines;
   std::int64_t most_bytes = 0;  // a case that needs more memory is refused; 0: what the machine has
   std::function<void(const Wait&)> waits{};  // told of a wait after 5 seconds of a phase, after 10, 20, ...
 };
@@ -43,9 +40,10 @@ struct DoesNotFit : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-void refuse_what_does_not_fit(const Case&, const Settings&);
+void refuse_what_does_not_fit(const Case&, std::int64_t most_bytes, int reruns);
 
-// The record of one case. Never throws for a backend's failure. Throws DoesNotFit.
-Record attempt(const Case&, Subject&);
+// The record of one case: asks, examines, and says who answered. Never throws for a backend's failure. Throws
+// DoesNotFit.
+Record attempt(const Case&, Subject&, const Limits& = {});
 
 }  // namespace plumb

@@ -44,10 +44,8 @@ std::string outcome(const Verdict& verdict) {
 }
 
 int draw_honest(std::int64_t lines, std::uint64_t seed) {
-  Settings settings;
-  settings.reruns = 0;
   std::vector<Subject> subjects;
-  for (const char* backend : {"local", "local,plan=ring"}) subjects.emplace_back(backend, settings);
+  for (const char* backend : {"local", "local,plan=ring"}) subjects.emplace_back(backend, Settings{});
   Random random{std::mt19937_64(seed)};
   std::map<std::string, std::int64_t> counts;
   std::int64_t wrongly = 0, unsupported = 0;

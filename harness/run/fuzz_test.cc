@@ -8,12 +8,7 @@
 #include "adapters/protocol/fields.h"
 #include "harness/backend/reply.h"
 #include "harness/backend/waiting.h"
-#include "harness/judge/claimed.h"
-#include "harness/judge/cost.h"
-#include "harness/judge/judge.h"
-#include "harness/judge/merge.h"
-#include "harness/judge/replicas.h"
-#include "harness/judge/traffic.h"
+#include "harness/run/examine.h"
 #include "harness/run/mutator.h"
 #include "reference/meaning/meaning.h"
 #include "reference/words/text.h"
@@ -44,9 +39,7 @@ const char* const trace = R"([
 struct Asking {
   Case c;
   Capabilities capabilities;
-  Declared declared;
   std::vector<Tensor> operands, wholes;
-  Certificate proof;
   json reply;
   std::vector<std::int64_t> table;
   std::uint64_t table_at = 0;
@@ -54,8 +47,7 @@ struct Asking {
   Asking(const std::string& line, ArenaFile& arena) : c(parse_case("on x=2,y=2: " + line)) {
     for (std::size_t i = 0; i < c.op.operands.size(); ++i) operands.push_back(fill(c, static_cast<int>(i)));
     wholes = evaluate_all(c, operands);
-    proof = certificate(c);
-    declared.tail_undefined = capabilities.tail_undefined = true;
+    capabilities.tail_undefined = true;
     table = plumb::table(write_blocks(arena));
     reply = {
         {"type",     "result"                                                                        },
@@ -123,30 +115,26 @@ void expect_safe(const Outcome& o, const Asking& asking, const ArenaFile& arena)
   }
 }
 
-// All that attempt() does with an outcome.
-void judge_it(const Outcome& o, const Asking& asking, const ArenaFile& arena) {
-  const Case& c = asking.c;
+// How often each thing came of it.
+std::map<std::string, int> counts;
+
+// As attempt() would, had the backend given this answer to everything.
+void judge_it(const Answer& answer, const Asking& asking, const ArenaFile& arena) {
   const Read read = [&](const Block& b, std::span<std::byte> into) {
     if (b.bytes > 0) arena.read(b.offset, into.first(b.bytes));
   };
-  const Verdict verdict =
-      judge(WantedAll{c, asking.operands, asking.wholes, asking.proof}, o, read, asking.declared);
-  EXPECT_EQ(verdict.status == Status::pass, verdict.facts.empty());
-  const Cost bytes = cost(c, o);
-  EXPECT_GE(bytes.moved, -1);
-  const Case claimed = as_claimed(c, o);
-  short_fact(bytes), waste_fact(c, bytes, 1), unjudged_fact(c, bytes, {1, 1});
-  if (!asking.capabilities.plans_only) contradiction(claimed, o);
-  const Collectives n = collectives_of(claimed, o);
-  EXPECT_GE(n.issued, n.merged);
-  EXPECT_GE(n.merged, 0);
-  count_fact(n, 1);
-  replica_safe(claimed, o.trace);
-  digest(o, masked(claimed, read, asking.declared));
+  const Attempt attempt{asking.c, asking.operands, answer, read};
+  Attempts made{attempt, {}, {}};
+  if (std::holds_alternative<Outcome>(answer) && !asking.capabilities.plans_only)
+    made.other = attempt, made.again = {attempt, attempt};
+  const Record record = examine(made, declared(asking.capabilities), {1, 2, 0, 1});
+  EXPECT_EQ(record.verdict.status == Status::pass, record.verdict.facts.empty());
+  EXPECT_EQ(std::ranges::count(record.verdict.facts, Status::unstable, &Fact::status), 0);
+  EXPECT_GE(record.cost.moved, -1);
+  EXPECT_GE(record.collectives.issued, record.collectives.merged);
+  EXPECT_GE(record.collectives.merged, 0);
+  ++counts[std::string(name(record.verdict.status))];
 }
-
-// How often each thing came of it.
-std::map<std::string, int> counts;
 
 void hear(const std::string& line, const Asking& asking, const ArenaFile& arena) {
   try {
@@ -164,9 +152,8 @@ void hear(const std::string& line, const Asking& asking, const ArenaFile& arena)
     const Answer answer = parse_reply(message, {asking.c, 7, free_at, asking.capabilities}, arena);
     const auto* outcome = std::get_if<Outcome>(&answer);
     ++counts[outcome ? "outcome" : "refusal"];
-    if (!outcome) return;
-    expect_safe(*outcome, asking, arena);
-    judge_it(*outcome, asking, arena);
+    if (outcome) expect_safe(*outcome, asking, arena);
+    judge_it(answer, asking, arena);
   } catch (const Malformed& e) {
     ++counts["malformed"];
     EXPECT_STRNE(e.what(), "");
@@ -202,12 +189,13 @@ TEST(Fuzz, AnyReplyIsRefusedOrSafeToJudge) {
     for (const bool plans : {false, true}) {
       ArenaFile arena;
       Asking asking(line, arena);
-      asking.capabilities.plans_only = asking.declared.data_none = plans;
-      asking.declared.clones = asking.capabilities.clones = mutate.below(2);
+      asking.capabilities.plans_only = plans;
+      asking.capabilities.clones = mutate.below(2);
       fuzz(asking, arena, mutate, tries / 10);
     }
   // Both ways were gone often enough to mean something.
-  for (const char* what : {"malformed", "outcome", "refusal", "in between", "hello"})
+  for (const char* what :
+       {"malformed", "outcome", "refusal", "in between", "hello", "wrong", "wasteful", "reneged"})
     EXPECT_GT(counts[what], tries / 200) << what;
 }
 

@@ -179,7 +179,7 @@ TEST(Mistakes, HaveAVerdictAndWords) {
   EXPECT_GE(std::size(mistakes), 90U);
   for (const Mistake& mistake : mistakes) {
     Settings settings;
-    settings.start_seconds = settings.compile_seconds = settings.run_seconds = mistake.seconds;
+    settings.deadlines = {mistake.seconds, mistake.seconds, mistake.seconds};
     Subject subject(command(mistake.faults), settings);
     const Record record = attempt(parse_case("on x=2: reshard f32[8@x] -> f32[8]"), subject);
     const std::string said = record.verdict.facts.empty() ? "" : record.verdict.facts[0].text;

@@ -1,0 +1,78 @@
+#include "harness/run/ask.h"
+
+#include <map>
+
+#include "reference/fill/fill.h"
+
+namespace plumb {
+namespace {
+
+Read in_arena(Process& process) {
+  return [&process](const Block& block, std::span<std::byte> into) { process.read(block, into); };
+}
+
+std::vector<Tensor> filled(const Case& c) {
+  std::vector<Tensor> operands;
+  for (std::size_t i = 0; i < c.op.operands.size(); ++i) operands.push_back(fill(c, static_cast<int>(i)));
+  return operands;
+}
+
+Attempt asked(const Case& c, Process& process) {
+  Attempt made{c, {}, {}, in_arena(process)};
+  if (auto refusal = timed(made.ask_seconds, [&] { return process.refuses(c); })) {
+    made.answer = std::move(*refusal);
+    return made;
+  }
+  made.operands = timed(made.fill_seconds, [&] { return filled(c); });
+  made.answer = timed(made.ask_seconds, [&] { return process.run(c, made.operands); });
+  return made;
+}
+
+// The blocks of an outcome are taken out of the arena, which is about to be written anew.
+void keep(Attempt& made) {
+  const auto* outcome = std::get_if<Outcome>(&made.answer);
+  if (!outcome) return;
+  using Whose = std::pair<std::int64_t, std::int64_t>;  // device, result
+  auto blocks = std::make_shared<std::map<Whose, std::vector<std::byte>>>();
+  for (const Block& b : outcome->blocks) {
+    std::vector<std::byte>& bytes = (*blocks)[{b.device, b.result}];
+    bytes.resize(b.bytes);
+    if (!bytes.empty()) made.read(b, bytes);
+  }
+  made.read = [blocks](const Block& b, std::span<std::byte> into) {
+    std::ranges::copy(blocks->at({b.device, b.result}), into.begin());
+  };
+}
+
+Case on_other_data(Case c) {
+  c.seed = data_seed(c) + 1;
+  return c;
+}
+
+bool gave_data(const Attempt& made) { return std::holds_alternative<Outcome>(made.answer); }
+
+}  // namespace
+
+Declared declared(const Process& process) {
+  return process.hello() ? declared(process.hello()->capabilities) : Declared{};
+}
+
+Attempts ask(const Case& c, Process& process, int reruns) {
+  Attempts made{asked(c, process), {}, {}};
+  if (reruns == 0 || is_resolve(c) || !gave_data(made.first)) return made;
+  const Declared promises = declared(process);
+  if (promises.data_none) return made;
+  keep(made.first);
+  made.other = asked(on_other_data(c), process);
+  keep(*made.other);
+  const std::uint64_t first = digest(made.first, promises);
+  for (int i = 0; i < reruns; ++i) {
+    Attempt& again =
+        made.again.emplace_back(Attempt{c, {}, process.run(c, made.first.operands), in_arena(process)});
+    if (!gave_data(again) || digest(again, promises) != first) break;
+    again.read = made.first.read;  // of its bits, which are the same
+  }
+  return made;
+}
+
+}  // namespace plumb

@@ -1,0 +1,170 @@
+#include "harness/run/examine.h"
+
+#include <fmt/format.h>
+
+#include "harness/judge/claimed.h"
+#include "harness/judge/replicas.h"
+#include "harness/judge/resolver.h"
+#include "harness/judge/traffic.h"
+#include "reference/meaning/meaning.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+const char* in_words(Certificate::Scope scope) {
+  switch (scope) {
+    case Certificate::Scope::any_split:
+      return "any split";
+    case Certificate::Scope::this_split:
+      return "this split";
+    case Certificate::Scope::none:
+      return "none";
+  }
+  return "";
+}
+
+// What one attempt says by itself; of an outcome, all but what it moved.
+struct Said {
+  const Attempt& made;
+  const Declared& declared;
+  Record record;
+
+  void fail(Status status, std::string text, std::string last_words) {
+    record.verdict.facts.push_back(fact(status, std::move(text)));
+    record.verdict.status = status;
+    record.last_words = std::move(last_words);
+  }
+  void operator()(const Unsupported& a) {
+    fail(Status::unsupported, a.source.empty() ? a.reason : fmt::format("{} ({})", a.reason, a.source), "");
+  }
+  void operator()(const Reneged& a) { fail(Status::reneged, a.message, a.detail); }
+  void operator()(const Refused& a) {
+    record.verdict = judge_refusal(made.c, a.message);
+    record.last_words = a.detail;
+    if (record.verdict.facts.empty()) record.notes.push_back("refused: " + a.message);
+  }
+  void operator()(const Hung& a) {
+    fail(Status::hung, fmt::format("no reply within {:g} seconds of {}", a.seconds, a.phase), a.last_words);
+    record.processes = a.processes;
+  }
+  void operator()(const OffPage& a) {
+    fail(Status::malformed, fmt::format("{} (in {})", a.what, a.phase), a.last_words);
+  }
+  void operator()(const Crashed& a) {
+    fail(Status::crashed, fmt::format("{} (in {})", a.what, a.phase), a.last_words);
+  }
+  void operator()(const Outcome& outcome) {
+    record.notes = outcome.notes;
+    record.times.run = outcome.run_seconds;
+    if (is_resolve(made.c))
+      record.verdict = timed(record.times.judge, [&] { return judge_resolver(made.c, outcome); });
+    else
+      judged(outcome);
+  }
+  void judged(const Outcome& outcome) {
+    const Case& c = made.c;
+    const std::vector<Tensor> wholes =
+        timed(record.times.reference, [&] { return evaluate_all(c, made.operands); });
+    const Certificate proof = certificate(c);
+    record.certificate = proof.text;
+    record.scope = in_words(proof.scope);
+    if (proof.shown && shows_less(c, *proof.shown)) record.shown = proof.shown;
+    if (outcome.traced) record.trace = outcome.trace;
+    record.times.compile = outcome.compile_seconds;
+    if (declared.engine != Engine::ieee) record.engine = model(declared.engine).name;
+    if (const std::int64_t rows = masked_rows(c, declared))
+      record.notes.push_back(
+          fmt::format("{} rows of the tail are masked: the backend leaves them undefined", rows));
+    record.verdict = timed(record.times.judge, [&] {
+      return judge(WantedAll{c, made.operands, wholes, proof}, outcome, made.read, declared);
+    });
+    record.verdict.untraced = !outcome.traced;
+  }
+};
+
+Record said(const Attempt& made, const Declared& declared) {
+  Said said{made, declared, {}};
+  std::visit(said, made.answer);
+  return std::move(said.record);
+}
+
+void add(Record& record, std::optional<Fact> fact) {
+  if (fact) record.verdict.facts.push_back(std::move(*fact));
+}
+
+// What an outcome moved: whether that can have made the result, and whether it is within the limits.
+void weigh(Record& record, const Case& c, const Outcome& outcome, const Declared& declared) {
+  record.cost = cost(c, outcome);
+  const Case claimed = as_claimed(c, outcome);
+  if (record.verdict.status == Status::pass && !declared.data_none) {
+    auto doubt = short_fact(result(c).free ? cost(claimed, outcome) : record.cost);
+    add(record, doubt ? std::move(doubt) : contradiction(claimed, outcome, record.verdict));
+  }
+  const Most most{record.limits.max_waste, record.limits.max_collectives};
+  add(record, waste_fact(c, record.cost, most.waste));
+  if (outcome.traced) record.collectives = collectives_of(claimed, outcome);
+  add(record, count_fact(record.collectives, most.collectives));
+  if (record.verdict.facts.empty()) add(record, unjudged_fact(c, record.cost, most));
+  record.replica_safe = replica_safe(claimed, outcome.trace);
+}
+
+void add_other(Record& record, const Attempt& other, const Declared& declared) {
+  Record on_other = said(other, declared);
+  for (Fact& fact : on_other.verdict.facts) {
+    if (fact.status >= Status::mistrusted) continue;  // a doubt about data is one about these alone
+    if (fact.status == Status::unsupported) fact.status = Status::reneged;
+    fact.seed = other.c.seed;
+    record.verdict.facts.push_back(std::move(fact));
+  }
+  if (record.last_words.empty()) record.last_words = std::move(on_other.last_words);
+}
+
+void compare(Record& record, const Attempts& made, const Declared& declared) {
+  const std::uint64_t first = digest(made.first, declared);
+  for (std::size_t i = 0; i < made.again.size(); ++i) {
+    const bool outcome = std::holds_alternative<Outcome>(made.again[i].answer);
+    if (outcome && digest(made.again[i], declared) == first) continue;
+    const char* came = outcome ? "other bits" : "no result";
+    add(record, fact(Status::unstable, fmt::format("rerun {} gave {}", i + 1, came)));
+    return;
+  }
+}
+
+}  // namespace
+
+Declared declared(const Capabilities& capabilities) {
+  Declared d;
+  d.clones = capabilities.clones;
+  d.tail_undefined = capabilities.tail_undefined;
+  d.acc_unspecified = capabilities.acc.unspecified;
+  d.wire_unspecified = capabilities.wire.unspecified;
+  d.parts_rounded = capabilities.parts_rounded;
+  d.engine = capabilities.engine;
+  d.data_none = capabilities.plans_only;
+  return d;
+}
+
+std::uint64_t digest(const Attempt& made, const Declared& declared) {
+  const auto& outcome = std::get<Outcome>(made.answer);
+  const Case claimed = as_claimed(made.c, outcome);
+  return digest(outcome, masked(claimed, made.read, declared));
+}
+
+Record examine(const Attempts& made, const Declared& declared, const Limits& limits) {
+  const Case& c = made.first.c;
+  Record record = said(made.first, declared);
+  record.line = print(c);
+  record.limits = limits;
+  record.times.fill = made.first.fill_seconds;
+  record.times.backend = made.first.ask_seconds;
+  const auto* outcome = std::get_if<Outcome>(&made.first.answer);
+  if (!outcome || is_resolve(c)) return record;
+  weigh(record, c, *outcome, declared);
+  if (made.other) add_other(record, *made.other, declared);
+  if (!made.again.empty()) compare(record, made, declared);
+  decide(record.verdict);
+  return record;
+}
+
+}  // namespace plumb

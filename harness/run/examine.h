@@ -1,0 +1,37 @@
+// What came of a case, judged: no process is touched here.
+#pragma once
+
+#include "harness/backend/answer.h"
+#include "harness/backend/capabilities.h"
+#include "harness/judge/judge.h"
+#include "harness/record/record.h"
+
+namespace plumb {
+
+// A case on one backend, and what came of it.
+struct Attempt {
+  Case c;
+  std::vector<Tensor> operands;  // none where it was refused before it was asked, nor of a rerun
+  Answer answer;
+  Read read;  // of an outcome's blocks
+  double fill_seconds = 0, ask_seconds = 0;
+};
+
+// Where more than one is wanted, what a backend kept of the first is no answer to the one on other data;
+// those that follow are on the first data again.
+struct Attempts {
+  Attempt first;
+  std::optional<Attempt> other;
+  std::vector<Attempt> again;
+};
+
+Declared declared(const Capabilities&);
+
+// A digest of an outcome's bits, but of rows that the backend leaves undefined: reruns have equal ones.
+std::uint64_t digest(const Attempt&, const Declared&);
+
+// All of a record but the backend's names and versions. Whatever the answers are, no outcome among them
+// included: this is the one place where such an answer becomes a verdict.
+Record examine(const Attempts&, const Declared&, const Limits&);
+
+}  // namespace plumb

@@ -1,0 +1,132 @@
+// What answers come to, and attempts together: no program is started here.
+#include "harness/run/examine.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/judge/trial.h"
+
+namespace plumb {
+namespace {
+
+Attempt attempt_of(const Trial& trial) {
+  return {trial.c, trial.operands, trial.outcome, std::bind_front(&Trial::read, &trial)};
+}
+
+const char* const kGather = "on x=2: reshard f32[8@x] -> f32[8] seed=1";
+
+// With the trace that makes it.
+Trial gathered(const char* line = kGather) {
+  Trial trial(line);
+  Collective& all = trial.outcome.trace.emplace_back();
+  all.kind = "all-gather", all.axes = {"x"}, all.in = 16, all.out = 32, all.moved = 32;
+  return trial;
+}
+
+// Every kind of answer.
+TEST(Examine, AnAnswerThatIsNoOutcomeIsAVerdict) {
+  const struct {
+    Answer answer;
+    Status status;
+    const char *text, *last_words;
+  } table[] = {
+  // clang-format off
+      {Unsupported{"bf16", ""},                     Status::unsupported, "bf16",                                  ""           },
+      {Unsupported{"bf16", "a table"},              Status::unsupported, "bf16 (a table)",                        ""           },
+      {Reneged{"ValueError", "a traceback"},        Status::reneged,     "ValueError",                            "a traceback"},
+      {Hung{"compile", 60, "words", {"1 a: runs"}}, Status::hung,        "no reply within 60 seconds of compile", "words"      },
+      {Crashed{"killed by signal 6", "run", "why"}, Status::crashed,     "killed by signal 6 (in run)",           "why"        },
+      {OffPage{"the reply: no", "run", "last"},     Status::malformed,   "the reply: no (in run)",                "last"       },
+  // clang-format on
+  };
+  for (const auto& [answer, status, text, last_words] : table) {
+    const Record record = examine(
+        {
+            {parse_case(kGather), {}, answer, {}},
+            {      },
+            {                   }
+    },
+        {}, {});
+    EXPECT_EQ(record.verdict.status, status) << text;
+    ASSERT_EQ(record.verdict.facts.size(), 1U) << text;
+    EXPECT_EQ(record.verdict.facts[0].text, text);
+    EXPECT_EQ(record.last_words, last_words) << text;
+    EXPECT_EQ(record.processes.size(), status == Status::hung ? 1U : 0U) << text;
+  }
+}
+
+TEST(Examine, ARefusalIsRightWhereThereIsNoLayout) {
+  const auto refused = [](const char* line) {
+    return examine(
+        {
+            {parse_case(line),                        {}, Refused{"no such axis", "a traceback"}, {}},
+            {                          },
+            {                                       }
+    },
+        {}, {});
+  };
+  const Record rightly = refused("on x=2: resolve first f32[8'a] rules=a:y");
+  EXPECT_EQ(rightly.verdict.status, Status::pass);
+  EXPECT_EQ(rightly.notes, std::vector<std::string>{"refused: no such axis"});
+  EXPECT_EQ(refused("on x=2: resolve first f32[8'a] rules=a:x").verdict.status, Status::reneged);
+}
+
+// Facts of other data say whose they are; doubts about them are not about the case.
+TEST(Examine, WhatOtherDataShowCounts) {
+  const Trial first = gathered(), other = gathered("on x=2: reshard f32[8@x] -> f32[8] seed=2");
+  Attempts made{attempt_of(first), attempt_of(other), {}};
+  ASSERT_EQ(examine(made, {}, {}).verdict.status, Status::pass);
+
+  made.other->answer = first.outcome;
+  made.other->read = made.first.read;
+  const Verdict stale = examine(made, {}, {}).verdict;
+  ASSERT_EQ(stale.status, Status::wrong) << "the answer to the first data";
+  EXPECT_EQ(stale.facts.front().seed, 2U);
+
+  made.other->answer = Unsupported{"no", ""};
+  EXPECT_EQ(examine(made, {}, {}).verdict.status, Status::reneged) << "it took the first";
+  made.other->answer = Crashed{"killed by signal 6", "run", "why"};
+  const Record crashed = examine(made, {}, {});
+  EXPECT_EQ(crashed.verdict.status, Status::crashed);
+  EXPECT_EQ(crashed.last_words, "why");
+
+  Trial nothing("on x=2: reshard f32[0@x] -> f32[0] seed=2");
+  Attempts doubtful{attempt_of(first), attempt_of(nothing), {}};
+  ASSERT_EQ(examine({attempt_of(nothing), {}, {}}, {}, {}).verdict.status, Status::mistrusted);
+  EXPECT_EQ(examine(doubtful, {}, {}).verdict.status, Status::pass);
+}
+
+TEST(Examine, ARerunHasTheBitsOfTheFirst) {
+  const Trial first = gathered();
+  Trial flipped = gathered();
+  flipped.memory[1][5] ^= std::byte{1};
+  Attempts made{
+      attempt_of(first), {                   },
+       { attempt_of(first), attempt_of(flipped)}
+  };
+  const Verdict unstable = examine(made, {}, {}).verdict;
+  ASSERT_EQ(unstable.status, Status::unstable);
+  EXPECT_EQ(unstable.facts.front().text, "rerun 2 gave other bits");
+  made.again[0].answer = Crashed{"killed by signal 6", "run", ""};
+  const Verdict nothing = examine(made, {}, {}).verdict;
+  ASSERT_EQ(nothing.status, Status::unstable);
+  EXPECT_EQ(nothing.facts.front().text, "rerun 1 gave no result");
+}
+
+TEST(Examine, LimitsAreOfTheRecord) {
+  Trial trial = gathered();
+  trial.outcome.trace[0].moved = 64;
+  const auto status = [&](const Limits& limits) {
+    const Record record = examine({attempt_of(trial), {}, {}}, {}, limits);
+    EXPECT_EQ(record.limits.max_waste, limits.max_waste);
+    return record.verdict.status;
+  };
+  EXPECT_EQ(status({}), Status::pass);
+  EXPECT_EQ(status({.max_waste = 1}), Status::wasteful);
+  EXPECT_EQ(status({.max_waste = 2}), Status::pass);
+  EXPECT_EQ(status({.max_collectives = 1}), Status::pass);
+  EXPECT_EQ(status({.max_collectives = 0.5}), Status::wasteful);
+}
+
+}  // namespace
+}  // namespace plumb
