@@ -123,7 +123,8 @@ Verdict judge(const Wanted& wanted, const Outcome& outcome, const Read& unmasked
     if (auto none = no_layout(wanted, outcome)) return {Status::misplaced, {std::move(*none)}, true, false};
   if (result(wanted.c).free)
     if (const Case c = as_claimed(wanted.c, outcome); !result(c).free)
-      return judge({c, wanted.operands, wanted.whole, wanted.certificate}, outcome, unmasked, declared);
+      return judge({c, wanted.operands, wanted.whole, wanted.certificate, wanted.one_of_several}, outcome,
+                   unmasked, declared);
   Verdict verdict;
   verdict.alone = devices(wanted.c.mesh) == 1;
   verdict.plan = declared.data_none;

@@ -125,6 +125,19 @@ TEST(Several, AZeroThatIsMovedHasOneSign) {
   EXPECT_EQ(trial.verdict().status, Status::wrong);
 }
 
+// Of one of several results nothing is asked that all together answer, also where it is left free.
+TEST(Several, WhetherOneCouldFailIsAskedOfAllTogether) {
+  for (const char* line :
+       {"on x=2: reshard f32[0,4@x] -> f32[0,4]", "on x=2: reshard f32[0,4@x] -> f32[0,4]?"})
+    for (const bool one_of_several : {false, true}) {
+      Trial trial(line);
+      trial.outcome.claims = {"f32[0,4]"};
+      const Wanted wanted{trial.c, trial.operands, trial.whole, trial.proof, one_of_several};
+      const Status status = judge(wanted, trial.outcome, std::bind_front(&Trial::read, &trial), {}).status;
+      EXPECT_EQ(status, one_of_several ? Status::pass : Status::mistrusted) << line;
+    }
+}
+
 TEST(Several, WhatEachDeviceSaysCounts) {
   for (std::size_t device = 0; device < 4; ++device) {
     Trial trial("on x=4: reshard f32[8] -> f32[8@x]");
