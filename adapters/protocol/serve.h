@@ -47,7 +47,7 @@ struct Request {
 // The one virtual interface of Plumbline.
 struct Backend {
   virtual ~Backend() = default;
-  // The hello message without type and version: name, versions, devices, capabilities.
+  // The hello message without type and version: name, versions, devices, alone, capabilities.
   virtual nlohmann::json hello(const Mesh& first) = 0;
   // Blocks must lie in spans taken from the arena.
   virtual Reply run(const Request&, Arena&) = 0;

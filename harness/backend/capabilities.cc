@@ -249,6 +249,7 @@ Hello hello_from_json(const json& j) {
     if (*h.devices == 0) throw Malformed("the count of devices is 0");
     h.device_kind = text(field(*devices, "kind"), "the kind of devices");
   }
+  if (const json* alone = optional_field(j, "alone")) h.alone = truth(*alone, "alone");
   if (const json* c = optional_field(j, "capabilities")) h.capabilities = capabilities_from(*c);
   return h;
 }

@@ -56,6 +56,7 @@ struct Hello {
   std::vector<std::pair<std::string, std::string>> versions;
   std::optional<std::int64_t> devices;  // how many it has
   std::string device_kind;
+  bool alone = false;  // it holds what another of it would need: devices, ranks
   Capabilities capabilities;
 };
 

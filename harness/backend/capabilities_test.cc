@@ -81,6 +81,14 @@ TEST(Capabilities, ACaseOutsideThemIsUnsupportedForAReason) {
   }
 }
 
+TEST(Hello, SaysWhetherItStandsAlone) {
+  const auto hello = [](const char* text) { return hello_from_json(parse_json(text)); };
+  EXPECT_FALSE(hello(R"({"name":"n"})").alone);
+  EXPECT_FALSE(hello(R"({"name":"n","alone":false})").alone);
+  EXPECT_TRUE(hello(R"({"name":"n","alone":true})").alone);
+  EXPECT_THROW(hello(R"({"name":"n","alone":"yes"})"), Malformed);
+}
+
 TEST(Capabilities, WhatIsNotSaidIsTheFirstValueOrNoLimit) {
   const Capabilities none = capabilities("{}");
   EXPECT_FALSE(none.tail_undefined || none.parts_rounded || none.plans_only || none.clones ||

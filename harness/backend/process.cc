@@ -46,6 +46,7 @@ struct Process::State {
   Command command;
   Deadlines deadlines;
   Waits waits;
+  Greeted greeted;
   ArenaFile arena;
   Transcript transcript;
   std::optional<Child> child;
@@ -140,6 +141,7 @@ std::optional<Answer> Process::State::say_hello(const Mesh& mesh) {
     const std::int64_t version = integer(field(reply, "version"), "version");
     if (version != protocol_version) throw Malformed(fmt::format("version {} was not offered", version));
     hello = hello_from_json(reply);
+    if (greeted) greeted(*hello);
   } catch (const Malformed& e) {
     return off_page(fmt::format("the reply to hello: {}", e.what()), w.phase);
   }
@@ -225,10 +227,12 @@ std::optional<Answer> Process::State::spoiled(std::span<const Tensor> operands, 
   return std::nullopt;
 }
 
-Process::Process(Command command, Deadlines deadlines, Waits waits) : state_(std::make_unique<State>()) {
+Process::Process(Command command, Deadlines deadlines, Waits waits, Greeted greeted)
+    : state_(std::make_unique<State>()) {
   state_->command = std::move(command);
   state_->deadlines = deadlines;
   state_->waits = std::move(waits);
+  state_->greeted = std::move(greeted);
 }
 
 Process::~Process() { stop(); }

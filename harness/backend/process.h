@@ -31,10 +31,13 @@ struct Deadlines {
 // Told of a wait after 5 seconds of a phase, after 10, 20, and so on.
 using Waits = std::function<void(const std::string& phase, double seconds)>;
 
+// Told of each hello, when it is heard.
+using Greeted = std::function<void(const Hello&)>;
+
 // Belongs to one thread: the program dies with the thread that started it.
 class Process {
  public:
-  explicit Process(Command, Deadlines = {}, Waits = {});
+  explicit Process(Command, Deadlines = {}, Waits = {}, Greeted = {});
   ~Process();
   Process(const Process&) = delete;
 

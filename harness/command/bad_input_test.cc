@@ -219,11 +219,14 @@ TEST(BadInput, AResolverThatFailsSaysHow) {
   write(folder.path / "rules", "[['embed', 'x']]\n");
   write(folder.path / "names", "w f32[8] embed\n");
   const auto said = [&](const std::string& program) {
-    return run_tool(folder, "resolve rules names --mesh x=2 --backend \"/bin/sh -c '" + program + "'\"").out;
+    const Ran ran =
+        run_tool(folder, "resolve rules names --mesh x=2 --backend \"/bin/sh -c '" + program + "'\"");
+    EXPECT_EQ(ran.code, 1) << ran.err;
+    return ran.out;
   };
   EXPECT_THAT(said("exit 3"), HasSubstr("crashed  /bin/sh"));
   EXPECT_THAT(said("exit 3"), HasSubstr("    exited with code 3 (in start)\n"));
-  EXPECT_THAT(said("echo no >&\\$PLUMB_REPLIES; sleep 9"), HasSubstr("malformed  /bin/sh"));
+  EXPECT_THAT(said("echo no > /dev/fd/\\$PLUMB_REPLIES; sleep 9"), HasSubstr("malformed  /bin/sh"));
 }
 
 TEST(BadInput, HelpShowsTheDefaults) {

@@ -54,7 +54,7 @@ void add_running(CLI::App& app, RunningFlags& r) {
                  "NAME[@RELEASE][,option=value...], or a command that speaks the protocol (may repeat); "
                  "default: $PLUMB_BACKEND, else local")
       ->allow_extra_args(false);  // what follows its one value is a case
-  app.add_option("--jobs", r.jobs, "Cases at a time")
+  app.add_option("--jobs", r.jobs, "Cases at a time, but one of a backend that has to be alone")
       ->check(whole_number(1, most_jobs))
       ->capture_default_str();
   app.add_option(

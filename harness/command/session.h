@@ -38,10 +38,12 @@ struct Judged {
 // With what a job is judged: the user's limits stand before those of the suite's row.
 Limits limits_of(const Session&, const Job&);
 
-// Small meshes go first: a program that serves only meshes of one size is started least often, and the
-// smallest example of a finding comes first. Calls `judged` for each job as it ends, one call at a time, and
-// `tick` a few times a second. Jobs that the budget leaves over are not reported. Throws Interrupted, and
-// whatever `judged` throws, once every thread has ended; no backend is left.
+// Each thread has a program of each backend that it asks, whatever the limits; of a backend whose hello says
+// `alone` there is one, and one thread asks it. Small meshes go first: a program that serves only meshes of
+// one size is started least often, and the smallest example of a finding comes first. Calls `judged` for each
+// job as it ends, one call at a time, and `tick` a few times a second. Jobs that the budget leaves over are
+// not reported. Throws Interrupted, and whatever `judged` throws, once every thread has ended; no backend is
+// left.
 void run(const Session&, const std::vector<Job>&, const std::function<void(Judged&&)>& judged,
          const std::function<void()>& tick);
 

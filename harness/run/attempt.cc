@@ -16,7 +16,9 @@ struct Subject::State {
   std::string line{};  // of the case that is asked
 
   State(Command command, const Settings& all)
-      : settings(all), backend(command.name), process(std::move(command), all.deadlines, waits()) {}
+      : settings(all),
+        backend(command.name),
+        process(std::move(command), all.deadlines, waits(), all.greeted) {}
   State(const State&) = delete;
 
   Waits waits() {

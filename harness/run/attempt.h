@@ -22,6 +22,7 @@ struct Settings {
   Deadlines deadlines;
   std::int64_t most_bytes = 0;  // a case that needs more memory is refused; 0: what the machine has
   std::function<void(const Wait&)> waits{};  // told of a wait after 5 seconds of a phase, after 10, 20, ...
+  Greeted greeted{};
 };
 
 // A backend by name or command, started when first needed and again after it dies. Not for several

@@ -89,6 +89,7 @@ const Mistake mistakes[] = {
     {"the count as text", "hello /devices/count \"2\"", "malformed", "the count of devices is not an integer: \"2\""},
     {"no kind of devices", "hello remove /devices/kind", "malformed", "field \"kind\" is missing"},
     {"fewer devices than the mesh", "hello /devices/count 1", "unsupported", "2 devices (devices.count is 1)"},
+    {"alone as a number", "hello /alone 1", "malformed", "alone is not true or false: 1"},
     {"capabilities as a list", "hello /capabilities [\"reshard\"]", "malformed", "capabilities is not an object"},
     {"a misspelt capability", "hello /capabilities/maxdevices 4", "malformed", "capabilities: there is no field \"maxdevices\", did you mean \"max_devices\"?"},
     {"a capability that there is not", "hello /capabilities/color 4", "malformed", "capabilities: there is no field \"color\""},

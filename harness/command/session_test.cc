@@ -1,0 +1,111 @@
+// How many programs a run starts.
+#include "harness/command/session.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <set>
+
+#include "harness/record/golden.h"
+#include "harness/select/suite.h"
+
+namespace plumb {
+namespace {
+
+// A backend that notes each start in a file; what it does wrong is what harness/backend/fake.cc lists.
+struct Noted {
+  std::string path = testing::TempDir() + "plumb-starts-XXXXXX", backend;
+
+  explicit Noted(const std::string& faults) {
+    close(mkstemp(path.data()));
+    backend = fmt::format("/bin/sh -c 'echo started >> {}; exec {} {}'", path, PLUMB_FAKE, faults);
+  }
+  ~Noted() { unlink(path.c_str()); }
+  Noted(const Noted&) = delete;
+  std::int64_t starts() const { return std::ranges::count(file_contents(path), '\n'); }
+};
+
+const std::string alone = R"(hello "[{\"op\":\"add\",\"path\":\"/alone\",\"value\":true}]")";
+
+Cases gathers(int count) {
+  std::vector<Row> rows;
+  for (int seed = 0; seed < count; ++seed)
+    rows.push_back(parse_row(fmt::format("on x=2: reshard f32[8@x] -> f32[8] seed={}", seed), "test", ""));
+  return cases_of(std::move(rows));
+}
+
+// Every case on every backend.
+std::vector<Judged> judge_all(const Session& session) {
+  std::vector<Job> jobs;
+  for (std::int64_t n = 0; n < count(session.cases); ++n)
+    for (std::size_t b = 0; b < session.backends.size(); ++b) jobs.push_back({n, b});
+  std::vector<Judged> all;
+  run(
+      session, jobs, [&](Judged&& one) { all.push_back(std::move(one)); }, [] {});
+  EXPECT_EQ(all.size(), jobs.size());
+  return all;
+}
+
+std::int64_t passes(const std::vector<Judged>& all) {
+  return std::ranges::count(all, Status::pass, [](const Judged& j) { return j.record.verdict.status; });
+}
+
+// Each pair of limits that a row of the suite has, on a case of the fake's own.
+TEST(Session, OneProgramServesEveryLimit) {
+  std::set<std::pair<double, double>> pairs;
+  for (const Row& row : suite_rows("incidents")) pairs.emplace(row.max_waste, row.max_collectives);
+  ASSERT_GE(pairs.size(), 7U) << "one of them no limits";
+  std::vector<Row> rows;
+  for (const auto& [waste, collectives] : pairs) {
+    rows.push_back(parse_row(fmt::format("on x=2: reshard f32[8@x] -> f32[8] seed={}", rows.size()), "", ""));
+    rows.back().max_waste = waste, rows.back().max_collectives = collectives;
+  }
+  rows.push_back(parse_row("on x=2: reshard f32[8@x] -> f32[8] seed=99", "", ""));
+  rows.back().max_waste = 0.5;
+  const Cases cases = cases_of(std::move(rows));
+  const Noted noted("");
+  const std::vector<Judged> all = judge_all({cases, {noted.backend}});
+  EXPECT_EQ(noted.starts(), 1);
+  EXPECT_EQ(passes(all), std::ssize(all) - 1) << "the limit of the last row still holds";
+}
+
+TEST(Session, EachThreadHasItsProgram) {
+  const Cases cases = gathers(8);
+  const Noted noted("sleep 0.2");
+  EXPECT_EQ(passes(judge_all({cases, {noted.backend}, {}, {}, 2})), 8);
+  EXPECT_EQ(noted.starts(), 2);
+}
+
+TEST(Session, AProgramThatStandsAloneIsStartedOnce) {
+  const Cases cases = gathers(8);
+  const Noted one("sleep 0.1 " + alone), other("sleep 0.1 " + alone), shared("sleep 0.2");
+  EXPECT_EQ(passes(judge_all({cases, {one.backend}, {}, {}, 2})), 8);
+  EXPECT_EQ(one.starts(), 1);
+  EXPECT_EQ(passes(judge_all({
+                cases, {other.backend,      shared.backend},
+                 {},
+                 {                  },
+                 2
+  })),
+            16);
+  EXPECT_EQ(other.starts(), 1);
+  EXPECT_EQ(shared.starts(), 2) << "beside it another has as many as ever";
+}
+
+TEST(Session, AProgramThatStandsAloneIsStartedAgainWhenItDies) {
+  const Cases cases = gathers(8);
+  const Noted noted("sleep 0.05 on 3 die 6 " + alone);
+  EXPECT_EQ(passes(judge_all({cases, {noted.backend}, {}, {}, 2})), 7);
+  EXPECT_EQ(noted.starts(), 2);
+}
+
+TEST(Session, NobodyWaitsForAHelloThatNeverComes) {
+  const Cases cases = gathers(8);
+  const std::vector<Judged> all = judge_all({cases, {"/bin/false"}, {}, {}, 2});
+  for (const Judged& one : all) EXPECT_EQ(one.record.verdict.status, Status::crashed);
+}
+
+}  // namespace
+}  // namespace plumb
