@@ -184,7 +184,7 @@ def call(s, node, callee, arguments):
         rest = "".join(f", {one}" for one in more)
         call = f"[&](auto&& x_, auto&& y_) -> decltype(auto) {{ return {out}({x_}, {y_}{rest}); }}"
         return f"plumb_mutant::exchanged<{n}>({call}, {x}, {y})"
-    if len(arguments) == 1 and not NO_DROP.search(name) and callee.type != "field_expression":
+    if len(arguments) == 1 and not NO_DROP.search(name) and name not in s.casts and callee.type != "field_expression":
         n = s.number(node, ("call dropped", s.text(node)))
         out, x = s.emit(callee), s.emit(arguments[0])
         call = f"[&](auto&& x_) -> decltype(auto) {{ return {out}({x_}); }}"

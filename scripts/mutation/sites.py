@@ -17,6 +17,9 @@ LEFT_ALONE = {"template_argument_list", "template_parameter_list", "enumerator",
               "bitfield_clause", "array_declarator", "type_descriptor", "string_literal", "using_declaration",
               "alias_declaration", "ERROR"}
 
+QUIET = re.compile(r"assert|[\w.]+\.reserve\(")  # statements that change no behaviour
+CASTS = re.compile(rb"(\w+)\([\w:]+ (\w+)\) \{ return static_cast<[^>]+>\(\2\); \}")
+
 
 @dataclasses.dataclass(frozen=True)
 class Mutation:
@@ -45,6 +48,7 @@ class Source:
         self.file, self.data, self.next = file, data, first
         self.only = only  # keys of the mutations to switch; None: all
         self.barred = barred  # keys of those that do not compile
+        self.casts = {name.decode() for name, _ in CASTS.findall(data)}  # functions that only convert
         self.mutations, self.seen = [], collections.Counter()
         self.function, self.depth, self.loop = "-", 0, False
         tree = PARSER.parse(data)
@@ -162,8 +166,10 @@ class Source:
 
     def on_expression_statement(self, node):
         inside = parameters(node)
-        if not self.depth or not inside or self.text(node).startswith("assert"):
-            return self.text(node) if self.text(node).startswith("assert") else self.plain(node)
+        if QUIET.match(self.text(node)):
+            return self.text(node)
+        if not self.depth or not inside:
+            return self.plain(node)
         n = self.number(node, ("statement dropped", self.text(node)))
         x = self.plain(node)
         return f"{{ if (!plumb_mutant::on({n})) {{ {x} }} }}" if n else x

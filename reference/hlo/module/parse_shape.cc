@@ -104,8 +104,8 @@ std::int64_t scan_integer(Scan& scan, Type type) {
     return static_cast<std::int64_t>(x);
   }
   const auto x = scan_number<std::int64_t>(scan);
-  if (facts.bits < 64 && x >> (facts.bits - 1) != (x < 0 ? -1 : 0))
-    scan.fail("a number out of the range of its type", begin);
+  const std::int64_t above = x >> (facts.bits - 1);
+  if (above != (x < 0 ? -1 : 0)) scan.fail("a number out of the range of its type", begin);
   return x;
 }
 

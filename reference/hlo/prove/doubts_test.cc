@@ -116,11 +116,11 @@ TEST(Errors, OfASumOfProducts) {
   const Twin got = pairs.dot(a.data(), b.data(), 3);
   EXPECT_EQ(got.real, real);
   EXPECT_EQ(got.coefficient, Residue{3 * 11 + 5 * 13 + 7 * 17});
-  EXPECT_NEAR(got.error, far, far * 1e-12);
+  EXPECT_EQ(std::nearbyint(got.error * 0x1p40), std::nearbyint(far * 0x1p40));
   const Twin exact[] = {of(0.1, 0, 3), of(-0.7, 0, 5)}, others[] = {of(0.3, 0, 7), of(0.9, 0, 11)};
   const double first = 0.1 * 0.3, second = 0.7 * 0.9;
-  EXPECT_DOUBLE_EQ(pairs.dot(exact, others, 2).error,
-                   (first + first + second + std::fabs(first - second)) * kUnit);
+  EXPECT_EQ(pairs.dot(exact, others, 2).error,
+            (first + first) * kUnit + (second + std::fabs(first - second)) * kUnit);
 }
 
 TEST(Errors, ASumOfOneProductIsTheProduct) {

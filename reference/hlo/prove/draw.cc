@@ -41,12 +41,13 @@ struct Following {
   void index(const Instruction& i, const Computation& c, const std::vector<Origin>& operands) {
     if (i.operands.empty()) return;
     const Shape& of = c.instructions[static_cast<std::size_t>(i.operands[0])].shape;
-    const auto mapped = [&](Key key) {
+    const auto mapped = [&](Key key, std::size_t indices) {
       for (const std::int64_t d : get<Integers>(i, key))
-        if (d >= 0 && d < std::ssize(of.dims)) narrow(operands[1], of.dims[static_cast<std::size_t>(d)]);
+        if (d >= 0 && d < std::ssize(of.dims))
+          narrow(operands[indices], of.dims[static_cast<std::size_t>(d)]);
     };
-    if (i.opcode == Opcode::gather) mapped(Key::start_index_map);
-    if (i.opcode == Opcode::scatter && operands.size() == 3) mapped(Key::scatter_dims_to_operand_dims);
+    mapped(Key::start_index_map, 1);                                 // of a gather
+    mapped(Key::scatter_dims_to_operand_dims, operands.size() / 2);  // of a scatter
     const std::size_t first = i.opcode == Opcode::dynamic_slice ? 1 : 2;
     if (i.opcode == Opcode::dynamic_slice || i.opcode == Opcode::dynamic_update_slice)
       for (std::size_t d = 0; d + first < operands.size() && d < of.dims.size(); ++d)

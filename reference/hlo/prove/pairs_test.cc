@@ -153,7 +153,7 @@ TEST(Pairs, WaysToWriteOneValue) {
   for (std::size_t n = 0; n < std::size(table); ++n) {
     const auto& [l, r] = table[n];
     EXPECT_TRUE(a.same(l, r)) << "row " << n;
-    EXPECT_NEAR(l.real, r.real, l.error + r.error) << "row " << n;
+    EXPECT_LE(std::fabs(l.real - r.real), l.error + r.error) << "row " << n;
   }
   EXPECT_EQ(a.pairs.doubts, 0);
 }
@@ -186,11 +186,12 @@ TEST(Pairs, RealsAreThoseOfReals) {
           Opcode::round_nearest_afz, Opcode::round_nearest_even, Opcode::sign, Opcode::sine, Opcode::tan,
           Opcode::tanh}) {
       const Twin got = a.one(opcode, x);
-      EXPECT_NEAR(got.real, Reals{}.unary(opcode, real), 8 * got.error) << row(opcode).name << " " << real;
+      EXPECT_LE(std::fabs(got.real - Reals{}.unary(opcode, real)), 8 * got.error)
+          << row(opcode).name << " " << real;
     }
     for (const Opcode opcode : {Opcode::log, Opcode::sqrt, Opcode::rsqrt}) {
       const double want = Reals{}.unary(opcode, std::fabs(real));
-      EXPECT_NEAR(a.one(opcode, x).real, want, 4 * kUnit * std::fabs(want))
+      EXPECT_LE(std::fabs(a.one(opcode, x).real - want), a.one(opcode, x).error)
           << row(opcode).name << " " << real;
     }
   }
