@@ -10,10 +10,7 @@ std::vector<Integers> each_alone(std::int64_t devices) {
 }
 
 // Whether the groups are of replicas; there is one.
-bool of_replicas(const Groups& groups) {
-  const std::vector<Integers> lists = expand(groups, 1);
-  return lists.size() == 1 && lists[0] == Integers{0};
-}
+bool of_replicas(const Groups& groups) { return expand(groups, 1) == std::vector<Integers>{{0}}; }
 
 void check(const std::vector<Integers>& groups, std::int64_t devices) {
   std::vector<bool> met(static_cast<std::size_t>(devices));
