@@ -61,6 +61,7 @@ const std::vector<Fault>& table() {
     {"swaps-axes", "splits a dimension by its axes from minor to major, and says so", "misplaced", "", {"on x=2,y=3: reshard f32[12] -> f32[12@x.y]"}, plan(swap_axes)},
     {"claims-otherwise", "returns the right blocks and claims that they are replicated", "misplaced", "", {"on x=2: reshard f32[8] -> f32[8@x]"}, reply(claim_otherwise)},
     {"swaps-slices", "returns the right blocks with the slices of two devices exchanged", "misplaced", "", {swap}, reply(swap_slices)},
+    {"claims-scales-otherwise", "returns the right codes and scales and claims that the scales are replicated", "misplaced", "", {"on x=2: quantize mxfp8 bf16[4@x,64] -> f8e4m3[4@x,64] e8m0[4@x,2]"}, reply(claim_last_otherwise)},
     {"claims-another-choice", "says of a result that was left to it that it is replicated, and it is not", "misplaced", "", {left}, reply(claim_otherwise)},
     {"leaves-it-unfinished", "leaves a result that was left to it as a sum, and says so", "misplaced", "", {left}, plan(stop_short)},
     {"says-nothing", "says neither layout nor slices of a result that was left to it", "misplaced", "", {left}, reply(say_nothing)},

@@ -45,7 +45,7 @@ std::string seen(const local::trial::Trial& t) {
   if (!std::holds_alternative<Outcome>(t.reply)) return "no outcome";
   const Outcome& o = t.outcome();
   std::ostringstream text;
-  text << o.claims[0].value_or("nothing") << "\n";
+  for (const std::optional<std::string>& claim : o.claims) text << claim.value_or("nothing") << "\n";
   for (const Block& b : o.blocks) {
     text << b.device << "@" << b.offset << "+" << b.bytes << " ";
     for (const auto& ranges : b.claim.value_or(std::vector<std::vector<Range>>{}))

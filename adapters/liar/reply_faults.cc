@@ -186,18 +186,27 @@ Reply reduce_apart(Reply reply, const Request& request, Arena&) {
   return reply;
 }
 
-void claim_otherwise(Outcome& o) {
-  for (std::optional<std::string>& claim : o.claims) {
-    std::string plain;
-    bool inside = true;
-    for (char c : claim.value_or("")) {
-      if (c == '@' || c == '+') inside = false;
-      if (c == ',' || c == ']') inside = true;
-      if (inside) plain += c;
-    }
-    claim = plain;
+namespace {
+
+// A spec without its axes.
+std::string without_axes(std::string_view spec) {
+  std::string plain;
+  bool inside = true;
+  for (char c : spec) {
+    if (c == '@' || c == '+') inside = false;
+    if (c == ',' || c == ']') inside = true;
+    if (inside) plain += c;
   }
+  return plain;
 }
+
+}  // namespace
+
+void claim_otherwise(Outcome& o) {
+  for (std::optional<std::string>& claim : o.claims) claim = without_axes(claim.value_or(""));
+}
+
+void claim_last_otherwise(Outcome& o) { o.claims.back() = without_axes(o.claims.back().value_or("")); }
 
 void say_nothing(Outcome& o) {
   for (std::optional<std::string>& claim : o.claims) claim.reset();

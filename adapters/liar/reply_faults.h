@@ -39,6 +39,7 @@ void gather_nothing(Outcome&);                      // reports collectives whose
 void lose_count(Outcome&);                          // says of no collective how many bytes it moved
 void invent_axis(Outcome&);                         // a collective along an axis that the mesh lacks
 void claim_otherwise(Outcome&);                     // claims to hold nothing of any axis
+void claim_last_otherwise(Outcome&);                // of the last result
 void say_nothing(Outcome&);                         // neither layout nor slices
 void swap_slices(Outcome&);                         // two devices claim each other's slice
 

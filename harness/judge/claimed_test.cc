@@ -130,6 +130,8 @@ TEST(FreeResult, WithoutAClaimItsSlicesAreThoseOfSomeLayout) {
       {{0, 3}, {3, 4}, {3, 4}, {0, 3}},
       {{0, 4}, {0, 2}, {2, 4}, {0, 4}},
       {{0, 2}, {2, 4}, {0, 2}, {0, 2}},
+      {{0, 2}, {2, 3}, {3, 4}, {0, 0}},
+      {{0, 0}, {2, 3}, {3, 4}, {0, 2}},
   };
   for (const Rows& rows : none) {
     const Verdict verdict = said(rows);

@@ -94,6 +94,12 @@ TEST(Judge, APlanIsJudgedByItsClaimAndItsMoves) {
   EXPECT_EQ(trial.verdict().status, Status::misplaced);
   trial.outcome.claims = {std::nullopt};
   EXPECT_EQ(trial.verdict().status, Status::mistrusted) << "it said nothing that could be wrong";
+  Trial open("on x=2: reshard f32[8] -> f32[8]");
+  open.declared.data_none = true;
+  open.outcome.blocks.clear();
+  EXPECT_EQ(open.verdict().status, Status::pass);
+  open.outcome.claims = {"f32[8]?"};
+  EXPECT_EQ(open.verdict().status, Status::misplaced) << "it leaves the layout open";
 }
 
 TEST(Judge, PoisonLeaks) {
