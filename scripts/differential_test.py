@@ -4,6 +4,7 @@ import contextlib
 import importlib.machinery
 import importlib.util
 import io
+import json
 import unittest
 from pathlib import Path
 
@@ -47,6 +48,33 @@ class Kinds(unittest.TestCase):
     def test_a_pass_has_none_and_no_explanation_is_one_kind(self):
         passed = {"backend": "b", "case": "", "status": "pass", "facts": []}
         self.assertEqual(kinds.causes([passed, record("")]), {1: ""})
+
+    def test_data_are_read_before_words(self):
+        def told(cause, *explanations):
+            fact = {"text": "claims it", "cause": cause}
+            if explanations:
+                fact["explanations"] = explanations
+            return kinds.explanations({"facts": [fact]})
+
+        def said(*causes, error=None):
+            return {"causes": list(causes), **({"error": error} if error else {})}
+
+        rows = [  # the words of records without data, and data that say the same
+            (f"{LAST}, {X}", said({"code": "last_rule"}, {"code": "unit_axes_taken"})),
+            (f"{LAST} (axis 'x' is given to two dimensions); or {DROPPED}",
+             said({"code": "last_rule"}, error="axis 'x' is given to two dimensions"), said({"code": "strays_dropped"})),
+            ("the sum over dp.tp is left unfinished", said({"code": "sum_unfinished", "axes": ["dp", "tp"]})),
+            ("the right operand has a scale for each part over x, and a device takes its own for all",
+             said({"code": "own_scale_for_all", "axes": ["x"], "operand": 1}))]
+        for words, *data in rows:
+            self.assertEqual(told(words), told("in other words", *data), words)
+        self.assertEqual(told("the sum over dp.tp is left unfinished"), ["the sum is left unfinished"])
+        self.assertEqual(told(""), [""])
+
+    def test_every_code_of_the_schema_has_words(self):
+        schema = json.loads((Path(__file__).resolve().parent.parent / "results/schema.json").read_text())
+        cause = schema["$defs"]["explanation"]["properties"]["causes"]["items"]["properties"]
+        self.assertEqual(list(kinds.WORDS), cause["code"]["enum"])
 
     def test_each_kind_is_told_with_its_smallest_example(self):
         large = "on x=2: resolve first f32[8'a,8'b] rules=a:x,b:x"

@@ -24,9 +24,9 @@ bool explains(const Wanted& wanted, const std::vector<AxisId>& chosen, const std
   return true;
 }
 
-// The case with its operand's parts reduced in another way, and how to say it.
+// The case with its operand's parts reduced in another way, and the code that says so.
 struct Other {
-  std::string text;
+  std::string code;
   Case c;
 };
 
@@ -34,17 +34,17 @@ std::vector<Other> other_reductions(const Case& c) {
   std::vector<Other> all;
   const Spec& own = c.op.operands[0];
   if (!is_reshard(c) || own.unfinished.empty()) return all;
-  const auto add = [&](std::string text, Reduce reduction, const std::vector<AxisId>& averaged) {
+  const auto add = [&](std::string code, Reduce reduction, const std::vector<AxisId>& averaged) {
     if (reduction == own.reduction && axes_size(c.mesh, averaged) == axes_size(c.mesh, own.averaged)) return;
-    all.push_back({std::move(text), c});
+    all.push_back({std::move(code), c});
     Spec& spec = all.back().c.op.operands[0];
     spec.reduction = reduction, spec.averaged = averaged;
   };
-  add("the parts are added up", Reduce::sum, {});
+  add("added_up", Reduce::sum, {});
   if (!format(own.dtype).integer)  // they have no mean
-    add("the parts are divided by the number of all of them", Reduce::sum, own.unfinished);
-  add("the largest part is taken", Reduce::max, {});
-  add("the smallest part is taken", Reduce::min, {});
+    add("divided_by_all", Reduce::sum, own.unfinished);
+  add("largest_taken", Reduce::max, {});
+  add("smallest_taken", Reduce::min, {});
   return all;
 }
 
@@ -63,26 +63,26 @@ std::int64_t causes_tried(const Case& c) {
   return std::ssize(other_reductions(c)) + (axes > most_tried ? 0 : (std::int64_t{1} << axes) - 1);
 }
 
-std::string cause(const Wanted& wanted, const std::vector<Held>& held) {
+std::vector<Explanation> cause(const Wanted& wanted, const std::vector<Held>& held) {
   constexpr std::size_t most_work = std::size_t{1} << 30;
   for (const Other& other : other_reductions(wanted.c))
-    if (reduced_so(wanted, other, held)) return other.text;
+    if (reduced_so(wanted, other, held)) return {{{{other.code}}}};
   const std::vector<AxisId> axes = summed_axes(wanted.c.op);
-  if (axes.size() > most_tried) return "";
+  if (axes.size() > most_tried) return {};
   for (std::size_t set = 1; set < std::size_t{1} << axes.size(); ++set) {
     std::vector<AxisId> chosen;
-    std::string names;
+    std::vector<std::string> names;
     for (std::size_t i = 0; i < axes.size(); ++i)
       if (set >> i & 1) {
         chosen.push_back(axes[i]);
-        names += (names.empty() ? "" : ".") + wanted.c.mesh.axes[axes[i]].name;
+        names.push_back(wanted.c.mesh.axes[axes[i]].name);
       }
     const std::size_t count = axes_size(wanted.c.mesh, chosen);
     if (count == 1 || count * wanted.whole.bytes.size() > most_work) continue;
     if (explains(wanted, chosen, held))
-      return fmt::format("the {} over {} is left unfinished", name(wanted.c.op.operands[0].reduction), names);
+      return {{{{fmt::format("{}_unfinished", name(wanted.c.op.operands[0].reduction)), names}}}};
   }
-  return "";
+  return {};
 }
 
 }  // namespace plumb

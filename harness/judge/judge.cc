@@ -79,12 +79,12 @@ std::vector<Fact> compared(const Wanted& wanted, const std::vector<Held>& blocks
     std::ranges::move(pooled_facts(wanted, *bound, pooled(wanted, blocks)), std::back_inserter(facts));
   if (!sums(wanted.c.op) || (facts.empty() && differences.rounded == 0)) return facts;
   // A sum left unfinished may lie within a wide bound, but large results do not meet it to the bit by chance.
-  const std::string why = cause(wanted, blocks);
+  const std::vector<Explanation> why = cause(wanted, blocks);
   const Tensor got = pooled(wanted, blocks);
   if (facts.empty() && !why.empty() && !by_chance(wanted, *bound, got, causes_tried(wanted.c)))
     facts.push_back(fact(Status::wrong, fmt::format("{} {}", counted(differences.rounded, "element"),
                                                     differences.rounded == 1 ? "differs" : "differ")));
-  if (!facts.empty()) facts.front().cause = why;
+  if (!facts.empty()) explain(facts.front(), why);
   if (facts.empty())
     if (auto doubt = powerless(wanted, *bound, differences, got)) facts.push_back(std::move(*doubt));
   return facts;

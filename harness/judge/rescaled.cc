@@ -117,28 +117,26 @@ std::vector<Scaling> scalings_of(const WantedAll& wanted, int operand) {
   return all;
 }
 
-std::string said(const Case& c, const std::vector<Scaling>& scalings) {
-  constexpr const char* side[] = {"left", "right"};
-  std::string text;
+Explanation explained(const Case& c, const std::vector<Scaling>& scalings) {
+  Explanation all;
   for (std::size_t i = 0; i < scalings.size(); ++i) {
     if (scalings[i].axes.empty()) continue;
-    std::string names;
-    for (AxisId axis : scalings[i].axes) names += (names.empty() ? "" : ".") + c.mesh.axes[axis].name;
-    text += fmt::format("{}the {} operand has a scale for each part over {}{}", text.empty() ? "" : ", ",
-                        side[i], names, scalings[i].mixed ? ", and a device takes its own for all" : "");
+    Cause& cause = all.causes.emplace_back(Cause{scalings[i].mixed ? "own_scale_for_all" : "scale_of_part"});
+    for (AxisId axis : scalings[i].axes) cause.axes.push_back(c.mesh.axes[axis].name);
+    cause.operand = static_cast<int>(i);
   }
-  return text;
+  return all;
 }
 
 }  // namespace
 
-std::string other_scales(const WantedAll& wanted, const Outcome& outcome, const Read& read,
-                         const Declared& declared) {
+std::vector<Explanation> other_scales(const WantedAll& wanted, const Outcome& outcome, const Read& read,
+                                      const Declared& declared) {
   // Beyond this an explanation would cost more than the verdict.
   constexpr std::int64_t most_elements = 1 << 16;
   if (declared.data_none || wanted.operands.size() != 2 || !result(wanted.c).unfinished.empty() ||
       elements(wanted.wholes.front().shape) > most_elements)
-    return "";
+    return {};
   const std::pair<Read, Declared> seen{read, declared};
   const std::vector<Scaling> right = scalings_of(wanted, 1);
   for (const Scaling& l : scalings_of(wanted, 0))
@@ -148,9 +146,9 @@ std::string other_scales(const WantedAll& wanted, const Outcome& outcome, const 
       bool all = true;
       for (std::int64_t device = 0; all && device < devices(wanted.c.mesh); ++device)
         if (all = passes(wanted, outcome, both, device, seen); !l.mixed && !r.mixed) break;
-      if (all) return said(wanted.c, both);
+      if (all) return {explained(wanted.c, both)};
     }
-  return "";
+  return {};
 }
 
 }  // namespace plumb

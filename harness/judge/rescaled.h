@@ -1,8 +1,6 @@
 // Which scales were taken instead? Private to the judge.
 #pragma once
 
-#include <string>
-
 #include "harness/judge/judge.h"
 
 namespace plumb {
@@ -11,6 +9,6 @@ namespace plumb {
 // magnitude of each part along them in the place of that of the whole. Either a part is multiplied with its
 // own scale, or each device takes the scale of its own part for what it was given of all parts. Names what
 // the answer passes for, within the bound, as products of such scales round; empty where nothing does.
-std::string other_scales(const WantedAll&, const Outcome&, const Read&, const Declared&);
+std::vector<Explanation> other_scales(const WantedAll&, const Outcome&, const Read&, const Declared&);
 
 }  // namespace plumb

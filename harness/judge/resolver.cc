@@ -38,19 +38,26 @@ std::string memory(const Case& c, const Spec& claimed, const Spec& asked) {
   return fmt::format("; {} bytes on a device, not {}", has * size, due * size);
 }
 
-// The other policies that answer so and change the fewest things, "; or " between them.
-std::string explained(const Case& c, const Spec* claimed) {
-  std::string text;
+Explanation explained(const Policy& policy, std::string error) {
+  Explanation all{{}, std::move(error)};
+  for (const PolicyChange& change : policy_changes())
+    if (policy.*change.flag) all.causes.push_back({std::string(change.name)});
+  return all;
+}
+
+// The other policies that answer so and change the fewest things.
+std::vector<Explanation> other_policies(const Case& c, const Spec* claimed) {
+  std::vector<Explanation> all;
   int fewest = 0;
-  for (const Policy& policy : other_policies()) {
-    if (!text.empty() && changes(policy) > fewest) break;
+  for (const Policy& policy : plumb::other_policies()) {
+    if (!all.empty() && changes(policy) > fewest) break;
     const Resolved other = resolved(c, policy);
     if (claimed ? !other.spec || !same_split(c.mesh, *other.spec, *claimed) : other.spec.has_value())
       continue;
     fewest = changes(policy);
-    text += (text.empty() ? "" : "; or ") + in_words(policy) + (claimed ? "" : " (" + other.error + ")");
+    all.push_back(explained(policy, claimed ? "" : other.error));
   }
-  return text;
+  return all;
 }
 
 std::optional<Spec> claimed_spec(const Case& c, const Outcome& outcome) {
@@ -78,7 +85,7 @@ std::vector<Fact> facts_of(const Case& c, const Outcome& outcome) {
     std::ranges::reverse(facts);  // what is claimed says more than the first slice
     if (!facts.empty() && claimed) facts.front().text += memory(c, *claimed, *wanted.spec);
   }
-  if (!facts.empty() && claimed) facts.front().cause = explained(c, &*claimed);
+  if (!facts.empty() && claimed) explain(facts.front(), other_policies(c, &*claimed));
   return facts;
 }
 
@@ -105,11 +112,10 @@ Verdict judge_resolver(const Case& c, const Outcome& outcome) {
 Verdict judge_refusal(const Case& c, const std::string& message) {
   const Resolved wanted = resolved(c);
   if (!wanted.spec) return verdict_of(c, {});
-  Fact fact{Status::reneged,
-            fmt::format("{}; there is a layout: {}", message, print(c.mesh, *wanted.spec)),
-            {},
-            explained(c, nullptr)};
-  return verdict_of(c, {std::move(fact)});
+  Fact refused =
+      fact(Status::reneged, fmt::format("{}; there is a layout: {}", message, print(c.mesh, *wanted.spec)));
+  explain(refused, other_policies(c, nullptr));
+  return verdict_of(c, {std::move(refused)});
 }
 
 }  // namespace plumb

@@ -47,7 +47,7 @@ Verdict judge(const WantedAll& wanted, const Outcome& outcome, const Read& read,
     Verdict verdict =
         judge(Wanted{p.c, p.operands, wanted.wholes.front(), wanted.certificate}, outcome, read, declared);
     if (verdict.status == Status::wrong && verdict.facts.front().cause.empty())
-      verdict.facts.front().cause = other_scales(wanted, outcome, read, declared);
+      explain(verdict.facts.front(), other_scales(wanted, outcome, read, declared));
     return verdict;
   }
   Verdict all;

@@ -12,6 +12,11 @@ constexpr std::array<std::string_view, statuses> names = {
 
 }  // namespace
 
+void explain(Fact& fact, std::vector<Explanation> explanations) {
+  fact.cause = sentence(explanations);
+  fact.explanations = std::move(explanations);
+}
+
 Pass pass_of(const Verdict& v) {
   if (v.plan) return Pass::plan;
   if (v.alone) return Pass::alone;

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/judge/explanation.h"
+
 namespace plumb {
 
 // The first that applies is the verdict's. README.md says what each means.
@@ -48,13 +50,18 @@ struct Fact {
   Status status;
   std::string text;  // one line
   std::optional<Place> place;
-  std::string cause;  // what explains every device to the bit, such as "the sum over dp is left unfinished"
+  std::string
+      cause;  // the sentence of `explanations`, or of an older record: "the sum over dp is left unfinished"
   std::string bound;  // where a bound judged: its terms for the first wrong element, a line each
   std::optional<std::uint64_t> seed{};  // of the other data on which it was seen, between a run and its rerun
+  std::vector<Explanation> explanations{};  // each of which explains every device to the bit
 };
 
 // One that its text says all of.
 inline Fact fact(Status status, std::string text) { return {status, std::move(text), {}, {}, {}}; }
+
+// Says why, as data and in words.
+void explain(Fact&, std::vector<Explanation>);
 
 struct Verdict {
   Status status = Status::unrun;

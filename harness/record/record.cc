@@ -31,10 +31,52 @@ Place place_from_json(const json& j) {
           text(field(j, "got"), "got")};
 }
 
+std::string json_text(const Cause&);
+std::string json_text(const Explanation&);
+std::string json_text(const Fact&);
+
+template <class T>
+std::string listed(const std::vector<T>& all) {
+  std::string text = "[";
+  for (const T& one : all) text += (text.size() > 1 ? "," : "") + json_text(one);
+  return text + "]";
+}
+
+std::string json_text(const Cause& cause) {
+  Members m;
+  if (!cause.axes.empty()) m.add("axes", dump(cause.axes));
+  m.add("code", json_text(cause.code));
+  if (cause.operand >= 0) m.add("operand", cause.operand);
+  return std::move(m).whole();
+}
+
+Cause cause_from_json(const json& j) {
+  Cause cause{text(field(j, "code"), "code")};
+  if (const json* axes = optional_field(j, "axes")) cause.axes = texts(*axes, "axes");
+  if (const json* of = optional_field(j, "operand")) cause.operand = static_cast<int>(count(*of, "operand"));
+  return cause;
+}
+
+std::string json_text(const Explanation& explanation) {
+  Members m;
+  m.add("causes", listed(explanation.causes));
+  if (!explanation.error.empty()) m.add("error", json_text(explanation.error));
+  return std::move(m).whole();
+}
+
+Explanation explanation_from_json(const json& j) {
+  Explanation explanation;
+  for (const json& one : list(field(j, "causes"), "causes"))
+    explanation.causes.push_back(cause_from_json(one));
+  if (const json* error = optional_field(j, "error")) explanation.error = text(*error, "error");
+  return explanation;
+}
+
 std::string json_text(const Fact& fact) {
   Members m;
   if (!fact.bound.empty()) m.add("bound", json_text(fact.bound));
   if (!fact.cause.empty()) m.add("cause", json_text(fact.cause));
+  if (!fact.explanations.empty()) m.add("explanations", listed(fact.explanations));
   if (fact.place) m.add("place", json_text(*fact.place));
   if (fact.seed) m.add("seed", *fact.seed);
   m.add("status", json_text(name(fact.status)));
@@ -53,6 +95,9 @@ Fact fact_from_json(const json& j) {
   Fact fact{status_from_json(field(j, "status")), text(field(j, "text"), "text"), {}, {}};
   if (const json* place = optional_field(j, "place")) fact.place = place_from_json(*place);
   if (const json* cause = optional_field(j, "cause")) fact.cause = text(*cause, "cause");
+  if (const json* all = optional_field(j, "explanations"))
+    for (const json& one : list(*all, "explanations"))
+      fact.explanations.push_back(explanation_from_json(one));
   if (const json* bound = optional_field(j, "bound")) fact.bound = text(*bound, "bound");
   if (const json* seed = optional_field(j, "seed")) {
     if (!seed->is_number_unsigned()) throw Malformed("seed is not an integer from 0 to 2^64-1");
@@ -154,13 +199,6 @@ Shown shown_from_json(const json& j) {
 
 std::string json_text(const Collectives& c) {
   return fmt::format(R"({{"could":{},"issued":{},"merged":{}}})", dump(c.could), c.issued, c.merged);
-}
-
-template <class T>
-std::string listed(const std::vector<T>& all) {
-  std::string text = "[";
-  for (const T& one : all) text += (text.size() > 1 ? "," : "") + json_text(one);
-  return text + "]";
 }
 
 Record parse(const json& j) {

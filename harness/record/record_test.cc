@@ -38,6 +38,11 @@ Record full() {
        Place{2, 8, 1, "x=1", {3}, "2 (0x40000000)", "1 (0x3f800000)"},     "the sum over x is left unfinished"},
       {Status::diverged, "device 1 (x=1) differs from device 0 (x=0)", {}, {}                                 }
   };
+  Explanation other{
+      {{"unknown_is_axis"}, {"own_scale_for_all", {"y"}, 1}},
+      "axis 'x' stands twice in one value"
+  };
+  r.verdict.facts[0].explanations = {{{{"sum_unfinished", {"x"}}}}, other};
   r.verdict.facts[0].bound = "8 x 2^-24";
   r.verdict.facts[1].seed = 18446744073709551615u;
   Collective collective;
@@ -110,6 +115,21 @@ TEST(Record, TheSchemaNamesItsFields) {
   const json& words = schema.at("$defs").at("status").at("enum");
   EXPECT_EQ(words.size(), static_cast<std::size_t>(statuses));
   for (const json& word : words) EXPECT_TRUE(status_named(word.get<std::string>())) << word;
+}
+
+// The codes of the schema are those that have words.
+TEST(Record, TheSchemaNamesTheCodesOfCauses) {
+  const json schema = parse_json(file_contents(PLUMB_SCHEMA));
+  const json& codes =
+      schema.at("/$defs/explanation/properties/causes/items/properties/code/enum"_json_pointer);
+  EXPECT_EQ(codes.get<std::vector<std::string>>(), cause_codes());
+}
+
+// What older records say of a cause is its words.
+TEST(Record, ACauseWithoutDataStays) {
+  json old = json_of(full());
+  old["facts"][0].erase("explanations");
+  EXPECT_EQ(json_of(record_from_json(old)), old);
 }
 
 // Published ones are of version 1 and stay so.

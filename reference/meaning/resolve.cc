@@ -116,44 +116,44 @@ Resolved resolved(const Case& c, const Policy& policy) {
 
 namespace {
 
-struct Flag {
-  bool Policy::*flag;
-  const char* words;
-};
-constexpr Flag flags[] = {
-    {&Policy::unit_axes_taken,   "an axis of size 1 counts as taken"          },
-    {&Policy::unit_axes_dropped, "an axis of size 1 is left out"              },
-    {&Policy::last_rule,         "the last rule of a name wins"               },
-    {&Policy::bare_names,        "without rules, names are taken for axes"    },
-    {&Policy::unknown_is_axis,   "a name without a rule is taken for an axis" },
-    {&Policy::many_times,        "axes already given are given again"         },
-    {&Policy::strays_dropped,    "an axis that the mesh lacks is dropped"     },
-    {&Policy::names_repeat,      "a name may stand twice"                     },
-    {&Policy::empty_passes,      "a value without axes is passed over"        },
-    {&Policy::parts_of_tuples,   "of several axes, those still free are given"},
-    {&Policy::by_dimension,      "dimensions choose in their order"           },
+constexpr PolicyChange all_changes[] = {
+    {&Policy::unit_axes_taken,   "unit_axes_taken",   "an axis of size 1 counts as taken"          },
+    {&Policy::unit_axes_dropped, "unit_axes_dropped", "an axis of size 1 is left out"              },
+    {&Policy::last_rule,         "last_rule",         "the last rule of a name wins"               },
+    {&Policy::bare_names,        "bare_names",        "without rules, names are taken for axes"    },
+    {&Policy::unknown_is_axis,   "unknown_is_axis",   "a name without a rule is taken for an axis" },
+    {&Policy::many_times,        "many_times",        "axes already given are given again"         },
+    {&Policy::strays_dropped,    "strays_dropped",    "an axis that the mesh lacks is dropped"     },
+    {&Policy::names_repeat,      "names_repeat",      "a name may stand twice"                     },
+    {&Policy::empty_passes,      "empty_passes",      "a value without axes is passed over"        },
+    {&Policy::parts_of_tuples,   "parts_of_tuples",   "of several axes, those still free are given"},
+    {&Policy::by_dimension,      "by_dimension",      "dimensions choose in their order"           },
 };
 
 }  // namespace
 
+std::span<const PolicyChange> policy_changes() { return all_changes; }
+
 std::string in_words(const Policy& policy) {
   std::string text;
-  for (const Flag& f : flags)
+  for (const PolicyChange& f : all_changes)
     if (policy.*f.flag) text += (text.empty() ? "" : ", ") + std::string(f.words);
   return text;
 }
 
 int changes(const Policy& p) {
-  return static_cast<int>(std::ranges::count_if(flags, [&](const Flag& f) { return p.*f.flag; }));
+  return static_cast<int>(
+      std::ranges::count_if(all_changes, [&](const PolicyChange& f) { return p.*f.flag; }));
 }
 
 const std::vector<Policy>& other_policies() {
   static const std::vector<Policy> all = [] {
     std::vector<Policy> policies;
-    constexpr unsigned count = 1U << std::size(flags);
+    constexpr unsigned count = 1U << std::size(all_changes);
     for (unsigned set = 1; set < count; ++set) {
       Policy& policy = policies.emplace_back();
-      for (std::size_t i = 0; i < std::size(flags); ++i) policy.*flags[i].flag = (set >> i & 1) != 0;
+      for (std::size_t i = 0; i < std::size(all_changes); ++i)
+        policy.*all_changes[i].flag = (set >> i & 1) != 0;
     }
     std::ranges::stable_sort(policies, {}, &changes);
     return policies;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reference/words/op.h"
@@ -41,6 +43,13 @@ struct Resolved {
 };
 
 Resolved resolved(const Case&, const Policy& = {});
+
+// One thing that a policy may do otherwise than `first`.
+struct PolicyChange {
+  bool Policy::*flag;
+  std::string_view name, words;  // "last_rule", "the last rule of a name wins"
+};
+std::span<const PolicyChange> policy_changes();
 
 // A policy that is not `first` in words: "the last rule of a name wins, axes already given are given again".
 std::string in_words(const Policy&);
