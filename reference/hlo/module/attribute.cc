@@ -70,12 +70,11 @@ constexpr KeyRow kKeys[] = {
 };
 // clang-format on
 
-constexpr bool keys_in_order() {
+static_assert([] {
   for (std::size_t i = 0; i < std::size(kKeys); ++i)
     if (static_cast<std::size_t>(kKeys[i].key) != i) return false;
   return true;
-}
-static_assert(keys_in_order());
+}());
 
 }  // namespace
 

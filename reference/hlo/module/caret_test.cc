@@ -116,6 +116,7 @@ TEST(Caret, WhatLiesWithinEachLimitIsRead) {
            "ROOT %b = f32[2,140737488355328] parameter(1)",
            "ROOT %b = f32[0,281474976710656] parameter(1)",
            "ROOT %b = f32[2,3]{0,1} parameter(1)",
+           "ROOT %b = f32[2,3] parameter( 1 )",
            "ROOT %b = pred[] constant(1)",
            "ROOT %b = s2[] constant(-2)",
            "ROOT %b = s2[] constant(1)",

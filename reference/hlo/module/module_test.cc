@@ -94,6 +94,66 @@ TEST(Module, LinesByHand) {
   }
 }
 
+// Every attribute of a header, and each form of an attribute of an instruction, with what is not the default.
+TEST(Module, TextsByHand) {
+  const std::string text =
+      "HloModule m, is_scheduled=true, input_output_alias={ {0}: (0, {}, may-alias), {1,2}: (1, {3}, "
+      "must-alias) }, "
+      "entry_computation_layout={(f32[2,3]{1,0}, pred[])->f32[2,3]{0,1}}, "
+      "allow_spmd_sharding_propagation_to_parameters={true,false}, "
+      "allow_spmd_sharding_propagation_to_output={false}, replica_count=3, num_partitions=4, "
+      "frontend_attributes={xla.sdy.meshes={a = b},inlineable=\"no\"}\n\n"
+      "%f (x: f32[], y: f32[]) -> f32[] {\n  %x = f32[] parameter(0)\n  %y = f32[] parameter(1)\n"
+      "  ROOT %s = f32[] add(%x, %y)\n}\n\n"
+      "ENTRY %e (a: f32[2,3], p: pred[]) -> f32[2,3] {\n"
+      "  %p = pred[] parameter(1)\n  %a = f32[2,3]{1,0} parameter(0)\n  %z = f32[] constant(0.5)\n"
+      "  %s = f32[1,1]{1,0} slice(%a), slice={[0:1], [0:3:3]}\n"
+      "  %q = f32[7,2]{1,0} pad(%a, %z), padding=1_2_3x0_-1\n"
+      "  %w = f32[2,3]{1,0} reduce-window(%a, %z), window={size=2x1 stride=1x2 pad=0_1x3_0 lhs_dilate=1x2 "
+      "rhs_dilate=2x1}, to_apply=%f\n"
+      "  %v = f32[2,3]{1,0} reduce-window(%a, %z), window={size=2x3 rhs_reversal=0x1}, to_apply=%f\n"
+      "  %u = f32[2,3]{1,0} reduce-window(%a, %z), window={size=1x1 pad=0_0x0_1}, to_apply=%f\n"
+      "  %n = f32[2,3]{1,0} reduce-window(%a, %z), window={}, to_apply=%f\n"
+      "  %k = f32[2,3]{1,0} sort(%a), dimensions={1}, is_stable=false, to_apply=%f\n"
+      "  %l = f32[2,3]{1,0} sort(%a), dimensions={0}, is_stable=true, to_apply=%f\n"
+      "  %c = pred[] compare(%z, %z), direction=LT, type=TOTALORDER\n"
+      "  %b = f32[] conditional(%p, %z, %z), branch_computations={%f, %f}\n"
+      "  %d = f32[2,3]{1,0} collective-permute(%a), channel_id=7, source_target_pairs={{0,1},{2,3}}\n"
+      "  %i = s64[2,2]{1,0} constant({ { -1, 2 }, { 3, 4 } })\n  %j = pred[2]{0} constant({1, 0})\n"
+      "  %t = (f32[], f32[], f32[], f32[], f32[], /*index=5*/f32[], f32[]) tuple(%z, %z, %z, %z, %z, "
+      "/*index=5*/%z, %z), "
+      "sharding={{replicated}, {replicated}, {maximal device=1}, {manual}, {unreduced}, "
+      "/*index=5*/{unknown}, "
+      "{replicated}}\n"
+      "  ROOT %r = f32[2,3]{0,1} custom-call(%a), custom_call_target=\"x\", "
+      "custom_call_has_side_effect=true, "
+      "frontend_attributes={xla.sdy.sharding={\"a,}\"},inlineable=\"yes\"}\n}\n";
+  EXPECT_EQ(print(parse(text, "m.txt")), text);
+  EXPECT_EQ(print(parse("\n  /* before */ \n" + text, "m.txt")), text);
+}
+
+TEST(Module, TablesOfFiles) {
+  const Module module = parse(
+      "HloModule m\n\nFileNames\n1 \"a.py\"\n2 \"b.py\"\n\nFunctionNames\n1 \"f\"\n2 \"g\"\n\nFileLocations\n"
+      "1 {file_name_id=2 function_name_id=1 line=10 end_line=11}\n2 {file_name_id=1 function_name_id=2 "
+      "line=345}\n"
+      "3 {file_name_id=1 line=6}\n\nStackFrames\n1 {file_location_id=1 parent_frame_id=1}\n"
+      "2 {file_location_id=2 parent_frame_id=1}\n3 {file_location_id=3}\n4 {file_location_id=4}\n\n"
+      "ENTRY %e {\n  %a = f32[] constant(1), metadata={op_name=\"jit(\\\"f\\\")\" stack_frame_id=1}\n"
+      "  %b = f32[] constant(1), metadata={op_type=\"x\" stack_frame_id=2}\n"
+      "  %c = f32[] constant(1), metadata={stack_frame_id=3}\n  %d = f32[] constant(1), "
+      "metadata={stack_frame_id=4}\n"
+      "  %f = f32[] constant(1), metadata={stack_frame_id=6}\n  %g = f32[] constant(1)\n"
+      "  ROOT %h = f32[] constant(1), metadata={op_name=\"h\" source_file=\"c.py\" source_line=9}\n}\n",
+      "m.txt");
+  std::vector<std::string> told;
+  for (const Instruction& i : entry(module).instructions) told.push_back(source(module, i));
+  EXPECT_EQ(told, (std::vector<std::string>{"b.py:10 f", "a.py:345 g", "a.py:6", "", "", "", "c.py:9"}));
+  EXPECT_EQ(entry(module).instructions[0].op_name, "jit(\"f\")");
+  EXPECT_EQ(module.frames[1].parent, 1);
+  EXPECT_EQ(module.frames[2].parent, 0);
+}
+
 TEST(Module, TheUsersLine) {
   for (const auto& path : dumps()) {
     if (path.string().find("0.10.2/transformer.shardy/") == std::string::npos) continue;

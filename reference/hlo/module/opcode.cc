@@ -106,12 +106,11 @@ constexpr OpcodeRow kOpcodes[] = {
 
 constexpr std::string_view kEverywhere = "sharding frontend_attributes metadata control-predecessors origin";
 
-constexpr bool opcodes_in_order() {
+static_assert([] {
   for (std::size_t i = 0; i < std::size(kOpcodes); ++i)
     if (static_cast<std::size_t>(kOpcodes[i].opcode) != i) return false;
   return true;
-}
-static_assert(opcodes_in_order());
+}());
 
 // The keys of a list one by one; whether each must stand there.
 template <typename F>

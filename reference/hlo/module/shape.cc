@@ -39,12 +39,11 @@ constexpr TypeRow kTypes[] = {
 };
 // clang-format on
 
-constexpr bool types_in_order() {
+static_assert([] {
   for (std::size_t i = 0; i < std::size(kTypes); ++i)
     if (static_cast<std::size_t>(kTypes[i].type) != i) return false;
   return true;
-}
-static_assert(types_in_order());
+}());
 
 }  // namespace
 

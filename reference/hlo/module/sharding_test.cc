@@ -7,6 +7,7 @@
 #include <map>
 
 #include "reference/hlo/module/parse.h"
+#include "reference/hlo/module/sdy.h"
 
 namespace plumb::hlo {
 namespace {
@@ -128,6 +129,58 @@ TEST(Sharding, SharesTileTheArray) {
     EXPECT_EQ(std::ssize(held), pieces) << text;
     for (const auto& [share, count] : held) EXPECT_EQ(count, 12 / pieces) << text;
   }
+}
+
+// "0 1 | 00 01" for each value's shares on four devices, or the message.
+std::string by_shardy(const std::string& meshes, const std::string& values) {
+  Module module;
+  module.text = "line", module.file = "m.txt", module.partitions = 4;
+  if (!meshes.empty())
+    module.frontend = {
+        {"inlineable",     "x"   },
+        {"xla.sdy.meshes", meshes}
+    };
+  Instruction i;
+  i.frontend = {
+      {"xla.sdy.in_shardings", values}
+  };
+  try {
+    std::string all;
+    for (const Sharding& s : sdy_shardings(module, i, "xla.sdy.in_shardings")) all += print(s) + " ";
+    return all;
+  } catch (const BadModule& error) {
+    const std::string said = error.what();
+    return said.substr(0, said.find('\n'));
+  }
+}
+
+TEST(Sharding, AsShardyWritesIt) {
+  const std::string mesh =
+      "{m = #sdy.mesh<[\\\"a\\\"=2, \\\"b\\\"=2]>, n = #sdy.mesh<[\"a\"=4], device_ids=[3,2,1,0]>}";
+  const auto values = [](const std::string& list) { return "\"#sdy.sharding_per_value<[" + list + "]>\""; };
+  EXPECT_EQ(by_shardy(mesh, values("<@m, [{\"b\", \"a\"}, {}]>, <@n, [{\"a\":(2)2}]>")),
+            "{mesh['a'=2,'b'=2], [{'b', 'a'}, {}]} {mesh['a'=4], device_ids=(3,2,1,0), [{'a':(2)2}]} ");
+  EXPECT_EQ(by_shardy(mesh, values("<@m, [{}], replicated={\"a\"}, unreduced={\"b\"}>")),
+            "{mesh['a'=2,'b'=2], [{}], replicated={'a'}, unreduced={'b'}} ");
+  EXPECT_EQ(by_shardy("", values("<mesh<[\"c\"=4]>, [{\"c\"}]>")), "{mesh['c'=4], [{'c'}]} ");
+  EXPECT_EQ(by_shardy("", values("")), "");
+  const auto refused = [&](const std::string& meshes, const std::string& list, const std::string& want) {
+    const std::string got = by_shardy(meshes, values(list));
+    EXPECT_NE(got.find(want), got.npos) << got;
+  };
+  refused(mesh, "<@o, [{}]>", "the module has no such mesh");
+  refused("", "<@m, [{}]>", "the module has no such mesh");
+  refused(mesh, "<@m, [{}], manual={}>", "expected 'unreduced='");
+  refused(mesh, "<@m, [{} {}]>", "expected ', '");
+  refused(mesh, "<@m, [{}]> <@m, [{}]>", "expected ', '");
+  refused(mesh, "<mesh<[\"a\"=4], device_ids=[0,1]>, [{}]>", "an id for each device");
+  refused(mesh, "<mesh<[\"a\"=0]>, [{}]>", "not the size of an axis");
+  refused(mesh, "<mesh<[\"a\"=4194304, \"b\"=2]>, [{}]>", "not the size of an axis");
+  refused(mesh, "<mesh<[\"a\"=2 \"b\"=2]>, [{}]>", "expected ', '");
+  refused("{m = #sdy.mesh<[]> n = #sdy.mesh<[]>}", "<@m, [{}]>", "expected ', '");
+  EXPECT_NE(by_shardy(mesh, "").find("expected ''#sdy.sharding_per_value<['"), std::string::npos);
+  Instruction i;
+  EXPECT_THROW(sdy_shardings(Module{}, i, "xla.sdy.in_shardings"), BadModule);
 }
 
 }  // namespace

@@ -70,6 +70,9 @@ TEST(Indexing, AScatterByNumbers) {
   EXPECT_EQ(indexed_map(x, starts.data(), false), each(updates, operand, [&](const Integers& u) {
               return Integers{u[0], starts[static_cast<std::size_t>(u[1])], u[2]};
             }));
+  i.attributes.back().value = std::int64_t{2};
+  EXPECT_THROW(scatter_indexing(i, shape(operand), shape(indices), shape(updates)), Misfit);
+  i.attributes.back().value = std::int64_t{1};
   EXPECT_THROW(scatter_indexing(i, shape(operand), shape(indices), shape({2, 4})), Misfit);
   EXPECT_THROW(scatter_indexing(i, shape({3, 5}), shape(indices), shape(updates)), Misfit);
   EXPECT_THROW(scatter_indexing(i, shape(operand), shape(indices), shape({2, 3, 3})), Misfit);

@@ -95,10 +95,10 @@ double Reals::dot(const double* a, const double* b, std::int64_t n) {
 Ordering Reals::compare(double a, double b, bool total) {
   if (total) {
     const auto place = [](double x) { return std::isnan(x) ? (std::signbit(x) ? -2 : 2) : 0; };
-    const auto zero = [](double x) { return x == 0 && std::signbit(x) ? -1 : 0; };
     if (place(a) != place(b)) return place(a) < place(b) ? Ordering::less : Ordering::greater;
     if (place(a) != 0) return Ordering::equal;
-    if (a == b && zero(a) != zero(b)) return zero(a) < zero(b) ? Ordering::less : Ordering::greater;
+    if (a == b && std::signbit(a) != std::signbit(b))
+      return std::signbit(a) ? Ordering::less : Ordering::greater;
   }
   if (std::isnan(a) || std::isnan(b)) return Ordering::unordered;
   return a < b ? Ordering::less : a > b ? Ordering::greater : Ordering::equal;

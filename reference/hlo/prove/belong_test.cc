@@ -1,0 +1,131 @@
+// Which modules belong together, and how their results and parameters are laid out: small pairs by hand.
+#include "reference/hlo/prove/verdicts.h"
+
+namespace plumb::hlo {
+namespace {
+
+const std::string kRows = "sharding={{devices=[2,1]<=[2]}, {replicated}}";
+
+TEST(Belong, WhatBelongsTogether) {
+  const Edits four =
+                  {
+                      {"num_partitions=2", "num_partitions=4"}
+  },
+              replicas = {{"num_partitions=2", "num_partitions=2, replica_count=2"}};
+  const Edits another =
+                  {
+                      {"  ROOT", "  %z = f32[] parameter(3)\n  ROOT"}
+  },
+              one = {{"(f32[2,3], f32[3]) tuple(%r0, %y)", "(f32[2,3]) tuple(%r0)"}};
+  const Edits wide = {
+      {"f32[2,3] parameter", "f32[4,3] parameter"                      },
+      {"f32[2,3] copy(%x)",  "f32[2,3] slice(%x), slice={[0:2], [0:3]}"}
+  };
+  const Edits whole = {
+      {"f32[2,3] copy(%x)",        "f32[3] copy(%y)"       },
+      {"(f32[2,3], f32[3]) tuple", "(f32[3], f32[3]) tuple"}
+  };
+  const Edits alone_before = {
+      {", num_partitions=2",   ""            },
+      {"{devices=[2,1]<=[2]}", "{replicated}"},
+      {"{devices=[2,1]<=[2]}", "{replicated}"},
+      {"{devices=[2,1]<=[2]}", "{replicated}"}
+  };
+  const Edits alone_after = {
+      {", num_partitions=2", ""          },
+      {"f32[2,3] p",         "f32[4,3] p"},
+      {"f32[2,3] c",         "f32[4,3] c"},
+      {"(f32[2,3]",          "(f32[4,3]" }
+  };
+  const Edits manual =
+                  {
+                      {"sharding={replicated}", "sharding={manual}"}
+  },
+              manual_result = {{"{replicated}}", "{manual}}"}};
+  const Edits nothing =
+                  {
+                      {", " + kRows, ""}
+  },
+              first_only = {{kRows, "sharding={{devices=[2,1]<=[2]}}"}};
+  const Edits token = {
+      {"  ROOT",                            "  %k = token[] after-all()\n  ROOT"},
+      {"(f32[4,3], f32[3]) tuple(%r0, %y)", "(f32[4,3], token[]) tuple(%r0, %k)"}
+  };
+  EXPECT_EQ(told({}, {}), "proven");
+  EXPECT_EQ(told({}, four), "not the same program: 2 partitions before, 4 after");
+  EXPECT_EQ(told({}, another), "not the same program: 3 parameters before, 4 after");
+  EXPECT_EQ(told({}, one), "not the same program: 2 results before, 1 after");
+  EXPECT_EQ(told({}, wide), "a device holds f32[2,3] of parameter 0, this module has f32[4,3]");
+  EXPECT_EQ(told({}, whole), "a device holds f32[2,3] of result 0, this module has f32[3]");
+  EXPECT_EQ(told(alone_before, alone_after), "one partition: nothing was partitioned");
+  EXPECT_EQ(told(replicas, {}), "unsupported: more replicas than one");
+  EXPECT_EQ(told({}, replicas), "unsupported: more replicas than one");
+  EXPECT_EQ(told(manual, {}), "unsupported: a result or parameter laid out as {manual}");
+  EXPECT_EQ(told(manual_result, {}), "unsupported: a result or parameter laid out as {manual}");
+  EXPECT_EQ(told(token, {}), "unsupported: a result that is no array");
+  EXPECT_EQ(told(nothing, {}).substr(0, 29), "result 0 has no layout here; ");
+  EXPECT_EQ(told(first_only, {}).substr(0, 29), "result 1 has no layout here; ");
+  const Edits none;
+  EXPECT_EQ(told(nothing, {}, &none), "proven");
+  EXPECT_TRUE(proof(nothing, {}, &none).as_propagated);
+  EXPECT_FALSE(proof({}, {}, &none).as_propagated);
+  EXPECT_EQ(told(nothing, {}, &nothing).substr(0, 29), "result 0 has no layout here; ");
+  EXPECT_EQ(told(first_only, {}, &none), "proven");
+}
+
+// A result that is free is laid out as the partitioner chose, whatever stands there.
+TEST(Belong, FreeResults) {
+  const std::string head = "num_partitions=2";
+  const Edits free =
+                  {
+                      {head, "allow_spmd_sharding_propagation_to_output={true,false}, " + head}
+  },
+              other = {{head, "allow_spmd_sharding_propagation_to_output={false,true}, " + head}};
+  const Edits columns = {
+      {kRows, "sharding={{devices=[1,2]<=[2]}, {replicated}}"}
+  };
+  const Edits none;
+  EXPECT_EQ(told(free, {}, &none), "proven");
+  EXPECT_EQ(told(free, {}, &columns), "a device holds f32[4,2] of result 0, this module has f32[2,3]");
+  EXPECT_EQ(told(other, {}, &columns), "proven");
+  EXPECT_EQ(told(free, {}), "proven");
+}
+
+TEST(Belong, ParametersWithoutALayoutAreAsTheyAreHeld) {
+  const Edits unsaid =
+                  {
+                      {", sharding={devices=[2,1]<=[2]}", ""}
+  },
+              held = {{"parameter(0)", "parameter(0), sharding={devices=[2,1]<=[2]}"}};
+  EXPECT_EQ(told(unsaid, held), "proven");
+  EXPECT_EQ(told(unsaid, {}), "a device holds f32[4,3] of parameter 0, this module has f32[2,3]");
+  EXPECT_EQ(told(
+                {
+                    {"parameter(1), sharding={replicated}", "parameter(1)"}
+  },
+                {}),
+            "proven");
+}
+
+TEST(Belong, Aliases) {
+  const auto alias = [](const std::string& list) {
+    return Edits{
+        {"num_partitions=2", "input_output_alias={ " + list + " }, num_partitions=2"}
+    };
+  };
+  const Edits first = alias("{0}: (0, {}, may-alias)"),
+              both = alias("{0}: (0, {}, may-alias), {1}: (1, {}, may-alias)");
+  EXPECT_EQ(told(first, first), "proven");
+  EXPECT_EQ(told(first, both), "proven");
+  EXPECT_EQ(told(first, {}), "refuted: no longer result {0} in the memory of parameter 0");
+  EXPECT_EQ(told(both, first), "refuted: no longer result {1} in the memory of parameter 1");
+  EXPECT_EQ(told({}, alias("{1}: (0, {}, may-alias)")),
+            "refuted: result {1} in the memory of parameter 0, of another size");
+  for (const char* wrong : {"{1}: (2, {}, may-alias)", "{1}: (3, {}, may-alias)", "{1}: (-1, {}, may-alias)",
+                            "{2}: (1, {}, may-alias)", "{-1}: (1, {}, may-alias)", "{1}: (1, {0}, may-alias)",
+                            "{}: (1, {}, may-alias)"})
+    EXPECT_NE(told({}, alias(wrong)).find(", of another size"), std::string::npos) << wrong;
+}
+
+}  // namespace
+}  // namespace plumb::hlo

@@ -1,0 +1,149 @@
+// What is said of small pairs of modules that differ, or that cannot be trusted: by hand.
+#include "reference/hlo/prove/verdicts.h"
+
+#include "reference/hlo/prove/where.h"
+
+namespace plumb::hlo {
+namespace {
+
+// Where the first wrong element stands, on which device, and how many are wrong.
+TEST(Verdicts, WhatDiffers) {
+  const std::string on_one =
+      "  %id = u32[] partition-id()\n  %one = u32[] constant(1)\n  %p = pred[] compare(%id, %one), "
+      "direction=EQ\n"
+      "  %m = f32[2,3] negate(%x)\n  %column = s32[2,3] iota(), iota_dimension=1\n  %c2 = s32[] constant(2)\n"
+      "  %twos = s32[2,3] broadcast(%c2), dimensions={}\n  %last = pred[2,3] compare(%column, %twos), "
+      "direction=EQ\n"
+      "  %b = pred[2,3] broadcast(%p), dimensions={}\n  %there = pred[2,3] and(%b, %last)\n";
+  const Proof p = proof(
+      {
+  },
+      {{"  %r0 = f32[2,3] copy(%x)", on_one + "  %r0 = f32[2,3] select(%there, %m, %x)"}});
+  EXPECT_EQ(p.finding, Finding::refuted);
+  ASSERT_EQ(p.differences.size(), 1u);
+  const Difference& d = p.differences[0];
+  EXPECT_EQ(d.result, 0);
+  EXPECT_EQ(d.elements, 2);
+  EXPECT_EQ(d.devices, 1);
+  EXPECT_EQ(d.device, 1);
+  EXPECT_EQ(d.index, (Integers{0, 2}));
+  EXPECT_EQ(print(d.shape), "f32[4,3]");
+  EXPECT_EQ(p.results, 2);
+  EXPECT_EQ(p.elements, 2 * 6 + 2 * 3);
+  const Proof whole = proof(
+      {
+  },
+      {{"tuple(%r0, %y)", "tuple(%r0, %w)"}, {"  ROOT", "  %w = f32[3] negate(%y)\n  ROOT"}});
+  ASSERT_EQ(whole.differences.size(), 1u);
+  EXPECT_EQ(whole.differences[0].result, 1);
+  EXPECT_EQ(whole.differences[0].devices, 2);
+  EXPECT_EQ(whole.differences[0].elements, 6);
+}
+
+// The largest of the result, wherever it stands, says how far apart reals must be to be seen to differ. What
+// is said is of the first draw that decides.
+TEST(Verdicts, WhatNoRealShows) {
+  for (const char* weights : {"1099511627776, 1, 1", "1, 1, 1099511627776", "1, 1, 1"}) {
+    const std::string scaled = "  %c = f32[3] constant({" + std::string(weights) +
+                               "})\n  %w = f32[3] multiply(%y, %c)\n",
+                      more =
+                          "  %d = f32[] constant(0.001)\n  %b = f32[3] broadcast(%d), dimensions={}\n  %v = "
+                          "f32[3] add(%w, %b)\n";
+    const Proof p = proof(
+        {
+            {"  ROOT",         scaled + "  ROOT"},
+            {"tuple(%r0, %y)", "tuple(%r0, %w)" }
+    },
+        {{"  ROOT", scaled + more + "  ROOT"}, {"tuple(%r0, %y)", "tuple(%r0, %v)"}});
+    EXPECT_EQ(name(p.finding), weights == std::string("1, 1, 1") ? "refuted" : "unsettled");
+    EXPECT_EQ(p.seed, 0);
+    EXPECT_EQ(p.draws, 1);
+  }
+}
+
+TEST(Verdicts, WhatIsMistrusted) {
+  const auto both = [](const std::string& lines, const std::string& operation) {
+    const auto at = [&](std::string shape) {
+      std::string text = lines + "  %r0 = S " + operation;
+      for (std::size_t n; (n = text.find('S')) != text.npos;) text.replace(n, 1, shape);
+      return text;
+    };
+    return told(
+        {
+            {"  %r0 = f32[4,3] copy(%x)", at("f32[4,3]")}
+    },
+        {{"  %r0 = f32[2,3] copy(%x)", at("f32[2,3]")}});
+  };
+  const std::string zero = "  %c = f32[] constant(0)\n  %z = S broadcast(%c), dimensions={}\n";
+  const std::string infinite = "  %i = f32[] constant(inf)\n";
+  EXPECT_EQ(both(zero, "divide(%x, %z)"),
+            "mistrusted: result 0 is not finite, and no constant of the program is infinite");
+  EXPECT_EQ(both(infinite + zero, "divide(%x, %z)"), "proven");
+  const std::string tiny =
+      "  %c = f32[] constant(1e-30)\n  %s = S broadcast(%c), dimensions={}\n  %more = S add(%x, %s)\n";
+  EXPECT_NE(both(tiny, "maximum(%x, %more)").find("comparisons of reals that double cannot tell apart"),
+            std::string::npos);
+  EXPECT_EQ(told(
+                {
+                    {"f32[4,3] parameter",                "f32[0,3] parameter"   },
+                    {"f32[4,3] copy",                     "f32[0,3] copy"        },
+                    {"(f32[4,3], f32[3]) tuple(%r0, %y)", "(f32[0,3]) tuple(%r0)"},
+                    {", {replicated}}",                   "}"                    }
+  },
+                {{"f32[2,3] parameter", "f32[0,3] parameter"},
+                 {"f32[2,3] copy", "f32[0,3] copy"},
+                 {"(f32[2,3], f32[3]) tuple(%r0, %y)", "(f32[0,3]) tuple(%r0)"}}),
+            "mistrusted: there is no element to compare");
+}
+
+TEST(Verdicts, PathsThatNoDrawTook) {
+  const std::string calls =
+      "\n\n%id (a: s32[]) -> s32[] {\n  ROOT %a = s32[] parameter(0)\n}\n\n%no (a: s32[]) -> pred[] {\n  %a "
+      "= s32[] parameter(0)\n  "
+      "ROOT %p = pred[] constant(false)\n}\n";
+  const std::string lines =
+      "  %zero = s32[] constant(0)\n  %k = s32[] conditional(%zero, %n, %n, %n), branch_computations={%id, "
+      "%id, %id}\n"
+      "  %w = s32[] while(%n), condition=%no, body=%id\n  ROOT";
+  const Edits more = {
+      {"  ROOT",           lines                     },
+      {"num_partitions=2", "num_partitions=2" + calls}
+  };
+  const Proof p = proof(more, more);
+  EXPECT_EQ(p.finding, Finding::proven);
+  EXPECT_EQ(p.untaken, (std::vector<std::string>{"%k branch 1", "%k branch 2", "%w"}));
+}
+
+// A fault is at the first instruction whose value comes about nowhere, and at none where nothing is wrong.
+TEST(Verdicts, WhereAFaultIs) {
+  const auto lines = [](const std::string& shape, const std::string& second) {
+    return "  %one = " + shape +
+           " sine(%x), sharding={devices=[2,1]<=[2]}, metadata={op_name=\"first\"}\n  %two = " + shape + " " +
+           second +
+           "(%one), sharding={devices=[2,1]<=[2]}, metadata={op_name=\"second\" source_file=\"u.py\" "
+           "source_line=7}\n  %r0 = " +
+           shape + " tanh(%two), sharding={devices=[2,1]<=[2]}, metadata={op_name=\"third\"}";
+  };
+  const auto place = [&](const std::string& second) {
+    const Module before = edited(kBefore, {
+                                              {"  %r0 = f32[4,3] copy(%x), sharding={devices=[2,1]<=[2]}",
+                                               lines("f32[4,3]", "cosine")}
+    });
+    const Module after = edited(kAfter, {
+                                            {"  %r0 = f32[2,3] copy(%x)", lines("f32[2,3]", second)}
+    });
+    const Subject subject{before, after, &before};
+    EXPECT_FALSE(locate({before, after, nullptr}, prove(subject, {})));
+    return locate(subject, prove(subject, {}));
+  };
+  EXPECT_FALSE(place("cosine"));
+  const auto found = place("negate");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->instruction, "two");
+  EXPECT_EQ(found->op_name, "second");
+  EXPECT_EQ(found->source, "u.py:7");
+  EXPECT_EQ(found->there, "");
+}
+
+}  // namespace
+}  // namespace plumb::hlo
