@@ -81,9 +81,9 @@ static_assert([] {
 const KeyRow& row(Key key) { return kKeys[static_cast<int>(key)]; }
 
 std::optional<Key> key_named(std::string_view name) {
-  const auto found = std::ranges::find(kKeys, name, &KeyRow::name);
-  if (found == std::end(kKeys)) return std::nullopt;
-  return found->key;
+  for (const KeyRow& row : kKeys)
+    if (row.name == name) return row.key;
+  return std::nullopt;
 }
 
 }  // namespace plumb::hlo

@@ -77,6 +77,9 @@ TEST(Caret, Headers) {
       {"HloModule m, entry_computation_layout={()->f32[]@ ", "expected '}'"},
       {"HloModule m\n\nFileNames\n@2 \"x\"", "the lines of a table are numbered from 1"},
       {"HloModule m\n\nFileNames\n1 \"x\"\n@3 \"y\"", "the lines of a table are numbered from 1"},
+      {"HloModule m\n\nFileNames\n@0 \"x\"", "the lines of a table are numbered from 1"},
+      {"HloModule m\n\nFileNames\n1 \"\"\n2 \"\"\n3 \"\"\n4 \"\"\n5 \"\"\n6 \"\"\n7 \"\"\n8 \"\"\n9 \"\"\n10 \"\"\n@12 \"\"",
+       "the lines of a table are numbered from 1"},
   };
   for (const auto& [head, want] : table) refused(head + rest, want);
 }
@@ -108,6 +111,16 @@ TEST(Caret, Computations) {
 }
 // clang-format on
 
+// What cannot be shown stands as a question mark, and a tabulator as a space; of a long line a window is
+// shown.
+TEST(Caret, TheLineIsShown) {
+  EXPECT_EQ(message("HloModule m ~}\t\x1f\x7f\xc3 !"),
+            "m.txt:1:13: expected a comma or the end of the line\n  HloModule m ~} ??? !\n              ^");
+  EXPECT_EQ(message("HloModule " + std::string(150, 'm') + " " + std::string(150, 'x')),
+            "m.txt:1:162: expected a comma or the end of the line\n  " + std::string(65, 'm') + " " +
+                std::string(34, 'x') + "\n  " + std::string(66, ' ') + "^");
+}
+
 TEST(Caret, WhatLiesWithinEachLimitIsRead) {
   std::string deep_tuple(64, '('), deep_sharding(63, '{');
   deep_tuple += std::string(64, ')'), deep_sharding += "{replicated}" + std::string(63, '}');
@@ -117,6 +130,7 @@ TEST(Caret, WhatLiesWithinEachLimitIsRead) {
            "ROOT %b = f32[0,281474976710656] parameter(1)",
            "ROOT %b = f32[2,3]{0,1} parameter(1)",
            "ROOT %b = f32[2,3] parameter( 1 )",
+           "ROOT %b = f32[2,3] add(%a, %a), origin=[a,b], control-predecessors=(a,b)",
            "ROOT %b = pred[] constant(1)",
            "ROOT %b = s2[] constant(-2)",
            "ROOT %b = s2[] constant(1)",

@@ -128,9 +128,9 @@ void each_key(std::string_view keys, F f) {
 const OpcodeRow& row(Opcode opcode) { return kOpcodes[static_cast<int>(opcode)]; }
 
 std::optional<Opcode> opcode_named(std::string_view name) {
-  const auto found = std::ranges::find(kOpcodes, name, &OpcodeRow::name);
-  if (found == std::end(kOpcodes)) return std::nullopt;
-  return found->opcode;
+  for (const OpcodeRow& row : kOpcodes)
+    if (row.name == name) return row.opcode;
+  return std::nullopt;
 }
 
 bool takes(Opcode opcode, Key key) {

@@ -73,7 +73,7 @@ std::vector<Integers> along(const Mesh& mesh, const std::vector<AxisPart>& axes)
 }  // namespace
 
 std::vector<Integers> expand(const Groups& groups, std::int64_t devices) {
-  if (!groups.axes.empty() || !groups.mesh.axes.empty()) return along(groups.mesh, groups.axes);
+  if (!groups.mesh.axes.empty()) return along(groups.mesh, groups.axes);
   if (groups.rows > 0) {
     const Integers ids = expand(groups.order);
     std::vector<Integers> lists;

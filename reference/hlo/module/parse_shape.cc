@@ -44,7 +44,8 @@ void scan_layout(Scan& scan, Shape& shape) {
     if (!shape.layout.empty()) scan.expect(",");
     shape.layout.push_back(scan.number("a dimension of the layout"));
   }
-  if (scan.take(":")) shape.tiling = scan.balanced("}");
+  scan.take(":");
+  shape.tiling = scan.balanced("}");
   scan.expect("}");
   std::vector<bool> met(shape.dims.size());
   for (const std::int64_t d : shape.layout) {

@@ -50,9 +50,9 @@ static_assert([] {
 const TypeRow& row(Type type) { return kTypes[static_cast<int>(type)]; }
 
 std::optional<Type> type_named(std::string_view name) {
-  const auto found = std::ranges::find(kTypes, name, &TypeRow::name);
-  if (name.empty() || found == std::end(kTypes)) return std::nullopt;
-  return found->type;
+  for (const TypeRow& row : kTypes)
+    if (row.name == name && !name.empty()) return row.type;
+  return std::nullopt;
 }
 
 std::int64_t elements(const Shape& shape) {

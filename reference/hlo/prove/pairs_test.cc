@@ -56,6 +56,7 @@ TEST(Pairs, IntegersAreExact) {
   EXPECT_EQ(pairs.integer(-1, Type::u64).coefficient, residue_of(0x1p64) + residue_of(-1));
   EXPECT_EQ(pairs.integer(1, Type::pred).coefficient, Residue{1});
   EXPECT_EQ(pairs.integer((std::int64_t{1} << 53) - 1, Type::s64).error, 0);
+  EXPECT_EQ(pairs.integer(std::int64_t{1} << 53, Type::s64).error, 1);
   EXPECT_EQ(pairs.integer((std::int64_t{1} << 62) + 1, Type::s64).error, 0x1p62 * kUnit);
   EXPECT_EQ(pairs.integer(-(std::int64_t{1} << 62) - 1, Type::s64).error, 0x1p62 * kUnit);
   EXPECT_TRUE(pairs.same(pairs.constant(0.5), {0.5, 0, inverse({2}), {}}));

@@ -21,7 +21,7 @@ struct Draw {
 
 Draw run(const Subject& subject, const std::vector<Division>& cuts, const std::vector<Bounds>& bounds,
          std::uint64_t seed, Paths& paths) {
-  Pairs pairs{seed * 2 + 1};
+  Pairs pairs{seed};
   const std::vector<Held> whole = drawn(subject.before, bounds, seed);
   std::vector<Held> local;
   for (std::size_t n = 0; n < whole.size(); ++n)
@@ -104,7 +104,7 @@ void raise(Proof& proof, Finding finding, const std::string& why) {
 
 // Compares all results of a draw.
 void judge(const Subject& subject, const Draw& draw, const std::vector<Division>& divisions, Proof& proof) {
-  Pairs pairs{proof.seed * 2 + 1};
+  Pairs pairs{proof.seed};
   proof.results = std::ssize(draw.whole), proof.elements = 0;
   for (std::size_t n = 0; n < draw.whole.size(); ++n) {
     Compared c = compare(pairs, *draw.whole[n].array, *draw.held[n].array, divisions[n]);

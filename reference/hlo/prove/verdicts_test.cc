@@ -61,6 +61,17 @@ TEST(Verdicts, WhatNoRealShows) {
   }
 }
 
+TEST(Verdicts, EveryDrawIsProven) {
+  const Proof p = proof({}, {});
+  EXPECT_EQ(p.finding, Finding::proven);
+  EXPECT_EQ(p.draws, 2);
+  EXPECT_EQ(p.seed, 1);
+  EXPECT_EQ(p.results, 2);
+  EXPECT_EQ(p.elements, 2 * 6 + 2 * 3);
+  EXPECT_EQ(p.devices, 2);
+  EXPECT_TRUE(p.untaken.empty() && p.differences.empty() && p.why.empty());
+}
+
 TEST(Verdicts, WhatIsMistrusted) {
   const auto both = [](const std::string& lines, const std::string& operation) {
     const auto at = [&](std::string shape) {
@@ -79,6 +90,14 @@ TEST(Verdicts, WhatIsMistrusted) {
   EXPECT_EQ(both(zero, "divide(%x, %z)"),
             "mistrusted: result 0 is not finite, and no constant of the program is infinite");
   EXPECT_EQ(both(infinite + zero, "divide(%x, %z)"), "proven");
+  for (const char* one : {"0, 1, 1", "1, 1, 0"}) {
+    const Edits divided = {
+        {"  ROOT",
+         "  %c = f32[3] constant({" + std::string(one) + "})\n  %w = f32[3] divide(%y, %c)\n  ROOT"},
+        {"tuple(%r0, %y)", "tuple(%r0, %w)"                                                        }
+    };
+    EXPECT_EQ(told(divided, divided).substr(0, 34), "mistrusted: result 1 is not finite");
+  }
   const std::string tiny =
       "  %c = f32[] constant(1e-30)\n  %s = S broadcast(%c), dimensions={}\n  %more = S add(%x, %s)\n";
   EXPECT_NE(both(tiny, "maximum(%x, %more)").find("comparisons of reals that double cannot tell apart"),
@@ -124,13 +143,25 @@ TEST(Verdicts, WhereAFaultIs) {
            "source_line=7}\n  %r0 = " +
            shape + " tanh(%two), sharding={devices=[2,1]<=[2]}, metadata={op_name=\"third\"}";
   };
+  // What AFTER need not have: constants and the like, integers, what is laid out as nobody says or as a sum.
+  const std::string idle =
+      "  %c0 = f32[2] constant({1, 2}), sharding={replicated}\n  %i0 = f32[2] iota(), iota_dimension=0, "
+      "sharding={replicated}\n"
+      "  %b0 = f32[2,3] broadcast(%y), dimensions={1}, sharding={replicated}\n  %k0 = s32[] add(%n, %n), "
+      "sharding={replicated}\n"
+      "  %u0 = f32[3] tanh(%y), sharding={unreduced}\n  %v0 = f32[3] sine(%y), sharding={manual}\n  %w0 = "
+      "f32[3] cosine(%y)\n";
+  const std::string there =
+      "\n  %g = f32[4,3] all-gather(%x), channel_id=1, replica_groups={{0,1}}, dimensions={0}, "
+      "use_global_device_ids=true, metadata={op_name=\"second\"}";
   const auto place = [&](const std::string& second) {
     const Module before = edited(kBefore, {
                                               {"  %r0 = f32[4,3] copy(%x), sharding={devices=[2,1]<=[2]}",
-                                               lines("f32[4,3]", "cosine")}
+                                               idle + lines("f32[4,3]", "cosine")}
     });
-    const Module after = edited(kAfter, {
-                                            {"  %r0 = f32[2,3] copy(%x)", lines("f32[2,3]", second)}
+    const Module after =
+        edited(kAfter, {
+                           {"  %r0 = f32[2,3] copy(%x)", lines("f32[2,3]", second) + there}
     });
     const Subject subject{before, after, &before};
     EXPECT_FALSE(locate({before, after, nullptr}, prove(subject, {})));
@@ -142,7 +173,7 @@ TEST(Verdicts, WhereAFaultIs) {
   EXPECT_EQ(found->instruction, "two");
   EXPECT_EQ(found->op_name, "second");
   EXPECT_EQ(found->source, "u.py:7");
-  EXPECT_EQ(found->there, "");
+  EXPECT_EQ(found->there.substr(0, 26), "%g = f32[4,3] all-gather(%");
 }
 
 }  // namespace

@@ -78,7 +78,7 @@ std::vector<Held> cut_all(Pairs& pairs, const std::vector<Held>& whole, const st
 // throughout, tell nothing.
 bool telling(const Array<Twin>& a) {
   const auto other = [&](const Twin& x) { return identity(0, x) != identity(0, a.reals[0]); };
-  return is_real(a.type) && !a.reals.empty() && (a.dims.empty() || std::ranges::any_of(a.reals, other));
+  return !a.reals.empty() && (a.dims.empty() || std::ranges::any_of(a.reals, other));
 }
 
 Prints prints_of(const Subject& subject, Pairs& pairs, const std::vector<Held>& whole) {
@@ -170,7 +170,7 @@ std::string collective_for(const Module& after, const std::string& op_name) {
 
 std::optional<Place> locate(const Subject& subject, const Proof& proof) {
   if (!subject.propagated || proof.differences.empty()) return std::nullopt;
-  Pairs pairs{proof.seed * 2 + 1};
+  Pairs pairs{proof.seed};
   const std::vector<Held> whole = drawn(subject.before, proof.bounds, proof.seed);
   const Prints prints = prints_of(subject, pairs, whole);
   Events events = events_of(*subject.propagated, pairs, whole, prints);

@@ -117,6 +117,8 @@ TEST(Indexing, WhatDoesNotFit) {
   Gathered wide = good;  // a window larger than the operand, in a dimension of its own and in a collapsed one
   wide.operand[2] = 3;
   EXPECT_THROW(gather_indexing(wide.instruction(), shape(wide.operand), shape(wide.indices)), Misfit);
+  wide = good, wide.result.push_back(1);
+  EXPECT_THROW(gather_indexing(wide.instruction(), shape(wide.operand), shape(wide.indices)), Misfit);
   wide = good, wide.operand[1] = 0;
   EXPECT_THROW(gather_indexing(wide.instruction(), shape(wide.operand), shape(wide.indices)), Misfit);
   wide = good, wide.result[1] = 3;

@@ -50,7 +50,6 @@ std::int64_t shift(Opcode opcode, Type type, std::int64_t a, std::int64_t by) {
 
 std::int64_t wrap(Type type, std::int64_t x) {
   const int bits = row(type).bits;
-  if (type == Type::pred) return x & 1;
   if (bits == 64) return x;
   const int above = 64 - bits;
   return is_unsigned(type) ? s(u(x) << above >> above) : s(u(x) << above) >> above;
