@@ -33,11 +33,11 @@ def binary_expression(s, node):
             kinds.append((f"{op} to {short_of}", s.text(node)))
         n = s.number(node, *kinds)
         x, y = s.emit(left), s.emit(right)
-        return f"plumb_mutant::{name}{'_in_loop' * in_loop}<{n}>({x}, {y})" if n else f"{x} {op} {y}"
+        return f"plumb_mutant::{name}{'_in_loop' * in_loop}<{n}>({x}, {y})" if n else f"{x}{s.between(left, right)}{y}"
     if op in ("==", "!="):
         n = s.number(node, (f"{op} to {'!=' if op == '==' else '=='}", s.text(node)))
         x, y = s.emit(left), s.emit(right)
-        return f"(({x} {op} {y}) != plumb_mutant::on({n}))" if n else f"{x} {op} {y}"
+        return f"(({x} {op} {y}) != plumb_mutant::on({n}))" if n else f"{x}{s.between(left, right)}{y}"
     if op in ("&&", "||"):
         s.loop = in_loop
         kinds = [(f"{op} to {'||' if op == '&&' else '&&'}", s.text(node)),
@@ -48,7 +48,7 @@ def binary_expression(s, node):
         y = s.emit(right)
         s.loop = False
         if not n:
-            return f"{x} {op} {y}"
+            return f"{x}{s.between(left, right)}{y}"
         drop = "|| plumb_mutant::on({})" if op == "&&" else "&& !plumb_mutant::on({})"
         x, y = (f"((static_cast<bool>({z}) {drop.format(n + i)}) != plumb_mutant::on({n}))"
                 for i, z in ((1, x), (2, y)))
@@ -57,7 +57,7 @@ def binary_expression(s, node):
         name, other = ARITHMETIC[op]
         n = s.number(node, (f"{op} to {other}", s.text(node)))
         x, y = s.emit(left), s.emit(right)
-        return f"plumb_mutant::{name}<{n}>({x}, {y})" if n else f"{x} {op} {y}"
+        return f"plumb_mutant::{name}<{n}>({x}, {y})" if n else f"{x}{s.between(left, right)}{y}"
     return s.plain(node)
 
 
@@ -69,7 +69,7 @@ def assignment_expression(s, node):
     name, other = ARITHMETIC[op[:-1]]
     n = s.number(node, (f"{op} to {other}=", s.text(node)))
     x, y = s.emit(left), s.emit(right)
-    return f"plumb_mutant::{name}_assign<{n}>({x}, {y})" if n else f"{x} {op} {y}"
+    return f"plumb_mutant::{name}_assign<{n}>({x}, {y})" if n else f"{x}{s.between(left, right)}{y}"
 
 
 def unary_expression(s, node):

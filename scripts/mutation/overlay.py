@@ -26,7 +26,8 @@ class Overlay:
         self.keys = None  # of the mutations to compile; None: all
         self.copies, self.objects = self.home / "src", self.home / "obj"
         listed = json.loads((build / "compile_commands.json").read_text())
-        self.commands = [one for one in listed if "/plumb_" in one["command"] and self.originals(one)]
+        # Of rooms, not of tests, whose commands may name a room's precompiled header.
+        self.commands = [one for one in listed if "/plumb_" in self.output(one) and self.originals(one)]
         self.deps = self.read_deps()
         files = {file for one in self.commands for file in self.originals(one)}
         self.files = sorted(files | {file for one in self.commands for file in self.deps.get(self.output(one), ())})

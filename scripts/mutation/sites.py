@@ -57,6 +57,10 @@ class Source:
     def text(self, node):
         return self.data[node.start_byte:node.end_byte].decode()
 
+    def between(self, left, right):
+        """As it stands: what the parser takes for the > of a relation may be half of a shift."""
+        return self.data[left.end_byte:right.start_byte].decode()
+
     def number(self, node, *kinds):
         """The first number of a site where any of its mutations is to be switched, else None."""
         first, wanted = self.next, False
