@@ -122,7 +122,7 @@ class Trial:
     def cover(self, test):
         """Notes what a test reaches; whether it passes as it stands. Known already where the program is the same."""
         programs = [test.program] + [self.overlay.home / "bin" / name for name in ("plumb-local", "plumb-liar")
-                                     if test.arguments]
+                                     if test.arguments and (self.overlay.home / "bin" / name).exists()]
         same = "".join(f"{one.stat().st_mtime_ns} {one.stat().st_size} " for one in programs)
         key = hashlib.sha256(f"{self.title(test)} {same}".encode()).hexdigest()[:24]
         noted = self.overlay.home / "reached" / key
