@@ -30,14 +30,10 @@ std::vector<Act> acts_of(const Mesh& mesh, std::span<const Collective> trace) {
   return acts;
 }
 
-std::vector<std::vector<Bits>> ways(const Mesh& mesh, const std::vector<Act>& acts,
-                                    const std::vector<AxisId>& together) {
+std::vector<std::vector<Bits>> ways(const Mesh& mesh, const std::vector<Act>& acts) {
   const std::int64_t n = devices(mesh);
   std::vector<Bits> after(n, Bits((n + 63) / 64));
   for (std::int64_t d = 0; d < n; ++d) after[d][d / 64] |= std::uint64_t{1} << d % 64;
-  for (const auto& fibre : fibres(mesh, together))  // they need it together
-    for (std::int64_t a : fibre)
-      for (std::int64_t b : fibre) after[a][b / 64] |= std::uint64_t{1} << b % 64;
   std::vector<std::vector<Bits>> to(acts.size() + 1, after);
   for (std::size_t t = acts.size(); t-- > 0;) {
     std::vector<Bits> before = to[t + 1];

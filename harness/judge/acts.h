@@ -21,11 +21,9 @@ struct Act {
 // what follows each other is one: whoever they join has what any of them had.
 std::vector<Act> acts_of(const Mesh&, std::span<const Collective>);
 
-// ways[t][device]: the devices that what this one holds before act t can reach, a bit each; those of a fibre
-// along `together` need it together.
+// ways[t][device]: the devices that what this one holds before act t can reach, a bit each.
 using Bits = std::vector<std::uint64_t>;
 inline bool has(const Bits& bits, std::int64_t i) { return bits[i / 64] >> i % 64 & 1; }
-std::vector<std::vector<Bits>> ways(const Mesh&, const std::vector<Act>&,
-                                    const std::vector<AxisId>& together);
+std::vector<std::vector<Bits>> ways(const Mesh&, const std::vector<Act>&);
 
 }  // namespace plumb

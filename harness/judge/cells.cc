@@ -8,7 +8,7 @@ namespace plumb {
 bool contains(const Slice& outer, const Slice& inner) {
   for (std::size_t d = 0; d < outer.size(); ++d)
     if (inner[d].begin < outer[d].begin || inner[d].end > outer[d].end) return false;
-  return elements(inner) > 0;
+  return true;
 }
 
 std::optional<Cells> cells_of(const std::vector<Slice>& begins, const std::vector<Slice>& ends,

@@ -77,6 +77,12 @@ TEST(Cost, WhereNothingMustMoveAnyByteIsPastALimit) {
   EXPECT_EQ(waste->text, "moved 4 bytes, the fewest are 0") << "times nothing is no number";
 }
 
+TEST(Cost, NothingMovedCostsNothingWhoeverTookPart) {
+  const Mesh mesh = parse_case("on x=4: reshard f32[16@x] -> f32[16]").mesh;
+  EXPECT_EQ(moved(mesh, {.kind = "all-gather", .in = 0, .out = 0}), 0);
+  EXPECT_EQ(moved(mesh, {.kind = "all-gather", .axes = {"x"}, .in = 0, .out = 0}), 0);
+}
+
 TEST(Cost, AKindWithoutAPriceMakesTheCostUnknown) {
   const Case c = parse_case("on x=4: reshard f32[16@x] -> f32[16]");
   Outcome outcome;

@@ -13,8 +13,10 @@ namespace plumb {
 namespace {
 
 constexpr std::int64_t most_work = std::int64_t{1} << 22;
+constexpr std::int64_t most_readings = 1024;
 
-using Holding = std::vector<Family>;  // of one cell, by device
+using Roots = std::vector<std::int64_t>;  // of the broadcasts among the acts, the member that sends; else -1
+using Holding = std::vector<Family>;      // of one cell, by device
 
 struct Run {
   const Execution& e;
@@ -112,7 +114,7 @@ bool is_made(const Run& run, std::size_t cell, const Holding& held) {
 
 // Executes all cells with every scatter leaving its sums on all members: the most that anyone can hold. What
 // permutes overwrite is found on the way.
-std::vector<Holding> most_held(Run& run, std::int64_t root) {
+std::vector<Holding> most_held(Run& run, const Roots& roots) {
   std::vector<Holding> held;
   for (std::size_t cell = 0; cell < run.cells.boxes.size(); ++cell) held.push_back(run.beginning(cell));
   for (std::size_t t = 0; t < run.acts.size(); ++t) {
@@ -120,15 +122,14 @@ std::vector<Holding> most_held(Run& run, std::int64_t root) {
     for (std::size_t i = 0; i < act.keeps.size(); ++i)
       act.keeps[i] =
           act.one->pairs[i].first == act.one->pairs[i].second || brought(run, t, act.one->pairs[i], held);
-    for (Holding& of_cell : held) advance(run, act, act.broadcasts() ? root : -1, of_cell);
+    for (Holding& of_cell : held) advance(run, act, roots[t], of_cell);
   }
   return held;
 }
 
 // Whether some owners of the scatters from act t on make the cell.
-bool some_owners_make(Run& run, std::size_t cell, std::size_t t, std::int64_t root, Holding held) {
-  for (; t < run.acts.size() && !run.acts[t].scatters(); ++t)
-    advance(run, run.acts[t], run.acts[t].broadcasts() ? root : -1, held);
+bool some_owners_make(Run& run, std::size_t cell, std::size_t t, const Roots& roots, Holding held) {
+  for (; t < run.acts.size() && !run.acts[t].scatters(); ++t) advance(run, run.acts[t], roots[t], held);
   if (t == run.acts.size()) return is_made(run, cell, held);
   std::set<std::int64_t> owners;
   for (const auto& group : run.acts[t].groups)
@@ -137,7 +138,7 @@ bool some_owners_make(Run& run, std::size_t cell, std::size_t t, std::int64_t ro
   return std::ranges::any_of(owners, [&](std::int64_t owner) {
     Holding next = held;
     advance(run, run.acts[t], owner, next);
-    return some_owners_make(run, cell, t + 1, root, std::move(next));
+    return some_owners_make(run, cell, t + 1, roots, std::move(next));
   });
 }
 
@@ -147,14 +148,14 @@ std::string text_of(const Slice& box) {
   return fmt::format("[{}]", fmt::join(ranges, ","));
 }
 
-std::string unmade(Run& run, std::int64_t root) {
-  const std::vector<Holding> held = most_held(run, root);
+std::string unmade(Run& run, const Roots& roots) {
+  const std::vector<Holding> held = most_held(run, roots);
   const bool scatters = std::ranges::any_of(run.acts, &Act::scatters);
   for (std::size_t cell = 0; cell < held.size(); ++cell) {
     const auto& needers = run.cells.needers[cell];
     if (needers.empty()) continue;
     if (is_made(run, cell, held[cell]) &&
-        (!scatters || some_owners_make(run, cell, 0, root, run.beginning(cell))))
+        (!scatters || some_owners_make(run, cell, 0, roots, run.beginning(cell))))
       continue;
     const auto lacks = std::ranges::find_if(
         needers, [&](std::int64_t d) { return !run.table.makes(held[cell][d], run.whole); });
@@ -221,6 +222,22 @@ std::string sums_too_few(const Run& run) {
   return "";
 }
 
+std::int64_t members(const Act& act) {
+  std::int64_t most = 1;
+  for (const auto& group : act.groups) most = std::max<std::int64_t>(most, std::ssize(group));
+  return most;
+}
+
+// The next choice of a sender for each broadcast, the first of them turning fastest; false after the last.
+bool next(const std::vector<Act>& acts, Roots& roots) {
+  for (std::size_t t = 0; t < acts.size(); ++t) {
+    if (!acts[t].broadcasts()) continue;
+    if (++roots[t] < members(acts[t])) return true;
+    roots[t] = 0;
+  }
+  return false;
+}
+
 }  // namespace
 
 Execution execution(const Case& c, const Spec& from, const Spec& to) {
@@ -240,22 +257,26 @@ std::optional<std::string> not_made(const Execution& e, std::span<const Collecti
   std::optional<Cells> cells = cells_of(begins, ends, most_work);
   if (!cells) return std::nullopt;
   const std::vector<Act> acts = acts_of(e.c.mesh, trace);
-  Run run{e, acts, std::move(*cells), ways(e.c.mesh, acts, e.to.unfinished)};
+  Run run{e, acts, std::move(*cells), ways(e.c.mesh, acts)};
   run.table.idempotent = e.idempotent;
   run.whole = Atoms((e.atoms + 63) / 64);
   for (std::int64_t i = 0; i < e.atoms; ++i) run.whole = united(run.whole, atom(i, e.atoms));
   run.table.number(run.whole);
   if (std::string why = sums_too_few(run); !why.empty()) return why;
-  std::int64_t roots = 1;
-  for (const Act& act : run.acts)
-    if (act.broadcasts())
-      for (const auto& group : act.groups) roots = std::max<std::int64_t>(roots, std::ssize(group));
-  std::string why;
-  for (std::int64_t root = 0; root < roots; ++root) {
-    std::string of_root = unmade(run, root);
-    if (of_root.empty()) return "";
-    if (why.empty()) why = std::move(of_root);
+  Roots roots(acts.size(), -1);
+  std::int64_t readings = 1;
+  for (std::size_t i = 0; i < acts.size(); ++i) {
+    if (!acts[i].broadcasts()) continue;
+    roots[i] = 0;
+    if (readings > most_readings / members(acts[i])) return std::nullopt;
+    readings *= members(acts[i]);
   }
+  std::string why;
+  do {
+    std::string here = unmade(run, roots);
+    if (here.empty()) return "";
+    if (why.empty()) why = std::move(here);
+  } while (next(acts, roots));
   return why;
 }
 

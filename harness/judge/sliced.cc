@@ -37,7 +37,7 @@ struct Search {
   // Splits this dimension over more axes, and the next ones, until all fit.
   bool from(std::size_t d) {
     if (d == spec.dims.size()) return everywhere();
-    if (tries > 0 && fits(d) && from(d + 1)) return true;
+    if (fits(d) && from(d + 1)) return true;
     for (AxisId axis = 0; axis < std::ssize(c.mesh.axes) && tries > 0; ++axis) {
       if (used(axis)) continue;
       spec.dims[d].axes.push_back(axis);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -90,7 +91,7 @@ Unit unit(const Case& c) {
   if (format(c.acc).integer) return {even, 0, even <= most};
   // Parts on the way are added again, so each must count to the whole: no digits are free there.
   const int free = evenness_on_the_way(c) == 1 ? std::countr_zero(static_cast<std::uint64_t>(even)) : 0;
-  int room = 1 << 20, wide = room, smallest = -room;
+  int room = std::numeric_limits<int>::max(), wide = room, smallest = -room;
   for (DType dtype : dtypes) {
     room = std::min(room, std::ilogb(format(dtype).largest / static_cast<double>(capacity(dtype))));
     wide = std::min(wide, std::ilogb(format(dtype).largest / static_cast<double>(capacity(c.acc))));

@@ -72,11 +72,9 @@ struct Interval {
 Interval interval(const Reduction&, const Exact&, std::int64_t element);
 bool inside(const Interval&, double got);
 
-// How many elements of `got` lie outside, the first of them (-1: none), and the largest distance from c
-// as a share of the distance to the end of the interval on that side.
+// How many elements of `got` lie outside, and the first of them (-1: none).
 struct Outside {
   std::int64_t count = 0, first = -1;
-  double worst = 0;
 };
 Outside outside(const Reduction&, const Exact&, const Tensor& got);
 
