@@ -228,10 +228,23 @@ std::int64_t members(const Act& act) {
   return most;
 }
 
+// The first choice of a sender for each broadcast; none where there are too many choices to try: everyone
+// then has what any member had.
+Roots first_senders(const std::vector<Act>& acts) {
+  Roots roots(acts.size(), -1);
+  std::int64_t readings = 1;
+  for (std::size_t t = 0; t < acts.size(); ++t) {
+    if (!acts[t].broadcasts()) continue;
+    if (readings > most_readings / members(acts[t])) return Roots(acts.size(), -1);
+    readings *= members(acts[t]), roots[t] = 0;
+  }
+  return roots;
+}
+
 // The next choice of a sender for each broadcast, the first of them turning fastest; false after the last.
 bool next(const std::vector<Act>& acts, Roots& roots) {
   for (std::size_t t = 0; t < acts.size(); ++t) {
-    if (!acts[t].broadcasts()) continue;
+    if (roots[t] < 0) continue;
     if (++roots[t] < members(acts[t])) return true;
     roots[t] = 0;
   }
@@ -263,14 +276,7 @@ std::optional<std::string> not_made(const Execution& e, std::span<const Collecti
   for (std::int64_t i = 0; i < e.atoms; ++i) run.whole = united(run.whole, atom(i, e.atoms));
   run.table.number(run.whole);
   if (std::string why = sums_too_few(run); !why.empty()) return why;
-  Roots roots(acts.size(), -1);
-  std::int64_t readings = 1;
-  for (std::size_t i = 0; i < acts.size(); ++i) {
-    if (!acts[i].broadcasts()) continue;
-    roots[i] = 0;
-    if (readings > most_readings / members(acts[i])) return std::nullopt;
-    readings *= members(acts[i]);
-  }
+  Roots roots = first_senders(acts);
   std::string why;
   do {
     std::string here = unmade(run, roots);

@@ -61,7 +61,7 @@ TEST(Executed, APlanOfAReshardMakesItsLayoutAndNoOther) {
       {"on x=4: reshard f32[8@x] -> f32[8]", Trace(4, over("collective-broadcast", {"x"}, 8, 8)), ""},
       {"on x=4: reshard f32[8@x] -> f32[8]", Trace(3, over("collective-broadcast", {"x"}, 32, 32)), "does not leave"},
       {"on x=8: reshard f32[8@x] -> f32[8]", Trace(3, over("collective-broadcast", {"x"}, 32, 32)), "does not leave"},
-      {"on x=8: reshard f32[8@x] -> f32[8]", Trace(4, over("collective-broadcast", {"x"}, 32, 32)), ""},  // 4,096 readings are not tried
+      {"on x=8: reshard f32[8@x] -> f32[8]", Trace(4, over("collective-broadcast", {"x"}, 32, 32)), ""},  // taken for gathers
       {"on x=2,y=64: reshard f32[128@y.x] -> f32[128@x.y]", {over("all-to-all", {"x", "y"}, 4, 4)}, ""},
       {"on x=2,y=64: reshard f32[128]+x.y -> f32[128@y]", {rs({"y"}, 512, 8), ar("x", 8)}, ""},
       {"on x=2,y=64: reshard f32[128]+x.y -> f32[128@y]", {rs({"y"}, 512, 8)}, "takes no sum over x"},

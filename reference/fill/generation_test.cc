@@ -57,7 +57,9 @@ TEST(Fill, DataAreThoseOfTheirGeneration) {
   std::string today;
   for (const std::string& row : pinned) {
     const std::string is = row_of(row.substr(26));
-    if (!anew) EXPECT_EQ(is, row);
+    if (!anew) {
+      EXPECT_EQ(is, row);
+    }
     today += is + "\n";
   }
   if (anew) std::ofstream(golden) << today;
