@@ -53,8 +53,12 @@ Verdict judge(const WantedAll& wanted, const Outcome& outcome, const Read& read,
   Verdict all;
   for (std::size_t i = 0; i < results(c).size(); ++i) {
     const Case one = only(c, i);
+    const Read of_result = [&](Block block, std::span<std::byte> into) {
+      block.result = static_cast<std::int64_t>(i);
+      read(block, into);
+    };
     Verdict verdict = judge(Wanted{one, wanted.operands, wanted.wholes[i], wanted.certificate, true},
-                            only(outcome, i), read, declared);
+                            only(outcome, i), of_result, declared);
     for (Fact& fact : verdict.facts) {
       fact.text = fmt::format("{}: {}", role(c, i), fact.text);
       all.facts.push_back(std::move(fact));
