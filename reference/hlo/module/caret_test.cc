@@ -98,6 +98,8 @@ TEST(Caret, Computations) {
       {"ENTRY %e @(a: f32[]) -> f32[]" + one, "the computation has " + other},
       {"ENTRY %e @(a: f32[], b: f32[2]) -> f32[] {\n  %b = f32[] parameter(1)\n  ROOT %a = f32[] parameter(0)\n}\n",
        "the computation has " + other},
+      {"ENTRY %e @(a: f32[2], b: f32[]) -> f32[] {\n  %b = f32[] parameter(1)\n  ROOT %a = f32[] parameter(0)\n}\n",
+       "the computation has " + other},
       {"ENTRY %e @() -> f32[] {\n  ROOT %a = f32[] parameter(0)\n}\n", "the computation has " + other},
       {"@ENTRY %e () -> f32[] {\n  %c = f32[] constant(1)\n}\n", "a computation without a ROOT"},
       {"ENTRY %e () -> f32[] {\n  ROOT %c = f32[] constant(1)\n@", "the module is cut off"},

@@ -98,7 +98,6 @@ struct Following {
     }
     if (i.shape.type == Type::tuple || !is_integer(i.shape.type)) return all;
     for (const Origin& operand : operands) join(all, operand);
-    all.parts.clear();
     return all;
   }
 

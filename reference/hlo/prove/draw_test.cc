@@ -101,6 +101,7 @@ TEST(Draw, IntegersStayBelowWhatTheyIndex) {
       {"%k = s32[3] reshape(%n)\n  " + gather + "{0}", "n<5"},
       {"%w = f32[] convert(%i)\n  %k = s32[] convert(%w)\n  %d = f32[1,1] dynamic-slice(%f, %k, %j)" + slice, "j<9"},
       {"%b = s32[2,3] broadcast(%n), dimensions={1}\n  %p = pred[2,3] compare(%v, %b), direction=EQ", "n<3"},
+      {"%b = s32[2,3] broadcast(%n), dimensions={1}\n  %q = s32[2,3] add(%v, %v)\n  %p = pred[2,3] compare(%q, %b), direction=EQ", "n<3"},
       {"%b = s32[2,3] broadcast(%n), dimensions={1}\n  %p = pred[2,3] compare(%b, %v), direction=EQ", "n<3"},
       {"%b = s32[2,3] broadcast(%n), dimensions={1}\n  %p = pred[2,3] compare(%b, %v), direction=LT", ""},
       {"%b = s32[2,3] broadcast(%n), dimensions={1}\n  %q = s32[2,3] add(%b, %v)\n  %p = pred[2,3] compare(%b, %q), direction=EQ", ""},

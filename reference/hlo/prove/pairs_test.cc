@@ -48,6 +48,15 @@ TEST(Residues, OfANumberAreExact) {
     EXPECT_EQ(power({123456789}, e), power_of);
 }
 
+// The first numbers of SplitMix64 seeded with 1234567, as they are published.
+TEST(Residues, HashesAreThoseOfSplitMix64) {
+  std::uint64_t state = 1234567;
+  for (const std::uint64_t want : {6457827717110365317u, 3203168211198807973u, 9817491932198370423u,
+                                   4593380528125082431u, 16408922859458223821u})
+    EXPECT_EQ(hashed(0, 0, {state += 0x9e3779b97f4a7c15u}).value, want % Residue::p);
+  EXPECT_NE(hashed(1, 2, {3}), hashed(2, 1, {3}));
+}
+
 TEST(Pairs, IntegersAreExact) {
   Pairs pairs{7};
   EXPECT_EQ(pairs.integer(-3, Type::s32).coefficient, residue_of(-3));

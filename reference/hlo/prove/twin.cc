@@ -7,6 +7,7 @@ namespace {
 
 constexpr double kLargestExponent = 600;  // exp is clamped: its reals stay finite, and so do their products
 
+// The finalizer of SplitMix64.
 std::uint64_t mixed(std::uint64_t x) {
   x ^= x >> 30, x *= 0xbf58476d1ce4e5b9u;
   x ^= x >> 27, x *= 0x94d049bb133111ebu;

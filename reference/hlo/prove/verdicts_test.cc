@@ -90,6 +90,16 @@ TEST(Verdicts, WhatIsMistrusted) {
   EXPECT_EQ(both(zero, "divide(%x, %z)"),
             "mistrusted: result 0 is not finite, and no constant of the program is infinite");
   EXPECT_EQ(both(infinite + zero, "divide(%x, %z)"), "proven");
+  const std::string once =
+      "  %s1 = f32[1] slice(%y), slice={[0:1]}\n  %c1 = f32[1] constant({1e-30})\n  %m1 = f32[1] add(%s1, "
+      "%c1)\n"
+      "  %x1 = f32[1] maximum(%s1, %m1)\n  ROOT";
+  EXPECT_EQ(told(
+                {
+                    {"  ROOT", once}
+  },
+                {}),
+            "mistrusted: 1 comparison of reals that double cannot tell apart");
   for (const char* one : {"0, 1, 1", "1, 1, 0"}) {
     const Edits divided = {
         {"  ROOT",

@@ -132,6 +132,7 @@ TEST(Convolution, ThePlacesMayBeLeftOut) {
       {Key::dim_labels, std::string("b0f_0io->b0f")}
   };
   EXPECT_EQ(convolution_terms(i, {1, 3, 1}, {1, 1, 1}, {1, 3, 1}).input, (Integers{0, 1, 2}));
+  EXPECT_EQ(convolution_terms(i, {1, 0, 1}, {1, 1, 1}, {1, 0, 1}).input, Integers{});
   i.attributes.push_back({Key::window, std::vector<WindowDim>(2)});
   EXPECT_THROW(convolution_terms(i, {1, 3, 1}, {1, 1, 1}, {1, 3, 1}), Misfit);
 }

@@ -9,7 +9,7 @@ namespace {
 std::size_t at(std::int64_t d) { return static_cast<std::size_t>(d); }
 bool has(const Integers& list, std::int64_t d) { return std::ranges::count(list, d) > 0; }
 bool all_below(const Integers& list, std::size_t rank) {
-  return std::ranges::all_of(list, [&](std::int64_t d) { return d >= 0 && at(d) < rank; });
+  return std::ranges::all_of(list, [&](std::int64_t d) { return at(d) < rank; });
 }
 
 // The dimensions of the indices without that of the index vectors.

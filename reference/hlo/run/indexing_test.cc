@@ -119,6 +119,8 @@ TEST(Indexing, WhatDoesNotFit) {
   EXPECT_THROW(gather_indexing(wide.instruction(), shape(wide.operand), shape(wide.indices)), Misfit);
   wide = good, wide.result.push_back(1);
   EXPECT_THROW(gather_indexing(wide.instruction(), shape(wide.operand), shape(wide.indices)), Misfit);
+  wide = good, wide.sizes[2] = 0, wide.result[0] = 0;
+  EXPECT_NO_THROW(gather_indexing(wide.instruction(), shape(wide.operand), shape(wide.indices)));
   wide = good, wide.operand[1] = 0;
   EXPECT_THROW(gather_indexing(wide.instruction(), shape(wide.operand), shape(wide.indices)), Misfit);
   wide = good, wide.result[1] = 3;

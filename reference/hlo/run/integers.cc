@@ -159,14 +159,12 @@ double float_of(Type type, std::int64_t bits) {
   const std::int64_t exponent = bits >> (digits - 1) & ((std::int64_t{1} << exponent_bits) - 1);
   const bool negative = bits >> (exponent_bits + digits - 1) & 1;
   const int bias = (1 << (exponent_bits - 1)) - 1;
-  double x = 0;
-  if (exponent == (std::int64_t{1} << exponent_bits) - 1)
-    x = significand ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
-  else if (exponent == 0)
-    x = std::ldexp(static_cast<double>(significand), 2 - bias - digits);
-  else
-    x = std::ldexp(static_cast<double>(significand + (std::int64_t{1} << (digits - 1))),
-                   static_cast<int>(exponent) - bias - digits + 1);
+  const double x =
+      exponent == (std::int64_t{1} << exponent_bits) - 1
+          ? (significand ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity())
+      : exponent == 0 ? std::ldexp(static_cast<double>(significand), 2 - bias - digits)
+                      : std::ldexp(static_cast<double>(significand + (std::int64_t{1} << (digits - 1))),
+                                   static_cast<int>(exponent) - bias - digits + 1);
   return negative ? -x : x;
 }
 
