@@ -49,9 +49,7 @@ std::int64_t shift(Opcode opcode, Type type, std::int64_t a, std::int64_t by) {
 }  // namespace
 
 std::int64_t wrap(Type type, std::int64_t x) {
-  const int bits = row(type).bits;
-  if (bits == 64) return x;
-  const int above = 64 - bits;
+  const int above = 64 - row(type).bits;
   return is_unsigned(type) ? s(u(x) << above >> above) : s(u(x) << above) >> above;
 }
 
