@@ -130,6 +130,10 @@ TEST(Module, TextsByHand) {
       "frontend_attributes={xla.sdy.sharding={\"a,}\"},inlineable=\"yes\"}\n}\n";
   EXPECT_EQ(print(parse(text, "m.txt")), text);
   EXPECT_EQ(print(parse("\n  /* before */ \n" + text, "m.txt")), text);
+  const std::string least =
+      "HloModule m, entry_computation_layout={()->f32[]}\n\nENTRY %e () -> f32[] {\n  ROOT %c = f32[] "
+      "constant(1)\n}\n";
+  EXPECT_EQ(print(parse(least, "m.txt")), least);
 }
 
 TEST(Module, TablesOfFiles) {

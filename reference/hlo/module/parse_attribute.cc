@@ -120,8 +120,8 @@ std::vector<WindowDim> scan_window(Scan& scan) {
 
 bool scan_boolean(Scan& scan) {
   if (scan.take("true")) return true;
-  if (scan.take("false")) return false;
-  scan.fail("expected true or false");
+  if (!scan.take("false")) scan.fail("expected true or false");
+  return false;
 }
 
 }  // namespace

@@ -32,8 +32,8 @@ struct Following {
   void narrow(const Origin& origin, std::int64_t extent) {
     for (const std::int64_t p : origin.parameters) {
       Bounds& b = bounds[static_cast<std::size_t>(p)];
-      if (extent < 1 || (b.indexes && b.high <= extent - 1)) continue;
-      b = {0, extent - 1, true};
+      if (extent < 1) continue;
+      b = {0, b.indexes ? std::min(b.high, extent - 1) : extent - 1, true};
     }
   }
 

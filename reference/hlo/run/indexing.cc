@@ -98,7 +98,6 @@ Integers indexed_map(const Indexing& x, const std::int64_t* indices, bool clampe
   Integers start(rank);
   each_index(x.slices, [&](const Integers& slice) {
     std::int64_t vector_at = 0;
-    std::ranges::fill(start, 0);
     for (std::size_t i = 0, d = 0; d < x.indices.size(); ++d) {
       if (static_cast<std::int64_t>(d) == x.vector_dim) continue;
       const std::int64_t batch = slice[at(outer[i++])];

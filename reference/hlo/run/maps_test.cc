@@ -79,6 +79,8 @@ TEST(Maps, Slice) {
   EXPECT_THROW(one({3, 7, 0}, 4), Misfit);
   EXPECT_THROW(one({3, 7, -1}, 4), Misfit);
   EXPECT_THROW(one({0, 7, 2}, 3), Misfit);
+  const std::vector<Range> one_range = {{0, 7, 1}};
+  EXPECT_THROW(slice_map(shape({7, 7}), one_range, shape({7})), Misfit);
   EXPECT_THROW(slice_map(shape({
                              7, 7
   }),
@@ -143,6 +145,7 @@ TEST(Maps, Concatenate) {
 TEST(Maps, Blocks) {
   const Integers dims = {4, 5, 3}, sizes = {2, 5, 1};
   EXPECT_EQ(block_map(dims, sizes), each(sizes, dims, [](const Integers& i) { return i; }));
+  EXPECT_EQ(block_map(dims, {2, 0, 1}), Integers{});
   EXPECT_THROW(block_map(dims, {2, 5}), Misfit);
   EXPECT_THROW(block_map(dims, {2, 6, 1}), Misfit);
   EXPECT_THROW(block_map(dims, {2, -1, 1}), Misfit);
