@@ -160,19 +160,17 @@ bool made_of_pieces(const Case& c, const Dim& cut, const Dim& other) {
 // result whose groups lie on several devices is one part and zeros; a contracted letter may be cut finer
 // than either operand is.
 bool rounds_on_the_way(const Case& c, const LocalProduct& p, const Layout& layout) {
-  const Format &wire = format(c.wire), &out = format(p.out_spec.dtype);
   for (const auto& [letter, axes] : layout) {
     if (p.out.find(letter) != std::string::npos || axes_size(c.mesh, axes) == 1) continue;
     if (p.grouped && letter == 'g') {
-      if (wire.digits < out.digits || wire.min_exponent > out.min_exponent || wire.largest < out.largest)
-        return true;
+      if (!holds(c.wire, p.out_spec.dtype)) return true;
       continue;
     }
     const auto cut_so = [&](const std::string& letters, const Spec& spec) {
       const std::size_t d = letters.find(letter);
       return d != std::string::npos && made_of_pieces(c, {spec.dims[d].size, axes}, spec.dims[d]);
     };
-    if (wire.digits < format(c.acc).digits && !cut_so(p.lhs, c.op.operands[0]) &&
+    if (format(c.wire).digits < format(c.acc).digits && !cut_so(p.lhs, c.op.operands[0]) &&
         !cut_so(p.rhs, c.op.operands[1]))
       return true;
   }

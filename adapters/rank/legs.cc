@@ -45,11 +45,8 @@ void saturate(Blocks& blocks, DType stored) {
 }  // namespace
 
 DType kept_as(const Plan& plan, const Spec& spec, bool last) {
-  const Format &wire = format(plan.wire), &own = format(spec.dtype);
-  const bool wider =
-      wire.digits > own.digits && wire.min_exponent <= own.min_exponent && wire.largest >= own.largest;
   const bool sum = spec.reduction == Reduce::sum && parts(plan.mesh, spec) > 1;
-  return !last && sum && wider ? plan.wire : spec.dtype;
+  return !last && sum && holds(plan.wire, spec.dtype) ? plan.wire : spec.dtype;
 }
 
 Blocks walk(const Stage& stage, Blocks value, const Carry& carry) {

@@ -19,13 +19,6 @@ double growth(double u, std::int64_t n) {
   return std::expm1(static_cast<double>(n) * std::log1p(u)) * (1 + 0x1p-40);
 }
 
-// Whether every finite value of `narrow` is one of `wide`.
-bool holds(DType wide, DType narrow) {
-  const Format &w = format(wide), &n = format(narrow);
-  return w.digits >= n.digits && w.largest >= n.largest &&
-         w.min_exponent - w.digits <= n.min_exponent - n.digits;
-}
-
 }  // namespace
 
 std::vector<DType> step_formats(const Reduction& r) {

@@ -178,6 +178,13 @@ PLUMB_CLONES void encode(DType dtype, const double* values, std::int64_t count, 
   with(dtype, [&]<DType d>() PLUMB_LAMBDA { encode_all<d>(values, count, to); });
 }
 
+bool holds(DType wide, DType narrow) {
+  const Format &w = format(wide), &n = format(narrow);
+  // The exponent of the smallest step.
+  const auto finest = [](const Format& f) { return f.integer ? 0 : f.min_exponent - f.digits + 1; };
+  return w.digits >= n.digits && w.largest >= n.largest && finest(w) <= finest(n);
+}
+
 bool finite(DType dtype, std::uint64_t bits) {
   return with(dtype, [&]<DType d>() {
     using T = As<d>;

@@ -45,6 +45,9 @@ std::span<const Format> formats();
 inline const Format& format(DType dtype) { return kFormats[static_cast<int>(dtype)]; }
 std::optional<DType> dtype_named(std::string_view name);
 
+// Whether every finite value of `narrow` is one of `wide`.
+bool holds(DType wide, DType narrow);
+
 // The value of an element. Exact: every format but none wider than double. NaN for NaN bits.
 double decode(DType, std::uint64_t bits);
 

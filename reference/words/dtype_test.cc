@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -55,6 +56,31 @@ TEST(DType, TableAndNames) {
     EXPECT_EQ(decode(f.dtype, encode(f.dtype, f.largest)), f.largest) << f.name;
   }
   EXPECT_EQ(dtype_named("f128"), std::nullopt);
+}
+
+// The patterns that decide what holds a format: all where they are few, else those at its ends, with few
+// and with all digits.
+std::vector<std::uint64_t> telling_patterns(const Format& f) {
+  std::vector<std::uint64_t> all;
+  if (f.bytes <= 2) {
+    for (std::uint64_t bits = 0; bits < 1ull << 8 * f.bytes; ++bits) all.push_back(bits);
+    return all;
+  }
+  for (double value : {f.largest, std::ldexp(1.0, f.min_exponent), std::ldexp(1.0, f.digits) - 1,
+                       std::ldexp(1.0, f.min_exponent - f.digits + 1), 1.0})
+    for (double sign : {1.0, -1.0}) all.push_back(encode(f.dtype, sign * value));
+  return all;
+}
+
+TEST(DType, HoldsAnotherWhereAllItsValuesComeThrough) {
+  for (const Format& wide : formats())
+    for (const Format& narrow : formats()) {
+      const bool all = std::ranges::all_of(telling_patterns(narrow), [&](std::uint64_t bits) {
+        const double value = decode(narrow.dtype, bits);
+        return !std::isfinite(value) || decode(wide.dtype, encode(wide.dtype, value)) == value;
+      });
+      EXPECT_EQ(holds(wide.dtype, narrow.dtype), all) << wide.name << " and " << narrow.name;
+    }
 }
 
 TEST(DType, DecodesEveryPatternAndComesBack) {
