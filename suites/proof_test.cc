@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <random>
 
-#include "harness/judge/trial.h"
+#include "harness/judge/testing/trial.h"
 #include "harness/select/cases.h"
 #include "harness/select/sample.h"
 #include "harness/select/suite.h"

@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "adapters/liar/fault.h"
-#include "adapters/local/trial.h"
+#include "adapters/local/testing/trial.h"
 #include "adapters/protocol/json.h"
 #include "reference/words/text.h"
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "adapters/local/trial.h"
+#include "adapters/local/testing/trial.h"
 #include "reference/words/enumerate.h"
 #include "reference/words/text.h"
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "adapters/local/trial.h"
+#include "adapters/local/testing/trial.h"
 #include "reference/words/enumerate.h"
 #include "reference/words/text.h"
 

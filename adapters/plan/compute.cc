@@ -5,8 +5,8 @@
 #include <set>
 #include <tuple>
 
-#include "adapters/plan/left.h"
-#include "adapters/plan/spare.h"
+#include "adapters/plan/free_layout.h"
+#include "adapters/plan/group_pruning.h"
 #include "reference/words/letters.h"
 
 namespace plumb {

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "adapters/plan/compute.h"
-#include "adapters/plan/left.h"
-#include "adapters/plan/slices.h"
-#include "adapters/plan/spare.h"
+#include "adapters/plan/free_layout.h"
+#include "adapters/plan/group_pruning.h"
+#include "adapters/plan/submesh.h"
 
 namespace plumb {
 namespace {

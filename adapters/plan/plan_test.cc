@@ -5,8 +5,8 @@
 #include <map>
 #include <set>
 
-#include "adapters/plan/brute.h"
 #include "adapters/plan/cells.h"
+#include "adapters/plan/testing/brute.h"
 #include "reference/words/enumerate.h"
 #include "reference/words/text.h"
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "adapters/plan/cells.h"
-#include "adapters/plan/meet.h"
+#include "adapters/plan/intersections.h"
 #include "adapters/plan/plan.h"
 
 namespace plumb {

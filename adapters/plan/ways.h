@@ -1,7 +1,7 @@
 // The ways in which what is met can come from those who hold it to those who want it.
 #pragma once
 
-#include "adapters/plan/meet.h"
+#include "adapters/plan/intersections.h"
 #include "adapters/plan/plan.h"
 
 namespace plumb {

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "harness/backend/arena_file.h"
-#include "harness/backend/fake.h"
+#include "harness/backend/testing/fake.h"
 
 namespace plumb {
 namespace {

@@ -7,8 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "harness/backend/alive.h"
-#include "harness/backend/fake.h"
+#include "harness/backend/testing/alive.h"
+#include "harness/backend/testing/fake.h"
 
 namespace plumb {
 namespace {

@@ -9,10 +9,10 @@
 #include <filesystem>
 #include <fstream>
 
-#include "harness/backend/alive.h"
 #include "harness/backend/child.h"
-#include "harness/backend/fake.h"
 #include "harness/backend/interrupt.h"
+#include "harness/backend/testing/alive.h"
+#include "harness/backend/testing/fake.h"
 
 namespace plumb {
 namespace {

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "harness/backend/fake.h"
+#include "harness/backend/testing/fake.h"
 
 namespace plumb {
 namespace {

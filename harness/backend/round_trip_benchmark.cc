@@ -2,8 +2,8 @@
 // as JSON, both ways, two processes. Pinned to one core: taskset -c 0 round_trip_benchmark
 #include <benchmark/benchmark.h>
 
+#include "harness/backend/lookup.h"
 #include "harness/backend/process.h"
-#include "harness/backend/resolve.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -25,7 +25,7 @@ void round_trip(benchmark::State& state, const std::vector<std::string>& argv) {
 }
 
 void Echo(benchmark::State& state) { round_trip(state, {PLUMB_ECHO}); }
-void Local(benchmark::State& state) { round_trip(state, resolve("local").argv); }
+void Local(benchmark::State& state) { round_trip(state, find_backend("local").argv); }
 
 BENCHMARK(Echo)->UseRealTime();
 BENCHMARK(Local)->UseRealTime();

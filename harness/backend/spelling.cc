@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "harness/backend/resolve.h"
+#include "harness/backend/lookup.h"
 #include "reference/words/text.h"
 
 namespace plumb {

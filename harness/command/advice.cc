@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "harness/backend/resolve.h"
+#include "harness/backend/lookup.h"
 #include "harness/report/table.h"
 #include "reference/words/text.h"
 

@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "harness/backend/resolve.h"
+#include "harness/backend/lookup.h"
 #include "harness/command/command.h"
 #include "harness/record/environment.h"
 #include "harness/report/table.h"

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "harness/command/tool.h"
+#include "harness/command/testing/tool.h"
 
 namespace plumb {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <set>
 
-#include "harness/backend/resolve.h"
+#include "harness/backend/lookup.h"
 #include "harness/record/environment.h"
 #include "reference/words/text.h"
 
@@ -93,7 +93,7 @@ std::vector<std::string> backends_of(const RunningFlags& r) {
   std::vector<std::string> distinct;
   std::set<std::string> names;
   for (const std::string& backend : r.backends)
-    if (names.insert(resolve(backend).name).second) distinct.push_back(backend);
+    if (names.insert(find_backend(backend).name).second) distinct.push_back(backend);
   return distinct;
 }
 

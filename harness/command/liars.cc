@@ -8,7 +8,7 @@
 #include <set>
 
 #include "adapters/protocol/json.h"
-#include "harness/backend/resolve.h"
+#include "harness/backend/lookup.h"
 #include "harness/command/command.h"
 #include "harness/command/flags.h"
 #include "harness/command/session.h"
@@ -54,7 +54,7 @@ Liar liar_from_json(const nlohmann::json& j) {
 
 // The rows that the program itself lists.
 std::vector<Liar> liars() {
-  const std::string command = shell_quoted(resolve("liar,fault=none").argv.front()) + " --list";
+  const std::string command = shell_quoted(find_backend("liar,fault=none").argv.front()) + " --list";
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
   if (!pipe) throw std::runtime_error("plumb-liar cannot be started");
   std::string all;

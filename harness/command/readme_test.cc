@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <regex>
 
-#include "harness/command/tool.h"
+#include "harness/command/testing/tool.h"
 
 namespace plumb {
 namespace {

@@ -1,6 +1,4 @@
 // plumb resolve: a user's own logical axis rules, under every resolver that is set up here.
-#include "harness/backend/resolve.h"
-
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -8,6 +6,7 @@
 #include <memory>
 #include <sstream>
 
+#include "harness/backend/lookup.h"
 #include "harness/command/advice.h"
 #include "harness/command/command.h"
 #include "harness/command/files.h"
@@ -68,7 +67,7 @@ Record examined(Told& told, const Resolution& asked, Process& process) {
 }
 
 Told told_by(const std::string& backend, const std::vector<Resolution>& all) {
-  Process process(resolve(backend));
+  Process process(find_backend(backend));
   Told told{process.command().name};
   for (const Resolution& asked : all) {
     Record record = examined(told, asked, process);
@@ -126,7 +125,8 @@ int resolve_command(const ResolveFlags& flags) {
   const Mesh mesh = mesh_of(flags, text);
   const std::vector<Resolution> all = questions(flags, mesh, rules);
   const std::vector<std::string> backends = flags.backends.empty() ? resolvers_here() : flags.backends;
-  for (const std::string& backend : backends) resolve(backend);  // what is wrong with a name is said first
+  for (const std::string& backend : backends)
+    find_backend(backend);  // what is wrong with a name is said first
   for (const std::string& part : {layouts_in_words(all, flags.all), strangers_in_words(all, rules, mesh)})
     if (!part.empty()) fmt::print("{}\n", part);
   std::fflush(stdout);

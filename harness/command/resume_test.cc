@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "adapters/protocol/json.h"
-#include "harness/command/tool.h"
+#include "harness/command/testing/tool.h"
 
 namespace plumb {
 namespace {

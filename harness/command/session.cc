@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "harness/backend/interrupt.h"
-#include "harness/backend/resolve.h"
+#include "harness/backend/lookup.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -177,7 +177,7 @@ void run(const Session& session, const std::vector<Job>& jobs, const std::functi
 
 std::vector<std::string> resolved_names(const std::vector<std::string>& backends) {
   std::vector<std::string> names;
-  for (const std::string& backend : backends) names.push_back(resolve(backend).name);
+  for (const std::string& backend : backends) names.push_back(find_backend(backend).name);
   return names;
 }
 

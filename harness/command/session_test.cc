@@ -8,13 +8,13 @@
 #include <cstdlib>
 #include <set>
 
-#include "harness/record/golden.h"
+#include "harness/record/testing/golden.h"
 #include "harness/select/suite.h"
 
 namespace plumb {
 namespace {
 
-// A backend that notes each start in a file; what it does wrong is what harness/backend/fake.cc lists.
+// A backend that notes each start in a file; what it does wrong is what harness/backend/testing/fake.cc lists.
 struct Noted {
   std::string path = testing::TempDir() + "plumb-starts-XXXXXX", backend;
 

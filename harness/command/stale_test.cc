@@ -5,7 +5,7 @@
 #include <set>
 
 #include "adapters/protocol/json.h"
-#include "harness/command/tool.h"
+#include "harness/command/testing/tool.h"
 #include "reference/words/text.h"
 
 namespace plumb {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "adapters/protocol/json.h"
-#include "harness/record/golden.h"
+#include "harness/record/testing/golden.h"
 #include "reference/fill/fill.h"
 #include "reference/words/enumerate.h"
 #include "reference/words/text.h"

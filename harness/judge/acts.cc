@@ -2,7 +2,7 @@
 
 #include "harness/judge/atoms.h"
 #include "harness/judge/cost.h"
-#include "harness/judge/reach.h"
+#include "harness/judge/reachability.h"
 #include "harness/judge/steps.h"
 
 namespace plumb {

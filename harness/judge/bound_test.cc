@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "harness/judge/split.h"
-#include "harness/judge/trial.h"
-#include "reference/rounding/emulate.h"
+#include "harness/judge/testing/trial.h"
+#include "reference/rounding/testing/emulate.h"
 
 namespace plumb {
 namespace {

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "harness/judge/blocks.h"
-#include "harness/judge/sliced.h"
+#include "harness/judge/infer_layout.h"
 #include "reference/words/text.h"
 
 namespace plumb {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "harness/judge/trial.h"
+#include "harness/judge/testing/trial.h"
 #include "reference/words/enumerate.h"
 
 namespace plumb {

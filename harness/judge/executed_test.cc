@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "harness/judge/planned.h"
+#include "harness/judge/testing/planned.h"
 
 namespace plumb {
 namespace {

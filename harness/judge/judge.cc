@@ -8,7 +8,7 @@
 #include "harness/judge/claimed.h"
 #include "harness/judge/layout.h"
 #include "harness/judge/plan.h"
-#include "harness/judge/power.h"
+#include "harness/judge/vacuity.h"
 #include "harness/judge/values.h"
 #include "reference/words/text.h"
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "harness/judge/trial.h"
+#include "harness/judge/testing/trial.h"
 
 namespace plumb {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "harness/judge/trial.h"
+#include "harness/judge/testing/trial.h"
 
 namespace plumb {
 namespace {

@@ -1,8 +1,8 @@
 // What devices hold when they have multiplied their blocks. Private to the judge.
 #pragma once
 
-#include "harness/judge/carried.h"
 #include "harness/judge/executed.h"
+#include "harness/judge/plan_moves.h"
 
 namespace plumb {
 

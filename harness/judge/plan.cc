@@ -8,8 +8,8 @@
 #include <set>
 
 #include "harness/judge/blocks.h"
-#include "harness/judge/carried.h"
 #include "harness/judge/claimed.h"
+#include "harness/judge/plan_moves.h"
 #include "harness/judge/steps.h"
 #include "reference/bytes/move.h"
 #include "reference/words/text.h"

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "harness/judge/trial.h"
+#include "harness/judge/testing/trial.h"
 
 namespace plumb {
 namespace {

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "harness/judge/cost.h"
-#include "harness/judge/floor.h"
+#include "harness/judge/lower_bound.h"
 #include "harness/judge/needs.h"
-#include "harness/judge/reach.h"
+#include "harness/judge/reachability.h"
 #include "harness/judge/steps.h"
 #include "harness/judge/untrue.h"
 #include "reference/bytes/bytes.h"

@@ -30,9 +30,9 @@ std::string received_too_little(const Case& c, const Trace&);
 std::string misfit(const Mesh&, const Trace&);
 
 // `mistrusted`, of right values: by its trace the backend cannot have made this result, for some device was
-// brought nothing of an element that its block is made of (needs.h, reach.h), or fewer bytes than its block
-// needs, or a collective is impossible, or one that this result cannot have (untrue.h). Of a result that is
-// still free by the slices that its blocks say.
+// brought nothing of an element that its block is made of (needs.h, reachability.h), or fewer bytes than its
+// block needs, or a collective is impossible, or one that this result cannot have (untrue.h). Of a result
+// that is still free by the slices that its blocks say.
 std::optional<Fact> contradiction(const Case&, const Outcome&, const Verdict& = {});
 
 }  // namespace plumb

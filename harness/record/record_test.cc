@@ -8,7 +8,7 @@
 
 #include "adapters/protocol/json.h"
 #include "harness/record/environment.h"
-#include "harness/record/golden.h"
+#include "harness/record/testing/golden.h"
 #include "reference/words/text.h"
 
 namespace plumb {

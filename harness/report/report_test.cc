@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <sstream>
 
-#include "harness/record/golden.h"
+#include "harness/record/testing/golden.h"
 #include "harness/report/finding.h"
 #include "harness/report/junit.h"
 #include "harness/report/paint.h"

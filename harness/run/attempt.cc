@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "harness/backend/resolve.h"
+#include "harness/backend/lookup.h"
 #include "harness/record/environment.h"
 #include "harness/run/ask.h"
 #include "reference/words/text.h"
@@ -64,7 +64,7 @@ void refuse_what_does_not_fit(const Case& c, std::int64_t most_bytes, int reruns
 }
 
 Subject::Subject(const std::string& backend, const Settings& settings) {
-  Command command = resolve(backend);
+  Command command = find_backend(backend);
   name = command.name;
   state = std::make_unique<State>(std::move(command), settings);
   if (settings.most_bytes == 0) state->settings.most_bytes = machine().memory_bytes;

@@ -15,7 +15,7 @@
 
 #include "adapters/protocol/json.h"
 #include "harness/run/attempt.h"
-#include "reference/words/draw_line.h"
+#include "reference/words/testing/draw_line.h"
 #include "reference/words/text.h"
 
 namespace plumb {

@@ -9,7 +9,7 @@
 #include "harness/backend/reply.h"
 #include "harness/backend/waiting.h"
 #include "harness/run/examine.h"
-#include "harness/run/mutator.h"
+#include "harness/run/testing/mutator.h"
 #include "reference/meaning/meaning.h"
 #include "reference/words/text.h"
 

@@ -9,7 +9,7 @@
 namespace plumb {
 namespace {
 
-// Those of harness/backend/fake.cc, whose backend is right where it has none; or another command.
+// Those of harness/backend/testing/fake.cc, whose backend is right where it has none; or another command.
 struct Mistake {
   const char *what, *faults, *verdict, *words;
   double seconds = 20;

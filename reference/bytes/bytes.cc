@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "reference/bytes/family.h"
-#include "reference/bytes/left.h"
+#include "reference/bytes/free_layouts.h"
 #include "reference/bytes/move.h"
 #include "reference/bytes/quantize.h"
 #include "reference/words/text.h"

@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "reference/words/mpfr_judge.h"
+#include "reference/words/testing/mpfr_judge.h"
 
 namespace plumb {
 namespace {

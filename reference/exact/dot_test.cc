@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "reference/words/mpfr_judge.h"
+#include "reference/words/testing/mpfr_judge.h"
 
 namespace plumb {
 namespace {

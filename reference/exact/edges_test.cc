@@ -6,7 +6,7 @@
 #include <random>
 #include <utility>
 
-#include "reference/exact/matmul_judge.h"
+#include "reference/exact/testing/matmul_judge.h"
 
 namespace plumb {
 namespace {

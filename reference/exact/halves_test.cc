@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "reference/exact/blas.h"
-#include "reference/exact/matmul_judge.h"
 #include "reference/exact/task.h"
+#include "reference/exact/testing/matmul_judge.h"
 
 namespace plumb {
 namespace {

@@ -10,8 +10,8 @@
 
 #include "reference/exact/blas.h"
 #include "reference/exact/exact.h"
-#include "reference/exact/hard_inputs.h"
 #include "reference/exact/parallel.h"
+#include "reference/exact/testing/hard_inputs.h"
 
 namespace plumb {
 namespace {

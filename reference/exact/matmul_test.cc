@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "reference/exact/ieee.h"
-#include "reference/exact/matmul_judge.h"
+#include "reference/exact/testing/matmul_judge.h"
 
 namespace plumb {
 namespace {

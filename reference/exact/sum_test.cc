@@ -3,8 +3,8 @@
 #include <limits>
 
 #include "reference/exact/exact.h"
-#include "reference/exact/hard_inputs.h"
-#include "reference/words/mpfr_judge.h"
+#include "reference/exact/testing/hard_inputs.h"
+#include "reference/words/testing/mpfr_judge.h"
 
 namespace plumb {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "reference/fill/fill.h"
 #include "reference/fill/recipe.h"
-#include "reference/fill/sums.h"
-#include "reference/words/draw_case.h"
+#include "reference/fill/testing/sums.h"
 #include "reference/words/enumerate.h"
+#include "reference/words/testing/draw_case.h"
 #include "reference/words/text.h"
 
 namespace plumb {

@@ -7,9 +7,9 @@
 #include <map>
 
 #include "reference/fill/fill.h"
-#include "reference/fill/sums.h"
-#include "reference/words/draw_case.h"
+#include "reference/fill/testing/sums.h"
 #include "reference/words/letters.h"
+#include "reference/words/testing/draw_case.h"
 #include "reference/words/text.h"
 #include "reference/words/tiles.h"
 

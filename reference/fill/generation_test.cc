@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "reference/fill/fill.h"
-#include "reference/words/draw_line.h"
+#include "reference/words/testing/draw_line.h"
 #include "reference/words/text.h"
 
 namespace plumb {

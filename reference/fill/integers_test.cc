@@ -5,7 +5,7 @@
 #include <map>
 
 #include "reference/fill/fill.h"
-#include "reference/fill/sums.h"
+#include "reference/fill/testing/sums.h"
 #include "reference/fill/unit.h"
 #include "reference/words/text.h"
 

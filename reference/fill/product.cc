@@ -7,7 +7,7 @@
 #include "reference/fill/fill.h"
 #include "reference/fill/hash.h"
 #include "reference/fill/patterns.h"
-#include "reference/fill/widths.h"
+#include "reference/fill/product_budget.h"
 #include "reference/words/letters.h"
 
 namespace plumb {

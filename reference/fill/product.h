@@ -79,7 +79,7 @@ struct Widths {
   std::int64_t carried = 0;       // and of the absolute sums of its blocks
   // What a backend must keep: the significant bits of each operand's elements, 0 of one in parts, and of a
   // term. With fewer results change. 0 for all where the data are thin, or the result has few columns
-  // (widths.cc).
+  // (product_budget.cc).
   int plain_bits = 0, perturbed_bits = 0, term_bits = 0;
   Long lengths;
 };

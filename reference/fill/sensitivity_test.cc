@@ -11,7 +11,7 @@
 
 #include "reference/fill/fill.h"
 #include "reference/fill/product.h"
-#include "reference/fill/sums.h"
+#include "reference/fill/testing/sums.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -191,13 +191,13 @@ TEST(Sensitivity, WrongArithmeticIsSeen) {
     Fault fault;
     double least[9];
   } rows[] = {
-      {"one device twice, its neighbour never", twice_and_never, {87, 95, 99, 100, 100, 96, 99, 99, 98}   },
+      {"one device twice, its neighbour never", twice_and_never, {87, 95, 99, 100, 100, 96, 99, 99, 98}    },
       {"left operand off by one",               shift_a,         {100, 100, 100, 100, 0, 99, 100, 100, 100}},
       {"bf16 accumulator",                      accumulator(8),  {100, 100, 99, 100, 100, 94, 100, 100, 99}},
       {"14-bit accumulator",                    accumulator(14), {18, 100, 93, 100, 98, 0, 98, 93, 93}     },
       {"bf16 wire",                             wire(8),         {0, 0, 55, 98, 100, 0, 36, 20, 0}         },
       {"inputs of 11 digits",                   inputs(11),      {0, 0, 0, 92, 99, 0, 0, 0, 0}             },
-      {"inputs of 4 digits",                    inputs(4),       {100, 98, 99, 100, 100, 0, 100, 99, 99}  },
+      {"inputs of 4 digits",                    inputs(4),       {100, 98, 99, 100, 100, 0, 100, 99, 99}   },
   };
   for (const auto& row : rows)
     for (int i = 0; i < 9; ++i) {

@@ -7,7 +7,7 @@
 
 #include "reference/fill/by_index.h"
 #include "reference/fill/emit.h"
-#include "reference/fill/telling.h"
+#include "reference/fill/scale_witnesses.h"
 
 namespace plumb {
 namespace {

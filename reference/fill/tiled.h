@@ -2,8 +2,8 @@
 //   - every value but the largest of fp8 has more digits than its code: it changes, whatever power of two is
 //     its scale
 //   - fp8: in every tile each piece of the layout has its own largest magnitude, on an element drawn in it;
-//     one of them is the tile's, for which the ways to compute a scale differ in bits (telling.h). Where the
-//     piece has two elements more, they lie beside ties, and tell in which way the scale was used
+//     one of them is the tile's, for which the ways to compute a scale differ in bits (scale_witnesses.h).
+//     Where the piece has two elements more, they lie beside ties, and tell in which way the scale was used
 //   - mxfp8: every tile has one value, drawn in it, at least twice as large as all others: the scale of any
 //     part without it is another. In a quarter of the tiles rounding the scale down would clip it
 //   - the others are spread over all exponents of the codes, down to those that become subnormal or zero;

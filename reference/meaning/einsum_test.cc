@@ -4,8 +4,8 @@
 #include <bit>
 
 #include "reference/meaning/meaning.h"
-#include "reference/meaning/naive.h"
 #include "reference/meaning/product.h"
+#include "reference/meaning/testing/naive.h"
 #include "reference/words/text.h"
 
 namespace plumb {

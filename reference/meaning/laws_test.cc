@@ -1,4 +1,4 @@
-#include "reference/meaning/laws.h"
+#include "reference/meaning/testing/laws.h"
 
 #include <gmock/gmock.h>
 

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "reference/meaning/meaning.h"
-#include "reference/meaning/naive.h"
+#include "reference/meaning/testing/naive.h"
 #include "reference/words/text.h"
 
 namespace plumb {

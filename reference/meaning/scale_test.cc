@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "reference/words/mpfr_judge.h"
+#include "reference/words/testing/mpfr_judge.h"
 
 namespace plumb {
 namespace {

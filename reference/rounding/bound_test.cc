@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "reference/rounding/emulate.h"
+#include "reference/rounding/testing/emulate.h"
 #include "reference/words/text.h"
 
 namespace plumb {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "reference/rounding/emulate.h"
+#include "reference/rounding/testing/emulate.h"
 
 namespace plumb {
 namespace {

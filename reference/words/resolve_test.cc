@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <random>
 
-#include "reference/words/refused.h"
+#include "reference/words/testing/refused.h"
 #include "reference/words/text.h"
 
 namespace plumb {

@@ -1,7 +1,7 @@
 // What quantize and schemes refuse, and which values share a scale.
 #include <gtest/gtest.h>
 
-#include "reference/words/refused.h"
+#include "reference/words/testing/refused.h"
 #include "reference/words/text.h"
 #include "reference/words/tiles.h"
 

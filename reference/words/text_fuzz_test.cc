@@ -5,7 +5,7 @@
 #include <random>
 #include <utility>
 
-#include "reference/words/draw_case.h"
+#include "reference/words/testing/draw_case.h"
 #include "reference/words/text.h"
 
 namespace plumb {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "reference/words/refused.h"
+#include "reference/words/testing/refused.h"
 
 namespace plumb {
 namespace {

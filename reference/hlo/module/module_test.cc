@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "reference/hlo/module/dumps.h"
+#include "reference/hlo/module/testing/dumps.h"
 
 namespace plumb::hlo {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <random>
 
-#include "reference/hlo/module/dumps.h"
 #include "reference/hlo/module/module.h"
+#include "reference/hlo/module/testing/dumps.h"
 
 namespace plumb::hlo {
 namespace {

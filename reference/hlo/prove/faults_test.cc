@@ -1,10 +1,10 @@
-// Every fault of faults.h at every place of partitioned modules: what moves a result is refuted, what moves
-// none is not.
+// Every fault of testing/faults.h at every place of partitioned modules: what moves a result is refuted, what
+// moves none is not.
 //
 // Whether it moves one is seen without residues: both modules are run with plain doubles on other data. A
 // fault that leaves every real element as it was exchanges devices that hold the same, or touches padding, or
 // what nobody needs.
-#include "reference/hlo/prove/faults.h"
+#include "reference/hlo/prove/testing/faults.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 #include <map>
 #include <random>
 
-#include "reference/hlo/module/dumps.h"
+#include "reference/hlo/module/testing/dumps.h"
 #include "reference/hlo/prove/prove.h"
 #include "reference/hlo/prove/subject.h"
 #include "reference/hlo/run/run.h"

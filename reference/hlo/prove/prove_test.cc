@@ -7,7 +7,7 @@
 #include <cmath>
 #include <set>
 
-#include "reference/hlo/module/dumps.h"
+#include "reference/hlo/module/testing/dumps.h"
 
 namespace plumb::hlo {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <cstdio>
 
-#include "reference/hlo/module/dumps.h"
-#include "reference/hlo/prove/faults.h"
+#include "reference/hlo/module/testing/dumps.h"
+#include "reference/hlo/prove/testing/faults.h"
 
 namespace plumb::hlo {
 namespace {

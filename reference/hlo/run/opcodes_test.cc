@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "reference/hlo/module/dumps.h"
+#include "reference/hlo/module/testing/dumps.h"
 #include "reference/hlo/run/run.h"
 
 namespace plumb::hlo {

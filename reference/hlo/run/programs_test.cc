@@ -2,7 +2,7 @@
 // element, of right programs and of wrong ones. And the laws of loops and branches on which devices part.
 #include <gtest/gtest.h>
 
-#include "reference/hlo/module/dumps.h"
+#include "reference/hlo/module/testing/dumps.h"
 #include "reference/hlo/run/run.h"
 
 namespace plumb::hlo {

@@ -1,0 +1,189 @@
+#include "harness/backend/lookup.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "harness/backend/place.h"
+#include "harness/backend/spawn.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+
+namespace {
+
+// A backend's name taken apart, with where each part stands in the text.
+struct Part {
+  std::string_view text;
+  std::size_t at = 0;
+};
+struct Parts {
+  Part name, release;
+  std::vector<std::pair<Part, Part>> options;
+};
+
+std::string hint(std::string_view word, const std::vector<std::string>& candidates) {
+  const std::string close = nearest(word, candidates);
+  if (!close.empty()) return fmt::format("; did you mean {}?", close);
+  return fmt::format("; there {} {}", candidates.size() == 1 ? "is" : "are", fmt::join(candidates, ", "));
+}
+
+Parts take_apart(std::string_view text) {
+  Parts parts;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    const Part piece{text.substr(at, end - at), at};
+    if (at == 0) {
+      const std::size_t sign = std::min(piece.text.find('@'), piece.text.size());
+      parts.name = {piece.text.substr(0, sign), 0};
+      parts.release = {piece.text.substr(std::min(sign + 1, piece.text.size())), sign + 1};
+      if (sign + 1 == piece.text.size()) throw bad_input("expected a release after '@'", text, sign + 1);
+    } else {
+      const std::size_t sign = piece.text.find('=');
+      if (sign == 0 || sign == std::string_view::npos || sign + 1 == piece.text.size())
+        throw bad_input("expected option=value", text, at);
+      parts.options.push_back({
+          {piece.text.substr(0, sign),    at},
+          {piece.text.substr(sign + 1),                   at + sign + 1}
+      });
+    }
+    at = end + 1;
+  }
+  return parts;
+}
+
+const BackendRow& row_named(const Part& name, std::string_view text) {
+  std::vector<std::string> names;
+  for (const BackendRow& row : backend_rows()) {
+    if (row.name == name.text) return row;
+    names.push_back(row.name);
+  }
+  throw bad_input(fmt::format("no backend '{}'{} (a command has a slash or a space in it)", name.text,
+                              hint(name.text, names)),
+                  text, name.at);
+}
+
+const BackendOption& option_named(const BackendRow& row, const Part& name, std::string_view text) {
+  std::vector<std::string> names;
+  for (const BackendOption& o : row.options) {
+    if (o.name == name.text) return o;
+    names.push_back(o.name);
+  }
+  throw bad_input(fmt::format("{} has no option '{}'{}", row.name, name.text, hint(name.text, names)), text,
+                  name.at);
+}
+
+// fsdp:data.expert/tp:model: names, each with axes; the backend knows which names there are.
+void check_map(const BackendOption& o, const Part& value, std::string_view text) {
+  for (std::size_t at = 0; at <= value.text.size();) {
+    const std::size_t end = std::min(value.text.find('/', at), value.text.size());
+    const std::string_view piece = value.text.substr(at, end - at);
+    const std::size_t colon = piece.find(':');
+    const std::string axes = colon == piece.npos ? "." : fmt::format(".{}.", piece.substr(colon + 1));
+    if (colon == 0 || axes.find("..") != axes.npos || axes == "." || axes.find(':') != axes.npos)
+      throw bad_input(
+          fmt::format("{}: expected NAME:AXIS or NAME:AXIS.AXIS, as in fsdp:data.expert/tp:model", o.name),
+          text, value.at + at);
+    at = end + 1;
+  }
+}
+
+// Sets the options and appends them to the name.
+void add_options(Command& command, const BackendRow& row, const Parts& parts, std::string_view text) {
+  std::map<std::string, std::string> given;
+  for (const auto& [name, value] : parts.options) {
+    const BackendOption& o = option_named(row, name, text);
+    if (const auto values = value_names(o); !values.empty() && std::ranges::count(values, value.text) == 0)
+      throw bad_input(fmt::format("no {} '{}'{}", o.name, value.text, hint(value.text, values)), text,
+                      value.at);
+    if (o.map) check_map(o, value, text);
+    if (!given.emplace(o.name, value.text).second)
+      throw bad_input(fmt::format("{} stands twice", o.name), text, name.at);
+  }
+  for (const BackendOption& o : row.options) {
+    const auto at = given.find(o.name);
+    if (o.needed && at == given.end())
+      throw bad_input(fmt::format("{0} needs {1}=...; see adapters/{0}", row.name, o.name), text,
+                      text.size());
+    if (at == given.end() || at->second == o.standard) continue;
+    command.options.emplace_back(*at);
+    if (o.names) command.name += fmt::format(",{}={}", at->first, at->second);
+  }
+}
+
+std::vector<std::string> own_command(const BackendRow& row, const Parts& parts, std::string_view text) {
+  if (!parts.release.text.empty())
+    throw bad_input(fmt::format("{} has no releases", row.name), text, parts.release.at);
+  const std::string program = own_program(row.program);
+  if (program.empty())
+    throw BadInput(fmt::format("{} is not built; build it with: {}", row.name, mend(row, "")));
+  return {program};
+}
+
+std::vector<std::string> worker_command(const BackendRow& row, const std::string& release) {
+  const std::string python = environment_python(row.name, release);
+  if (python.empty())
+    throw BadInput(fmt::format("{}@{} has no environment here; make it with: {}", row.name, release,
+                               mend(row, release)));
+  const std::string worker = own_file(row.worker);
+  if (worker.empty()) throw BadInput(fmt::format("{} is missing from this installation", row.worker));
+  return {python, "-I", worker};
+}
+
+Command resolve_command(std::string_view text) {
+  Command command{std::string(text), split_words(text), {}};
+  if (command.argv.empty()) throw BadInput("the command of the backend is empty");
+  const std::string& program = command.argv[0];
+  if (!find_program(program).empty()) return command;
+  const bool there = std::filesystem::is_regular_file(program);
+  throw bad_input(
+      fmt::format(fmt::runtime(there ? "'{0}' is not executable: chmod +x {0}" : "no program '{}'"), program),
+      text, text.find_first_not_of(' '));
+}
+
+}  // namespace
+
+const BackendRow& row_named(std::string_view name) { return row_named({name, 0}, name); }
+
+Command find_backend(std::string_view text) {
+  if (text.substr(0, text.find(',')).find_first_of(" /") != std::string_view::npos)
+    return resolve_command(text);
+  const Parts parts = take_apart(text);
+  const BackendRow& row = row_named(parts.name, text);
+  Command command{row.name, {}, {}};
+  std::string release(parts.release.text);
+  if (!row.worker.empty()) {
+    if (release.empty()) {
+      const auto releases = environment_releases(row.name);
+      release = releases.empty() ? row.releases.front() : releases.front();
+    }
+    command.name += "@" + release;
+  }
+  add_options(command, row, parts, text);  // before what is built or installed: a bad name is bad everywhere
+  command.argv = row.worker.empty() ? own_command(row, parts, text) : worker_command(row, release);
+  return command;
+}
+
+std::vector<Known> known_backends() {
+  std::vector<Known> out;
+  for (const BackendRow& row : backend_rows()) {
+    if (row.worker.empty()) {
+      const bool built = !own_program(row.program).empty();
+      out.push_back({row.name, row.what, built, built ? "" : mend(row, "")});
+      continue;
+    }
+    std::vector<std::string> releases = environment_releases(row.name);
+    const std::size_t here = releases.size();
+    for (const std::string& r : row.releases)
+      if (std::find(releases.begin(), releases.end(), r) == releases.end()) releases.push_back(r);
+    for (std::size_t i = 0; i < releases.size(); ++i) {
+      const std::string name = row.name + "@" + releases[i];
+      out.push_back({name, row.what, i < here, i < here ? "" : mend(row, releases[i])});
+    }
+  }
+  return out;
+}
+
+}  // namespace plumb

@@ -1,0 +1,42 @@
+// From the name of a backend to the program that is it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/backend/process.h"
+#include "harness/backend/rows.h"
+
+namespace plumb {
+
+// NAME[@RELEASE][,option=value...], or a command where what stands before the first comma has a slash or
+// a space. The name of the result is canonical: options sorted, defaults dropped, the newest release
+// where none is named; a command is its own name. Throws BadInput, which says what to do, where the
+// backend is unknown or cannot run here.
+//   local,plan=direct                     local
+//   jax,style=explicit,partitioner=gspmd  jax@0.10.2,partitioner=gspmd,style=explicit
+//   ./mine --flag                         ./mine --flag
+Command find_backend(std::string_view backend);
+
+// The row of a backend by its name alone. Throws BadInput where there is none.
+const BackendRow& row_named(std::string_view name);
+
+// A row of `plumb backends`.
+struct Known {
+  std::string name;  // "local", "jax@0.9.1"
+  std::string what;  // one phrase
+  bool available = false;
+  std::string mend;  // the command that makes it available; empty where it is
+};
+std::vector<Known> known_backends();
+
+// The words of a command as a shell would split it: blanks separate, quotes and backslashes protect.
+// Throws BadInput on a quote that is not closed.
+std::vector<std::string> split_words(std::string_view command);
+
+// The candidate that `word` is probably a misspelling of: the nearest of those that at most a third of the
+// letters of the longer word make different. Or "".
+std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
+
+}  // namespace plumb

@@ -1,0 +1,167 @@
+#include "harness/backend/lookup.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::Pair;
+namespace fs = std::filesystem;
+
+// A folder of environments, and the two programs of this project beside the test.
+class Resolve : public testing::Test {
+ protected:
+  fs::path home = fs::path(testing::TempDir()) / ("plumb_home." + std::to_string(::getpid()));
+  fs::path local = fs::read_symlink("/proc/self/exe").parent_path() / "plumb-local";
+  bool planted = false;
+
+  void SetUp() override {
+    ::setenv("PLUMB_HOME", home.c_str(), 1);
+    for (const char* release : {"0.9.1", "0.10.2rc1", "0.10.2"}) environment(release);
+    planted = !fs::exists(local);
+    if (planted) program(local);
+  }
+  void TearDown() override {
+    fs::remove_all(home);
+    if (planted) fs::remove(local);
+    ::unsetenv("PLUMB_HOME");
+  }
+  static void program(const fs::path& path) {
+    fs::create_directories(path.parent_path());
+    std::ofstream(path) << "#!/bin/sh\n";
+    fs::permissions(path, fs::perms::owner_all);
+  }
+  void environment(const std::string& release) {
+    program(home / "env" / ("jax@" + release) / "bin" / "python");
+    std::ofstream(home / "env" / ("jax@" + release) / "plumbline") << "jax==" << release << "\n";
+  }
+};
+
+TEST_F(Resolve, ANameIsMadeCanonical) {
+  const struct {
+    const char *text, *name;
+  } table[] = {
+      {"local",                                      "local"                                     },
+      {"local,plan=direct",                          "local"                                     },
+      {"local,plan=ring",                            "local,plan=ring"                           },
+      {"jax@0.9.1",                                  "jax@0.9.1"                                 },
+      {"jax",                                        "jax@0.10.2"                                }, // the newest: not 0.9.1
+      {"jax@0.9.1,style=explicit,partitioner=gspmd", "jax@0.9.1,partitioner=gspmd,style=explicit"},
+      {"jax@0.9.1,style=auto,partitioner=shardy",    "jax@0.9.1"                                 },
+      {"jax@0.9.1,hlo=/tmp/dumps",                   "jax@0.9.1"                                 }, // a slash after the comma is no command
+      {"/bin/sh -c 'exit 3'",                        "/bin/sh -c 'exit 3'"                       },
+  };
+  for (const auto& row : table) EXPECT_EQ(find_backend(row.text).name, row.name);
+}
+
+TEST_F(Resolve, AWorkerIsRunByTheInterpreterOfItsRelease) {
+  const Command jax = find_backend("jax@0.9.1,partitioner=gspmd,hlo=dumps");
+  EXPECT_THAT(jax.argv,
+              ElementsAre(EndsWith("env/jax@0.9.1/bin/python"), "-I", EndsWith("adapters/jax/worker.py")));
+  EXPECT_TRUE(fs::exists(jax.argv[2]));
+  EXPECT_THAT(jax.options, ElementsAre(Pair("hlo", "dumps"), Pair("partitioner", "gspmd")));
+  EXPECT_THAT(find_backend("local").argv, ElementsAre(EndsWith("/plumb-local")));
+  EXPECT_THAT(find_backend("/bin/sh -c 'exit 3'").argv, ElementsAre("/bin/sh", "-c", "exit 3"));
+}
+
+TEST_F(Resolve, ABadNameSaysWhatToDo) {
+  fs::remove(home / "env" / "jax@0.10.2" / "plumbline");  // not whole
+  const struct {
+    const char *text, *message;
+  } table[] = {
+      {"locla",                      "no backend 'locla'; did you mean local?"                                         },
+      {"tensorflow",
+       "no backend 'tensorflow'; there are liar, local, flax, jax, maxtext, te, torch (a command has a slash "
+       "or a space in it)"                                                                                             },
+      {"nosuch",                     "no backend 'nosuch'; there are liar, local"                                      },
+      {"tocrh",                      "no backend 'tocrh'; did you mean torch?"                                         },
+      {"",                           "no backend ''; there are"                                                        },
+      {"local@1",                    "local has no releases"                                                           },
+      {"local,plan=rign",            "no plan 'rign'; did you mean ring?"                                              },
+      {"local,plan=",                "expected option=value"                                                           },
+      {"local,,plan=ring",           "expected option=value"                                                           },
+      {"local,plan=ring,plan=ring",  "plan stands twice"                                                               },
+      {"local,pl=ring",              "local has no option 'pl'"                                                        },
+      {"jax@",                       "expected a release after '@'"                                                    },
+      {"jax@0.9.1,partitoner=gspmd", "jax has no option 'partitoner'; did you mean partitioner?"                       },
+      {"te,resources=fsdp",          "resources: expected NAME:AXIS or NAME:AXIS.AXIS, as in"                          },
+      {"te,resources=fsdp:",         "resources: expected NAME:AXIS"                                                   },
+      {"te,resources=fsdp:a./tp:b",  "resources: expected NAME:AXIS"                                                   },
+      {"te,resources=:a",            "resources: expected NAME:AXIS"                                                   },
+      {"te,resources=tp:a//fsdp:b",  "resources: expected NAME:AXIS"                                                   },
+      {"jax@0.9.7",                  "jax@0.9.7 has no environment here; make it with: scripts/environment jax@0.9.7"  },
+      {"jax@0.10.2",                 "jax@0.10.2 has no environment here; make it with: scripts/environment jax@0.10.2"},
+      {"liar",                       "liar needs fault=..."                                                            },
+      {"./no-such-program --flag",   "no program './no-such-program'"                                                  },
+      {"no-such-program --flag",     "no program 'no-such-program'"                                                    },
+      {"./mine 'oh",                 "this quote is not closed"                                                        },
+      {"  ",                         "the command of the backend is empty"                                             },
+  };
+  for (const auto& row : table) {
+    try {
+      find_backend(row.text);
+      ADD_FAILURE() << row.text;
+    } catch (const BadInput& e) {
+      EXPECT_THAT(e.what(), HasSubstr(row.message)) << row.text;
+    }
+  }
+}
+
+TEST_F(Resolve, KnownBackendsSayWhatMendsThem) {
+  fs::remove(home / "env" / "jax@0.9.1" / "bin" / "python");
+  std::vector<std::string> shown;
+  for (const Known& k : known_backends())
+    if (k.name.starts_with("local") || k.name.starts_with("jax"))
+      shown.push_back(k.name + (k.available ? "" : ": " + k.mend));
+  EXPECT_THAT(
+      shown, ElementsAre("local", "jax@0.10.2", "jax@0.10.2rc1", "jax@0.9.1: scripts/environment jax@0.9.1"));
+}
+
+// What the file of a backend may not be, and what is said of it.
+TEST(Rows, SayWhatIsWrongInAFile) {
+  const struct {
+    const char *text, *message;
+  } table[] = {
+      {"",                                              "adapters/mine/backend.json: expected a JSON object"  },
+      {"[]",                                            "expected a JSON object"                              },
+      {R"({"whta":"w"})",                               "nothing is called \"whta\""                          },
+      {R"({"what":1})",                                 "expected a string in \"what\""                       },
+      {R"({"what":"w","mend":"m"})",                    "expected a program or a worker"                      },
+      {R"({"program":"p","worker":"w"})",               "expected a program or a worker"                      },
+      {R"({"program":"p","what":"w"})",                 "expected what it is and what mends it"               },
+      {R"({"worker":"p","what":"w","mend":"m"})",       "a worker has releases, and a program none"           },
+      {R"({"releases":"1.0"})",                         "expected a list of strings in \"releases\""          },
+      {R"({"options":[]})",                             "expected an object in \"options\""                   },
+      {R"({"options":{"plan":{"value":{}}}})",          "expected values, help, default, names, needed or map"},
+      {R"({"options":{"plan":{"values":["direct"]}}})", "expected an object in \"values\""                    },
+      {R"({"options":{"plan":{"names":"yes"}}})",       "expected true or false in \"names\""                 },
+  };
+  for (const auto& row : table) {
+    try {
+      backend_row("mine", row.text);
+      ADD_FAILURE() << row.text;
+    } catch (const BadInput& e) {
+      EXPECT_THAT(e.what(), HasSubstr(row.message)) << row.text;
+    }
+  }
+}
+
+TEST(Words, AreSplitAsAShellWould) {
+  EXPECT_THAT(split_words("  ./a  b\tc "), ElementsAre("./a", "b", "c"));
+  EXPECT_THAT(split_words(R"(./a 'b c' "d 'e" f\ g h'i'j '')"),
+              ElementsAre("./a", "b c", "d 'e", "f g", "hij", ""));
+}
+
+}  // namespace
+}  // namespace plumb

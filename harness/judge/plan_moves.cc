@@ -1,0 +1,175 @@
+#include "harness/judge/plan_moves.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "harness/judge/cost.h"
+#include "harness/judge/executed.h"
+#include "harness/judge/multiplied.h"
+#include "harness/judge/reachability.h"
+#include "harness/judge/steps.h"
+#include "harness/judge/traffic.h"
+#include "reference/bytes/bytes.h"
+
+namespace plumb {
+namespace {
+
+using Steps = std::span<const Collective>;
+
+// The case's reshard from one layout to another.
+Case between(const Case& c, const Spec& from, const Spec& to) {
+  Case reshard = c;
+  reshard.op = {Reshard{}, {from}, {to}};
+  return reshard;
+}
+
+std::int64_t fewest(const Case& c, const Spec& from, const Spec& to) {
+  const std::vector<std::int64_t> each = fewest_bytes(between(c, from, to));
+  return std::accumulate(each.begin(), each.end(), std::int64_t{0});
+}
+
+// Less moved than the layouts need: then it is no plan; nor can it be judged where nobody knows what moved.
+std::optional<Fact> moves_too_little(const Case& c, const Outcome& outcome, std::int64_t need) {
+  const std::int64_t said = cost(c, outcome).moved;
+  if (need == 0 || said >= need) return std::nullopt;
+  if (said < 0) return fact(Status::mistrusted, "a plan that does not say how many bytes it moves");
+  return not_the_case(fmt::format("it moves {} bytes, its layouts need {}", said, need));
+}
+
+// What it takes that the operands of a product meet as the plan says.
+std::int64_t needed_to_meet(const Case& c, const Layouts& at) {
+  std::int64_t need = 0;
+  for (std::size_t i = 0; i < at.operands.size(); ++i) need += fewest(c, c.op.operands[i], at.operands[i]);
+  return need;
+}
+
+// The result as it is multiplied: in parts, one for each of the devices over which it is summed.
+Spec in_parts(Spec result, const std::vector<AxisId>& summed) {
+  result.unfinished.insert(result.unfinished.end(), summed.begin(), summed.end());
+  return result;
+}
+
+// What is summed before the operands have met is another sum.
+std::optional<Fact> sums_too_early(const Case& c, const Outcome& outcome, const Layouts& at) {
+  const auto first = std::ranges::find_if(outcome.trace, reduces);
+  if (first == outcome.trace.end()) return std::nullopt;
+  Outcome before;
+  before.trace.assign(outcome.trace.begin(), first);
+  const std::int64_t need = needed_to_meet(c, at), said = cost(c, before).moved;
+  if (said < 0 || said >= need) return std::nullopt;
+  return not_the_case(
+      fmt::format("it moves {} bytes before its first sum, its operands need {}", said, need));
+}
+
+std::optional<Fact> one_device_lacks(const Case& c, const Spec& from, const Spec& to, Steps steps) {
+  if (const auto found = lack({c.mesh, from, to, c.rule}, steps))
+    return not_the_case(in_words(c.mesh, *found));
+  const std::string less = received_too_little(between(c, from, to), {steps.begin(), steps.end()});
+  if (!less.empty()) return not_the_case(less);
+  return std::nullopt;
+}
+
+// The values of a sum that collective `i` finishes and that can come to one device after it: of an
+// all-reduce a group has `in` bytes of sums together, of a reduce-scatter a device `out`.
+std::int64_t carried_to_one(const Case& c, const Spec& to, Steps steps, std::size_t i) {
+  const Collective& sum = steps[i];
+  std::vector<AxisId> joined = joined_axes(c.mesh, steps.subspan(i + 1));
+  for (AxisId axis : to.unfinished)
+    if (!contains(joined, axis)) joined.push_back(axis);
+  if (sum.kind == "all-reduce")
+    std::erase_if(joined, [&](AxisId axis) { return contains(axes_of(c.mesh, sum), axis); });
+  const __int128 bytes = __int128{sum.kind == "all-reduce" ? sum.in : sum.out} * axes_size(c.mesh, joined);
+  const std::int64_t value = std::min(format(c.wire).bytes, format(to.dtype).bytes);
+  return static_cast<std::int64_t>(std::min<__int128>(bytes / value, __int128{1} << 62));
+}
+
+// A sum that carries less than a block that is made of it.
+std::optional<Fact> sums_too_little(const Case& c, const Spec& to, Steps steps) {
+  std::int64_t most = 0, device = 0;
+  for (std::int64_t d = 0; d < devices(c.mesh); ++d)
+    if (const std::int64_t n = elements(block(c.mesh, to, c.rule, d)); n > most) most = n, device = d;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (!reduces(steps[i]) || axes_size(c.mesh, axes_of(c.mesh, steps[i])) < 2) continue;
+    const std::int64_t carried = carried_to_one(c, to, steps, i);
+    if (carried < most)
+      return not_the_case(
+          fmt::format("its {} over {} makes at most {} of the {} elements that device {} holds",
+                      steps[i].kind, fmt::join(steps[i].axes, "."), carried, most, device));
+  }
+  return std::nullopt;
+}
+
+std::optional<Fact> impossible(const Case& c, const Trace& trace) {
+  const std::string why = misfit(c.mesh, trace);
+  if (why.empty()) return std::nullopt;
+  return not_the_case(why);
+}
+
+const char* const too_much_to_execute = "a plan of too many devices and blocks to execute";
+
+// What execution says, as a fact.
+std::optional<Fact> said(const std::optional<std::string>& not_made) {
+  if (!not_made) return fact(Status::mistrusted, too_much_to_execute);
+  if (not_made->empty()) return std::nullopt;
+  return not_the_case(*not_made);
+}
+
+// Executes the steps from a spec of the chain to its end, by way of any of those between: a program may take
+// two at once.
+std::optional<std::string> chain_not_made(const Case& c, std::size_t at, Steps steps) {
+  const Spec& from = at == 0 ? c.op.operands[0] : c.op.chain[at - 1];
+  const std::size_t last = c.op.chain.size();
+  std::optional<std::string> why = not_made(execution(c, from, c.op.chain[last - 1]), steps);
+  for (std::size_t next = at + 1; next < last && why && !why->empty(); ++next)
+    for (std::size_t n = 0; n <= steps.size() && why && !why->empty(); ++n) {
+      const auto leg = not_made(execution(c, from, c.op.chain[next - 1]), steps.first(n));
+      if (!leg) return std::nullopt;
+      if (leg->empty() && chain_not_made(c, next, steps.subspan(n)) == "") return "";
+    }
+  return why;
+}
+
+}  // namespace
+
+Fact not_the_case(const std::string& why) {
+  return fact(Status::wrong, "a plan that does not compute the case: " + why);
+}
+
+std::optional<Fact> carries_reshard(const Case& c, const Outcome& outcome) {
+  const Spec &from = c.op.operands[0], &to = result(c);
+  if (auto found = moves_too_little(c, outcome, fewest(c, from, to))) return found;
+  if (auto found = one_device_lacks(c, from, to, outcome.trace)) return found;
+  if (c.op.chain.size() == 1)  // else a sum on the way may be of other blocks
+    if (auto found = sums_too_little(c, to, outcome.trace)) return found;
+  if (auto found = impossible(c, outcome.trace)) return found;
+  return said(chain_not_made(c, 0, outcome.trace));
+}
+
+std::optional<Fact> carries_product(const Case& c, const Outcome& outcome, const Layouts& at,
+                                    const std::vector<AxisId>& summed) {
+  if (auto found = sums_too_early(c, outcome, at)) return found;
+  const Spec made = in_parts(at.result, summed);
+  const std::int64_t needed = fewest(c, made, result(c)) + needed_to_meet(c, at);
+  if (auto found = moves_too_little(c, outcome, needed)) return found;
+  const auto first = std::ranges::find_if(outcome.trace, reduces);
+  const bool sums = first != outcome.trace.end();
+  const Steps all = outcome.trace, before = all.first(first - outcome.trace.begin());
+  const Steps after = sums ? all.subspan(before.size()) : all;
+  for (std::size_t i = 0; i < at.operands.size(); ++i)
+    if (auto found = one_device_lacks(c, c.op.operands[i], at.operands[i], before)) {
+      found->text += fmt::format(" (of operand {}, before it is multiplied)", i);
+      return found;
+    }
+  if (auto found = one_device_lacks(c, made, result(c), after)) return found;
+  if (auto found = sums_too_little(c, result(c), after)) return found;
+  if (auto found = impossible(c, outcome.trace)) return found;
+  return executes(c, outcome, at);
+}
+
+std::optional<Fact> executes(const Case& c, const Outcome& outcome, const Layouts& at) {
+  return said(product_not_made(c, at, outcome.trace));
+}
+
+}  // namespace plumb

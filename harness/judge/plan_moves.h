@@ -1,0 +1,30 @@
+// What the trace of a plan must carry to where it is needed. Private to the judge.
+#pragma once
+
+#include <optional>
+
+#include "harness/judge/judge.h"
+
+namespace plumb {
+
+// How the operands of a product lie when they are multiplied, and its result after the sums of the trace.
+struct Layouts {
+  std::vector<Spec> operands;
+  Spec result;
+};
+
+Fact not_the_case(const std::string& why);  // `wrong`, of a plan
+
+// Of a plan whose layouts and sums are those of the case: `wrong` where less is moved than its layouts need,
+// in all or to one device; where a device is brought nothing of an element that it needs (reachability.h);
+// where a sum carries fewer bytes than the blocks that are made of it; where a collective is impossible;
+// where no reading of the trace, executed, makes the result (executed.h). `mistrusted` where nobody knows
+// what moved, or there is too much to execute. `summed`: the axes over which the trace sums.
+std::optional<Fact> carries_reshard(const Case&, const Outcome&);
+std::optional<Fact> carries_product(const Case&, const Outcome&, const Layouts&,
+                                    const std::vector<AxisId>& summed);
+
+// The same of a product by execution alone (multiplied.h).
+std::optional<Fact> executes(const Case&, const Outcome&, const Layouts&);
+
+}  // namespace plumb

@@ -1,0 +1,32 @@
+// A plan, for the tests of the judge.
+#pragma once
+
+#include "harness/judge/testing/trial.h"
+
+namespace plumb {
+
+inline Collective sum_over(const std::string& axis, std::int64_t bytes) {
+  Collective step;
+  step.kind = "all-reduce", step.axes = {axis}, step.in = step.out = bytes;
+  return step;
+}
+
+inline Collective gather_over(const std::string& axis, std::int64_t in, std::int64_t out) {
+  Collective step;
+  step.kind = "all-gather", step.axes = {axis}, step.in = in, step.out = out;
+  return step;
+}
+
+// A product on a plan: how the operands meet, how the result lies, and the trace.
+struct Planned : Trial {
+  Planned(const std::string& line, ProductPlan plan, Trace trace) : Trial(line) {
+    declared.data_none = true;
+    outcome.blocks.clear();
+    outcome.plan = std::move(plan);
+    outcome.trace = std::move(trace);
+  }
+};
+
+inline const std::string row_times_column = "on x=2,y=2: einsum mk,kn->mn f32[4,8@x] f32[8@x,4] -> f32[4,4]";
+
+}  // namespace plumb

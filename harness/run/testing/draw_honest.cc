@@ -1,0 +1,82 @@
+// The drawn law: no line of the grammar is condemned on the embedded backend, in either plan. `mistrusted` is
+// right only where no result could have shown a fault.
+//
+//     draw-honest N SEED
+//
+// Prints each line condemned, and counts. Exit code: 0 none was, 1 some, or too many are not supported.
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <map>
+
+#include "harness/run/attempt.h"
+#include "reference/fill/fill.h"
+#include "reference/meaning/meaning.h"
+#include "reference/words/testing/draw_line.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+// Whether every element is the same, so that no misplaced one shows, and no one alone that is not zero.
+bool constant(const Tensor& whole) {
+  const std::int64_t count = elements(whole.shape);
+  for (std::int64_t i = 1; i < count; ++i)
+    if (bits(whole, i) != bits(whole, 0)) return false;
+  return count != 1 || bits(whole, 0) == 0;
+}
+
+// Whether nothing that is wanted could be got wrong: no result has an element, or all of each are alike.
+bool cannot_fail(const Case& c) {
+  std::vector<Tensor> operands;
+  for (std::size_t i = 0; i < c.op.operands.size(); ++i) operands.push_back(fill(c, static_cast<int>(i)));
+  return std::ranges::all_of(evaluate_all(c, operands), constant);
+}
+
+bool condemned(const Case& c, const Verdict& verdict) {
+  if (verdict.status == Status::mistrusted) return !cannot_fail(c);
+  return verdict.status != Status::pass && verdict.status != Status::unsupported;
+}
+
+std::string outcome(const Verdict& verdict) {
+  return verdict.status == Status::pass ? fmt::format("pass ({})", name(pass_of(verdict)))
+                                        : std::string(name(verdict.status));
+}
+
+int draw_honest(std::int64_t lines, std::uint64_t seed) {
+  std::vector<Subject> subjects;
+  for (const char* backend : {"local", "local,plan=ring"}) subjects.emplace_back(backend, Settings{});
+  Random random{std::mt19937_64(seed)};
+  std::map<std::string, std::int64_t> counts;
+  std::int64_t wrongly = 0, unsupported = 0;
+  for (std::int64_t i = 0; i < lines; ++i) {
+    const Case c = draw_to_run(random);
+    for (Subject& subject : subjects) {
+      const Verdict verdict = attempt(c, subject).verdict;
+      unsupported += verdict.status == Status::unsupported;
+      if (!condemned(c, verdict)) {
+        ++counts[outcome(verdict)];
+        continue;
+      }
+      ++wrongly;
+      fmt::print("{}  {}  {}\n    {}\n", name(verdict.status), subject.name, print(c),
+                 verdict.facts.front().text);
+    }
+  }
+  for (const auto& [what, count] : counts) fmt::print("{:>8} {}\n", count, what);
+  fmt::print("{:>8} condemned, of {} lines drawn with seed {}\n", wrongly, lines, seed);
+  const bool too_many = unsupported * 100 > lines;
+  if (too_many) fmt::print("{} are not supported: the law says nothing of them\n", unsupported);
+  return wrongly == 0 && !too_many ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace plumb
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    fmt::print(stderr, "draw-honest: expected N SEED\n");
+    return 2;
+  }
+  return plumb::draw_honest(std::strtoll(argv[1], nullptr, 10), std::strtoull(argv[2], nullptr, 10));
+}
