@@ -63,7 +63,6 @@ std::int64_t elements(const Shape& shape) {
 
 double rounded(double x, Type type) {
   const int digits = row(type).digits;
-  if (!std::isfinite(x) || x == 0) return x;
   int exponent = 0;
   const double fraction = std::frexp(x, &exponent);
   return std::ldexp(std::nearbyint(std::ldexp(fraction, digits)), exponent - digits);

@@ -96,6 +96,8 @@ TEST(Draw, IntegersStayBelowWhatTheyIndex) {
       {"%d = f32[1,1] dynamic-slice(%f, %i, %j)" + slice, "i<5 j<9"},
       {"%d = f32[1,1] dynamic-slice(%f, %j, %i)" + slice, "i<9 j<5"},
       {"%d = f32[1,1] dynamic-slice(%f, %i, %i)" + slice, "i<5"},
+      {"%d = f32[1,1] dynamic-slice(%f, %i, %j, %i)" + slice, "i<5 j<9"},
+      {"%d = f32[1,1] dynamic-slice(%f, %j)" + slice, "j<5"},
       {"%d = f32[5,9] dynamic-update-slice(%f, %f, %i, %j)", "i<5 j<9"},
       {"%k = s32[] add(%i, %j)\n  %d = f32[1,1] dynamic-slice(%f, %k, %k)" + slice, "i<5 j<5"},
       {"%k = s32[3] reshape(%n)\n  " + gather + "{0}", "n<5"},

@@ -63,7 +63,7 @@ Twin Pairs::unary(Opcode opcode, const Twin& x) {
     case Opcode::negate:
       return negated(x);
     case Opcode::abs:
-      return std::isnan(x.real) || sign_of(*this, x) >= 0 ? x : negated(x);
+      return sign_of(*this, x) >= 0 ? x : negated(x);
     case Opcode::sign:
       return std::isnan(x.real) ? x : constant(sign_of(*this, x));
     case Opcode::ceil:

@@ -131,7 +131,7 @@ TEST(Verdicts, PathsThatNoDrawTook) {
       "= s32[] parameter(0)\n  "
       "ROOT %p = pred[] constant(false)\n}\n";
   const std::string lines =
-      "  %zero = s32[] constant(0)\n  %k = s32[] conditional(%zero, %n, %n, %n), branch_computations={%id, "
+      "  %one = s32[] constant(1)\n  %k = s32[] conditional(%one, %n, %n, %n), branch_computations={%id, "
       "%id, %id}\n"
       "  %w = s32[] while(%n), condition=%no, body=%id\n  ROOT";
   const Edits more = {
@@ -140,7 +140,7 @@ TEST(Verdicts, PathsThatNoDrawTook) {
   };
   const Proof p = proof(more, more);
   EXPECT_EQ(p.finding, Finding::proven);
-  EXPECT_EQ(p.untaken, (std::vector<std::string>{"%k branch 1", "%k branch 2", "%w"}));
+  EXPECT_EQ(p.untaken, (std::vector<std::string>{"%k branch 0", "%k branch 2", "%w"}));
 }
 
 // A fault is at the first instruction whose value comes about nowhere, and at none where nothing is wrong.

@@ -75,6 +75,7 @@ TEST(Maps, Slice) {
   EXPECT_EQ(one({0, 7, 7}, 1), Integers{0});
   EXPECT_THROW(one({-1, 2, 1}, 3), Misfit);
   EXPECT_THROW(one({3, 2, 1}, 0), Misfit);
+  EXPECT_THROW(one({3, 2, 2}, 0), Misfit);
   EXPECT_THROW(one({3, 8, 1}, 5), Misfit);
   EXPECT_THROW(one({3, 7, 0}, 4), Misfit);
   EXPECT_THROW(one({3, 7, -1}, 4), Misfit);
