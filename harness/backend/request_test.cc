@@ -19,9 +19,9 @@ TEST(Request, TheArenaHasRoomForBlocksAndTheirRowsAtEveryRank) {
   for (int rank = 1; rank <= 30; ++rank) {
     const Case c = of_rank(rank);
     const Layout layout = layout_of(c, std::vector<Tensor>{zeros(DType::f32, shape(c.op.operands[0]))});
-    const std::uint64_t row = 8 * (5 + 3 * rank), blocks = 65536 * 64, rows = 65536 * row;
-    EXPECT_GE(layout.arena - layout.free, blocks + rows) << rank;
-    EXPECT_GE(layout.due, blocks + rows) << rank;
+    const std::uint64_t row = 8 * (5 + 3 * rank), blocks = 65536 * 64, table = 65536 * row;
+    EXPECT_GE(layout.arena - layout.free, blocks + table) << rank;
+    EXPECT_GE(layout.due, blocks + table) << rank;
   }
 }
 
