@@ -1,6 +1,6 @@
 // Every check of the parser, and the character it points at: lines, headers, computations. And what lies just
 // within each limit, which is read.
-#include "reference/hlo/module/caret.h"
+#include "reference/hlo/module/testing/caret.h"
 
 namespace plumb::hlo {
 namespace {

@@ -1,5 +1,5 @@
 // Every check of the parser, and the character it points at: shapes, constants, attributes, shardings.
-#include "reference/hlo/module/caret.h"
+#include "reference/hlo/module/testing/caret.h"
 
 namespace plumb::hlo {
 namespace {

@@ -1,5 +1,5 @@
 // Which modules belong together, and how their results and parameters are laid out: small pairs by hand.
-#include "reference/hlo/prove/verdicts.h"
+#include "reference/hlo/prove/testing/verdicts.h"
 
 namespace plumb::hlo {
 namespace {

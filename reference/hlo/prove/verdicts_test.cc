@@ -1,5 +1,5 @@
 // What is said of small pairs of modules that differ, or that cannot be trusted: by hand.
-#include "reference/hlo/prove/verdicts.h"
+#include "reference/hlo/prove/testing/verdicts.h"
 
 #include "reference/hlo/prove/where.h"
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "reference/hlo/run/by_index.h"
+#include "reference/hlo/run/testing/by_index.h"
 
 namespace plumb::hlo {
 namespace {

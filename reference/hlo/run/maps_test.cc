@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "reference/hlo/run/by_index.h"
+#include "reference/hlo/run/testing/by_index.h"
 
 namespace plumb::hlo {
 namespace {
@@ -80,7 +80,9 @@ TEST(Maps, Slice) {
   EXPECT_THROW(one({3, 7, 0}, 4), Misfit);
   EXPECT_THROW(one({3, 7, -1}, 4), Misfit);
   EXPECT_THROW(one({0, 7, 2}, 3), Misfit);
-  const std::vector<Range> one_range = {{0, 7, 1}};
+  const std::vector<Range> one_range = {
+      {0, 7, 1}
+  };
   EXPECT_THROW(slice_map(shape({7, 7}), one_range, shape({7})), Misfit);
   EXPECT_THROW(slice_map(shape({
                              7, 7
