@@ -46,8 +46,9 @@ Verdict judge(const WantedAll& wanted, const Outcome& outcome, const Read& read,
     const Plain p = plain(c, wanted.operands);
     Verdict verdict =
         judge(Wanted{p.c, p.operands, wanted.wholes.front(), wanted.certificate}, outcome, read, declared);
-    if (verdict.status == Status::wrong && verdict.facts.front().cause.empty())
-      explain(verdict.facts.front(), other_scales(wanted, outcome, read, declared));
+    if (verdict.status != Status::wrong) return verdict;
+    if (Fact& first = verdict.facts.front(); first.cause.empty())
+      explain(first, other_scales(wanted, outcome, read, declared));
     return verdict;
   }
   Verdict all;

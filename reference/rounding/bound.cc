@@ -140,14 +140,4 @@ bool inside(const Interval& range, double got) {
   return range.any || (range.low <= got && got <= range.high);
 }
 
-Outside outside(const Reduction& r, const Exact& e, const Tensor& got) {
-  assert(elements(got.shape) == elements(e.value.shape) && got.dtype == r.out);
-  Outside found;
-  for (std::int64_t i = 0; i < elements(got.shape); ++i) {
-    if (inside(interval(r, e, i), value(got, i))) continue;
-    if (found.count++ == 0) found.first = i;
-  }
-  return found;
-}
-
 }  // namespace plumb

@@ -72,10 +72,4 @@ struct Interval {
 Interval interval(const Reduction&, const Exact&, std::int64_t element);
 bool inside(const Interval&, double got);
 
-// How many elements of `got` lie outside, and the first of them (-1: none).
-struct Outside {
-  std::int64_t count = 0, first = -1;
-};
-Outside outside(const Reduction&, const Exact&, const Tensor& got);
-
 }  // namespace plumb

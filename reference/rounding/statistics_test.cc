@@ -30,7 +30,7 @@ TEST(Statistics, RaiseNoFalseAlarmIn40Seeds) {
 // What the bound of one element cannot see over 64 ranks, and which rank it was.
 TEST(Statistics, FindAndAttributeADroppedRank) {
   const Specimen run = emulate({48, 2048, 64, 0, DType::bf16, "drop a rank"});
-  EXPECT_EQ(outside(run.reduction, run.exact, run.got).count, 0);
+  EXPECT_EQ(outside(run.reduction, run.exact, run.got), 0);
   const Statistics s = judged(run);
   EXPECT_EQ(s.slope_score.size(), 64U);
   ASSERT_FALSE(s.alarms.empty());
@@ -48,7 +48,7 @@ TEST(Statistics, SeeFaultsOnANarrowWire) {
     for (std::int64_t parts : {8, 64}) {
       const Specimen subject = emulate({48, 2048, parts, 0, DType::bf16, fault});
       const bool seen =
-          !judged(subject).alarms.empty() || outside(subject.reduction, subject.exact, subject.got).count > 0;
+          !judged(subject).alarms.empty() || outside(subject.reduction, subject.exact, subject.got) > 0;
       EXPECT_TRUE(seen) << fault << " on " << parts;
     }
 }
@@ -67,7 +67,7 @@ TEST(Statistics, AllowTheDriftOfADeclaredEngine) {
   EXPECT_FALSE(judged(run).alarms.empty());
   run.reduction.engine = Engine::matrix;
   EXPECT_TRUE(judged(run).alarms.empty()) << judged(run).alarms.front();
-  EXPECT_EQ(outside(run.reduction, run.exact, run.got).count, 0);
+  EXPECT_EQ(outside(run.reduction, run.exact, run.got), 0);
 }
 
 // Each engine passes where it is declared, and is condemned where it is not.
@@ -76,7 +76,7 @@ TEST(Statistics, TellADeclaredEngineFromNone) {
     for (double mean : {0.0, 2.0}) {
       Specimen run = emulate({48, 2048, 1, mean, DType::f32, "", 1, &blocks});
       const auto condemned = [&] {
-        return !judged(run).alarms.empty() || outside(run.reduction, run.exact, run.got).count > 0;
+        return !judged(run).alarms.empty() || outside(run.reduction, run.exact, run.got) > 0;
       };
       EXPECT_TRUE(condemned()) << blocks.name << " " << mean;
       run.reduction.engine = blocks.engine;

@@ -154,4 +154,11 @@ inline Specimen emulate(const Emulated& of) {
   return run;
 }
 
+// How many elements lie outside of the bound.
+inline std::int64_t outside(const Reduction& r, const Exact& e, const Tensor& got) {
+  std::int64_t count = 0;
+  for (std::int64_t i = 0; i < elements(got.shape); ++i) count += !inside(interval(r, e, i), value(got, i));
+  return count;
+}
+
 }  // namespace plumb
