@@ -53,6 +53,14 @@ TEST(Merge, AGroupOfPartOfARunTakesThatPart) {
             "3 to 2");
 }
 
+TEST(Merge, AStepOverSeveralAxesIsNamedByAll) {
+  const Trace two = {step("all-reduce", {"dp", "pp"}, 32, 32), step("all-reduce", {"tp"}, 32, 32)};
+  EXPECT_EQ(in_short(count({sum, two, {{"dp", "pp", "tp"}}})),
+            "2 to 1; 2 all-reduces over dp.pp and tp in one");
+  const Trace again = {step("all-reduce", {"dp", "pp"}, 32, 32), step("all-reduce", {"pp"}, 32, 32)};
+  EXPECT_EQ(in_short(count({sum, again, {{"dp", "pp"}}})), "2 to 2") << "no group has an axis twice";
+}
+
 TEST(Merge, NothingMergesWithoutItsGroup) {
   EXPECT_EQ(in_short(count({sum, three, {}})), "3 to 3");
   EXPECT_EQ(in_short(count({sum, three, {{"dp", "tp"}}})), "3 to 3") << "dp and tp are not consecutive";

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "harness/judge/cost.h"
 #include "harness/judge/steps.h"
@@ -62,18 +63,30 @@ bool takes_most(const std::string& op) {
   return op == "max" || op == "min" || op == "maximum" || op == "minimum";
 }
 
+// A reduction by a name that no sum goes by.
+bool never_adds(const std::string& op) {
+  static const std::set<std::string> others{"mul", "multiply", "prod", "product", "and", "or", "xor"};
+  return others.contains(op);
+}
+
 std::string reduces_otherwise(const Case& c, const Trace& trace) {
   if (quantizes(c.op)) return "";
   const auto compares = [](const Spec* spec) { return spec->reduction != Reduce::sum; };
   const auto all = arrays(c);
   const bool any = std::ranges::any_of(all, compares);
-  bool reduced = false, as_due = false;
+  bool reduced = false, as_due = false, added = false;
+  std::string other;
   for (const Collective& one : trace) {
     if (!reduces(one)) continue;
     if (!any && takes_most(one.op)) return fmt::format("it takes the {}, where sums are due", one.op);
     reduced = true;
+    if (never_adds(one.op))
+      other = one.op;
+    else
+      added = true;
     as_due = as_due || takes_most(one.op) || (one.op != "add" && one.op != "sum");
   }
+  if (!any && !added && !other.empty()) return fmt::format("it takes the {}, where sums are due", other);
   const auto adds = [&](const Spec* spec) { return !compares(spec) && parts(c.mesh, *spec) > 1; };
   if (parts(c.mesh, c.op.operands[0]) == 1 || std::ranges::any_of(all, adds)) return "";
   if (c.op.operands[0].reduction == Reduce::sum || !reduced || as_due) return "";
@@ -119,8 +132,15 @@ std::int64_t made_elsewhere(const Case& c, std::int64_t device) {
   return elements(due) - elements(own);
 }
 
+// Whether a product adds up nothing: it is zero wherever it is made.
+bool adds_nothing(const Case& c) {
+  return std::ranges::any_of(contracted_dims(c.op, 0),
+                             [&](int d) { return c.op.operands[0].dims[d].size == 0; });
+}
+
 std::string sums_too_few(const Case& c, const Trace& trace) {
   if (!std::holds_alternative<Einsum>(c.op.kind) || result(c).free || parts(c.mesh, result(c)) > 1) return "";
+  if (adds_nothing(c)) return "";
   // The sum of an operand's parts may be taken before it is multiplied, of fewer elements.
   for (const Spec& operand : c.op.operands)
     if (parts(c.mesh, operand) > 1) return "";

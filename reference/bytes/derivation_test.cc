@@ -47,6 +47,11 @@ TEST(Derivation, OfASumThatStaysUnfinished) {
             "best known: 0 bytes: each sum is added up on one device that needs it and sent on from there\n");
 }
 
+TEST(Derivation, AFreeResultHasNoBound) {
+  const std::string text = derivation(parse_case("on x=2: reshard f32[8@x] -> f32[8]?"));
+  EXPECT_NE(text.find("a free result has no bound"), std::string::npos) << text;
+}
+
 TEST(Derivation, OfManyDevicesIsShort) {
   const std::string text = derivation(parse_case("on x=32: reshard f32[32@x] -> f32[32]"));
   EXPECT_NE(text.find("  and 16 devices more\n"), std::string::npos);

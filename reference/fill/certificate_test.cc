@@ -140,6 +140,17 @@ TEST(Certificate, HoldsWhereTheResultIsUnfinished) {
     }
 }
 
+// A mean over the same axes once more is of copies of one value, though the first was of parts that were drawn.
+TEST(Certificate, KnowsThatAChainAveragesAgain) {
+  for (const char* line : {
+           "on dp=4: reshard f32[8]+avg(dp) -> f32[8] -> f32[8]+avg(dp) -> f32[8@dp] wire=bf16",
+           "on dp=4: reshard f64[8]+avg(dp) -> f64[8@dp] -> f64[8]+avg(dp) -> f64[8@dp] wire=bf16",
+       }) {
+    expect_certified(line);
+    EXPECT_NE(certificate(parse_case(line)).text.find("a chain averages 4 copies of a value"), std::string::npos);
+  }
+}
+
 // The parts of an unfinished result are stored in its dtype, though the wire counts further.
 TEST(Certificate, KnowsTheDtypeOfAnUnfinishedResult) {
   for (const char* line : {

@@ -65,10 +65,15 @@ std::int64_t capacity(std::initializer_list<DType> dtypes) {
   return least;
 }
 
+// A mean over the axes of the operand's own is of parts that were drawn; any other, one over the same axes
+// after they were finished among them, is of copies of one value.
 std::int64_t copies(const Case& c) {
   std::int64_t most = 1;
-  for (const Spec& spec : c.op.chain)
-    if (spec.averaged != c.op.operands[0].averaged) most = std::max(most, axes_size(c.mesh, spec.averaged));
+  bool own = true;
+  for (const Spec& spec : c.op.chain) {
+    own = own && spec.averaged == c.op.operands[0].averaged;
+    if (!own) most = std::max(most, axes_size(c.mesh, spec.averaged));
+  }
   return most;
 }
 

@@ -99,6 +99,7 @@ TEST(Text, ABadLineGivesOneMessageWithACaretAtTheCharacter) {
       {"on x=2: reshard f32[8@z] -> f32[8]",                              "the mesh has no axis 'z', only x",                       22},
       {"on x=2: reshard f32[8@x]+x -> f32[8]",                            "axis 'x' stands twice in this spec",                     25},
       {"on x=2: reshard f32[8@] -> f32[8]",                               "expected an axis of the mesh (x)",                       22},
+      {"on x=2,y=2: reshard f32[8@] -> f32[8]",                           "expected an axis of the mesh (x, y)",                    26},
       {"on x=2: reshard f32[8 -> f32[8]",                                 "expected ',', '@' or ']'",                               21},
       {"on x=2: reshard f32[4611686018427387904] -> f32[8]",              "this array would hold more than 2^62 bytes",
        16                                                                                                                             },
