@@ -41,7 +41,7 @@ Blocks load(const Holder& holder, const Case& c, int operand) {
   Blocks blocks = allocate(holder, spec, spec.dtype, Contents::any);
   for (std::int64_t device = holder.own.begin; device < holder.own.end; ++device) {
     const Tensor mine = fill_slice(c, operand, part(c.mesh, spec, device), blocks.slice(device));
-    std::memcpy(blocks.block(device), mine.bytes.data(), mine.bytes.size());
+    if (!mine.bytes.empty()) std::memcpy(blocks.block(device), mine.bytes.data(), mine.bytes.size());
   }
   return blocks;
 }
