@@ -15,6 +15,7 @@
 
 #include "adapters/protocol/json.h"
 #include "harness/run/attempt.h"
+#include "reference/words/fnv.h"
 #include "reference/words/testing/draw_line.h"
 #include "reference/words/text.h"
 
@@ -61,12 +62,6 @@ std::string said(const Record& r) {
   text += fmt::format("{} {} {}\n", r.scope, r.certificate, fmt::join(r.notes, "; "));
   if (r.shown) text += fmt::format("{} {} {}\n", r.shown->operand[0], r.shown->operand[1], r.shown->sum);
   return text + (r.replica_safe ? fmt::format("replica safe: {}\n", *r.replica_safe) : "");
-}
-
-std::uint64_t digest(const std::string& text) {
-  std::uint64_t digest = 14695981039346656037u;
-  for (const char c : text) digest = (digest ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  return digest;
 }
 
 struct Judges {
@@ -126,7 +121,7 @@ TEST(Verdicts, StayWhatTheyAre) {
   Judges judges;
   for (const Row& row : pinned) {
     const Record r = judges.record(row.line, row.backend);
-    const Row is{digest(said(r)), std::string(name(r.verdict.status)), row.backend, row.line};
+    const Row is{fnv(said(r)), std::string(name(r.verdict.status)), row.backend, row.line};
     if (!anew) {
       EXPECT_EQ(print(is), print(row)) << said(r);
     }

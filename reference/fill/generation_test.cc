@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "reference/fill/fill.h"
+#include "reference/words/fnv.h"
 #include "reference/words/testing/draw_line.h"
 #include "reference/words/text.h"
 
@@ -20,24 +21,19 @@ namespace {
 
 const std::string golden = fmt::format(PLUMB_GOLDEN "/generation_{}.txt", data_generation);
 
-std::uint64_t fnv(std::uint64_t digest, std::string_view bytes) {
-  for (const char b : bytes) digest = (digest ^ static_cast<unsigned char>(b)) * 1099511628211u;
-  return digest;
-}
-
 std::string row_of(const std::string& line) {
   const Case c = parse_case(line);
-  std::uint64_t data = 14695981039346656037u;
+  std::uint64_t data = fnv("");
   for (std::size_t i = 0; i < c.op.operands.size(); ++i) {
     const Tensor whole = fill(c, static_cast<int>(i));
-    data = fnv(data, {reinterpret_cast<const char*>(whole.bytes.data()), whole.bytes.size()});
+    data = fnv({reinterpret_cast<const char*>(whole.bytes.data()), whole.bytes.size()}, data);
   }
   const Certificate proof = certificate(c);
   const Shown shown = proof.shown.value_or(Shown{});
   const std::string said =
       fmt::format("{} {} {} {} {} {}", static_cast<int>(proof.scope), proof.shown.has_value(),
                   shown.operand[0], shown.operand[1], shown.sum, proof.text);
-  return fmt::format("{:016x} {:08x} {}", data, fnv(14695981039346656037u, said) >> 32, line);
+  return fmt::format("{:016x} {:08x} {}", data, fnv(said) >> 32, line);
 }
 
 std::vector<std::string> rows() {
