@@ -14,6 +14,17 @@ struct Circle {
   std::vector<std::int64_t> cells;
 };
 
+// One for each fibre along the axes, without cells.
+std::vector<Circle> circles_along(const Mesh& mesh, const std::vector<AxisId>& axes) {
+  std::vector<Circle> circles;
+  for (const auto& fibre : fibres(mesh, axes)) {
+    Circle& circle = circles.emplace_back();
+    circle.members.assign(fibre.begin(), fibre.end());
+    circle.cells.assign(fibre.size(), -1);
+  }
+  return circles;
+}
+
 // Hop h sends to every member's right neighbour the cell that began at the member h places to its left
 // and `shift` further. Hops are rounds: each uses what the one before brought.
 void hops(const std::vector<Circle>& circles, std::int64_t shift, const Round& like, Leg& leg) {
@@ -106,18 +117,12 @@ Leg reduce_scatter(const Mesh& mesh, const Spec& from, const Cut& cut, Rule rule
   finish(to, cut.axis);
   to.dims[cut.dim].axes.push_back(cut.axis);
   Leg leg = leg_of(from, to);
-  std::vector<Circle> circles;
+  std::vector<Circle> circles = circles_along(mesh, {cut.axis});
   const std::int64_t n = mesh.axes[cut.axis].size;
-  for (const auto& fibre : fibres(mesh, {cut.axis})) {
-    Circle circle{
-        {fibre.begin(), fibre.end()},
-        std::vector<std::int64_t>(n, -1)
-    };
+  for (Circle& circle : circles)
     for (std::int64_t i = 0; i < n; ++i)
-      if (const Slice own = block(mesh, to, rule, fibre[i]); elements(own) > 0)
+      if (const Slice own = block(mesh, to, rule, circle.members[i]); elements(own) > 0)
         circle.cells[(i + 1) % n] = append(leg.cells, own);
-    circles.push_back(std::move(circle));
-  }
   leg.issued.push_back({.kind = "reduce-scatter",
                         .axes = {cut.axis},
                         .pairs = {},
@@ -135,18 +140,13 @@ Leg all_reduce(const Mesh& mesh, const Spec& from, AxisId axis, Rule rule) {
   Spec to = from;
   finish(to, axis);
   Leg leg = leg_of(from, to);
-  std::vector<Circle> circles;
+  std::vector<Circle> circles = circles_along(mesh, {axis});
   const std::int64_t n = mesh.axes[axis].size;
-  for (const auto& fibre : fibres(mesh, {axis})) {
-    Circle circle{
-        {fibre.begin(), fibre.end()},
-        std::vector<std::int64_t>(n, -1)
-    };
-    const Slice whole = block(mesh, from, rule, fibre[0]);
+  for (Circle& circle : circles) {
+    const Slice whole = block(mesh, from, rule, circle.members[0]);
     if (elements(whole) > 0)
       for (std::int64_t i = 0; const auto& share : shares(whole, n))
         circle.cells[i++] = append(leg.cells, share);
-    circles.push_back(std::move(circle));
   }
   const std::int64_t block_size = most(amounts(mesh, from, rule)), share_size = (block_size + n - 1) / n;
   Issued issued{.kind = "reduce-scatter",
@@ -174,18 +174,11 @@ Leg all_gather(const Mesh& mesh, const Spec& from, std::size_t dim, Rule rule) {
   const std::vector<AxisId> joined(even ? all.end() - 1 : all.begin(), all.end());
   to.dims[dim].axes.resize(all.size() - joined.size());
   Leg leg = leg_of(from, to);
-  std::vector<Circle> circles;
-  for (const auto& fibre : fibres(mesh, joined)) {
-    Circle circle{
-        {fibre.begin(), fibre.end()},
-        {             }
-    };
-    for (std::int64_t device : fibre) {
-      const Slice own = block(mesh, from, rule, device);
-      circle.cells.push_back(elements(own) > 0 ? append(leg.cells, own) : std::int64_t{-1});
-    }
-    circles.push_back(std::move(circle));
-  }
+  std::vector<Circle> circles = circles_along(mesh, joined);
+  for (Circle& circle : circles)
+    for (std::size_t i = 0; i < circle.members.size(); ++i)
+      if (const Slice own = block(mesh, from, rule, circle.members[i]); elements(own) > 0)
+        circle.cells[i] = append(leg.cells, own);
   Issued issued;
   issued.axes = joined;
   issued.in = most(amounts(mesh, from, rule)), issued.out = most(amounts(mesh, to, rule));
