@@ -1,135 +1,199 @@
 // plumb prove: a partitioner's output against its input.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <filesystem>
-#include <map>
+#include <charconv>
+#include <chrono>
 #include <memory>
 
+#include "harness/backend/interrupt.h"
 #include "harness/command/command.h"
+#include "harness/command/dumps.h"
 #include "harness/command/files.h"
-#include "reference/hlo/prove/where.h"
+#include "harness/command/flags.h"
+#include "harness/command/proof.h"
+#include "harness/record/environment.h"
+#include "harness/record/journal.h"
+#include "harness/report/finding.h"
+#include "harness/report/progress.h"
 #include "reference/words/text.h"
 
 namespace plumb {
 namespace {
 
-namespace fs = std::filesystem;
-
 struct ProveFlags {
-  std::vector<std::string> paths;
-  std::string module;
+  std::vector<std::string> paths, ranges;
+  std::string module, budget, memory, record;
   std::uint64_t seed = 0;
   int draws = 2;
+  bool json = false;
 };
 
-// The files of one module among XLA's dumps.
-struct Dumps {
-  fs::path before, propagated, after;
+// What ended a proof before its end.
+struct Ended {
+  std::string why;
 };
 
-constexpr const char* kFlags =
-    "XLA_FLAGS='--xla_dump_to=DIR --xla_dump_hlo_as_text --xla_dump_large_constants "
-    "--xla_dump_hlo_pass_re=spmd.*|shardy.*|sharding.*'";
-
-bool has(const std::string& name, std::initializer_list<const char*> parts) {
-  return std::ranges::any_of(parts, [&](const char* part) { return name.find(part) != name.npos; });
-}
-
-// "module_0001.jit_step" of "module_0001.jit_step.before_optimizations.txt".
-std::string module_of(const std::string& name) {
-  const std::size_t first = name.find('.');
-  return first == name.npos ? "" : name.substr(0, name.find('.', first + 1));
-}
-
-std::map<std::string, Dumps> dumps_in(const fs::path& folder) {
-  std::map<std::string, Dumps> all;
-  for (const auto& file : fs::directory_iterator(folder)) {
-    const std::string name = file.path().filename().string();
-    if (!name.starts_with("module_") || !name.ends_with(".txt")) continue;
-    Dumps& dumps = all[module_of(name)];
-    if (has(name, {".before_optimizations."})) dumps.before = file.path();
-    if (has(name, {".after_shardy-xla.", ".after_sharding-propagation."})) dumps.propagated = file.path();
-    if (has(name, {".after_spmd-partitioning.", ".after_spmd_partitioner.", ".after_tpu-spmd-partitioning."}))
-      dumps.after = file.path();
+// Watches a proof from its beginning: the time it may take, Ctrl-C, and the terminal.
+class Watch {
+ public:
+  explicit Watch(double budget) : budget_(budget), shown_(moves_its_cursor(STDERR_FILENO)) {}
+  ~Watch() {
+    if (drawn_) clear_progress();
   }
-  return all;
-}
-
-std::pair<std::string, Dumps> chosen(const std::string& folder, const std::string& module) {
-  std::map<std::string, Dumps> all = dumps_in(folder);
-  std::erase_if(all, [&](const auto& entry) {
-    const bool asked = module.empty() ? !entry.second.after.empty() : entry.first == module;
-    return !asked;
-  });
-  if (all.empty())
-    throw BadInput(fmt::format("{}: no {} after the partitioner; compile with {}", folder,
-                               module.empty() ? "module" : module, kFlags));
-  if (all.size() > 1) {
-    std::string names;
-    for (const auto& [name, dumps] : all) names += (names.empty() ? "" : ", ") + name;
-    throw BadInput(fmt::format("{}: several modules, take one with --module: {}", folder, names));
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
   }
-  const auto& [name, dumps] = *all.begin();
-  if (dumps.before.empty()) throw BadInput(fmt::format("{}: no {}.before_optimizations.txt", folder, name));
-  if (dumps.after.empty())
-    throw BadInput(fmt::format("{}: no {} after the partitioner; compile with {}", folder, name, kFlags));
-  return {name, dumps};
+  // Called before every instruction; looks at the clock.
+  void look(const std::string& at) {
+    if (interrupted()) throw Interrupted();
+    const double now = seconds();
+    if (budget_ > 0 && now > budget_) throw Ended{"no time was left: " + at};
+    if (!shown_ || now < 1 || now - said_ < 0.1) return;
+    draw_progress(at);
+    said_ = now, drawn_ = true;
+  }
+
+ private:
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  double budget_ = 0, said_ = 0;
+  bool shown_ = false, drawn_ = false;
+};
+
+std::string told(const hlo::Step& step) {
+  return fmt::format("draw {} of {}, the module {} the partitioner, instruction {} of {}", step.draw,
+                     step.draws, step.after ? "after" : "before", step.done, step.all);
 }
 
-std::optional<hlo::Module> module_at(const fs::path& path) {
+std::optional<hlo::Module> module_at(const std::filesystem::path& path) {
   if (path.empty()) return std::nullopt;
   return hlo::parse(read_text(path.string()), path.filename().string());
 }
 
-std::string place(const hlo::Integers& index) {
-  return index.empty() ? "" : fmt::format(" at [{}]", fmt::join(index, ","));
+// The parameter of a number, of a name as the dump has it, or as the user's program has it.
+std::int64_t parameter_named(const hlo::Module& module, const std::string& text, const std::string& flag) {
+  const hlo::Computation& main = hlo::entry(module);
+  std::string names;
+  for (std::int64_t n = 0; n < std::ssize(main.parameters); ++n) {
+    const auto& i = main.instructions[static_cast<std::size_t>(main.parameters[static_cast<std::size_t>(n)])];
+    if (text == std::to_string(n) || text == i.name || text == i.op_name) return n;
+    if (n < 8) names += (n > 0 ? ", " : "") + (i.op_name.empty() ? i.name : i.op_name);
+    if (n == 8) names += ", ...";
+  }
+  throw bad_input(fmt::format("--range: there is no such parameter, only 0 to {}: {}",
+                              std::ssize(main.parameters) - 1, names),
+                  flag, 0);
 }
 
-void report(const hlo::Place& at) {
-  fmt::print("    at     {}  {}  {}\n", at.instruction, at.source, at.op_name);
-  fmt::print("    there  {}\n", at.there.empty() ? "no collective" : at.there);
+std::pair<std::int64_t, hlo::Bounds> parse_range(const hlo::Module& module, const std::string& flag) {
+  const std::size_t equals = flag.rfind('=');
+  if (equals == flag.npos) throw bad_input("--range: expected PARAM=LO:HI", flag, flag.size());
+  const char *at = flag.data() + equals + 1, *end = flag.data() + flag.size();
+  const auto number = [&] {
+    std::int64_t n = 0;
+    const auto read = std::from_chars(at, end, n);
+    if (read.ec != std::errc())
+      throw bad_input("--range: expected a whole number", flag, static_cast<std::size_t>(at - flag.data()));
+    at = read.ptr;
+    return n;
+  };
+  const std::int64_t low = number();
+  if (at == end || *at != ':')
+    throw bad_input("--range: expected ':'", flag, static_cast<std::size_t>(at - flag.data()));
+  const std::size_t second = static_cast<std::size_t>(++at - flag.data());
+  const std::int64_t high = number();
+  if (at != end)
+    throw bad_input("--range: expected the end", flag, static_cast<std::size_t>(at - flag.data()));
+  if (high < low) throw bad_input("--range: expected a number that is not below the first", flag, second);
+  const std::int64_t p = parameter_named(module, flag.substr(0, equals), flag);
+  const hlo::Computation& main = hlo::entry(module);
+  const hlo::Shape& shape =
+      main.instructions[static_cast<std::size_t>(main.parameters[static_cast<std::size_t>(p)])].shape;
+  if (!is_integer(shape.type) && shape.type != hlo::Type::pred)
+    throw bad_input(fmt::format("--range: {} holds no integers", print(shape, false)), flag, 0);
+  return {
+      p, {low, high, true}
+  };
 }
 
-void report(const hlo::Proof& proof, const std::optional<hlo::Place>& at, const std::string& subject,
-            const std::string& again) {
-  fmt::print("{}  {}, {}, {}\n", name(proof.finding), subject, counted(proof.devices, "device"),
-             proof.finding == hlo::Finding::refuted ? fmt::format("draw {}", proof.draws)
-                                                    : counted(proof.draws, "draw"));
-  if (!proof.why.empty()) fmt::print("    {}\n", proof.why);
-  if (proof.finding == hlo::Finding::proven)
-    fmt::print("    {}, {} on all devices together{}\n", counted(proof.results, "result"),
-               counted(proof.elements, "element"), proof.as_propagated ? "; layout as propagated" : "");
-  for (const hlo::Difference& d : proof.differences)
-    fmt::print("    result {} {}: {} on {}; the first on device {}{}\n", d.result, print(d.shape),
-               counted(d.elements, "element"), counted(d.devices, "device"), d.device, place(d.index));
-  if (at) report(*at);
-  for (const std::string& path : proof.untaken) fmt::print("    no draw took {}\n", path);
-  if (proof.finding == hlo::Finding::proven)
-    fmt::print(
-        "    for these sizes; what integers decide is tested, not proven; rounding is not looked at\n");
-  else
-    fmt::print("    again: {}\n", again);
+// "512MiB", "4GiB" in bytes.
+std::int64_t parse_memory(const std::string& text) {
+  double size = -1;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), size);
+  const std::string unit(read.ptr, text.data() + text.size());
+  const double scale = unit == "MiB" ? 0x1p20 : unit == "GiB" ? 0x1p30 : 0;
+  if (read.ec != std::errc() || !(size > 0) || scale == 0 || size * scale > 0x1p62)
+    throw bad_input("--memory: expected a size such as 512MiB or 4GiB", text, 0);
+  return static_cast<std::int64_t>(size * scale);
+}
+
+std::string in_mib(std::int64_t bytes) { return fmt::format("{} MiB", (bytes >> 20) + 1); }
+
+// What of a proof would be done again.
+std::string repeated(const ProveFlags& flags, std::uint64_t seed) {
+  std::string command = "plumb prove";
+  for (const std::string& path : flags.paths) command += " " + shell_quoted(path);
+  if (!flags.module.empty()) command += " --module " + shell_quoted(flags.module);
+  for (const std::string& range : flags.ranges) command += " --range " + shell_quoted(range);
+  return command + fmt::format(" --seed {}", seed);
+}
+
+// Proves, and locates what is refuted; where the budget or the memory ends it, so does the report say.
+void judge(const hlo::Subject& subject, const ProveFlags& flags, ProofReport& report) {
+  const std::int64_t most = flags.memory.empty() ? machine().memory_bytes : parse_memory(flags.memory);
+  Watch watch(parse_budget(flags.budget));
+  hlo::Options options{
+      flags.seed, flags.draws, 8, {}, [&](const hlo::Step& step) { watch.look(told(step)); }};
+  for (const std::string& range : flags.ranges) options.ranges.insert(parse_range(subject.before, range));
+  hlo::Proof& proof = report.proof;
+  proof.devices = subject.before.partitions, proof.seed = flags.seed;
+  try {
+    hlo::check(subject);
+    report.bytes = memory_needed(subject);
+    if (!flags.json)
+      fmt::print(stderr, "plumb: {}: {}, {} of memory\n", report.subject, counted(proof.devices, "device"),
+                 in_mib(report.bytes));
+    if (report.bytes > most)
+      throw Ended{
+          fmt::format("it needs {} of memory, and there are {}", in_mib(report.bytes), in_mib(most - 1))};
+    proof = hlo::prove(subject, options);
+    report.place = locate(subject, proof, [&](const hlo::Computation&, std::size_t) {
+      watch.look("refuted; looking for the instruction at fault");
+    });
+  } catch (const Ended& ended) {
+    if (proof.finding != hlo::Finding::refuted) proof.finding = hlo::Finding::unrun;
+    proof.why += (proof.why.empty() ? "" : "; ") + ended.why;
+  }
+  report.seconds = watch.seconds();
 }
 
 int prove_modules(const ProveFlags& flags) {
   const std::string& first = flags.paths[0];
   const bool folder = flags.paths.size() == 1;
-  if (folder && !fs::is_directory(first)) throw BadInput(fmt::format("{}: no folder of dumps", first));
-  const auto [name, dumps] = folder ? chosen(first, flags.module)
-                                    : std::pair{
-                                          std::string(), Dumps{first, {}, flags.paths[1]}
-  };
+  Dumps dumps;
+  if (folder)
+    dumps = chosen_dumps(first, flags.module);
+  else
+    dumps.before = first, dumps.after = flags.paths[1];
+  std::unique_ptr<Journal> journal;
+  if (!flags.record.empty()) journal = std::make_unique<Journal>(flags.record);
   const auto before = module_at(dumps.before), after = module_at(dumps.after),
              propagated = module_at(dumps.propagated);
   const hlo::Subject subject{*before, *after, propagated ? &*propagated : nullptr};
-  const hlo::Proof proof = hlo::prove(subject, {flags.seed, flags.draws, 8});
-  const std::string what =
-      folder ? fmt::format("{}: {}", first, name) : fmt::format("{} {}", first, flags.paths[1]);
-  const std::string again = fmt::format("plumb prove {}{} --seed {}", fmt::join(flags.paths, " "),
-                                        flags.module.empty() ? "" : " --module " + flags.module, proof.seed);
-  report(proof, hlo::locate(subject, proof), what, again);
-  return proof.finding == hlo::Finding::proven ? 0 : 1;
+  ProofReport report;
+  report.module = before->name, report.key = proof_key(*before, *after);
+  report.subject =
+      folder ? fmt::format("{}: {}", first, dumps.module) : fmt::format("{} {}", first, flags.paths[1]);
+  if (!dumps.note.empty()) fmt::print(stderr, "plumb: {}: {}\n", report.subject, dumps.note);
+  judge(subject, flags, report);
+  report.again = repeated(flags, report.proof.seed);
+  if (journal && report.proof.finding != hlo::Finding::unrun)
+    journal->append(record_of(report), dump(environment()));
+  fmt::print("{}", flags.json ? json_text(report) + '\n' : in_words(report));
+  const hlo::Finding finding = report.proof.finding;
+  return finding == hlo::Finding::proven ? 0 : finding == hlo::Finding::unrun ? 2 : 1;
 }
 
 }  // namespace
@@ -145,8 +209,20 @@ void add_prove(CLI::App& app, int& code) {
       ->required()
       ->expected(1, 2);
   prove->add_option("--module", flags->module, "Which module of the folder, module_0001.jit_step");
-  prove->add_option("--seed", flags->seed, "Of the first draw");
-  prove->add_option("--draws", flags->draws, "How many draws must agree")->check(CLI::Range(1, 1000));
+  prove->add_option("--seed", flags->seed, "Of the first draw")->check(whole_number(0, ~std::uint64_t{0}));
+  prove->add_option("--draws", flags->draws, "How many draws must agree")
+      ->check(whole_number(1, 1000))
+      ->capture_default_str();
+  prove
+      ->add_option("--range", flags->ranges,
+                   "PARAM=LO:HI, between which an integer parameter is drawn (may repeat); PARAM is its "
+                   "number or name")
+      ->allow_extra_args(false);
+  prove->add_option("--memory", flags->memory,
+                    "Begin nothing that needs more: 512MiB, 4GiB; default: the machine's");
+  prove->add_option("--budget", flags->budget, "End after this time: 90s, 10m, 2h; default: no limit");
+  prove->add_option("--record", flags->record, "Append what came of it to this file")->check(file_name());
+  prove->add_flag("--json", flags->json, "Print it as JSON");
   prove->callback([flags, &code] {
     try {
       code = prove_modules(*flags);

@@ -28,8 +28,9 @@ std::string progress_line(const Progress& p) {
   return line + ", " + counted(p.findings, "finding");
 }
 
-void draw_progress(const Progress& p) {
-  std::string line = progress_line(p);
+void draw_progress(const Progress& p) { draw_progress(progress_line(p)); }
+
+void draw_progress(std::string line) {
   winsize size{};
   if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1)
     line.resize(std::min<std::size_t>(line.size(), size.ws_col - 1));

@@ -18,6 +18,7 @@ std::string duration(double seconds);  // "4 s", "2 min 5 s", "3 h 20 min"
 
 // The line on a terminal: drawn over itself, and taken away before other text.
 void draw_progress(const Progress&);
+void draw_progress(std::string line);
 void clear_progress();
 
 }  // namespace plumb

@@ -89,12 +89,13 @@ void check_pair(const Subject& subject, const std::vector<Division>& results) {
   };
   same(before.partitions, after.partitions, "partitions");
   same(std::ssize(entry(before).parameters), std::ssize(entry(after).parameters), "parameters");
-  same(std::ssize(result_shapes(before)), std::ssize(result_shapes(after)), "results");
+  const std::vector<Shape> wholes = result_shapes(before), locals = result_shapes(after);
+  same(std::ssize(wholes), std::ssize(locals), "results");
   if (before.partitions < 2) refuse(before, root(before), "one partition: nothing was partitioned");
   if (before.replicas != 1 || after.replicas != 1)
     refuse(before, root(before), "unsupported: more replicas than one");
   for (std::size_t n = 0; n < results.size(); ++n) {
-    const Shape whole = result_shapes(before)[n], local = result_shapes(after)[n];
+    const Shape &whole = wholes[n], &local = locals[n];
     const Shape held{whole.type, tile_dims(whole.dims, results[n]), {}, {}, {}};
     if (!same_arrays(held, local))
       refuse(after, root(after),

@@ -19,17 +19,48 @@ struct Draw {
   std::int64_t doubts = 0;
 };
 
-Draw run(const Subject& subject, const std::vector<Division>& cuts, const std::vector<Bounds>& bounds,
-         std::uint64_t seed, Paths& paths) {
-  Pairs pairs{seed};
-  const std::vector<Held> whole = drawn(subject.before, bounds, seed);
-  std::vector<Held> local;
-  for (std::size_t n = 0; n < whole.size(); ++n)
-    local.push_back(value(cut(pairs, *whole[n].array, cuts[n], poison(pairs, whole[n].array->type))));
-  const Machine<Pairs> before{subject.before, pairs, subject.before.partitions, {}, &paths};
-  const Machine<Pairs> after{subject.after, pairs, subject.after.partitions, {}};
+// Tells `options.step` of each instruction of a module, by the place in its entry computation.
+Pulse telling(const Options& options, const Module& module, Step step) {
+  if (!options.step) return {};
+  step.all = std::ssize(entry(module).instructions);
+  return [&options, &module, step](const Computation& c, std::size_t n) mutable {
+    if (&c == &entry(module)) step.done = static_cast<std::int64_t>(n);
+    options.step(step);
+  };
+}
+
+// What the draws of a proof share.
+struct Trial {
+  const Subject& subject;
+  const Options& options;
+  const std::vector<Division>& cuts;
+  Paths paths{};
+};
+
+Draw run(Trial& trial, const Proof& proof) {
+  const Subject& subject = trial.subject;
+  const Step step{proof.draws, trial.options.draws, false, 0, 0};
+  Step then = step;
+  then.after = true;
+  Pairs pairs{proof.seed};
+  const std::vector<Held> whole = drawn(subject.before, proof.bounds, proof.seed);
+  const Machine<Pairs> before{subject.before,
+                              pairs,
+                              subject.before.partitions,
+                              {},
+                              &trial.paths,
+                              telling(trial.options, subject.before, step)};
+  const Machine<Pairs> after{subject.after,
+                             pairs,
+                             subject.after.partitions,
+                             {},
+                             nullptr,
+                             telling(trial.options, subject.after, then)};
   Draw draw;
   draw.whole = parts(evaluate(before, entry(subject.before), whole, {}));
+  std::vector<Held> local;
+  for (std::size_t n = 0; n < whole.size(); ++n)
+    local.push_back(value(cut(pairs, *whole[n].array, trial.cuts[n], poison(pairs, whole[n].array->type))));
   draw.held = parts(evaluate(after, entry(subject.after), std::move(local), {}));
   draw.doubts = pairs.doubts;
   return draw;
@@ -97,7 +128,7 @@ bool has_infinity(const Module& module) {
 }
 
 void raise(Proof& proof, Finding finding, const std::string& why) {
-  static constexpr int kWeight[] = {0, 3, 2, 1};  // refuted outweighs unsettled, unsettled mistrusted
+  static constexpr int kWeight[] = {0, 3, 2, 1, 4};  // refuted outweighs unsettled, unsettled mistrusted
   if (kWeight[static_cast<int>(finding)] <= kWeight[static_cast<int>(proof.finding)]) return;
   proof.finding = finding, proof.why = why;
 }
@@ -138,8 +169,14 @@ std::string counted(std::int64_t n) { return std::to_string(n) + (n == 1 ? " com
 }  // namespace
 
 std::string_view name(Finding finding) {
-  static constexpr std::string_view kNames[] = {"proven", "refuted", "unsettled", "mistrusted"};
+  static constexpr std::string_view kNames[] = {"proven", "refuted", "unsettled", "mistrusted", "unrun"};
   return kNames[static_cast<int>(finding)];
+}
+
+void check(const Subject& subject) {
+  bool as_propagated = false;
+  check_pair(subject, layouts(subject, as_propagated));
+  parameter_layouts(subject);
 }
 
 Proof prove(const Subject& subject, const Options& options) {
@@ -153,22 +190,24 @@ Proof prove(const Subject& subject, const Options& options) {
     raise(proof, Finding::refuted, lost);
     return proof;
   }
+  for (const auto& [parameter, range] : options.ranges)
+    proof.bounds.at(static_cast<std::size_t>(parameter)) = range;
   const Proof begun = proof;
   std::optional<Proof> open;  // not proven, but not refuted either
-  Paths paths;
+  Trial trial{subject, options, cuts};
   int redraws = 0;
   for (std::uint64_t seed = options.seed; proof.draws < options.draws; ++seed) {
     Proof one = begun;
     one.seed = seed, one.draws = proof.draws + 1;
     try {
-      const Draw draw = run(subject, cuts, proof.bounds, seed, paths);
+      const Draw draw = run(trial, one);
       if (draw.doubts > 0)
         raise(one, Finding::mistrusted, counted(draw.doubts) + " of reals that double cannot tell apart");
       judge(subject, draw, results, one);
     } catch (const Disagreement& disagreement) {
       raise(one, Finding::refuted, disagreement.what());
     }
-    one.untaken = untaken(subject.before, paths);
+    one.untaken = untaken(subject.before, trial.paths);
     if (one.finding == Finding::refuted) return one;
     if (one.finding == Finding::unsettled && !open) open = one;
     const bool again = one.finding != Finding::proven || (one.draws == options.draws && !one.untaken.empty());

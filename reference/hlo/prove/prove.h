@@ -1,6 +1,8 @@
 // Whether a partitioned module computes, on every device, its slice of what the whole module computes.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,17 +20,27 @@ struct Subject {
   const Module* propagated = nullptr;
 };
 
+// How far a proof is: in which draw, on which side, at which instruction of how many of its entry
+// computation.
+struct Step {
+  int draw = 1, draws = 1;
+  bool after = false;
+  std::int64_t done = 0, all = 0;
+};
+
 struct Options {
   std::uint64_t seed = 0;
   int draws = 2;
-  int redraws = 8;  // of draws that hang on reals no further apart than their errors
+  int redraws = 8;                          // of draws that hang on reals no further apart than their errors
+  std::map<std::int64_t, Bounds> ranges{};  // of parameters, instead of those that bounds_of finds
+  std::function<void(const Step&)> step{};  // told before each instruction, of loops too; may throw
 };
 
 // proven: every element of every result on every device has the residue it should, in every draw. refuted:
 // some do not, and their reals differ too, by more than 2^-20 of the largest of the result. unsettled: some
 // do not, but no reals differ. mistrusted: the check could not have failed, or hangs on what double cannot
-// decide.
-enum class Finding : std::uint8_t { proven, refuted, unsettled, mistrusted };
+// decide. unrun: no time was left, or the machine is too small; who runs the proof says so.
+enum class Finding : std::uint8_t { proven, refuted, unsettled, mistrusted, unrun };
 std::string_view name(Finding);
 
 // A result that is not what it should be.
@@ -53,8 +65,14 @@ struct Proof {
   std::vector<std::string> untaken;  // branches and loops of BEFORE that no draw went through
 };
 
+// The bytes that a proof holds at most, from shapes alone.
+std::int64_t memory_needed(const Subject&);
+
 // How each result lies over the devices. Throws BadModule where nobody says.
 std::vector<Division> layouts(const Subject&, bool& as_propagated);
+
+// Throws BadModule where the modules do not belong together.
+void check(const Subject&);
 
 // Throws BadModule where the modules do not belong together, or hold what is not known here.
 Proof prove(const Subject&, const Options&);

@@ -81,18 +81,29 @@ bool telling(const Array<Twin>& a) {
   return !a.reals.empty() && (a.dims.empty() || std::ranges::any_of(a.reals, other));
 }
 
-Prints prints_of(const Subject& subject, Pairs& pairs, const std::vector<Held>& whole) {
+// What locating goes by.
+struct Search {
+  const Subject& subject;
+  const Pulse& pulse;
+  Pairs pairs;
+  std::vector<Held> whole;  // the arguments
+};
+
+Prints prints_of(Search& search) {
+  const Subject& subject = search.subject;
   Prints prints;
   const std::int64_t devices = subject.after.partitions;
   const auto seen = [&](const Instruction&, const Held& held) {
     if (held.array) prints.insert(fingerprint(*held.array, devices));
   };
-  const Machine<Pairs> machine{subject.after, pairs, devices, seen};
-  evaluate(machine, entry(subject.after), cut_all(pairs, whole, parameter_layouts(subject)), {});
+  const Machine<Pairs> machine{subject.after, search.pairs, devices, seen, nullptr, search.pulse};
+  evaluate(machine, entry(subject.after), cut_all(search.pairs, search.whole, parameter_layouts(subject)),
+           {});
   return prints;
 }
 
-Events events_of(const Module& module, Pairs& pairs, const std::vector<Held>& whole, const Prints& prints) {
+Events events_of(Search& search, const Prints& prints) {
+  const Module& module = *search.subject.propagated;
   Events events;
   const auto seen = [&](const Instruction& i, const Held& held) {
     const auto [at, first] = events.try_emplace(&i, Event{&i, std::ssize(events)});
@@ -107,7 +118,8 @@ Events events_of(const Module& module, Pairs& pairs, const std::vector<Held>& wh
     at->second.known = print.has_value();
     at->second.present = print && prints.contains(*print);
   };
-  evaluate(Machine<Pairs>{module, pairs, module.partitions, seen}, entry(module), whole, {});
+  const Machine<Pairs> machine{module, search.pairs, module.partitions, seen, nullptr, search.pulse};
+  evaluate(machine, entry(module), search.whole, {});
   return events;
 }
 
@@ -168,12 +180,11 @@ std::string collective_for(const Module& after, const std::string& op_name) {
 
 }  // namespace
 
-std::optional<Place> locate(const Subject& subject, const Proof& proof) {
+std::optional<Place> locate(const Subject& subject, const Proof& proof, const Pulse& pulse) {
   if (!subject.propagated || proof.differences.empty()) return std::nullopt;
-  Pairs pairs{proof.seed};
-  const std::vector<Held> whole = drawn(subject.before, proof.bounds, proof.seed);
-  const Prints prints = prints_of(subject, pairs, whole);
-  Events events = events_of(*subject.propagated, pairs, whole, prints);
+  Search search{subject, pulse, {proof.seed}, drawn(subject.before, proof.bounds, proof.seed)};
+  const Prints prints = prints_of(search);
+  Events events = events_of(search, prints);
   spread_presence(*subject.propagated, events);
   const Instruction* lost = first_lost(events);
   if (!lost) lost = maker(*subject.propagated, proof.differences[0].result);

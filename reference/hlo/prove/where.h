@@ -5,6 +5,7 @@
 #include <string>
 
 #include "reference/hlo/prove/prove.h"
+#include "reference/hlo/run/machine.h"
 
 namespace plumb::hlo {
 
@@ -19,6 +20,6 @@ struct Place {
 };
 
 // Nothing where the module after propagation is not at hand, or no result is wrong.
-std::optional<Place> locate(const Subject&, const Proof&);
+std::optional<Place> locate(const Subject&, const Proof&, const Pulse& = {});
 
 }  // namespace plumb::hlo

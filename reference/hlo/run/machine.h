@@ -29,6 +29,9 @@ inline bool all_active(const Active& active) {
 // Which branches of conditionals were taken, by their index; of a loop, 1 where its body ran.
 using Paths = std::set<std::pair<const Instruction*, std::int64_t>>;
 
+// Called before each instruction with its computation and number: it counts them, or throws to end the run.
+using Pulse = std::function<void(const Computation&, std::size_t)>;
+
 // `seen` is told the value of every instruction of the entry computation, where anybody asks; `paths` what
 // was taken.
 template <typename Numbers>
@@ -39,6 +42,7 @@ struct Machine {
   std::int64_t devices = 1;  // 0: within a reduction, where there are elements and no devices
   std::function<void(const Instruction&, const Value<Number>&)> seen{};
   Paths* paths = nullptr;
+  Pulse pulse{};
 };
 
 // The value of a computation's root. Throws BadModule where an instruction cannot mean anything, or is not

@@ -265,6 +265,7 @@ Value<typename Numbers::Number> evaluate(const Machine<Numbers>& machine, const 
   const bool watched = machine.seen && machine.devices > 0;
   for (std::size_t n = 0; n < values.size(); ++n) {
     const Instruction& i = computation.instructions[n];
+    if (machine.pulse) machine.pulse(computation, n);
     try {
       if (i.opcode == Opcode::parameter) {
         const auto number = get<std::int64_t>(i, Key::index);

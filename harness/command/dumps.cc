@@ -1,0 +1,88 @@
+#include "harness/command/dumps.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <system_error>
+
+#include "reference/words/text.h"
+
+namespace plumb {
+
+namespace fs = std::filesystem;
+
+const char* const kDumpFlags =
+    "XLA_FLAGS='--xla_dump_to=DIR --xla_dump_hlo_as_text --xla_dump_large_constants "
+    "--xla_dump_hlo_pass_re=spmd.*|shardy.*|sharding.*'";
+
+namespace {
+
+struct Found : Dumps {
+  fs::path optimized;
+};
+
+bool has(const std::string& name, std::initializer_list<const char*> parts) {
+  return std::ranges::any_of(parts, [&](const char* part) { return name.find(part) != name.npos; });
+}
+
+// "module_0001.jit_step" of "module_0001.jit_step.before_optimizations.txt".
+std::string module_of(const std::string& name) {
+  const std::size_t first = name.find('.');
+  return first == name.npos ? "" : name.substr(0, name.find('.', first + 1));
+}
+
+std::map<std::string, Found> dumps_in(const fs::path& folder) {
+  std::error_code error;
+  fs::directory_iterator files(folder, error);
+  if (error) throw BadInput(fmt::format("{}: {}", folder.string(), error.message()));
+  std::map<std::string, Found> all;
+  for (const auto& file : files) {
+    const std::string name = file.path().filename().string();
+    if (!name.starts_with("module_") || !name.ends_with(".txt")) continue;
+    Found& dumps = all[module_of(name)];
+    dumps.module = module_of(name);
+    if (name.ends_with(".before_optimizations.txt")) dumps.before = file.path();
+    if (name.ends_with("after_optimizations.txt")) dumps.optimized = file.path();
+    if (has(name, {".after_shardy-xla.", ".after_sharding-propagation."})) dumps.propagated = file.path();
+    if (has(name, {".after_spmd-partitioning.", ".after_spmd_partitioner.", ".after_tpu-spmd-partitioning."}))
+      dumps.after = file.path();
+  }
+  return all;
+}
+
+}  // namespace
+
+Dumps chosen_dumps(const std::string& folder, const std::string& module) {
+  if (!fs::is_directory(folder)) throw BadInput(fmt::format("{}: no folder of dumps", folder));
+  std::map<std::string, Found> all = dumps_in(folder);
+  const bool partitioned =
+      std::ranges::any_of(all, [](const auto& one) { return !one.second.after.empty(); });
+  std::erase_if(all, [&](const auto& one) {
+    const Found& dumps = one.second;
+    const bool judged = !dumps.after.empty() || (!partitioned && !dumps.optimized.empty());
+    return module.empty() ? !judged : one.first != module;
+  });
+  if (all.empty())
+    throw BadInput(fmt::format("{}: no {} after the partitioner; compile with {}", folder,
+                               module.empty() ? "module" : module, kDumpFlags));
+  if (all.size() > 1) {
+    std::string names;
+    for (const auto& [name, dumps] : all) names += (names.empty() ? "" : ", ") + name;
+    throw BadInput(fmt::format("{}: several modules, take one with --module: {}", folder, names));
+  }
+  Found& found = all.begin()->second;
+  if (found.before.empty())
+    throw BadInput(fmt::format("{}: no {}.before_optimizations.txt", folder, found.module));
+  if (found.after.empty() && !found.optimized.empty()) {
+    found.after = found.optimized;
+    found.note =
+        fmt::format("no module after the partitioner: taken after all passes; {} dumps it", kDumpFlags);
+  }
+  if (found.after.empty())
+    throw BadInput(
+        fmt::format("{}: no {} after the partitioner; compile with {}", folder, found.module, kDumpFlags));
+  return found;
+}
+
+}  // namespace plumb

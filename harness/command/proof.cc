@@ -1,0 +1,128 @@
+#include "harness/command/proof.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "reference/words/fnv.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+
+using nlohmann::json;
+
+namespace {
+
+std::string place(const hlo::Integers& index) {
+  return index.empty() ? "" : fmt::format(" at [{}]", fmt::join(index, ","));
+}
+
+std::string in_words(const hlo::Difference& d) {
+  return fmt::format("result {} {}: {} on {}; the first on device {}{}", d.result, print(d.shape),
+                     counted(d.elements, "element"), counted(d.devices, "device"), d.device, place(d.index));
+}
+
+std::string in_words(const hlo::Place& at) {
+  return fmt::format("    at     {}  {}  {}\n    there  {}\n", at.instruction, at.source, at.op_name,
+                     at.there.empty() ? "no collective" : at.there);
+}
+
+std::string extent(const hlo::Proof& proof) {
+  return fmt::format("{}, {} on all devices together{}", counted(proof.results, "result"),
+                     counted(proof.elements, "element"), proof.as_propagated ? "; layout as propagated" : "");
+}
+
+constexpr const char* kScope =
+    "for these sizes; what integers decide is tested, not proven; rounding is not looked at";
+
+}  // namespace
+
+std::string proof_key(const hlo::Module& before, const hlo::Module& after) {
+  return fmt::format("prove {:016x} {:016x}", fnv(print(before)), fnv(print(after)));
+}
+
+std::string in_words(const ProofReport& report) {
+  const hlo::Proof& proof = report.proof;
+  const bool proven = proof.finding == hlo::Finding::proven;
+  const std::string draws = proof.finding == hlo::Finding::refuted ? fmt::format("draw {}", proof.draws)
+                                                                   : counted(proof.draws, "draw");
+  std::string text = fmt::format("{}  {}, {}, {}\n", name(proof.finding), report.subject,
+                                 counted(proof.devices, "device"), draws);
+  if (!proof.why.empty()) text += fmt::format("    {}\n", proof.why);
+  if (proven) text += fmt::format("    {}\n", extent(proof));
+  for (const hlo::Difference& d : proof.differences) text += fmt::format("    {}\n", in_words(d));
+  if (report.place) text += in_words(*report.place);
+  for (const std::string& path : proof.untaken) text += fmt::format("    no draw took {}\n", path);
+  return text + (proven ? fmt::format("    {}\n", kScope) : fmt::format("    again: {}\n", report.again));
+}
+
+std::string json_text(const ProofReport& report) {
+  const hlo::Proof& proof = report.proof;
+  json differences = json::array();
+  for (const hlo::Difference& d : proof.differences)
+    differences.push_back({
+        {"device",   d.device      },
+        {"devices",  d.devices     },
+        {"elements", d.elements    },
+        {"index",    d.index       },
+        {"result",   d.result      },
+        {"shape",    print(d.shape)}
+    });
+  json j = {
+      {"again",         report.again       },
+      {"as_propagated", proof.as_propagated},
+      {"bytes",         report.bytes       },
+      {"devices",       proof.devices      },
+      {"differences",   differences        },
+      {"draws",         proof.draws        },
+      {"elements",      proof.elements     },
+      {"finding",       name(proof.finding)},
+      {"key",           report.key         },
+      {"module",        report.module      },
+      {"results",       proof.results      },
+      {"seconds",       report.seconds     },
+      {"seed",          proof.seed         },
+      {"untaken",       proof.untaken      },
+      {"why",           proof.why          }
+  };
+  if (report.place)
+    j["place"] = {
+        {"instruction", report.place->instruction},
+        {"op_name",     report.place->op_name    },
+        {"source",      report.place->source     },
+        {"there",       report.place->there      }
+    };
+  return dump(j);
+}
+
+Record record_of(const ProofReport& report) {
+  const hlo::Proof& proof = report.proof;
+  const Status status = proof.finding == hlo::Finding::proven    ? Status::pass
+                        : proof.finding == hlo::Finding::refuted ? Status::wrong
+                                                                 : Status::mistrusted;
+  Record record;
+  record.line = report.key;
+  record.backend = "xla";
+  record.versions = {
+      {"module", report.module}
+  };
+  record.verdict.status = status;
+  record.verdict.untraced = true;
+  if (status != Status::pass) {
+    for (const hlo::Difference& d : proof.differences)
+      record.verdict.facts.push_back(fact(status, in_words(d)));
+    if (record.verdict.facts.empty()) record.verdict.facts.push_back(fact(status, proof.why));
+    for (Fact& one : record.verdict.facts) one.seed = proof.seed;
+  }
+  if (report.place)
+    record.notes.push_back(fmt::format("at {} {} {}; there {}", report.place->instruction,
+                                       report.place->source, report.place->op_name, report.place->there));
+  if (proof.finding == hlo::Finding::unsettled) record.notes.push_back("unsettled: no real differs");
+  for (const std::string& path : proof.untaken) record.notes.push_back("no draw took " + path);
+  record.times.judge = report.seconds;
+  record.certificate = status == Status::pass
+                           ? fmt::format("{}, {}; {}", extent(proof), counted(proof.draws, "draw"), kScope)
+                           : std::string();
+  return record;
+}
+
+}  // namespace plumb
