@@ -148,7 +148,7 @@ std::size_t present(std::int64_t n, const char* what) {
 }
 
 Request request_from(const Skimmed& message, std::span<const std::byte> arena) {
-  Request r{message.id, parse_case(message.line), {}};
+  Request r{message.id, parse_case(message.line), {}, message.seconds};
   for (const Skimmed::Operand& operand : message.operands) {
     const std::size_t offset = present(operand.offset, "the offset of an operand");
     const std::size_t bytes = present(operand.bytes, "the bytes of an operand");

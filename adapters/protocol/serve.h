@@ -42,6 +42,7 @@ struct Request {
   std::int64_t id = 0;
   Case c;
   std::vector<Operand> operands;
+  double seconds = 0;  // until the deadline; 0 where the request does not say
 };
 
 // The one virtual interface of Plumbline.

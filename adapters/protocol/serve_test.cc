@@ -157,12 +157,13 @@ TEST(Serve, AnArenaThatIsTooSmallIsReneged) {
 
 TEST(Skim, GivesTheSameWhereverTheCaseStands) {
   const std::string rest =
-      R"("type":"run","id":7,"line":"L","arena":64,"operands":[{"offset":8,"bytes":16,"shape":[4]}],"free":24)";
+      R"("type":"run","id":7,"line":"L","seconds":0.5,"arena":64,"operands":[{"offset":8,"bytes":16,"shape":[4]}],"free":24)";
   const std::string c = R"("case":{"line":"M","operands":[{"offset":9}]})";
   for (const std::string& text : {"{" + rest + "}", "{" + rest + "," + c + "}", "{" + c + "," + rest + "}"}) {
     const Skimmed s = skim(text);
     EXPECT_EQ(std::tie(s.type, s.line, s.id, s.arena, s.free), std::make_tuple("run", "L", 7, 64, 24))
         << text;
+    EXPECT_EQ(s.seconds, 0.5) << text;
     ASSERT_EQ(s.operands.size(), 1) << text;
     EXPECT_EQ(std::tie(s.operands[0].offset, s.operands[0].bytes), std::make_tuple(8, 16)) << text;
     EXPECT_THAT(s.operands[0].shape, testing::ElementsAre(4)) << text;

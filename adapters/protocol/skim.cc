@@ -24,6 +24,7 @@ struct Reader {
   }
 
   bool number(std::int64_t n) {
+    if (depth == 1 && outer == "seconds") found.seconds = static_cast<double>(n);
     if (depth == 1 && outer == "id") found.id = n;
     if (depth == 1 && outer == "arena") found.arena = n;
     if (depth == 1 && outer == "free") found.free = n;
@@ -39,7 +40,10 @@ struct Reader {
   bool boolean(bool) { return true; }
   bool number_integer(json::number_integer_t n) { return number(n); }
   bool number_unsigned(json::number_unsigned_t n) { return number(static_cast<std::int64_t>(n)); }
-  bool number_float(json::number_float_t, const std::string&) { return true; }
+  bool number_float(json::number_float_t x, const std::string&) {
+    if (depth == 1 && outer == "seconds") found.seconds = x;
+    return true;
+  }
   bool binary(json::binary_t&) { return true; }
   bool string(std::string& text) {
     if (depth == 1 && outer == "type") found.type = text;

@@ -12,6 +12,7 @@ namespace plumb {
 struct Skimmed {
   std::string type, line;
   std::int64_t id = -1, arena = -1, free = -1;
+  double seconds = 0;
   struct Operand {
     std::int64_t offset = -1, bytes = -1;
     std::vector<std::int64_t> shape;

@@ -9,12 +9,16 @@
 
 namespace plumb {
 
-// No reply in time. The program and all it started are killed.
+// No reply in time: the program and all it started are killed. Or it says itself of what it hangs, and goes
+// on.
 struct Hung {
   std::string phase;  // start, compile, run
   double seconds = 0;
   std::string last_words;
-  std::vector<std::string> processes{};  // as process_tree() shows them, before they were killed
+  // As process_tree() shows them, before they were killed; the rest, too, as it says.
+  std::vector<std::string> processes{};
+  std::string what{};                 // empty where it said nothing
+  std::vector<std::int64_t> ranks{};  // for which the others wait
 };
 
 // The program or a process of its own died.

@@ -14,11 +14,13 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
 #include <system_error>
 
 #include "adapters/protocol/fields.h"
 #include "harness/backend/interrupt.h"
-#include "harness/backend/orphans.h"
 #include "harness/backend/processes.h"
 #include "harness/backend/spawn.h"
 
@@ -62,6 +64,16 @@ std::string name_of_next() {
   return fmt::format("{}.{}", ::getpid(), ++number);
 }
 
+// A new folder where temporary files lie; "" where none can be made. Sockets lie in it, whose paths may have
+// no more than 107 letters.
+std::string new_folder() {
+  constexpr std::size_t longest = 50;
+  const char* above = std::getenv("TMPDIR");
+  std::string path =
+      fmt::format("{}/plumb-XXXXXX", above && *above && std::strlen(above) <= longest ? above : "/tmp");
+  return ::mkdtemp(path.data()) ? path : "";
+}
+
 std::string describe(const siginfo_t& how) {
   if (how.si_code == CLD_EXITED) return fmt::format("exited with code {}", how.si_status);
   return fmt::format("killed by signal {} ({})", how.si_status, ::strsignal(how.si_status));
@@ -69,13 +81,13 @@ std::string describe(const siginfo_t& how) {
 
 }  // namespace
 
-Child::Child(const std::vector<std::string>& argv,
-             const std::vector<std::pair<std::string, std::string>>& env)
-    : name_(name_of_next()) {
-  auto named = env;
-  named.emplace_back(program_variable, name_);
-  const Spawned s = spawn(argv, named);
-  pid_ = s.pid, requests_ = s.requests, replies_ = s.replies, printed_ = s.printed;
+Child::Child(const Launch& launch)
+    : started_{.name = name_of_next()}, folder_(new_folder()), grace_(launch.grace) {
+  auto named = launch.env;
+  named.emplace_back(program_variable, started_.name);
+  if (!folder_.empty()) named.emplace_back("TMPDIR", folder_);
+  const Spawned s = spawn(launch.argv, named);
+  pid_ = started_.program = s.pid, requests_ = s.requests, replies_ = s.replies, printed_ = s.printed;
   ended_ = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0));
   if (ended_ < 0) {
     const int error = errno;
@@ -151,29 +163,41 @@ Child::Wait Child::receive(std::string_view& line, Clock::time_point deadline) {
 }
 
 void Child::close_requests() {
+  look_for(started_);  // while their parent lives
   if (requests_ >= 0) ::close(std::exchange(requests_, -1));
 }
 
-std::string Child::end(std::chrono::milliseconds grace) {
-  if (pid_ < 0) return "";
+bool Child::ends_within(std::chrono::milliseconds time) const {
   pollfd ended = {ended_, POLLIN, 0};
-  if (ended_ >= 0 && grace.count() > 0) ::poll(&ended, 1, static_cast<int>(grace.count()));
-  siginfo_t how = {};
-  const bool by_itself =
-      ::waitid(P_PID, static_cast<id_t>(pid_), &how, WEXITED | WNOHANG | WNOWAIT) == 0 && how.si_pid == pid_;
+  return ended_ >= 0 && ::poll(&ended, 1, static_cast<int>(time.count())) > 0;
+}
+
+std::string Child::end(std::chrono::milliseconds wait) {
+  if (pid_ < 0) return "";
+  look_for(started_);
+  const bool by_itself = ends_within(wait);
+  if (!by_itself && grace_.count() > 0) {
+    const auto until = Clock::now() + grace_;
+    ::kill(-pid_, SIGTERM);
+    ends_within(grace_);
+    wait_for(started_, until);
+  }
   // The group before the program: until it is reaped nobody else can have its number.
   ::kill(-pid_, SIGKILL);
   ::kill(pid_, SIGKILL);
-  while (::waitid(P_PID, static_cast<id_t>(pid_), nullptr, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
+  siginfo_t how = {};
+  while (::waitid(P_PID, static_cast<id_t>(pid_), &how, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
   }
-  end_started(pid_, name_);
+  end_started(started_);
   while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
   }
   pid_ = -1;
+  std::error_code none;
+  if (!folder_.empty()) std::filesystem::remove_all(folder_, none);
   return by_itself ? describe(how) : "killed";
 }
 
-std::vector<std::string> Child::processes() const { return process_tree(pid_, name_); }
+std::vector<std::string> Child::processes() const { return process_tree(pid_, started_.name); }
 
 std::string Child::last_words() const {
   struct stat about = {};

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "harness/backend/orphans.h"
+
 namespace plumb {
 
 using Clock = std::chrono::steady_clock;
@@ -17,14 +19,21 @@ using Clock = std::chrono::steady_clock;
 // A message is no longer than this, its end included.
 inline constexpr std::size_t longest_message = std::size_t{256} << 20;
 
+// What is started: a program, what its environment has beside ours, and how long after SIGTERM it is killed.
+struct Launch {
+  std::vector<std::string> argv;
+  std::vector<std::pair<std::string, std::string>> env;
+  std::chrono::milliseconds grace{0};
+};
+
 // The program leads a process group of its own, reads requests from one pipe and writes replies to
-// another, both named in its environment. It ends with this object, and so does its group; and where
-// adopt_orphans() was called, whoever left it.
+// another, both named in its environment. It ends with this object, and so does all that it started
+// (orphans.h) and the folder that it has for temporary files, which TMPDIR names.
 class Child {
  public:
   // Throws std::system_error where the machine gives no process; a program that cannot be executed
   // ends with 127.
-  Child(const std::vector<std::string>& argv, const std::vector<std::pair<std::string, std::string>>& env);
+  explicit Child(const Launch&);
   ~Child();
   Child(const Child&) = delete;
 
@@ -44,9 +53,10 @@ class Child {
   // The program and what it started, a line each.
   std::vector<std::string> processes() const;
 
-  // Kills the group, reaps the program and says how it ended: "exited with code 3", "killed by signal
-  // 11 (Segmentation fault)". One that has closed its replies gets `grace` to end by itself.
-  std::string end(std::chrono::milliseconds grace);
+  // Ends the program and all that it started, reaps it and says how it ended: "exited with code 3", "killed
+  // by signal 11 (Segmentation fault)", or "killed" where it did not within `wait`. It is told so first, by
+  // SIGTERM to its group, where it has a grace.
+  std::string end(std::chrono::milliseconds wait);
 
   // No more requests; the program is expected to end.
   void close_requests();
@@ -57,9 +67,12 @@ class Child {
 
  private:
   Wait wait(int descriptor, short events, Clock::time_point deadline);
+  bool ends_within(std::chrono::milliseconds) const;
   bool find_line(std::string_view& line);
 
-  std::string name_;  // in its environment
+  Started started_;
+  std::string folder_;  // of its temporary files
+  std::chrono::milliseconds grace_;
   pid_t pid_ = -1;
   int ended_ = -1;                    // readable once the program has ended
   int requests_ = -1, replies_ = -1;  // our ends, nonblocking

@@ -132,8 +132,11 @@ std::vector<std::string> worker_command(const BackendRow& row, const std::string
   return {python, "-I", worker};
 }
 
+// Of a program that nobody has written a row for: it may have started a job.
+constexpr double grace_of_a_command = 5;
+
 Command resolve_command(std::string_view text) {
-  Command command{std::string(text), split_words(text), {}};
+  Command command{std::string(text), split_words(text), {}, grace_of_a_command};
   if (command.argv.empty()) throw BadInput("the command of the backend is empty");
   const std::string& program = command.argv[0];
   if (!find_program(program).empty()) return command;
@@ -152,7 +155,7 @@ Command find_backend(std::string_view text) {
     return resolve_command(text);
   const Parts parts = take_apart(text);
   const BackendRow& row = row_named(parts.name, text);
-  Command command{row.name, {}, {}};
+  Command command{row.name, {}, {}, row.grace};
   std::string release(parts.release.text);
   if (!row.worker.empty()) {
     if (release.empty()) {

@@ -73,6 +73,8 @@ TEST_F(Resolve, AWorkerIsRunByTheInterpreterOfItsRelease) {
   EXPECT_THAT(jax.options, ElementsAre(Pair("hlo", "dumps"), Pair("partitioner", "gspmd")));
   EXPECT_THAT(find_backend("local").argv, ElementsAre(EndsWith("/plumb-local")));
   EXPECT_THAT(find_backend("/bin/sh -c 'exit 3'").argv, ElementsAre("/bin/sh", "-c", "exit 3"));
+  EXPECT_EQ(find_backend("/bin/sh -c 'exit 3'").grace, 5);
+  EXPECT_EQ(find_backend("local").grace, 0);
 }
 
 TEST_F(Resolve, ABadNameSaysWhatToDo) {
@@ -142,6 +144,7 @@ TEST(Rows, SayWhatIsWrongInAFile) {
       {R"({"program":"p","what":"w"})",                 "expected what it is and what mends it"               },
       {R"({"worker":"p","what":"w","mend":"m"})",       "a worker has releases, and a program none"           },
       {R"({"releases":"1.0"})",                         "expected a list of strings in \"releases\""          },
+      {R"({"grace":-1})",                               "expected a number that is not negative in \"grace\"" },
       {R"({"options":[]})",                             "expected an object in \"options\""                   },
       {R"({"options":{"plan":{"value":{}}}})",          "expected values, help, default, names, needed or map"},
       {R"({"options":{"plan":{"values":["direct"]}}})", "expected an object in \"values\""                    },

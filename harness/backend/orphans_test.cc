@@ -67,7 +67,8 @@ TEST(Orphans, OtherProcessesMayEndAtAnyTime) {
     adopt_orphans();
     int failures = 0;
     for (int i = 0; i < 1500; ++i) try {
-        end_started(0x7fffffff, "nobody's");
+        Started none{0x7fffffff, "nobody's"};
+        end_started(none);
       } catch (const std::exception&) {
         ++failures;
       }

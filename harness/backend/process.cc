@@ -24,8 +24,8 @@ using nlohmann::json;
 
 namespace {
 
-constexpr int most_starts = 3;  // in a row without a hello: it will not start
-constexpr std::chrono::milliseconds grace{1000};
+constexpr int most_starts = 3;                     // in a row without a hello: it will not start
+constexpr std::chrono::milliseconds to_end{1000};  // once its requests have ended, or its replies
 constexpr const char* cannot_use_options = "exited with code 2";  // before its first hello
 
 std::string reply_to(const Waiting& w) { return w.phase == "start" ? "the reply to hello: " : "the reply: "; }
@@ -72,9 +72,9 @@ struct Process::State {
 void Process::State::start() {
   json options = json::object();
   for (const auto& [key, value] : command.options) options[key] = value;
-  child.emplace(command.argv, std::vector<std::pair<std::string, std::string>>{
-                                  {"PLUMB_OPTIONS", dump(options)}
-  });
+  child.emplace(Launch{command.argv,
+                       {{"PLUMB_OPTIONS", dump(options)}},
+                       std::chrono::milliseconds(static_cast<std::int64_t>(command.grace * 1000))});
 }
 
 Child::Wait Process::State::receive(std::string_view& line, Waiting& w) {
@@ -90,7 +90,7 @@ Child::Wait Process::State::receive(std::string_view& line, Waiting& w) {
 
 // How it ended, and its last words.
 Answer Process::State::died(const Waiting& w) {
-  std::string end = child->end(grace);
+  std::string end = child->end(to_end);
   if (end == "killed") end = "closed its channel";
   const bool by_choice = end == "closed its channel" || end == "exited with code 0";
   if (const std::string what = by_choice ? astray(*child, false) : ""; !what.empty())
@@ -129,7 +129,7 @@ Answer Process::State::failure(Child::Wait how, const Waiting& w) {
 
 std::optional<Answer> Process::State::say_hello(const Mesh& mesh) {
   Waiting w("start", deadlines);
-  const std::string request = hello_request(arena.path(), mesh);
+  const std::string request = hello_request({arena.path(), w.left()}, mesh);
   transcript.add("->", request);
   if (const auto sent = child->send(request, w.deadline); sent != Child::Wait::ready) return failure(sent, w);
   std::string_view line;
@@ -152,7 +152,7 @@ std::optional<Answer> Process::State::start_for(const Mesh& mesh) {
   const std::int64_t n = devices(mesh);
   if (child && hello->capabilities.mesh_fixed && n != first_devices) {
     child->close_requests();
-    child->end(grace);
+    child->end(to_end);
     child.reset();
   }
   if (child) return std::nullopt;
@@ -208,6 +208,8 @@ Answer Process::State::wait_for_reply(const Asked& asked) {
             Reneged{fmt::format("unsupported, said after the phase run: {}", late->reason), late->source};
       if (auto* crashed = std::get_if<Crashed>(&answer))
         crashed->phase = w.phase, crashed->last_words = child->last_words();
+      if (auto* hung = std::get_if<Hung>(&answer))
+        hung->phase = w.phase, hung->seconds = w.seconds(), hung->last_words = child->last_words();
       return answer;
     }
   } catch (const Malformed& e) {
@@ -240,7 +242,7 @@ Process::~Process() { stop(); }
 void Process::stop() {
   if (!state_->child) return;
   state_->child->close_requests();
-  state_->child->end(interrupted() ? std::chrono::milliseconds{0} : grace);
+  state_->child->end(interrupted() ? std::chrono::milliseconds{0} : to_end);
   state_->child.reset();
 }
 
@@ -269,9 +271,9 @@ Answer Process::run(const Case& c, std::span<const Tensor> operands) {
   s.arena.poison(layout.free, layout.due);
   s.child->forget_words();
 
-  const std::string request = run_request(s.id, c, operands, layout);
-  s.transcript.add("->", request);
   const Waiting w("compile", s.deadlines);
+  const std::string request = run_request({s.id, w.left()}, c, operands, layout);
+  s.transcript.add("->", request);
   if (const auto sent = s.child->send(request, w.deadline); sent != Child::Wait::ready)
     return s.failure(sent, w);
   Answer answer = s.wait_for_reply({c, s.id, layout.free, s.hello->capabilities});

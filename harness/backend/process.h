@@ -21,6 +21,7 @@ struct Command {
   std::string name;  // the key of its records
   std::vector<std::string> argv;
   std::vector<std::pair<std::string, std::string>> options;  // reach the program as PLUMB_OPTIONS
+  double grace = 0;                                          // seconds between SIGTERM and SIGKILL
 };
 
 // Seconds. A program that never says which phase it is in has `compile` for both.

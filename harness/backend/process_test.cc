@@ -69,6 +69,35 @@ TEST(Process, AProgramMayOutliveTheCrashOfACase) {
   EXPECT_EQ(after.notes[0], before.notes[0]) << "another process";
 }
 
+TEST(Process, AProgramMaySayOfWhatItHangs) {
+  Process process(fake({"on", "7", "print", "oh no", "before", R"({"type":"phase","id":2,"phase":"run"})",
+                        "say", R"-({"type":"hung","id":2,"message":"rank 2 sleeps","ranks":[2]})-"}));
+  const Outcome before = expect<Outcome>(process.run(gather(), operands()));
+  const Hung hung = expect<Hung>(process.run(gather(" seed=7"), operands()));
+  EXPECT_EQ(hung.what, "rank 2 sleeps");
+  EXPECT_THAT(hung.ranks, testing::ElementsAre(2));
+  EXPECT_EQ(hung.phase, "run");
+  EXPECT_EQ(hung.last_words, "oh no");
+  const Outcome after = expect<Outcome>(process.run(gather(), operands()));
+  EXPECT_EQ(after.notes[0], before.notes[0]) << "another process";
+}
+
+// What is left of the deadline comes with the request.
+TEST(Process, ARequestSaysHowManySecondsThereAre) {
+  const std::string path = testing::TempDir() + "seconds." + std::to_string(::getpid());
+  ::setenv("PLUMB_TRANSCRIPT", path.c_str(), 1);
+  {
+    Process process(fake({}), {.start = 31, .compile = 17, .run = 60});
+    expect<Outcome>(process.run(gather(), operands()));
+  }
+  ::unsetenv("PLUMB_TRANSCRIPT");
+  std::ifstream file(path);
+  const std::string all{std::istreambuf_iterator<char>(file), {}};
+  std::filesystem::remove(path);
+  EXPECT_THAT(all, testing::HasSubstr(R"("mesh":{"axes":[["x",2]]},"seconds":31})"));
+  EXPECT_THAT(all, testing::HasSubstr(R"("seconds":17,)"));
+}
+
 TEST(Process, AProgramThatDiesBetweenCasesIsStartedAgain) {
   Process process(fake({}));
   const Outcome o = expect<Outcome>(process.run(gather(), operands()));
@@ -136,6 +165,71 @@ TEST(Process, WhatTheProgramStartedDiesWithIt) {
     EXPECT_EQ(running("WhatTheProgramStarted").size(), 2U);
   }
   EXPECT_TRUE(soon([] { return running("WhatTheProgramStarted").empty(); }));
+}
+
+// A grace long enough for whoever ends at once; nothing is lost by it.
+Command with_grace(Command command, double seconds) {
+  command.grace = seconds;
+  return command;
+}
+
+TEST(Process, AProgramWithAGraceIsToldToEndBeforeItIsKilled) {
+  const Deadlines soon_over{.start = 60, .compile = 0.2, .run = 60};
+  for (const double grace : {0.0, 20.0}) {
+    const std::string file = testing::TempDir() + "tidied." + std::to_string(::getpid());
+    Process process(with_grace(fake({"tidy", file, "sleep", "60"}), grace), soon_over);
+    const auto start = Clock::now();
+    expect<Hung>(process.run(gather(), operands()));
+    EXPECT_LT(Clock::now() - start, std::chrono::seconds(15)) << "it ended, and was waited for";
+    EXPECT_EQ(std::filesystem::remove(file), grace > 0);
+  }
+}
+
+TEST(Process, WhenTheGraceIsOverAllThatTheProgramStartedIsGone) {
+  const Deadlines soon_over{.start = 60, .compile = 0.3, .run = 60};
+  for (const double grace : {0.0, 0.5}) {
+    Process process(with_grace(fake({"deaf", "1", "leaves", "a-deaf-one-that-left", "child", "1", "print",
+                                     "a-deaf-program", "sleep", "60"}),
+                               grace),
+                    soon_over);
+    const auto start = Clock::now();
+    expect<Hung>(process.run(gather(), operands()));
+    EXPECT_GE(Clock::now() - start, std::chrono::duration<double>(0.3 + grace));
+    EXPECT_THAT(running("a-deaf-one-that-left"), testing::IsEmpty());
+    EXPECT_THAT(running("a-deaf-program"), testing::IsEmpty());
+  }
+}
+
+// So too where it ends by itself; the one that left was seen while its parent lived.
+TEST(Process, WhoLeftAProgramThatEndsIsGone) {
+  {
+    Process process(fake({"leaves", "one-that-left-before-the-end"}));
+    expect<Outcome>(process.run(gather(), operands()));
+    EXPECT_EQ(running("one-that-left-before-the-end").size(), 2U);
+  }
+  EXPECT_THAT(running("one-that-left-before-the-end"), testing::IsEmpty());
+}
+
+std::string temporary_folder_of(pid_t program) {
+  std::ifstream file("/proc/" + std::to_string(program) + "/environ");
+  for (std::string entry; std::getline(file, entry, '\0');)
+    if (entry.starts_with("TMPDIR=")) return entry.substr(7);
+  return "";
+}
+
+TEST(Process, EachProgramHasAFolderForTemporaryFilesThatGoesWithIt) {
+  std::vector<std::string> folders;
+  for (const char* end : {"none", "exit"}) {
+    Process process(fake({"litter", "1", "on", "7", end, "3"}));
+    const Outcome first = expect<Outcome>(process.run(gather(), operands()));
+    folders.push_back(temporary_folder_of(std::stoi(first.notes[0])));
+    EXPECT_TRUE(std::filesystem::is_directory(folders.back()));
+    process.run(gather(" seed=7"), operands());
+    EXPECT_EQ(std::filesystem::exists(folders.back() + "/litter/file"), std::string(end) == "none");
+    process.stop();
+    EXPECT_FALSE(std::filesystem::exists(folders.back()));
+  }
+  EXPECT_NE(folders[0], folders[1]);
 }
 
 TEST(Process, TheProgramDiesWithAHarnessThatIsKilled) {

@@ -31,7 +31,8 @@ std::string read(pid_t pid, const char* file) {
   return all;
 }
 
-// "4121 (a name) S 4120 4121 4100 ...": pid, name, state, parent, group, session (proc(5)).
+// "4121 (a name) S 4120 4121 4100 ...": pid, name, state, parent, group, session, and 16 further when it was
+// started (proc(5)).
 std::optional<Running> process(pid_t pid) {
   const std::string stat = read(pid, "stat");
   const std::size_t open = stat.find('('), close = stat.rfind(')');
@@ -39,7 +40,10 @@ std::optional<Running> process(pid_t pid) {
   Running r;
   r.pid = pid;
   r.name = utf8(stat.substr(open + 1, close - open - 1));
-  if (std::sscanf(stat.c_str() + close + 1, " %c %d %d %d", &r.state, &r.parent, &r.group, &r.session) != 4)
+  constexpr const char* numbers =
+      " %c %d %d %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu";
+  if (std::sscanf(stat.c_str() + close + 1, numbers, &r.state, &r.parent, &r.group, &r.session, &r.started) !=
+      5)
     return std::nullopt;
   return r;
 }

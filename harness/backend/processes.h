@@ -11,6 +11,7 @@ namespace plumb {
 
 struct Running {
   pid_t pid = 0, parent = 0, group = 0, session = 0;
+  unsigned long long started = 0;  // in ticks since the machine was: with the pid it is one process for ever
   char state = '?';  // R runs, S and D wait, T is stopped, Z has ended and is not reaped (proc(5))
   std::string name;
 };

@@ -104,6 +104,15 @@ std::string optional_text(const json& j, const char* name) {
   return f ? text(*f, name) : "";
 }
 
+Hung hung_from(const json& j) {
+  Hung hung;
+  hung.what = words(j, "message");
+  if (const json* f = optional_field(j, "ranks"))
+    for (const json& rank : list(*f, "ranks")) hung.ranks.push_back(count(rank, "ranks"));
+  if (const json* f = optional_field(j, "processes")) hung.processes = texts(*f, "processes");
+  return hung;
+}
+
 }  // namespace
 
 Answer parse_reply(const json& j, const Asked& asked, const ArenaFile& arena) {
@@ -117,6 +126,7 @@ Answer parse_reply(const json& j, const Asked& asked, const ArenaFile& arena) {
     return Refused{words(j, "message"), optional_text(j, "detail")};
   if (type == "reneged") return Reneged{words(j, "message"), optional_text(j, "detail")};
   if (type == "crashed") return Crashed{words(j, "message"), "", ""};
+  if (type == "hung") return hung_from(j);
   throw Malformed(fmt::format("unknown type \"{}\"", type));
 }
 

@@ -17,8 +17,8 @@ struct Asked {
   const Capabilities& capabilities;
 };
 
-// A message of type result, unsupported, reneged, crashed (without phase and last words) or, of a resolve,
-// refused. Throws Malformed, which says what is wrong.
+// A message of type result, unsupported, reneged, crashed or hung (without phase and last words) or, of a
+// resolve, refused. Throws Malformed, which says what is wrong.
 Answer parse_reply(const nlohmann::json& message, const Asked&, const ArenaFile&);
 
 // The parts of parse_reply that compare a result with itself and with the case; all throw Malformed.

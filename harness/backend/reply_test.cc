@@ -74,6 +74,8 @@ const Row rows[] = {
     {{"say", R"({"type":"unsupported","id":1,"reason":""})"}, "the reply: reason is empty"},
     {{"say", R"({"type":"reneged","id":1,"message":"","detail":"more"})"}, "the reply: message is empty"},
     {{"say", R"({"type":"crashed","id":1,"message":" \n"})"}, "the reply: message is empty"},
+    {{"say", R"({"type":"hung","id":1,"ranks":[1]})"}, "the reply: field \"message\" is missing"},
+    {{"say", R"({"type":"hung","id":1,"message":"who?","ranks":[-1]})"}, "the reply: ranks is not a count: -1"},
     // The wrong reply, or too many.
     {{"reply", replace("/id", "9")}, "the reply: a reply to request 9, not to 1"},
     {{"reply", replace("/id", "0")}, "the reply: a second reply to request 0"},

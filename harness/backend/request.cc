@@ -63,17 +63,17 @@ Layout layout_of(const Case& c, std::span<const Tensor> operands) {
   return layout;
 }
 
-std::string hello_request(const std::string& arena, const Mesh& mesh) {
-  return fmt::format(R"({{"type":"hello","versions":[{}],"arena":{},"mesh":{}}})", protocol_version,
-                     json_text(arena), json_text(mesh));
+std::string hello_request(const Hail& hail, const Mesh& mesh) {
+  return fmt::format(R"({{"type":"hello","versions":[{}],"arena":{},"mesh":{},"seconds":{:.3g}}})",
+                     protocol_version, json_text(hail.arena), json_text(mesh), hail.seconds);
 }
 
-std::string run_request(std::int64_t id, const Case& c, std::span<const Tensor> operands,
+std::string run_request(const Numbered& head, const Case& c, std::span<const Tensor> operands,
                         const Layout& layout) {
   fmt::memory_buffer line;
   const auto out = std::back_inserter(line);
-  fmt::format_to(out, R"({{"type":"run","id":{},"line":"{}","arena":{},"operands":[)", id, print(c),
-                 layout.arena);
+  fmt::format_to(out, R"({{"type":"run","id":{},"line":"{}","seconds":{:.3g},"arena":{},"operands":[)",
+                 head.id, print(c), head.seconds, layout.arena);
   for (std::size_t i = 0; i < operands.size(); ++i)
     fmt::format_to(out, R"({}{{"offset":{},"bytes":{},"shape":[{}]}})", i ? "," : "", layout.offsets[i],
                    operands[i].bytes.size(), fmt::join(operands[i].shape, ","));

@@ -19,7 +19,16 @@ struct Layout {
 };
 Layout layout_of(const Case&, std::span<const Tensor> operands);
 
-std::string hello_request(const std::string& arena, const Mesh&);
-std::string run_request(std::int64_t id, const Case&, std::span<const Tensor> operands, const Layout&);
+// `seconds` are those until the deadline.
+struct Hail {
+  std::string arena;
+  double seconds = 0;
+};
+std::string hello_request(const Hail&, const Mesh&);
+struct Numbered {
+  std::int64_t id = 0;
+  double seconds = 0;
+};
+std::string run_request(const Numbered&, const Case&, std::span<const Tensor> operands, const Layout&);
 
 }  // namespace plumb

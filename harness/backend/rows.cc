@@ -35,6 +35,10 @@ void take(const Member& m, bool& into) {
   if (!m.value.is_boolean()) refuse(m, "true or false");
   m.value.get_to(into);
 }
+void take(const Member& m, double& into) {
+  if (!m.value.is_number() || m.value.get<double>() < 0) refuse(m, "a number that is not negative");
+  m.value.get_to(into);
+}
 void take(const Member& m, std::vector<std::string>& into) {
   const auto string = [](const json& value) { return value.is_string(); };
   if (!m.value.is_array() || !std::ranges::all_of(m.value, string)) refuse(m, "a list of strings");
@@ -108,6 +112,8 @@ BackendRow backend_row(const std::string& name, const std::string& text) {
       take(m, row.worker);
     else if (member == "releases")
       take(m, row.releases);
+    else if (member == "grace")
+      take(m, row.grace);
     else if (member == "options")
       take(m, row.options);
     else

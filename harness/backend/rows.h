@@ -3,6 +3,8 @@
 //   what, mend     one phrase; the command that makes it available, with NAME@RELEASE where it has releases
 //   program        ours, or
 //   worker         a script run by the environment of a release, with the releases that are always listed
+//   grace          seconds between SIGTERM and SIGKILL: it ends what it started by itself; killed at once
+//                  where it is 0, as it is where nothing is said
 //   options        by name: values (each with what it means) or help, default, and what else BackendOption
 //   has
 #pragma once
@@ -27,6 +29,7 @@ struct BackendRow {
   std::string name, what, mend;
   std::string program, worker;  // one of them
   std::vector<std::string> releases;
+  double grace = 0;
   std::vector<BackendOption> options;
 };
 

@@ -26,6 +26,7 @@ struct Waiting {
   bool over() const;
 
   double seconds() const;  // since the phase began
+  double left() const;     // until the deadline, never negative
 };
 
 }  // namespace plumb

@@ -226,6 +226,7 @@ Record parse(const json& j) {
   if (const json* engine = optional_field(j, "engine")) r.engine = text(*engine, "engine");
   r.notes = texts(field(j, "notes"), "notes");
   if (const json* lines = optional_field(j, "processes")) r.processes = texts(*lines, "processes");
+  if (const json* ranks = optional_field(j, "ranks")) r.ranks = integers(*ranks, "ranks");
   if (const json* name = optional_field(j, "program")) r.program = text(*name, "program");
   if (const json* words = optional_field(j, "last_words")) r.last_words = text(*words, "last_words");
   return r;
@@ -250,6 +251,7 @@ std::string json_text(const Record& r, std::string_view environment) {
   m.add("notes", r.notes.empty() ? "[]" : dump(r.notes));
   if (!r.processes.empty()) m.add("processes", dump(r.processes));
   if (!r.program.empty()) m.add("program", json_text(r.program));
+  if (!r.ranks.empty()) m.add("ranks", dump(r.ranks));
   if (r.replica_safe) m.add("replica_safe", *r.replica_safe);
   if (r.verdict.rounded > 0) m.add("rounded", r.verdict.rounded);
   m.add("schema", record_schema);

@@ -57,6 +57,7 @@ struct Record {
   std::vector<std::string> notes;
   std::string last_words;              // of a backend that died, hung or reneged
   std::vector<std::string> processes;  // of one that hung: a line each, with what it waits in
+  std::vector<std::int64_t> ranks;     // of one that hung: those for which the others wait, as it says
 };
 
 // One line, written as text: a record is written far more often than it is looked into. The environment is

@@ -24,6 +24,7 @@ Record full() {
   r.backend = "liar,fault=drop-reduce";
   r.program = "plumb-liar";
   r.processes = {"41 plumb-liar: waits in read(3)", "  42 plumb-liar: runs"};
+  r.ranks = {2};
   r.versions = {
       {"plumb-liar", "0.1.0"}
   };
@@ -160,9 +161,9 @@ TEST(Record, AForeignOneSaysWhatIsMissing) {
   }
   const json whole = json_of(full());
   for (const auto& [name, value] : whole.items()) {
-    const std::set<std::string> optional{"environment", "judged",       "last_words", "data",
-                                         "collectives", "replica_safe", "limits",     "rounded",
-                                         "processes",   "program",      "engine",     "shown"};
+    const std::set<std::string> optional{"environment",  "judged", "last_words", "data",      "collectives",
+                                         "replica_safe", "limits", "rounded",    "processes", "program",
+                                         "engine",       "shown",  "ranks"};
     if (optional.contains(name)) continue;
     json without = whole;
     without.erase(name);

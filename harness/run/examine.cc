@@ -45,8 +45,11 @@ struct Said {
     if (record.verdict.facts.empty()) record.notes.push_back("refused: " + a.message);
   }
   void operator()(const Hung& a) {
-    fail(Status::hung, fmt::format("no reply within {:g} seconds of {}", a.seconds, a.phase), a.last_words);
+    const std::string what =
+        a.what.empty() ? fmt::format("no reply within {:g} seconds of {}", a.seconds, a.phase) : a.what;
+    fail(Status::hung, what, a.last_words);
     record.processes = a.processes;
+    record.ranks = a.ranks;
   }
   void operator()(const OffPage& a) {
     fail(Status::malformed, fmt::format("{} (in {})", a.what, a.phase), a.last_words);

@@ -35,6 +35,7 @@ TEST(Examine, AnAnswerThatIsNoOutcomeIsAVerdict) {
       {Unsupported{"bf16", "a table"},              Status::unsupported, "bf16 (a table)",                        ""           },
       {Reneged{"ValueError", "a traceback"},        Status::reneged,     "ValueError",                            "a traceback"},
       {Hung{"compile", 60, "words", {"1 a: runs"}}, Status::hung,        "no reply within 60 seconds of compile", "words"      },
+      {Hung{"run", 60, "words", {"rank 2"}, "rank 2 has not entered", {2}}, Status::hung, "rank 2 has not entered",   "words"      },
       {Crashed{"killed by signal 6", "run", "why"}, Status::crashed,     "killed by signal 6 (in run)",           "why"        },
       {OffPage{"the reply: no", "run", "last"},     Status::malformed,   "the reply: no (in run)",                "last"       },
   // clang-format on
@@ -52,6 +53,8 @@ TEST(Examine, AnAnswerThatIsNoOutcomeIsAVerdict) {
     EXPECT_EQ(record.verdict.facts[0].text, text);
     EXPECT_EQ(record.last_words, last_words) << text;
     EXPECT_EQ(record.processes.size(), status == Status::hung ? 1U : 0U) << text;
+    const auto* hung = std::get_if<Hung>(&answer);
+    EXPECT_EQ(record.ranks, hung ? hung->ranks : std::vector<std::int64_t>{}) << text;
   }
 }
 

@@ -4,19 +4,20 @@
 //   say TEXT | before TEXT | after TEXT       a line instead of the reply, before it, after it
 //   on SEED                                   the faults apply only to cases with this seed
 //   print TEXT, die SIGNAL, exit CODE, close 1, child 1, daemon 1, long BYTES, lazy 1, truncate 1
-//   stop 1, spin 1                            before the reply, and for ever
-//   bare TEXT                                 among the replies, without a newline; then it waits
-//   leave CODE                                it ends instead
-//   scribble 1, zero 1                        a byte into the operand; one of 0 into the reply
-//   shout 1                                   a child replies too
-//   base BYTES                                on every offset of the table's rows
-//   share ULPS                                the first device has the operand, others so many ulps of it
-//   sleep SECONDS                             before the reply; "nap" before hello
-//   alive TIMES                               that many messages a fifth of a second apart
-//   flood TEXT                                that text before the reply, without a pause, for 5 seconds
+//   leaves NAME                               a child in a session of its own, with no environment, deaf to
+//   SIGTERM deaf 1, tidy FILE                         on SIGTERM: nothing; it writes the file and ends litter
+//   1                                  a file in its folder for temporary files stop 1, spin 1 before the
+//   reply, and for ever bare TEXT                                 among the replies, without a newline; then
+//   it waits leave CODE                                it ends instead scribble 1, zero 1 a byte into the
+//   operand; one of 0 into the reply shout 1                                   a child replies too base BYTES
+//   on every offset of the table's rows share ULPS                                the first device has the
+//   operand, others so many ulps of it sleep SECONDS                             before the reply; "nap"
+//   before hello alive TIMES                               that many messages a fifth of a second apart flood
+//   TEXT                                that text before the reply, without a pause, for 5 seconds
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -122,7 +123,28 @@ void flood(const std::string& text) {
   }
 }
 
+[[noreturn]] void leave(const std::string& words) {
+  ::setsid();
+  const std::string script = "trap '' TERM; while :; do sleep 600; done; # " + words;
+  char* const none[] = {nullptr};
+  ::execle("/bin/sh", "sh", "-c", script.c_str(), nullptr, none);
+  std::_Exit(9);
+}
+
+std::string tidied;  // the file
+void tidy(int) { std::ofstream(tidied) << "tidy\n", std::_Exit(0); }
+
+void litter() {
+  const std::string folder = std::string(std::getenv("TMPDIR")) + "/litter";
+  if (::mkdir(folder.c_str(), 0700) != 0) std::_Exit(9);
+  std::ofstream(folder + "/file") << "litter\n";
+}
+
 void misbehave(const Faults& f, const json& request) {
+  if (f.contains("deaf")) std::signal(SIGTERM, SIG_IGN);
+  if (f.contains("tidy")) tidied = f.at("tidy"), std::signal(SIGTERM, tidy);
+  if (f.contains("leaves") && ::fork() == 0) leave(f.at("leaves"));
+  if (f.contains("litter")) litter();
   if (f.contains("print")) std::printf("%s\n", f.at("print").c_str()), std::fflush(stdout);
   if (f.contains("child") && ::fork() == 0) ::pause();
   if (f.contains("daemon") && ::fork() == 0) ::setsid(), ::fork(), ::pause();
