@@ -115,7 +115,8 @@ def compound_literal_expression(s, node):
     kind, value = node.child_by_field_name("type"), node.child_by_field_name("value")
     inside = parameters(value)
     if literal_only(value):  # a number in braces must be a constant, or fit in any case
-        return f"{s.text(kind)}({s.emit(inside[0])})"
+        own, x = s.text(inside[0]), s.emit(inside[0])
+        return s.text(node) if x == own else f"plumb_mutant::braced<{s.text(kind)}>({x})"
     if len(inside) == 2 and s.depth and not any(one.type in ("initializer_list", "lambda_expression",
                                                                 "initializer_pair") for one in inside):
         n = s.number(node, ("arguments exchanged", s.text(node)))

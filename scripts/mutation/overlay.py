@@ -143,7 +143,8 @@ class Overlay:
         switch, source = self.home / "switch.o", HERE / "switch.cc"
         if not switch.exists() or switch.stat().st_mtime < source.stat().st_mtime:
             done = run(["g++", "-std=c++20", "-O1", "-c", str(source), "-o", str(switch)])
-            assert done.returncode == 0, done.stderr
+            if done.returncode:
+                raise SystemExit(f"mutate: {source} does not compile:\n{done.stderr[:3000]}")
 
     def archive(self, command):
         room = re.search(r"(\S+)/CMakeFiles/(plumb_\w+)\.dir", self.output(command))

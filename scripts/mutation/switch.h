@@ -36,6 +36,15 @@ constexpr void ruled_out() {
   if (!std::is_constant_evaluated()) static_cast<void>(&RuledOut<N>::noted);
 }
 
+// T{x} of an x that is no constant: of a vector its one element, not its length.
+template <typename T, typename X>
+constexpr T braced(X x) {
+  if constexpr (requires { typename T::value_type; })
+    return T{static_cast<typename T::value_type>(x)};
+  else
+    return T(x);
+}
+
 template <typename X>
 concept Number = std::is_arithmetic_v<X> && !std::same_as<X, bool>;
 template <typename X, typename Y>

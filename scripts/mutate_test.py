@@ -1,0 +1,96 @@
+"""What scripts/mutate reads: the mutations that change nothing, and those that an earlier trial saw killed."""
+
+import contextlib
+import importlib.machinery
+import importlib.util
+import io
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SCRIPT = pathlib.Path(__file__).resolve().parent / "mutate"
+loader = importlib.machinery.SourceFileLoader("mutate", str(SCRIPT))
+mutate = importlib.util.module_from_spec(importlib.util.spec_from_loader("mutate", loader))
+loader.exec_module(mutate)
+
+KILLED = ["a.cc f < to <= 1", "words_test Laws.Hold"]
+
+
+def complaint(call):
+    """What is said of bad input, which ends with 2."""
+    said = io.StringIO()
+    with contextlib.redirect_stderr(said):
+        try:
+            call()
+        except SystemExit as end:
+            return end.code, said.getvalue()
+    return None, said.getvalue()
+
+
+class Read(unittest.TestCase):
+    def setUp(self):
+        held = tempfile.TemporaryDirectory()
+        self.addCleanup(held.cleanup)
+        self.folder = pathlib.Path(held.name)
+        self.noted = self.folder / "tried.jsonl"
+
+    def test_a_line_that_a_killed_run_left_torn_is_taken_off(self):
+        self.assertEqual(mutate.tried(self.noted), {})
+        whole = json.dumps(KILLED) + "\n"
+        for torn in ("", '["b.cc', "[", json.dumps(["b.cc g", "why"])):
+            self.noted.write_text(whole + torn)
+            self.assertEqual(mutate.tried(self.noted), dict([KILLED]), torn)
+            self.assertEqual(self.noted.read_text(), whole, "the next line begins on its own")
+        self.noted.write_text('["b.cc')
+        self.assertEqual(mutate.tried(self.noted), {})
+
+    def test_a_line_that_is_torn_amid_others_is_named(self):
+        self.noted.write_text('["b.cc\n' + json.dumps(KILLED) + "\n")
+        code, said = complaint(lambda: mutate.tried(self.noted))
+        self.assertEqual(code, 2)
+        self.assertIn("tried.jsonl:1: this line is no key", said)
+
+    def test_what_changes_nothing_says_why(self):
+        listed = self.folder / "scripts/mutation/equivalent"
+        listed.parent.mkdir(parents=True)
+        held, mutate.ROOT = mutate.ROOT, self.folder
+        self.addCleanup(setattr, mutate, "ROOT", held)
+        listed.write_text("# a comment\na.cc f < to <= 1 : the two are equal there\n")
+        self.assertEqual(mutate.equivalents(), {"a.cc f < to <= 1": "the two are equal there"})
+        for bad in ("a.cc f < to <= 1", "a.cc f < to <= 1 : ", "a.cc f < to <= 1 :why"):
+            listed.write_text("# a comment\n" + bad + "\n")
+            code, said = complaint(mutate.equivalents)
+            self.assertEqual(code, 2, bad)
+            self.assertIn("equivalent:2: expected a key, ' : ' and why", said)
+
+    def test_flags_that_say_nothing_are_refused(self):
+        for flags, said in ((["--sample", "0"], "--sample: expected a whole number from 1, not 0"),
+                            (["--jobs", "-1"], "--jobs: expected a whole number from 1, not -1"),
+                            (["--build", str(self.folder)], "is no build folder: build first")):
+            ran = subprocess.run([sys.executable, "-B", SCRIPT, *flags], capture_output=True, text=True)
+            self.assertEqual((ran.returncode, ran.stdout), (2, ""), ran.stderr)
+            self.assertIn(said, ran.stderr)
+
+
+class Written(unittest.TestCase):
+    """The copy of a source, where the parser is at hand."""
+
+    def test_a_number_in_braces_stays_the_one_element_of_a_vector(self):
+        sys.path.insert(0, str(SCRIPT.parent / "mutation"))
+        try:
+            import sites
+        except ImportError:
+            self.skipTest("tree-sitter is not installed")
+        text = b"void f() { g(Integers{0}, Wide{1}); }\nconstexpr Wide one = Wide{1};\n"
+        copy = sites.Source("a.cc", text, 1).copy
+        self.assertIn("plumb_mutant::braced<Integers>((plumb_mutant::on(", copy)
+        self.assertNotIn("Integers(", copy)
+        self.assertIn("constexpr Wide one = Wide{1};", copy)
+        self.assertIn("g(Integers{0}, Wide{1})", sites.Source("a.cc", text, 1, only=set()).copy)
+
+
+if __name__ == "__main__":
+    unittest.main()
