@@ -6,6 +6,7 @@
 
 #include "harness/backend/lookup.h"
 #include "harness/command/command.h"
+#include "harness/command/flags.h"
 #include "harness/record/environment.h"
 #include "harness/report/table.h"
 #include "harness/select/suite.h"
@@ -27,6 +28,8 @@ int print_backends() {
 
 // Every option of a backend: its values, what each means, and which one is meant where none is given.
 int print_options(const std::string& name) {
+  if (const std::size_t end = name.find_first_of("@,"); end != name.npos)
+    throw bad_input("the options are those of every release: expected a name alone, such as jax", name, end);
   const BackendRow& row = row_named(name);
   std::vector<std::vector<std::string>> lines;
   for (const BackendOption& o : row.options) {
@@ -59,7 +62,7 @@ void add_backends(CLI::App& app, int& code) {
   auto name = std::make_shared<std::string>();
   CLI::App* command =
       app.add_subcommand("backends", "Say which backends can run here, or the options of one");
-  command->add_option("backend", *name, "Without @RELEASE: jax");
+  command->add_option("backend", *name, "Without @RELEASE: jax")->check(not_empty("the name of a backend"));
   command->callback([name, &code] { code = name->empty() ? print_backends() : print_options(*name); });
 }
 

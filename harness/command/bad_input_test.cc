@@ -13,6 +13,7 @@ namespace {
 
 using testing::ContainsRegex;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 struct Bad {
   const char *arguments, *input, *message;
@@ -32,6 +33,16 @@ const Bad table[] = {
     {"run 'sample x: on x=2: reshard f32[8]* -> f32[8]'", "", "expected how many cases",                    2},
     {"run hello",                                       "", "expected 'on '",                               2},
     {"explain 'on x=0: reshard f32[8] -> f32[8]'",      "", "an axis has at least one device",              2},
+    {"run ''",                                          "", "expected 'on '",                               2},
+    {"run '-on x=2: reshard f32[8@x] -> f32[8]'",       "", "plumb: expected a case, which begins with 'on ', or an option\n  -on x=2", 2},
+    {"explain",                                         "", "plumb: case is required",                      2},
+    {"explain 'on x=2: reshard f32[8]* -> f32[8]'",     "", "one case is expected, and these are many: plumb list shows them\n  on x=2: reshard f32[8]* -> f32[8]\n                        ^", 2},
+    {"explain 'on x=2|4: reshard f32[8] -> f32[8]'",    "", "one case is expected",                         2},
+    // patterns: the caret is under the line that it is about, and the file's line follows
+    {"run 'on x=2,y=2: reshard f32[8]* -> f32[8@y]*'",  "", "a spec with a star names no axes\n  on x=2,y=2: reshard f32[8]* -> f32[8@y]*\n                                         ^\n", 2},
+    {"run 'on x=2: reshard f32[8]* -> f32[9]*'",        "", "a reshard keeps its shape\n  on x=2: reshard f32[8] -> f32[9]\n                                ^\n  one of the cases of\n  on x=2: reshard f32[8]* -> f32[9]*\n", 2},
+    {"run 'on x=2|3,y=4|4: reshard f32[8] -> f32[8]'",  "", "this size stands twice\n  on x=2,y=4|4: reshard f32[8] -> f32[8]\n             ^\n  one of the cases of\n  on x=2|3,y=4|4: reshard", 2},
+    {"run --cases patterns.cases",                      "", "patterns.cases:2: the mesh has no axis 'q', only x\n  on x=2: reshard f32[8@q] -> f32[8]\n                        ^\n  one of the cases of\n  on x=2|3: reshard f32[8@q]* -> f32[8]\n", 2},
     // sizes
     {"run 'on x=2: reshard f32[9999999999999@x] -> f32[9999999999999]'", "", "this case would hold",        2},
     {"run 'on x=16384: reshard f32[16777216@x] -> f32[16777216]'", "", "this case would hold 2 TiB, more than", 2},
@@ -50,6 +61,9 @@ const Bad table[] = {
     {"run --cases bad.cases",                           "", "bad.cases:3: the mesh has no axis 'y'",        2},
     {"run --cases -",                                   "# one\non x=2 reshard\n", "standard input:2: expected", 2},
     {"run --cases -",                                   "", "no cases",                                     2},
+    {"run --cases long.cases",                          "", "long.cases:2: a line of 16777217 bytes, and at most 16 MiB are read", 2},
+    {"run --cases ''",                                  "", "--cases: expected the name of a file",         2},
+    {"run --suite ''",                                  "", "--suite: expected the name of a suite",        2},
     {"run --cases /dev/zero",                           "", "/dev/zero: longer than 256 MiB",               2},
     {"run --suite smoke --waivers /dev/zero",           "", "/dev/zero: longer than 256 MiB",               2},
     // modules of HLO
@@ -69,8 +83,14 @@ const Bad table[] = {
     {"run --suite smoke --where \"text~'f32\"",         "", "this quote is not closed",                     2},
     {"run --suite smoke --where devices=77",            "", "no case is selected, nothing was run",         2},
     {"run --suite smoke --where 'rank>=99999999999999999999'", "", "this number is too large",             2},
+    {"run --suite smoke --where 'rank<-1'",             "", "--where: rank is a number: expected one from 0\n  rank<-1\n       ^", 2},
+    {"run --suite smoke --where 'op=p,q'",              "", "op= knows reshard, einsum, grouped, quantize, resolve\n  op=p,q\n     ^", 2},
+    {"run --suite smoke --where 'op=einsum devices=4,two'", "", "devices is a number: expected one from 0\n  op=einsum devices=4,two\n                      ^", 2},
+    {"run --suite smoke --where 'devices~2'",           "", "devices is a number: compare it with =, !=, <, <=, > or >=\n  devices~2\n         ^", 2},
+    {"run --suite smoke --where ''",                    "", "--where: expected KEY=VALUE",                  2},
     {"run 'max-waste nan: on x=2: reshard f32[8@x] -> f32[8]'", "", "expected a factor",                   2},
     {"run --suite smoke --shard 0/3",                   "", "expected PART/OF",                             2},
+    {"run --suite smoke --shard ''",                    "", "--shard: expected PART/OF",                    2},
     {"run --suite smoke --shard 4/3",                   "", "expected PART/OF",                             2},
     {"run --suite smoke --sample 0",                    "", "--sample: expected a whole number from 1 to",   2},
     {"run --suite smoke --sample 1.5",                  "", "--sample: expected a whole number from 1 to",  2},
@@ -78,6 +98,10 @@ const Bad table[] = {
     {"run --suite smoke --seed 18446744073709551616",   "", "--seed: expected a whole number from 0 to 18446744073709551615, not 18446744073709551616", 2},
     {"run --suite smoke --seed x",                      "", "--seed: expected a whole number",              2},
     {"run --suite smoke --jobs many",                   "", "--jobs: expected a whole number from 1 to 1024, not many", 2},
+    {"run --suite smoke --jobs 4x",                     "", "plumb: --jobs: expected a whole number from 1 to 1024, not 4x\n  4x\n   ^\n  plumb run --help says what it takes", 2},
+    {"run --suite smoke --jobs 1 --jobs 2",             "", "plumb: --jobs stands twice",                   2},
+    {"run --suite smoke --jobs",                        "", "plumb: --jobs: ",                              2},
+    {"run --suite smoke --budget ''",                   "", "--budget: expected a time such as",            2},
     {"run --suite smoke --budget soon",                 "", "expected a time such as",                      2},
     {"run --suite smoke --budget 5d",                   "", "expected a time such as",                      2},
     {"run --suite smoke --jobs 0",                      "", "--jobs",                                       2},
@@ -89,6 +113,10 @@ const Bad table[] = {
     {"run --suite smoke --color blue",                  "", "--color",                                      2},
     // backends
     {"run --suite smoke --backend nope",                "", "no backend 'nope'",                            2},
+    {"run --suite smoke --backend ''",                  "", "--backend: expected the name of a backend",    2},
+    {"backends ''",                                     "", "expected the name of a backend",               2},
+    {"backends jax@0.10.2",                             "", "expected a name alone, such as jax\n  jax@0.10.2\n     ^", 2},
+    {"backends jax,style=explicit",                     "", "expected a name alone, such as jax\n  jax,style=explicit\n     ^", 2},
     {"backends jxa",                                    "", "no backend 'jxa'; did you mean jax?",          2},
     {"run --suite smoke --backend ./nope",              "", "no program './nope'",                          2},
     {"run --suite smoke --backend local,plan=none",     "", "no plan 'none'",                               2},
@@ -116,7 +144,14 @@ const Bad table[] = {
     {"run --suite smoke --waivers text.txt",            "", "text.txt:1: expected ': '",                    2},
     // sweeps, and the rest
     {"sweep 'on x=2: reshard f32[8@x] -> f32[8]'",      "", "sweep over what?",                             2},
-    {"sweep 'on x=2: reshard f32[8@x] -> f32[8]' --axis y=2", "", "the case is on x=2",                     2},
+    {"sweep 'on x=2: reshard f32[8@x] -> f32[8]' --axis y=2", "", "--axis: there is no axis 'y', the case is on x=2\n  y=2\n  ^", 2},
+    {"sweep 'on x=2: reshard f32[8@x] -> f32[8]' --axis x=2,a", "", "--axis: expected a size of at least 1\n  x=2,a\n      ^", 2},
+    {"sweep 'on x=2: reshard f32[8@x] -> f32[8]' --axis x=99999999999999999999", "", "--axis: expected at most 16777216 devices", 2},
+    {"sweep 'on x=2: reshard f32[8@x] -> f32[8]' --axis ''",  "", "--axis: expected NAME=SIZE",             2},
+    {"sweep 'on x=2: reshard f32[8@x] -> f32[8]' --meshes 4,,8", "", "--meshes: expected a size of at least 1\n  4,,8\n    ^", 2},
+    {"sweep 'on x=2: reshard f32[8@x] -> f32[8]' --meshes 0", "", "--meshes: expected a size of at least 1\n  0\n  ^", 2},
+    {"sweep 'on x=2: reshard f32[8@x] -> f32[8]' --meshes ''", "", "--meshes: expected numbers of devices", 2},
+    {"sweep 'on x=2: reshard f32[8]* -> f32[8]' --axis x=2",  "", "one case is expected, and these are many", 2},
     {"sweep 'on x=2: reshard f32[8@x] -> f32[8]' --axis x=0", "", "a size of at least 1",                   2},
     {"sweep 'on x=2: reshard f32[8@x] -> f32[8]' --axis x",   "", "expected NAME=SIZE",                     2},
     {"sweep 'on x=2: reshard f32[8@x] -> f32[8]' --axis x=2 --meshes 4", "", "do not go together",          2},
@@ -138,12 +173,19 @@ const Bad table[] = {
     {"resolve rules.json names.txt",                    "", "which mesh? --mesh fsdp=8,tp=4",               2},
     {"resolve rules.json /dev/null --mesh x=2",         "", "there are no parameters; expected a line for", 2},
     {"resolve /dev/null names.txt --mesh x=2",          "", "there are no rules; expected a list of pairs", 2},
+    {"resolve rules.json names.txt --mesh ''",          "", "--mesh: expected axes and their sizes",        2},
+    {"resolve rules.json names.txt --mesh x=0",         "", "--mesh: an axis has at least one device\n  x=0\n    ^", 2},
+    {"resolve rules.json",                              "", "plumb: names is required",                     2},
+    {"resolve more-axes.yml names.txt --mesh x=2 --backend nope", "", "no backend 'nope'",                  2},
     {"resolve rules.json names.txt --mesh x",           "", "expected '='",                                 2},
     {"resolve rules.json names.txt --mesh x=2 --backend nope", "", "no backend 'nope'",                     2},
     {"liars no_such_fault",                             "", "there is no liar 'no_such_fault'",             2},
     {"liars one-ulp no_such_fault",                     "", "there is no liar 'no_such_fault'",             2},
     {"list --suite smoke --where devices=77",           "", "no case is selected",                          2},
-    {"",                                                "", "subcommand",                                   2},
+    {"",                                                "", "plumb: expected a subcommand: run, list,",     2},
+    {"run --suit smoke",                                "", "plumb: there is no '--suit'; did you mean --suite?", 2},
+    {"doctor now",                                      "", "plumb: there is no 'now'; plumb doctor --help says what there is", 2},
+    {"--nope",                                          "", "plumb: there is no '--nope'; plumb --help says", 2},
     {"juggle",                                          "", "no subcommand 'juggle', only run, list,",      2},
     {"run --nope",                                      "", "--nope",                                       2},
 };
@@ -154,6 +196,9 @@ struct Files : Folder {
   Files() {
     write(path / "bad.cases",
           "# a comment\non x=2: reshard f32[8@x] -> f32[8]\non x=2: reshard f32[8@y] -> f32[8]\n");
+    write(path / "patterns.cases", "# a comment\non x=2|3: reshard f32[8@q]* -> f32[8]\n");
+    write(path / "long.cases", "# a comment\non " + std::string((16 << 20) - 2, 'x') + "\n");
+    write(path / "more-axes.yml", "mesh_axes: ['x', 'y']\nlogical_axis_rules: [['embed', 'x']]\n");
     write(path / "text.txt", "dear diary\n");
     write(path / "rules.json", "[[\"embed\", [\"x\"]], [\"mlp\", null]]\n");
     write(path / "names.txt", "mlp/kernel f32[8,4] embed,mlp\n");
@@ -175,6 +220,10 @@ TEST(BadInput, OneMessageAndItsExitCode) {
     const Ran ran = run_tool(files, bad.arguments, bad.input);
     EXPECT_EQ(ran.code, bad.code) << ran.out << ran.err;
     EXPECT_THAT(bad.code == 1 ? ran.out : ran.err, HasSubstr(bad.message));
+    if (bad.code == 2 && std::string(ran.err).find("plumb-liar: ") == std::string::npos)
+      EXPECT_THAT(ran.err, StartsWith("plumb: "));
+    if (bad.code == 2 && ran.out.find("1 unrun") == std::string::npos)
+      EXPECT_EQ(ran.out, "") << "it is said before anything is done";
     EXPECT_THAT(ran.err, Not(HasSubstr("terminate"))) << "an exception that nobody caught";
   }
   EXPECT_EQ(contents(files.path / "text.txt"), "dear diary\n") << "somebody's file was changed";
@@ -239,6 +288,7 @@ TEST(BadInput, HelpShowsTheDefaults) {
       {"run",   "--seed UINT(=0| .0.)"                            },
       {"run",   "--reruns INT(=0| .0.)"                           },
       {"run",   "2h; default: no limit"                           },
+      {"run",   "no line of progress"                             },
       {"run",   "--color TEXT:.auto,always,never.(=auto| .auto.)" },
       {"sweep", "--jobs INT(=1| .1.)"                             },
       {"liars", "--seeds INT(=40| .40.)"                          },
@@ -246,6 +296,17 @@ TEST(BadInput, HelpShowsTheDefaults) {
   for (const auto& row : rows)
     EXPECT_THAT(run_tool(folder, std::string(row.command) + " --help").out, ContainsRegex(row.shown))
         << row.command;
+}
+
+// All lines are read before one is explained.
+TEST(BadInput, NothingIsExplainedBeforeABadLine) {
+  const Folder folder;
+  for (const char* flag : {"", "--json "}) {
+    const Ran ran = run_tool(folder, std::string("explain ") + flag +
+                                         "'on x=2: reshard f32[8@x] -> f32[8]' 'on x=2: reshard f32[8@y] -> f32[8]'");
+    EXPECT_EQ(ran.code, 2) << ran.err;
+    EXPECT_EQ(ran.out, "") << flag;
+  }
 }
 
 // Ctrl-C ends a list that is long to make, and one that is long to print.
@@ -263,7 +324,7 @@ TEST(BadInput, CtrlCEndsAList) {
 // As where a line is copied from a file.
 TEST(BadInput, ATabBeforeALineIsNone) {
   const Folder folder;
-  for (const char* command : {"run", "list", "explain"}) {
+  for (const char* command : {"run", "list", "explain", "sweep --axis x=2"}) {
     const Ran ran = run_tool(folder, std::string(command) + " '\t on x=2: reshard f32[8@x] -> f32[8] '");
     EXPECT_EQ(ran.code, 0) << command << '\n' << ran.out << ran.err;
   }

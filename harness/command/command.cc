@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "harness/backend/interrupt.h"
+#include "harness/backend/lookup.h"
 #include "harness/backend/orphans.h"
 #include "harness/record/environment.h"
 #include "reference/words/text.h"
@@ -35,6 +36,31 @@ void hold_standard_descriptors() {
       const int held = ::open("/dev/null", fd == STDERR_FILENO ? O_WRONLY : O_RDONLY);
 }
 
+// What the command line has that no option takes.
+BadInput not_taken(const std::string& extra, const CLI::App& by, const std::string& name) {
+  if (extra.find(' ') != extra.npos)
+    return bad_input("expected a case, which begins with 'on ', or an option", extra, 0);
+  std::vector<std::string> known;
+  for (const CLI::Option* option : by.get_options())
+    for (const std::string& one : option->get_lnames()) known.push_back("--" + one);
+  const std::string near = nearest(extra.substr(0, extra.find('=')), known);
+  if (!near.empty()) return BadInput(fmt::format("there is no '{}'; did you mean {}?", extra, near));
+  return BadInput(fmt::format("there is no '{}'; {} --help says what there is", extra, name));
+}
+
+BadInput refused(const CLI::ParseError& error, const CLI::App& app, const std::string& names) {
+  const auto chosen = app.get_subcommands();
+  const CLI::App& by = chosen.empty() ? app : *chosen.front();
+  const std::string name = chosen.empty() ? "plumb" : "plumb " + by.get_name();
+  if (const auto extras = app.remaining(true); !extras.empty()) return not_taken(extras.front(), by, name);
+  if (chosen.empty()) return BadInput(fmt::format("expected a subcommand: {}", names));
+  constexpr std::string_view twice = ": At Most 1 required";
+  const std::string said = error.what();
+  if (const std::size_t at = said.find(twice); at != said.npos)
+    return BadInput(fmt::format("{} stands twice", said.substr(0, at)));
+  return BadInput(fmt::format("{}\n  {} --help says what it takes", said, name));
+}
+
 int parse(int argc, const char* const* argv) {
   CLI::App app(
       "Plumbline: does every device hold exactly the right bits, and did it move no more bytes than it had "
@@ -54,13 +80,15 @@ int parse(int argc, const char* const* argv) {
   add_doctor(app, code);
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
+  const std::string all = CLI::detail::join(names, ", ");
   if (argc > 1 && argv[1][0] != '-' && std::ranges::count(names, argv[1]) == 0)
-    throw BadInput(
-        fmt::format("there is no subcommand '{}', only {}", argv[1], CLI::detail::join(names, ", ")));
+    throw BadInput(fmt::format("there is no subcommand '{}', only {}", argv[1], all));
   try {
     app.parse(argc, argv);
+  } catch (const CLI::Success& help) {
+    return app.exit(help);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : bad_input_code;
+    throw refused(error, app, all);
   }
   return code;
 }

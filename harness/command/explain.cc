@@ -9,6 +9,7 @@
 #include "harness/command/command.h"
 #include "harness/record/environment.h"
 #include "harness/run/attempt.h"
+#include "harness/select/pattern.h"
 #include "harness/select/row.h"
 #include "reference/words/text.h"
 
@@ -37,15 +38,12 @@ void add_explain(CLI::App& app) {
   explain->add_flag("--json", flags->json,
                     "A line of JSON for each: the seed and digests of the data, the certificate, the bytes");
   explain->callback([flags] {
-    bool first = true;
-    for (const std::string& line : flags->lines) {
-      const Case c = parse_case(parse_row(line, "", "").line);
-      if (flags->json)
-        fmt::print("{}", as_json(c));
-      else
-        fmt::print("{}{}", first ? "" : "\n", plumb::explain(c));
-      first = false;
-    }
+    std::vector<Case> cases;  // all of them are read before one is explained
+    for (const std::string& line : flags->lines) cases.push_back(parse_one(parse_row(line, "", "").line));
+    std::string said;
+    for (const Case& c : cases)
+      said += flags->json ? as_json(c) : (said.empty() ? "" : "\n") + plumb::explain(c);
+    fmt::print("{}", said);
   });
 }
 

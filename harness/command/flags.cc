@@ -16,12 +16,17 @@ namespace plumb {
 
 namespace {
 
+// What a check says: where there is a text, with a caret under the character.
+std::string refusal(const std::string& message, const std::string& text, std::size_t at) {
+  return text.empty() ? message : bad_input(message, text, at).what();
+}
+
 // CLI11's own lets NaN pass, and names its limits with 309 digits.
 CLI::Validator number(std::string expected, bool (*good)(double)) {
   return {[=](std::string& text) {
             double value = 0;
             const bool is = CLI::detail::lexical_cast(text, value) && std::isfinite(value) && good(value);
-            return is ? std::string() : fmt::format("expected {}, not {}", expected, text);
+            return is ? std::string() : refusal(fmt::format("expected {}, not {}", expected, text), text, 0);
           },
           ""};
 }
@@ -40,19 +45,28 @@ CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
             const char* end = text.data() + text.size();
             const auto [rest, error] = std::from_chars(text.data(), end, value);
             const bool is = error == std::errc() && rest == end && value >= least && value <= most;
+            const bool number = error == std::errc() && rest != end;
             return is ? std::string()
-                      : fmt::format("expected a whole number from {} to {}, not {}", least, most, text);
+                      : refusal(
+                            fmt::format("expected a whole number from {} to {}, not {}", least, most, text),
+                            text, number ? rest - text.data() : 0);
           },
           ""};
 }
-CLI::Validator file_name() {
-  return {[](std::string& text) { return text.empty() ? "expected the name of a file" : std::string(); }, ""};
+CLI::Validator not_empty(std::string expected) {
+  return {[=](std::string& text) { return text.empty() ? "expected " + expected : std::string(); }, ""};
+}
+CLI::Validator file_name() { return not_empty("the name of a file"); }
+
+BadInput of_flag(std::string_view flag, const BadInput& error) {
+  return BadInput(fmt::format("{}: {}", flag, error.what()));
 }
 
 void add_running(CLI::App& app, RunningFlags& r) {
   app.add_option("--backend", r.backends,
                  "NAME[@RELEASE][,option=value...], or a command that speaks the protocol (may repeat); "
                  "default: $PLUMB_BACKEND, else local")
+      ->check(not_empty("the name of a backend, or a command"))
       ->allow_extra_args(false);  // what follows its one value is a case
   app.add_option("--jobs", r.jobs, "Cases at a time, but one of a backend that has to be alone")
       ->check(whole_number(1, most_jobs))
@@ -77,7 +91,8 @@ void add_running(CLI::App& app, RunningFlags& r) {
                  "Run each case on other data, then again this often, and compare bits")
       ->check(whole_number(0, 1000))
       ->capture_default_str();
-  app.add_option("--budget", r.budget, "Begin no case after this time: 90s, 10m, 2h; default: no limit");
+  app.add_option("--budget", r.budget, "Begin no case after this time: 90s, 10m, 2h; default: no limit")
+      ->check(not_empty("a time such as 90s, 10m or 2h"));
 }
 
 Settings settings(const RunningFlags& r) {
@@ -101,7 +116,10 @@ void add_output(CLI::App& app, Output& out) {
   app.add_option("--color", out.color, "auto, always or never")
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->capture_default_str();
-  app.add_flag("--quiet", out.quiet, "Print the table alone");
+  app.add_flag(
+      "--quiet", out.quiet,
+      "Print the table alone: no findings, and no line of progress, which is drawn on standard error "
+      "where that is a terminal");
 }
 
 double parse_budget(const std::string& text) {

@@ -7,6 +7,7 @@
 
 #include "harness/report/paint.h"
 #include "harness/run/attempt.h"
+#include "reference/words/text.h"
 
 namespace CLI {
 class App;
@@ -28,12 +29,16 @@ Settings settings(const RunningFlags&);
 std::vector<std::string> backends_of(
     const RunningFlags&);  // those given, else $PLUMB_BACKEND, else local; each once
 
-// Checks of what a flag is given: a finite number above 0, or of at least 0; a whole number; a name that is
-// not empty.
+// Checks of what a flag is given: a finite number above 0, or of at least 0; a whole number; any text but an
+// empty one, which has a name.
 CLI::Validator positive();
 CLI::Validator not_negative();
 CLI::Validator whole_number(std::uint64_t least, std::uint64_t most);
+CLI::Validator not_empty(std::string expected);
 CLI::Validator file_name();
+
+// The same error, with the flag that it is of before it.
+BadInput of_flag(std::string_view flag, const BadInput&);
 
 struct Output {
   std::string color = "auto";

@@ -7,6 +7,7 @@
 
 #include "harness/backend/interrupt.h"
 #include "harness/command/command.h"
+#include "harness/command/flags.h"
 #include "harness/command/selection.h"
 #include "harness/record/journal.h"
 #include "harness/report/table.h"
@@ -73,7 +74,7 @@ void add_list(CLI::App& app, int& code) {
   auto flags = std::make_shared<ListFlags>();
   CLI::App* list = app.add_subcommand("list", "Print cases; without any, the suites");
   add_selection(*list, flags->selection);
-  list->add_option("--against", flags->against, "The record that status= looks into");
+  list->add_option("--against", flags->against, "The record that status= looks into")->check(file_name());
   list->add_flag("--count", flags->count, "Print how many there are");
   list->callback([flags, &code] {
     const Selection& s = flags->selection;

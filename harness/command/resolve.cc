@@ -10,6 +10,7 @@
 #include "harness/command/advice.h"
 #include "harness/command/command.h"
 #include "harness/command/files.h"
+#include "harness/command/flags.h"
 #include "harness/report/finding.h"
 #include "harness/report/table.h"
 #include "harness/run/ask.h"
@@ -93,17 +94,23 @@ void print_told(const std::vector<Told>& all) {
   fmt::print("\n{}", columns(rows, 1));
 }
 
-// The mesh of the command line, and with size 1 the axes that the file of the rules lists besides.
-Mesh mesh_of(const ResolveFlags& flags, std::string_view rules) {
+Mesh parsed_mesh(const std::string& text) {
+  try {
+    return parse_mesh(text);
+  } catch (const BadInput& error) {
+    throw of_flag("--mesh", error);
+  }
+}
+
+// The mesh of the command line, and with size 1 the axes that the file of the rules lists besides: `more`.
+Mesh mesh_of(const ResolveFlags& flags, std::string_view rules, std::string& more) {
   if (flags.mesh.empty()) throw BadInput("which mesh? --mesh fsdp=8,tp=4");
-  Mesh mesh = parse_mesh(flags.mesh);
-  std::string more;
+  Mesh mesh = parsed_mesh(flags.mesh);
   for (const std::string& name : read_mesh_axes(rules, flags.rules)) {
     if (std::ranges::count(mesh.axes, name, &Axis::name) > 0) continue;
     more += (more.empty() ? "" : ", ") + name;
     mesh = parse_mesh(print(mesh) + "," + name + "=1");
   }
-  if (!more.empty()) fmt::print("mesh_axes of {}, here of size 1: {}\n\n", flags.rules, more);
   return mesh;
 }
 
@@ -122,11 +129,13 @@ std::vector<Resolution> questions(const ResolveFlags& flags, const Mesh& mesh,
 int resolve_command(const ResolveFlags& flags) {
   const std::string text = read_text(flags.rules);
   const std::vector<AxisRule> rules = read_rules(text, flags.rules);
-  const Mesh mesh = mesh_of(flags, text);
+  std::string more;
+  const Mesh mesh = mesh_of(flags, text, more);
   const std::vector<Resolution> all = questions(flags, mesh, rules);
   const std::vector<std::string> backends = flags.backends.empty() ? resolvers_here() : flags.backends;
   for (const std::string& backend : backends)
     find_backend(backend);  // what is wrong with a name is said first
+  if (!more.empty()) fmt::print("mesh_axes of {}, here of size 1: {}\n\n", flags.rules, more);
   for (const std::string& part : {layouts_in_words(all, flags.all), strangers_in_words(all, rules, mesh)})
     if (!part.empty()) fmt::print("{}\n", part);
   std::fflush(stdout);
@@ -156,13 +165,15 @@ void add_resolve(CLI::App& app, int& code) {
                    "A file with a list of pairs, JSON, YAML or Python: [[\"embed\", [\"fsdp\", \"tp\"]], "
                    "...], alone or "
                    "behind the key logical_axis_rules, sharding_rules or rules")
-      ->required();
+      ->required()
+      ->check(file_name());
   command
       ->add_option(
           "names", flags->names,
           "A file with a parameter a line: layers/mlp/kernel bf16[4096,14336] embed,mlp (- where a dimension "
           "has no name)")
-      ->required();
+      ->required()
+      ->check(file_name());
   command->footer(
       "The table at the end, a row for each resolver, counts parameters and adds up bytes:\n"
       "  as first           laid out as the policy `first` lays them out: the first rule that can give its "
@@ -175,12 +186,14 @@ void add_resolve(CLI::App& app, int& code) {
       "  unsharded          left whole on more than one device\n"
       "  bytes on a device  of all parameters that this resolver and `first` lay out, as the resolver does\n"
       "  where first has    the same, as `first` does");
-  command->add_option(
-      "--mesh", flags->mesh,
-      "The mesh: fsdp=8,tp=4; axes of the file's mesh_axes that it does not name have size 1");
+  command
+      ->add_option("--mesh", flags->mesh,
+                   "The mesh: fsdp=8,tp=4; axes of the file's mesh_axes that it does not name have size 1")
+      ->check(not_empty("axes and their sizes, as in fsdp=8,tp=4"));
   command
       ->add_option("--backend", flags->backends,
                    "A resolver (may repeat); default: both families of Flax and every MaxText that is set up")
+      ->check(not_empty("the name of a resolver"))
       ->allow_extra_args(false);
   command->add_flag("--all", flags->all,
                     "List every parameter, not only those that stay whole somewhere or have no layout");

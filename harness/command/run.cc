@@ -173,11 +173,12 @@ void add_run(CLI::App& app, int& code) {
   add_running(*run, flags->running);
   run->add_option("--record", flags->record, "Append a JSON line for each case")->check(file_name());
   run->add_flag("--resume", flags->resume, "Skip what the record has");
-  run->add_option("--against", flags->against, "The record that status= looks into");
+  run->add_option("--against", flags->against, "The record that status= looks into")->check(file_name());
   run->add_option(
-      "--waivers", flags->waivers,
-      "A file of known findings that are accepted, a row each (harness/waive/README.md has an example):\n"
-      "VERDICT on BACKEND until YYYY-MM-DD for ISSUE: CONDITION, as --where takes it");
+         "--waivers", flags->waivers,
+         "A file of known findings that are accepted, a row each (harness/waive/README.md has an example):\n"
+         "VERDICT on BACKEND until YYYY-MM-DD for ISSUE: CONDITION, as --where takes it")
+      ->check(file_name());
   run->add_option("--junit", flags->junit, "Write JUnit XML")->check(file_name());
   add_output(*run, flags->output);
   run->callback([flags, &code] { code = run_command(*flags); });

@@ -67,22 +67,34 @@ std::vector<std::int64_t> sampled(const Chosen& chosen, const Selection& s) {
   return numbers;
 }
 
+Where condition_of(const std::string& text) {
+  try {
+    return parse_where(text);
+  } catch (const BadInput& error) {
+    throw of_flag("--where", error);
+  }
+}
+
 }  // namespace
 
 void add_selection(CLI::App& app, Selection& s) {
   app.add_option("case", s.lines, "Cases, one line of text each; a star is every layout, a bar another size");
   app.add_option("--suite", s.suites, "A suite (may repeat); NAME:2x3 puts its patterns on another mesh")
+      ->check(not_empty("the name of a suite"))
       ->allow_extra_args(false);
   app.add_option("--cases", s.files,
                  "A file of cases, one a line, # comments; - is standard input (may repeat)")
+      ->check(file_name())
       ->allow_extra_args(false);
-  app.add_option("--where", s.where, "Only the cases for which this holds\n" + where_help());
+  app.add_option("--where", s.where, "Only the cases for which this holds\n" + where_help())
+      ->check(not_empty("KEY=VALUE"));
   app.add_option("--sample", s.sample, "This many of them, chosen by --seed; default: all")
       ->check(whole_number(1, std::uint64_t{1} << 40));
   app.add_option("--seed", s.seed, "The seed of --sample")
       ->check(whole_number(0, std::numeric_limits<std::uint64_t>::max()))
       ->capture_default_str();
-  app.add_option("--shard", s.shard, "Part i of n, from 1/n to n/n; default: all");
+  app.add_option("--shard", s.shard, "Part i of n, from 1/n to n/n; default: all")
+      ->check(not_empty("PART/OF"));
 }
 
 Chosen choose(const Selection& s) {
@@ -94,7 +106,7 @@ Chosen choose(const Selection& s) {
     throw BadInput(
         "no cases: name a --suite, a file with --cases, or a line such as\n"
         "  'on x=2: reshard f32[8@x] -> f32[8]'");
-  Chosen chosen{cases_of(std::move(rows)), {}, parse_where(s.where)};
+  Chosen chosen{cases_of(std::move(rows)), {}, condition_of(s.where)};
   chosen.numbers = s.sample > 0 ? sampled(chosen, s) : selected(chosen.cases, chosen.where);
   if (!s.shard.empty()) chosen.numbers = shard(chosen.numbers, parse_shard(s.shard));
   return chosen;

@@ -25,7 +25,7 @@ struct SweepFlags {
   std::string line, record;
   bool resume = false;
   std::vector<std::string> axes;
-  std::vector<std::int64_t> devices;
+  std::string devices;
   RunningFlags running;
   Output output;
 };
@@ -36,6 +36,10 @@ std::vector<Sizes> meshes_of(const SweepFlags& flags, const Mesh& mesh) {
   std::vector<AxisSizes> axes;
   for (const std::string& text : flags.axes) {
     axes.push_back(parse_axis_sizes(text));
+    if (std::ranges::count(mesh.axes, axes.back().axis, &Axis::name) == 0)
+      throw bad_input(
+          fmt::format("--axis: there is no axis '{}', the case is on {}", axes.back().axis, print(mesh)),
+          text, 0);
     const auto same = [&](const AxisSizes& a) { return a.axis == axes.back().axis; };
     if (std::ranges::count_if(axes, same) > 1)
       throw BadInput(fmt::format("--axis {0} stands twice; give all its sizes at once: --axis {0}=1,2,4",
@@ -47,7 +51,7 @@ std::vector<Sizes> meshes_of(const SweepFlags& flags, const Mesh& mesh) {
   }
   if (!axes.empty()) throw BadInput("--axis and --meshes do not go together");
   std::vector<Sizes> all;
-  for (std::int64_t n : flags.devices)
+  for (std::int64_t n : parse_device_counts(flags.devices))
     for (Sizes& sizes : factorisations(n, mesh.axes.size())) all.push_back(std::move(sizes));
   return all;
 }
@@ -159,7 +163,7 @@ bool sweep_backend(const SweepFlags& flags, const Session& session, const Swept&
 }
 
 int sweep_command(const SweepFlags& flags) {
-  Case c = parse_case(flags.line);
+  Case c = parse_one(flags.line);
   if (!c.seed && !is_resolve(c)) c.seed = 0;  // one for all meshes
   const double budget = parse_budget(flags.running.budget);
   const Swept swept = swept_of(c, meshes_of(flags, c.mesh));
@@ -187,16 +191,18 @@ void add_sweep(CLI::App& app, int& code) {
   CLI::App* sweep = app.add_subcommand("sweep", "Judge one case over many meshes, and say where it fails");
   sweep->add_option("case", flags->line, "One line of text; its arrays stay as they are")->required();
   sweep->add_option("--axis", flags->axes, "Sizes of an axis: dp=1,2,4 (may repeat)")
+      ->check(not_empty("NAME=SIZE,SIZE,..."))
       ->allow_extra_args(false);
   sweep->add_option("--meshes", flags->devices, "Every mesh of this many devices: 8, or 4,8,16")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(whole_number(1, std::uint64_t{1} << 20));
+      ->check(not_empty("numbers of devices, as in 4,8,16"));
   add_running(*sweep, flags->running);
   sweep->add_option("--record", flags->record, "Append a JSON line for each mesh")->check(file_name());
   sweep->add_flag("--resume", flags->resume, "Skip what the record has");
   add_output(*sweep, flags->output);
-  sweep->callback([flags, &code] { code = sweep_command(*flags); });
+  sweep->callback([flags, &code] {
+    flags->line = parse_row(flags->line, "", "").line;
+    code = sweep_command(*flags);
+  });
 }
 
 }  // namespace plumb

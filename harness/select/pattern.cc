@@ -23,10 +23,12 @@ constexpr std::pair<std::string_view, Star> stars[] = {
     {"*",     Star::finished},
 };
 
-// A line with its stars taken out; stars[i] is what stood behind its i-th spec.
+// A line with its stars taken out; stars[i] is what stood behind its i-th spec, and at[i] where in the line
+// with the stars.
 struct Bare {
   std::string line;
   std::vector<Star> stars;
+  std::vector<std::size_t> at;
   std::vector<std::string_view> words;
 };
 
@@ -44,7 +46,7 @@ Bare without_stars(std::string_view line) {
       Star star = Star::none;
       const auto found = std::ranges::find_if(stars, [&](const auto& s) { return word.ends_with(s.first); });
       if (found != std::end(stars)) star = found->second, word.remove_suffix(found->first.size());
-      bare.stars.push_back(star);
+      bare.stars.push_back(star), bare.at.push_back(begin + word.size());
     }
     bare.line.append(word);
   }
@@ -70,6 +72,16 @@ std::vector<std::string> without_bars(const std::string& line) {
     at = next + 1;
   }
   return lines;
+}
+
+// Where the caret stands under one of the lines that a pattern stands for, the pattern follows.
+BadInput of_the_pattern(const BadInput& error, std::string_view line) {
+  constexpr std::size_t most = 150;
+  const std::string said = error.what();
+  const std::size_t shown = said.find("\n  ") + 3;
+  if (std::string_view(said).substr(shown).starts_with(std::string(line) + '\n')) return error;
+  return BadInput(fmt::format("{}\n  one of the cases of\n  {}{}", said, line.substr(0, most),
+                              line.size() > most ? "..." : ""));
 }
 
 constexpr std::int64_t most_specs = 1 << 20, most_cases = std::int64_t{1} << 40;
@@ -99,23 +111,26 @@ std::vector<Spec> layouts(const Case& c, const Spec& spec, Star star) {
   return all;
 }
 
-std::vector<Spec> choices(const Case& c, const Spec& spec, Star star, std::string_view line) {
+// The layouts that the i-th spec stands for.
+std::vector<Spec> choices(const Case& c, const Spec& spec, const Bare& of, std::size_t i,
+                          std::string_view line) {
+  const Star star = of.stars[i];
   if (star == Star::none) return {spec};
   const bool bare = spec.unfinished.empty() &&
                     std::ranges::all_of(spec.dims, [](const Dim& dim) { return dim.axes.empty(); });
-  if (!bare || spec.free) throw bad_input("a spec with a star names no axes", line, line.find('*'));
+  if (!bare || spec.free) throw bad_input("a spec with a star names no axes", line, of.at[i]);
   if (star > Star::sum && (!is_reshard(c) || (star == Star::avg && format(spec.dtype).integer)))
-    throw bad_input("expected * or +*: a product is a sum, and integers do not average", line,
-                    line.find('*'));
+    throw bad_input("expected * or +*: a product is a sum, and integers do not average", line, of.at[i]);
   const auto axes = static_cast<double>(program_mesh(c).axes.size()),
              rank = static_cast<double>(spec.dims.size());
   if (const double n = specs(axes, rank, star != Star::finished); n > most_specs)
-    throw bad_input(fmt::format("these are {:.3g} layouts, too many to list", n), line, line.find('*'));
+    throw bad_input(fmt::format("these are {:.3g} layouts, too many to list", n), line, of.at[i]);
   return layouts(c, spec, star);
 }
 
-Pattern pattern(const std::string& line, const Bare& bare, std::string_view whole) {
-  Pattern p{parse_case(line), {}, {}};
+Pattern pattern(std::string_view whole) {
+  const Bare bare = without_stars(whole);
+  Pattern p{parse_case(bare.line), {}, {}};
   const auto starts = [&](std::string_view word) {
     return std::ranges::any_of(bare.words, [&](std::string_view w) { return w.starts_with(word); });
   };
@@ -124,14 +139,14 @@ Pattern pattern(const std::string& line, const Bare& bare, std::string_view whol
     throw bad_input("a resolve finds its layout: no star", whole, whole.find('*'));
   std::size_t i = 0;
   assert(bare.stars.size() == p.like.op.operands.size() + p.like.op.chain.size());
-  for (const Spec& spec : p.like.op.operands)
-    p.operands.push_back(choices(p.like, spec, bare.stars[i++], whole));
-  for (const Spec& spec : p.like.op.chain) p.chain.push_back(choices(p.like, spec, bare.stars[i++], whole));
+  for (const Spec& spec : p.like.op.operands) p.operands.push_back(choices(p.like, spec, bare, i++, whole));
+  for (const Spec& spec : p.like.op.chain) p.chain.push_back(choices(p.like, spec, bare, i++, whole));
   // The last layout of a star leaves every axis unfinished.
   for (std::size_t k = 0; k < p.chain.size() && is_reshard(p.like); ++k) {
     const std::vector<Spec>& before = k == 0 ? p.operands.back() : p.chain[k - 1];
     if (!reduced_alike(before.back(), p.chain[k].back()))
-      throw bad_input("an axis that stays unfinished keeps its reduction", whole, whole.find('*'));
+      throw bad_input("an axis that stays unfinished keeps its reduction", whole,
+                      bare.at[p.operands.size() + k]);
   }
   __int128 n = 1;
   for (const auto* lists : {&p.operands, &p.chain})
@@ -146,10 +161,21 @@ Pattern pattern(const std::string& line, const Bare& bare, std::string_view whol
 bool is_pattern(std::string_view line) { return line.find('*') != line.npos || line.find('|') != line.npos; }
 
 std::vector<Pattern> parse_pattern(std::string_view line) {
-  const Bare bare = without_stars(line);
   std::vector<Pattern> patterns;
-  for (const std::string& one : without_bars(bare.line)) patterns.push_back(pattern(one, bare, line));
+  try {
+    for (const std::string& one : without_bars(std::string(line))) patterns.push_back(pattern(one));
+  } catch (const BadInput& error) {
+    if (!is_pattern(line)) throw;
+    throw of_the_pattern(error, line);
+  }
   return patterns;
+}
+
+Case parse_one(std::string_view line) {
+  const std::size_t at = line.find_first_of("*|");
+  if (at != line.npos)
+    throw bad_input("one case is expected, and these are many: plumb list shows them", line, at);
+  return parse_case(line);
 }
 
 std::int64_t count(const Pattern& p) {

@@ -21,6 +21,7 @@ struct Pattern {
 // Throws BadInput. A line without stars and bars gives one pattern of one case.
 std::vector<Pattern> parse_pattern(std::string_view line);
 bool is_pattern(std::string_view line);
+Case parse_one(std::string_view line);  // of a line that is no pattern
 
 std::int64_t count(const Pattern&);
 Case nth(const Pattern&, std::int64_t n);  // 0 <= n < count

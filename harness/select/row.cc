@@ -59,6 +59,9 @@ void take_word_of_row(Row& row, std::string_view text, std::string_view whole) {
 Row parse_row(std::string_view text, const std::string& suite, const std::string& origin) {
   Row row{"", suite, origin};
   std::string_view line = trimmed(text);
+  if (line.size() > longest_line)
+    throw BadInput(fmt::format("{}{}a line of {} bytes, and at most {} MiB are read", origin,
+                               origin.empty() ? "" : ": ", line.size(), longest_line >> 20));
   for (std::size_t at = 1; at < line.size(); ++at)
     if (line[at] == '#' && (line[at - 1] == ' ' || line[at - 1] == '\t')) {
       row.note = trimmed(line.substr(at + 1));

@@ -22,6 +22,9 @@ struct Row {
   double max_collectives = -1;  // a limit of collectives over those that groups allow; negative: none
 };
 
+// Nothing longer is read as a line: with ids it has room for a million devices.
+inline constexpr std::size_t longest_line = std::size_t{16} << 20;
+
 // Throws BadInput. `origin` is put before the message.
 Row parse_row(std::string_view text, const std::string& suite, const std::string& origin);
 

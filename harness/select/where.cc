@@ -39,8 +39,10 @@ Comparison take_term(std::string_view text, std::size_t& at) {
   if (relation == relations.end()) throw bad_input("expected KEY and one of = != < <= > >= ~ !~", text, at);
   term.relation = *relation;
   at += relation->size();
-  do term.values.push_back(take_value(text, at));
-  while (at < text.size() && text[at] == ',' && ++at);
+  do {
+    term.places.push_back(at);
+    term.values.push_back(take_value(text, at));
+  } while (at < text.size() && text[at] == ',' && ++at);
   check_term(term, text, begin);
   return term;
 }

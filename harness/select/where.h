@@ -16,6 +16,7 @@ struct Comparison {
   std::string key, axis;  // axis: of the key "axis.NAME"
   std::string relation;   // = != < <= > >= ~ !~
   std::vector<std::string> values;
+  std::vector<std::size_t> places{};  // where in the text each begins
 };
 
 // Terms with spaces between them, all of which must hold:

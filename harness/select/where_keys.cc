@@ -115,25 +115,46 @@ const Key keys[] = {
 
 const Key& key_of(const Comparison& term) { return *std::ranges::find(keys, term.key, &Key::name); }
 
-void check_status(const Comparison& term, std::string_view text, std::size_t at) {
-  for (const std::string& value : term.values)
-    if (value != "none" && !status_named(value))
-      throw bad_input(fmt::format("there is no status '{}'", value), text, text.find(value, at));
+// Fails at the first value that is not good.
+template <class Good>
+void check_values(const Comparison& term, std::string_view text, const Good& good, const std::string& expected) {
+  for (std::size_t i = 0; i < term.values.size(); ++i)
+    if (!good(term.values[i])) throw bad_input(expected, text, term.places[i]);
+}
+
+void check_status(const Comparison& term, std::string_view text) {
+  for (std::size_t i = 0; i < term.values.size(); ++i)
+    if (term.values[i] != "none" && !status_named(term.values[i]))
+      throw bad_input(fmt::format("there is no status '{}'", term.values[i]), text, term.places[i]);
 }
 
 // A word that no case can have is a mistake.
-void check_words(const Comparison& term, std::string_view text, std::size_t at) {
+void check_words(const Comparison& term, std::string_view text) {
   const Words known = key_of(term).known(key_of(term));
-  for (const std::string& value : term.values)
-    if (std::ranges::count(known, value) == 0)
-      throw bad_input(fmt::format("{}= knows {}", term.key, fmt::join(known, ", ")), text,
-                      text.find(value, at));
+  check_values(
+      term, text, [&](const std::string& value) { return std::ranges::count(known, value) > 0; },
+      fmt::format("{}= knows {}", term.key, fmt::join(known, ", ")));
 }
 
-void check_mesh(const Comparison& term, std::string_view text, std::size_t at) {
-  for (const std::string& value : term.values)
-    if (value.empty() || value.find_first_not_of("0123456789x") != value.npos || value.back() == 'x')
-      throw bad_input("mesh= takes sizes, as in 2x2x3", text, text.find(value, at));
+void check_mesh(const Comparison& term, std::string_view text) {
+  const auto sizes = [](const std::string& value) {
+    return !value.empty() && value.find_first_not_of("0123456789x") == value.npos && value.back() != 'x';
+  };
+  check_values(term, text, sizes, "mesh= takes sizes, as in 2x2x3");
+}
+
+void check_numbers(const Comparison& term, std::string_view text) {
+  const std::string& what = term.axis.empty() ? term.key : term.axis;
+  for (std::size_t i = 0; i < term.values.size(); ++i) {
+    const std::string& value = term.values[i];
+    std::int64_t number = 0;
+    const char* end = value.data() + value.size();
+    const auto [rest, error] = std::from_chars(value.data(), end, number);
+    if (error == std::errc::result_out_of_range)
+      throw bad_input("this number is too large", text, term.places[i]);
+    if (rest != end || error != std::errc() || number < 0)
+      throw bad_input(fmt::format("{} is a number: expected one from 0", what), text, term.places[i]);
+  }
 }
 
 }  // namespace
@@ -155,25 +176,20 @@ void check_term(const Comparison& term, std::string_view text, std::size_t at) {
     throw bad_input(fmt::format("there is no key '{}', only {}", term.key, known), text, at);
   }
   if (!term.axis.empty() && term.key != "axis") throw bad_input("only axis takes a name", text, at);
+  const std::size_t relation = term.places.front() - term.relation.size();
   const bool order = term.relation.find_first_of("<>") != std::string::npos;
-  const bool equal = !order && !term.relation.ends_with('~');
-  if (term.key == "status" && !order) check_status(term, text, at);
-  if (key_of(term).known && equal) check_words(term, text, at);
-  if (term.key == "mesh" && equal) check_mesh(term, text, at);
-  if (!is_number(term) || term.key == "status") {
-    if (order)
-      throw bad_input(fmt::format("{} is a word: compare it with =, !=, ~ or !~", term.key), text, at);
-    return;
-  }
-  for (const std::string& value : term.values) {
-    std::int64_t number = 0;
-    const char* end = value.data() + value.size();
-    const auto [rest, error] = std::from_chars(value.data(), end, number);
-    if (error == std::errc::result_out_of_range)
-      throw bad_input("this number is too large", text, text.find(value, at));
-    if (term.relation.ends_with('~') || rest != end)
-      throw bad_input(fmt::format("{} is a number", term.axis.empty() ? term.key : term.axis), text, at);
-  }
+  const bool part = term.relation.ends_with('~');
+  if (order && (!is_number(term) || term.key == "status"))
+    throw bad_input(fmt::format("{} is a word: compare it with =, !=, ~ or !~", term.key), text, relation);
+  if (term.key == "status" && !order) check_status(term, text);
+  if (key_of(term).known && !order && !part) check_words(term, text);
+  if (term.key == "mesh" && !order && !part) check_mesh(term, text);
+  if (!is_number(term)) return;
+  if (part)
+    throw bad_input(fmt::format("{} is a number: compare it with =, !=, <, <=, > or >=",
+                                term.axis.empty() ? term.key : term.axis),
+                    text, relation);
+  check_numbers(term, text);
 }
 
 std::string where_help() {

@@ -3,28 +3,47 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <charconv>
 
+#include "reference/words/legal.h"
 #include "reference/words/text.h"
 
 namespace plumb {
+
+namespace {
+
+// "1,2,4", from `at` to the end of the text of a flag.
+Sizes parse_sizes(const std::string& flag, std::string_view text, std::size_t begin, std::int64_t most) {
+  Sizes sizes;
+  const char *at = text.data() + begin, *end = text.data() + text.size();
+  const auto fail = [&](const std::string& message) {
+    return bad_input(fmt::format("{}: {}", flag, message), text, at - text.data());
+  };
+  for (;; ++at) {
+    std::int64_t size = 0;
+    const auto [rest, error] = std::from_chars(at, end, size);
+    if (error == std::errc::result_out_of_range || size > most)
+      throw fail(fmt::format("expected at most {} devices", most));
+    if (error != std::errc() || size < 1) throw fail("expected a size of at least 1");
+    sizes.push_back(size);
+    at = rest;
+    if (at == end) return sizes;
+    if (*at != ',') throw fail("expected ','");
+  }
+}
+
+}  // namespace
 
 AxisSizes parse_axis_sizes(std::string_view text) {
   const std::size_t equals = text.find('=');
   if (equals == text.npos || equals == 0)
     throw bad_input("--axis: expected NAME=SIZE,SIZE,...", text, equals == 0 ? 0 : text.size());
-  AxisSizes sizes{std::string(text.substr(0, equals)), {}};
-  const char *at = text.data() + equals + 1, *end = text.data() + text.size();
-  for (;; ++at) {
-    std::int64_t size = 0;
-    const auto [rest, error] = std::from_chars(at, end, size);
-    if (error != std::errc() || size < 1)
-      throw bad_input("--axis: expected a size of at least 1", text, at - text.data());
-    sizes.sizes.push_back(size);
-    at = rest;
-    if (at == end) return sizes;
-    if (*at != ',') throw bad_input("--axis: expected ','", text, at - text.data());
-  }
+  return {std::string(text.substr(0, equals)), parse_sizes("--axis", text, equals + 1, most_devices)};
+}
+
+std::vector<std::int64_t> parse_device_counts(std::string_view text) {
+  return parse_sizes("--meshes", text, 0, std::int64_t{1} << 20);
 }
 
 std::vector<Sizes> combinations(const Mesh& mesh, const std::vector<AxisSizes>& given) {
@@ -32,8 +51,7 @@ std::vector<Sizes> combinations(const Mesh& mesh, const std::vector<AxisSizes>& 
   for (const Axis& axis : mesh.axes) choices.push_back({axis.size});
   for (const AxisSizes& one : given) {
     const auto axis = std::ranges::find(mesh.axes, one.axis, &Axis::name);
-    if (axis == mesh.axes.end())
-      throw BadInput(fmt::format("--axis {}: the case is on {}", one.axis, print(mesh)));
+    assert(axis != mesh.axes.end());
     choices[axis - mesh.axes.begin()] = one.sizes;
   }
   std::vector<Sizes> all = {{}};

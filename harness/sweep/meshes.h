@@ -17,9 +17,10 @@ struct AxisSizes {
   std::string axis;
   Sizes sizes;
 };
-AxisSizes parse_axis_sizes(std::string_view text);  // throws BadInput
+AxisSizes parse_axis_sizes(std::string_view text);                     // throws BadInput
+std::vector<std::int64_t> parse_device_counts(std::string_view text);  // "4,8,16"; throws BadInput
 
-// Every combination; an axis that is not given keeps its size. Throws BadInput: the mesh lacks the axis.
+// Every combination, of axes that the mesh has; one that is not given keeps its size.
 std::vector<Sizes> combinations(const Mesh&, const std::vector<AxisSizes>&);
 
 // Every way to write n as a product of `axes` sizes, 1 among them: 12 over two axes gives 1x12 2x6 3x4 ...
