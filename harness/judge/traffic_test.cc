@@ -47,7 +47,8 @@ TEST(Contradiction, ATraceThatCannotHaveMadeTheResult) {
       {gather,
        {one("all-gather", "x", 4, 4096)},
        "one all-gather over 2 devices cannot make 4096 bytes of 4"                                                                                                                                                            },
-      {gather,                                                                   {one("all-gather", "x", 20, 32)},                                          ""                                                                }, // padded
+      {gather,                                                                   {one("all-gather", "x", 20, 32)},                                          "over 2 devices makes 32 bytes of 20"                             },
+      {"on x=2,y=2: reshard f32[7@x] -> f32[7]",                                 {one("all-gather", "x", 16, 32)},                                          ""                                                                }, // padded
       {gather,                                                                   {one("all-gather", "x", 64, 32)},                                          "cannot make 32 bytes of 64"                                      },
       {gather,                                                                   {{.kind = "all-gather", .axes = {"x"}, .in = 16, .out = 32, .moved = 64}}, ""                                                                },
       {gather,

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
+#include <optional>
 #include <set>
+#include <string_view>
 
 #include "harness/judge/cost.h"
 #include "harness/judge/steps.h"
@@ -34,6 +37,53 @@ std::string too_large(const Case& c, const Trace& trace) {
     if (static_cast<double>(std::max(one.in, one.out)) > most)
       return fmt::format("one {} of {} bytes, more than all arrays have", one.kind,
                          std::max(one.in, one.out));
+  return "";
+}
+
+// How much larger than another a block can be of the same array in as many pieces: cut to equal sizes, those
+// of a dimension of d over n devices are ceil(d/n) long, which is ceil(d/n) n / d of their share. Of several
+// dimensions the product, of several arrays the most.
+//   f32[8,4] on 4 devices  1        f32[5] on 4  8/5        f32[1,4], f32[] on 4  4
+// As a fraction; nullopt where no number says it: an array of nothing, or too
+// large a number.
+struct Ratio {
+  __int128 over = 1, under = 1;
+};
+std::optional<Ratio> unevenness(const Case& c) {
+  const std::int64_t n = devices(c.mesh);
+  Ratio most;
+  for (const Spec* spec : arrays(c)) {
+    Ratio own{spec->dims.empty() ? n : 1, 1};
+    for (const Dim& dim : spec->dims) {
+      if (dim.size == 0) return std::nullopt;
+      const __int128 padded = __int128{(dim.size + n - 1) / n} * n,
+                     common = std::gcd(static_cast<std::int64_t>(padded), dim.size);
+      own.over *= padded / common, own.under *= dim.size / common;
+      if (own.over >> 30 != 0) return std::nullopt;
+    }
+    if (own.over * most.under > most.over * own.under) most = own;
+  }
+  return most;
+}
+
+// Whether a is at most b, but for uneven blocks.
+bool at_most(const Ratio& most, __int128 a, __int128 b) { return a * most.under <= b * most.over; }
+
+// Where nothing is added up or quantized: sums lie as they were scattered, some here and some there.
+std::string misshapen(const Case& c, const Trace& trace) {
+  const std::optional<Ratio> most = unevenness(c);
+  const auto whole = [&](const Spec* spec) { return parts(c.mesh, *spec) == 1; };
+  if (!most || !is_reshard(c) || !std::ranges::all_of(arrays(c), whole)) return "";
+  for (const Collective& one : trace) {
+    std::int64_t n = devices(c.mesh);  // of the smallest group
+    for (const auto& group : groups_of(c.mesh, one)) n = std::min<std::int64_t>(n, std::ssize(group));
+    bool fits = true;
+    if (one.kind == "all-to-all") fits = at_most(*most, one.in, one.out) && at_most(*most, one.out, one.in);
+    if (one.kind == "all-gather") fits = at_most(*most, __int128{n} * one.in, one.out);
+    if (!fits)
+      return fmt::format("one {} over {} makes {} bytes of {}, and no blocks of these arrays are so uneven",
+                         one.kind, counted(n, "device"), one.out, one.in);
+  }
   return "";
 }
 
@@ -69,16 +119,21 @@ bool never_adds(const std::string& op) {
   return others.contains(op);
 }
 
+bool takes_mean(const std::string& op) { return op == "avg" || op == "mean" || op == "average"; }
+
 std::string reduces_otherwise(const Case& c, const Trace& trace) {
-  if (quantizes(c.op)) return "";
   const auto compares = [](const Spec* spec) { return spec->reduction != Reduce::sum; };
   const auto all = arrays(c);
-  const bool any = std::ranges::any_of(all, compares);
+  const bool any = std::ranges::any_of(all, compares), coded = quantizes(c.op);
+  const bool means = std::ranges::any_of(all, [](const Spec* spec) { return !spec->averaged.empty(); });
   bool reduced = false, as_due = false, added = false;
   std::string other;
   for (const Collective& one : trace) {
     if (!reduces(one)) continue;
-    if (!any && takes_most(one.op)) return fmt::format("it takes the {}, where sums are due", one.op);
+    if (!any && !coded && takes_most(one.op))
+      return fmt::format("it takes the {}, where sums are due", one.op);
+    if (!means && takes_mean(one.op) && moved(c.mesh, one) != 0)
+      return fmt::format("it takes the {}, where no mean is due", one.op);
     reduced = true;
     if (never_adds(one.op))
       other = one.op;
@@ -86,11 +141,25 @@ std::string reduces_otherwise(const Case& c, const Trace& trace) {
       added = true;
     as_due = as_due || takes_most(one.op) || (one.op != "add" && one.op != "sum");
   }
-  if (!any && !added && !other.empty()) return fmt::format("it takes the {}, where sums are due", other);
+  if (!added && !other.empty())
+    return fmt::format("it takes the {}, where {} are due", other,
+                       any || coded ? "extremes or sums" : "sums");
+  if (coded) return "";
   const auto adds = [&](const Spec* spec) { return !compares(spec) && parts(c.mesh, *spec) > 1; };
   if (parts(c.mesh, c.op.operands[0]) == 1 || std::ranges::any_of(all, adds)) return "";
   if (c.op.operands[0].reduction == Reduce::sum || !reduced || as_due) return "";
   return fmt::format("it adds up, where the {} is due", name(c.op.operands[0].reduction));
+}
+
+// Whether a product adds up nothing: it is zero wherever it is made.
+bool adds_nothing(const Case& c) {
+  return std::ranges::any_of(contracted_dims(c.op, 0),
+                             [&](int d) { return c.op.operands[0].dims[d].size == 0; });
+}
+
+// Whether every value of an integer of so many bytes is one of the dtype.
+bool holds_integers(DType dtype, std::int64_t bytes) {
+  return format(dtype).integer ? format(dtype).bytes >= bytes : format(dtype).digits >= 8 * bytes - 1;
 }
 
 std::string too_narrow(const Case& c, const Trace& trace, const Verdict& verdict) {
@@ -103,7 +172,8 @@ std::string too_narrow(const Case& c, const Trace& trace, const Verdict& verdict
   }
   for (const Collective& one : trace)
     if (const auto dtype = dtype_named(one.dtype);
-        dtype && !format(*dtype).integer && narrower(*dtype, least))
+        dtype && (format(least).integer && reduces(one) ? !holds_integers(*dtype, format(least).bytes)
+                                                        : !format(*dtype).integer && narrower(*dtype, least)))
       return fmt::format("one {} of {}, which does not hold the values of {}", one.kind, one.dtype,
                          format(least).name);
   return "";
@@ -132,30 +202,61 @@ std::int64_t made_elsewhere(const Case& c, std::int64_t device) {
   return elements(due) - elements(own);
 }
 
-// Whether a product adds up nothing: it is zero wherever it is made.
-bool adds_nothing(const Case& c) {
-  return std::ranges::any_of(contracted_dims(c.op, 0),
-                             [&](int d) { return c.op.operands[0].dims[d].size == 0; });
+// Elements of a device's block that are made of what others have, where it is known: of a reshard all, if its
+// operand is in parts.
+std::int64_t made_of_others(const Case& c, std::int64_t device) {
+  if (result(c).free || parts(c.mesh, result(c)) > 1 || adds_nothing(c)) return 0;
+  if (std::holds_alternative<Einsum>(c.op.kind)) return made_elsewhere(c, device);
+  const bool in_parts = is_reshard(c) && parts(c.mesh, c.op.operands[0]) > 1;
+  return in_parts ? elements(block(c.mesh, result(c), c.rule, device)) : 0;
+}
+
+// s8, u32 and pred, as XLA calls them.
+bool of_integers(const Collective& one) {
+  const std::string_view digits =
+      std::string_view(one.dtype).substr(std::min<std::size_t>(1, one.dtype.size()));
+  const bool sized = !digits.empty() && digits.find_first_not_of("0123456789") == digits.npos;
+  return one.dtype == "pred" || (sized && (one.dtype[0] == 's' || one.dtype[0] == 'u'));
+}
+
+// Integers may be the bytes of what is moved, and beside other collectives be counted for an end of their
+// own. Who compares floats as the integers of their bits has as many bits.
+std::string reduces_integers(const Case& c, const Trace& trace) {
+  if (quantizes(c.op) || format(result(c).dtype).integer) return "";
+  const bool sum = c.op.operands[0].reduction == Reduce::sum;
+  const Collective* found = nullptr;
+  for (const Collective& one : trace) {
+    if (moved(c.mesh, one) == 0) continue;
+    if (!reduces(one) || !of_integers(one)) return "";
+    const auto dtype = dtype_named(one.dtype);
+    if (!sum && (!dtype || format(*dtype).bytes >= format(result(c).dtype).bytes)) return "";
+    found = &one;
+  }
+  for (std::int64_t d = 0; found && d < devices(c.mesh); ++d)
+    if (made_of_others(c, d) > 0)
+      return fmt::format("it reduces {}, where values of {} are due", found->dtype,
+                         format(result(c).dtype).name);
+  return "";
 }
 
 std::string sums_too_few(const Case& c, const Trace& trace) {
-  if (!std::holds_alternative<Einsum>(c.op.kind) || result(c).free || parts(c.mesh, result(c)) > 1) return "";
-  if (adds_nothing(c)) return "";
   // The sum of an operand's parts may be taken before it is multiplied, of fewer elements.
-  for (const Spec& operand : c.op.operands)
-    if (parts(c.mesh, operand) > 1) return "";
-  const std::int64_t value = std::min(format(c.wire).bytes, format(result(c).dtype).bytes);
+  const auto in_parts = [&](const Spec& operand) { return parts(c.mesh, operand) > 1; };
+  if (!is_reshard(c) && std::ranges::any_of(c.op.operands, in_parts)) return "";
   std::vector<double> summed(devices(c.mesh));
   for (const Collective& one : trace) {
     if (moved(c.mesh, one) == 0) continue;
     if (!reduces(one)) return "";
+    const auto dtype = dtype_named(one.dtype);
+    const std::int64_t value =
+        dtype ? format(*dtype).bytes : std::min(format(c.wire).bytes, format(result(c).dtype).bytes);
     for (const auto& group : groups_of(c.mesh, one))
       for (std::int64_t d : group)
         summed[d] += static_cast<double>(one.kind == "all-reduce" ? one.in : one.out) /
                      static_cast<double>(value) * static_cast<double>(one.times);
   }
   for (std::int64_t d = 0; d < devices(c.mesh); ++d)
-    if (const std::int64_t due = made_elsewhere(c, d); summed[d] < static_cast<double>(due))
+    if (const std::int64_t due = made_of_others(c, d); summed[d] < static_cast<double>(due))
       return fmt::format("its sums make {} of the {} elements of device {} that are sums over devices",
                          summed[d], due, d);
   return "";
@@ -166,8 +267,10 @@ std::string sums_too_few(const Case& c, const Trace& trace) {
 std::string untrue(const Case& c, const Trace& trace, const Verdict& verdict) {
   if (is_resolve(c)) return "";
   std::string why = too_large(c, trace);
+  if (why.empty()) why = misshapen(c, trace);
   if (why.empty()) why = gathers_one(c, trace);
   if (why.empty()) why = reduces_otherwise(c, trace);
+  if (why.empty()) why = reduces_integers(c, trace);
   if (why.empty()) why = too_narrow(c, trace, verdict);
   if (why.empty()) why = sums_too_few(c, trace);
   return why;
