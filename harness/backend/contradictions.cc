@@ -94,13 +94,13 @@ void check_devices(const std::vector<std::int64_t>& who, const Mesh& mesh, std::
   }
 }
 
-void check_axes(const Collective& c, const Mesh& mesh) {
-  for (std::size_t i = 0; i < c.axes.size(); ++i) {
-    const auto is = [&](const Axis& a) { return a.name == c.axes[i]; };
+void check_axes(const std::vector<std::string>& axes, const Mesh& mesh) {
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const auto is = [&](const Axis& a) { return a.name == axes[i]; };
     if (std::none_of(mesh.axes.begin(), mesh.axes.end(), is))
-      throw Malformed(fmt::format("the mesh has no axis \"{}\"", c.axes[i]));
-    if (std::find(c.axes.begin(), c.axes.begin() + i, c.axes[i]) != c.axes.begin() + i)
-      throw Malformed(fmt::format("axis \"{}\" stands twice", c.axes[i]));
+      throw Malformed(fmt::format("the mesh has no axis \"{}\"", axes[i]));
+    if (std::find(axes.begin(), axes.begin() + i, axes[i]) != axes.begin() + i)
+      throw Malformed(fmt::format("axis \"{}\" stands twice", axes[i]));
   }
 }
 
@@ -120,7 +120,7 @@ void check_who(const Collective& c, const Mesh& mesh) {
     if (group.empty()) throw Malformed("a group of no device");
     check_devices(group, mesh, seen);
   }
-  check_axes(c, mesh);
+  check_axes(c.axes, mesh);
   for (const auto& [source, target] : c.pairs) {
     if (c.kind == "send") seen.assign(seen.size(), false), sent = seen;
     check_devices({source}, mesh, sent);
@@ -128,37 +128,69 @@ void check_who(const Collective& c, const Mesh& mesh) {
   }
 }
 
-// What a collective moved, against what its members had and were left with: no device receives more than the
-// operands of all the others, and what one member has, or is left with, has come from or to the others.
+// Of those that take part: how many there are, and the sizes of the largest and the smallest group.
+struct Members {
+  std::int64_t all = 0, most = 1, fewest = 1;
+};
+Members members(const Collective& c, const Mesh& mesh) {
+  Members m;
+  if (!c.pairs.empty()) m.most = m.fewest = 2;
+  for (const auto& [source, target] : c.pairs) m.all += source != target;
+  if (!c.axes.empty()) m.all = devices(mesh);
+  for (const std::string& axis : c.axes)
+    m.most *=
+        std::find_if(mesh.axes.begin(), mesh.axes.end(), [&](const Axis& a) { return a.name == axis; })->size;
+  if (!c.axes.empty()) m.fewest = m.most;
+  for (const auto& group : c.groups)
+    m.all += std::ssize(group), m.most = std::max<std::int64_t>(m.most, std::ssize(group));
+  if (!c.groups.empty()) m.fewest = m.most;
+  for (const auto& group : c.groups) m.fewest = std::min<std::int64_t>(m.fewest, std::ssize(group));
+  return m;
+}
+
+constexpr __int128 unbounded = __int128{1} << 62;
+
+// No device receives more than the operands of all the others. A send may go by way of others, and nobody
+// knows how often a collective ran that says -1.
+__int128 most_moved(const Collective& c, const Mesh& mesh) {
+  if (c.kind == "send" || c.moved.value_or(0) < 0) return unbounded;
+  const Members m = members(c, mesh);
+  const __int128 each = __int128{m.all} * (m.most - 1);  // below 2^48; in bytes 2^111, and times below 2^143
+  const __int128 once = std::min(unbounded, each * std::max(c.in, c.out));
+  return std::min(unbounded, once * c.times);
+}
+
+// What a collective moved, against what its members had and were left with: what one member has, or is left
+// with, has come from or to the others.
 //   all-reduce       n - 1 devices receive `in` bytes at least
 //   all-gather       n - 1 devices receive the largest operand
 //   reduce-scatter   one device receives `out` from each of the others
-// One that moved nothing says so. A send may go by way of others; its bytes are its own.
+// One that moved nothing says so.
 void check_moved(const Collective& c, const Mesh& mesh) {
   if (!c.moved || *c.moved < 0 || c.kind == "send") return;
-  std::int64_t n = c.pairs.empty() ? 1 : 2, devices_in_all = 0;  // of the largest group
-  for (const std::string& axis : c.axes)
-    n *=
-        std::find_if(mesh.axes.begin(), mesh.axes.end(), [&](const Axis& a) { return a.name == axis; })->size;
-  if (!c.axes.empty()) devices_in_all = devices(mesh);
-  for (const auto& group : c.groups)
-    n = std::max<std::int64_t>(n, std::ssize(group)), devices_in_all += std::ssize(group);
-  std::int64_t fewest = n;
-  for (const auto& group : c.groups) fewest = std::min<std::int64_t>(fewest, std::ssize(group));
-  for (const auto& [source, target] : c.pairs) devices_in_all += source != target;
-  const __int128 most = __int128{devices_in_all} * (n - 1) * std::max(c.in, c.out) * c.times;
+  const Members m = members(c, mesh);
+  const __int128 most = most_moved(c, mesh);
   const std::int64_t once = c.kind == "reduce-scatter"                         ? c.out
                             : c.kind == "all-reduce" || c.kind == "all-gather" ? c.in
                                                                                : 0;
-  const __int128 least = __int128{fewest - 1} * once * c.times;
+  const __int128 least = std::min(unbounded, __int128{m.fewest - 1} * once) * c.times;
   if (*c.moved > most)
     throw Malformed(fmt::format("it moved {} bytes, and {} of {} bytes can move {} at most", *c.moved,
-                                counted(devices_in_all, "device"), std::max(c.in, c.out),
-                                static_cast<std::int64_t>(std::min<__int128>(most, __int128{1} << 62))));
+                                counted(m.all, "device"), std::max(c.in, c.out),
+                                static_cast<std::int64_t>(most)));
   if (*c.moved > 0 && *c.moved < least)
     throw Malformed(fmt::format("it moved {} bytes, and {} over {} of {} bytes moves {} at least", *c.moved,
-                                c.kind, counted(fewest, "device"), once,
-                                static_cast<std::int64_t>(std::min<__int128>(least, __int128{1} << 62))));
+                                c.kind, counted(m.fewest, "device"), once,
+                                static_cast<std::int64_t>(std::min(least, unbounded))));
+}
+
+// Sums are of whole values.
+void check_bytes(const Collective& c) {
+  const auto dtype = dtype_named(c.dtype);
+  if (!dtype || (c.kind != "all-reduce" && c.kind != "reduce-scatter")) return;
+  for (const std::int64_t bytes : {c.in, c.out})
+    if (bytes % format(*dtype).bytes != 0)
+      throw Malformed(fmt::format("{} bytes are no whole number of {}", bytes, c.dtype));
 }
 
 }  // namespace
@@ -184,7 +216,9 @@ void check_blocks(const std::vector<Block>& blocks, const Asked& asked, std::uin
 }
 
 void check_trace(const Outcome& o, const Mesh& mesh) {
-  std::int64_t moved = 0;
+  std::int64_t moved = 0;  // by the collectives that say so
+  bool all_say = true;
+  __int128 most = 0;
   const auto each = [&](const auto& check) {
     for (std::size_t i = 0; i < o.trace.size(); ++i) {
       try {
@@ -196,12 +230,26 @@ void check_trace(const Outcome& o, const Mesh& mesh) {
   };
   each([&](const Collective& c) {
     check_who(c, mesh);
+    check_bytes(c);
+    all_say = all_say && c.moved.value_or(-1) >= 0;
+    most = std::min(unbounded, most + (c.moved.value_or(-1) >= 0 ? *c.moved : most_moved(c, mesh)));
     if (__builtin_add_overflow(moved, std::max<std::int64_t>(0, c.moved.value_or(0)), &moved))
       throw Malformed("moved overflows");
   });
-  if (o.received && *o.received != moved)
-    throw Malformed(fmt::format("received is {} bytes, and the trace moved {}", *o.received, moved));
+  if (o.received && (all_say ? *o.received != moved : *o.received < moved))
+    throw Malformed(fmt::format("received is {} bytes, and the {} moved {}", *o.received,
+                                all_say ? "trace" : "collectives of the trace that say so", moved));
+  if (o.received && *o.received > most)
+    throw Malformed(fmt::format("received is {} bytes, and the trace can have moved {} at most", *o.received,
+                                static_cast<std::int64_t>(most)));
   each([&](const Collective& c) { check_moved(c, mesh); });
+  for (const std::vector<std::string>& axes : o.groups) {
+    try {
+      check_axes(axes, mesh);
+    } catch (const Malformed& e) {
+      throw Malformed(fmt::format("groups: {}", e.what()));
+    }
+  }
 }
 
 }  // namespace plumb

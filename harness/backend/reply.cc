@@ -46,7 +46,9 @@ std::vector<std::optional<std::string>> claims_from(const json& j, const Asked& 
     // A plan may be wrong about layouts: the judge says so.
     if (asked.capabilities.plans_only && !is_resolve(asked.c)) continue;
     try {
-      if (parse_spec(*out.back(), asked.c.mesh).free) throw Malformed("a claim leaves its layout open");
+      const Spec claimed = parse_spec(*out.back(), asked.c.mesh);
+      if (claimed.free) throw Malformed("a claim leaves its layout open");
+      if (claimed.scheme != Scheme::none) throw Malformed("a claim says a scheme, which is no layout");
     } catch (const BadInput& e) {
       throw Malformed(fmt::format("a claim is not a spec over the mesh: {}", e.what()));
     }

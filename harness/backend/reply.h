@@ -26,7 +26,8 @@ Answer parse_reply(const nlohmann::json& message, const Asked&, const ArenaFile&
 // Blocks without a claim may have any length: the judge knows what they should be.
 void check_blocks(const std::vector<Block>&, const Asked&, std::uint64_t arena_bytes);
 // Who takes part is somebody, exists and stands there once; pairs are of permutes and sends, and a permute
-// has some; what was received is the sum of what was moved.
+// has some; what was received is the sum of what was moved, or no less where some collective does not say
+// what it moved.
 void check_trace(const Outcome&, const Mesh&);
 
 }  // namespace plumb

@@ -115,6 +115,7 @@ const Row rows[] = {
     // Claims and trace.
     {{"reply", replace("/claims", "[]")}, "the reply: 0 claims for 1 result"},
     {{"reply", replace("/claims/0", R"("f32[8@q]")")}, "the reply: a claim is not a spec over the mesh"},
+    {{"reply", replace("/claims/0", R"("f32[8]?")")}, "the reply: a claim leaves its layout open"},
     {{"reply", set("/trace/0/groups", "[[0,1]]")},
      "the reply: collective 0 of the trace, all-gather: axes and groups are given, and exactly one of axes, "},
     {{"reply", without("/trace/0/axes")}, "the reply: collective 0 of the trace, all-gather: none is given, and exactly one"},
@@ -148,6 +149,9 @@ const Row rows[] = {
      "the reply: times is not from 1 to 4294967296: 4294967297"},
     {{"reply", replace("/received", "31")}, "the reply: received is 31 bytes, and the trace moved 32"},
     {{"reply", replace("/trace/0/moved", "9223372036854775807")}, "the reply: received is 32 bytes"},
+    {{"reply", R"([{"op":"copy","from":"/trace/0","path":"/trace/-"},{"op":"remove","path":"/trace/1/moved"},
+                   {"op":"replace","path":"/received","value":31}])"},
+     "the reply: received is 31 bytes, and the collectives of the trace that say so moved 32"},
     {{"reply", R"([{"op":"remove","path":"/received"},{"op":"replace","path":"/trace/0/moved","value":65}])"},
      "the reply: collective 0 of the trace, all-gather: it moved 65 bytes, and 2 devices of 32 bytes can move 64 at most"},
     {{"reply", R"([{"op":"remove","path":"/received"},{"op":"replace","path":"/trace/0/moved","value":15}])"},

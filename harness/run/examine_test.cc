@@ -116,6 +116,62 @@ TEST(Examine, ARerunHasTheBitsOfTheFirst) {
   EXPECT_EQ(nothing.facts.front().text, "rerun 1 gave no result");
 }
 
+// Each word of the capabilities is one of what the judge is told.
+TEST(Examine, WhatABackendDeclaresIsHandedOn) {
+  const Declared none = declared(Capabilities{});
+  EXPECT_FALSE(none.clones || none.tail_undefined || none.acc_unspecified || none.wire_unspecified ||
+               none.parts_rounded || none.data_none);
+  EXPECT_EQ(none.engine, Engine::ieee);
+  const auto one = [](auto&& say) {
+    Capabilities capabilities;
+    say(capabilities);
+    const Declared d = declared(capabilities);
+    return std::vector<bool>{d.clones,        d.tail_undefined, d.acc_unspecified,         d.wire_unspecified,
+                             d.parts_rounded, d.data_none,      d.engine == Engine::matrix};
+  };
+  using Flags = std::vector<bool>;
+  EXPECT_EQ(one([](Capabilities& c) { c.clones = true; }), (Flags{1, 0, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(one([](Capabilities& c) { c.tail_undefined = true; }), (Flags{0, 1, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(one([](Capabilities& c) { c.acc.unspecified = true; }), (Flags{0, 0, 1, 0, 0, 0, 0}));
+  EXPECT_EQ(one([](Capabilities& c) { c.wire.unspecified = true; }), (Flags{0, 0, 0, 1, 0, 0, 0}));
+  EXPECT_EQ(one([](Capabilities& c) { c.parts_rounded = true; }), (Flags{0, 0, 0, 0, 1, 0, 0}));
+  EXPECT_EQ(one([](Capabilities& c) { c.plans_only = true; }), (Flags{0, 0, 0, 0, 0, 1, 0}));
+  EXPECT_EQ(one([](Capabilities& c) { c.engine = Engine::matrix; }), (Flags{0, 0, 0, 0, 0, 0, 1}));
+}
+
+// Rows past the sum of the sizes, on device 1, of the first attempt, on other data and again.
+TEST(Examine, AnUndefinedTailIsMaskedInEveryAttempt) {
+  const std::string line = "on x=2: grouped fwd f32[8@x,4] f32[2,4,4] sizes=3,3 -> f32[8@x,4]";
+  Trial first(line + " seed=1"), other(line + " seed=2"), again(line + " seed=1");
+  first.element<float>(1, 8) = 1, other.element<float>(1, 9) = 2, again.element<float>(1, 15) = 3;
+  const Attempts made{attempt_of(first), attempt_of(other), {attempt_of(again)}};
+  const auto texts = [&](const Declared& said) {
+    std::vector<std::string> all;
+    const Record record = examine(made, said, {});
+    for (const Fact& fact : record.verdict.facts) all.emplace_back(name(fact.status));
+    all.insert(all.end(), record.notes.begin(), record.notes.end());
+    return all;
+  };
+  EXPECT_EQ(texts({}), (std::vector<std::string>{"wrong", "wrong", "unstable"}));
+  Declared undefined;
+  undefined.tail_undefined = true;
+  EXPECT_EQ(texts(undefined),
+            (std::vector<std::string>{"2 rows of the tail are masked: the backend leaves them undefined"}));
+}
+
+TEST(Examine, CopiesOfOneResultProveNoAgreement) {
+  const Trial trial = gathered();
+  const auto clones = [&](const Declared& said) {
+    const Verdict verdict = examine({attempt_of(trial), {}, {}}, said, {}).verdict;
+    EXPECT_EQ(verdict.status, Status::pass);
+    return verdict.clones;
+  };
+  EXPECT_FALSE(clones({}));
+  Declared copies;
+  copies.clones = true;
+  EXPECT_TRUE(clones(copies));
+}
+
 TEST(Examine, LimitsAreOfTheRecord) {
   Trial trial = gathered();
   trial.outcome.trace[0].moved = 64;

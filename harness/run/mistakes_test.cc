@@ -131,6 +131,8 @@ const Mistake mistakes[] = {
     {"claims as text", "reply /claims \"f32[8]\"", "malformed", "claims is not a list: \"f32[8]\""},
     {"a claim too few", "reply /claims []", "malformed", "0 claims for 1 result"},
     {"a claim that is no spec", "reply /claims [\"replicated\"]", "malformed", "a claim is not a spec over the mesh"},
+    {"a claim that is left open", "reply /claims [\"f32[8]?\"]", "malformed", "a claim leaves its layout open"},
+    {"a claim that says how it is quantized", "reply /claims [\"f32[8]~fp8\"]", "malformed", "a claim says a scheme, which is no layout"},
     {"a claim on another axis", "reply /claims [\"f32[8@q]\"]", "malformed", "a claim is not a spec over the mesh"},
     {"a claim that is wrong", "reply /claims [\"f32[8@x]\"]", "misplaced", ""},
     {"a trace as an object", "reply /trace {}", "malformed", "trace is not a list: {}"},
@@ -144,6 +146,13 @@ const Mistake mistakes[] = {
     {"an axis twice", "reply /trace/0/axes [\"x\",\"x\"]", "malformed", "axis \"x\" stands twice"},
     {"a permute without pairs", "reply /trace/0/kind \"collective-permute\"", "malformed", "a permute says its pairs"},
     {"no time", "reply /trace/0/times 0", "malformed", "times is not from 1 to 4294967296: 0"},
+    {"received without what moved", "reply [{\"op\":\"remove\",\"path\":\"/trace/0/moved\"}]", "pass", ""},
+    {"received, and nobody knows what moved", "reply /trace/0/moved -1", "pass", ""},
+    {"received without a trace", "reply remove /trace", "pass", ""},
+    {"received more than the trace can have moved", "reply [{\"op\":\"remove\",\"path\":\"/trace/0/moved\"},{\"op\":\"replace\",\"path\":\"/received\",\"value\":65}]", "malformed", "received is 65 bytes, and the trace can have moved 64 at most"},
+    {"half a float", "reply [{\"op\":\"replace\",\"path\":\"/trace/0\",\"value\":{\"kind\":\"all-reduce\",\"axes\":[\"x\"],\"in\":34,\"out\":34,\"dtype\":\"f32\"}},{\"op\":\"remove\",\"path\":\"/received\"}]", "malformed", "collective 0 of the trace, all-reduce: 34 bytes are no whole number of f32"},
+    {"a group of an axis that there is not", "reply /groups [[\"q\"]]", "malformed", "groups: the mesh has no axis \"q\""},
+    {"a group of an axis twice", "reply /groups [[\"x\",\"x\"]]", "malformed", "groups: axis \"x\" stands twice"},
     {"received otherwise", "reply /received 31", "malformed", "received is 31 bytes, and the trace moved 32"},
     {"seconds as text", "reply /times/compile \"1s\"", "malformed", "times.compile is not a number of seconds: \"1s\""},
     {"seconds below 0", "reply /times/run [-1]", "malformed", "times.run is not a number of seconds: -1"},
@@ -187,6 +196,15 @@ TEST(Mistakes, HaveAVerdictAndWords) {
     EXPECT_EQ(name(record.verdict.status), mistake.verdict) << mistake.what << ": " << said;
     EXPECT_THAT(said, testing::HasSubstr(mistake.words)) << mistake.what;
   }
+}
+
+TEST(Mistakes, ClonesReachTheRecord) {
+  const auto clones = [](const std::string& faults) {
+    Subject subject(command(faults), {});
+    return attempt(parse_case("on x=2: reshard f32[8@x] -> f32[8]"), subject).verdict.clones;
+  };
+  EXPECT_FALSE(clones(""));
+  EXPECT_TRUE(clones("hello /capabilities/clones true"));
 }
 
 // Parts whose sum is the wanted number only once it is rounded, and parts whose sum is the next.
