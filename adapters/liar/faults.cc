@@ -138,6 +138,7 @@ const std::vector<Fault>& table() {
     {"leaks-scales", "returns padding as the last scale", "leaked", "", {columnwise}, block(leak_scales)},
 
     {"negates-zeros", "one replica has -0 for 0", "diverged", "", {weights}, block(negate_zeros)},
+    {"adds-from-own", "each device adds up all parts for itself, from its own place on", "diverged", "", {"on x=4: reshard f32[64]+x -> f32[64] fill=normal"}, plan(add_from_own)},
     {"changes-replica", "one replica's sum ends in another bit, within every bound", "diverged", "", {"on x=2: einsum mk,kn->mn f32[4,256@x] f32[256@x,4] -> f32[4,4] fill=normal"}, block(change_replica)},
     {"changes-reruns", "every second run of a case ends in another bit", "unstable", "--reruns 1", {gather}, reply(change_reruns())},
 

@@ -212,6 +212,24 @@ void other_rule(Plan& plan) {
   replan(plan);
 }
 
+void add_from_own(Plan& plan) {
+  if (plan.legs.empty()) return;
+  const Leg last = plan.legs.back();
+  plan.legs.pop_back();
+  for (Leg& leg : calls(plan.mesh, last.from, last.to, plan.rule)) {
+    for (Round& round : leg.rounds) {
+      if (!round.add || round.to != Side::after) continue;
+      for (auto at = round.sends.begin(); at != round.sends.end();) {
+        const std::uint32_t to = at->to;
+        const auto end = std::find_if(at, round.sends.end(), [&](const Send& s) { return s.to != to; });
+        std::rotate(at, std::find(at, end, Send{to, to, at->cell}), end);
+        at = end;
+      }
+    }
+    plan.legs.push_back(std::move(leg));
+  }
+}
+
 void gather_everything(Plan& plan) {
   if (plan.legs.empty()) return;
   const Leg& last = plan.legs.back();

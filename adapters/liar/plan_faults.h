@@ -11,6 +11,7 @@ void sum_along_another(Plan&);  // sums along another axis of the same size
 void sum_replicas(Plan&);       // sums along one more axis, on which the parts are equal
 void drop_part(Plan&);          // one part does not arrive
 void repeat_part(Plan&);        // one part arrives twice
+void add_from_own(Plan&);       // each device adds all parts up for itself, from its own place on
 void narrow_acc(Plan&);         // accumulates in bf16
 void drop_two_digits(Plan&);    // accumulates the f32 sums of a product in 22 digits
 void saturate_sums(Plan&);      // integer sums stop at the largest word, where they wrap

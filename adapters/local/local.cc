@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
-#include <iterator>
 #include <stdexcept>
 
 #include "adapters/protocol/json.h"
+#include "adapters/rank/can.h"
+#include "adapters/rank/hand_over.h"
 #include "reference/words/text.h"
 
 namespace plumb::local {
@@ -33,31 +33,6 @@ double most_held_bytes(const Case& c) {
   return most;
 }
 
-std::vector<Block> hand_over(const Blocks& result, std::int64_t index, Arena& arena) {
-  std::vector<Block> blocks;
-  for (std::int64_t device = 0; device < result.devices(); ++device) {
-    const std::int64_t bytes = result.elements(device) * format(result.stored).bytes;
-    const std::span<std::byte> place = arena.take(bytes);
-    if (bytes > 0) std::memcpy(place.data(), result.block(device), bytes);
-    std::vector<std::vector<Range>> claim;
-    for (const Range& range : result.slice(device)) claim.push_back({range});
-    blocks.push_back(
-        {device, index, arena.offset(place), static_cast<std::uint64_t>(bytes), std::move(claim)});
-  }
-  return blocks;
-}
-
-Outcome hand_over(const Case& c, const Done& done, Arena& arena) {
-  Outcome o;
-  for (const Blocks& result : done.results) {
-    std::ranges::move(hand_over(result, std::ssize(o.claims), arena), std::back_inserter(o.blocks));
-    o.claims.push_back(print(c.mesh, result.spec));
-  }
-  o.trace = done.trace;
-  o.received = done.received;
-  return o;
-}
-
 bool unfinished(const Spec& spec, AxisId axis) {
   return std::ranges::find(spec.unfinished, axis) != spec.unfinished.end();
 }
@@ -71,6 +46,23 @@ void say_plan(const Case& c, const Plan& p, Outcome& o) {
   Spec summed = p.product->out_spec;
   std::erase_if(summed.unfinished, [&](AxisId axis) { return !unfinished(result(c), axis); });
   o.plan.result = print(c.mesh, summed);
+}
+
+// The only way from one device's memory to another's.
+Carry counted_moves(std::int64_t& received) {
+  return [&received](const Link& link, const Leg&, const Round& round) {
+    received += move_within(link, round.sends) * format(link.combine.wire).bytes;
+  };
+}
+
+// All devices, as one process.
+Done carry_out(const Case& c, const Plan& p, const Local& local, const Request& request) {
+  std::int64_t received = 0;
+  const Rank all{holder_of_all(p.mesh, p.rule), counted_moves(received), {}, local.seams.block};
+  Done done =
+      is_quantize(c) ? quantize(p, c.op.chain, request.operands, all) : execute(p, request.operands, all);
+  done.received += received;
+  return done;
 }
 
 Reply compute(const Local& local, const Request& request, Arena& arena) {
@@ -89,10 +81,9 @@ Reply compute(const Local& local, const Request& request, Arena& arena) {
   if (local.seams.plan) local.seams.plan(p);
   const double planned = seconds_since(start);
   const auto run = std::chrono::steady_clock::now();
-  const Done done = is_quantize(c) ? quantize(p, c.op.chain, request.operands, local.seams)
-                                   : execute(p, request.operands, local.seams);
+  const Done done = carry_out(c, p, local, request);
   const double ran = seconds_since(run);
-  Outcome o = hand_over(c, done, arena);
+  Outcome o = hand_over(holder_of_all(p.mesh, p.rule), done, arena);
   if (local.plans_only) say_plan(c, p, o);
   o.compile_seconds = planned;
   o.run_seconds = {ran};
@@ -102,28 +93,13 @@ Reply compute(const Local& local, const Request& request, Arena& arena) {
 }  // namespace
 
 nlohmann::json Local::hello(const Mesh&) {
-  nlohmann::json dtypes = nlohmann::json::array(), sums = dtypes;
-  for (const Format& f : formats()) {
-    dtypes.push_back(f.name);
-    if (f.dtype != DType::e8m0) sums.push_back(f.name);
-  }
   nlohmann::json all = {
       {"name",         "local"                                       },
       {"versions",     {{"plumbline", PLUMB_VERSION}}                },
       {"devices",      {{"count", kMostDevices}, {"kind", "virtual"}}},
-      {"capabilities",
-       {{"ops", {"reshard", "einsum", "grouped", "quantize"}},
-        {"schemes", {"fp8", "fp8e5", "mxfp8", "mxfp8e5"}},
-        {"dtypes", dtypes},
-        {"max_devices", kMostDevices},
-        {"max_rank", 32},
-        {"rules", {"flat", "nested"}},
-        {"reductions", {"sum", "avg", "max", "min"}},
-        {"submesh", true},
-        {"acc", sums},
-        {"wire", sums},
-        {"tail", "zero"}}                                            }
+      {"capabilities", what_ranks_can()                              }
   };
+  all["capabilities"]["max_devices"] = kMostDevices;
   if (plans_only)
     all["capabilities"].update({
         {"data",    "none"                 },

@@ -31,7 +31,7 @@ TEST_P(EveryReshard, IsRightByBothPlans) {
   Choices all = all_reshards(like.mesh, like.op.operands[0].dtype, shape(like.op.operands[0]), true);
   all.like.rule = like.rule;
   for (std::int64_t n = 0; n < count(all); ++n)
-    for (Style style : {Style::direct, Style::ring}) ASSERT_TRUE(right(nth(all, n), style));
+    for (Style style : {Style::direct, Style::ring, Style::calls}) ASSERT_TRUE(right(nth(all, n), style));
 }
 
 INSTANTIATE_TEST_SUITE_P(SmallMeshes, EveryReshard,
@@ -55,7 +55,7 @@ TEST_P(EveryProduct, IsRightByBothPlans) {
   all.specs.push_back(all_specs(all.like.mesh, result(all.like).dtype, shape(result(all.like)), true));
   // One case in thirteen, prime to the lengths of the lists, so that all layouts of each still meet.
   for (std::int64_t n = 0; n < count(all); n += 13)
-    for (Style style : {Style::direct, Style::ring}) ASSERT_TRUE(right(nth(all, n), style));
+    for (Style style : {Style::direct, Style::ring, Style::calls}) ASSERT_TRUE(right(nth(all, n), style));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -102,7 +102,8 @@ TEST(Local, IsRightOnTheseLines) {
            "on ep=2 of dp=2,ep=2: grouped wgrad f32[6@ep,2] f32[6@ep,3] sizes=1,0,4 -> f32[3@ep,2,3]",
            "on x=256,y=256: reshard f32[64@x]+y -> f32[64@y]",
        })
-    for (Style style : {Style::direct, Style::ring}) EXPECT_TRUE(right(parse_case(line), style));
+    for (Style style : {Style::direct, Style::ring, Style::calls})
+      EXPECT_TRUE(right(parse_case(line), style));
 }
 
 TEST(Local, SaysWhatItHolds) {

@@ -31,7 +31,8 @@ std::vector<Leg> legs(const Case& c, const Route& route, Style style) {
     if (style == Style::direct) {
       all.push_back(direct(c.mesh, route[i], to, c.rule));
     } else {
-      for (Leg& leg : ring(c.mesh, route[i], to, c.rule)) all.push_back(std::move(leg));
+      for (Leg& leg : (style == Style::ring ? ring : calls)(c.mesh, route[i], to, c.rule))
+        all.push_back(std::move(leg));
     }
     all.back().to = route[i + 1];
   }
@@ -62,14 +63,15 @@ Route gathered(const Spec& from) {
   return {from, std::move(to)};
 }
 
-// How many sends the route takes: what `direct` takes, and for rings that each device passes on as many
-// cells as it has neighbours.
+// How many sends the route takes: what `direct` takes, and along axes that each device passes on as many
+// cells as it has neighbours, or sends all its own to each of them.
 double sends(const Case& c, const Route& route, Style style) {
   double sum = 0;
   for (std::size_t i = 0; i + 1 < route.size(); ++i) {
     sum += volume(c.mesh, route[i], route[i + 1], c.rule).sends;
     if (style == Style::direct) continue;
-    double hops = 2 * static_cast<double>(axes_size(c.mesh, route[i].unfinished));
+    double hops =
+        (style == Style::calls ? 1 : 2) * static_cast<double>(axes_size(c.mesh, route[i].unfinished));
     for (const Dim& dim : route[i].dims) hops += static_cast<double>(axes_size(c.mesh, dim.axes));
     sum += hops * static_cast<double>(devices(c.mesh));
   }
@@ -101,7 +103,8 @@ Plan plan(const Case& whole, Style style, double most) {
     throw std::length_error("a plan of " + std::to_string(static_cast<std::int64_t>(needed)) + " sends");
   for (std::size_t i = 0; i + 1 < all.size(); ++i) p.inputs.push_back(legs(c, all[i], style));
   p.legs = legs(c, all.back(), style);
-  if (p.product && p.product->grouped) {
+  // A library sends what it was given.
+  if (p.product && p.product->grouped && style != Style::calls) {
     for (int i : {0, 1}) spare(p, i, p.inputs[i]);
     spare_zeros(p, p.legs);
   }

@@ -33,7 +33,9 @@ struct Send {
 enum class Side : std::uint8_t { before, after };
 
 // Sends that may run in any order, after those of the round before. `add` sends accumulate into the
-// receiver's block; they go from `before` to `before` and precede every copy.
+// receiver's block; they precede every copy. They go from `before` to `before`; or, where all add up the same
+// parts, `to` is `after`: the sums begin as zeros beside the parts, take their place, and are added up in the
+// order of the sends, by every device in the same.
 struct Round {
   bool add = false;
   Side from = Side::before, to = Side::after;
@@ -103,6 +105,10 @@ Leg direct(const Mesh&, const Spec& from, const Spec& to, Rule);
 // and nothing in common with `direct` but the last cut.
 std::vector<Leg> ring(const Mesh&, const Spec& from, const Spec& to, Rule);
 
+// `calls`: the same, each collective at once and of the kind that libraries have, a sum that the target does
+// not cut an all-reduce: every device adds up all parts for itself.
+std::vector<Leg> calls(const Mesh&, const Spec& from, const Spec& to, Rule);
+
 // Elements that `direct` would move, without the plan.
 struct Volume {
   std::int64_t summed = 0, copied = 0;
@@ -110,7 +116,7 @@ struct Volume {
 };
 Volume volume(const Mesh&, const Spec& from, const Spec& to, Rule);
 
-enum class Style : std::uint8_t { direct, ring };
+enum class Style : std::uint8_t { direct, ring, calls };
 
 // Throws std::length_error where the plan would have more than `most` sends.
 Plan plan(const Case&, Style, double most);

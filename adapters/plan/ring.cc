@@ -1,4 +1,4 @@
-// Rings: along one axis for a sum, along the axes of one dimension for a gather.
+// Along one axis for a sum, along the axes of one dimension for a gather: as rings, or at once.
 #include <algorithm>
 
 #include "adapters/plan/cells.h"
@@ -40,6 +40,39 @@ void hops(const std::vector<Circle>& circles, std::int64_t shift, const Round& l
   }
 }
 
+// Every member is sent the parts of its sum, or sends what it begins the gather with, to or by all others.
+void at_once(const std::vector<Circle>& circles, std::int64_t shift, const Round& like, Leg& leg) {
+  Round round = like;
+  for (const Circle& circle : circles) {
+    const std::size_t n = circle.members.size();
+    for (std::size_t i = 0; i < n; ++i)
+      if (const std::int64_t cell = circle.cells[(i + (like.add ? 1 : shift)) % n]; cell >= 0)
+        for (std::size_t j = 1; j < n; ++j) {
+          const std::uint32_t one = circle.members[i], other = circle.members[(i + j) % n];
+          round.sends.push_back(
+              {like.add ? other : one, like.add ? one : other, static_cast<std::uint32_t>(cell)});
+        }
+  }
+  leg.rounds.push_back(std::move(round));
+}
+
+// Every member is sent every part, its own too, by all in the order of the circle.
+Round all_parts(const std::vector<Circle>& circles) {
+  Round round{.add = true, .from = Side::before, .to = Side::after, .issued = 0, .sends = {}};
+  for (const Circle& circle : circles)
+    for (std::uint32_t to : circle.members)
+      for (std::uint32_t from : circle.members)
+        if (circle.cells[0] >= 0)
+          round.sends.push_back({from, to, static_cast<std::uint32_t>(circle.cells[0])});
+  return round;
+}
+
+// How pieces are made, and whether a collective goes at once.
+struct Manner {
+  Rule rule;
+  bool at_once;
+};
+
 // Every member copies the cell it begins the gather with into its own new block.
 Round keep(const std::vector<Circle>& circles, std::int64_t shift) {
   Round round;
@@ -56,16 +89,29 @@ std::int64_t moved(const Leg& leg, int issued) {
   std::int64_t sum = 0;
   for (const Round& round : leg.rounds)
     if (round.issued == issued)
-      for (const Send& send : round.sends) sum += elements(leg.cells, send.cell);
+      for (const Send& send : round.sends)
+        if (send.from != send.to) sum += elements(leg.cells, send.cell);
   return sum;
 }
 
-void gather_ring(const std::vector<Circle>& circles, std::int64_t shift, const Issued& like, Leg& leg) {
+// What every member begins with, and how it is reported.
+struct Gather {
+  std::int64_t shift;
+  Issued issued;
+  bool at_once;
+};
+
+void gather(const std::vector<Circle>& circles, const Gather& what, Leg& leg) {
   const int index = static_cast<int>(leg.issued.size());
-  leg.rounds.push_back(keep(circles, shift));
-  hops(circles, shift, {.add = false, .from = Side::after, .to = Side::after, .issued = index, .sends = {}},
-       leg);
-  leg.issued.push_back(like);
+  Round round{.add = false, .from = Side::after, .to = Side::after, .issued = index, .sends = {}};
+  leg.rounds.push_back(keep(circles, what.shift));
+  if (what.at_once) {
+    round.from = Side::before;
+    at_once(circles, what.shift, round, leg);
+  } else {
+    hops(circles, what.shift, round, leg);
+  }
+  leg.issued.push_back(what.issued);
   leg.issued.back().kind = "all-gather";
   leg.issued.back().moved = moved(leg, index);
 }
@@ -112,7 +158,8 @@ struct Cut {
 };
 
 // Sums over one unfinished axis, of which every member keeps its piece of the dimension.
-Leg reduce_scatter(const Mesh& mesh, const Spec& from, const Cut& cut, Rule rule) {
+Leg reduce_scatter(const Mesh& mesh, const Spec& from, const Cut& cut, const Manner& manner) {
+  const Rule rule = manner.rule;
   Spec to = from;
   finish(to, cut.axis);
   to.dims[cut.dim].axes.push_back(cut.axis);
@@ -129,7 +176,8 @@ Leg reduce_scatter(const Mesh& mesh, const Spec& from, const Cut& cut, Rule rule
                         .sums = true,
                         .in = most(amounts(mesh, from, rule)),
                         .out = most(amounts(mesh, to, rule))});
-  hops(circles, 0, {.add = true, .from = Side::before, .to = Side::before, .issued = 0, .sends = {}}, leg);
+  (manner.at_once ? at_once : hops)(
+      circles, 0, {.add = true, .from = Side::before, .to = Side::before, .issued = 0, .sends = {}}, leg);
   leg.issued[0].moved = moved(leg, 0);
   leg.rounds.push_back(keep(circles, 1));
   return leg;
@@ -161,13 +209,37 @@ Leg all_reduce(const Mesh& mesh, const Spec& from, AxisId axis, Rule rule) {
   leg.issued.push_back(issued);
   issued.sums = false;
   std::swap(issued.in, issued.out);
-  gather_ring(circles, 1, issued, leg);
+  gather(circles, {1, issued, false}, leg);
+  return leg;
+}
+
+// The same, every member adding up all parts for itself.
+Leg all_reduce_at_once(const Mesh& mesh, const Spec& from, AxisId axis, Rule rule) {
+  Spec to = from;
+  finish(to, axis);
+  Leg leg = leg_of(from, to);
+  std::vector<Circle> circles = circles_along(mesh, {axis});
+  for (Circle& circle : circles)
+    if (const Slice whole = block(mesh, from, rule, circle.members[0]); elements(whole) > 0)
+      circle.cells[0] = append(leg.cells, whole);
+  const std::int64_t each = most(amounts(mesh, from, rule));
+  leg.rounds.push_back(all_parts(circles));
+  leg.issued.push_back(
+      {.kind = "all-reduce", .axes = {axis}, .pairs = {}, .sums = true, .in = each, .out = each});
+  leg.issued[0].moved = moved(leg, 0);
+  Round kept;
+  for (const Circle& circle : circles)
+    for (std::uint32_t member : circle.members)
+      if (circle.cells[0] >= 0)
+        kept.sends.push_back({member, member, static_cast<std::uint32_t>(circle.cells[0])});
+  leg.rounds.push_back(std::move(kept));
   return leg;
 }
 
 // Joins the pieces of one dimension along the last of its axes, or, where these are not cut out of those of
 // the axes before it, along all.
-Leg all_gather(const Mesh& mesh, const Spec& from, std::size_t dim, Rule rule) {
+Leg all_gather(const Mesh& mesh, const Spec& from, std::size_t dim, const Manner& manner) {
+  const Rule rule = manner.rule;
   Spec to = from;
   const std::vector<AxisId>& all = from.dims[dim].axes;
   const bool even = rule == Rule::nested || from.dims[dim].size % axes_size(mesh, all) == 0;
@@ -182,13 +254,17 @@ Leg all_gather(const Mesh& mesh, const Spec& from, std::size_t dim, Rule rule) {
   Issued issued;
   issued.axes = joined;
   issued.in = most(amounts(mesh, from, rule)), issued.out = most(amounts(mesh, to, rule));
-  gather_ring(circles, 0, issued, leg);
+  gather(circles, {0, issued, manner.at_once}, leg);
   return leg;
 }
 
-}  // namespace
+// The two layouts of a reshard.
+struct Reshard {
+  const Spec &from, &to;
+};
 
-std::vector<Leg> ring(const Mesh& mesh, const Spec& from, const Spec& to, Rule rule) {
+std::vector<Leg> along_axes(const Mesh& mesh, const Reshard& reshard, const Manner& manner) {
+  const auto& [from, to] = reshard;
   std::vector<Leg> legs;
   Spec at = from;
   const auto go = [&](Leg leg) {
@@ -196,13 +272,24 @@ std::vector<Leg> ring(const Mesh& mesh, const Spec& from, const Spec& to, Rule r
     legs.push_back(std::move(leg));
   };
   for (std::size_t d = 0; d < from.dims.size(); ++d)
-    while (const auto axis = cut_next(mesh, at, to, d)) go(reduce_scatter(mesh, at, {*axis, d}, rule));
+    while (const auto axis = cut_next(mesh, at, to, d)) go(reduce_scatter(mesh, at, {*axis, d}, manner));
   for (AxisId axis : from.unfinished)
-    if (has(set_of(at.unfinished) & ~set_of(to.unfinished), axis)) go(all_reduce(mesh, at, axis, rule));
+    if (has(set_of(at.unfinished) & ~set_of(to.unfinished), axis))
+      go((manner.at_once ? all_reduce_at_once : all_reduce)(mesh, at, axis, manner.rule));
   for (std::size_t d = 0; d < from.dims.size(); ++d)
-    while (!cut_further(mesh, at.dims[d], to.dims[d])) go(all_gather(mesh, at, d, rule));
-  go(direct(mesh, at, to, rule));
+    while (!cut_further(mesh, at.dims[d], to.dims[d])) go(all_gather(mesh, at, d, manner));
+  go(direct(mesh, at, to, manner.rule));
   return legs;
+}
+
+}  // namespace
+
+std::vector<Leg> ring(const Mesh& mesh, const Spec& from, const Spec& to, Rule rule) {
+  return along_axes(mesh, {from, to}, {rule, false});
+}
+
+std::vector<Leg> calls(const Mesh& mesh, const Spec& from, const Spec& to, Rule rule) {
+  return along_axes(mesh, {from, to}, {rule, true});
 }
 
 }  // namespace plumb

@@ -71,6 +71,28 @@ std::uint64_t neutral(DType dtype, Reduce reduction) {
 
 Combine copying(DType dtype) { return {copy, dtype, dtype}; }
 
+Combine placing(DType acc, DType wire) { return {copy, acc, wire}; }
+
+void combine_travelling(const Combine& c, std::byte* to, const std::byte* from, std::int64_t count) {
+  if (c.acc == c.wire) return c.run(c, to, from, count);
+  constexpr std::int64_t most = 256;
+  const int travelling = format(c.wire).bytes;
+  std::array<double, most> values;
+  std::array<std::byte, most * 8> sums, parts;
+  const auto read = [&](const std::byte* at, std::int64_t n, std::byte* into) {
+    decode(c.wire, at, n, values.data());
+    encode(c.acc, values.data(), n, into);
+  };
+  for (std::int64_t i = 0; i < count; i += most) {
+    const std::int64_t n = std::min(most, count - i);
+    read(to + i * travelling, n, sums.data());
+    read(from + i * travelling, n, parts.data());
+    c.run(c, sums.data(), parts.data(), n);
+    decode(c.acc, sums.data(), n, values.data());
+    encode(c.wire, values.data(), n, to + i * travelling);
+  }
+}
+
 Combine adding(DType acc, DType wire) {
   if (acc == wire) {
     if (acc == DType::f32) return {add_plain<float>, acc, wire};

@@ -18,11 +18,18 @@ struct Combine {
 // to = from.
 Combine copying(DType);
 
+// to = wire(from), kept as acc.
+Combine placing(DType acc, DType wire);
+
 // to = to + wire(from), the sum rounded to acc; integers wrap.
 Combine adding(DType acc, DType wire);
 
 // to = the larger or smaller of to and wire(from); NaN where one is NaN.
 Combine taking(Reduce, DType acc, DType wire);
+
+// Combines elements that are both kept as `wire`, as a library does that adds up on the way: the result is
+// rounded to acc, and to wire again.
+void combine_travelling(const Combine&, std::byte* to, const std::byte* from, std::int64_t count);
 
 // Divides `count` elements kept as `acc` by n.
 void divide(DType acc, std::byte* at, std::int64_t count, std::int64_t n);

@@ -22,9 +22,9 @@ Exchange exchange(const Link& link, const Round& round) {
   std::map<std::int64_t, Parcel> parcels;
   for (const Send& s : round.sends) {
     const std::int64_t from = process(s.from), to = process(s.to);
-    if (from == mine && to == mine) {
-      all.stays.push_back(s);
-    } else if (from == mine) {
+    if (to == mine) all.arrives.push_back(s);
+    if (from == to) continue;
+    if (from == mine) {
       parcels[to].sent.push_back(s);
     } else if (to == mine) {
       parcels[from].received.push_back(s);
@@ -37,22 +37,6 @@ Exchange exchange(const Link& link, const Round& round) {
     all.parcels.push_back(std::move(parcel));
   }
   return all;
-}
-
-void carry(const Link& link, const Round& round, const Call& call) {
-  Exchange all = exchange(link, round);
-  for (Parcel& parcel : all.parcels)
-    for (std::byte* at = parcel.out.data(); const Send& s : parcel.sent) {
-      pack(link, s, at);
-      at += packed_bytes(link, s);
-    }
-  call(all.parcels);
-  move_within(link, all.stays);
-  for (const Parcel& parcel : all.parcels)
-    for (const std::byte* at = parcel.in.data(); const Send& s : parcel.received) {
-      unpack(link, s, at);
-      at += packed_bytes(link, s);
-    }
 }
 
 }  // namespace plumb

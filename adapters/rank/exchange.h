@@ -1,7 +1,6 @@
-// What one of several processes does with a round: pack, a call, unpack.
+// What goes to which process in a round, and in what order.
 #pragma once
 
-#include <functional>
 #include <vector>
 
 #include "adapters/rank/moves.h"
@@ -16,19 +15,12 @@ struct Parcel {
   std::vector<std::byte> out, in;  // `in` has its size before the call
 };
 
-// The sends of a round by the other process that they leave for or come from, ascending; and those that stay.
+// The sends of a round by the other process that they leave for or come from, ascending; and all that arrive
+// at this one, from itself too, in the order of the plan.
 struct Exchange {
-  std::vector<Send> stays;
+  std::vector<Send> arrives;
   std::vector<Parcel> parcels;
 };
 Exchange exchange(const Link&, const Round&);
-
-// Brings the `out` of every parcel to its process, and fills every `in`: an all-to-all with counts, or a send
-// and a receive for each. Every process calls it once for every round, one without parcels too.
-using Call = std::function<void(std::vector<Parcel>&)>;
-
-// Packs all that leaves before anything is changed, calls, moves what stays, unpacks. Law: whatever the
-// number of processes, the blocks of a device have the same bits.
-void carry(const Link&, const Round&, const Call&);
 
 }  // namespace plumb

@@ -55,7 +55,14 @@ Blocks walk(const Stage& stage, Blocks value, const Carry& carry) {
   for (const Round& round : leg.rounds) {
     if (!round.add || round.sends.empty()) continue;
     value = cast(std::move(value), plan.acc);
-    carry({&value, &value, &leg.cells, combining(plan, leg)}, round);
+    if (round.to == Side::before) {
+      carry({&value, &value, &leg.cells, combining(plan, leg)}, leg, round);
+      continue;
+    }
+    Blocks sums = allocate_like(value, plan.acc, Contents::zeros);
+    neutralize(sums, plan.wire);
+    carry({&value, &sums, &leg.cells, combining(plan, leg)}, leg, round);
+    value = std::move(sums);
   }
   if (const std::int64_t n = divisor(plan, leg); n > 1) {
     value = cast(std::move(value), plan.acc);
@@ -71,7 +78,7 @@ Blocks walk(const Stage& stage, Blocks value, const Carry& carry) {
   if (leg.zeroed) neutralize(next, plan.wire);
   for (const Round& round : leg.rounds)
     if (!round.add)
-      carry({round.from == Side::before ? &value : &next, &next, &leg.cells, copying(stored)}, round);
+      carry({round.from == Side::before ? &value : &next, &next, &leg.cells, copying(stored)}, leg, round);
   assert(intact(value) && intact(next));
   return next;
 }

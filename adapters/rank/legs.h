@@ -18,9 +18,10 @@ struct Stage {
   DType stored;
 };
 
-// How the sends of a round are carried out: each arrives once, in any order, before it returns. A process
-// that holds all devices moves them; one of several packs, calls its library and unpacks (exchange.h).
-using Carry = std::function<void(const Link&, const Round&)>;
+// How the sends of a round of a leg are carried out: each arrives once, in any order, before it returns, but
+// that sums beside the parts are added up in the order of the plan. A process that holds all devices moves
+// them; one of several packs, calls its library and unpacks (calls.h).
+using Carry = std::function<void(const Link&, const Leg&, const Round&)>;
 
 // Takes the value through one leg. Sums add up in the accumulate type, each part rounded to the wire
 // type when it is sent; what is finished is rounded once to `stored` before it is copied.

@@ -1,33 +1,34 @@
-// Carries out a whole plan.
+#include "adapters/rank/execute.h"
+
 #include <cassert>
 #include <cstring>
 #include <span>
 
-#include "adapters/local/local.h"
-#include "adapters/rank/legs.h"
 #include "adapters/rank/multiply.h"
-#include "adapters/rank/quantize.h"
 #include "reference/words/tensor.h"
 #include "reference/words/text.h"
 
-namespace plumb::local {
+namespace plumb {
 namespace {
 
 struct Walk {
   const Plan& plan;
-  std::int64_t received = 0;  // bytes, by devices from other devices
+  const Rank& rank;
+  std::int64_t received = 0;
   Trace trace{};
-  Holder holder() const { return holder_of_all(plan.mesh, plan.rule); }
+  void show(Moment moment, Blocks& blocks) const {
+    if (rank.shown) rank.shown(moment, blocks);
+  }
 };
 
 // Every device receives its block of the operand, an unfinished one's part.
-Blocks load(const Plan& plan, const Spec& spec, const Operand& operand) {
-  Blocks blocks = allocate(holder_of_all(plan.mesh, plan.rule), spec, spec.dtype, Contents::any);
+Blocks load(const Holder& holder, const Spec& spec, const Operand& operand) {
+  Blocks blocks = allocate(holder, spec, spec.dtype, Contents::any);
   const std::vector<std::int64_t> sizes = shape(spec);
   const int width = format(spec.dtype).bytes;
   const std::int64_t part_bytes = bytes(spec);
-  for (std::int64_t device = 0; device < blocks.devices(); ++device)
-    cut(sizes, blocks.slice(device), operand.bytes.data() + part(plan.mesh, spec, device) * part_bytes,
+  for (std::int64_t device = holder.own.begin; device < holder.own.end; ++device)
+    cut(sizes, blocks.slice(device), operand.bytes.data() + part(*holder.mesh, spec, device) * part_bytes,
         blocks.block(device), width);
   return blocks;
 }
@@ -53,17 +54,10 @@ void report(Walk& walk, const Leg& leg, DType stored) {
   }
 }
 
-// The only way from one device's memory to another's.
-Carry counted_moves(std::int64_t& received) {
-  return [&received](const Link& link, const Round& round) {
-    received += move_within(link, round.sends) * format(link.combine.wire).bytes;
-  };
-}
-
 Blocks along(Walk& w, const std::vector<Leg>& legs, Blocks value, bool last) {
   for (std::size_t i = 0; i < legs.size(); ++i) {
     const DType stored = kept_as(w.plan, legs[i].to, last && i + 1 == legs.size());
-    value = walk({w.plan, legs[i], stored}, std::move(value), counted_moves(w.received));
+    value = walk({w.plan, legs[i], stored}, std::move(value), w.rank.carry);
     report(w, legs[i], stored);
   }
   return value;
@@ -94,15 +88,19 @@ void report_reduced(Walk& w, const Quantizer& q, std::int64_t shared) {
 
 Magnitudes reduced_magnitudes(Walk& w, const Quantizer& q, const Blocks& values) {
   report_reduced(w, q, shared_tiles(w.plan.mesh, q, values.spec, w.plan.rule));
-  return magnitudes(w.plan.mesh, q, values);
+  Magnitudes m = magnitudes(w.plan.mesh, q, values);
+  if (w.rank.largest) w.rank.largest(m);
+  return m;
 }
 
 // The same, known to every device: those without a value that have not taken part in an all-reduce are told.
 Magnitudes told_magnitudes(Walk& w, const Quantizer& q, const Blocks& values) {
   Magnitudes m = reduced_magnitudes(w, q, values);
   std::int64_t without = 0;
-  for (std::int64_t device = 0; device < values.devices(); ++device) without += values.elements(device) == 0;
-  if (shared_tiles(w.plan.mesh, q, values.spec, w.plan.rule) == 0 && without < values.devices())
+  const std::int64_t all = devices(w.plan.mesh);
+  for (std::int64_t device = 0; device < all; ++device)
+    without += elements(block(w.plan.mesh, values.spec, w.plan.rule, device)) == 0;
+  if (shared_tiles(w.plan.mesh, q, values.spec, w.plan.rule) == 0 && without < all)
     report_send(w, without * 4, DType::f32, "largest magnitudes");
   return m;
 }
@@ -111,7 +109,7 @@ Magnitudes told_magnitudes(Walk& w, const Quantizer& q, const Blocks& values) {
 Blocks spread_scales(Walk& w, const Quantizer& q, const Scales& known, const Relayout& layout) {
   const DType dtype = layout.result.dtype;
   report_send(w, missing_scales(w.plan.mesh, q, w.plan.rule, layout) * format(dtype).bytes, dtype, "scales");
-  return lay_out(w.holder(), known, layout.result);
+  return lay_out(w.rank.holder, known, layout.result);
 }
 
 // An array of f32, of which every device knows the whole, laid out.
@@ -119,8 +117,8 @@ template <class Whole>
 Blocks laid_out(const Holder& holder, const Spec& spec, Whole&& whole) {
   Blocks blocks = allocate(holder, spec, DType::f32, Contents::poison);
   const std::vector<std::int64_t> sizes = shape(spec);
-  for (std::int64_t device = 0; device < blocks.devices(); ++device) {
-    const std::vector<float> values = whole(device);
+  for (std::int64_t device = holder.own.begin; device < holder.own.end; ++device) {
+    const std::vector<float> values = whole(device - holder.own.begin);
     cut(sizes, blocks.slice(device), std::as_bytes(std::span(values)).data(), blocks.block(device),
         sizeof(float));
   }
@@ -129,15 +127,12 @@ Blocks laid_out(const Holder& holder, const Spec& spec, Whole&& whole) {
 
 }  // namespace
 
-Done execute(const Plan& plan, const std::vector<Operand>& operands, const Seams& seams) {
-  const auto show = [&](Moment moment, Blocks& blocks) {
-    if (seams.block) seams.block(moment, blocks);
-  };
-  Walk w{plan};
+Done execute(const Plan& plan, const std::vector<Operand>& operands, const Rank& rank) {
+  Walk w{plan, rank};
   std::vector<Blocks> values;
   for (std::size_t i = 0; i < operands.size(); ++i) {
-    values.push_back(load(plan, plan.operands[i], operands[i]));
-    show(Moment::loaded, values[i]);
+    values.push_back(load(rank.holder, plan.operands[i], operands[i]));
+    w.show(Moment::loaded, values[i]);
     const std::optional<Quantizer>& q = plan.quantizers[i];
     Scales scale;
     if (q) {
@@ -146,27 +141,27 @@ Done execute(const Plan& plan, const std::vector<Operand>& operands, const Seams
     }
     values[i] = along(w, plan.inputs[i], std::move(values[i]), false);
     if (q) values[i] = from_codes(plan.mesh, *q, scale, values[i]);
-    if (plan.product) show(Moment::ready, values[i]);
+    if (plan.product) w.show(Moment::ready, values[i]);
   }
   if (plan.product) {
     Blocks product = multiply(plan, values[0], values[1]);
     values.clear();
     values.push_back(std::move(product));
-    show(Moment::multiplied, values[0]);
+    w.show(Moment::multiplied, values[0]);
   }
   Blocks result = along(w, plan.legs, std::move(values[0]), true);
-  show(Moment::result, result);
+  w.show(Moment::result, result);
   Done done{{}, std::move(w.trace), w.received};
   done.results.push_back(std::move(result));
   return done;
 }
 
 Done quantize(const Plan& plan, const std::vector<Spec>& results, const std::vector<Operand>& operands,
-              const Seams& seams) {
-  Walk w{plan};
+              const Rank& rank) {
+  Walk w{plan, rank};
   const Quantizer& q = *plan.quantizers[0];
-  Blocks x = load(plan, plan.operands[0], operands[0]);
-  if (seams.block) seams.block(Moment::loaded, x);
+  Blocks x = load(rank.holder, plan.operands[0], operands[0]);
+  w.show(Moment::loaded, x);
   const bool delays = operands.size() == 3;
   float scale = 1;
   if (delays) std::memcpy(&scale, operands[2].bytes.data(), sizeof scale);
@@ -174,22 +169,21 @@ Done quantize(const Plan& plan, const std::vector<Spec>& results, const std::vec
   Done done;
   done.results.push_back(along(w, plan.legs, to_codes(plan.mesh, q, known, x), true));
   if (delays) {
-    const Blocks history = along(w, plan.inputs[1], load(plan, plan.operands[1], operands[1]), false);
+    const Blocks history = along(w, plan.inputs[1], load(rank.holder, plan.operands[1], operands[1]), false);
     const std::vector<Delayed> next = delayed(plan.mesh, q, told_magnitudes(w, q, x), {history, scale});
     const auto inverse = [&](std::int64_t) { return std::vector{1 / scale}; };
-    const Holder all = w.holder();
-    done.results.push_back(laid_out(all, results[1], inverse));
-    done.results.push_back(laid_out(all, results[2], [&](std::int64_t d) { return next[d].history; }));
+    const Holder& own = rank.holder;
+    done.results.push_back(laid_out(own, results[1], inverse));
+    done.results.push_back(laid_out(own, results[2], [&](std::int64_t i) { return next[i].history; }));
     done.results.push_back(
-        laid_out(all, results[3], [&](std::int64_t d) { return std::vector{next[d].next}; }));
+        laid_out(own, results[3], [&](std::int64_t i) { return std::vector{next[i].next}; }));
   } else {
     done.results.push_back(spread_scales(w, q, known, {plan.operands[0], results[1]}));
   }
-  for (Blocks& result : done.results)
-    if (seams.block) seams.block(Moment::result, result);
+  for (Blocks& result : done.results) w.show(Moment::result, result);
   done.trace = std::move(w.trace);
   done.received = w.received;
   return done;
 }
 
-}  // namespace plumb::local
+}  // namespace plumb

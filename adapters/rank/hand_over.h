@@ -1,0 +1,13 @@
+// What a process returns of a case.
+#pragma once
+
+#include "adapters/rank/execute.h"
+
+namespace plumb {
+
+// The blocks of all devices, with their slices, the layouts as claims, the trace and what was received. A
+// process copies those of its own devices to the arena; where the others' lie there it knows: all
+// processes take the same places in the same order.
+Outcome hand_over(const Holder&, const Done&, Arena&);
+
+}  // namespace plumb
