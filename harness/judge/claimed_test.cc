@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "harness/judge/cost.h"
 #include "harness/judge/testing/trial.h"
 #include "reference/words/enumerate.h"
 
@@ -163,6 +164,24 @@ TEST(FreeResult, APlanThatClaimsNothingIsMistrusted) {
   trial.outcome.blocks.clear();
   trial.declared.data_none = true;
   EXPECT_EQ(trial.verdict().status, Status::mistrusted);
+}
+
+// A layout over an axis of which the program knows nothing is none, nor is it priced.
+TEST(FreeResult, LiesOverTheSubmesh) {
+  for (const char* line :
+       {"on x=2 of x=2,more=1: reshard f32[8@x] -> f32[8]?",
+        "on x=2 of x=2,more=1: grouped dgrad bf16[3,6@x] bf16[1,6,6] sizes=0 -> f32[3,6]?"}) {
+    Trial trial(line);
+    for (Block& block : trial.outcome.blocks) block.claim.reset();
+    const std::string own = trial.whole.shape.size() == 1 ? "f32[8]" : "f32[3,6]";
+    trial.outcome.claims = {own};
+    EXPECT_FALSE(result(as_claimed(trial.c, trial.outcome)).free) << line;
+    trial.outcome.claims = {own.substr(0, own.find_first_of(",]")) + "@more" +
+                            own.substr(own.find_first_of(",]"))};
+    EXPECT_TRUE(result(as_claimed(trial.c, trial.outcome)).free) << line;
+    EXPECT_EQ(trial.verdict().status, Status::misplaced) << line;
+    EXPECT_GE(cost(as_claimed(trial.c, trial.outcome), trial.outcome).best_known, 0) << line;
+  }
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 //
 // PLUMB_UPDATE_GOLDEN=1 writes the file anew: the rows that it has, or rows drawn where there is none.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 #include <stdio.h>
 
@@ -15,6 +14,7 @@
 
 #include "adapters/protocol/json.h"
 #include "harness/run/attempt.h"
+#include "harness/run/testing/said.h"
 #include "reference/words/fnv.h"
 #include "reference/words/testing/draw_line.h"
 #include "reference/words/text.h"
@@ -39,29 +39,6 @@ Row parse_row(const std::string& text) {
   in >> std::hex >> row.digest >> row.status >> row.backend >> std::ws;
   std::getline(in, row.line);
   return row;
-}
-
-std::string said(const Fact& fact) {
-  std::string text =
-      fmt::format("{}: {}\n  {}\n  {}\n", name(fact.status), fact.text, fact.cause, fact.bound);
-  if (fact.seed) text += fmt::format("  seed {}\n", *fact.seed);
-  if (const auto& p = fact.place)
-    text += fmt::format("  {} devices, {} elements; {} ({}) [{}] want {} got {}\n", p->devices, p->elements,
-                        p->device, p->coordinates, fmt::join(p->index, ","), p->want, p->got);
-  return text;
-}
-
-std::string said(const Record& r) {
-  std::string text;
-  for (const Fact& fact : r.verdict.facts) text += said(fact);
-  const Verdict& v = r.verdict;
-  text += fmt::format("{}{}{}{} {}\n", v.plan, v.alone, v.clones, v.untraced, v.rounded);
-  text += fmt::format("{} {} {}\n", r.cost.moved, r.cost.bound, r.cost.best_known);
-  text += fmt::format("{} {} {}\n", r.collectives.issued, r.collectives.merged,
-                      fmt::join(r.collectives.could, "; "));
-  text += fmt::format("{} {} {}\n", r.scope, r.certificate, fmt::join(r.notes, "; "));
-  if (r.shown) text += fmt::format("{} {} {}\n", r.shown->operand[0], r.shown->operand[1], r.shown->sum);
-  return text + (r.replica_safe ? fmt::format("replica safe: {}\n", *r.replica_safe) : "");
 }
 
 struct Judges {

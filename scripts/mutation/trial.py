@@ -10,7 +10,7 @@ import signal
 import subprocess
 import time
 
-LABELS = {"unit", "law", "suite"}
+LABELS = {"unit", "law", "suite", "prove"}
 MOST_BYTES = 16 << 30
 
 

@@ -69,9 +69,11 @@ struct Following {
     index(i, c, operands);
     Origin all;
     switch (i.opcode) {
-      case Opcode::iota:
-        all.counted = i.shape.dims.at(static_cast<std::size_t>(get<std::int64_t>(i, Key::iota_dimension)));
+      case Opcode::iota: {
+        const auto d = get<std::int64_t>(i, Key::iota_dimension);
+        if (d >= 0 && d < std::ssize(i.shape.dims)) all.counted = i.shape.dims[static_cast<std::size_t>(d)];
         return all;
+      }
       case Opcode::tuple:
         all.parts = operands;
         return all;
@@ -90,7 +92,8 @@ struct Following {
       case Opcode::conditional:
         for (std::size_t b = 0; b + 1 < operands.size(); ++b) {
           const Integers branches = get<Calls>(i, Key::branch_computations).computations;
-          join(all, follow(module.computations[static_cast<std::size_t>(branches.at(b))], {operands[b + 1]}));
+          if (b < branches.size())
+            join(all, follow(module.computations[static_cast<std::size_t>(branches[b])], {operands[b + 1]}));
         }
         return all;
       default:

@@ -1,0 +1,183 @@
+// Law: of damaged modules is said what was said: where the mistake stands, what the module computes, whether
+// it is what the whole one does, and where it went wrong. golden/opcodes.txt and golden/programs.txt have a
+// digest for each block of them.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include "reference/hlo/module/testing/dumps.h"
+#include "reference/hlo/prove/draw.h"
+#include "reference/hlo/prove/pairs.h"
+#include "reference/hlo/prove/prove.h"
+#include "reference/hlo/prove/subject.h"
+#include "reference/hlo/prove/testing/damage.h"
+#include "reference/hlo/prove/where.h"
+#include "reference/hlo/run/run.h"
+#include "reference/words/testing/pins.h"
+
+namespace plumb::hlo {
+namespace {
+
+using Held = Value<double>;
+
+std::string said(const Held& held) {
+  if (!held.array) {
+    std::string text = "(";
+    for (const Held& part : held.parts) text += said(part) + " ";
+    return text + ")";
+  }
+  const Array<double>& a = *held.array;
+  std::string text = fmt::format("{}[{}]x{} {}", row(a.type).name, fmt::join(a.dims, ","), a.lanes,
+                                 fmt::join(a.integers, ","));
+  for (const double x : a.reals) text += fmt::format(" {:.10g}", x == 0 || std::isnan(x) ? std::fabs(x) : x);
+  return text.substr(0, 2000) + fmt::format(" {:x}", fnv(text));
+}
+
+std::string said(const Value<Twin>& held) {
+  std::string text;
+  for (const Value<Twin>& part : held.parts) text += said(part) + " ";
+  if (!held.array) return "(" + text + ")";
+  for (const std::int64_t n : held.array->integers) text += fmt::format(" {}", n);
+  for (const Twin& x : held.array->reals)
+    text += fmt::format(" {:x}.{:x}.{:.6g}", x.coefficient.value, x.exponent.value,
+                        std::isnan(x.real) ? 0 : x.real);
+  return text.substr(0, 1000) + fmt::format(" {:x}", fnv(text));
+}
+
+std::string said(const std::vector<Bounds>& bounds) {
+  std::string text;
+  for (const Bounds& b : bounds) text += fmt::format(" {}:{} {}", b.low, b.high, b.indexes);
+  return text + "\n";
+}
+
+std::string said(const Proof& p) {
+  std::string text = fmt::format("{} {} {} {} {} draws {} seed {} {} untaken {}{}", name(p.finding), p.why,
+                                 p.results, p.elements, p.devices, p.draws, p.seed, p.as_propagated,
+                                 fmt::join(p.untaken, ","), said(p.bounds));
+  for (const Difference& d : p.differences)
+    text += fmt::format("  result {} {}: {} elements, {} devices, {} at {}\n", d.result, print(d.shape),
+                        d.elements, d.devices, d.device, fmt::join(d.index, ","));
+  return text;
+}
+
+std::string said(const std::optional<Place>& p) {
+  return p ? fmt::format("at {} | {} | {} | {}\n", p->instruction, p->source, p->op_name, p->there) : "";
+}
+
+// The elements that are drawn, whole.
+std::vector<Held> arguments(const Module& module, std::uint64_t seed) {
+  std::vector<Held> all;
+  for (const Value<Twin>& one : drawn(module, bounds_of(module), seed)) {
+    Array<double> array{one.array->type, one.array->dims, 1, one.array->integers, {}};
+    for (const Twin& x : one.array->reals) array.reals.push_back(x.real);
+    all.push_back(value(std::move(array)));
+  }
+  return all;
+}
+
+bool small(const Module& module) {
+  for (const Computation& computation : module.computations)
+    for (const Instruction& i : computation.instructions)
+      if (i.shape.type != Type::tuple && elements(i.shape) > 1 << 14) return false;
+  return true;
+}
+
+std::string computed(const Module& module) {
+  if (!small(module)) return "large\n";
+  Reals reals;
+  const Held got =
+      evaluate(Machine<Reals>{module, reals, module.partitions, {}}, entry(module), arguments(module, 1), {});
+  Pairs pairs{7};
+  const Value<Twin> twins = evaluate(Machine<Pairs>{module, pairs, module.partitions, {}}, entry(module),
+                                     drawn(module, bounds_of(module), 2), {});
+  return said(bounds_of(module)) + said(got) + said(twins) + fmt::format(" {} doubts\n", pairs.doubts);
+}
+
+// What is said of a text, or why it is none.
+template <typename Of>
+std::string attempted(const Of& of) {
+  try {
+    return of();
+  } catch (const BadModule& bad) {
+    return std::string(bad.what()) + "\n";
+  } catch (const Disagreement& parted) {
+    return std::string(parted.what()) + "\n";
+  }
+}
+
+std::vector<std::string> opcode_programs() {
+  const std::string text = read(std::filesystem::path(PLUMB_DUMPS) / "opcodes" / "opcodes.txt");
+  std::vector<std::string> all;
+  std::size_t n = 0;
+  for (std::size_t at = 0, next; at < text.size(); at = next, ++n) {
+    next = std::min(text.find("HloModule ", at + 1), text.size());
+    if (n % 2 == 0) all.push_back(text.substr(at, next - at));
+  }
+  return all;
+}
+
+TEST(Damaged, Opcodes) {
+  constexpr std::size_t each = 10, times = 24;
+  const std::vector<std::string> programs = opcode_programs();
+  const auto block = [&](const std::string& number) {
+    Damage damage{std::mt19937_64(std::stoul(number))};
+    std::string text;
+    for (std::size_t n = std::stoul(number) * each;
+         n < std::min(programs.size(), (std::stoul(number) + 1) * each); ++n) {
+      for (std::size_t i = 0; i < times; ++i) {
+        const std::string other = damaged(damage, programs[n]);
+        text += attempted([&] {
+          const Module module = parse(other, "m");
+          return print(module) + attempted([&] { return computed(module); });
+        });
+      }
+    }
+    return text;
+  };
+  expect_pinned(PLUMB_GOLDEN "/opcodes.txt", numbered(static_cast<int>((programs.size() + each - 1) / each)),
+                block);
+}
+
+// The module before, after and as propagated; the texts are small.
+struct Texts {
+  std::string before, after, propagated;
+};
+Texts texts(const std::filesystem::path& folder) {
+  std::string chosen = read(dump(folder, "after_shardy-xla"));
+  if (chosen.empty()) chosen = read(dump(folder, "after_sharding-propagation"));
+  return {read(dump(folder, "before_optimizations")), read(dump(folder, "after_spmd-partitioning")), chosen};
+}
+
+std::string proved(const Texts& t) {
+  const Module before = parse(t.before, "before"), after = parse(t.after, "after");
+  const Module propagated = parse(t.propagated, "propagated");
+  const Subject subject{before, after, &propagated};
+  const Proof proof = prove(subject, {.draws = 1, .redraws = 1});
+  return said(proof) + said(locate(subject, proof));
+}
+
+std::vector<std::string> folders() {
+  std::vector<std::string> names;
+  for (const auto& folder : dump_folders())
+    if (texts(folder).after.size() < 16000 && !texts(folder).propagated.empty())
+      names.push_back(std::filesystem::relative(folder, PLUMB_DUMPS).string());
+  return names;
+}
+
+TEST(Damaged, Programs) {
+  expect_pinned(PLUMB_GOLDEN "/programs.txt", folders, [](const std::string& name) {
+    const Texts whole = texts(std::filesystem::path(PLUMB_DUMPS) / name);
+    Damage damage{std::mt19937_64(fnv(name))};
+    std::string text = attempted([&] { return proved(whole); });
+    for (int i = 0; i < 50; ++i) {
+      Texts other = whole;
+      std::string& one = i % 5 == 0 ? other.before : i % 5 == 1 ? other.propagated : other.after;
+      one = damaged(damage, one);
+      text += attempted([&] { return proved(other); });
+    }
+    return text;
+  });
+}
+
+}  // namespace
+}  // namespace plumb::hlo
