@@ -2,8 +2,7 @@
 // lines; of each an honest reply is changed in many ways, and the digest is of all that the records say.
 #include <gtest/gtest.h>
 
-#include "harness/backend/lookup.h"
-#include "harness/run/ask.h"
+#include "harness/run/testing/backends.h"
 #include "harness/run/testing/changes.h"
 #include "harness/run/testing/said.h"
 #include "reference/words/testing/draw_line.h"
@@ -13,15 +12,6 @@ namespace plumb {
 namespace {
 
 constexpr int changed_replies = 16;
-
-struct Backends {
-  std::map<std::string, std::unique_ptr<Process>> all;
-  Process& named(const std::string& name) {
-    std::unique_ptr<Process>& one = all[name];
-    if (!one) one = std::make_unique<Process>(find_backend(name));
-    return *one;
-  }
-};
 
 std::size_t count_before(const Verdict& verdict, Status status) {
   return std::ranges::count_if(verdict.facts, [&](const Fact& f) { return f.status < status; });
@@ -71,12 +61,6 @@ std::string said_of(Backends& backends, const std::string& name) {
   for (int i = 0; i < changed_replies; ++i)
     text += changed(random, honest, declared(process), plain) + "--\n";
   return text;
-}
-
-// Axes that may stand for one another, and no result that is empty.
-bool is_regular(const Case& c) {
-  return devices(c.mesh) > 1 && std::ranges::all_of(c.mesh.axes, [](const Axis& a) { return a.size <= 2; }) &&
-         std::ranges::all_of(c.op.operands, [](const Spec& spec) { return elements(spec) > 1; });
 }
 
 std::vector<std::string> drawn() {

@@ -6,17 +6,12 @@
 
 #include "reference/fill/fill.h"
 #include "reference/fill/recipe.h"
+#include "reference/fill/testing/said.h"
 #include "reference/words/testing/draw_line.h"
 #include "reference/words/testing/pins.h"
 
 namespace plumb {
 namespace {
-
-std::string said(const Shares& s) {
-  return fmt::format("{}/{}/{}/{} mass {} largest {};", s.parts, s.active, s.step, s.width, mass(s),
-                     largest(s));
-}
-std::string said(const Unit& u) { return fmt::format("{}*2^{} {};", u.factor, u.exponent, u.exists); }
 
 std::string said(const Provenance& p) {
   return fmt::format("provenance {} {} {} {} {} {} {} {}", p.patterns.positives, p.patterns.count,
@@ -33,18 +28,6 @@ std::string said(const Wrapping& w) {
   for (const auto& o : w.operand)
     text += fmt::format(" {} {} {} {}", o.whole_range, o.odd, o.shift, said(o.shares));
   return text;
-}
-
-std::string said(const Widths& w) {
-  std::string text =
-      fmt::format("{} {} units {} blocks {} narrow {} pairs {} terms {} carried {} bits {} {} {}",
-                  said(w.unit), w.exists, w.units, w.active_blocks, w.narrow, w.active_pairs, w.terms,
-                  w.carried, w.plain_bits, w.perturbed_bits, w.term_bits);
-  for (const Shares& s : w.plain) text += said(s);
-  for (const Shares& s : w.perturbed) text += said(s);
-  const Long& l = w.lengths;
-  return text + fmt::format(" long {} {} {} {} piled {} {} {} {} {}", l.plain, l.with_plain, l.perturbed,
-                            l.with_perturbed, l.piled, l.piled_plain, l.piled_perturbed, l.units, l.alone);
 }
 
 std::string said(const Product& p) {

@@ -6,8 +6,9 @@
 
 namespace plumb {
 
-inline const char* const kKinds[] = {
-    "all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-permute", "broadcast", "send"};
+inline const char* const kKinds[] = {"all-reduce", "all-gather",         "reduce-scatter",
+                                     "all-to-all", "collective-permute", "collective-broadcast",
+                                     "send"};
 
 inline std::vector<std::string> draw_axes(Random& random, const Mesh& mesh) {
   std::vector<std::string> axes;
