@@ -154,6 +154,12 @@ TEST(Untrue, PiecesMakeAWhole) {
   EXPECT_EQ(says("all-gather", "f32[5@x] -> f32[5]", 8, 32), "") << "padded";
   EXPECT_THAT(says("all-gather", "f32[5@x] -> f32[5]", 12, 20), HasSubstr("one all-gather"));
   EXPECT_EQ(says("all-gather", "f32[5]+x -> f32[5]", 12, 20), "") << "of sums that lie as they like";
+  EXPECT_EQ(why("on x=4: reshard f32[8@x] -> f32[8]",
+                {
+                    {.kind = "all-gather", .axes = {"x"}, .in = 16, .out = 32, .moved = 96}
+  }),
+            "")
+      << "two have a half each, and the bytes are counted";
 }
 
 // The bound is one of the definition: of every way to cut small arrays into as many pieces, before and after.

@@ -51,6 +51,15 @@ TEST(Power, ALieThatTheChecksCannotSeeIsNotTrusted) {
       EXPECT_EQ(told(line, lie), Status::mistrusted) << line;
 }
 
+// A chain of extremes that leaves its narrowest format room for one value.
+TEST(Power, ElementsThatAreAllAlikeShowNoMisplacedOne) {
+  const char* const line = "on x=5: reshard f64[16]+max(x) -> f64[16] -> f64[16]+min(x)";
+  EXPECT_EQ(Trial(line).verdict().status, Status::pass);
+  const Verdict alike = Trial(std::string(line) + " wire=f8e5m2").verdict();
+  ASSERT_EQ(alike.status, Status::mistrusted);
+  EXPECT_THAT(alike.facts.front().text, testing::HasSubstr("misplaced ones would pass"));
+}
+
 TEST(Power, WithEnoughElementsTheSameLiesAreWrong) {
   const char* const line =
       "on x=4: einsum mk,kn->mn bf16[32,256@x] bf16[256@x,32] -> bf16[32,32] fill=normal";
