@@ -150,13 +150,16 @@ Members members(const Collective& c, const Mesh& mesh) {
 
 constexpr __int128 unbounded = __int128{1} << 62;
 
-// No device receives more than the operands of all the others. A send may go by way of others, and nobody
-// knows how often a collective ran that says -1.
+// No device receives more than the operands of all the others; of an all-to-all what each sends is of its
+// operand, and what it receives of its result. A send may go by way of others, and nobody knows how often a
+// collective ran that says -1.
 __int128 most_moved(const Collective& c, const Mesh& mesh) {
   if (c.kind == "send" || c.moved.value_or(0) < 0) return unbounded;
   const Members m = members(c, mesh);
   const __int128 each = __int128{m.all} * (m.most - 1);  // below 2^48; in bytes 2^111, and times below 2^143
-  const __int128 once = std::min(unbounded, each * std::max(c.in, c.out));
+  const bool exchange = c.kind == "all-to-all" && m.most > 1;
+  const __int128 once =
+      exchange ? __int128{m.all} * std::min(c.in, c.out) : std::min(unbounded, each * std::max(c.in, c.out));
   return std::min(unbounded, once * c.times);
 }
 
@@ -176,7 +179,8 @@ void check_moved(const Collective& c, const Mesh& mesh) {
   const __int128 least = std::min(unbounded, __int128{m.fewest - 1} * once) * c.times;
   if (*c.moved > most)
     throw Malformed(fmt::format("it moved {} bytes, and {} of {} bytes can move {} at most", *c.moved,
-                                counted(m.all, "device"), std::max(c.in, c.out),
+                                counted(m.all, "device"),
+                                c.kind == "all-to-all" ? std::min(c.in, c.out) : std::max(c.in, c.out),
                                 static_cast<std::int64_t>(most)));
   if (*c.moved > 0 && *c.moved < least)
     throw Malformed(fmt::format("it moved {} bytes, and {} over {} of {} bytes moves {} at least", *c.moved,

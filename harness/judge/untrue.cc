@@ -69,18 +69,19 @@ std::optional<Ratio> unevenness(const Case& c) {
 // Whether a is at most b, but for uneven blocks.
 bool at_most(const Ratio& most, __int128 a, __int128 b) { return a * most.under <= b * most.over; }
 
-// Where nothing is added up or quantized: sums lie as they were scattered, some here and some there.
+// Where nothing is added up or quantized, and nobody counted: who counts may send what some of those that
+// have it hold, and sums lie as they were scattered, some here and some there.
 std::string misshapen(const Case& c, const Trace& trace) {
   const std::optional<Ratio> most = unevenness(c);
   const auto whole = [&](const Spec* spec) { return parts(c.mesh, *spec) == 1; };
   if (!most || !is_reshard(c) || !std::ranges::all_of(arrays(c), whole)) return "";
   for (const Collective& one : trace) {
+    if (one.moved) continue;
     std::int64_t n = devices(c.mesh);  // of the smallest group
     for (const auto& group : groups_of(c.mesh, one)) n = std::min<std::int64_t>(n, std::ssize(group));
     bool fits = true;
     if (one.kind == "all-to-all") fits = at_most(*most, one.in, one.out) && at_most(*most, one.out, one.in);
-    // Who counts may gather from some members what the others lack.
-    if (one.kind == "all-gather" && !one.moved) fits = at_most(*most, __int128{n} * one.in, one.out);
+    if (one.kind == "all-gather") fits = at_most(*most, __int128{n} * one.in, one.out);
     if (!fits)
       return fmt::format("one {} over {} makes {} bytes of {}, and no blocks of these arrays are so uneven",
                          one.kind, counted(n, "device"), one.out, one.in);

@@ -139,6 +139,12 @@ TEST(Untrue, AnAllToAllGrowsAsUnevenBlocksDo) {
   EXPECT_THAT(says("f32[1@x,4] -> f32[1,4@x]", 17, 4), HasSubstr("one all-to-all"));
   EXPECT_EQ(says("f32[5@x,1] -> f32[5,1@x]", 8, 20), "");
   EXPECT_EQ(says("f32[0@x,4] -> f32[0,4@x]", 0, 0), "");
+  EXPECT_EQ(why("on x=4: reshard f32[8@x,4] -> f32[8,4@x]",
+                {
+                    {.kind = "all-to-all", .axes = {"x"}, .in = 48, .out = 32, .moved = 96}
+  }),
+            "")
+      << "of what several have one sends more than another, and the bytes are counted";
 }
 
 // A gather makes n pieces one, of which the last may be shorter.

@@ -150,6 +150,7 @@ const Mistake mistakes[] = {
     {"received, and nobody knows what moved", "reply /trace/0/moved -1", "pass", ""},
     {"received without a trace", "reply remove /trace", "pass", ""},
     {"received more than the trace can have moved", "reply [{\"op\":\"remove\",\"path\":\"/trace/0/moved\"},{\"op\":\"replace\",\"path\":\"/received\",\"value\":65}]", "malformed", "received is 65 bytes, and the trace can have moved 64 at most"},
+    {"an all-to-all that receives more than is sent", "reply [{\"op\":\"replace\",\"path\":\"/trace/0\",\"value\":{\"kind\":\"all-to-all\",\"axes\":[\"x\"],\"in\":16,\"out\":32,\"moved\":33}},{\"op\":\"remove\",\"path\":\"/received\"}]", "malformed", "collective 0 of the trace, all-to-all: it moved 33 bytes, and 2 devices of 16 bytes can move 32 at most"},
     {"half a float", "reply [{\"op\":\"replace\",\"path\":\"/trace/0\",\"value\":{\"kind\":\"all-reduce\",\"axes\":[\"x\"],\"in\":34,\"out\":34,\"dtype\":\"f32\"}},{\"op\":\"remove\",\"path\":\"/received\"}]", "malformed", "collective 0 of the trace, all-reduce: 34 bytes are no whole number of f32"},
     {"a group of an axis that there is not", "reply /groups [[\"q\"]]", "malformed", "groups: the mesh has no axis \"q\""},
     {"a group of an axis twice", "reply /groups [[\"x\",\"x\"]]", "malformed", "groups: axis \"x\" stands twice"},
