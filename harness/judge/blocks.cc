@@ -5,28 +5,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "harness/trace/slices.h"
+
 namespace plumb {
-
-std::optional<Slice> joined(const Block& block) {
-  if (!block.claim) return std::nullopt;
-  Slice slice;
-  for (const std::vector<Range>& ranges : *block.claim) {
-    std::optional<Range> whole;
-    for (const Range& range : ranges) {
-      if (range.size() == 0) continue;
-      if (!whole)
-        whole = range;
-      else if (whole->end == range.begin)
-        whole->end = range.end;
-      else
-        return std::nullopt;
-    }
-    slice.push_back(whole.value_or(Range{0, 0}));
-  }
-  return slice;
-}
-
-bool same(const Slice& a, const Slice& b) { return a == b || (elements(a) == 0 && elements(b) == 0); }
 
 namespace {
 
@@ -92,12 +73,17 @@ Held held(const Case& c, const Block& block, const Read& read) {
   return held;
 }
 
-std::string coordinates_text(const Mesh& mesh, std::int64_t device) {
-  std::string text;
-  const std::vector<std::int64_t> at = coordinates(mesh, device);
-  for (std::size_t a = 0; a < at.size(); ++a)
-    text += fmt::format("{}{}={}", a > 0 ? "," : "", mesh.axes[a].name, at[a]);
-  return text;
+std::uint64_t digest(const Outcome& outcome, const Read& read) {
+  std::uint64_t hash = 0;
+  for (const Block& block : outcome.blocks) {
+    std::vector<std::byte> bytes(block.bytes);
+    if (!bytes.empty()) read(block, bytes);
+    std::uint64_t own = 0xcbf29ce484222325 ^ static_cast<std::uint64_t>(block.device) ^
+                        static_cast<std::uint64_t>(block.result) << 48;
+    for (std::byte b : bytes) own = (own ^ static_cast<std::uint64_t>(b)) * 0x100000001b3;
+    hash += own * (2 * static_cast<std::uint64_t>(block.device) + 1);
+  }
+  return hash;
 }
 
 }  // namespace plumb

@@ -1,8 +1,9 @@
 // The blocks of an outcome, read from the arena, with the slice that each is to be compared with.
-// Private to the judge.
 #pragma once
 
-#include "harness/judge/judge.h"
+#include <optional>
+
+#include "harness/judge/wanted.h"
 
 namespace plumb {
 
@@ -14,16 +15,14 @@ struct Held {
   const Slice& slice() const { return claimed ? *claimed : asked; }
 };
 
-// A claim with adjacent ranges joined; nullopt where a dimension still has several, or where no claim
-// was made.
-std::optional<Slice> joined(const Block&);
-
-// Whether two slices hold the same elements: all empty slices do.
-bool same(const Slice&, const Slice&);
-
 Held held(const Case&, const Block&, const Read&);
 
-// "dp=0,tp=1"
-std::string coordinates_text(const Mesh&, std::int64_t device);
+// Reads as is read, but that rows of a grouped result which the backend leaves undefined read as what is
+// wanted of them: zero, in each of several results. Keeps a reference to the case.
+Read masked(const Case&, Read, const Declared&);
+std::int64_t masked_rows(const Case&, const Declared&);  // how many rows that are, in the longest result
+
+// A digest of every block's bits, to compare reruns: equal bits give equal digests.
+std::uint64_t digest(const Outcome&, const Read&);
 
 }  // namespace plumb

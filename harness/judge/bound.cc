@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "harness/judge/split.h"
 #include "harness/judge/summed.h"
+#include "harness/trace/split.h"
 #include "reference/meaning/meaning.h"
 #include "reference/rounding/statistics.h"
 
@@ -88,14 +88,16 @@ std::optional<Bound> bound_of(const Wanted& wanted, const Outcome& outcome, cons
               zeros(DType::f64, {0})};
   if (truncates) bound.reduction.engine = declared.engine;
   if (elsewhere) bound.reduction.parts = std::max(bound.reduction.parts, devices(c.mesh));
-  bound.errors_shared = !is_reshard(c) && std::ranges::any_of(c.op.operands, [&](const Spec& spec) {
-    return parts(c.mesh, spec) > 1;
-  });
   bound.exact.value = exact_value(c, wanted.operands);
   bound.exact.magnitude = exact_magnitude(c, wanted.operands);
   bound.exact.partial = bound.exact.magnitude;
   if (scope == Scope::none && !elsewhere) bound.partials = partial_sums(wanted);
   return bound;
+}
+
+bool errors_shared(const Case& c) {
+  return !is_reshard(c) &&
+         std::ranges::any_of(c.op.operands, [&](const Spec& spec) { return parts(c.mesh, spec) > 1; });
 }
 
 bool within(const Bound& bound, std::int64_t element, DType dtype, std::uint64_t bits) {
@@ -117,7 +119,7 @@ Tensor pooled(const Wanted& wanted, const std::vector<Held>& blocks) {
 }
 
 std::vector<Fact> pooled_facts(const Wanted& wanted, const Bound& bound, const Tensor& got) {
-  if (wanted.c.fill != Fill::normal || bound.errors_shared) return {};
+  if (wanted.c.fill != Fill::normal || errors_shared(wanted.c)) return {};
   std::vector<Fact> facts;
   for (const std::string& alarm : statistics(bound.reduction, bound.exact, got, bound.partials).alarms)
     facts.push_back({Status::wrong, alarm, {}, {}});

@@ -1,10 +1,10 @@
-// Where bits need not be equal: how far from the exact result a correct one may lie. Private to the
-// judge.
+// Where bits need not be equal: how far from the exact result a correct one may lie.
 #pragma once
 
 #include <optional>
 
 #include "harness/judge/blocks.h"
+#include "harness/judge/verdict.h"
 #include "reference/rounding/bound.h"
 
 namespace plumb {
@@ -14,7 +14,6 @@ struct Bound {
   Exact exact;
   bool split_unknown = false;  // a send may have added up what the case does not
   Tensor partials;  // what each device along the summed axes adds, [P, n...], f64; may have no element
-  bool errors_shared = false;  // elements of the result have roundings in common, those of an operand
 };
 
 // Nothing where bits must be equal: nothing is summed, or the certificate stands. It does not where the
@@ -22,6 +21,9 @@ struct Bound {
 // less than the accumulate and wire types of the case (then the result's dtype is taken for both), or where
 // it adds up products by an engine that truncates.
 std::optional<Bound> bound_of(const Wanted&, const Outcome&, const Declared&);
+
+// Whether elements of the result have roundings in common, those of an operand.
+bool errors_shared(const Case&);
 
 // Whether the element may be `bits` although another value is wanted; and whether it may be anything, for its
 // sum may overflow on the way.

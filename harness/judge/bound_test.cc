@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "harness/judge/split.h"
 #include "harness/judge/testing/trial.h"
 #include "reference/rounding/testing/emulate.h"
 
@@ -159,20 +158,6 @@ TEST(Bound, ABackendThatPromisesNoTypesIsJudgedByTheBoundOnlyWhereTheResultIsNar
   EXPECT_EQ(wide.verdict().status, Status::wrong) << "no narrower type than f32 can be meant";
 }
 
-TEST(Bound, ASumLeftUnfinishedIsWrongHoweverWideTheBound) {
-  Trial trial("on x=2: einsum mk,kn->mn bf16[4,64@x] bf16[64@x,4] -> bf16[4,4]");
-  trial.declared.acc_unspecified = trial.declared.wire_unspecified = true;
-  for (std::int64_t device = 0; device < 2; ++device) {
-    std::vector<Tensor> own = trial.operands;
-    for (std::int64_t e = 0; e < 256; ++e)
-      if (e % 64 / 32 != device) store(DType::bf16, own[0].bytes.data() + 2 * e, 0);
-    trial.memory[device] = evaluate(trial.c, own).bytes;
-  }
-  const Verdict verdict = trial.verdict();
-  ASSERT_EQ(verdict.status, Status::wrong);
-  EXPECT_EQ(verdict.facts[0].cause, "the sum over x is left unfinished");
-}
-
 TEST(Bound, ATraceThatShowsAnotherSplitTakesTheCertificateAway) {
   Trial trial("on x=2,y=2: einsum mk,kn->mn bf16[8,512@x] bf16[512@x,8] -> bf16[8,8]");
   ASSERT_EQ(trial.proof.scope, Certificate::Scope::this_split);
@@ -198,27 +183,6 @@ TEST(Bound, AMoveInTheTraceExcusesNothing) {
   EXPECT_EQ(trial.verdict().status, Status::pass);
   for (auto& memory : trial.memory) std::memset(memory.data(), 0, memory.size() / 2);
   EXPECT_EQ(trial.verdict().status, Status::wrong);
-}
-
-bool split_otherwise(const char* line, std::vector<std::string> axes) {
-  const Trial trial(line);
-  return another_split(trial.c, {
-                                    {.kind = "all-reduce", .axes = std::move(axes)}
-  });
-}
-
-TEST(Split, IsTheCasesWhereEveryPieceIsMadeOfItsBlocks) {
-  const char* crossed = "on x=2,y=2: einsum mk,kn->mn bf16[8,512@x] bf16[512@y,8] -> bf16[8,8]";
-  EXPECT_FALSE(split_otherwise(crossed, {"x"}));
-  EXPECT_FALSE(split_otherwise(crossed, {"y"}));
-  EXPECT_TRUE(split_otherwise(crossed, {"x", "y"})) << "in four where each operand cuts in two";
-  const char* nested_cuts = "on x=2,y=2: einsum mk,kn->mn bf16[8,512@x] bf16[512@y.x,8] -> bf16[8,8]";
-  EXPECT_FALSE(split_otherwise(nested_cuts, {"x", "y"}));
-  const char* letters = "on x=2,y=2: einsum bsm,bsn->mn bf16[4@x,8,8] bf16[4,8@y,8] -> bf16[8,8]";
-  EXPECT_FALSE(split_otherwise(letters, {"x", "y"})) << "one axis each of two letters";
-  EXPECT_TRUE(split_otherwise("on x=2,y=2: reshard f32[8]+x -> f32[8]", {"x", "y"}));
-  EXPECT_FALSE(split_otherwise("on x=2,y=2: reshard f32[8]+x -> f32[8]", {"x"}));
-  EXPECT_FALSE(split_otherwise("on x=2,y=1: reshard f32[8]+x -> f32[8]", {"x", "y"}));
 }
 
 // The devices add in bf16 what the case does not split: as many parts as devices, or it could not differ.

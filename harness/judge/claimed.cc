@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <span>
 
-#include "harness/judge/blocks.h"
-#include "harness/judge/infer_layout.h"
+#include "harness/trace/infer_layout.h"
+#include "harness/trace/slices.h"
+#include "reference/words/tensor.h"
 #include "reference/words/text.h"
 
 namespace plumb {

@@ -1,7 +1,11 @@
-// A free result is judged as the backend claims it. Private to the judge and examine().
+// A free result is judged as the backend claims it.
 #pragma once
 
-#include "harness/judge/judge.h"
+#include <optional>
+
+#include "adapters/protocol/outcome.h"
+#include "harness/judge/verdict.h"
+#include "reference/words/op.h"
 
 namespace plumb {
 

@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "harness/judge/cost.h"
 #include "harness/judge/testing/trial.h"
+#include "harness/trace/cost.h"
 #include "reference/words/enumerate.h"
 
 namespace plumb {

@@ -4,42 +4,16 @@
 
 #include <algorithm>
 
-#include "harness/judge/cause.h"
 #include "harness/judge/claimed.h"
 #include "harness/judge/layout.h"
 #include "harness/judge/plan.h"
+#include "harness/judge/replicas.h"
 #include "harness/judge/vacuity.h"
 #include "harness/judge/values.h"
 #include "reference/words/text.h"
 
 namespace plumb {
 namespace {
-
-// Every block to compare: each device's own, or the finished sum of each fibre of an unfinished result; and
-// how many elements are sums only once they are rounded.
-struct Compared {
-  std::vector<Held> blocks;
-  std::int64_t unrounded = 0;
-};
-Compared to_compare(const Wanted& wanted, const Outcome& outcome, const Read& read) {
-  const Case& c = wanted.c;
-  std::vector<Held> all;
-  all.reserve(outcome.blocks.size());
-  for (const Block& block : outcome.blocks) all.push_back(held(c, block, read));
-  if (parts(c.mesh, result(c)) == 1) return {std::move(all), 0};
-  std::ranges::sort(all, {}, &Held::device);
-  Compared sums;
-  for (const std::vector<std::int64_t>& fibre : fibres(c.mesh, result(c).unfinished)) {
-    std::vector<Held> members;
-    for (std::int64_t device : fibre) members.push_back(all[device]);
-    const std::size_t due = elements(members.front().asked) * format(result(c).dtype).bytes;
-    const auto as_due = [&](const Held& part) { return part.bytes.size() == due; };
-    if (!std::ranges::all_of(members, as_due)) continue;
-    if (wanted.certificate.scope != Certificate::Scope::none) sums.unrounded += unrounded(wanted, members);
-    sums.blocks.push_back(finished(c, std::move(members)));
-  }
-  return sums;
-}
 
 // A claim that is no layout of the mesh; only a plan gets here with one.
 std::optional<Fact> no_layout(const Wanted& wanted, const Outcome& outcome) {
@@ -77,20 +51,11 @@ std::vector<Fact> compared(const Wanted& wanted, const std::vector<Held>& blocks
     facts.front().bound = derivation(bound->reduction, bound->exact, first_element(wanted, facts.front()));
   if (bound)
     std::ranges::move(pooled_facts(wanted, *bound, pooled(wanted, blocks)), std::back_inserter(facts));
-  if (!sums(wanted.c.op) || (facts.empty() && differences.rounded == 0)) return facts;
-  // A sum left unfinished may lie within a wide bound, but large results do not meet it to the bit by chance.
-  const std::vector<Explanation> why = cause(wanted, blocks);
-  const Tensor got = pooled(wanted, blocks);
-  if (facts.empty() && !why.empty() && !by_chance(wanted, *bound, got, causes_tried(wanted.c)))
-    facts.push_back(fact(Status::wrong, fmt::format("{} {}", counted(differences.rounded, "element"),
-                                                    differences.rounded == 1 ? "differs" : "differ")));
-  if (!facts.empty()) explain(facts.front(), why);
-  if (facts.empty())
-    if (auto doubt = powerless(wanted, *bound, differences, got)) facts.push_back(std::move(*doubt));
+  if (facts.empty() && bound && differences.rounded > 0)
+    if (auto doubt = powerless(wanted, *bound, differences, pooled(wanted, blocks)))
+      facts.push_back(std::move(*doubt));
   return facts;
 }
-
-bool says_values(const Fact& fact) { return fact.status == Status::wrong || fact.status == Status::leaked; }
 
 Fact not_before_rounding(std::int64_t n) {
   return fact(Status::wrong,
@@ -99,24 +64,6 @@ Fact not_before_rounding(std::int64_t n) {
 }
 
 }  // namespace
-
-void decide(Verdict& verdict) {
-  std::ranges::stable_sort(verdict.facts, {}, &Fact::status);
-  verdict.status = verdict.facts.empty() ? Status::pass : verdict.facts.front().status;
-}
-
-std::uint64_t digest(const Outcome& outcome, const Read& read) {
-  std::uint64_t hash = 0;
-  for (const Block& block : outcome.blocks) {
-    std::vector<std::byte> bytes(block.bytes);
-    if (!bytes.empty()) read(block, bytes);
-    std::uint64_t own = 0xcbf29ce484222325 ^ static_cast<std::uint64_t>(block.device) ^
-                        static_cast<std::uint64_t>(block.result) << 48;
-    for (std::byte b : bytes) own = (own ^ static_cast<std::uint64_t>(b)) * 0x100000001b3;
-    hash += own * (2 * static_cast<std::uint64_t>(block.device) + 1);
-  }
-  return hash;
-}
 
 Verdict judge(const Wanted& wanted, const Outcome& outcome, const Read& unmasked, const Declared& declared) {
   if (declared.data_none)
@@ -142,7 +89,7 @@ Verdict judge(const Wanted& wanted, const Outcome& outcome, const Read& unmasked
     std::optional<Bound> bound;
     if (!identical || unrounded > 0) bound = bound_of(wanted, outcome, declared);
     if (!identical) add(compared(wanted, blocks, bound ? &*bound : nullptr, verdict.rounded));
-    if (unrounded > 0 && std::ranges::none_of(verdict.facts, says_values)) {
+    if (unrounded > 0 && std::ranges::none_of(verdict.facts, of_values)) {
       if (bound || declared.parts_rounded)
         verdict.rounded = std::max(verdict.rounded, unrounded);
       else

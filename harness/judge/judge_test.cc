@@ -133,23 +133,6 @@ TEST(Judge, OneBitInOneElementIsWrongAndSaysWhere) {
   EXPECT_EQ(verdict.facts.back().status, Status::diverged) << "device 1 holds the right bits";
 }
 
-TEST(Judge, ADroppedAllReduceIsWrongAndNamesTheAxes) {
-  // The program of XLA #40034 in small: every device keeps its own part over dp.
-  Trial trial("on dp=2,fsdp=2: reshard f32[8]+dp.fsdp -> f32[8@fsdp]");
-  for (std::int64_t device = 0; device < 4; ++device) {
-    const std::int64_t dp = device / 2, fsdp = device % 2;
-    const auto* parts = reinterpret_cast<const float*>(trial.operands[0].bytes.data());
-    for (int i = 0; i < 4; ++i)
-      trial.element<float>(device, i) =
-          parts[(dp * 2 + 0) * 8 + fsdp * 4 + i] + parts[(dp * 2 + 1) * 8 + fsdp * 4 + i];
-  }
-  const Verdict verdict = trial.verdict();
-  ASSERT_EQ(verdict.status, Status::wrong);
-  EXPECT_EQ(verdict.facts[0].place->devices, 4);
-  EXPECT_EQ(verdict.facts[0].cause, "the sum over dp is left unfinished");
-  EXPECT_EQ(verdict.facts[1].status, Status::diverged);
-}
-
 TEST(Judge, ReplicasMustAgreeOnEveryBitEvenOfZero) {
   Trial trial("on x=2: reshard f32[4]+x -> f32[4]");
   // Zeros are equal by value, so both devices are right; but they are not the same zero.

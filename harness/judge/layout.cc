@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "harness/judge/blocks.h"
 #include "harness/judge/claimed.h"
+#include "harness/trace/slices.h"
 #include "reference/words/text.h"
 
 namespace plumb {

@@ -1,7 +1,11 @@
-// Is the result laid out as asked, and as claimed? Private to the judge.
+// Is the result laid out as asked, and as claimed?
 #pragma once
 
-#include "harness/judge/judge.h"
+#include <optional>
+
+#include "adapters/protocol/outcome.h"
+#include "harness/judge/verdict.h"
+#include "reference/words/op.h"
 
 namespace plumb {
 

@@ -10,7 +10,7 @@
 #include "harness/judge/blocks.h"
 #include "harness/judge/claimed.h"
 #include "harness/judge/plan_moves.h"
-#include "harness/judge/steps.h"
+#include "harness/trace/steps.h"
 #include "reference/bytes/move.h"
 #include "reference/words/text.h"
 

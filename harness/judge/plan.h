@@ -1,7 +1,9 @@
-// A plan that was never run (data=none): would it compute the case? Private to the judge.
+// A plan that was never run (data=none): would it compute the case?
 #pragma once
 
-#include "harness/judge/judge.h"
+#include "adapters/protocol/outcome.h"
+#include "harness/judge/verdict.h"
+#include "reference/words/op.h"
 
 namespace plumb {
 

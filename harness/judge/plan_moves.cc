@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <numeric>
 
-#include "harness/judge/cost.h"
-#include "harness/judge/executed.h"
-#include "harness/judge/multiplied.h"
-#include "harness/judge/reachability.h"
-#include "harness/judge/steps.h"
-#include "harness/judge/traffic.h"
+#include "harness/trace/cost.h"
+#include "harness/trace/executed.h"
+#include "harness/trace/multiplied.h"
+#include "harness/trace/reachability.h"
+#include "harness/trace/steps.h"
+#include "harness/trace/traffic.h"
 #include "reference/bytes/bytes.h"
 
 namespace plumb {
@@ -66,7 +66,8 @@ std::optional<Fact> sums_too_early(const Case& c, const Outcome& outcome, const 
 std::optional<Fact> one_device_lacks(const Case& c, const Spec& from, const Spec& to, Steps steps) {
   if (const auto found = lack({c.mesh, from, to, c.rule}, steps))
     return not_the_case(in_words(c.mesh, *found));
-  const std::string less = received_too_little(between(c, from, to), {steps.begin(), steps.end()});
+  const Case leg = between(c, from, to);
+  const std::string less = received_too_little(leg, fewest_bytes(leg), {steps.begin(), steps.end()});
   if (!less.empty()) return not_the_case(less);
   return std::nullopt;
 }

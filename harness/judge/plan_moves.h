@@ -1,17 +1,12 @@
-// What the trace of a plan must carry to where it is needed. Private to the judge.
+// What the trace of a plan must carry to where it is needed.
 #pragma once
 
 #include <optional>
 
-#include "harness/judge/judge.h"
+#include "harness/judge/verdict.h"
+#include "harness/trace/multiplied.h"
 
 namespace plumb {
-
-// How the operands of a product lie when they are multiplied, and its result after the sums of the trace.
-struct Layouts {
-  std::vector<Spec> operands;
-  Spec result;
-};
 
 Fact not_the_case(const std::string& why);  // `wrong`, of a plan
 

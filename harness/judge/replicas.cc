@@ -1,64 +1,85 @@
 #include "harness/judge/replicas.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
-#include <set>
 
-#include "harness/judge/steps.h"
+#include "harness/judge/values.h"
+#include "harness/trace/slices.h"
+#include "reference/words/text.h"
 
 namespace plumb {
 namespace {
 
-using Tag = std::int64_t;
-
-// Tags of a group's members become one: a reduction's is new, that of a move joins theirs.
-Tag joined(const Collective& one, const std::vector<std::int64_t>& group, const std::vector<Tag>& tags,
-           std::map<std::vector<std::int64_t>, Tag>& named) {
-  std::set<Tag> distinct;
-  for (std::int64_t device : group) distinct.insert(tags[device]);
-  if (!reduces(one) && distinct.size() == 1) return *distinct.begin();
-  std::vector<std::int64_t> name{reduces(one)};
-  if (reduces(one)) {
-    name.insert(name.end(), group.begin(), group.end());
-    for (std::int64_t device : group) name.push_back(tags[device]);
-  } else {
-    name.insert(name.end(), distinct.begin(), distinct.end());
+// For each block a number that its replicas share, below the number of blocks: their place along the
+// axes that split the result or leave it unfinished; of a free result, the first that says the same slice.
+std::vector<std::int64_t> replicas(const Case& c, const std::vector<Block>& blocks) {
+  std::vector<std::int64_t> keys;
+  std::map<std::vector<std::int64_t>, std::int64_t> slices;
+  std::vector<AxisId> named = result(c).unfinished;
+  for (const Dim& dim : result(c).dims) named.insert(named.end(), dim.axes.begin(), dim.axes.end());
+  for (const Block& block : blocks) {
+    if (!result(c).free) {
+      keys.push_back(coordinate(c.mesh, named, block.device));
+      continue;
+    }
+    std::vector<std::int64_t> bounds;
+    for (const Range& range : joined(block).value_or(Slice{
+             {-1 - block.device, 0}
+    }))
+      bounds.insert(bounds.end(), {range.begin, range.end});
+    keys.push_back(slices.try_emplace(bounds, std::ssize(slices)).first->second);
   }
-  return named.emplace(std::move(name), std::ssize(named) + 1).first->second;
-}
-
-void advance(const Mesh& mesh, const Collective& one, std::vector<Tag>& tags,
-             std::map<std::vector<std::int64_t>, Tag>& named) {
-  const std::vector<Tag> before = tags;
-  for (const auto& [from, to] : one.pairs) tags[to] = before[from];
-  for (const std::vector<std::int64_t>& group : groups_of(mesh, one)) {
-    if (group.size() < 2) continue;
-    const Tag tag = joined(one, group, before, named);
-    for (std::int64_t device : group) tags[device] = tag;
-  }
+  return keys;
 }
 
 }  // namespace
 
-std::optional<bool> replica_safe(const Case& c, const Trace& trace) {
-  const auto known = [](const Collective& one) { return one.kind != "send" && !names_nobody(one); };
-  if (!std::ranges::all_of(trace, known) || std::ranges::none_of(trace, reduces)) return std::nullopt;
-  std::vector<Tag> tags(devices(c.mesh), 0);
-  std::map<std::vector<std::int64_t>, Tag> named;
-  for (const Collective& one : trace) advance(c.mesh, one, tags, named);
-  std::map<std::vector<std::int64_t>, Tag> first;  // of those that hold the same
-  bool replicas = false, safe = true;
-  for (std::int64_t device = 0; device < devices(c.mesh); ++device) {
-    const Slice slice = block(c.mesh, result(c), c.rule, device);
-    if (elements(slice) == 0) continue;
-    std::vector<std::int64_t> held{part(c.mesh, result(c), device)};
-    for (const Range& range : slice) held.insert(held.end(), {range.begin, range.end});
-    const auto [at, added] = first.emplace(std::move(held), tags[device]);
-    replicas |= !added;
-    safe &= at->second == tags[device];
+bool has_replicas(const Case& c, const Outcome& outcome) {
+  std::vector<std::int64_t> keys = replicas(c, outcome.blocks);
+  std::ranges::sort(keys);
+  return std::ranges::adjacent_find(keys) != keys.end();
+}
+
+std::vector<Fact> replica_facts(const Case& c, const Outcome& outcome, const Read& read) {
+  const std::vector<std::int64_t> keys = replicas(c, outcome.blocks);
+  std::vector<std::vector<std::byte>> first(outcome.blocks.size());
+  std::vector<std::int64_t> owner(first.size(), -1);
+  std::int64_t diverged = 0;
+  std::string text;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const Block& block = outcome.blocks[i];
+    const std::int64_t key = keys[i];
+    std::vector<std::byte> bytes(block.bytes);
+    if (!bytes.empty()) read(block, bytes);
+    if (owner[key] < 0) {
+      owner[key] = block.device;
+      first[key] = std::move(bytes);
+    } else if (bytes != first[key] && diverged++ == 0) {
+      const int size = format(result(c).dtype).bytes;
+      const std::size_t length = std::min(bytes.size(), first[key].size());
+      const std::size_t at =
+          (std::mismatch(bytes.begin(), bytes.begin() + length, first[key].begin()).first - bytes.begin()) /
+          size;
+      text = fmt::format("device {} ({}) differs from device {} ({})", block.device,
+                         coordinates_text(c.mesh, block.device), owner[key],
+                         coordinates_text(c.mesh, owner[key]));
+      if (at * size < length)
+        text +=
+            fmt::format(" at element {} of the block: {} and {}", at,
+                        element_text(result(c).dtype, load(result(c).dtype, bytes.data() + at * size)),
+                        element_text(result(c).dtype, load(result(c).dtype, first[key].data() + at * size)));
+    }
   }
-  if (!replicas) return std::nullopt;
-  return safe;
+  if (diverged == 0) return {};
+  return {
+      {Status::diverged,
+       fmt::format("{} {} other bits than the first of their replicas: {}", counted(diverged, "device"),
+       diverged == 1 ? "holds" : "hold", text),
+       {},
+       {}}
+  };
 }
 
 }  // namespace plumb

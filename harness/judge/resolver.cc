@@ -60,16 +60,16 @@ std::vector<Explanation> other_policies(const Case& c, const Spec* claimed) {
   return all;
 }
 
-std::optional<Spec> claimed_spec(const Case& c, const Outcome& outcome) {
+std::optional<Spec> answered_spec(const Case& c, const Outcome& outcome) {
   if (outcome.claims.empty() || !outcome.claims.front()) return std::nullopt;
   Spec spec = parse_spec(*outcome.claims.front(), c.mesh);
   if (spec.dtype != result(c).dtype || shape(spec) != shape(result(c))) return std::nullopt;
   return spec;
 }
 
-std::vector<Fact> facts_of(const Case& c, const Outcome& outcome) {
+std::vector<Fact> answer_facts(const Case& c, const Outcome& outcome) {
   const Resolved wanted = resolved(c);
-  const std::optional<Spec> claimed = claimed_spec(c, outcome);
+  const std::optional<Spec> claimed = answered_spec(c, outcome);
   const std::string text = outcome.claims.empty() || !outcome.claims.front() ? "" : *outcome.claims.front();
   std::vector<Fact> facts;
   if (!wanted.spec) {
@@ -105,7 +105,7 @@ Verdict judge_resolver(const Case& c, const Outcome& outcome) {
   if (auto doubt = said_nothing(outcome))
     facts.push_back(std::move(*doubt));
   else
-    facts = facts_of(c, outcome);
+    facts = answer_facts(c, outcome);
   return verdict_of(c, std::move(facts));
 }
 

@@ -1,7 +1,9 @@
 // Does a resolver lay an array out as the policy `first` does?
 #pragma once
 
-#include "harness/judge/judge.h"
+#include "adapters/protocol/outcome.h"
+#include "harness/judge/verdict.h"
+#include "reference/words/op.h"
 
 namespace plumb {
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "harness/judge/judge.h"
-#include "harness/judge/scale_causes.h"
 #include "harness/judge/vacuity.h"
 #include "reference/meaning/meaning.h"
 
@@ -44,12 +43,7 @@ Verdict judge(const WantedAll& wanted, const Outcome& outcome, const Read& read,
                  declared);
   if (!is_quantize(c)) {
     const Plain p = plain(c, wanted.operands);
-    Verdict verdict =
-        judge(Wanted{p.c, p.operands, wanted.wholes.front(), wanted.certificate}, outcome, read, declared);
-    if (verdict.status != Status::wrong) return verdict;
-    if (Fact& first = verdict.facts.front(); first.cause.empty())
-      explain(first, other_scales(wanted, outcome, read, declared));
-    return verdict;
+    return judge(Wanted{p.c, p.operands, wanted.wholes.front(), wanted.certificate}, outcome, read, declared);
   }
   Verdict all;
   for (std::size_t i = 0; i < results(c).size(); ++i) {

@@ -1,7 +1,7 @@
-// Over which axes a case adds, and what each device sees of its sums. Private to the judge.
+// Over which axes a case adds, and what each device sees of its sums.
 #pragma once
 
-#include "harness/judge/judge.h"
+#include "harness/judge/wanted.h"
 
 namespace plumb {
 

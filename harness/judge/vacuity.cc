@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "harness/judge/needs.h"
+#include "harness/trace/needs.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -49,7 +49,7 @@ std::string unseen(const Wanted& wanted, const Bound& bound, const Tensor& got) 
   const auto confused = [&](const Tensor& lie) {
     return (!rounds || alike(lie, got)) && passes(wanted, bound, lie);
   };
-  if (by_chance(wanted, bound, got, 2 + ranks)) return "";
+  if (by_chance(wanted, got, 2 + ranks)) return "";
   if (confused(zeros(wanted.whole.dtype, wanted.whole.shape))) return "zeros everywhere";
   if (!rounds) return "";
   if (confused(filled(wanted.whole, [&](std::int64_t i) { return exact(i) / 2; })))
@@ -90,12 +90,12 @@ std::optional<Fact> cannot_fail(const Case& c, std::span<const Tensor> wholes, c
   return fact(Status::mistrusted, why);
 }
 
-bool by_chance(const Wanted& wanted, const Bound& bound, const Tensor& got, std::int64_t tried) {
+bool by_chance(const Wanted& wanted, const Tensor& got, std::int64_t tried) {
   if (wanted.certificate.scope != Certificate::Scope::none) return false;
   double chance = static_cast<double>(tried);
   for (std::int64_t i = 0; i < elements(got.shape); ++i)
     if (value(got, i) != value(wanted.whole, i)) chance /= 2;
-  return bound.errors_shared || chance > kFalseDoubt;
+  return errors_shared(wanted.c) || chance > kFalseDoubt;
 }
 
 std::optional<Fact> powerless(const Wanted& wanted, const Bound& bound, const Differences& differences,

@@ -1,4 +1,4 @@
-// Could the checks that a result passed have failed? Private to the judge.
+// Could the checks that a result passed have failed?
 #pragma once
 
 #include "harness/judge/values.h"
@@ -7,7 +7,7 @@ namespace plumb {
 
 // Whether a result that rounds rightly may be, to the bit, one of `tried` wrong ones by chance: it differs
 // from what is wanted in few elements, or these share their errors. Of exact data nothing is by chance.
-bool by_chance(const Wanted&, const Bound&, const Tensor& got, std::int64_t tried);
+bool by_chance(const Wanted&, const Tensor& got, std::int64_t tried);
 
 // `mistrusted` where a bound judged elements that differ, and it cannot be told from a result that is wrong:
 // - of data that are exact, summed as they need not be: the bound would pass zeros

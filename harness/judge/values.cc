@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <map>
 
 #include "reference/exact/exact.h"
 #include "reference/meaning/meaning.h"
@@ -26,6 +25,48 @@ std::vector<std::int64_t> index_of(std::span<const std::int64_t> shape, std::int
   std::vector<std::int64_t> index(shape.size());
   for (std::size_t d = shape.size(); d-- > 0; element /= shape[d]) index[d] = element % shape[d];
   return index;
+}
+
+// How many elements the parts of a fibre of an unfinished sum make only once their sum is rounded.
+// Each part is a float, and so is the wanted number: their difference is 0 exactly where it is in f64, in
+// which all of them lie.
+std::int64_t unrounded(const Wanted& wanted, const std::vector<Held>& parts) {
+  const Spec& spec = result(wanted.c);
+  const std::int64_t mean_of = axes_size(wanted.c.mesh, spec.averaged);
+  if (format(spec.dtype).integer || spec.reduction != Reduce::sum) return 0;
+  if (spec.dtype == DType::f64 && mean_of > 1) return 0;  // the wanted sum is in no format
+  const int width = format(spec.dtype).bytes;
+  const std::int64_t n = elements(parts.front().asked);
+  Tensor terms = zeros(DType::f64, {std::ssize(parts) + 1, n});
+  const auto put = [&](std::int64_t part, std::int64_t i, double value) {
+    std::memcpy(terms.bytes.data() + (part * n + i) * 8, &value, 8);
+  };
+  for (std::int64_t p = 0; p < std::ssize(parts); ++p)
+    for (std::int64_t i = 0; i < n; ++i)
+      put(p, i, decode(spec.dtype, load(spec.dtype, parts[p].bytes.data() + i * width)));
+  each_run(wanted.whole.shape, parts.front().asked,
+           [&](std::int64_t from, std::int64_t to, std::int64_t count) {
+             for (std::int64_t i = 0; i < count; ++i)
+               put(std::ssize(parts), to + i,
+                   -static_cast<double>(mean_of) *
+                       decode(spec.dtype, load(spec.dtype, wanted.whole.bytes.data() + (from + i) * width)));
+           });
+  const Tensor off = sum_parts(terms, DType::f64);
+  std::int64_t count = 0;
+  for (std::int64_t i = 0; i < n; ++i)
+    count += decode(DType::f64, load(DType::f64, off.bytes.data() + i * 8)) != 0;
+  return count;
+}
+
+// The finished block of a fibre of an unfinished result: what its parts make, rounded once.
+Held finished(const Case& c, std::vector<Held> parts) {
+  Held sum = std::move(parts.front());
+  Tensor stacked = zeros(result(c).dtype, {static_cast<std::int64_t>(parts.size()), elements(sum.asked)});
+  const std::size_t size = stacked.bytes.size() / parts.size();
+  for (std::size_t p = 0; p < parts.size(); ++p)
+    std::memcpy(stacked.bytes.data() + p * size, (p == 0 ? sum : parts[p]).bytes.data(), size);
+  sum.bytes = finish(c.mesh, result(c), stacked, result(c).dtype).bytes;
+  return sum;
 }
 
 }  // namespace
@@ -71,44 +112,24 @@ bool compare(const Wanted& wanted, const Held& held, const Bound* bound, Differe
   return identical;
 }
 
-// Each part is a float, and so is the wanted number: their difference is 0 exactly where it is in f64, in
-// which all of them lie.
-std::int64_t unrounded(const Wanted& wanted, const std::vector<Held>& parts) {
-  const Spec& spec = result(wanted.c);
-  const std::int64_t mean_of = axes_size(wanted.c.mesh, spec.averaged);
-  if (format(spec.dtype).integer || spec.reduction != Reduce::sum) return 0;
-  if (spec.dtype == DType::f64 && mean_of > 1) return 0;  // the wanted sum is in no format
-  const int width = format(spec.dtype).bytes;
-  const std::int64_t n = elements(parts.front().asked);
-  Tensor terms = zeros(DType::f64, {std::ssize(parts) + 1, n});
-  const auto put = [&](std::int64_t part, std::int64_t i, double value) {
-    std::memcpy(terms.bytes.data() + (part * n + i) * 8, &value, 8);
-  };
-  for (std::int64_t p = 0; p < std::ssize(parts); ++p)
-    for (std::int64_t i = 0; i < n; ++i)
-      put(p, i, decode(spec.dtype, load(spec.dtype, parts[p].bytes.data() + i * width)));
-  each_run(wanted.whole.shape, parts.front().asked,
-           [&](std::int64_t from, std::int64_t to, std::int64_t count) {
-             for (std::int64_t i = 0; i < count; ++i)
-               put(std::ssize(parts), to + i,
-                   -static_cast<double>(mean_of) *
-                       decode(spec.dtype, load(spec.dtype, wanted.whole.bytes.data() + (from + i) * width)));
-           });
-  const Tensor off = sum_parts(terms, DType::f64);
-  std::int64_t count = 0;
-  for (std::int64_t i = 0; i < n; ++i)
-    count += decode(DType::f64, load(DType::f64, off.bytes.data() + i * 8)) != 0;
-  return count;
-}
-
-Held finished(const Case& c, std::vector<Held> parts) {
-  Held sum = std::move(parts.front());
-  Tensor stacked = zeros(result(c).dtype, {static_cast<std::int64_t>(parts.size()), elements(sum.asked)});
-  const std::size_t size = stacked.bytes.size() / parts.size();
-  for (std::size_t p = 0; p < parts.size(); ++p)
-    std::memcpy(stacked.bytes.data() + p * size, (p == 0 ? sum : parts[p]).bytes.data(), size);
-  sum.bytes = finish(c.mesh, result(c), stacked, result(c).dtype).bytes;
-  return sum;
+ToCompare to_compare(const Wanted& wanted, const Outcome& outcome, const Read& read) {
+  const Case& c = wanted.c;
+  std::vector<Held> all;
+  all.reserve(outcome.blocks.size());
+  for (const Block& block : outcome.blocks) all.push_back(held(c, block, read));
+  if (parts(c.mesh, result(c)) == 1) return {std::move(all), 0};
+  std::ranges::sort(all, {}, &Held::device);
+  ToCompare sums;
+  for (const std::vector<std::int64_t>& fibre : fibres(c.mesh, result(c).unfinished)) {
+    std::vector<Held> members;
+    for (std::int64_t device : fibre) members.push_back(all[device]);
+    const std::size_t due = elements(members.front().asked) * format(result(c).dtype).bytes;
+    const auto as_due = [&](const Held& part) { return part.bytes.size() == due; };
+    if (!std::ranges::all_of(members, as_due)) continue;
+    if (wanted.certificate.scope != Certificate::Scope::none) sums.unrounded += unrounded(wanted, members);
+    sums.blocks.push_back(finished(c, std::move(members)));
+  }
+  return sums;
 }
 
 std::vector<Fact> value_facts(DType dtype, const Differences& differences) {
@@ -126,78 +147,6 @@ std::vector<Fact> value_facts(DType dtype, const Differences& differences) {
        leaked ? fmt::format(", {} of them poison or padding", differences.poisoned) : "",
        place.device, place.coordinates, index, place.want, place.got),
        place, {}}
-  };
-}
-
-namespace {
-
-// For each block a number that its replicas share, below the number of blocks: their place along the
-// axes that split the result or leave it unfinished; of a free result, the first that says the same slice.
-std::vector<std::int64_t> replicas(const Case& c, const std::vector<Block>& blocks) {
-  std::vector<std::int64_t> keys;
-  std::map<std::vector<std::int64_t>, std::int64_t> slices;
-  std::vector<AxisId> named = result(c).unfinished;
-  for (const Dim& dim : result(c).dims) named.insert(named.end(), dim.axes.begin(), dim.axes.end());
-  for (const Block& block : blocks) {
-    if (!result(c).free) {
-      keys.push_back(coordinate(c.mesh, named, block.device));
-      continue;
-    }
-    std::vector<std::int64_t> bounds;
-    for (const Range& range : joined(block).value_or(Slice{
-             {-1 - block.device, 0}
-    }))
-      bounds.insert(bounds.end(), {range.begin, range.end});
-    keys.push_back(slices.try_emplace(bounds, std::ssize(slices)).first->second);
-  }
-  return keys;
-}
-
-}  // namespace
-
-bool has_replicas(const Case& c, const Outcome& outcome) {
-  std::vector<std::int64_t> keys = replicas(c, outcome.blocks);
-  std::ranges::sort(keys);
-  return std::ranges::adjacent_find(keys) != keys.end();
-}
-
-std::vector<Fact> replica_facts(const Case& c, const Outcome& outcome, const Read& read) {
-  const std::vector<std::int64_t> keys = replicas(c, outcome.blocks);
-  std::vector<std::vector<std::byte>> first(outcome.blocks.size());
-  std::vector<std::int64_t> owner(first.size(), -1);
-  std::int64_t diverged = 0;
-  std::string text;
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    const Block& block = outcome.blocks[i];
-    const std::int64_t key = keys[i];
-    std::vector<std::byte> bytes(block.bytes);
-    if (!bytes.empty()) read(block, bytes);
-    if (owner[key] < 0) {
-      owner[key] = block.device;
-      first[key] = std::move(bytes);
-    } else if (bytes != first[key] && diverged++ == 0) {
-      const int size = format(result(c).dtype).bytes;
-      const std::size_t length = std::min(bytes.size(), first[key].size());
-      const std::size_t at =
-          (std::mismatch(bytes.begin(), bytes.begin() + length, first[key].begin()).first - bytes.begin()) /
-          size;
-      text = fmt::format("device {} ({}) differs from device {} ({})", block.device,
-                         coordinates_text(c.mesh, block.device), owner[key],
-                         coordinates_text(c.mesh, owner[key]));
-      if (at * size < length)
-        text +=
-            fmt::format(" at element {} of the block: {} and {}", at,
-                        element_text(result(c).dtype, load(result(c).dtype, bytes.data() + at * size)),
-                        element_text(result(c).dtype, load(result(c).dtype, first[key].data() + at * size)));
-    }
-  }
-  if (diverged == 0) return {};
-  return {
-      {Status::diverged,
-       fmt::format("{} {} other bits than the first of their replicas: {}", counted(diverged, "device"),
-       diverged == 1 ? "holds" : "hold", text),
-       {},
-       {}}
   };
 }
 

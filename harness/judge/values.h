@@ -1,4 +1,4 @@
-// Are the values right? Private to the judge.
+// Are the values right?
 #pragma once
 
 #include "harness/judge/bound.h"
@@ -14,26 +14,24 @@ struct Differences {
   std::vector<std::int64_t> devices;
 };
 
+// Every block to compare: each device's own, or the finished sum of each fibre of an unfinished result; and
+// how many elements are sums only once they are rounded.
+struct ToCompare {
+  std::vector<Held> blocks;
+  std::int64_t unrounded = 0;
+};
+ToCompare to_compare(const Wanted&, const Outcome&, const Read&);
+
 // Compares a dense block with its slice of the wanted whole. Zeros are compared by value but for the results
 // of quantize, everything else by bits, or, where there is a bound, by it. Returns whether all bits, zeros
 // included, are the wanted ones.
 bool compare(const Wanted&, const Held&, const Bound*, Differences&);
 
-// How many elements the parts of a fibre of an unfinished sum make only once their sum is rounded.
-std::int64_t unrounded(const Wanted&, const std::vector<Held>& parts);
-
-// The finished block of a fibre of an unfinished result: what its parts make, rounded once.
-Held finished(const Case&, std::vector<Held> parts);
-
 // `leaked` where a differing element is NaN, or all that differ are -1; else `wrong`; nothing where none
 // differs.
 std::vector<Fact> value_facts(DType, const Differences&);
 
-// Whether two devices are due the same.
-bool has_replicas(const Case&, const Outcome&);
-
-// `diverged`: devices that agree on every axis that splits or is left unfinished must hold the same
-// bits.
-std::vector<Fact> replica_facts(const Case&, const Outcome&, const Read&);
+// An element as text: its value and its bits.
+std::string element_text(DType, std::uint64_t bits);
 
 }  // namespace plumb

@@ -17,6 +17,11 @@ void explain(Fact& fact, std::vector<Explanation> explanations) {
   fact.explanations = std::move(explanations);
 }
 
+void decide(Verdict& verdict) {
+  std::ranges::stable_sort(verdict.facts, {}, &Fact::status);
+  verdict.status = verdict.facts.empty() ? Status::pass : verdict.facts.front().status;
+}
+
 Pass pass_of(const Verdict& v) {
   if (v.plan) return Pass::plan;
   if (v.alone) return Pass::alone;

@@ -60,6 +60,11 @@ struct Fact {
 // One that its text says all of.
 inline Fact fact(Status status, std::string text) { return {status, std::move(text), {}, {}, {}}; }
 
+// Whether it says that values are wrong.
+inline bool of_values(const Fact& fact) {
+  return fact.status == Status::wrong || fact.status == Status::leaked;
+}
+
 // Says why, as data and in words.
 void explain(Fact&, std::vector<Explanation>);
 
@@ -72,6 +77,9 @@ struct Verdict {
   bool untraced = false;     // nobody said what moved: no trace was judged
   std::int64_t rounded = 0;  // elements, over all devices, that differ from what is wanted within a bound
 };
+
+// Sorts facts by what decides and sets the status from the first; no fact is a pass.
+void decide(Verdict&);
 
 // What a pass rests on where that is less than the exact bits of every device: the first that applies.
 enum class Pass : std::uint8_t { whole, plan, alone, clones, bound, untraced };

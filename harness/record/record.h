@@ -6,9 +6,9 @@
 
 #include "adapters/protocol/json.h"
 #include "adapters/protocol/outcome.h"
-#include "harness/judge/cost.h"
-#include "harness/judge/merge.h"
 #include "harness/judge/verdict.h"
+#include "harness/trace/cost.h"
+#include "harness/trace/merge.h"
 #include "reference/fill/fill.h"
 
 namespace plumb {

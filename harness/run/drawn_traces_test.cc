@@ -4,21 +4,22 @@
 
 #include <numeric>
 
-#include "harness/judge/bound.h"
-#include "harness/judge/executed.h"
-#include "harness/judge/infer_layout.h"
-#include "harness/judge/lower_bound.h"
-#include "harness/judge/multiplied.h"
-#include "harness/judge/needs.h"
-#include "harness/judge/reachability.h"
-#include "harness/judge/replicas.h"
-#include "harness/judge/split.h"
-#include "harness/judge/steps.h"
-#include "harness/judge/traffic.h"
-#include "harness/judge/untrue.h"
+#include "harness/judge/contradiction.h"
 #include "harness/run/testing/backends.h"
 #include "harness/run/testing/said.h"
 #include "harness/run/testing/trace_changes.h"
+#include "harness/trace/executed.h"
+#include "harness/trace/infer_layout.h"
+#include "harness/trace/lower_bound.h"
+#include "harness/trace/multiplied.h"
+#include "harness/trace/needs.h"
+#include "harness/trace/reachability.h"
+#include "harness/trace/replica_safe.h"
+#include "harness/trace/slices.h"
+#include "harness/trace/split.h"
+#include "harness/trace/steps.h"
+#include "harness/trace/traffic.h"
+#include "harness/trace/untrue.h"
 #include "reference/words/testing/draw_line.h"
 #include "reference/words/testing/pins.h"
 
@@ -77,8 +78,10 @@ std::string said(const Case& c, const Outcome& o) {
   const Cost moves = cost(c, o);
   std::string text =
       said(o.trace) +
-      fmt::format("{}\n{}\n{}\n{}\n{} {} {}\n", misfit(c.mesh, o.trace), untrue(c, o.trace, {}),
-                  is_reshard(c) && !result(c).free ? received_too_little(c, o.trace) : "",
+      fmt::format("{}\n{}\n{}\n{}\n{} {} {}\n", misfit(c.mesh, o.trace), untrue(c, o.trace, true),
+                  is_reshard(c) && !result(c).free
+                      ? received_too_little(c, fewest_received(c, held_slices(c, o, 0)), o.trace)
+                      : "",
                   fmt::join(most_received(c.mesh, o.trace), ","), moves.moved, moves.bound, moves.best_known);
   text += fmt::format("{} {} {}\n", found.issued, found.merged, fmt::join(found.could, "; "));
   if (const auto safe = replica_safe(c, o.trace)) text += fmt::format("safe {}\n", *safe);

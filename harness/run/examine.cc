@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "harness/diagnose/diagnose.h"
+#include "harness/judge/blocks.h"
 #include "harness/judge/claimed.h"
-#include "harness/judge/replicas.h"
+#include "harness/judge/contradiction.h"
+#include "harness/judge/limits.h"
 #include "harness/judge/resolver.h"
-#include "harness/judge/traffic.h"
+#include "harness/trace/replica_safe.h"
 #include "reference/meaning/meaning.h"
 #include "reference/words/text.h"
 
@@ -80,7 +83,7 @@ struct Said {
       record.notes.push_back(
           fmt::format("{} rows of the tail are masked: the backend leaves them undefined", rows));
     record.verdict = timed(record.times.judge, [&] {
-      return judge(WantedAll{c, made.operands, wholes, proof}, outcome, made.read, declared);
+      return diagnose({c, made.operands, wholes, proof}, outcome, made.read, declared);
     });
     record.verdict.untraced = !outcome.traced;
   }

@@ -3,7 +3,7 @@
 
 #include "harness/backend/answer.h"
 #include "harness/backend/capabilities.h"
-#include "harness/judge/judge.h"
+#include "harness/judge/wanted.h"
 #include "harness/record/record.h"
 
 namespace plumb {

@@ -122,6 +122,14 @@ std::string print(const Slice& slice) {
   return text + "]";
 }
 
+std::string coordinates_text(const Mesh& mesh, std::int64_t device) {
+  std::string text;
+  const std::vector<std::int64_t> at = coordinates(mesh, device);
+  for (std::size_t a = 0; a < at.size(); ++a)
+    text += fmt::format("{}{}={}", a > 0 ? "," : "", mesh.axes[a].name, at[a]);
+  return text;
+}
+
 std::string print(const Case& c) {
   std::string text = "on ";
   if (!c.sub.empty()) put(text, program_mesh(c)), text += " of ";

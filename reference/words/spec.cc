@@ -58,6 +58,8 @@ std::int64_t elements(const Slice& slice) {
   return n;
 }
 
+bool same(const Slice& a, const Slice& b) { return a == b || (elements(a) == 0 && elements(b) == 0); }
+
 Range piece(const Mesh& mesh, const Dim& dim, Rule rule, std::int64_t index) {
   std::int64_t count = axes_size(mesh, dim.axes);
   if (rule == Rule::flat) return cut_once({0, dim.size}, count, index);

@@ -63,6 +63,7 @@ struct Range {
 
 using Slice = std::vector<Range>;  // one range per dimension of the global array
 std::int64_t elements(const Slice&);
+bool same(const Slice&, const Slice&);  // the same elements: all empty slices hold them
 
 // The part of the global array that a device holds. Law: over the devices that agree on every axis
 // that splits nothing, the blocks tile the array. An empty block has begin == end.

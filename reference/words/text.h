@@ -35,6 +35,7 @@ std::string print(const Case&);
 std::string print(const Mesh&);
 std::string print(const Mesh&, const Spec&);
 std::string print(const Slice&);     // "[0:4,2:8]"
+std::string coordinates_text(const Mesh&, std::int64_t device);  // "dp=0,tp=1"
 std::string print(const AxisRule&);  // "mlp:(fsdp.tp)"
 std::string_view name(const Op&);    // reshard, einsum, grouped, resolve, quantize
 std::string_view name(Fill);

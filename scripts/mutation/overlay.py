@@ -12,7 +12,7 @@ import sites
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-ROOMS = ("reference/", "harness/judge/")
+ROOMS = ("reference/", "harness/trace/", "harness/judge/", "harness/diagnose/")
 SPAN = 4096  # numbers of a file
 
 

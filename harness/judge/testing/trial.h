@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 
+#include "harness/judge/blocks.h"
 #include "harness/judge/judge.h"
 #include "reference/meaning/meaning.h"
 #include "reference/words/text.h"

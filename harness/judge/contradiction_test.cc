@@ -1,0 +1,196 @@
+// A trace that cannot have made a result.
+#include "harness/judge/contradiction.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/judge/claimed.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+Collective one(const std::string& kind, const std::string& axis, std::int64_t in, std::int64_t out) {
+  return {.kind = kind, .axes = {axis}, .in = in, .out = out};
+}
+
+std::string doubt(const std::string& line, const Trace& trace) {
+  Outcome outcome;
+  outcome.trace = trace;
+  const auto found = contradiction(parse_case(line), outcome);
+  if (!found) return "";
+  EXPECT_EQ(found->status, Status::mistrusted);
+  return found->text;
+}
+
+TEST(Contradiction, ATraceThatCannotHaveMadeTheResult) {
+  const std::string gather = "on x=2,y=2: reshard f32[8@x] -> f32[8]",
+                    sum = "on x=2,y=2: reshard f32[8]+x -> f32[8]";
+  const std::string product = "on x=2,y=2: einsum mk,kn->mn f32[4,8@x] f32[8@x,4] -> f32[4,4]";
+  const Collective swap{
+      .kind = "collective-permute", .pairs = {{0, 1}, {1, 0}},
+           .in = 1000, .out = 1000
+  };
+  const struct {
+    std::string line;
+    Trace trace;
+    std::string says;  // empty: it may have
+  } table[] = {
+      {gather,                                                                   {one("all-gather", "x", 16, 32)},                                          ""                                                                },
+      {gather,                                                                   {{.kind = "send"}},                                                        ""                                                                },
+      {gather,                                                                   {one("all-gather", "y", 16, 32)},                                          "needs element [4] of device 2"                                   },
+      {gather,                                                                   {swap},                                                                    "needs element [4] of device 2"                                   },
+      {gather,                                                                   {one("all-gather", "x", 8, 16)},                                           "device 0 received at most 8 bytes of the 16"                     },
+      {gather,
+       {one("all-gather", "x", 0, 100000)},
+       "one all-gather over 2 devices cannot make 100000 bytes of 0"                                                                                                                                                          },
+      {gather,
+       {one("all-gather", "x", 4, 4096)},
+       "one all-gather over 2 devices cannot make 4096 bytes of 4"                                                                                                                                                            },
+      {gather,                                                                   {one("all-gather", "x", 20, 32)},                                          "over 2 devices makes 32 bytes of 20"                             },
+      {"on x=2,y=2: reshard f32[7@x] -> f32[7]",                                 {one("all-gather", "x", 16, 32)},                                          ""                                                                }, // padded
+      {gather,                                                                   {one("all-gather", "x", 64, 32)},                                          "cannot make 32 bytes of 64"                                      },
+      {gather,                                                                   {{.kind = "all-gather", .axes = {"x"}, .in = 16, .out = 32, .moved = 64}}, ""                                                                },
+      {gather,
+       {{.kind = "all-gather", .axes = {"x"}, .in = 16, .out = 32, .moved = 8}},
+       "received at most 8 bytes"                                                                                                                                                                                             },
+      {gather,                                                                   {{.kind = "all-gather", .axes = {"x"}, .in = 16, .out = 32, .moved = -1}}, ""                                                                },
+      {sum,                                                                      {one("all-reduce", "x", 32, 32)},                                          ""                                                                },
+      {sum,                                                                      {one("reduce-scatter", "x", 32, 16), one("all-gather", "x", 16, 32)},      ""                                                                },
+      {sum,
+       {one("all-reduce", "x", 0, 64), one("all-reduce", "x", 64, 64)},
+       "one all-reduce over 2 devices cannot make 64 bytes of 0"                                                                                                                                                              },
+      {sum,                                                                      {one("all-reduce", "y", 32, 32)},                                          "needs element [0] of device 2"                                   },
+      {sum,                                                                      {one("reduce-scatter", "x", 16, 32)},                                      "cannot make 32 bytes of 16"                                      },
+      {product,                                                                  {one("all-reduce", "x", 64, 64)},                                          ""                                                                },
+      {product,                                                                  {},                                                                        "of operand 0, device 0 (x=0,y=0) needs element [0,4] of device 2"},
+      {product,                                                                  {one("all-reduce", "y", 64, 64)},                                          "of operand 0, device 0"                                          },
+      {"on x=2,y=2: einsum mk,kn->mn f32[4@x,8] f32[8,4@y] -> f32[4@x,4@y]",     {},                                                                        ""                                                                },
+      {"on x=2,y=2: einsum mk,kn->mn f32[4@x,8] f32[8,4@y] -> f32[4,4@y]",       {},                                                                        "of operand 0, device 0"                                          },
+      {"on x=2: einsum mk,kn->mn f32[4,8@x] f32[8@x,4] -> f32[4,4]+x",           {},                                                                        ""                                                                },
+      {"on x=2: einsum mk,kn->mn f32[4,8@x] f32[8@x,4] -> f32[4,4]?",            {},                                                                        ""                                                                }, // nothing is claimed
+      {"on x=2: grouped fwd f32[8,4] f32[2@x,4,4] sizes=3,5 -> f32[8,4]",
+       {},
+       "of operand 1, device 0 (x=0) needs element [1,0,0]"                                                                                                                                                                   },
+      {"on x=2: grouped fwd f32[8@x,4] f32[2@x,4,4] sizes=4,4 -> f32[8@x,4]",    {},                                                                        ""                                                                },
+      {"on x=2: grouped fwd f32[8@x,4] f32[2@x,4,4] sizes=3,5 -> f32[8@x,4]",
+       {},
+       "of operand 1, device 0 (x=0) needs element [1,0,0]"                                                                                                                                                                   },
+      {"on x=2: grouped fwd f32[8@x,4] f32[2,4,4] sizes=0,0 -> f32[8,4]",        {},                                                                        ""                                                                },
+      {"on x=2: grouped wgrad f32[8@x,4] f32[8@x,4] sizes=4,4 -> f32[2@x,4,4]",  {},                                                                        ""                                                                },
+      {"on x=2: grouped wgrad f32[8@x,4] f32[8@x,4] sizes=3,5 -> f32[2@x,4,4]",
+       {},
+       "of operand 0, device 1 (x=1) needs element [3,0]"                                                                                                                                                                     },
+      {"on x=2: quantize fp8 bf16[8@x] -> f8e4m3[8@x] f32[]",                    {},                                                                        "needs element [4]"                                               },
+      {"on x=2: quantize mxfp8 bf16[64@x] -> f8e4m3[64@x] e8m0[2@x]",            {},                                                                        ""                                                                },
+      {"on x=2: quantize mxfp8 bf16[64@x] -> f8e4m3[64@x] e8m0[2]",              {},                                                                        "needs element [32]"                                              },
+      {"on x=2: einsum mk,kn->mn bf16[4@x,8]~fp8 bf16[8,4]~fp8 -> f32[4@x,4]",
+       {},
+       "of operand 0, device 0 (x=0) needs element [2,0]"                                                                                                                                                                     },
+      {"on x=2: einsum mk,kn->mn bf16[4@x,8]~mxfp8 bf16[8,4]~fp8 -> f32[4@x,4]", {},                                                                        ""                                                                },
+  };
+  for (const auto& row : table) {
+    const std::string said = doubt(row.line, row.trace);
+    if (row.says.empty())
+      EXPECT_EQ(said, "") << row.line;
+    else
+      EXPECT_THAT(said, testing::HasSubstr(row.says)) << row.line;
+  }
+}
+
+// Of the whole array on every device, or of slices that the mesh has no name for.
+TEST(Contradiction, OfAFreeResultBySlices) {
+  const auto text = [](const std::vector<Range>& ranges, const Trace& trace) {
+    const Case c = parse_case("on x=2,y=2: reshard f32[4@x.y] -> f32[4]?");
+    Outcome outcome;
+    for (std::int64_t device = 0; device < 4; ++device)
+      outcome.blocks.push_back({device, 0, 0, 0, {{{ranges[device]}}}});
+    outcome.claims = {std::nullopt};
+    outcome.trace = trace;
+    const auto found = contradiction(as_claimed(c, outcome), outcome);
+    return found ? found->text : "";
+  };
+  const Collective gather{
+      .kind = "all-gather", .axes = {"x", "y"},
+           .in = 4, .out = 16
+  };
+  const std::vector<Range> all(4,
+                               {
+                                   0, 4
+  }),
+      turned{{3, 4}, {1, 2}, {2, 3}, {0, 1}};
+  EXPECT_EQ(text(all, {gather}), "");
+  EXPECT_THAT(text(all, {}), testing::HasSubstr("needs element [1] of device 1"));
+  EXPECT_EQ(text(turned, {gather}), "");
+  EXPECT_THAT(text(turned, {}), testing::HasSubstr("needs element [3] of device 3"));
+  EXPECT_EQ(text(
+                {
+                    {0, 1},
+                    {1, 2},
+                    {2, 3},
+                    {3, 4}
+  },
+                {}),
+            "")
+      << "it stays where it was";
+}
+
+TEST(Contradiction, WhatAFibreLeavesUnfinishedItReceivesTogether) {
+  const std::string line = "on x=2,y=2: reshard f32[8@y] -> f32[8]+x";
+  EXPECT_EQ(doubt(line,
+                  {
+                      {.kind = "collective-permute", .pairs = {{1, 0}, {2, 3}}, .in = 16, .out = 16}
+  }),
+            "");
+  EXPECT_NE(doubt(line,
+                  {
+                      {.kind = "collective-permute", .pairs = {{1, 0}}, .in = 16, .out = 16}
+  }),
+            "");
+}
+
+// A trace that leaves a collective out, or moves a few bytes.
+TEST(Contradiction, WhatATraceOfAProductMustMove) {
+  const auto says = [](const Trace& trace) {
+    Outcome outcome;
+    outcome.trace = trace;
+    const auto found = contradiction(
+        parse_case("on x=2,y=3: einsum mk,kn->mn f32[6@x,12@y] f32[12@y,4] -> f32[6@x,4]"), outcome);
+    return found ? found->text : "";
+  };
+  const auto over_y = [](const std::string& kind, std::int64_t in, std::int64_t out) {
+    return Collective{.kind = kind, .axes = {"y"}, .in = in, .out = out};
+  };
+  const Collective scatter = over_y("reduce-scatter", 48, 16), gather = over_y("all-gather", 16, 48);
+  EXPECT_EQ(says({over_y("all-reduce", 48, 48)}), "");
+  EXPECT_EQ(says({scatter, gather}), "");
+  EXPECT_EQ(says({over_y("all-gather", 48, 144), over_y("all-gather", 64, 192)}), "") << "of the operands";
+  EXPECT_THAT(says({scatter}), testing::HasSubstr("received at most 16 bytes of the 48"));
+  EXPECT_THAT(says({gather}), testing::HasSubstr("received at most 32 bytes of the 48"));
+  EXPECT_THAT(says({over_y("all-gather", 1, 3)}), testing::HasSubstr("received at most 2 bytes of the 48"));
+  Collective few = over_y("all-reduce", 48, 48);
+  few.moved = 100;
+  EXPECT_THAT(says({few}), testing::HasSubstr("it moved 100 bytes where no program moves fewer than 288"));
+}
+
+TEST(Contradiction, LessThanMustMoveIsMistrusted) {
+  const Case c = parse_case("on x=4: reshard f32[16@x] -> f32[16]");
+  Outcome outcome;
+  const auto doubt = short_fact(cost(c, outcome));
+  ASSERT_TRUE(doubt);
+  EXPECT_EQ(doubt->status, Status::mistrusted);
+  EXPECT_THAT(doubt->text, testing::HasSubstr("0 bytes"));
+  EXPECT_THAT(doubt->text, testing::HasSubstr("192"));
+  outcome.trace.push_back({.kind = "all-gather", .axes = {"x"}, .in = 16, .out = 64});
+  EXPECT_FALSE(short_fact(cost(c, outcome))) << "not a byte too few";
+  outcome.trace.push_back({.kind = "send", .in = 16, .out = 64});
+  EXPECT_FALSE(short_fact(cost(c, outcome))) << "of unknown price";
+}
+
+TEST(Contradiction, OfAProductNothingMustMove) {
+  const Case c = parse_case("on x=2: einsum mk,kn->mn f32[4,8@x] f32[8@x,4] -> f32[4,4]");
+  EXPECT_FALSE(short_fact(cost(c, Outcome{})));
+}
+
+}  // namespace
+}  // namespace plumb

@@ -1,0 +1,51 @@
+#include "harness/judge/limits.h"
+
+#include <fmt/format.h>
+
+namespace plumb {
+namespace {
+
+// Whether the yardstick is the bound, not the best known.
+bool is_bounded(const Case& c) { return is_reshard(c) && !result(c).free; }
+
+}  // namespace
+
+std::optional<Fact> waste_fact(const Case& c, const Cost& cost, double most) {
+  const bool bounded = is_bounded(c);
+  const std::int64_t least = bounded ? cost.bound : cost.best_known;
+  if (most < 0 || cost.moved < 0 || least < 0) return std::nullopt;
+  if (static_cast<double>(cost.moved) <= most * static_cast<double>(least)) return std::nullopt;
+  std::string text =
+      fmt::format("moved {} bytes, {} {}", cost.moved, bounded ? "the fewest are" : "best known are", least);
+  if (least > 0)
+    text += fmt::format(": {:.2f} times, the limit is {}", double(cost.moved) / double(least), most);
+  return Fact{Status::wasteful, text, {}, {}};
+}
+
+std::optional<Fact> count_fact(const Collectives& count, double most) {
+  if (most < 0 || static_cast<double>(count.issued) <= most * static_cast<double>(count.merged))
+    return std::nullopt;
+  return Fact{Status::wasteful,
+              fmt::format("took {} collective{}, its groups allow {}{}", count.issued,
+                          count.issued == 1 ? "" : "s", count.merged,
+                          count.could.empty() ? fmt::format(", the limit is {} times these", most)
+                                              : fmt::format(": {}", fmt::join(count.could, ", "))),
+              {},
+              {}};
+}
+
+std::optional<Fact> unjudged_fact(const Case& c, const Cost& cost, const Most& most) {
+  const auto unjudged = [](const std::string& limit, const char* why) {
+    return fact(Status::mistrusted, fmt::format("the limit of {} cannot be judged: {}", limit, why));
+  };
+  const std::string bytes = fmt::format("{} times the bytes", most.waste);
+  if (most.waste >= 0 && cost.moved < 0) return unjudged(bytes, "the trace does not say how many moved");
+  if (most.waste >= 0 && (is_bounded(c) ? cost.bound : cost.best_known) < 0)
+    return unjudged(bytes, "it is not known how few would do");
+  if (most.collectives >= 0 && cost.moved < 0)
+    return unjudged(fmt::format("{} times the collectives", most.collectives),
+                    "the trace does not say all that moved, nor how often");
+  return std::nullopt;
+}
+
+}  // namespace plumb

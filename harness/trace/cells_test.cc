@@ -1,0 +1,35 @@
+#include "harness/trace/cells.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace plumb {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(Cells, AreCutByTheEdgesOfEveryBlock) {
+  const std::vector<Slice> begins{{{0, 4}}, {{4, 8}}}, ends{{{0, 6}}, {{2, 8}}};
+  const auto cells = cells_of(begins, ends, 100);
+  ASSERT_TRUE(cells);
+  ASSERT_EQ(cells->boxes.size(), 4u);  // 0 2 4 6 8
+  EXPECT_THAT(cells->needers,
+              ElementsAre(ElementsAre(0), ElementsAre(0, 1), ElementsAre(0, 1), ElementsAre(1)));
+}
+
+TEST(Cells, EmptyBlocksCutNothing) {
+  const auto cells = cells_of({{{0, 8}}, {{3, 3}}}, {{{0, 8}}, {{5, 5}}}, 100);
+  ASSERT_TRUE(cells);
+  ASSERT_EQ(cells->boxes.size(), 1u);
+  EXPECT_THAT(cells->needers, ElementsAre(ElementsAre(0)));
+}
+
+// Four cells on two devices are eight to look at.
+TEST(Cells, AreNotMadeWhereTheyAreTooMany) {
+  const std::vector<Slice> begins{{{0, 4}}, {{4, 8}}}, ends{{{0, 6}}, {{2, 8}}};
+  EXPECT_TRUE(cells_of(begins, ends, 8));
+  EXPECT_FALSE(cells_of(begins, ends, 7));
+}
+
+}  // namespace
+}  // namespace plumb

@@ -1,0 +1,53 @@
+#include "harness/trace/cost.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "harness/trace/steps.h"
+#include "reference/bytes/bytes.h"
+
+namespace plumb {
+namespace {
+
+// A backend may say anything: more bytes than there can be are not known. No factor and no sum is larger
+// than 2^63 before it comes here.
+constexpr std::int64_t most_bytes = std::int64_t{1} << 62;
+std::int64_t known(__int128 sum) {
+  return sum >= 0 && sum < most_bytes ? static_cast<std::int64_t>(sum) : -1;
+}
+std::int64_t sum_of(std::int64_t a, std::int64_t b) { return a < 0 || b < 0 ? -1 : known(__int128{a} + b); }
+std::int64_t product_of(std::int64_t a, std::int64_t b) {
+  return a < 0 || b < 0 ? -1 : known(__int128{a} * b);
+}
+
+}  // namespace
+
+std::int64_t moved(const Mesh& mesh, const Collective& step) {
+  if (step.moved) return *step.moved;  // of all times
+  const auto priced = [&](std::int64_t n) { return price(step.kind, n, step.in, step.out); };
+  if (!step.pairs.empty()) {
+    const auto away = std::ranges::count_if(step.pairs, [](const auto& p) { return p.first != p.second; });
+    return product_of(product_of(away, step.out), step.times);
+  }
+  std::int64_t sum = 0;
+  const auto of_groups = [&](std::int64_t devices_in_all, std::int64_t n) {
+    sum = sum_of(sum, product_of(devices_in_all, priced(n)));
+  };
+  if (!step.axes.empty()) of_groups(devices(mesh), axes_size(mesh, axes_of(mesh, step)));
+  for (const std::vector<std::int64_t>& group : step.groups) of_groups(std::ssize(group), std::ssize(group));
+  if (step.axes.empty() && step.groups.empty() && priced(2) < 0) return -1;
+  return product_of(sum, step.times);
+}
+
+Cost cost(const Case& c, const Outcome& outcome) {
+  Cost cost;
+  cost.moved = 0;
+  for (const Collective& step : outcome.trace) cost.moved = sum_of(cost.moved, moved(c.mesh, step));
+  if (const std::vector<std::int64_t> fewest = fewest_bytes(c); !fewest.empty()) {
+    cost.bound = std::accumulate(fewest.begin(), fewest.end(), std::int64_t{0});
+  }
+  cost.best_known = best_known(c).bytes;
+  return cost;
+}
+
+}  // namespace plumb

@@ -1,0 +1,289 @@
+#include "harness/trace/executed.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "harness/trace/acts.h"
+#include "harness/trace/cells.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+constexpr std::int64_t most_work = std::int64_t{1} << 22;
+constexpr std::int64_t most_readings = 1024;
+
+using Roots = std::vector<std::int64_t>;  // of the broadcasts among the acts, the member that sends; else -1
+using Holding = std::vector<Family>;      // of one cell, by device
+
+struct Run {
+  const Execution& e;
+  std::vector<Act> acts;
+  Cells cells;
+  std::vector<std::vector<Bits>> to;  // ways() of the acts
+  SetTable table{};
+  Atoms whole{};
+
+  Family beginning(std::int64_t device, std::size_t cell) {
+    const Beginning& b = e.from[device];
+    if (!contains(b.slice, cells.boxes[cell])) return {};
+    return {table.number(b.atoms)};
+  }
+  Holding beginning(std::size_t cell) {
+    Holding held;
+    for (std::int64_t d = 0; d < std::ssize(e.from); ++d) held.push_back(beginning(d, cell));
+    return held;
+  }
+  bool relevant(std::size_t t, std::int64_t device, std::size_t cell) const {
+    return std::ranges::any_of(cells.needers[cell], [&](std::int64_t d) { return has(to[t][device], d); });
+  }
+};
+
+// The sum of a cell over a group; -1 where there is none.
+int sum_over(Run& run, const std::vector<std::int64_t>& group, const Holding& held) {
+  std::vector<Family> wider;
+  for (std::int64_t d : group) {
+    Family& family = wider.emplace_back(held[d]);
+    if (family.size() < 2) continue;
+    const Family own = family;
+    Atoms all(run.whole.size());
+    bool apart = true;
+    for (int value : own) {
+      apart = apart && (run.table.idempotent || disjoint(all, run.table.sets[value]));
+      all = united(all, run.table.sets[value]);
+    }
+    if (apart) run.table.join(family, {run.table.number(all)});
+  }
+  std::vector<const Family*> members;
+  for (const Family& family : wider) members.push_back(&family);
+  return run.table.sum(members);
+}
+
+// What one act makes of a cell: `owner` is the member that a scatter leaves it with, of each group; -1 is
+// all.
+void advance(Run& run, const Act& act, std::int64_t owner, Holding& held) {
+  for (const std::vector<std::int64_t>& group : act.groups) {
+    if (std::ranges::all_of(group, [&](std::int64_t d) { return held[d].empty(); })) continue;
+    if (act.sums()) {
+      const int sum = sum_over(run, group, held);
+      for (std::int64_t i = 0; i < std::ssize(group); ++i)
+        held[group[i]] = sum >= 0 && (owner < 0 || owner == i) ? Family{sum} : Family{};
+      continue;
+    }
+    Family all;
+    for (std::int64_t i = 0; i < std::ssize(group); ++i)
+      if (!act.broadcasts() || owner < 0 || i == owner % std::ssize(group))
+        run.table.join(all, held[group[i]]);
+    for (std::int64_t d : group)
+      if (act.broadcasts())
+        run.table.join(held[d], all);
+      else
+        held[d] = all;
+  }
+  if (act.one->pairs.empty()) return;
+  const Holding before = held;
+  for (std::size_t i = 0; i < act.one->pairs.size(); ++i)
+    if (!act.keeps[i]) held[act.one->pairs[i].second].clear();
+  for (const auto& [from, target] : act.one->pairs) run.table.join(held[target], before[from]);
+}
+
+// Whether the target of a pair needs anything of what its source has and it has not.
+bool brought(const Run& run, std::size_t t, std::pair<std::int64_t, std::int64_t> pair,
+             const std::vector<Holding>& held) {
+  for (std::size_t cell = 0; cell < held.size(); ++cell) {
+    const Family &there = held[cell][pair.first], &own = held[cell][pair.second];
+    if (!std::ranges::includes(own, there) && run.relevant(t + 1, pair.second, cell)) return true;
+  }
+  return false;
+}
+
+bool is_made(const Run& run, std::size_t cell, const Holding& held) {
+  if (run.e.to.unfinished.empty())
+    return std::ranges::all_of(run.cells.needers[cell],
+                               [&](std::int64_t d) { return run.table.makes(held[d], run.whole); });
+  for (const auto& fibre : fibres(run.e.c.mesh, run.e.to.unfinished)) {
+    if (std::ranges::count(run.cells.needers[cell], fibre.front()) == 0) continue;
+    Family all;
+    for (std::int64_t d : fibre) run.table.join(all, held[d]);
+    if (!run.table.makes(all, run.whole)) return false;
+  }
+  return true;
+}
+
+// Executes all cells with every scatter leaving its sums on all members: the most that anyone can hold. What
+// permutes overwrite is found on the way.
+std::vector<Holding> most_held(Run& run, const Roots& roots) {
+  std::vector<Holding> held;
+  for (std::size_t cell = 0; cell < run.cells.boxes.size(); ++cell) held.push_back(run.beginning(cell));
+  for (std::size_t t = 0; t < run.acts.size(); ++t) {
+    Act& act = run.acts[t];
+    for (std::size_t i = 0; i < act.keeps.size(); ++i)
+      act.keeps[i] =
+          act.one->pairs[i].first == act.one->pairs[i].second || brought(run, t, act.one->pairs[i], held);
+    for (Holding& of_cell : held) advance(run, act, roots[t], of_cell);
+  }
+  return held;
+}
+
+// Whether some owners of the scatters from act t on make the cell.
+bool some_owners_make(Run& run, std::size_t cell, std::size_t t, const Roots& roots, Holding held) {
+  for (; t < run.acts.size() && !run.acts[t].scatters(); ++t) advance(run, run.acts[t], roots[t], held);
+  if (t == run.acts.size()) return is_made(run, cell, held);
+  std::set<std::int64_t> owners;
+  for (const auto& group : run.acts[t].groups)
+    for (std::int64_t i = 0; i < std::ssize(group); ++i)
+      if (run.relevant(t + 1, group[i], cell)) owners.insert(i);
+  return std::ranges::any_of(owners, [&](std::int64_t owner) {
+    Holding next = held;
+    advance(run, run.acts[t], owner, next);
+    return some_owners_make(run, cell, t + 1, roots, std::move(next));
+  });
+}
+
+std::string text_of(const Slice& box) {
+  std::vector<std::string> ranges;
+  for (const Range& r : box) ranges.push_back(fmt::format("{}:{}", r.begin, r.end));
+  return fmt::format("[{}]", fmt::join(ranges, ","));
+}
+
+std::string unmade(Run& run, const Roots& roots) {
+  const std::vector<Holding> held = most_held(run, roots);
+  const bool scatters = std::ranges::any_of(run.acts, &Act::scatters);
+  for (std::size_t cell = 0; cell < held.size(); ++cell) {
+    const auto& needers = run.cells.needers[cell];
+    if (needers.empty()) continue;
+    if (is_made(run, cell, held[cell]) &&
+        (!scatters || some_owners_make(run, cell, 0, roots, run.beginning(cell))))
+      continue;
+    const auto lacks = std::ranges::find_if(
+        needers, [&](std::int64_t d) { return !run.table.makes(held[cell][d], run.whole); });
+    const std::int64_t device = lacks == needers.end() ? needers.front() : *lacks;
+    return fmt::format("executed, it does not leave {} of the result on device {} ({})",
+                       text_of(run.cells.boxes[cell]), device, coordinates_text(run.e.c.mesh, device));
+  }
+  return "";
+}
+
+// The elements that nobody else can make for those who need them: of each group, and of each member.
+struct Demand {
+  std::vector<std::int64_t> of_group, of_member;
+};
+Demand demand(const Run& run, std::size_t t) {
+  const auto n = static_cast<std::int64_t>(run.e.from.size());
+  const auto& groups = run.acts[t].groups;
+  std::vector<std::int64_t> group_of(n, -1);
+  for (std::size_t g = 0; g < groups.size(); ++g)
+    for (std::int64_t d : groups[g]) group_of[d] = static_cast<std::int64_t>(g);
+  constexpr std::int64_t several = -2;
+  std::vector<std::int64_t> only_group(n, -1), only_member(n, -1);
+  for (std::int64_t d = 0; d < n; ++d)
+    for (std::int64_t from = 0; from < n; ++from) {
+      if (!has(run.to[t + 1][from], d)) continue;
+      const std::int64_t g = group_of[from] < 0 ? several : group_of[from];
+      only_group[d] = only_group[d] == -1 || only_group[d] == g ? g : several;
+      only_member[d] = only_member[d] == -1 ? from : several;
+    }
+  Demand sum{std::vector<std::int64_t>(groups.size()), std::vector<std::int64_t>(n)};
+  for (std::size_t cell = 0; cell < run.cells.boxes.size(); ++cell) {
+    std::set<std::int64_t> of, on;
+    for (std::int64_t d : run.cells.needers[cell]) of.insert(only_group[d]), on.insert(only_member[d]);
+    const std::int64_t size = elements(run.cells.boxes[cell]);
+    for (std::int64_t g : of)
+      if (g >= 0) sum.of_group[g] += size;
+    for (std::int64_t d : on)
+      if (d >= 0) sum.of_member[d] += size;
+  }
+  return sum;
+}
+
+// A sum of fewer bytes than those who need it hold of it.
+std::string sums_too_few(const Run& run) {
+  if (!run.e.to.unfinished.empty()) return "";
+  const std::int64_t value = std::min(format(run.e.c.wire).bytes, format(run.e.to.dtype).bytes);
+  for (std::size_t t = 0; t < run.acts.size(); ++t) {
+    const Act& act = run.acts[t];
+    if (!act.sums()) continue;
+    const Demand need = demand(run, t);
+    const std::int64_t most = (act.scatters() ? act.one->out : act.one->in) / value;
+    for (std::size_t g = 0; g < act.groups.size(); ++g) {
+      const auto n = static_cast<__int128>(act.scatters() ? act.groups[g].size() : 1);
+      if (need.of_group[g] > n * most)
+        return fmt::format("its {} gives the group of device {} at most {} of the {} elements that are due",
+                           act.one->kind, act.groups[g].front(), static_cast<std::int64_t>(n * most),
+                           need.of_group[g]);
+      for (std::int64_t d : act.groups[g])
+        if (act.scatters() && need.of_member[d] > most)
+          return fmt::format("its reduce-scatter gives device {} at most {} of the {} elements that are due",
+                             d, most, need.of_member[d]);
+    }
+  }
+  return "";
+}
+
+std::int64_t members(const Act& act) {
+  std::int64_t most = 1;
+  for (const auto& group : act.groups) most = std::max<std::int64_t>(most, std::ssize(group));
+  return most;
+}
+
+// The first choice of a sender for each broadcast; none where there are too many choices to try: everyone
+// then has what any member had.
+Roots first_senders(const std::vector<Act>& acts) {
+  Roots roots(acts.size(), -1);
+  std::int64_t readings = 1;
+  for (std::size_t t = 0; t < acts.size(); ++t) {
+    if (!acts[t].broadcasts()) continue;
+    if (readings > most_readings / members(acts[t])) return Roots(acts.size(), -1);
+    readings *= members(acts[t]), roots[t] = 0;
+  }
+  return roots;
+}
+
+// The next choice of a sender for each broadcast, the first of them turning fastest; false after the last.
+bool next(const std::vector<Act>& acts, Roots& roots) {
+  for (std::size_t t = 0; t < acts.size(); ++t) {
+    if (roots[t] < 0) continue;
+    if (++roots[t] < members(acts[t])) return true;
+    roots[t] = 0;
+  }
+  return false;
+}
+
+}  // namespace
+
+Execution execution(const Case& c, const Spec& from, const Spec& to) {
+  Execution e{c, {}, parts(c.mesh, from), to, from.reduction != Reduce::sum};
+  for (std::int64_t d = 0; d < devices(c.mesh); ++d)
+    e.from.push_back({block(c.mesh, from, c.rule, d), atom(part(c.mesh, from, d), e.atoms)});
+  return e;
+}
+
+std::optional<std::string> not_made(const Execution& e, std::span<const Collective> trace) {
+  const auto n = static_cast<std::int64_t>(e.from.size());
+  if (n > most_work / n || e.atoms > most_work / n) return std::nullopt;
+  std::vector<Slice> ends;
+  for (std::int64_t d = 0; d < n; ++d) ends.push_back(block(e.c.mesh, e.to, e.c.rule, d));
+  std::vector<Slice> begins;
+  for (const Beginning& b : e.from) begins.push_back(b.slice);
+  std::optional<Cells> cells = cells_of(begins, ends, most_work);
+  if (!cells) return std::nullopt;
+  const std::vector<Act> acts = acts_of(e.c.mesh, trace);
+  Run run{e, acts, std::move(*cells), ways(e.c.mesh, acts)};
+  run.table.idempotent = e.idempotent;
+  run.whole = Atoms((e.atoms + 63) / 64);
+  for (std::int64_t i = 0; i < e.atoms; ++i) run.whole = united(run.whole, atom(i, e.atoms));
+  run.table.number(run.whole);
+  if (std::string why = sums_too_few(run); !why.empty()) return why;
+  Roots roots = first_senders(acts);
+  std::string why;
+  do {
+    std::string here = unmade(run, roots);
+    if (here.empty()) return "";
+    if (why.empty()) why = std::move(here);
+  } while (next(acts, roots));
+  return why;
+}
+
+}  // namespace plumb

@@ -1,0 +1,46 @@
+// A plan is executed, cell by cell: who holds which part of which box.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "adapters/protocol/outcome.h"
+#include "harness/trace/atoms.h"
+
+namespace plumb {
+
+// What a device begins with: a box of an array, each element of it the sum of these atoms.
+struct Beginning {
+  Slice slice;
+  Atoms atoms;
+};
+
+// From what each device begins with to blocks of `to`, of which an element is the sum of `atoms`.
+struct Execution {
+  const Case& c;
+  std::vector<Beginning> from;
+  std::int64_t atoms = 1;
+  const Spec& to;
+  bool idempotent = false;  // of a maximum or minimum: an atom may be taken twice
+};
+Execution execution(const Case&, const Spec& from, const Spec& to);
+
+// Why no reading of these collectives makes the blocks; empty where one does; nullopt where there is too much
+// to try. Cells are what the edges of all blocks cut the array into. A trace does not say which dimension is
+// cut, nor which elements are sent, so that what is moved is taken as most that can be:
+//   all-gather, all-to-all, send   every member has what any of them had
+//   collective-broadcast           and every member what one of them had, the same of each group: each is
+//   tried,
+//                                  where that is no more than 1,024 choices
+//   collective-permute             a target has what its source had, in place of its own, unless it needs
+//                                  something of what it is brought: then beside its own
+//   all-reduce                     of each cell the sum of what the members hold, which is none where an atom
+//                                  would be added twice or a member has nothing; it is the same on all
+//   reduce-scatter                 that sum on one member: each is tried
+// A device may cut what it holds, add up what it holds of one cell, and add zeros. An all-reduce gives a
+// group no more elements than `in` has, a reduce-scatter a member no more than `out`.
+std::optional<std::string> not_made(const Execution&, std::span<const Collective>);
+
+}  // namespace plumb

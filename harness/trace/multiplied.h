@@ -1,0 +1,22 @@
+// What devices hold when they have multiplied their blocks.
+#pragma once
+
+#include "harness/trace/executed.h"
+
+namespace plumb {
+
+// How the operands of a product lie when they are multiplied, and its result after the sums of the trace.
+struct Layouts {
+  std::vector<Spec> operands;
+  Spec result;
+};
+
+// From what each device makes of its blocks of the operands to the result of the case: the letters of the
+// result as the operands have them, the sum of the terms that it has of the others.
+Execution multiplied(const Case&, const Einsum&, const Layouts&);
+
+// Why no dealing out of the collectives brings the operands together and makes the result: those before the
+// first sum belong to one operand or to the result, the others to the result. As not_made().
+std::optional<std::string> product_not_made(const Case&, const Layouts&, std::span<const Collective>);
+
+}  // namespace plumb

@@ -1,0 +1,287 @@
+#include "harness/trace/reachability.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "harness/trace/cost.h"
+#include "harness/trace/steps.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+constexpr std::int64_t most_pairs = std::int64_t{1} << 24;
+
+using Groups = std::vector<std::vector<std::int64_t>>;
+
+// What one collective, or all of a loop, gives: to all members of a group, and from source to target.
+struct Mix {
+  Groups groups;
+  std::vector<std::pair<std::int64_t, std::int64_t>> pairs;
+};
+
+bool in_a_loop(const Collective& one) { return one.times > 1 || (one.moved && *one.moved < 0); }
+
+Mix mix(const Mesh& mesh, const Collective& one) {
+  if (!names_nobody(one)) return {groups_of(mesh, one), one.pairs};
+  std::vector<std::int64_t> all(devices(mesh));
+  std::iota(all.begin(), all.end(), 0);
+  return {{all}, {}};
+}
+
+// All that these join, directly or by others.
+Mix looped(const Mesh& mesh, std::span<const Collective> loop) {
+  std::vector<std::int64_t> root(devices(mesh));
+  std::iota(root.begin(), root.end(), 0);
+  const auto find = [&](std::int64_t d) {
+    while (root[d] != d) d = root[d] = root[root[d]];
+    return d;
+  };
+  for (const Collective& one : loop) {
+    const Mix m = mix(mesh, one);
+    for (const std::vector<std::int64_t>& group : m.groups)
+      for (std::int64_t d : group) root[find(d)] = find(group.front());
+    for (const auto& [from, to] : m.pairs) root[find(to)] = find(from);
+  }
+  Groups groups(root.size());
+  for (std::size_t d = 0; d < root.size(); ++d)
+    groups[find(static_cast<std::int64_t>(d))].push_back(static_cast<std::int64_t>(d));
+  std::erase_if(groups, [](const auto& group) { return group.size() < 2; });
+  return {groups, {}};
+}
+
+std::vector<Mix> mixes(const Mesh& mesh, std::span<const Collective> trace) {
+  std::vector<Mix> all;
+  for (std::size_t i = 0; i < trace.size();) {
+    std::size_t end = i;
+    while (end < trace.size() && in_a_loop(trace[end])) ++end;
+    if (end > i) all.push_back(looped(mesh, trace.subspan(i, end - i)));
+    if (end == i) all.push_back(mix(mesh, trace[end++]));
+    i = end;
+  }
+  return all;
+}
+
+void add_axes(std::vector<AxisId>& all, const std::vector<AxisId>& some) {
+  for (AxisId axis : some)
+    if (!contains(all, axis)) all.push_back(axis);
+}
+
+// The axes along which devices lie apart.
+std::vector<AxisId> between(const Mesh& mesh, std::int64_t a, std::int64_t b) {
+  const auto at = coordinates(mesh, a), there = coordinates(mesh, b);
+  std::vector<AxisId> axes;
+  for (std::size_t i = 0; i < at.size(); ++i)
+    if (at[i] != there[i]) axes.push_back(static_cast<AxisId>(i));
+  return axes;
+}
+
+// The source's pieces of one dimension that a range meets: pieces ascend with their number.
+std::vector<std::int64_t> pieces_of(const Needed& m, std::size_t d, const Range& range) {
+  const auto at = [&](std::int64_t i) { return piece(m.mesh, m.from.dims[d], m.rule, i); };
+  std::int64_t first = 0, end = axes_size(m.mesh, m.from.dims[d].axes);
+  const std::int64_t count = end;
+  while (first < end) {
+    const std::int64_t middle = (first + end) / 2;
+    if (at(middle).end > range.begin)
+      end = middle;
+    else
+      first = middle + 1;
+  }
+  std::vector<std::int64_t> met;
+  for (std::int64_t i = first; i < count && at(i).begin < range.end; ++i)
+    if (at(i).size() > 0) met.push_back(i);
+  return met;
+}
+
+// Sets the coordinates along these axes to the digits of a number.
+void place_at(const Mesh& mesh, std::vector<std::int64_t>& at, const std::vector<AxisId>& axes,
+              std::int64_t number) {
+  for (std::size_t i = axes.size(); i-- > 0;) {
+    const std::int64_t n = mesh.axes[axes[i]].size;
+    at[axes[i]] = number % n, number /= n;
+  }
+}
+
+std::int64_t device_at(const Mesh& mesh, const std::vector<std::int64_t>& at) {
+  std::int64_t position = 0;
+  for (std::size_t a = 0; a < at.size(); ++a) position = position * mesh.axes[a].size + at[a];
+  return mesh.place.empty() ? position : ids(mesh)[position];
+}
+
+// A block of the source: the number of its piece in each dimension, then that of its part.
+using Number = std::vector<std::int64_t>;
+
+// The block that a device itself holds.
+Number own_block(const Needed& m, std::int64_t device) {
+  Number own;
+  for (const Dim& dim : m.from.dims) own.push_back(coordinate(m.mesh, dim.axes, device));
+  own.push_back(part(m.mesh, m.from, device));
+  return own;
+}
+
+Lack lack_of(const Needed& m, std::int64_t device, const Slice& need, const Number& block) {
+  std::vector<std::int64_t> at = coordinates(m.mesh, device);
+  Lack found{device, {}, 0, {}};
+  for (std::size_t d = 0; d < need.size(); ++d) {
+    place_at(m.mesh, at, m.from.dims[d].axes, block[d]);
+    found.index.push_back(std::max(need[d].begin, piece(m.mesh, m.from.dims[d], m.rule, block[d]).begin));
+  }
+  place_at(m.mesh, at, m.from.unfinished, block.back());
+  found.holder = device_at(m.mesh, at);
+  found.across = between(m.mesh, device, found.holder);
+  return found;
+}
+
+// Where devices have what any device of their fibre along `joined` has: dimensions and parts are apart.
+std::optional<Lack> lack_along(const Needed& m, const std::vector<AxisId>& joined) {
+  const auto apart = [&](const std::vector<AxisId>& axes, const std::vector<std::int64_t>& here,
+                         std::int64_t number) {
+    std::vector<std::int64_t> there = here;
+    place_at(m.mesh, there, axes, number);
+    return std::ranges::any_of(axes, [&](AxisId a) { return !contains(joined, a) && there[a] != here[a]; });
+  };
+  const auto all_joined = [&](const std::vector<AxisId>& axes) {
+    return std::ranges::all_of(axes, [&](AxisId a) { return contains(joined, a); });
+  };
+  const auto lacks = [&](std::int64_t device, const Slice& need) -> std::optional<Lack> {
+    const std::vector<std::int64_t> here = coordinates(m.mesh, device);
+    Number own = own_block(m, device);
+    for (std::size_t d = 0; d <= need.size(); ++d) {
+      const bool of_parts = d == need.size();
+      const std::vector<AxisId>& axes = of_parts ? m.from.unfinished : m.from.dims[d].axes;
+      if (all_joined(axes)) continue;
+      std::vector<std::int64_t> met;
+      if (of_parts)
+        met.resize(axes_size(m.mesh, axes)), std::iota(met.begin(), met.end(), 0);
+      else
+        met = pieces_of(m, d, need[d]);
+      for (std::int64_t number : met) {
+        if (!apart(axes, here, number)) continue;
+        for (std::size_t e = 0; e < need.size(); ++e)
+          if (e != d) own[e] = pieces_of(m, e, need[e]).front();
+        own[d] = number;
+        return lack_of(m, device, need, own);
+      }
+    }
+    return std::nullopt;
+  };
+  for (std::int64_t device = 0; device < devices(m.mesh); ++device)
+    for (const Slice& need : m.of(device))
+      if (elements(need) > 0)
+        if (auto found = lacks(device, need)) return found;
+  return std::nullopt;
+}
+
+// Which blocks of the source have come to each device, a row of bits for each.
+struct Reach {
+  const Needed& m;
+  std::vector<std::int64_t> counts;  // pieces in each dimension, and parts
+  std::int64_t words = 0;
+  std::vector<std::uint64_t> bits;
+
+  explicit Reach(const Needed& needed) : m(needed) {
+    for (const Dim& dim : m.from.dims) counts.push_back(axes_size(m.mesh, dim.axes));
+    counts.push_back(parts(m.mesh, m.from));
+    words = (std::accumulate(counts.begin(), counts.end(), std::int64_t{1}, std::multiplies<>()) + 63) / 64;
+    bits.resize(devices(m.mesh) * words);
+    for (std::int64_t device = 0; device < devices(m.mesh); ++device) {
+      const std::int64_t own = flat(own_block(m, device));
+      bits[device * words + own / 64] |= std::uint64_t{1} << own % 64;
+    }
+  }
+  std::int64_t flat(const Number& block) const {
+    std::int64_t at = 0;
+    for (std::size_t i = 0; i < block.size(); ++i) at = at * counts[i] + block[i];
+    return at;
+  }
+  bool has(std::int64_t device, const Number& block) const {
+    return bits[device * words + flat(block) / 64] >> flat(block) % 64 & 1;
+  }
+  void join(const Mix& mixed) {
+    for (const std::vector<std::int64_t>& group : mixed.groups) {
+      std::vector<std::uint64_t> all(words);
+      for (std::int64_t d : group)
+        for (std::int64_t w = 0; w < words; ++w) all[w] |= bits[d * words + w];
+      for (std::int64_t d : group) std::ranges::copy(all, bits.begin() + d * words);
+    }
+    if (mixed.pairs.empty()) return;
+    const std::vector<std::uint64_t> before = bits;
+    for (const auto& [from, to] : mixed.pairs)
+      for (std::int64_t w = 0; w < words; ++w) bits[to * words + w] |= before[from * words + w];
+  }
+};
+
+std::optional<Lack> lack_on(const Reach& reach, std::int64_t device, const Slice& need) {
+  const Needed& m = reach.m;
+  if (elements(need) == 0) return std::nullopt;
+  std::vector<std::vector<std::int64_t>> met;
+  for (std::size_t d = 0; d < need.size(); ++d) met.push_back(pieces_of(m, d, need[d]));
+  met.emplace_back(reach.counts.back());
+  std::iota(met.back().begin(), met.back().end(), 0);
+  std::vector<std::size_t> at(met.size());
+  for (;;) {
+    Number block;
+    for (std::size_t i = 0; i < met.size(); ++i) block.push_back(met[i][at[i]]);
+    if (!reach.has(device, block)) return lack_of(m, device, need, block);
+    std::size_t i = met.size();
+    while (i > 0 && ++at[i - 1] == met[i - 1].size()) at[--i] = 0;
+    if (i == 0) return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::vector<AxisId> joined_axes(const Mesh& mesh, std::span<const Collective> trace) {
+  std::vector<AxisId> all;
+  for (const Collective& one : trace) {
+    add_axes(all, axes_of(mesh, one));
+    for (const auto& [from, to] : one.pairs) add_axes(all, between(mesh, from, to));
+    for (const std::vector<std::int64_t>& group : one.groups)
+      for (std::int64_t d : group) add_axes(all, between(mesh, group.front(), d));
+    for (AxisId a = 0; names_nobody(one) && a < std::ssize(mesh.axes); ++a) add_axes(all, {a});
+  }
+  return all;
+}
+
+std::optional<Lack> lack(const Needed& m, std::span<const Collective> trace) {
+  Trace moving;
+  std::ranges::copy_if(trace, std::back_inserter(moving),
+                       [&](const Collective& one) { return moved(m.mesh, one) != 0; });
+  const auto along_axes = [](const Collective& one) { return !one.axes.empty() || names_nobody(one); };
+  std::int64_t blocks = parts(m.mesh, m.from);
+  for (const Dim& dim : m.from.dims) blocks *= axes_size(m.mesh, dim.axes);
+  if (std::ranges::all_of(moving, along_axes) || devices(m.mesh) > most_pairs / blocks) {
+    std::vector<AxisId> joined = joined_axes(m.mesh, moving);
+    add_axes(joined, m.together);
+    return lack_along(m, joined);
+  }
+  Reach reach(m);
+  for (const Mix& one : mixes(m.mesh, moving)) reach.join(one);
+  if (axes_size(m.mesh, m.together) > 1) reach.join({fibres(m.mesh, m.together), {}});
+  for (std::int64_t device = 0; device < devices(m.mesh); ++device)
+    for (const Slice& need : m.of(device))
+      if (auto found = lack_on(reach, device, need)) return found;
+  return std::nullopt;
+}
+
+std::optional<Lack> lack(const Move& m, std::span<const Collective> trace) {
+  const auto of = [&](std::int64_t device) {
+    return std::vector<Slice>{block(m.mesh, m.to, m.rule, device)};
+  };
+  return lack(Needed{m.mesh, m.from, m.rule, of, m.to.unfinished}, trace);
+}
+
+std::string in_words(const Mesh& mesh, const Lack& lack) {
+  std::vector<std::string> across;
+  for (AxisId axis : lack.across) across.push_back(mesh.axes[axis].name);
+  return fmt::format(
+      "device {} ({}) needs element [{}] of device {} ({}), and no collective takes it there "
+      "across {}",
+      lack.device, coordinates_text(mesh, lack.device), fmt::join(lack.index, ","), lack.holder,
+      coordinates_text(mesh, lack.holder), fmt::join(across, "."));
+}
+
+}  // namespace plumb

@@ -1,0 +1,53 @@
+// Whether what a device needs can have come to it by the collectives of a trace.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "adapters/protocol/outcome.h"
+#include "reference/bytes/move.h"
+
+namespace plumb {
+
+// An element that a device needs, and a device that holds it of which the trace takes nothing there.
+struct Lack {
+  std::int64_t device = 0;
+  std::vector<std::int64_t> index;
+  std::int64_t holder = 0;
+  std::vector<AxisId> across;  // along which the holder lies elsewhere
+};
+
+// What each device needs of an array that lies as `from`: slices, of a sum all their parts. The devices of a
+// fibre along `together` need it together.
+struct Needed {
+  const Mesh& mesh;
+  const Spec& from;
+  Rule rule;
+  std::function<std::vector<Slice>(std::int64_t device)> of;
+  std::vector<AxisId> together;
+};
+
+// The first element of them that a device cannot have been brought.
+//
+// What is brought is never counted as less than it is, so that a lack is certain: each device has its own;
+// a collective gives every member of a group what any of them has, a permute the target what the source has,
+// and one that names nobody all to all. One that moves nothing gives nothing. Collectives that follow each
+// other and ran in a loop (several times, or nobody knows how often) give all that they join to all. Of more
+// than 2^24 pairs of a device and a block a group counts as the whole fibre along which it extends.
+// O(devices x blocks / 64) a collective, O(devices) where all are along axes.
+std::optional<Lack> lack(const Needed&, std::span<const Collective>);
+
+// Of a device's block of a target; what it leaves unfinished a fibre needs together.
+std::optional<Lack> lack(const Move&, std::span<const Collective>);
+
+// "element [4] lies on device 2, and nothing of the trace is taken across x to device 0, which needs it"
+std::string in_words(const Mesh&, const Lack&);
+
+// The axes that may join devices by these collectives: those that they name or along which their groups and
+// pairs extend; all axes where one names nobody.
+std::vector<AxisId> joined_axes(const Mesh&, std::span<const Collective>);
+
+}  // namespace plumb

@@ -1,0 +1,70 @@
+#include "harness/trace/steps.h"
+
+#include <algorithm>
+
+namespace plumb {
+namespace {
+
+// The axes along which a group extends, where it is the whole fibre along them.
+std::optional<std::vector<AxisId>> fibre_axes(const Mesh& mesh, const std::vector<std::int64_t>& group) {
+  std::vector<AxisId> axes;
+  for (AxisId axis = 0; axis < static_cast<AxisId>(mesh.axes.size()); ++axis)
+    if (std::ranges::any_of(group, [&](std::int64_t d) {
+          return coordinate(mesh, {axis}, d) != coordinate(mesh, {axis}, group[0]);
+        }))
+      axes.push_back(axis);
+  if (axes_size(mesh, axes) != std::ssize(group)) return std::nullopt;
+  return axes;
+}
+
+}  // namespace
+
+bool reduces(const Collective& one) { return one.kind == "all-reduce" || one.kind == "reduce-scatter"; }
+
+bool names_nobody(const Collective& one) {
+  return one.axes.empty() && one.groups.empty() && one.pairs.empty();
+}
+
+std::vector<AxisId> axes_of(const Mesh& mesh, const Collective& one) {
+  std::vector<AxisId> axes;
+  for (const std::string& name : one.axes)
+    axes.push_back(static_cast<AxisId>(std::ranges::find(mesh.axes, name, &Axis::name) - mesh.axes.begin()));
+  return axes;
+}
+
+std::optional<std::vector<AxisId>> fibre_axes(const Mesh& mesh, const Collective& one) {
+  if (!one.axes.empty()) return axes_of(mesh, one);
+  std::optional<std::vector<AxisId>> axes;
+  std::size_t members = 0;
+  for (const std::vector<std::int64_t>& group : one.groups) {
+    const auto own = fibre_axes(mesh, group);
+    if (!own || (axes && *own != *axes)) return std::nullopt;
+    axes = own, members += group.size();
+  }
+  if (static_cast<std::int64_t>(members) != devices(mesh)) return std::nullopt;
+  return axes;
+}
+
+std::vector<std::vector<std::int64_t>> groups_of(const Mesh& mesh, const Collective& one) {
+  return one.axes.empty() ? one.groups : fibres(mesh, axes_of(mesh, one));
+}
+
+std::vector<std::vector<Step>> steps_by_device(const Mesh& mesh, const Trace& trace) {
+  std::vector<std::vector<Step>> steps(devices(mesh));
+  for (const Collective& one : trace) {
+    const Step step{one.kind, one.op, {}, one.in, one.out, one.times};
+    std::vector<bool> touched(steps.size());
+    for (const auto& [from, to] : one.pairs)
+      if (from != to) touched[from] = touched[to] = true;
+    for (std::size_t device = 0; device < steps.size(); ++device)
+      if (touched[device]) steps[device].push_back(step);
+    for (const std::vector<std::int64_t>& group : groups_of(mesh, one)) {
+      if (group.size() < 2) continue;
+      const auto axes = fibre_axes(mesh, group);
+      for (std::int64_t device : group) steps[device].push_back(step), steps[device].back().axes = axes;
+    }
+  }
+  return steps;
+}
+
+}  // namespace plumb

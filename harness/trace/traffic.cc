@@ -1,0 +1,122 @@
+#include "harness/trace/traffic.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/trace/cost.h"
+#include "harness/trace/needs.h"
+#include "harness/trace/reachability.h"
+#include "harness/trace/slices.h"
+#include "harness/trace/steps.h"
+
+namespace plumb {
+namespace {
+
+constexpr std::int64_t most_learnt = std::int64_t{1} << 62;
+
+std::int64_t sum_of(__int128 a, __int128 b) {
+  return static_cast<std::int64_t>(std::min<__int128>(a + b, most_learnt));
+}
+
+// In one run of a collective that nobody counted, on a member of a group of n; -1 where nobody knows.
+std::int64_t learnt(const Collective& one, std::int64_t n) {
+  if (one.kind == "send") return -1;
+  if (n < 2) return 0;
+  if (one.kind == "all-gather" && one.in <= one.out / n && one.in * n == one.out) return one.out - one.in;
+  if (one.kind == "all-to-all" && one.in == one.out) return one.out - one.out / n;
+  return one.out;
+}
+
+// "an all-gather over 2 devices of 16 bytes cannot give 4096"
+std::string misfit_of(const Collective& one, std::int64_t n) {
+  const auto at_most = [&](std::int64_t a, std::int64_t times, std::int64_t b) {
+    return __int128{a} <= __int128{times} * b;
+  };
+  const bool in_fits = at_most(one.in, n, one.out), out_fits = at_most(one.out, n, one.in);
+  bool fits = true;
+  if (one.kind == "all-reduce") fits = one.in == one.out;
+  if (one.kind == "all-gather") fits = one.in <= one.out && out_fits;
+  if (one.kind == "reduce-scatter") fits = one.out <= one.in;
+  if (one.kind == "collective-permute") fits = one.out <= one.in;
+  if (one.kind == "all-to-all") fits = in_fits && out_fits;
+  if (fits) return "";
+  const std::string over = one.pairs.empty() ? fmt::format(" over {} devices", n) : "";
+  return fmt::format("one {}{} cannot make {} bytes of {}", one.kind, over, one.out, one.in);
+}
+
+}  // namespace
+
+std::vector<std::int64_t> most_received(const Mesh& mesh, const Trace& trace) {
+  std::vector<std::int64_t> most(devices(mesh), 0);
+  for (const Collective& one : trace) {
+    const auto take = [&](std::int64_t device, std::int64_t bytes) {
+      most[device] = sum_of(most[device], bytes);
+    };
+    const auto of = [&](std::int64_t n) {
+      const bool counted = one.moved && one.kind != "send";
+      const std::int64_t once = one.moved && *one.moved < 0 ? -1 : counted ? one.out : learnt(one, n);
+      const std::int64_t all = once < 0 ? once : sum_of(0, __int128{once} * one.times);
+      return counted ? std::min(all, *one.moved) : one.moved.value_or(all);
+    };
+    if (of(2) < 0) return {};
+    for (const auto& [from, to] : one.pairs)
+      if (from != to) take(to, of(2));
+    const auto groups = groups_of(mesh, one);
+    for (const std::vector<std::int64_t>& group : groups)
+      for (std::int64_t device : group) take(device, of(std::ssize(group)));
+    for (std::int64_t device = 0; groups.empty() && one.pairs.empty() && device < std::ssize(most); ++device)
+      take(device, of(2));
+  }
+  return most;
+}
+
+std::string out_of_reach(const Case& c, const Outcome& outcome) {
+  for (std::size_t r = 0; r < results(c).size(); ++r) {
+    const std::vector<Slice> slices = held_slices(c, outcome, r);
+    for (int i = 0; i < std::ssize(c.op.operands) && !slices.empty(); ++i) {
+      const auto of = [&](std::int64_t device) { return needed(c.op, r, i, slices[device]); };
+      const auto found =
+          lack(Needed{c.mesh, c.op.operands[i], c.rule, of, results(c)[r].unfinished}, outcome.trace);
+      if (!found) continue;
+      const std::string whose = c.op.operands.size() > 1 ? fmt::format("of operand {}, ", i) : "";
+      return whose + in_words(c.mesh, *found);
+    }
+  }
+  return "";
+}
+
+std::string received_too_little(const Case& c, const std::vector<std::int64_t>& fewest, const Trace& trace) {
+  const std::vector<std::int64_t> most = most_received(c.mesh, trace);
+  if (fewest.empty() || most.empty()) return "";
+  std::int64_t all_need = 0;
+  for (const std::vector<std::int64_t>& fibre : fibres(c.mesh, result(c).unfinished)) {
+    std::int64_t needed = 0, received = 0;
+    for (std::int64_t device : fibre)
+      needed = sum_of(needed, fewest[device]), received = sum_of(received, most[device]);
+    all_need = sum_of(all_need, needed);
+    if (received < needed)
+      return fmt::format("{} {} received at most {} bytes of the {} that its block needs",
+                         fibre.size() > 1 ? "the fibre of device" : "device", fibre.front(), received,
+                         needed);
+  }
+  std::int64_t all_moved = 0;
+  for (const Collective& one : trace) {
+    if (moved(c.mesh, one) < 0) return "";
+    all_moved = sum_of(all_moved, moved(c.mesh, one));
+  }
+  if (all_moved >= all_need) return "";
+  return fmt::format("it moved {} bytes where no program moves fewer than {}", all_moved, all_need);
+}
+
+std::string misfit(const Mesh& mesh, const Trace& trace) {
+  for (const Collective& one : trace) {
+    std::int64_t n = one.axes.empty() ? 1 : axes_size(mesh, axes_of(mesh, one));
+    for (const std::vector<std::int64_t>& group : one.groups)
+      n = std::max<std::int64_t>(n, std::ssize(group));
+    if (std::string text = misfit_of(one, n); !text.empty()) return text;
+  }
+  return "";
+}
+
+}  // namespace plumb

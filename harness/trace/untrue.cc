@@ -1,0 +1,281 @@
+#include "harness/trace/untrue.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include "harness/trace/cost.h"
+#include "harness/trace/steps.h"
+#include "reference/words/letters.h"
+#include "reference/words/text.h"
+#include "reference/words/tiles.h"
+
+namespace plumb {
+namespace {
+
+std::vector<const Spec*> arrays(const Case& c) {
+  std::vector<const Spec*> all;
+  for (const Spec& spec : c.op.operands) all.push_back(&spec);
+  for (const Spec& spec : c.op.chain) all.push_back(&spec);
+  return all;
+}
+
+std::string too_large(const Case& c, const Trace& trace) {
+  const std::int64_t n = devices(c.mesh);
+  double most = 0;
+  for (const Spec* spec : arrays(c)) {
+    double padded = 8.0 * static_cast<double>(parts(c.mesh, *spec));
+    for (const Dim& dim : spec->dims)
+      padded *= static_cast<double>(std::max<std::int64_t>(1, (dim.size + n - 1) / n) * n);
+    most += padded;
+  }
+  for (const Collective& one : trace)
+    if (static_cast<double>(std::max(one.in, one.out)) > most)
+      return fmt::format("one {} of {} bytes, more than all arrays have", one.kind,
+                         std::max(one.in, one.out));
+  return "";
+}
+
+// How much larger than another a block can be of the same array in as many pieces: cut to equal sizes, those
+// of a dimension of d over n devices are ceil(d/n) long, which is ceil(d/n) n / d of their share. Of several
+// dimensions the product, of several arrays the most.
+//   f32[8,4] on 4 devices  1        f32[5] on 4  8/5        f32[1,4], f32[] on 4  4
+// As a fraction; nullopt where no number says it: an array of nothing, or too
+// large a number.
+struct Ratio {
+  __int128 over = 1, under = 1;
+};
+std::optional<Ratio> unevenness(const Case& c) {
+  const std::int64_t n = devices(c.mesh);
+  Ratio most;
+  for (const Spec* spec : arrays(c)) {
+    Ratio own{spec->dims.empty() ? n : 1, 1};
+    for (const Dim& dim : spec->dims) {
+      if (dim.size == 0) return std::nullopt;
+      const __int128 padded = __int128{(dim.size + n - 1) / n} * n,
+                     common = std::gcd(static_cast<std::int64_t>(padded), dim.size);
+      own.over *= padded / common, own.under *= dim.size / common;
+      if (own.over >> 30 != 0) return std::nullopt;
+    }
+    if (own.over * most.under > most.over * own.under) most = own;
+  }
+  return most;
+}
+
+// Whether a is at most b, but for uneven blocks.
+bool at_most(const Ratio& most, __int128 a, __int128 b) { return a * most.under <= b * most.over; }
+
+// Where nothing is added up or quantized, and nobody counted: who counts may send what some of those that
+// have it hold, and sums lie as they were scattered, some here and some there.
+std::string misshapen(const Case& c, const Trace& trace) {
+  const std::optional<Ratio> most = unevenness(c);
+  const auto whole = [&](const Spec* spec) { return parts(c.mesh, *spec) == 1; };
+  if (!most || !is_reshard(c) || !std::ranges::all_of(arrays(c), whole)) return "";
+  for (const Collective& one : trace) {
+    if (one.moved) continue;
+    std::int64_t n = devices(c.mesh);  // of the smallest group
+    for (const auto& group : groups_of(c.mesh, one)) n = std::min<std::int64_t>(n, std::ssize(group));
+    bool fits = true;
+    if (one.kind == "all-to-all") fits = at_most(*most, one.in, one.out) && at_most(*most, one.out, one.in);
+    if (one.kind == "all-gather") fits = at_most(*most, __int128{n} * one.in, one.out);
+    if (!fits)
+      return fmt::format("one {} over {} makes {} bytes of {}, and no blocks of these arrays are so uneven",
+                         one.kind, counted(n, "device"), one.out, one.in);
+  }
+  return "";
+}
+
+std::string gathers_one(const Case& c, const Trace& trace) {
+  for (const Spec* spec : arrays(c))
+    for (const Dim& dim : spec->dims)
+      if (dim.size % devices(c.mesh) != 0) return "";
+  for (const Collective& one : trace) {
+    if (one.kind != "all-gather" || one.in != one.out || one.in == 0 || one.moved) continue;
+    for (const auto& group : groups_of(c.mesh, one))
+      if (group.size() > 1)
+        return fmt::format("an all-gather over {} devices that joins nothing to the {} bytes of one",
+                           group.size(), one.in);
+  }
+  const auto whole = [&](const Spec* spec) { return parts(c.mesh, *spec) == 1; };
+  const Spec& from = c.op.operands[0];
+  if (!is_reshard(c) || trace.empty() || trace[0].kind != "all-gather" ||
+      !std::ranges::all_of(arrays(c), whole))
+    return "";
+  const std::int64_t held = largest_block_bytes(c.mesh, from, c.rule);
+  const std::int64_t wider = std::max(1, format(DType::f32).bytes / format(from.dtype).bytes);
+  if (held == bytes(from) || trace[0].in < bytes(from) * wider) return "";
+  return fmt::format("an all-gather of all {} bytes from each device, which has {}", bytes(from), held);
+}
+
+bool takes_most(const std::string& op) {
+  return op == "max" || op == "min" || op == "maximum" || op == "minimum";
+}
+
+// A reduction by a name that no sum goes by.
+bool never_adds(const std::string& op) {
+  static const std::set<std::string> others{"mul", "multiply", "prod", "product", "and", "or", "xor"};
+  return others.contains(op);
+}
+
+bool takes_mean(const std::string& op) { return op == "avg" || op == "mean" || op == "average"; }
+
+std::string reduces_otherwise(const Case& c, const Trace& trace) {
+  const auto compares = [](const Spec* spec) { return spec->reduction != Reduce::sum; };
+  const auto all = arrays(c);
+  const bool any = std::ranges::any_of(all, compares), coded = quantizes(c.op);
+  const bool means = std::ranges::any_of(all, [](const Spec* spec) { return !spec->averaged.empty(); });
+  bool reduced = false, as_due = false, added = false;
+  std::string other;
+  for (const Collective& one : trace) {
+    if (!reduces(one)) continue;
+    if (!any && !coded && takes_most(one.op))
+      return fmt::format("it takes the {}, where sums are due", one.op);
+    if (!means && takes_mean(one.op) && moved(c.mesh, one) != 0)
+      return fmt::format("it takes the {}, where no mean is due", one.op);
+    reduced = true;
+    if (never_adds(one.op))
+      other = one.op;
+    else
+      added = true;
+    as_due = as_due || takes_most(one.op) || (one.op != "add" && one.op != "sum");
+  }
+  if (!added && !other.empty())
+    return fmt::format("it takes the {}, where {} are due", other,
+                       any || coded ? "extremes or sums" : "sums");
+  if (coded) return "";
+  const auto adds = [&](const Spec* spec) { return !compares(spec) && parts(c.mesh, *spec) > 1; };
+  if (parts(c.mesh, c.op.operands[0]) == 1 || std::ranges::any_of(all, adds)) return "";
+  if (c.op.operands[0].reduction == Reduce::sum || !reduced || as_due) return "";
+  return fmt::format("it adds up, where the {} is due", name(c.op.operands[0].reduction));
+}
+
+// Whether a product adds up nothing: it is zero wherever it is made.
+bool adds_nothing(const Case& c) {
+  return std::ranges::any_of(contracted_dims(c.op, 0),
+                             [&](int d) { return c.op.operands[0].dims[d].size == 0; });
+}
+
+// Whether every value of an integer of so many bytes is one of the dtype.
+bool holds_integers(DType dtype, std::int64_t bytes) {
+  return format(dtype).integer ? format(dtype).bytes >= bytes : format(dtype).digits >= 8 * bytes - 1;
+}
+
+std::string too_narrow(const Case& c, const Trace& trace, bool exact_values) {
+  if (!exact_values) return "";
+  DType least = c.wire;
+  const auto narrower = [](DType a, DType b) { return format(a).bytes < format(b).bytes; };
+  for (const Spec* spec : arrays(c)) {
+    const DType held = spec->scheme == Scheme::none ? spec->dtype : codes_of(spec->scheme);
+    if (narrower(held, least)) least = held;
+  }
+  for (const Collective& one : trace)
+    if (const auto dtype = dtype_named(one.dtype);
+        dtype && (format(least).integer && reduces(one) ? !holds_integers(*dtype, format(least).bytes)
+                                                        : !format(*dtype).integer && narrower(*dtype, least)))
+      return fmt::format("one {} of {}, which does not hold the values of {}", one.kind, one.dtype,
+                         format(least).name);
+  return "";
+}
+
+// Elements of a device's block of an einsum that it cannot make of what it holds of the operands.
+std::int64_t made_elsewhere(const Case& c, std::int64_t device) {
+  const Letters words = letters(c.op);
+  const Slice due = block(c.mesh, result(c), c.rule, device);
+  Slice own = due;
+  for (int i : {0, 1}) {
+    const Spec& spec = c.op.operands[i];
+    const Slice held = block(c.mesh, spec, c.rule, device);
+    bool whole = parts(c.mesh, spec) == 1;
+    for (std::size_t d = 0; d < held.size(); ++d) {
+      const std::size_t at = words.out.find(words.operand[i][d]);
+      if (at == std::string::npos) {
+        whole = whole && held[d].size() == spec.dims[d].size;
+        continue;
+      }
+      own[at].begin = std::max(own[at].begin, held[d].begin);
+      own[at].end = std::max(own[at].begin, std::min(own[at].end, held[d].end));
+    }
+    if (!whole) return elements(due);
+  }
+  return elements(due) - elements(own);
+}
+
+// Elements of a device's block that are made of what others have, where it is known: of a reshard all, if its
+// operand is in parts.
+std::int64_t made_of_others(const Case& c, std::int64_t device) {
+  if (result(c).free || parts(c.mesh, result(c)) > 1 || adds_nothing(c)) return 0;
+  if (std::holds_alternative<Einsum>(c.op.kind)) return made_elsewhere(c, device);
+  const bool in_parts = is_reshard(c) && parts(c.mesh, c.op.operands[0]) > 1;
+  return in_parts ? elements(block(c.mesh, result(c), c.rule, device)) : 0;
+}
+
+// s8, u32 and pred, as XLA calls them.
+bool of_integers(const Collective& one) {
+  const std::string_view digits =
+      std::string_view(one.dtype).substr(std::min<std::size_t>(1, one.dtype.size()));
+  const bool sized = !digits.empty() && digits.find_first_not_of("0123456789") == digits.npos;
+  return one.dtype == "pred" || (sized && (one.dtype[0] == 's' || one.dtype[0] == 'u'));
+}
+
+// Integers may be the bytes of what is moved, and beside other collectives be counted for an end of their
+// own. Who compares floats as the integers of their bits has as many bits.
+std::string reduces_integers(const Case& c, const Trace& trace) {
+  if (quantizes(c.op) || format(result(c).dtype).integer) return "";
+  const bool sum = c.op.operands[0].reduction == Reduce::sum;
+  const Collective* found = nullptr;
+  for (const Collective& one : trace) {
+    if (moved(c.mesh, one) == 0) continue;
+    if (!reduces(one) || !of_integers(one)) return "";
+    const auto dtype = dtype_named(one.dtype);
+    if (!sum && (!dtype || format(*dtype).bytes >= format(result(c).dtype).bytes)) return "";
+    found = &one;
+  }
+  for (std::int64_t d = 0; found && d < devices(c.mesh); ++d)
+    if (made_of_others(c, d) > 0)
+      return fmt::format("it reduces {}, where values of {} are due", found->dtype,
+                         format(result(c).dtype).name);
+  return "";
+}
+
+std::string sums_too_few(const Case& c, const Trace& trace) {
+  // The sum of an operand's parts may be taken before it is multiplied, of fewer elements.
+  const auto in_parts = [&](const Spec& operand) { return parts(c.mesh, operand) > 1; };
+  if (!is_reshard(c) && std::ranges::any_of(c.op.operands, in_parts)) return "";
+  std::vector<double> summed(devices(c.mesh));
+  for (const Collective& one : trace) {
+    if (moved(c.mesh, one) == 0) continue;
+    if (!reduces(one)) return "";
+    const auto dtype = dtype_named(one.dtype);
+    const std::int64_t value =
+        dtype ? format(*dtype).bytes : std::min(format(c.wire).bytes, format(result(c).dtype).bytes);
+    for (const auto& group : groups_of(c.mesh, one))
+      for (std::int64_t d : group)
+        summed[d] += static_cast<double>(one.kind == "all-reduce" ? one.in : one.out) /
+                     static_cast<double>(value) * static_cast<double>(one.times);
+  }
+  for (std::int64_t d = 0; d < devices(c.mesh); ++d)
+    if (const std::int64_t due = made_of_others(c, d); summed[d] < static_cast<double>(due))
+      return fmt::format("its sums make {} of the {} elements of device {} that are sums over devices",
+                         summed[d], due, d);
+  return "";
+}
+
+}  // namespace
+
+std::string untrue(const Case& c, const Trace& trace, bool exact_values) {
+  if (is_resolve(c)) return "";
+  std::string why = too_large(c, trace);
+  if (why.empty()) why = misshapen(c, trace);
+  if (why.empty()) why = gathers_one(c, trace);
+  if (why.empty()) why = reduces_otherwise(c, trace);
+  if (why.empty()) why = reduces_integers(c, trace);
+  if (why.empty()) why = too_narrow(c, trace, exact_values);
+  if (why.empty()) why = sums_too_few(c, trace);
+  return why;
+}
+
+}  // namespace plumb

@@ -1,0 +1,28 @@
+// What a trace says that cannot have made this result, whoever took part.
+#pragma once
+
+#include <string>
+
+#include "adapters/protocol/outcome.h"
+
+namespace plumb {
+
+// The first of these; empty where none is so. Names that are not in the tables of ops and dtypes say nothing.
+// - an operand or result larger than all arrays of the case together, padded to the devices, 8 bytes a value
+// - where a reshard adds up nothing, an all-to-all or all-gather that nobody counted whose blocks are
+//   more uneven than they can be: as many pieces of one array differ, and differ from their even share, by at
+//   most ceil(d/n) n / d over its dimensions d, n being all devices
+// - integers reduced, and nothing else that moves, where floats of others are added up (or compared, of more
+//   bits); a dtype that does not hold the integers that it adds up; a mean, a product or bits joined by logic
+//   where none is due
+// - where every dimension divides by the number of devices, an all-gather that nobody counted whose result is
+//   its operand, or one of more than a device has, where nothing was done before (8 and 16 bits may move as
+//   f32)
+// - a maximum or minimum taken, where the case adds up and quantizes nothing; where it takes those alone, a
+//   sum
+// - a float narrower than all arrays and the wire, where the values are the exact ones
+// - sums and nothing else that moves, of fewer values than a block has that are not made of what the device
+//   holds of the operands
+std::string untrue(const Case&, const Trace&, bool exact_values);
+
+}  // namespace plumb

@@ -1,0 +1,216 @@
+#include "harness/trace/untrue.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "reference/words/enumerate.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+using testing::HasSubstr;
+
+std::string why(const std::string& line, const Trace& trace) { return untrue(parse_case(line), trace, true); }
+
+Collective reduce(const std::string& op) {
+  return {.kind = "all-reduce", .axes = {"x"}, .in = 32, .out = 32, .op = op};
+}
+
+TEST(Untrue, ASumIsTakenBySumsAndByNothingElse) {
+  const std::string sum = "on x=2: reshard f32[8]+x -> f32[8]";
+  for (const char* op : {"", "add", "sum", "a name of their own"})
+    EXPECT_EQ(why(sum, {reduce(op)}), "") << op;
+  for (const char* op : {"mul", "prod", "xor", "and"})
+    EXPECT_THAT(why(sum, {reduce(op)}), HasSubstr("where sums are due")) << op;
+  EXPECT_THAT(why(sum, {reduce("add"), reduce("max")}), HasSubstr("takes the max"));
+  EXPECT_EQ(why(sum, {reduce("add"), reduce("or")}), "") << "beside a sum it may be of something else";
+}
+
+TEST(Untrue, IntegersAddUpNoFloats) {
+  const auto typed = [](const char* dtype) {
+    Collective one = reduce("add");
+    one.dtype = dtype;
+    return one;
+  };
+  const std::string sum = "on x=2: reshard f32[8]+x -> f32[8]",
+                    product = "on x=2: einsum mk,kn->mn f32[2,8@x] f32[8@x,4] -> f32[2,4]";
+  for (const std::string& line : {sum, product}) {
+    for (const char* dtype : {"s8", "s32", "u16", "s64", "pred"})
+      EXPECT_THAT(why(line, {typed(dtype)}), HasSubstr("where values of f32 are due")) << line;
+    for (const char* dtype : {"f32", "", "s", "sum", "a name of their own"})
+      EXPECT_EQ(why(line, {typed(dtype)}), "") << line << dtype;
+  }
+  EXPECT_EQ(why(sum, {typed("f32"), typed("s32")}), "") << "beside a sum they are counted for another end";
+  const Collective bytes{.kind = "all-gather", .axes = {"x"}, .in = 16, .out = 32, .dtype = "s8"};
+  EXPECT_EQ(why(sum, {bytes, typed("s32")}), "") << "the bytes of floats, which are added up by each";
+  EXPECT_EQ(why("on x=2: reshard f32[8@x] -> f32[8]", {bytes}), "");
+  EXPECT_EQ(why("on x=2: reshard f32[8@x] -> f32[8@x]", {typed("s32")}), "") << "nobody's sum";
+}
+
+// The order of floats is that of their bits, of as many.
+TEST(Untrue, IntegersOfFewerBitsCompareNoFloats) {
+  const auto says = [](const char* dtype) {
+    Collective one = reduce("max");
+    one.dtype = dtype;
+    return why("on x=2: reshard f32[8]+max(x) -> f32[8]", {one});
+  };
+  EXPECT_THAT(says("s8"), HasSubstr("it reduces s8, where values of f32 are due"));
+  for (const char* dtype : {"s32", "f32", ""}) EXPECT_EQ(says(dtype), "") << dtype;
+}
+
+TEST(Untrue, AMeanIsTakenWhereOneIsDue) {
+  for (const char* op : {"avg", "mean"}) {
+    EXPECT_THAT(why("on x=2: reshard f32[8]+x -> f32[8]", {reduce(op)}), HasSubstr("where no mean is due"));
+    EXPECT_THAT(why("on x=2: einsum mk,kn->mn f32[2,8@x] f32[8@x,4] -> f32[2,4]", {reduce(op)}),
+                HasSubstr("where no mean is due"));
+    EXPECT_EQ(why("on x=2: reshard f32[8]+avg(x) -> f32[8]", {reduce(op)}), "");
+  }
+  EXPECT_EQ(why("on x=2: reshard f32[8]+avg(x) -> f32[8]", {reduce("sum")}), "") << "divided afterwards";
+}
+
+TEST(Untrue, AnExtremeIsNoProduct) {
+  const std::string most = "on x=2: reshard f32[8]+max(x) -> f32[8]",
+                    scaled = "on x=2: quantize fp8 bf16[8@x,8] -> f8e4m3[8@x,8] f32[]";
+  for (const std::string& line : {most, scaled}) {
+    for (const char* op : {"mul", "xor"})
+      EXPECT_THAT(why(line, {reduce(op)}), HasSubstr("where extremes or sums are due")) << line;
+    for (const char* op : {"max", "maximum", ""}) EXPECT_EQ(why(line, {reduce(op)}), "") << line << op;
+  }
+}
+
+TEST(Untrue, EveryElementInPartsIsSummed) {
+  const auto says = [](std::int64_t bytes, const char* dtype, const char* kind = "all-reduce") {
+    return why("on x=2: reshard f32[8]+x -> f32[8]",
+               {
+                   {.kind = kind, .axes = {"x"}, .in = bytes, .out = bytes, .op = "add", .dtype = dtype}
+    });
+  };
+  EXPECT_EQ(says(32, "f32"), "");
+  EXPECT_EQ(says(64, "f64"), "");
+  EXPECT_THAT(says(32, "f64"), HasSubstr("4 of the 8 elements of device 0"));
+  EXPECT_THAT(says(16, ""), HasSubstr("4 of the 8 elements of device 0"));
+  EXPECT_EQ(why("on x=2: reshard f32[8]+x -> f32[8]",
+                {
+                    {.kind = "all-gather", .axes = {"x"}, .in = 32, .out = 64}
+  }),
+            "")
+      << "each adds up what it was sent";
+}
+
+TEST(Untrue, IntegersAreAddedUpInWhatHoldsThem) {
+  const auto says = [](const char* held, const char* dtype) {
+    Collective one = reduce("add");
+    one.dtype = dtype;
+    one.in = one.out = 8 * format(*dtype_named(dtype)).bytes;
+    return why(fmt::format("on x=2: reshard {0}[8]+x -> {0}[8]", held), {one});
+  };
+  for (const char* dtype : {"s8", "f32", "f16", "bf16", "f8e4m3"})
+    EXPECT_THAT(says("s32", dtype), HasSubstr("does not hold the values of s32")) << dtype;
+  for (const char* dtype : {"s32", "f64"}) EXPECT_EQ(says("s32", dtype), "") << dtype;
+  for (const char* dtype : {"s8", "s32", "bf16", "f32"}) EXPECT_EQ(says("s8", dtype), "") << dtype;
+  EXPECT_THAT(says("s8", "f8e4m3"), HasSubstr("does not hold"));
+}
+
+// in and out are those of the devices that have most.
+TEST(Untrue, AnAllToAllGrowsAsUnevenBlocksDo) {
+  const auto says = [](const std::string& arrays, std::int64_t in, std::int64_t out) {
+    return why("on x=4: reshard " + arrays, {
+                                                {.kind = "all-to-all", .axes = {"x"}, .in = in, .out = out}
+    });
+  };
+  const std::string even = "f32[8@x,4] -> f32[8,4@x]";
+  EXPECT_EQ(says(even, 32, 32), "");
+  for (const auto& [in, out] : {
+           std::pair{32, 33 },
+           {33, 32 },
+           {8,  32 },
+           {32, 128}
+  })
+    EXPECT_THAT(says(even, in, out), HasSubstr("one all-to-all over 4 devices makes")) << in << " " << out;
+  // 5 rows as 2, 2, 1, 0; a column each
+  EXPECT_EQ(says("f32[5@x,4] -> f32[5,4@x]", 32, 20), "");
+  EXPECT_EQ(says("f32[5,4@x] -> f32[5@x,4]", 20, 32), "");
+  EXPECT_EQ(says("f32[5@x,4] -> f32[5,4@x]", 32, 32), "") << "padded";
+  EXPECT_THAT(says("f32[5@x,4] -> f32[5,4@x]", 33, 20), HasSubstr("one all-to-all"));
+  // one row, on one device
+  EXPECT_EQ(says("f32[1@x,4] -> f32[1,4@x]", 16, 4), "");
+  EXPECT_THAT(says("f32[1@x,4] -> f32[1,4@x]", 17, 4), HasSubstr("one all-to-all"));
+  EXPECT_EQ(says("f32[5@x,1] -> f32[5,1@x]", 8, 20), "");
+  EXPECT_EQ(says("f32[0@x,4] -> f32[0,4@x]", 0, 0), "");
+  EXPECT_EQ(why("on x=4: reshard f32[8@x,4] -> f32[8,4@x]",
+                {
+                    {.kind = "all-to-all", .axes = {"x"}, .in = 48, .out = 32, .moved = 96}
+  }),
+            "")
+      << "of what several have one sends more than another, and the bytes are counted";
+}
+
+// A gather makes n pieces one, of which the last may be shorter.
+TEST(Untrue, PiecesMakeAWhole) {
+  const auto says = [](const char* kind, const std::string& arrays, std::int64_t in, std::int64_t out) {
+    return why("on x=4: reshard " + arrays, {
+                                                {.kind = kind, .axes = {"x"}, .in = in, .out = out}
+    });
+  };
+  EXPECT_EQ(says("all-gather", "f32[8@x] -> f32[8]", 8, 32), "");
+  EXPECT_THAT(says("all-gather", "f32[8@x] -> f32[8]", 9, 32), HasSubstr("one all-gather over 4 devices"));
+  EXPECT_EQ(says("all-gather", "f32[5@x] -> f32[5]", 8, 20), "") << "2, 2, 1, 0";
+  EXPECT_EQ(says("all-gather", "f32[5@x] -> f32[5]", 8, 32), "") << "padded";
+  EXPECT_THAT(says("all-gather", "f32[5@x] -> f32[5]", 12, 20), HasSubstr("one all-gather"));
+  EXPECT_EQ(says("all-gather", "f32[5]+x -> f32[5]", 12, 20), "") << "of sums that lie as they like";
+  EXPECT_EQ(why("on x=4: reshard f32[8@x] -> f32[8]",
+                {
+                    {.kind = "all-gather", .axes = {"x"}, .in = 16, .out = 32, .moved = 96}
+  }),
+            "")
+      << "two have a half each, and the bytes are counted";
+}
+
+// The bound is one of the definition: of every way to cut small arrays into as many pieces, before and after.
+TEST(Untrue, BlocksOfEveryLayoutAreWithinTheBound) {
+  for (const char* mesh : {"x=2,y=2", "x=3,y=2", "x=4"})
+    for (const char* shape : {"[1,4]", "[2,3]", "[5,4]", "[5,6]", "[7]"}) {
+      const Mesh m = parse_mesh(mesh);
+      const Spec bare = parse_spec("f32" + std::string(shape), m);
+      const std::vector<Spec> all = all_specs(m, DType::f32, plumb::shape(bare), false);
+      for (Rule rule : {Rule::flat, Rule::nested})
+        for (const Spec& a : all)
+          for (const Spec& b : all) {
+            std::int64_t cut_a = 1, cut_b = 1;
+            for (const Dim& dim : a.dims) cut_a *= axes_size(m, dim.axes);
+            for (const Dim& dim : b.dims) cut_b *= axes_size(m, dim.axes);
+            if (cut_a != cut_b) continue;
+            const std::string line = fmt::format("on {}: reshard {} -> {}{}", mesh, print(m, a), print(m, b),
+                                                 rule == Rule::nested ? " nested" : "");
+            ASSERT_EQ(why(line,
+                          {
+                              {.kind = "all-to-all",
+                               .axes = {"x"},
+                               .in = largest_block_bytes(m, a, rule),
+                               .out = largest_block_bytes(m, b, rule)}
+            }),
+                      "")
+                << line;
+          }
+    }
+}
+
+TEST(Untrue, AProductOfManyRanksNeedsSums) {
+  EXPECT_THAT(why("on x=2: einsum mk,kn->mn f32[4,8@x] f32[8@x,4] -> f32[4,4]", {}),
+              HasSubstr("0 of the 16 elements"));
+  EXPECT_EQ(why("on x=2: einsum mk,kn->mn f32[4,8@x] f32[8@x,4] -> f32[4,4]",
+                {
+                    {.kind = "all-reduce", .axes = {"x"}, .in = 64, .out = 64}
+  }),
+            "");
+}
+
+TEST(Untrue, AProductThatAddsNothingIsZeroAnywhere) {
+  EXPECT_EQ(why("on x=2: einsum mk,kn->mn f32[4@x,0] f32[0,4] -> f32[4,4]", {}), "");
+  EXPECT_EQ(why("on x=2: einsum g,ag->a f32[0] f32[8@x,0] -> f32[8]", {}), "");
+}
+
+}  // namespace
+}  // namespace plumb
