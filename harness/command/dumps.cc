@@ -41,6 +41,7 @@ std::map<std::string, Found> dumps_in(const fs::path& folder) {
     const std::string name = file.path().filename().string();
     if (!name.starts_with("module_") || !name.ends_with(".txt")) continue;
     Found& dumps = all[module_of(name)];
+    if (name.find(".after_") != name.npos) dumps.passes.push_back({name, file.path(), false});
     dumps.module = module_of(name);
     if (name.ends_with(".before_optimizations.txt")) dumps.before = file.path();
     if (name.ends_with("after_optimizations.txt")) dumps.optimized = file.path();
@@ -49,6 +50,33 @@ std::map<std::string, Found> dumps_in(const fs::path& folder) {
       dumps.after = file.path();
   }
   return all;
+}
+
+// "0016.simplification.after_algsimp.before_simplify-sorts.txt" behind the module's name is the pass algsimp.
+std::string pass_of(const std::string& file, const std::string& module) {
+  std::string rest = file.substr(std::min(file.size(), module.size() + 1));
+  const std::string number = rest.substr(0, rest.find('.'));
+  rest.erase(0, number.size() + 1);
+  const std::string pipeline = rest.substr(0, rest.find('.'));
+  const std::size_t begin = rest.find(".after_") + 7;
+  const std::string pass = rest.substr(begin, rest.find('.', begin) - begin);
+  return fmt::format("{} ({})", pass == "pipeline-start" ? "what comes before " + pipeline : pass, number);
+}
+
+// Sorts the passes, and says from which on the module is partitioned.
+void arrange(Found& found) {
+  std::ranges::sort(found.passes, {}, &CompilerPass::file);
+  const auto reads = [](const CompilerPass& pass) {
+    return has(pass.file.filename().string(),
+               {".before_spmd-partitioning.", ".before_spmd_partitioner.", ".before_tpu-spmd-partitioning."});
+  };
+  auto border = found.passes.end();
+  for (auto pass = found.passes.begin(); pass != found.passes.end(); ++pass) {
+    if (reads(*pass)) border = pass + 1;
+    if (border == found.passes.end() && pass->file == found.after) border = pass;
+    pass->name = pass_of(pass->file.filename().string(), found.module);
+  }
+  for (auto pass = border; pass != found.passes.end(); ++pass) pass->partitioned = true;
 }
 
 }  // namespace
@@ -82,6 +110,7 @@ Dumps chosen_dumps(const std::string& folder, const std::string& module) {
   if (found.after.empty())
     throw BadInput(
         fmt::format("{}: no {} after the partitioner; compile with {}", folder, found.module, kDumpFlags));
+  arrange(found);
   return found;
 }
 

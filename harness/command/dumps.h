@@ -3,14 +3,23 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace plumb {
+
+// The module after a pass, where XLA dumped it.
+struct CompilerPass {
+  std::string name;  // "algsimp (0016)"
+  std::filesystem::path file;
+  bool partitioned = false;  // else it is still the whole program
+};
 
 // The files of one module. A path is empty where there is no such file.
 struct Dumps {
   std::string module;  // "module_0001.jit_step"; empty where files were named one by one
   std::filesystem::path before, propagated, after;
-  std::string note;  // what was taken in the place of what is not there
+  std::vector<CompilerPass> passes;  // in their order
+  std::string note;          // what was taken in the place of what is not there
 };
 
 // The flags that make XLA dump what is needed, for messages.

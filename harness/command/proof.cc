@@ -45,12 +45,16 @@ std::string in_words(const ProofReport& report) {
   const bool proven = proof.finding == hlo::Finding::proven;
   const std::string draws = proof.finding == hlo::Finding::refuted ? fmt::format("draw {}", proof.draws)
                                                                    : counted(proof.draws, "draw");
-  std::string text = fmt::format("{}  {}, {}, {}\n", name(proof.finding), report.subject,
+  const std::string folded =
+      proof.folded.empty() ? "" : fmt::format(" ({})", counted(std::ssize(proof.folded), "folded constant"));
+  std::string text = fmt::format("{}{}  {}, {}, {}\n", name(proof.finding), folded, report.subject,
                                  counted(proof.devices, "device"), draws);
   if (!proof.why.empty()) text += fmt::format("    {}\n", proof.why);
   if (proven) text += fmt::format("    {}\n", extent(proof));
   for (const hlo::Difference& d : proof.differences) text += fmt::format("    {}\n", in_words(d));
+  if (!report.pass.empty()) text += fmt::format("    pass   {}\n", report.pass);
   if (report.place) text += in_words(*report.place);
+  for (const std::string& constant : proof.folded) text += fmt::format("    {}\n", constant);
   for (const std::string& path : proof.untaken) text += fmt::format("    no draw took {}\n", path);
   return text + (proven ? fmt::format("    {}\n", kScope) : fmt::format("    again: {}\n", report.again));
 }
@@ -76,6 +80,7 @@ std::string json_text(const ProofReport& report) {
       {"draws",         proof.draws        },
       {"elements",      proof.elements     },
       {"finding",       name(proof.finding)},
+      {"folded",        proof.folded       },
       {"key",           report.key         },
       {"module",        report.module      },
       {"results",       proof.results      },
@@ -84,6 +89,12 @@ std::string json_text(const ProofReport& report) {
       {"untaken",       proof.untaken      },
       {"why",           proof.why          }
   };
+  if (!report.pass.empty()) j["pass"] = report.pass;
+  for (const PassFound& one : report.passes)
+    j["passes"].push_back({
+        {"finding", one.finding},
+        {"pass",    one.pass   }
+    });
   if (report.place)
     j["place"] = {
         {"instruction", report.place->instruction},
@@ -113,10 +124,12 @@ Record record_of(const ProofReport& report) {
     if (record.verdict.facts.empty()) record.verdict.facts.push_back(fact(status, proof.why));
     for (Fact& one : record.verdict.facts) one.seed = proof.seed;
   }
+  if (!report.pass.empty()) record.notes.push_back("the first pass that is not proven: " + report.pass);
   if (report.place)
     record.notes.push_back(fmt::format("at {} {} {}; there {}", report.place->instruction,
                                        report.place->source, report.place->op_name, report.place->there));
   if (proof.finding == hlo::Finding::unsettled) record.notes.push_back("unsettled: no real differs");
+  for (const std::string& constant : proof.folded) record.notes.push_back(constant);
   for (const std::string& path : proof.untaken) record.notes.push_back("no draw took " + path);
   record.times.judge = report.seconds;
   record.certificate = status == Status::pass

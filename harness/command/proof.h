@@ -9,12 +9,19 @@
 
 namespace plumb {
 
+// What came of the module after one pass.
+struct PassFound {
+  std::string pass, finding;
+};
+
 struct ProofReport {
   std::string subject;  // "dumps: module_0001.jit_step"
   std::string module;
   std::string key;    // of both modules
   std::string again;  // the command that shows it again
   hlo::Proof proof;
+  std::string pass;  // the first after which it is not proven
+  std::vector<PassFound> passes;
   std::optional<hlo::Place> place;
   double seconds = 0;
   std::int64_t bytes = 0;  // of memory, as it was said beforehand

@@ -28,7 +28,7 @@ struct ProveFlags {
   std::string module, budget, memory, record;
   std::uint64_t seed = 0;
   int draws = 2;
-  bool json = false;
+  bool json = false, passes = false;
 };
 
 // What ended a proof before its end.
@@ -140,13 +140,47 @@ std::string repeated(const ProveFlags& flags, std::uint64_t seed) {
   return command + fmt::format(" --seed {}", seed);
 }
 
-// Proves, and locates what is refuted; where the budget or the memory ends it, so does the report say.
-void judge(const hlo::Subject& subject, const ProveFlags& flags, ProofReport& report) {
-  const std::int64_t most = flags.memory.empty() ? machine().memory_bytes : parse_memory(flags.memory);
-  Watch watch(parse_budget(flags.budget));
-  hlo::Options options{
-      flags.seed, flags.draws, 8, {}, [&](const hlo::Step& step) { watch.look(told(step)); }};
-  for (const std::string& range : flags.ranges) options.ranges.insert(parse_range(subject.before, range));
+// What all proofs of a command share.
+struct Proving {
+  const ProveFlags& flags;
+  const Dumps& dumps;
+  const hlo::Module* propagated;  // null: not dumped
+  Watch watch{parse_budget(flags.budget)};
+  std::int64_t most = flags.memory.empty() ? machine().memory_bytes : parse_memory(flags.memory);
+
+  hlo::Proof prove(const hlo::Subject& subject, const std::string& of) {
+    hlo::Options options{flags.seed, flags.draws, 8, {}, [&](const hlo::Step& step) {
+                           watch.look((of.empty() ? "" : of + ", ") + told(step));
+                         }};
+    for (const std::string& range : flags.ranges) options.ranges.insert(parse_range(subject.before, range));
+    hlo::check(subject);
+    if (const std::int64_t bytes = memory_needed(subject); bytes > most)
+      throw Ended{fmt::format("it needs {} of memory, and there are {}", in_mib(bytes), in_mib(most - 1))};
+    return hlo::prove(subject, options);
+  }
+};
+
+// Judges the module after each pass, until `stop` says so of what it found.
+template <typename F>
+void each_pass(Proving& proving, const hlo::Module& before, F stop) {
+  for (const CompilerPass& pass : proving.dumps.passes) {
+    std::string finding;
+    try {
+      const auto after = module_at(pass.file);
+      finding =
+          name(proving.prove({before, *after, proving.propagated, pass.partitioned}, pass.name).finding);
+    } catch (const hlo::BadModule& error) {
+      const std::string what = error.what();
+      finding = what.substr(0, what.find('\n'));
+    }
+    if (stop(pass, finding)) return;
+  }
+}
+
+// Proves, and says where what is refuted went wrong; where the budget or the memory ends it, so does the
+// report say.
+void judge(Proving& proving, const hlo::Subject& subject, ProofReport& report) {
+  const ProveFlags& flags = proving.flags;
   hlo::Proof& proof = report.proof;
   proof.devices = subject.before.partitions, proof.seed = flags.seed;
   try {
@@ -155,18 +189,24 @@ void judge(const hlo::Subject& subject, const ProveFlags& flags, ProofReport& re
     if (!flags.json)
       fmt::print(stderr, "plumb: {}: {}, {} of memory\n", report.subject, counted(proof.devices, "device"),
                  in_mib(report.bytes));
-    if (report.bytes > most)
-      throw Ended{
-          fmt::format("it needs {} of memory, and there are {}", in_mib(report.bytes), in_mib(most - 1))};
-    proof = hlo::prove(subject, options);
+    proof = proving.prove(subject, "");
+    const bool wrong = proof.finding == hlo::Finding::refuted || proof.finding == hlo::Finding::unsettled;
+    if (wrong || flags.passes)
+      each_pass(proving, subject.before, [&](const CompilerPass& pass, const std::string& finding) {
+        const bool bad = finding == "refuted" || finding == "unsettled";
+        if (bad && report.pass.empty()) report.pass = pass.name;
+        if (flags.passes) report.passes.push_back({pass.name, finding});
+        if (flags.passes && !flags.json) fmt::print("{:11} {}\n", finding, pass.name);
+        return bad && !flags.passes;
+      });
     report.place = locate(subject, proof, [&](const hlo::Computation&, std::size_t) {
-      watch.look("refuted; looking for the instruction at fault");
+      proving.watch.look("looking for the instruction at fault");
     });
   } catch (const Ended& ended) {
-    if (proof.finding != hlo::Finding::refuted) proof.finding = hlo::Finding::unrun;
+    if (proof.finding == hlo::Finding::proven) proof.finding = hlo::Finding::unrun;
     proof.why += (proof.why.empty() ? "" : "; ") + ended.why;
   }
-  report.seconds = watch.seconds();
+  report.seconds = proving.watch.seconds();
 }
 
 int prove_modules(const ProveFlags& flags) {
@@ -187,13 +227,15 @@ int prove_modules(const ProveFlags& flags) {
   report.subject =
       folder ? fmt::format("{}: {}", first, dumps.module) : fmt::format("{} {}", first, flags.paths[1]);
   if (!dumps.note.empty()) fmt::print(stderr, "plumb: {}: {}\n", report.subject, dumps.note);
-  judge(subject, flags, report);
+  Proving proving{flags, dumps, subject.propagated};
+  judge(proving, subject, report);
   report.again = repeated(flags, report.proof.seed);
   if (journal && report.proof.finding != hlo::Finding::unrun)
     journal->append(record_of(report), dump(environment()));
   fmt::print("{}", flags.json ? json_text(report) + '\n' : in_words(report));
   const hlo::Finding finding = report.proof.finding;
-  return finding == hlo::Finding::proven ? 0 : finding == hlo::Finding::unrun ? 2 : 1;
+  if (finding == hlo::Finding::unrun) return 2;
+  return finding == hlo::Finding::proven && report.pass.empty() ? 0 : 1;
 }
 
 }  // namespace
@@ -222,6 +264,8 @@ void add_prove(CLI::App& app, int& code) {
                     "Begin nothing that needs more: 512MiB, 4GiB; default: the machine's");
   prove->add_option("--budget", flags->budget, "End after this time: 90s, 10m, 2h; default: no limit");
   prove->add_option("--record", flags->record, "Append what came of it to this file")->check(file_name());
+  prove->add_flag("--passes", flags->passes,
+                  "Judge the module after every pass that XLA dumped (--xla_dump_hlo_pass_re=.*)");
   prove->add_flag("--json", flags->json, "Print it as JSON");
   prove->callback([flags, &code] {
     try {

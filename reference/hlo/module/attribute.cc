@@ -67,6 +67,8 @@ constexpr KeyRow kKeys[] = {
     {Key::backend_config, "backend_config", Form::harmless},              // schedules; on no custom-call
     {Key::algorithm, "algorithm", Form::harmless},                        // of a dot: rounding
     {Key::result_accuracy, "result_accuracy", Form::harmless},            // rounding
+    {Key::async_execution_thread, "async_execution_thread", Form::harmless},          // who does it
+    {Key::output_to_operand_aliasing, "output_to_operand_aliasing", Form::harmless},  // of a fusion: memory
 };
 // clang-format on
 

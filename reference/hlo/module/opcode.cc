@@ -8,6 +8,18 @@ namespace {
 constexpr std::string_view kDot =
     "lhs_batch_dims rhs_batch_dims lhs_contracting_dims rhs_contracting_dims operand_precision algorithm";
 
+// Of collectives, and of what begins and ends them.
+constexpr std::string_view kGather =
+    "replica_groups! dimensions! channel_id use_global_device_ids async_execution_thread";
+constexpr std::string_view kReduce =
+    "replica_groups! to_apply! channel_id use_global_device_ids async_execution_thread";
+constexpr std::string_view kToAll = "replica_groups! dimensions channel_id async_execution_thread";
+constexpr std::string_view kBroadcast = "replica_groups! channel_id async_execution_thread";
+constexpr std::string_view kPermute = "source_target_pairs! channel_id async_execution_thread";
+constexpr std::string_view kScatter =
+    "replica_groups! dimensions! to_apply! channel_id use_global_device_ids async_execution_thread";
+constexpr std::string_view kDone = "calls channel_id async_execution_thread";
+
 // clang-format off
 constexpr OpcodeRow kOpcodes[] = {
     {Opcode::abs, "abs", 1, 1, ""},
@@ -52,6 +64,7 @@ constexpr OpcodeRow kOpcodes[] = {
     {Opcode::clamp, "clamp", 3, 3, ""},
     {Opcode::compare, "compare", 2, 2, "direction! type"},
     {Opcode::select, "select", 3, 3, ""},
+    {Opcode::bitcast, "bitcast", 1, 1, ""},
     {Opcode::bitcast_convert, "bitcast-convert", 1, 1, ""},
     {Opcode::convert, "convert", 1, 1, ""},
     {Opcode::copy, "copy", 1, 1, ""},
@@ -89,18 +102,34 @@ constexpr OpcodeRow kOpcodes[] = {
     {Opcode::select_and_scatter, "select-and-scatter", 3, 3, "window select! scatter!"},
     {Opcode::sort, "sort", 1, kMany, "dimensions! is_stable to_apply!"},
     {Opcode::topk, "topk", 1, 1, "k! largest!"},
+    {Opcode::async_done, "async-done", 1, 1, "calls async_execution_thread"},
+    {Opcode::async_start, "async-start", 0, kMany, "calls! async_execution_thread"},
+    {Opcode::async_update, "async-update", 1, 1, "calls async_execution_thread"},
     {Opcode::call, "call", 0, kMany, "to_apply!"},
     {Opcode::conditional, "conditional", 2, kMany, "branch_computations!"},
+    {Opcode::copy_done, "copy-done", 1, 1, ""},
+    {Opcode::copy_start, "copy-start", 1, 1, ""},
     {Opcode::custom_call, "custom-call", 0, kMany, "custom_call_target! custom_call_has_side_effect"},
-    {Opcode::fusion, "fusion", 0, kMany, "kind calls!"},
+    {Opcode::fusion, "fusion", 0, kMany, "kind calls! output_to_operand_aliasing"},
     {Opcode::while_, "while", 1, 1, "condition! body!"},
-    {Opcode::all_gather, "all-gather", 1, kMany, "replica_groups! dimensions! channel_id use_global_device_ids"},
-    {Opcode::all_reduce, "all-reduce", 1, kMany, "replica_groups! to_apply! channel_id use_global_device_ids"},
-    {Opcode::all_to_all, "all-to-all", 1, kMany, "replica_groups! dimensions channel_id"},
-    {Opcode::collective_broadcast, "collective-broadcast", 1, kMany, "replica_groups! channel_id"},
-    {Opcode::collective_permute, "collective-permute", 1, 1, "source_target_pairs! channel_id"},
-    {Opcode::reduce_scatter, "reduce-scatter", 1, kMany, "replica_groups! dimensions! to_apply! channel_id "
-     "use_global_device_ids"},
+    {Opcode::all_gather, "all-gather", 1, kMany, kGather},
+    {Opcode::all_reduce, "all-reduce", 1, kMany, kReduce},
+    {Opcode::all_to_all, "all-to-all", 1, kMany, kToAll},
+    {Opcode::collective_broadcast, "collective-broadcast", 1, kMany, kBroadcast},
+    {Opcode::collective_permute, "collective-permute", 1, kMany, kPermute},
+    {Opcode::reduce_scatter, "reduce-scatter", 1, kMany, kScatter},
+    {Opcode::all_gather_start, "all-gather-start", 1, kMany, kGather},
+    {Opcode::all_reduce_start, "all-reduce-start", 1, kMany, kReduce},
+    {Opcode::all_to_all_start, "all-to-all-start", 1, kMany, kToAll},
+    {Opcode::collective_broadcast_start, "collective-broadcast-start", 1, kMany, kBroadcast},
+    {Opcode::collective_permute_start, "collective-permute-start", 1, kMany, kPermute},
+    {Opcode::reduce_scatter_start, "reduce-scatter-start", 1, kMany, kScatter},
+    {Opcode::all_gather_done, "all-gather-done", 1, 1, kDone},
+    {Opcode::all_reduce_done, "all-reduce-done", 1, 1, kDone},
+    {Opcode::all_to_all_done, "all-to-all-done", 1, 1, kDone},
+    {Opcode::collective_broadcast_done, "collective-broadcast-done", 1, 1, kDone},
+    {Opcode::collective_permute_done, "collective-permute-done", 1, 1, kDone},
+    {Opcode::reduce_scatter_done, "reduce-scatter-done", 1, 1, kDone},
 };
 // clang-format on
 

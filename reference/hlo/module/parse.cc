@@ -193,6 +193,7 @@ void scan_computation(Scan& scan, Reading& reading) {
     if (scan.done()) scan.fail("the module is cut off");
     scan_instruction(scan, computation, reading);
   }
+  if (scan.take(", execution_thread=")) scan.quoted("a thread");  // who does it
   if (const std::size_t at = scan.at; scan.take(", ")) scan.unsupported(std::string(scan.balanced("\n")), at);
   if (computation.root < 0) scan.fail("a computation without a ROOT", begin);
   computation.parameters = parameters(scan, computation);

@@ -33,6 +33,18 @@ Division division_or_refuse(const Module& module, const Instruction& i, const Sh
 
 }  // namespace
 
+namespace {
+
+// Whole arrays, which all devices know.
+std::vector<Division> undivided(const std::vector<Shape>& shapes) {
+  std::vector<Division> all;
+  for (const Shape& shape : shapes)
+    all.push_back({Integers(shape.dims.size(), 1), 1, {{Integers(shape.dims.size(), 0), 0}}});
+  return all;
+}
+
+}  // namespace
+
 std::vector<Shape> result_shapes(const Module& module) {
   const Shape& shape = root(module).shape;
   const std::vector<Shape> all = shape.type == Type::tuple ? shape.parts : std::vector{shape};
@@ -43,6 +55,7 @@ std::vector<Shape> result_shapes(const Module& module) {
 }
 
 std::vector<Division> layouts(const Subject& subject, bool& as_propagated) {
+  if (!subject.partitioned) return undivided(result_shapes(subject.before));
   const Module& before = subject.before;
   const std::vector<Shape> shapes = result_shapes(before);
   std::vector<Division> all;
@@ -64,6 +77,12 @@ std::vector<Division> layouts(const Subject& subject, bool& as_propagated) {
 
 std::vector<Division> parameter_layouts(const Subject& subject) {
   std::vector<Division> all;
+  if (!subject.partitioned) {
+    std::vector<Shape> shapes;
+    for (std::size_t n = 0; n < entry(subject.before).parameters.size(); ++n)
+      shapes.push_back(parameter(subject.before, n).shape);
+    return undivided(shapes);
+  }
   for (std::size_t n = 0; n < entry(subject.before).parameters.size(); ++n) {
     const Instruction &whole = parameter(subject.before, n), &local = parameter(subject.after, n);
     const Sharding sharding = !whole.sharding.empty()   ? whole.sharding[0]

@@ -6,7 +6,11 @@
 
 namespace plumb::hlo {
 
-Twin Pairs::constant(double x) { return special(key, x); }
+Twin Pairs::constant(double x) {
+  if (meanings)
+    if (const auto meant = meanings->find(x); meant != meanings->end()) return meant->second;
+  return special(key, x);
+}
 
 Twin Pairs::integer(std::int64_t x, Type type) {
   const bool wide = row(type).kind == Kind::unsigned_integer;

@@ -2,6 +2,8 @@
 // same.
 #pragma once
 
+#include <map>
+
 #include "reference/exact/field.h"
 #include "reference/hlo/run/numbers.h"
 
@@ -22,8 +24,10 @@ struct Pairs {
   std::uint64_t key = 0;
   // Decisions that rest on reals no further apart than their errors, between values that are not the same.
   std::int64_t doubts = 0;
+  // What constants of the module stand for; null where each is itself.
+  const std::map<double, Twin>* meanings = nullptr;
 
-  Number constant(double x);  // exactly: a dyadic rational
+  Number constant(double x);  // exactly: a dyadic rational, or what it stands for
   Number integer(std::int64_t x, Type type);
   Number unary(Opcode, const Number&);
   Number binary(Opcode, const Number&, const Number&);

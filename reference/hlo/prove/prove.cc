@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "reference/hlo/prove/folded.h"
 #include "reference/hlo/prove/subject.h"
 #include "reference/hlo/run/run.h"
 
@@ -13,12 +14,6 @@ using Held = Value<Twin>;
 
 std::vector<Held> parts(const Held& held) { return held.array ? std::vector{held} : held.parts; }
 
-// One draw: the results of both sides.
-struct Draw {
-  std::vector<Held> whole, held;
-  std::int64_t doubts = 0;
-};
-
 // Tells `options.step` of each instruction of a module, by the place in its entry computation.
 Pulse telling(const Options& options, const Module& module, Step step) {
   if (!options.step) return {};
@@ -27,43 +22,6 @@ Pulse telling(const Options& options, const Module& module, Step step) {
     if (&c == &entry(module)) step.done = static_cast<std::int64_t>(n);
     options.step(step);
   };
-}
-
-// What the draws of a proof share.
-struct Trial {
-  const Subject& subject;
-  const Options& options;
-  const std::vector<Division>& cuts;
-  Paths paths{};
-};
-
-Draw run(Trial& trial, const Proof& proof) {
-  const Subject& subject = trial.subject;
-  const Step step{proof.draws, trial.options.draws, false, 0, 0};
-  Step then = step;
-  then.after = true;
-  Pairs pairs{proof.seed};
-  const std::vector<Held> whole = drawn(subject.before, proof.bounds, proof.seed);
-  const Machine<Pairs> before{subject.before,
-                              pairs,
-                              subject.before.partitions,
-                              {},
-                              &trial.paths,
-                              telling(trial.options, subject.before, step)};
-  const Machine<Pairs> after{subject.after,
-                             pairs,
-                             subject.after.partitions,
-                             {},
-                             nullptr,
-                             telling(trial.options, subject.after, then)};
-  Draw draw;
-  draw.whole = parts(evaluate(before, entry(subject.before), whole, {}));
-  std::vector<Held> local;
-  for (std::size_t n = 0; n < whole.size(); ++n)
-    local.push_back(value(cut(pairs, *whole[n].array, trial.cuts[n], poison(pairs, whole[n].array->type))));
-  draw.held = parts(evaluate(after, entry(subject.after), std::move(local), {}));
-  draw.doubts = pairs.doubts;
-  return draw;
 }
 
 // What comparing one result shows.
@@ -134,13 +92,14 @@ void raise(Proof& proof, Finding finding, const std::string& why) {
 }
 
 // Compares all results of a draw.
-void judge(const Subject& subject, const Draw& draw, const std::vector<Division>& divisions, Proof& proof) {
+void judge(const Module& before, const std::vector<Held>& whole, const std::vector<Held>& held,
+           const std::vector<Division>& divisions, Proof& proof) {
   Pairs pairs{proof.seed};
-  proof.results = std::ssize(draw.whole), proof.elements = 0;
-  for (std::size_t n = 0; n < draw.whole.size(); ++n) {
-    Compared c = compare(pairs, *draw.whole[n].array, *draw.held[n].array, divisions[n]);
+  proof.results = std::ssize(whole), proof.elements = 0;
+  for (std::size_t n = 0; n < whole.size(); ++n) {
+    Compared c = compare(pairs, *whole[n].array, *held[n].array, divisions[n]);
     proof.elements += c.elements;
-    if (!c.finite && !has_infinity(subject.before))
+    if (!c.finite && !has_infinity(before))
       raise(proof, Finding::mistrusted,
             "result " + std::to_string(n) + " is not finite, and no constant of the program is infinite");
     if (c.difference.elements == 0) continue;
@@ -149,6 +108,109 @@ void judge(const Subject& subject, const Draw& draw, const std::vector<Division>
     raise(proof, c.reals_differ ? Finding::refuted : Finding::unsettled, "");
   }
   if (proof.elements == 0) raise(proof, Finding::mistrusted, "there is no element to compare");
+}
+
+std::string counted(std::int64_t n) { return std::to_string(n) + (n == 1 ? " comparison" : " comparisons"); }
+
+// What the draws of a proof share.
+struct Trial {
+  const Subject& subject;
+  const Options& options;
+  const std::vector<Division>&cuts, &results;
+  const std::set<const Instruction*> free;  // instructions of BEFORE that need no parameter
+  Paths paths{};
+  std::map<double, std::size_t> chosen{};  // which meaning of a folded constant was the right one
+};
+
+// One draw: its arguments, the results of BEFORE, and what AFTER's constants may stand for.
+struct Draw {
+  std::vector<Held> arguments, whole;
+  std::vector<Folded> folded;
+  std::int64_t doubts = 0;
+};
+
+// Of choices of meanings, where a constant may have several.
+constexpr int kMostTries = 8;
+
+// Up to so many numbers of a value that needs no parameter.
+constexpr std::size_t kSeveral = 16;
+
+Draw begun(Trial& trial, const Proof& proof) {
+  const Module& module = trial.subject.before;
+  const Step step{proof.draws, trial.options.draws, false, 0, 0};
+  Pairs pairs{proof.seed};
+  Draw draw{drawn(module, proof.bounds, proof.seed), {}, {}, 0};
+  std::vector<Source> sources = constants_of(module);
+  const auto seen = [&](const Instruction& i, const Held& held) {
+    if (!trial.free.contains(&i) || !held.array || held.array->reals.size() > kSeveral) return;
+    for (const Twin& x : held.array->reals)
+      if (std::isfinite(x.real) && x.real != 0) sources.push_back({x, i.name});
+  };
+  const Machine<Pairs> machine{module, pairs,        module.partitions,
+                               {},     &trial.paths, telling(trial.options, module, step)};
+  Machine<Pairs> watched = machine;
+  if (!trial.free.empty()) watched.seen = seen;
+  draw.whole = parts(evaluate(watched, entry(module), draw.arguments, {}));
+  draw.doubts = pairs.doubts;
+  draw.folded = folded_constants(module, trial.subject.after, sources, proof.seed);
+  return draw;
+}
+
+// Runs AFTER where its constants stand for `proof.meanings`, and judges what it holds.
+void finish(Trial& trial, const Draw& draw, Proof& proof) {
+  const Module& module = trial.subject.after;
+  Pairs pairs{proof.seed, draw.doubts, &proof.meanings};
+  const Machine<Pairs> machine{
+      module, pairs,   module.partitions,
+      {},     nullptr, telling(trial.options, module, {proof.draws, trial.options.draws, true, 0, 0})};
+  std::vector<Held> local;
+  for (std::size_t n = 0; n < draw.arguments.size(); ++n) {
+    const Array<Twin>& whole = *draw.arguments[n].array;
+    local.push_back(value(cut(pairs, whole, trial.cuts[n], poison(pairs, whole.type))));
+  }
+  try {
+    const std::vector<Held> held = parts(evaluate(machine, entry(module), std::move(local), {}));
+    if (pairs.doubts > 0)
+      raise(proof, Finding::mistrusted, counted(pairs.doubts) + " of reals that double cannot tell apart");
+    judge(trial.subject.before, draw.whole, held, trial.results, proof);
+  } catch (const Disagreement& disagreement) {
+    raise(proof, Finding::refuted, disagreement.what());
+  }
+}
+
+// The proof in which each constant has its chosen meaning, but the one at `other` its next ones.
+Proof finished(Trial& trial, const Draw& draw, Proof proof) {
+  const Proof bare = proof;
+  Pairs pairs{proof.seed};
+  const auto meant = [&](const std::map<double, std::size_t>& chosen) {
+    Proof one = bare;
+    for (const Folded& f : draw.folded) {
+      const auto at = chosen.find(f.value);
+      const std::size_t n = at == chosen.end() ? 0 : at->second;
+      if (n >= f.meanings.size()) continue;  // the last choice: itself
+      if (pairs.same(f.meanings[n].is, pairs.constant(f.value))) continue;
+      one.meanings[f.value] = f.meanings[n].is;
+      one.folded.push_back(decimal(f.value) + " stands for " + f.meanings[n].text);
+    }
+    finish(trial, draw, one);
+    return one;
+  };
+  proof = meant(trial.chosen);
+  int tries = 0;
+  for (const Folded& f : draw.folded)
+    for (std::size_t n = 0; n <= f.meanings.size() && proof.finding != Finding::proven && tries < kMostTries;
+         ++n) {
+      auto chosen = trial.chosen;
+      if (n == chosen[f.value]) continue;
+      chosen[f.value] = n, ++tries;
+      Proof other = meant(chosen);
+      if (std::ssize(other.differences) >= std::ssize(proof.differences)) continue;
+      proof = std::move(other), trial.chosen = std::move(chosen);
+    }
+  for (const Folded& f : draw.folded)
+    if (proof.finding == Finding::unsettled && proof.why.empty() && f.meanings.size() > 1)
+      proof.why = decimal(f.value) + " may be " + f.meanings[0].text + " or " + f.meanings[1].text;
+  return proof;
 }
 
 // "%cond.3 branch 1", "%while.2".
@@ -163,8 +225,6 @@ std::vector<std::string> untaken(const Module& module, const Paths& paths) {
     }
   return list;
 }
-
-std::string counted(std::int64_t n) { return std::to_string(n) + (n == 1 ? " comparison" : " comparisons"); }
 
 }  // namespace
 
@@ -192,19 +252,16 @@ Proof prove(const Subject& subject, const Options& options) {
   }
   for (const auto& [parameter, range] : options.ranges)
     proof.bounds.at(static_cast<std::size_t>(parameter)) = range;
-  const Proof begun = proof;
+  const Proof blank = proof;
   std::optional<Proof> open;  // not proven, but not refuted either
-  Trial trial{subject, options, cuts};
+  Trial trial{subject, options, cuts, results, free_of_parameters(subject.before)};
   int redraws = 0;
   for (std::uint64_t seed = options.seed; proof.draws < options.draws; ++seed) {
-    Proof one = begun;
+    Proof one = blank;
     one.seed = seed, one.draws = proof.draws + 1;
     try {
-      const Draw draw = run(trial, one);
-      if (draw.doubts > 0)
-        raise(one, Finding::mistrusted, counted(draw.doubts) + " of reals that double cannot tell apart");
-      judge(subject, draw, results, one);
-    } catch (const Disagreement& disagreement) {
+      one = finished(trial, begun(trial, one), one);
+    } catch (const Disagreement& disagreement) {  // within BEFORE
       raise(one, Finding::refuted, disagreement.what());
     }
     one.untaken = untaken(subject.before, trial.paths);

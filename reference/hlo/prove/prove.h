@@ -18,6 +18,8 @@ struct Subject {
   const Module& before;
   const Module& after;
   const Module* propagated = nullptr;
+  bool partitioned =
+      true;  // else AFTER is still the whole program, as some pass before the partitioner leaves it
 };
 
 // How far a proof is: in which draw, on which side, at which instruction of how many of its entry
@@ -62,6 +64,8 @@ struct Proof {
   std::uint64_t seed = 0;            // of the draw that decided
   bool as_propagated = false;        // some result's layout is the partitioner's choice
   std::vector<Bounds> bounds;        // of the parameters
+  std::vector<std::string> folded;   // "0.0356774069 stands for 0.044715 * 0.797884583"
+  std::map<double, Twin> meanings;   // the same, in this draw
   std::vector<std::string> untaken;  // branches and loops of BEFORE that no draw went through
 };
 

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "reference/hlo/module/testing/dumps.h"
+#include "reference/hlo/prove/testing/functions.h"
 
 namespace plumb::hlo {
 namespace {
@@ -53,22 +54,8 @@ TEST(Prove, OtherDrawsRaiseNoAlarm) {
   }
 }
 
-// Two ways to write one function of x and y, each f32[2] on two devices; S is their shape. The verdict.
 std::string_view compared(const std::string& one, const std::string& other) {
-  const auto module = [](const std::string& lines, const std::string& shape) {
-    const std::string parameters =
-        "  %x = S parameter(0), sharding={devices=[2]<=[2]}\n"
-        "  %y = S parameter(1), sharding={devices=[2]<=[2]}\n";
-    const std::string text =
-        "HloModule m, num_partitions=2\n\nENTRY %e (x: S, y: S) -> S {\n" + parameters + lines + "}\n";
-    std::string shaped;
-    for (const char c : text) shaped += c == 'S' ? shape : std::string(1, c);
-    return parse(shaped, "m.txt");
-  };
-  std::string laid = one;
-  laid.insert(laid.rfind('\n'), ", sharding={devices=[2]<=[2]}");
-  const Module before = module(laid, "f32[2]"), after = module(other, "f32[1]");
-  return name(prove({before, after, nullptr}, {}).finding);
+  return name(of_functions(one, other).finding);
 }
 
 TEST(Prove, RewritesOfCompilersAreNoDifference) {

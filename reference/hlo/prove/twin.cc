@@ -121,6 +121,10 @@ Twin logarithm(std::uint64_t key, const Twin& x) {
 }
 
 Twin square_root(std::uint64_t key, const Twin& x) {
+  const auto near = static_cast<double>(static_cast<float>(x.real));
+  const auto root = static_cast<double>(static_cast<float>(std::sqrt(std::fabs(near))));
+  if (root * root == near && std::isfinite(near) && identity(key, x) == residue_of(near))
+    return special(key, root);  // the square of a number that a float holds
   return function(key, x, total_sqrt, static_cast<std::uint64_t>(Opcode::sqrt));
 }
 

@@ -182,7 +182,10 @@ std::string collective_for(const Module& after, const std::string& op_name) {
 
 std::optional<Place> locate(const Subject& subject, const Proof& proof, const Pulse& pulse) {
   if (!subject.propagated || proof.differences.empty()) return std::nullopt;
-  Search search{subject, pulse, {proof.seed}, drawn(subject.before, proof.bounds, proof.seed)};
+  Search search{
+      subject, pulse, {proof.seed, 0, &proof.meanings},
+        drawn(subject.before, proof.bounds, proof.seed)
+  };
   const Prints prints = prints_of(search);
   Events events = events_of(search, prints);
   spread_presence(*subject.propagated, events);

@@ -57,11 +57,16 @@ Arrays<Numbers> sums(const Machine<Numbers>& machine, const Instruction& i,
                      const std::vector<Integers>& groups,
                      const Pointers<typename Numbers::Number>& operands) {
   Arrays<Numbers> sums;
+  const Computation& f = called(machine, i, Key::to_apply);
+  if (operands.size() > 1 && f.parameters.size() == 2) {  // several sums, combined into one instruction
+    for (const auto* a : operands) sums.push_back(std::move(plumb::hlo::sums(machine, i, groups, {a})[0]));
+    return sums;
+  }
   for (const auto* a : operands) sums.push_back(members(*a, groups, 0));
   for (std::size_t m = 1; m < groups[0].size(); ++m) {
     Arrays<Numbers> next;
     for (const auto* a : operands) next.push_back(members(*a, groups, m));
-    step(machine, called(machine, i, Key::to_apply), sums, std::move(next));
+    step(machine, f, sums, std::move(next));
   }
   for (std::size_t k = 0; k < sums.size(); ++k)
     sums[k] = gathered(std::move(sums[k]), operands[k]->dims, std::ssize(groups));

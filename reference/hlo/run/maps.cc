@@ -37,6 +37,36 @@ Integers stepped(std::int64_t base, const Integers& dims, const Integers& steps)
   return map;
 }
 
+namespace {
+
+// The elements of an array in the order of memory.
+Integers in_memory(const Shape& shape) {
+  Integers minor_first = shape.layout;
+  if (minor_first.empty())
+    for (std::size_t d = shape.dims.size(); d-- > 0;) minor_first.push_back(static_cast<std::int64_t>(d));
+  require(minor_first.size() == shape.dims.size() && distinct_dims(minor_first, shape.dims.size()),
+          "a layout of all dimensions");
+  const Integers strides = strides_of(shape.dims);
+  Integers dims, steps;
+  for (std::size_t n = minor_first.size(); n-- > 0;) {
+    dims.push_back(shape.dims[at(minor_first[n])]);
+    steps.push_back(strides[at(minor_first[n])]);
+  }
+  return stepped(0, dims, steps);
+}
+
+}  // namespace
+
+Integers bitcast_map(const Shape& operand, const Shape& result) {
+  require(count(operand.dims) == count(result.dims), "as many elements");
+  require(operand.tiling == result.tiling && (operand.tiling.empty() || operand.dims == result.dims),
+          "unsupported: a bitcast between tilings");
+  const Integers from = in_memory(operand), to = in_memory(result);
+  Integers map(from.size());
+  for (std::size_t n = 0; n < from.size(); ++n) map[at(to[n])] = from[n];
+  return map;
+}
+
 Integers broadcast_map(const Shape& operand, const Integers& dimensions, const Shape& result) {
   require(dimensions.size() == operand.dims.size() && distinct_dims(dimensions, result.dims.size()),
           "dimensions= has a dimension of the result for each of the operand");

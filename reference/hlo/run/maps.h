@@ -31,6 +31,8 @@ Integers transpose_map(const Shape& operand, const Integers& dimensions, const S
 Integers reverse_map(const Shape& operand, const Integers& dimensions, const Shape& result);
 Integers slice_map(const Shape& operand, const std::vector<Range>&, const Shape& result);
 Integers pad_map(const Shape& operand, const std::vector<Pad>&, const Shape& result);
+// The same bytes, read in other extents: elements in the order of memory that the layouts say.
+Integers bitcast_map(const Shape& operand, const Shape& result);
 // Where the elements of the operand that begins at `offset` along `dimension` go in the result.
 Integers concatenate_map(const Shape& operand, std::int64_t dimension, std::int64_t offset,
                          const Shape& result);

@@ -1,6 +1,7 @@
 // The interpreter: what each instruction of a module means, for all devices at once.
 #pragma once
 
+#include "reference/hlo/run/begun.h"
 #include "reference/hlo/run/collective.h"
 #include "reference/hlo/run/control.h"
 #include "reference/hlo/run/custom.h"
@@ -28,6 +29,10 @@ struct Line {
     Pointers<Number> list;
     for (std::size_t n = from; n < operands.size(); ++n) list.push_back(&array(n));
     return list;
+  }
+  // The operand as it was written, with its layout.
+  const Shape& written(std::size_t n) const {
+    return computation.instructions[static_cast<std::size_t>(is.operands[n])].shape;
   }
   Shape shape(std::size_t n) const { return {array(n).type, array(n).dims, {}, {}, {}}; }
   // One array, or a tuple of them, as the instruction's shape says.
@@ -86,7 +91,9 @@ Value<typename Numbers::Number> collective(const Line<Numbers>& line) {
                 {static_cast<std::int64_t>(d), source[d]}
         },
             line.active);
-    return value(fetched(machine, line.array(0), source));
+    Arrays<Numbers> all;
+    for (const auto* a : line.arrays()) all.push_back(fetched(machine, *a, source));
+    return line.packed(std::move(all));
   }
   const std::vector<Integers> groups = groups_of(i, machine.devices);
   check_met(groups, line.active);
@@ -107,6 +114,33 @@ Value<typename Numbers::Number> collective(const Line<Numbers>& line) {
     }
   }
   return line.packed(std::move(result));
+}
+
+// A collective that goes on while other things are done, or the end of one. What it brings is known at its
+// beginning.
+template <typename Numbers>
+Value<typename Numbers::Number> apart(const Line<Numbers>& line) {
+  const Instruction& i = line.is;
+  if (i.opcode == Opcode::all_reduce_done) return line.operands[0];
+  if (waits(i.opcode)) return ended(line.operands[0], 1);
+  Instruction plain = i;
+  plain.opcode = begun(i.opcode);
+  if (i.opcode == Opcode::all_reduce_start)
+    return collective(Line<Numbers>{line.machine, line.computation, plain, line.operands, line.active});
+  require(i.shape.parts.size() >= 2, "a tuple of what is given and what comes of it");
+  plain.shape = Shape(i.shape.parts[1]);
+  return under_way(
+      line.machine.numbers, i, line.operands,
+      collective(Line<Numbers>{line.machine, line.computation, plain, line.operands, line.active}));
+}
+
+// The elements of an array by the bytes that they are.
+template <typename Numbers>
+Value<typename Numbers::Number> bitcast(const Line<Numbers>& line) {
+  const Instruction& i = line.is;
+  const auto& a = line.array(0);
+  auto result = taken(a, bitcast_map(line.written(0), i.shape), {a.type, i.shape.dims, {}, {}, {}});
+  return value(a.type == i.shape.type ? std::move(result) : bitcast_convert(line.machine, i, result));
 }
 
 // Operations that move elements.
@@ -202,6 +236,20 @@ Value<typename Numbers::Number> structural(const Line<Numbers>& line) {
       return line.operands[0];
     case Opcode::after_all:
       return {};
+    case Opcode::bitcast:
+      return bitcast(line);
+    case Opcode::async_update:
+      return line.operands[0];
+    case Opcode::async_done:
+      return ended(line.operands[0], 1);
+    case Opcode::copy_done:
+      return ended(line.operands[0], 0);
+    case Opcode::copy_start:
+      return under_way(line.machine.numbers, i, line.operands, line.operands[0]);
+    case Opcode::async_start:
+      return under_way(
+          line.machine.numbers, i, line.operands,
+          evaluate(line.machine, called(line.machine, i, Key::calls), line.operands, line.active));
     case Opcode::tuple:
       return {nullptr, line.operands};
     case Opcode::get_tuple_element: {
@@ -230,6 +278,7 @@ Value<typename Numbers::Number> meaning(const Line<Numbers>& line) {
   if (opcode <= Opcode::tanh) return value(unary(line.machine, line.is, line.array(0)));
   if (opcode <= Opcode::xor_) return value(binary(line.machine, opcode, line.array(0), line.array(1)));
   if (opcode >= Opcode::broadcast && opcode <= Opcode::transpose) return moved(line);
+  if (opcode >= Opcode::all_gather_start) return apart(line);
   if (opcode >= Opcode::all_gather) return collective(line);
   return structural(line);
 }

@@ -1,0 +1,87 @@
+// Constants that compilers computed before they partitioned: each stands for what rounds to it.
+#include <gtest/gtest.h>
+
+#include "reference/hlo/prove/testing/functions.h"
+
+namespace plumb::hlo {
+namespace {
+
+std::string c(const std::string& name, const std::string& number) { return constant_lines(name, number); }
+std::string times(const std::string& number) { return c("k", number) + "  ROOT %r = S multiply(%x, %k)\n"; }
+
+struct Fold {
+  std::string before, after, verdict;
+};
+
+// The verdict, and what the constants stand for.
+std::string told(const Fold& fold) {
+  const Proof proof = of_functions(fold.before, fold.after);
+  std::string text(name(proof.finding));
+  for (const std::string& constant : proof.folded) text += ": " + constant;
+  return text;
+}
+
+TEST(Folded, AConstantStandsForWhatRoundsToIt) {
+  const std::string
+      third = c("three", "3") + "  ROOT %r = S divide(%x, %three)\n",
+      gelu = c("a", "0.044715") + c("b", "0.797884583") +
+             "  %p = S multiply(%x, %a)\n  ROOT %r = S multiply(%p, %b)\n",
+      three = c("a", "0.1") + c("b", "0.7") + c("d", "3") +
+              "  %p = S multiply(%x, %a)\n  %q = S multiply(%p, %b)\n  ROOT %r = S divide(%q, %d)\n";
+  const Fold table[] = {
+      {third,                                                                     times("0.333333343"),                                          "proven: 0.333333343 stands for 1 / 3"},
+      {third,                                                                     times("0.333333373"),                                          "unsettled"}, // the next float
+      {c("n",                                                                     "6") + "  %s = S add(%x, %y)\n  ROOT %r = S divide(%s, %n)\n",
+       "  %s = S add(%x, %y)\n" + c("k","0.166666672") + "  ROOT %r = S multiply(%s, %k)\n",
+       "proven: 0.166666672 stands for 1 / 6"},
+      {gelu,                                    times("0.0356774069"),                                                                                                 "proven: 0.0356774069 stands for 0.797884583 * 0.044715"},
+      {gelu,                 times("0.0356774032"),"unsettled"},
+      {three,                                                              times("0.0233333334"),                                                                                                                                              "proven: 0.0233333334 stands for (0.1 / 3) * 0.7"                                                                                               },
+ // an exact one is itself
+      {c("four",                        "4") + "  ROOT %r = S divide(%x, %four)\n",times("0.25"),"proven"},
+ // a sum, a difference, the other sign
+      {c("a",                                                            "0.1") + c("b",                                                                                                                                                                          "0.7") +
+           "  %p = S multiply(%x, %a)\n  %q = S multiply(%x, %b)\n"
+           "  ROOT %r = S add(%p, %q)\n",                                                                                                                                                                                                                                                                                                                                         times("0.800000012"), "proven: 0.8 stands for 0.7 + 0.1"},
+      {c("a","0.1") + c("b",                      "0.7") +
+           "  %p = S multiply(%x, %a)\n  %q = S multiply(%x, %b)\n"
+           "  ROOT %r = S subtract(%p, %q)\n",times("-0.59999996"), "proven: -0.599999964 stands for -(0.7 - 0.1)"},
+ // a narrower format
+      {times("0.1"),
+       "  %k = bf16[] constant(0.1001)\n  %w = f32[] convert(%k)\n"
+       "  %b = S broadcast(%w), dimensions={}\n  ROOT %r = S multiply(%x, %b)\n",                                                                                                                                  "proven: 0.100097656 stands for 0.1"},
+ // what needs no parameter, a function of a constant too
+      {c("four",                                                     "5") + "  %q = S sqrt(%four)\n  ROOT %r = S divide(%x, %q)\n",                                                                    times("0.44721359"),
+       "proven: 0.44721359 stands for 1 / q"},
+      {c("four", "4") + "  %q = S sqrt(%four)\n  ROOT %r = S multiply(%x, %q)\n",times("2"),"proven"},
+ // nothing rounds to it
+      {"  ROOT %r = S copy(%x)\n",times("1.00000012"),"unsettled"},
+      {"  ROOT %r = S copy(%x)\n",                                                                  times("1.1"),                                                                "refuted"},
+  };
+  for (const Fold& fold : table) EXPECT_EQ(told(fold), fold.verdict) << fold.before << fold.after;
+}
+
+// 1/56 and a constant of the program are the same float: which one a constant of AFTER is, the results say.
+TEST(Folded, OfTwoMeaningsTheOneThatProves) {
+  const std::string tail = "  %p = S multiply(%y, %m)\n  ROOT %r = S add(%q, %p)\n",
+                    other = c("m", "-0.0178571437"), own = c("k", "0.0178571437"),
+                    before = c("n", "56") + other + "  %q = S divide(%x, %n)\n" + tail;
+  EXPECT_EQ(told({before, own + other + "  %q = S multiply(%x, %k)\n" + tail, ""}),
+            "proven: 0.0178571437 stands for 1 / 56");
+  // here it is the other sign of the program's own
+  EXPECT_EQ(told({before,
+                  c("n", "56") + own +
+                      "  %q = S divide(%x, %n)\n  %p = S multiply(%y, %k)\n"
+                      "  ROOT %r = S subtract(%q, %p)\n",
+                  ""}),
+            "proven");
+  // and here it would have to be both
+  const Proof both = of_functions(before, own +
+                                              "  %q = S multiply(%x, %k)\n  %p = S multiply(%y, %k)\n"
+                                              "  ROOT %r = S subtract(%q, %p)\n");
+  EXPECT_EQ(name(both.finding), "unsettled");
+  EXPECT_EQ(both.why, "0.0178571437 may be 0.0178571437 or 1 / 56");
+}
+
+}  // namespace
+}  // namespace plumb::hlo

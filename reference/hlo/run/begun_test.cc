@@ -1,0 +1,136 @@
+// What is begun and waited for is what it would be in one step; bitcasts read memory in other extents.
+#include <gtest/gtest.h>
+
+#include "reference/hlo/run/run.h"
+
+namespace plumb::hlo {
+namespace {
+
+constexpr const char* kHead = R"(HloModule m, num_partitions=4
+
+%sum (a: s32[], b: s32[]) -> s32[] {
+  %a = s32[] parameter(0)
+  %b = s32[] parameter(1)
+  ROOT %s = s32[] add(%a, %b)
+}
+
+%twice (t: s32[4]) -> s32[4] {
+  %t = s32[4] parameter(0)
+  ROOT %u = s32[4] add(%t, %t)
+}, execution_thread="other"
+
+ENTRY %e {
+  %id = u32[] partition-id()
+  %d = s32[] convert(%id)
+  %all = s32[4] broadcast(%d), dimensions={}
+  %n = s32[4] iota(), iota_dimension=0
+  %four = s32[] constant(4)
+  %fours = s32[4] broadcast(%four), dimensions={}
+  %scaled = s32[4] multiply(%all, %fours)
+  %x = s32[4] add(%scaled, %n)
+  %y = s32[4] multiply(%x, %x)
+)";
+
+// Each device's integers of the root; x is 0 to 15 over the devices, y their squares.
+std::vector<Integers> on_four(const std::string& lines) {
+  const Module module = parse(kHead + lines + "}\n", "m.txt");
+  Reals reals;
+  const Machine<Reals> machine{module, reals, 4, {}};
+  Value<double> root = evaluate(machine, entry(module), {}, {});
+  if (!root.array) root = root.parts.at(0);
+  std::vector<Integers> lanes;
+  const std::int64_t size = count(root.array->dims);
+  for (std::int64_t d = 0; d < 4; ++d) {
+    const auto at = root.array->integers.begin() + begin_of(*root.array, d, size);
+    lanes.emplace_back(at, at + size);
+  }
+  return lanes;
+}
+
+TEST(Begun, EachCollectiveBringsWhatItDoesInOneStep) {
+  const std::string groups = "channel_id=1, replica_groups={{0,2},{3,1}}",
+                    ids = ", use_global_device_ids=true",
+                    pairs = "channel_id=1, source_target_pairs={{0,1},{1,3}}";
+  const struct {
+    std::string opcode, result, attributes;
+  } table[] = {
+      {"all-reduce",           "",       groups + ids + ", to_apply=%sum"                },
+      {"all-gather",           "s32[8]", groups + ids + ", dimensions={0}"               },
+      {"all-to-all",           "s32[4]", groups + ", dimensions={0}"                     },
+      {"reduce-scatter",       "s32[2]", groups + ids + ", dimensions={0}, to_apply=%sum"},
+      {"collective-broadcast", "s32[4]", groups                                          },
+      {"collective-permute",   "s32[4]", pairs                                           },
+  };
+  for (const auto& row : table) {
+    const std::string shape = row.result.empty() ? "s32[4]" : row.result,
+                      under_way = row.result.empty() ? shape : "(s32[4], " + shape + ", u32[], u32[])";
+    const auto plain = on_four("  ROOT %r = " + shape + " " + row.opcode + "(%x), " + row.attributes + "\n");
+    EXPECT_EQ(on_four("  %s = " + under_way + " " + row.opcode + "-start(%x), " + row.attributes +
+                      "\n  ROOT %r = " + shape + " " + row.opcode + "-done(%s)\n"),
+              plain)
+        << row.opcode;
+    EXPECT_NE(plain, on_four("  ROOT %r = s32[4] copy(%x)\n")) << row.opcode;
+  }
+}
+
+TEST(Begun, SeveralInOneInstructionAreEachAlone) {
+  const std::string
+      rest = ", channel_id=1, replica_groups={{0,2},{3,1}}, use_global_device_ids=true, to_apply=%sum\n",
+      pairs = ", channel_id=1, source_target_pairs={{0,1},{1,3}}\n";
+  const auto second = [](const std::string& line) {
+    return on_four(line + "  ROOT %r = s32[4] get-tuple-element(%t), index=1\n");
+  };
+  EXPECT_EQ(second("  %t = (s32[4], s32[4]) all-reduce(%x, %y)" + rest),
+            on_four("  ROOT %r = s32[4] all-reduce(%y)" + rest));
+  EXPECT_EQ(second("  %t = (s32[4], s32[4]) collective-permute(%x, %y)" + pairs),
+            on_four("  ROOT %r = s32[4] collective-permute(%y)" + pairs));
+  EXPECT_EQ(second("  %s = ((s32[4], s32[4]), (s32[4], s32[4])) collective-permute-start(%x, %y)" + pairs +
+                   "  %t = (s32[4], s32[4]) collective-permute-done(%s)\n"),
+            on_four("  ROOT %r = s32[4] collective-permute(%y)" + pairs));
+}
+
+TEST(Begun, CopiesAndCallsOfOtherThreads) {
+  EXPECT_EQ(on_four("  %s = (s32[4], s32[4], u32[]) copy-start(%y)\n  ROOT %r = s32[4] copy-done(%s)\n"),
+            on_four("  ROOT %r = s32[4] copy(%y)\n"));
+  EXPECT_EQ(
+      on_four(
+          "  %s = ((s32[4]), s32[4], u32[]) async-start(%y), async_execution_thread=\"other\", calls=%twice\n"
+          "  %u = ((s32[4]), s32[4], u32[]) async-update(%s)\n  ROOT %r = s32[4] async-done(%u)\n"),
+      on_four("  ROOT %r = s32[4] add(%y, %y)\n"));
+}
+
+TEST(Begun, OfWhatWasNotBegun) {
+  EXPECT_THROW(on_four("  ROOT %r = s32[4] all-gather-done(%x)\n"), BadModule);
+  EXPECT_THROW(on_four("  ROOT %r = s32[4] copy-done(%x)\n"), BadModule);
+  EXPECT_THROW(on_four("  %s = s32[4] copy-start(%x)\n  ROOT %r = s32[4] copy-done(%s)\n"), BadModule);
+}
+
+// Memory of a 2 x 3 array x: rows one after another, or columns.
+TEST(Bitcast, ReadsTheSameMemory) {
+  const std::string x = "  %i = s32[8] iota(), iota_dimension=0\n  %six = s32[6] slice(%i), slice={[0:6]}\n";
+  const struct {
+    std::string operand, result;
+    Integers elements;
+  } table[] = {
+      {"s32[2,3]{1,0}",     "s32[6]{0}",     {0, 1, 2, 3, 4, 5}},
+      {"s32[2,3]{1,0}",     "s32[3,2]{1,0}", {0, 1, 2, 3, 4, 5}},
+      {"s32[2,3]{1,0}",     "s32[3,2]{0,1}", {0, 3, 1, 4, 2, 5}},
+      {"s32[2,3]{0,1}",     "s32[6]{0}",     {0, 3, 1, 4, 2, 5}},
+      {"s32[2,3]{0,1}",     "s32[3,2]{1,0}", {0, 3, 1, 4, 2, 5}},
+      {"s32[2,3]{0,1}",     "s32[2,3]{1,0}", {0, 3, 1, 4, 2, 5}},
+      {"s32[2,3]{0,1}",     "s32[3,2]{0,1}", {0, 4, 3, 2, 1, 5}},
+      {"s32[1,2,3]{1,2,0}", "s32[3,2]{1,0}", {0, 3, 1, 4, 2, 5}},
+      {"s32[2,3]",          "s32[3,2]{0,1}", {0, 3, 1, 4, 2, 5}},
+      {"s32[2,3]{1,0}",     "u32[2,3]{1,0}", {0, 1, 2, 3, 4, 5}},
+  };
+  for (const auto& row : table)
+    EXPECT_EQ(on_four(x + "  %a = " + row.operand + " reshape(%six)\n  ROOT %r = " + row.result +
+                      " bitcast(%a)\n")[0],
+              row.elements)
+        << row.operand << " " << row.result;
+  for (const std::string result : {"s32[5]{0}", "s16[6]{0}", "s32[2,3]{1}", "s32[3,2]{1,0:T(2,128)}"})
+    EXPECT_THROW(on_four(x + "  ROOT %r = " + result + " bitcast(%six)\n"), BadModule) << result;
+}
+
+}  // namespace
+}  // namespace plumb::hlo
