@@ -220,6 +220,40 @@ TEST(ProveTool, SaysTheSameAsJson) {
   EXPECT_EQ(said("b.txt a.txt --memory 0.0001MiB")["finding"], "unrun");
 }
 
+// All passes: the first after which the module is another program is named.
+TEST(ProveTool, NamesThePass) {
+  const Modules files;
+  const std::string wrong = with(kAfter, "{{0,1}}", "{{0},{1}}");
+  // clang-format off
+  const std::pair<const char*, std::string> passes[] = {
+      {"0000.first.after_pipeline-start.before_simplify", kBefore},
+      {"0001.first.after_simplify.before_spmd-partitioning", kBefore},
+      {"0002.spmd-cleanup.after_pipeline-start.before_dce", kAfter},
+      {"0003.spmd-cleanup.after_dce.before_cse", wrong},
+      {"0004.spmd.after_spmd-partitioning.before_x", wrong},
+      {"0005.last.after_fusion.before_y", with(wrong, "all-reduce(", "fft(")},
+  };
+  // clang-format on
+  std::filesystem::create_directory(files.path / "passes");
+  write(files.path / "passes" / "module_0001.jit_f.before_optimizations.txt", kBefore);
+  for (const auto& [name, text] : passes)
+    write(files.path / "passes" / (std::string("module_0001.jit_f.") + name + ".txt"), text);
+  const Ran one = run_tool(files, "prove passes");
+  EXPECT_EQ(one.code, 1) << one.err;
+  EXPECT_THAT(one.out, HasSubstr("    pass   dce (0003)\n"));
+  const Ran all = run_tool(files, "prove passes --passes");
+  EXPECT_EQ(all.code, 1) << all.err;
+  for (const char* line : {"proven      what comes before first (0000)\n", "proven      simplify (0001)\n",
+                           "proven      what comes before spmd-cleanup (0002)\n", "refuted     dce (0003)\n",
+                           "refuted     spmd-partitioning (0004)\n",
+                           "unsupported: opcode fft fusion (0005)\n", "    pass   dce (0003)\n"})
+    EXPECT_THAT(all.out, HasSubstr(line));
+  const json said = json::parse(run_tool(files, "prove passes --passes --json").out, nullptr, false);
+  EXPECT_EQ(said["pass"], "dce (0003)");
+  EXPECT_EQ(said["passes"].size(), 6u);
+  EXPECT_EQ(said["passes"][3]["finding"], "refuted");
+}
+
 // What was not run is not recorded.
 TEST(ProveTool, RecordsWhatCameOfIt) {
   const Modules files;
