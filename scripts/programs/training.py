@@ -6,19 +6,28 @@ from jax import lax
 from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
 
 MESH = {"dp": 2, "fsdp": 2, "tp": 2}
-BATCH, LENGTH, MODEL, HEADS, HIDDEN, VOCABULARY, LAYERS = 8, 8, 16, 4, 32, 32, 2
+LENGTH, LAYERS = 8, 2
 
-# Parameters: shape and layout; those of a layer are stacked for the scan.
-PARAMETERS = {
-    "embedding": ((VOCABULARY, MODEL), P("tp", "fsdp")),
-    "norm": ((LAYERS, MODEL), P(None, None)),
-    "query": ((LAYERS, MODEL, HEADS, MODEL // HEADS), P(None, "fsdp", "tp", None)),
-    "key": ((LAYERS, MODEL, HEADS, MODEL // HEADS), P(None, "fsdp", "tp", None)),
-    "value": ((LAYERS, MODEL, HEADS, MODEL // HEADS), P(None, "fsdp", "tp", None)),
-    "out": ((LAYERS, HEADS, MODEL // HEADS, MODEL), P(None, "tp", None, "fsdp")),
-    "up": ((LAYERS, MODEL, HIDDEN), P(None, "fsdp", "tp")),
-    "down": ((LAYERS, HIDDEN, MODEL), P(None, "tp", "fsdp")),
-}
+
+def sizes(mesh):
+    """Batch, model, heads, hidden and vocabulary: small, and each a multiple of what splits it."""
+    dp, fsdp, tp = (mesh.shape[axis] for axis in MESH)
+    return max(8, dp * fsdp), max(16, 2 * fsdp), max(4, tp), max(32, 4 * tp), max(32, 4 * tp)
+
+
+def parameters(mesh):
+    """Shape and layout; those of a layer are stacked for the scan."""
+    _, model, heads, hidden, vocabulary = sizes(mesh)
+    return {
+        "embedding": ((vocabulary, model), P("tp", "fsdp")),
+        "norm": ((LAYERS, model), P(None, None)),
+        "query": ((LAYERS, model, heads, model // heads), P(None, "fsdp", "tp", None)),
+        "key": ((LAYERS, model, heads, model // heads), P(None, "fsdp", "tp", None)),
+        "value": ((LAYERS, model, heads, model // heads), P(None, "fsdp", "tp", None)),
+        "out": ((LAYERS, heads, model // heads, model), P(None, "tp", None, "fsdp")),
+        "up": ((LAYERS, model, hidden), P(None, "fsdp", "tp")),
+        "down": ((LAYERS, hidden, model), P(None, "tp", "fsdp")),
+    }
 
 
 def norm(x, scale):
@@ -67,12 +76,12 @@ def train(state, tokens):
 
 def transformer(mesh):
     place = lambda spec: NamedSharding(mesh, spec)
-    laid = {name: place(spec) for name, (_, spec) in PARAMETERS.items()}
+    laid = {name: place(spec) for name, (_, spec) in parameters(mesh).items()}
     state = (laid, laid, laid, place(P()))
     program = jax.jit(train, in_shardings=(state, place(P(("dp", "fsdp"), None))), out_shardings=(state, place(P())),
                       donate_argnums=0)
-    arrays = {name: jax.ShapeDtypeStruct(shape, jnp.float32) for name, (shape, _) in PARAMETERS.items()}
-    step, tokens = jax.ShapeDtypeStruct((), jnp.int32), jax.ShapeDtypeStruct((BATCH, LENGTH), jnp.int32)
+    arrays = {name: jax.ShapeDtypeStruct(shape, jnp.float32) for name, (shape, _) in parameters(mesh).items()}
+    step, tokens = jax.ShapeDtypeStruct((), jnp.int32), jax.ShapeDtypeStruct((sizes(mesh)[0], LENGTH), jnp.int32)
     return program, [(arrays, arrays, arrays, step), tokens]
 
 

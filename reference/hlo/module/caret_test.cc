@@ -107,8 +107,8 @@ TEST(Caret, Computations) {
       {"%e () -> f32[]" + one + "@", "the module is cut off: it has no ENTRY"},
       {"ENTRY %e () -> f32[]" + one + "\n@%e () -> f32[]" + one, "two computations of this name"},
       {"ENTRY %e () -> f32[]" + one + "\n@ENTRY %f () -> f32[]" + one, "a second ENTRY"},
-      {"ENTRY %e () -> f32[] {\n  ROOT %c = f32[] constant(1)\n}@, execution_thread=\"x\"\n",
-       "unsupported: execution_thread=\"x\""},
+      {"ENTRY %e () -> f32[] {\n  ROOT %c = f32[] constant(1)\n}@, execution_time=\"x\"\n",
+       "unsupported: execution_time=\"x\""},
   };
   for (const auto& [text, want] : table) refused(head + text, want);
 }

@@ -1,5 +1,7 @@
 #include "reference/hlo/prove/pairs.h"
 
+#include <algorithm>
+
 #include "reference/hlo/prove/twin.h"
 #include "reference/hlo/run/array.h"
 #include "reference/hlo/run/integers.h"
@@ -140,7 +142,69 @@ Twin Pairs::binary(Opcode opcode, const Twin& a, const Twin& b) {
   }
 }
 
+namespace {
+
+// Numbers that are no exponentials, added up: what most are. False where one is not, or is not finite.
+bool added_plainly(const Twin& a, const Twin& b, double sign, Twin& to) {
+  if (a.exponent != Residue{} || b.exponent != Residue{}) return false;
+  const Residue x = a.coefficient, y = sign < 0 ? Residue{} - b.coefficient : b.coefficient, s = x + y;
+  if (x == Residue{} || y == Residue{} || s == Residue{}) return false;
+  const double real = a.real + sign * b.real;
+  if (!std::isfinite(real)) return false;
+  to = {real, a.error + b.error + std::fabs(real) * kUnit, s, {}};
+  return true;
+}
+
+}  // namespace
+
+void Pairs::binary(Opcode opcode, const Twin* a, const Twin* b, Twin* to, std::int64_t n) {
+  if (opcode == Opcode::multiply) {
+    for (std::int64_t i = 0; i < n; ++i) to[i] = product(key, a[i], b[i]);
+  } else if (opcode == Opcode::divide) {
+    std::vector<Residue> inverses(static_cast<std::size_t>(n));
+    for (std::int64_t i = 0; i < n; ++i) inverses[static_cast<std::size_t>(i)] = b[i].coefficient;
+    invert(inverses);
+    for (std::int64_t i = 0; i < n; ++i)
+      to[i] = quotient(key, a[i], b[i], inverses[static_cast<std::size_t>(i)]);
+  } else if (opcode == Opcode::add || opcode == Opcode::subtract) {
+    const double sign = opcode == Opcode::add ? 1 : -1;
+    for (std::int64_t i = 0; i < n; ++i)
+      if (!added_plainly(a[i], b[i], sign, to[i])) to[i] = binary(opcode, a[i], b[i]);
+  } else {
+    for (std::int64_t i = 0; i < n; ++i) to[i] = binary(opcode, a[i], b[i]);
+  }
+}
+
+namespace {
+
+// A sum of products none of which is an exponential. False where one is, or only one is not zero.
+bool dot_plainly(const Twin* a, const Twin* b, std::int64_t n, Twin& to) {
+  constexpr std::int64_t kTogether = 32;  // products of two residues, of which 64 fit into 128 bits
+  double real = 0, error = 0;
+  Residue residues;
+  std::uint64_t exponents = 0;
+  std::int64_t terms = 0;
+  for (std::int64_t begin = 0; begin < n; begin += kTogether) {
+    unsigned __int128 sum = 0;
+    for (std::int64_t i = begin; i < std::min(n, begin + kTogether); ++i) {
+      const double x = std::fabs(a[i].real), y = std::fabs(b[i].real);
+      real += a[i].real * b[i].real;
+      error += x * b[i].error + y * a[i].error + a[i].error * b[i].error + (x * y + std::fabs(real)) * kUnit;
+      sum += static_cast<unsigned __int128>(a[i].coefficient.value) * b[i].coefficient.value;
+      exponents |= a[i].exponent.value | b[i].exponent.value;
+      terms += a[i].coefficient.value != 0 && b[i].coefficient.value != 0;
+    }
+    residues = residues + residue(sum);
+  }
+  if (exponents != 0 || terms == 1 || !std::isfinite(real)) return false;
+  to = residues == Residue{} ? Twin{} : Twin{real, error, residues, {}};
+  return true;
+}
+
+}  // namespace
+
 Twin Pairs::dot(const Twin* a, const Twin* b, std::int64_t n) {
+  if (Twin plain; dot_plainly(a, b, n, plain)) return plain;
   double real = 0, error = 0;
   Residue residues;
   std::int64_t terms = 0, last = 0;

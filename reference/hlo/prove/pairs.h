@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <vector>
 
 #include "reference/exact/field.h"
 #include "reference/hlo/run/numbers.h"
@@ -31,6 +32,7 @@ struct Pairs {
   Number integer(std::int64_t x, Type type);
   Number unary(Opcode, const Number&);
   Number binary(Opcode, const Number&, const Number&);
+  void binary(Opcode, const Number* a, const Number* b, Number* to, std::int64_t n);  // of each of n
   Number dot(const Number* a, const Number* b, std::int64_t n);
   Ordering compare(const Number& a, const Number& b, bool total);
   std::int64_t truncate(const Number&, Type);
@@ -42,7 +44,8 @@ struct Pairs {
   Residue identity(const Number&) const;
 };
 
-Residue inverse(Residue);  // of zero: zero
+Residue inverse(Residue);            // of zero: zero
+void invert(std::vector<Residue>&);  // each of them
 Residue power(Residue base, std::uint64_t exponent);
 Residue residue_of(double);  // of a finite number, exactly
 Residue hashed(std::uint64_t key, std::uint64_t what, Residue);

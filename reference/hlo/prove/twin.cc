@@ -29,6 +29,23 @@ Residue power(Residue base, std::uint64_t exponent) {
 
 Residue inverse(Residue x) { return power(x, Residue::p - 2); }
 
+// One inverse, of the product of all; each is then that of a product of the others.
+void invert(std::vector<Residue>& all) {
+  std::vector<Residue> before;
+  Residue product{1};
+  for (const Residue x : all) {
+    before.push_back(product);
+    if (x != Residue{}) product = product * x;
+  }
+  Residue behind = inverse(product);
+  for (std::size_t n = all.size(); n-- > 0;) {
+    if (all[n] == Residue{}) continue;
+    const Residue x = all[n];
+    all[n] = behind * before[n];
+    behind = behind * x;
+  }
+}
+
 Residue residue_of(double x) {
   int exponent = 0;
   const auto units = static_cast<std::int64_t>(std::ldexp(std::frexp(x, &exponent), 53));
@@ -75,7 +92,7 @@ Twin negated(Twin x) {
 
 Twin product(std::uint64_t key, const Twin& a, const Twin& b) {
   const double real = a.real * b.real;
-  if (!finite_all({a.real, b.real, real})) return special(key, real);
+  if (!std::isfinite(real)) return special(key, real);
   const Residue c = a.coefficient * b.coefficient;
   if (c == Residue{}) return {};
   return {
@@ -85,13 +102,17 @@ Twin product(std::uint64_t key, const Twin& a, const Twin& b) {
 }
 
 Twin quotient(std::uint64_t key, const Twin& a, const Twin& b) {
+  return quotient(key, a, b, inverse(b.coefficient));
+}
+
+Twin quotient(std::uint64_t key, const Twin& a, const Twin& b, Residue inverse) {
   const double real = a.real / b.real;
   if (!finite_all({a.real, b.real, real})) return special(key, real);
   if (a.coefficient == Residue{}) return {};
   const double least = std::fabs(b.real) - b.error;
   const double error = least > 0 ? (a.error + std::fabs(real) * b.error) / least + std::fabs(real) * kUnit
                                  : std::numeric_limits<double>::infinity();
-  return {real, error, a.coefficient * inverse(b.coefficient), a.exponent - b.exponent};
+  return {real, error, a.coefficient * inverse, a.exponent - b.exponent};
 }
 
 namespace {

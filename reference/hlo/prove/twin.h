@@ -28,6 +28,7 @@ Twin sum(std::uint64_t key, const Twin&, const Twin&, double real);
 Twin negated(Twin);
 Twin product(std::uint64_t key, const Twin&, const Twin&);
 Twin quotient(std::uint64_t key, const Twin&, const Twin&);
+Twin quotient(std::uint64_t key, const Twin& a, const Twin& b, Residue inverse);  // that of b's coefficient
 Twin exponential(std::uint64_t key, const Twin&);
 Twin logarithm(std::uint64_t key, const Twin&);
 Twin square_root(std::uint64_t key, const Twin&);

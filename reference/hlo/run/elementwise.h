@@ -58,16 +58,19 @@ auto binary(const Machine<Numbers>& machine, Opcode opcode, const Array<typename
   using Number = typename Numbers::Number;
   require(a.dims == b.dims && a.type == b.type, "operands of one shape");
   Array<Number> result{a.type, a.dims, common_lanes({&a, &b}), {}, {}};
-  if (is_real(a.type))
-    each_element(
-        result, result.reals,
-        [&](const Number& x, const Number& y) { return machine.numbers.binary(opcode, x, y); }, reals(a),
-        reals(b));
-  else
+  const std::int64_t size = count(a.dims);
+  if (is_real(a.type)) {
+    result.reals.resize(static_cast<std::size_t>(result.lanes * size));
+    for (std::int64_t lane = 0; lane < result.lanes; ++lane)
+      machine.numbers.binary(opcode, a.reals.data() + begin_of(a, lane, size),
+                             b.reals.data() + begin_of(b, lane, size), result.reals.data() + lane * size,
+                             size);
+  } else {
     each_element(
         result, result.integers,
         [&](std::int64_t x, std::int64_t y) { return integer_binary(opcode, a.type, x, y); }, integers(a),
         integers(b));
+  }
   return result;
 }
 

@@ -86,6 +86,10 @@ double Reals::binary(Opcode opcode, double a, double b) {
   }
 }
 
+void Reals::binary(Opcode opcode, const double* a, const double* b, double* to, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) to[i] = binary(opcode, a[i], b[i]);
+}
+
 double Reals::dot(const double* a, const double* b, std::int64_t n) {
   double sum = 0;
   for (std::int64_t i = 0; i < n; ++i) sum += a[i] * b[i];

@@ -17,6 +17,7 @@ struct Reals {
   Number integer(std::int64_t x, Type type);  // of an integer type or a predicate
   Number unary(Opcode, Number);
   Number binary(Opcode, Number, Number);
+  void binary(Opcode, const Number* a, const Number* b, Number* to, std::int64_t n);  // of each of n
   Number dot(const Number* a, const Number* b, std::int64_t n);
   // `total` orders -0 below +0 and NaN above all.
   Ordering compare(Number a, Number b, bool total);

@@ -85,8 +85,8 @@ auto dot(const Machine<Numbers>& machine, const Instruction& i, const Array<type
     std::vector<E> a, b;
     const auto arrange = [](const std::vector<E>& from, const Integers& map, std::int64_t begin,
                             std::vector<E>& to) {
-      to.clear();
-      for (const std::int64_t n : map) to.push_back(from[static_cast<std::size_t>(begin + n)]);
+      to.resize(map.size());
+      for (std::size_t n = 0; n < map.size(); ++n) to[n] = from[static_cast<std::size_t>(begin + map[n])];
     };
     auto& to = elements_of(result, kind);
     to.reserve(static_cast<std::size_t>(result.lanes * elements(i.shape)));
