@@ -11,16 +11,18 @@
 #include "harness/backend/lookup.h"
 #include "harness/command/command.h"
 #include "harness/command/flags.h"
+#include "harness/command/liars_hlo.h"
 #include "harness/command/session.h"
 #include "harness/report/finding.h"
 #include "harness/report/table.h"
+#include "reference/hlo/module/module.h"
 #include "reference/words/text.h"
 
 namespace plumb {
 namespace {
 
 struct LiarFlags {
-  std::vector<std::string> only;
+  std::vector<std::string> only, modules;
   int seeds = 40;
   int jobs = 1;
   Output output;
@@ -153,6 +155,13 @@ std::int64_t run_honest(const std::vector<Liar>& all, const LiarFlags& flags, Pa
 }
 
 int liars_command(const LiarFlags& flags) {
+  if (!flags.modules.empty()) {
+    try {
+      return liars_in_modules(flags.modules, flags.only, flags.seeds) > 0 ? 1 : 0;
+    } catch (const hlo::BadModule& error) {
+      throw BadInput(error.what());
+    }
+  }
   std::vector<Liar> all = liars();
   for (const std::string& only : flags.only)
     if (std::ranges::count(all, only, &Liar::name) == 0)
@@ -173,6 +182,10 @@ void add_liars(CLI::App& app, int& code) {
   auto flags = std::make_shared<LiarFlags>();
   CLI::App* liars = app.add_subcommand("liars", "Plant each known fault and see it caught");
   liars->add_option("fault", flags->only, "Only these");
+  liars
+      ->add_option("--hlo", flags->modules,
+                   "Folders of XLA's dumps: plant faults in every module after the partitioner instead")
+      ->allow_extra_args(false);
   liars->add_option("--seeds", flags->seeds, "Seeds in which the honest backend must raise no alarm")
       ->check(whole_number(0, 100'000))
       ->capture_default_str();

@@ -6,7 +6,7 @@
 #include <cstdio>
 
 #include "reference/hlo/module/testing/dumps.h"
-#include "reference/hlo/prove/testing/faults.h"
+#include "reference/hlo/prove/faults.h"
 
 namespace plumb::hlo {
 namespace {
@@ -61,18 +61,17 @@ struct Tally {
 };
 
 void try_fault(const Modules& m, const Fault& fault, std::size_t c, std::size_t i, Tally& tally) {
-  Module faulty = m.after;
-  faulty.computations.reserve(faulty.computations.size() + 1);
-  if (!fault.plant(faulty, faulty.computations[c], faulty.computations[c].instructions[i])) return;
+  const auto faulty = planted(m.after, fault, c, i);
+  if (!faulty) return;
   try {
-    const Subject subject{m.before, faulty, &m.propagated};
+    const Subject subject{m.before, *faulty, &m.propagated};
     const Proof proof = prove(subject, {});
     if (proof.finding != Finding::refuted || proof.differences.empty()) return;
     ++tally.refuted;
     const auto at = locate(subject, proof);
     tally.located += at.has_value();
-    const Instruction& planted = m.after.computations[c].instructions[i];
-    tally.on_line += at && (at->op_name == planted.op_name || at->source == source(m.after, planted));
+    const Instruction& at_fault = m.after.computations[c].instructions[i];
+    tally.on_line += at && (at->op_name == at_fault.op_name || at->source == source(m.after, at_fault));
   } catch (const BadModule&) {
   }
 }

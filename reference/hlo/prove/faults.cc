@@ -1,20 +1,9 @@
-// Faults planted in partitioned modules, for tests: each does to one instruction what a wrong partitioner
-// might.
-#pragma once
+#include "reference/hlo/prove/faults.h"
 
 #include <algorithm>
-#include <functional>
-#include <string>
-
-#include "reference/hlo/module/module.h"
 
 namespace plumb::hlo {
-
-struct Fault {
-  std::string name;
-  // Changes the instruction, where it is one to which this can happen.
-  std::function<bool(Module&, Computation&, Instruction&)> plant;
-};
+namespace {
 
 template <typename T>
 T* setting(Instruction& i, Key key) {
@@ -22,12 +11,12 @@ T* setting(Instruction& i, Key key) {
   return found == i.attributes.end() ? nullptr : std::get_if<T>(&found->value);
 }
 
-inline bool reduces(const Instruction& i) {
+bool reduces(const Instruction& i) {
   return i.opcode == Opcode::all_reduce || i.opcode == Opcode::reduce_scatter;
 }
 
 // Writes out the groups, so that they can be changed one by one.
-inline std::vector<Integers>* listed_groups(const Module& module, Instruction& i) {
+std::vector<Integers>* listed_groups(const Module& module, Instruction& i) {
   Groups* groups = setting<Groups>(i, Key::replica_groups);
   if (!groups || !find(i, Key::channel_id)) return nullptr;
   const auto lists = expand(*groups, module.partitions);
@@ -36,19 +25,19 @@ inline std::vector<Integers>* listed_groups(const Module& module, Instruction& i
   return &groups->lists;
 }
 
-inline bool drop(Module&, Computation&, Instruction& i) {
+bool drop(Module&, Computation&, Instruction& i) {
   if (i.opcode != Opcode::all_reduce || i.operands.size() != 1) return false;
   i.opcode = Opcode::copy, i.attributes.clear();
   return true;
 }
 
-inline bool twice(Module&, Computation&, Instruction& i) {
+bool twice(Module&, Computation&, Instruction& i) {
   if (i.opcode != Opcode::all_reduce || i.operands.size() != 1 || !is_real(i.shape.type)) return false;
   i.opcode = Opcode::add, i.attributes.clear(), i.operands.push_back(i.operands[0]);
   return true;
 }
 
-inline bool other_sum(Module& module, Computation&, Instruction& i) {
+bool other_sum(Module& module, Computation&, Instruction& i) {
   Calls* calls = setting<Calls>(i, Key::to_apply);
   if (!reduces(i) || !calls) return false;
   Computation changed = module.computations[static_cast<std::size_t>(calls->computations[0])];
@@ -60,38 +49,38 @@ inline bool other_sum(Module& module, Computation&, Instruction& i) {
   return true;
 }
 
-inline bool lose(Instruction& i, Key key) {
+bool lose(Instruction& i, Key key) {
   return std::erase_if(i.attributes, [&](auto& a) { return a.key == key; });
 }
 
-inline bool lose_channel(Module&, Computation&, Instruction& i) {
+bool lose_channel(Module&, Computation&, Instruction& i) {
   if (!reduces(i) || !lose(i, Key::channel_id)) return false;
   lose(i, Key::use_global_device_ids);
   if (Groups* groups = setting<Groups>(i, Key::replica_groups)) *groups = Groups{};
   return true;
 }
 
-inline bool lose_global_ids(Module&, Computation&, Instruction& i) {
+bool lose_global_ids(Module&, Computation&, Instruction& i) {
   if (!reduces(i) || !lose(i, Key::use_global_device_ids)) return false;
   if (Groups* groups = setting<Groups>(i, Key::replica_groups)) *groups = Groups{};
   return true;
 }
 
-inline bool exchange_members(Module& module, Computation&, Instruction& i) {
+bool exchange_members(Module& module, Computation&, Instruction& i) {
   auto* groups = listed_groups(module, i);
   if (!groups || groups->size() < 2) return false;
   std::swap((*groups)[0].back(), (*groups)[1].front());
   return true;
 }
 
-inline bool reverse_members(Module& module, Computation&, Instruction& i) {
+bool reverse_members(Module& module, Computation&, Instruction& i) {
   auto* groups = listed_groups(module, i);
   if (!groups) return false;
   for (Integers& group : *groups) std::ranges::reverse(group);
   return true;
 }
 
-inline bool transpose_groups(Module& module, Computation&, Instruction& i) {
+bool transpose_groups(Module& module, Computation&, Instruction& i) {
   auto* groups = listed_groups(module, i);
   if (!groups || groups->size() < 2 || (*groups)[0].size() < 2) return false;
   const std::size_t size =
@@ -103,7 +92,7 @@ inline bool transpose_groups(Module& module, Computation&, Instruction& i) {
   return true;
 }
 
-inline bool rotate_targets(Module&, Computation&, Instruction& i) {
+bool rotate_targets(Module&, Computation&, Instruction& i) {
   auto* pairs = setting<std::vector<Pair>>(i, Key::source_target_pairs);
   if (!pairs || pairs->size() < 2) return false;
   const std::int64_t first = pairs->front()[1];
@@ -112,7 +101,7 @@ inline bool rotate_targets(Module&, Computation&, Instruction& i) {
   return true;
 }
 
-inline bool drop_pair(Module&, Computation&, Instruction& i) {
+bool drop_pair(Module&, Computation&, Instruction& i) {
   auto* pairs = setting<std::vector<Pair>>(i, Key::source_target_pairs);
   if (!pairs || pairs->empty()) return false;
   pairs->pop_back();
@@ -120,23 +109,23 @@ inline bool drop_pair(Module&, Computation&, Instruction& i) {
 }
 
 // A table of offsets, one for each device or tile.
-inline bool is_table(const Instruction& i) {
+bool is_table(const Instruction& i) {
   return i.opcode == Opcode::constant && i.shape.dims.size() == 1 && i.literal.integers.size() > 1;
 }
 
-inline bool exchange_entries(Module&, Computation&, Instruction& i) {
+bool exchange_entries(Module&, Computation&, Instruction& i) {
   if (!is_table(i)) return false;
   std::swap(i.literal.integers.front(), i.literal.integers.back());
   return true;
 }
 
-inline bool rotate_table(Module&, Computation&, Instruction& i) {
+bool rotate_table(Module&, Computation&, Instruction& i) {
   if (!is_table(i)) return false;
   std::ranges::rotate(i.literal.integers, i.literal.integers.begin() + 1);
   return true;
 }
 
-inline bool exchange_starts(Module&, Computation&, Instruction& i) {
+bool exchange_starts(Module&, Computation&, Instruction& i) {
   const std::size_t first = i.opcode == Opcode::dynamic_slice ? 1 : 2;
   if (i.opcode != Opcode::dynamic_slice && i.opcode != Opcode::dynamic_update_slice) return false;
   if (i.operands.size() < first + 2) return false;
@@ -144,7 +133,7 @@ inline bool exchange_starts(Module&, Computation&, Instruction& i) {
   return true;
 }
 
-inline bool shift_slice(Module&, Computation& c, Instruction& i) {
+bool shift_slice(Module&, Computation& c, Instruction& i) {
   auto* ranges = setting<std::vector<Range>>(i, Key::slice);
   if (!ranges) return false;
   const Integers& dims = c.instructions[static_cast<std::size_t>(i.operands[0])].shape.dims;
@@ -156,7 +145,7 @@ inline bool shift_slice(Module&, Computation& c, Instruction& i) {
   return false;
 }
 
-inline bool exchange_parts(Module&, Computation& c, Instruction& i) {
+bool exchange_parts(Module&, Computation& c, Instruction& i) {
   if (i.opcode != Opcode::concatenate || i.operands.size() < 2) return false;
   const auto shape = [&](std::size_t n) {
     return c.instructions[static_cast<std::size_t>(i.operands[n])].shape.dims;
@@ -166,7 +155,7 @@ inline bool exchange_parts(Module&, Computation& c, Instruction& i) {
   return true;
 }
 
-inline bool off_by_one(Module&, Computation&, Instruction& i) {
+bool off_by_one(Module&, Computation&, Instruction& i) {
   auto* direction = setting<std::string>(i, Key::direction);
   if (!direction || i.shape.dims.empty()) return false;
   if (*direction == "LT")
@@ -178,7 +167,74 @@ inline bool off_by_one(Module&, Computation&, Instruction& i) {
   return true;
 }
 
-inline const std::vector<Fault>& faults() {
+bool is_root(const Module& module, const Computation& c, const Instruction& i) {
+  return &c == &entry(module) && &i == &c.instructions[static_cast<std::size_t>(c.root)];
+}
+
+// A loop that counts to a constant: one round fewer.
+bool shorten_loop(Module& module, Computation&, Instruction& i) {
+  if (i.opcode != Opcode::while_) return false;
+  Calls* calls = setting<Calls>(i, Key::condition);
+  Computation changed = module.computations[static_cast<std::size_t>(calls->computations[0])];
+  for (Instruction& bound : changed.instructions) {
+    if (bound.opcode != Opcode::constant || bound.shape.type != Type::s32 || bound.literal.integers[0] < 1)
+      continue;
+    --bound.literal.integers[0];
+    calls->computations[0] = std::ssize(module.computations);
+    module.computations.push_back(std::move(changed));
+    return true;
+  }
+  return false;
+}
+
+bool lose_donor(Module& module, Computation& c, Instruction& i) {
+  if (!is_root(module, c, i) || module.aliases.empty()) return false;
+  module.aliases.pop_back();
+  return true;
+}
+
+bool exchange_donors(Module& module, Computation& c, Instruction& i) {
+  if (!is_root(module, c, i) || module.aliases.size() < 2) return false;
+  std::swap(module.aliases.front().parameter, module.aliases.back().parameter);
+  return true;
+}
+
+std::int64_t append(Computation& c, Instruction i) {
+  c.instructions.push_back(std::move(i));
+  return std::ssize(c.instructions) - 1;
+}
+
+// A device adds its number to the first result of floats.
+bool part_replicas(Module& module, Computation& c, Instruction& i) {
+  if (!is_root(module, c, i)) return false;
+  Instruction root = i;
+  std::size_t n = 0;
+  const bool tuple = root.opcode == Opcode::tuple;
+  const auto shape_of = [&](std::size_t k) {
+    return tuple ? c.instructions[static_cast<std::size_t>(root.operands[k])].shape : root.shape;
+  };
+  while (tuple && n < root.operands.size() && !is_real(shape_of(n).type)) ++n;
+  if (n == root.operands.size() || !is_real(shape_of(n).type)) return false;
+  const Shape shape = shape_of(n), number{Type::u32, {}, {}, {}, {}}, real{shape.type, {}, {}, {}, {}};
+  const std::int64_t result = tuple ? root.operands[n] : c.root;
+  Instruction id{"planted.id", Opcode::partition_id, number}, own{"planted.own", Opcode::convert, real},
+      all{"planted.all", Opcode::broadcast, shape}, sum{"planted.sum", Opcode::add, shape};
+  own.operands = {append(c, id)};
+  all.operands =
+      {
+          append(c, own)
+  },
+  all.attributes = {{Key::dimensions, Integers{}}};
+  sum.operands = {result, append(c, all)};
+  sum.op_name = c.instructions[static_cast<std::size_t>(result)].op_name;
+  c.root = append(c, sum);
+  if (tuple) root.operands[n] = c.root, c.root = append(c, root);
+  return true;
+}
+
+}  // namespace
+
+const std::vector<Fault>& faults() {
   static const std::vector<Fault> kFaults = {
       {"an all-reduce dropped",                        drop            },
       {"an all-reduce that adds a device's own value", twice           },
@@ -196,8 +252,19 @@ inline const std::vector<Fault>& faults() {
       {"a slice shifted",                              shift_slice     },
       {"parts of a concatenation exchanged",           exchange_parts  },
       {"a mask off by one",                            off_by_one      },
+      {"a loop one round short",                       shorten_loop    },
+      {"a donated buffer lost",                        lose_donor      },
+      {"donated buffers exchanged",                    exchange_donors },
+      {"replicas that differ",                         part_replicas   },
   };
   return kFaults;
+}
+
+std::optional<Module> planted(const Module& module, const Fault& fault, std::size_t c, std::size_t i) {
+  Module faulty = module;
+  faulty.computations.reserve(faulty.computations.size() + 1);  // a fault may add one
+  if (!fault.plant(faulty, faulty.computations[c], faulty.computations[c].instructions[i])) return {};
+  return faulty;
 }
 
 }  // namespace plumb::hlo

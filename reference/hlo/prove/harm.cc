@@ -1,0 +1,164 @@
+#include "reference/hlo/prove/harm.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "reference/hlo/prove/subject.h"
+#include "reference/hlo/run/run.h"
+
+namespace plumb::hlo {
+namespace {
+
+using Held = Value<double>;
+
+// Computation, instruction, and the how-manieth time that it is computed.
+struct Moment {
+  std::size_t computation = 0, instruction = 0;
+  std::int64_t time = 0;
+  auto operator<=>(const Moment&) const = default;
+};
+
+struct Seen {
+  std::vector<Held> results;
+  std::map<Moment, Held> values;
+};
+
+Seen plain(const Subject& subject, const Module& after, std::uint64_t seed) {
+  Reals reals;
+  std::vector<Held> arguments;
+  const std::vector<Value<Twin>> draws = drawn(subject.before, bounds_of(subject.before), seed);
+  const std::vector<Division> cuts = parameter_layouts(subject);
+  for (std::size_t n = 0; n < draws.size(); ++n) {
+    Array<double> whole{draws[n].array->type, draws[n].array->dims, 1, draws[n].array->integers, {}};
+    for (const Twin& x : draws[n].array->reals) whole.reals.push_back(x.real);
+    arguments.push_back(value(cut(reals, whole, cuts[n], poison(reals, whole.type))));
+  }
+  std::map<const Instruction*, Moment> places;
+  for (std::size_t c = 0; c < after.computations.size(); ++c)
+    for (std::size_t i = 0; i < after.computations[c].instructions.size(); ++i)
+      places[&after.computations[c].instructions[i]] = {c, i, 0};
+  Seen seen;
+  const auto note = [&](const Instruction& i, const Held& held) {
+    Moment& moment = places.at(&i);
+    seen.values[moment] = held;
+    ++moment.time;
+  };
+  const Held root =
+      evaluate(Machine<Reals>{after, reals, after.partitions, note}, entry(after), arguments, {});
+  seen.results = root.array ? std::vector{root} : root.parts;
+  return seen;
+}
+
+double largest(const Array<double>& a) {
+  double most = 0;
+  for (const double x : a.reals)
+    if (std::isfinite(x)) most = std::max(most, std::fabs(x));
+  return most;
+}
+
+constexpr double kApart = 0x1p-30;  // of the largest element: sums in another order differ by less
+
+// Whether element `x` of a and `y` of b are others.
+bool apart(const Array<double>& a, std::size_t x, const Array<double>& b, std::size_t y, double most) {
+  if (!is_real(a.type)) return a.integers[x] != b.integers[y];
+  const bool both_nan = std::isnan(a.reals[x]) && std::isnan(b.reals[y]);
+  return !both_nan && a.reals[x] != b.reals[y] && !(std::fabs(a.reals[x] - b.reals[y]) <= most * kApart);
+}
+
+// On the elements of the map alone, where there is one for each device.
+bool moved(const Array<double>& a, const Array<double>& b, std::int64_t devices,
+           const std::vector<Integers>* maps) {
+  if (a.type != b.type || a.dims != b.dims) return true;
+  const std::int64_t size = count(a.dims);
+  const double most = largest(a);
+  for (std::int64_t device = 0; device < devices; ++device)
+    for (std::int64_t n = 0; n < size; ++n) {
+      if (maps && (*maps)[static_cast<std::size_t>(device)][static_cast<std::size_t>(n)] < 0) continue;
+      if (apart(a, static_cast<std::size_t>(begin_of(a, device, size) + n), b,
+                static_cast<std::size_t>(begin_of(b, device, size) + n), most))
+        return true;
+    }
+  return false;
+}
+
+bool moved(const Held& a, const Held& b, std::int64_t devices) {
+  if (a.parts.size() != b.parts.size() || !a.array != !b.array) return true;
+  for (std::size_t n = 0; n < a.parts.size(); ++n)
+    if (moved(a.parts[n], b.parts[n], devices)) return true;
+  return a.array && moved(*a.array, *b.array, devices, nullptr);
+}
+
+bool moves_a_result(const Subject& subject, const Seen& right, const Seen& wrong) {
+  bool as_propagated = false;
+  const std::vector<Division> layouts_of = layouts(subject, as_propagated);
+  const std::vector<Shape> shapes = result_shapes(subject.before);
+  for (std::size_t r = 0; r < right.results.size(); ++r) {
+    std::vector<Integers> maps;
+    for (const Share& share : layouts_of[r].shares)
+      maps.push_back(share_map(shapes[r].dims, layouts_of[r], share));
+    if (moved(*right.results[r].array, *wrong.results[r].array, std::ssize(maps), &maps)) return true;
+  }
+  return false;
+}
+
+bool sums(Opcode opcode) {
+  return opcode == Opcode::all_reduce || opcode == Opcode::reduce_scatter || opcode == Opcode::add ||
+         opcode == Opcode::reduce || opcode == Opcode::dot || opcode == Opcode::subtract;
+}
+
+// Instructions of AFTER whose value is another at some time.
+using Differing = std::map<std::pair<std::size_t, std::size_t>, bool>;
+
+void note_differing(const Seen& right, const Seen& wrong, std::int64_t devices, Differing& differing) {
+  for (const auto& [moment, held] : right.values) {
+    const auto at = wrong.values.find(moment);
+    differing[{moment.computation, moment.instruction}] |=
+        at == wrong.values.end() || moved(held, at->second, devices);
+  }
+}
+
+// What takes up a difference: an instruction that reads one and is what it was.
+Harm taken_up(const Module& after, const Differing& differing) {
+  Harm harm = Harm::unneeded;
+  for (const auto& [place, is] : differing) {
+    if (is) continue;
+    const Computation& c = after.computations[place.first];
+    const Instruction& i = c.instructions[place.second];
+    const auto reads = [&](std::int64_t o) {
+      const auto at = differing.find({place.first, static_cast<std::size_t>(o)});
+      return at != differing.end() && at->second;
+    };
+    if (std::ranges::none_of(i.operands, reads)) continue;
+    if (sums(i.opcode)) return Harm::completed;
+    harm = Harm::padding;
+  }
+  return harm;
+}
+
+}  // namespace
+
+std::string_view name(Harm harm) {
+  static constexpr std::string_view kNames[] = {"moved", "same", "completed", "padding", "unneeded"};
+  return kNames[static_cast<int>(harm)];
+}
+
+Harm harm_of(const Subject& subject, const Module& faulty, std::size_t c, std::size_t i) {
+  Differing differing;
+  for (const std::uint64_t seed : {101, 102, 103}) {
+    const Seen right = plain(subject, subject.after, seed);
+    Seen wrong;
+    try {
+      wrong = plain(subject, faulty, seed);
+    } catch (const Disagreement&) {
+      return Harm::moved;
+    }
+    if (moves_a_result(subject, right, wrong)) return Harm::moved;
+    note_differing(right, wrong, subject.after.partitions, differing);
+  }
+  const auto at = differing.find({c, i});
+  if (at == differing.end()) return Harm::unneeded;  // it was not computed
+  return at->second ? taken_up(subject.after, differing) : Harm::same;
+}
+
+}  // namespace plumb::hlo
