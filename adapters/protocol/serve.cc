@@ -8,12 +8,15 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <functional>
 #include <stdexcept>
 
 #include "adapters/protocol/fields.h"
 #include "adapters/protocol/json.h"
 #include "adapters/protocol/message.h"
+#include "adapters/protocol/ranks.h"
 #include "adapters/protocol/skim.h"
+#include "reference/words/fnv.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -37,7 +40,7 @@ int descriptor(const char* variable) {
 }
 
 // The next line without its end; nullopt where the requests end.
-std::optional<std::string_view> read_line(Channel& channel) {
+std::optional<std::string> read_line(Channel& channel) {
   channel.buffer.erase(0, channel.used);
   channel.used = 0;
   std::size_t scanned = 0;
@@ -45,7 +48,7 @@ std::optional<std::string_view> read_line(Channel& channel) {
     const std::size_t end = channel.buffer.find('\n', scanned);
     if (end != std::string::npos) {
       channel.used = end + 1;
-      return std::string_view(channel.buffer).substr(0, end);
+      return channel.buffer.substr(0, end);
     }
     scanned = channel.buffer.size();
     const ssize_t n = ::read(channel.requests, channel.chunk.data(), channel.chunk.size());
@@ -57,7 +60,7 @@ std::optional<std::string_view> read_line(Channel& channel) {
   }
 }
 
-void write_line(const Channel& channel, fmt::memory_buffer& line) {
+void write_line(const Channel& channel, std::string line) {
   line.push_back('\n');
   for (std::size_t at = 0; at < line.size();) {
     const ssize_t n = ::write(channel.replies, line.data() + at, line.size() - at);
@@ -132,13 +135,11 @@ void write_reply(fmt::memory_buffer& line, std::int64_t id, const Outcome& o, Ar
   line.push_back('}');
 }
 
-void answer_hello(const Channel& channel, Backend& backend, const json& request) {
+std::string answer_hello(Backend& backend, const json& request) {
   json reply = backend.hello(mesh_from_json(field(request, "mesh")));
   reply["type"] = "hello";
   reply["version"] = protocol_version;
-  fmt::memory_buffer line;
-  fmt::format_to(Out(line), "{}", dump(reply));
-  write_line(channel, line);
+  return dump(reply);
 }
 
 // Not negative, for a field that skim() leaves at -1 where it is absent.
@@ -162,47 +163,84 @@ Request request_from(const Skimmed& message, std::span<const std::byte> arena) {
 
 // A backend that throws could not do what it said it could.
 Reply run(Backend& backend, const Request& request, Arena& arena) try {
+  backend.prepare(request);
   return backend.run(request, arena);
 } catch (const std::exception& e) {
   return Reneged{e.what(), ""};
 }
 
-void answer_run(const Channel& channel, Backend& backend, const Skimmed& message, Mapping& mapping) {
+// What all ranks say alike of an outcome: blocks, claims and trace.
+std::string digest(const Outcome& o) {
+  std::string text;
+  for (std::int64_t word : table(o.blocks)) text += fmt::format("{} ", word);
+  for (const auto& claim : o.claims) text += claim.value_or("") + ";";
+  for (const Collective& c : o.trace) text += json_text(c);
+  return fmt::format("{:016x}", fnv(text));
+}
+
+// Who asks, and how a program answers: alone, or as a rank.
+struct Conversation {
+  std::function<std::optional<std::string>()> next;
+  std::function<void(std::string)> say;
+  int rank = 0, world = 1;
+};
+
+std::string answer_run(Backend& backend, const Skimmed& message, Mapping& mapping, const Conversation& talk) {
   const std::size_t size = present(message.arena, "arena");
   mapping.reach(size);
   Arena arena{mapping.bytes.first(size), present(message.free, "free")};
   const Request request = request_from(message, arena.whole);
   const Reply reply = run(backend, request, arena);
+  const auto* outcome = std::get_if<Outcome>(&reply);
+  // A rank without a device has none of it.
+  const std::string says = talk.world > 1 && outcome && !outcome->claims.empty() ? digest(*outcome) : "";
+  if (talk.rank > 0 && outcome)
+    return fmt::format(R"({{"type":"done","id":{},"says":"{}"}})", request.id, says);
   fmt::memory_buffer line;
   std::visit([&](const auto& r) { write_reply(line, request.id, r, arena); }, reply);
-  write_line(channel, line);
+  std::string text = fmt::to_string(line);
+  if (!says.empty()) text.insert(text.size() - 1, fmt::format(R"(,"says":"{}")", says));
+  return text;
 }
 
-void converse(Backend& backend) {
-  Channel channel{descriptor("PLUMB_REQUESTS"), descriptor("PLUMB_REPLIES")};
+void converse(Backend& backend, const Conversation& talk) {
   std::optional<Mapping> mapping;
-  while (const auto line = read_line(channel)) {
+  while (const auto line = talk.next()) {
     const Skimmed skimmed = skim(*line);
     if (skimmed.type == "hello") {
       const json request = parse_message(*line);
       mapping.emplace(text(field(request, "arena"), "arena"));
-      answer_hello(channel, backend, request);
+      const std::string reply = answer_hello(backend, request);
+      talk.say(talk.rank > 0 ? R"({"type":"done","id":0})" : reply);
     } else if (skimmed.type == "run" && mapping) {
-      answer_run(channel, backend, skimmed, *mapping);
+      talk.say(answer_run(backend, skimmed, *mapping, talk));
     } else {
       throw Malformed(fmt::format("unexpected request \"{}\"", skimmed.type));
     }
   }
 }
 
-}  // namespace
-
-int serve(Backend& backend) try {
-  converse(backend);
+int serve(Backend& backend, const Conversation& talk) try {
+  converse(backend, talk);
   return 0;
 } catch (const std::exception& e) {
   fmt::print(stderr, "{}\n", e.what());
   return 2;
+}
+
+}  // namespace
+
+int serve(Backend& backend) try {
+  Channel channel{descriptor("PLUMB_REQUESTS"), descriptor("PLUMB_REPLIES")};
+  return serve(backend, {[&] { return read_line(channel); },
+                         [&](std::string line) { write_line(channel, std::move(line)); }});
+} catch (const std::exception& e) {
+  fmt::print(stderr, "{}\n", e.what());
+  return 2;
+}
+
+int serve_as_rank(Backend& backend, const Seat& seat) {
+  return serve(backend, {next_request, send_reply, seat.rank, seat.world});
 }
 
 std::vector<std::pair<std::string, std::string>> options() {

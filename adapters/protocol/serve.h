@@ -50,6 +50,9 @@ struct Backend {
   virtual ~Backend() = default;
   // The hello message without type and version: name, versions, devices, alone, capabilities.
   virtual nlohmann::json hello(const Mesh& first) = 0;
+  // What a case needs once, plans, communicators and buffers; called before each run. What it throws is
+  // reneged.
+  virtual void prepare(const Request&) {}
   // Blocks must lie in spans taken from the arena.
   virtual Reply run(const Request&, Arena&) = 0;
 };
@@ -58,6 +61,12 @@ struct Backend {
 // Returns the exit code of the program: 0, or 2 with a message on standard error where there is no
 // channel or a request cannot be read.
 int serve(Backend&);
+
+// The same as one rank of several that plumb-launch started (ranks.h): every rank is asked the same, in the
+// same arena. All take the same places in it, in the same order, and write the blocks of their own devices;
+// rank 0 replies, and the others say that they are done. Law: the outcomes of all ranks say the same.
+struct Seat;
+int serve_as_rank(Backend&, const Seat&);
 
 // PLUMB_OPTIONS as pairs; empty where unset.
 std::vector<std::pair<std::string, std::string>> options();

@@ -159,7 +159,7 @@ TEST(Rank, ManyProcessesMakeWhatOneDoes) {
 TEST(Rank, ReplicasOfAnAllReduceAgree) {
   for (std::int64_t processes : {1, 2, 4}) {
     const auto all =
-        results(parse_case("on x=4: reshard bf16[300]+x -> bf16[300] fill=normal"), Style::calls, processes);
+        results(parse_case("on x=4: reshard f32[300]+x -> f32[300] fill=normal"), Style::calls, processes);
     for (const auto& block : all) EXPECT_EQ(block, all[0]) << processes;
   }
 }

@@ -14,9 +14,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstdlib>
-#include <cstring>
-#include <filesystem>
 #include <system_error>
 
 #include "adapters/protocol/fields.h"
@@ -64,16 +61,6 @@ std::string name_of_next() {
   return fmt::format("{}.{}", ::getpid(), ++number);
 }
 
-// A new folder where temporary files lie; "" where none can be made. Sockets lie in it, whose paths may have
-// no more than 107 letters.
-std::string new_folder() {
-  constexpr std::size_t longest = 50;
-  const char* above = std::getenv("TMPDIR");
-  std::string path =
-      fmt::format("{}/plumb-XXXXXX", above && *above && std::strlen(above) <= longest ? above : "/tmp");
-  return ::mkdtemp(path.data()) ? path : "";
-}
-
 std::string describe(const siginfo_t& how) {
   if (how.si_code == CLD_EXITED) return fmt::format("exited with code {}", how.si_status);
   return fmt::format("killed by signal {} ({})", how.si_status, ::strsignal(how.si_status));
@@ -81,11 +68,10 @@ std::string describe(const siginfo_t& how) {
 
 }  // namespace
 
-Child::Child(const Launch& launch)
-    : started_{.name = name_of_next()}, folder_(new_folder()), grace_(launch.grace) {
+Child::Child(const Launch& launch) : started_{.name = name_of_next()}, grace_(launch.grace) {
   auto named = launch.env;
   named.emplace_back(program_variable, started_.name);
-  if (!folder_.empty()) named.emplace_back("TMPDIR", folder_);
+  if (!folder_.path().empty()) named.emplace_back("TMPDIR", folder_.path());
   const Spawned s = spawn(launch.argv, named);
   pid_ = started_.program = s.pid, requests_ = s.requests, replies_ = s.replies, printed_ = s.printed;
   ended_ = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0));
@@ -192,8 +178,7 @@ std::string Child::end(std::chrono::milliseconds wait) {
   while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
   }
   pid_ = -1;
-  std::error_code none;
-  if (!folder_.empty()) std::filesystem::remove_all(folder_, none);
+  folder_.remove();
   return by_itself ? describe(how) : "killed";
 }
 

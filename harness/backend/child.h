@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/backend/folder.h"
 #include "harness/backend/orphans.h"
 
 namespace plumb {
@@ -71,7 +72,7 @@ class Child {
   bool find_line(std::string_view& line);
 
   Started started_;
-  std::string folder_;  // of its temporary files
+  TemporaryFolder folder_;
   std::chrono::milliseconds grace_;
   pid_t pid_ = -1;
   int ended_ = -1;                    // readable once the program has ended

@@ -113,6 +113,27 @@ void add_options(Command& command, const BackendRow& row, const Parts& parts, st
   }
 }
 
+// What an option says, or its standard.
+std::string value_of(const BackendRow& row, const Command& command, const std::string& option) {
+  for (const auto& [name, value] : command.options)
+    if (name == option) return value;
+  for (const BackendOption& o : row.options)
+    if (o.name == option) return o.standard;
+  return "";
+}
+
+// A program of several ranks behind the one that starts them.
+std::vector<std::string> launched(const BackendRow& row, const Command& command, const std::string& program) {
+  const std::string launcher = value_of(row, command, "launcher");
+  return {own_program("plumb-launch"),
+          "--ranks",
+          value_of(row, command, "np"),
+          "--launcher",
+          launcher.empty() ? row.launch : launcher,
+          "--",
+          program};
+}
+
 std::vector<std::string> own_command(const BackendRow& row, const Parts& parts, std::string_view text) {
   if (!parts.release.text.empty())
     throw bad_input(fmt::format("{} has no releases", row.name), text, parts.release.at);
@@ -166,6 +187,7 @@ Command find_backend(std::string_view text) {
   }
   add_options(command, row, parts, text);  // before what is built or installed: a bad name is bad everywhere
   command.argv = row.worker.empty() ? own_command(row, parts, text) : worker_command(row, release);
+  if (!row.launch.empty()) command.argv = launched(row, command, command.argv[0]);
   return command;
 }
 

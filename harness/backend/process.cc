@@ -34,7 +34,7 @@ std::string reply_to(const Waiting& w) { return w.phase == "start" ? "the reply 
 Answer given_up(Answer last) {
   const std::string head = fmt::format("did not start {} times in a row: ", most_starts);
   if (const auto* hung = std::get_if<Hung>(&last))
-    return Crashed{head + "no hello in time", "start", hung->last_words};
+    return Crashed{head + (hung->what.empty() ? "no hello in time" : hung->what), "start", hung->last_words};
   if (auto* crashed = std::get_if<Crashed>(&last)) crashed->what = head + crashed->what;
   if (auto* off = std::get_if<OffPage>(&last)) off->what = head + off->what;
   return last;
@@ -63,6 +63,7 @@ struct Process::State {
   Answer hang(const Waiting&);
   Answer failure(Child::Wait, const Waiting&);
   std::optional<Answer> spoiled(std::span<const Tensor> operands, const Layout&);
+  Answer failed_start(Answer, const Waiting&);
   std::optional<Answer> say_hello(const Mesh&);
   std::optional<Answer> start_for(const Mesh&);
   Answer wait_for_reply(const Asked&);
@@ -127,6 +128,19 @@ Answer Process::State::failure(Child::Wait how, const Waiting& w) {
   return died(w);
 }
 
+// As the program says of those that it started; it is ended, and they with it.
+Answer Process::State::failed_start(Answer answer, const Waiting& w) {
+  child->close_requests();
+  child->end(to_end);
+  const std::string last_words = child->last_words();
+  if (auto* hung = std::get_if<Hung>(&answer))
+    hung->phase = w.phase, hung->seconds = w.seconds(), hung->last_words = last_words;
+  if (auto* crashed = std::get_if<Crashed>(&answer))
+    crashed->phase = w.phase, crashed->last_words = last_words;
+  child.reset();
+  return answer;
+}
+
 std::optional<Answer> Process::State::say_hello(const Mesh& mesh) {
   Waiting w("start", deadlines);
   const std::string request = hello_request({arena.path(), w.left()}, mesh);
@@ -137,6 +151,7 @@ std::optional<Answer> Process::State::say_hello(const Mesh& mesh) {
   transcript.add("<-", line);
   try {
     const json reply = parse_message(line);
+    if (auto failed = parse_failed_start(reply)) return failed_start(std::move(*failed), w);
     if (text(field(reply, "type"), "type") != "hello") throw Malformed("it is not a hello");
     const std::int64_t version = integer(field(reply, "version"), "version");
     if (version != protocol_version) throw Malformed(fmt::format("version {} was not offered", version));

@@ -117,6 +117,13 @@ Hung hung_from(const json& j) {
 
 }  // namespace
 
+std::optional<Answer> parse_failed_start(const json& j) {
+  const std::string& type = text(field(j, "type"), "type");
+  if (type == "crashed") return Crashed{words(j, "message"), "", ""};
+  if (type == "hung") return hung_from(j);
+  return std::nullopt;
+}
+
 Answer parse_reply(const json& j, const Asked& asked, const ArenaFile& arena) {
   const std::string& type = text(field(j, "type"), "type");
   const std::int64_t id = integer(field(j, "id"), "id");

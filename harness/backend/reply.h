@@ -21,6 +21,9 @@ struct Asked {
 // resolve, refused. Throws Malformed, which says what is wrong.
 Answer parse_reply(const nlohmann::json& message, const Asked&, const ArenaFile&);
 
+// In the place of a hello: the processes that the program started hang, or one of them died.
+std::optional<Answer> parse_failed_start(const nlohmann::json& message);
+
 // The parts of parse_reply that compare a result with itself and with the case; all throw Malformed.
 // One block for each device and result, inside the arena, as long as its claim, none over another.
 // Blocks without a claim may have any length: the judge knows what they should be.

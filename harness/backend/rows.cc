@@ -110,6 +110,8 @@ BackendRow backend_row(const std::string& name, const std::string& text) {
       take(m, row.program);
     else if (member == "worker")
       take(m, row.worker);
+    else if (member == "launch")
+      take(m, row.launch);
     else if (member == "releases")
       take(m, row.releases);
     else if (member == "grace")

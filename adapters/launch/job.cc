@@ -1,0 +1,254 @@
+#include "adapters/launch/job.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <stdexcept>
+#include <system_error>
+#include <thread>
+
+extern char** environ;
+
+namespace plumb::launch {
+namespace {
+
+constexpr const char* usage =
+    "usage: plumb-launch --ranks N [--launcher own|mpiexec|srun|flux|'COMMAND {n} {program}'] "
+    "[--interface NAME] -- PROGRAM ARGUMENTS";
+constexpr int most_ranks = 1 << 16;
+constexpr std::chrono::seconds grace{3};
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw std::invalid_argument(fmt::format("plumb-launch: {}\n{}", what, usage));
+}
+
+int number_of_ranks(const std::string& text) {
+  int n = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
+  if (error != std::errc{} || end != text.data() + text.size() || n < 1 || n > most_ranks)
+    refuse(fmt::format("--ranks: expected a number from 1 to {}, not '{}'", most_ranks, text));
+  return n;
+}
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::vector<std::string> words;
+  for (std::size_t at = 0; (at = text.find_first_not_of(' ', at)) != text.npos;) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    words.push_back(text.substr(at, end - at));
+    at = end;
+  }
+  return words;
+}
+
+// What `mpiexec --version` prints.
+std::string version_of_mpiexec() {
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen("mpiexec --version 2>&1", "r"), ::pclose);
+  std::string text;
+  std::array<char, 512> chunk;
+  while (pipe && std::fgets(chunk.data(), chunk.size(), pipe.get())) text += chunk.data();
+  return text;
+}
+
+// Open MPI is told each variable, Hydra their list; both are told that more ranks than cores are meant.
+std::vector<std::string> mpiexec(const Asked& asked, const std::vector<std::string>& names) {
+  const std::string version = version_of_mpiexec();
+  const bool open = version.find("Open MPI") != version.npos || version.find("OpenRTE") != version.npos ||
+                    version.find("PRRTE") != version.npos;
+  std::vector<std::string> words{"mpiexec", "-n", std::to_string(asked.ranks)};
+  if (open) {
+    words.push_back("--oversubscribe");
+    for (const std::string& name : names) words.insert(words.end(), {"-x", name});
+  } else {
+    words.insert(words.end(), {"-genvlist", fmt::format("{}", fmt::join(names, ","))});
+  }
+  return words;
+}
+
+// Root is refused, and ranks beyond the cores, unless these say that both are meant; what it keeps in files
+// and in memory that is shared lies where it is removed with the rest.
+std::vector<std::pair<std::string, std::string>> of_the_library() {
+  std::vector<std::pair<std::string, std::string>> all{
+      {"OMPI_ALLOW_RUN_AS_ROOT",                "1"             },
+      {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",        "1"             },
+      {"OMPI_MCA_rmaps_base_oversubscribe",     "1"             },
+      {"PRTE_ALLOW_RUN_AS_ROOT",                "1"             },
+      {"PRTE_ALLOW_RUN_AS_ROOT_CONFIRM",        "1"             },
+      {"PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe"}
+  };
+  if (const char* folder = std::getenv("TMPDIR"))
+    all.emplace_back("OMPI_MCA_btl_vader_backing_directory", folder);
+  return all;
+}
+
+struct Exec {
+  std::vector<std::string> argv, env;
+};
+
+std::vector<char*> pointers(const std::vector<std::string>& strings) {
+  std::vector<char*> out;
+  for (const std::string& s : strings) out.push_back(const_cast<char*>(s.c_str()));
+  out.push_back(nullptr);
+  return out;
+}
+
+std::vector<std::string> environment(const std::vector<std::pair<std::string, std::string>>& added) {
+  std::vector<std::string> out;
+  for (char** e = environ; *e; ++e) {
+    const std::string entry = *e;
+    bool replaced = entry.starts_with("PLUMB_REQUESTS=") || entry.starts_with("PLUMB_REPLIES=");
+    for (const auto& [name, value] : added) replaced |= entry.starts_with(name + "=");
+    if (!replaced) out.push_back(entry);
+  }
+  for (const auto& [name, value] : added) out.push_back(name + "=" + value);
+  return out;
+}
+
+pid_t spawn_one(const Exec& e) {
+  const std::vector<char*> argv = pointers(e.argv), env = pointers(e.env);
+  const pid_t parent = ::getpid(), pid = ::fork();
+  if (pid < 0) throw std::system_error(errno, std::generic_category(), "starting a rank");
+  if (pid > 0) return pid;
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(127);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::setpgid(0, 0);
+  ::execvpe(argv[0], argv.data(), env.data());
+  ::dprintf(2, "plumb-launch: %s: %s\n", argv[0], ::strerror(errno));
+  ::_exit(127);
+}
+
+// Children of this process, whose number the kernel lists.
+std::vector<pid_t> children() {
+  std::vector<pid_t> all;
+  const std::string path = fmt::format("/proc/self/task/{}/children", ::getpid());
+  const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "re"),
+                                                   [](FILE* f) { return f ? std::fclose(f) : 0; });
+  for (int pid = 0; file && std::fscanf(file.get(), "%d", &pid) == 1;) all.push_back(pid);
+  return all;
+}
+
+bool reap_until(std::chrono::steady_clock::time_point until) {
+  while (true) {
+    const pid_t pid = ::waitpid(-1, nullptr, WNOHANG);
+    if (pid < 0 && errno == ECHILD) return true;
+    if (pid == 0) {
+      if (std::chrono::steady_clock::now() >= until) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+  }
+}
+
+}  // namespace
+
+Asked parse(const std::vector<std::string>& arguments) {
+  Asked asked;
+  std::size_t i = 0;
+  const auto value = [&](const std::string& of) {
+    if (++i >= arguments.size()) refuse(of + " needs a value");
+    return arguments[i];
+  };
+  for (; i < arguments.size() && arguments[i] != "--"; ++i) {
+    const std::string option = arguments[i];
+    if (option == "--ranks")
+      asked.ranks = number_of_ranks(value(option));
+    else if (option == "--launcher")
+      asked.launcher = value(option);
+    else if (option == "--interface")
+      asked.interface = value(option);
+    else
+      refuse(fmt::format("nothing is called '{}'", option));
+  }
+  if (i < arguments.size())
+    asked.program.assign(arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1, arguments.end());
+  if (asked.ranks == 0) refuse("how many --ranks?");
+  if (asked.program.empty()) refuse("which program? It stands after --");
+  const bool known = asked.launcher == "own" || asked.launcher == "mpiexec" || asked.launcher == "srun" ||
+                     asked.launcher == "flux";
+  if (!known && asked.launcher.find("{program}") == std::string::npos)
+    refuse(fmt::format("no launcher '{}': own, mpiexec, srun, flux, or a command with {{n}} and {{program}}",
+                       asked.launcher));
+  return asked;
+}
+
+std::vector<std::string> command(const Asked& asked, const std::vector<std::string>& names) {
+  const std::string n = std::to_string(asked.ranks);
+  std::vector<std::string> words;
+  if (asked.launcher == "mpiexec") {
+    words = mpiexec(asked, names);
+  } else if (asked.launcher == "srun") {
+    words = {"srun", "-n", n, "--mpi=pmix", "--export=ALL", "--kill-on-bad-exit=1"};
+  } else if (asked.launcher == "flux") {
+    words = {"flux", "run", "-n", n};
+  } else if (asked.launcher != "own") {
+    for (const std::string& word : words_of(asked.launcher)) {
+      if (word == "{program}")
+        words.insert(words.end(), asked.program.begin(), asked.program.end());
+      else if (const std::size_t at = word.find("{n}"); at != word.npos)
+        words.push_back(std::string(word).replace(at, 3, n));
+      else
+        words.push_back(word);
+    }
+    return words;
+  }
+  words.insert(words.end(), asked.program.begin(), asked.program.end());
+  return words;
+}
+
+Job start(const Asked& asked, const std::vector<std::pair<std::string, std::string>>& variables) {
+  std::vector<std::pair<std::string, std::string>> added = of_the_library();
+  std::vector<std::string> names;
+  for (const auto& one : variables) added.push_back(one), names.push_back(one.first);
+  Job job;
+  const std::vector<std::string> argv = command(asked, names);
+  if (asked.launcher != "own") {
+    job.pids.push_back(spawn_one({argv, environment(added)}));
+    return job;
+  }
+  added.emplace_back("PLUMB_WORLD", std::to_string(asked.ranks));
+  added.emplace_back("PLUMB_RANK", "");
+  for (int rank = 0; rank < asked.ranks; ++rank) {
+    added.back().second = std::to_string(rank);
+    job.pids.push_back(spawn_one({argv, environment(added)}));
+  }
+  return job;
+}
+
+void end(const Job& job, std::chrono::milliseconds patience) {
+  if (reap_until(std::chrono::steady_clock::now() + patience)) return;
+  for (pid_t pid : job.pids) ::kill(pid, SIGTERM), ::kill(pid, SIGCONT);
+  bool gone = reap_until(std::chrono::steady_clock::now() + grace);
+  // Whoever is killed leaves orphans, and this process adopts them.
+  for (int again = 0; !gone && again < 1000; ++again) {
+    for (pid_t pid : children()) ::kill(pid, SIGKILL);
+    gone = reap_until(std::chrono::steady_clock::now() + std::chrono::milliseconds(10));
+  }
+}
+
+std::string ended(const Asked& asked, const Job& job) {
+  for (std::size_t i = 0; i < job.pids.size(); ++i) {
+    siginfo_t how = {};
+    if (::waitid(P_PID, static_cast<id_t>(job.pids[i]), &how, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+        how.si_pid == 0)
+      continue;
+    const std::string who = asked.launcher == "own" ? fmt::format("rank {}", i) : command(asked, {}).at(0);
+    if (how.si_code == CLD_EXITED) return fmt::format("{} exited with code {}", who, how.si_status);
+    return fmt::format("{} was killed by signal {} ({})", who, how.si_status, ::strsignal(how.si_status));
+  }
+  return "";
+}
+
+}  // namespace plumb::launch

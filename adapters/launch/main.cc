@@ -1,0 +1,244 @@
+// Starts a program of several ranks and carries the protocol to them. README.md says how.
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <stdexcept>
+
+#include "adapters/launch/hub.h"
+#include "adapters/launch/job.h"
+#include "adapters/protocol/json.h"
+
+namespace plumb::launch {
+namespace {
+
+using nlohmann::json;
+
+volatile sig_atomic_t told_to_end = 0;
+void on_signal(int) { told_to_end = 1; }
+
+struct Ended {};  // by a signal
+
+constexpr std::chrono::milliseconds at_once{0}, of_themselves{3000};
+
+// A request failed, and with it the job.
+struct Failure {
+  json reply;
+};
+
+Failure failure(const char* type, const std::string& message) {
+  return {
+      {{"type", type}, {"message", message}}
+  };
+}
+
+struct Relay {
+  Asked asked;
+  int requests = -1, replies = -1;
+  std::string buffer{}, hello{};
+  Hub hub{};
+  Job job{};
+  bool running = false;
+};
+
+void write_line(const Relay& relay, const std::string& text) {
+  const std::string line = text + "\n";
+  for (std::size_t at = 0; at < line.size();) {
+    const ssize_t n = ::write(relay.replies, line.data() + at, line.size() - at);
+    if (n > 0) at += static_cast<std::size_t>(n);
+    if (n < 0 && errno != EINTR) throw Ended{};
+  }
+}
+
+bool read_line(Relay& relay, std::string& line) {
+  std::array<char, 1 << 16> chunk;
+  std::size_t end;
+  while ((end = relay.buffer.find('\n')) == relay.buffer.npos) {
+    const ssize_t n = ::read(relay.requests, chunk.data(), chunk.size());
+    if (told_to_end) throw Ended{};
+    if (n == 0) return false;
+    if (n > 0) relay.buffer.append(chunk.data(), static_cast<std::size_t>(n));
+  }
+  line = relay.buffer.substr(0, end);
+  relay.buffer.erase(0, end + 1);
+  return true;
+}
+
+// The ranks have so long to end by themselves once nobody listens to them.
+void stop(Relay& relay, std::chrono::milliseconds patience) {
+  if (!relay.running) return;
+  relay.running = false;
+  close_hub(relay.hub);
+  end(relay.job, patience);
+  relay.job = {};
+}
+
+std::string who(const Seat& seat, std::size_t rank) {
+  return fmt::format("rank {} (host {}, pid {})", rank, seat.where.host, seat.where.pid);
+}
+
+// Whether something happened to the job after which it cannot answer.
+void look_after(Relay& relay) {
+  if (told_to_end) throw Ended{};
+  Hub& hub = relay.hub;
+  if (!hub.complaint.empty()) throw failure("crashed", hub.complaint);
+  std::size_t gone = 0;
+  while (gone < hub.seats.size() && !hub.seats[gone].gone) ++gone;
+  const bool any = gone < hub.seats.size();
+  std::string end = ended(relay.asked, relay.job);
+  if (!any && end.empty()) return;
+  const auto moment = Clock::now() + std::chrono::seconds(1);  // its end may come after its silence
+  while ((end = ended(relay.asked, relay.job)).empty() && Clock::now() < moment)
+    step(hub, std::min(moment, Clock::now() + std::chrono::milliseconds(10)));
+  std::string what = any ? who(hub.seats[gone], gone) + " has died" : end;
+  if (any && !end.empty()) what += "; " + end;
+  throw failure("crashed", what);
+}
+
+// What is left before the ranks are asked where they are.
+Clock::time_point before(double seconds) {
+  constexpr double year = 365.0 * 86400;
+  const double left = seconds <= 0 ? year : seconds < 4 ? seconds / 2 : std::min(seconds - 2, year);
+  return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(left));
+}
+
+[[noreturn]] void hangs(Relay& relay) {
+  ask_where(relay.hub);
+  std::vector<Whereabouts> all;
+  for (const Seat& seat : relay.hub.seats) all.push_back(seat.where);
+  const Hang hang = hang_of(all);
+  throw Failure{
+      {{"type", "hung"}, {"message", hang.message}, {"ranks", hang.ranks}, {"processes", hang.processes}}
+  };
+}
+
+template <class Done>
+void wait_until(Relay& relay, Clock::time_point deadline, Done&& done) {
+  while (!done()) {
+    if (Clock::now() >= deadline) hangs(relay);
+    step(relay.hub, std::min(deadline, Clock::now() + std::chrono::milliseconds(100)));
+    if (!done()) look_after(relay);
+  }
+}
+
+// What a rank that is not the first says, where it is no echo of what the first says.
+void compare(const Seat& first, const Seat& seat, std::size_t rank) {
+  const std::string type = seat.reply->value("type", ""), of_first = first.reply->value("type", "");
+  const std::string plans = seat.reply->value("says", ""), of_plans = first.reply->value("says", "");
+  if (type != "done" && type != of_first)
+    throw failure("reneged", fmt::format("{}: {}", who(seat, rank),
+                                         seat.reply->value("message", seat.reply->value("reason", type))));
+  if (!plans.empty() && !of_plans.empty() && plans != of_plans)
+    throw failure("reneged", who(seat, rank) + " made another plan than rank 0");
+}
+
+// Sends a request to all ranks; the reply of the first, once all have replied.
+std::string ask(Relay& relay, const std::string& line, Clock::time_point deadline) {
+  Hub& hub = relay.hub;
+  for (Seat& seat : hub.seats) seat.reply.reset(), seat.where.replied = seat.where.inside = false;
+  tell_all(hub, line);
+  wait_until(relay, deadline, [&] {
+    bool all = true;
+    // The others may wait for one that has given up, and the job is over.
+    if (hub.seats[0].reply && hub.seats[0].reply->value("type", "") == "reneged") return true;
+    for (std::size_t r = 0; r < hub.seats.size(); ++r) {
+      const Seat& seat = hub.seats[r];
+      all &= seat.reply.has_value();
+      if (r > 0 && seat.reply && hub.seats[0].reply) compare(hub.seats[0], seat, r);
+      if (r > 0 && seat.reply && !hub.seats[0].reply && seat.reply->value("type", "") == "reneged")
+        throw failure("reneged", fmt::format("{}: {}", who(seat, r), seat.reply->value("message", "")));
+    }
+    return all;
+  });
+  return hub.seats[0].reply_text;
+}
+
+void launch(Relay& relay, Clock::time_point deadline) {
+  relay.hub = open_hub(relay.asked.ranks, relay.asked.interface);
+  relay.hub.forward = [&relay](const std::string& line) { write_line(relay, line); };
+  relay.running = true;
+  relay.job = start(relay.asked, {
+                                     {"PLUMB_LAUNCH", relay.hub.address},
+                                     {"PLUMB_TOKEN",  relay.hub.token  }
+  });
+  wait_until(relay, deadline, [&] {
+    bool all = true;
+    for (const Seat& seat : relay.hub.seats) all &= seat.where.joined;
+    return all;
+  });
+}
+
+std::string answer(Relay& relay, const std::string& line) {
+  const json request = parse_json(line);
+  const bool hello = request.is_object() && request.value("type", "") == "hello";
+  const auto deadline = before(request.is_object() ? request.value("seconds", 0.0) : 0.0);
+  try {
+    if (hello) relay.hello = line, stop(relay, at_once);
+    if (!relay.running) {
+      launch(relay, deadline);
+      const std::string said = ask(relay, relay.hello, deadline);
+      if (hello) return said;
+    }
+    return ask(relay, line, deadline);
+  } catch (Failure& f) {
+    if (!hello) f.reply["id"] = request.value("id", 0);
+    return dump(f.reply);
+  }
+}
+
+void converse(Relay& relay) try {
+  for (std::string line; read_line(relay, line);) {
+    const std::string reply = answer(relay, line);
+    write_line(relay, reply);
+    const json said = parse_json(reply);  // a job that failed is over, once its verdict is said
+    const std::string type = said.is_object() ? said.value("type", "") : "";
+    if (type == "hung" || type == "crashed" || type == "reneged") stop(relay, at_once);
+  }
+  stop(relay, of_themselves);
+} catch (const Ended&) {
+  stop(relay, at_once);
+}
+
+int descriptor(const char* variable) {
+  const char* value = std::getenv(variable);
+  if (!value)
+    throw std::invalid_argument(fmt::format("{} is not set: plumb-launch is started by plumb", variable));
+  const int fd = std::atoi(value);
+  ::fcntl(fd, F_SETFD, FD_CLOEXEC);
+  return fd;
+}
+
+void make_ready() {
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) == 0)
+    files.rlim_cur = files.rlim_max, ::setrlimit(RLIMIT_NOFILE, &files);
+  struct sigaction action = {};
+  action.sa_handler = on_signal;
+  for (int signal : {SIGTERM, SIGINT, SIGHUP}) ::sigaction(signal, &action, nullptr);
+}
+
+}  // namespace
+}  // namespace plumb::launch
+
+int main(int argc, char** argv) try {
+  plumb::launch::Relay relay{plumb::launch::parse({argv + 1, argv + argc})};
+  relay.requests = plumb::launch::descriptor("PLUMB_REQUESTS");
+  relay.replies = plumb::launch::descriptor("PLUMB_REPLIES");
+  plumb::launch::make_ready();
+  plumb::launch::converse(relay);
+  return 0;
+} catch (const std::invalid_argument& e) {
+  fmt::print(stderr, "{}\n", e.what());
+  return 2;
+} catch (const std::exception& e) {
+  fmt::print(stderr, "plumb-launch: {}\n", e.what());
+  return 1;
+}

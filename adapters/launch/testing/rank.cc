@@ -1,0 +1,118 @@
+// A rank for tests: every device returns the whole operand, after all ranks have met. Its arguments are a
+// fault and the rank that has it, and the seed of the case on which (0: on any):
+//   die, kill, exit     before the others are met: by a failed check, by SIGKILL, with code 0
+//   stop, sleep, late   is stopped; sleeps, before it enters; enters another call
+//   throws, differs     cannot do it; says another layout
+//   absent              never joins;  stranger: somebody else connects first
+//   alone               its library says that it is in a world of 1
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+
+#include "adapters/protocol/json.h"
+#include "adapters/protocol/ranks.h"
+#include "adapters/protocol/serve.h"
+
+namespace {
+
+struct Fault {
+  std::string what;
+  int rank = -1;
+  std::uint64_t seed = 0;
+};
+
+// A counter that all ranks of a launch share.
+std::atomic<int>& meeting() {
+  const std::string path = std::string(std::getenv("TMPDIR")) + "/meeting." + std::getenv("PLUMB_TOKEN");
+  const int file = ::open(path.c_str(), O_RDWR | O_CREAT, 0600);
+  if (file < 0 || ::ftruncate(file, 4096) != 0) std::_Exit(9);
+  void* at = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  ::close(file);
+  return *static_cast<std::atomic<int>*>(at);
+}
+
+struct Echo : plumb::Backend {
+  plumb::Seat seat;
+  Fault fault;
+  std::atomic<int>& met = meeting();
+  int meetings = 0;
+
+  bool has(const char* what) const { return fault.what == what && fault.rank == seat.rank; }
+  bool on(const plumb::Case& c) const { return fault.seed == 0 || c.seed == fault.seed; }
+
+  void meet(const std::string& where) {
+    plumb::entering(where);
+    ++met, ++meetings;
+    while (met < meetings * seat.world) ::usleep(500);
+    plumb::leaving();
+  }
+  nlohmann::json hello(const plumb::Mesh&) override {
+    return {
+        {"name", "rank"}
+    };
+  }
+  void misbehave() const {
+    if (has("die")) ::signal(SIGABRT, SIG_DFL), ::raise(SIGABRT);
+    if (has("kill")) ::raise(SIGKILL);
+    if (has("exit")) std::_Exit(0);
+    if (has("stop")) ::raise(SIGSTOP);
+    if (has("sleep")) ::sleep(600);
+    if (has("throws")) throw std::runtime_error("no room for it");
+  }
+  plumb::Reply run(const plumb::Request& request, plumb::Arena& arena) override {
+    meet("all-gather 1 over x");
+    if (on(request.c)) misbehave();
+    meet(has("late") && on(request.c) ? "all-to-all 2 over y" : "all-gather 2 over x");
+    if (has("late") && on(request.c)) meet("all-reduce 3 over x");
+    const plumb::Operand& operand = request.operands[0];
+    plumb::Outcome o;
+    for (std::int64_t d = 0; d < plumb::devices(request.c.mesh); ++d) {
+      const auto to = arena.take(operand.bytes.size());
+      if (d == seat.rank) std::memcpy(to.data(), operand.bytes.data(), to.size());
+      o.blocks.push_back({d, 0, arena.offset(to), to.size(), {{{{0, operand.shape[0]}}}}});
+    }
+    o.claims = {has("differs") && on(request.c) ? "f32[8@x]" : "f32[8]"};
+    o.trace = {
+        {.kind = "send", .moved = -1}
+    };
+    return o;
+  }
+};
+
+void connect_as_a_stranger() {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::snprintf(address.sun_path, sizeof address.sun_path, "%s", std::getenv("PLUMB_LAUNCH") + 5);
+  const int s = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  if (::connect(s, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) std::_Exit(9);
+  const std::string join =
+      "{\"type\":\"join\",\"token\":\"guess\",\"rank\":0,\"world\":4,\"host\":\"h\",\"pid\":1}\nmore";
+  if (::send(s, join.data(), join.size(), 0) < 0) std::_Exit(9);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Echo echo;
+  if (argc > 2)
+    echo.fault = {argv[1], std::atoi(argv[2]), argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 0};
+  const char* number = std::getenv("PLUMB_RANK");
+  echo.seat.rank = number ? std::atoi(number) : 0;
+  if (echo.has("absent")) ::pause();
+  if (echo.has("stranger")) connect_as_a_stranger();
+  const auto seat = plumb::take_seat();
+  if (!seat) return 2;
+  echo.seat = *seat;
+  plumb::say_world(echo.has("alone") ? 1 : seat->world);
+  return plumb::serve_as_rank(echo, *seat);
+}

@@ -1,0 +1,124 @@
+// A rank of MPI as the process of one device. README.md says what it is.
+#include <mpi.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+
+#include "adapters/mpi/library.h"
+#include "adapters/plan/plan.h"
+#include "adapters/protocol/json.h"
+#include "adapters/protocol/ranks.h"
+#include "adapters/protocol/serve.h"
+#include "adapters/rank/can.h"
+#include "adapters/rank/execute.h"
+#include "adapters/rank/hand_over.h"
+
+namespace plumb::mpi {
+namespace {
+
+constexpr double most_sends = 2e8;
+
+std::string library_version() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  return std::string(text, text + length).substr(0, std::string(text).find_first_of(",\n"));
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+struct Mpi : Backend {
+  Style style = Style::direct;
+  World world;
+  Calls library = calls();
+
+  nlohmann::json hello(const Mesh&) override {
+    nlohmann::json all = {
+        {"name",         "mpi"                                                     },
+        {"versions",     {{"plumbline", PLUMB_VERSION}, {"mpi", library_version()}}},
+        {"devices",      {{"count", world.size}, {"kind", "rank"}}                 },
+        {"alone",        true                                                      },
+        {"capabilities", what_ranks_can()                                          }
+    };
+    all["capabilities"]["max_devices"] = world.size;
+    return all;
+  }
+
+  Reply run(const Request& request, Arena& arena) override {
+    const Case& c = request.c;
+    if (world.rank >= devices(c.mesh)) return Outcome{};
+    const auto start = std::chrono::steady_clock::now();
+    Plan p;
+    try {
+      p = plan(c, style, most_sends);
+    } catch (const std::length_error& e) {
+      return Unsupported{e.what(), "the memory of one rank"};
+    }
+    const double planned = seconds_since(start);
+    const auto began = std::chrono::steady_clock::now();
+    const Holder own{
+        &p.mesh, p.rule, {world.rank, world.rank + 1}
+    };
+    const Rank rank{own, through(library, own), [&](Magnitudes& m) { take_largest(m, devices(p.mesh)); }, {}};
+    const Done done =
+        is_quantize(c) ? quantize(p, c.op.chain, request.operands, rank) : execute(p, request.operands, rank);
+    if (meant() != counted())
+      throw std::runtime_error("the library was called otherwise than the trace says");
+    Outcome o = hand_over(own, done, arena);
+    o.received.reset();
+    o.compile_seconds = planned;
+    o.run_seconds = {seconds_since(began)};
+    return o;
+  }
+};
+
+// Open MPI's numbers of the algorithms of an all-reduce, which it takes from the environment.
+constexpr const char* algorithms[] = {"default", "linear",         "nonoverlapping", "recursive-doubling",
+                                      "ring",    "segmented-ring", "rabenseifner"};
+
+void force(const std::string& algorithm) {
+  for (std::size_t i = 1; i < std::size(algorithms); ++i)
+    if (algorithm == algorithms[i]) {
+      ::setenv("OMPI_MCA_coll_tuned_use_dynamic_rules", "1", 1);
+      ::setenv("OMPI_MCA_coll_tuned_allreduce_algorithm", std::to_string(i).c_str(), 1);
+    }
+}
+
+int serve_all() {
+  Mpi mpi;
+  for (const auto& [key, value] : options()) {
+    if (key == "algorithm")
+      force(value);
+    else if (key == "plan" && value == "ring")
+      mpi.style = Style::ring;
+    else if (key == "plan" && value == "calls")
+      mpi.style = Style::calls;
+    else if (!(key == "plan" && value == "direct") && key != "np" && key != "launcher") {
+      std::fprintf(stderr, "plumb-mpi: unknown option %s=%s\n", key.c_str(), value.c_str());
+      return 2;
+    }
+  }
+  const std::optional<Seat> seat = take_seat();
+  if (!seat) {
+    std::fprintf(stderr, "plumb-mpi is started by plumb-launch\n");
+    return 2;
+  }
+  mpi.world = start();
+  say_world(mpi.world.size);
+  const int code = serve_as_rank(mpi, *seat);
+  finish();
+  return code;
+}
+
+}  // namespace
+}  // namespace plumb::mpi
+
+int main() try { return plumb::mpi::serve_all(); } catch (const std::exception& e) {
+  std::fprintf(stderr, "plumb-mpi: %s\n", e.what());
+  return 1;
+}

@@ -1,0 +1,169 @@
+// How programs end, and that nothing of them stays.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "harness/backend/child.h"
+#include "harness/backend/folder.h"
+#include "harness/backend/interrupt.h"
+#include "harness/backend/process.h"
+#include "harness/backend/testing/alive.h"
+#include "harness/backend/testing/fake.h"
+
+namespace plumb {
+namespace {
+
+TEST(Ending, WhatTheProgramStartedDiesWithIt) {
+  {
+    Process process(fake({"child", "1", "print", "WhatTheProgramStarted"}));
+    expect<Outcome>(process.run(gather(), operands()));
+    EXPECT_EQ(running("WhatTheProgramStarted").size(), 2U);
+  }
+  EXPECT_TRUE(soon([] { return running("WhatTheProgramStarted").empty(); }));
+}
+
+// A grace long enough for whoever ends at once; nothing is lost by it.
+Command with_grace(Command command, double seconds) {
+  command.grace = seconds;
+  return command;
+}
+
+TEST(Ending, AProgramWithAGraceIsToldToEndBeforeItIsKilled) {
+  const Deadlines soon_over{.start = 60, .compile = 0.2, .run = 60};
+  for (const double grace : {0.0, 20.0}) {
+    const std::string file = testing::TempDir() + "tidied." + std::to_string(::getpid());
+    Process process(with_grace(fake({"tidy", file, "sleep", "60"}), grace), soon_over);
+    const auto start = Clock::now();
+    expect<Hung>(process.run(gather(), operands()));
+    EXPECT_LT(Clock::now() - start, std::chrono::seconds(15)) << "it ended, and was waited for";
+    EXPECT_EQ(std::filesystem::remove(file), grace > 0);
+  }
+}
+
+TEST(Ending, WhenTheGraceIsOverAllThatTheProgramStartedIsGone) {
+  const Deadlines soon_over{.start = 60, .compile = 0.3, .run = 60};
+  for (const double grace : {0.0, 0.5}) {
+    Process process(with_grace(fake({"deaf", "1", "leaves", "a-deaf-one-that-left", "child", "1", "print",
+                                     "a-deaf-program", "sleep", "60"}),
+                               grace),
+                    soon_over);
+    const auto start = Clock::now();
+    expect<Hung>(process.run(gather(), operands()));
+    EXPECT_GE(Clock::now() - start, std::chrono::duration<double>(0.3 + grace));
+    EXPECT_THAT(running("a-deaf-one-that-left"), testing::IsEmpty());
+    EXPECT_THAT(running("a-deaf-program"), testing::IsEmpty());
+  }
+}
+
+// So too where it ends by itself; the one that left was seen while its parent lived.
+TEST(Ending, WhoLeftAProgramThatEndsIsGone) {
+  {
+    Process process(fake({"leaves", "one-that-left-before-the-end"}));
+    expect<Outcome>(process.run(gather(), operands()));
+    EXPECT_EQ(running("one-that-left-before-the-end").size(), 2U);
+  }
+  EXPECT_THAT(running("one-that-left-before-the-end"), testing::IsEmpty());
+}
+
+std::string temporary_folder_of(pid_t program) {
+  std::ifstream file("/proc/" + std::to_string(program) + "/environ");
+  for (std::string entry; std::getline(file, entry, '\0');)
+    if (entry.starts_with("TMPDIR=")) return entry.substr(7);
+  return "";
+}
+
+TEST(Ending, EachProgramHasAFolderForTemporaryFilesThatGoesWithIt) {
+  std::vector<std::string> folders;
+  for (const char* end : {"none", "exit"}) {
+    Process process(fake({"litter", "1", "on", "7", end, "3"}));
+    const Outcome first = expect<Outcome>(process.run(gather(), operands()));
+    folders.push_back(temporary_folder_of(std::stoi(first.notes[0])));
+    EXPECT_TRUE(std::filesystem::is_directory(folders.back()));
+    process.run(gather(" seed=7"), operands());
+    EXPECT_EQ(std::filesystem::exists(folders.back() + "/litter/file"), std::string(end) == "none");
+    process.stop();
+    EXPECT_FALSE(std::filesystem::exists(folders.back()));
+  }
+  EXPECT_NE(folders[0], folders[1]);
+}
+
+// That of a harness that was killed goes when the next one starts, if it is not new.
+TEST(Ending, AFolderLeftBehindIsRemovedByTheNext) {
+  const auto folder = [](const char* name, bool locked, bool old) {
+    const std::string path = testing::TempDir() + "plumb-folder-" + name;
+    std::filesystem::create_directories(path + "/more");
+    const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY);
+    if (locked) ::flock(fd, LOCK_EX);
+    if (old)
+      std::filesystem::last_write_time(path,
+                                       std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
+    return std::pair{path, fd};
+  };
+  const auto left = folder("left", false, true), held = folder("held", true, true),
+             young = folder("young", false, false);
+  for (const auto& [path, fd] : {left, young}) ::close(fd);
+  remove_left_behind();
+  EXPECT_FALSE(std::filesystem::exists(left.first));
+  for (const auto& [path, fd] : {held, young}) EXPECT_TRUE(std::filesystem::remove_all(path) > 0) << path;
+  ::close(held.second);
+}
+
+TEST(Ending, TheProgramDiesWithAHarnessThatIsKilled) {
+  const pid_t harness = ::fork();
+  if (harness == 0) {
+    Process process(fake({"sleep", "60", "print", "AHarnessThatIsKilled"}));
+    process.run(gather(), operands());
+    ::_exit(0);
+  }
+  ASSERT_TRUE(soon([] { return !running("AHarnessThatIsKilled").empty(); }));
+  ::kill(harness, SIGKILL);
+  ::waitpid(harness, nullptr, 0);
+  EXPECT_TRUE(soon([] { return running("AHarnessThatIsKilled").empty(); }));
+}
+
+TEST(Ending, AnInterruptEndsTheWaitAndTheProgram) {
+  const pid_t harness = ::fork();
+  if (harness == 0) {
+    catch_interrupts();
+    try {
+      Process process(fake({"sleep", "60", "print", "AnInterruptEndsTheWait"}));
+      process.run(gather(), operands());
+    } catch (const Interrupted&) {
+      ::_exit(130);
+    }
+    ::_exit(0);
+  }
+  ASSERT_TRUE(soon([] { return !running("AnInterruptEndsTheWait").empty(); }));
+  ::kill(harness, SIGINT);
+  int status = 0;
+  ::waitpid(harness, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 130);
+  EXPECT_TRUE(running("AnInterruptEndsTheWait").empty());
+}
+
+TEST(Ending, NothingIsLeftOpen) {
+  const auto open = [] {
+    const auto files = std::filesystem::directory_iterator("/proc/self/fd");
+    return std::distance(begin(files), end(files));
+  };
+  const auto before = open();
+  for (const Faults& faults : {
+           Faults{   },
+           Faults{  "die", "9"},
+           Faults{ "say", "?"}
+  }) {
+    Process process(fake(faults));
+    process.run(gather(), operands());
+  }
+  EXPECT_EQ(open(), before);
+}
+
+}  // namespace
+}  // namespace plumb
