@@ -31,16 +31,16 @@ class Arrows(unittest.TestCase):
         self.assertEqual(arrows(harness__run__run=including("harness/judge/judge.h")), [])
 
     def test_a_folder_without_a_row(self):
-        for path in ("adapters/mpi/mpi.cc", "harness/measure/clock.cc", "reference/hlo/cost/cost.h"):
+        for path in ("adapters/xla/xla.cc", "harness/measure/clock.cc", "reference/hlo/cost/cost.h"):
             self.assertEqual(list(lint.arrows({path: ""})), [f"{path}: its folder has no row in ARROWS"])
-        self.assertEqual(list(lint.arrows({"adapters/mpi/CMakeLists.txt": ""})), [])
-        self.assertEqual(arrows(adapters__plan__ring=including("adapters/mpi/mpi.h")),
-                         ["adapters/plan/ring.cc: adapters/mpi/mpi.h is in no room"])
+        self.assertEqual(list(lint.arrows({"adapters/xla/CMakeLists.txt": ""})), [])
+        self.assertEqual(arrows(adapters__plan__ring=including("adapters/xla/xla.h")),
+                         ["adapters/plan/ring.cc: adapters/xla/xla.h is in no room"])
 
     def test_an_adapter_that_sees_the_meaning(self):
         self.assertIn("adapters/rank/rank.cc: adapters/rank may not include reference/meaning/evaluate.h",
                       arrows(adapters__rank__rank=MEANING))
-        self.assertIn("adapters/mpi/mpi.cc: its folder has no row in ARROWS", arrows(adapters__mpi__mpi=MEANING))
+        self.assertIn("adapters/xla/xla.cc: its folder has no row in ARROWS", arrows(adapters__xla__xla=MEANING))
         by_way_of = {"adapters/rank/rank.cc": including("reference/words/mesh.h"), "reference/words/mesh.h": MEANING}
         self.assertIn("adapters/rank/rank.cc: reaches reference/meaning/evaluate.h, the meaning it is judged by",
                       list(lint.arrows(by_way_of)))

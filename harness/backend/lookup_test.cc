@@ -84,7 +84,7 @@ TEST_F(Resolve, ABadNameSaysWhatToDo) {
   } table[] = {
       {"locla",                      "no backend 'locla'; did you mean local?"                                         },
       {"tensorflow",
-       "no backend 'tensorflow'; there are liar, local, flax, jax, maxtext, te, torch (a command has a slash "
+       "no backend 'tensorflow'; there are liar, local, mpi, flax, jax, maxtext, te, torch (a command has a slash "
        "or a space in it)"                                                                                             },
       {"nosuch",                     "no backend 'nosuch'; there are liar, local"                                      },
       {"tocrh",                      "no backend 'tocrh'; did you mean torch?"                                         },
