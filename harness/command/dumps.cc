@@ -52,14 +52,22 @@ std::map<std::string, Found> dumps_in(const fs::path& folder) {
   return all;
 }
 
-// "0016.simplification.after_algsimp.before_simplify-sorts.txt" behind the module's name is the pass algsimp.
-std::string pass_of(const std::string& file, const std::string& module) {
-  std::string rest = file.substr(std::min(file.size(), module.size() + 1));
-  const std::string number = rest.substr(0, rest.find('.'));
-  rest.erase(0, number.size() + 1);
-  const std::string pipeline = rest.substr(0, rest.find('.'));
-  const std::size_t begin = rest.find(".after_") + 7;
-  const std::string pass = rest.substr(begin, rest.find('.', begin) - begin);
+// Of "module_0001.jit_f.0016.simplification.after_algsimp.before_simplify-sorts.txt" the pass is algsimp
+// (0016).
+std::string pass_of(const std::string& file) {
+  const std::size_t behind = file.find(".after_");
+  std::string number, pipeline;
+  for (std::size_t at = 0; at < behind;) {
+    const std::size_t end = std::min(file.find('.', at), behind);
+    const std::string part = file.substr(at, end - at);
+    if (part.size() == 4 && part.find_first_not_of("0123456789") == part.npos)
+      number = part;
+    else
+      pipeline = part;
+    at = end + 1;
+  }
+  const std::size_t begin = behind + 7;
+  const std::string pass = file.substr(begin, file.find('.', begin) - begin);
   return fmt::format("{} ({})", pass == "pipeline-start" ? "what comes before " + pipeline : pass, number);
 }
 
@@ -74,7 +82,7 @@ void arrange(Found& found) {
   for (auto pass = found.passes.begin(); pass != found.passes.end(); ++pass) {
     if (reads(*pass)) border = pass + 1;
     if (border == found.passes.end() && pass->file == found.after) border = pass;
-    pass->name = pass_of(pass->file.filename().string(), found.module);
+    pass->name = pass_of(pass->file.filename().string());
   }
   for (auto pass = border; pass != found.passes.end(); ++pass) pass->partitioned = true;
 }

@@ -54,7 +54,7 @@ Program program_in(const fs::path& folder) {
 }
 
 struct Row {
-  std::int64_t applied = 0, refuted = 0, no_module = 0, lost = 0, alarms = 0;
+  std::int64_t applied = 0, refuted = 0, no_module = 0, unsettled = 0, lost = 0, alarms = 0;
   std::array<std::int64_t, hlo::harms> harmless{};
 };
 
@@ -73,12 +73,14 @@ void try_one(const Program& p, const hlo::Fault& fault, std::size_t c, std::size
     const bool moved = harm == hlo::Harm::moved;
     if (moved && finding == hlo::Finding::refuted) {
       ++row.refuted;
+    } else if (!moved && finding == hlo::Finding::unsettled) {
+      ++row.unsettled;  // a softmax that subtracts something else than its largest, say
     } else if (!moved && finding == hlo::Finding::proven) {
       ++row.harmless[static_cast<std::size_t>(harm)];
     } else {
       ++(moved ? row.lost : row.alarms);
-      fmt::print("{} {} %{}: {}\n", moved ? "lost:" : "false alarm:", p.name,
-                 p.after.computations[c].instructions[i].name, fault.name);
+      fmt::print("{} {} %{}: {}: {}\n", moved ? "lost:" : "false alarm:", p.name,
+                 p.after.computations[c].instructions[i].name, fault.name, name(finding));
     }
   } catch (const hlo::BadModule&) {
     ++row.no_module;
@@ -87,25 +89,25 @@ void try_one(const Program& p, const hlo::Fault& fault, std::size_t c, std::size
 
 void print_table(const std::map<std::string, Row>& table) {
   std::vector<std::vector<std::string>> rows = {
-      {"fault", "applied", "refuted", "no module", "same", "completed", "padding", "unneeded", "lost",
-       "false alarms"}
+      {"fault", "applied", "refuted", "no module", "same", "completed", "padding", "unneeded", "unsettled",
+       "lost", "false alarms"}
   };
   Row all;
   const auto add_row = [&](const std::string& name, const Row& r) {
     std::vector<std::string> cells = {name};
     for (const std::int64_t n : {r.applied, r.refuted, r.no_module, r.harmless[1], r.harmless[2],
-                                 r.harmless[3], r.harmless[4], r.lost, r.alarms})
+                                 r.harmless[3], r.harmless[4], r.unsettled, r.lost, r.alarms})
       cells.push_back(std::to_string(n));
     rows.push_back(std::move(cells));
   };
   for (const auto& [name, r] : table) {
     add_row(name, r);
     all.applied += r.applied, all.refuted += r.refuted, all.no_module += r.no_module;
-    all.lost += r.lost, all.alarms += r.alarms;
+    all.unsettled += r.unsettled, all.lost += r.lost, all.alarms += r.alarms;
     for (std::size_t h = 0; h < r.harmless.size(); ++h) all.harmless[h] += r.harmless[h];
   }
   add_row("all", all);
-  fmt::print("{}", columns(rows, 10));
+  fmt::print("{}", columns(rows, 11));
 }
 
 }  // namespace

@@ -157,7 +157,7 @@ std::int64_t memory_needed(const Subject& subject) {
   const Walk before{subject.before, meter}, after{subject.after, meter};
   const std::vector<Held> whole = before.arguments(false);
   const Held wanted = before.run(entry(subject.before), whole);
-  const Held got = after.run(entry(subject.after), after.arguments(true));
+  const Held got = after.run(entry(subject.after), after.arguments(subject.partitioned));
   return static_cast<std::int64_t>(std::min(meter.most, 0x1p62));
 }
 
