@@ -67,9 +67,8 @@ def prove(jitted, *args, flags=(), folder=None, passes=False, **kwargs):
 
 def asked(folder, flags=(), kept=True):
     """What `plumb prove` says of a folder of dumps."""
-    command = [tool(), "prove", folder, *flags]
-    said = subprocess.run(command, capture_output=True, text=True)
-    if said.returncode not in (0, 1):
-        raise ValueError(said.stderr.strip() or said.stdout.strip())
-    data = subprocess.run([*command, "--json"], capture_output=True, text=True)
-    return Answer(json.loads(data.stdout), said.stdout.rstrip("\n"), folder if kept else "")
+    said = subprocess.run([tool(), "prove", folder, "--json", *flags], capture_output=True, text=True)
+    if not said.stdout:
+        raise ValueError(said.stderr.strip())
+    found = json.loads(said.stdout)
+    return Answer(found, found["text"].rstrip("\n"), folder if kept else "")

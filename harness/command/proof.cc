@@ -86,6 +86,7 @@ std::string json_text(const ProofReport& report) {
       {"results",       proof.results      },
       {"seconds",       report.seconds     },
       {"seed",          proof.seed         },
+      {"text",          in_words(report)   },
       {"untaken",       proof.untaken      },
       {"why",           proof.why          }
   };

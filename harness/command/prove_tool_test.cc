@@ -208,6 +208,7 @@ TEST(ProveTool, SaysTheSameAsJson) {
   EXPECT_EQ(right["finding"], "proven");
   EXPECT_EQ(right["devices"], 2);
   EXPECT_EQ(right["elements"], 2);
+  EXPECT_EQ(right["text"], run_tool(files, "prove right").out);
   EXPECT_EQ(right["key"].get<std::string>().size(), std::string("prove ").size() + 33);
   EXPECT_EQ(right["key"], said("b.txt a.txt")["key"]) << "the key is of the modules, not of their files";
   const json wrong = said("b.txt wrong.txt");
@@ -218,6 +219,33 @@ TEST(ProveTool, SaysTheSameAsJson) {
   EXPECT_EQ(wrong["differences"][0]["devices"], 2);
   EXPECT_EQ(wrong["again"], "plumb prove b.txt wrong.txt --seed 0");
   EXPECT_EQ(said("b.txt a.txt --memory 0.0001MiB")["finding"], "unrun");
+}
+
+// Faults in the modules of a folder: here the all-reduce, and the mask of what is padded.
+TEST(ProveTool, PlantsFaultsInModules) {
+  const Modules files;
+  const Ran ran = run_tool(files, "liars --hlo right --hlo two/. --seeds 3");
+  EXPECT_EQ(ran.code, 2) << "two has two programs";
+  EXPECT_THAT(ran.err, HasSubstr("several modules"));
+  const Ran one = run_tool(files, "liars --hlo right --seeds 3");
+  EXPECT_EQ(one.code, 0) << one.out << one.err;
+  EXPECT_THAT(one.out, testing::ContainsRegex("an all-reduce dropped +1 +1 +0"));
+  EXPECT_THAT(one.out,
+              HasSubstr("1 right program in 3 draws each, 0 false alarms; 0 not proven and left out"));
+  EXPECT_THAT(run_tool(files, "liars 'an all-reduce dropped' --hlo right").out,
+              Not(HasSubstr("a table rotated")));
+  const std::pair<const char*, const char*> bad[] = {
+      {"--hlo missing",        "missing: No such file"                  },
+      {"--hlo b.txt",          "b.txt: Not a directory"                 },
+      {"--hlo no",             "no: no folder of dumps"                 },
+      {"nonsense --hlo right", "there is no fault 'nonsense' of modules"},
+  };
+  std::filesystem::create_directory(files.path / "no");
+  for (const auto& [arguments, message] : bad) {
+    const Ran refused = run_tool(files, std::string("liars ") + arguments);
+    EXPECT_EQ(refused.code, 2) << arguments;
+    EXPECT_THAT(refused.err, HasSubstr(message));
+  }
 }
 
 // All passes: the first after which the module is another program is named.
