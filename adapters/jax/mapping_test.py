@@ -1,18 +1,29 @@
-"""What a case is mapped to, by tables written by hand: one collective, and the places that JAX says of a spec."""
+"""What a case is mapped to: one collective, arrays, and the places that JAX says of a spec; by tables written by hand,
+and for drawn specs by what they mean."""
 
+import itertools
 import json
+import math
 import os
+import random
 import subprocess
 import sys
 import unittest
+
+import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, os.pardir, "python")]
 os.environ["JAX_PLATFORMS"] = "cpu"
 
-import collective
-from plumb_worker.case import Case, parse_spec
+import jax
 
+import collective
+import data
+import layout
+from plumb_worker.case import Case, parse_spec, parts_text, spec_text
+
+jax.config.update("jax_enable_x64", True)  # as the worker does
 XYZ = {"axes": [["x", 2], ["y", 2], ["z", 2]]}
 
 
@@ -60,6 +71,105 @@ class OneCollective(unittest.TestCase):
     def test_no_chain_and_no_other_op_is_one(self):
         self.assertIsNone(collective.find(reshard("f32[8@x]", "f32[8]", "f32[8]")))
         self.assertIsNone(collective.find(reshard("f32[8@x]", "f32[8]", op="quantize")))
+
+
+def layouts(axes, rank):
+    """Every way to split dimensions by some of these axes and to leave others unfinished: (split, unfinished)."""
+    for where in itertools.product(range(-1, rank + 1), repeat=len(axes)):
+        for order in itertools.permutations(axes):
+            at = dict(zip(axes, where))
+            split = tuple(tuple(a for a in order if at[a] == d) for d in range(rank))
+            yield split, tuple(a for a in order if at[a] == rank)
+
+
+def by_one(split, unfinished):
+    """What one collective makes of a layout: (what find() calls it, split)."""
+    if unfinished:
+        yield ("psum", unfinished, ()), split
+        for d in range(len(split)):
+            yield ("psum_scatter", unfinished, (d,)), split[:d] + (split[d] + unfinished,) + split[d + 1:]
+        return
+    for d, axes in enumerate(split):
+        for kept in range(len(axes)):
+            left = list(split)
+            left[d], moved = axes[:kept], axes[kept:]
+            yield ("all_gather", moved, (d,)), tuple(left)
+            for e in range(len(split)):
+                if e != d:
+                    yield ("all_to_all", moved, (d, e)), tuple(left[:e] + [left[e] + moved] + left[e + 1:])
+
+
+class EveryReshard(unittest.TestCase):
+    def test_is_the_collective_that_makes_it(self):
+        size = (8, 4)
+        text = lambda split, unfinished: spec_text("f32", size, split, parts_text(unfinished))
+        every = sorted(set(layouts(("x", "y", "z"), 2)))
+        targets = [split for split, unfinished in every if not unfinished]
+        draw, found = random.Random(1), 0
+        for split, unfinished in every:
+            made = {target: name for name, target in by_one(split, unfinished)}
+            for target in set(draw.sample(targets, 25)) | set(made):
+                got = collective.find(reshard(text(split, unfinished), text(target, ())))
+                self.assertEqual(got, made.get(target), (split, unfinished, target))
+                found += got is not None
+        self.assertGreater(found, 300)
+
+
+class Arrays(unittest.TestCase):
+    """An operand lies where its spec says, bit for bit, and says that it does."""
+
+    def piece(self, case, spec, device, whole):
+        at, piece = case.coordinates()[device], whole
+        if spec.unfinished:
+            piece = piece[case.parts(spec.unfinished)[device]]
+        size, ranges = dict(case.world), []
+        for d, axes in enumerate(spec.split):
+            number = 0
+            for axis in axes:
+                number = number * size[axis] + at[axis]
+            length = spec.shape[d] // math.prod(size[a] for a in axes)
+            ranges.append((number * length, (number + 1) * length))
+            piece = piece.take(range(number * length, (number + 1) * length), axis=d)
+        return piece, [ranges]
+
+    def test_drawn_specs(self):
+        layout.start(8, "cpu")
+        draw = random.Random(2)
+        every = sorted(set(layouts(("x", "y", "z"), 2)))
+        for n, (split, unfinished) in enumerate(draw.sample(every, 60)):
+            unfinished = unfinished if n % 2 else ()
+            ids = draw.sample(range(8), 8)
+            dtype = "f32" if unfinished else draw.choice(sorted(layout.DTYPES))
+            spec_said = spec_text(dtype, (8, 16), split, parts_text(unfinished))
+            case = Case({"mesh": {**XYZ, "ids": ids}, "op": "reshard", "operands": [parse_spec(spec_said)],
+                         "chain": [parse_spec("f32[8,16]")]})
+            spec = case.operands[0]
+            mesh = layout.mesh_of(case.axes, case.sizes, case.ids, bool(unfinished))
+            shape = ((case.ways(unfinished),) if unfinished else ()) + (8, 16)
+            whole = np.arange(1, 1 + math.prod(shape) * layout.DTYPES[dtype].itemsize, dtype=np.uint64).astype(np.uint8)
+            view = whole.view(layout.DTYPES[dtype]).reshape(shape)
+            with self.subTest(spec_said):
+                array = data.place(case, mesh, spec, (whole.data, shape))
+                self.assertEqual(layout.claim(array, case, spec), spec_said)
+                held = data.blocks(array, 3)
+                self.assertEqual(sorted(device for device, *_ in held), list(range(8)))
+                for device, result, raw, slices in held:
+                    piece, (ranges,) = self.piece(case, spec, device, view)
+                    self.assertEqual(result, 3)
+                    self.assertEqual(bytes(raw), piece.tobytes())
+                    self.assertEqual(slices, None if unfinished else [[r] for r in ranges])
+
+    def test_what_is_not_over_the_mesh_claims_nothing(self):
+        layout.start(8, "cpu")
+        make = lambda ids, axes=("x", "y", "z"): Case({
+            "mesh": {"axes": [[a, 2] for a in axes], "ids": ids}, "op": "reshard", "operands": [parse_spec("f32[8@x]")],
+            "chain": [parse_spec("f32[8]")]})
+        here, other = make(list(range(8))), make([1, 0, 2, 3, 4, 5, 6, 7])
+        mesh = layout.mesh_of(here.axes, here.sizes, here.ids, False)
+        array = data.place(here, mesh, here.operands[0], (np.arange(8, dtype=np.float32).view(np.uint8).data, (8,)))
+        self.assertEqual(layout.claim(array, here, here.operands[0]), "f32[8@x]")
+        self.assertIsNone(layout.claim(array, other, here.operands[0]), "other ids")
+        self.assertIsNone(layout.claim(array, make(list(range(8)), "abc"), here.operands[0]), "other axes")
 
 
 class Places(unittest.TestCase):

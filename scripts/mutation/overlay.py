@@ -1,6 +1,7 @@
 """The switchable build: copies of the sources with their mutations as switches, compiled as the build folder compiles
 the originals and linked with the objects of its tests."""
 import concurrent.futures
+import functools
 import hashlib
 import json
 import pathlib
@@ -150,14 +151,25 @@ class Overlay:
         room = re.search(r"(\S+)/CMakeFiles/(plumb_\w+)\.dir", self.output(command))
         return f"{room[1]}/lib{room[2]}.a"
 
+    @functools.cached_property
+    def links(self):
+        """What links each program of the build folder, by its name there."""
+        said = run(["ninja", "-C", str(self.build), "-t", "commands"]).stdout
+        found = (shlex.split(words) for words in re.findall(r": && (\S.*?) && :", said) if " -o " in words)
+        return {words[words.index("-o") + 1]: words for words in found}
+
+    def copies_in(self, program):
+        """The objects in it of which there are copies."""
+        words = set(self.links.get(program, ()))
+        return [one for one in self.commands if self.archive(one) in words and self.touched(one)]
+
     def link(self, program):
         """A program of the build folder, linked with the copies before all else: an inline function of a header is
         taken from where it comes first. Its new path; None where no copy is in it."""
-        said = run(["ninja", "-C", str(self.build), "-t", "commands", "-s", program]).stdout
-        words = shlex.split(re.search(r": && (\S.*) && :", said)[1])
-        ours = [one for one in self.commands if self.archive(one) in words]
-        if not any(self.touched(one) for one in ours):
+        if not self.copies_in(program):
             return None
+        words = list(self.links[program])
+        ours = [one for one in self.commands if self.archive(one) in words]
         objects = [str(self.object_of(one) if self.touched(one) else self.build / self.output(one)) for one in ours]
         to = self.home / "bin" / pathlib.Path(program).name
         to.parent.mkdir(exist_ok=True)

@@ -15,8 +15,8 @@ MAPPING = {
     "python": ["plumb_worker/groups", "plumb_worker/hlo"],
     "torch": ["layout"],
 }
-PLAIN = ["groups_test", "trace_test", "case_test"]
-OF_WORKERS = {"jax": ["mapping_test", "worker_test"], "torch": ["worker_test", "submesh_test"]}
+PLAIN = ["groups_test", "drawn_hlo_test", "trace_test", "case_test"]
+OF_WORKERS = {"jax": ["mapping_test", "worker_test"], "torch": ["mapping_test", "worker_test", "submesh_test"]}
 PATIENCE = 4  # times what a test takes as it stands, and 30 s
 
 

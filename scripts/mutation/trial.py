@@ -8,6 +8,7 @@ import re
 import resource
 import signal
 import subprocess
+import threading
 import time
 
 LABELS = {"unit", "law", "suite", "prove"}
@@ -154,27 +155,48 @@ class Trial:
 
 
 class Quick:
-    """Kills by whole programs, those of the mutation's own room first: for so few that a first pass does not pay."""
+    """Kills by whole programs, those of the mutation's own room first, each linked when it is first needed: for so few
+    that a first pass does not pay."""
 
     def __init__(self, overlay, say):
-        self.folder = overlay.home / "work"
+        self.overlay, self.folder, self.lock = overlay, overlay.home / "work", threading.Lock()
         self.folder.mkdir(exist_ok=True)
-        self.programs, self.rooms = list(linked(overlay)), {}
-        for program, _ in programs(overlay.build):
-            self.rooms[pathlib.Path(program).name] = str(pathlib.Path(program).parent)
+        self.programs = [one for one in programs(overlay.build) if overlay.copies_in(one[0])]
+        self.say, self.paths = say, {}
         noted = overlay.home / "ruled_out"
         noted.write_bytes(bytes(overlay.size))
-        for path, arguments in self.programs:
-            if not arguments:  # what is ruled out is noted before main
-                attempt([str(path), "--gtest_list_tests"], 60, self.folder, PLUMB_MUTANTS_REACHED=str(noted))
+        seen = set()
+        # What is ruled out is noted before main, by any program that an object is in.
+        for program, arguments in sorted(self.programs, key=lambda one: len(overlay.copies_in(one[0]))):
+            held = {overlay.output(one) for one in overlay.copies_in(program)}
+            if not held <= seen and not arguments:
+                seen |= held
+                attempt([str(self.linked(program)), "--gtest_list_tests"], 60, self.folder,
+                        PLUMB_MUTANTS_REACHED=str(noted))
         self.noted = noted.read_bytes()
+        say(f"{len(self.paths)} of {len(self.programs)} programs linked")
+
+    def linked(self, program):
+        """Its path; those of the harness start the tool's own programs, which lie beside it."""
+        with self.lock:
+            if not program.startswith("reference/") and "bin/plumb-local" not in self.paths:
+                for own in ("bin/plumb-local", "bin/plumb-liar"):
+                    self.paths[own] = self.overlay.link(own)
+            if program not in self.paths:
+                self.paths[program] = self.overlay.link(program)
+            return self.paths[program]
 
     def ruled_out(self, number):
         return self.noted[number] == 2
 
+    def reaches(self, program, mutation):
+        return any(mutation.file in self.overlay.touched(one) for one in self.overlay.copies_in(program))
+
     def kill(self, mutation):
         room = str(pathlib.Path(mutation.file).parent)
-        for path, arguments in sorted(self.programs, key=lambda one: (bool(one[1]), self.rooms[one[0].name] != room)):
-            if killer := killed(command(path, arguments, []), 120, self.folder, mutation):
-                return killer
+        near = lambda one: (bool(one[1]), str(pathlib.Path(one[0]).parent) != room)
+        for program, arguments in sorted(self.programs, key=near):
+            if self.reaches(program, mutation):
+                if killer := killed(command(self.linked(program), arguments, []), 120, self.folder, mutation):
+                    return killer
         return None
