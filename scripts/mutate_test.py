@@ -3,6 +3,7 @@
 import contextlib
 import importlib.machinery
 import importlib.util
+import inspect
 import io
 import json
 import pathlib
@@ -77,6 +78,11 @@ class Read(unittest.TestCase):
 
 class Written(unittest.TestCase):
     """The copy of a source, where the parser is at hand."""
+
+    def test_no_variable_stands_in_the_way_of_a_function(self):
+        functions = {name: one for name, one in vars(mutate).items() if inspect.isfunction(one)}
+        for name, one in functions.items():
+            self.assertEqual(set(one.__code__.co_varnames) & set(functions), set(), name)
 
     def test_a_number_in_braces_stays_the_one_element_of_a_vector(self):
         sys.path.insert(0, str(SCRIPT.parent / "mutation"))

@@ -9,6 +9,7 @@ import random
 import subprocess
 import sys
 import unittest
+from unittest import mock
 
 import numpy as np
 
@@ -170,6 +171,23 @@ class Arrays(unittest.TestCase):
         self.assertEqual(layout.claim(array, here, here.operands[0]), "f32[8@x]")
         self.assertIsNone(layout.claim(array, other, here.operands[0]), "other ids")
         self.assertIsNone(layout.claim(array, make(list(range(8)), "abc"), here.operands[0]), "other axes")
+
+
+class Devices(unittest.TestCase):
+    def test_gpus_where_they_suffice_or_are_asked_for(self):
+        gpus, cpus, before = ["g0", "g1"], ["c0", "c1", "c2"], list(layout._started)
+        of = lambda platform=None: cpus if platform == "cpu" else gpus
+        table = [("gpu", 2, None, gpus), ("gpu", 3, None, cpus), ("gpu", 3, "gpu", gpus), ("gpu", 1, "cpu", cpus),
+                 ("cpu", 1, None, cpus), ("cpu", 1, "cpu", cpus)]
+        for backend, count, platform, want in table:
+            with mock.patch.object(jax, "default_backend", lambda: backend), mock.patch.object(jax, "devices", of):
+                layout._started[:] = [count, platform]
+                layout.devices.cache_clear()
+                self.assertEqual(layout.devices(), want, (backend, count, platform))
+                layout.place_of.cache_clear()
+                self.assertEqual(layout.place_of(), {device: i for i, device in enumerate(want)})
+        layout._started[:] = before
+        layout.devices.cache_clear(), layout.place_of.cache_clear()
 
 
 class Places(unittest.TestCase):

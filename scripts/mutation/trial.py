@@ -13,6 +13,7 @@ import time
 
 LABELS = {"unit", "law", "suite", "prove"}
 MOST_BYTES = 16 << 30
+NETS = re.compile("drawn|pinned|changed|damaged")
 
 
 @dataclasses.dataclass
@@ -138,6 +139,10 @@ class Trial:
         test.seconds, test.reached = float(seconds.read_text()), noted.read_bytes()
         return test.seconds >= 0
 
+    def of_room(self, mutation):
+        room = str(pathlib.Path(mutation.file).parent)
+        return {pathlib.Path(one).name for one in self.overlay.links if str(pathlib.Path(one).parent) == room}
+
     def ruled_out(self, number):
         return any(test.reached[number] == 2 for test in self.tests)
 
@@ -147,7 +152,10 @@ class Trial:
         for test in self.tests:
             if test.reached[mutation.number] == 1:
                 by_program.setdefault((test.program, tuple(test.arguments)), []).append(test)
-        for (program, arguments), tests in sorted(by_program.items(), key=lambda one: sum(t.seconds for t in one[1])):
+        # Those of its own room first, then those of drawn lines.
+        order = lambda one: (str(one[0][0].name) not in self.of_room(mutation), not NETS.search(one[0][0].name),
+                             sum(test.seconds for test in one[1]))
+        for (program, arguments), tests in sorted(by_program.items(), key=order):
             names, seconds = [test.name for test in tests], sum(test.seconds for test in tests)
             if killer := killed(command(program, arguments, names), 10 + 4 * seconds, self.folder, mutation):
                 return killer
