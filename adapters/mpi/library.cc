@@ -33,7 +33,7 @@ void check(int error, const char* call) {
   throw std::runtime_error(fmt::format("{}: {}", call, text));
 }
 
-// The members' own; they make it together.
+// The members' own; they make it together, in the first call for which they need it.
 MPI_Comm comm_of(const std::vector<std::int64_t>& members) {
   const auto [at, made] = library.comms.try_emplace(members, MPI_COMM_NULL);
   if (!made) return at->second;
@@ -41,9 +41,7 @@ MPI_Comm comm_of(const std::vector<std::int64_t>& members) {
   const std::vector<int> ranks(members.begin(), members.end());
   MPI_Comm_group(MPI_COMM_WORLD, &world);
   MPI_Group_incl(world, static_cast<int>(ranks.size()), ranks.data(), &group);
-  entering("making a communicator");
   check(MPI_Comm_create_group(MPI_COMM_WORLD, group, 0, &at->second), "MPI_Comm_create_group");
-  leaving();
   MPI_Comm_set_errhandler(at->second, MPI_ERRORS_RETURN);
   MPI_Group_free(&group), MPI_Group_free(&world);
   return at->second;

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "adapters/mpi/faults.h"
 #include "adapters/mpi/library.h"
 #include "adapters/plan/plan.h"
 #include "adapters/protocol/json.h"
@@ -36,6 +37,7 @@ struct Mpi : Backend {
   Style style = Style::direct;
   World world;
   Calls library = calls();
+  std::string fault;  // empty: none
 
   nlohmann::json hello(const Mesh&) override {
     nlohmann::json all = {
@@ -71,6 +73,9 @@ struct Mpi : Backend {
       throw std::runtime_error("the library was called otherwise than the trace says");
     Outcome o = hand_over(own, done, arena);
     o.received.reset();
+    for (Collective& one : o.trace)  // the library's way is its own
+      if (one.kind == "all-reduce") one.moved.reset();
+    break_trace(fault, o.trace);
     o.compile_seconds = planned;
     o.run_seconds = {seconds_since(began)};
     return o;
@@ -89,20 +94,30 @@ void force(const std::string& algorithm) {
     }
 }
 
-int serve_all() {
+bool take(Mpi& mpi, const std::string& key, const std::string& value) {
+  if (key == "algorithm")
+    force(value);
+  else if (key == "plan" && value == "ring")
+    mpi.style = Style::ring;
+  else if (key == "plan" && value == "calls")
+    mpi.style = Style::calls;
+  else if (key == "fault")
+    mpi.fault = value;
+  else
+    return (key == "plan" && value == "direct") || key == "np" || key == "launcher";
+  return true;
+}
+
+int serve_all(const std::vector<std::string>& arguments) {
   Mpi mpi;
-  for (const auto& [key, value] : options()) {
-    if (key == "algorithm")
-      force(value);
-    else if (key == "plan" && value == "ring")
-      mpi.style = Style::ring;
-    else if (key == "plan" && value == "calls")
-      mpi.style = Style::calls;
-    else if (!(key == "plan" && value == "direct") && key != "np" && key != "launcher") {
+  auto all = options();
+  for (std::size_t i = 0; i + 1 < arguments.size(); i += 2)
+    all.emplace_back(arguments[i].substr(std::min<std::size_t>(2, arguments[i].size())), arguments[i + 1]);
+  for (const auto& [key, value] : all)
+    if (!take(mpi, key, value)) {
       std::fprintf(stderr, "plumb-mpi: unknown option %s=%s\n", key.c_str(), value.c_str());
       return 2;
     }
-  }
   const std::optional<Seat> seat = take_seat();
   if (!seat) {
     std::fprintf(stderr, "plumb-mpi is started by plumb-launch\n");
@@ -110,6 +125,7 @@ int serve_all() {
   }
   mpi.world = start();
   say_world(mpi.world.size);
+  if (!mpi.fault.empty()) mpi.library = broken(mpi.fault, mpi.world, mpi.library);
   const int code = serve_as_rank(mpi, *seat);
   finish();
   return code;
@@ -118,7 +134,10 @@ int serve_all() {
 }  // namespace
 }  // namespace plumb::mpi
 
-int main() try { return plumb::mpi::serve_all(); } catch (const std::exception& e) {
+// Options come from PLUMB_OPTIONS, and as --NAME VALUE.
+int main(int argc, char** argv) try {
+  return plumb::mpi::serve_all({argv + 1, argv + argc});
+} catch (const std::exception& e) {
   std::fprintf(stderr, "plumb-mpi: %s\n", e.what());
   return 1;
 }
