@@ -39,6 +39,11 @@ struct Mpi : Backend {
   Calls library = calls();
   std::string fault;  // empty: none
 
+  // The next case.
+  Plan prepared;
+  std::optional<Unsupported> refusal;
+  double planned = 0;  // seconds
+
   nlohmann::json hello(const Mesh&) override {
     nlohmann::json all = {
         {"name",         "mpi"                                                     },
@@ -51,17 +56,22 @@ struct Mpi : Backend {
     return all;
   }
 
+  void prepare(const Request& request) override {
+    refusal.reset();
+    const auto start = std::chrono::steady_clock::now();
+    try {
+      if (world.rank < devices(request.c.mesh)) prepared = plan(request.c, style, most_sends);
+    } catch (const std::length_error& e) {
+      refusal = Unsupported{e.what(), "the memory of one rank"};
+    }
+    planned = seconds_since(start);
+  }
+
   Reply run(const Request& request, Arena& arena) override {
     const Case& c = request.c;
     if (world.rank >= devices(c.mesh)) return Outcome{};
-    const auto start = std::chrono::steady_clock::now();
-    Plan p;
-    try {
-      p = plan(c, style, most_sends);
-    } catch (const std::length_error& e) {
-      return Unsupported{e.what(), "the memory of one rank"};
-    }
-    const double planned = seconds_since(start);
+    if (refusal) return *refusal;
+    const Plan& p = prepared;
     const auto began = std::chrono::steady_clock::now();
     const Holder own{
         &p.mesh, p.rule, {world.rank, world.rank + 1}
