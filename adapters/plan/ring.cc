@@ -41,7 +41,7 @@ void hops(const std::vector<Circle>& circles, std::int64_t shift, const Round& l
 }
 
 // Every member is sent the parts of its sum, or sends what it begins the gather with, to or by all others.
-void at_once(const std::vector<Circle>& circles, std::int64_t shift, const Round& like, Leg& leg) {
+void all_to_others(const std::vector<Circle>& circles, std::int64_t shift, const Round& like, Leg& leg) {
   Round round = like;
   for (const Circle& circle : circles) {
     const std::size_t n = circle.members.size();
@@ -107,7 +107,7 @@ void gather(const std::vector<Circle>& circles, const Gather& what, Leg& leg) {
   leg.rounds.push_back(keep(circles, what.shift));
   if (what.at_once) {
     round.from = Side::before;
-    at_once(circles, what.shift, round, leg);
+    all_to_others(circles, what.shift, round, leg);
   } else {
     hops(circles, what.shift, round, leg);
   }
@@ -176,7 +176,7 @@ Leg reduce_scatter(const Mesh& mesh, const Spec& from, const Cut& cut, const Man
                         .sums = true,
                         .in = most(amounts(mesh, from, rule)),
                         .out = most(amounts(mesh, to, rule))});
-  (manner.at_once ? at_once : hops)(
+  (manner.at_once ? all_to_others : hops)(
       circles, 0, {.add = true, .from = Side::before, .to = Side::before, .issued = 0, .sends = {}}, leg);
   leg.issued[0].moved = moved(leg, 0);
   leg.rounds.push_back(keep(circles, 1));

@@ -20,7 +20,7 @@ constexpr const char* prefix = "plumb-folder-";
 constexpr std::size_t longest = 45;  // sockets lie in it, whose paths may have no more than 107 letters
 constexpr time_t newest = 60;        // one of fewer seconds may not be locked yet
 
-std::string above() {
+std::string place_of_folders() {
   const char* path = std::getenv("TMPDIR");
   return path && *path && std::string(path).size() <= longest ? path : "/tmp";
 }
@@ -43,7 +43,7 @@ bool left_behind(const std::string& path) {
 
 void remove_left_behind() {
   std::error_code none;
-  for (const auto& entry : fs::directory_iterator(above(), none)) {
+  for (const auto& entry : fs::directory_iterator(place_of_folders(), none)) {
     const std::string path = entry.path();
     if (entry.path().filename().string().starts_with(prefix) && left_behind(path)) fs::remove_all(path, none);
   }
@@ -52,7 +52,7 @@ void remove_left_behind() {
 TemporaryFolder::TemporaryFolder() {
   static std::once_flag once;
   std::call_once(once, remove_left_behind);
-  std::string path = above() + "/" + prefix + "XXXXXX";
+  std::string path = place_of_folders() + "/" + prefix + "XXXXXX";
   if (!::mkdtemp(path.data())) return;
   path_ = path;
   lock_ = open_folder(path_);
