@@ -58,7 +58,7 @@ Verdict judged(const std::string& line, Left&& left) {
 
 const char* const kLine = "on x=2,y=2: einsum mk,kn->mn bf16[8@x,64]~fp8 bf16[64,8@y]~fp8 -> f32[8,8@y]";
 
-TEST(Rescaled, AnHonestAnswerPasses) {
+TEST(ScaleCauses, AnHonestAnswerPasses) {
   const Trial trial(kLine);
   EXPECT_EQ(judge(WantedAll{trial.c, trial.operands, {trial.whole}, trial.proof}, trial.outcome,
                   std::bind_front(&Trial::read, &trial), trial.declared)
@@ -66,7 +66,7 @@ TEST(Rescaled, AnHonestAnswerPasses) {
             Status::pass);
 }
 
-TEST(Rescaled, PartsWithScalesOfTheirOwnAreNamed) {
+TEST(ScaleCauses, PartsWithScalesOfTheirOwnAreNamed) {
   const Verdict verdict = judged(kLine, [](const Tensor& x, std::int64_t) {
     return decoded({part(x, 0, 4), part(x, 4, 8)}, -1);
   });
@@ -74,7 +74,7 @@ TEST(Rescaled, PartsWithScalesOfTheirOwnAreNamed) {
   EXPECT_EQ(verdict.facts[0].cause, "the left operand has a scale for each part over x");
 }
 
-TEST(Rescaled, OfTwoAxesTheOneIsNamedAndNotBoth) {
+TEST(ScaleCauses, OfTwoAxesTheOneIsNamedAndNotBoth) {
   for (const std::string left : {"bf16[8@x.y,64]", "bf16[8@x,64@y]", "bf16[8@x,64]"}) {
     const Verdict verdict = judged("on x=2,y=2: einsum mk,kn->mn " + left + "~fp8 bf16[64,8]~fp8 -> f32[8,8]",
                                    [](const Tensor& x, std::int64_t) {
@@ -84,7 +84,7 @@ TEST(Rescaled, OfTwoAxesTheOneIsNamedAndNotBoth) {
   }
 }
 
-TEST(Rescaled, ScalesThatAreMixedUpAreNamed) {
+TEST(ScaleCauses, ScalesThatAreMixedUpAreNamed) {
   const Verdict verdict = judged(kLine, [](const Tensor& x, std::int64_t device) {
     return decoded({part(x, 0, 4), part(x, 4, 8)}, static_cast<int>(device / 2));
   });
@@ -94,7 +94,7 @@ TEST(Rescaled, ScalesThatAreMixedUpAreNamed) {
 }
 
 // The cause is of what is wrong, the first fact, not of replicas that differ for it.
-TEST(Rescaled, TheCauseStandsWithTheFirstFact) {
+TEST(ScaleCauses, TheCauseStandsWithTheFirstFact) {
   const Verdict verdict = judged("on x=2: einsum mk,kn->mn bf16[8@x,64]~fp8 bf16[64,8]~fp8 -> f32[8,8]",
                                  [](const Tensor& x, std::int64_t device) {
                                    return decoded({part(x, 0, 4), part(x, 4, 8)}, static_cast<int>(device));
@@ -106,7 +106,7 @@ TEST(Rescaled, TheCauseStandsWithTheFirstFact) {
   EXPECT_EQ(verdict.facts[1].cause, "");
 }
 
-TEST(Rescaled, OneDeviceThatIsNotSoLeavesTheRestUnexplained) {
+TEST(ScaleCauses, OneDeviceThatIsNotSoLeavesTheRestUnexplained) {
   const Verdict verdict = judged(kLine, [](const Tensor& x, std::int64_t device) {
     if (device == 0) return decoded({part(x, 4, 8), part(x, 0, 4)}, 0);
     return decoded({part(x, 0, 4), part(x, 4, 8)}, static_cast<int>(device / 2));
@@ -115,7 +115,7 @@ TEST(Rescaled, OneDeviceThatIsNotSoLeavesTheRestUnexplained) {
   EXPECT_EQ(verdict.facts[0].cause, "");
 }
 
-TEST(Rescaled, AnotherFaultIsNotExplainedSo) {
+TEST(ScaleCauses, AnotherFaultIsNotExplainedSo) {
   const Verdict verdict = judged(kLine, [](const Tensor& x, std::int64_t) {
     Tensor y = decoded({part(x, 0, 8)}, -1);
     std::memset(y.bytes.data(), 0, y.bytes.size() / 2);

@@ -122,7 +122,7 @@ std::vector<Fact> pooled_facts(const Wanted& wanted, const Bound& bound, const T
   if (wanted.c.fill != Fill::normal || errors_shared(wanted.c)) return {};
   std::vector<Fact> facts;
   for (const std::string& alarm : statistics(bound.reduction, bound.exact, got, bound.partials).alarms)
-    facts.push_back({Status::wrong, alarm, {}, {}});
+    facts.push_back(fact(Status::wrong, alarm));
   return facts;
 }
 

@@ -43,7 +43,7 @@ std::string impossible(const Case& c, const Spec& claimed) {
   return "";
 }
 
-Fact misplaced(std::string text) { return {Status::misplaced, std::move(text), {}, {}}; }
+Fact misplaced(std::string text) { return fact(Status::misplaced, std::move(text)); }
 
 // How many slices hold each element.
 std::vector<std::int64_t> holders(const Case& c, const std::vector<Slice>& slices) {

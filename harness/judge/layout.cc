@@ -45,7 +45,7 @@ std::vector<AxisId> without_unit_axes(const Mesh& mesh, std::vector<AxisId> axes
 std::optional<Fact> claimed_spec_fact(const Case& c, const Outcome& outcome, const std::string& claim) {
   const Spec claimed = parse_spec(claim, c.mesh);
   const Spec& asked = result(c);
-  const auto misplaced = [&](const std::string& text) { return Fact{Status::misplaced, text, {}, {}}; };
+  const auto misplaced = [&](const std::string& text) { return fact(Status::misplaced, text); };
   if (claimed.dtype != asked.dtype || shape(claimed) != shape(asked))
     return misplaced(fmt::format("claims {}, asked was {}", claim, print(c.mesh, asked)));
   if (without_unit_axes(c.mesh, claimed.unfinished) != without_unit_axes(c.mesh, asked.unfinished))
@@ -74,8 +74,7 @@ std::optional<Fact> said_nothing(const Outcome& outcome) {
   const auto claims = [](const Block& block) { return block.claim.has_value(); };
   if ((!outcome.claims.empty() && outcome.claims.front()) || std::ranges::any_of(outcome.blocks, claims))
     return std::nullopt;
-  return Fact{
-      Status::mistrusted, "a plan that says nothing of its layout: nothing could have been wrong", {}, {}};
+  return fact(Status::mistrusted, "a plan that says nothing of its layout: nothing could have been wrong");
 }
 
 std::vector<Fact> layout_facts(const Case& c, const Outcome& outcome) {
@@ -86,12 +85,10 @@ std::vector<Fact> layout_facts(const Case& c, const Outcome& outcome) {
   for (const Block& block : outcome.blocks)
     if (!difference(c, block).empty() && wrong++ == 0) first = &block;
   if (first)
-    facts.push_back(
-        {Status::misplaced,
-         fmt::format("{} of {}; the first, {} ({}), {}", wrong, counted(std::ssize(outcome.blocks), "device"),
-                     first->device, coordinates_text(c.mesh, first->device), difference(c, *first)),
-         {},
-         {}});
+    facts.push_back(fact(
+        Status::misplaced,
+        fmt::format("{} of {}; the first, {} ({}), {}", wrong, counted(std::ssize(outcome.blocks), "device"),
+                    first->device, coordinates_text(c.mesh, first->device), difference(c, *first))));
   if (!outcome.claims.empty() && outcome.claims.front())
     if (auto fact = claimed_spec_fact(c, outcome, *outcome.claims.front())) facts.push_back(std::move(*fact));
   return facts;

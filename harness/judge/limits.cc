@@ -19,19 +19,17 @@ std::optional<Fact> waste_fact(const Case& c, const Cost& cost, double most) {
       fmt::format("moved {} bytes, {} {}", cost.moved, bounded ? "the fewest are" : "best known are", least);
   if (least > 0)
     text += fmt::format(": {:.2f} times, the limit is {}", double(cost.moved) / double(least), most);
-  return Fact{Status::wasteful, text, {}, {}};
+  return fact(Status::wasteful, text);
 }
 
 std::optional<Fact> count_fact(const Collectives& count, double most) {
   if (most < 0 || static_cast<double>(count.issued) <= most * static_cast<double>(count.merged))
     return std::nullopt;
-  return Fact{Status::wasteful,
+  return fact(Status::wasteful,
               fmt::format("took {} collective{}, its groups allow {}{}", count.issued,
                           count.issued == 1 ? "" : "s", count.merged,
                           count.could.empty() ? fmt::format(", the limit is {} times these", most)
-                                              : fmt::format(": {}", fmt::join(count.could, ", "))),
-              {},
-              {}};
+                                              : fmt::format(": {}", fmt::join(count.could, ", "))));
 }
 
 std::optional<Fact> unjudged_fact(const Case& c, const Cost& cost, const Most& most) {

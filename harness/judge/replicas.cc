@@ -73,13 +73,9 @@ std::vector<Fact> replica_facts(const Case& c, const Outcome& outcome, const Rea
     }
   }
   if (diverged == 0) return {};
-  return {
-      {Status::diverged,
-       fmt::format("{} {} other bits than the first of their replicas: {}", counted(diverged, "device"),
-       diverged == 1 ? "holds" : "hold", text),
-       {},
-       {}}
-  };
+  return {fact(Status::diverged,
+               fmt::format("{} {} other bits than the first of their replicas: {}",
+                           counted(diverged, "device"), diverged == 1 ? "holds" : "hold", text))};
 }
 
 }  // namespace plumb

@@ -73,11 +73,8 @@ std::vector<Fact> answer_facts(const Case& c, const Outcome& outcome) {
   const std::string text = outcome.claims.empty() || !outcome.claims.front() ? "" : *outcome.claims.front();
   std::vector<Fact> facts;
   if (!wanted.spec) {
-    facts.push_back({Status::misplaced,
-                     fmt::format("answers {}, and there is no layout: {}",
-                                 text.empty() ? "with slices" : text, wanted.error),
-                     {},
-                     {}});
+    facts.push_back(fact(Status::misplaced, fmt::format("answers {}, and there is no layout: {}",
+                                                        text.empty() ? "with slices" : text, wanted.error)));
   } else {
     Case asked = c;
     asked.op.chain.back() = *wanted.spec;

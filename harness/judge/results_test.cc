@@ -41,7 +41,7 @@ struct Quantizing {
 
 const char* const kQuantize = "on x=2: quantize mxfp8 bf16[4@x,64] -> f8e4m3[4@x,64] e8m0[4@x,2]";
 
-TEST(Several, TheClaimOfEveryResultCounts) {
+TEST(Results, TheClaimOfEveryResultCounts) {
   ASSERT_EQ(Quantizing(kQuantize).status(), Status::pass);
   for (const char* claim : {"e8m0[4,2]", "e8m0[4,2@x]", "e8m0[2@x,4]"}) {
     Quantizing q(kQuantize);
@@ -57,7 +57,7 @@ TEST(Several, TheClaimOfEveryResultCounts) {
 }
 
 // A scale, its inverse, the history: none of four may lie or be otherwise than is asked.
-TEST(Several, NoResultIsLeftOut) {
+TEST(Results, NoResultIsLeftOut) {
   const char* line = "on x=2: quantize fp8 bf16[4@x,64] f32[16] f32[] -> f8e4m3[4@x,64] f32[] f32[16] f32[]";
   const Quantizing honest(line);
   ASSERT_EQ(honest.status(), Status::pass);
@@ -74,7 +74,7 @@ TEST(Several, NoResultIsLeftOut) {
   }
 }
 
-TEST(Several, OfAllResultsTogetherOneMayFailOrHaveReplicas) {
+TEST(Results, OfAllResultsTogetherOneMayFailOrHaveReplicas) {
   EXPECT_EQ(Quantizing("on x=2: quantize mxfp8 bf16[0@x,64] -> f8e4m3[0@x,64] e8m0[0@x,2]").status(),
             Status::mistrusted);
   // Codes on both devices, scales on one each; the other way round; neither.
@@ -90,7 +90,7 @@ TEST(Several, OfAllResultsTogetherOneMayFailOrHaveReplicas) {
 }
 
 // The sign of a zero that is a code, of every result of floating point.
-TEST(Several, AZeroThatIsACodeHasOneSign) {
+TEST(Results, AZeroThatIsACodeHasOneSign) {
   int zeros_seen = 0;
   for (const char* line :
        {"on x=2: quantize fp8 bf16[4@x,64] sizes=3 -> f8e4m3[4@x,64] f32[1]",
@@ -114,7 +114,7 @@ TEST(Several, AZeroThatIsACodeHasOneSign) {
 }
 
 // Nor of zeros that are only moved, where the data have +0 alone.
-TEST(Several, AZeroThatIsMovedHasOneSign) {
+TEST(Results, AZeroThatIsMovedHasOneSign) {
   // As many elements as there are patterns: one is +0.
   Trial trial("on x=2: reshard f8e4m3[253@x] -> f8e4m3[253]");
   ASSERT_EQ(trial.verdict().status, Status::pass);
@@ -126,7 +126,7 @@ TEST(Several, AZeroThatIsMovedHasOneSign) {
 }
 
 // Of one of several results nothing is asked that all together answer, also where it is left free.
-TEST(Several, WhetherOneCouldFailIsAskedOfAllTogether) {
+TEST(Results, WhetherOneCouldFailIsAskedOfAllTogether) {
   for (const char* line :
        {"on x=2: reshard f32[0,4@x] -> f32[0,4]", "on x=2: reshard f32[0,4@x] -> f32[0,4]?"})
     for (const bool one_of_several : {false, true}) {
@@ -138,7 +138,7 @@ TEST(Several, WhetherOneCouldFailIsAskedOfAllTogether) {
     }
 }
 
-TEST(Several, WhatEachDeviceSaysCounts) {
+TEST(Results, WhatEachDeviceSaysCounts) {
   for (std::size_t device = 0; device < 4; ++device) {
     Trial trial("on x=4: reshard f32[8] -> f32[8@x]");
     Range& range = (*trial.outcome.blocks[device].claim)[0][0];
@@ -150,7 +150,7 @@ TEST(Several, WhatEachDeviceSaysCounts) {
 }
 
 // A claim that differs for the one device that is due nothing, the last or, of other ids, the first.
-TEST(Several, AClaimCountsForADeviceThatIsDueNothing) {
+TEST(Results, AClaimCountsForADeviceThatIsDueNothing) {
   for (const char* mesh : {"x=2", "x=2 ids=1,0"}) {
     Trial trial(std::string("on ") + mesh + ": reshard f32[1,2] -> f32[1@x,2]");
     for (Block& block : trial.outcome.blocks) block.claim.reset();
@@ -166,7 +166,7 @@ TEST(Several, AClaimCountsForADeviceThatIsDueNothing) {
   }
 }
 
-TEST(Several, AClaimSaysHowPartsAreReduced) {
+TEST(Results, AClaimSaysHowPartsAreReduced) {
   const auto claimed = [](const char* line, const char* claim) {
     Trial trial(line);
     EXPECT_EQ(trial.verdict().status, Status::pass) << line;

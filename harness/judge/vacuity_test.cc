@@ -40,7 +40,7 @@ Status told(const char* line, Lie lie) {
   return trial.verdict().status;
 }
 
-TEST(Power, ALieThatTheChecksCannotSeeIsNotTrusted) {
+TEST(Vacuity, ALieThatTheChecksCannotSeeIsNotTrusted) {
   for (const char* line : {
            "on x=4: einsum mk,kn->mn bf16[8,1024@x] bf16[1024@x,8] -> bf16[8,8] fill=normal",
            "on x=4: einsum mk,kn->mn bf16[8,4096@x] bf16[4096@x,8] -> bf16[8,8] fill=normal",
@@ -52,7 +52,7 @@ TEST(Power, ALieThatTheChecksCannotSeeIsNotTrusted) {
 }
 
 // A chain of extremes that leaves its narrowest format room for one value.
-TEST(Power, ElementsThatAreAllAlikeShowNoMisplacedOne) {
+TEST(Vacuity, ElementsThatAreAllAlikeShowNoMisplacedOne) {
   const char* const line = "on x=5: reshard f64[16]+max(x) -> f64[16] -> f64[16]+min(x)";
   EXPECT_EQ(Trial(line).verdict().status, Status::pass);
   const Verdict alike = Trial(std::string(line) + " wire=f8e5m2").verdict();
@@ -60,7 +60,7 @@ TEST(Power, ElementsThatAreAllAlikeShowNoMisplacedOne) {
   EXPECT_THAT(alike.facts.front().text, testing::HasSubstr("misplaced ones would pass"));
 }
 
-TEST(Power, WithEnoughElementsTheSameLiesAreWrong) {
+TEST(Vacuity, WithEnoughElementsTheSameLiesAreWrong) {
   const char* const line =
       "on x=4: einsum mk,kn->mn bf16[32,256@x] bf16[256@x,32] -> bf16[32,32] fill=normal";
   for (Lie lie : {all_zeros, all_halves, without_the_last}) EXPECT_EQ(told(line, lie), Status::wrong);
@@ -82,7 +82,7 @@ void add_in_f32(Trial& trial) {
 }
 
 // A device that adds nothing, for its piece is empty or meets no piece of the other operand.
-TEST(Power, AnEmptyShareIsNotMissed) {
+TEST(Vacuity, AnEmptyShareIsNotMissed) {
   for (const char* operands : {"f32[8,4@x] f32[4@x,8]", "f32[8,4@x] f32[4@y,8]", "f32[8,4] f32[4@y.x,8]",
                                "f32[8@x,4@y] f32[4@x,8]", "f32[8,4@x.y] f32[4@x.y,8]"})
     for (const char* mesh : {"x=3,y=2", "x=2,y=2", "x=2,y=3"}) {
@@ -95,7 +95,7 @@ TEST(Power, AnEmptyShareIsNotMissed) {
 }
 
 // So few elements are any of the lies by chance: the one of 27 parts on a wire of 4 digits.
-TEST(Power, AFewElementsAreNoLie) {
+TEST(Vacuity, AFewElementsAreNoLie) {
   int rounded = 0;
   for (int seed = 0; seed < 200; ++seed) {
     Trial trial(fmt::format("on x=27: reshard f32[1]+x -> f32[1] wire=f8e4m3 fill=normal seed={}", seed));
@@ -111,7 +111,7 @@ TEST(Power, AFewElementsAreNoLie) {
 }
 
 // Nothing was written: memory is full of ones, NaN in these formats, where a sum of 64 may overflow.
-TEST(Power, WhatMayOverflowProvesNothing) {
+TEST(Vacuity, WhatMayOverflowProvesNothing) {
   for (const char* line : {"on x=64: reshard f8e5m2[64]+x -> f8e5m2[64] fill=normal",
                            "on x=64: reshard f8e4m3[64]+x -> f8e4m3[64] fill=normal"}) {
     Trial trial(line);
@@ -123,7 +123,7 @@ TEST(Power, WhatMayOverflowProvesNothing) {
   }
 }
 
-TEST(Power, AWrongSumOfIntegersIsWrong) {
+TEST(Vacuity, AWrongSumOfIntegersIsWrong) {
   for (const char* dtype : {"s8", "s32"})
     for (const char* how : {"+x", "+max(x)", "+min(x)"}) {
       Trial trial(fmt::format("on x=4: reshard {0}[8]{1} -> {0}[8@x]", dtype, how));
@@ -138,7 +138,7 @@ Status of_zeros(const std::string& line, bool tail_undefined = false) {
   return trial.verdict().status;
 }
 
-TEST(Power, ZerosThatAreThereWhateverTheDataArePass) {
+TEST(Vacuity, ZerosThatAreThereWhateverTheDataArePass) {
   const std::string no_group = "grouped fwd f32[9@x,5] f32[1,5,4@x] sizes=0 -> f32[9@x,4]";
   EXPECT_EQ(of_zeros(no_group), Status::pass);
   EXPECT_EQ(of_zeros(no_group, true), Status::mistrusted) << "every row is masked";
@@ -155,7 +155,7 @@ TEST(Power, ZerosThatAreThereWhateverTheDataArePass) {
   EXPECT_EQ(cancelled.verdict().status, Status::mistrusted) << "other data would not give zeros";
 }
 
-TEST(Power, OneResultThatCouldHaveFailedIsEnough) {
+TEST(Vacuity, OneResultThatCouldHaveFailedIsEnough) {
   const auto doubted = [](const std::string& line, std::vector<Tensor> wholes) {
     return cannot_fail(parse_case("on x=2: " + line), wholes, {}).has_value();
   };

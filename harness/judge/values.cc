@@ -140,14 +140,14 @@ std::vector<Fact> value_facts(DType dtype, const Differences& differences) {
       format(dtype).integer ? differences.poisoned == place.elements : differences.poisoned > 0;
   std::string index;
   for (std::int64_t i : place.index) index += fmt::format("{}{}", index.empty() ? "" : ",", i);
-  return {
-      {leaked ? Status::leaked : Status::wrong,
-       fmt::format("{} on {}{}; the first on device {} ({}) at [{}]: want {}, got {}",
-       counted(place.elements, "element"), counted(place.devices, "device"),
-       leaked ? fmt::format(", {} of them poison or padding", differences.poisoned) : "",
-       place.device, place.coordinates, index, place.want, place.got),
-       place, {}}
-  };
+  Fact differ =
+      fact(leaked ? Status::leaked : Status::wrong,
+           fmt::format("{} on {}{}; the first on device {} ({}) at [{}]: want {}, got {}",
+                       counted(place.elements, "element"), counted(place.devices, "device"),
+                       leaked ? fmt::format(", {} of them poison or padding", differences.poisoned) : "",
+                       place.device, place.coordinates, index, place.want, place.got));
+  differ.place = place;
+  return {std::move(differ)};
 }
 
 }  // namespace plumb

@@ -35,9 +35,7 @@ std::vector<Extents> extents_of(const Op& op, const Slice& block) {
   Extents all;
   for (int i : {0, 1})
     for (std::size_t d = 0; d < words.operand[i].size(); ++d)
-      all[words.operand[i][d]] = {
-          {0, op.operands[i].dims[d].size}
-      };
+      all[words.operand[i][d]].assign(1, {0, op.operands[i].dims[d].size});
   for (std::size_t d = 0; d < words.out.size(); ++d) all[words.out[d]] = {block[d]};
   const auto* grouped = std::get_if<Grouped>(&op.kind);
   if (!grouped) return {all};
@@ -45,10 +43,7 @@ std::vector<Extents> extents_of(const Op& op, const Slice& block) {
   const auto runs = group_rows(*grouped, op.operands[0].dims[0].size);
   const Range rows = all['t'].front(), groups = all['g'].front();
   for (std::int64_t g = groups.begin; g < groups.end; ++g) {
-    all['g'] =
-        {
-            {g, g + 1}
-    },
+    all['g'].assign(1, {g, g + 1});
     all['t'].clear();
     for (const Range& run : runs[g])
       if (const Range met{std::max(run.begin, rows.begin), std::min(run.end, rows.end)}; met.size() > 0)
@@ -125,11 +120,13 @@ std::vector<std::int64_t> of_quantize(const Case& c, const std::vector<Slice>& s
       std::vector<Range> of_groups;
       for (std::int64_t i = slices[device][d].begin; i < slices[device][d].end; ++i)
         if (cut.along.empty() || cut.along[d][i] >= 0) of_groups.push_back({i, i + 1});
-      codes *= size(of_groups), codes_held *= within(of_groups, held[d]);
+      codes *= size(of_groups);
+      codes_held *= within(of_groups, held[d]);
       if (cut.along.empty()) continue;
       const auto [any, whole] =
           tiles_along(cut, d, d < scales.size() ? scales[d] : Range{0, cut.count[d]}, held[d]);
-      tiles *= any, tiles_held *= whole;
+      tiles *= any;
+      tiles_held *= whole;
     }
     all.push_back(static_cast<std::int64_t>(
         std::max(codes - codes_held, cut.along.empty() ? 0 : (tiles - tiles_held) * bytes_of_scale)));

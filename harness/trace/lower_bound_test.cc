@@ -17,7 +17,7 @@ std::vector<std::int64_t> floor_of(const std::string& line) {
   return fewest_received(c, held_slices(c, {}, 0));
 }
 
-TEST(Floor, OfAProduct) {
+TEST(LowerBound, OfAProduct) {
   using testing::ElementsAre;
   using testing::IsEmpty;
   // x [m,k], w [k,n]: sums where n is small, elements of x where what it lacks of k is.
@@ -36,7 +36,7 @@ TEST(Floor, OfAProduct) {
               ElementsAre(60, 60));
 }
 
-TEST(Floor, OfAGroupedProduct) {
+TEST(LowerBound, OfAGroupedProduct) {
   using testing::ElementsAre;
   // Device 0 has group 0 and row 3 of group 1, whose weights it lacks: one row of three.
   EXPECT_THAT(floor_of("on x=2: grouped fwd f32[8@x,4] f32[2@x,4,3] sizes=3,5 -> f32[8@x,3]"),
@@ -50,7 +50,7 @@ TEST(Floor, OfAGroupedProduct) {
               ElementsAre(0, 16));
 }
 
-TEST(Floor, OfAFreeReshardIsByWhatEachDeviceHolds) {
+TEST(LowerBound, OfAFreeReshardIsByWhatEachDeviceHolds) {
   using testing::ElementsAre;
   const auto floor_in_halves = [](const std::string& line, bool exchanged) {
     std::vector<Slice> halves{{{0, 4}}, {{4, 8}}};
@@ -78,7 +78,7 @@ void expect_no_plan_below(const Case& c) {
   EXPECT_LE(sum, best_known(c).bytes) << print(c);
 }
 
-TEST(Floor, LiesUnderThePlanOfEveryProduct) {
+TEST(LowerBound, LiesUnderThePlanOfEveryProduct) {
   for (const MatmulSize size : {
            MatmulSize{4, 6, 3},
            MatmulSize{3, 2, 5},
@@ -89,7 +89,7 @@ TEST(Floor, LiesUnderThePlanOfEveryProduct) {
   }
 }
 
-TEST(Floor, LiesUnderThePlanOfEveryGroupedProduct) {
+TEST(LowerBound, LiesUnderThePlanOfEveryGroupedProduct) {
   const Mesh mesh = parse_mesh("x=2,y=2");
   for (const std::string sizes : {"3,0,4", "1,3/2,0"})
     for (const std::string form : {"fwd", "dgrad", "wgrad"}) {
@@ -108,7 +108,7 @@ TEST(Floor, LiesUnderThePlanOfEveryGroupedProduct) {
     }
 }
 
-TEST(Floor, OfWhatIsQuantized) {
+TEST(LowerBound, OfWhatIsQuantized) {
   using testing::ElementsAre;
   EXPECT_THAT(floor_of("on x=2: quantize fp8 bf16[8@x] -> f8e4m3[8@x] f32[]"), ElementsAre(2, 2));
   EXPECT_THAT(floor_of("on x=2: quantize fp8 bf16[8@x] -> f8e4m3[8] f32[]"), ElementsAre(4, 4));
@@ -122,7 +122,7 @@ TEST(Floor, OfWhatIsQuantized) {
               ElementsAre(4, 4));
 }
 
-TEST(Floor, LiesUnderThePlanOfEveryQuantize) {
+TEST(LowerBound, LiesUnderThePlanOfEveryQuantize) {
   const Mesh mesh = parse_mesh("x=2,y=2");
   for (const auto& [scheme, scale, shape_of_scale] : {
            std::tuple{"fp8",   DType::f32,  std::vector<std::int64_t>{}     },

@@ -33,7 +33,7 @@ std::string lacks(const std::string& line, const Trace& trace) {
   return found ? in_words(c.mesh, *found) : "";
 }
 
-TEST(Reach, WhatATraceBringsAndWhatItDoesNot) {
+TEST(Reachability, WhatATraceBringsAndWhatItDoesNot) {
   const std::string gather = "on x=2,y=2: reshard f32[8@x] -> f32[8]",
                     ring = "on x=4: reshard f32[8@x] -> f32[8]";
   const Collective anybody{.kind = "send"};
@@ -98,7 +98,7 @@ TEST(Reach, WhatATraceBringsAndWhatItDoesNot) {
 }
 
 // Law: of moves along axes both ways to count agree; and element by element.
-TEST(Reach, AxesAreTheirGroups) {
+TEST(Reachability, AxesAreTheirGroups) {
   const Mesh mesh = parse_mesh("x=2,y=3,z=2");
   const std::vector<Spec> specs = all_specs(mesh, DType::f32, {5, 6}, true);
   std::mt19937 random(1);
@@ -122,7 +122,7 @@ TEST(Reach, AxesAreTheirGroups) {
 }
 
 // Law: element by element, from what each device holds.
-TEST(Reach, EveryElementComes) {
+TEST(Reachability, EveryElementComes) {
   const Mesh mesh = parse_mesh("x=2,y=2");
   const std::vector<Spec> specs = all_specs(mesh, DType::f32, {3, 2}, false);
   std::mt19937 random(2);
@@ -155,7 +155,7 @@ TEST(Reach, EveryElementComes) {
 }
 
 // Of more blocks than a machine word has bits.
-TEST(Reach, EachOfManyBlocksIsKnownByItself) {
+TEST(Reachability, EachOfManyBlocksIsKnownByItself) {
   const auto first = [](std::int64_t n) {
     std::vector<std::int64_t> all;
     for (std::int64_t d = 0; d < n; ++d) all.push_back(d);
@@ -169,7 +169,7 @@ TEST(Reach, EachOfManyBlocksIsKnownByItself) {
                   " (x=" + std::to_string(n) + "), and no collective takes it there across x");
 }
 
-TEST(Reach, OfAVeryLargeMeshGroupsCountAsFibres) {
+TEST(Reachability, OfAVeryLargeMeshGroupsCountAsFibres) {
   const Case c = parse_case("on x=128,y=128: reshard f32[16384@x.y] -> f32[16384@x]");
   const Move m{c.mesh, c.op.operands[0], result(c), c.rule};
   EXPECT_FALSE(lack(m, Trace{within(fibres(c.mesh, {1}))}));

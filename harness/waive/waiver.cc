@@ -108,7 +108,7 @@ void waive(std::vector<Waiver>& waivers, const Case& c, Record& record, std::str
     record.verdict.status = Status::waived;
     record.verdict.facts.insert(
         record.verdict.facts.begin(),
-        {Status::waived, fmt::format("{} until {}: {}", name(status), w.until, w.issue), {}, {}});
+        fact(Status::waived, fmt::format("{} until {}: {}", name(status), w.until, w.issue)));
   }
 }
 

@@ -23,7 +23,7 @@ std::uint64_t code(DType codes, float scaled) {
 
 float narrowed(float x) { return static_cast<float>(decode(DType::bf16, encode(DType::bf16, x))); }
 
-TEST(Telling, IsWhatItSays) {
+TEST(ScaleWitnesses, IsWhatItSays) {
   for (DType codes : {DType::f8e4m3, DType::f8e5m2}) {
     const float most = largest(codes);
     for (DType values : {DType::bf16, DType::f16, DType::f32})
