@@ -60,6 +60,22 @@ class Arrows(unittest.TestCase):
         self.assertEqual(arrows(harness__judge__judge_test=kit, harness__judge__testing__fake=kit), [])
 
 
+class Circles(unittest.TestCase):
+    def test_a_file_that_knows_what_is_above_it(self):
+        room = {"harness/judge/judge.h": "", "harness/judge/judge.cc": including("harness/judge/judge.h", "harness/judge/values.h"),
+                "harness/judge/values.h": "", "harness/judge/values.cc": including("harness/judge/values.h"),
+                "harness/judge/values_test.cc": including("harness/judge/judge.h")}
+        self.assertEqual(list(lint.circles(room)), [])
+        room["harness/judge/values.cc"] += including("harness/judge/judge.h")
+        self.assertEqual(list(lint.circles(room)), ["harness/judge/judge, harness/judge/values: "
+                                                    "each includes the next, and the last the first"])
+
+    def test_a_circle_of_three_is_said_once(self):
+        room = {f"harness/run/{one}.h": including(f"harness/run/{next}.h") for one, next in ("ab", "bc", "ca")}
+        self.assertEqual(list(lint.circles(room)), ["harness/run/a, harness/run/b, harness/run/c: "
+                                                    "each includes the next, and the last the first"])
+
+
 class Names(unittest.TestCase):
     def test_in_two_rooms(self):
         term = "namespace plumb { struct Term { int a; }; }"

@@ -6,7 +6,7 @@
 
 #include "adapters/protocol/fields.h"
 #include "adapters/protocol/json.h"
-#include "harness/backend/lookup.h"
+#include "harness/backend/spelling.h"
 #include "reference/words/text.h"
 
 namespace plumb {

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "adapters/protocol/message.h"
-#include "harness/backend/reply.h"
+#include "harness/backend/contradictions.h"
 #include "reference/words/text.h"
 
 namespace plumb {

@@ -8,6 +8,7 @@
 
 #include "harness/backend/place.h"
 #include "harness/backend/spawn.h"
+#include "harness/backend/spelling.h"
 #include "reference/words/text.h"
 
 namespace plumb {

@@ -1,4 +1,5 @@
 #include "harness/backend/lookup.h"
+#include "harness/backend/spelling.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

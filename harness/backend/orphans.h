@@ -12,9 +12,6 @@ namespace plumb {
 // From now on the orphans of this process's descendants become its children, and end_started() reaps them.
 void adopt_orphans();
 
-// The environment variable whose value names a program among all that were started.
-inline constexpr const char* program_variable = "PLUMB_PROGRAM";
-
 // What a program, its own number aside, was seen to have started: its descendants, who is in a group or
 // session of any of them, and who was started with its name in the environment. A number that another
 // process has since stands for nobody: it was started at another time.

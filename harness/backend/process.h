@@ -12,6 +12,7 @@
 
 #include "harness/backend/answer.h"
 #include "harness/backend/capabilities.h"
+#include "harness/backend/waiting.h"
 #include "reference/words/tensor.h"
 
 namespace plumb {
@@ -23,14 +24,6 @@ struct Command {
   std::vector<std::pair<std::string, std::string>> options;  // reach the program as PLUMB_OPTIONS
   double grace = 0;                                          // seconds between SIGTERM and SIGKILL
 };
-
-// Seconds. A program that never says which phase it is in has `compile` for both.
-struct Deadlines {
-  double start = 120, compile = 120, run = 60;
-};
-
-// Told of a wait after 5 seconds of a phase, after 10, 20, and so on.
-using Waits = std::function<void(const std::string& phase, double seconds)>;
 
 // Told of each hello, when it is heard.
 using Greeted = std::function<void(const Hello&)>;

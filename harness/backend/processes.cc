@@ -15,7 +15,6 @@
 #include <set>
 
 #include "adapters/protocol/fields.h"
-#include "harness/backend/orphans.h"
 
 namespace plumb {
 namespace {

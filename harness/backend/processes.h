@@ -18,6 +18,9 @@ struct Running {
 
 std::vector<Running> running_processes();
 
+// The environment variable whose value names a program among all that were started.
+inline constexpr const char* program_variable = "PLUMB_PROGRAM";
+
 // Whether a process was started with VARIABLE=VALUE in its environment; false where that cannot be read.
 bool started_with(pid_t, const std::string& variable, const std::string& value);
 

@@ -5,17 +5,9 @@
 
 #include "harness/backend/answer.h"
 #include "harness/backend/arena_file.h"
-#include "harness/backend/capabilities.h"
+#include "harness/backend/contradictions.h"
 
 namespace plumb {
-
-// What was asked: the reply may use the arena from `free` on.
-struct Asked {
-  const Case& c;
-  std::int64_t id = 0;
-  std::uint64_t free = 0;
-  const Capabilities& capabilities;
-};
 
 // A message of type result, unsupported, reneged, crashed or hung (without phase and last words) or, of a
 // resolve, refused. Throws Malformed, which says what is wrong.
@@ -23,14 +15,5 @@ Answer parse_reply(const nlohmann::json& message, const Asked&, const ArenaFile&
 
 // In the place of a hello: the processes that the program started hang, or one of them died.
 std::optional<Answer> parse_failed_start(const nlohmann::json& message);
-
-// The parts of parse_reply that compare a result with itself and with the case; all throw Malformed.
-// One block for each device and result, inside the arena, as long as its claim, none over another.
-// Blocks without a claim may have any length: the judge knows what they should be.
-void check_blocks(const std::vector<Block>&, const Asked&, std::uint64_t arena_bytes);
-// Who takes part is somebody, exists and stands there once; pairs are of permutes and sends, and a permute
-// has some; what was received is the sum of what was moved, or no less where some collective does not say
-// what it moved.
-void check_trace(const Outcome&, const Mesh&);
 
 }  // namespace plumb

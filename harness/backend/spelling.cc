@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "harness/backend/lookup.h"
+#include "harness/backend/spelling.h"
 #include "reference/words/text.h"
 
 namespace plumb {

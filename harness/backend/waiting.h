@@ -1,13 +1,21 @@
 // Waiting for a reply: a deadline that the messages `phase` and `alive` move.
 #pragma once
 
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "harness/backend/child.h"
-#include "harness/backend/process.h"
 
 namespace plumb {
+
+// Seconds. A program that never says which phase it is in has `compile` for both.
+struct Deadlines {
+  double start = 120, compile = 120, run = 60;
+};
+
+// Told of a wait after 5 seconds of a phase, after 10, 20, and so on.
+using Waits = std::function<void(const std::string& phase, double seconds)>;
 
 struct Waiting {
   std::string phase;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "harness/backend/lookup.h"
+#include "harness/backend/spelling.h"
 #include "harness/report/table.h"
 #include "reference/words/text.h"
 

@@ -16,6 +16,7 @@
 #include "harness/backend/interrupt.h"
 #include "harness/backend/lookup.h"
 #include "harness/backend/orphans.h"
+#include "harness/backend/spelling.h"
 #include "harness/record/environment.h"
 #include "reference/words/text.h"
 

@@ -1,0 +1,28 @@
+// A result held against itself and against the case that it answers.
+#pragma once
+
+#include <vector>
+
+#include "harness/backend/answer.h"
+#include "harness/backend/capabilities.h"
+
+namespace plumb {
+
+// What was asked: the reply may use the arena from `free` on.
+struct Asked {
+  const Case& c;
+  std::int64_t id = 0;
+  std::uint64_t free = 0;
+  const Capabilities& capabilities;
+};
+
+// All throw Malformed.
+// One block for each device and result, inside the arena, as long as its claim, none over another.
+// Blocks without a claim may have any length: the judge knows what they should be.
+void check_blocks(const std::vector<Block>&, const Asked&, std::uint64_t arena_bytes);
+// Who takes part is somebody, exists and stands there once; pairs are of permutes and sends, and a permute
+// has some; what was received is the sum of what was moved, or no less where some collective does not say
+// what it moved.
+void check_trace(const Outcome&, const Mesh&);
+
+}  // namespace plumb
