@@ -135,20 +135,22 @@ std::vector<std::string> launched(const BackendRow& row, const Command& command,
           program};
 }
 
+BadInput not_here(const BackendRow& row, const std::string& release) {
+  return BadInput(fmt::format("{}{}{} is not here; it comes with: {}", row.name, release.empty() ? "" : "@",
+                              release, mend(row, release)));
+}
+
 std::vector<std::string> own_command(const BackendRow& row, const Parts& parts, std::string_view text) {
   if (!parts.release.text.empty())
     throw bad_input(fmt::format("{} has no releases", row.name), text, parts.release.at);
   const std::string program = own_program(row.program);
-  if (program.empty())
-    throw BadInput(fmt::format("{} is not built; build it with: {}", row.name, mend(row, "")));
+  if (program.empty()) throw not_here(row, "");
   return {program};
 }
 
 std::vector<std::string> worker_command(const BackendRow& row, const std::string& release) {
   const std::string python = environment_python(row.name, release);
-  if (python.empty())
-    throw BadInput(fmt::format("{}@{} has no environment here; make it with: {}", row.name, release,
-                               mend(row, release)));
+  if (python.empty()) throw not_here(row, release);
   const std::string worker = own_file(row.worker);
   if (worker.empty()) throw BadInput(fmt::format("{} is missing from this installation", row.worker));
   return {python, "-I", worker};

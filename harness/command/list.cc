@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "harness/backend/interrupt.h"
 #include "harness/command/command.h"
@@ -20,7 +21,7 @@ namespace {
 struct ListFlags {
   Selection selection;
   std::string against;
-  bool count = false;
+  bool count = false, json = false;
 };
 
 int list_suites() {
@@ -43,6 +44,23 @@ bool selected(const Where& where, const Statuses& statuses, const std::string& l
   return std::any_of(begin, end, [&](const auto& entry) { return matches(where, entry.second); });
 }
 
+// {"case": LINE, "suite": ..., and what `--where` knows of it}
+std::string as_json(const std::string& suite, const Case& c) {
+  nlohmann::ordered_json line;
+  line["case"] = print(c);
+  if (!suite.empty()) line["suite"] = suite;
+  for (const Trait& trait : traits_of(c)) {
+    if (trait.key == "text") continue;  // the case itself
+    if (trait.number)
+      line[trait.key] = *trait.number;
+    else if (trait.several)
+      line[trait.key] = trait.words;
+    else
+      line[trait.key] = trait.words.front();
+  }
+  return line.dump();
+}
+
 int list_cases(const ListFlags& flags) {
   const Chosen chosen = choose(flags.selection);
   if (asks_status(chosen.where) && flags.against.empty())
@@ -54,10 +72,12 @@ int list_cases(const ListFlags& flags) {
   std::int64_t total = 0;
   for (std::int64_t n : chosen.numbers) {
     if (interrupted()) throw Interrupted();
-    const std::string line = print(nth(chosen.cases, n));
+    const Case c = nth(chosen.cases, n);
+    const std::string line = print(c), &suite = row_of(chosen.cases, n).suite;
     if (!selected(chosen.where, statuses, line)) continue;
-    ++total, ++counts[row_of(chosen.cases, n).suite];
-    if (!flags.count) fmt::print("{}\n", line);
+    ++total;
+    ++counts[suite];
+    if (!flags.count) fmt::print("{}\n", flags.json ? as_json(suite, c) : line);
   }
   if (total == 0) throw BadInput("no case is selected");
   if (!flags.count) return 0;
@@ -75,7 +95,9 @@ void add_list(CLI::App& app, int& code) {
   CLI::App* list = app.add_subcommand("list", "Print cases; without any, the suites");
   add_selection(*list, flags->selection);
   list->add_option("--against", flags->against, "The record that status= looks into")->check(file_name());
-  list->add_flag("--count", flags->count, "Print how many there are");
+  CLI::Option* count = list->add_flag("--count", flags->count, "Print how many there are");
+  list->add_flag("--json", flags->json, "Print a JSON line of each: the case, and what --where knows of it")
+      ->excludes(count);
   list->callback([flags, &code] {
     const Selection& s = flags->selection;
     code = s.lines.empty() && s.suites.empty() && s.files.empty() ? list_suites() : list_cases(*flags);

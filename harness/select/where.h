@@ -35,6 +35,16 @@ bool matches(const Where&, const Case&);
 bool matches(const Where&, std::optional<Status> status);
 bool asks_status(const Where&);
 
+// What a case has under the keys that look at it alone, in the order of the table: one word, words, or a
+// number.
+struct Trait {
+  std::string_view key;
+  std::vector<std::string> words;
+  std::optional<std::int64_t> number;
+  bool several = false;  // there may be several words, or none
+};
+std::vector<Trait> traits_of(const Case&);
+
 std::string where_help();  // the keys as a table
 
 // What a case has under a key. `key` is one of the table's.

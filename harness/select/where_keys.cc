@@ -65,6 +65,8 @@ Words sizes(const Case& c) {
   return {text};
 }
 
+Words first_shape(const Case& c) { return {fmt::format("{}", fmt::join(shape(c.op.operands.front()), "x"))}; }
+
 std::int64_t highest_rank(const Case& c) {
   std::size_t rank = 0;
   for (const Spec& spec : specs(c)) rank = std::max(rank, spec.dims.size());
@@ -88,6 +90,7 @@ struct Key {
   Words (*words)(const Case&);
   std::int64_t (*number)(const Case&);
   Words (*known)(const Key&) = nullptr;  // the words there are; null: any
+  bool several = false;                  // a case may have more than one of them, or none
 };
 
 Words those_said(const Key& key) { return listed(key.what); }
@@ -102,9 +105,10 @@ Words every_dtype(const Key&) {
 const Key keys[] = {
     {"op",      "reshard, einsum, grouped, quantize, resolve", [](const Case& c) { return Words{std::string(name(c.op))}; }, nullptr, those_said},
     {"mesh",    "the sizes of its axes: 2x2x3",  sizes,  nullptr},
-    {"axis",    "an axis of its mesh; axis.dp>=2 asks for a size",  axes,  nullptr},
-    {"dtype",   "of any of its specs",           dtypes, nullptr, every_dtype},
-    {"is",      "uneven, empty (a device holds nothing), unfinished, permuted, chain, nested",  traits, nullptr, those_said},
+    {"axis",    "an axis of its mesh; axis.dp>=2 asks for a size",  axes,  nullptr, nullptr, true},
+    {"shape",   "of its first operand: 8x4",     first_shape, nullptr},
+    {"dtype",   "of any of its specs",           dtypes, nullptr, every_dtype, true},
+    {"is",      "uneven, empty (a device holds nothing), unfinished, permuted, chain, nested",  traits, nullptr, those_said, true},
     {"fill",    "provenance, cancel, normal, scaled", [](const Case& c) { return Words{std::string(name(c.fill))}; }, nullptr, those_said},
     {"text",    "the line itself; text~'f32[8@x' looks inside it", [](const Case& c) { return Words{print(c)}; }, nullptr},
     {"devices", "how many",                      nullptr, [](const Case& c) { return devices(c.mesh); }},
@@ -117,7 +121,8 @@ const Key& key_of(const Comparison& term) { return *std::ranges::find(keys, term
 
 // Fails at the first value that is not good.
 template <class Good>
-void check_values(const Comparison& term, std::string_view text, const Good& good, const std::string& expected) {
+void check_values(const Comparison& term, std::string_view text, const Good& good,
+                  const std::string& expected) {
   for (std::size_t i = 0; i < term.values.size(); ++i)
     if (!good(term.values[i])) throw bad_input(expected, text, term.places[i]);
 }
@@ -190,6 +195,15 @@ void check_term(const Comparison& term, std::string_view text, std::size_t at) {
                                 term.axis.empty() ? term.key : term.axis),
                     text, relation);
   check_numbers(term, text);
+}
+
+std::vector<Trait> traits_of(const Case& c) {
+  std::vector<Trait> all;
+  for (const Key& key : keys) {
+    if (key.words) all.push_back({key.name, key.words(c), std::nullopt, key.several});
+    if (key.number) all.push_back({key.name, {}, key.number(c)});
+  }
+  return all;
 }
 
 std::string where_help() {

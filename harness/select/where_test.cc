@@ -1,5 +1,6 @@
 #include "harness/select/where.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,6 +32,8 @@ const Row table[] = {
     {"devices!=4",                   sum,     false},
     {"mesh=2x4",                     move,    true},
     {"mesh=4x2",                     move,    false},
+    {"shape=8x6",                    move,    true},
+    {"shape=8x6",                    product, false},
     {"axis=dp",                      move,    true},
     {"axis=dp",                      sum,     false},
     {"axis!=dp",                     sum,     true},
@@ -68,6 +71,23 @@ TEST(Where, SelectsByWords) {
   for (const Row& row : table)
     EXPECT_EQ(matches(parse_where(row.where), parse_case(row.line)), row.holds)
         << row.where << " / " << row.line;
+}
+
+TEST(Where, EveryKeyOfACaseIsSaid) {
+  const auto said = [](const char* line) {
+    std::string text;
+    for (const Trait& trait : traits_of(parse_case(line))) {
+      if (trait.key == "text") continue;
+      text += fmt::format("{}={}", trait.key, fmt::join(trait.words, trait.several ? "," : " and "));
+      text += trait.number ? fmt::format("{} ", *trait.number) : " ";
+    }
+    return text;
+  };
+  EXPECT_EQ(
+      said(move),
+      "op=reshard mesh=2x4 axis=dp,tp shape=8x6 dtype=f32,f32 is=uneven fill=provenance devices=8 rank=2 ");
+  EXPECT_EQ(said("on x=2: reshard f32[] -> f32[]"),
+            "op=reshard mesh=2 axis=x shape= dtype=f32,f32 is= fill=provenance devices=2 rank=0 ");
 }
 
 TEST(Where, AStatusIsThatOfTheRecord) {
