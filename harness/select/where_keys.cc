@@ -65,7 +65,7 @@ Words sizes(const Case& c) {
   return {text};
 }
 
-Words first_shape(const Case& c) { return {fmt::format("{}", fmt::join(shape(c.op.operands.front()), "x"))}; }
+Words first_shape(const Case& c) { return {fmt::format("{}", fmt::join(shape(specs(c).front()), "x"))}; }
 
 std::int64_t highest_rank(const Case& c) {
   std::size_t rank = 0;
