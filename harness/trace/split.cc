@@ -4,7 +4,6 @@
 
 #include "harness/trace/steps.h"
 #include "reference/bytes/move.h"
-#include "reference/fill/fill.h"
 #include "reference/words/letters.h"
 
 namespace plumb {

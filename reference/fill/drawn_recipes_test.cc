@@ -7,6 +7,7 @@
 #include "reference/fill/fill.h"
 #include "reference/fill/recipe.h"
 #include "reference/fill/testing/said.h"
+#include "reference/words/letters.h"
 #include "reference/words/testing/draw_line.h"
 #include "reference/words/testing/pins.h"
 

@@ -48,10 +48,4 @@ bool shows_less(const Case&, const Shown&);
 // elements than patterns) or no element carries them.
 std::int64_t origin(const Case&, std::uint64_t bits);
 
-// Where the contracted index of a product is cut: ascending positions 0 = c0 < c1 < ... < cn = K of the
-// common refinement of both operands' splits, one list for each letter of contracted() in letters.h
-// (einsum: blocks are boxes; grouped wgrad: positions of rows, cut also where groups begin and end). K = 0
-// gives {0}. A product that contracts nothing and a reshard have no lists.
-std::vector<std::vector<std::int64_t>> contracted_cuts(const Case&);
-
 }  // namespace plumb

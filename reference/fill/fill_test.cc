@@ -6,6 +6,7 @@
 #include <set>
 
 #include "reference/fill/recipe.h"
+#include "reference/words/letters.h"
 #include "reference/words/text.h"
 
 namespace plumb {
