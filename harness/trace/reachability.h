@@ -43,7 +43,7 @@ std::optional<Lack> lack(const Needed&, std::span<const Collective>);
 // Of a device's block of a target; what it leaves unfinished a fibre needs together.
 std::optional<Lack> lack(const Move&, std::span<const Collective>);
 
-// "element [4] lies on device 2, and nothing of the trace is taken across x to device 0, which needs it"
+// "device 0 (x=0,y=0) needs element [4] of device 2 (x=1,y=0), and no collective takes it there across x"
 std::string in_words(const Mesh&, const Lack&);
 
 // The axes that may join devices by these collectives: those that they name or along which their groups and

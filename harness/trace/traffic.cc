@@ -28,7 +28,7 @@ std::int64_t learnt(const Collective& one, std::int64_t n) {
   return one.out;
 }
 
-// "an all-gather over 2 devices of 16 bytes cannot give 4096"
+// "one all-gather over 2 devices cannot make 4096 bytes of 4"
 std::string misfit_of(const Collective& one, std::int64_t n) {
   const auto at_most = [&](std::int64_t a, std::int64_t times, std::int64_t b) {
     return __int128{a} <= __int128{times} * b;
