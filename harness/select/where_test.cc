@@ -83,9 +83,9 @@ TEST(Where, EveryKeyOfACaseIsSaid) {
     }
     return text;
   };
-  EXPECT_EQ(
-      said(move),
-      "op=reshard mesh=2x4 axis=dp,tp shape=8x6 dtype=f32,f32 is=uneven fill=provenance devices=8 rank=2 ");
+  EXPECT_EQ(said(move),
+            "op=reshard mesh=2x4 axis=dp,tp shape=8x6 dtype=f32,f32 is=uneven,empty fill=provenance "
+            "devices=8 rank=2 ");
   EXPECT_EQ(said("on x=2: reshard f32[] -> f32[]"),
             "op=reshard mesh=2 axis=x shape= dtype=f32,f32 is= fill=provenance devices=2 rank=0 ");
 }
