@@ -153,7 +153,7 @@ std::string proved(const Texts& t) {
   const Module propagated = parse(t.propagated, "propagated");
   const Subject subject{before, after, &propagated};
   const Proof proof = prove(subject, {.draws = 1, .redraws = 1});
-  return said(proof) + said(locate(subject, proof));
+  return said(proof) + said(locate(subject, proof)) + fmt::format("{} bytes\n", memory_needed(subject));
 }
 
 std::vector<std::string> folders() {
