@@ -6,6 +6,7 @@
 #include <map>
 #include <system_error>
 
+#include "harness/command/files.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -120,6 +121,11 @@ Dumps chosen_dumps(const std::string& folder, const std::string& module) {
         fmt::format("{}: no {} after the partitioner; compile with {}", folder, found.module, kDumpFlags));
   arrange(found);
   return found;
+}
+
+std::optional<hlo::Module> module_at(const fs::path& path) {
+  if (path.empty()) return std::nullopt;
+  return hlo::parse(read_text(path.string()), path.filename().string());
 }
 
 }  // namespace plumb

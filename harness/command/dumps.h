@@ -2,8 +2,11 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "reference/hlo/module/module.h"
 
 namespace plumb {
 
@@ -28,5 +31,8 @@ extern const char* const kDumpFlags;
 // The dumps of a folder; `module` says which, where there are several. Throws BadInput: several, none, or one
 // half is not there.
 Dumps chosen_dumps(const std::string& folder, const std::string& module);
+
+// The module of a file; none of an empty path. Throws BadInput.
+std::optional<hlo::Module> module_at(const std::filesystem::path&);
 
 }  // namespace plumb

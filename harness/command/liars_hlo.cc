@@ -42,18 +42,12 @@ std::set<fs::path> folders_with_dumps(const std::vector<std::string>& roots) {
   return folders;
 }
 
-hlo::Module module_at(const fs::path& path) {
-  return hlo::parse(read_text(path.string()), path.filename().string());
-}
-
 Program program_in(const fs::path& folder) {
   const Dumps dumps = chosen_dumps(folder.string(), "");
-  Program program{folder.string(), module_at(dumps.before), module_at(dumps.after), {}};
-  if (!dumps.propagated.empty()) program.propagated = module_at(dumps.propagated);
-  return program;
+  return {folder.string(), *module_at(dumps.before), *module_at(dumps.after), module_at(dumps.propagated)};
 }
 
-struct Row {
+struct Counts {
   std::int64_t applied = 0, refuted = 0, no_module = 0, unsettled = 0, lost = 0, alarms = 0;
   std::array<std::int64_t, hlo::harms> harmless{};
 };
@@ -61,7 +55,7 @@ struct Row {
 // Which memory a result takes is no number: such a fault moves none.
 bool alters_memory(const hlo::Module& a, const hlo::Module& b) { return a.aliases != b.aliases; }
 
-void try_one(const Program& p, const hlo::Fault& fault, std::size_t c, std::size_t i, Row& row) {
+void try_one(const Program& p, const hlo::Fault& fault, std::size_t c, std::size_t i, Counts& row) {
   const auto faulty = planted(p.after, fault, c, i);
   if (!faulty) return;
   if (interrupted()) throw Interrupted();
@@ -87,13 +81,13 @@ void try_one(const Program& p, const hlo::Fault& fault, std::size_t c, std::size
   }
 }
 
-void print_table(const std::map<std::string, Row>& table) {
+void print_table(const std::map<std::string, Counts>& table) {
   std::vector<std::vector<std::string>> rows = {
       {"fault", "applied", "refuted", "no module", "same", "completed", "padding", "unneeded", "unsettled",
        "lost", "false alarms"}
   };
-  Row all;
-  const auto add_row = [&](const std::string& name, const Row& r) {
+  Counts all;
+  const auto add_row = [&](const std::string& name, const Counts& r) {
     std::vector<std::string> cells = {name};
     for (const std::int64_t n : {r.applied, r.refuted, r.no_module, r.harmless[1], r.harmless[2],
                                  r.harmless[3], r.harmless[4], r.unsettled, r.lost, r.alarms})
@@ -114,7 +108,7 @@ void print_table(const std::map<std::string, Row>& table) {
 
 std::int64_t liars_in_modules(const std::vector<std::string>& folders, const std::vector<std::string>& only,
                               int draws) {
-  std::map<std::string, Row> table;
+  std::map<std::string, Counts> table;
   std::int64_t right = 0, alarms = 0, others = 0;
   for (const hlo::Fault& fault : hlo::faults())
     if (only.empty() || std::ranges::count(only, fault.name) > 0) table[fault.name];

@@ -67,11 +67,6 @@ std::string told(const hlo::Step& step) {
                      step.draws, step.after ? "after" : "before", step.done, step.all);
 }
 
-std::optional<hlo::Module> module_at(const std::filesystem::path& path) {
-  if (path.empty()) return std::nullopt;
-  return hlo::parse(read_text(path.string()), path.filename().string());
-}
-
 // The parameter of a number, of a name as the dump has it, or as the user's program has it.
 std::int64_t parameter_named(const hlo::Module& module, const std::string& text, const std::string& flag) {
   const hlo::Computation& main = hlo::entry(module);
