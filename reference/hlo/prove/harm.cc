@@ -31,9 +31,7 @@ Seen plain(const Subject& subject, const Module& after, std::uint64_t seed) {
   const std::vector<Division> cuts = parameter_layouts(subject);
   for (std::size_t n = 0; n < draws.size(); ++n) {
     Array<double> whole{draws[n].array->type, draws[n].array->dims, 1, draws[n].array->integers, {}};
-    // Every second draw is of positive numbers: the root of another hides what is done to it.
-    for (const Twin& x : draws[n].array->reals)
-      whole.reals.push_back(seed % 2 == 0 ? std::fabs(x.real) : x.real);
+    for (const Twin& x : draws[n].array->reals) whole.reals.push_back(x.real);
     arguments.push_back(value(cut(reals, whole, cuts[n], poison(reals, whole.type))));
   }
   std::map<const Instruction*, Moment> places;
@@ -147,7 +145,7 @@ std::string_view name(Harm harm) {
 
 Harm harm_of(const Subject& subject, const Module& faulty, std::size_t c, std::size_t i) {
   Differing differing;
-  for (const std::uint64_t seed : {101, 102, 103, 104}) {
+  for (const std::uint64_t seed : {101, 102, 103}) {
     const Seen right = plain(subject, subject.after, seed);
     Seen wrong;
     try {
