@@ -31,11 +31,7 @@ TEST(Executed, APlanOfAReshardMakesItsLayoutAndNoOther) {
   const auto ag = [](std::vector<std::string> axes, std::int64_t in, std::int64_t out) {
     return over("all-gather", std::move(axes), in, out);
   };
-  const struct {
-    const char* line;
-    Trace trace;
-    const char* says;  // empty: a pass
-  } table[] = {
+  const PlannedReshard table[] = {
   // clang-format off
       {"on x=2,y=2: reshard f32[8]+x.y -> f32[8@x]", {rs({"y"}, 32, 16), ar("x", 16)}, "gives the group of device 0 at most 4 of the 8 elements"},
       {"on x=2,y=2: reshard f32[8]+x.y -> f32[8@x]", {rs({"x"}, 32, 16), ar("y", 16)}, ""},
@@ -71,14 +67,7 @@ TEST(Executed, APlanOfAReshardMakesItsLayoutAndNoOther) {
       {"on x=2,y=2: reshard f32[8]+x -> f32[8@y] -> f32[8]", {rs({"x"}, 32, 16), ag({"x"}, 16, 32)}, ""},
   // clang-format on
   };
-  for (const auto& row : table) {
-    const Verdict verdict = Planned(row.line, {}, row.trace).verdict();
-    EXPECT_EQ(verdict.status, *row.says ? Status::wrong : Status::pass)
-        << row.line << " " << row.says << (verdict.facts.empty() ? "" : verdict.facts[0].text);
-    if (*row.says && !verdict.facts.empty()) {
-      EXPECT_THAT(verdict.facts[0].text, HasSubstr(row.says)) << row.line;
-    }
-  }
+  for (const PlannedReshard& row : table) expect_judged(row);
 }
 
 // One gather cannot serve both operands, nor a sum scatter by an axis that the result is not split by.

@@ -21,11 +21,7 @@ TEST(Plan, AReshardTakesWhatItMovesToWhereItIsNeeded) {
     step.kind = "reduce-scatter", step.out = out;
     return step;
   };
-  const struct {
-    const char* reshard;
-    Trace trace;
-    const char* says;  // empty: a pass
-  } table[] = {
+  const PlannedReshard table[] = {
       {"f32[8@x] -> f32[8]",
        {gather_over("y", 16, 4096)},
        "needs element [4] of device 2 (x=1,y=0), and no collective takes it there across x"                                   },
@@ -51,13 +47,9 @@ TEST(Plan, AReshardTakesWhatItMovesToWhereItIsNeeded) {
        {gather_over("y", 64, 128), scatter(16, 8)},
        "its reduce-scatter over x makes at most 2 of the 4 elements"                                                          },
   };
-  for (const auto& row : table) {
-    const Verdict verdict =
-        Planned(std::string("on x=2,y=2: reshard ") + row.reshard, {}, row.trace).verdict();
-    EXPECT_EQ(verdict.status, *row.says ? Status::wrong : Status::pass) << row.reshard << row.says;
-    if (!verdict.facts.empty()) {
-      EXPECT_THAT(verdict.facts[0].text, HasSubstr(row.says)) << row.reshard;
-    }
+  for (PlannedReshard row : table) {
+    row.line = "on x=2,y=2: reshard " + row.line;
+    expect_judged(row);
   }
 }
 

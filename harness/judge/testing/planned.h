@@ -1,6 +1,9 @@
 // A plan, for the tests of the judge.
 #pragma once
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
 #include "harness/judge/testing/trial.h"
 
 namespace plumb {
@@ -26,6 +29,23 @@ struct Planned : Trial {
     outcome.trace = std::move(trace);
   }
 };
+
+// A reshard by a trace, and what its verdict says; empty: it passes.
+struct PlannedReshard {
+  std::string line;
+  Trace trace;
+  const char* says;
+};
+
+inline void expect_judged(const PlannedReshard& row) {
+  SCOPED_TRACE(row.line);
+  const Verdict verdict = Planned(row.line, {}, row.trace).verdict();
+  EXPECT_EQ(verdict.status, *row.says ? Status::wrong : Status::pass)
+      << row.says << (verdict.facts.empty() ? "" : verdict.facts[0].text);
+  if (*row.says && !verdict.facts.empty()) {
+    EXPECT_THAT(verdict.facts[0].text, testing::HasSubstr(row.says));
+  }
+}
 
 inline const std::string row_times_column = "on x=2,y=2: einsum mk,kn->mn f32[4,8@x] f32[8@x,4] -> f32[4,4]";
 
