@@ -67,10 +67,9 @@ std::vector<Spec> unfinished_on_the_way(const Case& c) {
 // Whether a reduction makes of the parts along these axes what the spec says; one that has no name may.
 bool as_due(const Spec& parts, const std::string& op, const std::vector<AxisId>& axes) {
   if (op.empty()) return true;
-  if (parts.reduction == Reduce::max) return op == "max" || op == "maximum";
-  if (parts.reduction == Reduce::min) return op == "min" || op == "minimum";
+  if (parts.reduction != Reduce::sum) return extreme_named(op) == parts.reduction;
   const auto averaged = [&](AxisId axis) { return contains(parts.averaged, axis); };
-  return op == "add" || op == "sum" || (op == "avg" && std::ranges::all_of(axes, averaged));
+  return names_sum(op) || (names_mean(op) && std::ranges::all_of(axes, averaged));
 }
 
 std::optional<Fact> reduces_otherwise(const Case& c, const Trace& trace) {

@@ -37,7 +37,7 @@ std::vector<Axes> known_groups(const Mesh& mesh, const Outcome& outcome) {
   return all;
 }
 
-bool adds(const Step& step) { return step.op == "sum" || step.op == "avg"; }
+bool adds(const Step& step) { return names_sum(step.op) || names_mean(step.op); }
 
 // Whether one dimension of the spec is split by all these axes, evenly and in the order of the mesh.
 bool even_in(const Mesh& mesh, const Spec& spec, const Axes& axes) {

@@ -21,6 +21,16 @@ std::optional<std::vector<AxisId>> fibre_axes(const Mesh& mesh, const std::vecto
 
 bool reduces(const Collective& one) { return one.kind == "all-reduce" || one.kind == "reduce-scatter"; }
 
+bool names_sum(const std::string& op) { return op == "add" || op == "sum"; }
+
+bool names_mean(const std::string& op) { return op == "avg" || op == "mean" || op == "average"; }
+
+std::optional<Reduce> extreme_named(const std::string& op) {
+  if (op == "max" || op == "maximum") return Reduce::max;
+  if (op == "min" || op == "minimum") return Reduce::min;
+  return std::nullopt;
+}
+
 bool names_nobody(const Collective& one) {
   return one.axes.empty() && one.groups.empty() && one.pairs.empty();
 }

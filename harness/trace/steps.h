@@ -16,7 +16,14 @@ struct Step {
   std::int64_t in = 0, out = 0, times = 1;
 };
 
-bool reduces(const Collective&);       // an all-reduce or a reduce-scatter
+bool reduces(const Collective&);  // an all-reduce or a reduce-scatter
+
+// What a reduction goes by:
+//   add sum    avg mean average    max maximum, min minimum
+bool names_sum(const std::string& op);
+bool names_mean(const std::string& op);
+std::optional<Reduce> extreme_named(const std::string& op);
+
 bool names_nobody(const Collective&);  // neither axes, groups nor pairs: between any devices
 
 std::vector<AxisId> axes_of(const Mesh&, const Collective&);  // that it names; the mesh has them

@@ -69,20 +69,24 @@ std::optional<Ratio> unevenness(const Case& c) {
 // Whether a is at most b, but for uneven blocks.
 bool at_most(const Ratio& most, __int128 a, __int128 b) { return a * most.under <= b * most.over; }
 
+// A reshard that adds nothing up and quantizes nothing.
+bool only_moves(const Case& c) {
+  return is_reshard(c) &&
+         std::ranges::all_of(arrays(c), [&](const Spec* spec) { return parts(c.mesh, *spec) == 1; });
+}
+
 // Where nothing is added up or quantized, and nobody counted: who counts may send what some of those that
 // have it hold, and sums lie as they were scattered, some here and some there.
 std::string misshapen(const Case& c, const Trace& trace) {
   const std::optional<Ratio> most = unevenness(c);
-  const auto whole = [&](const Spec* spec) { return parts(c.mesh, *spec) == 1; };
-  if (!most || !is_reshard(c) || !std::ranges::all_of(arrays(c), whole)) return "";
+  if (!most || !only_moves(c)) return "";
   for (const Collective& one : trace) {
-    if (one.moved) continue;
+    const bool exchanges = one.kind == "all-to-all";
+    if (one.moved || (!exchanges && one.kind != "all-gather")) continue;
     std::int64_t n = devices(c.mesh);  // of the smallest group
     for (const auto& group : groups_of(c.mesh, one)) n = std::min<std::int64_t>(n, std::ssize(group));
-    bool fits = true;
-    if (one.kind == "all-to-all") fits = at_most(*most, one.in, one.out) && at_most(*most, one.out, one.in);
-    if (one.kind == "all-gather") fits = at_most(*most, __int128{n} * one.in, one.out);
-    if (!fits)
+    if (exchanges ? !at_most(*most, one.in, one.out) || !at_most(*most, one.out, one.in)
+                  : !at_most(*most, __int128{n} * one.in, one.out))
       return fmt::format("one {} over {} makes {} bytes of {}, and no blocks of these arrays are so uneven",
                          one.kind, counted(n, "device"), one.out, one.in);
   }
@@ -100,19 +104,12 @@ std::string gathers_one(const Case& c, const Trace& trace) {
         return fmt::format("an all-gather over {} devices that joins nothing to the {} bytes of one",
                            group.size(), one.in);
   }
-  const auto whole = [&](const Spec* spec) { return parts(c.mesh, *spec) == 1; };
   const Spec& from = c.op.operands[0];
-  if (!is_reshard(c) || trace.empty() || trace[0].kind != "all-gather" ||
-      !std::ranges::all_of(arrays(c), whole))
-    return "";
+  if (trace.empty() || trace[0].kind != "all-gather" || !only_moves(c)) return "";
   const std::int64_t held = largest_block_bytes(c.mesh, from, c.rule);
   const std::int64_t wider = std::max(1, format(DType::f32).bytes / format(from.dtype).bytes);
   if (held == bytes(from) || trace[0].in < bytes(from) * wider) return "";
   return fmt::format("an all-gather of all {} bytes from each device, which has {}", bytes(from), held);
-}
-
-bool takes_most(const std::string& op) {
-  return op == "max" || op == "min" || op == "maximum" || op == "minimum";
 }
 
 // A reduction by a name that no sum goes by.
@@ -120,8 +117,6 @@ bool never_adds(const std::string& op) {
   static const std::set<std::string> others{"mul", "multiply", "prod", "product", "and", "or", "xor"};
   return others.contains(op);
 }
-
-bool takes_mean(const std::string& op) { return op == "avg" || op == "mean" || op == "average"; }
 
 std::string reduces_otherwise(const Case& c, const Trace& trace) {
   const auto compares = [](const Spec* spec) { return spec->reduction != Reduce::sum; };
@@ -132,16 +127,18 @@ std::string reduces_otherwise(const Case& c, const Trace& trace) {
   std::string other;
   for (const Collective& one : trace) {
     if (!reduces(one)) continue;
-    if (!any && !coded && takes_most(one.op))
-      return fmt::format("it takes the {}, where sums are due", one.op);
-    if (!means && takes_mean(one.op) && moved(c.mesh, one) != 0)
+    const std::optional<Reduce> extreme = extreme_named(one.op);
+    const auto due = [&](const Spec* spec) { return spec->reduction == extreme; };
+    if (extreme && !coded && std::ranges::none_of(all, due))
+      return fmt::format("it takes the {}, where {} due", one.op, any ? "the other extreme is" : "sums are");
+    if (!means && names_mean(one.op) && moved(c.mesh, one) != 0)
       return fmt::format("it takes the {}, where no mean is due", one.op);
     reduced = true;
     if (never_adds(one.op))
       other = one.op;
     else
       added = true;
-    as_due = as_due || takes_most(one.op) || (one.op != "add" && one.op != "sum");
+    as_due = as_due || extreme || !names_sum(one.op);
   }
   if (!added && !other.empty())
     return fmt::format("it takes the {}, where {} are due", other,

@@ -28,6 +28,17 @@ TEST(Untrue, ASumIsTakenBySumsAndByNothingElse) {
   EXPECT_EQ(why(sum, {reduce("add"), reduce("or")}), "") << "beside a sum it may be of something else";
 }
 
+TEST(Untrue, AMaximumIsNoMinimum) {
+  const std::string most = "on x=2: reshard f32[8]+max(x) -> f32[8]",
+                    least = "on x=2: reshard f32[8]+min(x) -> f32[8]";
+  for (const char* op : {"min", "minimum"})
+    EXPECT_THAT(why(most, {reduce(op)}), HasSubstr("where the other extreme is due")) << op;
+  for (const char* op : {"max", "maximum"})
+    EXPECT_THAT(why(least, {reduce(op)}), HasSubstr("where the other extreme is due")) << op;
+  EXPECT_EQ(why(most, {reduce("max")}), "");
+  EXPECT_EQ(why(least, {reduce("minimum")}), "");
+}
+
 TEST(Untrue, IntegersAddUpNoFloats) {
   const auto typed = [](const char* dtype) {
     Collective one = reduce("add");
