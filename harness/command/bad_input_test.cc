@@ -220,10 +220,12 @@ TEST(BadInput, OneMessageAndItsExitCode) {
     const Ran ran = run_tool(files, bad.arguments, bad.input);
     EXPECT_EQ(ran.code, bad.code) << ran.out << ran.err;
     EXPECT_THAT(bad.code == 1 ? ran.out : ran.err, HasSubstr(bad.message));
-    if (bad.code == 2 && std::string(ran.err).find("plumb-liar: ") == std::string::npos)
+    if (bad.code == 2 && std::string(ran.err).find("plumb-liar: ") == std::string::npos) {
       EXPECT_THAT(ran.err, StartsWith("plumb: "));
-    if (bad.code == 2 && ran.out.find("1 unrun") == std::string::npos)
+    }
+    if (bad.code == 2 && ran.out.find("1 unrun") == std::string::npos) {
       EXPECT_EQ(ran.out, "") << "it is said before anything is done";
+    }
     EXPECT_THAT(ran.err, Not(HasSubstr("terminate"))) << "an exception that nobody caught";
   }
   EXPECT_EQ(contents(files.path / "text.txt"), "dear diary\n") << "somebody's file was changed";
@@ -302,8 +304,9 @@ TEST(BadInput, HelpShowsTheDefaults) {
 TEST(BadInput, NothingIsExplainedBeforeABadLine) {
   const Folder folder;
   for (const char* flag : {"", "--json "}) {
-    const Ran ran = run_tool(folder, std::string("explain ") + flag +
-                                         "'on x=2: reshard f32[8@x] -> f32[8]' 'on x=2: reshard f32[8@y] -> f32[8]'");
+    const Ran ran =
+        run_tool(folder, std::string("explain ") + flag +
+                             "'on x=2: reshard f32[8@x] -> f32[8]' 'on x=2: reshard f32[8@y] -> f32[8]'");
     EXPECT_EQ(ran.code, 2) << ran.err;
     EXPECT_EQ(ran.out, "") << flag;
   }
