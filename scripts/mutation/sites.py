@@ -117,6 +117,12 @@ class Source:
         value = node.child_by_field_name("value")
         return self.plain(node, lambda child: self.text(child) if child == value else self.emit(child))
 
+    def on_preproc_if(self, node):
+        asked = node.child_by_field_name("condition")
+        return self.plain(node, lambda child: self.text(child) if child == asked else self.emit(child))
+
+    on_preproc_elif = on_preproc_if
+
     def line(self, node):
         return self.data.split(b"\n")[node.start_point[0]].decode().strip()
 
