@@ -108,8 +108,10 @@ class Overlay:
         return done.stderr if done.returncode else ""
 
     def bar(self, said):
-        """Bars the mutations that the compiler accuses: the switch before the first error of each line."""
+        """Bars the mutations that the compiler accuses: the last switch before the first error of each line that is
+        not barred yet (its place may have others, which keep it)."""
         numbers, seen = set(), set()
+        switched = {number for one in self.mutations for number in (one.site, one.number)}
         for file, line, column in re.findall(rf"{re.escape(str(self.copies))}/(\S+?):(\d+):(\d+): (?:error|internal compiler error|  required)", said):
             if (file, line) in seen:
                 continue
@@ -117,8 +119,8 @@ class Overlay:
             text = (self.copies / file).read_bytes().split(b"\n")[int(line) - 1].decode()
             found = [(match.start() < int(column), int(match[1]))
                      for match in re.finditer(r"plumb_mutant::(?:\w+<|on\()(\d+)", text)]
-            before = [number for is_before, number in found if is_before]
-            after = [number for is_before, number in found if not is_before]
+            before = [number for is_before, number in found if is_before and number in switched]
+            after = [number for is_before, number in found if not is_before and number in switched]
             numbers |= set(before[-1:] or after[:1])
         accused = {one.key for one in self.mutations if one.site in numbers or one.number in numbers}
         if not accused:
