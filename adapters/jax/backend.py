@@ -39,6 +39,7 @@ class Backend(compiled.Backend):
             "name": f"jax@{jax.__version__}",
             "versions": versions(),
             "devices": {"count": len(devices), "kind": devices[0].device_kind},
+            "alone": devices[0].platform != "cpu",
             "capabilities": {
                 "ops": ["reshard", "einsum", "grouped"], "dtypes": list(layout.DTYPES), "rules": ["flat"],
                 "max_devices": compiled.MOST_DEVICES if devices[0].platform == "cpu" else len(devices),

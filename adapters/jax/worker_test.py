@@ -123,6 +123,13 @@ class Answers(Worker):
         self.check(driver.run(reshard("f32[128@x]", "f32[128]", mesh=wide), [list(range(128))]), np.arange(128.0))
         self.check(driver.run(reshard("f32[4@x]", "f32[4]"), [[1, 2, 3, 4]]), np.arange(1.0, 5))
 
+    def test_a_worker_that_holds_gpus_is_alone(self):
+        self.assertIs(self.start().hello(XY)["alone"], False)
+        gpus = ("import types\nreal = jax.devices\njax.default_backend = lambda: 'gpu'\n"
+                "jax.devices = lambda *kind: real(*kind) if kind else [\n"
+                "    types.SimpleNamespace(platform='gpu', device_kind='a GPU', id=n) for n in range(8)]")
+        self.assertIs(self.start(gpus, platform="gpu").hello(XY)["alone"], True)
+
     def test_hlo_where_nothing_can_be_written_is_refused_before_hello(self):
         with tempfile.TemporaryFile() as noise:
             driver = drive.Driver([sys.executable, "-I", "-B", WORKER], noise, PLUMB_OPTIONS='{"hlo": "/proc/nope"}')

@@ -32,6 +32,7 @@ class Backend:
             "name": f"torch@{torch.__version__.split('+')[0]}",
             "versions": {"torch": torch.__version__, "numpy": numpy.__version__, "python": sys.version.split()[0]},
             "devices": {"count": math.prod(size for _, size in mesh["axes"]), "kind": kind},
+            "alone": self.engine == "nccl",
             "capabilities": {
                 "ops": ["reshard", "einsum"], "dtypes": list(layout.DTYPES), "rules": ["nested"],
                 "reductions": ["sum", "avg", "max", "min"], "submesh": True,

@@ -64,18 +64,19 @@ std::vector<Spec> unfinished_on_the_way(const Case& c) {
   return all;
 }
 
-// Whether a reduction makes of the parts along these axes what the spec says; one that has no name may.
+// Whether a reduction makes of the parts along these axes what the spec says; one that has no name may, and a
+// mean over groups that are no axes does not.
 bool as_due(const Spec& parts, const std::string& op, const std::vector<AxisId>& axes) {
   if (op.empty()) return true;
   if (parts.reduction != Reduce::sum) return extreme_named(op) == parts.reduction;
   const auto averaged = [&](AxisId axis) { return contains(parts.averaged, axis); };
-  return names_sum(op) || (names_mean(op) && std::ranges::all_of(axes, averaged));
+  return names_sum(op) || (names_mean(op) && !axes.empty() && std::ranges::all_of(axes, averaged));
 }
 
 std::optional<Fact> reduces_otherwise(const Case& c, const Trace& trace) {
   for (const Collective& step : trace) {
     if (!reduces(step)) continue;
-    const std::string over = fmt::format("{}", fmt::join(step.axes, "."));
+    const std::string over = step.axes.empty() ? "its groups" : fmt::format("{}", fmt::join(step.axes, "."));
     if (step.times != 1) return not_the_case(fmt::format("it sums {} times over {}", step.times, over));
     const std::vector<AxisId> axes = axes_of(c.mesh, step);
     const std::vector<Spec> all = unfinished_on_the_way(c);
@@ -239,9 +240,10 @@ std::vector<Fact> facts_of(const Case& c, const Outcome& outcome) {
 }  // namespace
 
 std::vector<Fact> plan_facts(const Case& c, const Outcome& outcome) {
-  std::vector<Fact> facts = facts_of(c, outcome);
-  if (!facts.empty() || std::ranges::none_of(outcome.trace, names_nobody)) return facts;
   Outcome named = outcome;
+  named.trace = named_by_axes(c.mesh, std::move(named.trace));
+  std::vector<Fact> facts = facts_of(c, named);
+  if (!facts.empty() || std::ranges::none_of(named.trace, names_nobody)) return facts;
   std::erase_if(named.trace, names_nobody);
   if (facts_of(c, named).empty()) return {};
   return {fact(Status::mistrusted, "a plan that does not say between which devices its send moves")};

@@ -70,6 +70,29 @@ TEST(Executed, APlanOfAReshardMakesItsLayoutAndNoOther) {
   for (const PlannedReshard& row : table) expect_judged(row);
 }
 
+TEST(Executed, AMeanIsOfAnAveragedAxis) {
+  const auto judged = [](const std::string& line, Collective step) {
+    step.op = "avg";
+    return Planned(line, {}, {step}).verdict();
+  };
+  const std::string sum = "on x=2,y=2: reshard f32[8]+x -> f32[8]",
+                    mean = "on x=2,y=2: reshard f32[8]+avg(x) -> f32[8]";
+  Collective axes = sum_over("x", 32), groups = axes, crossed = axes;
+  groups.axes.clear(), groups.groups = {
+                           {0, 2},
+                           {1, 3}
+  };
+  crossed.axes.clear(), crossed.groups = {
+                            {0, 3},
+                            {1, 2}
+  };
+  EXPECT_EQ(judged(mean, axes).status, Status::pass);
+  EXPECT_EQ(judged(mean, groups).status, Status::pass);
+  for (const Collective& step : {axes, groups, crossed}) EXPECT_EQ(judged(sum, step).status, Status::wrong);
+  EXPECT_THAT(judged(sum, groups).facts[0].text, HasSubstr("it takes the avg over x, where the sum is due"));
+  EXPECT_THAT(judged(sum, crossed).facts[0].text, HasSubstr("it takes the avg over its groups"));
+}
+
 // One gather cannot serve both operands, nor a sum scatter by an axis that the result is not split by.
 TEST(Executed, APlanOfAProductDealsOutItsCollectives) {
   const std::string line = "on x=2: einsum mk,kn->mn f32[4,4@x] f32[4@x,4] -> f32[4,4]";

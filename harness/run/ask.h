@@ -1,4 +1,4 @@
-// Everything that a backend is asked of a case. Nothing else touches a process.
+// Everything that a backend is asked of a case. Whoever wants an answer asks here.
 #pragma once
 
 #include "harness/backend/process.h"

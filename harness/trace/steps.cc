@@ -55,6 +55,17 @@ std::optional<std::vector<AxisId>> fibre_axes(const Mesh& mesh, const Collective
   return axes;
 }
 
+Trace named_by_axes(const Mesh& mesh, Trace trace) {
+  for (Collective& one : trace) {
+    const auto ascends = [](const std::vector<std::int64_t>& group) { return std::ranges::is_sorted(group); };
+    const auto axes = fibre_axes(mesh, one);
+    if (one.groups.empty() || !axes || axes->empty() || !std::ranges::all_of(one.groups, ascends)) continue;
+    for (AxisId axis : *axes) one.axes.push_back(mesh.axes[axis].name);
+    one.groups.clear();
+  }
+  return trace;
+}
+
 std::vector<std::vector<std::int64_t>> groups_of(const Mesh& mesh, const Collective& one) {
   return one.axes.empty() ? one.groups : fibres(mesh, axes_of(mesh, one));
 }

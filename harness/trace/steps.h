@@ -31,6 +31,10 @@ std::vector<AxisId> axes_of(const Mesh&, const Collective&);  // that it names; 
 // The axes whose fibres take part: those it names, or of its groups, where they are all fibres along some.
 std::optional<std::vector<AxisId>> fibre_axes(const Mesh&, const Collective&);
 
+// The same trace, where the groups of a step are all fibres, each in the order of the mesh, named by their
+// axes.
+Trace named_by_axes(const Mesh&, Trace);
+
 // Who takes part in a collective: its groups, or the fibres along its axes. Empty where it has neither.
 std::vector<std::vector<std::int64_t>> groups_of(const Mesh&, const Collective&);
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/judge/testing/trial.h"
+#include "harness/trace/steps.h"
 
 namespace plumb {
 
@@ -37,9 +38,21 @@ struct PlannedReshard {
   const char* says;
 };
 
+// The same trace, its steps over groups of devices.
+inline Trace by_groups(const Mesh& mesh, Trace trace) {
+  for (Collective& step : trace) {
+    step.groups = groups_of(mesh, step);
+    step.axes.clear();
+  }
+  return trace;
+}
+
 inline void expect_judged(const PlannedReshard& row) {
   SCOPED_TRACE(row.line);
   const Verdict verdict = Planned(row.line, {}, row.trace).verdict();
+  const Mesh mesh = parse_case(row.line).mesh;
+  EXPECT_EQ(Planned(row.line, {}, by_groups(mesh, row.trace)).verdict().status, verdict.status)
+      << "by groups";
   EXPECT_EQ(verdict.status, *row.says ? Status::wrong : Status::pass)
       << row.says << (verdict.facts.empty() ? "" : verdict.facts[0].text);
   if (*row.says && !verdict.facts.empty()) {
