@@ -13,14 +13,10 @@
 namespace plumb {
 namespace {
 
-std::optional<std::string> claim(const Outcome& outcome) {
-  return outcome.claims.empty() ? std::nullopt : outcome.claims.front();
-}
-
 // The claim as a spec; nullopt where a plan claims what is none, which the judge says first.
 std::optional<Spec> claimed_spec(const Case& c, const Outcome& outcome) {
-  if (!claim(outcome)) return std::nullopt;
-  return layout_named(*claim(outcome), c.mesh).spec;
+  const std::optional<std::string> claim = claim_of(outcome);
+  return claim ? layout_named(*claim, c.mesh).spec : std::nullopt;
 }
 
 // An axis of a layout over which the program is not written, if there is one.
@@ -92,9 +88,13 @@ NamedLayout layout_named(const std::string& text, const Mesh& mesh) {
   }
 }
 
+std::optional<std::string> claim_of(const Outcome& outcome) {
+  return outcome.claims.empty() ? std::nullopt : outcome.claims.front();
+}
+
 Case as_claimed(const Case& c, const Outcome& outcome) {
   if (!result(c).free) return c;
-  std::optional<Spec> claimed = claim(outcome) ? claimed_spec(c, outcome) : layout_of_slices(c, outcome);
+  std::optional<Spec> claimed = claim_of(outcome) ? claimed_spec(c, outcome) : layout_of_slices(c, outcome);
   if (!claimed || !impossible(c, *claimed).empty()) return c;
   Case known = c;
   known.op.chain.back() = finished(std::move(*claimed));  // over axes of one device
@@ -102,7 +102,7 @@ Case as_claimed(const Case& c, const Outcome& outcome) {
 }
 
 std::vector<Fact> free_facts(const Case& c, const Outcome& outcome) {
-  if (const auto text = claim(outcome))
+  if (const auto text = claim_of(outcome))
     return {misplaced(fmt::format("claims {}, which the free result cannot be: {}", *text,
                                   impossible(c, parse_spec(*text, c.mesh))))};
   std::vector<Slice> slices;

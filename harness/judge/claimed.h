@@ -9,6 +9,9 @@
 
 namespace plumb {
 
+// How the (first) result is said to lie; nullopt where nothing is said.
+std::optional<std::string> claim_of(const Outcome&);
+
 // What a backend says a layout is: the spec, or why the text is none.
 struct NamedLayout {
   std::optional<Spec> spec;

@@ -17,8 +17,9 @@ namespace {
 
 // A claim that is no layout of the mesh; only a plan gets here with one.
 std::optional<Fact> no_layout(const Wanted& wanted, const Outcome& outcome) {
-  if (outcome.claims.empty() || !outcome.claims.front()) return std::nullopt;
-  const NamedLayout claimed = layout_named(*outcome.claims.front(), wanted.c.mesh);
+  const std::optional<std::string> claim = claim_of(outcome);
+  if (!claim) return std::nullopt;
+  const NamedLayout claimed = layout_named(*claim, wanted.c.mesh);
   if (!claimed.spec)
     return fact(Status::misplaced, fmt::format("claims what is no layout: {}", claimed.error));
   if (!claimed.spec->free) return std::nullopt;

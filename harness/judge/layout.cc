@@ -72,8 +72,7 @@ std::optional<Fact> claimed_spec_fact(const Case& c, const Outcome& outcome, con
 
 std::optional<Fact> said_nothing(const Outcome& outcome) {
   const auto claims = [](const Block& block) { return block.claim.has_value(); };
-  if ((!outcome.claims.empty() && outcome.claims.front()) || std::ranges::any_of(outcome.blocks, claims))
-    return std::nullopt;
+  if (claim_of(outcome) || std::ranges::any_of(outcome.blocks, claims)) return std::nullopt;
   return fact(Status::mistrusted, "a plan that says nothing of its layout: nothing could have been wrong");
 }
 
@@ -89,8 +88,8 @@ std::vector<Fact> layout_facts(const Case& c, const Outcome& outcome) {
         Status::misplaced,
         fmt::format("{} of {}; the first, {} ({}), {}", wrong, counted(std::ssize(outcome.blocks), "device"),
                     first->device, coordinates_text(c.mesh, first->device), difference(c, *first))));
-  if (!outcome.claims.empty() && outcome.claims.front())
-    if (auto fact = claimed_spec_fact(c, outcome, *outcome.claims.front())) facts.push_back(std::move(*fact));
+  if (const auto claim = claim_of(outcome))
+    if (auto fact = claimed_spec_fact(c, outcome, *claim)) facts.push_back(std::move(*fact));
   return facts;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "harness/judge/claimed.h"
 #include "harness/judge/layout.h"
 #include "reference/meaning/resolve.h"
 #include "reference/words/text.h"
@@ -61,8 +62,9 @@ std::vector<Explanation> other_policies(const Case& c, const Spec* claimed) {
 }
 
 std::optional<Spec> answered_spec(const Case& c, const Outcome& outcome) {
-  if (outcome.claims.empty() || !outcome.claims.front()) return std::nullopt;
-  Spec spec = parse_spec(*outcome.claims.front(), c.mesh);
+  const std::optional<std::string> claim = claim_of(outcome);
+  if (!claim) return std::nullopt;
+  Spec spec = parse_spec(*claim, c.mesh);
   if (spec.dtype != result(c).dtype || shape(spec) != shape(result(c))) return std::nullopt;
   return spec;
 }
@@ -70,11 +72,11 @@ std::optional<Spec> answered_spec(const Case& c, const Outcome& outcome) {
 std::vector<Fact> answer_facts(const Case& c, const Outcome& outcome) {
   const Resolved wanted = resolved(c);
   const std::optional<Spec> claimed = answered_spec(c, outcome);
-  const std::string text = outcome.claims.empty() || !outcome.claims.front() ? "" : *outcome.claims.front();
   std::vector<Fact> facts;
   if (!wanted.spec) {
-    facts.push_back(fact(Status::misplaced, fmt::format("answers {}, and there is no layout: {}",
-                                                        text.empty() ? "with slices" : text, wanted.error)));
+    facts.push_back(
+        fact(Status::misplaced, fmt::format("answers {}, and there is no layout: {}",
+                                            claim_of(outcome).value_or("with slices"), wanted.error)));
   } else {
     Case asked = c;
     asked.op.chain.back() = *wanted.spec;

@@ -35,7 +35,7 @@ TEST(Resolver, IsJudgedByItsLayout) {
       {on + "f32[4'b,4'a] rules=a:(u.x),b:(u.y)", "f32[4,4@x]",     Status::misplaced,
        "32 bytes on a device, not 16",                                                                               "an axis of size 1 counts as taken"     },
       {on + "f32[4'a] rules=a:typo",              "f32[4]",         Status::misplaced,
-       "there is no layout: the mesh has no axis 'typo'",                                                            "an axis that the mesh lacks is dropped"},
+       "answers f32[4], and there is no layout: the mesh has no axis 'typo'",                                        "an axis that the mesh lacks is dropped"},
       {on + "f32[4'a,4'a] rules=a:-",             "f32[4,4]",       Status::misplaced, "the name 'a' stands twice",
        "a name may stand twice"                                                                                                                              },
       {on + "f32[4'x,4'b] rules=b:y",             "f32[4@x,4@y]",   Status::misplaced, "asked was f32[4,4@y]",
@@ -70,8 +70,11 @@ TEST(Resolver, SlicesAreJudgedToo) {
   EXPECT_EQ(judge_resolver(c, outcome).status, Status::pass);
   std::swap(outcome.blocks[0].claim, outcome.blocks[1].claim);
   EXPECT_EQ(judge_resolver(c, outcome).status, Status::misplaced);
-  EXPECT_EQ(judge_resolver(parse_case("on x=2: resolve first f32[4'a] rules=a:no"), outcome).status,
-            Status::misplaced);
+  const Verdict none = judge_resolver(parse_case("on x=2: resolve first f32[4'a] rules=a:no"), outcome);
+  ASSERT_EQ(none.status, Status::misplaced);
+  EXPECT_THAT(none.facts[0].text, HasSubstr("answers with slices, and there is no layout"));
+  outcome.claims.clear();
+  EXPECT_EQ(judge_resolver(c, outcome).status, Status::misplaced);
 }
 
 TEST(Resolver, ARefusalAgreesOnlyWhereThereIsNoLayout) {

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "harness/trace/atoms.h"
+
 namespace plumb {
 namespace {
 
@@ -29,6 +31,21 @@ TEST(Cells, AreNotMadeWhereTheyAreTooMany) {
   const std::vector<Slice> begins{{{0, 4}}, {{4, 8}}}, ends{{{0, 6}}, {{2, 8}}};
   EXPECT_TRUE(cells_of(begins, ends, 8));
   EXPECT_FALSE(cells_of(begins, ends, 7));
+}
+
+Atoms bits(std::uint64_t word) { return {word}; }
+
+// 0, then pairs 1 2, 3 4, ... make 21 atoms; pairs 0 1, 2 3, ... leave the last one. Both are held, and the
+// search for the one that makes all does not try every choice among the others.
+TEST(Atoms, ACoverIsFoundByItsFirstGap) {
+  SetTable table;
+  Family family;
+  for (int i = 0; i < 20; i += 2) family.push_back(table.number(bits(3ull << i)));
+  for (int i = 1; i < 20; i += 2) family.push_back(table.number(bits(3ull << i)));
+  EXPECT_FALSE(table.makes(family, bits((1ull << 21) - 1)));
+  family.push_back(table.number(bits(1)));
+  EXPECT_TRUE(table.makes(family, bits((1ull << 21) - 1)));
+  EXPECT_TRUE(table.makes(family, bits((1ull << 20) - 1)));
 }
 
 }  // namespace

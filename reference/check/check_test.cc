@@ -194,6 +194,7 @@ TEST(Check, RefutesABlockThatDoesNotFit) {
            InPlace{0, {{0, 7}},         bytes},
            InPlace{0, {{1, 9}},         bytes},
            InPlace{0, {{-1, 7}},        bytes},
+           InPlace{0, {{5, 4}},         bytes},
            InPlace{0, {{0, 8}, {0, 1}}, bytes},
            InPlace{1, {{0, 8}},         bytes}
   })

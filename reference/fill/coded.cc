@@ -40,19 +40,12 @@ void keep_first(const std::vector<std::int64_t>& tile, std::vector<std::int64_t>
     if (tile[i] >= 0) line[i] = first[tile[i]], has[tile[i]] = line[i] >= 0;
 }
 
-Tiles tiles_of(const Case& c, int operand) {
-  if (c.op.operands[operand].scheme != Scheme::none) return *tiles(c.op, operand);
-  Op plain = c.op;
-  plain.operands[operand].scheme = Scheme::fp8;
-  return *tiles(plain, operand);
-}
-
 Coded::Operand operand_of(const Case& c, int i) {
   Coded::Operand o;
   const Spec& spec = c.op.operands[i];
   o.scheme = spec.scheme;
   o.shape = shape(spec);
-  o.tiles = tiles_of(c, i);
+  o.tiles = *tiles(c.op, i);
   o.along = block_dim(c.op, i);
   o.parts = parts(c.mesh, spec);
   for (const auto& along : o.tiles.along) o.members.push_back(members(along, {}));

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 #include "reference/rounding/testing/emulate.h"
@@ -47,6 +48,37 @@ TEST(Bound, OfOneValueIsOneRounding) {
   EXPECT_EQ(range.low, range.high);
   EXPECT_TRUE(inside(range, value(one, 0)));
   EXPECT_FALSE(inside(range, std::nextafter(value(one, 0), 2)));
+}
+
+// A matrix of rows, and the same one lying by columns.
+TEST(Bound, OfAProductStandsOnTheMagnitudesOfItsRowsAndColumns) {
+  Tensor rows = zeros(DType::f64, {2, 3}), columns = zeros(DType::f64, {3, 2});
+  const double a[2][3] = {
+      {1,  -2, 3 },
+      {-4, 5,  -6}
+  };
+  for (int i = 0; i < 2; ++i)
+    for (int k = 0; k < 3; ++k) {
+      store(DType::f64, rows.bytes.data() + 8 * (3 * i + k), encode(DType::f64, a[i][k]));
+      store(DType::f64, columns.bytes.data() + 8 * (2 * k + i), encode(DType::f64, a[i][k]));
+    }
+  Matrix by_rows = matrix(rows), by_columns = matrix(columns);
+  std::swap(by_columns.rows, by_columns.cols);
+  std::swap(by_columns.row_stride, by_columns.col_stride);
+  Matrix turned = by_rows;
+  std::swap(turned.rows, turned.cols);
+  std::swap(turned.row_stride, turned.col_stride);
+  for (const Matrix& left : {by_rows, by_columns}) {
+    const Exact e = exact_product(left, turned);  // a times itself turned
+    for (int i = 0; i < 2; ++i)
+      for (int j = 0; j < 2; ++j) {
+        double sum = 0, magnitude = 0;
+        for (int k = 0; k < 3; ++k) sum += a[i][k] * a[j][k], magnitude += std::fabs(a[i][k] * a[j][k]);
+        EXPECT_EQ(value(e.value, 2 * i + j), sum);
+        EXPECT_EQ(value(e.magnitude, 2 * i + j), magnitude);
+        EXPECT_EQ(value(e.partial, 2 * i + j), magnitude);
+      }
+  }
 }
 
 TEST(Bound, EdgesOfTheInterval) {

@@ -48,6 +48,15 @@ TEST(ResolveText, ABadLineGivesACaret) {
   }
 }
 
+TEST(ResolveText, AnArrayMayHoldAllThatIsCounted) {
+  for (const char* line : {"on x=2: resolve first f64[576460752303423488'a] rules=",
+                           "on x=2: resolve first f64[1,576460752303423488'a] rules="}) {
+    std::string most = line;
+    if (most.find("[1,") != std::string::npos) most.replace(most.find("[1,"), 3, "[1'b,");
+    EXPECT_EQ(print(parse_case(most)), most);
+  }
+}
+
 // Drawn cases, and each with one character changed: read back, or refused in three lines.
 TEST(ResolveText, ParseIsTheInverseOfPrint) {
   std::mt19937_64 random(1);
