@@ -42,6 +42,7 @@ TEST(Executed, APlanOfAReshardMakesItsLayoutAndNoOther) {
       {"on x=2,y=2: reshard f32[8]+x.y -> f32[8@y.x]", {rs({"x"}, 32, 16), rs({"y"}, 16, 8)}, ""},  // strided pieces
       {"on x=2,y=2: reshard f32[8]+x.y -> f32[8]+y", {ar("x", 32)}, ""},
       {"on x=2,y=2: reshard f32[8]+x.y -> f32[8@x]+y", {rs({"x"}, 32, 16)}, ""},
+      {"on x=2,y=2: reshard f32[8]+x.y -> f32[8]+y", {rs({"x", "y"}, 32, 8), ag({"x"}, 8, 16)}, ""},  // half a sum, and zeros
       {"on x=4: reshard f32[8]+x -> f32[8@x]", {ar("x", 8)}, "its all-reduce gives the group of device 0 at most 2 of the 8 elements"},
       {"on x=4: reshard f32[8]+x -> f32[8@x]", {ar("x", 32)}, ""},
       {"on x=4: reshard f32[8]+x -> f32[8@x]", {rs({"x"}, 32, 8)}, ""},
@@ -68,6 +69,17 @@ TEST(Executed, APlanOfAReshardMakesItsLayoutAndNoOther) {
   // clang-format on
   };
   for (const PlannedReshard& row : table) expect_judged(row);
+}
+
+// Every device of the mesh a block of its own, before and after: more than is executed, by way of a spec too.
+TEST(Executed, APlanOfTooManyBlocksIsNotBelieved) {
+  const Collective all = over("all-to-all", {"x", "y"}, 16, 16);
+  for (const char* line : {"on x=64,y=64: reshard f32[16384@x.y] -> f32[16384@y.x]",
+                           "on x=64,y=64: reshard f32[16384@x.y] -> f32[16384@x.y] -> f32[16384@y.x]"}) {
+    const Verdict verdict = Planned(line, {}, {all}).verdict();
+    ASSERT_EQ(verdict.status, Status::mistrusted) << line;
+    EXPECT_THAT(verdict.facts[0].text, HasSubstr("too many devices and blocks to execute")) << line;
+  }
 }
 
 TEST(Executed, AMeanIsOfAnAveragedAxis) {

@@ -1,12 +1,14 @@
 // Law: of damaged modules is said what was said: where the mistake stands, what the module computes, whether
-// it is what the whole one does, and where it went wrong. golden/opcodes.txt and golden/programs.txt have a
-// digest for each block of them.
+// it is what the whole one does, what memory that needs, and where it went wrong; and a fault planted at a
+// place is what it was. golden/opcodes.txt, programs.txt and planted.txt have a digest for each block of
+// them.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include "reference/hlo/module/testing/dumps.h"
 #include "reference/hlo/prove/draw.h"
+#include "reference/hlo/prove/faults.h"
 #include "reference/hlo/prove/pairs.h"
 #include "reference/hlo/prove/prove.h"
 #include "reference/hlo/prove/subject.h"
@@ -128,7 +130,9 @@ TEST(Damaged, Opcodes) {
         const std::string other = damaged(damage, programs[n]);
         text += attempted([&] {
           const Module module = parse(other, "m");
-          return print(module) + attempted([&] { return computed(module); });
+          return print(module) + attempted([&] { return computed(module); }) + attempted([&] {
+                   return fmt::format("{} bytes\n", memory_needed({module, module, nullptr}));
+                 });
         });
       }
     }
@@ -175,6 +179,24 @@ TEST(Damaged, Programs) {
       one = damaged(damage, one);
       text += attempted([&] { return proved(other); });
     }
+    return text;
+  });
+}
+
+TEST(Planted, Faults) {
+  expect_pinned(PLUMB_GOLDEN "/planted.txt", folders, [](const std::string& name) {
+    const std::string whole = texts(std::filesystem::path(PLUMB_DUMPS) / name).after;
+    const Module module = parse(whole, "after");
+    const std::string as_it_was = print(module);
+    std::string text;
+    for (const Fault& fault : faults())
+      for (std::size_t c = 0; c < module.computations.size(); ++c)
+        for (std::size_t i = 0; i < module.computations[c].instructions.size(); ++i)
+          if (const auto faulty = planted(module, fault, c, i)) {
+            const std::string now = print(*faulty);
+            EXPECT_NE(now, as_it_was) << fault.name << " at " << module.computations[c].instructions[i].name;
+            text += fmt::format("{} at {} {}: {:016x}\n", fault.name, c, i, fnv(now));
+          }
     return text;
   });
 }

@@ -21,7 +21,7 @@ struct Origin {
 void join(Origin& to, const Origin& from) {
   to.parameters.insert(from.parameters.begin(), from.parameters.end());
   to.counted = std::max(to.counted, from.counted);
-  if (to.parts.size() < from.parts.size()) to.parts.resize(from.parts.size());
+  to.parts.resize(std::max(to.parts.size(), from.parts.size()));
   for (std::size_t n = 0; n < from.parts.size(); ++n) join(to.parts[n], from.parts[n]);
 }
 

@@ -27,8 +27,7 @@ Array<Number> on_all(const std::vector<Integers>& groups, const Array<Number>& p
   const std::int64_t size = count(per_group.dims);
   visit(per_group, [&](const auto& from) {
     auto& to = elements_of(result, from);
-    to.resize(static_cast<std::size_t>(devices * size),
-              from.empty() ? typename std::decay_t<decltype(from)>::value_type{} : from[0]);
+    to.resize(static_cast<std::size_t>(devices * size));
     for (std::size_t g = 0; g < groups.size(); ++g)
       for (const std::int64_t member : groups[g])
         std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(g) * size, size, to.begin() + member * size);

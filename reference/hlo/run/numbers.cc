@@ -1,5 +1,6 @@
 #include "reference/hlo/run/numbers.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -72,9 +73,9 @@ double Reals::binary(Opcode opcode, double a, double b) {
     case Opcode::divide:
       return a / b;
     case Opcode::maximum:
-      return nan ? a + b : a >= b ? a : b;
+      return nan ? a + b : std::max(a, b);
     case Opcode::minimum:
-      return nan ? a + b : a <= b ? a : b;
+      return nan ? a + b : std::min(a, b);
     case Opcode::power:
       return std::pow(a, b);
     case Opcode::remainder:
