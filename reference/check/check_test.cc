@@ -190,15 +190,22 @@ TEST(Check, SaysWhatHasNoProof) {
 TEST(Check, RefutesABlockThatDoesNotFit) {
   const Blocks blocks("on x=2: reshard f32[8@x] -> f32[8]");
   const std::vector<std::byte>& bytes = blocks.bytes[0];
-  for (const InPlace& block : {
-           InPlace{0, {{0, 7}},         bytes},
-           InPlace{0, {{1, 9}},         bytes},
-           InPlace{0, {{-1, 7}},        bytes},
-           InPlace{0, {{5, 4}},         bytes},
-           InPlace{0, {{0, 8}, {0, 1}}, bytes},
-           InPlace{1, {{0, 8}},         bytes}
-  })
-    EXPECT_EQ(prove(blocks.made, block, 1).answer, Answer::refuted);
+  const struct {
+    InPlace block;
+    const char* says;
+  } rows[] = {
+      {{0, {{0, 7}}, bytes},         "the block has 32 bytes, its slice 28"      },
+      {{0, {{1, 9}}, bytes},         "lies outside of the result"                },
+      {{0, {{-1, 7}}, bytes},        "lies outside of the result"                },
+      {{0, {{5, 4}}, bytes},         "lies outside of the result"                },
+      {{0, {{0, 8}, {0, 1}}, bytes}, "the slice has another rank than the result"},
+      {{1, {{0, 8}}, bytes},         "there is no result 1"                      },
+  };
+  for (const auto& row : rows) {
+    const Proof proof = prove(blocks.made, row.block, 1);
+    EXPECT_EQ(proof.answer, Answer::refuted) << row.says;
+    EXPECT_NE(proof.text.find(row.says), std::string::npos) << proof.text;
+  }
   EXPECT_EQ(prove(blocks.made, {0, {{0, 8}}, bytes}, 1).answer, Answer::proved);
 }
 
