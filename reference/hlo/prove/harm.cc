@@ -46,7 +46,7 @@ Seen plain(const Subject& subject, const Module& after, std::uint64_t seed) {
   };
   const Held root =
       evaluate(Machine<Reals>{after, reals, after.partitions, note}, entry(after), arguments, {});
-  seen.results = root.array ? std::vector{root} : root.parts;
+  seen.results = results_of(root);
   return seen;
 }
 

@@ -12,8 +12,6 @@ namespace {
 
 using Held = Value<Twin>;
 
-std::vector<Held> parts(const Held& held) { return held.array ? std::vector{held} : held.parts; }
-
 // Tells `options.step` of each instruction of a module, by the place in its entry computation.
 Pulse telling(const Options& options, const Module& module, Step step) {
   if (!options.step) return {};
@@ -150,7 +148,7 @@ Draw begun(Trial& trial, const Proof& proof) {
                                {},     &trial.paths, telling(trial.options, module, step)};
   Machine<Pairs> watched = machine;
   if (!trial.free.empty()) watched.seen = seen;
-  draw.whole = parts(evaluate(watched, entry(module), draw.arguments, {}));
+  draw.whole = results_of(evaluate(watched, entry(module), draw.arguments, {}));
   draw.doubts = pairs.doubts;
   draw.folded = folded_constants(module, trial.subject.after, sources, proof.seed);
   return draw;
@@ -169,7 +167,7 @@ void finish(Trial& trial, const Draw& draw, Proof& proof) {
     local.push_back(value(cut(pairs, whole, trial.cuts[n], poison(pairs, whole.type))));
   }
   try {
-    const std::vector<Held> held = parts(evaluate(machine, entry(module), std::move(local), {}));
+    const std::vector<Held> held = results_of(evaluate(machine, entry(module), std::move(local), {}));
     if (pairs.doubts > 0)
       raise(proof, Finding::mistrusted, counted(pairs.doubts) + " of reals that double cannot tell apart");
     judge(trial.subject.before, draw.whole, held, trial.results, proof);

@@ -42,6 +42,12 @@ Value<Number> value(Array<Number>&& array) {
   return {std::make_shared<const Array<Number>>(std::move(array)), {}};
 }
 
+// What a root gives: the parts of a tuple, or itself alone.
+template <typename Number>
+std::vector<Value<Number>> results_of(const Value<Number>& root) {
+  return root.array ? std::vector{root} : root.parts;
+}
+
 inline std::int64_t count(const Integers& dims) {
   std::int64_t n = 1;
   for (const std::int64_t size : dims) n *= size;

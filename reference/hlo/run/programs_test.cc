@@ -12,9 +12,8 @@ using Held = Value<double>;
 
 std::vector<Held> run(const Module& module, std::vector<Held> arguments) {
   Reals reals;
-  const Held result =
-      evaluate(Machine<Reals>{module, reals, module.partitions, {}}, entry(module), std::move(arguments), {});
-  return result.array ? std::vector{result} : result.parts;
+  return results_of(evaluate(Machine<Reals>{module, reals, module.partitions, {}}, entry(module),
+                             std::move(arguments), {}));
 }
 
 // The arguments of a module that each device gets, of whole ones.
