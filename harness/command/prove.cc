@@ -18,6 +18,7 @@
 #include "harness/record/journal.h"
 #include "harness/report/finding.h"
 #include "harness/report/progress.h"
+#include "reference/hlo/prove/memory.h"
 #include "reference/words/text.h"
 
 namespace plumb {

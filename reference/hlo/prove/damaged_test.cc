@@ -9,6 +9,7 @@
 #include "reference/hlo/module/testing/dumps.h"
 #include "reference/hlo/prove/draw.h"
 #include "reference/hlo/prove/faults.h"
+#include "reference/hlo/prove/memory.h"
 #include "reference/hlo/prove/pairs.h"
 #include "reference/hlo/prove/prove.h"
 #include "reference/hlo/prove/subject.h"

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <map>
 
-#include "reference/hlo/prove/subject.h"
 #include "reference/hlo/run/run.h"
 
 namespace plumb::hlo {

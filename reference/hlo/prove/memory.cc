@@ -1,9 +1,11 @@
 // What a proof holds at most: the modules are gone through as the interpreter would, with sizes in the place
 // of arrays.
+#include "reference/hlo/prove/memory.h"
+
 #include <algorithm>
 #include <memory>
 
-#include "reference/hlo/prove/subject.h"
+#include "reference/hlo/prove/twin.h"
 
 namespace plumb::hlo {
 namespace {

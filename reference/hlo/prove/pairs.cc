@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "reference/hlo/prove/twin.h"
 #include "reference/hlo/run/array.h"
 #include "reference/hlo/run/integers.h"
 

@@ -1,23 +1,12 @@
-// Floats as pairs: a real, which decides comparisons, and a residue, which says whether two values are the
-// same.
+// The interpreter's floats as pairs.
 #pragma once
 
 #include <map>
-#include <vector>
 
-#include "reference/exact/field.h"
+#include "reference/hlo/prove/twin.h"
 #include "reference/hlo/run/numbers.h"
 
 namespace plumb::hlo {
-
-// The value is coefficient · E(exponent), where E is an exponential of the field: E(a) E(b) = E(a + b), E(0)
-// = 1. So exp(a) exp(b), exp(a + b) and their logarithms are known as the same. Where such a value meets a
-// sum, E(exponent) becomes a hash.
-struct Twin {
-  double real = 0;
-  double error = 0;  // bounds how far the real is from the value that exact arithmetic gives
-  Residue coefficient, exponent;
-};
 
 // Numbers for the interpreter. `key` is that of the hashes: two runs that are compared share it.
 struct Pairs {
@@ -43,11 +32,5 @@ struct Pairs {
   // One residue for one value, whatever way it came about.
   Residue identity(const Number&) const;
 };
-
-Residue inverse(Residue);            // of zero: zero
-void invert(std::vector<Residue>&);  // each of them
-Residue power(Residue base, std::uint64_t exponent);
-Residue residue_of(double);  // of a finite number, exactly
-Residue hashed(std::uint64_t key, std::uint64_t what, Residue);
 
 }  // namespace plumb::hlo

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "reference/hlo/prove/folded.h"
-#include "reference/hlo/prove/subject.h"
 #include "reference/hlo/run/run.h"
 
 namespace plumb::hlo {
@@ -229,12 +228,6 @@ std::vector<std::string> untaken(const Module& module, const Paths& paths) {
 std::string_view name(Finding finding) {
   static constexpr std::string_view kNames[] = {"proven", "refuted", "unsettled", "mistrusted", "unrun"};
   return kNames[static_cast<int>(finding)];
-}
-
-void check(const Subject& subject) {
-  bool as_propagated = false;
-  check_pair(subject, layouts(subject, as_propagated));
-  parameter_layouts(subject);
 }
 
 Proof prove(const Subject& subject, const Options& options) {

@@ -7,20 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "reference/hlo/module/module.h"
 #include "reference/hlo/prove/draw.h"
+#include "reference/hlo/prove/subject.h"
 
 namespace plumb::hlo {
-
-// BEFORE as the partitioner gets it and AFTER as it leaves it. Where BEFORE leaves the layout of a result to
-// the partitioner, the module after propagation says which it took.
-struct Subject {
-  const Module& before;
-  const Module& after;
-  const Module* propagated = nullptr;
-  bool partitioned =
-      true;  // else AFTER is still the whole program, as some pass before the partitioner leaves it
-};
 
 // How far a proof is: in which draw, on which side, at which instruction of how many of its entry
 // computation.
@@ -68,15 +58,6 @@ struct Proof {
   std::map<double, Twin> meanings;   // the same, in this draw
   std::vector<std::string> untaken;  // branches and loops of BEFORE that no draw went through
 };
-
-// The bytes that a proof holds at most, from shapes alone.
-std::int64_t memory_needed(const Subject&);
-
-// How each result lies over the devices. Throws BadModule where nobody says.
-std::vector<Division> layouts(const Subject&, bool& as_propagated);
-
-// Throws BadModule where the modules do not belong together.
-void check(const Subject&);
 
 // Throws BadModule where the modules do not belong together, or hold what is not known here.
 Proof prove(const Subject&, const Options&);

@@ -4,6 +4,7 @@
 
 #include "reference/hlo/module/testing/dumps.h"
 #include "reference/hlo/prove/faults.h"
+#include "reference/hlo/prove/memory.h"
 #include "reference/hlo/prove/where.h"
 
 namespace plumb::hlo {

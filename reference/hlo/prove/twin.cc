@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "reference/hlo/module/opcode.h"
+
 namespace plumb::hlo {
 namespace {
 

@@ -1,13 +1,30 @@
-// Values of two kinds at once: the algebra of pairs; private to the room.
+// Floats as pairs: a real, which decides comparisons, and a residue, which says whether two values are the
+// same. Their algebra.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
+#include <vector>
 
-#include "reference/hlo/prove/pairs.h"
+#include "reference/exact/field.h"
 
 namespace plumb::hlo {
+
+// The value is coefficient · E(exponent), where E is an exponential of the field: E(a) E(b) = E(a + b), E(0)
+// = 1. So exp(a) exp(b), exp(a + b) and their logarithms are known as the same. Where such a value meets a
+// sum, E(exponent) becomes a hash.
+struct Twin {
+  double real = 0;
+  double error = 0;  // bounds how far the real is from the value that exact arithmetic gives
+  Residue coefficient, exponent;
+};
+
+Residue inverse(Residue);            // of zero: zero
+void invert(std::vector<Residue>&);  // each of them
+Residue power(Residue base, std::uint64_t exponent);
+Residue residue_of(double);  // of a finite number, exactly
+Residue hashed(std::uint64_t key, std::uint64_t what, Residue);
 
 constexpr double kUnit = 0x1p-53;  // an operation of double errs by so much of its result
 // Functions of the C library err by a few units; this many are allowed for.

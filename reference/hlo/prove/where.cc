@@ -4,7 +4,6 @@
 #include <map>
 #include <unordered_set>
 
-#include "reference/hlo/prove/subject.h"
 #include "reference/hlo/prove/twin.h"
 #include "reference/hlo/run/run.h"
 

@@ -1,7 +1,7 @@
-// Which layouts a subject promises, and whether its modules belong together.
+#include "reference/hlo/prove/subject.h"
+
 #include <algorithm>
 
-#include "reference/hlo/prove/subject.h"
 #include "reference/hlo/run/manual.h"
 
 namespace plumb::hlo {
@@ -121,6 +121,12 @@ void check_pair(const Subject& subject, const std::vector<Division>& results) {
              "a device holds " + print(held, false) + " of result " + std::to_string(n) +
                  ", this module has " + print(local, false));
   }
+}
+
+void check(const Subject& subject) {
+  bool as_propagated = false;
+  check_pair(subject, layouts(subject, as_propagated));
+  parameter_layouts(subject);
 }
 
 std::string lost_alias(const Subject& subject) {
