@@ -125,6 +125,12 @@ std::int64_t parse_memory(const std::string& text) {
   return static_cast<std::int64_t>(size * scale);
 }
 
+// What memory a proof needs, of modules that belong together.
+std::int64_t checked_bytes(const hlo::Subject& subject) {
+  hlo::check(subject);
+  return memory_needed(subject);
+}
+
 std::string in_mib(std::int64_t bytes) { return fmt::format("{} MiB", (bytes >> 20) + 1); }
 
 // What of a proof would be done again.
@@ -144,13 +150,13 @@ struct Proving {
   Watch watch{parse_budget(flags.budget)};
   std::int64_t most = flags.memory.empty() ? machine().memory_bytes : parse_memory(flags.memory);
 
-  hlo::Proof prove(const hlo::Subject& subject, const std::string& of) {
+  // Of modules that belong together, and that need so many bytes; `of` names the pass after which they were.
+  hlo::Proof prove(const hlo::Subject& subject, std::int64_t bytes, const std::string& of) {
     hlo::Options options{flags.seed, flags.draws, 8, {}, [&](const hlo::Step& step) {
                            watch.look((of.empty() ? "" : of + ", ") + told(step));
                          }};
     for (const std::string& range : flags.ranges) options.ranges.insert(parse_range(subject.before, range));
-    hlo::check(subject);
-    if (const std::int64_t bytes = memory_needed(subject); bytes > most)
+    if (bytes > most)
       throw Ended{fmt::format("it needs {} of memory, and there are {}", in_mib(bytes), in_mib(most - 1))};
     return hlo::prove(subject, options);
   }
@@ -163,8 +169,8 @@ void each_pass(Proving& proving, const hlo::Module& before, F stop) {
     std::string finding;
     try {
       const auto after = module_at(pass.file);
-      finding =
-          name(proving.prove({before, *after, proving.propagated, pass.partitioned}, pass.name).finding);
+      const hlo::Subject subject{before, *after, proving.propagated, pass.partitioned};
+      finding = name(proving.prove(subject, checked_bytes(subject), pass.name).finding);
     } catch (const hlo::BadModule& error) {
       const std::string what = error.what();
       finding = what.substr(0, what.find('\n'));
@@ -180,12 +186,11 @@ void judge(Proving& proving, const hlo::Subject& subject, ProofReport& report) {
   hlo::Proof& proof = report.proof;
   proof.devices = subject.before.partitions, proof.seed = flags.seed;
   try {
-    hlo::check(subject);
-    report.bytes = memory_needed(subject);
+    report.bytes = checked_bytes(subject);
     if (!flags.json)
       fmt::print(stderr, "plumb: {}: {}, {} of memory\n", report.subject, counted(proof.devices, "device"),
                  in_mib(report.bytes));
-    proof = proving.prove(subject, "");
+    proof = proving.prove(subject, report.bytes, "");
     const bool wrong = proof.finding == hlo::Finding::refuted || proof.finding == hlo::Finding::unsettled;
     if (wrong || flags.passes)
       each_pass(proving, subject.before, [&](const CompilerPass& pass, const std::string& finding) {
