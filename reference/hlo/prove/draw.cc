@@ -165,6 +165,12 @@ std::vector<Value<Twin>> drawn(const Module& module, const std::vector<Bounds>& 
       const Residue any = residue(static_cast<unsigned __int128>(random()));
       array.reals.push_back({random() & 1 ? size : -size, 0, any, {}});
     }
+    if (std::ssize(array.integers) > 1) {  // masks and clamps show at the ends
+      const std::size_t low = random() % array.integers.size();
+      const std::size_t high = (low + 1 + random() % (array.integers.size() - 1)) % array.integers.size();
+      array.integers[low] = wrap(shape.type, bounds[p].low);
+      array.integers[high] = wrap(shape.type, bounds[p].high);
+    }
     arguments.push_back(value(std::move(array)));
   }
   return arguments;

@@ -14,8 +14,9 @@ struct Bounds {
 };
 std::vector<Bounds> bounds_of(const Module&);
 
-// The arguments of a draw. A float's real is of either sign and between 1/2 and 2, in every second draw an
-// eighth of that, so that what saturates in one draw does not in the next; its residue is any.
+// The arguments of a draw. Some element of an array of integers is the least, and one the greatest. A float's
+// real is of either sign and between 1/2 and 2, in every second draw an eighth of that, so that what
+// saturates in one draw does not in the next; its residue is any.
 std::vector<Value<Twin>> drawn(const Module&, const std::vector<Bounds>&, std::uint64_t seed);
 
 }  // namespace plumb::hlo

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "reference/hlo/module/module.h"
@@ -168,6 +169,25 @@ TEST(Draw, EveryIntegerWithinTheBounds) {
                   5)[1]
                 .array->integers,
             Integers(400, 9));
+}
+
+// Masks and clamps show at the ends of a range.
+TEST(Draw, TheEndsOfARangeEachTime) {
+  const Module module = of("s32[2,2]");
+  Integers first(4);
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const Integers all = drawn(module,
+                               {
+                                   {    },
+                                   { -5, 10000, true}
+    },
+                               seed)[1]
+                             .array->integers;
+    EXPECT_EQ(std::ranges::count(all, -5), 1) << seed;
+    EXPECT_EQ(std::ranges::count(all, 10000), 1) << seed;
+    ++first[static_cast<std::size_t>(std::ranges::find(all, -5) - all.begin())];
+  }
+  for (const std::int64_t n : first) EXPECT_GT(n, 10);
 }
 
 TEST(Draw, FloatsOfEitherSignAndOfTwoSizes) {
