@@ -26,6 +26,8 @@ struct Program {
   std::string name;
   hlo::Module before, after;
   std::optional<hlo::Module> propagated;
+  std::vector<hlo::Seen> rightly{};
+  hlo::Wholes wholes{};
   hlo::Subject subject() const { return {before, after, propagated ? &*propagated : nullptr}; }
 };
 
@@ -52,18 +54,15 @@ struct Counts {
   std::array<std::int64_t, hlo::harms> harmless{};
 };
 
-// Which memory a result takes is no number: such a fault moves none.
-bool alters_memory(const hlo::Module& a, const hlo::Module& b) { return a.aliases != b.aliases; }
-
-void try_one(const Program& p, const hlo::Fault& fault, std::size_t c, std::size_t i, Counts& row) {
+void try_one(Program& p, const hlo::Fault& fault, std::size_t c, std::size_t i, Counts& row) {
   const auto faulty = planted(p.after, fault, c, i);
   if (!faulty) return;
   if (interrupted()) throw Interrupted();
   ++row.applied;
   const hlo::Subject right = p.subject();
   try {
-    const hlo::Finding finding = hlo::prove({p.before, *faulty, right.propagated}, {}).finding;
-    const hlo::Harm harm = alters_memory(p.after, *faulty) ? hlo::Harm::moved : harm_of(right, *faulty, c, i);
+    const hlo::Finding finding = hlo::prove({p.before, *faulty, right.propagated}, {}, p.wholes).finding;
+    const hlo::Harm harm = harm_of(right, p.rightly, {*faulty, c, i});
     const bool moved = harm == hlo::Harm::moved;
     if (moved && finding == hlo::Finding::refuted) {
       ++row.refuted;
@@ -114,7 +113,7 @@ std::int64_t liars_in_modules(const std::vector<std::string>& folders, const std
     if (only.empty() || std::ranges::count(only, fault.name) > 0) table[fault.name];
   if (table.empty()) throw BadInput(fmt::format("there is no fault '{}' of modules", only.at(0)));
   for (const fs::path& folder : folders_with_dumps(folders)) {
-    const Program p = program_in(folder);
+    Program p = program_in(folder);
     const hlo::Finding finding = prove(p.subject(), {}).finding;
     if (finding != hlo::Finding::proven) {
       ++others;
@@ -125,6 +124,7 @@ std::int64_t liars_in_modules(const std::vector<std::string>& folders, const std
       ++alarms;
       fmt::print("false alarm: {}, of {} from seed 1000\n", p.name, counted(draws, "draw"));
     }
+    p.rightly = rightly_run(p.subject());
     for (const hlo::Fault& fault : hlo::faults()) {
       if (!table.contains(fault.name)) continue;
       for (std::size_t c = 0; c < p.after.computations.size(); ++c)

@@ -184,22 +184,57 @@ TEST(Damaged, Programs) {
   });
 }
 
-TEST(Planted, Faults) {
+// Every fault at every place where it can happen, each of which changes the module.
+std::string planted_all(const std::string& text) {
+  const Module module = parse(text, "after");
+  const std::string as_it_was = print(module);
+  std::string said;
+  for (const Fault& fault : faults())
+    for (std::size_t c = 0; c < module.computations.size(); ++c)
+      for (std::size_t i = 0; i < module.computations[c].instructions.size(); ++i)
+        if (const auto faulty = planted(module, fault, c, i)) {
+          const std::string now = print(*faulty);
+          EXPECT_NE(now, as_it_was) << fault.name << " at " << module.computations[c].instructions[i].name;
+          said += fmt::format("{} at {} {}: {:016x}\n", fault.name, c, i, fnv(now));
+        }
+  return said;
+}
+
+TEST(Planted, InPrograms) {
   expect_pinned(PLUMB_GOLDEN "/planted.txt", folders, [](const std::string& name) {
-    const std::string whole = texts(std::filesystem::path(PLUMB_DUMPS) / name).after;
-    const Module module = parse(whole, "after");
-    const std::string as_it_was = print(module);
-    std::string text;
-    for (const Fault& fault : faults())
-      for (std::size_t c = 0; c < module.computations.size(); ++c)
-        for (std::size_t i = 0; i < module.computations[c].instructions.size(); ++i)
-          if (const auto faulty = planted(module, fault, c, i)) {
-            const std::string now = print(*faulty);
-            EXPECT_NE(now, as_it_was) << fault.name << " at " << module.computations[c].instructions[i].name;
-            text += fmt::format("{} at {} {}: {:016x}\n", fault.name, c, i, fnv(now));
-          }
-    return text;
+    return planted_all(texts(std::filesystem::path(PLUMB_DUMPS) / name).after);
   });
+}
+
+TEST(Planted, InOpcodes) {
+  const std::vector<std::string> programs = opcode_programs();
+  const auto block = [&](const std::string& number) {
+    std::string text;
+    for (std::size_t n = std::stoul(number); n < programs.size(); n += 8)
+      text += attempted([&] { return planted_all(programs[n]); });
+    return text;
+  };
+  expect_pinned(PLUMB_GOLDEN "/planted_opcodes.txt", numbered(8), block);
+}
+
+// Law: while it sums, a program needs as much again as it sums; while it sends, it does not.
+TEST(Memory, OfASumIsThatOfItsTermsAsWell) {
+  const auto needed = [](const std::string& line) {
+    const Module module = parse(
+        "HloModule m, num_partitions=2\n\n%add (a: f32[], b: f32[]) -> f32[] {\n"
+        "  %a = f32[] parameter(0)\n  %b = f32[] parameter(1)\n"
+        "  ROOT %s = f32[] add(%a, %b)\n}\n\nENTRY %e {\n  %x = f32[64] parameter(0)\n"
+        "  ROOT %r = f32[64] " +
+            line + "\n}\n",
+        "m");
+    return memory_needed({module, module, nullptr});
+  };
+  const std::int64_t sent = needed("collective-permute(%x), channel_id=1, source_target_pairs={{0,1},{1,0}}");
+  EXPECT_EQ(needed("all-to-all(%x), channel_id=1, replica_groups={{0,1}}, dimensions={0}"), sent);
+  EXPECT_GT(
+      needed(
+          "all-reduce(%x), channel_id=1, replica_groups={{0,1}}, use_global_device_ids=true, to_apply=%add"),
+      sent);
 }
 
 }  // namespace

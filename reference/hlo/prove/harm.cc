@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "reference/hlo/run/run.h"
 
@@ -11,17 +10,8 @@ namespace {
 
 using Held = Value<double>;
 
-// Computation, instruction, and the how-manieth time that it is computed.
-struct Moment {
-  std::size_t computation = 0, instruction = 0;
-  std::int64_t time = 0;
-  auto operator<=>(const Moment&) const = default;
-};
-
-struct Seen {
-  std::vector<Held> results;
-  std::map<Moment, Held> values;
-};
+// Of the first draws the numbers are positive, so that roots and logarithms have some.
+constexpr std::uint64_t kFirstDraw = 101, kPositive = 3, kDraws = 6;
 
 Seen plain(const Subject& subject, const Module& after, std::uint64_t seed) {
   Reals reals;
@@ -30,7 +20,8 @@ Seen plain(const Subject& subject, const Module& after, std::uint64_t seed) {
   const std::vector<Division> cuts = parameter_layouts(subject);
   for (std::size_t n = 0; n < draws.size(); ++n) {
     Array<double> whole{draws[n].array->type, draws[n].array->dims, 1, draws[n].array->integers, {}};
-    for (const Twin& x : draws[n].array->reals) whole.reals.push_back(x.real);
+    for (const Twin& x : draws[n].array->reals)
+      whole.reals.push_back(seed < kFirstDraw + kPositive ? std::fabs(x.real) : x.real);
     arguments.push_back(value(cut(reals, whole, cuts[n], poison(reals, whole.type))));
   }
   std::map<const Instruction*, Moment> places;
@@ -74,8 +65,8 @@ bool moved(const Array<double>& a, const Array<double>& b, std::int64_t devices,
   for (std::int64_t device = 0; device < devices; ++device)
     for (std::int64_t n = 0; n < size; ++n) {
       if (maps && (*maps)[static_cast<std::size_t>(device)][static_cast<std::size_t>(n)] < 0) continue;
-      if (apart(a, static_cast<std::size_t>(begin_of(a, device, size) + n), b,
-                static_cast<std::size_t>(begin_of(b, device, size) + n), most))
+      if (apart(a, static_cast<std::size_t>(begin_on(a, device, size) + n), b,
+                static_cast<std::size_t>(begin_on(b, device, size) + n), most))
         return true;
     }
   return false;
@@ -142,20 +133,26 @@ std::string_view name(Harm harm) {
   return kNames[static_cast<int>(harm)];
 }
 
-Harm harm_of(const Subject& subject, const Module& faulty, std::size_t c, std::size_t i) {
+std::vector<Seen> rightly_run(const Subject& subject) {
+  std::vector<Seen> right;
+  for (std::uint64_t n = 0; n < kDraws; ++n) right.push_back(plain(subject, subject.after, kFirstDraw + n));
+  return right;
+}
+
+Harm harm_of(const Subject& subject, const std::vector<Seen>& right, const Planted& fault) {
+  if (subject.after.aliases != fault.faulty.aliases) return Harm::moved;
   Differing differing;
-  for (const std::uint64_t seed : {101, 102, 103}) {
-    const Seen right = plain(subject, subject.after, seed);
+  for (std::size_t n = 0; n < right.size(); ++n) {
     Seen wrong;
     try {
-      wrong = plain(subject, faulty, seed);
+      wrong = plain(subject, fault.faulty, kFirstDraw + n);
     } catch (const Disagreement&) {
       return Harm::moved;
     }
-    if (moves_a_result(subject, right, wrong)) return Harm::moved;
-    note_differing(right, wrong, subject.after.partitions, differing);
+    if (moves_a_result(subject, right[n], wrong)) return Harm::moved;
+    note_differing(right[n], wrong, subject.after.partitions, differing);
   }
-  const auto at = differing.find({c, i});
+  const auto at = differing.find({fault.c, fault.i});
   if (at == differing.end()) return Harm::unneeded;  // it was not computed
   return at->second ? taken_up(subject.after, differing) : Harm::same;
 }

@@ -1,6 +1,7 @@
 // What a planted fault does to the results, seen without residues: plain doubles on other data.
 #pragma once
 
+#include <map>
 #include <string_view>
 
 #include "reference/hlo/prove/prove.h"
@@ -12,12 +13,32 @@ namespace plumb::hlo {
 //   completed  a later sum is what it was
 //   padding    what is another is cut off, masked or chosen against
 //   unneeded   nothing that reaches a result reads it
-// Devices that part on their way to a collective move one.
+// Devices that part on their way to a collective move one, and so does memory that another result takes over.
 enum class Harm : std::uint8_t { moved, same, completed, padding, unneeded };
 constexpr int harms = 5;
 std::string_view name(Harm);
 
+// Computation, instruction, and the how-manieth time that it is computed.
+struct Moment {
+  std::size_t computation = 0, instruction = 0;
+  std::int64_t time = 0;
+  auto operator<=>(const Moment&) const = default;
+};
+
+// What devices hold of everything in a run in doubles.
+struct Seen {
+  std::vector<Value<double>> results;
+  std::map<Moment, Value<double>> values;
+};
+
+// AFTER itself, a run for each draw of the data by which harm is seen: made once for all faults.
+std::vector<Seen> rightly_run(const Subject&);
+
 // Of AFTER against `faulty`, which is AFTER with the fault at instruction `i` of computation `c`.
-Harm harm_of(const Subject&, const Module& faulty, std::size_t c, std::size_t i);
+struct Planted {
+  const Module& faulty;
+  std::size_t c = 0, i = 0;
+};
+Harm harm_of(const Subject&, const std::vector<Seen>& right, const Planted&);
 
 }  // namespace plumb::hlo

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "reference/hlo/prove/folded.h"
 #include "reference/hlo/run/run.h"
 
 namespace plumb::hlo {
@@ -37,40 +36,59 @@ double largest(const Array<Twin>& a) {
 
 constexpr double kApart = 0x1p-20;  // of the largest element: reals closer than this are not seen to differ
 
+// Whether an element that a device holds is another than that of the whole; whether it is far from it.
+struct Apart {
+  bool other = false, far = false;
+};
+
+Apart apart(Pairs& pairs, const Array<Twin>& whole, std::size_t of, const Array<Twin>& held, std::size_t at,
+            double most) {
+  if (!is_real(whole.type)) return {whole.integers[of] != held.integers[at], true};
+  return {!pairs.same(whole.reals[of], held.reals[at]),
+          !(std::fabs(whole.reals[of].real - held.reals[at].real) <= most)};
+}
+
+// What one lane holds of one tile.
+struct Tile {
+  std::int64_t elements = 0, wrong = 0, first = 0;
+};
+
 Compared compare(Pairs& pairs, const Array<Twin>& whole, const Array<Twin>& held, const Division& division) {
   require(whole.lanes == 1, "a result that all devices know whole");
   Compared c;
   c.difference.shape = {whole.type, whole.dims, {}, {}, {}};
-  const std::int64_t tile = count(held.dims);
-  const double apart = is_real(whole.type) ? largest(whole) * kApart : 0;
+  const std::int64_t size = count(held.dims);
+  const double most = is_real(whole.type) ? largest(whole) * kApart : 0;
   const Integers strides = strides_of(held.dims);
   for (const Twin& x : whole.reals) c.finite = c.finite && std::isfinite(x.real);
+  std::map<std::pair<std::int64_t, Integers>, Tile> met;
   for (std::int64_t device = 0; device < std::ssize(division.shares); ++device) {
-    const Integers map = share_map(whole.dims, division, division.shares[static_cast<std::size_t>(device)]);
-    bool wrong_here = false;
-    for (std::int64_t n = 0; n < tile; ++n) {
-      const std::int64_t element = map[static_cast<std::size_t>(n)];
-      if (element < 0) continue;
-      ++c.elements;
-      const auto at = static_cast<std::size_t>(begin_of(held, device, tile) + n),
-                 of = static_cast<std::size_t>(element);
-      bool same = true, far = true;
-      if (is_real(whole.type)) {
-        same = pairs.same(whole.reals[of], held.reals[at]);
-        far = !(std::fabs(whole.reals[of].real - held.reals[at].real) <= apart);
-      } else {
-        same = whole.integers[of] == held.integers[at];
+    const Share& share = division.shares[static_cast<std::size_t>(device)];
+    const std::int64_t lane = lane_on(held, device);
+    const auto [found, is_new] = met.try_emplace({lane, share.tile});
+    Tile& tile = found->second;
+    if (is_new) {
+      const Integers map = share_map(whole.dims, division, share);
+      for (std::int64_t n = 0; n < size; ++n) {
+        const std::int64_t element = map[static_cast<std::size_t>(n)];
+        if (element < 0) continue;
+        ++tile.elements;
+        const Apart is = apart(pairs, whole, static_cast<std::size_t>(element), held,
+                               static_cast<std::size_t>(lane * size + n), most);
+        if (!is.other) continue;
+        c.reals_differ = c.reals_differ || is.far;
+        if (tile.wrong++ == 0) tile.first = n;
       }
-      if (same) continue;
-      c.reals_differ = c.reals_differ || far;
-      Difference& d = c.difference;
-      if (d.elements++ == 0) {
-        d.device = device;
-        for (std::size_t i = 0; i < held.dims.size(); ++i) d.index.push_back(n / strides[i] % held.dims[i]);
-      }
-      d.devices += !wrong_here;
-      wrong_here = true;
     }
+    c.elements += tile.elements;
+    if (tile.wrong == 0) continue;
+    Difference& d = c.difference;
+    if (d.elements == 0) {
+      d.device = device;
+      for (std::size_t i = 0; i < held.dims.size(); ++i)
+        d.index.push_back(tile.first / strides[i] % held.dims[i]);
+    }
+    d.elements += tile.wrong, ++d.devices;
   }
   return c;
 }
@@ -114,16 +132,9 @@ struct Trial {
   const Subject& subject;
   const Options& options;
   const std::vector<Division>&cuts, &results;
-  const std::set<const Instruction*> free;  // instructions of BEFORE that need no parameter
+  Wholes& wholes;
   Paths paths{};
   std::map<double, std::size_t> chosen{};  // which meaning of a folded constant was the right one
-};
-
-// One draw: its arguments, the results of BEFORE, and what AFTER's constants may stand for.
-struct Draw {
-  std::vector<Held> arguments, whole;
-  std::vector<Folded> folded;
-  std::int64_t doubts = 0;
 };
 
 // Of choices of meanings, where a constant may have several.
@@ -132,56 +143,76 @@ constexpr int kMostTries = 8;
 // Up to so many numbers of a value that needs no parameter.
 constexpr std::size_t kSeveral = 16;
 
-Draw begun(Trial& trial, const Proof& proof) {
+// Ends a run.
+struct Doubt {};
+
+Whole computed(Trial& trial, const Proof& proof, bool to_the_end) {
   const Module& module = trial.subject.before;
-  const Step step{proof.draws, trial.options.draws, false, 0, 0};
+  const Pulse tell = telling(trial.options, module, {proof.draws, trial.options.draws, false, 0, 0});
   Pairs pairs{proof.seed};
-  Draw draw{drawn(module, proof.bounds, proof.seed), {}, {}, 0};
-  std::vector<Source> sources = constants_of(module);
-  const auto seen = [&](const Instruction& i, const Held& held) {
-    if (!trial.free.contains(&i) || !held.array || held.array->reals.size() > kSeveral) return;
-    for (const Twin& x : held.array->reals)
-      if (std::isfinite(x.real) && x.real != 0) sources.push_back({x, i.name});
+  Whole whole{drawn(module, proof.bounds, proof.seed), {}, constants_of(module), {}, 0, false, {}};
+  const std::set<const Instruction*> free = free_of_parameters(module);
+  const auto pulse = [&](const Computation& c, std::size_t n) {
+    if (pairs.doubts > 0 && !to_the_end) throw Doubt{};
+    if (tell) tell(c, n);
   };
-  const Machine<Pairs> machine{module, pairs,        module.partitions,
-                               {},     &trial.paths, telling(trial.options, module, step)};
-  Machine<Pairs> watched = machine;
-  if (!trial.free.empty()) watched.seen = seen;
-  draw.whole = results_of(evaluate(watched, entry(module), draw.arguments, {}));
-  draw.doubts = pairs.doubts;
-  draw.folded = folded_constants(module, trial.subject.after, sources, proof.seed);
-  return draw;
+  const auto seen = [&](const Instruction& i, const Held& held) {
+    if (!free.contains(&i) || !held.array || held.array->reals.size() > kSeveral) return;
+    for (const Twin& x : held.array->reals)
+      if (std::isfinite(x.real) && x.real != 0) whole.sources.push_back({x, i.name});
+  };
+  Machine<Pairs> machine{module, pairs, module.partitions, {}, &whole.paths, pulse};
+  if (!free.empty()) machine.seen = seen;
+  try {
+    whole.results = results_of(evaluate(machine, entry(module), whole.arguments, {}));
+  } catch (const Disagreement& disagreement) {
+    whole.disagreement = disagreement.what();
+  } catch (const Doubt&) {
+    whole.ended = true;
+  }
+  whole.doubts = pairs.doubts;
+  return whole;
+}
+
+// That of the proof's seed. A draw whose decisions are in doubt is made again, so it is not gone on with
+// unless it is the last.
+const Whole& whole_of(Trial& trial, const Proof& proof, bool last) {
+  const auto known = trial.wholes.find(proof.seed);
+  if (known != trial.wholes.end() && !(known->second.ended && last)) return known->second;
+  return trial.wholes[proof.seed] = computed(trial, proof, last);
 }
 
 // Runs AFTER where its constants stand for `proof.meanings`, and judges what it holds.
-void finish(Trial& trial, const Draw& draw, Proof& proof) {
+void finish(Trial& trial, const Whole& whole, Proof& proof) {
   const Module& module = trial.subject.after;
-  Pairs pairs{proof.seed, draw.doubts, &proof.meanings};
+  Pairs pairs{proof.seed, whole.doubts, &proof.meanings};
   const Machine<Pairs> machine{
       module, pairs,   module.partitions,
       {},     nullptr, telling(trial.options, module, {proof.draws, trial.options.draws, true, 0, 0})};
   std::vector<Held> local;
-  for (std::size_t n = 0; n < draw.arguments.size(); ++n) {
-    const Array<Twin>& whole = *draw.arguments[n].array;
-    local.push_back(value(cut(pairs, whole, trial.cuts[n], poison(pairs, whole.type))));
+  for (std::size_t n = 0; n < whole.arguments.size(); ++n) {
+    const Array<Twin>& argument = *whole.arguments[n].array;
+    local.push_back(value(cut(pairs, argument, trial.cuts[n], poison(pairs, argument.type))));
   }
   try {
     const std::vector<Held> held = results_of(evaluate(machine, entry(module), std::move(local), {}));
     if (pairs.doubts > 0)
       raise(proof, Finding::mistrusted, counted(pairs.doubts) + " of reals that double cannot tell apart");
-    judge(trial.subject.before, draw.whole, held, trial.results, proof);
+    judge(trial.subject.before, whole.results, held, trial.results, proof);
   } catch (const Disagreement& disagreement) {
     raise(proof, Finding::refuted, disagreement.what());
   }
 }
 
 // The proof in which each constant has its chosen meaning, but the one at `other` its next ones.
-Proof finished(Trial& trial, const Draw& draw, Proof proof) {
+Proof finished(Trial& trial, const Whole& whole, Proof proof) {
+  const std::vector<Folded> constants =
+      folded_constants(trial.subject.before, trial.subject.after, whole.sources, proof.seed);
   const Proof bare = proof;
   Pairs pairs{proof.seed};
   const auto meant = [&](const std::map<double, std::size_t>& chosen) {
     Proof one = bare;
-    for (const Folded& f : draw.folded) {
+    for (const Folded& f : constants) {
       const auto at = chosen.find(f.value);
       const std::size_t n = at == chosen.end() ? 0 : at->second;
       if (n >= f.meanings.size()) continue;  // the last choice: itself
@@ -189,12 +220,12 @@ Proof finished(Trial& trial, const Draw& draw, Proof proof) {
       one.meanings[f.value] = f.meanings[n].is;
       one.folded.push_back(decimal(f.value) + " stands for " + f.meanings[n].text);
     }
-    finish(trial, draw, one);
+    finish(trial, whole, one);
     return one;
   };
   proof = meant(trial.chosen);
   int tries = 0;
-  for (const Folded& f : draw.folded)
+  for (const Folded& f : constants)
     for (std::size_t n = 0; n <= f.meanings.size() && proof.finding != Finding::proven && tries < kMostTries;
          ++n) {
       auto chosen = trial.chosen;
@@ -204,7 +235,7 @@ Proof finished(Trial& trial, const Draw& draw, Proof proof) {
       if (std::ssize(other.differences) >= std::ssize(proof.differences)) continue;
       proof = std::move(other), trial.chosen = std::move(chosen);
     }
-  for (const Folded& f : draw.folded)
+  for (const Folded& f : constants)
     if (proof.finding == Finding::unsettled && proof.why.empty() && f.meanings.size() > 1)
       proof.why = decimal(f.value) + " may be " + f.meanings[0].text + " or " + f.meanings[1].text;
   return proof;
@@ -231,6 +262,11 @@ std::string_view name(Finding finding) {
 }
 
 Proof prove(const Subject& subject, const Options& options) {
+  Wholes wholes;
+  return prove(subject, options, wholes);
+}
+
+Proof prove(const Subject& subject, const Options& options, Wholes& wholes) {
   Proof proof;
   proof.devices = subject.before.partitions;
   const std::vector<Division> results = layouts(subject, proof.as_propagated);
@@ -245,16 +281,21 @@ Proof prove(const Subject& subject, const Options& options) {
     proof.bounds.at(static_cast<std::size_t>(parameter)) = range;
   const Proof blank = proof;
   std::optional<Proof> open;  // not proven, but not refuted either
-  Trial trial{subject, options, cuts, results, free_of_parameters(subject.before)};
+  Trial trial{subject, options, cuts, results, wholes};
   int redraws = 0;
   for (std::uint64_t seed = options.seed; proof.draws < options.draws; ++seed) {
     Proof one = blank;
     one.seed = seed, one.draws = proof.draws + 1;
-    try {
-      one = finished(trial, begun(trial, one), one);
-    } catch (const Disagreement& disagreement) {  // within BEFORE
-      raise(one, Finding::refuted, disagreement.what());
+    const Whole& whole = whole_of(trial, one, redraws >= options.redraws);
+    if (whole.ended) {
+      ++redraws;
+      continue;
     }
+    trial.paths.insert(whole.paths.begin(), whole.paths.end());
+    if (whole.disagreement.empty())
+      one = finished(trial, whole, one);
+    else
+      raise(one, Finding::refuted, whole.disagreement);
     one.untaken = untaken(subject.before, trial.paths);
     if (one.finding == Finding::refuted) return one;
     if (one.finding == Finding::unsettled && !open) open = one;

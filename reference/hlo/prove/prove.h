@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "reference/hlo/prove/draw.h"
+#include "reference/hlo/prove/folded.h"
 #include "reference/hlo/prove/subject.h"
+#include "reference/hlo/run/machine.h"
 
 namespace plumb::hlo {
 
@@ -59,7 +61,20 @@ struct Proof {
   std::vector<std::string> untaken;  // branches and loops of BEFORE that no draw went through
 };
 
-// Throws BadModule where the modules do not belong together, or hold what is not known here.
+// BEFORE on the arguments of one draw.
+struct Whole {
+  std::vector<Value<Twin>> arguments, results;
+  std::vector<Source> sources;  // its constants, and what it computes without parameters
+  Paths paths;
+  std::int64_t doubts = 0;   // as Pairs counts them
+  bool ended = false;        // at the first of them: no results
+  std::string disagreement;  // of its devices, in manual regions
+};
+using Wholes = std::map<std::uint64_t, Whole>;  // by seed
+
+// Throws BadModule where the modules do not belong together, or hold what is not known here. Proofs of
+// several AFTERs by the same options, all of one BEFORE, may share what it computes.
 Proof prove(const Subject&, const Options&);
+Proof prove(const Subject&, const Options&, Wholes&);
 
 }  // namespace plumb::hlo

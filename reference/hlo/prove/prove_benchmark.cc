@@ -51,10 +51,11 @@ void prove_passes(benchmark::State& state) {
   for (auto _ : state)
     for (const auto& folder : fs::directory_iterator(fs::path(PLUMB_DUMPS) / "passes")) {
       const Program p = program_in("passes/" + folder.path().filename().string());
+      Wholes wholes;
       for (const auto& file : fs::directory_iterator(folder)) {
         const Module after = parse(read(file.path()), "m.txt");
         const bool whole = same_arrays(after.result, p.before.result);
-        if (prove({p.before, after, &p.propagated, !whole}, {}).finding != Finding::proven)
+        if (prove({p.before, after, &p.propagated, !whole}, {}, wholes).finding != Finding::proven)
           state.SkipWithError("not proven");
         ++modules;
       }
@@ -66,6 +67,7 @@ void prove_passes(benchmark::State& state) {
 void find_faults(benchmark::State& state) {
   const Program p = program_in("jax@0.10.2/transformer.shardy");
   std::int64_t applied = 0, found = 0;
+  Wholes wholes;
   for (auto _ : state)
     for (const Fault& fault : faults())
       for (std::size_t c = 0; c < p.after.computations.size(); ++c)
@@ -75,7 +77,7 @@ void find_faults(benchmark::State& state) {
           ++applied;
           try {
             const Subject subject{p.before, *faulty, &p.propagated};
-            found += locate(subject, prove(subject, {})).has_value();
+            found += locate(subject, prove(subject, {}, wholes)).has_value();
           } catch (const BadModule&) {
           }
         }

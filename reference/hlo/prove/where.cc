@@ -25,13 +25,15 @@ std::uint64_t print_of(const Array<Twin>& a, std::uint64_t state, std::size_t el
 // A number for what all devices hold of a value.
 std::uint64_t fingerprint(const Array<Twin>& a, std::int64_t devices) {
   const std::int64_t size = count(a.dims);
+  std::vector<std::uint64_t> each(static_cast<std::size_t>(a.lanes), 2);
+  for (std::int64_t lane = 0; lane < a.lanes; ++lane)
+    for (std::int64_t n = 0; n < size; ++n) {
+      std::uint64_t& one = each[static_cast<std::size_t>(lane)];
+      one = print_of(a, one, static_cast<std::size_t>(lane * size + n));
+    }
   std::uint64_t all = 1;
-  for (std::int64_t device = 0; device < devices; ++device) {
-    std::uint64_t one = 2;
-    for (std::int64_t n = 0; n < size; ++n)
-      one = print_of(a, one, static_cast<std::size_t>(begin_of(a, device, size) + n));
-    all = stirred(all, one);
-  }
+  for (std::int64_t device = 0; device < devices; ++device)
+    all = stirred(all, each[static_cast<std::size_t>(lane_on(a, device))]);
   return all;
 }
 

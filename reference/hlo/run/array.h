@@ -18,10 +18,13 @@ inline void require(bool holds, const char* what) {
   if (!holds) throw Misfit(what);
 }
 
-// Elements of one type, row-major, for each lane. A lane is a device; one lane stands for all of them where
-// they hold the same. Within a reduction, where a computation of scalars runs for many elements at once, each
-// of them is a lane. Integers and predicates are wrapped to their type; floats are numbers of whatever kind
-// the run computes with.
+// For each device its lane.
+using Holders = std::shared_ptr<const std::vector<std::int32_t>>;
+
+// Elements of one type, row-major, for each lane. Devices that hold the same may share a lane: one lane is
+// that of all, of others `holders` says whose they are; without it each is a device's. Within a reduction,
+// where a computation of scalars runs for many elements at once, each of them is a lane. Integers and
+// predicates are wrapped to their type; floats are numbers of whatever kind the run computes with.
 template <typename Number>
 struct Array {
   Type type = Type::pred;
@@ -29,6 +32,7 @@ struct Array {
   std::int64_t lanes = 1;
   std::vector<std::int64_t> integers;
   std::vector<Number> reals;
+  Holders holders{};
 };
 
 template <typename Number>
@@ -79,7 +83,7 @@ const std::vector<std::int64_t>& elements_of(const Array<Number>& array, const s
 
 template <typename Number>
 Array<Number> like(const Shape& shape, std::int64_t lanes) {
-  return {shape.type, shape.dims, lanes, {}, {}};
+  return {shape.type, shape.dims, lanes, {}, {}, {}};
 }
 
 // How many lanes the result of arrays has: each has one, or as many as the others.
@@ -97,6 +101,17 @@ std::int64_t common_lanes(std::initializer_list<const Array<Number>*> arrays) {
 template <typename Number>
 std::int64_t begin_of(const Array<Number>& array, std::int64_t lane, std::int64_t size) {
   return array.lanes == 1 ? 0 : lane * size;
+}
+
+// Which lane a device holds, and where it begins.
+template <typename Number>
+std::int64_t lane_on(const Array<Number>& array, std::int64_t device) {
+  if (array.lanes == 1) return 0;
+  return array.holders ? (*array.holders)[static_cast<std::size_t>(device)] : device;
+}
+template <typename Number>
+std::int64_t begin_on(const Array<Number>& array, std::int64_t device, std::int64_t size) {
+  return lane_on(array, device) * size;
 }
 
 }  // namespace plumb::hlo

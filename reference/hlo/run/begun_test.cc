@@ -41,7 +41,7 @@ std::vector<Integers> on_four(const std::string& lines) {
   std::vector<Integers> lanes;
   const std::int64_t size = count(root.array->dims);
   for (std::int64_t d = 0; d < 4; ++d) {
-    const auto at = root.array->integers.begin() + begin_of(*root.array, d, size);
+    const auto at = root.array->integers.begin() + begin_on(*root.array, d, size);
     lanes.emplace_back(at, at + size);
   }
   return lanes;

@@ -18,21 +18,39 @@ inline void check_met(const std::vector<Integers>& groups, const Active& active)
                            " of one group: only one of them gets here");
 }
 
-// The same elements on every device, kept once.
+// The groups of a collective, those whose members hold the same as another's taken once: what comes of them
+// is the same.
+struct Met {
+  std::vector<Integers> groups;
+  std::vector<std::int32_t> alike;  // for each group of the program the one here
+  Ranks ranks;                      // of the program's groups
+};
+
 template <typename Number>
-Array<Number> on_all(const std::vector<Integers>& groups, const Array<Number>& per_group,
-                     std::int64_t devices) {
-  if (groups.size() == 1) return per_group;
-  Array<Number> result{per_group.type, per_group.dims, devices, {}, {}};
-  const std::int64_t size = count(per_group.dims);
-  visit(per_group, [&](const auto& from) {
-    auto& to = elements_of(result, from);
-    to.resize(static_cast<std::size_t>(devices * size));
-    for (std::size_t g = 0; g < groups.size(); ++g)
-      for (const std::int64_t member : groups[g])
-        std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(g) * size, size, to.begin() + member * size);
-  });
-  return result;
+Met met_in(const std::vector<Integers>& groups, const Pointers<Number>& operands, std::int64_t devices) {
+  Met met{{}, {}, ranks_of(groups, devices)};
+  std::map<Integers, std::int32_t> known;
+  for (const Integers& group : groups) {
+    Integers lanes;
+    for (const Array<Number>* a : operands)
+      for (const std::int64_t member : group) lanes.push_back(lane_on(*a, member));
+    const auto [at, is_new] = known.try_emplace(std::move(lanes), static_cast<std::int32_t>(known.size()));
+    if (is_new) met.groups.push_back(group);
+    met.alike.push_back(at->second);
+  }
+  return met;
+}
+
+// The lanes of what each group comes to, one a group; or one for each place in it.
+inline void share(const Met& met, std::int64_t places, std::int64_t& lanes, Holders& holders) {
+  lanes = std::ssize(met.groups) * places;
+  if (lanes == 1) return;
+  std::vector<std::int32_t> all;
+  for (std::size_t d = 0; d < met.ranks.group.size(); ++d) {
+    const std::int64_t group = met.alike[static_cast<std::size_t>(met.ranks.group[d])];
+    all.push_back(static_cast<std::int32_t>(places == 1 ? group : group * places + met.ranks.rank[d]));
+  }
+  holders = std::make_shared<const std::vector<std::int32_t>>(std::move(all));
 }
 
 // Member m of every group, as scalars: [groups][elements].
@@ -42,7 +60,7 @@ Array<Number> members(const Array<Number>& a, const std::vector<Integers>& group
   const std::int64_t size = count(a.dims);
   visit(a, [&](const auto& from) {
     for (const Integers& group : groups) {
-      const auto at = from.begin() + begin_of(a, group[m], size);
+      const auto at = from.begin() + begin_on(a, group[m], size);
       auto& to = elements_of(result, from);
       to.insert(to.end(), at, at + size);
     }
@@ -57,10 +75,6 @@ Arrays<Numbers> sums(const Machine<Numbers>& machine, const Instruction& i,
                      const Pointers<typename Numbers::Number>& operands) {
   Arrays<Numbers> sums;
   const Computation& f = called(machine, i, Key::to_apply);
-  if (operands.size() > 1 && f.parameters.size() == 2) {  // several sums, combined into one instruction
-    for (const auto* a : operands) sums.push_back(std::move(plumb::hlo::sums(machine, i, groups, {a})[0]));
-    return sums;
-  }
   for (const auto* a : operands) sums.push_back(members(*a, groups, 0));
   for (std::size_t m = 1; m < groups[0].size(); ++m) {
     Arrays<Numbers> next;
@@ -72,28 +86,44 @@ Arrays<Numbers> sums(const Machine<Numbers>& machine, const Instruction& i,
   return sums;
 }
 
+// Operands that are summed by themselves, though one instruction does so, or all that one sum takes.
+template <typename Numbers>
+std::vector<Pointers<typename Numbers::Number>> apart(const Machine<Numbers>& machine, const Instruction& i,
+                                                      const Pointers<typename Numbers::Number>& operands) {
+  if (called(machine, i, Key::to_apply).parameters.size() != 2) return {operands};
+  std::vector<Pointers<typename Numbers::Number>> each;
+  for (const auto* a : operands) each.push_back({a});
+  return each;
+}
+
 template <typename Numbers>
 Arrays<Numbers> all_reduce(const Machine<Numbers>& machine, const Instruction& i,
                            const std::vector<Integers>& groups,
                            const Pointers<typename Numbers::Number>& operands) {
-  Arrays<Numbers> result = sums(machine, i, groups, operands);
-  for (auto& sum : result) sum = on_all(groups, sum, machine.devices);
+  Arrays<Numbers> result;
+  for (const auto& some : apart(machine, i, operands)) {
+    const Met met = met_in(groups, some, machine.devices);
+    for (auto& sum : sums(machine, i, met.groups, some)) {
+      share(met, 1, sum.lanes, sum.holders);
+      result.push_back(std::move(sum));
+    }
+  }
   return result;
 }
 
-// Each lane's elements by a function from the device to a list of (source device, map): pieces are laid by
-// maps of the result's elements.
+// Each lane's elements by a function that puts elements of a lane of `a` into it: pieces are laid by maps of
+// the result's elements.
 template <typename Number, typename F>
-Array<Number> assembled(const Array<Number>& a, const Integers& dims, std::int64_t devices, F piece) {
-  Array<Number> result{a.type, dims, devices, {}, {}};
+Array<Number> assembled(const Array<Number>& a, const Integers& dims, std::int64_t lanes, F piece) {
+  Array<Number> result{a.type, dims, lanes, {}, {}};
   const std::int64_t size = count(a.dims), room = count(dims);
   visit(a, [&](const auto& from) {
     auto& to = elements_of(result, from);
-    to.resize(static_cast<std::size_t>(devices * room));
-    for (std::int64_t device = 0; device < devices; ++device)
-      piece(device, [&](std::int64_t source, const Integers& read, const Integers& write) {
+    to.resize(static_cast<std::size_t>(lanes * room));
+    for (std::int64_t lane = 0; lane < lanes; ++lane)
+      piece(lane, [&](std::int64_t source, const Integers& read, const Integers& write) {
         const auto* in = from.data() + begin_of(a, source, size);
-        auto* out = to.data() + device * room;
+        auto* out = to.data() + lane * room;
         for (std::size_t n = 0; n < read.size(); ++n) out[write[n]] = in[read[n]];
       });
   });
@@ -125,34 +155,37 @@ Array<typename Numbers::Number> all_gather(const Machine<Numbers>& machine, cons
   const Integers whole = stepped(0, a.dims, strides_of(a.dims));
   std::vector<Integers> places;
   for (std::int64_t m = 0; m < n; ++m) places.push_back(chunk_map(dims, d, n, m));
-  Array<typename Numbers::Number> gathered =
-      assembled(a, dims, std::ssize(groups), [&](std::int64_t g, const auto& put) {
-        const Integers& group = groups[static_cast<std::size_t>(g)];
-        for (std::size_t m = 0; m < group.size(); ++m) put(group[m], whole, places[m]);
-      });
-  return on_all(groups, gathered, machine.devices);
+  const Met met = met_in<typename Numbers::Number>(groups, {&a}, machine.devices);
+  auto result = assembled(a, dims, std::ssize(met.groups), [&](std::int64_t g, const auto& put) {
+    const Integers& group = met.groups[static_cast<std::size_t>(g)];
+    for (std::size_t m = 0; m < group.size(); ++m) put(lane_on(a, group[m]), whole, places[m]);
+  });
+  share(met, 1, result.lanes, result.holders);
+  return result;
 }
 
 template <typename Numbers>
 Arrays<Numbers> reduce_scatter(const Machine<Numbers>& machine, const Instruction& i,
                                const std::vector<Integers>& groups,
                                const Pointers<typename Numbers::Number>& operands) {
-  const Arrays<Numbers> whole = sums(machine, i, groups, operands);
   const std::int64_t n = std::ssize(groups[0]);
-  const Ranks ranks = ranks_of(groups, machine.devices);
   Arrays<Numbers> result;
-  for (const auto& sum : whole) {
-    const std::int64_t d = only_dimension(i, sum.dims);
-    require(sum.dims[static_cast<std::size_t>(d)] % n == 0, "a chunk of the operand for each member");
-    Integers dims = sum.dims;
-    dims[static_cast<std::size_t>(d)] /= n;
-    const Integers everywhere = stepped(0, dims, strides_of(dims));
-    std::vector<Integers> chunks;
-    for (std::int64_t c = 0; c < n; ++c) chunks.push_back(chunk_map(sum.dims, d, n, c));
-    result.push_back(assembled(sum, dims, machine.devices, [&](std::int64_t device, const auto& put) {
-      const auto at = static_cast<std::size_t>(device);
-      put(ranks.group[at], chunks[static_cast<std::size_t>(ranks.rank[at])], everywhere);
-    }));
+  for (const auto& some : apart(machine, i, operands)) {
+    const Met met = met_in(groups, some, machine.devices);
+    for (const auto& sum : sums(machine, i, met.groups, some)) {
+      const std::int64_t d = only_dimension(i, sum.dims);
+      require(sum.dims[static_cast<std::size_t>(d)] % n == 0, "a chunk of the operand for each member");
+      Integers dims = sum.dims;
+      dims[static_cast<std::size_t>(d)] /= n;
+      const Integers everywhere = stepped(0, dims, strides_of(dims));
+      std::vector<Integers> chunks;
+      for (std::int64_t c = 0; c < n; ++c) chunks.push_back(chunk_map(sum.dims, d, n, c));
+      auto& one = result.emplace_back(
+          assembled(sum, dims, std::ssize(met.groups) * n, [&](std::int64_t lane, const auto& put) {
+            put(lane / n, chunks[static_cast<std::size_t>(lane % n)], everywhere);
+          }));
+      share(met, n, one.lanes, one.holders);
+    }
   }
   return result;
 }
@@ -164,38 +197,40 @@ Array<typename Numbers::Number> all_to_all(const Machine<Numbers>& machine, cons
                                            const Array<typename Numbers::Number>& a) {
   const std::int64_t d = only_dimension(i, a.dims), n = std::ssize(groups[0]);
   require(a.dims[static_cast<std::size_t>(d)] % n == 0, "a chunk of the operand for each member");
-  const Ranks ranks = ranks_of(groups, machine.devices);
   std::vector<Integers> chunks;
   for (std::int64_t c = 0; c < n; ++c) chunks.push_back(chunk_map(a.dims, d, n, c));
-  return assembled(a, a.dims, machine.devices, [&](std::int64_t device, const auto& put) {
-    const auto at = static_cast<std::size_t>(device);
-    const Integers& group = groups[static_cast<std::size_t>(ranks.group[at])];
+  const Met met = met_in<typename Numbers::Number>(groups, {&a}, machine.devices);
+  auto result = assembled(a, a.dims, std::ssize(met.groups) * n, [&](std::int64_t lane, const auto& put) {
+    const Integers& group = met.groups[static_cast<std::size_t>(lane / n)];
     for (std::size_t m = 0; m < group.size(); ++m)
-      put(group[m], chunks[static_cast<std::size_t>(ranks.rank[at])], chunks[m]);
+      put(lane_on(a, group[m]), chunks[static_cast<std::size_t>(lane % n)], chunks[m]);
   });
+  share(met, n, result.lanes, result.holders);
+  return result;
 }
 
 // As many operands as members: result i of member j is operand j of member i.
 template <typename Numbers>
 Arrays<Numbers> all_to_all(const Machine<Numbers>& machine, const std::vector<Integers>& groups,
                            const Pointers<typename Numbers::Number>& operands) {
-  const Ranks ranks = ranks_of(groups, machine.devices);
   require(operands.size() == groups[0].size(), "an operand for each member");
+  const Met met = met_in(groups, operands, machine.devices);
+  const Array<typename Numbers::Number>& first = *operands[0];
+  const std::int64_t size = count(first.dims);
   Arrays<Numbers> result;
   for (std::size_t i = 0; i < operands.size(); ++i) {
     auto& one = result.emplace_back();
-    one.type = operands[0]->type, one.dims = operands[0]->dims, one.lanes = machine.devices;
-    for (std::size_t device = 0; device < ranks.rank.size(); ++device) {
-      const auto& from = *operands[static_cast<std::size_t>(ranks.rank[device])];
-      require(from.dims == one.dims && from.type == one.type, "operands of one shape");
-      const std::int64_t source = groups[static_cast<std::size_t>(ranks.group[device])][i],
-                         size = count(from.dims);
-      visit(from, [&](const auto& elements) {
-        const auto at = elements.begin() + begin_of(from, source, size);
-        auto& to = elements_of(one, elements);
-        to.insert(to.end(), at, at + size);
-      });
-    }
+    one.type = first.type, one.dims = first.dims;
+    for (const Integers& group : met.groups)
+      for (const auto* from : operands) {
+        require(from->dims == one.dims && from->type == one.type, "operands of one shape");
+        visit(*from, [&](const auto& elements) {
+          const auto at = elements.begin() + begin_on(*from, group[i], size);
+          auto& to = elements_of(one, elements);
+          to.insert(to.end(), at, at + size);
+        });
+      }
+    share(met, std::ssize(operands), one.lanes, one.holders);
   }
   return result;
 }
@@ -205,24 +240,41 @@ template <typename Numbers>
 Array<typename Numbers::Number> fetched(const Machine<Numbers>& machine,
                                         const Array<typename Numbers::Number>& a, const Integers& source) {
   using Number = typename Numbers::Number;
-  Array<Number> result{a.type, a.dims, machine.devices, {}, {}};
-  const auto size = static_cast<std::size_t>(count(a.dims));
+  std::map<std::int64_t, std::int32_t> met;  // a lane of the operand (-1: zeros) and the one here
+  std::vector<std::int32_t> holders;
+  Array<Number> result{a.type, a.dims, 0, {}, {}};
+  const std::int64_t size = count(a.dims);
   const auto fetch = [&](const auto& from, const auto& zero) {
     auto& to = elements_of(result, from);
     for (const std::int64_t device : source) {
-      if (device < 0) {
-        to.insert(to.end(), size, zero);
-        continue;
-      }
-      const auto at = from.begin() + begin_of(a, device, std::ssize(from) / a.lanes);
-      to.insert(to.end(), at, at + static_cast<std::ptrdiff_t>(size));
+      const std::int64_t lane = device < 0 ? -1 : lane_on(a, device);
+      const auto [at, is_new] = met.try_emplace(lane, static_cast<std::int32_t>(met.size()));
+      holders.push_back(at->second);
+      if (!is_new) continue;
+      if (lane < 0)
+        to.insert(to.end(), static_cast<std::size_t>(size), zero);
+      else
+        to.insert(to.end(), from.begin() + lane * size, from.begin() + (lane + 1) * size);
     }
   };
   if (is_real(a.type))
     fetch(a.reals, machine.numbers.constant(0));
   else
     fetch(a.integers, std::int64_t{0});
+  result.lanes = std::ssize(met);
+  if (result.lanes > 1)
+    result.holders = std::make_shared<const std::vector<std::int32_t>>(std::move(holders));
   return result;
+}
+
+// What the first of each group holds.
+template <typename Numbers>
+auto broadcast(const Machine<Numbers>& machine, const std::vector<Integers>& groups,
+               const Array<typename Numbers::Number>& a) {
+  Integers source(static_cast<std::size_t>(machine.devices));
+  for (const Integers& group : groups)
+    for (const std::int64_t member : group) source[static_cast<std::size_t>(member)] = group[0];
+  return fetched(machine, a, source);
 }
 
 }  // namespace plumb::hlo

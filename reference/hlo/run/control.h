@@ -13,8 +13,16 @@ Value<Number> blend(const Active& active, const Value<Number>& yes, const Value<
   for (std::size_t n = 0; n < yes.parts.size(); ++n)
     result.parts.push_back(blend(active, yes.parts[n], no.parts[n]));
   if (!yes.array) return result;
-  Array<Number> which{Type::pred, {}, std::ssize(active), Integers(active.begin(), active.end()), {}};
-  return value(select(which, *yes.array, *no.array));
+  const Array<Number> which =
+      regrouped(Array<Number>{Type::pred, {}, std::ssize(active), Integers(active.begin(), active.end()), {}},
+                std::ssize(active));
+  const Joint joint = joined<Number>({&which, yes.array.get(), no.array.get()});
+  const auto laid = [&](const Array<Number>& a, std::size_t n) {
+    return joint.of[n].empty() ? a : with_lanes(a, joint.of[n], joint.holders);
+  };
+  auto result_of_each = select(laid(which, 0), laid(*yes.array, 1), laid(*no.array, 2));
+  result_of_each.holders = joint.holders;
+  return value(std::move(result_of_each));
 }
 
 // Those of `active` on which the predicate (or whatever `holds` says of the integer) is true.
@@ -23,7 +31,7 @@ Active where(const Array<Number>& which, const Active& active, std::int64_t devi
   Active result(static_cast<std::size_t>(devices));
   for (std::int64_t d = 0; d < devices; ++d)
     result[static_cast<std::size_t>(d)] = (active.empty() || active[static_cast<std::size_t>(d)]) &&
-                                          is(which.integers[static_cast<std::size_t>(begin_of(which, d, 1))]);
+                                          is(which.integers[static_cast<std::size_t>(lane_on(which, d))]);
   return result;
 }
 

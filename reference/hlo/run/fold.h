@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "reference/hlo/run/elementwise.h"
+#include "reference/hlo/run/lanes.h"
 #include "reference/hlo/run/maps.h"
 
 namespace plumb::hlo {
@@ -102,9 +103,6 @@ Array<Number> initial(const Array<Number>& init, std::int64_t lanes, std::int64_
   const Integers zeros(static_cast<std::size_t>(each), 0);
   return scalars(init, lanes, zeros.data(), each, 1);
 }
-
-template <typename Number>
-using Pointers = std::vector<const Array<Number>*>;
 
 // The first half of the operands, of one extent, and the second, scalars; the lanes of all.
 template <typename Number>

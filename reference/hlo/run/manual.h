@@ -37,18 +37,27 @@ auto cut(Numbers& numbers, const Array<typename Numbers::Number>& whole, const D
          const Array<typename Numbers::Number>& fill) {
   using Number = typename Numbers::Number;
   require(whole.lanes == 1, "an array that all devices know whole");
-  const auto devices = std::ssize(division.shares);
-  Array<Number> result{whole.type, tile_dims(whole.dims, division), devices, {}, {}};
+  std::map<std::pair<Integers, std::int64_t>, std::int32_t> met;
+  std::vector<std::int32_t> holders;
+  Array<Number> result{whole.type, tile_dims(whole.dims, division), 0, {}, {}};
   const auto lay = [&](const auto& from, const auto& filling, const auto& zero) {
     auto& to = elements_of(result, from);
-    for (const Share& share : division.shares)
+    for (const Share& share : division.shares) {
+      const auto [at, is_new] =
+          met.try_emplace({share.tile, share.part}, static_cast<std::int32_t>(met.size()));
+      holders.push_back(at->second);
+      if (!is_new) continue;
       for (const std::int64_t n : share_map(whole.dims, division, share))
         to.push_back(n < 0 ? filling : share.part > 0 ? zero : from[static_cast<std::size_t>(n)]);
+    }
   };
   if (is_real(whole.type))
     lay(whole.reals, fill.reals.at(0), numbers.constant(0));
   else
     lay(whole.integers, fill.integers.at(0), std::int64_t{0});
+  result.lanes = std::ssize(met);
+  if (result.lanes > 1)
+    result.holders = std::make_shared<const std::vector<std::int32_t>>(std::move(holders));
   return result;
 }
 
@@ -68,7 +77,7 @@ auto assemble(Numbers& numbers, const Array<typename Numbers::Number>& held, con
     for (std::int64_t device = 0; device < std::ssize(division.shares); ++device) {
       const Share& share = division.shares[static_cast<std::size_t>(device)];
       const Integers map = share_map(dims, division, share);
-      const auto* mine = from.data() + begin_of(held, device, tile);
+      const auto* mine = from.data() + begin_on(held, device, tile);
       for (std::size_t n = 0; n < map.size(); ++n) {
         if (map[n] < 0) continue;
         const auto slot = static_cast<std::size_t>(share.part * size + map[n]);

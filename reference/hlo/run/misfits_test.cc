@@ -172,7 +172,7 @@ TEST(Misfits, ATableOfLines) {
       {"%r = f32[2] reduce(%a, %x), dimensions={1}, to_apply=%whole", "scalars of the operands' types"},
       {"%r = f32[2] reduce(%a, %x), dimensions={1}, to_apply=%wide", "scalars of the operands' types"},
       {"%r = f32[2] reduce(%a, %x), dimensions={1}, to_apply=%where", "no devices within a reduction"},
-      {"%r = f32[2] reduce(%a, %x), dimensions={1}, to_apply=%told", "values of devices"},
+      {"%r = f32[2] reduce(%a, %x), dimensions={1}, to_apply=%told", "no collective within a reduction"},
       {"%r = f32[1] reduce-window(%f3, %x), window={size=3x1}, to_apply=%add", "a window for each dimension"},
       {"%r = f32[1,1] reduce-window(%f3, %x), window={size=3}, to_apply=%add", "a window for each dimension"},
       {"%r = f32[2] reduce-window(%f3, %x), window={size=3}, to_apply=%add", "the result has a place for each window"},

@@ -1,6 +1,7 @@
 // Operations that move elements: each is a map (maps.h), applied to every lane.
 #pragma once
 
+#include "reference/hlo/run/lanes.h"
 #include "reference/hlo/run/maps.h"
 
 namespace plumb::hlo {
@@ -67,41 +68,46 @@ Array<Number> concatenate(const std::vector<const Array<Number>*>& operands, std
   return result;
 }
 
-// The start of a block in one lane, from a scalar for each dimension.
 template <typename Number>
-Integers start_of(const std::vector<const Array<Number>*>& starts, std::int64_t lane) {
+Pointers<Number> together(Pointers<Number> all, const Pointers<Number>& others) {
+  all.insert(all.end(), others.begin(), others.end());
+  return all;
+}
+
+// The start of a block in one lane, from a scalar for each dimension: the operands from `first` on.
+template <typename Number>
+Integers start_of(const Joint& joint, const Pointers<Number>& operands, std::size_t first,
+                  std::int64_t lane) {
   Integers start;
-  for (const Array<Number>* s : starts) {
-    const std::int64_t n = s->integers[static_cast<std::size_t>(begin_of(*s, lane, 1))];
-    start.push_back(s->type == Type::u64 && n < 0 ? INT64_MAX : n);
+  for (std::size_t d = first; d < operands.size(); ++d) {
+    const Array<Number>& s = *operands[d];
+    const std::int64_t n = s.integers[static_cast<std::size_t>(begin_of(joint, d, s, lane, 1))];
+    start.push_back(s.type == Type::u64 && n < 0 ? INT64_MAX : n);
   }
   return start;
 }
 
 template <typename Number>
-std::int64_t lanes_of_starts(std::int64_t lanes, const Integers& dims,
-                             const std::vector<const Array<Number>*>& starts) {
+void check_starts(const Integers& dims, const Pointers<Number>& starts) {
   require(starts.size() == dims.size(), "a start for each dimension");
-  for (const Array<Number>* s : starts) {
+  for (const Array<Number>* s : starts)
     require(is_integer(s->type) && s->dims.empty(), "starts are integers");
-    require(s->lanes == 1 || lanes == 1 || s->lanes == lanes, "operands of different devices");
-    lanes = std::max(lanes, s->lanes);
-  }
-  return lanes;
 }
 
 template <typename Number>
-Array<Number> dynamic_slice(const Array<Number>& a, const std::vector<const Array<Number>*>& starts,
-                            const Shape& shape) {
+Array<Number> dynamic_slice(const Array<Number>& a, const Pointers<Number>& starts, const Shape& shape) {
   require(a.type == shape.type, "the result has the operand's type");
   const Integers map = block_map(a.dims, shape.dims);
-  auto result = like<Number>(shape, lanes_of_starts(a.lanes, a.dims, starts));
+  const Pointers<Number> both = together({&a}, starts);
+  const Joint joint = joined(both);
+  check_starts(a.dims, starts);
+  Array<Number> result{shape.type, shape.dims, joint.lanes, {}, {}, joint.holders};
   visit(a, [&](const auto& from) {
     auto& to = elements_of(result, from);
     to.reserve(map.size() * static_cast<std::size_t>(result.lanes));
     for (std::int64_t lane = 0; lane < result.lanes; ++lane) {
-      const auto* base = from.data() + begin_of(a, lane, count(a.dims)) +
-                         block_offset(a.dims, shape.dims, start_of(starts, lane));
+      const auto* base = from.data() + begin_of(joint, 0, a, lane, count(a.dims)) +
+                         block_offset(a.dims, shape.dims, start_of(joint, both, 1, lane));
       for (const std::int64_t i : map) to.push_back(base[i]);
     }
   });
@@ -110,20 +116,23 @@ Array<Number> dynamic_slice(const Array<Number>& a, const std::vector<const Arra
 
 template <typename Number>
 Array<Number> dynamic_update_slice(const Array<Number>& a, const Array<Number>& update,
-                                   const std::vector<const Array<Number>*>& starts) {
+                                   const Pointers<Number>& starts) {
   require(a.type == update.type, "an update of the operand's type");
   const Integers map = block_map(a.dims, update.dims);
-  Array<Number> result{a.type, a.dims, lanes_of_starts(common_lanes({&a, &update}), a.dims, starts), {}, {}};
+  const Pointers<Number> all = together({&a, &update}, starts);
+  const Joint joint = joined(all);
+  check_starts(a.dims, starts);
+  Array<Number> result{a.type, a.dims, joint.lanes, {}, {}, joint.holders};
   const std::int64_t size = count(a.dims);
   visit(a, [&](const auto& from) {
     auto& to = elements_of(result, from);
     const auto& block = elements_of(update, from);
     to.reserve(static_cast<std::size_t>(size * result.lanes));
     for (std::int64_t lane = 0; lane < result.lanes; ++lane) {
-      const auto* old = from.data() + begin_of(a, lane, size);
+      const auto* old = from.data() + begin_of(joint, 0, a, lane, size);
       to.insert(to.end(), old, old + size);
-      auto* base = to.data() + lane * size + block_offset(a.dims, update.dims, start_of(starts, lane));
-      const auto* put = block.data() + begin_of(update, lane, std::ssize(map));
+      auto* base = to.data() + lane * size + block_offset(a.dims, update.dims, start_of(joint, all, 2, lane));
+      const auto* put = block.data() + begin_of(joint, 1, update, lane, std::ssize(map));
       for (std::size_t i = 0; i < map.size(); ++i) base[map[i]] = put[i];
     }
   });
@@ -135,15 +144,17 @@ Array<Number> gather(const Instruction& i, const Array<Number>& a, const Array<N
   require(is_integer(indices.type) && a.type == i.shape.type, "integers that index, and the operand's type");
   const Indexing indexing =
       gather_indexing(i, {a.type, a.dims, {}, {}, {}}, {indices.type, indices.dims, {}, {}, {}});
-  auto result = like<Number>(i.shape, common_lanes({&a, &indices}));
+  const Joint joint = joined<Number>({&a, &indices});
+  Array<Number> result{i.shape.type, i.shape.dims, joint.lanes, {}, {}, joint.holders};
   const std::int64_t size = count(a.dims), length = count(indices.dims);
   Integers map;
   visit(a, [&](const auto& from) {
     auto& to = elements_of(result, from);
     for (std::int64_t lane = 0; lane < result.lanes; ++lane) {
       if (lane == 0 || indices.lanes > 1)
-        map = indexed_map(indexing, indices.integers.data() + begin_of(indices, lane, length), true);
-      const auto* elements = from.data() + begin_of(a, lane, size);
+        map =
+            indexed_map(indexing, indices.integers.data() + begin_of(joint, 1, indices, lane, length), true);
+      const auto* elements = from.data() + begin_of(joint, 0, a, lane, size);
       for (const std::int64_t n : map) to.push_back(elements[n]);
     }
   });

@@ -3,6 +3,7 @@
 
 #include "reference/hlo/run/convolution.h"
 #include "reference/hlo/run/elementwise.h"
+#include "reference/hlo/run/lanes.h"
 
 namespace plumb::hlo {
 
@@ -79,7 +80,8 @@ auto dot(const Machine<Numbers>& machine, const Instruction& i, const Array<type
   require(is_real(lhs.type) == is_real(rhs.type) && is_real(lhs.type) == is_real(i.shape.type),
           "floats, or integers");
   const Product p = dot_product(i, lhs.dims, rhs.dims, i.shape.dims);
-  auto result = like<Number>(i.shape, common_lanes({&lhs, &rhs}));
+  const Joint joint = joined<Number>({&lhs, &rhs});
+  Array<Number> result{i.shape.type, i.shape.dims, joint.lanes, {}, {}, joint.holders};
   visit(result, [&](const auto& kind) {
     using E = typename std::decay_t<decltype(kind)>::value_type;
     std::vector<E> a, b;
@@ -92,9 +94,9 @@ auto dot(const Machine<Numbers>& machine, const Instruction& i, const Array<type
     to.reserve(static_cast<std::size_t>(result.lanes * elements(i.shape)));
     for (std::int64_t lane = 0; lane < result.lanes; ++lane) {
       if (lane == 0 || lhs.lanes > 1)
-        arrange(elements_of(lhs, kind), p.lhs, begin_of(lhs, lane, std::ssize(p.lhs)), a);
+        arrange(elements_of(lhs, kind), p.lhs, begin_of(joint, 0, lhs, lane, std::ssize(p.lhs)), a);
       if (lane == 0 || rhs.lanes > 1)
-        arrange(elements_of(rhs, kind), p.rhs, begin_of(rhs, lane, std::ssize(p.rhs)), b);
+        arrange(elements_of(rhs, kind), p.rhs, begin_of(joint, 1, rhs, lane, std::ssize(p.rhs)), b);
       multiply(machine.numbers, p, a.data(), b.data(), to);
     }
     if constexpr (std::is_same_v<E, std::int64_t>)

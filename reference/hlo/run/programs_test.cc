@@ -38,7 +38,7 @@ std::int64_t differing(const Array<double>& got, const Array<double>& want, std:
   EXPECT_EQ(count(want.dims), devices * size);
   for (std::int64_t device = 0; device < devices; ++device)
     for (std::int64_t e = 0; e < size; ++e) {
-      const auto mine = static_cast<std::size_t>(begin_of(got, device, size) + e);
+      const auto mine = static_cast<std::size_t>(begin_on(got, device, size) + e);
       const auto its = static_cast<std::size_t>(device * size + e);
       n += is_real(got.type) ? got.reals[mine] != want.reals[its] : got.integers[mine] != want.integers[its];
     }
@@ -69,10 +69,12 @@ std::vector<Integers> on_four(const std::string& computations, const std::string
       parse("HloModule m, num_partitions=4\n\n" + computations + "ENTRY %e () -> s32[] {\n" +
                 "  %id = u32[] partition-id()\n  %d = s32[] convert(%id)\n" + lines + "}\n",
             "m.txt");
-  const Array<double> got = spread_lanes(*run(module, {})[0].array, 4);
-  std::vector<Integers> lanes;
-  for (const std::int64_t x : got.integers) lanes.push_back({x});
-  return lanes;
+  const auto root = run(module, {})[0];
+  const Array<double>& got = *root.array;
+  std::vector<Integers> held;
+  for (std::int64_t d = 0; d < 4; ++d)
+    held.push_back({got.integers[static_cast<std::size_t>(lane_on(got, d))]});
+  return held;
 }
 
 constexpr const char* kSum =

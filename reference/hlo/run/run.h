@@ -20,6 +20,7 @@ struct Line {
   const Instruction& is;
   const std::vector<Value<Number>>& operands;
   const Active& active;
+  const Holders holders{};  // of what is computed lane by lane
 
   const Array<Number>& array(std::size_t n) const {
     require(n < operands.size() && operands[n].array, "an array as operand");
@@ -37,10 +38,14 @@ struct Line {
   Shape shape(std::size_t n) const { return {array(n).type, array(n).dims, {}, {}, {}}; }
   // One array, or a tuple of them, as the instruction's shape says.
   Value<Number> packed(Arrays<Numbers> all) const {
-    if (is.shape.type != Type::tuple && all.size() == 1) return value(std::move(all[0]));
+    if (is.shape.type != Type::tuple && all.size() == 1) return made(std::move(all[0]));
     Value<Number> result;
-    for (auto& one : all) result.parts.push_back(value(std::move(one)));
+    for (auto& one : all) result.parts.push_back(made(std::move(one)));
     return result;
+  }
+  Value<Number> made(Array<Number> array) const {
+    if (!array.holders && array.lanes > 1) array.holders = holders;
+    return value(regrouped(std::move(array), machine.devices));
   }
 };
 
@@ -80,8 +85,6 @@ template <typename Numbers>
 Value<typename Numbers::Number> collective(const Line<Numbers>& line) {
   const auto& machine = line.machine;
   const Instruction& i = line.is;
-  for (const auto* a : line.arrays())
-    require(a->lanes == 1 || a->lanes == machine.devices, "values of devices");
   if (i.opcode == Opcode::collective_permute) {
     const Integers source = sources_of(i, machine.devices);
     for (std::size_t d = 0; d < source.size(); ++d)
@@ -97,21 +100,16 @@ Value<typename Numbers::Number> collective(const Line<Numbers>& line) {
   }
   const std::vector<Integers> groups = groups_of(i, machine.devices);
   check_met(groups, line.active);
-  Arrays<Numbers> result;
   if (i.opcode == Opcode::all_reduce) return line.packed(all_reduce(machine, i, groups, line.arrays()));
   if (i.opcode == Opcode::reduce_scatter)
     return line.packed(reduce_scatter(machine, i, groups, line.arrays()));
   if (i.opcode == Opcode::all_to_all && !find(i, Key::dimensions))
     return line.packed(all_to_all(machine, groups, line.arrays()));
+  Arrays<Numbers> result;
   for (const auto* a : line.arrays()) {
     if (i.opcode == Opcode::all_gather) result.push_back(all_gather(machine, i, groups, *a));
     if (i.opcode == Opcode::all_to_all) result.push_back(all_to_all(machine, i, groups, *a));
-    if (i.opcode == Opcode::collective_broadcast) {
-      Integers source(static_cast<std::size_t>(machine.devices));
-      for (const Integers& group : groups)
-        for (const std::int64_t member : group) source[static_cast<std::size_t>(member)] = group[0];
-      result.push_back(fetched(machine, *a, source));
-    }
+    if (i.opcode == Opcode::collective_broadcast) result.push_back(broadcast(machine, groups, *a));
   }
   return line.packed(std::move(result));
 }
@@ -140,7 +138,7 @@ Value<typename Numbers::Number> bitcast(const Line<Numbers>& line) {
   const Instruction& i = line.is;
   const auto& a = line.array(0);
   auto result = taken(a, bitcast_map(line.written(0), i.shape), {a.type, i.shape.dims, {}, {}, {}});
-  return value(a.type == i.shape.type ? std::move(result) : bitcast_convert(line.machine, i, result));
+  return line.made(a.type == i.shape.type ? std::move(result) : bitcast_convert(line.machine, i, result));
 }
 
 // Operations that move elements.
@@ -151,31 +149,31 @@ Value<typename Numbers::Number> moved(const Line<Numbers>& line) {
   const auto dimensions = [&] { return get<Integers>(i, Key::dimensions); };
   switch (i.opcode) {
     case Opcode::broadcast:
-      return value(taken(a, broadcast_map(line.shape(0), dimensions(), i.shape), i.shape));
+      return line.made(taken(a, broadcast_map(line.shape(0), dimensions(), i.shape), i.shape));
     case Opcode::transpose:
-      return value(taken(a, transpose_map(line.shape(0), dimensions(), i.shape), i.shape));
+      return line.made(taken(a, transpose_map(line.shape(0), dimensions(), i.shape), i.shape));
     case Opcode::reverse:
-      return value(taken(a, reverse_map(line.shape(0), dimensions(), i.shape), i.shape));
+      return line.made(taken(a, reverse_map(line.shape(0), dimensions(), i.shape), i.shape));
     case Opcode::slice:
-      return value(
+      return line.made(
           taken(a, slice_map(line.shape(0), get<std::vector<Range>>(i, Key::slice), i.shape), i.shape));
     case Opcode::pad:
       require(line.array(1).dims.empty() && line.array(1).type == a.type, "a scalar fills");
-      return value(taken(a, pad_map(line.shape(0), get<std::vector<Pad>>(i, Key::padding), i.shape), i.shape,
-                         &line.array(1)));
+      return line.made(taken(a, pad_map(line.shape(0), get<std::vector<Pad>>(i, Key::padding), i.shape),
+                             i.shape, &line.array(1)));
     case Opcode::reshape:
-      return value(reshaped(a, i.shape));
+      return line.made(reshaped(a, i.shape));
     case Opcode::concatenate:
       require(dimensions().size() == 1 && !i.shape.dims.empty(), "one dimension");
-      return value(concatenate(line.arrays(), dimensions()[0], i.shape));
+      return line.made(concatenate(line.arrays(), dimensions()[0], i.shape));
     case Opcode::dynamic_slice:
       require(get<Integers>(i, Key::dynamic_slice_sizes) == i.shape.dims,
               "the result has the sizes of the slice");
-      return value(dynamic_slice(a, line.arrays(1), i.shape));
+      return line.made(dynamic_slice(a, line.arrays(1), i.shape));
     case Opcode::dynamic_update_slice:
-      return value(dynamic_update_slice(a, line.array(1), line.arrays(2)));
+      return line.made(dynamic_update_slice(a, line.array(1), line.arrays(2)));
     case Opcode::gather:
-      return value(gather(i, a, line.array(1)));
+      return line.made(gather(i, a, line.array(1)));
     default:
       return line.packed(scatter(line.machine, i, line.arrays()));
   }
@@ -189,20 +187,20 @@ Value<typename Numbers::Number> computed(const Line<Numbers>& line) {
     case Opcode::clamp: {
       const auto& x = line.array(1);
       const auto low = binary(machine, Opcode::maximum, spread(line.array(0), x.dims), x);
-      return value(binary(machine, Opcode::minimum, low, spread(line.array(2), x.dims)));
+      return line.made(binary(machine, Opcode::minimum, low, spread(line.array(2), x.dims)));
     }
     case Opcode::compare:
-      return value(compare(machine, i, line.array(0), line.array(1)));
+      return line.made(compare(machine, i, line.array(0), line.array(1)));
     case Opcode::select:
-      return value(select(line.array(0), line.array(1), line.array(2)));
+      return line.made(select(line.array(0), line.array(1), line.array(2)));
     case Opcode::convert:
-      return value(convert(machine, i, line.array(0)));
+      return line.made(convert(machine, i, line.array(0)));
     case Opcode::bitcast_convert:
-      return value(bitcast_convert(machine, i, line.array(0)));
+      return line.made(bitcast_convert(machine, i, line.array(0)));
     case Opcode::dot:
-      return value(dot(machine, i, line.array(0), line.array(1)));
+      return line.made(dot(machine, i, line.array(0), line.array(1)));
     case Opcode::convolution:
-      return value(convolution(machine, i, line.array(0), line.array(1)));
+      return line.made(convolution(machine, i, line.array(0), line.array(1)));
     case Opcode::map:
       return line.packed(map(machine, i, line.arrays()));
     case Opcode::reduce:
@@ -237,7 +235,7 @@ Value<typename Numbers::Number> structural(const Line<Numbers>& line) {
     case Opcode::after_all:
       return {};
     case Opcode::bitcast:
-      return bitcast(line);
+      return lane_by_lane(line, bitcast<Numbers>);
     case Opcode::async_update:
       return line.operands[0];
     case Opcode::async_done:
@@ -268,16 +266,39 @@ Value<typename Numbers::Number> structural(const Line<Numbers>& line) {
     case Opcode::custom_call:
       return custom_call(line.machine, line.computation, i, line.operands);
     default:
-      return computed(line);
+      return lane_by_lane(line, computed<Numbers>);
   }
+}
+
+// An operation that each lane does by itself: on operands in lanes that they share. Those of one large
+// operand find its lanes themselves.
+template <typename Numbers, typename F>
+Value<typename Numbers::Number> lane_by_lane(const Line<Numbers>& line, F f) {
+  const Opcode opcode = line.is.opcode;
+  const auto all = line.arrays();
+  const bool itself = opcode == Opcode::dot || opcode == Opcode::gather || opcode == Opcode::dynamic_slice ||
+                      opcode == Opcode::dynamic_update_slice;
+  if (itself || all.empty()) return f(line);
+  const Joint joint = joined(all);
+  if (joint.same())
+    return f(
+        Line<Numbers>{line.machine, line.computation, line.is, line.operands, line.active, joint.holders});
+  auto operands = line.operands;
+  for (std::size_t n = 0; n < operands.size(); ++n)
+    if (!joint.of[n].empty()) operands[n] = value(with_lanes(*all[n], joint.of[n], joint.holders));
+  return f(Line<Numbers>{line.machine, line.computation, line.is, operands, line.active, joint.holders});
 }
 
 template <typename Numbers>
 Value<typename Numbers::Number> meaning(const Line<Numbers>& line) {
   const Opcode opcode = line.is.opcode;
-  if (opcode <= Opcode::tanh) return value(unary(line.machine, line.is, line.array(0)));
-  if (opcode <= Opcode::xor_) return value(binary(line.machine, opcode, line.array(0), line.array(1)));
-  if (opcode >= Opcode::broadcast && opcode <= Opcode::transpose) return moved(line);
+  using L = Line<Numbers>;
+  if (opcode <= Opcode::tanh)
+    return lane_by_lane(line, [](const L& l) { return l.made(unary(l.machine, l.is, l.array(0))); });
+  if (opcode <= Opcode::xor_)
+    return lane_by_lane(
+        line, [](const L& l) { return l.made(binary(l.machine, l.is.opcode, l.array(0), l.array(1))); });
+  if (opcode >= Opcode::broadcast && opcode <= Opcode::transpose) return lane_by_lane(line, moved<Numbers>);
   if (opcode >= Opcode::all_gather_start) return apart(line);
   if (opcode >= Opcode::all_gather) return collective(line);
   return structural(line);
