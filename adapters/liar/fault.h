@@ -1,8 +1,6 @@
 // `local` with one fault: what a broken framework looks like from outside.
 #pragma once
 
-#include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,11 +21,5 @@ struct Fault {
   Seams seams;
   bool plans = false;  // it gives no data (data=none)
 };
-
-std::span<const Fault> faults();
-const Fault* fault_named(std::string_view name);  // null where there is none
-
-// One JSON line for each: name, says, status, flags, cases.
-std::string list_faults();
 
 }  // namespace plumb::liar

@@ -1,7 +1,8 @@
+#include "adapters/liar/faults.h"
+
 #include <fmt/format.h>
 
 #include "adapters/liar/block_faults.h"
-#include "adapters/liar/fault.h"
 #include "adapters/liar/plan_faults.h"
 #include "adapters/liar/reply_faults.h"
 #include "adapters/liar/scale_faults.h"

@@ -3,7 +3,7 @@
 #include <set>
 #include <sstream>
 
-#include "adapters/liar/fault.h"
+#include "adapters/liar/faults.h"
 #include "adapters/local/testing/trial.h"
 #include "adapters/protocol/json.h"
 #include "reference/words/text.h"

@@ -1,7 +1,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "adapters/liar/fault.h"
+#include "adapters/liar/faults.h"
 
 namespace {
 

@@ -38,11 +38,4 @@ std::vector<std::vector<Range>> shares(const std::vector<Range>& box, std::int64
   return all;
 }
 
-Amounts amounts(const Mesh& mesh, const Spec& spec, Rule rule) {
-  Amounts all(devices(mesh));
-  for (std::size_t device = 0; device < all.size(); ++device)
-    all[device] = elements(block(mesh, spec, rule, static_cast<std::int64_t>(device)));
-  return all;
-}
-
 }  // namespace plumb

@@ -1,7 +1,7 @@
 // The plan that moves the fewest bytes.
 #include <algorithm>
 
-#include "adapters/plan/cells.h"
+#include "adapters/plan/report.h"
 #include "adapters/plan/ways.h"
 
 namespace plumb {

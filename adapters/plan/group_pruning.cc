@@ -4,8 +4,8 @@
 #include <map>
 #include <unordered_set>
 
-#include "adapters/plan/cells.h"
 #include "adapters/plan/group_needs.h"
+#include "adapters/plan/report.h"
 
 namespace plumb {
 namespace {

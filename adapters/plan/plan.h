@@ -8,20 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "adapters/plan/cells.h"
 #include "adapters/plan/quantizer.h"
 #include "reference/words/op.h"
 
 namespace plumb {
-
-// Boxes of the global array, 2 * rank bounds each: begin, end, begin, end, ...
-struct CellBoxes {
-  int rank = 0;
-  std::int64_t count = 0;
-  std::vector<std::int64_t> bounds;
-  const std::int64_t* box(std::int64_t cell) const { return bounds.data() + cell * 2 * rank; }
-};
-std::int64_t elements(const CellBoxes&, std::int64_t cell);
-std::uint32_t append(CellBoxes&, const std::vector<Range>& box);  // the index of the new cell
 
 // One cell from one device to another; to itself, a copy within its memory that moves nothing.
 struct Send {

@@ -1,7 +1,6 @@
-// What the copies of a round are called.
-#include <algorithm>
+#include "adapters/plan/report.h"
 
-#include "adapters/plan/cells.h"
+#include <algorithm>
 
 namespace plumb {
 namespace {
@@ -62,6 +61,13 @@ bool permutes(const Traffic& t) {
 }
 
 }  // namespace
+
+Amounts amounts(const Mesh& mesh, const Spec& spec, Rule rule) {
+  Amounts all(devices(mesh));
+  for (std::size_t device = 0; device < all.size(); ++device)
+    all[device] = elements(block(mesh, spec, rule, static_cast<std::int64_t>(device)));
+  return all;
+}
 
 void report_copies(const Grid& g, Leg& leg, Round& round, const Amounts& held) {
   const Traffic t = traffic(g, leg, round);

@@ -1,9 +1,9 @@
 // Along one axis for a sum, along the axes of one dimension for a gather: as rings, or at once.
 #include <algorithm>
 
-#include "adapters/plan/cells.h"
 #include "adapters/plan/intersections.h"
 #include "adapters/plan/plan.h"
+#include "adapters/plan/report.h"
 
 namespace plumb {
 namespace {

@@ -1,7 +1,8 @@
-// The table of blocks: device, result, offset, bytes, ndim, then per dimension nranges and its ranges.
+#include "adapters/protocol/table.h"
+
 #include <fmt/format.h>
 
-#include "adapters/protocol/message.h"
+#include "adapters/protocol/malformed.h"
 
 namespace plumb {
 

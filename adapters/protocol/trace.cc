@@ -1,4 +1,5 @@
-// Collectives as JSON.
+#include "adapters/protocol/trace.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,7 +7,7 @@
 
 #include "adapters/protocol/fields.h"
 #include "adapters/protocol/json.h"
-#include "adapters/protocol/message.h"
+#include "adapters/protocol/malformed.h"
 
 namespace plumb {
 

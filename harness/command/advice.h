@@ -1,6 +1,7 @@
 // What plumb resolve says of a user's rules before any resolver is asked.
 #pragma once
 
+#include "harness/rules/names.h"
 #include "harness/rules/rules.h"
 #include "reference/meaning/resolve.h"
 

@@ -7,7 +7,7 @@
 #include "harness/diagnose/cause.h"
 #include "harness/diagnose/scale_causes.h"
 #include "harness/judge/claimed.h"
-#include "harness/judge/judge.h"
+#include "harness/judge/results.h"
 #include "harness/judge/vacuity.h"
 #include "harness/judge/values.h"
 #include "reference/meaning/meaning.h"

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "harness/trace/lower_bound.h"
+#include "harness/trace/reachability.h"
 #include "harness/trace/slices.h"
 #include "harness/trace/traffic.h"
 #include "harness/trace/untrue.h"

@@ -11,8 +11,4 @@ namespace plumb {
 // not asked here: diagnose() and examine() add it.
 Verdict judge(const Wanted&, const Outcome&, const Read&, const Declared&);
 
-// The same for any case: several results one after the other (each fact says of which), operands that are
-// quantized as the values that their codes mean.
-Verdict judge(const WantedAll&, const Outcome&, const Read&, const Declared&);
-
 }  // namespace plumb

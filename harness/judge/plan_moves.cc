@@ -11,6 +11,7 @@
 #include "harness/trace/reachability.h"
 #include "harness/trace/steps.h"
 #include "harness/trace/traffic.h"
+#include "harness/trace/untrue.h"
 #include "reference/bytes/bytes.h"
 
 namespace plumb {

@@ -1,9 +1,9 @@
-// Several results, one after the other, each as a case of its own.
+#include "harness/judge/results.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "harness/judge/judge.h"
 #include "harness/judge/vacuity.h"
 #include "reference/meaning/meaning.h"
 

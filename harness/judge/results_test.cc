@@ -1,5 +1,7 @@
 // Claims and codes, device by device and result by result: what is said of the last counts as what is said of
 // the first.
+#include "harness/judge/results.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,9 +1,10 @@
+#include "harness/rules/names.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
-#include "harness/rules/rules.h"
 #include "reference/words/text.h"
 
 namespace plumb {

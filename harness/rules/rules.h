@@ -1,7 +1,6 @@
-// A user's own logical axis rules, and the parameters they are for, from files.
+// A user's own logical axis rules, from a file.
 #pragma once
 
-#include <istream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,20 +21,5 @@ std::vector<AxisRule> read_rules(std::string_view text, const std::string& origi
 
 // The axes that the file lists behind the key `mesh_axes`, as MaxText's do; none where it has no such key.
 std::vector<std::string> read_mesh_axes(std::string_view text, const std::string& origin);
-
-// One parameter: `layers/mlp/kernel bf16[4096,14336] embed,mlp`.
-struct Parameter {
-  std::string path, dtype;
-  std::vector<std::string> sizes;
-  std::vector<std::string> names;  // "-" where a dimension has none
-  std::string origin;              // "names.txt:3"
-};
-
-// One a line; names behind the array, with commas or spaces between, - or None for a dimension without one;
-// empty lines and # comments are none. Throws BadInput: origin, line, and a caret.
-std::vector<Parameter> read_names(std::istream&, const std::string& origin);
-
-// The case that asks what the rules lay the parameter out as.
-Case resolve_case(const Mesh&, const Parameter&, const std::vector<AxisRule>&);
 
 }  // namespace plumb

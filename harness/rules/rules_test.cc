@@ -5,6 +5,7 @@
 
 #include <sstream>
 
+#include "harness/rules/names.h"
 #include "reference/words/text.h"
 
 namespace plumb {

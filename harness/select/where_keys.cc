@@ -1,10 +1,11 @@
-// The keys of a condition: one row each.
+#include "harness/select/where_keys.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
 
-#include "harness/select/where.h"
+#include "harness/judge/verdict.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -85,6 +86,7 @@ Words listed(std::string_view list) {
   return words;
 }
 
+// One row for each key.
 struct Key {
   std::string_view name, what;
   Words (*words)(const Case&);

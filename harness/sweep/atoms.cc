@@ -1,11 +1,11 @@
+#include "harness/sweep/atoms.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <functional>
 #include <numeric>
 #include <set>
-
-#include "harness/sweep/condition.h"
 
 namespace plumb {
 namespace {

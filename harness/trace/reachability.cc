@@ -6,6 +6,8 @@
 #include <numeric>
 
 #include "harness/trace/cost.h"
+#include "harness/trace/needs.h"
+#include "harness/trace/slices.h"
 #include "harness/trace/steps.h"
 #include "reference/words/text.h"
 
@@ -282,6 +284,21 @@ std::string in_words(const Mesh& mesh, const Lack& lack) {
       "across {}",
       lack.device, coordinates_text(mesh, lack.device), fmt::join(lack.index, ","), lack.holder,
       coordinates_text(mesh, lack.holder), fmt::join(across, "."));
+}
+
+std::string out_of_reach(const Case& c, const Outcome& outcome) {
+  for (std::size_t r = 0; r < results(c).size(); ++r) {
+    const std::vector<Slice> slices = held_slices(c, outcome, r);
+    for (int i = 0; i < std::ssize(c.op.operands) && !slices.empty(); ++i) {
+      const auto of = [&](std::int64_t device) { return needed(c.op, r, i, slices[device]); };
+      const auto found =
+          lack(Needed{c.mesh, c.op.operands[i], c.rule, of, results(c)[r].unfinished}, outcome.trace);
+      if (!found) continue;
+      const std::string whose = c.op.operands.size() > 1 ? fmt::format("of operand {}, ", i) : "";
+      return whose + in_words(c.mesh, *found);
+    }
+  }
+  return "";
 }
 
 }  // namespace plumb

@@ -46,6 +46,10 @@ std::optional<Lack> lack(const Move&, std::span<const Collective>);
 // "device 0 (x=0,y=0) needs element [4] of device 2 (x=1,y=0), and no collective takes it there across x"
 std::string in_words(const Mesh&, const Lack&);
 
+// An element of an operand that a device cannot have (needs.h); empty where none, or where
+// nobody says which slices devices hold.
+std::string out_of_reach(const Case&, const Outcome&);
+
 // The axes that may join devices by these collectives: those that they name or along which their groups and
 // pairs extend; all axes where one names nobody.
 std::vector<AxisId> joined_axes(const Mesh&, std::span<const Collective>);

@@ -5,9 +5,6 @@
 #include <algorithm>
 
 #include "harness/trace/cost.h"
-#include "harness/trace/needs.h"
-#include "harness/trace/reachability.h"
-#include "harness/trace/slices.h"
 #include "harness/trace/steps.h"
 
 namespace plumb {
@@ -26,23 +23,6 @@ std::int64_t learnt(const Collective& one, std::int64_t n) {
   if (one.kind == "all-gather" && one.in <= one.out / n && one.in * n == one.out) return one.out - one.in;
   if (one.kind == "all-to-all" && one.in == one.out) return one.out - one.out / n;
   return one.out;
-}
-
-// "one all-gather over 2 devices cannot make 4096 bytes of 4"
-std::string misfit_of(const Collective& one, std::int64_t n) {
-  const auto at_most = [&](std::int64_t a, std::int64_t times, std::int64_t b) {
-    return __int128{a} <= __int128{times} * b;
-  };
-  const bool in_fits = at_most(one.in, n, one.out), out_fits = at_most(one.out, n, one.in);
-  bool fits = true;
-  if (one.kind == "all-reduce") fits = one.in == one.out;
-  if (one.kind == "all-gather") fits = one.in <= one.out && out_fits;
-  if (one.kind == "reduce-scatter") fits = one.out <= one.in;
-  if (one.kind == "collective-permute") fits = one.out <= one.in;
-  if (one.kind == "all-to-all") fits = in_fits && out_fits;
-  if (fits) return "";
-  const std::string over = one.pairs.empty() ? fmt::format(" over {} devices", n) : "";
-  return fmt::format("one {}{} cannot make {} bytes of {}", one.kind, over, one.out, one.in);
 }
 
 }  // namespace
@@ -71,21 +51,6 @@ std::vector<std::int64_t> most_received(const Mesh& mesh, const Trace& trace) {
   return most;
 }
 
-std::string out_of_reach(const Case& c, const Outcome& outcome) {
-  for (std::size_t r = 0; r < results(c).size(); ++r) {
-    const std::vector<Slice> slices = held_slices(c, outcome, r);
-    for (int i = 0; i < std::ssize(c.op.operands) && !slices.empty(); ++i) {
-      const auto of = [&](std::int64_t device) { return needed(c.op, r, i, slices[device]); };
-      const auto found =
-          lack(Needed{c.mesh, c.op.operands[i], c.rule, of, results(c)[r].unfinished}, outcome.trace);
-      if (!found) continue;
-      const std::string whose = c.op.operands.size() > 1 ? fmt::format("of operand {}, ", i) : "";
-      return whose + in_words(c.mesh, *found);
-    }
-  }
-  return "";
-}
-
 std::string received_too_little(const Case& c, const std::vector<std::int64_t>& fewest, const Trace& trace) {
   const std::vector<std::int64_t> most = most_received(c.mesh, trace);
   if (fewest.empty() || most.empty()) return "";
@@ -107,16 +72,6 @@ std::string received_too_little(const Case& c, const std::vector<std::int64_t>& 
   }
   if (all_moved >= all_need) return "";
   return fmt::format("it moved {} bytes where no program moves fewer than {}", all_moved, all_need);
-}
-
-std::string misfit(const Mesh& mesh, const Trace& trace) {
-  for (const Collective& one : trace) {
-    std::int64_t n = one.axes.empty() ? 1 : axes_size(mesh, axes_of(mesh, one));
-    for (const std::vector<std::int64_t>& group : one.groups)
-      n = std::max<std::int64_t>(n, std::ssize(group));
-    if (std::string text = misfit_of(one, n); !text.empty()) return text;
-  }
-  return "";
 }
 
 }  // namespace plumb

@@ -1,4 +1,4 @@
-// What a trace cannot have brought: an element, bytes, a result of its kind.
+// How many bytes a trace can have brought.
 #pragma once
 
 #include <string>
@@ -20,15 +20,5 @@ std::vector<std::int64_t> most_received(const Mesh&, const Trace&);
 // The first device, or fibre along the result's unfinished axes, that received fewer bytes than the fewest
 // that it needs; or all together; empty where none, and where nobody knows.
 std::string received_too_little(const Case&, const std::vector<std::int64_t>& fewest, const Trace&);
-
-// An element of an operand that a device cannot have (needs.h, reachability.h); empty where none, or where
-// nobody says which slices devices hold.
-std::string out_of_reach(const Case&, const Outcome&);
-
-// A collective whose operand and result cannot be those of its kind over so many devices; empty where all
-// can. in and out are those of the devices that have most, so that a block may be padded or cut short:
-//   all-reduce in = out      all-gather in <= out <= n in      reduce-scatter out <= in
-//   collective-permute out <= in         all-to-all out <= n in, in <= n out         others any
-std::string misfit(const Mesh&, const Trace&);
 
 }  // namespace plumb

@@ -261,6 +261,23 @@ std::string sums_too_few(const Case& c, const Trace& trace) {
   return "";
 }
 
+// "one all-gather over 2 devices cannot make 4096 bytes of 4"
+std::string misfit_of(const Collective& one, std::int64_t n) {
+  const auto at_most = [&](std::int64_t a, std::int64_t times, std::int64_t b) {
+    return __int128{a} <= __int128{times} * b;
+  };
+  const bool in_fits = at_most(one.in, n, one.out), out_fits = at_most(one.out, n, one.in);
+  bool fits = true;
+  if (one.kind == "all-reduce") fits = one.in == one.out;
+  if (one.kind == "all-gather") fits = one.in <= one.out && out_fits;
+  if (one.kind == "reduce-scatter") fits = one.out <= one.in;
+  if (one.kind == "collective-permute") fits = one.out <= one.in;
+  if (one.kind == "all-to-all") fits = in_fits && out_fits;
+  if (fits) return "";
+  const std::string over = one.pairs.empty() ? fmt::format(" over {} devices", n) : "";
+  return fmt::format("one {}{} cannot make {} bytes of {}", one.kind, over, one.out, one.in);
+}
+
 }  // namespace
 
 std::string untrue(const Case& c, const Trace& trace, bool exact_values) {
@@ -273,6 +290,16 @@ std::string untrue(const Case& c, const Trace& trace, bool exact_values) {
   if (why.empty()) why = too_narrow(c, trace, exact_values);
   if (why.empty()) why = sums_too_few(c, trace);
   return why;
+}
+
+std::string misfit(const Mesh& mesh, const Trace& trace) {
+  for (const Collective& one : trace) {
+    std::int64_t n = one.axes.empty() ? 1 : axes_size(mesh, axes_of(mesh, one));
+    for (const std::vector<std::int64_t>& group : one.groups)
+      n = std::max<std::int64_t>(n, std::ssize(group));
+    if (std::string text = misfit_of(one, n); !text.empty()) return text;
+  }
+  return "";
 }
 
 }  // namespace plumb

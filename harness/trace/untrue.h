@@ -25,4 +25,10 @@ namespace plumb {
 //   holds of the operands
 std::string untrue(const Case&, const Trace&, bool exact_values);
 
+// A collective whose operand and result cannot be those of its kind over so many devices; empty where all
+// can. in and out are those of the devices that have most, so that a block may be padded or cut short:
+//   all-reduce in = out      all-gather in <= out <= n in      reduce-scatter out <= in
+//   collective-permute out <= in         all-to-all out <= n in, in <= n out         others any
+std::string misfit(const Mesh&, const Trace&);
+
 }  // namespace plumb

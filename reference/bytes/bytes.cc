@@ -6,6 +6,7 @@
 
 #include "reference/bytes/family.h"
 #include "reference/bytes/free_layouts.h"
+#include "reference/bytes/grouped.h"
 #include "reference/bytes/move.h"
 #include "reference/bytes/quantize.h"
 #include "reference/words/text.h"

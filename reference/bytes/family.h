@@ -39,6 +39,5 @@ struct Moved {
   std::int64_t all() const { return operands[0] + operands[1] + result; }
 };
 Moved moved_in_einsum(const Case&, const Words&, const Split&);
-Moved moved_in_grouped(const Case&, const Words&, const Split&);
 
 }  // namespace plumb

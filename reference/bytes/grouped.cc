@@ -1,10 +1,9 @@
-// Bytes of a plan for a grouped matmul, counted from the sizes of the groups: a device needs the rows of
-// its groups and the weights of the groups of its rows, and nothing of an empty group.
+#include "reference/bytes/grouped.h"
+
 #include <algorithm>
 #include <array>
 #include <string_view>
 
-#include "reference/bytes/family.h"
 #include "reference/bytes/move.h"
 
 namespace plumb {

@@ -4,6 +4,7 @@
 
 #include "reference/bytes/bytes.h"
 #include "reference/bytes/family.h"
+#include "reference/bytes/grouped.h"
 #include "reference/words/enumerate.h"
 #include "reference/words/text.h"
 

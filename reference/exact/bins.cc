@@ -1,8 +1,9 @@
-// The two-bin dot product. Every product here is exact in double, so that fma(a, b, t) and a * b + t are
-// the same number: this file alone is compiled with contraction, which makes 4 operations of 5.
+// Every product here is exact in double, so that fma(a, b, t) and a * b + t are the same number: this file
+// alone is compiled with contraction, which makes 4 operations of 5.
+#include "reference/exact/bins.h"
+
 #include <bit>
 
-#include "reference/exact/dot.h"
 #include "reference/exact/lanes.h"
 
 namespace plumb {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "reference/exact/bins.h"
 #include "reference/words/testing/mpfr_judge.h"
 
 namespace plumb {

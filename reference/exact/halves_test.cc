@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "reference/exact/blas.h"
-#include "reference/exact/task.h"
+#include "reference/exact/method.h"
 #include "reference/exact/testing/matmul_judge.h"
 
 namespace plumb {
@@ -128,8 +128,8 @@ Method way(const Operands& o, DType to) {
 TEST(Halves, AreTakenWhereProductsCancel) {
   ASSERT_NE(dgemm(), nullptr);
   const auto operands = [](Hard kind, DType dtype) { return hard_operands(kind, dtype, {67, 130, 83}, 3); };
-  EXPECT_EQ(way(operands(Hard::normal, DType::f32), DType::f32), Method::whole);
-  EXPECT_EQ(way(operands(Hard::cancelling, DType::bf16), DType::bf16), Method::whole);
+  EXPECT_EQ(way(operands(Hard::normal, DType::f32), DType::f32), Method::single_dgemm);
+  EXPECT_EQ(way(operands(Hard::cancelling, DType::bf16), DType::bf16), Method::single_dgemm);
   EXPECT_EQ(way(operands(Hard::cancelling, DType::f32), DType::f32), Method::halves);
   EXPECT_EQ(way(operands(Hard::cancelling, DType::f32), DType::f64), Method::halves);
   EXPECT_EQ(way(operands(Hard::normal, DType::f32), DType::f64), Method::halves);

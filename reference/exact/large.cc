@@ -2,8 +2,12 @@
 
 #include <algorithm>
 
+#include "reference/exact/bins.h"
+#include "reference/exact/method.h"
 #include "reference/exact/parallel.h"
-#include "reference/exact/task.h"
+#include "reference/exact/settle.h"
+#include "reference/exact/single_dgemm.h"
+#include "reference/exact/tiles.h"
 
 namespace plumb {
 namespace {
@@ -14,16 +18,16 @@ constexpr std::int64_t kScratch = 1 << 22;          // doubles of dgemm's result
 constexpr std::int64_t kKeep = 1 << 25;             // doubles kept for the next call
 
 // `most` rows at a time.
-std::int64_t doubles_for_chunk(const Task& task, Method way, std::int64_t most) {
-  if (way == Method::bins) return 0;
-  return way == Method::whole ? most * task.c.cols : doubles_for_halves(task, most);
+std::int64_t doubles_for_chunk(const Task& task, Method method, std::int64_t most) {
+  if (method == Method::bins) return 0;
+  return method == Method::single_dgemm ? most * task.c.cols : doubles_for_halves(task, most);
 }
 
-void multiply_chunk(const Task& task, Method way, Chunk& chunk) {
+void multiply_chunk(const Task& task, Method method, Chunk& chunk) {
   const std::int64_t rows = chunk.end - chunk.begin;
-  chunk.open.assign((rows + kBlockRows - 1) / kBlockRows * task.c.cols, way == Method::bins ? 15 : 0);
-  if (way == Method::whole) multiply_whole(task, chunk);
-  if (way == Method::halves) multiply_halves(task, chunk);
+  chunk.open.assign((rows + kBlockRows - 1) / kBlockRows * task.c.cols, method == Method::bins ? 15 : 0);
+  if (method == Method::single_dgemm) multiply_by_single_dgemm(task, chunk);
+  if (method == Method::halves) multiply_halves(task, chunk);
   settle_chunk(task, chunk);
 }
 
@@ -44,16 +48,16 @@ void multiply_large(const Matrix& a, const Matrix& b, const MutableMatrix& c) {
   const bool exact_products = format(a.dtype).digits + format(b.dtype).digits <= 53;
   const bool may_overflow = a.dtype == DType::f64 || b.dtype == DType::f64;
   const Task task{left, right, c, exact_products, may_overflow};
-  const Method way = method_of(task);
+  const Method method = method_of(task);
   const std::int64_t share_rows = (a.rows / threads / kGrain + 1) * kGrain;
   const std::int64_t most = std::min(share_rows, std::max(kGrain, kScratch / c.cols & -kGrain));
-  const std::int64_t each = doubles_for_chunk(task, way, most);
+  const std::int64_t each = doubles_for_chunk(task, method, most);
   double* rooms = reserve(for_chunks, threads * each);
   parallel(threads, [&](int index) {
     const Share rows = share(left.count, threads, index, kGrain);
     for (std::int64_t i = rows.begin; i < rows.end; i += most) {
       Chunk chunk{i, std::min(i + most, rows.end), rooms + index * each, {}};
-      multiply_chunk(task, way, chunk);
+      multiply_chunk(task, method, chunk);
     }
   });
   if (for_lines.size > kKeep) for_lines = {};

@@ -1,13 +1,16 @@
+#include "reference/exact/method.h"
+
 #include "reference/exact/blas.h"
 #include "reference/exact/halves.h"
-#include "reference/exact/task.h"
+#include "reference/exact/round_interval.h"
+#include "reference/exact/settle.h"
 
 namespace plumb {
 namespace {
 
 // Whether one dgemm, and whether three of halves, prove an element.
 struct Proofs {
-  bool whole, halves;
+  bool single_dgemm, halves;
 };
 
 Proofs proofs_of(const Task& task, std::int64_t i, std::int64_t j) {
@@ -24,14 +27,16 @@ Proofs proofs_of(const Task& task, std::int64_t i, std::int64_t j) {
 
 Method method_of(const Task& task) {
   if (!dgemm()) return Method::bins;
-  if (!task.exact_products) return Method::whole;
+  if (!task.exact_products) return Method::single_dgemm;
   constexpr int samples = 48;
-  int whole = 0, halves = 0;
+  int single_dgemm = 0, halves = 0;
   for (std::int64_t s = 0; s < samples; ++s) {
     const Proofs proofs = proofs_of(task, s * 2654435761 % task.c.rows, s * 40503 % task.c.cols);
-    whole += proofs.whole, halves += proofs.halves;
+    single_dgemm += proofs.single_dgemm, halves += proofs.halves;
   }
-  return whole >= samples / 2 ? Method::whole : halves >= samples / 2 ? Method::halves : Method::bins;
+  return single_dgemm >= samples / 2 ? Method::single_dgemm
+         : halves >= samples / 2     ? Method::halves
+                                     : Method::bins;
 }
 
 }  // namespace plumb

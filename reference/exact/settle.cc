@@ -1,9 +1,11 @@
+#include "reference/exact/settle.h"
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
 
+#include "reference/exact/bins.h"
 #include "reference/exact/parallel.h"
-#include "reference/exact/task.h"
 
 namespace plumb {
 namespace {

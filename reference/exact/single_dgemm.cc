@@ -1,11 +1,12 @@
-// One dgemm, and its elements proved by lattice or interval.
+#include "reference/exact/single_dgemm.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
 #include "reference/exact/blas.h"
-#include "reference/exact/task.h"
+#include "reference/exact/round_interval.h"
 #include "reference/words/clones.h"
 
 namespace plumb {
@@ -23,20 +24,20 @@ struct Row {
 
 // The ends of the interval around each value: equal where the value is exact. What is not finite is
 // right as it is, unless it may have come from finite elements.
-PLUMB_CLONES void ends_of(const double* values, const Row& row, Ends& ends) {
-  const std::int64_t count = ends.count;
+PLUMB_CLONES void intervals_of_values(const double* values, const Row& row, RoundIntervals& around) {
+  const std::int64_t count = around.count;
   const double row_error = row.error, row_ratio = row.ratio;
   const double *norms = row.norms, *ratios = row.ratios;
   for (std::int64_t j = 0; j < count; ++j) {
     const double x = values[j], e = row_error * norms[j];
     const double error = row_ratio * ratios[j] < 0x1p53 ? 0 : e;
     const double kept = std::fabs(x) <= kMost ? error : 0;
-    ends.low[j] = x - kept + 0.0;
-    ends.high[j] = x + kept + 0.0;
+    around.low[j] = x - kept + 0.0;
+    around.high[j] = x + kept + 0.0;
   }
   if (!row.may_overflow) return;
   for (std::int64_t j = 0; j < count; ++j)
-    if (!(row_error * norms[j] <= kMost)) ends.low[j] = -1, ends.high[j] = 1;
+    if (!(row_error * norms[j] <= kMost)) around.low[j] = -1, around.high[j] = 1;
 }
 
 // Rounds to f32 at once; whether both ends agree everywhere.
@@ -64,20 +65,20 @@ struct Block {
 
 void round_block(const Task& task, const Block& block, Chunk& chunk) {
   const std::int64_t i = block.i, j = block.j;
-  Ends ends;
-  ends.i = i, ends.j = j, ends.count = std::min(kBlock, task.c.cols - j);
+  RoundIntervals around;
+  around.i = i, around.j = j, around.count = std::min(kBlock, task.c.cols - j);
   const Row row{gamma(task.left.depth) * task.left.norm[i], task.left.ratio[i], task.right.norm.data() + j,
                 task.right.ratio.data() + j, task.may_overflow};
   const double* values = chunk.room + (i - chunk.begin) * task.c.cols + j;
   const bool dense_f32 = task.c.dtype == DType::f32 && task.c.col_stride == 1;
-  if (dense_f32 && !task.may_overflow && round_f32(values, ends.count, row, at(task.c, i, j))) return;
-  ends_of(values, row, ends);
-  round_ends(task, ends, block.sure, chunk);
+  if (dense_f32 && !task.may_overflow && round_f32(values, around.count, row, at(task.c, i, j))) return;
+  intervals_of_values(values, row, around);
+  round_intervals(task, around, block.sure, chunk);
 }
 
 }  // namespace
 
-void multiply_whole(const Task& task, Chunk& chunk) {
+void multiply_by_single_dgemm(const Task& task, Chunk& chunk) {
   const Lines &a = task.left, &b = task.right;
   dgemm()({a.row(chunk.begin), chunk.end - chunk.begin, a.depth, a.stride},
           {b.values, b.count, b.depth, b.stride}, chunk.room, task.c.cols);

@@ -1,11 +1,12 @@
-// The rows and columns of a product, halved tile by tile.
+#include "reference/exact/tiles.h"
+
 #include <algorithm>
 #include <cmath>
 
 #include "reference/exact/blas.h"
 #include "reference/exact/halves.h"
 #include "reference/exact/parallel.h"
-#include "reference/exact/task.h"
+#include "reference/exact/round_interval.h"
 #include "reference/words/clones.h"
 
 namespace plumb {
@@ -29,13 +30,13 @@ struct RunningSums {
 
 // |rest| is at most |sum| 2^-53, and as much is left for the rounding of the ends. The nearest double needs
 // none. Where nothing is proved the ends lie far apart.
-PLUMB_CLONES void ends_of(const RunningSums& sums, bool to_double, Ends& ends) {
+PLUMB_CLONES void intervals_of_sums(const RunningSums& sums, bool to_double, RoundIntervals& around) {
   const double part = to_double ? 0 : 0x1p-52;
-  for (std::int64_t j = 0; j < ends.count; ++j) {
+  for (std::int64_t j = 0; j < around.count; ++j) {
     const double sum = sums.sum[j], e = sums.rest[j] == 0 ? 0 : std::fabs(sum) * part;
     const bool proved = sums.reach * sums.reaches[j] < kProved;
-    ends.low[j] = proved ? sum - e + 0.0 : -1;
-    ends.high[j] = proved ? sum + e + 0.0 : 1;
+    around.low[j] = proved ? sum - e + 0.0 : -1;
+    around.high[j] = proved ? sum + e + 0.0 : 1;
   }
 }
 
@@ -53,18 +54,18 @@ void multiply_tile(const Task& task, const Tile& tile, double* room) {
 
 void round_tile(const Task& task, const Tile& tile, const std::vector<double>& reaches, Chunk& chunk) {
   RunningSums sums;
-  Ends ends;
+  RoundIntervals around;
   for (std::int64_t i = tile.rows.begin; i < tile.rows.end; ++i) {
     sums.reach = reach(task.left.ratio[i], task.left.stride);
     for (std::int64_t j = tile.cols.begin; j < tile.cols.end; j += kBlock) {
       const std::int64_t width = tile.cols.end - tile.cols.begin;
       const std::int64_t at = (i - tile.rows.begin) * width + j - tile.cols.begin;
-      ends.i = i, ends.j = j, ends.count = std::min(kBlock, tile.cols.end - j);
+      around.i = i, around.j = j, around.count = std::min(kBlock, tile.cols.end - j);
       sums.reaches = reaches.data() + j;
-      join({tile.products[0] + at, tile.products[1] + at, tile.products[2] + at}, ends.count, sums.sum,
+      join({tile.products[0] + at, tile.products[1] + at, tile.products[2] + at}, around.count, sums.sum,
            sums.rest);
-      ends_of(sums, task.c.dtype == DType::f64, ends);
-      round_ends(task, ends, false, chunk);
+      intervals_of_sums(sums, task.c.dtype == DType::f64, around);
+      round_intervals(task, around, false, chunk);
     }
   }
 }

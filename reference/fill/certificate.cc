@@ -1,10 +1,11 @@
+#include "reference/fill/certificate.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
 #include <limits>
 
-#include "reference/fill/fill.h"
 #include "reference/fill/recipe.h"
 #include "reference/words/text.h"
 

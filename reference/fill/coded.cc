@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "reference/fill/by_index.h"
 #include "reference/fill/emit.h"
+#include "reference/fill/recipe.h"
 #include "reference/fill/unit.h"
 #include "reference/words/letters.h"
 

@@ -17,14 +17,17 @@
 // Tiles differ in their scales by a factor of two where the sums have room for it, groups in any case.
 #pragma once
 
-#include <string>
+#include <cstddef>
 #include <vector>
 
 #include "reference/fill/members.h"
+#include "reference/fill/run.h"
 #include "reference/words/op.h"
 #include "reference/words/tiles.h"
 
 namespace plumb {
+
+struct Recipe;
 
 struct Coded {
   struct Operand {
@@ -47,5 +50,7 @@ struct Coded {
   bool split = false;  // the sum is spread over devices
 };
 Coded coded(const Case&);
+
+void write_run(const Recipe&, const Coded&, const Run&, std::byte* out);  // recipe.h
 
 }  // namespace plumb

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "reference/fill/hash.h"
@@ -14,7 +16,14 @@ struct MembersDrawn {
 };
 
 // The parts are what `a` and `b` both tell apart; b may be empty.
-MembersDrawn members(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b);
+inline MembersDrawn members(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) {
+  const auto part = [&](std::size_t i) { return std::pair(a[i], b.empty() ? 0 : b[i]); };
+  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> seen;
+  MembersDrawn m;
+  for (std::size_t i = 0; i < a.size(); ++i) m.number.push_back(seen[part(i)]++);
+  for (std::size_t i = 0; i < a.size(); ++i) m.count.push_back(seen[part(i)]);
+  return m;
+}
 
 // Whether the index is the one drawn for its part.
 inline bool drawn(const MembersDrawn& m, std::int64_t index, std::uint64_t random) {

@@ -1,6 +1,7 @@
 // How the parts of one value share a budget.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "reference/fill/hash.h"
@@ -17,9 +18,24 @@ struct Shares {
   std::int64_t parts = 1, active = 1, step = 0, width = 1;
 };
 
-Shares shares(std::int64_t parts, std::int64_t budget);  // both > 0
-std::int64_t mass(const Shares&);                        // the largest sum of magnitudes
-std::int64_t largest(const Shares&);                     // the largest magnitude
+// Both > 0.
+inline Shares shares(std::int64_t parts, std::int64_t budget) {
+  const __int128 triangle = static_cast<__int128>(parts) * (parts + 1) / 2;
+  if (parts == 1) return {1, 1, 0, budget};
+  if (triangle <= budget) {
+    const std::int64_t width = budget / static_cast<std::int64_t>(triangle);
+    return {parts, parts, width, width};
+  }
+  return {parts, std::min(parts, budget), 0, std::max<std::int64_t>(1, budget / parts)};
+}
+
+// The largest sum of magnitudes.
+inline std::int64_t mass(const Shares& s) {
+  return s.active * s.width + s.step * (s.active * (s.active - 1) / 2);
+}
+
+// The largest magnitude.
+inline std::int64_t largest(const Shares& s) { return s.step * (s.active - 1) + s.width; }
 
 // The magnitude of part p of the element whose mixed hash is `element`.
 inline std::int64_t share(const Shares& s, std::uint64_t element, std::int64_t p, std::uint64_t random) {

@@ -5,8 +5,8 @@
 #include <map>
 #include <set>
 
-#include "reference/fill/by_index.h"
 #include "reference/fill/emit.h"
+#include "reference/fill/recipe.h"
 #include "reference/fill/scale_witnesses.h"
 
 namespace plumb {

@@ -11,13 +11,17 @@
 //   - rows of no group are NaN
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "reference/fill/members.h"
+#include "reference/fill/run.h"
 #include "reference/words/op.h"
 #include "reference/words/tiles.h"
 
 namespace plumb {
+
+struct Recipe;
 
 struct Tiled {
   Scheme scheme = Scheme::fp8;
@@ -30,5 +34,7 @@ struct Tiled {
   std::int64_t differing = 1;         // pieces with a largest magnitude of their own
 };
 Tiled tiled(const Case&);
+
+void write_run(const Recipe&, const Tiled&, const Run&, std::byte* out);  // recipe.h
 
 }  // namespace plumb

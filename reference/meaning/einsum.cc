@@ -1,5 +1,6 @@
 #include "reference/meaning/meaning.h"
 #include "reference/meaning/product.h"
+#include "reference/meaning/settle.h"
 
 namespace plumb {
 

@@ -5,6 +5,7 @@
 
 #include "reference/meaning/meaning.h"
 #include "reference/meaning/product.h"
+#include "reference/meaning/settle.h"
 #include "reference/meaning/testing/naive.h"
 #include "reference/words/text.h"
 

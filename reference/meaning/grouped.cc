@@ -2,6 +2,7 @@
 
 #include "reference/meaning/meaning.h"
 #include "reference/meaning/product.h"
+#include "reference/meaning/settle.h"
 #include "reference/words/letters.h"
 
 namespace plumb {

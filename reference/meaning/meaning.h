@@ -38,10 +38,9 @@ struct Plain {
 };
 Plain plain(const Case&, const std::vector<Tensor>& operands);
 
-// One file per op; evaluate() chooses.
+// One file per op (quantize.h has its own header); evaluate() chooses.
 Tensor reshard(const Case&, const std::vector<Tensor>& operands);
 Tensor einsum(const Case&, const std::vector<Tensor>& operands);
 Tensor grouped(const Case&, const std::vector<Tensor>& operands);
-std::vector<Tensor> quantize(const Case&, const std::vector<Tensor>& operands);
 
 }  // namespace plumb

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "reference/words/op.h"
 #include "reference/words/tensor.h"
 #include "reference/words/tiles.h"
 
@@ -24,5 +25,8 @@ Quantized quantized(const Tensor& x, Scheme, const Tiles&);
 // Code times scale, exactly: f64, or f32 for blocks, whose scales are powers of two, where it holds every
 // code with the largest of them (not above 0.875 * 2^128).
 Tensor dequantized(const Quantized&, const Tiles&);
+
+// The op: codes, scales, and what delayed scaling gives besides.
+std::vector<Tensor> quantize(const Case&, const std::vector<Tensor>& operands);
 
 }  // namespace plumb

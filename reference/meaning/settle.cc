@@ -1,7 +1,8 @@
+#include "reference/meaning/settle.h"
+
 #include <algorithm>
 
 #include "reference/exact/exact.h"
-#include "reference/meaning/product.h"
 
 namespace plumb {
 namespace {

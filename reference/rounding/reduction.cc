@@ -1,8 +1,9 @@
+#include "reference/rounding/reduction.h"
+
 #include <algorithm>
 #include <set>
 #include <string>
 
-#include "reference/rounding/bound.h"
 #include "reference/words/letters.h"
 
 namespace plumb {

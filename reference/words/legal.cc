@@ -4,6 +4,7 @@
 #include <array>
 
 #include "reference/words/letters.h"
+#include "reference/words/schemes.h"
 
 namespace plumb {
 namespace {

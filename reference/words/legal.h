@@ -11,15 +11,6 @@ namespace plumb {
 constexpr std::int64_t most_devices = std::int64_t{1} << 24;
 constexpr std::int64_t most_bytes = std::int64_t{1} << 62;
 
-// A spec and where it stands in the line: its first character, each dimension, what follows ']', where a
-// scheme is or would be.
-struct Placed {
-  Spec spec;
-  std::size_t at = 0;
-  std::vector<std::size_t> dims;
-  std::size_t plus = 0, tilde = 0;
-};
-
 // A letter of one operand alone stands in the result; a letter of the result stands in an operand.
 void check_letters(const Einsum&, const Scan&, std::size_t out_at);
 
@@ -29,10 +20,6 @@ void check_shapes(const Op&, const std::vector<Placed>&, const Scan&);
 // One size for each group in each list; no block of rows is overfull. `at` is the first size.
 void check_sizes(const Op&, const Scan&, std::size_t at);
 void check_rows(const Op&, const std::vector<std::vector<std::int64_t>>& sizes, const Scan&, std::size_t at);
-
-// What quantize takes and gives, and that schemes stand where they have a meaning (schemes.cc).
-void check_quantize(const Op&, const std::vector<Placed>&, const Scan&);
-void check_schemes(const Op&, const std::vector<Placed>&, const Scan&);
 
 void check_acc(const Op&, DType, const Scan&, std::size_t at);
 void check_wire(const Op&, DType, const Scan&, std::size_t at);

@@ -4,6 +4,9 @@
 #include <numeric>
 #include <utility>
 
+#include "reference/words/fnv.h"
+#include "reference/words/text.h"
+
 namespace plumb {
 
 std::span<const Spec> results(const Case& c) {
@@ -41,6 +44,13 @@ DType default_wire(const Op& op) {
 
 Fill default_fill(const Op& op) {
   return quantizes(op) ? Fill::scaled : sums(op) ? Fill::cancel : Fill::provenance;
+}
+
+std::uint64_t data_seed(const Case& c) { return c.seed ? *c.seed : fnv(print(c)); }
+
+Case seeded(Case c) {
+  c.seed = data_seed(c);
+  return c;
 }
 
 Mesh program_mesh(const Case& c) {

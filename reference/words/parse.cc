@@ -6,7 +6,7 @@
 
 #include "reference/words/legal.h"
 #include "reference/words/resolve.h"
-#include "reference/words/scan.h"
+#include "reference/words/scan_mesh.h"
 
 namespace plumb {
 namespace {

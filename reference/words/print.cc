@@ -159,4 +159,19 @@ std::string print(const Case& c) {
   return text;
 }
 
+std::string print(const AxisRule& rule) {
+  const std::string axes = fmt::format("{}", fmt::join(rule.axes, "."));
+  switch (rule.value) {
+    case Value::none:
+      return rule.name + ":-";
+    case Value::name:
+      return rule.name + ":" + axes;
+    case Value::tuple:
+      return rule.name + ":(" + axes + ")";
+    case Value::list:
+      return rule.name + ":[" + axes + "]";
+  }
+  return {};
+}
+
 }  // namespace plumb

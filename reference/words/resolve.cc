@@ -84,19 +84,4 @@ void put_resolve(std::string& text, const Op& op) {
     (text += r > 0 ? "," : "") += print(resolve.rules[r]);
 }
 
-std::string print(const AxisRule& rule) {
-  const std::string axes = fmt::format("{}", fmt::join(rule.axes, "."));
-  switch (rule.value) {
-    case Value::none:
-      return rule.name + ":-";
-    case Value::name:
-      return rule.name + ":" + axes;
-    case Value::tuple:
-      return rule.name + ":(" + axes + ")";
-    case Value::list:
-      return rule.name + ":[" + axes + "]";
-  }
-  return {};
-}
-
 }  // namespace plumb

@@ -43,10 +43,13 @@ struct Scan {
   std::int64_t number(std::string_view what);    // decimal, at most 2^63 - 1
 };
 
-Mesh scan_mesh(Scan&);
-void scan_ids(Scan&, Mesh&);
-
-// "MESH [of MESH] [ids=...]:". A submesh that is its parent, axis for axis, says nothing.
-void scan_meshes(Scan&, Case&);
+// A spec and where it stands in the line: its first character, each dimension, what follows ']', where a
+// scheme is or would be.
+struct Placed {
+  Spec spec;
+  std::size_t at = 0;
+  std::vector<std::size_t> dims;
+  std::size_t plus = 0, tilde = 0;
+};
 
 }  // namespace plumb

@@ -1,8 +1,9 @@
+#include "reference/words/scan_mesh.h"
+
 #include <algorithm>
 #include <utility>
 
 #include "reference/words/legal.h"
-#include "reference/words/scan.h"
 
 namespace plumb {
 

@@ -1,7 +1,7 @@
-// Where a scheme may stand, and what quantize takes and gives.
+#include "reference/words/schemes.h"
+
 #include <algorithm>
 
-#include "reference/words/legal.h"
 #include "reference/words/tiles.h"
 
 namespace plumb {

@@ -28,6 +28,9 @@ Case parse_case(std::string_view line);
 Mesh parse_mesh(std::string_view text);  // "dp=2,tp=4" with an optional " ids=..."
 Spec parse_spec(std::string_view text, const Mesh&);
 
+inline bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
 // Whether it may be the name of an axis or of a dimension: [A-Za-z_][A-Za-z0-9_]*.
 bool is_name(std::string_view);
 
