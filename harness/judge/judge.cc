@@ -53,7 +53,7 @@ std::vector<Fact> compared(const Wanted& wanted, const std::vector<Held>& blocks
   if (bound)
     std::ranges::move(pooled_facts(wanted, *bound, pooled(wanted, blocks)), std::back_inserter(facts));
   if (facts.empty() && bound && differences.rounded > 0)
-    if (auto doubt = powerless(wanted, *bound, differences, pooled(wanted, blocks)))
+    if (auto doubt = vacuous(wanted, *bound, differences, pooled(wanted, blocks)))
       facts.push_back(std::move(*doubt));
   return facts;
 }

@@ -98,8 +98,8 @@ bool by_chance(const Wanted& wanted, const Tensor& got, std::int64_t tried) {
   return errors_shared(wanted.c) || chance > kFalseDoubt;
 }
 
-std::optional<Fact> powerless(const Wanted& wanted, const Bound& bound, const Differences& differences,
-                              const Tensor& got) {
+std::optional<Fact> vacuous(const Wanted& wanted, const Bound& bound, const Differences& differences,
+                            const Tensor& got) {
   if (differences.unbounded > 0)
     return fact(Status::mistrusted,
                 fmt::format("{} of the elements that differ may have overflowed on the way: the bound allows "

@@ -15,7 +15,7 @@ bool by_chance(const Wanted&, const Tensor& got, std::int64_t tried);
 // one
 //   device adds
 // - where a sum may have overflowed on the way, which allows anything; of data that round, not a number
-std::optional<Fact> powerless(const Wanted&, const Bound&, const Differences&, const Tensor& got);
+std::optional<Fact> vacuous(const Wanted&, const Bound&, const Differences&, const Tensor& got);
 
 // `mistrusted` where no check of a case could have failed. It could where a result has elements that differ,
 // or one alone that is not zero: misplaced ones, or zeros, would be seen. So it could where a result is the

@@ -8,7 +8,7 @@
 namespace plumb {
 
 // For each device, of any program that knows the shapes and not the values; slices[d] is what device d holds
-// of the (first) result. Empty where no floor is known: of a product that is left unfinished.
+// of the (first) result. Empty where no lower bound is known: of a product that is left unfinished.
 //   reshard   fewest_bytes(); of a result that is still free the elements of its slice that a device does not
 //             hold, of a sum all of them
 //   product   the larger of what either operand asks for, the other one known everywhere for nothing. Then

@@ -12,7 +12,7 @@
 namespace plumb {
 namespace {
 
-std::vector<std::int64_t> floor_of(const std::string& line) {
+std::vector<std::int64_t> bound_of(const std::string& line) {
   const Case c = parse_case(line);
   return fewest_received(c, held_slices(c, {}, 0));
 }
@@ -21,46 +21,46 @@ TEST(LowerBound, OfAProduct) {
   using testing::ElementsAre;
   using testing::IsEmpty;
   // x [m,k], w [k,n]: sums where n is small, elements of x where what it lacks of k is.
-  EXPECT_THAT(floor_of("on x=2: einsum mk,kn->mn f32[6,8@x] f32[8@x,3] -> f32[6,3]"), ElementsAre(72, 72));
-  EXPECT_THAT(floor_of("on x=2: einsum mk,kn->mn f32[6,8@x] f32[8@x,9] -> f32[6,9]"), ElementsAre(144, 144));
-  EXPECT_THAT(floor_of("on x=2: einsum mk,kn->mn f32[6,8@x] f32[8@x,3] -> f32[6@x,3]"), ElementsAre(36, 36));
-  EXPECT_THAT(floor_of("on x=2: einsum mk,kn->mn f32[6@x,8] f32[8,3] -> f32[6@x,3]"), ElementsAre(0, 0));
-  EXPECT_THAT(floor_of("on x=2: einsum mk,kn->mn f32[6@x,8] f32[8,3] -> f32[6,3]"), ElementsAre(36, 36));
-  EXPECT_THAT(floor_of("on x=2: einsum mk,kn->mn f32[6,8] f32[8,3@x] -> f32[6,3]"), ElementsAre(24, 48));
-  EXPECT_THAT(floor_of("on x=2: einsum mk,kn->mn f32[6,8]+x f32[8,3] -> f32[6,3]"), ElementsAre(72, 72));
-  EXPECT_THAT(floor_of("on x=2: einsum mk,kn->mn bf16[6,8@x] bf16[8@x,3] -> f32[6,3]"), ElementsAre(36, 36));
-  EXPECT_THAT(floor_of("on x=2: einsum mk,kn->mn bf16[6,64@x]~mxfp8 bf16[64@x,3] -> f32[6,3]"),
+  EXPECT_THAT(bound_of("on x=2: einsum mk,kn->mn f32[6,8@x] f32[8@x,3] -> f32[6,3]"), ElementsAre(72, 72));
+  EXPECT_THAT(bound_of("on x=2: einsum mk,kn->mn f32[6,8@x] f32[8@x,9] -> f32[6,9]"), ElementsAre(144, 144));
+  EXPECT_THAT(bound_of("on x=2: einsum mk,kn->mn f32[6,8@x] f32[8@x,3] -> f32[6@x,3]"), ElementsAre(36, 36));
+  EXPECT_THAT(bound_of("on x=2: einsum mk,kn->mn f32[6@x,8] f32[8,3] -> f32[6@x,3]"), ElementsAre(0, 0));
+  EXPECT_THAT(bound_of("on x=2: einsum mk,kn->mn f32[6@x,8] f32[8,3] -> f32[6,3]"), ElementsAre(36, 36));
+  EXPECT_THAT(bound_of("on x=2: einsum mk,kn->mn f32[6,8] f32[8,3@x] -> f32[6,3]"), ElementsAre(24, 48));
+  EXPECT_THAT(bound_of("on x=2: einsum mk,kn->mn f32[6,8]+x f32[8,3] -> f32[6,3]"), ElementsAre(72, 72));
+  EXPECT_THAT(bound_of("on x=2: einsum mk,kn->mn bf16[6,8@x] bf16[8@x,3] -> f32[6,3]"), ElementsAre(36, 36));
+  EXPECT_THAT(bound_of("on x=2: einsum mk,kn->mn bf16[6,64@x]~mxfp8 bf16[64@x,3] -> f32[6,3]"),
               ElementsAre(18, 18));
-  EXPECT_THAT(floor_of("on x=2: einsum mk,kn->mn f32[6,8@x] f32[8@x,3] -> f32[6,3]+x"), IsEmpty());
-  EXPECT_THAT(floor_of("on x=2: einsum bmk,bkn->bmn f32[2@x,3,4] f32[2@x,4,5] -> f32[2,3,5]"),
+  EXPECT_THAT(bound_of("on x=2: einsum mk,kn->mn f32[6,8@x] f32[8@x,3] -> f32[6,3]+x"), IsEmpty());
+  EXPECT_THAT(bound_of("on x=2: einsum bmk,bkn->bmn f32[2@x,3,4] f32[2@x,4,5] -> f32[2,3,5]"),
               ElementsAre(60, 60));
 }
 
 TEST(LowerBound, OfAGroupedProduct) {
   using testing::ElementsAre;
   // Device 0 has group 0 and row 3 of group 1, whose weights it lacks: one row of three.
-  EXPECT_THAT(floor_of("on x=2: grouped fwd f32[8@x,4] f32[2@x,4,3] sizes=3,5 -> f32[8@x,3]"),
+  EXPECT_THAT(bound_of("on x=2: grouped fwd f32[8@x,4] f32[2@x,4,3] sizes=3,5 -> f32[8@x,3]"),
               ElementsAre(12, 0));
   // Two rows of group 1 would be told with two values for each column.
-  EXPECT_THAT(floor_of("on x=2: grouped fwd f32[8@x,4] f32[2@x,4,3] sizes=2,6 -> f32[8@x,3]"),
+  EXPECT_THAT(bound_of("on x=2: grouped fwd f32[8@x,4] f32[2@x,4,3] sizes=2,6 -> f32[8@x,3]"),
               ElementsAre(24, 0));
-  EXPECT_THAT(floor_of("on x=2: grouped fwd f32[8@x,4] f32[2@x,4,3] sizes=4,0 -> f32[8@x,3]"),
+  EXPECT_THAT(bound_of("on x=2: grouped fwd f32[8@x,4] f32[2@x,4,3] sizes=4,0 -> f32[8@x,3]"),
               ElementsAre(0, 0));
-  EXPECT_THAT(floor_of("on x=2: grouped wgrad f32[8@x,4] f32[8@x,3] sizes=3,5 -> f32[2@x,4,3]"),
+  EXPECT_THAT(bound_of("on x=2: grouped wgrad f32[8@x,4] f32[8@x,3] sizes=3,5 -> f32[2@x,4,3]"),
               ElementsAre(0, 16));
 }
 
 TEST(LowerBound, OfAFreeReshardIsByWhatEachDeviceHolds) {
   using testing::ElementsAre;
-  const auto floor_in_halves = [](const std::string& line, bool exchanged) {
+  const auto bound_in_halves = [](const std::string& line, bool exchanged) {
     std::vector<Slice> halves{{{0, 4}}, {{4, 8}}};
     if (exchanged) std::swap(halves[0], halves[1]);
     return fewest_received(parse_case(line), halves);
   };
-  EXPECT_THAT(floor_in_halves("on x=2: reshard f32[8@x] -> f32[8]?", false), ElementsAre(0, 0));
-  EXPECT_THAT(floor_in_halves("on x=2: reshard f32[8@x] -> f32[8]?", true), ElementsAre(16, 16));
-  EXPECT_THAT(floor_in_halves("on x=2: reshard f32[8] -> f32[8]?", true), ElementsAre(0, 0));
-  EXPECT_THAT(floor_in_halves("on x=2: reshard f32[8]+x -> f32[8]?", false), ElementsAre(16, 16))
+  EXPECT_THAT(bound_in_halves("on x=2: reshard f32[8@x] -> f32[8]?", false), ElementsAre(0, 0));
+  EXPECT_THAT(bound_in_halves("on x=2: reshard f32[8@x] -> f32[8]?", true), ElementsAre(16, 16));
+  EXPECT_THAT(bound_in_halves("on x=2: reshard f32[8] -> f32[8]?", true), ElementsAre(0, 0));
+  EXPECT_THAT(bound_in_halves("on x=2: reshard f32[8]+x -> f32[8]?", false), ElementsAre(16, 16))
       << "a part is nothing of the sum";
   const std::vector<Slice> columns{
       {{0, 4}, {0, 2}},
@@ -110,15 +110,15 @@ TEST(LowerBound, LiesUnderThePlanOfEveryGroupedProduct) {
 
 TEST(LowerBound, OfWhatIsQuantized) {
   using testing::ElementsAre;
-  EXPECT_THAT(floor_of("on x=2: quantize fp8 bf16[8@x] -> f8e4m3[8@x] f32[]"), ElementsAre(2, 2));
-  EXPECT_THAT(floor_of("on x=2: quantize fp8 bf16[8@x] -> f8e4m3[8] f32[]"), ElementsAre(4, 4));
-  EXPECT_THAT(floor_of("on x=2: quantize mxfp8 bf16[64@x] -> f8e4m3[64@x] e8m0[2]"), ElementsAre(1, 1));
-  EXPECT_THAT(floor_of("on x=2: quantize mxfp8 bf16[64@x] -> f8e4m3[64@x] e8m0[2@x]"), ElementsAre(0, 0));
-  EXPECT_THAT(floor_of("on x=2: quantize mxfp8 bf16[2,48@x] -> f8e4m3[2@x,48] e8m0[2,2]"),
+  EXPECT_THAT(bound_of("on x=2: quantize fp8 bf16[8@x] -> f8e4m3[8@x] f32[]"), ElementsAre(2, 2));
+  EXPECT_THAT(bound_of("on x=2: quantize fp8 bf16[8@x] -> f8e4m3[8] f32[]"), ElementsAre(4, 4));
+  EXPECT_THAT(bound_of("on x=2: quantize mxfp8 bf16[64@x] -> f8e4m3[64@x] e8m0[2]"), ElementsAre(1, 1));
+  EXPECT_THAT(bound_of("on x=2: quantize mxfp8 bf16[64@x] -> f8e4m3[64@x] e8m0[2@x]"), ElementsAre(0, 0));
+  EXPECT_THAT(bound_of("on x=2: quantize mxfp8 bf16[2,48@x] -> f8e4m3[2@x,48] e8m0[2,2]"),
               ElementsAre(24, 24));
-  EXPECT_THAT(floor_of("on x=2: quantize fp8 bf16[8@x,2] sizes=3,4 -> f8e4m3[8,2] f32[2]"), ElementsAre(6, 8))
+  EXPECT_THAT(bound_of("on x=2: quantize fp8 bf16[8@x,2] sizes=3,4 -> f8e4m3[8,2] f32[2]"), ElementsAre(6, 8))
       << "the last row is of no group";
-  EXPECT_THAT(floor_of("on x=2: quantize fp8 bf16[8@x] f32[4] f32[] -> f8e4m3[8] f32[] f32[4] f32[]"),
+  EXPECT_THAT(bound_of("on x=2: quantize fp8 bf16[8@x] f32[4] f32[] -> f8e4m3[8] f32[] f32[4] f32[]"),
               ElementsAre(4, 4));
 }
 

@@ -89,7 +89,7 @@ std::vector<typename Ring::Weight> folded(const std::vector<typename Ring::Sum>&
 // The exponent of the unit of which an operand, or the result (2), is a multiple.
 int unit_exponent(const Recipe& r, int which) {
   const auto* product = std::get_if<Product>(&r.data);
-  return product && which != product->perturbed ? product->widths.unit.exponent : 0;
+  return product && which != product->perturbed ? product->budget.unit.exponent : 0;
 }
 
 // A product that is proved, by the letters' part in it.

@@ -110,7 +110,7 @@ std::string fewer(const Shown& shown) {
 }
 
 Certificate describe(const Case& c, const Recipe&, const Product& p) {
-  const Widths& w = p.widths;
+  const ProductBudget& w = p.budget;
   if (!w.exists) return no_unit();
   const std::int64_t f = w.unit.factor, acc = most_terms(c) / f, wire = std::min(acc, capacity(c.wire) / f);
   const std::int64_t sum = capacity({c.acc, c.wire, result(c).dtype}) / f;

@@ -39,7 +39,7 @@ std::string said(const Product& p) {
   text += fmt::format(" blocks {} long {}", fmt::join(p.blocks_of_cell, ","), fmt::join(p.long_block, ","));
   for (const Stretch& s : p.stretches)
     text += fmt::format(" {}:{} {} {}", s.rows.begin, s.rows.end, s.cell, s.block);
-  return text + fmt::format(" perturbed {} {}", p.perturbed, said(p.widths));
+  return text + fmt::format(" perturbed {} {}", p.perturbed, said(p.budget));
 }
 
 std::string said(const Tiles& t) {

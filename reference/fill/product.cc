@@ -193,9 +193,9 @@ Product product(const Case& c) {
   const Load load = fullest(cells);
   // A different pair for each column of the perturbed operand: it should have columns.
   p.perturbed = free_size(c, p.roles[1], 1) > 1 || free_size(c, p.roles[0], 0) <= 1 ? 1 : 0;
-  p.widths = widths(c, p.perturbed, load,
-                    {free_size(c, p.roles[1 - p.perturbed], 1 - p.perturbed),
-                     free_size(c, p.roles[p.perturbed], p.perturbed)});
+  p.budget = product_budget(c, p.perturbed, load,
+                            {free_size(c, p.roles[1 - p.perturbed], 1 - p.perturbed),
+                             free_size(c, p.roles[p.perturbed], p.perturbed)});
   return p;
 }
 

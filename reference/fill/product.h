@@ -67,7 +67,7 @@ inline std::int64_t least_long(std::int64_t most) { return (most - most / 4) | 1
 // The budgets. Magnitudes of a term's two factors, by its class: pairs take turns in being wide in the
 // perturbed or in the plain operand (so that a backend that narrows its inputs is seen in either); the
 // third class is a block of one term. The parts of an unfinished operand share a magnitude.
-struct Widths {
+struct ProductBudget {
   Unit unit;
   bool exists = true;
   Shares plain[3], perturbed[3];
@@ -91,7 +91,7 @@ struct Product {
   std::vector<std::int64_t> long_block;         // likewise: the one with long terms, or -1
   std::vector<Stretch> stretches;               // all rows of a grouped matmul, in order
   int perturbed = 1;                            // the operand
-  Widths widths;
+  ProductBudget budget;
 };
 Product product(const Case&);
 

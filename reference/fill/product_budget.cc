@@ -122,7 +122,7 @@ Long long_terms(const Budget& b, const Load& load) {
 
 // Where even factors of one unit are too many for the accumulator: some blocks, and some pairs of each,
 // are zero, others for each column of the perturbed operand. A block of n pairs weighs at most 2 n + 3.
-void thin_out(Widths& w, std::int64_t room) {
+void thin_out(ProductBudget& w, std::int64_t room) {
   w.active_blocks = std::min(w.active_blocks, room / 5);
   if (w.active_blocks == 0) {
     w.exists = false;
@@ -133,8 +133,8 @@ void thin_out(Widths& w, std::int64_t room) {
 }
 
 // With long terms one block, which they need not share with others, may leave two units for one.
-Widths budgets(const Budget& b, const Load& load, const Long& lengths) {
-  Widths w;
+ProductBudget budgets(const Budget& b, const Load& load, const Long& lengths) {
+  ProductBudget w;
   w.unit = b.unit;
   w.lengths = lengths;
   const bool with_long = lengths.plain > 0;
@@ -188,7 +188,7 @@ int bits(const Shares& s) {
   return s.parts > 1 ? 0 : static_cast<int>(std::bit_width(static_cast<std::uint64_t>(s.width + 1))) - 1;
 }
 
-void count_bits(Widths& w, const Load& load, const Free& free) {
+void count_bits(ProductBudget& w, const Load& load, const Free& free) {
   if (!w.exists || w.active_pairs > 0 || load.blocks == 0) return;
   const bool single = load.matched == 0;
   const std::int64_t blocks = std::min(single ? load.blocks : load.matched, w.active_blocks);
@@ -216,7 +216,7 @@ int bits(std::int64_t n) { return static_cast<int>(std::bit_width(static_cast<st
 // All long magnitudes are odd and have so many bits; columns of either kind there are where there are two. Of
 // piled pairs at least half are open in the middle of the block; another half is for those that chance puts
 // elsewhere.
-void count_long_bits(Widths& w, const Load& load, const Free& free) {
+void count_long_bits(ProductBudget& w, const Load& load, const Free& free) {
   const Long& l = w.lengths;
   w.plain_bits = w.perturbed_bits = w.term_bits = 0;
   if (free.perturbed < 2) return;
@@ -229,7 +229,7 @@ void count_long_bits(Widths& w, const Load& load, const Free& free) {
     w.term_bits = bits(std::max({plain, perturbed, piled}));
 }
 
-int all_bits(const Widths& w) { return w.plain_bits + w.perturbed_bits + w.term_bits; }
+int all_bits(const ProductBudget& w) { return w.plain_bits + w.perturbed_bits + w.term_bits; }
 
 // Where no exact data exist every part is one unit, and the bound judges: all terms together stay in range.
 Unit inexact_unit(const Case& c, const Budget& b, const Load& load) {
@@ -243,14 +243,14 @@ Unit inexact_unit(const Case& c, const Budget& b, const Load& load) {
 
 }  // namespace
 
-Widths widths(const Case& c, int perturbed, const Load& load, const Free& free) {
+ProductBudget product_budget(const Case& c, int perturbed, const Load& load, const Free& free) {
   const Budget b = budget(c, perturbed);
-  Widths even = budgets(b, load, {});
+  ProductBudget even = budgets(b, load, {});
   if (!even.exists) even.unit = inexact_unit(c, b, load);
   count_bits(even, load, free);
   const Long lengths = long_terms(b, load);
   if (!even.exists || even.active_pairs > 0 || lengths.plain == 0) return even;
-  Widths uneven = budgets(b, load, lengths);
+  ProductBudget uneven = budgets(b, load, lengths);
   if (!uneven.exists || uneven.active_pairs > 0 || uneven.active_blocks < load.blocks) return even;
   count_long_bits(uneven, load, free);
   return all_bits(uneven) > all_bits(even) ? uneven : even;

@@ -11,6 +11,6 @@ struct Free {
 
 // The largest budgets for which every sum of the case is exact, with long terms where these show more bits.
 // Bits count where enough is drawn that some has them: of an operand only what does not cancel counts.
-Widths widths(const Case&, int perturbed, const Load&, const Free&);
+ProductBudget product_budget(const Case&, int perturbed, const Load&, const Free&);
 
 }  // namespace plumb

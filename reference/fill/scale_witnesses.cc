@@ -28,7 +28,7 @@ std::vector<double> ties(DType codes) {
   return all;
 }
 
-void add_values(Telling& t, DType values, DType codes) {
+void add_values(ScaleWitness& t, DType values, DType codes) {
   const float scale = largest(codes) / static_cast<float>(t.amax), inverse = 1 / scale;
   const int digits = std::min(format(values).digits, 24);
   for (const double tie : ties(codes)) {
@@ -46,11 +46,11 @@ void add_values(Telling& t, DType values, DType codes) {
   }
 }
 
-std::vector<Telling> all_telling(DType values, DType codes) {
+std::vector<ScaleWitness> all_scale_witnesses(DType values, DType codes) {
   const float most = largest(codes);
-  std::vector<Telling> all;
+  std::vector<ScaleWitness> all;
   for (int m = 128; m < 256; ++m) {
-    Telling t{m / 128.0, {}, {}};
+    ScaleWitness t{m / 128.0, {}, {}};
     const auto amax = static_cast<float>(t.amax);
     const float inverse = 1 / (most / amax);
     if (amax / most == inverse || amax * (1 / most) == inverse) continue;
@@ -61,32 +61,33 @@ std::vector<Telling> all_telling(DType values, DType codes) {
   return all;
 }
 
-std::vector<double> all_telling_next(DType codes) {
+std::vector<double> all_next_scale_witnesses(DType codes) {
   std::vector<double> all;
   for (int m = 128; m < 256; ++m)
-    if (tells_next(m / 128.0, codes)) all.push_back(m / 128.0);
+    if (is_next_scale_witness(m / 128.0, codes)) all.push_back(m / 128.0);
   assert(!all.empty());
   return all;
 }
 
 }  // namespace
 
-const std::vector<Telling>& telling(DType values, DType codes) {
+const std::vector<ScaleWitness>& scale_witnesses(DType values, DType codes) {
   static const auto made = [](DType of) {
-    return std::array{all_telling(of, DType::f8e4m3), all_telling(of, DType::f8e5m2)};
+    return std::array{all_scale_witnesses(of, DType::f8e4m3), all_scale_witnesses(of, DType::f8e5m2)};
   };
   static const std::array all{made(DType::bf16), made(DType::f16), made(DType::f32)};
   const int row = values == DType::bf16 ? 0 : values == DType::f16 ? 1 : 2;
   return all[row][codes == DType::f8e5m2];
 }
 
-bool tells_next(double amax, DType codes) {
+bool is_next_scale_witness(double amax, DType codes) {
   const float most = largest(codes), a = static_cast<float>(amax), scale = most / a;
   return scale != 1 / (a / most) && scale != most * (1 / a) && scale != 1 / (a * (1 / most));
 }
 
-const std::vector<double>& telling_next(DType codes) {
-  static const std::array all{all_telling_next(DType::f8e4m3), all_telling_next(DType::f8e5m2)};
+const std::vector<double>& next_scale_witnesses(DType codes) {
+  static const std::array all{all_next_scale_witnesses(DType::f8e4m3),
+                              all_next_scale_witnesses(DType::f8e5m2)};
   return all[codes == DType::f8e5m2];
 }
 

@@ -15,15 +15,15 @@ namespace plumb {
 //   quotient   value / (scale of codes) gives another code than value * scale
 //   narrow     value * scale gives another once it is rounded to bf16
 // The values are less than 2^-8; of f16 not less than 2^-19. No list is empty.
-struct Telling {
+struct ScaleWitness {
   double amax = 1;
   std::vector<double> quotient, narrow;
 };
-const std::vector<Telling>& telling(DType values, DType codes);
+const std::vector<ScaleWitness>& scale_witnesses(DType values, DType codes);
 
 // Whether M / amax is none of 1 / (amax / M), M * (1 / amax) and 1 / (amax * (1 / M)), in f32: of the next
 // scale of delayed scaling. Of 8 digits few are: 235 and 249.
-bool tells_next(double amax, DType codes);
-const std::vector<double>& telling_next(DType codes);  // those of 8 digits, in [1, 2)
+bool is_next_scale_witness(double amax, DType codes);
+const std::vector<double>& next_scale_witnesses(DType codes);  // those of 8 digits, in [1, 2)
 
 }  // namespace plumb

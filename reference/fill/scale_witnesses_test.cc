@@ -27,7 +27,7 @@ TEST(ScaleWitnesses, IsWhatItSays) {
   for (DType codes : {DType::f8e4m3, DType::f8e5m2}) {
     const float most = largest(codes);
     for (DType values : {DType::bf16, DType::f16, DType::f32})
-      for (const Telling& t : telling(values, codes)) {
+      for (const ScaleWitness& t : scale_witnesses(values, codes)) {
         const float amax = static_cast<float>(t.amax), scale = most / amax, inverse = 1 / scale;
         EXPECT_NE(amax / most, inverse);
         EXPECT_NE(amax * (1 / most), inverse);
@@ -43,7 +43,7 @@ TEST(ScaleWitnesses, IsWhatItSays) {
           EXPECT_NE(code(codes, x * scale), code(codes, narrowed(x * scale)));
         }
       }
-    for (double a : telling_next(codes)) {
+    for (double a : next_scale_witnesses(codes)) {
       const float amax = static_cast<float>(a), scale = most / amax;
       EXPECT_NE(scale, 1 / (amax / most));
       EXPECT_NE(scale, most * (1 / amax));
@@ -97,7 +97,7 @@ TEST_P(Told, ForEverySeedOnEveryDeviceThatHasRoom) {
       const Tensor history = fill(c, 1);
       for (std::int64_t i = 1; i < history.shape[0]; ++i)
         of_history = std::max(of_history, static_cast<float>(value(history, i)));
-      EXPECT_TRUE(tells_next(of_history, codes)) << "the next scale";
+      EXPECT_TRUE(is_next_scale_witness(of_history, codes)) << "the next scale";
     }
     const float given = delayed ? static_cast<float>(value(fill(c, 2), 0)) : 0;
     for (const auto& [tile, a] : amax) {

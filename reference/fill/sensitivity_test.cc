@@ -279,7 +279,7 @@ TEST(Sensitivity, OneBitLessThanCertifiedIsSeen) {
                     fmt::format("on a={}: einsum mk,kn->mn {}[{}] {}[{}] -> {}[{},{}] seed={}", a, d, left, d,
                                 right, d == "f8e4m3" ? "f32" : d, m, n, seed);
                 const Product p = product(parse_case(line));
-                const Widths w = p.widths;
+                const ProductBudget w = p.budget;
                 const bool turned = p.perturbed == 0;
                 const int l = turned ? w.perturbed_bits : w.plain_bits;
                 const int r = turned ? w.plain_bits : w.perturbed_bits;

@@ -52,7 +52,7 @@ std::int64_t number_at(const Matching& m, std::int64_t term) {
 // In a narrow product the even pairs are wide in the perturbed operand; every block has one.
 int class_of(const Terms& t, const Spot& spot, std::int64_t item) {
   if (spot.volume == 1) return 2;
-  return static_cast<int>((t.product.widths.narrow ? item : item + spot.block + spot.cell) & 1);
+  return static_cast<int>((t.product.budget.narrow ? item : item + spot.block + spot.cell) & 1);
 }
 
 std::uint64_t item_key(const Terms& t, const Spot& spot, std::int64_t item) {
@@ -65,7 +65,7 @@ std::int64_t of_cell(const std::vector<std::int64_t>& all, const Spot& spot) {
 }
 
 bool has_long(const Product& p, const Spot& spot) {
-  return p.widths.lengths.plain > 0 && spot.block == of_cell(p.long_block, spot);
+  return p.budget.lengths.plain > 0 && spot.block == of_cell(p.long_block, spot);
 }
 
 // One sign for all piled pairs of a row, or of a column.
@@ -84,7 +84,7 @@ std::int64_t long_one(std::int64_t most, std::uint64_t random) {
   return (least + below(random, most - least + 1)) | 1;
 }
 
-bool is_long(const Terms& t, const Member& m) { return m.item < 2 + t.product.widths.lengths.piled; }
+bool is_long(const Terms& t, const Member& m) { return m.item < 2 + t.product.budget.lengths.piled; }
 
 // Of the first two pairs the second member is 1 where the first stands alone.
 bool is_one(const Long& l, const Member& m) { return l.alone && m.extra && m.item < 2; }
@@ -95,7 +95,7 @@ std::int64_t long_plain(const Long& l, const Member& m, std::uint64_t h) {
 }
 
 double long_plain(const Terms& t, const Spot& spot, const Member& m, std::uint64_t h) {
-  const Long& l = t.product.widths.lengths;
+  const Long& l = t.product.budget.lengths;
   return t.unit * static_cast<double>(m.item > 1 ? row_sign(t, spot) * long_one(l.piled_plain, h)
                                                  : sign_of(h) * long_plain(l, m, h));
 }
@@ -108,7 +108,7 @@ std::int64_t long_perturbed(const Long& l, const Member& m, bool own, std::uint6
 }
 
 double long_perturbed(const Terms& t, const Spot& spot, const Member& m, std::uint64_t h) {
-  const Long& l = t.product.widths.lengths;
+  const Long& l = t.product.budget.lengths;
   if (m.item > 1)
     return static_cast<double>(row_sign(t, spot) * (comes_first(t, spot, m) ? 1 : -1) *
                                long_one(l.piled_perturbed, h));
@@ -117,7 +117,7 @@ double long_perturbed(const Terms& t, const Spot& spot, const Member& m, std::ui
 }
 
 double plain(const Terms& t, const Spot& spot, const Member& m, std::uint64_t h) {
-  const Shares& s = t.product.widths.plain[class_of(t, spot, m.item)];
+  const Shares& s = t.product.budget.plain[class_of(t, spot, m.item)];
   return t.unit * static_cast<double>(sign_of(h) * share(s, h, t.part, remix(h, t.parts)));
 }
 
@@ -135,23 +135,23 @@ Column column(const Terms& t, const Spot& spot, std::int64_t free) {
   const std::uint64_t h = mix(t.chosen + where + times(kInBlock, spot.block));
   const std::int64_t items = spot.volume / 2;
   if (has_long(p, spot)) {
-    const Long& l = p.widths.lengths;
+    const Long& l = p.budget.lengths;
     const std::int64_t first = 2 + l.piled;
     col.chosen = items > first && l.units > 0 ? first + below(h, items - first) : -1;
     col.units = l.units;
   } else if (items > 1) {
-    col.chosen = p.widths.narrow ? 2 * below(h, (items + 1) / 2) : below(h, items);
+    col.chosen = p.budget.narrow ? 2 * below(h, (items + 1) / 2) : below(h, items);
   }
   const std::int64_t blocks = of_cell(p.blocks_of_cell, spot);
-  if (blocks > p.widths.active_blocks)
-    col.active = (spot.block + below(mix(t.blocks + where), blocks)) % blocks < p.widths.active_blocks;
-  const std::int64_t parts = p.widths.perturbed[0].parts;
-  if (parts > p.widths.units) col.unit_here = (t.part + below(mix(h), parts)) % parts < p.widths.units;
+  if (blocks > p.budget.active_blocks)
+    col.active = (spot.block + below(mix(t.blocks + where), blocks)) % blocks < p.budget.active_blocks;
+  const std::int64_t parts = p.budget.perturbed[0].parts;
+  if (parts > p.budget.units) col.unit_here = (t.part + below(mix(h), parts)) % parts < p.budget.units;
   return col;
 }
 
 double perturbed(const Terms& t, const Spot& spot, const Member& m, const Column& col, std::uint64_t h) {
-  const Widths& w = t.product.widths;
+  const ProductBudget& w = t.product.budget;
   const bool thin = w.active_pairs > 0, single = spot.volume == 1;
   if (!col.active && (thin || single)) return 0;
   if (thin && !single) {
@@ -169,7 +169,7 @@ Terms::Terms(const Recipe& r, const Product& p, const Portion& portion)
     : product(p),
       part(portion.part),
       perturbed(portion.operand == p.perturbed),
-      unit(perturbed ? 1.0 : std::ldexp(static_cast<double>(p.widths.unit.factor), p.widths.unit.exponent)),
+      unit(perturbed ? 1.0 : std::ldexp(static_cast<double>(p.budget.unit.factor), p.budget.unit.exponent)),
       values(key(r.seed, portion.operand, perturbed ? kPerturbed : kPlain)),
       parts(mix(key(r.seed, portion.operand, kPartOfTerm) + kGolden * static_cast<std::uint64_t>(part))),
       chosen(key(r.seed, 0, kChosen)),
@@ -191,7 +191,7 @@ void along_free(Terms& t, const Spot& spot, std::int64_t count, double* out) {
     here.free += i;
     return here;
   };
-  const Widths& w = t.product.widths;
+  const ProductBudget& w = t.product.budget;
   if (is_long(t, m) && has_long(t.product, spot)) {
     if (t.perturbed) return each([&](auto i, auto h) { return long_perturbed(t, at(i), m, h); });
     return each([&](auto i, auto h) { return long_plain(t, at(i), m, h); });

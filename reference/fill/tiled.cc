@@ -12,7 +12,7 @@
 namespace plumb {
 namespace {
 
-enum TiledKey : std::uint64_t { kValue = 40, kExponent, kPeak, kPosition, kHistory, kTelling };
+enum TiledKey : std::uint64_t { kValue = 40, kExponent, kPeak, kPosition, kHistory, kWitness };
 
 // Peaks of pieces: so many differ within one binade, so many binades are used.
 constexpr std::int64_t kPeaks = 96, kBinades = 8;
@@ -106,14 +106,14 @@ const T& one_of(const std::vector<T>& all, std::uint64_t random) {
 
 // The scale that delayed scaling is given: as if of half the largest magnitude of now, so that some are
 // clipped.
-const Telling& of_given_scale(const Recipe& r, const Tiled& t) {
-  return one_of(telling(r.sources[0].dtype, codes_of(t.scheme)), mix(key(r.seed, 0, kTelling)));
+const ScaleWitness& of_given_scale(const Recipe& r, const Tiled& t) {
+  return one_of(scale_witnesses(r.sources[0].dtype, codes_of(t.scheme)), mix(key(r.seed, 0, kWitness)));
 }
 
 // A number in [1, 2) of f32 for which the ways to compute the next scale differ.
 double history_significand(Scheme scheme, std::uint64_t random) {
   double one = significand(DType::f32, scheme, random);
-  for (int turn = 0; turn < 1000 && !tells_next(one, codes_of(scheme)); ++turn)
+  for (int turn = 0; turn < 1000 && !is_next_scale_witness(one, codes_of(scheme)); ++turn)
     one = significand(DType::f32, scheme, random = mix(random + kGolden));
   return one;
 }
@@ -138,11 +138,11 @@ double scaled_value(const Recipe& r, const Tiled& t, const Place& p, std::uint64
                     std::uint64_t of_tile, int e) {
   const DType dtype = r.sources[0].dtype, codes = codes_of(t.scheme);
   const bool delayed = r.sources.size() > 1;
-  const Telling& known =
-      delayed ? of_given_scale(r, t) : one_of(telling(dtype, codes), mix(of_tile + kTelling));
+  const ScaleWitness& known =
+      delayed ? of_given_scale(r, t) : one_of(scale_witnesses(dtype, codes), mix(of_tile + kWitness));
   const std::int64_t pieces = std::min(p.holders, kPeaks * kBinades);
   if (p.number == 0) {
-    const double amax = delayed ? one_of(telling_next(codes), mix(of_tile + kTelling)) : known.amax;
+    const double amax = delayed ? one_of(next_scale_witnesses(codes), mix(of_tile + kWitness)) : known.amax;
     return peak((p.holder + below(mix(of_tile), pieces)) % pieces, of_tile, std::ldexp(amax, e));
   }
   const std::uint64_t more = remix(random, of_tile);

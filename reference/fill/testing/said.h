@@ -15,7 +15,7 @@ inline std::string said(const Shares& s) {
 }
 inline std::string said(const Unit& u) { return fmt::format("{}*2^{} {};", u.factor, u.exponent, u.exists); }
 
-inline std::string said(const Widths& w) {
+inline std::string said(const ProductBudget& w) {
   std::string text =
       fmt::format("{} {} units {} blocks {} narrow {} pairs {} terms {} carried {} bits {} {} {}",
                   said(w.unit), w.exists, w.units, w.active_blocks, w.narrow, w.active_pairs, w.terms,

@@ -1,5 +1,5 @@
-// The budgets of a product, of drawn loads: laws, and that they stay what they are. golden/widths.txt has a
-// digest for each block of them.
+// The budgets of a product, of drawn loads: laws, and that they stay what they are.
+// golden/product_budgets.txt has a digest for each block of them.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,8 @@ Load draw_load(Random& random) {
   load.matched = random.one_in(3) ? load.blocks : random.one_in(3) ? 0 : draw_size(random, load.blocks);
   load.pairs = load.matched == 0 ? 0 : load.matched * (1 + draw_size(random, 1 << 12));
   load.weight = load.blocks - load.matched + 2 * load.pairs + (random.one_in(2) ? load.matched : 0);
-  load.two_pairs = load.matched > 0 && random.one_in(2) ? draw_size(random, std::max<std::int64_t>(1, load.pairs)) : 0;
+  load.two_pairs =
+      load.matched > 0 && random.one_in(2) ? draw_size(random, std::max<std::int64_t>(1, load.pairs)) : 0;
   return load;
 }
 
@@ -37,7 +38,7 @@ Case draw_product(Random& random) {
 }
 
 // No sum of the data is more than the formats count to.
-void expect_exact(const Case& c, const Load& load, const Widths& w) {
+void expect_exact(const Case& c, const Load& load, const ProductBudget& w) {
   if (!w.exists || load.blocks == 0) return;
   EXPECT_LE(w.terms, most_terms(c) / w.unit.factor) << print(c) << said(w);
   EXPECT_LE(w.carried, capacity({c.acc, c.wire, result(c).dtype}) / w.unit.factor) << print(c) << said(w);
@@ -53,7 +54,7 @@ std::string block_of_loads(const std::string& number) {
       const Load load = draw_load(random);
       const Free free{draw_size(random, 1 << 10), draw_size(random, 1 << 10)};
       const int perturbed = static_cast<int>(random.below(2));
-      const Widths w = widths(c, perturbed, load, free);
+      const ProductBudget w = product_budget(c, perturbed, load, free);
       text += fmt::format("  {} {} {} {} {}, {} {}, {}: {}\n", load.blocks, load.weight, load.matched,
                           load.pairs, load.two_pairs, free.plain, free.perturbed, perturbed, said(w));
       expect_exact(c, load, w);
@@ -70,8 +71,8 @@ std::string block_of_loads(const std::string& number) {
   return text;
 }
 
-TEST(Widths, AreExactAndWhatTheyWere) {
-  expect_pinned(PLUMB_GOLDEN "/widths.txt", numbered(60), block_of_loads);
+TEST(ProductBudgets, AreExactAndWhatTheyWere) {
+  expect_pinned(PLUMB_GOLDEN "/product_budgets.txt", numbered(60), block_of_loads);
 }
 
 }  // namespace
