@@ -43,7 +43,7 @@ void take(Ledger& ledger, const Cases& cases, Judged&& judged) {
 }
 
 void leave(Ledger& ledger, const std::string& suite, const std::string& backend, const std::string& line) {
-  add(ledger.tally, suite, backend, {Status::unrun, {}, false, false});
+  add(ledger.tally, suite, backend, {.status = Status::unrun});
   if (ledger.keep_junit)
     ledger.junit.push_back({suite, backend, line, Status::unrun, "no time was left\n", 0});
 }

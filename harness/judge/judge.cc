@@ -68,7 +68,8 @@ Fact not_before_rounding(std::int64_t n) {
 
 Verdict judge(const Wanted& wanted, const Outcome& outcome, const Read& unmasked, const Declared& declared) {
   if (declared.data_none)
-    if (auto none = no_layout(wanted, outcome)) return {Status::misplaced, {std::move(*none)}, true, false};
+    if (auto none = no_layout(wanted, outcome))
+      return {.status = Status::misplaced, .facts = {std::move(*none)}, .plan = true};
   if (result(wanted.c).free)
     if (const Case c = as_claimed(wanted.c, outcome); !result(c).free)
       return judge({c, wanted.operands, wanted.whole, wanted.certificate, wanted.one_of_several}, outcome,

@@ -32,16 +32,17 @@ std::optional<Fact> count_fact(const Collectives& count, double most) {
                                               : fmt::format(": {}", fmt::join(count.could, ", "))));
 }
 
-std::optional<Fact> unjudged_fact(const Case& c, const Cost& cost, const Most& most) {
+std::optional<Fact> unjudged_fact(const Case& c, const Cost& cost, const Limits& limits) {
   const auto unjudged = [](const std::string& limit, const char* why) {
     return fact(Status::mistrusted, fmt::format("the limit of {} cannot be judged: {}", limit, why));
   };
-  const std::string bytes = fmt::format("{} times the bytes", most.waste);
-  if (most.waste >= 0 && cost.moved < 0) return unjudged(bytes, "the trace does not say how many moved");
-  if (most.waste >= 0 && (is_bounded(c) ? cost.bound : cost.best_known) < 0)
+  const std::string bytes = fmt::format("{} times the bytes", limits.max_waste);
+  if (limits.max_waste >= 0 && cost.moved < 0)
+    return unjudged(bytes, "the trace does not say how many moved");
+  if (limits.max_waste >= 0 && (is_bounded(c) ? cost.bound : cost.best_known) < 0)
     return unjudged(bytes, "it is not known how few would do");
-  if (most.collectives >= 0 && cost.moved < 0)
-    return unjudged(fmt::format("{} times the collectives", most.collectives),
+  if (limits.max_collectives >= 0 && cost.moved < 0)
+    return unjudged(fmt::format("{} times the collectives", limits.max_collectives),
                     "the trace does not say all that moved, nor how often");
   return std::nullopt;
 }

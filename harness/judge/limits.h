@@ -9,9 +9,12 @@
 
 namespace plumb {
 
-// Limits of `wasteful`; negative: none.
-struct Most {
-  double waste = -1, collectives = -1;
+// What a verdict hangs on beside the case and the backend.
+struct Limits {
+  double max_waste = -1;  // negative: none
+  int reruns = 0;
+  double timeout = 0;  // 0: the defaults
+  double max_collectives = -1;
 };
 
 // `wasteful` past a limit: bytes moved more than `most` times the bound of a reshard, or the best
@@ -23,6 +26,6 @@ std::optional<Fact> count_fact(const Collectives&, double most);
 
 // `mistrusted`, of what would pass: a limit is asked for that cannot be judged, because the trace does not
 // say what moved (nor, then, how often) or no yardstick is known.
-std::optional<Fact> unjudged_fact(const Case&, const Cost&, const Most&);
+std::optional<Fact> unjudged_fact(const Case&, const Cost&, const Limits&);
 
 }  // namespace plumb

@@ -27,16 +27,16 @@ TEST(Limits, ALimitThatCannotBeJudgedIsMistrusted) {
   Outcome silent;
   silent.trace.push_back({.kind = "send"});
   const Cost unknown = cost(c, silent);
-  const auto waste = unjudged_fact(c, unknown, {.waste = 1});
+  const auto waste = unjudged_fact(c, unknown, {.max_waste = 1});
   ASSERT_TRUE(waste);
   EXPECT_EQ(waste->status, Status::mistrusted);
   EXPECT_EQ(waste->text,
             "the limit of 1 times the bytes cannot be judged: the trace does not say how many moved");
-  EXPECT_TRUE(unjudged_fact(c, unknown, {.collectives = 1}));
+  EXPECT_TRUE(unjudged_fact(c, unknown, {.max_collectives = 1}));
   EXPECT_FALSE(unjudged_fact(c, unknown, {})) << "no limit is asked for";
-  EXPECT_FALSE(unjudged_fact(c, cost(c, Outcome{}), {1, 1}));
+  EXPECT_FALSE(unjudged_fact(c, cost(c, Outcome{}), {.max_waste = 1, .max_collectives = 1}));
   const Case free = parse_case("on x=2: einsum mk,kn->mn f32[4,8@x] f32[8@x,4] -> f32[4,4]?");
-  const auto blind = unjudged_fact(free, {.moved = 0, .bound = -1, .best_known = -1}, {.waste = 1});
+  const auto blind = unjudged_fact(free, {.moved = 0, .bound = -1, .best_known = -1}, {.max_waste = 1});
   ASSERT_TRUE(blind);
   EXPECT_THAT(blind->text, testing::HasSubstr("it is not known how few would do"));
 }

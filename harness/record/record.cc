@@ -92,18 +92,18 @@ Status status_from_json(const json& j) {
 }
 
 Fact fact_from_json(const json& j) {
-  Fact fact{status_from_json(field(j, "status")), text(field(j, "text"), "text"), {}, {}};
-  if (const json* place = optional_field(j, "place")) fact.place = place_from_json(*place);
-  if (const json* cause = optional_field(j, "cause")) fact.cause = text(*cause, "cause");
+  Fact made = fact(status_from_json(field(j, "status")), text(field(j, "text"), "text"));
+  if (const json* place = optional_field(j, "place")) made.place = place_from_json(*place);
+  if (const json* cause = optional_field(j, "cause")) made.cause = text(*cause, "cause");
   if (const json* all = optional_field(j, "explanations"))
     for (const json& one : list(*all, "explanations"))
-      fact.explanations.push_back(explanation_from_json(one));
-  if (const json* bound = optional_field(j, "bound")) fact.bound = text(*bound, "bound");
+      made.explanations.push_back(explanation_from_json(one));
+  if (const json* bound = optional_field(j, "bound")) made.bound = text(*bound, "bound");
   if (const json* seed = optional_field(j, "seed")) {
     if (!seed->is_number_unsigned()) throw Malformed("seed is not an integer from 0 to 2^64-1");
-    fact.seed = seed->get<std::uint64_t>();
+    made.seed = seed->get<std::uint64_t>();
   }
-  return fact;
+  return made;
 }
 
 // Numbers that are not known are left out.

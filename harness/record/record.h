@@ -1,11 +1,11 @@
 // One case, one backend, what came of it: one JSON line. results/README.md is the schema.
 #pragma once
 
-#include <chrono>
 #include <string>
 
 #include "adapters/protocol/json.h"
 #include "adapters/protocol/outcome.h"
+#include "harness/judge/limits.h"
 #include "harness/judge/verdict.h"
 #include "harness/trace/cost.h"
 #include "harness/trace/merge.h"
@@ -18,23 +18,6 @@ constexpr int record_schema = 2;  // 1 is read too: its members, and no other st
 struct Times {  // seconds
   double fill = 0, reference = 0, backend = 0, compile = 0, judge = 0;
   std::vector<double> run;
-};
-
-// Adds the seconds that a call takes.
-template <class F>
-auto timed(double& seconds, F&& call) {
-  const auto begin = std::chrono::steady_clock::now();
-  auto value = call();
-  seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  return value;
-}
-
-// What a verdict hangs on beside the case and the backend.
-struct Limits {
-  double max_waste = -1;  // negative: none
-  int reruns = 0;
-  double timeout = 0;  // 0: the defaults
-  double max_collectives = -1;
 };
 
 struct Record {

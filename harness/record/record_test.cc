@@ -34,11 +34,10 @@ Record full() {
   r.verdict.plan = true;
   r.verdict.clones = true;
   r.verdict.rounded = 5;
-  r.verdict.facts = {
-      {Status::wrong,    "4 elements on 2 devices",
-       Place{2, 8, 1, "x=1", {3}, "2 (0x40000000)", "1 (0x3f800000)"},     "the sum over x is left unfinished"},
-      {Status::diverged, "device 1 (x=1) differs from device 0 (x=0)", {}, {}                                 }
-  };
+  r.verdict.facts = {fact(Status::wrong, "4 elements on 2 devices"),
+                     fact(Status::diverged, "device 1 (x=1) differs from device 0 (x=0)")};
+  r.verdict.facts[0].place = Place{2, 8, 1, "x=1", {3}, "2 (0x40000000)", "1 (0x3f800000)"};
+  r.verdict.facts[0].cause = "the sum over x is left unfinished";
   Explanation other{
       {{"unknown_is_axis"}, {"own_scale_for_all", {"y"}, 1}},
       "axis 'x' stands twice in one value"

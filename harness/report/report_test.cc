@@ -52,11 +52,9 @@ Record wrong() {
   r.backend = "liar,fault=drop-reduce";
   r.verdict.status = Status::wrong;
   r.verdict.facts = {
-      {Status::wrong,
-       "16 elements on 2 devices; the first on device 0 (x=0) at [0]: want 3, got 1", {},
-       "the sum over x is left unfinished"                                                  },
-      {Status::diverged, "device 1 (x=1) differs from device 0 (x=0)",                {}, {}}
-  };
+      fact(Status::wrong, "16 elements on 2 devices; the first on device 0 (x=0) at [0]: want 3, got 1"),
+      fact(Status::diverged, "device 1 (x=1) differs from device 0 (x=0)")};
+  r.verdict.facts[0].cause = "the sum over x is left unfinished";
   r.last_words = "one\ntwo\n";
   return r;
 }
@@ -138,21 +136,15 @@ TEST(Finding, TheCommandCarriesTheLimitThatDecided) {
   r.limits = {1.5, 2, 3};
   const std::string line = shell_quoted(r.line), backend = "plumb run --backend liar,fault=drop-reduce ";
   EXPECT_EQ(repeat(r), backend + line);
-  r.verdict.facts = {
-      {Status::wasteful, "", {}, {}}
-  };
+  r.verdict.facts = {fact(Status::wasteful, "")};
   EXPECT_EQ(repeat(r), backend + "--max-waste 1.5 " + line);
-  r.verdict.facts = {
-      {Status::unstable, "", {}, {}}
-  };
+  r.verdict.facts = {fact(Status::unstable, "")};
   EXPECT_EQ(repeat(r), backend + "--reruns 2 " + line);
   r.verdict.facts = {fact(Status::wrong, "")};
   r.verdict.facts[0].seed = 7;
   EXPECT_EQ(repeat(r), backend + "--reruns 2 " + line);
   EXPECT_EQ(facts(r.verdict), "run again on other data, seed=7: \n");
-  r.verdict.facts = {
-      {Status::hung, "", {}, {}}
-  };
+  r.verdict.facts = {fact(Status::hung, "")};
   EXPECT_EQ(repeat(r), backend + "--timeout 3 " + line);
 }
 

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "harness/run/timed.h"
 #include "reference/fill/fill.h"
 
 namespace plumb {

@@ -8,6 +8,7 @@
 #include "harness/judge/contradiction.h"
 #include "harness/judge/limits.h"
 #include "harness/judge/resolver.h"
+#include "harness/run/timed.h"
 #include "harness/trace/replica_safe.h"
 #include "reference/meaning/meaning.h"
 #include "reference/words/text.h"
@@ -107,11 +108,10 @@ void weigh(Record& record, const Case& c, const Outcome& outcome, const Declared
     auto doubt = short_fact(result(c).free ? cost(claimed, outcome) : record.cost);
     add(record, doubt ? std::move(doubt) : contradiction(claimed, outcome, record.verdict));
   }
-  const Most most{record.limits.max_waste, record.limits.max_collectives};
-  add(record, waste_fact(c, record.cost, most.waste));
+  add(record, waste_fact(c, record.cost, record.limits.max_waste));
   if (outcome.traced) record.collectives = collectives_of(claimed, outcome);
-  add(record, count_fact(record.collectives, most.collectives));
-  if (record.verdict.facts.empty()) add(record, unjudged_fact(c, record.cost, most));
+  add(record, count_fact(record.collectives, record.limits.max_collectives));
+  if (record.verdict.facts.empty()) add(record, unjudged_fact(c, record.cost, record.limits));
   record.replica_safe = replica_safe(claimed, outcome.trace);
 }
 
