@@ -18,20 +18,15 @@ Leg* summing(Plan& plan) {
 }
 
 bool splits(const Spec& spec, AxisId axis) {
-  return std::any_of(spec.dims.begin(), spec.dims.end(), [&](const Dim& dim) {
-    return std::find(dim.axes.begin(), dim.axes.end(), axis) != dim.axes.end();
-  });
-}
-
-bool unfinished(const Spec& spec, AxisId axis) {
-  return std::find(spec.unfinished.begin(), spec.unfinished.end(), axis) != spec.unfinished.end();
+  return std::any_of(spec.dims.begin(), spec.dims.end(),
+                     [&](const Dim& dim) { return contains(dim.axes, axis); });
 }
 
 // An axis that the layout neither splits by nor sums over; of this size, if one is given. -1: none.
 AxisId idle_axis(const Plan& plan, const Spec& spec, std::int64_t size = 0) {
   for (AxisId a = 0; a < static_cast<AxisId>(plan.mesh.axes.size()); ++a) {
     const std::int64_t n = plan.mesh.axes[a].size;
-    if (n > 1 && (size == 0 || n == size) && !splits(spec, a) && !unfinished(spec, a)) return a;
+    if (n > 1 && (size == 0 || n == size) && !splits(spec, a) && !contains(spec.unfinished, a)) return a;
   }
   return -1;
 }

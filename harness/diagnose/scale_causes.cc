@@ -19,13 +19,6 @@ struct Scaling {
   bool mixed = false;
 };
 
-std::vector<AxisId> shared(const std::vector<AxisId>& split, const std::vector<AxisId>& axes) {
-  std::vector<AxisId> both;
-  for (AxisId axis : split)
-    if (std::ranges::count(axes, axis)) both.push_back(axis);
-  return both;
-}
-
 // The tiles cut further, at the edges of the parts along `axes`.
 Tiles parts_of(const Case& c, const Spec& spec, Tiles tiles, const std::vector<AxisId>& axes) {
   for (std::size_t d = 0; d < spec.dims.size(); ++d) {

@@ -13,6 +13,7 @@
 #include "harness/trace/traffic.h"
 #include "harness/trace/untrue.h"
 #include "reference/bytes/bytes.h"
+#include "reference/words/text.h"
 
 namespace plumb {
 namespace {
@@ -98,7 +99,7 @@ std::optional<Fact> sums_too_little(const Case& c, const Spec& to, Steps steps) 
     if (carried < most)
       return not_the_case(
           fmt::format("its {} over {} makes at most {} of the {} elements that device {} holds",
-                      steps[i].kind, fmt::join(steps[i].axes, "."), carried, most, device));
+                      steps[i].kind, dotted(steps[i].axes), carried, most, device));
   }
   return std::nullopt;
 }

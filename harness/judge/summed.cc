@@ -47,13 +47,11 @@ void take_away(Tensor& parts, Reduce reduction, const std::vector<char>& keep) {
 // Which indices of a cut along `axes` belong to devices at the coordinates of `device` along `chosen`.
 std::vector<char> pieces_of(const Case& c, const std::vector<AxisId>& axes, const std::vector<AxisId>& chosen,
                             std::int64_t device) {
-  std::vector<AxisId> shared;
-  for (AxisId axis : axes)
-    if (std::ranges::count(chosen, axis)) shared.push_back(axis);
+  const std::vector<AxisId> both = shared(axes, chosen);
   std::vector<char> mine(axes_size(c.mesh, axes));
-  const std::int64_t here = coordinate(c.mesh, shared, device);
+  const std::int64_t here = coordinate(c.mesh, both, device);
   for (std::int64_t other = 0; other < devices(c.mesh); ++other)
-    if (coordinate(c.mesh, shared, other) == here) mine[coordinate(c.mesh, axes, other)] = 1;
+    if (coordinate(c.mesh, both, other) == here) mine[coordinate(c.mesh, axes, other)] = 1;
   return mine;
 }
 

@@ -277,13 +277,11 @@ std::optional<Lack> lack(const Move& m, std::span<const Collective> trace) {
 }
 
 std::string in_words(const Mesh& mesh, const Lack& lack) {
-  std::vector<std::string> across;
-  for (AxisId axis : lack.across) across.push_back(mesh.axes[axis].name);
   return fmt::format(
       "device {} ({}) needs element [{}] of device {} ({}), and no collective takes it there "
       "across {}",
       lack.device, coordinates_text(mesh, lack.device), fmt::join(lack.index, ","), lack.holder,
-      coordinates_text(mesh, lack.holder), fmt::join(across, "."));
+      coordinates_text(mesh, lack.holder), dotted(mesh, lack.across));
 }
 
 std::string out_of_reach(const Case& c, const Outcome& outcome) {

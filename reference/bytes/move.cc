@@ -103,10 +103,6 @@ Stay stay(const Move& move, const std::vector<AxisId>& along) {
 
 }  // namespace
 
-bool contains(const std::vector<AxisId>& axes, AxisId axis) {
-  return std::ranges::find(axes, axis) != axes.end();
-}
-
 std::int64_t overlap(const Move& move, std::size_t dim, const std::vector<std::int64_t>& at,
                      const std::vector<AxisId>& along) {
   const Dim &from = move.from.dims[dim], &to = move.to.dims[dim];

@@ -42,6 +42,4 @@ Need need(const Move&, std::int64_t device);
 std::int64_t overlap(const Move&, std::size_t dim, const std::vector<std::int64_t>& at,
                      const std::vector<AxisId>& along);
 
-bool contains(const std::vector<AxisId>& axes, AxisId axis);
-
 }  // namespace plumb

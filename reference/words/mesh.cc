@@ -1,6 +1,8 @@
 #include "reference/words/mesh.h"
 
+#include <algorithm>
 #include <cassert>
+#include <iterator>
 
 namespace plumb {
 
@@ -57,6 +59,14 @@ std::vector<std::vector<std::int64_t>> fibres(const Mesh& mesh, const std::vecto
   for (std::int64_t device = 0; device < n; ++device)
     groups[coordinate(mesh, others, device)][coordinate(mesh, axes, device)] = device;
   return groups;
+}
+
+bool contains(const std::vector<AxisId>& axes, AxisId axis) { return std::ranges::count(axes, axis) > 0; }
+
+std::vector<AxisId> shared(const std::vector<AxisId>& axes, const std::vector<AxisId>& others) {
+  std::vector<AxisId> both;
+  std::ranges::copy_if(axes, std::back_inserter(both), [&](AxisId axis) { return contains(others, axis); });
+  return both;
 }
 
 }  // namespace plumb

@@ -37,6 +37,11 @@ std::vector<std::int64_t> coordinates(const Mesh&, std::int64_t device);
 // The coordinate of a device along `axes` read as one digit string, the first axis most significant.
 std::int64_t coordinate(const Mesh&, const std::vector<AxisId>& axes, std::int64_t device);
 
+bool contains(const std::vector<AxisId>& axes, AxisId axis);
+
+// Those of `axes` that are also in `others`, in their order.
+std::vector<AxisId> shared(const std::vector<AxisId>& axes, const std::vector<AxisId>& others);
+
 // Groups of devices that differ only along `axes`; members in order of their coordinate along
 // `axes`, groups in order of their first member's position. Every device is in exactly one.
 std::vector<std::vector<std::int64_t>> fibres(const Mesh&, const std::vector<AxisId>& axes);

@@ -159,8 +159,16 @@ std::string print(const Case& c) {
   return text;
 }
 
+std::string dotted(const std::vector<std::string>& names) { return fmt::to_string(fmt::join(names, ".")); }
+
+std::string dotted(const Mesh& mesh, const std::vector<AxisId>& axes) {
+  std::string text;
+  put_axes(text, mesh, axes);
+  return text;
+}
+
 std::string print(const AxisRule& rule) {
-  const std::string axes = fmt::format("{}", fmt::join(rule.axes, "."));
+  const std::string axes = dotted(rule.axes);
   switch (rule.value) {
     case Value::none:
       return rule.name + ":-";

@@ -39,6 +39,8 @@ std::string print(const Mesh&);
 std::string print(const Mesh&, const Spec&);
 std::string print(const Slice&);     // "[0:4,2:8]"
 std::string coordinates_text(const Mesh&, std::int64_t device);  // "dp=0,tp=1"
+std::string dotted(const Mesh&, const std::vector<AxisId>& axes);  // "dp.tp"
+std::string dotted(const std::vector<std::string>& names);
 std::string print(const AxisRule&);  // "mlp:(fsdp.tp)"
 std::string_view name(const Op&);    // reshard, einsum, grouped, resolve, quantize
 std::string_view name(Fill);
