@@ -19,7 +19,7 @@ std::uint32_t append(CellBoxes& cells, const std::vector<Range>& box) {
   return static_cast<std::uint32_t>(cells.count++);
 }
 
-std::vector<std::vector<Range>> shares(const std::vector<Range>& box, std::int64_t n) {
+std::vector<std::vector<Range>> cut_evenly(const std::vector<Range>& box, std::int64_t n) {
   std::vector<std::vector<Range>> all{box};
   for (std::size_t d = 0; d < box.size() && n > 1; ++d) {
     const std::int64_t pieces = std::min(n, box[d].size());

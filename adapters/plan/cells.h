@@ -20,6 +20,6 @@ std::uint32_t append(CellBoxes&, const std::vector<Range>& box);  // the index o
 
 // At most n non-empty boxes that tile `box`, as equal as cutting along the dimensions, major first,
 // makes them: [4,6] in 8 is four times two boxes of [1,3].
-std::vector<std::vector<Range>> shares(const std::vector<Range>& box, std::int64_t n);
+std::vector<std::vector<Range>> cut_evenly(const std::vector<Range>& box, std::int64_t n);
 
 }  // namespace plumb

@@ -55,7 +55,7 @@ Ways ways(const Case& c, const std::vector<Named>& specs) {
 
 // The n-th way, with the axes of a letter in the order that they have in specs[first], or else in the
 // next that has them.
-Layout way(const Ways& w, std::int64_t n, std::size_t first) {
+Layout layout_of_way(const Ways& w, std::int64_t n, std::size_t first) {
   std::vector<char> letter(w.letters.size());
   for (std::size_t axis = 0; axis < letter.size(); ++axis) {
     letter[axis] = w.letters[axis][n % std::ssize(w.letters[axis])];
@@ -115,7 +115,7 @@ Volume moved_elements(const Case& c, const LocalProduct& p, int which) {
   const Spec& from = which < 2 ? c.op.operands[which] : p.out_spec;
   const Spec to = which == 0   ? p.lhs_spec
                   : which == 1 ? p.rhs_spec
-                  : next.free  ? left(c.mesh, p.out_spec, c.rule)
+                  : next.free  ? free_layout(c.mesh, p.out_spec, c.rule)
                                : next;
   const Volume v = volume(c.mesh, from, to, c.rule);
   if (!p.grouped || v.sends > kMostSendsToTry) return v;
@@ -194,7 +194,7 @@ std::optional<LocalProduct> local_product(const Case& c) {
   std::tuple<std::int64_t, double> best_cost;
   for (std::int64_t n = 0; n < w.count; ++n)
     for (std::size_t first = 0; first < w.specs.size(); ++first) {
-      const Layout layout = way(w, n, first);
+      const Layout layout = layout_of_way(w, n, first);
       if (!seen.insert(layout).second) continue;
       LocalProduct p = laid_out(c, bare, layout);
       if (rounds_on_the_way(c, p, layout)) continue;

@@ -32,7 +32,7 @@ void reduce(const Grid& g, const Way& way, const Meeting& met, Growing& plan) {
   const std::int64_t first = place.holders + (wants ? place.nearest : 0);
   const std::int64_t unsummed = place.holders + (wants ? place.summands : 0);
   plan.summed |= way.roles.summed;
-  for (const auto& share : shares(met.box, wants ? std::ssize(among.all) : way.shares)) {
+  for (const auto& share : cut_evenly(met.box, wants ? std::ssize(among.all) : way.shares)) {
     const std::size_t o = plan.turns[first]++ % among.all.size();
     for (std::int64_t k : way.kept) {
       const std::uint32_t cell = append(plan.leg.cells, share), owner = g.device(first + k + among.all[o]);
@@ -49,7 +49,7 @@ void reduce(const Grid& g, const Way& way, const Meeting& met, Growing& plan) {
 void report_sum(const Routing& t, Growing& plan) {
   Issued issued{.kind = "reduce-scatter", .axes = {}, .pairs = {}, .sums = true};
   for (std::size_t a = 0; a < t.g.size.size(); ++a)
-    if (has(plan.summed, static_cast<AxisId>(a))) issued.axes.push_back(static_cast<AxisId>(a));
+    if (contains(plan.summed, static_cast<AxisId>(a))) issued.axes.push_back(static_cast<AxisId>(a));
   const Amounts held = amounts(t.mesh, t.from, t.rule);
   issued.in = *std::max_element(held.begin(), held.end());
   issued.out = *std::max_element(plan.owned.begin(), plan.owned.end());
@@ -58,7 +58,7 @@ void report_sum(const Routing& t, Growing& plan) {
   plan.leg.issued.push_back(std::move(issued));
 }
 
-Leg finish(const Routing& t, Growing plan) {
+Leg report_direct(const Routing& t, Growing plan) {
   const bool sums = plan.summed != 0;
   if (!plan.adds.sends.empty()) {
     report_sum(t, plan);
@@ -85,7 +85,7 @@ Leg direct(const Mesh& mesh, const Spec& from, const Spec& to, Rule rule) {
     way.roles.summed ? reduce(t.g, way, met, plan) : move(t.g, way, met, plan);
   });
   plan.leg.zeroed |= t.ways[0].roles.fresh != 0;
-  return finish(t, std::move(plan));
+  return report_direct(t, std::move(plan));
 }
 
 Volume volume(const Mesh& mesh, const Spec& from, const Spec& to, Rule rule) {

@@ -5,7 +5,7 @@
 
 namespace plumb {
 
-Spec left(const Mesh& mesh, const Spec& from, Rule rule) {
+Spec free_layout(const Mesh& mesh, const Spec& from, Rule rule) {
   const Spec whole = finished(from);
   if (axes_size(mesh, from.unfinished) == 1) return whole;
   std::vector<Spec> all;
@@ -13,7 +13,7 @@ Spec left(const Mesh& mesh, const Spec& from, Rule rule) {
   for (std::size_t d = 0; d < from.dims.size(); ++d) {
     all.push_back(whole);
     for (AxisId axis = 0; axis < static_cast<AxisId>(mesh.axes.size()); ++axis)
-      if (!has(splits, axis)) all.back().dims[d].axes.push_back(axis);
+      if (!contains(splits, axis)) all.back().dims[d].axes.push_back(axis);
   }
   all.push_back(whole);
   const Spec* best = nullptr;

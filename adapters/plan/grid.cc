@@ -22,7 +22,7 @@ Grid grid(const Mesh& mesh) {
 std::vector<std::int64_t> offsets(const Grid& g, AxisSet set) {
   std::vector<std::int64_t> all{0};
   for (std::size_t a = 0; a < g.size.size(); ++a) {
-    if (!has(set, static_cast<AxisId>(a)) || g.size[a] == 1) continue;
+    if (!contains(set, static_cast<AxisId>(a)) || g.size[a] == 1) continue;
     std::vector<std::int64_t> next;
     next.reserve(all.size() * g.size[a]);
     for (std::int64_t offset : all)
@@ -35,14 +35,14 @@ std::vector<std::int64_t> offsets(const Grid& g, AxisSet set) {
 std::int64_t along(const Grid& g, std::int64_t position, AxisSet set) {
   std::int64_t sum = 0;
   for (std::size_t a = 0; a < g.size.size(); ++a)
-    if (has(set, static_cast<AxisId>(a))) sum += position / g.stride[a] % g.size[a] * g.stride[a];
+    if (contains(set, static_cast<AxisId>(a))) sum += position / g.stride[a] % g.size[a] * g.stride[a];
   return sum;
 }
 
 std::int64_t at_index(const Grid& g, const std::vector<AxisId>& axes, std::int64_t index, AxisSet set) {
   std::int64_t position = 0;
   for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
-    if (has(set, *axis)) position += index % g.size[*axis] * g.stride[*axis];
+    if (contains(set, *axis)) position += index % g.size[*axis] * g.stride[*axis];
     index /= g.size[*axis];
   }
   return position;

@@ -17,7 +17,7 @@ inline AxisSet set_of(const std::vector<AxisId>& axes) {
   for (AxisId a : axes) set |= AxisSet{1} << a;
   return set;
 }
-inline bool has(AxisSet set, AxisId axis) { return set >> axis & 1; }
+inline bool contains(AxisSet set, AxisId axis) { return set >> axis & 1; }
 
 // A view of a mesh, which must outlive it.
 struct Grid {

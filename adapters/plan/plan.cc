@@ -51,7 +51,8 @@ std::vector<Route> routes(const Case& c, const std::optional<LocalProduct>& prod
     all.push_back({c.op.operands[0]});
     last.push_back(c.op.operands[0]);
   }
-  for (const Spec& next : c.op.chain) last.push_back(next.free ? left(c.mesh, last.back(), c.rule) : next);
+  for (const Spec& next : c.op.chain)
+    last.push_back(next.free ? free_layout(c.mesh, last.back(), c.rule) : next);
   all.push_back(std::move(last));
   return all;
 }

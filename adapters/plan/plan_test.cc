@@ -168,7 +168,7 @@ TEST(Direct, TakesFromTheReplicaBesideIt) {
 TEST(Shares, TileTheBoxEqually) {
   for (std::int64_t rows = 0; rows < 6; ++rows)
     for (std::int64_t n = 1; n < 9; ++n) {
-      const auto all = shares(
+      const auto all = cut_evenly(
           {
               {2, 2 + rows},
               {1, 4       }

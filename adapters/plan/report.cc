@@ -84,7 +84,7 @@ void report_copies(const Grid& g, Leg& leg, Round& round, const Amounts& held) {
     const Amounts all = fibre_sums(g, t.axes, held);
     issued.kind = t.got == all ? "all-gather" : fibre_sums(g, t.axes, t.got) == all ? "all-to-all" : "send";
     for (std::size_t a = 0; a < g.size.size(); ++a)
-      if (has(t.axes, static_cast<AxisId>(a))) issued.axes.push_back(static_cast<AxisId>(a));
+      if (contains(t.axes, static_cast<AxisId>(a))) issued.axes.push_back(static_cast<AxisId>(a));
   }
   round.issued = static_cast<int>(leg.issued.size());
   leg.issued.push_back(std::move(issued));

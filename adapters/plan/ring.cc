@@ -141,7 +141,7 @@ std::optional<AxisId> cut_next(const Mesh& mesh, const Spec& at, const Spec& to,
   next.axes.push_back(all[next.axes.size()]);
   const bool lies_within =
       cut_further(mesh, at.dims[dim], to.dims[dim]) && cut_further(mesh, next, to.dims[dim]);
-  if (!has(set_of(at.unfinished), next.axes.back()) || !lies_within) return {};
+  if (!contains(set_of(at.unfinished), next.axes.back()) || !lies_within) return {};
   return next.axes.back();
 }
 
@@ -193,7 +193,7 @@ Leg all_reduce(const Mesh& mesh, const Spec& from, AxisId axis, Rule rule) {
   for (Circle& circle : circles) {
     const Slice whole = block(mesh, from, rule, circle.members[0]);
     if (elements(whole) > 0)
-      for (std::int64_t i = 0; const auto& share : shares(whole, n))
+      for (std::int64_t i = 0; const auto& share : cut_evenly(whole, n))
         circle.cells[i++] = append(leg.cells, share);
   }
   const std::int64_t block_size = most(amounts(mesh, from, rule)), share_size = (block_size + n - 1) / n;
@@ -274,7 +274,7 @@ std::vector<Leg> along_axes(const Mesh& mesh, const Reshard& reshard, const Mann
   for (std::size_t d = 0; d < from.dims.size(); ++d)
     while (const auto axis = cut_next(mesh, at, to, d)) go(reduce_scatter(mesh, at, {*axis, d}, manner));
   for (AxisId axis : from.unfinished)
-    if (has(set_of(at.unfinished) & ~set_of(to.unfinished), axis))
+    if (contains(set_of(at.unfinished) & ~set_of(to.unfinished), axis))
       go((manner.at_once ? all_reduce_at_once : all_reduce)(mesh, at, axis, manner.rule));
   for (std::size_t d = 0; d < from.dims.size(); ++d)
     while (!cut_further(mesh, at.dims[d], to.dims[d])) go(all_gather(mesh, at, d, manner));

@@ -15,17 +15,17 @@ using nlohmann::json;
 
 namespace {
 
-using Out = std::back_insert_iterator<fmt::memory_buffer>;
+using Into = std::back_insert_iterator<fmt::memory_buffer>;
 
 // Names of axes and words of the grammar hold nothing that JSON escapes.
-void put_axes(Out out, const Mesh& mesh, const std::vector<AxisId>& axes) {
+void put_axes(Into out, const Mesh& mesh, const std::vector<AxisId>& axes) {
   fmt::format_to(out, "[");
   for (std::size_t i = 0; i < axes.size(); ++i)
     fmt::format_to(out, "{}\"{}\"", i ? "," : "", mesh.axes[axes[i]].name);
   fmt::format_to(out, "]");
 }
 
-void put_spec(Out out, const Mesh& mesh, const Spec& spec) {
+void put_spec(Into out, const Mesh& mesh, const Spec& spec) {
   fmt::format_to(out, R"({{"dtype":"{}","shape":[{}],"split":[)", format(spec.dtype).name,
                  fmt::join(shape(spec), ","));
   for (std::size_t d = 0; d < spec.dims.size(); ++d) {
@@ -44,14 +44,14 @@ void put_spec(Out out, const Mesh& mesh, const Spec& spec) {
   fmt::format_to(out, R"(,"text":"{}"}})", print(mesh, spec));
 }
 
-void put_specs(Out out, const Mesh& mesh, const std::vector<Spec>& specs) {
+void put_specs(Into out, const Mesh& mesh, const std::vector<Spec>& specs) {
   for (std::size_t i = 0; i < specs.size(); ++i) {
     if (i) fmt::format_to(out, ",");
     put_spec(out, mesh, specs[i]);
   }
 }
 
-void put_mesh(Out out, const Mesh& mesh) {
+void put_mesh(Into out, const Mesh& mesh) {
   fmt::format_to(out, R"({{"axes":[)");
   for (std::size_t i = 0; i < mesh.axes.size(); ++i)
     fmt::format_to(out, R"({}["{}",{}])", i ? "," : "", mesh.axes[i].name, mesh.axes[i].size);
@@ -60,21 +60,21 @@ void put_mesh(Out out, const Mesh& mesh) {
   fmt::format_to(out, "}}");
 }
 
-void put_kind(Out out, const Reshard&) { fmt::format_to(out, R"("op":"reshard")"); }
-void put_kind(Out out, const Einsum& e) {
+void put_kind(Into out, const Reshard&) { fmt::format_to(out, R"("op":"reshard")"); }
+void put_kind(Into out, const Einsum& e) {
   fmt::format_to(out, R"("op":"einsum","lhs":"{}","rhs":"{}","out":"{}")", e.lhs, e.rhs, e.out);
 }
-void put_sizes(Out out, const std::vector<std::vector<std::int64_t>>& sizes) {
+void put_sizes(Into out, const std::vector<std::vector<std::int64_t>>& sizes) {
   fmt::format_to(out, R"(,"sizes":[)");
   for (std::size_t i = 0; i < sizes.size(); ++i)
     fmt::format_to(out, "{}[{}]", i ? "," : "", fmt::join(sizes[i], ","));
   fmt::format_to(out, "]");
 }
-void put_kind(Out out, const Grouped& g) {
+void put_kind(Into out, const Grouped& g) {
   fmt::format_to(out, R"("op":"grouped","form":"{}")", name(g.form));
   put_sizes(out, g.sizes);
 }
-void put_kind(Out out, const Quantize& q) {
+void put_kind(Into out, const Quantize& q) {
   fmt::format_to(out, R"("op":"quantize","scheme":"{}")", name(q.scheme));
   if (!q.sizes.empty()) put_sizes(out, q.sizes);
 }
@@ -82,13 +82,13 @@ void put_kind(Out out, const Quantize& q) {
 constexpr std::string_view value_types[] = {"none", "name", "tuple", "list"};
 
 template <class List>
-void put_texts(Out out, const List& list) {
+void put_texts(Into out, const List& list) {
   fmt::format_to(out, "[");
   for (std::size_t i = 0; i < list.size(); ++i) fmt::format_to(out, "{}\"{}\"", i ? "," : "", list[i]);
   fmt::format_to(out, "]");
 }
 
-void put_kind(Out out, const Resolve& r) {
+void put_kind(Into out, const Resolve& r) {
   fmt::format_to(out, R"("op":"resolve","policy":"first","names":[)");
   for (std::size_t d = 0; d < r.names.size(); ++d)
     fmt::format_to(out, "{}{}", d ? "," : "", r.names[d].empty() ? "null" : "\"" + r.names[d] + "\"");
@@ -193,13 +193,13 @@ decltype(Op::kind) kind_from(const json& j) {
 
 std::string json_text(const Mesh& mesh) {
   fmt::memory_buffer text;
-  put_mesh(Out(text), mesh);
+  put_mesh(Into(text), mesh);
   return fmt::to_string(text);
 }
 
 std::string json_text(const Case& c) {
   fmt::memory_buffer text;
-  const Out out(text);
+  const Into out(text);
   fmt::format_to(out, R"({{"mesh":)");
   put_mesh(out, program_mesh(c));
   if (!c.sub.empty()) {

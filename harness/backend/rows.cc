@@ -83,7 +83,7 @@ std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-std::vector<BackendRow> read_rows() {
+std::vector<BackendRow> read_backend_rows() {
   std::vector<BackendRow> rows;
   for (const std::string& path : own_files("adapters", "backend.json"))
     rows.push_back(backend_row(std::filesystem::path(path).parent_path().filename(), text_of(path)));
@@ -129,7 +129,7 @@ BackendRow backend_row(const std::string& name, const std::string& text) {
 }
 
 const std::vector<BackendRow>& backend_rows() {
-  static const std::vector<BackendRow> rows = read_rows();
+  static const std::vector<BackendRow> rows = read_backend_rows();
   return rows;
 }
 

@@ -18,17 +18,17 @@ namespace plumb {
 
 namespace {
 
-[[noreturn]] void fail(const char* what) { throw std::system_error(errno, std::generic_category(), what); }
+[[noreturn]] void fail_at(const char* what) { throw std::system_error(errno, std::generic_category(), what); }
 
 // A descriptor above the standard three, closed with this object unless released.
 struct Descriptor {
   int fd = -1;
   explicit Descriptor(int from) : fd(from) {
-    if (fd < 0) fail("opening a channel");
+    if (fd < 0) fail_at("opening a channel");
     if (fd > 2) return;
     fd = ::fcntl(from, F_DUPFD_CLOEXEC, 3);
     ::close(from);
-    if (fd < 0) fail("opening a channel");
+    if (fd < 0) fail_at("opening a channel");
   }
   Descriptor(const Descriptor&) = delete;
   ~Descriptor() {
@@ -45,7 +45,7 @@ struct Pipe {
   explicit Pipe(std::array<int, 2> ends) : read(ends[0]), write(ends[1]) {}
   static std::array<int, 2> open() {
     std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail("opening a channel");
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail_at("opening a channel");
     return ends;
   }
 };
@@ -117,7 +117,7 @@ Spawned spawn(const std::vector<std::string>& argv,
   const Exec exec{path.c_str(),     arguments.data(), variables.data(), requests.read.fd,
                   replies.write.fd, printed.fd,       nothing.fd,       ::getpid()};
   const pid_t pid = ::fork();
-  if (pid < 0) fail("starting a program");
+  if (pid < 0) fail_at("starting a program");
   if (pid == 0) execute(exec);
   ::setpgid(pid, pid);  // whoever comes first
   return {pid, requests.write.release(), replies.read.release(), printed.release()};

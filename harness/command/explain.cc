@@ -42,7 +42,7 @@ void add_explain(CLI::App& app) {
     for (const std::string& line : flags->lines) cases.push_back(parse_one(parse_row(line, "", "").line));
     std::string said;
     for (const Case& c : cases)
-      said += flags->json ? as_json(c) : (said.empty() ? "" : "\n") + plumb::explain(c);
+      said += flags->json ? as_json(c) : (said.empty() ? "" : "\n") + explain_case(c);
     fmt::print("{}", said);
   });
 }

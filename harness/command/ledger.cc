@@ -19,16 +19,16 @@ void take(Ledger& ledger, const Cases& cases, Judged&& judged) {
   if (ledger.journal && !judged.refused) ledger.journal->append(record, ledger.environment);
   if (!ledger.waivers.empty()) waive(ledger.waivers, nth(cases, judged.job.number), record, today());
   const std::string& suite = row_of(cases, judged.job.number).suite;
-  add(ledger.tally, suite, record.backend, record.verdict);
+  add_verdict(ledger.tally, suite, record.backend, record.verdict);
   ++ledger.progress.done;
   if (judged.refused) {
     ++ledger.refused;
-    clear_progress(ledger);
+    clear_line(ledger);
     fmt::print(stderr, "plumb: refused: {}\n", record.verdict.facts.front().text);
   } else if (finding(record.verdict.status)) {
     ++ledger.progress.findings;
     if (ledger.say_findings) {
-      clear_progress(ledger);
+      clear_line(ledger);
       fmt::print("{}", describe(record, again, ledger.paint));
       if (const std::string& note = row_of(cases, judged.job.number).note; !note.empty())
         fmt::print("    of this case: {}\n", note);
@@ -43,7 +43,7 @@ void take(Ledger& ledger, const Cases& cases, Judged&& judged) {
 }
 
 void leave(Ledger& ledger, const std::string& suite, const std::string& backend, const std::string& line) {
-  add(ledger.tally, suite, backend, {.status = Status::unrun});
+  add_verdict(ledger.tally, suite, backend, {.status = Status::unrun});
   if (ledger.keep_junit)
     ledger.junit.push_back({suite, backend, line, Status::unrun, "no time was left\n", 0});
 }
@@ -61,7 +61,7 @@ bool recalled(Ledger& ledger, const Session& session, const Job& job, const Reco
   Record record = *before;
   const std::string& suite = row_of(session.cases, job.number).suite;
   if (!ledger.waivers.empty()) waive(ledger.waivers, parse_case(record.line), record, today());
-  add(ledger.tally, suite, record.backend, record.verdict);
+  add_verdict(ledger.tally, suite, record.backend, record.verdict);
   if (ledger.keep_junit)
     ledger.junit.push_back({suite, record.backend, record.line, record.verdict.status, facts(record.verdict),
                             seconds(record.times)});
@@ -73,17 +73,17 @@ void tick(Ledger& ledger, double seconds) {
   ledger.progress.seconds = seconds;
   draw_progress(ledger.progress);
   ledger.progress_drawn = true;
-  if (ledger.progress.done == ledger.progress.total) clear_progress(ledger);
+  if (ledger.progress.done == ledger.progress.total) clear_line(ledger);
 }
 
 void say(Ledger& ledger, const Wait& wait) {
   if (!ledger.show_progress) return;
-  clear_progress(ledger);
+  clear_line(ledger);
   fmt::print(stderr, "plumb: waiting for {}, {:.0f} s in {}: {}\n", wait.backend, wait.seconds, wait.phase,
              wait.line);
 }
 
-void clear_progress(Ledger& ledger) {
+void clear_line(Ledger& ledger) {
   if (ledger.progress_drawn) clear_progress();
   ledger.progress_drawn = false;
 }

@@ -52,6 +52,6 @@ void tick(Ledger&, double seconds);
 void say(Ledger&, const Wait&);
 
 // Takes it away, before other text.
-void clear_progress(Ledger&);
+void clear_line(Ledger&);
 
 }  // namespace plumb

@@ -37,7 +37,7 @@ int list_suites() {
 // The statuses that a line has in the record, on any backend.
 using Statuses = std::multimap<std::string, Status>;
 
-bool selected(const Where& where, const Statuses& statuses, const std::string& line) {
+bool is_selected(const Where& where, const Statuses& statuses, const std::string& line) {
   if (!asks_status(where)) return true;
   const auto [begin, end] = statuses.equal_range(line);
   if (begin == end) return matches(where, std::nullopt);
@@ -45,7 +45,7 @@ bool selected(const Where& where, const Statuses& statuses, const std::string& l
 }
 
 // {"case": LINE, "suite": ..., and what `--where` knows of it}
-std::string as_json(const std::string& suite, const Case& c) {
+std::string case_json(const std::string& suite, const Case& c) {
   nlohmann::ordered_json line;
   line["case"] = print(c);
   if (!suite.empty()) line["suite"] = suite;
@@ -74,10 +74,10 @@ int list_cases(const ListFlags& flags) {
     if (interrupted()) throw Interrupted();
     const Case c = nth(chosen.cases, n);
     const std::string line = print(c), &suite = row_of(chosen.cases, n).suite;
-    if (!selected(chosen.where, statuses, line)) continue;
+    if (!is_selected(chosen.where, statuses, line)) continue;
     ++total;
     ++counts[suite];
-    if (!flags.count) fmt::print("{}\n", flags.json ? as_json(suite, c) : line);
+    if (!flags.count) fmt::print("{}\n", flags.json ? case_json(suite, c) : line);
   }
   if (total == 0) throw BadInput("no case is selected");
   if (!flags.count) return 0;

@@ -59,8 +59,8 @@ std::vector<Job> jobs_of(const Session& session, const Chosen& chosen, const Bef
 }
 
 void finish(Ledger& ledger, const RunFlags& flags, double seconds) {
-  clear_progress(ledger);
-  fmt::print("{}{}", table(ledger.tally, ledger.paint), summary(ledger.tally, seconds));
+  clear_line(ledger);
+  fmt::print("{}{}", tally_table(ledger.tally, ledger.paint), summary(ledger.tally, seconds));
   std::fflush(stdout);
   if (flags.junit.empty()) return;
   std::ofstream out(flags.junit);

@@ -108,7 +108,7 @@ Chosen choose(const Selection& s) {
         "  'on x=2: reshard f32[8@x] -> f32[8]'");
   Chosen chosen{cases_of(std::move(rows)), {}, condition_of(s.where)};
   chosen.numbers = s.sample > 0 ? sampled(chosen, s) : selected(chosen.cases, chosen.where);
-  if (!s.shard.empty()) chosen.numbers = shard(chosen.numbers, parse_shard(s.shard));
+  if (!s.shard.empty()) chosen.numbers = cases_of_shard(chosen.numbers, parse_shard(s.shard));
   return chosen;
 }
 

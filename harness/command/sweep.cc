@@ -110,8 +110,8 @@ void print_examples(const std::vector<Judged>& judged, Paint paint) {
 }
 
 // The jobs that the record lacks; what it has goes to `judged`.
-std::vector<Job> jobs_of(const Session& session, Ledger& ledger, const ByKey& known,
-                         std::vector<Judged>& judged) {
+std::vector<Job> jobs_of_sweep(const Session& session, Ledger& ledger, const ByKey& known,
+                               std::vector<Judged>& judged) {
   const std::string name = resolved_names(session.backends).front();
   std::vector<Job> jobs;
   for (std::int64_t i = 0; i < count(session.cases); ++i) {
@@ -129,7 +129,7 @@ std::vector<Job> jobs_of(const Session& session, Ledger& ledger, const ByKey& kn
 bool sweep_backend(const SweepFlags& flags, const Session& session, const Swept& swept, Ledger& ledger) {
   std::vector<Judged> judged;
   const ByKey known = flags.resume ? by_key(ledger.journal->before()) : ByKey{};
-  const std::vector<Job> jobs = jobs_of(session, ledger, known, judged);
+  const std::vector<Job> jobs = jobs_of_sweep(session, ledger, known, judged);
   ledger.progress = {0, static_cast<std::int64_t>(jobs.size()), 0, 0};
   const auto begin = std::chrono::steady_clock::now();
   bool cut_short = false;
@@ -153,10 +153,11 @@ bool sweep_backend(const SweepFlags& flags, const Session& session, const Swept&
     cell.status = j.record.verdict.status;
     cell.pass = pass_of(j.record.verdict);
   }
-  clear_progress(ledger);
+  clear_line(ledger);
   const Mesh mesh = parse_case(flags.line).mesh;
   fmt::print("\n{}\n{}\n{}{}", judged.empty() ? session.backends[0] : judged[0].record.backend,
-             grid(mesh, cells, ledger.paint), in_words(mesh, cells), data_of(session, judged));
+             drawn_grid(mesh, cells, ledger.paint), conditions_in_words(mesh, cells),
+             data_of(session, judged));
   if (!flags.output.quiet) print_examples(judged, ledger.paint);
   std::fflush(stdout);
   return cut_short;

@@ -73,7 +73,7 @@ std::string words_in_force(const Case& c) {
 
 }  // namespace
 
-std::vector<std::string> roles(const Case& c) {
+std::vector<std::string> operand_roles(const Case& c) {
   if (std::holds_alternative<Einsum>(c.op.kind)) return {"lhs", "rhs"};
   if (is_quantize(c)) return {"values", "history", "scale"};
   if (const auto* grouped = std::get_if<Grouped>(&c.op.kind)) {
@@ -84,12 +84,12 @@ std::vector<std::string> roles(const Case& c) {
   return {"before"};
 }
 
-std::string explain(const Case& c) {
+std::string explain_case(const Case& c) {
   if (is_resolve(c)) return explain_resolve(c);
   std::string text = print(c) + '\n';
   text += fmt::format("\nmesh: {}{}\n{}: {}\nwords: {}\n", mesh_in_words(c.mesh), program_in_words(c),
                       name(c.op), meaning_in_words(c), words_in_force(c));
-  const std::vector<std::string> names = roles(c);
+  const std::vector<std::string> names = operand_roles(c);
   for (std::size_t i = 0; i < c.op.operands.size(); ++i) text += spec_section(c, names[i], c.op.operands[i]);
   for (std::size_t i = 0; i + results(c).size() < c.op.chain.size(); ++i)
     text += fmt::format("\non the way: {}\n", print(c.mesh, c.op.chain[i]));

@@ -9,14 +9,14 @@
 namespace plumb {
 
 // All that `plumb explain` prints.
-std::string explain(const Case&);
+std::string explain_case(const Case&);
 
 // The same data for a program: the number that seeds them, their generation, a digest of each whole operand
 // (with its parts) and of each whole result, the certificate, the bytes. One line of JSON. Holds the data.
 std::string explain_json(const Case&);
 
 // What each operand is called: lhs, rhs; x, w; values, history, scale; before.
-std::vector<std::string> roles(const Case&);
+std::vector<std::string> operand_roles(const Case&);
 
 // One sentence: what the op does to its operands.
 std::string meaning_in_words(const Case&);

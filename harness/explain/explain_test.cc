@@ -30,10 +30,10 @@ constexpr Row goldens[] = {
 
 TEST(Explain, Golden) {
   for (const Row& row : goldens)
-    expect_golden(explain(parse_case(row.line)), std::string(PLUMB_GOLDEN "/") + row.name + ".txt");
+    expect_golden(explain_case(parse_case(row.line)), std::string(PLUMB_GOLDEN "/") + row.name + ".txt");
 }
 
-std::string explained(const char* line) { return explain(parse_case(line)); }
+std::string explained(const char* line) { return explain_case(parse_case(line)); }
 
 TEST(Explain, NamesWhatJoinsTheParts) {
   const std::string most = explained("on x=2: reshard f32[8]+max(x) -> f32[8]");

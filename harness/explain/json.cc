@@ -51,7 +51,7 @@ std::string explain_json(const Case& c) {
   if (is_resolve(c)) return resolved_json(c);
   std::vector<Tensor> operands;
   std::string before, after;
-  const std::vector<std::string> names = roles(c);
+  const std::vector<std::string> names = operand_roles(c);
   for (std::size_t i = 0; i < c.op.operands.size(); ++i) {
     operands.push_back(fill(c, static_cast<int>(i)));
     before += (i ? "," : "") + with_digest(of_spec(c, c.op.operands[i], names[i]), operands.back());

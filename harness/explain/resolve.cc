@@ -11,7 +11,7 @@ namespace plumb {
 namespace {
 
 // The axes of a rule that was given, all of which the mesh has.
-std::int64_t pieces(const Mesh& mesh, const AxisRule& rule) {
+std::int64_t pieces_of_rule(const Mesh& mesh, const AxisRule& rule) {
   std::int64_t n = 1;
   for (const std::string& axis : rule.axes) n *= std::ranges::find(mesh.axes, axis, &Axis::name)->size;
   return n;
@@ -23,8 +23,9 @@ std::string tried_in_words(const Case& c, const Tried& t) {
   switch (t.what) {
     case Tried::given:
       if (op.rules[t.rule].axes.empty()) return dim + " stays whole";
-      return dim + (pieces(c.mesh, op.rules[t.rule]) > 1 ? " is split so"
-                                                         : " is given this, of one device: it stays whole");
+      return dim + (pieces_of_rule(c.mesh, op.rules[t.rule]) > 1
+                        ? " is split so"
+                        : " is given this, of one device: it stays whole");
     case Tried::taken:
       return fmt::format("not for {}: {} is taken", dim, t.axis);
     case Tried::settled:

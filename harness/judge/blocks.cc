@@ -73,7 +73,7 @@ Held held(const Case& c, const Block& block, const Read& read) {
   return held;
 }
 
-std::uint64_t digest(const Outcome& outcome, const Read& read) {
+std::uint64_t digest_of_blocks(const Outcome& outcome, const Read& read) {
   std::uint64_t hash = 0;
   for (const Block& block : outcome.blocks) {
     std::vector<std::byte> bytes(block.bytes);

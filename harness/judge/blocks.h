@@ -23,6 +23,6 @@ Read masked(const Case&, Read, const Declared&);
 std::int64_t masked_rows(const Case&, const Declared&);  // how many rows that are, in the longest result
 
 // A digest of every block's bits, to compare reruns: equal bits give equal digests.
-std::uint64_t digest(const Outcome&, const Read&);
+std::uint64_t digest_of_blocks(const Outcome&, const Read&);
 
 }  // namespace plumb

@@ -34,7 +34,7 @@ Tensor exact_value(const Case& c, std::vector<Tensor> operands) {
 }
 
 Tensor exact_magnitude(const Case& c, std::vector<Tensor> operands) {
-  for (Tensor& operand : operands) operand = magnitudes(std::move(operand));
+  for (Tensor& operand : operands) operand = absolute(std::move(operand));
   return exact_value(c, std::move(operands));
 }
 

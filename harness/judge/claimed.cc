@@ -29,7 +29,7 @@ std::optional<AxisId> outside(const Case& c, const Spec& layout) {
 }
 
 // Why a result cannot have this layout; empty where it can.
-std::string impossible(const Case& c, const Spec& claimed) {
+std::string impossible_claim(const Case& c, const Spec& claimed) {
   const Spec& asked = result(c);
   if (claimed.dtype != asked.dtype) return fmt::format("the result is {}", format(asked.dtype).name);
   if (shape(claimed) != shape(asked)) return "its shape is another";
@@ -95,7 +95,7 @@ std::optional<std::string> claim_of(const Outcome& outcome) {
 Case as_claimed(const Case& c, const Outcome& outcome) {
   if (!result(c).free) return c;
   std::optional<Spec> claimed = claim_of(outcome) ? claimed_spec(c, outcome) : layout_of_slices(c, outcome);
-  if (!claimed || !impossible(c, *claimed).empty()) return c;
+  if (!claimed || !impossible_claim(c, *claimed).empty()) return c;
   Case known = c;
   known.op.chain.back() = finished(std::move(*claimed));  // over axes of one device
   return known;
@@ -104,7 +104,7 @@ Case as_claimed(const Case& c, const Outcome& outcome) {
 std::vector<Fact> free_facts(const Case& c, const Outcome& outcome) {
   if (const auto text = claim_of(outcome))
     return {misplaced(fmt::format("claims {}, which the free result cannot be: {}", *text,
-                                  impossible(c, parse_spec(*text, c.mesh))))};
+                                  impossible_claim(c, parse_spec(*text, c.mesh))))};
   std::vector<Slice> slices;
   for (const Block& block : outcome.blocks) {
     const auto slice = joined(block);

@@ -52,7 +52,7 @@ TEST(Explanation, APolicyIsWhatItChanges) {
     Explanation all;
     for (const PolicyChange& change : policy_changes())
       if (policy.*change.flag) all.causes.push_back({std::string(change.name)});
-    EXPECT_EQ(sentence({all}), in_words(policy));
+    EXPECT_EQ(sentence({all}), policy_in_words(policy));
   }
 }
 

@@ -49,7 +49,8 @@ std::vector<Fact> compared(const Wanted& wanted, const std::vector<Held>& blocks
   rounded = differences.rounded;
   std::vector<Fact> facts = value_facts(wanted.whole.dtype, differences);
   if (!facts.empty() && bound)
-    facts.front().bound = derivation(bound->reduction, bound->exact, first_element(wanted, facts.front()));
+    facts.front().bound =
+        bound_derivation(bound->reduction, bound->exact, first_element(wanted, facts.front()));
   if (bound)
     std::ranges::move(pooled_facts(wanted, *bound, pooled(wanted, blocks)), std::back_inserter(facts));
   if (facts.empty() && bound && differences.rounded > 0)

@@ -241,7 +241,7 @@ TEST(Judge, FreeRowsOfEveryResultMayDifferBetweenReruns) {
     std::ranges::copy(memory[block.offset], into.begin());
   };
   const Declared undefined{.tail_undefined = true};
-  const auto bits = [&] { return digest(outcome, masked(c, read, undefined)); };
+  const auto bits = [&] { return digest_of_blocks(outcome, masked(c, read, undefined)); };
   EXPECT_EQ(masked_rows(c, undefined), 64 - 38);
   const std::uint64_t before = bits();
   memory[1][6 * 32] = memory[3][6] = std::byte{7};  // row 38, on the second device

@@ -67,7 +67,7 @@ std::optional<Fact> sums_too_early(const Case& c, const Outcome& outcome, const 
 
 std::optional<Fact> one_device_lacks(const Case& c, const Spec& from, const Spec& to, Steps steps) {
   if (const auto found = lack({c.mesh, from, to, c.rule}, steps))
-    return not_the_case(in_words(c.mesh, *found));
+    return not_the_case(lack_in_words(c.mesh, *found));
   const Case leg = between(c, from, to);
   const std::string less = received_too_little(leg, fewest_bytes(leg), {steps.begin(), steps.end()});
   if (!less.empty()) return not_the_case(less);
@@ -104,7 +104,7 @@ std::optional<Fact> sums_too_little(const Case& c, const Spec& to, Steps steps) 
   return std::nullopt;
 }
 
-std::optional<Fact> impossible(const Case& c, const Trace& trace) {
+std::optional<Fact> impossible_step(const Case& c, const Trace& trace) {
   const std::string why = misfit(c.mesh, trace);
   if (why.empty()) return std::nullopt;
   return not_the_case(why);
@@ -146,7 +146,7 @@ std::optional<Fact> carries_reshard(const Case& c, const Outcome& outcome) {
   if (auto found = one_device_lacks(c, from, to, outcome.trace)) return found;
   if (c.op.chain.size() == 1)  // else a sum on the way may be of other blocks
     if (auto found = sums_too_little(c, to, outcome.trace)) return found;
-  if (auto found = impossible(c, outcome.trace)) return found;
+  if (auto found = impossible_step(c, outcome.trace)) return found;
   return said(chain_not_made(c, 0, outcome.trace));
 }
 
@@ -167,7 +167,7 @@ std::optional<Fact> carries_product(const Case& c, const Outcome& outcome, const
     }
   if (auto found = one_device_lacks(c, made, result(c), after)) return found;
   if (auto found = sums_too_little(c, result(c), after)) return found;
-  if (auto found = impossible(c, outcome.trace)) return found;
+  if (auto found = impossible_step(c, outcome.trace)) return found;
   return executes(c, outcome, at);
 }
 

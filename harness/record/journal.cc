@@ -99,13 +99,13 @@ bool locked(int file) {
 
 ByKey by_key(const Records& records) {
   ByKey last;
-  for (const Record& r : records.records) last[key(r.line, r.backend)] = &r;
+  for (const Record& r : records.records) last[record_key(r.line, r.backend)] = &r;
   return last;
 }
 
 const Record* recorded(const ByKey& records, const std::string& line, const std::string& backend) {
   if (records.empty()) return nullptr;
-  const auto at = records.find(key(line, backend));
+  const auto at = records.find(record_key(line, backend));
   return at == records.end() ? nullptr : at->second;
 }
 

@@ -278,7 +278,7 @@ Record record_from_json(const json& j) {
   }
 }
 
-std::string key(const std::string& line, const std::string& backend) {
+std::string record_key(const std::string& line, const std::string& backend) {
   return fmt::format("{} on {}", line, backend);
 }
 

@@ -53,6 +53,6 @@ Record record_from_json(const nlohmann::json&);  // throws BadInput with what is
 // today. The time given decides whether a case is `hung`, and nothing else.
 bool holds_under(const Record&, const Limits&);
 
-std::string key(const std::string& line, const std::string& backend);
+std::string record_key(const std::string& line, const std::string& backend);
 
 }  // namespace plumb

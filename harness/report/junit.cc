@@ -9,7 +9,7 @@ namespace plumb {
 namespace {
 
 // Characters that XML 1.0 cannot hold become '?'.
-std::string escaped(std::string_view text) {
+std::string xml_escaped(std::string_view text) {
   std::string all;
   for (char c : text) {
     switch (c) {
@@ -50,7 +50,7 @@ std::string_view element(Status status) {
 }
 
 void write_case(std::ostream& out, const JunitCase& c) {
-  const std::string name = escaped(c.line), suite = escaped(c.suite + "." + c.backend);
+  const std::string name = xml_escaped(c.line), suite = xml_escaped(c.suite + "." + c.backend);
   fmt::print(out, "    <testcase name=\"{}\" classname=\"{}\" time=\"{:.6f}\"", name, suite, c.seconds);
   const std::string_view kind = element(c.status);
   if (kind.empty()) {
@@ -59,7 +59,7 @@ void write_case(std::ostream& out, const JunitCase& c) {
   }
   const std::string first = c.facts.substr(0, c.facts.find('\n'));
   fmt::print(out, ">\n      <{} message=\"{}: {}\">{}</{}>\n    </testcase>\n", kind, plumb::name(c.status),
-             escaped(first), escaped(c.facts), kind);
+             xml_escaped(first), xml_escaped(c.facts), kind);
 }
 
 }  // namespace
@@ -75,8 +75,8 @@ void write_junit(std::ostream& out, const std::vector<JunitCase>& cases) {
     fmt::print(out,
                "  <testsuite name=\"{}.{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" "
                "time=\"{:.6f}\">\n",
-               escaped(name.first), escaped(name.second), list.size(), n["failure"], n["error"], n["skipped"],
-               seconds);
+               xml_escaped(name.first), xml_escaped(name.second), list.size(), n["failure"], n["error"],
+               n["skipped"], seconds);
     for (const JunitCase* c : list) write_case(out, *c);
     fmt::print(out, "  </testsuite>\n");
   }

@@ -13,7 +13,7 @@ std::string_view variable(const char* name) {
   return value ? value : "";
 }
 
-std::string escaped(Paint paint, int code, std::string_view text) {
+std::string colored(Paint paint, int code, std::string_view text) {
   return paint.on ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
 }
 
@@ -29,12 +29,12 @@ Paint paint_for(std::string_view when, int descriptor) {
   return {moves_its_cursor(descriptor) && variable("NO_COLOR").empty()};
 }
 
-std::string bold(Paint paint, std::string_view text) { return escaped(paint, 1, text); }
-std::string dim(Paint paint, std::string_view text) { return escaped(paint, 2, text); }
+std::string bold(Paint paint, std::string_view text) { return colored(paint, 1, text); }
+std::string dim(Paint paint, std::string_view text) { return colored(paint, 2, text); }
 
 std::string painted(Paint paint, Status status, std::string_view text) {
   const int green = 32, red = 31, yellow = 33;
-  return escaped(paint, status == Status::pass ? green : finding(status) ? red : yellow, text);
+  return colored(paint, status == Status::pass ? green : finding(status) ? red : yellow, text);
 }
 
 }  // namespace plumb

@@ -31,18 +31,21 @@ Tally two_suites() {
   Verdict alone = verdict(Status::pass), plan = verdict(Status::pass), clones = verdict(Status::pass),
           bound = verdict(Status::pass);
   alone.alone = true, plan.plan = true, clones.clones = true, bound.rounded = 7;
-  for (int i = 0; i < 1200; ++i) add(tally, "reshard", "local", verdict(Status::pass));
-  for (int i = 0; i < 1000; ++i) add(tally, "reshard", "jax@0.9.1,partitioner=gspmd", verdict(Status::pass));
+  for (int i = 0; i < 1200; ++i) add_verdict(tally, "reshard", "local", verdict(Status::pass));
+  for (int i = 0; i < 1000; ++i)
+    add_verdict(tally, "reshard", "jax@0.9.1,partitioner=gspmd", verdict(Status::pass));
   for (int i = 0; i < 150; ++i)
-    add(tally, "reshard", "jax@0.9.1,partitioner=gspmd",
+    add_verdict(
+        tally, "reshard", "jax@0.9.1,partitioner=gspmd",
         verdict(Status::unsupported, i % 3 ? "uneven split of an argument" : "an unfinished operand"));
-  for (int i = 0; i < 50; ++i) add(tally, "reshard", "jax@0.9.1,partitioner=gspmd", verdict(Status::wrong));
-  add(tally, "smoke", "local", alone);
-  add(tally, "smoke", "local", plan);
-  for (int i = 0; i < 3; ++i) add(tally, "smoke", "torch@2.15.0,engine=local", clones);
-  add(tally, "smoke", "torch@2.15.0,engine=local", bound);
-  add(tally, "smoke", "local", verdict(Status::hung));
-  add(tally, "smoke", "local", verdict(Status::unrun));
+  for (int i = 0; i < 50; ++i)
+    add_verdict(tally, "reshard", "jax@0.9.1,partitioner=gspmd", verdict(Status::wrong));
+  add_verdict(tally, "smoke", "local", alone);
+  add_verdict(tally, "smoke", "local", plan);
+  for (int i = 0; i < 3; ++i) add_verdict(tally, "smoke", "torch@2.15.0,engine=local", clones);
+  add_verdict(tally, "smoke", "torch@2.15.0,engine=local", bound);
+  add_verdict(tally, "smoke", "local", verdict(Status::hung));
+  add_verdict(tally, "smoke", "local", verdict(Status::unrun));
   return tally;
 }
 
@@ -60,7 +63,7 @@ Record wrong() {
 }
 
 TEST(Table, Golden) {
-  expect_golden(table(two_suites(), {false}) + summary(two_suites(), 12.34), PLUMB_GOLDEN "/table.txt");
+  expect_golden(tally_table(two_suites(), {false}) + summary(two_suites(), 12.34), PLUMB_GOLDEN "/table.txt");
 }
 
 TEST(Table, AddsUp) {
@@ -76,14 +79,14 @@ TEST(Table, AddsUp) {
 
 TEST(Table, AReasonIsOneLine) {
   Tally tally;
-  add(tally, "smoke", "mine", verdict(Status::unsupported, "two\nlines \x1b[31mé"));
-  EXPECT_THAT(table(tally, {false}), HasSubstr("\n       1  two lines  [31mé\n"));
+  add_verdict(tally, "smoke", "mine", verdict(Status::unsupported, "two\nlines \x1b[31mé"));
+  EXPECT_THAT(tally_table(tally, {false}), HasSubstr("\n       1  two lines  [31mé\n"));
 }
 
 TEST(ExitCode, IsThatOfTheDesign) {
   const auto code = [](std::initializer_list<Status> list) {
     Tally tally;
-    for (Status status : list) add(tally, "s", "b", verdict(status));
+    for (Status status : list) add_verdict(tally, "s", "b", verdict(status));
     return exit_code(tally);
   };
   using enum Status;
@@ -194,8 +197,8 @@ TEST(Paint, OnlyWhereATerminalShowsIt) {
   EXPECT_EQ(painted({false}, Status::wrong, "wrong"), "wrong");
   EXPECT_EQ(painted({true}, Status::wrong, "wrong"), "\x1b[31mwrong\x1b[0m");
   const Tally tally = two_suites();
-  EXPECT_THAT(table(tally, {true}), HasSubstr("\x1b["));
-  EXPECT_THAT(table(tally, {false}), Not(HasSubstr("\x1b")));
+  EXPECT_THAT(tally_table(tally, {true}), HasSubstr("\x1b["));
+  EXPECT_THAT(tally_table(tally, {false}), Not(HasSubstr("\x1b")));
 }
 
 // A terminal of the test's own.

@@ -81,7 +81,7 @@ std::string columns(const std::vector<std::vector<std::string>>& rows, std::size
   return text;
 }
 
-std::string table(const Tally& tally, Paint paint) {
+std::string tally_table(const Tally& tally, Paint paint) {
   const Count all = total(tally);
   const std::vector<Column> shown = columns_of(all);
   std::vector<std::vector<std::string>> rows = {

@@ -10,7 +10,7 @@ namespace plumb {
 
 // A row for each suite and backend, a column for each status that occurs, a total where there is more
 // than one row, and below what was unsupported, by reason.
-std::string table(const Tally&, Paint);
+std::string tally_table(const Tally&, Paint);
 
 // "8464 cases in 5.1 s: 8460 pass, 4 wrong"
 std::string summary(const Tally&, double seconds);

@@ -18,7 +18,7 @@ std::int64_t of(const Count& count, Status status) { return count.by_status[stat
 
 }  // namespace
 
-void add(Tally& tally, const std::string& suite, const std::string& backend, const Verdict& verdict) {
+void add_verdict(Tally& tally, const std::string& suite, const std::string& backend, const Verdict& verdict) {
   Count& count = count_of(tally, suite, backend);
   const Pass pass = pass_of(verdict);
   ++(verdict.status == Status::pass && pass != Pass::whole

@@ -22,7 +22,7 @@ struct Tally {
   std::vector<Count> counts;  // in the order they were first seen
 };
 
-void add(Tally&, const std::string& suite, const std::string& backend, const Verdict&);
+void add_verdict(Tally&, const std::string& suite, const std::string& backend, const Verdict&);
 
 // Law: the columns of a row add up to its cases, and the rows to the total.
 std::int64_t cases(const Count&);

@@ -66,11 +66,11 @@ Attempts ask(const Case& c, Process& process, int reruns) {
   keep(made.first);
   made.other = asked(on_other_data(c), process);
   keep(*made.other);
-  const std::uint64_t first = digest(made.first, promises);
+  const std::uint64_t first = digest_of_attempt(made.first, promises);
   for (int i = 0; i < reruns; ++i) {
     Attempt& again =
         made.again.emplace_back(Attempt{c, {}, process.run(c, made.first.operands), in_arena(process)});
-    if (!gave_data(again) || digest(again, promises) != first) break;
+    if (!gave_data(again) || digest_of_attempt(again, promises) != first) break;
     again.read = made.first.read;  // of its bits, which are the same
   }
   return made;

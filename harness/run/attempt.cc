@@ -31,7 +31,7 @@ struct Subject::State {
 
 namespace {
 
-std::string in_words(double bytes) {
+std::string bytes_in_words(double bytes) {
   constexpr const char* units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   int unit = 0;
   for (; bytes >= 1024 && unit < 6; ++unit) bytes /= 1024;
@@ -59,8 +59,8 @@ void refuse_what_does_not_fit(const Case& c, std::int64_t most_bytes, int reruns
   if (reruns > 0) need *= 2;  // the same of other data; the blocks of both are kept
   const auto most = static_cast<double>(most_bytes);
   if (need > most)
-    throw DoesNotFit(fmt::format("this case would hold {}, more than the {} there are\n  {}", in_words(need),
-                                 in_words(most), print(c)));
+    throw DoesNotFit(fmt::format("this case would hold {}, more than the {} there are\n  {}",
+                                 bytes_in_words(need), bytes_in_words(most), print(c)));
 }
 
 Subject::Subject(const std::string& backend, const Settings& settings) {

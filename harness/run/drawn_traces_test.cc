@@ -63,7 +63,7 @@ std::string executed(const Case& c, const Trace& trace) {
   if (result(c).free) return "";
   if (is_reshard(c)) {
     const auto lacks = lack(Move{c.mesh, c.op.operands[0], result(c), c.rule}, trace);
-    return fmt::format("{}\n{}\n", lacks ? in_words(c.mesh, *lacks) : "no lack",
+    return fmt::format("{}\n{}\n", lacks ? lack_in_words(c.mesh, *lacks) : "no lack",
                        not_made(execution(c, c.op.operands[0], result(c)), trace).value_or("too much"));
   }
   if (!std::holds_alternative<Einsum>(c.op.kind) || quantizes(c.op)) return "";

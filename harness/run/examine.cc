@@ -16,7 +16,7 @@
 namespace plumb {
 namespace {
 
-const char* in_words(Certificate::Scope scope) {
+const char* scope_in_words(Certificate::Scope scope) {
   switch (scope) {
     case Certificate::Scope::any_split:
       return "any split";
@@ -75,7 +75,7 @@ struct Said {
         timed(record.times.reference, [&] { return evaluate_all(c, made.operands); });
     const Certificate proof = certificate(c);
     record.certificate = proof.text;
-    record.scope = in_words(proof.scope);
+    record.scope = scope_in_words(proof.scope);
     if (proof.shown && shows_less(c, *proof.shown)) record.shown = proof.shown;
     if (outcome.traced) record.trace = outcome.trace;
     record.times.compile = outcome.compile_seconds;
@@ -127,10 +127,10 @@ void add_other(Record& record, const Attempt& other, const Declared& declared) {
 }
 
 void compare(Record& record, const Attempts& made, const Declared& declared) {
-  const std::uint64_t first = digest(made.first, declared);
+  const std::uint64_t first = digest_of_attempt(made.first, declared);
   for (std::size_t i = 0; i < made.again.size(); ++i) {
     const bool outcome = std::holds_alternative<Outcome>(made.again[i].answer);
-    if (outcome && digest(made.again[i], declared) == first) continue;
+    if (outcome && digest_of_attempt(made.again[i], declared) == first) continue;
     const char* came = outcome ? "other bits" : "no result";
     add(record, fact(Status::unstable, fmt::format("rerun {} gave {}", i + 1, came)));
     return;
@@ -151,10 +151,10 @@ Declared declared(const Capabilities& capabilities) {
   return d;
 }
 
-std::uint64_t digest(const Attempt& made, const Declared& declared) {
+std::uint64_t digest_of_attempt(const Attempt& made, const Declared& declared) {
   const auto& outcome = std::get<Outcome>(made.answer);
   const Case claimed = as_claimed(made.c, outcome);
-  return digest(outcome, masked(claimed, made.read, declared));
+  return digest_of_blocks(outcome, masked(claimed, made.read, declared));
 }
 
 Record examine(const Attempts& made, const Declared& declared, const Limits& limits) {

@@ -28,7 +28,7 @@ struct Attempts {
 Declared declared(const Capabilities&);
 
 // A digest of an outcome's bits, but of rows that the backend leaves undefined: reruns have equal ones.
-std::uint64_t digest(const Attempt&, const Declared&);
+std::uint64_t digest_of_attempt(const Attempt&, const Declared&);
 
 // All of a record but the backend's names and versions. Whatever the answers are, no outcome among them
 // included: this is the one place where such an answer becomes a verdict.

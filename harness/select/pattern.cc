@@ -88,7 +88,7 @@ constexpr std::int64_t most_specs = 1 << 20, most_cases = std::int64_t{1} << 40;
 
 // How many layouts there are: k of the axes split, in k! orders, cut into one list for each of `rank`
 // dimensions; each of the others replicates or, where asked for, is left unfinished.
-double specs(double axes, double rank, bool unfinished) {
+double number_of_specs(double axes, double rank, bool unfinished) {
   double all = 0;
   for (double k = 0; k <= axes; ++k) {
     double n = 1;
@@ -123,7 +123,7 @@ std::vector<Spec> choices(const Case& c, const Spec& spec, const Bare& of, std::
     throw bad_input("expected * or +*: a product is a sum, and integers do not average", line, of.at[i]);
   const auto axes = static_cast<double>(program_mesh(c).axes.size()),
              rank = static_cast<double>(spec.dims.size());
-  if (const double n = specs(axes, rank, star != Star::finished); n > most_specs)
+  if (const double n = number_of_specs(axes, rank, star != Star::finished); n > most_specs)
     throw bad_input(fmt::format("these are {:.3g} layouts, too many to list", n), line, of.at[i]);
   return layouts(c, spec, star);
 }

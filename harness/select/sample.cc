@@ -50,7 +50,7 @@ Shard parse_shard(std::string_view text) {
   return s;
 }
 
-std::vector<std::int64_t> shard(const std::vector<std::int64_t>& list, Shard s) {
+std::vector<std::int64_t> cases_of_shard(const std::vector<std::int64_t>& list, Shard s) {
   std::vector<std::int64_t> part;
   for (std::size_t i = s.part - 1; i < list.size(); i += s.of) part.push_back(list[i]);
   return part;

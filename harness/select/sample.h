@@ -15,6 +15,6 @@ struct Shard {
   std::int64_t part = 1, of = 1;
 };
 Shard parse_shard(std::string_view text);  // throws BadInput
-std::vector<std::int64_t> shard(const std::vector<std::int64_t>& list, Shard);
+std::vector<std::int64_t> cases_of_shard(const std::vector<std::int64_t>& list, Shard);
 
 }  // namespace plumb

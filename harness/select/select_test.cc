@@ -138,7 +138,7 @@ TEST(Shard, PartsAreDisjointAndTogetherTheList) {
   for (std::int64_t of = 1; of <= 20; ++of) {
     std::multiset<std::int64_t> together;
     for (std::int64_t part = 1; part <= of; ++part)
-      for (std::int64_t i : shard(list, {part, of})) together.insert(i);
+      for (std::int64_t i : cases_of_shard(list, {part, of})) together.insert(i);
     EXPECT_EQ(together, std::multiset(list.begin(), list.end())) << of;
   }
 }

@@ -96,7 +96,7 @@ bool full(const std::vector<Cell>& cells, const std::vector<std::size_t>& axes) 
 
 }  // namespace
 
-std::string grid(const Mesh& mesh, const std::vector<Cell>& cells, Paint paint) {
+std::string drawn_grid(const Mesh& mesh, const std::vector<Cell>& cells, Paint paint) {
   const std::vector<std::size_t> axes = varying(mesh, cells);
   if (axes.size() < 2 || !full(cells, axes)) return list(mesh, cells, paint);
   // The two axes named last make the grid, the others the pages.
@@ -117,7 +117,7 @@ std::string grid(const Mesh& mesh, const std::vector<Cell>& cells, Paint paint) 
   return text;
 }
 
-std::string in_words(const Mesh& mesh, const std::vector<Cell>& cells) {
+std::string conditions_in_words(const Mesh& mesh, const std::vector<Cell>& cells) {
   std::vector<Sizes> meshes;
   std::map<Status, std::vector<bool>> where;
   const auto judged = [](const Cell& c) { return c.legal && c.status != Status::unrun; };

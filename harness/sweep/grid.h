@@ -23,11 +23,11 @@ struct Cell {
 //          tp=1   tp=2   tp=3
 //   dp=1   pass   pass   pass
 //   dp=2   pass   wrong  wrong
-std::string grid(const Mesh&, const std::vector<Cell>&, Paint);
+std::string drawn_grid(const Mesh&, const std::vector<Cell>&, Paint);
 
 // "wrong on 37 of 120 meshes: exactly when dp >= 2 and tp >= 2", a line for each status that is not a
 // pass, or "pass on all 120 meshes", and on how many of them with less than every device's own bits. The
 // words are about the meshes that were judged.
-std::string in_words(const Mesh&, const std::vector<Cell>&);
+std::string conditions_in_words(const Mesh&, const std::vector<Cell>&);
 
 }  // namespace plumb

@@ -131,7 +131,7 @@ std::vector<Cell> cells(const std::vector<Sizes>& meshes, const std::function<St
 Status both_axes(const Sizes& m) { return m[0] >= 2 && m[1] >= 2 ? Status::wrong : Status::pass; }
 
 TEST(Grid, TwoAxes) {
-  EXPECT_EQ(grid(two, cells(square(3), both_axes), {false}),
+  EXPECT_EQ(drawn_grid(two, cells(square(3), both_axes), {false}),
             "      tp=1   tp=2   tp=3\n"
             "dp=1  pass   pass   pass\n"
             "dp=2  pass   wrong  wrong\n"
@@ -141,7 +141,7 @@ TEST(Grid, TwoAxes) {
 TEST(Grid, OneForEachSizeOfTheOthers) {
   const auto meshes = combinations(
       three, {parse_axis_sizes("dp=1,2"), parse_axis_sizes("fsdp=1,2"), parse_axis_sizes("tp=1,2")});
-  EXPECT_EQ(grid(three, cells(meshes, both_axes), {false}),
+  EXPECT_EQ(drawn_grid(three, cells(meshes, both_axes), {false}),
             "dp=1\n"
             "        tp=1  tp=2\n"
             "fsdp=1  pass  pass\n"
@@ -153,21 +153,21 @@ TEST(Grid, OneForEachSizeOfTheOthers) {
 }
 
 TEST(Grid, WhatIsNoGridIsAList) {
-  EXPECT_EQ(grid(two, cells(factorisations(4, 2), both_axes), {false}),
+  EXPECT_EQ(drawn_grid(two, cells(factorisations(4, 2), both_axes), {false}),
             "dp=1,tp=4  pass\n"
             "dp=2,tp=2  wrong\n"
             "dp=4,tp=1  pass\n");
 }
 
 TEST(InWords, SaysHowManyAndWhere) {
-  EXPECT_EQ(in_words(two, cells(square(3), both_axes)),
+  EXPECT_EQ(conditions_in_words(two, cells(square(3), both_axes)),
             "wrong on 4 of 9 meshes: exactly when dp >= 2 and tp >= 2\n");
-  EXPECT_EQ(in_words(two, cells(square(3), [](const Sizes&) { return Status::pass; })),
+  EXPECT_EQ(conditions_in_words(two, cells(square(3), [](const Sizes&) { return Status::pass; })),
             "pass on all 9 meshes\n");
   const auto mixed = cells(square(3), [](const Sizes& m) {
     return m[0] == 3 ? Status::unsupported : m[1] > 1 ? Status::wrong : Status::pass;
   });
-  EXPECT_EQ(in_words(two, mixed),
+  EXPECT_EQ(conditions_in_words(two, mixed),
             "unsupported on 3 of 9 meshes: exactly when dp >= 3\n"
             "wrong on 4 of 9 meshes: exactly when dp <= 2 and tp >= 2\n");
 }
@@ -178,10 +178,10 @@ TEST(InWords, AreAboutWhatWasJudged) {
       return m[0] == 3 ? Status::unrun : m[1] > 1 ? judged : Status::pass;
     });
   };
-  EXPECT_EQ(in_words(two, half(Status::wrong)),
+  EXPECT_EQ(conditions_in_words(two, half(Status::wrong)),
             "wrong on 4 of 6 meshes: exactly when tp >= 2\nunrun on 3 of 9 meshes\n");
-  EXPECT_EQ(in_words(two, half(Status::pass)), "pass on all 6 meshes\nunrun on 3 of 9 meshes\n");
-  EXPECT_EQ(in_words(two, cells(square(3), [](const Sizes&) { return Status::unrun; })),
+  EXPECT_EQ(conditions_in_words(two, half(Status::pass)), "pass on all 6 meshes\nunrun on 3 of 9 meshes\n");
+  EXPECT_EQ(conditions_in_words(two, cells(square(3), [](const Sizes&) { return Status::unrun; })),
             "unrun on 9 of 9 meshes\n");
 }
 

@@ -23,7 +23,7 @@ std::vector<Act> acts_of(const Mesh&, std::span<const Collective>);
 
 // ways[t][device]: the devices that what this one holds before act t can reach, a bit each.
 using Bits = std::vector<std::uint64_t>;
-inline bool has(const Bits& bits, std::int64_t i) { return bits[i / 64] >> i % 64 & 1; }
+inline bool contains(const Bits& bits, std::int64_t i) { return bits[i / 64] >> i % 64 & 1; }
 std::vector<std::vector<Bits>> ways(const Mesh&, const std::vector<Act>&);
 
 }  // namespace plumb

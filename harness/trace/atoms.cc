@@ -9,7 +9,7 @@ namespace {
 
 constexpr int most_tries = 4096;
 
-std::int64_t count(const Atoms& set) {
+std::int64_t bits_in(const Atoms& set) {
   std::int64_t n = 0;
   for (std::uint64_t word : set) n += std::popcount(word);
   return n;
@@ -60,7 +60,7 @@ int SetTable::sum(const std::vector<const Family*>& members) {
   std::int64_t most = -1;
   const std::function<void(std::size_t, const Atoms&)> add = [&](std::size_t i, const Atoms& so_far) {
     if (i == members.size()) {
-      if (const std::int64_t n = count(so_far); n > most) most = n, best = so_far;
+      if (const std::int64_t n = bits_in(so_far); n > most) most = n, best = so_far;
       return;
     }
     for (int value : *members[i]) {

@@ -37,7 +37,8 @@ struct Run {
     return held;
   }
   bool relevant(std::size_t t, std::int64_t device, std::size_t cell) const {
-    return std::ranges::any_of(cells.needers[cell], [&](std::int64_t d) { return has(to[t][device], d); });
+    return std::ranges::any_of(cells.needers[cell],
+                               [&](std::int64_t d) { return contains(to[t][device], d); });
   }
 };
 
@@ -180,7 +181,7 @@ Demand demand(const Run& run, std::size_t t) {
   std::vector<std::int64_t> only_group(n, -1), only_member(n, -1);
   for (std::int64_t d = 0; d < n; ++d)
     for (std::int64_t from = 0; from < n; ++from) {
-      if (!has(run.to[t + 1][from], d)) continue;
+      if (!contains(run.to[t + 1][from], d)) continue;
       const std::int64_t g = group_of[from] < 0 ? several : group_of[from];
       only_group[d] = only_group[d] == -1 || only_group[d] == g ? g : several;
       only_member[d] = only_member[d] == -1 ? from : several;

@@ -22,7 +22,7 @@ Count size(const std::vector<Range>& ranges) {
   return n;
 }
 
-Count within(const std::vector<Range>& ranges, const Range& held) {
+Count overlap_of(const std::vector<Range>& ranges, const Range& held) {
   Count n = 0;
   for (const Range& range : ranges)
     n += std::max<std::int64_t>(0, std::min(range.end, held.end) - std::max(range.begin, held.begin));
@@ -63,7 +63,7 @@ Count values(const Case& c, const Extents& extents, int operand, std::int64_t de
     const char letter = words.operand[operand][d];
     const bool kept = words.out.find(letter) != std::string::npos;
     (kept ? rows : terms) *= size(extents.at(letter));
-    (kept ? rows_held : terms_held) *= within(extents.at(letter), held[d]);
+    (kept ? rows_held : terms_held) *= overlap_of(extents.at(letter), held[d]);
   }
   for (char letter : words.out)
     if (words.operand[operand].find(letter) == std::string::npos) columns *= size(extents.at(letter));
@@ -121,7 +121,7 @@ std::vector<std::int64_t> of_quantize(const Case& c, const std::vector<Slice>& s
       for (std::int64_t i = slices[device][d].begin; i < slices[device][d].end; ++i)
         if (cut.along.empty() || cut.along[d][i] >= 0) of_groups.push_back({i, i + 1});
       codes *= size(of_groups);
-      codes_held *= within(of_groups, held[d]);
+      codes_held *= overlap_of(of_groups, held[d]);
       if (cut.along.empty()) continue;
       const auto [any, whole] =
           tiles_along(cut, d, d < scales.size() ? scales[d] : Range{0, cut.count[d]}, held[d]);
@@ -141,7 +141,7 @@ std::vector<std::int64_t> of_free_reshard(const Case& c, const std::vector<Slice
   for (std::int64_t device = 0; device < std::ssize(slices); ++device) {
     const Slice held = block(c.mesh, from, c.rule, device);
     Count own = parts(c.mesh, from) > 1 ? 0 : 1;
-    for (std::size_t d = 0; d < held.size(); ++d) own *= within({slices[device][d]}, held[d]);
+    for (std::size_t d = 0; d < held.size(); ++d) own *= overlap_of({slices[device][d]}, held[d]);
     all.push_back((elements(slices[device]) - static_cast<std::int64_t>(own)) * bytes);
   }
   return all;

@@ -90,7 +90,7 @@ bool alike(const std::vector<Axes>& groups, Stretch run) {
   return std::ranges::count(groups, ascending(axes_in(run))) > 0;  // no group has an axis twice
 }
 
-std::string in_words(const Mesh& mesh, Stretch run) {
+std::string run_in_words(const Mesh& mesh, Stretch run) {
   std::string over;
   for (std::size_t i = 0; i < run.size(); ++i) {
     over += i == 0 ? "" : i + 1 == run.size() ? " and " : ", ";
@@ -101,7 +101,7 @@ std::string in_words(const Mesh& mesh, Stretch run) {
 }
 
 // The fewest collectives that runs of a device's steps take: best[end] over all ways to cut them.
-Collectives count(const Case& c, const std::vector<Axes>& groups, Stretch all) {
+Collectives counted_with(const Case& c, const std::vector<Axes>& groups, Stretch all) {
   Collectives found;
   std::vector<std::int64_t> best(all.size() + 1, 0);
   std::vector<std::size_t> from(all.size() + 1, 0);
@@ -120,7 +120,8 @@ Collectives count(const Case& c, const std::vector<Axes>& groups, Stretch all) {
   for (const Step& step : all) found.issued += step.times;
   found.merged = best.back();
   for (std::size_t end = all.size(); end > 0; end = from[end])
-    if (end - from[end] > 1) found.could.push_back(in_words(c.mesh, all.subspan(from[end], end - from[end])));
+    if (end - from[end] > 1)
+      found.could.push_back(run_in_words(c.mesh, all.subspan(from[end], end - from[end])));
   std::ranges::reverse(found.could);
   return found;
 }
@@ -131,7 +132,7 @@ Collectives collectives_of(const Case& c, const Outcome& outcome) {
   const std::vector<Axes> groups = known_groups(c.mesh, outcome);
   Collectives most;
   for (const std::vector<Step>& steps : steps_by_device(c.mesh, outcome.trace)) {
-    Collectives own = count(c, groups, steps);
+    Collectives own = counted_with(c, groups, steps);
     const std::int64_t spared = own.issued - own.merged, before = most.issued - most.merged;
     if (spared > before || (spared == before && own.issued > most.issued)) most = std::move(own);
   }

@@ -276,7 +276,7 @@ std::optional<Lack> lack(const Move& m, std::span<const Collective> trace) {
   return lack(Needed{m.mesh, m.from, m.rule, of, m.to.unfinished}, trace);
 }
 
-std::string in_words(const Mesh& mesh, const Lack& lack) {
+std::string lack_in_words(const Mesh& mesh, const Lack& lack) {
   return fmt::format(
       "device {} ({}) needs element [{}] of device {} ({}), and no collective takes it there "
       "across {}",
@@ -293,7 +293,7 @@ std::string out_of_reach(const Case& c, const Outcome& outcome) {
           lack(Needed{c.mesh, c.op.operands[i], c.rule, of, results(c)[r].unfinished}, outcome.trace);
       if (!found) continue;
       const std::string whose = c.op.operands.size() > 1 ? fmt::format("of operand {}, ", i) : "";
-      return whose + in_words(c.mesh, *found);
+      return whose + lack_in_words(c.mesh, *found);
     }
   }
   return "";

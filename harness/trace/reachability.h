@@ -44,7 +44,7 @@ std::optional<Lack> lack(const Needed&, std::span<const Collective>);
 std::optional<Lack> lack(const Move&, std::span<const Collective>);
 
 // "device 0 (x=0,y=0) needs element [4] of device 2 (x=1,y=0), and no collective takes it there across x"
-std::string in_words(const Mesh&, const Lack&);
+std::string lack_in_words(const Mesh&, const Lack&);
 
 // An element of an operand that a device cannot have (needs.h); empty where none, or where
 // nobody says which slices devices hold.

@@ -30,7 +30,7 @@ Collective moving(Collective one, std::optional<std::int64_t> moved, std::int64_
 std::string lacks(const std::string& line, const Trace& trace) {
   const Case c = parse_case(line);
   const auto found = lack({c.mesh, c.op.operands[0], result(c), c.rule}, trace);
-  return found ? in_words(c.mesh, *found) : "";
+  return found ? lack_in_words(c.mesh, *found) : "";
 }
 
 TEST(Reachability, WhatATraceBringsAndWhatItDoesNot) {

@@ -27,8 +27,8 @@ Tag joined(const Collective& one, const std::vector<std::int64_t>& group, const 
   return named.emplace(std::move(name), std::ssize(named) + 1).first->second;
 }
 
-void advance(const Mesh& mesh, const Collective& one, std::vector<Tag>& tags,
-             std::map<std::vector<std::int64_t>, Tag>& named) {
+void advance_tags(const Mesh& mesh, const Collective& one, std::vector<Tag>& tags,
+                  std::map<std::vector<std::int64_t>, Tag>& named) {
   const std::vector<Tag> before = tags;
   for (const auto& [from, to] : one.pairs) tags[to] = before[from];
   for (const std::vector<std::int64_t>& group : groups_of(mesh, one)) {
@@ -45,7 +45,7 @@ std::optional<bool> replica_safe(const Case& c, const Trace& trace) {
   if (!std::ranges::all_of(trace, known) || std::ranges::none_of(trace, reduces)) return std::nullopt;
   std::vector<Tag> tags(devices(c.mesh), 0);
   std::map<std::vector<std::int64_t>, Tag> named;
-  for (const Collective& one : trace) advance(c.mesh, one, tags, named);
+  for (const Collective& one : trace) advance_tags(c.mesh, one, tags, named);
   std::map<std::vector<std::int64_t>, Tag> first;  // of those that hold the same
   bool replicas = false, safe = true;
   for (std::int64_t device = 0; device < devices(c.mesh); ++device) {

@@ -9,9 +9,7 @@
 namespace plumb {
 namespace {
 
-using Axes = std::vector<AxisId>;
-
-bool within(const Axes& some, const Axes& all) {
+bool all_in(const std::vector<AxisId>& some, const std::vector<AxisId>& all) {
   return std::ranges::all_of(some, [&](AxisId axis) { return contains(all, axis); });
 }
 
@@ -34,8 +32,8 @@ bool extends_along(const Mesh& mesh, const Collective& step, AxisId axis) {
 
 // The axes along which steps of this kind extend.
 template <class Kind>
-Axes axes_of_steps(const Mesh& mesh, const Trace& trace, Kind kind) {
-  Axes axes;
+std::vector<AxisId> axes_of_steps(const Mesh& mesh, const Trace& trace, Kind kind) {
+  std::vector<AxisId> axes;
   for (AxisId axis = 0; axis < static_cast<AxisId>(mesh.axes.size()); ++axis)
     if (mesh.axes[axis].size > 1 && std::ranges::any_of(trace, [&](const Collective& step) {
           return kind(step) && extends_along(mesh, step, axis);
@@ -45,9 +43,9 @@ Axes axes_of_steps(const Mesh& mesh, const Trace& trace, Kind kind) {
 }
 
 // The axes of two operands' dimension along which is summed.
-Dim both(const Dim& left, const Dim& right, const Axes& reduced) {
+Dim both(const Dim& left, const Dim& right, const std::vector<AxisId>& reduced) {
   Dim both{left.size, {}};
-  for (const Axes* axes : {&left.axes, &right.axes})
+  for (const std::vector<AxisId>* axes : {&left.axes, &right.axes})
     for (AxisId axis : *axes)
       if (contains(reduced, axis) && !contains(both.axes, axis)) both.axes.push_back(axis);
   return both;
@@ -61,8 +59,9 @@ bool cut_there(const Case& c, const Dim& dim, const std::vector<std::int64_t>& c
 }
 
 // The sets of axes along which may be summed: all that surely are, and any of those that may be.
-std::vector<Axes> may_be_summed(const Axes& surely, const Axes& maybe) {
-  std::vector<Axes> sets = {surely};
+std::vector<std::vector<AxisId>> may_be_summed(const std::vector<AxisId>& surely,
+                                               const std::vector<AxisId>& maybe) {
+  std::vector<std::vector<AxisId>> sets = {surely};
   for (AxisId axis : maybe)
     if (!contains(surely, axis))
       for (std::size_t n = sets.size(), i = 0; i < n; ++i) {
@@ -80,26 +79,27 @@ bool another_split(const Case& c, const Trace& trace) {
   const auto adds = [](const Collective& step) { return !is_move(step.kind); };
   if (std::ranges::any_of(trace, [&](const Collective& step) { return adds(step) && names_nobody(step); }))
     return true;
-  const Axes reduced = axes_of_steps(c.mesh, trace, adds);
-  Axes summed;
+  const std::vector<AxisId> reduced = axes_of_steps(c.mesh, trace, adds);
+  std::vector<AxisId> summed;
   for (const Spec& operand : c.op.operands)
     summed.insert(summed.end(), operand.unfinished.begin(), operand.unfinished.end());
-  if (is_reshard(c)) return !within(reduced, summed);
+  if (is_reshard(c)) return !all_in(reduced, summed);
   // What the result leaves unfinished is a sum that no collective takes.
-  Axes surely = axes_of_steps(c.mesh, trace, [](const Collective& step) { return reduces(step); });
+  std::vector<AxisId> surely =
+      axes_of_steps(c.mesh, trace, [](const Collective& step) { return reduces(step); });
   for (const Spec& spec : c.op.chain)
     for (AxisId axis : spec.unfinished) summed.push_back(axis), surely.push_back(axis);
   if (reduced.size() > kMostAxesTried) return true;
-  const std::vector<Axes> sets = may_be_summed(surely, reduced);
+  const std::vector<std::vector<AxisId>> sets = may_be_summed(surely, reduced);
   const std::vector<int> lhs = contracted_dims(c.op, 0), rhs = contracted_dims(c.op, 1);
   const auto cuts = contracted_cuts(c);
   for (std::size_t l = 0; l < lhs.size(); ++l) {
     const Dim &left = c.op.operands[0].dims[lhs[l]], &right = c.op.operands[1].dims[rhs[l]];
-    for (const Axes& set : sets)
+    for (const std::vector<AxisId>& set : sets)
       if (!cut_there(c, both(left, right, set), cuts[l])) return true;
     for (const Dim* dim : {&left, &right}) summed.insert(summed.end(), dim->axes.begin(), dim->axes.end());
   }
-  return !within(reduced, summed);
+  return !all_in(reduced, summed);
 }
 
 }  // namespace plumb

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t most_learnt = std::int64_t{1} << 62;
 
-std::int64_t sum_of(__int128 a, __int128 b) {
+std::int64_t most_sum(__int128 a, __int128 b) {
   return static_cast<std::int64_t>(std::min<__int128>(a + b, most_learnt));
 }
 
@@ -31,12 +31,12 @@ std::vector<std::int64_t> most_received(const Mesh& mesh, const Trace& trace) {
   std::vector<std::int64_t> most(devices(mesh), 0);
   for (const Collective& one : trace) {
     const auto take = [&](std::int64_t device, std::int64_t bytes) {
-      most[device] = sum_of(most[device], bytes);
+      most[device] = most_sum(most[device], bytes);
     };
     const auto of = [&](std::int64_t n) {
       const bool counted = one.moved && one.kind != "send";
       const std::int64_t once = one.moved && *one.moved < 0 ? -1 : counted ? one.out : learnt(one, n);
-      const std::int64_t all = once < 0 ? once : sum_of(0, __int128{once} * one.times);
+      const std::int64_t all = once < 0 ? once : most_sum(0, __int128{once} * one.times);
       return counted ? std::min(all, *one.moved) : one.moved.value_or(all);
     };
     if (of(2) < 0) return {};
@@ -58,8 +58,8 @@ std::string received_too_little(const Case& c, const std::vector<std::int64_t>& 
   for (const std::vector<std::int64_t>& fibre : fibres(c.mesh, result(c).unfinished)) {
     std::int64_t needed = 0, received = 0;
     for (std::int64_t device : fibre)
-      needed = sum_of(needed, fewest[device]), received = sum_of(received, most[device]);
-    all_need = sum_of(all_need, needed);
+      needed = most_sum(needed, fewest[device]), received = most_sum(received, most[device]);
+    all_need = most_sum(all_need, needed);
     if (received < needed)
       return fmt::format("{} {} received at most {} bytes of the {} that its block needs",
                          fibre.size() > 1 ? "the fibre of device" : "device", fibre.front(), received,
@@ -68,7 +68,7 @@ std::string received_too_little(const Case& c, const std::vector<std::int64_t>& 
   std::int64_t all_moved = 0;
   for (const Collective& one : trace) {
     if (moved(c.mesh, one) < 0) return "";
-    all_moved = sum_of(all_moved, moved(c.mesh, one));
+    all_moved = most_sum(all_moved, moved(c.mesh, one));
   }
   if (all_moved >= all_need) return "";
   return fmt::format("it moved {} bytes where no program moves fewer than {}", all_moved, all_need);

@@ -238,7 +238,7 @@ std::string reduces_integers(const Case& c, const Trace& trace) {
   return "";
 }
 
-std::string sums_too_few(const Case& c, const Trace& trace) {
+std::string sums_too_few_values(const Case& c, const Trace& trace) {
   // The sum of an operand's parts may be taken before it is multiplied, of fewer elements.
   const auto in_parts = [&](const Spec& operand) { return parts(c.mesh, operand) > 1; };
   if (!is_reshard(c) && std::ranges::any_of(c.op.operands, in_parts)) return "";
@@ -288,7 +288,7 @@ std::string untrue(const Case& c, const Trace& trace, bool exact_values) {
   if (why.empty()) why = reduces_otherwise(c, trace);
   if (why.empty()) why = reduces_integers(c, trace);
   if (why.empty()) why = too_narrow(c, trace, exact_values);
-  if (why.empty()) why = sums_too_few(c, trace);
+  if (why.empty()) why = sums_too_few_values(c, trace);
   return why;
 }
 

@@ -77,7 +77,7 @@ PLUMB_CLONES Sum2 compensated(const Pair& p, double bound) {
   return {top.sum, below, count * count * 0x1p-105 * bound};
 }
 
-bool decide(DType dtype, const Sum2& s, std::uint64_t& bits) {
+bool rounded_once(DType dtype, const Sum2& s, std::uint64_t& bits) {
   if (!(s.error < 0x1p1000) || !std::isfinite(s.hi)) return false;
   const auto [hi, lo] = two_sum(s.hi, s.lo);
   if (dtype == DType::f64 || format(dtype).integer) {

@@ -29,7 +29,7 @@ Sum2 cascade(const Pair&);
 Sum2 compensated(const Pair&, double bound);
 
 // The sum rounded once to `dtype`; false where `sum` does not decide it.
-bool decide(DType, const Sum2& sum, std::uint64_t& bits);
+bool rounded_once(DType, const Sum2& sum, std::uint64_t& bits);
 
 // By superaccumulator.
 std::uint64_t dot_slowly(DType, const Pair&);

@@ -55,7 +55,7 @@ bool honest(const Sum2& sum, const Data& data) {
 std::string wrong(const Sum2& sum, const Data& data, int& decided) {
   for (const Format& f : formats()) {
     std::uint64_t bits;
-    if (!decide(f.dtype, sum, bits)) continue;
+    if (!rounded_once(f.dtype, sum, bits)) continue;
     ++decided;
     if (!right(f.dtype, data.exact, bits)) return std::string(f.name);
   }
@@ -101,17 +101,17 @@ TEST(Dot, CompensatedIsHonestForInexactProducts) {
 // Half a unit beyond 1 is a tie: what is not known exactly decides it, the rounding of its own ends too.
 TEST(Dot, ATieIsDecidedOnlyWhereItIsExact) {
   std::uint64_t bits = 0;
-  EXPECT_TRUE(decide(DType::f64, {1, 0x1p-53, 0}, bits));
+  EXPECT_TRUE(rounded_once(DType::f64, {1, 0x1p-53, 0}, bits));
   EXPECT_EQ(decode(DType::f64, bits), 1) << "to even";
-  EXPECT_TRUE(decide(DType::f32, {1 + 0x1p-24, 0, 0}, bits));
+  EXPECT_TRUE(rounded_once(DType::f32, {1 + 0x1p-24, 0, 0}, bits));
   EXPECT_EQ(decode(DType::f32, bits), 1);
   for (const double error : {0x1p-1000, 0x1p-107, 0x1p-106, 0x1p-105, 0x1p-104, 0x1p-60}) {
-    EXPECT_FALSE(decide(DType::f64, {1, 0x1p-53, error}, bits)) << error;
-    EXPECT_FALSE(decide(DType::f64, {-1, -0x1p-53, error}, bits)) << error;
-    EXPECT_FALSE(decide(DType::f32, {1 + 0x1p-24, 0, error}, bits)) << error;
+    EXPECT_FALSE(rounded_once(DType::f64, {1, 0x1p-53, error}, bits)) << error;
+    EXPECT_FALSE(rounded_once(DType::f64, {-1, -0x1p-53, error}, bits)) << error;
+    EXPECT_FALSE(rounded_once(DType::f32, {1 + 0x1p-24, 0, error}, bits)) << error;
   }
-  EXPECT_TRUE(decide(DType::f64, {1, 0x1p-54, 0x1p-60}, bits));
-  EXPECT_TRUE(decide(DType::f32, {1 + 0x1p-24, 0x1p-60, 0x1p-61}, bits));
+  EXPECT_TRUE(rounded_once(DType::f64, {1, 0x1p-54, 0x1p-60}, bits));
+  EXPECT_TRUE(rounded_once(DType::f32, {1 + 0x1p-24, 0x1p-60, 0x1p-61}, bits));
   EXPECT_EQ(decode(DType::f32, bits), 1 + 0x1p-23);
 }
 

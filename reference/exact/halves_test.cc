@@ -104,7 +104,7 @@ TEST(Halves, StandOnUnits) {
         for (std::int64_t k = 0; k < 70; ++k)
           store(f.dtype, t.bytes.data() + k * f.bytes, encode(f.dtype, k ? 0x1p-20 : 1 + 0x1p-20));
       Lines lines = lines_for(matrix(std::as_const(t)));
-      read_rows(matrix(std::as_const(t)), 0, 40, lines);
+      read_lines(matrix(std::as_const(t)), 0, 40, lines);
       for (std::int64_t i = 0; i < 40; ++i)
         for (std::int64_t k = 0; k < lines.stride; ++k) {
           const double x = lines.row(i)[k];
@@ -119,7 +119,7 @@ TEST(Halves, StandOnUnits) {
 Method way(const Operands& o, DType to) {
   const Matrix a = matrix(o.a), columns = transpose(matrix(o.b));
   Lines left = lines_for(a), right = lines_for(columns);
-  read_rows(a, 0, a.rows, left), read_rows(columns, 0, columns.rows, right);
+  read_lines(a, 0, a.rows, left), read_lines(columns, 0, columns.rows, right);
   Tensor c = zeros(to, {a.rows, columns.rows});
   const MutableMatrix result = mutable_matrix(c);
   return method_of({left, right, result, true, false});

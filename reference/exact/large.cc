@@ -42,8 +42,8 @@ void multiply_large(const Matrix& a, const Matrix& b, const MutableMatrix& c) {
   parallel(threads, [&](int index) {
     const Share rows = share(left.count, threads, index, kGrain);
     const Share cols = share(right.count, threads, index, kGrain);
-    read_rows(a, rows.begin, rows.end, left);
-    read_rows(columns, cols.begin, cols.end, right);
+    read_lines(a, rows.begin, rows.end, left);
+    read_lines(columns, cols.begin, cols.end, right);
   });
   const bool exact_products = format(a.dtype).digits + format(b.dtype).digits <= 53;
   const bool may_overflow = a.dtype == DType::f64 || b.dtype == DType::f64;

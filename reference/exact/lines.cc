@@ -178,7 +178,7 @@ Lines lines_for(const Matrix& m, double* room) {
   return lines;
 }
 
-void read_rows(const Matrix& m, std::int64_t begin, std::int64_t end, Lines& lines) {
+void read_lines(const Matrix& m, std::int64_t begin, std::int64_t end, Lines& lines) {
   if (m.col_stride == 1)
     read_dense(m, begin, end, lines);
   else if (m.row_stride == 1)

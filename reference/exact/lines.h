@@ -40,6 +40,6 @@ std::int64_t doubles_for(const Matrix& m);
 Lines lines_for(const Matrix& m, double* room = nullptr);
 
 // Reads rows [begin, end) of `m`, and their facts.
-void read_rows(const Matrix& m, std::int64_t begin, std::int64_t end, Lines& lines);
+void read_lines(const Matrix& m, std::int64_t begin, std::int64_t end, Lines& lines);
 
 }  // namespace plumb

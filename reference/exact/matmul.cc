@@ -14,14 +14,14 @@ namespace {
 void dots(const Matrix& a, const Matrix& b, const MutableMatrix& c) {
   const Matrix columns = transpose(b);
   Lines left = lines_for(a), right = lines_for(columns);
-  read_rows(a, 0, a.rows, left);
-  read_rows(columns, 0, columns.rows, right);
+  read_lines(a, 0, a.rows, left);
+  read_lines(columns, 0, columns.rows, right);
   for (std::int64_t i = 0; i < c.rows; ++i)
     for (std::int64_t j = 0; j < c.cols; ++j) {
       const Pair pair{left.row(i), right.row(j), left.stride};
       std::uint64_t bits;
-      if (!decide(c.dtype, cascade(pair), bits) &&
-          !decide(c.dtype, compensated(pair, left.norm[i] * right.norm[j]), bits))
+      if (!rounded_once(c.dtype, cascade(pair), bits) &&
+          !rounded_once(c.dtype, compensated(pair, left.norm[i] * right.norm[j]), bits))
         bits = dot_slowly(c.dtype, pair);
       store(c.dtype, at(c, i, j), bits);
     }

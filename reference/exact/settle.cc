@@ -24,7 +24,7 @@ Bins bins_of(const Task& task, std::int64_t i, std::int64_t j) {
 
 void settle(const Task& task, std::int64_t i, std::int64_t j, const Sum2& sum) {
   std::uint64_t bits;
-  if (!decide(task.c.dtype, sum, bits)) bits = dot_slowly(task.c.dtype, pair_of(task, i, j));
+  if (!rounded_once(task.c.dtype, sum, bits)) bits = dot_slowly(task.c.dtype, pair_of(task, i, j));
   store(task.c.dtype, at(task.c, i, j), bits);
 }
 

@@ -33,7 +33,7 @@ void write_run(const Recipe& r, const Provenance& p, const Run& run, std::byte* 
     }
     return;
   }
-  std::uint64_t n = at(p.order, index);
+  std::uint64_t n = permuted(p.order, index);
   for (std::int64_t i = 0; i < run.count; ++i, out += bytes) {
     store(dtype, out, pattern(p.patterns, n));
     const std::uint64_t left = p.order.count - n;
@@ -61,7 +61,7 @@ void write_run(const Recipe& r, const Addends& a, const Run& run, std::byte* out
   const Shares s = a.shares;
   emit(r.sources[run.operand].dtype, run.count, out, [=, p = run.part, begin = run.begin](std::int64_t i) {
     const std::uint64_t h = mix(base + kGolden * static_cast<std::uint64_t>(begin + i)), u = remix(h, part);
-    return static_cast<double>(sign_of(u) * share(s, h, p, u)) * unit;
+    return static_cast<double>(sign_of(u) * magnitude_of_part(s, h, p, u)) * unit;
   });
 }
 
@@ -102,7 +102,7 @@ void write_run(const Recipe& r, const Wrapping& w, const Run& run, std::byte* ou
     const std::uint64_t h = mix(base + kGolden * static_cast<std::uint64_t>(run.begin + i)),
                         u = remix(h, part);
     // The sign of an element is that of all its parts: they must not cancel to nothing.
-    if (!o.whole_range) return static_cast<double>(sign_of(h) * share(o.shares, h, run.part, u));
+    if (!o.whole_range) return static_cast<double>(sign_of(h) * magnitude_of_part(o.shares, h, run.part, u));
     const std::int64_t word = 1 + below(u, words);
     return static_cast<double>((o.odd ? word | 1 : word) << o.shift);
   });

@@ -29,7 +29,7 @@ struct Permutation {
 };
 Permutation permutation(std::uint64_t count, std::uint64_t random);
 
-inline std::uint64_t at(const Permutation& p, std::uint64_t n) {
+inline std::uint64_t permuted(const Permutation& p, std::uint64_t n) {
   return static_cast<std::uint64_t>((static_cast<unsigned __int128>(p.step) * n + p.shift) % p.count);
 }
 

@@ -173,7 +173,7 @@ std::int64_t free_size(const Case& c, const std::vector<DimRole>& roles, int ope
 
 }  // namespace
 
-Product product(const Case& c) {
+Product product_data(const Case& c) {
   Product p;
   const Letters words = letters(c.op);
   const Grouped* g = grouped(c);

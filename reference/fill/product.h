@@ -93,7 +93,7 @@ struct Product {
   int perturbed = 1;                            // the operand
   ProductBudget budget;
 };
-Product product(const Case&);
+Product product_data(const Case&);
 
 // The matching of a block of `volume` terms: term j is number (step * j + shift) mod volume, and the
 // numbers 2i and 2i + 1 are pair i. Partners lie a quarter to three quarters of the block apart.

@@ -67,7 +67,7 @@ Recipe recipe(const Case& c) {
   else if (is_reshard(c))
     r.data = addends(c, r.sources[0]);
   else
-    r.data = product(c);
+    r.data = product_data(c);
   return r;
 }
 

@@ -278,7 +278,7 @@ TEST(Sensitivity, OneBitLessThanCertifiedIsSeen) {
                 const std::string line =
                     fmt::format("on a={}: einsum mk,kn->mn {}[{}] {}[{}] -> {}[{},{}] seed={}", a, d, left, d,
                                 right, d == "f8e4m3" ? "f32" : d, m, n, seed);
-                const Product p = product(parse_case(line));
+                const Product p = product_data(parse_case(line));
                 const ProductBudget w = p.budget;
                 const bool turned = p.perturbed == 0;
                 const int l = turned ? w.perturbed_bits : w.plain_bits;

@@ -118,7 +118,7 @@ double long_perturbed(const Terms& t, const Spot& spot, const Member& m, std::ui
 
 double plain(const Terms& t, const Spot& spot, const Member& m, std::uint64_t h) {
   const Shares& s = t.product.budget.plain[class_of(t, spot, m.item)];
-  return t.unit * static_cast<double>(sign_of(h) * share(s, h, t.part, remix(h, t.parts)));
+  return t.unit * static_cast<double>(sign_of(h) * magnitude_of_part(s, h, t.part, remix(h, t.parts)));
 }
 
 // What a column of the perturbed operand does with a block: the pair that does not cancel, and whether the
@@ -158,7 +158,8 @@ double perturbed(const Terms& t, const Spot& spot, const Member& m, const Column
     const std::int64_t items = spot.volume / 2, turn = m.item - col.chosen;
     if ((turn < 0 ? turn + items : turn) >= w.active_pairs) return 0;
   }
-  std::int64_t magnitude = share(w.perturbed[class_of(t, spot, m.item)], h, t.part, remix(h, t.parts));
+  std::int64_t magnitude =
+      magnitude_of_part(w.perturbed[class_of(t, spot, m.item)], h, t.part, remix(h, t.parts));
   if (m.extra && col.active && col.unit_here && m.item == col.chosen) magnitude += col.units;
   return static_cast<double>(sign_of(h) * m.weight * magnitude);
 }

@@ -44,7 +44,7 @@ struct Place {
   std::int64_t tile = 0, holder = 0, holders = 1, number = 0;
 };
 
-Place place(const Tiled& t, std::uint64_t key, std::int64_t index) {
+Place peak_place(const Tiled& t, std::uint64_t key, std::int64_t index) {
   std::vector<std::int64_t> at(t.shape.size());
   for (std::size_t d = t.shape.size(); d-- > 0; index /= t.shape[d]) at[d] = index % t.shape[d];
   Place p;
@@ -178,7 +178,7 @@ void write_run(const Recipe& r, const Tiled& t, const Run& run, std::byte* out) 
   const std::uint64_t values = key(r.seed, 0, kValue), of_exponent = key(r.seed, 0, kExponent),
                       peaks = key(r.seed, 0, kPeak), positions = key(r.seed, 0, kPosition);
   emit(dtype, run.count, out, [&](std::int64_t i) {
-    const Place p = place(t, positions, run.begin + i);
+    const Place p = peak_place(t, positions, run.begin + i);
     if (p.tile < 0) return std::nan("");
     const std::uint64_t random = mix(values + kGolden * static_cast<std::uint64_t>(run.begin + i));
     const std::uint64_t of_tile = mix(peaks + kGolden * static_cast<std::uint64_t>(p.tile));

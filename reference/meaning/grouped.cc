@@ -37,7 +37,7 @@ Tensor take(const Lettered& term, char letter, const std::vector<Range>& runs) {
 }
 
 // The inverse for the leading dimension.
-void put(Tensor& whole, const std::vector<Range>& runs, const Tensor& part) {
+void put_rows(Tensor& whole, const std::vector<Range>& runs, const Tensor& part) {
   const std::int64_t inner = elements(whole.shape) / whole.shape[0] * format(whole.dtype).bytes;
   const std::byte* from = part.bytes.data();
   for (const Range& run : runs) {
@@ -67,7 +67,7 @@ Tensor grouped(const Case& c, const std::vector<Tensor>& operands) {
     const Tensor mine = take(rows, 't', runs[g]);
     const Tensor theirs = wgrad ? take(other, 't', runs[g]) : take(other, 'g', here);
     if (mine.bytes.empty() || theirs.bytes.empty() || out.bytes.empty()) continue;
-    put(out, wgrad ? here : runs[g], product({mine, rows.letters}, {theirs, other.letters}, wanted));
+    put_rows(out, wgrad ? here : runs[g], product({mine, rows.letters}, {theirs, other.letters}, wanted));
   }
   return out;
 }

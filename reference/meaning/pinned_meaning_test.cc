@@ -73,7 +73,7 @@ std::string block_of_lines(const std::string& number) {
     text += print(c) + "\n" + said(resolved(c), c.mesh);
     for (int n = 0; n < 6; ++n) {
       const Policy& policy = random.of(other_policies());
-      text += in_words(policy) + ": " + said(resolved(c, policy), c.mesh);
+      text += policy_in_words(policy) + ": " + said(resolved(c, policy), c.mesh);
     }
   }
   return text;

@@ -11,7 +11,7 @@ namespace {
 
 using Sizes = std::array<std::int64_t, 128>;  // of each letter
 
-bool has(std::string_view letters, char letter) { return letters.find(letter) != letters.npos; }
+bool has_letter(std::string_view letters, char letter) { return letters.find(letter) != letters.npos; }
 
 std::int64_t extent(std::string_view letters, const Sizes& size) {
   std::int64_t n = 1;
@@ -106,9 +106,11 @@ struct Roles {
 Roles roles_of(const Lettered& a, const Lettered& b, const Summed& wanted) {
   Roles roles;
   for (char letter : wanted.letters)
-    (!has(b.letters, letter) ? roles.rows : !has(a.letters, letter) ? roles.cols : roles.batch) += letter;
+    (!has_letter(b.letters, letter)   ? roles.rows
+     : !has_letter(a.letters, letter) ? roles.cols
+                                      : roles.batch) += letter;
   for (char letter : a.letters + b.letters)
-    if (!has(wanted.letters, letter) && !has(roles.summed, letter)) roles.summed += letter;
+    if (!has_letter(wanted.letters, letter) && !has_letter(roles.summed, letter)) roles.summed += letter;
   return roles;
 }
 

@@ -134,7 +134,7 @@ constexpr PolicyChange all_changes[] = {
 
 std::span<const PolicyChange> policy_changes() { return all_changes; }
 
-std::string in_words(const Policy& policy) {
+std::string policy_in_words(const Policy& policy) {
   std::string text;
   for (const PolicyChange& f : all_changes)
     if (policy.*f.flag) text += (text.empty() ? "" : ", ") + std::string(f.words);

@@ -52,7 +52,7 @@ struct PolicyChange {
 std::span<const PolicyChange> policy_changes();
 
 // A policy that is not `first` in words: "the last rule of a name wins, axes already given are given again".
-std::string in_words(const Policy&);
+std::string policy_in_words(const Policy&);
 
 // How many things it does otherwise than `first`.
 int changes(const Policy&);

@@ -225,18 +225,18 @@ TEST(ResolveLaws, HoldOfFirstAndEachIsBrokenByAFault) {
 TEST(ResolveLaws, EveryOtherPolicyDiffersSomewhereAndIsNamed) {
   const std::vector<Policy>& all = other_policies();
   EXPECT_EQ(all.size(), 2047U);
-  EXPECT_EQ(in_words(Policy{}), "");
-  EXPECT_EQ(in_words({.last_rule = true, .names_repeat = true}),
+  EXPECT_EQ(policy_in_words(Policy{}), "");
+  EXPECT_EQ(policy_in_words({.last_rule = true, .names_repeat = true}),
             "the last rule of a name wins, a name may stand twice");
   std::vector<Case> cases = small_cases();
   for (const char* rest : {"f32[4'a,4'a] rules=a:-", "f32[4'a] rules=a:nope", "f32[4'a] rules=a:(u.u)"})
     cases.push_back(parse_case(std::string("on x=2,u=1: resolve first ") + rest));
   for (const Policy& policy : all) {
     if (changes(policy) > 1) break;
-    EXPECT_NE(in_words(policy), "");
+    EXPECT_NE(policy_in_words(policy), "");
     EXPECT_TRUE(std::ranges::any_of(cases, [&](const Case& c) {
       return resolved(c, policy).spec != resolved(c).spec;
-    })) << in_words(policy);
+    })) << policy_in_words(policy);
   }
 }
 

@@ -46,7 +46,7 @@ double step_largest(const Reduction& r) {
   return largest;
 }
 
-Tensor magnitudes(Tensor t) {
+Tensor absolute(Tensor t) {
   const int size = format(t.dtype).bytes;
   assert(!format(t.dtype).integer);
   if (t.dtype == DType::e8m0) return t;
@@ -61,7 +61,7 @@ Exact exact_product(const Matrix& a, const Matrix& b) {
     for (std::int64_t i = 0; i < m.rows * m.cols; ++i)
       store(m.dtype, t.bytes.data() + i * size,
             load(m.dtype, m.data + (i / m.cols * m.row_stride + i % m.cols * m.col_stride) * size));
-    return magnitudes(std::move(t));
+    return absolute(std::move(t));
   };
   const Tensor left = dense(a), right = dense(b);
   Exact e{zeros(DType::f64, {a.rows, b.cols}), zeros(DType::f64, {a.rows, b.cols}), {}};
@@ -72,7 +72,7 @@ Exact exact_product(const Matrix& a, const Matrix& b) {
 }
 
 Exact exact_sum(const Tensor& parts) {
-  Exact e{sum_parts(parts, DType::f64), sum_parts(magnitudes(parts), DType::f64), {}};
+  Exact e{sum_parts(parts, DType::f64), sum_parts(absolute(parts), DType::f64), {}};
   e.partial = e.magnitude;
   return e;
 }
@@ -106,7 +106,7 @@ std::string step_text(const Reduction& r) {
 
 }  // namespace
 
-std::string derivation(const Reduction& r, const Exact& e, std::int64_t i) {
+std::string bound_derivation(const Reduction& r, const Exact& e, std::int64_t i) {
   const double s = value(e.magnitude, i), p = value(e.partial, i), c = value(e.value, i);
   const BoundTerms t = bound(r, s, p, c);
   const Format& acc = format(r.acc);

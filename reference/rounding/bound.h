@@ -27,7 +27,7 @@ Exact exact_product(const Matrix& a, const Matrix& b);  // [m,k] [k,n] -> [m,n]
 Exact exact_sum(const Tensor& parts);                   // [P, n...] -> [n...]
 
 // |t|, to build the magnitudes of any multilinear case: evaluate it at the magnitudes of its operands.
-Tensor magnitudes(Tensor t);
+Tensor absolute(Tensor t);
 
 // The bound, term by term; S, T, c one element of magnitude, partial, value. With u half a unit in the last
 // place (of 1), eta the smallest normal (subnormals may be flushed), f the engine's factor:
@@ -42,7 +42,7 @@ struct BoundTerms {
 BoundTerms bound(const Reduction&, double magnitude, double partial, double value);
 
 // The formula with its numbers for one element, one line for each term.
-std::string derivation(const Reduction&, const Exact&, std::int64_t element);
+std::string bound_derivation(const Reduction&, const Exact&, std::int64_t element);
 
 // A result is right within the bound when it lies in [low, high] = [round(c - E), round(c + E)] as a
 // value of `out`, or is NaN where c is, or where `any` says that an overflow on the way may give anything.

@@ -103,7 +103,7 @@ TEST(Bound, EdgesOfTheInterval) {
 TEST(Bound, IsPrintedTermByTerm) {
   Tensor parts = zeros(DType::bf16, {2, 1});
   for (int p = 0; p < 2; ++p) store(DType::bf16, parts.bytes.data() + 2 * p, encode(DType::bf16, 1 + p));
-  EXPECT_EQ(derivation({DType::f32, DType::bf16, DType::bf16, 0, 2}, exact_sum(parts), 0),
+  EXPECT_EQ(bound_derivation({DType::f32, DType::bf16, DType::bf16, 0, 2}, exact_sum(parts), 0),
             "c = 3, S = sum |ab| = 3, T = sum |c_p| = 3\n"
             "reduction 0.0234836 = ((1 + u)^2 - 1) (T + local) + 2 eta, f32 and bf16: 1 + u = (1 + 2^-24) "
             "(1 + 2^-8), eta = 2^-126\n"

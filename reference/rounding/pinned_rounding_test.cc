@@ -58,7 +58,7 @@ std::string of_sum(Random& random, Reduction r) {
     if (i % 8) continue;
     const Interval range = interval(r, exact, i);
     text += fmt::format("  {} [{}, {}] {} {}\n{}\n", number(c), number(range.low), number(range.high),
-                        range.any, inside(range, value(got, i)), derivation(r, exact, i));
+                        range.any, inside(range, value(got, i)), bound_derivation(r, exact, i));
   }
   return text + said(statistics(r, exact, got, parts)) +
          said(statistics(r, exact, got, zeros(DType::f64, {0, n})));

@@ -11,7 +11,7 @@
 namespace plumb {
 namespace {
 
-std::string joined(const Mesh& mesh) {
+std::string axis_list(const Mesh& mesh) {
   std::string text;
   for (const Axis& axis : mesh.axes) text += (text.empty() ? "" : ", ") + axis.name;
   return text;
@@ -19,10 +19,10 @@ std::string joined(const Mesh& mesh) {
 
 AxisId scan_axis(Scan& scan, const Mesh& mesh, std::vector<AxisId>& seen) {
   const std::size_t at = scan.at;
-  const std::string_view name = scan.name("an axis of the mesh (" + joined(mesh) + ")");
+  const std::string_view name = scan.name("an axis of the mesh (" + axis_list(mesh) + ")");
   const auto axis = std::ranges::find(mesh.axes, name, &Axis::name);
   if (axis == mesh.axes.end())
-    scan.fail("the mesh has no axis '" + std::string(name) + "', only " + joined(mesh), at);
+    scan.fail("the mesh has no axis '" + std::string(name) + "', only " + axis_list(mesh), at);
   const AxisId id = static_cast<AxisId>(axis - mesh.axes.begin());
   if (std::ranges::count(seen, id))
     scan.fail("axis '" + std::string(name) + "' stands twice in this spec", at);
@@ -170,7 +170,7 @@ void scan_words(Scan& scan, Case& c) {
 }
 
 template <class Take>
-auto whole(std::string_view text, Take&& take) {
+auto take_whole(std::string_view text, Take&& take) {
   Scan scan{text};
   auto value = take(scan);
   if (!scan.done()) scan.fail("expected the end");
@@ -285,7 +285,7 @@ Case parse_case(std::string_view line) {
 }
 
 Mesh parse_mesh(std::string_view text) {
-  return whole(text, [](Scan& scan) {
+  return take_whole(text, [](Scan& scan) {
     Mesh mesh = scan_mesh(scan);
     if (!scan.done()) scan.gap();
     if (scan.take("ids=")) scan_ids(scan, mesh);
@@ -294,7 +294,7 @@ Mesh parse_mesh(std::string_view text) {
 }
 
 Spec parse_spec(std::string_view text, const Mesh& mesh) {
-  return whole(text, [&](Scan& scan) { return scan_spec(scan, mesh).spec; });
+  return take_whole(text, [&](Scan& scan) { return scan_spec(scan, mesh).spec; });
 }
 
 }  // namespace plumb

@@ -55,7 +55,7 @@ struct Trial {
     return judge(Wanted{c, operands, whole, proof}, outcome, std::bind_front(&Trial::read, this), declared);
   }
   std::uint64_t bits_digest() const {
-    return digest(outcome, masked(c, std::bind_front(&Trial::read, this), declared));
+    return digest_of_blocks(outcome, masked(c, std::bind_front(&Trial::read, this), declared));
   }
 
   template <class T>

@@ -133,7 +133,7 @@ inline Specimen emulate(const Emulated& of) {
     matmul(ap, bp, DType::f64,
            {run.partials.bytes.data() + 8 * p * count, DType::f64, of.size, of.size, of.size, 1});
   }
-  run.exact.partial = sum_parts(magnitudes(run.partials), DType::f64);
+  run.exact.partial = sum_parts(absolute(run.partials), DType::f64);
   std::vector<float> x(of.size * of.depth), y(x.size());
   for (std::size_t i = 0; i < x.size(); ++i)
     x[i] = static_cast<float>(value(a, static_cast<std::int64_t>(i))),
