@@ -6,7 +6,7 @@
 namespace plumb::hlo {
 namespace {
 
-std::int64_t scan_computation(Scan& scan, const Names& computations) {
+std::int64_t scan_called(Scan& scan, const Names& computations) {
   const std::size_t begin = scan.at;
   scan.take("%");
   const std::string_view name = scan.word("a computation");
@@ -21,7 +21,7 @@ Calls scan_computations(Scan& scan, const Names& computations) {
   while (!scan.take("}")) {
     if (!calls.computations.empty()) scan.expect(",");
     scan.spaces();
-    calls.computations.push_back(scan_computation(scan, computations));
+    calls.computations.push_back(scan_called(scan, computations));
   }
   return calls;
 }
@@ -142,7 +142,7 @@ Setting scan_value(Scan& scan, Form form, const Names& computations) {
     case Form::text:
       return scan.quoted("a string");
     case Form::computation:
-      return Calls{{scan_computation(scan, computations)}};
+      return Calls{{scan_called(scan, computations)}};
     case Form::computations:
       return scan_computations(scan, computations);
     case Form::ranges:

@@ -13,7 +13,7 @@ bool is_permutation(Integers list, std::int64_t count) {
   return std::ssize(list) == count;
 }
 
-std::int64_t product(Scan& scan, const Integers& sizes, std::size_t where) {
+std::int64_t scanned_product(Scan& scan, const Integers& sizes, std::size_t where) {
   std::int64_t n = 1;
   for (const std::int64_t size : sizes) {
     if (size < 1) scan.fail("a size below one", where);
@@ -36,7 +36,7 @@ Order scan_iota(Scan& scan) {
 
 Order checked(Scan& scan, Order order, std::int64_t count, std::size_t begin) {
   const bool right = order.reshape.empty() ? is_permutation(order.list, count)
-                                           : product(scan, order.reshape, begin) == count;
+                                           : scanned_product(scan, order.reshape, begin) == count;
   if (!right) scan.fail("these are not " + std::to_string(count) + " devices, each once", begin);
   return order;
 }
@@ -93,7 +93,7 @@ Mesh scan_mesh(Scan& scan) {
     sizes.push_back(scan.number("the size of an axis"));
     mesh.axes.emplace_back(std::move(name), sizes.back());
   }
-  const std::int64_t count = product(scan, sizes, begin);
+  const std::int64_t count = scanned_product(scan, sizes, begin);
   if (!scan.take(", device_ids=(")) return mesh;
   const std::size_t ids = scan.at;
   mesh.devices = scan.next_is("[") ? checked(scan, scan_iota(scan), count, ids) : scan_order(scan, count);
@@ -115,7 +115,7 @@ Groups scan_groups(Scan& scan) {
     const Integers sizes = scan.numbers('[', ']');
     if (sizes.size() != 2) scan.fail("expected the number of groups and of their members", begin);
     groups.rows = sizes[0], groups.columns = sizes[1];
-    groups.order = scan_order(scan, product(scan, sizes, begin));
+    groups.order = scan_order(scan, scanned_product(scan, sizes, begin));
   } else {
     scan.expect("{");
     while (!scan.take("}")) {
