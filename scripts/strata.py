@@ -11,7 +11,7 @@ TRAITS = ("uneven", "empty", "unfinished", "permuted")
 
 def stratum(said):
     """The op, the mesh and the shape: what the rows of the suite differ in."""
-    if " einsum bsh," in said["case"]:
+    if said["contracted"] > 1:
         return "openxla/xla#40034 on 4, 8 and 16 devices"
     kind = "matmul" if said["op"] == "einsum" else said["op"]
     words = [kind, f"[{said['shape'].replace('x', ',')}]", "on", said["mesh"]]
@@ -23,11 +23,19 @@ def traits(said):
     return [trait for trait in TRAITS if trait in said["is"]]
 
 
-def cases(suite):
-    """Of each case of a suite, by its line, what the built tool says of it."""
-    out = subprocess.run([ROOT / "build/bin/plumb", "list", "--json", "--suite", suite], check=True,
-                         capture_output=True, text=True).stdout
+def said_of(*selection, lines=()):
+    """Of each case of a selection, by its line, what the built tool says of it."""
+    out = subprocess.run([ROOT / "build/bin/plumb", "list", "--json", *selection], check=True, capture_output=True,
+                         text=True, input="".join(f"{line}\n" for line in lines)).stdout
     return {said["case"]: said for said in map(json.loads, out.splitlines())}
+
+
+def cases(suite):
+    return said_of("--suite", suite)
+
+
+def cases_of(lines):
+    return said_of("--cases", "-", lines=lines) if lines else {}
 
 
 def counts(cases):

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 #include "harness/judge/verdict.h"
 #include "reference/words/text.h"
@@ -74,6 +75,14 @@ std::int64_t highest_rank(const Case& c) {
   return static_cast<std::int64_t>(rank);
 }
 
+std::int64_t contracted(const Case& c) {
+  const auto* einsum = std::get_if<Einsum>(&c.op.kind);
+  if (!einsum) return 0;
+  std::set<char> letters(einsum->lhs.begin(), einsum->lhs.end());
+  letters.insert(einsum->rhs.begin(), einsum->rhs.end());
+  return std::ranges::count_if(letters, [&](char l) { return einsum->out.find(l) == std::string::npos; });
+}
+
 // The words of a list such as "reshard, einsum (of two operands)".
 Words listed(std::string_view list) {
   Words words;
@@ -115,6 +124,7 @@ const Key keys[] = {
     {"text",    "the line itself; text~'f32[8@x' looks inside it", [](const Case& c) { return Words{print(c)}; }, nullptr},
     {"devices", "how many",                      nullptr, [](const Case& c) { return devices(c.mesh); }},
     {"rank",    "the most dimensions of a spec", nullptr, highest_rank},
+    {"contracted", "how many letters of an einsum are summed over", nullptr, contracted},
     {"status",  "in the record (--against FILE, or that of --record); none: not in it", nullptr, nullptr},
 };
 // clang-format on
@@ -212,7 +222,7 @@ std::string where_help() {
   std::string help =
       "KEY=VALUE words with spaces between, all of which must hold; values after commas are alternatives,\n"
       "relations are = != < <= > >= and ~ !~ (contains).\n";
-  for (const Key& key : keys) help += fmt::format("  {:<9}{}\n", key.name, key.what);
+  for (const Key& key : keys) help += fmt::format("  {:<12}{}\n", key.name, key.what);
   return help;
 }
 
