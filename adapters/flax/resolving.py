@@ -17,13 +17,13 @@ from flax.core import spmd
 from jax.sharding import AbstractMesh, NamedSharding, PartitionSpec
 
 import layout
+import limits
+from limits import MOST_DEVICES
 from plumb_worker import Limit, Refusal, Result, spec_text
 from plumb_worker.loop import last_lines
 
 ADAPTERS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LEAST_DEVICES = 64
-MOST_DEVICES = 2048  # XLA's limit for one CPU process; beyond it a mesh has no devices, and gives no slices
-MOST_BYTES = 1 << 26  # of an array that a resolver needs as data
 
 
 @dataclasses.dataclass
@@ -45,7 +45,7 @@ class Backend:
 
     def __init__(self, options, resolvers, needs_data=(), needs_rules=()):
         self.options, self.resolver = options, resolvers[options["resolver"]]
-        self.needs_data, self.needs_rules = (options["resolver"] in some for some in (needs_data, needs_rules))
+        self.limits = limits.table(options["resolver"] in needs_data, options["resolver"] in needs_rules)
 
     def hello(self, mesh):
         layout.start(max(min(ways(mesh["axes"]), MOST_DEVICES), LEAST_DEVICES), "cpu")
@@ -54,15 +54,8 @@ class Backend:
                                  "data": "none"}}
 
     def limit(self, case):
-        if self.needs_rules and not case.rules:
-            return Limit("no rules: it does nothing then", "flax.linen.with_logical_constraint")
-        if self.needs_data and case.devices > MOST_DEVICES:
-            return Limit(f"more than {MOST_DEVICES} devices", "adapters/flax/README.md")
-        if self.needs_data and layout.DTYPES[case.result.dtype].itemsize * math.prod(case.result.shape) > MOST_BYTES:
-            return Limit("an array of more than 64 MiB", "adapters/flax/README.md")
-        if self.needs_data and uneven(case):
-            return Limit("a size that the mesh does not divide", "adapters/flax/README.md")
-        return None
+        found = self.limits.find(case)
+        return Limit(found[0].why(case), found[1]) if found else None
 
     def run(self, case, operands, started):
         mesh = mesh_of(case)
@@ -85,11 +78,6 @@ class Backend:
 
 def ways(axes):
     return math.prod(size for _, size in axes)
-
-
-def uneven(case):
-    """Whether some set of the axes might not divide a size: the answer is not known before."""
-    return any(n % case.devices for n in case.result.shape)
 
 
 def mesh_of(case):

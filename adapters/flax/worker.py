@@ -9,11 +9,12 @@ os.environ["JAX_PLATFORMS"] = "cpu"
 
 
 def main():
+    import plumb_worker
+
     try:
         import flax
     except ImportError as e:
-        sys.exit(f"flax: this Python has no Flax ({e}); make an environment with scripts/environment flax@RELEASE")
-    import plumb_worker
+        sys.exit(f"flax: this Python has no Flax ({e}); make an environment with {plumb_worker.row(HERE)['mend']}")
     import resolvers
     import resolving
 

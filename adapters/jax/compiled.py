@@ -36,7 +36,7 @@ class Backend:
 
     def limit(self, case):
         found = self.limits.find(case)
-        return Limit(found[0].reason, found[1]) if found else None
+        return Limit(found[0].why(case), found[1]) if found else None
 
     def refusal(self, probe):
         """What the framework raises for the probe of a limit, as one line; None where it does not."""

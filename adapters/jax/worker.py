@@ -18,7 +18,7 @@ def main(arguments):
     try:
         import jax  # noqa: F401
     except ImportError as e:
-        sys.exit(f"jax: this Python has no JAX ({e}); make an environment with scripts/environment jax@RELEASE")
+        sys.exit(f"jax: this Python has no JAX ({e}); make an environment with {plumb_worker.row(HERE)['mend']}")
     import backend
 
     if arguments == ["--probe"]:

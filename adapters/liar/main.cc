@@ -13,7 +13,7 @@ int usage(const std::string& problem) {
 
 }  // namespace
 
-// Options: fault=NAME, and those of plumb-local. `--list` prints the table of faults as JSON lines.
+// The options of backend.json; `--list` prints the table of faults as JSON lines.
 int main(int argc, char** argv) {
   if (argc == 2 && std::strcmp(argv[1], "--list") == 0) {
     std::fputs(plumb::liar::list_faults().c_str(), stdout);

@@ -2,22 +2,28 @@
 
 #include "adapters/local/local.h"
 
-// Options: plan=direct (the default), plan=ring or plan=calls; data=blocks (the default) or data=none.
+namespace {
+
+// Whether it is an option of backend.json.
+bool take(plumb::local::Local& local, const std::string& key, const std::string& value) {
+  if (key == "plan") {
+    const auto style = plumb::style_named(value);
+    if (style) local.style = *style;
+    return style.has_value();
+  }
+  local.plans_only = value == "none";
+  return key == "data" && (value == "none" || value == "blocks");
+}
+
+}  // namespace
+
 int main() {
   plumb::local::Local local;
-  for (const auto& [key, value] : plumb::options()) {
-    if (key == "plan" && value == "ring") {
-      local.style = plumb::Style::ring;
-    } else if (key == "plan" && value == "calls") {
-      local.style = plumb::Style::calls;
-    } else if (key == "data" && value == "none") {
-      local.plans_only = true;
-    } else if (!(key == "plan" && value == "direct") && !(key == "data" && value == "blocks")) {
-      std::fprintf(stderr,
-                   "plumb-local: unknown option %s=%s: plan=direct, ring or calls, data=blocks or none\n",
+  for (const auto& [key, value] : plumb::options())
+    if (!take(local, key, value)) {
+      std::fprintf(stderr, "plumb-local: unknown option %s=%s: plumb backends local has those there are\n",
                    key.c_str(), value.c_str());
       return 2;
     }
-  }
   return plumb::serve(local);
 }

@@ -9,15 +9,16 @@ os.environ["JAX_PLATFORMS"] = "cpu"
 
 
 def main():
+    import plumb_worker
+
     try:
         import flax
         from importlib.metadata import version
         release = version("maxtext")
     except ImportError as e:
         sys.exit(f"maxtext: this Python has no MaxText ({e}); make an environment with "
-                 "scripts/environment maxtext@RELEASE")
+                 f"{plumb_worker.row(HERE)['mend']}")
     import imported
-    import plumb_worker
     import resolving
     import maxtext_resolvers
 

@@ -81,6 +81,13 @@ double sends(const Case& c, const Route& route, Style style) {
 
 }  // namespace
 
+std::optional<Style> style_named(std::string_view name) {
+  if (name == "direct") return Style::direct;
+  if (name == "ring") return Style::ring;
+  if (name == "calls") return Style::calls;
+  return std::nullopt;
+}
+
 Plan plan(const Case& whole, Style style, double most) {
   if (!whole.sub.empty())
     return in_every_slice(plan(slice_case(whole), style, most / static_cast<double>(slices(whole).size())),

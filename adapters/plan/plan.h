@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -108,6 +109,7 @@ struct Volume {
 Volume volume(const Mesh&, const Spec& from, const Spec& to, Rule);
 
 enum class Style : std::uint8_t { direct, ring, calls };
+std::optional<Style> style_named(std::string_view);
 
 // Throws std::length_error where the plan would have more than `most` sends.
 Plan plan(const Case&, Style, double most);

@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import pathlib
+import re
 import tempfile
 import unittest
 
@@ -51,6 +52,26 @@ class Choices(unittest.TestCase):
                     self.assertTrue(option.get("values") or option.get("help"))
                     if "values" in option and "default" in option:
                         self.assertIn(option["default"], option["values"])
+
+
+    def test_pages_speak_of_the_options_there_are(self):
+        """A page may say more of an option than its row; it names no other, and no other value."""
+        pages = [page for page in sorted(ADAPTERS.glob("*/README.md")) if "| option |" in page.read_text()]
+        self.assertGreater(len(pages), 4)
+        for page in pages:
+            table = json.loads((page.parent / "backend.json").read_text())["options"]
+            lines = page.read_text().split("| option |")[1].split("\n\n")[0].splitlines()[2:]
+            lists = "| option | values |" in page.read_text()
+            name, said = None, set()
+            for line in lines:
+                first, second = (cell.strip() for cell in line.split("|")[1:3])
+                name = first.strip("`") or name
+                said.add(name)
+                for value in re.findall("`([^`]*)`", second) if lists and "values" in table.get(name, {}) else ():
+                    with self.subTest(f"{page.parent.name}: {name}={value}"):
+                        self.assertIn(value, table[name]["values"])
+            with self.subTest(page.parent.name):
+                self.assertEqual(said, set(table))
 
 
 if __name__ == "__main__":

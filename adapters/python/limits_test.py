@@ -26,7 +26,12 @@ class Limits(unittest.TestCase):
         self.assertIsNone(found("no all-gather", holds=False))
 
     def test_a_row_without_a_probe_is_our_own_limit(self):
-        self.assertEqual(found(None, probe=None), "our README")
+        self.assertEqual(found(None, says="", probe=None), "our README")
+        self.assertEqual(found(None, says="their page", probe=None), "their page")
+
+    def test_a_reason_may_name_what_the_case_has(self):
+        self.assertEqual(Row("planted", "of the plan", bool).why("x"), "of the plan")
+        self.assertEqual(Row("planted", lambda case: f"no axis {case}", bool).why("x"), "no axis x")
 
     def test_a_probe_runs_once(self):
         asked = []

@@ -21,7 +21,7 @@ import programs
 import quantized
 import resources
 import standin
-from plumb_worker import Limit, refuse
+from plumb_worker import refuse
 from plumb_worker.limits import Table
 from plumb_worker.loop import last_lines
 
@@ -66,15 +66,6 @@ class Backend(compiled.Backend):
                 "dtypes": ["f32", "bf16", "f16", "f8e4m3", "f8e5m2", "e8m0"], "rules": ["flat"],
                 "max_devices": compiled.MOST_DEVICES, "acc": ["unspecified"], "wire": ["unspecified"],
                 **({"data": "none"} if self.style == "plan" else {})}}
-
-    def limit(self, case):
-        missing = resources.missing(self.resources, case.axes)
-        if missing:
-            return Limit(f"resources name the axis {missing}, which the mesh has not", "adapters/te/README.md")
-        found = super().limit(case)
-        if not found and self.via == "shard_map" and (reason := expert.limit(case)):
-            return Limit(reason, "adapters/te/README.md")
-        return found
 
     def run(self, case, operands, started):
         self.make_room(case)

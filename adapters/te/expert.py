@@ -30,6 +30,18 @@ def fsdp(case):
     return split[0] if split else (None, -1)
 
 
+def rows_lie_with_experts(case):
+    rows = [s for s in (*case.operands, case.result) if s is not weight(case)]
+    groups, _ = outer_and_inner(case)
+    outer = rows[0].split[0][: len(groups)]
+    return not any(s.split[1] for s in rows) and len({s.split[0] for s in rows}) == 1 and outer == groups
+
+
+def weight_lies_over_one(case):
+    axis, _ = fsdp(case)
+    return sum(len(axes) for axes in weight(case).split[1:]) <= 1 and (not axis or axis in outer_and_inner(case)[1])
+
+
 def counts(case):
     """For each block of rows, in order, the sizes of the groups that its device holds; None where it holds rows of
     others."""
@@ -46,27 +58,6 @@ def counts(case):
             return None
         found.append(own[first : first + held])
     return np.array(found, np.int32)
-
-
-def limit(case):
-    """Why shard_map over experts does not write this case, or None."""
-    if case.op != "grouped":
-        return "via=shard_map takes grouped products"
-    if case.result.free:
-        return "shard_map says where its result lies"
-    rows = [s for s in (*case.operands, case.result) if s is not weight(case)]
-    groups, inner = outer_and_inner(case)
-    outer = rows[0].split[0][: len(groups)]
-    if any(s.split[1] for s in rows) or len({s.split[0] for s in rows}) > 1 or outer != groups:
-        return "rows lie with their experts, whole"
-    axis, _ = fsdp(case)
-    if sum(len(axes) for axes in weight(case).split[1:]) > 1 or (axis and axis not in inner):
-        return "the weight is split over one axis of the rows at most"
-    if case.form == "wgrad" and set(inner) - {axis}:
-        return "sums over other axes than the weight's are the caller's"
-    if counts(case) is None:
-        return "rows of another device's experts"
-    return None
 
 
 def program(te, case, mesh):

@@ -3,8 +3,10 @@ one count only where this release refuses it in the row's words."""
 
 import math
 
+import expert
 import programs
 import quantized
+import resources
 import standin
 from plumb_worker.limits import Row
 from quantized import in_blocks
@@ -45,7 +47,9 @@ def in_other_order(case):
 
 def rows(backend):
     plan, dense = backend.style == "plan", backend.via == "dense"
+    missing = lambda c: resources.missing(backend.resources, c.axes)
     found = [
+        Row("resources", lambda c: f"resources name the axis {missing(c)}, which the mesh has not", missing),
         Row("unfinished", "Transformer Engine has no unfinished sums",
             lambda c: any(s.unfinished for s in c.specs)),
         Row("chain", "a product and then a reshard is more than one rule",
@@ -63,7 +67,7 @@ def rows(backend):
     ]
     found += of_quantizing(backend)
     if backend.options["partitioner"] == "gspmd" and not standin.has_gspmd_rules():
-        found.insert(0, Row("gspmd", "this release has no rules for GSPMD on a JAX after 0.9.1", lambda c: True))
+        found.insert(1, Row("gspmd", "this release has no rules for GSPMD on a JAX after 0.9.1", lambda c: True))
     if plan:
         found.append(Row("plan of einsum", "style=plan asks the rule of GEMM", lambda c: c.op != "einsum"))
     if dense:
@@ -76,7 +80,21 @@ def rows(backend):
                      product("f32[5@x,4]", "f32[4,4]", "f32[5,4]")))
     found.append(Row("uneven result", "uneven split of a result", lambda c: c.uneven(c.chain[-1:]), words,
                      product("f32[5,4]", "f32[4,4]", "f32[5@x,4]")))
-    return found
+    return found + (of_experts() if backend.via == "shard_map" else [])
+
+
+def of_experts():
+    """What via=shard_map does not write; each row but the first is of what those before it let pass."""
+    return [
+        Row("no experts", "via=shard_map takes grouped products", lambda c: c.op != "grouped"),
+        Row("free result of experts", "shard_map says where its result lies", lambda c: c.result.free),
+        Row("rows elsewhere", "rows lie with their experts, whole", lambda c: not expert.rows_lie_with_experts(c)),
+        Row("weight over several", "the weight is split over one axis of the rows at most",
+            lambda c: not expert.weight_lies_over_one(c)),
+        Row("sums of the caller", "sums over other axes than the weight's are the caller's",
+            lambda c: c.form == "wgrad" and set(expert.outer_and_inner(c)[1]) - {expert.fsdp(c)[0]}),
+        Row("rows of others", "rows of another device's experts", lambda c: expert.counts(c) is None),
+    ]
 
 
 def quantizes(case):

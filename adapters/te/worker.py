@@ -18,7 +18,7 @@ def main():
         import backend
     except ImportError as e:
         sys.exit(f"te: this Python lacks what Transformer Engine needs ({e}); make an environment with "
-                 "scripts/environment te@RELEASE")
+                 f"{plumb_worker.row(HERE)['mend']}")
 
     sys.exit(plumb_worker.serve_in_children(backend.Backend(given)))
 

@@ -47,7 +47,7 @@ class Backend:
 
     def limit(self, case):
         found = self.limits.find(case)
-        return Limit(found[0].reason, found[1]) if found else None
+        return Limit(found[0].why(case), found[1]) if found else None
 
     def run(self, case, operands, started):
         if self.engine == "local":

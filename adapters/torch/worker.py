@@ -15,8 +15,8 @@ def checked(options=None):
     options = plumb_worker.checked(HERE, options)
     flatten = options["flatten"]
     if flatten not in ("none", "contiguous", "all") and not re.fullmatch(r"\w+(\.\w+)+(/\w+(\.\w+)+)*", flatten):
-        plumb_worker.refuse(f"torch: flatten={flatten} is none of none, contiguous, all, "
-                            "or sets of axes such as dp.tp/pp.tp")
+        there_are = plumb_worker.row(HERE)["options"]["flatten"]["help"].partition(": ")[2]
+        plumb_worker.refuse(f"torch: flatten={flatten} is none of {there_are}")
     sets = [sorted(axes.split(".")) for axes in flatten.split("/")]
     if any(a == b for axes in sets for a, b in zip(axes, axes[1:])):
         plumb_worker.refuse(f"torch: flatten={flatten} names an axis twice in a set")
@@ -32,7 +32,7 @@ def main(arguments):
         import torch.distributed.tensor  # noqa: F401
     except ImportError as e:
         sys.exit(f"torch: this Python has no torch with DTensor ({e}); make an environment with "
-                 "scripts/environment torch@RELEASE")
+                 f"{plumb_worker.row(HERE)['mend']}")
     import backend
 
     if arguments == ["--probe"]:

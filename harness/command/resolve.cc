@@ -48,6 +48,16 @@ std::vector<std::string> resolvers_here() {
   return names;
 }
 
+// The commands that set one up.
+std::vector<std::string> mended_by() {
+  std::vector<std::string> commands;
+  for (const char* name : {"flax", "maxtext"}) {
+    const BackendRow& row = row_named(name);
+    commands.push_back(mend(row, row.releases.front()));
+  }
+  return commands;
+}
+
 void count(Told& told, const Resolution& asked, const Outcome& outcome) {
   if (outcome.claims.empty() || !outcome.claims.front()) return;
   const Spec claimed = parse_spec(*outcome.claims.front(), asked.c.mesh);
@@ -142,7 +152,7 @@ int resolve_command(const ResolveFlags& flags) {
   std::vector<Told> told;
   for (const std::string& backend : backends) told.push_back(told_by(backend, all));
   if (told.empty())
-    fmt::print("no resolver is set up here: scripts/environment flax@0.12.8, maxtext@0.2.5\n");
+    fmt::print("no resolver is set up here: {}\n", fmt::join(mended_by(), ", or "));
   if (!told.empty()) print_told(told);
   const auto asked = [](const Told& t) { return t.agrees + t.differs > 0; };
   if (!all.empty() && !told.empty() && std::ranges::none_of(told, asked)) {

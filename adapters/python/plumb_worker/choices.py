@@ -13,12 +13,17 @@ def refuse(message):
     sys.exit(2)
 
 
+def row(folder):
+    """The folder's backend.json, which harness/backend/rows.h describes."""
+    with open(os.path.join(folder, "backend.json"), encoding="utf-8") as file:
+        return json.load(file)
+
+
 def checked(folder, given=None):
-    """PLUMB_OPTIONS, or what is given, with the defaults of the folder's backend.json, which harness/backend/rows.h
-    describes; refuses one that is unknown. An empty one is not given."""
+    """PLUMB_OPTIONS, or what is given, with the defaults of the folder's row; refuses one that is unknown. An empty one
+    is not given."""
     backend = os.path.basename(os.path.abspath(folder))
-    with open(os.path.join(folder, "backend.json"), encoding="utf-8") as row:
-        table = json.load(row)["options"]
+    table = row(folder)["options"]
     given = options() if given is None else given
     given = {name: value for name, value in given.items() if value}
     for name, value in given.items():

@@ -13,13 +13,17 @@ from .case import Case, parse_spec
 class Row:
     """A case that `holds` is not supported, for the `reason`, where this release refuses the probe, a small case of the
     kind, in words that `says`, a regular expression, finds: a limit that a release lifts is gone by itself. A row
-    without a probe is a limit of ours."""
+    without a probe is a limit of ours, which stands where it `says`, if not where the table does. The reason may be a
+    function of the case."""
 
     name: str
-    reason: str
+    reason: str | Callable
     holds: Callable  # case -> bool
     says: str = ""
     probe: dict | None = None
+
+    def why(self, case):
+        return self.reason(case) if callable(self.reason) else self.reason
 
 
 class Table:
@@ -32,7 +36,7 @@ class Table:
     def said(self, row):
         """The framework's words, where they are those of the limit; else None."""
         if row.probe is None:
-            return self.source
+            return row.says or self.source
         if row.name not in self.words:
             words = self.refusal(row.probe)
             refused = words is not None and re.search(row.says, words)
