@@ -1,14 +1,13 @@
 // The backends that Plumbline brings: what `plumb backends` lists and a name may say. Each is a file
 // adapters/NAME/backend.json, which a worker reads too:
 //   what, mend     one phrase; the command that makes it available, with NAME@RELEASE where it has releases
-//   program        ours, where it is of several ranks with the launcher that starts them (`launch`); its
-//   options
-//                  np and launcher are those of plumb-launch, or
+//   program        ours, where it is of several ranks with the launcher that starts them (`launch`);
+//                  its options np and launcher are those of plumb-launch, or
 //   worker         a script run by the environment of a release, with the releases that are always listed
 //   grace          seconds between SIGTERM and SIGKILL: it ends what it started by itself; killed at once
 //                  where it is 0, as it is where nothing is said
-//   options        by name: values (each with what it means) or help, default, and what else BackendOption
-//   has
+//   options        by name: values (each with what it means) or help, default, and what else
+//                  BackendOption has
 #pragma once
 
 #include <string>

@@ -31,9 +31,8 @@ Execution execution(const Case&, const Spec& from, const Spec& to);
 // to try. Cells are what the edges of all blocks cut the array into. A trace does not say which dimension is
 // cut, nor which elements are sent, so that what is moved is taken as most that can be:
 //   all-gather, all-to-all, send   every member has what any of them had
-//   collective-broadcast           and every member what one of them had, the same of each group: each is
-//   tried,
-//                                  where that is no more than 1,024 choices
+//   collective-broadcast           and every member what one of them had, the same of each group: each
+//                                  is tried, where that is no more than 1,024 choices
 //   collective-permute             a target has what its source had, in place of its own, unless it needs
 //                                  something of what it is brought: then beside its own
 //   all-reduce                     of each cell the sum of what the members hold, which is none where an atom

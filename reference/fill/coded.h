@@ -10,9 +10,8 @@
 // power of two too.
 //   fine     unit = the smallest code: a scale from any part of a tile without its large value keeps more of
 //            the fractions, and a scale that is too small clips the large value
-//   coarse   where fine sums do not fit the accumulator, and for e5m2: the large value is 1 to 7 times 2^6
-//   units,
-//            so that of mxfp8 a scale too fine goes unseen (it changes no product), one too small does not
+//   coarse   where fine sums do not fit the accumulator, and for e5m2: the large value is 1 to 7 times
+//            2^6 units, so that of mxfp8 a scale too fine goes unseen (it changes no product), one too small does not
 // The units are such that no sum exceeds what the formats of the case hold, nor, of 8 bits, falls far below.
 // Tiles differ in their scales by a factor of two where the sums have room for it, groups in any case.
 #pragma once

@@ -48,9 +48,8 @@ struct Load {
 // Magnitudes of long terms, odd and at least three quarters of what stands here; 0 where there are none. Pair
 // 0 of the block is long in the perturbed operand, for every other column, and pair 1 in the plain one, for
 // the others: for the first it is zero. The factor of the other operand is `with` it.
-//   alone    the wire carries what the accumulator does: one member is long, the other short, and the result
-//   is
-//            about as large as the accumulator's largest
+//   alone    the wire carries what the accumulator does: one member is long, the other short, and the
+//            result is about as large as the accumulator's largest
 //   else     both are long and cancel, but for one unit more in the second: the factor with it is left
 // Where elements have few bits such terms are short of the accumulator's, and more pairs pile up: of each the
 // member that comes first has the sign that all others have, and the second takes it away.
