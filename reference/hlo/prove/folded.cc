@@ -20,7 +20,7 @@ void each_constant(const Module& module, F f) {
       if (i.opcode == Opcode::constant) f(i);
 }
 
-double computed(char operation, double a, double b) {
+double calculated(char operation, double a, double b) {
   switch (operation) {
     case '*':
       return a * b;
@@ -37,7 +37,7 @@ std::string bracketed(const std::string& text) {
   return text.find(' ') == text.npos ? text : "(" + text + ")";
 }
 
-Source computed(char operation, const Source& a, const Source& b, std::uint64_t key) {
+Source calculated(char operation, const Source& a, const Source& b, std::uint64_t key) {
   Pairs pairs{key};
   const Opcode opcode = operation == '*'   ? Opcode::multiply
                         : operation == '/' ? Opcode::divide
@@ -96,7 +96,7 @@ struct Hunt {
     };
     for (const Source& s : sources) {
       try_one(s.is.real, [&] { return s; });
-      try_one(1 / s.is.real, [&] { return computed('/', unit, s, key); });
+      try_one(1 / s.is.real, [&] { return calculated('/', unit, s, key); });
     }
   }
 
@@ -113,23 +113,23 @@ struct Hunt {
 
   void two() {
     each_pair([&](char operation, std::size_t a, std::size_t b) {
-      try_one(computed(operation, sources[a].is.real, sources[b].is.real),
-              [&] { return computed(operation, sources[a], sources[b], key); });
+      try_one(calculated(operation, sources[a].is.real, sources[b].is.real),
+              [&] { return calculated(operation, sources[a], sources[b], key); });
     });
   }
 
   void three() {
     each_pair([&](char inner, std::size_t a, std::size_t b) {
-      const double pair = computed(inner, sources[a].is.real, sources[b].is.real);
+      const double pair = calculated(inner, sources[a].is.real, sources[b].is.real);
       for (const Source& c : sources)
         for (const char outer : {'*', '/', '\\', '+', '-'}) {  // \ is division the other way round
           const auto at = [&](double x) {
-            return outer == '\\' ? c.is.real / x : computed(outer, x, c.is.real);
+            return outer == '\\' ? c.is.real / x : calculated(outer, x, c.is.real);
           };
           near(at(pair), [&](Wanted& w) {
             if (!rounds_to(at(pair), w) && !rounds_to(at(rounded(pair, w.type)), w)) return;
-            const Source both = computed(inner, sources[a], sources[b], key);
-            found(w, outer == '\\' ? computed('/', c, both, key) : computed(outer, both, c, key));
+            const Source both = calculated(inner, sources[a], sources[b], key);
+            found(w, outer == '\\' ? calculated('/', c, both, key) : calculated(outer, both, c, key));
           });
         }
     });

@@ -8,14 +8,14 @@
 namespace plumb::hlo {
 namespace {
 
-using Held = Value<double>;
+using RealValue = Value<double>;
 
 // Of the first draws the numbers are positive, so that roots and logarithms have some.
 constexpr std::uint64_t kFirstDraw = 101, kPositive = 3, kDraws = 6;
 
 Seen plain(const Subject& subject, const Module& after, std::uint64_t seed) {
   Reals reals;
-  std::vector<Held> arguments;
+  std::vector<RealValue> arguments;
   const std::vector<Value<Twin>> draws = drawn(subject.before, bounds_of(subject.before), seed);
   const std::vector<Division> cuts = parameter_layouts(subject);
   for (std::size_t n = 0; n < draws.size(); ++n) {
@@ -29,31 +29,31 @@ Seen plain(const Subject& subject, const Module& after, std::uint64_t seed) {
     for (std::size_t i = 0; i < after.computations[c].instructions.size(); ++i)
       places[&after.computations[c].instructions[i]] = {c, i, 0};
   Seen seen;
-  const auto note = [&](const Instruction& i, const Held& held) {
+  const auto note = [&](const Instruction& i, const RealValue& held) {
     Moment& moment = places.at(&i);
     seen.values[moment] = held;
     ++moment.time;
   };
-  const Held root =
+  const RealValue root =
       evaluate(Machine<Reals>{after, reals, after.partitions, note}, entry(after), arguments, {});
   seen.results = results_of(root);
   return seen;
 }
 
-double largest(const Array<double>& a) {
+double largest_magnitude(const Array<double>& a) {
   double most = 0;
   for (const double x : a.reals)
     if (std::isfinite(x)) most = std::max(most, std::fabs(x));
   return most;
 }
 
-constexpr double kApart = 0x1p-30;  // of the largest element: sums in another order differ by less
+constexpr double kOtherOrder = 0x1p-30;  // of the largest element: sums in another order differ by less
 
 // Whether element `x` of a and `y` of b are others.
-bool apart(const Array<double>& a, std::size_t x, const Array<double>& b, std::size_t y, double most) {
+bool differ(const Array<double>& a, std::size_t x, const Array<double>& b, std::size_t y, double most) {
   if (!is_real(a.type)) return a.integers[x] != b.integers[y];
   const bool both_nan = std::isnan(a.reals[x]) && std::isnan(b.reals[y]);
-  return !both_nan && a.reals[x] != b.reals[y] && !(std::fabs(a.reals[x] - b.reals[y]) <= most * kApart);
+  return !both_nan && a.reals[x] != b.reals[y] && !(std::fabs(a.reals[x] - b.reals[y]) <= most * kOtherOrder);
 }
 
 // On the elements of the map alone, where there is one for each device.
@@ -61,18 +61,18 @@ bool moved(const Array<double>& a, const Array<double>& b, std::int64_t devices,
            const std::vector<Integers>* maps) {
   if (a.type != b.type || a.dims != b.dims) return true;
   const std::int64_t size = count(a.dims);
-  const double most = largest(a);
+  const double most = largest_magnitude(a);
   for (std::int64_t device = 0; device < devices; ++device)
     for (std::int64_t n = 0; n < size; ++n) {
       if (maps && (*maps)[static_cast<std::size_t>(device)][static_cast<std::size_t>(n)] < 0) continue;
-      if (apart(a, static_cast<std::size_t>(begin_on(a, device, size) + n), b,
-                static_cast<std::size_t>(begin_on(b, device, size) + n), most))
+      if (differ(a, static_cast<std::size_t>(begin_on(a, device, size) + n), b,
+                 static_cast<std::size_t>(begin_on(b, device, size) + n), most))
         return true;
     }
   return false;
 }
 
-bool moved(const Held& a, const Held& b, std::int64_t devices) {
+bool moved(const RealValue& a, const RealValue& b, std::int64_t devices) {
   if (a.parts.size() != b.parts.size() || !a.array != !b.array) return true;
   for (std::size_t n = 0; n < a.parts.size(); ++n)
     if (moved(a.parts[n], b.parts[n], devices)) return true;

@@ -27,18 +27,18 @@ struct Block {
   Block(const Block&) = delete;
 };
 
-struct Held {
+struct Kept {
   std::shared_ptr<const Block> block;
-  std::vector<Held> parts;
+  std::vector<Kept> parts;
 };
 
-bool on_each(const Held& held) {
+bool on_each(const Kept& held) {
   return (held.block && held.block->on_each) || std::ranges::any_of(held.parts, on_each);
 }
 
-double bytes(const Held& held) {
+double bytes(const Kept& held) {
   double all = held.block ? held.block->bytes : 0;
-  for (const Held& part : held.parts) all += bytes(part);
+  for (const Kept& part : held.parts) all += bytes(part);
   return all;
 }
 
@@ -46,8 +46,8 @@ struct Walk {
   const Module& module;
   Meter& meter;
 
-  Held fresh(const Shape& shape, bool many) const {
-    Held held;
+  Kept fresh(const Shape& shape, bool many) const {
+    Kept held;
     for (const Shape& part : shape.parts) held.parts.push_back(fresh(part, many));
     if (row(shape.type).kind == Kind::none) return held;
     double size = is_real(shape.type) ? sizeof(Twin) : sizeof(std::int64_t);
@@ -57,19 +57,19 @@ struct Walk {
     return held;
   }
 
-  Held call(const Instruction& i, Key key, std::size_t n, const std::vector<Held>& arguments) const {
+  Kept call(const Instruction& i, Key key, std::size_t n, const std::vector<Kept>& arguments) const {
     const Integers calls = get<Calls>(i, key).computations;
     if (n >= calls.size()) return fresh(i.shape, false);
     return run(module.computations[static_cast<std::size_t>(calls[n])], arguments);
   }
 
   // The one that the instruction's index= says. What does not fit is refused when it is run.
-  Held argument(const std::vector<Held>& all, const Instruction& i) const {
+  Kept argument(const std::vector<Kept>& all, const Instruction& i) const {
     const auto n = static_cast<std::size_t>(get<std::int64_t>(i, Key::index));
     return n < all.size() ? all[n] : fresh(i.shape, false);
   }
 
-  Held custom(const Instruction& i, const std::vector<Held>& operands) const {
+  Kept custom(const Instruction& i, const std::vector<Kept>& operands) const {
     const auto target = get<std::string>(i, Key::custom_call_target);
     if (target == "SPMDFullToShardShape" || target == "xla.sdy.GlobalToLocalShape")
       return fresh(i.shape, true);
@@ -84,7 +84,7 @@ struct Walk {
            opcode == Opcode::all_reduce || opcode == Opcode::reduce_scatter;
   }
 
-  Held meaning(const Instruction& i, const std::vector<Held>& operands) const {
+  Kept meaning(const Instruction& i, const std::vector<Kept>& operands) const {
     switch (i.opcode) {
       case Opcode::tuple:
         return {nullptr, operands};
@@ -101,9 +101,9 @@ struct Walk {
       case Opcode::while_:  // twice: what was one for all may come back as one for each
         return call(i, Key::body, 0, {call(i, Key::body, 0, operands)});
       case Opcode::conditional: {
-        Held held;
+        Kept held;
         for (std::size_t b = 0; b + 1 < operands.size(); ++b)
-          if (Held one = call(i, Key::branch_computations, b, {operands[b + 1]}); !held.block || on_each(one))
+          if (Kept one = call(i, Key::branch_computations, b, {operands[b + 1]}); !held.block || on_each(one))
             held = std::move(one);
         return held;
       }
@@ -116,13 +116,13 @@ struct Walk {
                       std::ranges::any_of(operands, on_each);
     double meanwhile = 0;
     if (rearranges(i.opcode))
-      for (const Held& operand : operands) meanwhile += bytes(operand);
+      for (const Kept& operand : operands) meanwhile += bytes(operand);
     const Block work(meter, meanwhile, false);
     return fresh(i.shape, many);
   }
 
-  Held run(const Computation& c, const std::vector<Held>& arguments) const {
-    std::vector<Held> values(c.instructions.size());
+  Kept run(const Computation& c, const std::vector<Kept>& arguments) const {
+    std::vector<Kept> values(c.instructions.size());
     Integers left(values.size());
     for (const Instruction& i : c.instructions)
       for (const std::int64_t o : i.operands) ++left[static_cast<std::size_t>(o)];
@@ -132,7 +132,7 @@ struct Walk {
       if (i.opcode == Opcode::parameter) {
         values[n] = argument(arguments, i);
       } else {
-        std::vector<Held> operands;
+        std::vector<Kept> operands;
         for (const std::int64_t o : i.operands) {
           operands.push_back(values[static_cast<std::size_t>(o)]);
           if (--left[static_cast<std::size_t>(o)] == 0) values[static_cast<std::size_t>(o)] = {};
@@ -144,8 +144,8 @@ struct Walk {
     return values[static_cast<std::size_t>(c.root)];
   }
 
-  std::vector<Held> arguments(bool many) const {
-    std::vector<Held> all;
+  std::vector<Kept> arguments(bool many) const {
+    std::vector<Kept> all;
     for (const std::int64_t p : entry(module).parameters)
       all.push_back(fresh(entry(module).instructions[static_cast<std::size_t>(p)].shape, many));
     return all;
@@ -157,9 +157,9 @@ struct Walk {
 std::int64_t memory_needed(const Subject& subject) {
   Meter meter;
   const Walk before{subject.before, meter}, after{subject.after, meter};
-  const std::vector<Held> whole = before.arguments(false);
-  const Held wanted = before.run(entry(subject.before), whole);
-  const Held got = after.run(entry(subject.after), after.arguments(subject.partitioned));
+  const std::vector<Kept> whole = before.arguments(false);
+  const Kept wanted = before.run(entry(subject.before), whole);
+  const Kept got = after.run(entry(subject.after), after.arguments(subject.partitioned));
   return static_cast<std::int64_t>(std::min(meter.most, 0x1p62));
 }
 

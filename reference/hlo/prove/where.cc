@@ -10,7 +10,7 @@
 namespace plumb::hlo {
 namespace {
 
-using Held = Value<Twin>;
+using TwinValue = Value<Twin>;
 using Prints = std::unordered_set<std::uint64_t>;
 
 std::uint64_t stirred(std::uint64_t state, std::uint64_t x) {
@@ -68,8 +68,8 @@ bool idle(const Instruction& i) {
          i.opcode == Opcode::parameter || i.opcode == Opcode::partition_id || i.shape.type == Type::tuple;
 }
 
-std::vector<Held> cut_all(Pairs& pairs, const std::vector<Held>& whole, const std::vector<Division>& cuts) {
-  std::vector<Held> local;
+std::vector<TwinValue> cut_all(Pairs& pairs, const std::vector<TwinValue>& whole, const std::vector<Division>& cuts) {
+  std::vector<TwinValue> local;
   for (std::size_t n = 0; n < whole.size(); ++n)
     local.push_back(value(cut(pairs, *whole[n].array, cuts[n], poison(pairs, whole[n].array->type))));
   return local;
@@ -77,7 +77,7 @@ std::vector<Held> cut_all(Pairs& pairs, const std::vector<Held>& whole, const st
 
 // Whether other values are unlikely to be the same: integers and predicates, and what is one number
 // throughout, tell nothing.
-bool telling(const Array<Twin>& a) {
+bool can_differ(const Array<Twin>& a) {
   const auto other = [&](const Twin& x) { return identity(0, x) != identity(0, a.reals[0]); };
   return !a.reals.empty() && (a.dims.empty() || std::ranges::any_of(a.reals, other));
 }
@@ -87,14 +87,14 @@ struct Search {
   const Subject& subject;
   const Pulse& pulse;
   Pairs pairs;
-  std::vector<Held> whole;  // the arguments
+  std::vector<TwinValue> whole;  // the arguments
 };
 
 Prints prints_of(Search& search) {
   const Subject& subject = search.subject;
   Prints prints;
   const std::int64_t devices = subject.after.partitions;
-  const auto seen = [&](const Instruction&, const Held& held) {
+  const auto seen = [&](const Instruction&, const TwinValue& held) {
     if (held.array) prints.insert(fingerprint(*held.array, devices));
   };
   const Machine<Pairs> machine{subject.after, search.pairs, devices, seen, nullptr, search.pulse};
@@ -106,9 +106,9 @@ Prints prints_of(Search& search) {
 Events events_of(Search& search, const Prints& prints) {
   const Module& module = *search.subject.propagated;
   Events events;
-  const auto seen = [&](const Instruction& i, const Held& held) {
+  const auto seen = [&](const Instruction& i, const TwinValue& held) {
     const auto [at, first] = events.try_emplace(&i, Event{&i, std::ssize(events)});
-    if (!first || idle(i) || !held.array || !telling(*held.array)) return;
+    if (!first || idle(i) || !held.array || !can_differ(*held.array)) return;
     std::optional<std::uint64_t> print;
     if (held.array->lanes > 1) {
       print = fingerprint(*held.array, module.partitions);

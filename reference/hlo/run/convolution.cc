@@ -36,7 +36,7 @@ Layout layout_of(const std::string& labels, std::size_t rank) {
           places(labels.substr(arrow + 2), 'b', 'f', rank)};
 }
 
-void check(const Layout& at, const std::vector<WindowDim>& window, const Integers& input,
+void check_window(const Layout& at, const std::vector<WindowDim>& window, const Integers& input,
            const Integers& kernel, const Integers& result) {
   for (std::size_t d = 0; d < window.size(); ++d) {
     const WindowDim& w = window[d];
@@ -58,7 +58,7 @@ Terms convolution_terms(const Instruction& i, const Integers& input, const Integ
   auto window = get<std::vector<WindowDim>>(i, Key::window);
   if (window.empty()) window.resize(rank - 2);
   require(window.size() == rank - 2, "a window for each spatial dimension");
-  check(at, window, input, kernel, result);
+  check_window(at, window, input, kernel, result);
   const auto groups = get<std::int64_t>(i, Key::feature_group_count, 1),
              batches = get<std::int64_t>(i, Key::batch_group_count, 1);
   const std::int64_t features = kernel[at.kernel.first], outputs = kernel[at.kernel.second],
