@@ -10,7 +10,7 @@ namespace plumb {
 //            in any order is a multiple of u_i v_j below 2^53 of them, so the dgemm was exact
 //   Ziv      both ends of [x - e, x + e], e = gamma |a_i| |b_j|, round to one element
 //   halves   in place of that dgemm three, exact in two doubles (halves.h)
-//   bins     a dot product in two bins (dot.h), exact or with an error so small that Ziv's test
+//   bins     a dot product in two bins (bins.h), exact or with an error so small that Ziv's test
 //            nearly always decides
 //   arbiter  the superaccumulator
 void multiply_large(const Matrix& a, const Matrix& b, const MutableMatrix& c);
