@@ -126,7 +126,7 @@ class Trial:
         programs = [test.program] + [self.overlay.home / "bin" / name for name in ("plumb-local", "plumb-liar")
                                      if test.arguments and (self.overlay.home / "bin" / name).exists()]
         same = "".join(f"{one.stat().st_mtime_ns} {one.stat().st_size} " for one in programs)
-        key = hashlib.sha256(f"{self.title(test)} {same}".encode()).hexdigest()[:24]
+        key = hashlib.sha256(f"{self.title(test)} {self.overlay.size} {same}".encode()).hexdigest()[:24]
         noted = self.overlay.home / "reached" / key
         noted.parent.mkdir(exist_ok=True)
         seconds = noted.with_suffix(".seconds")
