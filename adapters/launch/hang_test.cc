@@ -78,13 +78,21 @@ TEST(Hang, ManyRanksAreListedAsRuns) {
 
 TEST(Command, OfALauncherStartsTheProgram) {
   const auto words = [](const char* launcher) {
-    return command(parse({"--ranks", "4", "--launcher", launcher, "--", "./mine", "--flag"}), {"A", "B"});
+    return command(parse({
+                       "--ranks", "4", "--launcher", launcher, "--", "./mine", "--flag"
+    }),
+                   {{"A", "B"}, "/shared/launch.1", 3});
   };
   EXPECT_THAT(words("own"), ElementsAre("./mine", "--flag"));
-  EXPECT_THAT(words("srun"), ElementsAre("srun", "-n", "4", "--mpi=pmix", "--export=ALL",
-                                         "--kill-on-bad-exit=1", "./mine", "--flag"));
+  EXPECT_THAT(words("srun"),
+              ElementsAre("srun", "-n", "4", "--mpi=pmix", "--export=ALL", "--kill-on-bad-exit=1",
+                          "--job-name=plumb-launch.1", "./mine", "--flag"));
   EXPECT_THAT(words("flux"), ElementsAre("flux", "run", "-n", "4", "./mine", "--flag"));
   EXPECT_THAT(words("aprun -n {n} {program} -v"), ElementsAre("aprun", "-n", "4", "./mine", "--flag", "-v"));
+  EXPECT_THAT(
+      words("ssh host{rank} env PLUMB_LAUNCH=file:{file} PLUMB_RANK={rank} PLUMB_WORLD={n} {program}"),
+      ElementsAre("ssh", "host3", "env", "PLUMB_LAUNCH=file:/shared/launch.1", "PLUMB_RANK=3",
+                  "PLUMB_WORLD=4", "./mine", "--flag"));
 }
 
 TEST(Command, BadInputSaysWhatIsMissing) {
@@ -103,9 +111,8 @@ TEST(Command, BadInputSaysWhatIsMissing) {
               "plumb-launch: --ranks: expected a number from 1 to 65536, not '" + std::string(n) + "'");
   EXPECT_EQ(complaint({"--ranks", "4"}), "plumb-launch: which program? It stands after --");
   EXPECT_EQ(complaint({"--ranks", "4", "p"}), "plumb-launch: nothing is called 'p'");
-  EXPECT_EQ(
-      complaint({"--ranks", "4", "--launcher", "mpirum", "--", "p"}),
-      "plumb-launch: no launcher 'mpirum': own, mpiexec, srun, flux, or a command with {n} and {program}");
+  EXPECT_EQ(complaint({"--ranks", "4", "--launcher", "mpirum", "--", "p"}),
+            "plumb-launch: no launcher 'mpirum': own, mpiexec, srun, flux, or a command with {program}");
 }
 
 }  // namespace

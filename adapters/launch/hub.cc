@@ -3,21 +3,24 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/random.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <cstring>
+#include <iterator>
 #include <system_error>
 
+#include "adapters/launch/listen.h"
 #include "adapters/protocol/fields.h"
 #include "adapters/protocol/json.h"
+#include "adapters/protocol/ranks.h"
+#include "adapters/protocol/skim.h"
 
 namespace plumb::launch {
 namespace {
@@ -25,7 +28,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t longest_join = 4096;
-constexpr std::chrono::milliseconds to_answer{500};
+constexpr std::chrono::milliseconds to_answer{1000};
 
 [[noreturn]] void fail(const char* what) { throw std::system_error(errno, std::generic_category(), what); }
 
@@ -36,60 +39,22 @@ std::string new_token() {
   return fmt::format("{:02x}", fmt::join(random, ""));
 }
 
-std::string listen_here(int& listener) {
-  const char* folder = std::getenv("TMPDIR");
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  const std::string path = fmt::format("{}/ranks.{}", folder && *folder ? folder : "/tmp", ::getpid());
-  if (path.size() >= sizeof address.sun_path) {
-    errno = ENAMETOOLONG;
-    fail("listening in TMPDIR");
-  }
-  std::memcpy(address.sun_path, path.data(), path.size());
-  ::unlink(path.c_str());
-  listener = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (listener < 0 || ::bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0)
-    fail("listening for ranks");
-  return "unix:" + path;
+// A new file of this user's in PLUMB_SHARED, which other machines see, or in TMPDIR.
+std::string written(const std::string& text) {
+  const char *shared = std::getenv("PLUMB_SHARED"), *own = std::getenv("TMPDIR");
+  std::string path = fmt::format("{}/launch.XXXXXX", shared && *shared ? shared : own && *own ? own : "/tmp");
+  const int file = ::mkostemp(path.data(), O_CLOEXEC);  // of mode 0600
+  if (file < 0 || ::write(file, text.data(), text.size()) != std::ssize(text))
+    fail("writing the address for ranks");
+  ::close(file);
+  return path;
 }
 
-std::string listen_on(const std::string& interface, int& listener) {
-  addrinfo hints{}, *found = nullptr;
-  hints.ai_socktype = SOCK_STREAM, hints.ai_flags = AI_PASSIVE;
-  if (const int error = ::getaddrinfo(interface.c_str(), "0", &hints, &found); error != 0)
-    throw std::runtime_error(fmt::format("--interface {}: {}", interface, ::gai_strerror(error)));
-  listener = ::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const bool bound = listener >= 0 && ::bind(listener, found->ai_addr, found->ai_addrlen) == 0;
-  ::freeaddrinfo(found);
-  sockaddr_storage got{};
-  socklen_t size = sizeof got;
-  std::array<char, 32> port{};
-  if (!bound || ::getsockname(listener, reinterpret_cast<sockaddr*>(&got), &size) != 0 ||
-      ::getnameinfo(reinterpret_cast<sockaddr*>(&got), size, nullptr, 0, port.data(), port.size(),
-                    NI_NUMERICSERV) != 0)
-    fail("listening for ranks");
-  return fmt::format("tcp:{}:{}", interface, port.data());
-}
-
-// Whole lines of a connection; false where it has ended.
-bool read_lines(Line& line, const std::function<void(const std::string&)>& take) {
-  std::array<char, 1 << 16> chunk;
-  const ssize_t n = ::recv(line.socket, chunk.data(), chunk.size(), MSG_DONTWAIT);
-  if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) return false;
-  if (n > 0) line.buffer.append(chunk.data(), static_cast<std::size_t>(n));
-  for (std::size_t end; (end = line.buffer.find('\n')) != line.buffer.npos;) {
-    const std::string one = line.buffer.substr(0, end);
-    line.buffer.erase(0, end + 1);
-    take(one);
-  }
-  return true;
-}
-
-// A first line that knows the token takes a seat; whoever says anything else is shown out.
-bool seated(Hub& hub, Line& stranger, const std::string& text) {
+// The seat of whoever's first line knows the token; nobody else gets one.
+std::optional<std::size_t> seat_of(Hub& hub, const std::string& text) {
   const json join = parse_json(text);
   if (!join.is_object() || join.value("type", "") != "join" || join.value("token", "") != hub.token)
-    return false;
+    return std::nullopt;
   const std::int64_t rank = join.value("rank", std::int64_t{-1}),
                      world = join.value("world", std::int64_t{0});
   const auto ranks = std::ssize(hub.seats);
@@ -97,7 +62,7 @@ bool seated(Hub& hub, Line& stranger, const std::string& text) {
   if (rank < 0 || rank >= ranks) {
     hub.complaint = fmt::format("a process on {} says that it is rank {} of {}, and {} were asked for", host,
                                 rank, world, ranks);
-    return false;
+    return std::nullopt;
   }
   Seat& seat = hub.seats[rank];
   if (seat.where.joined) {
@@ -105,13 +70,60 @@ bool seated(Hub& hub, Line& stranger, const std::string& text) {
         "two processes say that they are rank {} (of a world of {}): was the program started by another "
         "library's mpiexec, or by srun without --mpi=pmix?",
         rank, world);
-    return false;
+    return std::nullopt;
   }
-  seat.line = {std::exchange(stranger.socket, -1), {}};
   seat.where.joined = seat.where.answers = true;
   seat.where.host = host;
   seat.where.pid = join.value("pid", std::int64_t{0});
+  seat.elsewhere = join.value("machine", "") != this_machine();
+  return static_cast<std::size_t>(rank);
+}
+
+// Ahead of what is still to be sent, but for what was begun.
+void interrupt(Hub& hub, Seat& seat, const std::string& line) {
+  if (seat.wire.socket < 0 || seat.gone) return;
+  auto& posts = seat.wire.posts;
+  posts.insert(posts.begin() + (seat.wire.sent > 0), Posted{line + "\n"});
+  seat.gone = !send_posts(seat.wire, hub.arena);
+}
+
+void answer_those_who_wait(Hub& hub) {
+  for (Seat& seat : hub.seats)
+    if (const auto found = seat.wants ? hub.kept.find(*seat.wants) : hub.kept.end();
+        found != hub.kept.end()) {
+      seat.wants.reset();
+      interrupt(hub, seat, fmt::format(R"({{"type":"answer","value":{}}})", dump(json(found->second))));
+    }
+  if (!std::ranges::all_of(hub.seats, &Seat::fenced)) return;
+  for (Seat& seat : hub.seats) {
+    seat.fenced = false;
+    interrupt(hub, seat, R"({"type":"answer","value":""})");
+  }
+}
+
+// What ranks tell each other; false where it is something else.
+bool share(Hub& hub, Seat& seat, const json& message, const std::string& type) {
+  if (type == "put")
+    hub.kept[message.value("key", "")] = message.value("value", "");
+  else if (type == "get")
+    seat.wants = message.value("key", "");
+  else if (type == "fence")
+    seat.fenced = true;
+  else
+    return false;
+  answer_those_who_wait(hub);
   return true;
+}
+
+// The bytes behind this line are of the arena.
+void expect_bytes(Hub& hub, std::size_t rank, const json& message) {
+  Seat& seat = hub.seats[rank];
+  seat.at = message.value("at", std::uint64_t{0}), seat.bytes = message.value("bytes", std::uint64_t{0});
+  const bool inside = hub.arena >= 0 && !seat.reply && seat.at >= hub.free && seat.at <= hub.end &&
+                      seat.bytes <= hub.end - seat.at;
+  if (!inside)
+    hub.complaint = fmt::format("rank {} (host {}) sent {} bytes for {} of the arena, which are not its own",
+                                rank, seat.where.host, seat.bytes, seat.at);
 }
 
 void hear(Hub& hub, std::size_t rank, const std::string& text) {
@@ -131,35 +143,79 @@ void hear(Hub& hub, std::size_t rank, const std::string& text) {
           rank, seat.where.host, size, hub.seats.size());
   } else if (type == "phase" || type == "alive") {
     if (rank == 0 && hub.forward) hub.forward(text);
-  } else {
+  } else if (type == "bytes") {
+    expect_bytes(hub, rank, message);
+  } else if (!share(hub, seat, message, type)) {
     seat.reply = message, seat.reply_text = text;
     seat.where.replied = true;
   }
 }
 
-void welcome(Hub& hub) {
-  const int socket = ::accept4(hub.listener, nullptr, nullptr, SOCK_CLOEXEC);
-  if (socket >= 0) hub.strangers.push_back({socket});
+// What a rank has sent so far.
+void hear_all(Hub& hub, std::size_t rank) {
+  Seat& seat = hub.seats[rank];
+  while (hub.complaint.empty()) {
+    if (seat.bytes > 0) {
+      const std::uint64_t taken = take_bytes(seat.wire, hub.arena, seat.at, seat.bytes);
+      seat.at += taken, seat.bytes -= taken;
+      if (seat.bytes > 0) return;
+    }
+    const auto line = next_line(seat.wire);
+    if (!line) return;
+    hear(hub, rank, *line);
+  }
 }
 
-void meet(Hub& hub, Line& stranger) {
-  bool first = true, stays = true;
-  std::vector<std::string> rest;
-  std::size_t rank = 0;
-  const bool there = read_lines(stranger, [&](const std::string& text) {
-    if (!first) return rest.push_back(text);
-    first = false;
-    const int socket = stranger.socket;
-    stays = seated(hub, stranger, text);
-    for (std::size_t r = 0; stays && r < hub.seats.size(); ++r)
-      if (hub.seats[r].line.socket == socket) rank = r;
-  });
-  if (!first && stays) {
-    hub.seats[rank].line.buffer = std::exchange(stranger.buffer, "");
-    for (const std::string& text : rest) hear(hub, rank, text);
-  } else if (!there || !stays || stranger.buffer.size() > longest_join) {
+void welcome(Hub& hub) {
+  const int socket = ::accept4(hub.listener, nullptr, nullptr, SOCK_CLOEXEC);
+  if (socket < 0) return;
+  const int at_once = 1;
+  ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &at_once, sizeof at_once);  // of a unix socket it is refused
+  hub.strangers.push_back({socket});
+}
+
+void meet(Hub& hub, Wire& stranger) {
+  const bool there = receive(stranger);
+  const auto line = next_line(stranger);
+  if (!line && there && stranger.heard.size() <= longest_join) return;
+  const auto rank = line ? seat_of(hub, *line) : std::nullopt;
+  if (!rank) {
     ::close(std::exchange(stranger.socket, -1));
+    return;
   }
+  hub.seats[*rank].wire = std::exchange(stranger, {});
+  hear_all(hub, *rank);
+}
+
+void attend(Hub& hub, std::size_t rank, short happened) {
+  Seat& seat = hub.seats[rank];
+  if (happened & ~POLLOUT) {
+    seat.gone = !receive(seat.wire);
+    hear_all(hub, rank);
+  }
+  if (happened & POLLOUT && !seat.gone) seat.gone = !send_posts(seat.wire, hub.arena);
+}
+
+// What a rank elsewhere needs before a request: a copy of the arena of this size, and the operands in pieces
+// between which it can be asked where it is.
+std::vector<Posted> copied(const Skimmed& request) {
+  constexpr std::int64_t piece = 1 << 20;
+  std::vector<Posted> posts{
+      {fmt::format("{{\"type\":\"arena\",\"size\":{},\"free\":{}}}\n",
+                   std::max<std::int64_t>(request.arena, 0), std::max<std::int64_t>(request.free, 0))}};
+  for (const Skimmed::Operand& o : request.operands)
+    for (std::int64_t at = 0; at < o.bytes; at += piece) {
+      const std::int64_t bytes = std::min(piece, o.bytes - at);
+      posts.push_back({fmt::format("{{\"type\":\"bytes\",\"at\":{},\"bytes\":{}}}\n", o.offset + at, bytes),
+                       static_cast<std::uint64_t>(o.offset + at), static_cast<std::uint64_t>(bytes)});
+    }
+  return posts;
+}
+
+void open_arena(Hub& hub, const std::string& hello) {
+  const std::string path = text(field(parse_message(hello), "arena"), "arena");
+  hub.arena = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (hub.arena < 0) fail("opening the arena");
 }
 
 }  // namespace
@@ -168,17 +224,20 @@ Hub open_hub(int ranks, const std::string& interface) {
   Hub hub;
   hub.token = new_token();
   hub.seats.resize(ranks);
-  hub.address = interface.empty() ? listen_here(hub.listener) : listen_on(interface, hub.listener);
-  if (::listen(hub.listener, 1024) != 0) fail("listening for ranks");
+  const Listener listener = interface.empty() ? listen_here() : listen_on(interface);
+  hub.listener = listener.socket, hub.address = listener.address;
+  hub.file = written(fmt::format("{}\n{}\n", hub.address, hub.token));
   return hub;
 }
 
 void close_hub(Hub& hub) {
-  for (Line& line : hub.strangers) ::close(line.socket);
+  for (Wire& wire : hub.strangers) ::close(wire.socket);
   for (Seat& seat : hub.seats)
-    if (seat.line.socket >= 0) ::close(seat.line.socket);
+    if (seat.wire.socket >= 0) ::close(seat.wire.socket);
+  if (hub.arena >= 0) ::close(hub.arena);
   if (hub.listener >= 0) ::close(hub.listener);
   if (hub.address.starts_with("unix:")) ::unlink(hub.address.c_str() + 5);
+  if (!hub.file.empty()) ::unlink(hub.file.c_str());
   hub = {};
 }
 
@@ -186,35 +245,42 @@ void step(Hub& hub, Clock::time_point until) {
   std::vector<pollfd> fds{
       {hub.listener, POLLIN, 0}
   };
-  for (const Line& line : hub.strangers) fds.push_back({line.socket, POLLIN, 0});
-  for (const Seat& seat : hub.seats) fds.push_back({seat.gone ? -1 : seat.line.socket, POLLIN, 0});
+  for (const Wire& wire : hub.strangers) fds.push_back({wire.socket, POLLIN, 0});
+  for (const Seat& seat : hub.seats)
+    fds.push_back({seat.gone ? -1 : seat.wire.socket,
+                   static_cast<short>(seat.wire.posts.empty() ? POLLIN : POLLIN | POLLOUT), 0});
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
   if (::poll(fds.data(), fds.size(), static_cast<int>(std::clamp<std::int64_t>(left, 0, 1000))) <= 0) return;
   const std::size_t strangers = hub.strangers.size();
   for (std::size_t i = 0; i < strangers; ++i)
     if (fds[1 + i].revents) meet(hub, hub.strangers[i]);
-  for (std::size_t r = 0; r < hub.seats.size(); ++r) {
-    Seat& seat = hub.seats[r];
-    if (fds[1 + strangers + r].revents)
-      seat.gone = !read_lines(seat.line, [&](const std::string& text) { hear(hub, r, text); });
-  }
-  std::erase_if(hub.strangers, [](const Line& line) { return line.socket < 0; });
+  for (std::size_t r = 0; r < hub.seats.size(); ++r)
+    if (const short happened = fds[1 + strangers + r].revents) attend(hub, r, happened);
+  std::erase_if(hub.strangers, [](const Wire& wire) { return wire.socket < 0; });
   if (fds[0].revents) welcome(hub);
 }
 
-void tell_all(Hub& hub, const std::string& line) {
-  const std::string whole = line + "\n";
-  for (Seat& seat : hub.seats)
-    for (std::size_t at = 0; at < whole.size() && seat.line.socket >= 0 && !seat.gone;) {
-      const ssize_t n = ::send(seat.line.socket, whole.data() + at, whole.size() - at, MSG_NOSIGNAL);
-      if (n > 0) at += static_cast<std::size_t>(n);
-      if (n < 0 && errno != EINTR) seat.gone = true;
-    }
+void ask_all(Hub& hub, const std::string& request) {
+  const bool copies = std::ranges::any_of(hub.seats, &Seat::elsewhere);
+  Skimmed skimmed;
+  if (copies) skimmed = skim(request);
+  if (copies && skimmed.type == "hello" && hub.arena < 0) open_arena(hub, request);
+  hub.free = static_cast<std::uint64_t>(std::max<std::int64_t>(skimmed.free, 0));
+  hub.end = static_cast<std::uint64_t>(std::max<std::int64_t>(skimmed.arena, 0));
+  for (Seat& seat : hub.seats) {
+    seat.reply.reset(), seat.where.replied = seat.where.inside = false;
+    if (seat.wire.socket < 0 || seat.gone) continue;
+    if (seat.elsewhere) std::ranges::copy(copied(skimmed), std::back_inserter(seat.wire.posts));
+    seat.wire.posts.push_back({request + "\n"});
+    seat.gone = !send_posts(seat.wire, hub.arena);
+  }
 }
 
 void ask_where(Hub& hub) {
-  for (Seat& seat : hub.seats) seat.where.answers = false;
-  tell_all(hub, R"({"type":"where"})");
+  for (Seat& seat : hub.seats) {
+    seat.where.answers = false;
+    interrupt(hub, seat, R"({"type":"where"})");
+  }
   const auto until = Clock::now() + to_answer;
   const auto waiting = [&] {
     return std::ranges::any_of(hub.seats,

@@ -1,30 +1,29 @@
-// The socket to which every rank connects.
+// The socket to which every rank connects: who has joined, what they say, and what they tell each other.
 #pragma once
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "adapters/launch/hang.h"
+#include "adapters/launch/wire.h"
 
 namespace plumb::launch {
 
 using Clock = std::chrono::steady_clock;
 
-// A connection and what came over it that is no whole line yet.
-struct Line {
-  int socket = -1;
-  std::string buffer{};
-};
-
 // What is known of one rank.
 struct Seat {
-  Line line;
+  Wire wire;
   Whereabouts where;
+  bool elsewhere = false;           // on another machine: it has a copy of the arena
+  std::uint64_t at = 0, bytes = 0;  // of the arena: they come next
+  bool fenced = false;
+  std::optional<std::string> wants;     // the key for which it waits
   std::optional<nlohmann::json> reply;  // to the request that is asked
   std::string reply_text;
   bool gone = false;  // its connection has ended
@@ -33,22 +32,27 @@ struct Seat {
 struct Hub {
   int listener = -1;
   std::string address, token;
-  std::vector<Line> strangers;  // who has not said the token yet
+  std::string file;             // says both, a line each, and this user alone can read it
+  std::vector<Wire> strangers;  // who has not said the token yet
   std::vector<Seat> seats;
   std::string complaint;  // about the job as a whole: its ranks cannot work together
   std::function<void(const std::string&)> forward;  // what rank 0 says before its reply
+  std::map<std::string, std::string> kept;          // what ranks tell each other
+  int arena = -1;                                   // the file, where some rank cannot open it
+  std::uint64_t free = 0, end = 0;                  // what of it is the ranks' to write
 };
 
 // Listens on a unix socket in TMPDIR, or where an interface is named on a port of it. Throws
-// std::system_error.
+// std::system_error, and std::invalid_argument where there is no such interface.
 Hub open_hub(int ranks, const std::string& interface);
 void close_hub(Hub&);
 
 // Takes in what comes until the time is over or something came.
 void step(Hub&, Clock::time_point until);
 
-// The same line to every rank that is there.
-void tell_all(Hub&, const std::string& line);
+// A request to every rank that is there, whose earlier replies are forgotten; to those elsewhere also what of
+// the arena they need.
+void ask_all(Hub&, const std::string& request);
 
 // Asks all ranks where they are, and waits a moment for their answers.
 void ask_where(Hub&);

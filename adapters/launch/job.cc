@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <sstream>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
@@ -92,6 +93,50 @@ std::vector<std::pair<std::string, std::string>> of_the_library() {
   return all;
 }
 
+// A command that somebody wrote.
+std::vector<std::string> filled_in(const Asked& asked, const Passed& passed) {
+  const std::pair<std::string, std::string> places[] = {
+      {"{n}",    std::to_string(asked.ranks)},
+      {"{rank}", std::to_string(passed.rank)},
+      {"{file}", passed.file                }
+  };
+  std::vector<std::string> words;
+  for (std::string word : words_of(asked.launcher)) {
+    if (word == "{program}") {
+      words.insert(words.end(), asked.program.begin(), asked.program.end());
+      continue;
+    }
+    for (const auto& [place, value] : places)
+      for (std::size_t at = 0; (at = word.find(place, at)) != word.npos; at += value.size())
+        word.replace(at, place.size(), value);
+    words.push_back(word);
+  }
+  return words;
+}
+
+bool on_path(const std::string& program) {
+  if (program.find('/') != program.npos) return ::access(program.c_str(), X_OK) == 0;
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path ? path : "");
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (::access((folder + "/" + program).c_str(), X_OK) == 0) return true;
+  return false;
+}
+
+// Of a job of Slurm: the name of the file, which no other has.
+std::string name_of_job(const Passed& passed) {
+  return "plumb-" + passed.file.substr(passed.file.rfind('/') + 1);
+}
+
+// Slurm's tasks are nobody's descendants here, and outlive an srun that is killed: the job, where srun asked
+// for one, and the step.
+std::string cancel_by_slurm(const std::string& name) {
+  return fmt::format(
+      "scancel --quiet --name={0}; squeue --steps --noheader --format='%i %j' | sed -n 's/ {0}$//p' | "
+      "xargs -r scancel --quiet",
+      name);
+}
+
 struct Exec {
   std::vector<std::string> argv, env;
 };
@@ -156,6 +201,8 @@ bool reap_until(std::chrono::steady_clock::time_point until) {
 
 Asked parse(const std::vector<std::string>& arguments) {
   Asked asked;
+  if (const char* launcher = std::getenv("PLUMB_LAUNCHER"); launcher && *launcher) asked.launcher = launcher;
+  if (const char* interface = std::getenv("PLUMB_INTERFACE")) asked.interface = interface;
   std::size_t i = 0;
   const auto value = [&](const std::string& of) {
     if (++i >= arguments.size()) refuse(of + " needs a value");
@@ -179,50 +226,59 @@ Asked parse(const std::vector<std::string>& arguments) {
   const bool known = asked.launcher == "own" || asked.launcher == "mpiexec" || asked.launcher == "srun" ||
                      asked.launcher == "flux";
   if (!known && asked.launcher.find("{program}") == std::string::npos)
-    refuse(fmt::format("no launcher '{}': own, mpiexec, srun, flux, or a command with {{n}} and {{program}}",
+    refuse(fmt::format("no launcher '{}': own, mpiexec, srun, flux, or a command with {{program}}",
                        asked.launcher));
   return asked;
 }
 
-std::vector<std::string> command(const Asked& asked, const std::vector<std::string>& names) {
+bool one_by_one(const Asked& asked) {
+  return asked.launcher == "own" || asked.launcher.find("{rank}") != std::string::npos;
+}
+
+std::vector<std::string> command(const Asked& asked, const Passed& passed) {
   const std::string n = std::to_string(asked.ranks);
   std::vector<std::string> words;
-  if (asked.launcher == "mpiexec") {
-    words = mpiexec(asked, names);
-  } else if (asked.launcher == "srun") {
-    words = {"srun", "-n", n, "--mpi=pmix", "--export=ALL", "--kill-on-bad-exit=1"};
-  } else if (asked.launcher == "flux") {
+  if (asked.launcher == "mpiexec")
+    words = mpiexec(asked, passed.names);
+  else if (asked.launcher == "srun")
+    words = {"srun",
+             "-n",
+             n,
+             "--mpi=pmix",
+             "--export=ALL",
+             "--kill-on-bad-exit=1",
+             "--job-name=" + name_of_job(passed)};
+  else if (asked.launcher == "flux")
     words = {"flux", "run", "-n", n};
-  } else if (asked.launcher != "own") {
-    for (const std::string& word : words_of(asked.launcher)) {
-      if (word == "{program}")
-        words.insert(words.end(), asked.program.begin(), asked.program.end());
-      else if (const std::size_t at = word.find("{n}"); at != word.npos)
-        words.push_back(std::string(word).replace(at, 3, n));
-      else
-        words.push_back(word);
-    }
-    return words;
-  }
+  else if (asked.launcher != "own")
+    return filled_in(asked, passed);
   words.insert(words.end(), asked.program.begin(), asked.program.end());
   return words;
 }
 
-Job start(const Asked& asked, const std::vector<std::pair<std::string, std::string>>& variables) {
+void look_for_program(const Asked& asked) {
+  const std::string program = command(asked, {}).at(0);
+  if (on_path(program)) return;
+  const char* mend = program == "mpiexec" ? ": install an MPI, or load its module" : "";
+  throw std::invalid_argument(fmt::format("plumb-launch: no program '{}'{}", program, mend));
+}
+
+Job start(const Asked& asked, const std::vector<std::pair<std::string, std::string>>& variables,
+          const std::string& file) {
   std::vector<std::pair<std::string, std::string>> added = of_the_library();
-  std::vector<std::string> names;
-  for (const auto& one : variables) added.push_back(one), names.push_back(one.first);
+  Passed passed{{}, file};
+  for (const auto& one : variables) added.push_back(one), passed.names.push_back(one.first);
   Job job;
-  const std::vector<std::string> argv = command(asked, names);
-  if (asked.launcher != "own") {
-    job.pids.push_back(spawn_one({argv, environment(added)}));
+  if (asked.launcher == "srun") job.cancel = cancel_by_slurm(name_of_job(passed));
+  if (!one_by_one(asked)) {
+    job.pids.push_back(spawn_one({command(asked, passed), environment(added)}));
     return job;
   }
   added.emplace_back("PLUMB_WORLD", std::to_string(asked.ranks));
   added.emplace_back("PLUMB_RANK", "");
-  for (int rank = 0; rank < asked.ranks; ++rank) {
-    added.back().second = std::to_string(rank);
-    job.pids.push_back(spawn_one({argv, environment(added)}));
+  for (; passed.rank < asked.ranks; ++passed.rank) {
+    added.back().second = std::to_string(passed.rank);
+    job.pids.push_back(spawn_one({command(asked, passed), environment(added)}));
   }
   return job;
 }
@@ -231,6 +287,10 @@ void end(const Job& job, std::chrono::milliseconds patience) {
   if (reap_until(std::chrono::steady_clock::now() + patience)) return;
   for (pid_t pid : job.pids) ::kill(pid, SIGTERM), ::kill(pid, SIGCONT);
   bool gone = reap_until(std::chrono::steady_clock::now() + grace);
+  if (!gone && !job.cancel.empty()) {
+    const int ran = std::system(("{ " + job.cancel + "; } >/dev/null 2>&1").c_str());
+    if (ran == 0) gone = reap_until(std::chrono::steady_clock::now() + std::chrono::seconds(1));
+  }
   // Whoever is killed leaves orphans, and this process adopts them.
   for (int again = 0; !gone && again < 1000; ++again) {
     for (pid_t pid : children()) ::kill(pid, SIGKILL);
@@ -244,7 +304,7 @@ std::string ended(const Asked& asked, const Job& job) {
     if (::waitid(P_PID, static_cast<id_t>(job.pids[i]), &how, WEXITED | WNOHANG | WNOWAIT) != 0 ||
         how.si_pid == 0)
       continue;
-    const std::string who = asked.launcher == "own" ? fmt::format("rank {}", i) : command(asked, {}).at(0);
+    const std::string who = one_by_one(asked) ? fmt::format("rank {}", i) : command(asked, {}).at(0);
     if (how.si_code == CLD_EXITED) return fmt::format("{} exited with code {}", who, how.si_status);
     return fmt::format("{} was killed by signal {} ({})", who, how.si_status, ::strsignal(how.si_status));
   }

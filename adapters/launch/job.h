@@ -13,24 +13,41 @@ namespace plumb::launch {
 // What was asked for on the command line.
 struct Asked {
   int ranks = 0;
-  std::string launcher = "own";  // own, mpiexec, srun, flux, or a command with {n} and {program}
+  std::string launcher = "own";  // own, mpiexec, srun, flux, or a command with {program} and {n} or {rank}
   std::string interface;  // the name or address of this machine for ranks elsewhere; empty: a unix socket
   std::vector<std::string> program;
 };
 
-// Throws std::invalid_argument, in the words of a user.
+// What is not among the arguments is taken from PLUMB_LAUNCHER and PLUMB_INTERFACE. Throws
+// std::invalid_argument, in the words of a user.
 Asked parse(const std::vector<std::string>& arguments);
 
-// The command that starts all ranks; of `own` that of one. `environment` is what it has to pass on.
-std::vector<std::string> command(const Asked&, const std::vector<std::string>& environment);
+// Whether each rank is started by itself: by `own`, or by a command with {rank}.
+bool one_by_one(const Asked&);
 
-// Who was started: the command, or each rank of `own`.
-struct Job {
-  std::vector<pid_t> pids;
+// Throws std::invalid_argument where the command, or the program that `own` starts, is not on this machine.
+void look_for_program(const Asked&);
+
+// What a command needs to know: what of the environment it has to pass on, a file that says the same, and
+// the rank.
+struct Passed {
+  std::vector<std::string> names;
+  std::string file;
+  int rank = 0;
 };
 
-// Starts it with these variables beside our own. Throws std::system_error.
-Job start(const Asked&, const std::vector<std::pair<std::string, std::string>>& environment);
+// The command that starts all ranks, or where they are started one by one this one.
+std::vector<std::string> command(const Asked&, const Passed&);
+
+// Who was started: the command, or each rank.
+struct Job {
+  std::vector<pid_t> pids;
+  std::string cancel;  // a line of a shell that ends what is not among the descendants of these
+};
+
+// Starts it with these variables beside our own, and the file. Throws std::system_error.
+Job start(const Asked&, const std::vector<std::pair<std::string, std::string>>& environment,
+          const std::string& file);
 
 // Waits so long for their end; then SIGTERM to all that were started, a grace, and SIGKILL to them and all
 // that they left behind. Afterwards this process has no children.

@@ -10,7 +10,10 @@
 
 #include <array>
 #include <cstdlib>
+#include <optional>
 #include <stdexcept>
+#include <tuple>
+#include <utility>
 
 #include "adapters/launch/hub.h"
 #include "adapters/launch/job.h"
@@ -84,21 +87,26 @@ std::string who(const Seat& seat, std::size_t rank) {
   return fmt::format("rank {} (host {}, pid {})", rank, seat.where.host, seat.where.pid);
 }
 
+std::optional<std::size_t> first_gone(const Hub& hub) {
+  for (std::size_t r = 0; r < hub.seats.size(); ++r)
+    if (hub.seats[r].gone) return r;
+  return std::nullopt;
+}
+
 // Whether something happened to the job after which it cannot answer.
 void look_after(Relay& relay) {
   if (told_to_end) throw Ended{};
   Hub& hub = relay.hub;
   if (!hub.complaint.empty()) throw failure("crashed", hub.complaint);
-  std::size_t gone = 0;
-  while (gone < hub.seats.size() && !hub.seats[gone].gone) ++gone;
-  const bool any = gone < hub.seats.size();
-  std::string end = ended(relay.asked, relay.job);
-  if (!any && end.empty()) return;
-  const auto moment = Clock::now() + std::chrono::seconds(1);  // its end may come after its silence
-  while ((end = ended(relay.asked, relay.job)).empty() && Clock::now() < moment)
+  const auto dead = [&] { return std::pair(first_gone(hub), ended(relay.asked, relay.job)); };
+  auto [rank, end] = dead();
+  if (!rank && end.empty()) return;
+  // A process and its connection end one after the other.
+  const auto moment = Clock::now() + std::chrono::seconds(1);
+  for (; (!rank || end.empty()) && Clock::now() < moment; std::tie(rank, end) = dead())
     step(hub, std::min(moment, Clock::now() + std::chrono::milliseconds(10)));
-  std::string what = any ? who(hub.seats[gone], gone) + " has died" : end;
-  if (any && !end.empty()) what += "; " + end;
+  std::string what = rank ? who(hub.seats[*rank], *rank) + " has died" : "";
+  if (!end.empty()) what += (rank ? "; " : "") + end;
   throw failure("crashed", what);
 }
 
@@ -142,8 +150,7 @@ void compare(const Seat& first, const Seat& seat, std::size_t rank) {
 // Sends a request to all ranks; the reply of the first, once all have replied.
 std::string ask(Relay& relay, const std::string& line, Clock::time_point deadline) {
   Hub& hub = relay.hub;
-  for (Seat& seat : hub.seats) seat.reply.reset(), seat.where.replied = seat.where.inside = false;
-  tell_all(hub, line);
+  ask_all(hub, line);
   wait_until(relay, deadline, [&] {
     bool all = true;
     // The others may wait for one that has given up, and the job is over.
@@ -164,10 +171,12 @@ void launch(Relay& relay, Clock::time_point deadline) {
   relay.hub = open_hub(relay.asked.ranks, relay.asked.interface);
   relay.hub.forward = [&relay](const std::string& line) { write_line(relay, line); };
   relay.running = true;
-  relay.job = start(relay.asked, {
-                                     {"PLUMB_LAUNCH", relay.hub.address},
-                                     {"PLUMB_TOKEN",  relay.hub.token  }
-  });
+  relay.job = start(relay.asked,
+                    {
+                        {"PLUMB_LAUNCH", relay.hub.address},
+                        {"PLUMB_TOKEN",  relay.hub.token  }
+  },
+                    relay.hub.file);
   wait_until(relay, deadline, [&] {
     bool all = true;
     for (const Seat& seat : relay.hub.seats) all &= seat.where.joined;
@@ -230,6 +239,7 @@ void make_ready() {
 
 int main(int argc, char** argv) try {
   plumb::launch::Relay relay{plumb::launch::parse({argv + 1, argv + argc})};
+  plumb::launch::look_for_program(relay.asked);
   relay.requests = plumb::launch::descriptor("PLUMB_REQUESTS");
   relay.replies = plumb::launch::descriptor("PLUMB_REPLIES");
   plumb::launch::make_ready();

@@ -1,27 +1,45 @@
-/* How a program of several processes speaks with plumb-launch. C99 and POSIX, nothing else; a vendor's program copies
- * this file. Every rank:
+/* How a program of several processes speaks with plumb-launch. C99 and POSIX, nothing else; a vendor's
+ * program copies this file. Every rank:
  *
  *     plumb_ranks_join(plumb_ranks_rank(), plumb_ranks_world(), "");   before its library starts, or after
- *     plumb_ranks_world_is(size);                                      what the library says, once it has started
- *     while ((line = plumb_ranks_request())) {                         the same requests come to every rank
- *       plumb_ranks_enter("all-gather 3 over x");                      around what may wait for others
+ *     plumb_ranks_world_is(size);                                      what the library says, once it has
+ * started while ((line = plumb_ranks_request())) {                         the same requests come to every
+ * rank plumb_ranks_enter("all-gather 3 over x");                      around what may wait for others
  *       ...
  *       plumb_ranks_leave();
  *       plumb_ranks_reply(line);                                       rank 0: a reply of the protocol
- *       free(line);                                                    others: {"type":"done","id":7}, or what failed
+ *       free(line);                                                    others: {"type":"done","id":7}, or
+ * what failed
  *     }
  *
- * A thread answers plumb-launch where the rank is while the main one is stuck, and ends the process two seconds after
- * the launcher is gone. The functions are called by one thread. A reply to a `hello` has the id 0. */
+ * A thread answers plumb-launch where the rank is while the main one is stuck, and ends the process two
+ * seconds after the launcher is gone. The functions are called by one thread. A reply to a `hello` has the id
+ * 0.
+ *
+ * A rank on another machine cannot open the arena. It has a copy, in which the operands of a request lie when
+ * the request comes, and sends what it wrote before it replies:
+ *
+ *     char* arena = plumb_ranks_arena();          after each request; NULL where the file that `hello` names
+ * is here plumb_ranks_wrote(offset, bytes);           nothing is sent where it is here
+ *
+ * Ranks that know nothing of each other meet at the launcher, before the first request or in one:
+ *
+ *     plumb_ranks_put("id", "8f3c...");           ASCII without quotes, backslashes and control characters;
+ * else -1 char* id = plumb_ranks_get("id");           waits until somebody has put it; to be freed; NULL: no
+ * launcher any more plumb_ranks_fence();                        waits until every rank has come */
 #ifndef PLUMB_RANKS_H
 #define PLUMB_RANKS_H
 
 #include <errno.h>
 #include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -38,7 +56,11 @@ static struct {
   pthread_mutex_t lock;
   pthread_cond_t arrived;
   struct plumb_line *first, *last;
-} plumb_ranks = {-1, 0, 0, 0, "", PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, NULL, NULL};
+  char* answer; /* to get or fence */
+  char* arena;  /* the copy */
+  size_t size;
+} plumb_ranks = {-1,   0,    0,    0,    "", PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER,
+                 NULL, NULL, NULL, NULL, 0};
 
 static int plumb_number_of(const char* const* names, int otherwise) {
   for (; *names; ++names)
@@ -48,31 +70,37 @@ static int plumb_number_of(const char* const* names, int otherwise) {
 
 /* As whoever started the process says. */
 static inline int plumb_ranks_rank(void) {
-  static const char* const names[] = {"PLUMB_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK",      "PMI_RANK",
-                                      "MV2_COMM_WORLD_RANK", "SLURM_PROCID", "FLUX_TASK_RANK", NULL};
+  static const char* const names[] = {
+      "PLUMB_RANK",          "OMPI_COMM_WORLD_RANK", "PMIX_RANK",      "PMI_RANK",
+      "MV2_COMM_WORLD_RANK", "SLURM_PROCID",         "FLUX_TASK_RANK", NULL};
   return plumb_number_of(names, 0);
 }
 static inline int plumb_ranks_world(void) {
-  static const char* const names[] = {"PLUMB_WORLD",         "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
-                                      "MV2_COMM_WORLD_SIZE", "SLURM_NTASKS",         "FLUX_JOB_SIZE", NULL};
+  static const char* const names[] = {
+      "PLUMB_WORLD",  "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE",
+      "SLURM_NTASKS", "FLUX_JOB_SIZE",        NULL};
   return plumb_number_of(names, 1);
 }
 
-/* A line, whole, by whichever thread. */
-static int plumb_say(const char* line) {
-  const size_t size = strlen(line);
-  size_t at = 0;
-  int failed = 0;
+/* A line and what follows it, whole, by whichever thread. */
+static int plumb_send(const char* line, const char* more, size_t bytes) {
+  const char* const parts[] = {line, "\n", more};
+  const size_t sizes[] = {strlen(line), 1, bytes};
+  int i, failed = 0;
   pthread_mutex_lock(&plumb_ranks.lock);
-  while (at <= size && !failed) {
-    const ssize_t n = at < size ? send(plumb_ranks.socket, line + at, size - at, MSG_NOSIGNAL)
-                                : send(plumb_ranks.socket, "\n", 1, MSG_NOSIGNAL);
-    if (n > 0) at += (size_t)n;
-    failed = n < 0 && errno != EINTR;
+  for (i = 0; i < 3; ++i) {
+    size_t at = 0;
+    while (at < sizes[i] && !failed) {
+      const ssize_t n = send(plumb_ranks.socket, parts[i] + at, sizes[i] - at, MSG_NOSIGNAL);
+      if (n > 0) at += (size_t)n;
+      failed = n < 0 && errno != EINTR;
+    }
   }
   pthread_mutex_unlock(&plumb_ranks.lock);
   return failed ? -1 : 0;
 }
+
+static int plumb_say(const char* line) { return plumb_send(line, "", 0); }
 
 static inline int plumb_ranks_reply(const char* line) { return plumb_say(line); }
 
@@ -85,15 +113,55 @@ static void plumb_say_where(void) {
   plumb_say(line);
 }
 
-static void plumb_heard(char* text) {
-  struct plumb_line* line;
-  if (strncmp(text, "{\"type\":\"where\"", 15) == 0) {
-    free(text);
-    plumb_say_where();
-    return;
+static size_t plumb_number_after(const char* line, const char* key) {
+  const char* at = strstr(line, key);
+  return at ? (size_t)strtoull(at + strlen(key), NULL, 10) : 0;
+}
+
+/* A new copy of the arena: what nobody writes reads as ones, as far as the harness promises it. */
+static void plumb_new_arena(size_t size, size_t unused) {
+  const size_t most_ones = (size_t)64 << 20;
+  if (plumb_ranks.arena) munmap(plumb_ranks.arena, plumb_ranks.size);
+  plumb_ranks.size = size ? size : 1;
+  plumb_ranks.arena = (char*)mmap(NULL, plumb_ranks.size, PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (plumb_ranks.arena == MAP_FAILED) {
+    fprintf(stderr, "plumb_ranks: no memory for a copy of %lu bytes of the arena\n", (unsigned long)size);
+    _exit(1);
   }
-  line = (struct plumb_line*)malloc(sizeof *line);
-  line->text = text, line->next = NULL;
+  if (unused < size)
+    memset(plumb_ranks.arena + unused, 0xff, size - unused < most_ones ? size - unused : most_ones);
+}
+
+/* A line that is nobody's request; 0 where it is one. Of `bytes` what follows the line is read, too. */
+static int plumb_own_line(const char* text, FILE* in) {
+  if (strncmp(text, "{\"type\":\"where\"", 15) == 0) {
+    plumb_say_where();
+  } else if (strncmp(text, "{\"type\":\"arena\"", 15) == 0) {
+    plumb_new_arena(plumb_number_after(text, "\"size\":"), plumb_number_after(text, "\"free\":"));
+  } else if (strncmp(text, "{\"type\":\"bytes\"", 15) == 0) {
+    const size_t at = plumb_number_after(text, "\"at\":"), bytes = plumb_number_after(text, "\"bytes\":");
+    if (at > plumb_ranks.size || bytes > plumb_ranks.size - at ||
+        fread(plumb_ranks.arena + at, 1, bytes, in) != bytes)
+      _exit(1);
+  } else if (strncmp(text, "{\"type\":\"answer\"", 16) == 0) {
+    const char* value = strstr(text, "\"value\":\"");
+    char* answer = strdup(value ? value + 9 : "");
+    char* end = strrchr(answer, '"');
+    if (end) *end = 0;
+    pthread_mutex_lock(&plumb_ranks.lock);
+    plumb_ranks.answer = answer;
+    pthread_cond_signal(&plumb_ranks.arrived);
+    pthread_mutex_unlock(&plumb_ranks.lock);
+  } else {
+    return 0;
+  }
+  return 1;
+}
+
+static void plumb_add_request(const char* text) {
+  struct plumb_line* line = (struct plumb_line*)malloc(sizeof *line);
+  line->text = strdup(text), line->next = NULL;
   pthread_mutex_lock(&plumb_ranks.lock);
   if (plumb_ranks.last) plumb_ranks.last->next = line;
   if (!plumb_ranks.first) plumb_ranks.first = line;
@@ -103,23 +171,16 @@ static void plumb_heard(char* text) {
 }
 
 static void* plumb_listen(void* unused) {
-  size_t size = 0, room = 1 << 16;
-  char *buffer = (char*)malloc(room), *end;
+  char* text = NULL;
+  size_t room = 0;
   ssize_t n;
+  FILE* in = fdopen(plumb_ranks.socket, "r");
   (void)unused;
-  while ((n = recv(plumb_ranks.socket, buffer + size, room - size, 0)) != 0) {
-    if (n < 0 && errno != EINTR) break;
-    if (n > 0) size += (size_t)n;
-    while ((end = (char*)memchr(buffer, '\n', size))) {
-      const size_t length = (size_t)(end - buffer);
-      char* text = (char*)malloc(length + 1);
-      memcpy(text, buffer, length), text[length] = 0;
-      memmove(buffer, end + 1, size -= length + 1);
-      plumb_heard(text);
-    }
-    if (size == room) buffer = (char*)realloc(buffer, room *= 2);
+  while (in && (n = getline(&text, &room, in)) > 0) {
+    if (text[n - 1] == '\n') text[n - 1] = 0;
+    if (!plumb_own_line(text, in)) plumb_add_request(text);
   }
-  free(buffer);
+  free(text);
   pthread_mutex_lock(&plumb_ranks.lock);
   plumb_ranks.over = 1;
   pthread_cond_signal(&plumb_ranks.arrived);
@@ -133,7 +194,7 @@ static int plumb_connect_unix(const char* path) {
   const int s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   memset(&address, 0, sizeof address);
   address.sun_family = AF_UNIX;
-  snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
+  if (strlen(path) < sizeof address.sun_path) memcpy(address.sun_path, path, strlen(path));
   if (s >= 0 && connect(s, (struct sockaddr*)&address, sizeof address) == 0) return s;
   if (s >= 0) close(s);
   return -1;
@@ -143,6 +204,7 @@ static int plumb_connect_unix(const char* path) {
 static int plumb_connect_tcp(const char* where) {
   struct addrinfo hints, *found = NULL, *a;
   char host[256];
+  const int at_once = 1;
   int s = -1;
   const char* colon = strrchr(where, ':');
   if (!colon || (size_t)(colon - where) >= sizeof host) return -1;
@@ -153,28 +215,69 @@ static int plumb_connect_tcp(const char* where) {
   for (a = found; a && s < 0; a = a->ai_next) {
     s = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, a->ai_protocol);
     if (s >= 0 && connect(s, a->ai_addr, a->ai_addrlen) != 0) close(s), s = -1;
+    if (s >= 0) setsockopt(s, IPPROTO_TCP, TCP_NODELAY, &at_once, sizeof at_once);
   }
   freeaddrinfo(found);
   return s;
 }
 
+/* Processes of one machine see each other's open files: they have booted together, and count processes
+ * together. */
+static inline void plumb_ranks_machine(char* to, size_t size) {
+  char boot[64] = "", processes[64] = "";
+  FILE* file = fopen("/proc/sys/kernel/random/boot_id", "r");
+  if (file && !fgets(boot, sizeof boot, file)) boot[0] = 0;
+  if (file) fclose(file);
+  boot[strcspn(boot, "\n")] = 0;
+  if (readlink("/proc/self/ns/pid", processes, sizeof processes - 1) < 0) processes[0] = 0;
+  snprintf(to, size, "%s %s", boot, processes);
+}
+
+/* PLUMB_LAUNCH is the address, and PLUMB_TOKEN the token, or PLUMB_LAUNCH is "file:" and a file that has
+ * both, a line each. */
+static int plumb_find_launcher(char* where, char* token) {
+  const char *launch = getenv("PLUMB_LAUNCH"), *word = getenv("PLUMB_TOKEN");
+  FILE* file;
+  int found;
+  if (!launch) return -1;
+  if (strncmp(launch, "file:", 5) != 0) {
+    if (!word) return -1;
+    snprintf(where, 300, "%s", launch), snprintf(token, 100, "%s", word);
+    return 0;
+  }
+  if (!(file = fopen(launch + 5, "r"))) return -1;
+  found = fgets(where, 300, file) && fgets(token, 100, file) ? 0 : -1;
+  where[strcspn(where, "\n")] = token[strcspn(token, "\n")] = 0;
+  fclose(file);
+  return found;
+}
+
+static int plumb_start_listening(void) {
+  pthread_t thread;
+  sigset_t all, before;
+  int failed;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are the program's */
+  failed = pthread_create(&thread, NULL, plumb_listen, NULL);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return failed ? -1 : pthread_detach(thread);
+}
+
 /* -1 where there is no launcher, or it cannot be reached. `device` says which one the rank has, or "". */
 static inline int plumb_ranks_join(int rank, int world, const char* device) {
-  const char *where = getenv("PLUMB_LAUNCH"), *token = getenv("PLUMB_TOKEN");
-  char host[100] = "", line[600];
-  pthread_t thread;
-  if (!where || !token) return -1;
+  char where[300] = "", token[100] = "", host[100] = "", machine[140], line[900];
+  if (plumb_find_launcher(where, token) != 0) return -1;
   plumb_ranks.socket = strncmp(where, "unix:", 5) == 0  ? plumb_connect_unix(where + 5)
                        : strncmp(where, "tcp:", 4) == 0 ? plumb_connect_tcp(where + 4)
                                                         : -1;
   if (plumb_ranks.socket < 0) return -1;
   gethostname(host, sizeof host - 1);
+  plumb_ranks_machine(machine, sizeof machine);
   snprintf(line, sizeof line,
            "{\"type\":\"join\",\"token\":\"%s\",\"rank\":%d,\"world\":%d,\"host\":\"%s\",\"pid\":%ld,"
-           "\"device\":\"%s\"}",
-           token, rank, world, host, (long)getpid(), device);
-  if (plumb_say(line) != 0) return -1;
-  return pthread_create(&thread, NULL, plumb_listen, NULL) == 0 ? pthread_detach(thread) : -1;
+           "\"device\":\"%s\",\"machine\":\"%s\"}",
+           token, rank, world, host, (long)getpid(), device, machine);
+  return plumb_say(line) == 0 ? plumb_start_listening() : -1;
 }
 
 static inline int plumb_ranks_world_is(int size) {
@@ -213,6 +316,68 @@ static inline void plumb_ranks_leave(void) {
   pthread_mutex_lock(&plumb_ranks.lock);
   plumb_ranks.inside = 0;
   pthread_mutex_unlock(&plumb_ranks.lock);
+}
+
+static inline char* plumb_ranks_arena(void) { return plumb_ranks.arena; }
+
+static inline int plumb_ranks_wrote(size_t at, size_t bytes) {
+  char line[100];
+  int failed = 0;
+  while (plumb_ranks.arena && bytes > 0 && !failed) {
+    const size_t some = bytes < (size_t)1 << 20 ? bytes : (size_t)1 << 20;
+    snprintf(line, sizeof line, "{\"type\":\"bytes\",\"at\":%lu,\"bytes\":%lu}", (unsigned long)at,
+             (unsigned long)some);
+    failed = plumb_send(line, plumb_ranks.arena + at, some);
+    at += some, bytes -= some;
+  }
+  return failed;
+}
+
+static int plumb_plain(const char* text) {
+  for (; *text; ++text)
+    if (*text == '"' || *text == '\\' || *text < ' ' || *text > '~') return 0;
+  return 1;
+}
+
+/* Asks the launcher, and waits; the answer is to be freed. */
+static char* plumb_ask(const char* line, const char* what) {
+  char* answer;
+  const int inside = plumb_ranks.inside;
+  if (plumb_say(line) != 0) return NULL;
+  if (!inside) plumb_ranks_enter(what);
+  pthread_mutex_lock(&plumb_ranks.lock);
+  while (!plumb_ranks.answer && !plumb_ranks.over) pthread_cond_wait(&plumb_ranks.arrived, &plumb_ranks.lock);
+  answer = plumb_ranks.answer, plumb_ranks.answer = NULL;
+  pthread_mutex_unlock(&plumb_ranks.lock);
+  if (!inside) plumb_ranks_leave();
+  return answer;
+}
+
+static inline int plumb_ranks_put(const char* key, const char* value) {
+  const size_t size = strlen(key) + strlen(value) + 60;
+  char* line;
+  int failed;
+  if (!plumb_plain(key) || !plumb_plain(value)) return -1;
+  line = (char*)malloc(size);
+  snprintf(line, size, "{\"type\":\"put\",\"key\":\"%s\",\"value\":\"%s\"}", key, value);
+  failed = plumb_say(line);
+  free(line);
+  return failed;
+}
+
+static inline char* plumb_ranks_get(const char* key) {
+  char line[400], what[400];
+  if (!plumb_plain(key) || strlen(key) > 300) return NULL;
+  snprintf(line, sizeof line, "{\"type\":\"get\",\"key\":\"%s\"}", key);
+  snprintf(what, sizeof what, "get of %s", key);
+  return plumb_ask(line, what);
+}
+
+static inline int plumb_ranks_fence(void) {
+  char* answer = plumb_ask("{\"type\":\"fence\"}", "a fence");
+  const int failed = answer ? 0 : -1;
+  free(answer);
+  return failed;
 }
 
 #endif

@@ -1,5 +1,6 @@
 #include "adapters/protocol/ranks.h"
 
+#include <array>
 #include <cstdlib>
 #include <stdexcept>
 
@@ -30,5 +31,33 @@ std::optional<std::string> next_request() {
 }
 
 void send_reply(std::string line) { plumb_ranks_reply(line.c_str()); }
+
+std::span<std::byte> copied_arena() {
+  return {reinterpret_cast<std::byte*>(plumb_ranks_arena()), plumb_ranks_arena() ? plumb_ranks.size : 0};
+}
+
+void send_written(std::size_t offset, std::size_t bytes) { plumb_ranks_wrote(offset, bytes); }
+
+void put_shared(const std::string& key, const std::string& value) {
+  if (plumb_ranks_put(key.c_str(), value.c_str()) != 0) throw std::runtime_error("cannot put " + key);
+}
+
+std::string get_shared(const std::string& key) {
+  char* value = plumb_ranks_get(key.c_str());
+  if (!value) throw std::runtime_error("cannot get " + key);
+  std::string text = value;
+  std::free(value);
+  return text;
+}
+
+void meet_all() {
+  if (plumb_ranks_fence() != 0) throw std::runtime_error("the launcher is gone");
+}
+
+std::string this_machine() {
+  std::array<char, 140> text{};
+  plumb_ranks_machine(text.data(), text.size());
+  return text.data();
+}
 
 }  // namespace plumb

@@ -1,7 +1,9 @@
 // One rank of several that plumb-launch started (plumb_ranks.h, for C++).
 #pragma once
 
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 
 namespace plumb {
@@ -24,5 +26,21 @@ void leaving();
 // The next request, nothing once there are no more; and a reply.
 std::optional<std::string> next_request();
 void send_reply(std::string);
+
+// Of a rank on another machine the copy of the arena, made anew for each request; empty where its file is
+// here.
+std::span<std::byte> copied_arena();
+
+// Sends what was written there, before the reply: each rank its own blocks. Nothing where the file is here.
+void send_written(std::size_t offset, std::size_t bytes);
+
+// What the ranks of a launch tell each other through the launcher. Keys and values are ASCII without quotes,
+// backslashes and control characters. Each throws std::runtime_error where the launcher is gone.
+void put_shared(const std::string& key, const std::string& value);
+std::string get_shared(const std::string& key);  // waits until somebody has put it
+void meet_all();                                 // waits until every rank has come
+
+// The same of two processes that can open each other's files in /proc.
+std::string this_machine();
 
 }  // namespace plumb

@@ -185,10 +185,20 @@ struct Conversation {
   int rank = 0, world = 1;
 };
 
-std::string answer_run(Backend& backend, const Skimmed& message, Mapping& mapping, const Conversation& talk) {
-  const std::size_t size = present(message.arena, "arena");
-  mapping.reach(size);
-  Arena arena{mapping.bytes.first(size), present(message.free, "free")};
+// The arena of a request: the file, or on another machine than the harness a copy.
+std::span<std::byte> arena_of(std::optional<Mapping>& mapping, std::size_t size) {
+  if (!mapping) {
+    const auto copy = copied_arena();
+    if (copy.size() < size) throw Malformed("no arena came with the request");
+    return copy.first(size);
+  }
+  mapping->reach(size);
+  return mapping->bytes.first(size);
+}
+
+std::string answer_run(Backend& backend, const Skimmed& message, std::optional<Mapping>& mapping,
+                       const Conversation& talk) {
+  Arena arena{arena_of(mapping, present(message.arena, "arena")), present(message.free, "free")};
   const Request request = request_from(message, arena.whole);
   const Reply reply = run(backend, request, arena);
   const auto* outcome = std::get_if<Outcome>(&reply);
@@ -197,7 +207,9 @@ std::string answer_run(Backend& backend, const Skimmed& message, Mapping& mappin
   if (talk.rank > 0 && outcome)
     return fmt::format(R"({{"type":"done","id":{},"says":"{}"}})", request.id, says);
   fmt::memory_buffer line;
+  const std::size_t blocks_end = arena.next;
   std::visit([&](const auto& r) { write_reply(line, request.id, r, arena); }, reply);
+  send_written(blocks_end, arena.next - blocks_end);  // the table
   std::string text = fmt::to_string(line);
   if (!says.empty()) text.insert(text.size() - 1, fmt::format(R"(,"says":"{}")", says));
   return text;
@@ -209,11 +221,11 @@ void converse(Backend& backend, const Conversation& talk) {
     const Skimmed skimmed = skim(*line);
     if (skimmed.type == "hello") {
       const json request = parse_message(*line);
-      mapping.emplace(text(field(request, "arena"), "arena"));
+      if (copied_arena().empty()) mapping.emplace(text(field(request, "arena"), "arena"));
       const std::string reply = answer_hello(backend, request);
       talk.say(talk.rank > 0 ? R"({"type":"done","id":0})" : reply);
-    } else if (skimmed.type == "run" && mapping) {
-      talk.say(answer_run(backend, skimmed, *mapping, talk));
+    } else if (skimmed.type == "run" && (mapping || !copied_arena().empty())) {
+      talk.say(answer_run(backend, skimmed, mapping, talk));
     } else {
       throw Malformed(fmt::format("unexpected request \"{}\"", skimmed.type));
     }

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "adapters/protocol/ranks.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -14,7 +15,10 @@ void hand_over(const Holder& holder, const Blocks& result, Arena& arena, Outcome
     const Slice slice = own ? result.slice(device) : block(*holder.mesh, result.spec, holder.rule, device);
     const std::int64_t bytes = elements(slice) * format(result.stored).bytes;
     const std::span<std::byte> place = arena.take(bytes);
-    if (own && bytes > 0) std::memcpy(place.data(), result.block(device), bytes);
+    if (own && bytes > 0) {
+      std::memcpy(place.data(), result.block(device), bytes);
+      send_written(arena.offset(place), bytes);
+    }
     std::vector<std::vector<Range>> claim;
     for (const Range& range : slice) claim.push_back({range});
     o.blocks.push_back(

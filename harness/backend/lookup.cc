@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 
@@ -123,16 +124,15 @@ std::string value_of(const BackendRow& row, const Command& command, const std::s
   return "";
 }
 
-// A program of several ranks behind the one that starts them.
+// A program of several ranks behind the one that starts them, which knows what PLUMB_LAUNCHER says.
 std::vector<std::string> launched(const BackendRow& row, const Command& command, const std::string& program) {
-  const std::string launcher = value_of(row, command, "launcher");
-  return {own_program("plumb-launch"),
-          "--ranks",
-          value_of(row, command, "np"),
-          "--launcher",
-          launcher.empty() ? row.launch : launcher,
-          "--",
-          program};
+  std::vector<std::string> argv{own_program("plumb-launch"), "--ranks", value_of(row, command, "np")};
+  const std::string asked = value_of(row, command, "launcher");
+  const char* everywhere = std::getenv("PLUMB_LAUNCHER");
+  if (!asked.empty() || !everywhere || !*everywhere)
+    argv.insert(argv.end(), {"--launcher", asked.empty() ? row.launch : asked});
+  argv.insert(argv.end(), {"--", program});
+  return argv;
 }
 
 BadInput not_here(const BackendRow& row, const std::string& release) {

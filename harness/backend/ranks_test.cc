@@ -1,9 +1,10 @@
 // Programs of several ranks, behind plumb-launch.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <unistd.h>
 
-#include <filesystem>
+#include <cstdlib>
 #include <fstream>
 
 #include "harness/backend/testing/alive.h"
@@ -40,9 +41,15 @@ TEST(Ranks, AnOutcomeComesFromAllOfThem) {
   EXPECT_EQ(process.hello()->name, "rank");
 }
 
-TEST(Ranks, JoinThroughAnInterfaceToo) {
-  Process process(ranks({}, {"--interface", "localhost"}));
-  expect<Outcome>(process.run(all(), operands()));
+TEST(Ranks, FindTheLauncherThroughAnInterfaceOrAFile) {
+  for (const Faults& options : {
+           Faults{"--interface", "localhost"                                                              },
+           Faults{"--interface", "127.0.0.1"                                                              },
+           Faults{"--launcher",  "env -u PLUMB_TOKEN PLUMB_LAUNCH=file:{file} PLUMB_RANK={rank} {program}"}
+  }) {
+    Process process(ranks({}, options));
+    expect<Outcome>(process.run(all(), operands()));
+  }
 }
 
 TEST(Ranks, AProgramInCNeedsOneHeader) {
@@ -75,56 +82,102 @@ TEST(Ranks, AHangNamesTheRankForWhichTheOthersWait) {
   }
 }
 
-TEST(Ranks, ARankThatDiesIsNamed) {
+// What an answer is, and what it says.
+std::string said(const Answer& answer) {
+  if (const auto* hung = std::get_if<Hung>(&answer)) return "hung: " + hung->what;
+  if (const auto* crashed = std::get_if<Crashed>(&answer))
+    return "crashed: " + crashed->what + " | " + crashed->last_words;
+  if (const auto* reneged = std::get_if<Reneged>(&answer)) return "reneged: " + reneged->message;
+  return std::holds_alternative<Outcome>(answer) ? "outcome" : "something else";
+}
+
+// A launcher that runs these lines of a shell, with the program as its arguments.
+std::string shell(const std::string& lines) {
+  static int number = 0;
+  const std::string script =
+      testing::TempDir() + "launcher." + std::to_string(::getpid()) + "." + std::to_string(++number);
+  std::ofstream(script) << lines << "\n";
+  return "/bin/sh " + script + " {program}";
+}
+
+TEST(Ranks, EveryFaultHasItsVerdict) {
+  const std::string four = "for i in 1 2 3 4; do \"$@\" & done; wait";
   const struct {
-    const char *fault, *says;
+    Faults options, faults;
+    const char* says;
   } rows[] = {
-      {"die",  "rank 2 was killed by signal 6 \\(Aborted\\)"},
-      {"kill", "rank 2 was killed by signal 9 \\(Killed\\)" },
-      {"exit", "rank 2 exited with code 0"                  },
+  // clang-format off
+      {{},                                         {"none"},          "outcome"},
+      {{},                                         {"stranger", "2"}, "outcome"},
+      {{"--interface", "lo"},                      {"none"},          "outcome"},
+      {{},                                         {"absent", "2"},   "hung: rank 2 has not joined"},
+      {{},                                         {"early", "2"},    "crashed: rank 2 exited with code 3 \\| .*"},
+      {{},                                         {"sleep", "2"},    "hung: rank 2 \\(host .*\\) has not entered all-gather 2 over x \\(the last it left is all-gather 1 over x\\); 0, 1, 3 wait in it"},
+      {{},                                         {"stop", "2"},     "hung: rank 2 \\(host .*\\) does not answer; 0, 1, 3 wait in all-gather 2 over x"},
+      {{},                                         {"die", "2"},      "crashed: rank 2 \\(host .*, pid [0-9]+\\) has died; rank 2 was killed by signal 6 \\(Aborted\\) \\| .*"},
+      {{},                                         {"kill", "0"},     "crashed: rank 0 \\(host .*, pid [0-9]+\\) has died; rank 0 was killed by signal 9 \\(Killed\\) \\| .*"},
+      {{},                                         {"exit", "2"},     "crashed: rank 2 \\(host .*, pid [0-9]+\\) has died; rank 2 exited with code 0 \\| .*"},
+      {{},                                         {"throws", "2"},   "reneged: rank 2 \\(host .*, pid [0-9]+\\): no room for it"},
+      {{},                                         {"throws", "0"},   "reneged: no room for it"},
+      {{},                                         {"differs", "2"},  "reneged: rank 2 \\(host .*\\) made another plan than rank 0"},
+      {{},                                         {"alone", "2"},    "crashed: rank 2 \\(host .*\\) is in a world of 1, and 4 were asked for: was the program started by another library's mpiexec, or by srun without --mpi=pmix\\? \\| .*"},
+      {{"--launcher", shell(four)},                {"none"},          "crashed: two processes say that they are rank 0 \\(of a world of 1\\): was the program started by another library's mpiexec, or by srun without --mpi=pmix\\? \\| .*"},
+      {{"--launcher", shell("PLUMB_RANK=7 \"$@\"")}, {"none"},        "crashed: a process on .* says that it is rank 7 of 1, and 4 were asked for \\| .*"},
+      {{"--launcher", shell("echo mpiexec has detected an attempt to run as root >&2; exit 1")}, {"none"}, "crashed: /bin/sh exited with code 1 \\| mpiexec has detected an attempt to run as root"},
+      {{"--launcher", shell("exit 0")},            {"none"},          "crashed: /bin/sh exited with code 0 \\| "},
+  // clang-format on
   };
-  for (const auto& [fault, says] : rows) {
-    Process process(ranks({fault, "2", "7"}));
+  for (const auto& [options, faults, says] : rows) {
+    const bool joins = faults[0] != "absent";
+    Process process(ranks(faults, options), {.start = joins ? 60. : 2., .compile = 4, .run = 60});
+    EXPECT_THAT(said(process.run(all(), operands())), MatchesRegex(says)) << faults[0];
+  }
+}
+
+TEST(Ranks, AfterEachFaultTheNextCaseHasANewLaunch) {
+  for (const char* fault : {"sleep", "stop", "die", "kill", "exit", "throws", "differs"}) {
+    Process process(ranks({fault, "2", "7"}), {.start = 60, .compile = 4, .run = 60});
     expect<Outcome>(process.run(all(), operands()));
-    const std::string what = expect<Crashed>(process.run(all(" seed=7"), operands())).what;
-    EXPECT_THAT(what, MatchesRegex(std::string("rank 2 \\(host .*, pid [0-9]+\\) has died; ") + says));
+    EXPECT_NE(said(process.run(all(" seed=7"), operands())), "outcome") << fault;
     expect<Outcome>(process.run(all(), operands()));
   }
 }
 
-TEST(Ranks, OneThatCannotOrDisagreesIsNamed) {
-  Process throws(ranks({"throws", "2", "7"}));
-  expect<Outcome>(throws.run(all(), operands()));
-  EXPECT_THAT(expect<Reneged>(throws.run(all(" seed=7"), operands())).message,
-              MatchesRegex("rank 2 \\(host .*\\): no room for it"));
-  expect<Outcome>(throws.run(all(), operands()));
-  Process differs(ranks({"differs", "2", "7"}));
-  EXPECT_THAT(expect<Reneged>(differs.run(all(" seed=7"), operands())).message,
-              MatchesRegex("rank 2 \\(host .*\\) made another plan than rank 0"));
-}
-
-TEST(Ranks, OneThatNeverJoinsIsNamed) {
-  Process process(ranks({"absent", "2"}), {.start = 2, .compile = 60, .run = 60});
-  const Hung hung = expect<Hung>(process.run(all(), operands()));
-  EXPECT_EQ(hung.what, "rank 2 has not joined");
-  EXPECT_THAT(hung.ranks, testing::ElementsAre(2));
-}
-
-TEST(Ranks, AStrangerIsShownOut) {
-  Process process(ranks({"stranger", "2"}));
+TEST(Ranks, OneThatIsKilledAfterItsReplyIsSeenByTheNextCase) {
+  Process process(ranks({"none", "2", "7", "to-be-killed-later"}));
+  expect<Outcome>(process.run(all(), operands()));
+  const std::vector<pid_t> all_of_them = running("to-be-killed-later");
+  ASSERT_EQ(all_of_them.size(), 5U);
+  ::kill(all_of_them.back(), SIGKILL);
+  ASSERT_TRUE(soon([&] { return !alive(all_of_them.back()); }));
+  EXPECT_THAT(said(process.run(all(), operands())), HasSubstr("was killed by signal 9 (Killed)"));
   expect<Outcome>(process.run(all(), operands()));
 }
 
-TEST(Ranks, AWorldOfAnotherSizeIsNamed) {
-  Process process(ranks({"alone", "2"}));
-  EXPECT_THAT(expect<Crashed>(process.run(all(), operands())).what,
-              HasSubstr("is in a world of 1, and 4 were asked for"));
-  // Each task a world of one.
-  const std::string script = testing::TempDir() + "tasks." + std::to_string(::getpid());
-  std::ofstream(script) << "for i in 1 2 3 4; do \"$@\" & done; wait\n";
-  Process tasks(ranks({}, {"--launcher", "/bin/sh " + script + " {program}"}));
-  EXPECT_THAT(expect<Crashed>(tasks.run(all(), operands())).what, HasSubstr("a world of 1"));
-  std::filesystem::remove(script);
+// With other processes than ours in /proc a rank cannot open the arena, as on another machine.
+TEST(Ranks, WhoCannotOpenTheArenaHasACopy) {
+  const std::string apart = "unshare --user --map-root-user --pid --fork --kill-child ";
+  if (std::system((apart + "true 2>/dev/null").c_str()) != 0) GTEST_SKIP() << "unshare is not allowed here";
+  for (const char* launcher : {"env PLUMB_RANK={rank} {program}", "{program}"}) {
+    const std::string all_apart = apart + launcher,
+                      one = shell("[ $PLUMB_RANK = 2 ] && exec " + apart + "\"$@\"; exec \"$@\"");
+    Process process(
+        ranks({"half", "1", "7"}, {"--launcher", launcher[0] == 'e' ? all_apart : one + " {rank}"}));
+    const Case large = parse_case("on x=4: reshard f32[1048579@x] -> f32[1048579]");
+    Tensor t = zeros(DType::f32, {1048579});
+    for (std::size_t i = 0; i < t.bytes.size(); ++i) t.bytes[i] = static_cast<std::byte>(i % 251);
+    const Outcome o = expect<Outcome>(process.run(large, {&t, 1}));
+    ASSERT_EQ(o.blocks.size(), 4U);
+    for (const Block& b : o.blocks) EXPECT_EQ(process.read(b), t.bytes);
+    // What nobody wrote reads as ones.
+    const Outcome half = expect<Outcome>(process.run(all(" seed=7"), operands()));
+    ASSERT_EQ(half.blocks.size(), 4U);
+    for (const Block& b : half.blocks) EXPECT_EQ(process.read(b)[16] == std::byte{0xff}, b.device == 1);
+  }
+  Process astray(ranks({"astray", "2"}, {"--launcher", apart + "env PLUMB_RANK={rank} {program}"}));
+  EXPECT_THAT(
+      said(astray.run(all(), operands())),
+      MatchesRegex("crashed: rank 2 \\(host .*\\) sent 4 bytes for 0 of the arena, which are not its own.*"));
 }
 
 TEST(Ranks, NothingIsLeftOfThem) {
@@ -141,13 +194,29 @@ TEST(Ranks, NothingIsLeftOfThem) {
   }
 }
 
-TEST(Ranks, BadOptionsOfTheLauncherAreBadInput) {
-  Process process({
-      "ranks", {PLUMB_LAUNCH, "--ranks", "none"},
-       {      },
-       0
-  });
-  EXPECT_THROW(process.run(all(), operands()), BadInput);
+TEST(Ranks, WhatCannotBeStartedIsBadInput) {
+  const struct {
+    Faults argv;
+    const char* says;
+  } rows[] = {
+      {{"--ranks", "none"},                                                  "ranks: plumb-launch: --ranks: expected a number from 1 to 65536, not 'none'.*"},
+      {{"--ranks", "4", "--", "./nothing"},                                  "ranks: plumb-launch: no program './nothing'.*"                                },
+      {{"--ranks", "4", "--launcher", "mpirum {program}", "--", PLUMB_RANK},
+       "ranks: plumb-launch: no program 'mpirum'.*"                                                                                                         },
+      {{"--ranks", "4", "--interface", "ib77", "--", PLUMB_RANK},
+       "ranks: plumb-launch: --interface ib77: .*"                                                                                                          },
+  };
+  for (const auto& [argv, says] : rows) {
+    Command command{"ranks", {PLUMB_LAUNCH}, {}, 0};
+    command.argv.insert(command.argv.end(), argv.begin(), argv.end());
+    Process process(command);
+    try {
+      process.run(all(), operands());
+      ADD_FAILURE() << says;
+    } catch (const BadInput& e) {
+      EXPECT_THAT(e.what(), MatchesRegex(says));
+    }
+  }
 }
 
 }  // namespace

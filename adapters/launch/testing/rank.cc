@@ -1,18 +1,19 @@
-// A rank for tests: every device returns the whole operand, after all ranks have met. Its arguments are a
-// fault and the rank that has it, and the seed of the case on which (0: on any):
+// A rank for tests: every device returns the whole operand, after all ranks have met at the launcher. Its
+// arguments are a fault and the rank that has it, and the seed of the case on which (0: on any):
+//   idle                none: all return at once
 //   die, kill, exit     before the others are met: by a failed check, by SIGKILL, with code 0
 //   stop, sleep, late   is stopped; sleeps, before it enters; enters another call
 //   throws, differs     cannot do it; says another layout
 //   absent              never joins;  stranger: somebody else connects first
 //   alone               its library says that it is in a world of 1
-#include <fcntl.h>
+//   early               ends before it joins
+//   astray              sends bytes for the operands
+//   half                writes the first half of its block
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -31,32 +32,24 @@ struct Fault {
   std::uint64_t seed = 0;
 };
 
-// A counter that all ranks of a launch share.
-std::atomic<int>& meeting() {
-  const std::string path = std::string(std::getenv("TMPDIR")) + "/meeting." + std::getenv("PLUMB_TOKEN");
-  const int file = ::open(path.c_str(), O_RDWR | O_CREAT, 0600);
-  if (file < 0 || ::ftruncate(file, 4096) != 0) std::_Exit(9);
-  void* at = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  ::close(file);
-  return *static_cast<std::atomic<int>*>(at);
-}
-
 struct Echo : plumb::Backend {
   plumb::Seat seat;
   Fault fault;
-  std::atomic<int>& met = meeting();
-  int meetings = 0;
 
   bool has(const char* what) const { return fault.what == what && fault.rank == seat.rank; }
   bool on(const plumb::Case& c) const { return fault.seed == 0 || c.seed == fault.seed; }
 
   void meet(const std::string& where) {
     plumb::entering(where);
-    ++met, ++meetings;
-    while (met < meetings * seat.world) ::usleep(500);
+    if (fault.what != "idle") plumb::meet_all();
     plumb::leaving();
   }
+  // Each knows the process of the next one.
   nlohmann::json hello(const plumb::Mesh&) override {
+    const auto key = [](int rank) { return "process of " + std::to_string(rank); };
+    plumb::put_shared(key(seat.rank), std::to_string(::getpid()) + " of " + std::to_string(seat.rank));
+    const int next = (seat.rank + 1) % seat.world;
+    if (!plumb::get_shared(key(next)).ends_with(" of " + std::to_string(next))) std::_Exit(9);
     return {
         {"name", "rank"}
     };
@@ -67,6 +60,7 @@ struct Echo : plumb::Backend {
     if (has("exit")) std::_Exit(0);
     if (has("stop")) ::raise(SIGSTOP);
     if (has("sleep")) ::sleep(600);
+    if (has("astray")) plumb::send_written(0, 4);
     if (has("throws")) throw std::runtime_error("no room for it");
   }
   plumb::Reply run(const plumb::Request& request, plumb::Arena& arena) override {
@@ -78,10 +72,15 @@ struct Echo : plumb::Backend {
     plumb::Outcome o;
     for (std::int64_t d = 0; d < plumb::devices(request.c.mesh); ++d) {
       const auto to = arena.take(operand.bytes.size());
-      if (d == seat.rank) std::memcpy(to.data(), operand.bytes.data(), to.size());
+      if (d == seat.rank) {
+        std::memcpy(to.data(), operand.bytes.data(),
+                    has("half") && on(request.c) ? to.size() / 2 : to.size());
+        plumb::send_written(arena.offset(to), to.size());
+      }
       o.blocks.push_back({d, 0, arena.offset(to), to.size(), {{{{0, operand.shape[0]}}}}});
     }
-    o.claims = {has("differs") && on(request.c) ? "f32[8@x]" : "f32[8]"};
+    o.claims = {has("differs") && on(request.c) ? "f32[8@x]"
+                                                : "f32[" + std::to_string(operand.shape[0]) + "]"};
     o.trace = {
         {.kind = "send", .moved = -1}
     };
@@ -109,6 +108,7 @@ int main(int argc, char** argv) {
   const char* number = std::getenv("PLUMB_RANK");
   echo.seat.rank = number ? std::atoi(number) : 0;
   if (echo.has("absent")) ::pause();
+  if (echo.has("early")) return 3;
   if (echo.has("stranger")) connect_as_a_stranger();
   const auto seat = plumb::take_seat();
   if (!seat) return 2;
