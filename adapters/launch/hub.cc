@@ -79,11 +79,9 @@ std::optional<std::size_t> seat_of(Hub& hub, const std::string& text) {
   return static_cast<std::size_t>(rank);
 }
 
-// Ahead of what is still to be sent, but for what was begun.
 void interrupt(Hub& hub, Seat& seat, const std::string& line) {
   if (seat.wire.socket < 0 || seat.gone) return;
-  auto& posts = seat.wire.posts;
-  posts.insert(posts.begin() + (seat.wire.sent > 0), Posted{line + "\n"});
+  post_first(seat.wire, {line + "\n"});
   seat.gone = !send_posts(seat.wire, hub.arena);
 }
 
@@ -146,7 +144,7 @@ void hear(Hub& hub, std::size_t rank, const std::string& text) {
   } else if (type == "bytes") {
     expect_bytes(hub, rank, message);
   } else if (!share(hub, seat, message, type)) {
-    seat.reply = message, seat.reply_text = text;
+    seat.reply = message.is_object() ? message : json::object(), seat.reply_text = text;
     seat.where.replied = true;
   }
 }

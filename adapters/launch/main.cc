@@ -18,6 +18,7 @@
 #include "adapters/launch/hub.h"
 #include "adapters/launch/job.h"
 #include "adapters/protocol/json.h"
+#include "adapters/protocol/skim.h"
 
 namespace plumb::launch {
 namespace {
@@ -49,6 +50,7 @@ struct Relay {
   Hub hub{};
   Job job{};
   bool running = false;
+  bool over = false;  // the last request failed, and the job with it
 };
 
 void write_line(const Relay& relay, const std::string& text) {
@@ -147,6 +149,10 @@ void compare(const Seat& first, const Seat& seat, std::size_t rank) {
     throw failure("reneged", who(seat, rank) + " made another plan than rank 0");
 }
 
+bool ends_the_job(const std::string& type) {
+  return type == "hung" || type == "crashed" || type == "reneged";
+}
+
 // Sends a request to all ranks; the reply of the first, once all have replied.
 std::string ask(Relay& relay, const std::string& line, Clock::time_point deadline) {
   Hub& hub = relay.hub;
@@ -164,6 +170,7 @@ std::string ask(Relay& relay, const std::string& line, Clock::time_point deadlin
     }
     return all;
   });
+  relay.over = ends_the_job(hub.seats[0].reply->value("type", ""));
   return hub.seats[0].reply_text;
 }
 
@@ -185,9 +192,10 @@ void launch(Relay& relay, Clock::time_point deadline) {
 }
 
 std::string answer(Relay& relay, const std::string& line) {
-  const json request = parse_json(line);
-  const bool hello = request.is_object() && request.value("type", "") == "hello";
-  const auto deadline = before(request.is_object() ? request.value("seconds", 0.0) : 0.0);
+  const Skimmed request = skim(line);
+  const bool hello = request.type == "hello";
+  const auto deadline = before(request.seconds);
+  relay.over = false;
   try {
     if (hello) relay.hello = line, stop(relay, at_once);
     if (!relay.running) {
@@ -197,18 +205,17 @@ std::string answer(Relay& relay, const std::string& line) {
     }
     return ask(relay, line, deadline);
   } catch (Failure& f) {
-    if (!hello) f.reply["id"] = request.value("id", 0);
+    relay.over = true;
+    if (!hello) f.reply["id"] = request.id;
     return dump(f.reply);
   }
 }
 
+// A job that failed is ended once its verdict is said.
 void converse(Relay& relay) try {
   for (std::string line; read_line(relay, line);) {
-    const std::string reply = answer(relay, line);
-    write_line(relay, reply);
-    const json said = parse_json(reply);  // a job that failed is over, once its verdict is said
-    const std::string type = said.is_object() ? said.value("type", "") : "";
-    if (type == "hung" || type == "crashed" || type == "reneged") stop(relay, at_once);
+    write_line(relay, answer(relay, line));
+    if (relay.over) stop(relay, at_once);
   }
   stop(relay, of_themselves);
 } catch (const Ended&) {

@@ -8,6 +8,7 @@
 #include <array>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 namespace plumb::launch {
 namespace {
@@ -58,6 +59,10 @@ std::uint64_t take_bytes(Wire& wire, int file, std::uint64_t at, std::uint64_t m
   }
   wire.heard.erase(0, there);
   return there;
+}
+
+void post_first(Wire& wire, Posted post) {
+  wire.posts.insert(wire.posts.begin() + (wire.sent > 0 ? 1 : 0), std::move(post));
 }
 
 bool send_posts(Wire& wire, int arena) {

@@ -31,6 +31,9 @@ std::optional<std::string> next_line(Wire&);
 // Writes bytes that came to a file; how many it were.
 std::uint64_t take_bytes(Wire&, int file, std::uint64_t at, std::uint64_t most);
 
+// Ahead of what is still to be sent, but for what was begun.
+void post_first(Wire&, Posted);
+
 // Sends as much as can be sent at once; false once the connection has ended.
 bool send_posts(Wire&, int arena);
 

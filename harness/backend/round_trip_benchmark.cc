@@ -25,9 +25,13 @@ void round_trip(benchmark::State& state, const std::vector<std::string>& argv) {
 }
 
 void Echo(benchmark::State& state) { round_trip(state, {PLUMB_ECHO}); }
+void EchoBehindPlumbLaunch(benchmark::State& state) {
+  round_trip(state, {PLUMB_LAUNCH, "--ranks", "1", "--", PLUMB_ECHO});
+}
 void Local(benchmark::State& state) { round_trip(state, find_backend("local").argv); }
 
 BENCHMARK(Echo)->UseRealTime();
+BENCHMARK(EchoBehindPlumbLaunch)->UseRealTime();
 BENCHMARK(Local)->UseRealTime();
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "adapters/protocol/json.h"
+#include "adapters/protocol/ranks.h"
 #include "adapters/protocol/serve.h"
 #include "reference/words/text.h"
 
@@ -36,5 +37,6 @@ struct Echo : plumb::Backend {
 
 int main() {
   Echo echo;
-  return plumb::serve(echo);
+  const auto seat = plumb::take_seat();  // of those that plumb-launch starts
+  return seat ? plumb::serve_as_rank(echo, *seat) : plumb::serve(echo);
 }
