@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
 #include <memory>
 
 #include "harness/backend/lookup.h"
@@ -41,6 +43,22 @@ int print_options(const std::string& name) {
   return 0;
 }
 
+// What ctest may use at a time (--resource-spec-file). Ranks wait more than they compute: a machine of few
+// processors has as many as the largest test asks for.
+int print_resources() {
+  constexpr int most_of_a_test = 16;
+  const std::filesystem::path cards = "/proc/driver/nvidia/gpus";
+  std::vector<std::string> gpus;
+  if (std::filesystem::is_directory(cards))
+    for ([[maybe_unused]] const auto& card : std::filesystem::directory_iterator(cards))
+      gpus.push_back(fmt::format(R"({{"id":"{}","slots":1}})", gpus.size()));
+  fmt::print(
+      R"({{"version":{{"major":1,"minor":0}},"local":[{{"ranks":[{{"id":"0","slots":{}}}],"gpus":[{}]}}]}})",
+      std::max(machine().cores, most_of_a_test), fmt::join(gpus, ","));
+  fmt::print("\n");
+  return 0;
+}
+
 int doctor() {
   const Machine m = machine();
   fmt::print("plumb     {}\n", version() + (revision().empty() ? "" : " (" + revision() + ")"));
@@ -67,8 +85,11 @@ void add_backends(CLI::App& app, int& code) {
 }
 
 void add_doctor(CLI::App& app, int& code) {
-  app.add_subcommand("doctor", "Say what is here, and the command that mends what is missing")
-      ->callback([&code] { code = doctor(); });
+  auto resources = std::make_shared<bool>(false);
+  CLI::App* command =
+      app.add_subcommand("doctor", "Say what is here, and the command that mends what is missing");
+  command->add_flag("--resources", *resources, "As ctest reads it: --resource-spec-file");
+  command->callback([resources, &code] { code = *resources ? print_resources() : doctor(); });
 }
 
 }  // namespace plumb
