@@ -91,14 +91,14 @@ bool passes(const WantedAll& wanted, const Outcome& outcome, const std::vector<S
 }
 
 std::vector<Scaling> scalings_of(const WantedAll& wanted, int operand) {
-  constexpr std::size_t most_tried = 3;
+  constexpr std::size_t most_sets = 3;
   const Spec& spec = wanted.c.op.operands[operand];
   std::vector<Scaling> all{{}};
   std::vector<AxisId> axes;
   for (const Dim& dim : spec.dims)
     for (AxisId axis : dim.axes)
       if (wanted.c.mesh.axes[axis].size > 1) axes.push_back(axis);
-  if (spec.scheme == Scheme::none || in_blocks(spec.scheme) || axes.size() > most_tried) return all;
+  if (spec.scheme == Scheme::none || in_blocks(spec.scheme) || axes.size() > most_sets) return all;
   const bool one = size(*tiles(wanted.c.op, operand)) == 1;
   for (std::size_t set = 1; set < std::size_t{1} << axes.size(); ++set) {
     Scaling s;

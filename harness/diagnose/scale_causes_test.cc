@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "harness/diagnose/testing/diagnosed.h"
+#include "harness/judge/results.h"
 #include "reference/meaning/quantize.h"
 
 namespace plumb {
