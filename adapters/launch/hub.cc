@@ -194,6 +194,12 @@ void attend(Hub& hub, std::size_t rank, short happened) {
   if (happened & POLLOUT && !seat.gone) seat.gone = !send_posts(seat.wire, hub.arena);
 }
 
+void see_losses(Hub& hub) {
+  if (!hub.lost.empty()) return;
+  for (std::size_t r = 0; r < hub.seats.size(); ++r)
+    if (hub.seats[r].gone) hub.lost.push_back(static_cast<std::int64_t>(r));
+}
+
 // What a rank elsewhere needs before a request: a copy of the arena of this size, and the operands in pieces
 // between which it can be asked where it is.
 std::vector<Posted> copied(const Skimmed& request) {
@@ -240,6 +246,7 @@ void close_hub(Hub& hub) {
 }
 
 void step(Hub& hub, Clock::time_point until) {
+  see_losses(hub);
   std::vector<pollfd> fds{
       {hub.listener, POLLIN, 0}
   };
@@ -254,6 +261,7 @@ void step(Hub& hub, Clock::time_point until) {
     if (fds[1 + i].revents) meet(hub, hub.strangers[i]);
   for (std::size_t r = 0; r < hub.seats.size(); ++r)
     if (const short happened = fds[1 + strangers + r].revents) attend(hub, r, happened);
+  see_losses(hub);
   std::erase_if(hub.strangers, [](const Wire& wire) { return wire.socket < 0; });
   if (fds[0].revents) welcome(hub);
 }

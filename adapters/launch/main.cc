@@ -10,10 +10,7 @@
 
 #include <array>
 #include <cstdlib>
-#include <optional>
 #include <stdexcept>
-#include <tuple>
-#include <utility>
 
 #include "adapters/launch/hub.h"
 #include "adapters/launch/job.h"
@@ -89,10 +86,11 @@ std::string who(const Seat& seat, std::size_t rank) {
   return fmt::format("rank {} (host {}, pid {})", rank, seat.where.host, seat.where.pid);
 }
 
-std::optional<std::size_t> first_gone(const Hub& hub) {
-  for (std::size_t r = 0; r < hub.seats.size(); ++r)
-    if (hub.seats[r].gone) return r;
-  return std::nullopt;
+// Who died first: whoever starts ranks ends the others then.
+std::string who_died(const Hub& hub) {
+  if (hub.lost.empty()) return "";
+  if (hub.lost.size() > 1) return fmt::format("ranks {} have died", listed(hub.lost));
+  return who(hub.seats[hub.lost[0]], hub.lost[0]) + " has died";
 }
 
 // Whether something happened to the job after which it cannot answer.
@@ -100,15 +98,14 @@ void look_after(Relay& relay) {
   if (told_to_end) throw Ended{};
   Hub& hub = relay.hub;
   if (!hub.complaint.empty()) throw failure("crashed", hub.complaint);
-  const auto dead = [&] { return std::pair(first_gone(hub), ended(relay.asked, relay.job)); };
-  auto [rank, end] = dead();
-  if (!rank && end.empty()) return;
+  std::string end = ended(relay.asked, relay.job);
+  if (hub.lost.empty() && end.empty()) return;
   // A process and its connection end one after the other.
   const auto moment = Clock::now() + std::chrono::seconds(1);
-  for (; (!rank || end.empty()) && Clock::now() < moment; std::tie(rank, end) = dead())
+  for (; (hub.lost.empty() || end.empty()) && Clock::now() < moment; end = ended(relay.asked, relay.job))
     step(hub, std::min(moment, Clock::now() + std::chrono::milliseconds(10)));
-  std::string what = rank ? who(hub.seats[*rank], *rank) + " has died" : "";
-  if (!end.empty()) what += (rank ? "; " : "") + end;
+  const std::string died = who_died(hub);
+  const std::string what = died + (died.empty() || end.empty() ? "" : "; ") + end;
   throw failure("crashed", what);
 }
 

@@ -1,14 +1,15 @@
 #include "harness/backend/lookup.h"
-#include "harness/backend/spelling.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
+#include "harness/backend/spelling.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -24,18 +25,18 @@ namespace fs = std::filesystem;
 class Resolve : public testing::Test {
  protected:
   fs::path home = fs::path(testing::TempDir()) / ("plumb_home." + std::to_string(::getpid()));
-  fs::path local = fs::read_symlink("/proc/self/exe").parent_path() / "plumb-local";
-  bool planted = false;
+  fs::path beside = fs::read_symlink("/proc/self/exe").parent_path();
+  std::vector<fs::path> planted;
 
   void SetUp() override {
     ::setenv("PLUMB_HOME", home.c_str(), 1);
     for (const char* release : {"0.9.1", "0.10.2rc1", "0.10.2"}) environment(release);
-    planted = !fs::exists(local);
-    if (planted) program(local);
+    for (const char* name : {"plumb-local", "plumb-launch", "plumb-mpi"})
+      if (!fs::exists(beside / name)) program(planted.emplace_back(beside / name));
   }
   void TearDown() override {
     fs::remove_all(home);
-    if (planted) fs::remove(local);
+    for (const fs::path& path : planted) fs::remove(path);
     ::unsetenv("PLUMB_HOME");
   }
   static void program(const fs::path& path) {
@@ -83,33 +84,34 @@ TEST_F(Resolve, ABadNameSaysWhatToDo) {
   const struct {
     const char *text, *message;
   } table[] = {
-      {"locla",                      "no backend 'locla'; did you mean local?"                                         },
+      {"locla",                      "no backend 'locla'; did you mean local?"                              },
       {"tensorflow",
-       "no backend 'tensorflow'; there are liar, local, mpi, flax, jax, maxtext, te, torch (a command has a slash "
-       "or a space in it)"                                                                                             },
-      {"nosuch",                     "no backend 'nosuch'; there are liar, local"                                      },
-      {"tocrh",                      "no backend 'tocrh'; did you mean torch?"                                         },
-      {"",                           "no backend ''; there are"                                                        },
-      {"local@1",                    "local has no releases"                                                           },
-      {"local,plan=rign",            "no plan 'rign'; did you mean ring?"                                              },
-      {"local,plan=",                "expected option=value"                                                           },
-      {"local,,plan=ring",           "expected option=value"                                                           },
-      {"local,plan=ring,plan=ring",  "plan stands twice"                                                               },
-      {"local,pl=ring",              "local has no option 'pl'"                                                        },
-      {"jax@",                       "expected a release after '@'"                                                    },
-      {"jax@0.9.1,partitoner=gspmd", "jax has no option 'partitoner'; did you mean partitioner?"                       },
-      {"te,resources=fsdp",          "resources: expected NAME:AXIS or NAME:AXIS.AXIS, as in"                          },
-      {"te,resources=fsdp:",         "resources: expected NAME:AXIS"                                                   },
-      {"te,resources=fsdp:a./tp:b",  "resources: expected NAME:AXIS"                                                   },
-      {"te,resources=:a",            "resources: expected NAME:AXIS"                                                   },
-      {"te,resources=tp:a//fsdp:b",  "resources: expected NAME:AXIS"                                                   },
-      {"jax@0.9.7",                  "jax@0.9.7 is not here; it comes with: scripts/environment jax@0.9.7"               },
-      {"jax@0.10.2",                 "jax@0.10.2 is not here; it comes with: scripts/environment jax@0.10.2"             },
-      {"liar",                       "liar needs fault=..."                                                            },
-      {"./no-such-program --flag",   "no program './no-such-program'"                                                  },
-      {"no-such-program --flag",     "no program 'no-such-program'"                                                    },
-      {"./mine 'oh",                 "this quote is not closed"                                                        },
-      {"  ",                         "the command of the backend is empty"                                             },
+       "no backend 'tensorflow'; there are liar, local, mpi, flax, jax, maxtext, te, torch (a command has a "
+       "slash "
+       "or a space in it)"                                                                                  },
+      {"nosuch",                     "no backend 'nosuch'; there are liar, local"                           },
+      {"tocrh",                      "no backend 'tocrh'; did you mean torch?"                              },
+      {"",                           "no backend ''; there are"                                             },
+      {"local@1",                    "local has no releases"                                                },
+      {"local,plan=rign",            "no plan 'rign'; did you mean ring?"                                   },
+      {"local,plan=",                "expected option=value"                                                },
+      {"local,,plan=ring",           "expected option=value"                                                },
+      {"local,plan=ring,plan=ring",  "plan stands twice"                                                    },
+      {"local,pl=ring",              "local has no option 'pl'"                                             },
+      {"jax@",                       "expected a release after '@'"                                         },
+      {"jax@0.9.1,partitoner=gspmd", "jax has no option 'partitoner'; did you mean partitioner?"            },
+      {"te,resources=fsdp",          "resources: expected NAME:AXIS or NAME:AXIS.AXIS, as in"               },
+      {"te,resources=fsdp:",         "resources: expected NAME:AXIS"                                        },
+      {"te,resources=fsdp:a./tp:b",  "resources: expected NAME:AXIS"                                        },
+      {"te,resources=:a",            "resources: expected NAME:AXIS"                                        },
+      {"te,resources=tp:a//fsdp:b",  "resources: expected NAME:AXIS"                                        },
+      {"jax@0.9.7",                  "jax@0.9.7 is not here; it comes with: scripts/environment jax@0.9.7"  },
+      {"jax@0.10.2",                 "jax@0.10.2 is not here; it comes with: scripts/environment jax@0.10.2"},
+      {"liar",                       "liar needs fault=..."                                                 },
+      {"./no-such-program --flag",   "no program './no-such-program'"                                       },
+      {"no-such-program --flag",     "no program 'no-such-program'"                                         },
+      {"./mine 'oh",                 "this quote is not closed"                                             },
+      {"  ",                         "the command of the backend is empty"                                  },
   };
   for (const auto& row : table) {
     try {
@@ -119,6 +121,22 @@ TEST_F(Resolve, ABadNameSaysWhatToDo) {
       EXPECT_THAT(e.what(), HasSubstr(row.message)) << row.text;
     }
   }
+}
+
+TEST_F(Resolve, WhoStartsRanksIsSaidByTheOptionOrForAllOrByTheRow) {
+  const auto launcher = [](const char* text) {
+    const std::vector<std::string> argv = find_backend(text).argv;
+    const auto at = std::ranges::find(argv, "--launcher");
+    return at == argv.end() ? "" : at[1];
+  };
+  ::unsetenv("PLUMB_LAUNCHER");
+  EXPECT_EQ(launcher("mpi"), "mpiexec");
+  EXPECT_EQ(launcher("mpi,launcher=srun"), "srun");
+  ::setenv("PLUMB_LAUNCHER", "flux", 1);
+  EXPECT_EQ(launcher("mpi"), "");  // plumb-launch knows it
+  EXPECT_EQ(launcher("mpi,launcher=mpiexec"), "mpiexec");
+  ::unsetenv("PLUMB_LAUNCHER");
+  EXPECT_EQ(find_backend("mpi,np=4,launcher=srun").name, "mpi,np=4");
 }
 
 TEST_F(Resolve, KnownBackendsSayWhatMendsThem) {

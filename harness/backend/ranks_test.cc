@@ -91,17 +91,21 @@ std::string said(const Answer& answer) {
   return std::holds_alternative<Outcome>(answer) ? "outcome" : "something else";
 }
 
-// A launcher that runs these lines of a shell, with the program as its arguments.
+// A launcher that runs these lines of bash, with the program as its arguments.
 std::string shell(const std::string& lines) {
   static int number = 0;
   const std::string script =
       testing::TempDir() + "launcher." + std::to_string(::getpid()) + "." + std::to_string(++number);
   std::ofstream(script) << lines << "\n";
-  return "/bin/sh " + script + " {program}";
+  return "/bin/bash " + script + " {program}";
 }
 
 TEST(Ranks, EveryFaultHasItsVerdict) {
   const std::string four = "for i in 1 2 3 4; do \"$@\" & done; wait";
+  // As mpiexec does it.
+  const std::string kills_the_others =
+      "for i in 0 1 2 3; do PLUMB_WORLD=4 PLUMB_RANK=$i \"$@\" & done; wait -n; sleep 0.2; kill $(jobs -p); "
+      "exit 7";
   const struct {
     Faults options, faults;
     const char* says;
@@ -116,6 +120,7 @@ TEST(Ranks, EveryFaultHasItsVerdict) {
       {{},                                         {"stop", "2"},     "hung: rank 2 \\(host .*\\) does not answer; 0, 1, 3 wait in all-gather 2 over x"},
       {{},                                         {"die", "2"},      "crashed: rank 2 \\(host .*, pid [0-9]+\\) has died; rank 2 was killed by signal 6 \\(Aborted\\) \\| .*"},
       {{},                                         {"kill", "0"},     "crashed: rank 0 \\(host .*, pid [0-9]+\\) has died; rank 0 was killed by signal 9 \\(Killed\\) \\| .*"},
+      {{"--launcher", shell(kills_the_others)},    {"kill", "2"},     "crashed: rank 2 \\(host .*, pid [0-9]+\\) has died; /bin/bash exited with code 7 \\| .*"},
       {{},                                         {"exit", "2"},     "crashed: rank 2 \\(host .*, pid [0-9]+\\) has died; rank 2 exited with code 0 \\| .*"},
       {{},                                         {"throws", "2"},   "reneged: rank 2 \\(host .*, pid [0-9]+\\): no room for it"},
       {{},                                         {"throws", "0"},   "reneged: no room for it"},
@@ -123,8 +128,8 @@ TEST(Ranks, EveryFaultHasItsVerdict) {
       {{},                                         {"alone", "2"},    "crashed: rank 2 \\(host .*\\) is in a world of 1, and 4 were asked for: was the program started by another library's mpiexec, or by srun without --mpi=pmix\\? \\| .*"},
       {{"--launcher", shell(four)},                {"none"},          "crashed: (two processes say that they are rank 0 \\(of a world of 1\\)|rank 0 \\(host .*\\) is in a world of 1, and 4 were asked for): was the program started by another library's mpiexec, or by srun without --mpi=pmix\\? \\| .*"},  // whichever is seen first
       {{"--launcher", shell("PLUMB_RANK=7 \"$@\"")}, {"none"},        "crashed: a process on .* says that it is rank 7 of 1, and 4 were asked for \\| .*"},
-      {{"--launcher", shell("echo mpiexec has detected an attempt to run as root >&2; exit 1")}, {"none"}, "crashed: /bin/sh exited with code 1 \\| mpiexec has detected an attempt to run as root"},
-      {{"--launcher", shell("exit 0")},            {"none"},          "crashed: /bin/sh exited with code 0 \\| "},
+      {{"--launcher", shell("echo mpiexec has detected an attempt to run as root >&2; exit 1")}, {"none"}, "crashed: /bin/bash exited with code 1 \\| mpiexec has detected an attempt to run as root"},
+      {{"--launcher", shell("exit 0")},            {"none"},          "crashed: /bin/bash exited with code 0 \\| "},
   // clang-format on
   };
   for (const auto& [options, faults, says] : rows) {
