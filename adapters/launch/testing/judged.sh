@@ -1,0 +1,10 @@
+# judged CODE WORDS ARGUMENTS...: `plumb run` ends with this code and says these words, or the test ends.
+judged() {
+  local code=0 wanted=$1 words=$2 said
+  shift 2
+  said=$(plumb run "$@" 2>&1) || code=$?
+  if [[ $code != "$wanted" ]] || ! grep -qE -- "$words" <<<"$said"; then
+    printf 'plumb run %s\n%s\nexit code %s; wanted were %s and "%s"\n' "$*" "$said" "$code" "$wanted" "$words"
+    exit 1
+  fi
+}
