@@ -163,8 +163,6 @@ class Unnamed(unittest.TestCase):
         self.assertEqual(self.unnamed(text, ""), [])
         self.assertEqual(self.unnamed(text, "", **{"harness/trace/one_test.cc": text}), [])
         self.assertEqual(self.unnamed(text, "", **{"harness/judge/one.cc": text}), [])
-        apart = {"harness/trace/CMakeLists.txt": "plumb_room(trace APART SOURCES one.cc other.cc)"}
-        self.assertEqual(self.unnamed(text, text, **apart), [])
 
 
 class Links(unittest.TestCase):

@@ -29,15 +29,11 @@ endfunction()
 # plumb_room(words HOT SOURCES a.cc b.cc DEPS ...) makes the library plumb_words. How hard a release build works on it:
 # most where the time of a run goes (HOT), least where almost none does (COLD). Rooms that share the parsed headers of
 # another (plumb_parse_once) keep to its flags. A unity build (scripts/plumb, the sanitizers' presets) compiles the
-# sources of a room together, in half the time, but for one that says the same name twice in their unnamed namespaces
-# (APART).
+# sources of a room together, in half the time: the names in their unnamed namespaces differ (scripts/lint).
 function(plumb_room name)
-  cmake_parse_arguments(ARG "HOT;COLD;APART" "" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "HOT;COLD" "" "SOURCES;DEPS" ${ARGN})
   add_library(plumb_${name} STATIC ${ARG_SOURCES})
   target_link_libraries(plumb_${name} PUBLIC ${ARG_DEPS})
-  if(ARG_APART)
-    set_target_properties(plumb_${name} PROPERTIES UNITY_BUILD OFF)
-  endif()
   if(ARG_HOT)
     target_compile_options(plumb_${name} PRIVATE $<$<CONFIG:Release>:-O3>)
   elseif(ARG_COLD)
