@@ -34,10 +34,10 @@ std::int64_t unrounded(const Wanted& wanted, const std::vector<Held>& parts) {
   const Spec& spec = result(wanted.c);
   const std::int64_t mean_of = axes_size(wanted.c.mesh, spec.averaged);
   if (format(spec.dtype).integer || spec.reduction != Reduce::sum) return 0;
-  if (spec.dtype == DType::f64 && mean_of > 1) return 0;  // the wanted sum is in no format
+  const std::int64_t times = spec.dtype == DType::f64 ? mean_of : 1;  // the wanted sum may be in no format
   const int width = format(spec.dtype).bytes;
   const std::int64_t n = elements(parts.front().asked);
-  Tensor terms = zeros(DType::f64, {std::ssize(parts) + 1, n});
+  Tensor terms = zeros(DType::f64, {std::ssize(parts) + times, n});
   const auto put = [&](std::int64_t part, std::int64_t i, double value) {
     std::memcpy(terms.bytes.data() + (part * n + i) * 8, &value, 8);
   };
@@ -46,10 +46,12 @@ std::int64_t unrounded(const Wanted& wanted, const std::vector<Held>& parts) {
       put(p, i, decode(spec.dtype, load(spec.dtype, parts[p].bytes.data() + i * width)));
   each_run(wanted.whole.shape, parts.front().asked,
            [&](std::int64_t from, std::int64_t to, std::int64_t count) {
-             for (std::int64_t i = 0; i < count; ++i)
-               put(std::ssize(parts), to + i,
-                   -static_cast<double>(mean_of) *
-                       decode(spec.dtype, load(spec.dtype, wanted.whole.bytes.data() + (from + i) * width)));
+             for (std::int64_t i = 0; i < count; ++i) {
+               const double want =
+                   decode(spec.dtype, load(spec.dtype, wanted.whole.bytes.data() + (from + i) * width));
+               for (std::int64_t t = 0; t < times; ++t)
+                 put(std::ssize(parts) + t, to + i, -want * static_cast<double>(mean_of / times));
+             }
            });
   const Tensor off = sum_parts(terms, DType::f64);
   std::int64_t count = 0;

@@ -29,6 +29,8 @@ std::string xml_escaped(std::string_view text) {
         all += static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' ? '?' : c;
     }
   }
+  for (const char* none : {"\xef\xbf\xbe", "\xef\xbf\xbf"})  // U+FFFE and U+FFFF are no characters of XML
+    for (std::size_t at; (at = all.find(none)) != all.npos;) all.replace(at, 3, "?");
   return all;
 }
 

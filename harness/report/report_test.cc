@@ -185,7 +185,7 @@ TEST(Junit, Golden) {
       {
           {"smoke",   "local",   "on x=2: reshard f32[8@x] -> f32[8]",   Status::pass,        "",                  0.25},
           {"smoke",   r.backend, r.line,                                 Status::wrong,       facts(r.verdict),    0.5 },
-          {"smoke",   r.backend, "on x=2: reshard f32[8@x] -> f32[8]",   Status::hung,        "no \x1b reply\n",   3   },
+          {"smoke",   r.backend, "on x=2: reshard f32[8@x] -> f32[8]",   Status::hung,        "no \x1b\uffff reply\n",   3   },
           {"smoke",   r.backend, "on x=2: reshard f32[8@x] -> f32[8@x]", Status::malformed,   "not JSON\n",        2   },
           {"reshard", "local",   "on x=2: reshard f32[8@x] -> f32[8]",   Status::unsupported, "no <&> \"here\"\n",
            0                                                                                                           }

@@ -85,9 +85,12 @@ TEST(Where, EveryKeyOfACaseIsSaid) {
   };
   EXPECT_EQ(said(move),
             "op=reshard mesh=2x4 axis=dp,tp shape=8x6 dtype=f32,f32 is=uneven,empty fill=provenance "
-            "devices=8 rank=2 ");
-  EXPECT_EQ(said("on x=2: reshard f32[] -> f32[]"),
-            "op=reshard mesh=2 axis=x shape= dtype=f32,f32 is= fill=provenance devices=2 rank=0 ");
+            "devices=8 rank=2 contracted=0 ");
+  EXPECT_EQ(
+      said("on x=2: reshard f32[] -> f32[]"),
+      "op=reshard mesh=2 axis=x shape= dtype=f32,f32 is= fill=provenance devices=2 rank=0 contracted=0 ");
+  EXPECT_THAT(said("on x=2: einsum bsh,shn->bn f32[2,3,4@x] f32[3,4@x,5] -> f32[2,5]"),
+              testing::HasSubstr("contracted=2 "));
 }
 
 TEST(Where, AStatusIsThatOfTheRecord) {

@@ -75,18 +75,23 @@ bool only_moves(const Case& c) {
          std::ranges::all_of(arrays(c), [&](const Spec* spec) { return parts(c.mesh, *spec) == 1; });
 }
 
-// Where nothing is added up or quantized, and nobody counted: who counts may send what some of those that
-// have it hold, and sums lie as they were scattered, some here and some there.
+// Of a reshard of which nobody counted: who counts may send what some of those that have it hold. Where it
+// adds up, sums lie as they were scattered, some here and some there: only that a scatter makes no more than
+// it has is known.
 std::string misshapen(const Case& c, const Trace& trace) {
   const std::optional<Ratio> most = unevenness(c);
-  if (!most || !only_moves(c)) return "";
+  if (!most || !is_reshard(c)) return "";
+  const bool moves = only_moves(c);
   for (const Collective& one : trace) {
-    const bool exchanges = one.kind == "all-to-all";
-    if (one.moved || (!exchanges && one.kind != "all-gather")) continue;
+    const bool exchanges = moves && one.kind == "all-to-all", gathers = moves && one.kind == "all-gather",
+               scatters = one.kind == "reduce-scatter";
+    if (one.moved || (!exchanges && !gathers && !scatters)) continue;
     std::int64_t n = devices(c.mesh);  // of the smallest group
     for (const auto& group : groups_of(c.mesh, one)) n = std::min<std::int64_t>(n, std::ssize(group));
-    if (exchanges ? !at_most(*most, one.in, one.out) || !at_most(*most, one.out, one.in)
-                  : !at_most(*most, __int128{n} * one.in, one.out))
+    const bool fits = exchanges ? at_most(*most, one.in, one.out) && at_most(*most, one.out, one.in)
+                      : gathers ? at_most(*most, __int128{n} * one.in, one.out)
+                                : at_most(*most, __int128{n} * one.out, one.in);
+    if (!fits)
       return fmt::format("one {} over {} makes {} bytes of {}, and no blocks of these arrays are so uneven",
                          one.kind, counted(n, "device"), one.out, one.in);
   }
@@ -114,8 +119,23 @@ std::string gathers_one(const Case& c, const Trace& trace) {
 
 // A reduction by a name that no sum goes by.
 bool never_adds(const std::string& op) {
-  static const std::set<std::string> others{"mul", "multiply", "prod", "product", "and", "or", "xor"};
+  static const std::set<std::string> others{"mul",  "multiply", "prod", "product", "and", "or",  "xor",
+                                            "band", "bor",      "bxor", "land",    "lor", "lxor"};
   return others.contains(op);
+}
+
+// Whether it takes the mean along an axis over which a sum is due. Along one that holds replicas it may.
+bool divides_a_sum(const Case& c, const Collective& one) {
+  const auto axes = fibre_axes(c.mesh, one);
+  return axes && std::ranges::any_of(*axes, [&](AxisId axis) {
+           const auto all = arrays(c);
+           const auto left = [&](const Spec* spec) { return std::ranges::count(spec->unfinished, axis) > 0; };
+           const auto averaged = [&](const Spec* spec) {
+             return std::ranges::count(spec->averaged, axis) > 0;
+           };
+           return c.mesh.axes[axis].size > 1 && std::ranges::any_of(all, left) &&
+                  std::ranges::none_of(all, averaged);
+         });
 }
 
 std::string reduces_otherwise(const Case& c, const Trace& trace) {
@@ -129,9 +149,12 @@ std::string reduces_otherwise(const Case& c, const Trace& trace) {
     if (!reduces(one)) continue;
     const std::optional<Reduce> extreme = extreme_named(one.op);
     const auto due = [&](const Spec* spec) { return spec->reduction == extreme; };
-    if (extreme && !coded && std::ranges::none_of(all, due))
-      return fmt::format("it takes the {}, where {} due", one.op, any ? "the other extreme is" : "sums are");
-    if (!means && names_mean(one.op) && moved(c.mesh, one) != 0)
+    if (extreme && (coded ? extreme == Reduce::min : true) && std::ranges::none_of(all, due))
+      return fmt::format("it takes the {}, where {} due", one.op,
+                         coded ? "largest magnitudes are"
+                         : any ? "the other extreme is"
+                               : "sums are");
+    if (names_mean(one.op) && moved(c.mesh, one) != 0 && (!means || divides_a_sum(c, one)))
       return fmt::format("it takes the {}, where no mean is due", one.op);
     reduced = true;
     if (never_adds(one.op))
@@ -178,6 +201,17 @@ std::string too_narrow(const Case& c, const Trace& trace, bool exact_values) {
   return "";
 }
 
+// Whether an operand is split along what is summed; where none is, nothing is a sum over devices.
+bool cuts_a_sum(const Case& c) {
+  for (int i : {0, 1}) {
+    const Spec& spec = c.op.operands[i];
+    for (const int d : contracted_dims(c.op, i))
+      if (axes_size(c.mesh, spec.dims[d].axes) > 1) return true;
+    if (parts(c.mesh, spec) > 1) return true;
+  }
+  return false;
+}
+
 // Elements of a device's block of an einsum that it cannot make of what it holds of the operands.
 std::int64_t made_elsewhere(const Case& c, std::int64_t device) {
   const Letters words = letters(c.op);
@@ -205,7 +239,7 @@ std::int64_t made_elsewhere(const Case& c, std::int64_t device) {
 // operand is in parts.
 std::int64_t made_of_others(const Case& c, std::int64_t device) {
   if (result(c).free || parts(c.mesh, result(c)) > 1 || adds_nothing(c)) return 0;
-  if (std::holds_alternative<Einsum>(c.op.kind)) return made_elsewhere(c, device);
+  if (std::holds_alternative<Einsum>(c.op.kind)) return cuts_a_sum(c) ? made_elsewhere(c, device) : 0;
   const bool in_parts = is_reshard(c) && parts(c.mesh, c.op.operands[0]) > 1;
   return in_parts ? elements(block(c.mesh, result(c), c.rule, device)) : 0;
 }

@@ -22,7 +22,7 @@ TEST(Untrue, ASumIsTakenBySumsAndByNothingElse) {
   const std::string sum = "on x=2: reshard f32[8]+x -> f32[8]";
   for (const char* op : {"", "add", "sum", "a name of their own"})
     EXPECT_EQ(why(sum, {reduce(op)}), "") << op;
-  for (const char* op : {"mul", "prod", "xor", "and"})
+  for (const char* op : {"mul", "prod", "xor", "and", "band"})
     EXPECT_THAT(why(sum, {reduce(op)}), HasSubstr("where sums are due")) << op;
   EXPECT_THAT(why(sum, {reduce("add"), reduce("max")}), HasSubstr("takes the max"));
   EXPECT_EQ(why(sum, {reduce("add"), reduce("or")}), "") << "beside a sum it may be of something else";
@@ -37,6 +37,42 @@ TEST(Untrue, AMaximumIsNoMinimum) {
     EXPECT_THAT(why(least, {reduce(op)}), HasSubstr("where the other extreme is due")) << op;
   EXPECT_EQ(why(most, {reduce("max")}), "");
   EXPECT_EQ(why(least, {reduce("minimum")}), "");
+}
+
+TEST(Untrue, AMeanDividesNoSum) {
+  const auto says = [](const std::string& line, std::vector<std::string> axes) {
+    Collective one = reduce("avg");
+    one.axes = std::move(axes);
+    return why("on x=3,y=2: reshard " + line, {one});
+  };
+  EXPECT_THAT(says("f32[8]+avg(x)+y -> f32[8]", {"x", "y"}), HasSubstr("where no mean is due"));
+  EXPECT_THAT(says("f32[8]+avg(x)+y -> f32[8]", {"y"}), HasSubstr("where no mean is due"));
+  EXPECT_EQ(says("f32[8]+avg(x)+y -> f32[8]+y", {"x"}), "");
+  EXPECT_EQ(says("f32[8]+avg(x) -> f32[8]", {"x", "y"}), "") << "replicas have one mean";
+}
+
+TEST(Untrue, AScatterMakesNoMoreThanItHas) {
+  const auto says = [](std::int64_t in, std::int64_t out) {
+    return why("on x=4: reshard f32[8]+x -> f32[8@x]",
+               {
+                   {.kind = "reduce-scatter", .axes = {"x"}, .in = in, .out = out, .op = "add"}
+    });
+  };
+  EXPECT_EQ(says(32, 8), "");
+  EXPECT_THAT(says(16, 8), HasSubstr("one reduce-scatter over 4 devices makes 8 bytes of 16"));
+}
+
+TEST(Untrue, AnOuterProductHasNoSums) {
+  Collective whole = reduce("add");  // of blocks among zeros: the operand, on each
+  EXPECT_EQ(why("on x=2: einsum m,n->mn f32[8@x] f32[8] -> f32[8,8]", {whole}), "");
+}
+
+TEST(Untrue, MagnitudesAreTheLargest) {
+  const std::string line = "on x=2: quantize fp8 bf16[64@x] -> f8e4m3[64@x] f32[]";
+  Collective one{.kind = "all-reduce", .axes = {"x"}, .in = 4, .out = 4, .op = "max"};
+  EXPECT_EQ(why(line, {one}), "");
+  one.op = "min";
+  EXPECT_THAT(why(line, {one}), HasSubstr("where largest magnitudes are due"));
 }
 
 TEST(Untrue, IntegersAddUpNoFloats) {
