@@ -1,6 +1,9 @@
 // Means, maxima and minima, and programs over a submesh.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 #include "harness/judge/testing/trial.h"
 
@@ -34,6 +37,20 @@ TEST(Reduced, OnlyTheLargestPartCounts) {
   EXPECT_EQ(trial.verdict().status, Status::pass);
   trial.element<float>(1, 0) += 2;
   EXPECT_EQ(trial.verdict().status, Status::wrong);
+}
+
+// The parts of a mean are judged as they are, whatever they round to.
+TEST(Reduced, AMeanOfPartsIsExact) {
+  for (const char* axis : {"a=4", "a=3"}) {
+    Trial wide(fmt::format("on {}: reshard f64[12] -> f64[12]+avg(a)", axis)),
+        narrow(fmt::format("on {}: reshard f32[12] -> f32[12]+avg(a)", axis));
+    EXPECT_EQ(wide.verdict().status, Status::pass);
+    double& part = wide.element<double>(0, 0);
+    part = std::nextafter(part, 1e300);
+    narrow.element<float>(0, 0) = std::nextafter(narrow.element<float>(0, 0), 1e30F);
+    EXPECT_EQ(wide.verdict().status, Status::wrong) << axis;
+    EXPECT_EQ(narrow.verdict().status, Status::wrong) << axis;
+  }
 }
 
 TEST(Reduced, SlicesOfASubmeshMustAgree) {
