@@ -243,6 +243,7 @@ int serve(Backend& backend, const Conversation& talk) try {
 }  // namespace
 
 int serve(Backend& backend) try {
+  if (const auto seat = take_seat()) return serve_as_rank(backend, *seat);
   Channel channel{descriptor("PLUMB_REQUESTS"), descriptor("PLUMB_REPLIES")};
   return serve(backend, {[&] { return read_line(channel); },
                          [&](std::string line) { write_line(channel, std::move(line)); }});

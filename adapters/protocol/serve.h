@@ -57,9 +57,9 @@ struct Backend {
   virtual Reply run(const Request&, Arena&) = 0;
 };
 
-// Speaks the protocol on the descriptors of PLUMB_REQUESTS and PLUMB_REPLIES until the requests end.
-// Returns the exit code of the program: 0, or 2 with a message on standard error where there is no
-// channel or a request cannot be read.
+// Speaks the protocol on the descriptors of PLUMB_REQUESTS and PLUMB_REPLIES, or as a rank where
+// plumb-launch started it, until the requests end. Returns the exit code of the program: 0, or 2 with a
+// message on standard error where there is no channel or a request cannot be read.
 int serve(Backend&);
 
 // The same as one rank of several that plumb-launch started (ranks.h): every rank is asked the same, in the

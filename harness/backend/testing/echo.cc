@@ -2,7 +2,6 @@
 #include <cstring>
 
 #include "adapters/protocol/json.h"
-#include "adapters/protocol/ranks.h"
 #include "adapters/protocol/serve.h"
 #include "reference/words/text.h"
 
@@ -37,6 +36,5 @@ struct Echo : plumb::Backend {
 
 int main() {
   Echo echo;
-  const auto seat = plumb::take_seat();  // of those that plumb-launch starts
-  return seat ? plumb::serve_as_rank(echo, *seat) : plumb::serve(echo);
+  return plumb::serve(echo);
 }
