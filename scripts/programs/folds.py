@@ -92,6 +92,25 @@ def map_(r):
     return case, shape_text("s32", shape), f"map({x}, {y}), dimensions={listed(range(len(shape)))}, to_apply=%f"
 
 
+def random_bits(r):
+    """Of a state drawn up to its ends, where adding carries."""
+    case, algorithm, dtype = Case("random_bits"), r.choice(["rng_philox", "rng_three_fry"]), r.choice(["u8", "u32", "u64"])
+    words = r.choice([2, 3]) if algorithm == "rng_philox" else 2
+    state = np.array([r.choice([r.getrandbits(64), 2**64 - 1, 0]) for _ in range(words)], np.uint64)
+    shape, held = dims(r, most=7), shape_text("u64", (words,))
+    return case, f"({held}, {shape_text(dtype, shape)})", f"rng-bit-generator({case.argument(state, 'u64')}), algorithm={algorithm}"
+
+
+def repacked(r):
+    """The bits of integers in another width."""
+    case, (narrow, wide) = Case("repacked"), r.choice([("u8", "u32"), ("u32", "u64"), ("s32", "u64"), ("s8", "s64"), ("u8", "s32")])
+    parts = np.dtype(DTYPES[wide]).itemsize // np.dtype(DTYPES[narrow]).itemsize
+    shape = dims(r)
+    source, given, target, result = r.choice([(narrow, (*shape, parts), wide, shape), (wide, shape, narrow, (*shape, parts))])
+    x = case.argument(draw_array(r, source, given), source)
+    return case, shape_text(target, result), f"bitcast-convert({x})"
+
+
 ANY, INTEGERS, FLOATS = ["f32", "s8", "s32", "u8", "u32", "s64", "u64"], ["s8", "s32", "u8", "u32", "s64", "u64"], ["f32"]
 SIGNED = ["f32", "s8", "s32", "s64"]
 CASES = [
@@ -106,4 +125,5 @@ CASES = [
     compare, compare, select, clamp, convert, convert, convert, bitcast_convert, broadcast, transpose, reverse, slice_, pad,
     concatenate, iota, dynamic_slice, dynamic_update_slice, gather, gather, gather, scatter, scatter, scatter, dot, dot,
     reduce, reduce_two, reduce_window, reduce_window, convolution, convolution, sort, sort, map_,
+    random_bits, random_bits, random_bits, random_bits, repacked, repacked,
 ]

@@ -58,6 +58,7 @@ constexpr KeyRow kKeys[] = {
     {Key::window, "window", Form::window},
     {Key::exponent_bits, "exponent_bits", Form::integer},
     {Key::mantissa_bits, "mantissa_bits", Form::integer},
+    {Key::algorithm, "algorithm", Form::word},  // of random bits; of a dot: rounding
     {Key::sharding, "sharding", Form::sharding},
     {Key::frontend_attributes, "frontend_attributes", Form::frontend},
     {Key::metadata, "metadata", Form::metadata},
@@ -65,7 +66,6 @@ constexpr KeyRow kKeys[] = {
     {Key::origin, "origin", Form::harmless},                              // a debugger's
     {Key::operand_precision, "operand_precision", Form::harmless},        // rounding
     {Key::backend_config, "backend_config", Form::harmless},              // schedules; on no custom-call
-    {Key::algorithm, "algorithm", Form::harmless},                        // of a dot: rounding
     {Key::result_accuracy, "result_accuracy", Form::harmless},            // rounding
     {Key::async_execution_thread, "async_execution_thread", Form::harmless},          // who does it
     {Key::output_to_operand_aliasing, "output_to_operand_aliasing", Form::harmless},  // of a fusion: memory

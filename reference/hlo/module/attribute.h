@@ -21,10 +21,10 @@ enum class Key : std::uint8_t {
   operand_batching_dims, padding, replica_groups, rhs_batch_dims, rhs_contracting_dims, rhs_group_dims,
   scatter, scatter_dims_to_operand_dims, scatter_indices_batching_dims, select, slice, slice_sizes,
   source_target_pairs, start_index_map, start_indices_batching_dims, to_apply, type, unique_indices,
-  update_window_dims, use_global_device_ids, window, exponent_bits, mantissa_bits,
+  update_window_dims, use_global_device_ids, window, exponent_bits, mantissa_bits, algorithm,
   // Of every instruction.
   sharding, frontend_attributes, metadata, control_predecessors, origin, operand_precision, backend_config,
-  algorithm, result_accuracy, async_execution_thread, output_to_operand_aliasing
+  result_accuracy, async_execution_thread, output_to_operand_aliasing
 };
 // clang-format on
 

@@ -21,14 +21,14 @@ enum class Opcode : std::uint8_t {
   after_all, constant, get_tuple_element, iota, parameter, partition_id, replica_id, tuple,
   broadcast, concatenate, dynamic_slice, dynamic_update_slice, gather, pad, reshape, reverse, scatter, slice,
   transpose,
-  convolution, dot, map, ragged_dot, reduce, reduce_window, select_and_scatter, sort, topk,
+  convolution, dot, map, ragged_dot, reduce, reduce_window, rng_bit_generator, select_and_scatter, sort, topk,
   async_done, async_start, async_update, call, conditional, copy_done, copy_start, custom_call, fusion, while_,
   // Collectives; those that begin one, in the same order; those that wait for it.
-  all_gather, all_reduce, all_to_all, collective_broadcast, collective_permute, reduce_scatter,
+  all_gather, all_reduce, all_to_all, collective_broadcast, collective_permute, ragged_all_to_all, reduce_scatter,
   all_gather_start, all_reduce_start, all_to_all_start, collective_broadcast_start, collective_permute_start,
-  reduce_scatter_start,
+  ragged_all_to_all_start, reduce_scatter_start,
   all_gather_done, all_reduce_done, all_to_all_done, collective_broadcast_done, collective_permute_done,
-  reduce_scatter_done
+  ragged_all_to_all_done, reduce_scatter_done
 };
 // clang-format on
 

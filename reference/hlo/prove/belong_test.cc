@@ -73,6 +73,25 @@ TEST(Belong, WhatBelongsTogether) {
   EXPECT_EQ(told(first_only, {}, &none), "proven");
 }
 
+// What cannot be run is said before anything is: all of it, with counts, of all that the entry reaches.
+TEST(Belong, WhatCannotBeRun) {
+  const Edits calls = {
+      {"ENTRY %e {",
+       "%f (p: f32[3]) -> f32[3] {\n  %p = f32[3] parameter(0)\n  ROOT %c = f32[3] custom-call(%p), "
+       "custom_call_target=\"__cublas$gemm\"\n}\n\n"
+       "%g (q: f32[3]) -> f32[3] {\n  %q = f32[3] parameter(0)\n  ROOT %d = f32[3] custom-call(%q), "
+       "custom_call_target=\"nobody\"\n}\n\nENTRY %e {"                        },
+      {"  ROOT %t",
+       "  %a = f32[3] call(%y), to_apply=%f\n"
+       "  %b = f32[3] custom-call(%a), custom_call_target=\"__cublas$gemm\"\n"
+       "  %h = f32[3] custom-call(%a), custom_call_target=\"Sharding\", sharding={replicated}\n"
+       "  %s = f32[3] custom-call(%a), custom_call_target=\"cufft\"\n  ROOT %t"}
+  };
+  const std::string all = "unsupported: custom-call __cublas$gemm (2 times), custom-call cufft";
+  EXPECT_EQ(told(calls, {}), all);
+  EXPECT_EQ(told({}, calls), all);
+}
+
 // A result that is free is laid out as the partitioner chose, whatever stands there.
 TEST(Belong, FreeResults) {
   const std::string head = "num_partitions=2";

@@ -73,6 +73,51 @@ TEST(Begun, EachCollectiveBringsWhatItDoesInOneStep) {
   }
 }
 
+// Of groups {0,2} and {3,1}: each sends its first two rows to the first of its group, its last to the second.
+TEST(Begun, RaggedRowsGoWhereTheReceiverHasThem) {
+  const std::string lines =
+      "  %minus = s32[] constant(-1)\n  %out = s32[6] broadcast(%minus), dimensions={}\n"
+      "  %three = s32[3] slice(%x), slice={[0:3]}\n  %from = s32[2] constant({0, 2})\n"
+      "  %sizes = s32[2] constant({2, 1})\n  %places = s32[4] constant({0, 1, 1, 0})\n"
+      "  %place = s32[1] dynamic-slice(%places, %d), dynamic_slice_sizes={1}\n"
+      "  %both = s32[2] concatenate(%place, %place), dimensions={0}\n  %steps = s32[2] constant({2, 1})\n"
+      "  %more = s32[2] multiply(%both, %steps)\n  %begin = s32[2] constant({0, 4})\n"
+      "  %to = s32[2] add(%more, %begin)\n";
+  const std::string call =
+      "(%three, %out, %from, %sizes, %to, %sizes), channel_id=1, replica_groups={{0,2},{3,1}}\n";
+  const std::vector<Integers> want = {
+      {0,  1,  8,  9,  -1, -1},
+      {-1, -1, -1, -1, 14, 6 },
+      {-1, -1, -1, -1, 2,  10},
+      {12, 13, 4,  5,  -1, -1}
+  };
+  EXPECT_EQ(on_four(lines + "  ROOT %r = s32[6] ragged-all-to-all" + call), want);
+  EXPECT_EQ(
+      on_four(lines +
+              "  %s = ((s32[3], s32[6], s32[2], s32[2], s32[2], s32[2]), s32[6]) ragged-all-to-all-start" +
+              call + "  ROOT %r = s32[6] ragged-all-to-all-done(%s)\n"),
+      want);
+  EXPECT_THROW(
+      on_four(lines + "  %past = s32[2] constant({5, 4})\n  ROOT %r = s32[6] ragged-all-to-all(%three, %out, "
+                      "%from, %sizes, %past, %sizes), channel_id=1, replica_groups={{0,2},{3,1}}\n"),
+      BadModule);
+}
+
+// The bits of rng_default are those of CPUs and GPUs.
+TEST(Random, TheDefaultIsPhilox) {
+  const std::string state = "  %one = u64[2] constant({5, 7})\n  %two = u64[3] constant({5, 7, 1})\n";
+  const auto bits = [&](const std::string& words, const std::string& algorithm) {
+    return on_four(state + "  %t = (u64[" + (words == "%one" ? "2" : "3") + "], s32[4]) rng-bit-generator(" +
+                   words + "), algorithm=" + algorithm +
+                   "\n  ROOT %r = s32[4] get-tuple-element(%t), index=1\n");
+  };
+  EXPECT_EQ(bits("%one", "rng_default"), bits("%one", "rng_philox"));
+  EXPECT_NE(bits("%one", "rng_default"), bits("%one", "rng_three_fry"));
+  EXPECT_NE(bits("%two", "rng_default"), bits("%one", "rng_default"));
+  EXPECT_THROW(bits("%two", "rng_three_fry"), BadModule);
+  EXPECT_THROW(bits("%one", "rng_thirteen"), BadModule);
+}
+
 TEST(Begun, SeveralInOneInstructionAreEachAlone) {
   const std::string
       rest = ", channel_id=1, replica_groups={{0,2},{3,1}}, use_global_device_ids=true, to_apply=%sum\n",

@@ -235,6 +235,50 @@ Arrays<Numbers> all_to_all(const Machine<Numbers>& machine, const std::vector<In
   return result;
 }
 
+// Rows of the first dimension, as many as each device says, from where it says to where it says in the result
+// of another; where nothing comes the second operand stays. Operands: what is sent, the result as it was, and
+// for each member (or several for each, in their order) input offsets, sizes, offsets in the receiver's
+// result, and sizes that it receives.
+template <typename Numbers>
+Array<typename Numbers::Number> ragged_all_to_all(const Machine<Numbers>& machine,
+                                                  const std::vector<Integers>& groups,
+                                                  const Pointers<typename Numbers::Number>& operands) {
+  const Array<typename Numbers::Number>&from = *operands[0], &before = *operands[1], &counts = *operands[3];
+  const auto members = std::ssize(groups[0]);
+  require(from.type == before.type && !from.dims.empty() && from.dims.size() == before.dims.size() &&
+              std::equal(from.dims.begin() + 1, from.dims.end(), before.dims.begin() + 1),
+          "rows of one extent");
+  for (std::size_t n = 2; n < operands.size(); ++n)
+    require(is_integer(operands[n]->type) && operands[n]->dims.size() == 1 &&
+                operands[n]->dims == counts.dims && counts.dims[0] % members == 0,
+            "offsets and sizes for each member");
+  const std::int64_t each = counts.dims[0] / members, size = count(before.dims),
+                     row = before.dims[0] == 0 ? 0 : size / before.dims[0];
+  const auto number = [&](std::size_t n, std::int64_t device, std::int64_t at) {
+    const auto& a = *operands[n];
+    return a.integers[static_cast<std::size_t>(begin_on(a, device, counts.dims[0]) + at)];
+  };
+  std::vector<std::int32_t> own;
+  for (std::int64_t d = 0; d < machine.devices; ++d)
+    own.push_back(static_cast<std::int32_t>(lane_on(before, d)));
+  auto result = with_lanes(before, own, {});
+  visit(from, [&](const auto& elements) {
+    auto& to = elements_of(result, elements);
+    for (const Integers& group : groups)
+      for (const std::int64_t sender : group)
+        for (std::int64_t n = 0; n < counts.dims[0]; ++n) {
+          const std::int64_t receiver = group[static_cast<std::size_t>(n / each)], at = number(2, sender, n),
+                             rows = number(3, sender, n), there = number(4, sender, n);
+          require(rows >= 0 && at >= 0 && there >= 0 && at + rows <= from.dims[0] &&
+                      there + rows <= before.dims[0],
+                  "rows that are there");
+          const auto first = elements.begin() + begin_on(from, sender, count(from.dims)) + at * row;
+          std::copy_n(first, rows * row, to.begin() + receiver * size + there * row);
+        }
+  });
+  return result;
+}
+
 // Each device holds what `source` says: another device's elements, or zeros (-1).
 template <typename Numbers>
 Array<typename Numbers::Number> fetched(const Machine<Numbers>& machine,

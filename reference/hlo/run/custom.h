@@ -3,6 +3,7 @@
 
 #include "reference/hlo/module/sdy.h"
 #include "reference/hlo/run/manual.h"
+#include "reference/hlo/run/runs.h"
 
 namespace plumb::hlo {
 
@@ -62,14 +63,19 @@ Value<typename Numbers::Number> custom_call(const Machine<Numbers>& machine, con
     require(x.sharding.size() == 1, "a sharding");
     return x.sharding[0];
   };
-  if (target == "Sharding" || target == "xla.sdy.FuncResultSharding") return only();
-  if (target == "SPMDFullToShardShape")
-    return enter(machine, only(),
-                 sharding_of(computation.instructions[static_cast<std::size_t>(i.operands[0])]), i.shape);
-  if (target == "SPMDShardToFullShape") return leave(machine, only(), sharding_of(i), i.shape);
-  if (target == "xla.sdy.GlobalToLocalShape") return sdy_border(machine, i, operands, true);
-  if (target == "xla.sdy.LocalToGlobalShape") return sdy_border(machine, i, operands, false);
-  throw Misfit(("unsupported: custom-call " + target).c_str());
+  const auto border = border_of(target);
+  require(border.has_value(), ("unsupported: custom-call " + target).c_str());
+  switch (*border) {
+    case Border::marker:
+      return only();
+    case Border::enter:
+      return enter(machine, only(),
+                   sharding_of(computation.instructions[static_cast<std::size_t>(i.operands[0])]), i.shape);
+    case Border::leave:
+      return leave(machine, only(), sharding_of(i), i.shape);
+    default:
+      return sdy_border(machine, i, operands, *border == Border::sdy_enter);
+  }
 }
 
 }  // namespace plumb::hlo

@@ -172,11 +172,41 @@ auto convert(const Machine<Numbers>& machine, const Instruction& i,
   return result;
 }
 
+// Integers of another width by their bits, the low ones first: the narrower ones are a dimension more.
+template <typename Number>
+Array<Number> repacked(const Instruction& i, const Array<Number>& a) {
+  const Type to = i.shape.type;
+  const std::int64_t narrow = std::min(row(a.type).bits, row(to).bits),
+                     wide = std::max(row(a.type).bits, row(to).bits), parts = wide / narrow;
+  const bool joins = row(to).bits == wide;
+  Integers dims = joins ? i.shape.dims : a.dims;
+  dims.push_back(parts);
+  require(is_integer(a.type) && is_integer(to) && narrow >= 8 && dims == (joins ? a.dims : i.shape.dims),
+          "integers whose bits are those of the operand");
+  auto result = like<Number>(i.shape, a.lanes);
+  for (std::size_t n = 0; n < a.integers.size(); n += static_cast<std::size_t>(joins ? parts : 1)) {
+    if (joins) {
+      std::uint64_t whole = 0;
+      for (std::int64_t p = 0; p < parts; ++p) {
+        const auto part = static_cast<std::uint64_t>(a.integers[n + static_cast<std::size_t>(p)]);
+        whole |= (part & ((std::uint64_t{1} << narrow) - 1)) << (p * narrow);
+      }
+      result.integers.push_back(wrap(to, static_cast<std::int64_t>(whole)));
+      continue;
+    }
+    for (std::int64_t p = 0; p < parts; ++p)
+      result.integers.push_back(
+          wrap(to, static_cast<std::int64_t>(static_cast<std::uint64_t>(a.integers[n]) >> (p * narrow))));
+  }
+  return result;
+}
+
 template <typename Numbers>
 auto bitcast_convert(const Machine<Numbers>& machine, const Instruction& i,
                      const Array<typename Numbers::Number>& a) {
   using Number = typename Numbers::Number;
-  require(a.dims == i.shape.dims && row(a.type).bits == row(i.shape.type).bits, "elements of as many bits");
+  if (row(a.type).bits != row(i.shape.type).bits) return repacked(i, a);
+  require(a.dims == i.shape.dims, "the result has the operand's extents");
   auto result = like<Number>(i.shape, a.lanes);
   const Type from = a.type, to = i.shape.type;
   if (is_real(from) && is_real(to)) {

@@ -33,7 +33,8 @@ std::vector<Integers> groups_of(const Instruction& i, std::int64_t devices) {
   require(devices > 0, "no collective within a reduction");
   const auto groups = get<Groups>(i, Key::replica_groups);
   const bool channel = find(i, Key::channel_id), global = get<bool>(i, Key::use_global_device_ids);
-  const bool moves = i.opcode == Opcode::all_to_all || i.opcode == Opcode::collective_broadcast;
+  const bool moves = i.opcode == Opcode::all_to_all || i.opcode == Opcode::collective_broadcast ||
+                     i.opcode == Opcode::ragged_all_to_all;
   require(channel || !global, "use_global_device_ids= without a channel_id=");
   if (!channel || (!global && !moves)) {
     require(of_replicas(groups), "replica_groups= of replicas, of which there is one");

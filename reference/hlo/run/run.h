@@ -7,6 +7,7 @@
 #include "reference/hlo/run/custom.h"
 #include "reference/hlo/run/move.h"
 #include "reference/hlo/run/product.h"
+#include "reference/hlo/run/random.h"
 #include "reference/hlo/run/sort.h"
 
 namespace plumb::hlo {
@@ -105,6 +106,8 @@ Value<typename Numbers::Number> collective(const Line<Numbers>& line) {
     return line.packed(reduce_scatter(machine, i, groups, line.arrays()));
   if (i.opcode == Opcode::all_to_all && !find(i, Key::dimensions))
     return line.packed(all_to_all(machine, groups, line.arrays()));
+  if (i.opcode == Opcode::ragged_all_to_all)
+    return line.packed({ragged_all_to_all(machine, groups, line.arrays())});
   Arrays<Numbers> result;
   for (const auto* a : line.arrays()) {
     if (i.opcode == Opcode::all_gather) result.push_back(all_gather(machine, i, groups, *a));
@@ -179,6 +182,25 @@ Value<typename Numbers::Number> moved(const Line<Numbers>& line) {
   }
 }
 
+// The state behind them, and the bits.
+template <typename Numbers>
+Arrays<Numbers> random_bits(const Machine<Numbers>&, const Instruction& i,
+                            const Array<typename Numbers::Number>& state) {
+  require(state.type == Type::u64 && state.dims.size() == 1 && i.shape.parts.size() == 2, "a state of words");
+  const Generator generator = generator_named(get<std::string>(i, Key::algorithm));
+  Arrays<Numbers> result = {
+      {Type::u64,             state.dims,            state.lanes, {}, {}},
+      {i.shape.parts[1].type, i.shape.parts[1].dims, state.lanes, {}, {}}
+  };
+  for (std::int64_t lane = 0; lane < state.lanes; ++lane) {
+    const auto at = state.integers.begin() + lane * state.dims[0];
+    const Bits next = random_bits(generator, Integers(at, at + state.dims[0]), Shape(i.shape.parts[1]));
+    result[0].integers.insert(result[0].integers.end(), next.state.begin(), next.state.end());
+    result[1].integers.insert(result[1].integers.end(), next.bits.begin(), next.bits.end());
+  }
+  return result;
+}
+
 template <typename Numbers>
 Value<typename Numbers::Number> computed(const Line<Numbers>& line) {
   const auto& machine = line.machine;
@@ -205,6 +227,8 @@ Value<typename Numbers::Number> computed(const Line<Numbers>& line) {
       return line.packed(map(machine, i, line.arrays()));
     case Opcode::reduce:
       return line.packed(reduce(machine, i, line.arrays()));
+    case Opcode::rng_bit_generator:
+      return line.packed(random_bits(machine, i, line.array(0)));
     case Opcode::reduce_window:
       return line.packed(reduce_window(machine, i, line.arrays()));
     case Opcode::sort:
