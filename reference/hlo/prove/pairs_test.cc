@@ -207,6 +207,8 @@ TEST(Pairs, RealsAreThoseOfReals) {
   }
   EXPECT_EQ(a.exp(a.of(700, 1)).real, std::exp(600));
   EXPECT_EQ(a.exp(a.of(-700, 1)).real, std::exp(-600));
+  EXPECT_NE(a.exp(a.of(-1e6, 1)).coefficient, Residue{});
+  EXPECT_EQ(a.exp(a.of(-1e7, 1)).coefficient, Residue{}) << "masked by a large negative number";
 }
 
 }  // namespace

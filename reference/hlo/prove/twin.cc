@@ -8,6 +8,8 @@ namespace plumb::hlo {
 namespace {
 
 constexpr double kLargestExponent = 600;  // exp is clamped: its reals stay finite, and so do their products
+// Its value below this is zero, as in every format by far: what is masked by a large negative number is gone.
+constexpr double kVanishing = -0x1p20;
 
 // The finalizer of SplitMix64.
 std::uint64_t mixed(std::uint64_t x) {
@@ -128,6 +130,7 @@ double total_exp(double x) {
 }  // namespace
 
 Twin exponential(std::uint64_t key, const Twin& x) {
+  if (std::isfinite(x.real) && x.real + x.error < kVanishing) return {};
   Twin result = function(key, x, total_exp, kExponential);
   if (!finite_all({x.real, result.real})) return result;
   result.coefficient = Residue{1}, result.exponent = identity(key, x);
