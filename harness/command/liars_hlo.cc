@@ -61,7 +61,7 @@ void try_one(Program& p, const hlo::Fault& fault, std::size_t c, std::size_t i, 
   ++row.applied;
   const hlo::Subject right = p.subject();
   try {
-    const hlo::Finding finding = hlo::prove({p.before, *faulty, right.propagated}, {}, p.wholes).finding;
+    const hlo::Finding finding = hlo::prove({p.before, *faulty, right.propagated}, {}, &p.wholes).finding;
     const hlo::Harm harm = harm_of(right, p.rightly, {*faulty, c, i});
     const bool moved = harm == hlo::Harm::moved;
     if (moved && finding == hlo::Finding::refuted) {

@@ -149,7 +149,7 @@ struct Proving {
   const hlo::Module* propagated;  // null: not dumped
   Watch watch{parse_budget(flags.budget)};
   std::int64_t most = flags.memory.empty() ? machine().memory_bytes : parse_memory(flags.memory);
-  hlo::Wholes wholes{};  // of BEFORE, for all passes
+  hlo::Wholes wholes{};  // what BEFORE computes, for all passes
 
   // Of modules that belong together, and that need so many bytes; `of` names the pass after which they were.
   hlo::Proof prove(const hlo::Subject& subject, std::int64_t bytes, const std::string& of) {
@@ -159,7 +159,7 @@ struct Proving {
     for (const std::string& range : flags.ranges) options.ranges.insert(parse_range(subject.before, range));
     if (bytes > most)
       throw Ended{fmt::format("it needs {} of memory, and there are {}", in_mib(bytes), in_mib(most - 1))};
-    return hlo::prove(subject, options, wholes);
+    return hlo::prove(subject, options, of.empty() ? nullptr : &wholes);
   }
 };
 

@@ -44,7 +44,7 @@ void try_fault(Program& p, const Fault& fault, std::size_t c, std::size_t i, Tal
   const std::string where = p.name + " %" + p.after.computations[c].instructions[i].name + ": " + fault.name;
   try {
     const bool moves = harm_of(p.subject(), p.right, {*faulty, c, i}) == Harm::moved;
-    const Proof proof = prove({p.before, *faulty, &p.propagated}, {}, p.wholes);
+    const Proof proof = prove({p.before, *faulty, &p.propagated}, {}, &p.wholes);
     const bool refuted = proof.finding == Finding::refuted;
     ++(refuted ? (moves ? tally.refuted : tally.alarms) : moves ? tally.lost : tally.harmless);
     EXPECT_EQ(refuted, moves) << where << ": " << name(proof.finding);

@@ -83,5 +83,18 @@ TEST(Folded, OfTwoMeaningsTheOneThatProves) {
   EXPECT_EQ(both.why, "0.0178571437 may be 0.0178571437 or 1 / 56");
 }
 
+// Two sums of the program's constants are the same float: nobody knows which, though one of them proves it.
+TEST(Folded, OfTwoThatWereComputedNone) {
+  const std::string more = c("b", "0.2") + c("d", "0.6") +
+                           "  %s = S multiply(%y, %b)\n  %t = S multiply(%y, %d)\n  %u = S add(%s, %t)\n";
+  const Proof proof =
+      of_functions(c("a", "0.1") + c("e", "0.7") + more +
+                       "  %p = S multiply(%x, %a)\n  %q = S multiply(%x, %e)\n"
+                       "  %v = S add(%p, %q)\n  ROOT %r = S add(%u, %v)\n",
+                   more + c("k", "0.800000012") + "  %v = S multiply(%x, %k)\n  ROOT %r = S add(%u, %v)\n");
+  EXPECT_EQ(name(proof.finding), "unsettled");
+  EXPECT_EQ(proof.why, "0.8 may be 0.6 + 0.2 or 0.7 + 0.1");
+}
+
 }  // namespace
 }  // namespace plumb::hlo

@@ -235,9 +235,14 @@ Proof finished(Trial& trial, const Whole& whole, Proof proof) {
       if (std::ssize(other.differences) >= std::ssize(proof.differences)) continue;
       proof = std::move(other), trial.chosen = std::move(chosen);
     }
-  for (const Folded& f : constants)
+  for (const Folded& f : constants) {
+    const auto itself = [&](const Source& m) { return pairs.same(m.is, pairs.constant(f.value)); };
+    const bool several =
+        f.meanings.size() - static_cast<std::size_t>(std::ranges::count_if(f.meanings, itself)) > 1;
+    if (several) raise(proof, Finding::unsettled, "");
     if (proof.finding == Finding::unsettled && proof.why.empty() && f.meanings.size() > 1)
       proof.why = decimal(f.value) + " may be " + f.meanings[0].text + " or " + f.meanings[1].text;
+  }
   return proof;
 }
 
@@ -261,12 +266,7 @@ std::string_view name(Finding finding) {
   return kNames[static_cast<int>(finding)];
 }
 
-Proof prove(const Subject& subject, const Options& options) {
-  Wholes wholes;
-  return prove(subject, options, wholes);
-}
-
-Proof prove(const Subject& subject, const Options& options, Wholes& wholes) {
+Proof prove(const Subject& subject, const Options& options, Wholes* shared) {
   Proof proof;
   proof.devices = subject.before.partitions;
   const std::vector<Division> results = layouts(subject, proof.as_propagated);
@@ -281,11 +281,13 @@ Proof prove(const Subject& subject, const Options& options, Wholes& wholes) {
     proof.bounds.at(static_cast<std::size_t>(parameter)) = range;
   const Proof blank = proof;
   std::optional<Proof> open;  // not proven, but not refuted either
-  Trial trial{subject, options, cuts, results, wholes};
+  Wholes own;
+  Trial trial{subject, options, cuts, results, shared ? *shared : own};
   int redraws = 0;
   for (std::uint64_t seed = options.seed; proof.draws < options.draws; ++seed) {
     Proof one = blank;
     one.seed = seed, one.draws = proof.draws + 1;
+    own.clear();
     const Whole& whole = whole_of(trial, one, redraws >= options.redraws);
     if (whole.ended) {
       ++redraws;

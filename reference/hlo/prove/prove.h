@@ -73,8 +73,8 @@ struct Whole {
 using Wholes = std::map<std::uint64_t, Whole>;  // by seed
 
 // Throws BadModule where the modules do not belong together, or hold what is not known here. Proofs of
-// several AFTERs by the same options, all of one BEFORE, may share what it computes.
-Proof prove(const Subject&, const Options&);
-Proof prove(const Subject&, const Options&, Wholes&);
+// several AFTERs by the same options, all of one BEFORE, may share what it computes; else each draw of it is
+// let go of.
+Proof prove(const Subject&, const Options&, Wholes* shared = nullptr);
 
 }  // namespace plumb::hlo

@@ -55,7 +55,7 @@ void prove_passes(benchmark::State& state) {
       for (const auto& file : fs::directory_iterator(folder)) {
         const Module after = parse(read(file.path()), "m.txt");
         const bool whole = same_arrays(after.result, p.before.result);
-        if (prove({p.before, after, &p.propagated, !whole}, {}, wholes).finding != Finding::proven)
+        if (prove({p.before, after, &p.propagated, !whole}, {}, &wholes).finding != Finding::proven)
           state.SkipWithError("not proven");
         ++modules;
       }
@@ -77,7 +77,7 @@ void find_faults(benchmark::State& state) {
           ++applied;
           try {
             const Subject subject{p.before, *faulty, &p.propagated};
-            found += locate(subject, prove(subject, {}, wholes)).has_value();
+            found += locate(subject, prove(subject, {}, &wholes)).has_value();
           } catch (const BadModule&) {
           }
         }
