@@ -47,7 +47,9 @@ struct Relay {
   Hub hub{};
   Job job{};
   bool running = false;
-  bool over = false;  // the last request failed, and the job with it
+  bool over = false;             // the last request failed, and the job with it
+  Clock::time_point deadline{};  // of the request that is asked
+  double run_seconds = 0;        // of its phase `run`, once it says so
 };
 
 void write_line(const Relay& relay, const std::string& text) {
@@ -127,10 +129,10 @@ Clock::time_point before(double seconds) {
 }
 
 template <class Done>
-void wait_until(Relay& relay, Clock::time_point deadline, Done&& done) {
+void wait_until(Relay& relay, Done&& done) {
   while (!done()) {
-    if (Clock::now() >= deadline) hangs(relay);
-    step(relay.hub, std::min(deadline, Clock::now() + std::chrono::milliseconds(100)));
+    if (Clock::now() >= relay.deadline) hangs(relay);
+    step(relay.hub, std::min(relay.deadline, Clock::now() + std::chrono::milliseconds(100)));
     if (!done()) look_after(relay);
   }
 }
@@ -151,10 +153,10 @@ bool ends_the_job(const std::string& type) {
 }
 
 // Sends a request to all ranks; the reply of the first, once all have replied.
-std::string ask(Relay& relay, const std::string& line, Clock::time_point deadline) {
+std::string ask(Relay& relay, const std::string& line) {
   Hub& hub = relay.hub;
   ask_all(hub, line);
-  wait_until(relay, deadline, [&] {
+  wait_until(relay, [&] {
     bool all = true;
     // The others may wait for one that has given up, and the job is over.
     if (hub.seats[0].reply && hub.seats[0].reply->value("type", "") == "reneged") return true;
@@ -171,9 +173,16 @@ std::string ask(Relay& relay, const std::string& line, Clock::time_point deadlin
   return hub.seats[0].reply_text;
 }
 
-void launch(Relay& relay, Clock::time_point deadline) {
+// What the first rank says before its reply is passed on; when its run begins, its time does.
+void pass_on(Relay& relay, const std::string& line) {
+  write_line(relay, line);
+  const json message = parse_json(line);
+  if (message.value("phase", "") == "run" && relay.run_seconds > 0) relay.deadline = before(relay.run_seconds);
+}
+
+void launch(Relay& relay) {
   relay.hub = open_hub(relay.asked.ranks, relay.asked.interface);
-  relay.hub.forward = [&relay](const std::string& line) { write_line(relay, line); };
+  relay.hub.forward = [&relay](const std::string& line) { pass_on(relay, line); };
   relay.running = true;
   relay.job = start(relay.asked,
                     {
@@ -181,7 +190,7 @@ void launch(Relay& relay, Clock::time_point deadline) {
                         {"PLUMB_TOKEN",  relay.hub.token  }
   },
                     relay.hub.file);
-  wait_until(relay, deadline, [&] {
+  wait_until(relay, [&] {
     bool all = true;
     for (const Seat& seat : relay.hub.seats) all &= seat.where.joined;
     return all;
@@ -191,16 +200,17 @@ void launch(Relay& relay, Clock::time_point deadline) {
 std::string answer(Relay& relay, const std::string& line) {
   const Skimmed request = skim(line);
   const bool hello = request.type == "hello";
-  const auto deadline = before(request.seconds);
+  relay.deadline = before(request.seconds);
+  relay.run_seconds = request.run_seconds;
   relay.over = false;
   try {
     if (hello) relay.hello = line, stop(relay, at_once);
     if (!relay.running) {
-      launch(relay, deadline);
-      const std::string said = ask(relay, relay.hello, deadline);
+      launch(relay);
+      const std::string said = ask(relay, relay.hello);
       if (hello) return said;
     }
-    return ask(relay, line, deadline);
+    return ask(relay, line);
   } catch (Failure& f) {
     relay.over = true;
     if (!hello) f.reply["id"] = request.id;

@@ -237,7 +237,10 @@ ReplyFault keep_operands() {
     for (std::size_t i = 0; i < old.operands.size(); ++i) old.operands[i].bytes = first->second[i];
     std::vector<std::byte> room(arena.next);
     Arena own{room};
-    const Reply stale = local::Local().run(old, own);
+    old.write = cutting(old.c, old.operands);
+    local::Local other;
+    other.prepare(old);
+    const Reply stale = other.run(old, own);
     for (std::size_t i = 0; i < outcome->blocks.size(); ++i) {
       const Block &from = std::get<Outcome>(stale).blocks[i], &to = outcome->blocks[i];
       std::memcpy(arena.whole.data() + to.offset, room.data() + from.offset, to.bytes);

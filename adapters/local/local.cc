@@ -1,7 +1,6 @@
 #include "adapters/local/local.h"
 
 #include <algorithm>
-#include <chrono>
 #include <stdexcept>
 
 #include "adapters/protocol/json.h"
@@ -15,10 +14,6 @@ namespace {
 constexpr std::int64_t kMostDevices = 65536;
 constexpr double kMostSends = 2e8;  // 2.4 GB of plan
 constexpr double kMostBytes = 16e9;
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 // What the ranks hold of a layout, were every block as large as the largest.
 double held_bytes(const Case& c, const Spec& spec) {
@@ -50,43 +45,23 @@ void say_plan(const Case& c, const Plan& p, Outcome& o) {
 
 // The only way from one device's memory to another's.
 Carry counted_moves(std::int64_t& received) {
-  return [&received](const Link& link, const Leg&, const Round& round) {
-    received += move_within(link, round.sends) * format(link.combine.wire).bytes;
+  return [&received](const Link& link, const Leg&, const Round& round) -> Carried {
+    return {[link, &round, &received] {
+              received += move_within(link, round.sends) * format(link.combine.wire).bytes;
+            },
+            {}};
   };
 }
 
-// All devices, as one process.
-Done carry_out(const Case& c, const Plan& p, const Local& local, const Request& request) {
-  std::int64_t received = 0;
-  const Rank all{holder_of_all(p.mesh, p.rule), counted_moves(received), {}, local.seams.block};
-  Done done =
-      is_quantize(c) ? quantize(p, c.op.chain, request.operands, all) : execute(p, request.operands, all);
-  done.received += received;
-  return done;
-}
-
-Reply compute(const Local& local, const Request& request, Arena& arena) {
-  const Case& c = request.c;
-  const std::string limit = "the memory of one machine";
-  if (most_held_bytes(c) > kMostBytes)
-    return Unsupported{
-        "blocks of " + std::to_string(static_cast<std::int64_t>(most_held_bytes(c))) + " bytes", limit};
-  const auto start = std::chrono::steady_clock::now();
-  Plan p;
-  try {
-    p = plan(c, local.style, kMostSends);
-  } catch (const std::length_error& e) {
-    return Unsupported{e.what(), limit};
-  }
-  if (local.seams.plan) local.seams.plan(p);
-  const double planned = seconds_since(start);
-  const auto run = std::chrono::steady_clock::now();
-  const Done done = carry_out(c, p, local, request);
-  const double ran = seconds_since(run);
-  Outcome o = hand_over(holder_of_all(p.mesh, p.rule), done, arena);
-  if (local.plans_only) say_plan(c, p, o);
-  o.compile_seconds = planned;
-  o.run_seconds = {ran};
+Outcome carried_out(Local& local, const Request& request, Arena& arena) {
+  const Holder all = holder_of_all(local.plan.mesh, local.plan.rule);
+  local.received = 0;
+  load(local.ready, all, request.write);
+  const double seconds = carry_out(local.ready);
+  Outcome o = hand_over(all, local.ready, request.in_place ? nullptr : &arena);
+  *o.received += local.received;
+  if (local.plans_only) say_plan(request.c, local.plan, o);
+  o.run_seconds = {seconds};
   return o;
 }
 
@@ -97,6 +72,7 @@ nlohmann::json Local::hello(const Mesh&) {
       {"name",         "local"                                       },
       {"versions",     {{"plumbline", PLUMB_VERSION}}                },
       {"devices",      {{"count", kMostDevices}, {"kind", "virtual"}}},
+      {"fills",        !plans_only && !seams.reply                   },
       {"capabilities", what_ranks_can()                              }
   };
   all["capabilities"]["max_devices"] = kMostDevices;
@@ -109,8 +85,27 @@ nlohmann::json Local::hello(const Mesh&) {
   return all;
 }
 
+// All devices, as one process.
+std::optional<Unsupported> Local::prepare(const Request& request) {
+  const Case& c = request.c;
+  const std::string limit = "the memory of one machine";
+  if (most_held_bytes(c) > kMostBytes)
+    return Unsupported{
+        "blocks of " + std::to_string(static_cast<std::int64_t>(most_held_bytes(c))) + " bytes", limit};
+  try {
+    plan = plumb::plan(c, style, kMostSends);
+  } catch (const std::length_error& e) {
+    return Unsupported{e.what(), limit};
+  }
+  if (seams.plan) seams.plan(plan);
+  std::function<void(Moment, Blocks&)> shown;  // which may remember what it was shown
+  if (seams.block) shown = [this](Moment moment, Blocks& blocks) { seams.block(moment, blocks); };
+  ready = make_ready(c, plan, {holder_of_all(plan.mesh, plan.rule), counted_moves(received), {}, shown});
+  return {};
+}
+
 Reply Local::run(const Request& request, Arena& arena) {
-  Reply reply = compute(*this, request, arena);
+  Reply reply = carried_out(*this, request, arena);
   return seams.reply ? seams.reply(std::move(reply), request, arena) : reply;
 }
 

@@ -22,7 +22,14 @@ struct Local : Backend {
   Style style = Style::direct;
   bool plans_only = false;  // it returns what it planned, and no data
   Seams seams;
+
+  // The next case.
+  Plan plan;
+  Ready ready;
+  std::int64_t received = 0;  // bytes that were sends of the plan
+
   nlohmann::json hello(const Mesh& first) override;
+  std::optional<Unsupported> prepare(const Request&) override;
   Reply run(const Request&, Arena&) override;
 };
 

@@ -22,9 +22,11 @@ struct Bench {
     arena.resize(room);
     request = {.id = 1, .c = c, .operands = {}};
     for (const auto& o : operands) request.operands.push_back({o, {}});
+    request.write = cutting(c, request.operands);
   }
   Reply run() {
     Arena a{.whole = arena, .next = 0};
+    local.prepare(request);
     return local.run(request, a);
   }
   Case c;

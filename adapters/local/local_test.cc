@@ -161,8 +161,7 @@ TEST(Local, RefusesWhatNoMemoryHolds) {
   Local local;
   const Case c = parse_case("on x=65536: reshard f32[65536@x] -> f32[65536]");
   Request request{.id = 1, .c = c, .operands = {}};
-  Arena arena;
-  EXPECT_TRUE(std::holds_alternative<Unsupported>(local.run(request, arena)));
+  EXPECT_TRUE(local.prepare(request));
 }
 
 TEST(Blocks, BlocksLieApartInPoison) {

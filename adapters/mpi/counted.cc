@@ -1,22 +1,44 @@
 // A layer between our calls and the library: it counts what passes, by MPI's profiling interface.
+#include <fmt/format.h>
 #include <mpi.h>
 
+#include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "adapters/mpi/library.h"
+#include "adapters/protocol/ranks.h"
 
 namespace plumb::mpi {
 namespace {
 
-// The members of a communicator as ranks of the world.
-std::vector<int> members(MPI_Comm comm) {
+// A call as it passed: what this process gave to it, and what it got.
+struct Counted {
+  std::string kind;
+  std::vector<int> members;  // ranks of the world; of a permute, to whom and from whom
+  std::int64_t in = 0, out = 0;
+};
+std::vector<Counted> all_counted;  // since they were compared last
+
+int place_in(MPI_Comm comm) {
+  int rank = 0;
+  PMPI_Comm_rank(comm, &rank);
+  return rank;
+}
+
+int size_of(MPI_Comm comm) {
   int size = 0;
   PMPI_Comm_size(comm, &size);
-  std::vector<int> own(size), all(size);
+  return size;
+}
+
+// The members of a communicator as ranks of the world.
+std::vector<int> members(MPI_Comm comm) {
+  std::vector<int> own(size_of(comm)), all(own.size());
   std::iota(own.begin(), own.end(), 0);
   MPI_Group group, world;
   PMPI_Comm_group(comm, &group), PMPI_Comm_group(MPI_COMM_WORLD, &world);
-  PMPI_Group_translate_ranks(group, size, own.data(), world, all.data());
+  PMPI_Group_translate_ranks(group, static_cast<int>(own.size()), own.data(), world, all.data());
   PMPI_Group_free(&group), PMPI_Group_free(&world);
   return all;
 }
@@ -28,46 +50,133 @@ std::int64_t bytes(std::int64_t count, MPI_Datatype type) {
 }
 
 std::int64_t sum(const int* counts, MPI_Comm comm) {
-  int size = 0;
-  PMPI_Comm_size(comm, &size);
-  return std::accumulate(counts, counts + size, std::int64_t{0});
+  return std::accumulate(counts, counts + size_of(comm), std::int64_t{0});
+}
+
+// Those with whom this rank is in the call that the trace says: of a permute, to whom and from whom.
+std::vector<int> said_members(const Mesh& mesh, const Collective& c, int rank) {
+  if (c.kind == "collective-permute") {
+    std::vector<int> ends{MPI_PROC_NULL, MPI_PROC_NULL};
+    for (const auto& [from, to] : c.pairs) {
+      if (from == rank) ends[0] = static_cast<int>(to);
+      if (to == rank) ends[1] = static_cast<int>(from);
+    }
+    return ends;
+  }
+  std::vector<AxisId> axes;
+  for (const std::string& name : c.axes)
+    for (std::size_t a = 0; a < mesh.axes.size(); ++a)
+      if (mesh.axes[a].name == name) axes.push_back(static_cast<AxisId>(a));
+  for (const auto& fibre : fibres(mesh, axes))
+    if (std::ranges::count(fibre, rank) > 0) return {fibre.begin(), fibre.end()};
+  return {};
+}
+
+std::string in_words(const std::string& kind, const std::vector<int>& members) {
+  return fmt::format("{} {} {}", kind, kind == "collective-permute" ? "to and from" : "among",
+                     fmt::join(members, ", "));
+}
+
+// This rank's calls, one by one.
+std::string other_call(const Mesh& mesh, const Trace& trace, const std::vector<Counted>& mine, int rank) {
+  for (std::size_t i = 0; i < std::max(trace.size(), mine.size()); ++i) {
+    const auto said =
+        i < trace.size() ? in_words(trace[i].kind, said_members(mesh, trace[i], rank)) : "nothing";
+    const auto was = i < mine.size() ? in_words(mine[i].kind, mine[i].members) : "nothing";
+    if (said != was) return fmt::format("call {} was {}, and the trace says {}", i + 1, was, said);
+  }
+  return "";
+}
+
+// What all ranks gave and got in a call: the most of one, and what came from others.
+struct Weighed {
+  std::int64_t in = 0, out = 0, moved = 0;
+};
+
+// A share of a sum takes a part from every other member at least.
+std::int64_t brought(const Counted& call, std::int64_t in, std::int64_t out) {
+  if (call.kind == "reduce-scatter") return out * (std::ssize(call.members) - 1);
+  return out - (call.kind == "all-gather" ? in : 0);
+}
+
+std::vector<Weighed> weigh(const std::vector<Counted>& mine, const Team& all) {
+  const std::size_t n = mine.size();
+  std::vector<std::int64_t> own, every(2 * n * all.ids.size());
+  for (const Counted& one : mine) own.push_back(one.in), own.push_back(one.out);
+  const int size = static_cast<int>(own.size());
+  entering("comparing what was called");
+  PMPI_Allgather(own.data(), size, MPI_INT64_T, every.data(), size, MPI_INT64_T, communicator(all));
+  leaving();
+  std::vector<Weighed> sums(n);
+  for (std::size_t i = 0; i < every.size(); i += 2) {
+    const std::size_t call = i / 2 % n;
+    Weighed& w = sums[call];
+    w.in = std::max(w.in, every[i]), w.out = std::max(w.out, every[i + 1]);
+    w.moved += brought(mine[call], every[i], every[i + 1]);
+  }
+  return sums;
 }
 
 }  // namespace
+
+std::string untrue(const Mesh& mesh, const Trace& trace, const Team& all) {
+  const std::vector<Counted> mine = std::exchange(all_counted, {});
+  const int rank = static_cast<int>(all.ids[all.mine]);
+  if (std::string other = other_call(mesh, trace, mine, rank); !other.empty() || trace.empty()) return other;
+  const std::vector<Weighed> sums = weigh(mine, all);
+  for (std::size_t i = 0; i < trace.size(); ++i) {
+    const Collective& c = trace[i];
+    const auto& [in, out, moved] = sums[i];
+    if (c.in != in || c.out != out || c.moved.value_or(moved) != moved)
+      return fmt::format("call {}, {}, took {} bytes, made {} and moved {}, and the trace says {}, {} and {}",
+                         i + 1, c.kind, in, out, moved, c.in, c.out, c.moved.value_or(moved));
+  }
+  return "";
+}
+
 }  // namespace plumb::mpi
 
 using namespace plumb::mpi;
+
+namespace {
+
+void count(const char* kind, MPI_Comm comm, std::int64_t in, std::int64_t out) {
+  all_counted.push_back({kind, members(comm), in, out});
+}
+
+}  // namespace
 
 extern "C" {
 
 int MPI_Reduce_scatter(const void* in, void* out, const int counts[], MPI_Datatype type, MPI_Op op,
                        MPI_Comm comm) {
-  count({"reduce-scatter", members(comm), bytes(sum(counts, comm), type)});
+  count("reduce-scatter", comm, bytes(sum(counts, comm), type), bytes(counts[place_in(comm)], type));
   return PMPI_Reduce_scatter(in, out, counts, type, op, comm);
 }
 
 int MPI_Allreduce(const void* in, void* out, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  count({"all-reduce", members(comm), bytes(n, type)});
+  count("all-reduce", comm, bytes(n, type), bytes(n, type));
   return PMPI_Allreduce(in, out, n, type, op, comm);
 }
 
 int MPI_Allgatherv(const void* in, int n, MPI_Datatype type, void* out, const int counts[], const int at[],
                    MPI_Datatype to, MPI_Comm comm) {
-  count({"all-gather", members(comm), bytes(sum(counts, comm), to)});
+  count("all-gather", comm, in == MPI_IN_PLACE ? bytes(counts[place_in(comm)], to) : bytes(n, type),
+        bytes(sum(counts, comm), to));
   return PMPI_Allgatherv(in, n, type, out, counts, at, to, comm);
 }
 
 int MPI_Alltoallv(const void* out, const int to[], const int to_at[], MPI_Datatype type, void* in,
                   const int from[], const int from_at[], MPI_Datatype of, MPI_Comm comm) {
-  count({"all-to-all", members(comm), bytes(sum(to, comm), type)});
+  count("all-to-all", comm, bytes(sum(to, comm), type), bytes(sum(from, comm), of));
   return PMPI_Alltoallv(out, to, to_at, type, in, from, from_at, of, comm);
 }
 
 int MPI_Sendrecv(const void* out, int n, MPI_Datatype type, int to, int tag, void* in, int m, MPI_Datatype of,
                  int from, int of_tag, MPI_Comm comm, MPI_Status* status) {
-  count({
+  all_counted.push_back({
       "collective-permute", {to, from},
-       bytes(n, type)
+       bytes(n, type), bytes(m, of)
   });
   return PMPI_Sendrecv(out, n, type, to, tag, in, m, of, from, of_tag, comm, status);
 }

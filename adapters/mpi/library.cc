@@ -5,10 +5,9 @@
 
 #include <algorithm>
 #include <climits>
-#include <cstring>
+#include <map>
 #include <numeric>
 #include <stdexcept>
-#include <utility>
 
 #include "adapters/protocol/ranks.h"
 
@@ -17,11 +16,12 @@ namespace {
 
 struct Library {
   std::map<std::vector<std::int64_t>, MPI_Comm> comms;
-  std::map<int, MPI_Datatype> elements;  // of so many bytes, which only user operations add up
+  std::map<std::int64_t, MPI_Datatype> types;  // of so many bytes, which only user operations add up
   MPI_Op op = MPI_OP_NULL;
-  Combine combine;  // of the reduction that is under way
-  int calls = 0;    // of this case
-  std::vector<Made> meant, counted;
+  Combine combine;        // of the reduction that is under way,
+  std::int64_t each = 1;  // and how many elements its type has
+  std::int64_t most = INT_MAX;
+  int calls = 0;  // of this case
 };
 Library library;
 
@@ -33,23 +33,62 @@ void check(int error, const char* call) {
   throw std::runtime_error(fmt::format("{}: {}", call, text));
 }
 
-// The members' own; they make it together, in the first call for which they need it.
-MPI_Comm comm_of(const std::vector<std::int64_t>& members) {
-  const auto [at, made] = library.comms.try_emplace(members, MPI_COMM_NULL);
-  if (!made) return at->second;
+void join(const Team& team) {
+  const auto [at, made] = library.comms.try_emplace(team.ids, MPI_COMM_NULL);
+  if (!made) return;
   MPI_Group world, group;
-  const std::vector<int> ranks(members.begin(), members.end());
+  const std::vector<int> ranks(team.ids.begin(), team.ids.end());
+  entering(fmt::format("making a communicator of {} ranks", ranks.size()));
   MPI_Comm_group(MPI_COMM_WORLD, &world);
   MPI_Group_incl(world, static_cast<int>(ranks.size()), ranks.data(), &group);
   check(MPI_Comm_create_group(MPI_COMM_WORLD, group, 0, &at->second), "MPI_Comm_create_group");
   MPI_Comm_set_errhandler(at->second, MPI_ERRORS_RETURN);
   MPI_Group_free(&group), MPI_Group_free(&world);
-  return at->second;
+  leaving();
 }
 
 void combine_now(void* in, void* inout, int* count, MPI_Datatype*) {
   combine_travelling(library.combine, static_cast<std::byte*>(inout), static_cast<const std::byte*>(in),
-                     *count);
+                     *count * library.each);
+}
+
+MPI_Datatype type_of(std::int64_t bytes) {
+  if (bytes == 1) return MPI_BYTE;
+  const auto [at, made] = library.types.try_emplace(bytes, MPI_DATATYPE_NULL);
+  if (made) MPI_Type_contiguous(static_cast<int>(bytes), MPI_BYTE, &at->second), MPI_Type_commit(&at->second);
+  return at->second;
+}
+
+// MPI 3.1 counts in int: where there is more, in units of which all counts are multiples.
+struct Units {
+  std::int64_t size = 1;
+  std::vector<int> of(const std::vector<std::int64_t>& counts) const {
+    std::vector<int> all;
+    for (std::int64_t n : counts) all.push_back(static_cast<int>(n / size));
+    return all;
+  }
+};
+
+using Numbers = std::vector<std::vector<std::int64_t>>;
+Units units_of(const Numbers& counts, const Numbers& starts) {
+  std::int64_t most = 0, common = 0;
+  for (const auto& all : counts)
+    most = std::max(most, std::accumulate(all.begin(), all.end(), std::int64_t{0}));
+  for (const auto& all : starts)
+    for (std::int64_t at : all) most = std::max(most, at);
+  for (const Numbers* all : {&counts, &starts})
+    for (const auto& one : *all)
+      for (std::int64_t n : one) common = std::gcd(common, n);
+  Units units;
+  constexpr std::int64_t largest = 1 << 20;
+  for (std::int64_t n = 2; n <= std::min(common, largest) && most / units.size > library.most; ++n)
+    if (common % n == 0) units.size = n;
+  if (most / units.size > library.most)
+    throw std::runtime_error(fmt::format(
+        "{} bytes or elements in one call of MPI, which counts in int, and no unit is common to all "
+        "shares",
+        most));
+  return units;
 }
 
 struct Summed {
@@ -58,110 +97,64 @@ struct Summed {
 };
 
 // Sums of the library's own types are its own; all else goes by a user operation.
-Summed summed(const Combine& combine) {
+Summed summed(const Combine& combine, const Units& units) {
   const bool adds = combine.run == adding(combine.acc, combine.wire).run && combine.acc == combine.wire;
-  if (adds && combine.wire == DType::f32) return {MPI_FLOAT, MPI_SUM};
-  if (adds && combine.wire == DType::f64) return {MPI_DOUBLE, MPI_SUM};
-  if (adds && combine.wire == DType::s32) return {MPI_UINT32_T, MPI_SUM};
-  library.combine = combine;
+  if (adds && units.size == 1) {
+    if (combine.wire == DType::f32) return {MPI_FLOAT, MPI_SUM};
+    if (combine.wire == DType::f64) return {MPI_DOUBLE, MPI_SUM};
+    if (combine.wire == DType::s32) return {MPI_UINT32_T, MPI_SUM};
+  }
+  library.combine = combine, library.each = units.size;
   if (library.op == MPI_OP_NULL) check(MPI_Op_create(combine_now, 1, &library.op), "MPI_Op_create");
-  const int width = format(combine.wire).bytes;
-  const auto [at, made] = library.elements.try_emplace(width, MPI_DATATYPE_NULL);
-  if (made) MPI_Type_contiguous(width, MPI_BYTE, &at->second), MPI_Type_commit(&at->second);
-  return {at->second, library.op};
+  return {type_of(format(combine.wire).bytes * units.size), library.op};
 }
 
-// MPI 3.1 counts in int.
-std::vector<int> ints(const std::vector<std::int64_t>& counts) {
-  std::int64_t sum = 0;
-  for (std::int64_t n : counts) sum += n;
-  if (sum > INT_MAX)
-    throw std::runtime_error(fmt::format("{} elements in one call of MPI, which counts in int", sum));
-  return {counts.begin(), counts.end()};
-}
-
-std::vector<int> starts(const std::vector<int>& counts) {
-  std::vector<int> at(counts.size());
-  std::exclusive_scan(counts.begin(), counts.end(), at.begin(), 0);
-  return at;
-}
-
-void mean(const char* kind, const std::vector<std::int64_t>& members, std::size_t bytes) {
-  library.meant.push_back({
-      kind, {members.begin(), members.end()},
-       static_cast<std::int64_t>(bytes)
-  });
-}
-
-void reduce_scatter(const Team& g, Combination& r) {
-  const MPI_Comm comm = comm_of(g.ids);
-  const auto [type, op] = summed(r.combine);
-  mean("reduce-scatter", g.ids, r.in.size());
-  check(MPI_Reduce_scatter(r.in.data(), r.out.data(), ints(r.counts).data(), type, op, comm),
+void reduce_scatter(const Team& g, const Combination& r) {
+  const Units units = units_of({r.counts}, {});
+  const auto [type, op] = summed(r.combine, units);
+  check(MPI_Reduce_scatter(r.in, r.out, units.of(r.counts).data(), type, op, communicator(g)),
         "MPI_Reduce_scatter");
 }
 
-void all_reduce(const Team& g, Combination& r) {
-  const MPI_Comm comm = comm_of(g.ids);
-  const auto [type, op] = summed(r.combine);
-  mean("all-reduce", g.ids, r.in.size());
-  check(MPI_Allreduce(r.in.data(), r.out.data(), ints(r.counts)[0], type, op, comm), "MPI_Allreduce");
+void all_reduce(const Team& g, const Combination& r) {
+  const Units units = units_of({r.counts}, {});
+  const auto [type, op] = summed(r.combine, units);
+  check(MPI_Allreduce(r.in, r.out, units.of(r.counts)[0], type, op, communicator(g)), "MPI_Allreduce");
 }
 
-void all_gather(const Team& g, Gathering& x) {
-  const MPI_Comm comm = comm_of(g.ids);
-  const std::vector<int> counts = ints(x.counts), at = starts(counts);
-  mean("all-gather", g.ids, x.out.size());
-  check(MPI_Allgatherv(x.in.data(), counts[g.mine], MPI_BYTE, x.out.data(), counts.data(), at.data(),
-                       MPI_BYTE, comm),
+void all_gather(const Team& g, const Gathering& x) {
+  const Units units = units_of({x.out.counts}, {x.out.starts});
+  const std::vector<int> counts = units.of(x.out.counts), at = units.of(x.out.starts);
+  const MPI_Datatype type = type_of(units.size);
+  check(MPI_Allgatherv(x.in, counts[g.mine], type, x.out.at, counts.data(), at.data(), type, communicator(g)),
         "MPI_Allgatherv");
 }
 
-// What goes to, or comes from, each member of a group: bytes one after another.
-struct Lined {
-  std::vector<std::int64_t> counts;
-  std::vector<std::byte> bytes;
-};
-
-Lined lined(const Team& g, const std::vector<Parcel>& parcels, std::vector<std::byte> Parcel::*side) {
-  Lined l;
-  for (std::int64_t member : g.ids) {
-    const auto at = std::ranges::find(parcels, member, &Parcel::process);
-    const std::vector<std::byte> none, &one = at == parcels.end() ? none : (*at).*side;
-    l.counts.push_back(std::ssize(one));
-    l.bytes.insert(l.bytes.end(), one.begin(), one.end());
-  }
-  return l;
-}
-
-void all_to_all(const Team& g, std::vector<Parcel>& parcels) {
-  const MPI_Comm comm = comm_of(g.ids);
-  const Lined out = lined(g, parcels, &Parcel::out);
-  Lined in = lined(g, parcels, &Parcel::in);
-  const std::vector<int> to = ints(out.counts), from = ints(in.counts), to_at = starts(to),
-                         from_at = starts(from);
-  mean("all-to-all", g.ids, out.bytes.size());
-  check(MPI_Alltoallv(out.bytes.data(), to.data(), to_at.data(), MPI_BYTE, in.bytes.data(), from.data(),
-                      from_at.data(), MPI_BYTE, comm),
+void all_to_all(const Team& g, const Swap& x) {
+  const Units units = units_of({x.out.counts, x.in.counts}, {x.out.starts, x.in.starts});
+  const std::vector<int> to = units.of(x.out.counts), to_at = units.of(x.out.starts),
+                         from = units.of(x.in.counts), from_at = units.of(x.in.starts);
+  const MPI_Datatype type = type_of(units.size);
+  check(MPI_Alltoallv(x.out.at, to.data(), to_at.data(), type, x.in.at, from.data(), from_at.data(), type,
+                      communicator(g)),
         "MPI_Alltoallv");
-  for (Parcel& parcel : parcels) {
-    const auto member = std::ranges::find(g.ids, parcel.process) - g.ids.begin();
-    if (!parcel.in.empty())
-      std::memcpy(parcel.in.data(), in.bytes.data() + from_at[member], parcel.in.size());
-  }
 }
 
-void permute(std::vector<Parcel>& parcels) {
-  int to = MPI_PROC_NULL, from = MPI_PROC_NULL;
-  std::vector<std::byte> nothing, *out = &nothing, *in = &nothing;
-  for (Parcel& parcel : parcels) {
-    if (!parcel.sent.empty()) to = static_cast<int>(parcel.process), out = &parcel.out;
-    if (!parcel.received.empty()) from = static_cast<int>(parcel.process), in = &parcel.in;
-  }
-  mean("collective-permute", {to, from}, out->size());
-  check(MPI_Sendrecv(out->data(), ints({std::ssize(*out)})[0], MPI_BYTE, to, 0, in->data(),
-                     ints({std::ssize(*in)})[0], MPI_BYTE, from, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
-        "MPI_Sendrecv");
+void permute(const Passing& p) {
+  const auto rank = [](std::int64_t id) { return id < 0 ? MPI_PROC_NULL : static_cast<int>(id); };
+  const Units units = units_of({{std::ssize(p.out)}, {std::ssize(p.in)}}, {});
+  const MPI_Datatype type = type_of(units.size);
+  check(
+      MPI_Sendrecv(p.out.data(), units.of({std::ssize(p.out)})[0], type, rank(p.to), 0, p.in.data(),
+                   units.of({std::ssize(p.in)})[0], type, rank(p.from), 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
+      "MPI_Sendrecv");
+}
+
+// As integers: magnitudes are not negative, and a NaN is larger than all of them.
+void largest(const Team& g, std::span<float> numbers) {
+  check(MPI_Allreduce(MPI_IN_PLACE, numbers.data(), static_cast<int>(numbers.size()), MPI_INT32_T, MPI_MAX,
+                      communicator(g)),
+        "MPI_Allreduce");
 }
 
 }  // namespace
@@ -187,31 +180,21 @@ Calls calls() {
       .all_gather = all_gather,
       .all_to_all = all_to_all,
       .permute = permute,
+      .largest = largest,
+      .join = join,
       .entering = [](const std::string& what) { entering(fmt::format(fmt::runtime(what), ++library.calls)); },
       .leaving = leaving};
 }
 
-void take_largest(Magnitudes& m, std::int64_t devices) {
-  std::vector<std::int64_t> members(devices);
-  std::iota(members.begin(), members.end(), 0);
-  const MPI_Comm comm = comm_of(members);
-  entering(fmt::format("all-reduce {} of largest magnitudes", ++library.calls));
-  for (std::vector<float>& most : m.most) {
-    std::vector<float> largest(most.size());
-    mean("all-reduce", members, most.size() * sizeof(float));
-    // As integers: magnitudes are not negative, and a NaN is larger than all of them.
-    check(MPI_Allreduce(most.data(), largest.data(), ints({std::ssize(most)})[0], MPI_INT32_T, MPI_MAX, comm),
-          "MPI_Allreduce");
-    most = std::move(largest);
-  }
-  leaving();
-}
+MPI_Comm communicator(const Team& team) { return library.comms.at(team.ids); }
 
-std::vector<Made> meant() {
+void count_at_most(std::int64_t most) { library.most = most; }
+
+void begin_case(bool anew) {
   library.calls = 0;
-  return std::exchange(library.meant, {});
+  if (!anew) return;
+  for (auto& [members, comm] : library.comms) MPI_Comm_free(&comm);
+  library.comms.clear();
 }
-std::vector<Made> counted() { return std::exchange(library.counted, {}); }
-void count(Made made) { library.counted.push_back(std::move(made)); }
 
 }  // namespace plumb::mpi

@@ -1,24 +1,14 @@
 // MPI as a library of collectives (adapters/rank/calls.h).
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <string>
-#include <vector>
+#include <mpi.h>
 
+#include <string>
+
+#include "adapters/protocol/outcome.h"
 #include "adapters/rank/calls.h"
-#include "adapters/rank/quantize.h"
 
 namespace plumb::mpi {
-
-// A call and what a process gave to it, or what came to it: counted twice, where it is made and by a layer
-// beneath (counted.cc).
-struct Made {
-  std::string kind;
-  std::vector<int> members;  // ranks of the world
-  std::int64_t bytes = 0;
-  bool operator==(const Made&) const = default;
-};
 
 // Starts the library; how many ranks it has, and which this one is.
 struct World {
@@ -27,16 +17,23 @@ struct World {
 World start();
 void finish();
 
-// Collectives among ranks, a device each. Communicators are made when they are first needed, and kept.
+// Collectives among ranks, a device each. Communicators are made when a team is made ready, and kept.
 Calls calls();
 
-// The larger of what the ranks below `devices` know.
-void take_largest(Magnitudes&, std::int64_t devices);
+// Its calls are numbered from 1; with `anew` no communicator of an earlier case is left. Every rank begins every
+// case.
+void begin_case(bool anew);
 
-// What was called since this was called last, as it was meant and as it was counted beneath.
-std::vector<Made> meant(), counted();
+// Counts that are given to the library; more go in units of several bytes or elements. For tests: it is that of
+// an int.
+void count_at_most(std::int64_t);
 
-// Counts a call of the layer beneath.
-void count(Made);
+// Kept for a team that was made ready.
+MPI_Comm communicator(const Team&);
+
+// What was called otherwise than the trace says, since this was asked last, as a layer beneath counted it
+// (counted.cc): nothing where it is true. All ranks of a case ask it together, but one that returns words may
+// ask alone.
+std::string untrue(const Mesh&, const Trace&, const Team& all);
 
 }  // namespace plumb::mpi

@@ -1,10 +1,9 @@
 // A rank of MPI as the process of one device. README.md says what it is.
 #include <mpi.h>
 
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <numeric>
 #include <stdexcept>
 
 #include "adapters/mpi/faults.h"
@@ -14,8 +13,8 @@
 #include "adapters/protocol/ranks.h"
 #include "adapters/protocol/serve.h"
 #include "adapters/rank/can.h"
-#include "adapters/rank/execute.h"
 #include "adapters/rank/hand_over.h"
+#include "adapters/rank/steps.h"
 
 namespace plumb::mpi {
 namespace {
@@ -29,20 +28,17 @@ std::string library_version() {
   return std::string(text, text + length).substr(0, std::string(text).find_first_of(",\n"));
 }
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 struct Mpi : Backend {
   Style style = Style::direct;
   World world;
   Calls library = calls();
-  std::string fault;  // empty: none
+  Fault fault;        // none that does anything
+  bool anew = false;  // communicators, for each case
 
   // The next case.
-  Plan prepared;
-  std::optional<Unsupported> refusal;
-  double planned = 0;  // seconds
+  Plan plan;
+  Ready ready;
+  Team everyone;
 
   nlohmann::json hello(const Mesh&) override {
     nlohmann::json all = {
@@ -50,44 +46,47 @@ struct Mpi : Backend {
         {"versions",     {{"plumbline", PLUMB_VERSION}, {"mpi", library_version()}}},
         {"devices",      {{"count", world.size}, {"kind", "rank"}}                 },
         {"alone",        true                                                      },
+        {"fills",        true                                                      },
         {"capabilities", what_ranks_can()                                          }
     };
     all["capabilities"]["max_devices"] = world.size;
     return all;
   }
 
-  void prepare(const Request& request) override {
-    refusal.reset();
-    const auto start = std::chrono::steady_clock::now();
+  Holder own() const {
+    return {
+        &plan.mesh, plan.rule, {world.rank, world.rank + 1}
+    };
+  }
+
+  std::optional<Unsupported> prepare(const Request& request) override {
+    const std::int64_t n = devices(request.c.mesh);
+    begin_case(anew);
+    if (world.rank >= n) return {};
     try {
-      if (world.rank < devices(request.c.mesh)) prepared = plan(request.c, style, most_sends);
+      plan = plumb::plan(request.c, style, most_sends);
     } catch (const std::length_error& e) {
-      refusal = Unsupported{e.what(), "the memory of one rank"};
+      return Unsupported{e.what(), "the memory of one rank"};
     }
-    planned = seconds_since(start);
+    everyone = {std::vector<std::int64_t>(n), static_cast<std::size_t>(world.rank)};
+    std::iota(everyone.ids.begin(), everyone.ids.end(), 0);
+    library.join(everyone);
+    ready =
+        make_ready(request.c, plan, {own(), through(library, own()), largest_through(library, own()), {}});
+    return {};
   }
 
   Reply run(const Request& request, Arena& arena) override {
-    const Case& c = request.c;
-    if (world.rank >= devices(c.mesh)) return Outcome{};
-    if (refusal) return *refusal;
-    const Plan& p = prepared;
-    const auto began = std::chrono::steady_clock::now();
-    const Holder own{
-        &p.mesh, p.rule, {world.rank, world.rank + 1}
-    };
-    const Rank rank{own, through(library, own), [&](Magnitudes& m) { take_largest(m, devices(p.mesh)); }, {}};
-    const Done done =
-        is_quantize(c) ? quantize(p, c.op.chain, request.operands, rank) : execute(p, request.operands, rank);
-    if (meant() != counted())
-      throw std::runtime_error("the library was called otherwise than the trace says");
-    Outcome o = hand_over(own, done, arena);
+    if (world.rank >= devices(request.c.mesh)) return Outcome{};
+    load(ready, own(), request.write);
+    const double seconds = carry_out(ready);
+    Outcome o = hand_over(own(), ready, request.in_place ? nullptr : &arena);
     o.received.reset();
-    for (Collective& one : o.trace)  // the library's way is its own
-      if (one.kind == "all-reduce") one.moved.reset();
-    break_trace(fault, o.trace);
-    o.compile_seconds = planned;
-    o.run_seconds = {seconds_since(began)};
+    if (fault.trace && !o.trace.empty()) fault.trace(o.trace);
+    if (const std::string other = untrue(plan.mesh, o.trace, everyone); !other.empty())
+      throw std::runtime_error("the library was called otherwise than the trace says: " + other);
+    if (fault.said && !o.trace.empty()) fault.said(o.trace);
+    o.run_seconds = {seconds};
     return o;
   }
 };
@@ -111,8 +110,12 @@ bool take(Mpi& mpi, const std::string& key, const std::string& value) {
     mpi.style = Style::ring;
   else if (key == "plan" && value == "calls")
     mpi.style = Style::calls;
+  else if (key == "most-count")
+    count_at_most(std::stoll(value));
+  else if (key == "groups")
+    mpi.anew = value == "anew";
   else if (key == "fault")
-    mpi.fault = value;
+    mpi.fault = fault_named(value);
   else
     return (key == "plan" && value == "direct") || key == "np" || key == "launcher";
   return true;
@@ -135,7 +138,7 @@ int serve_all(const std::vector<std::string>& arguments) {
   }
   mpi.world = start();
   say_world(mpi.world.size);
-  if (!mpi.fault.empty()) mpi.library = broken(mpi.fault, mpi.world, mpi.library);
+  if (mpi.fault.calls) mpi.fault.calls(mpi.world, mpi.library);
   const int code = serve_as_rank(mpi, *seat);
   finish();
   return code;
@@ -144,8 +147,12 @@ int serve_all(const std::vector<std::string>& arguments) {
 }  // namespace
 }  // namespace plumb::mpi
 
-// Options come from PLUMB_OPTIONS, and as --NAME VALUE.
+// Options come from PLUMB_OPTIONS, and as --NAME VALUE. `--list` prints the table of faults as JSON lines.
 int main(int argc, char** argv) try {
+  if (argc == 2 && std::string(argv[1]) == "--list") {
+    std::fputs(plumb::mpi::list_faults().c_str(), stdout);
+    return 0;
+  }
   return plumb::mpi::serve_all({argv + 1, argv + argc});
 } catch (const std::exception& e) {
   std::fprintf(stderr, "plumb-mpi: %s\n", e.what());

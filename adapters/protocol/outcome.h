@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -55,6 +56,9 @@ struct Outcome {
   std::vector<double> run_seconds;
   double compile_seconds = 0;
   std::vector<std::vector<std::string>> groups;  // axis sets for which the backend had a group
+  // Of results that stay in place: where each block lies, nothing for those of other ranks. Their offsets say
+  // nothing.
+  std::vector<std::span<const std::byte>> lying;
 };
 
 }  // namespace plumb

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <functional>
 #include <stdexcept>
@@ -14,6 +15,7 @@
 #include "adapters/protocol/fields.h"
 #include "adapters/protocol/json.h"
 #include "adapters/protocol/message.h"
+#include "adapters/protocol/prove_here.h"
 #include "adapters/protocol/ranks.h"
 #include "adapters/protocol/skim.h"
 #include "reference/words/fnv.h"
@@ -150,6 +152,10 @@ std::size_t present(std::int64_t n, const char* what) {
 
 Request request_from(const Skimmed& message, std::span<const std::byte> arena) {
   Request r{message.id, parse_case(message.line), {}, message.seconds};
+  if (message.fills) {
+    r.write = filling(r.c), r.in_place = true;
+    return r;
+  }
   for (const Skimmed::Operand& operand : message.operands) {
     const std::size_t offset = present(operand.offset, "the offset of an operand");
     const std::size_t bytes = present(operand.bytes, "the bytes of an operand");
@@ -158,15 +164,8 @@ Request request_from(const Skimmed& message, std::span<const std::byte> arena) {
     r.operands.push_back({arena.subspan(offset, bytes), operand.shape});
   }
   if (r.operands.size() != r.c.op.operands.size()) throw Malformed("the case has another number of operands");
+  r.write = cutting(r.c, r.operands);
   return r;
-}
-
-// A backend that throws could not do what it said it could.
-Reply run(Backend& backend, const Request& request, Arena& arena) try {
-  backend.prepare(request);
-  return backend.run(request, arena);
-} catch (const std::exception& e) {
-  return Reneged{e.what(), ""};
 }
 
 // What all ranks say alike of an outcome: blocks, claims and trace.
@@ -185,47 +184,120 @@ struct Conversation {
   int rank = 0, world = 1;
 };
 
-// The arena of a request: the file, or on another machine than the harness a copy.
-std::span<std::byte> arena_of(std::optional<Mapping>& mapping, std::size_t size) {
-  if (!mapping) {
-    const auto copy = copied_arena();
-    if (copy.size() < size) throw Malformed("no arena came with the request");
-    return copy.first(size);
-  }
-  mapping->reach(size);
-  return mapping->bytes.first(size);
+// The run has a deadline of its own, which whoever watches the ranks has to know.
+void say_phase(const Conversation& talk, std::int64_t id) {
+  if (talk.world > 1 && talk.rank == 0)
+    talk.say(fmt::format(R"({{"type":"phase","id":{},"phase":"run"}})", id));
 }
 
-std::string answer_run(Backend& backend, const Skimmed& message, std::optional<Mapping>& mapping,
-                       const Conversation& talk) {
-  Arena arena{arena_of(mapping, present(message.arena, "arena")), present(message.free, "free")};
-  const Request request = request_from(message, arena.whole);
-  const Reply reply = run(backend, request, arena);
-  const auto* outcome = std::get_if<Outcome>(&reply);
-  // A rank without a device has none of it.
-  const std::string says = talk.world > 1 && outcome && !outcome->claims.empty() ? digest(*outcome) : "";
-  if (talk.rank > 0 && outcome)
-    return fmt::format(R"({{"type":"done","id":{},"says":"{}"}})", request.id, says);
+// A backend that throws could not do what it said it could.
+Reply run(Backend& backend, const Request& request, Arena& arena, const Conversation& talk) try {
+  const auto start = std::chrono::steady_clock::now();
+  if (auto refusal = backend.prepare(request)) return *refusal;
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  say_phase(talk, request.id);
+  Reply reply = backend.run(request, arena);
+  if (auto* outcome = std::get_if<Outcome>(&reply)) outcome->compile_seconds += took.count();
+  return reply;
+} catch (const std::exception& e) {
+  return Reneged{e.what(), ""};
+}
+
+// The arena of a request: the file, or on another machine than the harness a copy.
+Arena arena_of(const Skimmed& message, std::optional<Mapping>& mapping) {
+  const std::size_t size = present(message.arena, "arena"), free = present(message.free, "free");
+  if (mapping) {
+    mapping->reach(size);
+    return {mapping->bytes.first(size), free};
+  }
+  const auto copy = copied_arena();
+  if (copy.size() < size) throw Malformed("no arena came with the request");
+  return {copy.first(size), free};
+}
+
+std::string done(const Conversation& talk, std::int64_t id, const std::string& reply) {
+  return talk.rank > 0 ? fmt::format(R"({{"type":"done","id":{}}})", id) : reply;
+}
+
+// The last case whose results stay in place.
+struct Kept {
+  std::optional<Request> request;
+  Outcome outcome;
+};
+
+// The reply as a line, and its table in the arena.
+std::string written(std::int64_t id, const Reply& reply, Arena& arena) {
   fmt::memory_buffer line;
   const std::size_t blocks_end = arena.next;
-  std::visit([&](const auto& r) { write_reply(line, request.id, r, arena); }, reply);
-  send_written(blocks_end, arena.next - blocks_end);  // the table
-  std::string text = fmt::to_string(line);
-  if (!says.empty()) text.insert(text.size() - 1, fmt::format(R"(,"says":"{}")", says));
+  std::visit([&](const auto& r) { write_reply(line, id, r, arena); }, reply);
+  send_written(blocks_end, arena.next - blocks_end);
+  return fmt::to_string(line);
+}
+
+std::string answer_run(Backend& backend, const Skimmed& message, Arena arena, const Conversation& talk,
+                       Kept& kept) {
+  kept = {};
+  Request request = request_from(message, arena.whole);
+  Reply reply = run(backend, request, arena, talk);
+  auto* outcome = std::get_if<Outcome>(&reply);
+  // A rank without a device has none of it.
+  const std::string says = talk.world > 1 && outcome && !outcome->claims.empty() ? digest(*outcome) : "";
+  std::string text;
+  if (talk.rank > 0 && outcome) {
+    text = fmt::format(R"({{"type":"done","id":{},"says":"{}"}})", request.id, says);
+  } else {
+    text = written(request.id, reply, arena);
+    if (!says.empty()) text.insert(text.size() - 1, fmt::format(R"(,"says":"{}")", says));
+  }
+  if (outcome && request.in_place) kept = {std::move(request), std::move(*outcome)};
   return text;
+}
+
+// Proves the blocks that lie here, and says of each in the arena.
+std::string answer_check(const Skimmed& message, const Arena& arena, const Conversation& talk,
+                         const Kept& kept) {
+  if (!kept.request) throw Malformed("check, and nothing is kept in place");
+  const std::vector<ProofRow> rows = proofs(kept.request->c, kept.outcome, message.seed);
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (kept.outcome.lying[i].data()) {
+      const std::size_t at = arena.next + i * sizeof rows[i];
+      memcpy(arena.whole.subspan(at).data(), rows[i].data(), sizeof rows[i]);
+      send_written(at, sizeof rows[i]);
+    }
+  return done(talk, message.id, fmt::format(R"({{"type":"checked","id":{}}})", message.id));
+}
+
+// The blocks travel after all.
+std::string answer_fetch(const Skimmed& message, Arena arena, const Conversation& talk, Kept& kept) {
+  if (!kept.request) throw Malformed("fetch, and nothing is kept in place");
+  Outcome& o = kept.outcome;
+  for (std::size_t i = 0; i < o.blocks.size(); ++i) {
+    const std::span<std::byte> place = arena.take(o.blocks[i].bytes);
+    o.blocks[i].offset = arena.offset(place);
+    if (o.lying[i].empty()) continue;
+    memcpy(place.data(), o.lying[i].data(), place.size());
+    send_written(arena.offset(place), place.size());
+  }
+  if (talk.rank > 0) return done(talk, message.id, "");
+  return written(message.id, o, arena);
 }
 
 void converse(Backend& backend, const Conversation& talk) {
   std::optional<Mapping> mapping;
+  Kept kept;
+  const auto reached = [&] { return mapping || !copied_arena().empty(); };
   while (const auto line = talk.next()) {
     const Skimmed skimmed = skim(*line);
     if (skimmed.type == "hello") {
       const json request = parse_message(*line);
       if (copied_arena().empty()) mapping.emplace(text(field(request, "arena"), "arena"));
-      const std::string reply = answer_hello(backend, request);
-      talk.say(talk.rank > 0 ? R"({"type":"done","id":0})" : reply);
-    } else if (skimmed.type == "run" && (mapping || !copied_arena().empty())) {
-      talk.say(answer_run(backend, skimmed, mapping, talk));
+      talk.say(done(talk, 0, answer_hello(backend, request)));
+    } else if (skimmed.type == "run" && reached()) {
+      talk.say(answer_run(backend, skimmed, arena_of(skimmed, mapping), talk, kept));
+    } else if (skimmed.type == "check" && reached()) {
+      talk.say(answer_check(skimmed, arena_of(skimmed, mapping), talk, kept));
+    } else if (skimmed.type == "fetch" && reached()) {
+      talk.say(answer_fetch(skimmed, arena_of(skimmed, mapping), talk, kept));
     } else {
       throw Malformed(fmt::format("unexpected request \"{}\"", skimmed.type));
     }

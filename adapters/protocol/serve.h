@@ -1,7 +1,9 @@
 // A C++ backend: a struct with hello and run, handed to serve().
 #pragma once
 
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -38,22 +40,31 @@ struct Arena {
   std::uint64_t offset(std::span<const std::byte> taken) const;
 };
 
+// Writes what a device has of an operand: a slice of one part, dense.
+using Write = std::function<void(std::size_t operand, std::int64_t part, const Slice&, std::byte* to)>;
+
 struct Request {
   std::int64_t id = 0;
   Case c;
-  std::vector<Operand> operands;
-  double seconds = 0;  // until the deadline; 0 where the request does not say
+  std::vector<Operand> operands;  // none where the backend fills
+  double seconds = 0;             // until the deadline; 0 where the request does not say
+  Write write{};                  // of operands, wherever they are
+  bool in_place = false;          // results stay where they lie (Outcome::lying) until the next case
 };
+
+// From operands in the arena; and from the recipe of the data, where there are none.
+Write cutting(const Case&, const std::vector<Operand>&);
+Write filling(const Case&);
 
 // The one virtual interface of Plumbline.
 struct Backend {
   virtual ~Backend() = default;
-  // The hello message without type and version: name, versions, devices, alone, capabilities.
+  // The hello message without type and version: name, versions, devices, alone, fills, capabilities.
   virtual nlohmann::json hello(const Mesh& first) = 0;
-  // What a case needs once, plans, communicators and buffers; called before each run. What it throws is
-  // reneged.
-  virtual void prepare(const Request&) {}
-  // Blocks must lie in spans taken from the arena.
+  // What a case needs once, plans, communicators and buffers; called before each run, and its time is that of
+  // compilation. Nothing where the case can be run; else why not. What it throws is reneged.
+  virtual std::optional<Unsupported> prepare(const Request&) { return {}; }
+  // Blocks must lie in spans taken from the arena, or where the request says in_place, anywhere.
   virtual Reply run(const Request&, Arena&) = 0;
 };
 

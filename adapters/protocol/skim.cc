@@ -19,13 +19,15 @@ struct Reader {
 
   bool in_operands() const { return outer == "operands"; }
   bool all_but_the_case() const {
-    return found.type == "run" && !found.line.empty() && !found.operands.empty() &&
+    return found.type == "run" && !found.line.empty() && (found.fills || !found.operands.empty()) &&
            std::min({found.id, found.arena, found.free}) >= 0;
   }
 
   bool number(std::int64_t n) {
-    if (depth == 1 && outer == "seconds") found.seconds = static_cast<double>(n);
+    if (depth == 1     if (depth == 1 && outer == "seconds") found.seconds = static_cast<double>(n);    if (depth == 1 && outer == "seconds") found.seconds = static_cast<double>(n); outer == "seconds") found.seconds = static_cast<double>(n);
+    if (depth == 1 && outer == "run_seconds") found.run_seconds = static_cast<double>(n);
     if (depth == 1 && outer == "id") found.id = n;
+    if (depth == 1 && outer == "seed") found.seed = static_cast<std::uint64_t>(n);
     if (depth == 1 && outer == "arena") found.arena = n;
     if (depth == 1 && outer == "free") found.free = n;
     if (depth < 3 || !in_operands()) return true;
@@ -37,11 +39,15 @@ struct Reader {
   }
 
   bool null() { return true; }
-  bool boolean(bool) { return true; }
+  bool boolean(bool value) {
+    if (depth == 1 && outer == "fills") found.fills = value;
+    return true;
+  }
   bool number_integer(json::number_integer_t n) { return number(n); }
   bool number_unsigned(json::number_unsigned_t n) { return number(static_cast<std::int64_t>(n)); }
   bool number_float(json::number_float_t x, const std::string&) {
     if (depth == 1 && outer == "seconds") found.seconds = x;
+    if (depth == 1 && outer == "run_seconds") found.run_seconds = x;
     return true;
   }
   bool binary(json::binary_t&) { return true; }

@@ -12,7 +12,9 @@ namespace plumb {
 struct Skimmed {
   std::string type, line;
   std::int64_t id = -1, arena = -1, free = -1;
-  double seconds = 0;
+  double seconds = 0, run_seconds = 0;
+  bool fills = false;      // no operand is sent
+  std::uint64_t seed = 0;  // of a check
   struct Operand {
     std::int64_t offset = -1, bytes = -1;
     std::vector<std::int64_t> shape;

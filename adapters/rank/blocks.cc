@@ -40,6 +40,8 @@ void place(Blocks& blocks) {
   if (alignment == kHuge) madvise(blocks.memory.get(), size, MADV_HUGEPAGE);
 }
 
+}  // namespace
+
 void lay(Blocks& blocks, Contents contents) {
   if (contents == Contents::poison) {
     std::memset(blocks.memory.get(), kPoison, blocks.offsets.back());
@@ -52,8 +54,6 @@ void lay(Blocks& blocks, Contents contents) {
                 static_cast<std::size_t>(end_of(blocks, device) - blocks.block(device)) - bytes);
   }
 }
-
-}  // namespace
 
 Slice Blocks::slice(std::int64_t device) const {
   Slice all;
@@ -109,20 +109,17 @@ bool intact(const Blocks& blocks) {
   return true;
 }
 
-Blocks cast(Blocks blocks, DType stored) {
-  if (blocks.stored == stored) return blocks;
-  Blocks to = allocate_like(blocks, stored, Contents::any);
+void cast(const Blocks& from, Blocks& to) {
   std::array<double, 256> values;
-  const int in = format(blocks.stored).bytes, out = format(stored).bytes;
-  for (std::int64_t device = blocks.own.begin; device < blocks.own.end; ++device) {
-    const std::int64_t n = blocks.elements(device);
+  const int in = format(from.stored).bytes, out = format(to.stored).bytes;
+  for (std::int64_t device = from.own.begin; device < from.own.end; ++device) {
+    const std::int64_t n = from.elements(device);
     for (std::int64_t i = 0; i < n; i += std::ssize(values)) {
       const std::int64_t count = std::min<std::int64_t>(std::ssize(values), n - i);
-      decode(blocks.stored, blocks.block(device) + i * in, count, values.data());
-      encode(stored, values.data(), count, to.block(device) + i * out);
+      decode(from.stored, from.block(device) + i * in, count, values.data());
+      encode(to.stored, values.data(), count, to.block(device) + i * out);
     }
   }
-  return to;
 }
 
 }  // namespace plumb

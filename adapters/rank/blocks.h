@@ -61,7 +61,10 @@ std::vector<double> values_of(const Blocks&, std::int64_t device);
 // Whether the poison between the blocks is as it was laid.
 bool intact(const Blocks&);
 
-// The same value in another format, each element rounded once.
-Blocks cast(Blocks, DType stored);
+// Writes what is due between the blocks, and `contents` into them.
+void lay(Blocks&, Contents);
+
+// The same value in the format of `to`, each element rounded once.
+void cast(const Blocks& from, Blocks& to);
 
 }  // namespace plumb

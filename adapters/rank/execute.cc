@@ -1,6 +1,7 @@
 #include "adapters/rank/execute.h"
 
-#include <cassert>
+#include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <span>
 
@@ -11,179 +12,248 @@
 namespace plumb {
 namespace {
 
-struct Walk {
-  const Plan& plan;
-  const Rank& rank;
-  std::int64_t received = 0;
-  Trace trace{};
-  void show(Moment moment, Blocks& blocks) const {
-    if (rank.shown) rank.shown(moment, blocks);
-  }
-};
-
-// Every device receives its block of the operand, an unfinished one's part.
-Blocks load(const Holder& holder, const Spec& spec, const Operand& operand) {
-  Blocks blocks = allocate(holder, spec, spec.dtype, Contents::any);
-  const std::vector<std::int64_t> sizes = shape(spec);
-  const int width = format(spec.dtype).bytes;
-  const std::int64_t part_bytes = bytes(spec);
-  for (std::int64_t device = holder.own.begin; device < holder.own.end; ++device)
-    cut(sizes, blocks.slice(device), operand.bytes.data() + part(*holder.mesh, spec, device) * part_bytes,
-        blocks.block(device), width);
-  return blocks;
-}
-
 std::vector<std::string> names_of(const Mesh& mesh, const std::vector<AxisId>& axes) {
   std::vector<std::string> names;
   for (AxisId axis : axes) names.push_back(mesh.axes[axis].name);
   return names;
 }
 
-void report(Walk& walk, const Leg& leg, DType stored) {
+// What a plan issues in a leg.
+Trace planned(const Plan& plan, const Leg& leg, DType stored) {
+  Trace trace;
   for (const Issued& issued : leg.issued) {
-    const DType dtype = issued.sums ? walk.plan.wire : stored;
+    const DType dtype = issued.sums ? plan.wire : stored;
     const std::int64_t width = format(dtype).bytes;
     Collective c;
     c.kind = issued.kind;
-    c.axes = names_of(walk.plan.mesh, issued.axes);
+    c.axes = names_of(plan.mesh, issued.axes);
     c.pairs = issued.pairs;
     c.in = issued.in * width, c.out = issued.out * width, c.moved = issued.moved * width;
     if (issued.sums) c.op = leg.from.reduction == Reduce::sum ? "add" : name(leg.from.reduction);
     c.dtype = format(dtype).name;
-    walk.trace.push_back(std::move(c));
+    trace.push_back(std::move(c));
   }
+  return trace;
 }
 
-Blocks along(Walk& w, const std::vector<Leg>& legs, Blocks value, bool last) {
-  for (std::size_t i = 0; i < legs.size(); ++i) {
-    const DType stored = kept_as(w.plan, legs[i].to, last && i + 1 == legs.size());
-    value = walk({w.plan, legs[i], stored}, std::move(value), w.rank.carry);
-    report(w, legs[i], stored);
+bool moves(const std::vector<Leg>& legs) {
+  return std::ranges::any_of(legs, [](const Leg& leg) { return !leg.stays; });
+}
+
+struct Maker {
+  const Plan& plan;
+  const Rank& rank;
+  Ready& ready;
+
+  template <class Act>
+  void act(Act&& one) const {
+    ready.passage.acts.emplace_back(std::forward<Act>(one));
   }
-  return value;
+  Blocks& add(Blocks blocks) const { return ready.passage.blocks.emplace_back(std::move(blocks)); }
+  Blocks& add(const Spec& spec, DType stored, Contents contents) const {
+    return add(allocate(rank.holder, spec, stored, contents));
+  }
+  void show(Moment moment, Blocks& blocks) const {
+    if (rank.shown) act([shown = rank.shown, moment, &blocks] { shown(moment, blocks); });
+  }
+  bool alone() const { return !rank.largest; }
+
+  Blocks& operand(std::size_t i) const {
+    const Spec& spec = plan.operands[i];
+    Blocks& blocks = add(spec, spec.dtype, Contents::any);
+    ready.operands.push_back(&blocks);
+    ready.given.push_back(spec);
+    return blocks;
+  }
+  Blocks& along(const std::vector<Leg>& legs, Blocks& begun, bool last) const {
+    Blocks* value = &begun;
+    for (std::size_t i = 0; i < legs.size(); ++i) {
+      const DType stored = kept_as(plan, legs[i].to, last && i + 1 == legs.size());
+      Trace called;
+      value = &walk({ready.passage, rank.carry, called}, {plan, legs[i], stored}, *value);
+      if (alone()) called = planned(plan, legs[i], stored);
+      ready.trace.insert(ready.trace.end(), called.begin(), called.end());
+    }
+    return *value;
+  }
+  void report_send(std::int64_t moved, DType dtype, const char* note) const {
+    if (moved == 0) return;
+    Collective c;
+    c.kind = "send", c.moved = moved, c.dtype = format(dtype).name, c.note = note;
+    ready.received += moved;
+    ready.trace.push_back(std::move(c));
+  }
+  // An all-reduce of the magnitudes of so many tiles. By rings each part goes round twice but for one step; a
+  // library has its own way.
+  Collective report_reduced(const Quantizer& q, std::int64_t tiles) const {
+    const std::int64_t n = axes_size(plan.mesh, q.axes);
+    Collective c;
+    c.kind = "all-reduce";
+    c.axes = names_of(plan.mesh, q.axes);
+    c.in = c.out = tiles * 4;
+    c.op = "max", c.dtype = "f32", c.note = "largest magnitudes";
+    if (alone()) ready.received += *(c.moved = devices(plan.mesh) / n * 2 * (n - 1) * c.in);
+    ready.trace.push_back(c);
+    return c;
+  }
+  // One process tells its devices of tiles that they share; several reduce all, where they share some or one
+  // needs those of another (`missing`).
+  void reduce_magnitudes(const Quantizer& q, const Blocks& values, Learned& learned, bool missing) const {
+    const std::int64_t shared = shared_tiles(plan.mesh, q, values.spec, plan.rule);
+    const bool several = axes_size(plan.mesh, q.axes) > 1;
+    std::function<void(Magnitudes&)> reduce;
+    if (alone() && several && shared > 0) report_reduced(q, shared);
+    if (!alone() && several && (shared > 0 || missing))
+      reduce = rank.largest(report_reduced(q, size(q.tiles)), q.axes);
+    act([&mesh = plan.mesh, &q, &values, &learned, reduce] {
+      learned.magnitudes = magnitudes(mesh, q, values);
+      if (reduce) reduce(learned.magnitudes);
+    });
+  }
+  // What is told those devices that have no value, where no all-reduce tells them.
+  std::int64_t without_value(const Quantizer& q, const Spec& spec) const {
+    std::int64_t without = 0;
+    const std::int64_t all = devices(plan.mesh);
+    for (std::int64_t device = 0; device < all; ++device)
+      without += elements(block(plan.mesh, spec, plan.rule, device)) == 0;
+    return shared_tiles(plan.mesh, q, spec, plan.rule) == 0 && without < all ? without * 4 : 0;
+  }
+  Blocks& coded(const Quantizer& q, const Learned& learned, const Blocks& values) const {
+    Blocks& codes = add(allocate_like(values, codes_of(q.scheme), Contents::any));
+    codes.spec.dtype = codes.stored;
+    act([&mesh = plan.mesh, &q, &learned, &values, &codes] {
+      to_codes(mesh, q, learned.scales, values, codes);
+    });
+    return codes;
+  }
+  Blocks& quantized(std::size_t i, Blocks& values) const {
+    const Quantizer& q = *plan.quantizers[i];
+    Learned& learned = ready.learned.emplace_back();
+    reduce_magnitudes(q, values, learned, moves(plan.inputs[i]));
+    act([&q, &learned] { learned.scales = scales(q, learned.magnitudes); });
+    Blocks& codes = along(plan.inputs[i], coded(q, learned, values), false);
+    Blocks& decoded = add(allocate_like(codes, DType::f32, Contents::any));
+    act([&mesh = plan.mesh, &q, &learned, &codes, &decoded] {
+      from_codes(mesh, q, learned.scales, codes, decoded);
+    });
+    return decoded;
+  }
+  Blocks& product(const Blocks& lhs, const Blocks& rhs) const {
+    Blocks& out = add(plan.product->out_spec, plan.acc, Contents::poison);
+    act([&plan = plan, &lhs, &rhs, &out] { multiply(plan, lhs, rhs, out); });
+    show(Moment::multiplied, out);
+    return out;
+  }
+  void result(Blocks& blocks) const {
+    show(Moment::result, blocks);
+    ready.results.push_back(&blocks);
+  }
+};
+
+// Scales of values, laid out as a result.
+void make_scales(const Maker& m, const Spec& spec, const Learned& learned) {
+  Blocks& laid = m.add(spec, spec.dtype, Contents::poison);
+  m.act([&mesh = m.plan.mesh, &learned, &laid] { lay_out(mesh, learned.scales, laid); });
+  m.result(laid);
 }
 
-void report_send(Walk& w, std::int64_t moved, DType dtype, const char* note) {
-  if (moved == 0) return;
-  Collective c;
-  c.kind = "send", c.moved = moved, c.dtype = format(dtype).name, c.note = note;
-  w.received += moved;
-  w.trace.push_back(std::move(c));
-}
-
-// A ring all-reduce of the magnitudes that lie on several pieces: each part goes round twice but for one
-// step.
-void report_reduced(Walk& w, const Quantizer& q, std::int64_t shared) {
-  const Mesh& mesh = w.plan.mesh;
-  const std::int64_t n = axes_size(mesh, q.axes), bytes = shared * 4;
-  if (n == 1 || bytes == 0) return;
-  Collective c;
-  c.kind = "all-reduce";
-  c.axes = names_of(mesh, q.axes);
-  c.in = c.out = bytes, c.moved = devices(mesh) / n * 2 * (n - 1) * bytes;
-  c.op = "max", c.dtype = "f32", c.note = "largest magnitudes";
-  w.received += *c.moved;
-  w.trace.push_back(std::move(c));
-}
-
-Magnitudes reduced_magnitudes(Walk& w, const Quantizer& q, const Blocks& values) {
-  report_reduced(w, q, shared_tiles(w.plan.mesh, q, values.spec, w.plan.rule));
-  Magnitudes m = magnitudes(w.plan.mesh, q, values);
-  if (w.rank.largest) w.rank.largest(m);
-  return m;
-}
-
-// The same, known to every device: those without a value that have not taken part in an all-reduce are told.
-Magnitudes told_magnitudes(Walk& w, const Quantizer& q, const Blocks& values) {
-  Magnitudes m = reduced_magnitudes(w, q, values);
-  std::int64_t without = 0;
-  const std::int64_t all = devices(w.plan.mesh);
-  for (std::int64_t device = 0; device < all; ++device)
-    without += elements(block(w.plan.mesh, values.spec, w.plan.rule, device)) == 0;
-  if (shared_tiles(w.plan.mesh, q, values.spec, w.plan.rule) == 0 && without < all)
-    report_send(w, without * 4, DType::f32, "largest magnitudes");
-  return m;
-}
-
-// The scales of values, laid out as a result: what a device lacks is sent to it.
-Blocks spread_scales(Walk& w, const Quantizer& q, const Scales& known, const Relayout& layout) {
-  const DType dtype = layout.result.dtype;
-  report_send(w, missing_scales(w.plan.mesh, q, w.plan.rule, layout) * format(dtype).bytes, dtype, "scales");
-  return lay_out(w.rank.holder, known, layout.result);
-}
-
-// An array of f32, of which every device knows the whole, laid out.
+// An array of f32, of which every device knows the whole once it is known, laid out.
 template <class Whole>
-Blocks laid_out(const Holder& holder, const Spec& spec, Whole&& whole) {
-  Blocks blocks = allocate(holder, spec, DType::f32, Contents::poison);
-  const std::vector<std::int64_t> sizes = shape(spec);
-  for (std::int64_t device = holder.own.begin; device < holder.own.end; ++device) {
-    const std::vector<float> values = whole(device - holder.own.begin);
-    cut(sizes, blocks.slice(device), std::as_bytes(std::span(values)).data(), blocks.block(device),
-        sizeof(float));
+void make_known(const Maker& m, const Spec& spec, Whole&& whole) {
+  Blocks& blocks = m.add(spec, DType::f32, Contents::poison);
+  m.act([&blocks, whole] {
+    const std::vector<std::int64_t> sizes = shape(blocks.spec);
+    for (std::int64_t device = blocks.own.begin; device < blocks.own.end; ++device) {
+      const std::vector<float> values = whole(device - blocks.own.begin);
+      cut(sizes, blocks.slice(device), std::as_bytes(std::span(values)).data(), blocks.block(device),
+          sizeof(float));
+    }
+  });
+  m.result(blocks);
+}
+
+float number_in(const Blocks& scalar) {
+  float number = 0;
+  std::memcpy(&number, scalar.block(scalar.own.begin), sizeof number);
+  return number;
+}
+
+// The scales come of the values, and what a device lacks of them is sent to it.
+void quantize(const Maker& m, const std::vector<Spec>& results, const Blocks& x) {
+  const Plan& plan = m.plan;
+  const Quantizer& q = *plan.quantizers[0];
+  Learned& learned = m.ready.learned.emplace_back();
+  const Relayout layout{plan.operands[0], results[1]};
+  const std::int64_t missing = missing_scales(plan.mesh, q, plan.rule, layout);
+  m.reduce_magnitudes(q, x, learned, missing > 0);
+  m.act([&q, &learned] { learned.scales = scales(q, learned.magnitudes); });
+  m.result(m.along(plan.legs, m.coded(q, learned, x), true));
+  const DType dtype = results[1].dtype;
+  if (m.alone()) m.report_send(missing * format(dtype).bytes, dtype, "scales");
+  make_scales(m, results[1], learned);
+}
+
+// The scale is given, and the history with the largest magnitude of now gives the next.
+void quantize_delayed(const Maker& m, const std::vector<Spec>& results, const Blocks& x) {
+  const Plan& plan = m.plan;
+  const Quantizer& q = *plan.quantizers[0];
+  Learned& learned = m.ready.learned.emplace_back();
+  Blocks& before = m.operand(1);
+  const Blocks& scale = m.operand(2);
+  m.act([&learned, &scale] { learned.scales = given(number_in(scale)); });
+  m.result(m.along(plan.legs, m.coded(q, learned, x), true));
+  const Blocks& history = m.along(plan.inputs[1], before, false);
+  const std::int64_t without = m.without_value(q, plan.operands[0]);
+  m.reduce_magnitudes(q, x, learned, without > 0);
+  if (m.alone()) m.report_send(without, DType::f32, "largest magnitudes");
+  m.act([&mesh = plan.mesh, &q, &learned, &history, &scale] {
+    learned.next = delayed(mesh, q, learned.magnitudes, {history, number_in(scale)});
+  });
+  make_known(m, results[1], [&scale](std::int64_t) { return std::vector{1 / number_in(scale)}; });
+  make_known(m, results[2], [&learned](std::int64_t i) { return learned.next[i].history; });
+  make_known(m, results[3], [&learned](std::int64_t i) { return std::vector{learned.next[i].next}; });
+}
+
+// A reshard or a product, whose operands may be quantized first.
+void evaluate(const Maker& m) {
+  std::vector<Blocks*> values;
+  for (std::size_t i = 0; i < m.plan.operands.size(); ++i) {
+    Blocks& loaded = m.operand(i);
+    m.show(Moment::loaded, loaded);
+    values.push_back(m.plan.quantizers[i] ? &m.quantized(i, loaded)
+                                          : &m.along(m.plan.inputs[i], loaded, false));
+    if (m.plan.product) m.show(Moment::ready, *values.back());
   }
-  return blocks;
+  Blocks& begun = m.plan.product ? m.product(*values[0], *values[1]) : *values[0];
+  m.result(m.along(m.plan.legs, begun, true));
 }
 
 }  // namespace
 
-Done execute(const Plan& plan, const std::vector<Operand>& operands, const Rank& rank) {
-  Walk w{plan, rank};
-  std::vector<Blocks> values;
-  for (std::size_t i = 0; i < operands.size(); ++i) {
-    values.push_back(load(rank.holder, plan.operands[i], operands[i]));
-    w.show(Moment::loaded, values[i]);
-    const std::optional<Quantizer>& q = plan.quantizers[i];
-    Scales scale;
-    if (q) {
-      scale = scales(*q, reduced_magnitudes(w, *q, values[i]));
-      values[i] = to_codes(plan.mesh, *q, scale, values[i]);
-    }
-    values[i] = along(w, plan.inputs[i], std::move(values[i]), false);
-    if (q) values[i] = from_codes(plan.mesh, *q, scale, values[i]);
-    if (plan.product) w.show(Moment::ready, values[i]);
+Ready make_ready(const Case& c, const Plan& plan, const Rank& rank) {
+  Ready ready;
+  const Maker m{plan, rank, ready};
+  if (!is_quantize(c)) {
+    evaluate(m);
+    return ready;
   }
-  if (plan.product) {
-    Blocks product = multiply(plan, values[0], values[1]);
-    values.clear();
-    values.push_back(std::move(product));
-    w.show(Moment::multiplied, values[0]);
-  }
-  Blocks result = along(w, plan.legs, std::move(values[0]), true);
-  w.show(Moment::result, result);
-  Done done{{}, std::move(w.trace), w.received};
-  done.results.push_back(std::move(result));
-  return done;
+  Blocks& x = m.operand(0);
+  m.show(Moment::loaded, x);
+  (c.op.operands.size() == 3 ? quantize_delayed : quantize)(m, c.op.chain, x);
+  return ready;
 }
 
-Done quantize(const Plan& plan, const std::vector<Spec>& results, const std::vector<Operand>& operands,
-              const Rank& rank) {
-  Walk w{plan, rank};
-  const Quantizer& q = *plan.quantizers[0];
-  Blocks x = load(rank.holder, plan.operands[0], operands[0]);
-  w.show(Moment::loaded, x);
-  const bool delays = operands.size() == 3;
-  float scale = 1;
-  if (delays) std::memcpy(&scale, operands[2].bytes.data(), sizeof scale);
-  const Scales known = delays ? given(scale) : scales(q, reduced_magnitudes(w, q, x));
-  Done done;
-  done.results.push_back(along(w, plan.legs, to_codes(plan.mesh, q, known, x), true));
-  if (delays) {
-    const Blocks history = along(w, plan.inputs[1], load(rank.holder, plan.operands[1], operands[1]), false);
-    const std::vector<Delayed> next = delayed(plan.mesh, q, told_magnitudes(w, q, x), {history, scale});
-    const auto inverse = [&](std::int64_t) { return std::vector{1 / scale}; };
-    const Holder& own = rank.holder;
-    done.results.push_back(laid_out(own, results[1], inverse));
-    done.results.push_back(laid_out(own, results[2], [&](std::int64_t i) { return next[i].history; }));
-    done.results.push_back(
-        laid_out(own, results[3], [&](std::int64_t i) { return std::vector{next[i].next}; }));
-  } else {
-    done.results.push_back(spread_scales(w, q, known, {plan.operands[0], results[1]}));
-  }
-  for (Blocks& result : done.results) w.show(Moment::result, result);
-  done.trace = std::move(w.trace);
-  done.received = w.received;
-  return done;
+void load(const Ready& ready, const Holder& holder, const Write& write) {
+  for (std::size_t i = 0; i < ready.operands.size(); ++i)
+    for (std::int64_t device = holder.own.begin; device < holder.own.end; ++device)
+      write(i, part(*holder.mesh, ready.given[i], device), ready.operands[i]->slice(device),
+            ready.operands[i]->block(device));
+}
+
+double carry_out(const Ready& ready) {
+  const auto start = std::chrono::steady_clock::now();
+  for (const auto& act : ready.passage.acts) act();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 }  // namespace plumb

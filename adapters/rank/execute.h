@@ -1,4 +1,4 @@
-// Carries out a whole plan, as one process sees it.
+// Makes ready and carries out a whole plan, as one process sees it.
 #pragma once
 
 #include <functional>
@@ -18,26 +18,44 @@ enum class Moment : std::uint8_t {
   result       // the result, before it is handed over
 };
 
+// How several processes take the larger of what each knows along axes, made ready; `said` is the trace's
+// word.
+using Largest =
+    std::function<std::function<void(Magnitudes&)>(const Collective& said, const std::vector<AxisId>&)>;
+
 // A process: the devices it holds, how it reaches the others, and who is shown its blocks.
 struct Rank {
   Holder holder;
   Carry carry;
-  std::function<void(Magnitudes&)> largest;    // of what all processes know; empty: this one knows all
+  Largest largest;                             // empty: this one holds all devices
   std::function<void(Moment, Blocks&)> shown;  // empty: nobody
 };
 
-// The results in their memory, what was issued by all, and the bytes that were received of what is no send of
-// the plan.
-struct Done {
-  std::vector<Blocks> results;
+// What becomes known of the values of an operand while a case runs.
+struct Learned {
+  Magnitudes magnitudes;
+  Scales scales;
+  std::vector<Delayed> next;
+};
+
+// A case made ready for one process, once: the memory of its operands and results, what is done, in order,
+// and what all issue. Of several processes the trace is what they call a library for, of one what its plan
+// says; `received` are the bytes of what is no send of the plan. The plan and what the rank refers to outlive
+// it.
+struct Ready {
+  Passage passage;
+  std::vector<Blocks*> operands, results;
+  std::vector<Spec> given;      // the operands' layouts
+  std::deque<Learned> learned;  // of values that are quantized
   Trace trace;
   std::int64_t received = 0;
 };
+Ready make_ready(const Case&, const Plan&, const Rank&);
 
-// Whole operands, as in a Request.
-Done execute(const Plan&, const std::vector<Operand>&, const Rank&);
+// Every device receives its block of the operands, an unfinished one's part.
+void load(const Ready&, const Holder&, const Write&);
 
-// The same of the op quantize; `results` are its layouts.
-Done quantize(const Plan&, const std::vector<Spec>& results, const std::vector<Operand>&, const Rank&);
+// Moves and computes; the seconds that it took.
+double carry_out(const Ready&);
 
 }  // namespace plumb

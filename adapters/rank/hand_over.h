@@ -7,7 +7,7 @@ namespace plumb {
 
 // The blocks of all devices, with their slices, the layouts as claims, the trace and what was received. A
 // process copies those of its own devices to the arena; where the others' lie there it knows: all
-// processes take the same places in the same order.
-Outcome hand_over(const Holder&, const Done&, Arena&);
+// processes take the same places in the same order. Without an arena it says where they lie.
+Outcome hand_over(const Holder&, const Ready&, Arena*);
 
 }  // namespace plumb

@@ -20,11 +20,12 @@ std::int64_t divisor(const Plan& plan, const Leg& leg) {
   return n;
 }
 
-// Zeros are neutral for a sum alone. What is sent has to pass the wire.
-void neutralize(Blocks& blocks, DType wire) {
-  if (blocks.spec.reduction == Reduce::sum) return;
+// What leaves every value as it is; zeros do so for a sum alone. What is sent has to pass the wire.
+void lay_neutral(Blocks& blocks, Reduce reduction, DType wire) {
+  lay(blocks, Contents::zeros);
+  if (reduction == Reduce::sum) return;
   const DType narrow = format(wire).largest < format(blocks.stored).largest ? wire : blocks.stored;
-  const std::uint64_t bits = encode(blocks.stored, decode(narrow, neutral(narrow, blocks.spec.reduction)));
+  const std::uint64_t bits = encode(blocks.stored, decode(narrow, neutral(narrow, reduction)));
   const int width = format(blocks.stored).bytes;
   for (std::int64_t device = blocks.own.begin; device < blocks.own.end; ++device)
     for (std::int64_t i = 0; i < blocks.elements(device); ++i)
@@ -49,38 +50,79 @@ DType kept_as(const Plan& plan, const Spec& spec, bool last) {
   return !last && sum && holds(plan.wire, spec.dtype) ? plan.wire : spec.dtype;
 }
 
-Blocks walk(const Stage& stage, Blocks value, const Carry& carry) {
+namespace {
+
+void expect_intact([[maybe_unused]] const Blocks& from, [[maybe_unused]] const Blocks& to) {
+  assert(intact(from) && intact(to));
+}
+
+// A leg as it is made ready.
+struct Making {
+  const Walker& to;
+  const Stage& stage;
+
+  template <class Act>
+  void act(Act&& one) const {
+    to.passage.acts.emplace_back(std::forward<Act>(one));
+  }
+  Blocks& add(Blocks blocks) const { return to.passage.blocks.emplace_back(std::move(blocks)); }
+  Blocks& in(DType stored, Blocks& value) const {
+    if (value.stored == stored) return value;
+    Blocks& other = add(allocate_like(value, stored, Contents::poison));
+    act([&value, &other] { cast(value, other); });
+    return other;
+  }
+  void carry(const Link& link, const Round& round) const {
+    Carried one = to.carry(link, stage.leg, round);
+    if (one.act) act(std::move(one.act));
+    if (one.called) to.called.push_back(std::move(*one.called));
+  }
+  Blocks& sum(Blocks& begun, const Round& round) const {
+    const Plan& plan = stage.plan;
+    Blocks& value = in(plan.acc, begun);
+    const Combine combine = combining(plan, stage.leg);
+    if (round.to == Side::before) {
+      carry({&value, &value, &stage.leg.cells, combine}, round);
+      return value;
+    }
+    Blocks& sums = add(allocate_like(value, plan.acc, Contents::poison));
+    act([&sums, reduction = value.spec.reduction, wire = plan.wire] { lay_neutral(sums, reduction, wire); });
+    carry({&value, &sums, &stage.leg.cells, combine}, round);
+    return sums;
+  }
+  Blocks& copy(Blocks& value) const {
+    const auto& [plan, leg, stored] = stage;
+    Blocks& next = add(allocate({&plan.mesh, plan.rule, value.own}, leg.to, stored, Contents::poison));
+    if (leg.zeroed)
+      act([&next, reduction = leg.to.reduction, wire = plan.wire] { lay_neutral(next, reduction, wire); });
+    for (const Round& round : leg.rounds)
+      if (!round.add)
+        carry({round.from == Side::before ? &value : &next, &next, &leg.cells, copying(stored)}, round);
+    act([&value, &next] { expect_intact(value, next); });
+    return next;
+  }
+};
+
+}  // namespace
+
+Blocks& walk(const Walker& walker, const Stage& stage, Blocks& begun) {
   const auto& [plan, leg, stored] = stage;
   assert(leg.cells.rank <= kMostDims);
-  for (const Round& round : leg.rounds) {
-    if (!round.add || round.sends.empty()) continue;
-    value = cast(std::move(value), plan.acc);
-    if (round.to == Side::before) {
-      carry({&value, &value, &leg.cells, combining(plan, leg)}, leg, round);
-      continue;
-    }
-    Blocks sums = allocate_like(value, plan.acc, Contents::zeros);
-    neutralize(sums, plan.wire);
-    carry({&value, &sums, &leg.cells, combining(plan, leg)}, leg, round);
-    value = std::move(sums);
-  }
-  if (const std::int64_t n = divisor(plan, leg); n > 1) {
-    value = cast(std::move(value), plan.acc);
-    for (std::int64_t device = value.own.begin; device < value.own.end; ++device)
-      divide(plan.acc, value.block(device), value.elements(device), n);
-  }
-  if (plan.saturates) saturate(value, stored);
-  value = cast(std::move(value), stored);
-  value.spec = leg.to;
-  if (leg.stays) return value;
-  Blocks next = allocate({&plan.mesh, plan.rule, value.own}, leg.to, stored,
-                         leg.zeroed ? Contents::zeros : Contents::poison);
-  if (leg.zeroed) neutralize(next, plan.wire);
+  const Making making{walker, stage};
+  Blocks* value = &begun;
   for (const Round& round : leg.rounds)
-    if (!round.add)
-      carry({round.from == Side::before ? &value : &next, &next, &leg.cells, copying(stored)}, leg, round);
-  assert(intact(value) && intact(next));
-  return next;
+    if (round.add && !round.sends.empty()) value = &making.sum(*value, round);
+  if (const std::int64_t n = divisor(plan, leg); n > 1) {
+    value = &making.in(plan.acc, *value);
+    making.act([value, n] {
+      for (std::int64_t device = value->own.begin; device < value->own.end; ++device)
+        divide(value->stored, value->block(device), value->elements(device), n);
+    });
+  }
+  if (plan.saturates) making.act([value, stored] { saturate(*value, stored); });
+  value = &making.in(stored, *value);
+  value->spec = leg.to;
+  return leg.stays ? *value : making.copy(*value);
 }
 
 }  // namespace plumb

@@ -1,8 +1,11 @@
-// Takes a value through the legs of a plan, as one process sees it.
+// Makes ready the way of a value through the legs of a plan, as one process sees it.
 #pragma once
 
+#include <deque>
 #include <functional>
+#include <optional>
 
+#include "adapters/protocol/outcome.h"
 #include "adapters/rank/moves.h"
 
 namespace plumb {
@@ -18,13 +21,33 @@ struct Stage {
   DType stored;
 };
 
-// How the sends of a round of a leg are carried out: each arrives once, in any order, before it returns, but
-// that sums beside the parts are added up in the order of the plan. A process that holds all devices moves
-// them; one of several packs, calls its library and unpacks (calls.h).
-using Carry = std::function<void(const Link&, const Leg&, const Round&)>;
+// A round made ready: what carries it out, and where that is a call of a library, the call as the trace says
+// it.
+struct Carried {
+  std::function<void()> act;
+  std::optional<Collective> called;
+};
 
-// Takes the value through one leg. Sums add up in the accumulate type, each part rounded to the wire
-// type when it is sent; what is finished is rounded once to `stored` before it is copied.
-Blocks walk(const Stage&, Blocks value, const Carry&);
+// How the sends of a round of a leg are carried out: each arrives once, in any order, before it is over, but
+// that sums beside the parts are added up in the order of the plan. A process that holds all devices moves
+// them; one of several packs, calls its library and unpacks (steps.h).
+using Carry = std::function<Carried(const Link&, const Leg&, const Round&)>;
+
+// A value's way, made ready once: the blocks that it takes, each staying where it is, and what is done with
+// them, in order, as often as wanted.
+struct Passage {
+  std::deque<Blocks> blocks;
+  std::vector<std::function<void()>> acts;
+};
+
+// Adds one leg: where the value then is. Sums add up in the accumulate type, each part rounded to the wire
+// type when it is sent; what is finished is rounded once to `stored` before it is copied. `called` gets what
+// a library is called for.
+struct Walker {
+  Passage& passage;
+  const Carry& carry;
+  Trace& called;
+};
+Blocks& walk(const Walker&, const Stage&, Blocks& value);
 
 }  // namespace plumb

@@ -114,15 +114,28 @@ void pack(const Link& link, const Send& s, std::byte* to) {
 
 void unpack(const Link& link, const Send& s, const std::byte* from) {
   const DType stored = link.to->stored, wire = link.combine.wire;
+  const int width = format(stored).bytes, travelling = format(wire).bytes;
   const std::int64_t* box = link.cells->box(s.cell);
   std::byte* target = link.to->block(s.to);
-  std::vector<std::byte> arrived;  // a run, as the block is kept
+  std::array<std::byte, 256 * 8> arrived;  // elements as the block is kept
   each(find_runs({box, box, link.to->box(s.to), link.to->rank()}),
        [&](std::int64_t at, std::int64_t to, std::int64_t count) {
-         arrived.resize(count * format(stored).bytes);
-         convert(wire, from + at * format(wire).bytes, stored, arrived.data(), count);
-         link.combine.run(link.combine, target + to * format(stored).bytes, arrived.data(), count);
+         const std::byte* part = from + at * travelling;
+         if (stored == wire) return link.combine.run(link.combine, target + to * width, part, count);
+         for (std::int64_t i = 0; i < count; i += 256) {
+           const std::int64_t n = std::min<std::int64_t>(256, count - i);
+           convert(wire, part + i * travelling, stored, arrived.data(), n);
+           link.combine.run(link.combine, target + (to + i) * width, arrived.data(), n);
+         }
        });
+}
+
+const std::byte* in_one_piece(const Blocks& blocks, std::int64_t device, const std::int64_t* cell) {
+  const std::int64_t* block = blocks.box(device);
+  for (int d = 0; d < blocks.rank(); ++d)
+    if (cell[2 * d] < block[2 * d] || cell[2 * d + 1] > block[2 * d + 1]) return nullptr;
+  const Runs runs = find_runs({cell, block, cell, blocks.rank()});
+  return runs.outer == 0 ? blocks.block(device) + runs.from * format(blocks.stored).bytes : nullptr;
 }
 
 }  // namespace plumb

@@ -30,4 +30,7 @@ std::int64_t packed_bytes(const Link&, const Send&);
 void pack(const Link&, const Send&, std::byte* to);
 void unpack(const Link&, const Send&, const std::byte* from);
 
+// Where the cell lies in the block of a device in one piece; null where it does not.
+const std::byte* in_one_piece(const Blocks&, std::int64_t device, const std::int64_t* cell);
+
 }  // namespace plumb

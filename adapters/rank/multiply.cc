@@ -211,27 +211,19 @@ void multiply_all(const Plan& plan, const Blocks& lhs, const Blocks& rhs, Blocks
 
 }  // namespace
 
-Blocks multiply(const Plan& plan, const Blocks& lhs, const Blocks& rhs) {
-  Blocks out = allocate({&plan.mesh, plan.rule, lhs.own}, plan.product->out_spec, plan.acc, Contents::poison);
-  if (plan.acc_digits > 0) {
-    multiply_all<double, true>(plan, lhs, rhs, out);
-    return out;
-  }
+void multiply(const Plan& plan, const Blocks& lhs, const Blocks& rhs, Blocks& out) {
+  if (plan.acc_digits > 0) return multiply_all<double, true>(plan, lhs, rhs, out);
   switch (plan.acc) {
     case DType::f32:
-      multiply_all<float, false>(plan, lhs, rhs, out);
-      break;
+      return multiply_all<float, false>(plan, lhs, rhs, out);
     case DType::f64:
-      multiply_all<double, false>(plan, lhs, rhs, out);
-      break;
+      return multiply_all<double, false>(plan, lhs, rhs, out);
     case DType::s32:
     case DType::s8:
-      multiply_all<std::uint32_t, false>(plan, lhs, rhs, out);
-      break;
+      return multiply_all<std::uint32_t, false>(plan, lhs, rhs, out);
     default:
-      multiply_all<double, true>(plan, lhs, rhs, out);
+      return multiply_all<double, true>(plan, lhs, rhs, out);
   }
-  return out;
 }
 
 }  // namespace plumb

@@ -8,6 +8,6 @@ namespace plumb {
 
 // The parts of the product, in the layout product.out_spec, kept as acc. Every element is a plain sum of
 // products in ascending order of the contracted index, each addition rounded to acc; integers wrap.
-Blocks multiply(const Plan&, const Blocks& lhs, const Blocks& rhs);
+void multiply(const Plan&, const Blocks& lhs, const Blocks& rhs, Blocks& out);
 
 }  // namespace plumb

@@ -142,11 +142,8 @@ Scales scales(const Quantizer& q, const Magnitudes& m) {
 
 Scales given(float scale) { return {{}, {{scale}}, {{1 / scale}}}; }
 
-Blocks to_codes(const Mesh& mesh, const Quantizer& q, const Scales& s, const Blocks& values) {
-  const DType codes = codes_of(q.scheme);
-  const double largest = format(codes).largest;
-  Blocks out = allocate_like(values, codes, Contents::any);
-  out.spec.dtype = out.stored;
+void to_codes(const Mesh& mesh, const Quantizer& q, const Scales& s, const Blocks& values, Blocks& out) {
+  const double largest = format(out.stored).largest;
   for (std::int64_t device = out.own.begin; device < out.own.end; ++device) {
     const std::vector<float>& scale = known(mesh, s, q.divides ? s.of_codes : s.of_values, device);
     std::vector<double> all = values_of(values, device);
@@ -158,11 +155,9 @@ Blocks to_codes(const Mesh& mesh, const Quantizer& q, const Scales& s, const Blo
     });
     encode(out.stored, all.data(), std::ssize(all), out.block(device));
   }
-  return out;
 }
 
-Blocks from_codes(const Mesh& mesh, const Quantizer& q, const Scales& s, const Blocks& codes) {
-  Blocks out = allocate_like(codes, DType::f32, Contents::any);
+void from_codes(const Mesh& mesh, const Quantizer& q, const Scales& s, const Blocks& codes, Blocks& out) {
   for (std::int64_t device = out.own.begin; device < out.own.end; ++device) {
     const std::vector<float>& scale = known(mesh, s, s.of_codes, device);
     std::vector<double> all = values_of(codes, device);
@@ -171,21 +166,18 @@ Blocks from_codes(const Mesh& mesh, const Quantizer& q, const Scales& s, const B
     });
     encode(DType::f32, all.data(), std::ssize(all), out.block(device));
   }
-  return out;
 }
 
-Blocks lay_out(const Holder& holder, const Scales& s, const Spec& result) {
-  Blocks out = allocate(holder, result, result.dtype, Contents::poison);
-  const std::vector<std::int64_t> sizes = shape(result);
+void lay_out(const Mesh& mesh, const Scales& s, Blocks& out) {
+  const std::vector<std::int64_t> sizes = shape(out.spec);
   for (std::int64_t device = out.own.begin; device < out.own.end; ++device) {
-    const std::vector<float>& scale = known(*holder.mesh, s, s.of_codes, device);
+    const std::vector<float>& scale = known(mesh, s, s.of_codes, device);
     std::vector<double> mine;
     each_run(sizes, out.slice(device), [&](std::int64_t whole, std::int64_t, std::int64_t count) {
       mine.insert(mine.end(), scale.begin() + whole, scale.begin() + whole + count);
     });
-    encode(result.dtype, mine.data(), std::ssize(mine), out.block(device));
+    encode(out.stored, mine.data(), std::ssize(mine), out.block(device));
   }
-  return out;
 }
 
 std::int64_t missing_scales(const Mesh& mesh, const Quantizer& q, Rule rule, const Relayout& layout) {

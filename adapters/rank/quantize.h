@@ -29,11 +29,11 @@ Scales scales(const Quantizer&, const Magnitudes&);
 Scales given(float scale);
 
 // Values as codes, codes as values (kept as f32).
-Blocks to_codes(const Mesh&, const Quantizer&, const Scales&, const Blocks& values);
-Blocks from_codes(const Mesh&, const Quantizer&, const Scales&, const Blocks& codes);
+void to_codes(const Mesh&, const Quantizer&, const Scales&, const Blocks& values, Blocks& codes);
+void from_codes(const Mesh&, const Quantizer&, const Scales&, const Blocks& codes, Blocks& values);
 
 // The scales of codes, laid out as a result.
-Blocks lay_out(const Holder&, const Scales&, const Spec& result);
+void lay_out(const Mesh&, const Scales&, Blocks& result);
 
 // Scales, over all devices, that one is asked for in a result and has no value of.
 struct Relayout {

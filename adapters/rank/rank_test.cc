@@ -6,10 +6,8 @@
 #include <cstring>
 #include <thread>
 
-#include "adapters/rank/calls.h"
-#include "adapters/rank/legs.h"
-#include "adapters/rank/multiply.h"
-#include "adapters/rank/quantize.h"
+#include "adapters/rank/formed.h"
+#include "adapters/rank/steps.h"
 #include "reference/fill/fill.h"
 #include "reference/words/tensor.h"
 #include "reference/words/text.h"
@@ -37,72 +35,82 @@ struct Post {
     barrier.arrive_and_wait();
     return got;
   }
-  void parcels(std::int64_t mine, std::vector<Parcel>& all) {
+  void swap(std::int64_t mine, const Team& g, const Swap& x) {
     std::vector<Letter> letters;
-    std::vector<std::int64_t> others;
-    for (const Parcel& p : all) letters.emplace_back(p.process, p.out), others.push_back(p.process);
-    const auto got = exchange(mine, letters, others);
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      ASSERT_EQ(all[i].in.size(), got[i].size());
-      all[i].in = got[i];
+    for (std::size_t i = 0; i < g.ids.size(); ++i) {
+      const std::byte* at = x.out.at + x.out.starts[i];
+      letters.emplace_back(g.ids[i], std::vector(at, at + x.out.counts[i]));
+    }
+    const auto got = exchange(mine, letters, g.ids);
+    for (std::size_t i = 0; i < g.ids.size(); ++i) {
+      ASSERT_EQ(x.in.counts[i], std::ssize(got[i]));
+      std::ranges::copy(got[i], x.in.at + x.in.starts[i]);
     }
   }
-  void gather(std::int64_t mine, const Team& g, Gathering& x) {
+  void pass(std::int64_t mine, const Passing& p) {
     std::vector<Letter> letters;
-    for (std::int64_t other : g.ids) letters.emplace_back(other, x.in);
-    auto out = x.out.begin();
-    for (const auto& one : exchange(mine, letters, g.ids)) out = std::ranges::copy(one, out).out;
-    EXPECT_EQ(out, x.out.end());
+    if (p.to >= 0) letters.emplace_back(p.to, std::vector(p.out.begin(), p.out.end()));
+    std::vector<std::int64_t> from;
+    if (p.from >= 0) from.push_back(p.from);
+    for (const auto& one : exchange(mine, letters, from)) {
+      ASSERT_EQ(p.in.size(), one.size());
+      std::ranges::copy(one, p.in.begin());
+    }
+  }
+  void gather(std::int64_t mine, const Team& g, const Gathering& x) {
+    std::vector<Letter> letters;
+    for (std::int64_t other : g.ids)
+      letters.emplace_back(other, std::vector(x.in, x.in + x.out.counts[g.mine]));
+    const auto all = exchange(mine, letters, g.ids);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      ASSERT_EQ(x.out.counts[i], std::ssize(all[i]));
+      std::ranges::copy(all[i], x.out.at + x.out.starts[i]);
+    }
     ++gathered;
   }
-  void reduce(std::int64_t mine, const Team& g, Combination& r, bool scatters) {
+  void reduce(std::int64_t mine, const Team& g, const Combination& r, bool scatters) {
     std::vector<Letter> letters;
     const int width = format(r.combine.wire).bytes;
-    for (std::size_t i = 0, at = 0; i < g.ids.size(); ++i) {
-      const std::size_t size = (scatters ? r.counts[i] : r.counts[0]) * width;
-      letters.emplace_back(g.ids[i], std::vector(r.in.begin() + at, r.in.begin() + at + size));
+    const std::byte* at = r.in;
+    for (std::size_t i = 0; i < g.ids.size(); ++i) {
+      const std::int64_t size = (scatters ? r.counts[i] : r.counts[0]) * width;
+      letters.emplace_back(g.ids[i], std::vector(at, at + size));
       if (scatters) at += size;
     }
     const auto parts = exchange(mine, letters, g.ids);
-    ASSERT_EQ(parts[0].size(), r.out.size());
-    r.out = parts[0];
+    std::ranges::copy(parts[0], r.out);
     for (std::size_t i = 1; i < parts.size(); ++i)
-      combine_travelling(r.combine, r.out.data(), parts[i].data(), std::ssize(r.out) / width);
+      combine_travelling(r.combine, r.out, parts[i].data(), std::ssize(parts[i]) / width);
     ++reduced;
   }
   Calls from(std::int64_t mine) {
-    return {[=, this](const Team& g, Combination& r) { reduce(mine, g, r, true); },
-            [=, this](const Team& g, Combination& r) { reduce(mine, g, r, false); },
-            [=, this](const Team& g, Gathering& x) { gather(mine, g, x); },
-            [=, this](const Team&, std::vector<Parcel>& all) { parcels(mine, all); },
-            [=, this](std::vector<Parcel>& all) { parcels(mine, all); }};
+    return {[=, this](const Team& g, const Combination& r) { reduce(mine, g, r, true); },
+            [=, this](const Team& g, const Combination& r) { reduce(mine, g, r, false); },
+            [=, this](const Team& g, const Gathering& x) { gather(mine, g, x); },
+            [=, this](const Team& g, const Swap& x) { swap(mine, g, x); },
+            [=, this](const Passing& p) { pass(mine, p); }};
   }
 };
 
-Blocks load(const Holder& holder, const Case& c, int operand) {
-  const Spec& spec = c.op.operands[operand];
-  Blocks blocks = allocate(holder, spec, spec.dtype, Contents::any);
-  for (std::int64_t device = holder.own.begin; device < holder.own.end; ++device) {
-    const Tensor mine = fill_slice(c, operand, part(c.mesh, spec, device), blocks.slice(device));
-    if (!mine.bytes.empty()) std::memcpy(blocks.block(device), mine.bytes.data(), mine.bytes.size());
-  }
-  return blocks;
+std::vector<Tensor> operands_of(const Case& c) {
+  std::vector<Tensor> all;
+  for (int i = 0; i < std::ssize(c.op.operands); ++i) all.push_back(fill(c, i));
+  return all;
 }
 
-// A case on the devices of one process.
-Blocks run(const Case& c, const Plan& plan, const Range& own, const Calls& library) {
+// A case on the devices of one process, made ready once and carried out twice: what is left of the first time
+// is not seen the second.
+Ready run(const Case& c, const Plan& plan, const Range& own, const Calls& library) {
   const Holder holder{&c.mesh, c.rule, own};
-  const Carry carried = through(library, holder);
-  const auto along = [&](const std::vector<Leg>& legs, Blocks value, bool last) {
-    for (std::size_t i = 0; i < legs.size(); ++i)
-      value = walk({plan, legs[i], kept_as(plan, legs[i].to, last && i + 1 == legs.size())}, std::move(value),
-                   carried);
-    return value;
-  };
-  std::vector<Blocks> values;
-  for (int i = 0; i < std::ssize(c.op.operands); ++i)
-    values.push_back(along(plan.inputs[i], load(holder, c, i), false));
-  return along(plan.legs, plan.product ? multiply(plan, values[0], values[1]) : std::move(values[0]), true);
+  Ready ready = make_ready(c, plan, {holder, through(library, holder), {}, {}});
+  const std::vector<Tensor> whole = operands_of(c);
+  std::vector<Operand> operands;
+  for (const Tensor& t : whole) operands.push_back({t.bytes, t.shape});
+  for (int times = 0; times < 2; ++times) {
+    load(ready, holder, cutting(c, operands));
+    carry_out(ready);
+  }
+  return ready;
 }
 
 // Every device's block, by `processes` that hold as many each.
@@ -115,7 +123,9 @@ std::vector<std::vector<std::byte>> results(const Case& c, Style style, std::int
   for (std::int64_t mine = 0; mine < processes; ++mine)
     threads.emplace_back([&, mine] {
       const Range own{mine * each, (mine + 1) * each};
-      const Blocks blocks = run(c, p, own, post.from(mine));
+      const Calls library = post.from(mine);
+      const Ready ready = run(c, p, own, library);
+      const Blocks& blocks = *ready.results[0];
       EXPECT_TRUE(intact(blocks));
       for (std::int64_t device = own.begin; device < own.end; ++device)
         all[device].assign(blocks.block(device),
@@ -196,35 +206,51 @@ TEST(Rank, RoundsAreTheCallsTheyAreNamedAfter) {
   }
 }
 
-// What leaves one process arrives at the other: the same sends, in the same order, in as many bytes.
-TEST(Rank, ParcelsOfAPairAreEachOthers) {
-  const Case c = parse_case("on x=2,y=3: reshard bf16[12@x,5]+y -> bf16[12@y.x,5]");
-  const Plan p = plan(c, Style::direct, 1e6);
-  const Leg& leg = p.legs[0];
-  for (const Round& round : leg.rounds) {
-    std::vector<Exchange> all;
-    for (std::int64_t mine = 0; mine < 3; ++mine) {
-      Blocks blocks = allocate(
-          {
-              &c.mesh, c.rule, {2 * mine, 2 * mine + 2}
-      },
-          leg.to, DType::bf16, Contents::any);
-      all.push_back(exchange({&blocks, &blocks, &leg.cells, copying(DType::bf16)}, round));
-    }
-    std::size_t sends = 0;
-    for (std::int64_t mine = 0; mine < 3; ++mine) {
-      for (const Send& s : all[mine].arrives) sends += s.from / 2 == s.to / 2;
-      for (const Parcel& parcel : all[mine].parcels) {
-        sends += parcel.sent.size();
-        const auto& theirs = all[parcel.process].parcels;
-        const auto back = std::ranges::find(theirs, mine, &Parcel::process);
-        ASSERT_NE(back, theirs.end());
-        EXPECT_EQ(parcel.sent, back->received);
-        EXPECT_EQ(parcel.out.size(), back->in.size());
-      }
-    }
-    EXPECT_EQ(sends, round.sends.size());
+// Where blocks lie as a call wants them, the call is given the blocks.
+TEST(Rank, WhatLiesAsACallWantsItIsNotPacked) {
+  const struct {
+    const char* line;
+    Style style;
+    bool out, in;  // whether they lie in a block
+  } rows[] = {
+      {"on x=4: reshard f32[8@x,3] -> f32[8,3]",   Style::direct, true,  true },
+      {"on x=4: reshard f32[3,8@x] -> f32[3,8]",   Style::direct, true,  false},
+      {"on x=4: reshard f32[8]+x -> f32[8]",       Style::calls,  true,  true },
+      {"on x=4: reshard bf16[8]+x -> bf16[8]",     Style::calls,  false, false},
+      {"on x=4: reshard f32[8,3]+x -> f32[8@x,3]", Style::calls,  true,  false},
+      {"on x=4: reshard f32[8,8@x] -> f32[8@x,8]", Style::direct, true,  false},
+      {"on x=4: reshard f32[8@x,8] -> f32[8,8@x]", Style::direct, false, true },
+  };
+  for (const auto& [line, style, out, in] : rows) {
+    const Case c = parse_case(line);
+    const Plan p = plan(c, style, 1e6);
+    const Holder one{
+        &c.mesh, c.rule, {0, 1}
+    };
+    const void *taken = nullptr, *made = nullptr;
+    Calls library;
+    library.reduce_scatter =
+        library.all_reduce = [&](const Team&, const Combination& r) { taken = r.in, made = r.out; };
+    library.all_gather = [&](const Team&, const Gathering& x) { taken = x.in, made = x.out.at; };
+    library.all_to_all = [&](const Team&, const Swap& x) { taken = x.out.at, made = x.in.at; };
+    const Ready ready = make_ready(c, p, {one, through(library, one), {}, {}});
+    carry_out(ready);
+    const auto in_a_block = [&](const void* at) {
+      return std::ranges::any_of(ready.passage.blocks, [&](const Blocks& b) { return b.memory.get() == at; });
+    };
+    EXPECT_EQ(in_a_block(taken), out) << line;
+    EXPECT_EQ(in_a_block(made), in) << line;
   }
+}
+
+Blocks loaded(const Case& c, const Range& own) {
+  const Spec& spec = c.op.operands[0];
+  Blocks blocks = allocate({&c.mesh, c.rule, own}, spec, spec.dtype, Contents::any);
+  for (std::int64_t device = own.begin; device < own.end; ++device) {
+    const Tensor mine = fill_slice(c, 0, 0, blocks.slice(device));
+    if (!mine.bytes.empty()) std::memcpy(blocks.block(device), mine.bytes.data(), mine.bytes.size());
+  }
+  return blocks;
 }
 
 // Law: what each of several processes knows, the larger taken, is what one knows that holds all.
@@ -234,15 +260,10 @@ TEST(Rank, MagnitudesAreReducedByTheirMaximum) {
                            "on x=4: quantize fp8 bf16[8@x,6] sizes=3,2 -> f8e4m3[8@x,6] f32[2]"}) {
     const Case c = parse_case(line);
     const Quantizer q = *quantizer(c, 0);
-    const Magnitudes all = magnitudes(c.mesh, q, load(holder_of_all(c.mesh, c.rule), c, 0));
+    const Magnitudes all = magnitudes(c.mesh, q, loaded(c, {0, 4}));
     Magnitudes reduced;
     for (std::int64_t mine = 0; mine < 4; ++mine) {
-      const Magnitudes one = magnitudes(c.mesh, q,
-                                        load(
-                                            {
-                                                &c.mesh, c.rule, {mine, mine + 1}
-      },
-                                            c, 0));
+      const Magnitudes one = magnitudes(c.mesh, q, loaded(c, {mine, mine + 1}));
       if (mine == 0) reduced = one;
       for (std::size_t i = 0; i < one.most.size(); ++i)
         for (std::size_t t = 0; t < one.most[i].size(); ++t)

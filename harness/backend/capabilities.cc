@@ -250,6 +250,7 @@ Hello hello_from_json(const json& j) {
     h.device_kind = text(field(*devices, "kind"), "the kind of devices");
   }
   if (const json* alone = optional_field(j, "alone")) h.alone = truth(*alone, "alone");
+  if (const json* fills = optional_field(j, "fills")) h.fills = truth(*fills, "fills");
   if (const json* c = optional_field(j, "capabilities")) h.capabilities = capabilities_from(*c);
   return h;
 }

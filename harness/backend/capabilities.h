@@ -57,6 +57,7 @@ struct Hello {
   std::optional<std::int64_t> devices;  // how many it has
   std::string device_kind;
   bool alone = false;  // it holds what another of it would need: devices, ranks
+  bool fills = false;  // it makes operands itself and proves results where they lie
   Capabilities capabilities;
 };
 

@@ -1,10 +1,11 @@
+#include "harness/backend/contradictions.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 
 #include "adapters/protocol/message.h"
-#include "harness/backend/contradictions.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -60,11 +61,14 @@ void check_block(const Block& b, const Asked& asked, std::uint64_t arena_bytes) 
   if (b.device < 0 || b.device >= devices(asked.c.mesh))
     throw Malformed(fmt::format("a block of device {}, the mesh has {}", b.device, devices(asked.c.mesh)));
   if (b.bytes == 0 && !b.claim) return;
-  if (b.bytes > 0 && (b.offset > arena_bytes || b.bytes > arena_bytes - b.offset))
+  if (b.bytes > 0 && !asked.in_place && (b.offset > arena_bytes || b.bytes > arena_bytes - b.offset))
     throw Malformed(fmt::format("the block of device {} lies outside the arena of {} bytes: {} bytes at {}",
                                 b.device, arena_bytes, b.bytes, b.offset));
-  if (b.bytes > 0 && b.offset < asked.free)
+  if (b.bytes > 0 && !asked.in_place && b.offset < asked.free)
     throw Malformed(fmt::format("the block of device {} lies among the operands, at {}", b.device, b.offset));
+  if (!b.claim && asked.in_place)
+    throw Malformed(
+        fmt::format("the block of device {} is to be proved in place, and says no slice", b.device));
   if (!b.claim) return;
   const std::uint64_t claimed = slice_bytes(b, specs[b.result]);
   if (asked.capabilities.plans_only && b.bytes == 0) return;  // a slice without its data
@@ -216,7 +220,7 @@ void check_blocks(const std::vector<Block>& blocks, const Asked& asked, std::uin
                                   of_result((first - seen.begin()) / n), std::count(first, first + n, false),
                                   n));
   }
-  if (!asked.capabilities.clones) check_overlap(blocks);
+  if (!asked.capabilities.clones && !asked.in_place) check_overlap(blocks);
 }
 
 void check_trace(const Outcome& o, const Mesh& mesh) {

@@ -14,6 +14,7 @@ struct Asked {
   std::int64_t id = 0;
   std::uint64_t free = 0;
   const Capabilities& capabilities;
+  bool in_place = false;  // blocks stay where they lie: only how long they are is asked
 };
 
 // All throw Malformed.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <map>
 #include <optional>
 
@@ -53,7 +54,9 @@ struct Process::State {
   std::optional<Hello> hello;
   std::int64_t first_devices = 0;  // of the mesh the child was started with
   std::int64_t id = 0;
-  std::string last_phase;                                 // of the last reply
+  std::string last_phase;    // of the last reply
+  std::optional<Case> kept;  // whose results lie with the program
+  std::size_t kept_blocks = 0;
   std::map<std::int64_t, std::pair<int, Answer>> failed;  // starts in a row, by number of devices
 
   void start();
@@ -67,6 +70,8 @@ struct Process::State {
   std::optional<Answer> say_hello(const Mesh&);
   std::optional<Answer> start_for(const Mesh&);
   Answer wait_for_reply(const Asked&);
+  Answer ask(const std::string& request, const Asked&, const Waiting&);
+  std::optional<Answer> wait_for_checked();
   void rest(const Asked&, Waiting&);
 };
 
@@ -275,10 +280,17 @@ std::optional<Answer> Process::refuses(const Case& c) {
   return std::nullopt;
 }
 
+Answer Process::State::ask(const std::string& request, const Asked& asked, const Waiting& w) {
+  transcript.add("->", request);
+  if (const auto sent = child->send(request, w.deadline); sent != Child::Wait::ready) return failure(sent, w);
+  return wait_for_reply(asked);
+}
+
 Answer Process::run(const Case& c, std::span<const Tensor> operands) {
   if (auto refusal = refuses(c)) return *refusal;
   State& s = *state_;
   ++s.id;
+  s.kept.reset();
   Layout layout = layout_of(c, operands);
   s.arena.reach(layout.arena);
   layout.arena = s.arena.size();
@@ -287,14 +299,80 @@ Answer Process::run(const Case& c, std::span<const Tensor> operands) {
   s.child->forget_words();
 
   const Waiting w("compile", s.deadlines);
-  const std::string request = run_request({s.id, w.left()}, c, operands, layout);
-  s.transcript.add("->", request);
-  if (const auto sent = s.child->send(request, w.deadline); sent != Child::Wait::ready)
-    return s.failure(sent, w);
-  Answer answer = s.wait_for_reply({c, s.id, layout.free, s.hello->capabilities});
+  const std::string request = run_request({s.id, w.left(), s.deadlines.run}, c, operands, layout);
+  Answer answer = s.ask(request, {c, s.id, layout.free, s.hello->capabilities}, w);
   if (std::holds_alternative<Outcome>(answer))
     if (auto off = s.spoiled(operands, layout)) return *off;
   return answer;
+}
+
+Answer Process::run_in_place(const Case& c) {
+  if (auto refusal = refuses(c)) return *refusal;
+  State& s = *state_;
+  ++s.id;
+  s.kept.reset();
+  Layout layout = layout_in_place(c);
+  s.arena.reach(layout.arena);
+  layout.arena = s.arena.size();
+  s.arena.poison(layout.free, layout.due);
+  s.child->forget_words();
+  const Waiting w("compile", s.deadlines);
+  const std::string request = run_in_place_request({s.id, w.left(), s.deadlines.run}, c, layout);
+  Answer answer = s.ask(request, {c, s.id, layout.free, s.hello->capabilities, true}, w);
+  if (const auto* outcome = std::get_if<Outcome>(&answer)) s.kept = c, s.kept_blocks = outcome->blocks.size();
+  return answer;
+}
+
+// Nothing where it came.
+std::optional<Answer> Process::State::wait_for_checked() {
+  Waiting w("run", deadlines);
+  try {
+    while (true) {
+      std::string_view line;
+      if (const auto got = receive(line, w); got != Child::Wait::ready) return failure(got, w);
+      transcript.add("<-", line);
+      const json message = parse_message(line);
+      if (w.hear(message, id)) continue;
+      if (text(field(message, "type"), "type") == "checked" && integer(field(message, "id"), "id") == id)
+        return std::nullopt;
+      return parse_reply(message, {*kept, id, 0, hello->capabilities, true}, arena);
+    }
+  } catch (const Malformed& e) {
+    return off_page(fmt::format("the reply to check: {}", e.what()), w.phase);
+  }
+}
+
+std::variant<std::vector<Proven>, Answer> Process::check(std::uint64_t seed) {
+  State& s = *state_;
+  assert(s.kept && s.child);
+  ++s.id;
+  Layout layout = layout_in_place(*s.kept);
+  layout.arena = s.arena.size();
+  s.arena.poison(layout.free, layout.due);
+  const Waiting w("run", s.deadlines);
+  const std::string request = check_request({s.id, w.left()}, layout, seed);
+  s.transcript.add("->", request);
+  if (const auto sent = s.child->send(request, w.deadline); sent != Child::Wait::ready)
+    return s.failure(sent, w);
+  if (auto failed = s.wait_for_checked()) return *failed;
+  std::vector<ProofRow> rows(s.kept_blocks);
+  s.arena.read(layout.free, std::as_writable_bytes(std::span(rows)));
+  std::vector<Proven> all;
+  for (const ProofRow& r : rows) all.push_back(proven(r));
+  return all;
+}
+
+Answer Process::fetch() {
+  State& s = *state_;
+  assert(s.kept && s.child);
+  ++s.id;
+  Layout layout = layout_of(*s.kept, {});
+  s.arena.reach(layout.arena);
+  layout.arena = s.arena.size();
+  s.arena.poison(layout.free, layout.due);
+  const Waiting w("run", s.deadlines);
+  const Case c = *s.kept;
+  return s.ask(fetch_request({s.id, w.left()}, layout), {c, s.id, layout.free, s.hello->capabilities}, w);
 }
 
 void Process::read(const Block& block, std::span<std::byte> into) const {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "adapters/protocol/proofs.h"
 #include "harness/backend/answer.h"
 #include "harness/backend/capabilities.h"
 #include "harness/backend/waiting.h"
@@ -43,6 +44,13 @@ class Process {
   // refuses(), then asks. Operands are whole, as fill() makes them. Throws what refuses() does, and
   // std::system_error where the machine gives no process, file or memory.
   Answer run(const Case&, std::span<const Tensor> operands);
+
+  // The same of a program that fills: no operand is sent and no block travels. Then, while nothing else is
+  // asked of it: proofs of its blocks, device by device, result by result, by a seed drawn now; and the
+  // blocks after all.
+  Answer run_in_place(const Case&);
+  std::variant<std::vector<Proven>, Answer> check(std::uint64_t seed);
+  Answer fetch();
 
   // The bytes of a block of the last outcome; valid until the next run.
   std::vector<std::byte> read(const Block&) const;

@@ -82,6 +82,12 @@ TEST(Ranks, AHangNamesTheRankForWhichTheOthersWait) {
   }
 }
 
+// Making ready has one deadline, the run another: together they may take longer than either.
+TEST(Ranks, TheWatchBeginsAnewWithTheRun) {
+  Process process(ranks({"slow", "0"}), {.start = 60, .compile = 6, .run = 6});
+  EXPECT_GT(expect<Outcome>(process.run(all(), operands())).compile_seconds, 3);
+}
+
 // What an answer is, and what it says.
 std::string said(const Answer& answer) {
   if (const auto* hung = std::get_if<Hung>(&answer)) return "hung: " + hung->what;

@@ -63,6 +63,14 @@ Layout layout_of(const Case& c, std::span<const Tensor> operands) {
   return layout;
 }
 
+Layout layout_in_place(const Case& c) {
+  constexpr std::uint64_t of_a_proof = 4 * sizeof(std::int64_t);
+  std::uint64_t each = 0;
+  for (const Spec& spec : results(c)) each += words_of_a_row(spec) * sizeof(std::int64_t) + of_a_proof;
+  const std::uint64_t bytes = on_every_device(c, each) + alignment;
+  return {{}, 0, bytes, bytes};
+}
+
 std::string hello_request(const Hail& hail, const Mesh& mesh) {
   return fmt::format(R"({{"type":"hello","versions":[{}],"arena":{},"mesh":{},"seconds":{:.3g}}})",
                      protocol_version, json_text(hail.arena), json_text(mesh), hail.seconds);
@@ -72,13 +80,31 @@ std::string run_request(const Numbered& head, const Case& c, std::span<const Ten
                         const Layout& layout) {
   fmt::memory_buffer line;
   const auto out = std::back_inserter(line);
-  fmt::format_to(out, R"({{"type":"run","id":{},"line":"{}","seconds":{:.3g},"arena":{},"operands":[)",
-                 head.id, print(c), head.seconds, layout.arena);
+  fmt::format_to(
+      out,
+      R"({{"type":"run","id":{},"line":"{}","seconds":{:.3g},"run_seconds":{:.3g},"arena":{},"operands":[)",
+      head.id, print(c), head.seconds, head.run_seconds, layout.arena);
   for (std::size_t i = 0; i < operands.size(); ++i)
     fmt::format_to(out, R"({}{{"offset":{},"bytes":{},"shape":[{}]}})", i ? "," : "", layout.offsets[i],
                    operands[i].bytes.size(), fmt::join(operands[i].shape, ","));
   fmt::format_to(out, R"(],"free":{},"case":{}}})", layout.free, json_text(c));
   return fmt::to_string(line);
+}
+
+std::string run_in_place_request(const Numbered& head, const Case& c, const Layout& layout) {
+  return fmt::format(
+      R"({{"type":"run","id":{},"line":"{}","seconds":{:.3g},"run_seconds":{:.3g},"arena":{},"fills":true,"operands":[],"free":{},"case":{}}})",
+      head.id, print(c), head.seconds, head.run_seconds, layout.arena, layout.free, json_text(c));
+}
+
+std::string check_request(const Numbered& head, const Layout& layout, std::uint64_t seed) {
+  return fmt::format(R"({{"type":"check","id":{},"seconds":{:.3g},"arena":{},"free":{},"seed":{}}})", head.id,
+                     head.seconds, layout.arena, layout.free, seed);
+}
+
+std::string fetch_request(const Numbered& head, const Layout& layout) {
+  return fmt::format(R"({{"type":"fetch","id":{},"seconds":{:.3g},"arena":{},"free":{}}})", head.id,
+                     head.seconds, layout.arena, layout.free);
 }
 
 }  // namespace plumb

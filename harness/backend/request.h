@@ -18,6 +18,7 @@ struct Layout {
   std::uint64_t due = 0;               // bytes of the blocks that are asked, in a table
 };
 Layout layout_of(const Case&, std::span<const Tensor> operands);
+Layout layout_in_place(const Case&);  // of a table, or proofs, alone
 
 // `seconds` are those until the deadline.
 struct Hail {
@@ -27,8 +28,13 @@ struct Hail {
 std::string hello_request(const Hail&, const Mesh&);
 struct Numbered {
   std::int64_t id = 0;
-  double seconds = 0;
+  double seconds = 0, run_seconds = 0;  // run_seconds: of the phase `run`, from its beginning
 };
 std::string run_request(const Numbered&, const Case&, std::span<const Tensor> operands, const Layout&);
+
+// Of a program that fills: no operand, and what may follow while its results are kept.
+std::string run_in_place_request(const Numbered&, const Case&, const Layout&);
+std::string check_request(const Numbered&, const Layout&, std::uint64_t seed);
+std::string fetch_request(const Numbered&, const Layout&);
 
 }  // namespace plumb

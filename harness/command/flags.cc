@@ -91,6 +91,9 @@ void add_running(CLI::App& app, RunningFlags& r) {
                  "Run each case on other data, then again this often, and compare bits")
       ->check(whole_number(0, 1000))
       ->capture_default_str();
+  app.add_flag("--in-place", r.in_place,
+               "Prove blocks where they lie, where the backend fills its operands itself and the case has such "
+               "a proof");
   app.add_option("--budget", r.budget, "Begin no case after this time: 90s, 10m, 2h; default: no limit")
       ->check(not_empty("a time such as 90s, 10m or 2h"));
 }
@@ -99,6 +102,7 @@ Settings settings(const RunningFlags& r) {
   Settings s;
   s.most_bytes = machine().memory_bytes / r.jobs;
   if (const double all = r.limits.timeout; all > 0) s.deadlines = {all, all, all};
+  s.in_place = r.in_place;
   return s;
 }
 

@@ -21,6 +21,7 @@ struct RunningFlags {
   std::vector<std::string> backends;
   Limits limits;  // its timeout is of each phase
   int jobs = 1;
+  bool in_place = false;
   std::string budget;
 };
 constexpr std::uint64_t most_jobs = 1024;

@@ -69,7 +69,7 @@ void count(Told& told, const Resolution& asked, const Outcome& outcome) {
 
 // What came of one parameter on one resolver.
 Record examined(Told& told, const Resolution& asked, Process& process) {
-  const Attempts made = ask(asked.c, process, 0);
+  const Attempts made = ask(asked.c, process, {});
   Record record = examine(made, declared(process), {});
   if (const auto* outcome = std::get_if<Outcome>(&made.first.answer)) count(told, asked, *outcome);
   told.refuses += std::holds_alternative<Refused>(made.first.answer);

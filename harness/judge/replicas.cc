@@ -10,11 +10,10 @@
 #include "reference/words/text.h"
 
 namespace plumb {
-namespace {
 
-// For each block a number that its replicas share, below the number of blocks: their place along the
-// axes that split the result or leave it unfinished; of a free result, the first that says the same slice.
-std::vector<std::int64_t> replicas(const Case& c, const std::vector<Block>& blocks) {
+// Their place along the axes that split the result or leave it unfinished; of a free result, the first that
+// says the same slice.
+std::vector<std::int64_t> replica_keys(const Case& c, const std::vector<Block>& blocks) {
   std::vector<std::int64_t> keys;
   std::map<std::vector<std::int64_t>, std::int64_t> slices;
   std::vector<AxisId> named = result(c).unfinished;
@@ -34,16 +33,14 @@ std::vector<std::int64_t> replicas(const Case& c, const std::vector<Block>& bloc
   return keys;
 }
 
-}  // namespace
-
 bool has_replicas(const Case& c, const Outcome& outcome) {
-  std::vector<std::int64_t> keys = replicas(c, outcome.blocks);
+  std::vector<std::int64_t> keys = replica_keys(c, outcome.blocks);
   std::ranges::sort(keys);
   return std::ranges::adjacent_find(keys) != keys.end();
 }
 
 std::vector<Fact> replica_facts(const Case& c, const Outcome& outcome, const Read& read) {
-  const std::vector<std::int64_t> keys = replicas(c, outcome.blocks);
+  const std::vector<std::int64_t> keys = replica_keys(c, outcome.blocks);
   std::vector<std::vector<std::byte>> first(outcome.blocks.size());
   std::vector<std::int64_t> owner(first.size(), -1);
   std::int64_t diverged = 0;

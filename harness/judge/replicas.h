@@ -8,6 +8,9 @@
 
 namespace plumb {
 
+// For each block a number that its replicas share, below the number of blocks.
+std::vector<std::int64_t> replica_keys(const Case&, const std::vector<Block>&);
+
 // Whether two devices are due the same.
 bool has_replicas(const Case&, const Outcome&);
 

@@ -63,12 +63,11 @@ std::string unseen(const Wanted& wanted, const Bound& bound, const Tensor& got) 
 }
 
 // Why no check of this result could have failed; empty where one could.
-std::string unfailing(const Case& c, std::size_t r, const Tensor& whole, const Declared& declared) {
+std::string unfailing(const Case& c, std::size_t r, const Glance& whole, const Declared& declared) {
   const std::int64_t count = elements(whole.shape);
   if (count == 0) return "no element is wanted: nothing could have been wrong";
-  const std::uint64_t first = bits(whole, 0);
-  for (std::int64_t i = 1; i < count; ++i)
-    if (bits(whole, i) != first) return "";
+  if (!whole.alike) return "";
+  const std::uint64_t first = whole.first;
   if (count == 1 && first != 0) return "";
   if (is_constant(c, r)) {
     if (masked_rows(c, declared) == 0 || masked_rows(c, declared) != whole.shape[0]) return "";
@@ -81,6 +80,16 @@ std::string unfailing(const Case& c, std::size_t r, const Tensor& whole, const D
 }  // namespace
 
 std::optional<Fact> cannot_fail(const Case& c, std::span<const Tensor> wholes, const Declared& declared) {
+  std::vector<Glance> seen;
+  for (const Tensor& whole : wholes) {
+    const std::int64_t count = elements(whole.shape);
+    Glance& one = seen.emplace_back(Glance{whole.dtype, whole.shape, true, count > 0 ? bits(whole, 0) : 0});
+    for (std::int64_t i = 1; i < count && one.alike; ++i) one.alike = bits(whole, i) == one.first;
+  }
+  return cannot_fail(c, seen, declared);
+}
+
+std::optional<Fact> cannot_fail(const Case& c, std::span<const Glance> wholes, const Declared& declared) {
   std::string why;
   for (std::size_t r = 0; r < wholes.size(); ++r) {
     const std::string of_this = unfailing(c, r, wholes[r], declared);

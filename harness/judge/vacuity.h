@@ -28,4 +28,13 @@ std::optional<Fact> vacuous(const Wanted&, const Bound&, const Differences&, con
 //   f8e4m3[65] f32[] f32[1] f32[]           a history of one is 0; the codes differ   can fail
 std::optional<Fact> cannot_fail(const Case&, std::span<const Tensor> wholes, const Declared&);
 
+// The same of what is known of each result: whether all its elements have the bits of the first.
+struct Glance {
+  DType dtype = DType::f32;
+  std::vector<std::int64_t> shape;
+  bool alike = false;
+  std::uint64_t first = 0;
+};
+std::optional<Fact> cannot_fail(const Case&, std::span<const Glance>, const Declared&);
+
 }  // namespace plumb

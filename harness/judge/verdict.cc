@@ -27,12 +27,13 @@ Pass pass_of(const Verdict& v) {
   if (v.alone) return Pass::alone;
   if (v.clones) return Pass::clones;
   if (v.rounded > 0) return Pass::bound;
-  return v.untraced ? Pass::untraced : Pass::whole;
+  if (v.untraced) return Pass::untraced;
+  return v.in_place ? Pass::in_place : Pass::whole;
 }
 
 std::string_view name(Pass pass) {
-  constexpr std::array<std::string_view, pass_kinds> words = {"",       "plan",  "one device",
-                                                              "clones", "bound", "no trace"};
+  constexpr std::array<std::string_view, pass_kinds> words = {"",      "plan",     "one device", "clones",
+                                                              "bound", "no trace", "in place"};
   return words[static_cast<int>(pass)];
 }
 

@@ -75,6 +75,7 @@ struct Verdict {
   bool alone = false;        // one device: no agreement was tested
   bool clones = false;       // replicas were copies of one result: no agreement was tested
   bool untraced = false;     // nobody said what moved: no trace was judged
+  bool in_place = false;     // blocks were proved where they lie, by the backend's own ranks
   std::int64_t rounded = 0;  // elements, over all devices, that differ from what is wanted within a bound
 };
 
@@ -82,9 +83,9 @@ struct Verdict {
 void decide(Verdict&);
 
 // What a pass rests on where that is less than the exact bits of every device: the first that applies.
-enum class Pass : std::uint8_t { whole, plan, alone, clones, bound, untraced };
-constexpr int pass_kinds = 6;
+enum class Pass : std::uint8_t { whole, plan, alone, clones, bound, untraced, in_place };
+constexpr int pass_kinds = 7;
 Pass pass_of(const Verdict&);
-std::string_view name(Pass);  // plan, one device, clones, bound, no trace
+std::string_view name(Pass);  // plan, one device, clones, bound, no trace, in place
 
 }  // namespace plumb

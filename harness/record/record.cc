@@ -171,6 +171,7 @@ Verdict verdict_from_json(const json& j) {
     }
   }
   if (const json* rounded = optional_field(j, "rounded")) v.rounded = count(*rounded, "rounded");
+  if (const json* proved = optional_field(j, "proved")) v.in_place = text(*proved, "proved") == "in place";
   return v;
 }
 
@@ -251,6 +252,7 @@ std::string json_text(const Record& r, std::string_view environment) {
   m.add("notes", r.notes.empty() ? "[]" : dump(r.notes));
   if (!r.processes.empty()) m.add("processes", dump(r.processes));
   if (!r.program.empty()) m.add("program", json_text(r.program));
+  if (r.verdict.in_place) m.add("proved", R"("in place")");
   if (!r.ranks.empty()) m.add("ranks", dump(r.ranks));
   if (r.replica_safe) m.add("replica_safe", *r.replica_safe);
   if (r.verdict.rounded > 0) m.add("rounded", r.verdict.rounded);

@@ -34,6 +34,7 @@ Record full() {
   r.verdict.plan = true;
   r.verdict.clones = true;
   r.verdict.rounded = 5;
+  r.verdict.in_place = true;
   r.verdict.facts = {fact(Status::wrong, "4 elements on 2 devices"),
                      fact(Status::diverged, "device 1 (x=1) differs from device 0 (x=0)")};
   r.verdict.facts[0].place = Place{2, 8, 1, "x=1", {3}, "2 (0x40000000)", "1 (0x3f800000)"};
@@ -162,7 +163,7 @@ TEST(Record, AForeignOneSaysWhatIsMissing) {
   for (const auto& [name, value] : whole.items()) {
     const std::set<std::string> optional{"environment",  "judged", "last_words", "data",      "collectives",
                                          "replica_safe", "limits", "rounded",    "processes", "program",
-                                         "engine",       "shown",  "ranks"};
+                                         "engine",       "shown",  "ranks",      "proved"};
     if (optional.contains(name)) continue;
     json without = whole;
     without.erase(name);

@@ -1,8 +1,11 @@
 #include "harness/run/ask.h"
 
 #include <map>
+#include <random>
 
+#include "harness/judge/proved.h"
 #include "harness/run/timed.h"
+#include "reference/check/check.h"
 #include "reference/fill/fill.h"
 
 namespace plumb {
@@ -26,6 +29,41 @@ Attempt asked(const Case& c, Process& process) {
   }
   made.operands = timed(made.fill_seconds, [&] { return filled(c); });
   made.answer = timed(made.ask_seconds, [&] { return process.run(c, made.operands); });
+  return made;
+}
+
+std::uint64_t drawn_now() {
+  std::random_device random;
+  return std::uint64_t{random()} << 32 | random();
+}
+
+// The blocks travel, to be judged; they have to be those that were proved.
+void fetch(Attempt& made, Process& process, std::uint64_t seed) {
+  made.operands = timed(made.fill_seconds, [&] { return filled(made.c); });
+  const std::vector<Proven> said = std::exchange(made.proofs, {});
+  made.answer = timed(made.ask_seconds, [&] { return process.fetch(); });
+  const auto* outcome = std::get_if<Outcome>(&made.answer);
+  if (!outcome) return;
+  if (const auto other = others_than_proved(made.c, *outcome, made.read, said, seed))
+    made.answer = OffPage{other->text, "run", ""};
+}
+
+// The seed is drawn once the blocks are there, and whether they travel all the same once it is said that they
+// are right.
+Attempt asked_in_place(const Case& c, Process& process, bool fits) {
+  Attempt made{c, {}, {}, in_arena(process)};
+  made.answer = timed(made.ask_seconds, [&] { return process.run_in_place(c); });
+  if (!std::holds_alternative<Outcome>(made.answer)) return made;
+  const std::uint64_t seed = drawn_now();
+  auto said = timed(made.ask_seconds, [&] { return process.check(seed); });
+  if (auto* failed = std::get_if<Answer>(&said)) {
+    made.answer = std::move(*failed);
+    return made;
+  }
+  made.proofs = std::move(std::get<std::vector<Proven>>(said));
+  const bool right =
+      judge_proved(c, std::get<Outcome>(made.answer), made.proofs, declared(process)).has_value();
+  if (!right || (fits && drawn_now() % 16 == 0)) fetch(made, process, seed);
   return made;
 }
 
@@ -58,7 +96,14 @@ Declared declared(const Process& process) {
   return process.hello() ? declared(process.hello()->capabilities) : Declared{};
 }
 
-Attempts ask(const Case& c, Process& process, int reruns) {
+bool in_place(const Case& c, Process& process) {
+  return !process.refuses(c) && process.hello()->fills && prover(c).unprovable.empty();
+}
+
+Attempts ask(const Case& c, Process& process, const Asking& asking) {
+  const int reruns = asking.reruns;
+  if (asking.in_place && reruns == 0 && in_place(c, process))
+    return {asked_in_place(c, process, asking.fits), {}, {}};
   Attempts made{asked(c, process), {}, {}};
   if (reruns == 0 || is_resolve(c) || !gave_data(made.first)) return made;
   const Declared promises = declared(process);

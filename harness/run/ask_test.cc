@@ -16,7 +16,7 @@ std::vector<std::byte> block_of(const Attempt& made, std::size_t device) {
 
 TEST(Ask, EveryAttemptKeepsItsBlocks) {
   Process process(fake({}));
-  const Attempts made = ask(gather(" seed=3"), process, 2);
+  const Attempts made = ask(gather(" seed=3"), process, {2});
   ASSERT_TRUE(made.other);
   ASSERT_EQ(made.again.size(), 2U);
   EXPECT_EQ(made.other->c.seed, 4U);
@@ -31,17 +31,17 @@ TEST(Ask, EveryAttemptKeepsItsBlocks) {
 TEST(Ask, OnceIsEnoughWhereNothingCanDiffer) {
   const auto once = [](const Attempts& made) { return !made.other && made.again.empty(); };
   Process honest(fake({}));
-  EXPECT_TRUE(once(ask(gather(), honest, 0)));
+  EXPECT_TRUE(once(ask(gather(), honest, {0})));
   Process plans(fake({"hello", R"([{"op":"add","path":"/capabilities/data","value":"none"}])"}));
-  EXPECT_TRUE(once(ask(gather(), plans, 2)));
+  EXPECT_TRUE(once(ask(gather(), plans, {2})));
   Process dies(fake({"die", "6"}));
-  EXPECT_TRUE(once(ask(gather(), dies, 2)));
+  EXPECT_TRUE(once(ask(gather(), dies, {2})));
 }
 
 // On the data of the first, which has come and gone, it dies.
 TEST(Ask, ARerunThatGivesNoResultIsTheLast) {
   Process process(fake({"on", "3", "sleep", "0", "reply", R"([{"op":"test","path":"/id","value":1}])"}));
-  const Attempts made = ask(gather(" seed=3"), process, 5);
+  const Attempts made = ask(gather(" seed=3"), process, {5});
   ASSERT_TRUE(std::holds_alternative<Outcome>(made.first.answer));
   ASSERT_EQ(made.again.size(), 1U);
   EXPECT_FALSE(std::holds_alternative<Outcome>(made.again[0].answer));
@@ -50,7 +50,7 @@ TEST(Ask, ARerunThatGivesNoResultIsTheLast) {
 TEST(Ask, AProgramThatNeverStartedPromisesNothing) {
   Process process(fake({"hello", R"([{"op":"add","path":"/capabilities/clones","value":true}])"}));
   EXPECT_FALSE(declared(process).clones);
-  ask(gather(), process, 0);
+  ask(gather(), process, {0});
   EXPECT_TRUE(declared(process).clones);
 }
 

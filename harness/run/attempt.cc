@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "harness/backend/lookup.h"
+#include "harness/judge/blocks.h"
+#include "harness/judge/claimed.h"
 #include "harness/record/environment.h"
 #include "harness/run/ask.h"
 #include "reference/words/text.h"
@@ -46,22 +48,63 @@ void say_who(Record& record, const Hello& hello) {
 
 }  // namespace
 
+namespace {
+
+double shares(const Case& c, const Spec& spec) {
+  return static_cast<double>(devices(c.mesh)) *
+         static_cast<double>(largest_block_bytes(c.mesh, spec, c.rule));
+}
+
 // Operands and result, whole; what is also in the arena twice: the operands, and the blocks of the result.
-void refuse_what_does_not_fit(const Case& c, std::int64_t most_bytes, int reruns) {
-  if (is_resolve(c)) return;  // it holds no data
+double held_whole(const Case& c) {
   double need = 0;
-  const auto all_devices = static_cast<double>(devices(c.mesh));
-  for (const Spec& spec : results(c))
-    need += static_cast<double>(bytes(spec)) +
-            2.0 * all_devices * static_cast<double>(largest_block_bytes(c.mesh, spec, c.rule));
+  for (const Spec& spec : results(c)) need += static_cast<double>(bytes(spec)) + 2.0 * shares(c, spec);
   for (const Spec& operand : c.op.operands)
     need += 2.0 * static_cast<double>(bytes(operand)) * static_cast<double>(parts(c.mesh, operand));
+  return need;
+}
+
+// What the ranks have, all of them on this machine: each array twice, before a step and after it.
+double held_in_place(const Case& c) {
+  double need = 0;
+  for (const std::vector<Spec>& specs : {c.op.operands, c.op.chain})
+    for (const Spec& spec : specs) need += 2.0 * shares(c, spec);
+  return need;
+}
+
+}  // namespace
+
+void refuse_what_does_not_fit(const Case& c, std::int64_t most_bytes, int reruns, bool in_place) {
+  if (is_resolve(c)) return;  // it holds no data
+  double need = in_place ? held_in_place(c) : held_whole(c);
   if (reruns > 0) need *= 2;  // the same of other data; the blocks of both are kept
   const auto most = static_cast<double>(most_bytes);
   if (need > most)
     throw DoesNotFit(fmt::format("this case would hold {}, more than the {} there are\n  {}",
                                  bytes_in_words(need), bytes_in_words(most), print(c)));
 }
+
+namespace {
+
+bool fits(const Case& c, const Settings& settings) {
+  return is_resolve(c) || held_whole(c) <= static_cast<double>(settings.most_bytes);
+}
+
+// The whole result as the last block that holds an element has it.
+void show_result(const Attempt& made, const Settings& settings) {
+  const auto* outcome = std::get_if<Outcome>(&made.answer);
+  if (!settings.results || !outcome || !made.proofs.empty() || results(made.c).size() != 1) return;
+  const Case c = as_claimed(made.c, *outcome);
+  Tensor whole = zeros(result(c).dtype, shape(result(c)));
+  for (const Block& block : outcome->blocks) {
+    const Held one = held(c, block, made.read);
+    if (elements(one.slice()) * format(whole.dtype).bytes == std::ssize(one.bytes))
+      paste(whole.shape, one.slice(), one.bytes.data(), whole.bytes.data(), format(whole.dtype).bytes);
+  }
+  settings.results(made.c, whole);
+}
+
+}  // namespace
 
 Subject::Subject(const std::string& backend, const Settings& settings) {
   Command command = find_backend(backend);
@@ -74,9 +117,12 @@ Subject::Subject(Subject&&) noexcept = default;
 
 Record attempt(const Case& c, Subject& subject, const Limits& limits) {
   Subject::State& state = *subject.state;
-  refuse_what_does_not_fit(c, state.settings.most_bytes, limits.reruns);
+  const Settings& settings = state.settings;
+  const bool wanted = settings.in_place && limits.reruns == 0 && !is_resolve(c) && in_place(c, state.process);
+  refuse_what_does_not_fit(c, settings.most_bytes, limits.reruns, wanted);
   state.line = print(c);
-  const Attempts made = ask(c, state.process, limits.reruns);
+  const Attempts made = ask(c, state.process, {limits.reruns, wanted, fits(c, settings)});
+  show_result(made.first, settings);
   Record record = examine(made, declared(state.process), limits);
   record.backend = subject.name;
   if (const Hello* hello = state.process.hello()) say_who(record, *hello);

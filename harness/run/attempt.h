@@ -23,6 +23,8 @@ struct Settings {
   std::int64_t most_bytes = 0;  // a case that needs more memory is refused; 0: what the machine has
   std::function<void(const Wait&)> waits{};  // told of a wait after 5 seconds of a phase, after 10, 20, ...
   Greeted greeted{};
+  bool in_place = false;  // of a backend that fills, blocks are proved where they lie, if they can be
+  std::function<void(const Case&, const Tensor&)> results{};  // told of the whole result of each outcome
 };
 
 // A backend by name or command, started when first needed and again after it dies. Not for several
@@ -41,7 +43,8 @@ struct DoesNotFit : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-void refuse_what_does_not_fit(const Case&, std::int64_t most_bytes, int reruns);
+// `in_place`: of each array the devices' shares are held, and no whole.
+void refuse_what_does_not_fit(const Case&, std::int64_t most_bytes, int reruns, bool in_place = false);
 
 // The record of one case: asks, examines, and says who answered. Never throws for a backend's failure. Throws
 // DoesNotFit.

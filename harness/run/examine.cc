@@ -7,6 +7,7 @@
 #include "harness/judge/claimed.h"
 #include "harness/judge/contradiction.h"
 #include "harness/judge/limits.h"
+#include "harness/judge/proved.h"
 #include "harness/judge/resolver.h"
 #include "harness/run/timed.h"
 #include "harness/trace/replica_safe.h"
@@ -69,10 +70,15 @@ struct Said {
     else
       judged(outcome);
   }
+  Verdict compared(const Outcome& outcome, const Certificate& proof) {
+    const std::vector<Tensor> wholes =
+        timed(record.times.reference, [&] { return evaluate_all(made.c, made.operands); });
+    return timed(record.times.judge, [&] {
+      return diagnose({made.c, made.operands, wholes, proof}, outcome, made.read, declared);
+    });
+  }
   void judged(const Outcome& outcome) {
     const Case& c = made.c;
-    const std::vector<Tensor> wholes =
-        timed(record.times.reference, [&] { return evaluate_all(c, made.operands); });
     const Certificate proof = certificate(c);
     record.certificate = proof.text;
     record.scope = scope_in_words(proof.scope);
@@ -83,9 +89,8 @@ struct Said {
     if (const std::int64_t rows = masked_rows(c, declared))
       record.notes.push_back(
           fmt::format("{} rows of the tail are masked: the backend leaves them undefined", rows));
-    record.verdict = timed(record.times.judge, [&] {
-      return diagnose({c, made.operands, wholes, proof}, outcome, made.read, declared);
-    });
+    record.verdict =
+        made.proofs.empty() ? compared(outcome, proof) : *judge_proved(c, outcome, made.proofs, declared);
     record.verdict.untraced = !outcome.traced;
   }
 };

@@ -1,6 +1,7 @@
 // What came of a case, judged: no process is touched here.
 #pragma once
 
+#include "adapters/protocol/proofs.h"
 #include "harness/backend/answer.h"
 #include "harness/backend/capabilities.h"
 #include "harness/judge/wanted.h"
@@ -13,7 +14,8 @@ struct Attempt {
   Case c;
   std::vector<Tensor> operands;  // none where it was refused before it was asked, nor of a rerun
   Answer answer;
-  Read read;  // of an outcome's blocks
+  Read read;                     // of an outcome's blocks
+  std::vector<Proven> proofs{};  // of blocks that were proved where they lie; else none
   double fill_seconds = 0, ask_seconds = 0;
 };
 

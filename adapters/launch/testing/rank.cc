@@ -4,6 +4,7 @@
 //   die, kill, exit     before the others are met: by a failed check, by SIGKILL, with code 0
 //   stop, sleep, late   is stopped; sleeps, before it enters; enters another call
 //   throws, differs     cannot do it; says another layout
+//   slow                takes three seconds to make ready, and three to run
 //   absent              never joins;  stranger: somebody else connects first
 //   alone               its library says that it is in a world of 1
 //   early               ends before it joins
@@ -63,7 +64,12 @@ struct Echo : plumb::Backend {
     if (has("astray")) plumb::send_written(0, 4);
     if (has("throws")) throw std::runtime_error("no room for it");
   }
+  std::optional<plumb::Unsupported> prepare(const plumb::Request& request) override {
+    if (has("slow") && on(request.c)) ::sleep(3);
+    return {};
+  }
   plumb::Reply run(const plumb::Request& request, plumb::Arena& arena) override {
+    if (has("slow") && on(request.c)) ::sleep(3);
     meet("all-gather 1 over x");
     if (on(request.c)) misbehave();
     meet(has("late") && on(request.c) ? "all-to-all 2 over y" : "all-gather 2 over x");

@@ -53,8 +53,12 @@ inline Trial run(const Case& c, Backend& backend) {
   Request request{.id = 1, .c = c, .operands = {}};
   for (int i = 0; i < std::ssize(c.op.operands); ++i) t.operands.push_back(operand(c, i));
   for (const Tensor& o : t.operands) request.operands.push_back({o.bytes, o.shape});
+  request.write = cutting(c, request.operands);
   Arena arena{.whole = t.arena, .next = 0};
-  t.reply = backend.run(request, arena);
+  if (auto refusal = backend.prepare(request))
+    t.reply = *refusal;
+  else
+    t.reply = backend.run(request, arena);
   return t;
 }
 

@@ -1,0 +1,77 @@
+#include "adapters/protocol/prove_here.h"
+
+#include "adapters/protocol/serve.h"
+#include "reference/check/check.h"
+#include "reference/check/digest.h"
+#include "reference/fill/recipe.h"
+#include "reference/words/tensor.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+// A result that was left free is proved as it is claimed.
+Case claimed_case(Case c, const Outcome& outcome) {
+  if (result(c).free && outcome.claims[0]) c.op.chain.back() = parse_spec(*outcome.claims[0], c.mesh);
+  return c;
+}
+
+Slice slice_of(const Block& block) {
+  Slice slice;
+  for (const std::vector<Range>& ranges : *block.claim) slice.push_back(ranges.at(0));
+  return slice;
+}
+
+// Zeros of both signs are alike.
+void look(Proven& said, DType dtype, std::span<const std::byte> bytes) {
+  const int width = format(dtype).bytes;
+  const auto at = [&](std::int64_t i) { return load(dtype, bytes.data() + i * width); };
+  const auto zero = [&](std::uint64_t bits) { return dtype != DType::e8m0 && decode(dtype, bits) == 0; };
+  const std::int64_t n = std::ssize(bytes) / width;
+  said.alike = true;
+  if (n == 0) return;
+  said.first = zero(at(0)) ? 0 : at(0);
+  for (std::int64_t i = 1; i < n && said.alike; ++i) said.alike = (zero(at(i)) ? 0 : at(i)) == said.first;
+}
+
+Proven prove_block(const Prover& made, const Block& block, std::span<const std::byte> bytes,
+                   std::uint64_t seed) {
+  const Spec& spec = results(made.c)[block.result];
+  const Slice slice = slice_of(block);
+  const Proof proof = prove(made, {static_cast<int>(block.result), slice, bytes}, seed);
+  Proven said;
+  using Answer = Proven::Answer;
+  said.answer = proof.answer == Proof::Answer::proved    ? Answer::proved
+                : proof.answer == Proof::Answer::refuted ? Answer::refuted
+                                                         : Answer::unprovable;
+  said.digest = digest_of(spec.dtype, shape(spec), slice, bytes, seed);
+  look(said, spec.dtype, bytes);
+  return said;
+}
+
+}  // namespace
+
+std::vector<ProofRow> proofs(const Case& c, const Outcome& outcome, std::uint64_t seed) {
+  if (outcome.blocks.empty()) return {};  // a rank without a device
+  const Prover made = prover(claimed_case(c, outcome));
+  std::vector<ProofRow> rows(outcome.blocks.size(), row(Proven{}));
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (outcome.lying[i].data()) rows[i] = row(prove_block(made, outcome.blocks[i], outcome.lying[i], seed));
+  return rows;
+}
+
+Write cutting(const Case& c, const std::vector<Operand>& operands) {
+  return
+      [specs = c.op.operands, operands](std::size_t i, std::int64_t part, const Slice& slice, std::byte* to) {
+        const Spec& spec = specs[i];
+        cut(shape(spec), slice, operands[i].bytes.data() + part * bytes(spec), to, format(spec.dtype).bytes);
+      };
+}
+
+Write filling(const Case& c) {
+  return [data = recipe(c)](std::size_t i, std::int64_t part, const Slice& slice, std::byte* to) {
+    write(data, {static_cast<int>(i), part, slice}, to);
+  };
+}
+
+}  // namespace plumb

@@ -1,0 +1,15 @@
+// Proofs of the blocks that lie in this process. The one place of an adapter's program that knows what is
+// wanted.
+#pragma once
+
+#include <vector>
+
+#include "adapters/protocol/outcome.h"
+#include "adapters/protocol/proofs.h"
+
+namespace plumb {
+
+// One for each block of an outcome that stays in place, by `seed`; unsaid of those that lie elsewhere.
+std::vector<ProofRow> proofs(const Case&, const Outcome&, std::uint64_t seed);
+
+}  // namespace plumb

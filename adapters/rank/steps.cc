@@ -1,0 +1,306 @@
+#include "adapters/rank/steps.h"
+
+#include <algorithm>
+#include <cassert>
+#include <memory>
+
+#include "adapters/rank/formed.h"
+
+namespace plumb {
+namespace {
+
+using Kind = Formed::Kind;
+using Sends = std::vector<Send>;
+
+// A send and where it lies among the bytes of a call; one within the process lies nowhere.
+struct Piece {
+  Send send;
+  std::int64_t at = -1;
+};
+
+// One side of a call: what there is of each member, in a block as it lies, or packed.
+struct End {
+  Lots lots;
+  std::vector<Piece> pieces;  // of what is packed
+  std::vector<std::byte> bytes;
+  bool packed = false;
+};
+
+struct Step {
+  Formed call;
+  Team team;
+  std::string words;
+  Link link, arriving;  // how cells are packed, and unpacked
+  End out, in;
+  std::vector<Piece> arrives;  // in the order of the plan
+};
+
+// The sends of both sides of a call by member; of a call that has one for all, by itself.
+struct Shares {
+  std::vector<Sends> out, in;
+};
+
+std::uint32_t id(std::int64_t device) { return static_cast<std::uint32_t>(device); }
+
+// A round as one process sees it.
+struct Seen {
+  const Holder& holder;
+  const Link& link;
+  const Round& round;
+  const Formed& call;
+
+  std::int64_t process(std::int64_t device) const { return device / holder.own.size(); }
+  std::int64_t mine() const { return process(holder.own.begin); }
+  bool comes(const Send& s) const { return process(s.to) == mine(); }
+  bool leaves(const Send& s) const { return process(s.from) == mine(); }
+
+  Team team() const {
+    Team all;
+    if (holder.own.size() > 1) {
+      for (std::int64_t p = 0; p < process(devices(*holder.mesh)); ++p) all.ids.push_back(p);
+    } else {
+      for (auto& fibre : fibres(*holder.mesh, call.axes))
+        if (std::ranges::count(fibre, mine()) > 0) all.ids = std::move(fibre);
+    }
+    all.mine = static_cast<std::size_t>(std::ranges::find(all.ids, mine()) - all.ids.begin());
+    return all;
+  }
+  Sends sends(std::int64_t from, std::int64_t to, const CellList& cells) const {
+    Sends all;
+    for (std::uint32_t cell : cells) all.push_back({id(from), id(to), cell});
+    return all;
+  }
+  Shares shares(const Team& team) const {
+    const std::int64_t own = holder.own.begin;
+    Shares all;
+    switch (call.kind) {
+      case Kind::all_gather:
+        all.out.push_back(sends(own, own, given(call, team.ids, own)));
+        for (std::int64_t m : team.ids) all.in.push_back(sends(m, own, given(call, team.ids, m)));
+        break;
+      case Kind::reduce_scatter:
+        for (std::int64_t m : team.ids) all.out.push_back(sends(own, m, taken(call, team.ids, m)));
+        all.in.push_back(sends(own, own, taken(call, team.ids, own)));
+        break;
+      case Kind::all_reduce:
+        all.out.push_back(sends(own, own, kept(round, own)));
+        all.in = all.out;
+        break;
+      default:
+        all.out.resize(team.ids.size()), all.in = all.out;
+        for (const Send& s : round.sends) {
+          if (process(s.from) == process(s.to)) continue;
+          if (leaves(s)) all.out[place(team, process(s.to))].push_back(s);
+          if (comes(s)) all.in[place(team, process(s.from))].push_back(s);
+        }
+    }
+    return all;
+  }
+  static std::size_t place(const Team& team, std::int64_t process) {
+    return static_cast<std::size_t>(std::ranges::find(team.ids, process) - team.ids.begin());
+  }
+};
+
+// Where the sends of a member lie one after another in a block; null where they do not.
+const std::byte* piece_of(const Link& link, const Sends& sends, bool leaving) {
+  const std::byte *first = nullptr, *next = nullptr;
+  for (const Send& s : sends) {
+    if (packed_bytes(link, s) == 0) continue;
+    const Blocks& blocks = leaving ? *link.from : *link.to;
+    const std::byte* at = in_one_piece(blocks, leaving ? s.from : s.to, link.cells->box(s.cell));
+    if (!at || (next && at != next)) return nullptr;
+    if (!first) first = at;
+    next = at + packed_bytes(link, s);
+  }
+  return first;
+}
+
+std::int64_t bytes_of(const Link& link, const Sends& sends) {
+  std::int64_t bytes = 0;
+  for (const Send& s : sends) bytes += packed_bytes(link, s);
+  return bytes;
+}
+
+// What a side wants of the blocks to be taken as it lies: the format that travels, each share in one piece;
+// where a library adds up, all of them.
+bool lies(const Link& link, const std::vector<Sends>& shares, bool leaving, bool in_order, Lots& lots) {
+  const Blocks& blocks = leaving ? *link.from : *link.to;
+  if (blocks.stored != link.combine.wire) return false;
+  lots = {blocks.memory.get(), {}, {}};
+  const std::byte* next = nullptr;
+  for (const Sends& share : shares) {
+    const std::int64_t bytes = bytes_of(link, share);
+    const std::byte* at = bytes > 0 ? piece_of(link, share, leaving) : blocks.memory.get();
+    if (!at || (in_order && bytes > 0 && next && at != next)) return false;
+    lots.counts.push_back(bytes), lots.starts.push_back(at - blocks.memory.get());
+    if (bytes > 0) next = at + bytes;
+  }
+  return true;
+}
+
+End packed(const Link& link, const std::vector<Sends>& shares) {
+  End side;
+  std::int64_t at = 0;
+  for (const Sends& share : shares) {
+    side.lots.starts.push_back(at);
+    for (const Send& s : share) {
+      side.pieces.push_back({s, at});
+      at += packed_bytes(link, s);
+    }
+    side.lots.counts.push_back(at - side.lots.starts.back());
+  }
+  side.bytes.resize(at);
+  side.lots.at = side.bytes.data();
+  side.packed = true;
+  return side;
+}
+
+bool reduces(Kind kind) { return kind == Kind::reduce_scatter || kind == Kind::all_reduce; }
+
+// Whether what arrives may be written where it belongs: what a gather brings of this one's own belongs there
+// too. No call may read where it writes.
+bool may_arrive_in_place(const Seen& seen, const Step& step) {
+  if (step.link.from == step.link.to && !step.out.packed) return false;
+  if (step.call.kind != Kind::all_gather) return true;
+  const CellList own = kept(seen.round, seen.mine());
+  return std::ranges::all_of(given(step.call, step.team.ids, seen.mine()),
+                             [&](std::uint32_t cell) { return std::ranges::count(own, cell) > 0; });
+}
+
+void choose_sides(Step& step, const Seen& seen, const Shares& shares) {
+  const bool sums = reduces(step.call.kind);
+  const bool copies = step.arriving.combine.run == copying(DType::f32).run;
+  if (!lies(step.link, shares.out, true, sums, step.out.lots)) step.out = packed(step.link, shares.out);
+  if (!copies || !may_arrive_in_place(seen, step) ||
+      !lies(step.arriving, shares.in, false, false, step.in.lots))
+    step.in = packed(step.arriving, shares.in);
+}
+
+// What is unpacked, and moved within the process. Those of one sender come in the order of the plan.
+std::vector<Piece> arrivals(const Seen& seen, const Step& step) {
+  const std::vector<Piece>& packed = step.in.pieces;
+  if (reduces(step.call.kind)) return packed;
+  std::map<std::int64_t, std::size_t> next;  // of each sender, the piece that is due
+  for (std::size_t i = packed.size(); i-- > 0;) next[seen.process(packed[i].send.from)] = i;
+  const bool in_place = !step.in.packed && step.call.kind == Kind::all_gather;
+  const CellList& own = in_place ? given(step.call, step.team.ids, seen.mine()) : CellList{};
+  std::vector<Piece> ordered;
+  for (const Send& s : seen.round.sends) {
+    if (!seen.comes(s)) continue;
+    if (!seen.leaves(s) && step.in.packed)
+      ordered.push_back(packed[next.at(seen.process(s.from))++]);
+    else if (seen.leaves(s) && std::ranges::count(own, s.cell) == 0)
+      ordered.push_back({s});
+  }
+  return ordered;
+}
+
+// Where what there is begins; a share of nothing lies nowhere.
+std::byte* first(const Lots& lots) {
+  for (std::size_t i = 0; i < lots.counts.size(); ++i)
+    if (lots.counts[i] > 0) return lots.at + lots.starts[i];
+  return lots.at;
+}
+
+void call_for(const Calls& calls, const Step& step) {
+  const Lots &out = step.out.lots, &in = step.in.lots;
+  switch (step.call.kind) {
+    case Kind::stays:
+      return;
+    case Kind::all_gather:
+      return calls.all_gather(step.team, {first(out), in});
+    case Kind::all_to_all:
+      return calls.all_to_all(step.team, {out, in});
+    case Kind::permute: {
+      Passing p;
+      for (std::size_t i = 0; i < step.team.ids.size(); ++i) {
+        const auto part = [i](const Lots& l) { return std::span(l.at + l.starts[i], l.counts[i]); };
+        if (out.counts[i] > 0) p.to = step.team.ids[i], p.out = part(out);
+        if (in.counts[i] > 0) p.from = step.team.ids[i], p.in = part(in);
+      }
+      return calls.permute(p);
+    }
+    default: {
+      Combination r{step.link.combine, {}, first(out), first(in)};
+      for (std::int64_t bytes : out.counts) r.counts.push_back(bytes / format(r.combine.wire).bytes);
+      return (step.call.kind == Kind::all_reduce ? calls.all_reduce : calls.reduce_scatter)(step.team, r);
+    }
+  }
+}
+
+void carry_out(const Calls& calls, Step& step) {
+  for (const Piece& p : step.out.pieces) pack(step.link, p.send, step.out.bytes.data() + p.at);
+  if (calls.entering) calls.entering(step.words);
+  call_for(calls, step);
+  if (calls.leaving) calls.leaving();
+  for (const Piece& p : step.arrives)
+    p.at < 0 ? void(move_within(step.link, {&p.send, 1}))
+             : unpack(step.arriving, p.send, step.in.bytes.data() + p.at);
+}
+
+std::string in_words(const Collective& call) {
+  std::string text = call.kind + " {}";
+  for (std::size_t i = 0; i < call.axes.size(); ++i) text += (i ? "." : " over ") + call.axes[i];
+  return text;
+}
+
+Collective said(const Seen& seen, const Leg& leg) {
+  Collective c = as_said(*seen.holder.mesh, seen.call, leg, seen.round);
+  const Format& wire = format(seen.link.combine.wire);
+  c.in *= wire.bytes, c.out *= wire.bytes;
+  if (c.moved) *c.moved *= wire.bytes;
+  c.dtype = wire.name;
+  return c;
+}
+
+// Of a permute the team is whoever there is.
+std::shared_ptr<Step> made_ready(const Seen& seen, const Collective& called) {
+  auto step = std::make_shared<Step>(Step{seen.call, {}, in_words(called), seen.link, seen.link, {}, {}, {}});
+  if (seen.call.kind == Kind::permute)
+    for (std::int64_t d = 0; d < devices(*seen.holder.mesh); ++d) step->team.ids.push_back(d);
+  else
+    step->team = seen.team();
+  if (reduces(seen.call.kind)) {
+    const Combine& combine = seen.link.combine;
+    step->arriving.combine = placing(combine.acc, combine.wire);
+  }
+  choose_sides(*step, seen, seen.shares(step->team));
+  step->arrives = arrivals(seen, *step);
+  return step;
+}
+
+}  // namespace
+
+Carry through(const Calls& calls, const Holder& holder) {
+  return [&calls, holder](const Link& link, const Leg& leg, const Round& round) -> Carried {
+    const Formed call = formed(holder, leg, round);
+    const Seen seen{holder, link, round, call};
+    if (call.kind == Kind::stays) {
+      Sends own;
+      std::ranges::copy_if(round.sends, std::back_inserter(own),
+                           [&](const Send& s) { return seen.comes(s); });
+      if (own.empty()) return {};
+      return {[link, own] { move_within(link, own); }, {}};
+    }
+    Collective called = said(seen, leg);
+    const std::shared_ptr<Step> step = made_ready(seen, called);
+    if (calls.join && call.kind != Kind::permute) calls.join(step->team);
+    return {[&calls, step] { carry_out(calls, *step); }, std::move(called)};
+  };
+}
+
+Largest largest_through(const Calls& calls, const Holder& holder) {
+  return [&calls, holder](const Collective& said,
+                          const std::vector<AxisId>& axes) -> std::function<void(Magnitudes&)> {
+    const Formed call{Kind::all_reduce, axes, {}};
+    const Team team = Seen{holder, {}, {}, call}.team();
+    if (calls.join) calls.join(team);
+    return [&calls, team, holder, words = in_words(said)](Magnitudes& m) {
+      if (calls.entering) calls.entering(words);
+      calls.largest(team, m.most[coordinate(*holder.mesh, m.apart, holder.own.begin)]);
+      if (calls.leaving) calls.leaving();
+    };
+  };
+}
+
+}  // namespace plumb
