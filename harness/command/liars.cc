@@ -30,7 +30,7 @@ struct LiarFlags {
 
 // One planted fault: what it does, the verdict that must name it, the cases on which it shows.
 struct Liar {
-  std::string name, says;
+  std::string backend, name, says;
   Status status = Status::wrong;
   RunningFlags running;  // what `plumb run` would be given
   std::vector<std::string> cases;
@@ -45,8 +45,17 @@ RunningFlags running_of(const std::string& flags) {
   return running;
 }
 
-Liar liar_from_json(const nlohmann::json& j) {
-  Liar liar{j.at("name"), j.at("says"), Status::wrong, running_of(j.at("flags")), {}};
+// A row of the liar's table is an option of it; one of a program of several ranks says its arguments.
+Liar liar_from_json(const nlohmann::json& j, const std::vector<std::string>& argv) {
+  const std::string name = j.at("name");
+  std::string backend = "liar,fault=" + name;
+  if (const auto options = j.find("options"); options != j.end()) {
+    backend = "";
+    for (const std::string& argument : argv) backend += argument + " ";
+    for (const auto& argument : *options) backend += argument.get<std::string>() + " ";
+    backend.pop_back();
+  }
+  Liar liar{backend, name, j.at("says"), Status::wrong, running_of(j.at("flags")), {}};
   const auto status = status_named(j.at("status").get<std::string>());
   if (!status) throw std::runtime_error(fmt::format("liar {}: there is no such status", liar.name));
   liar.status = *status;
@@ -54,22 +63,36 @@ Liar liar_from_json(const nlohmann::json& j) {
   return liar;
 }
 
-// The rows that the program itself lists.
-std::vector<Liar> liars() {
-  const std::string command = shell_quoted(find_backend("liar,fault=none").argv.front()) + " --list";
+// The rows that a program itself lists, which is the last word of how it is started.
+std::vector<Liar> listed_by(const std::vector<std::string>& argv) {
+  const std::string command = shell_quoted(argv.back()) + " --list";
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
-  if (!pipe) throw std::runtime_error("plumb-liar cannot be started");
+  if (!pipe) throw std::runtime_error(argv.back() + " cannot be started");
   std::string all;
   for (char buffer[4096]; std::size_t n = std::fread(buffer, 1, sizeof buffer, pipe.get());)
     all.append(buffer, n);
   std::vector<Liar> rows;
   for (std::size_t at = 0; at < all.size();) {
     const std::size_t end = std::min(all.find('\n', at), all.size());
-    if (end > at) rows.push_back(liar_from_json(parse_json(std::string_view(all).substr(at, end - at))));
+    if (end > at)
+      rows.push_back(liar_from_json(parse_json(std::string_view(all).substr(at, end - at)), argv));
     at = end + 1;
   }
-  if (rows.empty()) throw std::runtime_error("plumb-liar --list names no fault");
+  if (rows.empty()) throw std::runtime_error(command + " names no fault");
   return rows;
+}
+
+// Those of one process, and where there is an MPI those of real ranks.
+std::vector<Liar> liars() {
+  std::vector<Liar> all = listed_by(find_backend("liar,fault=none").argv);
+  for (const Known& known : known_backends()) {
+    if (known.name != "mpi") continue;
+    if (!known.available)
+      fmt::print("mpi is not here, and no fault of real ranks is planted: {}\n", known.mend);
+    else
+      std::ranges::move(listed_by(find_backend("mpi,np=4").argv), std::back_inserter(all));
+  }
+  return all;
 }
 
 std::vector<Row> rows_of(const Liar& liar) {
@@ -116,7 +139,7 @@ int run_liars(const std::vector<Liar>& all) {
   for (const Liar& liar : all) {
     const Cases cases = cases_of(rows_of(liar));
     const std::vector<Judged> judged =
-        judge_all({cases, {"liar,fault=" + liar.name}, settings(liar.running), liar.running.limits});
+        judge_all({cases, {liar.backend}, settings(liar.running), liar.running.limits});
     const bool good = caught(liar, judged);
     survivors += !good;
     rows.push_back({liar.name, statuses_of(judged),
