@@ -4,7 +4,9 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <map>
 #include <memory>
+#include <mutex>
 
 #include "adapters/protocol/json.h"
 #include "harness/backend/interrupt.h"
@@ -14,6 +16,7 @@
 #include "harness/record/environment.h"
 #include "harness/report/finding.h"
 #include "harness/report/progress.h"
+#include "harness/sweep/bits.h"
 #include "harness/sweep/data.h"
 #include "harness/sweep/grid.h"
 #include "reference/words/text.h"
@@ -83,10 +86,17 @@ Swept swept_of(const Case& c, const std::vector<Sizes>& meshes) {
   return swept;
 }
 
+// Results as the backend made them, by their lines.
+struct Results {
+  std::mutex lock;
+  std::map<std::string, Tensor> all;
+};
+
 // Of the cases that were judged: what came of them is compared. None where one had no room or its rules no
 // data.
-std::string data_of(const Session& session, const std::vector<Judged>& judged) {
+std::string data_of(const Session& session, const std::vector<Judged>& judged, const Results& results) {
   std::vector<Digests> all;
+  std::vector<Made> made;
   std::uint64_t seed = 0;
   for (const Judged& one : judged) {
     if (one.refused || one.record.verdict.status == Status::unsupported) continue;
@@ -94,8 +104,10 @@ std::string data_of(const Session& session, const std::vector<Judged>& judged) {
     const Case c = nth(session.cases, one.job.number);
     seed = data_seed(c);
     all.push_back(digests(c));
+    if (const auto at = results.all.find(print(c)); at != results.all.end())
+      made.push_back({print(c.mesh), all.back(), at->second});
   }
-  return data_in_words(seed, all);
+  return data_in_words(seed, all) + bits_in_words(made);
 }
 
 // Findings by what they are, an example of each: the smallest mesh comes first.
@@ -126,7 +138,12 @@ std::vector<Job> jobs_of_sweep(const Session& session, Ledger& ledger, const ByK
 }
 
 // The grid of one backend. Ctrl-C leaves its cells unrun; whether it came.
-bool sweep_backend(const SweepFlags& flags, const Session& session, const Swept& swept, Ledger& ledger) {
+bool sweep_backend(const SweepFlags& flags, Session session, const Swept& swept, Ledger& ledger) {
+  Results results;
+  session.settings.results = [&](const Case& c, const Tensor& whole) {
+    const std::lock_guard held(results.lock);
+    results.all[print(c)] = whole;
+  };
   std::vector<Judged> judged;
   const ByKey known = flags.resume ? by_key(ledger.journal->before()) : ByKey{};
   const std::vector<Job> jobs = jobs_of_sweep(session, ledger, known, judged);
@@ -157,7 +174,7 @@ bool sweep_backend(const SweepFlags& flags, const Session& session, const Swept&
   const Mesh mesh = parse_case(flags.line).mesh;
   fmt::print("\n{}\n{}\n{}{}", judged.empty() ? session.backends[0] : judged[0].record.backend,
              drawn_grid(mesh, cells, ledger.paint), conditions_in_words(mesh, cells),
-             data_of(session, judged));
+             data_of(session, judged, results));
   if (!flags.output.quiet) print_examples(judged, ledger.paint);
   std::fflush(stdout);
   return cut_short;

@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "harness/sweep/bits.h"
 #include "harness/sweep/condition.h"
 #include "harness/sweep/data.h"
 #include "harness/sweep/grid.h"
@@ -40,6 +41,22 @@ TEST(Meshes, AreEveryCombinationAndEveryFactorisation) {
   EXPECT_THAT(factorisations(4, 2), ElementsAre(Sizes{1, 4}, Sizes{2, 2}, Sizes{4, 1}));
   EXPECT_EQ(factorisations(16, 4).size(), 35U) << "2^4 over four axes: C(7,3)";
   EXPECT_EQ(factorisations(12, 3).size(), 18U);
+}
+
+TEST(Bits, AreComparedWhereTheDataAreTheSame) {
+  const auto made = [](const char* mesh, std::uint64_t data, float last) {
+    Tensor t = zeros(DType::f32, {3});
+    store(DType::f32, t.bytes.data() + 8, encode(DType::f32, last));
+    return Made{mesh, {data}, std::move(t)};
+  };
+  EXPECT_EQ(bits_in_words({made("dp=2", 1, 1), made("dp=4", 1, 1), made("dp=8", 1, 1)}),
+            "the same bits on all 3 meshes\n");
+  EXPECT_EQ(bits_in_words({made("dp=2", 1, 1), made("dp=4", 1, 2), made("dp=8", 2, 1)}),
+            "dp=4: 1 of 3 elements have other bits than on dp=2\n"
+            "dp=8: not compared with dp=2, for its data are others\n");
+  EXPECT_EQ(bits_in_words({made("dp=2", 1, 0), made("dp=4", 1, -0.f)}),
+            "dp=4: 1 of 3 elements have other bits than on dp=2\n");
+  EXPECT_EQ(bits_in_words({made("dp=2", 1, 1)}), "");
 }
 
 // A recipe of `cancel` depends on where the contracted index is cut; what is only moved does not.
