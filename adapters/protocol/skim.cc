@@ -24,7 +24,7 @@ struct Reader {
   }
 
   bool number(std::int64_t n) {
-    if (depth == 1     if (depth == 1 && outer == "seconds") found.seconds = static_cast<double>(n);    if (depth == 1 && outer == "seconds") found.seconds = static_cast<double>(n); outer == "seconds") found.seconds = static_cast<double>(n);
+    if (depth == 1 && outer == "seconds") found.seconds = static_cast<double>(n);
     if (depth == 1 && outer == "run_seconds") found.run_seconds = static_cast<double>(n);
     if (depth == 1 && outer == "id") found.id = n;
     if (depth == 1 && outer == "seed") found.seed = static_cast<std::uint64_t>(n);
