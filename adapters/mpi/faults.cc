@@ -156,7 +156,7 @@ constexpr const char* scatter = "on x=4: reshard f32[8]+x -> f32[8@x]";
 constexpr const char* reduce = "on x=4: reshard f32[8]+x -> f32[8]";
 constexpr const char* rounded = "on x=4: reshard f32[64]+x -> f32[64] fill=normal";
 constexpr const char* swap = "on x=4: reshard f32[8@x,8] -> f32[8,8@x]";
-constexpr const char* permute = "on x=2,y=2: reshard f32[8@x.y] -> f32[8@y.x]";
+constexpr const char* across = "on x=2,y=2: reshard f32[8@x.y] -> f32[8@y.x]";
 constexpr const char* two_axes = "on x=2,y=2: reshard f32[8@x] -> f32[8]";
 
 // clang-format off
@@ -171,7 +171,7 @@ const std::vector<Fault>& table() {
     {"reduces-twice", "an all-reduce adds its sum to itself", "wrong", "calls", "", {reduce}, reduces_twice},
     {"changes-replica", "one rank's sum ends in another bit", "diverged", "calls", "", {rounded}, changes_replica},
     {"swaps-senders", "an all-to-all confuses two senders", "wrong", "direct", "", {swap}, swaps_senders},
-    {"returns-own", "a permute brings back what was sent", "wrong", "direct", "", {permute}, returns_own},
+    {"returns-own", "a permute brings back what was sent", "wrong", "direct", "", {across}, returns_own},
     {"calls-in-secret", "calls what the trace does not say", "reneged", "direct", "", {gather}, calls_in_secret},
     {"says-less", "says half of a call's bytes", "reneged", "direct", "", {gather}, {}, say_less},
     {"says-another-kind", "says an all-to-all of a gather", "reneged", "direct", "", {gather}, {}, [](Trace& t) { t[0].kind = "all-to-all"; }},
