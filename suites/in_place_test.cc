@@ -82,8 +82,9 @@ TEST(InPlace, WhoSaysProvedOfWhateverItHasIsFoundOut) {
         attempt(parse_case("on x=2: reshard f32[8@x] -> f32[8] seed=" + std::to_string(seed)), liar);
     passed += record.verdict.in_place;
     caught += record.verdict.status == Status::malformed;
-    if (record.verdict.status == Status::malformed)
+    if (record.verdict.status == Status::malformed) {
       EXPECT_THAT(record.verdict.facts[0].text, testing::HasSubstr("is not the one that was proved"));
+    }
   }
   EXPECT_GT(caught, 0);
   EXPECT_EQ(passed + caught, 200);

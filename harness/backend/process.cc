@@ -156,7 +156,7 @@ std::optional<Answer> Process::State::say_hello(const Mesh& mesh) {
   transcript.add("<-", line);
   try {
     const json reply = parse_message(line);
-    if (auto failed = parse_failed_start(reply)) return failed_start(std::move(*failed), w);
+    if (auto why = parse_failed_start(reply)) return failed_start(std::move(*why), w);
     if (text(field(reply, "type"), "type") != "hello") throw Malformed("it is not a hello");
     const std::int64_t version = integer(field(reply, "version"), "version");
     if (version != protocol_version) throw Malformed(fmt::format("version {} was not offered", version));

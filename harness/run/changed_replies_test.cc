@@ -37,10 +37,11 @@ std::string changed(Random& random, const Attempts& honest, const Declared& prom
   const Limits limits = draw_limits(random);
   const Record record = examine(made, declared, limits);
   EXPECT_EQ(record.verdict.status == Status::pass, record.verdict.facts.empty());
-  if (parts == std::set{Touched::trace} && !declared.data_none)
+  if (parts == std::set{Touched::trace} && !declared.data_none) {
     EXPECT_EQ(count_before(record.verdict, Status::mistrusted),
               count_before(plain.verdict, Status::mistrusted))
         << "what is said to have moved is no matter of values";
+  }
   if (parts == std::set{Touched::values}) {
     EXPECT_EQ(record.cost.moved, plain.cost.moved);
     EXPECT_EQ(record.collectives.issued, plain.collectives.issued);
@@ -52,7 +53,7 @@ std::string said_of(Backends& backends, const std::string& name) {
   const std::size_t space = name.find(' ');
   Process& process = backends.named(name.substr(0, space));
   const Case c = parse_case(name.substr(space + 1));
-  const Attempts honest = ask(c, process, 1);
+  const Attempts honest = ask(c, process, {1});
   if (!std::holds_alternative<Outcome>(honest.first.answer)) return "no outcome";
   Random random{std::mt19937_64(fnv(name))};
   std::string text;

@@ -115,7 +115,7 @@ Trace plausible(Random& random, const Case& c) {
 std::string said_of(Backends& backends, const std::string& name) {
   const std::size_t space = name.find(' ');
   const Case c = parse_case(name.substr(space + 1));
-  const Attempts honest = ask(c, backends.named(name.substr(0, space)), 0);
+  const Attempts honest = ask(c, backends.named(name.substr(0, space)), {});
   const auto* outcome = std::get_if<Outcome>(&honest.first.answer);
   if (!outcome) return "no outcome";
   Random random{std::mt19937_64(fnv(name))};
