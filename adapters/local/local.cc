@@ -56,7 +56,7 @@ Carry counted_moves(std::int64_t& received) {
 Outcome carried_out(Local& local, const Request& request, Arena& arena) {
   const Holder all = holder_of_all(local.plan.mesh, local.plan.rule);
   local.received = 0;
-  load(local.ready, all, request.write);
+  load_operands(local.ready, all, request.write);
   const double seconds = carry_out(local.ready);
   Outcome o = hand_over(all, local.ready, request.in_place ? nullptr : &arena);
   *o.received += local.received;

@@ -1,4 +1,6 @@
 // A layer between our calls and the library: it counts what passes, by MPI's profiling interface.
+#include "adapters/mpi/counted.h"
+
 #include <fmt/format.h>
 #include <mpi.h>
 

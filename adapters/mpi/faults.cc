@@ -200,8 +200,8 @@ std::string list_faults() {
   for (const Fault& f : table()) {
     const std::vector<std::string> options{"--fault", f.name, "--plan", f.plan};
     text += fmt::format(R"({{"name":{},"says":{},"status":{},"flags":{},"cases":{},"options":{}}})",
-                        json_text("mpi-" + f.name), json_text(f.says), json_text(f.status), json_text(f.flags),
-                        dump(f.cases), dump(options)) +
+                        json_text("mpi-" + f.name), json_text(f.says), json_text(f.status),
+                        json_text(f.flags), dump(f.cases), dump(options)) +
             "\n";
   }
   return text;

@@ -20,20 +20,15 @@ void finish();
 // Collectives among ranks, a device each. Communicators are made when a team is made ready, and kept.
 Calls calls();
 
-// Its calls are numbered from 1; with `anew` no communicator of an earlier case is left. Every rank begins every
-// case.
+// Its calls are numbered from 1; with `anew` no communicator of an earlier case is left. Every rank begins
+// every case.
 void begin_case(bool anew);
 
-// Counts that are given to the library; more go in units of several bytes or elements. For tests: it is that of
-// an int.
+// Counts that are given to the library; more go in units of several bytes or elements. For tests: it is that
+// of an int.
 void count_at_most(std::int64_t);
 
 // Kept for a team that was made ready.
 MPI_Comm communicator(const Team&);
-
-// What was called otherwise than the trace says, since this was asked last, as a layer beneath counted it
-// (counted.cc): nothing where it is true. All ranks of a case ask it together, but one that returns words may
-// ask alone.
-std::string untrue(const Mesh&, const Trace&, const Team& all);
 
 }  // namespace plumb::mpi

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "adapters/mpi/counted.h"
 #include "adapters/mpi/faults.h"
 #include "adapters/mpi/library.h"
 #include "adapters/plan/plan.h"
@@ -78,7 +79,7 @@ struct Mpi : Backend {
 
   Reply run(const Request& request, Arena& arena) override {
     if (world.rank >= devices(request.c.mesh)) return Outcome{};
-    load(ready, own(), request.write);
+    load_operands(ready, own(), request.write);
     const double seconds = carry_out(ready);
     Outcome o = hand_over(own(), ready, request.in_place ? nullptr : &arena);
     o.received.reset();

@@ -1,9 +1,7 @@
 #include "adapters/protocol/prove_here.h"
 
-#include "adapters/protocol/serve.h"
 #include "reference/check/check.h"
 #include "reference/check/digest.h"
-#include "reference/fill/recipe.h"
 #include "reference/words/tensor.h"
 #include "reference/words/text.h"
 
@@ -58,20 +56,6 @@ std::vector<ProofRow> proofs(const Case& c, const Outcome& outcome, std::uint64_
   for (std::size_t i = 0; i < rows.size(); ++i)
     if (outcome.lying[i].data()) rows[i] = row(prove_block(made, outcome.blocks[i], outcome.lying[i], seed));
   return rows;
-}
-
-Write cutting(const Case& c, const std::vector<Operand>& operands) {
-  return
-      [specs = c.op.operands, operands](std::size_t i, std::int64_t part, const Slice& slice, std::byte* to) {
-        const Spec& spec = specs[i];
-        cut(shape(spec), slice, operands[i].bytes.data() + part * bytes(spec), to, format(spec.dtype).bytes);
-      };
-}
-
-Write filling(const Case& c) {
-  return [data = recipe(c)](std::size_t i, std::int64_t part, const Slice& slice, std::byte* to) {
-    write(data, {static_cast<int>(i), part, slice}, to);
-  };
 }
 
 }  // namespace plumb

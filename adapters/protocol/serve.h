@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "adapters/protocol/operands.h"
 #include "adapters/protocol/outcome.h"
 
 namespace plumb {
@@ -24,12 +25,6 @@ struct Refused {  // of a resolve: the framework has no layout for these rules
 };
 using Reply = std::variant<Outcome, Unsupported, Reneged, Refused>;
 
-// An operand lies whole in the arena; one with unfinished axes has a leading dimension for its parts.
-struct Operand {
-  std::span<const std::byte> bytes;
-  std::vector<std::int64_t> shape;
-};
-
 // The part of the arena that is the backend's to write. take() gives the next `bytes`, aligned to 64,
 // zeroed only if never written; offset() is where a taken span lies in the file. A request that the
 // arena cannot hold throws std::length_error.
@@ -40,9 +35,6 @@ struct Arena {
   std::uint64_t offset(std::span<const std::byte> taken) const;
 };
 
-// Writes what a device has of an operand: a slice of one part, dense.
-using Write = std::function<void(std::size_t operand, std::int64_t part, const Slice&, std::byte* to)>;
-
 struct Request {
   std::int64_t id = 0;
   Case c;
@@ -51,10 +43,6 @@ struct Request {
   Write write{};                  // of operands, wherever they are
   bool in_place = false;          // results stay where they lie (Outcome::lying) until the next case
 };
-
-// From operands in the arena; and from the recipe of the data, where there are none.
-Write cutting(const Case&, const std::vector<Operand>&);
-Write filling(const Case&);
 
 // The one virtual interface of Plumbline.
 struct Backend {

@@ -243,7 +243,7 @@ Ready make_ready(const Case& c, const Plan& plan, const Rank& rank) {
   return ready;
 }
 
-void load(const Ready& ready, const Holder& holder, const Write& write) {
+void load_operands(const Ready& ready, const Holder& holder, const Write& write) {
   for (std::size_t i = 0; i < ready.operands.size(); ++i)
     for (std::int64_t device = holder.own.begin; device < holder.own.end; ++device)
       write(i, part(*holder.mesh, ready.given[i], device), ready.operands[i]->slice(device),

@@ -53,7 +53,7 @@ struct Ready {
 Ready make_ready(const Case&, const Plan&, const Rank&);
 
 // Every device receives its block of the operands, an unfinished one's part.
-void load(const Ready&, const Holder&, const Write&);
+void load_operands(const Ready&, const Holder&, const Write&);
 
 // Moves and computes; the seconds that it took.
 double carry_out(const Ready&);

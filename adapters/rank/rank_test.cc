@@ -107,7 +107,7 @@ Ready run(const Case& c, const Plan& plan, const Range& own, const Calls& librar
   std::vector<Operand> operands;
   for (const Tensor& t : whole) operands.push_back({t.bytes, t.shape});
   for (int times = 0; times < 2; ++times) {
-    load(ready, holder, cutting(c, operands));
+    load_operands(ready, holder, cutting(c, operands));
     carry_out(ready);
   }
   return ready;

@@ -9,7 +9,7 @@
 namespace plumb {
 namespace {
 
-using Kind = Formed::Kind;
+using CallKind = Formed::Kind;
 using Sends = std::vector<Send>;
 
 // A send and where it lies among the bytes of a call; one within the process lies nowhere.
@@ -74,15 +74,15 @@ struct Seen {
     const std::int64_t own = holder.own.begin;
     Shares all;
     switch (call.kind) {
-      case Kind::all_gather:
+      case CallKind::all_gather:
         all.out.push_back(sends(own, own, given(call, team.ids, own)));
         for (std::int64_t m : team.ids) all.in.push_back(sends(m, own, given(call, team.ids, m)));
         break;
-      case Kind::reduce_scatter:
+      case CallKind::reduce_scatter:
         for (std::int64_t m : team.ids) all.out.push_back(sends(own, m, taken(call, team.ids, m)));
         all.in.push_back(sends(own, own, taken(call, team.ids, own)));
         break;
-      case Kind::all_reduce:
+      case CallKind::all_reduce:
         all.out.push_back(sends(own, own, kept(round, own)));
         all.in = all.out;
         break;
@@ -155,13 +155,13 @@ End packed(const Link& link, const std::vector<Sends>& shares) {
   return side;
 }
 
-bool reduces(Kind kind) { return kind == Kind::reduce_scatter || kind == Kind::all_reduce; }
+bool reduces(CallKind kind) { return kind == CallKind::reduce_scatter || kind == CallKind::all_reduce; }
 
 // Whether what arrives may be written where it belongs: what a gather brings of this one's own belongs there
 // too. No call may read where it writes.
 bool may_arrive_in_place(const Seen& seen, const Step& step) {
   if (step.link.from == step.link.to && !step.out.packed) return false;
-  if (step.call.kind != Kind::all_gather) return true;
+  if (step.call.kind != CallKind::all_gather) return true;
   const CellList own = kept(seen.round, seen.mine());
   return std::ranges::all_of(given(step.call, step.team.ids, seen.mine()),
                              [&](std::uint32_t cell) { return std::ranges::count(own, cell) > 0; });
@@ -182,7 +182,7 @@ std::vector<Piece> arrivals(const Seen& seen, const Step& step) {
   if (reduces(step.call.kind)) return packed;
   std::map<std::int64_t, std::size_t> next;  // of each sender, the piece that is due
   for (std::size_t i = packed.size(); i-- > 0;) next[seen.process(packed[i].send.from)] = i;
-  const bool in_place = !step.in.packed && step.call.kind == Kind::all_gather;
+  const bool in_place = !step.in.packed && step.call.kind == CallKind::all_gather;
   const CellList& own = in_place ? given(step.call, step.team.ids, seen.mine()) : CellList{};
   std::vector<Piece> ordered;
   for (const Send& s : seen.round.sends) {
@@ -205,13 +205,13 @@ std::byte* first(const Lots& lots) {
 void call_for(const Calls& calls, const Step& step) {
   const Lots &out = step.out.lots, &in = step.in.lots;
   switch (step.call.kind) {
-    case Kind::stays:
+    case CallKind::stays:
       return;
-    case Kind::all_gather:
+    case CallKind::all_gather:
       return calls.all_gather(step.team, {first(out), in});
-    case Kind::all_to_all:
+    case CallKind::all_to_all:
       return calls.all_to_all(step.team, {out, in});
-    case Kind::permute: {
+    case CallKind::permute: {
       Passing p;
       for (std::size_t i = 0; i < step.team.ids.size(); ++i) {
         const auto part = [i](const Lots& l) { return std::span(l.at + l.starts[i], l.counts[i]); };
@@ -223,7 +223,7 @@ void call_for(const Calls& calls, const Step& step) {
     default: {
       Combination r{step.link.combine, {}, first(out), first(in)};
       for (std::int64_t bytes : out.counts) r.counts.push_back(bytes / format(r.combine.wire).bytes);
-      return (step.call.kind == Kind::all_reduce ? calls.all_reduce : calls.reduce_scatter)(step.team, r);
+      return (step.call.kind == CallKind::all_reduce ? calls.all_reduce : calls.reduce_scatter)(step.team, r);
     }
   }
 }
@@ -256,7 +256,7 @@ Collective said(const Seen& seen, const Leg& leg) {
 // Of a permute the team is whoever there is.
 std::shared_ptr<Step> made_ready(const Seen& seen, const Collective& called) {
   auto step = std::make_shared<Step>(Step{seen.call, {}, in_words(called), seen.link, seen.link, {}, {}, {}});
-  if (seen.call.kind == Kind::permute)
+  if (seen.call.kind == CallKind::permute)
     for (std::int64_t d = 0; d < devices(*seen.holder.mesh); ++d) step->team.ids.push_back(d);
   else
     step->team = seen.team();
@@ -275,7 +275,7 @@ Carry through(const Calls& calls, const Holder& holder) {
   return [&calls, holder](const Link& link, const Leg& leg, const Round& round) -> Carried {
     const Formed call = formed(holder, leg, round);
     const Seen seen{holder, link, round, call};
-    if (call.kind == Kind::stays) {
+    if (call.kind == CallKind::stays) {
       Sends own;
       std::ranges::copy_if(round.sends, std::back_inserter(own),
                            [&](const Send& s) { return seen.comes(s); });
@@ -284,7 +284,7 @@ Carry through(const Calls& calls, const Holder& holder) {
     }
     Collective called = said(seen, leg);
     const std::shared_ptr<Step> step = made_ready(seen, called);
-    if (calls.join && call.kind != Kind::permute) calls.join(step->team);
+    if (calls.join && call.kind != CallKind::permute) calls.join(step->team);
     return {[&calls, step] { carry_out(calls, *step); }, std::move(called)};
   };
 }
@@ -292,7 +292,7 @@ Carry through(const Calls& calls, const Holder& holder) {
 Largest largest_through(const Calls& calls, const Holder& holder) {
   return [&calls, holder](const Collective& said,
                           const std::vector<AxisId>& axes) -> std::function<void(Magnitudes&)> {
-    const Formed call{Kind::all_reduce, axes, {}};
+    const Formed call{CallKind::all_reduce, axes, {}};
     const Team team = Seen{holder, {}, {}, call}.team();
     if (calls.join) calls.join(team);
     return [&calls, team, holder, words = in_words(said)](Magnitudes& m) {

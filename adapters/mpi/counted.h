@@ -1,0 +1,15 @@
+// What passed through MPI, counted by a layer beneath the calls.
+#pragma once
+
+#include <string>
+
+#include "adapters/mpi/library.h"
+
+namespace plumb::mpi {
+
+// What was called otherwise than the trace says, since this was asked last, as a layer beneath counted it:
+// nothing where it is true. All ranks of a case ask it together, but one that returns words may
+// ask alone.
+std::string untrue(const Mesh&, const Trace&, const Team& all);
+
+}  // namespace plumb::mpi
