@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "reference/words/tensor.h"
+#include "reference/words/op.h"
 
 namespace plumb {
 
