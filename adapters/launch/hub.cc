@@ -271,12 +271,13 @@ void ask_all(Hub& hub, const std::string& request) {
   Skimmed skimmed;
   if (copies) skimmed = skim(request);
   if (copies && skimmed.type == "hello" && hub.arena < 0) open_arena(hub, request);
-  hub.free = static_cast<std::uint64_t>(std::max<std::int64_t>(skimmed.free, 0));
-  hub.end = static_cast<std::uint64_t>(std::max<std::int64_t>(skimmed.arena, 0));
+  const bool anew = copies && (skimmed.type == "hello" || skimmed.type == "run");
+  if (anew) hub.free = static_cast<std::uint64_t>(std::max<std::int64_t>(skimmed.free, 0));
+  if (anew) hub.end = static_cast<std::uint64_t>(std::max<std::int64_t>(skimmed.arena, 0));
   for (Seat& seat : hub.seats) {
     seat.reply.reset(), seat.where.replied = seat.where.inside = false;
     if (seat.wire.socket < 0 || seat.gone) continue;
-    if (seat.elsewhere) std::ranges::copy(copied(skimmed), std::back_inserter(seat.wire.posts));
+    if (seat.elsewhere && anew) std::ranges::copy(copied(skimmed), std::back_inserter(seat.wire.posts));
     seat.wire.posts.push_back({request + "\n"});
     seat.gone = !send_posts(seat.wire, hub.arena);
   }
