@@ -31,6 +31,7 @@
 #define PLUMB_RANKS_H
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -43,6 +44,10 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#ifndef MAP_NORESERVE
+#define MAP_NORESERVE 0
+#endif
 
 struct plumb_line {
   char* text;
@@ -121,10 +126,12 @@ static size_t plumb_number_after(const char* line, const char* key) {
 /* A new copy of the arena: what nobody writes reads as ones, as far as the harness promises it. */
 static void plumb_new_arena(size_t size, size_t unused) {
   const size_t most_ones = (size_t)64 << 20;
+  const int nothing = open("/dev/zero", O_RDWR | O_CLOEXEC);
   if (plumb_ranks.arena) munmap(plumb_ranks.arena, plumb_ranks.size);
   plumb_ranks.size = size ? size : 1;
-  plumb_ranks.arena = (char*)mmap(NULL, plumb_ranks.size, PROT_READ | PROT_WRITE,
-                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  plumb_ranks.arena =
+      (char*)mmap(NULL, plumb_ranks.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, nothing, 0);
+  close(nothing);
   if (plumb_ranks.arena == MAP_FAILED) {
     fprintf(stderr, "plumb_ranks: no memory for a copy of %lu bytes of the arena\n", (unsigned long)size);
     _exit(1);
