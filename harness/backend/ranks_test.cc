@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 
 #include "harness/backend/testing/alive.h"
@@ -97,11 +98,18 @@ std::string said(const Answer& answer) {
   return std::holds_alternative<Outcome>(answer) ? "outcome" : "something else";
 }
 
+// A folder of scripts that goes away with the tests.
+struct Scripts {
+  std::filesystem::path folder = testing::TempDir() + "launchers." + std::to_string(::getpid());
+  int number = 0;
+  Scripts() { std::filesystem::create_directories(folder); }
+  ~Scripts() { std::filesystem::remove_all(folder); }
+};
+
 // A launcher that runs these lines of bash, with the program as its arguments.
 std::string shell(const std::string& lines) {
-  static int number = 0;
-  const std::string script =
-      testing::TempDir() + "launcher." + std::to_string(::getpid()) + "." + std::to_string(++number);
+  static Scripts scripts;
+  const std::string script = scripts.folder / std::to_string(++scripts.number);
   std::ofstream(script) << lines << "\n";
   return "/bin/bash " + script + " {program}";
 }
