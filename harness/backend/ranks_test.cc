@@ -73,7 +73,7 @@ TEST(Ranks, AHangNamesTheRankForWhichTheOthersWait) {
       {"late",  "ranks 0, 1, 3 \\(host .*\\) have not entered all-reduce 3 over x; 2 waits in it"},
   };
   for (const auto& [fault, says] : rows) {
-    Process process(ranks({fault, "2", "7"}), {.start = 60, .compile = 4, .run = 60});
+    Process process(ranks({fault, "2", "7"}), {.start = 60, .compile = 60, .run = 4});
     expect<Outcome>(process.run(all(), operands()));
     const Hung hung = expect<Hung>(process.run(all(" seed=7"), operands()));
     EXPECT_THAT(hung.what, MatchesRegex(says)) << fault;
@@ -204,7 +204,7 @@ TEST(Ranks, NothingIsLeftOfThem) {
   for (const char* fault : {"none", "stop", "sleep", "die"}) {
     {
       Process process(ranks({fault, "2", "7", "ranks-that-are-to-go"}),
-                      {.start = 60, .compile = 2, .run = 60});
+                      {.start = 60, .compile = 60, .run = 2});
       expect<Outcome>(process.run(all(), operands()));
       EXPECT_EQ(running("ranks-that-are-to-go").size(), 5U);
       process.run(all(" seed=7"), operands());
