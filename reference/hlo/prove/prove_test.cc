@@ -45,6 +45,15 @@ TEST(Prove, RightProgramsAreProvenAndWrongOnesRefuted) {
   EXPECT_GE(refuted, 15);
 }
 
+// Flax's and MaxText's own training steps, with dropout and masks, on eight devices.
+TEST(Prove, StepsOfFrameworks) {
+  for (const char* name_of : {"flax.shardy", "maxtext.shardy"}) {
+    const Proof proof = of_folder(std::filesystem::path(PLUMB_DUMPS) / "training" / name_of, 0);
+    EXPECT_EQ(name(proof.finding), "proven") << name_of << " " << proof.why;
+    EXPECT_GT(proof.results, 50) << name_of;
+  }
+}
+
 TEST(Prove, OtherDrawsRaiseNoAlarm) {
   for (const auto& folder : dump_folders()) {
     const std::string name_of = folder.string();
