@@ -48,7 +48,7 @@ def main():
         request = json.loads(line)
         if request["type"] == "hello":
             file = open(request["arena"], "r+b")
-            reply = {"type": "hello", "version": 1, "name": "example", "capabilities": {"ops": ["reshard"]}}
+            reply = {"type": "hello", "version": 1, "name": "example", "capabilities": {"ops": ["reshard"], "free": False}}
         else:
             reason = limit(request["case"])
             with mmap.mmap(file.fileno(), request["arena"]) as arena:
