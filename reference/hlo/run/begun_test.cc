@@ -1,6 +1,7 @@
 // What is begun and waited for is what it would be in one step; bitcasts read memory in other extents.
 #include <gtest/gtest.h>
 
+#include "reference/hlo/run/random.h"
 #include "reference/hlo/run/run.h"
 
 namespace plumb::hlo {
@@ -116,6 +117,17 @@ TEST(Random, TheDefaultIsPhilox) {
   EXPECT_NE(bits("%two", "rng_default"), bits("%one", "rng_default"));
   EXPECT_THROW(bits("%two", "rng_three_fry"), BadModule);
   EXPECT_THROW(bits("%one", "rng_thirteen"), BadModule);
+}
+
+TEST(Random, AScalarHasTheBitsOfAnArrayOfOne) {
+  const Integers state{5, 7};
+  const Shape one{Type::u32, {1}, {}, {}, {}}, scalar{Type::u32, {}, {}, {}, {}};
+  for (const Generator generator : {Generator::philox, Generator::three_fry}) {
+    const Bits wanted = random_bits(generator, state, one), got = random_bits(generator, state, scalar);
+    EXPECT_EQ(got.bits.size(), 1U);
+    EXPECT_EQ(got.bits, wanted.bits);
+    EXPECT_EQ(got.state, wanted.state);
+  }
 }
 
 TEST(Begun, SeveralInOneInstructionAreEachAlone) {
