@@ -148,14 +148,14 @@ TEST(Ranks, EveryFaultHasItsVerdict) {
   };
   for (const auto& [options, faults, says] : rows) {
     const bool joins = faults[0] != "absent";
-    Process process(ranks(faults, options), {.start = joins ? 60. : 2., .compile = 4, .run = 60});
+    Process process(ranks(faults, options), {.start = joins ? 60. : 2., .compile = 4, .run = 4});
     EXPECT_THAT(said(process.run(all(), operands())), MatchesRegex(says)) << faults[0];
   }
 }
 
 TEST(Ranks, AfterEachFaultTheNextCaseHasANewLaunch) {
   for (const char* fault : {"sleep", "stop", "die", "kill", "exit", "throws", "differs"}) {
-    Process process(ranks({fault, "2", "7"}), {.start = 60, .compile = 4, .run = 60});
+    Process process(ranks({fault, "2", "7"}), {.start = 60, .compile = 4, .run = 8});
     expect<Outcome>(process.run(all(), operands()));
     EXPECT_NE(said(process.run(all(" seed=7"), operands())), "outcome") << fault;
     expect<Outcome>(process.run(all(), operands()));
