@@ -273,9 +273,12 @@ std::vector<Leg> along_axes(const Mesh& mesh, const Reshard& reshard, const Mann
   };
   for (std::size_t d = 0; d < from.dims.size(); ++d)
     while (const auto axis = cut_next(mesh, at, to, d)) go(reduce_scatter(mesh, at, {*axis, d}, manner));
-  for (AxisId axis : from.unfinished)  // one device has no sum to take, and nothing to round for the wire
-    if (mesh.axes[axis].size > 1 && contains(set_of(at.unfinished) & ~set_of(to.unfinished), axis))
-      go((manner.at_once ? all_reduce_at_once : all_reduce)(mesh, at, axis, manner.rule));
+  for (AxisId axis : from.unfinished)
+    if (contains(set_of(at.unfinished) & ~set_of(to.unfinished), axis)) {
+      const bool at_once =
+          manner.at_once && mesh.axes[axis].size > 1;  // one device sends nothing that a wire rounds
+      go((at_once ? all_reduce_at_once : all_reduce)(mesh, at, axis, manner.rule));
+    }
   for (std::size_t d = 0; d < from.dims.size(); ++d)
     while (!cut_further(mesh, at.dims[d], to.dims[d])) go(all_gather(mesh, at, d, manner));
   go(direct(mesh, at, to, manner.rule));

@@ -26,7 +26,7 @@ const Row rows[] = {
     {"calls-in-secret",    "direct", "the library was called otherwise than the trace says: call 2 was all-reduce among ", gather},
     {"says-less",          "direct", "call 1, all-gather, took 8 bytes, made 32 and moved 96, and the trace says 4, 16 and 96", gather},
     {"says-another-kind",  "direct", "call 1 was all-gather among 0, 1, 2, 3, and the trace says all-to-all among 0, 1, 2, 3", gather},
-    {"says-another-group", "direct", "call 1 was all-gather among 0, 2, and the trace says all-gather among 0, 1", two_axes},
+    {"says-another-group", "direct", "call 1 was all-gather among 0, 2, and the trace says all-gather among ", two_axes},
     {"says-nothing",       "direct", "call 1 was all-gather among 0, 1, 2, 3, and the trace says nothing", gather},
     {"sleeps",             "direct", "has not entered all-gather 2 over x (the last it left is reduce-scatter 1 over x); 0, 1, 3 wait in it", reduce, 8},
     {"stops",              "direct", "does not answer; 0, 1, 3 wait in all-gather 2 over x", reduce, 8},
