@@ -30,8 +30,6 @@ using nlohmann::json;
 constexpr std::size_t longest_join = 4096;
 constexpr std::chrono::milliseconds to_answer{1000};
 
-[[noreturn]] void fail(const char* what) { throw std::system_error(errno, std::generic_category(), what); }
-
 std::string new_token() {
   std::array<unsigned char, 16> random{};
   if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size()))
@@ -53,12 +51,10 @@ std::string written(const std::string& text) {
 // The seat of whoever's first line knows the token; nobody else gets one.
 std::optional<std::size_t> seat_of(Hub& hub, const std::string& text) {
   const json join = parse_json(text);
-  if (!join.is_object() || join.value("type", "") != "join" || join.value("token", "") != hub.token)
-    return std::nullopt;
-  const std::int64_t rank = join.value("rank", std::int64_t{-1}),
-                     world = join.value("world", std::int64_t{0});
+  if (text_or(join, "type") != "join" || text_or(join, "token") != hub.token) return std::nullopt;
+  const std::int64_t rank = integer_or(join, "rank", -1), world = integer_or(join, "world", 0);
   const auto ranks = std::ssize(hub.seats);
-  const std::string host = join.value("host", "");
+  const std::string host = text_or(join, "host");
   if (rank < 0 || rank >= ranks) {
     hub.complaint = fmt::format("a process on {} says that it is rank {} of {}, and {} were asked for", host,
                                 rank, world, ranks);
@@ -74,8 +70,8 @@ std::optional<std::size_t> seat_of(Hub& hub, const std::string& text) {
   }
   seat.where.joined = seat.where.answers = true;
   seat.where.host = host;
-  seat.where.pid = join.value("pid", std::int64_t{0});
-  seat.elsewhere = join.value("machine", "") != this_machine();
+  seat.where.pid = integer_or(join, "pid", 0);
+  seat.elsewhere = text_or(join, "machine") != this_machine();
   return static_cast<std::size_t>(rank);
 }
 
@@ -102,9 +98,9 @@ void answer_those_who_wait(Hub& hub) {
 // What ranks tell each other; false where it is something else.
 bool share(Hub& hub, Seat& seat, const json& message, const std::string& type) {
   if (type == "put")
-    hub.kept[message.value("key", "")] = message.value("value", "");
+    hub.kept[text_or(message, "key")] = text_or(message, "value");
   else if (type == "get")
-    seat.wants = message.value("key", "");
+    seat.wants = text_or(message, "key");
   else if (type == "fence")
     seat.fenced = true;
   else
@@ -116,7 +112,8 @@ bool share(Hub& hub, Seat& seat, const json& message, const std::string& type) {
 // The bytes behind this line are of the arena.
 void expect_bytes(Hub& hub, std::size_t rank, const json& message) {
   Seat& seat = hub.seats[rank];
-  seat.at = message.value("at", std::uint64_t{0}), seat.bytes = message.value("bytes", std::uint64_t{0});
+  seat.at = static_cast<std::uint64_t>(integer_or(message, "at", -1));
+  seat.bytes = static_cast<std::uint64_t>(integer_or(message, "bytes", -1));
   const bool inside = hub.arena >= 0 && !seat.reply && seat.at >= hub.free && seat.at <= hub.end &&
                       seat.bytes <= hub.end - seat.at;
   if (!inside)
@@ -127,14 +124,14 @@ void expect_bytes(Hub& hub, std::size_t rank, const json& message) {
 void hear(Hub& hub, std::size_t rank, const std::string& text) {
   Seat& seat = hub.seats[rank];
   const json message = parse_json(text);
-  const std::string type = message.is_object() ? message.value("type", "") : "";
+  const std::string type = text_or(message, "type");
   if (type == "at") {
     seat.where.answers = true;
-    seat.where.inside = message.value("inside", false);
-    seat.where.entered = message.value("entered", std::int64_t{0});
-    seat.where.at = message.value("at", "");
+    seat.where.inside = truth_or(message, "inside", false);
+    seat.where.entered = integer_or(message, "entered", 0);
+    seat.where.at = text_or(message, "at");
   } else if (type == "world") {
-    if (const auto size = message.value("size", std::int64_t{0}); size != std::ssize(hub.seats))
+    if (const auto size = integer_or(message, "size", 0); size != std::ssize(hub.seats))
       hub.complaint = fmt::format(
           "rank {} (host {}) is in a world of {}, and {} were asked for: was the program started by another "
           "library's mpiexec, or by srun without --mpi=pmix?",

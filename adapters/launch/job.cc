@@ -163,7 +163,7 @@ std::vector<std::string> environment(const std::vector<std::pair<std::string, st
 pid_t spawn_one(const Exec& e) {
   const std::vector<char*> argv = pointers(e.argv), env = pointers(e.env);
   const pid_t parent = ::getpid(), pid = ::fork();
-  if (pid < 0) throw std::system_error(errno, std::generic_category(), "starting a rank");
+  if (pid < 0) fail("starting a rank");
   if (pid > 0) return pid;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(127);

@@ -15,16 +15,13 @@
 #include <cstring>
 #include <memory>
 #include <stdexcept>
-#include <system_error>
 
 namespace plumb::launch {
 namespace {
 
 constexpr int most_at_the_door = 1024;
 
-[[noreturn]] void cannot_listen() {
-  throw std::system_error(errno, std::generic_category(), "listening for ranks");
-}
+[[noreturn]] void cannot_listen() { fail("listening for ranks"); }
 
 Listener bound(const sockaddr* address, socklen_t size) {
   const int listener = ::socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);

@@ -14,6 +14,7 @@
 
 #include "adapters/launch/hub.h"
 #include "adapters/launch/job.h"
+#include "adapters/protocol/fields.h"
 #include "adapters/protocol/json.h"
 #include "adapters/protocol/skim.h"
 
@@ -139,11 +140,12 @@ void wait_until(Relay& relay, Done&& done) {
 
 // What a rank that is not the first says, where it is no echo of what the first says.
 void compare(const Seat& first, const Seat& seat, std::size_t rank) {
-  const std::string type = seat.reply->value("type", ""), of_first = first.reply->value("type", "");
-  const std::string plans = seat.reply->value("says", ""), of_plans = first.reply->value("says", "");
+  const std::string type = text_or(*seat.reply, "type"), of_first = text_or(*first.reply, "type");
+  const std::string plans = text_or(*seat.reply, "says"), of_plans = text_or(*first.reply, "says");
   if (type != "done" && type != of_first)
-    throw failure("reneged", fmt::format("{}: {}", who(seat, rank),
-                                         seat.reply->value("message", seat.reply->value("reason", type))));
+    throw failure("reneged",
+                  fmt::format("{}: {}", who(seat, rank),
+                              text_or(*seat.reply, "message", text_or(*seat.reply, "reason", type))));
   if (!plans.empty() && !of_plans.empty() && plans != of_plans)
     throw failure("reneged", who(seat, rank) + " made another plan than rank 0");
 }
@@ -159,17 +161,17 @@ std::string ask(Relay& relay, const std::string& line) {
   wait_until(relay, [&] {
     bool all = true;
     // The others may wait for one that has given up, and the job is over.
-    if (hub.seats[0].reply && hub.seats[0].reply->value("type", "") == "reneged") return true;
+    if (hub.seats[0].reply && text_or(*hub.seats[0].reply, "type") == "reneged") return true;
     for (std::size_t r = 0; r < hub.seats.size(); ++r) {
       const Seat& seat = hub.seats[r];
       all &= seat.reply.has_value();
       if (r > 0 && seat.reply && hub.seats[0].reply) compare(hub.seats[0], seat, r);
-      if (r > 0 && seat.reply && !hub.seats[0].reply && seat.reply->value("type", "") == "reneged")
-        throw failure("reneged", fmt::format("{}: {}", who(seat, r), seat.reply->value("message", "")));
+      if (r > 0 && seat.reply && !hub.seats[0].reply && text_or(*seat.reply, "type") == "reneged")
+        throw failure("reneged", fmt::format("{}: {}", who(seat, r), text_or(*seat.reply, "message")));
     }
     return all;
   });
-  relay.over = ends_the_job(hub.seats[0].reply->value("type", ""));
+  relay.over = ends_the_job(text_or(*hub.seats[0].reply, "type"));
   return hub.seats[0].reply_text;
 }
 
@@ -177,7 +179,7 @@ std::string ask(Relay& relay, const std::string& line) {
 void pass_on(Relay& relay, const std::string& line) {
   write_line(relay, line);
   const json message = parse_json(line);
-  if (message.value("phase", "") == "run" && relay.run_seconds > 0) relay.deadline = before(relay.run_seconds);
+  if (text_or(message, "phase") == "run" && relay.run_seconds > 0) relay.deadline = before(relay.run_seconds);
 }
 
 void launch(Relay& relay) {

@@ -17,10 +17,6 @@ constexpr std::uint64_t most_at_once = 1 << 16;
 
 bool for_now() { return errno == EAGAIN || errno == EINTR; }
 
-[[noreturn]] void fail_with(const char* what) {
-  throw std::system_error(errno, std::generic_category(), what);
-}
-
 // The next bytes of what is to be sent, some of them.
 std::string_view next_part(const Posted& post, std::uint64_t sent, int arena) {
   static std::array<char, most_at_once> chunk;
@@ -28,11 +24,13 @@ std::string_view next_part(const Posted& post, std::uint64_t sent, int arena) {
   const std::uint64_t done = sent - post.text.size(), left = post.bytes - done;
   const ssize_t n =
       ::pread(arena, chunk.data(), std::min(left, most_at_once), static_cast<off_t>(post.at + done));
-  if (n <= 0) fail_with("reading the arena");
+  if (n <= 0) fail("reading the arena");
   return {chunk.data(), static_cast<std::size_t>(n)};
 }
 
 }  // namespace
+
+void fail(const char* doing) { throw std::system_error(errno, std::generic_category(), doing); }
 
 bool receive(Wire& wire) {
   std::array<char, most_at_once> chunk;
@@ -54,7 +52,7 @@ std::uint64_t take_bytes(Wire& wire, int file, std::uint64_t at, std::uint64_t m
   for (std::uint64_t done = 0; done < there;) {
     const ssize_t n = ::pwrite(file, wire.heard.data() + done, there - done, static_cast<off_t>(at + done));
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) fail_with("writing to the arena");
+    if (n <= 0) fail("writing to the arena");
     done += static_cast<std::uint64_t>(n);
   }
   wire.heard.erase(0, there);

@@ -9,6 +9,9 @@
 
 namespace plumb::launch {
 
+// Ends the program: what failed, and why the system says it did.
+[[noreturn]] void fail(const char* doing);
+
 // What is to be sent: a line, and so many bytes of the arena behind it.
 struct Posted {
   std::string text;

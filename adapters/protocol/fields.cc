@@ -62,6 +62,21 @@ const json* optional_field(const json& object, std::string_view name) {
   return at == object.end() || at->is_null() ? nullptr : &*at;
 }
 
+std::string text_or(const json& message, std::string_view name, const std::string& otherwise) {
+  const auto at = message.is_object() ? message.find(name) : message.end();
+  return at != message.end() && at->is_string() ? at->get<std::string>() : otherwise;
+}
+
+std::int64_t integer_or(const json& message, std::string_view name, std::int64_t otherwise) {
+  const auto at = message.is_object() ? message.find(name) : message.end();
+  return at != message.end() && at->is_number_integer() ? at->get<std::int64_t>() : otherwise;
+}
+
+bool truth_or(const json& message, std::string_view name, bool otherwise) {
+  const auto at = message.is_object() ? message.find(name) : message.end();
+  return at != message.end() && at->is_boolean() ? at->get<bool>() : otherwise;
+}
+
 std::int64_t integer(const json& j, std::string_view what) {
   constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   if (!j.is_number_integer() || (j.is_number_unsigned() && j.get<std::uint64_t>() > most))

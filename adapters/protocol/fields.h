@@ -20,6 +20,11 @@ const nlohmann::json& field(const nlohmann::json& object, std::string_view name)
 // The field, or null where it is absent or null.
 const nlohmann::json* optional_field(const nlohmann::json& object, std::string_view name);
 
+// Of a line that may be anything: its field of this name, or `otherwise` where there is none of that type.
+std::string text_or(const nlohmann::json&, std::string_view name, const std::string& otherwise = "");
+std::int64_t integer_or(const nlohmann::json&, std::string_view name, std::int64_t otherwise);
+bool truth_or(const nlohmann::json&, std::string_view name, bool otherwise);
+
 std::int64_t integer(const nlohmann::json&, std::string_view what);  // any int64
 std::int64_t count(const nlohmann::json&, std::string_view what);    // not negative
 double seconds(const nlohmann::json&, std::string_view what);        // finite, not negative

@@ -1,0 +1,87 @@
+#include "adapters/launch/hub.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cstring>
+
+namespace plumb::launch {
+namespace {
+
+// A hub of one rank, and whoever connects to it.
+struct Door {
+  Hub hub = open_hub(1, "");
+  std::vector<int> sockets;
+  ~Door() {
+    for (int socket : sockets) ::close(socket);
+    close_hub(hub);
+  }
+};
+
+int come(Door& door) {
+  const int socket = door.sockets.emplace_back(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::strcpy(address.sun_path, door.hub.address.c_str() + std::strlen("unix:"));
+  EXPECT_EQ(::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  step(door.hub, Clock::now());
+  return socket;
+}
+
+void say(Door& door, int socket, const std::string& line) {
+  ASSERT_EQ(::write(socket, (line + "\n").data(), line.size() + 1), std::ssize(line) + 1);
+  step(door.hub, Clock::now());
+}
+
+constexpr const char* of_other_types[] = {
+    "",
+    "?",
+    "1",
+    "[]",
+    R"({"type":1})",
+    R"({"type":["join"]})",
+    R"({"type":"join","token":1})",
+    R"({"type":"at","inside":"yes","entered":[],"at":{}})",
+    R"({"type":"world","size":"one"})",
+    R"({"type":"bytes","at":-1,"bytes":"1"})",
+    R"({"type":"put","key":1,"value":[]})",
+    R"({"type":"get","key":{}})",
+};
+
+TEST(Hub, WhoeverDoesNotKnowTheTokenGetsNoSeatWhateverIsSaid) {
+  Door door;
+  for (const char* line : of_other_types) {
+    say(door, come(door), line);
+    EXPECT_FALSE(door.hub.seats[0].where.joined) << line;
+    EXPECT_EQ(door.hub.complaint, "") << line;
+  }
+  const std::string join =
+      fmt::format(R"({{"type":"join","token":"{}","rank":0,"world":1}})", door.hub.token);
+  say(door, come(door), join);
+  EXPECT_TRUE(door.hub.seats[0].where.joined);
+}
+
+TEST(Hub, ATokenWithoutARankGetsNoSeat) {
+  Door door;
+  say(door, come(door), fmt::format(R"({{"type":"join","token":"{}","rank":"0"}})", door.hub.token));
+  EXPECT_FALSE(door.hub.seats[0].where.joined);
+  EXPECT_THAT(door.hub.complaint, testing::HasSubstr("says that it is rank -1"));
+}
+
+// It comes to plumb as the reply that it is, or is complained of; the launcher stays.
+TEST(Hub, ARankMayAnswerAnything) {
+  for (const char* line : of_other_types) {
+    Door door;
+    const int rank = come(door);
+    say(door, rank, fmt::format(R"({{"type":"join","token":"{}","rank":0,"world":1}})", door.hub.token));
+    ASSERT_TRUE(door.hub.seats[0].where.joined);
+    EXPECT_NO_THROW(say(door, rank, line)) << line;
+  }
+}
+
+}  // namespace
+}  // namespace plumb::launch
