@@ -22,13 +22,15 @@ int event_descriptor() {
   return above;
 }
 
-const int event = event_descriptor();
+int event = -1;
 
 extern "C" void on_signal(int) { interrupt(); }
 
 }  // namespace
 
 void catch_interrupts() {
+  if (event >= 0) ::close(event);  // of the process that this one was forked from
+  event = event_descriptor();
   struct sigaction action = {};
   action.sa_handler = on_signal;
   action.sa_flags = static_cast<int>(SA_RESETHAND);

@@ -10,11 +10,11 @@ struct Interrupted : std::exception {
   const char* what() const noexcept override { return "interrupted"; }
 };
 
-// SIGINT, SIGTERM and SIGHUP call interrupt() from now on; a second one ends the program at once.
+// SIGINT, SIGTERM and SIGHUP call interrupt() from now on, in this process; a second one ends the program at once.
 void catch_interrupts();
 
 void interrupt();  // safe in a signal handler
 bool interrupted();
-int interrupt_descriptor();  // readable once interrupted
+int interrupt_descriptor();  // readable once interrupted; -1 where no signal is caught
 
 }  // namespace plumb
