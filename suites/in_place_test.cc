@@ -1,12 +1,11 @@
-// Proofs in place against blocks that travel, through whole backends: the same verdicts, and no planted fault passes.
+// Proofs in place against blocks that travel, through whole backends: the same verdicts, and no planted fault
+// passes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "harness/run/attempt.h"
-#include "harness/select/cases.h"
-#include "harness/select/sample.h"
-#include "harness/select/suite.h"
 #include "reference/words/text.h"
+#include "suites/testing/sampled.h"
 
 namespace plumb {
 namespace {
@@ -17,17 +16,7 @@ Settings in_place(bool wanted) {
   return settings;
 }
 
-std::vector<Case> sampled(std::int64_t of_each) {
-  std::vector<Case> all;
-  for (const Suite& suite : suites()) {
-    const Cases cases = cases_of(suite_rows(suite.name));
-    for (std::int64_t n : sample(count(cases), of_each, 1)) {
-      Case c = nth(cases, n);
-      if (!is_resolve(c) && devices(c.mesh) <= 64) all.push_back(std::move(c));
-    }
-  }
-  return all;
-}
+bool small(const Case& c) { return !is_resolve(c) && devices(c.mesh) <= 64; }
 
 // What a verdict says, but for what it rests on.
 std::string said(const Record& record) {
@@ -39,7 +28,7 @@ std::string said(const Record& record) {
 TEST(InPlace, VerdictsOfEverySuiteAreThoseOfBlocksThatTravel) {
   Subject travels("local", in_place(false)), proves("local", in_place(true));
   int proved = 0, cases = 0;
-  for (const Case& c : sampled(40)) {
+  for (const Case& c : sampled(40, small)) {
     const Record one = attempt(c, travels), other = attempt(c, proves);
     EXPECT_EQ(said(one), said(other)) << print(c);
     EXPECT_FALSE(one.verdict.in_place);
@@ -49,19 +38,19 @@ TEST(InPlace, VerdictsOfEverySuiteAreThoseOfBlocksThatTravel) {
   EXPECT_GT(proved, cases / 3);
 }
 
-// Faults of blocks and of plans, of each a case on which it shows: bits flipped where they lie, copies that never
-// arrive, sums that lack a part.
+// Faults of blocks and of plans, of each a case on which it shows: bits flipped where they lie, copies that
+// never arrive, sums that lack a part.
 TEST(InPlace, PlantedFaultsGetTheSameVerdict) {
   const struct {
     const char *fault, *line;
   } rows[] = {
-      {"one-ulp", "on x=2,y=2: reshard f32[8@x] -> f32[8@y]"},
-      {"one-ulp", "on x=2: einsum mk,kn->mn f32[8@x,8] f32[8,8] -> f32[8@x,8]"},
-      {"leaves-poison", "on x=2: reshard f32[8@x] -> f32[8]"},
-      {"drops-copy", "on x=4: reshard f32[8@x] -> f32[8]"},
-      {"drops-part", "on x=4: reshard f32[8]+x -> f32[8@x]"},
-      {"swaps-blocks", "on x=2: reshard f32[8] -> f32[8@x]"},
-      {"stops-short", "on x=2,y=2: reshard f32[8@x] -> f32[8@y]"},
+      {"one-ulp",       "on x=2,y=2: reshard f32[8@x] -> f32[8@y]"                  },
+      {"one-ulp",       "on x=2: einsum mk,kn->mn f32[8@x,8] f32[8,8] -> f32[8@x,8]"},
+      {"leaves-poison", "on x=2: reshard f32[8@x] -> f32[8]"                        },
+      {"drops-copy",    "on x=4: reshard f32[8@x] -> f32[8]"                        },
+      {"drops-part",    "on x=4: reshard f32[8]+x -> f32[8@x]"                      },
+      {"swaps-blocks",  "on x=2: reshard f32[8] -> f32[8@x]"                        },
+      {"stops-short",   "on x=2,y=2: reshard f32[8@x] -> f32[8@y]"                  },
   };
   for (const auto& [fault, line] : rows) {
     const std::string backend = std::string("liar,fault=") + fault;
@@ -72,8 +61,8 @@ TEST(InPlace, PlantedFaultsGetTheSameVerdict) {
   }
 }
 
-// One that proves nothing and says `proved` of zeros: the seed comes after its reply, so that it cannot know when its
-// blocks will be asked for. Of 200 cases all but one in 400,000 draws ask.
+// One that proves nothing and says `proved` of zeros: the seed comes after its reply, so that it cannot know
+// when its blocks will be asked for. Of 200 cases all but one in 400,000 draws ask.
 TEST(InPlace, WhoSaysProvedOfWhateverItHasIsFoundOut) {
   Subject liar(std::string("python3 ") + PLUMB_SAYS_PROVED, in_place(true));
   int passed = 0, caught = 0;

@@ -5,10 +5,8 @@
 #include <random>
 
 #include "harness/judge/testing/trial.h"
-#include "harness/select/cases.h"
-#include "harness/select/sample.h"
-#include "harness/select/suite.h"
 #include "reference/check/check.h"
+#include "suites/testing/sampled.h"
 
 namespace plumb {
 namespace {
@@ -21,19 +19,11 @@ std::int64_t largest_array(const Case& c) {
   return most * devices(c.mesh);
 }
 
-// Cases of every suite, those left open replicated.
-std::vector<Case> sampled(std::int64_t of_each) {
-  std::vector<Case> all;
-  for (const Suite& suite : suites()) {
-    const Cases cases = cases_of(suite_rows(suite.name));
-    for (std::int64_t n : sample(count(cases), of_each, 1)) {
-      Case c = nth(cases, n);
-      if (is_resolve(c) || largest_array(c) > kMostElements) continue;
-      for (Spec& spec : c.op.chain) spec.free = false;
-      all.push_back(std::move(c));
-    }
-  }
-  return all;
+bool small(const Case& c) { return !is_resolve(c) && largest_array(c) <= kMostElements; }
+
+Case closed(Case c) {
+  for (Spec& spec : c.op.chain) spec.free = false;
+  return c;
 }
 
 bool refuted(const Prover& made, const Trial& trial) {
@@ -64,7 +54,8 @@ bool plant(Trial& trial, std::mt19937_64& random) {
 TEST(ProofInPlace, AgreesWithTheJudgeOnEverySuite) {
   std::mt19937_64 random(1);
   int proved = 0, planted = 0, seen = 0;
-  for (const Case& c : sampled(60)) {
+  for (const Case& one : sampled(60, small)) {
+    const Case c = closed(one);
     const Prover made = prover(c);
     if (!made.unprovable.empty()) continue;
     Trial trial(print(c));
@@ -83,7 +74,8 @@ TEST(ProofInPlace, AgreesWithTheJudgeOnEverySuite) {
 
 // What the suites hold and no block proves says why, and its certificate or its operands do not let it.
 TEST(ProofInPlace, EveryExactCaseHasOneUnlessItQuantizesOrIsLeftUnfinished) {
-  for (const Case& c : sampled(60)) {
+  for (const Case& one : sampled(60, small)) {
+    const Case c = closed(one);
     const bool exact = certificate(c).scope != Certificate::Scope::none;
     const bool may = exact && !quantizes(c.op) && parts(c.mesh, result(c)) == 1;
     EXPECT_EQ(prover(c).unprovable.empty(), may) << print(c) << "\n" << prover(c).unprovable;
