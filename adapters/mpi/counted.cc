@@ -65,11 +65,7 @@ std::vector<int> said_members(const Mesh& mesh, const Collective& c, int rank) {
     }
     return ends;
   }
-  std::vector<AxisId> axes;
-  for (const std::string& name : c.axes)
-    for (std::size_t a = 0; a < mesh.axes.size(); ++a)
-      if (mesh.axes[a].name == name) axes.push_back(static_cast<AxisId>(a));
-  for (const auto& fibre : fibres(mesh, axes))
+  for (const auto& fibre : fibres(mesh, axes_named(mesh, c.axes)))
     if (std::ranges::count(fibre, rank) > 0) return {fibre.begin(), fibre.end()};
   return {};
 }

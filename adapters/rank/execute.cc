@@ -5,18 +5,13 @@
 #include <cstring>
 #include <span>
 
+#include "adapters/rank/formed.h"
 #include "adapters/rank/multiply.h"
 #include "reference/words/tensor.h"
 #include "reference/words/text.h"
 
 namespace plumb {
 namespace {
-
-std::vector<std::string> names_of(const Mesh& mesh, const std::vector<AxisId>& axes) {
-  std::vector<std::string> names;
-  for (AxisId axis : axes) names.push_back(mesh.axes[axis].name);
-  return names;
-}
 
 // What a plan issues in a leg.
 Trace planned(const Plan& plan, const Leg& leg, DType stored) {
@@ -26,10 +21,10 @@ Trace planned(const Plan& plan, const Leg& leg, DType stored) {
     const std::int64_t width = format(dtype).bytes;
     Collective c;
     c.kind = issued.kind;
-    c.axes = names_of(plan.mesh, issued.axes);
+    c.axes = axis_names(plan.mesh, issued.axes);
     c.pairs = issued.pairs;
     c.in = issued.in * width, c.out = issued.out * width, c.moved = issued.moved * width;
-    if (issued.sums) c.op = leg.from.reduction == Reduce::sum ? "add" : name(leg.from.reduction);
+    if (issued.sums) c.op = reduction_taken(leg);
     c.dtype = format(dtype).name;
     trace.push_back(std::move(c));
   }
@@ -89,7 +84,7 @@ struct Maker {
     const std::int64_t n = axes_size(plan.mesh, q.axes);
     Collective c;
     c.kind = "all-reduce";
-    c.axes = names_of(plan.mesh, q.axes);
+    c.axes = axis_names(plan.mesh, q.axes);
     c.in = c.out = tiles * 4;
     c.op = "max", c.dtype = "f32", c.note = "largest magnitudes";
     if (alone()) ready.received += *(c.moved = devices(plan.mesh) / n * 2 * (n - 1) * c.in);

@@ -132,6 +132,10 @@ Formed formed(const Holder& holder, const Leg& leg, const Round& round) {
   return call;
 }
 
+std::string reduction_taken(const Leg& leg) {
+  return leg.from.reduction == Reduce::sum ? "add" : std::string(name(leg.from.reduction));
+}
+
 const char* name(Kind kind) {
   constexpr const char* names[] = {"",           "all-gather", "reduce-scatter",
                                    "all-reduce", "all-to-all", "collective-permute"};
@@ -141,7 +145,7 @@ const char* name(Kind kind) {
 Collective as_said(const Mesh& mesh, const Formed& call, const Leg& leg, const Round& round) {
   Collective c;
   c.kind = name(call.kind);
-  for (AxisId axis : call.axes) c.axes.push_back(mesh.axes[axis].name);
+  c.axes = axis_names(mesh, call.axes);
   if (call.kind == Kind::permute)
     for (const auto& [ends, cells] : call.lanes) c.pairs.push_back(ends);
   std::int64_t put = 0, got = 0;
@@ -152,7 +156,7 @@ Collective as_said(const Mesh& mesh, const Formed& call, const Leg& leg, const R
   const bool sums = call.kind == Kind::reduce_scatter || call.kind == Kind::all_reduce;
   if (!sums) c.moved = got - (call.kind == Kind::all_gather ? put : 0);
   if (call.kind == Kind::reduce_scatter) c.moved = got * (axes_size(mesh, call.axes) - 1);
-  if (sums) c.op = leg.from.reduction == Reduce::sum ? "add" : name(leg.from.reduction);
+  if (sums) c.op = reduction_taken(leg);
   return c;
 }
 

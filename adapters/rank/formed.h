@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -38,5 +39,7 @@ CellList kept(const Round&, std::int64_t device);
 // The call as the trace says it: `in` and `out` of those that have most. What a library's all-reduce moves is
 // its own; of a reduce-scatter it is what each share takes at least, one part from every other member.
 Collective as_said(const Mesh&, const Formed&, const Leg&, const Round&);
+
+std::string reduction_taken(const Leg&);  // by the trace's word: add, max, min
 
 }  // namespace plumb

@@ -116,7 +116,7 @@ Explanation explained(const Case& c, const std::vector<Scaling>& scalings) {
   for (std::size_t i = 0; i < scalings.size(); ++i) {
     if (scalings[i].axes.empty()) continue;
     Cause& cause = all.causes.emplace_back(Cause{scalings[i].mixed ? "own_scale_for_all" : "scale_of_part"});
-    for (AxisId axis : scalings[i].axes) cause.axes.push_back(c.mesh.axes[axis].name);
+    cause.axes = axis_names(c.mesh, scalings[i].axes);
     cause.operand = static_cast<int>(i);
   }
   return all;

@@ -36,10 +36,7 @@ bool names_nobody(const Collective& one) {
 }
 
 std::vector<AxisId> axes_of(const Mesh& mesh, const Collective& one) {
-  std::vector<AxisId> axes;
-  for (const std::string& name : one.axes)
-    axes.push_back(static_cast<AxisId>(std::ranges::find(mesh.axes, name, &Axis::name) - mesh.axes.begin()));
-  return axes;
+  return axes_named(mesh, one.axes);
 }
 
 std::optional<std::vector<AxisId>> fibre_axes(const Mesh& mesh, const Collective& one) {
@@ -60,7 +57,7 @@ Trace named_by_axes(const Mesh& mesh, Trace trace) {
     const auto ascends = [](const std::vector<std::int64_t>& group) { return std::ranges::is_sorted(group); };
     const auto axes = fibre_axes(mesh, one);
     if (one.groups.empty() || !axes || axes->empty() || !std::ranges::all_of(one.groups, ascends)) continue;
-    for (AxisId axis : *axes) one.axes.push_back(mesh.axes[axis].name);
+    one.axes = axis_names(mesh, *axes);
     one.groups.clear();
   }
   return trace;

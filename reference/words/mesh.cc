@@ -63,6 +63,19 @@ std::vector<std::vector<std::int64_t>> fibres(const Mesh& mesh, const std::vecto
 
 bool contains(const std::vector<AxisId>& axes, AxisId axis) { return std::ranges::count(axes, axis) > 0; }
 
+std::vector<std::string> axis_names(const Mesh& mesh, const std::vector<AxisId>& axes) {
+  std::vector<std::string> names;
+  for (AxisId axis : axes) names.push_back(mesh.axes[axis].name);
+  return names;
+}
+
+std::vector<AxisId> axes_named(const Mesh& mesh, const std::vector<std::string>& names) {
+  std::vector<AxisId> axes;
+  for (const std::string& name : names)
+    axes.push_back(static_cast<AxisId>(std::ranges::find(mesh.axes, name, &Axis::name) - mesh.axes.begin()));
+  return axes;
+}
+
 std::vector<AxisId> shared(const std::vector<AxisId>& axes, const std::vector<AxisId>& others) {
   std::vector<AxisId> both;
   std::ranges::copy_if(axes, std::back_inserter(both), [&](AxisId axis) { return contains(others, axis); });

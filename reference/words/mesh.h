@@ -39,6 +39,9 @@ std::int64_t coordinate(const Mesh&, const std::vector<AxisId>& axes, std::int64
 
 bool contains(const std::vector<AxisId>& axes, AxisId axis);
 
+std::vector<std::string> axis_names(const Mesh&, const std::vector<AxisId>&);
+std::vector<AxisId> axes_named(const Mesh&, const std::vector<std::string>&);  // which it has
+
 // Those of `axes` that are also in `others`, in their order.
 std::vector<AxisId> shared(const std::vector<AxisId>& axes, const std::vector<AxisId>& others);
 
