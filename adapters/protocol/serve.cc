@@ -225,11 +225,12 @@ struct Kept {
   Outcome outcome;
 };
 
-// The reply as a line, and its table in the arena.
-std::string written(std::int64_t id, const Reply& reply, Arena& arena) {
+// A reply as a line, and its table in the arena.
+template <class One>
+std::string written(std::int64_t id, const One& reply, Arena& arena) {
   fmt::memory_buffer line;
   const std::size_t blocks_end = arena.next;
-  std::visit([&](const auto& r) { write_reply(line, id, r, arena); }, reply);
+  write_reply(line, id, reply, arena);
   send_written(blocks_end, arena.next - blocks_end);
   return fmt::to_string(line);
 }
@@ -246,7 +247,7 @@ std::string answer_run(Backend& backend, const Skimmed& message, Arena arena, co
   if (talk.rank > 0 && outcome) {
     text = fmt::format(R"({{"type":"done","id":{},"says":"{}"}})", request.id, says);
   } else {
-    text = written(request.id, reply, arena);
+    text = std::visit([&](const auto& one) { return written(request.id, one, arena); }, reply);
     if (!says.empty()) text.insert(text.size() - 1, fmt::format(R"(,"says":"{}")", says));
   }
   if (outcome && request.in_place) kept = {std::move(request), std::move(*outcome)};

@@ -6,6 +6,7 @@
 #include <cassert>
 
 #include "reference/meaning/resolve.h"
+#include "reference/words/text.h"
 
 namespace plumb {
 namespace {
@@ -36,7 +37,7 @@ std::string_view words_of(std::string_view code) {
 std::string sentence(const Cause& cause) {
   const std::string_view words = words_of(cause.code);
   assert(!words.empty());
-  return fmt::format(fmt::runtime(words), fmt::arg("axes", fmt::to_string(fmt::join(cause.axes, "."))),
+  return fmt::format(fmt::runtime(words), fmt::arg("axes", dotted(cause.axes)),
                      fmt::arg("operand", cause.operand == 0 ? "left" : "right"));
 }
 

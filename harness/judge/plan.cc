@@ -76,7 +76,7 @@ bool as_due(const Spec& parts, const std::string& op, const std::vector<AxisId>&
 std::optional<Fact> reduces_otherwise(const Case& c, const Trace& trace) {
   for (const Collective& step : trace) {
     if (!reduces(step)) continue;
-    const std::string over = step.axes.empty() ? "its groups" : fmt::format("{}", fmt::join(step.axes, "."));
+    const std::string over = step.axes.empty() ? "its groups" : dotted(step.axes);
     if (step.times != 1) return not_the_case(fmt::format("it sums {} times over {}", step.times, over));
     const std::vector<AxisId> axes = axes_of(c.mesh, step);
     const std::vector<Spec> all = unfinished_on_the_way(c);

@@ -102,8 +102,7 @@ bool in_place(const Case& c, Process& process) {
 
 Attempts ask(const Case& c, Process& process, const Asking& asking) {
   const int reruns = asking.reruns;
-  if (asking.in_place && reruns == 0 && in_place(c, process))
-    return {asked_in_place(c, process, asking.fits), {}, {}};
+  if (asking.in_place) return {asked_in_place(c, process, asking.fits), {}, {}};
   Attempts made{asked(c, process), {}, {}};
   if (reruns == 0 || is_resolve(c) || !gave_data(made.first)) return made;
   const Declared promises = declared(process);

@@ -12,7 +12,7 @@ namespace plumb {
 // the process is asked again.
 struct Asking {
   int reruns = 0;
-  bool in_place = false;  // blocks are proved where they lie, where the backend fills and they can be
+  bool in_place = false;  // blocks are proved where they lie: it is in_place(), and no reruns are wanted
   bool fits = true;       // they may travel all the same
 };
 Attempts ask(const Case&, Process&, const Asking&);

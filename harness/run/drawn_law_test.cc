@@ -45,7 +45,8 @@ std::string outcome(const Verdict& verdict) {
 
 int draw_honest(std::int64_t lines, std::uint64_t seed) {
   std::vector<Subject> subjects;
-  for (const char* backend : {"local", "local,plan=ring", "local,plan=calls"}) subjects.emplace_back(backend, Settings{});
+  for (const char* backend : {"local", "local,plan=ring", "local,plan=calls"})
+    subjects.emplace_back(backend, Settings{});
   Random random{std::mt19937_64(seed)};
   std::map<std::string, std::int64_t> counts;
   std::int64_t wrongly = 0, unsupported = 0;

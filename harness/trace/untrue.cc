@@ -127,8 +127,8 @@ bool never_adds(const std::string& op) {
 // Whether it takes the mean along an axis over which a sum is due. Along one that holds replicas it may.
 bool divides_a_sum(const Case& c, const Collective& one) {
   const auto axes = fibre_axes(c.mesh, one);
+  const auto all = arrays(c);
   return axes && std::ranges::any_of(*axes, [&](AxisId axis) {
-           const auto all = arrays(c);
            const auto left = [&](const Spec* spec) { return std::ranges::count(spec->unfinished, axis) > 0; };
            const auto averaged = [&](const Spec* spec) {
              return std::ranges::count(spec->averaged, axis) > 0;
