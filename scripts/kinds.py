@@ -4,34 +4,18 @@ A finding may have several explanations that differ from what is right in equall
 explains most findings of the backend, then of what is left, and so on; the first of equals.
 """
 
+import json
 import re
 from collections import Counter
+from pathlib import Path
 
 PASSED = ("pass", "unsupported", "waived", "unrun")
 
-# The words of published pages for the codes of causes (harness/judge/explanation.h), whatever axes they name.
-WORDS = {
-    "sum_unfinished": "the sum is left unfinished",
-    "max_unfinished": "the max is left unfinished",
-    "min_unfinished": "the min is left unfinished",
-    "added_up": "the parts are added up",
-    "divided_by_all": "the parts are divided by the number of all of them",
-    "largest_taken": "the largest part is taken",
-    "smallest_taken": "the smallest part is taken",
-    "scale_of_part": "the {operand} operand has a scale for each part",
-    "own_scale_for_all": "the {operand} operand has a scale for each part, and a device takes its own for all",
-    "unit_axes_taken": "an axis of size 1 counts as taken",
-    "unit_axes_dropped": "an axis of size 1 is left out",
-    "last_rule": "the last rule of a name wins",
-    "bare_names": "without rules, names are taken for axes",
-    "unknown_is_axis": "a name without a rule is taken for an axis",
-    "many_times": "axes already given are given again",
-    "strays_dropped": "an axis that the mesh lacks is dropped",
-    "names_repeat": "a name may stand twice",
-    "empty_passes": "a value without axes is passed over",
-    "parts_of_tuples": "of several axes, those still free are given",
-    "by_dimension": "dimensions choose in their order",
-}
+SCHEMA = json.loads((Path(__file__).resolve().parent.parent / "results/schema.json").read_text())
+CODES = SCHEMA["$defs"]["explanation"]["properties"]["causes"]["items"]["properties"]["code"]["oneOf"]
+
+# What the codes of causes say on published pages, whatever axes they name.
+WORDS = {one["const"]: one["description"].replace(" over {axes}", "") for one in CODES}
 
 
 def in_words(cause):

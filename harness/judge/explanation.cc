@@ -27,21 +27,21 @@ constexpr Words of_codes[] = {
      "the {operand} operand has a scale for each part over {axes}, and a device takes its own for all"},
 };
 
-std::string_view words_of(std::string_view code) {
-  const auto* own = std::ranges::find(of_codes, code, &Words::code);
-  if (own != std::end(of_codes)) return own->words;
-  const auto change = std::ranges::find(policy_changes(), code, &PolicyChange::name);
-  return change == policy_changes().end() ? std::string_view() : change->words;
-}
-
 std::string sentence(const Cause& cause) {
-  const std::string_view words = words_of(cause.code);
+  const std::string_view words = cause_words(cause.code);
   assert(!words.empty());
   return fmt::format(fmt::runtime(words), fmt::arg("axes", dotted(cause.axes)),
                      fmt::arg("operand", cause.operand == 0 ? "left" : "right"));
 }
 
 }  // namespace
+
+std::string_view cause_words(std::string_view code) {
+  const auto* own = std::ranges::find(of_codes, code, &Words::code);
+  if (own != std::end(of_codes)) return own->words;
+  const auto change = std::ranges::find(policy_changes(), code, &PolicyChange::name);
+  return change == policy_changes().end() ? std::string_view() : change->words;
+}
 
 std::vector<std::string> cause_codes() {
   std::vector<std::string> codes;

@@ -14,6 +14,7 @@ namespace plumb {
 //   divided_by_all                        the parts are divided by the number of all of them
 //   scale_of_part                         the {operand} operand has a scale for each part over {axes}
 //   own_scale_for_all                     the same, and a device takes its own for all
+// It names no devices: what explains a result explains all of them.
 struct Cause {
   std::string code;
   std::vector<std::string> axes{};  // of the mesh
@@ -29,6 +30,9 @@ struct Explanation {
 };
 
 std::vector<std::string> cause_codes();  // as results/schema.json lists them
+
+// What a code says, `{axes}` and `{operand}` where they stand; as the schema describes it.
+std::string_view cause_words(std::string_view code);
 
 // Of several explanations, each of which holds: "A, B; or C (error)".
 std::string sentence(const std::vector<Explanation>&);

@@ -22,15 +22,15 @@ constexpr auto two_axes = "on x=2,y=2: reshard f32[8@x] -> f32[8]";
 const Row rows[] = {
   // clang-format off
     {"adds-from-own",      "calls",  "hold other bits than the first of their replicas", rounded},
-    {"changes-replica",    "calls",  "device 1 (x=1) differs from device 0", rounded},
+    {"changes-replica",    "calls",  "device 1 .x=1. differs from device 0", rounded},
     {"calls-in-secret",    "direct", "the library was called otherwise than the trace says: call 2 was all-reduce among ", gather},
     {"says-less",          "direct", "call 1, all-gather, took 8 bytes, made 32 and moved 96, and the trace says 4, 16 and 96", gather},
     {"says-another-kind",  "direct", "call 1 was all-gather among 0, 1, 2, 3, and the trace says all-to-all among 0, 1, 2, 3", gather},
-    {"says-another-group", "direct", "call 1 was all-gather among 0, 2, and the trace says all-gather among ", two_axes},
+    {"says-another-group", "direct", "call 1 was all-gather among (0, 2|1, 3), and the trace says all-gather among (0, 1|2, 3)", two_axes},
     {"says-nothing",       "direct", "call 1 was all-gather among 0, 1, 2, 3, and the trace says nothing", gather},
-    {"sleeps",             "direct", "has not entered all-gather 2 over x (the last it left is reduce-scatter 1 over x); 0, 1, 3 wait in it", reduce, 8},
+    {"sleeps",             "direct", "has not entered all-gather 2 over x .the last it left is reduce-scatter 1 over x.; 0, 1, 3 wait in it", reduce, 8},
     {"stops",              "direct", "does not answer; 0, 1, 3 wait in all-gather 2 over x", reduce, 8},
-    {"dies",               "direct", "rank 2 (host ", reduce},
+    {"dies",               "direct", "rank 2 .host ", reduce},
   // clang-format on
 };
 
@@ -43,7 +43,7 @@ TEST(RanksOfMpi, EveryFaultIsSeenAndTheNextCaseIsJudged) {
     Subject subject(command, settings);
     const Record record = attempt(parse_case(row.line), subject);
     const std::string said = record.verdict.facts.empty() ? "" : record.verdict.facts[0].text;
-    EXPECT_THAT(said, testing::HasSubstr(row.words)) << row.fault;
+    EXPECT_THAT(said, testing::ContainsRegex(row.words)) << row.fault;
     // A rank without a device takes part in no call: nothing is broken, by this launch or a new one.
     EXPECT_EQ(attempt(parse_case("on x=1: reshard f32[8] -> f32[8]"), subject).verdict.status, Status::pass)
         << row.fault;
