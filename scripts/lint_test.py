@@ -201,5 +201,16 @@ class Unused(unittest.TestCase):
                       list(lint.unused({"harness/trace/cost.cc": MEANING})))
 
 
+class Options(unittest.TestCase):
+    def test_a_value_that_its_page_does_not_say(self):
+        row = '{"options": {"plan": {"values": {"direct": "", "ring": ""}, "default": "direct"}, "np": {}}}'
+        told = {"adapters/mpi/backend.json": row, "adapters/mpi/README.md": "`plan=ring` and `np`"}
+        self.assertEqual(list(lint.untold(told)), [])
+        told["adapters/mpi/README.md"] = "`plan` and np"
+        self.assertEqual(list(lint.untold(told)),
+                         ["adapters/mpi/README.md: `ring` of adapters/mpi/backend.json is not on it",
+                          "adapters/mpi/README.md: `np` of adapters/mpi/backend.json is not on it"])
+
+
 if __name__ == "__main__":
     unittest.main()

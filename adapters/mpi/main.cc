@@ -1,6 +1,7 @@
 // A rank of MPI as the process of one device. README.md says what it is.
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <numeric>
@@ -96,18 +97,20 @@ struct Mpi : Backend {
 constexpr const char* algorithms[] = {"default", "linear",         "nonoverlapping", "recursive-doubling",
                                       "ring",    "segmented-ring", "rabenseifner"};
 
-void force(const std::string& algorithm) {
-  for (std::size_t i = 1; i < std::size(algorithms); ++i)
-    if (algorithm == algorithms[i]) {
-      ::setenv("OMPI_MCA_coll_tuned_use_dynamic_rules", "1", 1);
-      ::setenv("OMPI_MCA_coll_tuned_allreduce_algorithm", std::to_string(i).c_str(), 1);
-    }
+bool force(const std::string& algorithm) {
+  const auto* found = std::ranges::find(algorithms, algorithm);
+  if (found == std::end(algorithms)) return false;
+  if (found == algorithms) return true;
+  ::setenv("OMPI_MCA_coll_tuned_use_dynamic_rules", "1", 1);
+  ::setenv("OMPI_MCA_coll_tuned_allreduce_algorithm", std::to_string(found - algorithms).c_str(), 1);
+  return true;
 }
 
+// False where there is no such option or value.
 bool take(Mpi& mpi, const std::string& key, const std::string& value) {
-  if (key == "algorithm")
-    force(value);
-  else if (key == "plan" && value == "ring")
+  if (key == "algorithm") return force(value);
+  if (key == "groups" && value != "kept" && value != "anew") return false;
+  if (key == "plan" && value == "ring")
     mpi.style = Style::ring;
   else if (key == "plan" && value == "calls")
     mpi.style = Style::calls;
@@ -125,11 +128,16 @@ bool take(Mpi& mpi, const std::string& key, const std::string& value) {
 int serve_all(const std::vector<std::string>& arguments) {
   Mpi mpi;
   auto all = options();
-  for (std::size_t i = 0; i + 1 < arguments.size(); i += 2)
-    all.emplace_back(arguments[i].substr(std::min<std::size_t>(2, arguments[i].size())), arguments[i + 1]);
+  for (std::size_t i = 0; i < arguments.size(); i += 2) {
+    if (!arguments[i].starts_with("--") || i + 1 == arguments.size())
+      throw std::invalid_argument(arguments[i] +
+                                  ": options are --NAME VALUE, as `plumb backends mpi` lists them");
+    all.emplace_back(arguments[i].substr(2), arguments[i + 1]);
+  }
   for (const auto& [key, value] : all)
     if (!take(mpi, key, value)) {
-      std::fprintf(stderr, "plumb-mpi: unknown option %s=%s\n", key.c_str(), value.c_str());
+      std::fprintf(stderr, "plumb-mpi: unknown option %s=%s; `plumb backends mpi` lists them\n", key.c_str(),
+                   value.c_str());
       return 2;
     }
   const std::optional<Seat> seat = take_seat();
@@ -155,6 +163,9 @@ int main(int argc, char** argv) try {
     return 0;
   }
   return plumb::mpi::serve_all({argv + 1, argv + argc});
+} catch (const std::invalid_argument& e) {
+  std::fprintf(stderr, "plumb-mpi: %s\n", e.what());
+  return 2;
 } catch (const std::exception& e) {
   std::fprintf(stderr, "plumb-mpi: %s\n", e.what());
   return 1;
