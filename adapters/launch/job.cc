@@ -20,6 +20,8 @@
 #include <system_error>
 #include <thread>
 
+#include "adapters/launch/wire.h"
+
 extern char** environ;
 
 namespace plumb::launch {

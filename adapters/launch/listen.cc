@@ -16,6 +16,8 @@
 #include <memory>
 #include <stdexcept>
 
+#include "adapters/launch/wire.h"
+
 namespace plumb::launch {
 namespace {
 
