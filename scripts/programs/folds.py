@@ -111,6 +111,54 @@ def repacked(r):
     return case, shape_text(target, result), f"bitcast-convert({x})"
 
 
+def prefer_and_scatter(r):
+    """Windows prefer an element, on which the value of the source falls: the gradient of a pool."""
+    case, dtype, shape = Case("prefer_and_scatter"), r.choice(["f32", "s32"]), dims(r, r.randint(1, 3), 6)
+    windows = [window_dim(r, n) for n in shape]
+    places = tuple(max(0, (n + low + high - size) // stride + 1) for n, (size, stride, low, high) in zip(shape, windows))
+    window = " ".join(f"{name}={'x'.join(part)}" for name, part in (
+        ("size", [str(w[0]) for w in windows]), ("stride", [str(w[1]) for w in windows]),
+        ("pad", [f"{w[2]}_{w[3]}" for w in windows])))
+    case.scalars("prefers", dtype, f"compare(%a, %b), direction={r.choice(['GE', 'GT', 'LE'])}", result="pred[]")
+    case.scalars("falls", dtype, r.choice(["add(%a, %b)", "maximum(%a, %b)"]))
+    x, y, z = (case.argument(draw_array(r, dtype, s, -6, 6), dtype) for s in (shape, places, ()))
+    return case, shape_text(dtype, shape), (
+        f"select-and-scatter({x}, {y}, {z}), window={{{window}}}, select=%prefers, scatter=%falls")
+
+
+def window_dim(r, extent):
+    size = r.randint(1, min(3, extent))
+    return size, r.randint(1, 3), r.randint(0, size - 1), r.randint(0, size - 1)
+
+
+def ragged_dot(r):
+    """Groups of rows, or of the terms that are summed. The sizes may be fewer, or more, than there are places. XLA:CPU
+    has none: what JAX makes of it instead is computed."""
+    case, dtype, groups = Case("ragged_dot"), r.choice(["f32", "s32"]), r.randint(1, 4)
+    batch = dims(r, r.randint(0, 1), 3)
+    rows, inner, columns = (r.randint(1, 6) for _ in range(3))
+    n, b = len(batch), list(range(len(batch)))
+    sizes = draw_array(r, "s32", (groups,) if r.random() < 0.5 else (*batch, groups), 0, 4)
+    x = draw_array(r, dtype, (*batch, rows, inner), -6, 6)
+    if r.random() < 0.5:
+        y, result = draw_array(r, dtype, (groups, *batch, inner, columns), -6, 6), (*batch, rows, columns)
+        numbers, group = (([n + 1], [n + 1]), (b, [d + 1 for d in b])), [0]
+    else:
+        y, result = draw_array(r, dtype, (*batch, rows, columns), -6, 6), (groups, *batch, inner, columns)
+        numbers, group = (([n], [n]), (b, b)), []
+
+    def instead(x, y, sizes):
+        from jax import lax
+        return [lax.ragged_dot_general(x, y, sizes, lax.RaggedDotDimensionNumbers(numbers, [n], group))]
+
+    case.instead = instead
+    names = [case.argument(array, kind) for array, kind in ((x, dtype), (y, dtype), (sizes, "s32"))]
+    (lc, rc), (lb, rb) = numbers
+    return case, shape_text(dtype, result), (
+        f"ragged-dot({', '.join(names)}), lhs_contracting_dims={listed(lc)}, rhs_contracting_dims={listed(rc)}, "
+        f"lhs_ragged_dims={{{n}}}, rhs_group_dims={listed(group)}, lhs_batch_dims={listed(lb)}, rhs_batch_dims={listed(rb)}")
+
+
 ANY, INTEGERS, FLOATS = ["f32", "s8", "s32", "u8", "u32", "s64", "u64"], ["s8", "s32", "u8", "u32", "s64", "u64"], ["f32"]
 SIGNED = ["f32", "s8", "s32", "s64"]
 CASES = [
@@ -126,4 +174,5 @@ CASES = [
     concatenate, iota, dynamic_slice, dynamic_update_slice, gather, gather, gather, scatter, scatter, scatter, dot, dot,
     reduce, reduce_two, reduce_window, reduce_window, convolution, convolution, sort, sort, map_,
     random_bits, random_bits, random_bits, random_bits, repacked, repacked,
+    prefer_and_scatter, prefer_and_scatter, prefer_and_scatter, ragged_dot, ragged_dot, ragged_dot, ragged_dot,
 ]

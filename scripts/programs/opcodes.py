@@ -31,6 +31,7 @@ class Case:
 
     def __init__(self, name):
         self.name, self.arguments, self.lines, self.computations = name, [], [], ""
+        self.instead = None  # computes the results where XLA:CPU lacks the operation
 
     def argument(self, array, dtype):
         self.lines.append(f"  %p{len(self.arguments)} = {shape_text(dtype, array.shape)} parameter({len(self.arguments)})")

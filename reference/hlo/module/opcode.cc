@@ -18,6 +18,7 @@ constexpr std::string_view kBroadcast = "replica_groups! channel_id async_execut
 constexpr std::string_view kPermute = "source_target_pairs! channel_id async_execution_thread";
 constexpr std::string_view kScatter =
     "replica_groups! dimensions! to_apply! channel_id use_global_device_ids async_execution_thread";
+constexpr std::string_view kMeet = "channel_id! source_target_pairs";
 constexpr std::string_view kDone = "calls channel_id async_execution_thread";
 
 // clang-format off
@@ -112,6 +113,10 @@ constexpr OpcodeRow kOpcodes[] = {
     {Opcode::copy_start, "copy-start", 1, 1, ""},
     {Opcode::custom_call, "custom-call", 0, kMany, "custom_call_target! custom_call_has_side_effect"},
     {Opcode::fusion, "fusion", 0, kMany, "kind calls! output_to_operand_aliasing"},
+    {Opcode::recv, "recv", 1, 1, kMeet},
+    {Opcode::recv_done, "recv-done", 1, 1, kMeet},
+    {Opcode::send, "send", 2, 2, kMeet},
+    {Opcode::send_done, "send-done", 1, 1, kMeet},
     {Opcode::while_, "while", 1, 1, "condition! body!"},
     {Opcode::all_gather, "all-gather", 1, kMany, kGather},
     {Opcode::all_reduce, "all-reduce", 1, kMany, kReduce},

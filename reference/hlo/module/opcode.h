@@ -22,7 +22,8 @@ enum class Opcode : std::uint8_t {
   broadcast, concatenate, dynamic_slice, dynamic_update_slice, gather, pad, reshape, reverse, scatter, slice,
   transpose,
   convolution, dot, map, ragged_dot, reduce, reduce_window, rng_bit_generator, select_and_scatter, sort, topk,
-  async_done, async_start, async_update, call, conditional, copy_done, copy_start, custom_call, fusion, while_,
+  async_done, async_start, async_update, call, conditional, copy_done, copy_start, custom_call, fusion, recv, recv_done,
+  send, send_done, while_,
   // Collectives; those that begin one, in the same order; those that wait for it.
   all_gather, all_reduce, all_to_all, collective_broadcast, collective_permute, ragged_all_to_all, reduce_scatter,
   all_gather_start, all_reduce_start, all_to_all_start, collective_broadcast_start, collective_permute_start,

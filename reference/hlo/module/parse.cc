@@ -62,7 +62,7 @@ void scan_attribute(Scan& scan, Instruction& instruction, const Reading& reading
   const Form form = row(*key).form;
   if (form == Form::metadata) return scan_metadata(scan, reading.module, instruction);
   if (form == Form::frontend) {
-    instruction.frontend = scan_frontend(scan);
+    instruction.frontend = scan_frontend(scan, &instruction);
   } else if (form == Form::sharding) {
     instruction.sharding = {scan_sharding(scan)};
   } else {

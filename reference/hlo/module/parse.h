@@ -28,7 +28,8 @@ Sharding scan_sharding(Scan&);
 // The value of an attribute, but for those of every instruction.
 Setting scan_value(Scan&, Form, const Names& computations);
 void scan_metadata(Scan&, Module&, Instruction&);
-Texts scan_frontend(Scan&);
+// The pairs of a send stand among them; they become an attribute of whatever takes them.
+Texts scan_frontend(Scan&, Instruction* = nullptr);
 
 // From "HloModule" up to the first computation.
 void scan_header(Scan&, Module&);

@@ -160,28 +160,31 @@ Setting scan_value(Scan& scan, Form form, const Names& computations) {
   }
 }
 
-Texts scan_frontend(Scan& scan) {
+void scan_pairs_of(Scan& scan, Instruction& instruction) {
+  const bool quoted = scan.take("\"");
+  instruction.attributes.push_back({Key::source_target_pairs, scan_pairs(scan)});
+  if (quoted) scan.expect("\"");
+}
+
+Texts scan_frontend(Scan& scan, Instruction* instruction) {
   // Those that say nothing of values, or are read where they matter.
-  static constexpr std::string_view kKnown[] = {"inlineable",
-                                                "trivially_pipelineable",
-                                                "fingerprint_before_lhs",
-                                                "arg_layout_modes",
-                                                "arg_memory_spaces",
-                                                "out_layout_modes",
-                                                "out_memory_spaces",
-                                                "xla.sdy.meshes",
-                                                "xla.sdy.sharding",
-                                                "xla.sdy.in_shardings",
-                                                "xla.sdy.out_shardings",
-                                                "xla.sdy.manual_axes",
-                                                "xla.sdy.sharding_rule",
-                                                "xla.sdy.has_unreduced_axes"};
+  static constexpr std::string_view kKnown[] = {
+      "inlineable",          "trivially_pipelineable", "_xla_send_recv_pipeline",   "fingerprint_before_lhs",
+      "arg_layout_modes",    "arg_memory_spaces",      "out_layout_modes",          "out_memory_spaces",
+      "xla.sdy.meshes",      "xla.sdy.sharding",       "xla.sdy.in_shardings",      "xla.sdy.out_shardings",
+      "xla.sdy.manual_axes", "xla.sdy.sharding_rule",  "xla.sdy.has_unreduced_axes"};
   Texts texts;
   scan.expect("{");
-  while (!scan.take("}")) {
-    if (!texts.empty()) scan.expect(",");
+  for (bool first = true; !scan.take("}"); first = false) {
+    if (!first) scan.expect(",");
     const std::size_t begin = scan.at;
     const std::string key(scan.word("a key"));
+    if (key == "_xla_send_recv_source_target_pairs" && instruction &&
+        takes(instruction->opcode, Key::source_target_pairs)) {
+      scan.expect("=");
+      scan_pairs_of(scan, *instruction);
+      continue;
+    }
     if (std::ranges::find(kKnown, key) == std::end(kKnown))
       scan.unsupported("frontend attribute " + key, begin);
     scan.expect("=");

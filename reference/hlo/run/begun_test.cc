@@ -104,6 +104,42 @@ TEST(Begun, RaggedRowsGoWhereTheReceiverHasThem) {
       BadModule);
 }
 
+// Of the pairs 0 to 1 and 1 to 3, whichever begins first; two on their way over one channel come in their
+// order.
+TEST(Begun, WhatIsSentComesToTheTargetsOfItsPairs) {
+  const std::string
+      token = "  %t = token[] after-all()\n",
+      pairs = "channel_id=2, frontend_attributes={_xla_send_recv_source_target_pairs=\"{{0,1},{1,3}}\"}",
+      send = "(s32[4], u32[], token[]) send(%x, %t), " + pairs + "\n",
+      recv = "  %r = (s32[4], u32[], token[]) recv(%t), " + pairs + "\n",
+      ends =
+          "  %sd = token[] send-done(%s), channel_id=2\n"
+          "  %d1 = (s32[4], token[]) recv-done(%r), channel_id=2\n",
+      root = "  ROOT %y1 = s32[4] get-tuple-element(%d1), index=0\n";
+  const std::vector<Integers> want = {
+      {0, 0, 0, 0},
+      {0, 1, 2, 3},
+      {0, 0, 0, 0},
+      {4, 5, 6, 7}
+  };
+  EXPECT_EQ(on_four(token + "  %s = " + send + recv + ends + root), want);
+  EXPECT_EQ(on_four(token + recv + "  %s = " + send + ends + root), want);
+  const std::string second = "  %s2 = (s32[4], u32[], token[]) send(%y, %t), " + pairs +
+                             "\n  %d2 = (s32[4], token[]) recv-done(%r), channel_id=2\n"
+                             "  ROOT %y2 = s32[4] get-tuple-element(%d2), index=0\n";
+  EXPECT_EQ(on_four(token + recv + "  %s = " + send +
+                    "  %d1 = (s32[4], token[]) recv-done(%r), channel_id=2\n" + second)[1],
+            (Integers{0, 1, 4, 9}));
+  EXPECT_THROW(on_four(token + recv + "  %d1 = (s32[4], token[]) recv-done(%r), channel_id=2\n" + root),
+               BadModule);
+  EXPECT_THROW(on_four(token +
+                       "  %s = (s32[4], u32[], token[]) send(%x, %t), channel_id=2, "
+                       "frontend_attributes={_xla_send_recv_source_target_pairs={{0,1},{2,1}}}\n" +
+                       recv + ends + root),
+               BadModule)
+      << "a target twice";
+}
+
 // The bits of rng_default are those of CPUs and GPUs.
 TEST(Random, TheDefaultIsPhilox) {
   const std::string state = "  %one = u64[2] constant({5, 7})\n  %two = u64[3] constant({5, 7, 1})\n";

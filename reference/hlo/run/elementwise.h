@@ -3,6 +3,7 @@
 
 #include "reference/hlo/run/integers.h"
 #include "reference/hlo/run/machine.h"
+#include "reference/hlo/run/maps.h"
 
 namespace plumb::hlo {
 
@@ -225,6 +226,38 @@ auto bitcast_convert(const Machine<Numbers>& machine, const Instruction& i,
         result, result.integers, [&](std::int64_t x) { return wrap(to, x); }, integers(a));
   }
   return result;
+}
+
+// Of no operands: constants, numbers along a dimension, the number of a device.
+template <typename Numbers>
+Value<typename Numbers::Number> constant(const Machine<Numbers>& machine, const Instruction& i) {
+  auto array = like<typename Numbers::Number>(i.shape, 1);
+  array.integers = i.literal.integers;
+  for (const double x : i.literal.reals) array.reals.push_back(machine.numbers.constant(x));
+  return value(std::move(array));
+}
+
+template <typename Numbers>
+Value<typename Numbers::Number> iota(const Machine<Numbers>& machine, const Instruction& i) {
+  auto array = like<typename Numbers::Number>(i.shape, 1);
+  const auto d = get<std::int64_t>(i, Key::iota_dimension);
+  require(d >= 0 && d < std::ssize(i.shape.dims), "iota_dimension= is one of the result's");
+  each_index(i.shape.dims, [&](const Integers& index) {
+    const std::int64_t n = index[static_cast<std::size_t>(d)];
+    if (is_real(i.shape.type))
+      array.reals.push_back(machine.numbers.integer(n, Type::s64));
+    else
+      array.integers.push_back(wrap(i.shape.type, n));
+  });
+  return value(std::move(array));
+}
+
+template <typename Numbers>
+Value<typename Numbers::Number> partition_id(const Machine<Numbers>& machine, const Instruction& i) {
+  require(machine.devices > 0, "no devices within a reduction");
+  auto array = like<typename Numbers::Number>(i.shape, machine.devices);
+  for (std::int64_t d = 0; d < machine.devices; ++d) array.integers.push_back(d);
+  return value(std::move(array));
 }
 
 }  // namespace plumb::hlo

@@ -160,16 +160,9 @@ Arrays<Numbers> reduce_window(const Machine<Numbers>& machine, const Instruction
   auto window = get<std::vector<WindowDim>>(i, Key::window);
   if (window.empty()) window.resize(dims.size());
   const Integers extents = i.shape.type == Type::tuple ? i.shape.parts.at(0).dims : i.shape.dims;
-  require(window.size() == dims.size() && extents.size() == dims.size(), "a window for each dimension");
+  require(extents == windows_of(dims, window), "the result has a place for each window");
   Integers sizes;
-  for (std::size_t d = 0; d < dims.size(); ++d) {
-    const WindowDim& w = window[d];
-    const std::int64_t based = dims[d] == 0 ? 0 : (dims[d] - 1) * w.base_dilation + 1;
-    const std::int64_t room = based + w.low + w.high - ((w.size - 1) * w.dilation + 1);
-    require(extents[d] == (room < 0 ? 0 : room / w.stride + 1) && !w.reversed,
-            "the result has a place for each window");
-    sizes.push_back(w.size);
-  }
+  for (const WindowDim& w : window) sizes.push_back(w.size);
   Arrays<Numbers> sums;
   for (std::size_t k = 0; k < n; ++k) sums.push_back(initial(*operands[n + k], lanes, count(extents)));
   each_index(sizes, [&](const Integers& place) {
@@ -187,7 +180,41 @@ Arrays<Numbers> reduce_window(const Machine<Numbers>& machine, const Instruction
   return sums;
 }
 
-// Elements of the operands that updates fall on, one update after the other, in all lanes at once.
+// Update u falls on the element `target(lane, u)` of a lane, or on none (-1): result = f(result, update), one
+// update after the other, in all lanes at once.
+template <typename Numbers, typename Target>
+void update(const Machine<Numbers>& machine, const Computation& f, Arrays<Numbers>& result,
+            const Pointers<typename Numbers::Number>& updates, Target target) {
+  using Number = typename Numbers::Number;
+  const std::int64_t size = count(result[0].dims), last = count(updates[0]->dims);
+  for (std::int64_t u = 0; u < last; ++u) {
+    Integers hit, at;  // the lanes in which it falls on an element, and which
+    for (std::int64_t lane = 0; lane < result[0].lanes; ++lane)
+      if (const std::int64_t to = target(lane, u); to >= 0)
+        hit.push_back(lane), at.push_back(lane * size + to);
+    if (hit.empty()) continue;
+    Arrays<Numbers> sums, next;
+    for (std::size_t k = 0; k < result.size(); ++k) {
+      sums.push_back({result[k].type, {}, std::ssize(hit), {}, {}});
+      next.push_back(sums.back());
+      visit(result[k], [&](const auto& from) {
+        const Array<Number>& all = *updates[k];
+        for (std::size_t h = 0; h < hit.size(); ++h) {
+          elements_of(sums[k], from).push_back(from[static_cast<std::size_t>(at[h])]);
+          elements_of(next[k], from)
+              .push_back(elements_of(all, from)[static_cast<std::size_t>(begin_of(all, hit[h], last) + u)]);
+        }
+      });
+    }
+    step(machine, f, sums, std::move(next));
+    for (std::size_t k = 0; k < result.size(); ++k)
+      visit(sums[k], [&](const auto& from) {
+        for (std::size_t h = 0; h < hit.size(); ++h)
+          elements_of(result[k], from)[static_cast<std::size_t>(at[h])] = from[h];
+      });
+  }
+}
+
 template <typename Numbers>
 Arrays<Numbers> scatter(const Machine<Numbers>& machine, const Instruction& i,
                         const Pointers<typename Numbers::Number>& operands) {
@@ -210,37 +237,63 @@ Arrays<Numbers> scatter(const Machine<Numbers>& machine, const Instruction& i,
   std::vector<Integers> maps;
   for (std::int64_t lane = 0; lane < indices.lanes; ++lane)
     maps.push_back(indexed_map(indexing, indices.integers.data() + lane * count(indices.dims), false));
-  const std::int64_t size = count(first.dims), last = count(updates.dims);
-  for (std::int64_t u = 0; u < last; ++u) {
-    Integers hit, target;  // the lanes in which this update falls on an element, and which
-    for (std::int64_t lane = 0; lane < lanes; ++lane)
-      if (const std::int64_t to =
-              maps[indices.lanes == 1 ? 0 : static_cast<std::size_t>(lane)][static_cast<std::size_t>(u)];
-          to >= 0)
-        hit.push_back(lane), target.push_back(lane * size + to);
-    if (hit.empty()) continue;
-    Arrays<Numbers> sums, next;
-    for (std::size_t k = 0; k < n; ++k) {
-      sums.push_back({result[k].type, {}, std::ssize(hit), {}, {}});
-      next.push_back(sums.back());
-      visit(result[k], [&](const auto& from) {
-        const Array<Number>& update = *operands[n + 1 + k];
-        for (std::size_t h = 0; h < hit.size(); ++h) {
-          elements_of(sums[k], from).push_back(from[static_cast<std::size_t>(target[h])]);
-          elements_of(next[k], from)
-              .push_back(
-                  elements_of(update, from)[static_cast<std::size_t>(begin_of(update, hit[h], last) + u)]);
-        }
-      });
-    }
-    step(machine, called(machine, i, Key::to_apply), sums, std::move(next));
-    for (std::size_t k = 0; k < n; ++k)
-      visit(sums[k], [&](const auto& from) {
-        for (std::size_t h = 0; h < hit.size(); ++h)
-          elements_of(result[k], from)[static_cast<std::size_t>(target[h])] = from[h];
-      });
-  }
+  update(machine, called(machine, i, Key::to_apply), result, {operands.begin() + n + 1, operands.end()},
+         [&](std::int64_t lane, std::int64_t u) {
+           return maps[indices.lanes == 1 ? 0 : static_cast<std::size_t>(lane)][static_cast<std::size_t>(u)];
+         });
   return result;
+}
+
+// Of each window the element that `select` prefers to those before it: where it lies in the operand, for all
+// lanes; -1 where no element is in the window.
+template <typename Numbers>
+std::vector<Integers> preferred(const Machine<Numbers>& machine, const Instruction& i,
+                                const Array<typename Numbers::Number>& operand, std::int64_t lanes) {
+  using Number = typename Numbers::Number;
+  auto window = get<std::vector<WindowDim>>(i, Key::window);
+  if (window.empty()) window.resize(operand.dims.size());
+  const Integers windows = windows_of(operand.dims, window);
+  Integers sizes;
+  for (const WindowDim& w : window) sizes.push_back(w.size);
+  const auto each = static_cast<std::size_t>(count(windows));
+  std::vector<Integers> at(static_cast<std::size_t>(lanes), Integers(each, -1));
+  Array<Number> held = initial(Array<Number>{operand.type, {}, 1, {0}, {machine.numbers.constant(0)}}, lanes,
+                               static_cast<std::int64_t>(each));
+  each_index(sizes, [&](const Integers& place) {
+    const Integers map = window_map(operand.dims, window, windows, place);
+    const Array<Number> next = scalars(operand, lanes, map.data(), std::ssize(map), 1);
+    const Arrays<Numbers> stays = apply(machine, called(machine, i, Key::select), {held, next});
+    require(stays.size() == 1 && stays[0].type == Type::pred, "select= says which of two");
+    const Array<Number> keeps = spread_lanes(stays[0], held.lanes);
+    Array<Number> other{Type::pred, {}, held.lanes, {}, {}};
+    for (std::size_t n = 0; n < keeps.integers.size(); ++n) {
+      std::int64_t& best = at[n / each][n % each];
+      const bool is = map[n % each] >= 0 && (best < 0 || !keeps.integers[n]);
+      if (is) best = map[n % each];
+      other.integers.push_back(is);
+    }
+    held = select(other, next, held);
+  });
+  return at;
+}
+
+// The value of every window of the source falls on the element of the operand that the window prefers.
+template <typename Numbers>
+Array<typename Numbers::Number> select_and_scatter(const Machine<Numbers>& machine, const Instruction& i,
+                                                   const Pointers<typename Numbers::Number>& operands) {
+  using Number = typename Numbers::Number;
+  const Array<Number>&operand = *operands[0], &source = *operands[1], &init = *operands[2];
+  require(operand.type == source.type && operand.type == init.type && init.dims.empty(),
+          "a source and an initial value of the operand's type");
+  const std::int64_t lanes = common_lanes({&operand, &source, &init});
+  const std::vector<Integers> at = preferred(machine, i, operand, lanes);
+  require(std::ssize(at[0]) == count(source.dims), "the source has a place for each window");
+  Arrays<Numbers> result = {gathered(initial(init, lanes, count(operand.dims)), operand.dims, lanes)};
+  update(machine, called(machine, i, Key::scatter), result, {&source},
+         [&](std::int64_t lane, std::int64_t u) {
+           return at[static_cast<std::size_t>(lane)][static_cast<std::size_t>(u)];
+         });
+  return std::move(result[0]);
 }
 
 // A computation of scalars over arrays, element by element.

@@ -7,11 +7,14 @@ namespace plumb::hlo {
 
 // The groups of a collective over `devices` partitions of one replica. All have one size, and each device is
 // in one.
+// clang-format off
 //
-//   channel_id  use_global_device_ids   all-reduce, all-gather, reduce-scatter   all-to-all,
-//   collective-broadcast no          no                      replicas: each device by itself replicas: each
-//   device by itself yes         no                      replicas and all their partitions        partitions,
-//   as listed yes         yes                     devices, as listed
+//   channel_id   use_global_device_ids   all-reduce, all-gather,         all-to-all,
+//                                        reduce-scatter                  collective-broadcast
+//   no           no                      replicas: each device alone     replicas: each device alone
+//   yes          no                      replicas, all their partitions  partitions, as listed
+//   yes          yes                     devices, as listed
+// clang-format on
 std::vector<Integers> groups_of(const Instruction&, std::int64_t devices);
 
 // For each device the group it is in, and its place there.

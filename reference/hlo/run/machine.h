@@ -1,7 +1,10 @@
 // A module that runs on some devices.
 #pragma once
 
+#include <deque>
 #include <functional>
+#include <map>
+#include <memory>
 #include <set>
 #include <string>
 
@@ -32,6 +35,10 @@ using Paths = std::set<std::pair<const Instruction*, std::int64_t>>;
 // Called before each instruction with its computation and number: it counts them, or throws to end the run.
 using Pulse = std::function<void(const Computation&, std::size_t)>;
 
+// What was sent over each channel and nobody has received yet, the first of it first.
+template <typename Number>
+using Sent = std::map<std::int64_t, std::deque<Array<Number>>>;
+
 // `seen` is told the value of every instruction of the entry computation, where anybody asks; `paths` what
 // was taken.
 template <typename Numbers>
@@ -43,6 +50,7 @@ struct Machine {
   std::function<void(const Instruction&, const Value<Number>&)> seen{};
   Paths* paths = nullptr;
   Pulse pulse{};
+  std::shared_ptr<Sent<Number>> sent = std::make_shared<Sent<Number>>();
 };
 
 // The value of a computation's root. Throws BadModule where an instruction cannot mean anything, or is not

@@ -194,6 +194,19 @@ Integers others(std::size_t rank, std::initializer_list<const Integers*> lists) 
   return rest;
 }
 
+Integers windows_of(const Integers& operand, const std::vector<WindowDim>& window) {
+  require(window.size() == operand.size(), "a window for each dimension");
+  Integers windows;
+  for (std::size_t d = 0; d < operand.size(); ++d) {
+    const WindowDim& w = window[d];
+    require(!w.reversed, "a window that is not reversed");
+    const std::int64_t based = operand[d] == 0 ? 0 : (operand[d] - 1) * w.base_dilation + 1;
+    const std::int64_t room = based + w.low + w.high - ((w.size - 1) * w.dilation + 1);
+    windows.push_back(room < 0 ? 0 : room / w.stride + 1);
+  }
+  return windows;
+}
+
 Integers window_map(const Integers& operand, const std::vector<WindowDim>& window, const Integers& result,
                     const Integers& place) {
   const std::size_t rank = operand.size();

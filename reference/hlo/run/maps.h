@@ -66,6 +66,9 @@ Indexing scatter_indexing(const Instruction&, const Shape& operand, const Shape&
 // (`clamped`, as a gather does), or all its elements are -1.
 Integers indexed_map(const Indexing&, const std::int64_t* indices, bool clamped);
 
+// How many windows there are along each dimension. Throws Misfit where one is reversed.
+Integers windows_of(const Integers& operand, const std::vector<WindowDim>&);
+
 // The window's place `at` (one number a dimension) over each element of the result: the operand's element, or
 // -1.
 Integers window_map(const Integers& operand, const std::vector<WindowDim>&, const Integers& result,

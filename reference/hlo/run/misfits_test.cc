@@ -174,9 +174,9 @@ TEST(Misfits, ATableOfLines) {
       {"%r = f32[2] reduce(%a, %x), dimensions={1}, to_apply=%where", "no devices within a reduction"},
       {"%r = f32[2] reduce(%a, %x), dimensions={1}, to_apply=%told", "no collective within a reduction"},
       {"%r = f32[1] reduce-window(%f3, %x), window={size=3x1}, to_apply=%add", "a window for each dimension"},
-      {"%r = f32[1,1] reduce-window(%f3, %x), window={size=3}, to_apply=%add", "a window for each dimension"},
+      {"%r = f32[1,1] reduce-window(%f3, %x), window={size=3}, to_apply=%add", "the result has a place for each window"},
       {"%r = f32[2] reduce-window(%f3, %x), window={size=3}, to_apply=%add", "the result has a place for each window"},
-      {"%r = f32[1] reduce-window(%f3, %x), window={size=3 rhs_reversal=1}, to_apply=%add", "the result has a place for each window"},
+      {"%r = f32[1] reduce-window(%f3, %x), window={size=3 rhs_reversal=1}, to_apply=%add", "a window that is not reversed"},
       {"%r = f32[2,4] map(%a, %f3), to_apply=%add", "operands of one extent"},
       {"%r = f32[2,4] map(%a, %a), to_apply=%swap", "one result"},
       {"%r = f32[2,4] map(%a, %a), to_apply=%whole", "the result has another shape"},
@@ -216,7 +216,19 @@ TEST(Misfits, ATableOfLines) {
       {"%r = f32[4,4] custom-call(%a), custom_call_target=\"SPMDShardToFullShape\", sharding={devices=[1,2]<=[2]}", "tiles of the array"},
       {"%r = f32[2,4] custom-call(%a), custom_call_target=\"SPMDShardToFullShape\", sharding={manual}",
        "unsupported: a manual region over some axes only, or a layout that is not said"},
-      {"%r = f32[2,2] ragged-dot(%a, %a, %i2), lhs_ragged_dims={0}", "unsupported: this operation is read, but not run"},
+      {"%r = f32[2,4] select-and-scatter(%a, %a, %f3), window={size=1x1}, select=%less, scatter=%add", "a source and an initial value of the operand's type"},
+      {"%r = f32[2,4] select-and-scatter(%a, %f3, %x), window={size=1x1}, select=%less, scatter=%add", "the source has a place for each window"},
+      {"%r = f32[2,4] select-and-scatter(%a, %a, %x), window={size=1}, select=%less, scatter=%add", "a window for each dimension"},
+      {"%r = f32[2,4] select-and-scatter(%a, %a, %x), window={size=1x1}, select=%add, scatter=%add", "select= says which of two"},
+      {"%r = f32[2,2] ragged-dot(%a, %a, %x), lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}", "integers are sizes"},
+      {"%r = f32[2,2] ragged-dot(%a, %a, %i), lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}", "a list of sizes"},
+      {"%r = f32[2,2] ragged-dot(%a, %a, %i2), lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={2}", "one ragged dimension"},
+      {"%r = f32[2,2] ragged-dot(%a, %a, %i2), lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0,1}", "one ragged dimension"},
+      {"%r = f32[2,2] ragged-dot(%a, %a, %i2), lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}", "a matrix for each group"},
+      {"%r = f32[2,4] ragged-dot(%a, %a, %i2), lhs_contracting_dims={0}, rhs_contracting_dims={1}, lhs_ragged_dims={1}", "batch and contracted dimensions of one extent"},
+      {"%r = f32[2,4,1] ragged-dot(%a, %a, %i2), lhs_contracting_dims={0}, rhs_contracting_dims={0}, lhs_ragged_dims={0}, rhs_group_dims={1}", "rhs has groups where rows do"},
+      {"%r = f32[4,4] ragged-dot(%a, %a, %i2), lhs_contracting_dims={0}, rhs_contracting_dims={0}, lhs_ragged_dims={0}", "the result has the groups, the batch, the rows and the columns"},
+      {"%r = f32[2] ragged-dot(%a, %a, %a), lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}", "integers are sizes"},
   };
   for (const auto& [line, want] : table) EXPECT_EQ(message(line), want) << line;
 }
@@ -232,7 +244,12 @@ TEST(Misfits, WhatFits) {
         "%r = f32[2,4] conditional(%i, %a), branch_computations={%same}",
         "%r = f32[2,4] while(%a), condition=%no, body=%same", "%r = token[] after-all()",
         "%r = f32[] reduce-window(%x, %x), window={}, to_apply=%add",
-        "%r = f32[2,4] reduce(%a, %x), dimensions={}, to_apply=%add"})
+        "%r = f32[2,4] reduce(%a, %x), dimensions={}, to_apply=%add",
+        "%r = f32[2,4] select-and-scatter(%a, %a, %x), window={size=1x1}, select=%less, scatter=%add",
+        "%r = f32[2] ragged-dot(%a, %a, %i2), lhs_batch_dims={0}, rhs_batch_dims={0}, "
+        "lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}",
+        "%r = f32[2,4,4] ragged-dot(%a, %a, %i2), lhs_contracting_dims={0}, rhs_contracting_dims={0}, "
+        "lhs_ragged_dims={0}"})
     EXPECT_EQ(message(line), "no error") << line;
 }
 

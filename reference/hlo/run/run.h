@@ -1,12 +1,14 @@
 // The interpreter: what each instruction of a module means, for all devices at once.
 #pragma once
 
+#include <cassert>
+
 #include "reference/hlo/run/begun.h"
 #include "reference/hlo/run/collective.h"
 #include "reference/hlo/run/control.h"
 #include "reference/hlo/run/custom.h"
 #include "reference/hlo/run/move.h"
-#include "reference/hlo/run/product.h"
+#include "reference/hlo/run/ragged.h"
 #include "reference/hlo/run/random.h"
 #include "reference/hlo/run/sort.h"
 
@@ -49,37 +51,6 @@ struct Line {
     return value(regrouped(std::move(array), machine.devices));
   }
 };
-
-template <typename Numbers>
-Value<typename Numbers::Number> constant(const Machine<Numbers>& machine, const Instruction& i) {
-  auto array = like<typename Numbers::Number>(i.shape, 1);
-  array.integers = i.literal.integers;
-  for (const double x : i.literal.reals) array.reals.push_back(machine.numbers.constant(x));
-  return value(std::move(array));
-}
-
-template <typename Numbers>
-Value<typename Numbers::Number> iota(const Machine<Numbers>& machine, const Instruction& i) {
-  auto array = like<typename Numbers::Number>(i.shape, 1);
-  const auto d = get<std::int64_t>(i, Key::iota_dimension);
-  require(d >= 0 && d < std::ssize(i.shape.dims), "iota_dimension= is one of the result's");
-  each_index(i.shape.dims, [&](const Integers& index) {
-    const std::int64_t n = index[static_cast<std::size_t>(d)];
-    if (is_real(i.shape.type))
-      array.reals.push_back(machine.numbers.integer(n, Type::s64));
-    else
-      array.integers.push_back(wrap(i.shape.type, n));
-  });
-  return value(std::move(array));
-}
-
-template <typename Numbers>
-Value<typename Numbers::Number> partition_id(const Machine<Numbers>& machine, const Instruction& i) {
-  require(machine.devices > 0, "no devices within a reduction");
-  auto array = like<typename Numbers::Number>(i.shape, machine.devices);
-  for (std::int64_t d = 0; d < machine.devices; ++d) array.integers.push_back(d);
-  return value(std::move(array));
-}
 
 // Everything between devices.
 template <typename Numbers>
@@ -144,6 +115,30 @@ Value<typename Numbers::Number> bitcast(const Line<Numbers>& line) {
   return line.made(a.type == i.shape.type ? std::move(result) : bitcast_convert(line.machine, i, result));
 }
 
+// What is sent over a channel comes to the targets of its pairs; to others zeros. It is on its way from the
+// send to the end of the recv, whichever of the two began first.
+template <typename Numbers>
+Value<typename Numbers::Number> over_channel(const Line<Numbers>& line) {
+  const Instruction& i = line.is;
+  const auto& machine = line.machine;
+  if (i.opcode == Opcode::send_done) return {};  // a token
+  if (i.opcode == Opcode::recv) return blank(machine.numbers, i.shape);
+  auto& sent = (*machine.sent)[get<std::int64_t>(i, Key::channel_id)];
+  if (i.opcode == Opcode::send) {
+    require(all_active(line.active), "unsupported: a send that some devices alone reach");
+    sent.push_back(fetched(machine, line.array(0), sources_of(i, machine.devices)));
+    require(i.shape.parts.size() == 3, "a tuple of what is sent, a number and a token");
+    Value<typename Numbers::Number> all = blank(machine.numbers, i.shape);
+    all.parts[0] = line.operands[0];
+    return all;
+  }
+  require(!sent.empty(), "nothing was sent over its channel");
+  Value<typename Numbers::Number> all;
+  all.parts = {line.made(std::move(sent.front())), {}};
+  sent.pop_front();
+  return all;
+}
+
 // Operations that move elements.
 template <typename Numbers>
 Value<typename Numbers::Number> moved(const Line<Numbers>& line) {
@@ -182,25 +177,6 @@ Value<typename Numbers::Number> moved(const Line<Numbers>& line) {
   }
 }
 
-// The state behind them, and the bits.
-template <typename Numbers>
-Arrays<Numbers> random_bits(const Machine<Numbers>&, const Instruction& i,
-                            const Array<typename Numbers::Number>& state) {
-  require(state.type == Type::u64 && state.dims.size() == 1 && i.shape.parts.size() == 2, "a state of words");
-  const Generator generator = generator_named(get<std::string>(i, Key::algorithm));
-  Arrays<Numbers> result = {
-      {Type::u64,             state.dims,            state.lanes, {}, {}},
-      {i.shape.parts[1].type, i.shape.parts[1].dims, state.lanes, {}, {}}
-  };
-  for (std::int64_t lane = 0; lane < state.lanes; ++lane) {
-    const auto at = state.integers.begin() + lane * state.dims[0];
-    const Bits next = random_bits(generator, Integers(at, at + state.dims[0]), Shape(i.shape.parts[1]));
-    result[0].integers.insert(result[0].integers.end(), next.state.begin(), next.state.end());
-    result[1].integers.insert(result[1].integers.end(), next.bits.begin(), next.bits.end());
-  }
-  return result;
-}
-
 template <typename Numbers>
 Value<typename Numbers::Number> computed(const Line<Numbers>& line) {
   const auto& machine = line.machine;
@@ -223,12 +199,16 @@ Value<typename Numbers::Number> computed(const Line<Numbers>& line) {
       return line.made(dot(machine, i, line.array(0), line.array(1)));
     case Opcode::convolution:
       return line.made(convolution(machine, i, line.array(0), line.array(1)));
+    case Opcode::ragged_dot:
+      return line.made(ragged_dot(machine, i, line.arrays()));
+    case Opcode::select_and_scatter:
+      return line.made(select_and_scatter(machine, i, line.arrays()));
     case Opcode::map:
       return line.packed(map(machine, i, line.arrays()));
     case Opcode::reduce:
       return line.packed(reduce(machine, i, line.arrays()));
     case Opcode::rng_bit_generator:
-      return line.packed(random_bits(machine, i, line.array(0)));
+      return line.packed(random_bits(i, line.array(0)));
     case Opcode::reduce_window:
       return line.packed(reduce_window(machine, i, line.arrays()));
     case Opcode::sort:
@@ -236,7 +216,8 @@ Value<typename Numbers::Number> computed(const Line<Numbers>& line) {
     case Opcode::topk:
       return line.packed(topk(machine, i, line.array(0)));
     default:
-      throw Misfit("unsupported: this operation is read, but not run");
+      assert(false);
+      return {};
   }
 }
 
@@ -287,6 +268,11 @@ Value<typename Numbers::Number> structural(const Line<Numbers>& line) {
       return loop(line.machine, i, line.operands[0], line.active);
     case Opcode::conditional:
       return conditional(line.machine, i, line.operands, line.active);
+    case Opcode::recv:
+    case Opcode::recv_done:
+    case Opcode::send:
+    case Opcode::send_done:
+      return over_channel(line);
     case Opcode::custom_call:
       return custom_call(line.machine, line.computation, i, line.operands);
     default:

@@ -17,8 +17,6 @@ constexpr std::pair<std::string_view, Border> kBorders[] = {
 
 // What it is called where it cannot be run; else empty.
 std::string unknown(const Instruction& i) {
-  if (i.opcode == Opcode::ragged_dot || i.opcode == Opcode::select_and_scatter)
-    return std::string(row(i.opcode).name);
   if (i.opcode != Opcode::custom_call) return {};
   const auto target = get<std::string>(i, Key::custom_call_target);
   return border_of(target) ? "" : "custom-call " + target;
