@@ -138,6 +138,8 @@ void hear(Hub& hub, std::size_t rank, const std::string& text) {
           rank, seat.where.host, size, hub.seats.size());
   } else if (type == "phase" || type == "alive") {
     if (rank == 0 && hub.forward) hub.forward(text);
+  } else if (type == "told to end") {
+    seat.told = true;
   } else if (type == "bytes") {
     expect_bytes(hub, rank, message);
   } else if (!share(hub, seat, message, type)) {
@@ -194,7 +196,7 @@ void attend(Hub& hub, std::size_t rank, short happened) {
 void see_losses(Hub& hub) {
   if (!hub.lost.empty()) return;
   for (std::size_t r = 0; r < hub.seats.size(); ++r)
-    if (hub.seats[r].gone) hub.lost.push_back(static_cast<std::int64_t>(r));
+    if (hub.seats[r].gone && !hub.seats[r].told) hub.lost.push_back(static_cast<std::int64_t>(r));
 }
 
 // What a rank elsewhere needs before a request: a copy of the arena of this size, and the operands in pieces

@@ -26,6 +26,7 @@ struct Seat {
   std::optional<std::string> wants;     // the key for which it waits
   std::optional<nlohmann::json> reply;  // to the request that is asked
   std::string reply_text;
+  bool told = false;  // to end, by whoever started it
   bool gone = false;  // its connection has ended
 };
 
@@ -35,8 +36,9 @@ struct Hub {
   std::string file;             // says both, a line each, and this user alone can read it
   std::vector<Wire> strangers;  // who has not said the token yet
   std::vector<Seat> seats;
-  std::vector<std::int64_t> lost;  // whose connections ended first; several where they were seen to at once
-  std::string complaint;           // about the job as a whole: its ranks cannot work together
+  std::vector<std::int64_t>
+      lost;               // whose connections ended first, and who were not told to end; several seen at once
+  std::string complaint;  // about the job as a whole: its ranks cannot work together
   std::function<void(const std::string&)> forward;  // what rank 0 says before its reply
   std::map<std::string, std::string> kept;          // what ranks tell each other
   int arena = -1;                                   // the file, where some rank cannot open it

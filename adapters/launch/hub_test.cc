@@ -8,13 +8,15 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <utility>
 
 namespace plumb::launch {
 namespace {
 
-// A hub of one rank, and whoever connects to it.
+// A hub, and whoever connects to it.
 struct Door {
-  Hub hub = open_hub(1, "");
+  Hub hub;
+  explicit Door(int ranks = 1) : hub(open_hub(ranks, "")) {}
   std::vector<int> sockets;
   ~Door() {
     for (int socket : sockets) ::close(socket);
@@ -81,6 +83,18 @@ TEST(Hub, ARankMayAnswerAnything) {
     ASSERT_TRUE(door.hub.seats[0].where.joined);
     EXPECT_NO_THROW(say(door, rank, line)) << line;
   }
+}
+
+// Seen at once: one died, and whoever started the ranks ended the others for it.
+TEST(Hub, WhoWasToldToEndIsNotTheOneThatDied) {
+  Door door(3);
+  for (int rank = 0; rank < 3; ++rank)
+    say(door, come(door),
+        fmt::format(R"({{"type":"join","token":"{}","rank":{},"world":3}})", door.hub.token, rank));
+  for (int rank : {0, 2}) say(door, door.sockets[rank], R"({"type":"told to end"})");
+  for (int& socket : door.sockets) ::close(std::exchange(socket, -1));
+  step(door.hub, Clock::now());
+  EXPECT_THAT(door.hub.lost, testing::ElementsAre(1));
 }
 
 }  // namespace

@@ -1,12 +1,34 @@
 #include "adapters/protocol/ranks.h"
 
+#include <signal.h>
+
 #include <array>
 #include <cstdlib>
 #include <stdexcept>
+#include <thread>
 
 #include "adapters/protocol/plumb_ranks.h"
 
 namespace plumb {
+namespace {
+
+// Whoever starts ranks ends all of them when one dies: those that are told to end say so, and are not taken
+// for that one. Threads that start later leave the signal to this one, too.
+void say_when_told_to_end() {
+  sigset_t told;
+  sigemptyset(&told), sigaddset(&told, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &told, nullptr);
+  std::thread([told] {
+    int signal = 0;
+    sigwait(&told, &signal);
+    plumb_say(R"({"type":"told to end"})");
+    ::signal(SIGTERM, SIG_DFL);
+    ::raise(SIGTERM);
+    pthread_sigmask(SIG_UNBLOCK, &told, nullptr);
+  }).detach();
+}
+
+}  // namespace
 
 std::optional<Seat> take_seat() {
   const char* where = std::getenv("PLUMB_LAUNCH");
@@ -14,6 +36,7 @@ std::optional<Seat> take_seat() {
   const Seat seat{plumb_ranks_rank(), plumb_ranks_world()};
   if (plumb_ranks_join(seat.rank, seat.world, "") != 0)
     throw std::runtime_error(std::string("plumb-launch cannot be reached at ") + where);
+  say_when_told_to_end();
   return seat;
 }
 

@@ -9,9 +9,10 @@ namespace plumb {
 namespace {
 
 // Those of adapters/mpi/faults.cc of which it says more than the verdict, which `plumb liars` asks of all.
+// Any rank may be the first to say what is wrong.
 struct Row {
   const char *fault, *plan, *words, *line;
-  double seconds = 60;
+  double seconds = 60;  // until it hangs; where that is too soon, as on a busy machine, twice as long
 };
 
 constexpr auto gather = "on x=4: reshard f32[8@x] -> f32[8]";
@@ -22,31 +23,47 @@ constexpr auto two_axes = "on x=2,y=2: reshard f32[8@x] -> f32[8]";
 const Row rows[] = {
   // clang-format off
     {"adds-from-own",      "calls",  "hold other bits than the first of their replicas", rounded},
-    {"changes-replica",    "calls",  "device 1 .x=1. differs from device 0", rounded},
+    {"changes-replica",    "calls",  "device 1 \\(x=1\\) differs from device 0", rounded},
     {"calls-in-secret",    "direct", "the library was called otherwise than the trace says: call 2 was all-reduce among ", gather},
     {"says-less",          "direct", "call 1, all-gather, took 8 bytes, made 32 and moved 96, and the trace says 4, 16 and 96", gather},
     {"says-another-kind",  "direct", "call 1 was all-gather among 0, 1, 2, 3, and the trace says all-to-all among 0, 1, 2, 3", gather},
     {"says-another-group", "direct", "call 1 was all-gather among (0, 2|1, 3), and the trace says all-gather among (0, 1|2, 3)", two_axes},
     {"says-nothing",       "direct", "call 1 was all-gather among 0, 1, 2, 3, and the trace says nothing", gather},
-    {"sleeps",             "direct", "has not entered all-gather 2 over x .the last it left is reduce-scatter 1 over x.; 0, 1, 3 wait in it", reduce, 8},
+    {"sleeps",             "direct", "has not entered all-gather 2 over x \\(the last it left is reduce-scatter 1 over x\\); 0, 1, 3 wait in it", reduce, 8},
     {"stops",              "direct", "does not answer; 0, 1, 3 wait in all-gather 2 over x", reduce, 8},
-    {"dies",               "direct", "rank 2 .host ", reduce},
+    {"dies",               "direct", "^rank 2 \\(host [^)]*\\) has died", reduce},
   // clang-format on
 };
 
+struct Judged {
+  Verdict faulty, next;
+  std::string said() const { return faulty.facts.empty() ? "" : faulty.facts[0].text; }
+};
+
+// A rank without a device takes part in no call: in the next case nothing is broken, by this launch or a new
+// one.
+Judged judge(const Row& row, double seconds) {
+  const std::string command = std::string(PLUMB_LAUNCH) + " --ranks 4 --launcher mpiexec -- " + PLUMB_MPI +
+                              " --fault " + row.fault + " --plan " + row.plan;
+  Settings settings;
+  settings.deadlines = {60, seconds, seconds};
+  Subject subject(command, settings);
+  return {attempt(parse_case(row.line), subject).verdict,
+          attempt(parse_case("on x=1: reshard f32[8] -> f32[8]"), subject).verdict};
+}
+
+bool too_soon(const Row& row, const Judged& all) {
+  const testing::Matcher<std::string> words = testing::ContainsRegex(row.words);
+  return all.next.status == Status::hung || (all.faulty.status == Status::hung && !words.Matches(all.said()));
+}
+
 TEST(RanksOfMpi, EveryFaultIsSeenAndTheNextCaseIsJudged) {
   for (const Row& row : rows) {
-    const std::string command = std::string(PLUMB_LAUNCH) + " --ranks 4 --launcher mpiexec -- " + PLUMB_MPI +
-                                " --fault " + row.fault + " --plan " + row.plan;
-    Settings settings;
-    settings.deadlines = {60, row.seconds, row.seconds};
-    Subject subject(command, settings);
-    const Record record = attempt(parse_case(row.line), subject);
-    const std::string said = record.verdict.facts.empty() ? "" : record.verdict.facts[0].text;
-    EXPECT_THAT(said, testing::ContainsRegex(row.words)) << row.fault;
-    // A rank without a device takes part in no call: nothing is broken, by this launch or a new one.
-    EXPECT_EQ(attempt(parse_case("on x=1: reshard f32[8] -> f32[8]"), subject).verdict.status, Status::pass)
-        << row.fault;
+    double seconds = row.seconds;
+    Judged all = judge(row, seconds);
+    for (; too_soon(row, all) && seconds < 100; seconds *= 2) all = judge(row, seconds * 2);
+    EXPECT_THAT(all.said(), testing::ContainsRegex(row.words)) << row.fault;
+    EXPECT_EQ(all.next.status, Status::pass) << row.fault;
   }
 }
 
