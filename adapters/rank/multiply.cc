@@ -7,6 +7,8 @@
 #include <span>
 #include <string>
 
+#include "adapters/rank/blas.h"
+
 namespace plumb {
 namespace {
 
@@ -93,6 +95,7 @@ double rounded_to(int digits, double x) {
 // wider.
 template <class T, bool rounds>
 struct Sums {
+  static constexpr bool by_blas = !rounds && std::is_floating_point_v<T>;
   DType acc;
   int digits = 0;
   void add(T& sum, T a, T b) const {
@@ -109,20 +112,12 @@ struct Sums {
   }
 };
 
-// Rows of `step` elements.
-template <class T>
-struct Rows {
-  T* at;
-  std::int64_t step;
-};
-
-struct Size {
-  std::int64_t m, n, k;
-};
-
 // c[m,n] += a[m,k] b[k,n]
 template <class S, class T>
-void matmul(const S& sums, Size size, const std::array<Rows<T>, 2>& ab, Rows<T> c) {
+void matmul(const S& sums, const ProductSize& size, const std::array<MatrixRows<const T>, 2>& ab,
+            MatrixRows<T> c) {
+  if constexpr (S::by_blas)
+    if (multiply_by_blas(size, ab[0], ab[1], c)) return;
   for (std::int64_t i = 0; i < size.m; ++i)
     for (std::int64_t k = 0; k < size.k; ++k) {
       const T a = ab[0].at[i * ab[0].step + k];
@@ -151,14 +146,14 @@ struct Operands {
 
 template <class T, class S>
 std::vector<T> einsum(const S& sums, const Order& l, const At& at, Operands<T>& in) {
-  const Size size{count(at, l.m), count(at, l.n), count(at, l.k)};
+  const ProductSize size{count(at, l.m), count(at, l.n), count(at, l.k)};
   std::vector<T> c(count(at, l.out), T{0});
   for (std::int64_t i = 0; i < count(at, l.batch); ++i)
     matmul(sums, size,
-           std::array<Rows<T>, 2>{
+           std::array<MatrixRows<const T>, 2>{
                {{in.a.data() + i * size.m * size.k, size.k}, {in.b.data() + i * size.k * size.n, size.n}}
     },
-           Rows<T>{c.data() + i * size.m * size.n, size.n});
+           MatrixRows<T>{c.data() + i * size.m * size.n, size.n});
   return c;
 }
 
@@ -178,15 +173,16 @@ std::vector<T> grouped(const S& sums, const LocalProduct& p, const At& at, Opera
                {
                    rows.size(), n, k
         },
-               std::array<Rows<T>, 2>{{{ab.a.data() + first * k, k}, {ab.b.data() + group * k * n, n}}},
-               Rows<T>{c.data() + first * n, n});
+               std::array<MatrixRows<const T>, 2>{
+                   {{ab.a.data() + first * k, k}, {ab.b.data() + group * k * n, n}}},
+               MatrixRows<T>{c.data() + first * n, n});
       else
         matmul(sums,
                {
                    m, n, rows.size()
         },
-               std::array<Rows<T>, 2>{{{ab.a.data() + first, k}, {ab.b.data() + first * n, n}}},
-               Rows<T>{c.data() + group * m * n, n});
+               std::array<MatrixRows<const T>, 2>{{{ab.a.data() + first, k}, {ab.b.data() + first * n, n}}},
+               MatrixRows<T>{c.data() + group * m * n, n});
     }
   return c;
 }
