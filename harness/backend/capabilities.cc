@@ -186,22 +186,17 @@ bool is_product(const Op& op) {
   return std::holds_alternative<Einsum>(op.kind) || std::holds_alternative<Grouped>(op.kind);
 }
 
-Role role_of(const Case& c, const Spec& s) {
-  const bool operand = &s >= c.op.operands.data() && &s < c.op.operands.data() + c.op.operands.size();
-  if (operand && is_product(c.op)) return Role::multiplied;
-  return sums(c.op) ? Role::summed : Role::moved;
-}
-
-std::optional<std::string> dtype_outside(const Capabilities& has_only, const Case& c, const Spec& s) {
+std::optional<std::string> dtype_outside(const Capabilities& has_only, const Case& c, const Spec& s,
+                                         Role as) {
   const auto own = has_only.dtypes_of.find(name(c.op));
   const DTypes& dtypes = own == has_only.dtypes_of.end() ? has_only.dtypes : own->second;
-  const auto role = static_cast<int>(role_of(c, s));
+  const auto role = static_cast<int>(as);
   if (!dtypes.of[role] || has(*dtypes.of[role], s.dtype)) return std::nullopt;
   return fmt::format("{}{}", dtypes.by_role ? role_names[role] + " " : "", format(s.dtype).name);
 }
 
-std::optional<std::string> spec_outside(const Capabilities& has_only, const Case& c, const Spec& s) {
-  if (auto reason = dtype_outside(has_only, c, s)) return reason;
+std::optional<std::string> spec_outside(const Capabilities& has_only, const Case& c, const Spec& s, Role as) {
+  if (auto reason = dtype_outside(has_only, c, s, as)) return reason;
   if (has_only.max_rank && std::ssize(s.dims) > *has_only.max_rank)
     return fmt::format("rank {}", s.dims.size());
   if (!s.unfinished.empty()) {
@@ -227,12 +222,15 @@ std::optional<std::string> reason_outside(const Capabilities& has_only, const Ca
   if (!has_only.submesh && !c.sub.empty()) return "a submesh";
   if (!has_only.free && std::ranges::any_of(c.op.chain, &Spec::free)) return "a free result";
   if (!has_only.chains && c.op.chain.size() > results(c).size()) return "a chain";
-  for (const auto* specs : {&c.op.operands, &c.op.chain})
-    for (const Spec& s : *specs)
-      if (auto reason = spec_outside(has_only, c, s)) return reason;
+  const bool adds = sums(c.op);  // looks at the whole chain
+  const Role made = adds ? Role::summed : Role::moved;
+  for (const Spec& s : c.op.operands)
+    if (auto reason = spec_outside(has_only, c, s, is_product(c.op) ? Role::multiplied : made)) return reason;
+  for (const Spec& s : c.op.chain)
+    if (auto reason = spec_outside(has_only, c, s, made)) return reason;
   if (!has(has_only.rules, c.rule) && rule_matters(c)) return fmt::format("{} splits", name(c.rule));
-  if (sums(c.op) && !keeps_to(has_only.acc, c.acc)) return fmt::format("acc={}", format(c.acc).name);
-  if (sums(c.op) && !keeps_to(has_only.wire, c.wire)) return fmt::format("wire={}", format(c.wire).name);
+  if (adds && !keeps_to(has_only.acc, c.acc)) return fmt::format("acc={}", format(c.acc).name);
+  if (adds && !keeps_to(has_only.wire, c.wire)) return fmt::format("wire={}", format(c.wire).name);
   return std::nullopt;
 }
 

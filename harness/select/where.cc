@@ -60,8 +60,9 @@ bool negated(const Comparison& term) { return term.relation[0] == '!'; }
 bool holds(const Comparison& term, const Case& c) {
   bool any = false;
   if (is_number(term)) {
-    const std::int64_t have = number_of(term, c);
-    for (const std::string& value : term.values) any |= holds(term.relation, have, std::stoll(value));
+    const std::optional<std::int64_t> have = number_of(term, c);
+    if (!have) return false;
+    for (const std::string& value : term.values) any |= holds(term.relation, *have, std::stoll(value));
     return any != negated(term);
   }
   const bool part = term.relation.ends_with('~');

@@ -116,7 +116,7 @@ Words every_dtype(const Key&) {
 const Key keys[] = {
     {"op",      "reshard, einsum, grouped, quantize, resolve", [](const Case& c) { return Words{std::string(name(c.op))}; }, nullptr, those_said},
     {"mesh",    "the sizes of its axes: 2x2x3",  sizes,  nullptr},
-    {"axis",    "an axis of its mesh; axis.dp>=2 asks for a size",  axes,  nullptr, nullptr, true},
+    {"axis",    "an axis of its mesh; axis.dp>=2 asks for its size, and no mesh without it fits",  axes,  nullptr, nullptr, true},
     {"shape",   "of its first operand: 8x4",     first_shape, nullptr},
     {"dtype",   "of any of its specs",           dtypes, nullptr, every_dtype, true},
     {"is",      "uneven, empty (a device holds nothing), unfinished, permuted, chain, nested",  traits, nullptr, those_said, true},
@@ -178,10 +178,10 @@ void check_numbers(const Comparison& term, std::string_view text) {
 
 bool is_number(const Comparison& term) { return !term.axis.empty() || key_of(term).number != nullptr; }
 
-std::int64_t number_of(const Comparison& term, const Case& c) {
+std::optional<std::int64_t> number_of(const Comparison& term, const Case& c) {
   if (term.axis.empty()) return key_of(term).number(c);
   const auto axis = std::ranges::find(c.mesh.axes, term.axis, &Axis::name);
-  return axis == c.mesh.axes.end() ? 1 : axis->size;
+  return axis == c.mesh.axes.end() ? std::nullopt : std::optional(axis->size);
 }
 
 std::vector<std::string> words_of(const Comparison& term, const Case& c) { return key_of(term).words(c); }

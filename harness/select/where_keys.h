@@ -32,7 +32,7 @@ std::string where_help();  // the keys as a table
 
 // What a case has under a key. `key` is one of the table's.
 bool is_number(const Comparison&);
-std::int64_t number_of(const Comparison&, const Case&);
+std::optional<std::int64_t> number_of(const Comparison&, const Case&);  // none: an axis that the mesh lacks
 std::vector<std::string> words_of(const Comparison&, const Case&);
 void check_term(const Comparison&, std::string_view text, std::size_t at);
 

@@ -39,7 +39,11 @@ const Row table[] = {
     {"axis!=dp",                     sum,     true},
     {"axis.tp>2",                    move,    true},
     {"axis.tp>4",                    move,    false},
-    {"axis.tp=1",                    sum,     true},
+    {"axis.tp=1",                    sum,     false},  // its mesh has no tp
+    {"axis.tp!=4",                   sum,     false},
+    {"axis.tp<9",                    sum,     false},
+    {"axis.tp!=2",                   move,    true},
+    {"axis.tp=1",                    "on tp=1,x=2: reshard f32[8@x] -> f32[8]",     true},
     {"dtype=bf16",                   sum,     true},
     {"dtype=bf16",                   product, false},
     {"rank>1",                       sum,     false},

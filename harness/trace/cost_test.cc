@@ -31,6 +31,19 @@ TEST(Cost, AKindWithoutAPriceMakesTheCostUnknown) {
   EXPECT_EQ(cost(c, outcome).moved, -1);
 }
 
+TEST(Cost, ASendHasAPriceBetweenPairsAlone) {
+  const Mesh mesh = parse_case("on x=4: reshard f32[16@x] -> f32[16]").mesh;
+  EXPECT_EQ(moved(mesh,
+                  {
+                      .kind = "send", .pairs = {{0, 1}, {2, 2}, {3, 1}},
+                           .in = 16, .out = 48
+  }),
+            2 * 48);
+  EXPECT_EQ(moved(mesh, {.kind = "send", .axes = {"x"}, .in = 16, .out = 48}), -1);
+  EXPECT_EQ(moved(mesh, {.kind = "send", .groups = {{0, 1}}, .in = 16, .out = 48}), -1);
+  EXPECT_EQ(moved(mesh, {.kind = "send", .in = 16, .out = 48}), -1);
+}
+
 TEST(Cost, MoreBytesThanThereCanBeAreUnknown) {
   const Case c = parse_case("on x=4: reshard f32[16@x] -> f32[16]");
   constexpr std::int64_t huge = std::numeric_limits<std::int64_t>::max();
