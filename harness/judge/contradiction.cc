@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "harness/trace/at_once.h"
 #include "harness/trace/lower_bound.h"
 #include "harness/trace/reachability.h"
 #include "harness/trace/slices.h"
@@ -21,8 +22,9 @@ std::optional<Fact> short_fact(const Cost& cost) {
 
 std::optional<Fact> contradiction(const Case& c, const Outcome& outcome, const Verdict& verdict) {
   std::string why = out_of_reach(c, outcome);
-  if (why.empty())
-    why = received_too_little(c, fewest_received(c, held_slices(c, outcome, 0)), outcome.trace);
+  const std::vector<Slice> slices = held_slices(c, outcome, 0);
+  for (const auto& fewest : {fewest_received(c, slices), fewest_at_once(c, slices, outcome.trace)})
+    if (why.empty()) why = received_too_little(c, fewest, outcome.trace);
   if (why.empty()) why = misfit(c.mesh, outcome.trace);
   if (why.empty()) why = untrue(c, outcome.trace, verdict.rounded == 0);
   if (why.empty()) return std::nullopt;

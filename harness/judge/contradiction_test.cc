@@ -182,6 +182,49 @@ TEST(Contradiction, WhatATraceOfAProductMustMove) {
   EXPECT_THAT(says({few}), testing::HasSubstr("it moved 100 bytes where no program moves fewer than 288"));
 }
 
+TEST(Contradiction, OneGatherDoesNotBringBothOperandsWhereItHasTheBytesOfOne) {
+  const std::string rows = "on x=4: einsum mk,kn->mn f32[8@x,8] f32[8,8@x] -> f32[8@x,8]",
+                    whole = "on x=4: einsum mk,kn->mn f32[8@x,8] f32[8,8@x] -> f32[8,8]",
+                    terms = "on x=4: einsum mk,kn->mn f32[8,8@x] f32[8@x,8] -> f32[8,8]";
+  const auto ag = [](std::int64_t in) { return one("all-gather", "x", in, 4 * in); };
+  expect_doubt(rows, {ag(16)}, "device 0 received at most 48 bytes of the 192");
+  expect_doubt(rows, {ag(64)}, "");
+  expect_doubt(rows, {ag(64), ag(16)}, "");
+  expect_doubt(rows, {ag(16), one("all-to-all", "x", 64, 64)}, "");  // of what was multiplied elsewhere
+  expect_doubt(whole, {ag(64)}, "device 0 received at most 192 bytes of the 384");
+  expect_doubt(whole, {ag(128)}, "");
+  expect_doubt(whole, {ag(64), ag(64)}, "");
+  expect_doubt(terms, {ag(256)}, "");  // the parts, added up where they come
+  expect_doubt(terms, {one("all-reduce", "x", 256, 256)}, "");
+  Collective loop = ag(16);
+  loop.times = 3;
+  expect_doubt(rows, {loop}, "");
+}
+
+TEST(Contradiction, WhatOneDeviceSendsIsNoSumOverOthers) {
+  const auto ar = [](const char* axis, const char* op) {
+    Collective sum = one("all-reduce", axis, 32, 32);
+    sum.op = op;
+    return sum;
+  };
+  const Collective broadcast = one("collective-broadcast", "y", 32, 32);
+  const std::string sum = "on x=2,y=2: reshard f32[8]+x.y -> f32[8]",
+                    most = "on x=2,y=2: reshard f32[8]+max(x.y) -> f32[8]";
+  const char* const lacks =
+      "needs element [0] of device 1 (x=0,y=1), and no collective takes it there across y";
+  expect_doubt(sum, {ar("x", ""), broadcast}, lacks);
+  expect_doubt(sum, {ar("x", ""), broadcast, broadcast}, "");  // from each in turn, and added up there
+  expect_doubt(sum, {ar("x", ""), ar("y", "")}, "");
+  expect_doubt("on x=2,y=2: reshard f32[8]+x -> f32[8]", {ar("x", ""), broadcast}, "");
+  expect_doubt(most, {ar("x", "max"), ar("y", "add")}, lacks);
+  expect_doubt(most, {ar("x", "max"), ar("y", "max")}, "");
+  expect_doubt(most, {ar("x", "max"), ar("y", "")}, "");
+  // Blocks beside zeros: of each element another device has the value.
+  expect_doubt("on x=2,y=2: reshard f32[8@y]+max(x) -> f32[8]", {ar("x", "max"), ar("y", "add")}, "");
+  expect_doubt("on x=2,y=2: reshard f32[8]+max(x) -> f32[8]+max(x) -> f32[8] -> f32[8]+y",
+               {ar("x", "max"), ar("y", "add")}, "");
+}
+
 TEST(Contradiction, LessThanMustMoveIsMistrusted) {
   const Case c = parse_case("on x=4: reshard f32[16@x] -> f32[16]");
   Outcome outcome;

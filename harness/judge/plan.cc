@@ -10,6 +10,7 @@
 #include "harness/judge/blocks.h"
 #include "harness/judge/claimed.h"
 #include "harness/judge/plan_moves.h"
+#include "harness/trace/reachability.h"
 #include "harness/trace/steps.h"
 #include "reference/bytes/move.h"
 #include "reference/words/text.h"
@@ -46,7 +47,7 @@ bool twice(const std::vector<AxisId>& axes) {
 
 // The axes over which the trace sums; nullopt where a sum is over groups that are no axes: then the plan is
 // only executed.
-std::optional<std::vector<AxisId>> summed(const Case& c, const Trace& trace) {
+std::optional<std::vector<AxisId>> summed(const Case& c, std::span<const Collective> trace) {
   std::vector<AxisId> axes;
   for (const Collective& step : trace) {
     if (!reduces(step)) continue;
@@ -57,9 +58,9 @@ std::optional<std::vector<AxisId>> summed(const Case& c, const Trace& trace) {
   return axes;
 }
 
-// What the case leaves unfinished on its way: its operand (of a product, nothing), and inner specs.
+// What the case leaves unfinished on its way: its operands and inner specs.
 std::vector<Spec> unfinished_on_the_way(const Case& c) {
-  std::vector<Spec> all = {c.op.operands[0]};
+  std::vector<Spec> all = c.op.operands;
   all.insert(all.end(), c.op.chain.begin(), c.op.chain.end() - 1);
   return all;
 }
@@ -91,11 +92,13 @@ std::optional<Fact> reduces_otherwise(const Case& c, const Trace& trace) {
   return std::nullopt;
 }
 
-// The sums of a reshard: each that is to be finished once, and no other.
-std::optional<Fact> finishes(const Case& c, const std::vector<AxisId>& axes) {
+// The sums of a reshard: each that is to be finished once, by a collective or of parts that come together,
+// and no other.
+std::optional<Fact> finishes(const Case& c, const Trace& trace, const std::vector<AxisId>& axes) {
   const auto name_of = [&](AxisId axis) { return c.mesh.axes[axis].name; };
+  const std::vector<AxisId> joined = joined_axes(c.mesh, trace);
   for (AxisId axis : c.op.operands[0].unfinished)
-    if (c.mesh.axes[axis].size > 1 && !contains(result(c).unfinished, axis) && !contains(axes, axis))
+    if (c.mesh.axes[axis].size > 1 && !contains(result(c).unfinished, axis) && !contains(joined, axis))
       return not_the_case(fmt::format("it takes no sum over {}", name_of(axis)));
   const std::vector<Spec> all = unfinished_on_the_way(c);
   for (AxisId axis : axes)
@@ -213,9 +216,34 @@ std::vector<Fact> reshard_facts(const Case& c, const Outcome& outcome) {
   const auto axes = summed(c, outcome.trace);
   if (auto found = reduces_otherwise(c, outcome.trace)) return {*found};
   if (axes)
-    if (auto found = finishes(c, *axes)) return {*found};
+    if (auto found = finishes(c, outcome.trace, *axes)) return {*found};
   if (result(c).free) return {};
   return one_of(carries_reshard(c, outcome));
+}
+
+// After how many steps the operands may be multiplied: before the first sum, or where it finishes an operand,
+// and the next does, before a later one.
+std::vector<std::size_t> multiplied_after(const Case& c, const Trace& trace) {
+  const auto of_operands = [&](AxisId axis) {
+    return std::ranges::any_of(c.op.operands, [&](const Spec& s) { return contains(s.unfinished, axis); });
+  };
+  std::vector<std::size_t> all;
+  for (std::size_t i = 0; i < trace.size(); ++i) {
+    if (!reduces(trace[i])) continue;
+    all.push_back(i);
+    const std::vector<AxisId> axes = joined_axes(c.mesh, {&trace[i], 1});
+    if (!std::ranges::all_of(axes, of_operands)) return all;
+  }
+  all.push_back(trace.size());
+  return all;
+}
+
+std::optional<Fact> product_fact(const Case& c, const Einsum& e, const Outcome& outcome, const Layouts& at) {
+  auto axes = summed(c, std::span(outcome.trace).subspan(at.before));
+  const auto left = [&](AxisId axis) { return contains(at.result.unfinished, axis); };
+  if (axes && std::ranges::any_of(*axes, left)) axes.reset();  // parts that are left may be added up as well
+  if (auto found = axes ? computes(c, e, at, *axes) : contradicts(c, e, at)) return found;
+  return axes ? carries_product(c, outcome, at, *axes) : executes(c, outcome, at);
 }
 
 std::vector<Fact> facts_of(const Case& c, const Outcome& outcome) {
@@ -225,16 +253,19 @@ std::vector<Fact> facts_of(const Case& c, const Outcome& outcome) {
     return {fact(Status::mistrusted,
                  "a plan that does not say how the operands meet: nothing could have been wrong")};
   std::string error;
-  const auto at = layouts_of(c, outcome.plan, error);
+  auto at = layouts_of(c, outcome.plan, error);
   if (!at) return {fact(Status::misplaced, fmt::format("a plan that names no layout: {}", error))};
   if (std::ranges::any_of(at->operands, [](const Spec& s) { return !s.unfinished.empty(); }))
     return {fact(Status::mistrusted, "a plan whose operands meet unfinished is not judged")};
-  auto axes = summed(c, outcome.trace);
   if (auto found = reduces_otherwise(c, outcome.trace)) return {*found};
-  const auto left = [&](AxisId axis) { return contains(at->result.unfinished, axis); };
-  if (axes && std::ranges::any_of(*axes, left)) axes.reset();  // parts that are left may be added up as well
-  if (auto found = axes ? computes(c, *e, *at, *axes) : contradicts(c, *e, *at)) return {*found};
-  return one_of(axes ? carries_product(c, outcome, *at, *axes) : executes(c, outcome, *at));
+  std::optional<Fact> first;
+  for (const std::size_t before : multiplied_after(c, outcome.trace)) {
+    at->before = before;
+    const auto found = product_fact(c, *e, outcome, *at);
+    if (!found) return {};
+    if (!first) first = found;
+  }
+  return one_of(first);
 }
 
 }  // namespace

@@ -55,10 +55,9 @@ Spec in_parts(Spec result, const std::vector<AxisId>& summed) {
 
 // What is summed before the operands have met is another sum.
 std::optional<Fact> sums_too_early(const Case& c, const Outcome& outcome, const Layouts& at) {
-  const auto first = std::ranges::find_if(outcome.trace, reduces);
-  if (first == outcome.trace.end()) return std::nullopt;
+  if (at.before == outcome.trace.size()) return std::nullopt;
   Outcome before;
-  before.trace.assign(outcome.trace.begin(), first);
+  before.trace.assign(outcome.trace.begin(), outcome.trace.begin() + static_cast<std::ptrdiff_t>(at.before));
   const std::int64_t need = needed_to_meet(c, at), said = cost(c, before).moved;
   if (said < 0 || said >= need) return std::nullopt;
   return not_the_case(
@@ -156,17 +155,15 @@ std::optional<Fact> carries_product(const Case& c, const Outcome& outcome, const
   const Spec made = in_parts(at.result, summed);
   const std::int64_t needed = fewest(c, made, result(c)) + needed_to_meet(c, at);
   if (auto found = moves_too_little(c, outcome, needed)) return found;
-  const auto first = std::ranges::find_if(outcome.trace, reduces);
-  const bool sums = first != outcome.trace.end();
-  const Steps all = outcome.trace, before = all.first(first - outcome.trace.begin());
-  const Steps after = sums ? all.subspan(before.size()) : all;
+  const Steps all = outcome.trace, before = all.first(at.before), sums = all.subspan(at.before);
+  const Steps after = sums.empty() ? all : sums;
   for (std::size_t i = 0; i < at.operands.size(); ++i)
     if (auto found = one_device_lacks(c, c.op.operands[i], at.operands[i], before)) {
       found->text += fmt::format(" (of operand {}, before it is multiplied)", i);
       return found;
     }
   if (auto found = one_device_lacks(c, made, result(c), after)) return found;
-  if (auto found = sums_too_little(c, result(c), after)) return found;
+  if (auto found = sums_too_little(c, result(c), sums)) return found;
   if (auto found = impossible_step(c, outcome.trace)) return found;
   return executes(c, outcome, at);
 }

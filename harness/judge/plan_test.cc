@@ -203,6 +203,40 @@ TEST(Plan, OperandsMeetBeforeTheirSum) {
   EXPECT_THAT(late.facts[0].text, HasSubstr("it moves 0 bytes before its first sum, its operands need 256"));
 }
 
+// By a sum, a gather or an exchange of its parts; and what is summed for it is not summed for the product.
+TEST(Plan, AnOperandMayBeFinishedBeforeItIsMultiplied) {
+  const std::string line = "on x=2,y=2: einsum mk,kn->mn f32[4,4@y]+x f32[4@y,4] -> f32[4,4]";
+  const ProductPlan meet{
+      {"f32[4,4@y]", "f32[4@y,4]"},
+      "f32[4,4]"
+  };
+  const Collective swap{
+      .kind = "collective-permute", .pairs = {{0, 2}, {2, 0}, {1, 3}, {3, 1}},
+           .in = 32, .out = 32
+  };
+  const struct {
+    Trace trace;
+    const char* says;
+  } table[] = {
+      {{sum_over("x", 32), sum_over("y", 64)},                    ""                                },
+      {{gather_over("x", 32, 64), sum_over("y", 64)},             ""                                },
+      {{swap, sum_over("y", 64)},                                 ""                                },
+      {{sum_over("y", 64), sum_over("x", 32)},                    "added more than once"            },
+      {{sum_over("y", 64)},                                       "before its first sum"            },
+      {{sum_over("x", 32)},                                       "added more than once"            },
+      {{with(sum_over("x", 32), "max"), sum_over("y", 64)},       "max over x, where the sum is due"},
+      {{sum_over("x", 16), sum_over("y", 64)},                    "added more than once"            },
+      {{sum_over("x", 32), sum_over("x", 32), sum_over("y", 64)}, "sums twice over one axis"        },
+  };
+  for (const auto& row : table) {
+    const Verdict verdict = Planned(line, meet, row.trace).verdict();
+    EXPECT_EQ(verdict.status, *row.says ? Status::wrong : Status::pass) << row.says;
+    if (!verdict.facts.empty()) {
+      EXPECT_THAT(verdict.facts[0].text, HasSubstr(row.says));
+    }
+  }
+}
+
 TEST(Plan, OneWhoseMovesNobodyKnowsIsMistrusted) {
   const Collective unknown{.kind = "send", .axes = {"x"}, .moved = -1};
   const auto status = [&](const char* line) { return Planned(line, {}, {unknown}).verdict().status; };

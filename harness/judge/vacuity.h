@@ -21,7 +21,7 @@ std::optional<Fact> vacuous(const Wanted&, const Bound&, const Differences&, con
 // or one alone that is not zero: misplaced ones, or zeros, would be seen. So it could where a result is the
 // same whatever the operands hold (needs.h) and not all of its rows are masked: to write these zeros is all
 // there is to do, and the memory was full of ones before. One such result of several is enough: zeros of the
-// others may be what these data give.
+// others may be what these data give. Where no result has an element, none can be wrong.
 //   f32[9,4] of no group                    zeros, whatever x and w are       can fail
 //   the same, the tail left undefined       every row is masked               cannot
 //   a sum of data that cancel to zeros      a program that adds nothing would pass    cannot

@@ -166,6 +166,10 @@ TEST(Vacuity, OneResultThatCouldHaveFailedIsEnough) {
   EXPECT_FALSE(doubted(line, {codes, no_scale}));
   EXPECT_FALSE(doubted(line, {zero_codes, scale}));
   EXPECT_TRUE(doubted(line, {zero_codes, no_scale}));
+  const Tensor no_codes = zeros(DType::f8e4m3, {0});
+  EXPECT_FALSE(doubted(line, {no_codes, scale})) << "one that is not zero";
+  EXPECT_TRUE(doubted(line, {no_codes, no_scale}));
+  EXPECT_FALSE(doubted("reshard f32[0,4] -> f32[0@x,4]", {zeros(DType::f32, {0, 4})})) << "none can be wrong";
 }
 
 }  // namespace

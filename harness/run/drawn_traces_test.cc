@@ -69,7 +69,8 @@ std::string executed(const Case& c, const Trace& trace) {
   if (!std::holds_alternative<Einsum>(c.op.kind) || quantizes(c.op)) return "";
   std::vector<Spec> operands;
   for (const Spec& operand : c.op.operands) operands.push_back(finished(operand));
-  return product_not_made(c, {operands, result(c)}, trace).value_or("too much") + "\n";
+  const std::size_t before = std::ranges::find_if(trace, reduces) - trace.begin();
+  return product_not_made(c, {operands, result(c), before}, trace).value_or("too much") + "\n";
 }
 
 std::string said(const Case& c, const Outcome& o) {

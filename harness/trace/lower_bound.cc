@@ -71,13 +71,6 @@ Count values(const Case& c, const Extents& extents, int operand, std::int64_t de
   return rows_held * std::min(terms - terms_held, columns) + (rows - rows_held) * std::min(terms, columns);
 }
 
-int bytes_of_value(const Case& c) {
-  int least = std::min({format(c.acc).bytes, format(c.wire).bytes, format(result(c).dtype).bytes});
-  for (const Spec& spec : c.op.operands)
-    least = std::min(least, format(spec.scheme == Scheme::none ? spec.dtype : codes_of(spec.scheme)).bytes);
-  return least;
-}
-
 std::vector<std::int64_t> of_product(const Case& c, const std::vector<Slice>& slices) {
   if (parts(c.mesh, result(c)) > 1) return {};
   std::vector<std::int64_t> all(slices.size());
@@ -148,6 +141,13 @@ std::vector<std::int64_t> of_free_reshard(const Case& c, const std::vector<Slice
 }
 
 }  // namespace
+
+int bytes_of_value(const Case& c) {
+  int least = std::min({format(c.acc).bytes, format(c.wire).bytes, format(result(c).dtype).bytes});
+  for (const Spec& spec : c.op.operands)
+    least = std::min(least, format(spec.scheme == Scheme::none ? spec.dtype : codes_of(spec.scheme)).bytes);
+  return least;
+}
 
 std::vector<std::int64_t> fewest_received(const Case& c, const std::vector<Slice>& slices) {
   if (is_resolve(c) || slices.empty()) return {};

@@ -22,4 +22,6 @@ namespace plumb {
 //             each tile whose scale it is asked for and of which it does not hold all: they may be any
 std::vector<std::int64_t> fewest_received(const Case&, const std::vector<Slice>& slices);
 
+int bytes_of_value(const Case&);  // the fewest of a product
+
 }  // namespace plumb

@@ -56,8 +56,8 @@ struct Terms {
   }
 };
 
-// What is dealt to an array: of the moves before the first sum those of the mask, the sends among them or
-// not, for a send takes anything; and the sums and what follows them, where they are its own.
+// What is dealt to an array: of the steps before they are multiplied those of the mask, the sends among them
+// or not, for a send takes anything; and those after, where they are its own.
 struct Deal {
   std::uint64_t mask = 0;
   bool sends = true, rest = false;
@@ -89,8 +89,7 @@ Execution multiplied(const Case& c, const Einsum& e, const Layouts& at) {
 }
 
 std::optional<std::string> product_not_made(const Case& c, const Layouts& at, Steps all) {
-  const auto first = std::ranges::find_if(all, reduces);
-  const std::size_t before = first == all.end() ? all.size() : first - all.begin();
+  const std::size_t before = at.before;
   const auto moves = std::ranges::count_if(all.first(before), [](const auto& s) { return s.kind != "send"; });
   const std::uint64_t every = (std::uint64_t{1} << std::min<std::int64_t>(moves, 63)) - 1;
   const Execution of[] = {execution(c, c.op.operands[0], at.operands[0]),

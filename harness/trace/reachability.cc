@@ -15,6 +15,7 @@ namespace plumb {
 namespace {
 
 constexpr std::int64_t most_pairs = std::int64_t{1} << 24;
+constexpr std::int64_t most_choices = 1024;
 
 using Groups = std::vector<std::vector<std::int64_t>>;
 
@@ -22,9 +23,16 @@ using Groups = std::vector<std::vector<std::int64_t>>;
 struct Mix {
   Groups groups;
   std::vector<std::pair<std::int64_t, std::int64_t>> pairs;
+  bool rooted = false;  // what one member of each group has, to all
 };
 
 bool in_a_loop(const Collective& one) { return one.times > 1 || (one.moved && *one.moved < 0); }
+
+// What brings to every member what one of them has: a broadcast, and where the largest or smallest is due a
+// sum, which takes of each element the one value that is not masked.
+bool one_sends(const Needed& m, const Collective& one) {
+  return one.kind == "collective-broadcast" || (m.extreme && reduces(one) && names_sum(one.op));
+}
 
 Mix mix(const Mesh& mesh, const Collective& one) {
   if (!names_nobody(one)) return {groups_of(mesh, one), one.pairs};
@@ -54,13 +62,17 @@ Mix looped(const Mesh& mesh, std::span<const Collective> loop) {
   return {groups, {}};
 }
 
-std::vector<Mix> mixes(const Mesh& mesh, std::span<const Collective> trace) {
+std::vector<Mix> mixes(const Needed& m, std::span<const Collective> trace) {
+  const Mesh& mesh = m.mesh;
   std::vector<Mix> all;
   for (std::size_t i = 0; i < trace.size();) {
     std::size_t end = i;
     while (end < trace.size() && in_a_loop(trace[end])) ++end;
     if (end > i) all.push_back(looped(mesh, trace.subspan(i, end - i)));
-    if (end == i) all.push_back(mix(mesh, trace[end++]));
+    if (end == i) {
+      all.push_back(mix(mesh, trace[end]));
+      all.back().rooted = one_sends(m, trace[end++]);
+    }
     i = end;
   }
   return all;
@@ -199,15 +211,19 @@ struct Reach {
     for (std::size_t i = 0; i < block.size(); ++i) at = at * counts[i] + block[i];
     return at;
   }
+  std::int64_t piece_of(const Number& block) const { return flat(block) / counts.back(); }
   bool has(std::int64_t device, const Number& block) const {
     return bits[device * words + flat(block) / 64] >> flat(block) % 64 & 1;
   }
-  void join(const Mix& mixed) {
+  // `sender` is the member that sends in each group, where one does.
+  void join(const Mix& mixed, const std::size_t* sender = nullptr) {
     for (const std::vector<std::int64_t>& group : mixed.groups) {
+      const std::int64_t only = mixed.rooted && sender ? group[*sender++] : -1;
       std::vector<std::uint64_t> all(words);
       for (std::int64_t d : group)
-        for (std::int64_t w = 0; w < words; ++w) all[w] |= bits[d * words + w];
-      for (std::int64_t d : group) std::ranges::copy(all, bits.begin() + d * words);
+        for (std::int64_t w = 0; w < words && (only < 0 || d == only); ++w) all[w] |= bits[d * words + w];
+      for (std::int64_t d : group)
+        for (std::int64_t w = 0; w < words; ++w) bits[d * words + w] |= all[w];
     }
     if (mixed.pairs.empty()) return;
     const std::vector<std::uint64_t> before = bits;
@@ -216,22 +232,96 @@ struct Reach {
   }
 };
 
-std::optional<Lack> lack_on(const Reach& reach, std::int64_t device, const Slice& need) {
-  const Needed& m = reach.m;
+// The first block that a slice meets of which this holds.
+template <class Is>
+std::optional<Number> first_met(const Reach& reach, const Slice& need, Is is) {
   if (elements(need) == 0) return std::nullopt;
   std::vector<std::vector<std::int64_t>> met;
-  for (std::size_t d = 0; d < need.size(); ++d) met.push_back(pieces_of(m, d, need[d]));
+  for (std::size_t d = 0; d < need.size(); ++d) met.push_back(pieces_of(reach.m, d, need[d]));
   met.emplace_back(reach.counts.back());
   std::iota(met.back().begin(), met.back().end(), 0);
   std::vector<std::size_t> at(met.size());
   for (;;) {
     Number block;
     for (std::size_t i = 0; i < met.size(); ++i) block.push_back(met[i][at[i]]);
-    if (!reach.has(device, block)) return lack_of(m, device, need, block);
+    if (is(block)) return block;
     std::size_t i = met.size();
     while (i > 0 && ++at[i - 1] == met[i - 1].size()) at[--i] = 0;
     if (i == 0) return std::nullopt;
   }
+}
+
+// Of a device and a block of the source.
+std::int64_t pairs(const Needed& m) {
+  __int128 n = __int128{parts(m.mesh, m.from)} * devices(m.mesh);
+  for (const Dim& dim : m.from.dims) n = std::min<__int128>(n * axes_size(m.mesh, dim.axes), most_pairs + 1);
+  return static_cast<std::int64_t>(std::min<__int128>(n, most_pairs + 1));
+}
+
+// Which member sends, of every group of every rooted mix.
+struct Senders {
+  std::vector<std::size_t> at, of;
+
+  // None where there are too many choices to try: all then send.
+  Senders(const Needed& m, const std::vector<Mix>& all) {
+    std::int64_t readings = 1;
+    for (const Mix& one : all)
+      for (const auto& group : one.groups) {
+        if (!one.rooted) continue;
+        of.push_back(group.size());
+        readings = std::min(most_choices + 1, readings * std::ssize(group));
+      }
+    if (readings > most_choices || readings > most_pairs / pairs(m)) of.clear();
+    at.resize(of.size());
+  }
+  bool next() {
+    for (std::size_t i = 0; i < at.size(); ++i) {
+      if (++at[i] < of[i]) return true;
+      at[i] = 0;
+    }
+    return false;
+  }
+};
+
+Reach reached(const Needed& m, const std::vector<Mix>& all, const Senders& senders) {
+  Reach reach(m);
+  const std::size_t* sender = senders.at.empty() ? nullptr : senders.at.data();
+  for (const Mix& one : all) {
+    reach.join(one, sender);
+    if (sender && one.rooted) sender += one.groups.size();
+  }
+  if (axes_size(m.mesh, m.together) > 1) reach.join({fibres(m.mesh, m.together), {}});
+  return reach;
+}
+
+// The pieces of the array of which somebody lacks a part that he needs.
+std::vector<char> lacked(const Reach& reach) {
+  std::vector<char> pieces(reach.words * 64);
+  for (std::int64_t device = 0; device < devices(reach.m.mesh); ++device)
+    for (const Slice& need : reach.m.of(device))
+      first_met(reach, need, [&](const Number& block) {
+        if (!reach.has(device, block)) pieces[reach.piece_of(block)] = 1;
+        return false;
+      });
+  return pieces;
+}
+
+// The first lack, whatever members send: each piece may come by another choice of them.
+std::optional<Lack> lack_by(const Needed& m, const std::vector<Mix>& all) {
+  Senders senders(m, all);
+  const Reach first = reached(m, all, senders);
+  std::vector<char> never = lacked(first);
+  while (std::ranges::count(never, 1) > 0 && senders.next()) {
+    const std::vector<char> here = lacked(reached(m, all, senders));
+    for (std::size_t i = 0; i < never.size(); ++i) never[i] &= here[i];
+  }
+  for (std::int64_t device = 0; device < devices(m.mesh); ++device)
+    for (const Slice& need : m.of(device))
+      if (const auto block = first_met(first, need, [&](const Number& b) {
+            return !first.has(device, b) && never[first.piece_of(b)];
+          }))
+        return lack_of(m, device, need, *block);
+  return std::nullopt;
 }
 
 }  // namespace
@@ -253,27 +343,21 @@ std::optional<Lack> lack(const Needed& m, std::span<const Collective> trace) {
   std::ranges::copy_if(trace, std::back_inserter(moving),
                        [&](const Collective& one) { return moved(m.mesh, one) != 0; });
   const auto along_axes = [](const Collective& one) { return !one.axes.empty() || names_nobody(one); };
-  std::int64_t blocks = parts(m.mesh, m.from);
-  for (const Dim& dim : m.from.dims) blocks *= axes_size(m.mesh, dim.axes);
-  if (std::ranges::all_of(moving, along_axes) || devices(m.mesh) > most_pairs / blocks) {
+  const bool whole = std::ranges::all_of(moving, along_axes) &&
+                     std::ranges::none_of(moving, [&](const Collective& one) { return one_sends(m, one); });
+  if (whole || pairs(m) > most_pairs) {
     std::vector<AxisId> joined = joined_axes(m.mesh, moving);
     add_axes(joined, m.together);
     return lack_along(m, joined);
   }
-  Reach reach(m);
-  for (const Mix& one : mixes(m.mesh, moving)) reach.join(one);
-  if (axes_size(m.mesh, m.together) > 1) reach.join({fibres(m.mesh, m.together), {}});
-  for (std::int64_t device = 0; device < devices(m.mesh); ++device)
-    for (const Slice& need : m.of(device))
-      if (auto found = lack_on(reach, device, need)) return found;
-  return std::nullopt;
+  return lack_by(m, mixes(m, moving));
 }
 
 std::optional<Lack> lack(const Move& m, std::span<const Collective> trace) {
   const auto of = [&](std::int64_t device) {
     return std::vector<Slice>{block(m.mesh, m.to, m.rule, device)};
   };
-  return lack(Needed{m.mesh, m.from, m.rule, of, m.to.unfinished}, trace);
+  return lack(Needed{m.mesh, m.from, m.rule, of, m.to.unfinished, m.from.reduction != Reduce::sum}, trace);
 }
 
 std::string lack_in_words(const Mesh& mesh, const Lack& lack) {
@@ -284,13 +368,22 @@ std::string lack_in_words(const Mesh& mesh, const Lack& lack) {
       coordinates_text(mesh, lack.holder), dotted(mesh, lack.across));
 }
 
+// A reshard in which nothing is added up.
+static bool only_extremes(const Case& c) {
+  const auto adds = [&](const Spec& spec) {
+    return spec.reduction == Reduce::sum && parts(c.mesh, spec) > 1;
+  };
+  return is_reshard(c) && c.op.operands[0].reduction != Reduce::sum && std::ranges::none_of(c.op.chain, adds);
+}
+
 std::string out_of_reach(const Case& c, const Outcome& outcome) {
   for (std::size_t r = 0; r < results(c).size(); ++r) {
     const std::vector<Slice> slices = held_slices(c, outcome, r);
     for (int i = 0; i < std::ssize(c.op.operands) && !slices.empty(); ++i) {
       const auto of = [&](std::int64_t device) { return needed(c.op, r, i, slices[device]); };
       const auto found =
-          lack(Needed{c.mesh, c.op.operands[i], c.rule, of, results(c)[r].unfinished}, outcome.trace);
+          lack(Needed{c.mesh, c.op.operands[i], c.rule, of, results(c)[r].unfinished, only_extremes(c)},
+               outcome.trace);
       if (!found) continue;
       const std::string whose = c.op.operands.size() > 1 ? fmt::format("of operand {}, ", i) : "";
       return whose + lack_in_words(c.mesh, *found);

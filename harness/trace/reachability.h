@@ -28,16 +28,19 @@ struct Needed {
   Rule rule;
   std::function<std::vector<Slice>(std::int64_t device)> of;
   std::vector<AxisId> together;
+  bool extreme = false;  // a sum is the largest or smallest of its parts, and nothing is added up
 };
 
 // The first element of them that a device cannot have been brought.
 //
 // What is brought is never counted as less than it is, so that a lack is certain: each device has its own;
 // a collective gives every member of a group what any of them has, a permute the target what the source has,
-// and one that names nobody all to all. One that moves nothing gives nothing. Collectives that follow each
-// other and ran in a loop (several times, or nobody knows how often) give all that they join to all. Of more
-// than 2^24 pairs of a device and a block a group counts as the whole fibre along which it extends.
-// O(devices x blocks / 64) a collective, O(devices) where all are along axes.
+// and one that names nobody all to all. A broadcast gives what one member of each group has, and so does what
+// adds up where the largest or smallest is due, of each element: all choices of them are tried, up to 1,024.
+// One that moves nothing gives nothing. Collectives that follow each other and ran in a loop (several times,
+// or nobody knows how often) give all that they join to all. Of more than 2^24 pairs of a device and a block
+// a group counts as the whole fibre along which it extends. O(devices x blocks / 64) a collective, O(devices)
+// where all are along axes.
 std::optional<Lack> lack(const Needed&, std::span<const Collective>);
 
 // Of a device's block of a target; what it leaves unfinished a fibre needs together.

@@ -140,14 +140,16 @@ TEST(Certificate, HoldsWhereTheResultIsUnfinished) {
     }
 }
 
-// A mean over the same axes once more is of copies of one value, though the first was of parts that were drawn.
+// A mean over the same axes once more is of copies of one value, though the first was of parts that were
+// drawn.
 TEST(Certificate, KnowsThatAChainAveragesAgain) {
   for (const char* line : {
            "on dp=4: reshard f32[8]+avg(dp) -> f32[8] -> f32[8]+avg(dp) -> f32[8@dp] wire=bf16",
            "on dp=4: reshard f64[8]+avg(dp) -> f64[8@dp] -> f64[8]+avg(dp) -> f64[8@dp] wire=bf16",
        }) {
     expect_certified(line);
-    EXPECT_NE(certificate(parse_case(line)).text.find("a chain averages 4 copies of a value"), std::string::npos);
+    EXPECT_NE(certificate(parse_case(line)).text.find("a chain averages 4 copies of a value"),
+              std::string::npos);
   }
 }
 
@@ -170,6 +172,24 @@ TEST(Certificate, KnowsTheDtypeOfAnUnfinishedResult) {
             Scope::none);
   EXPECT_EQ(scope("on x=2: einsum mk,kn->mn bf16[4,64@x]~mxfp8 bf16[64@x,4] -> f32[4,4]+x wire=f32"),
             Scope::any_split);
+}
+
+// What is left unfinished along an axis along which no operand is a sum a program cuts as it likes.
+TEST(Certificate, HoldsHoweverAProductIsCutThatTheOperandsDoNotCut) {
+  for (const char* line : {
+           "on z=2: einsum mk,kn->mn bf16[8,8] bf16[8,8] -> bf16[8,8]+z -> bf16[8,8]",
+           "on z=2: einsum mk,kn->mn bf16[8,8] bf16[8,8] -> bf16[8,8]+z",
+           "on z=3,x=2: einsum mk,kn->mn bf16[8,12@x] bf16[12@x,8] -> bf16[8,8]+x.z -> bf16[8,8]",
+           "on z=2: grouped wgrad f32[16,4] f32[16,4] sizes=7,9 -> f16[2,4,4]+z",
+           "on z=2: einsum mk,kn->mn f32[8,64] f32[64,8] -> f32[8,8]+z wire=bf16",
+       }) {
+    expect_certified(line);
+    EXPECT_EQ(certificate(parse_case(line)).scope, Scope::any_split) << line;
+  }
+  // An axis that the operands are cut by, or of one device.
+  for (const char* line : {"on z=2: einsum mk,kn->mn bf16[8,8@z] bf16[8@z,8] -> bf16[8,8]+z",
+                           "on z=1: einsum mk,kn->mn bf16[8,8] bf16[8,8] -> bf16[8,8]+z"})
+    EXPECT_EQ(certificate(parse_case(line)).scope, Scope::this_split) << line;
 }
 
 TEST(Certificate, ClaimsNothingOfDataThatAreNotMadeForTheSum) {

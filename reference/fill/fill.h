@@ -9,8 +9,8 @@
 namespace plumb {
 
 // Which data lines have: another number since a line has others. 1: of lines that say no seed, those of seed
-// 0.
-inline constexpr int data_generation = 2;
+// 0. 2: of products that a program cuts as it likes (parted_freely), those of no cut.
+inline constexpr int data_generation = 3;
 
 // Operand `i` of the case, whole. One with unfinished axes has a leading dimension for its parts.
 Tensor fill(const Case&, int operand);

@@ -64,14 +64,14 @@ struct Budget {
   bool integer;
 };
 
-Budget budget(const Case& c, int perturbed) {
+Budget budget(const Case& c, int perturbed, bool freely) {
   const Spec &plain_spec = c.op.operands[1 - perturbed], &spec = c.op.operands[perturbed];
   const Unit u = unit(c);
   const std::int64_t sum = capacity({c.acc, c.wire, result(c).dtype}) / u.factor,
                      terms = most_terms(c) / u.factor;
   // The parts of an unfinished operand may be multiplied one by one: of these products nothing cancels before
-  // they are sent.
-  const bool apart = parts(c.mesh, plain_spec) > 1 || parts(c.mesh, spec) > 1;
+  // they are sent. Nor of the parts of a result that a program cuts as it likes.
+  const bool apart = parts(c.mesh, plain_spec) > 1 || parts(c.mesh, spec) > 1 || freely;
   return {u, apart ? std::min(sum, terms) : terms, sum, holds(c, 1 - perturbed) / u.factor,
           // The third member of a triple is twice as large: in floating point that is one exponent more.
           holds(c, perturbed) / (format(spec.dtype).integer ? 2 : 1), parts(c.mesh, plain_spec),
@@ -244,8 +244,12 @@ Unit inexact_unit(const Case& c, const Budget& b, const Load& load) {
 }  // namespace
 
 ProductBudget product_budget(const Case& c, int perturbed, const Load& load, const Free& free) {
-  const Budget b = budget(c, perturbed);
+  Budget b = budget(c, perturbed, parted_freely(c));
   ProductBudget even = budgets(b, load, {});
+  if (!even.exists && parted_freely(c)) {  // too narrow: exact as the operands are cut is better than nothing
+    b = budget(c, perturbed, false);
+    even = budgets(b, load, {});
+  }
   if (!even.exists) even.unit = inexact_unit(c, b, load);
   count_bits(even, load, free);
   const Long lengths = long_terms(b, load);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <vector>
 
 #include "reference/words/letters.h"
@@ -32,15 +33,21 @@ std::vector<AxisId> summed_axes(const Case& c) {
   return axes;
 }
 
+// The specs of the chain that are in parts of which the operands do not say what each is.
+std::vector<const Spec*> parted_anew(const Case& c, std::span<const Spec> chain) {
+  const std::vector<AxisId> summed = summed_axes(c);
+  std::vector<const Spec*> found;
+  for (const Spec& spec : chain)
+    if (!std::ranges::all_of(spec.unfinished, [&](AxisId axis) { return contains(summed, axis); }))
+      found.push_back(&spec);
+  return found;
+}
+
 // The multiple that constraints on the way ask for.
 std::int64_t evenness_on_the_way(const Case& c) {
-  if (c.op.chain.size() == 1) return 1;
-  const std::vector<AxisId> summed = summed_axes(c);
-  const auto known = [&](AxisId axis) { return std::ranges::find(summed, axis) != summed.end(); };
   std::int64_t even = 1;
-  for (std::size_t i = 0; i + 1 < c.op.chain.size(); ++i)
-    if (!std::ranges::all_of(c.op.chain[i].unfinished, known))
-      even = least_common(even, parts(c.mesh, c.op.chain[i]));
+  for (const Spec* spec : parted_anew(c, std::span(c.op.chain).first(c.op.chain.size() - 1)))
+    even = least_common(even, parts(c.mesh, *spec));
   return even;
 }
 
@@ -75,6 +82,11 @@ std::int64_t copies(const Case& c) {
     if (!own) most = std::max(most, axes_size(c.mesh, spec.averaged));
   }
   return most;
+}
+
+bool parted_freely(const Case& c) {
+  const auto in_parts = [&](const Spec* spec) { return parts(c.mesh, *spec) > 1; };
+  return !is_reshard(c) && std::ranges::any_of(parted_anew(c, c.op.chain), in_parts);
 }
 
 bool wraps(const Case& c) {

@@ -30,6 +30,10 @@ Unit unit(const Case&);
 // of its sums overflows.
 std::int64_t most_terms(const Case&);
 
+// Whether a product is left in parts, on its way or at its end, along an axis along which no operand is a
+// sum: then the program says which terms are whose.
+bool parted_freely(const Case&);
+
 // Whether every sum of the case is taken modulo the words of its result, so that any integers are exact.
 bool wraps(const Case&);
 
