@@ -1,7 +1,7 @@
 // Law: of damaged modules is said what was said: where the mistake stands, what the module computes, whether
 // it is what the whole one does, what memory that needs, and where it went wrong; and a fault planted at a
-// place is what it was. golden/opcodes.txt, programs.txt and planted.txt have a digest for each block of
-// them.
+// place is what it was and does what it did. golden/opcodes.txt, programs.txt, planted.txt and harm.txt have
+// a digest for each block of them.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -9,6 +9,7 @@
 #include "reference/hlo/module/testing/dumps.h"
 #include "reference/hlo/prove/draw.h"
 #include "reference/hlo/prove/faults.h"
+#include "reference/hlo/prove/harm.h"
 #include "reference/hlo/prove/memory.h"
 #include "reference/hlo/prove/pairs.h"
 #include "reference/hlo/prove/prove.h"
@@ -203,6 +204,38 @@ std::string planted_all(const std::string& text) {
 TEST(Planted, InPrograms) {
   expect_pinned(PLUMB_GOLDEN "/planted.txt", folders, [](const std::string& name) {
     return planted_all(texts(std::filesystem::path(PLUMB_DUMPS) / name).after);
+  });
+}
+
+// What some of them do, whether they are refuted, and where.
+std::string harm_of_some(const Texts& t, Damage damage) {
+  constexpr std::size_t some = 20;
+  const Module before = parse(t.before, "before"), after = parse(t.after, "after");
+  const Module propagated = parse(t.propagated, "propagated");
+  const Subject subject{before, after, &propagated};
+  const std::vector<Seen> right = rightly_run(subject);
+  std::string text;
+  for (std::size_t n = 0, tries = 0; n < some && tries < 60 * some; ++tries) {
+    const Fault& fault = faults()[damage.below(faults().size())];
+    const std::size_t c = damage.below(after.computations.size()),
+                      i = damage.below(after.computations[c].instructions.size());
+    const auto faulty = planted(after, fault, c, i);
+    if (!faulty) continue;
+    ++n;
+    text += fmt::format("{} at {} {}: ", fault.name, c, i) + attempted([&] {
+              const Proof proof = prove({before, *faulty, &propagated}, {.draws = 1, .redraws = 1});
+              return fmt::format("{} ", name(harm_of(subject, right, {*faulty, c, i}))) + said(proof) +
+                     said(locate({before, *faulty, &propagated}, proof));
+            });
+  }
+  return text;
+}
+
+TEST(Planted, DoWhatTheyDid) {
+  expect_pinned(PLUMB_GOLDEN "/harm.txt", folders, [](const std::string& name) {
+    return attempted([&] {
+      return harm_of_some(texts(std::filesystem::path(PLUMB_DUMPS) / name), {std::mt19937_64(fnv(name) + 1)});
+    });
   });
 }
 

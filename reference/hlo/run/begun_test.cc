@@ -1,6 +1,10 @@
 // What is begun and waited for is what it would be in one step; bitcasts read memory in other extents.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
+
+#include "reference/hlo/run/maps.h"
 #include "reference/hlo/run/random.h"
 #include "reference/hlo/run/run.h"
 
@@ -153,6 +157,85 @@ TEST(Random, TheDefaultIsPhilox) {
   EXPECT_NE(bits("%two", "rng_default"), bits("%one", "rng_default"));
   EXPECT_THROW(bits("%two", "rng_three_fry"), BadModule);
   EXPECT_THROW(bits("%one", "rng_thirteen"), BadModule);
+}
+
+std::uint64_t word(std::uint64_t low, std::uint64_t high) { return high << 32 | low; }
+Integers words(std::vector<std::uint64_t> all) { return {all.begin(), all.end()}; }
+Integers bits_of(Generator generator, const Integers& state, const Shape& shape) {
+  return random_bits(generator, state, shape).bits;
+}
+
+// The known answers of Random123, philox4x32-10 and threefry2x32-20.
+TEST(Random, AnswersAsItsAuthorsSay) {
+  const Shape four{Type::u32, {4}, {}, {}, {}}, two{Type::u32, {2}, {}, {}, {}};
+  const std::uint64_t ones = ~std::uint64_t{0},
+                      pi[] = {0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344, 0xa4093822, 0x299f31d0};
+  const auto philox = [&](const std::vector<std::uint64_t>& state) {
+    return bits_of(Generator::philox, words(state), four);
+  };
+  const auto three_fry = [&](const std::vector<std::uint64_t>& state) {
+    return bits_of(Generator::three_fry, words(state), two);
+  };
+  EXPECT_EQ(philox({0, 0, 0}), words({0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+  EXPECT_EQ(philox({ones, ones, ones}), words({0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
+  EXPECT_EQ(philox({word(pi[4], pi[5]), word(pi[0], pi[1]), word(pi[2], pi[3])}),
+            words({0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
+  EXPECT_EQ(three_fry({0, 0}), words({0x6b200159, 0x99ba4efe}));
+  EXPECT_EQ(three_fry({ones, ones}), words({0x1cb996fc, 0xbb002be7}));
+  EXPECT_EQ(three_fry({word(pi[2], pi[3]), word(pi[0], pi[1])}), words({0xc4923a9c, 0x483df7a0}));
+}
+
+TEST(Random, TheCounterIsCarriedAndLeftBehindTheBits) {
+  const Shape eight{Type::u32, {8}, {}, {}, {}}, four{Type::u32, {4}, {}, {}, {}},
+      wide{Type::u64, {3}, {}, {}, {}};
+  const std::uint64_t last = ~std::uint64_t{0};
+  const Bits across = random_bits(Generator::philox, words({1, last, 5}), eight);
+  EXPECT_EQ(across.state, words({1, 1, 6}));
+  Integers both = bits_of(Generator::philox, words({1, last, 5}), four);
+  std::ranges::copy(bits_of(Generator::philox, words({1, 0, 6}), four), std::back_inserter(both));
+  EXPECT_EQ(across.bits, both);
+  EXPECT_EQ(random_bits(Generator::philox, words({1, last - 1, 5}), eight).state, words({1, 0, 6}));
+  EXPECT_EQ(random_bits(Generator::philox, words({1, 7}), {Type::u32, {5}, {}, {}, {}}).state, words({1, 9}));
+  const Bits joined = random_bits(Generator::philox, words({1, last, 5}), wide);
+  EXPECT_EQ(joined.state, words({1, 1, 6}));
+  Integers pairs;
+  for (std::size_t i = 0; i < 6; i += 2)
+    pairs.push_back(static_cast<std::int64_t>(
+        word(static_cast<std::uint64_t>(both[i]), static_cast<std::uint64_t>(both[i + 1]))));
+  EXPECT_EQ(joined.bits, pairs);
+}
+
+// The two words of a step lie beside each other along the first dimension that is even, else the largest.
+TEST(Random, OfThreeFryTheWordsOfAStepLieSideBySide) {
+  const struct {
+    Integers dims;
+    std::size_t along;
+    std::int64_t steps;
+  } table[] = {
+      {{4},       0, 2 },
+      {{5},       0, 3 },
+      {{3, 4},    1, 6 },
+      {{4, 3},    0, 6 },
+      {{3, 5},    1, 9 },
+      {{5, 3},    0, 9 },
+      {{3, 2, 4}, 1, 12}
+  };
+  for (const auto& row : table) {
+    const Bits got = random_bits(Generator::three_fry, words({3, 40}), {Type::u32, row.dims, {}, {}, {}});
+    const Integers steps =
+        bits_of(Generator::three_fry, words({3, 40}), {Type::u64, {row.steps}, {}, {}, {}});
+    EXPECT_EQ(got.state, words({3, static_cast<std::uint64_t>(40 + row.steps)}));
+    Integers half = row.dims, want;
+    half[row.along] = (half[row.along] + 1) / 2;
+    each_index(row.dims, [&](const Integers& index) {
+      std::int64_t n = 0;
+      for (std::size_t d = 0; d < row.dims.size(); ++d)
+        n = n * half[d] + (d == row.along ? index[d] / 2 : index[d]);
+      const auto step = static_cast<std::uint64_t>(steps[static_cast<std::size_t>(n)]);
+      want.push_back(static_cast<std::int64_t>(index[row.along] % 2 ? step >> 32 : step & 0xffffffff));
+    });
+    EXPECT_EQ(got.bits, want) << row.dims.size() << " " << row.dims[0];
+  }
 }
 
 TEST(Random, AScalarHasTheBitsOfAnArrayOfOne) {
