@@ -12,6 +12,7 @@
 
 #include "adapters/protocol/json.h"
 #include "harness/command/testing/tool.h"
+#include "reference/fill/fill.h"
 
 namespace plumb {
 namespace {
@@ -124,7 +125,7 @@ TEST(Resume, WhatRestsOnOlderDataIsJudgedAgain) {
   run_tool(folder, run);
   EXPECT_EQ(lines(), before);
   std::string older = whole;
-  const std::string said = "\"data\":2,";
+  const std::string said = "\"data\":" + std::to_string(data_generation) + ",";
   ASSERT_NE(older.find(said), older.npos);
   older.erase(older.find(said), said.size());
   write(folder.path / "r.jsonl", older);
