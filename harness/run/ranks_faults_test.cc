@@ -46,7 +46,7 @@ Judged judge(const Row& row, double seconds) {
   const std::string command = std::string(PLUMB_LAUNCH) + " --ranks 4 --launcher mpiexec -- " + PLUMB_MPI +
                               " --fault " + row.fault + " --plan " + row.plan;
   Settings settings;
-  settings.deadlines = {60, seconds, seconds};
+  settings.deadlines = {600, seconds, seconds};
   Subject subject(command, settings);
   return {attempt(parse_case(row.line), subject).verdict,
           attempt(parse_case("on x=1: reshard f32[8] -> f32[8]"), subject).verdict};
