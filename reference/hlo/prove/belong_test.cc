@@ -136,6 +136,7 @@ TEST(Belong, Aliases) {
               both = alias("{0}: (0, {}, may-alias), {1}: (1, {}, may-alias)");
   EXPECT_EQ(told(first, first), "proven");
   EXPECT_EQ(told(first, both), "proven");
+  EXPECT_EQ(told({}, first), "proven") << "memory that is taken over as well";
   EXPECT_EQ(told(first, {}), "refuted: no longer result {0} in the memory of parameter 0");
   EXPECT_EQ(told(both, first), "refuted: no longer result {1} in the memory of parameter 1");
   EXPECT_EQ(told({}, alias("{1}: (0, {}, may-alias)")),

@@ -250,6 +250,40 @@ TEST(Planted, InOpcodes) {
   expect_pinned(PLUMB_GOLDEN "/planted_opcodes.txt", numbered(8), block);
 }
 
+// What a fault makes of the root of two lines; empty where it happens nowhere there.
+TEST(Planted, WhereItChangesAnything) {
+  const auto planted_in = [](const char* fault, const std::string& lines) {
+    const Module module = parse(
+        "HloModule m, num_partitions=2\n\nENTRY %e {\n  %x = f32[4] parameter(0)\n  %y = f32[2] "
+        "parameter(1)\n" +
+            lines + "}\n",
+        "m");
+    const auto one =
+        std::ranges::find_if(faults(), [&](const Fault& f) { return std::string(f.name) == fault; });
+    const auto faulty = planted(module, *one, 0, static_cast<std::size_t>(entry(module).root));
+    if (!faulty) return std::string();
+    const std::string text = print(*faulty);
+    return text.substr(text.find("ROOT"), text.find("\n}") - text.find("ROOT"));
+  };
+  const auto slice = [&](const std::string& of) {
+    const std::string text =
+        planted_in("a slice shifted", "  ROOT %r = f32[2] slice(%x), slice={" + of + "}\n");
+    return text.empty() ? text : text.substr(text.find("slice={") + 6);
+  };
+  EXPECT_EQ(slice("[0:2]"), "{[1:3]}");
+  EXPECT_EQ(slice("[1:3]"), "{[2:4]}");
+  EXPECT_EQ(slice("[2:4]"), "{[1:3]}");
+  EXPECT_EQ(planted_in("a slice shifted", "  ROOT %r = f32[4] slice(%x), slice={[0:4]}\n"), "");
+  const char* const exchanged = "parts of a concatenation exchanged";
+  const auto joined = [](const std::string& parts) {
+    return "  %z = f32[4] copy(%x)\n  ROOT %r = f32[" + std::string(parts == "%x, %y" ? "6" : "8") +
+           "] concatenate(" + parts + "), dimensions={0}\n";
+  };
+  EXPECT_NE(planted_in(exchanged, joined("%x, %z")).find("concatenate(%z, %x)"), std::string::npos);
+  EXPECT_EQ(planted_in(exchanged, joined("%x, %y")), "") << "of two sizes";
+  EXPECT_EQ(planted_in(exchanged, joined("%x, %x")), "") << "the same twice";
+}
+
 // Law: while it sums, a program needs as much again as it sums; while it sends, it does not.
 TEST(Memory, OfASumIsThatOfItsTermsAsWell) {
   const auto needed = [](const std::string& line) {

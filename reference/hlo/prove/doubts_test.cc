@@ -123,6 +123,38 @@ TEST(Errors, OfASumOfProducts) {
             (first + first) * kUnit + (second + std::fabs(first - second)) * kUnit);
 }
 
+// Law: an operation of arrays is that of their elements, of zeros and what cancels too.
+TEST(Errors, OfArraysAreThoseOfTheirElements) {
+  Pairs pairs{7};
+  const std::vector<Twin> some = {pairs.constant(0),
+                                  of(0, 0.5, 0),
+                                  of(1.5, 0.01),
+                                  of(-1.5, 0.02, 1001),
+                                  of(-0.7, 0, 2002),
+                                  negated(of(-0.7, 0.1, 2002)),
+                                  pairs.constant(-3),
+                                  of(HUGE_VAL, 0),
+                                  of(0x1p1023, 0x1p1000, 9),
+                                  pairs.unary(Opcode::exponential, of(0.5, 0.01))};
+  std::vector<Twin> a, b;
+  for (const Twin& x : some)
+    for (const Twin& y : some) a.push_back(x), b.push_back(y);
+  for (const Opcode opcode :
+       {Opcode::add, Opcode::subtract, Opcode::multiply, Opcode::divide, Opcode::maximum, Opcode::minimum}) {
+    std::vector<Twin> got(a.size());
+    pairs.binary(opcode, a.data(), b.data(), got.data(), std::ssize(a));
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      const Twin want = pairs.binary(opcode, a[i], b[i]);
+      SCOPED_TRACE(std::string(row(opcode).name) + " of " + std::to_string(a[i].real) + " and " +
+                   std::to_string(b[i].real));
+      EXPECT_TRUE(got[i].real == want.real || (std::isnan(got[i].real) && std::isnan(want.real)));
+      EXPECT_TRUE(got[i].error == want.error || (std::isnan(got[i].error) && std::isnan(want.error)));
+      EXPECT_EQ(got[i].coefficient, want.coefficient);
+      EXPECT_EQ(got[i].exponent, want.exponent);
+    }
+  }
+}
+
 TEST(Errors, ASumOfOneProductIsTheProduct) {
   Pairs pairs{7};
   const Twin zero = pairs.constant(0), ex = pairs.unary(Opcode::exponential, of(0.5, 0.01)),
