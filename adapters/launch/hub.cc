@@ -270,7 +270,7 @@ void ask_all(Hub& hub, const std::string& request) {
   Skimmed skimmed;
   if (copies) skimmed = skim(request);
   if (copies && skimmed.type == "hello" && hub.arena < 0) open_arena(hub, request);
-  const bool anew = copies && (skimmed.type == "hello" || skimmed.type == "run");
+  const bool anew = copies && (skimmed.type == "hello" || skimmed.type == "run" || skimmed.type == "bench");
   if (anew) hub.free = static_cast<std::uint64_t>(std::max<std::int64_t>(skimmed.free, 0));
   if (anew) hub.end = static_cast<std::uint64_t>(std::max<std::int64_t>(skimmed.arena, 0));
   for (Seat& seat : hub.seats) {

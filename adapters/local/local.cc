@@ -6,6 +6,7 @@
 #include "adapters/protocol/json.h"
 #include "adapters/rank/can.h"
 #include "adapters/rank/hand_over.h"
+#include "adapters/rank/staged.h"
 #include "reference/words/text.h"
 
 namespace plumb::local {
@@ -73,6 +74,7 @@ nlohmann::json Local::hello(const Mesh&) {
       {"versions",     {{"plumbline", PLUMB_VERSION}}                },
       {"devices",      {{"count", kMostDevices}, {"kind", "virtual"}}},
       {"fills",        !plans_only && !seams.reply                   },
+      {"times",        !plans_only && !seams.reply                   },
       {"capabilities", what_ranks_can()                              }
   };
   all["capabilities"]["max_devices"] = kMostDevices;
@@ -102,6 +104,19 @@ std::optional<Unsupported> Local::prepare(const Request& request) {
   if (seams.block) shown = [this](Moment moment, Blocks& blocks) { seams.block(moment, blocks); };
   ready = make_ready(c, plan, {holder_of_all(plan.mesh, plan.rule), counted_moves(received), {}, shown});
   return {};
+}
+
+// One process, whose devices take turns: it shows what a plan costs, and no wire.
+std::optional<Stages> Local::stages(const Request& request) {
+  const Holder all = holder_of_all(plan.mesh, plan.rule);
+  Stages s = staged(plan, ready, all, request.write);
+  s.once = [this, once = s.once] { received = 0, once(); };
+  s.give = [this, all] {
+    Outcome o = hand_over(all, ready, nullptr);
+    *o.received += received;
+    return o;
+  };
+  return s;
 }
 
 Reply Local::run(const Request& request, Arena& arena) {

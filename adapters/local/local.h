@@ -30,6 +30,7 @@ struct Local : Backend {
 
   nlohmann::json hello(const Mesh& first) override;
   std::optional<Unsupported> prepare(const Request&) override;
+  std::optional<Stages> stages(const Request&) override;
   Reply run(const Request&, Arena&) override;
 };
 

@@ -21,6 +21,7 @@ struct Counted {
   std::int64_t in = 0, out = 0;
 };
 std::vector<Counted> all_counted;  // since they were compared last
+bool counting = true;
 
 int place_in(MPI_Comm comm) {
   int rank = 0;
@@ -135,6 +136,8 @@ std::string untrue(const Mesh& mesh, const Trace& trace, const Team& all) {
   return "";
 }
 
+void count_calls(bool on) { counting = on; }
+
 }  // namespace plumb::mpi
 
 using namespace plumb::mpi;
@@ -151,34 +154,37 @@ extern "C" {
 
 int MPI_Reduce_scatter(const void* in, void* out, const int counts[], MPI_Datatype type, MPI_Op op,
                        MPI_Comm comm) {
-  count("reduce-scatter", comm, bytes(sum(counts, comm), type), bytes(counts[place_in(comm)], type));
+  if (counting)
+    count("reduce-scatter", comm, bytes(sum(counts, comm), type), bytes(counts[place_in(comm)], type));
   return PMPI_Reduce_scatter(in, out, counts, type, op, comm);
 }
 
 int MPI_Allreduce(const void* in, void* out, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  count("all-reduce", comm, bytes(n, type), bytes(n, type));
+  if (counting) count("all-reduce", comm, bytes(n, type), bytes(n, type));
   return PMPI_Allreduce(in, out, n, type, op, comm);
 }
 
 int MPI_Allgatherv(const void* in, int n, MPI_Datatype type, void* out, const int counts[], const int at[],
                    MPI_Datatype to, MPI_Comm comm) {
-  count("all-gather", comm, in == MPI_IN_PLACE ? bytes(counts[place_in(comm)], to) : bytes(n, type),
-        bytes(sum(counts, comm), to));
+  if (counting)
+    count("all-gather", comm, in == MPI_IN_PLACE ? bytes(counts[place_in(comm)], to) : bytes(n, type),
+          bytes(sum(counts, comm), to));
   return PMPI_Allgatherv(in, n, type, out, counts, at, to, comm);
 }
 
 int MPI_Alltoallv(const void* out, const int to[], const int to_at[], MPI_Datatype type, void* in,
                   const int from[], const int from_at[], MPI_Datatype of, MPI_Comm comm) {
-  count("all-to-all", comm, bytes(sum(to, comm), type), bytes(sum(from, comm), of));
+  if (counting) count("all-to-all", comm, bytes(sum(to, comm), type), bytes(sum(from, comm), of));
   return PMPI_Alltoallv(out, to, to_at, type, in, from, from_at, of, comm);
 }
 
 int MPI_Sendrecv(const void* out, int n, MPI_Datatype type, int to, int tag, void* in, int m, MPI_Datatype of,
                  int from, int of_tag, MPI_Comm comm, MPI_Status* status) {
-  all_counted.push_back({
-      "collective-permute", {to, from},
-       bytes(n, type), bytes(m, of)
-  });
+  if (counting)
+    all_counted.push_back({
+        "collective-permute", {to, from},
+         bytes(n, type), bytes(m, of)
+    });
   return PMPI_Sendrecv(out, n, type, to, tag, in, m, of, from, of_tag, comm, status);
 }
 }

@@ -12,4 +12,7 @@ namespace plumb::mpi {
 // ask alone.
 std::string untrue(const Mesh&, const Trace&, const Team& all);
 
+// Whether what passes is counted: it is, but while a clock runs.
+void count_calls(bool);
+
 }  // namespace plumb::mpi

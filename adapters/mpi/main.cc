@@ -6,16 +6,19 @@
 #include <cstdlib>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
 #include "adapters/mpi/counted.h"
 #include "adapters/mpi/faults.h"
 #include "adapters/mpi/library.h"
+#include "adapters/mpi/plain.h"
 #include "adapters/plan/plan.h"
 #include "adapters/protocol/json.h"
 #include "adapters/protocol/ranks.h"
 #include "adapters/protocol/serve.h"
 #include "adapters/rank/can.h"
 #include "adapters/rank/hand_over.h"
+#include "adapters/rank/staged.h"
 #include "adapters/rank/steps.h"
 
 namespace plumb::mpi {
@@ -36,6 +39,7 @@ struct Mpi : Backend {
   Calls library = calls();
   Fault fault;        // none that does anything
   bool anew = false;  // communicators, for each case
+  double delay = 0;   // by this share of its time a run is slower under the clock: whether the clock sees it
 
   // The next case.
   Plan plan;
@@ -49,6 +53,7 @@ struct Mpi : Backend {
         {"devices",      {{"count", world.size}, {"kind", "rank"}}                 },
         {"alone",        true                                                      },
         {"fills",        true                                                      },
+        {"times",        true                                                      },
         {"capabilities", what_ranks_can()                                          }
     };
     all["capabilities"]["max_devices"] = world.size;
@@ -64,6 +69,7 @@ struct Mpi : Backend {
   std::optional<Unsupported> prepare(const Request& request) override {
     const std::int64_t n = devices(request.c.mesh);
     begin_case(anew);
+    count_calls(true);
     if (world.rank >= n) return {};
     try {
       plan = plumb::plan(request.c, style, most_sends);
@@ -78,16 +84,44 @@ struct Mpi : Backend {
     return {};
   }
 
+  // Where one run was counted since this was asked last, its calls have to be those of the trace.
+  Outcome given(Arena* arena, bool counted) {
+    Outcome o = hand_over(own(), ready, arena);
+    o.received.reset();
+    if (fault.trace && !o.trace.empty()) fault.trace(o.trace);
+    const std::string other = counted ? untrue(plan.mesh, o.trace, everyone) : "";
+    if (!other.empty())
+      throw std::runtime_error("the library was called otherwise than the trace says: " + other);
+    if (fault.said && !o.trace.empty()) fault.said(o.trace);
+    return o;
+  }
+
+  // The first run is counted, a warm-up where there is one; in the others the layer beneath only looks away.
+  std::optional<Stages> stages(const Request& request) override {
+    const std::int64_t n = devices(request.c.mesh);
+    if (world.rank >= n) return Stages{};
+    Stages s = staged(plan, ready, own(), request.write);
+    s.once = [this, once = s.once] {
+      const double begin = MPI_Wtime();
+      once(), count_calls(false);
+      for (const double end = MPI_Wtime() + delay * (MPI_Wtime() - begin); delay > 0 && MPI_Wtime() < end;) {
+      }
+    };
+    s.give = [this, first = true]() mutable { return given(nullptr, std::exchange(first, false)); };
+    s.meet = [this] { PMPI_Barrier(communicator(everyone)); };
+    s.limit = [this](const std::string& what, std::size_t bytes) { return bare(what, bytes, everyone); };
+    s.call = [this](std::int64_t iterations) {
+      return plain_calls(plan.mesh, ready.trace, everyone, iterations);
+    };
+    s.rank = world.rank, s.ranks = static_cast<int>(n);
+    return s;
+  }
+
   Reply run(const Request& request, Arena& arena) override {
     if (world.rank >= devices(request.c.mesh)) return Outcome{};
     load_operands(ready, own(), request.write);
     const double seconds = carry_out(ready);
-    Outcome o = hand_over(own(), ready, request.in_place ? nullptr : &arena);
-    o.received.reset();
-    if (fault.trace && !o.trace.empty()) fault.trace(o.trace);
-    if (const std::string other = untrue(plan.mesh, o.trace, everyone); !other.empty())
-      throw std::runtime_error("the library was called otherwise than the trace says: " + other);
-    if (fault.said && !o.trace.empty()) fault.said(o.trace);
+    Outcome o = given(request.in_place ? nullptr : &arena, true);
     o.run_seconds = {seconds};
     return o;
   }
@@ -116,6 +150,8 @@ bool take(Mpi& mpi, const std::string& key, const std::string& value) {
     mpi.style = Style::calls;
   else if (key == "most-count")
     count_at_most(std::stoll(value));
+  else if (key == "delay")
+    mpi.delay = std::stod(value);
   else if (key == "groups")
     mpi.anew = value == "anew";
   else if (key == "fault")

@@ -1,17 +1,15 @@
 #include "adapters/protocol/serve.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
 #include <functional>
 #include <stdexcept>
 
+#include "adapters/protocol/channel.h"
+#include "adapters/protocol/clocked.h"
 #include "adapters/protocol/fields.h"
 #include "adapters/protocol/json.h"
 #include "adapters/protocol/message.h"
@@ -26,76 +24,6 @@ namespace plumb {
 using nlohmann::json;
 
 namespace {
-
-struct Channel {
-  int requests = -1, replies = -1;
-  std::string buffer{};
-  std::size_t used = 0;  // bytes of the buffer that were handed out
-  std::vector<char> chunk = std::vector<char>(64 * 1024);
-};
-
-int descriptor(const char* variable) {
-  const char* value = std::getenv(variable);
-  if (!value)
-    throw std::runtime_error(fmt::format("{} is not set: this program is started by plumb", variable));
-  return std::atoi(value);
-}
-
-// The next line without its end; nullopt where the requests end.
-std::optional<std::string> read_line(Channel& channel) {
-  channel.buffer.erase(0, channel.used);
-  channel.used = 0;
-  std::size_t scanned = 0;
-  while (true) {
-    const std::size_t end = channel.buffer.find('\n', scanned);
-    if (end != std::string::npos) {
-      channel.used = end + 1;
-      return channel.buffer.substr(0, end);
-    }
-    scanned = channel.buffer.size();
-    const ssize_t n = ::read(channel.requests, channel.chunk.data(), channel.chunk.size());
-    if (n == 0) return std::nullopt;
-    if (n > 0)
-      channel.buffer.append(channel.chunk.data(), static_cast<std::size_t>(n));
-    else if (errno != EINTR)
-      throw std::runtime_error(fmt::format("reading a request: {}", strerror(errno)));
-  }
-}
-
-void write_line(const Channel& channel, std::string line) {
-  line.push_back('\n');
-  for (std::size_t at = 0; at < line.size();) {
-    const ssize_t n = ::write(channel.replies, line.data() + at, line.size() - at);
-    if (n >= 0)
-      at += static_cast<std::size_t>(n);
-    else if (errno != EINTR)
-      throw std::runtime_error(fmt::format("writing a reply: {}", strerror(errno)));
-  }
-}
-
-// The arena file and as much of it as is mapped.
-struct Mapping {
-  int file = -1;
-  std::span<std::byte> bytes;
-
-  explicit Mapping(const std::string& path) : file(::open(path.c_str(), O_RDWR | O_CLOEXEC)) {
-    if (file < 0) throw std::runtime_error(fmt::format("opening the arena {}: {}", path, strerror(errno)));
-  }
-  Mapping(const Mapping&) = delete;
-  ~Mapping() {
-    if (!bytes.empty()) ::munmap(bytes.data(), bytes.size());
-    ::close(file);
-  }
-  void reach(std::size_t size) {
-    if (size <= bytes.size()) return;
-    if (!bytes.empty()) ::munmap(bytes.data(), bytes.size());
-    bytes = {};
-    void* at = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
-    if (at == MAP_FAILED)
-      throw std::runtime_error(fmt::format("mapping {} bytes of the arena: {}", size, strerror(errno)));
-    bytes = {static_cast<std::byte*>(at), size};
-  }
-};
 
 using Out = std::back_insert_iterator<fmt::memory_buffer>;
 
@@ -191,16 +119,23 @@ void say_phase(const Conversation& talk, std::int64_t id) {
 }
 
 // A backend that throws could not do what it said it could.
-Reply run(Backend& backend, const Request& request, Arena& arena, const Conversation& talk) try {
-  const auto start = std::chrono::steady_clock::now();
-  if (auto refusal = backend.prepare(request)) return *refusal;
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  say_phase(talk, request.id);
-  Reply reply = backend.run(request, arena);
-  if (auto* outcome = std::get_if<Outcome>(&reply)) outcome->compile_seconds += took.count();
-  return reply;
+template <class Call>
+Reply guarded(Call&& call) try {
+  return call();
 } catch (const std::exception& e) {
   return Reneged{e.what(), ""};
+}
+
+Reply run(Backend& backend, const Request& request, Arena& arena, const Conversation& talk) {
+  return guarded([&]() -> Reply {
+    const auto start = std::chrono::steady_clock::now();
+    if (auto refusal = backend.prepare(request)) return *refusal;
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    say_phase(talk, request.id);
+    Reply reply = backend.run(request, arena);
+    if (auto* outcome = std::get_if<Outcome>(&reply)) outcome->compile_seconds += took.count();
+    return reply;
+  });
 }
 
 // The arena of a request: the file, or on another machine than the harness a copy.
@@ -219,11 +154,19 @@ std::string done(const Conversation& talk, std::int64_t id, const std::string& r
   return talk.rank > 0 ? fmt::format(R"({{"type":"done","id":{}}})", id) : reply;
 }
 
-// The last case whose results stay in place.
+// The last case whose results stay in place; of one that was timed the first iteration's results, too.
 struct Kept {
   std::optional<Request> request;
-  Outcome outcome;
+  Outcome outcome, first;
+  std::vector<std::vector<std::byte>> apart;  // the first's blocks
+  std::optional<Stages> stages;
 };
+
+Outcome& kept_of(Kept& kept, const Skimmed& message) {
+  if (!kept.request) throw Malformed(message.type + ", and nothing is kept in place");
+  if (message.first && !kept.stages) throw Malformed("no case was timed: there is no first");
+  return message.first ? kept.first : kept.outcome;
+}
 
 // A reply as a line, and its table in the arena.
 template <class One>
@@ -235,32 +178,106 @@ std::string written(std::int64_t id, const One& reply, Arena& arena) {
   return fmt::to_string(line);
 }
 
+// What every rank says of its reply: the first one all of it.
+std::string said_by(const Conversation& talk, std::int64_t id, const Reply& reply, Arena& arena) {
+  const auto* outcome = std::get_if<Outcome>(&reply);
+  // A rank without a device has none of it.
+  const std::string says = talk.world > 1 && outcome && !outcome->claims.empty() ? digest(*outcome) : "";
+  std::string text;
+  if (talk.rank > 0 && outcome) {
+    text = fmt::format(R"({{"type":"done","id":{},"says":"{}"}})", id, says);
+  } else {
+    text = std::visit([&](const auto& one) { return written(id, one, arena); }, reply);
+    if (!says.empty()) text.insert(text.size() - 1, fmt::format(R"(,"says":"{}")", says));
+  }
+  return text;
+}
+
 std::string answer_run(Backend& backend, const Skimmed& message, Arena arena, const Conversation& talk,
                        Kept& kept) {
   kept = {};
   Request request = request_from(message, arena.whole);
   Reply reply = run(backend, request, arena, talk);
+  std::string text = said_by(talk, message.id, reply, arena);
   auto* outcome = std::get_if<Outcome>(&reply);
-  // A rank without a device has none of it.
-  const std::string says = talk.world > 1 && outcome && !outcome->claims.empty() ? digest(*outcome) : "";
-  std::string text;
-  if (talk.rank > 0 && outcome) {
-    text = fmt::format(R"({{"type":"done","id":{},"says":"{}"}})", request.id, says);
-  } else {
-    text = std::visit([&](const auto& one) { return written(request.id, one, arena); }, reply);
-    if (!says.empty()) text.insert(text.size() - 1, fmt::format(R"(,"says":"{}")", says));
-  }
-  if (outcome && request.in_place) kept = {std::move(request), std::move(*outcome)};
+  if (outcome && request.in_place) kept.request = std::move(request), kept.outcome = std::move(*outcome);
   return text;
 }
 
+// The bytes of results that are about to be made anew.
+void set_apart(Kept& kept, const Outcome& made) {
+  kept.first = made;
+  for (auto& lies : kept.first.lying) {
+    if (!lies.data()) continue;
+    kept.apart.emplace_back(lies.begin(), lies.end());
+    lies = kept.apart.back().empty() ? lies.first(0) : std::span<const std::byte>(kept.apart.back());
+  }
+}
+
+// Every rank writes its clock; what is said of them.
+std::string write_clock(const Stages& stages, const Clocked& said, Arena& arena) {
+  const std::vector<std::int64_t> row = clock_row(said);
+  const std::size_t bytes = row.size() * sizeof row[0];
+  const std::span<std::byte> place = arena.take(bytes * stages.ranks);
+  const std::span<std::byte> own = place.subspan(stages.rank * bytes, bytes);
+  memcpy(own.data(), row.data(), bytes);
+  send_written(arena.offset(own), bytes);
+  return fmt::format(R"("clock":{{"offset":{},"ranks":{}}})", arena.offset(place), stages.ranks);
+}
+
+// The results are kept, of the first iteration and of the last.
+Reply bench(Backend& backend, const Skimmed& message, Kept& kept, Clocked& said) {
+  const Request& request = *kept.request;
+  kept.stages = backend.stages(request);
+  const auto& stages = kept.stages;
+  if (!stages) return Reneged{"it cannot be timed", ""};
+  if (!stages->once) return Outcome{};
+  stages->load();
+  said = clocked(*stages, message.timing, message.id, [&] { set_apart(kept, stages->give()); });
+  return kept.outcome = stages->give();
+}
+
+std::string answer_bench(Backend& backend, const Skimmed& message, Arena arena, const Conversation& talk,
+                         Kept& kept) {
+  kept = {};
+  if (message.timing.iterations < 1 || message.timing.batch < 1 || message.timing.warmups < 0)
+    throw Malformed(
+        "a bench has at least one iteration, a batch of at least one and no fewer than 0 warm-ups");
+  kept.request = request_from(message, arena.whole);
+  kept.request->in_place = true;
+  Clocked clock;
+  const Reply reply = guarded([&]() -> Reply {
+    if (auto refusal = backend.prepare(*kept.request)) return *refusal;
+    say_phase(talk, message.id);
+    return bench(backend, message, kept, clock);
+  });
+  const bool timed = std::holds_alternative<Outcome>(reply);
+  const std::string clocks = timed && kept.stages->once ? write_clock(*kept.stages, clock, arena) : "";
+  std::string text = said_by(talk, message.id, reply, arena);
+  if (talk.rank == 0 && timed) text.insert(text.size() - 1, "," + clocks);
+  if (!timed) kept = {};
+  return text;
+}
+
+// What the ranks of the case that was timed last could do at best.
+std::string answer_limit(const Skimmed& message, Arena arena, const Conversation& talk, const Kept& kept) {
+  if (!kept.stages || message.timing.iterations < 1) throw Malformed("limit, and no case was timed");
+  const Stages& stages = *kept.stages;
+  const Reply none = Unsupported{"it knows no limit " + message.what, "serve"};
+  if (!stages.once) return said_by(talk, message.id, Outcome{}, arena);
+  const auto said =
+      clocked_limit(stages, message.what, present(message.bytes, "bytes"), message.timing.iterations);
+  if (!said) return said_by(talk, message.id, none, arena);
+  return done(talk, message.id,
+              fmt::format(R"({{"type":"timed","id":{},{}}})", message.id, write_clock(stages, *said, arena)));
+}
+
 // Proves the blocks that lie here, and says of each in the arena.
-std::string answer_check(const Skimmed& message, const Arena& arena, const Conversation& talk,
-                         const Kept& kept) {
-  if (!kept.request) throw Malformed("check, and nothing is kept in place");
-  const std::vector<ProofRow> rows = proofs(kept.request->c, kept.outcome, message.seed);
+std::string answer_check(const Skimmed& message, const Arena& arena, const Conversation& talk, Kept& kept) {
+  const Outcome& of = kept_of(kept, message);
+  const std::vector<ProofRow> rows = proofs(kept.request->c, of, message.seed);
   for (std::size_t i = 0; i < rows.size(); ++i)
-    if (kept.outcome.lying[i].data()) {
+    if (of.lying[i].data()) {
       const std::size_t at = arena.next + i * sizeof rows[i];
       memcpy(arena.whole.subspan(at).data(), rows[i].data(), sizeof rows[i]);
       send_written(at, sizeof rows[i]);
@@ -270,8 +287,7 @@ std::string answer_check(const Skimmed& message, const Arena& arena, const Conve
 
 // The blocks travel after all.
 std::string answer_fetch(const Skimmed& message, Arena arena, const Conversation& talk, Kept& kept) {
-  if (!kept.request) throw Malformed("fetch, and nothing is kept in place");
-  Outcome& o = kept.outcome;
+  Outcome& o = kept_of(kept, message);
   for (std::size_t i = 0; i < o.blocks.size(); ++i) {
     const std::span<std::byte> place = arena.take(o.blocks[i].bytes);
     o.blocks[i].offset = arena.offset(place);
@@ -295,6 +311,10 @@ void converse(Backend& backend, const Conversation& talk) {
       talk.say(done(talk, 0, answer_hello(backend, request)));
     } else if (skimmed.type == "run" && reached()) {
       talk.say(answer_run(backend, skimmed, arena_of(skimmed, mapping), talk, kept));
+    } else if (skimmed.type == "bench" && reached()) {
+      talk.say(answer_bench(backend, skimmed, arena_of(skimmed, mapping), talk, kept));
+    } else if (skimmed.type == "limit" && reached()) {
+      talk.say(answer_limit(skimmed, arena_of(skimmed, mapping), talk, kept));
     } else if (skimmed.type == "check" && reached()) {
       talk.say(answer_check(skimmed, arena_of(skimmed, mapping), talk, kept));
     } else if (skimmed.type == "fetch" && reached()) {
@@ -317,7 +337,7 @@ int serve(Backend& backend, const Conversation& talk) try {
 
 int serve(Backend& backend) try {
   if (const auto seat = take_seat()) return serve_as_rank(backend, *seat);
-  Channel channel{descriptor("PLUMB_REQUESTS"), descriptor("PLUMB_REPLIES")};
+  Channel channel = open_channel();
   return serve(backend, {[&] { return read_line(channel); },
                          [&](std::string line) { write_line(channel, std::move(line)); }});
 } catch (const std::exception& e) {

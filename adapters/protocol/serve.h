@@ -11,6 +11,7 @@
 
 #include "adapters/protocol/operands.h"
 #include "adapters/protocol/outcome.h"
+#include "adapters/protocol/timing.h"
 
 namespace plumb {
 
@@ -44,14 +45,35 @@ struct Request {
   bool in_place = false;          // results stay where they lie (Outcome::lying) until the next case
 };
 
+// The parts of a run of a backend that can be timed, after prepare. `load` lays the operands. `once` is what
+// is timed: it makes the results of what was loaded, again each time it is called. `give` says where the last
+// lie.
+struct Stages {
+  std::function<void()> load, once;  // a rank without a device has neither
+  std::function<Outcome()> give;
+  std::function<void()> wipe{};     // overwrites the results with ones
+  std::function<void()> restore{};  // operands, where a run changes them; else nothing
+  std::function<void()> meet{};     // waits for all ranks of the case; nothing in one process
+  int rank = 0, ranks = 1;          // of those that have a device
+  // What this process could do at best with so many bytes: `copy` them in its memory, or `send` them to the
+  // next rank while as many come from the one before. Nothing where it cannot.
+  std::function<std::function<void()>(const std::string& what, std::size_t bytes)> limit{};
+  // The library's own call, where the case comes to one, in a plain loop on memory of its own, timed by
+  // nothing of ours. Nothing where there is none.
+  std::function<std::optional<Clocked>(std::int64_t iterations)> call{};
+};
+
 // The one virtual interface of Plumbline.
 struct Backend {
   virtual ~Backend() = default;
-  // The hello message without type and version: name, versions, devices, alone, fills, capabilities.
+  // The hello message without type and version: name, versions, devices, alone, fills, times, capabilities.
   virtual nlohmann::json hello(const Mesh& first) = 0;
   // What a case needs once, plans, communicators and buffers; called before each run, and its time is that of
   // compilation. Nothing where the case can be run; else why not. What it throws is reneged.
   virtual std::optional<Unsupported> prepare(const Request&) { return {}; }
+  // Nothing where it cannot be timed; one that can says "times" in its hello, and keeps what it gives until
+  // the next case.
+  virtual std::optional<Stages> stages(const Request&) { return {}; }
   // Blocks must lie in spans taken from the arena, or where the request says in_place, anywhere.
   virtual Reply run(const Request&, Arena&) = 0;
 };

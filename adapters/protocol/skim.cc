@@ -11,6 +11,12 @@ namespace {
 
 using nlohmann::json;
 
+Sync sync_of(const std::string& text) {
+  const auto sync = sync_named(text);
+  if (!sync) throw Malformed("sync: none, barrier or window");
+  return *sync;
+}
+
 // Depth 1 is the request, 2 the list of operands, 3 an operand, 4 its shape.
 struct Reader {
   Skimmed found;
@@ -19,8 +25,8 @@ struct Reader {
 
   bool in_operands() const { return outer == "operands"; }
   bool all_but_the_case() const {
-    return found.type == "run" && !found.line.empty() && (found.fills || !found.operands.empty()) &&
-           std::min({found.id, found.arena, found.free}) >= 0;
+    return (found.type == "run" || found.type == "bench") && !found.line.empty() &&
+           (found.fills || !found.operands.empty()) && std::min({found.id, found.arena, found.free}) >= 0;
   }
 
   bool number(std::int64_t n) {
@@ -29,6 +35,10 @@ struct Reader {
     if (depth == 1 && outer == "id") found.id = n;
     if (depth == 1 && outer == "seed") found.seed = static_cast<std::uint64_t>(n);
     if (depth == 1 && outer == "arena") found.arena = n;
+    if (depth == 1 && outer == "warmups") found.timing.warmups = n;
+    if (depth == 1 && outer == "iterations") found.timing.iterations = n;
+    if (depth == 1 && outer == "bytes") found.bytes = n;
+    if (depth == 1 && outer == "batch") found.timing.batch = n;
     if (depth == 1 && outer == "free") found.free = n;
     if (depth < 3 || !in_operands()) return true;
     Skimmed::Operand& operand = found.operands.back();
@@ -41,6 +51,7 @@ struct Reader {
   bool null() { return true; }
   bool boolean(bool value) {
     if (depth == 1 && outer == "fills") found.fills = value;
+    if (depth == 1 && outer == "first") found.first = value;
     return true;
   }
   bool number_integer(json::number_integer_t n) { return number(n); }
@@ -54,6 +65,8 @@ struct Reader {
   bool string(std::string& text) {
     if (depth == 1 && outer == "type") found.type = text;
     if (depth == 1 && outer == "line") found.line = text;
+    if (depth == 1 && outer == "what") found.what = text;
+    if (depth == 1 && outer == "sync") found.timing.sync = sync_of(text);
     return true;
   }
   bool key(std::string& name) {

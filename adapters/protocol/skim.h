@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "adapters/protocol/timing.h"
+
 namespace plumb {
 
 struct Skimmed {
@@ -15,6 +17,10 @@ struct Skimmed {
   double seconds = 0, run_seconds = 0;
   bool fills = false;      // no operand is sent
   std::uint64_t seed = 0;  // of a check
+  bool first = false;      // of a check or fetch: of the first iteration that was timed
+  Timing timing;           // of a bench or a limit
+  std::string what;        // of a limit
+  std::int64_t bytes = 0;  // of a limit
   struct Operand {
     std::int64_t offset = -1, bytes = -1;
     std::vector<std::int64_t> shape;

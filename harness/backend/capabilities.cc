@@ -249,6 +249,7 @@ Hello hello_from_json(const json& j) {
   }
   if (const json* alone = optional_field(j, "alone")) h.alone = truth(*alone, "alone");
   if (const json* fills = optional_field(j, "fills")) h.fills = truth(*fills, "fills");
+  if (const json* times = optional_field(j, "times")) h.times = truth(*times, "times");
   if (const json* c = optional_field(j, "capabilities")) h.capabilities = capabilities_from(*c);
   return h;
 }

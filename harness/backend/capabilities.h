@@ -58,6 +58,7 @@ struct Hello {
   std::string device_kind;
   bool alone = false;  // it holds what another of it would need: devices, ranks
   bool fills = false;  // it makes operands itself and proves results where they lie
+  bool times = false;  // its ranks time a case, and keep the first result and the last
   Capabilities capabilities;
 };
 

@@ -260,4 +260,20 @@ void check_trace(const Outcome& o, const Mesh& mesh) {
   }
 }
 
+void check_clocks(const std::vector<Clocked>& clocks) {
+  for (std::size_t r = 0; r < clocks.size(); ++r) {
+    std::int64_t before = 0;
+    for (std::size_t i = 0; i < clocks[r].enter.size(); ++i) {
+      const std::int64_t enter = clocks[r].enter[i], leave = clocks[r].leave[i];
+      if (enter == -1 && leave == -1) continue;
+      if (enter < before || leave < enter)
+        throw Malformed(
+            fmt::format("the clock of rank {}: it entered iteration {} at {} and left it at {}, "
+                        "and the time before was {}",
+                        r, i, enter, leave, before));
+      before = leave;
+    }
+  }
+}
+
 }  // namespace plumb

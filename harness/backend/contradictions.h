@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "adapters/protocol/timing.h"
 #include "harness/backend/answer.h"
 #include "harness/backend/capabilities.h"
 
@@ -14,7 +15,9 @@ struct Asked {
   std::int64_t id = 0;
   std::uint64_t free = 0;
   const Capabilities& capabilities;
-  bool in_place = false;  // blocks stay where they lie: only how long they are is asked
+  bool in_place = false;        // blocks stay where they lie: only how long they are is asked
+  std::int64_t iterations = 0;             // that were to be timed,
+  std::vector<Clocked>* clocks = nullptr;  // and where their clocks go
 };
 
 // All throw Malformed.
@@ -25,5 +28,8 @@ void check_blocks(const std::vector<Block>&, const Asked&, std::uint64_t arena_b
 // has some; what was received is the sum of what was moved, or no less where some collective does not say
 // what it moved.
 void check_trace(const Outcome&, const Mesh&);
+// Each rank left every iteration no earlier than it entered it, and entered it no earlier than it left the
+// one before; what was late is late by both.
+void check_clocks(const std::vector<Clocked>&);
 
 }  // namespace plumb

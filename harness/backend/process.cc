@@ -6,6 +6,7 @@
 #include <cassert>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "adapters/protocol/fields.h"
 #include "adapters/protocol/json.h"
@@ -71,7 +72,8 @@ struct Process::State {
   std::optional<Answer> start_for(const Mesh&);
   Answer wait_for_reply(const Asked&);
   Answer ask(const std::string& request, const Asked&, const Waiting&);
-  std::optional<Answer> wait_for_checked();
+  std::optional<Answer> wait_for(const std::string& type, const Asked&,
+                                 const std::function<void(const json&)>& take);
   void rest(const Asked&, Waiting&);
 };
 
@@ -323,8 +325,9 @@ Answer Process::run_in_place(const Case& c) {
   return answer;
 }
 
-// Nothing where it came.
-std::optional<Answer> Process::State::wait_for_checked() {
+// A reply of this type, of which `take` takes in what it says: nothing where it came.
+std::optional<Answer> Process::State::wait_for(const std::string& type, const Asked& asked,
+                                               const std::function<void(const json&)>& take) {
   Waiting w("run", deadlines);
   try {
     while (true) {
@@ -333,16 +336,43 @@ std::optional<Answer> Process::State::wait_for_checked() {
       transcript.add("<-", line);
       const json message = parse_message(line);
       if (w.hear(message, id)) continue;
-      if (text(field(message, "type"), "type") == "checked" && integer(field(message, "id"), "id") == id)
-        return std::nullopt;
-      return parse_reply(message, {*kept, id, 0, hello->capabilities, true}, arena);
+      if (text(field(message, "type"), "type") != type || integer(field(message, "id"), "id") != id)
+        return parse_reply(message, asked, arena);
+      take(message);
+      return std::nullopt;
     }
   } catch (const Malformed& e) {
-    return off_page(fmt::format("the reply to check: {}", e.what()), w.phase);
+    return off_page(fmt::format("the reply: {}", e.what()), w.phase);
   }
 }
 
-std::variant<std::vector<Proven>, Answer> Process::check(std::uint64_t seed) {
+TimedAnswer Process::bench(const Case& c, const TimingAsked& wanted, std::span<const Tensor> operands) {
+  if (auto refusal = refuses(c)) return {*refusal, {}};
+  State& s = *state_;
+  if (!s.hello->times) return {Unsupported{"it times nothing", "hello"}, {}};
+  ++s.id;
+  s.kept.reset();
+  const auto& [timing, seconds] = wanted;
+  Given given{operands, layout_of_bench(c, timing, operands)};
+  s.arena.reach(given.layout.arena);
+  given.layout.arena = s.arena.size();
+  for (std::size_t i = 0; i < operands.size(); ++i)
+    s.arena.write(given.layout.offsets[i], operands[i].bytes);
+  s.arena.poison(given.layout.free, given.layout.due);
+  s.child->forget_words();
+  const Deadlines before = std::exchange(s.deadlines, {s.deadlines.start, s.deadlines.compile, seconds});
+  const Waiting w("compile", s.deadlines);
+  TimedAnswer said;
+  const Asked asked{c,    s.id,  given.layout.free, s.hello->capabilities,
+                    true, timing.iterations, &said.clocks};
+  said.answer = s.ask(bench_request({s.id, w.left(), seconds}, c, timing, given), asked, w);
+  s.deadlines = before;
+  if (const auto* outcome = std::get_if<Outcome>(&said.answer))
+    s.kept = c, s.kept_blocks = outcome->blocks.size();
+  return said;
+}
+
+std::variant<std::vector<Proven>, Answer> Process::check(std::uint64_t seed, Which which) {
   State& s = *state_;
   assert(s.kept && s.child);
   ++s.id;
@@ -350,11 +380,12 @@ std::variant<std::vector<Proven>, Answer> Process::check(std::uint64_t seed) {
   layout.arena = s.arena.size();
   s.arena.poison(layout.free, layout.due);
   const Waiting w("run", s.deadlines);
-  const std::string request = check_request({s.id, w.left()}, layout, seed);
+  const std::string request = check_request({s.id, w.left()}, layout, seed, which == Which::first);
   s.transcript.add("->", request);
   if (const auto sent = s.child->send(request, w.deadline); sent != Child::Wait::ready)
     return s.failure(sent, w);
-  if (auto failed = s.wait_for_checked()) return *failed;
+  const Asked asked{*s.kept, s.id, 0, s.hello->capabilities, true};
+  if (auto failed = s.wait_for("checked", asked, [](const json&) {})) return *failed;
   std::vector<ProofRow> rows(s.kept_blocks);
   s.arena.read(layout.free, std::as_writable_bytes(std::span(rows)));
   std::vector<Proven> all;
@@ -362,7 +393,30 @@ std::variant<std::vector<Proven>, Answer> Process::check(std::uint64_t seed) {
   return all;
 }
 
-Answer Process::fetch() {
+std::variant<std::vector<Clocked>, Answer> Process::limit(const std::string& what, std::int64_t bytes,
+                                                          std::int64_t iterations) {
+  State& s = *state_;
+  assert(s.kept && s.child);
+  ++s.id;
+  Layout layout = layout_of_bench(*s.kept, {.iterations = iterations}, {});
+  s.arena.reach(layout.arena);
+  layout.arena = s.arena.size();
+  s.arena.poison(layout.free, layout.due);
+  const Waiting w("run", s.deadlines);
+  const std::string request = limit_request({s.id, w.left()}, layout, {what, bytes, iterations});
+  s.transcript.add("->", request);
+  if (const auto sent = s.child->send(request, w.deadline); sent != Child::Wait::ready)
+    return s.failure(sent, w);
+  const Asked asked{*s.kept, s.id, layout.free, s.hello->capabilities, true, iterations};
+  std::variant<std::vector<Clocked>, Answer> said;
+  if (auto failed = s.wait_for("timed", asked, [&](const json& message) {
+        said = parse_clocks(field(message, "clock"), asked, s.arena);
+      }))
+    return *failed;
+  return said;
+}
+
+Answer Process::fetch(Which which) {
   State& s = *state_;
   assert(s.kept && s.child);
   ++s.id;
@@ -372,7 +426,8 @@ Answer Process::fetch() {
   s.arena.poison(layout.free, layout.due);
   const Waiting w("run", s.deadlines);
   const Case c = *s.kept;
-  return s.ask(fetch_request({s.id, w.left()}, layout), {c, s.id, layout.free, s.hello->capabilities}, w);
+  return s.ask(fetch_request({s.id, w.left()}, layout, which == Which::first),
+               {c, s.id, layout.free, s.hello->capabilities}, w);
 }
 
 void Process::read(const Block& block, std::span<std::byte> into) const {

@@ -29,6 +29,19 @@ struct Command {
 // Told of each hello, when it is heard.
 using Greeted = std::function<void(const Hello&)>;
 
+// Of a case that was timed: of which iteration.
+enum class Which : std::uint8_t { first, last };
+
+// What a case's ranks are to time, and what its run may take; what came of it, with the clocks of an outcome.
+struct TimingAsked {
+  Timing timing;
+  double seconds = 0;
+};
+struct TimedAnswer {
+  Answer answer;
+  std::vector<Clocked> clocks;
+};
+
 // Belongs to one thread: the program dies with the thread that started it.
 class Process {
  public:
@@ -49,8 +62,16 @@ class Process {
   // asked of it: proofs of its blocks, device by device, result by result, by a seed drawn now; and the
   // blocks after all.
   Answer run_in_place(const Case&);
-  std::variant<std::vector<Proven>, Answer> check(std::uint64_t seed);
-  Answer fetch();
+  std::variant<std::vector<Proven>, Answer> check(std::uint64_t seed, Which = Which::last);
+  Answer fetch(Which = Which::last);
+
+  // Times a case, on operands that travel where any are given: no block does. check() and fetch() are then of
+  // the last iteration, or of the first.
+  TimedAnswer bench(const Case&, const TimingAsked&, std::span<const Tensor> operands);
+
+  // What its ranks could do at best, while the results of a case that was timed lie with it.
+  std::variant<std::vector<Clocked>, Answer> limit(const std::string& what, std::int64_t bytes,
+                                                   std::int64_t iterations);
 
   // The bytes of a block of the last outcome; valid until the next run.
   std::vector<std::byte> read(const Block&) const;

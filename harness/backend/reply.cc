@@ -13,6 +13,27 @@ namespace plumb {
 
 using nlohmann::json;
 
+std::vector<Clocked> parse_clocks(const json& clock, const Asked& asked, const ArenaFile& arena) {
+  const auto offset =
+      static_cast<std::uint64_t>(count(field(object(clock, "clock"), "offset"), "clock.offset"));
+  const std::int64_t ranks = count(field(clock, "ranks"), "clock.ranks");
+  if (ranks < 1 || ranks > devices(asked.c.mesh))
+    throw Malformed(fmt::format("clocks of {} ranks, on {} devices", ranks, devices(asked.c.mesh)));
+  const std::size_t words = words_of_a_clock(asked.iterations), row = words * sizeof(std::int64_t);
+  if (offset < asked.free || offset > arena.size() || row * ranks > arena.size() - offset)
+    throw Malformed("the clocks lie outside the program's part of the arena");
+  std::vector<Clocked> clocks;
+  for (std::int64_t r = 0; r < ranks; ++r) {
+    std::vector<std::int64_t> one(words);
+    arena.read(offset + r * row, std::as_writable_bytes(std::span(one)));
+    if (std::ranges::count(one, -1) == std::ssize(one))
+      throw Malformed(fmt::format("the clock of rank {} is all ones: nothing was written there", r));
+    clocks.push_back(clock_from(one));
+  }
+  check_clocks(clocks);
+  return clocks;
+}
+
 namespace {
 
 std::vector<Block> blocks_from(const json& table, const ArenaFile& arena, std::uint64_t free) {
@@ -82,6 +103,7 @@ Outcome outcome_from(const json& j, const Asked& asked, const ArenaFile& arena) 
     if (const json* f = optional_field(*times, "run"))
       for (const json& s : list(*f, "times.run")) o.run_seconds.push_back(seconds(s, "times.run"));
   }
+  if (asked.clocks) *asked.clocks = parse_clocks(field(j, "clock"), asked, arena);
   if (const json* f = optional_field(j, "received")) o.received = count(*f, "received");
   if (const json* f = optional_field(j, "notes")) o.notes = texts(*f, "notes");
   if (const json* f = optional_field(j, "plan"))

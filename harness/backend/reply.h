@@ -16,4 +16,7 @@ Answer parse_reply(const nlohmann::json& message, const Asked&, const ArenaFile&
 // In the place of a hello: the processes that the program started hang, or one of them died.
 std::optional<Answer> parse_failed_start(const nlohmann::json& message);
 
+// The clocks of the ranks that timed so many iterations, a row for each in the arena. Throws Malformed.
+std::vector<Clocked> parse_clocks(const nlohmann::json& clock, const Asked&, const ArenaFile&);
+
 }  // namespace plumb

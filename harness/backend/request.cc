@@ -50,16 +50,29 @@ std::uint64_t due(const Case& c) {
   return on_every_device(c, each);
 }
 
-}  // namespace
-
-Layout layout_of(const Case& c, std::span<const Tensor> operands) {
-  Layout layout;
+void place(Layout& layout, std::span<const Tensor> operands) {
   for (const Tensor& t : operands) {
     layout.offsets.push_back(layout.free);
     layout.free = aligned(layout.free + t.bytes.size());
   }
+}
+
+}  // namespace
+
+Layout layout_of(const Case& c, std::span<const Tensor> operands) {
+  Layout layout;
+  place(layout, operands);
   layout.arena = layout.free + room(c);
   layout.due = due(c);
+  return layout;
+}
+
+Layout layout_of_bench(const Case& c, const Timing& timing, std::span<const Tensor> operands) {
+  Layout layout;
+  place(layout, operands);
+  layout.due = layout_in_place(c).due + alignment +
+               on_every_device(c, words_of_a_clock(timing.iterations) * sizeof(std::int64_t));
+  layout.arena = layout.free + layout.due;
   return layout;
 }
 
@@ -76,6 +89,17 @@ std::string hello_request(const Hail& hail, const Mesh& mesh) {
                      protocol_version, json_text(hail.arena), json_text(mesh), hail.seconds);
 }
 
+namespace {
+
+void put_operands(fmt::memory_buffer& line, const Given& given) {
+  for (std::size_t i = 0; i < given.operands.size(); ++i)
+    fmt::format_to(std::back_inserter(line), R"({}{{"offset":{},"bytes":{},"shape":[{}]}})", i ? "," : "",
+                   given.layout.offsets[i], given.operands[i].bytes.size(),
+                   fmt::join(given.operands[i].shape, ","));
+}
+
+}  // namespace
+
 std::string run_request(const Numbered& head, const Case& c, std::span<const Tensor> operands,
                         const Layout& layout) {
   fmt::memory_buffer line;
@@ -84,10 +108,22 @@ std::string run_request(const Numbered& head, const Case& c, std::span<const Ten
       out,
       R"({{"type":"run","id":{},"line":"{}","seconds":{:.3g},"run_seconds":{:.3g},"arena":{},"operands":[)",
       head.id, print(c), head.seconds, head.run_seconds, layout.arena);
-  for (std::size_t i = 0; i < operands.size(); ++i)
-    fmt::format_to(out, R"({}{{"offset":{},"bytes":{},"shape":[{}]}})", i ? "," : "", layout.offsets[i],
-                   operands[i].bytes.size(), fmt::join(operands[i].shape, ","));
+  put_operands(line, {operands, layout});
   fmt::format_to(out, R"(],"free":{},"case":{}}})", layout.free, json_text(c));
+  return fmt::to_string(line);
+}
+
+std::string bench_request(const Numbered& head, const Case& c, const Timing& timing, const Given& given) {
+  fmt::memory_buffer line;
+  const auto out = std::back_inserter(line);
+  fmt::format_to(out,
+                 R"({{"type":"bench","id":{},"line":"{}","seconds":{:.3g},"run_seconds":{:.3g},"arena":{})",
+                 head.id, print(c), head.seconds, head.run_seconds, given.layout.arena);
+  fmt::format_to(out, R"(,"warmups":{},"iterations":{},"batch":{},"sync":"{}")", timing.warmups,
+                 timing.iterations, timing.batch, name(timing.sync));
+  fmt::format_to(out, R"(,"fills":{},"operands":[)", given.operands.empty());
+  put_operands(line, given);
+  fmt::format_to(out, R"(],"free":{},"case":{}}})", given.layout.free, json_text(c));
   return fmt::to_string(line);
 }
 
@@ -97,14 +133,26 @@ std::string run_in_place_request(const Numbered& head, const Case& c, const Layo
       head.id, print(c), head.seconds, head.run_seconds, layout.arena, layout.free, json_text(c));
 }
 
-std::string check_request(const Numbered& head, const Layout& layout, std::uint64_t seed) {
-  return fmt::format(R"({{"type":"check","id":{},"seconds":{:.3g},"arena":{},"free":{},"seed":{}}})", head.id,
-                     head.seconds, layout.arena, layout.free, seed);
+namespace {
+
+constexpr const char* of_the_first = R"(,"first":true)";
+
+}  // namespace
+
+std::string check_request(const Numbered& head, const Layout& layout, std::uint64_t seed, bool first) {
+  return fmt::format(R"({{"type":"check","id":{},"seconds":{:.3g},"arena":{},"free":{},"seed":{}{}}})",
+                     head.id, head.seconds, layout.arena, layout.free, seed, first ? of_the_first : "");
 }
 
-std::string fetch_request(const Numbered& head, const Layout& layout) {
-  return fmt::format(R"({{"type":"fetch","id":{},"seconds":{:.3g},"arena":{},"free":{}}})", head.id,
-                     head.seconds, layout.arena, layout.free);
+std::string fetch_request(const Numbered& head, const Layout& layout, bool first) {
+  return fmt::format(R"({{"type":"fetch","id":{},"seconds":{:.3g},"arena":{},"free":{}{}}})", head.id,
+                     head.seconds, layout.arena, layout.free, first ? of_the_first : "");
+}
+
+std::string limit_request(const Numbered& head, const Layout& layout, const LimitAsked& asked) {
+  return fmt::format(
+      R"({{"type":"limit","id":{},"seconds":{:.3g},"arena":{},"free":{},"what":{},"bytes":{},"iterations":{}}})",
+      head.id, head.seconds, layout.arena, layout.free, json_text(asked.what), asked.bytes, asked.iterations);
 }
 
 }  // namespace plumb

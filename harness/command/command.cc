@@ -71,6 +71,7 @@ int parse(int argc, const char* const* argv) {
   app.require_subcommand(1);
   int code = 0;
   add_run(app, code);
+  add_bench(app, code);
   add_list(app, code);
   add_explain(app);
   add_resolve(app, code);

@@ -75,6 +75,16 @@ Where condition_of(const std::string& text) {
   }
 }
 
+std::vector<SizeRange> sizes_of(const Selection& s) {
+  std::vector<SizeRange> all;
+  for (const std::string& text : s.sizes) try {
+      all.push_back(parse_size(text));
+    } catch (const BadInput& error) {
+      throw of_flag("--size", error);
+    }
+  return all;
+}
+
 }  // namespace
 
 void add_selection(CLI::App& app, Selection& s) {
@@ -85,6 +95,12 @@ void add_selection(CLI::App& app, Selection& s) {
   app.add_option("--cases", s.files,
                  "A file of cases, one a line, # comments; - is standard input (may repeat)")
       ->check(file_name())
+      ->allow_extra_args(false);
+  app.add_option(
+         "--size", s.sizes,
+         "NAME=FROM:TO:FACTOR: sizes of a dimension that lines leave open, f32[N@x] with N=1Ki:1Gi:4 (may "
+         "repeat)")
+      ->check(not_empty("NAME=FROM:TO:FACTOR"))
       ->allow_extra_args(false);
   app.add_option("--where", s.where, "Only the cases for which this holds\n" + where_help())
       ->check(not_empty("KEY=VALUE"));
@@ -106,7 +122,7 @@ Chosen choose(const Selection& s) {
     throw BadInput(
         "no cases: name a --suite, a file with --cases, or a line such as\n"
         "  'on x=2: reshard f32[8@x] -> f32[8]'");
-  Chosen chosen{cases_of(std::move(rows)), {}, condition_of(s.where)};
+  Chosen chosen{cases_of(sized(std::move(rows), sizes_of(s))), {}, condition_of(s.where)};
   chosen.numbers = s.sample > 0 ? sampled(chosen, s) : selected(chosen.cases, chosen.where);
   if (!s.shard.empty()) chosen.numbers = cases_of_shard(chosen.numbers, parse_shard(s.shard));
   return chosen;

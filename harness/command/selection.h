@@ -15,7 +15,7 @@ namespace plumb {
 
 // The flags as they were given.
 struct Selection {
-  std::vector<std::string> lines, suites, files;
+  std::vector<std::string> lines, suites, files, sizes;
   std::string where, shard;
   std::int64_t sample = 0;
   std::uint64_t seed = 0;

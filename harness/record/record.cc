@@ -221,6 +221,7 @@ Record parse(const json& j) {
   if (const json* count = optional_field(j, "collectives")) r.collectives = collectives_from_json(*count);
   if (const json* safe = optional_field(j, "replica_safe")) r.replica_safe = truth(*safe, "replica_safe");
   r.times = times_from_json(field(j, "seconds"));
+  if (const json* bench = optional_field(j, "bench")) r.bench = repetition_from_json(*bench);
   r.certificate = text(field(j, "certificate"), "certificate");
   r.scope = text(field(j, "scope"), "scope");
   if (const json* shown = optional_field(j, "shown")) r.shown = shown_from_json(*shown);
@@ -238,6 +239,7 @@ Record parse(const json& j) {
 std::string json_text(const Record& r, std::string_view environment) {
   Members m;
   m.add("backend", json_text(r.backend));
+  if (r.bench) m.add("bench", json_text(*r.bench));
   m.add("bytes", json_text(r.cost));
   m.add("case", json_text(r.line));
   m.add("certificate", json_text(r.certificate));

@@ -7,6 +7,7 @@
 #include "adapters/protocol/outcome.h"
 #include "harness/judge/limits.h"
 #include "harness/judge/verdict.h"
+#include "harness/record/repetition.h"
 #include "harness/trace/cost.h"
 #include "harness/trace/merge.h"
 #include "reference/fill/fill.h"
@@ -33,10 +34,11 @@ struct Record {
   Collectives collectives;
   std::optional<bool> replica_safe;
   Times times;
-  std::string certificate;     // the derivation
-  std::string scope;           // any split, this split, none
-  std::optional<Shown> shown;  // where the data show fewer bits than the operands have
-  std::string engine;          // by which the backend says it adds up products; empty: IEEE
+  std::optional<Repetition> bench;  // of plumb bench: under the clock; none of a case that did not pass
+  std::string certificate;          // the derivation
+  std::string scope;                // any split, this split, none
+  std::optional<Shown> shown;       // where the data show fewer bits than the operands have
+  std::string engine;               // by which the backend says it adds up products; empty: IEEE
   std::vector<std::string> notes;
   std::string last_words;              // of a backend that died, hung or reneged
   std::vector<std::string> processes;  // of one that hung: a line each, with what it waits in

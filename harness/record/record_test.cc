@@ -66,6 +66,16 @@ Record full() {
   r.times = {
       0.001, 0.002, 0.003, 0.004, 0.005, {0.25, 0.5}
   };
+  Repetition timed;
+  timed.number = 2, timed.of = 5, timed.stop = "budget";
+  timed.timing = {2, 20, 3, Sync::window};
+  timed.samples = {
+      {1500.5, 1600}, {1, 0}, {20, 0}, 4, 9000
+  };
+  timed.limits = {
+      {"send", 1200.25}
+  };
+  r.bench = timed;
   r.certificate = "sum of 2 parts: 3 <= 16777216";
   r.scope = "any split";
   r.engine = "matrix";
@@ -167,7 +177,7 @@ TEST(Record, AForeignOneSaysWhatIsMissing) {
   for (const auto& [name, value] : whole.items()) {
     const std::set<std::string> optional{"environment",  "judged", "last_words", "data",      "collectives",
                                          "replica_safe", "limits", "rounded",    "processes", "program",
-                                         "engine",       "shown",  "ranks",      "proved"};
+                                         "engine",       "shown",  "ranks",      "proved",    "bench"};
     if (optional.contains(name)) continue;
     json without = whole;
     without.erase(name);

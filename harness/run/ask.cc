@@ -100,6 +100,47 @@ bool in_place(const Case& c, Process& process) {
   return !process.refuses(c) && process.hello()->fills && prover(c).unprovable.empty();
 }
 
+namespace {
+
+// One of the two results, whose blocks travel; they are kept, for those of the other travel too.
+void fetch_timed(Attempt& made, Process& process, Which which) {
+  if (made.operands.empty()) made.operands = timed(made.fill_seconds, [&] { return filled(made.c); });
+  made.answer = timed(made.ask_seconds, [&] { return process.fetch(which); });
+  keep(made);
+}
+
+// The same, proved where it lies.
+void prove_timed(Attempt& made, Process& process, Which which) {
+  auto said = timed(made.ask_seconds, [&] { return process.check(drawn_now(), which); });
+  if (auto* failed = std::get_if<Answer>(&said)) {
+    made.answer = std::move(*failed);
+    return;
+  }
+  made.proofs = std::move(std::get<std::vector<Proven>>(said));
+  if (judge_proved(made.c, std::get<Outcome>(made.answer), made.proofs, declared(process))) return;
+  made.proofs.clear();
+  fetch_timed(made, process, which);
+}
+
+}  // namespace
+
+TimedAttempts ask_timed(const Case& c, Process& process, const TimingAsked& wanted) {
+  const bool fills = !process.refuses(c) && process.hello()->fills, provable = in_place(c, process);
+  Attempt asked{c, {}, {}, in_arena(process)};
+  if (!fills || !provable) asked.operands = timed(asked.fill_seconds, [&] { return filled(c); });
+  TimedAnswer said = timed(asked.ask_seconds, [&] {
+    return process.bench(c, wanted, fills ? std::span<const Tensor>{} : asked.operands);
+  });
+  asked.answer = std::move(said.answer);
+  TimedAttempts made{asked, std::move(asked), std::move(said.clocks)};
+  for (Attempt* one : {&made.first, &made.last}) {
+    if (!gave_data(made.first) || !gave_data(made.last)) break;
+    const Which which = one == &made.first ? Which::first : Which::last;
+    provable ? prove_timed(*one, process, which) : fetch_timed(*one, process, which);
+  }
+  return made;
+}
+
 Attempts ask(const Case& c, Process& process, const Asking& asking) {
   const int reruns = asking.reruns;
   if (asking.in_place) return {asked_in_place(c, process, asking.fits), {}, {}};

@@ -40,7 +40,7 @@ std::string bytes_in_words(double bytes) {
   return fmt::format("{:.4g} {}", bytes, units[unit]);
 }
 
-void say_who(Record& record, const Hello& hello) {
+void say_versions(Record& record, const Hello& hello) {
   for (const auto& [what, version] : hello.versions) record.versions[what] = version;
   record.program = hello.name;
   if (!hello.device_kind.empty()) record.versions["devices"] = hello.device_kind;
@@ -124,9 +124,16 @@ Record attempt(const Case& c, Subject& subject, const Limits& limits) {
   const Attempts made = ask(c, state.process, {limits.reruns, wanted, fits(c, settings)});
   show_result(made.first, settings);
   Record record = examine(made, declared(state.process), limits);
-  record.backend = subject.name;
-  if (const Hello* hello = state.process.hello()) say_who(record, *hello);
+  say_who(record, subject);
   return record;
+}
+
+Process& process_of(Subject& subject) { return subject.state->process; }
+const Settings& settings_of(const Subject& subject) { return subject.state->settings; }
+
+void say_who(Record& record, Subject& subject) {
+  record.backend = subject.name;
+  if (const Hello* hello = subject.state->process.hello()) say_versions(record, *hello);
 }
 
 }  // namespace plumb

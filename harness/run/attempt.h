@@ -38,6 +38,11 @@ struct Subject {
   std::unique_ptr<State> state;
 };
 
+// Its program, and how it is asked; who answered, as a record says it.
+Process& process_of(Subject&);
+const Settings& settings_of(const Subject&);
+void say_who(Record&, Subject&);
+
 // A case that would hold more than most_bytes: what() says how much.
 struct DoesNotFit : std::runtime_error {
   using std::runtime_error::runtime_error;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "reference/words/text.h"
@@ -34,6 +35,23 @@ Number number(std::string_view word, std::string_view what, std::string_view row
   return value;
 }
 
+// "N from 1Ki to 1Mi by 4", or "N of 1Ki".
+SizeRange size_of_row(std::string_view text, std::string_view whole) {
+  const std::string_view name = take_word(text);
+  std::string range = std::string(name) + "=";
+  if (text.starts_with(" of ")) {
+    take_word(text);
+    return parse_size(range + std::string(take_word(text)));
+  }
+  for (std::string_view word : {"from", "to", "by"}) {
+    if (const auto said = take_word(text); said != word)
+      throw bad_input(fmt::format("expected size NAME from SIZE to SIZE by FACTOR, and {} here", word), whole,
+                      said.data() - whole.data());
+    range += (word == "from" ? "" : ":") + std::string(take_word(text));
+  }
+  return parse_size(range);
+}
+
 // "sample 200 seed 7" or "max-waste 1.5".
 void take_word_of_row(Row& row, std::string_view text, std::string_view whole) {
   const std::string_view word = take_word(text);
@@ -44,13 +62,17 @@ void take_word_of_row(Row& row, std::string_view text, std::string_view whole) {
       row.seed = number<std::uint64_t>(take_word(text), "a seed", whole);
     else if (!seed.empty())
       throw bad_input("expected seed or ':'", whole, seed.data() - whole.data());
+  } else if (word == "size") {
+    row.sizes.push_back(size_of_row(text, whole));
   } else if (word == "max-waste") {
     row.max_waste = number<double>(take_word(text), "a factor", whole);
   } else if (word == "max-collectives") {
     row.max_collectives = number<double>(take_word(text), "a factor", whole);
   } else {
-    throw bad_input("expected a case (on MESH: ...), sample N:, max-waste F: or max-collectives F:", whole,
-                    word.data() - whole.data());
+    throw bad_input(
+        "expected a case (on MESH: ...), sample N:, size N from A to B by F:, max-waste F: or "
+        "max-collectives F:",
+        whole, word.data() - whole.data());
   }
 }
 
@@ -69,7 +91,7 @@ Row parse_row(std::string_view text, const std::string& suite, const std::string
     }
   const std::string_view whole = line;
   try {
-    while (line.starts_with("sample") || line.starts_with("max-")) {
+    while (line.starts_with("sample") || line.starts_with("max-") || line.starts_with("size ")) {
       const std::size_t colon = line.find(':');
       if (colon == line.npos) throw bad_input("expected ':' and a case", whole, whole.size());
       take_word_of_row(row, line.substr(0, colon), whole);
@@ -92,6 +114,26 @@ std::vector<Row> read_rows(std::istream& in, const std::string& name, const std:
   }
   if (in.bad()) throw BadInput(fmt::format("{}: cannot be read", name));
   return rows;
+}
+
+std::vector<Row> sized(std::vector<Row> rows, const std::vector<SizeRange>& given) {
+  std::vector<Row> all;
+  std::vector<bool> used(given.size(), false);
+  for (Row& row : rows) {
+    std::vector<SizeRange> sizes = given;
+    for (std::size_t i = 0; i < given.size(); ++i) used[i] = used[i] || leaves_open(row.line, given[i].name);
+    for (SizeRange& own : row.sizes)
+      if (std::ranges::none_of(given, [&](const SizeRange& g) { return g.name == own.name; }))
+        sizes.push_back(own);
+    for (std::string& line : with_sizes(row.line, sizes)) {
+      all.push_back(row);
+      all.back().line = std::move(line);
+    }
+  }
+  for (std::size_t i = 0; i < given.size(); ++i)
+    if (!used[i])
+      throw BadInput(fmt::format("--size {}: no line has a dimension of this name", given[i].name));
+  return all;
 }
 
 std::string heading(std::istream& in) {

@@ -10,6 +10,9 @@
 //   reply, and for ever bare TEXT                                 among the replies, without a newline; then
 //   it waits leave CODE                                it ends instead scribble 1, zero 1 a byte into the
 //   operand; one of 0 into the reply shout 1                                   a child replies too base BYTES
+//   took NS,NS  it times, and says that its two ranks took so long; "lag NS" the second enters so much later,
+//   "late ITERATION" too late, "apart 1" by another clock, "backwards 1" leaves before it enters;
+//   "spoil first", "spoil last": that result is wrong; it has no "call", and sends as fast as "sends NS" says
 //   on every offset of the table's rows share ULPS                                the first device has the
 //   operand, others so many ulps of it sleep SECONDS                             before the reply; "nap"
 //   before hello alive TIMES                               that many messages a fifth of a second apart flood
@@ -31,6 +34,7 @@
 #include <map>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "adapters/protocol/fields.h"
 #include "adapters/protocol/json.h"
@@ -68,16 +72,22 @@ std::string in_ulps(std::string data, float ulps) {
   return data;
 }
 
-// Every device gets the whole operand; blocks, then the table, from `free` on.
-json gather(const json& request, std::fstream& arena, const Faults& faults) {
+std::string operand_of(const json& request, std::fstream& arena) {
   const json& operand = request["operands"][0];
   std::string data(operand["bytes"].get<std::size_t>(), '\0');
   arena.seekg(operand["offset"].get<std::int64_t>()).read(data.data(), std::ssize(data));
+  return data;
+}
+
+// Every device gets the whole operand; blocks, then the table, from `free` on. Where they are timed the table alone.
+json gather(const json& request, std::string data, std::fstream& arena, const Faults& faults) {
+  const json& operand = request["operands"][0];
   std::int64_t at = request["free"], devices = 1;
   for (const json& axis : request["case"]["mesh"]["axes"]) devices *= axis[1].get<std::int64_t>();
   json words = json::array();
   for (std::int64_t d = 0; d < devices; ++d, at += std::ssize(data)) {
-    if (!faults.contains("lazy")) arena.seekp(at).write(data.data(), std::ssize(data));
+    if (!faults.contains("lazy") && request["type"] != "bench")
+      arena.seekp(at).write(data.data(), std::ssize(data));
     if (faults.contains("share") && d == 0) data = in_ulps(std::move(data), std::stof(faults.at("share")));
     const std::int64_t base = faults.contains("base") ? std::stoll(faults.at("base")) : 0;
     for (std::int64_t word : {d, std::int64_t{0}, at + base, static_cast<std::int64_t>(data.size())})
@@ -87,6 +97,7 @@ json gather(const json& request, std::fstream& arena, const Faults& faults) {
       for (std::int64_t word : {std::int64_t{1}, std::int64_t{0}, size.get<std::int64_t>()})
         words.push_back(word);
   }
+  if (request["type"] == "bench") at = request["free"];
   if (faults.contains("table")) words = words.patch(parse_json(faults.at("table")));
   const auto table = words.get<std::vector<std::int64_t>>();
   const auto bytes = static_cast<std::int64_t>(table.size() * sizeof table[0]);
@@ -109,6 +120,10 @@ json gather(const json& request, std::fstream& arena, const Faults& faults) {
       {"received", 32                                                   },
       {"notes",    {std::to_string(::getpid())}                         }
   };
+}
+
+json gather(const json& request, std::fstream& arena, const Faults& faults) {
+  return gather(request, operand_of(request, arena), arena, faults);
 }
 
 void flood(const std::string& text) {
@@ -189,6 +204,65 @@ void reply(const json& request, const std::string& path, const Faults& f) {
   say(line + after);
 }
 
+std::vector<std::int64_t> numbers(const std::string& text) {
+  std::vector<std::int64_t> all;
+  for (std::size_t at = 0; at < text.size(); at = text.find(',', at) + 1) {
+    all.push_back(std::stoll(text.substr(at)));
+    if (text.find(',', at) == text.npos) break;
+  }
+  return all;
+}
+
+// The clocks of two ranks, at `at`: every iteration of one takes as long, some hundredths more or less.
+json clocks(std::int64_t iterations, std::int64_t at, std::fstream& arena, const Faults& f) {
+  const std::vector<std::int64_t> took = numbers(f.at("took"));
+  std::vector<std::int64_t> words;
+  for (std::int64_t rank = 0; rank < 2; ++rank) {
+    words.push_back(7 + (f.contains("apart") ? rank : 0));
+    for (std::int64_t i = 0; i < iterations; ++i) {
+      const std::int64_t enter = 1000 + i * 10'000'000 + (rank && f.contains("lag") ? std::stoll(f.at("lag")) : 0);
+      const std::int64_t time = took[rank] + took[rank] * (i % 5) / 500;
+      const bool late = rank && f.contains("late") && std::stoll(f.at("late")) == i;
+      words.push_back(late ? -1 : enter), words.push_back(late ? -1 : enter + (f.contains("backwards") ? -time : time));
+    }
+  }
+  arena.seekp(at).write(reinterpret_cast<const char*>(words.data()), std::ssize(words) * 8).flush();
+  return {
+      {"offset", at},
+      {"ranks",  2 }
+  };
+}
+
+struct Timed {  // what it keeps of a case that it timed
+  json request;
+  std::string data;
+};
+
+void reply_timed(const json& request, const std::string& path, const Faults& f, Timed& kept) {
+  std::fstream arena(path, std::ios::in | std::ios::out | std::ios::binary);
+  const std::int64_t free = request["free"];
+  if (request["type"] == "bench") {
+    misbehave(f, request);
+    kept = {request, operand_of(request, arena)};
+    json answer = gather(request, kept.data, arena, f);
+    answer["clock"] = clocks(request["iterations"], free + answer["table"]["bytes"].get<std::int64_t>(), arena, f);
+    if (f.contains("reply")) answer = answer.patch(parse_json(f.at("reply")));
+    return say(dump(answer));
+  }
+  if (request["type"] == "limit") {
+    const bool knows = request["what"] == "send" && f.contains("sends");
+    if (!knows) return say(dump({{"type", "unsupported"}, {"id", request["id"]}, {"reason", "no such limit"}}));
+    const std::string ns = f.at("sends");
+    return say(dump({{"type", "timed"}, {"id", request["id"]},
+                     {"clock", clocks(request["iterations"], free, arena, {{"took", ns + "," + ns}})}}));
+  }
+  json again = kept.request;
+  again["type"] = "fetch", again["free"] = free, again["id"] = request["id"];
+  const bool first = request.contains("first");
+  if (f.contains("spoil") && (f.at("spoil") == "first") == first) kept.data[1] ^= 1;
+  say(dump(gather(again, kept.data, arena, f)));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -196,8 +270,13 @@ int main(int argc, char** argv) {
   for (int i = 1; i + 1 < argc; i += 2) faults[argv[i]] = argv[i + 1];
   std::ifstream requests("/dev/fd/" + std::string(std::getenv("PLUMB_REQUESTS")));
   std::string path;
+  Timed kept;
   for (std::string line; std::getline(requests, line);) {
     const json request = parse_json(line);
+    if (request["type"] != "run" && request["type"] != "hello") {
+      reply_timed(request, path, faults, kept);
+      continue;
+    }
     if (request["type"] == "run") {
       const bool on = !faults.contains("on") || request["case"]["seed"] == std::stoul(faults["on"]);
       reply(request, path, on ? faults : Faults{});
@@ -212,6 +291,7 @@ int main(int argc, char** argv) {
         {"devices",      {{"count", 2}, {"kind", "none"}}},
         {"capabilities", json::object()                  }
     };
+    if (faults.contains("took")) hello["times"] = true;
     if (faults.contains("nap")) sleep_for(faults["nap"]);
     if (faults.contains("hello")) hello = hello.patch(parse_json(faults["hello"]));
     say(dump(hello));

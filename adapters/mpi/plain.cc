@@ -1,0 +1,93 @@
+#include "adapters/mpi/plain.h"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <climits>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+namespace plumb::mpi {
+namespace {
+
+using Bytes = std::vector<std::byte>;
+
+// This rank's group of a collective, as a team that was made ready.
+Team team_of(const Mesh& mesh, const Collective& c, std::int64_t rank) {
+  for (const auto& fibre : fibres(mesh, axes_named(mesh, c.axes))) {
+    const auto at = std::ranges::find(fibre, rank);
+    if (at != fibre.end())
+      return {
+          {fibre.begin(), fibre.end()},
+          static_cast<std::size_t>(at - fibre.begin())
+      };
+  }
+  return {};
+}
+
+std::vector<int> shares(std::size_t n, std::int64_t each) {
+  return std::vector<int>(n, static_cast<int>(each));
+}
+
+std::vector<int> starts(std::size_t n, std::int64_t each) {
+  std::vector<int> all(n);
+  for (std::size_t i = 0; i < n; ++i) all[i] = static_cast<int>(static_cast<std::int64_t>(i) * each);
+  return all;
+}
+
+// The call, on zeros.
+std::function<void()> call_of(const Collective& c, MPI_Comm comm, std::size_t n) {
+  const MPI_Datatype type = c.dtype == "f64" ? MPI_DOUBLE : MPI_FLOAT;
+  const std::int64_t width = c.dtype == "f64" ? 8 : 4;
+  const auto in = std::make_shared<Bytes>(c.in), out = std::make_shared<Bytes>(c.out);
+  const std::int64_t gives = c.in / width, gets = c.out / width, members = static_cast<std::int64_t>(n);
+  if (c.kind == "all-reduce")
+    return [=] { PMPI_Allreduce(in->data(), out->data(), static_cast<int>(gives), type, MPI_SUM, comm); };
+  if (c.kind == "reduce-scatter" && gives == gets * members)
+    return [=, each = shares(n, gets)] {
+      PMPI_Reduce_scatter(in->data(), out->data(), each.data(), type, MPI_SUM, comm);
+    };
+  if (c.kind == "all-gather" && gets == gives * members)
+    return [=, each = shares(n, c.in), at = starts(n, c.in)] {
+      PMPI_Allgatherv(in->data(), each[0], MPI_BYTE, out->data(), each.data(), at.data(), MPI_BYTE, comm);
+    };
+  return nullptr;
+}
+
+std::int64_t nanoseconds(double seconds) { return static_cast<std::int64_t>(seconds * 1e9); }
+
+}  // namespace
+
+std::optional<Clocked> plain_calls(const Mesh& mesh, const Trace& trace, const Team& all,
+                                   std::int64_t iterations) {
+  if (trace.size() != 1 || trace[0].axes.empty() || std::max(trace[0].in, trace[0].out) > INT_MAX) return {};
+  if (trace[0].dtype != "f32" && trace[0].dtype != "f64") return {};
+  const Team team = team_of(mesh, trace[0], all.ids[all.mine]);
+  const auto call = call_of(trace[0], communicator(team), team.ids.size());
+  if (!call) return {};
+  call();
+  Clocked said;
+  for (std::int64_t i = 0; i < iterations; ++i) {
+    PMPI_Barrier(communicator(all));
+    const double enter = MPI_Wtime();
+    call();
+    const double leave = MPI_Wtime();
+    said.enter.push_back(nanoseconds(enter)), said.leave.push_back(nanoseconds(leave));
+  }
+  return said;
+}
+
+std::function<void()> bare(const std::string& what, std::size_t bytes, const Team& all) {
+  const auto from = std::make_shared<Bytes>(bytes), to = std::make_shared<Bytes>(bytes);
+  if (what == "copy") return [=] { std::memcpy(to->data(), from->data(), bytes); };
+  const std::size_t n = all.ids.size();
+  if (what != "send" || n < 2 || bytes > INT_MAX) return nullptr;
+  const int next = static_cast<int>((all.mine + 1) % n), last = static_cast<int>((all.mine + n - 1) % n);
+  return [=, comm = communicator(all), count = static_cast<int>(bytes)] {
+    PMPI_Sendrecv(from->data(), count, MPI_BYTE, next, 0, to->data(), count, MPI_BYTE, last, 0, comm,
+                  MPI_STATUS_IGNORE);
+  };
+}
+
+}  // namespace plumb::mpi

@@ -1,0 +1,20 @@
+// What the library does without any of this: for a clock.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "adapters/mpi/library.h"
+#include "adapters/protocol/timing.h"
+
+namespace plumb::mpi {
+
+// The one call that a trace says, on memory of its own, in a loop of its own. Nothing where it says another
+// number of them, or one that is not made here: of f32 and f64 alone, every block as large as the others.
+std::optional<Clocked> plain_calls(const Mesh&, const Trace&, const Team& all, std::int64_t iterations);
+
+// Copies so many bytes, or sends them to the next rank of a team while as many come from the one before.
+std::function<void()> bare(const std::string& what, std::size_t bytes, const Team& all);
+
+}  // namespace plumb::mpi

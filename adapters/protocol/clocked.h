@@ -1,0 +1,20 @@
+// The clock, in the process of a rank.
+#pragma once
+
+#include <functional>
+
+#include "adapters/protocol/serve.h"
+#include "adapters/protocol/timing.h"
+
+namespace plumb {
+
+// Warms up, then times each iteration around `once` alone. Results are wiped before the first and the last
+// iteration, so that each has made what is proved of it; `first` is called between the first and the second.
+// `id`: of the request. Throws where ranks are to begin at one time and their clocks are several.
+Clocked clocked(const Stages&, const Timing&, std::int64_t id, const std::function<void()>& first);
+
+// Times what the process of a rank could do at best: nothing where it cannot say.
+std::optional<Clocked> clocked_limit(const Stages&, const std::string& what, std::size_t bytes,
+                                     std::int64_t iterations);
+
+}  // namespace plumb

@@ -1,0 +1,106 @@
+#include "adapters/protocol/clocked.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+
+namespace plumb {
+namespace {
+
+using testing::SizeIs;
+
+// Writes down what is called: m meets, r restores, w wipes, o is a run, f the first result set apart.
+struct Written {
+  std::string calls;
+  Stages stages;
+  Written() {
+    stages.once = [this] { calls += 'o'; };
+    stages.wipe = [this] { calls += 'w'; };
+    stages.restore = [this] { calls += 'r'; };
+    stages.meet = [this] { calls += 'm'; };
+  }
+  std::string by(const Timing& timing) {
+    calls.clear();
+    clocked(stages, timing, 1, [this] { calls += 'f'; });
+    return calls;
+  }
+};
+
+TEST(Clocked, NothingIsBetweenEnteringAndLeavingButTheRun) {
+  Written w;
+  EXPECT_EQ(w.by({.warmups = 0, .iterations = 1}), "rwmof");
+  EXPECT_EQ(w.by({.warmups = 2, .iterations = 3}),
+            "roro"
+            "rwmof"
+            "rmo"
+            "rwmo");
+  EXPECT_EQ(w.by({.warmups = 1, .iterations = 2, .batch = 3}),
+            "rooo"
+            "rwmooof"
+            "rwmooo");
+  EXPECT_EQ(w.by({.warmups = 1, .iterations = 2, .sync = Sync::none}),
+            "ro"
+            "rwof"
+            "rwo");
+  EXPECT_EQ(w.by({.warmups = 1, .iterations = 2, .sync = Sync::window}),
+            "ro"
+            "rwof"
+            "rwo");
+}
+
+TEST(Clocked, EveryIterationIsEnteredAfterTheOneBeforeWasLeft) {
+  Written w;
+  const Clocked said = clocked(w.stages, {.warmups = 1, .iterations = 50}, 1, [] {});
+  EXPECT_THAT(said.enter, SizeIs(50));
+  for (std::size_t i = 0; i < 50; ++i) EXPECT_GE(said.leave[i], said.enter[i]);
+  for (std::size_t i = 1; i < 50; ++i) EXPECT_GE(said.enter[i], said.leave[i - 1]);
+  EXPECT_EQ(said.clock, clocked(w.stages, {}, 2, [] {}).clock) << "one clock";
+  EXPECT_GT(said.clock, 0);
+}
+
+// Whoever is not there when an agreed iteration begins says so of that one.
+TEST(Clocked, WhoComesTooLateToAWindowSaysSo) {
+  Written w;
+  // The width of a window is no more than what there was before it, twice, and some.
+  using Now = std::chrono::steady_clock;
+  w.stages.restore = [n = 0, begin = Now::now()]() mutable {
+    const auto end =
+        ++n == 3 ? Now::now() + 4 * (Now::now() - begin) + std::chrono::milliseconds(100) : begin;
+    while (Now::now() < end) {
+    }
+  };
+  const Clocked said = clocked(w.stages, {.warmups = 1, .iterations = 2, .sync = Sync::window}, 1, [] {});
+  EXPECT_EQ(said.enter[1], -1);
+  EXPECT_EQ(said.leave[1], -1);
+}
+
+TEST(Clocked, ALimitIsTimedAsARunIs) {
+  Written w;
+  int copied = 0;
+  w.stages.limit = [&](const std::string& what, std::size_t bytes) -> std::function<void()> {
+    if (what != "copy" || bytes != 64) return nullptr;
+    return [&copied] { ++copied; };
+  };
+  EXPECT_THAT(clocked_limit(w.stages, "copy", 64, 5)->leave, SizeIs(5));
+  EXPECT_EQ(copied, 6);
+  EXPECT_FALSE(clocked_limit(w.stages, "send", 64, 5));
+  EXPECT_FALSE(clocked_limit(w.stages, "call", 64, 5));
+  EXPECT_EQ(w.calls.find('o'), std::string::npos) << "the case itself was run";
+}
+
+TEST(Clocked, ARowOfTheArenaIsAClockAgain) {
+  const Clocked said{
+      7, {1, -1, 5},
+       {2, -1, 9}
+  };
+  const std::vector<std::int64_t> row = clock_row(said);
+  EXPECT_EQ(row.size(), words_of_a_clock(3));
+  EXPECT_EQ(clock_from(row).clock, 7);
+  EXPECT_EQ(clock_from(row).enter, said.enter);
+  EXPECT_EQ(clock_from(row).leave, said.leave);
+}
+
+}  // namespace
+}  // namespace plumb

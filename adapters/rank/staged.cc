@@ -1,0 +1,51 @@
+#include "adapters/rank/staged.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+namespace plumb {
+namespace {
+
+// Sums that are added up beside the parts, where the operands themselves may lie.
+bool adds_to_operands(const Plan& plan) {
+  const auto beside = [](const Round& round) { return round.add && round.to == Side::before; };
+  const auto any = [&](const std::vector<Leg>& legs) {
+    return std::ranges::any_of(legs, [&](const Leg& leg) { return std::ranges::any_of(leg.rounds, beside); });
+  };
+  return any(plan.legs) || std::ranges::any_of(plan.inputs, any);
+}
+
+using Copies = std::vector<std::vector<std::byte>>;
+
+void copy_operands(const Ready& ready, Copies& copies) {
+  copies.clear();
+  for (const Blocks* b : ready.operands)
+    copies.emplace_back(b->memory.get(), b->memory.get() + b->offsets.back());
+}
+
+void restore_operands(const Ready& ready, const Copies& copies) {
+  for (std::size_t i = 0; i < copies.size(); ++i)
+    std::memcpy(ready.operands[i]->memory.get(), copies[i].data(), copies[i].size());
+}
+
+}  // namespace
+
+Stages staged(const Plan& plan, Ready& ready, const Holder& holder, const Write& write) {
+  Stages s;
+  auto copies = std::make_shared<Copies>();
+  const bool changes = adds_to_operands(plan);
+  s.load = [&ready, holder, write, copies, changes] {
+    load_operands(ready, holder, write);
+    if (changes) copy_operands(ready, *copies);
+  };
+  s.once = [&ready] { carry_out(ready); };
+  if (changes) s.restore = [&ready, copies] { restore_operands(ready, *copies); };
+  s.wipe = [&ready] {
+    for (Blocks* result : ready.results)
+      if (std::ranges::find(ready.operands, result) == ready.operands.end()) lay(*result, Contents::poison);
+  };
+  return s;
+}
+
+}  // namespace plumb

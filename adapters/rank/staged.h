@@ -1,0 +1,11 @@
+// A case that was made ready, for a clock.
+#pragma once
+
+#include "adapters/rank/execute.h"
+
+namespace plumb {
+
+// The stages of it but for what a process gives and whom it meets. What it refers to outlives them.
+Stages staged(const Plan&, Ready&, const Holder&, const Write&);
+
+}  // namespace plumb

@@ -1,0 +1,34 @@
+// What a case moves or computes, so that a time becomes a rate.
+#pragma once
+
+#include <string>
+
+#include "reference/words/op.h"
+
+namespace plumb {
+
+// nccl-tests' definitions: algorithm bandwidth is size over time, bus bandwidth that times the factor, a
+// lower bound of what a link must carry if all goes from device to device ("model: p2p").
+//   all-reduce       a device's array                      2(n-1)/n
+//   reduce-scatter   a device's array before                (n-1)/n
+//   all-gather       a device's array after                 (n-1)/n
+//   all-to-all       a device's array                       (n-1)/n
+//   permute          a device's array                             1
+//   redistribution   the most that one device must receive        1   any other reshard
+//   product          no size; `flops` instead
+struct Work {
+  std::string kind;
+  std::int64_t devices = 1;  // of a group
+  double bytes = 0, factor = 0;
+  double flops = 0;
+};
+Work work(const Case&);
+
+// "2(n-1)/n", as a formula; empty where there is none.
+std::string factor_in_words(const Work&);
+
+// In decimal GB a second, as nccl-tests says it; 0 where there are no bytes.
+double algorithm_bandwidth(const Work&, double nanoseconds);
+double bus_bandwidth(const Work&, double nanoseconds);
+
+}  // namespace plumb

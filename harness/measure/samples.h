@@ -1,0 +1,31 @@
+// What the clocks of a case's ranks come to.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "adapters/protocol/timing.h"
+
+namespace plumb {
+
+// Of each iteration that no rank began late. Its time is that of the slowest rank, for one run of its batch.
+struct Samples {
+  std::vector<double> nanoseconds;
+  std::vector<std::int64_t> slowest;  // the rank
+  std::vector<std::int64_t> skew;     // between the first entry and the last; none where clocks are several
+  std::int64_t late = 0;              // iterations that were dropped
+  std::int64_t span = 0;              // from the first entry of rank 0 to the last time that it left
+};
+Samples samples(const std::vector<Clocked>&, std::int64_t batch);
+
+// Of two requests of one case, one after the other.
+void append(Samples&, const Samples& more);
+
+// The rank that was the slowest most often, and in which share of the iterations. Law: -1 and 0 of none.
+struct Laggard {
+  std::int64_t rank = -1;
+  double share = 0;
+};
+Laggard laggard(const Samples&);
+
+}  // namespace plumb

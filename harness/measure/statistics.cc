@@ -1,0 +1,113 @@
+#include "harness/measure/statistics.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <cstdint>
+
+namespace plumb {
+namespace {
+
+constexpr double tail = 0.025;  // on either side
+
+std::vector<double> in_order(std::vector<double> all) {
+  std::ranges::sort(all);
+  return all;
+}
+
+double at(const std::vector<double>& sorted, double q) {
+  const double place = q * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+// How many of the smallest numbers may be left out on either side: the most for which as many heads or fewer,
+// of n coins, come in at most 2.5 of 100 throws. -1 where none may.
+std::int64_t left_out_of_coins(std::size_t n) {
+  double sum = 0;
+  for (std::size_t k = 0; k <= n; ++k) {
+    const auto count = static_cast<double>(n), heads = static_cast<double>(k);
+    sum += std::exp(std::lgamma(count + 1) - std::lgamma(heads + 1) - std::lgamma(count - heads + 1) -
+                    count * std::log(2.0));
+    if (sum > tail) return static_cast<std::int64_t>(k) - 1;
+  }
+  return -1;
+}
+
+// In how many of the orders of n and m numbers a given number of pairs (one of each) is the wrong way round.
+std::vector<double> orders(std::size_t n, std::size_t m) {
+  std::vector<std::vector<double>> row(m + 1, std::vector<double>(n * m + 1, 0));
+  for (std::size_t j = 0; j <= m; ++j) row[j][0] = 1;  // of none and j
+  for (std::size_t i = 1; i <= n; ++i)
+    for (std::size_t j = 1; j <= m; ++j) {
+      std::vector<double> next = row[j - 1];  // the largest is one of the m
+      for (std::size_t u = j; u <= n * m; ++u) next[u] += row[j][u - j];
+      row[j] = std::move(next);
+    }
+  return row[m];
+}
+
+// The same of pairs: of so many ratios the smallest that may be left out.
+std::int64_t left_out_of_orders(std::size_t n, std::size_t m) {
+  const std::vector<double> ways = orders(n, m);
+  double all = 0, sum = 0;
+  for (double w : ways) all += w;
+  for (std::size_t u = 0; u < ways.size(); ++u)
+    if ((sum += ways[u]) > tail * all) return static_cast<std::int64_t>(u) - 1;
+  return -1;
+}
+
+std::optional<Between> without(const std::vector<double>& sorted, std::int64_t left_out) {
+  if (left_out < 0) return std::nullopt;
+  const auto k = static_cast<std::size_t>(left_out);
+  return Between{sorted[k], sorted[sorted.size() - 1 - k]};
+}
+
+}  // namespace
+
+double quantile(std::vector<double> all, double q) {
+  assert(!all.empty() && 0 <= q && q <= 1);
+  return at(in_order(std::move(all)), q);
+}
+
+std::optional<Between> interval_of_median(std::vector<double> all) {
+  return without(in_order(std::move(all)), left_out_of_coins(all.size()));
+}
+
+std::optional<Ratio> ratio_of(const std::vector<double>& a, const std::vector<double>& b) {
+  assert(a.size() <= 500 && b.size() <= 500);  // the orders of more are no doubles
+  const std::int64_t k = a.empty() || b.empty() ? -1 : left_out_of_orders(a.size(), b.size());
+  if (k < 0) return std::nullopt;
+  std::vector<double> ratios;
+  for (double x : a)
+    for (double y : b) ratios.push_back(x / y);
+  std::ranges::sort(ratios);
+  return Ratio{at(ratios, 0.5), *without(ratios, k)};
+}
+
+std::optional<Ratio> ratio_of_pairs(const std::vector<double>& a, const std::vector<double>& b) {
+  assert(a.size() == b.size());
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < a.size(); ++i) ratios.push_back(a[i] / b[i]);
+  const auto interval = interval_of_median(ratios);
+  if (!interval) return std::nullopt;
+  return Ratio{quantile(ratios, 0.5), *interval};
+}
+
+Figures figures(const std::vector<double>& all) {
+  assert(!all.empty());
+  const std::vector<double> sorted = in_order(all);
+  return {sorted.size(),          sorted.front(),   at(sorted, 0.5),
+          at(sorted, 0.95),       at(sorted, 0.99), at(sorted, 0.75) - at(sorted, 0.25),
+          interval_of_median(all)};
+}
+
+bool settled(const std::vector<double>& all) {
+  const auto interval = interval_of_median(all);
+  if (!interval) return false;
+  const double median = quantile(all, 0.5);
+  return interval->low >= (1 - near_enough) * median && interval->high <= (1 + near_enough) * median;
+}
+
+}  // namespace plumb

@@ -1,0 +1,45 @@
+// Order statistics of samples.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+namespace plumb {
+
+struct Between {
+  double low = 0, high = 0;
+};
+
+// The number below which a share `q` of them lies, on the line between the two nearest. Not of none.
+double quantile(std::vector<double> all, double q);
+
+// Where the median of what they are drawn from lies in at least 95 of 100 draws, whatever its distribution:
+// between two of them, by the binomial distribution. Nothing of fewer than six.
+std::optional<Between> interval_of_median(std::vector<double> all);
+
+// By how much the numbers of `a` are larger than those of `b`, as a factor: the middle of all ratios, and an
+// interval that holds it in at least 95 of 100 draws, where both are drawn from one distribution but for that
+// factor (Wilcoxon, exact). Nothing where there are too few of them: of each at least four, or as many ways
+// to mix them.
+struct Ratio {
+  double middle = 1;
+  Between interval;
+};
+std::optional<Ratio> ratio_of(const std::vector<double>& a, const std::vector<double>& b);
+
+// The same of pairs: the median of a[i] / b[i], by interval_of_median.
+std::optional<Ratio> ratio_of_pairs(const std::vector<double>& a, const std::vector<double>& b);
+
+struct Figures {
+  std::size_t count = 0;
+  double least = 0, median = 0, p95 = 0, p99 = 0, iqr = 0;
+  std::optional<Between> interval;  // of the median
+};
+Figures figures(const std::vector<double>&);  // not of none
+
+// Whether both ends of the median's interval are within 2 % of the median: the rule by which a case is timed
+// no longer.
+constexpr double near_enough = 0.02;
+bool settled(const std::vector<double>&);
+
+}  // namespace plumb

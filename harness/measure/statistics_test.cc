@@ -1,0 +1,138 @@
+#include "harness/measure/statistics.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "harness/measure/compare.h"
+
+namespace plumb {
+namespace {
+
+std::vector<double> first_numbers(std::size_t n) {
+  std::vector<double> all(n);
+  std::iota(all.begin(), all.end(), 1.0);
+  return all;
+}
+
+TEST(Statistics, AQuantileLiesOnTheLineBetweenItsNeighbours) {
+  EXPECT_EQ(quantile({7}, 0.95), 7);
+  EXPECT_EQ(quantile({4, 1, 3, 2}, 0.5), 2.5);
+  EXPECT_EQ(quantile({4, 1, 3, 2}, 0), 1);
+  EXPECT_EQ(quantile({4, 1, 3, 2}, 1), 4);
+  EXPECT_EQ(quantile(first_numbers(101), 0.95), 96);
+}
+
+// In how many of all 2^n throws of n coins the median of a distribution, which each number is above or below
+// with equal chance, lies outside of what is left when k are left out on either side.
+double missed(int n, int k) {
+  int outside = 0;
+  for (unsigned throws = 0; throws < 1U << n; ++throws) {
+    const int below = std::popcount(throws);
+    outside += below <= k || n - below <= k;
+  }
+  return outside / static_cast<double>(1U << n);
+}
+
+TEST(Statistics, TheIntervalOfAMedianMissesItInAtMost5Of100AndOneNarrowerInMore) {
+  for (int n = 1; n <= 16; ++n) {
+    const auto interval = interval_of_median(first_numbers(n));
+    if (!interval) {
+      EXPECT_GT(missed(n, 0), 0.05) << n;
+      continue;
+    }
+    const int k = static_cast<int>(interval->low) - 1;
+    EXPECT_EQ(interval->high, n - k) << n;
+    EXPECT_LE(missed(n, k), 0.05) << n;
+    EXPECT_GT(missed(n, k + 1), 0.05) << n;
+  }
+  EXPECT_FALSE(interval_of_median(first_numbers(5)));
+  EXPECT_TRUE(interval_of_median(first_numbers(6)));
+}
+
+// All ways to mix n numbers of one distribution with m of it: in which share is 1 no factor of the interval?
+double ratio_missed(int n, int m) {
+  int outside = 0, all = 0;
+  for (unsigned mix = 0; mix < 1U << (n + m); ++mix) {
+    if (std::popcount(mix) != n) continue;
+    std::vector<double> a, b;
+    for (int i = 0; i < n + m; ++i) (mix >> i & 1 ? a : b).push_back(i + 1.0);
+    const Between interval = ratio_of(a, b)->interval;
+    outside += interval.low > 1 || interval.high < 1, ++all;
+  }
+  return outside / static_cast<double>(all);
+}
+
+TEST(Statistics, TheIntervalOfARatioMissesOneInAtMost5Of100OfAllMixtures) {
+  for (int n = 3; n <= 6; ++n)
+    for (int m = 3; m <= 6; ++m) {
+      if (!ratio_of(first_numbers(n), first_numbers(m))) continue;
+      EXPECT_LE(ratio_missed(n, m), 0.05) << n << " and " << m;
+      EXPECT_GT(ratio_missed(n, m), 0) << n << " and " << m << ": it holds everything";
+    }
+  EXPECT_TRUE(ratio_of(first_numbers(4), first_numbers(4)));
+  EXPECT_FALSE(ratio_of(first_numbers(3), first_numbers(3)));
+  EXPECT_FALSE(ratio_of({}, first_numbers(9)));
+}
+
+TEST(Statistics, AFactorIsFoundAgain) {
+  const std::vector<double> one{100, 101, 102, 103, 104}, twice{200, 202, 204, 206, 208};
+  const Ratio ratio = *ratio_of(twice, one);
+  EXPECT_EQ(ratio.middle, 2);
+  EXPECT_LT(ratio.interval.low, 2);
+  EXPECT_GT(ratio.interval.high, 2);
+}
+
+TEST(Statistics, FiguresAreThoseOfTheSamples) {
+  const Figures f = figures(first_numbers(101));
+  EXPECT_EQ(f.count, 101U);
+  EXPECT_EQ(f.least, 1);
+  EXPECT_EQ(f.median, 51);
+  EXPECT_EQ(f.p95, 96);
+  EXPECT_EQ(f.p99, 100);
+  EXPECT_EQ(f.iqr, 50);
+  EXPECT_EQ(f.interval->low, 41);
+  EXPECT_EQ(f.interval->high, 61);
+}
+
+TEST(Statistics, ACaseIsSettledOnceItsMediansIntervalIsWithin2Percent) {
+  EXPECT_FALSE(settled({100, 100, 100, 100, 100}));  // too few to say
+  EXPECT_TRUE(settled({98, 100, 100, 100, 100, 102}));
+  EXPECT_FALSE(settled({97, 100, 100, 100, 100, 102}));
+  EXPECT_FALSE(settled({98, 100, 100, 100, 100, 103}));
+}
+
+// Samples around a time, and the same slowed down.
+std::vector<double> around(double middle, int n, double factor) {
+  std::vector<double> all;
+  for (int i = 0; i < n; ++i) all.push_back(factor * middle * (1 + 0.001 * (i % 7 - 3)));
+  return all;
+}
+
+TEST(Compare, ClocksAgreeWithin2PercentAndNoFurther) {
+  const auto plain = around(1e6, 40, 1);
+  EXPECT_EQ(agreement(ratio_of_pairs(around(1e6, 40, 1.005), plain)), Agreement::agree);
+  EXPECT_EQ(agreement(ratio_of_pairs(around(1e6, 40, 1.05), plain)), Agreement::disagree);
+  EXPECT_EQ(agreement(ratio_of_pairs(around(1e6, 40, 0.95), plain)), Agreement::disagree);
+  EXPECT_EQ(agreement(std::nullopt), Agreement::unsure);
+  std::vector<double> torn = plain;
+  for (std::size_t i = 0; i < torn.size(); i += 2) torn[i] *= 1.1;
+  EXPECT_EQ(agreement(ratio_of_pairs(torn, plain)), Agreement::unsure);
+  EXPECT_EQ(name(Agreement::disagree), "DISAGREE");
+}
+
+TEST(Compare, WhatBecameOfACase) {
+  const auto before = around(1e6, 5, 1);
+  EXPECT_EQ(became(ratio_of(before, before)), Became::same);
+  EXPECT_EQ(became(ratio_of(around(1e6, 5, 1.1), before)), Became::slower);
+  EXPECT_EQ(became(ratio_of(around(1e6, 5, 0.9), before)), Became::faster);
+  EXPECT_EQ(became(ratio_of({1e6, 2e6, 1e6, 2e6, 1e6}, before)), Became::unsure);
+  EXPECT_EQ(became(ratio_of(around(1e6, 3, 1.1), around(1e6, 3, 1))), Became::unsure);  // three of each
+  EXPECT_EQ(name(Became::unsure), "UNSURE");
+}
+
+}  // namespace
+}  // namespace plumb

@@ -1,0 +1,50 @@
+#include "harness/record/repetition.h"
+
+#include <fmt/format.h>
+
+#include "adapters/protocol/fields.h"
+#include "adapters/protocol/json.h"
+
+namespace plumb {
+
+using nlohmann::json;
+
+std::string json_text(const Repetition& r) {
+  Members m;
+  m.add("batch", r.timing.batch);
+  m.add("iterations", r.timing.iterations);
+  m.add("late", r.samples.late);
+  if (!r.limits.empty()) m.add("limits", dump(json(r.limits)));
+  m.add("nanoseconds", fmt::format("[{}]", fmt::join(r.samples.nanoseconds, ",")));
+  m.add("of", r.of);
+  m.add("repetition", r.number);
+  if (!r.samples.skew.empty()) m.add("skew", fmt::format("[{}]", fmt::join(r.samples.skew, ",")));
+  m.add("slowest", fmt::format("[{}]", fmt::join(r.samples.slowest, ",")));
+  m.add("span", r.samples.span);
+  m.add("stop", json_text(r.stop));
+  m.add("sync", json_text(name(r.timing.sync)));
+  m.add("warmups", r.timing.warmups);
+  return std::move(m).whole();
+}
+
+Repetition repetition_from_json(const json& j) {
+  Repetition r;
+  r.number = count(field(j, "repetition"), "repetition"), r.of = count(field(j, "of"), "of");
+  r.timing.warmups = count(field(j, "warmups"), "warmups");
+  r.timing.iterations = count(field(j, "iterations"), "iterations");
+  r.timing.batch = count(field(j, "batch"), "batch");
+  const auto sync = sync_named(text(field(j, "sync"), "sync"));
+  if (!sync) throw Malformed("sync: none, barrier or window");
+  r.timing.sync = *sync;
+  r.stop = text(field(j, "stop"), "stop");
+  for (const json& one : list(field(j, "nanoseconds"), "nanoseconds"))
+    r.samples.nanoseconds.push_back(seconds(one, "nanoseconds"));
+  r.samples.slowest = integers(field(j, "slowest"), "slowest");
+  if (const json* skew = optional_field(j, "skew")) r.samples.skew = integers(*skew, "skew");
+  r.samples.late = count(field(j, "late"), "late"), r.samples.span = count(field(j, "span"), "span");
+  if (const json* limits = optional_field(j, "limits"))
+    for (const auto& [what, took] : object(*limits, "limits").items()) r.limits[what] = seconds(took, what);
+  return r;
+}
+
+}  // namespace plumb

@@ -1,0 +1,23 @@
+// What a clock said of a case, once: a repetition, as a member of its record.
+#pragma once
+
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "harness/measure/samples.h"
+
+namespace plumb {
+
+struct Repetition {
+  std::int64_t number = 1, of = 1;
+  Timing timing;     // its iterations are those that were asked for, 0 where a rule stopped
+  std::string stop;  // interval, budget, samples, iterations
+  Samples samples;
+  std::map<std::string, double> limits;  // what a limit took, in nanoseconds: copy, send, call
+};
+
+std::string json_text(const Repetition&);
+Repetition repetition_from_json(const nlohmann::json&);  // throws Malformed
+
+}  // namespace plumb

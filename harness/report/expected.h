@@ -1,0 +1,18 @@
+// What times owe each other, without a baseline.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/report/timings.h"
+
+namespace plumb {
+
+// A sentence for each rule that is broken beyond the noise, by cases of one backend, mesh and dtype: even the
+// fastest repetition of the one (their medians) is slower than the slowest ones of what it is held to. At
+// least four each.
+//   an all-reduce takes no longer than a reduce-scatter and an all-gather of as many bytes
+//   a larger message takes no less time than a smaller one
+std::vector<std::string> broken_rules(const std::vector<Timings>&);
+
+}  // namespace plumb

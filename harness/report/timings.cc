@@ -1,0 +1,173 @@
+#include "harness/report/timings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "harness/measure/bandwidth.h"
+#include "harness/measure/statistics.h"
+#include "harness/report/table.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+constexpr double microsecond = 1000;
+
+std::string rate(double number) { return number > 0 ? fmt::format("{:.3g}", number) : "-"; }
+
+std::string size_in_words(double bytes) {
+  constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  int unit = 0;
+  for (; bytes >= 1024 && unit < 4; ++unit) bytes /= 1024;
+  return fmt::format("{:.4g} {}", bytes, units[unit]);
+}
+
+// The medians of the repetitions: how far two equal runs of a moment are apart.
+std::string spread(const Timings& t) {
+  const std::vector<double> all = medians(t);
+  const auto [low, high] = std::ranges::minmax(all);
+  return fmt::format("{:.4g}..{:.4g}", low / microsecond, high / microsecond);
+}
+
+// By which rules the repetitions stopped.
+std::string stops(const Timings& t) {
+  std::set<std::string> all;
+  for (const Repetition& r : t.repetitions) all.insert(r.stop);
+  return fmt::format("{}", fmt::join(all, ", "));
+}
+
+std::string slow_rank(const Samples& all) {
+  const Laggard slow = laggard(all);
+  return slow.rank < 0 ? "-" : fmt::format("{} ({:.0f} %)", slow.rank, 100 * slow.share);
+}
+
+struct Column {
+  const char* name;
+  std::string (*cell)(const Timings&, const Figures&, const Work&);
+};
+
+double us(double nanoseconds) { return nanoseconds / microsecond; }
+std::string us_in_words(double nanoseconds) { return fmt::format("{:.4g}", us(nanoseconds)); }
+
+// What a limit allows of the metric that the case has, and how much of it there is.
+std::string of_limit(const Timings& t, const Figures&, const Work&) {
+  const Figured f = figured(t);
+  for (const char* metric : {"busbw", "gflops", "median"})
+    if (f.limits.contains(metric) && f.metrics.contains(metric))
+      return fmt::format(
+          "{:.0f} %", 100 * (metric == std::string("median") ? f.limits.at(metric) / f.metrics.at(metric)
+                                                             : f.metrics.at(metric) / f.limits.at(metric)));
+  return "-";
+}
+
+constexpr Column timing_columns[] = {
+    {"size",
+     [](auto&,                                          auto&,            const Work& w) { return w.bytes > 0 ? size_in_words(w.bytes) : std::string("-"); }},
+    {"samples",        [](auto&,                        const Figures& f, auto&) { return fmt::format("{}", f.count); }                                     },
+    {"min us",         [](auto&,                        const Figures& f, auto&) { return us_in_words(f.least); }                                           },
+    {"median us",      [](auto&,                        const Figures& f, auto&) { return us_in_words(f.median); }                                          },
+    {"of repetitions", [](const Timings& t,             auto&,            auto&) { return spread(t); }                                                      },
+    {"p95 us",         [](auto&,                        const Figures& f, auto&) { return us_in_words(f.p95); }                                             },
+    {"p99 us",         [](auto&,                        const Figures& f, auto&) { return us_in_words(f.p99); }                                             },
+    {"IQR us",         [](auto&,                        const Figures& f, auto&) { return us_in_words(f.iqr); }                                             },
+    {"algbw GB/s",
+     [](auto&,                                          const Figures& f, const Work& w) { return rate(algorithm_bandwidth(w, f.median)); }                 },
+    {"busbw GB/s",     [](auto&,                        const Figures& f, const Work& w) { return rate(bus_bandwidth(w, f.median)); }                       },
+    {"factor",
+     [](auto&,                                          auto&,            const Work& w) { return w.bytes > 0 ? factor_in_words(w) : std::string("-"); }    },
+    {"GFLOP/s",        [](auto&,                        const Figures& f, const Work& w) { return rate(w.flops / f.median); }                               },
+    {"of limit",       of_limit                       },
+    {"slowest rank",           [](const Timings& t, auto&,                 auto&) { return slow_rank(together(t)); }                                                                                     },
+    {"stop",           [](const Timings& t,               auto&, auto&) { return stops(t); }},
+};
+
+}  // namespace
+
+Samples together(const Timings& t) {
+  Samples all;
+  for (const Repetition& r : t.repetitions) append(all, r.samples);
+  return all;
+}
+
+std::vector<double> medians(const Timings& t) {
+  std::vector<double> all;
+  for (const Repetition& r : t.repetitions)
+    if (!r.samples.nanoseconds.empty()) all.push_back(quantile(r.samples.nanoseconds, 0.5));
+  return all;
+}
+
+namespace {
+
+// Of each limit the least time that a repetition saw.
+void add_limits(Figured& f, const Timings& t, const Work& w) {
+  std::map<std::string, double> least;
+  for (const Repetition& r : t.repetitions)
+    for (const auto& [what, took] : r.limits) {
+      const auto [at, first] = least.try_emplace(what, took);
+      if (!first) at->second = std::min(at->second, took);
+    }
+  const auto limit = least.find(w.flops > 0 ? "gemm" : "send");
+  if (limit != least.end() && limit->second > 0) {
+    if (w.flops > 0) f.limits["gflops"] = w.flops / limit->second;
+    if (w.bytes > 0) f.limits["busbw"] = w.bytes / limit->second, f.limits["algbw"] = w.bytes / limit->second;
+  }
+  if (const auto call = least.find("call"); call != least.end()) f.limits["median"] = us(call->second);
+}
+
+}  // namespace
+
+Figured figured(const Timings& t) {
+  const Work w = work(parse_case(t.line));
+  const Samples all = together(t);
+  Figured f;
+  if (all.nanoseconds.empty()) return f;
+  const Figures of = figures(all.nanoseconds);
+  f.metrics = {
+      {"min",    us(of.least) },
+      {"median", us(of.median)},
+      {"p95",    us(of.p95)   },
+      {"p99",    us(of.p99)   }
+  };
+  if (w.bytes > 0)
+    f.metrics["algbw"] = algorithm_bandwidth(w, of.median), f.metrics["busbw"] = bus_bandwidth(w, of.median);
+  if (w.flops > 0) f.metrics["gflops"] = w.flops / of.median;
+  if (!all.skew.empty()) f.metrics["skew"] = us(quantile({all.skew.begin(), all.skew.end()}, 0.5));
+  add_limits(f, t, w);
+  return f;
+}
+
+std::string timings_table(const std::vector<Timings>& all) {
+  std::vector<std::vector<std::string>> rows{
+      {"case", "backend"}
+  };
+  for (const Column& column : timing_columns) rows[0].emplace_back(column.name);
+  for (const Timings& t : all) {
+    const Figures f = figures(together(t).nanoseconds);
+    const Work w = work(parse_case(t.line));
+    rows.push_back({t.line, t.backend});
+    for (const Column& column : timing_columns) rows.back().push_back(column.cell(t, f, w));
+  }
+  for (std::size_t c = rows[0].size(); c-- > 2;) {  // what no case has is no column
+    const auto none = [c](const auto& row) { return row[c] == "-"; };
+    if (std::all_of(rows.begin() + 1, rows.end(), none))
+      for (auto& row : rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(c));
+  }
+  return columns(rows, 2);
+}
+
+std::vector<Timings> timings_of(const std::vector<Record>& records) {
+  std::vector<Timings> all;
+  std::map<std::string, std::size_t> places;
+  for (const Record& r : records) {
+    if (!r.bench || r.bench->samples.nanoseconds.empty()) continue;
+    const auto [at, first] = places.try_emplace(record_key(r.line, r.backend), all.size());
+    if (first) all.push_back({r.line, r.backend, {}});
+    all[at->second].repetitions.push_back(*r.bench);
+  }
+  return all;
+}
+
+}  // namespace plumb

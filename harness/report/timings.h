@@ -1,0 +1,31 @@
+// What was timed, as figures and as a table.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/measure/require.h"
+#include "harness/record/record.h"
+
+namespace plumb {
+
+// A case on a backend: all of its repetitions.
+struct Timings {
+  std::string line, backend;
+  std::vector<Repetition> repetitions;
+};
+
+Samples together(const Timings&);
+std::vector<double> medians(const Timings&);  // of each repetition, in nanoseconds
+
+// Of those with samples: every metric that `--require` knows and the case has, and its limits.
+Figured figured(const Timings&);
+
+// A row for each: how often, how long in microseconds, how much of what a second, and who was slow.
+std::string timings_table(const std::vector<Timings>&);
+
+// Repetitions of records, by case and backend, in the order in which they first come; those that were not
+// timed are left out.
+std::vector<Timings> timings_of(const std::vector<Record>&);
+
+}  // namespace plumb

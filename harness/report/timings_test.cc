@@ -1,0 +1,76 @@
+#include "harness/report/timings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/report/expected.h"
+
+namespace plumb {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+// Five repetitions, a hundredth apart, whose slowest rank is 1.
+Timings timed(const std::string& line, double nanoseconds) {
+  Timings t{line, "b", {}};
+  for (int i = 0; i < 5; ++i) {
+    Repetition r;
+    r.number = i + 1, r.of = 5, r.stop = "interval";
+    r.samples.nanoseconds = {nanoseconds * (1 + i / 100.0)}, r.samples.slowest = {1};
+    t.repetitions.push_back(r);
+  }
+  return t;
+}
+
+const std::string reduce = "on x=4: reshard f32[1024]+x -> f32[1024]",
+                  scatter = "on x=4: reshard f32[1024]+x -> f32[1024@x]",
+                  gather = "on x=4: reshard f32[1024@x] -> f32[1024]";
+
+TEST(Timings, AreARowForEachCase) {
+  const std::string table = timings_table({timed(reduce, 2000)});
+  EXPECT_THAT(table, HasSubstr("4 KiB"));
+  EXPECT_THAT(table, HasSubstr("2.04"));     // the median, in microseconds
+  EXPECT_THAT(table, HasSubstr("2..2.08"));  // of the repetitions
+  EXPECT_THAT(table, HasSubstr("2(n-1)/n"));
+  EXPECT_THAT(table, HasSubstr("1 (100 %)"));
+  EXPECT_THAT(table, Not(HasSubstr("GFLOP/s"))) << "no case has them";
+}
+
+TEST(Timings, OfARecordComeTogetherByCaseAndBackend) {
+  std::vector<Record> records;
+  for (const Repetition& r : timed(reduce, 100).repetitions) {
+    records.emplace_back();
+    records.back().line = reduce, records.back().backend = "b", records.back().bench = r;
+    records.emplace_back();  // one that was not timed
+    records.back().line = gather, records.back().backend = "b";
+  }
+  const auto all = timings_of(records);
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_THAT(medians(all[0]), ElementsAre(100, 101, 102, 103, 104));
+}
+
+TEST(Rules, AnAllReduceTakesNoLongerThanItsParts) {
+  EXPECT_THAT(broken_rules({timed(reduce, 1900), timed(scatter, 1000), timed(gather, 1000)}), IsEmpty());
+  EXPECT_THAT(broken_rules({timed(reduce, 2100), timed(scatter, 1000), timed(gather, 1000)}),
+              ElementsAre(HasSubstr("it takes 2.1 us at least, its reduce-scatter and all-gather 1.04 us")));
+  EXPECT_THAT(broken_rules({timed(reduce, 2050), timed(scatter, 1000), timed(gather, 1000)}), IsEmpty())
+      << "within the noise";
+  Timings other = timed(gather, 1000);
+  other.backend = "another";
+  EXPECT_THAT(broken_rules({timed(reduce, 2100), timed(scatter, 1000), other}), IsEmpty());
+}
+
+TEST(Rules, MoreDataTakeNoLessTime) {
+  const std::string larger = "on x=4: reshard f32[4096@x] -> f32[4096]";
+  EXPECT_THAT(broken_rules({timed(gather, 1000), timed(larger, 990)}), IsEmpty());
+  EXPECT_THAT(broken_rules({timed(gather, 1000), timed(larger, 900)}),
+              ElementsAre(HasSubstr("and less data 1 us at least: " + gather)));
+  EXPECT_THAT(broken_rules({timed(gather, 1000), timed("on x=4: reshard bf16[8192@x] -> bf16[8192]", 900)}),
+              IsEmpty());
+}
+
+}  // namespace
+}  // namespace plumb

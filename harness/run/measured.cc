@@ -1,0 +1,97 @@
+#include "harness/run/measured.h"
+
+#include <algorithm>
+
+#include "harness/measure/bandwidth.h"
+#include "harness/measure/statistics.h"
+#include "harness/run/ask.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+constexpr std::int64_t most_samples = 10'000;  // of a repetition: its record is a line
+constexpr double second = 1e9;
+
+// What a request may take beside what is known of its iterations.
+double deadline(const Settings& settings, const Pace& pace, std::int64_t iterations) {
+  const double runs = static_cast<double>((iterations + pace.timing.warmups) * pace.timing.batch);
+  return settings.deadlines.run + 4 * runs * pace.each / second;
+}
+
+// As many as there are already, as far as the seconds go; first of all one, where nobody knows how long it
+// takes.
+std::int64_t next_iterations(const Pace& pace, const Samples& all) {
+  if (pace.timing.iterations > 0) return pace.timing.iterations;
+  if (pace.each <= 0) return 1;
+  constexpr double first = 8;
+  const double left = pace.seconds * second - static_cast<double>(all.span);
+  const auto fits = static_cast<std::int64_t>(std::max(1.0, left / pace.each));
+  const std::int64_t so_far = std::ssize(all.nanoseconds) + all.late;
+  const auto wanted =
+      std::max<std::int64_t>(so_far, static_cast<std::int64_t>(pace.seconds * second / first / pace.each));
+  return std::clamp<std::int64_t>(std::min(fits, wanted), 1,
+                                  most_samples - std::min(so_far, most_samples - 1));
+}
+
+// Why no more is asked; empty where more is.
+std::string stop(const Pace& pace, const Samples& all) {
+  if (pace.timing.iterations > 0) return "iterations";
+  if (settled(all.nanoseconds)) return "interval";
+  if (static_cast<double>(all.span) + pace.each > pace.seconds * second) return "budget";
+  return std::ssize(all.nanoseconds) + all.late >= most_samples ? "samples" : "";
+}
+
+// What the ranks could do at best with the bytes of the case, in the same minute; what they cannot say is
+// left out.
+std::map<std::string, double> limits_now(Process& process, const Case& c) {
+  constexpr std::int64_t iterations = 10;
+  std::map<std::string, double> all;
+  const auto bytes = static_cast<std::int64_t>(work(c).bytes);
+  for (const char* what : {"copy", "send", "call"}) {
+    if (bytes == 0) break;
+    const auto said = process.limit(what, bytes, iterations);
+    const auto* clocks = std::get_if<std::vector<Clocked>>(&said);
+    if (!clocks && !std::holds_alternative<Unsupported>(std::get<Answer>(said))) break;  // it has ended
+    if (clocks) all[what] = quantile(samples(*clocks, 1).nanoseconds, 0.5);
+  }
+  return all;
+}
+
+}  // namespace
+
+Record judged_under_the_clock(const TimedAttempts& made, const Declared& declared) {
+  Record first = examine({made.first, {}, {}}, declared, {});
+  Record last = examine({made.last, {}, {}}, declared, {});
+  return first.verdict.status == Status::pass ? last : first;
+}
+
+double nanoseconds_each(const Samples& all) {
+  const std::int64_t n = std::ssize(all.nanoseconds) + all.late;
+  return n == 0 ? 0 : std::max<double>(1, static_cast<double>(all.span) / static_cast<double>(n));
+}
+
+Record measure(const Case& c, Subject& subject, const Pace& wanted) {
+  Process& process = process_of(subject);
+  const Settings& settings = settings_of(subject);
+  refuse_what_does_not_fit(c, settings.most_bytes, 0, in_place(c, process));
+  Pace pace = wanted;
+  Samples all;
+  Record record;
+  std::string why;
+  while (why.empty()) {
+    Timing timing = pace.timing;
+    timing.iterations = next_iterations(pace, all);
+    const TimedAttempts made = ask_timed(c, process, {timing, deadline(settings, pace, timing.iterations)});
+    record = judged_under_the_clock(made, declared(process));
+    say_who(record, subject);
+    if (record.verdict.status != Status::pass) return record;
+    append(all, samples(made.clocks, timing.batch));
+    pace.each = nanoseconds_each(all);
+    why = stop(pace, all);
+  }
+  record.bench = Repetition{1, 1, wanted.timing, why, std::move(all), limits_now(process, c)};
+  return record;
+}
+
+}  // namespace plumb

@@ -1,0 +1,27 @@
+// One case under the clock.
+#pragma once
+
+#include "harness/run/ask.h"
+#include "harness/run/attempt.h"
+
+namespace plumb {
+
+// How long a repetition is. `each`: the nanoseconds that an iteration takes, where somebody knows; 0 where
+// nobody does.
+struct Pace {
+  Timing timing;  // as many iterations as it says; 0: until the median is settled, or the seconds are spent
+  double seconds = 0;
+  double each = 0;
+};
+
+// The record of one repetition: requests until it is over, of each of which the first result and the last
+// were judged. A case that is no pass has no times. Throws DoesNotFit.
+Record measure(const Case&, Subject&, const Pace&);
+
+// The first of both results that is no pass, else the last.
+Record judged_under_the_clock(const TimedAttempts&, const Declared&);
+
+// As one iteration took, from the first that was timed to the last, waits between them included.
+double nanoseconds_each(const Samples&);
+
+}  // namespace plumb
