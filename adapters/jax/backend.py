@@ -40,6 +40,7 @@ class Backend(compiled.Backend):
             "versions": versions(),
             "devices": {"count": len(devices), "kind": devices[0].device_kind},
             "alone": devices[0].platform != "cpu",
+            "times": True,
             "capabilities": {
                 "ops": ["reshard", "einsum", "grouped"], "dtypes": list(layout.DTYPES), "rules": ["flat"],
                 "max_devices": compiled.MOST_DEVICES if devices[0].platform == "cpu" else len(devices),

@@ -10,7 +10,7 @@ import data
 import dump
 import layout
 import warned
-from plumb_worker import Limit, Result, refuse, trace
+from plumb_worker import Limit, Result, refuse, timed, trace
 from plumb_worker.limits import as_case, zeros
 
 MOST_DEVICES = 2048  # XLA's limit for one CPU process
@@ -65,14 +65,23 @@ class Backend:
             hlo = dump.partitioned(dumped) if self.options.get("trace") == "partitioned" else compiled.as_text()
         started()
         placed = operands()
+        once = lambda: jax.block_until_ready(compiled(*placed))
+        first = clock = None
         begin = time.perf_counter()
-        results = compiled(*placed)
-        jax.block_until_ready(results)
+        if case.timing:
+            first, results, clock = timed(once, case.timing)
+        else:
+            results = once()
         run_seconds = time.perf_counter() - begin
-        results = results if isinstance(results, tuple) else (results,)
+        each = lambda made: made if isinstance(made, tuple) else (made,)
+        blocks = lambda made: [b for i, r in enumerate(each(made)) for b in data.blocks(r, i)]
+        found_first, found_last = first is not None and blocks(first), blocks(results)
+        results = each(results)
         specs = case.chain if case.op == "quantize" else case.chain[-1:]
         found, notes = trace.described(hlo, case)
-        return Result(blocks=[b for i, r in enumerate(results) for b in data.blocks(r, i)],
+        if case.timing:
+            notes = notes + ["the time of a whole program, dispatch included"]
+        return Result(blocks=found_last, first=found_first or None, clock=clock,
                       claims=[layout.claim(r, case, s) for r, s in zip(results, specs)],
                       trace=found, compile_seconds=compile_seconds,
                       run_seconds=[run_seconds], notes=self.warnings.notes() + notes)

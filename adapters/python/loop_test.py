@@ -2,13 +2,14 @@
 
 import os
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
 import unittest
 
 import drive
-from plumb_worker.loop import last_lines
+from plumb_worker.loop import Arena, Malformed, Result, Timing, answer, fetched, last_lines, timed
 
 FAKE = """
 import sys
@@ -132,6 +133,40 @@ class Loop(unittest.TestCase):
         child = subprocess.run(COMMAND, env=env, capture_output=True, text=True)
         self.assertEqual(child.returncode, 2)
         self.assertIn("no channel", child.stderr)
+
+
+class Timed(unittest.TestCase):
+    def test_the_clock_is_around_each_batch_alone_and_the_first_result_stays(self):
+        made = []
+        first, last, clock = timed(lambda: made.append(len(made)) or made[-1], Timing(warmups=2, iterations=3, batch=2))
+        self.assertEqual(made, list(range(2 + 3 * 2)))
+        self.assertEqual((first, last), (3, 7))
+        self.assertEqual(len(clock), 1 + 2 * 3)
+        self.assertEqual(clock[1:], sorted(clock[1:]))
+
+    def test_of_one_iteration_first_and_last_are_one(self):
+        self.assertEqual(timed(lambda: 5, Timing(0, 1, 1))[:2], (5, 5))
+
+    def test_a_timed_case_keeps_its_blocks_and_gives_either(self):
+        with tempfile.NamedTemporaryFile() as file:
+            file.truncate(4096)
+            arena, kept = Arena(file.name), []
+            result = Result([(0, 0, bytes([2, 2]), None)], [None], first=[(0, 0, bytes([1, 1]), None)],
+                            clock=[7, 10, 20])
+            backend = type("Fake", (), {"limit": lambda s, c: None, "run": lambda s, c, o, started: result})()
+            request = {"type": "bench", "id": 1, "line": "", "arena": 4096, "free": 0, "operands": [], "warmups": 0,
+                       "iterations": 1, "batch": 1,
+                       "case": {**CASE, "operands": [drive.spec("f32[4]")], "chain": [drive.spec("f32[4@x]")]}}
+            reply = answer(backend, arena, request, None, kept)
+            at = reply["clock"]["offset"]
+            self.assertEqual(struct.unpack("<3q", arena.bytes[at:at + 24]), (7, 10, 20))
+            self.assertEqual(reply["table"]["offset"], 0, "no block lies before it")
+            for first, data in ((True, 1), (False, 2)):
+                again = fetched(arena, {"id": 2, "arena": 4096, "free": 64, "first": first}, kept)
+                self.assertEqual(again["id"], 2)
+                self.assertEqual(bytes(arena.bytes[64:66]), bytes([data, data]))
+        with self.assertRaises(Malformed):
+            fetched(arena, {"id": 3, "arena": 4096, "free": 64}, [])
 
 
 class LastLines(unittest.TestCase):

@@ -35,7 +35,8 @@ class Case:
     are: the same, or those of the mesh whose submesh it is. Devices and ids are the world's."""
 
     __slots__ = ("axes", "sizes", "world", "ids", "op", "lhs", "rhs", "out", "form", "group_sizes", "scheme",
-                 "operands", "chain", "rule", "acc", "wire", "seed", "line", "names", "rules")
+                 "operands", "chain", "rule", "acc", "wire", "seed", "line", "names", "rules",
+                 "timing")
 
     def __init__(self, j, line=""):
         mesh, parent = j["mesh"], j.get("parent") or j["mesh"]
@@ -44,6 +45,7 @@ class Case:
         self.world = tuple((name, size) for name, size in parent["axes"])
         self.ids = tuple(parent["ids"]) if parent.get("ids") else tuple(range(self.devices))
         self.op = j["op"]
+        self.timing = None  # a Timing, where it is to be timed
         self.lhs, self.rhs, self.out = j.get("lhs"), j.get("rhs"), j.get("out")
         self.form, self.group_sizes, self.scheme = j.get("form"), j.get("sizes"), j.get("scheme")
         self.operands = [Spec(s) for s in j["operands"]]

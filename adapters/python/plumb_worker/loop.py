@@ -4,7 +4,8 @@ A backend is any object with
     hello(mesh) -> dict            the hello message without type and version
     limit(case) -> Limit or None   decided before the framework is called
     run(case, operands, started) -> Result, or Refusal where a resolver says that there is no layout
-where `operands` are pairs (bytes of the arena as a memoryview, shape) and `started()` tells the harness that
+One whose hello says "times" looks at case.timing, and where it is not None returns what timed() does, too.
+`operands` are pairs (bytes of the arena as a memoryview, shape) and `started()` tells the harness that
 compilation is over.
 Whatever `run` raises is the framework's and becomes `reneged`.
 """
@@ -17,6 +18,7 @@ import re
 import signal
 import struct
 import sys
+import time
 import traceback
 
 from .case import Case
@@ -45,7 +47,34 @@ class Result:
     run_seconds: list = dataclasses.field(default_factory=list)
     notes: list = dataclasses.field(default_factory=list)
     groups: list = dataclasses.field(default_factory=list)  # sets of axes for which the backend had a group
+    first: list | None = None  # of a case that was timed: the blocks of its first iteration,
+    clock: list | None = None  # and when its iterations were
     plan: dict | None = None  # of a backend that only plans: {"operands": [...], "result": ...} as specs' texts
+
+
+@dataclasses.dataclass
+class Timing:
+    """How a case is timed; one process has nobody to meet."""
+
+    warmups: int
+    iterations: int
+    batch: int
+
+
+def timed(once, timing):
+    """What `once` returned first and last, and when each iteration was, as clocks lie in the arena."""
+    first = last = None
+    for _ in range(timing.warmups):
+        last = once()
+    clock = [os.getpid()]
+    for iteration in range(timing.iterations):
+        enter = time.monotonic_ns()
+        for _ in range(timing.batch):
+            last = once()
+        clock += [enter, time.monotonic_ns()]
+        if iteration == 0:
+            first = last
+    return first, last, clock
 
 
 @dataclasses.dataclass
@@ -86,8 +115,9 @@ class Arena:
         return self.bytes[offset : offset + nbytes]
 
 
-def write_blocks(arena, free, blocks):
-    """Writes the data of the blocks and then their table; returns the table's entry in the reply."""
+def write_blocks(arena, free, blocks, clock=None):
+    """Writes the data of the blocks and then their table; returns the table's entry in the reply. Of a case that was
+    timed the data stay here, and a clock follows the table."""
     at, words, pieces = -(-free // ALIGN) * ALIGN, [], []
     for device, result, data, slices in blocks:
         raw = memoryview(data)
@@ -96,12 +126,16 @@ def write_blocks(arena, free, blocks):
             words.append(len(ranges))
             for begin, end in ranges:
                 words += [begin, end]
-        pieces.append((at, raw))
-        at += -(-raw.nbytes // ALIGN) * ALIGN
+        if clock is None:
+            pieces.append((at, raw))
+            at += -(-raw.nbytes // ALIGN) * ALIGN
     table = memoryview(struct.pack(f"<{len(words)}q", *words))
     pieces.append((at, table))
-    if at + table.nbytes > arena.size:
-        raise MemoryError(f"blocks and table need {at + table.nbytes} bytes, the arena holds {arena.size}")
+    if clock is not None:
+        pieces.append((at + table.nbytes, memoryview(struct.pack(f"<{len(clock)}q", *clock))))
+    end = pieces[-1][0] + pieces[-1][1].nbytes
+    if end > arena.size:
+        raise MemoryError(f"blocks and table need {end} bytes, the arena holds {arena.size}")
     for offset, raw in pieces:
         arena.bytes[offset : offset + raw.nbytes] = raw
     return {"offset": at, "rows": len(blocks), "bytes": table.nbytes}
@@ -132,12 +166,14 @@ def result_message(request, result, table):
     return reply
 
 
-def answer(backend, arena, request, send):
+def answer(backend, arena, request, send, kept):
     try:
         case = Case(request["case"], request.get("line", ""))
         arena.grow(request["arena"])
         operands = [(arena.view(o["offset"], o["bytes"]), tuple(o["shape"])) for o in request["operands"]]
         free = request["free"]
+        if request["type"] == "bench":
+            case.timing = Timing(request["warmups"], request["iterations"], request["batch"])
     except (KeyError, TypeError, ValueError) as e:
         raise Malformed(f"run: {type(e).__name__}: {e}") from e
     limit = backend.limit(case)
@@ -148,15 +184,29 @@ def answer(backend, arena, request, send):
         result = backend.run(case, operands, started)
         if isinstance(result, Refusal):
             return {"type": "refused", "id": request["id"], "message": result.message, "detail": result.detail}
-        table = write_blocks(arena, free, result.blocks)
+        table = write_blocks(arena, free, result.blocks, result.clock)
     except Exception as e:
         message, detail = last_lines(e)
         return {"type": "reneged", "id": request["id"], "message": message, "detail": detail}
-    return result_message(request, result, table)
+    reply = result_message(request, result, table)
+    if result.clock is not None:
+        reply["clock"] = {"offset": table["offset"] + table["bytes"], "ranks": 1}
+        kept.append(result)
+    return reply
+
+
+def fetched(arena, request, kept):
+    """The blocks of a case that was timed, of its first iteration or its last."""
+    if not kept:
+        raise Malformed("fetch, and no case was timed")
+    arena.grow(request["arena"])
+    result = kept[0]
+    blocks = result.first if request.get("first") else result.blocks
+    return result_message(request, result, write_blocks(arena, request["free"], blocks))
 
 
 def converse(backend, requests, send):
-    arena = None
+    arena, kept = None, []
     for line in requests:
         try:
             request = json.loads(line)
@@ -168,8 +218,13 @@ def converse(backend, requests, send):
                 raise Malformed(f"this worker speaks version {VERSION}, not any of {request.get('versions')}")
             arena = Arena(request["arena"])
             send({"type": "hello", "version": VERSION, **backend.hello(request["mesh"])})
-        elif kind == "run" and arena:
-            send(answer(backend, arena, request, send))
+        elif kind in ("run", "bench") and arena:
+            kept.clear()
+            send(answer(backend, arena, request, send, kept))
+        elif kind == "fetch" and arena:
+            send(fetched(arena, request, kept))
+        elif kind == "limit" and arena:
+            send({"type": "unsupported", "id": request["id"], "reason": "it knows no limits", "source": "loop.py"})
         else:
             raise Malformed(f"unexpected message of type {kind!r}")
 
