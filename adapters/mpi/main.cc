@@ -110,9 +110,7 @@ struct Mpi : Backend {
     s.give = [this, first = true]() mutable { return given(nullptr, std::exchange(first, false)); };
     s.meet = [this] { PMPI_Barrier(communicator(everyone)); };
     s.limit = [this](const std::string& what, std::size_t bytes) { return bare(what, bytes, everyone); };
-    s.call = [this](std::int64_t iterations) {
-      return plain_calls(plan.mesh, ready.trace, everyone, iterations);
-    };
+    s.call = [this] { return plain_call(plan.mesh, ready.trace, everyone); };
     s.rank = world.rank, s.ranks = static_cast<int>(n);
     return s;
   }

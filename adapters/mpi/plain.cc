@@ -59,23 +59,18 @@ std::int64_t nanoseconds(double seconds) { return static_cast<std::int64_t>(seco
 
 }  // namespace
 
-std::optional<Clocked> plain_calls(const Mesh& mesh, const Trace& trace, const Team& all,
-                                   std::int64_t iterations) {
+std::function<std::int64_t()> plain_call(const Mesh& mesh, const Trace& trace, const Team& all) {
   if (trace.size() != 1 || trace[0].axes.empty() || std::max(trace[0].in, trace[0].out) > INT_MAX) return {};
   if (trace[0].dtype != "f32" && trace[0].dtype != "f64") return {};
   const Team team = team_of(mesh, trace[0], all.ids[all.mine]);
   const auto call = call_of(trace[0], communicator(team), team.ids.size());
   if (!call) return {};
-  call();
-  Clocked said;
-  for (std::int64_t i = 0; i < iterations; ++i) {
-    PMPI_Barrier(communicator(all));
+  return [call, comm = communicator(all)]() -> std::int64_t {
+    PMPI_Barrier(comm);
     const double enter = MPI_Wtime();
     call();
-    const double leave = MPI_Wtime();
-    said.enter.push_back(nanoseconds(enter)), said.leave.push_back(nanoseconds(leave));
-  }
-  return said;
+    return nanoseconds(MPI_Wtime() - enter);
+  };
 }
 
 std::function<void()> bare(const std::string& what, std::size_t bytes, const Team& all) {

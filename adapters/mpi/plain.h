@@ -2,17 +2,17 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <string>
 
 #include "adapters/mpi/library.h"
-#include "adapters/protocol/timing.h"
+#include "adapters/protocol/serve.h"
 
 namespace plumb::mpi {
 
-// The one call that a trace says, on memory of its own, in a loop of its own. Nothing where it says another
-// number of them, or one that is not made here: of f32 and f64 alone, every block as large as the others.
-std::optional<Clocked> plain_calls(const Mesh&, const Trace&, const Team& all, std::int64_t iterations);
+// The one call that a trace says, on memory of its own: once all of a team have met it is made once, and
+// timed by MPI's clock. Nothing where the trace says another number of them, or one that is not made here: of
+// f32 and f64 alone, every block as large as the others.
+std::function<std::int64_t()> plain_call(const Mesh&, const Trace&, const Team& all);
 
 // Copies so many bytes, or sends them to the next rank of a team while as many come from the one before.
 std::function<void()> bare(const std::string& what, std::size_t bytes, const Team& all);

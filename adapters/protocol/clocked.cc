@@ -73,6 +73,21 @@ bool begin_together(const Stages& stages, Sync sync, std::int64_t start) {
   return early;
 }
 
+// When something was entered and left.
+struct Turn {
+  std::int64_t enter = 0, leave = 0;
+};
+
+Turn timed_turn(const Stages& stages, std::int64_t batch) {
+  const std::int64_t enter = now();
+  for (std::int64_t k = 0; k < batch; ++k) stages.once();
+  return {enter, now()};
+}
+
+void add(Clocked& said, const Turn& turn) {
+  said.enter.push_back(turn.enter), said.leave.push_back(turn.leave);
+}
+
 }  // namespace
 
 Clocked clocked(const Stages& stages, const Timing& timing, std::int64_t id,
@@ -85,22 +100,53 @@ Clocked clocked(const Stages& stages, const Timing& timing, std::int64_t id,
     if (stages.restore) stages.restore();
     if (stages.wipe && (i == 0 || i + 1 == timing.iterations)) stages.wipe();
     const bool early = begin_together(stages, timing.sync, window.start(i));
-    const std::int64_t enter = now();
-    for (std::int64_t k = 0; k < timing.batch; ++k) stages.once();
-    const std::int64_t leave = now();
+    const auto [enter, leave] = timed_turn(stages, timing.batch);
     said.enter.push_back(early ? enter : -1), said.leave.push_back(early ? leave : -1);
     if (i == 0) first();
   }
   return said;
 }
 
+namespace {
+
+// What took so long by another clock, whose times begin elsewhere.
+Turn just_now(std::int64_t took) {
+  const std::int64_t leave = now();
+  return {leave - took, leave};
+}
+
+std::optional<Clocked> plain_turns(const Stages& stages, std::int64_t iterations) {
+  const auto call = stages.call ? stages.call() : nullptr;
+  if (!call) return std::nullopt;
+  Clocked said{this_clock(), {}, {}};
+  call();
+  for (std::int64_t i = 0; i < iterations; ++i) add(said, just_now(call()));
+  return said;
+}
+
+// Ours, the plain call; the plain call, ours; and so on: what comes first has no advantage.
+std::optional<Clocked> turns_of_both(const Stages& stages, std::int64_t iterations) {
+  const auto call = stages.call ? stages.call() : nullptr;
+  if (!call) return std::nullopt;
+  Clocked said{this_clock(), {}, {}};
+  const auto ours = [&] {
+    if (stages.restore) stages.restore();
+    begin_together(stages, Sync::barrier, 0);
+    return timed_turn(stages, 1);
+  };
+  ours(), call();
+  for (std::int64_t i = 0; i < iterations; ++i) {
+    add(said, i % 4 == 0 || i % 4 == 3 ? ours() : just_now(call()));
+  }
+  return said;
+}
+
+}  // namespace
+
 std::optional<Clocked> clocked_limit(const Stages& stages, const std::string& what, std::size_t bytes,
                                      std::int64_t iterations) {
-  if (what == "call") {
-    auto said = stages.call ? stages.call(iterations) : std::nullopt;
-    if (said) said->clock = this_clock();
-    return said;
-  }
+  if (what == "call") return plain_turns(stages, iterations);
+  if (what == "both") return turns_of_both(stages, iterations);
   Stages bare = stages;
   bare.once = stages.limit ? stages.limit(what, bytes) : nullptr;
   if (!bare.once) return std::nullopt;

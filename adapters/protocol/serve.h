@@ -58,9 +58,9 @@ struct Stages {
   // What this process could do at best with so many bytes: `copy` them in its memory, or `send` them to the
   // next rank while as many come from the one before. Nothing where it cannot.
   std::function<std::function<void()>(const std::string& what, std::size_t bytes)> limit{};
-  // The library's own call, where the case comes to one, in a plain loop on memory of its own, timed by
-  // nothing of ours. Nothing where there is none.
-  std::function<std::optional<Clocked>(std::int64_t iterations)> call{};
+  // The library's own call, where the case comes to one, on memory of its own: each time it is called it is
+  // made once; the nanoseconds that it took by the library's own clock. Nothing where there is none.
+  std::function<std::function<std::int64_t()>()> call{};
 };
 
 // The one virtual interface of Plumbline.

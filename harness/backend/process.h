@@ -13,21 +13,11 @@
 #include "adapters/protocol/proofs.h"
 #include "harness/backend/answer.h"
 #include "harness/backend/capabilities.h"
+#include "harness/backend/program.h"
 #include "harness/backend/waiting.h"
 #include "reference/words/tensor.h"
 
 namespace plumb {
-
-// How to start a backend.
-struct Command {
-  std::string name;  // the key of its records
-  std::vector<std::string> argv;
-  std::vector<std::pair<std::string, std::string>> options;  // reach the program as PLUMB_OPTIONS
-  double grace = 0;                                          // seconds between SIGTERM and SIGKILL
-};
-
-// Told of each hello, when it is heard.
-using Greeted = std::function<void(const Hello&)>;
 
 // Of a case that was timed: of which iteration.
 enum class Which : std::uint8_t { first, last };
@@ -41,6 +31,8 @@ struct TimedAnswer {
   Answer answer;
   std::vector<Clocked> clocks;
 };
+
+struct ProcessState;
 
 // Belongs to one thread: the program dies with the thread that started it.
 class Process {
@@ -85,8 +77,7 @@ class Process {
   void stop();
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  std::unique_ptr<ProcessState> state_;
 };
 
 }  // namespace plumb

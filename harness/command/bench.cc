@@ -68,9 +68,9 @@ std::vector<Repetition> before(const std::vector<Timings>& all, const Entry& ent
   return same;
 }
 
-using Subjects = std::map<std::string, Subject>;
+using ByBackend = std::map<std::string, Subject>;
 
-void add_entries(Course& course, const Chosen& chosen, Subjects& subjects, const BenchFlags& flags) {
+void add_entries(Course& course, const Chosen& chosen, ByBackend& subjects, const BenchFlags& flags) {
   for (std::int64_t n : chosen.numbers)
     for (const std::string& backend : backends_of(flags.running)) {
       auto at = subjects.find(backend);
@@ -101,8 +101,8 @@ std::int64_t say_findings(const Course& course, const std::vector<Requirement>& 
       const Met how = met(r, f);
       if (how == Met::unsaid) fmt::print(stderr, "plumb: {}: nothing to hold it to on {}\n", r.text, t.line);
       if (how != Met::no) continue;
-      fmt::print(out, "required  {}  {}\n    {}; rank {} was the slowest\n", t.backend, t.line,
-                 in_words(r, f), laggard(together(t)).rank);
+      fmt::print(out, "required  {}  {}\n    {}; rank {} was the slowest\n", t.backend, t.line, unmet(r, f),
+                 laggard(together(t)).rank);
       ++findings;
     }
   }
@@ -137,20 +137,18 @@ void check_out(const BenchFlags& flags) {
 }
 
 // Of each case: does our clock say what the library's own says of its plain call?
-int compare_clocks(const Course& course, const BenchFlags& flags) {
-  constexpr std::int64_t usual = 20, turns = 8;  // of a repetition
+int compare_clocks(const Course& course, std::int64_t pairs) {
   bool disagree = false;
   for (const auto& entry : course.entries) {
-    Timing timing = entry->pace.timing;
-    if (timing.iterations == 0) timing.iterations = usual;
-    const Pairs pairs = clock_pairs(entry->c, *entry->subject, timing, turns * flags.repetitions);
-    const auto ratio = ratio_of_pairs(pairs.ours, pairs.plain);
+    const Pairs turns = clock_pairs(entry->c, *entry->subject, pairs);
+    const auto ratio = ratio_of_pairs(turns.ours, turns.plain);
     const std::string in_numbers =
-        ratio
-            ? fmt::format("{:.3f} ({:.3f} to {:.3f}) times the plain loop, by {} pairs of {}", ratio->middle,
-                          ratio->interval.low, ratio->interval.high, pairs.ours.size(), timing.iterations)
-        : pairs.failed.empty() ? std::string("too few pairs")
-                               : pairs.failed;
+        ratio ? fmt::format(
+                    "{:.3f} ({:.3f} to {:.3f}) times the plain call, by {} pairs; {:.4g} us and {:.4g} us",
+                    ratio->middle, ratio->interval.low, ratio->interval.high, turns.ours.size(),
+                    quantile(turns.ours, 0.5) / 1000, quantile(turns.plain, 0.5) / 1000)
+        : turns.failed.empty() ? std::string("too few pairs")
+                               : turns.failed;
     fmt::print("{:<8} {}  {}\n    {}\n", name(agreement(ratio)), entry->timings.backend, entry->timings.line,
                in_numbers);
     std::fflush(stdout);
@@ -168,7 +166,7 @@ int bench_command(const BenchFlags& flags) {
       flags.against.empty() ? std::vector<Timings>{} : timings_of(read_records(flags.against).records);
   const auto journal = flags.record.empty() ? nullptr : std::make_unique<Journal>(flags.record);
   const std::string made_by = dump(environment());
-  Subjects subjects;
+  ByBackend subjects;
   Course course;
   course.repetitions = flags.repetitions;
   course.recorded = [&](Record&& record) {
@@ -177,7 +175,7 @@ int bench_command(const BenchFlags& flags) {
   };
   add_entries(course, chosen, subjects, flags);
   if (course.entries.empty()) throw BadInput("no case is selected, nothing was timed");
-  if (flags.clock) return compare_clocks(course, flags);
+  if (flags.clock) return compare_clocks(course, flags.iterations > 0 ? flags.iterations : 400);
   const auto recalled = flags.resume ? timings_of(journal->before().records) : std::vector<Timings>{};
   for (const auto& entry : course.entries) entry->before = before(recalled, *entry);
   int code = 0;
@@ -243,10 +241,10 @@ void add_results(CLI::App& bench, BenchFlags& f) {
           "--against", f.against,
           "A record of before: each case is FASTER, SLOWER, SAME or UNSURE, by its repetitions then and now")
       ->check(file_name());
-  bench.add_flag(
-      "--clock", f.clock,
-      "Is the clock true? Each case in turns with the library's own call in a plain loop, timed by the "
-      "library: AGREE (the 95 % interval of the ratio is within 2 %), DISAGREE or UNSURE");
+  bench.add_flag("--clock", f.clock,
+                 "Is the clock true? Each case in turns (--iterations, 400) with the library's own call in a "
+                 "plain loop, timed by the "
+                 "library: AGREE (the 95 % interval of the ratio is within 2 %), DISAGREE or UNSURE");
   bench.add_flag("--quiet", f.quiet, "No line of progress");
   bench.add_option("--benchmark_filter", f.library.filter,
                    "Google Benchmark's: a regular expression on LINE on BACKEND");

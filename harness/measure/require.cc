@@ -79,7 +79,7 @@ Met met(const Requirement& r, const Figured& figured) {
   return compares(r.relation, metric->second, wanted) ? Met::yes : Met::no;
 }
 
-std::string in_words(const Requirement& r, const Figured& figured) {
+std::string unmet(const Requirement& r, const Figured& figured) {
   const auto limit = figured.limits.find(r.metric);
   std::string said = fmt::format("{} is {:.4g}", r.metric, figured.metrics.at(r.metric));
   if (r.of_limit) said += fmt::format(", and the limit {:.4g}", limit->second);

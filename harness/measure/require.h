@@ -28,6 +28,6 @@ struct Figured {
 };
 enum class Met { yes, no, unsaid };
 Met met(const Requirement&, const Figured&);
-std::string in_words(const Requirement&, const Figured&);
+std::string unmet(const Requirement&, const Figured&);
 
 }  // namespace plumb

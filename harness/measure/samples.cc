@@ -50,7 +50,7 @@ Samples samples(const std::vector<Clocked>& clocks, std::int64_t batch) {
   return all;
 }
 
-void append(Samples& all, const Samples& more) {
+void take_in(Samples& all, const Samples& more) {
   add_all(all.nanoseconds, more.nanoseconds);
   add_all(all.slowest, more.slowest);
   add_all(all.skew, more.skew);

@@ -19,7 +19,7 @@ struct Samples {
 Samples samples(const std::vector<Clocked>&, std::int64_t batch);
 
 // Of two requests of one case, one after the other.
-void append(Samples&, const Samples& more);
+void take_in(Samples&, const Samples& more);
 
 // The rank that was the slowest most often, and in which share of the iterations. Law: -1 and 0 of none.
 struct Laggard {

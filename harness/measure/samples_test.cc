@@ -42,12 +42,12 @@ TEST(Samples, OfSeveralClocksNoSkewIsKnown) {
 TEST(Samples, TheRankThatLagsIsTheSlowestOfMost) {
   Samples all = samples(clocks, 1);
   EXPECT_EQ(laggard(all).rank, 0);
-  append(all, samples(
-                  {
-                      {7, {1, 2, 3}, {2, 3, 4}},
-                      {7, {1, 2, 3}, {9, 9, 9}}
+  take_in(all, samples(
+                   {
+                       {7, {1, 2, 3}, {2, 3, 4}},
+                       {7, {1, 2, 3}, {9, 9, 9}}
   },
-                  1));
+                   1));
   EXPECT_EQ(laggard(all).rank, 1);
   EXPECT_EQ(laggard(all).share, 4 / 6.0);
   EXPECT_EQ(all.nanoseconds.size(), 6U);

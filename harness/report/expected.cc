@@ -34,7 +34,7 @@ std::vector<Timed> comparable(const std::vector<Timings>& all) {
   return timed;
 }
 
-std::string us(double nanoseconds) { return fmt::format("{:.4g} us", nanoseconds / 1000); }
+std::string microseconds(double nanoseconds) { return fmt::format("{:.4g} us", nanoseconds / 1000); }
 
 void say_parts(const Timed& whole, const std::vector<Timed>& all, std::vector<std::string>& broken) {
   const auto part = [&](const char* kind) {
@@ -45,9 +45,10 @@ void say_parts(const Timed& whole, const std::vector<Timed>& all, std::vector<st
   };
   const auto scatter = part("reduce-scatter"), gather = part("all-gather");
   if (scatter == all.end() || gather == all.end() || whole.least <= scatter->most + gather->most) return;
-  broken.push_back(fmt::format(
-      "{}  {}\n    it takes {} at least, its reduce-scatter and all-gather {} and {} at most",
-      whole.timings->backend, whole.timings->line, us(whole.least), us(scatter->most), us(gather->most)));
+  broken.push_back(
+      fmt::format("{}  {}\n    it takes {} at least, its reduce-scatter and all-gather {} and {} at most",
+                  whole.timings->backend, whole.timings->line, microseconds(whole.least),
+                  microseconds(scatter->most), microseconds(gather->most)));
 }
 
 void say_smaller(const Timed& large, const std::vector<Timed>& all, std::vector<std::string>& broken) {
@@ -56,8 +57,8 @@ void say_smaller(const Timed& large, const std::vector<Timed>& all, std::vector<
                        small.work.devices == large.work.devices && small.work.bytes < large.work.bytes;
     if (!alike || large.work.kind == "redistribution" || large.most >= small.least) continue;
     broken.push_back(fmt::format("{}  {}\n    it takes {} at most, and less data {} at least: {}",
-                                 large.timings->backend, large.timings->line, us(large.most), us(small.least),
-                                 small.timings->line));
+                                 large.timings->backend, large.timings->line, microseconds(large.most),
+                                 microseconds(small.least), small.timings->line));
   }
 }
 

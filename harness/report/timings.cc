@@ -44,7 +44,7 @@ std::string slow_rank(const Samples& all) {
   return slow.rank < 0 ? "-" : fmt::format("{} ({:.0f} %)", slow.rank, 100 * slow.share);
 }
 
-struct Column {
+struct TimingColumn {
   const char* name;
   std::string (*cell)(const Timings&, const Figures&, const Work&);
 };
@@ -63,7 +63,7 @@ std::string of_limit(const Timings& t, const Figures&, const Work&) {
   return "-";
 }
 
-constexpr Column timing_columns[] = {
+constexpr TimingColumn timing_columns[] = {
     {"size",
      [](auto&,                                          auto&,            const Work& w) { return w.bytes > 0 ? size_in_words(w.bytes) : std::string("-"); }},
     {"samples",        [](auto&,                        const Figures& f, auto&) { return fmt::format("{}", f.count); }                                     },
@@ -88,7 +88,7 @@ constexpr Column timing_columns[] = {
 
 Samples together(const Timings& t) {
   Samples all;
-  for (const Repetition& r : t.repetitions) append(all, r.samples);
+  for (const Repetition& r : t.repetitions) take_in(all, r.samples);
   return all;
 }
 
@@ -143,12 +143,12 @@ std::string timings_table(const std::vector<Timings>& all) {
   std::vector<std::vector<std::string>> rows{
       {"case", "backend"}
   };
-  for (const Column& column : timing_columns) rows[0].emplace_back(column.name);
+  for (const TimingColumn& column : timing_columns) rows[0].emplace_back(column.name);
   for (const Timings& t : all) {
     const Figures f = figures(together(t).nanoseconds);
     const Work w = work(parse_case(t.line));
     rows.push_back({t.line, t.backend});
-    for (const Column& column : timing_columns) rows.back().push_back(column.cell(t, f, w));
+    for (const TimingColumn& column : timing_columns) rows.back().push_back(column.cell(t, f, w));
   }
   for (std::size_t c = rows[0].size(); c-- > 2;) {  // what no case has is no column
     const auto none = [c](const auto& row) { return row[c] == "-"; };

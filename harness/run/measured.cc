@@ -86,7 +86,7 @@ Record measure(const Case& c, Subject& subject, const Pace& wanted) {
     record = judged_under_the_clock(made, declared(process));
     say_who(record, subject);
     if (record.verdict.status != Status::pass) return record;
-    append(all, samples(made.clocks, timing.batch));
+    take_in(all, samples(made.clocks, timing.batch));
     pace.each = nanoseconds_each(all);
     why = stop(pace, all);
   }

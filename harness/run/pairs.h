@@ -9,11 +9,12 @@
 namespace plumb {
 
 // Two clocks on one case, in one launch, in turns: ours around what a backend does for it, and the library's
-// own around its plain call, in a loop of a few lines. The medians of each turn, in nanoseconds.
+// own around its plain call. What each turn took its slowest rank, in nanoseconds; a turn of the one stands
+// beside one of the other.
 struct Pairs {
   std::vector<double> ours, plain;
   std::string failed;  // why there are none
 };
-Pairs clock_pairs(const Case&, Subject&, const Timing&, std::int64_t pairs);
+Pairs clock_pairs(const Case&, Subject&, std::int64_t pairs);
 
 }  // namespace plumb

@@ -27,7 +27,7 @@ std::size_t group_of(const Cases& cases, std::int64_t n) {
 Cases cases_of(std::vector<Row> rows) {
   Cases cases;
   std::int64_t end = 0;
-  for (Row& row : rows) {
+  for (Row& row : sized(std::move(rows), {})) {
     Group group{std::move(row), {}, {}};
     try {
       group.patterns = parse_pattern(group.row.line);

@@ -21,7 +21,7 @@ struct Cases {
   std::vector<std::int64_t> ends;  // ends[g]: how many cases the groups 0 to g have
 };
 
-// Throws BadInput with the row's origin before the message.
+// At the sizes that each row says. Throws BadInput with the row's origin before the message.
 Cases cases_of(std::vector<Row> rows);
 
 std::int64_t count(const Cases&);

@@ -11,7 +11,7 @@
 //   it waits leave CODE                                it ends instead scribble 1, zero 1 a byte into the
 //   operand; one of 0 into the reply shout 1                                   a child replies too base BYTES
 //   took NS,NS  it times, and says that its two ranks took so long; "lag NS" the second enters so much later,
-//   "late ITERATION" too late, "apart 1" by another clock, "backwards 1" leaves before it enters;
+//   "late ITERATION" too late, "apart 1" by another clock, "backwards 1" leaves before it enters, "clockless 1" says nothing;
 //   "spoil first", "spoil last": that result is wrong; it has no "call", and sends as fast as "sends NS" says
 //   on every offset of the table's rows share ULPS                                the first device has the
 //   operand, others so many ulps of it sleep SECONDS                             before the reply; "nap"
@@ -245,7 +245,8 @@ void reply_timed(const json& request, const std::string& path, const Faults& f, 
     misbehave(f, request);
     kept = {request, operand_of(request, arena)};
     json answer = gather(request, kept.data, arena, f);
-    answer["clock"] = clocks(request["iterations"], free + answer["table"]["bytes"].get<std::int64_t>(), arena, f);
+    if (!f.contains("clockless"))
+      answer["clock"] = clocks(request["iterations"], free + answer["table"]["bytes"].get<std::int64_t>(), arena, f);
     if (f.contains("reply")) answer = answer.patch(parse_json(f.at("reply")));
     return say(dump(answer));
   }

@@ -1,0 +1,24 @@
+// A program that is a backend, and who hears of it.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/backend/capabilities.h"
+
+namespace plumb {
+
+// How to start a backend.
+struct Command {
+  std::string name;  // the key of its records
+  std::vector<std::string> argv;
+  std::vector<std::pair<std::string, std::string>> options;  // reach the program as PLUMB_OPTIONS
+  double grace = 0;                                          // seconds between SIGTERM and SIGKILL
+};
+
+// Told of each hello, when it is heard.
+using Greeted = std::function<void(const Hello&)>;
+
+}  // namespace plumb
