@@ -182,11 +182,11 @@ const Bad table[] = {
     {"liars no_such_fault",                             "", "there is no liar 'no_such_fault'",             2},
     {"liars one-ulp no_such_fault",                     "", "there is no liar 'no_such_fault'",             2},
     {"list --suite smoke --where devices=77",           "", "no case is selected",                          2},
-    {"",                                                "", "plumb: expected a subcommand: run, list,",     2},
+    {"",                                                "", "plumb: expected a subcommand: run, bench, list,",     2},
     {"run --suit smoke",                                "", "plumb: there is no '--suit'; did you mean --suite?", 2},
     {"doctor now",                                      "", "plumb: there is no 'now'; plumb doctor --help says what there is", 2},
     {"--nope",                                          "", "plumb: there is no '--nope'; plumb --help says", 2},
-    {"juggle",                                          "", "no subcommand 'juggle', only run, list,",      2},
+    {"juggle",                                          "", "no subcommand 'juggle', only run, bench, list,",      2},
     {"run --nope",                                      "", "--nope",                                       2},
 };
 // clang-format on
