@@ -1,17 +1,32 @@
 #include "adapters/mpi/plain.h"
 
 #include <mpi.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <climits>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <vector>
 
 namespace plumb::mpi {
 namespace {
 
-using Bytes = std::vector<std::byte>;
+// As blocks have it (adapters/rank/blocks.cc): what pages memory has makes more of a difference than a call.
+using Memory = std::shared_ptr<std::byte>;
+
+Memory zeros(std::size_t bytes) {
+  constexpr std::size_t huge = std::size_t{2} << 20, line = 64;
+  const std::size_t alignment = bytes >= huge ? huge : line,
+                    size = (bytes + alignment) / alignment * alignment;
+  auto* at = static_cast<std::byte*>(std::aligned_alloc(alignment, size));
+  if (!at) throw std::bad_alloc();
+  if (alignment == huge) ::madvise(at, size, MADV_HUGEPAGE);
+  std::memset(at, 0, size);
+  return Memory(at, [](std::byte* p) { std::free(p); });
+}
 
 // This rank's group of a collective, as a team that was made ready.
 Team team_of(const Mesh& mesh, const Collective& c, std::int64_t rank) {
@@ -40,17 +55,17 @@ std::vector<int> starts(std::size_t n, std::int64_t each) {
 std::function<void()> call_of(const Collective& c, MPI_Comm comm, std::size_t n) {
   const MPI_Datatype type = c.dtype == "f64" ? MPI_DOUBLE : MPI_FLOAT;
   const std::int64_t width = c.dtype == "f64" ? 8 : 4;
-  const auto in = std::make_shared<Bytes>(c.in), out = std::make_shared<Bytes>(c.out);
+  const Memory in = zeros(c.in), out = zeros(c.out);
   const std::int64_t gives = c.in / width, gets = c.out / width, members = static_cast<std::int64_t>(n);
   if (c.kind == "all-reduce")
-    return [=] { PMPI_Allreduce(in->data(), out->data(), static_cast<int>(gives), type, MPI_SUM, comm); };
+    return [=] { PMPI_Allreduce(in.get(), out.get(), static_cast<int>(gives), type, MPI_SUM, comm); };
   if (c.kind == "reduce-scatter" && gives == gets * members)
     return [=, each = shares(n, gets)] {
-      PMPI_Reduce_scatter(in->data(), out->data(), each.data(), type, MPI_SUM, comm);
+      PMPI_Reduce_scatter(in.get(), out.get(), each.data(), type, MPI_SUM, comm);
     };
   if (c.kind == "all-gather" && gets == gives * members)
     return [=, each = shares(n, c.in), at = starts(n, c.in)] {
-      PMPI_Allgatherv(in->data(), each[0], MPI_BYTE, out->data(), each.data(), at.data(), MPI_BYTE, comm);
+      PMPI_Allgatherv(in.get(), each[0], MPI_BYTE, out.get(), each.data(), at.data(), MPI_BYTE, comm);
     };
   return nullptr;
 }
@@ -74,13 +89,13 @@ std::function<std::int64_t()> plain_call(const Mesh& mesh, const Trace& trace, c
 }
 
 std::function<void()> bare(const std::string& what, std::size_t bytes, const Team& all) {
-  const auto from = std::make_shared<Bytes>(bytes), to = std::make_shared<Bytes>(bytes);
-  if (what == "copy") return [=] { std::memcpy(to->data(), from->data(), bytes); };
+  const Memory from = zeros(bytes), to = zeros(bytes);
+  if (what == "copy") return [=] { std::memcpy(to.get(), from.get(), bytes); };
   const std::size_t n = all.ids.size();
   if (what != "send" || n < 2 || bytes > INT_MAX) return nullptr;
   const int next = static_cast<int>((all.mine + 1) % n), last = static_cast<int>((all.mine + n - 1) % n);
   return [=, comm = communicator(all), count = static_cast<int>(bytes)] {
-    PMPI_Sendrecv(from->data(), count, MPI_BYTE, next, 0, to->data(), count, MPI_BYTE, last, 0, comm,
+    PMPI_Sendrecv(from.get(), count, MPI_BYTE, next, 0, to.get(), count, MPI_BYTE, last, 0, comm,
                   MPI_STATUS_IGNORE);
   };
 }

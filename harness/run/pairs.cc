@@ -21,7 +21,9 @@ Pairs clock_pairs(const Case& c, Subject& subject, std::int64_t pairs) {
   if (record.verdict.status != Status::pass) return {{}, {}, not_timed(record)};
   const auto said = process.limit("both", 0, 2 * pairs);
   const auto* turns = std::get_if<std::vector<Clocked>>(&said);
-  if (!turns) return {{}, {}, "it comes to no one call of a library that could be made by itself"};
+  if (!turns && std::holds_alternative<Unsupported>(std::get<Answer>(said)))
+    return {{}, {}, "it comes to no one call of a library that could be made by itself"};
+  if (!turns) return {{}, {}, "its ranks did not end their turns in time, or died"};
   const std::vector<double> took = samples(*turns, 1).nanoseconds;
   Pairs all;
   for (std::size_t i = 0; i + 1 < took.size(); i += 2) {
