@@ -81,12 +81,11 @@ struct Failing {
 TEST(Bench, WhatGoesWrongIsALineAndExitCode1) {
   const Folder folder;
   const Failing rows[] = {
-      {"took 1000,1000 backwards 1",                                     "malformed: the reply: the clock of rank 0"},
-      {"took 1000,1000 die 9",                                           "crashed: killed by signal 9"              },
-      {"took 1000,1000 spin 1",                                          "hung: no reply within"                    },
-      {"took 1000,1000 clockless 1",
-       "malformed: the reply: field \"clock\""                                                                      },
-      {"lazy 0",                                                         "unsupported: it times nothing"            },
+      {"took 1000,1000 backwards 1", "malformed: the reply: the clock of rank 0"},
+      {"took 1000,1000 die 9",       "crashed: killed by signal 9"              },
+      {"took 1000,1000 spin 1",      "hung: no reply within"                    },
+      {"took 1000,1000 clockless 1", "malformed: the reply: field \"clock\""    },
+      {"lazy 0",                     "unsupported: it times nothing"            },
   };
   for (const auto& [faults, says] : rows) {
     const Ran ran = run_tool(folder, fake(faults) + line + " --timeout 2");
@@ -133,10 +132,23 @@ TEST(Bench, GoogleBenchmarkSaysIfAsked) {
       run_tool(folder, fake("took 1000,1000") + line + " --benchmark_format json --repetitions 2");
   const json said = parse_json(ran.out);
   ASSERT_TRUE(said.is_object()) << ran.out;
-  EXPECT_THAT(said["benchmarks"][0]["name"].get<std::string>(),
-              HasSubstr("reshard f32[8@x] -> f32[8]"));
+  EXPECT_THAT(said["benchmarks"][0]["name"].get<std::string>(), HasSubstr("reshard f32[8@x] -> f32[8]"));
   EXPECT_EQ(run_tool(folder, fake("took 1000,1000") + line + " --benchmark_filter einsum").code, 2);
   EXPECT_EQ(run_tool(folder, fake("took 1000,1000 spoil last") + line + " --benchmark_format json").code, 1);
+}
+
+// One repetition is recorded, and the second is the first that is interrupted.
+TEST(Bench, CtrlCKeepsWhatWasTimed) {
+  const Folder folder;
+  const std::string timed = fake("took 1000,1000 sleep 0.5") + line + " --record r.jsonl --repetitions 50";
+  write(folder.path / "stdin", "");
+  const std::string command = "cd '" + folder.path.string() + "' && ('" PLUMB_TOOL "' " + timed +
+                              " > out 2> err & P=$!; while [ ! -s r.jsonl ]; do sleep 0.05; done; kill -INT "
+                              "$P; wait $P; echo $? > code)";
+  ASSERT_EQ(std::system(command.c_str()), 0);
+  EXPECT_EQ(contents(folder.path / "code"), "130\n") << contents(folder.path / "err");
+  EXPECT_GE(lines_of(folder.path / "r.jsonl").size(), 1U);
+  EXPECT_THAT(contents(folder.path / "out"), HasSubstr("reshard f32[8@x]"));
 }
 
 TEST(Bench, AFullDiskIsSaid) {

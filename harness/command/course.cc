@@ -53,17 +53,23 @@ void count(benchmark::State& state, const Entry& entry) {
   if (w.flops > 0) state.counters["GFLOPps"] = w.flops / f.median;
 }
 
+// The library ends the program where one repetition of a benchmark has had another number of iterations than
+// the next: one that fails has its one, too.
+void fail(benchmark::State& state, const std::string& why) {
+  for ([[maybe_unused]] auto _ : state) state.SetIterationTime(0);
+  state.SkipWithError(why.c_str());
+}
+
 // One repetition, as the library asks for it: its time is the median.
 void repeat_once(benchmark::State& state, Course& course, Entry& entry) {
-  if (course.failure) return state.SkipWithError("nothing more is timed");
-  if (entry.failed.empty()) try {
+  if (!course.failure && entry.failed.empty()) try {
       entry.failed = time_once(course, entry);
     } catch (...) {
       course.failure = std::current_exception();
-      return state.SkipWithError("nothing more is timed");
     }
+  if (course.failure) return fail(state, "nothing more is timed");
   ++course.done;
-  if (!entry.failed.empty()) return state.SkipWithError(entry.failed.c_str());
+  if (!entry.failed.empty()) return fail(state, entry.failed);
   for ([[maybe_unused]] auto _ : state) count(state, entry);
 }
 
