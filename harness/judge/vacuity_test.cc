@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "harness/judge/proved.h"
 #include "harness/judge/testing/trial.h"
 
 namespace plumb {
@@ -121,6 +122,29 @@ TEST(Vacuity, WhatMayOverflowProvesNothing) {
     EXPECT_EQ(verdict.status, Status::mistrusted);
     EXPECT_THAT(verdict.facts[0].text, testing::HasSubstr("may have overflowed"));
   }
+}
+
+TEST(Vacuity, OneElementThatMayOverflowProvesNothing) {
+  Trial trial("on x=64: reshard f8e5m2[64]+x -> f8e5m2[64@x] fill=normal");
+  std::ranges::fill(trial.memory[3], std::byte{0xff});
+  const Verdict verdict = trial.verdict();
+  ASSERT_EQ(verdict.status, Status::mistrusted);
+  EXPECT_THAT(verdict.facts[0].text, testing::HasSubstr("1 of the elements that differ may have overflowed"));
+}
+
+// Where ranks proved their blocks all that is known of these is whether each is all alike.
+TEST(Vacuity, ProofsOfWhatIsAllAlikeProveNothing) {
+  const Trial trial("on x=2: reshard s8[4@x] -> s8[4]");
+  const Proven seven{Proven::Answer::proved, 9, 7, true};
+  Proven eight = seven, mixed = seven, other = seven;
+  eight.first = 8, mixed.alike = false, other.digest = 8;
+  const auto passes = [&](const Proven& a, const Proven& b) {
+    return judge_proved(trial.c, trial.outcome, {a, b}, {}).has_value();
+  };
+  EXPECT_FALSE(passes(seven, seven));
+  EXPECT_TRUE(passes(seven, eight));
+  EXPECT_TRUE(passes(mixed, mixed));
+  EXPECT_FALSE(passes(mixed, other)) << "replicas that differ";
 }
 
 TEST(Vacuity, AWrongSumOfIntegersIsWrong) {

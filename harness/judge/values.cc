@@ -15,8 +15,7 @@ namespace {
 
 // Memory in which nothing is due is filled with ones: NaN in every floating-point format.
 bool poison(DType dtype, std::uint64_t bits) {
-  const std::uint64_t ones = ~std::uint64_t{0} >> (64 - 8 * format(dtype).bytes);
-  return format(dtype).integer ? dtype == DType::s32 && bits == ones : std::isnan(decode(dtype, bits));
+  return format(dtype).integer ? dtype == DType::s32 && bits == 0xffffffff : std::isnan(decode(dtype, bits));
 }
 
 bool zero(DType dtype, std::uint64_t bits) { return dtype != DType::e8m0 && decode(dtype, bits) == 0; }

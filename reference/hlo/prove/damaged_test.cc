@@ -254,16 +254,19 @@ TEST(Planted, InOpcodes) {
 TEST(Planted, WhereItChangesAnything) {
   const auto planted_in = [](const char* fault, const std::string& lines) {
     const Module module = parse(
-        "HloModule m, num_partitions=2\n\nENTRY %e {\n  %x = f32[4] parameter(0)\n  %y = f32[2] "
+        "HloModule m, num_partitions=2\n\n%add (a: f32[], b: f32[]) -> f32[] {\n  %a = f32[] parameter(0)\n  "
+        "%b = f32[] parameter(1)\n  ROOT %s = f32[] add(%a, %b)\n}\n\nENTRY %e {\n  %x = f32[4] "
+        "parameter(0)\n  %y = f32[2] "
         "parameter(1)\n" +
             lines + "}\n",
         "m");
     const auto one =
         std::ranges::find_if(faults(), [&](const Fault& f) { return std::string(f.name) == fault; });
-    const auto faulty = planted(module, *one, 0, static_cast<std::size_t>(entry(module).root));
+    const auto faulty = planted(module, *one, static_cast<std::size_t>(module.entry),
+                                static_cast<std::size_t>(entry(module).root));
     if (!faulty) return std::string();
     const std::string text = print(*faulty);
-    return text.substr(text.find("ROOT"), text.find("\n}") - text.find("ROOT"));
+    return text.substr(text.rfind("ROOT"), text.rfind("\n}") - text.rfind("ROOT"));
   };
   const auto slice = [&](const std::string& of) {
     const std::string text =
@@ -274,6 +277,11 @@ TEST(Planted, WhereItChangesAnything) {
   EXPECT_EQ(slice("[1:3]"), "{[2:4]}");
   EXPECT_EQ(slice("[2:4]"), "{[1:3]}");
   EXPECT_EQ(planted_in("a slice shifted", "  ROOT %r = f32[4] slice(%x), slice={[0:4]}\n"), "");
+  const std::string sum = "  ROOT %r = f32[4] all-reduce(%x), replica_groups={{0,1}}, to_apply=%add";
+  EXPECT_EQ(planted_in("a channel dropped", sum + "\n"), "") << "it has none";
+  EXPECT_NE(planted_in("a channel dropped", sum + ", channel_id=1\n"), "");
+  EXPECT_EQ(planted_in("global ids dropped", sum + ", channel_id=1\n"), "") << "it has none";
+  EXPECT_NE(planted_in("global ids dropped", sum + ", channel_id=1, use_global_device_ids=true\n"), "");
   const char* const exchanged = "parts of a concatenation exchanged";
   const auto joined = [](const std::string& parts) {
     return "  %z = f32[4] copy(%x)\n  ROOT %r = f32[" + std::string(parts == "%x, %y" ? "6" : "8") +

@@ -123,6 +123,18 @@ TEST(Errors, OfASumOfProducts) {
             (first + first) * kUnit + (second + std::fabs(first - second)) * kUnit);
 }
 
+// So it is where an exponential is among them, which is no plain number.
+TEST(Errors, OfASumOfProductsOfAnExponential) {
+  Pairs pairs{7};
+  const Twin ex = pairs.unary(Opcode::exponential, of(0.5, 0.01));
+  const std::vector<Twin> a = {of(-1.5, 0.01, 3), ex, of(0.3, 0.04, 7)},
+                          b = {of(-2.5, 0.03, 11), of(-0.9, 0.05, 13), of(-4.0, 0.07, 17)};
+  double far = 0;
+  for (std::size_t i = 0; i < 3; ++i)
+    far += farthest([](long double x, long double y) { return x * y; }, a[i].real * b[i].real, a[i], b[i]);
+  EXPECT_EQ(std::nearbyint(pairs.dot(a.data(), b.data(), 3).error * 0x1p40), std::nearbyint(far * 0x1p40));
+}
+
 // Law: an operation of arrays is that of their elements, of zeros and what cancels too.
 TEST(Errors, OfArraysAreThoseOfTheirElements) {
   Pairs pairs{7};
