@@ -137,20 +137,6 @@ TEST(Bench, GoogleBenchmarkSaysIfAsked) {
   EXPECT_EQ(run_tool(folder, fake("took 1000,1000 spoil last") + line + " --benchmark_format json").code, 1);
 }
 
-// One repetition is recorded, and the second is the first that is interrupted.
-TEST(Bench, CtrlCKeepsWhatWasTimed) {
-  const Folder folder;
-  const std::string timed = fake("took 1000,1000 sleep 0.5") + line + " --record r.jsonl --repetitions 50";
-  write(folder.path / "stdin", "");
-  const std::string command = "cd '" + folder.path.string() + "' && ('" PLUMB_TOOL "' " + timed +
-                              " > out 2> err & P=$!; while [ ! -s r.jsonl ]; do sleep 0.05; done; kill -INT "
-                              "$P; wait $P; echo $? > code)";
-  ASSERT_EQ(std::system(command.c_str()), 0);
-  EXPECT_EQ(contents(folder.path / "code"), "130\n") << contents(folder.path / "err");
-  EXPECT_GE(lines_of(folder.path / "r.jsonl").size(), 1U);
-  EXPECT_THAT(contents(folder.path / "out"), HasSubstr("reshard f32[8@x]"));
-}
-
 TEST(Bench, AFullDiskIsSaid) {
   const Folder folder;
   const Ran ran = run_tool(folder, fake("took 1000,1000") + line + " --record /dev/full");
