@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "adapters/protocol/json.h"
-#include "adapters/rank/can.h"
+#include "adapters/rank/capabilities.h"
 #include "adapters/rank/hand_over.h"
 #include "adapters/rank/staged.h"
 #include "reference/words/text.h"

@@ -16,7 +16,7 @@
 #include "adapters/protocol/json.h"
 #include "adapters/protocol/ranks.h"
 #include "adapters/protocol/serve.h"
-#include "adapters/rank/can.h"
+#include "adapters/rank/capabilities.h"
 #include "adapters/rank/hand_over.h"
 #include "adapters/rank/staged.h"
 #include "adapters/rank/steps.h"

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <span>
 
-#include "adapters/rank/formed.h"
 #include "adapters/rank/multiply.h"
+#include "adapters/rank/round_call.h"
 #include "reference/words/tensor.h"
 #include "reference/words/text.h"
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <thread>
 
-#include "adapters/rank/formed.h"
+#include "adapters/rank/round_call.h"
 #include "adapters/rank/steps.h"
 #include "reference/fill/fill.h"
 #include "reference/words/tensor.h"
@@ -176,7 +176,7 @@ TEST(Rank, ReplicasOfAnAllReduceAgree) {
 
 // A step of a plan is a call of the library, where there is one that does it.
 TEST(Rank, RoundsAreTheCallsTheyAreNamedAfter) {
-  using Kind = Formed::Kind;
+  using Kind = RoundCall::Kind;
   const struct {
     const char* line;
     Style style;
@@ -201,7 +201,7 @@ TEST(Rank, RoundsAreTheCallsTheyAreNamedAfter) {
     std::vector<Kind> got;
     for (const Leg& leg : p.legs)
       for (const Round& round : leg.rounds)
-        if (const Kind kind = formed(one, leg, round).kind; kind != Kind::stays) got.push_back(kind);
+        if (const Kind kind = call_of(one, leg, round).kind; kind != Kind::stays) got.push_back(kind);
     EXPECT_EQ(got, calls) << line;
   }
 }

@@ -4,12 +4,12 @@
 #include <cassert>
 #include <memory>
 
-#include "adapters/rank/formed.h"
+#include "adapters/rank/round_call.h"
 
 namespace plumb {
 namespace {
 
-using CallKind = Formed::Kind;
+using CallKind = RoundCall::Kind;
 using Sends = std::vector<Send>;
 
 // A send and where it lies among the bytes of a call; one within the process lies nowhere.
@@ -27,7 +27,7 @@ struct End {
 };
 
 struct Step {
-  Formed call;
+  RoundCall call;
   Team team;
   std::string words;
   Link link, arriving;  // how cells are packed, and unpacked
@@ -47,7 +47,7 @@ struct Seen {
   const Holder& holder;
   const Link& link;
   const Round& round;
-  const Formed& call;
+  const RoundCall& call;
 
   std::int64_t process(std::int64_t device) const { return device / holder.own.size(); }
   std::int64_t mine() const { return process(holder.own.begin); }
@@ -273,7 +273,7 @@ std::shared_ptr<Step> made_ready(const Seen& seen, const Collective& called) {
 
 Carry through(const Calls& calls, const Holder& holder) {
   return [&calls, holder](const Link& link, const Leg& leg, const Round& round) -> Carried {
-    const Formed call = formed(holder, leg, round);
+    const RoundCall call = call_of(holder, leg, round);
     const Seen seen{holder, link, round, call};
     if (call.kind == CallKind::stays) {
       Sends own;
@@ -292,7 +292,7 @@ Carry through(const Calls& calls, const Holder& holder) {
 Largest largest_through(const Calls& calls, const Holder& holder) {
   return [&calls, holder](const Collective& said,
                           const std::vector<AxisId>& axes) -> std::function<void(Magnitudes&)> {
-    const Formed call{CallKind::all_reduce, axes, {}};
+    const RoundCall call{CallKind::all_reduce, axes, {}};
     const Team team = Seen{holder, {}, {}, call}.team();
     if (calls.join) calls.join(team);
     return [&calls, team, holder, words = in_words(said)](Magnitudes& m) {

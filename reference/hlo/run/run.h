@@ -3,7 +3,7 @@
 
 #include <cassert>
 
-#include "reference/hlo/run/begun.h"
+#include "reference/hlo/run/async.h"
 #include "reference/hlo/run/collective.h"
 #include "reference/hlo/run/control.h"
 #include "reference/hlo/run/custom.h"

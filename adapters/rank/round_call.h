@@ -19,26 +19,26 @@ using Lanes = std::map<std::pair<std::int64_t, std::int64_t>, CellList>;
 // The call that does what a round says: the one that it is named after, where each member sends all others
 // the same cells (all-gather), or is sent the same cells of their parts by all others (reduce-scatter); else
 // an exchange. Of processes that hold several devices each: an exchange among all.
-struct Formed {
+struct RoundCall {
   enum class Kind : std::uint8_t { stays, all_gather, reduce_scatter, all_reduce, all_to_all, permute };
   Kind kind = Kind::stays;
   std::vector<AxisId> axes;  // along which the groups lie
   Lanes lanes;
 };
-Formed formed(const Holder&, const Leg&, const Round&);
+RoundCall call_of(const Holder&, const Leg&, const Round&);
 
-const char* name(Formed::Kind);
+const char* name(RoundCall::Kind);
 
 // What a device sends each other member of its fibre, or is sent by each.
-const CellList& given(const Formed&, const std::vector<std::int64_t>& fibre, std::int64_t device);
-const CellList& taken(const Formed&, const std::vector<std::int64_t>& fibre, std::int64_t device);
+const CellList& given(const RoundCall&, const std::vector<std::int64_t>& fibre, std::int64_t device);
+const CellList& taken(const RoundCall&, const std::vector<std::int64_t>& fibre, std::int64_t device);
 
 // What a device adds up itself, with all others of its fibre.
 CellList kept(const Round&, std::int64_t device);
 
 // The call as the trace says it: `in` and `out` of those that have most. What a library's all-reduce moves is
 // its own; of a reduce-scatter it is what each share takes at least, one part from every other member.
-Collective as_said(const Mesh&, const Formed&, const Leg&, const Round&);
+Collective as_said(const Mesh&, const RoundCall&, const Leg&, const Round&);
 
 std::string reduction_taken(const Leg&);  // by the trace's word: add, max, min
 

@@ -1,4 +1,4 @@
-#include "adapters/rank/can.h"
+#include "adapters/rank/capabilities.h"
 
 #include "adapters/protocol/json.h"
 #include "adapters/rank/moves.h"

@@ -1,4 +1,4 @@
-#include "adapters/rank/formed.h"
+#include "adapters/rank/round_call.h"
 
 #include <algorithm>
 
@@ -7,7 +7,7 @@
 namespace plumb {
 namespace {
 
-using Kind = Formed::Kind;
+using Kind = RoundCall::Kind;
 
 Lanes lanes_of(const Round& round) {
   Lanes all;
@@ -28,7 +28,7 @@ std::int64_t another(const std::vector<std::int64_t>& fibre, std::int64_t member
 }
 
 // Whether what a member gives, or takes, is the same for every other member.
-bool alike(const Formed& call, const std::vector<std::int64_t>& fibre, bool sums) {
+bool alike(const RoundCall& call, const std::vector<std::int64_t>& fibre, bool sums) {
   for (std::int64_t member : fibre)
     for (std::int64_t other : fibre)
       if (other != member && (sums ? lane(call.lanes, other, member) != taken(call, fibre, member)
@@ -74,7 +74,7 @@ std::int64_t size_of(const CellBoxes& boxes, const CellList& cells) {
   return sum;
 }
 
-std::vector<Amount> amounts_of(const Mesh& mesh, const Formed& call, const Leg& leg, const Round& round) {
+std::vector<Amount> amounts_of(const Mesh& mesh, const RoundCall& call, const Leg& leg, const Round& round) {
   std::vector<Amount> all(devices(mesh));
   const auto size = [&](const CellList& cells) { return size_of(leg.cells, cells); };
   if (call.kind == Kind::all_to_all || call.kind == Kind::permute)
@@ -95,11 +95,11 @@ std::vector<Amount> amounts_of(const Mesh& mesh, const Formed& call, const Leg& 
 
 }  // namespace
 
-const CellList& given(const Formed& call, const std::vector<std::int64_t>& fibre, std::int64_t device) {
+const CellList& given(const RoundCall& call, const std::vector<std::int64_t>& fibre, std::int64_t device) {
   return lane(call.lanes, device, another(fibre, device));
 }
 
-const CellList& taken(const Formed& call, const std::vector<std::int64_t>& fibre, std::int64_t device) {
+const CellList& taken(const RoundCall& call, const std::vector<std::int64_t>& fibre, std::int64_t device) {
   return lane(call.lanes, another(fibre, device), device);
 }
 
@@ -110,10 +110,10 @@ CellList kept(const Round& round, std::int64_t device) {
   return cells;
 }
 
-Formed formed(const Holder& holder, const Leg& leg, const Round& round) {
+RoundCall call_of(const Holder& holder, const Leg& leg, const Round& round) {
   const Mesh& mesh = *holder.mesh;
   if (round.issued < 0) return {};
-  Formed call{Kind::all_to_all, {}, lanes_of(round)};
+  RoundCall call{Kind::all_to_all, {}, lanes_of(round)};
   if (call.lanes.empty()) return {};
   const Issued& issued = leg.issued[round.issued];
   const bool named = issued.kind == "all-gather" || issued.kind == "reduce-scatter";
@@ -142,7 +142,7 @@ const char* name(Kind kind) {
   return names[static_cast<std::size_t>(kind)];
 }
 
-Collective as_said(const Mesh& mesh, const Formed& call, const Leg& leg, const Round& round) {
+Collective as_said(const Mesh& mesh, const RoundCall& call, const Leg& leg, const Round& round) {
   Collective c;
   c.kind = name(call.kind);
   c.axes = axis_names(mesh, call.axes);
