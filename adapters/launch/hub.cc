@@ -165,6 +165,10 @@ void hear_all(Hub& hub, std::size_t rank) {
 
 void welcome(Hub& hub) {
   const int socket = ::accept4(hub.listener, nullptr, nullptr, SOCK_CLOEXEC);
+  if (socket < 0 && errno == EMFILE && !hub.strangers.empty()) {  // who came first and is silent makes room
+    ::close(hub.strangers.front().socket);
+    hub.strangers.erase(hub.strangers.begin());
+  }
   if (socket < 0) return;
   const int at_once = 1;
   ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &at_once, sizeof at_once);  // of a unix socket it is refused
@@ -254,7 +258,9 @@ void step(Hub& hub, Clock::time_point until) {
     fds.push_back({seat.gone ? -1 : seat.wire.socket,
                    static_cast<short>(seat.wire.posts.empty() ? POLLIN : POLLIN | POLLOUT), 0});
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
-  if (::poll(fds.data(), fds.size(), static_cast<int>(std::clamp<std::int64_t>(left, 0, 1000))) <= 0) return;
+  const int woken = ::poll(fds.data(), fds.size(), static_cast<int>(std::clamp<std::int64_t>(left, 0, 1000)));
+  if (woken < 0 && errno != EINTR) fail("waiting for ranks");
+  if (woken <= 0) return;
   const std::size_t strangers = hub.strangers.size();
   for (std::size_t i = 0; i < strangers; ++i)
     if (fds[1 + i].revents) meet(hub, hub.strangers[i]);

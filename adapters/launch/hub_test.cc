@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <cstring>
+#include <system_error>
 #include <utility>
 
 namespace plumb::launch {
@@ -24,12 +26,17 @@ struct Door {
   }
 };
 
-int come(Door& door) {
+int knock(Door& door) {
   const int socket = door.sockets.emplace_back(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   std::strcpy(address.sun_path, door.hub.address.c_str() + std::strlen("unix:"));
   EXPECT_EQ(::connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  return socket;
+}
+
+int come(Door& door) {
+  const int socket = knock(door);
   step(door.hub, Clock::now());
   return socket;
 }
@@ -72,6 +79,37 @@ TEST(Hub, ATokenWithoutARankGetsNoSeat) {
   say(door, come(door), fmt::format(R"({{"type":"join","token":"{}","rank":"0"}})", door.hub.token));
   EXPECT_FALSE(door.hub.seats[0].where.joined);
   EXPECT_THAT(door.hub.complaint, testing::HasSubstr("says that it is rank -1"));
+}
+
+// So many files may be open, while it lives.
+struct OpenFiles {
+  rlimit before{};
+  explicit OpenFiles(rlim_t most) {
+    ::getrlimit(RLIMIT_NOFILE, &before);
+    const rlimit now{most, before.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &now);
+  }
+  ~OpenFiles() { ::setrlimit(RLIMIT_NOFILE, &before); }
+};
+
+TEST(Hub, MoreRanksThanFilesThatMayBeOpenAreNotWaitedFor) {
+  Door door;
+  door.hub.seats.resize(60);
+  const OpenFiles few(40);
+  EXPECT_THROW(step(door.hub, Clock::now()), std::system_error);
+}
+
+TEST(Hub, WhoIsSilentMakesRoomForWhoComes) {
+  Door door;
+  for (int i = 0; i < 8; ++i) knock(door);
+  const int next = ::dup(0);
+  ::close(next);
+  const OpenFiles few(static_cast<rlim_t>(next) + 3);
+  for (int i = 0; i < 20; ++i) step(door.hub, Clock::now());
+  EXPECT_LE(door.hub.strangers.size(), 3U);
+  say(door, door.sockets.back(),
+      fmt::format(R"({{"type":"join","token":"{}","rank":0,"world":1}})", door.hub.token));
+  EXPECT_TRUE(door.hub.seats[0].where.joined);
 }
 
 // It comes to plumb as the reply that it is, or is complained of; the launcher stays.

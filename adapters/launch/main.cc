@@ -240,11 +240,17 @@ int descriptor(const char* variable) {
   return fd;
 }
 
-void make_ready() {
+// A rank is an open file of the launcher, and so is whatever it began with.
+void make_ready(int ranks) {
+  constexpr rlim_t besides = 24;
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   rlimit files{};
   if (::getrlimit(RLIMIT_NOFILE, &files) == 0)
     files.rlim_cur = files.rlim_max, ::setrlimit(RLIMIT_NOFILE, &files);
+  if (files.rlim_max < static_cast<rlim_t>(ranks) + besides)
+    throw std::invalid_argument(
+        fmt::format("plumb-launch: {} ranks need {} open files, and the limit is {}: ulimit -Hn", ranks,
+                    ranks + besides, files.rlim_max));
   struct sigaction action = {};
   action.sa_handler = on_signal;
   for (int signal : {SIGTERM, SIGINT, SIGHUP}) ::sigaction(signal, &action, nullptr);
@@ -258,7 +264,7 @@ int main(int argc, char** argv) try {
   plumb::launch::look_for_program(relay.asked);
   relay.requests = plumb::launch::descriptor("PLUMB_REQUESTS");
   relay.replies = plumb::launch::descriptor("PLUMB_REPLIES");
-  plumb::launch::make_ready();
+  plumb::launch::make_ready(relay.asked.ranks);
   plumb::launch::converse(relay);
   return 0;
 } catch (const std::invalid_argument& e) {

@@ -1,32 +1,37 @@
+/* clang-format off */
 /* How a program of several processes speaks with plumb-launch. C99 and POSIX, nothing else; a vendor's
  * program copies this file. Every rank:
  *
  *     plumb_ranks_join(plumb_ranks_rank(), plumb_ranks_world(), "");   before its library starts, or after
- *     plumb_ranks_world_is(size);                                      what the library says, once it has
- * started while ((line = plumb_ranks_request())) {                         the same requests come to every
- * rank plumb_ranks_enter("all-gather 3 over x");                      around what may wait for others
+ *     plumb_ranks_world_is(size);                         what the library says, once it has started
+ *     while ((line = plumb_ranks_request())) {            the same requests come to every rank
+ *       plumb_ranks_enter("all-gather 3 over x");         around what may wait for others
  *       ...
  *       plumb_ranks_leave();
- *       plumb_ranks_reply(line);                                       rank 0: a reply of the protocol
- *       free(line);                                                    others: {"type":"done","id":7}, or
- * what failed
+ *       plumb_ranks_reply(line);                          rank 0: a reply of the protocol; the others:
+ *       free(line);                                       {"type":"done","id":7}, or what failed
  *     }
  *
  * A thread answers plumb-launch where the rank is while the main one is stuck, and ends the process two
- * seconds after the launcher is gone. The functions are called by one thread. A reply to a `hello` has the id
- * 0.
+ * seconds after the launcher is gone. The functions are called by one thread. A reply to a `hello` has the
+ * id 0.
  *
- * A rank on another machine cannot open the arena. It has a copy, in which the operands of a request lie when
- * the request comes, and sends what it wrote before it replies:
+ * A rank on another machine cannot open the arena. It has a copy, in which the operands of a request lie
+ * when the request comes, and sends what it wrote before it replies:
  *
- *     char* arena = plumb_ranks_arena();          after each request; NULL where the file that `hello` names
- * is here plumb_ranks_wrote(offset, bytes);           nothing is sent where it is here
+ *     char* arena = plumb_ranks_arena();                  after each request; NULL where the file that
+ *                                                         `hello` names is here
+ *     plumb_ranks_wrote(offset, bytes);                   nothing is sent where it is here
  *
  * Ranks that know nothing of each other meet at the launcher, before the first request or in one:
  *
- *     plumb_ranks_put("id", "8f3c...");           ASCII without quotes, backslashes and control characters;
- * else -1 char* id = plumb_ranks_get("id");           waits until somebody has put it; to be freed; NULL: no
- * launcher any more plumb_ranks_fence();                        waits until every rank has come */
+ *     plumb_ranks_put("id", "8f3c...");                   ASCII without quotes, backslashes and control
+ *                                                         characters; else -1
+ *     char* id = plumb_ranks_get("id");                   waits until somebody has put it; to be freed;
+ *                                                         NULL: there is no launcher any more
+ *     plumb_ranks_fence();                                waits until every rank has come
+ */
+/* clang-format on */
 #ifndef PLUMB_RANKS_H
 #define PLUMB_RANKS_H
 
