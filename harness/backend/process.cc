@@ -49,10 +49,7 @@ Answer Process::run(const Case& c, std::span<const Tensor> operands) {
   ++s.id;
   s.kept.reset();
   Layout layout = layout_of(c, operands);
-  s.arena.reach(layout.arena);
-  layout.arena = s.arena.size();
-  for (std::size_t i = 0; i < operands.size(); ++i) s.arena.write(layout.offsets[i], operands[i].bytes);
-  s.arena.poison(layout.free, layout.due);
+  s.lay_out(layout, operands);
   s.child->forget_words();
 
   const Waiting w("compile", s.deadlines);
@@ -69,9 +66,7 @@ Answer Process::run_in_place(const Case& c) {
   ++s.id;
   s.kept.reset();
   Layout layout = layout_in_place(c);
-  s.arena.reach(layout.arena);
-  layout.arena = s.arena.size();
-  s.arena.poison(layout.free, layout.due);
+  s.lay_out(layout, {});
   s.child->forget_words();
   const Waiting w("compile", s.deadlines);
   const std::string request = run_in_place_request({s.id, w.left(), s.deadlines.run}, c, layout);
@@ -92,10 +87,7 @@ TimedAnswer Process::bench(const Case& c, const TimingAsked& wanted, std::span<c
   s.kept.reset();
   const auto& [timing, seconds] = wanted;
   Given given{operands, layout_of_bench(c, timing, operands)};
-  s.arena.reach(given.layout.arena);
-  given.layout.arena = s.arena.size();
-  for (std::size_t i = 0; i < operands.size(); ++i) s.arena.write(given.layout.offsets[i], operands[i].bytes);
-  s.arena.poison(given.layout.free, given.layout.due);
+  s.lay_out(given.layout, operands);
   s.child->forget_words();
   const Deadlines before = std::exchange(s.deadlines, {s.deadlines.start, s.deadlines.compile, seconds});
   const Waiting w("compile", s.deadlines);
@@ -117,9 +109,7 @@ std::variant<std::vector<Proven>, Answer> Process::check(std::uint64_t seed, Whi
   s.arena.poison(layout.free, layout.due);
   const Waiting w("run", s.deadlines);
   const std::string request = check_request({s.id, w.left()}, layout, seed, which == Which::first);
-  s.transcript.add("->", request);
-  if (const auto sent = s.child->send(request, w.deadline); sent != Child::Wait::ready)
-    return s.failure(sent, w);
+  if (auto failed = s.send(request, w)) return *failed;
   const Asked asked{*s.kept, s.id, 0, s.hello->capabilities, true};
   if (auto failed = s.wait_for("checked", asked, [](const json&) {})) return *failed;
   std::vector<ProofRow> rows(s.kept_blocks);
@@ -135,14 +125,10 @@ std::variant<std::vector<Clocked>, Answer> Process::limit(const std::string& wha
   assert(s.kept && s.child);
   ++s.id;
   Layout layout = layout_of_bench(*s.kept, {.iterations = iterations}, {});
-  s.arena.reach(layout.arena);
-  layout.arena = s.arena.size();
-  s.arena.poison(layout.free, layout.due);
+  s.lay_out(layout, {});
   const Waiting w("run", s.deadlines);
   const std::string request = limit_request({s.id, w.left()}, layout, {what, bytes, iterations});
-  s.transcript.add("->", request);
-  if (const auto sent = s.child->send(request, w.deadline); sent != Child::Wait::ready)
-    return s.failure(sent, w);
+  if (auto failed = s.send(request, w)) return *failed;
   const Asked asked{*s.kept, s.id, layout.free, s.hello->capabilities, true, iterations};
   std::variant<std::vector<Clocked>, Answer> said;
   if (auto failed = s.wait_for("timed", asked, [&](const json& message) {
@@ -157,9 +143,7 @@ Answer Process::fetch(Which which) {
   assert(s.kept && s.child);
   ++s.id;
   Layout layout = layout_of(*s.kept, {});
-  s.arena.reach(layout.arena);
-  layout.arena = s.arena.size();
-  s.arena.poison(layout.free, layout.due);
+  s.lay_out(layout, {});
   const Waiting w("run", s.deadlines);
   const Case c = *s.kept;
   return s.ask(fetch_request({s.id, w.left()}, layout, which == Which::first),

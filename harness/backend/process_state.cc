@@ -104,8 +104,7 @@ Answer ProcessState::failed_start(Answer answer, const Waiting& w) {
 std::optional<Answer> ProcessState::say_hello(const Mesh& mesh) {
   Waiting w("start", deadlines);
   const std::string request = hello_request({arena.path(), w.left()}, mesh);
-  transcript.add("->", request);
-  if (const auto sent = child->send(request, w.deadline); sent != Child::Wait::ready) return failure(sent, w);
+  if (auto failed = send(request, w)) return failed;
   std::string_view line;
   if (const auto got = receive(line, w); got != Child::Wait::ready) return failure(got, w);
   transcript.add("<-", line);
@@ -204,9 +203,23 @@ std::optional<Answer> ProcessState::spoiled(std::span<const Tensor> operands, co
   return std::nullopt;
 }
 
-Answer ProcessState::ask(const std::string& request, const Asked& asked, const Waiting& w) {
+// The arena of a new request: the operands, and poison where a reply is due.
+void ProcessState::lay_out(Layout& layout, std::span<const Tensor> operands) {
+  arena.reach(layout.arena);
+  layout.arena = arena.size();
+  for (std::size_t i = 0; i < operands.size(); ++i) arena.write(layout.offsets[i], operands[i].bytes);
+  arena.poison(layout.free, layout.due);
+}
+
+// Nothing where it was sent.
+std::optional<Answer> ProcessState::send(const std::string& request, const Waiting& w) {
   transcript.add("->", request);
   if (const auto sent = child->send(request, w.deadline); sent != Child::Wait::ready) return failure(sent, w);
+  return std::nullopt;
+}
+
+Answer ProcessState::ask(const std::string& request, const Asked& asked, const Waiting& w) {
+  if (auto failed = send(request, w)) return *failed;
   return wait_for_reply(asked);
 }
 

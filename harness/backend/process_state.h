@@ -44,6 +44,8 @@ struct ProcessState {
   std::optional<Answer> say_hello(const Mesh&);
   std::optional<Answer> start_for(const Mesh&);
   Answer wait_for_reply(const Asked&);
+  void lay_out(Layout&, std::span<const Tensor> operands);
+  std::optional<Answer> send(const std::string& request, const Waiting&);
   Answer ask(const std::string& request, const Asked&, const Waiting&);
   std::optional<Answer> wait_for(const std::string& type, const Asked&,
                                  const std::function<void(const nlohmann::json&)>& take);
