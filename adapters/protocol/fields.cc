@@ -62,19 +62,29 @@ const json* optional_field(const json& object, std::string_view name) {
   return at == object.end() || at->is_null() ? nullptr : &*at;
 }
 
-std::string text_or(const json& message, std::string_view name, const std::string& otherwise) {
+namespace {
+
+// The field of whatever it may be, where it is of the type asked for.
+const json* of_type(const json& message, std::string_view name, bool (json::*is)() const noexcept) {
   const auto at = message.is_object() ? message.find(name) : message.end();
-  return at != message.end() && at->is_string() ? at->get<std::string>() : otherwise;
+  return at != message.end() && ((*at).*is)() ? &*at : nullptr;
+}
+
+}  // namespace
+
+std::string text_or(const json& message, std::string_view name, const std::string& otherwise) {
+  const json* found = of_type(message, name, &json::is_string);
+  return found ? found->get<std::string>() : otherwise;
 }
 
 std::int64_t integer_or(const json& message, std::string_view name, std::int64_t otherwise) {
-  const auto at = message.is_object() ? message.find(name) : message.end();
-  return at != message.end() && at->is_number_integer() ? at->get<std::int64_t>() : otherwise;
+  const json* found = of_type(message, name, &json::is_number_integer);
+  return found ? found->get<std::int64_t>() : otherwise;
 }
 
 bool truth_or(const json& message, std::string_view name, bool otherwise) {
-  const auto at = message.is_object() ? message.find(name) : message.end();
-  return at != message.end() && at->is_boolean() ? at->get<bool>() : otherwise;
+  const json* found = of_type(message, name, &json::is_boolean);
+  return found ? found->get<bool>() : otherwise;
 }
 
 std::int64_t integer(const json& j, std::string_view what) {
