@@ -66,9 +66,8 @@ std::vector<int> said_members(const Mesh& mesh, const Collective& c, int rank) {
     }
     return ends;
   }
-  for (const auto& fibre : fibres(mesh, axes_named(mesh, c.axes)))
-    if (std::ranges::count(fibre, rank) > 0) return {fibre.begin(), fibre.end()};
-  return {};
+  const std::vector<std::int64_t> fibre = fibre_of(mesh, c, rank);
+  return {fibre.begin(), fibre.end()};
 }
 
 std::string in_words(const std::string& kind, const std::vector<int>& members) {
@@ -120,6 +119,12 @@ std::vector<Weighed> weigh(const std::vector<Counted>& mine, const Team& all) {
 }
 
 }  // namespace
+
+std::vector<std::int64_t> fibre_of(const Mesh& mesh, const Collective& c, std::int64_t rank) {
+  for (const auto& fibre : fibres(mesh, axes_named(mesh, c.axes)))
+    if (std::ranges::count(fibre, rank) > 0) return fibre;
+  return {};
+}
 
 std::string untrue(const Mesh& mesh, const Trace& trace, const Team& all) {
   const std::vector<Counted> mine = std::exchange(all_counted, {});

@@ -1,7 +1,9 @@
 // What passed through MPI, counted by a layer beneath the calls.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "adapters/mpi/library.h"
 
@@ -11,6 +13,10 @@ namespace plumb::mpi {
 // nothing where it is true. All ranks of a case ask it together, but one that returns words may
 // ask alone.
 std::string untrue(const Mesh&, const Trace&, const Team& all);
+
+// Who takes part with a rank in a collective that names axes, itself among them; nobody where it is no device
+// of the mesh.
+std::vector<std::int64_t> fibre_of(const Mesh&, const Collective&, std::int64_t rank);
 
 // Whether what passes is counted: it is, but while a clock runs.
 void count_calls(bool);

@@ -1,44 +1,32 @@
 #include "adapters/mpi/plain.h"
 
 #include <mpi.h>
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <climits>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <new>
 #include <vector>
+
+#include "adapters/mpi/counted.h"
+#include "adapters/rank/blocks.h"
 
 namespace plumb::mpi {
 namespace {
 
-// As blocks have it (adapters/rank/blocks.cc): what pages memory has makes more of a difference than a call.
-using Memory = std::shared_ptr<std::byte>;
+// As blocks have it: what pages memory has makes more of a difference than a call.
+using Memory = std::shared_ptr<std::byte[]>;
 
 Memory zeros(std::size_t bytes) {
-  constexpr std::size_t huge = std::size_t{2} << 20, line = 64;
-  const std::size_t alignment = bytes >= huge ? huge : line,
-                    size = (bytes + alignment) / alignment * alignment;
-  auto* at = static_cast<std::byte*>(std::aligned_alloc(alignment, size));
-  if (!at) throw std::bad_alloc();
-  if (alignment == huge) ::madvise(at, size, MADV_HUGEPAGE);
-  std::memset(at, 0, size);
-  return Memory(at, [](std::byte* p) { std::free(p); });
+  Memory memory = aligned(bytes);
+  std::memset(memory.get(), 0, bytes);
+  return memory;
 }
 
 // This rank's group of a collective, as a team that was made ready.
 Team team_of(const Mesh& mesh, const Collective& c, std::int64_t rank) {
-  for (const auto& fibre : fibres(mesh, axes_named(mesh, c.axes))) {
-    const auto at = std::ranges::find(fibre, rank);
-    if (at != fibre.end())
-      return {
-          {fibre.begin(), fibre.end()},
-          static_cast<std::size_t>(at - fibre.begin())
-      };
-  }
-  return {};
+  const std::vector<std::int64_t> ids = fibre_of(mesh, c, rank);
+  return {ids, static_cast<std::size_t>(std::ranges::find(ids, rank) - ids.begin())};
 }
 
 std::vector<int> shares(std::size_t n, std::int64_t each) {

@@ -33,14 +33,19 @@ void place(Blocks& blocks) {
     next += (block_bytes(blocks, blocks.own.begin + i) + kLine - 1) / kLine * kLine + kLine;
   }
   blocks.offsets.back() = next;
-  const std::size_t alignment = next >= kHuge ? kHuge : kLine;
-  const std::size_t size = (next + alignment) / alignment * alignment;
-  blocks.memory.reset(static_cast<std::byte*>(std::aligned_alloc(alignment, size)));
-  if (!blocks.memory) throw std::bad_alloc();
-  if (alignment == kHuge) madvise(blocks.memory.get(), size, MADV_HUGEPAGE);
+  blocks.memory = aligned(next);
 }
 
 }  // namespace
+
+AlignedMemory aligned(std::size_t bytes) {
+  const std::size_t alignment = bytes >= kHuge ? kHuge : kLine;
+  const std::size_t size = (bytes + alignment) / alignment * alignment;
+  AlignedMemory memory(static_cast<std::byte*>(std::aligned_alloc(alignment, size)));
+  if (!memory) throw std::bad_alloc();
+  if (alignment == kHuge) madvise(memory.get(), size, MADV_HUGEPAGE);
+  return memory;
+}
 
 void lay(Blocks& blocks, Contents contents) {
   if (contents == Contents::poison) {

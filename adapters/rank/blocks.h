@@ -15,6 +15,11 @@ struct AlignedFree {
   void operator()(std::byte* p) const { std::free(p); }
 };
 
+// Memory as blocks have it: aligned to a line of the cache, or in huge pages where it is large. Throws
+// std::bad_alloc.
+using AlignedMemory = std::unique_ptr<std::byte[], AlignedFree>;
+AlignedMemory aligned(std::size_t bytes);
+
 // Which blocks those are: of the devices of a mesh whose ids lie in a range. A backend of virtual devices
 // holds them all, a rank of MPI those of one device or a few.
 struct Holder {
@@ -36,7 +41,7 @@ struct Blocks {
   Range own;                         // the devices
   std::vector<std::int64_t> bounds;  // of each block in the global array: begin, end per dimension
   std::vector<std::size_t> offsets;  // of each block in the memory, one more for the end
-  std::unique_ptr<std::byte[], AlignedFree> memory;
+  AlignedMemory memory;
 
   int rank() const { return static_cast<int>(spec.dims.size()); }
   const std::int64_t* box(std::int64_t device) const {
