@@ -35,8 +35,7 @@ std::string time_once(Course& course, Entry& entry) {
     entry.timings.repetitions.push_back(*record.bench);
     if (record.bench->samples.nanoseconds.empty()) why = "every iteration was begun late";
   } else {
-    why = fmt::format("{}{}{}", name(record.verdict.status), record.verdict.facts.empty() ? "" : ": ",
-                      record.verdict.facts.empty() ? "" : record.verdict.facts.front().text);
+    why = not_timed(record);
   }
   course.recorded(std::move(record));
   return why;

@@ -124,10 +124,10 @@ void prove_timed(Attempt& made, Process& process, Which which) {
 
 }  // namespace
 
-TimedAttempts ask_timed(const Case& c, Process& process, const TimingAsked& wanted) {
-  const bool fills = !process.refuses(c) && process.hello()->fills, provable = in_place(c, process);
+TimedAttempts ask_timed(const Case& c, Process& process, const TimingAsked& wanted, bool proved) {
+  const bool fills = proved || (!process.refuses(c) && process.hello()->fills);
   Attempt asked{c, {}, {}, in_arena(process)};
-  if (!fills || !provable) asked.operands = timed(asked.fill_seconds, [&] { return filled(c); });
+  if (!proved) asked.operands = timed(asked.fill_seconds, [&] { return filled(c); });
   TimedAnswer said = timed(asked.ask_seconds, [&] {
     return process.bench(c, wanted, fills ? std::span<const Tensor>{} : asked.operands);
   });
@@ -136,7 +136,7 @@ TimedAttempts ask_timed(const Case& c, Process& process, const TimingAsked& want
   for (Attempt* one : {&made.first, &made.last}) {
     if (!gave_data(made.first) || !gave_data(made.last)) break;
     const Which which = one == &made.first ? Which::first : Which::last;
-    provable ? prove_timed(*one, process, which) : fetch_timed(*one, process, which);
+    proved ? prove_timed(*one, process, which) : fetch_timed(*one, process, which);
   }
   return made;
 }

@@ -18,12 +18,12 @@ struct Asking {
 Attempts ask(const Case&, Process&, const Asking&);
 
 // A case that was timed: what came of the first iteration and of the last, each proved where it lies, or its
-// blocks read.
+// blocks read. `proved`: it is in_place().
 struct TimedAttempts {
   Attempt first, last;
   std::vector<Clocked> clocks;
 };
-TimedAttempts ask_timed(const Case&, Process&, const TimingAsked&);
+TimedAttempts ask_timed(const Case&, Process&, const TimingAsked&, bool proved);
 
 // Whether it fills, and the blocks of the case can be proved where they lie. It is started where it does not
 // run.

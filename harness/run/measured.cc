@@ -66,6 +66,11 @@ Record judged_under_the_clock(const TimedAttempts& made, const Declared& declare
   return first.verdict.status == Status::pass ? last : first;
 }
 
+std::string not_timed(const Record& record) {
+  const Verdict& v = record.verdict;
+  return std::string(name(v.status)) + (v.facts.empty() ? "" : ": " + v.facts.front().text);
+}
+
 double nanoseconds_each(const Samples& all) {
   const std::int64_t n = std::ssize(all.nanoseconds) + all.late;
   return n == 0 ? 0 : std::max<double>(1, static_cast<double>(all.span) / static_cast<double>(n));
@@ -74,7 +79,8 @@ double nanoseconds_each(const Samples& all) {
 Record measure(const Case& c, Subject& subject, const Pace& wanted) {
   Process& process = process_of(subject);
   const Settings& settings = settings_of(subject);
-  refuse_what_does_not_fit(c, settings.most_bytes, 0, in_place(c, process));
+  const bool proved = in_place(c, process);
+  refuse_what_does_not_fit(c, settings.most_bytes, 0, proved);
   Pace pace = wanted;
   Samples all;
   Record record;
@@ -82,7 +88,8 @@ Record measure(const Case& c, Subject& subject, const Pace& wanted) {
   while (why.empty()) {
     Timing timing = pace.timing;
     timing.iterations = next_iterations(pace, all);
-    const TimedAttempts made = ask_timed(c, process, {timing, deadline(settings, pace, timing.iterations)});
+    const TimedAttempts made =
+        ask_timed(c, process, {timing, deadline(settings, pace, timing.iterations)}, proved);
     record = judged_under_the_clock(made, declared(process));
     say_who(record, subject);
     if (record.verdict.status != Status::pass) return record;

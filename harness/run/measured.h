@@ -21,6 +21,9 @@ Record measure(const Case&, Subject&, const Pace&);
 // The first of both results that is no pass, else the last.
 Record judged_under_the_clock(const TimedAttempts&, const Declared&);
 
+// Why a case has no times, from the record of a verdict: "wrong: 3 elements ...".
+std::string not_timed(const Record&);
+
 // As one iteration took, from the first that was timed to the last, waits between them included.
 double nanoseconds_each(const Samples&);
 

@@ -1,22 +1,14 @@
 #include "harness/run/pairs.h"
 
 #include "harness/measure/statistics.h"
-#include "harness/run/ask.h"
+#include "harness/run/measured.h"
 
 namespace plumb {
-namespace {
-
-std::string not_timed(const Record& record) {
-  return std::string(name(record.verdict.status)) +
-         (record.verdict.facts.empty() ? "" : ": " + record.verdict.facts.front().text);
-}
-
-}  // namespace
-
 Pairs clock_pairs(const Case& c, Subject& subject, std::int64_t pairs) {
   Process& process = process_of(subject);
   const Timing one{.warmups = 1, .iterations = 2};
-  const TimedAttempts made = ask_timed(c, process, {one, settings_of(subject).deadlines.run});
+  const TimedAttempts made =
+      ask_timed(c, process, {one, settings_of(subject).deadlines.run}, in_place(c, process));
   const Record record = judged_under_the_clock(made, declared(process));
   if (record.verdict.status != Status::pass) return {{}, {}, not_timed(record)};
   const auto said = process.limit("both", 0, 2 * pairs);
