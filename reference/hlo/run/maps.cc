@@ -186,6 +186,12 @@ Integers matrix_map(const Integers& dims, const Integers& outer, const Integers&
   return stepped(0, extents, steps);
 }
 
+Integers listed(std::initializer_list<Integers> lists) {
+  Integers all;
+  for (const Integers& list : lists) all.insert(all.end(), list.begin(), list.end());
+  return all;
+}
+
 Integers others(std::size_t rank, std::initializer_list<const Integers*> lists) {
   Integers rest;
   for (std::int64_t d = 0; d < static_cast<std::int64_t>(rank); ++d)

@@ -45,6 +45,9 @@ std::int64_t block_offset(const Integers& dims, const Integers& sizes, const Int
 // those in `inner`.
 Integers matrix_map(const Integers& dims, const Integers& outer, const Integers& inner);
 
+// One list after the other.
+Integers listed(std::initializer_list<Integers> lists);
+
 // The dimensions 0..rank-1 that no list has.
 Integers others(std::size_t rank, std::initializer_list<const Integers*> lists);
 

@@ -41,13 +41,8 @@ inline Product dot_product(const Instruction& i, const Integers& lhs, const Inte
              lc = get<Integers>(i, Key::lhs_contracting_dims),
              rc = get<Integers>(i, Key::rhs_contracting_dims);
   const Integers lf = others(lhs.size(), {&lb, &lc}), rf = others(rhs.size(), {&rb, &rc});
-  const auto joined = [](const Integers& a, const Integers& b) {
-    Integers all = a;
-    all.insert(all.end(), b.begin(), b.end());
-    return all;
-  };
   Product p;
-  p.lhs = matrix_map(lhs, joined(lb, lf), lc), p.rhs = matrix_map(rhs, joined(rb, rf), rc);
+  p.lhs = matrix_map(lhs, listed({lb, lf}), lc), p.rhs = matrix_map(rhs, listed({rb, rf}), rc);
   p.batch = extent(lhs, lb), p.rows = extent(lhs, lf), p.columns = extent(rhs, rf), p.inner = extent(lhs, lc);
   require(lb.size() == rb.size() && lc.size() == rc.size(), "dimensions in pairs");
   Integers want;

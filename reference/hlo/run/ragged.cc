@@ -11,12 +11,6 @@ Integers extents(const Integers& dims, const Integers& list) {
   return all;
 }
 
-Integers all_of(std::initializer_list<Integers> lists) {
-  Integers all;
-  for (const Integers& list : lists) all.insert(all.end(), list.begin(), list.end());
-  return all;
-}
-
 std::ptrdiff_t place_in(const Integers& list, std::int64_t d) {
   return std::ranges::find(list, d) - list.begin();
 }
@@ -33,7 +27,7 @@ std::vector<Integers> size_lists(const Integers& batch, const Integers& dims, st
   require(!sizes.empty(), "a list of sizes");
   const std::int64_t groups = sizes.back();
   const Integers outer(dims.begin(), dims.begin() + outside);
-  require(sizes.size() == 1 || Integers(sizes.begin(), sizes.end() - 1) == all_of({batch, outer}),
+  require(sizes.size() == 1 || Integers(sizes.begin(), sizes.end() - 1) == listed({batch, outer}),
           "a list of sizes for all, or for each index of the batch and of what is outside of the ragged "
           "dimension");
   std::vector<Integers> begins;
@@ -64,15 +58,15 @@ Ragged ragged_product(const Instruction& i, const Integers& lhs, const Integers&
   const Integers columns = others(rhs.size(), {&rb, &rc, &group});
   Ragged r;
   Product& p = r.product;
-  p.lhs = matrix_map(lhs, all_of({lb, l.rows}), lc),
-  p.rhs = matrix_map(rhs, all_of({group, rb, columns}), rc);
+  p.lhs = matrix_map(lhs, listed({lb, l.rows}), lc),
+  p.rhs = matrix_map(rhs, listed({group, rb, columns}), rc);
   require(ragged.size() == 1 && ragged[0] >= 0 && ragged[0] < std::ssize(lhs), "one ragged dimension");
   require(extents(lhs, lb) == extents(rhs, rb) && extents(lhs, lc) == extents(rhs, rc),
           "batch and contracted dimensions of one extent");
   p.batch = extent(lhs, lb), p.rows = extent(lhs, l.rows), p.columns = extent(rhs, columns),
   p.inner = extent(lhs, lc);
   const Integers batch = extents(lhs, lb), rows = extents(lhs, l.rows), inner = extents(lhs, lc);
-  Integers want = all_of({batch, rows, extents(rhs, columns)});
+  Integers want = listed({batch, rows, extents(rhs, columns)});
   const auto by_groups = [&](Ragged::Mode mode, const Integers& dims, std::ptrdiff_t at) {
     r.mode = mode, r.groups = sizes.empty() ? 0 : sizes.back();
     r.along = coordinates_along(dims, at), r.sizes = size_lists(batch, dims, at, sizes);

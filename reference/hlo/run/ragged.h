@@ -53,14 +53,17 @@ void multiply(Numbers& numbers, const Ragged& r, const E* lhs, const E* rhs, con
   }
   std::vector<E> x, y;  // the terms of one group
   for (std::int64_t g = 0; g < r.groups; ++g)
-    for (std::int64_t b = 0; b < p.batch; ++b)
+    for (std::int64_t b = 0; b < p.batch; ++b) {
+      Integers own;
+      for (std::int64_t k = 0; k < p.inner; ++k)
+        if (group(b, k) == g) own.push_back(k);
       for (std::int64_t n = 0; n < p.rows; ++n)
         for (std::int64_t c = 0; c < p.columns; ++c) {
           x.clear(), y.clear();
-          for (std::int64_t k = 0; k < p.inner; ++k)
-            if (group(b, k) == g) x.push_back(row(b, n)[k]), y.push_back(column(b, c)[k]);
+          for (const std::int64_t k : own) x.push_back(row(b, n)[k]), y.push_back(column(b, c)[k]);
           to.push_back(sum_of_products(numbers, x.data(), y.data(), std::ssize(x)));
         }
+    }
 }
 
 template <typename Numbers>
