@@ -92,8 +92,13 @@ std::optional<Fact> reduces_otherwise(const Case& c, const Trace& trace) {
   return std::nullopt;
 }
 
+// Whether blocks of the spec lie along the axis: then a sum over it may be of these, each among zeros.
+bool splits(const Spec& spec, AxisId axis) {
+  return std::ranges::any_of(spec.dims, [&](const Dim& dim) { return contains(dim.axes, axis); });
+}
+
 // The sums of a reshard: each that is to be finished once, by a collective or of parts that come together,
-// and no other.
+// and no other but of blocks.
 std::optional<Fact> finishes(const Case& c, const Trace& trace, const std::vector<AxisId>& axes) {
   const auto name_of = [&](AxisId axis) { return c.mesh.axes[axis].name; };
   const std::vector<AxisId> joined = joined_axes(c.mesh, trace);
@@ -102,8 +107,9 @@ std::optional<Fact> finishes(const Case& c, const Trace& trace, const std::vecto
       return not_the_case(fmt::format("it takes no sum over {}", name_of(axis)));
   const std::vector<Spec> all = unfinished_on_the_way(c);
   for (AxisId axis : axes)
-    if (c.mesh.axes[axis].size > 1 &&
-        std::ranges::none_of(all, [&](const Spec& spec) { return contains(spec.unfinished, axis); }))
+    if (c.mesh.axes[axis].size > 1 && std::ranges::none_of(all, [&](const Spec& spec) {
+          return contains(spec.unfinished, axis) || splits(spec, axis);
+        }))
       return not_the_case(fmt::format("it sums over {}, over which nothing is unfinished", name_of(axis)));
   if (all.size() == 1 && twice(axes)) return not_the_case("it sums twice over one axis");
   return std::nullopt;

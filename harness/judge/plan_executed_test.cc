@@ -71,6 +71,12 @@ TEST(Executed, APlanOfAReshardMakesItsLayoutAndNoOther) {
       {"on x=2,y=64: reshard f32[128@y.x] -> f32[128@x.y]", {over("all-to-all", {"x", "y"}, 4, 4)}, ""},
       {"on x=2,y=64: reshard f32[128]+x.y -> f32[128@y]", {rs({"y"}, 512, 8), ar("x", 8)}, ""},
       {"on x=2,y=64: reshard f32[128]+x.y -> f32[128@y]", {rs({"y"}, 512, 8)}, "takes no sum over x"},
+      {"on x=2: reshard f32[8@x] -> f32[8]", {ar("x", 32)}, ""},  // each block among zeros
+      {"on x=2: reshard f32[8@x] -> f32[8]", {ar("x", 16)}, "makes at most 4 of the 8 elements that device 0 holds"},
+      {"on x=2,y=2: reshard f32[8@x] -> f32[8]", {over("all-reduce", {"x", "y"}, 32, 32)}, "it sums over y, over which nothing is unfinished"},
+      {"on x=2,y=2: reshard f32[8@x]+y -> f32[8]", {over("all-reduce", {"x", "y"}, 32, 32)}, ""},
+      {"on x=2,y=2: reshard f32[8@x] -> f32[8@y]", {over("reduce-scatter", {"x"}, 32, 16)}, "does not leave"},
+      {"on x=2,y=2: reshard f32[8@x] -> f32[8@y]", {ar("x", 16)}, ""},
       {"on x=2: reshard f32[8@x] -> f32[8]+x", {}, ""},
       {"on x=2: reshard f32[8@x] -> f32[8]+x -> f32[8]", {ar("x", 32)}, ""},
       {"on x=2: reshard f32[8]+max(x) -> f32[8]", {ar("x", 32)}, ""},

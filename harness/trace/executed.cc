@@ -42,10 +42,11 @@ struct Run {
   }
 };
 
-// The sum of a cell over a group; -1 where there is none.
+// The sum of a cell over a group, of which a member that has nothing adds zeros; -1 where there is none.
 int sum_over(Run& run, const std::vector<std::int64_t>& group, const Holding& held) {
   std::vector<Family> wider;
   for (std::int64_t d : group) {
+    if (held[d].empty()) continue;
     Family& family = wider.emplace_back(held[d]);
     if (family.size() < 2) continue;
     const Family own = family;

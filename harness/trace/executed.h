@@ -35,8 +35,8 @@ Execution execution(const Case&, const Spec& from, const Spec& to);
 //                                  is tried, where that is no more than 1,024 choices
 //   collective-permute             a target has what its source had, in place of its own, unless it needs
 //                                  something of what it is brought: then beside its own
-//   all-reduce                     of each cell the sum of what the members hold, which is none where an atom
-//                                  would be added twice or a member has nothing; it is the same on all
+//   all-reduce                     of each cell the sum of what members hold, zeros where one has nothing;
+//                                  there is none where an atom would be added twice; it is the same on all
 //   reduce-scatter                 that sum on one member: each is tried
 // A device may cut what it holds, add up what it holds of one cell, and add zeros. An all-reduce gives a
 // group no more elements than `in` has, a reduce-scatter a member no more than `out`.
