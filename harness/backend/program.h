@@ -18,6 +18,10 @@ struct Command {
   double grace = 0;                                          // seconds between SIGTERM and SIGKILL
 };
 
+// A hash of the files that its words name, 16 hexadecimal digits: of a program that was built anew it is
+// another. Empty where the name has a release, which says what runs, and where no file is named.
+std::string files_hash(const Command&);
+
 // Told of each hello, when it is heard.
 using Greeted = std::function<void(const Hello&)>;
 

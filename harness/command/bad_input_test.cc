@@ -182,11 +182,11 @@ const Bad table[] = {
     {"liars no_such_fault",                             "", "there is no liar 'no_such_fault'",             2},
     {"liars one-ulp no_such_fault",                     "", "there is no liar 'no_such_fault'",             2},
     {"list --suite smoke --where devices=77",           "", "no case is selected",                          2},
-    {"",                                                "", "plumb: expected a subcommand: run, bench, list,",     2},
+    {"",                                                "", "plumb: expected a subcommand: run, bench, compare, list,",     2},
     {"run --suit smoke",                                "", "plumb: there is no '--suit'; did you mean --suite?", 2},
     {"doctor now",                                      "", "plumb: there is no 'now'; plumb doctor --help says what there is", 2},
     {"--nope",                                          "", "plumb: there is no '--nope'; plumb --help says", 2},
-    {"juggle",                                          "", "no subcommand 'juggle', only run, bench, list,",      2},
+    {"juggle",                                          "", "no subcommand 'juggle', only run, bench, compare, list,",      2},
     {"run --nope",                                      "", "--nope",                                       2},
 };
 // clang-format on
@@ -244,7 +244,9 @@ TEST(BadInput, AnOutputThatTakesNothing) {
   EXPECT_EQ(code("run hello 2>/dev/full"), 2);
   EXPECT_EQ(code("run --record r.jsonl 'on x=2: reshard f32[8@x] -> f32[8]' <&- >&- 2>&-"), 3);
   const std::string record = contents(folder.path / "r.jsonl");
-  EXPECT_EQ(std::ranges::count(record, '\n'), 1) << record;
+  EXPECT_EQ(std::ranges::count(record, '\n'), 3) << record;
+  for (const char* begin : {"{\"backends\":", "\n{\"backend\":", "\n{\"ended\":"})
+    EXPECT_THAT(record, HasSubstr(begin)) << "a run's first line, its record, its last line";
 }
 
 // Some editors begin a file with a mark of its encoding.

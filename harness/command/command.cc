@@ -72,6 +72,7 @@ int parse(int argc, const char* const* argv) {
   int code = 0;
   add_run(app, code);
   add_bench(app, code);
+  add_compare(app, code);
   add_list(app, code);
   add_explain(app);
   add_resolve(app, code);

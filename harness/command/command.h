@@ -1,4 +1,4 @@
-// The command line: plumb run | bench | list | explain | resolve | sweep | prove | liars | backends | doctor.
+// The command line: plumb run | bench | compare | list | explain | resolve | sweep | prove | liars | backends | doctor.
 #pragma once
 
 namespace CLI {
@@ -13,6 +13,7 @@ int command(int argc, const char* const* argv);
 // Each adds its subcommand, which leaves its exit code in `code`.
 void add_run(CLI::App&, int& code);
 void add_bench(CLI::App&, int& code);
+void add_compare(CLI::App&, int& code);
 void add_list(CLI::App&, int& code);
 void add_explain(CLI::App&);
 void add_resolve(CLI::App&, int& code);

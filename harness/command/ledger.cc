@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "adapters/protocol/json.h"
 #include "harness/report/finding.h"
 #include "reference/words/text.h"
 
@@ -11,11 +12,20 @@ namespace {
 
 double seconds(const Times& t) { return t.fill + t.reference + t.backend + t.judge; }
 
+// For JUnit: its facts, what it said last, and the command that repeats it.
+void keep(Ledger& ledger, const std::string& suite, const Record& r, const std::string& again) {
+  std::string said = facts(r.verdict);
+  if (!r.last_words.empty()) said += "its last words:\n" + last_lines(r.last_words) + '\n';
+  ledger.junit.push_back({suite, r.backend, r.line, junit_element(r.verdict.status),
+                          std::string(name(r.verdict.status)), said + again, seconds(r.times)});
+}
+
 }  // namespace
 
 void take(Ledger& ledger, const Cases& cases, Judged&& judged) {
   Record& record = judged.record;
   const std::string again = repeat(record);
+  record.run = ledger.origin.run;
   if (ledger.journal && !judged.refused) ledger.journal->append(record, ledger.environment);
   if (!ledger.waivers.empty()) waive(ledger.waivers, nth(cases, judged.job.number), record, today());
   const std::string& suite = row_of(cases, judged.job.number).suite;
@@ -36,16 +46,28 @@ void take(Ledger& ledger, const Cases& cases, Judged&& judged) {
     }
   }
   if (!ledger.keep_junit) return;
-  std::string said = facts(record.verdict);
-  if (finding(record.verdict.status)) said += "again: " + again + '\n';
-  ledger.junit.push_back(
-      {suite, record.backend, record.line, record.verdict.status, std::move(said), seconds(record.times)});
+  keep(ledger, suite, record, finding(record.verdict.status) ? "again: " + again + '\n' : "");
+}
+
+void begin_record(Ledger& ledger) {
+  if (!ledger.journal) return;
+  ledger.origin.started = now_utc();
+  ledger.origin.run = run_drawn(ledger.origin.started);
+  ledger.origin.environment = parse_json(ledger.environment);
+  ledger.journal->append(first_line(ledger.origin));
+}
+
+void end_record(Ledger& ledger, std::int64_t unrun) {
+  if (!ledger.journal) return;
+  ledger.origin.unrun = unrun;
+  ledger.journal->append(last_line(ledger.origin));
 }
 
 void leave(Ledger& ledger, const std::string& suite, const std::string& backend, const std::string& line) {
   add_verdict(ledger.tally, suite, backend, {.status = Status::unrun});
   if (ledger.keep_junit)
-    ledger.junit.push_back({suite, backend, line, Status::unrun, "no time was left\n", 0});
+    ledger.junit.push_back({suite, backend, line, junit_element(Status::unrun),
+                            std::string(name(Status::unrun)), "no time was left\n", 0});
 }
 
 void open_record(Ledger& ledger, const std::string& path, bool resume) {
@@ -62,9 +84,7 @@ bool recalled(Ledger& ledger, const Session& session, const Job& job, const Reco
   const std::string& suite = row_of(session.cases, job.number).suite;
   if (!ledger.waivers.empty()) waive(ledger.waivers, parse_case(record.line), record, today());
   add_verdict(ledger.tally, suite, record.backend, record.verdict);
-  if (ledger.keep_junit)
-    ledger.junit.push_back({suite, record.backend, record.line, record.verdict.status, facts(record.verdict),
-                            seconds(record.times)});
+  if (ledger.keep_junit) keep(ledger, suite, record, "");
   return true;
 }
 

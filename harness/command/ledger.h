@@ -22,6 +22,7 @@ struct Ledger {
   bool keep_junit = false;
   std::unique_ptr<Journal> journal;  // null: nothing is recorded
   std::string environment = "{}";    // JSON
+  Origin origin;                     // of what is recorded
   std::vector<Waiver> waivers;
   Tally tally;
   std::vector<JunitCase> junit;
@@ -37,6 +38,11 @@ void take(Ledger&, const Cases&, Judged&&);
 // Opens the record that a command appends to; none where there is no path. Says so where it cuts a torn line
 // off. Throws BadInput, also where there is no record to resume.
 void open_record(Ledger&, const std::string& path, bool resume);
+
+// Writes down where the records to come are from; when no more come, how many cases the run did not come to.
+// Nothing where nothing is recorded.
+void begin_record(Ledger&);
+void end_record(Ledger&, std::int64_t unrun);
 
 // A job that the budget, or Ctrl-C, left over.
 void leave(Ledger&, const std::string& suite, const std::string& backend, const std::string& line);

@@ -22,13 +22,14 @@ using testing::HasSubstr;
 
 constexpr const char* pattern = "on x=2,y=2,z=2: reshard f32[4,4]+* -> f32[4,4]+*";
 
-// The records of a file without their times, in an order that does not depend on who came first.
+// The records of a file without their times and runs, in an order that does not depend on who came first.
 std::vector<std::string> records(const std::filesystem::path& path) {
   std::ifstream in(path);
   std::vector<std::string> all;
   for (std::string line; std::getline(in, line);) {
     json j = parse_json(line);
-    j.erase("seconds");
+    if (!j.contains("case")) continue;  // says where records come from
+    j.erase("seconds"), j.erase("run");
     all.push_back(dump(j));
   }
   std::ranges::sort(all);
@@ -99,7 +100,7 @@ TEST(Resume, ATornLineIsCutOffAndJudgedAgain) {
   run_tool(folder, run);
   const std::string whole = contents(folder.path / "r.jsonl");
   const auto before = records(folder.path / "r.jsonl");
-  write(folder.path / "r.jsonl", whole.substr(0, whole.size() - 40));
+  write(folder.path / "r.jsonl", whole.substr(0, whole.rfind("\n{\"ended\"") - 40));  // as a kill leaves it
   const Ran ran = run_tool(folder, run + " --resume");
   EXPECT_THAT(ran.err, HasSubstr("its last line was not whole"));
   EXPECT_EQ(records(folder.path / "r.jsonl"), before);
@@ -120,7 +121,7 @@ TEST(Resume, WhatRestsOnOlderDataIsJudgedAgain) {
   const std::string run = "run --suite smoke --where op=reshard --quiet --resume --record r.jsonl";
   run_tool(folder, run);
   const std::string whole = contents(folder.path / "r.jsonl");
-  const auto lines = [&] { return std::ranges::count(contents(folder.path / "r.jsonl"), '\n'); };
+  const auto lines = [&] { return records(folder.path / "r.jsonl").size(); };
   const auto before = lines();
   run_tool(folder, run);
   EXPECT_EQ(lines(), before);
@@ -131,6 +132,25 @@ TEST(Resume, WhatRestsOnOlderDataIsJudgedAgain) {
   write(folder.path / "r.jsonl", older);
   EXPECT_EQ(run_tool(folder, run).code, 0);
   EXPECT_EQ(lines(), before + 1);
+}
+
+// A program built anew is another: what the old one passed says nothing of it.
+TEST(Resume, WhatAnotherProgramWasJudgedByIsJudgedAgain) {
+  const Folder folder;
+  const auto built = [&](const std::string& as) {
+    write(folder.path / "mine", "#!/bin/sh\n# " + as + "\nexec '" + PLUMB_LOCAL + "'\n");
+    std::filesystem::permissions(folder.path / "mine", std::filesystem::perms::owner_all);
+  };
+  const std::string run =
+      "run --suite smoke --where op=reshard --quiet --resume --record r.jsonl --backend ./mine";
+  built("first");
+  EXPECT_EQ(run_tool(folder, run).code, 0);
+  const std::size_t once = records(folder.path / "r.jsonl").size();
+  EXPECT_EQ(run_tool(folder, run).code, 0);
+  EXPECT_EQ(records(folder.path / "r.jsonl").size(), once);
+  built("second");
+  EXPECT_EQ(run_tool(folder, run).code, 0);
+  EXPECT_EQ(records(folder.path / "r.jsonl").size(), 2 * once);
 }
 
 TEST(Interrupt, KeepsWhatWasJudgedAndLeavesNoProcess) {

@@ -44,6 +44,8 @@ struct Before {
 std::vector<Job> jobs_of(const Session& session, const Chosen& chosen, const Before& before, Ledger& ledger) {
   const std::vector<std::string> names = resolved_names(session.backends);
   const bool fresh = before.asked.empty() && before.done.empty();
+  const std::vector<std::string> files =
+      before.done.empty() ? std::vector<std::string>{} : files_now(session.backends);
   std::vector<Job> jobs;
   for (std::int64_t n : chosen.numbers) {
     if (interrupted()) throw Interrupted();
@@ -52,7 +54,9 @@ std::vector<Job> jobs_of(const Session& session, const Chosen& chosen, const Bef
       const Record* asked = recorded(before.asked, line, names[b]);
       const auto status = asked ? std::optional(asked->verdict.status) : std::nullopt;
       if (asks_status(chosen.where) && !matches(chosen.where, status)) continue;
-      if (!recalled(ledger, session, {n, b}, recorded(before.done, line, names[b]))) jobs.push_back({n, b});
+      const Record* done = recorded(before.done, line, names[b]);
+      const bool rebuilt = done && done->versions.value("files", "") != files[b];
+      if (rebuilt || !recalled(ledger, session, {n, b}, done)) jobs.push_back({n, b});
     }
   }
   return jobs;
@@ -118,10 +122,14 @@ int run_jobs(const Session& session, const std::vector<Job>& jobs, Ledger& ledge
     fmt::print(stderr, "plumb: {}\n", error.what());
     code = 3;
   }
-  for (const Job& job : jobs)
-    if (!done.contains({job.backend, job.number}))
-      leave(ledger, row_of(session.cases, job.number).suite, names[job.backend],
-            ledger.keep_junit ? print(nth(session.cases, job.number)) : "");
+  std::int64_t left = ledger.refused;
+  for (const Job& job : jobs) {
+    if (done.contains({job.backend, job.number})) continue;
+    ++left;
+    leave(ledger, row_of(session.cases, job.number).suite, names[job.backend],
+          ledger.keep_junit ? print(nth(session.cases, job.number)) : "");
+  }
+  if (code != 3 && !jobs.empty()) end_record(ledger, left);
   return code;
 }
 
@@ -157,6 +165,10 @@ int run_command(const RunFlags& flags) {
                         [&ledger](const Wait& wait) { say(ledger, wait); }};
   const std::vector<Job> jobs = jobs_of(session, chosen, before, ledger);
   if (jobs.empty() && ledger.tally.counts.empty()) throw BadInput("no case is selected, nothing was run");
+  ledger.origin.selection = selection_in_words(flags.selection);
+  if (!flags.running.budget.empty()) ledger.origin.selection["budget"] = flags.running.budget;
+  ledger.origin.backends = names, ledger.origin.cases = std::ssize(chosen.numbers);
+  if (!jobs.empty()) begin_record(ledger);
   const int cut_short = run_jobs(session, jobs, ledger, names);
   finish(ledger, flags, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   if (cut_short != 0) return cut_short;

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <unordered_set>
 
+#include "adapters/protocol/fields.h"
 #include "harness/backend/interrupt.h"
 #include "harness/command/files.h"
 #include "harness/command/flags.h"
@@ -126,6 +127,31 @@ Chosen choose(const Selection& s) {
   chosen.numbers = s.sample > 0 ? sampled(chosen, s) : selected(chosen.cases, chosen.where);
   if (!s.shard.empty()) chosen.numbers = cases_of_shard(chosen.numbers, parse_shard(s.shard));
   return chosen;
+}
+
+nlohmann::json selection_in_words(const Selection& s) {
+  nlohmann::json words = nlohmann::json::object();
+  const auto add = [&](const char* name, const auto& value, bool given) {
+    if (given) words[name] = value;
+  };
+  add("cases", s.lines, !s.lines.empty()), add("suites", s.suites, !s.suites.empty());
+  add("files", s.files, !s.files.empty()), add("sizes", s.sizes, !s.sizes.empty());
+  add("where", s.where, !s.where.empty()), add("shard", s.shard, !s.shard.empty());
+  add("sample", s.sample, s.sample > 0), add("seed", s.seed, s.sample > 0);
+  return words;
+}
+
+Selection selection_from_words(const nlohmann::json& words) {
+  Selection s;
+  const auto take = [&](const char* name, std::vector<std::string>& into) {
+    if (const auto* all = optional_field(words, name)) into = texts(*all, name);
+  };
+  take("cases", s.lines), take("suites", s.suites), take("files", s.files), take("sizes", s.sizes);
+  s.where = text_or(words, "where"), s.shard = text_or(words, "shard");
+  if (const auto* n = optional_field(words, "sample")) s.sample = count(*n, "sample");
+  if (const auto* n = optional_field(words, "seed"); n && n->is_number_unsigned())
+    s.seed = n->get<std::uint64_t>();
+  return s;
 }
 
 }  // namespace plumb

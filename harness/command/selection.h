@@ -1,6 +1,7 @@
 // Which cases a command is about.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -30,5 +31,10 @@ struct Chosen {
   Where where;
 };
 Chosen choose(const Selection&);  // throws BadInput
+
+// The flags as a record keeps them: {"suites":["smoke"],"where":"op=einsum",...}, without those not given.
+// Law: read again they are the same.
+nlohmann::json selection_in_words(const Selection&);
+Selection selection_from_words(const nlohmann::json&);  // throws Malformed
 
 }  // namespace plumb

@@ -181,4 +181,10 @@ std::vector<std::string> resolved_names(const std::vector<std::string>& backends
   return names;
 }
 
+std::vector<std::string> files_now(const std::vector<std::string>& backends) {
+  std::vector<std::string> all;
+  for (const std::string& backend : backends) all.push_back(files_hash(find_backend(backend)));
+  return all;
+}
+
 }  // namespace plumb

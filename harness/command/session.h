@@ -47,6 +47,9 @@ Limits limits_of(const Session&, const Job&);
 void run(const Session&, const std::vector<Job>&, const std::function<void(Judged&&)>& judged,
          const std::function<void()>& tick);
 
+// Of each backend the hash of the files that are it now, where no release says what it is.
+std::vector<std::string> files_now(const std::vector<std::string>& backends);
+
 // The names the backends go by in records. Throws BadInput.
 std::vector<std::string> resolved_names(const std::vector<std::string>& backends);
 

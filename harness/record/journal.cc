@@ -6,13 +6,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <system_error>
 #include <thread>
 
-#include "adapters/protocol/json.h"
+#include "adapters/protocol/fields.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -38,8 +39,10 @@ std::string contents(int file, const std::string& path) {
 // Whether a run that was killed may have left this line; anything else is somebody's file. Where a file has
 // no record yet, a few characters prove nothing.
 bool begins_like_a_record(std::string_view line, bool alone) {
-  constexpr std::string_view begin = R"({"backend":")";  // the first name, by the alphabet
-  return line.starts_with(begin) || (!alone && begin.starts_with(line));
+  constexpr std::string_view begins[] = {R"({"backend":")", R"({"backends":[")", R"({"ended":")"};
+  return std::ranges::any_of(begins, [&](std::string_view begin) {
+    return line.starts_with(begin) || (!alone && begin.starts_with(line));
+  });
 }
 
 Records parse_records(const std::string& text, const std::string& path) {
@@ -54,7 +57,9 @@ Records parse_records(const std::string& text, const std::string& path) {
     try {
       const auto line = parse_json(std::string_view(text).substr(at, end - at));
       if (line.is_discarded()) throw BadInput("it is not JSON");
-      r.records.push_back(record_from_json(line));
+      if (!take_origin(line, r.runs)) r.records.push_back(record_from_json(line));
+    } catch (const Malformed& error) {
+      throw BadInput(fmt::format("{}:{}: this line is not a record: {}", path, number, error.what()));
     } catch (const BadInput& error) {
       throw BadInput(fmt::format("{}:{}: this line is not a record: {}", path, number, error.what()));
     }
@@ -130,7 +135,11 @@ Journal::Journal(const std::string& path) : path_(path) {
 Journal::~Journal() { close(file_); }
 
 void Journal::append(const Record& record, std::string_view environment) {
-  const std::string line = json_text(record, environment) + '\n';
+  append(json_text(record, environment));
+}
+
+void Journal::append(const std::string& text) {
+  const std::string line = text + '\n';
   const off_t before = lseek(file_, 0, SEEK_END);
   for (std::size_t at = 0; at < line.size();) {
     const ssize_t n = write(file_, line.data() + at, line.size() - at);

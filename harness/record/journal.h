@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "harness/record/origin.h"
 #include "harness/record/record.h"
 
 namespace plumb {
@@ -13,6 +14,7 @@ namespace plumb {
 // The records of a file. A last line without its end (a run was killed) is not among them.
 struct Records {
   std::vector<Record> records;
+  std::vector<Origin> runs;     // that say where records come from; older files have none
   std::size_t whole_bytes = 0;  // up to the end of the last whole line
   bool torn = false;            // something follows it
 };
@@ -36,6 +38,7 @@ class Journal {
 
   // Throws std::system_error, after cutting off what was written of the line: the disk is full.
   void append(const Record&, std::string_view environment);  // which is JSON
+  void append(const std::string& line);
 
   const Records& before() const { return before_; }  // what the file had
 

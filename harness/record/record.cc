@@ -230,6 +230,7 @@ Record parse(const json& j) {
   if (const json* lines = optional_field(j, "processes")) r.processes = texts(*lines, "processes");
   if (const json* ranks = optional_field(j, "ranks")) r.ranks = integers(*ranks, "ranks");
   if (const json* name = optional_field(j, "program")) r.program = text(*name, "program");
+  if (const json* run = optional_field(j, "run")) r.run = text(*run, "run");
   if (const json* words = optional_field(j, "last_words")) r.last_words = text(*words, "last_words");
   return r;
 }
@@ -258,6 +259,7 @@ std::string json_text(const Record& r, std::string_view environment) {
   if (!r.ranks.empty()) m.add("ranks", dump(r.ranks));
   if (r.replica_safe) m.add("replica_safe", *r.replica_safe);
   if (r.verdict.rounded > 0) m.add("rounded", r.verdict.rounded);
+  if (!r.run.empty()) m.add("run", json_text(r.run));
   m.add("schema", record_schema);
   m.add("scope", json_text(r.scope));
   m.add("seconds", json_text(r.times));

@@ -25,6 +25,7 @@ struct Record {
   std::string line;     // the canonical case
   std::string backend;  // the resolved name: with the line, the key
   std::string program;  // the name that it says in its hello
+  std::string run;      // origin.h; empty where no line says where it comes from
   nlohmann::json versions = nlohmann::json::object();
   int data = data_generation;  // of the data judged; 1 where an older record does not say
   Limits limits;

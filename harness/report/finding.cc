@@ -11,7 +11,6 @@ namespace {
 
 constexpr std::string_view indent = "    ";
 
-// The first line of what a program said, which may be the check that failed, and the last lines.
 std::string ends(const std::string& words, int lines) {
   std::size_t at = words.find_last_not_of("\n ");
   if (at == words.npos) return {};
@@ -43,6 +42,8 @@ std::string indented(const std::string& text) {
 
 }  // namespace
 
+std::string last_lines(const std::string& words) { return ends(words, 6); }
+
 std::string facts(const Verdict& verdict) {
   std::string text;
   for (const Fact& fact : verdict.facts) {
@@ -62,7 +63,7 @@ std::string in_detail(const Record& r) {
     said.pop_back();
     text += indented(said);
   }
-  if (const std::string last = ends(r.last_words, 6); !last.empty())
+  if (const std::string last = last_lines(r.last_words); !last.empty())
     text += indented("its last words:\n" + last);
   if (!r.processes.empty())
     text += indented(fmt::format("its processes:\n{}", fmt::join(first(r.processes), "\n")));

@@ -18,6 +18,9 @@ std::string describe(const Record&, const std::string& again, Paint);
 // Its facts, what it said last and what its processes waited in, indented.
 std::string in_detail(const Record&);
 
+// The first line of what a program said last, which may be the check that failed, and the last six.
+std::string last_lines(const std::string& words);
+
 // The facts alone, a line each.
 std::string facts(const Verdict&);
 

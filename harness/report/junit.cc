@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 
+#include <algorithm>
 #include <map>
 
 namespace plumb {
@@ -34,7 +35,27 @@ std::string xml_escaped(std::string_view text) {
   return all;
 }
 
-std::string_view element(Status status) {
+std::string without_dots(std::string name) {
+  std::ranges::replace(name, '.', '_');
+  return name;
+}
+
+void write_case(std::ostream& out, const JunitCase& c) {
+  const std::string name = xml_escaped(c.line),
+                    suite = xml_escaped(without_dots(c.suite) + "." + without_dots(c.backend));
+  fmt::print(out, "    <testcase name=\"{}\" classname=\"{}\" time=\"{:.3f}\"", name, suite, c.seconds);
+  if (c.element.empty()) {
+    fmt::print(out, "/>\n");
+    return;
+  }
+  const std::string first = xml_escaped(c.said.substr(0, c.said.find('\n'))), type = xml_escaped(c.type);
+  fmt::print(out, ">\n      <{} message=\"{}: {}\" type=\"{}\">{}</{}>\n    </testcase>\n", c.element, type,
+             first, type, xml_escaped(c.said), c.element);
+}
+
+}  // namespace
+
+std::string_view junit_element(Status status) {
   switch (status) {
     case Status::pass:
       return "";
@@ -51,21 +72,6 @@ std::string_view element(Status status) {
   }
 }
 
-void write_case(std::ostream& out, const JunitCase& c) {
-  const std::string name = xml_escaped(c.line), suite = xml_escaped(c.suite + "." + c.backend);
-  fmt::print(out, "    <testcase name=\"{}\" classname=\"{}\" time=\"{:.6f}\"", name, suite, c.seconds);
-  const std::string_view kind = element(c.status);
-  if (kind.empty()) {
-    fmt::print(out, "/>\n");
-    return;
-  }
-  const std::string first = c.facts.substr(0, c.facts.find('\n'));
-  fmt::print(out, ">\n      <{} message=\"{}: {}\">{}</{}>\n    </testcase>\n", kind, plumb::name(c.status),
-             xml_escaped(first), xml_escaped(c.facts), kind);
-}
-
-}  // namespace
-
 void write_junit(std::ostream& out, const std::vector<JunitCase>& cases) {
   std::map<std::pair<std::string, std::string>, std::vector<const JunitCase*>> suites;
   for (const JunitCase& c : cases) suites[{c.suite, c.backend}].push_back(&c);
@@ -73,10 +79,10 @@ void write_junit(std::ostream& out, const std::vector<JunitCase>& cases) {
   for (const auto& [name, list] : suites) {
     std::map<std::string_view, int> n;
     double seconds = 0;
-    for (const JunitCase* c : list) ++n[element(c->status)], seconds += c->seconds;
+    for (const JunitCase* c : list) ++n[c->element], seconds += c->seconds;
     fmt::print(out,
                "  <testsuite name=\"{}.{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" "
-               "time=\"{:.6f}\">\n",
+               "time=\"{:.3f}\">\n",
                xml_escaped(name.first), xml_escaped(name.second), list.size(), n["failure"], n["error"],
                n["skipped"], seconds);
     for (const JunitCase* c : list) write_case(out, *c);

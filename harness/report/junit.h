@@ -3,6 +3,7 @@
 
 #include <ostream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/judge/verdict.h"
@@ -11,13 +12,18 @@ namespace plumb {
 
 struct JunitCase {
   std::string suite, backend, line;
-  Status status = Status::unrun;
-  std::string facts;  // and the command that repeats it
+  std::string_view element;  // failure, error, skipped; empty of a pass
+  std::string type;          // the status
+  std::string said;          // facts, last words, and the command that repeats it
   double seconds = 0;
 };
 
-// A <testsuite> for each suite and backend. A finding is a <failure>; a backend that hung,
-// crashed or was malformed, an <error>; what it does not support, and what a waiver names, <skipped>.
+// A finding is a <failure>; a backend that hung, crashed or was malformed, an <error>; what it does not
+// support, and what a waiver names, <skipped>.
+std::string_view junit_element(Status);
+
+// A <testsuite> for each suite and backend, as Jenkins' schema junit-10.xsd has them: times of three
+// decimals. A class is SUITE.BACKEND, the dots of a release as underscores, for a dot begins a new class.
 void write_junit(std::ostream&, const std::vector<JunitCase>&);
 
 }  // namespace plumb

@@ -179,17 +179,22 @@ TEST(Progress, Golden) {
 
 TEST(Junit, Golden) {
   const Record r = wrong();
+  const auto junit = [](const std::string& suite, const std::string& backend, Status status,
+                        const std::string& said) {
+    return JunitCase{suite,
+                     backend,
+                     "on x=2: reshard f32[8@x] -> f32[8]",
+                     junit_element(status),
+                     std::string(name(status)),
+                     said,
+                     0.25};
+  };
   std::ostringstream out;
-  write_junit(
-      out,
-      {
-          {"smoke",   "local",   "on x=2: reshard f32[8@x] -> f32[8]",   Status::pass,        "",                  0.25},
-          {"smoke",   r.backend, r.line,                                 Status::wrong,       facts(r.verdict),    0.5 },
-          {"smoke",   r.backend, "on x=2: reshard f32[8@x] -> f32[8]",   Status::hung,        "no \x1b\uffff reply\n",   3   },
-          {"smoke",   r.backend, "on x=2: reshard f32[8@x] -> f32[8@x]", Status::malformed,   "not JSON\n",        2   },
-          {"reshard", "local",   "on x=2: reshard f32[8@x] -> f32[8]",   Status::unsupported, "no <&> \"here\"\n",
-           0                                                                                                           }
-  });
+  write_junit(out, {junit("smoke", "local", Status::pass, ""),
+                    junit("smoke", r.backend, Status::wrong, facts(r.verdict)),
+                    junit("smoke", r.backend, Status::hung, "no \x1b\uffff reply\n"),
+                    junit("smoke", r.backend, Status::malformed, "not JSON\n"),
+                    junit("reshard", "jax@0.10.2,style=explicit", Status::unsupported, "no <&> \"here\"\n")});
   expect_golden(out.str(), PLUMB_GOLDEN "/junit.xml");
 }
 

@@ -15,12 +15,14 @@ struct Subject::State {
   Settings settings;
   std::string backend;
   Process process;
+  std::string files;   // files_hash()
   std::string line{};  // of the case that is asked
 
   State(Command command, const Settings& all)
       : settings(all),
         backend(command.name),
-        process(std::move(command), all.deadlines, waits(), all.greeted) {}
+        process(command, all.deadlines, waits(), all.greeted),
+        files(files_hash(command)) {}
   State(const State&) = delete;
 
   Waits waits() {
@@ -133,6 +135,7 @@ const Settings& settings_of(const Subject& subject) { return subject.state->sett
 
 void say_who(Record& record, Subject& subject) {
   record.backend = subject.name;
+  if (!subject.state->files.empty()) record.versions["files"] = subject.state->files;
   if (const Hello* hello = subject.state->process.hello()) say_versions(record, *hello);
 }
 

@@ -1,0 +1,336 @@
+// plumb compare: what became of each case from one record to another.
+#include "harness/compare/compare.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <fstream>
+#include <memory>
+#include <set>
+#include <sstream>
+#include <unordered_set>
+
+#include "adapters/protocol/json.h"
+#include "harness/command/command.h"
+#include "harness/command/files.h"
+#include "harness/command/flags.h"
+#include "harness/command/selection.h"
+#include "harness/report/finding.h"
+#include "harness/report/junit.h"
+#include "harness/report/table.h"
+#include "harness/waive/waiver.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+using nlohmann::json;
+
+struct CompareFlags {
+  std::string from, to, junit, waivers;
+  std::vector<std::string> fail_on{"regression", "worse", "coverage lost", "vanished"};
+  bool ignore_release = false, as_json = false, every = false;
+  Output output;
+};
+
+// The cases that a run selected by its own words, chosen again.
+struct Selecting {
+  const Origin* run = nullptr;
+  std::set<std::string> backends;
+  std::unordered_set<std::string> lines;
+};
+
+// Nothing where these words choose nothing any more; says so.
+std::optional<Selecting> selecting(const Origin& run, bool ignore_release) try {
+  const Chosen chosen = choose(selection_from_words(run.selection));
+  Selecting s{&run, {}, {}};
+  for (const std::string& name : run.backends)
+    s.backends.insert(ignore_release ? without_release(name) : name);
+  if (asks_status(chosen.where)) return std::nullopt;  // it looked into another record
+  for (std::int64_t n : chosen.numbers) s.lines.insert(print(nth(chosen.cases, n)));
+  if (std::ssize(chosen.numbers) != run.cases)
+    fmt::print(stderr, "plumb: run {} selected {} cases, and its words select {} today\n", run.run, run.cases,
+               chosen.numbers.size());
+  return s;
+} catch (const BadInput& error) {
+  fmt::print(stderr, "plumb: what run {} selected is not known any more: {}\n", run.run, error.what());
+  return std::nullopt;
+}
+
+// By the last run that selects it: one that was killed said that it would judge it.
+std::function<Selected(const Record&)> selected_by(const Records& to, bool ignore_release) {
+  auto runs = std::make_shared<std::vector<Selecting>>();
+  bool all_known = !to.runs.empty();
+  for (const Origin& run : to.runs)
+    if (auto s = selecting(run, ignore_release))
+      runs->push_back(std::move(*s));
+    else
+      all_known = false;
+  return [=](const Record& r) {
+    Selected said = all_known ? Selected::no : Selected::nobody_says;
+    const std::string backend = ignore_release ? without_release(r.backend) : r.backend;
+    for (const Selecting& s : *runs)
+      if (s.backends.contains(backend) && s.lines.contains(r.line))
+        said = s.run->unrun.value_or(0) > 0 ? Selected::unrun : Selected::yes;
+    return said;
+  };
+}
+
+void waive_all(Records& to, const std::string& path) {
+  if (path.empty()) return;
+  std::istringstream in(read_text(path));
+  std::vector<Waiver> waivers = read_waivers(in, path);
+  for (Record& r : to.records) waive(waivers, parse_case(r.line), r, today());
+}
+
+bool is_told(Change change) { return change != Change::same && change != Change::uncompared; }
+
+// In the order in which a reader wants them.
+std::vector<Change> all_changes() {
+  std::vector<Change> all;
+  for (int i = 0; i < change_kinds; ++i) all.push_back(static_cast<Change>(i));
+  return all;
+}
+
+std::set<Change> changes_named(const std::vector<std::string>& words) {
+  std::set<Change> all;
+  for (const std::string& word : words) {
+    if (word == "none") continue;
+    if (word == "any") {
+      for (Change change : all_changes())
+        if (is_told(change) && change != Change::costlier && change != Change::cheaper) all.insert(change);
+      continue;
+    }
+    const auto change = change_named(word);
+    if (!change) {
+      std::vector<std::string> known;
+      for (int i = 0; i < change_kinds; ++i) known.emplace_back(name(static_cast<Change>(i)));
+      throw BadInput(fmt::format("--fail-on: there is no change '{}', only {}, any, none", word,
+                                 fmt::join(known, ", ")));
+    }
+    all.insert(*change);
+  }
+  return all;
+}
+
+std::string status_text(const Record* r) { return std::string(r ? name(r->verdict.status) : "absent"); }
+
+std::string of_side(const std::string& path, const Records& records) {
+  std::string text = fmt::format("{}: {}", path, counted(std::ssize(records.records), "record"));
+  for (const Origin& run : records.runs) text += fmt::format(", run {}", run.run);
+  return text + "\n";
+}
+
+// Rows are what was, columns what is.
+std::string transitions(const Compared& all) {
+  std::set<Status> from, to;
+  for (const auto& [pair, n] : all.table) from.insert(pair.first), to.insert(pair.second);
+  std::vector<std::vector<std::string>> rows{{"was \\ is"}};
+  for (Status status : to) rows[0].emplace_back(name(status));
+  for (Status was : from) {
+    std::vector<std::string>& row = rows.emplace_back();
+    row.emplace_back(name(was));
+    for (Status is : to) {
+      const auto at = all.table.find({was, is});
+      row.push_back(at == all.table.end() ? "" : fmt::to_string(at->second));
+    }
+  }
+  return columns(rows, 1);
+}
+
+std::string pair_text(const Transition& pair) {
+  const Record& r = either(pair);
+  std::string text =
+      fmt::format("    {} -> {}  {}  {}\n", status_text(pair.from), status_text(pair.to), r.backend, r.line);
+  if (pair.change == Change::costlier || pair.change == Change::cheaper)
+    text += fmt::format("        {} -> {} bytes\n", pair.from->cost.moved, pair.to->cost.moved);
+  return text;
+}
+
+std::string kind_text(const OfKind& of, bool every) {
+  const Kind& k = of.kind;
+  std::string text = fmt::format("  {}: {}", counted(std::ssize(of.pairs), "case"), k.backend);
+  for (const std::string& part : {k.why, k.layouts})
+    if (!part.empty()) text += ", " + printable(part);
+  text += "\n";
+  for (const Transition* pair : of.pairs) {
+    text += pair_text(*pair);
+    if (every) continue;
+    if (pair->to && finding(pair->to->verdict.status))
+      text += fmt::format("        again: {}\n", repeat(*pair->to));
+    break;
+  }
+  return text;
+}
+
+std::string changes_text(const Compared& all, const CompareFlags& flags) {
+  std::string text;
+  for (Change change : all_changes()) {
+    if (!is_told(change) || count(all, change) == 0) continue;
+    const auto kinds = by_kind(all, change);
+    text += fmt::format("\n{}: {} of {}\n", name(change), counted(count(all, change), "case"),
+                        counted(std::ssize(kinds), "kind"));
+    for (const OfKind& of : kinds) text += kind_text(of, flags.every);
+  }
+  std::map<std::string, std::int64_t> not_compared;
+  for (const Transition& pair : all.pairs)
+    if (pair.change == Change::uncompared) ++not_compared[pair.why];
+  for (const auto& [why, n] : not_compared)
+    text += fmt::format("\nnot compared: {}: {}\n", counted(n, "case"), why);
+  return text;
+}
+
+std::string times_text(const Compared& all) {
+  std::map<Became, std::int64_t> counts;
+  std::string text;
+  for (const Paced& p : all.paced) {
+    ++counts[p.became];
+    if (p.became != Became::faster && p.became != Became::slower) continue;
+    text += fmt::format("  {:<7} {}  {}: {:.3f} ({:.3f} to {:.3f}) times as long\n", name(p.became),
+                        p.backend, p.line, p.ratio->middle, p.ratio->interval.low, p.ratio->interval.high);
+  }
+  if (counts.empty()) return "";
+  std::string head = "\ntimes:";
+  for (const auto& [became, n] : counts) head += fmt::format(" {} {}", n, name(became));
+  return head + "\n" + text;
+}
+
+std::string summary_text(const Compared& all) {
+  std::vector<std::string> parts;
+  for (Change change : all_changes())
+    if (const auto n = count(all, change); n > 0) parts.push_back(fmt::format("{} {}", n, name(change)));
+  return fmt::format("{}: {}\n", counted(std::ssize(all.pairs), "case"), fmt::join(parts, ", "));
+}
+
+json pair_json(const Transition& pair) {
+  const Record& r = either(pair);
+  json j{
+      {"case",    r.line           },
+      {"backend", r.backend        },
+      {"change",  name(pair.change)}
+  };
+  if (pair.from) j["was"] = name(pair.from->verdict.status);
+  if (pair.to) j["is"] = name(pair.to->verdict.status);
+  if (pair.from && pair.to && pair.from->cost.moved != pair.to->cost.moved)
+    j["moved"] = {pair.from->cost.moved, pair.to->cost.moved};
+  if (!pair.why.empty()) j["why"] = pair.why;
+  return j;
+}
+
+json compared_json(const Compared& all) {
+  json j{
+      {"counts",   json::object()},
+      {"table",    json::array() },
+      {"kinds",    json::array() },
+      {"versions", all.versions  },
+      {"times",    json::array() }
+  };
+  for (Change change : all_changes()) {
+    if (count(all, change) > 0) j["counts"][std::string(name(change))] = count(all, change);
+    if (!is_told(change)) continue;
+    for (const OfKind& of : by_kind(all, change)) {
+      json kind{
+          {"change",  name(change)        },
+          {"backend", of.kind.backend     },
+          {"status",  name(of.kind.status)},
+          {"why",     of.kind.why         },
+          {"layouts", of.kind.layouts     },
+          {"cases",   json::array()       }
+      };
+      for (const Transition* pair : of.pairs) kind["cases"].push_back(pair_json(*pair));
+      j["kinds"].push_back(std::move(kind));
+    }
+  }
+  for (const auto& [pair, n] : all.table)
+    j["table"].push_back({
+        {"was",   name(pair.first) },
+        {"is",    name(pair.second)},
+        {"cases", n                }
+    });
+  for (const Paced& p : all.paced) {
+    json time{
+        {"case",    p.line        },
+        {"backend", p.backend     },
+        {"became",  name(p.became)}
+    };
+    if (p.ratio) time["ratio"] = {p.ratio->interval.low, p.ratio->middle, p.ratio->interval.high};
+    j["times"].push_back(std::move(time));
+  }
+  return j;
+}
+
+// What fails the comparison is a failure, whatever the verdict is now; else what is not compared is skipped.
+void write_junit(const std::string& path, const Compared& all, const std::set<Change>& failing) {
+  std::vector<JunitCase> cases;
+  for (const Transition& pair : all.pairs) {
+    const Record& r = either(pair);
+    const std::string said = fmt::format("{} -> {}\n", status_text(pair.from), status_text(pair.to));
+    const char* element = failing.contains(pair.change)       ? "failure"
+                          : pair.change == Change::uncompared ? "skipped"
+                                                              : "";
+    cases.push_back({"compare", r.backend, r.line, element, std::string(name(pair.change)),
+                     said + (pair.to ? facts(pair.to->verdict) : pair.why), 0});
+  }
+  std::ofstream out(path);
+  plumb::write_junit(out, cases);
+  if (!out.flush()) throw std::system_error(errno, std::generic_category(), path);
+}
+
+int compare_command(const CompareFlags& flags) {
+  const std::set<Change> failing = changes_named(flags.fail_on);
+  const Records from = read_records(flags.from);
+  Records to = read_records(flags.to);
+  if (from.records.empty()) throw BadInput(fmt::format("{} has no records", flags.from));
+  if (to.records.empty()) throw BadInput(fmt::format("{} has no records", flags.to));
+  waive_all(to, flags.waivers);
+  const Compared all = compare_runs({from, to, flags.ignore_release, selected_by(to, flags.ignore_release)});
+  if (!flags.junit.empty()) write_junit(flags.junit, all, failing);
+  if (flags.as_json) {
+    fmt::print("{}\n", dump(compared_json(all)));
+  } else {
+    fmt::print("{}{}", "was  " + of_side(flags.from, from), "is   " + of_side(flags.to, to));
+    for (const std::string& line : all.versions) fmt::print("     {}\n", line);
+    if (!all.table.empty()) fmt::print("\n{}", transitions(all));
+    fmt::print("{}{}\n{}", changes_text(all, flags), times_text(all), summary_text(all));
+  }
+  if (count(all, Change::fresh) + count(all, Change::uncompared) == std::ssize(all.pairs)) {
+    fmt::print(stderr, "plumb: nothing was compared: no case is in both{}\n",
+               flags.ignore_release ? "" : "; of two releases of one framework say --ignore-release");
+    return 2;
+  }
+  return std::ranges::any_of(all.pairs, [&](const Transition& p) { return failing.contains(p.change); }) ? 1
+                                                                                                         : 0;
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app, int& code) {
+  auto flags = std::make_shared<CompareFlags>();
+  CLI::App* compare = app.add_subcommand(
+      "compare",
+      "What became of each case between two records: 0 nothing worse, 1 something that --fail-on names");
+  compare->add_option("from", flags->from, "The record of before")->required()->check(file_name());
+  compare->add_option("to", flags->to, "The record of now")->required()->check(file_name());
+  compare->add_flag("--ignore-release", flags->ignore_release,
+                    "Releases of one framework, with the same options, are one backend");
+  compare
+      ->add_option("--fail-on", flags->fail_on,
+                   "Which changes exit with 1, with commas between: regression, worse, coverage lost, "
+                   "hidden, exposed, "
+                   "changed, fixed, coverage gained, waived, vanished, new, more bytes, fewer bytes, not "
+                   "compared; none")
+      ->delimiter(',')
+      ->capture_default_str();
+  compare
+      ->add_option("--waivers", flags->waivers,
+                   "Known findings of now that are accepted (as plumb run takes them)")
+      ->check(file_name());
+  compare->add_flag("--every", flags->every, "Each case of a kind, not the first alone");
+  compare->add_flag("--json", flags->as_json, "JSON in the place of text");
+  compare->add_option("--junit", flags->junit, "Write JUnit XML")->check(file_name());
+  compare->callback([flags, &code] { code = compare_command(*flags); });
+}
+
+}  // namespace plumb

@@ -1,0 +1,107 @@
+// plumb compare, as a user runs it on two records.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "adapters/protocol/json.h"
+#include "harness/command/testing/tool.h"
+
+namespace plumb {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+Ran judged(const Folder& folder, const std::string& arguments) {
+  return run_tool(folder, "run --quiet " + arguments);
+}
+
+// A record under another backend's name, as if one program had been mended or broken.
+void renamed(const Folder& folder, const std::string& from, const std::string& to, const std::string& name) {
+  std::string text = contents(folder.path / from);
+  const std::string old = "liar,fault=drops-part";
+  for (std::size_t at; (at = text.find('"' + old + '"')) != text.npos;)
+    text.replace(at + 1, old.size(), name);
+  write(folder.path / to, text);
+}
+
+TEST(CompareTool, TwoRunsOfOneBackendAreTheSame) {
+  const Folder folder;
+  for (const char* record : {"a.jsonl", "b.jsonl"})
+    ASSERT_EQ(judged(folder, std::string("--suite smoke --backend local --record ") + record).code, 0);
+  const Ran ran = run_tool(folder, "compare a.jsonl b.jsonl");
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(ran.out, AllOf(HasSubstr(" same\n"), Not(HasSubstr("regression")), Not(HasSubstr("vanished"))));
+}
+
+TEST(CompareTool, ARegressionIsToldByKindWithTheLineThatShowsIt) {
+  const Folder folder;
+  const std::string suite = "--suite smoke --where op=reshard ";
+  ASSERT_EQ(judged(folder, suite + "--backend local --record good.jsonl").code, 0);
+  ASSERT_EQ(judged(folder, suite + "--backend liar,fault=drops-part --record bad.jsonl").code, 1);
+  renamed(folder, "bad.jsonl", "now.jsonl", "local");
+  const Ran worse = run_tool(folder, "compare good.jsonl now.jsonl --junit j.xml");
+  EXPECT_EQ(worse.code, 1);
+  EXPECT_THAT(worse.out, AllOf(HasSubstr("\nregression: "), HasSubstr("pass -> wrong  local  on "),
+                               HasSubstr("again: plumb run --backend local '")));
+  EXPECT_THAT(contents(folder.path / "j.xml"), HasSubstr("type=\"regression\""));
+  EXPECT_EQ(run_tool(folder, "compare good.jsonl now.jsonl --fail-on none").code, 0);
+  const Ran fixed = run_tool(folder, "compare now.jsonl good.jsonl --json");
+  EXPECT_EQ(fixed.code, 0) << fixed.err;
+  const auto told = parse_json(fixed.out);
+  EXPECT_GT(told["counts"]["fixed"], 0);
+  EXPECT_FALSE(told["counts"].contains("regression"));
+}
+
+// Selected by the new run's own words and not there: a line taken out of the file.
+TEST(CompareTool, WhatVanishedIsSeenAndASampleHidesNothing) {
+  const Folder folder;
+  ASSERT_EQ(judged(folder, "--suite smoke --backend local --record a.jsonl").code, 0);
+  ASSERT_EQ(judged(folder, "--suite smoke --sample 5 --backend local --record five.jsonl").code, 0);
+  const Ran sample = run_tool(folder, "compare a.jsonl five.jsonl");
+  EXPECT_EQ(sample.code, 0) << sample.out;
+  EXPECT_THAT(sample.out, AllOf(HasSubstr(": not selected now\n"), Not(HasSubstr("vanished"))));
+  std::string text = contents(folder.path / "a.jsonl");
+  const std::size_t second = text.find('\n') + 1, third = text.find('\n', second) + 1;
+  write(folder.path / "b.jsonl", text.substr(0, second) + text.substr(third));
+  const Ran vanished = run_tool(folder, "compare a.jsonl b.jsonl");
+  EXPECT_EQ(vanished.code, 1);
+  EXPECT_THAT(vanished.out, HasSubstr("\nvanished: 1 case of 1 kind\n"));
+  write(folder.path / "c.jsonl", text.substr(third));  // and the run's first line too
+  EXPECT_EQ(run_tool(folder, "compare a.jsonl c.jsonl").code, 2) << "its last line ends no run";
+}
+
+TEST(CompareTool, WhatARunDidNotComeToIsNotCompared) {
+  const Folder folder;
+  const std::string run = "'on x=2,y=2,z=2: reshard f32[4,4]+* -> f32[4,4]+*' --backend local --record ";
+  ASSERT_EQ(judged(folder, run + "whole.jsonl").code, 0);
+  ASSERT_EQ(judged(folder, run + "part.jsonl --budget 0.05s").code, 0);
+  const Ran ran = run_tool(folder, "compare whole.jsonl part.jsonl");
+  EXPECT_EQ(ran.code, 0) << ran.out;
+  EXPECT_THAT(ran.out, AllOf(HasSubstr(": the new run did not come to it\n"), Not(HasSubstr("vanished"))));
+}
+
+TEST(CompareTool, SaysWhatIsWrongWithWhatItIsGiven) {
+  const Folder folder;
+  ASSERT_EQ(judged(folder, "--suite smoke --where op=reshard --backend local --record a.jsonl").code, 0);
+  ASSERT_EQ(judged(folder, "--suite smoke --where op=einsum --backend local --record b.jsonl").code, 0);
+  write(folder.path / "empty.jsonl", "");
+  const std::tuple<const char*, const char*, int> table[] = {
+      {"compare a.jsonl",                                "to is required",                                            2},
+      {"compare a.jsonl missing.jsonl",                  "missing.jsonl: No such file",                               2},
+      {"compare a.jsonl empty.jsonl",                    "empty.jsonl has no records",                                2},
+      {"compare a.jsonl b.jsonl",                        "nothing was compared: no case is in both; of two releases", 2},
+      {"compare a.jsonl a.jsonl --fail-on worse,better", "--fail-on: there is no change 'better', only same,",
+       2                                                                                                               },
+      {"compare a.jsonl a.jsonl --waivers missing.txt",  "missing.txt: No such file",                                 2},
+      {"compare a.jsonl a.jsonl --junit missing/j.xml",  "missing/j.xml: No such file",                               3},
+  };
+  for (const auto& [arguments, message, code] : table) {
+    const Ran ran = run_tool(folder, arguments);
+    EXPECT_EQ(ran.code, code) << arguments << "\n" << ran.err;
+    EXPECT_THAT(ran.err, HasSubstr(message)) << arguments;
+  }
+}
+
+}  // namespace
+}  // namespace plumb

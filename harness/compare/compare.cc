@@ -1,0 +1,151 @@
+#include "harness/compare/compare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "harness/report/timings.h"
+
+namespace plumb {
+namespace {
+
+std::string joined_name(const Comparing& c, const std::string& backend) {
+  return c.ignore_release ? without_release(backend) : backend;
+}
+
+std::string joined_key(const Comparing& c, const Record& r) {
+  return record_key(r.line, joined_name(c, r.backend));
+}
+
+// The last record of each key, in the order in which keys first come.
+struct Listed {
+  std::vector<std::string> keys;
+  std::unordered_map<std::string, const Record*> last;
+};
+Listed listed_by_key(const Comparing& c, const Records& records) {
+  Listed all;
+  for (const Record& r : records.records) {
+    std::string key = joined_key(c, r);
+    const auto [at, added] = all.last.insert_or_assign(key, &r);
+    if (added) all.keys.push_back(std::move(key));
+  }
+  return all;
+}
+
+Change change_of(const Record& from, const Record& to) {
+  const Change verdicts = change(from.verdict.status, to.verdict.status);
+  if (verdicts != Change::same || from.cost.moved < 0 || to.cost.moved < 0) return verdicts;
+  return to.cost.moved > from.cost.moved   ? Change::costlier
+         : to.cost.moved < from.cost.moved ? Change::cheaper
+                                           : Change::same;
+}
+
+Transition only_before(const Comparing& c, const Record& from) {
+  Transition pair{&from};
+  pair.change = Change::uncompared;
+  switch (c.selected(from)) {
+    case Selected::yes:
+      pair.change = Change::vanished;
+      break;
+    case Selected::no:
+      pair.why = "not selected now";
+      break;
+    case Selected::unrun:
+      pair.why = "the new run did not come to it";
+      break;
+    case Selected::nobody_says:
+      pair.why = "absent, and the new record does not say what was selected";
+  }
+  return pair;
+}
+
+// What each backend says it is made of, in words; the last record's.
+using Versions = std::map<std::string, std::map<std::string, std::string>>;
+Versions versions_of(const Comparing& c, const Records& records) {
+  Versions all;
+  for (const Record& r : records.records)
+    for (const auto& [part, version] : r.versions.items())
+      all[joined_name(c, r.backend)][part] =
+          version.is_string() ? version.get<std::string>() : version.dump();
+  return all;
+}
+
+std::vector<std::string> differing(const Versions& from, const Versions& to) {
+  std::vector<std::string> lines;
+  for (const auto& [backend, parts] : to) {
+    const auto before = from.find(backend);
+    if (before == from.end()) continue;
+    std::map<std::string, std::pair<std::string, std::string>> both;
+    for (const auto& [part, version] : before->second) both[part].first = version;
+    for (const auto& [part, version] : parts) both[part].second = version;
+    for (const auto& [part, versions] : both)
+      if (versions.first != versions.second)
+        lines.push_back(fmt::format("{}: {} {} -> {}", backend, part,
+                                    versions.first.empty() ? "none" : versions.first,
+                                    versions.second.empty() ? "none" : versions.second));
+  }
+  return lines;
+}
+
+std::vector<Paced> paced(const Comparing& c) {
+  std::unordered_map<std::string, Timings> before;
+  for (Timings& t : timings_of(c.from.records)) {
+    const std::string key = record_key(t.line, joined_name(c, t.backend));
+    before.insert_or_assign(key, std::move(t));
+  }
+  std::vector<Paced> all;
+  if (before.empty()) return all;
+  for (const Timings& t : timings_of(c.to.records)) {
+    const auto then = before.find(record_key(t.line, joined_name(c, t.backend)));
+    if (then == before.end()) continue;
+    const auto ratio = ratio_of(medians(t), medians(then->second));
+    all.push_back({t.line, t.backend, became(ratio), ratio});
+  }
+  return all;
+}
+
+}  // namespace
+
+const Record& either(const Transition& pair) { return pair.to ? *pair.to : *pair.from; }
+
+Compared compare_runs(const Comparing& c) {
+  const Listed from = listed_by_key(c, c.from), to = listed_by_key(c, c.to);
+  Compared all;
+  for (const std::string& key : to.keys) {
+    Transition pair{nullptr, to.last.at(key), Change::fresh, ""};
+    if (const auto at = from.last.find(key); at != from.last.end()) {
+      pair.from = at->second;
+      pair.change = change_of(*pair.from, *pair.to);
+      if (pair.change == Change::uncompared) pair.why = "not run on either side";
+      ++all.table[{pair.from->verdict.status, pair.to->verdict.status}];
+    }
+    all.pairs.push_back(std::move(pair));
+  }
+  for (const std::string& key : from.keys)
+    if (!to.last.contains(key)) all.pairs.push_back(only_before(c, *from.last.at(key)));
+  all.versions = differing(versions_of(c, c.from), versions_of(c, c.to));
+  all.paced = paced(c);
+  return all;
+}
+
+std::int64_t count(const Compared& all, Change change) {
+  return std::ranges::count(all.pairs, change, &Transition::change);
+}
+
+std::vector<OfKind> by_kind(const Compared& all, Change change) {
+  std::map<Kind, std::vector<const Transition*>> kinds;
+  for (const Transition& pair : all.pairs) {
+    if (pair.change != change) continue;
+    const bool before = !pair.to || !finding(pair.to->verdict.status);
+    Kind kind = kind_of(before && pair.from ? *pair.from : either(pair));
+    kinds[std::move(kind)].push_back(&pair);
+  }
+  std::vector<OfKind> list;
+  for (auto& [kind, pairs] : kinds) list.push_back({kind, std::move(pairs)});
+  std::ranges::stable_sort(list, std::greater{}, [](const OfKind& k) { return k.pairs.size(); });
+  return list;
+}
+
+}  // namespace plumb
