@@ -94,10 +94,10 @@ TEST(Ending, EachProgramHasAFolderForTemporaryFilesThatGoesWithIt) {
   EXPECT_NE(folders[0], folders[1]);
 }
 
-// That of a harness that was killed goes when the next one starts, if it is not new.
+// That of a harness that was killed goes when the next one starts. It had another name until it was locked.
 TEST(Ending, AFolderLeftBehindIsRemovedByTheNext) {
   const auto folder = [](const char* name, bool locked, bool old) {
-    const std::string path = testing::TempDir() + "plumb-folder-" + name;
+    const std::string path = testing::TempDir() + "plumb-" + name;
     std::filesystem::create_directories(path + "/more");
     const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY);
     if (locked) ::flock(fd, LOCK_EX);
@@ -106,13 +106,27 @@ TEST(Ending, AFolderLeftBehindIsRemovedByTheNext) {
                                        std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
     return std::pair{path, fd};
   };
-  const auto left = folder("left", false, true), held = folder("held", true, true),
-             young = folder("young", false, false);
-  for (const auto& [path, fd] : {left, young}) ::close(fd);
+  const auto left = folder("folder-left", false, false), held = folder("folder-held", true, true),
+             made = folder("made-left", false, true), held_made = folder("made-held", true, true),
+             young = folder("made-young", false, false), other = folder("others", false, true);
+  for (const auto& [path, fd] : {left, made, young, other}) ::close(fd);
   remove_left_behind();
-  EXPECT_FALSE(std::filesystem::exists(left.first));
-  for (const auto& [path, fd] : {held, young}) EXPECT_TRUE(std::filesystem::remove_all(path) > 0) << path;
-  ::close(held.second);
+  for (const auto& [path, fd] : {left, made}) EXPECT_FALSE(std::filesystem::exists(path)) << path;
+  for (const auto& [path, fd] : {held, held_made, young, other})
+    EXPECT_TRUE(std::filesystem::remove_all(path) > 0) << path;
+  for (const auto& [path, fd] : {held, held_made}) ::close(fd);
+}
+
+TEST(Ending, AFolderIsLockedWhileItHasItsName) {
+  std::string path;
+  {
+    const TemporaryFolder folder;
+    path = folder.path();
+    EXPECT_THAT(path, testing::HasSubstr("/plumb-folder-"));
+    remove_left_behind();
+    EXPECT_TRUE(std::filesystem::is_directory(path));
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
 }
 
 TEST(Ending, TheProgramDiesWithAHarnessThatIsKilled) {

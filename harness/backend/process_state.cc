@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "adapters/protocol/fields.h"
 #include "adapters/protocol/json.h"
 #include "harness/backend/astray.h"
@@ -26,6 +28,13 @@ Answer given_up(Answer last) {
   if (auto* crashed = std::get_if<Crashed>(&last)) crashed->what = head + crashed->what;
   if (auto* off = std::get_if<OffPage>(&last)) off->what = head + off->what;
   return last;
+}
+
+// Ranks have ends of their own: where it is their launcher that ended, this is said.
+std::string with_subject(const Command& command, const std::string& end) {
+  const std::string program = std::filesystem::path(command.argv[0]).filename();
+  if (program != "plumb-launch") return end;
+  return fmt::format("{} {}{}", program, end.starts_with("killed") ? "was " : "", end);
 }
 
 }  // namespace
@@ -58,7 +67,7 @@ Answer ProcessState::died(const Waiting& w) {
     return off_page(reply_to(w) + what, w.phase);
   if (end == "exited with code 0" && w.phase == "start")
     end += " before its hello; requests come on the descriptor PLUMB_REQUESTS, standard input is empty";
-  Crashed crashed{end, w.phase, child->last_words()};
+  Crashed crashed{with_subject(command, end), w.phase, child->last_words()};
   child.reset();
   return crashed;
 }
@@ -140,7 +149,7 @@ std::optional<Answer> ProcessState::start_for(const Mesh& mesh) {
     return std::nullopt;
   }
   const auto* crash = std::get_if<Crashed>(&*answer);
-  if (crash && crash->what == cannot_use_options && !hello)
+  if (crash && crash->what.ends_with(cannot_use_options) && !hello)
     throw BadInput(fmt::format("{}: {}", command.name,
                                crash->last_words.empty()
                                    ? "it exited with code 2, before hello and without a word"
