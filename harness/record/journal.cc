@@ -61,7 +61,12 @@ Records parse_records(const std::string& text, const std::string& path) {
     } catch (const Malformed& error) {
       throw BadInput(fmt::format("{}:{}: this line is not a record: {}", path, number, error.what()));
     } catch (const BadInput& error) {
-      throw BadInput(fmt::format("{}:{}: this line is not a record: {}", path, number, error.what()));
+      const bool torn = begins_like_a_record(std::string_view(text).substr(at, end - at), true);
+      throw BadInput(fmt::format("{}:{}: this line is not a record: {}{}", path, number, error.what(),
+                                 torn ? fmt::format("; it begins like one: without it (sed -i {}d {}) "
+                                                    "--resume judges its case again",
+                                                    number, path)
+                                      : ""));
     }
     r.whole_bytes = at = end + 1;
   }

@@ -81,6 +81,18 @@ TEST_F(JournalTest, ATornLineIsCutOffWhereverItEnds) {
   }
 }
 
+TEST_F(JournalTest, OfATornLineThatIsNotTheLastItSaysWhatToDo) {
+  {
+    Journal journal(path);
+    journal.append(record("one"), "{}");
+  }
+  const std::string one = contents(path), torn = one.substr(0, one.size() / 2) + "\n";
+  std::ofstream(path) << one << torn << one;
+  EXPECT_THAT(complaint(path), HasSubstr(":2: this line is not a record: it is not JSON; it begins like one: "
+                                         "without it (sed -i 2d " +
+                                         path + ") --resume judges its case again"));
+}
+
 TEST_F(JournalTest, IsForOneRunAtATime) {
   const Journal journal(path);
   EXPECT_THAT(complaint(path), HasSubstr("another run"));
