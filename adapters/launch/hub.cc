@@ -39,8 +39,8 @@ std::string new_token() {
 
 // A new file of this user's in PLUMB_SHARED, which other machines see, or in TMPDIR.
 std::string written(const std::string& text) {
-  const char *shared = std::getenv("PLUMB_SHARED"), *own = std::getenv("TMPDIR");
-  std::string path = fmt::format("{}/launch.XXXXXX", shared && *shared ? shared : own && *own ? own : "/tmp");
+  const std::string shared = folder_named("PLUMB_SHARED"), own = folder_named("TMPDIR");
+  std::string path = fmt::format("{}/launch.XXXXXX", !shared.empty() ? shared : !own.empty() ? own : "/tmp");
   const int file = ::mkostemp(path.data(), O_CLOEXEC);  // of mode 0600
   if (file < 0 || ::write(file, text.data(), text.size()) != std::ssize(text))
     fail("writing the address for ranks");
@@ -112,13 +112,13 @@ bool share(Hub& hub, Seat& seat, const json& message, const std::string& type) {
 // The bytes behind this line are of the arena.
 void expect_bytes(Hub& hub, std::size_t rank, const json& message) {
   Seat& seat = hub.seats[rank];
-  seat.at = static_cast<std::uint64_t>(integer_or(message, "at", -1));
-  seat.bytes = static_cast<std::uint64_t>(integer_or(message, "bytes", -1));
-  const bool inside = hub.arena >= 0 && !seat.reply && seat.at >= hub.free && seat.at <= hub.end &&
-                      seat.bytes <= hub.end - seat.at;
+  const std::int64_t at = integer_or(message, "at", -1), bytes = integer_or(message, "bytes", -1);
+  seat.at = static_cast<std::uint64_t>(at), seat.bytes = static_cast<std::uint64_t>(bytes);
+  const bool inside = at >= 0 && bytes >= 0 && hub.arena >= 0 && !seat.reply && seat.at >= hub.free &&
+                      seat.at <= hub.end && seat.bytes <= hub.end - seat.at;
   if (!inside)
     hub.complaint = fmt::format("rank {} (host {}) sent {} bytes for {} of the arena, which are not its own",
-                                rank, seat.where.host, seat.bytes, seat.at);
+                                rank, seat.where.host, bytes, at);
 }
 
 void hear(Hub& hub, std::size_t rank, const std::string& text) {
@@ -158,6 +158,10 @@ void hear_all(Hub& hub, std::size_t rank) {
       if (seat.bytes > 0) return;
     }
     const auto line = next_line(seat.wire);
+    if (!line && seat.wire.heard.size() >= hub.longest)
+      hub.complaint =
+          fmt::format("rank {} (host {}) sent {} bytes without an end of a line, and at most {} are read",
+                      rank, seat.where.host, seat.wire.heard.size(), hub.longest);
     if (!line) return;
     hear(hub, rank, *line);
   }

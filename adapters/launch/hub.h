@@ -30,6 +30,8 @@ struct Seat {
   bool gone = false;  // its connection has ended
 };
 
+constexpr std::size_t longest_message = std::size_t{256} << 20;  // as plumb hears it
+
 struct Hub {
   int listener = -1;
   std::string address, token;
@@ -43,6 +45,7 @@ struct Hub {
   std::map<std::string, std::string> kept;          // what ranks tell each other
   int arena = -1;                                   // the file, where some rank cannot open it
   std::uint64_t free = 0, end = 0;                  // what of it is the ranks' to write
+  std::size_t longest = longest_message;            // line of a rank
 };
 
 // Listens on a unix socket in TMPDIR, or where an interface is named on a port of it. Throws

@@ -123,6 +123,33 @@ TEST(Hub, ARankMayAnswerAnything) {
   }
 }
 
+constexpr const char* joins = R"({{"type":"join","token":"{}","rank":{},"world":1}})";
+
+TEST(Hub, BytesThatNoPlaceHasAreSaidAsTheyWere) {
+  Door door;
+  const int rank = come(door);
+  say(door, rank, fmt::format(joins, door.hub.token, 0));
+  say(door, rank, R"({"type":"bytes","at":-5,"bytes":-1})");
+  EXPECT_THAT(door.hub.complaint,
+              testing::HasSubstr("sent -1 bytes for -5 of the arena, which are not its own"));
+}
+
+TEST(Hub, ALineWithoutAnEndHasItsRank) {
+  Door door;
+  door.hub.longest = 1000;
+  const int rank = come(door);
+  say(door, rank, fmt::format(joins, door.hub.token, 0));
+  say(door, rank, std::string(5000, 'x'));
+  EXPECT_EQ(door.hub.complaint, "") << "it has an end";
+  const std::string endless(1000, 'x');
+  ASSERT_EQ(::write(rank, endless.data(), endless.size()), std::ssize(endless));
+  step(door.hub, Clock::now());
+  EXPECT_THAT(
+      door.hub.complaint,
+      testing::MatchesRegex("rank 0 \\(host .*\\) sent 1000 bytes without an end of a line, and at most "
+                            "1000 are read"));
+}
+
 // Seen at once: one died, and whoever started the ranks ended the others for it.
 TEST(Hub, WhoWasToldToEndIsNotTheOneThatDied) {
   Door door(3);

@@ -30,6 +30,27 @@ namespace {
 constexpr const char* usage =
     "usage: plumb-launch --ranks N [--launcher own|mpiexec|srun|flux|'COMMAND {n} {program}'] "
     "[--interface NAME] -- PROGRAM ARGUMENTS";
+constexpr const char* rest_of_help = R"(
+Starts a program of several ranks and carries the requests of plumb to them: as a backend of plumb run,
+    plumb run --backend 'plumb-launch --ranks 4 --launcher mpiexec -- ./mine' 'on x=4: reshard f32[8@x] -> f32[8]'
+
+  --ranks N         how many, from 1 to 65536
+  --launcher WHO    who starts them, else PLUMB_LAUNCHER, else own:
+                      own        this program, on this machine; each has PLUMB_RANK and PLUMB_WORLD
+                      mpiexec    Open MPI's, or Hydra's (MPICH)
+                      srun       Slurm's, with --mpi=pmix
+                      flux       flux run
+                      a command with {n} and {program}, which starts all ranks, or with {rank} and {program},
+                                 which starts one and is run for each; {file} is a file with the address
+  --interface NAME  the network interface, name or address on which ranks of other machines find this one,
+                    else PLUMB_INTERFACE; else a unix socket in TMPDIR, for ranks of this machine
+  --check           says what is missing here, if anything is, and starts nothing
+  --help            this
+
+PLUMB_SHARED      a folder that all machines see, for {file}; else TMPDIR
+Exit codes: 0 there are no more requests, 1 it failed itself, 2 bad input, or ranks that cannot use their options.
+How ranks join, and what is said of those that hang or die: adapters/launch/README.md.
+)";
 constexpr int most_ranks = 1 << 16;
 constexpr std::chrono::seconds grace{3};
 
@@ -55,8 +76,7 @@ std::vector<std::string> words_of(const std::string& text) {
   return words;
 }
 
-// What `mpiexec --version` prints.
-std::string version_of_mpiexec() {
+std::string ask_mpiexec_for_its_version() {
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen("mpiexec --version 2>&1", "r"), ::pclose);
   std::string text;
   std::array<char, 512> chunk;
@@ -66,7 +86,7 @@ std::string version_of_mpiexec() {
 
 // Open MPI is told each variable, Hydra their list; both are told that more ranks than cores are meant.
 std::vector<std::string> mpiexec(const Asked& asked, const std::vector<std::string>& names) {
-  const std::string version = version_of_mpiexec();
+  static const std::string version = ask_mpiexec_for_its_version();
   const bool open = version.find("Open MPI") != version.npos || version.find("OpenRTE") != version.npos ||
                     version.find("PRRTE") != version.npos;
   std::vector<std::string> words{"mpiexec", "-n", std::to_string(asked.ranks)};
@@ -116,6 +136,13 @@ std::vector<std::string> filled_in(const Asked& asked, const Passed& passed) {
   return words;
 }
 
+// The program that is started, and starts the others.
+std::string first_program(const Asked& asked) {
+  if (asked.launcher == "own") return asked.program[0];
+  const std::string word = words_of(asked.launcher)[0];
+  return word == "{program}" ? asked.program[0] : word;
+}
+
 bool on_path(const std::string& program) {
   if (program.find('/') != program.npos) return ::access(program.c_str(), X_OK) == 0;
   const char* path = std::getenv("PATH");
@@ -123,6 +150,14 @@ bool on_path(const std::string& program) {
   for (std::string folder; std::getline(folders, folder, ':');)
     if (::access((folder + "/" + program).c_str(), X_OK) == 0) return true;
   return false;
+}
+
+// A program of that name beside this one, or "".
+std::string beside_this(const std::string& program) {
+  std::array<char, 4096> own{};
+  if (::readlink("/proc/self/exe", own.data(), own.size() - 1) < 0) return "";
+  const std::string self = own.data(), path = self.substr(0, self.rfind('/') + 1) + program;
+  return program.find('/') == program.npos && ::access(path.c_str(), X_OK) == 0 ? path : "";
 }
 
 // Of a job of Slurm: the name of the file, which no other has.
@@ -172,6 +207,7 @@ pid_t spawn_one(const Exec& e) {
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::signal(SIGPIPE, SIG_DFL);
   ::setpgid(0, 0);
   ::execvpe(argv[0], argv.data(), env.data());
   ::dprintf(2, "plumb-launch: %s: %s\n", argv[0], ::strerror(errno));
@@ -188,6 +224,12 @@ std::vector<pid_t> children() {
   return all;
 }
 
+bool is_stopped(pid_t pid) {
+  siginfo_t how = {};
+  return ::waitid(P_PID, static_cast<id_t>(pid), &how, WSTOPPED | WNOHANG | WNOWAIT) == 0 &&
+         how.si_pid == pid;
+}
+
 bool reap_until(std::chrono::steady_clock::time_point until) {
   while (true) {
     const pid_t pid = ::waitpid(-1, nullptr, WNOHANG);
@@ -200,6 +242,8 @@ bool reap_until(std::chrono::steady_clock::time_point until) {
 }
 
 }  // namespace
+
+std::string help() { return fmt::format("{}\n{}", usage, rest_of_help); }
 
 Asked parse(const std::vector<std::string>& arguments) {
   Asked asked;
@@ -218,6 +262,8 @@ Asked parse(const std::vector<std::string>& arguments) {
       asked.launcher = value(option);
     else if (option == "--interface")
       asked.interface = value(option);
+    else if (option == "--check")
+      asked.check = true;
     else
       refuse(fmt::format("nothing is called '{}'", option));
   }
@@ -225,6 +271,7 @@ Asked parse(const std::vector<std::string>& arguments) {
     asked.program.assign(arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1, arguments.end());
   if (asked.ranks == 0) refuse("how many --ranks?");
   if (asked.program.empty()) refuse("which program? It stands after --");
+  if (words_of(asked.launcher).empty()) refuse("--launcher: it is blank");
   const bool known = asked.launcher == "own" || asked.launcher == "mpiexec" || asked.launcher == "srun" ||
                      asked.launcher == "flux";
   if (!known && asked.launcher.find("{program}") == std::string::npos)
@@ -259,10 +306,13 @@ std::vector<std::string> command(const Asked& asked, const Passed& passed) {
 }
 
 void look_for_program(const Asked& asked) {
-  const std::string program = command(asked, {}).at(0);
+  const std::string program = first_program(asked);
   if (on_path(program)) return;
-  const char* mend = program == "mpiexec" ? ": install an MPI, or load its module" : "";
-  throw std::invalid_argument(fmt::format("plumb-launch: no program '{}'{}", program, mend));
+  const std::string beside = beside_this(program);
+  throw std::invalid_argument(fmt::format("plumb-launch: no program '{}'{}", program,
+                                          program == "mpiexec" ? ": install an MPI, or load its module"
+                                          : !beside.empty()    ? fmt::format(" on PATH; it is {}", beside)
+                                                               : std::string()));
 }
 
 Job start(const Asked& asked, const std::vector<std::pair<std::string, std::string>>& variables,
@@ -270,7 +320,7 @@ Job start(const Asked& asked, const std::vector<std::pair<std::string, std::stri
   std::vector<std::pair<std::string, std::string>> added = of_the_library();
   Passed passed{{}, file};
   for (const auto& one : variables) added.push_back(one), passed.names.push_back(one.first);
-  Job job;
+  Job job{{}, one_by_one(asked) ? "" : first_program(asked), {}};
   if (asked.launcher == "srun") job.cancel = cancel_by_slurm(name_of_job(passed));
   if (!one_by_one(asked)) {
     job.pids.push_back(spawn_one({command(asked, passed), environment(added)}));
@@ -287,7 +337,10 @@ Job start(const Asked& asked, const std::vector<std::pair<std::string, std::stri
 
 void end(const Job& job, std::chrono::milliseconds patience) {
   if (reap_until(std::chrono::steady_clock::now() + patience)) return;
-  for (pid_t pid : job.pids) ::kill(pid, SIGTERM), ::kill(pid, SIGCONT);
+  for (pid_t pid : job.pids) {
+    ::kill(pid, SIGTERM);
+    if (is_stopped(pid)) ::kill(pid, SIGCONT);
+  }
   bool gone = reap_until(std::chrono::steady_clock::now() + grace);
   if (!gone && !job.cancel.empty()) {
     const int ran = std::system(("{ " + job.cancel + "; } >/dev/null 2>&1").c_str());
@@ -300,13 +353,13 @@ void end(const Job& job, std::chrono::milliseconds patience) {
   }
 }
 
-std::string ended(const Asked& asked, const Job& job) {
+std::string ended(const Job& job) {
   for (std::size_t i = 0; i < job.pids.size(); ++i) {
     siginfo_t how = {};
     if (::waitid(P_PID, static_cast<id_t>(job.pids[i]), &how, WEXITED | WNOHANG | WNOWAIT) != 0 ||
         how.si_pid == 0)
       continue;
-    const std::string who = one_by_one(asked) ? fmt::format("rank {}", i) : command(asked, {}).at(0);
+    const std::string who = job.command.empty() ? fmt::format("rank {}", i) : job.command;
     if (how.si_code == CLD_EXITED) return fmt::format("{} exited with code {}", who, how.si_status);
     return fmt::format("{} was killed by signal {} ({})", who, how.si_status, ::strsignal(how.si_status));
   }

@@ -15,6 +15,7 @@ struct Asked {
   int ranks = 0;
   std::string launcher = "own";  // own, mpiexec, srun, flux, or a command with {program} and {n} or {rank}
   std::string interface;  // the name or address of this machine for ranks elsewhere; empty: a unix socket
+  bool check = false;     // whether it could be started, and no more
   std::vector<std::string> program;
 };
 
@@ -27,6 +28,9 @@ bool one_by_one(const Asked&);
 
 // Throws std::invalid_argument where the command, or the program that `own` starts, is not on this machine.
 void look_for_program(const Asked&);
+
+// What --help prints.
+std::string help();
 
 // What a command needs to know: what of the environment it has to pass on, a file that says the same, and
 // the rank.
@@ -42,7 +46,8 @@ std::vector<std::string> command(const Asked&, const Passed&);
 // Who was started: the command, or each rank.
 struct Job {
   std::vector<pid_t> pids;
-  std::string cancel;  // a line of a shell that ends what is not among the descendants of these
+  std::string command;  // who starts all ranks, "mpiexec"; empty: each of these is one
+  std::string cancel;   // a line of a shell that ends what is not among the descendants of these
 };
 
 // Starts it with these variables beside our own, and the file. Throws std::system_error.
@@ -55,6 +60,6 @@ void end(const Job&, std::chrono::milliseconds patience);
 
 // How the first of them ended that did, or "": "rank 2 was killed by signal 9 (Killed)". Of a command:
 // "mpiexec exited with code 1".
-std::string ended(const Asked&, const Job&);
+std::string ended(const Job&);
 
 }  // namespace plumb::launch

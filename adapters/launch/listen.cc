@@ -53,15 +53,24 @@ std::string address_of(const std::string& interface) {
 
 }  // namespace
 
+std::string folder_named(const char* variable) {
+  const char* folder = std::getenv(variable);
+  if (!folder || !*folder) return "";
+  if (::access((std::string(folder) + "/.").c_str(), W_OK | X_OK) != 0)
+    throw std::invalid_argument(fmt::format("plumb-launch: {}={}: {}", variable, folder, strerror(errno)));
+  return folder;
+}
+
 Listener listen_here() {
-  const char* folder = std::getenv("TMPDIR");
+  const std::string folder = folder_named("TMPDIR");
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  const std::string path = fmt::format("{}/ranks.{}", folder && *folder ? folder : "/tmp", ::getpid());
-  if (path.size() >= sizeof address.sun_path) {
-    errno = ENAMETOOLONG;
-    cannot_listen();
-  }
+  const std::string path = fmt::format("{}/ranks.{}", folder.empty() ? "/tmp" : folder, ::getpid());
+  if (path.size() >= sizeof address.sun_path)
+    throw std::invalid_argument(
+        fmt::format("plumb-launch: TMPDIR={}: the path of a socket in it has {} letters, "
+                    "and {} are the most",
+                    folder, path.size(), sizeof address.sun_path - 1));
   std::memcpy(address.sun_path, path.data(), path.size());
   ::unlink(path.c_str());
   Listener listener = bound(reinterpret_cast<const sockaddr*>(&address), sizeof address);

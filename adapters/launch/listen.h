@@ -10,6 +10,10 @@ struct Listener {
   std::string address;  // unix:PATH, or tcp:HOST:PORT
 };
 
+// The folder that a variable of the environment names; "" where it is not set. Throws std::invalid_argument
+// where it is none in which one may write.
+std::string folder_named(const char* variable);
+
 // On a unix socket in TMPDIR: ranks of this machine alone. Throws std::system_error.
 Listener listen_here();
 

@@ -8,9 +8,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdlib>
 #include <stdexcept>
+#include <system_error>
 
 #include "adapters/launch/hub.h"
 #include "adapters/launch/job.h"
@@ -23,8 +26,8 @@ namespace {
 
 using nlohmann::json;
 
-volatile sig_atomic_t told_to_end = 0;
-void on_signal(int) { told_to_end = 1; }
+volatile sig_atomic_t told_to_end = 0, a_child_ended = 0;
+void on_signal(int signal) { (signal == SIGCHLD ? a_child_ended : told_to_end) = 1; }
 
 struct Ended {};  // by a signal
 
@@ -45,6 +48,7 @@ struct Relay {
   Asked asked;
   int requests = -1, replies = -1;
   std::string buffer{}, hello{};
+  bool greeted = false;  // ranks have said hello
   Hub hub{};
   Job job{};
   bool running = false;
@@ -69,6 +73,7 @@ bool read_line(Relay& relay, std::string& line) {
     const ssize_t n = ::read(relay.requests, chunk.data(), chunk.size());
     if (told_to_end) throw Ended{};
     if (n == 0) return false;
+    if (n < 0 && errno != EINTR) throw std::system_error(errno, std::generic_category(), "reading a request");
     if (n > 0) relay.buffer.append(chunk.data(), static_cast<std::size_t>(n));
   }
   line = relay.buffer.substr(0, end);
@@ -96,19 +101,32 @@ std::string who_died(const Hub& hub) {
   return who(hub.seats[hub.lost[0]], hub.lost[0]) + " has died";
 }
 
+// What more there is to say of an end before all ranks had joined. Throws std::invalid_argument where they
+// cannot use their options.
+std::string too_early(const Relay& relay, const std::string& end) {
+  if (!relay.hub.lost.empty() ||
+      std::ranges::all_of(relay.hub.seats, [](const Seat& s) { return s.where.joined; }))
+    return "";
+  if (!relay.greeted && end.ends_with("exited with code 2"))
+    throw std::invalid_argument(fmt::format("plumb-launch: {}: it cannot use what it was given", end));
+  return end.ends_with("exited with code 0") ? ", and not all have joined: a rank joins by plumb_ranks.h"
+                                             : "";
+}
+
 // Whether something happened to the job after which it cannot answer.
 void look_after(Relay& relay) {
   if (told_to_end) throw Ended{};
   Hub& hub = relay.hub;
   if (!hub.complaint.empty()) throw failure("crashed", hub.complaint);
-  std::string end = ended(relay.asked, relay.job);
+  std::string end;
+  if (a_child_ended) a_child_ended = 0, end = ended(relay.job);
   if (hub.lost.empty() && end.empty()) return;
   // A process and its connection end one after the other.
   const auto moment = Clock::now() + std::chrono::seconds(1);
-  for (; (hub.lost.empty() || end.empty()) && Clock::now() < moment; end = ended(relay.asked, relay.job))
+  for (; (hub.lost.empty() || end.empty()) && Clock::now() < moment; end = ended(relay.job))
     step(hub, std::min(moment, Clock::now() + std::chrono::milliseconds(10)));
   const std::string died = who_died(hub);
-  const std::string what = died + (died.empty() || end.empty() ? "" : "; ") + end;
+  const std::string what = died + (died.empty() || end.empty() ? "" : "; ") + end + too_early(relay, end);
   throw failure("crashed", what);
 }
 
@@ -138,6 +156,14 @@ void wait_until(Relay& relay, Done&& done) {
   }
 }
 
+// A rank that is not the first is done with this request, and with no other.
+void compare_ids(const Seat& seat, std::size_t rank, std::int64_t id) {
+  if (const std::int64_t said = integer_or(*seat.reply, "id", -1);
+      said != id && text_or(*seat.reply, "type") == "done")
+    throw failure("crashed",
+                  fmt::format("{} replied to request {}, and {} was asked", who(seat, rank), said, id));
+}
+
 // What a rank that is not the first says, where it is no echo of what the first says.
 void compare(const Seat& first, const Seat& seat, std::size_t rank) {
   const std::string type = text_or(*seat.reply, "type"), of_first = text_or(*first.reply, "type");
@@ -154,8 +180,8 @@ bool ends_the_job(const std::string& type) {
   return type == "hung" || type == "crashed" || type == "reneged";
 }
 
-// Sends a request to all ranks; the reply of the first, once all have replied.
-std::string ask(Relay& relay, const std::string& line) {
+// Sends a request of this number to all ranks; the reply of the first, once all have replied.
+std::string ask(Relay& relay, const std::string& line, std::int64_t id) {
   Hub& hub = relay.hub;
   ask_all(hub, line);
   wait_until(relay, [&] {
@@ -165,6 +191,7 @@ std::string ask(Relay& relay, const std::string& line) {
     for (std::size_t r = 0; r < hub.seats.size(); ++r) {
       const Seat& seat = hub.seats[r];
       all &= seat.reply.has_value();
+      if (r > 0 && seat.reply) compare_ids(seat, r, id);
       if (r > 0 && seat.reply && hub.seats[0].reply) compare(hub.seats[0], seat, r);
       if (r > 0 && seat.reply && !hub.seats[0].reply && text_or(*seat.reply, "type") == "reneged")
         throw failure("reneged", fmt::format("{}: {}", who(seat, r), text_or(*seat.reply, "message")));
@@ -209,10 +236,11 @@ std::string answer(Relay& relay, const std::string& line) {
     if (hello) relay.hello = line, stop(relay, at_once);
     if (!relay.running) {
       launch(relay);
-      const std::string said = ask(relay, relay.hello);
+      const std::string said = ask(relay, relay.hello, 0);
+      relay.greeted = true;
       if (hello) return said;
     }
-    return ask(relay, line);
+    return ask(relay, line, request.id);
   } catch (Failure& f) {
     relay.over = true;
     if (!hello) f.reply["id"] = request.id;
@@ -229,14 +257,21 @@ void converse(Relay& relay) try {
   stop(relay, of_themselves);
 } catch (const Ended&) {
   stop(relay, at_once);
+} catch (...) {
+  stop(relay, of_themselves);
+  throw;
 }
 
 int descriptor(const char* variable) {
   const char* value = std::getenv(variable);
   if (!value)
     throw std::invalid_argument(fmt::format("{} is not set: plumb-launch is started by plumb", variable));
-  const int fd = std::atoi(value);
-  ::fcntl(fd, F_SETFD, FD_CLOEXEC);
+  int fd = -1;
+  const std::string text = value;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), fd);
+  if (error != std::errc{} || end != text.data() + text.size() || ::fcntl(fd, F_SETFD, FD_CLOEXEC) != 0)
+    throw std::invalid_argument(
+        fmt::format("{}={} is no open descriptor: plumb-launch is started by plumb", variable, text));
   return fd;
 }
 
@@ -254,14 +289,25 @@ void make_ready(int ranks) {
   struct sigaction action = {};
   action.sa_handler = on_signal;
   for (int signal : {SIGTERM, SIGINT, SIGHUP}) ::sigaction(signal, &action, nullptr);
+  action.sa_flags = SA_RESTART;
+  ::sigaction(SIGCHLD, &action, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);  // a write says it
 }
 
 }  // namespace
 }  // namespace plumb::launch
 
 int main(int argc, char** argv) try {
-  plumb::launch::Relay relay{plumb::launch::parse({argv + 1, argv + argc})};
+  const std::vector<std::string> arguments{argv + 1, argv + argc};
+  const auto ours = std::ranges::find(arguments, "--");
+  if (std::find(arguments.begin(), ours, "--help") != ours ||
+      std::find(arguments.begin(), ours, "-h") != ours) {
+    fmt::print("{}", plumb::launch::help());
+    return 0;
+  }
+  plumb::launch::Relay relay{plumb::launch::parse(arguments)};
   plumb::launch::look_for_program(relay.asked);
+  if (relay.asked.check) return 0;
   relay.requests = plumb::launch::descriptor("PLUMB_REQUESTS");
   relay.replies = plumb::launch::descriptor("PLUMB_REPLIES");
   plumb::launch::make_ready(relay.asked.ranks);

@@ -40,7 +40,8 @@ bool receive(Wire& wire) {
 }
 
 std::optional<std::string> next_line(Wire& wire) {
-  const std::size_t end = wire.heard.find('\n');
+  const std::size_t end = wire.heard.find('\n', wire.scanned);
+  wire.scanned = end == wire.heard.npos ? wire.heard.size() : 0;
   if (end == wire.heard.npos) return std::nullopt;
   std::string line = wire.heard.substr(0, end);
   wire.heard.erase(0, end + 1);
@@ -55,7 +56,7 @@ std::uint64_t take_bytes(Wire& wire, int file, std::uint64_t at, std::uint64_t m
     if (n <= 0) fail("writing to the arena");
     done += static_cast<std::uint64_t>(n);
   }
-  wire.heard.erase(0, there);
+  wire.heard.erase(0, there), wire.scanned = 0;
   return there;
 }
 

@@ -21,6 +21,7 @@ struct Posted {
 struct Wire {
   int socket = -1;
   std::string heard{};         // what came and nobody has taken
+  std::size_t scanned = 0;     // of it: known to hold no end of a line
   std::deque<Posted> posts{};  // what is still to be sent, the first of them
   std::uint64_t sent = 0;      // but for so much of it
 };

@@ -43,6 +43,23 @@ TEST(Wire, LinesComeWholeAndInOrder) {
   EXPECT_EQ(both.rank.heard, "thr");
 }
 
+// What was looked through for an end of a line is not looked through again, and bytes may lie before it.
+TEST(Wire, ALineInPiecesIsFound) {
+  Both both;
+  const int copy = ::memfd_create("copy", MFD_CLOEXEC);
+  for (const char* piece : {"ab", "c\nde", "fgh\n", "\n"}) {
+    both.launcher.posts = {{piece}};
+    ASSERT_TRUE(send_posts(both.launcher, both.arena) && receive(both.rank));
+    if (std::string(piece) == "ab") EXPECT_EQ(next_line(both.rank), std::nullopt);
+    if (std::string(piece) == "c\nde") {
+      EXPECT_THAT(lines(both.rank), ElementsAre("abc"));
+      EXPECT_EQ(take_bytes(both.rank, copy, 0, 1), 1U);
+    }
+  }
+  EXPECT_THAT(lines(both.rank), ElementsAre("efgh", ""));
+  ::close(copy);
+}
+
 TEST(Wire, AnEndIsSeenByBoth) {
   Both both;
   ::shutdown(both.rank.socket, SHUT_RDWR);

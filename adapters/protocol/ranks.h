@@ -12,6 +12,9 @@ struct Seat {
   int rank = 0, world = 1;  // as whoever started the process says
 };
 
+// As whoever started the process says; 0 where nobody does.
+int own_rank();
+
 // Connects where there is a launcher; nothing where there is none. Throws std::runtime_error where it cannot
 // be reached.
 std::optional<Seat> take_seat();

@@ -143,7 +143,9 @@ TEST(Ranks, EveryFaultHasItsVerdict) {
       {{"--launcher", shell(four)},                {"none"},          "crashed: (two processes say that they are rank 0 \\(of a world of 1\\)|rank 0 \\(host .*\\) is in a world of 1, and 4 were asked for): was the program started by another library's mpiexec, or by srun without --mpi=pmix\\? \\| .*"},  // whichever is seen first
       {{"--launcher", shell("PLUMB_RANK=7 \"$@\"")}, {"none"},        "crashed: a process on .* says that it is rank 7 of 1, and 4 were asked for \\| .*"},
       {{"--launcher", shell("echo mpiexec has detected an attempt to run as root >&2; exit 1")}, {"none"}, "crashed: /bin/bash exited with code 1 \\| mpiexec has detected an attempt to run as root"},
-      {{"--launcher", shell("exit 0")},            {"none"},          "crashed: /bin/bash exited with code 0 \\| "},
+      {{"--launcher", shell("exit 0")},            {"none"},          "crashed: /bin/bash exited with code 0, and not all have joined: a rank joins by plumb_ranks.h \\| "},
+      {{"--launcher", "/bin/true {rank} {program}"}, {"none"},        "crashed: rank [0-3] exited with code 0, and not all have joined: a rank joins by plumb_ranks.h \\| "},
+      {{},                                         {"foretells", "2"}, "crashed: rank 2 \\(host .*, pid [0-9]+\\) replied to request 99, and 1 was asked \\| "},
   // clang-format on
   };
   for (const auto& [options, faults, says] : rows) {
@@ -199,6 +201,18 @@ TEST(Ranks, WhoCannotOpenTheArenaHasACopy) {
       MatchesRegex("crashed: rank 2 \\(host .*\\) sent 4 bytes for 0 of the arena, which are not its own.*"));
 }
 
+// Whoever is killed has a name, the launcher too.
+TEST(Ranks, WhereTheLauncherIsKilledItIsSaid) {
+  Process process(ranks({"sleep", "2", "7", "a-launcher-to-be-killed"}),
+                  {.start = 60, .compile = 60, .run = 60});
+  expect<Outcome>(process.run(all(), operands()));
+  const pid_t launcher = running("a-launcher-to-be-killed").front();
+  ::kill(launcher, SIGKILL);
+  const Crashed crashed = expect<Crashed>(process.run(all(), operands()));
+  EXPECT_EQ(crashed.what, "plumb-launch was killed by signal 9 (Killed)");
+  expect<Outcome>(process.run(all(), operands()));
+}
+
 TEST(Ranks, NothingIsLeftOfThem) {
   std::string folder;
   for (const char* fault : {"none", "stop", "sleep", "die"}) {
@@ -213,17 +227,45 @@ TEST(Ranks, NothingIsLeftOfThem) {
   }
 }
 
+// A variable of the environment, for as long as it lives.
+struct Variable {
+  std::string name, before;
+  Variable(const char* n, const char* value) : name(n), before(std::getenv(n) ? std::getenv(n) : "") {
+    ::setenv(n, value, 1);
+  }
+  ~Variable() { before.empty() ? ::unsetenv(name.c_str()) : ::setenv(name.c_str(), before.c_str(), 1); }
+};
+
+TEST(Ranks, AFolderThatIsNotThereIsBadInput) {
+  for (const char* name : {"TMPDIR", "PLUMB_SHARED"}) {
+    const Variable variable(name, "/nowhere");
+    Process process(ranks({}));
+    try {
+      process.run(all(), operands());
+      ADD_FAILURE() << name;
+    } catch (const BadInput& e) {
+      EXPECT_THAT(e.what(), HasSubstr(std::string(name) + "=/nowhere: No such file or directory"));
+    }
+  }
+}
+
 TEST(Ranks, WhatCannotBeStartedIsBadInput) {
   const struct {
     Faults argv;
     const char* says;
   } rows[] = {
-      {{"--ranks", "none"},                                                  "ranks: plumb-launch: --ranks: expected a number from 1 to 65536, not 'none'.*"},
-      {{"--ranks", "4", "--", "./nothing"},                                  "ranks: plumb-launch: no program './nothing'.*"                                },
+      {{"--ranks", "none"},                                                                              "ranks: plumb-launch: --ranks: expected a number from 1 to 65536, not 'none'.*"},
+      {{"--ranks", "4", "--", "./nothing"},                                                              "ranks: plumb-launch: no program './nothing'.*"                                },
+      {{"--ranks", "4", "--", PLUMB_RANK, "unusable", "0"},
+       "ranks: rank: no fault 'unusable'\nplumb-launch: rank [0-3] exited with code 2: it cannot use what it "
+       "was given"                                                                                                                                                                      },
+      {{"--ranks", "4", "--launcher", "env PLUMB_WORLD=4 {program}", "--", PLUMB_RANK, "unusable", "0"},
+       "ranks: rank: no fault 'unusable'\nplumb-launch: env exited with code 2: it cannot use what it was "
+       "given"                                                                                                                                                                          },
       {{"--ranks", "4", "--launcher", "mpirum {program}", "--", PLUMB_RANK},
-       "ranks: plumb-launch: no program 'mpirum'.*"                                                                                                         },
+       "ranks: plumb-launch: no program 'mpirum'.*"                                                                                                                                     },
       {{"--ranks", "4", "--interface", "ib77", "--", PLUMB_RANK},
-       "ranks: plumb-launch: --interface ib77: .*"                                                                                                          },
+       "ranks: plumb-launch: --interface ib77: .*"                                                                                                                                      },
   };
   for (const auto& [argv, says] : rows) {
     Command command{"ranks", {PLUMB_LAUNCH}, {}, 0};

@@ -4,10 +4,11 @@
 //   die, kill, exit     before the others are met: by a failed check, by SIGKILL, with code 0
 //   stop, sleep, late   is stopped; sleeps, before it enters; enters another call
 //   throws, differs     cannot do it; says another layout
+//   foretells           says that it is done with request 99
 //   slow                takes three seconds to make ready, and three to run
 //   absent              never joins;  stranger: somebody else connects first
 //   alone               its library says that it is in a world of 1
-//   early               ends before it joins
+//   early, unusable     ends before it joins, with code 3; so do all, with code 2
 //   astray              sends bytes for the operands
 //   half                writes the first half of its block
 #include <signal.h>
@@ -62,6 +63,7 @@ struct Echo : plumb::Backend {
     if (has("stop")) ::raise(SIGSTOP);
     if (has("sleep")) ::sleep(600);
     if (has("astray")) plumb::send_written(0, 4);
+    if (has("foretells")) plumb::send_reply(R"({"type":"done","id":99})");
     if (has("throws")) throw std::runtime_error("no room for it");
   }
   std::optional<plumb::Unsupported> prepare(const plumb::Request& request) override {
@@ -115,6 +117,10 @@ int main(int argc, char** argv) {
   echo.seat.rank = number ? std::atoi(number) : 0;
   if (echo.has("absent")) ::pause();
   if (echo.has("early")) return 3;
+  if (echo.fault.what == "unusable") {
+    if (echo.seat.rank == echo.fault.rank) std::fputs("rank: no fault 'unusable'\n", stderr);
+    return 2;
+  }
   if (echo.has("stranger")) connect_as_a_stranger();
   const auto seat = plumb::take_seat();
   if (!seat) return 2;
