@@ -1,7 +1,9 @@
 // A rank of MPI as the process of one device. README.md says what it is.
+#include <fmt/format.h>
 #include <mpi.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <numeric>
@@ -40,6 +42,7 @@ struct Mpi : Backend {
   Fault fault;        // none that does anything
   bool anew = false;  // communicators, for each case
   double delay = 0;   // by this share of its time a run is slower under the clock: whether the clock sees it
+  std::string algorithm;  // of all-reduces, where one was chosen
 
   // The next case.
   Plan plan;
@@ -93,6 +96,8 @@ struct Mpi : Backend {
     if (!other.empty())
       throw std::runtime_error("the library was called otherwise than the trace says: " + other);
     if (fault.said && !o.trace.empty()) fault.said(o.trace);
+    if (!algorithm.empty() && std::ranges::count(o.trace, "all-reduce", &Collective::kind) == 0)
+      o.notes.push_back(fmt::format("algorithm={} chose nothing: there was no all-reduce", algorithm));
     return o;
   }
 
@@ -125,31 +130,55 @@ struct Mpi : Backend {
   }
 };
 
-// Open MPI's numbers of the algorithms of an all-reduce, which it takes from the environment.
+// Open MPI's numbers of the algorithms of an all-reduce, which it takes from the environment before it
+// starts.
 constexpr const char* algorithms[] = {"default", "linear",         "nonoverlapping", "recursive-doubling",
                                       "ring",    "segmented-ring", "rabenseifner"};
 
-bool force(const std::string& algorithm) {
+bool force(Mpi& mpi, const std::string& algorithm) {
   const auto* found = std::ranges::find(algorithms, algorithm);
   if (found == std::end(algorithms)) return false;
+  mpi.algorithm = found == algorithms ? "" : algorithm;
   if (found == algorithms) return true;
   ::setenv("OMPI_MCA_coll_tuned_use_dynamic_rules", "1", 1);
   ::setenv("OMPI_MCA_coll_tuned_allreduce_algorithm", std::to_string(found - algorithms).c_str(), 1);
   return true;
 }
 
+// An algorithm that nobody would use is refused.
+void check_algorithm(const Mpi& mpi) {
+  if (mpi.algorithm.empty()) return;
+  if (const std::string version = library_version(); !version.starts_with("Open MPI"))
+    throw std::invalid_argument(fmt::format("algorithm={} is a way of Open MPI's all-reduce, and this is {}",
+                                            mpi.algorithm, version));
+  if (mpi.style != Style::calls)
+    throw std::invalid_argument(fmt::format(
+        "algorithm={} is a way of the library's all-reduce, which plan=calls alone calls", mpi.algorithm));
+}
+
+// What a number is expected to be, of an option.
+template <class Number>
+Number number(const std::string& key, const std::string& value) {
+  Number n{};
+  const char* end = value.data() + value.size();
+  const auto [at, error] = std::from_chars(value.data(), end, n);
+  if (error != std::errc{} || at != end || !(n >= 0))
+    throw std::invalid_argument(fmt::format("{}={}: expected a number that is not negative", key, value));
+  return n;
+}
+
 // False where there is no such option or value.
 bool take(Mpi& mpi, const std::string& key, const std::string& value) {
-  if (key == "algorithm") return force(value);
+  if (key == "algorithm") return force(mpi, value);
   if (key == "groups" && value != "kept" && value != "anew") return false;
   if (key == "plan" && value == "ring")
     mpi.style = Style::ring;
   else if (key == "plan" && value == "calls")
     mpi.style = Style::calls;
   else if (key == "most-count")
-    count_at_most(std::stoll(value));
+    count_at_most(number<std::int64_t>(key, value));
   else if (key == "delay")
-    mpi.delay = std::stod(value);
+    mpi.delay = number<double>(key, value);
   else if (key == "groups")
     mpi.anew = value == "anew";
   else if (key == "fault")
@@ -169,16 +198,12 @@ int serve_all(const std::vector<std::string>& arguments) {
     all.emplace_back(arguments[i].substr(2), arguments[i + 1]);
   }
   for (const auto& [key, value] : all)
-    if (!take(mpi, key, value)) {
-      std::fprintf(stderr, "plumb-mpi: unknown option %s=%s; `plumb backends mpi` lists them\n", key.c_str(),
-                   value.c_str());
-      return 2;
-    }
+    if (!take(mpi, key, value))
+      throw std::invalid_argument(
+          fmt::format("unknown option {}={}; `plumb backends mpi` lists them", key, value));
+  check_algorithm(mpi);
   const std::optional<Seat> seat = take_seat();
-  if (!seat) {
-    std::fprintf(stderr, "plumb-mpi is started by plumb-launch\n");
-    return 2;
-  }
+  if (!seat) throw std::invalid_argument("it is started by plumb-launch");
   mpi.world = start();
   say_world(mpi.world.size);
   if (mpi.fault.calls) mpi.fault.calls(mpi.world, mpi.library);
@@ -198,7 +223,8 @@ int main(int argc, char** argv) try {
   }
   return plumb::mpi::serve_all({argv + 1, argv + argc});
 } catch (const std::invalid_argument& e) {
-  std::fprintf(stderr, "plumb-mpi: %s\n", e.what());
+  if (plumb::own_rank() == 0)
+    std::fprintf(stderr, "plumb-mpi: %s\n", e.what());  // the others would say the same
   return 2;
 } catch (const std::exception& e) {
   std::fprintf(stderr, "plumb-mpi: %s\n", e.what());
