@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
 
+#include "harness/backend/child.h"
 #include "harness/backend/place.h"
 #include "harness/backend/spawn.h"
 #include "harness/backend/spelling.h"
@@ -92,7 +94,7 @@ void check_map(const BackendOption& o, const Part& value, std::string_view text)
   }
 }
 
-// Sets the options and appends them to the name.
+// Sets the options and appends them to the names.
 void add_options(Command& command, const BackendRow& row, const Parts& parts, std::string_view text) {
   std::map<std::string, std::string> given;
   for (const auto& [name, value] : parts.options) {
@@ -111,7 +113,9 @@ void add_options(Command& command, const BackendRow& row, const Parts& parts, st
                       text.size());
     if (at == given.end() || at->second == o.standard) continue;
     command.options.emplace_back(*at);
-    if (o.names) command.name += fmt::format(",{}={}", at->first, at->second);
+    const std::string as_written = fmt::format(",{}={}", at->first, at->second);
+    command.asked += as_written;
+    if (o.names) command.name += as_written;
   }
 }
 
@@ -160,7 +164,7 @@ std::vector<std::string> worker_command(const BackendRow& row, const std::string
 constexpr double grace_of_a_command = 5;
 
 Command resolve_command(std::string_view text) {
-  Command command{std::string(text), split_words(text), {}, grace_of_a_command};
+  Command command{std::string(text), split_words(text), {}, grace_of_a_command, std::string(text)};
   if (command.argv.empty()) throw BadInput("the command of the backend is empty");
   const std::string& program = command.argv[0];
   if (!find_program(program).empty()) return command;
@@ -168,6 +172,19 @@ Command resolve_command(std::string_view text) {
   throw bad_input(
       fmt::format(fmt::runtime(there ? "'{0}' is not executable: chmod +x {0}" : "no program '{}'"), program),
       text, text.find_first_not_of(' '));
+}
+
+// What a program of several ranks lacks here to be started, as whoever starts it says; "" where it is
+// nothing.
+std::string lacks(const BackendRow& row) {
+  constexpr std::chrono::seconds to_look{10};
+  Command command = find_backend(row.name);
+  command.argv.insert(std::ranges::find(command.argv, "--"), "--check");
+  Child child({command.argv, {}, {}});
+  const std::string end = child.end(to_look);
+  if (end == "exited with code 0") return "";
+  const std::string words = child.last_words();
+  return words.empty() ? fmt::format("{} {}", command.argv[0], end) : words.substr(0, words.find('\n'));
 }
 
 }  // namespace
@@ -188,6 +205,7 @@ Command find_backend(std::string_view text) {
     }
     command.name += "@" + release;
   }
+  command.asked = command.name;
   add_options(command, row, parts, text);  // before what is built or installed: a bad name is bad everywhere
   command.argv = row.worker.empty() ? own_command(row, parts, text) : worker_command(row, release);
   if (!row.launch.empty()) command.argv = launched(row, command, command.argv[0]);
@@ -199,7 +217,8 @@ std::vector<Known> known_backends() {
   for (const BackendRow& row : backend_rows()) {
     if (row.worker.empty()) {
       const bool built = !own_program(row.program).empty();
-      out.push_back({row.name, row.what, built, built ? "" : mend(row, "")});
+      const std::string due = !built ? mend(row, "") : row.launch.empty() ? "" : lacks(row);
+      out.push_back({row.name, row.what, due.empty(), due});
       continue;
     }
     std::vector<std::string> releases = environment_releases(row.name);

@@ -27,7 +27,7 @@ struct Known {
   std::string name;  // "local", "jax@0.9.1"
   std::string what;  // one phrase
   bool available = false;
-  std::string mend;  // the command that makes it available; empty where it is
+  std::string mend;  // the command that makes it available, or what is missing; empty where it is
 };
 std::vector<Known> known_backends();
 

@@ -137,6 +137,7 @@ TEST_F(Resolve, WhoStartsRanksIsSaidByTheOptionOrForAllOrByTheRow) {
   EXPECT_EQ(launcher("mpi,launcher=mpiexec"), "mpiexec");
   ::unsetenv("PLUMB_LAUNCHER");
   EXPECT_EQ(find_backend("mpi,np=4,launcher=srun").name, "mpi,np=4");
+  EXPECT_EQ(find_backend("mpi,np=4,launcher=srun").asked, "mpi,launcher=srun,np=4");
 }
 
 TEST_F(Resolve, KnownBackendsSayWhatMendsThem) {

@@ -16,6 +16,7 @@ struct Command {
   std::vector<std::string> argv;
   std::vector<std::pair<std::string, std::string>> options;  // reach the program as PLUMB_OPTIONS
   double grace = 0;                                          // seconds between SIGTERM and SIGKILL
+  std::string asked{};  // what finds it again: the name, with the options that are no part of it
 };
 
 // A hash of the files that its words name, 16 hexadecimal digits: of a program that was built anew it is

@@ -24,7 +24,7 @@ void keep(Ledger& ledger, const std::string& suite, const Record& r, const std::
 
 void take(Ledger& ledger, const Cases& cases, Judged&& judged) {
   Record& record = judged.record;
-  const std::string again = repeat(record);
+  const std::string again = repeat(record, judged.asked);
   record.run = ledger.origin.run;
   if (ledger.journal && !judged.refused) ledger.journal->append(record, ledger.environment);
   if (!ledger.waivers.empty()) waive(ledger.waivers, nth(cases, judged.job.number), record, today());

@@ -161,7 +161,14 @@ std::int64_t run_honest(const std::vector<Liar>& all, const LiarFlags& flags, Pa
           for (int seed = 0; seed < flags.seeds; ++seed) {
             c.seed = seed;
             if (std::string line = print(c); seen.insert(line).second)
-              rows.push_back({std::move(line), "honest", row.origin, "", 0, 0, {}, liar.running.limits.max_waste,
+              rows.push_back({std::move(line),
+                              "honest",
+                              row.origin,
+                              "",
+                              0,
+                              0,
+                              {},
+                              liar.running.limits.max_waste,
                               liar.running.limits.max_collectives});
           }
         }
@@ -170,7 +177,7 @@ std::int64_t run_honest(const std::vector<Liar>& all, const LiarFlags& flags, Pa
   for (const Judged& one : judge_all({cases, {"local"}, {}, {}, flags.jobs})) {
     if (!finding(one.record.verdict.status)) continue;
     ++alarms;
-    fmt::print("{}", describe(one.record, repeat(one.record), paint));
+    fmt::print("{}", describe(one.record, repeat(one.record, one.asked), paint));
   }
   fmt::print("the honest backend: {} in {}, {}\n", counted(count(cases), "case"),
              counted(flags.seeds, "seed"), counted(alarms, "alarm"));

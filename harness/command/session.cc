@@ -72,7 +72,7 @@ Judged judge_one(Shared& shared, const Job& job, Subjects& subjects) {
   const Case c = nth(session.cases, job.number);
   Subject& subject = subject_for(subjects, shared, job.backend);
   try {
-    return {job, attempt(c, subject, limits_of(session, job)), false};
+    return {job, attempt(c, subject, limits_of(session, job)), false, subject.asked};
   } catch (const DoesNotFit& error) {
     Judged judged{job, {}, true};
     judged.record.line = print(c);

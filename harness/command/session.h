@@ -33,6 +33,7 @@ struct Judged {
   Job job;
   Record record;
   bool refused = false;
+  std::string asked{};  // what finds the backend again
 };
 
 // With what a job is judged: the user's limits stand before those of the suite's row.

@@ -10,6 +10,7 @@
 
 #include "adapters/protocol/json.h"
 #include "harness/backend/interrupt.h"
+#include "harness/backend/lookup.h"
 #include "harness/command/command.h"
 #include "harness/command/flags.h"
 #include "harness/command/ledger.h"
@@ -117,7 +118,7 @@ void print_examples(const std::vector<Judged>& judged, Paint paint) {
     const Status status = j.record.verdict.status;
     if (status == Status::pass || seen[static_cast<int>(status)]) continue;
     seen[static_cast<int>(status)] = true;
-    fmt::print("\n{}", describe(j.record, repeat(j.record), paint));
+    fmt::print("\n{}", describe(j.record, repeat(j.record, j.asked), paint));
   }
 }
 
@@ -125,12 +126,13 @@ void print_examples(const std::vector<Judged>& judged, Paint paint) {
 std::vector<Job> jobs_of_sweep(const Session& session, Ledger& ledger, const ByKey& known,
                                std::vector<Judged>& judged) {
   const std::string name = resolved_names(session.backends).front();
+  const std::string asked = find_backend(session.backends.front()).asked;
   std::vector<Job> jobs;
   for (std::int64_t i = 0; i < count(session.cases); ++i) {
     const Job job{i, 0};
     const Record* before = recorded(known, print(nth(session.cases, i)), name);
     if (recalled(ledger, session, job, before))
-      judged.push_back({job, *before, false});
+      judged.push_back({job, *before, false, asked});
     else
       jobs.push_back(job);
   }

@@ -84,7 +84,7 @@ std::string shell_quoted(std::string_view text) {
   return quoted + "'";
 }
 
-std::string repeat(const Record& r) {
+std::string repeat(const Record& r, const std::string& backend) {
   const Limits& limits = r.limits;
   const auto found = [&](Status status) {
     return std::ranges::count(r.verdict.facts, status, &Fact::status) > 0;
@@ -99,7 +99,7 @@ std::string repeat(const Record& r) {
   if ((found(Status::unstable) || elsewhere) && limits.reruns > 0)
     flags += fmt::format("--reruns {} ", limits.reruns);
   if (found(Status::hung) && limits.timeout > 0) flags += fmt::format("--timeout {} ", limits.timeout);
-  return fmt::format("plumb run --backend {} {}{}", shell_quoted(r.backend), flags, shell_quoted(r.line));
+  return fmt::format("plumb run --backend {} {}{}", shell_quoted(backend), flags, shell_quoted(r.line));
 }
 
 }  // namespace plumb

@@ -24,8 +24,9 @@ std::string last_lines(const std::string& words);
 // The facts alone, a line each.
 std::string facts(const Verdict&);
 
-// The command that shows this verdict again: with the limit that decided it, and no other.
-std::string repeat(const Record&);
+// The command that shows this verdict again, of the backend as it was asked for: with the limit that decided
+// it, and no other.
+std::string repeat(const Record&, const std::string& backend);
 
 std::string shell_quoted(std::string_view);  // as it is where no shell would change it
 

@@ -104,7 +104,7 @@ TEST(ExitCode, IsThatOfTheDesign) {
 
 TEST(Finding, Golden) {
   const Record r = wrong();
-  expect_golden(describe(r, repeat(r), {false}), PLUMB_GOLDEN "/finding.txt");
+  expect_golden(describe(r, repeat(r, r.backend), {false}), PLUMB_GOLDEN "/finding.txt");
 }
 
 // Nine lines, seven, six and one.
@@ -138,17 +138,17 @@ TEST(Finding, TheCommandCarriesTheLimitThatDecided) {
   Record r = wrong();
   r.limits = {1.5, 2, 3};
   const std::string line = shell_quoted(r.line), backend = "plumb run --backend liar,fault=drop-reduce ";
-  EXPECT_EQ(repeat(r), backend + line);
+  EXPECT_EQ(repeat(r, r.backend), backend + line);
   r.verdict.facts = {fact(Status::wasteful, "")};
-  EXPECT_EQ(repeat(r), backend + "--max-waste 1.5 " + line);
+  EXPECT_EQ(repeat(r, r.backend), backend + "--max-waste 1.5 " + line);
   r.verdict.facts = {fact(Status::unstable, "")};
-  EXPECT_EQ(repeat(r), backend + "--reruns 2 " + line);
+  EXPECT_EQ(repeat(r, r.backend), backend + "--reruns 2 " + line);
   r.verdict.facts = {fact(Status::wrong, "")};
   r.verdict.facts[0].seed = 7;
-  EXPECT_EQ(repeat(r), backend + "--reruns 2 " + line);
+  EXPECT_EQ(repeat(r, r.backend), backend + "--reruns 2 " + line);
   EXPECT_EQ(facts(r.verdict), "run again on other data, seed=7: \n");
   r.verdict.facts = {fact(Status::hung, "")};
-  EXPECT_EQ(repeat(r), backend + "--timeout 3 " + line);
+  EXPECT_EQ(repeat(r, r.backend), backend + "--timeout 3 " + line);
 }
 
 TEST(Finding, TheCommandIsWhatAShellReads) {

@@ -110,7 +110,7 @@ void show_result(const Attempt& made, const Settings& settings) {
 
 Subject::Subject(const std::string& backend, const Settings& settings) {
   Command command = find_backend(backend);
-  name = command.name;
+  name = command.name, asked = command.asked;
   state = std::make_unique<State>(std::move(command), settings);
   if (settings.most_bytes == 0) state->settings.most_bytes = machine().memory_bytes;
 }

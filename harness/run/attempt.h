@@ -33,7 +33,8 @@ struct Subject {
   explicit Subject(const std::string& backend, const Settings&);  // throws BadInput: no such backend
   ~Subject();
   Subject(Subject&&) noexcept;
-  std::string name;  // resolved
+  std::string name;   // resolved
+  std::string asked;  // what finds it again (Command)
   struct State;
   std::unique_ptr<State> state;
 };
