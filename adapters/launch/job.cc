@@ -99,13 +99,15 @@ std::vector<std::string> mpiexec(const Asked& asked, const std::vector<std::stri
   return words;
 }
 
-// Root is refused, and ranks beyond the cores, unless these say that both are meant; what it keeps in files
-// and in memory that is shared lies where it is removed with the rest.
+// Root is refused, and ranks beyond the cores, unless these say that both are meant; what mpiexec has to say of
+// a signal that it passes on is no last word of a rank; what the library keeps in files and in memory that is
+// shared lies where it is removed with the rest.
 std::vector<std::pair<std::string, std::string>> of_the_library() {
   std::vector<std::pair<std::string, std::string>> all{
       {"OMPI_ALLOW_RUN_AS_ROOT",                "1"             },
       {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",        "1"             },
       {"OMPI_MCA_rmaps_base_oversubscribe",     "1"             },
+      {"OMPI_MCA_ess_base_forward_signals",     "none"          },
       {"PRTE_ALLOW_RUN_AS_ROOT",                "1"             },
       {"PRTE_ALLOW_RUN_AS_ROOT_CONFIRM",        "1"             },
       {"PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe"}

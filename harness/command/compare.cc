@@ -159,7 +159,7 @@ std::string kind_text(const OfKind& of, bool every) {
     text += pair_text(*pair);
     if (every) continue;
     if (pair->to && finding(pair->to->verdict.status))
-      text += fmt::format("        again: {}\n", repeat(*pair->to));
+      text += fmt::format("        again: {}\n", repeat(*pair->to, pair->to->backend));
     break;
   }
   return text;

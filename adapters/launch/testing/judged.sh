@@ -1,6 +1,7 @@
-# judged CODE WORDS ARGUMENTS...: `plumb run` ends with this code and says these words, or the test ends.
+# judged CODE WORDS ARGUMENTS...: `plumb run` ends with this code and says these words (all of them are in `said`), or the
+# test ends.
 judged() {
-  local code=0 wanted=$1 words=$2 said
+  local code=0 wanted=$1 words=$2
   shift 2
   said=$(plumb run "$@" 2>&1) || code=$?
   if [[ $code != "$wanted" ]] || ! grep -qE -- "$words" <<<"$said"; then
