@@ -63,6 +63,34 @@ TEST(Rules, AnAllReduceTakesNoLongerThanItsParts) {
   EXPECT_THAT(broken_rules({timed(reduce, 2100), timed(scatter, 1000), other}), IsEmpty());
 }
 
+TEST(Rules, AReshardTakesNoLongerThanTheWholeAndACopy) {
+  const std::string swap = "on x=4: reshard f32[64@x,64] -> f32[64,64@x]",
+                    whole = "on x=4: reshard f32[64@x,64] -> f32[64,64]",
+                    other = "on x=4: reshard f32[64,64@x] -> f32[64,64]";
+  Timings made = timed(whole, 1000);  // 1040 at most
+  EXPECT_THAT(broken_rules({timed(swap, 1200), made}), IsEmpty()) << "nobody knows what a copy takes";
+  made.repetitions[2].limits["copy"] = 100;
+  EXPECT_THAT(broken_rules({timed(swap, 1139), made}), IsEmpty());
+  EXPECT_THAT(
+      broken_rules({timed(swap, 1141), made}),
+      ElementsAre(HasSubstr("at least; 1.04 us at most to make the whole, and 0.1 us to copy it: " + whole)));
+  Timings of_other = made;
+  of_other.line = other;
+  EXPECT_THAT(broken_rules({timed(swap, 1141), of_other}), IsEmpty());
+}
+
+TEST(Rules, AGroupedProductTakesNoLongerThanItsLoop) {
+  const std::string grouped =
+                        "on ep=2: grouped fwd f32[64@ep,8] f32[4@ep,8,6] sizes=16,16,16,16 -> f32[64@ep,6]",
+                    skewed =
+                        "on ep=2: grouped fwd f32[64@ep,8] f32[4@ep,8,6] sizes=16,16,0,32 -> f32[64@ep,6]",
+                    expert = "on ep=2: einsum bmk,bkn->bmn f32[2@ep,16,8] f32[2@ep,8,6] -> f32[2@ep,16,6]";
+  EXPECT_THAT(broken_rules({timed(grouped, 2080), timed(expert, 1000)}), IsEmpty());
+  EXPECT_THAT(broken_rules({timed(grouped, 2081), timed(expert, 1000)}),
+              ElementsAre(HasSubstr("a loop over the 2 experts of a device 2 times 1.04 us: " + expert)));
+  EXPECT_THAT(broken_rules({timed(skewed, 9000), timed(expert, 1000)}), IsEmpty());
+}
+
 TEST(Rules, MoreDataTakeNoLessTime) {
   const std::string larger = "on x=4: reshard f32[4096@x] -> f32[4096]";
   EXPECT_THAT(broken_rules({timed(gather, 1000), timed(larger, 990)}), IsEmpty());
