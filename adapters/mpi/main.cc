@@ -1,6 +1,7 @@
 // A rank of MPI as the process of one device. README.md says what it is.
 #include <fmt/format.h>
 #include <mpi.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -43,6 +44,9 @@ struct Mpi : Backend {
   bool anew = false;  // communicators, for each case
   double delay = 0;   // by this share of its time a run is slower under the clock: whether the clock sees it
   std::string algorithm;  // of all-reduces, where one was chosen
+  std::string slow;   // "1-2": whether a slow link is named
+  std::int64_t flip = 0,
+               runs = 0;  // rank 1 gets a bit wrong in this run under the clock: whether it is named
 
   // The next case.
   Plan plan;
@@ -87,6 +91,15 @@ struct Mpi : Backend {
     return {};
   }
 
+  std::function<void()> delayed(std::function<void()> call, const std::string& what) const {
+    if (slow.empty() || (what + " ").find(" " + slow + " ") == what.npos) return call;
+    const bool mine = slow.starts_with(fmt::format("{}-", world.rank));
+    return [call = std::move(call), mine] {
+      if (mine) ::usleep(20'000);
+      call();
+    };
+  }
+
   // Where one run was counted since this was asked last, its calls have to be those of the trace.
   Outcome given(Arena* arena, bool counted) {
     Outcome o = hand_over(own(), ready, arena);
@@ -109,12 +122,16 @@ struct Mpi : Backend {
     s.once = [this, once = s.once] {
       const double begin = MPI_Wtime();
       once(), count_calls(false);
+      if (++runs == flip && world.rank == 1) *ready.results[0]->block(1) ^= std::byte{1};
       for (const double end = MPI_Wtime() + delay * (MPI_Wtime() - begin); delay > 0 && MPI_Wtime() < end;) {
       }
     };
     s.give = [this, first = true]() mutable { return given(nullptr, std::exchange(first, false)); };
     s.meet = [this] { PMPI_Barrier(communicator(everyone)); };
-    s.limit = [this](const std::string& what, std::size_t bytes) { return bare(what, bytes, everyone); };
+    s.limit = [this, alone = s.limit](const std::string& what, std::size_t bytes) {
+      if (auto call = bare(what, bytes, everyone)) return delayed(std::move(call), what);
+      return alone(what, bytes);
+    };
     s.call = [this] { return plain_call(plan.mesh, ready.trace, everyone); };
     s.rank = world.rank, s.ranks = static_cast<int>(n);
     return s;
@@ -179,6 +196,10 @@ bool take(Mpi& mpi, const std::string& key, const std::string& value) {
     count_at_most(number<std::int64_t>(key, value));
   else if (key == "delay")
     mpi.delay = number<double>(key, value);
+  else if (key == "flip")
+    mpi.flip = number<std::int64_t>(key, value);
+  else if (key == "slow")
+    mpi.slow = value;
   else if (key == "groups")
     mpi.anew = value == "anew";
   else if (key == "fault")

@@ -4,24 +4,15 @@
 
 #include <algorithm>
 #include <climits>
+#include <cstdio>
 #include <cstring>
-#include <memory>
 #include <vector>
 
 #include "adapters/mpi/counted.h"
-#include "adapters/rank/blocks.h"
+#include "adapters/rank/at_best.h"
 
 namespace plumb::mpi {
 namespace {
-
-// As blocks have it: what pages memory has makes more of a difference than a call.
-using Memory = std::shared_ptr<std::byte[]>;
-
-Memory zeros(std::size_t bytes) {
-  Memory memory = aligned(bytes);
-  std::memset(memory.get(), 0, bytes);
-  return memory;
-}
 
 // This rank's group of a collective, as a team that was made ready.
 Team team_of(const Mesh& mesh, const Collective& c, std::int64_t rank) {
@@ -43,7 +34,7 @@ std::vector<int> starts(std::size_t n, std::int64_t each) {
 std::function<void()> call_of(const Collective& c, MPI_Comm comm, std::size_t n) {
   const MPI_Datatype type = c.dtype == "f64" ? MPI_DOUBLE : MPI_FLOAT;
   const std::int64_t width = c.dtype == "f64" ? 8 : 4;
-  const Memory in = zeros(c.in), out = zeros(c.out);
+  const SharedMemory in = zeros_like_blocks(c.in), out = zeros_like_blocks(c.out);
   const std::int64_t gives = c.in / width, gets = c.out / width, members = static_cast<std::int64_t>(n);
   if (c.kind == "all-reduce")
     return [=] { PMPI_Allreduce(in.get(), out.get(), static_cast<int>(gives), type, MPI_SUM, comm); };
@@ -76,14 +67,32 @@ std::function<std::int64_t()> plain_call(const Mesh& mesh, const Trace& trace, c
   };
 }
 
+namespace {
+
+// The rank that "link 0-1 2-3" puts opposite this one; itself where none.
+int opposite(const std::string& links, int rank) {
+  int a = 0, b = 0, read = 0;
+  for (const char* at = links.c_str() + std::strlen("link"); std::sscanf(at, " %d-%d%n", &a, &b, &read) == 2;
+       at += read)
+    if (a == rank || b == rank) return a + b - rank;
+  return rank;
+}
+
+}  // namespace
+
+// Who is on no link has no part in it.
 std::function<void()> bare(const std::string& what, std::size_t bytes, const Team& all) {
-  const Memory from = zeros(bytes), to = zeros(bytes);
-  if (what == "copy") return [=] { std::memcpy(to.get(), from.get(), bytes); };
-  const std::size_t n = all.ids.size();
-  if (what != "send" || n < 2 || bytes > INT_MAX) return nullptr;
-  const int next = static_cast<int>((all.mine + 1) % n), last = static_cast<int>((all.mine + n - 1) % n);
-  return [=, comm = communicator(all), count = static_cast<int>(bytes)] {
-    PMPI_Sendrecv(from.get(), count, MPI_BYTE, next, 0, to.get(), count, MPI_BYTE, last, 0, comm,
+  const int n = static_cast<int>(all.ids.size()), mine = static_cast<int>(all.mine);
+  int to = (mine + 1) % n, from = (mine + n - 1) % n;
+  if (what.starts_with("link "))
+    to = from = opposite(what, mine);
+  else if (what != "send")
+    return nullptr;
+  if (n < 2 || bytes > INT_MAX) return nullptr;
+  if (to == mine) return [] {};
+  return [out = zeros_like_blocks(bytes), in = zeros_like_blocks(bytes), to, from, comm = communicator(all),
+          count = static_cast<int>(bytes)] {
+    PMPI_Sendrecv(out.get(), count, MPI_BYTE, to, 0, in.get(), count, MPI_BYTE, from, 0, comm,
                   MPI_STATUS_IGNORE);
   };
 }

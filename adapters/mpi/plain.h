@@ -14,7 +14,8 @@ namespace plumb::mpi {
 // f32 and f64 alone, every block as large as the others.
 std::function<std::int64_t()> plain_call(const Mesh&, const Trace&, const Team& all);
 
-// Copies so many bytes, or sends them to the next rank of a team while as many come from the one before.
+// Sends so many bytes: to the next rank of a team while as many come from the one before (`send`), or both
+// ways between the ranks of each pair (`link 0-1 2-3`), the others idle. Nothing where it is neither.
 std::function<void()> bare(const std::string& what, std::size_t bytes, const Team& all);
 
 }  // namespace plumb::mpi

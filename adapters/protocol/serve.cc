@@ -13,6 +13,7 @@
 #include "adapters/protocol/fields.h"
 #include "adapters/protocol/json.h"
 #include "adapters/protocol/message.h"
+#include "adapters/protocol/places.h"
 #include "adapters/protocol/prove_here.h"
 #include "adapters/protocol/ranks.h"
 #include "adapters/protocol/skim.h"
@@ -65,8 +66,9 @@ void write_reply(fmt::memory_buffer& line, std::int64_t id, const Outcome& o, Ar
   line.push_back('}');
 }
 
-std::string answer_hello(Backend& backend, const json& request) {
+std::string answer_hello(Backend& backend, const json& request, const std::vector<std::string>& places) {
   json reply = backend.hello(mesh_from_json(field(request, "mesh")));
+  if (!places.empty()) reply["places"] = places;
   reply["type"] = "hello";
   reply["version"] = protocol_version;
   return dump(reply);
@@ -308,7 +310,8 @@ void converse(Backend& backend, const Conversation& talk) {
     if (skimmed.type == "hello") {
       const json request = parse_message(*line);
       if (copied_arena().empty()) mapping.emplace(text(field(request, "arena"), "arena"));
-      talk.say(done(talk, 0, answer_hello(backend, request)));
+      const auto places = talk.world > 1 ? places_of_all(talk.rank, talk.world) : std::vector<std::string>{};
+      talk.say(done(talk, 0, answer_hello(backend, request, places)));
     } else if (skimmed.type == "run" && reached()) {
       talk.say(answer_run(backend, skimmed, arena_of(skimmed, mapping), talk, kept));
     } else if (skimmed.type == "bench" && reached()) {

@@ -55,8 +55,8 @@ struct Stages {
   std::function<void()> restore{};  // operands, where a run changes them; else nothing
   std::function<void()> meet{};     // waits for all ranks of the case; nothing in one process
   int rank = 0, ranks = 1;          // of those that have a device
-  // What this process could do at best with so many bytes: `copy` them in its memory, or `send` them to the
-  // next rank while as many come from the one before. Nothing where it cannot.
+  // What this process could do at best, with so many bytes: copy, send, gemm, link (README.md). Nothing where
+  // it cannot.
   std::function<std::function<void()>(const std::string& what, std::size_t bytes)> limit{};
   // The library's own call, where the case comes to one, on memory of its own: each time it is called it is
   // made once; the nanoseconds that it took by the library's own clock. Nothing where there is none.

@@ -43,9 +43,8 @@ Order sort_letters(const LocalProduct& p) {
 // Blocks of one rank as the product sees them: the range of every letter.
 using At = std::map<char, Range>;
 
-void add_ranges(const std::string& letters, const Blocks& r, std::int64_t device, At& at) {
-  for (std::size_t d = 0; d < letters.size(); ++d)
-    at[letters[d]] = {r.box(device)[2 * d], r.box(device)[2 * d + 1]};
+void add_ranges(const std::string& letters, const Slice& slice, At& at) {
+  for (std::size_t d = 0; d < letters.size(); ++d) at[letters[d]] = slice[d];
 }
 
 std::int64_t count(const At& ranges, const std::string& letters) {
@@ -194,8 +193,8 @@ void multiply_all(const Plan& plan, const Blocks& lhs, const Blocks& rhs, Blocks
   const Order l = sort_letters(p);
   for (std::int64_t device = out.own.begin; device < out.own.end; ++device) {
     At at;
-    add_ranges(p.lhs, lhs, device, at), add_ranges(p.rhs, rhs, device, at),
-        add_ranges(p.out, out, device, at);
+    add_ranges(p.lhs, lhs.slice(device), at), add_ranges(p.rhs, rhs.slice(device), at),
+        add_ranges(p.out, out.slice(device), at);
     Operands<T> ab{pack<T>(sums, {at, p.lhs, l.lhs}, values_of(lhs, device)),
                    pack<T>(sums, {at, p.rhs, l.rhs}, values_of(rhs, device))};
     const std::vector<T> c = p.grouped ? grouped<T>(sums, p, at, ab) : einsum<T>(sums, l, at, ab);
@@ -205,7 +204,34 @@ void multiply_all(const Plan& plan, const Blocks& lhs, const Blocks& rhs, Blocks
   }
 }
 
+void add_products(const LocalProduct& p, const At& at, std::vector<ProductSize>& all) {
+  const Order l = sort_letters(p);
+  const std::int64_t m = count(at, l.m), n = count(at, l.n), k = count(at, l.k);
+  if (!p.grouped) return void(all.insert(all.end(), count(at, l.batch), ProductSize{m, n, k}));
+  const Range t = at.at('t'), groups = at.at('g');
+  for (std::int64_t g = groups.begin; g < groups.end; ++g)
+    for (const Range& run : p.rows[g]) {
+      const std::int64_t rows = meet(run, t).size();
+      all.push_back(in(l.m, 't') ? ProductSize{rows, n, k} : ProductSize{m, n, rows});
+    }
+}
+
 }  // namespace
+
+std::vector<ProductSize> plain_products(const Plan& plan, const Holder& holder) {
+  std::vector<ProductSize> all;
+  if (!plan.product) return all;
+  const LocalProduct& p = *plan.product;
+  for (std::int64_t device = holder.own.begin; device < holder.own.end; ++device) {
+    At at;
+    const auto add = [&](const std::string& letters, const Spec& spec) {
+      add_ranges(letters, block(plan.mesh, spec, plan.rule, device), at);
+    };
+    add(p.lhs, p.lhs_spec), add(p.rhs, p.rhs_spec), add(p.out, p.out_spec);
+    add_products(p, at, all);
+  }
+  return all;
+}
 
 void multiply(const Plan& plan, const Blocks& lhs, const Blocks& rhs, Blocks& out) {
   if (plan.acc_digits > 0) return multiply_all<double, true>(plan, lhs, rhs, out);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "adapters/plan/plan.h"
+#include "adapters/rank/blas.h"
 #include "adapters/rank/blocks.h"
 
 namespace plumb {
@@ -10,5 +11,9 @@ namespace plumb {
 // products, each addition rounded to acc: of large products in f32 and f64 in an order of OpenBLAS's, else in
 // ascending order of the contracted index; integers wrap.
 void multiply(const Plan&, const Blocks& lhs, const Blocks& rhs, Blocks& out);
+
+// What it comes to for the devices of a holder, as plain products of matrices: one for each device and batch,
+// or run of rows of a group; none where the plan has no product.
+std::vector<ProductSize> plain_products(const Plan&, const Holder&);
 
 }  // namespace plumb

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <memory>
 
+#include "adapters/rank/at_best.h"
+
 namespace plumb {
 namespace {
 
@@ -44,6 +46,11 @@ Stages staged(const Plan& plan, Ready& ready, const Holder& holder, const Write&
   s.wipe = [&ready] {
     for (Blocks* result : ready.results)
       if (std::ranges::find(ready.operands, result) == ready.operands.end()) lay(*result, Contents::poison);
+  };
+  s.limit = [&plan, holder](const std::string& what, std::size_t bytes) {
+    return what == "copy"   ? copy_in_memory(bytes, holder)
+           : what == "gemm" ? plain_product(plan, holder)
+                            : nullptr;
   };
   return s;
 }

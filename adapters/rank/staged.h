@@ -5,7 +5,8 @@
 
 namespace plumb {
 
-// The stages of it but for what a process gives and whom it meets. What it refers to outlives them.
+// The stages of it but for what a process gives and whom it meets: of the limits those that need nobody else,
+// a copy within its memory and the plain products. What it refers to outlives them.
 Stages staged(const Plan&, Ready&, const Holder&, const Write&);
 
 }  // namespace plumb

@@ -242,6 +242,7 @@ Hello hello_from_json(const json& j) {
   if (const json* versions = optional_field(j, "versions"))
     for (const auto& [key, value] : object(*versions, "versions").items())
       h.versions.emplace_back(key, text(value, "versions"));
+  if (const json* places = optional_field(j, "places")) h.places = texts(*places, "places");
   if (const json* devices = optional_field(j, "devices")) {
     h.devices = count(field(object(*devices, "devices"), "count"), "the count of devices");
     if (*h.devices == 0) throw Malformed("the count of devices is 0");

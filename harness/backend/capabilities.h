@@ -54,6 +54,7 @@ struct Capabilities {
 struct Hello {
   std::string name;
   std::vector<std::pair<std::string, std::string>> versions;
+  std::vector<std::string> places;      // where its ranks run: "0-3: host 0, cores 0-1"
   std::optional<std::int64_t> devices;  // how many it has
   std::string device_kind;
   bool alone = false;  // it holds what another of it would need: devices, ranks

@@ -9,51 +9,20 @@
 
 #include "adapters/protocol/json.h"
 #include "harness/backend/interrupt.h"
+#include "harness/command/against.h"
+#include "harness/command/bench_flags.h"
 #include "harness/command/command.h"
 #include "harness/command/course.h"
-#include "harness/command/flags.h"
-#include "harness/command/selection.h"
+#include "harness/command/probes.h"
 #include "harness/command/session.h"
-#include "harness/measure/compare.h"
-#include "harness/measure/statistics.h"
-#include "harness/record/environment.h"
+#include "harness/record/circumstances.h"
 #include "harness/record/journal.h"
 #include "harness/report/expected.h"
 #include "harness/report/progress.h"
-#include "harness/run/pairs.h"
 #include "reference/words/text.h"
 
 namespace plumb {
 namespace {
-
-struct BenchFlags {
-  Selection selection;
-  RunningFlags running;
-  std::int64_t warmups = 2, iterations = 0, batch = 1, repetitions = 5;
-  double budget = 0.3;
-  std::string sync = "barrier", record, against;
-  bool resume = false;
-  std::vector<std::string> required;
-  LibraryFlags library;
-  bool quiet = false, clock = false;
-};
-
-Pace pace_of(const BenchFlags& flags) {
-  const Timing timing{flags.warmups, flags.iterations, flags.batch, *sync_named(flags.sync)};
-  if (timing.sync == Sync::window && timing.warmups == 0)
-    throw BadInput("--sync window takes its width from the warm-ups: --warmups is at least 1");
-  return {timing, flags.budget / static_cast<double>(flags.repetitions)};
-}
-
-std::vector<Requirement> requirements_of(const BenchFlags& flags) {
-  std::vector<Requirement> all;
-  for (const std::string& text : flags.required) try {
-      all.push_back(parse_requirement(text));
-    } catch (const BadInput& error) {
-      throw of_flag("--require", error);
-    }
-  return all;
-}
 
 // Repetitions that a record has of the same pace: a run that is resumed does not time them again.
 std::vector<Repetition> before(const std::vector<Timings>& all, const Entry& entry) {
@@ -116,66 +85,67 @@ std::vector<Timings> timed_cases(const Course& course) {
   return all;
 }
 
-// Each case against what a record has of it.
-void say_what_became(const std::vector<Timings>& now, const std::vector<Timings>& then) {
-  for (const Timings& t : now)
-    for (const Timings& old : then) {
-      if (old.line != t.line || old.backend != t.backend) continue;
-      const auto ratio = ratio_of(medians(t), medians(old));
-      const std::string in_numbers =
-          ratio ? fmt::format("{:.3f} ({:.3f} to {:.3f}) times as long", ratio->middle, ratio->interval.low,
-                              ratio->interval.high)
-                : std::string("fewer than four repetitions on either side");
-      fmt::print("{:<7} {}  {}: {}\n", name(became(ratio)), t.backend, t.line, in_numbers);
-    }
-}
-
 void check_out(const BenchFlags& flags) {
   if (flags.library.out.empty()) return;
   if (!std::ofstream(flags.library.out, std::ios::app))
     throw BadInput(fmt::format("--benchmark_out: {}: {}", flags.library.out, std::strerror(errno)));
 }
 
-// Of each case: does our clock say what the library's own says of its plain call?
-int compare_clocks(const Course& course, std::int64_t pairs) {
-  bool disagree = false;
-  for (const auto& entry : course.entries) {
-    const Pairs turns = clock_pairs(entry->c, *entry->subject, pairs);
-    const auto ratio = ratio_of_pairs(turns.ours, turns.plain);
-    const std::string in_numbers =
-        ratio ? fmt::format(
-                    "{:.3f} ({:.3f} to {:.3f}) times the plain call, by {} pairs; {:.4g} us and {:.4g} us",
-                    ratio->middle, ratio->interval.low, ratio->interval.high, turns.ours.size(),
-                    quantile(turns.ours, 0.5) / 1000, quantile(turns.plain, 0.5) / 1000)
-        : turns.failed.empty() ? std::string("too few pairs")
-                               : turns.failed;
-    fmt::print("{:<8} {}  {}\n    {}\n", name(agreement(ratio)), entry->timings.backend, entry->timings.line,
-               in_numbers);
-    std::fflush(stdout);
-    disagree |= agreement(ratio) == Agreement::disagree;
-  }
-  return disagree ? 1 : 0;
+// Says how what was begun is gone on with.
+void say_interrupted(const BenchFlags& flags) {
+  if (flags.record.empty())
+    fmt::print(stderr,
+               "plumb: interrupted, and nothing was recorded: with --record FILE it can be gone on with\n");
+  else
+    fmt::print(stderr, "plumb: interrupted; {} has what was timed: the same command with --resume goes on\n",
+               flags.record);
+}
+
+// What is asked in the place of times, as numbers; 0 where it is not.
+struct Probes {
+  std::int64_t pairs = 0, every = 0;
+  double seconds = 0;
+};
+
+// Nothing where times are asked for.
+std::optional<int> probe(const Course& course, const Probes& asked) {
+  if (asked.pairs > 0) return compare_clocks(course, asked.pairs);
+  if (asked.every > 0) return compare_links(course, asked.every);
+  if (asked.seconds > 0) return soak_cases(course, asked.seconds);
+  return std::nullopt;
 }
 
 int bench_command(const BenchFlags& flags) {
   const std::vector<Requirement> required = requirements_of(flags);
+  constexpr std::int64_t pairs = 400;
+  const Probes probes{!flags.clock           ? 0
+                      : flags.iterations > 0 ? flags.iterations
+                                             : pairs,
+                      flags.links.empty() ? 0 : every_round_of(flags), parse_budget(flags.soak, "--soak")};
   const Chosen chosen = choose(flags.selection);
   if (flags.resume && flags.record.empty()) throw BadInput("--resume needs the --record to go on with");
   check_out(flags);
-  const auto then =
-      flags.against.empty() ? std::vector<Timings>{} : timings_of(read_records(flags.against).records);
+  const auto then = flags.against.empty() ? std::vector<Record>{} : read_records(flags.against).records;
   const auto journal = flags.record.empty() ? nullptr : std::make_unique<Journal>(flags.record);
-  const std::string made_by = dump(environment());
+  const nlohmann::json here = circumstances();
+  const std::string made_by = dump(here);
+  std::map<std::string, nlohmann::json> made;
   ByBackend subjects;
   Course course;
   course.repetitions = flags.repetitions;
   course.recorded = [&](Record&& record) {
     if (journal) journal->append(record, made_by);
-    if (!flags.quiet) draw(course);
+    made.try_emplace(record.backend, made_where(record, here));
+    if (!flags.quiet && probes.seconds == 0) draw(course);
   };
   add_entries(course, chosen, subjects, flags);
   if (course.entries.empty()) throw BadInput("no case is selected, nothing was timed");
-  if (flags.clock) return compare_clocks(course, flags.iterations > 0 ? flags.iterations : 400);
+  try {
+    if (const auto code = probe(course, probes)) return *code;
+  } catch (const Interrupted&) {
+    say_interrupted(flags);
+    throw;
+  }
   const auto recalled = flags.resume ? timings_of(journal->before().records) : std::vector<Timings>{};
   for (const auto& entry : course.entries) entry->before = before(recalled, *entry);
   int code = 0;
@@ -183,6 +153,7 @@ int bench_command(const BenchFlags& flags) {
     if (run(course, flags.library) == 0)
       throw BadInput(fmt::format("--benchmark_filter: no case matches {}", flags.library.filter));
   } catch (const Interrupted&) {
+    say_interrupted(flags);
     code = 130;
   } catch (const std::system_error& error) {
     fmt::print(stderr, "plumb: {}\n", error.what());
@@ -195,65 +166,10 @@ int bench_command(const BenchFlags& flags) {
   std::int64_t findings = say_findings(course, required, ours ? stdout : stderr);
   for (const std::string& broken : broken_rules(all))
     fmt::print(ours ? stdout : stderr, "slow  {}\n", broken), ++findings;
-  if (ours) say_what_became(all, then);
+  if (const std::string other = made_elsewhere(then, made); !other.empty())
+    fmt::print(stderr, "plumb: {} was made elsewhere: {}\n", flags.against, other);
+  if (ours) say_what_became(all, timings_of(then));
   return code != 0 ? code : findings > 0 ? 1 : 0;
-}
-
-void add_clock(CLI::App& bench, BenchFlags& f) {
-  bench.add_option("--warmups", f.warmups, "Runs before the first iteration")
-      ->check(whole_number(0, 1'000'000))
-      ->capture_default_str();
-  bench
-      .add_option(
-          "--iterations", f.iterations,
-          "Of each repetition; default: until the median's 95 % interval is within 2 % of it, or the budget "
-          "is spent")
-      ->check(whole_number(1, 10'000));
-  bench.add_option("--repetitions", f.repetitions, "Of each case, those of all cases in an order drawn anew")
-      ->check(whole_number(1, 100))
-      ->capture_default_str();
-  bench.add_option("--batch", f.batch, "Runs without a pause that are one iteration")
-      ->check(whole_number(1, 1'000'000))
-      ->capture_default_str();
-  bench.add_option("--budget", f.budget, "Seconds under the clock for each case, over its repetitions")
-      ->check(positive())
-      ->capture_default_str();
-  bench
-      .add_option(
-          "--sync", f.sync,
-          "How ranks begin an iteration: barrier, window (at a time on which they agreed; who is late is "
-          "dropped and counted), none")
-      ->check(CLI::IsMember({"barrier", "window", "none"}))
-      ->capture_default_str();
-}
-
-void add_results(CLI::App& bench, BenchFlags& f) {
-  bench
-      .add_option("--require", f.required,
-                  "METRIC RELATION NUMBER or NUMBER*limit, such as 'busbw>=0.8*limit' (may repeat): " +
-                      metrics_help())
-      ->check(not_empty("METRIC RELATION NUMBER"))
-      ->allow_extra_args(false);
-  bench.add_option("--record", f.record, "Append a JSON line for each repetition")->check(file_name());
-  bench.add_flag("--resume", f.resume, "Time no repetition that the record has");
-  bench
-      .add_option(
-          "--against", f.against,
-          "A record of before: each case is FASTER, SLOWER, SAME or UNSURE, by its repetitions then and now")
-      ->check(file_name());
-  bench.add_flag("--clock", f.clock,
-                 "Is the clock true? Each case in turns (--iterations, 400) with the library's own call in a "
-                 "plain loop, timed by the "
-                 "library: AGREE (the 95 % interval of the ratio is within 2 %), DISAGREE or UNSURE");
-  bench.add_flag("--quiet", f.quiet, "No line of progress");
-  bench.add_option("--benchmark_filter", f.library.filter,
-                   "Google Benchmark's: a regular expression on LINE on BACKEND");
-  bench.add_option("--benchmark_format", f.library.format, "Google Benchmark's table in the place of ours")
-      ->check(CLI::IsMember({"console", "json", "csv"}));
-  bench.add_option("--benchmark_out", f.library.out, "A file that Google Benchmark writes")
-      ->check(file_name());
-  bench.add_option("--benchmark_out_format", f.library.out_format, "json or csv")
-      ->check(CLI::IsMember({"json", "csv", "console"}));
 }
 
 }  // namespace
@@ -263,20 +179,7 @@ void add_bench(CLI::App& app, int& code) {
   CLI::App* bench = app.add_subcommand(
       "bench",
       "Time cases, whose first and last results are judged: 0 all well, 1 some are wrong or too slow");
-  add_selection(*bench, flags->selection);
-  bench
-      ->add_option(
-          "--backend", flags->running.backends,
-          "NAME[@RELEASE][,option=value...], or a command that speaks the protocol (may repeat); default: "
-          "$PLUMB_BACKEND, else local")
-      ->check(not_empty("the name of a backend, or a command"))
-      ->allow_extra_args(false);
-  bench
-      ->add_option("--timeout", flags->running.limits.timeout,
-                   "Seconds that a backend has to start, to compile, and to run beside its iterations")
-      ->check(positive());
-  add_clock(*bench, *flags);
-  add_results(*bench, *flags);
+  add_bench_flags(*bench, *flags);
   bench->callback([flags, &code] { code = bench_command(*flags); });
 }
 

@@ -91,9 +91,10 @@ void add_running(CLI::App& app, RunningFlags& r) {
                  "Run each case on other data, then again this often, and compare bits")
       ->check(whole_number(0, 1000))
       ->capture_default_str();
-  app.add_flag("--in-place", r.in_place,
-               "Prove blocks where they lie, where the backend fills its operands itself and the case has such "
-               "a proof");
+  app.add_flag(
+      "--in-place", r.in_place,
+      "Prove blocks where they lie, where the backend fills its operands itself and the case has such "
+      "a proof");
   app.add_option("--budget", r.budget, "Begin no case after this time: 90s, 10m, 2h; default: no limit")
       ->check(not_empty("a time such as 90s, 10m or 2h"));
 }
@@ -126,7 +127,7 @@ void add_output(CLI::App& app, Output& out) {
       "where that is a terminal");
 }
 
-double parse_budget(const std::string& text) {
+double parse_budget(const std::string& text, std::string_view flag) {
   if (text.empty()) return 0;
   std::size_t end = 0;
   double seconds = -1;
@@ -137,7 +138,7 @@ double parse_budget(const std::string& text) {
   const std::string unit = text.substr(std::min(end, text.size()));
   const double scale = unit == "s" || unit.empty() ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
   if (!(seconds > 0) || scale == 0)
-    throw bad_input("--budget: expected a time such as 90s, 10m or 2h", text, 0);
+    throw bad_input(fmt::format("{}: expected a time such as 90s, 10m or 2h", flag), text, 0);
   return seconds * scale;
 }
 

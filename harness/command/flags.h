@@ -47,7 +47,7 @@ struct Output {
 };
 void add_output(CLI::App&, Output&);
 
-// "90s", "10m", "1.5h" in seconds; nothing is no limit (0). Throws BadInput.
-double parse_budget(const std::string&);
+// "90s", "10m", "1.5h" in seconds; nothing is no limit (0). Throws BadInput, which names the flag.
+double parse_budget(const std::string&, std::string_view flag = "--budget");
 
 }  // namespace plumb

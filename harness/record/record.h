@@ -43,6 +43,7 @@ struct Record {
   std::vector<std::string> notes;
   std::string last_words;              // of a backend that died, hung or reneged
   std::vector<std::string> processes;  // of one that hung: a line each, with what it waits in
+  nlohmann::json environment{};        // of one that was read
   std::vector<std::int64_t> ranks;     // of one that hung: those for which the others wait, as it says
 };
 

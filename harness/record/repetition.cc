@@ -15,8 +15,10 @@ std::string json_text(const Repetition& r) {
   m.add("iterations", r.timing.iterations);
   m.add("late", r.samples.late);
   if (!r.limits.empty()) m.add("limits", dump(json(r.limits)));
+  if (r.mhz_before > 0) m.add("mhz", fmt::format("[{:.0f},{:.0f}]", r.mhz_before, r.mhz_after));
   m.add("nanoseconds", fmt::format("[{}]", fmt::join(r.samples.nanoseconds, ",")));
   m.add("of", r.of);
+  if (!r.places.empty()) m.add("places", dump(r.places));
   m.add("repetition", r.number);
   if (!r.samples.skew.empty()) m.add("skew", fmt::format("[{}]", fmt::join(r.samples.skew, ",")));
   m.add("slowest", fmt::format("[{}]", fmt::join(r.samples.slowest, ",")));
@@ -42,6 +44,12 @@ Repetition repetition_from_json(const json& j) {
   r.samples.slowest = integers(field(j, "slowest"), "slowest");
   if (const json* skew = optional_field(j, "skew")) r.samples.skew = integers(*skew, "skew");
   r.samples.late = count(field(j, "late"), "late"), r.samples.span = count(field(j, "span"), "span");
+  if (const json* places = optional_field(j, "places")) r.places = texts(*places, "places");
+  if (const json* mhz = optional_field(j, "mhz")) {
+    const std::vector<std::int64_t> both = integers(*mhz, "mhz");
+    if (both.size() != 2) throw Malformed("mhz has two numbers, before and after");
+    r.mhz_before = static_cast<double>(both[0]), r.mhz_after = static_cast<double>(both[1]);
+  }
   if (const json* limits = optional_field(j, "limits"))
     for (const auto& [what, took] : object(*limits, "limits").items()) r.limits[what] = seconds(took, what);
   return r;

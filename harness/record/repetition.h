@@ -12,9 +12,11 @@ namespace plumb {
 struct Repetition {
   std::int64_t number = 1, of = 1;
   Timing timing;     // its iterations are those that were asked for, 0 where a rule stopped
-  std::string stop;  // interval, budget, samples, iterations
+  std::string stop;  // interval, budget, samples, iterations, soak
   Samples samples;
-  std::map<std::string, double> limits;  // what a limit took, in nanoseconds: copy, send, call
+  std::map<std::string, double> limits;  // what a limit took, in nanoseconds: copy, send, call, gemm
+  std::vector<std::string> places{};     // where the ranks ran: "0-3: host 0, cores 0-1"
+  double mhz_before = 0, mhz_after = 0;  // of the harness's machine; 0 where it does not say
 };
 
 std::string json_text(const Repetition&);

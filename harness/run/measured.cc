@@ -4,13 +4,13 @@
 
 #include "harness/measure/bandwidth.h"
 #include "harness/measure/statistics.h"
+#include "harness/record/circumstances.h"
 #include "harness/run/ask.h"
 #include "reference/words/text.h"
 
 namespace plumb {
 namespace {
 
-constexpr std::int64_t most_samples = 10'000;  // of a repetition: its record is a line
 constexpr double second = 1e9;
 
 // What a request may take beside what is known of its iterations.
@@ -42,14 +42,17 @@ std::string stop(const Pace& pace, const Samples& all) {
   return std::ssize(all.nanoseconds) + all.late >= most_samples ? "samples" : "";
 }
 
-// What the ranks could do at best with the bytes of the case, in the same minute; what they cannot say is
-// left out.
+// What the ranks could do at best, in the same minute: with the bytes of the case, or of a product without
+// what moves. What they cannot say is left out.
 std::map<std::string, double> limits_now(Process& process, const Case& c) {
   constexpr std::int64_t iterations = 10;
   std::map<std::string, double> all;
-  const auto bytes = static_cast<std::int64_t>(work(c).bytes);
-  for (const char* what : {"copy", "send", "call"}) {
-    if (bytes == 0) break;
+  const Work w = work(c);
+  const auto bytes = static_cast<std::int64_t>(w.bytes);
+  std::vector<const char*> wanted;
+  if (bytes > 0) wanted = {"copy", "send", "call"};
+  if (w.flops > 0) wanted.push_back("gemm");
+  for (const char* what : wanted) {
     const auto said = process.limit(what, bytes, iterations);
     const auto* clocks = std::get_if<std::vector<Clocked>>(&said);
     if (!clocks && !std::holds_alternative<Unsupported>(std::get<Answer>(said))) break;  // it has ended
@@ -76,6 +79,15 @@ double nanoseconds_each(const Samples& all) {
   return n == 0 ? 0 : std::max<double>(1, static_cast<double>(all.span) / static_cast<double>(n));
 }
 
+std::string make_known(const Case& c, Subject& subject) {
+  Process& process = process_of(subject);
+  const Timing one{.warmups = 1, .iterations = 2};
+  const TimedAttempts made =
+      ask_timed(c, process, {one, settings_of(subject).deadlines.run}, in_place(c, process));
+  const Record record = judged_under_the_clock(made, declared(process));
+  return record.verdict.status == Status::pass ? "" : not_timed(record);
+}
+
 Record measure(const Case& c, Subject& subject, const Pace& wanted) {
   Process& process = process_of(subject);
   const Settings& settings = settings_of(subject);
@@ -85,6 +97,7 @@ Record measure(const Case& c, Subject& subject, const Pace& wanted) {
   Samples all;
   Record record;
   std::string why;
+  const double before = megahertz();
   while (why.empty()) {
     Timing timing = pace.timing;
     timing.iterations = next_iterations(pace, all);
@@ -97,7 +110,9 @@ Record measure(const Case& c, Subject& subject, const Pace& wanted) {
     pace.each = nanoseconds_each(all);
     why = stop(pace, all);
   }
-  record.bench = Repetition{1, 1, wanted.timing, why, std::move(all), limits_now(process, c)};
+  record.bench = Repetition{
+      1,      1,          wanted.timing, why, std::move(all), limits_now(process, c), process.hello()->places,
+      before, megahertz()};
   return record;
 }
 

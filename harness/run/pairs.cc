@@ -1,20 +1,14 @@
 #include "harness/run/pairs.h"
 
-#include "harness/measure/statistics.h"
-#include "harness/run/measured.h"
-
 namespace plumb {
+
 Pairs clock_pairs(const Case& c, Subject& subject, std::int64_t pairs) {
+  if (std::string why = make_known(c, subject); !why.empty()) return {{}, {}, std::move(why)};
   Process& process = process_of(subject);
-  const Timing one{.warmups = 1, .iterations = 2};
-  const TimedAttempts made =
-      ask_timed(c, process, {one, settings_of(subject).deadlines.run}, in_place(c, process));
-  const Record record = judged_under_the_clock(made, declared(process));
-  if (record.verdict.status != Status::pass) return {{}, {}, not_timed(record)};
   const auto said = process.limit("both", 0, 2 * pairs);
   const auto* turns = std::get_if<std::vector<Clocked>>(&said);
   if (!turns && std::holds_alternative<Unsupported>(std::get<Answer>(said)))
-    return {{}, {}, "it comes to no one call of a library that could be made by itself"};
+    return {{}, {}, "it comes to no one call of a library that could be made by itself", false};
   if (!turns) return {{}, {}, "its ranks did not end their turns in time, or died"};
   const std::vector<double> took = samples(*turns, 1).nanoseconds;
   Pairs all;

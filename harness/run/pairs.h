@@ -14,6 +14,7 @@ namespace plumb {
 struct Pairs {
   std::vector<double> ours, plain;
   std::string failed;  // why there are none
+  bool comes_to_a_call = true;
 };
 Pairs clock_pairs(const Case&, Subject&, std::int64_t pairs);
 

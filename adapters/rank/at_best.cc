@@ -1,0 +1,52 @@
+#include "adapters/rank/at_best.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace plumb {
+namespace {
+
+template <class T>
+void multiply_plainly(const ProductSize& s, const T* a, const T* b, T* c) {
+  if (multiply_by_blas(s, MatrixRows<const T>{a, s.k}, MatrixRows<const T>{b, s.n}, MatrixRows<T>{c, s.n}))
+    return;
+  for (std::int64_t i = 0; i < s.m; ++i)
+    for (std::int64_t k = 0; k < s.k; ++k)
+      for (std::int64_t j = 0; j < s.n; ++j) c[i * s.n + j] += a[i * s.k + k] * b[k * s.n + j];
+}
+
+// All on the same memory, which is large enough for each.
+template <class T>
+std::function<void()> products(const std::vector<ProductSize>& sizes) {
+  std::int64_t a = 0, b = 0, c = 0;
+  for (const ProductSize& s : sizes)
+    a = std::max(a, s.m * s.k), b = std::max(b, s.k * s.n), c = std::max(c, s.m * s.n);
+  const auto of = [](std::int64_t elements) { return zeros_like_blocks(elements * sizeof(T)); };
+  return [sizes, left = of(a), right = of(b), sum = of(c)] {
+    for (const ProductSize& s : sizes)
+      multiply_plainly(s, reinterpret_cast<const T*>(left.get()), reinterpret_cast<const T*>(right.get()),
+                       reinterpret_cast<T*>(sum.get()));
+  };
+}
+
+}  // namespace
+
+SharedMemory zeros_like_blocks(std::size_t bytes) {
+  SharedMemory memory = aligned(bytes);
+  std::memset(memory.get(), 0, bytes);
+  return memory;
+}
+
+std::function<void()> copy_in_memory(std::size_t bytes, const Holder& holder) {
+  return [=, from = zeros_like_blocks(bytes), to = zeros_like_blocks(bytes), n = holder.own.size()] {
+    for (std::int64_t i = 0; i < n; ++i) std::memcpy(to.get(), from.get(), bytes);
+  };
+}
+
+std::function<void()> plain_product(const Plan& plan, const Holder& holder) {
+  const std::vector<ProductSize> sizes = plain_products(plan, holder);
+  if (sizes.empty()) return nullptr;
+  return plan.acc == DType::f64 ? products<double>(sizes) : products<float>(sizes);
+}
+
+}  // namespace plumb

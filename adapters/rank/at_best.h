@@ -1,0 +1,21 @@
+// What the devices of a process could do at best, alone: limits for a clock.
+#pragma once
+
+#include <functional>
+
+#include "adapters/rank/multiply.h"
+
+namespace plumb {
+
+// Memory of zeros, as blocks have it: what pages memory has makes more of a difference than a call.
+using SharedMemory = std::shared_ptr<std::byte[]>;
+SharedMemory zeros_like_blocks(std::size_t bytes);
+
+// So many bytes copied in the memory of each device of the holder.
+std::function<void()> copy_in_memory(std::size_t bytes, const Holder&);
+
+// The plain products of a plan, in f32, or f64 where it adds up in that: each by OpenBLAS where it is worth
+// it, else by a loop, on zeros. Nothing where there is no product.
+std::function<void()> plain_product(const Plan&, const Holder&);
+
+}  // namespace plumb

@@ -1,0 +1,21 @@
+// What a run of plumb bench says beside a record of before.
+#pragma once
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "harness/report/timings.h"
+
+namespace plumb {
+
+// Prints of each case what became of it.
+void say_what_became(const std::vector<Timings>& now, const std::vector<Timings>& then);
+
+// What a record says of where it was made: its environment, versions and places.
+nlohmann::json made_where(const Record&, const nlohmann::json& environment);
+
+// One line, where records of before were made elsewhere than those of now, by their backends: what differs.
+// Empty where nothing does.
+std::string made_elsewhere(const std::vector<Record>& then, const std::map<std::string, nlohmann::json>& now);
+
+}  // namespace plumb

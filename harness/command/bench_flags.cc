@@ -1,0 +1,130 @@
+#include "harness/command/bench_flags.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "harness/select/sample.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+void add_clock(CLI::App& bench, BenchFlags& f) {
+  bench.add_option("--warmups", f.warmups, "Runs before the first iteration")
+      ->check(whole_number(0, 1'000'000))
+      ->capture_default_str();
+  bench
+      .add_option(
+          "--iterations", f.iterations,
+          "Of each repetition; default: until the median's 95 % interval is within 2 % of it, or the budget "
+          "is spent")
+      ->check(whole_number(1, 10'000));
+  bench.add_option("--repetitions", f.repetitions, "Of each case, those of all cases in an order drawn anew")
+      ->check(whole_number(1, 100))
+      ->capture_default_str();
+  bench.add_option("--batch", f.batch, "Runs without a pause that are one iteration")
+      ->check(whole_number(1, 1'000'000))
+      ->capture_default_str();
+  bench.add_option("--budget", f.budget, "Seconds under the clock for each case, over its repetitions")
+      ->check(positive())
+      ->capture_default_str();
+  bench
+      .add_option(
+          "--sync", f.sync,
+          "How ranks begin an iteration: barrier, window (at a time on which they agreed; who is late is "
+          "dropped and counted), none")
+      ->check(CLI::IsMember({"barrier", "window", "none"}))
+      ->capture_default_str();
+}
+
+void add_results(CLI::App& bench, BenchFlags& f) {
+  bench
+      .add_option("--require", f.required,
+                  "METRIC RELATION NUMBER or NUMBER*limit, such as 'busbw>=0.8*limit' (may repeat): " +
+                      metrics_help())
+      ->check(not_empty("METRIC RELATION NUMBER"))
+      ->allow_extra_args(false);
+  bench.add_option("--record", f.record, "Append a JSON line for each repetition")->check(file_name());
+  bench.add_flag("--resume", f.resume, "Time no repetition that the record has");
+  bench
+      .add_option(
+          "--against", f.against,
+          "A record of before: each case is FASTER, SLOWER, SAME or UNSURE, by its repetitions then and now")
+      ->check(file_name());
+  bench.add_flag("--quiet", f.quiet, "No line of progress");
+  bench.add_option("--benchmark_filter", f.library.filter,
+                   "Google Benchmark's: a regular expression on LINE on BACKEND");
+  bench.add_option("--benchmark_format", f.library.format, "Google Benchmark's table in the place of ours")
+      ->check(CLI::IsMember({"console", "json", "csv"}));
+  bench.add_option("--benchmark_out", f.library.out, "A file that Google Benchmark writes")
+      ->check(file_name());
+  bench.add_option("--benchmark_out_format", f.library.out_format, "json or csv")
+      ->check(CLI::IsMember({"json", "csv", "console"}));
+}
+
+void add_probes(CLI::App& bench, BenchFlags& f) {
+  bench.add_flag("--clock", f.clock,
+                 "Is the clock true? Each case in turns (--iterations, 400) with the library's own call in a "
+                 "plain loop, timed by the "
+                 "library: AGREE (the 95 % interval of the ratio is within 2 %), DISAGREE or UNSURE");
+  bench
+      .add_option(
+          "--links", f.links,
+          "Which link between two ranks is slow? 1/1 tries every pair, alone and all pairs of a round at "
+          "once; 1/k every k-th round")
+      ->check(not_empty("1/1, or a part of the rounds such as 1/4"));
+  bench
+      .add_option(
+          "--soak", f.soak,
+          "Repeat proved iterations for so long (90s, 10m, 2h), a line of the record each minute; a wrong "
+          "result is named by iteration, rank and device")
+      ->check(not_empty("how long, such as 2h"));
+}
+
+}  // namespace
+
+Pace pace_of(const BenchFlags& flags) {
+  const Timing timing{flags.warmups, flags.iterations, flags.batch, *sync_named(flags.sync)};
+  if (timing.sync == Sync::window && timing.warmups == 0)
+    throw BadInput("--sync window takes its width from the warm-ups: --warmups is at least 1");
+  return {timing, flags.budget / static_cast<double>(flags.repetitions)};
+}
+
+std::int64_t every_round_of(const BenchFlags& flags) {
+  try {
+    return parse_shard(flags.links).of;
+  } catch (const BadInput&) {
+    throw bad_input("--links: expected 1/1, or a part of the rounds such as 1/4", flags.links, 0);
+  }
+}
+
+std::vector<Requirement> requirements_of(const BenchFlags& flags) {
+  std::vector<Requirement> all;
+  for (const std::string& text : flags.required) try {
+      all.push_back(parse_requirement(text));
+    } catch (const BadInput& error) {
+      throw of_flag("--require", error);
+    }
+  return all;
+}
+
+void add_bench_flags(CLI::App& bench, BenchFlags& f) {
+  add_selection(bench, f.selection);
+  bench
+      .add_option(
+          "--backend", f.running.backends,
+          "NAME[@RELEASE][,option=value...], or a command that speaks the protocol (may repeat); default: "
+          "$PLUMB_BACKEND, else local")
+      ->check(not_empty("the name of a backend, or a command"))
+      ->allow_extra_args(false);
+  bench
+      .add_option("--timeout", f.running.limits.timeout,
+                  "Seconds that a backend has to start, to compile, and to run beside its iterations")
+      ->check(positive());
+  add_clock(bench, f);
+  add_results(bench, f);
+  add_probes(bench, f);
+}
+
+}  // namespace plumb

@@ -1,0 +1,31 @@
+// What plumb bench is asked.
+#pragma once
+
+#include "harness/command/course.h"
+#include "harness/command/flags.h"
+#include "harness/command/selection.h"
+
+namespace plumb {
+
+struct BenchFlags {
+  Selection selection;
+  RunningFlags running;
+  std::int64_t warmups = 2, iterations = 0, batch = 1, repetitions = 5;
+  double budget = 0.3;
+  std::string sync = "barrier", record, against;
+  bool resume = false;
+  std::vector<std::string> required;
+  LibraryFlags library;
+  bool quiet = false;
+  // In the place of times; each empty or false where it is not asked.
+  bool clock = false;
+  std::string links, soak;
+};
+void add_bench_flags(CLI::App&, BenchFlags&);
+
+// How a repetition is timed, which rounds of links are tried, and what is demanded. Throw BadInput.
+Pace pace_of(const BenchFlags&);
+std::int64_t every_round_of(const BenchFlags&);
+std::vector<Requirement> requirements_of(const BenchFlags&);
+
+}  // namespace plumb

@@ -1,0 +1,139 @@
+#include "harness/command/probes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "harness/backend/interrupt.h"
+#include "harness/measure/bandwidth.h"
+#include "harness/measure/compare.h"
+#include "harness/measure/statistics.h"
+#include "harness/report/table.h"
+#include "harness/run/links.h"
+#include "harness/run/pairs.h"
+#include "harness/run/soak.h"
+
+namespace plumb {
+namespace {
+
+constexpr double microsecond = 1000;
+
+std::string in_numbers(const Pairs& turns, const std::optional<Ratio>& ratio) {
+  if (!ratio) return turns.failed.empty() ? "too few pairs" : turns.failed;
+  return fmt::format("{:.3f} ({:.3f} to {:.3f}) times the plain call, by {} pairs; {:.4g} us and {:.4g} us",
+                     ratio->middle, ratio->interval.low, ratio->interval.high, turns.ours.size(),
+                     quantile(turns.ours, 0.5) / microsecond, quantile(turns.plain, 0.5) / microsecond);
+}
+
+std::string links_table(const LinksTimed& timed, double bytes) {
+  std::vector<std::vector<std::string>> rows{
+      {"link", "alone us", "GB/s", "at once us", "GB/s"}
+  };
+  const std::vector<double> alone = middles(timed.alone), at_once = middles(timed.at_once);
+  for (std::size_t i = 0; i < alone.size(); ++i)
+    rows.push_back({fmt::format("{}-{}", timed.alone[i].link.a, timed.alone[i].link.b),
+                    fmt::format("{:.4g}", alone[i] / microsecond), fmt::format("{:.3g}", bytes / alone[i]),
+                    fmt::format("{:.4g}", at_once[i] / microsecond),
+                    fmt::format("{:.3g}", bytes / at_once[i])});
+  return columns(rows, 1);
+}
+
+// Both lists are in the order of the tournament: one after the other it has the same links.
+int say_links(const Entry& entry, const LinksTimed& timed) {
+  const std::string of = fmt::format("{}  {}", entry.timings.backend, entry.timings.line);
+  if (!timed.failed.empty()) {
+    fmt::print("no links  {}\n    {}\n", of, timed.failed);
+    return 1;
+  }
+  fmt::print("links  {}\n{}", of, links_table(timed, work(entry.c).bytes));
+  const double middle = quantile(middles(timed.alone), 0.5);
+  const std::vector<RankPair> slow = slow_links(timed.alone);
+  for (const RankPair& link : slow) {
+    const auto at = std::ranges::find(timed.alone, link, &LinkTimes::link);
+    const double took = quantile(at->nanoseconds, 0.5);
+    fmt::print("slow  link {}-{}: {:.4g} us alone, {:.2g} times the median of all links\n", link.a, link.b,
+               took / microsecond, took / middle);
+  }
+  return slow.empty() ? 0 : 1;
+}
+
+void say_corruption(const Entry& entry, const Corruption& bad) {
+  const std::string rank = bad.rank < 0 ? "" : fmt::format(", rank {}", bad.rank);
+  fmt::print("{}  {}  {}\n    iteration {}{}: {}\n", name(bad.record.verdict.status), entry.timings.backend,
+             entry.timings.line, bad.iteration, rank, not_timed(bad.record));
+  std::fflush(stdout);
+}
+
+struct Soaking {
+  Entry* entry = nullptr;
+  Soaked so_far;
+  std::int64_t records = 0;
+  bool failed = false;
+};
+
+void record_minute(const Course& course, Soaking& one) {
+  if (one.so_far.samples.nanoseconds.empty()) return;
+  course.recorded(take_record(one.entry->c, *one.entry->subject, one.so_far, ++one.records));
+}
+
+// What was proved is in the record however the minute ends.
+void soak_a_minute(const Course& course, Soaking& one, double seconds) {
+  std::optional<Corruption> bad;
+  try {
+    bad = soak(one.entry->c, *one.entry->subject, seconds, one.so_far);
+  } catch (const Interrupted&) {
+    record_minute(course, one);
+    throw;
+  }
+  record_minute(course, one);
+  if (!bad) return;
+  one.failed = true;
+  say_corruption(*one.entry, *bad);
+  course.recorded(std::move(bad->record));
+}
+
+}  // namespace
+
+int compare_clocks(const Course& course, std::int64_t pairs) {
+  bool bad = false;
+  for (const auto& entry : course.entries) {
+    const Pairs turns = clock_pairs(entry->c, *entry->subject, pairs);
+    const auto ratio = ratio_of_pairs(turns.ours, turns.plain);
+    const bool failed = !turns.failed.empty() && turns.comes_to_a_call;
+    fmt::print("{:<8} {}  {}\n    {}\n", failed ? "not timed" : name(agreement(ratio)),
+               entry->timings.backend, entry->timings.line, in_numbers(turns, ratio));
+    std::fflush(stdout);
+    bad |= failed || agreement(ratio) == Agreement::disagree;
+  }
+  return bad ? 1 : 0;
+}
+
+int compare_links(const Course& course, std::int64_t every) {
+  int code = 0;
+  for (const auto& entry : course.entries) {
+    const LinksTimed timed = clock_links(entry->c, *entry->subject, every);
+    code = std::max(code, say_links(*entry, timed));
+    std::fflush(stdout);
+  }
+  return code;
+}
+
+int soak_cases(const Course& course, double seconds) {
+  using Now = std::chrono::steady_clock;
+  constexpr double minute = 60;
+  const auto end = Now::now() + std::chrono::duration<double>(seconds);
+  std::vector<Soaking> all;
+  for (const auto& entry : course.entries) all.push_back({entry.get(), {}, 0, false});
+  const auto stays = [](const Soaking& one) { return !one.failed; };
+  const auto left = [&] { return std::chrono::duration<double>(end - Now::now()).count(); };
+  while (left() > 0 && std::ranges::any_of(all, stays))
+    for (Soaking& one : all)
+      if (stays(one) && left() > 0) soak_a_minute(course, one, std::min(minute, left()));
+  for (const Soaking& one : all)
+    fmt::print("{}  {}  {}: {} iterations proved\n", one.failed ? "failed" : "right",
+               one.entry->timings.backend, one.entry->timings.line, one.so_far.iterations);
+  return std::ranges::all_of(all, stays) ? 0 : 1;
+}
+
+}  // namespace plumb

@@ -1,0 +1,50 @@
+#include "harness/measure/links.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "harness/measure/statistics.h"
+
+namespace plumb {
+
+// The circle: the last rank stays, the others go round. An odd number has one place more, for who rests.
+std::vector<std::vector<RankPair>> tournament(std::int64_t n, std::int64_t every) {
+  std::vector<std::vector<RankPair>> rounds;
+  const std::int64_t places = n + n % 2, turning = places - 1;
+  for (std::int64_t round = 0; n > 1 && round < turning; round += every) {
+    rounds.emplace_back();
+    for (std::int64_t i = 0; i < places / 2; ++i) {
+      const std::int64_t one = (round + i) % turning,
+                         other = i == 0 ? turning : (round + turning - i) % turning;
+      if (std::max(one, other) < n) rounds.back().push_back({std::min(one, other), std::max(one, other)});
+    }
+  }
+  return rounds;
+}
+
+std::string link_in_words(const std::vector<RankPair>& links) {
+  std::string text = "link";
+  for (const RankPair& link : links) text += fmt::format(" {}-{}", link.a, link.b);
+  return text;
+}
+
+std::vector<double> middles(const std::vector<LinkTimes>& all) {
+  std::vector<double> each;
+  for (const LinkTimes& one : all) each.push_back(quantile(one.nanoseconds, 0.5));
+  return each;
+}
+
+std::vector<RankPair> slow_links(const std::vector<LinkTimes>& all) {
+  std::vector<RankPair> slow;
+  if (all.empty()) return slow;
+  const std::vector<double> each = middles(all);
+  const double low = quantile(each, 0.25), high = quantile(each, 0.75),
+               fence = std::max(high + 1.5 * (high - low), (1 + near_enough) * high);
+  for (const LinkTimes& one : all)
+    if (const auto interval = interval_of_median(one.nanoseconds); interval && interval->low > fence)
+      slow.push_back(one.link);
+  return slow;
+}
+
+}  // namespace plumb

@@ -1,0 +1,36 @@
+// Links between ranks, two by two: in which order they are tried, and which is slow.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace plumb {
+
+struct RankPair {
+  std::int64_t a = 0, b = 0;  // a < b
+  bool operator==(const RankPair&) const = default;
+};
+
+// Every pair of n ranks in one of its rounds, in each of which no rank stands twice: n-1 rounds, or n where n
+// is odd and in each one rank rests. Of them every `every`-th.
+std::vector<std::vector<RankPair>> tournament(std::int64_t n, std::int64_t every = 1);
+
+// What a rank is asked: "link 0-1 2-3".
+std::string link_in_words(const std::vector<RankPair>&);
+
+// A link, and what it took in nanoseconds, time after time.
+struct LinkTimes {
+  RankPair link;
+  std::vector<double> nanoseconds;
+};
+
+// What each took in the middle, in the order of the links.
+std::vector<double> middles(const std::vector<LinkTimes>&);
+
+// The links that are slower than what others show by chance: the whole 95 % interval of a link's median lies
+// beyond Tukey's fence of all medians, the upper quartile and one and a half times the range between both,
+// and more than 2 % beyond the upper quartile.
+std::vector<RankPair> slow_links(const std::vector<LinkTimes>&);
+
+}  // namespace plumb

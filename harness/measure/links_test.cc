@@ -1,0 +1,95 @@
+#include "harness/measure/links.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+namespace plumb {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+TEST(Links, EveryPairMeetsOnceAndNobodyTwiceInARound) {
+  for (std::int64_t n = 2; n <= 17; ++n) {
+    std::set<std::pair<std::int64_t, std::int64_t>> met;
+    const auto rounds = tournament(n);
+    EXPECT_THAT(rounds, SizeIs(n % 2 == 0 ? n - 1 : n));
+    for (const auto& round : rounds) {
+      std::set<std::int64_t> ranks;
+      EXPECT_THAT(round, SizeIs(n / 2));
+      for (const RankPair& link : round) {
+        EXPECT_LT(link.a, link.b);
+        EXPECT_GE(link.a, 0);
+        EXPECT_LT(link.b, n);
+        EXPECT_TRUE(ranks.insert(link.a).second && ranks.insert(link.b).second) << n;
+        EXPECT_TRUE(met.insert({link.a, link.b}).second) << n;
+      }
+    }
+    EXPECT_THAT(met, SizeIs(n * (n - 1) / 2));
+  }
+  EXPECT_THAT(tournament(1), IsEmpty());
+}
+
+TEST(Links, ASampleIsSomeOfTheRounds) {
+  const auto all = tournament(8), some = tournament(8, 3);
+  EXPECT_THAT(some, ElementsAre(all[0], all[3], all[6]));
+}
+
+TEST(Links, AreAskedForInWords) {
+  EXPECT_EQ(link_in_words({
+                {0, 1},
+                {2, 3}
+  }),
+            "link 0-1 2-3");
+  EXPECT_EQ(link_in_words({
+                {10, 11}
+  }),
+            "link 10-11");
+}
+
+// All links of four ranks, each as long as is said, some hundredths more or less.
+std::vector<LinkTimes> links_of_four(std::map<std::pair<int, int>, double> longer, int samples) {
+  std::vector<LinkTimes> all;
+  for (const auto& round : tournament(4))
+    for (const RankPair& link : round) {
+      const auto at = longer.find({static_cast<int>(link.a), static_cast<int>(link.b)});
+      LinkTimes times{link, {}};
+      for (int i = 0; i < samples; ++i)
+        times.nanoseconds.push_back((at == longer.end() ? 1000.0 : at->second) +
+                                    10.0 * ((i + static_cast<int>(link.a)) % 7));
+      all.push_back(times);
+    }
+  return all;
+}
+
+TEST(Links, TheSlowOneIsNamed) {
+  EXPECT_THAT(slow_links(links_of_four({}, 20)), IsEmpty());
+  EXPECT_THAT(slow_links(links_of_four(
+                  {
+                      {{1, 2}, 2000}
+  },
+                  20)),
+              ElementsAre(RankPair{1, 2}));
+  EXPECT_THAT(slow_links(links_of_four(
+                  {
+                      {{1, 2}, 2000}
+  },
+                  5)),
+              IsEmpty())
+      << "too few to say";
+  EXPECT_THAT(slow_links({}), IsEmpty());
+}
+
+// Half of its times are long: where its median lies nobody can say.
+TEST(Links, OneThatIsSlowNowAndThenIsNotNamed) {
+  auto all = links_of_four({}, 20);
+  for (std::size_t i = 0; i < 20; i += 2) all[2].nanoseconds[i] *= 3;
+  EXPECT_THAT(slow_links(all), IsEmpty());
+}
+
+}  // namespace
+}  // namespace plumb

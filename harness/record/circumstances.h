@@ -1,0 +1,25 @@
+// What changes how fast a case is, beside the machine.
+#pragma once
+
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+namespace plumb {
+
+// environment(), and `variables`: those of the process's that are known to change speed, by an allow-list. A
+// path in a value is said to be one, and no more.
+nlohmann::json circumstances();
+
+// Of these alone those of the list, from NAME=VALUE pairs.
+std::map<std::string, std::string> telling(const std::vector<std::string>& variables);
+
+// What differs of two members of records, "cores 4, now 2": of the machine, not of the build. What one of
+// both does not say is left out, but for a variable.
+std::vector<std::string> differing(const nlohmann::json& then, const nlohmann::json& now);
+
+// At which the processors of this machine run now, on average; 0 where it does not say.
+double megahertz();
+
+}  // namespace plumb

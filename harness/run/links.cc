@@ -1,0 +1,50 @@
+#include "harness/run/links.h"
+
+#include <algorithm>
+
+#include "harness/measure/bandwidth.h"
+
+namespace plumb {
+namespace {
+
+// The whole tournament is played so often: what a link takes now says little of what it takes in a minute.
+constexpr std::int64_t passes = 5, iterations_of_a_pass = 8;
+
+struct Played {
+  Process& process;
+  std::int64_t bytes;
+
+  // What each of these pairs took while all of them sent; false where the program did not say.
+  bool play(const std::vector<RankPair>& pairs, std::vector<LinkTimes>& all) const {
+    const auto said = process.limit(link_in_words(pairs), bytes, iterations_of_a_pass);
+    const auto* clocks = std::get_if<std::vector<Clocked>>(&said);
+    if (!clocks) return false;
+    for (const RankPair& pair : pairs) {
+      auto at = std::ranges::find(all, pair, &LinkTimes::link);
+      if (at == all.end()) at = all.insert(all.end(), {pair, {}});
+      const auto took = samples({clocks->at(pair.a), clocks->at(pair.b)}, 1).nanoseconds;
+      at->nanoseconds.insert(at->nanoseconds.end(), took.begin(), took.end());
+    }
+    return true;
+  }
+};
+
+}  // namespace
+
+LinksTimed clock_links(const Case& c, Subject& subject, std::int64_t every) {
+  const auto bytes = static_cast<std::int64_t>(work(c).bytes);
+  if (bytes == 0) return {{}, {}, "it has no size: of a reshard it is known what goes over a link"};
+  if (std::string why = make_known(c, subject); !why.empty()) return {{}, {}, std::move(why)};
+  const Played game{process_of(subject), bytes};
+  LinksTimed all;
+  for (std::int64_t pass = 0; pass < passes; ++pass)
+    for (const auto& round : tournament(devices(c.mesh), every)) {
+      bool said = game.play(round, all.at_once);
+      for (const RankPair& pair : round) said = said && game.play({pair}, all.alone);
+      if (!said) return {{}, {}, "its ranks time no links"};
+    }
+  if (all.alone.empty()) return {{}, {}, "one rank has no link"};
+  return all;
+}
+
+}  // namespace plumb

@@ -1,0 +1,19 @@
+// How long do the ranks of a case take, two by two?
+#pragma once
+
+#include "harness/measure/links.h"
+#include "harness/run/measured.h"
+
+namespace plumb {
+
+// Each pair sends the other as many bytes as the case has, both ways: alone, and while all pairs of its round
+// do.
+struct LinksTimed {
+  std::vector<LinkTimes> alone, at_once;
+  std::string failed;  // why there are none
+};
+
+// Of every `every`-th round of a tournament.
+LinksTimed clock_links(const Case&, Subject&, std::int64_t every);
+
+}  // namespace plumb

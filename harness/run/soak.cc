@@ -1,0 +1,58 @@
+#include "harness/run/soak.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "harness/run/ask.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+constexpr Timing two{.warmups = 0, .iterations = 2};
+
+std::int64_t rank_of(const Record& record, std::size_t ranks, std::int64_t devices) {
+  for (const Fact& fact : record.verdict.facts)
+    if (fact.place && static_cast<std::int64_t>(ranks) == devices) return fact.place->device;
+  return -1;
+}
+
+}  // namespace
+
+std::optional<Corruption> soak(const Case& c, Subject& subject, double seconds, Soaked& so_far) {
+  using Now = std::chrono::steady_clock;
+  const auto end = Now::now() + std::chrono::duration<double>(seconds);
+  Process& process = process_of(subject);
+  const bool proved = in_place(c, process);
+  const double deadline = settings_of(subject).deadlines.run;
+  while (Now::now() < end && std::ssize(so_far.samples.nanoseconds) < most_samples) {
+    const TimedAttempts made = ask_timed(c, process, {two, deadline}, proved);
+    for (const Attempt* one : {&made.first, &made.last}) {
+      Record record = examine({*one, {}, {}}, declared(process), {});
+      if (record.verdict.status == Status::pass) {
+        ++so_far.iterations;
+        continue;
+      }
+      const std::int64_t iteration = so_far.iterations + 1,
+                         rank = rank_of(record, made.clocks.size(), devices(c.mesh));
+      say_who(record, subject);
+      record.notes.push_back(fmt::format("iteration {} of plumb bench --soak", iteration));
+      return Corruption{iteration, rank, std::move(record)};
+    }
+    take_in(so_far.samples, samples(made.clocks, 1));
+  }
+  return std::nullopt;
+}
+
+Record take_record(const Case& c, Subject& subject, Soaked& so_far, std::int64_t number) {
+  Record record;
+  record.line = print(c);
+  record.verdict.status = Status::pass;
+  record.notes.push_back(fmt::format("{} iterations proved so far by plumb bench --soak", so_far.iterations));
+  say_who(record, subject);
+  record.bench = Repetition{number, number, two, "soak", std::exchange(so_far.samples, {})};
+  return record;
+}
+
+}  // namespace plumb

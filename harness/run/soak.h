@@ -1,0 +1,29 @@
+// A case again and again, every result proved.
+#pragma once
+
+#include <optional>
+
+#include "harness/run/measured.h"
+
+namespace plumb {
+
+struct Soaked {
+  std::int64_t iterations = 0;  // proved so far
+  Samples samples;              // since its last record
+};
+
+// A result that was not right, or none.
+struct Corruption {
+  std::int64_t iteration = 0;  // from 1
+  std::int64_t rank = -1;      // that holds the first wrong element, where ranks are devices
+  Record record;
+};
+
+// Requests of two iterations, of which each is the first or the last, until the seconds are over or the
+// samples are as many as a record holds. Throws Interrupted: what was proved by then stands in `so_far`.
+std::optional<Corruption> soak(const Case&, Subject&, double seconds, Soaked& so_far);
+
+// The record of what was proved since the last one.
+Record take_record(const Case&, Subject&, Soaked&, std::int64_t number);
+
+}  // namespace plumb
