@@ -164,6 +164,14 @@ class Answers(Worker):
         self.assertIn(["involuntary full rematerialization"], notes)
 
 
+class UnderTheClock(Worker):
+    def test_a_program_is_timed_as_one_and_both_results_travel(self):
+        reply, *both = self.timed(self.start(), reshard("f32[8,2@x]", "f32[8@y,2]"), [list(range(16))])
+        self.assertEqual(len(reply["clocks"]), 1, "one process")
+        for made in both:
+            self.check(made, np.arange(16.0).reshape(8, 2))
+
+
 class Tampered(Worker):
     """A JAX that lies, or does more than it should, is seen."""
 

@@ -74,8 +74,9 @@ class Driver:
     def hello(self, mesh):
         return self.ask({"type": "hello", "versions": [1], "arena": self.arena.name, "mesh": mesh})
 
-    def run(self, case, data=None):
-        """The reply, with the blocks read from the arena under "blocks"."""
+    def run(self, case, data=None, timing=None):
+        """The reply, with the blocks read from the arena under "blocks"; with a timing, as {"warmups": 1, "iterations":
+        5, "batch": 1, "sync": "barrier"}, that to `bench`, with the rows of the clock under "clocks"."""
         case = {"rule": "flat", "acc": "f32", "wire": "f32", "fill": "cancel", "seed": 0, **case}
         case["operands"] = [spec(s) for s in case["operands"]]
         case["chain"] = [spec(s) for s in case["chain"]]
@@ -90,18 +91,41 @@ class Driver:
         results = case["chain"] if case["op"] == "quantize" else case["chain"][-1:]
         each = sum(math.prod(r["shape"]) * WIDTH[r["dtype"]] + 512 for r in results)
         devices = math.prod(size for _, size in case.get("parent", case["mesh"])["axes"])
-        room = devices * each + at + 4096
-        os.ftruncate(self.arena.fileno(), max(room, os.fstat(self.arena.fileno()).st_size))
+        self.dtypes = [r["dtype"] for r in results]
+        room = devices * (each + 16 * timing["iterations"] if timing else each) + at + 4096
+        os.ftruncate(self.arena.fileno(), max(room, self.size()))
         self.count += 1
-        reply = self.ask({"type": "run", "id": self.count, "line": case.get("line", ""), "free": at,
-                          "arena": os.fstat(self.arena.fileno()).st_size, "operands": operands, "case": case})
+        request = {"id": self.count, "line": case.get("line", ""), "free": at, "operands": operands, "case": case}
+        if timing:
+            reply = self.ask({"type": "bench", "arena": self.size(), **request, **timing})
+            if reply["type"] == "result":
+                reply["clocks"] = self.clocks(reply["clock"], timing["iterations"])
+            return reply
+        return self.with_blocks(self.ask({"type": "run", "arena": self.size(), **request}))
+
+    def fetch(self, first):
+        """The reply of a case that was timed, with the blocks of its first iteration or its last."""
+        self.count += 1
+        return self.with_blocks(self.ask({"type": "fetch", "id": self.count, "arena": self.size(), "free": 0,
+                                          "first": first}))
+
+    def size(self):
+        return os.fstat(self.arena.fileno()).st_size
+
+    def with_blocks(self, reply):
         if reply["type"] == "result":
-            reply["blocks"] = self.blocks(reply["table"], [r["dtype"] for r in results])
+            reply["blocks"] = self.blocks(reply["table"], self.dtypes)
         return reply
 
+    def words(self, offset, nbytes):
+        return struct.unpack(f"<{nbytes // 8}q", os.pread(self.arena.fileno(), nbytes, offset))
+
+    def clocks(self, clock, iterations):
+        width = 8 * (1 + 2 * iterations)
+        return [self.words(clock["offset"] + rank * width, width) for rank in range(clock["ranks"])]
+
     def blocks(self, table, dtypes):
-        words = struct.unpack(f"<{table['bytes'] // 8}q",
-                              os.pread(self.arena.fileno(), table["bytes"], table["offset"]))
+        words = self.words(table["offset"], table["bytes"])
         found, at = [], 0
         for _ in range(table["rows"]):
             device, result, offset, nbytes, ndim = words[at : at + 5]

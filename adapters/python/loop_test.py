@@ -9,7 +9,8 @@ import tempfile
 import unittest
 
 import drive
-from plumb_worker.loop import Arena, Malformed, Result, Timing, answer, fetched, last_lines, timed
+from plumb_worker.clock import Stages, Timing, timed
+from plumb_worker.loop import Arena, Malformed, Result, answer, fetched, last_lines
 
 FAKE = """
 import sys
@@ -138,28 +139,41 @@ class Loop(unittest.TestCase):
 class Timed(unittest.TestCase):
     def test_the_clock_is_around_each_batch_alone_and_the_first_result_stays(self):
         made = []
-        first, last, clock = timed(lambda: made.append(len(made)) or made[-1], Timing(warmups=2, iterations=3, batch=2))
-        self.assertEqual(made, list(range(2 + 3 * 2)))
-        self.assertEqual((first, last), (3, 7))
+        stages = Stages(lambda: made.append(len(made)) or made[-1])
+        first, last, clock = timed(stages, Timing(warmups=2, iterations=3, batch=2))
+        self.assertEqual(made, list(range((2 + 3) * 2)))
+        self.assertEqual((first, last), (5, 9))
         self.assertEqual(len(clock), 1 + 2 * 3)
         self.assertEqual(clock[1:], sorted(clock[1:]))
 
     def test_of_one_iteration_first_and_last_are_one(self):
-        self.assertEqual(timed(lambda: 5, Timing(0, 1, 1))[:2], (5, 5))
+        self.assertEqual(timed(Stages(lambda: 5), Timing(0, 1, 1))[:2], (5, 5))
+
+    def test_what_happens_around_the_clock(self):
+        done = []
+        log = lambda word, value=None: lambda *_: done.append(word) or value
+        agreed = lambda timing, longest: done.append("agree") or (lambda i: done.append("meet") or i != 1)
+        row = timed(Stages(log("run", 1), log("keep"), log("wipe"), agreed), Timing(1, 3, 1))[2]
+        self.assertEqual(" ".join(done),
+                         "run agree wipe meet run keep meet run wipe meet run keep")
+        self.assertEqual(row[3:5], [-1, -1], "it came late")
+        self.assertEqual(row.count(-1), 2)
 
     def test_a_timed_case_keeps_its_blocks_and_gives_either(self):
         with tempfile.NamedTemporaryFile() as file:
             file.truncate(4096)
             arena, kept = Arena(file.name), []
             result = Result([(0, 0, bytes([2, 2]), None)], [None], first=[(0, 0, bytes([1, 1]), None)],
-                            clock=[7, 10, 20])
+                            clock=[[7, 10, 20], [7, 11, 21]])
             backend = type("Fake", (), {"limit": lambda s, c: None, "run": lambda s, c, o, started: result})()
             request = {"type": "bench", "id": 1, "line": "", "arena": 4096, "free": 0, "operands": [], "warmups": 0,
-                       "iterations": 1, "batch": 1,
+                       "iterations": 1, "batch": 1, "sync": "none",
                        "case": {**CASE, "operands": [drive.spec("f32[4]")], "chain": [drive.spec("f32[4@x]")]}}
             reply = answer(backend, arena, request, None, kept)
             at = reply["clock"]["offset"]
-            self.assertEqual(struct.unpack("<3q", arena.bytes[at:at + 24]), (7, 10, 20))
+            self.assertEqual(reply["clock"]["ranks"], 2)
+            self.assertEqual(struct.unpack("<6q", arena.bytes[at:at + 48]), (7, 10, 20, 7, 11, 21))
+            self.assertEqual(reply["notes"], ["the time of a whole program, dispatch included"])
             self.assertEqual(reply["table"]["offset"], 0, "no block lies before it")
             for first, data in ((True, 1), (False, 2)):
                 again = fetched(arena, {"id": 2, "arena": 4096, "free": 64, "first": first}, kept)

@@ -33,6 +33,7 @@ class Backend:
             "versions": {"torch": torch.__version__, "numpy": numpy.__version__, "python": sys.version.split()[0]},
             "devices": {"count": math.prod(size for _, size in mesh["axes"]), "kind": kind},
             "alone": self.engine == "nccl",
+            "times": self.engine != "local",  # a simulation's time is nobody's
             "capabilities": {
                 "ops": ["reshard", "einsum"], "dtypes": list(layout.DTYPES), "rules": ["nested"],
                 "reductions": ["sum", "avg", "max", "min"], "submesh": True,
@@ -62,15 +63,18 @@ class Backend:
         request = {"case": case, "options": self.options,
                    "operands": [(bytes(raw), shape) for raw, shape in operands]}
         found = world.ask(request)
-        blocks, claims = [], set()
-        for number, (data, slices, claim, _, _) in sorted(found.items()):
-            blocks.append((number, 0, data, slices))
-            claims.add(claim)
+        answers = [found[number] for number in sorted(found)]
+        made = [block for answer in answers for block in (answer.first, answer.block) if block]
+        claims = {claim for _, _, claim in made}
         notes = [] if len(claims) == 1 else [f"ranks claim unlike layouts: {', '.join(sorted(map(str, claims)))}"]
         claim = max(claims, key=lambda c: c != case.result.text)  # where they differ, one that was not asked for
-        return Result(blocks=blocks, claims=[claim],
-                      trace=merge.merged([found[n][3] for n in sorted(found)]), run_seconds=[found[0][4]],
-                      notes=notes, groups=layout.groups(case, self.options["flatten"]))
+        blocks = lambda each: [(number, 0, *block[:2]) for number, block in enumerate(each)]
+        timed = {}
+        if case.timing:
+            timed = {"first": blocks(answer.first for answer in answers), "clock": [answer.row for answer in answers]}
+        return Result(blocks=blocks(answer.block for answer in answers), claims=[claim],
+                      trace=merge.merged([answer.events for answer in answers]), run_seconds=[answers[0].seconds],
+                      notes=notes, groups=layout.groups(case, self.options["flatten"]), **timed)
 
     def close(self):
         for world in self.worlds.values():

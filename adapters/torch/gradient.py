@@ -40,7 +40,8 @@ def prepared(case, mesh, fed, operands):
         node.register_hook(lambda *_, name=node.name(): ran.append(name))
 
     def backward():
-        (found,) = torch.autograd.grad(ahead, place, grad_outputs=left if fed == "lhs" else right)
+        (found,) = torch.autograd.grad(ahead, place, grad_outputs=left if fed == "lhs" else right,
+                                       retain_graph=case.timing is not None)
         if not ran:
             raise RuntimeError("no node of the graph ran: the product was not computed as a gradient")
         return found

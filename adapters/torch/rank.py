@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import time
+from typing import NamedTuple
 
 import torch
 import torch.distributed as dist
@@ -12,6 +13,7 @@ import torch.distributed as dist
 import layout
 import program
 import tracing
+import under_clock
 from plumb_worker.loop import last_lines
 
 JOIN = 60  # seconds
@@ -29,8 +31,17 @@ def join(number, size, backend, pipe):
     dist.barrier()
 
 
+class Answer(NamedTuple):
+    """What a rank has to say of a case. Blocks are (bytes, slices, claim)."""
+
+    block: tuple
+    events: list
+    seconds: float
+    first: tuple | None = None  # of a case that was timed: the block of the first iteration, and the clock
+    row: list | None = None
+
+
 def run(request, backend):
-    """(bytes, slices, claim, trace.events, seconds) of this rank's block."""
     case, options = request["case"], request["options"]
     device = "cuda" if backend == "nccl" else "cpu"
     mesh = layout.mesh_of(device, case, options["flatten"])
@@ -43,10 +54,13 @@ def run(request, backend):
         operands.append(program.place(mesh, spec, own))
     begin = time.perf_counter()
     trace = tracing.Trace()
-    y = tracing.record(trace, program.steps(case, mesh, options, operands))
+    step = program.steps(case, mesh, options, operands)
+    y = tracing.record(trace, step)
     seconds = time.perf_counter() - begin
-    local, slices, claim = program.described(y, case)
-    return layout.bytes_of(local), slices and slices(lambda own: own), claim, trace.events, seconds
+    if not case.timing:
+        return Answer(under_clock.kept(y, case), trace.events, seconds)
+    first, last, row = under_clock.run(case, device, operands, step)
+    return Answer(last, trace.events, seconds, first, row)
 
 
 def main(number, size, backend, pipe):

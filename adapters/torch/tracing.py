@@ -119,7 +119,9 @@ def watch_alltoall():
     real = _collective_utils.shard_dim_alltoall
 
     def watched(tensor, gather_dim, shard_dim, mesh, mesh_dim):
-        trace = _ACTIVE[-1] if _ACTIVE else Trace()
+        if not _ACTIVE:
+            return real(tensor, gather_dim, shard_dim, mesh, mesh_dim)
+        trace = _ACTIVE[-1]
         trace.hidden += 1
         try:
             out = real(tensor, gather_dim, shard_dim, mesh, mesh_dim)

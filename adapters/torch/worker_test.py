@@ -162,6 +162,40 @@ class Traces(Worker):
             self.assertEqual((event["kind"], event["in"], event["out"], event["op"]), ("reduce-scatter", 32, 16, "sum"))
 
 
+class UnderTheClock(Worker):
+    def test_each_rank_times_itself_and_both_results_travel(self):
+        a, b = np.arange(32.0).reshape(8, 4) % 7, np.arange(32.0).reshape(4, 8) % 5
+        driver = self.start()
+        for sync in ("barrier", "window", "none"):
+            with self.subTest(sync):
+                reply, *both = self.timed(driver, einsum("mk,kn->mn", "f32[8@x,4@y]", "f32[4@y,8]", "f32[8@x,8]"),
+                                          [a.ravel(), b.ravel()], sync=sync)
+                self.assertEqual(len(reply["clocks"]), 4)
+                self.assertEqual(issued(reply), [("all-reduce", [[0, 1], [2, 3]])], "once, not once an iteration")
+                for made in both:
+                    self.check(made, a @ b)
+
+    def test_a_gradient_is_taken_again_and_again(self):
+        a, b = np.arange(32.0).reshape(8, 4) % 7, np.arange(32.0).reshape(4, 8) % 5
+        _, *both = self.timed(self.start(grad="rhs"), einsum("mk,kn->mn", "f32[8@x,4]", "f32[4,8]", "f32[8@x,8]"),
+                              [a.ravel(), b.ravel()])
+        for made in both:
+            self.check(made, a @ b)
+
+    def test_an_operand_that_is_its_own_result_stays_whole(self):
+        for made in self.timed(self.start(), reshard("f32[8@x]", "f32[8@x]"), [list(range(8))])[1:]:
+            self.check(made, np.arange(8.0))
+
+    def test_a_simulation_has_no_time(self):
+        said = lambda engine: self.begin_alone(engine).hello(XY)["times"]
+        self.assertEqual((said("gloo"), said("local")), (True, False))
+
+    def begin_alone(self, engine):
+        driver = self.begin(None, options={"engine": engine})
+        self.addCleanup(kept.end, driver)
+        return driver
+
+
 REDISTRIBUTE = "real = DTensor.redistribute\ndef redistribute(self, placements):\n    return {}\n" \
                "DTensor.redistribute = redistribute"
 
@@ -196,6 +230,25 @@ class Tampered(Worker):
         tamper = ("import torch.distributed._functional_collectives as f\nreal = f.all_reduce\n"
                   "f.all_reduce = lambda t, reduceOp, group: real(t, reduceOp, (group[0], 1))")
         self.assertEqual(issued(self.start(tamper).run(case)), [("all-reduce", [[0, 1], [2, 3]])])
+
+    def wrong(self, tamper):
+        """Whether the first result and the last of a timed gather are wrong."""
+        both = self.timed(self.start(tamper), reshard("f32[8@x]", "f32[8]"), [list(range(8))])[1:]
+        return [any(b["data"] != list(range(8)) for b in made["blocks"]) for made in both]
+
+    def test_what_is_wrong_under_the_clock_shows(self):
+        count = "real, calls = DTensor.redistribute, []\ndef redistribute(self, placements):\n" \
+                "    calls.append(1)\n    y = real(self, placements=placements)\n" \
+                "    return {}\nDTensor.redistribute = redistribute"  # the watched run, 2 to warm up, 10 timed
+        self.assertEqual(self.wrong(count.format("y")), [False, False])
+        self.assertEqual(self.wrong(count.format("y if len(calls) != 5 else y * 2")), [True, False])
+        self.assertEqual(self.wrong(count.format("y if len(calls) != 13 else y * 2")), [False, True])
+
+    def test_a_result_of_before_does_not_stand_for_another(self):
+        tamper = "real, made = DTensor.redistribute, []\ndef redistribute(self, placements):\n" \
+                 "    made[:] = made or [real(self, placements=placements)]\n    return made[0]\n" \
+                 "DTensor.redistribute = redistribute"
+        self.assertEqual(self.wrong(tamper), [True, True])
 
     def test_what_torch_refuses_is_reneged_with_its_words(self):
         reply = self.start(REDISTRIBUTE.format("1 / 0")).run(reshard("f32[4]", "f32[4@x]"))

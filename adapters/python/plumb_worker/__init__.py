@@ -3,7 +3,8 @@
 from .case import Case, Spec, parts_text, spec_text
 from .choices import checked, refuse, row
 from .children import serve_in_children
-from .loop import Limit, Refusal, Result, options, serve, timed
+from .clock import Stages, timed
+from .loop import Limit, Refusal, Result, options, serve
 
-__all__ = ["Case", "Spec", "parts_text", "spec_text", "Limit", "Refusal", "Result", "checked", "options", "refuse", "row",
-           "serve", "serve_in_children", "timed"]
+__all__ = ["Case", "Spec", "parts_text", "spec_text", "Limit", "Refusal", "Result", "Stages", "checked", "options", "refuse",
+           "row", "serve", "serve_in_children", "timed"]

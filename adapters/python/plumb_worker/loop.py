@@ -4,13 +4,15 @@ A backend is any object with
     hello(mesh) -> dict            the hello message without type and version
     limit(case) -> Limit or None   decided before the framework is called
     run(case, operands, started) -> Result, or Refusal where a resolver says that there is no layout
-One whose hello says "times" looks at case.timing, and where it is not None returns what timed() does, too.
+One whose hello says "times" looks at case.timing, and where it is not None returns what
+clock.timed() does, too, a row for each rank.
 `operands` are pairs (bytes of the arena as a memoryview, shape) and `started()` tells the harness that
 compilation is over.
 Whatever `run` raises is the framework's and becomes `reneged`.
 """
 
 import dataclasses
+import itertools
 import json
 import mmap
 import os
@@ -18,10 +20,10 @@ import re
 import signal
 import struct
 import sys
-import time
 import traceback
 
 from .case import Case
+from .clock import WHOLE_PROGRAM, Timing
 
 VERSION = 1
 ALIGN = 64
@@ -48,33 +50,8 @@ class Result:
     notes: list = dataclasses.field(default_factory=list)
     groups: list = dataclasses.field(default_factory=list)  # sets of axes for which the backend had a group
     first: list | None = None  # of a case that was timed: the blocks of its first iteration,
-    clock: list | None = None  # and when its iterations were
+    clock: list | None = None  # and when its iterations were, a row for each rank
     plan: dict | None = None  # of a backend that only plans: {"operands": [...], "result": ...} as specs' texts
-
-
-@dataclasses.dataclass
-class Timing:
-    """How a case is timed; one process has nobody to meet."""
-
-    warmups: int
-    iterations: int
-    batch: int
-
-
-def timed(once, timing):
-    """What `once` returned first and last, and when each iteration was, as clocks lie in the arena."""
-    first = last = None
-    for _ in range(timing.warmups):
-        last = once()
-    clock = [os.getpid()]
-    for iteration in range(timing.iterations):
-        enter = time.monotonic_ns()
-        for _ in range(timing.batch):
-            last = once()
-        clock += [enter, time.monotonic_ns()]
-        if iteration == 0:
-            first = last
-    return first, last, clock
 
 
 @dataclasses.dataclass
@@ -132,7 +109,7 @@ def write_blocks(arena, free, blocks, clock=None):
     table = memoryview(struct.pack(f"<{len(words)}q", *words))
     pieces.append((at, table))
     if clock is not None:
-        pieces.append((at + table.nbytes, memoryview(struct.pack(f"<{len(clock)}q", *clock))))
+        pieces.append((at + table.nbytes, memoryview(struct.pack(f"<{sum(map(len, clock))}q", *itertools.chain(*clock)))))
     end = pieces[-1][0] + pieces[-1][1].nbytes
     if end > arena.size:
         raise MemoryError(f"blocks and table need {end} bytes, the arena holds {arena.size}")
@@ -157,8 +134,9 @@ def last_lines(error, count=12):
 def result_message(request, result, table):
     reply = {"type": "result", "id": request["id"], "table": table, "claims": result.claims,
              "trace": result.trace, "times": {"compile": result.compile_seconds, "run": result.run_seconds}}
-    if result.notes:
-        reply["notes"] = result.notes
+    notes = result.notes + ([WHOLE_PROGRAM] if result.clock is not None else [])
+    if notes:
+        reply["notes"] = notes
     if result.groups:
         reply["groups"] = result.groups
     if result.plan:
@@ -173,7 +151,7 @@ def answer(backend, arena, request, send, kept):
         operands = [(arena.view(o["offset"], o["bytes"]), tuple(o["shape"])) for o in request["operands"]]
         free = request["free"]
         if request["type"] == "bench":
-            case.timing = Timing(request["warmups"], request["iterations"], request["batch"])
+            case.timing = Timing(*(request[name] for name in ("warmups", "iterations", "batch", "sync")))
     except (KeyError, TypeError, ValueError) as e:
         raise Malformed(f"run: {type(e).__name__}: {e}") from e
     limit = backend.limit(case)
@@ -190,7 +168,7 @@ def answer(backend, arena, request, send, kept):
         return {"type": "reneged", "id": request["id"], "message": message, "detail": detail}
     reply = result_message(request, result, table)
     if result.clock is not None:
-        reply["clock"] = {"offset": table["offset"] + table["bytes"], "ranks": 1}
+        reply["clock"] = {"offset": table["offset"] + table["bytes"], "ranks": len(result.clock)}
         kept.append(result)
     return reply
 

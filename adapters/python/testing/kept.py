@@ -49,6 +49,19 @@ class Worker(unittest.TestCase):
         command = [sys.executable, "-I", "-B"] + (["-c", self.patched, self.worker, tamper] if tamper else [self.worker])
         return drive.Driver(command, stderr=noise, PLUMB_OPTIONS=json.dumps(options or {}))
 
+    def timed(self, driver, case, data, **how):
+        """The reply to `bench`, and the first result and the last, of which both came out as `check` wants them."""
+        timing = {"warmups": 1, "iterations": 5, "batch": 2, "sync": "barrier", **how}
+        reply = driver.run(case, data, timing)
+        self.assertEqual(reply["type"], "result", reply)
+        self.assertIn("the time of a whole program, dispatch included", reply["notes"])
+        for row in reply["clocks"]:
+            self.assertEqual(len(row), 1 + 2 * timing["iterations"])
+            in_time = [when for when in row[1:] if when >= 0]
+            self.assertEqual(in_time, sorted(in_time), "an iteration is left before the next is entered")
+        self.assertEqual(len({row[0] for row in reply["clocks"]}), 1, "one machine, one clock")
+        return reply, driver.fetch(True), driver.fetch(False)
+
     def start(self, tamper=None, **options):
         key = json.dumps([self.worker, options], sort_keys=True)
         if tamper is None and key in self.honest:
