@@ -46,6 +46,8 @@ void add_results(CLI::App& bench, BenchFlags& f) {
       ->check(not_empty("METRIC RELATION NUMBER"))
       ->allow_extra_args(false);
   bench.add_option("--record", f.record, "Append a JSON line for each repetition")->check(file_name());
+  bench.add_flag("--each-rank", f.each_rank,
+                 "Record when each rank entered and left every iteration, too: scripts/timeline shows it");
   bench.add_flag("--resume", f.resume, "Time no repetition that the record has");
   bench
       .add_option(
@@ -88,7 +90,7 @@ Pace pace_of(const BenchFlags& flags) {
   const Timing timing{flags.warmups, flags.iterations, flags.batch, *sync_named(flags.sync)};
   if (timing.sync == Sync::window && timing.warmups == 0)
     throw BadInput("--sync window takes its width from the warm-ups: --warmups is at least 1");
-  return {timing, flags.budget / static_cast<double>(flags.repetitions)};
+  return {timing, flags.budget / static_cast<double>(flags.repetitions), 0, flags.each_rank};
 }
 
 std::int64_t every_round_of(const BenchFlags& flags) {

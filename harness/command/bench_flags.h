@@ -16,7 +16,7 @@ struct BenchFlags {
   bool resume = false;
   std::vector<std::string> required;
   LibraryFlags library;
-  bool quiet = false;
+  bool quiet = false, each_rank = false;
   // In the place of times; each empty or false where it is not asked.
   bool clock = false;
   std::string links, soak;

@@ -116,6 +116,22 @@ TEST(Bench, TwoRecordsAreComparedByTheirRepetitions) {
               HasSubstr("UNSURE"));
 }
 
+TEST(Bench, WhenEachRankCameAndLeftIsRecordedOnRequest) {
+  const Folder folder;
+  const std::string timed = fake("took 100000,200000 lag 3000") + line + " --iterations 4 --repetitions 1";
+  run_tool(folder, timed + " --record plain.jsonl");
+  EXPECT_FALSE(lines_of(folder.path / "plain.jsonl").at(0)["bench"].contains("ranks"));
+  run_tool(folder, timed + " --each-rank --record r.jsonl");
+  const json bench = lines_of(folder.path / "r.jsonl").at(0)["bench"], ranks = bench["ranks"];
+  ASSERT_EQ(ranks.size(), 2U);
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(ranks[1]["enter"][i].get<int64_t>() - ranks[0]["enter"][i].get<int64_t>(), 3000);
+    EXPECT_EQ(ranks[1]["leave"][i].get<int64_t>() - ranks[1]["enter"][i].get<int64_t>(),
+              bench["nanoseconds"][i]);
+  }
+  EXPECT_EQ(run_tool(folder, timed + " --each-rank --record r.jsonl --resume").code, 0) << "it can be read";
+}
+
 TEST(Bench, ARunThatIsResumedTimesWhatIsMissing) {
   const Folder folder;
   const std::string timed = fake("took 1000,1000") + line + " --record r.jsonl";

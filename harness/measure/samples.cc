@@ -58,6 +58,15 @@ void take_in(Samples& all, const Samples& more) {
   all.span += more.span;
 }
 
+void keep(Samples& all, const std::vector<Clocked>& clocks) {
+  all.ranks.resize(clocks.size());
+  for (std::size_t r = 0; r < clocks.size(); ++r) {
+    all.ranks[r].clock = clocks[r].clock;
+    add_all(all.ranks[r].enter, clocks[r].enter);
+    add_all(all.ranks[r].leave, clocks[r].leave);
+  }
+}
+
 Laggard laggard(const Samples& all) {
   std::map<std::int64_t, std::int64_t> times;
   for (std::int64_t rank : all.slowest) ++times[rank];

@@ -15,11 +15,15 @@ struct Samples {
   std::vector<std::int64_t> skew;     // between the first entry and the last; none where clocks are several
   std::int64_t late = 0;              // iterations that were dropped
   std::int64_t span = 0;              // from the first entry of rank 0 to the last time that it left
+  std::vector<Clocked> ranks{};       // what each said of every iteration, where it is kept
 };
 Samples samples(const std::vector<Clocked>&, std::int64_t batch);
 
 // Of two requests of one case, one after the other.
 void take_in(Samples&, const Samples& more);
+
+// Keeps what each rank said.
+void keep(Samples&, const std::vector<Clocked>&);
 
 // The rank that was the slowest most often, and in which share of the iterations. Law: -1 and 0 of none.
 struct Laggard {

@@ -39,6 +39,18 @@ TEST(Samples, OfSeveralClocksNoSkewIsKnown) {
   EXPECT_THAT(samples(apart, 1).nanoseconds, ElementsAre(30, 60, 20));
 }
 
+TEST(Samples, WhatEachRankSaidIsKeptRequestAfterRequest) {
+  Samples all;
+  keep(all, clocks), keep(all, {
+                                   {7, {400}, {410}},
+                                   {7, {-1},  {-1} }
+  });
+  ASSERT_EQ(all.ranks.size(), 2U);
+  EXPECT_EQ(all.ranks[0].clock, 7);
+  EXPECT_THAT(all.ranks[0].enter, ElementsAre(100, 200, 300, 400));
+  EXPECT_THAT(all.ranks[1].leave, ElementsAre(134, 250, 321, -1));
+}
+
 TEST(Samples, TheRankThatLagsIsTheSlowestOfMost) {
   Samples all = samples(clocks, 1);
   EXPECT_EQ(laggard(all).rank, 0);

@@ -70,10 +70,10 @@ Record full() {
   timed.number = 2, timed.of = 5, timed.stop = "budget";
   timed.timing = {2, 20, 3, Sync::window};
   timed.samples = {
-      {1500.5, 1600},
-      {1,      0   },
-      {20,     0   },
-      4, 9000
+      {1500.5,           1600           },
+      {1,                0              },
+      {20,               0              },
+      4, 9000, {{7, {100}, {-1}}, {8, {90}, {95}}}
   };
   timed.limits = {
       {"send", 1200.25}

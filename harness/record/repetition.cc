@@ -9,6 +9,26 @@ namespace plumb {
 
 using nlohmann::json;
 
+namespace {
+
+std::string ranks_text(const std::vector<Clocked>& ranks) {
+  std::string text = "[";
+  for (const Clocked& c : ranks)
+    text += fmt::format(R"({}{{"clock":{},"enter":[{}],"leave":[{}]}})", text.size() > 1 ? "," : "", c.clock,
+                        fmt::join(c.enter, ","), fmt::join(c.leave, ","));
+  return text + "]";
+}
+
+std::vector<Clocked> ranks_from_json(const json& j) {
+  std::vector<Clocked> all;
+  for (const json& one : list(j, "ranks"))
+    all.push_back({integer(field(one, "clock"), "clock"), integers(field(one, "enter"), "enter"),
+                   integers(field(one, "leave"), "leave")});
+  return all;
+}
+
+}  // namespace
+
 std::string json_text(const Repetition& r) {
   Members m;
   m.add("batch", r.timing.batch);
@@ -19,6 +39,7 @@ std::string json_text(const Repetition& r) {
   m.add("nanoseconds", fmt::format("[{}]", fmt::join(r.samples.nanoseconds, ",")));
   m.add("of", r.of);
   if (!r.places.empty()) m.add("places", dump(r.places));
+  if (!r.samples.ranks.empty()) m.add("ranks", ranks_text(r.samples.ranks));
   m.add("repetition", r.number);
   if (!r.samples.skew.empty()) m.add("skew", fmt::format("[{}]", fmt::join(r.samples.skew, ",")));
   m.add("slowest", fmt::format("[{}]", fmt::join(r.samples.slowest, ",")));
@@ -50,6 +71,7 @@ Repetition repetition_from_json(const json& j) {
     if (both.size() != 2) throw Malformed("mhz has two numbers, before and after");
     r.mhz_before = static_cast<double>(both[0]), r.mhz_after = static_cast<double>(both[1]);
   }
+  if (const json* ranks = optional_field(j, "ranks")) r.samples.ranks = ranks_from_json(*ranks);
   if (const json* limits = optional_field(j, "limits"))
     for (const auto& [what, took] : object(*limits, "limits").items()) r.limits[what] = seconds(took, what);
   return r;

@@ -107,6 +107,7 @@ Record measure(const Case& c, Subject& subject, const Pace& wanted) {
     say_who(record, subject);
     if (record.verdict.status != Status::pass) return record;
     take_in(all, samples(made.clocks, timing.batch));
+    if (pace.each_rank) keep(all, made.clocks);
     pace.each = nanoseconds_each(all);
     why = stop(pace, all);
   }

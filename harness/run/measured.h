@@ -12,6 +12,7 @@ struct Pace {
   Timing timing;  // as many iterations as it says; 0: until the median is settled, or the seconds are spent
   double seconds = 0;
   double each = 0;
+  bool each_rank = false;  // keep when each rank entered and left every iteration
 };
 
 // The record of one repetition: requests until it is over, of each of which the first result and the last

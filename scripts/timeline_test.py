@@ -1,0 +1,99 @@
+"""scripts/timeline, its traces read by Perfetto's own trace processor."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "testing")]
+
+try:
+    import trace_processor
+except ImportError:
+    trace_processor = None
+
+SLICES = ("select ts, dur, slice.name as name, process.name as process, thread.name as thread from slice "
+          "join thread_track on slice.track_id = thread_track.id join thread using (utid) join process using (upid) "
+          "order by ts, thread")
+NOTES = "select key, display_value as value from args where arg_set_id = (select min(arg_set_id) from slice)"
+SKEWS = "select ts, value from counter order by ts"
+PROBLEMS = "select name, value from stats where severity in ('error', 'data_loss') and value > 0"
+START = 26_515_362_072_008
+
+
+def record(ranks, trace, **more):
+    reached = {"repetition": 1, "nanoseconds": [3000], "ranks": ranks}
+    return {"case": "on x=2: reshard f32[8]+x -> f32[8]", "backend": "mpi,np=2", "trace": trace, "bench": reached, **more}
+
+
+def rank(*times, clock=7, start=START):
+    """A rank's clock, of (enter, leave) after the start; None where it came late."""
+    absolute = [(-1, -1) if t is None else (start + t[0], start + t[1]) for t in times]
+    return {"clock": clock, "enter": [t[0] for t in absolute], "leave": [t[1] for t in absolute]}
+
+
+SUM = [{"kind": "all-reduce", "groups": [[0, 1]], "in": 32, "out": 32, "dtype": "f32"}]
+
+
+@unittest.skipUnless(trace_processor and trace_processor.NODE, "needs scripts/environment matplotlib@3.11.2, and Node")
+class Timeline(unittest.TestCase):
+    def read(self, records, *queries):
+        with tempfile.TemporaryDirectory() as folder:
+            path, out = os.path.join(folder, "r.jsonl"), os.path.join(folder, "r.pftrace")
+            with open(path, "w") as file:
+                file.writelines(json.dumps(one) + "\n" for one in records)
+            ran = subprocess.run([sys.executable, os.path.join(HERE, "timeline"), path, "--out", out],
+                                 capture_output=True, text=True)
+            self.assertEqual(ran.returncode, 0, ran.stderr)
+            with open(out, "rb") as file:
+                *found, problems = trace_processor.asked(file.read(), [*queries, PROBLEMS])
+        self.assertEqual(problems, [])
+        return found
+
+    def test_each_rank_is_a_track_and_each_iteration_a_slice_from_entry_to_exit(self):
+        ranks = [rank((0, 3000), (5000, 9000)), rank((400, 3200), (5100, 9900))]
+        slices, notes, skews = self.read([record(ranks, SUM)], SLICES, NOTES, SKEWS)
+        self.assertEqual([(s["thread"], s["ts"], s["dur"]) for s in slices],
+                         [("rank 0", 0, 3000), ("rank 1", 400, 2800), ("rank 0", 5000, 4000), ("rank 1", 5100, 4800)])
+        self.assertEqual({s["name"] for s in slices}, {"all-reduce"})
+        self.assertEqual({s["process"] for s in slices}, {"on x=2: reshard f32[8]+x -> f32[8]  mpi,np=2"})
+        self.assertEqual({n["key"].removeprefix("debug."): n["value"] for n in notes if n["key"].startswith("debug.")},
+                         {"iteration": "0", "slowest rank": "0", "repetition": "1", "collective 1": "all-reduce 32 B {0,1}"})
+        self.assertEqual([(s["ts"], s["value"]) for s in skews], [(400, 400), (5100, 100)])
+
+    def test_who_comes_late_has_no_slice_and_the_iteration_no_skew(self):
+        slices, skews = self.read([record([rank((0, 3000), (5000, 9000)), rank((400, 2500), None)], SUM * 2)], SLICES, SKEWS)
+        self.assertEqual([s["thread"] for s in slices], ["rank 0", "rank 1", "rank 0"])
+        self.assertEqual({s["name"] for s in slices}, {"reshard"}, "when each of two collectives was is not known")
+        self.assertEqual(len(skews), 1)
+
+    def test_ranks_of_several_clocks_begin_together_and_have_no_skew(self):
+        slices, skews = self.read([record([rank((0, 3000)), rank((5, 2500), clock=8, start=17)], SUM)], SLICES, SKEWS)
+        self.assertEqual([(s["ts"], s["dur"]) for s in slices], [(0, 3000), (0, 2495)])
+        self.assertEqual(skews, [])
+
+    def test_cases_and_repetitions_follow_each_other_on_one_line(self):
+        later = record([rank((20_000, 21_000)), rank((20_100, 21_000))], [], case="on x=2: einsum mk,kn->mn f32 f32 -> f32")
+        again = record([rank((30_000, 31_000)), rank((30_100, 31_000))], SUM)
+        slices, = self.read([record([rank((0, 3000)), rank((1, 3000))], SUM), later, again], SLICES)
+        self.assertEqual([s["ts"] for s in slices], [0, 1, 20_000, 20_100, 30_000, 30_100])
+        self.assertEqual(len({s["process"] for s in slices}), 2)
+        self.assertEqual(slices[2]["name"], "einsum")
+
+    def test_a_record_without_ranks_or_times_is_refused(self):
+        bare = record([], SUM)
+        for one, words in ((bare, "--each-rank"), ({**bare, "bench": None}, "hold no times"), ("nothing", "not a record")):
+            with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
+                file.write(json.dumps(one) + "\n")
+                file.flush()
+                ran = subprocess.run([sys.executable, os.path.join(HERE, "timeline"), file.name, "--out", "/dev/null"],
+                                     capture_output=True, text=True)
+            self.assertEqual(ran.returncode, 1)
+            self.assertIn(words, ran.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
