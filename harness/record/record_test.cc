@@ -78,6 +78,7 @@ Record full() {
   timed.limits = {
       {"send", 1200.25}
   };
+  timed.work = {"all-reduce", 2, 16, 1, 0};
   r.bench = timed;
   r.certificate = "sum of 2 parts: 3 <= 16777216";
   r.scope = "any split";

@@ -19,6 +19,17 @@ std::string ranks_text(const std::vector<Clocked>& ranks) {
   return text + "]";
 }
 
+std::string work_text(const Work& w) {
+  return fmt::format(R"({{"bytes":{},"devices":{},"factor":{},"flops":{},"kind":{}}})", w.bytes, w.devices,
+                     w.factor, w.flops, json_text(w.kind));
+}
+
+Work work_from_json(const json& j) {
+  return {text(field(j, "kind"), "kind"), count(field(j, "devices"), "devices"),
+          seconds(field(j, "bytes"), "bytes"), seconds(field(j, "factor"), "factor"),
+          seconds(field(j, "flops"), "flops")};
+}
+
 std::vector<Clocked> ranks_from_json(const json& j) {
   std::vector<Clocked> all;
   for (const json& one : list(j, "ranks"))
@@ -47,6 +58,7 @@ std::string json_text(const Repetition& r) {
   m.add("stop", json_text(r.stop));
   m.add("sync", json_text(name(r.timing.sync)));
   m.add("warmups", r.timing.warmups);
+  if (r.work.bytes > 0 || r.work.flops > 0) m.add("work", work_text(r.work));
   return std::move(m).whole();
 }
 
@@ -72,6 +84,7 @@ Repetition repetition_from_json(const json& j) {
     r.mhz_before = static_cast<double>(both[0]), r.mhz_after = static_cast<double>(both[1]);
   }
   if (const json* ranks = optional_field(j, "ranks")) r.samples.ranks = ranks_from_json(*ranks);
+  if (const json* work = optional_field(j, "work")) r.work = work_from_json(*work);
   if (const json* limits = optional_field(j, "limits"))
     for (const auto& [what, took] : object(*limits, "limits").items()) r.limits[what] = seconds(took, what);
   return r;

@@ -5,6 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "harness/measure/bandwidth.h"
 #include "harness/measure/samples.h"
 
 namespace plumb {
@@ -15,6 +16,7 @@ struct Repetition {
   std::string stop;  // interval, budget, samples, iterations, soak
   Samples samples;
   std::map<std::string, double> limits;  // what a limit took, in nanoseconds: copy, send, call, gemm
+  Work work{};                           // what was moved or computed; in older records nothing
   std::vector<std::string> places{};     // where the ranks ran: "0-3: host 0, cores 0-1"
   double mhz_before = 0, mhz_after = 0;  // of the harness's machine; 0 where it does not say
 };

@@ -111,9 +111,16 @@ Record measure(const Case& c, Subject& subject, const Pace& wanted) {
     pace.each = nanoseconds_each(all);
     why = stop(pace, all);
   }
-  record.bench = Repetition{
-      1,      1,          wanted.timing, why, std::move(all), limits_now(process, c), process.hello()->places,
-      before, megahertz()};
+  record.bench = Repetition{1,
+                            1,
+                            wanted.timing,
+                            why,
+                            std::move(all),
+                            limits_now(process, c),
+                            work(c),
+                            process.hello()->places,
+                            before,
+                            megahertz()};
   return record;
 }
 

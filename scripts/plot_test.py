@@ -1,0 +1,136 @@
+"""scripts/plot: what its pictures show of records whose numbers are known."""
+
+import importlib.machinery
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree as xml
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE]
+
+try:
+    import matplotlib  # noqa: F401
+
+    loader = importlib.machinery.SourceFileLoader("plot", os.path.join(HERE, "plot"))
+    plot = importlib.util.module_from_spec(importlib.util.spec_from_loader("plot", loader))
+    loader.exec_module(plot)
+except ImportError:
+    plot = None
+
+LINKS = """links  mpi,np=3  on x=3: reshard f32[3]+x -> f32[3]
+link  alone us  GB/s  at once us  GB/s
+0-1        1.5     2           3     1
+0-2          4   0.5           8  0.25
+1-2          2     1           4   0.5
+slow  link 0-2: 4 us alone, 2 times the median of all links
+"""
+
+
+def record(case, nanoseconds, backend="mpi", kind="all-gather", **more):
+    """`more`: size, devices, factor of the work; what a send took; bytes received in all."""
+    work = {"kind": kind, "devices": more.get("devices", 2), "bytes": more.get("size", 0), "factor": more.get("factor", 0),
+            "flops": 0}
+    bench = {"nanoseconds": nanoseconds, "repetition": 1, "work": work, "limits": {}}
+    if "send" in more:
+        bench["limits"]["send"] = more["send"]
+    return {"case": case, "backend": backend, "bench": bench, "bytes": {"best_known": more.get("moved", 0)},
+            "environment": {"cpu": "a <processor>", "cores": 2}, "program": backend, "versions": {"mpi": "4"}}
+
+
+def gather(size, devices, nanoseconds, **more):
+    return record(f"on x={devices}: reshard f32[{size // 4}@x] -> f32[{size // 4}]", nanoseconds, size=size, devices=devices,
+                  factor=(devices - 1) / devices, moved=size * (devices - 1), **more)
+
+
+def drawn(axes):
+    """The lines of axes as lists of points, the dashed ones apart."""
+    points = lambda line: [(float(x), float(y)) for x, y in zip(*line.get_data()) if y is not None]
+    solid = [points(line) for line in axes.lines if line.get_linestyle() == "-" and line.get_marker() != "None"]
+    return solid, [points(line) for line in axes.lines if line.get_linestyle() == "--"]
+
+
+@unittest.skipUnless(plot, "needs scripts/environment matplotlib@3.11.2")
+class Pictures(unittest.TestCase):
+    def test_bus_bandwidth_and_its_limit(self):
+        records = [gather(1024, 4, [100, 300, 200], send=128), gather(4096, 4, [400], send=512), gather(4096, 4, [600], send=256)]
+        axes = plot.bandwidth(plot.timed_cases(records)).axes[0]
+        solid, dashed = drawn(axes)
+        self.assertEqual(solid, [[(1024, 0.75 * 1024 / 200), (4096, 0.75 * 4096 / 500)]], "the median of all samples")
+        self.assertEqual(dashed, [[(1024, 8), (4096, 16)]], "the least time of the sends")
+        self.assertEqual((axes.get_title(), axes.get_ylabel()), ("all-gather", "bus bandwidth, GB/s"))
+        spans = [line for line in axes.lines if line.get_marker() == "None" and line.get_linestyle() == "-"]
+        self.assertEqual([list(line.get_ydata()) for line in spans][1], [0.75 * 4096 / 400, 0.75 * 4096 / 600])
+
+    def test_each_kind_has_a_panel_and_each_backend_a_line(self):
+        records = [gather(1024, 4, [100]), gather(4096, 4, [400]), gather(1024, 4, [90], backend="torch"),
+                   record("on x=2: reshard f32[8]+x -> f32[8]", [50], kind="all-reduce", size=32, factor=1)]
+        figure = plot.bandwidth(plot.timed_cases(records))
+        titles = {axes.get_title(): len(drawn(axes)[0]) for axes in figure.axes if axes.get_visible()}
+        self.assertEqual(titles, {"all-gather": 2, "all-reduce": 1})
+        self.assertIsNone(plot.bandwidth(plot.timed_cases([record("on x=1: einsum k,k-> f32[8] f32[8] -> f32[]", [1])])))
+
+    def test_time_against_the_mesh_of_fixed_arrays_and_of_a_fixed_share(self):
+        fixed = [gather(8192, n, [time]) for n, time in ((2, 100), (4, 180), (8, 350))]
+        share = [gather(2048, 2, [30]), gather(4096, 4, [100])]
+        cases = plot.timed_cases(fixed + share)
+        titles = {title.splitlines()[-1]: [c.devices for c in members["mpi"]] for title, members in plot.families(cases)}
+        self.assertEqual(titles, {"arrays fixed": [2, 4, 8], "a device's share fixed": [2, 4, 8]})
+        axes = plot.mesh(cases).axes
+        (times,), (predicted,) = drawn(next(a for a in axes if a.get_title().endswith("arrays fixed")))
+        self.assertEqual(times, [(2, 100), (4, 180), (8, 350)])
+        self.assertEqual(predicted, [(2, 100), (4, 150), (8, 175)], "as (n-1)/n of the array grows")
+        (times,), (predicted,) = drawn(next(a for a in axes if a.get_title().endswith("share fixed")))
+        self.assertEqual((times, predicted), ([(2, 30), (4, 100), (8, 350)], [(2, 30), (4, 90), (8, 210)]))
+
+    def test_where_nothing_moves_the_bytes_predict_nothing(self):
+        alone = [record(f"on x={n}: einsum mk,kn->mn f32[8@x,8] f32[8,8] -> f32[8@x,8]", [9], devices=1) for n in (2, 4)]
+        self.assertEqual(drawn(plot.mesh(plot.timed_cases(alone)).axes[0])[1], [[]])
+        self.assertIsNone(plot.mesh(plot.timed_cases(alone[:1])))
+
+    def test_a_row_for_each_repetition(self):
+        records = [gather(1024, 4, [100, 300, 200]), gather(1024, 4, [500] * 3), gather(1024, 2, [7] * 3)]
+        axes = plot.samples(plot.timed_cases(records)).axes[0]
+        self.assertEqual([label.get_text() for label in axes.get_yticklabels()],
+                         ["on x=2: reshard f32[256@x] -> f32[256]", "on x=4: reshard f32[256@x] -> f32[256]"])
+        medians = [line.get_xdata()[0] for line in axes.lines if line.get_linewidth() == 2.5]
+        self.assertEqual(medians, [7, 200, 500])
+
+    def test_links_are_a_heat_map_both_ways(self):
+        alone, at_once = [axes.collections[0].get_array().filled(0).tolist() for axes in plot.links(LINKS).axes[:2]]
+        self.assertEqual(alone, [[0, 1.5, 4], [1.5, 0, 2], [4, 2, 0]])
+        self.assertEqual(at_once, [[0, 3, 8], [3, 0, 4], [8, 4, 0]])
+
+    def test_times_and_sizes_in_words(self):
+        self.assertEqual([plot.time_in_words(t) for t in (5, 2500, 1.5e6, 2e9)], ["5 ns", "2.5 us", "1.5 ms", "2 s"])
+        self.assertEqual([plot.size_in_words(n) for n in (12, 4096, 3 << 20)], ["12 B", "4 KiB", "3 MiB"])
+
+    def test_the_page_needs_nothing_else(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path, out, links = (os.path.join(folder, name) for name in ("r.jsonl", "out", "links.txt"))
+            with open(path, "w") as file:
+                file.writelines(json.dumps(gather(1024, n, [100, 200], send=90)) + "\n" for n in (2, 4))
+            with open(links, "w") as file:
+                file.write(LINKS)
+            ran = subprocess.run([sys.executable, os.path.join(HERE, "plot"), path, "--out", out, "--links", links],
+                                 capture_output=True, text=True)
+            self.assertEqual(ran.returncode, 0, ran.stderr)
+            self.assertEqual(sorted(os.listdir(out)), ["bandwidth.svg", "index.html", "links.svg", "mesh.svg", "samples.svg"])
+            with open(os.path.join(out, "index.html")) as file:
+                page = file.read()
+            for name in ("bandwidth", "mesh"):
+                words = {node.text for node in xml.parse(os.path.join(out, f"{name}.svg")).iter() if node.tag.endswith("text")}
+                self.assertTrue({"size", "bus bandwidth, GB/s"} <= words or {"devices", "median time"} <= words, words)
+        self.assertEqual(page.count("<svg"), 4)
+        self.assertEqual(re.findall(r"(?:src|href)=\"(?!#)[^\"]*\"|@import|<script", page), [])
+        self.assertIn("a &lt;processor&gt;", page)
+        self.assertIn("<td>150 ns</td>", page)
+
+
+if __name__ == "__main__":
+    unittest.main()
