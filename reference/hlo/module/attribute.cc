@@ -65,10 +65,12 @@ constexpr KeyRow kKeys[] = {
     {Key::control_predecessors, "control-predecessors", Form::harmless},  // an order in time
     {Key::origin, "origin", Form::harmless},                              // a debugger's
     {Key::operand_precision, "operand_precision", Form::harmless},        // rounding
-    {Key::backend_config, "backend_config", Form::harmless},              // schedules; on no custom-call
+    {Key::backend_config, "backend_config", Form::harmless},              // schedules; of a custom-call kept
     {Key::result_accuracy, "result_accuracy", Form::harmless},            // rounding
     {Key::async_execution_thread, "async_execution_thread", Form::harmless},          // who does it
-    {Key::output_to_operand_aliasing, "output_to_operand_aliasing", Form::harmless},  // of a fusion: memory
+    {Key::output_to_operand_aliasing, "output_to_operand_aliasing", Form::harmless},  // memory
+    {Key::api_version, "api_version", Form::harmless},                                // how it is called
+    {Key::operand_layout_constraints, "operand_layout_constraints", Form::harmless},  // memory
 };
 // clang-format on
 

@@ -24,7 +24,7 @@ enum class Key : std::uint8_t {
   update_window_dims, use_global_device_ids, window, exponent_bits, mantissa_bits, algorithm,
   // Of every instruction.
   sharding, frontend_attributes, metadata, control_predecessors, origin, operand_precision, backend_config,
-  result_accuracy, async_execution_thread, output_to_operand_aliasing
+  result_accuracy, async_execution_thread, output_to_operand_aliasing, api_version, operand_layout_constraints
 };
 // clang-format on
 

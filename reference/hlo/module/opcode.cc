@@ -111,7 +111,8 @@ constexpr OpcodeRow kOpcodes[] = {
     {Opcode::conditional, "conditional", 2, kMany, "branch_computations!"},
     {Opcode::copy_done, "copy-done", 1, 1, ""},
     {Opcode::copy_start, "copy-start", 1, 1, ""},
-    {Opcode::custom_call, "custom-call", 0, kMany, "custom_call_target! custom_call_has_side_effect"},
+    {Opcode::custom_call, "custom-call", 0, kMany, "custom_call_target! custom_call_has_side_effect api_version "
+     "operand_layout_constraints output_to_operand_aliasing"},
     {Opcode::fusion, "fusion", 0, kMany, "kind calls! output_to_operand_aliasing"},
     {Opcode::recv, "recv", 1, 1, kMeet},
     {Opcode::recv_done, "recv-done", 1, 1, kMeet},
@@ -172,7 +173,7 @@ std::optional<Opcode> opcode_named(std::string_view name) {
 }
 
 bool takes(Opcode opcode, Key key) {
-  bool found = key == Key::backend_config && opcode != Opcode::custom_call;
+  bool found = key == Key::backend_config;
   const auto look = [&](std::string_view name, bool) { found = found || name == row(key).name; };
   each_key(row(opcode).keys, look);
   each_key(kEverywhere, look);

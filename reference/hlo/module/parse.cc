@@ -68,7 +68,8 @@ void scan_attribute(Scan& scan, Instruction& instruction, const Reading& reading
   } else {
     if (find(instruction, *key)) scan.fail("the attribute stands twice", begin);
     Setting value = scan_value(scan, form, reading.computations);
-    if (form != Form::harmless) instruction.attributes.push_back({*key, std::move(value)});
+    const bool configures = *key == Key::backend_config && instruction.opcode == Opcode::custom_call;
+    if (form != Form::harmless || configures) instruction.attributes.push_back({*key, std::move(value)});
   }
 }
 

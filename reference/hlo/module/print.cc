@@ -166,10 +166,13 @@ std::string print(const Module& module, const Computation& computation, const In
   std::string text = "%" + instruction.name + " = " + print(instruction.shape) + " " +
                      std::string(row(instruction.opcode).name) + "(" + operands(computation, instruction) +
                      ")";
+  const bool is_parameter = instruction.opcode == Opcode::parameter;
   for (const Attribute& attribute : instruction.attributes)
-    if (instruction.opcode != Opcode::parameter) text += ", " + print(module, attribute);
+    if (!is_parameter && attribute.key != Key::backend_config) text += ", " + print(module, attribute);
   for (const Sharding& sharding : instruction.sharding) text += ", sharding=" + print(sharding);
   if (!instruction.frontend.empty()) text += ", frontend_attributes=" + print(instruction.frontend);
+  if (const Setting* configuration = find(instruction, Key::backend_config))
+    text += ", " + print(module, {Key::backend_config, *configuration});
   return text;
 }
 

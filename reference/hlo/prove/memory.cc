@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "reference/hlo/prove/twin.h"
+#include "reference/hlo/run/runs.h"
 
 namespace plumb::hlo {
 namespace {
@@ -75,7 +76,8 @@ struct Walk {
       return fresh(i.shape, true);
     if (target == "SPMDShardToFullShape" || target == "xla.sdy.LocalToGlobalShape")
       return fresh(i.shape, false);
-    return operands.empty() ? fresh(i.shape, false) : operands[0];
+    const bool marks = border_of(target).has_value() && operands.size() == 1;
+    return marks ? operands[0] : fresh(i.shape, std::ranges::any_of(operands, on_each));
   }
 
   // Operations that need as much again as they read while they run.

@@ -25,6 +25,12 @@ Twin Pairs::integer(std::int64_t x, Type type) {
 
 Residue Pairs::identity(const Twin& x) const { return hlo::identity(key, x); }
 bool Pairs::same(const Twin& a, const Twin& b) { return identity(a) == identity(b); }
+std::uint64_t Pairs::print(const Twin& x) { return identity(x).value; }
+
+Twin Pairs::any(std::uint64_t random) {
+  return {Reals{}.any(random), 0, residue(static_cast<unsigned __int128>(mixed(random))), {}};
+}
+
 bool Pairs::finite(const Twin& x) { return std::isfinite(x.real); }
 
 namespace {

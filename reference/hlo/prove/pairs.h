@@ -28,6 +28,8 @@ struct Pairs {
   bool finite(const Number&);
   std::int64_t bits(Type, const Number&);
   bool same(const Number& a, const Number& b);
+  std::uint64_t print(const Number&);
+  Number any(std::uint64_t);
 
   // One residue for one value, whatever way it came about.
   Residue identity(const Number&) const;

@@ -111,7 +111,7 @@ void check_pair(const Subject& subject, const std::vector<Division>& results) {
   same(std::ssize(entry(before).parameters), std::ssize(entry(after).parameters), "parameters");
   const std::vector<Shape> wholes = result_shapes(before), locals = result_shapes(after);
   same(std::ssize(wholes), std::ssize(locals), "results");
-  check_runs(before), check_runs(after);
+  check_runs(before, before), check_runs(after, before);
   if (before.partitions < 2) refuse(before, root(before), "one partition: nothing was partitioned");
   if (before.replicas != 1 || after.replicas != 1)
     refuse(before, root(before), "unsupported: more replicas than one");

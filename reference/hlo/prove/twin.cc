@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "reference/hlo/module/opcode.h"
+#include "reference/hlo/run/numbers.h"
 
 namespace plumb::hlo {
 namespace {
@@ -10,13 +10,6 @@ namespace {
 constexpr double kLargestExponent = 600;  // exp is clamped: its reals stay finite, and so do their products
 // Its value below this is zero, as in every format by far: what is masked by a large negative number is gone.
 constexpr double kVanishing = -0x1p20;
-
-// The finalizer of SplitMix64.
-std::uint64_t mixed(std::uint64_t x) {
-  x ^= x >> 30, x *= 0xbf58476d1ce4e5b9u;
-  x ^= x >> 27, x *= 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
 
 // Names of functions for hashes, apart from opcodes.
 constexpr std::uint64_t kExponential = 1000, kLogarithm = 1001, kInfinity = 1002, kNotANumber = 1003,

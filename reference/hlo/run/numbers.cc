@@ -1,6 +1,7 @@
 #include "reference/hlo/run/numbers.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -8,6 +9,12 @@
 #include "reference/hlo/run/integers.h"
 
 namespace plumb::hlo {
+
+std::uint64_t mixed(std::uint64_t x) {
+  x ^= x >> 30, x *= 0xbf58476d1ce4e5b9u;
+  x ^= x >> 27, x *= 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
 
 double Reals::integer(std::int64_t x, Type type) {
   return row(type).kind == Kind::unsigned_integer ? static_cast<double>(static_cast<std::uint64_t>(x))
@@ -127,6 +134,13 @@ std::int64_t Reals::truncate(double x, Type type) {
 bool Reals::finite(double x) { return std::isfinite(x); }
 
 std::int64_t Reals::bits(Type type, double x) { return bits_of(type, x); }
+
+std::uint64_t Reals::print(double x) { return std::bit_cast<std::uint64_t>(x == 0 ? 0 : x); }
+
+double Reals::any(std::uint64_t random) {
+  const double size = std::ldexp(static_cast<double>(random >> 11), -53) * 1.5 + 0.5;
+  return random & 1 ? size : -size;
+}
 
 bool Reals::same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 

@@ -6,6 +6,9 @@
 
 namespace plumb::hlo {
 
+// The finalizer of SplitMix64.
+std::uint64_t mixed(std::uint64_t);
+
 enum class Ordering : std::uint8_t { less, equal, greater, unordered };
 
 // Floats as doubles: nothing is rounded to the format that the module names, and a convert between floats is
@@ -26,6 +29,8 @@ struct Reals {
   bool finite(Number);
   std::int64_t bits(Type, Number);
   bool same(Number a, Number b);  // whether replicas that hold these agree
+  std::uint64_t print(Number);    // those that are the same have the same
+  Number any(std::uint64_t);      // the one that these bits draw, between 1/2 and 2 and of either sign
 };
 
 }  // namespace plumb::hlo

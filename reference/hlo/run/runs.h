@@ -2,6 +2,8 @@
 #pragma once
 
 #include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 
 #include "reference/hlo/module/module.h"
@@ -12,8 +14,16 @@ namespace plumb::hlo {
 enum class Border : std::uint8_t { marker, enter, leave, sdy_enter, sdy_leave };
 std::optional<Border> border_of(std::string_view target);
 
-// Throws BadModule where the entry reaches instructions that are not known here: all of them at once, by name
-// and count, with the line of the first.
-void check_runs(const Module&);
+// Custom calls that are not known here, of all that the entry reaches: what is called inside of manual
+// regions, where each device is by itself, and the instructions elsewhere.
+struct Unknown {
+  std::set<std::string> inside;
+  std::set<const Instruction*> outside;
+};
+Unknown unknown_calls(const Module&);
+
+// Throws BadModule where the entry reaches custom calls that are neither known here nor called inside of the
+// manual regions of `before`: all of them at once, by name and count, with the line of the first.
+void check_runs(const Module&, const Module& before);
 
 }  // namespace plumb::hlo
