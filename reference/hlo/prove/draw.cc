@@ -155,13 +155,15 @@ std::vector<Value<Twin>> drawn(const Module& module, const std::vector<Bounds>& 
       refuse(module, parameter, "unsupported: a parameter that is no array");
     auto array = like<Twin>(shape, 1);
     const auto span = static_cast<std::uint64_t>(bounds[p].high - bounds[p].low) + 1;
-    for (std::int64_t n = elements(shape); n > 0; --n) {
+    const auto all = static_cast<std::size_t>(elements(shape));
+    is_real(shape.type) ? array.reals.reserve(all) : array.integers.reserve(all);
+    for (std::size_t n = 0; n < all; ++n) {
       if (!is_real(shape.type)) {
         array.integers.push_back(
             wrap(shape.type, bounds[p].low + static_cast<std::int64_t>(random() % span)));
         continue;
       }
-      const double size = (std::ldexp(static_cast<double>(random() >> 11), -53) * 1.5 + 0.5) * scale;
+      const double size = (static_cast<double>(random() >> 11) * 0x1p-53 * 1.5 + 0.5) * scale;
       const Residue any = residue(static_cast<unsigned __int128>(random()));
       array.reals.push_back({random() & 1 ? size : -size, 0, any, {}});
     }

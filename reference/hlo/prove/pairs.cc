@@ -160,11 +160,21 @@ bool added_plainly(const Twin& a, const Twin& b, double sign, Twin& to) {
   return true;
 }
 
+bool multiplied_plainly(const Twin& a, const Twin& b, Twin& to) {
+  const double real = a.real * b.real, x = std::fabs(a.real), y = std::fabs(b.real);
+  const Residue c = a.coefficient * b.coefficient;
+  if (!std::isfinite(real) || c == Residue{}) return false;
+  to = {real, x * b.error + y * a.error + a.error * b.error + std::fabs(real) * kUnit, c,
+        a.exponent + b.exponent};
+  return true;
+}
+
 }  // namespace
 
 void Pairs::binary(Opcode opcode, const Twin* a, const Twin* b, Twin* to, std::int64_t n) {
   if (opcode == Opcode::multiply) {
-    for (std::int64_t i = 0; i < n; ++i) to[i] = product(key, a[i], b[i]);
+    for (std::int64_t i = 0; i < n; ++i)
+      if (!multiplied_plainly(a[i], b[i], to[i])) to[i] = product(key, a[i], b[i]);
   } else if (opcode == Opcode::divide) {
     std::vector<Residue> inverses(static_cast<std::size_t>(n));
     for (std::int64_t i = 0; i < n; ++i) inverses[static_cast<std::size_t>(i)] = b[i].coefficient;

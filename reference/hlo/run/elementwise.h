@@ -62,10 +62,12 @@ auto binary(const Machine<Numbers>& machine, Opcode opcode, const Array<typename
   const std::int64_t size = count(a.dims);
   if (is_real(a.type)) {
     result.reals.resize(static_cast<std::size_t>(result.lanes * size));
-    for (std::int64_t lane = 0; lane < result.lanes; ++lane)
+    const bool side_by_side = a.lanes == b.lanes;
+    const std::int64_t together = side_by_side ? result.lanes * size : size;
+    for (std::int64_t lane = 0; lane < (side_by_side ? 1 : result.lanes); ++lane)
       machine.numbers.binary(opcode, a.reals.data() + begin_of(a, lane, size),
                              b.reals.data() + begin_of(b, lane, size), result.reals.data() + lane * size,
-                             size);
+                             together);
   } else {
     each_element(
         result, result.integers,

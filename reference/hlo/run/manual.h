@@ -1,6 +1,8 @@
 // Whole arrays and what devices hold of them.
 #pragma once
 
+#include <set>
+
 #include "reference/hlo/run/elementwise.h"
 #include "reference/hlo/run/move.h"
 
@@ -42,6 +44,9 @@ auto cut(Numbers& numbers, const Array<typename Numbers::Number>& whole, const D
   Array<Number> result{whole.type, tile_dims(whole.dims, division), 0, {}, {}};
   const auto lay = [&](const auto& from, const auto& filling, const auto& zero) {
     auto& to = elements_of(result, from);
+    std::set<std::pair<Integers, std::int64_t>> tiles;
+    for (const Share& share : division.shares) tiles.emplace(share.tile, share.part);
+    to.reserve(tiles.size() * static_cast<std::size_t>(count(result.dims)));
     for (const Share& share : division.shares) {
       const auto [at, is_new] =
           met.try_emplace({share.tile, share.part}, static_cast<std::int32_t>(met.size()));

@@ -138,7 +138,7 @@ std::int64_t Reals::bits(Type type, double x) { return bits_of(type, x); }
 std::uint64_t Reals::print(double x) { return std::bit_cast<std::uint64_t>(x == 0 ? 0 : x); }
 
 double Reals::any(std::uint64_t random) {
-  const double size = std::ldexp(static_cast<double>(random >> 11), -53) * 1.5 + 0.5;
+  const double size = static_cast<double>(random >> 11) * 0x1p-53 * 1.5 + 0.5;
   return random & 1 ? size : -size;
 }
 

@@ -61,11 +61,14 @@ inline Product dot_product(const Instruction& i, const Integers& lhs, const Inte
 
 template <typename Numbers, typename E>
 void multiply(Numbers& numbers, const Product& p, const E* lhs, const E* rhs, std::vector<E>& to) {
+  const std::size_t begin = to.size();
+  to.resize(begin + static_cast<std::size_t>(p.batch * p.rows * p.columns));
+  E* out = to.data() + begin;
   for (std::int64_t b = 0; b < p.batch; ++b)
     for (std::int64_t r = 0; r < p.rows; ++r)
       for (std::int64_t c = 0; c < p.columns; ++c)
-        to.push_back(sum_of_products(numbers, lhs + (b * p.rows + r) * p.inner,
-                                     rhs + (b * p.columns + c) * p.inner, p.inner));
+        *out++ = sum_of_products(numbers, lhs + (b * p.rows + r) * p.inner,
+                                 rhs + (b * p.columns + c) * p.inner, p.inner);
 }
 
 template <typename Numbers>
