@@ -4,16 +4,19 @@
     from plumb_prove import prove
     print(prove(step, state, batch))
 
-Arrays or shapes (jax.ShapeDtypeStruct) will do: nothing is run, only compiled. XLA dumps the module before and after
-its partitioner, and `plumb prove` compares what they compute.
+Arrays or shapes (jax.ShapeDtypeStruct) will do, and a mesh of devices that are not there (jax.sharding.AbstractMesh):
+nothing is run. The function is lowered here and compiled in a process of its own, for as many virtual CPU devices as its
+mesh has; XLA dumps the module before and after its partitioner there, and `plumb prove` compares what they compute.
 """
 
 import dataclasses
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
+import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -43,11 +46,65 @@ def tool():
     raise FileNotFoundError(f"there is no plumb; build it with {ROOT / 'scripts' / 'plumb'} --build-only, or name it in $PLUMB")
 
 
-def dump(jitted, args, kwargs, folder, passes):
-    """Compiles the function so that XLA dumps its modules into the folder."""
-    options = {"xla_dump_to": folder, "xla_dump_hlo_as_text": True, "xla_dump_large_constants": True,
-               "xla_dump_hlo_pass_re": ".*" if passes else "spmd.*|shardy.*|sharding.*"}
-    jitted.lower(*args, **kwargs).compile(compiler_options=options)
+def lowered(jitted, args, kwargs):
+    """The function as StableHLO, with its shardings."""
+    from jax._src import source_info_util
+
+    source_info_util.register_exclusion(__file__)  # a user's line is not here
+    if not hasattr(jitted, "trace"):
+        raise TypeError(f"expected a function of jax.jit, got {type(jitted).__name__}")
+    text = jitted.trace(*args, **kwargs).lower(lowering_platforms=("cpu",)).as_text(debug_info=True)
+    if partitions(text) < 2:
+        raise ValueError("it is compiled for one device: give the function shardings of a mesh")
+    return text
+
+
+def partitions(text):
+    found = re.search(r"mhlo.num_partitions = (\d+)", text)
+    return int(found[1]) if found else 1
+
+
+def dump(text, folder, passes):
+    """Compiles StableHLO in another process, in which XLA dumps its modules into the folder."""
+    with tempfile.TemporaryDirectory(prefix="plumb-prove-") as temporary:
+        program = pathlib.Path(temporary, "program.mlir")
+        program.write_text(text)
+        flags = [f"--xla_force_host_platform_device_count={partitions(text)}", f"--xla_dump_to={folder}",
+                 "--xla_dump_hlo_as_text", "--xla_dump_large_constants",
+                 f"--xla_dump_hlo_pass_re={'.*' if passes else 'spmd.*|shardy.*|sharding.*'}"]
+        environment = {**os.environ, "JAX_PLATFORMS": "cpu", "XLA_FLAGS": " ".join(flags)}
+        child = subprocess.run([sys.executable, __file__, str(program)], env=environment, capture_output=True, text=True)
+    if child.returncode:
+        said = [line for line in child.stderr.splitlines() if line.strip()]
+        ended = f"signal {-child.returncode}" if child.returncode < 0 else f"exit code {child.returncode}"
+        raise RuntimeError(f"XLA did not compile it ({ended}): " + (said[-1] if said else "it said nothing"))
+
+
+def compile_here(path):
+    """What the other process does: a module of StableHLO, for the devices that XLA_FLAGS make."""
+    import jax
+    import numpy as np
+    from jax._src.interpreters import mlir
+    from jaxlib import _jax, xla_client
+    from jaxlib.mlir import ir
+
+    text = pathlib.Path(path).read_text()
+    with mlir.make_ir_context():
+        module = ir.Module.parse(text)
+        main = next(f for f in module.body.operations if getattr(f, "sym_name", None) and f.sym_name.value == "main")
+        told = lambda kind: ["mhlo.sharding" in ir.DictAttr(a) or "sdy.sharding" in ir.DictAttr(a)
+                             for a in (main.attributes[kind] if kind in main.attributes else [])]
+        parameters, results = told("arg_attrs"), told("res_attrs")
+        devices = jax.devices()
+        options = xla_client.CompileOptions()
+        options.num_replicas, options.num_partitions = 1, len(devices)
+        build = options.executable_build_options
+        build.num_replicas, build.num_partitions = 1, len(devices)
+        build.device_assignment = xla_client.DeviceAssignment.create(np.arange(len(devices)).reshape(1, -1))
+        build.use_spmd_partitioning, build.use_shardy_partitioner = True, "sdy." in text
+        build.allow_spmd_sharding_propagation_to_parameters = [not laid for laid in parameters] or [True]
+        build.allow_spmd_sharding_propagation_to_output = [not laid for laid in results] or [True]
+        devices[0].client.compile_and_load(module, _jax.DeviceList(tuple(devices)), options)
 
 
 def prove(jitted, *args, flags=(), folder=None, passes=False, **kwargs):
@@ -61,7 +118,7 @@ def prove(jitted, *args, flags=(), folder=None, passes=False, **kwargs):
         os.makedirs(where, exist_ok=True)
         if os.listdir(where):
             raise FileExistsError(f"{where}: expected an empty folder, or none")
-        dump(jitted, args, kwargs, where, passes)
+        dump(lowered(jitted, args, kwargs), where, passes)
         return asked(where, flags, folder is not None)
 
 
@@ -72,3 +129,7 @@ def asked(folder, flags=(), kept=True):
         raise ValueError(said.stderr.strip())
     found = json.loads(said.stdout)
     return Answer(found, found["text"].rstrip("\n"), folder if kept else "")
+
+
+if __name__ == "__main__":
+    compile_here(sys.argv[1])

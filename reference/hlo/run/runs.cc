@@ -23,7 +23,7 @@ bool is_unknown(const Instruction& i) { return i.opcode == Opcode::custom_call &
 // computed from is, from the call that enters to the one that leaves.
 struct Regions {
   const Module& module;
-  Unknown found{};
+  UnknownCalls found{};
   std::set<std::pair<std::int64_t, bool>> gone_through{};
 
   void go_through(std::int64_t number, bool inside) {
@@ -54,7 +54,7 @@ std::optional<Border> border_of(std::string_view target) {
   return std::nullopt;
 }
 
-Unknown unknown_calls(const Module& module) {
+UnknownCalls unknown_calls(const Module& module) {
   Regions regions{module};
   regions.go_through(module.entry, false);
   return regions.found;

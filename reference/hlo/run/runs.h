@@ -16,11 +16,11 @@ std::optional<Border> border_of(std::string_view target);
 
 // Custom calls that are not known here, of all that the entry reaches: what is called inside of manual
 // regions, where each device is by itself, and the instructions elsewhere.
-struct Unknown {
+struct UnknownCalls {
   std::set<std::string> inside;
   std::set<const Instruction*> outside;
 };
-Unknown unknown_calls(const Module&);
+UnknownCalls unknown_calls(const Module&);
 
 // Throws BadModule where the entry reaches custom calls that are neither known here nor called inside of the
 // manual regions of `before`: all of them at once, by name and count, with the line of the first.
