@@ -17,25 +17,16 @@ namespace {
 Case in_f64(const Case& c) {
   Case wide = c;
   for (Spec& spec : wide.op.chain) spec.dtype = DType::f64;
-  if (is_reshard(c)) wide.op.operands[0].dtype = DType::f64;
   return wide;
 }
 
-Tensor to_f64(const Tensor& t) {
-  Tensor wide = zeros(DType::f64, t.shape);
-  for (std::int64_t i = 0; i < elements(t.shape); ++i)
-    store(DType::f64, wide.bytes.data() + 8 * i, encode(DType::f64, value(t, i)));
-  return wide;
-}
-
-Tensor exact_value(const Case& c, std::vector<Tensor> operands) {
-  if (is_reshard(c)) operands[0] = to_f64(operands[0]);
+Tensor exact_value(const Case& c, const std::vector<Tensor>& operands) {
   return evaluate(in_f64(c), operands);
 }
 
 Tensor exact_magnitude(const Case& c, std::vector<Tensor> operands) {
   for (Tensor& operand : operands) operand = absolute(std::move(operand));
-  return exact_value(c, std::move(operands));
+  return exact_value(c, operands);
 }
 
 // What each coordinate along the summed axes adds; none where they are too many to be worth it.

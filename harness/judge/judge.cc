@@ -51,11 +51,11 @@ std::vector<Fact> compared(const Wanted& wanted, const std::vector<Held>& blocks
   if (!facts.empty() && bound)
     facts.front().bound =
         bound_derivation(bound->reduction, bound->exact, first_element(wanted, facts.front()));
-  if (bound)
-    std::ranges::move(pooled_facts(wanted, *bound, pooled(wanted, blocks)), std::back_inserter(facts));
-  if (facts.empty() && bound && differences.rounded > 0)
-    if (auto doubt = vacuous(wanted, *bound, differences, pooled(wanted, blocks)))
-      facts.push_back(std::move(*doubt));
+  if (!bound) return facts;
+  const Tensor got = pooled(wanted, blocks);
+  std::ranges::move(pooled_facts(wanted, *bound, got), std::back_inserter(facts));
+  if (facts.empty() && differences.rounded > 0)
+    if (auto doubt = vacuous(wanted, *bound, differences, got)) facts.push_back(std::move(*doubt));
   return facts;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "harness/judge/claimed.h"
 #include "harness/judge/layout.h"
@@ -49,9 +50,9 @@ Explanation explained(const Policy& policy, std::string error) {
 // The other policies that answer so and change the fewest things.
 std::vector<Explanation> other_policies(const Case& c, const Spec* claimed) {
   std::vector<Explanation> all;
-  int fewest = 0;
+  std::optional<int> fewest;
   for (const Policy& policy : plumb::other_policies()) {
-    if (!all.empty() && changes(policy) > fewest) break;
+    if (fewest && changes(policy) > *fewest) break;
     const Resolved other = resolved(c, policy);
     if (claimed ? !other.spec || !same_split(c.mesh, *other.spec, *claimed) : other.spec.has_value())
       continue;

@@ -147,6 +147,22 @@ TEST(Vacuity, ProofsOfWhatIsAllAlikeProveNothing) {
   EXPECT_FALSE(passes(mixed, other)) << "replicas that differ";
 }
 
+// Where the bound would allow zeros everywhere.
+TEST(Vacuity, TheSignOfAZeroIsNoDoubt) {
+  int zeros_met = 0;
+  for (int seed = 0; seed < 40; ++seed) {
+    Trial trial(fmt::format("on x=2: einsum mk,kn->mn bf16[4,64@x] bf16[64@x,4] -> bf16[4,4] seed={}", seed));
+    trial.declared.acc_unspecified = true;
+    for (std::int64_t e = 0; e < 16; ++e)
+      if (value(trial.whole, e) == 0) {
+        ++zeros_met;
+        for (std::int64_t device = 0; device < 2; ++device) trial.element<std::uint16_t>(device, e) = 0x8000;
+      }
+    EXPECT_EQ(trial.verdict().status, Status::pass) << seed;
+  }
+  EXPECT_GT(zeros_met, 0) << "else nothing was tested";
+}
+
 TEST(Vacuity, AWrongSumOfIntegersIsWrong) {
   for (const char* dtype : {"s8", "s32"})
     for (const char* how : {"+x", "+max(x)", "+min(x)"}) {

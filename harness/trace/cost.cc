@@ -35,7 +35,7 @@ std::int64_t moved(const Mesh& mesh, const Collective& step) {
   };
   if (!step.axes.empty()) of_groups(devices(mesh), axes_size(mesh, axes_of(mesh, step)));
   for (const std::vector<std::int64_t>& group : step.groups) of_groups(std::ssize(group), std::ssize(group));
-  if (step.axes.empty() && step.groups.empty() && priced(2) < 0) return -1;
+  if (names_nobody(step) && priced(2) < 0) return -1;
   return product_of(sum, step.times);
 }
 

@@ -120,6 +120,40 @@ TEST(Merge, GathersComeInnermostFirst) {
       << "what moved is not known";
 }
 
+// After scatters and before gathers it may be over their own axes, or between devices that are no fibre.
+TEST(Merge, AnAllReduceMovesNothingBetweenDimensions) {
+  const std::vector<Axes> group = {
+      {"dp", "pp"}
+  };
+  const auto beside = [&](const Collective& other) {
+    const Trace scatters = {step("reduce-scatter", {"dp"}, 32, 16), step("reduce-scatter", {"pp"}, 16, 8),
+                            other};
+    const Trace gathers = {other, step("all-gather", {"pp"}, 8, 16), step("all-gather", {"dp"}, 16, 32)};
+    const std::string of_gathers = in_short(count({mesh + "f32[8@dp.pp] -> f32[8]", gathers, group}));
+    const std::string of_scatters = in_short(count({mesh + "f32[8]+dp.pp -> f32[8@dp.pp]", scatters, group}));
+    EXPECT_EQ(of_scatters.substr(0, 6), of_gathers.substr(0, 6));
+    return of_gathers.substr(0, 6);
+  };
+  for (const char* axis : {"dp", "pp"}) {
+    EXPECT_EQ(beside(step("all-reduce", {axis}, 8, 8)), "3 to 2") << axis;
+    EXPECT_EQ(beside(step("all-to-all", {axis}, 8, 8)), "3 to 3") << axis;
+  }
+  EXPECT_EQ(beside(step("all-to-all", {"tp"}, 8, 8)), "3 to 2") << "of other axes";
+  for (const auto& [kind, count] : {
+           std::pair{"all-reduce", "3 to 2"},
+           {"all-to-all", "3 to 3"}
+  }) {
+    Collective crosswise = step(kind, {}, 8, 8);
+    crosswise.groups = {
+        {0, 3},
+        {1, 2},
+        {4, 7},
+        {5, 6}
+    };
+    EXPECT_EQ(beside(crosswise), count) << kind << " between devices that are no fibre";
+  }
+}
+
 TEST(Merge, SumsAndAveragesMixOtherReductionsDoNot) {
   Trace two = {three[0], three[1]};
   two[1].op = "avg";

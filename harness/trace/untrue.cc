@@ -179,11 +179,6 @@ bool adds_nothing(const Case& c) {
                              [&](int d) { return c.op.operands[0].dims[d].size == 0; });
 }
 
-// Whether every value of an integer of so many bytes is one of the dtype.
-bool holds_integers(DType dtype, std::int64_t bytes) {
-  return format(dtype).integer ? format(dtype).bytes >= bytes : format(dtype).digits >= 8 * bytes - 1;
-}
-
 std::string too_narrow(const Case& c, const Trace& trace, bool exact_values) {
   if (!exact_values) return "";
   DType least = c.wire;
@@ -194,7 +189,7 @@ std::string too_narrow(const Case& c, const Trace& trace, bool exact_values) {
   }
   for (const Collective& one : trace)
     if (const auto dtype = dtype_named(one.dtype);
-        dtype && (format(least).integer && reduces(one) ? !holds_integers(*dtype, format(least).bytes)
+        dtype && (format(least).integer && reduces(one) ? !holds(*dtype, least)
                                                         : !format(*dtype).integer && narrower(*dtype, least)))
       return fmt::format("one {} of {}, which does not hold the values of {}", one.kind, one.dtype,
                          format(least).name);
