@@ -39,6 +39,11 @@ TEST(Einsum, AgreesWithTheDefinition) {
       "on x=1: einsum mk,kn->mn f32[3,0] f32[0,5] -> f32[3,5]",
       "on x=1: einsum mk,kn->mn f32[0,4] f32[4,5] -> f32[0,5]",
       "on x=1: einsum amk,akn->nma f32[0,2,3] f32[0,3,2] -> f32[2,2,0]",
+      // batches of nothing, more than can be gone through
+      "on x=1: einsum amk,akn->amn f32[4000000000000000,0,0] f32[4000000000000000,0,5] -> "
+      "f32[4000000000000000,0,5]",
+      "on x=1: einsum amk,akn->amn f32[4000000000000000,5,0] f32[4000000000000000,0,0] -> "
+      "f32[4000000000000000,5,0]",
       "on x=1: einsum mk,kn->mn s8[3,4] s8[4,5] -> s32[3,5]",
       "on x=1: einsum mk,kn->mn f64[3,4] f32[4,5] -> f64[3,5]",
       "on x=2: einsum mk,kn->mn f32[3,4]+x f32[4,5] -> f32[3,5]",

@@ -1,6 +1,9 @@
 #include "reference/words/text.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <functional>
 
 #include "reference/words/testing/refused.h"
 
@@ -151,6 +154,34 @@ TEST(Text, ABadLineGivesOneMessageWithACaretAtTheCharacter) {
       {"on x=2: grouped wgrad f32[2,2] f32[2,2] sizes=1,1 -> f32[3,2,2]", "sizes= names 2 groups",                                  57},
   };
   for (const auto& row : rows) expect_refused(row.line, row.message, row.caret);
+}
+
+// Whether `word` of a sum of an array of `dtype` may name each format; what a refusal says, at the name.
+void expect_formats(const std::string& dtype, const std::string& word,
+                    const std::function<std::string(const Format&)>& refusal) {
+  for (const Format& f : formats()) {
+    const std::string line = fmt::format("on x=2: reshard {0}[8]+x -> {0}[8] {1}={2}", dtype, word, f.name);
+    if (const std::string message = refusal(f); !message.empty())
+      expect_refused(line, message, line.rfind('=') + 1);
+    else
+      EXPECT_NO_THROW(parse_case(line)) << line;
+  }
+}
+
+TEST(Text, SumsAreAccumulatedAndSentInWhatHoldsThem) {
+  expect_formats("f32", "acc", [](const Format& f) {
+    return f.integer || f.bytes == 1 ? "expected an accumulate type: f16, bf16, f32 or f64" : "";
+  });
+  expect_formats("s8", "acc",
+                 [](const Format& f) { return f.name != "s32" ? "integers accumulate in s32" : ""; });
+  const auto sent = [](bool integers) {
+    return [=](const Format& f) {
+      if (f.name == "e8m0") return "e8m0 holds scales: it can be moved, not summed";
+      return f.integer != integers ? "integers and floating point do not mix" : "";
+    };
+  };
+  expect_formats("f32", "wire", sent(false));
+  expect_formats("s8", "wire", sent(true));
 }
 
 TEST(Text, AnArrayWithItsPartsHoldsAtMost2To62Bytes) {
