@@ -87,10 +87,12 @@ struct Probe {
   std::vector<double> scaled;
 };
 
+int drawn_exponent(std::mt19937_64& random) { return static_cast<int>(random() % 120) - 60; }
+
 Probe probe(std::int64_t size, const std::vector<int>& along, int sign, std::mt19937_64& random) {
   Probe p{std::vector<std::int64_t>(size * size), std::vector<double>(size * size)};
   for (std::int64_t i = 0; i < size; ++i) {
-    const int scale = static_cast<int>(random() % 120) - 60;
+    const int scale = drawn_exponent(random);
     for (std::int64_t k = 0; k < size; ++k) {
       const auto value = static_cast<std::int64_t>(random() >> 43) - (1 << 20);
       p.whole[i * size + k] = value;
@@ -108,7 +110,7 @@ Probe probe(std::int64_t size, const std::vector<int>& along, int sign, std::mt1
 bool sums_exact_products(Dgemm candidate, std::int64_t size) {
   std::mt19937_64 random(20251121);
   std::vector<int> along(size);
-  for (int& e : along) e = static_cast<int>(random() % 120) - 60;
+  for (int& e : along) e = drawn_exponent(random);
   const Probe a = probe(size, along, 1, random), b = probe(size, along, -1, random);
   std::vector<double> c(size * size);
   candidate({a.scaled.data(), size, size, size}, {b.scaled.data(), size, size, size}, c.data(), size);

@@ -67,26 +67,26 @@ PLUMB_CLONES Sum2 compensated(const Pair& p, double bound) {
       hi = sum;
     }
   }
-  Two top{0, 0};
-  double below = 0;
+  double above = 0, below = 0;
   for (int l = 0; l < 8; ++l) {
-    top = two_sum(top.sum, hi[l]);
+    const Two top = two_sum(above, hi[l]);
+    above = top.sum;
     below += top.error + lo[l];
   }
   const double count = static_cast<double>(p.length + 16);
-  return {top.sum, below, count * count * 0x1p-105 * bound};
+  return {above, below, count * count * 0x1p-105 * bound};
 }
 
 bool rounded_once(DType dtype, const Sum2& s, std::uint64_t& bits) {
   if (!(s.error < 0x1p1000) || !std::isfinite(s.hi)) return false;
   const auto [hi, lo] = two_sum(s.hi, s.lo);
   if (dtype == DType::f64 || format(dtype).integer) {
-    if (s.error == 0 && (dtype == DType::f64 || lo == 0)) return bits = encode(dtype, hi + lo + 0.0), true;
+    if (s.error == 0 && (dtype == DType::f64 || lo == 0)) return bits = encode(dtype, hi + lo), true;
     const double error = (s.error + std::fabs(lo) * 0x1p-52) * (1 + 0x1p-50);
     bits = encode(dtype, hi + (lo - error));
     return dtype == DType::f64 && bits == encode(dtype, hi + (lo + error));
   }
-  if (s.error == 0) return bits = encode(dtype, to_odd(hi, lo) + 0.0), true;
+  if (s.error == 0) return bits = encode(dtype, to_odd(hi, lo)), true;
   const double error = (s.error + std::fabs(lo) * 0x1p-52) * (1 + 0x1p-50);
   bits = encode(dtype, to_odd(hi, lo - error));
   return bits == encode(dtype, to_odd(hi, lo + error));

@@ -28,7 +28,8 @@ Sum2 cascade(const Pair&);
 // most u (n/8 + 12) of that.
 Sum2 compensated(const Pair&, double bound);
 
-// The sum rounded once to `dtype`; false where `sum` does not decide it.
+// The sum rounded once to `dtype`; false where `sum` does not decide it. The sums above begin at +0, and none
+// is -0.
 bool rounded_once(DType, const Sum2& sum, std::uint64_t& bits);
 
 // By superaccumulator.

@@ -32,15 +32,21 @@ Tensor odd(std::int64_t rows, std::int64_t cols, int digits, std::int64_t coarse
   return t;
 }
 
-// Sums of 2^47 to 2^57 units: in f64 every lost bit shows.
+Tensor in_units(double unit, Tensor t) {
+  for (std::int64_t i = 0; i < elements(t.shape); ++i) set(t, i, value(t, i) * unit);
+  return t;
+}
+
+// Sums of 2^47 to 2^57 units, however small: in f64 every lost bit shows.
 TEST(Edges, OfTheLattice) {
   for (int digits = 19; digits <= 24; ++digits)
-    for (std::int64_t coarse : {0, 64}) {
-      const Tensor a = odd(24, 1000, digits, coarse), b = odd(24, 1000, digits, coarse);
-      const Matrix left = matrix(a), right = transpose(matrix(b));
-      EXPECT_EQ(wrong(left, right, product(left, right, DType::f64, DType::f64)), 0)
-          << digits << " " << coarse;
-    }
+    for (std::int64_t coarse : {0, 64})
+      for (const double unit : {1.0, 0x1p-60}) {
+        const Tensor a = in_units(unit, odd(24, 1000, digits, coarse));
+        const Matrix left = matrix(a), right = transpose(left);
+        EXPECT_EQ(wrong(left, right, product(left, right, DType::f64, DType::f64), 2), 0)
+            << digits << " " << coarse << " " << unit;
+      }
 }
 
 // Positive terms of 24 bits, those of the first half as high halves alone, of `digits` bits: their sums are
@@ -59,6 +65,25 @@ TEST(Edges, OfTheHalves) {
     const Matrix left = matrix(std::as_const(a)), right = transpose(left);
     EXPECT_EQ(wrong(left, right, product(left, right, DType::f64, DType::f64)), 0) << digits;
   }
+}
+
+// 2^50 and its undoing around terms of 48 bits from 40 binades: what is cut off beside 2^50 is rounded
+// itself.
+TEST(Edges, OfTheBins) {
+  const std::int64_t n = 24, depth = 66;
+  std::mt19937_64 random(1);
+  Tensor a = zeros(DType::f32, {n, depth}), b = a;
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t k = 0; k < depth; ++k) {
+      const bool first = k == 0, last = k == depth - 1;
+      for (Tensor* t : {&a, &b}) {
+        const double term =
+            std::ldexp(static_cast<double>(random() >> 40 | 1), -24 - static_cast<int>(random() % 20));
+        set(*t, i * depth + k, easy(i) ? 1 : first ? 0x1p25 : last ? (t == &a ? 0x1p25 : -0x1p25) : term);
+      }
+    }
+  const Matrix left = matrix(a), right = transpose(matrix(b));
+  EXPECT_EQ(wrong(left, right, product(left, right, DType::f64, DType::f64)), 0);
 }
 
 // 2^52 and then 64 times 3/4, each of which rounds up to 1: a sum in double is 64 where 48 is right.

@@ -24,9 +24,8 @@ constexpr Residue residue(unsigned __int128 x) {
 }
 
 constexpr Residue residue(std::int64_t x) {
-  const auto magnitude = static_cast<std::uint64_t>(x < 0 ? -(x + 1) : x) + (x < 0);
-  const Residue r = residue(static_cast<unsigned __int128>(magnitude));
-  return {x < 0 && r.value != 0 ? Residue::p - r.value : r.value};
+  constexpr auto zero = static_cast<__int128>(Residue::p) * Residue::p;  // modulo p; larger than any -x
+  return residue(static_cast<unsigned __int128>(zero + x));
 }
 
 constexpr Residue operator+(Residue a, Residue b) {

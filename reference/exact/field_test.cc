@@ -29,6 +29,10 @@ TEST(Field, EdgesAgreeWithGmp) {
       EXPECT_EQ((Residue{a} + Residue{b}).value, judged(a, 1, b));
       EXPECT_EQ((Residue{a} - Residue{b}) + Residue{b}, Residue{a});
     }
+  for (std::uint64_t a : edges) {
+    EXPECT_EQ(residue(static_cast<std::int64_t>(a)).value, a);
+    EXPECT_EQ(residue(-static_cast<std::int64_t>(a)), Residue{} - Residue{a});
+  }
 }
 
 TEST(Field, ReducesEveryWidth) {

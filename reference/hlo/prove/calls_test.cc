@@ -44,7 +44,7 @@ std::string edited_text(std::string text, const std::string& from, const std::st
 }
 
 // The finding, or what is refused.
-std::string told(const std::string& before, const std::string& after) {
+std::string said_of(const std::string& before, const std::string& after) {
   const Module whole = parse(before, "m.txt"), each = parse(after, "m.txt");
   try {
     return std::string(name(prove({whole, each, nullptr}, {}).finding));
@@ -55,9 +55,9 @@ std::string told(const std::string& before, const std::string& after) {
 }
 
 TEST(Calls, InsideOfAManualRegionEachIsWhatItIsGiven) {
-  EXPECT_EQ(told(kWhole, kEach), "proven");
+  EXPECT_EQ(said_of(kWhole, kEach), "proven");
   const auto is = [](const std::string& from, const std::string& to) {
-    return told(kWhole, edited_text(kEach, from, to));
+    return said_of(kWhole, edited_text(kEach, from, to));
   };
   EXPECT_EQ(is("uplo = 76", "uplo = 77"), "refuted");
   // One element of what is given, one result for the other.
@@ -76,11 +76,11 @@ TEST(Calls, ElsewhereTheyAreNotKnown) {
                   "  %y = f32[4,3] custom-call(%x), custom_call_target=\"factor\"\n"
                   "  %z = f32[4,3] custom-call(%y), custom_call_target=\"__cublas$gemm\"\n"
                   "  %in = f32[2,3] custom-call(%z)");
-  EXPECT_EQ(told(outside, kEach), "unsupported: custom-call __cublas$gemm, custom-call factor");
+  EXPECT_EQ(said_of(outside, kEach), "unsupported: custom-call __cublas$gemm, custom-call factor");
   const std::string behind = edited_text(edited_text(kWhole, "ROOT %r", "%o"), "<=[2]}\n}",
                                          "<=[2]}\n  ROOT %r = f32[4,3] custom-call(%o), "
                                          "custom_call_target=\"factor\", sharding={devices=[2,1]<=[2]}\n}");
-  EXPECT_EQ(told(behind, kEach), "unsupported: custom-call factor");
+  EXPECT_EQ(said_of(behind, kEach), "unsupported: custom-call factor");
 }
 
 }  // namespace
