@@ -130,6 +130,7 @@ TEST(Ranks, EveryFaultHasItsVerdict) {
       {{"--interface", "lo"},                      {"none"},          "outcome"},
       {{},                                         {"absent", "2"},   "hung: rank 2 has not joined"},
       {{},                                         {"early", "2"},    "crashed: rank 2 exited with code 3 \\| .*"},
+      {{},                                         {"unborn", "2"},   "crashed: rank 2 was killed by signal 9 \\(Killed\\) \\| .*"},
       {{},                                         {"sleep", "2"},    "hung: rank 2 \\(host .*\\) has not entered all-gather 2 over x \\(the last it left is all-gather 1 over x\\); 0, 1, 3 wait in it"},
       {{},                                         {"stop", "2"},     "hung: rank 2 \\(host .*\\) does not answer; 0, 1, 3 wait in all-gather 2 over x"},
       {{},                                         {"die", "2"},      "crashed: rank 2 \\(host .*, pid [0-9]+\\) has died; rank 2 was killed by signal 6 \\(Aborted\\) \\| .*"},

@@ -1,7 +1,13 @@
 // Faults of real ranks: the verdict that each gets, and its words.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
+#include <chrono>
+#include <thread>
+
+#include "harness/backend/testing/alive.h"
 #include "harness/run/attempt.h"
 #include "reference/words/text.h"
 
@@ -65,6 +71,26 @@ TEST(RanksOfMpi, EveryFaultIsSeenAndTheNextCaseIsJudged) {
     EXPECT_THAT(all.said(), testing::ContainsRegex(row.words)) << row.fault;
     EXPECT_EQ(all.next.status, Status::pass) << row.fault;
   }
+}
+
+// Stopped, it has not replied for sure when it is killed.
+TEST(RanksOfMpi, OneThatIsKilledInTheProofIsNamed) {
+  const std::string mark = "0.0009765625";  // of these processes alone
+  Subject subject(
+      std::string(PLUMB_LAUNCH) + " --ranks 4 --launcher mpiexec -- " + PLUMB_MPI + " --delay " + mark, {});
+  Process& process = process_of(subject);
+  const Case c = parse_case(gather);
+  ASSERT_TRUE(std::holds_alternative<Outcome>(process.run_in_place(c)));
+  const pid_t rank = running(mark).back();
+  ::kill(rank, SIGSTOP);
+  std::jthread killer(
+      [rank] { std::this_thread::sleep_for(std::chrono::milliseconds(300)), ::kill(rank, SIGKILL); });
+  const auto said = process.check(7);
+  const Answer* answer = std::get_if<Answer>(&said);
+  ASSERT_TRUE(answer && std::holds_alternative<Crashed>(*answer));
+  EXPECT_THAT(std::get<Crashed>(*answer).what,
+              testing::ContainsRegex(fmt::format("rank [0-3] \\(host [^)]*, pid {}\\) has died", rank)));
+  EXPECT_TRUE(std::holds_alternative<Outcome>(process.run_in_place(c))) << "by a new launch";
 }
 
 }  // namespace

@@ -8,7 +8,8 @@
 //   slow                takes three seconds to make ready, and three to run
 //   absent              never joins;  stranger: somebody else connects first
 //   alone               its library says that it is in a world of 1
-//   early, unusable     ends before it joins, with code 3; so do all, with code 2
+//   early, unborn       ends before it joins, with code 3; by SIGKILL
+//   unusable            all end before they join, with code 2
 //   astray              sends bytes for the operands
 //   half                writes the first half of its block
 #include <signal.h>
@@ -117,6 +118,7 @@ int main(int argc, char** argv) {
   echo.seat.rank = number ? std::atoi(number) : 0;
   if (echo.has("absent")) ::pause();
   if (echo.has("early")) return 3;
+  if (echo.has("unborn")) ::raise(SIGKILL);
   if (echo.fault.what == "unusable") {
     if (echo.seat.rank == echo.fault.rank) std::fputs("rank: no fault 'unusable'\n", stderr);
     return 2;
