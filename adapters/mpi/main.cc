@@ -16,6 +16,7 @@
 #include "adapters/mpi/library.h"
 #include "adapters/mpi/plain.h"
 #include "adapters/plan/plan.h"
+#include "adapters/protocol/clocked.h"
 #include "adapters/protocol/json.h"
 #include "adapters/protocol/ranks.h"
 #include "adapters/protocol/serve.h"
@@ -44,9 +45,14 @@ struct Mpi : Backend {
   bool anew = false;  // communicators, for each case
   double delay = 0;   // by this share of its time a run is slower under the clock: whether the clock sees it
   std::string algorithm;  // of all-reduces, where one was chosen
+  std::string
+      another_clock;  // RANK:AHEAD:DRIFT, in nanoseconds, and more of them each second: whether it is noticed
   std::string slow;   // "1-2": whether a slow link is named
   std::int64_t flip = 0,
                runs = 0;  // rank 1 gets a bit wrong in this run under the clock: whether it is named
+
+  std::function<std::int64_t()> planted_clock{};
+  bool several_clocks = false;
 
   // The next case.
   Plan plan;
@@ -91,6 +97,17 @@ struct Mpi : Backend {
     return {};
   }
 
+  // A run that is late, or of which one is wrong.
+  std::function<void()> broken(std::function<void()> once) {
+    return [this, once = std::move(once)] {
+      const double begin = MPI_Wtime();
+      once();
+      if (++runs == flip && world.rank == 1) *ready.results[0]->block(1) ^= std::byte{1};
+      for (const double end = MPI_Wtime() + delay * (MPI_Wtime() - begin); delay > 0 && MPI_Wtime() < end;) {
+      }
+    };
+  }
+
   std::function<void()> delayed(std::function<void()> call, const std::string& what) const {
     if (slow.empty() || (what + " ").find(" " + slow + " ") == what.npos) return call;
     const bool mine = slow.starts_with(fmt::format("{}-", world.rank));
@@ -119,13 +136,8 @@ struct Mpi : Backend {
     const std::int64_t n = devices(request.c.mesh);
     if (world.rank >= n) return Stages{};
     Stages s = staged(plan, ready, own(), request.write);
-    s.once = [this, once = s.once] {
-      const double begin = MPI_Wtime();
-      once(), count_calls(false);
-      if (++runs == flip && world.rank == 1) *ready.results[0]->block(1) ^= std::byte{1};
-      for (const double end = MPI_Wtime() + delay * (MPI_Wtime() - begin); delay > 0 && MPI_Wtime() < end;) {
-      }
-    };
+    s.once = [once = s.once] { once(), count_calls(false); };
+    if (delay > 0 || flip > 0) s.once = broken(s.once);
     s.give = [this, first = true]() mutable { return given(nullptr, std::exchange(first, false)); };
     s.meet = [this] { PMPI_Barrier(communicator(everyone)); };
     s.limit = [this, alone = s.limit](const std::string& what, std::size_t bytes) {
@@ -134,6 +146,8 @@ struct Mpi : Backend {
     };
     s.call = [this] { return plain_call(plan.mesh, ready.trace, everyone); };
     s.rank = world.rank, s.ranks = static_cast<int>(n);
+    s.now = planted_clock;
+    if (several_clocks) s.ask_clock = [this](const auto& now) { return ask_first(everyone, now); };
     return s;
   }
 
@@ -196,6 +210,8 @@ bool take(Mpi& mpi, const std::string& key, const std::string& value) {
     count_at_most(number<std::int64_t>(key, value));
   else if (key == "delay")
     mpi.delay = number<double>(key, value);
+  else if (key == "clock")
+    mpi.another_clock = value;
   else if (key == "flip")
     mpi.flip = number<std::int64_t>(key, value);
   else if (key == "slow")
@@ -207,6 +223,18 @@ bool take(Mpi& mpi, const std::string& key, const std::string& value) {
   else
     return (key == "plan" && value == "direct") || key == "np" || key == "launcher";
   return true;
+}
+
+// Nothing on other ranks.
+std::function<std::int64_t()> clock_planted(const std::string& text, int rank) {
+  int of = 0;
+  long ahead = 0, drift = 0;
+  if (std::sscanf(text.c_str(), "%d:%ld:%ld", &of, &ahead, &drift) != 3 || of != rank) return nullptr;
+  return [=, begin = machine_time()] {
+    const std::int64_t now = machine_time();
+    return now + ahead +
+           static_cast<std::int64_t>(static_cast<double>(now - begin) / 1e9 * static_cast<double>(drift));
+  };
 }
 
 int serve_all(const std::vector<std::string>& arguments) {
@@ -228,6 +256,8 @@ int serve_all(const std::vector<std::string>& arguments) {
   mpi.world = start();
   say_world(mpi.world.size);
   if (mpi.fault.calls) mpi.fault.calls(mpi.world, mpi.library);
+  mpi.planted_clock = clock_planted(mpi.another_clock, mpi.world.rank);
+  mpi.several_clocks = several(mpi.planted_clock ? 1 : 0) || several(this_clock());
   const int code = serve_as_rank(mpi, *seat);
   finish();
   return code;

@@ -97,4 +97,31 @@ std::function<void()> bare(const std::string& what, std::size_t bytes, const Tea
   };
 }
 
+std::vector<Ping> ask_first(const Team& all, const std::function<std::int64_t()>& now) {
+  constexpr int questions = 20, tag = 1;
+  const MPI_Comm comm = communicator(all);
+  const int mine = static_cast<int>(all.mine), n = static_cast<int>(all.ids.size());
+  std::vector<Ping> pings;
+  for (int asks = 1; asks < n; ++asks)
+    for (int i = 0; i < questions && (mine == 0 || mine == asks); ++i) {
+      Ping ping{now(), 0, 0};
+      if (mine == 0) {
+        PMPI_Recv(nullptr, 0, MPI_BYTE, asks, tag, comm, MPI_STATUS_IGNORE);
+        ping.said = now();
+        PMPI_Send(&ping.said, 1, MPI_INT64_T, asks, tag, comm);
+      } else {
+        PMPI_Send(nullptr, 0, MPI_BYTE, 0, tag, comm);
+        PMPI_Recv(&ping.said, 1, MPI_INT64_T, 0, tag, comm, MPI_STATUS_IGNORE);
+        ping.back = now(), pings.push_back(ping);
+      }
+    }
+  return pings;
+}
+
+bool several(std::int64_t number) {
+  std::int64_t both[] = {number, -number}, largest[2];
+  PMPI_Allreduce(both, largest, 2, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
+  return largest[0] != -largest[1];
+}
+
 }  // namespace plumb::mpi

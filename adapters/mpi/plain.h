@@ -18,4 +18,11 @@ std::function<std::int64_t()> plain_call(const Mesh&, const Trace&, const Team& 
 // ways between the ranks of each pair (`link 0-1 2-3`), the others idle. Nothing where it is neither.
 std::function<void()> bare(const std::string& what, std::size_t bytes, const Team& all);
 
+// Each rank of a team in turn asks the first one what its clock says, some times; nothing comes of it on the
+// first.
+std::vector<Ping> ask_first(const Team& all, const std::function<std::int64_t()>& now);
+
+// Whether ranks of the world have said several numbers; all of them ask.
+bool several(std::int64_t number);
+
 }  // namespace plumb::mpi

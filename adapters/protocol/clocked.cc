@@ -15,19 +15,17 @@
 namespace plumb {
 namespace {
 
-std::int64_t now() {
-  timespec t{};
-  ::clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec * std::int64_t{1'000'000'000} + t.tv_nsec;
+std::int64_t now(const Stages& stages) { return stages.now ? stages.now() : machine_time(); }
+
+// Of a planted clock another number than that of the machine.
+std::int64_t clock_of(const Stages& stages) {
+  return stages.now ? this_clock() ^ (stages.rank + 1) : this_clock();
 }
 
-// One start of one machine, as its namespace of time shows it.
-std::int64_t this_clock() {
-  std::string boot;
-  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
-  std::array<char, 64> space{};
-  [[maybe_unused]] const auto n = ::readlink("/proc/self/ns/time", space.data(), space.size() - 1);
-  return static_cast<std::int64_t>(fnv(boot + space.data()) >> 1);
+Sight sight(const Stages& stages) {
+  if (!stages.ask_clock) return {};
+  const std::vector<Ping> all = stages.ask_clock([&] { return now(stages); });
+  return all.empty() ? Sight{} : best_sight(all);
 }
 
 // The times on which ranks agreed to begin.
@@ -36,19 +34,21 @@ struct Window {
   std::int64_t start(std::int64_t iteration) const { return begin + iteration * width; }
 };
 
-// The first rank says when, from how long a warm-up took it; twice that, so that few are late.
-Window agreed(const Stages& stages, std::int64_t id, std::int64_t longest) {
+// The first rank says when, from how long a warm-up took it; twice that, so that few are late. Another clock
+// is told the time by what it saw of the first one's.
+Window agreed(const Stages& stages, std::int64_t id, std::int64_t longest, const Sight& seen) {
   constexpr std::int64_t to_hear_of_it = 20'000'000, least = 20'000;
   const std::string key = fmt::format("window {}", id);
-  const Window own{now() + to_hear_of_it, 2 * longest + least};
+  const Window own{now(stages) + to_hear_of_it, 2 * longest + least};
   if (stages.ranks == 1) return own;
-  if (stages.rank == 0) put_shared(key, fmt::format("{} {} {}", this_clock(), own.begin, own.width));
+  if (stages.rank == 0) put_shared(key, fmt::format("{} {} {}", clock_of(stages), own.begin, own.width));
   std::int64_t clock = 0;
   Window window;
   const std::string said = get_shared(key);
-  if (std::sscanf(said.c_str(), "%ld %ld %ld", &clock, &window.begin, &window.width) != 3 ||
-      clock != this_clock())
+  const bool read = std::sscanf(said.c_str(), "%ld %ld %ld", &clock, &window.begin, &window.width) == 3;
+  if (!read || (clock != clock_of(stages) && seen.error == 0))
     throw std::runtime_error("ranks cannot begin at one time: the clock here is another than that of rank 0");
+  window.begin -= seen.offset;
   return window;
 }
 
@@ -56,9 +56,9 @@ std::int64_t warm_up(const Stages& stages, const Timing& timing) {
   std::int64_t longest = 0;
   for (std::int64_t i = 0; i < timing.warmups; ++i) {
     if (stages.restore) stages.restore();
-    const std::int64_t begin = now();
+    const std::int64_t begin = now(stages);
     for (std::int64_t k = 0; k < timing.batch; ++k) stages.once();
-    longest = std::max(longest, now() - begin);
+    longest = std::max(longest, now(stages) - begin);
   }
   return longest;
 }
@@ -67,8 +67,8 @@ std::int64_t warm_up(const Stages& stages, const Timing& timing) {
 bool begin_together(const Stages& stages, Sync sync, std::int64_t start) {
   if (sync == Sync::barrier && stages.meet) stages.meet();
   if (sync != Sync::window) return true;
-  const bool early = now() < start;
-  while (now() < start) {
+  const bool early = now(stages) < start;
+  while (now(stages) < start) {
   }
   return early;
 }
@@ -79,9 +79,9 @@ struct Turn {
 };
 
 Turn timed_turn(const Stages& stages, std::int64_t batch) {
-  const std::int64_t enter = now();
+  const std::int64_t enter = now(stages);
   for (std::int64_t k = 0; k < batch; ++k) stages.once();
-  return {enter, now()};
+  return {enter, now(stages)};
 }
 
 void add(Clocked& said, const Turn& turn) {
@@ -90,12 +90,27 @@ void add(Clocked& said, const Turn& turn) {
 
 }  // namespace
 
+std::int64_t machine_time() {
+  timespec t{};
+  ::clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec * std::int64_t{1'000'000'000} + t.tv_nsec;
+}
+
+std::int64_t this_clock() {
+  std::string boot;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+  std::array<char, 64> space{};
+  [[maybe_unused]] const auto n = ::readlink("/proc/self/ns/time", space.data(), space.size() - 1);
+  return static_cast<std::int64_t>(fnv(boot + space.data()) >> 1);
+}
+
 Clocked clocked(const Stages& stages, const Timing& timing, std::int64_t id,
                 const std::function<void()>& first) {
-  Clocked said{this_clock(), {}, {}};
+  Clocked said{clock_of(stages), {}, {}};
   said.enter.reserve(timing.iterations), said.leave.reserve(timing.iterations);
   const std::int64_t longest = warm_up(stages, timing);
-  const Window window = timing.sync == Sync::window ? agreed(stages, id, longest) : Window{};
+  said.before = sight(stages);
+  const Window window = timing.sync == Sync::window ? agreed(stages, id, longest, said.before) : Window{};
   for (std::int64_t i = 0; i < timing.iterations; ++i) {
     if (stages.restore) stages.restore();
     if (stages.wipe && (i == 0 || i + 1 == timing.iterations)) stages.wipe();
@@ -104,23 +119,24 @@ Clocked clocked(const Stages& stages, const Timing& timing, std::int64_t id,
     said.enter.push_back(early ? enter : -1), said.leave.push_back(early ? leave : -1);
     if (i == 0) first();
   }
+  said.after = sight(stages);
   return said;
 }
 
 namespace {
 
 // What took so long by another clock, whose times begin elsewhere.
-Turn just_now(std::int64_t took) {
-  const std::int64_t leave = now();
+Turn just_now(const Stages& stages, std::int64_t took) {
+  const std::int64_t leave = now(stages);
   return {leave - took, leave};
 }
 
 std::optional<Clocked> plain_turns(const Stages& stages, std::int64_t iterations) {
   const auto call = stages.call ? stages.call() : nullptr;
   if (!call) return std::nullopt;
-  Clocked said{this_clock(), {}, {}};
+  Clocked said{clock_of(stages), {}, {}};
   call();
-  for (std::int64_t i = 0; i < iterations; ++i) add(said, just_now(call()));
+  for (std::int64_t i = 0; i < iterations; ++i) add(said, just_now(stages, call()));
   return said;
 }
 
@@ -128,7 +144,7 @@ std::optional<Clocked> plain_turns(const Stages& stages, std::int64_t iterations
 std::optional<Clocked> turns_of_both(const Stages& stages, std::int64_t iterations) {
   const auto call = stages.call ? stages.call() : nullptr;
   if (!call) return std::nullopt;
-  Clocked said{this_clock(), {}, {}};
+  Clocked said{clock_of(stages), {}, {}};
   const auto ours = [&] {
     if (stages.restore) stages.restore();
     begin_together(stages, Sync::barrier, 0);
@@ -136,7 +152,7 @@ std::optional<Clocked> turns_of_both(const Stages& stages, std::int64_t iteratio
   };
   ours(), call();
   for (std::int64_t i = 0; i < iterations; ++i) {
-    add(said, i % 4 == 0 || i % 4 == 3 ? ours() : just_now(call()));
+    add(said, i % 4 == 0 || i % 4 == 3 ? ours() : just_now(stages, call()));
   }
   return said;
 }
@@ -150,7 +166,7 @@ std::optional<Clocked> clocked_limit(const Stages& stages, const std::string& wh
   Stages bare = stages;
   bare.once = stages.limit ? stages.limit(what, bytes) : nullptr;
   if (!bare.once) return std::nullopt;
-  bare.wipe = bare.restore = nullptr;
+  bare.wipe = bare.restore = nullptr, bare.ask_clock = nullptr;
   return clocked(bare, {.warmups = 1, .iterations = iterations}, 0, [] {});
 }
 

@@ -13,6 +13,11 @@ namespace plumb {
 // `id`: of the request. Throws where ranks are to begin at one time and their clocks are several.
 Clocked clocked(const Stages&, const Timing&, std::int64_t id, const std::function<void()>& first);
 
+// Nanoseconds of the machine's clock that never goes back; and a number of that clock: of one start of one
+// machine, as its namespace of time shows it.
+std::int64_t machine_time();
+std::int64_t this_clock();
+
 // Times what the process of a rank could do at best: nothing where it cannot say.
 std::optional<Clocked> clocked_limit(const Stages&, const std::string& what, std::size_t bytes,
                                      std::int64_t iterations);

@@ -90,6 +90,29 @@ TEST(Clocked, ALimitIsTimedAsARunIs) {
   EXPECT_EQ(w.calls.find('o'), std::string::npos) << "the case itself was run";
 }
 
+// The other's clock stands at what is said, and the own one goes on by itself.
+TEST(Clocked, TheFirstOnesClockIsAskedBeforeAndAfter) {
+  Written w;
+  w.stages.now = [n = std::int64_t{0}]() mutable { return n += 10; };
+  w.stages.ask_clock = [&w](const std::function<std::int64_t()>& now) {
+    w.calls += 'a';
+    const std::int64_t sent = now(), said = sent + 1000;
+    return std::vector<Ping>{
+        {sent, said, now()}
+    };
+  };
+  EXPECT_EQ(w.by({.warmups = 1, .iterations = 2}), "roarwmofrwmoa");
+  const Clocked said = clocked(w.stages, {.warmups = 0, .iterations = 1}, 1, [] {});
+  EXPECT_EQ(said.before.offset, 995);
+  EXPECT_EQ(said.before.error, 6);
+  EXPECT_LT(said.before.at, said.enter[0]);
+  EXPECT_GT(said.after.at, said.leave[0]);
+  EXPECT_NE(said.clock, this_clock()) << "a planted clock is another";
+  Clocked again;
+  take_sights(again, sights_row(said));
+  EXPECT_EQ(sights_row(again), sights_row(said));
+}
+
 TEST(Clocked, ARowOfTheArenaIsAClockAgain) {
   const Clocked said{
       7, {1, -1, 5},

@@ -216,15 +216,22 @@ void set_apart(Kept& kept, const Outcome& made) {
   }
 }
 
-// Every rank writes its clock; what is said of them.
-std::string write_clock(const Stages& stages, const Clocked& said, Arena& arena) {
-  const std::vector<std::int64_t> row = clock_row(said);
+// Every rank writes its row; where the first one lies.
+std::uint64_t write_row(const Stages& stages, const std::vector<std::int64_t>& row, Arena& arena) {
   const std::size_t bytes = row.size() * sizeof row[0];
   const std::span<std::byte> place = arena.take(bytes * stages.ranks);
   const std::span<std::byte> own = place.subspan(stages.rank * bytes, bytes);
   memcpy(own.data(), row.data(), bytes);
   send_written(arena.offset(own), bytes);
-  return fmt::format(R"("clock":{{"offset":{},"ranks":{}}})", arena.offset(place), stages.ranks);
+  return arena.offset(place);
+}
+
+// What is said of the clocks.
+std::string write_clock(const Stages& stages, const Clocked& said, Arena& arena) {
+  const std::uint64_t offset = write_row(stages, clock_row(said), arena);
+  if (!stages.ask_clock) return fmt::format(R"("clock":{{"offset":{},"ranks":{}}})", offset, stages.ranks);
+  return fmt::format(R"("clock":{{"offset":{},"ranks":{},"sights":{}}})", offset, stages.ranks,
+                     write_row(stages, sights_row(said), arena));
 }
 
 // The results are kept, of the first iteration and of the last.

@@ -55,6 +55,10 @@ struct Stages {
   std::function<void()> restore{};  // operands, where a run changes them; else nothing
   std::function<void()> meet{};     // waits for all ranks of the case; nothing in one process
   int rank = 0, ranks = 1;          // of those that have a device
+  // Where the ranks' clocks are several: each asks the first one what its clock says, in turn; `now` reads
+  // the own.
+  std::function<std::vector<Ping>(const std::function<std::int64_t()>& now)> ask_clock{};
+  std::function<std::int64_t()> now{};  // another clock than that of the machine: whether it is noticed
   // What this process could do at best, with so many bytes: copy, send, gemm, link (README.md). Nothing where
   // it cannot.
   std::function<std::function<void()>(const std::string& what, std::size_t bytes)> limit{};

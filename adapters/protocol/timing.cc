@@ -31,4 +31,14 @@ Clocked clock_from(const std::vector<std::int64_t>& row) {
   return said;
 }
 
+std::vector<std::int64_t> sights_row(const Clocked& said) {
+  const Sight &before = said.before, &after = said.after;
+  return {before.at, before.offset, before.error, after.at, after.offset, after.error};
+}
+
+void take_sights(Clocked& said, const std::vector<std::int64_t>& row) {
+  said.before = {row.at(0), row.at(1), row.at(2)};
+  said.after = {row.at(3), row.at(4), row.at(5)};
+}
+
 }  // namespace plumb

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "adapters/protocol/sight.h"
+
 namespace plumb {
 
 // How ranks begin an iteration: as they come, after they have met, or at a time on which they agreed.
@@ -24,6 +26,7 @@ struct Timing {
 struct Clocked {
   std::int64_t clock = 0;
   std::vector<std::int64_t> enter, leave;
+  Sight before{}, after{};  // of the first rank's clock, around the iterations; an error of 0: it saw nothing
 };
 
 // A row of the arena: the clock, then enter and leave of each iteration.
@@ -32,5 +35,10 @@ inline std::size_t words_of_a_clock(std::int64_t iterations) {
 }
 std::vector<std::int64_t> clock_row(const Clocked&);
 Clocked clock_from(const std::vector<std::int64_t>& row);
+
+// Another row, of what it saw: at, offset and error before and after.
+constexpr std::size_t words_of_sights = 6;
+std::vector<std::int64_t> sights_row(const Clocked&);
+void take_sights(Clocked&, const std::vector<std::int64_t>& row);
 
 }  // namespace plumb

@@ -263,6 +263,8 @@ void check_trace(const Outcome& o, const Mesh& mesh) {
 void check_clocks(const std::vector<Clocked>& clocks) {
   for (std::size_t r = 0; r < clocks.size(); ++r) {
     std::int64_t before = 0;
+    if (clocks[r].before.error < 0 || clocks[r].after.error < 0 || clocks[r].after.at < clocks[r].before.at)
+      throw Malformed(fmt::format("the clock of rank {}: what it saw of the first one's is no sight", r));
     for (std::size_t i = 0; i < clocks[r].enter.size(); ++i) {
       const std::int64_t enter = clocks[r].enter[i], leave = clocks[r].leave[i];
       if (enter == -1 && leave == -1) continue;

@@ -13,22 +13,42 @@ namespace plumb {
 
 using nlohmann::json;
 
+namespace {
+
+// As many rows of words as ranks, at a place that the program says.
+std::vector<std::vector<std::int64_t>> rows_at(std::uint64_t offset, std::int64_t ranks, std::size_t words,
+                                               const ArenaFile& arena) {
+  const std::size_t row = words * sizeof(std::int64_t);
+  if (offset > arena.size() || row * ranks > arena.size() - offset)
+    throw Malformed("the clocks lie outside the program's part of the arena");
+  std::vector<std::vector<std::int64_t>> rows(ranks, std::vector<std::int64_t>(words));
+  for (std::int64_t r = 0; r < ranks; ++r) {
+    arena.read(offset + r * row, std::as_writable_bytes(std::span(rows[r])));
+    if (std::ranges::count(rows[r], -1) == std::ssize(rows[r]))
+      throw Malformed(fmt::format("the clock of rank {} is all ones: nothing was written there", r));
+  }
+  return rows;
+}
+
+std::uint64_t place_of(const json& clock, const char* what, const Asked& asked) {
+  const auto offset = static_cast<std::uint64_t>(count(field(clock, what), fmt::format("clock.{}", what)));
+  if (offset < asked.free) throw Malformed("the clocks lie outside the program's part of the arena");
+  return offset;
+}
+
+}  // namespace
+
 std::vector<Clocked> parse_clocks(const json& clock, const Asked& asked, const ArenaFile& arena) {
-  const auto offset =
-      static_cast<std::uint64_t>(count(field(object(clock, "clock"), "offset"), "clock.offset"));
+  const std::uint64_t offset = place_of(object(clock, "clock"), "offset", asked);
   const std::int64_t ranks = count(field(clock, "ranks"), "clock.ranks");
   if (ranks < 1 || ranks > devices(asked.c.mesh))
     throw Malformed(fmt::format("clocks of {} ranks, on {} devices", ranks, devices(asked.c.mesh)));
-  const std::size_t words = words_of_a_clock(asked.iterations), row = words * sizeof(std::int64_t);
-  if (offset < asked.free || offset > arena.size() || row * ranks > arena.size() - offset)
-    throw Malformed("the clocks lie outside the program's part of the arena");
   std::vector<Clocked> clocks;
-  for (std::int64_t r = 0; r < ranks; ++r) {
-    std::vector<std::int64_t> one(words);
-    arena.read(offset + r * row, std::as_writable_bytes(std::span(one)));
-    if (std::ranges::count(one, -1) == std::ssize(one))
-      throw Malformed(fmt::format("the clock of rank {} is all ones: nothing was written there", r));
-    clocks.push_back(clock_from(one));
+  for (const auto& row : rows_at(offset, ranks, words_of_a_clock(asked.iterations), arena))
+    clocks.push_back(clock_from(row));
+  if (optional_field(clock, "sights")) {
+    const auto rows = rows_at(place_of(clock, "sights", asked), ranks, words_of_sights, arena);
+    for (std::size_t r = 0; r < rows.size(); ++r) take_sights(clocks[r], rows[r]);
   }
   check_clocks(clocks);
   return clocks;

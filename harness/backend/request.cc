@@ -71,7 +71,8 @@ Layout layout_of_bench(const Case& c, const Timing& timing, std::span<const Tens
   Layout layout;
   place(layout, operands);
   layout.due = layout_in_place(c).due + alignment +
-               on_every_device(c, words_of_a_clock(timing.iterations) * sizeof(std::int64_t));
+               on_every_device(c, words_of_a_clock(timing.iterations) * sizeof(std::int64_t)) + alignment +
+               on_every_device(c, words_of_sights * sizeof(std::int64_t));
   layout.arena = layout.free + layout.due;
   return layout;
 }

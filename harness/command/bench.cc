@@ -18,7 +18,9 @@
 #include "harness/record/circumstances.h"
 #include "harness/record/journal.h"
 #include "harness/report/expected.h"
+#include "harness/report/growth.h"
 #include "harness/report/progress.h"
+#include "harness/select/per_device.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -39,16 +41,22 @@ std::vector<Repetition> before(const std::vector<Timings>& all, const Entry& ent
 
 using ByBackend = std::map<std::string, Subject>;
 
-void add_entries(Course& course, const Chosen& chosen, ByBackend& subjects, const BenchFlags& flags) {
+using Entries = std::vector<std::unique_ptr<Entry>>;
+
+Entries entries_of(const Chosen& chosen, ByBackend& subjects, const BenchFlags& flags, const Pace& pace) {
+  Entries all;
   for (std::int64_t n : chosen.numbers)
     for (const std::string& backend : backends_of(flags.running)) {
       auto at = subjects.find(backend);
       if (at == subjects.end())
         at = subjects.emplace(backend, Subject(backend, settings(flags.running))).first;
-      auto entry = std::make_unique<Entry>(Entry{nth(chosen.cases, n), &at->second, pace_of(flags), {}});
+      const Case c = nth(chosen.cases, n);
+      auto entry =
+          std::make_unique<Entry>(Entry{flags.per_device ? per_device(c) : c, &at->second, pace, {}});
       entry->timings = {print(entry->c), at->second.name, {}};
-      course.entries.push_back(std::move(entry));
+      all.push_back(std::move(entry));
     }
+  return all;
 }
 
 void draw(const Course& course) {
@@ -115,60 +123,81 @@ std::optional<int> probe(const Course& course, const Probes& asked) {
   return std::nullopt;
 }
 
-int bench_command(const BenchFlags& flags) {
-  const std::vector<Requirement> required = requirements_of(flags);
+Probes probes_of(const BenchFlags& flags) {
   constexpr std::int64_t pairs = 400;
-  const Probes probes{!flags.clock           ? 0
-                      : flags.iterations > 0 ? flags.iterations
-                                             : pairs,
-                      flags.links.empty() ? 0 : every_round_of(flags), parse_budget(flags.soak, "--soak")};
+  Probes asked{0, flags.links.empty() ? 0 : every_round_of(flags), parse_budget(flags.soak, "--soak")};
+  if (flags.clock) asked.pairs = flags.iterations > 0 ? flags.iterations : pairs;
+  return asked;
+}
+
+// What a run is held to: demands, and records of before, beside where those of now are made, by backend.
+struct HeldTo {
+  std::vector<Requirement> required;
+  std::vector<Record> then;
+  std::map<std::string, nlohmann::json> made;
+};
+
+// The exit code, where something but the cases ended it.
+int time_all(Course& course, const BenchFlags& flags) {
+  try {
+    if (run(course, flags.library) == 0)
+      throw BadInput(fmt::format("--benchmark_filter: no case matches {}", flags.library.filter));
+    return 0;
+  } catch (const Interrupted&) {
+    say_interrupted(flags);
+    return 130;
+  } catch (const std::system_error& error) {
+    fmt::print(stderr, "plumb: {}\n", error.what());
+    return 3;
+  }
+}
+
+// Tables and findings; how many of these.
+std::int64_t say_all(const Course& course, const BenchFlags& flags, const HeldTo& held) {
+  if (moves_its_cursor(STDERR_FILENO) && !flags.quiet) clear_progress();
+  const std::vector<Timings> all = timed_cases(course);
+  const bool ours = flags.library.format.empty();
+  std::FILE* const out = ours ? stdout : stderr;
+  if (ours && !all.empty())
+    fmt::print("{}{}{}", timings_table(all), growth_table(all, flags.per_device), clocks_in_words(all));
+  std::int64_t findings = say_findings(course, held.required, out);
+  for (const std::string& broken : broken_rules(all)) fmt::print(out, "slow  {}\n", broken), ++findings;
+  if (const std::string other = made_elsewhere(held.then, held.made); !other.empty())
+    fmt::print(stderr, "plumb: {} was made elsewhere: {}\n", flags.against, other);
+  if (ours) say_what_became(all, timings_of(held.then));
+  return findings;
+}
+
+int bench_command(const BenchFlags& flags) {
+  HeldTo held{requirements_of(flags), {}, {}};
+  const Pace pace = pace_of(flags);
+  const Probes asked = probes_of(flags);
   const Chosen chosen = choose(flags.selection);
   if (flags.resume && flags.record.empty()) throw BadInput("--resume needs the --record to go on with");
   check_out(flags);
-  const auto then = flags.against.empty() ? std::vector<Record>{} : read_records(flags.against).records;
-  const auto journal = flags.record.empty() ? nullptr : std::make_unique<Journal>(flags.record);
-  const nlohmann::json here = circumstances();
-  const std::string made_by = dump(here);
-  std::map<std::string, nlohmann::json> made;
+  if (!flags.against.empty()) held.then = read_records(flags.against).records;
   ByBackend subjects;
   Course course;
-  course.repetitions = flags.repetitions;
-  course.recorded = [&](Record&& record) {
-    if (journal) journal->append(record, made_by);
-    made.try_emplace(record.backend, made_where(record, here));
-    if (!flags.quiet && probes.seconds == 0) draw(course);
-  };
-  add_entries(course, chosen, subjects, flags);
+  course.entries = entries_of(chosen, subjects, flags, pace);
   if (course.entries.empty()) throw BadInput("no case is selected, nothing was timed");
+  const auto journal = flags.record.empty() ? nullptr : std::make_unique<Journal>(flags.record);
+  const nlohmann::json here = circumstances();
+  course.repetitions = flags.repetitions;
+  course.recorded = [&, made_by = dump(here)](Record&& record) {
+    if (journal) journal->append(record, made_by);
+    held.made.try_emplace(record.backend, made_where(record, here));
+    if (!flags.quiet && asked.seconds == 0) draw(course);
+  };
   try {
-    if (const auto code = probe(course, probes)) return *code;
+    if (const auto code = probe(course, asked)) return *code;
   } catch (const Interrupted&) {
     say_interrupted(flags);
     throw;
   }
   const auto recalled = flags.resume ? timings_of(journal->before().records) : std::vector<Timings>{};
   for (const auto& entry : course.entries) entry->before = before(recalled, *entry);
-  int code = 0;
-  try {
-    if (run(course, flags.library) == 0)
-      throw BadInput(fmt::format("--benchmark_filter: no case matches {}", flags.library.filter));
-  } catch (const Interrupted&) {
-    say_interrupted(flags);
-    code = 130;
-  } catch (const std::system_error& error) {
-    fmt::print(stderr, "plumb: {}\n", error.what());
-    code = 3;
-  }
-  if (moves_its_cursor(STDERR_FILENO) && !flags.quiet) clear_progress();
-  const std::vector<Timings> all = timed_cases(course);
-  const bool ours = flags.library.format.empty();
-  if (ours && !all.empty()) fmt::print("{}", timings_table(all));
-  std::int64_t findings = say_findings(course, required, ours ? stdout : stderr);
-  for (const std::string& broken : broken_rules(all))
-    fmt::print(ours ? stdout : stderr, "slow  {}\n", broken), ++findings;
-  if (const std::string other = made_elsewhere(then, made); !other.empty())
-    fmt::print(stderr, "plumb: {} was made elsewhere: {}\n", flags.against, other);
-  if (ours) say_what_became(all, timings_of(then));
+  const int code = time_all(course, flags);
+  const std::int64_t findings = say_all(course, flags, held);
   return code != 0 ? code : findings > 0 ? 1 : 0;
 }
 

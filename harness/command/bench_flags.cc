@@ -113,6 +113,8 @@ std::vector<Requirement> requirements_of(const BenchFlags& flags) {
 
 void add_bench_flags(CLI::App& bench, BenchFlags& f) {
   add_selection(bench, f.selection);
+  bench.add_flag("--per-device", f.per_device,
+                 "Sizes of dimensions that are split are those of a device: a larger mesh has larger arrays");
   bench
       .add_option(
           "--backend", f.running.backends,

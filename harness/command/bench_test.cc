@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "adapters/protocol/json.h"
 #include "harness/command/testing/tool.h"
@@ -151,6 +153,97 @@ TEST(Bench, GoogleBenchmarkSaysIfAsked) {
   EXPECT_THAT(said["benchmarks"][0]["name"].get<std::string>(), HasSubstr("reshard f32[8@x] -> f32[8]"));
   EXPECT_EQ(run_tool(folder, fake("took 1000,1000") + line + " --benchmark_filter einsum").code, 2);
   EXPECT_EQ(run_tool(folder, fake("took 1000,1000 spoil last") + line + " --benchmark_format json").code, 1);
+}
+
+TEST(Bench, WhatCannotBeMeantIsSaidBeforeAnythingIsTimed) {
+  const Folder folder;
+  const std::string open = "'on x=2: reshard f32[N@x] -> f32[N]' ";
+  const std::pair<std::string, const char*> rows[] = {
+      {line + " --iterations 0",               "--iterations"                             },
+      {line + " --repetitions 0",              "--repetitions"                            },
+      {line + " --batch 0",                    "--batch"                                  },
+      {line + " --budget 0",                   "--budget"                                 },
+      {line + " --sync window --warmups 0",    "takes its width from the warm-ups"        },
+      {line + " --require 'busbw>=fast'",      "--require"                                },
+      {line + " --links 0/1",                  "--links: expected 1/1"                    },
+      {line + " --soak soon",                  "--soak: expected a time such as 90s"      },
+      {open + "--size N=many",                 "expected a size such as 4096 or 4Ki"      },
+      {open + "--size N=9999999999Gi",         "this size is too large"                   },
+      {open + "--size N=99999999999999999999", "this size is too large"                   },
+      {open + "--size N=3",                    "3 is not divided evenly by its axes"      },
+      {open + "--size N=8:4:2",                "a range ends no lower than it begins"     },
+      {open + "--size M=8",                    "M"                                        },
+      {line + " --against /nowhere",           "/nowhere: No such file or directory"      },
+      {line + " --resume",                     "--resume needs the --record to go on with"},
+  };
+  for (const auto& [arguments, says] : rows) {
+    const bool resumes = arguments.find("--resume") != arguments.npos;
+    const Ran ran =
+        run_tool(folder, fake("took 1000,1000") + arguments + (resumes ? "" : " --record r.jsonl"));
+    EXPECT_EQ(ran.code, 2) << arguments << ran.out;
+    EXPECT_THAT(ran.err, HasSubstr(says)) << arguments;
+    EXPECT_FALSE(std::filesystem::remove(folder.path / "r.jsonl")) << arguments;
+  }
+}
+
+// One that a terminal interrupts: a shell's own background job would not hear of it.
+pid_t started(const Folder& folder, const std::string& arguments) {
+  const std::string command =
+      "cd '" + folder.path.string() + "' && exec '" PLUMB_TOOL "' " + arguments + " > out 2> err";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::signal(SIGINT, SIG_DFL);
+    ::execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+    ::_exit(9);
+  }
+  return child;
+}
+
+// One repetition is recorded, and the second is the first that is interrupted.
+TEST(Bench, CtrlCKeepsWhatWasTimedAndSaysHowToGoOn) {
+  const Folder folder;
+  const std::string timed = fake("took 1000,1000 sleep 0.5") + line + " --record r.jsonl";
+  const pid_t child = started(folder, timed + " --repetitions 50");
+  for (int i = 0; i < 1200 && contents(folder.path / "r.jsonl").empty(); ++i) ::usleep(50'000);
+  ::kill(child, SIGINT);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 130) << contents(folder.path / "err");
+  EXPECT_THAT(contents(folder.path / "err"),
+              HasSubstr("interrupted; r.jsonl has what was timed: the same command with --resume goes on"));
+  EXPECT_THAT(contents(folder.path / "out"), HasSubstr("reshard f32[8@x]")) << "the table of what was timed";
+  const std::size_t before = lines_of(folder.path / "r.jsonl").size();
+  EXPECT_GE(before, 1U);
+  const Ran again = run_tool(folder, timed + " --resume --repetitions " + std::to_string(before + 1));
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_EQ(lines_of(folder.path / "r.jsonl").size(), before + 1);
+}
+
+TEST(Bench, ARecordOfAnotherMachineIsSaidToBe) {
+  const Folder folder;
+  const std::string timed = fake("took 1000,1000") + line;
+  run_tool(folder, timed + " --record r.jsonl");
+  EXPECT_THAT(run_tool(folder, timed + " --against r.jsonl").err, Not(HasSubstr("made elsewhere")));
+  std::string text = contents(folder.path / "r.jsonl");
+  for (std::size_t at = 0; (at = text.find("\"cpu\":\"", at)) != text.npos; at += 8)
+    text.insert(at + 7, "Z80 ");
+  write(folder.path / "r.jsonl", text);
+  const Ran ran = run_tool(folder, timed + " --against r.jsonl");
+  EXPECT_THAT(ran.err, HasSubstr("r.jsonl was made elsewhere: cpu Z80 "));
+  EXPECT_THAT(ran.out, HasSubstr("SAME"));
+  ::setenv("OMP_NUM_THREADS", "77", 1);
+  EXPECT_THAT(run_tool(folder, timed + " --against r.jsonl").err,
+              HasSubstr("; OMP_NUM_THREADS not set, now 77"));
+  ::unsetenv("OMP_NUM_THREADS");
+}
+
+TEST(Bench, ASoakThatIsWrongNamesTheIteration) {
+  const Folder folder;
+  const Ran ran = run_tool(folder, fake("took 1000,1000 spoil last") + line + " --soak 60s --record r.jsonl");
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.out, HasSubstr("iteration 2, rank 0: wrong: "));
+  EXPECT_THAT(ran.out, HasSubstr("1 iterations proved"));
+  EXPECT_EQ(lines_of(folder.path / "r.jsonl").back()["status"], "wrong");
 }
 
 TEST(Bench, AFullDiskIsSaid) {

@@ -26,32 +26,25 @@ std::string in_numbers(const Pairs& turns, const std::optional<Ratio>& ratio) {
                      quantile(turns.ours, 0.5) / microsecond, quantile(turns.plain, 0.5) / microsecond);
 }
 
-std::string links_table(const LinksTimed& timed, double bytes) {
+std::string links_table(const std::vector<LinkFigure>& all, double bytes) {
   std::vector<std::vector<std::string>> rows{
       {"link", "alone us", "GB/s", "at once us", "GB/s"}
   };
-  const std::vector<double> alone = middles(timed.alone), at_once = middles(timed.at_once);
-  for (std::size_t i = 0; i < alone.size(); ++i)
-    rows.push_back({fmt::format("{}-{}", timed.alone[i].link.a, timed.alone[i].link.b),
-                    fmt::format("{:.4g}", alone[i] / microsecond), fmt::format("{:.3g}", bytes / alone[i]),
-                    fmt::format("{:.4g}", at_once[i] / microsecond),
-                    fmt::format("{:.3g}", bytes / at_once[i])});
+  for (const LinkFigure& l : all)
+    rows.push_back({fmt::format("{}-{}", l.link.a, l.link.b), fmt::format("{:.4g}", l.alone / microsecond),
+                    fmt::format("{:.3g}", bytes / l.alone), fmt::format("{:.4g}", l.at_once / microsecond),
+                    fmt::format("{:.3g}", bytes / l.at_once)});
   return columns(rows, 1);
 }
 
-// Both lists are in the order of the tournament: one after the other it has the same links.
-int say_links(const Entry& entry, const LinksTimed& timed) {
-  const std::string of = fmt::format("{}  {}", entry.timings.backend, entry.timings.line);
-  if (!timed.failed.empty()) {
-    fmt::print("no links  {}\n    {}\n", of, timed.failed);
-    return 1;
-  }
-  fmt::print("links  {}\n{}", of, links_table(timed, work(entry.c).bytes));
+// A slow link is a finding.
+int say_links(const Entry& entry, const LinksTimed& timed, const std::vector<LinkFigure>& figures) {
+  fmt::print("links  {}  {}\n{}", entry.timings.backend, entry.timings.line,
+             links_table(figures, work(entry.c).bytes));
   const double middle = quantile(middles(timed.alone), 0.5);
   const std::vector<RankPair> slow = slow_links(timed.alone);
   for (const RankPair& link : slow) {
-    const auto at = std::ranges::find(timed.alone, link, &LinkTimes::link);
-    const double took = quantile(at->nanoseconds, 0.5);
+    const double took = std::ranges::find(figures, link, &LinkFigure::link)->alone;
     fmt::print("slow  link {}-{}: {:.4g} us alone, {:.2g} times the median of all links\n", link.a, link.b,
                took / microsecond, took / middle);
   }
@@ -113,8 +106,15 @@ int compare_links(const Course& course, std::int64_t every) {
   int code = 0;
   for (const auto& entry : course.entries) {
     const LinksTimed timed = clock_links(entry->c, *entry->subject, every);
-    code = std::max(code, say_links(*entry, timed));
+    if (!timed.failed.empty()) {
+      fmt::print("no links  {}  {}\n    {}\n", entry->timings.backend, entry->timings.line, timed.failed);
+      code = 1;
+      continue;
+    }
+    const std::vector<LinkFigure> figures = link_figures(timed.alone, timed.at_once);
+    code = std::max(code, say_links(*entry, timed, figures));
     std::fflush(stdout);
+    course.recorded(record_of_links(entry->c, *entry->subject, figures));
   }
   return code;
 }

@@ -49,11 +49,6 @@ Change change(const Case& c) {
   return all;
 }
 
-double most_received(const Case& c) {
-  const std::vector<std::int64_t> each = fewest_bytes(c);
-  return each.empty() ? 0 : static_cast<double>(*std::ranges::max_element(each));
-}
-
 double block_bytes(const Case& c, const Spec& spec) {
   return static_cast<double>(largest_block_bytes(c.mesh, spec, c.rule));
 }
@@ -65,7 +60,7 @@ Work reshard_work(const Case& c) {
   if (made.kind == "all-reduce") w.factor *= 2;
   if (made.kind == "all-gather") w.bytes = block_bytes(c, c.op.chain.back());
   if (made.kind == "permute") w.factor = 1;
-  if (made.kind == "redistribution") w.bytes = most_received(c), w.factor = 1, w.devices = devices(c.mesh);
+  if (made.kind == "redistribution") w.bytes = most_to_receive(c), w.factor = 1, w.devices = devices(c.mesh);
   return w;
 }
 
@@ -92,6 +87,11 @@ double flops_of(const Case& c, const Grouped& g) {
 }
 
 }  // namespace
+
+double most_to_receive(const Case& c) {
+  const std::vector<std::int64_t> each = fewest_bytes(c);
+  return each.empty() ? 0 : static_cast<double>(*std::ranges::max_element(each));
+}
 
 Work work(const Case& c) {
   if (is_reshard(c)) return reshard_work(c);

@@ -24,6 +24,9 @@ struct Work {
 };
 Work work(const Case&);
 
+// The most bytes that one device must receive; 0 where nobody knows.
+double most_to_receive(const Case&);
+
 // "2(n-1)/n", as a formula; empty where there is none.
 std::string factor_in_words(const Work&);
 

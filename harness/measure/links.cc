@@ -35,6 +35,17 @@ std::vector<double> middles(const std::vector<LinkTimes>& all) {
   return each;
 }
 
+std::vector<LinkFigure> link_figures(const std::vector<LinkTimes>& alone,
+                                     const std::vector<LinkTimes>& at_once) {
+  std::vector<LinkFigure> all;
+  for (const LinkTimes& one : alone) {
+    const auto among = std::ranges::find(at_once, one.link, &LinkTimes::link);
+    all.push_back({one.link, quantile(one.nanoseconds, 0.5),
+                   among == at_once.end() ? 0 : quantile(among->nanoseconds, 0.5)});
+  }
+  return all;
+}
+
 std::vector<RankPair> slow_links(const std::vector<LinkTimes>& all) {
   std::vector<RankPair> slow;
   if (all.empty()) return slow;

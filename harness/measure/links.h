@@ -25,6 +25,14 @@ struct LinkTimes {
   std::vector<double> nanoseconds;
 };
 
+// What it took in the middle, alone and while all pairs of its round sent.
+struct LinkFigure {
+  RankPair link;
+  double alone = 0, at_once = 0;
+};
+std::vector<LinkFigure> link_figures(const std::vector<LinkTimes>& alone,
+                                     const std::vector<LinkTimes>& at_once);
+
 // What each took in the middle, in the order of the links.
 std::vector<double> middles(const std::vector<LinkTimes>&);
 

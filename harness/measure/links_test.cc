@@ -82,6 +82,11 @@ TEST(Links, TheSlowOneIsNamed) {
               IsEmpty())
       << "too few to say";
   EXPECT_THAT(slow_links({}), IsEmpty());
+  const auto all = links_of_four({}, 20);
+  const auto figures = link_figures(all, {all[1]});
+  EXPECT_EQ(figures[1].link, all[1].link);
+  EXPECT_EQ(figures[1].at_once, figures[1].alone);
+  EXPECT_EQ(figures[0].at_once, 0) << "it was not tried";
 }
 
 // Half of its times are long: where its median lies nobody can say.

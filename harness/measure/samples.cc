@@ -1,13 +1,41 @@
 #include "harness/measure/samples.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+
+#include "harness/measure/statistics.h"
 
 namespace plumb {
 namespace {
 
-bool one_clock(const std::vector<Clocked>& clocks) {
-  return std::ranges::all_of(clocks, [&](const Clocked& c) { return c.clock == clocks[0].clock; });
+// Whether times of all can be said on the clock of the first.
+bool comparable(const std::vector<Clocked>& clocks) {
+  return std::ranges::all_of(
+      clocks, [&](const Clocked& c) { return c.clock == clocks[0].clock || error_of_clock(c) > 0; });
+}
+
+// On the first rank's clock.
+double entered(const Clocked& c, const Clocked& first, std::size_t i) {
+  return c.clock == first.clock ? static_cast<double>(c.enter[i]) : on_first_clock(c, c.enter[i]);
+}
+
+std::int64_t skew(const std::vector<Clocked>& clocks, std::size_t i) {
+  double first = entered(clocks[0], clocks[0], i), last = first;
+  for (const Clocked& c : clocks) {
+    const double at = entered(c, clocks[0], i);
+    first = std::min(first, at), last = std::max(last, at);
+  }
+  return std::llround(last - first);
+}
+
+// Below its error nothing is known.
+void drop_unknown_skew(Samples& all, const std::vector<Clocked>& clocks) {
+  double error = 0;
+  for (const Clocked& c : clocks)
+    if (c.clock != clocks[0].clock) error = std::max(error, error_of_clock(c));
+  if (all.skew.empty() || error == 0) return;
+  if (quantile({all.skew.begin(), all.skew.end()}, 0.5) < error) all.skew.clear();
 }
 
 bool late(const std::vector<Clocked>& clocks, std::size_t i) {
@@ -21,10 +49,7 @@ void add_iteration(Samples& all, const std::vector<Clocked>& clocks, std::size_t
       longest = took, rank = static_cast<std::int64_t>(r);
   all.nanoseconds.push_back(static_cast<double>(longest) / static_cast<double>(batch));
   all.slowest.push_back(rank);
-  if (!one_clock(clocks)) return;
-  const auto [first, last] =
-      std::ranges::minmax_element(clocks, {}, [i](const Clocked& c) { return c.enter[i]; });
-  all.skew.push_back(last->enter[i] - first->enter[i]);
+  if (comparable(clocks)) all.skew.push_back(skew(clocks, i));
 }
 
 template <class T>
@@ -47,6 +72,8 @@ Samples samples(const std::vector<Clocked>& clocks, std::int64_t batch) {
     if (begin < 0) begin = clocks[0].enter[i];
     all.span = clocks[0].leave[i] - begin;
   }
+  drop_unknown_skew(all, clocks);
+  all.clocks = clocks_seen(clocks);
   return all;
 }
 
@@ -54,6 +81,7 @@ void take_in(Samples& all, const Samples& more) {
   add_all(all.nanoseconds, more.nanoseconds);
   add_all(all.slowest, more.slowest);
   add_all(all.skew, more.skew);
+  if (!more.clocks.empty()) all.clocks = more.clocks;
   all.late += more.late;
   all.span += more.span;
 }

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "adapters/protocol/timing.h"
+#include "harness/measure/clocks.h"
 
 namespace plumb {
 
@@ -12,8 +12,10 @@ namespace plumb {
 struct Samples {
   std::vector<double> nanoseconds;
   std::vector<std::int64_t> slowest;  // the rank
-  std::vector<std::int64_t> skew;     // between the first entry and the last; none where clocks are several
+  std::vector<std::int64_t> skew;     // between the first entry and the last, on one clock (clocks.h); none
+                                      // where it is below what is known of clocks
   std::int64_t late = 0;              // iterations that were dropped
+  std::vector<ClockSeen> clocks;      // of the other hosts
   std::int64_t span = 0;              // from the first entry of rank 0 to the last time that it left
   std::vector<Clocked> ranks{};       // what each said of every iteration, where it is kept
 };

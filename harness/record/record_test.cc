@@ -70,15 +70,23 @@ Record full() {
   timed.number = 2, timed.of = 5, timed.stop = "budget";
   timed.timing = {2, 20, 3, Sync::window};
   timed.samples = {
-      {1500.5,           1600           },
-      {1,                0              },
-      {20,               0              },
-      4, 9000, {{7, {100}, {-1}}, {8, {90}, {95}}}
+      {1500.5,                    1600},
+      {1,                         0   },
+      {20,                        0   },
+      4,
+      {{1, -5000.5, 20, 1.25, 3}},
+      9000,
+      {{7, {100}, {-1}},          {8, {90}, {95}}    }
   };
   timed.limits = {
       {"send", 1200.25}
   };
   timed.work = {"all-reduce", 2, 16, 1, 0};
+  timed.places = {"0-1: host 0, cores 0-1"};
+  timed.links = {
+      {{0, 1}, 1000.5, 2000}
+  };
+  timed.mhz_before = 2600, timed.mhz_after = 1200;
   r.bench = timed;
   r.certificate = "sum of 2 parts: 3 <= 16777216";
   r.scope = "any split";

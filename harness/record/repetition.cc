@@ -38,14 +38,52 @@ std::vector<Clocked> ranks_from_json(const json& j) {
   return all;
 }
 
+std::string json_text(const std::vector<ClockSeen>& all) {
+  std::string text = "[";
+  for (const ClockSeen& c : all)
+    text += fmt::format(R"({}{{"drift":{},"drift_error":{},"error":{},"offset":{},"rank":{}}})",
+                        text.size() > 1 ? "," : "", c.drift, c.drift_error, c.error, c.offset, c.rank);
+  return text + "]";
+}
+
+std::string json_text(const std::vector<LinkFigure>& all) {
+  std::string text;
+  for (const LinkFigure& l : all)
+    text += fmt::format("{}[{},{},{},{}]", text.empty() ? "" : ",", l.link.a, l.link.b, l.alone, l.at_once);
+  return "[" + text + "]";
+}
+
+LinkFigure link_from(const json& j) {
+  if (list(j, "links").size() != 4) throw Malformed("links: expected two ranks and two times");
+  return {
+      {count(j[0], "links"), count(j[1], "links")},
+      seconds(j[2], "links"), seconds(j[3], "links")
+  };
+}
+
+double finite(const json& j, const char* name) {
+  const json& value = field(j, name);
+  if (!value.is_number()) throw Malformed(fmt::format("clocks: {} is no number", name));
+  return value.get<double>();
+}
+
+ClockSeen clock_seen_from(const json& j) {
+  return {count(field(object(j, "clocks"), "rank"), "rank"), finite(j, "offset"), finite(j, "error"),
+          finite(j, "drift"), finite(j, "drift_error")};
+}
+
+using plumb::json_text;  // of texts
+
 }  // namespace
 
 std::string json_text(const Repetition& r) {
   Members m;
   m.add("batch", r.timing.batch);
+  if (!r.samples.clocks.empty()) m.add("clocks", json_text(r.samples.clocks));
   m.add("iterations", r.timing.iterations);
   m.add("late", r.samples.late);
   if (!r.limits.empty()) m.add("limits", dump(json(r.limits)));
+  if (!r.links.empty()) m.add("links", json_text(r.links));
   if (r.mhz_before > 0) m.add("mhz", fmt::format("[{:.0f},{:.0f}]", r.mhz_before, r.mhz_after));
   m.add("nanoseconds", fmt::format("[{}]", fmt::join(r.samples.nanoseconds, ",")));
   m.add("of", r.of);
@@ -76,6 +114,10 @@ Repetition repetition_from_json(const json& j) {
     r.samples.nanoseconds.push_back(seconds(one, "nanoseconds"));
   r.samples.slowest = integers(field(j, "slowest"), "slowest");
   if (const json* skew = optional_field(j, "skew")) r.samples.skew = integers(*skew, "skew");
+  if (const json* clocks = optional_field(j, "clocks"))
+    for (const json& one : list(*clocks, "clocks")) r.samples.clocks.push_back(clock_seen_from(one));
+  if (const json* links = optional_field(j, "links"))
+    for (const json& one : list(*links, "links")) r.links.push_back(link_from(one));
   r.samples.late = count(field(j, "late"), "late"), r.samples.span = count(field(j, "span"), "span");
   if (const json* places = optional_field(j, "places")) r.places = texts(*places, "places");
   if (const json* mhz = optional_field(j, "mhz")) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "harness/measure/bandwidth.h"
+#include "harness/measure/links.h"
 #include "harness/measure/samples.h"
 
 namespace plumb {
@@ -13,12 +14,13 @@ namespace plumb {
 struct Repetition {
   std::int64_t number = 1, of = 1;
   Timing timing;     // its iterations are those that were asked for, 0 where a rule stopped
-  std::string stop;  // interval, budget, samples, iterations, soak
+  std::string stop;  // interval, budget, samples, iterations, soak, links
   Samples samples;
   std::map<std::string, double> limits;  // what a limit took, in nanoseconds: copy, send, call, gemm
   Work work{};                           // what was moved or computed; in older records nothing
   std::vector<std::string> places{};     // where the ranks ran: "0-3: host 0, cores 0-1"
   double mhz_before = 0, mhz_after = 0;  // of the harness's machine; 0 where it does not say
+  std::vector<LinkFigure> links{};       // of plumb bench --links, which has no samples
 };
 
 std::string json_text(const Repetition&);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -156,6 +157,22 @@ std::string timings_table(const std::vector<Timings>& all) {
       for (auto& row : rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(c));
   }
   return columns(rows, 2);
+}
+
+std::string clocks_in_words(const std::vector<Timings>& all) {
+  std::map<std::pair<std::string, std::int64_t>, ClockSeen> last;
+  for (const Timings& t : all)
+    for (const Repetition& r : t.repetitions)
+      for (const ClockSeen& c : r.samples.clocks) last[{t.backend, c.rank}] = c;
+  std::string text;
+  for (const auto& [of, c] : last)
+    text += fmt::format(
+        "clock of rank {} of {}: {:.1f} us {} the first one's, give or take {:.2g}; it {} {:.4g} us a "
+        "second, "
+        "give or take {:.2g}\n",
+        of.second, of.first, us(std::abs(c.offset)), c.offset > 0 ? "behind" : "ahead of", us(c.error),
+        c.drift > 0 ? "loses" : "gains", us(std::abs(c.drift)), us(c.drift_error));
+  return text;
 }
 
 std::vector<Timings> timings_of(const std::vector<Record>& records) {

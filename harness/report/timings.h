@@ -24,6 +24,9 @@ Figured figured(const Timings&);
 // A row for each: how often, how long in microseconds, how much of what a second, and who was slow.
 std::string timings_table(const std::vector<Timings>&);
 
+// A line for each clock that is another than the first rank's: how far it is ahead or behind, and its drift.
+std::string clocks_in_words(const std::vector<Timings>&);
+
 // Repetitions of records, by case and backend, in the order in which they first come; those that were not
 // timed are left out.
 std::vector<Timings> timings_of(const std::vector<Record>&);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "harness/report/expected.h"
+#include "harness/report/growth.h"
 
 namespace plumb {
 namespace {
@@ -37,6 +38,31 @@ TEST(Timings, AreARowForEachCase) {
   EXPECT_THAT(table, HasSubstr("2(n-1)/n"));
   EXPECT_THAT(table, HasSubstr("1 (100 %)"));
   EXPECT_THAT(table, Not(HasSubstr("GFLOP/s"))) << "no case has them";
+}
+
+TEST(Timings, ClocksOfOtherHostsAreSaidInWords) {
+  Timings t = timed(reduce, 1000);
+  EXPECT_EQ(clocks_in_words({t}), "");
+  t.repetitions[1].samples.clocks = {
+      {2, 5'000'000, 2'000, 100'000, 4'000}
+  };
+  EXPECT_EQ(clocks_in_words({t}),
+            "clock of rank 2 of b: 5000.0 us behind the first one's, give or take 2; it loses 100 us a "
+            "second, give or "
+            "take 4\n");
+}
+
+TEST(Growth, IsFromTheSmallestMeshOnBesideThatOfTheBytes) {
+  const Timings two = timed("on dp=2: reshard f32[1024@dp] -> f32[1024]", 1000),
+                four = timed("on dp=4: reshard f32[1024@dp] -> f32[1024]", 1800),
+                more = timed("on dp=4: reshard f32[2048@dp] -> f32[2048]", 3000);
+  const std::string table = growth_table({four, two, more}, false);
+  EXPECT_THAT(table, HasSubstr("2048        1.00       1.00"));
+  EXPECT_THAT(table, HasSubstr("3072        1.50       1.80"));
+  EXPECT_THAT(table, Not(HasSubstr("f32[2048]"))) << "of other arrays";
+  const std::string shares = growth_table({two, more}, true);
+  EXPECT_THAT(shares, HasSubstr("6144        3.00       3.00"));
+  EXPECT_EQ(growth_table({two}, true), "");
 }
 
 TEST(Timings, OfARecordComeTogetherByCaseAndBackend) {

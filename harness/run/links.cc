@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "harness/measure/bandwidth.h"
+#include "reference/words/text.h"
 
 namespace plumb {
 namespace {
@@ -45,6 +46,16 @@ LinksTimed clock_links(const Case& c, Subject& subject, std::int64_t every) {
     }
   if (all.alone.empty()) return {{}, {}, "one rank has no link"};
   return all;
+}
+
+Record record_of_links(const Case& c, Subject& subject, const std::vector<LinkFigure>& figures) {
+  Record record;
+  record.line = print(c);
+  record.verdict.status = Status::pass;
+  say_who(record, subject);
+  Repetition& of = record.bench.emplace();
+  of.stop = "links", of.links = figures, of.places = process_of(subject).hello()->places;
+  return record;
 }
 
 }  // namespace plumb

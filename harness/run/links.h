@@ -16,4 +16,6 @@ struct LinksTimed {
 // Of every `every`-th round of a tournament.
 LinksTimed clock_links(const Case&, Subject&, std::int64_t every);
 
+Record record_of_links(const Case&, Subject&, const std::vector<LinkFigure>&);
+
 }  // namespace plumb

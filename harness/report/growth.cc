@@ -1,0 +1,64 @@
+#include "harness/report/growth.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <regex>
+
+#include "harness/measure/bandwidth.h"
+#include "harness/measure/statistics.h"
+#include "harness/report/table.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+// A case without what differs from mesh to mesh.
+std::string without_sizes(const Timings& t, bool per_device) {
+  static const std::regex numbers("[0-9]+");
+  const std::size_t colon = t.line.find(": ");
+  const std::string mesh = t.line.substr(0, colon), op = t.line.substr(colon);
+  return t.backend + " " + std::regex_replace(mesh, numbers, "N") +
+         (per_device ? std::regex_replace(op, numbers, "N") : op);
+}
+
+struct OnMesh {
+  const Timings* timings;
+  std::int64_t devices;
+  double bytes;  // that a device must receive
+};
+
+std::vector<std::string> growth_row(const OnMesh& one, const OnMesh& first) {
+  const auto middle = [](const OnMesh& of) { return quantile(medians(*of.timings), 0.5); };
+  const auto ratio = ratio_of(medians(*one.timings), medians(*first.timings));
+  return {one.timings->line,
+          one.timings->backend,
+          fmt::format("{}", one.devices),
+          fmt::format("{:.4g}", middle(one) / 1000),
+          fmt::format("{:.0f}", one.bytes),
+          first.bytes > 0 ? fmt::format("{:.2f}", one.bytes / first.bytes) : "-",
+          fmt::format("{:.2f}", middle(one) / middle(first)),
+          ratio ? fmt::format("{:.2f}..{:.2f}", ratio->interval.low, ratio->interval.high) : "-"};
+}
+
+}  // namespace
+
+std::string growth_table(const std::vector<Timings>& all, bool per_device) {
+  std::map<std::string, std::vector<OnMesh>> groups;
+  for (const Timings& t : all) {
+    const Case c = parse_case(t.line);
+    groups[without_sizes(t, per_device)].push_back({&t, devices(c.mesh), most_to_receive(c)});
+  }
+  std::vector<std::vector<std::string>> rows{
+      {"growth", "backend", "devices", "median us", "bytes a device", "bytes grew", "time grew", "95 %"}
+  };
+  for (auto& [like, group] : groups) {
+    if (group.size() < 2) continue;
+    std::ranges::stable_sort(group, {}, &OnMesh::devices);
+    for (const OnMesh& one : group) rows.push_back(growth_row(one, group[0]));
+  }
+  return rows.size() == 1 ? "" : columns(rows, 2);
+}
+
+}  // namespace plumb
