@@ -1,21 +1,23 @@
 """Lines of records of plumb bench that hold times, and the Python that has what draws them."""
 
 import json
+import lzma
 import os
-import pathlib
 import sys
 
 ENVIRONMENT = "matplotlib@3.11.2"
 
 
 def records(paths, script):
-    """Every record that has times, in the order of the files. Ends the script where a line is no record."""
+    """Every record that has times, in the order of the files, which may be packed by xz. Ends the script where a line is no
+    record."""
     found = []
     for path in paths:
         try:
-            lines = pathlib.Path(path).read_text().splitlines()
-        except OSError as error:
-            sys.exit(f"{script}: {path}: {error.strerror}")
+            with (lzma.open if str(path).endswith(".xz") else open)(path, "rt") as file:
+                lines = file.read().splitlines()
+        except (OSError, lzma.LZMAError) as error:
+            sys.exit(f"{script}: {path}: {getattr(error, 'strerror', None) or error}")
         for number, text in enumerate(lines, 1):
             try:
                 record = json.loads(text)

@@ -3,6 +3,7 @@
 import importlib.machinery
 import importlib.util
 import json
+import lzma
 import os
 import re
 import subprocess
@@ -112,8 +113,8 @@ class Pictures(unittest.TestCase):
 
     def test_the_page_needs_nothing_else(self):
         with tempfile.TemporaryDirectory() as folder:
-            path, out, links = (os.path.join(folder, name) for name in ("r.jsonl", "out", "links.txt"))
-            with open(path, "w") as file:
+            path, out, links = (os.path.join(folder, name) for name in ("r.jsonl.xz", "out", "links.txt"))
+            with lzma.open(path, "wt") as file:
                 file.writelines(json.dumps(gather(1024, n, [100, 200], send=90)) + "\n" for n in (2, 4))
             with open(links, "w") as file:
                 file.write(LINKS)
