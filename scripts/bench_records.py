@@ -1,8 +1,12 @@
 """Lines of records of plumb bench that hold times, and the Python that has what draws them."""
 
+import collections
+import itertools
 import json
 import lzma
 import os
+import re
+import statistics
 import sys
 
 ENVIRONMENT = "matplotlib@3.11.2"
@@ -29,6 +33,62 @@ def records(paths, script):
     if not found:
         sys.exit(f"{script}: these records hold no times: plumb bench --record makes some")
     return found
+
+
+class Timed:
+    """A case on a backend: the nanoseconds of each repetition, what was moved, and its limit."""
+
+    def __init__(self, line, backend):
+        self.line, self.backend, self.repetitions, self.sends, self.work, self.bytes = line, backend, [], [], {}, None
+        self.devices = 1
+        for size in re.findall(r"\w+=(\d+)", line.partition(":")[0].partition(" of ")[0]):
+            self.devices *= int(size)
+
+    def take(self, record):
+        bench = record["bench"]
+        self.repetitions.append(bench["nanoseconds"])
+        self.sends += [bench["limits"]["send"]] if "send" in bench.get("limits", {}) else []
+        self.work, self.bytes = bench.get("work", {}), record.get("bytes", {}).get("best_known")
+
+    def median(self):
+        return statistics.median(t for one in self.repetitions for t in one)
+
+    def medians(self):
+        return [statistics.median(one) for one in self.repetitions]
+
+
+def timed_cases(records):
+    cases = {}
+    for record in records:
+        key = record["case"], record["backend"]
+        cases.setdefault(key, Timed(*key)).take(record)
+    numbers = lambda text: [int(word) if word.isdigit() else word for word in re.split(r"(\d+)", text)]
+    return sorted(cases.values(), key=lambda c: (c.work.get("kind", ""), numbers(c.line), c.backend))
+
+
+def grouped(things, key):
+    groups = collections.defaultdict(list)
+    for thing in things:
+        if (k := key(thing)) is not None:
+            groups[k].append(thing)
+    return dict(sorted(groups.items()))
+
+
+def families(cases):
+    """(title, cases) of what comes on meshes of several sizes: the same arrays, or the same share of them."""
+    found = {}
+    for (backend, _), alike in grouped(cases, lambda c: (c.backend, re.sub(r"(?<=[=\[,])\d+", "#", c.line))).items():
+        sizes = {c: [int(n) for n in re.findall(r"(?<=[\[,])\d+", c.line)] for c in alike}
+        for scaled in itertools.product((0, 1), repeat=len(sizes[alike[0]])):
+            share = lambda c: tuple(n / c.devices if s else n for n, s in zip(sizes[c], scaled))
+            for members in grouped(alike, share).values():
+                members.sort(key=lambda c: c.devices)
+                whole = {c.line: c for c in members}  # more than one mesh, and no other way to scale has them too
+                if len({c.devices for c in members}) > 1 and tuple(whole) not in found:
+                    what = "a device's share fixed" if any(scaled) else "arrays fixed"
+                    words = members[0].line.partition(": ")[2].replace(" -> ", "\n-> ")
+                    found.setdefault((tuple(whole), what, words + f"\n{what}"), {})[backend] = members
+    return [(title, by_backend) for (_, _, title), by_backend in found.items()]
 
 
 def in_its_environment(module):
