@@ -23,6 +23,7 @@ Record full() {
   r.line = "on x=2: reshard f32[4]+x -> f32[4]";
   r.backend = "liar,fault=drop-reduce";
   r.program = "plumb-liar";
+  r.run = "2026-01-31T02:03:04Z-5f3a09c2";
   r.processes = {"41 plumb-liar: waits in read(3)", "  42 plumb-liar: runs"};
   r.ranks = {2};
   r.versions = {

@@ -292,24 +292,51 @@ TEST(Planted, WhereItChangesAnything) {
   EXPECT_EQ(planted_in(exchanged, joined("%x, %x")), "") << "the same twice";
 }
 
+// What a program of `lines` needs on so many devices; each holds its own number %own, f32[64].
+std::int64_t needed(int devices, const std::string& lines) {
+  const Module module =
+      parse("HloModule m, num_partitions=" + std::to_string(devices) +
+                "\n\n%add (a: f32[], b: f32[]) -> f32[] {\n"
+                "  %a = f32[] parameter(0)\n  %b = f32[] parameter(1)\n"
+                "  ROOT %s = f32[] add(%a, %b)\n}\n\nENTRY %e {\n  %x = f32[64] parameter(0)\n"
+                "  %id = u32[] partition-id()\n  %two = u32[] constant(2)\n" +
+                lines + "\n}\n",
+            "m");
+  return memory_needed({module, module, nullptr});
+}
+
 // Law: while it sums, a program needs as much again as it sums; while it sends, it does not.
 TEST(Memory, OfASumIsThatOfItsTermsAsWell) {
-  const auto needed = [](const std::string& line) {
-    const Module module = parse(
-        "HloModule m, num_partitions=2\n\n%add (a: f32[], b: f32[]) -> f32[] {\n"
-        "  %a = f32[] parameter(0)\n  %b = f32[] parameter(1)\n"
-        "  ROOT %s = f32[] add(%a, %b)\n}\n\nENTRY %e {\n  %x = f32[64] parameter(0)\n"
-        "  ROOT %r = f32[64] " +
-            line + "\n}\n",
-        "m");
-    return memory_needed({module, module, nullptr});
+  const auto of = [](const std::string& line) {
+    return needed(
+        2, "  %n = f32[] convert(%id)\n  %own = f32[64] broadcast(%n), dimensions={}\n  ROOT %r = f32[64] " +
+               line);
   };
-  const std::int64_t sent = needed("collective-permute(%x), channel_id=1, source_target_pairs={{0,1},{1,0}}");
-  EXPECT_EQ(needed("all-to-all(%x), channel_id=1, replica_groups={{0,1}}, dimensions={0}"), sent);
-  EXPECT_GT(
-      needed(
-          "all-reduce(%x), channel_id=1, replica_groups={{0,1}}, use_global_device_ids=true, to_apply=%add"),
-      sent);
+  const std::int64_t sent = of("collective-permute(%own), channel_id=1, source_target_pairs={{0,1},{1,0}}");
+  EXPECT_EQ(of("all-to-all(%own), channel_id=1, replica_groups={{0,1}}, dimensions={0}"), sent);
+  const std::string groups = "channel_id=1, replica_groups={{0,1}}";
+  EXPECT_GT(of("all-reduce(%own), use_global_device_ids=true, to_apply=%add, " + groups),
+            of("collective-broadcast(%own), " + groups));
+}
+
+// Law: what devices hold alike is held once, whoever tells that it is alike: nobody, a group, their offsets.
+TEST(Memory, WhatDevicesHoldAlikeIsHeldOnce) {
+  const auto spread = [](const std::string& from) {
+    return "  %n = f32[] convert(" + from + ")\n  %own = f32[64] broadcast(%n), dimensions={}\n";
+  };
+  const auto grows = [](const std::string& lines) {
+    return static_cast<double>(needed(64, lines)) / static_cast<double>(needed(2, lines));
+  };
+  EXPECT_LT(grows("  ROOT %r = f32[64] negate(%x)"), 1.5);
+  EXPECT_GT(grows(spread("%id") + "  ROOT %r = f32[64] negate(%own)"), 16);
+  EXPECT_LT(
+      grows("  %half = u32[] remainder(%id, %two)\n" + spread("%half") + "  ROOT %r = f32[64] negate(%own)"),
+      1.5);
+  const std::string sum =
+      spread("%id") + "  %s = f32[64] all-reduce(%own), channel_id=1, replica_groups={}, to_apply=%add\n";
+  const std::string more =
+      "  %wide = f32[64,64] broadcast(%s), dimensions={0}\n  ROOT %r = f32[64,64] negate(%wide)";
+  EXPECT_LT(grows(sum + more), 4);
 }
 
 }  // namespace

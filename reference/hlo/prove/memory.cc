@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "reference/hlo/prove/twin.h"
+#include "reference/hlo/run/run.h"
 #include "reference/hlo/run/runs.h"
 
 namespace plumb::hlo {
@@ -15,12 +16,17 @@ struct Meter {
   double now = 0, most = 0;
 };
 
-// An array that the interpreter would hold, for as long as it would.
+using Plain = Value<double>;
+
+// An array that the interpreter would hold, for as long as it would: without its elements.
 struct Block {
   Meter& meter;
+  Array<double> array;
   double bytes = 0;
-  bool on_each = false;  // a device holds its own
-  Block(Meter& of, double size, bool many) : meter(of), bytes(size), on_each(many) {
+  Block(Meter& of, Array<double> held) : meter(of), array(std::move(held)) {
+    bytes = is_real(array.type) ? sizeof(Twin) : sizeof(std::int64_t);
+    for (const std::int64_t n : array.dims) bytes *= static_cast<double>(n);
+    bytes *= static_cast<double>(array.lanes);
     meter.now += bytes;
     meter.most = std::max(meter.most, meter.now);
   }
@@ -31,11 +37,8 @@ struct Block {
 struct Kept {
   std::shared_ptr<const Block> block;
   std::vector<Kept> parts;
+  Plain known{};  // small integers that no data decide: offsets of devices
 };
-
-bool on_each(const Kept& held) {
-  return (held.block && held.block->on_each) || std::ranges::any_of(held.parts, on_each);
-}
 
 double bytes(const Kept& held) {
   double all = held.block ? held.block->bytes : 0;
@@ -43,41 +46,126 @@ double bytes(const Kept& held) {
   return all;
 }
 
+// Another turn of a loop has other numbers, but shares what it shared.
+Kept forgotten(Kept held) {
+  held.known = {};
+  for (Kept& part : held.parts) part = forgotten(std::move(part));
+  return held;
+}
+
+bool same_lanes(const Kept& a, const Kept& b) {
+  if (!a.block != !b.block || a.parts.size() != b.parts.size()) return false;
+  for (std::size_t n = 0; n < a.parts.size(); ++n)
+    if (!same_lanes(a.parts[n], b.parts[n])) return false;
+  return !a.block || same_holders(a.block->array.lanes, a.block->array.holders, b.block->array.holders,
+                                  b.block->array.lanes);
+}
+
+void list_blocks(const Kept& held, Pointers<double>& all) {
+  if (held.block) all.push_back(&held.block->array);
+  for (const Kept& part : held.parts) list_blocks(part, all);
+}
+
+// Which devices share a lane.
+struct Lanes {
+  std::int64_t count = 1;
+  Holders holders;
+};
+
 struct Walk {
   const Module& module;
   Meter& meter;
+  Reals& reals;
 
-  Kept fresh(const Shape& shape, bool many) const {
+  Machine<Reals> machine() const { return {module, reals, module.partitions}; }
+  Lanes each() const { return {module.partitions, nullptr}; }
+
+  Kept fresh(const Shape& shape, const Lanes& lanes) const {
     Kept held;
-    for (const Shape& part : shape.parts) held.parts.push_back(fresh(part, many));
-    if (row(shape.type).kind == Kind::none) return held;
-    double size = is_real(shape.type) ? sizeof(Twin) : sizeof(std::int64_t);
-    for (const std::int64_t n : shape.dims) size *= static_cast<double>(n);
-    held.block = std::make_shared<const Block>(
-        meter, many ? size * static_cast<double>(module.partitions) : size, many);
+    for (const Shape& part : shape.parts) held.parts.push_back(fresh(part, lanes));
+    if (row(shape.type).kind != Kind::none)
+      held.block = std::make_shared<const Block>(
+          meter, Array<double>{shape.type, shape.dims, lanes.count, {}, {}, lanes.holders});
     return held;
   }
 
   Kept call(const Instruction& i, Key key, std::size_t n, const std::vector<Kept>& arguments) const {
     const Integers calls = get<Calls>(i, key).computations;
-    if (n >= calls.size()) return fresh(i.shape, false);
+    if (n >= calls.size()) return fresh(i.shape, each());
     return run(module.computations[static_cast<std::size_t>(calls[n])], arguments);
+  }
+
+  // Until a turn shares what the one before did.
+  Kept loop(const Instruction& i, Kept held) const {
+    constexpr int kMostTurns = 8;
+    for (int turn = 0; turn < kMostTurns; ++turn) {
+      Kept next = forgotten(call(i, Key::body, 0, {held}));
+      if (same_lanes(next, held)) return next;
+      held = std::move(next);
+    }
+    return call(i, Key::body, 0, {fresh(i.shape, each())});
   }
 
   // The one that the instruction's index= says. What does not fit is refused when it is run.
   Kept argument(const std::vector<Kept>& all, const Instruction& i) const {
     const auto n = static_cast<std::size_t>(get<std::int64_t>(i, Key::index));
-    return n < all.size() ? all[n] : fresh(i.shape, false);
+    return n < all.size() ? all[n] : fresh(i.shape, each());
   }
 
   Kept custom(const Instruction& i, const std::vector<Kept>& operands) const {
-    const auto target = get<std::string>(i, Key::custom_call_target);
-    if (target == "SPMDFullToShardShape" || target == "xla.sdy.GlobalToLocalShape")
-      return fresh(i.shape, true);
-    if (target == "SPMDShardToFullShape" || target == "xla.sdy.LocalToGlobalShape")
-      return fresh(i.shape, false);
-    const bool marks = border_of(target).has_value() && operands.size() == 1;
-    return marks ? operands[0] : fresh(i.shape, std::ranges::any_of(operands, on_each));
+    const auto border = border_of(get<std::string>(i, Key::custom_call_target));
+    if (border == Border::enter || border == Border::sdy_enter) return fresh(i.shape, each());
+    if (border == Border::leave || border == Border::sdy_leave) return fresh(i.shape, {});
+    return border && operands.size() == 1 ? operands[0] : fresh(i.shape, shared(i, operands));
+  }
+
+  Lanes of_collective(const Instruction& i, const Pointers<double>& all) const {
+    if (i.opcode == Opcode::collective_permute || i.opcode == Opcode::collective_permute_start) {
+      const Array<double> got =
+          fetched(machine(), Array<double>{Type::s32, {0}, all.at(0)->lanes, {}, {}, all[0]->holders},
+                  sources_of(i, module.partitions));
+      return {got.lanes, got.holders};
+    }
+    const Met met = met_in(groups_of(i, module.partitions), all, module.partitions);
+    const bool one = i.opcode == Opcode::all_reduce || i.opcode == Opcode::all_gather ||
+                     i.opcode == Opcode::collective_broadcast;
+    Lanes lanes;
+    share(met, one ? 1 : std::ssize(met.groups.at(0)), lanes.count, lanes.holders);
+    return lanes;
+  }
+
+  // Which devices hold the same of what is computed of some operands.
+  Lanes shared(const Instruction& i, const std::vector<Kept>& operands) const {
+    Pointers<double> all;
+    for (const Kept& operand : operands) list_blocks(operand, all);
+    try {
+      const bool by_offsets = i.opcode == Opcode::ragged_all_to_all || i.opcode == Opcode::recv;
+      if (i.opcode >= Opcode::all_gather_start || by_offsets) return each();
+      if (i.opcode >= Opcode::all_gather && i.opcode < Opcode::all_gather_start) return of_collective(i, all);
+      const Joint joint = joined(all);
+      return {joint.lanes, joint.holders};
+    } catch (const Misfit&) {
+      return each();
+    }
+  }
+
+  // Offsets as each device computes them.
+  Plain known(const Computation& c, const Instruction& i, const std::vector<Kept>& operands) const {
+    constexpr std::int64_t kMost = 1 << 16;
+    const bool computes = i.opcode < Opcode::async_done && i.opcode != Opcode::parameter;
+    if (!computes || is_real(i.shape.type) || row(i.shape.type).kind == Kind::none ||
+        count(i.shape.dims) * module.partitions > kMost)
+      return {};
+    std::vector<Plain> given;
+    for (const Kept& operand : operands) {
+      if (!operand.known.array) return {};
+      given.push_back(operand.known);
+    }
+    try {
+      return hlo::meaning(Line<Reals>{machine(), c, i, given, {}});
+    } catch (const Misfit&) {
+      return {};
+    }
   }
 
   // Operations that need as much again as they read while they run.
@@ -86,7 +174,7 @@ struct Walk {
            opcode == Opcode::all_reduce || opcode == Opcode::reduce_scatter;
   }
 
-  Kept meaning(const Instruction& i, const std::vector<Kept>& operands) const {
+  Kept meaning(const Computation& c, const Instruction& i, const std::vector<Kept>& operands) const {
     switch (i.opcode) {
       case Opcode::tuple:
         return {nullptr, operands};
@@ -100,27 +188,28 @@ struct Walk {
         return call(i, Key::to_apply, 0, operands);
       case Opcode::fusion:
         return call(i, Key::calls, 0, operands);
-      case Opcode::while_:  // twice: what was one for all may come back as one for each
-        return call(i, Key::body, 0, {call(i, Key::body, 0, operands)});
-      case Opcode::conditional: {
-        Kept held;
+      case Opcode::while_:
+        return loop(i, forgotten(operands[0]));
+      case Opcode::conditional:  // devices may part
         for (std::size_t b = 0; b + 1 < operands.size(); ++b)
-          if (Kept one = call(i, Key::branch_computations, b, {operands[b + 1]}); !held.block || on_each(one))
-            held = std::move(one);
-        return held;
-      }
+          call(i, Key::branch_computations, b, {operands[b + 1]});
+        return fresh(i.shape, each());
       case Opcode::custom_call:
         return custom(i, operands);
       default:
         break;
     }
-    const bool many = i.opcode == Opcode::partition_id || i.opcode >= Opcode::all_gather ||
-                      std::ranges::any_of(operands, on_each);
+    if (Plain numbers = known(c, i, operands); numbers.array) {
+      Kept held = fresh(i.shape, {numbers.array->lanes, numbers.array->holders});
+      held.known = std::move(numbers);
+      return held;
+    }
     double meanwhile = 0;
     if (rearranges(i.opcode))
       for (const Kept& operand : operands) meanwhile += bytes(operand);
-    const Block work(meter, meanwhile, false);
-    return fresh(i.shape, many);
+    const Block work(
+        meter, {Type::s64, {static_cast<std::int64_t>(meanwhile / sizeof(std::int64_t))}, 1, {}, {}, {}});
+    return fresh(i.shape, shared(i, operands));
   }
 
   Kept run(const Computation& c, const std::vector<Kept>& arguments) const {
@@ -139,17 +228,22 @@ struct Walk {
           operands.push_back(values[static_cast<std::size_t>(o)]);
           if (--left[static_cast<std::size_t>(o)] == 0) values[static_cast<std::size_t>(o)] = {};
         }
-        values[n] = meaning(i, operands);
+        values[n] = meaning(c, i, operands);
       }
       if (left[n] == 0) values[n] = {};
     }
     return values[static_cast<std::size_t>(c.root)];
   }
 
-  std::vector<Kept> arguments(bool many) const {
+  // Of each parameter as many lanes as it has tiles; without divisions it is whole.
+  std::vector<Kept> arguments(const std::vector<Division>& divisions) const {
     std::vector<Kept> all;
-    for (const std::int64_t p : entry(module).parameters)
-      all.push_back(fresh(entry(module).instructions[static_cast<std::size_t>(p)].shape, many));
+    const Computation& main = entry(module);
+    for (std::size_t n = 0; n < main.parameters.size(); ++n) {
+      Lanes lanes;
+      if (n < divisions.size()) std::tie(lanes.count, lanes.holders) = tiles_of(divisions[n]);
+      all.push_back(fresh(main.instructions[static_cast<std::size_t>(main.parameters[n])].shape, lanes));
+    }
     return all;
   }
 };
@@ -158,10 +252,11 @@ struct Walk {
 
 std::int64_t memory_needed(const Subject& subject) {
   Meter meter;
-  const Walk before{subject.before, meter}, after{subject.after, meter};
-  const std::vector<Kept> whole = before.arguments(false);
+  Reals reals;
+  const Walk before{subject.before, meter, reals}, after{subject.after, meter, reals};
+  const std::vector<Kept> whole = before.arguments({});
   const Kept wanted = before.run(entry(subject.before), whole);
-  const Kept got = after.run(entry(subject.after), after.arguments(subject.partitioned));
+  const Kept got = after.run(entry(subject.after), after.arguments(parameter_layouts(subject)));
   return static_cast<std::int64_t>(std::min(meter.most, 0x1p62));
 }
 

@@ -1,8 +1,6 @@
 // Whole arrays and what devices hold of them.
 #pragma once
 
-#include <set>
-
 #include "reference/hlo/run/elementwise.h"
 #include "reference/hlo/run/move.h"
 
@@ -32,6 +30,17 @@ inline Integers share_map(const Integers& dims, const Division& division, const 
   return map;
 }
 
+// The lanes of what devices hold of a whole array: those of one tile share one.
+inline std::pair<std::int64_t, Holders> tiles_of(const Division& division) {
+  std::map<std::pair<Integers, std::int64_t>, std::int32_t> met;
+  std::vector<std::int32_t> holders;
+  for (const Share& share : division.shares)
+    holders.push_back(
+        met.try_emplace({share.tile, share.part}, static_cast<std::int32_t>(met.size())).first->second);
+  if (met.size() == 1) return {1, nullptr};
+  return {std::ssize(met), std::make_shared<const std::vector<std::int32_t>>(std::move(holders))};
+}
+
 // What each device holds of an array that is known whole; `fill`, a scalar, behind the end of the array. Of a
 // value that is a sum of parts the first part is all of it and the others are zero.
 template <typename Numbers>
@@ -39,19 +48,16 @@ auto cut(Numbers& numbers, const Array<typename Numbers::Number>& whole, const D
          const Array<typename Numbers::Number>& fill) {
   using Number = typename Numbers::Number;
   require(whole.lanes == 1, "an array that all devices know whole");
-  std::map<std::pair<Integers, std::int64_t>, std::int32_t> met;
-  std::vector<std::int32_t> holders;
-  Array<Number> result{whole.type, tile_dims(whole.dims, division), 0, {}, {}};
+  const auto [lanes, holders] = tiles_of(division);
+  Array<Number> result{whole.type, tile_dims(whole.dims, division), lanes, {}, {}, holders};
   const auto lay = [&](const auto& from, const auto& filling, const auto& zero) {
     auto& to = elements_of(result, from);
-    std::set<std::pair<Integers, std::int64_t>> tiles;
-    for (const Share& share : division.shares) tiles.emplace(share.tile, share.part);
-    to.reserve(tiles.size() * static_cast<std::size_t>(count(result.dims)));
-    for (const Share& share : division.shares) {
-      const auto [at, is_new] =
-          met.try_emplace({share.tile, share.part}, static_cast<std::int32_t>(met.size()));
-      holders.push_back(at->second);
-      if (!is_new) continue;
+    to.reserve(static_cast<std::size_t>(lanes * count(result.dims)));
+    std::int64_t laid = 0;
+    for (std::size_t device = 0; device < division.shares.size() && laid < lanes; ++device) {
+      if (holders && (*holders)[device] < laid) continue;
+      const Share& share = division.shares[device];
+      ++laid;
       for (const std::int64_t n : share_map(whole.dims, division, share))
         to.push_back(n < 0 ? filling : share.part > 0 ? zero : from[static_cast<std::size_t>(n)]);
     }
@@ -60,9 +66,6 @@ auto cut(Numbers& numbers, const Array<typename Numbers::Number>& whole, const D
     lay(whole.reals, fill.reals.at(0), numbers.constant(0));
   else
     lay(whole.integers, fill.integers.at(0), std::int64_t{0});
-  result.lanes = std::ssize(met);
-  if (result.lanes > 1)
-    result.holders = std::make_shared<const std::vector<std::int32_t>>(std::move(holders));
   return result;
 }
 
