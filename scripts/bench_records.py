@@ -13,7 +13,7 @@ ENVIRONMENT = "matplotlib@3.11.2"
 
 
 def records(paths, script):
-    """Every record that has times, in the order of the files, which may be packed by xz. Ends the script where a line is no
+    """Every record that has times, of iterations or of links, in the order of the files, which may be packed by xz. Ends the script where a line is no
     record."""
     found = []
     for path in paths:
@@ -28,7 +28,8 @@ def records(paths, script):
                 record["case"], record["backend"]
             except (ValueError, KeyError, TypeError):
                 sys.exit(f"{script}: {path}:{number}: this line is not a record")
-            if (record.get("bench") or {}).get("nanoseconds"):
+            bench = record.get("bench") or {}
+            if bench.get("nanoseconds") or bench.get("links"):
                 found.append(record)
     if not found:
         sys.exit(f"{script}: these records hold no times: plumb bench --record makes some")
@@ -59,7 +60,7 @@ class Timed:
 
 def timed_cases(records):
     cases = {}
-    for record in records:
+    for record in (r for r in records if r["bench"]["nanoseconds"]):
         key = record["case"], record["backend"]
         cases.setdefault(key, Timed(*key)).take(record)
     numbers = lambda text: [int(word) if word.isdigit() else word for word in re.split(r"(\d+)", text)]

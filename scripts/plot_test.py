@@ -24,13 +24,8 @@ try:
 except ImportError:
     plot = None
 
-LINKS = """links  mpi,np=3  on x=3: reshard f32[3]+x -> f32[3]
-link  alone us  GB/s  at once us  GB/s
-0-1        1.5     2           3     1
-0-2          4   0.5           8  0.25
-1-2          2     1           4   0.5
-slow  link 0-2: 4 us alone, 2 times the median of all links
-"""
+LINKS = {"case": "on x=3: reshard f32[3]+x -> f32[3]", "backend": "mpi,np=3",
+         "bench": {"nanoseconds": [], "links": [[0, 1, 1500, 3000], [0, 2, 4000, 8000], [1, 2, 2000, 4000]]}}
 
 
 def record(case, nanoseconds, backend="mpi", kind="all-gather", **more):
@@ -103,9 +98,11 @@ class Pictures(unittest.TestCase):
         self.assertEqual(medians, [7, 200, 500])
 
     def test_links_are_a_heat_map_both_ways(self):
-        alone, at_once = [axes.collections[0].get_array().filled(0).tolist() for axes in plot.links(LINKS).axes[:2]]
+        alone, at_once = [axes.collections[0].get_array().filled(0).tolist() for axes in plot.links([LINKS]).axes[:2]]
         self.assertEqual(alone, [[0, 1.5, 4], [1.5, 0, 2], [4, 2, 0]])
         self.assertEqual(at_once, [[0, 3, 8], [3, 0, 4], [8, 4, 0]])
+        self.assertIsNone(plot.links([gather(1024, 4, [1])]))
+        self.assertEqual([picture(plot.timed_cases([LINKS])) for picture in (plot.bandwidth, plot.mesh, plot.samples)], [None] * 3)
 
     def test_times_and_sizes_in_words(self):
         self.assertEqual([plot.time_in_words(t) for t in (5, 2500, 1.5e6, 2e9)], ["5 ns", "2.5 us", "1.5 ms", "2 s"])
@@ -113,12 +110,11 @@ class Pictures(unittest.TestCase):
 
     def test_the_page_needs_nothing_else(self):
         with tempfile.TemporaryDirectory() as folder:
-            path, out, links = (os.path.join(folder, name) for name in ("r.jsonl.xz", "out", "links.txt"))
+            path, out = (os.path.join(folder, name) for name in ("r.jsonl.xz", "out"))
             with lzma.open(path, "wt") as file:
                 file.writelines(json.dumps(gather(1024, n, [100, 200], send=90)) + "\n" for n in (2, 4))
-            with open(links, "w") as file:
-                file.write(LINKS)
-            ran = subprocess.run([sys.executable, os.path.join(HERE, "plot"), path, "--out", out, "--links", links],
+                file.write(json.dumps(LINKS) + "\n")
+            ran = subprocess.run([sys.executable, os.path.join(HERE, "plot"), path, "--out", out],
                                  capture_output=True, text=True)
             self.assertEqual(ran.returncode, 0, ran.stderr)
             self.assertEqual(sorted(os.listdir(out)), ["bandwidth.svg", "index.html", "links.svg", "mesh.svg", "samples.svg"])
