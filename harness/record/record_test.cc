@@ -188,9 +188,9 @@ TEST(Record, AForeignOneSaysWhatIsMissing) {
   }
   const json whole = json_of(full());
   for (const auto& [name, value] : whole.items()) {
-    const std::set<std::string> optional{"environment",  "judged", "last_words", "data",      "collectives",
-                                         "replica_safe", "limits", "rounded",    "processes", "program",
-                                         "engine",       "shown",  "ranks",      "proved",    "bench"};
+    const std::set<std::string> optional{
+        "environment", "judged",  "last_words", "data",  "collectives", "replica_safe", "limits", "rounded",
+        "processes",   "program", "engine",     "shown", "ranks",       "proved",       "bench",  "run"};
     if (optional.contains(name)) continue;
     json without = whole;
     without.erase(name);

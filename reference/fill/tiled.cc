@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "reference/fill/emit.h"
@@ -44,13 +45,14 @@ struct Place {
   std::int64_t tile = 0, holder = 0, holders = 1, number = 0;
 };
 
-Place peak_place(const Tiled& t, std::uint64_t key, std::int64_t index) {
+// Nothing where the element is of no tile.
+std::optional<Place> peak_place(const Tiled& t, std::uint64_t key, std::int64_t index) {
   std::vector<std::int64_t> at(t.shape.size());
   for (std::size_t d = t.shape.size(); d-- > 0; index /= t.shape[d]) at[d] = index % t.shape[d];
   Place p;
   for (std::size_t d = 0; d < at.size(); ++d) {
     const std::int64_t along = t.tiles.along[d][at[d]];
-    if (along < 0) return {-1, 0, 1, 0};
+    if (along < 0) return std::nullopt;
     p.tile = p.tile * t.tiles.count[d] + along;
     p.holder = p.holder * t.holders[d][at[d]] + t.holder[d][at[d]];
     p.holders *= t.holders[d][at[d]];
@@ -110,12 +112,12 @@ const ScaleWitness& of_given_scale(const Recipe& r, const Tiled& t) {
   return one_of(scale_witnesses(r.sources[0].dtype, codes_of(t.scheme)), mix(key(r.seed, 0, kWitness)));
 }
 
-// A number in [1, 2) of f32 for which the ways to compute the next scale differ.
+// A number in [1, 2) of f32 for which the ways to compute the next scale differ: of 13 one does.
 double history_significand(Scheme scheme, std::uint64_t random) {
-  double one = significand(DType::f32, scheme, random);
-  for (int turn = 0; turn < 1000 && !is_next_scale_witness(one, codes_of(scheme)); ++turn)
-    one = significand(DType::f32, scheme, random = mix(random + kGolden));
-  return one;
+  for (;; random = mix(random + kGolden))
+    if (const double one = significand(DType::f32, scheme, random);
+        is_next_scale_witness(one, codes_of(scheme)))
+      return one;
 }
 
 // The history and the scale of delayed scaling: magnitudes around those of the values, the first, which is
@@ -178,18 +180,18 @@ void write_run(const Recipe& r, const Tiled& t, const Run& run, std::byte* out) 
   const std::uint64_t values = key(r.seed, 0, kValue), of_exponent = key(r.seed, 0, kExponent),
                       peaks = key(r.seed, 0, kPeak), positions = key(r.seed, 0, kPosition);
   emit(dtype, run.count, out, [&](std::int64_t i) {
-    const Place p = peak_place(t, positions, run.begin + i);
-    if (p.tile < 0) return std::nan("");
+    const std::optional<Place> p = peak_place(t, positions, run.begin + i);
+    if (!p) return std::nan("");
     const std::uint64_t random = mix(values + kGolden * static_cast<std::uint64_t>(run.begin + i));
-    const std::uint64_t of_tile = mix(peaks + kGolden * static_cast<std::uint64_t>(p.tile));
-    const int e = exponent(range, of_exponent, p.tile);
+    const std::uint64_t of_tile = mix(peaks + kGolden * static_cast<std::uint64_t>(p->tile));
+    const int e = exponent(range, of_exponent, p->tile);
     const double sign = static_cast<double>(sign_of(random));
     if (in_blocks(t.scheme)) {
       const double one = significand(dtype, t.scheme, mix(random));
-      if (p.number == 0) return sign * std::ldexp(one, e);
+      if (p->number == 0) return sign * std::ldexp(one, e);
       return sign * std::ldexp(one, e - 2 - static_cast<int>(below(remix(random, of_tile), range.spread)));
     }
-    return sign * scaled_value(r, t, p, random, of_tile, e);
+    return sign * scaled_value(r, t, *p, random, of_tile, e);
   });
 }
 
