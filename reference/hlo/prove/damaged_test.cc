@@ -292,6 +292,29 @@ TEST(Planted, WhereItChangesAnything) {
   EXPECT_EQ(planted_in(exchanged, joined("%x, %x")), "") << "the same twice";
 }
 
+// Law: what has no real value hides nothing. Here a sum is lost whose root would be of a negative number.
+TEST(Harm, IsSeenThroughRootsOfNegativeNumbers) {
+  const auto module = [](const std::string& size, const std::string& sum, const std::string& laid) {
+    const std::string lines =
+        "HloModule m, num_partitions=2\n\n%add (a: f32[], b: f32[]) -> f32[] {\n"
+        "  %a = f32[] parameter(0)\n  %b = f32[] parameter(1)\n"
+        "  ROOT %s = f32[] add(%a, %b)\n}\n\nENTRY %e {\n  %x = f32[" +
+        size + "] parameter(0), sharding={devices=[2]<=[2]}\n  %z = f32[] constant(0)\n" +
+        "  %p = f32[] reduce(%x, %z), dimensions={0}, to_apply=%add\n" + sum +
+        "  %m = f32[] abs(%t)\n  %n = f32[] negate(%m)\n  ROOT %r = f32[] sqrt(%n)" + laid + "\n}\n";
+    return parse(lines, "m");
+  };
+  const std::string lost = "  %t = f32[] copy(%p)\n",
+                    whole =
+                        "  %t = f32[] all-reduce(%p), channel_id=1, replica_groups={{0,1}}, "
+                        "use_global_device_ids=true, to_apply=%add\n";
+  const Module before = module("4", lost, ", sharding={replicated}"), after = module("2", whole, ""),
+               faulty = module("2", lost, "");
+  const Subject subject{before, after, nullptr};
+  EXPECT_EQ(name(prove(subject, {}).finding), "proven");
+  EXPECT_EQ(name(harm_of(subject, rightly_run(subject), {faulty, 1, 3})), "moved");
+}
+
 // What a program of `lines` needs on so many devices; each holds its own number %own, f32[64].
 std::int64_t needed(int devices, const std::string& lines) {
   const Module module =

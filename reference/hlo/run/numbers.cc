@@ -21,7 +21,26 @@ double Reals::integer(std::int64_t x, Type type) {
                                                   : static_cast<double>(x);
 }
 
+namespace {
+
+// Where a function of the reals has a value.
+double magnitude(Opcode opcode, double x) {
+  switch (opcode) {
+    case Opcode::log:
+    case Opcode::rsqrt:
+    case Opcode::sqrt:
+      return std::fabs(x);
+    case Opcode::log_plus_one:
+      return std::fabs(1 + x) - 1;
+    default:
+      return x;
+  }
+}
+
+}  // namespace
+
 double Reals::unary(Opcode opcode, double x) {
+  if (total) x = magnitude(opcode, x);
   switch (opcode) {
     case Opcode::abs:
       return std::fabs(x);
@@ -84,7 +103,7 @@ double Reals::binary(Opcode opcode, double a, double b) {
     case Opcode::minimum:
       return nan ? a + b : std::min(a, b);
     case Opcode::power:
-      return std::pow(a, b);
+      return std::pow(total && b != std::trunc(b) ? std::fabs(a) : a, b);
     case Opcode::remainder:
       return std::fmod(a, b);
     case Opcode::atan2:

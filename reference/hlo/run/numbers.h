@@ -15,6 +15,7 @@ enum class Ordering : std::uint8_t { less, equal, greater, unordered };
 // the identity. Exact where every value that occurs is.
 struct Reals {
   using Number = double;
+  bool total = false;  // roots, logarithms and powers are those of the magnitude: none is without a value
 
   Number constant(double x) { return x; }
   Number integer(std::int64_t x, Type type);  // of an integer type or a predicate
