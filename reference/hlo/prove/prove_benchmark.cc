@@ -73,6 +73,7 @@ constexpr std::int64_t kFaults = 1000;
 // is found at the operation or the line of the user's where it was planted.
 void find_faults_in(const Program& p, Found& all) {
   Wholes wholes;
+  Sought sought;
   for (const Fault& fault : faults())
     for (std::size_t c = 0; c < p.after.computations.size(); ++c)
       for (std::size_t i = 0; i < p.after.computations[c].instructions.size() && all.applied < kFaults; ++i) {
@@ -84,7 +85,7 @@ void find_faults_in(const Program& p, Found& all) {
           const Proof proof = prove(subject, {}, &wholes);
           if (proof.finding != Finding::refuted || proof.differences.empty()) continue;
           ++all.refuted;
-          const auto place = locate(subject, proof);
+          const auto place = locate(subject, proof, {}, &sought);
           const Instruction& at = p.after.computations[c].instructions[i];
           all.located += place.has_value();
           all.on_line += place && (place->op_name == at.op_name || place->source == source(p.after, at));

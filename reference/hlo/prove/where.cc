@@ -11,6 +11,8 @@ namespace plumb::hlo {
 namespace {
 
 using TwinValue = Value<Twin>;
+using Event = Sought::Event;
+using Events = Sought::Events;
 using Prints = std::unordered_set<std::uint64_t>;
 
 std::uint64_t stirred(std::uint64_t state, std::uint64_t x) {
@@ -51,16 +53,6 @@ std::optional<std::uint64_t> fingerprint(const Array<Twin>& whole, const Divisio
   }
   return all;
 }
-
-// An instruction as it was first computed.
-struct Event {
-  const Instruction* is = nullptr;
-  std::int64_t order = 0;
-  bool known = false;    // it has a fingerprint
-  bool present = false;  // and some value of AFTER has the same
-  bool reached = false;  // it is present, or something that is present was computed from it
-};
-using Events = std::map<const Instruction*, Event>;
 
 // Those that say nothing of a fault: they are moved, merged and made again.
 bool idle(const Instruction& i) {
@@ -104,7 +96,8 @@ Prints prints_of(Search& search) {
   return prints;
 }
 
-Events events_of(Search& search, const Prints& prints) {
+// What each instruction should be, but for whether it is there.
+Events events_of(Search& search) {
   const Module& module = *search.subject.propagated;
   Events events;
   const auto seen = [&](const Instruction& i, const TwinValue& held) {
@@ -117,8 +110,7 @@ Events events_of(Search& search, const Prints& prints) {
       const auto division = divide(i.sharding[0], i.shape.dims.size(), module.partitions);
       if (division && division->parts == 1) print = fingerprint(*held.array, *division);
     }
-    at->second.known = print.has_value();
-    at->second.present = print && prints.contains(*print);
+    at->second.print = print;
   };
   const Machine<Pairs> machine{module, search.pairs, module.partitions, seen, nullptr, search.pulse};
   evaluate(machine, entry(module), search.whole, {});
@@ -139,14 +131,14 @@ std::vector<const Instruction*> sources(const Module& module, const Computation&
 }
 
 // From the last to the first: what a present value was computed from was right in some form.
-void spread_presence(const Module& module, Events& events) {
+void spread_presence(const Module& module, const Prints& prints, Events& events) {
   for (std::size_t n = module.computations.size(); n-- > 0;) {
     const Computation& c = module.computations[n];
     for (std::size_t k = c.instructions.size(); k-- > 0;) {
       const auto at = events.find(&c.instructions[k]);
       if (at == events.end()) continue;
       Event& event = at->second;
-      event.reached = event.reached || event.present;
+      event.reached = event.reached || (event.print && prints.contains(*event.print));
       if (!event.reached) continue;
       for (const Instruction* from : sources(module, c, c.instructions[k]))
         if (const auto source = events.find(from); source != events.end()) source->second.reached = true;
@@ -158,7 +150,7 @@ void spread_presence(const Module& module, Events& events) {
 const Instruction* first_lost(const Events& events) {
   const Event* first = nullptr;
   for (const auto& [is, event] : events) {
-    if (!event.known || event.reached || idle(*is)) continue;
+    if (!event.print || event.reached || idle(*is)) continue;
     if (!first || event.order < first->order) first = &event;
   }
   return first ? first->is : nullptr;
@@ -182,15 +174,18 @@ std::string collective_for(const Module& after, const std::string& op_name) {
 
 }  // namespace
 
-std::optional<Place> locate(const Subject& subject, const Proof& proof, const Pulse& pulse) {
+std::optional<Place> locate(const Subject& subject, const Proof& proof, const Pulse& pulse, Sought* shared) {
   if (!subject.propagated || proof.differences.empty()) return std::nullopt;
   Search search{
       subject, pulse, {proof.seed, 0, &proof.meanings},
         drawn(subject.before, proof.bounds, proof.seed)
   };
   const Prints prints = prints_of(search);
-  Events events = events_of(search, prints);
-  spread_presence(*subject.propagated, events);
+  Sought own;
+  Sought& sought = shared && proof.meanings.empty() ? *shared : own;
+  if (!sought.events.contains(proof.seed)) sought.events[proof.seed] = events_of(search);
+  Events events = sought.events[proof.seed];  // what is reached differs from fault to fault
+  spread_presence(*subject.propagated, prints, events);
   const Instruction* lost = first_lost(events);
   if (!lost) lost = maker(*subject.propagated, proof.differences[0].result);
   return Place{lost->name, source(*subject.propagated, *lost), lost->op_name,

@@ -1,6 +1,7 @@
 // Where a refuted module went wrong.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -19,7 +20,20 @@ struct Place {
   std::string there;        // "%all-reduce.4 = ..."; empty where nothing is told
 };
 
-// Nothing where the module after propagation is not at hand, or no result is wrong.
-std::optional<Place> locate(const Subject&, const Proof&, const Pulse& = {});
+// What the instructions of the module after propagation should be, by the seed of the draw.
+struct Sought {
+  struct Event {
+    const Instruction* is = nullptr;
+    std::int64_t order = 0;              // as they are first computed
+    std::optional<std::uint64_t> print;  // of what all devices should hold, where that tells anything
+    bool reached = false;                // it is there, or something that is there was computed from it
+  };
+  using Events = std::map<const Instruction*, Event>;
+  std::map<std::uint64_t, Events> events;
+};
+
+// Nothing where the module after propagation is not at hand, or no result is wrong. Of several AFTERs of one
+// program what is looked for may be shared.
+std::optional<Place> locate(const Subject&, const Proof&, const Pulse& = {}, Sought* shared = nullptr);
 
 }  // namespace plumb::hlo

@@ -60,7 +60,13 @@ struct Tally {
   int refuted = 0, located = 0, on_line = 0;
 };
 
-void try_fault(const Modules& m, const Fault& fault, std::size_t c, std::size_t i, Tally& tally) {
+struct Shared {
+  Tally tally;
+  Sought sought;
+};
+
+void try_fault(const Modules& m, const Fault& fault, std::size_t c, std::size_t i, Shared& shared) {
+  Tally& tally = shared.tally;
   const auto faulty = planted(m.after, fault, c, i);
   if (!faulty) return;
   try {
@@ -69,6 +75,8 @@ void try_fault(const Modules& m, const Fault& fault, std::size_t c, std::size_t 
     if (proof.finding != Finding::refuted || proof.differences.empty()) return;
     ++tally.refuted;
     const auto at = locate(subject, proof);
+    const auto again = locate(subject, proof, {}, &shared.sought);
+    EXPECT_EQ(at->instruction, again->instruction) << "what is sought is the program's, not the fault's";
     tally.located += at.has_value();
     const Instruction& at_fault = m.after.computations[c].instructions[i];
     tally.on_line += at && (at->op_name == at_fault.op_name || at->source == source(m.after, at_fault));
@@ -77,15 +85,17 @@ void try_fault(const Modules& m, const Fault& fault, std::size_t c, std::size_t 
 }
 
 TEST(Where, PlantedFaultsAreFoundAgain) {
-  Tally tally;
+  Shared shared;
+  Tally& tally = shared.tally;
   for (const char* name :
        {"jax@0.10.2/moe_onehot.shardy", "jax@0.10.2/moe_onehot.gspmd", "jax@0.10.2/loops.shardy",
         "jax@0.10.2/indices.gspmd", "jax@0.10.2/pipeline.gspmd"}) {
     const Modules m = modules(folder(name));
+    shared.sought = {};
     for (const Fault& fault : faults())
       for (std::size_t c = 0; c < m.after.computations.size(); ++c)
         for (std::size_t i = 0; i < m.after.computations[c].instructions.size(); ++i)
-          try_fault(m, fault, c, i, tally);
+          try_fault(m, fault, c, i, shared);
   }
   std::printf("%d refuted, %d located, %d on the line\n", tally.refuted, tally.located, tally.on_line);
   EXPECT_GT(tally.refuted, 200);
