@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "reference/hlo/run/array.h"
 #include "reference/hlo/run/numbers.h"
+#include "reference/hlo/run/run.h"
 
 namespace plumb::hlo {
 namespace {
@@ -123,6 +126,36 @@ TEST(Integers, OperationsOfTwo) {
         ASSERT_EQ(integer_compare(type, held(a), held(b)), a < b ? -1 : a > b ? 1 : 0);
       }
   EXPECT_THROW(integer_binary(Opcode::atan2, Type::s32, 1, 1), Misfit);
+}
+
+// Each number twice, so that some compare equal.
+TEST(Integers, TheFirstInEitherOrder) {
+  const Module none;
+  Reals reals;
+  for (const Type type : kTypes)
+    for (const bool largest : {true, false}) {
+      std::vector<Wide> all = numbers(type);
+      all.insert(all.end(), all.begin(), all.end());
+      Array<double> a{type, {std::ssize(all)}, 1, {}, {}};
+      for (const Wide x : all) a.integers.push_back(held(x));
+      Integers want(all.size());
+      std::iota(want.begin(), want.end(), 0);
+      std::ranges::stable_sort(want, [&](std::int64_t x, std::int64_t y) {
+        const Wide p = all[static_cast<std::size_t>(x)], q = all[static_cast<std::size_t>(y)];
+        return largest ? p > q : p < q;
+      });
+      Instruction i;
+      i.shape.parts = {
+          Shape{type,      {}, {}, {}, {}},
+          Shape{Type::s32, {}, {}, {}, {}}
+      };
+      i.attributes = {
+          {Key::k,       std::ssize(all)},
+          {Key::largest, largest        }
+      };
+      EXPECT_EQ(topk(Machine<Reals>{none, reals, 1, {}}, i, a).at(1).integers, want)
+          << row(type).name << largest;
+    }
 }
 
 TEST(Integers, OperationsOfOne) {

@@ -106,6 +106,39 @@ std::pair<std::int64_t, Integers> on_eight(const std::string& lines) {
   return {root.array->lanes, on_each(*root.array, 8)};
 }
 
+// What devices hold of a sum of one to three parts, in tiles the last of which is shorter, makes the whole.
+TEST(Lanes, AWholeIsTheSumOfItsParts) {
+  Reals reals;
+  for (std::int64_t parts = 1; parts <= 3; ++parts)
+    for (std::int64_t tiles = 1; tiles <= 3; ++tiles) {
+      Division division{{tiles}, parts, {}};
+      Array<double> held{Type::s32, tile_dims({5}, division), parts * tiles, {}, {}};
+      Integers whole(5, 0);
+      for (std::int64_t part = 0; part < parts; ++part)
+        for (std::int64_t tile = 0; tile < tiles; ++tile) {
+          division.shares.push_back({{tile}, part});
+          for (const std::int64_t element : share_map({5}, division, division.shares.back())) {
+            held.integers.push_back(100 * part * part + 10 * part + element);
+            if (element >= 0) whole[static_cast<std::size_t>(element)] += held.integers.back();
+          }
+        }
+      EXPECT_EQ(assemble(reals, held, {5}, division).integers, whole) << parts << " " << tiles;
+      Array<double> floats{
+          Type::f32, held.dims, held.lanes, {                   },
+             { held.integers.begin(), held.integers.end()}
+      };
+      EXPECT_EQ(assemble(reals, floats, {5}, division).reals,
+                std::vector<double>(whole.begin(), whole.end()));
+      if (parts * tiles == 1) continue;
+      division.shares.push_back(division.shares.front());
+      held.integers.insert(held.integers.end(), held.integers.begin(), held.integers.begin() + held.dims[0]);
+      ++held.lanes;
+      EXPECT_EQ(assemble(reals, held, {5}, division).integers, whole) << "a replica";
+      ++held.integers.back();
+      EXPECT_THROW(assemble(reals, held, {5}, division), Disagreement) << "a replica that differs";
+    }
+}
+
 // clang-format off
 TEST(Lanes, WhatComesOfCollectivesIsSharedToo) {
   const std::string pairs = ", channel_id=1, replica_groups=[4,2]<=[8], use_global_device_ids=true, to_apply=%sum\n";

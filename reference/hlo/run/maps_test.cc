@@ -200,5 +200,18 @@ TEST(Maps, Windows) {
               }));
 }
 
+// A window has a place wherever it lies within the padded extent: of nothing, within its padding alone.
+TEST(Maps, HowManyWindowsThereAre) {
+  for (std::int64_t extent = 0; extent < 5; ++extent)
+    for (std::int64_t n = 0; n < 3 * 2 * 3 * 2 * 2 * 3; ++n) {
+      const WindowDim w{1 + n % 3,      1 + n / 3 % 2, n / 6 % 3 - 1, n / 18 % 2,
+                        1 + n / 36 % 2, 1 + n / 72,    false};
+      std::int64_t padded = w.low + w.high, want = 0;
+      for (std::int64_t i = 0; i < extent; ++i) padded += i == 0 ? 1 : w.base_dilation;
+      for (std::int64_t begin = 0; begin + (w.size - 1) * w.dilation < padded; begin += w.stride) ++want;
+      EXPECT_EQ(windows_of({extent}, {w}), Integers{want}) << extent << " " << n;
+    }
+}
+
 }  // namespace
 }  // namespace plumb::hlo
