@@ -290,6 +290,7 @@ TEST(Planted, WhereItChangesAnything) {
   EXPECT_NE(planted_in(exchanged, joined("%x, %z")).find("concatenate(%z, %x)"), std::string::npos);
   EXPECT_EQ(planted_in(exchanged, joined("%x, %y")), "") << "of two sizes";
   EXPECT_EQ(planted_in(exchanged, joined("%x, %x")), "") << "the same twice";
+  EXPECT_EQ(planted_in(exchanged, "  ROOT %r = f32[4] concatenate(%x), dimensions={0}\n"), "") << "of one";
 }
 
 // Law: what has no real value hides nothing. Here a sum is lost whose root would be of a negative number.

@@ -72,6 +72,38 @@ TEST(Verdicts, EveryDrawIsProven) {
   EXPECT_TRUE(p.untaken.empty() && p.differences.empty() && p.why.empty());
 }
 
+// Of 3 rows in tiles of 2 the second device holds one, and behind it nothing that counts.
+TEST(Verdicts, BehindTheEndOfAnArrayNothingIsCompared) {
+  const Edits uneven = {
+      {"f32[4,3] parameter",       "f32[3,3] parameter"      },
+      {"f32[4,3] copy",            "f32[3,3] copy"           },
+      {"(f32[4,3], f32[3]) tuple", "(f32[3,3], f32[3]) tuple"}
+  };
+  const Proof p = proof(uneven, {});
+  EXPECT_EQ(p.finding, Finding::proven);
+  EXPECT_EQ(p.elements, 3 * 3 + 2 * 3);
+  const Proof wrong = proof(uneven, {
+                                        {"f32[2,3] copy(%x)", "f32[2,3] negate(%x)"}
+  });
+  ASSERT_EQ(wrong.differences.size(), 1u);
+  EXPECT_EQ(wrong.differences[0].elements, 3 * 3);
+}
+
+TEST(Verdicts, WhatHangsOnErrorsIsDrawnAgainSoOften) {
+  const Module before = edited(kBefore,
+                               {
+                                   {"  ROOT",
+                                    "  %c = f32[3] constant({1e-30, 1e-30, 1e-30})\n  %more = f32[3] "
+                                    "add(%y, %c)\n  %most = f32[3] maximum(%y, %more)\n  ROOT"}
+  }),
+               after = edited(kAfter, {});
+  for (const int redraws : {0, 1, 3}) {
+    const Proof p = prove({before, after, nullptr}, {.draws = 1, .redraws = redraws});
+    EXPECT_EQ(p.finding, Finding::mistrusted);
+    EXPECT_EQ(p.seed, static_cast<std::uint64_t>(redraws));
+  }
+}
+
 TEST(Verdicts, WhatIsMistrusted) {
   const auto both = [](const std::string& lines, const std::string& operation) {
     const auto at = [&](std::string shape) {
