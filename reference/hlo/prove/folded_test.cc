@@ -54,9 +54,12 @@ TEST(Folded, AConstantStandsForWhatRoundsToIt) {
       {c("four",                                                     "5") + "  %q = S sqrt(%four)\n  ROOT %r = S divide(%x, %q)\n",                                                                    times("0.44721359"),
        "proven: 0.44721359 stands for 1 / q"},
       {c("four", "4") + "  %q = S sqrt(%four)\n  ROOT %r = S multiply(%x, %q)\n",times("2"),"proven"},
+ // infinity is none, though the largest double rounds to it
+      {"  %h = f64[] constant(1.7976931348623157e308)\n  ROOT %r = S copy(%x)\n",
+       "  %i = f32[] constant(inf)\n  ROOT %r = S copy(%x)\n","proven"},
  // nothing rounds to it
-      {"  ROOT %r = S copy(%x)\n",times("1.00000012"),"unsettled"},
-      {"  ROOT %r = S copy(%x)\n",                                                                  times("1.1"),                                                                "refuted"},
+      {"  ROOT %r = S copy(%x)\n",                                                                  times("1.00000012"),                                                                "unsettled"},
+      {"  ROOT %r = S copy(%x)\n",                                                                         times("1.1"),                                                              "refuted"},
   };
   for (const Fold& fold : table) EXPECT_EQ(told(fold), fold.verdict) << fold.before << fold.after;
 }
