@@ -4,22 +4,13 @@
 
 #include <algorithm>
 
-#include "harness/measure/compare.h"
+#include "harness/compare/paced.h"
 #include "harness/record/circumstances.h"
 
 namespace plumb {
 
 void say_what_became(const std::vector<Timings>& now, const std::vector<Timings>& then) {
-  for (const Timings& t : now)
-    for (const Timings& old : then) {
-      if (old.line != t.line || old.backend != t.backend) continue;
-      const auto ratio = ratio_of(medians(t), medians(old));
-      const std::string in_numbers =
-          ratio ? fmt::format("{:.3f} ({:.3f} to {:.3f}) times as long", ratio->middle, ratio->interval.low,
-                              ratio->interval.high)
-                : std::string("fewer than four repetitions on either side");
-      fmt::print("{:<7} {}  {}: {}\n", name(became(ratio)), t.backend, t.line, in_numbers);
-    }
+  for (const Paced& one : paced(then, now)) fmt::print("{}\n", paced_in_words(one));
 }
 
 nlohmann::json made_where(const Record& record, const nlohmann::json& environment) {

@@ -188,8 +188,7 @@ std::string times_text(const Compared& all) {
   for (const Paced& p : all.paced) {
     ++counts[p.became];
     if (p.became != Became::faster && p.became != Became::slower) continue;
-    text += fmt::format("  {:<7} {}  {}: {:.3f} ({:.3f} to {:.3f}) times as long\n", name(p.became),
-                        p.backend, p.line, p.ratio->middle, p.ratio->interval.low, p.ratio->interval.high);
+    text += "  " + paced_in_words(p) + "\n";
   }
   if (counts.empty()) return "";
   std::string head = "\ntimes:";

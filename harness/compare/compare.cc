@@ -4,9 +4,6 @@
 
 #include <algorithm>
 #include <unordered_map>
-#include <unordered_set>
-
-#include "harness/report/timings.h"
 
 namespace plumb {
 namespace {
@@ -89,20 +86,9 @@ std::vector<std::string> differing(const Versions& from, const Versions& to) {
   return lines;
 }
 
-std::vector<Paced> paced(const Comparing& c) {
-  std::unordered_map<std::string, Timings> before;
-  for (Timings& t : timings_of(c.from.records)) {
-    const std::string key = record_key(t.line, joined_name(c, t.backend));
-    before.insert_or_assign(key, std::move(t));
-  }
-  std::vector<Paced> all;
-  if (before.empty()) return all;
-  for (const Timings& t : timings_of(c.to.records)) {
-    const auto then = before.find(record_key(t.line, joined_name(c, t.backend)));
-    if (then == before.end()) continue;
-    const auto ratio = ratio_of(medians(t), medians(then->second));
-    all.push_back({t.line, t.backend, became(ratio), ratio});
-  }
+std::vector<Timings> timings_by_joined_name(const Comparing& c, const Records& records) {
+  std::vector<Timings> all = timings_of(records.records);
+  for (Timings& t : all) t.backend = joined_name(c, t.backend);
   return all;
 }
 
@@ -126,7 +112,7 @@ Compared compare_runs(const Comparing& c) {
   for (const std::string& key : from.keys)
     if (!to.last.contains(key)) all.pairs.push_back(only_before(c, *from.last.at(key)));
   all.versions = differing(versions_of(c, c.from), versions_of(c, c.to));
-  all.paced = paced(c);
+  all.paced = paced(timings_by_joined_name(c, c.from), timings_by_joined_name(c, c.to));
   return all;
 }
 

@@ -8,7 +8,7 @@
 
 #include "harness/compare/change.h"
 #include "harness/compare/kind.h"
-#include "harness/measure/compare.h"
+#include "harness/compare/paced.h"
 #include "harness/record/journal.h"
 
 namespace plumb {
@@ -31,13 +31,6 @@ struct Transition {
   std::string why;  // where it is not compared
 };
 const Record& either(const Transition&);  // the new one where there is one
-
-// What became of times: of a case that both have timed.
-struct Paced {
-  std::string line, backend;
-  Became became = Became::unsure;
-  std::optional<Ratio> ratio;  // new to old
-};
 
 // Law: every case of either record is in one pair, and the numbers of the table add up to all of them.
 struct Compared {
