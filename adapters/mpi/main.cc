@@ -144,7 +144,7 @@ struct Mpi : Backend {
       if (auto call = bare(what, bytes, everyone)) return delayed(std::move(call), what);
       return alone(what, bytes);
     };
-    s.call = [this] { return plain_call(plan.mesh, ready.trace, everyone); };
+    s.call = [this] { return plain_call(plan.mesh, ready, everyone); };
     s.rank = world.rank, s.ranks = static_cast<int>(n);
     s.now = planted_clock;
     if (several_clocks) s.ask_clock = [this](const auto& now) { return ask_first(everyone, now); };

@@ -30,20 +30,33 @@ std::vector<int> starts(std::size_t n, std::int64_t each) {
   return all;
 }
 
-// The call, on zeros.
-std::function<void()> call_of(const Collective& c, MPI_Comm comm, std::size_t n) {
+// What a call takes and gives.
+struct Ends {
+  SharedMemory in, out;
+};
+
+// The block of a device where it is so large, and is not to be freed; else zeros.
+SharedMemory block_or_zeros(const std::vector<Blocks*>& all, std::int64_t device, std::int64_t bytes) {
+  if (all.size() == 1 && all[0]->elements(device) * format(all[0]->stored).bytes == bytes)
+    return {all[0]->block(device), [](std::byte*) {}};
+  return zeros_like_blocks(bytes);
+}
+
+std::function<void()> call_of(const Collective& c, MPI_Comm comm, std::size_t n, const Ends& ends) {
   const MPI_Datatype type = c.dtype == "f64" ? MPI_DOUBLE : MPI_FLOAT;
   const std::int64_t width = c.dtype == "f64" ? 8 : 4;
-  const SharedMemory in = zeros_like_blocks(c.in), out = zeros_like_blocks(c.out);
+  const auto& [in, out] = ends;
   const std::int64_t gives = c.in / width, gets = c.out / width, members = static_cast<std::int64_t>(n);
   if (c.kind == "all-reduce")
-    return [=] { PMPI_Allreduce(in.get(), out.get(), static_cast<int>(gives), type, MPI_SUM, comm); };
+    return [=, in = in, out = out] {
+      PMPI_Allreduce(in.get(), out.get(), static_cast<int>(gives), type, MPI_SUM, comm);
+    };
   if (c.kind == "reduce-scatter" && gives == gets * members)
-    return [=, each = shares(n, gets)] {
+    return [=, in = in, out = out, each = shares(n, gets)] {
       PMPI_Reduce_scatter(in.get(), out.get(), each.data(), type, MPI_SUM, comm);
     };
   if (c.kind == "all-gather" && gets == gives * members)
-    return [=, each = shares(n, c.in), at = starts(n, c.in)] {
+    return [=, in = in, out = out, each = shares(n, c.in), at = starts(n, c.in)] {
       PMPI_Allgatherv(in.get(), each[0], MPI_BYTE, out.get(), each.data(), at.data(), MPI_BYTE, comm);
     };
   return nullptr;
@@ -53,11 +66,15 @@ std::int64_t nanoseconds(double seconds) { return static_cast<std::int64_t>(seco
 
 }  // namespace
 
-std::function<std::int64_t()> plain_call(const Mesh& mesh, const Trace& trace, const Team& all) {
+std::function<std::int64_t()> plain_call(const Mesh& mesh, const Ready& ready, const Team& all) {
+  const Trace& trace = ready.trace;
   if (trace.size() != 1 || trace[0].axes.empty() || std::max(trace[0].in, trace[0].out) > INT_MAX) return {};
   if (trace[0].dtype != "f32" && trace[0].dtype != "f64") return {};
-  const Team team = team_of(mesh, trace[0], all.ids[all.mine]);
-  const auto call = call_of(trace[0], communicator(team), team.ids.size());
+  const std::int64_t device = all.ids[all.mine];
+  const Team team = team_of(mesh, trace[0], device);
+  const Ends ends{block_or_zeros(ready.operands, device, trace[0].in),
+                  block_or_zeros(ready.results, device, trace[0].out)};
+  const auto call = call_of(trace[0], communicator(team), team.ids.size(), ends);
   if (!call) return {};
   return [call, comm = communicator(all)]() -> std::int64_t {
     PMPI_Barrier(comm);
