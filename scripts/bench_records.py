@@ -9,6 +9,8 @@ import re
 import statistics
 import sys
 
+from record import says_origin
+
 ENVIRONMENT = "matplotlib@3.11.2"
 
 
@@ -25,8 +27,8 @@ def records(paths, script):
         for number, text in enumerate(lines, 1):
             try:
                 record = json.loads(text)
-                if "case" not in record and "run" in record:
-                    continue  # says where records come from
+                if says_origin(record):
+                    continue
                 record["case"], record["backend"]
             except (ValueError, KeyError, TypeError):
                 sys.exit(f"{script}: {path}:{number}: this line is not a record")

@@ -2,6 +2,11 @@
 import json
 
 
+def says_origin(line):
+    """Whether a line of a file says where records come from, and is none (results/README.md)."""
+    return "case" not in line and "run" in line
+
+
 def records(lines):
-    """The records among the lines of a file: not those that say where records come from (results/README.md)."""
-    return [one for one in map(json.loads, lines) if "case" in one]
+    """The records among the lines of a file."""
+    return [one for one in map(json.loads, lines) if not says_origin(one)]

@@ -22,7 +22,6 @@ struct Kind {
   std::string backend;
   Status status = Status::pass;
   std::string why, layouts;
-  bool operator==(const Kind&) const = default;
   auto operator<=>(const Kind&) const = default;
 };
 Kind kind_of(const Record&);
