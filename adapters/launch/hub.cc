@@ -19,6 +19,7 @@
 #include "adapters/launch/listen.h"
 #include "adapters/protocol/fields.h"
 #include "adapters/protocol/json.h"
+#include "adapters/protocol/open_request.h"
 #include "adapters/protocol/ranks.h"
 #include "adapters/protocol/skim.h"
 
@@ -140,6 +141,8 @@ void hear(Hub& hub, std::size_t rank, const std::string& text) {
     if (rank == 0 && hub.forward) hub.forward(text);
   } else if (type == "told to end") {
     seat.told = true;
+  } else if (type == "can read") {
+    seat.reads = true;
   } else if (type == "bytes") {
     expect_bytes(hub, rank, message);
   } else if (!share(hub, seat, message, type)) {
@@ -290,6 +293,12 @@ void ask_all(Hub& hub, const std::string& request) {
     seat.wire.posts.push_back({request + "\n"});
     seat.gone = !send_posts(seat.wire, hub.arena);
   }
+}
+
+void read_on(Hub& hub) {
+  Seat& only = hub.seats[0];
+  only.reply.reset(), only.where.replied = only.where.inside = false;
+  interrupt(hub, only, plumb::read_on);
 }
 
 void ask_where(Hub& hub) {

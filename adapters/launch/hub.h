@@ -26,8 +26,9 @@ struct Seat {
   std::optional<std::string> wants;     // the key for which it waits
   std::optional<nlohmann::json> reply;  // to the request that is asked
   std::string reply_text;
-  bool told = false;  // to end, by whoever started it
-  bool gone = false;  // its connection has ended
+  bool told = false;   // to end, by whoever started it
+  bool reads = false;  // it can read requests itself (open_request.h)
+  bool gone = false;   // its connection has ended
 };
 
 constexpr std::size_t longest_message = std::size_t{256} << 20;  // as plumb hears it
@@ -59,6 +60,9 @@ void step(Hub&, Clock::time_point until);
 // A request to every rank that is there, whose earlier replies are forgotten; to those elsewhere also what of
 // the arena they need.
 void ask_all(Hub&, const std::string& request);
+
+// Tells the only rank to read requests itself from now on.
+void read_on(Hub&);
 
 // Asks all ranks where they are, and waits a moment for their answers.
 void ask_where(Hub&);

@@ -99,9 +99,9 @@ std::vector<std::string> mpiexec(const Asked& asked, const std::vector<std::stri
   return words;
 }
 
-// Root is refused, and ranks beyond the cores, unless these say that both are meant; what mpiexec has to say of
-// a signal that it passes on is no last word of a rank; what the library keeps in files and in memory that is
-// shared lies where it is removed with the rest.
+// Root is refused, and ranks beyond the cores, unless these say that both are meant; what mpiexec has to say
+// of a signal that it passes on is no last word of a rank; what the library keeps in files and in memory that
+// is shared lies where it is removed with the rest.
 std::vector<std::pair<std::string, std::string>> of_the_library() {
   std::vector<std::pair<std::string, std::string>> all{
       {"OMPI_ALLOW_RUN_AS_ROOT",                "1"             },
@@ -317,9 +317,8 @@ void look_for_program(const Asked& asked) {
                                                                : std::string()));
 }
 
-Job start(const Asked& asked, const std::vector<std::pair<std::string, std::string>>& variables,
-          const std::string& file) {
-  std::vector<std::pair<std::string, std::string>> added = of_the_library();
+Job start(const Asked& asked, const Variables& variables, const std::string& file) {
+  Variables added = of_the_library();
   Passed passed{{}, file};
   for (const auto& one : variables) added.push_back(one), passed.names.push_back(one.first);
   Job job{{}, one_by_one(asked) ? "" : first_program(asked), {}};

@@ -50,9 +50,11 @@ struct Job {
   std::string cancel;   // a line of a shell that ends what is not among the descendants of these
 };
 
+// Of the environment.
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
 // Starts it with these variables beside our own, and the file. Throws std::system_error.
-Job start(const Asked&, const std::vector<std::pair<std::string, std::string>>& environment,
-          const std::string& file);
+Job start(const Asked&, const Variables&, const std::string& file);
 
 // Waits so long for their end; then SIGTERM to all that were started, a grace, and SIGKILL to them and all
 // that they left behind. Afterwards this process has no children.

@@ -1,7 +1,7 @@
 // Starts a program of several ranks and carries the protocol to them. README.md says how.
 #include <errno.h>
-#include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -10,12 +10,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdlib>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 
 #include "adapters/launch/hub.h"
+#include "adapters/launch/inherit.h"
 #include "adapters/launch/job.h"
 #include "adapters/protocol/fields.h"
 #include "adapters/protocol/json.h"
@@ -52,9 +53,11 @@ struct Relay {
   Hub hub{};
   Job job{};
   bool running = false;
-  bool over = false;             // the last request failed, and the job with it
-  Clock::time_point deadline{};  // of the request that is asked
-  double run_seconds = 0;        // of its phase `run`, once it says so
+  bool over = false;                         // the last request failed, and the job with it
+  Clock::time_point deadline{};              // of the request that is asked
+  std::optional<Clock::time_point> waits{};  // the next request, since then, and nobody came for it
+  double run_seconds = 0;                    // of its phase `run`, once it says so
+  Left left{};  // to the only rank that is started here: it may read requests itself
 };
 
 void write_line(const Relay& relay, const std::string& text) {
@@ -131,10 +134,10 @@ void look_after(Relay& relay) {
 }
 
 // What is left before the ranks are asked where they are.
-Clock::time_point before(double seconds) {
+Clock::time_point before(double seconds, Clock::time_point begun = Clock::now()) {
   constexpr double year = 365.0 * 86400;
   const double left = seconds <= 0 ? year : seconds < 4 ? seconds / 2 : std::min(seconds - 2, year);
-  return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(left));
+  return begun + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(left));
 }
 
 [[noreturn]] void hangs(Relay& relay) {
@@ -213,12 +216,13 @@ void launch(Relay& relay) {
   relay.hub = open_hub(relay.asked.ranks, relay.asked.interface);
   relay.hub.forward = [&relay](const std::string& line) { pass_on(relay, line); };
   relay.running = true;
-  relay.job = start(relay.asked,
-                    {
-                        {"PLUMB_LAUNCH", relay.hub.address},
-                        {"PLUMB_TOKEN",  relay.hub.token  }
-  },
-                    relay.hub.file);
+  Variables variables{
+      {"PLUMB_LAUNCH", relay.hub.address},
+      {"PLUMB_TOKEN",  relay.hub.token  }
+  };
+  if (relay.left.request) new (relay.left.request) OpenRequest;
+  variables.insert(variables.end(), relay.left.variables.begin(), relay.left.variables.end());
+  relay.job = start(relay.asked, variables, relay.hub.file);
   wait_until(relay, [&] {
     bool all = true;
     for (const Seat& seat : relay.hub.seats) all &= seat.where.joined;
@@ -229,7 +233,7 @@ void launch(Relay& relay) {
 std::string answer(Relay& relay, const std::string& line) {
   const Skimmed request = skim(line);
   const bool hello = request.type == "hello";
-  relay.deadline = before(request.seconds);
+  relay.deadline = before(request.seconds, std::exchange(relay.waits, {}).value_or(Clock::now()));
   relay.run_seconds = request.run_seconds;
   relay.over = false;
   try {
@@ -248,11 +252,78 @@ std::string answer(Relay& relay, const std::string& line) {
   }
 }
 
+bool can_read_on(const Relay& relay) {
+  return relay.left.request && relay.running && relay.hub.seats[0].reads && relay.buffer.empty();
+}
+
+bool late(const OpenRequest& r) {
+  return r.state == OpenRequest::open &&
+         Clock::now() >= before(r.seconds, Clock::time_point(std::chrono::nanoseconds(r.begun)));
+}
+
+// Replies in the place of the rank that reads requests itself, where one is open and it has not begun to.
+// What is not known is said by the end of this program.
+bool judge(OpenRequest& r, Relay& relay, json reply) {
+  std::int32_t open = OpenRequest::open;
+  if (!r.state.compare_exchange_strong(open, OpenRequest::judged)) return false;
+  reply["id"] = r.id.load();
+  write_line(relay, dump(reply));
+  return true;
+}
+
+bool is_over(const OpenRequest& r) {
+  return r.state == OpenRequest::ended || r.state == OpenRequest::given_up;
+}
+
+// A request for which the rank does not come, as one that is stopped, is asked as those of several ranks are.
+struct Patience {
+  std::optional<Clock::time_point> since{};
+  bool is_over(const Relay& relay) {
+    constexpr std::chrono::seconds patience{1};
+    pollfd there{relay.requests, POLLIN, 0};
+    const bool waits = relay.left.request->state == OpenRequest::none && ::poll(&there, 1, 0) > 0;
+    if (!waits) since.reset();
+    if (waits && !since) since = Clock::now();
+    std::int32_t none = OpenRequest::none;
+    return waits && Clock::now() - *since > patience &&
+           relay.left.request->state.compare_exchange_strong(none, OpenRequest::taken_back);
+  }
+};
+
+// Looks after the only rank while it reads requests itself. Whether there may be more of them after that.
+bool watch(Relay& relay) {
+  OpenRequest& r = *relay.left.request;
+  Patience patience;
+  r.state = OpenRequest::none;
+  read_on(relay.hub);
+  while (!is_over(r)) {
+    bool lost = true;
+    try {
+      step(relay.hub, Clock::now() + std::chrono::milliseconds(100));
+      if (!is_over(r)) look_after(relay);
+      lost = false;
+      if (patience.is_over(relay)) {
+        relay.waits = patience.since;
+        return true;
+      }
+      if (late(r)) hangs(relay);
+    } catch (Failure& f) {
+      if (judge(r, relay, f.reply)) break;
+      if (lost && r.state == OpenRequest::none) return true;  // the next request will see it
+      if (lost && !is_over(r)) throw std::runtime_error(text_or(f.reply, "message"));
+    }
+  }
+  const bool more = r.state != OpenRequest::ended;
+  stop(relay, more ? at_once : of_themselves);
+  return more;
+}
+
 // A job that failed is ended once its verdict is said.
 void converse(Relay& relay) try {
   for (std::string line; read_line(relay, line);) {
     write_line(relay, answer(relay, line));
     if (relay.over) stop(relay, at_once);
+    if (can_read_on(relay) && !watch(relay)) break;
   }
   stop(relay, of_themselves);
 } catch (const Ended&) {
@@ -260,19 +331,6 @@ void converse(Relay& relay) try {
 } catch (...) {
   stop(relay, of_themselves);
   throw;
-}
-
-int descriptor(const char* variable) {
-  const char* value = std::getenv(variable);
-  if (!value)
-    throw std::invalid_argument(fmt::format("{} is not set: plumb-launch is started by plumb", variable));
-  int fd = -1;
-  const std::string text = value;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), fd);
-  if (error != std::errc{} || end != text.data() + text.size() || ::fcntl(fd, F_SETFD, FD_CLOEXEC) != 0)
-    throw std::invalid_argument(
-        fmt::format("{}={} is no open descriptor: plumb-launch is started by plumb", variable, text));
-  return fd;
 }
 
 // A rank is an open file of the launcher, and so is whatever it began with.
@@ -311,6 +369,7 @@ int main(int argc, char** argv) try {
   relay.requests = plumb::launch::descriptor("PLUMB_REQUESTS");
   relay.replies = plumb::launch::descriptor("PLUMB_REPLIES");
   plumb::launch::make_ready(relay.asked.ranks);
+  relay.left = plumb::launch::leave_to(relay.asked, relay.requests, relay.replies);
   plumb::launch::converse(relay);
   return 0;
 } catch (const std::invalid_argument& e) {

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "adapters/protocol/direct.h"
 #include "adapters/protocol/plumb_ranks.h"
 
 namespace plumb {
@@ -28,6 +29,10 @@ void say_when_told_to_end() {
   }).detach();
 }
 
+// Of the only rank of a launch: whether it reads by itself, once it was told to.
+std::optional<Direct> direct;
+bool reads_itself = false;
+
 }  // namespace
 
 int own_rank() { return plumb_ranks_rank(); }
@@ -39,6 +44,7 @@ std::optional<Seat> take_seat() {
   if (plumb_ranks_join(seat.rank, seat.world, "") != 0)
     throw std::runtime_error(std::string("plumb-launch cannot be reached at ") + where);
   say_when_told_to_end();
+  if (seat.world == 1 && (direct = direct_channel())) plumb_say(can_read);
   return seat;
 }
 
@@ -48,14 +54,23 @@ void entering(const std::string& what) { plumb_ranks_enter(what.c_str()); }
 void leaving() { plumb_ranks_leave(); }
 
 std::optional<std::string> next_request() {
+  if (reads_itself) {
+    Heard heard = read_line(*direct);
+    reads_itself = !heard.taken_back;
+    if (reads_itself) return std::move(heard.line);
+  }
   char* line = plumb_ranks_request();
   if (!line) return std::nullopt;
   std::string text = line;
   std::free(line);
-  return text;
+  reads_itself = direct && text == read_on;
+  return reads_itself ? next_request() : text;
 }
 
-void send_reply(std::string line) { plumb_ranks_reply(line.c_str()); }
+void send_reply(std::string line) {
+  if (reads_itself) return write_line(*direct, line);
+  plumb_ranks_reply(line.c_str());
+}
 
 std::span<std::byte> copied_arena() {
   return {reinterpret_cast<std::byte*>(plumb_ranks_arena()), plumb_ranks_arena() ? plumb_ranks.size : 0};

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "harness/backend/testing/alive.h"
 #include "harness/backend/testing/fake.h"
@@ -96,6 +97,78 @@ std::string said(const Answer& answer) {
     return "crashed: " + crashed->what + " | " + crashed->last_words;
   if (const auto* reneged = std::get_if<Reneged>(&answer)) return "reneged: " + reneged->message;
   return std::holds_alternative<Outcome>(answer) ? "outcome" : "something else";
+}
+
+// One rank, which reads its requests itself.
+Command one(const Faults& faults) {
+  Command command{
+      "ranks", {PLUMB_LAUNCH, "--ranks", "1", "--", PLUMB_RANK},
+       { },
+       5
+  };
+  command.argv.insert(command.argv.end(), faults.begin(), faults.end());
+  return command;
+}
+
+Case alone(const std::string& more = "") { return gather(more, 1); }
+
+TEST(Ranks, AFaultOfAnOnlyOneHasItsVerdict) {
+  const struct {
+    const char *fault, *says;
+  } rows[] = {
+      {"sleep",  "hung: rank 0 \\(host .*\\) has not replied, and waits for nobody"                    },
+      {"stop",   "hung: rank 0 \\(host .*\\) does not answer"                                          },
+      {"die",    "crashed: rank 0 \\(host .*\\) has died; rank 0 was killed by signal 6 .*"            },
+      {"kill",   "crashed: rank 0 \\(host .*, pid [0-9]+\\) has died; rank 0 was killed by signal 9 .*"},
+      {"exit",   "crashed: rank 0 \\(host .*, pid [0-9]+\\) has died; rank 0 exited with code 0 .*"    },
+      {"throws", "reneged: no room for it"                                                             },
+  };
+  for (const auto& [fault, says] : rows) {
+    Process process(one({fault, "0", "7"}), {.start = 60, .compile = 4, .run = 4});
+    for (float first : {0.f, 100.f}) {
+      const Outcome o = expect<Outcome>(process.run(alone(), operands(first)));
+      ASSERT_EQ(o.blocks.size(), 1U);
+      EXPECT_EQ(process.read(o.blocks[0]), operands(first)[0].bytes);
+    }
+    EXPECT_THAT(said(process.run(alone(" seed=7"), operands())), MatchesRegex(says)) << fault;
+    expect<Outcome>(process.run(alone(), operands()));  // by a new launch
+    expect<Outcome>(process.run(alone(), operands()));
+  }
+}
+
+TEST(Ranks, AnOnlyOneThatIsStruckBetweenRequestsIsSeenByTheNext) {
+  const struct {
+    int signal;
+    const char* says;
+  } rows[] = {
+      {SIGKILL, "crashed: rank 0 \\(host .*\\) has died; rank 0 was killed by signal 9 .*"},
+      {SIGSTOP, "hung: rank 0 \\(host .*\\) does not answer"                              },
+  };
+  for (const auto& [signal, says] : rows) {
+    Process process(one({"none", "0", "7", "an-only-rank"}), {.start = 60, .compile = 6, .run = 6});
+    for (int i = 0; i < 3; ++i) expect<Outcome>(process.run(alone(), operands()));
+    const std::vector<pid_t> both = running("an-only-rank");
+    ASSERT_EQ(both.size(), 2U);
+    ::kill(both.back(), signal);
+    EXPECT_THAT(said(process.run(alone(), operands())), MatchesRegex(says));
+    expect<Outcome>(process.run(alone(), operands()));
+  }
+}
+
+// One that is only slow to come answers the launcher, and then reads itself again.
+TEST(Ranks, AnOnlyOneThatComesLateToARequestAnswersIt) {
+  Process process(one({"none", "0", "7", "a-late-rank"}));
+  expect<Outcome>(process.run(alone(), operands()));
+  const pid_t rank = running("a-late-rank").back();
+  for (int i = 0; i < 2; ++i) {
+    ::kill(rank, SIGSTOP);
+    std::thread later(
+        [rank] { std::this_thread::sleep_for(std::chrono::seconds(3)), ::kill(rank, SIGCONT); });
+    const Answer answer = process.run(alone(), operands());
+    later.join();
+    expect<Outcome>(answer);
+    expect<Outcome>(process.run(alone(), operands()));
+  }
 }
 
 // A folder of scripts that goes away with the tests.
