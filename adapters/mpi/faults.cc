@@ -135,10 +135,10 @@ enum class When : std::uint8_t { before, within };
 Breaks at_a_call(When when, void (*act)()) {
   return [=](const World& world, Calls& c) {
     if (world.rank != 2) return;
-    c.entering = [=, honest = c.entering, n = 0](const std::string& what) mutable {
+    c.entering = [=, honest = c.entering, n = 0](int known) mutable {
       ++n;
       if (n == 2 && when == When::before) act();
-      honest(what);
+      honest(known);
       if (n == 2 && when == When::within) act();
     };
   };

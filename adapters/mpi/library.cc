@@ -17,13 +17,13 @@ namespace plumb::mpi {
 namespace {
 
 struct Library {
-  std::map<std::vector<std::int64_t>, MPI_Comm> comms;
-  std::map<std::int64_t, MPI_Datatype> types;  // of so many bytes, which only user operations add up
+  std::map<std::vector<std::int64_t>, int> numbers;  // of teams, by their members
+  std::vector<MPI_Comm> comms;                       // by these numbers
+  std::map<std::int64_t, MPI_Datatype> types;        // of so many bytes, which only user operations add up
   MPI_Op op = MPI_OP_NULL;
   Combine combine;        // of the reduction that is under way,
   std::int64_t each = 1;  // and how many elements its type has
   std::int64_t most = INT_MAX;
-  int calls = 0;  // of this case
 };
 Library library;
 
@@ -35,16 +35,18 @@ void check(int error, const char* call) {
   throw std::runtime_error(fmt::format("{}: {}", call, text));
 }
 
-void join(const Team& team) {
-  const auto [at, made] = library.comms.try_emplace(team.ids, MPI_COMM_NULL);
+void join(Team& team) {
+  const auto [at, made] = library.numbers.try_emplace(team.ids, static_cast<int>(library.comms.size()));
+  team.number = at->second;
   if (!made) return;
+  MPI_Comm& comm = library.comms.emplace_back(MPI_COMM_NULL);
   MPI_Group world, group;
   const std::vector<int> ranks(team.ids.begin(), team.ids.end());
   entering(fmt::format("making a communicator of {} ranks", ranks.size()));
   MPI_Comm_group(MPI_COMM_WORLD, &world);
   MPI_Group_incl(world, static_cast<int>(ranks.size()), ranks.data(), &group);
-  check(MPI_Comm_create_group(MPI_COMM_WORLD, group, 0, &at->second), "MPI_Comm_create_group");
-  MPI_Comm_set_errhandler(at->second, MPI_ERRORS_RETURN);
+  check(MPI_Comm_create_group(MPI_COMM_WORLD, group, 0, &comm), "MPI_Comm_create_group");
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   MPI_Group_free(&group), MPI_Group_free(&world);
   leaving();
 }
@@ -182,27 +184,29 @@ World start() {
 void finish() { MPI_Finalize(); }
 
 Calls calls() {
-  return {
-      .reduce_scatter = reduce_scatter,
-      .all_reduce = all_reduce,
-      .all_gather = all_gather,
-      .all_to_all = all_to_all,
-      .permute = permute,
-      .largest = largest,
-      .join = join,
-      .entering = [](const std::string& what) { entering(fmt::format(fmt::runtime(what), ++library.calls)); },
-      .leaving = leaving};
+  return {.reduce_scatter = reduce_scatter,
+          .all_reduce = all_reduce,
+          .all_gather = all_gather,
+          .all_to_all = all_to_all,
+          .permute = permute,
+          .largest = largest,
+          .join = join,
+          .known = known,
+          .entering = [](int known) { entering(known); },
+          .leaving = leaving};
 }
 
-MPI_Comm communicator(const Team& team) { return library.comms.at(team.ids); }
+MPI_Comm communicator(const Team& team) {
+  return library.comms[team.number < 0 ? library.numbers.at(team.ids) : team.number];
+}
 
 void count_at_most(std::int64_t most) { library.most = most; }
 
 void begin_case(bool anew) {
-  library.calls = 0;
+  forget_known();
   if (!anew) return;
-  for (auto& [members, comm] : library.comms) MPI_Comm_free(&comm);
-  library.comms.clear();
+  for (MPI_Comm& comm : library.comms) MPI_Comm_free(&comm);
+  library.comms.clear(), library.numbers.clear();
 }
 
 }  // namespace plumb::mpi

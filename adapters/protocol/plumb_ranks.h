@@ -69,8 +69,9 @@ static struct {
   char* answer; /* to get or fence */
   char* arena;  /* the copy */
   size_t size;
+  void (*look)(void); /* says anew where the rank is, under the lock; NULL: that is known */
 } plumb_ranks = {-1,   0,    0,    0,    "", PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER,
-                 NULL, NULL, NULL, NULL, 0};
+                 NULL, NULL, NULL, NULL, 0,  NULL};
 
 static int plumb_number_of(const char* const* names, int otherwise) {
   for (; *names; ++names)
@@ -117,6 +118,7 @@ static inline int plumb_ranks_reply(const char* line) { return plumb_say(line); 
 static void plumb_say_where(void) {
   char line[300];
   pthread_mutex_lock(&plumb_ranks.lock);
+  if (plumb_ranks.look) plumb_ranks.look();
   snprintf(line, sizeof line, "{\"type\":\"at\",\"inside\":%s,\"entered\":%ld,\"at\":\"%s\"}",
            plumb_ranks.inside ? "true" : "false", plumb_ranks.entered, plumb_ranks.at);
   pthread_mutex_unlock(&plumb_ranks.lock);
@@ -315,12 +317,17 @@ static inline char* plumb_ranks_request(void) {
 }
 
 /* Quotes and backslashes are left out. */
-static inline void plumb_ranks_enter(const char* what) {
+static void plumb_say_at(const char* what) {
   char* to = plumb_ranks.at;
-  pthread_mutex_lock(&plumb_ranks.lock);
   for (; *what && to < plumb_ranks.at + sizeof plumb_ranks.at - 1; ++what)
     if (*what != '"' && *what != '\\' && (unsigned char)*what >= ' ') *to++ = *what;
-  *to = 0, plumb_ranks.inside = 1, ++plumb_ranks.entered;
+  *to = 0;
+}
+
+static inline void plumb_ranks_enter(const char* what) {
+  pthread_mutex_lock(&plumb_ranks.lock);
+  plumb_say_at(what);
+  plumb_ranks.inside = 1, ++plumb_ranks.entered;
   pthread_mutex_unlock(&plumb_ranks.lock);
 }
 

@@ -1,11 +1,16 @@
 #include "adapters/protocol/ranks.h"
 
+#include <fmt/format.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <array>
+#include <atomic>
+#include <cstdint>
 #include <cstdlib>
 #include <stdexcept>
 #include <thread>
+#include <vector>
 
 #include "adapters/protocol/direct.h"
 #include "adapters/protocol/plumb_ranks.h"
@@ -50,10 +55,63 @@ std::optional<Seat> take_seat() {
 
 void say_world(int size) { plumb_ranks_world_is(size); }
 
-void entering(const std::string& what) { plumb_ranks_enter(what.c_str()); }
-void leaving() { plumb_ranks_leave(); }
+namespace {
+
+// Where the rank is among what was known beforehand, in one number, so that under a clock nothing but a store
+// is made of it: how often something was entered, which of the words, and whether it was left. 0: elsewhere.
+std::atomic<std::uint64_t> place{0};
+constexpr std::uint64_t one_more = 1 << 16, inside = 1;
+
+std::uint64_t entered = 0;       // the number of that
+std::vector<std::string> words;  // under the lock of plumb_ranks
+
+void look() {
+  const std::uint64_t now = place.load(std::memory_order_relaxed), which = now % one_more / 2;
+  if (now == 0 || which >= words.size()) return;
+  plumb_say_at(fmt::format(fmt::runtime(words[which]), now / one_more).c_str());
+  plumb_ranks.inside = (now & inside) != 0, plumb_ranks.entered = static_cast<long>(now / one_more);
+}
+
+// What was entered last is not among them.
+void be_elsewhere() { place.store(0, std::memory_order_relaxed); }
+
+}  // namespace
+
+void entering(const std::string& what) {
+  be_elsewhere();
+  plumb_ranks_enter(what.c_str());
+}
+
+int known(const std::string& what) {
+  pthread_mutex_lock(&plumb_ranks.lock);
+  plumb_ranks.look = look;
+  const auto at = std::ranges::find(words, what) - words.begin();
+  if (at == std::ssize(words)) words.push_back(what);
+  pthread_mutex_unlock(&plumb_ranks.lock);
+  return static_cast<int>(at);
+}
+
+void forget_known() {
+  be_elsewhere();
+  entered = 0;
+  pthread_mutex_lock(&plumb_ranks.lock);
+  words.clear();
+  pthread_mutex_unlock(&plumb_ranks.lock);
+}
+
+void entering(int known) {
+  place.store(++entered * one_more | static_cast<std::uint64_t>(known) * 2 | inside,
+              std::memory_order_relaxed);
+}
+
+void leaving() {
+  const std::uint64_t now = place.load(std::memory_order_relaxed);
+  if (now == 0) return plumb_ranks_leave();
+  place.store(now & ~inside, std::memory_order_relaxed);
+}
 
 std::optional<std::string> next_request() {
+  be_elsewhere();
   if (reads_itself) {
     Heard heard = read_line(*direct);
     reads_itself = !heard.taken_back;

@@ -26,6 +26,12 @@ void say_world(int size);
 void entering(const std::string& what);
 void leaving();
 
+// The same of what is entered under a clock, whose words are known beforehand: "all-gather {} over x", with
+// how many were entered since they were last forgotten.
+int known(const std::string& what);
+void forget_known();
+void entering(int known);
+
 // The next request, nothing once there are no more; and a reply.
 std::optional<std::string> next_request();
 void send_reply(std::string);

@@ -100,8 +100,8 @@ Request request_from(const Skimmed& message, std::span<const std::byte> arena) {
 
 // What all ranks say alike of an outcome: blocks, claims and trace.
 std::string digest(const Outcome& o) {
-  std::string text;
-  for (std::int64_t word : table(o.blocks)) text += fmt::format("{} ", word);
+  const std::vector<std::int64_t> words = table(o.blocks);
+  std::string text(reinterpret_cast<const char*>(words.data()), words.size() * sizeof words[0]);
   for (const auto& claim : o.claims) text += claim.value_or("") + ";";
   for (const Collective& c : o.trace) text += json_text(c);
   return fmt::format("{:016x}", fnv(text));

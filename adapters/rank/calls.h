@@ -14,6 +14,7 @@ namespace plumb {
 struct Team {
   std::vector<std::int64_t> ids;
   std::size_t mine = 0;
+  int number = -1;  // by which the library knows it, once it was made ready
 };
 
 // What there is of each member of a team: so many bytes, from `starts` on.
@@ -56,10 +57,12 @@ struct Calls {
   std::function<void(const Team&, const Swap&)> all_to_all;
   std::function<void(const Passing&)> permute;
   std::function<void(const Team&, std::span<float>)> largest{};  // of each number, none negative; NaN is
-  // Makes a team ready that will be called for; its members do so together.
-  std::function<void(const Team&)> join{};
-  // Told before and after a call in what the process waits: "all-gather {} over x", the number its to say.
-  std::function<void(const std::string&)> entering{};
+  // Makes a team ready that will be called for, and numbers it; its members do so together.
+  std::function<void(Team&)> join{};
+  // Told before and after a call in what the process waits: words that were made known before, such as
+  // "all-gather {} over x", the number of the call its to say.
+  std::function<int(const std::string& words)> known{};
+  std::function<void(int known)> entering{};
   std::function<void()> leaving{};
 };
 

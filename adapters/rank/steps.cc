@@ -29,7 +29,7 @@ struct End {
 struct Step {
   RoundCall call;
   Team team;
-  std::string words;
+  int words = -1;       // known to the library
   Link link, arriving;  // how cells are packed, and unpacked
   End out, in;
   std::vector<Piece> arrives;  // in the order of the plan
@@ -254,8 +254,8 @@ Collective said(const Seen& seen, const Leg& leg) {
 }
 
 // Of a permute the team is whoever there is.
-std::shared_ptr<Step> made_ready(const Seen& seen, const Collective& called) {
-  auto step = std::make_shared<Step>(Step{seen.call, {}, in_words(called), seen.link, seen.link, {}, {}, {}});
+std::shared_ptr<Step> made_ready(const Seen& seen) {
+  auto step = std::make_shared<Step>(Step{seen.call, {}, -1, seen.link, seen.link, {}, {}, {}});
   if (seen.call.kind == CallKind::permute)
     for (std::int64_t d = 0; d < devices(*seen.holder.mesh); ++d) step->team.ids.push_back(d);
   else
@@ -283,7 +283,8 @@ Carry through(const Calls& calls, const Holder& holder) {
       return {[link, own] { move_within(link, own); }, {}};
     }
     Collective called = said(seen, leg);
-    const std::shared_ptr<Step> step = made_ready(seen, called);
+    const std::shared_ptr<Step> step = made_ready(seen);
+    if (calls.known) step->words = calls.known(in_words(called));
     if (calls.join && call.kind != CallKind::permute) calls.join(step->team);
     return {[&calls, step] { carry_out(calls, *step); }, std::move(called)};
   };
@@ -293,9 +294,9 @@ Largest largest_through(const Calls& calls, const Holder& holder) {
   return [&calls, holder](const Collective& said,
                           const std::vector<AxisId>& axes) -> std::function<void(Magnitudes&)> {
     const RoundCall call{CallKind::all_reduce, axes, {}};
-    const Team team = Seen{holder, {}, {}, call}.team();
+    Team team = Seen{holder, {}, {}, call}.team();
     if (calls.join) calls.join(team);
-    return [&calls, team, holder, words = in_words(said)](Magnitudes& m) {
+    return [&calls, team, holder, words = calls.known ? calls.known(in_words(said)) : -1](Magnitudes& m) {
       if (calls.entering) calls.entering(words);
       calls.largest(team, m.most[coordinate(*holder.mesh, m.apart, holder.own.begin)]);
       if (calls.leaving) calls.leaving();
