@@ -1,112 +1,14 @@
 #include "reference/words/dtype.h"
 
-#include <algorithm>
 #include <bit>
-#include <cmath>
-#include <limits>
-#include <type_traits>
 
 #include "reference/words/clones.h"
+#include "reference/words/element.h"
 
 static_assert(std::endian::native == std::endian::little);
 
 namespace plumb {
 namespace {
-
-constexpr std::uint64_t kSign = 1ull << 63, kMagnitude = kSign - 1, kInfinity = 0x7ffull << 52;
-
-constexpr double power_of_two(int exponent) {  // a normal one
-  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
-}
-
-// Each row of kFormats as a set of compile-time facts, so that every loop below has its own code.
-template <DType dtype>
-struct As {
-  static constexpr Format f = kFormats[static_cast<int>(dtype)];
-  static constexpr int width = 8 * f.bytes;
-  using Word =
-      std::conditional_t<width == 8, std::uint8_t,
-                         std::conditional_t<width == 16, std::uint16_t,
-                                            std::conditional_t<width == 32, std::uint32_t, std::uint64_t>>>;
-  static constexpr bool scale = dtype == DType::e8m0;
-  static constexpr std::uint64_t sign = scale ? 0 : 1ull << (width - 1);
-  // The first magnitude that is not finite, the largest finite one, and a quiet NaN.
-  static constexpr std::uint64_t beyond = dtype == DType::f8e4m3 ? 0x7f
-                                          : scale                ? 0xff
-                                                  : ((sign - 1) >> (f.digits - 1)) << (f.digits - 1);
-  static constexpr std::uint64_t largest = beyond - 1;
-  static constexpr std::uint64_t nan = f.infinity ? beyond | 1ull << (f.digits - 2) : beyond;
-  static constexpr bool saturates = f.bytes == 1;
-};
-
-template <DType dtype>
-PLUMB_INLINE double decode_one(std::uint64_t bits) {
-  using T = As<dtype>;
-  constexpr Format f = T::f;
-  if constexpr (dtype == DType::f64) return std::bit_cast<double>(bits);
-  if constexpr (dtype == DType::f32) return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
-  if constexpr (dtype == DType::bf16) return std::bit_cast<float>(static_cast<std::uint32_t>(bits << 16));
-  if constexpr (dtype == DType::s8) return static_cast<std::int8_t>(bits);
-  if constexpr (dtype == DType::s32) return static_cast<std::int32_t>(bits);
-  const std::uint64_t magnitude = bits & ~T::sign;
-  double value;
-  if constexpr (T::scale) {
-    value = power_of_two(static_cast<int>(magnitude) + f.min_exponent);
-  } else if (magnitude >> (f.digits - 1) == 0) {
-    value = static_cast<double>(static_cast<std::int32_t>(magnitude)) *
-            power_of_two(f.min_exponent - f.digits + 1);
-  } else {
-    value = std::bit_cast<double>((magnitude << (53 - f.digits)) +
-                                  (static_cast<std::uint64_t>(1022 + f.min_exponent) << 52));
-  }
-  if (magnitude >= T::beyond)
-    value = magnitude == T::beyond && f.infinity ? std::numeric_limits<double>::infinity()
-                                                 : std::numeric_limits<double>::quiet_NaN();
-  return bits & T::sign ? -value : value;
-}
-
-// |value| + 2^52 q rounds |value| to a multiple of q, the target's unit in the last place there, and
-// holds how many units it is in its low bits; a carry moves into the exponent by itself.
-template <DType dtype>
-PLUMB_INLINE std::uint64_t encode_float(double value) {
-  using T = As<dtype>;
-  constexpr Format f = T::f;
-  const std::uint64_t all = std::bit_cast<std::uint64_t>(value), magnitude = all & kMagnitude;
-  const std::uint64_t capped =
-      std::min(magnitude, std::bit_cast<std::uint64_t>(power_of_two(f.max_exponent + 1)));
-  const std::uint64_t exponent = std::max(capped >> 52, static_cast<std::uint64_t>(f.min_exponent + 1023));
-  const std::uint64_t magic = (exponent + 53 - f.digits) << 52;
-  const double sum = std::bit_cast<double>(capped) + std::bit_cast<double>(magic);
-  std::uint64_t code =
-      std::bit_cast<std::uint64_t>(sum) - magic + ((exponent - (f.min_exponent + 1023)) << (f.digits - 1));
-  if constexpr (T::scale) code -= code > 0;
-  code = std::min(code, T::saturates ? T::largest : T::beyond);
-  if (f.infinity && magnitude == kInfinity) code = T::beyond;
-  if (T::scale && all > kSign) code = T::nan;
-  if (magnitude > kInfinity) return T::nan;
-  return code | (all >> 63 ? T::sign : 0);
-}
-
-template <DType dtype>
-PLUMB_INLINE std::uint64_t encode_integer(double value) {
-  constexpr int width = As<dtype>::width;
-  if (!(std::fabs(value) <= 0x1p62)) value = std::isfinite(value) ? std::fmod(value, 0x1p32) : 0;
-  const auto whole = static_cast<std::uint64_t>(static_cast<std::int64_t>(std::nearbyint(value)));
-  return whole & ((1ull << width) - 1);
-}
-
-template <DType dtype>
-PLUMB_INLINE std::uint64_t encode_one(double value) {
-  if constexpr (dtype == DType::f64) {
-    return value == value ? std::bit_cast<std::uint64_t>(value) : As<dtype>::nan;
-  } else if constexpr (dtype == DType::f32) {
-    return value == value ? std::bit_cast<std::uint32_t>(static_cast<float>(value)) : As<dtype>::nan;
-  } else if constexpr (As<dtype>::f.integer) {
-    return encode_integer<dtype>(value);
-  } else {
-    return encode_float<dtype>(value);
-  }
-}
 
 template <DType dtype>
 PLUMB_INLINE void decode_all(const std::byte* from, std::int64_t count, double* values) {
@@ -127,31 +29,6 @@ PLUMB_INLINE void encode_all(const double* values, std::int64_t count, std::byte
   }
 }
 
-// Calls run.operator()<dtype>() for the dtype of a value.
-template <class Run>
-PLUMB_INLINE auto with(DType dtype, Run&& run) {
-  switch (dtype) {
-    case DType::s8:
-      return run.template operator()<DType::s8>();
-    case DType::s32:
-      return run.template operator()<DType::s32>();
-    case DType::f8e4m3:
-      return run.template operator()<DType::f8e4m3>();
-    case DType::f8e5m2:
-      return run.template operator()<DType::f8e5m2>();
-    case DType::e8m0:
-      return run.template operator()<DType::e8m0>();
-    case DType::f16:
-      return run.template operator()<DType::f16>();
-    case DType::bf16:
-      return run.template operator()<DType::bf16>();
-    case DType::f32:
-      return run.template operator()<DType::f32>();
-    default:
-      return run.template operator()<DType::f64>();
-  }
-}
-
 }  // namespace
 
 std::span<const Format> formats() { return kFormats; }
@@ -163,19 +40,19 @@ std::optional<DType> dtype_named(std::string_view name) {
 }
 
 double decode(DType dtype, std::uint64_t bits) {
-  return with(dtype, [&]<DType d>() { return decode_one<d>(bits); });
+  return with_dtype(dtype, [&]<DType d>() { return decode_one<d>(bits); });
 }
 
 std::uint64_t encode(DType dtype, double value) {
-  return with(dtype, [&]<DType d>() { return encode_one<d>(value); });
+  return with_dtype(dtype, [&]<DType d>() { return encode_one<d>(value); });
 }
 
 PLUMB_CLONES void decode(DType dtype, const std::byte* from, std::int64_t count, double* values) {
-  with(dtype, [&]<DType d>() PLUMB_LAMBDA { decode_all<d>(from, count, values); });
+  with_dtype(dtype, [&]<DType d>() PLUMB_LAMBDA { decode_all<d>(from, count, values); });
 }
 
 PLUMB_CLONES void encode(DType dtype, const double* values, std::int64_t count, std::byte* to) {
-  with(dtype, [&]<DType d>() PLUMB_LAMBDA { encode_all<d>(values, count, to); });
+  with_dtype(dtype, [&]<DType d>() PLUMB_LAMBDA { encode_all<d>(values, count, to); });
 }
 
 bool holds(DType wide, DType narrow) {
@@ -186,7 +63,7 @@ bool holds(DType wide, DType narrow) {
 }
 
 bool finite(DType dtype, std::uint64_t bits) {
-  return with(dtype, [&]<DType d>() {
+  return with_dtype(dtype, [&]<DType d>() {
     using T = As<d>;
     return T::f.integer || (bits & ~T::sign) < T::beyond;
   });
