@@ -56,12 +56,6 @@ Combine taking(Reduce reduction, DType acc, DType wire) {
   return {reduction == Reduce::max ? take_any<true> : take_any<false>, acc, wire};
 }
 
-void divide(DType acc, std::byte* at, std::int64_t count, std::int64_t n) {
-  const int bytes = format(acc).bytes;
-  for (std::int64_t i = 0; i < count; ++i)
-    store(acc, at + i * bytes, encode(acc, decode(acc, load(acc, at + i * bytes)) / static_cast<double>(n)));
-}
-
 std::uint64_t neutral(DType dtype, Reduce reduction) {
   if (reduction == Reduce::sum) return encode(dtype, 0);
   const double most =

@@ -31,9 +31,6 @@ Combine taking(Reduce, DType acc, DType wire);
 // rounded to acc, and to wire again.
 void combine_travelling(const Combine&, std::byte* to, const std::byte* from, std::int64_t count);
 
-// Divides `count` elements kept as `acc` by n.
-void divide(DType acc, std::byte* at, std::int64_t count, std::int64_t n);
-
 // What leaves every value as it is when it is combined with it.
 std::uint64_t neutral(DType, Reduce);
 

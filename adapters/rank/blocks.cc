@@ -1,18 +1,12 @@
 #include "adapters/rank/blocks.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
-#include <array>
-#include <cassert>
-#include <cstring>
 #include <new>
 
 namespace plumb {
 namespace {
 
-constexpr std::size_t kLine = 64;  // alignment of a block, and the least poison after it
-constexpr std::size_t kHuge = std::size_t{2} << 20;
+constexpr std::size_t kApart = 64;  // alignment of a block, and the least poison after it
 
 constexpr int kPoison = 0xff;
 
@@ -30,33 +24,30 @@ void place(Blocks& blocks) {
   std::size_t next = 0;
   for (std::int64_t i = 0; i < blocks.own.size(); ++i) {
     blocks.offsets[i] = next;
-    next += (block_bytes(blocks, blocks.own.begin + i) + kLine - 1) / kLine * kLine + kLine;
+    next += (block_bytes(blocks, blocks.own.begin + i) + kApart - 1) / kApart * kApart + kApart;
   }
   blocks.offsets.back() = next;
-  blocks.memory = aligned(next);
+  blocks.memory = aligned(next, *blocks.hands);
 }
 
 }  // namespace
 
-AlignedMemory aligned(std::size_t bytes) {
-  const std::size_t alignment = bytes >= kHuge ? kHuge : kLine;
-  const std::size_t size = (bytes + alignment) / alignment * alignment;
-  AlignedMemory memory(static_cast<std::byte*>(std::aligned_alloc(alignment, size)));
+AlignedMemory aligned(std::size_t bytes, const Hands& hands) {
+  AlignedMemory memory(hands.allocate(bytes), {hands.free});
   if (!memory) throw std::bad_alloc();
-  if (alignment == kHuge) madvise(memory.get(), size, MADV_HUGEPAGE);
   return memory;
 }
 
 void lay(Blocks& blocks, Contents contents) {
   if (contents == Contents::poison) {
-    std::memset(blocks.memory.get(), kPoison, blocks.offsets.back());
+    blocks.hands->set(blocks.memory.get(), kPoison, blocks.offsets.back());
     return;
   }
   for (std::int64_t device = blocks.own.begin; device < blocks.own.end; ++device) {
     const std::size_t bytes = block_bytes(blocks, device);
-    if (contents == Contents::zeros) std::memset(blocks.block(device), 0, bytes);
-    std::memset(blocks.block(device) + bytes, kPoison,
-                static_cast<std::size_t>(end_of(blocks, device) - blocks.block(device)) - bytes);
+    if (contents == Contents::zeros) blocks.hands->set(blocks.block(device), 0, bytes);
+    blocks.hands->set(blocks.block(device) + bytes, kPoison,
+                      static_cast<std::size_t>(end_of(blocks, device) - blocks.block(device)) - bytes);
   }
 }
 
@@ -73,8 +64,13 @@ std::int64_t Blocks::elements(std::int64_t device) const {
 }
 
 Blocks allocate(const Holder& holder, const Spec& spec, DType stored, Contents contents) {
-  Blocks blocks{
-      .spec = spec, .stored = stored, .own = holder.own, .bounds = {}, .offsets = {}, .memory = nullptr};
+  Blocks blocks{.spec = spec,
+                .stored = stored,
+                .own = holder.own,
+                .bounds = {},
+                .offsets = {},
+                .memory = nullptr,
+                .hands = holder.hands};
   blocks.offsets.resize(holder.own.size() + 1);
   blocks.bounds.reserve(holder.own.size() * 2 * blocks.rank());
   for (std::int64_t device = holder.own.begin; device < holder.own.end; ++device)
@@ -93,7 +89,8 @@ Blocks allocate_like(const Blocks& like, DType stored, Contents contents) {
                 .own = like.own,
                 .bounds = like.bounds,
                 .offsets = like.offsets,
-                .memory = nullptr};
+                .memory = nullptr,
+                .hands = like.hands};
   place(blocks);
   lay(blocks, contents);
   return blocks;
@@ -101,30 +98,35 @@ Blocks allocate_like(const Blocks& like, DType stored, Contents contents) {
 
 std::vector<double> values_of(const Blocks& r, std::int64_t device) {
   std::vector<double> values(r.elements(device));
-  decode(r.stored, r.block(device), std::ssize(values), values.data());
+  std::vector<std::byte> bytes(block_bytes(r, device));
+  r.hands->get(bytes.data(), r.block(device), bytes.size());
+  decode(r.stored, bytes.data(), std::ssize(values), values.data());
   return values;
 }
 
+void put_values(Blocks& r, std::int64_t device, const std::vector<double>& values) {
+  std::vector<std::byte> bytes(block_bytes(r, device));
+  encode(r.stored, values.data(), std::ssize(values), bytes.data());
+  r.hands->put(r.block(device), bytes.data(), bytes.size());
+}
+
 bool intact(const Blocks& blocks) {
+  std::vector<std::byte> between;
   for (std::int64_t device = blocks.own.begin; device < blocks.own.end; ++device) {
     const std::byte* end = blocks.block(device) + block_bytes(blocks, device);
-    if (!std::all_of(end, end_of(blocks, device), [&](std::byte b) { return b == std::byte{kPoison}; }))
-      return false;
+    between.resize(end_of(blocks, device) - end);
+    blocks.hands->get(between.data(), end, between.size());
+    if (std::ranges::count(between, std::byte{kPoison}) != std::ssize(between)) return false;
   }
   return true;
 }
 
-void cast(const Blocks& from, Blocks& to) {
-  std::array<double, 256> values;
-  const int in = format(from.stored).bytes, out = format(to.stored).bytes;
-  for (std::int64_t device = from.own.begin; device < from.own.end; ++device) {
-    const std::int64_t n = from.elements(device);
-    for (std::int64_t i = 0; i < n; i += std::ssize(values)) {
-      const std::int64_t count = std::min<std::int64_t>(std::ssize(values), n - i);
-      decode(from.stored, from.block(device) + i * in, count, values.data());
-      encode(to.stored, values.data(), count, to.block(device) + i * out);
-    }
-  }
+void change_all(const Blocks& from, Blocks& to, double divisor, double most) {
+  for (std::int64_t device = from.own.begin; device < from.own.end; ++device)
+    from.hands->change({from.stored, to.stored, divisor, most}, from.block(device), to.block(device),
+                       from.elements(device));
 }
+
+void cast(const Blocks& from, Blocks& to) { change_all(from, to, 1, 0); }
 
 }  // namespace plumb

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <span>
 
 #include "adapters/rank/multiply.h"
@@ -135,7 +134,8 @@ struct Maker {
   }
   Blocks& product(const Blocks& lhs, const Blocks& rhs) const {
     Blocks& out = add(plan.product->out_spec, plan.acc, Contents::poison);
-    act([&plan = plan, &lhs, &rhs, &out] { multiply(plan, lhs, rhs, out); });
+    const Multiply by = rank.multiply ? rank.multiply : multiply;
+    act([&plan = plan, &lhs, &rhs, &out, by] { by(plan, lhs, rhs, out); });
     show(Moment::multiplied, out);
     return out;
   }
@@ -160,18 +160,15 @@ void make_known(const Maker& m, const Spec& spec, Whole&& whole) {
     const std::vector<std::int64_t> sizes = shape(blocks.spec);
     for (std::int64_t device = blocks.own.begin; device < blocks.own.end; ++device) {
       const std::vector<float> values = whole(device - blocks.own.begin);
-      cut(sizes, blocks.slice(device), std::as_bytes(std::span(values)).data(), blocks.block(device),
-          sizeof(float));
+      std::vector<std::byte> mine(blocks.elements(device) * sizeof(float));
+      cut(sizes, blocks.slice(device), std::as_bytes(std::span(values)).data(), mine.data(), sizeof(float));
+      blocks.hands->put(blocks.block(device), mine.data(), mine.size());
     }
   });
   m.result(blocks);
 }
 
-float number_in(const Blocks& scalar) {
-  float number = 0;
-  std::memcpy(&number, scalar.block(scalar.own.begin), sizeof number);
-  return number;
-}
+float number_in(const Blocks& scalar) { return static_cast<float>(values_of(scalar, scalar.own.begin)[0]); }
 
 // The scales come of the values, and what a device lacks of them is sent to it.
 void quantize(const Maker& m, const std::vector<Spec>& results, const Blocks& x) {
@@ -239,10 +236,19 @@ Ready make_ready(const Case& c, const Plan& plan, const Rank& rank) {
 }
 
 void load_operands(const Ready& ready, const Holder& holder, const Write& write) {
+  std::vector<std::byte> here;  // what is brought to a memory of another
   for (std::size_t i = 0; i < ready.operands.size(); ++i)
-    for (std::int64_t device = holder.own.begin; device < holder.own.end; ++device)
-      write(i, part(*holder.mesh, ready.given[i], device), ready.operands[i]->slice(device),
-            ready.operands[i]->block(device));
+    for (std::int64_t device = holder.own.begin; device < holder.own.end; ++device) {
+      Blocks& blocks = *ready.operands[i];
+      const std::int64_t of = part(*holder.mesh, ready.given[i], device);
+      if (blocks.hands == &own_hands()) {
+        write(i, of, blocks.slice(device), blocks.block(device));
+        continue;
+      }
+      here.resize(blocks.elements(device) * format(blocks.stored).bytes);
+      write(i, of, blocks.slice(device), here.data());
+      blocks.hands->put(blocks.block(device), here.data(), here.size());
+    }
 }
 
 double carry_out(const Ready& ready) {

@@ -23,12 +23,16 @@ enum class Moment : std::uint8_t {
 using Largest =
     std::function<std::function<void(Magnitudes&)>(const Collective& said, const std::vector<AxisId>&)>;
 
+// Makes the local products of a plan.
+using Multiply = std::function<void(const Plan&, const Blocks& lhs, const Blocks& rhs, Blocks& out)>;
+
 // A process: the devices it holds, how it reaches the others, and who is shown its blocks.
 struct Rank {
   Holder holder;
   Carry carry;
   Largest largest;                             // empty: this one holds all devices
   std::function<void(Moment, Blocks&)> shown;  // empty: nobody
+  Multiply multiply{};                         // empty: by this processor
 };
 
 // What becomes known of the values of an operand while a case runs.

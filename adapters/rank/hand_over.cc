@@ -1,7 +1,5 @@
 #include "adapters/rank/hand_over.h"
 
-#include <cstring>
-
 #include "adapters/protocol/ranks.h"
 #include "reference/words/text.h"
 
@@ -24,7 +22,7 @@ void hand_over(const Holder& holder, const Blocks& result, Arena* arena, Outcome
     const std::span<std::byte> place = arena->take(bytes);
     o.blocks.back().offset = arena->offset(place);
     if (!own || bytes == 0) continue;
-    std::memcpy(place.data(), result.block(device), bytes);
+    result.hands->get(place.data(), result.block(device), bytes);
     send_written(arena->offset(place), bytes);
   }
 }

@@ -25,22 +25,15 @@ void lay_neutral(Blocks& blocks, Reduce reduction, DType wire) {
   lay(blocks, Contents::zeros);
   if (reduction == Reduce::sum) return;
   const DType narrow = format(wire).largest < format(blocks.stored).largest ? wire : blocks.stored;
-  const std::uint64_t bits = encode(blocks.stored, decode(narrow, neutral(narrow, reduction)));
-  const int width = format(blocks.stored).bytes;
+  const double least = decode(narrow, neutral(narrow, reduction));
   for (std::int64_t device = blocks.own.begin; device < blocks.own.end; ++device)
-    for (std::int64_t i = 0; i < blocks.elements(device); ++i)
-      store(blocks.stored, blocks.block(device) + i * width, bits);
+    put_values(blocks, device, std::vector<double>(blocks.elements(device), least));
 }
 
 void saturate(Blocks& blocks, DType stored) {
   const Format& f = format(stored);
   if (!f.integer) return;
-  const double most = std::ldexp(1.0, 8 * f.bytes - 1);
-  for (std::int64_t device = blocks.own.begin; device < blocks.own.end; ++device) {
-    std::vector<double> all = values_of(blocks, device);
-    for (double& value : all) value = std::clamp(value, -most, most - 1);
-    encode(blocks.stored, all.data(), std::ssize(all), blocks.block(device));
-  }
+  change_all(blocks, blocks, 1, std::ldexp(1.0, 8 * f.bytes - 1));
 }
 
 }  // namespace
@@ -92,7 +85,8 @@ struct Making {
   }
   Blocks& copy(Blocks& value) const {
     const auto& [plan, leg, stored] = stage;
-    Blocks& next = add(allocate({&plan.mesh, plan.rule, value.own}, leg.to, stored, Contents::poison));
+    Blocks& next =
+        add(allocate({&plan.mesh, plan.rule, value.own, value.hands}, leg.to, stored, Contents::poison));
     if (leg.zeroed)
       act([&next, reduction = leg.to.reduction, wire = plan.wire] { lay_neutral(next, reduction, wire); });
     for (const Round& round : leg.rounds)
@@ -114,10 +108,7 @@ Blocks& walk(const Walker& walker, const Stage& stage, Blocks& begun) {
     if (round.add && !round.sends.empty()) value = &making.sum(*value, round);
   if (const std::int64_t n = divisor(plan, leg); n > 1) {
     value = &making.in(plan.acc, *value);
-    making.act([value, n] {
-      for (std::int64_t device = value->own.begin; device < value->own.end; ++device)
-        divide(value->stored, value->block(device), value->elements(device), n);
-    });
+    making.act([value, n] { change_all(*value, *value, static_cast<double>(n), 0); });
   }
   if (plan.saturates) making.act([value, stored] { saturate(*value, stored); });
   value = &making.in(stored, *value);

@@ -200,7 +200,7 @@ void multiply_all(const Plan& plan, const Blocks& lhs, const Blocks& rhs, Blocks
     const std::vector<T> c = p.grouped ? grouped<T>(sums, p, at, ab) : einsum<T>(sums, l, at, ab);
     std::vector<double> values(c.size());
     each_element({at, p.out, l.out}, [&](std::int64_t i, std::int64_t j) { values[j] = sums.to(c[i]); });
-    encode(out.stored, values.data(), std::ssize(values), out.block(device));
+    put_values(out, device, values);
   }
 }
 

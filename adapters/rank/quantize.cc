@@ -153,7 +153,7 @@ void to_codes(const Mesh& mesh, const Quantizer& q, const Scales& s, const Block
       all[i] = std::isnan(scaled) ? scaled : std::clamp<double>(scaled, -largest, largest);
       if (q.ties_away) all[i] = std::nextafter(all[i], std::copysign(2 * largest, all[i]));
     });
-    encode(out.stored, all.data(), std::ssize(all), out.block(device));
+    put_values(out, device, all);
   }
 }
 
@@ -164,7 +164,7 @@ void from_codes(const Mesh& mesh, const Quantizer& q, const Scales& s, const Blo
     each_tile(q.tiles, codes, device, [&](std::int64_t i, std::int64_t tile) {
       all[i] = tile < 0 ? 0 : static_cast<float>(all[i]) * scale[tile];
     });
-    encode(DType::f32, all.data(), std::ssize(all), out.block(device));
+    put_values(out, device, all);
   }
 }
 
@@ -176,7 +176,7 @@ void lay_out(const Mesh& mesh, const Scales& s, Blocks& out) {
     each_run(sizes, out.slice(device), [&](std::int64_t whole, std::int64_t, std::int64_t count) {
       mine.insert(mine.end(), scale.begin() + whole, scale.begin() + whole + count);
     });
-    encode(out.stored, mine.data(), std::ssize(mine), out.block(device));
+    put_values(out, device, mine);
   }
 }
 

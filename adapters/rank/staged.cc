@@ -1,7 +1,6 @@
 #include "adapters/rank/staged.h"
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 
 #include "adapters/rank/at_best.h"
@@ -23,12 +22,12 @@ using Copies = std::vector<std::vector<std::byte>>;
 void copy_operands(const Ready& ready, Copies& copies) {
   copies.clear();
   for (const Blocks* b : ready.operands)
-    copies.emplace_back(b->memory.get(), b->memory.get() + b->offsets.back());
+    b->hands->get(copies.emplace_back(b->offsets.back()).data(), b->memory.get(), b->offsets.back());
 }
 
 void restore_operands(const Ready& ready, const Copies& copies) {
   for (std::size_t i = 0; i < copies.size(); ++i)
-    std::memcpy(ready.operands[i]->memory.get(), copies[i].data(), copies[i].size());
+    ready.operands[i]->hands->put(ready.operands[i]->memory.get(), copies[i].data(), copies[i].size());
 }
 
 }  // namespace
