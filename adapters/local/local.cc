@@ -16,19 +16,6 @@ constexpr std::int64_t kMostDevices = 65536;
 constexpr double kMostSends = 2e8;  // 2.4 GB of plan
 constexpr double kMostBytes = 16e9;
 
-// What the ranks hold of a layout, were every block as large as the largest.
-double held_bytes(const Case& c, const Spec& spec) {
-  return static_cast<double>(devices(c.mesh)) *
-         static_cast<double>(largest_block_bytes(c.mesh, spec, c.rule));
-}
-
-double most_held_bytes(const Case& c) {
-  double most = 0;
-  for (const std::vector<Spec>& specs : {c.op.operands, c.op.chain})
-    for (const Spec& spec : specs) most = std::max(most, held_bytes(c, spec));
-  return most;
-}
-
 bool unfinished(const Spec& spec, AxisId axis) {
   return std::ranges::find(spec.unfinished, axis) != spec.unfinished.end();
 }

@@ -1,5 +1,7 @@
 #include "adapters/rank/capabilities.h"
 
+#include <algorithm>
+
 #include "adapters/protocol/json.h"
 #include "adapters/rank/moves.h"
 #include "reference/words/dtype.h"
@@ -24,6 +26,15 @@ nlohmann::json what_ranks_can() {
       {"wire",       sums                                        },
       {"tail",       "zero"                                      }
   };
+}
+
+double most_held_bytes(const Case& c) {
+  double most = 0;
+  for (const std::vector<Spec>& specs : {c.op.operands, c.op.chain})
+    for (const Spec& spec : specs)
+      most = std::max(most, static_cast<double>(devices(c.mesh)) *
+                                static_cast<double>(largest_block_bytes(c.mesh, spec, c.rule)));
+  return most;
 }
 
 }  // namespace plumb

@@ -1,0 +1,57 @@
+// Elements in memory, and which of many pieces one belongs to: formulas for this processor and for a card.
+#pragma once
+
+#include "reference/words/element.h"
+
+namespace plumb::cuda {
+
+// Aligned as their width says.
+template <class Word>
+constexpr Word word_at(const std::byte* at) {
+  return *reinterpret_cast<const Word*>(at);
+}
+template <class Word>
+constexpr void put_word(std::byte* at, Word word) {
+  *reinterpret_cast<Word*>(at) = word;
+}
+
+// of<Word>() for the word of so many bytes.
+template <class Run>
+constexpr void with_word(int bytes, Run&& run) {
+  if (bytes == 1) return run.template operator()<std::uint8_t>();
+  if (bytes == 2) return run.template operator()<std::uint16_t>();
+  if (bytes == 4) return run.template operator()<std::uint32_t>();
+  run.template operator()<std::uint64_t>();
+}
+
+constexpr int width_of(DType dtype) {
+  return with_dtype(dtype, []<DType d>() { return As<d>::f.bytes; });
+}
+
+constexpr double value_at(DType dtype, const std::byte* at) {
+  return with_dtype(dtype, [&]<DType d>() { return decode_one<d>(word_at<typename As<d>::Word>(at)); });
+}
+
+constexpr void put_value(DType dtype, std::byte* at, double value) {
+  with_dtype(dtype, [&]<DType d>() {
+    using Word = typename As<d>::Word;
+    put_word<Word>(at, static_cast<Word>(encode_one<d>(value)));
+  });
+}
+
+constexpr double rounded(DType dtype, double value) {
+  return with_dtype(dtype, [&]<DType d>() { return decode_one<d>(encode_one<d>(value)); });
+}
+
+// The last of `count` whose first element is not after i.
+template <class Part>
+constexpr const Part& part_of(const Part* parts, std::int64_t count, std::int64_t i) {
+  std::int64_t low = 0;
+  for (std::int64_t high = count; high - low > 1;) {
+    const std::int64_t middle = low + (high - low) / 2;
+    (parts[middle].first <= i ? low : high) = middle;
+  }
+  return parts[low];
+}
+
+}  // namespace plumb::cuda
