@@ -2,9 +2,9 @@
 // them.
 #include "adapters/cuda/device.h"
 
-#include "adapters/cuda/change_element.h"
 #include "adapters/cuda/move_element.h"
 #include "adapters/cuda/product_element.h"
+#include "adapters/cuda/recast_element.h"
 #ifdef __CUDACC__
 #include "adapters/cuda/launch.cuh"
 #else
@@ -14,8 +14,8 @@
 namespace plumb::cuda {
 namespace {
 
-void change(const Change& c, const std::byte* from, std::byte* to, std::int64_t count) {
-  for_each_index(count, ChangeElement{c, from, to, width_of(c.from), width_of(c.to)});
+void recast(const Recast& c, const std::byte* from, std::byte* to, std::int64_t count) {
+  for_each_index(count, RecastElement{c, from, to, width_of(c.from), width_of(c.to)});
 }
 
 void move(const Moves& moves) { for_each_index(moves.elements, MoveElement{moves, width_of(moves.stored)}); }
@@ -26,7 +26,7 @@ void multiply(const Products& p) {
 }
 
 const Device& this_device() {
-  static const Device device{device_name(), hands_with(change), move, multiply};
+  static const Device device{device_name(), hands_with(recast), move, multiply};
   return device;
 }
 

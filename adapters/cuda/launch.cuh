@@ -44,8 +44,8 @@ std::byte* allocate(std::size_t bytes) {
   return static_cast<std::byte*>(memory);
 }
 
-using ChangeAll = void(const Change&, const std::byte*, std::byte*, std::int64_t);
-Hands hands_with(ChangeAll* change) {
+using RecastAll = void(const Recast&, const std::byte*, std::byte*, std::int64_t);
+Hands hands_with(RecastAll* recast) {
   return {
       allocate,
       [](std::byte* memory) { cudaFree(memory); },

@@ -11,10 +11,10 @@ namespace {
 
 std::string device_name() { return "this processor"; }
 
-using ChangeAll = void(const Change&, const std::byte*, std::byte*, std::int64_t);
-Hands hands_with(ChangeAll* change) {
+using RecastAll = void(const Recast&, const std::byte*, std::byte*, std::int64_t);
+Hands hands_with(RecastAll* recast) {
   Hands hands = own_hands();
-  hands.change = change;
+  hands.recast = recast;
   return hands;
 }
 

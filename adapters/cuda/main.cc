@@ -1,34 +1,52 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
 #include <cstdio>
+#include <stdexcept>
 
 #include "adapters/cuda/cuda.h"
+#include "adapters/cuda/faults.h"
 
 namespace plumb::cuda {
 namespace {
 
-constexpr const char* kOrders[] = {"direct", "ring", "tree"};
+constexpr std::array<std::string_view, 3> kOrders{"direct", "ring", "tree"};  // as Order has them
 
-// Whether it is an option of backend.json.
+// Whether it is an option of backend.json, or a fault.
 bool take(Cuda& cuda, const std::string& key, const std::string& value) {
   if (key == "plan") {
     const auto style = style_named(value);
     if (style) cuda.style = *style;
     return style.has_value();
   }
-  if (key == "order")
-    for (int i = 0; i < 3; ++i)
-      if (value == kOrders[i]) return cuda.order = static_cast<Order>(i), true;
-  if (key == "device" && value == "host") return cuda.device = &this_processor(), true;
-  return key == "device" && value == "card";
+  if (key == "order") {
+    const auto* at = std::ranges::find(kOrders, value);
+    if (at != kOrders.end()) cuda.order = static_cast<Order>(at - kOrders.begin());
+    return at != kOrders.end();
+  }
+  if (key == "fault")
+    cuda.device = &faulty_processor(value);
+  else if (key == "device" && value == "host")
+    cuda.device = &this_processor();
+  else
+    return key == "device" && value == "card";
+  return true;
 }
 
-int serve_options() {
+int serve_all(const std::vector<std::string>& arguments) {
   Cuda cuda;
-  for (const auto& [key, value] : options())
-    if (!take(cuda, key, value)) {
-      std::fprintf(stderr, "plumb-cuda: unknown option %s=%s: plumb backends cuda has those there are\n",
-                   key.c_str(), value.c_str());
-      return 2;
-    }
+  auto all = options();
+  for (std::size_t i = 0; i < arguments.size(); i += 2) {
+    if (!arguments[i].starts_with("--") || i + 1 == arguments.size())
+      throw std::invalid_argument(arguments[i] +
+                                  ": options are --NAME VALUE, as `plumb backends cuda` lists them");
+    all.emplace_back(arguments[i].substr(2), arguments[i + 1]);
+  }
+  for (const auto& [key, value] : all)
+    if (!take(cuda, key, value))
+      throw std::invalid_argument(
+          fmt::format("unknown option {}={}; `plumb backends cuda` lists them", key, value));
   if (!cuda.device) cuda.device = card(cuda.why);
   return serve(cuda);
 }
@@ -36,4 +54,14 @@ int serve_options() {
 }  // namespace
 }  // namespace plumb::cuda
 
-int main() { return plumb::cuda::serve_options(); }
+// Options come from PLUMB_OPTIONS, and as --NAME VALUE. `--list` prints the table of faults as JSON lines.
+int main(int argc, char** argv) try {
+  if (argc == 2 && std::string(argv[1]) == "--list") {
+    std::fputs(plumb::cuda::list_kernel_faults().c_str(), stdout);
+    return 0;
+  }
+  return plumb::cuda::serve_all({argv + 1, argv + argc});
+} catch (const std::invalid_argument& e) {
+  std::fprintf(stderr, "plumb-cuda: %s\n", e.what());
+  return 2;
+}

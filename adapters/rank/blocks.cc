@@ -121,12 +121,12 @@ bool intact(const Blocks& blocks) {
   return true;
 }
 
-void change_all(const Blocks& from, Blocks& to, double divisor, double most) {
+void recast_all(const Blocks& from, Blocks& to, double divisor, double most) {
   for (std::int64_t device = from.own.begin; device < from.own.end; ++device)
-    from.hands->change({from.stored, to.stored, divisor, most}, from.block(device), to.block(device),
+    from.hands->recast({from.stored, to.stored, divisor, most}, from.block(device), to.block(device),
                        from.elements(device));
 }
 
-void cast(const Blocks& from, Blocks& to) { change_all(from, to, 1, 0); }
+void cast(const Blocks& from, Blocks& to) { recast_all(from, to, 1, 0); }
 
 }  // namespace plumb

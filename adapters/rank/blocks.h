@@ -74,7 +74,7 @@ bool intact(const Blocks&);
 void lay(Blocks&, Contents);
 
 // Every element becomes one of `to`, of the format in which that is stored; both may be the same blocks.
-void change_all(const Blocks& from, Blocks& to, double divisor, double most);
+void recast_all(const Blocks& from, Blocks& to, double divisor, double most);
 
 // The same value in the format of `to`, each element rounded once.
 void cast(const Blocks& from, Blocks& to);

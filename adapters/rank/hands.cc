@@ -25,17 +25,17 @@ void copy_here(std::byte* to, const std::byte* from, std::size_t bytes) {
   if (bytes > 0) std::memcpy(to, from, bytes);
 }
 
-void change_here(const Change& change, const std::byte* from, std::byte* to, std::int64_t count) {
+void recast_here(const Recast& how, const std::byte* from, std::byte* to, std::int64_t count) {
   std::array<double, 256> values;
-  const int in = format(change.from).bytes, out = format(change.to).bytes;
+  const int in = format(how.from).bytes, out = format(how.to).bytes;
   for (std::int64_t i = 0; i < count; i += std::ssize(values)) {
     const std::int64_t n = std::min<std::int64_t>(std::ssize(values), count - i);
-    decode(change.from, from + i * in, n, values.data());
-    if (change.divisor != 1)
-      for (std::int64_t k = 0; k < n; ++k) values[k] /= change.divisor;
-    if (change.most != 0)
-      for (std::int64_t k = 0; k < n; ++k) values[k] = std::clamp(values[k], -change.most, change.most - 1);
-    encode(change.to, values.data(), n, to + i * out);
+    decode(how.from, from + i * in, n, values.data());
+    if (how.divisor != 1)
+      for (std::int64_t k = 0; k < n; ++k) values[k] /= how.divisor;
+    if (how.most != 0)
+      for (std::int64_t k = 0; k < n; ++k) values[k] = std::clamp(values[k], -how.most, how.most - 1);
+    encode(how.to, values.data(), n, to + i * out);
   }
 }
 
@@ -47,7 +47,7 @@ const Hands& own_hands() {
                            [](std::byte* at, int byte, std::size_t bytes) { std::memset(at, byte, bytes); },
                            copy_here,
                            copy_here,
-                           change_here};
+                           recast_here};
   return hands;
 }
 

@@ -10,7 +10,7 @@ namespace plumb {
 
 // What becomes of one element on its way into another format: its value divided, kept within [-most, most -
 // 1] where most is not 0, rounded once.
-struct Change {
+struct Recast {
   DType from = DType::f32, to = DType::f32;
   double divisor = 1, most = 0;
 };
@@ -23,7 +23,7 @@ struct Hands {
   void (*set)(std::byte* at, int byte, std::size_t bytes) = nullptr;
   void (*put)(std::byte* at, const std::byte* here, std::size_t bytes) = nullptr;
   void (*get)(std::byte* here, const std::byte* at, std::size_t bytes) = nullptr;
-  void (*change)(const Change&, const std::byte* from, std::byte* to, std::int64_t count) = nullptr;
+  void (*recast)(const Recast&, const std::byte* from, std::byte* to, std::int64_t count) = nullptr;
 };
 
 const Hands& own_hands();

@@ -33,7 +33,7 @@ void lay_neutral(Blocks& blocks, Reduce reduction, DType wire) {
 void saturate(Blocks& blocks, DType stored) {
   const Format& f = format(stored);
   if (!f.integer) return;
-  change_all(blocks, blocks, 1, std::ldexp(1.0, 8 * f.bytes - 1));
+  recast_all(blocks, blocks, 1, std::ldexp(1.0, 8 * f.bytes - 1));
 }
 
 }  // namespace
@@ -108,7 +108,7 @@ Blocks& walk(const Walker& walker, const Stage& stage, Blocks& begun) {
     if (round.add && !round.sends.empty()) value = &making.sum(*value, round);
   if (const std::int64_t n = divisor(plan, leg); n > 1) {
     value = &making.in(plan.acc, *value);
-    making.act([value, n] { change_all(*value, *value, static_cast<double>(n), 0); });
+    making.act([value, n] { recast_all(*value, *value, static_cast<double>(n), 0); });
   }
   if (plan.saturates) making.act([value, stored] { saturate(*value, stored); });
   value = &making.in(stored, *value);

@@ -82,9 +82,10 @@ std::vector<Liar> listed_by(const std::vector<std::string>& argv) {
   return rows;
 }
 
-// Those of one process, and where there is an MPI those of real ranks.
+// Those of one process, those of kernels, and where there is an MPI those of real ranks.
 std::vector<Liar> liars() {
   std::vector<Liar> all = listed_by(find_backend("liar,fault=none").argv);
+  std::ranges::move(listed_by(find_backend("cuda,device=host").argv), std::back_inserter(all));
   for (const Known& known : known_backends()) {
     if (known.name != "mpi") continue;
     if (!known.available)

@@ -1,0 +1,177 @@
+#include "adapters/cuda/faults.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <span>
+#include <stdexcept>
+
+#include "adapters/protocol/json.h"
+
+namespace plumb::cuda {
+namespace {
+
+// Pieces and numbers, to be told otherwise.
+struct Retold {
+  Moves moves;
+  std::vector<Piece> pieces;
+  std::vector<std::int64_t> numbers;
+  explicit Retold(const Moves& m) : moves(m), pieces(m.pieces, m.pieces + m.count) {
+    std::int64_t end = 0;
+    for (const Piece& p : pieces) end = std::max(end, p.at + p.dims + (p.sources + 1) * (p.dims + 1));
+    numbers.assign(m.numbers, m.numbers + end);
+  }
+  std::span<std::int64_t> place(const Piece& p, std::int64_t i) {  // 0 is the receiver
+    return std::span(numbers).subspan(p.at + p.dims + i * (p.dims + 1), p.dims + 1);
+  }
+  void carry_out() {
+    moves.pieces = pieces.data(), moves.numbers = numbers.data();
+    this_processor().move(moves);
+  }
+};
+
+// A grid of whole blocks of four threads.
+void skips_the_tail(const Moves& m) {
+  Moves fewer = m;
+  fewer.elements = m.elements / 4 * 4;
+  this_processor().move(fewer);
+}
+
+void drops_last_source(const Moves& m) {
+  Retold told(m);
+  for (Piece& p : told.pieces)
+    if (p.sources > 2) --p.sources;
+  told.carry_out();
+}
+
+// The receiver's own part is taken for a part that was sent, and added once more.
+void adds_own_twice(const Moves& m) {
+  Retold told(m);
+  for (Piece& p : told.pieces)
+    if (p.own == 0) std::ranges::copy(told.place(p, 1), told.place(p, 2).begin());
+  told.carry_out();
+}
+
+// Each begins at another part, so that sums that all make come out otherwise.
+void begins_at_own(const Moves& m) {
+  Retold told(m);
+  std::int64_t turn = 0;
+  for (const Piece& p : told.pieces)
+    if (const std::int64_t n = p.sources; m.meeting == Meeting::add && n > 1) {
+      const std::vector<std::int64_t> before = told.numbers;
+      const std::int64_t step = p.dims + 1, first = p.at + p.dims + step;
+      for (std::int64_t k = 0; k < n * step; ++k)
+        told.numbers[first + k] = before[first + (k + turn * step) % (n * step)];
+      ++turn;
+    }
+  told.carry_out();
+}
+
+// The sources are as dense as the receiver.
+void takes_for_dense(const Moves& m) {
+  Retold told(m);
+  for (const Piece& p : told.pieces)
+    for (std::int64_t i = 1; i <= p.sources; ++i)
+      std::ranges::copy(told.place(p, 0).subspan(1), told.place(p, i).subspan(1).begin());
+  told.carry_out();
+}
+
+// The sums so far are rounded to 8 digits on their way.
+void narrows_the_wire(const Moves& m) {
+  Moves narrow = m;
+  if (m.stored == DType::f32) narrow.wire = DType::bf16;
+  this_processor().move(narrow);
+}
+
+void takes_smaller(const Moves& m) {
+  Moves other = m;
+  if (m.meeting == Meeting::larger) other.meeting = Meeting::smaller;
+  this_processor().move(other);
+}
+
+// As where threads add to one element at once: the parts of each sum come in another order than those of the
+// last.
+void adds_as_they_come(const Moves& m) {
+  static std::int64_t sums = 0;
+  Retold told(m);
+  if (m.meeting == Meeting::add) ++sums;
+  for (const Piece& p : told.pieces)
+    if (m.meeting == Meeting::add && p.sources > 1) {
+      const std::int64_t step = p.dims + 1, others = p.sources - 1;
+      std::int64_t* first = told.place(p, 2).data();
+      std::rotate(first, first + sums % others * step, first + others * step);
+    }
+  told.carry_out();
+}
+
+void never_ends(const Moves&) {
+  for (;;) ::pause();
+}
+
+void meets_first_group(const Products& p) {
+  Products one = p;
+  one.groups = Groups::none;
+  this_processor().multiply(one);
+}
+
+void forgets_a_term(const Products& p) {
+  std::vector<std::int64_t> numbers(p.numbers,
+                                    p.numbers + p.products[p.count - 1].at + 6 + 3 * (p.letters + p.summed));
+  for (std::int64_t i = 0; i < p.count; ++i) --numbers[p.products[i].at + 6 + 3 * p.letters];
+  Products less = p;
+  less.numbers = numbers.data();
+  this_processor().multiply(less);
+}
+
+constexpr const char* scatter = "on x=4: reshard f32[64]+x -> f32[64@x]";
+constexpr const char* all = "on x=4: reshard f32[64]+x -> f32[64] fill=normal";
+constexpr const char* turn = "on x=2: reshard f32[8@x,8] -> f32[8,8@x]";
+constexpr const char* most = "on x=4: reshard f32[64]+max(x) -> f32[64@x]";
+constexpr const char* product = "on x=2: einsum mk,kn->mn f32[8@x,8] f32[8,8] -> f32[8@x,8]";
+constexpr const char* forward = "on x=2: grouped fwd f32[8@x,4] f32[2,4,4] sizes=3,5 -> f32[8@x,4]";
+
+// clang-format off
+const std::vector<KernelFault>& kernel_faults() {
+  static const std::vector<KernelFault> rows{
+    // name, what it does, the verdict, plan, flags, cases, what is broken
+    {"skips-the-tail", "works on no more elements than fill a block of threads", "leaked", "direct", "", {"on x=2: reshard f32[7@x] -> f32[7]"}, skips_the_tail},
+    {"drops-last-source", "does not add the last part of a sum", "wrong", "direct", "", {scatter}, drops_last_source},
+    {"adds-own-twice", "adds the receiver's own part in the place of one that was sent", "wrong", "direct", "", {scatter}, adds_own_twice},
+    {"begins-at-own", "begins a sum that all make at another part on each", "diverged", "calls", "", {all}, begins_at_own},
+    {"takes-for-dense", "reads the sources as dense as the receiver", "wrong", "direct", "", {turn}, takes_for_dense},
+    {"narrows-the-wire", "rounds the parts of a sum of f32 to bf16 on their way", "wrong", "direct", "", {scatter}, narrows_the_wire},
+    {"takes-smaller", "takes the smallest part for the largest", "wrong", "direct", "", {most}, takes_smaller},
+    {"adds-as-they-come", "adds the parts of a sum in the order in which they come", "unstable", "direct", "--reruns 1", {"on x=4: reshard f32[64]+x -> f32[64@x] fill=normal"}, adds_as_they_come},
+    {"never-ends", "does not end", "hung", "direct", "--timeout 2", {scatter}, never_ends},
+    {"meets-first-group", "multiplies every row by the weights of the first group", "wrong", "direct", "", {forward}, nullptr, meets_first_group},
+    {"forgets-a-term", "leaves the last term out of every product", "wrong", "direct", "", {product}, nullptr, forgets_a_term},
+  };
+  return rows;
+}
+// clang-format on
+
+}  // namespace
+
+const Device& faulty_processor(const std::string& name) {
+  const auto at = std::ranges::find(kernel_faults(), name, &KernelFault::name);
+  if (at == kernel_faults().end()) throw std::invalid_argument("no fault " + name);
+  static Device device = this_processor();
+  if (at->move) device.move = at->move;
+  if (at->multiply) device.multiply = at->multiply;
+  return device;
+}
+
+std::string list_kernel_faults() {
+  std::string text;
+  for (const KernelFault& f : kernel_faults()) {
+    const std::vector<std::string> arguments{"--fault", f.name, "--plan", f.plan};
+    text += fmt::format(R"({{"name":{},"says":{},"status":{},"flags":{},"cases":{},"options":{}}})",
+                        json_text("cuda-" + f.name), json_text(f.says), json_text(f.status),
+                        json_text(f.flags), dump(f.cases), dump(arguments)) +
+            "\n";
+  }
+  return text;
+}
+
+}  // namespace plumb::cuda

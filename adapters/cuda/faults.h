@@ -1,0 +1,30 @@
+// The device of `cuda` with one fault: `plumb-cuda --device host --fault NAME`. `plumb liars` plants each.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "adapters/cuda/device.h"
+
+namespace plumb::cuda {
+
+// What a kernel may have wrong that none of its elements shows: how it is launched, what it is told, when it
+// ends.
+struct KernelFault {
+  std::string name;
+  std::string says;                // what it does, in one phrase
+  std::string status;              // the verdict that it must get
+  std::string plan;                // on which it shows
+  std::string flags;               // of `plumb run`, without which it cannot be seen
+  std::vector<std::string> cases;  // in order; it must be seen on one of them
+  void (*move)(const Moves&) = nullptr;
+  void (*multiply)(const Products&) = nullptr;
+};
+
+// This processor with that fault. Throws std::invalid_argument where there is no such fault.
+const Device& faulty_processor(const std::string& name);
+
+// One JSON line for each: name, says, status, flags, cases, options.
+std::string list_kernel_faults();
+
+}  // namespace plumb::cuda
