@@ -25,7 +25,7 @@ constexpr void with_word(int bytes, Run&& run) {
 }
 
 constexpr int width_of(DType dtype) {
-  return with_dtype(dtype, []<DType d>() { return As<d>::f.bytes; });
+  return with_dtype(dtype, [&]<DType d>() { return As<d>::f.bytes; });
 }
 
 constexpr double value_at(DType dtype, const std::byte* at) {

@@ -56,7 +56,7 @@ Hands hands_with(RecastAll* recast) {
       [](std::byte* here, const std::byte* at, std::size_t bytes) {
         check(cudaMemcpy(here, at, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
       },
-      change};
+      recast};
 }
 
 template <class Work>
