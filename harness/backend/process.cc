@@ -32,6 +32,11 @@ void Process::stop() {
 const Hello* Process::hello() const { return state_->hello ? &*state_->hello : nullptr; }
 const Command& Process::command() const { return state_->command; }
 
+int Process::starts_in_vain(std::int64_t devices) const {
+  const auto at = state_->failed.find(devices);
+  return at == state_->failed.end() ? 0 : at->second.first;
+}
+
 std::optional<Answer> Process::refuses(const Case& c) {
   ProcessState& s = *state_;
   // What is outside what it said before needs no new start.

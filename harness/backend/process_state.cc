@@ -138,7 +138,10 @@ std::optional<Answer> ProcessState::start_for(const Mesh& mesh) {
     child->end(to_end);
     child.reset();
   }
-  if (child) return std::nullopt;
+  if (child) {
+    failed.erase(n);
+    return std::nullopt;
+  }
   auto& [times, last] = failed[n];
   if (times >= most_starts) return last;
   start();

@@ -70,7 +70,7 @@ int parse(int argc, const char* const* argv) {
   app.set_version_flag("--version", version_line());
   app.require_subcommand(1);
   int code = 0;
-  add_run(app, code);
+  add_run(app, std::vector<std::string>(argv + std::min(argc, 1), argv + argc), code);
   add_bench(app, code);
   add_compare(app, code);
   add_list(app, code);

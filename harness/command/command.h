@@ -1,5 +1,9 @@
-// The command line: plumb run | bench | compare | list | explain | resolve | sweep | prove | liars | backends | doctor.
+// The command line: plumb run | bench | compare | list | explain | resolve | sweep | prove | liars | backends
+// | doctor.
 #pragma once
+
+#include <string>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -10,8 +14,9 @@ namespace plumb {
 // 0 all well, 1 findings, 2 bad input or nothing run, 3 our own failure, 130 Ctrl-C.
 int command(int argc, const char* const* argv);
 
-// Each adds its subcommand, which leaves its exit code in `code`.
-void add_run(CLI::App&, int& code);
+// Each adds its subcommand, which leaves its exit code in `code`. `words` are those of the command line,
+// after the tool's name.
+void add_run(CLI::App&, const std::vector<std::string>& words, int& code);
 void add_bench(CLI::App&, int& code);
 void add_compare(CLI::App&, int& code);
 void add_list(CLI::App&, int& code);

@@ -20,6 +20,17 @@ void keep(Ledger& ledger, const std::string& suite, const Record& r, const std::
                           std::string(name(r.verdict.status)), said + again, seconds(r.times)});
 }
 
+// `note`: of the row of the suite, which may name an incident.
+void say_finding(Ledger& ledger, const Record& r, const std::string& again, const std::string& note) {
+  const bool noted = !note.empty() && ledger.notes_told.insert(note).second;
+  const bool first = is_first(ledger.told, r);
+  if (!ledger.say_findings || !(first || noted || ledger.every)) return;
+  clear_line(ledger);
+  fmt::print("{}", describe(r, again, ledger.paint));
+  if (!note.empty()) fmt::print("    of this case: {}\n", note);
+  std::fflush(stdout);
+}
+
 }  // namespace
 
 void take(Ledger& ledger, const Cases& cases, Judged&& judged) {
@@ -37,13 +48,7 @@ void take(Ledger& ledger, const Cases& cases, Judged&& judged) {
     fmt::print(stderr, "plumb: refused: {}\n", record.verdict.facts.front().text);
   } else if (finding(record.verdict.status)) {
     ++ledger.progress.findings;
-    if (ledger.say_findings) {
-      clear_line(ledger);
-      fmt::print("{}", describe(record, again, ledger.paint));
-      if (const std::string& note = row_of(cases, judged.job.number).note; !note.empty())
-        fmt::print("    of this case: {}\n", note);
-      std::fflush(stdout);
-    }
+    say_finding(ledger, record, again, row_of(cases, judged.job.number).note);
   }
   if (!ledger.keep_junit) return;
   keep(ledger, suite, record, finding(record.verdict.status) ? "again: " + again + '\n' : "");
@@ -63,11 +68,18 @@ void end_record(Ledger& ledger, std::int64_t unrun) {
   ledger.journal->append(last_line(ledger.origin));
 }
 
-void leave(Ledger& ledger, const std::string& suite, const std::string& backend, const std::string& line) {
-  add_verdict(ledger.tally, suite, backend, {.status = Status::unrun});
+void leave(Ledger& ledger, const LeftOver& left) {
+  add_verdict(ledger.tally, left.suite, left.backend, {.status = Status::unrun});
   if (ledger.keep_junit)
-    ledger.junit.push_back({suite, backend, line, junit_element(Status::unrun),
-                            std::string(name(Status::unrun)), "no time was left\n", 0});
+    ledger.junit.push_back({left.suite, left.backend, left.line, junit_element(Status::unrun),
+                            std::string(name(Status::unrun)), left.why + "\n", 0});
+}
+
+void say_gave_up(Ledger& ledger, const std::string& backend, std::int64_t devices) {
+  clear_line(ledger);
+  fmt::print(stderr,
+             "plumb: {} did not start three times in a row for {}: its other cases of them are unrun\n",
+             backend, counted(devices, "device"));
 }
 
 void open_record(Ledger& ledger, const std::string& path, bool resume) {

@@ -3,10 +3,12 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "harness/command/session.h"
+#include "harness/compare/told.h"
 #include "harness/record/journal.h"
 #include "harness/report/junit.h"
 #include "harness/report/paint.h"
@@ -19,7 +21,10 @@ namespace plumb {
 struct Ledger {
   Paint paint;
   bool say_findings = true, show_progress = true;
+  bool every = false;  // findings are said whole, not the first of each cause alone
   bool keep_junit = false;
+  Told told;
+  std::set<std::string> notes_told;  // of rows: the first of each is said whole, too
   std::unique_ptr<Journal> journal;  // null: nothing is recorded
   std::string environment = "{}";    // JSON
   Origin origin;                     // of what is recorded
@@ -44,8 +49,14 @@ void open_record(Ledger&, const std::string& path, bool resume);
 void begin_record(Ledger&);
 void end_record(Ledger&, std::int64_t unrun);
 
-// A job that the budget, or Ctrl-C, left over.
-void leave(Ledger&, const std::string& suite, const std::string& backend, const std::string& line);
+// A job that the budget, or Ctrl-C, or a backend that does not start left over.
+struct LeftOver {
+  std::string suite, backend, line, why;
+};
+void leave(Ledger&, const LeftOver&);
+
+// Says that a backend does not start, and what becomes of its other cases.
+void say_gave_up(Ledger&, const std::string& backend, std::int64_t devices);
 
 // Whether a record (null: there is none) says what came of a job under the limits of the session. It counts
 // then, but is not said again.

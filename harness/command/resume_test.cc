@@ -212,6 +212,22 @@ TEST(Resume, WhereAnotherRecordIsAsked) {
   EXPECT_EQ(records(folder.path / "new.jsonl"), once) << "what is done is not done again";
 }
 
+// A red case is looked at again with what else the backend can say of it.
+TEST(Against, SelectsByLinesWhatAnotherBackendHadRed) {
+  const Folder folder;
+  const std::string run = std::string("run '") + pattern + "' --sample 60 --quiet ",
+                    red = "--against r.jsonl --where status=wrong ";
+  run_tool(folder, run + "--record r.jsonl --backend liar,fault=drops-part --backend local");
+  const auto wrong = std::ranges::count_if(records(folder.path / "r.jsonl"), [](const std::string& r) {
+    return r.find("\"status\":\"wrong\"") != r.npos;
+  });
+  ASSERT_GT(wrong, 0);
+  const std::string cases = std::to_string(wrong) + " cases in";
+  EXPECT_THAT(run_tool(folder, run + red + "--backend local,plan=ring").out, HasSubstr(cases));
+  EXPECT_EQ(run_tool(folder, run + red + "--backend local").code, 2) << "it has the record's own word";
+  EXPECT_THAT(run_tool(folder, run + red + "--backend liar,fault=drops-part").out, HasSubstr(cases));
+}
+
 TEST(Sweep, SaysInWordsWhereItFails) {
   const Folder folder;
   const std::string line = "'on dp=2,fsdp=2,tp=2: reshard f32[16,8@tp]+dp.fsdp -> f32[16@fsdp,8@tp]'";
@@ -281,6 +297,54 @@ TEST(Budget, LeavesTheRestUnrun) {
   EXPECT_EQ(ran.code, 0) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("unrun"));
   EXPECT_THAT(ran.out, HasSubstr("8464 cases in"));
+}
+
+// What stands after "To go on:" is run by a shell, and ends with the records of one run.
+TEST(Budget, SaysTheCommandThatGoesOn) {
+  const Folder folder;
+  const std::string run = std::string("run '") + pattern + "' --quiet --record ";
+  run_tool(folder, run + "whole.jsonl");
+  Ran ran = run_tool(folder, run + "parts.jsonl --budget 0.2s");
+  int more = 0;
+  for (; more < 100; ++more) {
+    const std::size_t at = ran.err.find("To go on: plumb ");
+    if (at == ran.err.npos) break;
+    ran = run_tool(folder, ran.err.substr(at + 16, ran.err.find('\n', at) - at - 16));
+  }
+  EXPECT_GT(more, 0);
+  EXPECT_THAT(ran.err, testing::Not(HasSubstr("left")));
+  EXPECT_EQ(records(folder.path / "parts.jsonl"), records(folder.path / "whole.jsonl"));
+  const Ran unrecorded = run_tool(folder, std::string("run '") + pattern + "' --quiet --budget 0.05s");
+  EXPECT_THAT(unrecorded.err, HasSubstr(" --record run.jsonl\n"));
+}
+
+// A thousand findings of a kind are one text and a line.
+TEST(Findings, AreToldByKind) {
+  const Folder folder;
+  const std::string run = std::string("run '") + pattern + "' --sample 400 --backend liar,fault=drops-part";
+  const Ran ran = run_tool(folder, run), every = run_tool(folder, run + " --every"),
+            quiet = run_tool(folder, run + " --quiet");
+  EXPECT_EQ(ran.code, 1);
+  const auto lines = [](const Ran& r) { return std::ranges::count(r.out, '\n'); };
+  EXPECT_LT(lines(ran), 40) << ran.out;
+  EXPECT_GT(lines(every), 400) << every.out;
+  EXPECT_LT(lines(quiet), 6) << quiet.out;
+  EXPECT_THAT(ran.out, HasSubstr("more patterns of layouts"));
+}
+
+TEST(Starts, ThatFailThreeTimesAreOneFinding) {
+  const Folder folder;
+  const Ran ran =
+      run_tool(folder, std::string("run '") + pattern + "' --backend /bin/false --junit j.xml --record r");
+  EXPECT_EQ(ran.code, 1) << ran.err;
+  EXPECT_THAT(ran.err,
+              HasSubstr("plumb: /bin/false did not start three times in a row for 8 devices: its other "
+                        "cases of them are unrun\n"));
+  EXPECT_THAT(ran.out, HasSubstr("8464 cases in"));
+  EXPECT_THAT(ran.out, HasSubstr("1 crashed"));
+  EXPECT_THAT(ran.out, HasSubstr("8463 unrun"));
+  EXPECT_EQ(records(folder.path / "r").size(), 1);
+  EXPECT_THAT(contents(folder.path / "j.xml"), HasSubstr("its backend does not start for 8 devices"));
 }
 
 }  // namespace

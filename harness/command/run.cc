@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -11,6 +12,7 @@
 #include <memory>
 #include <set>
 #include <sstream>
+#include <unordered_map>
 
 #include "adapters/protocol/json.h"
 #include "harness/backend/interrupt.h"
@@ -32,13 +34,38 @@ struct RunFlags {
   RunningFlags running;
   Output output;
   std::string record, against, junit, waivers;
-  bool resume = false;
+  std::vector<std::string> words;  // of the command line
+  bool resume = false, every = false;
 };
 
-// What was recorded before: where status= looks, and what a run that resumes need not judge again.
+// What was recorded before: where status= looks, and what a run that resumes need not judge again. Of a
+// backend that the record has nothing of, as one with other options, status= is that of the line on any of
+// its backends.
 struct Before {
   ByKey asked, done;
+  std::set<std::string> backends{};
+  std::unordered_multimap<std::string, Status> lines{};
 };
+
+void ask_of(Before& before, const Records& records, bool of_any_backend) {
+  before.asked = by_key(records);
+  if (!of_any_backend) return;
+  for (const auto& [key, r] : before.asked) {
+    before.backends.insert(r->backend);
+    before.lines.emplace(r->line, r->verdict.status);
+  }
+}
+
+bool is_asked(const Where& where, const Before& before, const std::string& line, const std::string& backend) {
+  if (!asks_status(where)) return true;
+  if (before.lines.empty() || before.backends.contains(backend)) {
+    const Record* one = recorded(before.asked, line, backend);
+    return matches(where, one ? std::optional(one->verdict.status) : std::nullopt);
+  }
+  const auto [begin, end] = before.lines.equal_range(line);
+  if (begin == end) return matches(where, std::optional<Status>());
+  return std::any_of(begin, end, [&](const auto& one) { return matches(where, std::optional(one.second)); });
+}
 
 // The jobs of a run; what is done is recalled instead.
 std::vector<Job> jobs_of(const Session& session, const Chosen& chosen, const Before& before, Ledger& ledger) {
@@ -51,9 +78,7 @@ std::vector<Job> jobs_of(const Session& session, const Chosen& chosen, const Bef
     if (interrupted()) throw Interrupted();
     const std::string line = fresh ? std::string() : print(nth(chosen.cases, n));
     for (std::size_t b = 0; b < names.size(); ++b) {
-      const Record* asked = recorded(before.asked, line, names[b]);
-      const auto status = asked ? std::optional(asked->verdict.status) : std::nullopt;
-      if (asks_status(chosen.where) && !matches(chosen.where, status)) continue;
+      if (!is_asked(chosen.where, before, line, names[b])) continue;
       const Record* done = recorded(before.done, line, names[b]);
       const bool rebuilt = done && done->versions.value("files", "") != files[b];
       if (rebuilt || !recalled(ledger, session, {n, b}, done)) jobs.push_back({n, b});
@@ -64,12 +89,25 @@ std::vector<Job> jobs_of(const Session& session, const Chosen& chosen, const Bef
 
 void finish(Ledger& ledger, const RunFlags& flags, double seconds) {
   clear_line(ledger);
+  if (ledger.say_findings) fmt::print("{}", told_text(ledger.told, flags.every));
   fmt::print("{}{}", tally_table(ledger.tally, ledger.paint), summary(ledger.tally, seconds));
   std::fflush(stdout);
   if (flags.junit.empty()) return;
   std::ofstream out(flags.junit);
   write_junit(out, ledger.junit);
   if (!out.flush()) throw std::system_error(errno, std::generic_category(), flags.junit);
+}
+
+// What is left, and the command that goes on. What status= selects of its own record is selected anew.
+std::string go_on(std::int64_t left, const RunFlags& flags) {
+  const bool anew = flags.against.empty() && asks_status(parse_where(flags.selection.where));
+  std::string command = "plumb";
+  for (const std::string& word : flags.words) command += " " + shell_quoted(word);
+  if (flags.record.empty()) command += " --record run.jsonl";
+  if (!flags.record.empty() && !flags.resume && !anew) command += " --resume";
+  return fmt::format("plumb: {} left. {}: {}\n", left == 1 ? "1 case is" : fmt::format("{} cases are", left),
+                     flags.record.empty() ? "Without a record it begins anew; with one" : "To go on",
+                     command);
 }
 
 bool same_file(const std::string& a, const std::string& b) {
@@ -83,6 +121,7 @@ Ledger ledger_of(const RunFlags& flags) {
   Ledger ledger;
   ledger.paint = paint_for(flags.output.color, STDOUT_FILENO);
   ledger.say_findings = ledger.show_progress = !flags.output.quiet;
+  ledger.every = flags.every;
   ledger.keep_junit = !flags.junit.empty();
   ledger.environment = dump(environment());
   if (same_file(flags.junit, flags.record))
@@ -97,9 +136,14 @@ Ledger ledger_of(const RunFlags& flags) {
   return ledger;
 }
 
-// Runs the jobs. The exit code where the run was cut short, else 0.
-int run_jobs(const Session& session, const std::vector<Job>& jobs, Ledger& ledger,
-             const std::vector<std::string>& names) {
+// Runs the jobs; how many of them no time was left for. The exit code where the run was cut short, else 0.
+int run_jobs(Session session, const std::vector<Job>& jobs, Ledger& ledger, std::int64_t& left) {
+  const std::vector<std::string> names = resolved_names(session.backends);
+  std::set<std::pair<std::size_t, std::int64_t>> gave_up;  // backend, devices
+  session.gave_up = [&](const GaveUp& one) {
+    gave_up.emplace(one.backend, one.devices);
+    say_gave_up(ledger, names[one.backend], one.devices);
+  };
   const auto begin = std::chrono::steady_clock::now();
   const auto since = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -122,14 +166,18 @@ int run_jobs(const Session& session, const std::vector<Job>& jobs, Ledger& ledge
     fmt::print(stderr, "plumb: {}\n", error.what());
     code = 3;
   }
-  std::int64_t left = ledger.refused;
+  std::int64_t unstarted = 0;
   for (const Job& job : jobs) {
     if (done.contains({job.backend, job.number})) continue;
-    ++left;
-    leave(ledger, row_of(session.cases, job.number).suite, names[job.backend],
-          ledger.keep_junit ? print(nth(session.cases, job.number)) : "");
+    const std::int64_t n = devices(mesh_of(session.cases, job.number));
+    const bool starts = !gave_up.contains({job.backend, n});
+    starts ? ++left : ++unstarted;
+    leave(ledger, {row_of(session.cases, job.number).suite, names[job.backend],
+                   ledger.keep_junit ? print(nth(session.cases, job.number)) : "",
+                   starts ? "no time was left"
+                          : fmt::format("its backend does not start for {}", counted(n, "device"))});
   }
-  if (code != 3 && !jobs.empty()) end_record(ledger, left);
+  if (code != 3 && !jobs.empty()) end_record(ledger, ledger.refused + left + unstarted);
   return code;
 }
 
@@ -154,7 +202,7 @@ int run_command(const RunFlags& flags) {
     throw BadInput("status= looks into a record: name it with --record or --against");
   Before before;
   if (asks_status(chosen.where))
-    before.asked = by_key(flags.against.empty() ? ledger.journal->before() : against);
+    ask_of(before, flags.against.empty() ? ledger.journal->before() : against, !flags.against.empty());
   if (flags.resume) before.done = by_key(ledger.journal->before());
   const Session session{chosen.cases,
                         backends,
@@ -169,28 +217,34 @@ int run_command(const RunFlags& flags) {
   if (!flags.running.budget.empty()) ledger.origin.selection["budget"] = flags.running.budget;
   ledger.origin.backends = names, ledger.origin.cases = std::ssize(chosen.numbers);
   if (!jobs.empty()) begin_record(ledger);
-  const int cut_short = run_jobs(session, jobs, ledger, names);
+  std::int64_t left = 0;
+  const int cut_short = run_jobs(session, jobs, ledger, left);
   finish(ledger, flags, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  if (left > 0) fmt::print(stderr, "{}", go_on(left, flags));
   if (cut_short != 0) return cut_short;
   return code_of(ledger);
 }
 
 }  // namespace
 
-void add_run(CLI::App& app, int& code) {
+void add_run(CLI::App& app, const std::vector<std::string>& words, int& code) {
   auto flags = std::make_shared<RunFlags>();
+  flags->words = words;
   CLI::App* run =
       app.add_subcommand("run", "Judge cases: 0 all well, 1 findings, 2 bad input or nothing run");
   add_selection(*run, flags->selection);
   add_running(*run, flags->running);
   run->add_option("--record", flags->record, "Append a JSON line for each case")->check(file_name());
   run->add_flag("--resume", flags->resume, "Skip what the record has");
-  run->add_option("--against", flags->against, "The record that status= looks into")->check(file_name());
+  run->add_option("--against", flags->against,
+                  "The record that status= looks into; of a backend that it has nothing of, by lines alone")
+      ->check(file_name());
   run->add_option(
          "--waivers", flags->waivers,
          "A file of known findings that are accepted, a row each (harness/waive/README.md has an example):\n"
          "VERDICT on BACKEND until YYYY-MM-DD for ISSUE: CONDITION, as --where takes it")
       ->check(file_name());
+  run->add_flag("--every", flags->every, "Print each finding, not the first of each cause and counts");
   run->add_option("--junit", flags->junit, "Write JUnit XML")->check(file_name());
   add_output(*run, flags->output);
   run->callback([flags, &code] { code = run_command(*flags); });

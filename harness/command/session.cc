@@ -4,11 +4,11 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <deque>
 #include <exception>
 #include <map>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "harness/backend/interrupt.h"
 #include "harness/backend/lookup.h"
@@ -21,23 +21,23 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds tick_of_waiting{200};
 
-// The jobs of one backend that are left, by their numbers. Until its hello is heard one thread asks it; then
-// that thread alone, where the hello says so, or every thread.
-struct Queue {
-  std::deque<std::size_t> jobs;
-  std::optional<int> asker;
-  bool heard = false;
+// Starts of a backend for a number of devices that came to no hello, in a row. The first is a finding;
+// whether the next ones are depends on the third.
+struct Vain {
+  int starts = 0;
+  std::vector<Judged> held{};
 };
+constexpr int most_vain = 3;
 
 // What the threads of a run share.
 struct Shared {
   const Session& session;
-  const std::vector<Job> jobs;
   const std::function<void(Judged&&)>& judged;
-  std::vector<Queue> queues{};  // of the backends
+  Turns turns;
+  std::map<std::pair<std::size_t, std::int64_t>, Vain> vain{};  // by backend and devices
   Clock::time_point begin = Clock::now();
   std::atomic<bool> stop{false};
-  std::mutex mutex{};                // of `queues`, of what follows, and of calls to `judged`
+  std::mutex mutex{};                // of `turns` and `vain`, of what follows, and of calls to `judged`
   std::condition_variable ended{};   // a thread
   std::condition_variable opened{};  // a queue, to more threads than one
   int running = 0;
@@ -58,7 +58,9 @@ Subject& subject_for(Subjects& subjects, Shared& shared, std::size_t backend) {
   const auto at = subjects.find(backend);
   if (at != subjects.end()) return at->second;
   Settings settings = session.settings;
-  settings.greeted = [&shared, backend](const Hello& hello) { hear(shared, shared.queues[backend], hello); };
+  settings.greeted = [&shared, backend](const Hello& hello) {
+    hear(shared, shared.turns.queues[backend], hello);
+  };
   if (session.waits)
     settings.waits = [&shared](const Wait& wait) {
       const std::scoped_lock lock(shared.mutex);
@@ -82,34 +84,33 @@ Judged judge_one(Shared& shared, const Job& job, Subjects& subjects) {
   }
 }
 
-std::vector<Job> by_devices(const Cases& cases, std::vector<Job> jobs) {
-  std::ranges::stable_sort(jobs, {}, [&](const Job& job) { return devices(mesh_of(cases, job.number)); });
-  return jobs;
+double seconds_of(const Shared& shared) {
+  return std::chrono::duration<double>(Clock::now() - shared.begin).count();
 }
 
 bool over(const Shared& shared) {
-  const double limit = shared.session.budget;
-  return limit > 0 && std::chrono::duration<double>(Clock::now() - shared.begin).count() > limit;
+  return shared.session.budget > 0 && seconds_of(shared) > shared.session.budget;
 }
 
 // The first job that this thread may take; none where there will be none.
 std::optional<Job> take(Shared& shared, int thread) {
   std::unique_lock lock(shared.mutex);
   while (!shared.stop && !over(shared)) {
+    if (shared.session.budget > 0) pass_on(shared.turns, seconds_of(shared), shared.session.budget);
     Queue* first = nullptr;
     bool unheard = false;  // somebody asks a backend that may be everybody's
-    for (Queue& queue : shared.queues) {
-      if (queue.jobs.empty()) continue;
+    for (Queue& queue : shared.turns.queues) {
+      if (queue.places.empty()) continue;
       const bool free = queue.asker.value_or(thread) == thread;
       unheard |= !free && !queue.heard;
-      if (free && (!first || queue.jobs.front() < first->jobs.front())) first = &queue;
+      if (free && (!first || queue.places.front() < first->places.front())) first = &queue;
     }
     if (!first && !unheard) return std::nullopt;
     if (interrupted()) throw Interrupted();
     if (first) {
       if (!first->heard) first->asker = thread;
-      const Job job = shared.jobs[first->jobs.front()];
-      first->jobs.pop_front();
+      const Job job = job_at(shared.turns, first->places.front());
+      first->places.pop_front();
       return job;
     }
     shared.opened.wait_for(lock, tick_of_waiting);
@@ -117,16 +118,50 @@ std::optional<Job> take(Shared& shared, int thread) {
   return std::nullopt;
 }
 
+// What else was tried in vain is not told, and the rest is not tried.
+void give_up(Shared& shared, const Job& job, Vain& vain) {
+  const std::int64_t n = devices(mesh_of(shared.session.cases, job.number));
+  give_up(shared.turns, job.backend, n);
+  vain.held.clear();
+  if (vain.starts == most_vain)
+    shared.session.gave_up({job.backend, n});  // not when another thread was at it
+}
+
+// A backend that does not start is one finding, not one for each case.
+void tell(Shared& shared, Judged&& judged, bool in_vain) {
+  const Job job = judged.job;
+  Vain& vain = shared.vain[{job.backend, devices(mesh_of(shared.session.cases, job.number))}];
+  if (in_vain && shared.session.gave_up && ++vain.starts > 1) {
+    if (vain.starts < most_vain)
+      vain.held.push_back(std::move(judged));
+    else
+      give_up(shared, job, vain);
+    return;
+  }
+  if (!in_vain) vain.starts = 0;
+  for (Judged& one : std::exchange(vain.held, {})) shared.judged(std::move(one));
+  shared.judged(std::move(judged));
+}
+
+// Whether the program has just failed to start, or was given up before.
+bool vainly(const Judged& judged, const Shared& shared, Subjects& subjects) {
+  const auto at = subjects.find(judged.job.backend);
+  if (at == subjects.end() || judged.refused) return false;
+  const Mesh& mesh = mesh_of(shared.session.cases, judged.job.number);
+  return process_of(at->second).starts_in_vain(devices(mesh)) > 0 && finding(judged.record.verdict.status);
+}
+
 void work(Shared& shared, int thread) {
   Subjects subjects;
   while (const auto job = take(shared, thread)) {
     Judged judged = judge_one(shared, *job, subjects);
+    const bool in_vain = vainly(judged, shared, subjects);
     const std::scoped_lock lock(shared.mutex);
-    if (Queue& queue = shared.queues[job->backend]; !queue.heard) {
+    if (Queue& queue = shared.turns.queues[job->backend]; !queue.heard) {
       queue.asker.reset();  // it did not start: whoever is next tries
       shared.opened.notify_all();
     }
-    if (!shared.stop) shared.judged(std::move(judged));
+    if (!shared.stop) tell(shared, std::move(judged), in_vain);
   }
 }
 
@@ -157,10 +192,7 @@ Limits limits_of(const Session& session, const Job& job) {
 
 void run(const Session& session, const std::vector<Job>& jobs, const std::function<void(Judged&&)>& judged,
          const std::function<void()>& tick) {
-  Shared shared{session, by_devices(session.cases, jobs), judged};
-  shared.queues.resize(session.backends.size());
-  for (std::size_t i = 0; i < shared.jobs.size(); ++i)
-    shared.queues[shared.jobs[i].backend].jobs.push_back(i);
+  Shared shared{session, judged, turns_of(session.cases, jobs, session.backends.size(), session.budget > 0)};
   const int threads = static_cast<int>(std::min<std::size_t>(session.threads, jobs.size()));
   shared.running = threads;
   std::vector<std::jthread> pool;
@@ -173,6 +205,8 @@ void run(const Session& session, const std::vector<Job>& jobs, const std::functi
   lock.unlock();
   pool.clear();
   if (shared.failure) std::rethrow_exception(shared.failure);
+  for (auto& [of, vain] : shared.vain)
+    for (Judged& one : vain.held) judged(std::move(one));
 }
 
 std::vector<std::string> resolved_names(const std::vector<std::string>& backends) {

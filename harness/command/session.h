@@ -6,16 +6,17 @@
 #include <string>
 #include <vector>
 
+#include "harness/command/turns.h"
 #include "harness/report/finding.h"
 #include "harness/run/attempt.h"
 #include "harness/select/cases.h"
 
 namespace plumb {
 
-// One case on one backend.
-struct Job {
-  std::int64_t number = 0;  // of the session's cases
+// A backend that did not start three times in a row for a number of devices.
+struct GaveUp {
   std::size_t backend = 0;  // of the session's backends
+  std::int64_t devices = 0;
 };
 
 struct Session {
@@ -26,6 +27,8 @@ struct Session {
   int threads = 1;
   double budget = 0;                         // seconds; 0: no limit
   std::function<void(const Wait&)> waits{};  // told of backends that have not replied yet, one call at a time
+  // Where it is there, a backend that does not start is one finding, and its other jobs are not reported.
+  std::function<void(const GaveUp&)> gave_up{};
 };
 
 // What came of a job. A case that does not fit the machine is `refused`: its record is unrun and says why.
@@ -40,11 +43,10 @@ struct Judged {
 Limits limits_of(const Session&, const Job&);
 
 // Each thread has a program of each backend that it asks, whatever the limits; of a backend whose hello says
-// `alone` there is one, and one thread asks it. Small meshes go first: a program that serves only meshes of
-// one size is started least often, and the smallest example of a finding comes first. Calls `judged` for each
-// job as it ends, one call at a time, and `tick` a few times a second. Jobs that the budget leaves over are
-// not reported. Throws Interrupted, and whatever `judged` throws, once every thread has ended; no backend is
-// left.
+// `alone` there is one, and one thread asks it. The order is that of turns.h. Calls `judged` for each job as
+// it ends, one call at a time, and `tick` a few times a second. Jobs that the budget leaves over, or a
+// backend that does not start, are not reported. Throws Interrupted, and whatever `judged` throws, once every
+// thread has ended; no backend is left.
 void run(const Session&, const std::vector<Job>&, const std::function<void(Judged&&)>& judged,
          const std::function<void()>& tick);
 

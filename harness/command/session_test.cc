@@ -101,6 +101,50 @@ TEST(Session, AProgramThatStandsAloneIsStartedAgainWhenItDies) {
   EXPECT_EQ(noted.starts(), 2);
 }
 
+// The first is a finding; two more tell that it is no accident.
+TEST(Session, ABackendThatDoesNotStartIsOneFindingForEachNumberOfDevices) {
+  std::vector<Row> rows;
+  for (const char* mesh : {"x=2", "x=4"})
+    for (int seed = 0; seed < 6; ++seed)
+      rows.push_back(parse_row(fmt::format("on {}: reshard f32[8@x] -> f32[8] seed={}", mesh, seed), "", ""));
+  const Cases cases = cases_of(std::move(rows));
+  for (int threads : {1, 2}) {
+    std::vector<std::int64_t> devices;
+    Session session{cases, {"/bin/false"}, {}, {}, threads};
+    session.gave_up = [&](const GaveUp& one) { devices.push_back(one.devices); };
+    std::vector<Job> jobs;
+    for (std::int64_t n = 0; n < count(cases); ++n) jobs.push_back({n, 0});
+    std::vector<Judged> all;
+    run(
+        session, jobs, [&](Judged&& one) { all.push_back(std::move(one)); }, [] {});
+    ASSERT_EQ(all.size(), 2U);
+    for (const Judged& one : all) EXPECT_EQ(one.record.verdict.status, Status::crashed);
+    EXPECT_EQ(devices, (std::vector<std::int64_t>{2, 4}));
+  }
+}
+
+// Two that failed are told after all where the third starts, and at the end.
+TEST(Session, StartsThatFailNowAndThenAreFindingsEach) {
+  const Cases cases = gathers(4);
+  const std::string path = testing::TempDir() + "plumb-third-" + std::to_string(getpid());
+  const auto judged_by = [&](const std::string& backend) {
+    Session session{cases, {backend}};
+    session.gave_up = [](const GaveUp&) { ADD_FAILURE(); };
+    std::vector<Job> jobs{{0, 0}, {1, 0}, {2, 0}, {3, 0}};
+    if (backend == "/bin/false") jobs.resize(2);
+    std::vector<Status> all;
+    run(
+        session, jobs, [&](Judged&& one) { all.push_back(one.record.verdict.status); }, [] {});
+    return all;
+  };
+  const Status crashed = Status::crashed, pass = Status::pass;
+  EXPECT_EQ(judged_by(fmt::format("/bin/sh -c 'echo >> {0}; test $(wc -l < {0}) -gt 2 || exit 1; exec {1}'",
+                                  path, PLUMB_FAKE)),
+            (std::vector<Status>{crashed, crashed, pass, pass}));
+  unlink(path.c_str());
+  EXPECT_EQ(judged_by("/bin/false"), (std::vector<Status>{crashed, crashed}));
+}
+
 TEST(Session, NobodyWaitsForAHelloThatNeverComes) {
   const Cases cases = gathers(8);
   const std::vector<Judged> all = judge_all({cases, {"/bin/false"}, {}, {}, 2});

@@ -104,6 +104,9 @@ std::string why(const Record& r, Roles& roles) {
   const Fact& fact = r.verdict.facts.front();
   if (!fact.cause.empty()) return without_particulars(fact.cause, roles);
   if (of_values(fact)) return "values";
+  if (fact.status == Status::diverged) return "replicas";  // what follows says where
+  if (fact.status == Status::wasteful)                     // then how many times, and the limit
+    return without_particulars(fact.text.substr(0, fact.text.find(": ")), roles);
   const std::string said = fact.text + (r.last_words.empty() ? "" : ": " + check_of(r.last_words));
   return without_particulars(said, roles);
 }

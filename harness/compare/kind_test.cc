@@ -61,6 +61,16 @@ TEST(Kinds, OfACrashSayTheCheckThatEndedIt) {
   EXPECT_NE(one, crash("F0123 spmd.cc:4711] Check failed: b.rank() == 3\n"));
 }
 
+TEST(Kinds, OfReplicasAndWasteSayNothingOfWhereAndHowMuch) {
+  const auto why = [](Status status, const std::string& text) {
+    return kind_of(found("jax", "on x=2: reshard f32[8@x] -> f32[8]", fact(status, text))).why;
+  };
+  EXPECT_EQ(why(Status::diverged, "2 devices hold other bits: device 1 (x=1) differs at element 3"),
+            "replicas");
+  EXPECT_EQ(why(Status::wasteful, "moved 96 bytes, the fewest are 8: 12.00 times, the limit is 2"),
+            why(Status::wasteful, "moved 16 bytes, the fewest are 0"));
+}
+
 TEST(Kinds, OfNoFindingSayNothing) {
   Record r;
   r.backend = "local", r.line = "on x=2: reshard f32[8@x] -> f32[8]";

@@ -63,6 +63,8 @@ std::string in_detail(const Record& r) {
     said.pop_back();
     text += indented(said);
   }
+  if (r.verdict.status == Status::wasteful)
+    for (const std::string& note : r.notes) text += indented("the backend says: " + note);
   if (const std::string last = last_lines(r.last_words); !last.empty())
     text += indented("its last words:\n" + last);
   if (!r.processes.empty())

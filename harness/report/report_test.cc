@@ -123,6 +123,16 @@ TEST(Finding, ShowsTheFirstOfTheLastWordsAndTheLast) {
   EXPECT_EQ(shown("1\n"), "    1\n");
 }
 
+// "moved as f32", "reduce-scatter not formed": why more was moved.
+TEST(Finding, OfWasteShowsWhatTheBackendSays) {
+  Record r = wrong();
+  r.notes = {"reduce-scatter not formed"};
+  EXPECT_THAT(describe(r, "", {false}), testing::Not(HasSubstr("reduce-scatter")));
+  r.verdict.facts = {fact(Status::wasteful, "moved 96 bytes, the fewest are 8")};
+  decide(r.verdict);
+  EXPECT_THAT(describe(r, "", {false}), HasSubstr("    the backend says: reduce-scatter not formed\n"));
+}
+
 TEST(Finding, OfAHungBackendShowsItsProcesses) {
   Record r = wrong();
   r.processes.assign(22, "  42 rank: waits in recvfrom(7)");
