@@ -218,8 +218,33 @@ json pair_json(const Transition& pair) {
   return j;
 }
 
+// The findings of now by kind: with which line each first came.
+json findings_json(const Compared& all) {
+  std::map<Kind, std::pair<std::int64_t, const Record*>> kinds;
+  for (const Transition& pair : all.pairs) {
+    if (!pair.to || !finding(pair.to->verdict.status)) continue;
+    auto& [n, first] = kinds[kind_of(*pair.to)];
+    if (n++ == 0) first = pair.to;
+  }
+  json j = json::array();
+  for (const auto& [kind, of] : kinds)
+    j.push_back({
+        {"backend", kind.backend                              },
+        {"status",  name(kind.status)                         },
+        {"why",     kind.why                                  },
+        {"layouts", kind.layouts                              },
+        {"cases",   of.first                                  },
+        {"first",   of.second->line                           },
+        {"on",      of.second->backend                        },
+        {"said",    in_detail(*of.second)                     },
+        {"again",   repeat(*of.second, of.second->backend)    }
+    });
+  return j;
+}
+
 json compared_json(const Compared& all) {
   json j{
+      {"findings", findings_json(all)},
       {"counts",   json::object()},
       {"table",    json::array() },
       {"kinds",    json::array() },

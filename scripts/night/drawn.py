@@ -1,0 +1,50 @@
+"""Pictures of pages, by plotly.js, which lies beside them."""
+import itertools
+import json
+
+NUMBERS = itertools.count(1)
+COLOURS = {"pass": "#e8eef4", "unsupported": "#ffffff", "unrun": "#f5f5f5", "waived": "#c9c9c9", "wasteful": "#f0c987",
+           "mistrusted": "#d9b3e6", "unstable": "#e69f00", "diverged": "#cc79a7", "wrong": "#d55e00", "leaked": "#b34700",
+           "misplaced": "#8a5a2b", "reneged": "#777777", "malformed": "#555555", "crashed": "#000000", "hung": "#333366"}
+
+
+def picture(data, layout, height=420):
+    name = f"picture{next(NUMBERS)}"
+    layout = {"margin": {"l": 60, "r": 20, "t": 20, "b": 60}, "height": height, "font": {"size": 11}, **layout}
+    said = json.dumps([data, layout]).replace("</", "<\\/")
+    return (f'<div id="{name}" class="picture"></div>'
+            f'<script>Plotly.newPlot("{name}", ...{said}, {{responsive: true, displaylogo: false}})</script>')
+
+
+def with_script(body, up):
+    """The script file stands before the first picture of a page, if it has one."""
+    before, found, after = body.partition('<div id="picture')
+    return before + (f'<script src="{up}plotly.min.js"></script>' if found else "") + found + after
+
+
+def bars(nights, counts, what):
+    return picture([{"type": "bar", "x": nights, "y": counts, "marker": {"color": "#0b5cad"}}],
+                   {"yaxis": {"title": {"text": what}, "rangemode": "tozero"}, "xaxis": {"type": "category"}}, 300)
+
+
+def lines(nights, by_name):
+    data = [{"type": "scatter", "mode": "lines+markers", "name": name, "x": nights, "y": values}
+            for name, values in sorted(by_name.items())]
+    return picture(data, {"yaxis": {"type": "log"}, "xaxis": {"type": "category"}, "showlegend": True,
+                          "legend": {"orientation": "h", "y": -0.3}}, 460)
+
+
+def square(sources, targets, cells):
+    """Cells by verdict; what passes by its bytes over the bound is shown under the pointer."""
+    statuses = [status for status in COLOURS if any(cell[2] == status for cell in cells)]
+    grid = [[None] * len(targets) for _ in sources]
+    words = [[""] * len(targets) for _ in sources]
+    for row, column, status, waste, line in cells:
+        grid[row][column] = statuses.index(status)
+        words[row][column] = f"{status}{f', {waste:.2f} times the bound' if waste else ''}<br>{line}"
+    steps = [[at, COLOURS[status]] for n, status in enumerate(statuses)
+             for at in (n / len(statuses), (n + 1) / len(statuses))]
+    data = [{"type": "heatmap", "z": grid, "x": targets, "y": sources, "text": words, "hoverinfo": "text", "colorscale": steps,
+             "zmin": -0.5, "zmax": len(statuses) - 0.5, "xgap": 1, "ygap": 1,
+             "colorbar": {"tickvals": list(range(len(statuses))), "ticktext": statuses}}]
+    return picture(data, {"yaxis": {"autorange": "reversed", "type": "category"}, "xaxis": {"type": "category"}}, 640)

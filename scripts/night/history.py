@@ -1,0 +1,70 @@
+"""The folder of a history: a folder for each night, of which the records are kept for some nights and the rest for ever.
+
+    HISTORY/lock                     one night at a time
+    HISTORY/nights/NAME/             a night, by the time it began
+        *.jsonl                      its records, which are the truth
+        night.json                   what came of it, written last: without it the night was killed
+    HISTORY/pages/                   made anew from these
+"""
+import contextlib
+import dataclasses
+import fcntl
+import json
+import os
+import pathlib
+
+
+@dataclasses.dataclass
+class Night:
+    name: str
+    folder: pathlib.Path
+    told: dict | None  # night.json; None: it was killed, or is not over
+
+
+def nights(history):
+    """All of them, the oldest first."""
+    found = []
+    for folder in sorted((history / "nights").glob("*")):
+        file = folder / "night.json"
+        if folder.is_dir():
+            found.append(Night(folder.name, folder, json.loads(file.read_text()) if file.exists() else None))
+    return found
+
+
+def last_before(history, name):
+    """The last night before one that came to its end and whose records are there; None where there is none."""
+    whole = [one for one in nights(history) if one.told and one.name < name and any(one.folder.glob("*.jsonl"))]
+    return whole[-1] if whole else None
+
+
+def write_whole(path, text):
+    """A file that is there whole or not at all."""
+    new = path.with_name(path.name + ".new")
+    try:
+        with open(new, "w") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(new, path)
+    finally:
+        new.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def locked(path):
+    """Ends the script where another has the lock; it goes with its process."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise SystemExit(f"nightly: another night is running: it has {path}") from None
+        yield
+
+
+def forget(history, keep):
+    """Takes away the records of all but the last `keep` nights that came to their end; what came of them stays."""
+    whole = [one for one in nights(history) if one.told]
+    for one in whole[:-keep]:
+        for record in one.folder.glob("*.jsonl"):
+            record.unlink()

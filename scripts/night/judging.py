@@ -1,0 +1,156 @@
+"""What a night runs, and what became of it since the last one: all by plumb."""
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import tomllib
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+PLUMB = os.environ.get("PLUMB") or str(ROOT / "build/bin/plumb")
+BAD, OURS = 2, 3  # exit codes: nothing run; our own failure
+MATTERS = ("regression", "worse", "coverage lost", "vanished")
+RERUNS = 3
+
+
+class OursFailed(Exception):
+    """A full disk, or plumb itself: the night is not over."""
+
+
+def config_of(path):
+    """The configuration, its paths from its folder. Ends the script where it says what nobody reads."""
+    try:
+        config = tomllib.loads(path.read_text())
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise SystemExit(f"nightly: {path}: {error}") from None
+    known = {"": {"history", "keep", "judge", "bench"}, "judge": {"name", "flags", "backends", "waivers"},
+             "bench": {"name", "flags", "backends"}}
+    config.setdefault("history", "history")
+    config.setdefault("keep", 30)
+    for kind in ("judge", "bench"):
+        for one in config.setdefault(kind, []):
+            complain(path, kind, set(one) - known[kind])
+            if not re.fullmatch(r"[\w-]+", one.get("name", "")):
+                raise SystemExit(f"nightly: {path}: each [[{kind}]] needs a name of letters, digits, - and _")
+            one["kind"], one["flags"] = kind, shlex.split(one.get("flags", ""))
+            one.setdefault("backends", ["local"])
+    complain(path, "", set(config) - known[""])
+    names = [one["name"] for one in rows(config)]
+    if not names or len(set(names)) < len(names):
+        raise SystemExit(f"nightly: {path}: there has to be a [[judge]] or [[bench]], each of its own name")
+    return config
+
+
+def complain(path, where, unknown):
+    if unknown:
+        raise SystemExit(f"nightly: {path}: {where or 'a file'} has no {', '.join(sorted(unknown))}")
+
+
+def rows(config):
+    return config["judge"] + config["bench"]
+
+
+def plumb(folder, *words, text=None):
+    """The words of a command run in the folder of the configuration."""
+    done = subprocess.run([PLUMB, *words], cwd=folder, capture_output=True, text=True, input=text)
+    if done.returncode == OURS or done.returncode < 0 or done.returncode > 128:
+        raise OursFailed(f"plumb {words[0]}: {done.stderr.strip() or done.returncode}")
+    return done
+
+
+def run_row(row, base, record, shard):
+    """One row of the configuration, a backend after the other: what each that could not run said of it."""
+    missing = {}
+    for backend in row["backends"]:
+        words = ["run" if row["kind"] == "judge" else "bench", *row["flags"], "--backend", backend, "--record", str(record)]
+        words += ["--resume"] if record.exists() else []
+        words += ["--quiet"] if row["kind"] == "judge" else []
+        words += ["--shard", shard] if shard else []
+        done = plumb(base, *words)
+        if done.returncode == BAD:
+            missing[backend] = done.stderr.strip().removeprefix("plumb: ") or done.stdout.strip()
+    return missing
+
+
+def joins(row):
+    """Releases of a framework are one backend, unless the row has two of them."""
+    frameworks = [re.sub(r"@[^,/ ]*", "", backend, count=1) for backend in row["backends"]]
+    return ["--ignore-release"] if len(set(frameworks)) == len(frameworks) else []
+
+
+def compared(row, base, before, now):
+    """What plumb compare says; of a first night against itself, which says what is found and nothing of changes."""
+    words = ["compare", str(before or now), str(now), "--json", *joins(row)]
+    if row.get("waivers"):
+        words += ["--waivers", row["waivers"]]
+    done = plumb(base, *words)
+    return json.loads(done.stdout) if done.stdout else {"counts": {}, "kinds": [], "findings": [], "table": [], "versions": [],
+                                                        "times": [], "said": done.stderr.strip()}
+
+
+def rerun(row, base, folder, changes):
+    """Judges each regression and what is worse three times more; what is right in any of these is flaky."""
+    lines = {}
+    for kind in changes["kinds"]:
+        for case in kind["cases"] if kind["change"] in ("regression", "worse") else ():
+            lines.setdefault(case["backend"], []).append(case["case"])
+    flaky = []
+    for backend, cases in lines.items():
+        right = set()
+        for _ in range(RERUNS):
+            record = folder / "again.jsonl"
+            plumb(base, "run", "--cases", "-", "--backend", backend, "--quiet", "--record", str(record),
+                  text="".join(f"{case}\n" for case in cases))
+            right |= {one["case"] for one in map(json.loads, record.read_text().splitlines()) if one.get("status") == "pass"}
+            record.unlink()
+        flaky += [{"case": case, "backend": backend} for case in cases if case in right]
+    return flaky
+
+
+def told_of(row, base, folder, before, missing):
+    """What came of a row, for night.json: kinds with their first case, numbers, what differs; no list of all cases."""
+    now = folder / f"{row['name']}.jsonl"
+    told = {"name": row["name"], "kind": row["kind"], "backends": row["backends"], "missing": missing, "flaky": [],
+            "waivers": waivers_of(row, base), "before": before.name if before else None}
+    if not now.exists():
+        return told | {"counts": {}, "kinds": [], "findings": [], "table": [], "versions": [], "times": []}
+    then = before.folder / now.name if before and (before.folder / now.name).exists() else None
+    changes = compared(row, base, then, now)
+    told["flaky"] = rerun(row, base, folder, changes) if then and row["kind"] == "judge" else []
+    known = {same_cause(one) for old in (before.told["rows"] if then else []) if old["name"] == row["name"]
+             for one in old["findings"]}
+    for one in changes["findings"]:
+        one["fresh"] = then is not None and same_cause(one) not in known
+    for kind in changes["kinds"]:
+        flaky = {(one["case"], one["backend"]) for one in told["flaky"]}
+        kind["flaky"] = sum((case["case"], case["backend"]) in flaky for case in kind["cases"])
+        kind["number"], kind["first"] = len(kind["cases"]), kind.pop("cases")[0]
+    return told | changes | {"compared": then is not None}
+
+
+def same_cause(kind):
+    return kind["backend"], kind["status"], kind["why"]
+
+
+def waivers_of(row, base):
+    """The rows of its file of known findings, each with the day on which it ends."""
+    if not row.get("waivers"):
+        return []
+    lines = (base / row["waivers"]).read_text().splitlines()
+    return [{"row": line, "until": found.group(1)} for line in lines
+            if (found := re.match(r"[^#].* until (\d{4}-\d\d-\d\d) ", line))]
+
+
+def bad(told):
+    """What makes the exit code 1, in words."""
+    all_said = []
+    for row in told["rows"]:
+        for change in MATTERS:
+            number = sum(kind["number"] - kind["flaky"] for kind in row["kinds"] if kind["change"] == change)
+            all_said += [f"{row['name']}: {number} {change}"] if number else []
+        fresh = sum(one["fresh"] for one in row["findings"])
+        all_said += [f"{row['name']}: {fresh} new kind{'s' if fresh > 1 else ''} of finding"] if fresh else []
+        slower = sum(time["became"] == "SLOWER" for time in row["times"])
+        all_said += [f"{row['name']}: {slower} slower"] if slower else []
+    return all_said
