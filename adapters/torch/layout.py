@@ -112,6 +112,15 @@ def finished(mesh, spec):
     return without_sums((Replicate(),) * mesh.ndim if spec.free else placements(mesh, spec))
 
 
+def cut(whole, mesh, spec):
+    """What a spec leaves to this rank: torch cuts by one axis after the other, major to minor."""
+    for d, split in enumerate(spec.split):
+        for axis in split:
+            alone = [Shard(d) if name == axis else Replicate() for name in mesh.mesh_dim_names]
+            whole = distribute_tensor(whole, mesh, alone, src_data_rank=None).to_local()
+    return whole
+
+
 def without_sums(placed):
     return tuple(Replicate() if p.is_partial() else p for p in placed)
 

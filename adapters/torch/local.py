@@ -63,7 +63,7 @@ def run(case, operands, started, options):
     tracing.hush()
     with LocalTensorMode(case.devices):
         mesh = layout.mesh_of("cpu", case, options["flatten"])
-        placed = [place(case, mesh, spec, layout.tensor_of(raw, shape, spec.dtype))
+        placed = [place(case, mesh, spec, layout.tensor_of(raw, shape, spec.dtype), options)
                   for spec, (raw, shape) in zip(case.operands, operands)]
         trace = Trace(case.devices)
         begin = time.perf_counter()
@@ -86,7 +86,7 @@ def own_value(r, value):
     return node._local_ints[r] if hasattr(node, "_local_ints") else value
 
 
-def place(case, mesh, spec, whole):
+def place(case, mesh, spec, whole, options):
     parts = case.parts(spec.unfinished)
     mine = LocalTensor({r: whole[parts[r]] if spec.unfinished else whole for r in range(case.devices)})
-    return program.place(mesh, spec, mine)
+    return program.place(mesh, spec, mine, options)

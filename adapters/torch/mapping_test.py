@@ -64,6 +64,26 @@ class OfRank(unittest.TestCase):
                         for (_, end), (begin, _) in zip(ranges, ranges[1:]):
                             self.assertLess(end, begin)
 
+    def test_operands_are_cut_by_one_axis_after_the_other(self):
+        """Uneven sizes too, where a call with all placements gives ranks other rows."""
+        whole = torch.arange(9 * 5).reshape(9, 5)
+        otherwise = 0
+        for rank in (0, 3, 6):
+            mesh = self.start(rank)
+            at = dict(zip(AXES, np.unravel_index(IDS.index(rank), (2, 2, 2))))
+            for split, _ in layouts(2):
+                want = whole
+                for d, axes in enumerate(split):
+                    for axis in axes:
+                        width = -(-want.shape[d] // 2)
+                        want = want.narrow(d, width * at[axis], min(width, want.shape[d] - width * at[axis]))
+                spec = Spec(parse_spec(spec_text("f32", (9, 5), split)))
+                with self.subTest(f"rank {rank} {spec.text}"):
+                    np.testing.assert_array_equal(layout.cut(whole, mesh, spec), want)
+                    one_call = distribute_tensor(whole, mesh, layout.placements(mesh, spec), src_data_rank=None)
+                    otherwise += not torch.equal(one_call.to_local(), want)
+        self.assertGreater(otherwise, 0)
+
     def test_what_is_left_unfinished_is_said(self):
         mesh = self.start(1)
         for split, left in layouts(1):

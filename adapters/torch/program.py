@@ -8,13 +8,15 @@ import gradient
 import layout
 
 
-def place(mesh, spec, own):
-    """One operand. torch cuts the whole array, of an unfinished one this rank's part, by its own placements, without
-    communication."""
-    placed = layout.placements(mesh, spec)
-    if not spec.unfinished:
-        return distribute_tensor(own, mesh, placed, src_data_rank=None)
-    local = distribute_tensor(own, mesh, layout.finished(mesh, spec), src_data_rank=None).to_local()
+def place(mesh, spec, own, options):
+    """One operand, without communication: of the whole array, of an unfinished one of this rank's part, what its placements
+    leave to this rank. torch cuts, one axis after the other in the order of the spec, as users of FSDP over tensor
+    parallelism cut; `operands=distribute` is one call with all placements."""
+    placed, finished = layout.placements(mesh, spec), layout.finished(mesh, spec)
+    if options["operands"] == "distribute":
+        local = distribute_tensor(own, mesh, finished, src_data_rank=None).to_local()
+    else:
+        local = layout.cut(own, mesh, spec)
     return DTensor.from_local(local, mesh, placed, run_check=False, shape=torch.Size(spec.shape),
                               stride=torch.empty(spec.shape, device="meta").stride())
 

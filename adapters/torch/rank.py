@@ -51,7 +51,7 @@ def run(request, backend):
         own = layout.tensor_of(raw, shape, spec.dtype).to(device)
         if spec.unfinished:
             own = own[case.parts(spec.unfinished)[number]]
-        operands.append(program.place(mesh, spec, own))
+        operands.append(program.place(mesh, spec, own, options))
     begin = time.perf_counter()
     trace = tracing.Trace()
     step = program.steps(case, mesh, options, operands)

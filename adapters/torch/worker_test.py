@@ -122,6 +122,15 @@ class Answers(Worker):
                 self.assertEqual(reply["claims"], [f"f32[{n}@y.x]"])
                 self.assertEqual(reply["blocks"][1]["slices"], [[[4, 6]]])
 
+    def test_uneven_strided_shards_are_right_as_users_cut_them(self):
+        a = np.arange(45.0).reshape(9, 5)
+        case = reshard("f32[9,5@y.z.x]", "f32[9,5@y.z]", mesh=XYZ)
+        for driver in self.both():
+            self.check(driver.run(case, [a.ravel()]), a)
+        reply = self.start(operands="distribute").run(case, [a.ravel()])
+        with self.assertRaises(AssertionError):  # torch cuts these placements otherwise than it joins them
+            self.check(reply, a)
+
     def test_dtypes_move_as_bits(self):
         driver = self.start()
         for dtype in ("s8", "f8e4m3", "f8e5m2"):
