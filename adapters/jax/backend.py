@@ -25,9 +25,8 @@ LEAST_DEVICES = 64
 class Backend(compiled.Backend):
     def __init__(self, options):
         super().__init__("jax", {"platform": None, **options})
-        self.style, self.grad = options["style"], options.get("grad")
-        self.limits = Table(limits.rows(self.style, options["partitioner"], self.grad), self.refusal,
-                            "adapters/jax/README.md")
+        self.style, self.grad, self.route = options["style"], options.get("grad"), options["route"]
+        self.limits = Table(limits.rows(options), self.refusal, "adapters/jax/README.md")
 
     def hello(self, mesh):
         self.start(mesh, LEAST_DEVICES)
@@ -40,7 +39,7 @@ class Backend(compiled.Backend):
             "versions": versions(),
             "devices": {"count": len(devices), "kind": devices[0].device_kind},
             "alone": devices[0].platform != "cpu",
-            "times": True,
+            "times": self.route != "donate",  # operands that were given away are not there again
             "capabilities": {
                 "ops": ["reshard", "einsum", "grouped"], "dtypes": list(layout.DTYPES), "rules": ["flat"],
                 "max_devices": compiled.MOST_DEVICES if devices[0].platform == "cpu" else len(devices),
@@ -52,11 +51,12 @@ class Backend(compiled.Backend):
         jax.config.update("jax_enable_x64", any(s.dtype == "f64" for s in case.specs))
         mesh = layout.mesh_of(case.axes, case.sizes, case.ids, self.style == "explicit")
         with programs.ambient(self.style, mesh):
-            return self.compile_and_run(case, mesh, lambda: programs.placed(case, mesh, self.style, operands), started)
+            placed = lambda: programs.placed(case, mesh, self.style, operands, self.route)
+            return self.compile_and_run(case, mesh, placed, started)
 
     def lowered(self, case, mesh):
-        function, keywords = programs.STYLES[self.style](case, mesh, self.grad)
-        traced = jax.jit(function, **keywords).trace(*programs.abstract(case, mesh, self.style))
+        function, keywords = programs.STYLES[self.style](case, mesh, self.grad, self.route)
+        traced = jax.jit(function, **keywords).trace(*programs.abstract(case, mesh, self.style, self.route))
         if self.grad:
             gradient.check(traced)
         return traced.lower()

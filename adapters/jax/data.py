@@ -23,6 +23,11 @@ def place(case, mesh, spec, operand):
     return jax.make_array_from_single_device_arrays(spec.shape, sharding, pieces)
 
 
+def uncommitted(spec, operand):
+    """One operand as device_put leaves it that is told no device."""
+    return jax.device_put(array_of(*operand, spec.dtype))
+
+
 def blocks(array, result):
     """(device, result, bytes, slices) for every shard that JAX holds of an array. Of an unreduced array JAX
     gives no index."""

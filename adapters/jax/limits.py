@@ -17,6 +17,7 @@ EVERY = ("auto", "explicit", "shard_map")
 class Row(limits.Row):
     styles: tuple = EVERY
     partitioners: tuple = ("shardy", "gspmd")
+    routes: tuple = ("out", "inside", "uncommitted", "donate")
     grad: str = ""  # the row is only for products that are gradients, by any operand ("any") or by this one
 
 
@@ -61,6 +62,8 @@ def _grouped(x, w, y, sizes, form="fwd"):
 
 
 ROWS = [
+    Row("route of another style", "route= is for automatic axes", lambda c: True, styles=("explicit", "shard_map"),
+        routes=("inside", "uncommitted", "donate")),
     Row("no gradient of a reshard", "grad= is for products", lambda c: c.op == "reshard", grad="any"),
     Row("no gradient of a block", "style=shard_map takes single collectives", lambda c: True, styles=("shard_map",),
         grad="any"),
@@ -112,6 +115,9 @@ ROWS = [
 ]
 
 
-def rows(style, partitioner, grad=None):
+def rows(options):
+    style, partitioner, grad = options["style"], options["partitioner"], options.get("grad")
+    if options["route"] != "out" and style != "auto":
+        return ROWS[:1]
     return [r for r in ROWS if style in r.styles and partitioner in r.partitioners and
-            r.grad in ("", grad and "any", grad)]
+            options["route"] in r.routes and r.grad in ("", grad and "any", grad)]

@@ -10,12 +10,14 @@ from plumb_worker.limits import excerpt
 def main(make_backend, options):
     """Prints every row and the answer to its probe; 1 where the framework answers a probe in other words."""
     astray = 0
-    kinds = itertools.product(("auto", "explicit", "shard_map"), ("shardy", "gspmd"), ("", "lhs", "rhs"))
-    for style, partitioner, grad in kinds:
-        rows = [r for r in limits.rows(style, partitioner, grad) if bool(r.grad) == bool(grad)]
+    kinds = itertools.product(("auto", "explicit", "shard_map"), ("shardy", "gspmd"), ("", "lhs", "rhs"), ("out",))
+    routes = itertools.product(("auto", "explicit"), ("shardy",), ("",), ("inside", "uncommitted", "donate"))
+    for style, partitioner, grad, route in itertools.chain(kinds, routes):
+        asked = {**options, "style": style, "partitioner": partitioner, "grad": grad, "route": route}
+        rows = [r for r in limits.rows(asked) if bool(r.grad) == bool(grad)]
         if not rows:
             continue
-        backend = make_backend({**options, "style": style, "partitioner": partitioner, "grad": grad})
+        backend = make_backend(asked)
         backend.hello({"axes": [["x", 4]]})
         for row in rows:
             words = backend.refusal(row.probe) if row.probe else "(ours)"
@@ -23,5 +25,6 @@ def main(make_backend, options):
             astray += other
             state = "OTHER WORDS" if other else "refused" if words else "not a limit here"
             shown = f": {excerpt(words, row.says)}" if words else ""
-            print(f"{style},{partitioner}{grad and ',grad='}{grad}: {row.name}: {state}{shown}", flush=True)
+            shown_route = "" if route == "out" else f",route={route}"
+            print(f"{style},{partitioner}{grad and ',grad='}{grad}{shown_route}: {row.name}: {state}{shown}", flush=True)
     return 1 if astray else 0

@@ -1,6 +1,9 @@
 """The program a user of JAX would write for a case, in each style.
 
-auto       automatic axes: in_shardings, out_shardings, with_sharding_constraint in between
+auto       automatic axes: in_shardings, out_shardings, with_sharding_constraint in between; or by another route:
+             inside       with_sharding_constraint alone; operands lie as asked, jit is told nothing
+             uncommitted  the same with operands on one device, to which nothing binds them
+             donate       in_shardings and out_shardings, operands given away
 explicit   explicit axes: reshard, out_sharding, unreduced for unfinished sums
 shard_map  one collective by its name, on blocks
 
@@ -29,27 +32,35 @@ def product(case, **where):
     return lambda x, y: jnp.einsum(letters, x, y, preferred_element_type=wanted, **where)
 
 
-def auto(case, mesh, grad=None):
-    sharding = [layout.sharding_of(mesh, s.split, s.unfinished) for s in case.chain]
+def auto(case, mesh, grad=None, route="out"):
+    source, sharding = ([layout.sharding_of(mesh, s.split, s.unfinished) for s in specs]
+                        for specs in (case.operands, case.chain))
+    within = route in ("inside", "uncommitted")
+    multiply = None if case.op == "reshard" else (
+        gradient.product(case, grad, product, False) if grad else product(case))
 
-    def through(y):
-        for s, spec in zip(sharding[:-1], case.chain):
-            if not spec.free:
-                y = jax.lax.with_sharding_constraint(y, s)
+    def constrained(y, s, spec):
+        return y if spec.free else jax.lax.with_sharding_constraint(y, s)
+
+    def function(*operands):
+        if within:
+            operands = map(constrained, operands, source, case.operands)
+        y, = operands if case.op == "reshard" else [multiply(*operands)]
+        for s, spec in list(zip(sharding, case.chain))[:None if within else -1]:
+            y = constrained(y, s, spec)
         return y
 
-    if case.op == "reshard":
-        function = through
-    else:
-        multiply = gradient.product(case, grad, product, False) if grad else product(case)
-        function = lambda x, y: through(multiply(x, y))
-    keywords = {"in_shardings": tuple(layout.sharding_of(mesh, s.split, s.unfinished) for s in case.operands)}
+    if within:
+        return function, {}
+    keywords = {"in_shardings": tuple(source)}
     if not case.result.free:
         keywords["out_shardings"] = sharding[-1]
+    if route == "donate":
+        keywords["donate_argnums"] = tuple(range(len(source)))
     return function, keywords
 
 
-def explicit(case, mesh, grad=None):
+def explicit(case, mesh, grad=None, route="out"):
     spec = [None if s.free else layout.partition_spec(s.split, s.unfinished) for s in case.chain]
 
     def through(y, rest):
@@ -67,7 +78,7 @@ def explicit(case, mesh, grad=None):
     return lambda x, y: through(multiply(x, y), spec[1:]), {}
 
 
-def shard_map(case, mesh, grad=None):
+def shard_map(case, mesh, grad=None, route="out"):
     return collective.program(case, mesh), {}
 
 
@@ -78,16 +89,20 @@ def ambient(style, mesh):
     return jax.set_mesh(mesh) if style == "explicit" else contextlib.nullcontext()
 
 
-def abstract(case, mesh, style):
+def abstract(case, mesh, style, route="out"):
     """The operands' types, for lowering."""
+    if route == "uncommitted":
+        return [jax.ShapeDtypeStruct(s.shape, layout.DTYPES[s.dtype]) for s in case.operands]
     if style == "shard_map":
         return collective.abstract(case, mesh)
     return [jax.ShapeDtypeStruct(s.shape, layout.DTYPES[s.dtype],
                                  sharding=layout.sharding_of(mesh, s.split, s.unfinished)) for s in case.operands]
 
 
-def placed(case, mesh, style, operands):
-    """The operands, each where its spec lays it."""
+def placed(case, mesh, style, operands, route="out"):
+    """The operands, each where its spec lays it; of route=uncommitted where JAX puts what nothing binds to a place."""
+    if route == "uncommitted":
+        return [data.uncommitted(s, o) for s, o in zip(case.operands, operands)]
     if style == "shard_map":
         return [collective.place(mesh, s, o) for s, o in zip(case.operands, operands)]
     return [data.place(case, mesh, s, o) for s, o in zip(case.operands, operands)]

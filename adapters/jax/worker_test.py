@@ -67,6 +67,36 @@ class Answers(Worker):
             self.assertEqual([e["kind"] for e in direct["trace"]], [])
             self.assertEqual([e["kind"] for e in chain["trace"]], ["all-to-all", "all-to-all"])
 
+    def test_routes_ask_for_the_same_layouts_otherwise(self):
+        a, b = np.arange(32.0).reshape(8, 4) % 7, np.arange(32.0).reshape(4, 8) % 5
+        product = einsum("mk,kn->mn", "f32[8@x,4@y]", "f32[4@y,8]", "f32[8@y,8@x]")
+        for route in ("out", "inside", "uncommitted", "donate"):
+            with self.subTest(route):
+                driver = self.start(route=route)
+                for spec in ("f32[8@y,4@x]", "f32[8@x,4]"):
+                    reply = driver.run(reshard("f32[8@x,4]", spec), [a.ravel()])
+                    self.check(reply, a)
+                    self.assertEqual(reply["claims"], [spec])
+                reply = driver.run(product, [a.ravel(), b.ravel()])
+                self.check(reply, a @ b)
+                self.assertEqual(reply["claims"], ["f32[8@y,8@x]"])
+        self.assertEqual(self.start(route="inside", style="explicit").run(product)["type"], "unsupported")
+
+    def test_each_route_is_its_own_program(self):
+        case = reshard("f32[8@x,4]", "f32[8@x,4]")
+        told = "import jax\nreal = jax.jit\ndef jit(f, **k):\n" \
+               "    raise RuntimeError(' '.join(sorted(k)))\njax.jit = jit"
+        asked = {"out": "in_shardings out_shardings", "inside": "", "uncommitted": "",
+                 "donate": "donate_argnums in_shardings out_shardings"}
+        for route, keywords in asked.items():
+            reply = self.start(told, route=route).run(case, [list(range(32))])
+            self.assertEqual(reply["message"].strip(), f"RuntimeError: {keywords}".strip())
+        for route, given in (("inside", "4"), ("uncommitted", "1")):  # devices that hold the operand
+            seen = "import jax\nreal = jax.jit\nclass Told:\n    def __init__(self, f, k): self.made = real(f, **k)\n" \
+                   "    def trace(self, *a):\n        self.a = a\n        n = len(a[0].sharding.device_set) if a[0].sharding else 1\n" \
+                   "        raise RuntimeError(str(n))\njax.jit = lambda f, **k: Told(f, k)"
+            self.assertEqual(self.start(seen, route=route).run(case, [list(range(32))])["message"], f"RuntimeError: {given}")
+
     def test_grouped(self):
         x, w = np.arange(32.0).reshape(8, 4) % 7, np.arange(24.0).reshape(2, 4, 3) % 5
         y = np.concatenate([x[:3] @ w[0], x[3:] @ w[1]])
