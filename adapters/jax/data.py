@@ -30,12 +30,15 @@ def uncommitted(spec, operand):
 
 def blocks(array, result):
     """(device, result, bytes, slices) for every shard that JAX holds of an array. Of an unreduced array JAX
-    gives no index."""
+    gives no index, and none holds for a shard of another shape than its index."""
     number = layout.place_of()
     unreduced = getattr(getattr(array.sharding, "spec", None), "unreduced", None)
     found = []
     for shard in array.addressable_shards:
-        data = np.ascontiguousarray(np.asarray(shard.data)).reshape(-1).view(np.uint8)
+        held = np.asarray(shard.data)
+        data = np.ascontiguousarray(held).reshape(-1).view(np.uint8)
         slices = None if unreduced else layout.slices_of(shard.index, array.shape)
+        if slices and held.shape != tuple(end - begin for (begin, end), in slices):
+            slices = None  # a program may leave a device another shape than the sharding says
         found.append((number[shard.device], result, data, slices))
     return found

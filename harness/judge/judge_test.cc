@@ -162,8 +162,10 @@ TEST(Judge, PartsOfAnUnfinishedResultAreFreeButReplicasAgree) {
   trial.element<float>(1, 0) += half;
   trial.element<float>(3, 0) -= half;
   EXPECT_EQ(trial.verdict().status, Status::diverged) << "the sum is right, the replica over y differs";
+  EXPECT_THAT(trial.verdict().facts[0].text, testing::HasSubstr("the finished result is right on every replica"));
   trial.element<float>(3, 0) += half;
   EXPECT_EQ(trial.verdict().status, Status::wrong);
+  for (const Fact& fact : trial.verdict().facts) EXPECT_THAT(fact.text, testing::Not(testing::HasSubstr("right")));
 }
 
 // A quarter of an ulp in a part, so that the sum is the wanted number once it is rounded; three quarters, so

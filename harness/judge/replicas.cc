@@ -39,7 +39,7 @@ bool has_replicas(const Case& c, const Outcome& outcome) {
   return std::ranges::adjacent_find(keys) != keys.end();
 }
 
-std::vector<Fact> replica_facts(const Case& c, const Outcome& outcome, const Read& read) {
+std::vector<Fact> replica_facts(const Case& c, const Outcome& outcome, const Read& read, bool right) {
   const std::vector<std::int64_t> keys = replica_keys(c, outcome.blocks);
   std::vector<std::vector<std::byte>> first(outcome.blocks.size());
   std::vector<std::int64_t> owner(first.size(), -1);
@@ -70,6 +70,9 @@ std::vector<Fact> replica_facts(const Case& c, const Outcome& outcome, const Rea
     }
   }
   if (diverged == 0) return {};
+  if (right)
+    text += result(c).unfinished.empty() ? "; every replica is right, only last bits differ"
+                                         : "; the finished result is right on every replica, only its parts differ";
   return {fact(Status::diverged,
                fmt::format("{} {} other bits than the first of their replicas: {}",
                            counted(diverged, "device"), diverged == 1 ? "holds" : "hold", text))};

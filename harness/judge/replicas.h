@@ -15,7 +15,7 @@ std::vector<std::int64_t> replica_keys(const Case&, const std::vector<Block>&);
 bool has_replicas(const Case&, const Outcome&);
 
 // `diverged`: devices that agree on every axis that splits or is left unfinished must hold the same
-// bits.
-std::vector<Fact> replica_facts(const Case&, const Outcome&, const Read&);
+// bits. `right`: the values of every device are, and the text says what is left to differ.
+std::vector<Fact> replica_facts(const Case&, const Outcome&, const Read&, bool right);
 
 }  // namespace plumb
