@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "reference/hlo/prove/twin.h"
@@ -13,7 +15,18 @@ namespace {
 using TwinValue = Value<Twin>;
 using Event = Sought::Event;
 using Events = Sought::Events;
-using Prints = std::unordered_set<std::uint64_t>;
+
+// The numbers of what AFTER computes: all, and those of each of the user's operations.
+struct Prints {
+  std::unordered_set<std::uint64_t> all;
+  std::unordered_map<std::string, std::unordered_set<std::uint64_t>> of;  // by op_name
+
+  // Of an operation that AFTER has, what others compute does not count: a program may compute a value twice.
+  bool contains(std::uint64_t print, const std::string& op_name) const {
+    const auto own = of.find(op_name);
+    return (own == of.end() ? all : own->second).contains(print);
+  }
+};
 
 std::uint64_t stirred(std::uint64_t state, std::uint64_t x) {
   return hashed(state, x, {x & Residue::p}).value;
@@ -87,8 +100,11 @@ Prints prints_of(Search& search) {
   const Subject& subject = search.subject;
   Prints prints;
   const std::int64_t devices = subject.after.partitions;
-  const auto seen = [&](const Instruction&, const TwinValue& held) {
-    if (held.array) prints.insert(fingerprint(*held.array, devices));
+  const auto seen = [&](const Instruction& i, const TwinValue& held) {
+    if (!held.array) return;
+    const std::uint64_t print = fingerprint(*held.array, devices);
+    prints.all.insert(print);
+    prints.of[i.op_name].insert(print);
   };
   const Machine<Pairs> machine{subject.after, search.pairs, devices, seen, nullptr, search.pulse};
   evaluate(machine, entry(subject.after), cut_all(search.pairs, search.whole, parameter_layouts(subject)),
@@ -117,31 +133,50 @@ Events events_of(Search& search) {
   return events;
 }
 
-// What an instruction was computed from: its operands, and the roots of the computations that it calls.
-std::vector<const Instruction*> sources(const Module& module, const Computation& c, const Instruction& i) {
-  std::vector<const Instruction*> all;
-  for (const std::int64_t o : i.operands) all.push_back(&c.instructions[static_cast<std::size_t>(o)]);
+// An instruction's value, or one element of it where it is a tuple.
+struct Part {
+  const Instruction* is;
+  std::optional<std::int64_t> element;
+  auto operator<=>(const Part&) const = default;
+};
+
+// What a part was computed from: operands, and the roots of the computations that are called. An element of a
+// tuple, or of what a loop carries, was computed from that element alone.
+std::vector<Part> sources(const Module& module, const Computation& c, const Part& part) {
+  const Instruction& i = *part.is;
+  const auto operand = [&](std::int64_t n) {
+    return &c.instructions[static_cast<std::size_t>(i.operands[static_cast<std::size_t>(n)])];
+  };
+  if (i.opcode == Opcode::tuple && part.element) return {{operand(*part.element), {}}};
+  if (i.opcode == Opcode::get_tuple_element) return {{operand(0), get<std::int64_t>(i, Key::index)}};
+  const bool carries = i.opcode == Opcode::while_ || i.opcode == Opcode::opt_barrier;
+  std::vector<Part> all;
+  for (std::int64_t n = 0; n < std::ssize(i.operands); ++n)
+    all.push_back({operand(n), carries ? part.element : std::nullopt});
   for (const Attribute& a : i.attributes)
-    if (const Calls* calls = std::get_if<Calls>(&a.value))
+    if (const Calls* calls = std::get_if<Calls>(&a.value); calls && a.key != Key::condition)
       for (const std::int64_t n : calls->computations) {
         const Computation& f = module.computations[static_cast<std::size_t>(n)];
-        all.push_back(&f.instructions[static_cast<std::size_t>(f.root)]);
+        all.push_back({&f.instructions[static_cast<std::size_t>(f.root)], part.element});
       }
   return all;
 }
 
 // From the last to the first: what a present value was computed from was right in some form.
 void spread_presence(const Module& module, const Prints& prints, Events& events) {
+  std::map<const Instruction*, std::set<Part>> reached;
   for (std::size_t n = module.computations.size(); n-- > 0;) {
     const Computation& c = module.computations[n];
     for (std::size_t k = c.instructions.size(); k-- > 0;) {
-      const auto at = events.find(&c.instructions[k]);
+      const Instruction* is = &c.instructions[k];
+      const auto at = events.find(is);
       if (at == events.end()) continue;
       Event& event = at->second;
-      event.reached = event.reached || (event.print && prints.contains(*event.print));
-      if (!event.reached) continue;
-      for (const Instruction* from : sources(module, c, c.instructions[k]))
-        if (const auto source = events.find(from); source != events.end()) source->second.reached = true;
+      std::set<Part>& parts = reached[is];
+      if (event.print && prints.contains(*event.print, is->op_name)) parts.insert({is, {}});
+      event.reached = !parts.empty();
+      for (const Part& part : parts)
+        for (const Part& from : sources(module, c, part)) reached[from.is].insert(from);
     }
   }
 }
