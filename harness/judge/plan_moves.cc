@@ -75,7 +75,7 @@ std::optional<Fact> one_device_lacks(const Case& c, const Spec& from, const Spec
 
 // The values of a sum that collective `i` finishes and that can come to one device after it: of an
 // all-reduce a group has `in` bytes of sums together, of a reduce-scatter a device `out`.
-std::int64_t carried_to_one(const Case& c, const Spec& to, Steps steps, std::size_t i) {
+__int128 carried_to_one(const Case& c, const Spec& to, Steps steps, std::size_t i) {
   const Collective& sum = steps[i];
   std::vector<AxisId> joined = joined_axes(c.mesh, steps.subspan(i + 1));
   for (AxisId axis : to.unfinished)
@@ -83,8 +83,7 @@ std::int64_t carried_to_one(const Case& c, const Spec& to, Steps steps, std::siz
   if (sum.kind == "all-reduce")
     std::erase_if(joined, [&](AxisId axis) { return contains(axes_of(c.mesh, sum), axis); });
   const __int128 bytes = __int128{sum.kind == "all-reduce" ? sum.in : sum.out} * axes_size(c.mesh, joined);
-  const std::int64_t value = std::min(format(c.wire).bytes, format(to.dtype).bytes);
-  return static_cast<std::int64_t>(std::min<__int128>(bytes / value, __int128{1} << 62));
+  return bytes / std::min(format(c.wire).bytes, format(to.dtype).bytes);
 }
 
 // A sum that carries less than a block that is made of it.
@@ -94,11 +93,11 @@ std::optional<Fact> sums_too_little(const Case& c, const Spec& to, Steps steps) 
     if (const std::int64_t n = elements(block(c.mesh, to, c.rule, d)); n > most) most = n, device = d;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (!reduces(steps[i]) || axes_size(c.mesh, axes_of(c.mesh, steps[i])) < 2) continue;
-    const std::int64_t carried = carried_to_one(c, to, steps, i);
+    const __int128 carried = carried_to_one(c, to, steps, i);
     if (carried < most)
       return not_the_case(
           fmt::format("its {} over {} makes at most {} of the {} elements that device {} holds",
-                      steps[i].kind, dotted(steps[i].axes), carried, most, device));
+                      steps[i].kind, dotted(steps[i].axes), static_cast<std::int64_t>(carried), most, device));
   }
   return std::nullopt;
 }

@@ -244,6 +244,18 @@ TEST(Plan, OneWhoseMovesNobodyKnowsIsMistrusted) {
   EXPECT_EQ(status("on x=2: reshard f32[8] -> f32[8@x]"), Status::pass) << "nothing must move";
 }
 
+TEST(Plan, WhatNobodyKnowsBesideACollectiveIsMistrusted) {
+  const Collective unknown{.kind = "send", .axes = {"x"}, .moved = -1};
+  const Collective gather{.kind = "all-gather", .axes = {"x"}, .in = 64, .out = 128};
+  for (const Trace& trace : {
+           Trace{unknown, gather },
+           Trace{gather,  unknown}
+  })
+    EXPECT_EQ(
+        Planned("on x=2: einsum mk,kn->mn f32[8,4@x] f32[4@x,8] -> f32[8,8]", {}, trace).verdict().status,
+        Status::mistrusted);
+}
+
 TEST(Plan, OneThatRestsOnASendBetweenUnknownDevicesIsMistrusted) {
   const Collective anything{.kind = "send", .moved = 1 << 20};
   const auto status = [&](const char* line) { return Planned(line, {}, {anything}).verdict().status; };

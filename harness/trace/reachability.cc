@@ -68,10 +68,11 @@ std::vector<Mix> mixes(const Needed& m, std::span<const Collective> trace) {
   for (std::size_t i = 0; i < trace.size();) {
     std::size_t end = i;
     while (end < trace.size() && in_a_loop(trace[end])) ++end;
-    if (end > i) all.push_back(looped(mesh, trace.subspan(i, end - i)));
     if (end == i) {
       all.push_back(mix(mesh, trace[end]));
       all.back().rooted = one_sends(m, trace[end++]);
+    } else {
+      all.push_back(looped(mesh, trace.subspan(i, end - i)));
     }
     i = end;
   }

@@ -49,6 +49,13 @@ TEST(Untrue, AMeanDividesNoSum) {
   EXPECT_THAT(says("f32[8]+avg(x)+y -> f32[8]", {"y"}), HasSubstr("where no mean is due"));
   EXPECT_EQ(says("f32[8]+avg(x)+y -> f32[8]+y", {"x"}), "");
   EXPECT_EQ(says("f32[8]+avg(x) -> f32[8]", {"x", "y"}), "") << "replicas have one mean";
+  const auto with_one_rank = [](const char* line) {
+    Collective one = reduce("avg");
+    one.axes = {"w", "x"};
+    return why(std::string("on w=1,x=3: reshard ") + line, {one});
+  };
+  EXPECT_EQ(with_one_rank("f32[8]+avg(x) -> f32[8]"), "");
+  EXPECT_EQ(with_one_rank("f32[8]+avg(x)+w -> f32[8]"), "") << "a mean over one device divides by one";
 }
 
 TEST(Untrue, AScatterMakesNoMoreThanItHas) {

@@ -86,6 +86,23 @@ TEST(Dot, TiersAreHonestAndDecideAsMpfrDoes) {
   EXPECT_GT(by_bins, 10000);
 }
 
+// Errors of two signs, as large as each other, do not cancel: 2^200 + 2^160 + 2^112 - 2^57.
+TEST(Dot, WhatTheCascadeLosesIsCountedBySize) {
+  Data data;
+  const auto add = [&](double a, double b) {
+    data.a.push_back(a), data.b.push_back(b);
+    add_product(data.exact, a, b);
+  };
+  add(0x1p100, 0x1p100);
+  add(0x1p56, 0x1p56);                    // the second word
+  add(0x1p80 + 0x1p28, 0x1p80 - 0x1p28);  // its rest, -2^56, is lost to the second word
+  add(-0x1p28, 0x1p28);                   // and so is this, by the other sum
+  data.a.resize(8), data.b.resize(8);
+  EXPECT_TRUE(honest(cascade(data.pair()), data));
+  data.a[3] = 0x1p28;  // now what is lost cancels: a sum that is right, of which nobody knows
+  EXPECT_TRUE(std::isnan(cascade(data.pair()).hi));
+}
+
 TEST(Dot, CompensatedIsHonestForInexactProducts) {
   for (std::uint64_t seed = 0; seed < 300; ++seed)
     for (int span : {0, 20, 200}) {

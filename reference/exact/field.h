@@ -39,11 +39,4 @@ constexpr Residue operator*(Residue a, Residue b) {
   return residue(static_cast<unsigned __int128>(a.value) * b.value);
 }
 
-// The sum of products of two spans of equal length.
-constexpr Residue dot(std::span<const Residue> a, std::span<const Residue> b) {
-  Residue sum;
-  for (std::size_t i = 0; i < a.size(); ++i) sum = sum + a[i] * b[i];
-  return sum;
-}
-
 }  // namespace plumb

@@ -163,13 +163,16 @@ double* reserve(Scratch& scratch, std::int64_t size) {
   return scratch.room.get();
 }
 
-std::int64_t doubles_for(const Matrix& m) { return m.rows * ((m.cols + 7) & -8); }
+// Lines begin at whole vectors.
+std::int64_t stride_for(const Matrix& m) { return (m.cols + 7) / 8 * 8; }
+
+std::int64_t doubles_for(const Matrix& m) { return m.rows * stride_for(m); }
 
 Lines lines_for(const Matrix& m, double* room) {
   Lines lines;
   lines.count = m.rows;
   lines.depth = m.cols;
-  lines.stride = (m.cols + 7) & -8;
+  lines.stride = stride_for(m);
   if (!room) lines.own = std::make_unique_for_overwrite<double[]>(doubles_for(m));
   lines.values = room ? room : lines.own.get();
   lines.norm.resize(m.rows);

@@ -146,6 +146,9 @@ class Trial:
     def ruled_out(self, number):
         return any(test.reached[number] == 2 for test in self.tests)
 
+    def reached(self, mutation):
+        return any(test.reached[mutation.number] == 1 for test in self.tests)
+
     def kill(self, mutation):
         """The test that fails with the mutation, 'nothing reaches it', or None where all pass."""
         by_program = {}

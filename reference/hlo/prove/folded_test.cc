@@ -21,6 +21,29 @@ std::string told(const Fold& fold) {
   return text;
 }
 
+// 0.330000013 is what 0.1 * 3.3 and what 0.3 * 1.1 round to: whichever the program means is found, and that
+// it is not the only one is said.
+TEST(Folded, EachMeaningOfAConstantIsTried) {
+  const auto program = [](const std::string& first, const std::string& second) {
+    return c("a", "0.1") + c("b", "3.3") + c("d", "0.3") + c("e", "1.1") + "  %p = S multiply(%x, %" + first +
+           ")\n  %q = S multiply(%p, %" + second + ")\n";
+  };
+  const std::string beside =
+                        "  %s = S add(%a, %b)\n  %t = S add(%d, %e)\n  %u = S multiply(%s, %t)\n"
+                        "  %v = S multiply(%u, %y)\n  ROOT %r = S add(%q, %v)\n",
+                    after = c("a", "0.1") + c("b", "3.3") + c("d", "0.3") + c("e", "1.1") +
+                            c("k", "0.330000013") + "  %q = S multiply(%x, %k)\n";
+  for (const auto& [first, second] : {
+           std::pair{"a", "b"},
+           {"d", "e"}
+  }) {
+    const Proof proof = of_functions(program(first, second) + beside, after + beside);
+    EXPECT_EQ(proof.finding, Finding::unsettled) << first;
+    EXPECT_TRUE(proof.differences.empty()) << first << ": with one of its meanings all is as it should be";
+    EXPECT_NE(proof.why.find(" may be "), std::string::npos) << proof.why;
+  }
+}
+
 TEST(Folded, AConstantStandsForWhatRoundsToIt) {
   const std::string
       third = c("three", "3") + "  ROOT %r = S divide(%x, %three)\n",

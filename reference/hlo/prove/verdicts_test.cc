@@ -40,6 +40,41 @@ TEST(Verdicts, WhatDiffers) {
   EXPECT_EQ(whole.differences[0].elements, 6);
 }
 
+TEST(Verdicts, EachStepIsTold) {
+  const Module before = edited(kBefore, {}), after = edited(kAfter, {});
+  std::vector<Step> told;
+  Options options;
+  options.step = [&](const Step& step) { told.push_back(step); };
+  EXPECT_EQ(prove({before, after, nullptr}, options).finding, Finding::proven);
+  ASSERT_EQ(told.size(), 4u * 5) << "five instructions, two sides, two draws";
+  for (std::size_t n = 0; n < told.size(); ++n) {
+    EXPECT_EQ(told[n].draws, 2);
+    EXPECT_EQ(told[n].draw, n < 10 ? 1 : 2);
+    EXPECT_EQ(told[n].after, n / 5 % 2 == 1);
+    EXPECT_EQ(told[n].done, static_cast<std::int64_t>(n % 5));
+    EXPECT_EQ(told[n].all, 5);
+  }
+}
+
+// What differs at n = 100 alone is seen where n is drawn there.
+TEST(Verdicts, ARangeIsTheUsers) {
+  const std::string other =
+      "  %k = s32[] constant(100)\n  %p = pred[] compare(%n, %k), direction=EQ\n"
+      "  %m = f32[2,3] negate(%x)\n  %b = pred[2,3] broadcast(%p), dimensions={}\n"
+      "  %r0 = f32[2,3] select(%b, %m, %x)\n";
+  const Module before = edited(kBefore,
+                               {
+  }),
+               after = edited(kAfter, {{"  %r0 = f32[2,3] copy(%x)\n", other}});
+  const auto found = [&](std::int64_t low, std::int64_t high) {
+    Options options;
+    options.ranges[2] = {low, high, false};
+    return prove({before, after, nullptr}, options).finding;
+  };
+  EXPECT_EQ(found(100, 100), Finding::refuted);
+  EXPECT_EQ(found(3, 99), Finding::proven);
+}
+
 // The largest of the result, wherever it stands, says how far apart reals must be to be seen to differ. What
 // is said is of the first draw that decides.
 TEST(Verdicts, WhatNoRealShows) {

@@ -147,8 +147,14 @@ std::vector<Part> sources(const Module& module, const Computation& c, const Part
   const auto operand = [&](std::int64_t n) {
     return &c.instructions[static_cast<std::size_t>(i.operands[static_cast<std::size_t>(n)])];
   };
-  if (i.opcode == Opcode::tuple && part.element) return {{operand(*part.element), {}}};
-  if (i.opcode == Opcode::get_tuple_element) return {{operand(0), get<std::int64_t>(i, Key::index)}};
+  if (i.opcode == Opcode::tuple && part.element)
+    return {
+        {operand(*part.element), {}}
+    };
+  if (i.opcode == Opcode::get_tuple_element)
+    return {
+        {operand(0), get<std::int64_t>(i, Key::index)}
+    };
   const bool carries = i.opcode == Opcode::while_ || i.opcode == Opcode::opt_barrier;
   std::vector<Part> all;
   for (std::int64_t n = 0; n < std::ssize(i.operands); ++n)

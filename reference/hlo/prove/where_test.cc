@@ -85,8 +85,8 @@ void try_fault(const Modules& m, const Fault& fault, std::size_t c, std::size_t 
   }
 }
 
-// What a loop carries unharmed says nothing of its other operations, nor does the same value made elsewhere: the
-// backward pass makes the forward pass's again.
+// What a loop carries unharmed says nothing of its other operations, nor does the same value made elsewhere:
+// the backward pass makes the forward pass's again.
 TEST(Where, DroppedSumsInLoopsAreFoundAtTheirOperation) {
   Shared shared;
   const Fault& dropped =

@@ -6,14 +6,11 @@
 
 namespace plumb::hlo {
 
-inline bool begins(Opcode opcode) {
-  return opcode >= Opcode::all_gather_start && opcode <= Opcode::reduce_scatter_start;
-}
 inline bool waits(Opcode opcode) {
   return opcode >= Opcode::all_gather_done && opcode <= Opcode::reduce_scatter_done;
 }
 
-// The collective that `begins`.
+// The collective that begins.
 inline Opcode begun(Opcode opcode) {
   return static_cast<Opcode>(static_cast<int>(opcode) - static_cast<int>(Opcode::all_gather_start) +
                              static_cast<int>(Opcode::all_gather));

@@ -123,6 +123,14 @@ TEST(Indexing, WhatDoesNotFit) {
   EXPECT_NO_THROW(gather_indexing(wide.instruction(), shape(wide.operand), shape(wide.indices)));
   wide = good, wide.operand[1] = 0;
   EXPECT_THROW(gather_indexing(wide.instruction(), shape(wide.operand), shape(wide.indices)), Misfit);
+  wide = good, wide.sizes[1] = 1, wide.result.insert(wide.result.begin(), 4);  // one more that is no index's
+  {
+    Instruction more = wide.instruction();
+    for (Attribute& a : more.attributes)
+      if (a.key == Key::offset_dims) a.value = Integers{0, 1, 4};
+    EXPECT_THROW(gather_indexing(more, shape(wide.operand), shape(wide.indices)), Misfit)
+        << "more dimensions of the window than the window has";
+  }
   wide = good, wide.result[1] = 3;
   EXPECT_THROW(gather_indexing(wide.instruction(), shape(wide.operand), shape(wide.indices)), Misfit);
 }

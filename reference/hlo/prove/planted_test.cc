@@ -1,0 +1,190 @@
+// What each fault of faults.h does to an instruction, and where it cannot happen.
+#include <gtest/gtest.h>
+
+#include "reference/hlo/prove/faults.h"
+
+namespace plumb::hlo {
+namespace {
+
+constexpr const char* kComputations = R"(
+%sum (a: f32[], b: f32[]) -> f32[] {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %s = f32[] add(%a, %b)
+}
+
+%most (a: f32[], b: f32[]) -> f32[] {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %s = f32[] maximum(%a, %b)
+}
+
+%body (t: (s32[], f32[4])) -> (s32[], f32[4]) {
+  ROOT %t = (s32[], f32[4]) parameter(0)
+}
+
+%more (t: (s32[], f32[4])) -> pred[] {
+  %t = (s32[], f32[4]) parameter(0)
+  %i = s32[] get-tuple-element(%t), index=0
+  %few = s32[] constant(3)
+  ROOT %l = pred[] compare(%i, %few), direction=LT
+}
+)";
+
+// A module of four devices whose entry has this line, of operands that are there.
+Module with(const std::string& line, const std::string& header = "") {
+  return parse("HloModule m" + header + ", num_partitions=4\n" + kComputations + R"(
+ENTRY %e {
+  %x = f32[4] parameter(0)
+  %n = s32[] parameter(1)
+  %m = f32[4,4] parameter(2)
+  %o = s32[] constant(0)
+  %t = (s32[], f32[4]) tuple(%n, %x)
+  )" + line + R"(
+}
+)",
+               "m.txt");
+}
+
+// The line with the fault, or "" where it cannot happen.
+std::string faulty(const std::string& fault, const std::string& line) {
+  const Module module = with(line);
+  const std::size_t c = static_cast<std::size_t>(module.entry);
+  for (const Fault& one : faults()) {
+    if (one.name != fault) continue;
+    const auto changed = planted(module, one, c, entry(module).instructions.size() - 1);
+    if (!changed) return "";
+    const std::string text = print(*changed, entry(*changed), entry(*changed).instructions.back());
+    return text;
+  }
+  ADD_FAILURE() << "no fault " << fault;
+  return "";
+}
+
+std::string part_of(const std::string& text, const std::string& key) {
+  const std::size_t from = text.find(key);
+  if (from == text.npos) return "";
+  std::size_t to = from, depth = 0;
+  for (; to < text.size() && (depth > 0 || (text[to] != ',' && text[to] != '\n')); ++to)
+    depth += text[to] == '{' || text[to] == '(' ? 1 : 0, depth -= text[to] == '}' || text[to] == ')' ? 1 : 0;
+  return text.substr(from, to - from);
+}
+
+const std::string kReduce = "ROOT %r = f32[4] all-reduce(%x), channel_id=1, ",
+                  kIds = "use_global_device_ids=true, to_apply=%sum";
+
+std::string groups(const std::string& fault, const std::string& of) {
+  return part_of(faulty(fault, kReduce + "replica_groups=" + of + ", " + kIds), "replica_groups=");
+}
+
+TEST(Planted, GroupsOfCollectives) {
+  EXPECT_EQ(groups("members of two groups exchanged", "{{0,1},{2,3}}"), "replica_groups={{0,2},{1,3}}");
+  EXPECT_EQ(groups("members of two groups exchanged", "{{0,1,2,3}}"), "");
+  EXPECT_EQ(groups("members reversed", "{{0,1,2,3}}"), "replica_groups={{3,2,1,0}}");
+  EXPECT_EQ(groups("groups transposed", "{{0,1},{2,3}}"), "replica_groups={{0,2},{1,3}}");
+  EXPECT_EQ(groups("groups transposed", "{{0,1,2,3}}"), "");
+  EXPECT_EQ(groups("groups transposed", "{{0},{1},{2},{3}}"), "");
+}
+
+TEST(Planted, WhatACollectiveDoes) {
+  const std::string one = kReduce + "replica_groups={{0,1,2,3}}, " + kIds;
+  EXPECT_NE(faulty("an all-reduce dropped", one).find("copy(%x)"), std::string::npos);
+  const Module module = with(one);
+  for (const Fault& fault : faults())
+    if (fault.name == "add for max, max for add") {
+      const auto changed = planted(module, fault, static_cast<std::size_t>(module.entry),
+                                   entry(module).instructions.size() - 1);
+      ASSERT_TRUE(changed);
+      const Calls called = get<Calls>(entry(*changed).instructions.back(), Key::to_apply);
+      const Computation& f = changed->computations[static_cast<std::size_t>(called.computations[0])];
+      EXPECT_EQ(f.instructions[static_cast<std::size_t>(f.root)].opcode, Opcode::maximum);
+    }
+  EXPECT_EQ(part_of(faulty("a channel dropped", one), "channel_id"), "");
+  EXPECT_EQ(part_of(faulty("global ids dropped", one), "use_global"), "");
+  const std::string gather =
+      "ROOT %r = f32[16] all-gather(%x), channel_id=1, replica_groups={{0,1,2,3}}, dimensions={0}, "
+      "use_global_device_ids=true";
+  for (const char* fault : {"an all-reduce dropped", "an all-reduce that adds a device's own value",
+                            "add for max, max for add", "a loop one round short"})
+    EXPECT_EQ(faulty(fault, gather), "") << fault;
+}
+
+TEST(Planted, PairsAndTables) {
+  const auto permute = [](const std::string& fault, const std::string& pairs) {
+    return part_of(
+        faulty(fault, "ROOT %r = f32[4] collective-permute(%x), channel_id=1, source_target_pairs=" + pairs),
+        "source_target_pairs=");
+  };
+  EXPECT_EQ(permute("targets rotated", "{{0,1},{1,2},{2,0}}"), "source_target_pairs={{0,2},{1,0},{2,1}}");
+  EXPECT_EQ(permute("targets rotated", "{{0,1}}"), "");
+  EXPECT_EQ(permute("a pair dropped", "{{0,1},{1,0}}"), "source_target_pairs={{0,1}}");
+  const auto table = [](const std::string& fault) {
+    return part_of(faulty(fault, "ROOT %r = s32[3] constant({5, 6, 7})"), "constant(");
+  };
+  EXPECT_EQ(table("two entries of a table exchanged"), "constant({7, 6, 5})");
+  EXPECT_EQ(table("a table rotated"), "constant({6, 7, 5})");
+  EXPECT_EQ(faulty("a table rotated", "ROOT %r = s32[1] constant({5})"), "");
+}
+
+TEST(Planted, PlacesWithinArrays) {
+  EXPECT_NE(faulty("start indices exchanged",
+                   "ROOT %r = f32[2,2] dynamic-slice(%m, %n, %o), dynamic_slice_sizes={2,2}")
+                .find("dynamic-slice(%m, %o, %n)"),
+            std::string::npos);
+  const auto slice = [](const std::string& range) {
+    return part_of(faulty("a slice shifted", "ROOT %r = f32[2] slice(%x), slice={[" + range + "]}"),
+                   "slice={");
+  };
+  EXPECT_EQ(slice("0:2"), "slice={[1:3]}");
+  EXPECT_EQ(slice("2:4"), "slice={[1:3]}");
+  EXPECT_EQ(faulty("a slice shifted", "ROOT %r = f32[4] slice(%x), slice={[0:4]}"), "");
+  EXPECT_EQ(
+      faulty("parts of a concatenation exchanged", "ROOT %r = f32[8] concatenate(%x, %x), dimensions={0}"),
+      "");
+  const auto mask = [](const std::string& way) {
+    return part_of(faulty("a mask off by one", "ROOT %r = pred[4] compare(%x, %x), direction=" + way),
+                   "direction");
+  };
+  EXPECT_EQ(mask("LT"), "direction=LE");
+  EXPECT_EQ(mask("GE"), "direction=GT");
+  EXPECT_EQ(mask("EQ"), "");
+}
+
+TEST(Planted, ALoopOfOneRoundFewer) {
+  const std::string line = "ROOT %r = (s32[], f32[4]) while(%t), condition=%more, body=%body";
+  const Module module = with(line);
+  for (const Fault& fault : faults()) {
+    if (fault.name != "a loop one round short") continue;
+    const auto changed =
+        planted(module, fault, static_cast<std::size_t>(module.entry), entry(module).instructions.size() - 1);
+    ASSERT_TRUE(changed);
+    const Computation& condition = changed->computations.back();
+    EXPECT_EQ(condition.instructions[2].literal.integers, (Integers{2}));
+    EXPECT_EQ(changed->computations[3].instructions[2].literal.integers, (Integers{3}))
+        << "others may call it";
+  }
+}
+
+TEST(Planted, DonatedBuffers) {
+  const auto aliases = [](const std::string& fault, const std::string& header) {
+    const Module module = with("ROOT %r = (f32[4], f32[4]) tuple(%x, %x)", header);
+    for (const Fault& one : faults())
+      if (one.name == fault)
+        if (const auto changed = planted(module, one, static_cast<std::size_t>(module.entry),
+                                         entry(module).instructions.size() - 1))
+          return changed->aliases;
+    return decltype(module.aliases){};
+  };
+  const std::string two = ", input_output_alias={ {0}: (0, {}, may-alias), {1}: (2, {}, may-alias) }",
+                    one = ", input_output_alias={ {0}: (0, {}, may-alias) }";
+  const auto exchanged = aliases("donated buffers exchanged", two);
+  ASSERT_EQ(exchanged.size(), 2u);
+  EXPECT_EQ(exchanged[0].parameter, 2);
+  EXPECT_EQ(exchanged[1].parameter, 0);
+  EXPECT_TRUE(aliases("donated buffers exchanged", one).empty());
+  EXPECT_EQ(aliases("a donated buffer lost", two).size(), 1u);
+  EXPECT_TRUE(aliases("a donated buffer lost", one).empty());
+}
+
+}  // namespace
+}  // namespace plumb::hlo
