@@ -26,7 +26,7 @@ struct ResolveFlags {
 };
 
 // What one resolver makes of all parameters.
-struct Told {
+struct Resolver {
   std::string backend;
   std::int64_t agrees = 0, differs = 0, refuses = 0, unsupported = 0, whole = 0;
   std::int64_t bytes = 0, due = 0;  // on a device, of the parameters for which it and `first` have a layout
@@ -58,7 +58,7 @@ std::vector<std::string> mended_by() {
   return commands;
 }
 
-void count(Told& told, const Resolution& asked, const Outcome& outcome) {
+void count(Resolver& told, const Resolution& asked, const Outcome& outcome) {
   if (outcome.claims.empty() || !outcome.claims.front()) return;
   const Spec claimed = parse_spec(*outcome.claims.front(), asked.c.mesh);
   if (devices(asked.c.mesh) > 1 && !split(asked.c, claimed)) ++told.whole;
@@ -68,7 +68,7 @@ void count(Told& told, const Resolution& asked, const Outcome& outcome) {
 }
 
 // What came of one parameter on one resolver.
-Record examined(Told& told, const Resolution& asked, Process& process) {
+Record examined(Resolver& told, const Resolution& asked, Process& process) {
   const Attempts made = ask(asked.c, process, {});
   Record record = examine(made, declared(process), {});
   if (const auto* outcome = std::get_if<Outcome>(&made.first.answer)) count(told, asked, *outcome);
@@ -77,9 +77,9 @@ Record examined(Told& told, const Resolution& asked, Process& process) {
   return record;
 }
 
-Told told_by(const std::string& backend, const std::vector<Resolution>& all) {
+Resolver told_by(const std::string& backend, const std::vector<Resolution>& all) {
   Process process(find_backend(backend));
-  Told told{process.command().name};
+  Resolver told{process.command().name};
   for (const Resolution& asked : all) {
     Record record = examined(told, asked, process);
     const Status status = record.verdict.status;
@@ -92,12 +92,12 @@ Told told_by(const std::string& backend, const std::vector<Resolution>& all) {
   return told;
 }
 
-void print_told(const std::vector<Told>& all) {
+void print_told(const std::vector<Resolver>& all) {
   std::vector<std::vector<std::string>> rows = {
       {"resolver", "as first", "otherwise", "refused", "not asked", "unsharded", "bytes on a device",
        "where first has"}
   };
-  for (const Told& t : all)
+  for (const Resolver& t : all)
     rows.push_back({t.backend, fmt::format("{}", t.agrees), fmt::format("{}", t.differs),
                     fmt::format("{}", t.refuses), fmt::format("{}", t.unsupported),
                     fmt::format("{}", t.whole), bytes_text(t.bytes), bytes_text(t.due)});
@@ -149,18 +149,18 @@ int resolve_command(const ResolveFlags& flags) {
   for (const std::string& part : {layouts_in_words(all, flags.all), strangers_in_words(all, rules, mesh)})
     if (!part.empty()) fmt::print("{}\n", part);
   std::fflush(stdout);
-  std::vector<Told> told;
+  std::vector<Resolver> told;
   for (const std::string& backend : backends) told.push_back(told_by(backend, all));
   if (told.empty())
     fmt::print("no resolver is set up here: {}\n", fmt::join(mended_by(), ", or "));
   if (!told.empty()) print_told(told);
-  const auto asked = [](const Told& t) { return t.agrees + t.differs > 0; };
+  const auto asked = [](const Resolver& t) { return t.agrees + t.differs > 0; };
   if (!all.empty() && !told.empty() && std::ranges::none_of(told, asked)) {
     fmt::print("no parameter was asked of a backend that resolves logical axis rules\n");
     return 2;
   }
   const bool errors = std::ranges::any_of(all, [](const Resolution& a) { return !a.first.spec; });
-  return errors || std::ranges::any_of(told, [](const Told& t) { return t.differs > 0; }) ? 1 : 0;
+  return errors || std::ranges::any_of(told, [](const Resolver& t) { return t.differs > 0; }) ? 1 : 0;
 }
 
 }  // namespace

@@ -21,13 +21,13 @@ constexpr double kX = 8;
 constexpr double kBoth = 2 * kX;  // the whole side's argument and this side's
 
 // Devices of which nothing tells one from another are held once.
-constexpr const char* kEach =
+constexpr const char* kDevices =
     "  %p = u32[] partition-id()\n  %f = f32[] convert(%p)\n"
     "  %b = f32[8] broadcast(%f), dimensions={}\n";
 
 TEST(Memory, WhatDevicesHoldAlikeIsHeldOnce) {
   EXPECT_EQ(floats("  ROOT %r = f32[8] negate(%x)\n"), kBoth + 2 * kX) << "and two results";
-  EXPECT_GE(floats(std::string(kEach) + "  ROOT %r = f32[8] add(%x, %b)\n"), kBoth + 2 * 4 * kX);
+  EXPECT_GE(floats(std::string(kDevices) + "  ROOT %r = f32[8] add(%x, %b)\n"), kBoth + 2 * 4 * kX);
 }
 
 TEST(Memory, WhatNobodyReadsAnyMoreIsLetGo) {
@@ -68,7 +68,7 @@ constexpr const char* kLoop =
 
 TEST(Memory, ALoopHoldsWhatATurnHolds) {
   const double plain = floats(kLoop, loop("  %w = f32[8] negate(%v)\n")),
-               parted = floats(kLoop, loop(std::string(kEach) + "  %w = f32[8] add(%v, %b)\n"));
+               parted = floats(kLoop, loop(std::string(kDevices) + "  %w = f32[8] add(%v, %b)\n"));
   EXPECT_GE(plain, kBoth + 2 * kX);
   EXPECT_LE(plain, kBoth + 5 * kX) << "it does not grow with the turns";
   // From the second turn on what is carried is another on each device, and so is what is made of it.

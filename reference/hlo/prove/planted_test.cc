@@ -6,7 +6,7 @@
 namespace plumb::hlo {
 namespace {
 
-constexpr const char* kComputations = R"(
+constexpr const char* kCalled = R"(
 %sum (a: f32[], b: f32[]) -> f32[] {
   %a = f32[] parameter(0)
   %b = f32[] parameter(1)
@@ -33,7 +33,7 @@ constexpr const char* kComputations = R"(
 
 // A module of four devices whose entry has this line, of operands that are there.
 Module with(const std::string& line, const std::string& header = "") {
-  return parse("HloModule m" + header + ", num_partitions=4\n" + kComputations + R"(
+  return parse("HloModule m" + header + ", num_partitions=4\n" + kCalled + R"(
 ENTRY %e {
   %x = f32[4] parameter(0)
   %n = s32[] parameter(1)
