@@ -14,7 +14,7 @@ BAD = [
     ({"via": "copy"}, "torch: via=copy is none of redistribute, full_tensor, distribute"),
     ({"grad": "both"}, "torch: grad=both is none of lhs, rhs"),
     ({"op": "bmm"}, "torch: op=bmm is none of einsum, mm, linear"),
-    ({"flaten": "all"}, "torch: no option 'flaten'; there are engine, flatten, grad, op, via"),
+    ({"flaten": "all"}, "torch: no option 'flaten'; there are engine, flatten, grad, op, operands, via"),
     ({"flatten": "dp"}, "torch: flatten=dp is none of none, contiguous, all, or sets of axes such as dp.tp/pp.tp"),
     ({"flatten": "dp.tp/"},
      "torch: flatten=dp.tp/ is none of none, contiguous, all, or sets of axes such as dp.tp/pp.tp"),
@@ -35,7 +35,7 @@ class Options(unittest.TestCase):
 
     def test_what_is_not_given_is_the_default(self):
         self.assertEqual(worker.checked({"grad": "", "flatten": "pp.tp/dp.tp"}),
-                         {"engine": "gloo", "flatten": "pp.tp/dp.tp", "op": "einsum", "via": "redistribute"})
+                         {"engine": "gloo", "flatten": "pp.tp/dp.tp", "op": "einsum", "operands": "nested", "via": "redistribute"})
 
 
 if __name__ == "__main__":

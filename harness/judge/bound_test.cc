@@ -143,7 +143,7 @@ TEST(Bound, ReplicasThatRoundDifferentlyDiverge) {
   reduce_in_bf16(trial, {1, 1, 1, 1});
   trial.memory[3][0] ^= std::byte{1};
   EXPECT_EQ(trial.verdict().status, Status::diverged);
-  EXPECT_THAT(trial.verdict().facts[0].text, testing::HasSubstr("every replica is right, only last bits differ"));
+  EXPECT_THAT(trial.verdict().facts[0].text, testing::HasSubstr("every replica is right but for rounding"));
 }
 
 TEST(Bound, ABackendThatPromisesNoTypesIsJudgedByTheBoundOnlyWhereTheResultIsNarrower) {

@@ -100,7 +100,7 @@ Verdict judge(const Wanted& wanted, const Outcome& outcome, const Read& unmasked
     }
     // Where every bit is the wanted one replicas agree; of a sum only its parts can.
     if ((!identical || parts(wanted.c.mesh, result(wanted.c)) > 1) && !declared.clones)
-      add(replica_facts(wanted.c, outcome, read, std::ranges::none_of(verdict.facts, of_values)));
+      add(replica_facts(wanted.c, outcome, read, verdict.facts.empty()));
     verdict.clones = declared.clones && has_replicas(wanted.c, outcome);
     if (!wanted.one_of_several)
       if (auto doubt = cannot_fail(wanted.c, std::span(&wanted.whole, 1), declared))

@@ -71,8 +71,9 @@ std::vector<Fact> replica_facts(const Case& c, const Outcome& outcome, const Rea
   }
   if (diverged == 0) return {};
   if (right)
-    text += result(c).unfinished.empty() ? "; every replica is right, only last bits differ"
-                                         : "; the finished result is right on every replica, only its parts differ";
+    text += result(c).unfinished.empty()
+                ? "; every replica is right but for rounding"
+                : "; the finished result is right on every replica, only its parts differ";
   return {fact(Status::diverged,
                fmt::format("{} {} other bits than the first of their replicas: {}",
                            counted(diverged, "device"), diverged == 1 ? "holds" : "hold", text))};
