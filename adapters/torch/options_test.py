@@ -35,7 +35,7 @@ class Options(unittest.TestCase):
 
     def test_what_is_not_given_is_the_default(self):
         self.assertEqual(worker.checked({"grad": "", "flatten": "pp.tp/dp.tp"}),
-                         {"engine": "gloo", "flatten": "pp.tp/dp.tp", "op": "einsum", "operands": "nested", "via": "redistribute"})
+                         {"engine": "gloo", "flatten": "pp.tp/dp.tp", "op": "einsum", "operands": "from_local", "via": "redistribute"})
 
 
 if __name__ == "__main__":
