@@ -20,6 +20,7 @@
 #include "adapters/launch/job.h"
 #include "adapters/protocol/fields.h"
 #include "adapters/protocol/json.h"
+#include "adapters/protocol/message.h"
 #include "adapters/protocol/skim.h"
 
 namespace plumb::launch {
@@ -56,8 +57,10 @@ struct Relay {
   bool over = false;                         // the last request failed, and the job with it
   Clock::time_point deadline{};              // of the request that is asked
   std::optional<Clock::time_point> waits{};  // the next request, since then, and nobody came for it
-  double run_seconds = 0;                    // of its phase `run`, once it says so
-  Left left{};  // to the only rank that is started here: it may read requests itself
+  double seconds = 0;                        // of the phase, and how often they began anew
+  int extensions = 0;
+  double run_seconds = 0;  // of its phase `run`, once it says so
+  Left left{};             // to the only rank that is started here: it may read requests itself
 };
 
 void write_line(const Relay& relay, const std::string& text) {
@@ -136,7 +139,7 @@ void look_after(Relay& relay) {
 // What is left before the ranks are asked where they are.
 Clock::time_point before(double seconds, Clock::time_point begun = Clock::now()) {
   constexpr double year = 365.0 * 86400;
-  const double left = seconds <= 0 ? year : seconds < 4 ? seconds / 2 : std::min(seconds - 2, year);
+  const double left = seconds <= 0 ? year : std::min(until_asked(seconds), year);
   return begun + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(left));
 }
 
@@ -205,11 +208,15 @@ std::string ask(Relay& relay, const std::string& line, std::int64_t id) {
   return hub.seats[0].reply_text;
 }
 
-// What the first rank says before its reply is passed on; when its run begins, its time does.
+// What the first rank says before its reply is passed on; when its run begins, its time does, and where it is
+// alive, anew.
 void pass_on(Relay& relay, const std::string& line) {
   write_line(relay, line);
   const json message = parse_json(line);
-  if (text_or(message, "phase") == "run" && relay.run_seconds > 0) relay.deadline = before(relay.run_seconds);
+  const bool runs = text_or(message, "phase") == "run" && relay.run_seconds > 0;
+  if (runs) relay.seconds = relay.run_seconds, relay.extensions = 0;
+  const bool anew = text_or(message, "type") == "alive" && relay.extensions++ < most_extensions;
+  if (runs || anew) relay.deadline = before(relay.seconds);
 }
 
 void launch(Relay& relay) {
@@ -234,6 +241,7 @@ std::string answer(Relay& relay, const std::string& line) {
   const Skimmed request = skim(line);
   const bool hello = request.type == "hello";
   relay.deadline = before(request.seconds, std::exchange(relay.waits, {}).value_or(Clock::now()));
+  relay.seconds = request.seconds, relay.extensions = 0;
   relay.run_seconds = request.run_seconds;
   relay.over = false;
   try {

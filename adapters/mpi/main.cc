@@ -1,6 +1,7 @@
 // A rank of MPI as the process of one device. README.md says what it is.
 #include <fmt/format.h>
 #include <mpi.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -48,6 +49,8 @@ struct Mpi : Backend {
   std::string
       another_clock;  // RANK:AHEAD:DRIFT, in nanoseconds, and more of them each second: whether it is noticed
   std::string slow;   // "1-2": whether a slow link is named
+  std::int64_t pause = 0;  // milliseconds of each run under the clock: whether who is slow has his time
+  std::int64_t stop = 0;   // rank 1 is stopped in this run under the clock: whether it is named
   std::int64_t flip = 0,
                runs = 0;  // rank 1 gets a bit wrong in this run under the clock: whether it is named
 
@@ -101,6 +104,8 @@ struct Mpi : Backend {
   std::function<void()> broken(std::function<void()> once) {
     return [this, once = std::move(once)] {
       const double begin = MPI_Wtime();
+      if (pause > 0) ::usleep(static_cast<useconds_t>(1000 * pause));
+      if (runs + 1 == stop && world.rank == 1) ::raise(SIGSTOP);
       once();
       if (++runs == flip && world.rank == 1) *ready.results[0]->block(1) ^= std::byte{1};
       for (const double end = MPI_Wtime() + delay * (MPI_Wtime() - begin); delay > 0 && MPI_Wtime() < end;) {
@@ -137,8 +142,12 @@ struct Mpi : Backend {
     if (world.rank >= n) return Stages{};
     Stages s = staged(plan, ready, own(), request.write);
     s.once = [once = s.once] { once(), count_calls(false); };
-    if (delay > 0 || flip > 0) s.once = broken(s.once);
-    s.give = [this, first = true]() mutable { return given(nullptr, std::exchange(first, false)); };
+    if (delay > 0 || flip > 0 || pause > 0 || stop > 0) s.once = broken(s.once);
+    s.give = [this, first = true]() mutable {
+      Outcome o = given(nullptr, std::exchange(first, false));
+      for (const std::string& call : ready.passage.packed) o.notes.push_back("packed: " + call);
+      return o;
+    };
     s.meet = [this] { PMPI_Barrier(communicator(everyone)); };
     s.limit = [this, alone = s.limit](const std::string& what, std::size_t bytes) {
       if (auto call = bare(what, bytes, everyone)) return delayed(std::move(call), what);
@@ -214,6 +223,10 @@ bool take(Mpi& mpi, const std::string& key, const std::string& value) {
     mpi.another_clock = value;
   else if (key == "flip")
     mpi.flip = number<std::int64_t>(key, value);
+  else if (key == "pause")
+    mpi.pause = number<std::int64_t>(key, value);
+  else if (key == "stop")
+    mpi.stop = number<std::int64_t>(key, value);
   else if (key == "slow")
     mpi.slow = value;
   else if (key == "groups")

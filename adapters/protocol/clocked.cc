@@ -52,9 +52,14 @@ Window agreed(const Stages& stages, std::int64_t id, std::int64_t longest, const
   return window;
 }
 
+void go_on(const Stages& stages) {
+  if (stages.goes_on) stages.goes_on();
+}
+
 std::int64_t warm_up(const Stages& stages, const Timing& timing) {
   std::int64_t longest = 0;
   for (std::int64_t i = 0; i < timing.warmups; ++i) {
+    go_on(stages);
     if (stages.restore) stages.restore();
     const std::int64_t begin = now(stages);
     for (std::int64_t k = 0; k < timing.batch; ++k) stages.once();
@@ -112,6 +117,7 @@ Clocked clocked(const Stages& stages, const Timing& timing, std::int64_t id,
   said.before = sight(stages);
   const Window window = timing.sync == Sync::window ? agreed(stages, id, longest, said.before) : Window{};
   for (std::int64_t i = 0; i < timing.iterations; ++i) {
+    go_on(stages);
     if (stages.restore) stages.restore();
     if (stages.wipe && (i == 0 || i + 1 == timing.iterations)) stages.wipe();
     const bool early = begin_together(stages, timing.sync, window.start(i));
@@ -136,7 +142,10 @@ std::optional<Clocked> plain_turns(const Stages& stages, std::int64_t iterations
   if (!call) return std::nullopt;
   Clocked said{clock_of(stages), {}, {}};
   call();
-  for (std::int64_t i = 0; i < iterations; ++i) add(said, just_now(stages, call()));
+  for (std::int64_t i = 0; i < iterations; ++i) {
+    go_on(stages);
+    add(said, just_now(stages, call()));
+  }
   return said;
 }
 
@@ -152,6 +161,7 @@ std::optional<Clocked> turns_of_both(const Stages& stages, std::int64_t iteratio
   };
   ours(), call();
   for (std::int64_t i = 0; i < iterations; ++i) {
+    go_on(stages);
     add(said, i % 4 == 0 || i % 4 == 3 ? ours() : just_now(stages, call()));
   }
   return said;

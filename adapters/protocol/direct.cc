@@ -40,6 +40,10 @@ Heard read_line(Direct& direct) {
 
 void write_line(Direct& direct, const std::string& line) {
   OpenRequest& r = *direct.request;
+  if (line.starts_with(R"({"type":"alive")")) {
+    r.begun = machine_time();
+    return write_line(direct.channel, line);
+  }
   for (std::int32_t open = OpenRequest::open; !r.state.compare_exchange_strong(open, OpenRequest::replying);)
     ::pause();
   const bool gives_up = line.starts_with(R"({"type":"reneged")");

@@ -12,6 +12,10 @@
 namespace plumb {
 
 inline constexpr std::int64_t protocol_version = 1;
+inline constexpr int most_extensions = 9;  // of the deadline of a phase, by a message `alive`
+
+// Of so many seconds of a phase those after which whoever watches ranks asks where they are.
+inline double until_asked(double seconds) { return seconds < 4 ? seconds / 2 : seconds - 2; }
 
 // One line of JSON. Written as text: a case is sent far more often than it is looked into.
 std::string json_text(const Mesh&);

@@ -112,7 +112,6 @@ static int plumb_send(const char* line, const char* more, size_t bytes) {
 }
 
 static int plumb_say(const char* line) { return plumb_send(line, "", 0); }
-
 static inline int plumb_ranks_reply(const char* line) { return plumb_say(line); }
 
 static void plumb_say_where(void) {
@@ -326,8 +325,7 @@ static void plumb_say_at(const char* what) {
 
 static inline void plumb_ranks_enter(const char* what) {
   pthread_mutex_lock(&plumb_ranks.lock);
-  plumb_say_at(what);
-  plumb_ranks.inside = 1, ++plumb_ranks.entered;
+  plumb_say_at(what), plumb_ranks.inside = 1, ++plumb_ranks.entered;
   pthread_mutex_unlock(&plumb_ranks.lock);
 }
 

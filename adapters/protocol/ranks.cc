@@ -65,7 +65,7 @@ constexpr std::uint64_t one_more = 1 << 16, inside = 1;
 std::uint64_t entered = 0;       // the number of that
 std::vector<std::string> words;  // under the lock of plumb_ranks
 
-void look() {
+void say_place() {
   const std::uint64_t now = place.load(std::memory_order_relaxed), which = now % one_more / 2;
   if (now == 0 || which >= words.size()) return;
   plumb_say_at(fmt::format(fmt::runtime(words[which]), now / one_more).c_str());
@@ -84,7 +84,7 @@ void entering(const std::string& what) {
 
 int known(const std::string& what) {
   pthread_mutex_lock(&plumb_ranks.lock);
-  plumb_ranks.look = look;
+  plumb_ranks.look = say_place;
   const auto at = std::ranges::find(words, what) - words.begin();
   if (at == std::ssize(words)) words.push_back(what);
   pthread_mutex_unlock(&plumb_ranks.lock);

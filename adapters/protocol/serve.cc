@@ -120,6 +120,20 @@ void say_phase(const Conversation& talk, std::int64_t id) {
     talk.say(fmt::format(R"({{"type":"phase","id":{},"phase":"run"}})", id));
 }
 
+// Says between iterations, once in a while, that the deadline may start anew. The others wait for the first
+// rank, or it for them: whoever stands still holds it up.
+std::function<void()> saying_alive(const Conversation& talk, std::int64_t id, double seconds) {
+  using Now = std::chrono::steady_clock;
+  constexpr double late = 0.75;
+  if (talk.rank > 0 || seconds <= 0) return nullptr;
+  return [say = talk.say, id, patience = std::chrono::duration<double>(late * until_asked(seconds)),
+          last = Now::now()]() mutable {
+    if (Now::now() - last < patience) return;
+    last = Now::now();
+    say(fmt::format(R"({{"type":"alive","id":{}}})", id));
+  };
+}
+
 // A backend that throws could not do what it said it could.
 template <class Call>
 Reply guarded(Call&& call) try {
@@ -234,13 +248,21 @@ std::string write_clock(const Stages& stages, const Clocked& said, Arena& arena)
                      write_row(stages, sights_row(said), arena));
 }
 
+struct Benched {
+  Kept& kept;
+  Clocked& clock;
+};
+
 // The results are kept, of the first iteration and of the last.
-Reply bench(Backend& backend, const Skimmed& message, Kept& kept, Clocked& said) {
+Reply bench(Backend& backend, const Skimmed& message, const Conversation& talk, Benched& made) {
+  auto& [kept, said] = made;
   const Request& request = *kept.request;
   kept.stages = backend.stages(request);
-  const auto& stages = kept.stages;
+  auto& stages = kept.stages;
   if (!stages) return Reneged{"it cannot be timed", ""};
   if (!stages->once) return Outcome{};
+  // Alone it says no phase, and has one deadline for all.
+  stages->goes_on = saying_alive(talk, message.id, talk.world > 1 ? message.run_seconds : message.seconds);
   stages->load();
   said = clocked(*stages, message.timing, message.id, [&] { set_apart(kept, stages->give()); });
   return kept.outcome = stages->give();
@@ -258,7 +280,8 @@ std::string answer_bench(Backend& backend, const Skimmed& message, Arena arena, 
   const Reply reply = guarded([&]() -> Reply {
     if (auto refusal = backend.prepare(*kept.request)) return *refusal;
     say_phase(talk, message.id);
-    return bench(backend, message, kept, clock);
+    Benched made{kept, clock};
+    return bench(backend, message, talk, made);
   });
   const bool timed = std::holds_alternative<Outcome>(reply);
   const std::string clocks = timed && kept.stages->once ? write_clock(*kept.stages, clock, arena) : "";
@@ -269,9 +292,10 @@ std::string answer_bench(Backend& backend, const Skimmed& message, Arena arena, 
 }
 
 // What the ranks of the case that was timed last could do at best.
-std::string answer_limit(const Skimmed& message, Arena arena, const Conversation& talk, const Kept& kept) {
+std::string answer_limit(const Skimmed& message, Arena arena, const Conversation& talk, Kept& kept) {
   if (!kept.stages || message.timing.iterations < 1) throw Malformed("limit, and no case was timed");
-  const Stages& stages = *kept.stages;
+  Stages& stages = *kept.stages;
+  stages.goes_on = saying_alive(talk, message.id, message.seconds);
   const Reply none = Unsupported{"it knows no limit " + message.what, "serve"};
   if (!stages.once) return said_by(talk, message.id, Outcome{}, arena);
   const auto said =

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <iterator>
+
+#include "adapters/rank/round_call.h"
 
 namespace plumb {
 namespace {
@@ -49,6 +52,38 @@ void expect_intact([[maybe_unused]] const Blocks& from, [[maybe_unused]] const B
   assert(intact(from) && intact(to));
 }
 
+CellList cells_for(const Round& round, std::int64_t device) {
+  CellList cells;
+  for (const Send& s : round.sends)
+    if (s.to == device) cells.push_back(s.cell);
+  std::ranges::sort(cells);
+  cells.erase(std::ranges::unique(cells).begin(), cells.end());
+  return cells;
+}
+
+// The sum, where a library makes it of blocks as they lie and each process wants what it gets, no more and no
+// less, as it gets it: then it need not be copied to where it is wanted. Null: it is otherwise.
+const Round* only_sum(const Stage& stage, const Blocks& value) {
+  const auto& [plan, leg, stored] = stage;
+  const Round* sum = nullptr;
+  CellList kept;
+  const bool plain = value.devices() == 1 && !leg.stays && !leg.zeroed && !plan.saturates &&
+                     divisor(plan, leg) == 1 && value.stored == plan.acc && plan.acc == plan.wire &&
+                     plan.acc == stored;
+  for (const Round& round : leg.rounds) {
+    if (round.sends.empty()) continue;
+    const bool local = std::ranges::all_of(round.sends, [](const Send& s) { return s.from == s.to; });
+    if (!plain || (round.add ? sum != nullptr : !local || round.from != Side::before)) return nullptr;
+    if (round.add) sum = &round;
+    if (!round.add) std::ranges::copy(cells_for(round, value.own.begin), std::back_inserter(kept));
+  }
+  if (!sum) return nullptr;
+  const RoundCall::Kind kind = call_of({&plan.mesh, plan.rule, value.own}, leg, *sum).kind;
+  const bool summed = kind == RoundCall::Kind::reduce_scatter || kind == RoundCall::Kind::all_reduce;
+  std::ranges::sort(kept);
+  return summed && kept == cells_for(*sum, value.own.begin) ? sum : nullptr;
+}
+
 // A leg as it is made ready.
 struct Making {
   const Walker& to;
@@ -68,6 +103,7 @@ struct Making {
   void carry(const Link& link, const Round& round) const {
     Carried one = to.carry(link, stage.leg, round);
     if (one.act) act(std::move(one.act));
+    if (one.packs) to.passage.packed.push_back(call_in_words(*one.called));
     if (one.called) to.called.push_back(std::move(*one.called));
   }
   Blocks& sum(Blocks& begun, const Round& round) const {
@@ -75,6 +111,7 @@ struct Making {
     Blocks& value = in(plan.acc, begun);
     const Combine combine = combining(plan, stage.leg);
     if (round.to == Side::before) {
+      to.passage.changes |= &value == &begun;
       carry({&value, &value, &stage.leg.cells, combine}, round);
       return value;
     }
@@ -82,6 +119,14 @@ struct Making {
     act([&sums, reduction = value.spec.reduction, wire = plan.wire] { lay_neutral(sums, reduction, wire); });
     carry({&value, &sums, &stage.leg.cells, combine}, round);
     return sums;
+  }
+  // Sums that a library makes, where they come to rest.
+  Blocks& rest(Blocks& value, const Round& round) const {
+    const auto& [plan, leg, stored] = stage;
+    Blocks& next = add(allocate({&plan.mesh, plan.rule, value.own}, leg.to, stored, Contents::poison));
+    carry({&value, &next, &leg.cells, combining(plan, leg)}, round);
+    act([&value, &next] { expect_intact(value, next); });
+    return next;
   }
   Blocks& copy(Blocks& value) const {
     const auto& [plan, leg, stored] = stage;
@@ -103,6 +148,7 @@ Blocks& walk(const Walker& walker, const Stage& stage, Blocks& begun) {
   const auto& [plan, leg, stored] = stage;
   assert(leg.cells.rank <= kMostDims);
   const Making making{walker, stage};
+  if (const Round* sum = only_sum(stage, begun)) return making.rest(begun, *sum);
   Blocks* value = &begun;
   for (const Round& round : leg.rounds)
     if (round.add && !round.sends.empty()) value = &making.sum(*value, round);

@@ -26,6 +26,7 @@ struct Stage {
 struct Carried {
   std::function<void()> act;
   std::optional<Collective> called;
+  bool packs = false;  // before the call or after it
 };
 
 // How the sends of a round of a leg are carried out: each arrives once, in any order, before it is over, but
@@ -38,6 +39,8 @@ using Carry = std::function<Carried(const Link&, const Leg&, const Round&)>;
 struct Passage {
   std::deque<Blocks> blocks;
   std::vector<std::function<void()>> acts;
+  bool changes = false;             // what it began with: sums are added up there
+  std::vector<std::string> packed;  // calls of a library that are packed: "all-gather over x"
 };
 
 // Adds one leg: where the value then is. Sums add up in the accumulate type, each part rounded to the wire

@@ -217,7 +217,10 @@ TEST(Rank, WhatLiesAsACallWantsItIsNotPacked) {
       {"on x=4: reshard f32[3,8@x] -> f32[3,8]",   Style::direct, true,  false},
       {"on x=4: reshard f32[8]+x -> f32[8]",       Style::calls,  true,  true },
       {"on x=4: reshard bf16[8]+x -> bf16[8]",     Style::calls,  false, false},
-      {"on x=4: reshard f32[8,3]+x -> f32[8@x,3]", Style::calls,  true,  false},
+      {"on x=4: reshard f32[8,3]+x -> f32[8@x,3]", Style::calls,  true,  true },
+      {"on x=4: reshard f32[8,3]+x -> f32[8@x,3]", Style::direct, true,  true },
+      {"on x=4: reshard f32[3,8]+x -> f32[3,8@x]", Style::direct, false, true },
+      {"on x=4: reshard f16[8]+x -> f16[8@x]",     Style::direct, false, false},
       {"on x=4: reshard f32[8,8@x] -> f32[8@x,8]", Style::direct, true,  false},
       {"on x=4: reshard f32[8@x,8] -> f32[8,8@x]", Style::direct, false, true },
   };
@@ -240,6 +243,7 @@ TEST(Rank, WhatLiesAsACallWantsItIsNotPacked) {
     };
     EXPECT_EQ(in_a_block(taken), out) << line;
     EXPECT_EQ(in_a_block(made), in) << line;
+    EXPECT_EQ(ready.passage.packed.empty(), in && out) << line;
   }
 }
 

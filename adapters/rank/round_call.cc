@@ -142,6 +142,12 @@ const char* name(Kind kind) {
   return names[static_cast<std::size_t>(kind)];
 }
 
+std::string call_in_words(const Collective& call, const std::string& behind) {
+  std::string text = call.kind + behind;
+  for (std::size_t i = 0; i < call.axes.size(); ++i) text += (i ? "." : " over ") + call.axes[i];
+  return text;
+}
+
 Collective as_said(const Mesh& mesh, const RoundCall& call, const Leg& leg, const Round& round) {
   Collective c;
   c.kind = name(call.kind);

@@ -29,6 +29,9 @@ RoundCall call_of(const Holder&, const Leg&, const Round&);
 
 const char* name(RoundCall::Kind);
 
+// "all-gather over x.y", what is to stand behind its kind there.
+std::string call_in_words(const Collective&, const std::string& behind = "");
+
 // What a device sends each other member of its fibre, or is sent by each.
 const CellList& given(const RoundCall&, const std::vector<std::int64_t>& fibre, std::int64_t device);
 const CellList& taken(const RoundCall&, const std::vector<std::int64_t>& fibre, std::int64_t device);

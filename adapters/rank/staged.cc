@@ -8,15 +8,6 @@
 namespace plumb {
 namespace {
 
-// Sums that are added up beside the parts, where the operands themselves may lie.
-bool adds_to_operands(const Plan& plan) {
-  const auto beside = [](const Round& round) { return round.add && round.to == Side::before; };
-  const auto any = [&](const std::vector<Leg>& legs) {
-    return std::ranges::any_of(legs, [&](const Leg& leg) { return std::ranges::any_of(leg.rounds, beside); });
-  };
-  return any(plan.legs) || std::ranges::any_of(plan.inputs, any);
-}
-
 using Copies = std::vector<std::vector<std::byte>>;
 
 void copy_operands(const Ready& ready, Copies& copies) {
@@ -35,7 +26,7 @@ void restore_operands(const Ready& ready, const Copies& copies) {
 Stages staged(const Plan& plan, Ready& ready, const Holder& holder, const Write& write) {
   Stages s;
   auto copies = std::make_shared<Copies>();
-  const bool changes = adds_to_operands(plan);
+  const bool changes = ready.passage.changes;
   s.load = [&ready, holder, write, copies, changes] {
     load_operands(ready, holder, write);
     if (changes) copy_operands(ready, *copies);

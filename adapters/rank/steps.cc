@@ -238,11 +238,7 @@ void carry_out(const Calls& calls, Step& step) {
              : unpack(step.arriving, p.send, step.in.bytes.data() + p.at);
 }
 
-std::string in_words(const Collective& call) {
-  std::string text = call.kind + " {}";
-  for (std::size_t i = 0; i < call.axes.size(); ++i) text += (i ? "." : " over ") + call.axes[i];
-  return text;
-}
+std::string numbered(const Collective& call) { return call_in_words(call, " {}"); }
 
 Collective said(const Seen& seen, const Leg& leg) {
   Collective c = as_said(*seen.holder.mesh, seen.call, leg, seen.round);
@@ -284,9 +280,10 @@ Carry through(const Calls& calls, const Holder& holder) {
     }
     Collective called = said(seen, leg);
     const std::shared_ptr<Step> step = made_ready(seen);
-    if (calls.known) step->words = calls.known(in_words(called));
+    if (calls.known) step->words = calls.known(numbered(called));
     if (calls.join && call.kind != CallKind::permute) calls.join(step->team);
-    return {[&calls, step] { carry_out(calls, *step); }, std::move(called)};
+    return {[&calls, step] { carry_out(calls, *step); }, std::move(called),
+            step->out.packed || step->in.packed};
   };
 }
 
@@ -296,7 +293,7 @@ Largest largest_through(const Calls& calls, const Holder& holder) {
     const RoundCall call{CallKind::all_reduce, axes, {}};
     Team team = Seen{holder, {}, {}, call}.team();
     if (calls.join) calls.join(team);
-    return [&calls, team, holder, words = calls.known ? calls.known(in_words(said)) : -1](Magnitudes& m) {
+    return [&calls, team, holder, words = calls.known ? calls.known(numbered(said)) : -1](Magnitudes& m) {
       if (calls.entering) calls.entering(words);
       calls.largest(team, m.most[coordinate(*holder.mesh, m.apart, holder.own.begin)]);
       if (calls.leaving) calls.leaving();

@@ -6,12 +6,11 @@
 
 #include "adapters/protocol/fields.h"
 #include "adapters/protocol/json.h"
+#include "adapters/protocol/message.h"
 
 namespace plumb {
 
 namespace {
-
-constexpr int most_extensions = 9;
 
 double limit(const Deadlines& d, const std::string& phase) {
   return phase == "start" ? d.start : phase == "run" ? d.run : d.compile;

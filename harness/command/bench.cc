@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -168,6 +169,29 @@ std::int64_t say_all(const Course& course, const BenchFlags& flags, const HeldTo
   return findings;
 }
 
+Origin origin_of(const BenchFlags& flags, const Chosen& chosen, const nlohmann::json& here) {
+  Origin origin;
+  origin.started = now_utc(), origin.run = run_drawn(origin.started);
+  origin.selection = selection_in_words(flags.selection);
+  origin.backends = backends_of(flags.running);
+  origin.cases = std::ssize(chosen.numbers);
+  origin.environment = here;
+  return origin;
+}
+
+// Cases that it did not come to.
+std::int64_t untimed(const Course& course) {
+  return std::ranges::count_if(course.entries, [](const auto& entry) {
+    return entry->failed.empty() && entry->timings.repetitions.empty();
+  });
+}
+
+void end_record(Journal* journal, Origin& origin, std::int64_t unrun) {
+  if (!journal) return;
+  origin.unrun = unrun;
+  journal->append(last_line(origin));
+}
+
 int bench_command(const BenchFlags& flags) {
   HeldTo held{requirements_of(flags), {}, {}};
   const Pace pace = pace_of(flags);
@@ -183,20 +207,31 @@ int bench_command(const BenchFlags& flags) {
   const auto journal = flags.record.empty() ? nullptr : std::make_unique<Journal>(flags.record);
   const nlohmann::json here = circumstances();
   course.repetitions = flags.repetitions;
+  Origin origin = origin_of(flags, chosen, here);
+  if (journal) journal->append(first_line(origin));
   course.recorded = [&, made_by = dump(here)](Record&& record) {
+    record.run = origin.run;
     if (journal) journal->append(record, made_by);
     held.made.try_emplace(record.backend, made_where(record, here));
     if (!flags.quiet && asked.seconds == 0) draw(course);
   };
   try {
-    if (const auto code = probe(course, asked)) return *code;
+    if (const auto code = probe(course, asked)) {
+      end_record(journal.get(), origin, 0);
+      return *code;
+    }
   } catch (const Interrupted&) {
     say_interrupted(flags);
     throw;
   }
   const auto recalled = flags.resume ? timings_of(journal->before().records) : std::vector<Timings>{};
-  for (const auto& entry : course.entries) entry->before = before(recalled, *entry);
+  for (const auto& entry : course.entries) {
+    entry->before = before(recalled, *entry);
+    for (const Timings& t : recalled)
+      if (t.line == entry->timings.line && t.backend == entry->timings.backend) entry->timings.over = t.over;
+  }
   const int code = time_all(course, flags);
+  if (code != 3) end_record(journal.get(), origin, untimed(course));
   const std::int64_t findings = say_all(course, flags, held);
   return code != 0 ? code : findings > 0 ? 1 : 0;
 }

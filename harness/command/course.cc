@@ -31,6 +31,7 @@ std::string time_once(Course& course, Entry& entry) {
   std::string why;
   if (record.bench) {
     record.bench->number = number + 1, record.bench->of = course.repetitions;
+    entry.timings.over = bytes_over_axes(entry.c, record.trace);
     entry.pace.each = nanoseconds_each(record.bench->samples);
     entry.timings.repetitions.push_back(*record.bench);
     if (record.bench->samples.nanoseconds.empty()) why = "every iteration was begun late";

@@ -21,9 +21,11 @@ constexpr double microsecond = 1000;
 
 std::string in_numbers(const Pairs& turns, const std::optional<Ratio>& ratio) {
   if (!ratio) return turns.failed.empty() ? "too few pairs" : turns.failed;
-  return fmt::format("{:.3f} ({:.3f} to {:.3f}) times the plain call, by {} pairs; {:.4g} us and {:.4g} us",
-                     ratio->middle, ratio->interval.low, ratio->interval.high, turns.ours.size(),
-                     quantile(turns.ours, 0.5) / microsecond, quantile(turns.plain, 0.5) / microsecond);
+  return fmt::format(
+      "{:.3f} ({:.3f} to {:.3f}) times the plain call, by {} pairs; {:.4g} us and {:.4g} us{}{}",
+      ratio->middle, ratio->interval.low, ratio->interval.high, turns.ours.size(),
+      quantile(turns.ours, 0.5) / microsecond, quantile(turns.plain, 0.5) / microsecond,
+      turns.notes.empty() ? "" : "; ", fmt::join(turns.notes, "; "));
 }
 
 std::string links_table(const std::vector<LinkFigure>& all, double bytes) {

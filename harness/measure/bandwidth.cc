@@ -1,6 +1,7 @@
 #include "harness/measure/bandwidth.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -100,6 +101,22 @@ Work work(const Case& c) {
   if (const auto* g = std::get_if<Grouped>(&c.op.kind)) w.flops = flops_of(c, *g);
   if (is_quantize(c)) w.kind = "quantize", w.bytes = block_bytes(c, c.op.operands[0]), w.factor = 1;
   return w;
+}
+
+std::map<std::string, double> bytes_over_axes(const Case& c, const Trace& trace) {
+  std::map<std::string, double> all;
+  const std::int64_t n = devices(c.mesh);
+  for (const Collective& one : trace) {
+    const std::int64_t members = one.axes.empty() ? one.groups.empty() ? n : std::ssize(one.groups[0])
+                                                  : axes_size(c.mesh, axes_named(c.mesh, one.axes));
+    const double received =
+        one.moved ? static_cast<double>(*one.moved) / static_cast<double>(n)
+                  : static_cast<double>(price(one.kind, std::max<std::int64_t>(members, 1), one.in, one.out));
+    if (received <= 0) continue;
+    all[one.axes.empty() ? "-" : fmt::format("{}", fmt::join(one.axes, "."))] +=
+        received * static_cast<double>(one.times);
+  }
+  return all;
 }
 
 std::string factor_in_words(const Work& w) {

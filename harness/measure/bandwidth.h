@@ -1,8 +1,10 @@
 // What a case moves or computes, so that a time becomes a rate.
 #pragma once
 
+#include <map>
 #include <string>
 
+#include "adapters/protocol/outcome.h"
 #include "reference/words/op.h"
 
 namespace plumb {
@@ -26,6 +28,10 @@ Work work(const Case&);
 
 // The most bytes that one device must receive; 0 where nobody knows.
 double most_to_receive(const Case&);
+
+// Bytes that a device receives in the mean, by the axes they go over ("dp.tp"), as a trace says it; what it
+// says over no axes is over "-".
+std::map<std::string, double> bytes_over_axes(const Case&, const Trace&);
 
 // "2(n-1)/n", as a formula; empty where there is none.
 std::string factor_in_words(const Work&);

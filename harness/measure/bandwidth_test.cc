@@ -60,5 +60,27 @@ TEST(Bandwidth, ProductsAreCountedByTheirLetters) {
       2 * 8 * 4 * 6);
 }
 
+// By its own count, or as the table of prices has it.
+TEST(Bandwidth, BytesOverAxesAreThoseOfTheTrace) {
+  const Case c = parse_case("on dp=2,tp=4: reshard f32[64@dp.tp] -> f32[64]");
+  const auto one = [](const char* kind, const char* axis, std::int64_t in, std::int64_t out) {
+    Collective made;
+    made.kind = kind, made.axes = {axis}, made.in = in, made.out = out;
+    return made;
+  };
+  Trace trace{one("all-gather", "tp", 32, 128), one("all-gather", "tp", 32, 128),
+              one("all-reduce", "dp", 256, 256)};
+  trace[0].moved = std::int64_t{8} * 96, trace[2].times = 2;
+  Collective& swap = trace.emplace_back();
+  swap.kind = "collective-permute", swap.pairs.emplace_back(0, 1),
+  swap.in = swap.out = swap.moved.emplace(16);
+  const std::map<std::string, double> want{
+      {"tp", 192},
+      {"dp", 512},
+      {"-",  2  }
+  };
+  EXPECT_EQ(bytes_over_axes(c, trace), want);
+}
+
 }  // namespace
 }  // namespace plumb

@@ -29,6 +29,14 @@ struct OnMesh {
   double bytes;  // that a device must receive
 };
 
+// "dp 4096, tp 128"
+std::string over_axes(const std::map<std::string, double>& over) {
+  std::string text;
+  for (const auto& [axes, bytes] : over)
+    text += fmt::format("{}{} {:.0f}", text.empty() ? "" : ", ", axes, bytes);
+  return text.empty() ? "-" : text;
+}
+
 std::vector<std::string> growth_row(const OnMesh& one, const OnMesh& first) {
   const auto middle = [](const OnMesh& of) { return quantile(medians(*of.timings), 0.5); };
   const auto ratio = ratio_of(medians(*one.timings), medians(*first.timings));
@@ -37,6 +45,7 @@ std::vector<std::string> growth_row(const OnMesh& one, const OnMesh& first) {
           fmt::format("{}", one.devices),
           fmt::format("{:.4g}", middle(one) / 1000),
           fmt::format("{:.0f}", one.bytes),
+          over_axes(one.timings->over),
           first.bytes > 0 ? fmt::format("{:.2f}", one.bytes / first.bytes) : "-",
           fmt::format("{:.2f}", middle(one) / middle(first)),
           ratio ? fmt::format("{:.2f}..{:.2f}", ratio->interval.low, ratio->interval.high) : "-"};
@@ -51,7 +60,8 @@ std::string growth_table(const std::vector<Timings>& all, bool per_device) {
     groups[without_sizes(t, per_device)].push_back({&t, devices(c.mesh), most_to_receive(c)});
   }
   std::vector<std::vector<std::string>> rows{
-      {"growth", "backend", "devices", "median us", "bytes a device", "bytes grew", "time grew", "95 %"}
+      {"growth", "backend", "devices", "median us", "bytes a device", "over axes", "bytes grew", "time grew",
+       "95 %"}
   };
   for (auto& [like, group] : groups) {
     if (group.size() < 2) continue;

@@ -181,7 +181,7 @@ std::vector<Timings> timings_of(const std::vector<Record>& records) {
   for (const Record& r : records) {
     if (!r.bench || r.bench->samples.nanoseconds.empty()) continue;
     const auto [at, first] = places.try_emplace(record_key(r.line, r.backend), all.size());
-    if (first) all.push_back({r.line, r.backend, {}});
+    if (first) all.push_back({r.line, r.backend, {}, bytes_over_axes(parse_case(r.line), r.trace)});
     all[at->second].repetitions.push_back(*r.bench);
   }
   return all;

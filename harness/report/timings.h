@@ -1,6 +1,7 @@
 // What was timed, as figures and as a table.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@ namespace plumb {
 struct Timings {
   std::string line, backend;
   std::vector<Repetition> repetitions;
+  std::map<std::string, double> over{};  // bytes that a device receives in the mean, by the axes they go over
 };
 
 Samples together(const Timings&);

@@ -35,7 +35,7 @@ struct Played {
 LinksTimed clock_links(const Case& c, Subject& subject, std::int64_t every) {
   const auto bytes = static_cast<std::int64_t>(work(c).bytes);
   if (bytes == 0) return {{}, {}, "it has no size: of a reshard it is known what goes over a link"};
-  if (std::string why = make_known(c, subject); !why.empty()) return {{}, {}, std::move(why)};
+  if (std::string why = make_known(c, subject).failed; !why.empty()) return {{}, {}, std::move(why)};
   const Played game{process_of(subject), bytes};
   LinksTimed all;
   for (std::int64_t pass = 0; pass < passes; ++pass)

@@ -79,13 +79,14 @@ double nanoseconds_each(const Samples& all) {
   return n == 0 ? 0 : std::max<double>(1, static_cast<double>(all.span) / static_cast<double>(n));
 }
 
-std::string make_known(const Case& c, Subject& subject) {
+Introduction make_known(const Case& c, Subject& subject) {
   Process& process = process_of(subject);
   const Timing one{.warmups = 1, .iterations = 2};
   const TimedAttempts made =
       ask_timed(c, process, {one, settings_of(subject).deadlines.run}, in_place(c, process));
   const Record record = judged_under_the_clock(made, declared(process));
-  return record.verdict.status == Status::pass ? "" : not_timed(record);
+  if (record.verdict.status != Status::pass) return {not_timed(record), {}};
+  return {"", std::get<Outcome>(made.last.answer).notes};
 }
 
 Record measure(const Case& c, Subject& subject, const Pace& wanted) {

@@ -21,9 +21,12 @@ Record measure(const Case&, Subject&, const Pace&);
 
 constexpr std::int64_t most_samples = 10'000;  // of a repetition: its record is a line
 
-// Times a case once, so that its ranks can be asked more of it; why it cannot be, or is not right, or
-// nothing.
-std::string make_known(const Case&, Subject&);
+// Times a case once, so that its ranks can be asked more of it.
+struct Introduction {
+  std::string failed;  // why it cannot be timed, or is not right
+  std::vector<std::string> notes;
+};
+Introduction make_known(const Case&, Subject&);
 
 // The first of both results that is no pass, else the last.
 Record judged_under_the_clock(const TimedAttempts&, const Declared&);

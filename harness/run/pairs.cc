@@ -3,7 +3,8 @@
 namespace plumb {
 
 Pairs clock_pairs(const Case& c, Subject& subject, std::int64_t pairs) {
-  if (std::string why = make_known(c, subject); !why.empty()) return {{}, {}, std::move(why)};
+  Introduction known = make_known(c, subject);
+  if (!known.failed.empty()) return {{}, {}, std::move(known.failed)};
   Process& process = process_of(subject);
   const auto said = process.limit("both", 0, 2 * pairs);
   const auto* turns = std::get_if<std::vector<Clocked>>(&said);
@@ -12,6 +13,7 @@ Pairs clock_pairs(const Case& c, Subject& subject, std::int64_t pairs) {
   if (!turns) return {{}, {}, "its ranks did not end their turns in time, or died"};
   const std::vector<double> took = samples(*turns, 1).nanoseconds;
   Pairs all;
+  all.notes = std::move(known.notes);
   for (std::size_t i = 0; i + 1 < took.size(); i += 2) {
     const bool first = i % 4 == 0;
     all.ours.push_back(took[first ? i : i + 1]), all.plain.push_back(took[first ? i + 1 : i]);

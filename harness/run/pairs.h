@@ -15,6 +15,7 @@ struct Pairs {
   std::vector<double> ours, plain;
   std::string failed;  // why there are none
   bool comes_to_a_call = true;
+  std::vector<std::string> notes{};  // the backend's, of the case
 };
 Pairs clock_pairs(const Case&, Subject&, std::int64_t pairs);
 
