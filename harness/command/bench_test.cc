@@ -21,10 +21,12 @@ const std::string line = "'on x=2: reshard f32[8@x] -> f32[8]'";
 
 std::string fake(const std::string& faults) { return "bench --backend '" PLUMB_FAKE " " + faults + "' "; }
 
+// The records of a file, without the lines that say which run they are of.
 std::vector<json> lines_of(const std::filesystem::path& path) {
   std::ifstream in(path);
   std::vector<json> all;
   for (std::string one; std::getline(in, one);) all.push_back(parse_json(one));
+  std::erase_if(all, [](const json& j) { return j.contains("started") || j.contains("ended"); });
   return all;
 }
 
@@ -43,6 +45,18 @@ TEST(Bench, AnIterationTakesAsLongAsItsSlowestRankWhoIsNamed) {
     EXPECT_EQ(bench["slowest"][0], 1);
     EXPECT_EQ(bench["stop"], "interval");
   }
+}
+
+TEST(Bench, RecordsSayWhichRunTheyAreOf) {
+  const Folder folder;
+  run_tool(folder, fake("took 1000,1000") + line + " --iterations 8 --repetitions 2 --record r.jsonl");
+  std::ifstream in(folder.path / "r.jsonl");
+  std::vector<json> all;
+  for (std::string one; std::getline(in, one);) all.push_back(parse_json(one));
+  ASSERT_EQ(all.size(), 4U);
+  for (const json& one : all) EXPECT_EQ(one["run"], all[0]["run"]);
+  EXPECT_EQ(all[0]["cases"], 1);
+  EXPECT_EQ(all[3]["unrun"], 0);
 }
 
 TEST(Bench, BusBandwidthIsHeldToTheLimitOfTheSameRun) {
