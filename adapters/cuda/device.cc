@@ -5,10 +5,11 @@
 #include "adapters/cuda/move_element.h"
 #include "adapters/cuda/product_element.h"
 #include "adapters/cuda/recast_element.h"
+#include "reference/device/each_index.h"
 #ifdef __CUDACC__
-#include "adapters/cuda/launch.cuh"
+#include "adapters/cuda/memory_of_card.cuh"
 #else
-#include "adapters/cuda/launch.h"
+#include "adapters/cuda/memory_here.h"
 #endif
 
 namespace plumb::cuda {

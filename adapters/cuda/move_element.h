@@ -1,8 +1,8 @@
 // One element of a round, made of those of its sources.
 #pragma once
 
-#include "adapters/cuda/element_at.h"
 #include "adapters/cuda/work.h"
+#include "reference/device/element_at.h"
 
 namespace plumb::cuda {
 
@@ -23,10 +23,10 @@ struct Parts {
     return value_at(moves.stored, moves.from + offset(1 + k));
   }
   constexpr double sent(double value) const {
-    return moves.wire == moves.stored ? value : rounded(moves.wire, value);
+    return moves.wire == moves.stored ? value : once_rounded(moves.wire, value);
   }
   constexpr double met(double a, double b) const {
-    if (moves.meeting == Meeting::add) return rounded(moves.stored, a + b);
+    if (moves.meeting == Meeting::add) return once_rounded(moves.stored, a + b);
     return b != b || (moves.meeting == Meeting::larger ? b > a : b < a) ? b : a;
   }
   constexpr std::int64_t all() const {

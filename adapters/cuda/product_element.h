@@ -1,8 +1,8 @@
 // One element of a product: its terms in ascending order, one rounding for each of its sums.
 #pragma once
 
-#include "adapters/cuda/element_at.h"
 #include "adapters/cuda/work.h"
+#include "reference/device/element_at.h"
 
 namespace plumb::cuda {
 
@@ -19,7 +19,7 @@ struct Sum {
   }
   constexpr void add(double a, double b) {
     value += of(a) * of(b);
-    if constexpr (rounds) value = rounded(acc, value);
+    if constexpr (rounds) value = once_rounded(acc, value);
   }
   constexpr double result() const {
     if constexpr (static_cast<T>(-1) > T{0}) return static_cast<std::int32_t>(value);

@@ -1,8 +1,8 @@
 // One element in another format.
 #pragma once
 
-#include "adapters/cuda/element_at.h"
 #include "adapters/rank/hands.h"
+#include "reference/device/element_at.h"
 
 namespace plumb::cuda {
 

@@ -19,7 +19,7 @@ struct Patterns {
 };
 Patterns patterns(DType);
 
-inline std::uint64_t pattern(const Patterns& p, std::uint64_t n) {  // n < count; all differ
+constexpr std::uint64_t pattern(const Patterns& p, std::uint64_t n) {  // n < count; all differ
   return n < p.positives ? p.low + n : p.below_low + (n - p.positives);
 }
 
@@ -29,7 +29,7 @@ struct Permutation {
 };
 Permutation permutation(std::uint64_t count, std::uint64_t random);
 
-inline std::uint64_t permuted(const Permutation& p, std::uint64_t n) {
+constexpr std::uint64_t permuted(const Permutation& p, std::uint64_t n) {
   return static_cast<std::uint64_t>((static_cast<unsigned __int128>(p.step) * n + p.shift) % p.count);
 }
 

@@ -38,8 +38,8 @@ inline std::int64_t mass(const Shares& s) {
 inline std::int64_t largest(const Shares& s) { return s.step * (s.active - 1) + s.width; }
 
 // The magnitude of part p of the element whose mixed hash is `element`.
-inline std::int64_t magnitude_of_part(const Shares& s, std::uint64_t element, std::int64_t p,
-                                      std::uint64_t random) {
+constexpr std::int64_t magnitude_of_part(const Shares& s, std::uint64_t element, std::int64_t p,
+                                         std::uint64_t random) {
   if (s.parts == 1) return 1 + below(random, s.width);
   std::int64_t t = p + below(element, s.parts);
   t -= t >= s.parts ? s.parts : 0;

@@ -1,4 +1,4 @@
-// This processor in the place of a card: its memory, and a loop.
+// This processor in the place of a card: its name and its memory.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,6 @@ Hands hands_with(RecastAll* recast) {
   Hands hands = own_hands();
   hands.recast = recast;
   return hands;
-}
-
-template <class Work>
-void for_each_index(std::int64_t count, const Work& work) {
-  for (std::int64_t i = 0; i < count; ++i) work(i);
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 
 #include "reference/words/element.h"
 
-namespace plumb::cuda {
+namespace plumb {
 
 // Aligned as their width says.
 template <class Word>
@@ -39,7 +39,7 @@ constexpr void put_value(DType dtype, std::byte* at, double value) {
   });
 }
 
-constexpr double rounded(DType dtype, double value) {
+constexpr double once_rounded(DType dtype, double value) {
   return with_dtype(dtype, [&]<DType d>() { return decode_one<d>(encode_one<d>(value)); });
 }
 
@@ -54,4 +54,4 @@ constexpr const Part& part_of(const Part* parts, std::int64_t count, std::int64_
   return parts[low];
 }
 
-}  // namespace plumb::cuda
+}  // namespace plumb
