@@ -125,7 +125,7 @@ void forgets_a_term(const Products& p) {
 }
 
 constexpr const char* scatter = "on x=4: reshard f32[64]+x -> f32[64@x]";
-constexpr const char* all = "on x=4: reshard f32[64]+x -> f32[64] fill=normal";
+constexpr const char* reduce = "on x=4: reshard f32[64]+x -> f32[64] fill=normal";
 constexpr const char* turn = "on x=2: reshard f32[8@x,8] -> f32[8,8@x]";
 constexpr const char* most = "on x=4: reshard f32[64]+max(x) -> f32[64@x]";
 constexpr const char* product = "on x=2: einsum mk,kn->mn f32[8@x,8] f32[8,8] -> f32[8@x,8]";
@@ -138,7 +138,7 @@ const std::vector<KernelFault>& kernel_faults() {
     {"skips-the-tail", "works on no more elements than fill a block of threads", "leaked", "direct", "", {"on x=2: reshard f32[7@x] -> f32[7]"}, skips_the_tail},
     {"drops-last-source", "does not add the last part of a sum", "wrong", "direct", "", {scatter}, drops_last_source},
     {"adds-own-twice", "adds the receiver's own part in the place of one that was sent", "wrong", "direct", "", {scatter}, adds_own_twice},
-    {"begins-at-own", "begins a sum that all make at another part on each", "diverged", "calls", "", {all}, begins_at_own},
+    {"begins-at-own", "begins a sum that all make at another part on each", "diverged", "calls", "", {reduce}, begins_at_own},
     {"takes-for-dense", "reads the sources as dense as the receiver", "wrong", "direct", "", {turn}, takes_for_dense},
     {"narrows-the-wire", "rounds the parts of a sum of f32 to bf16 on their way", "wrong", "direct", "", {scatter}, narrows_the_wire},
     {"takes-smaller", "takes the smallest part for the largest", "wrong", "direct", "", {most}, takes_smaller},
