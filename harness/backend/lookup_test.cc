@@ -86,10 +86,11 @@ TEST_F(Resolve, ABadNameSaysWhatToDo) {
   } table[] = {
       {"locla",                      "no backend 'locla'; did you mean local?"                              },
       {"tensorflow",
-       "no backend 'tensorflow'; there are liar, local, mpi, flax, jax, maxtext, te, torch (a command has a "
+       "no backend 'tensorflow'; there are cuda, liar, local, mpi, flax, jax, maxtext, te, torch (a command "
+       "has a "
        "slash "
        "or a space in it)"                                                                                  },
-      {"nosuch",                     "no backend 'nosuch'; there are liar, local"                           },
+      {"nosuch",                     "no backend 'nosuch'; there are cuda, liar, local"                     },
       {"tocrh",                      "no backend 'tocrh'; did you mean torch?"                              },
       {"",                           "no backend ''; there are"                                             },
       {"local@1",                    "local has no releases"                                                },
