@@ -3,6 +3,7 @@
     HISTORY/lock                     one night at a time
     HISTORY/nights/NAME/             a night, by the time it began
         *.jsonl                      its records, which are the truth
+        *.xml                        JUnit: what has become worse is a failure
         night.json                   what came of it, written last: without it the night was killed
     HISTORY/pages/                   made anew from these
 """
@@ -12,6 +13,10 @@ import fcntl
 import json
 import os
 import pathlib
+
+
+class Refused(Exception):
+    """Bad input, or another night is running."""
 
 
 @dataclasses.dataclass
@@ -52,13 +57,13 @@ def write_whole(path, text):
 
 @contextlib.contextmanager
 def locked(path):
-    """Ends the script where another has the lock; it goes with its process."""
+    """Throws Refused where another has the lock; it goes with its process."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise SystemExit(f"nightly: another night is running: it has {path}") from None
+            raise Refused(f"another night is running: it has {path}") from None
         yield
 
 

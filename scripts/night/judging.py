@@ -7,6 +7,8 @@ import shlex
 import subprocess
 import tomllib
 
+from night import history
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PLUMB = os.environ.get("PLUMB") or str(ROOT / "build/bin/plumb")
 BAD, OURS = 2, 3  # exit codes: nothing run; our own failure
@@ -19,11 +21,11 @@ class OursFailed(Exception):
 
 
 def config_of(path):
-    """The configuration, its paths from its folder. Ends the script where it says what nobody reads."""
+    """The configuration, its paths from its folder. Throws Refused where it says what nobody reads."""
     try:
         config = tomllib.loads(path.read_text())
     except (OSError, tomllib.TOMLDecodeError) as error:
-        raise SystemExit(f"nightly: {path}: {error}") from None
+        raise history.Refused(f"{path}: {error}") from None
     known = {"": {"history", "keep", "judge", "bench"}, "judge": {"name", "flags", "backends", "waivers"},
              "bench": {"name", "flags", "backends"}}
     config.setdefault("history", "history")
@@ -32,19 +34,19 @@ def config_of(path):
         for one in config.setdefault(kind, []):
             complain(path, kind, set(one) - known[kind])
             if not re.fullmatch(r"[\w-]+", one.get("name", "")):
-                raise SystemExit(f"nightly: {path}: each [[{kind}]] needs a name of letters, digits, - and _")
+                raise history.Refused(f"{path}: each [[{kind}]] needs a name of letters, digits, - and _")
             one["kind"], one["flags"] = kind, shlex.split(one.get("flags", ""))
             one.setdefault("backends", ["local"])
     complain(path, "", set(config) - known[""])
     names = [one["name"] for one in rows(config)]
     if not names or len(set(names)) < len(names):
-        raise SystemExit(f"nightly: {path}: there has to be a [[judge]] or [[bench]], each of its own name")
+        raise history.Refused(f"{path}: there has to be a [[judge]] or [[bench]], each of its own name")
     return config
 
 
 def complain(path, where, unknown):
     if unknown:
-        raise SystemExit(f"nightly: {path}: {where or 'a file'} has no {', '.join(sorted(unknown))}")
+        raise history.Refused(f"{path}: {where or 'a file'} has no {', '.join(sorted(unknown))}")
 
 
 def rows(config):
@@ -81,7 +83,7 @@ def joins(row):
 
 def compared(row, base, before, now):
     """What plumb compare says; of a first night against itself, which says what is found and nothing of changes."""
-    words = ["compare", str(before or now), str(now), "--json", *joins(row)]
+    words = ["compare", str(before or now), str(now), "--json", "--junit", str(now.with_suffix(".xml")), *joins(row)]
     if row.get("waivers"):
         words += ["--waivers", row["waivers"]]
     done = plumb(base, *words)

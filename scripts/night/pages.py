@@ -16,7 +16,7 @@ body { font: 15px/1.45 system-ui, sans-serif; margin: 0 auto; padding: 0 1rem 3r
 h1 { font-size: 1.4rem; } h2 { font-size: 1.1rem; margin-top: 2rem; }
 nav { padding: .6rem 0; border-bottom: 1px solid #ddd; } nav a { margin-right: 1rem; } a { color: var(--mark); }
 .wide { overflow-x: auto; } table { border-collapse: collapse; } th { text-align: left; font-weight: 600; }
-td, th { padding: .2rem .8rem .2rem 0; vertical-align: top; border-bottom: 1px solid #eee; } td.n, th.n { text-align: right; }
+td, th { padding: .2rem .8rem .2rem 0; vertical-align: top; border-bottom: 1px solid #eee; } td.n { text-align: right; }
 code, pre { font: 13px/1.4 ui-monospace, monospace; overflow-wrap: anywhere; } pre { overflow-x: auto; background: #f6f6f6; padding: .6rem; }
 .mark { color: var(--mark); font-weight: 600; } .faint { color: #666; } .picture { width: 100%; min-height: 26rem; }
 """
@@ -77,11 +77,13 @@ def causes(told):
     return sorted(((key[0], *one) for key, one in found.items()), key=lambda one: (not one[4], -one[2]))
 
 
-def tonight(nights):
+def tonight(nights, killed):
     told = nights[-1].told
     said = judging.bad(told)
     body = f'<p class="mark">{escaped("; ".join(said) or "nothing is worse")}</p>'
     body += f'<p class="faint">against {escaped(told["before"] or "nothing: the first night")}</p>'
+    if killed:
+        body += f'<p class="faint">cut short, and not gone on with: {escaped(", ".join(killed))}</p>'
     for part in told["absent"]:
         body += f'<p class="mark">part {part} is missing: what it would have judged is not compared</p>'
     rows = []
@@ -210,6 +212,7 @@ def fleet_page(night, into):
 def write(place):
     """All pages anew; those of before stay until they are whole."""
     nights = [one for one in history.nights(place) if one.told]
+    killed = [one.name for one in history.nights(place) if not one.told]
     if not nights:
         return
     into, done = place / "pages.new", place / "pages"
@@ -217,7 +220,7 @@ def write(place):
     (into / "kind").mkdir(parents=True)
     (into / "style.css").write_text(STYLE)
     (into / "plotly.min.js").write_text(plotly.offline.get_plotlyjs())
-    for name, text in {"index": tonight(nights), "compare": compare_page(nights), "map": map_page(nights[-1]),
+    for name, text in {"index": tonight(nights, killed), "compare": compare_page(nights), "map": map_page(nights[-1]),
                        "cost": cost_page(nights), "coverage": coverage_page(nights),
                        "fleet": fleet_page(nights[-1], into)}.items():
         (into / f"{name}.html").write_text(text)
