@@ -44,6 +44,12 @@ class Nights(unittest.TestCase):
         process.out, process.err = process.communicate()
         return process
 
+    def wait_for(self, name, process):
+        """A night that has begun."""
+        while not (self.folder / "history/nights" / name).exists():
+            self.assertIsNone(process.poll(), "it ended before it began")
+            time.sleep(0.01)
+
     def told(self, name):
         return json.loads((self.folder / "history/nights" / name / "night.json").read_text())
 
@@ -82,6 +88,7 @@ class Nights(unittest.TestCase):
         self.assertGreater(wrong, 5)
         self.assertEqual(wrong, row["statuses"]["./mine"]["wrong"])
         self.assertIn(f"square: {wrong} regression", second.out)
+        self.assertIn("square: 1 new kind of finding", second.out)
         self.assertIn(f"square: {wrong} regression", self.page("index"))
         self.assertIn("pass", self.page("compare"))
         kinds = list((self.folder / "history/pages/kind").glob("*.html"))
@@ -130,8 +137,7 @@ class Nights(unittest.TestCase):
         self.assertEqual(self.night("1").returncode, 0)
         self.is_now(f"sleep 0.3\n{HONEST}")
         killed = self.begun("--night", "2", start_new_session=True)
-        while not (self.folder / "history/nights/2").exists():
-            time.sleep(0.01)
+        self.wait_for("2", killed)
         os.killpg(killed.pid, signal.SIGKILL)
         killed.communicate()
         self.is_now(HONEST)
@@ -146,8 +152,7 @@ class Nights(unittest.TestCase):
     def test_two_at_once_are_locked_apart(self):
         self.is_now(f"sleep 1\n{HONEST}")
         first = self.begun("--night", "1")
-        while not (self.folder / "history/nights/1").exists():
-            time.sleep(0.01)
+        self.wait_for("1", first)
         second = self.night("2")
         self.assertEqual((second.returncode, "another night is running" in second.err), (2, True))
         first.communicate()

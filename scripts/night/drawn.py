@@ -28,23 +28,30 @@ def bars(nights, counts, what):
 
 
 def lines(nights, by_name):
-    data = [{"type": "scatter", "mode": "lines+markers", "name": name, "x": nights, "y": values}
-            for name, values in sorted(by_name.items())]
+    """Of each line its values, with how many cases each is of, which the pointer shows."""
+    data = [{"type": "scatter", "mode": "lines+markers", "name": name, "x": nights, "y": [one and one[0] for one in points],
+             "text": [f"{one[1]} cases" if one else "" for one in points]} for name, points in sorted(by_name.items())]
     return picture(data, {"yaxis": {"type": "log"}, "xaxis": {"type": "category"}, "showlegend": True,
                           "legend": {"orientation": "h", "y": -0.3}}, 460)
 
 
 def square(sources, targets, cells):
-    """Cells by verdict; what passes by its bytes over the bound is shown under the pointer."""
+    """Cells by verdict, or by bytes over the bound; the pointer shows both, and the line."""
     statuses = [status for status in COLOURS if any(cell[2] == status for cell in cells)]
-    grid = [[None] * len(targets) for _ in sources]
+    grid, bytes_moved = ([[None] * len(targets) for _ in sources] for _ in range(2))
     words = [[""] * len(targets) for _ in sources]
     for row, column, status, waste, line in cells:
-        grid[row][column] = statuses.index(status)
+        grid[row][column], bytes_moved[row][column] = statuses.index(status), waste and round(waste, 3)
         words[row][column] = f"{status}{f', {waste:.2f} times the bound' if waste else ''}<br>{line}"
     steps = [[at, COLOURS[status]] for n, status in enumerate(statuses)
              for at in (n / len(statuses), (n + 1) / len(statuses))]
-    data = [{"type": "heatmap", "z": grid, "x": targets, "y": sources, "text": words, "hoverinfo": "text", "colorscale": steps,
-             "zmin": -0.5, "zmax": len(statuses) - 0.5, "xgap": 1, "ygap": 1,
-             "colorbar": {"tickvals": list(range(len(statuses))), "ticktext": statuses}}]
-    return picture(data, {"yaxis": {"autorange": "reversed", "type": "category"}, "xaxis": {"type": "category"}}, 640)
+    shared = {"type": "heatmap", "x": targets, "y": sources, "text": words, "hoverinfo": "text", "xgap": 1, "ygap": 1}
+    data = [shared | {"z": grid, "colorscale": steps, "zmin": -0.5, "zmax": len(statuses) - 0.5,
+                      "colorbar": {"tickvals": list(range(len(statuses))), "ticktext": statuses}},
+            shared | {"z": bytes_moved, "colorscale": "Blues", "zmin": 1, "visible": False}]
+    choices = [{"label": label, "method": "restyle", "args": [{"visible": [not at, bool(at)]}]}
+               for at, label in enumerate(("verdict", "bytes over the bound"))]
+    return picture(data, {"yaxis": {"autorange": "reversed", "type": "category"}, "xaxis": {"type": "category"},
+                          "margin": {"l": 70, "r": 20, "t": 50, "b": 70},
+                          "updatemenus": [{"buttons": choices, "direction": "right", "type": "buttons", "x": 0, "y": 1.02,
+                                           "xanchor": "left", "yanchor": "bottom"}]}, 680)

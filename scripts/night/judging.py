@@ -75,9 +75,13 @@ def run_row(row, base, record, shard):
     return missing
 
 
+def without_release(backend):
+    return backend if "/" in backend or " " in backend else re.sub("@[^,]*", "", backend, count=1)
+
+
 def joins(row):
     """Releases of a framework are one backend, unless the row has two of them."""
-    frameworks = [re.sub(r"@[^,/ ]*", "", backend, count=1) for backend in row["backends"]]
+    frameworks = [without_release(backend) for backend in row["backends"]]
     return ["--ignore-release"] if len(set(frameworks)) == len(frameworks) else []
 
 
@@ -151,7 +155,7 @@ def bad(told):
         for change in MATTERS:
             number = sum(kind["number"] - kind["flaky"] for kind in row["kinds"] if kind["change"] == change)
             all_said += [f"{row['name']}: {number} {change}"] if number else []
-        fresh = sum(one["fresh"] for one in row["findings"])
+        fresh = len({same_cause(one) for one in row["findings"] if one["fresh"]})
         all_said += [f"{row['name']}: {fresh} new kind{'s' if fresh > 1 else ''} of finding"] if fresh else []
         slower = sum(time["became"] == "SLOWER" for time in row["times"])
         all_said += [f"{row['name']}: {slower} slower"] if slower else []

@@ -16,7 +16,7 @@ body { font: 15px/1.45 system-ui, sans-serif; margin: 0 auto; padding: 0 1rem 3r
 h1 { font-size: 1.4rem; } h2 { font-size: 1.1rem; margin-top: 2rem; }
 nav { padding: .6rem 0; border-bottom: 1px solid #ddd; } nav a { margin-right: 1rem; } a { color: var(--mark); }
 .wide { overflow-x: auto; } table { border-collapse: collapse; } th { text-align: left; font-weight: 600; }
-td, th { padding: .2rem .8rem .2rem 0; vertical-align: top; border-bottom: 1px solid #eee; } td.n { text-align: right; }
+td, th { padding: .2rem .8rem .2rem 0; vertical-align: top; border-bottom: 1px solid #eee; } td.n { text-align: right; } td code { display: inline-block; min-width: 15rem; }
 code, pre { font: 13px/1.4 ui-monospace, monospace; overflow-wrap: anywhere; } pre { overflow-x: auto; background: #f6f6f6; padding: .6rem; }
 .mark { color: var(--mark); font-weight: 600; } .faint { color: #666; } .picture { width: 100%; min-height: 26rem; }
 """
@@ -94,8 +94,9 @@ def tonight(nights, killed):
         paced = [sum(time["became"] == became for time in row["times"]) for became in ("SLOWER", "FASTER")]
         rows.append([escaped(row["name"]), escaped(", ".join(row["statuses"])), cases, found, fresh,
                      *(number_of(row, change) for change in TOLD), len(row["flaky"]), *paced])
-    body += "<h2>Configurations</h2>" + table(["configuration", "backends", "cases", "findings", "new kinds", *TOLD.values(), "flaky",
-                                               "slower", "faster"], rows)
+    head = ["configuration", "backends", "cases", "findings", "new kinds", *TOLD.values(), "flaky", "slower", "faster"]
+    shown = [at for at in range(len(head)) if at < 5 or any(row[at] for row in rows)]
+    body += "<h2>Configurations</h2>" + table([head[at] for at in shown], [[row[at] for at in shown] for row in rows])
     missing = [[escaped(row["name"]), escaped(backend), escaped(why)] for row in told["rows"] for backend, why in row["missing"].items()]
     if missing:
         body += "<h2>Did not run</h2>" + table(["configuration", "backend", "why"], missing)
@@ -138,6 +139,16 @@ def kind_page(kind, nights, times):
     return page(f"{kind['status']}: {kind['why'][:100] or kind['backend']}", body, 1)
 
 
+def changes(row):
+    """By cause: cases, those that are flaky, how many patterns of layouts, the first case."""
+    found = {}
+    for kind in row["kinds"]:
+        found.setdefault((kind["change"], kind["backend"], kind["why"] or kind["status"]), []).append(kind)
+    return [[escaped(change), escaped(backend), escaped(why[:120]), sum(kind["number"] for kind in kinds),
+             sum(kind["flaky"] for kind in kinds), len(kinds), code(kinds[0]["first"]["case"])]
+            for (change, backend, why), kinds in found.items()]
+
+
 def compare_page(nights):
     told, body = nights[-1].told, ""
     for row in told["rows"]:
@@ -149,9 +160,7 @@ def compare_page(nights):
         cells = {(one["was"], one["is"]): one["cases"] for one in row["table"]}
         body += table(["was \\ is", *map(escaped, now)], [[escaped(a), *(cells.get((a, b), "") for b in now)] for a in was])
         body += "".join(f"<p>{escaped(one)}</p>" for one in row["versions"])
-        body += table(["change", "backend", "cause", "layouts", "cases", "flaky", "the first"],
-                      [[escaped(kind["change"]), escaped(kind["backend"]), escaped(kind["why"][:120] or kind["status"]),
-                        escaped(kind["layouts"]), kind["number"], kind["flaky"], code(kind["first"]["case"])] for kind in row["kinds"]])
+        body += table(["change", "backend", "cause", "cases", "flaky", "layouts", "the first"], changes(row))
     return page("Compare", body)
 
 
@@ -168,7 +177,8 @@ def map_page(night):
 
 
 def cost_page(nights):
-    body = "<p>Geometric means over the cases of a stratum that pass in a night: backend, op, devices, machine.</p>"
+    body = ("<p>Geometric means over the cases of a stratum that pass in a night: backend, op, devices, machine. How many these are "
+            "stands under the pointer: a mean of others is no change of cost.</p>")
     for what, words in (("bytes", "bytes over the bound"), ("compile", "seconds of compilation"), ("run", "seconds of a run"),
                         ("bench", "seconds under the clock")):
         lines = {}
@@ -176,8 +186,9 @@ def cost_page(nights):
             for row in night.told["rows"]:
                 for one in row["costs"]:
                     if one[what]:
-                        name = f"{row['name']}, {one['backend']}, {one['op']}, {one['devices']} devices, {row['machine']}"
-                        lines.setdefault(name, [None] * len(nights))[at] = one[what]
+                        backend = judging.without_release(one["backend"]) if judging.joins(row) else one["backend"]
+                        name = f"{row['name']}, {backend}, {one['op']}, {one['devices']} devices, {row['machine']}"
+                        lines.setdefault(name, [None] * len(nights))[at] = one[what], one["cases"]
         body += f"<h2>{words}</h2>" + (drawn.lines([n.name for n in nights], lines) if lines else '<p class="faint">nothing</p>')
     return page("Cost", body)
 

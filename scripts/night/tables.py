@@ -15,9 +15,9 @@ with lines as (select *, row_number() over () as place from read_json({record}, 
                where "case" is not null),
 last as (select * exclude (place) from lines
          qualify row_number() over (partition by "case", backend, bench is null order by place desc) = 1 or bench is not null)
-select *, regexp_extract("case", '^on ([^ ]*): ', 1) as mesh,
-       regexp_extract("case", '^on [^ ]*: (\w+)', 1) as op,
-       list_product(list_transform(regexp_extract_all(regexp_extract("case", '^on ([^ ]*): ', 1), '=(\d+)', 1),
+select *, regexp_extract("case", '^on ([^: ]*)', 1) as mesh,
+       regexp_extract("case", '^on [^:]*: (\w+)', 1) as op,
+       list_product(list_transform(regexp_extract_all(regexp_extract("case", '^on ([^: ]*)', 1), '=(\d+)', 1),
                                    lambda n: n::double))::bigint as devices from last
 """
 
