@@ -76,6 +76,7 @@ class Nights(unittest.TestCase):
         first = self.night("1")
         self.assertEqual((first.returncode, first.out), (0, "nothing is worse: the first night\n"), first.err)
         self.check_links()
+        self.assertEqual(len(list((self.folder / "history/pages/map").glob("*.html"))), 1)
         self.assertIn("wrong", self.page("index"))
 
     def test_a_liar_in_the_place_of_an_honest_program_is_said(self):

@@ -51,6 +51,11 @@ TEST(CompareTool, ARegressionIsToldByKindWithTheLineThatShowsIt) {
   const auto told = parse_json(fixed.out);
   EXPECT_GT(told["counts"]["fixed"], 0);
   EXPECT_FALSE(told["counts"].contains("regression"));
+  EXPECT_TRUE(told["findings"].empty()) << "of now, and nothing is wrong any more";
+  const auto now = parse_json(run_tool(folder, "compare good.jsonl now.jsonl --json").out);
+  std::int64_t findings = 0;
+  for (const auto& kind : now["findings"]) findings += kind["cases"].get<std::int64_t>();
+  EXPECT_EQ(findings, now["counts"]["regression"].get<std::int64_t>());
 }
 
 // Selected by the new run's own words and not there: a line taken out of the file.

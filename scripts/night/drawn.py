@@ -36,16 +36,17 @@ def lines(nights, by_name):
 
 
 def square(sources, targets, cells):
-    """Cells by verdict, or by bytes over the bound; the pointer shows both, and the line."""
+    """Cells by verdict, or by bytes over the bound; the pointer shows both, and the layouts."""
     statuses = [status for status in COLOURS if any(cell[2] == status for cell in cells)]
     grid, bytes_moved = ([[None] * len(targets) for _ in sources] for _ in range(2))
     words = [[""] * len(targets) for _ in sources]
-    for row, column, status, waste, line in cells:
+    for row, column, status, waste, _ in cells:
         grid[row][column], bytes_moved[row][column] = statuses.index(status), waste and round(waste, 3)
-        words[row][column] = f"{status}{f', {waste:.2f} times the bound' if waste else ''}<br>{line}"
+        words[row][column] = f"{status}{f', {waste:.2f} times the bound' if waste else ''}"
     steps = [[at, COLOURS[status]] for n, status in enumerate(statuses)
              for at in (n / len(statuses), (n + 1) / len(statuses))]
-    shared = {"type": "heatmap", "x": targets, "y": sources, "text": words, "hoverinfo": "text", "xgap": 1, "ygap": 1}
+    shared = {"type": "heatmap", "x": targets, "y": sources, "text": words, "xgap": 1, "ygap": 1,
+              "hovertemplate": "%{y} -> %{x}<br>%{text}<extra></extra>"}
     data = [shared | {"z": grid, "colorscale": steps, "zmin": -0.5, "zmax": len(statuses) - 0.5,
                       "colorbar": {"tickvals": list(range(len(statuses))), "ticktext": statuses}},
             shared | {"z": bytes_moved, "colorscale": "Blues", "zmin": 1, "visible": False}]

@@ -164,16 +164,23 @@ def compare_page(nights):
     return page("Compare", body)
 
 
-def map_page(night):
-    body = "<p>A row is the layout of before, a column that of after; a cell is a case.</p>"
+def maps(night):
+    """A page of each backend whose cases are such squares, by its name; and the page that leads to them."""
+    pages, rows = {}, []
     for row in night.told["rows"]:
         record = night.folder / f"{row['name']}.jsonl"
         if row["kind"] != "judge" or not record.exists():
             continue
         for (backend, mesh, shape), sources, targets, cells in tables.squares(record):
-            body += f"<h2>{escaped(backend)}, {escaped(shape)} on {escaped(mesh)}: {len(sources)} x {len(targets)} layouts</h2>"
-            body += drawn.square(sources, targets, cells)
-    return page("Map", body + ("" if "<h2>" in body else '<p class="faint">no suite of this night is such a square</p>'))
+            name = hashlib.sha256(f"{row['name']} {backend}".encode()).hexdigest()[:16]
+            title = f"{shape} on {mesh}: {len(sources)} x {len(targets)} layouts"
+            body = pages.setdefault(name, [f"Map: {row['name']} on {backend}",
+                                           "<p>A row is the layout of before, a column that of after; a cell is a case.</p>"])
+            body[1] += f"<h2>{escaped(title)}</h2>" + drawn.square(sources, targets, cells)
+            rows.append([escaped(row["name"]), f'<a href="map/{name}.html">{escaped(backend)}</a>', escaped(title), len(cells)])
+    return {name: page(title, body, 1) for name, (title, body) in pages.items()}, page(
+        "Map", "<p>Each layout to each, coloured by verdict or by bytes over the bound.</p>" +
+        table(["configuration", "backend", "square", "cases"], rows))
 
 
 def cost_page(nights):
@@ -231,7 +238,11 @@ def write(place):
     (into / "kind").mkdir(parents=True)
     (into / "style.css").write_text(STYLE)
     (into / "plotly.min.js").write_text(plotly.offline.get_plotlyjs())
-    for name, text in {"index": tonight(nights, killed), "compare": compare_page(nights), "map": map_page(nights[-1]),
+    map_pages, map_index = maps(nights[-1])
+    (into / "map").mkdir()
+    for name, text in map_pages.items():
+        (into / "map" / f"{name}.html").write_text(text)
+    for name, text in {"index": tonight(nights, killed), "compare": compare_page(nights), "map": map_index,
                        "cost": cost_page(nights), "coverage": coverage_page(nights),
                        "fleet": fleet_page(nights[-1], into)}.items():
         (into / f"{name}.html").write_text(text)
