@@ -4,7 +4,8 @@
     result  = reshard(partial, P(None, None))
 
 Every device must hold numpy's product of small integers, exactly. Prints the wrong devices of every mesh x, y, z,
-and for the first wrong one the collectives of the compiled program.
+and for the first wrong one the collectives of the compiled program. Then the first line alone, with b over P("y", ("x", "z")):
+for each x the parts of the devices along y are added up by numpy.
 
     python unreduced_einsum.py [shardy|gspmd]
 """
@@ -46,6 +47,18 @@ def run(sizes):
     return wrong, [line.split(", metadata")[0].strip() for line in lines]
 
 
+def left_unfinished():
+    """On which x the parts, which replicate over it, do not add up to the product."""
+    mesh = Mesh(np.array(jax.devices()[:8]).reshape(2, 2, 2), ("x", "y", "z"), axis_types=(AxisType.Explicit,) * 3)
+    a, b = (np.random.default_rng(n).integers(-8, 8, (8, 8)).astype(np.float32) for n in (0, 1))
+    placed = [jax.device_put(m, NamedSharding(mesh, s)) for m, s in ((a, P(None, "y")), (b, P("y", ("x", "z"))))]
+    with jax.set_mesh(mesh):
+        made = jax.jit(lambda a, b: jnp.einsum("mk,kn->mn", a, b, out_sharding=P(None, "z", unreduced={"y"})))(*placed)
+    held = {s.device.id: np.asarray(s.data) for s in made.addressable_shards}  # device 4x + 2y + z
+    return [x for x in (0, 1) for z in (0, 1)
+            if not np.array_equal(held[4 * x + z] + held[4 * x + 2 + z], (a @ b)[:, 4 * z : 4 * z + 4])]
+
+
 def main():
     partitioner = sys.argv[1] if len(sys.argv) > 1 else "shardy"
     jax.config.update("jax_use_shardy_partitioner", partitioner == "shardy")
@@ -64,6 +77,11 @@ def main():
         if wrong and not shown:
             shown = True
             print("".join(f"    {line}\n" for line in collectives), end="")
+    try:
+        wrong = left_unfinished()
+        print(f"left unfinished, x=2,y=2,z=2: {f'wrong sum at x = {wrong}' if wrong else 'right'}")
+    except Exception as e:
+        print(f"left unfinished: {type(e).__name__}: {str(e).splitlines()[0][:100]}")
     print(f"jax {jax.__version__}, {partitioner}: wrong on {bad} of {len(sizes)} meshes")
 
 

@@ -1,0 +1,53 @@
+"""The rows of `results/kinds`, which finding is of which, for scripts/summarise and scripts/confirmed."""
+
+import fnmatch
+import pathlib
+import re
+from typing import NamedTuple
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+class Kind(NamedTuple):
+    backends: str
+    finding: str
+    sort: str
+    words: str
+    evidence: str
+    script: str
+    shows: str
+
+
+def rows():
+    lines = (ROOT / "results/kinds").read_text().splitlines()
+    return [Kind(*line.split("\t")) for line in lines if line and not line.startswith("#")]
+
+
+def passes(line):
+    """What a case passes through:
+
+        reshard f32[8]+x -> f32[8]                            reshard, unfinished to finished
+        einsum ... -> f32[8]+x                                product, unfinished
+        einsum ... -> f32[8@x] -> f32[8]                      product and reshard
+    """
+    op, _, rest = re.sub(r"^on [^:]*: ", "", line).partition(" ")
+    operands, *chain = rest.split(" -> ")
+    layouts = [operands, *chain] if op == "reshard" else chain
+    said = ["unfinished" if "+" in layout else "finished" for layout in layouts]
+    if op == "reshard":
+        return f"reshard, {' to '.join(said)}"
+    if "unfinished" not in said:
+        return "product and reshard" if len(said) > 1 else "product"
+    return f"product, {' to '.join(said)}"
+
+
+def row_of(table, backend, finding, line):
+    """The first row that fits; `finding` is (status, cause)."""
+    status, text = finding
+    told = f"{status}: {text}: {line} # {passes(line)}"
+    return next((row for row in table if fnmatch.fnmatch(backend, row.backends) and re.search(row.finding, told)), None)
+
+
+def withdrawn(table, of):
+    """The rows of what was published and did not hold: of a framework's name, as a pattern."""
+    return [row for row in table if fnmatch.fnmatch(row.backends, f"-{of}")]
