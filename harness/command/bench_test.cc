@@ -218,7 +218,7 @@ TEST(Bench, CtrlCKeepsWhatWasTimedAndSaysHowToGoOn) {
   const Folder folder;
   const std::string timed = fake("took 1000,1000 sleep 0.5") + line + " --record r.jsonl";
   const pid_t child = started(folder, timed + " --repetitions 50");
-  for (int i = 0; i < 1200 && contents(folder.path / "r.jsonl").empty(); ++i) ::usleep(50'000);
+  for (int i = 0; i < 1200 && lines_of(folder.path / "r.jsonl").empty(); ++i) ::usleep(50'000);
   ::kill(child, SIGINT);
   int status = 0;
   ::waitpid(child, &status, 0);
