@@ -283,18 +283,26 @@ bool is_over(const OpenRequest& r) {
   return r.state == OpenRequest::ended || r.state == OpenRequest::given_up;
 }
 
+// Whether no request is open. Where one waits to be read, the reply to the one before has arrived, though the
+// rank may not have come to say so.
+bool between_requests(const Relay& relay, std::int32_t state, int milliseconds) {
+  pollfd there{relay.requests, POLLIN, 0};
+  return state == OpenRequest::none ||
+         (state == OpenRequest::replying && ::poll(&there, 1, milliseconds) > 0);
+}
+
 // A request for which the rank does not come, as one that is stopped, is asked as those of several ranks are.
 struct Patience {
   std::optional<Clock::time_point> since{};
   bool is_over(const Relay& relay) {
     constexpr std::chrono::seconds patience{1};
     pollfd there{relay.requests, POLLIN, 0};
-    const bool waits = relay.left.request->state == OpenRequest::none && ::poll(&there, 1, 0) > 0;
+    std::int32_t state = relay.left.request->state;
+    const bool waits = between_requests(relay, state, 0) && ::poll(&there, 1, 0) > 0;
     if (!waits) since.reset();
     if (waits && !since) since = Clock::now();
-    std::int32_t none = OpenRequest::none;
     return waits && Clock::now() - *since > patience &&
-           relay.left.request->state.compare_exchange_strong(none, OpenRequest::taken_back);
+           relay.left.request->state.compare_exchange_strong(state, OpenRequest::taken_back);
   }
 };
 
@@ -317,7 +325,8 @@ bool watch(Relay& relay) {
       if (late(r)) hangs(relay);
     } catch (Failure& f) {
       if (judge(r, relay, f.reply)) break;
-      if (lost && r.state == OpenRequest::none) return true;  // the next request will see it
+      constexpr int a_second = 1000;
+      if (lost && between_requests(relay, r.state, a_second)) return true;  // the next request will see it
       if (lost && !is_over(r)) throw std::runtime_error(text_or(f.reply, "message"));
     }
   }

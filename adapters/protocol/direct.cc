@@ -48,7 +48,9 @@ void write_line(Direct& direct, const std::string& line) {
     ::pause();
   const bool gives_up = line.starts_with(R"({"type":"reneged")");
   write_line(direct.channel, line);
-  r.state = gives_up ? OpenRequest::given_up : OpenRequest::none;
+  // They may have been taken back since: whoever has read the reply may ask again at once.
+  std::int32_t replying = OpenRequest::replying;
+  r.state.compare_exchange_strong(replying, gives_up ? OpenRequest::given_up : OpenRequest::none);
 }
 
 }  // namespace plumb
