@@ -1,13 +1,12 @@
 #include "adapters/cuda/faults.h"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <span>
 #include <stdexcept>
 
-#include "adapters/protocol/json.h"
+#include "adapters/protocol/fault_lines.h"
 
 namespace plumb::cuda {
 namespace {
@@ -162,16 +161,6 @@ const Device& faulty_processor(const std::string& name) {
   return device;
 }
 
-std::string list_kernel_faults() {
-  std::string text;
-  for (const KernelFault& f : kernel_faults()) {
-    const std::vector<std::string> arguments{"--fault", f.name, "--plan", f.plan};
-    text += fmt::format(R"({{"name":{},"says":{},"status":{},"flags":{},"cases":{},"options":{}}})",
-                        json_text("cuda-" + f.name), json_text(f.says), json_text(f.status),
-                        json_text(f.flags), dump(f.cases), dump(arguments)) +
-            "\n";
-  }
-  return text;
-}
+std::string list_kernel_faults() { return fault_lines("cuda", kernel_faults()); }
 
 }  // namespace plumb::cuda

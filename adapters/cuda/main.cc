@@ -7,6 +7,7 @@
 
 #include "adapters/cuda/cuda.h"
 #include "adapters/cuda/faults.h"
+#include "adapters/protocol/options.h"
 
 namespace plumb::cuda {
 namespace {
@@ -36,14 +37,7 @@ bool take(Cuda& cuda, const std::string& key, const std::string& value) {
 
 int serve_all(const std::vector<std::string>& arguments) {
   Cuda cuda;
-  auto all = options();
-  for (std::size_t i = 0; i < arguments.size(); i += 2) {
-    if (!arguments[i].starts_with("--") || i + 1 == arguments.size())
-      throw std::invalid_argument(arguments[i] +
-                                  ": options are --NAME VALUE, as `plumb backends cuda` lists them");
-    all.emplace_back(arguments[i].substr(2), arguments[i + 1]);
-  }
-  for (const auto& [key, value] : all)
+  for (const auto& [key, value] : options_and(arguments, "cuda"))
     if (!take(cuda, key, value))
       throw std::invalid_argument(
           fmt::format("unknown option {}={}; `plumb backends cuda` lists them", key, value));

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "adapters/liar/faults.h"
+#include "adapters/protocol/options.h"
 
 namespace {
 

@@ -1,6 +1,7 @@
 #include <cstdio>
 
 #include "adapters/local/local.h"
+#include "adapters/protocol/options.h"
 
 namespace {
 

@@ -1,6 +1,5 @@
 #include "adapters/mpi/faults.h"
 
-#include <fmt/format.h>
 #include <mpi.h>
 #include <signal.h>
 #include <unistd.h>
@@ -14,7 +13,7 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "adapters/protocol/json.h"
+#include "adapters/protocol/fault_lines.h"
 
 namespace plumb::mpi {
 namespace {
@@ -195,16 +194,6 @@ const Fault& fault_named(const std::string& name) {
   return *at;
 }
 
-std::string list_faults() {
-  std::string text;
-  for (const Fault& f : table()) {
-    const std::vector<std::string> options{"--fault", f.name, "--plan", f.plan};
-    text += fmt::format(R"({{"name":{},"says":{},"status":{},"flags":{},"cases":{},"options":{}}})",
-                        json_text("mpi-" + f.name), json_text(f.says), json_text(f.status),
-                        json_text(f.flags), dump(f.cases), dump(options)) +
-            "\n";
-  }
-  return text;
-}
+std::string list_faults() { return fault_lines("mpi", table()); }
 
 }  // namespace plumb::mpi

@@ -19,6 +19,7 @@
 #include "adapters/plan/plan.h"
 #include "adapters/protocol/clocked.h"
 #include "adapters/protocol/json.h"
+#include "adapters/protocol/options.h"
 #include "adapters/protocol/ranks.h"
 #include "adapters/protocol/serve.h"
 #include "adapters/rank/capabilities.h"
@@ -252,14 +253,7 @@ std::function<std::int64_t()> clock_planted(const std::string& text, int rank) {
 
 int serve_all(const std::vector<std::string>& arguments) {
   Mpi mpi;
-  auto all = options();
-  for (std::size_t i = 0; i < arguments.size(); i += 2) {
-    if (!arguments[i].starts_with("--") || i + 1 == arguments.size())
-      throw std::invalid_argument(arguments[i] +
-                                  ": options are --NAME VALUE, as `plumb backends mpi` lists them");
-    all.emplace_back(arguments[i].substr(2), arguments[i + 1]);
-  }
-  for (const auto& [key, value] : all)
+  for (const auto& [key, value] : options_and(arguments, "mpi"))
     if (!take(mpi, key, value))
       throw std::invalid_argument(
           fmt::format("unknown option {}={}; `plumb backends mpi` lists them", key, value));

@@ -383,13 +383,4 @@ int serve_as_rank(Backend& backend, const Seat& seat) {
   return serve(backend, {next_request, send_reply, seat.rank, seat.world});
 }
 
-std::vector<std::pair<std::string, std::string>> options() {
-  std::vector<std::pair<std::string, std::string>> out;
-  const char* value = std::getenv("PLUMB_OPTIONS");
-  if (!value || !*value) return out;
-  const json parsed = parse_message(value);
-  for (const auto& [key, option] : parsed.items()) out.emplace_back(key, text(option, key));
-  return out;
-}
-
 }  // namespace plumb

@@ -95,7 +95,4 @@ int serve(Backend&);
 struct Seat;
 int serve_as_rank(Backend&, const Seat&);
 
-// PLUMB_OPTIONS as pairs; empty where unset.
-std::vector<std::pair<std::string, std::string>> options();
-
 }  // namespace plumb

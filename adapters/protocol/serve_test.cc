@@ -13,6 +13,7 @@
 
 #include "adapters/protocol/json.h"
 #include "adapters/protocol/message.h"
+#include "adapters/protocol/options.h"
 #include "adapters/protocol/skim.h"
 #include "reference/words/text.h"
 
