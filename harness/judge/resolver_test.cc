@@ -27,6 +27,7 @@ TEST(Resolver, IsJudgedByItsLayout) {
       {on + "f32[4'a,4'b] rules=a:x,b:y",         "f32[4@x,4@y]",   Status::pass,      "",                           ""                                      },
       {on + "f32[4'a,4'b] rules=a:(x.u),b:(u.y)", "f32[4@u.x,4@y]", Status::pass,      "",                           ""                                      },
       {on + "f32[1'a,4'b] rules=a:x,b:y",         "f32[1@y,4@x]",   Status::misplaced, "asked was",                  ""                                      },
+      {on + "f32[4'a,4'b] rules=b:x,a:x",         "f32[4,4@x]",     Status::pass,      "",                           ""                                      },
       {on + "f32[4'a,4'b] rules=a:x,b:x",         "f32[4,4@x]",     Status::misplaced,
        "claims f32[4,4@x], asked was f32[4@x,4]",                                                                    ""                                      },
       {on + "f32[4'a] rules=a:(x.y),a:x",         "f32[4@x]",       Status::misplaced, "8 bytes on a device, not 4",

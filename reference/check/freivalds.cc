@@ -61,18 +61,17 @@ void weigh(const Weighing& w, const Integers& integers, const std::vector<typena
   std::int64_t lines = 0;
   each_chunk(w.slice, kChunk, [&](const Slice& part, std::int64_t from) {
     const std::int64_t* values = integers(part, from);
-    Slice line = part;
+    Slice line = part;  // begins where the line does
     const std::size_t last = scalar ? 0 : part.size() - 1;
-    for (std::size_t d = 0; d < last; ++d) line[d].end = line[d].begin + 1;
-    for (std::int64_t count = elements(line), left = elements(part); left > 0;
-         left -= count, values += count) {
+    const std::int64_t count = scalar ? 1 : part[last].size();
+    for (std::int64_t left = elements(part); left > 0; left -= count, values += count) {
       Ring::add(values, count, weights.data() + place(line, w.slice, w.weight_steps), weight_step,
                 sums.data() + place(line, w.slice, w.sum_steps), sum_step);
       if (++lines % (1 << 12) == 0)
         for (auto& sum : sums) sum = Ring::folded(sum);
       for (std::size_t d = last; d-- > 0;) {
-        if (++line[d].begin, ++line[d].end; line[d].begin < part[d].end) break;
-        line[d] = {part[d].begin, part[d].begin + 1};
+        if (++line[d].begin < part[d].end) break;
+        line[d].begin = part[d].begin;
       }
     }
   });

@@ -120,6 +120,7 @@ TEST(Module, TextsByHand) {
       "  %b = f32[] conditional(%p, %z, %z), branch_computations={%f, %f}\n"
       "  %d = f32[2,3]{1,0} collective-permute(%a), channel_id=7, source_target_pairs={{0,1},{2,3}}\n"
       "  %i = s64[2,2]{1,0} constant({ { -1, 2 }, { 3, 4 } })\n  %j = pred[2]{0} constant({1, 0})\n"
+      "  %o = u64[2]{0} constant({18446744073709551615, 0})\n"
       "  %t = (f32[], f32[], f32[], f32[], f32[], /*index=5*/f32[], f32[]) tuple(%z, %z, %z, %z, %z, "
       "/*index=5*/%z, %z), "
       "sharding={{replicated}, {replicated}, {maximal device=1}, {manual}, {unreduced}, "
