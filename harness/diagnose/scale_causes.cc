@@ -53,7 +53,7 @@ Tensor taken_for(const WantedAll& wanted, int operand, const Scaling& scaling, s
   Quantized q = quantized(wanted.operands[operand], spec.scheme, cut);
   const std::int64_t width = format(q.scales.dtype).bytes;
   const std::vector<std::byte> all = q.scales.bytes;
-  const std::int64_t own = scaling.mixed ? own_tile(wanted.c, spec, scaling.axes, device) : 0;
+  const std::int64_t own = own_tile(wanted.c, spec, scaling.axes, device);
   for (std::int64_t tile = 0; scaling.mixed && tile < size(cut); ++tile)
     std::memcpy(q.scales.bytes.data() + tile * width, all.data() + own * width, width);
   return dequantized(q, cut);

@@ -153,6 +153,29 @@ TEST(Programs, GroupsOfReplicasAndOfDevices) {
   EXPECT_THROW(sum("channel_id=1, replica_groups={{0,3},{1,1}}, use_global_device_ids=true"), BadModule);
 }
 
+// Of two operands one is the same everywhere; whichever comes first.
+TEST(Programs, EachDeviceSortsByItsOwn) {
+  const auto first = [](const std::string& order, const std::string& a, const std::string& b, int result) {
+    std::string less = "%less (";
+    for (int n = 0; n < 4; ++n) less += (n > 0 ? ", p" : "p") + std::to_string(n) + ": s32[]";
+    less += ") -> pred[] {\n";
+    for (int n = 0; n < 4; ++n)
+      less += "  %p" + std::to_string(n) + " = s32[] parameter(" + std::to_string(n) + ")\n";
+    less += "  ROOT %l = pred[] compare(" + a + ", " + b + "), direction=LT\n}\n\n";
+    return on_four(less,
+                   "  %three = s32[] constant(3)\n  %n = s32[3]{0} broadcast(%three), dimensions={}\n"
+                   "  %i = s32[3]{0} iota(), iota_dimension=0\n"
+                   "  %b = s32[3]{0} broadcast(%d), dimensions={}\n  %s = s32[3]{0} add(%i, %b)\n"
+                   "  %k = s32[3]{0} remainder(%s, %n)\n"
+                   "  %t = (s32[3]{0}, s32[3]{0}) sort(" + order + "), dimensions={0}, to_apply=%less\n"
+                   "  %v = s32[3]{0} get-tuple-element(%t), index=" + std::to_string(result) + "\n"
+                   "  %f = s32[1]{0} slice(%v), slice={[0:1]}\n  ROOT %r = s32[] reshape(%f)\n");
+  };
+  const std::vector<Integers> want{{0}, {2}, {1}, {0}};
+  EXPECT_EQ(first("%k, %i", "%p0", "%p1", 1), want);
+  EXPECT_EQ(first("%i, %k", "%p2", "%p3", 0), want);
+}
+
 TEST(Programs, APermuteThatReachesNobodyBringsZero) {
   EXPECT_EQ(
       on_four("",
