@@ -44,6 +44,16 @@ TEST(Folded, EachMeaningOfAConstantIsTried) {
   }
 }
 
+// What is unsettled for another reason is not laid to a constant of one meaning.
+TEST(Folded, AConstantOfOneMeaningIsNoDoubt) {
+  const Proof proof = of_functions(
+      c("three", "3") + "  ROOT %r = S divide(%x, %three)\n",
+      c("k", "0.333333343") + c("t", "1e-30") + "  %p = S multiply(%x, %k)\n  ROOT %r = S add(%p, %t)\n");
+  EXPECT_EQ(proof.finding, Finding::unsettled);
+  EXPECT_EQ(proof.folded, std::vector<std::string>{"0.333333343 stands for 1 / 3"});
+  EXPECT_EQ(proof.why, "");
+}
+
 TEST(Folded, AConstantStandsForWhatRoundsToIt) {
   const std::string
       third = c("three", "3") + "  ROOT %r = S divide(%x, %three)\n",
