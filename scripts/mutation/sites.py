@@ -123,6 +123,13 @@ class Source:
 
     on_preproc_elif = on_preproc_if
 
+    def on_preproc_ifdef(self, node):
+        """What only a card's compiler sees stays as it is."""
+        if self.text(node.child_by_field_name("name")) != "__CUDACC__":
+            return self.plain(node)
+        other = node.child_by_field_name("alternative")
+        return self.plain(node, lambda child: self.emit(child) if child == other else self.text(child))
+
     def line(self, node):
         return self.data.split(b"\n")[node.start_point[0]].decode().strip()
 

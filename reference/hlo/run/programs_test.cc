@@ -66,14 +66,16 @@ TEST(Programs, EachDeviceHoldsWhatItHeld) {
 // A module over four devices whose entry has no parameters; the integers of its result on each.
 std::vector<Integers> on_four(const std::string& computations, const std::string& lines) {
   const Module module =
-      parse("HloModule m, num_partitions=4\n\n" + computations + "ENTRY %e () -> s32[] {\n" +
+      parse("HloModule m, num_partitions=4\n\n" + computations + "ENTRY %e {\n" +
                 "  %id = u32[] partition-id()\n  %d = s32[] convert(%id)\n" + lines + "}\n",
             "m.txt");
   const auto root = run(module, {})[0];
   const Array<double>& got = *root.array;
   std::vector<Integers> held;
-  for (std::int64_t d = 0; d < 4; ++d)
-    held.push_back({got.integers[static_cast<std::size_t>(lane_on(got, d))]});
+  for (std::int64_t d = 0; d < 4; ++d) {
+    const auto first = got.integers.begin() + begin_on(got, d, count(got.dims));
+    held.emplace_back(first, first + count(got.dims));
+  }
   return held;
 }
 
@@ -174,6 +176,38 @@ TEST(Programs, EachDeviceSortsByItsOwn) {
   const std::vector<Integers> want{{0}, {2}, {1}, {0}};
   EXPECT_EQ(first("%k, %i", "%p0", "%p1", 1), want);
   EXPECT_EQ(first("%i, %k", "%p2", "%p3", 0), want);
+}
+
+// Each device d holds the rows {10 d + i, 10 d + i + 100}; of its group the first gets row 0 of each member,
+// the second rows 1 and 2, one sender's after the other's.
+TEST(Programs, RowsGoToTheMembersTheyAreFor) {
+  const auto exchanged = [](const std::string& groups, const std::string& rows) {
+    return on_four(
+        "",
+        "  %ten = s32[] constant(10)\n  %m = s32[] multiply(%d, %ten)\n  %hundred = s32[] constant(100)\n"
+        "  %b = s32[4,2]{1,0} broadcast(%m), dimensions={}\n  %i = s32[4,2]{1,0} iota(), iota_dimension=0\n"
+        "  %j = s32[4,2]{1,0} iota(), iota_dimension=1\n"
+        "  %h = s32[4,2]{1,0} broadcast(%hundred), dimensions={}\n  %k = s32[4,2]{1,0} multiply(%j, %h)\n"
+        "  %l = s32[4,2]{1,0} add(%i, %k)\n  %from = s32[4,2]{1,0} add(%b, %l)\n"
+        "  %none = s32[] constant(-1)\n  %before = s32[4,2]{1,0} broadcast(%none), dimensions={}\n"
+        "  %at = s32[2]{0} constant({0, 1})\n  %rows = s32[2]{0} constant(" + rows + ")\n"
+        "  %two = s32[] constant(2)\n  %s = s32[] divide(%d, %two)\n"
+        "  %sb = s32[2]{0} broadcast(%s), dimensions={}\n  %there = s32[2]{0} multiply(%sb, %rows)\n"
+        "  %one = s32[] constant(1)\n  %n = s32[] add(%s, %one)\n"
+        "  %come = s32[2]{0} broadcast(%n), dimensions={}\n"
+        "  ROOT %r = s32[4,2]{1,0} ragged-all-to-all(%from, %before, %at, %rows, %there, %come), "
+        "channel_id=1, replica_groups=" + groups + "\n");
+  };
+  const std::vector<Integers> want{
+      {0,  100, 20, 120, -1, -1,  -1, -1 },
+      {10, 110, 30, 130, -1, -1,  -1, -1 },
+      {1,  101, 2,  102, 21, 121, 22, 122},
+      {11, 111, 12, 112, 31, 131, 32, 132}
+  };
+  EXPECT_EQ(exchanged("{{0,2},{1,3}}", "{1, 2}"), want);
+  EXPECT_EQ(exchanged("{{0,2},{1,3}}", "{0, 0}"), (std::vector<Integers>(4, Integers(8, -1))));
+  EXPECT_THROW(exchanged("{{0,2},{1,3}}", "{1, 4}"), BadModule) << "a row too many";
+  EXPECT_THROW(exchanged("{{0,2},{1,3}}", "{-1, 2}"), BadModule);
 }
 
 TEST(Programs, APermuteThatReachesNobodyBringsZero) {
