@@ -136,6 +136,8 @@ TEST(Text, ABadLineGivesOneMessageWithACaretAtTheCharacter) {
        "the order is nested acc= wire= fill= seed=, each once",                                                                     40},
       {"on x=2: reshard f32[8] -> f32[8] fill=odd",                       "expected provenance, cancel, normal or scaled",          38},
       {"on x=2: reshard f32[8]+x -> f32[8] fill=provenance",              "provenance is for data that nothing adds",               40},
+      {"on x=2: reshard f32[8@x] -> f32[8] fill=cancel",                  "cancel is for data that are added",                      40},
+      {"on x=2: reshard s32[8]+x -> s32[8] fill=normal",                  "integers do not round: use cancel",                      40},
       {"on x=2: reshard e8m0[8]+x -> e8m0[8]",                            "e8m0 holds scales: it can be moved, not summed",         23},
       {"on x=2: einsum mm,kn->mn f32[2,2] f32[2,2] -> f32[2,2]",          "letter 'm' stands twice here",                           16},
       {"on x=2: einsum mk,kn->mq f32[2,2] f32[2,2] -> f32[2,2]",          "letter 'q' stands in no operand",                        23},

@@ -138,6 +138,19 @@ TEST(Programs, EachDeviceTakesItsBranch) {
   EXPECT_EQ(on_four(branches,
                     "  ROOT %r = s32[] conditional(%d, %d, %d, %d), branch_computations={%b0, %b1, %b2}\n"),
             (std::vector<Integers>{{100}, {201}, {302}, {303}}));
+  EXPECT_EQ(on_four(branches,
+                    "  %two = s32[] constant(2)\n  %i = s32[] subtract(%d, %two)\n"
+                    "  ROOT %r = s32[] conditional(%i, %d, %d, %d), branch_computations={%b0, %b1, %b2}\n"),
+            (std::vector<Integers>{{300}, {301}, {102}, {203}}));
+  // Of a predicate the first where it is true.
+  const auto by = [&](const std::string& limit) {
+    return on_four(branches,
+                   "  %l = s32[] constant(" + limit + ")\n  %p = pred[] compare(%d, %l), direction=LT\n"
+                   "  ROOT %r = s32[] conditional(%p, %d, %d), branch_computations={%b0, %b1}\n");
+  };
+  EXPECT_EQ(by("2"), (std::vector<Integers>{{100}, {101}, {202}, {203}}));
+  EXPECT_EQ(by("4"), (std::vector<Integers>{{100}, {101}, {102}, {103}}));
+  EXPECT_EQ(by("0"), (std::vector<Integers>{{200}, {201}, {202}, {203}}));
 }
 
 // What groups are of, by channel and by global ids.

@@ -94,6 +94,18 @@ TEST(Reals, OperationsOfOne) {
   EXPECT_THROW(reals.unary(Opcode::popcnt, 1), Misfit);
 }
 
+TEST(Reals, RootsAndLogarithmsOfTheMagnitude) {
+  Reals reals;
+  reals.total = true;
+  for (const double x : {-3.0, -1.5, -0.5, 0.0, 0.25, 2.0}) {
+    EXPECT_EQ(reals.unary(Opcode::log, x), std::log(std::fabs(x)));
+    EXPECT_EQ(reals.unary(Opcode::sqrt, x), std::sqrt(std::fabs(x)));
+    EXPECT_EQ(reals.unary(Opcode::rsqrt, x), 1 / std::sqrt(std::fabs(x)));
+    EXPECT_EQ(reals.unary(Opcode::log_plus_one, x), std::log1p(x < -1 ? -2 - x : x));  // log |1 + x|
+    EXPECT_EQ(reals.unary(Opcode::cbrt, x), std::cbrt(x));
+  }
+}
+
 TEST(Reals, OperationsOfTwo) {
   Reals reals;
   const double some[] = {0, 0.5, 1, 3, -2, HUGE_VAL, -HUGE_VAL, std::nan("")};
