@@ -44,6 +44,29 @@ TEST(Merge, AGroupOfAllAxesTakesARunInOne) {
             "3 to 1; 3 all-reduces over dp, pp and tp in one");
 }
 
+// Devices 4 to 7 do more, and nothing that could be spared.
+TEST(Merge, TheDeviceThatCouldSpareMostIsCounted) {
+  Trace apart = {step("all-reduce", {}, 32, 32), step("all-reduce", {}, 32, 32)};
+  apart[0].groups = {
+      {0, 1},
+      {2, 3}
+  };
+  apart[1].groups = {
+      {0, 2},
+      {1, 3}
+  };
+  for (int n = 0; n < 3; ++n) {
+    apart.push_back(step("collective-permute", {}, 32, 32));
+    apart.back().pairs = {
+        {4, 5},
+        {5, 4},
+        {6, 7},
+        {7, 6}
+    };
+  }
+  EXPECT_EQ(in_short(count({sum, apart, {{"pp", "tp"}}})), "2 to 1; 2 all-reduces over tp and pp in one");
+}
+
 TEST(Merge, AGroupOfPartOfARunTakesThatPart) {
   EXPECT_EQ(in_short(count({sum, three, {{"dp", "pp"}}})), "3 to 2; 2 all-reduces over dp and pp in one");
   EXPECT_EQ(in_short(count({

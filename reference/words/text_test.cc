@@ -216,6 +216,18 @@ TEST(Text, TheRangesOfWhatATerminalActsOn) {
     EXPECT_EQ(printable(std::string_view(shown)), shown);
 }
 
+// Shown from 60 bytes before the place, or from the letter that these would cut in two.
+TEST(Text, ALongLineIsShownFromAWholeLetter) {
+  std::string line;
+  for (int n = 0; n < 20; ++n) line += "\xc3\xa9";
+  line += std::string(200, 'a');
+  for (std::size_t at : {64, 65}) {
+    const std::string said = bad_input("no", line, at).what();
+    EXPECT_EQ(said.substr(0, 10), "no\n  ...\xc3\xa9") << at;
+    EXPECT_EQ(said.substr(said.rfind('\n')), "\n     " + std::string(18 + at - 40, ' ') + "^") << at;
+  }
+}
+
 TEST(Text, MeshesAndSpecsReadAlone) {
   const Mesh mesh = parse_mesh("dp=2,tp=4 ids=7,6,5,4,3,2,1,0");
   EXPECT_EQ(print(mesh), "dp=2,tp=4 ids=7,6,5,4,3,2,1,0");

@@ -122,5 +122,16 @@ TEST(Prove, ModulesThatDoNotBelongTogether) {
                BadModule);
 }
 
+TEST(Prove, PairsAreCheckedBeforeTheyAreProven) {
+  const auto module = [](const std::string& shape, const std::string& sharding) {
+    return parse("HloModule m, num_partitions=2\n\nENTRY %e {\n  ROOT %x = " + shape + " parameter(0)" +
+                     sharding + "\n}\n",
+                 "m.txt");
+  };
+  const Module before = module("f32[4]", ", sharding={devices=[2]<=[2]}");
+  EXPECT_NO_THROW(check({before, module("f32[2]", ""), nullptr}));
+  EXPECT_THROW(check({before, module("f32[4]", ""), nullptr}), BadModule);
+}
+
 }  // namespace
 }  // namespace plumb::hlo

@@ -216,6 +216,8 @@ TEST(Misfits, ATableOfLines) {
       {"%r = f32[2,4] custom-call(%a), custom_call_target=\"SPMDShardToFullShape\", sharding={manual}",
        "unsupported: a manual region over some axes only, or a layout that is not said"},
       {"%r = f32[2,4] select-and-scatter(%a, %a, %f3), window={size=1x1}, select=%less, scatter=%add", "a source and an initial value of the operand's type"},
+      {"%r = f32[2,4] select-and-scatter(%a, %a, %i), window={size=1x1}, select=%less, scatter=%add", "a source and an initial value of the operand's type"},
+      {"%r = f32[2,4] select-and-scatter(%a, %n, %x), window={size=1x1}, select=%less, scatter=%add", "a source and an initial value of the operand's type"},
       {"%r = f32[2,4] select-and-scatter(%a, %f3, %x), window={size=1x1}, select=%less, scatter=%add", "the source has a place for each window"},
       {"%r = f32[2,4] select-and-scatter(%a, %a, %x), window={size=1}, select=%less, scatter=%add", "a window for each dimension"},
       {"%r = f32[2,4] select-and-scatter(%a, %a, %x), window={size=1x1}, select=%add, scatter=%add", "select= says which of two"},

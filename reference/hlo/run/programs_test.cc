@@ -168,6 +168,14 @@ TEST(Programs, GroupsOfReplicasAndOfDevices) {
   EXPECT_THROW(sum("channel_id=1, replica_groups={{0,3},{1,1}}, use_global_device_ids=true"), BadModule);
 }
 
+TEST(Programs, WhatIsNotZeroIsTrue) {
+  const std::vector<Integers> want{{0}, {1}, {1}, {1}};
+  EXPECT_EQ(on_four("", "  %p = pred[] convert(%d)\n  ROOT %r = s32[] convert(%p)\n"), want);
+  EXPECT_EQ(on_four("",
+                    "  %f = f32[] convert(%d)\n  %p = pred[] convert(%f)\n  ROOT %r = s32[] convert(%p)\n"),
+            want);
+}
+
 // Of two operands one is the same everywhere; whichever comes first.
 TEST(Programs, EachDeviceSortsByItsOwn) {
   const auto first = [](const std::string& order, const std::string& a, const std::string& b, int result) {
