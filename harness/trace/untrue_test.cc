@@ -89,8 +89,9 @@ TEST(Untrue, IntegersAddUpNoFloats) {
     return one;
   };
   const std::string sum = "on x=2: reshard f32[8]+x -> f32[8]",
-                    product = "on x=2: einsum mk,kn->mn f32[2,8@x] f32[8@x,4] -> f32[2,4]";
-  for (const std::string& line : {sum, product}) {
+                    product = "on x=2: einsum mk,kn->mn f32[2,8@x] f32[8@x,4] -> f32[2,4]",
+                    of_parts = "on x=2: einsum mk,kn->mn f32[2,4]+x f32[4,4] -> f32[2,4]";
+  for (const std::string& line : {sum, product, of_parts}) {
     for (const char* dtype : {"s8", "s32", "u16", "s64", "pred"})
       EXPECT_THAT(why(line, {typed(dtype)}), HasSubstr("where values of f32 are due")) << line;
     for (const char* dtype : {"f32", "", "s", "sum", "a name of their own"})
