@@ -36,6 +36,18 @@ const Bad table[] = {
     {"run ''",                                          "", "expected 'on '",                               2},
     {"run '-on x=2: reshard f32[8@x] -> f32[8]'",       "", "plumb: expected a case, which begins with 'on ', or an option\n  -on x=2", 2},
     {"explain",                                         "", "plumb: case is required",                      2},
+    // what users of other systems write, and what a shell makes of a line without quotes
+    {"run 'on x=2: reshard float32[8@x] -> f32[8]'",    "", "; float32 is written f32\n  on x=2: reshard float32[8@x]", 2},
+    {"run 'on x=2: reshard f32[8]+x -> f32[8] acc=bfloat16'", "", "; bfloat16 is written bf16\n",             2},
+    {"explain \"on x=2: reshard P('x', None) -> f32[8,8]\"", "", "; axes are written into the shape: P('x', None) of an f32[8,8] is f32[8@x,8]\n", 2},
+    {"explain \"PartitionSpec('x', None)\"",            "", "expected 'on ' and a mesh; axes are written into the shape", 2},
+    {"run 'reshard f32[8@x] -> f32[8]'",                "", "a case begins with its mesh: on x=2: reshard ...\n  reshard f32[8@x]", 2},
+    {"run on x=2: reshard f32[8@x] '->' f32[8]",        "", "plumb: a case is one argument, in quotes: 'on x=2: reshard f32[8@x] -> f32[8]'\n", 2},
+    {"run on x=2: reshard f32[8@x] -",                  "", "in quotes: 'on x=2: reshard f32[8@x] -> ...'\n", 2},
+    {"run --suite smok",                                "", "there is no suite 'smok'; did you mean smoke?\n  smok\n  ^\n", 2},
+    {"run --suite 'smo*'",                              "", "a suite is named whole, and --suite may repeat: --suite smoke --suite reshard\n  smo*\n     ^\n", 2},
+    {"rnu --suite smoke",                               "", "; did you mean run?",                           2},
+    {"help nothing",                                    "", "there is no subcommand 'nothing'",              2},
     {"explain 'on x=2: reshard f32[8]* -> f32[8]'",     "", "one case is expected, and these are many: plumb list shows them\n  on x=2: reshard f32[8]* -> f32[8]\n                        ^", 2},
     {"explain 'on x=2|4: reshard f32[8] -> f32[8]'",    "", "one case is expected",                         2},
     // patterns: the caret is under the line that it is about, and the file's line follows
@@ -297,9 +309,12 @@ TEST(BadInput, HelpShowsTheDefaults) {
       {"sweep", "--jobs INT(=1| .1.)"                             },
       {"liars", "--seeds INT(=40| .40.)"                          },
   };
-  for (const auto& row : rows)
-    EXPECT_THAT(run_tool(folder, std::string(row.command) + " --help").out, ContainsRegex(row.shown))
-        << row.command;
+  for (const auto& row : rows) {
+    std::string flowing, word;
+    std::istringstream words(run_tool(folder, std::string(row.command) + " --help").out);
+    while (words >> word) flowing += (flowing.empty() ? "" : " ") + word;
+    EXPECT_THAT(flowing, ContainsRegex(row.shown)) << row.command;
+  }
 }
 
 // All lines are read before one is explained.
@@ -332,6 +347,30 @@ TEST(BadInput, ATabBeforeALineIsNone) {
   for (const char* command : {"run", "list", "explain", "sweep --axis x=2"}) {
     const Ran ran = run_tool(folder, std::string(command) + " '\t on x=2: reshard f32[8@x] -> f32[8] '");
     EXPECT_EQ(ran.code, 0) << command << '\n' << ran.out << ran.err;
+  }
+}
+
+TEST(BadInput, AFileThatTheShellMadeIsNamed) {
+  const Folder folder;
+  const Ran ran = run_tool(folder, "run on x=2: reshard f32[8@x] -> 'f32[8]' 2>err ; code=$?; cat err >&2; exit $code");
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_EQ(contents(folder.path / "err"),
+            "plumb: a case is one argument, in quotes: 'on x=2: reshard f32[8@x] -> f32[8]'\n"
+            "  the shell took the > for its own and made a file of the name f32[8]\n");
+}
+
+// Every command's help fits a terminal of 80 columns, and is what `help` says of it.
+TEST(BadInput, HelpFitsATerminal) {
+  const Folder folder;
+  for (const char* command : {"", "run", "bench", "compare", "list", "explain", "resolve", "sweep", "prove",
+                              "liars", "backends", "doctor"}) {
+    const Ran ran = run_tool(folder, std::string(command) + " --help");
+    EXPECT_EQ(ran.code, 0) << command;
+    EXPECT_EQ(run_tool(folder, std::string("help ") + command).out, ran.out) << command;
+    std::istringstream lines(ran.out);
+    int count = 0;
+    for (std::string line; std::getline(lines, line); ++count) EXPECT_LE(line.size(), 80) << line;
+    EXPECT_GE(count, 5) << command;
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -9,6 +10,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <stdexcept>
 #include <system_error>
 #include <vector>
@@ -17,7 +19,9 @@
 #include "harness/backend/lookup.h"
 #include "harness/backend/orphans.h"
 #include "harness/backend/spelling.h"
+#include "harness/command/help.h"
 #include "harness/record/environment.h"
+#include "reference/words/dtype.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -62,7 +66,39 @@ BadInput refused(const CLI::ParseError& error, const CLI::App& app, const std::s
   return BadInput(fmt::format("{}\n  {} --help says what it takes", said, name));
 }
 
-int parse(int argc, const char* const* argv) {
+// The file that standard output goes to, where its name is that of a spec: "f32[8]", which the > of a line
+// without quotes made.
+std::string spec_made_a_file() {
+  std::error_code error;
+  const std::string name = std::filesystem::read_symlink("/proc/self/fd/1", error).filename();
+  const bool spec = dtype_named(std::string_view(name).substr(0, name.find('['))) && name.ends_with(']');
+  return error || !spec ? "" : name;
+}
+
+// A line that the shell took apart, since it stood without quotes.
+void refuse_unquoted(const std::vector<std::string>& words) {
+  const auto on = std::ranges::find(words, "on");
+  if (on == words.end() || std::next(on) == words.end() || std::next(on)->find('=') == std::string::npos) return;
+  std::string line = fmt::format("{}", fmt::join(on, words.end(), " "));
+  const std::string made = spec_made_a_file();
+  if (line.ends_with(" -")) line += made.empty() ? "> ..." : "> " + made;
+  std::string text = fmt::format("a case is one argument, in quotes: '{}'", line);
+  if (!made.empty()) text += fmt::format("\n  the shell took the > for its own and made a file of the name {}", made);
+  throw BadInput(text);
+}
+
+// plumb help [COMMAND] is plumb [COMMAND] --help.
+std::vector<std::string> with_help_as_flag(std::vector<std::string> words) {
+  if (words.empty() || words[0] != "help") return words;
+  words.erase(words.begin());
+  words.resize(std::min<std::size_t>(words.size(), 1));
+  words.push_back("--help");
+  return words;
+}
+
+int parse(std::vector<std::string> words) {
+  words = with_help_as_flag(std::move(words));
+  refuse_unquoted(words);
   CLI::App app(
       "Plumbline: does every device hold exactly the right bits, and did it move no more bytes than it had "
       "to?",
@@ -70,7 +106,7 @@ int parse(int argc, const char* const* argv) {
   app.set_version_flag("--version", version_line());
   app.require_subcommand(1);
   int code = 0;
-  add_run(app, std::vector<std::string>(argv + std::min(argc, 1), argv + argc), code);
+  add_run(app, words, code);
   add_bench(app, code);
   add_compare(app, code);
   add_list(app, code);
@@ -84,12 +120,18 @@ int parse(int argc, const char* const* argv) {
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
   const std::string all = CLI::detail::join(names, ", ");
-  if (argc > 1 && argv[1][0] != '-' && std::ranges::count(names, argv[1]) == 0)
-    throw BadInput(fmt::format("there is no subcommand '{}', only {}", argv[1], all));
+  if (!words.empty() && !words[0].starts_with('-') && std::ranges::count(names, words[0]) == 0) {
+    const std::string near = nearest(words[0], names);
+    throw BadInput(fmt::format("there is no subcommand '{}', only {}{}", words[0], all,
+                               near.empty() ? "" : fmt::format("; did you mean {}?", near)));
+  }
   try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& help) {
-    return app.exit(help);
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // as the library wants them
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", wrapped(app.help(), 80));
+    return 0;
+  } catch (const CLI::Success& version) {
+    return app.exit(version);
   } catch (const CLI::ParseError& error) {
     throw refused(error, app, all);
   }
@@ -110,7 +152,7 @@ int command(int argc, const char* const* argv) {
     catch_interrupts();
     std::signal(SIGXFSZ, SIG_IGN);  // a record past the limit of a file is then an error of its write
     adopt_orphans();
-    const int code = parse(argc, argv);
+    const int code = parse({argv + std::min(argc, 1), argv + argc});
     if (std::fflush(stdout) != 0) throw std::system_error(errno, std::generic_category(), "standard output");
     if (std::ferror(stdout) != 0) throw std::runtime_error("standard output: not all of it could be written");
     return code;

@@ -1,6 +1,7 @@
 #include "harness/select/suite.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -8,6 +9,7 @@
 #include <set>
 
 #include "harness/backend/place.h"
+#include "harness/backend/spelling.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -64,16 +66,22 @@ std::vector<Suite> suites() {
 std::vector<Row> suite_rows(std::string_view text) {
   const std::size_t colon = text.find(':');
   const std::string name(text.substr(0, colon));
-  std::string known;
+  std::vector<std::string> names;
   for (const Suite& suite : suites()) {
-    known += (known.empty() ? "" : ", ") + suite.name;
+    names.push_back(suite.name);
     if (suite.name != name) continue;
     std::ifstream in(folder() / (name + ".cases"));
     std::vector<Row> rows = read_rows(in, name + ".cases", std::string(text));
     if (colon == text.npos) return rows;
     return on_mesh(rows, mesh_of_sizes(text.substr(colon + 1), text), text);
   }
-  throw bad_input(fmt::format("there is no suite '{}', only {}", name, known), text, 0);
+  if (name.find('*') != name.npos)
+    throw bad_input("a suite is named whole, and --suite may repeat: --suite smoke --suite reshard", text,
+                    name.find('*'));
+  const std::string near = nearest(name, names);
+  throw bad_input(near.empty() ? fmt::format("there is no suite '{}', only {}", name, fmt::join(names, ", "))
+                               : fmt::format("there is no suite '{}'; did you mean {}?", name, near),
+                  text, 0);
 }
 
 }  // namespace plumb

@@ -54,6 +54,43 @@ Scheme scan_scheme(Scan& scan) {
   scan.fail("expected a scheme (fp8, fp8e5, mxfp8, mxfp8e5)", at);
 }
 
+constexpr std::string_view kAxesStandInShapes =
+    "axes are written into the shape: P('x', None) of an f32[8,8] is f32[8@x,8]";
+
+bool is_partition_spec(std::string_view text) {
+  return text.starts_with("P(") || text.starts_with("PartitionSpec(") || text.starts_with("NamedSharding(");
+}
+
+// What other systems write where a dtype stands, and what is written here; "" for what is nobody's.
+std::string other_notation(std::string_view rest, std::string_view word) {
+  static constexpr std::pair<std::string_view, DType> others[] = {
+      {"int8",          DType::s8    },
+      {"i8",            DType::s8    },
+      {"int32",         DType::s32   },
+      {"i32",           DType::s32   },
+      {"float8_e4m3fn", DType::f8e4m3},
+      {"f8e4m3fn",      DType::f8e4m3},
+      {"e4m3",          DType::f8e4m3},
+      {"float8_e5m2",   DType::f8e5m2},
+      {"e5m2",          DType::f8e5m2},
+      {"float8_e8m0fnu", DType::e8m0 },
+      {"float16",       DType::f16   },
+      {"half",          DType::f16   },
+      {"fp16",          DType::f16   },
+      {"bfloat16",      DType::bf16  },
+      {"float32",       DType::f32   },
+      {"float",         DType::f32   },
+      {"fp32",          DType::f32   },
+      {"float64",       DType::f64   },
+      {"double",        DType::f64   },
+      {"fp64",          DType::f64   },
+  };
+  for (const auto& [text, dtype] : others)
+    if (word == text) return "; " + std::string(text) + " is written " + std::string(format(dtype).name);
+  if (is_partition_spec(rest)) return "; " + std::string(kAxesStandInShapes);
+  return "";
+}
+
 Placed scan_spec(Scan& scan, const Mesh& mesh) {
   Placed placed;
   Spec& spec = placed.spec;
@@ -64,7 +101,8 @@ Placed scan_spec(Scan& scan, const Mesh& mesh) {
   if (!dtype) {
     std::string known;
     for (const Format& row : formats()) known += (known.empty() ? "" : ", ") + std::string(row.name);
-    scan.fail("expected a dtype (" + known + ")", placed.at);
+    scan.fail("expected a dtype (" + known + ")" + other_notation(scan.line.substr(placed.at), dtype_text),
+              placed.at);
   }
   spec.dtype = *dtype;
   scan.expect("[");
@@ -128,8 +166,9 @@ std::vector<std::vector<std::int64_t>> scan_sizes(Scan& scan) {
 
 DType scan_dtype(Scan& scan) {
   const std::size_t at = scan.at;
-  const auto dtype = dtype_named(scan.name("a dtype"));
-  if (!dtype) scan.fail("expected a dtype", at);
+  const std::string_view text = scan.name("a dtype");
+  const auto dtype = dtype_named(text);
+  if (!dtype) scan.fail("expected a dtype" + other_notation("", text), at);
   return *dtype;
 }
 
@@ -251,13 +290,21 @@ void put_defaults(Case& c) {
   c.fill = default_fill(c.op);
 }
 
+void scan_on(Scan& scan) {
+  for (const char* op : {"reshard ", "einsum ", "grouped ", "quantize ", "resolve "})
+    if (scan.next_is(op)) scan.fail("a case begins with its mesh: on x=2: " + std::string(op) + "...");
+  if (is_partition_spec(scan.line.substr(scan.at)))
+    scan.fail("expected 'on ' and a mesh; " + std::string(kAxesStandInShapes));
+  scan.expect("on ");
+}
+
 }  // namespace
 
 Case parse_case(std::string_view line) {
   Case c;
   Scan scan{line};
   scan.spaces();
-  scan.expect("on ");
+  scan_on(scan);
   scan.spaces();
   scan_meshes(scan, c);
   scan.spaces();
