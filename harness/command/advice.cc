@@ -81,6 +81,22 @@ std::string layouts_in_words(const std::vector<Resolution>& all, bool every) {
   return rows.size() > 1 ? columns(rows, 4) : "";
 }
 
+std::string undivided_in_words(const std::vector<Resolution>& all) {
+  std::string text;
+  for (const Resolution& a : all) {
+    std::string dims;
+    for (std::size_t d = 0; a.first.spec && d < a.first.spec->dims.size(); ++d) {
+      const Dim& dim = a.first.spec->dims[d];
+      if (const std::int64_t parts = axes_size(a.c.mesh, dim.axes); dim.size % parts != 0)
+        dims += fmt::format("{}{} into {} parts", dims.empty() ? "" : ", ", dim.size, parts);
+    }
+    if (!dims.empty())
+      text += fmt::format("undivided  {}  {}: {}, which JAX refuses\n", a.parameter.path,
+                          print(a.c.mesh, *a.first.spec), dims);
+  }
+  return text;
+}
+
 std::string strangers_in_words(const std::vector<Resolution>& all, const std::vector<AxisRule>& rules,
                                const Mesh& mesh) {
   std::vector<std::string> ruled, axes;

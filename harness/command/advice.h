@@ -24,6 +24,9 @@ bool split(const Case&, const Spec&);
 // is none.
 std::string layouts_in_words(const std::vector<Resolution>&, bool every);
 
+// The parameters of which axes do not divide a dimension, a line each: JAX refuses such an array. "" if none.
+std::string undivided_in_words(const std::vector<Resolution>&);
+
 // Axes that the mesh lacks, what to say if they are there with size 1, and names that no rule has; "" if
 // none.
 std::string strangers_in_words(const std::vector<Resolution>&, const std::vector<AxisRule>&, const Mesh&);

@@ -54,6 +54,17 @@ TEST(Advice, WhatStaysWholeIsListedWithWhy) {
             head + "w          -                  16 KiB  none: the mesh has no axis 'fspd'\n");
 }
 
+TEST(Advice, WhatAxesDoNotDivideIsNamed) {
+  const auto undivided = [](const std::string& names) {
+    return undivided_in_words(
+        asked(names, read_rules("[['embed', ['fsdp', 'tp']], ['mlp', 'tp'], ['typo', 'fspd']]", "r")));
+  };
+  EXPECT_EQ(undivided("v bf16[64,64] embed,-\nw bf16[3] -\nx bf16[3] typo"), "");
+  EXPECT_EQ(undivided("v bf16[64,64] embed,-\nw bf16[6,33] mlp,-\nx bf16[33,6] embed,-"),
+            "undivided  w  bf16[6@tp,33]: 6 into 4 parts, which JAX refuses\n"
+            "undivided  x  bf16[33@fsdp.tp,6]: 33 into 32 parts, which JAX refuses\n");
+}
+
 TEST(Advice, StrangersAreNamedOnceWithWhatMayHaveBeenMeant) {
   EXPECT_EQ(strangers("w f32[8] embed", "[['embed', 'fsdp']]"), "");
   EXPECT_EQ(

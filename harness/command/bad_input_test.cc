@@ -189,6 +189,8 @@ const Bad table[] = {
     {"resolve rules.json names.txt --mesh x=0",         "", "--mesh: an axis has at least one device\n  x=0\n    ^", 2},
     {"resolve rules.json",                              "", "plumb: names is required",                     2},
     {"resolve more-axes.yml names.txt --mesh x=2 --backend nope", "", "no backend 'nope'",                  2},
+    {"resolve more-axes.yml names.txt --mesh x=2,xx=2", "", "--mesh: mesh_axes of more-axes.yml has no axis 'xx'; ", 2},
+    {"resolve more-axes.yml names.txt --mesh tensor=2", "", "no axis 'tensor'; only x, y\n",                 2},
     {"resolve rules.json names.txt --mesh x",           "", "expected '='",                                 2},
     {"resolve rules.json names.txt --mesh x=2 --backend nope", "", "no backend 'nope'",                     2},
     {"liars no_such_fault",                             "", "there is no liar 'no_such_fault'",             2},

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "harness/backend/lookup.h"
+#include "harness/backend/spelling.h"
 #include "harness/command/advice.h"
 #include "harness/command/command.h"
 #include "harness/command/files.h"
@@ -116,7 +117,15 @@ Mesh parsed_mesh(const std::string& text) {
 Mesh mesh_of(const ResolveFlags& flags, std::string_view rules, std::string& more) {
   if (flags.mesh.empty()) throw BadInput("which mesh? --mesh fsdp=8,tp=4");
   Mesh mesh = parsed_mesh(flags.mesh);
-  for (const std::string& name : read_mesh_axes(rules, flags.rules)) {
+  const std::vector<std::string> listed = read_mesh_axes(rules, flags.rules);
+  for (const Axis& axis : mesh.axes)
+    if (!listed.empty() && std::ranges::count(listed, axis.name) == 0) {
+      const std::string near = nearest(axis.name, listed);
+      const std::string meant = near.empty() ? fmt::format("only {}", fmt::join(listed, ", "))
+                                             : fmt::format("did you mean {}?", near);
+      throw BadInput(fmt::format("--mesh: mesh_axes of {} has no axis '{}'; {}", flags.rules, axis.name, meant));
+    }
+  for (const std::string& name : listed) {
     if (std::ranges::count(mesh.axes, name, &Axis::name) > 0) continue;
     more += (more.empty() ? "" : ", ") + name;
     mesh = parse_mesh(print(mesh) + "," + name + "=1");
@@ -146,7 +155,9 @@ int resolve_command(const ResolveFlags& flags) {
   for (const std::string& backend : backends)
     find_backend(backend);  // what is wrong with a name is said first
   if (!more.empty()) fmt::print("mesh_axes of {}, here of size 1: {}\n\n", flags.rules, more);
-  for (const std::string& part : {layouts_in_words(all, flags.all), strangers_in_words(all, rules, mesh)})
+  const std::string undivided = undivided_in_words(all);
+  for (const std::string& part :
+       {layouts_in_words(all, flags.all), undivided, strangers_in_words(all, rules, mesh)})
     if (!part.empty()) fmt::print("{}\n", part);
   std::fflush(stdout);
   std::vector<Resolver> told;
@@ -160,7 +171,7 @@ int resolve_command(const ResolveFlags& flags) {
     return 2;
   }
   const bool errors = std::ranges::any_of(all, [](const Resolution& a) { return !a.first.spec; });
-  return errors || std::ranges::any_of(told, [](const Resolver& t) { return t.differs > 0; }) ? 1 : 0;
+  return errors || !undivided.empty() || std::ranges::any_of(told, [](const Resolver& t) { return t.differs > 0; }) ? 1 : 0;
 }
 
 }  // namespace
@@ -169,7 +180,7 @@ void add_resolve(CLI::App& app, int& code) {
   auto flags = std::make_shared<ResolveFlags>();
   CLI::App* command = app.add_subcommand("resolve",
                                          "Say what logical axis rules make of each parameter, under every "
-                                         "resolver here: 0 they agree, 1 not, 2 none was asked");
+                                         "resolver here: 0 they agree and divide each dimension, 1 not, 2 none was asked");
   command
       ->add_option("rules", flags->rules,
                    "A file with a list of pairs, JSON, YAML or Python: [[\"embed\", [\"fsdp\", \"tp\"]], "
