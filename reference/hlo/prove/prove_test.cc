@@ -123,14 +123,17 @@ TEST(Prove, ModulesThatDoNotBelongTogether) {
 }
 
 TEST(Prove, PairsAreCheckedBeforeTheyAreProven) {
-  const auto module = [](const std::string& shape, const std::string& sharding) {
-    return parse("HloModule m, num_partitions=2\n\nENTRY %e {\n  ROOT %x = " + shape + " parameter(0)" +
-                     sharding + "\n}\n",
-                 "m.txt");
+  const auto module = [](const std::string& lines) {
+    return parse("HloModule m, num_partitions=2\n\nENTRY %e {\n" + lines + "}\n", "m.txt");
   };
-  const Module before = module("f32[4]", ", sharding={devices=[2]<=[2]}");
-  EXPECT_NO_THROW(check({before, module("f32[2]", ""), nullptr}));
-  EXPECT_THROW(check({before, module("f32[4]", ""), nullptr}), BadModule);
+  const std::string cut = ", sharding={devices=[2]<=[2]}\n", held = "  %x = f32[2] parameter(0)\n";
+  const Module before = module("  %x = f32[4] parameter(0)" + cut + "  ROOT %r = f32[4] negate(%x)" + cut);
+  EXPECT_NO_THROW(check({before, module(held + "  ROOT %r = f32[2] negate(%x)\n"), nullptr}));
+  EXPECT_THROW(check({before, module("  %x = f32[4] parameter(0)\n  ROOT %r = f32[4] negate(%x)\n"), nullptr}),
+               BadModule);
+  EXPECT_THROW(
+      check({before, module(held + "  ROOT %r = f32[4] concatenate(%x, %x), dimensions={0}\n"), nullptr}),
+      BadModule);
 }
 
 }  // namespace
