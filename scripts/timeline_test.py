@@ -67,8 +67,21 @@ class Timeline(unittest.TestCase):
     def test_who_comes_late_has_no_slice_and_the_iteration_no_skew(self):
         slices, skews = self.read([record([rank((0, 3000), (5000, 9000)), rank((400, 2500), None)], SUM * 2)], SLICES, SKEWS)
         self.assertEqual([s["thread"] for s in slices], ["rank 0", "rank 1", "rank 0"])
-        self.assertEqual({s["name"] for s in slices}, {"reshard"}, "when each of two collectives was is not known")
+        self.assertEqual({s["name"] for s in slices}, {"reshard"}, "two collectives, of which no iteration says when each was")
         self.assertEqual(len(skews), 1)
+
+    def test_collectives_are_slices_within_a_run_by_itself(self):
+        one = record([rank((0, 3000)), rank((5, 2500))], [SUM[0], {**SUM[0], "kind": "all-gather"}])
+        one["bench"]["collectives"] = [rank((10_000, 10_000), (11_000, 14_000), (15_000, 18_000), (19_000, 19_000)),
+                                       rank((10_100, 10_100), (11_100, 14_100), (15_100, 18_100), (19_100, 19_100))]
+        within = ("select s.name, s.ts, s.dur, p.name as parent from slice s join slice p on s.parent_id = p.id "
+                  "order by s.ts")
+        slices, nested = self.read([one], SLICES, within)
+        self.assertEqual([(s["name"], s["ts"], s["dur"]) for s in slices if "itself" in s["name"]],
+                         [("reshard by itself", 10_000, 9000), ("reshard by itself", 10_100, 9000)])
+        self.assertEqual([(s["name"], s["ts"], s["dur"], s["parent"]) for s in nested],
+                         [("all-reduce", 11_000, 3000, "reshard by itself"), ("all-reduce", 11_100, 3000, "reshard by itself"),
+                          ("all-gather", 15_000, 3000, "reshard by itself"), ("all-gather", 15_100, 3000, "reshard by itself")])
 
     def test_ranks_of_several_clocks_begin_together_and_have_no_skew(self):
         slices, skews = self.read([record([rank((0, 3000)), rank((5, 2500), clock=8, start=17)], SUM)], SLICES, SKEWS)

@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <array>
 #include <climits>
 #include <initializer_list>
 #include <map>
@@ -24,6 +25,7 @@ struct Library {
   Combine combine;        // of the reduction that is under way,
   std::int64_t each = 1;  // and how many elements its type has
   std::int64_t most = INT_MAX;
+  std::array<std::vector<int>, 4> numbers_of_calls;  // kept: under the clock nothing is made
 };
 Library library;
 
@@ -66,10 +68,13 @@ MPI_Datatype type_of(std::int64_t bytes) {
 // MPI 3.1 counts in int: where there is more, in units of which all counts are multiples.
 struct Units {
   std::int64_t size = 1;
-  std::vector<int> of(const std::vector<std::int64_t>& counts) const {
-    std::vector<int> all;
-    for (std::int64_t n : counts) all.push_back(static_cast<int>(n / size));
-    return all;
+  int of(std::int64_t count) const { return static_cast<int>(count / size); }
+  // The n-th of a call's.
+  const int* of(std::span<const std::int64_t> counts, std::size_t n) const {
+    std::vector<int>& all = library.numbers_of_calls[n];
+    all.clear();
+    for (std::int64_t count : counts) all.push_back(of(count));
+    return all.data();
   }
 };
 
@@ -116,31 +121,30 @@ Summed summed(const Combine& combine, const Units& units) {
 void reduce_scatter(const Team& g, const Combination& r) {
   const Units units = units_of({r.counts}, {});
   const auto [type, op] = summed(r.combine, units);
-  check(MPI_Reduce_scatter(r.in, r.out, units.of(r.counts).data(), type, op, communicator(g)),
+  check(MPI_Reduce_scatter(r.in, r.out, units.of(r.counts, 0), type, op, communicator(g)),
         "MPI_Reduce_scatter");
 }
 
 void all_reduce(const Team& g, const Combination& r) {
   const Units units = units_of({r.counts}, {});
   const auto [type, op] = summed(r.combine, units);
-  check(MPI_Allreduce(r.in, r.out, units.of(r.counts)[0], type, op, communicator(g)), "MPI_Allreduce");
+  check(MPI_Allreduce(r.in, r.out, units.of(r.counts[0]), type, op, communicator(g)), "MPI_Allreduce");
 }
 
 void all_gather(const Team& g, const Gathering& x) {
   const Units units = units_of({x.out.counts}, {x.out.starts});
-  const std::vector<int> counts = units.of(x.out.counts), at = units.of(x.out.starts);
+  const int *counts = units.of(x.out.counts, 0), *at = units.of(x.out.starts, 1);
   const MPI_Datatype type = type_of(units.size);
-  check(MPI_Allgatherv(x.in, counts[g.mine], type, x.out.at, counts.data(), at.data(), type, communicator(g)),
+  check(MPI_Allgatherv(x.in, counts[g.mine], type, x.out.at, counts, at, type, communicator(g)),
         "MPI_Allgatherv");
 }
 
 void all_to_all(const Team& g, const Swap& x) {
   const Units units = units_of({x.out.counts, x.in.counts}, {x.out.starts, x.in.starts});
-  const std::vector<int> to = units.of(x.out.counts), to_at = units.of(x.out.starts),
-                         from = units.of(x.in.counts), from_at = units.of(x.in.starts);
+  const int *to = units.of(x.out.counts, 0), *to_at = units.of(x.out.starts, 1),
+            *from = units.of(x.in.counts, 2), *from_at = units.of(x.in.starts, 3);
   const MPI_Datatype type = type_of(units.size);
-  check(MPI_Alltoallv(x.out.at, to.data(), to_at.data(), type, x.in.at, from.data(), from_at.data(), type,
-                      communicator(g)),
+  check(MPI_Alltoallv(x.out.at, to, to_at, type, x.in.at, from, from_at, type, communicator(g)),
         "MPI_Alltoallv");
 }
 
@@ -154,10 +158,9 @@ void permute(const Passing& p) {
   },
       {});
   const MPI_Datatype type = type_of(units.size);
-  check(
-      MPI_Sendrecv(p.out.data(), units.of({std::ssize(p.out)})[0], type, rank(p.to), 0, p.in.data(),
-                   units.of({std::ssize(p.in)})[0], type, rank(p.from), 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
-      "MPI_Sendrecv");
+  check(MPI_Sendrecv(p.out.data(), units.of(bytes[0]), type, rank(p.to), 0, p.in.data(), units.of(bytes[1]),
+                     type, rank(p.from), 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
+        "MPI_Sendrecv");
 }
 
 // As integers: magnitudes are not negative, and a NaN is larger than all of them.

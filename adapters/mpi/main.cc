@@ -154,6 +154,7 @@ struct Mpi : Backend {
       if (auto call = bare(what, bytes, everyone)) return delayed(std::move(call), what);
       return alone(what, bytes);
     };
+    s.collectives = [once = s.once] { return turns_in(once); };
     s.call = [this] { return plain_call(plan.mesh, ready, everyone); };
     s.rank = world.rank, s.ranks = static_cast<int>(n);
     s.now = planted_clock;

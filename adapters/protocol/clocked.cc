@@ -78,11 +78,6 @@ bool begin_together(const Stages& stages, Sync sync, std::int64_t start) {
   return early;
 }
 
-// When something was entered and left.
-struct Turn {
-  std::int64_t enter = 0, leave = 0;
-};
-
 Turn timed_turn(const Stages& stages, std::int64_t batch) {
   const std::int64_t enter = now(stages);
   for (std::int64_t k = 0; k < batch; ++k) stages.once();
@@ -167,12 +162,29 @@ std::optional<Clocked> turns_of_both(const Stages& stages, std::int64_t iteratio
   return said;
 }
 
+// The moment in which a run was entered, each of its collectives, and the moment in which it was left.
+// Nothing where there were not as many.
+std::optional<Clocked> turns_of_collectives(const Stages& stages, std::int64_t wanted) {
+  if (!stages.collectives) return std::nullopt;
+  Clocked said{clock_of(stages), {}, {}};
+  if (stages.restore) stages.restore();
+  begin_together(stages, Sync::barrier, 0);
+  const std::int64_t ahead = now(stages) - machine_time(), enter = now(stages);
+  const std::vector<Turn> turns = stages.collectives();
+  const std::int64_t leave = now(stages);
+  add(said, {enter, enter});
+  for (const Turn& one : turns) add(said, {one.enter + ahead, one.leave + ahead});
+  add(said, {leave, leave});
+  return std::ssize(said.enter) == wanted ? std::optional(said) : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Clocked> clocked_limit(const Stages& stages, const std::string& what, std::size_t bytes,
                                      std::int64_t iterations) {
   if (what == "call") return plain_turns(stages, iterations);
   if (what == "both") return turns_of_both(stages, iterations);
+  if (what == "collectives") return turns_of_collectives(stages, iterations);
   Stages bare = stages;
   bare.once = stages.limit ? stages.limit(what, bytes) : nullptr;
   if (!bare.once) return std::nullopt;

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <string>
 
+#include "adapters/protocol/ranks.h"
+
 namespace plumb {
 namespace {
 
@@ -88,6 +90,48 @@ TEST(Clocked, ALimitIsTimedAsARunIs) {
   EXPECT_FALSE(clocked_limit(w.stages, "send", 64, 5));
   EXPECT_FALSE(clocked_limit(w.stages, "call", 64, 5));
   EXPECT_EQ(w.calls.find('o'), std::string::npos) << "the case itself was run";
+}
+
+TEST(Clocked, ARunMoreSaysWhenEachOfItsCollectivesWas) {
+  Written w;
+  EXPECT_FALSE(clocked_limit(w.stages, "collectives", 0, 4)) << "nobody can say";
+  w.stages.collectives = [&] {
+    w.calls += 'o';
+    return std::vector<Turn>{
+        {machine_time(), machine_time()},
+        {machine_time(), machine_time()}
+    };
+  };
+  constexpr std::int64_t ahead = 1'000'000'000'000'000'000;
+  w.stages.now = [] { return machine_time() + ahead; };
+  const auto said = clocked_limit(w.stages, "collectives", 0, 4);
+  ASSERT_TRUE(said);
+  EXPECT_EQ(w.calls, "rmo");
+  ASSERT_THAT(said->enter, SizeIs(4));
+  ASSERT_THAT(said->leave, SizeIs(4));
+  EXPECT_GT(said->enter[0], ahead) << "by the own clock";
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_LE(said->enter[i], said->leave[i]);
+  for (std::size_t i = 1; i < 4; ++i) EXPECT_LE(said->leave[i - 1], said->enter[i]) << "one after the other";
+  EXPECT_EQ(said->enter[0], said->leave[0]) << "the run was entered";
+  EXPECT_EQ(said->enter[3], said->leave[3]) << "the run was left";
+  EXPECT_FALSE(clocked_limit(w.stages, "collectives", 0, 3)) << "another number than that of the trace";
+}
+
+TEST(Clocked, WhatIsKnownIsTimedInARunAndNowhereElse) {
+  const int call = known("all-gather {} over x");
+  entering(call), leaving();
+  const std::int64_t before = machine_time();
+  const std::vector<Turn> turns = turns_in([&] {
+    entering(call), leaving();
+    entering(call), leaving();
+  });
+  entering(call), leaving();
+  ASSERT_THAT(turns, SizeIs(2));
+  EXPECT_LE(before, turns[0].enter);
+  EXPECT_LE(turns[0].enter, turns[0].leave);
+  EXPECT_LE(turns[0].leave, turns[1].enter);
+  EXPECT_LE(turns[1].leave, machine_time());
+  EXPECT_THAT(turns_in([] {}), SizeIs(0));
 }
 
 // The other's clock stands at what is said, and the own one goes on by itself.

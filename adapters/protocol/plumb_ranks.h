@@ -40,6 +40,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -47,7 +48,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifndef MAP_NORESERVE
@@ -64,14 +67,17 @@ static struct {
   long entered;
   char at[200];
   pthread_mutex_t lock;
-  pthread_cond_t arrived;
+  pthread_mutex_t reading; /* whoever reads the socket has it; before `lock` where both are had */
+  char* heard;             /* from `heard_at` to `heard_to`, and not told yet */
+  size_t heard_at, heard_to, heard_room;
   struct plumb_line *first, *last;
   char* answer; /* to get or fence */
   char* arena;  /* the copy */
   size_t size;
   void (*look)(void); /* says anew where the rank is, under the lock; NULL: that is known */
-} plumb_ranks = {-1,   0,    0,    0,    "", PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER,
-                 NULL, NULL, NULL, NULL, 0,  NULL};
+} plumb_ranks = {
+    -1,   0,    0,    0, "",  PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0, 0, NULL,
+    NULL, NULL, NULL, 0, NULL};
 
 static int plumb_number_of(const char* const* names, int otherwise) {
   for (; *names; ++names)
@@ -95,17 +101,23 @@ static inline int plumb_ranks_world(void) {
 
 /* A line and what follows it, whole, by whichever thread. */
 static int plumb_send(const char* line, const char* more, size_t bytes) {
-  const char* const parts[] = {line, "\n", more};
-  const size_t sizes[] = {strlen(line), 1, bytes};
-  int i, failed = 0;
+  struct iovec parts[3];
+  struct msghdr message;
+  int failed = 0;
+  memset(&message, 0, sizeof message);
+  message.msg_iov = parts, message.msg_iovlen = 3;
+  parts[0].iov_base = (void*)line, parts[0].iov_len = strlen(line);
+  parts[1].iov_base = (void*)"\n", parts[1].iov_len = 1;
+  parts[2].iov_base = (void*)more, parts[2].iov_len = bytes;
   pthread_mutex_lock(&plumb_ranks.lock);
-  for (i = 0; i < 3; ++i) {
-    size_t at = 0;
-    while (at < sizes[i] && !failed) {
-      const ssize_t n = send(plumb_ranks.socket, parts[i] + at, sizes[i] - at, MSG_NOSIGNAL);
-      if (n > 0) at += (size_t)n;
-      failed = n < 0 && errno != EINTR;
-    }
+  while (message.msg_iovlen > 0 && !failed) {
+    const ssize_t n = sendmsg(plumb_ranks.socket, &message, MSG_NOSIGNAL);
+    size_t sent = n > 0 ? (size_t)n : 0;
+    while (message.msg_iovlen > 0 && sent >= message.msg_iov->iov_len)
+      sent -= message.msg_iov->iov_len, ++message.msg_iov, --message.msg_iovlen;
+    if (message.msg_iovlen > 0)
+      message.msg_iov->iov_base = (char*)message.msg_iov->iov_base + sent, message.msg_iov->iov_len -= sent;
+    failed = n < 0 && errno != EINTR;
   }
   pthread_mutex_unlock(&plumb_ranks.lock);
   return failed ? -1 : 0;
@@ -146,8 +158,28 @@ static void plumb_new_arena(size_t size, size_t unused) {
     memset(plumb_ranks.arena + unused, 0xff, size - unused < most_ones ? size - unused : most_ones);
 }
 
+/* Reads once, or waits; 0 where the launcher is gone. */
+static int plumb_recv(char* to, size_t room, size_t* came) {
+  ssize_t n;
+  do n = recv(plumb_ranks.socket, to, room, 0);
+  while (n < 0 && errno == EINTR);
+  *came = n > 0 ? (size_t)n : 0;
+  return n > 0;
+}
+
+/* What follows a line. */
+static int plumb_read_bytes(char* to, size_t bytes) {
+  const size_t there = plumb_ranks.heard_to - plumb_ranks.heard_at;
+  size_t came = bytes < there ? bytes : there;
+  memcpy(to, plumb_ranks.heard + plumb_ranks.heard_at, came);
+  plumb_ranks.heard_at += came;
+  for (to += came, bytes -= came; bytes > 0; to += came, bytes -= came)
+    if (!plumb_recv(to, bytes, &came)) return 0;
+  return 1;
+}
+
 /* A line that is nobody's request; 0 where it is one. Of `bytes` what follows the line is read, too. */
-static int plumb_own_line(const char* text, FILE* in) {
+static int plumb_own_line(const char* text) {
   if (strncmp(text, "{\"type\":\"where\"", 15) == 0) {
     plumb_say_where();
   } else if (strncmp(text, "{\"type\":\"arena\"", 15) == 0) {
@@ -155,7 +187,7 @@ static int plumb_own_line(const char* text, FILE* in) {
   } else if (strncmp(text, "{\"type\":\"bytes\"", 15) == 0) {
     const size_t at = plumb_number_after(text, "\"at\":"), bytes = plumb_number_after(text, "\"bytes\":");
     if (at > plumb_ranks.size || bytes > plumb_ranks.size - at ||
-        fread(plumb_ranks.arena + at, 1, bytes, in) != bytes)
+        !plumb_read_bytes(plumb_ranks.arena + at, bytes))
       _exit(1);
   } else if (strncmp(text, "{\"type\":\"answer\"", 16) == 0) {
     const char* value = strstr(text, "\"value\":\"");
@@ -164,7 +196,6 @@ static int plumb_own_line(const char* text, FILE* in) {
     if (end) *end = 0;
     pthread_mutex_lock(&plumb_ranks.lock);
     plumb_ranks.answer = answer;
-    pthread_cond_signal(&plumb_ranks.arrived);
     pthread_mutex_unlock(&plumb_ranks.lock);
   } else {
     return 0;
@@ -179,27 +210,74 @@ static void plumb_add_request(const char* text) {
   if (plumb_ranks.last) plumb_ranks.last->next = line;
   if (!plumb_ranks.first) plumb_ranks.first = line;
   plumb_ranks.last = line;
-  pthread_cond_signal(&plumb_ranks.arrived);
   pthread_mutex_unlock(&plumb_ranks.lock);
 }
 
-static void* plumb_listen(void* unused) {
-  char* text = NULL;
-  size_t room = 0;
-  ssize_t n;
-  FILE* in = fdopen(plumb_ranks.socket, "r");
-  (void)unused;
-  while (in && (n = getline(&text, &room, in)) > 0) {
-    if (text[n - 1] == '\n') text[n - 1] = 0;
-    if (!plumb_own_line(text, in)) plumb_add_request(text);
+/* Every whole line that was heard is told, to whom it concerns. */
+static void plumb_tell_lines(void) {
+  for (;;) {
+    char* line = plumb_ranks.heard + plumb_ranks.heard_at;
+    const size_t there = plumb_ranks.heard_to - plumb_ranks.heard_at;
+    char* end = there ? (char*)memchr(line, '\n', there) : NULL;
+    if (!end) return;
+    *end = 0;
+    plumb_ranks.heard_at += (size_t)(end - line) + 1;
+    if (!plumb_own_line(line)) plumb_add_request(line);
   }
-  free(text);
-  pthread_mutex_lock(&plumb_ranks.lock);
-  plumb_ranks.over = 1;
-  pthread_cond_signal(&plumb_ranks.arrived);
-  pthread_mutex_unlock(&plumb_ranks.lock);
+}
+
+/* Of whoever has `reading`: what has come, or what comes next. */
+static void plumb_hear(void) {
+  const size_t there = plumb_ranks.heard_to - plumb_ranks.heard_at;
+  size_t came;
+  if (there) memmove(plumb_ranks.heard, plumb_ranks.heard + plumb_ranks.heard_at, there);
+  plumb_ranks.heard_at = 0, plumb_ranks.heard_to = there;
+  if (plumb_ranks.heard_room - there < 1 << 15) {
+    plumb_ranks.heard_room = 2 * there + (1 << 16);
+    plumb_ranks.heard = (char*)realloc(plumb_ranks.heard, plumb_ranks.heard_room);
+  }
+  if (!plumb_recv(plumb_ranks.heard + there, plumb_ranks.heard_room - there, &came)) {
+    pthread_mutex_lock(&plumb_ranks.lock);
+    plumb_ranks.over = 1;
+    pthread_mutex_unlock(&plumb_ranks.lock);
+  }
+  plumb_ranks.heard_to += came;
+  plumb_tell_lines();
+}
+
+/* Hears what comes while the main thread is elsewhere. Where it listens by itself, which saves a switch
+ * between two threads for each line, this one looks again after a moment. */
+static void* plumb_listen(void* unused) {
+  const struct timespec moment = {0, 20 * 1000 * 1000};
+  int over = 0;
+  (void)unused;
+  while (!over) {
+    struct pollfd there = {plumb_ranks.socket, POLLIN, 0};
+    poll(&there, 1, -1);
+    if (pthread_mutex_trylock(&plumb_ranks.reading) == 0) {
+      if (poll(&there, 1, 0) > 0) plumb_hear();
+      pthread_mutex_unlock(&plumb_ranks.reading);
+    } else {
+      nanosleep(&moment, NULL);
+    }
+    pthread_mutex_lock(&plumb_ranks.lock);
+    over = plumb_ranks.over;
+    pthread_mutex_unlock(&plumb_ranks.lock);
+  }
   sleep(2);
   _exit(0);
+}
+
+/* Of the main thread: waits until there is what it waits for, or the launcher is gone; then it has `lock`. */
+static void plumb_await(char** answer) {
+  pthread_mutex_lock(&plumb_ranks.reading);
+  for (;;) {
+    pthread_mutex_lock(&plumb_ranks.lock);
+    if ((answer ? *answer != NULL : plumb_ranks.first != NULL) || plumb_ranks.over) break;
+    pthread_mutex_unlock(&plumb_ranks.lock);
+    plumb_hear();
+  }
+  pthread_mutex_unlock(&plumb_ranks.reading);
 }
 
 static int plumb_connect_unix(const char* path) {
@@ -303,8 +381,7 @@ static inline int plumb_ranks_world_is(int size) {
 static inline char* plumb_ranks_request(void) {
   char* text = NULL;
   struct plumb_line* line;
-  pthread_mutex_lock(&plumb_ranks.lock);
-  while (!plumb_ranks.first && !plumb_ranks.over) pthread_cond_wait(&plumb_ranks.arrived, &plumb_ranks.lock);
+  plumb_await(NULL);
   if ((line = plumb_ranks.first)) {
     text = line->text;
     if (!(plumb_ranks.first = line->next)) plumb_ranks.last = NULL;
@@ -362,8 +439,7 @@ static char* plumb_ask(const char* line, const char* what) {
   const int inside = plumb_ranks.inside;
   if (plumb_say(line) != 0) return NULL;
   if (!inside) plumb_ranks_enter(what);
-  pthread_mutex_lock(&plumb_ranks.lock);
-  while (!plumb_ranks.answer && !plumb_ranks.over) pthread_cond_wait(&plumb_ranks.arrived, &plumb_ranks.lock);
+  plumb_await(&plumb_ranks.answer);
   answer = plumb_ranks.answer, plumb_ranks.answer = NULL;
   pthread_mutex_unlock(&plumb_ranks.lock);
   if (!inside) plumb_ranks_leave();

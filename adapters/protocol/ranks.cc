@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "adapters/protocol/clocked.h"
 #include "adapters/protocol/direct.h"
 #include "adapters/protocol/plumb_ranks.h"
 
@@ -62,8 +63,9 @@ namespace {
 std::atomic<std::uint64_t> place{0};
 constexpr std::uint64_t one_more = 1 << 16, inside = 1;
 
-std::uint64_t entered = 0;       // the number of that
-std::vector<std::string> words;  // under the lock of plumb_ranks
+std::uint64_t entered = 0;           // the number of that
+std::vector<std::string> words;      // under the lock of plumb_ranks
+std::vector<Turn>* turns = nullptr;  // where somebody wants to know when
 
 void say_place() {
   const std::uint64_t now = place.load(std::memory_order_relaxed), which = now % one_more / 2;
@@ -102,12 +104,22 @@ void forget_known() {
 void entering(int known) {
   place.store(++entered * one_more | static_cast<std::uint64_t>(known) * 2 | inside,
               std::memory_order_relaxed);
+  if (turns) turns->push_back({machine_time(), 0});
 }
 
 void leaving() {
+  if (turns && !turns->empty()) turns->back().leave = machine_time();
   const std::uint64_t now = place.load(std::memory_order_relaxed);
   if (now == 0) return plumb_ranks_leave();
   place.store(now & ~inside, std::memory_order_relaxed);
+}
+
+std::vector<Turn> turns_in(const std::function<void()>& run) {
+  std::vector<Turn> all;
+  turns = &all;
+  run();
+  turns = nullptr;
+  return all;
 }
 
 std::optional<std::string> next_request() {

@@ -2,9 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
+
+#include "adapters/protocol/timing.h"
 
 namespace plumb {
 
@@ -31,6 +35,9 @@ void leaving();
 int known(const std::string& what);
 void forget_known();
 void entering(int known);
+
+// When each of those was entered and left in a run, by the machine's clock.
+std::vector<Turn> turns_in(const std::function<void()>& run);
 
 // The next request, nothing once there are no more; and a reply.
 std::optional<std::string> next_request();

@@ -65,6 +65,8 @@ struct Stages {
   // The library's own call, where the case comes to one, on memory of its own: each time it is called it is
   // made once; the nanoseconds that it took by the library's own clock. Nothing where there is none.
   std::function<std::function<std::int64_t()>()> call{};
+  // Makes a run, and says when it entered and left each of its collectives, by the machine's clock.
+  std::function<std::vector<Turn>()> collectives{};
   // Of serve(): called between iterations, so that who is slow is not taken for one that hangs.
   std::function<void()> goes_on{};
 };

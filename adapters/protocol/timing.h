@@ -21,6 +21,11 @@ struct Timing {
   Sync sync = Sync::barrier;
 };
 
+// When something was entered and left, in nanoseconds.
+struct Turn {
+  std::int64_t enter = 0, leave = 0;
+};
+
 // Of one rank: when it entered and left each iteration, in nanoseconds; -1 and -1 where it came too late to
 // the time on which all had agreed. Times of equal `clock` may be compared.
 struct Clocked {

@@ -27,7 +27,7 @@ struct Lots {
 // all the way. Every member gets its share, or, of an all-reduce, the only one.
 struct Combination {
   Combine combine;
-  std::vector<std::int64_t> counts;  // elements of each share
+  std::span<const std::int64_t> counts;  // elements of each share
   const std::byte* in = nullptr;
   std::byte* out = nullptr;
 };
@@ -35,12 +35,12 @@ struct Combination {
 // What each has, for all.
 struct Gathering {
   const std::byte* in = nullptr;
-  Lots out;
+  const Lots& out;
 };
 
 // What is for each member, and comes from each.
 struct Swap {
-  Lots out, in;
+  const Lots &out, &in;
 };
 
 // What goes to one process at most, and comes from one at most; -1: none.

@@ -1,5 +1,8 @@
 #include "adapters/rank/hand_over.h"
 
+#include <algorithm>
+#include <cassert>
+
 #include "adapters/protocol/ranks.h"
 #include "reference/words/text.h"
 
@@ -29,7 +32,9 @@ void hand_over(const Holder& holder, const Blocks& result, Arena* arena, Outcome
 
 }  // namespace
 
+// Here, and not as it is carried out: that is under the clock.
 Outcome hand_over(const Holder& holder, const Ready& ready, Arena* arena) {
+  assert(std::ranges::all_of(ready.passage.blocks, intact));
   Outcome o;
   for (const Blocks* result : ready.results) {
     hand_over(holder, *result, arena, o);

@@ -54,14 +54,14 @@ std::int64_t count(const At& ranges, const std::string& letters) {
 }
 
 // A block whose letters are turned into another order.
-struct Turn {
+struct Turned {
   const At& ranges;
   const std::string &letters, &order;
 };
 
 // Calls run(i, j) for every element: i its place in the dense order of `order`, j in that of `letters`.
 template <class Run>
-void each_element(const Turn& turn, Run&& run) {
+void each_element(const Turned& turn, Run&& run) {
   const auto& [ranges, letters, order] = turn;
   std::vector<std::int64_t> sizes, steps;
   for (char c : order) {
@@ -127,7 +127,7 @@ void matmul(const S& sums, const ProductSize& size, const std::array<MatrixRows<
 }
 
 template <class T, class S>
-std::vector<T> pack(const S& sums, const Turn& turn, std::span<const double> values) {
+std::vector<T> pack(const S& sums, const Turned& turn, std::span<const double> values) {
   std::vector<T> packed(values.size());
   each_element(turn, [&](std::int64_t i, std::int64_t j) { packed[i] = sums.from(values[j]); });
   return packed;

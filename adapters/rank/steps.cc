@@ -32,7 +32,8 @@ struct Step {
   int words = -1;       // known to the library
   Link link, arriving;  // how cells are packed, and unpacked
   End out, in;
-  std::vector<Piece> arrives;  // in the order of the plan
+  std::vector<std::int64_t> travelling;  // elements of each share that leaves
+  std::vector<Piece> arrives;            // in the order of the plan
 };
 
 // The sends of both sides of a call by member; of a call that has one for all, by itself.
@@ -220,11 +221,9 @@ void call_for(const Calls& calls, const Step& step) {
       }
       return calls.permute(p);
     }
-    default: {
-      Combination r{step.link.combine, {}, first(out), first(in)};
-      for (std::int64_t bytes : out.counts) r.counts.push_back(bytes / format(r.combine.wire).bytes);
-      return (step.call.kind == CallKind::all_reduce ? calls.all_reduce : calls.reduce_scatter)(step.team, r);
-    }
+    default:
+      return (step.call.kind == CallKind::all_reduce ? calls.all_reduce : calls.reduce_scatter)(
+          step.team, {step.link.combine, step.travelling, first(out), first(in)});
   }
 }
 
@@ -251,7 +250,7 @@ Collective said(const Seen& seen, const Leg& leg) {
 
 // Of a permute the team is whoever there is.
 std::shared_ptr<Step> made_ready(const Seen& seen) {
-  auto step = std::make_shared<Step>(Step{seen.call, {}, -1, seen.link, seen.link, {}, {}, {}});
+  auto step = std::make_shared<Step>(Step{seen.call, {}, -1, seen.link, seen.link, {}, {}, {}, {}});
   if (seen.call.kind == CallKind::permute)
     for (std::int64_t d = 0; d < devices(*seen.holder.mesh); ++d) step->team.ids.push_back(d);
   else
@@ -261,6 +260,8 @@ std::shared_ptr<Step> made_ready(const Seen& seen) {
     step->arriving.combine = placing(combine.acc, combine.wire);
   }
   choose_sides(*step, seen, seen.shares(step->team));
+  for (std::int64_t bytes : step->out.lots.counts)
+    step->travelling.push_back(bytes / format(seen.link.combine.wire).bytes);
   step->arrives = arrivals(seen, *step);
   return step;
 }

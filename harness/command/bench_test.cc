@@ -148,6 +148,19 @@ TEST(Bench, WhenEachRankCameAndLeftIsRecordedOnRequest) {
   EXPECT_EQ(run_tool(folder, timed + " --each-rank --record r.jsonl --resume").code, 0) << "it can be read";
 }
 
+TEST(Bench, WhenEachCollectiveWasIsAskedOfWhomeverCanSay) {
+  const Folder folder;
+  const std::string timed = fake("took 1000,1000 collectives 400") + line + " --iterations 4 --repetitions 1";
+  run_tool(folder, timed + " --record plain.jsonl");
+  EXPECT_FALSE(lines_of(folder.path / "plain.jsonl").at(0)["bench"].contains("collectives"));
+  run_tool(folder, timed + " --each-rank --record r.jsonl");
+  const json record = lines_of(folder.path / "r.jsonl").at(0), said = record["bench"]["collectives"];
+  ASSERT_EQ(said.size(), 2U);
+  EXPECT_EQ(said[1]["enter"].size(), 2 + record["trace"].size());
+  EXPECT_EQ(said[1]["leave"][1].get<int64_t>() - said[1]["enter"][1].get<int64_t>(), 400);
+  EXPECT_EQ(record["bench"]["nanoseconds"].size(), 4U) << "it is no sample";
+}
+
 TEST(Bench, ARunThatIsResumedTimesWhatIsMissing) {
   const Folder folder;
   const std::string timed = fake("took 1000,1000") + line + " --record r.jsonl";

@@ -80,6 +80,7 @@ std::string json_text(const Repetition& r) {
   Members m;
   m.add("batch", r.timing.batch);
   if (!r.samples.clocks.empty()) m.add("clocks", json_text(r.samples.clocks));
+  if (!r.collectives.empty()) m.add("collectives", ranks_text(r.collectives));
   m.add("iterations", r.timing.iterations);
   m.add("late", r.samples.late);
   if (!r.limits.empty()) m.add("limits", dump(json(r.limits)));
@@ -126,6 +127,7 @@ Repetition repetition_from_json(const json& j) {
     r.mhz_before = static_cast<double>(both[0]), r.mhz_after = static_cast<double>(both[1]);
   }
   if (const json* ranks = optional_field(j, "ranks")) r.samples.ranks = ranks_from_json(*ranks);
+  if (const json* calls = optional_field(j, "collectives")) r.collectives = ranks_from_json(*calls);
   if (const json* work = optional_field(j, "work")) r.work = work_from_json(*work);
   if (const json* limits = optional_field(j, "limits"))
     for (const auto& [what, took] : object(*limits, "limits").items()) r.limits[what] = seconds(took, what);

@@ -9,8 +9,8 @@
 namespace plumb {
 
 // A row for each case of which there is another that differs in the sizes of its mesh (`per_device`: and in
-// those of its arrays): the bytes over each of its axes by the backend's trace; how its time and the bytes
-// that a device must receive grew, from the smallest mesh on. Empty where there is none.
+// those of its arrays): the bytes that a device must receive, those it receives over each axis by the
+// backend's trace, and how these and its time grew, from the smallest mesh on. Empty where there is none.
 std::string growth_table(const std::vector<Timings>&, bool per_device);
 
 }  // namespace plumb

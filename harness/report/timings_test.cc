@@ -53,15 +53,20 @@ TEST(Timings, ClocksOfOtherHostsAreSaidInWords) {
 }
 
 TEST(Growth, IsFromTheSmallestMeshOnBesideThatOfTheBytes) {
-  const Timings two = timed("on dp=2: reshard f32[1024@dp] -> f32[1024]", 1000),
-                four = timed("on dp=4: reshard f32[1024@dp] -> f32[1024]", 1800),
-                more = timed("on dp=4: reshard f32[2048@dp] -> f32[2048]", 3000);
+  Timings two = timed("on dp=2: reshard f32[1024@dp] -> f32[1024]", 1000),
+          four = timed("on dp=4: reshard f32[1024@dp] -> f32[1024]", 1800),
+          more = timed("on dp=4: reshard f32[2048@dp] -> f32[2048]", 3000);
+  two.over =
+      {
+          {"dp", 2100}
+  },
+  four.over = {{"dp", 4200}}, more.over = {{"dp", 6300}};
   const std::string table = growth_table({four, two, more}, false);
-  EXPECT_THAT(table, HasSubstr("2048          -        1.00       1.00"));
-  EXPECT_THAT(table, HasSubstr("3072          -        1.50       1.80"));
+  EXPECT_THAT(table, HasSubstr("2048          dp 2100        1.00       1.00"));
+  EXPECT_THAT(table, HasSubstr("3072          dp 4200        2.00       1.80"));
   EXPECT_THAT(table, Not(HasSubstr("f32[2048]"))) << "of other arrays";
   const std::string shares = growth_table({two, more}, true);
-  EXPECT_THAT(shares, HasSubstr("6144          -        3.00       3.00"));
+  EXPECT_THAT(shares, HasSubstr("6144          dp 6300        3.00       3.00"));
   EXPECT_EQ(growth_table({two}, true), "");
 }
 
@@ -73,8 +78,8 @@ TEST(Growth, SaysWhatGoesOverEachAxis) {
       {"tp", 64  }
   };
   const std::string table = growth_table({two, four}, false);
-  EXPECT_THAT(table, HasSubstr("2048  dp 2048, tp 64"));
-  EXPECT_THAT(table, HasSubstr("3072               -        1.50"));
+  EXPECT_THAT(table, HasSubstr("2048   dp 2048, tp 64        1.00"));
+  EXPECT_THAT(table, HasSubstr("3072                -           -")) << "its trace says nothing";
 }
 
 TEST(Timings, OfARecordComeTogetherByCaseAndBackend) {

@@ -42,21 +42,29 @@ std::string stop(const Pace& pace, const Samples& all) {
   return std::ssize(all.nanoseconds) + all.late >= most_samples ? "samples" : "";
 }
 
-// What the ranks could do at best, in the same minute: with the bytes of the case, or of a product without
-// what moves. What they cannot say is left out.
-std::map<std::string, double> limits_now(Process& process, const Case& c) {
+// What ranks say of a case once it was timed, in the same minute. What they cannot say is left out.
+struct Besides {
+  std::map<std::string, double> limits;  // with the bytes of the case, or of a product without what moves
+  std::vector<Clocked> collectives;      // of one run more
+};
+
+// `collectives`: of the trace, where it matters when each was.
+Besides ask_besides(Process& process, const Case& c, std::int64_t collectives) {
   constexpr std::int64_t iterations = 10;
-  std::map<std::string, double> all;
+  Besides all;
   const Work w = work(c);
   const auto bytes = static_cast<std::int64_t>(w.bytes);
-  std::vector<const char*> wanted;
+  std::vector<std::string> wanted;
   if (bytes > 0) wanted = {"copy", "send", "call"};
-  if (w.flops > 0) wanted.push_back("gemm");
-  for (const char* what : wanted) {
-    const auto said = process.limit(what, bytes, iterations);
+  if (w.flops > 0) wanted.emplace_back("gemm");
+  if (collectives > 0) wanted.emplace_back("collectives");
+  for (const std::string& what : wanted) {
+    const bool when = what == "collectives";
+    const auto said = process.limit(what, bytes, when ? collectives + 2 : iterations);
     const auto* clocks = std::get_if<std::vector<Clocked>>(&said);
     if (!clocks && !std::holds_alternative<Unsupported>(std::get<Answer>(said))) break;  // it has ended
-    if (clocks) all[what] = quantile(samples(*clocks, 1).nanoseconds, 0.5);
+    if (clocks && when) all.collectives = *clocks;
+    if (clocks && !when) all.limits[what] = quantile(samples(*clocks, 1).nanoseconds, 0.5);
   }
   return all;
 }
@@ -112,16 +120,19 @@ Record measure(const Case& c, Subject& subject, const Pace& wanted) {
     pace.each = nanoseconds_each(all);
     why = stop(pace, all);
   }
+  Besides besides = ask_besides(process, c, pace.each_rank ? std::ssize(record.trace) : 0);
   record.bench = Repetition{1,
                             1,
                             wanted.timing,
                             why,
                             std::move(all),
-                            limits_now(process, c),
+                            std::move(besides.limits),
                             work(c),
                             process.hello()->places,
                             before,
-                            megahertz()};
+                            megahertz(),
+                            {},
+                            std::move(besides.collectives)};
   return record;
 }
 

@@ -251,9 +251,10 @@ void reply_timed(const json& request, const std::string& path, const Faults& f, 
     return say(dump(answer));
   }
   if (request["type"] == "limit") {
-    const bool knows = request["what"] == "send" && f.contains("sends");
+    const bool send = request["what"] == "send", knows = f.contains(send ? "sends" : "collectives") &&
+                                                        (send || request["what"] == "collectives");
     if (!knows) return say(dump({{"type", "unsupported"}, {"id", request["id"]}, {"reason", "no such limit"}}));
-    const std::string ns = f.at("sends");
+    const std::string ns = f.at(send ? "sends" : "collectives");
     return say(dump({{"type", "timed"}, {"id", request["id"]},
                      {"clock", clocks(request["iterations"], free, arena, {{"took", ns + "," + ns}})}}));
   }
