@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <sstream>
 #include <stdexcept>
@@ -84,11 +85,28 @@ std::string ask_mpiexec_for_its_version() {
   return text;
 }
 
+// The path of a program without a folder, or "".
+std::string found_on_path(const std::string& program) {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path ? path : "");
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (const std::string file = folder + "/" + program; ::access(file.c_str(), X_OK) == 0) return file;
+  return "";
+}
+
+// Whether mpiexec is Open MPI's. Of release 4 it is a link to orterun; it is asked where the name does not
+// say, which takes as long as to start a process thrice.
+bool is_open_mpi() {
+  std::error_code none;
+  if (std::filesystem::canonical(found_on_path("mpiexec"), none).filename() == "orterun") return true;
+  const std::string version = ask_mpiexec_for_its_version();
+  return version.find("Open MPI") != version.npos || version.find("OpenRTE") != version.npos ||
+         version.find("PRRTE") != version.npos;
+}
+
 // Open MPI is told each variable, Hydra their list; both are told that more ranks than cores are meant.
 std::vector<std::string> mpiexec(const Asked& asked, const std::vector<std::string>& names) {
-  static const std::string version = ask_mpiexec_for_its_version();
-  const bool open = version.find("Open MPI") != version.npos || version.find("OpenRTE") != version.npos ||
-                    version.find("PRRTE") != version.npos;
+  static const bool open = is_open_mpi();
   std::vector<std::string> words{"mpiexec", "-n", std::to_string(asked.ranks)};
   if (open) {
     words.push_back("--oversubscribe");
@@ -147,11 +165,7 @@ std::string first_program(const Asked& asked) {
 
 bool on_path(const std::string& program) {
   if (program.find('/') != program.npos) return ::access(program.c_str(), X_OK) == 0;
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path ? path : "");
-  for (std::string folder; std::getline(folders, folder, ':');)
-    if (::access((folder + "/" + program).c_str(), X_OK) == 0) return true;
-  return false;
+  return !found_on_path(program).empty();
 }
 
 // A program of that name beside this one, or "".

@@ -71,6 +71,7 @@ std::vector<int> said_members(const Mesh& mesh, const Collective& c, int rank) {
 }
 
 std::string in_words(const std::string& kind, const std::vector<int>& members) {
+  if (kind.empty()) return "nothing";
   return fmt::format("{} {} {}", kind, kind == "collective-permute" ? "to and from" : "among",
                      fmt::join(members, ", "));
 }
@@ -78,10 +79,12 @@ std::string in_words(const std::string& kind, const std::vector<int>& members) {
 // This rank's calls, one by one.
 std::string other_call(const Mesh& mesh, const Trace& trace, const std::vector<Counted>& mine, int rank) {
   for (std::size_t i = 0; i < std::max(trace.size(), mine.size()); ++i) {
-    const auto said =
-        i < trace.size() ? in_words(trace[i].kind, said_members(mesh, trace[i], rank)) : "nothing";
-    const auto was = i < mine.size() ? in_words(mine[i].kind, mine[i].members) : "nothing";
-    if (said != was) return fmt::format("call {} was {}, and the trace says {}", i + 1, was, said);
+    Counted said, was;
+    if (i < trace.size()) said = {trace[i].kind, said_members(mesh, trace[i], rank)};
+    if (i < mine.size()) was = mine[i];
+    if (said.kind != was.kind || said.members != was.members)
+      return fmt::format("call {} was {}, and the trace says {}", i + 1, in_words(was.kind, was.members),
+                         in_words(said.kind, said.members));
   }
   return "";
 }
@@ -97,15 +100,20 @@ std::int64_t brought(const Counted& call, std::int64_t in, std::int64_t out) {
   return out - (call.kind == "all-gather" ? in : 0);
 }
 
-// The first rank alone knows of all: nobody else waits.
+// The first rank alone knows of all. It hears each by himself: in a gather some would wait for others.
 std::vector<Weighed> weigh(const std::vector<Counted>& mine, const Team& all) {
-  constexpr int first = 0;
+  constexpr int first = 0, tag = 0;
   const std::size_t n = mine.size();
-  std::vector<std::int64_t> own, every(2 * n * all.ids.size());
-  for (const Counted& one : mine) own.push_back(one.in), own.push_back(one.out);
-  const int size = static_cast<int>(own.size());
+  std::vector<std::int64_t> every;
+  for (const Counted& one : mine) every.push_back(one.in), every.push_back(one.out);
+  const int size = static_cast<int>(every.size()), ranks = static_cast<int>(all.ids.size());
   entering("comparing what was called");
-  PMPI_Gather(own.data(), size, MPI_INT64_T, every.data(), size, MPI_INT64_T, first, communicator(all));
+  if (all.mine != first) PMPI_Send(every.data(), size, MPI_INT64_T, first, tag, communicator(all));
+  for (int rank = first + 1; all.mine == first && rank < ranks; ++rank) {
+    every.resize(every.size() + 2 * n);
+    PMPI_Recv(every.data() + every.size() - 2 * n, size, MPI_INT64_T, rank, tag, communicator(all),
+              MPI_STATUS_IGNORE);
+  }
   leaving();
   if (all.mine != first) return {};
   std::vector<Weighed> sums(n);

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "adapters/mpi/faults.h"
 #include "adapters/mpi/library.h"
 #include "adapters/mpi/plain.h"
+#include "adapters/mpi/transports.h"
 #include "adapters/plan/plan.h"
 #include "adapters/protocol/clocked.h"
 #include "adapters/protocol/json.h"
@@ -42,6 +44,7 @@ std::string library_version() {
 struct Mpi : Backend {
   Style style = Style::direct;
   World world;
+  std::map<std::string, std::string> chosen;  // variables of the library, where nobody else has
   Calls library = calls();
   Fault fault;        // none that does anything
   bool anew = false;  // communicators, for each case
@@ -73,6 +76,7 @@ struct Mpi : Backend {
         {"times",        true                                                      },
         {"capabilities", what_ranks_can()                                          }
     };
+    all["versions"].update(chosen);
     all["capabilities"]["max_devices"] = world.size;
     return all;
   }
@@ -261,6 +265,8 @@ int serve_all(const std::vector<std::string>& arguments) {
   check_algorithm(mpi);
   const std::optional<Seat> seat = take_seat();
   if (!seat) throw std::invalid_argument("it is started by plumb-launch");
+  mpi.chosen = transports(surroundings(library_version()));
+  for (const auto& [name, value] : mpi.chosen) ::setenv(name.c_str(), value.c_str(), 1);
   mpi.world = start();
   say_world(mpi.world.size);
   if (mpi.fault.calls) mpi.fault.calls(mpi.world, mpi.library);

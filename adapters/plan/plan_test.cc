@@ -109,6 +109,7 @@ TEST_P(EveryReshard, MovesTheLeastAndReportsIt) {
     ASSERT_EQ(m, reported({leg})) << print(c);
     const Volume v = volume(c.mesh, from, to, c.rule);
     ASSERT_EQ(m, (Moved{v.summed, v.copied})) << print(c);
+    ASSERT_LE(v.sends, 2.0 * static_cast<double>(elements(from) * devices(c.mesh))) << print(c);
     const std::vector<Leg> rings = ring(c.mesh, from, to, c.rule);
     ASSERT_EQ(moved(rings), reported(rings)) << print(c);
   }

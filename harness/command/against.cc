@@ -13,6 +13,18 @@ void say_what_became(const std::vector<Timings>& now, const std::vector<Timings>
   for (const Paced& one : paced(then, now)) fmt::print("{}\n", paced_in_words(one));
 }
 
+std::string times_lacked(const std::vector<Timings>& now, const std::vector<Timings>& then) {
+  const auto lacks = [&](const Timings& t) {
+    return std::ranges::none_of(then, [&](const Timings& old) {
+      return old.line == t.line && old.backend == t.backend && !old.repetitions.empty();
+    });
+  };
+  const auto first = std::ranges::find_if(now, lacks);
+  if (first == now.end()) return {};
+  return fmt::format("{} of {} case{}, as of {} by {}", std::ranges::count_if(now, lacks), now.size(),
+                     now.size() == 1 ? "" : "s", first->line, first->backend);
+}
+
 nlohmann::json made_where(const Record& record, const nlohmann::json& environment) {
   nlohmann::json all = environment.is_object() ? environment : nlohmann::json::object();
   all["versions"] = record.versions;

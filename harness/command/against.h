@@ -3,6 +3,8 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "harness/report/timings.h"
 
@@ -10,6 +12,9 @@ namespace plumb {
 
 // Prints of each case what became of it.
 void say_what_became(const std::vector<Timings>& now, const std::vector<Timings>& then);
+
+// "2 of 3 cases, as of on x=4: reshard f32[8]+x -> f32[8] by mpi"; empty where all were timed then.
+std::string times_lacked(const std::vector<Timings>& now, const std::vector<Timings>& then);
 
 // What a record says of where it was made: its environment, versions and places.
 nlohmann::json made_where(const Record&, const nlohmann::json& environment);

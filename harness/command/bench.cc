@@ -165,7 +165,10 @@ std::int64_t say_all(const Course& course, const BenchFlags& flags, const HeldTo
   for (const std::string& broken : broken_rules(all)) fmt::print(out, "slow  {}\n", broken), ++findings;
   if (const std::string other = made_elsewhere(held.then, held.made); !other.empty())
     fmt::print(stderr, "plumb: {} was made elsewhere: {}\n", flags.against, other);
-  if (ours) say_what_became(all, timings_of(held.then));
+  const std::vector<Timings> then = timings_of(held.then);
+  if (const std::string lacked = times_lacked(all, then); !flags.against.empty() && !lacked.empty())
+    fmt::print(stderr, "plumb: {} has no times of {}\n", flags.against, lacked);
+  if (ours) say_what_became(all, then);
   return findings;
 }
 
@@ -192,6 +195,13 @@ void end_record(Journal* journal, Origin& origin, std::int64_t unrun) {
   journal->append(last_line(origin));
 }
 
+std::vector<Record> timed_before(const std::string& file) {
+  std::vector<Record> all = read_records(file).records;
+  if (timings_of(all).empty())
+    throw BadInput(fmt::format("{} holds no times: plumb bench --record makes a record that does", file));
+  return all;
+}
+
 int bench_command(const BenchFlags& flags) {
   HeldTo held{requirements_of(flags), {}, {}};
   const Pace pace = pace_of(flags);
@@ -199,7 +209,7 @@ int bench_command(const BenchFlags& flags) {
   const Chosen chosen = choose(flags.selection);
   if (flags.resume && flags.record.empty()) throw BadInput("--resume needs the --record to go on with");
   check_out(flags);
-  if (!flags.against.empty()) held.then = read_records(flags.against).records;
+  if (!flags.against.empty()) held.then = timed_before(flags.against);
   ByBackend subjects;
   Course course;
   course.entries = entries_of(chosen, subjects, flags, pace);

@@ -132,6 +132,18 @@ TEST(Bench, TwoRecordsAreComparedByTheirRepetitions) {
               HasSubstr("UNSURE"));
 }
 
+TEST(Bench, CasesThatWereNotTimedThenAreNamed) {
+  const Folder folder;
+  const std::string timed = fake("took 1000,1000"), other = " 'on x=2: reshard f32[8@x] -> f32[8] seed=7'";
+  run_tool(folder, timed + line + " --record then.jsonl");
+  EXPECT_THAT(run_tool(folder, timed + line + " --against then.jsonl").err, Not(HasSubstr("no times")));
+  const Ran ran = run_tool(folder, timed + line + other + " --against then.jsonl");
+  EXPECT_EQ(ran.code, 0);
+  EXPECT_THAT(ran.err, HasSubstr("plumb: then.jsonl has no times of 1 of 2 cases, as of on x=2: reshard "
+                                 "f32[8@x] -> f32[8] seed=7 by "));
+  EXPECT_THAT(ran.out, HasSubstr("SAME"));
+}
+
 TEST(Bench, WhenEachRankCameAndLeftIsRecordedOnRequest) {
   const Folder folder;
   const std::string timed = fake("took 100000,200000 lag 3000") + line + " --iterations 4 --repetitions 1";
@@ -185,6 +197,7 @@ TEST(Bench, GoogleBenchmarkSaysIfAsked) {
 TEST(Bench, WhatCannotBeMeantIsSaidBeforeAnythingIsTimed) {
   const Folder folder;
   const std::string open = "'on x=2: reshard f32[N@x] -> f32[N]' ";
+  run_tool(folder, "run --backend local --record judged.jsonl " + line);
   const std::pair<std::string, const char*> rows[] = {
       {line + " --iterations 0",               "--iterations"                             },
       {line + " --repetitions 0",              "--repetitions"                            },
@@ -201,6 +214,7 @@ TEST(Bench, WhatCannotBeMeantIsSaidBeforeAnythingIsTimed) {
       {open + "--size N=8:4:2",                "a range ends no lower than it begins"     },
       {open + "--size M=8",                    "M"                                        },
       {line + " --against /nowhere",           "/nowhere: No such file or directory"      },
+      {line + " --against judged.jsonl",       "judged.jsonl holds no times: plumb bench" },
       {line + " --resume",                     "--resume needs the --record to go on with"},
   };
   for (const auto& [arguments, says] : rows) {

@@ -1,0 +1,52 @@
+#include "adapters/mpi/transports.h"
+
+#include <gtest/gtest.h>
+
+namespace plumb::mpi {
+namespace {
+
+using Variables = std::map<std::string, std::string>;
+
+Surroundings with(const std::string& library, const Variables& variables) {
+  return {library, [=](const char* name) {
+            const auto at = variables.find(name);
+            return at == variables.end() ? nullptr : at->second.c_str();
+          }};
+}
+
+const Variables here{
+    {"OMPI_COMM_WORLD_SIZE",       "8"},
+    {"OMPI_COMM_WORLD_LOCAL_SIZE", "8"}
+};
+const std::string four = "Open MPI v4.1.4";
+
+Variables here_and(const std::string& name, const std::string& value) {
+  Variables all = here;
+  all[name] = value;
+  return all;
+}
+
+TEST(Transports, OnOneMachineAreThoseOfMemory) {
+  EXPECT_EQ(transports(with(four, here)), (Variables{
+                                              {"OMPI_MCA_btl", "self,vader"},
+                                              {"OMPI_MCA_pml", "ob1"       }
+  }));
+  EXPECT_EQ(transports(with("Open MPI v5.0.11", here)).at("OMPI_MCA_btl"), "self,sm");
+}
+
+TEST(Transports, AreLeftToTheLibraryWhereTheyCouldBeOthers) {
+  for (const char* library : {"Open MPI v3.1.3", "Open MPI v6.0.0", "MPICH Version: 5.0.2", ""})
+    EXPECT_TRUE(transports(with(library, here)).empty()) << library;
+  EXPECT_TRUE(transports(with(four, {})).empty()) << "started by somebody else";
+  EXPECT_TRUE(transports(with(four, here_and("OMPI_COMM_WORLD_LOCAL_SIZE", "4"))).empty());
+  for (const char* chosen : {"OMPI_MCA_pml", "OMPI_MCA_btl", "OMPI_MCA_mtl", "OMPI_MCA_mca_base_param_files"})
+    EXPECT_TRUE(transports(with(four, here_and(chosen, "^ucx"))).empty()) << chosen;
+  Surroundings s = with(four, here);
+  s.fabric = true;
+  EXPECT_TRUE(transports(s).empty());
+  s.fabric = false, s.file = true;
+  EXPECT_TRUE(transports(s).empty());
+}
+
+}  // namespace
+}  // namespace plumb::mpi
