@@ -101,10 +101,10 @@ Request request_from(const Skimmed& message, std::span<const std::byte> arena) {
 // What all ranks say alike of an outcome: blocks, claims and trace.
 std::string digest(const Outcome& o) {
   const std::vector<std::int64_t> words = table(o.blocks);
-  std::string text(reinterpret_cast<const char*>(words.data()), words.size() * sizeof words[0]);
-  for (const auto& claim : o.claims) text += claim.value_or("") + ";";
-  for (const Collective& c : o.trace) text += json_text(c);
-  return fmt::format("{:016x}", fnv(text));
+  std::uint64_t hash = fnv({reinterpret_cast<const char*>(words.data()), words.size() * sizeof words[0]});
+  for (const auto& claim : o.claims) hash = fnv(";", fnv(claim.value_or(""), hash));
+  for (const Collective& c : o.trace) hash = fnv(json_text(c), hash);
+  return fmt::format("{:016x}", hash);
 }
 
 // Who asks, and how a program answers: alone, or as a rank.

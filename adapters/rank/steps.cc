@@ -27,7 +27,7 @@ struct End {
 };
 
 struct Step {
-  RoundCall call;
+  CallKind kind;
   Team team;
   int words = -1;       // known to the library
   Link link, arriving;  // how cells are packed, and unpacked
@@ -162,14 +162,14 @@ bool reduces(CallKind kind) { return kind == CallKind::reduce_scatter || kind ==
 // too. No call may read where it writes.
 bool may_arrive_in_place(const Seen& seen, const Step& step) {
   if (step.link.from == step.link.to && !step.out.packed) return false;
-  if (step.call.kind != CallKind::all_gather) return true;
+  if (step.kind != CallKind::all_gather) return true;
   const CellList own = kept(seen.round, seen.mine());
-  return std::ranges::all_of(given(step.call, step.team.ids, seen.mine()),
+  return std::ranges::all_of(given(seen.call, step.team.ids, seen.mine()),
                              [&](std::uint32_t cell) { return std::ranges::count(own, cell) > 0; });
 }
 
 void choose_sides(Step& step, const Seen& seen, const Shares& shares) {
-  const bool sums = reduces(step.call.kind);
+  const bool sums = reduces(step.kind);
   const bool copies = step.arriving.combine.run == copying(DType::f32).run;
   if (!lies(step.link, shares.out, true, sums, step.out.lots)) step.out = packed(step.link, shares.out);
   if (!copies || !may_arrive_in_place(seen, step) ||
@@ -180,11 +180,11 @@ void choose_sides(Step& step, const Seen& seen, const Shares& shares) {
 // What is unpacked, and moved within the process. Those of one sender come in the order of the plan.
 std::vector<Piece> arrivals(const Seen& seen, const Step& step) {
   const std::vector<Piece>& packed = step.in.pieces;
-  if (reduces(step.call.kind)) return packed;
+  if (reduces(step.kind)) return packed;
   std::map<std::int64_t, std::size_t> next;  // of each sender, the piece that is due
   for (std::size_t i = packed.size(); i-- > 0;) next[seen.process(packed[i].send.from)] = i;
-  const bool in_place = !step.in.packed && step.call.kind == CallKind::all_gather;
-  const CellList& own = in_place ? given(step.call, step.team.ids, seen.mine()) : CellList{};
+  const bool in_place = !step.in.packed && step.kind == CallKind::all_gather;
+  const CellList& own = in_place ? given(seen.call, step.team.ids, seen.mine()) : CellList{};
   std::vector<Piece> ordered;
   for (const Send& s : seen.round.sends) {
     if (!seen.comes(s)) continue;
@@ -205,7 +205,7 @@ std::byte* first(const Lots& lots) {
 
 void call_for(const Calls& calls, const Step& step) {
   const Lots &out = step.out.lots, &in = step.in.lots;
-  switch (step.call.kind) {
+  switch (step.kind) {
     case CallKind::stays:
       return;
     case CallKind::all_gather:
@@ -222,7 +222,7 @@ void call_for(const Calls& calls, const Step& step) {
       return calls.permute(p);
     }
     default:
-      return (step.call.kind == CallKind::all_reduce ? calls.all_reduce : calls.reduce_scatter)(
+      return (step.kind == CallKind::all_reduce ? calls.all_reduce : calls.reduce_scatter)(
           step.team, {step.link.combine, step.travelling, first(out), first(in)});
   }
 }
@@ -250,7 +250,7 @@ Collective said(const Seen& seen, const Leg& leg) {
 
 // Of a permute the team is whoever there is.
 std::shared_ptr<Step> made_ready(const Seen& seen) {
-  auto step = std::make_shared<Step>(Step{seen.call, {}, -1, seen.link, seen.link, {}, {}, {}, {}});
+  auto step = std::make_shared<Step>(Step{seen.call.kind, {}, -1, seen.link, seen.link, {}, {}, {}, {}});
   if (seen.call.kind == CallKind::permute)
     for (std::int64_t d = 0; d < devices(*seen.holder.mesh); ++d) step->team.ids.push_back(d);
   else
