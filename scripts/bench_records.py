@@ -1,17 +1,14 @@
-"""Lines of records of plumb bench that hold times, and the Python that has what draws them."""
+"""Lines of records of plumb bench that hold times."""
 
 import collections
 import itertools
 import json
 import lzma
-import os
 import re
 import statistics
 import sys
 
 from record import says_origin
-
-ENVIRONMENT = "matplotlib@3.11.2"
 
 
 def records(paths, script):
@@ -94,13 +91,3 @@ def families(cases):
                     words = members[0].line.partition(": ")[2].replace(" -> ", "\n-> ")
                     found.setdefault((tuple(whole), what, words + f"\n{what}"), {})[backend] = members
     return [(title, by_backend) for (_, _, title), by_backend in found.items()]
-
-
-def in_its_environment(module):
-    """Begins the script anew with the environment's Python, where this one lacks the module."""
-    home = os.environ.get("PLUMB_HOME") or os.path.join(os.environ.get("XDG_CACHE_HOME") or
-                                                        os.path.expanduser("~/.cache"), "plumbline")
-    python = os.path.join(home, "env", ENVIRONMENT, "bin", "python")
-    if sys.executable != python and os.path.exists(python):
-        os.execv(python, [python, *sys.argv])
-    sys.exit(f"{os.path.basename(sys.argv[0])}: this Python has no {module}: scripts/environment {ENVIRONMENT}")

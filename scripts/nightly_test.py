@@ -12,10 +12,14 @@ import sys
 import tempfile
 import time
 import unittest
+import unittest.mock
 
 HERE = pathlib.Path(__file__).resolve().parent
 PLUMB = os.environ.get("PLUMB") or str(HERE.parent / "build/bin/plumb")
 os.environ["PLUMB"] = PLUMB
+sys.path.insert(0, str(HERE))
+from night import cost, history, judging  # noqa: E402
+
 LINES = "'on x=2,y=2: reshard f32[4,4]+* -> f32[4,4]+*' --sample 60"
 HONEST, LIAR = f"exec {PLUMB}-local", f'PLUMB_OPTIONS=\'{{"fault":"drops-part"}}\' exec {PLUMB}-liar'
 
@@ -167,8 +171,10 @@ class Nights(unittest.TestCase):
             shutil.copytree(one, one.with_name(f"{n:04}"))
         night = self.night("0401")
         self.assertEqual(night.returncode, 0, night.err)
-        kept = sorted(record.parent.name for record in (self.folder / "history/nights").glob("*/*.jsonl"))
-        self.assertEqual(kept, ["0399", "0400", "0401"])
+        for kind in ("jsonl", "js"):
+            kept = sorted(file.parent.name for file in (self.folder / "history/nights").glob(f"*/*.{kind}"))
+            self.assertEqual(kept, ["0399", "0400", "0401"])
+        self.assertEqual(len(list((self.folder / "history/pages/nights").glob("*"))), 3)
         kind = next((self.folder / "history/pages/kind").glob("*.html")).read_text()
         self.assertIn("First seen in 0001, last in 0401", kind)
         self.check_links()
@@ -189,8 +195,99 @@ class Nights(unittest.TestCase):
         self.assertEqual(self.night("3", "--merge", "4").returncode, 0)
         self.assertEqual(self.told("3")["rows"][0]["statuses"], {"./mine": {"pass": 60}})
 
+    def test_parts_that_begin_side_by_side_and_another_scheduler_are_one_night(self):
+        parts = HERE / "nightly-parts"
+        whole = lambda *words: subprocess.run([parts, self.folder / "config", "4", *words], capture_output=True, text=True,
+                                              env={**os.environ, "PLUMB_NIGHT": words[0].strip("-")})
+        self.configure(more="[[bench]]\nname = 'gather'\nflags = \"\"\"'on x=2: reshard f32[8@x] -> f32[8]' --iterations 3\"\"\"\n")
+        here = whole("--here")
+        self.assertEqual(here.returncode, 0, here.stderr)
+        self.assertEqual(self.told("here")["rows"][0]["statuses"], {"./mine": {"pass": 60}})
+        self.assertEqual(self.told("here")["rows"][1]["statuses"], {"local": {"pass": 1}})
+        commands = whole("--print").stdout.splitlines()
+        self.assertEqual(len(commands), 5)
+        for command in commands:
+            self.assertEqual(subprocess.run(["bash", "-c", command]).returncode, 0, command)
+        self.assertEqual((self.told("print")["before"], self.told("print")["rows"][0]["counts"]), ("here", {"same": 60}))
+
+    def test_what_makes_a_night_red_is_chosen(self):
+        self.assertEqual(self.night("1").returncode, 0)
+        self.is_now(LIAR)
+        for chosen, code in ((["regression"], 1), (["new kind"], 1), (["vanished", "slower"], 0), ([], 0)):
+            self.configure()
+            config = self.folder / "config"
+            config.write_text(f"fail-on = {json.dumps(chosen)}\n{config.read_text()}")
+            shutil.rmtree(self.folder / "history/nights/2", ignore_errors=True)
+            night = self.night("2")
+            self.assertEqual(night.returncode, code, (chosen, night.out))
+            report = (self.folder / "history/nights/2/square.xml").read_text()
+            self.assertEqual("<failure" in report, "regression" in chosen, chosen)
+            self.assertIn("new", self.page("index"))
+
+    def test_slower_alone_makes_no_night_red_and_is_timed_again_where_it_does(self):
+        """A bench of a program that says how long it took: the same bits, as many nanoseconds as it is told."""
+        rows = [{"became": became, "again": again} for became, again in
+                (("SLOWER", 3), ("SLOWER", 2), ("SLOWER", 0), ("FASTER", 3), ("UNSURE", 3), ("SAME", 3))]
+        self.assertEqual([judging.is_slower(time) for time in rows], [True] + [False] * 5)
+        told = {"rows": [{"name": "row", "kinds": [], "findings": [], "times": rows}]}
+        self.assertEqual(judging.bad(told | {"fail_on": judging.FAIL_ON}), [])
+        self.assertEqual(judging.bad(told | {"fail_on": ["slower"]}), ["row: 1 slower"])
+        self.assertEqual(judging.bad({"rows": [told["rows"][0] | {"times": rows[1:]}], "fail_on": ["slower"]}), [])
+
+    def test_a_row_is_timed_again_while_something_is_slower_each_time(self):
+        said = {"then": 1, "again": 1}
+        times = lambda *all_times: [{"case": str(n), "backend": "b", "became": one} for n, one in enumerate(all_times)]
+        for answers, again, runs in (((("SLOWER",),) * 3, [3], 3), ((("SAME",),), [0], 1), ((("SLOWER",), ("UNSURE",)), [1], 2),
+                                     ((("SLOWER", "SAME"), ("SLOWER", "SLOWER"), ("SLOWER", "SLOWER")), [3, 0], 3)):
+            asked, left = [], list(answers)
+            first = times(*["SLOWER"] * len(answers[0]))
+            record = self.folder / "again.jsonl"
+            with unittest.mock.patch.multiple(judging, plumb=lambda base, *words: (asked.append(words), record.write_text("")),
+                                              compared=lambda *words: {"times": times(*left.pop(0))}):
+                judging.slow_again({"flags": ["--suite", "s"], "backends": ["b"], "kind": "bench"}, self.folder, self.folder, said, first)
+            self.assertEqual(([one["again"] for one in first], len(asked)), (again, runs))
+            self.assertEqual(asked[0][:3], ("bench", "--suite", "s"))
+
+    def test_a_step_in_a_series_is_marked(self):
+        import random
+        draw = random.Random(1)
+        values = [draw.gauss(1, 0.01) * (1.12 if night >= 60 else 1) for night in range(72)]
+        night = lambda took: history.Night("n", None, {"rows": [{
+            "name": "row", "machine": "m", "backends": ["b"], "costs": [{"backend": "b", "op": "reshard", "devices": 4, "cases": 9, "bytes": 1.0,
+                                                                        "compile": None, "run": None, "bench": took}]}]})
+        found = cost.series([night(value) for value in values])
+        marked = cost.marks(found)
+        if marked is None:
+            self.skipTest(f"scripts/environment {cost.OTAVA}")
+        self.assertEqual([mark[0] for marks in marked["bench"].values() for mark in marks], [60])
+        self.assertEqual([mark for marks in marked["bytes"].values() for mark in marks], [])
+
+    def test_every_two_nights_have_what_a_page_needs_to_compare_them(self):
+        self.assertEqual(self.night("1").returncode, 0)
+        self.is_now(LIAR)
+        self.night("2")
+        for name in ("1", "2"):
+            call = (self.folder / "history/pages/nights" / name / "square.js").read_text()
+            called, row, said = json.loads(f"[{call.removeprefix('night(').removesuffix(');' + chr(10))}]")
+            self.assertEqual((called, row), (name, "square"))
+            of = said["backends"]["./mine"]
+            statuses = [list(said["becomes"])[ord(letter) - ord("a")] for letter in of["statuses"]]
+            lines = (self.folder / f"history/pages/lines/{of['lines']}.js").read_text()
+            _, lines = json.loads(f"[{lines.removeprefix('lines(').removesuffix(');' + chr(10))}]")
+            records = [json.loads(line) for line in (self.folder / "history/nights" / name / "square.jsonl").read_text().splitlines()]
+            self.assertEqual(dict(zip(lines, statuses)), {one["case"]: one["status"] for one in records if "case" in one})
+            self.assertEqual([at for at, _ in of["kinds"]], [at for at, status in enumerate(statuses) if status == "wrong"])
+        self.assertEqual(len(list((self.folder / "history/lines").glob("*"))), 1)  # the same lines, once
+
+    def test_lines_of_nights_that_are_forgotten_are_too(self):
+        self.night("1")
+        self.configure(flags="'on x=2: reshard f32[4]+* -> f32[4]+*'")
+        for n, files in ((2, 2), (3, 2), (4, 1)):
+            self.night(str(n))
+            self.assertEqual(len(list((self.folder / "history/lines").glob("*"))), files)
+
     def test_what_nobody_reads_is_refused(self):
-        for text, said in (("keeps = 3", "has no keeps"), ("", "there has to be a [[judge]]"), ("x", "config"),
+        for text, said in (("keeps = 3", "has no keeps"), ('fail-on = ["slow"]', "fail-on has no slow, only regression, "), ("", "there has to be a [[judge]]"), ("x", "config"),
                            ('[[judge]]\nflags = ""', "needs a name")):
             (self.folder / "config").write_text(text)
             night = self.night("1")

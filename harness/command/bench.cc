@@ -54,7 +54,7 @@ Entries entries_of(const Chosen& chosen, ByBackend& subjects, const BenchFlags& 
       const Case c = nth(chosen.cases, n);
       auto entry =
           std::make_unique<Entry>(Entry{flags.per_device ? per_device(c) : c, &at->second, pace, {}});
-      entry->timings = {print(entry->c), at->second.name, {}};
+      entry->timings = {print(entry->c), at->second.name, {}, {}, machine()};
       all.push_back(std::move(entry));
     }
   return all;

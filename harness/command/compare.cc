@@ -187,7 +187,7 @@ std::string times_text(const Compared& all) {
   std::string text;
   for (const Paced& p : all.paced) {
     ++counts[p.became];
-    if (p.became != Became::faster && p.became != Became::slower) continue;
+    if (p.became != Became::faster && p.became != Became::slower && p.besides.empty()) continue;
     text += "  " + paced_in_words(p) + "\n";
   }
   if (counts.empty()) return "";
@@ -218,38 +218,52 @@ json pair_json(const Transition& pair) {
   return j;
 }
 
-// The findings of now by kind: with which line each first came.
+// The findings of now by kind: what was said of the smallest of each, and the lines of all.
 json findings_json(const Compared& all) {
-  std::map<Kind, std::pair<std::int64_t, const Record*>> kinds;
-  for (const Transition& pair : all.pairs) {
-    if (!pair.to || !finding(pair.to->verdict.status)) continue;
-    auto& [n, first] = kinds[kind_of(*pair.to)];
-    if (n++ == 0) first = pair.to;
-  }
+  std::map<Kind, std::vector<const Record*>> kinds;
+  for (const Transition& pair : all.pairs)
+    if (pair.to && finding(pair.to->verdict.status)) kinds[kind_of(*pair.to)].push_back(pair.to);
   json j = json::array();
-  for (const auto& [kind, of] : kinds)
+  for (const auto& [kind, of] : kinds) {
+    const Record& least = **std::ranges::min_element(
+        of, {}, [](const Record* r) { return std::pair(r->line.size(), std::string_view(r->line)); });
+    json lines = json::array();
+    for (const Record* r : of) lines.push_back(r->line);
     j.push_back({
-        {"backend", kind.backend                              },
-        {"status",  name(kind.status)                         },
-        {"why",     kind.why                                  },
-        {"layouts", kind.layouts                              },
-        {"cases",   of.first                                  },
-        {"first",   of.second->line                           },
-        {"on",      of.second->backend                        },
-        {"said",    in_detail(*of.second)                     },
-        {"again",   repeat(*of.second, of.second->backend)    }
+        {"backend",  kind.backend     },
+        {"status",   name(kind.status)},
+        {"why",      kind.why         },
+        {"layouts",  kind.layouts     },
+        {"cases",    of.size()        },
+        {"smallest", least.line       },
+        {"on",       least.backend    },
+        {"said",     in_detail(least) },
+        {"again",    repeat(least,      least.backend)},
+        {"lines",          std::move(lines)                    }
     });
+  }
+  return j;
+}
+
+// What every status becomes by every other, whatever the records hold.
+json changes_json() {
+  json j = json::object();
+  for (int was = 0; was < statuses; ++was)
+    for (int is = 0; is < statuses; ++is)
+      j[name(static_cast<Status>(was))][name(static_cast<Status>(is))] =
+          name(change(static_cast<Status>(was), static_cast<Status>(is)));
   return j;
 }
 
 json compared_json(const Compared& all) {
   json j{
+      {"changes",  changes_json()    },
       {"findings", findings_json(all)},
-      {"counts",   json::object()},
-      {"table",    json::array() },
-      {"kinds",    json::array() },
-      {"versions", all.versions  },
-      {"times",    json::array() }
+      {"counts",   json::object()    },
+      {"table",    json::array()     },
+      {"kinds",    json::array()     },
+      {"versions", all.versions      },
+      {"times",    json::array()     }
   };
   for (Change change : all_changes()) {
     if (count(all, change) > 0) j["counts"][std::string(name(change))] = count(all, change);
@@ -279,6 +293,7 @@ json compared_json(const Compared& all) {
         {"backend", p.backend     },
         {"became",  name(p.became)}
     };
+    if (!p.besides.empty()) time["besides"] = p.besides;
     if (p.ratio) time["ratio"] = {p.ratio->interval.low, p.ratio->middle, p.ratio->interval.high};
     j["times"].push_back(std::move(time));
   }

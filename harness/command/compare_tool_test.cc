@@ -54,7 +54,17 @@ TEST(CompareTool, ARegressionIsToldByKindWithTheLineThatShowsIt) {
   EXPECT_TRUE(told["findings"].empty()) << "of now, and nothing is wrong any more";
   const auto now = parse_json(run_tool(folder, "compare good.jsonl now.jsonl --json").out);
   std::int64_t findings = 0;
-  for (const auto& kind : now["findings"]) findings += kind["cases"].get<std::int64_t>();
+  for (const auto& kind : now["findings"]) {
+    findings += kind["cases"].get<std::int64_t>();
+    EXPECT_EQ(kind["lines"].size(), kind["cases"].get<std::size_t>());
+    for (const auto& line : kind["lines"])
+      EXPECT_LE(kind["smallest"].get<std::string>().size(), line.get<std::string>().size());
+  }
+  EXPECT_EQ(now["changes"].size(), 15u);
+  for (const auto& cells : now["table"]) {
+    const std::string change = now["changes"][cells["was"].get<std::string>()][cells["is"].get<std::string>()];
+    EXPECT_EQ(change, cells["was"] == cells["is"] ? "same" : "regression");
+  }
   EXPECT_EQ(findings, now["counts"]["regression"].get<std::int64_t>());
 }
 

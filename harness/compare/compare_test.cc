@@ -113,6 +113,45 @@ TEST(Compare, TimesAreComparedByTheirDistributions) {
   EXPECT_EQ(compared(slower, before).paced[0].became, Became::faster);
 }
 
+// Eight repetitions, `times` as long as others on two cores.
+Timings timed_with(double times, double load, double mhz, const std::string& cpu = "A") {
+  Timings t{
+      a, "local", {       },
+        {},
+        { cpu,       "", 2, 0}
+  };
+  for (int i = 0; i < 8; ++i) {
+    Repetition r;
+    r.samples.nanoseconds = {times * (1000 + i)}, r.samples.slowest = {0};
+    r.load = load, r.mhz_before = r.mhz_after = mhz;
+    t.repetitions.push_back(std::move(r));
+  }
+  return t;
+}
+
+TEST(Compare, WhatElseMayHaveMadeItSlowerIsSaidAndNothingIsSure) {
+  const Timings before = timed_with(1, 0.5, 3000);
+  const auto of = [&](const Timings& now) { return paced({before}, {now}).at(0); };
+  const auto back = [&](const Timings& then) { return paced({then}, {before}).at(0); };
+  for (const auto& [now, said] : {
+           std::pair{timed_with(1.12, 3.1,   3000),                           "a load of 3.1 on 2 cores, not 0.5"},
+           std::pair{               timed_with(1.12,            0.5, 2600), "a clock of 2600 MHz, not 3000"                                   },
+           std::pair{ timed_with(1.12,           0.5,            3000,                "B"),                                    "on B, not on A"}
+  }) {
+    EXPECT_EQ(of(now).became, Became::unsure) << said;
+    EXPECT_EQ(of(now).besides, said);
+    EXPECT_EQ(back(now).became, Became::unsure) << said;
+    EXPECT_EQ(back(now).besides, said);
+  }
+  for (const Timings& now :
+       {timed_with(1.12, 1.9, 3000), timed_with(1.12, 1.4, 3000), timed_with(1.12, 0.5, 2900),
+        timed_with(1.12, -1, 0), timed_with(1.12, 0.5, 3000, "")}) {
+    EXPECT_EQ(of(now).became, Became::slower);
+    EXPECT_EQ(back(now).became, Became::faster);
+    EXPECT_EQ(of(now).besides, "");
+  }
+}
+
 TEST(Compare, TellsChangesByKindTheMostFrequentFirst) {
   const Records from = records({record(a, Status::pass), record(b, Status::pass), record(c, Status::pass)}),
                 to = records({record(a, Status::wrong), record(b, Status::wrong), record(c, Status::wrong)});

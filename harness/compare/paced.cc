@@ -2,9 +2,51 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <map>
 
 namespace plumb {
+namespace {
+
+// Of the repetitions that say it; nothing where none does.
+std::optional<double> mean(const Timings& t, const std::function<double(const Repetition&)>& said) {
+  double sum = 0;
+  int n = 0;
+  for (const Repetition& r : t.repetitions)
+    if (const double one = said(r); one >= 0) sum += one, ++n;
+  return n ? std::optional(sum / n) : std::nullopt;
+}
+
+std::optional<double> load_of(const Timings& t) {
+  return mean(t, [](const Repetition& r) { return r.load; });
+}
+
+std::optional<double> clock_of(const Timings& t) {
+  return mean(t,
+              [](const Repetition& r) { return r.mhz_before > 0 ? (r.mhz_before + r.mhz_after) / 2 : -1; });
+}
+
+Ratio inverse(const Ratio& r) {
+  return {
+      1 / r.middle, {1 / r.interval.high, 1 / r.interval.low}
+  };
+}
+
+}  // namespace
+
+std::string besides_the_case(const Timings& slow, const Timings& fast, const Ratio& ratio) {
+  if (!slow.machine.cpu.empty() && !fast.machine.cpu.empty() && slow.machine.cpu != fast.machine.cpu)
+    return fmt::format("on {}, not on {}", slow.machine.cpu, fast.machine.cpu);
+  if (slow.machine.cores != fast.machine.cores && slow.machine.cores > 0 && fast.machine.cores > 0)
+    return fmt::format("on {} cores, not on {}", slow.machine.cores, fast.machine.cores);
+  const auto load = load_of(slow), less = load_of(fast);
+  if (load && less && *load - *less >= 1 && *load > slow.machine.cores)
+    return fmt::format("a load of {:.1f} on {} cores, not {:.1f}", *load, slow.machine.cores, *less);
+  const auto clock = clock_of(slow), higher = clock_of(fast);
+  if (clock && higher && ratio.interval.low <= *higher / *clock)
+    return fmt::format("a clock of {:.0f} MHz, not {:.0f}", *clock, *higher);
+  return "";
+}
 
 std::vector<Paced> paced(const std::vector<Timings>& then, const std::vector<Timings>& now) {
   std::map<std::string, const Timings*> before;
@@ -14,7 +56,11 @@ std::vector<Paced> paced(const std::vector<Timings>& then, const std::vector<Tim
     const auto old = before.find(record_key(t.line, t.backend));
     if (old == before.end()) continue;
     const auto ratio = ratio_of(medians(t), medians(*old->second));
-    all.push_back({t.line, t.backend, became(ratio), ratio});
+    Paced one{t.line, t.backend, became(ratio), ratio, ""};
+    if (one.became == Became::slower) one.besides = besides_the_case(t, *old->second, *ratio);
+    if (one.became == Became::faster) one.besides = besides_the_case(*old->second, t, inverse(*ratio));
+    if (!one.besides.empty()) one.became = Became::unsure;
+    all.push_back(std::move(one));
   }
   return all;
 }
@@ -24,7 +70,8 @@ std::string paced_in_words(const Paced& p) {
                                   ? fmt::format("{:.3f} ({:.3f} to {:.3f}) times as long", p.ratio->middle,
                                                 p.ratio->interval.low, p.ratio->interval.high)
                                   : std::string("fewer than four repetitions on either side");
-  return fmt::format("{:<7} {}  {}: {}", name(p.became), p.backend, p.line, numbers);
+  return fmt::format("{:<7} {}  {}: {}{}{}", name(p.became), p.backend, p.line, numbers,
+                     p.besides.empty() ? "" : "; ", p.besides);
 }
 
 }  // namespace plumb

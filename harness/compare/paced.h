@@ -15,8 +15,15 @@ struct Paced {
   std::string line, backend;
   Became became = Became::unsure;
   std::optional<Ratio> ratio;  // now to then; nothing of fewer than four repetitions on either side
+  std::string besides;         // what else may have made the slower side slow; unsure then
 };
 std::vector<Paced> paced(const std::vector<Timings>& then, const std::vector<Timings>& now);
+
+// What may have made one side slower than the other, but the case: another processor; a load of one process
+// more, in which processors are short; a clock so much slower that it explains the ratio of `slow` to `fast`.
+// Empty where nothing of this is known. Each side by the mean of its repetitions.
+//   a load of 5.3 on 2 cores, not 0.4
+std::string besides_the_case(const Timings& slow, const Timings& fast, const Ratio&);
 
 // "SLOWER  mpi  on x=4: reshard f32[8]+x -> f32[8]: 1.120 (1.100 to 1.140) times as long"
 std::string paced_in_words(const Paced&);

@@ -118,4 +118,9 @@ double megahertz() {
   return n ? sum / n : 0;
 }
 
+double load_average() {
+  double minutes[1];
+  return getloadavg(minutes, 1) == 1 ? minutes[0] : -1;
+}
+
 }  // namespace plumb

@@ -22,4 +22,8 @@ std::vector<std::string> differing(const nlohmann::json& then, const nlohmann::j
 // At which the processors of this machine run now, on average; 0 where it does not say.
 double megahertz();
 
+// How many processes of this machine wanted a processor, on average over the last minute; -1 where it does
+// not say.
+double load_average();
+
 }  // namespace plumb

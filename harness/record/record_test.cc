@@ -91,7 +91,7 @@ Record full() {
   timed.links = {
       {{0, 1}, 1000.5, 2000}
   };
-  timed.mhz_before = 2600, timed.mhz_after = 1200;
+  timed.mhz_before = 2600, timed.mhz_after = 1200, timed.load = 1.5;
   r.bench = timed;
   r.certificate = "sum of 2 parts: 3 <= 16777216";
   r.scope = "any split";

@@ -85,6 +85,7 @@ std::string json_text(const Repetition& r) {
   m.add("late", r.samples.late);
   if (!r.limits.empty()) m.add("limits", dump(json(r.limits)));
   if (!r.links.empty()) m.add("links", json_text(r.links));
+  if (r.load >= 0) m.add("load", fmt::format("{:.2f}", r.load));
   if (r.mhz_before > 0) m.add("mhz", fmt::format("[{:.0f},{:.0f}]", r.mhz_before, r.mhz_after));
   m.add("nanoseconds", fmt::format("[{}]", fmt::join(r.samples.nanoseconds, ",")));
   m.add("of", r.of);
@@ -126,6 +127,7 @@ Repetition repetition_from_json(const json& j) {
     if (both.size() != 2) throw Malformed("mhz has two numbers, before and after");
     r.mhz_before = static_cast<double>(both[0]), r.mhz_after = static_cast<double>(both[1]);
   }
+  if (const json* load = optional_field(j, "load")) r.load = seconds(*load, "load");
   if (const json* ranks = optional_field(j, "ranks")) r.samples.ranks = ranks_from_json(*ranks);
   if (const json* calls = optional_field(j, "collectives")) r.collectives = ranks_from_json(*calls);
   if (const json* work = optional_field(j, "work")) r.work = work_from_json(*work);

@@ -20,6 +20,7 @@ struct Repetition {
   Work work{};                           // what was moved or computed; in older records nothing
   std::vector<std::string> places{};     // where the ranks ran: "0-3: host 0, cores 0-1"
   double mhz_before = 0, mhz_after = 0;  // of the harness's machine; 0 where it does not say
+  double load = -1;                      // load_average() before it; -1 where nobody says
   std::vector<LinkFigure> links{};       // of plumb bench --links, which has no samples
   std::vector<Clocked> collectives{};    // of each rank, in one run more: entered, each of the trace, left
 };

@@ -74,8 +74,9 @@ std::string_view junit_element(Status status) {
 
 void write_junit(std::ostream& out, const std::vector<JunitCase>& cases) {
   std::map<std::pair<std::string, std::string>, std::vector<const JunitCase*>> suites;
-  for (const JunitCase& c : cases) suites[{c.suite, c.backend}].push_back(&c);
-  fmt::print(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
+  double all = 0;
+  for (const JunitCase& c : cases) suites[{c.suite, c.backend}].push_back(&c), all += c.seconds;
+  fmt::print(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites time=\"{:.3f}\">\n", all);
   for (const auto& [name, list] : suites) {
     std::map<std::string_view, int> n;
     double seconds = 0;

@@ -24,6 +24,10 @@ std::string_view junit_element(Status);
 
 // A <testsuite> for each suite and backend, as Jenkins' schema junit-10.xsd has them: times of three
 // decimals. A class is SUITE.BACKEND, the dots of a release as underscores, for a dot begins a new class.
+// GitLab reads these (its page on unit test reports), which are all written where there is something to say:
+//   testsuites time    testsuite name, time    testcase classname, name, time    failure, error, skipped: the
+//   text
+// Of `file`, `system-out` and `system-err` there is nothing: a case is a line, and its facts are the text.
 void write_junit(std::ostream&, const std::vector<JunitCase>&);
 
 }  // namespace plumb

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <map>
 #include <sstream>
 
 #include "harness/record/testing/golden.h"
@@ -206,6 +207,30 @@ TEST(Junit, Golden) {
                     junit("smoke", r.backend, Status::malformed, "not JSON\n"),
                     junit("reshard", "jax@0.10.2,style=explicit", Status::unsupported, "no <&> \"here\"\n")});
   expect_golden(out.str(), PLUMB_GOLDEN "/junit.xml");
+}
+
+// What GitLab reads of each element: attributes, and of what is not a pass the text.
+TEST(Junit, HasEveryElementThatGitLabReads) {
+  std::ostringstream out;
+  write_junit(out, {
+                       {"smoke", "local", "a", "",        "pass",        "",               0.25},
+                       {"smoke", "local", "b", "failure", "wrong",       "bits\nagain: c", 0.25},
+                       {"smoke", "local", "c", "error",   "hung",        "no reply",       0.25},
+                       {"smoke", "local", "d", "skipped", "unsupported", "no",             0.25}
+  });
+  const std::string xml = out.str();
+  const std::map<std::string, std::vector<std::string>> read{
+      {"testsuites", {"time"}                     },
+      {"testsuite",  {"name", "time"}             },
+      {"testcase",   {"classname", "name", "time"}}
+  };
+  for (const auto& [element, attributes] : read)
+    for (std::size_t at = xml.find("<" + element + " "); at != xml.npos;
+         at = xml.find("<" + element + " ", at + 1))
+      for (const std::string& attribute : attributes)
+        EXPECT_THAT(xml.substr(at, xml.find('>', at) - at), HasSubstr(" " + attribute + "=\"")) << element;
+  for (const char* text : {">bits\nagain: c</failure>", ">no reply</error>", ">no</skipped>"})
+    EXPECT_THAT(xml, HasSubstr(text));
 }
 
 TEST(Paint, OnlyWhereATerminalShowsIt) {

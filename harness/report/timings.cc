@@ -175,13 +175,27 @@ std::string clocks_in_words(const std::vector<Timings>& all) {
   return text;
 }
 
+namespace {
+
+Machine machine_of(const nlohmann::json& environment) {
+  Machine m;
+  if (!environment.is_object()) return m;
+  m.cpu = environment.value("cpu", ""), m.cores = environment.value("cores", 0);
+  return m;
+}
+
+}  // namespace
+
 std::vector<Timings> timings_of(const std::vector<Record>& records) {
   std::vector<Timings> all;
   std::map<std::string, std::size_t> places;
   for (const Record& r : records) {
     if (!r.bench || r.bench->samples.nanoseconds.empty()) continue;
     const auto [at, first] = places.try_emplace(record_key(r.line, r.backend), all.size());
-    if (first) all.push_back({r.line, r.backend, {}, bytes_over_axes(parse_case(r.line), r.trace)});
+    if (first) {
+      std::map<std::string, double> over = bytes_over_axes(parse_case(r.line), r.trace);
+      all.push_back({r.line, r.backend, {}, std::move(over), machine_of(r.environment)});
+    }
     all[at->second].repetitions.push_back(*r.bench);
   }
   return all;

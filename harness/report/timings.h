@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "harness/measure/require.h"
+#include "harness/record/environment.h"
 #include "harness/record/record.h"
 
 namespace plumb {
@@ -15,6 +16,7 @@ struct Timings {
   std::string line, backend;
   std::vector<Repetition> repetitions;
   std::map<std::string, double> over{};  // bytes that a device receives in the mean, by the axes they go over
+  Machine machine{};                     // on which they were timed; empty where the record does not say
 };
 
 Samples together(const Timings&);

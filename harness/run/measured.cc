@@ -106,7 +106,7 @@ Record measure(const Case& c, Subject& subject, const Pace& wanted) {
   Samples all;
   Record record;
   std::string why;
-  const double before = megahertz();
+  const double before = megahertz(), busy = load_average();
   while (why.empty()) {
     Timing timing = pace.timing;
     timing.iterations = next_iterations(pace, all);
@@ -131,6 +131,7 @@ Record measure(const Case& c, Subject& subject, const Pace& wanted) {
                             process.hello()->places,
                             before,
                             megahertz(),
+                            busy,
                             {},
                             std::move(besides.collectives)};
   return record;

@@ -2,10 +2,9 @@
 import itertools
 import json
 
+from squares import COLOURS
+
 NUMBERS = itertools.count(1)
-COLOURS = {"pass": "#b9d3ea", "unsupported": "#ffffff", "unrun": "#f5f5f5", "waived": "#c9c9c9", "wasteful": "#f0c987",
-           "mistrusted": "#d9b3e6", "unstable": "#e69f00", "diverged": "#cc79a7", "wrong": "#d55e00", "leaked": "#b34700",
-           "misplaced": "#8a5a2b", "reneged": "#777777", "malformed": "#555555", "crashed": "#000000", "hung": "#333366"}
 
 
 def picture(data, layout, height=420):
@@ -13,7 +12,7 @@ def picture(data, layout, height=420):
     layout = {"margin": {"l": 60, "r": 20, "t": 20, "b": 60}, "height": height, "font": {"size": 11}, **layout}
     said = json.dumps([data, layout]).replace("</", "<\\/")
     return (f'<div id="{name}" class="picture"></div>'
-            f'<script>Plotly.newPlot("{name}", ...{said}, {{responsive: true, displaylogo: false}})</script>')
+            f'<script>Plotly.newPlot("{name}", ...{said}, {{responsive: true, displayModeBar: false}})</script>')
 
 
 def with_script(body, up):
@@ -22,17 +21,24 @@ def with_script(body, up):
     return before + (f'<script src="{up}plotly.min.js"></script>' if found else "") + found + after
 
 
-def bars(nights, counts, what):
-    return picture([{"type": "bar", "x": nights, "y": counts, "marker": {"color": "#0b5cad"}}],
-                   {"yaxis": {"title": {"text": what}, "rangemode": "tozero"}, "xaxis": {"type": "category"}}, 300)
+def bars(nights, by_name, what):
+    data = [{"type": "bar", "name": name, "x": nights, "y": counts} for name, counts in by_name.items()]
+    return picture(data, {"barmode": "stack", "yaxis": {"title": {"text": what}, "rangemode": "tozero"}, "xaxis": {"type": "category"},
+                          "showlegend": len(data) > 1, "legend": {"orientation": "h", "y": -0.15}}, 300)
 
 
-def lines(nights, by_name):
-    """Of each line its values, with how many cases each is of, which the pointer shows."""
+def lines(nights, by_name, changes):
+    """Of each line its values, with how many cases each is of, which the pointer shows; and where one changes: (name, the night's
+    number, mean before, mean after)."""
     data = [{"type": "scatter", "mode": "lines+markers", "name": name, "x": nights, "y": [one and one[0] for one in points],
              "text": [f"{one[1]} cases" if one else "" for one in points]} for name, points in sorted(by_name.items())]
+    if changes:
+        data.append({"type": "scatter", "mode": "markers", "name": "a change", "x": [nights[at] for _, at, _, _ in changes],
+                     "y": [by_name[name][at][0] for name, at, _, _ in changes],
+                     "text": [f"{name}: {100 * (now / was - 1):+.1f} %" for name, _, was, now in changes],
+                     "marker": {"symbol": "diamond-open", "size": 16, "line": {"width": 2}, "color": "#d55e00"}})
     return picture(data, {"yaxis": {"type": "log"}, "xaxis": {"type": "category"}, "showlegend": True,
-                          "legend": {"orientation": "h", "y": -0.3}}, 460)
+                          "legend": {"orientation": "h", "y": -0.15}}, 460)
 
 
 def square(sources, targets, cells):
@@ -40,7 +46,7 @@ def square(sources, targets, cells):
     statuses = [status for status in COLOURS if any(cell[2] == status for cell in cells)]
     grid, bytes_moved = ([[None] * len(targets) for _ in sources] for _ in range(2))
     words = [[""] * len(targets) for _ in sources]
-    for row, column, status, waste, _ in cells:
+    for row, column, status, waste in cells:
         grid[row][column], bytes_moved[row][column] = statuses.index(status), waste and round(waste, 3)
         words[row][column] = f"{status}{f', {waste:.2f} times the bound' if waste else ''}"
     steps = [[at, COLOURS[status]] for n, status in enumerate(statuses)
@@ -48,8 +54,8 @@ def square(sources, targets, cells):
     shared = {"type": "heatmap", "x": targets, "y": sources, "text": words, "xgap": 1, "ygap": 1,
               "hovertemplate": "%{y} -> %{x}<br>%{text}<extra></extra>"}
     data = [shared | {"z": grid, "colorscale": steps, "zmin": -0.5, "zmax": len(statuses) - 0.5,
-                      "colorbar": {"tickvals": list(range(len(statuses))), "ticktext": statuses}},
-            shared | {"z": bytes_moved, "colorscale": "Blues", "zmin": 1, "visible": False}]
+                      "colorbar": {"thickness": 12, "tickvals": list(range(len(statuses))), "ticktext": statuses}},
+            shared | {"z": bytes_moved, "colorscale": "Blues", "zmin": 1, "visible": False, "colorbar": {"thickness": 12}}]
     choices = [{"label": label, "method": "restyle", "args": [{"visible": [not at, bool(at)]}]}
                for at, label in enumerate(("verdict", "bytes over the bound"))]
     return picture(data, {"yaxis": {"autorange": "reversed", "type": "category"}, "xaxis": {"type": "category"},

@@ -3,8 +3,10 @@
     HISTORY/lock                     one night at a time
     HISTORY/nights/NAME/             a night, by the time it began
         *.jsonl                      its records, which are the truth
+        *.js                         what became of each case, for the page that compares any two nights (cases.py)
         *.xml                        JUnit: what has become worse is a failure
         night.json                   what came of it, written last: without it the night was killed
+    HISTORY/lines/                   the lines of these cases, a file for all nights that judge the same
     HISTORY/pages/                   made anew from these
 """
 import contextlib
@@ -13,6 +15,7 @@ import fcntl
 import json
 import os
 import pathlib
+import re
 
 
 class Refused(Exception):
@@ -71,5 +74,10 @@ def forget(history, keep):
     """Takes away the records of all but the last `keep` nights that came to their end; what came of them stays."""
     whole = [one for one in nights(history) if one.told]
     for one in whole[:-keep]:
-        for record in one.folder.glob("*.jsonl"):
-            record.unlink()
+        for kind in ("*.jsonl", "*.js"):
+            for file in one.folder.glob(kind):
+                file.unlink()
+    used = {name for file in (history / "nights").glob("*/*.js") for name in re.findall(r'"lines":"(\w+)"', file.read_text())}
+    for file in (history / "lines").glob("*.js"):
+        if file.stem not in used:
+            file.unlink()

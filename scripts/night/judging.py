@@ -7,12 +7,14 @@ import shlex
 import subprocess
 import tomllib
 
-from night import history
+from night import cases, history, tables
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PLUMB = os.environ.get("PLUMB") or str(ROOT / "build/bin/plumb")
 BAD, OURS = 2, 3  # exit codes: nothing run; our own failure
-MATTERS = ("regression", "worse", "coverage lost", "vanished")
+BY_KIND = ("regression", "worse", "coverage lost", "vanished", "hidden", "exposed", "changed", "more bytes")  # plumb's words
+NEW, SLOWER = "new kind", "slower"
+FAIL_ON = ["regression", "worse", "coverage lost", "vanished", "more bytes", NEW]
 RERUNS = 3
 
 
@@ -26,10 +28,13 @@ def config_of(path):
         config = tomllib.loads(path.read_text())
     except (OSError, tomllib.TOMLDecodeError) as error:
         raise history.Refused(f"{path}: {error}") from None
-    known = {"": {"history", "keep", "judge", "bench"}, "judge": {"name", "flags", "backends", "waivers"},
+    known = {"": {"history", "keep", "fail-on", "judge", "bench"}, "judge": {"name", "flags", "backends", "waivers"},
              "bench": {"name", "flags", "backends"}}
     config.setdefault("history", "history")
     config.setdefault("keep", 30)
+    for word in config.setdefault("fail-on", FAIL_ON):
+        if word not in (*BY_KIND, NEW, SLOWER):
+            raise history.Refused(f"{path}: fail-on has no {word}, only {', '.join((*BY_KIND, NEW, SLOWER))}")
     for kind in ("judge", "bench"):
         for one in config.setdefault(kind, []):
             complain(path, kind, set(one) - known[kind])
@@ -85,9 +90,10 @@ def joins(row):
     return ["--ignore-release"] if len(set(frameworks)) == len(frameworks) else []
 
 
-def compared(row, base, before, now):
+def compared(row, base, before, now, fail_on=("none",)):
     """What plumb compare says; of a first night against itself, which says what is found and nothing of changes."""
-    words = ["compare", str(before or now), str(now), "--json", "--junit", str(now.with_suffix(".xml")), *joins(row)]
+    words = ["compare", str(before or now), str(now), "--json", *joins(row)]
+    words += ["--junit", str(now.with_suffix(".xml")), "--fail-on", ",".join(fail_on)]
     if row.get("waivers"):
         words += ["--waivers", row["waivers"]]
     done = plumb(base, *words)
@@ -102,28 +108,53 @@ def rerun(row, base, folder, changes):
         for case in kind["cases"] if kind["change"] in ("regression", "worse") else ():
             lines.setdefault(case["backend"], []).append(case["case"])
     flaky = []
-    for backend, cases in lines.items():
+    for backend, red in lines.items():
         right = set()
         for _ in range(RERUNS):
             record = folder / "again.jsonl"
             plumb(base, "run", "--cases", "-", "--backend", backend, "--quiet", "--record", str(record),
-                  text="".join(f"{case}\n" for case in cases))
+                  text="".join(f"{case}\n" for case in red))
             right |= {one["case"] for one in map(json.loads, record.read_text().splitlines()) if one.get("status") == "pass"}
             record.unlink()
-        flaky += [{"case": case, "backend": backend} for case in cases if case in right]
+        flaky += [{"case": case, "backend": backend} for case in red if case in right]
     return flaky
 
 
-def told_of(row, base, folder, before, missing):
-    """What came of a row, for night.json: kinds with their first case, numbers, what differs; no list of all cases."""
+def slow_again(row, base, folder, then, times):
+    """Times the row again, three times at most, while something is SLOWER each time: of each time how often it was so again."""
+    suspects = [time for time in times if time["became"] == "SLOWER"]
+    record = folder / "again.jsonl"
+    for time in suspects:
+        time["again"] = 0
+    for n in range(RERUNS):
+        if not suspects:
+            break
+        for backend in row["backends"]:
+            plumb(base, "bench", *row["flags"], "--backend", backend, "--record", str(record))
+        again = {(one["case"], one["backend"]): one["became"] for one in compared(row, base, then, record)["times"]}
+        record.unlink()
+        record.with_suffix(".xml").unlink(missing_ok=True)
+        for time in suspects:
+            time["again"] += again.get((time["case"], time["backend"])) == "SLOWER"
+        suspects = [time for time in suspects if time["again"] > n]
+
+
+def told_of(row, base, folder, before, missing, fail_on):
+    """What came of a row, for night.json: kinds with their first case, numbers, what differs. What is said of each case goes
+    into a file of the row's own (cases.py)."""
     now = folder / f"{row['name']}.jsonl"
     told = {"name": row["name"], "kind": row["kind"], "backends": row["backends"], "missing": missing, "flaky": [],
             "waivers": waivers_of(row, base), "before": before.name if before else None}
     if not now.exists():
-        return told | {"counts": {}, "kinds": [], "findings": [], "table": [], "versions": [], "times": []}
+        return told | tables.NOTHING | {"counts": {}, "kinds": [], "findings": [], "table": [], "versions": [], "times": []}
     then = before.folder / now.name if before and (before.folder / now.name).exists() else None
-    changes = compared(row, base, then, now)
+    changes = compared(row, base, then, now, [word for word in fail_on if word in BY_KIND] or ["none"])
+    with tables.opened(now) as db:
+        cases.write(row, now, db, changes, without_release if joins(row) else str)
+        told |= tables.told(db)
     told["flaky"] = rerun(row, base, folder, changes) if then and row["kind"] == "judge" else []
+    if then and row["kind"] == "bench":
+        slow_again(row, base, folder, then, changes["times"])
     known = {same_cause(one) for old in (before.told["rows"] if then else []) if old["name"] == row["name"]
              for one in old["findings"]}
     for one in changes["findings"]:
@@ -152,11 +183,16 @@ def bad(told):
     """What makes the exit code 1, in words."""
     all_said = []
     for row in told["rows"]:
-        for change in MATTERS:
+        for change in BY_KIND:
             number = sum(kind["number"] - kind["flaky"] for kind in row["kinds"] if kind["change"] == change)
-            all_said += [f"{row['name']}: {number} {change}"] if number else []
+            all_said += [f"{row['name']}: {number} {change}"] if number and change in told["fail_on"] else []
         fresh = len({same_cause(one) for one in row["findings"] if one["fresh"]})
-        all_said += [f"{row['name']}: {fresh} new kind{'s' if fresh > 1 else ''} of finding"] if fresh else []
-        slower = sum(time["became"] == "SLOWER" for time in row["times"])
-        all_said += [f"{row['name']}: {slower} slower"] if slower else []
+        all_said += [f"{row['name']}: {fresh} new kind{'s' if fresh > 1 else ''} of finding"] if fresh and NEW in told["fail_on"] else []
+        slower = sum(map(is_slower, row["times"]))
+        all_said += [f"{row['name']}: {slower} slower"] if slower and SLOWER in told["fail_on"] else []
     return all_said
+
+
+def is_slower(time):
+    """By the distributions, where nothing else is known to have made it so, and each time that it was timed again."""
+    return time["became"] == "SLOWER" and time.get("again") == RERUNS

@@ -1,6 +1,5 @@
 """The pages of a history: static, with one script file that lies beside them; none asks another host."""
 import hashlib
-import html
 import json
 import pathlib
 import shutil
@@ -8,44 +7,15 @@ import subprocess
 
 import plotly.offline
 
-from night import drawn, history, judging, tables
+import audit
+import squares
+from night import cost, drawn, history, judging, tables
+from night.sheet import STYLE, code, escaped, page, table
 
-STYLE = """
-:root { --mark: #0b5cad; }
-body { font: 15px/1.45 system-ui, sans-serif; margin: 0 auto; padding: 0 1rem 3rem; max-width: 72rem; color: #222; }
-h1 { font-size: 1.4rem; } h2 { font-size: 1.1rem; margin-top: 2rem; }
-nav { padding: .6rem 0; border-bottom: 1px solid #ddd; } nav a { margin-right: 1rem; } a { color: var(--mark); }
-.wide { overflow-x: auto; } table { border-collapse: collapse; } th { text-align: left; font-weight: 600; }
-td, th { padding: .2rem .8rem .2rem 0; vertical-align: top; border-bottom: 1px solid #eee; } td.n { text-align: right; } td code { display: inline-block; min-width: 15rem; }
-code, pre { font: 13px/1.4 ui-monospace, monospace; overflow-wrap: anywhere; } pre { overflow-x: auto; background: #f6f6f6; padding: .6rem; }
-.mark { color: var(--mark); font-weight: 600; } .faint { color: #666; } .picture { width: 100%; min-height: 26rem; }
-"""
-PAGES = {"index": "Tonight", "compare": "Compare", "map": "Map", "cost": "Cost", "coverage": "Coverage and waivers",
-         "fleet": "Fleet"}
+COMPARE = pathlib.Path(__file__).with_name("compare.js").read_text()
+
 TOLD = {"regression": "regressions", "worse": "worse", "coverage lost": "coverage lost", "vanished": "vanished",
         "hidden": "hidden", "fixed": "fixed"}
-
-
-def escaped(text):
-    return html.escape(str(text))
-
-
-def page(title, body, depth=0):
-    up = "../" * depth
-    body = drawn.with_script(body, up)
-    links = "".join(f'<a href="{up}{name}.html">{escaped(words)}</a>' for name, words in PAGES.items())
-    return (f'<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-            f'<title>{escaped(title)}</title><link rel="icon" href="data:,"><link rel="stylesheet" href="{up}style.css">'
-            f'</head><body><nav>{links}</nav><h1>{escaped(title)}</h1>{body}</body></html>\n')
-
-
-def table(head, rows):
-    """Cells are HTML; what is a number stands right."""
-    cell = lambda tag, one: f'<{tag}{" class=n" if isinstance(one, int) else ""}>{one}</{tag}>'
-    if not rows:
-        return '<p class="faint">nothing</p>'
-    body = "".join("<tr>" + "".join(cell("td", one) for one in row) + "</tr>" for row in rows)
-    return f'<div class="wide"><table><tr>{"".join(cell("th", one) for one in head)}</tr>{body}</table></div>'
 
 
 def name_of(kind):
@@ -58,22 +28,20 @@ def kind_link(kind, depth=0):
     return f'<a href="{"../" * depth}kind/{name_of(kind)}.html">{escaped(words[:140])}</a>'
 
 
-def code(text):
-    return f"<code>{escaped(text)}</code>"
-
-
 def number_of(row, change):
     return sum(kind["number"] - kind["flaky"] for kind in row["kinds"] if kind["change"] == change)
 
 
 def causes(told):
-    """The findings of a night by cause, the most frequent first: (row, the first of them, cases, layouts, fresh)."""
+    """The findings of a night by cause, new ones first, then the most frequent: (row, the one of the smallest case, cases, layouts,
+    fresh)."""
     found = {}
     for row in told["rows"]:
         for one in row["findings"]:
             key = row["name"], *judging.same_cause(one)
-            first, cases, layouts, fresh = found.get(key, (one, 0, 0, False))
-            found[key] = first, cases + one["cases"], layouts + 1, fresh or one["fresh"]
+            least, cases, layouts, fresh = found.get(key, (one, 0, 0, False))
+            least = min(least, one, key=lambda of: (len(of["smallest"]), of["smallest"]))
+            found[key] = least, cases + one["cases"], layouts + 1, fresh or one["fresh"]
     return sorted(((key[0], *one) for key, one in found.items()), key=lambda one: (not one[4], -one[2]))
 
 
@@ -104,11 +72,23 @@ def tonight(nights, killed):
         ["configuration", "backend", "verdict", "cause", "cases", "layouts", ""],
         [[escaped(name), escaped(one["backend"]), escaped(one["status"]), kind_link(one), cases, layouts,
           '<span class="mark">new</span>' if fresh else ""] for name, one, cases, layouts, fresh in causes(told)])
-    slower = [[escaped(row["name"]), code(time["case"]), escaped(time["backend"]), escaped(time["became"]), f'{time["ratio"][1]:.3f}']
-              for row in told["rows"] for time in row["times"] if time["became"] in ("SLOWER", "FASTER")]
-    if slower:
-        body += "<h2>Times</h2>" + table(["configuration", "case", "backend", "became", "now to then"], slower)
-    return page(f"Tonight: {nights[-1].name}", body)
+    return page(f"Tonight: {nights[-1].name}", body + times(told))
+
+
+def times(told):
+    """What is faster or slower, or only seems to be, and what says so; the rest is counted."""
+    found = [(row["name"], time) for row in told["rows"] for time in row["times"]]
+    if not found:
+        return ""
+    moved = [(name, time) for name, time in found if time["became"] in ("SLOWER", "FASTER") or "besides" in time]
+    counts = ", ".join(f"{sum(time['became'] == became for _, time in found)} {became}"
+                       for became in dict.fromkeys(time["became"] for _, time in found))
+    counted = "" if judging.SLOWER in told["fail_on"] else ": of no weight, for fail-on does not name slower"
+    why = lambda time: (time.get("besides") or (f"so again {time['again']} times of {judging.RERUNS}" if "again" in time else ""))
+    return f"<h2>Times</h2><p>{counts}{counted}</p>" + (table(
+        ["configuration", "case", "backend", "became", "now to then", ""],
+        [[escaped(name), code(time["case"]), escaped(time["backend"]), escaped(time["became"]), f'{time["ratio"][1]:.3f}',
+          escaped(why(time))] for name, time in moved]) if moved else "")
 
 
 def explained(line):
@@ -117,25 +97,35 @@ def explained(line):
     return done.stdout if done.returncode == 0 else ""
 
 
-def upstream():
-    """Where kinds of findings are known: results/systems/known, by words of the cause."""
-    file = judging.ROOT / "results/systems/known"
-    return [line.split("\t") for line in file.read_text().splitlines() if "\t" in line] if file.exists() else []
+def known(kind):
+    """What the audit of published findings says of such a one (results/kinds); nothing where it has none."""
+    row = audit.row_of(audit.rows(), kind["on"], (kind["status"], kind["why"]), kind["smallest"])
+    if not row:
+        return ""
+    return f"<p>Known: {escaped(row.words)} ({escaped(row.sort)}): {escaped(row.evidence)}</p>"
 
 
-def kind_page(kind, nights, times):
+def releases_of(kind, night):
+    """The backends as they were run that had a kind of this cause in a night, each with its number of cases."""
+    found = {}
+    for row in night.told["rows"]:
+        for one in row["findings"]:
+            if judging.same_cause(one) == judging.same_cause(kind):
+                found[one["on"]] = found.get(one["on"], 0) + one["cases"]
+    return found
+
+
+def kind_page(kind, nights):
     body = f'<p>{escaped(kind["status"])} on {escaped(kind["backend"])}</p>'
-    body += f"<h2>The first case</h2><p>{code(kind['first'])}</p><pre>{escaped(kind['said'])}</pre>"
-    body += f"<p>Run it: {code(kind['again'])}</p>"
-    known = [url for words, url, *_ in upstream() if words and words in kind["why"]]
-    body += f"<p>Known: {', '.join(map(escaped, known))}</p>" if known else ""
-    counted = [times.get(night.name, 0) for night in nights]
-    body += "<h2>Over the nights</h2>" + drawn.bars([night.name for night in nights], counted, "cases")
-    seen = [night for night in nights if night.name in times]
-    releases = sorted({one["on"] for night in seen for row in night.told["rows"] for one in row["findings"]
-                       if judging.same_cause(one) == judging.same_cause(kind)})
-    body += f"<p>First seen in {escaped(seen[0].name)}, last in {escaped(seen[-1].name)}, on {escaped(', '.join(releases))}.</p>"
-    body += f"<h2>What each device holds</h2><pre>{escaped(explained(kind['first']))}</pre>"
+    body += f"<h2>The smallest case</h2><p>{code(kind['smallest'])}</p><pre>{escaped(kind['said'])}</pre>"
+    body += f"<p>Run it: {code(kind['again'])}</p>" + known(kind)
+    of = {night.name: releases_of(kind, night) for night in nights}
+    releases = sorted({on for found in of.values() for on in found})
+    body += "<h2>Over the nights</h2>" + drawn.bars(list(of), {on: [found.get(on, 0) for found in of.values()] for on in releases},
+                                                   "cases")
+    seen = [name for name, found in of.items() if found]
+    body += f"<p>First seen in {escaped(seen[0])}, last in {escaped(seen[-1])}, on {escaped(', '.join(releases))}.</p>"
+    body += f"<h2>What each device holds</h2><pre>{escaped(explained(kind['smallest']))}</pre>"
     return page(f"{kind['status']}: {kind['why'][:100] or kind['backend']}", body, 1)
 
 
@@ -149,7 +139,8 @@ def changes(row):
             for (change, backend, why), kinds in found.items()]
 
 
-def compare_page(nights):
+def last_two(nights):
+    """What plumb compare said of the last night and the one before."""
     told, body = nights[-1].told, ""
     for row in told["rows"]:
         body += f"<h2>{escaped(row['name'])}: {escaped(row['before'] or 'nothing')} | {escaped(nights[-1].name)}</h2>"
@@ -160,8 +151,20 @@ def compare_page(nights):
         cells = {(one["was"], one["is"]): one["cases"] for one in row["table"]}
         body += table(["was \\ is", *map(escaped, now)], [[escaped(a), *(cells.get((a, b), "") for b in now)] for a in was])
         body += "".join(f"<p>{escaped(one)}</p>" for one in row["versions"])
-        body += table(["change", "backend", "cause", "cases", "flaky", "layouts", "the first"], changes(row))
-    return page("Compare", body)
+        body += table(["change", "backend", "cause", "cases", "flaky", "layouts", "the first"], changes(row), "nothing changed")
+    return body
+
+
+def compare_page(nights):
+    """Any two nights that have their records: the page reads what cases.py wrote of them."""
+    there = {night.name: sorted(file.stem for file in night.folder.glob("*.js")) for night in nights}
+    there = {name: names for name, names in there.items() if names}
+    pair = [nights[-1].told["before"], nights[-1].name]
+    choice = lambda side, night: f'<select id="{side}">' + "".join(
+        f'<option{" selected" if one == night else ""}>{escaped(one)}</option>' for one in there) + "</select>"
+    said = json.dumps(there).replace("</", "<\\/")
+    return page("Compare", f'<p>was {choice("from", pair[0])} is {choice("to", pair[1])}</p><div id="chosen" hidden></div>'
+                           f'<div id="last">{last_two(nights)}</div><script>const NIGHTS = {said};\n{COMPARE}</script>')
 
 
 def maps(night):
@@ -171,7 +174,7 @@ def maps(night):
         record = night.folder / f"{row['name']}.jsonl"
         if row["kind"] != "judge" or not record.exists():
             continue
-        for (backend, mesh, shape), sources, targets, cells in tables.squares(record):
+        for (backend, mesh, shape), sources, targets, cells in squares.squares(tables.reshards(tables.opened(record))):
             name = hashlib.sha256(f"{row['name']} {backend}".encode()).hexdigest()[:16]
             title = f"{shape} on {mesh}: {len(sources)} x {len(targets)} layouts"
             body = pages.setdefault(name, [f"Map: {row['name']} on {backend}",
@@ -181,23 +184,6 @@ def maps(night):
     return {name: page(title, body, 1) for name, (title, body) in pages.items()}, page(
         "Map", "<p>Each layout to each, coloured by verdict or by bytes over the bound.</p>" +
         table(["configuration", "backend", "square", "cases"], rows))
-
-
-def cost_page(nights):
-    body = ("<p>Geometric means over the cases of a stratum that pass in a night: backend, op, devices, machine. How many these are "
-            "stands under the pointer: a mean of others is no change of cost.</p>")
-    for what, words in (("bytes", "bytes over the bound"), ("compile", "seconds of compilation"), ("run", "seconds of a run"),
-                        ("bench", "seconds under the clock")):
-        lines = {}
-        for at, night in enumerate(nights):
-            for row in night.told["rows"]:
-                for one in row["costs"]:
-                    if one[what]:
-                        backend = judging.without_release(one["backend"]) if judging.joins(row) else one["backend"]
-                        name = f"{row['name']}, {backend}, {one['op']}, {one['devices']} devices, {row['machine']}"
-                        lines.setdefault(name, [None] * len(nights))[at] = one[what], one["cases"]
-        body += f"<h2>{words}</h2>" + (drawn.lines([n.name for n in nights], lines) if lines else '<p class="faint">nothing</p>')
-    return page("Cost", body)
 
 
 def coverage_page(nights):
@@ -223,8 +209,18 @@ def fleet_page(night, into):
     if done.returncode != 0:
         return page("Fleet", f"<p>not drawn: {escaped(done.stderr.strip())}</p>")
     pictures = sorted((into / "fleet").glob("*.svg"))
-    return page("Fleet", "".join(f'<h2>{escaped(one.stem)}</h2><img style="max-width:100%" alt="{escaped(one.stem)}" '
-                                 f'src="fleet/{one.name}">' for one in pictures))
+    return page("Fleet", '<p><a href="fleet/index.html">All figures</a></p>' + "".join(
+        f'<h2>{escaped(one.stem)}</h2><div class="wide"><img alt="{escaped(one.stem)}" src="fleet/{one.name}"></div>' for one in pictures))
+
+
+def copy_cases(place, nights, into):
+    """What the page that compares any two nights reads."""
+    for night in nights:
+        for file in night.folder.glob("*.js"):
+            (into / "nights" / night.name).mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, into / "nights" / night.name / file.name)
+    if (place / "lines").exists():
+        shutil.copytree(place / "lines", into / "lines")
 
 
 def write(place):
@@ -243,17 +239,13 @@ def write(place):
     for name, text in map_pages.items():
         (into / "map" / f"{name}.html").write_text(text)
     for name, text in {"index": tonight(nights, killed), "compare": compare_page(nights), "map": map_index,
-                       "cost": cost_page(nights), "coverage": coverage_page(nights),
+                       "cost": cost.cost_page(nights), "coverage": coverage_page(nights),
                        "fleet": fleet_page(nights[-1], into)}.items():
         (into / f"{name}.html").write_text(text)
-    kinds, times = {}, {}
-    for night in nights:  # the first case of the last night that had it
-        for _, one, cases, _, _ in causes(night.told):
-            kinds[name_of(one)] = one
-            of = times.setdefault(name_of(one), {})
-            of[night.name] = of.get(night.name, 0) + cases
+    kinds = {name_of(one): one for night in nights for _, one, *_ in causes(night.told)}  # as the last night has it
     for name, kind in kinds.items():
-        (into / "kind" / f"{name}.html").write_text(kind_page(kind, nights, times[name]))
+        (into / "kind" / f"{name}.html").write_text(kind_page(kind, nights))
+    copy_cases(place, nights, into)
     shutil.rmtree(place / "pages.old", ignore_errors=True)
     if done.exists():
         done.rename(place / "pages.old")

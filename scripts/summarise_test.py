@@ -1,0 +1,73 @@
+"""The pages of frameworks: who is hit stands first, a bug stands once, samples are marked."""
+import importlib.machinery
+import importlib.util
+import os
+import sys
+import unittest
+from unittest import mock
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE]
+loader = importlib.machinery.SourceFileLoader("summarise", os.path.join(HERE, "summarise"))
+summarise = importlib.util.module_from_spec(importlib.util.spec_from_loader("summarise", loader))
+loader.exec_module(summarise)
+
+PRODUCT = "on x=2,y=2,z=2: einsum mk,kn->mn f32[8,8@x] f32[8@x,8@y] -> f32[8@x,8@z.y]"
+TO_UNFINISHED = "on x=2,y=2: reshard f32[8,8] -> f32[8,8@x]+y"
+GATHER = "on dp=2,pp=2,tp=2: reshard f32[9,5@pp.tp.dp] -> f32[9,5@pp.tp] nested"
+
+
+def record(backend, line, status, words=""):
+    return "suite", {"backend": backend, "case": line, "status": status, "facts": [{"status": status, "text": words}]}, ""
+
+
+def found(*all_records):
+    with mock.patch.object(summarise.strata, "cases_of", lambda lines: {line: {"contracted": 1} for line in lines}):
+        return summarise.findings(all_records)
+
+
+class Pages(unittest.TestCase):
+    def test_the_default_configuration_of_the_newest_release_stands_first(self):
+        rare = [record("jax@0.10.2,partitioner=gspmd,style=explicit", line, "wrong") for line in
+                (f"on x=2: reshard f32[{8 * n}]+x -> f32[{8 * n}]" for n in range(1, 40))]
+        older = record("jax@0.9.1", "on x=2: reshard f32[8@x] -> f32[8]", "crashed", "the replica_group")
+        default = record("jax@0.10.2", PRODUCT, "wrong")
+        self.assertEqual([sorted({b for b, _ in one.cases}) for one in found(*rare, older, default)["defect"]],
+                         [["jax@0.10.2"], ["jax@0.9.1"], ["jax@0.10.2,partitioner=gspmd,style=explicit"]])
+
+    def test_one_bug_stands_once_with_all_that_have_it(self):
+        backends = ("jax@0.9.1", "jax@0.10.2", "jax@0.10.2,partitioner=gspmd", "jax@0.10.2,style=explicit")
+        bugs = found(*(record(backend, PRODUCT, "wrong") for backend in backends))["defect"]
+        self.assertEqual([{b for b, _ in one.cases} for one in bugs], [set(backends)])
+        rows = summarise.who(bugs[0], {"suite"})
+        self.assertIn("| default ", rows)
+        self.assertIn("0.10.2: 1, 0.9.1: 1", rows)
+        self.assertEqual(rows.count("suite, a sample"), 3)
+        self.assertNotIn("a sample", summarise.who(bugs[0], set()))
+        self.assertIn("--backend jax@0.10.2 '", summarise.shown(bugs[0]))
+
+    def test_it_stands_once_whatever_its_verdicts(self):
+        of = found(record("torch@2.15.0,operands=distribute", GATHER, "wrong"),
+                   record("torch@2.15.0,operands=distribute", GATHER.replace("9", "7"), "crashed"))
+        self.assertEqual([one.statuses for one in of["documented"]], [{"wrong", "crashed"}])
+        self.assertEqual(of["defect"], [])
+
+    def test_what_nobody_looked_at_is_said(self):
+        of = found(record("jax@0.10.2", "on x=2: reshard f32[8@x] -> f32[8]", "hung"))
+        self.assertEqual(len(of["not audited"]), 1)
+
+    def test_suites_judged_in_part_are_samples(self):
+        some = [record("jax@0.10.2", PRODUCT, "pass"), record("jax@0.10.2", TO_UNFINISHED, "unsupported", "it needs (x)")]
+        self.assertIn("| 2 of 9, a sample |", summarise.judged(some, {"suite": 9}))
+        self.assertIn("| 2 ", summarise.judged(some, {"suite": 2}))
+        self.assertIn("| 2, drawn |", summarise.judged(some, {"suite": None}))
+        self.assertIn("| it needs |", summarise.limits(some))
+
+    def test_issues_are_links(self):
+        self.assertEqual(summarise.linked("of openxla/xla#40034"), "of [openxla/xla#40034](https://github.com/openxla/xla/issues/40034)")
+        self.assertEqual((summarise.begun("not known"), summarise.begun("amax.py: so"), summarise.begun("openxla/xla#4")),
+                         ("Not known", "amax.py: so", "openxla/xla#4"))
+
+
+if __name__ == "__main__":
+    unittest.main()
