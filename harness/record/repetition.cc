@@ -85,7 +85,7 @@ std::string json_text(const Repetition& r) {
   m.add("late", r.samples.late);
   if (!r.limits.empty()) m.add("limits", dump(json(r.limits)));
   if (!r.links.empty()) m.add("links", json_text(r.links));
-  if (r.load >= 0) m.add("load", fmt::format("{:.2f}", r.load));
+  if (r.load >= 0) m.add("load", dump(json(r.load)));
   if (r.mhz_before > 0) m.add("mhz", fmt::format("[{:.0f},{:.0f}]", r.mhz_before, r.mhz_after));
   m.add("nanoseconds", fmt::format("[{}]", fmt::join(r.samples.nanoseconds, ",")));
   m.add("of", r.of);
