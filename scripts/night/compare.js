@@ -47,7 +47,8 @@ function changeOf(was, is, before, now, bytes) {
   return bytes[1] > bytes[0] ? "more bytes" : bytes[1] < bytes[0] ? "fewer bytes" : "same";
 }
 
-// {table: {"was|is": cases}, changes: {change: cases}, kinds: [{change, backend, why, layouts, places: [[was, is]]}]}
+// {table: {"was|is": cases}, changes: {change: cases}, kinds: [{change, backend, why, layouts, places}]}: by cause, as the page of
+// last night
 async function compared(was, is) {
   const all = {table: {}, changes: {}, kinds: []}, kindOf = {};
   const count = (of, name) => { of[name] = (of[name] ?? 0) + 1; };
@@ -61,15 +62,19 @@ async function compared(was, is) {
       count(all.changes, change);
       if (change === "same" || change.startsWith("not compared")) continue;
       const kind = kindsB.has(to) ? is.kinds[kindsB.get(to)] : was.kinds[kindsA.get(from)];
-      const key = JSON.stringify([change, backend, kind?.why, kind?.layouts]);
-      if (!kindOf[key]) all.kinds.push(kindOf[key] = {change, backend, why: kind?.why ?? "", layouts: kind?.layouts ?? "",
-                                                        again: kindsB.has(to) ? kind.again : "", of: to < 0 ? a : b, places: []});
+      const key = JSON.stringify([change, backend, kind?.why]);
+      if (!kindOf[key]) all.kinds.push(kindOf[key] = {change, backend, why: kind?.why ?? "", again: kindsB.has(to) ? kind.again : "",
+                                                        of: to < 0 ? a : b, layouts: new Set(), places: []});
       kindOf[key].places.push(to < 0 ? from : to);
+      kindOf[key].layouts.add(kind?.layouts ?? "");
     }
   }
   all.kinds.sort((one, other) => other.places.length - one.places.length);
   return all;
 }
+
+// Of what a logger wrote what follows where it stands.
+function cause(why) { return why.replace(/^.*\.(cc|cpp|h):N\] /, ""); }
 
 function differing(was, is) {
   const all = [], add = (what, a, b) => { if (a !== b) all.push(`${what}: ${a ?? "none"} → ${b ?? "none"}`); };
@@ -90,13 +95,16 @@ function element(name, text, ...children) {
   return made;
 }
 
-function table(head, rows) {
-  const cell = (name, one) => {
+function table(head, rows, is) {
+  const cell = (name, one, at) => {
     const made = element(name, one instanceof Node ? "" : String(one), ...(one instanceof Node ? [one] : []));
-    if (typeof one === "number") made.className = "n";
+    if (typeof one === "number" || !is && at) made.className = "n";
+    made.dataset.head = head[at];
     return made;
   };
-  const made = element("table", "", ...[head, ...rows].map((row, n) => element("tr", "", ...row.map(one => cell(n ? "td" : "th", one)))));
+  const row = (name, cells) => element("tr", "", ...cells.map((one, at) => cell(name, one, at)));
+  const made = element("table", "", row("th", head), ...rows.map(cells => row("td", cells)));
+  made.className = is;
   const wide = element("div", "", made);
   wide.className = "wide";
   return wide;
@@ -104,7 +112,7 @@ function table(head, rows) {
 
 function matrix(of) {
   const [was, is] = [0, 1].map(side => [...new Set(Object.keys(of.table).map(key => key.split("|")[side]))].sort());
-  return table(["was \\ is", ...is], was.map(before => [before, ...is.map(now => of.table[`${before}|${now}`] ?? "")]));
+  return table(["was \\ is", ...is], was.map(before => [before, ...is.map(now => of.table[`${before}|${now}`] ?? "")]), "");
 }
 
 async function casesOf(kind) {
@@ -127,8 +135,8 @@ async function shown(names, into) {
     parts.push(element("h3", "What differs in versions and environments"),
                other.length ? element("ul", "", ...other.map(one => element("li", one))) : element("p", "nothing"));
     parts.push(element("h3", "What changed, by kind"), of.kinds.length
-      ? table(["change", "backend", "cause", "layouts", "cases", "the smallest, and all"],
-              await Promise.all(of.kinds.map(async k => [k.change, k.backend, k.why, k.layouts, k.places.length, await casesOf(k)])))
+      ? table(["change", "backend", "cause", "cases", "layouts", "the smallest, and all"], await Promise.all(of.kinds.map(
+          async k => [k.change, k.backend, cause(k.why), k.places.length, k.layouts.size, await casesOf(k)])), "rows")
       : element("p", "nothing"));
   }
   into.replaceChildren(...parts);

@@ -166,6 +166,11 @@ def told_of(row, base, folder, before, missing, fail_on):
     return told | changes | {"compared": then is not None}
 
 
+def cause(kind):
+    """In words for a reader: of what a logger wrote what follows where it stands."""
+    return re.sub(r"^.*\.(cc|cpp|h):N\] ", "", kind["why"]) or kind["status"]
+
+
 def same_cause(kind):
     return kind["backend"], kind["status"], kind["why"]
 

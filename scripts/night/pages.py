@@ -10,7 +10,7 @@ import plotly.offline
 import audit
 import squares
 from night import cost, drawn, history, judging, tables
-from night.sheet import STYLE, code, escaped, page, table
+from night.sheet import STYLE, code, escaped, matrix, page, table
 
 COMPARE = pathlib.Path(__file__).with_name("compare.js").read_text()
 
@@ -24,7 +24,7 @@ def name_of(kind):
 
 
 def kind_link(kind, depth=0):
-    words = kind["why"] or kind["status"]
+    words = judging.cause(kind)
     return f'<a href="{"../" * depth}kind/{name_of(kind)}.html">{escaped(words[:140])}</a>'
 
 
@@ -126,15 +126,15 @@ def kind_page(kind, nights):
     seen = [name for name, found in of.items() if found]
     body += f"<p>First seen in {escaped(seen[0])}, last in {escaped(seen[-1])}, on {escaped(', '.join(releases))}.</p>"
     body += f"<h2>What each device holds</h2><pre>{escaped(explained(kind['smallest']))}</pre>"
-    return page(f"{kind['status']}: {kind['why'][:100] or kind['backend']}", body, 1)
+    return page(f"{kind['status']}: {judging.cause(kind)[:100]}", body, 1)
 
 
 def changes(row):
     """By cause: cases, those that are flaky, how many patterns of layouts, the first case."""
     found = {}
     for kind in row["kinds"]:
-        found.setdefault((kind["change"], kind["backend"], kind["why"] or kind["status"]), []).append(kind)
-    return [[escaped(change), escaped(backend), escaped(why[:120]), sum(kind["number"] for kind in kinds),
+        found.setdefault((kind["change"], kind["backend"], judging.cause(kind)), []).append(kind)
+    return [[escaped(change), escaped(backend), escaped(why[:140]), sum(kind["number"] for kind in kinds),
              sum(kind["flaky"] for kind in kinds), len(kinds), code(kinds[0]["first"]["case"])]
             for (change, backend, why), kinds in found.items()]
 
@@ -147,9 +147,10 @@ def last_two(nights):
         if not row.get("compared"):
             body += '<p class="faint">there is no record of before</p>'
             continue
-        was, now = (list(dict.fromkeys(one[side] for one in row["table"])) for side in ("was", "is"))
-        cells = {(one["was"], one["is"]): one["cases"] for one in row["table"]}
-        body += table(["was \\ is", *map(escaped, now)], [[escaped(a), *(cells.get((a, b), "") for b in now)] for a in was])
+        cells = {}
+        for one in row["table"]:
+            cells.setdefault(one["was"], {})[one["is"]] = one["cases"]
+        body += matrix("was \\ is", sorted({one["is"] for one in row["table"]}), sorted(cells.items()))
         body += "".join(f"<p>{escaped(one)}</p>" for one in row["versions"])
         body += table(["change", "backend", "cause", "cases", "flaky", "layouts", "the first"], changes(row), "nothing changed")
     return body
