@@ -23,8 +23,8 @@ std::optional<Fact> short_fact(const Cost& cost) {
 std::optional<Fact> contradiction(const Case& c, const Outcome& outcome, const Verdict& verdict) {
   std::string why = out_of_reach(c, outcome);
   const std::vector<Slice> slices = held_slices(c, outcome, 0);
-  for (const auto& fewest : {fewest_received(c, slices), fewest_at_once(c, slices, outcome.trace)})
-    if (why.empty()) why = received_too_little(c, fewest, outcome.trace);
+  if (why.empty()) why = received_too_little(c, fewest_received(c, slices), outcome.trace);
+  if (why.empty()) why = brought_too_little(c, slices, outcome.trace);
   if (why.empty()) why = misfit(c.mesh, outcome.trace);
   if (why.empty()) why = untrue(c, outcome.trace, verdict.rounded == 0);
   if (why.empty()) return std::nullopt;

@@ -49,6 +49,11 @@ TEST(Contradiction, ATraceThatCannotHaveMadeTheResult) {
   const std::string gather = "on x=2,y=2: reshard f32[8@x] -> f32[8]",
                     sum = "on x=2,y=2: reshard f32[8]+x -> f32[8]",
                     product = "on x=2,y=2: einsum mk,kn->mn f32[4,8@x] f32[8@x,4] -> f32[4,4]";
+  const std::string crossed = "on x=2,y=2: einsum mk,kn->mn f32[8@x,8@y] f32[8@y,8@x] -> f32[8,8]";
+  const Collective swap_x = {
+      .kind = "send", .groups = {{0, 2}, {1, 3}},
+           .in = 48, .out = 128
+  };
   const std::string padded = "on x=2,y=2: reshard f32[7@x] -> f32[7]";
   const struct {
     std::string line;
@@ -58,6 +63,10 @@ TEST(Contradiction, ATraceThatCannotHaveMadeTheResult) {
   // clang-format off
       {gather,  {ag("x", 16, 32)},                   ""},
       {gather,  {send},                              ""},
+      {gather,  {one("send", "x", 16, 16)},          ""},
+      {gather,  {one("send", "x", 8, 16)},           "it moved 32 bytes where no program moves fewer than 64"},
+      {gather,  {one("send", "x", 16, 8)},           "device 0 received at most 8 bytes of the 16"},
+      {gather,  {one("send", "x", 16, 0)},           ""},
       {gather,  {counted(64)},                       ""},
       {gather,  {counted(-1)},                       ""},
       {gather,  {counted(8)},                        "received at most 8 bytes"},
@@ -77,6 +86,13 @@ TEST(Contradiction, ATraceThatCannotHaveMadeTheResult) {
       {product, {ar("x", 64, 64)},                   ""},
       {product, {},                                  "of operand 0, device 0 (x=0,y=0) needs element [0,4] of device 2"},
       {product, {ar("y", 64, 64)},                   "of operand 0, device 0"},
+      // Rows and columns over x, terms over y: one gather of either operand leaves the other half unmade.
+      {crossed, {ag("x", 64, 128), ag("x", 64, 128), ar("y", 256, 256)}, ""},
+      {crossed, {ag("x", 64, 128), ar("y", 256, 256)}, "the fibre of device 0 received at most 128 bytes of the 256"},
+      {crossed, {ag("x", 128, 256), ar("y", 256, 256)}, ""},
+      {crossed, {ag("x", 64, 128), ar("y", 256, 256), ag("x", 128, 256)}, ""},  // of the result
+      {crossed, {ag("x", 64, 128), ag("x", 64, 128), {.kind = "send", .axes = {"x"}}, ar("y", 256, 256)}, ""},
+      {crossed, {swap_x, ar("y", 256, 256)}, "it moved 192 bytes where no program moves fewer than 512"},
   // clang-format on
   };
   for (const auto& row : table) expect_doubt(row.line, row.trace, row.says);

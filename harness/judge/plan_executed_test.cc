@@ -31,6 +31,11 @@ TEST(Executed, APlanOfAReshardMakesItsLayoutAndNoOther) {
   const auto ag = [](std::vector<std::string> axes, std::int64_t in, std::int64_t out) {
     return over("all-gather", std::move(axes), in, out);
   };
+  const auto among = [](std::vector<std::vector<std::int64_t>> groups) {
+    Collective step = over("all-reduce", {}, 32, 32);
+    step.groups = std::move(groups);
+    return step;
+  };
   const PlannedReshard table[] = {
   // clang-format off
       {"on x=2,y=2: reshard f32[8]+x.y -> f32[8@x]", {rs({"y"}, 32, 16), ar("x", 16)}, "gives the group of device 0 at most 4 of the 8 elements"},
@@ -80,6 +85,9 @@ TEST(Executed, APlanOfAReshardMakesItsLayoutAndNoOther) {
       {"on x=2: reshard f32[8@x] -> f32[8]+x", {}, ""},
       {"on x=2: reshard f32[8@x] -> f32[8]+x -> f32[8]", {ar("x", 32)}, ""},
       {"on x=2: reshard f32[8]+max(x) -> f32[8]", {ar("x", 32)}, ""},
+      // Device 2 has {1}, {2} and {0,1}: a maximum takes all three, a sum no two that overlap.
+      {"on x=4: reshard f32[8]+max(x) -> f32[8]", {permute({{1, 2}}, 32), among({{0, 1}}), permute({{1, 2}}, 32), among({{2, 3}}), among({{0, 2}, {1, 3}})}, ""},
+      {"on x=4: reshard f32[8]+x -> f32[8]", {permute({{1, 2}}, 32), among({{0, 1}}), permute({{1, 2}}, 32), among({{2, 3}}), among({{0, 2}, {1, 3}})}, "does not leave"},
       {"on x=2,y=2: reshard f32[8]+x -> f32[8@y] -> f32[8]", {rs({"x"}, 32, 16), ag({"x"}, 16, 32)}, ""},
   // clang-format on
   };

@@ -6,12 +6,16 @@
 
 #include "harness/trace/cost.h"
 #include "harness/trace/lower_bound.h"
+#include "harness/trace/steps.h"
+#include "harness/trace/traffic.h"
 #include "reference/words/letters.h"
 
 namespace plumb {
 namespace {
 
 constexpr std::int64_t most_cells = std::int64_t{1} << 20;  // of all devices together
+constexpr std::int64_t most_work = std::int64_t{1} << 22;   // the same, of all divisions of the mesh
+constexpr std::size_t most_divisions = 64;
 
 using Box = std::vector<Range>;  // of every letter, in the order of Cut::letters
 
@@ -65,13 +69,29 @@ Cut terms_of(const Case& c, const Letters& words, const std::vector<Slice> (&hel
   return terms;
 }
 
-// The one collective that moves anything, once.
-bool moves_once(const Case& c, const Trace& trace) {
-  const Collective* found = nullptr;
+using Sets = std::vector<std::vector<std::int64_t>>;  // of devices
+
+// Whether a collective takes anything from one of the sets to another.
+bool joins(const Mesh& mesh, const Sets& sets, const Collective& one) {
+  if (names_nobody(one)) return true;
+  std::vector<std::size_t> set_of(devices(mesh));
+  for (std::size_t s = 0; s < sets.size(); ++s)
+    for (std::int64_t d : sets[s]) set_of[d] = s;
+  const auto apart = [&](std::int64_t a, std::int64_t b) { return set_of[a] != set_of[b]; };
+  return std::ranges::any_of(one.pairs, [&](const auto& pair) { return apart(pair.first, pair.second); }) ||
+         std::ranges::any_of(groups_of(mesh, one), [&](const auto& group) {
+           return std::ranges::any_of(group, [&](std::int64_t d) { return apart(d, group[0]); });
+         });
+}
+
+// The one collective that joins the sets, once; none where there are several, or nobody knows what moved.
+Trace joining_once(const Mesh& mesh, const Sets& sets, const Trace& trace) {
+  Trace found;
   for (const Collective& one : trace) {
-    if (moved(c.mesh, one) == 0) continue;
-    if (found || one.times != 1 || moved(c.mesh, one) < 0) return false;
-    found = &one;
+    const std::int64_t bytes = moved(mesh, one);
+    if (bytes == 0 || !joins(mesh, sets, one)) continue;
+    if (!found.empty() || one.times != 1 || bytes < 0) return {};
+    found.push_back(one);
   }
   return found;
 }
@@ -83,24 +103,26 @@ struct Lies {
   const std::vector<Slice> (&held)[2];
   const std::vector<Slice>& due;
 
-  bool has(int operand, std::size_t device, const Box& cell) const {
-    return holds(terms, words.operand[operand], held[operand][device], cell);
+  bool has(int operand, const std::vector<std::int64_t>& set, const Box& cell) const {
+    return std::ranges::any_of(
+        set, [&](std::int64_t d) { return holds(terms, words.operand[operand], held[operand][d], cell); });
   }
-  bool made(const Box& cell) const {
-    for (std::size_t d = 0; d < due.size(); ++d)
-      if (has(0, d, cell) && has(1, d, cell)) return true;
-    return false;
+  bool needs(const std::vector<std::int64_t>& set, const Box& cell) const {
+    return std::ranges::any_of(set, [&](std::int64_t d) { return holds(terms, words.out, due[d], cell); });
+  }
+  bool made(const Sets& sets, const Box& cell) const {
+    return std::ranges::any_of(sets, [&](const auto& set) { return has(0, set, cell) && has(1, set, cell); });
   }
 };
 
-// The elements of both operands that a device lacks for its terms that nobody makes.
-std::int64_t lacks(const Lies& lies, const std::vector<Box>& unmade, std::size_t device) {
+// The elements of both operands that a set lacks for its terms that none makes.
+std::int64_t lacks(const Lies& lies, const std::vector<Box>& unmade, const std::vector<std::int64_t>& set) {
   std::set<std::vector<std::int64_t>> factors[2];
   std::int64_t sum = 0;
   for (const Box& cell : unmade) {
-    if (!holds(lies.terms, lies.words.out, lies.due[device], cell)) continue;
+    if (!lies.needs(set, cell)) continue;
     for (int i : {0, 1}) {
-      if (lies.has(i, device, cell)) continue;
+      if (lies.has(i, set, cell)) continue;
       std::int64_t size = 1;
       std::vector<std::int64_t> begins;
       for (char letter : lies.words.operand[i]) {
@@ -113,14 +135,29 @@ std::int64_t lacks(const Lies& lies, const std::vector<Box>& unmade, std::size_t
   return sum;
 }
 
+// The fibres along all axes but those of a set, for every set of axes that divides the mesh, the largest
+// first.
+std::vector<Sets> divisions(const Mesh& mesh) {
+  std::vector<AxisId> axes;
+  for (AxisId axis = 0; axis < static_cast<AxisId>(mesh.axes.size()); ++axis)
+    if (mesh.axes[axis].size > 1) axes.push_back(axis);
+  std::vector<Sets> all;
+  for (std::uint64_t kept = std::uint64_t{1} << axes.size(); kept-- > 1 && all.size() < most_divisions;) {
+    std::vector<AxisId> within;
+    for (std::size_t i = 0; i < axes.size(); ++i)
+      if (!(kept >> i & 1)) within.push_back(axes[i]);
+    all.push_back(fibres(mesh, within));
+  }
+  return all;
+}
+
 }  // namespace
 
-std::vector<std::int64_t> fewest_at_once(const Case& c, const std::vector<Slice>& slices,
-                                         const Trace& trace) {
+std::string brought_too_little(const Case& c, const std::vector<Slice>& slices, const Trace& trace) {
   const auto in_parts = [&](const Spec& spec) { return parts(c.mesh, spec) > 1; };
   if (!std::holds_alternative<Einsum>(c.op.kind) || slices.empty() || in_parts(result(c)) ||
-      std::ranges::any_of(c.op.operands, in_parts) || !moves_once(c, trace))
-    return {};
+      std::ranges::any_of(c.op.operands, in_parts))
+    return "";
   const Letters words = letters(c.op);
   std::vector<Slice> held[2];
   for (int i : {0, 1})
@@ -129,13 +166,21 @@ std::vector<std::int64_t> fewest_at_once(const Case& c, const std::vector<Slice>
   const Cut terms = terms_of(c, words, held, slices);
   const Lies lies{terms, words, held, slices};
   const std::int64_t cells = terms.count();
-  if (cells > most_cells / std::ssize(slices)) return {};
-  std::vector<Box> unmade;
-  for (std::int64_t number = 0; number < cells; ++number)
-    if (Box cell = terms.cell(number); !lies.made(cell)) unmade.push_back(std::move(cell));
-  std::vector<std::int64_t> all;
-  for (std::size_t d = 0; d < slices.size(); ++d) all.push_back(lacks(lies, unmade, d) * bytes_of_value(c));
-  return all;
+  if (cells > most_cells / std::ssize(slices)) return "";
+  std::int64_t work = 0;
+  for (const Sets& sets : divisions(c.mesh)) {
+    const Trace once = joining_once(c.mesh, sets, trace);
+    if (once.empty()) continue;
+    work += cells * std::ssize(slices);
+    if (work > most_work) return "";
+    std::vector<Box> unmade;
+    for (std::int64_t number = 0; number < cells; ++number)
+      if (Box cell = terms.cell(number); !lies.made(sets, cell)) unmade.push_back(std::move(cell));
+    std::vector<std::int64_t> fewest;
+    for (const auto& set : sets) fewest.push_back(lacks(lies, unmade, set) * bytes_of_value(c));
+    if (std::string why = received_too_little(c.mesh, sets, fewest, once); !why.empty()) return why;
+  }
+  return "";
 }
 
 }  // namespace plumb

@@ -1,17 +1,20 @@
-// What a product needs where all that moves moves at once.
+// What a product needs where all that moves between some devices moves at once.
 #pragma once
 
-#include <cstdint>
+#include <string>
 #include <vector>
 
 #include "adapters/protocol/outcome.h"
 
 namespace plumb {
 
-// Of an einsum whose trace is one collective, for each device the fewest bytes that it brings: terms of its
-// slice of the result that no device can multiply of its own blocks are multiplied after it, so that both of
-// their factors are there. A trace has no second turn in which what one device multiplied comes to another.
-// Empty where there are more collectives, or too many terms apart to try.
-std::vector<std::int64_t> fewest_at_once(const Case&, const std::vector<Slice>& slices, const Trace&);
+// Of an einsum, the first fibre of devices that was brought less than it needs; empty where none, and where
+// that is not known. Take the mesh along some of its axes, each fibre along the others as one device that has
+// whatever any of it has. Where one collective alone joins these, once, no second turn brings one of them
+// what another multiplied: terms of its blocks that none can multiply of its own are multiplied after it, so
+// that both of their factors are there. All sets of axes are tried, as far as they are few.
+//   on x=2,y=2: f32[8@x,8@y] f32[8@y,8@x] -> f32[8,8] by a gather over x and a sum over y: along x, either
+//   half of the devices lacks half of both operands
+std::string brought_too_little(const Case&, const std::vector<Slice>& slices, const Trace&);
 
 }  // namespace plumb

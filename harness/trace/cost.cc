@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "harness/trace/steps.h"
 #include "reference/bytes/bytes.h"
@@ -20,10 +21,29 @@ std::int64_t product_of(std::int64_t a, std::int64_t b) {
   return a < 0 || b < 0 ? -1 : known(__int128{a} * b);
 }
 
+// Of a send the most: what so many devices send, or so many receive, whichever is known to be less.
+std::int64_t most_sent(const Collective& one, std::int64_t senders, std::int64_t receivers) {
+  if (senders == 0) return 0;
+  const auto most = [](std::int64_t n, std::int64_t bytes) { return bytes == 0 ? -1 : product_of(n, bytes); };
+  const auto [less, more] = std::minmax({most(senders, one.in), most(receivers, one.out)});
+  return less < 0 ? more : less;
+}
+
+std::int64_t sent(const Mesh& mesh, const Collective& one) {
+  std::set<std::int64_t> from, to;
+  for (const auto& [source, target] : one.pairs)
+    if (source != target) from.insert(source), to.insert(target);
+  for (const std::vector<std::int64_t>& group : groups_of(mesh, one))
+    if (group.size() > 1) from.insert(group.begin(), group.end()), to.insert(group.begin(), group.end());
+  const bool anybody = names_nobody(one) && devices(mesh) > 1;
+  return most_sent(one, anybody ? devices(mesh) : std::ssize(from), anybody ? devices(mesh) : std::ssize(to));
+}
+
 }  // namespace
 
 std::int64_t moved(const Mesh& mesh, const Collective& step) {
   if (step.moved) return *step.moved;  // of all times
+  if (step.kind == "send") return product_of(sent(mesh, step), step.times);
   const auto priced = [&](std::int64_t n) { return price(step.kind, n, step.in, step.out); };
   if (!step.pairs.empty()) {
     const auto away = std::ranges::count_if(step.pairs, [](const auto& p) { return p.first != p.second; });

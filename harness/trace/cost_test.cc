@@ -31,17 +31,39 @@ TEST(Cost, AKindWithoutAPriceMakesTheCostUnknown) {
   EXPECT_EQ(cost(c, outcome).moved, -1);
 }
 
-TEST(Cost, ASendHasAPriceBetweenPairsAlone) {
-  const Mesh mesh = parse_case("on x=4: reshard f32[16@x] -> f32[16]").mesh;
-  EXPECT_EQ(moved(mesh,
-                  {
-                      .kind = "send", .pairs = {{0, 1}, {2, 2}, {3, 1}},
-                           .in = 16, .out = 48
-  }),
-            2 * 48);
-  EXPECT_EQ(moved(mesh, {.kind = "send", .axes = {"x"}, .in = 16, .out = 48}), -1);
-  EXPECT_EQ(moved(mesh, {.kind = "send", .groups = {{0, 1}}, .in = 16, .out = 48}), -1);
-  EXPECT_EQ(moved(mesh, {.kind = "send", .in = 16, .out = 48}), -1);
+// Its bytes are the most of one device, so that its price is the most: of what all send or all receive, the
+// less.
+TEST(Cost, ASendIsPricedAsTheMostThatItCanMove) {
+  const Mesh mesh = parse_mesh("x=4");
+  const Collective pairs{
+      .kind = "send", .pairs = {{0, 1}, {2, 2}, {3, 1}}
+  },
+      axes{.kind = "send", .axes = {"x"}}, group{.kind = "send", .groups = {{0, 1}, {2}}},
+      anybody{.kind = "send"};
+  const auto bytes = [&](Collective send, std::int64_t in, std::int64_t out) {
+    send.in = in, send.out = out;
+    return moved(mesh, send);
+  };
+  EXPECT_EQ(bytes(pairs, 16, 48), 2 * 16) << "two send";
+  EXPECT_EQ(bytes(pairs, 32, 48), 48) << "one receives";
+  EXPECT_EQ(bytes(axes, 16, 48), 4 * 16);
+  EXPECT_EQ(bytes(axes, 48, 16), 4 * 16);
+  EXPECT_EQ(bytes(group, 16, 48), 2 * 16);
+  EXPECT_EQ(bytes(anybody, 16, 48), 4 * 16);
+  for (const Collective& send : {pairs, axes, group, anybody}) {
+    EXPECT_EQ(bytes(send, 0, 0), -1) << "nobody knows";
+    EXPECT_GT(bytes(send, 8, 0), 0);
+    EXPECT_GT(bytes(send, 0, 8), 0);
+  }
+  EXPECT_EQ(bytes(axes, 0, 48), 4 * 48);
+  EXPECT_EQ(bytes(pairs, 16, 0), 2 * 16);
+  constexpr std::int64_t huge = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(bytes(axes, 16, huge), 4 * 16);
+  EXPECT_EQ(bytes(axes, huge, huge), -1);
+  EXPECT_EQ(moved(mesh, {.kind = "send", .groups = {{0}}}), 0) << "to itself";
+  EXPECT_EQ(moved(mesh, {.kind = "send", .axes = {"x"}, .in = 16, .out = 16, .times = 3}), 3 * 64);
+  EXPECT_EQ(moved(mesh, {.kind = "send", .axes = {"x"}, .in = 16, .out = 16, .moved = 7}), 7);
+  EXPECT_EQ(moved(parse_mesh("x=1"), anybody), 0) << "there is nobody else";
 }
 
 TEST(Cost, MoreBytesThanThereCanBeAreUnknown) {

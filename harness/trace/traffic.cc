@@ -18,7 +18,7 @@ std::int64_t most_sum(__int128 a, __int128 b) {
 
 // In one run of a collective that nobody counted, on a member of a group of n; -1 where nobody knows.
 std::int64_t learnt(const Collective& one, std::int64_t n) {
-  if (one.kind == "send") return -1;
+  if (one.kind == "send" && one.out == 0) return -1;
   if (n < 2) return 0;
   if (one.kind == "all-gather" && one.in <= one.out / n && one.in * n == one.out) return one.out - one.in;
   if (one.kind == "all-to-all" && one.in == one.out) return one.out - one.out / n;
@@ -51,27 +51,36 @@ std::vector<std::int64_t> most_received(const Mesh& mesh, const Trace& trace) {
   return most;
 }
 
-std::string received_too_little(const Case& c, const std::vector<std::int64_t>& fewest, const Trace& trace) {
-  const std::vector<std::int64_t> most = most_received(c.mesh, trace);
-  if (fewest.empty() || most.empty()) return "";
+std::string received_too_little(const Mesh& mesh, const std::vector<std::vector<std::int64_t>>& sets,
+                                const std::vector<std::int64_t>& fewest, const Trace& trace) {
+  const std::vector<std::int64_t> most = most_received(mesh, trace);
+  if (most.empty()) return "";
   std::int64_t all_need = 0;
-  for (const std::vector<std::int64_t>& fibre : fibres(c.mesh, result(c).unfinished)) {
-    std::int64_t needed = 0, received = 0;
-    for (std::int64_t device : fibre)
-      needed = most_sum(needed, fewest[device]), received = most_sum(received, most[device]);
-    all_need = most_sum(all_need, needed);
-    if (received < needed)
+  for (std::size_t s = 0; s < sets.size(); ++s) {
+    std::int64_t received = 0;
+    for (std::int64_t device : sets[s]) received = most_sum(received, most[device]);
+    all_need = most_sum(all_need, fewest[s]);
+    if (received < fewest[s])
       return fmt::format("{} {} received at most {} bytes of the {} that its block needs",
-                         fibre.size() > 1 ? "the fibre of device" : "device", fibre.front(), received,
-                         needed);
+                         sets[s].size() > 1 ? "the fibre of device" : "device", sets[s].front(), received,
+                         fewest[s]);
   }
   std::int64_t all_moved = 0;
   for (const Collective& one : trace) {
-    if (moved(c.mesh, one) < 0) return "";
-    all_moved = most_sum(all_moved, moved(c.mesh, one));
+    if (moved(mesh, one) < 0) return "";
+    all_moved = most_sum(all_moved, moved(mesh, one));
   }
   if (all_moved >= all_need) return "";
   return fmt::format("it moved {} bytes where no program moves fewer than {}", all_moved, all_need);
+}
+
+std::string received_too_little(const Case& c, const std::vector<std::int64_t>& fewest, const Trace& trace) {
+  if (fewest.empty()) return "";
+  const auto sets = fibres(c.mesh, result(c).unfinished);
+  std::vector<std::int64_t> needed(sets.size());
+  for (std::size_t s = 0; s < sets.size(); ++s)
+    for (std::int64_t device : sets[s]) needed[s] = most_sum(needed[s], fewest[device]);
+  return received_too_little(c.mesh, sets, needed, trace);
 }
 
 }  // namespace plumb

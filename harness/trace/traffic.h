@@ -17,8 +17,12 @@ namespace plumb {
 //   others               out                      what was added is no longer than its sum
 std::vector<std::int64_t> most_received(const Mesh&, const Trace&);
 
-// The first device, or fibre along the result's unfinished axes, that received fewer bytes than the fewest
-// that it needs; or all together; empty where none, and where nobody knows.
+// The first of these sets of devices that received fewer bytes than the fewest that it needs; or all
+// together; empty where none, and where nobody knows.
+std::string received_too_little(const Mesh&, const std::vector<std::vector<std::int64_t>>& sets,
+                                const std::vector<std::int64_t>& fewest, const Trace&);
+
+// The same of devices, or fibres along the result's unfinished axes.
 std::string received_too_little(const Case&, const std::vector<std::int64_t>& fewest, const Trace&);
 
 }  // namespace plumb

@@ -24,6 +24,8 @@ TEST(Traffic, EachDeviceLearnsNoMoreThanItsResult) {
   };
   EXPECT_THAT(most_received(mesh, {pairs}), ElementsAre(0, 24, 0, 0));
   EXPECT_THAT(most_received(mesh, {{.kind = "send"}}), testing::IsEmpty());
+  EXPECT_THAT(most_received(mesh, {one("send", "x", 16, 24)}), ElementsAre(24, 24, 24, 24));
+  EXPECT_THAT(most_received(mesh, {one("send", "x", 16, 0)}), testing::IsEmpty());
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ namespace {
 template <typename F>
 double decided(Pairs& pairs, const Twin& x, F round) {
   const double nearest = std::nearbyint(x.real);
-  if (whole(nearest) && pairs.identity(x) == residue_of(nearest)) return round(nearest);
+  if (pairs.identity(x) == residue_of(nearest)) return round(nearest);
   const double low = round(x.real - x.error), high = round(x.real + x.error);
   if (low != high) ++pairs.doubts;
   return round(x.real);

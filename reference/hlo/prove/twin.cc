@@ -161,7 +161,7 @@ Twin integer_power(std::uint64_t key, const Twin& x, std::int64_t n) {
 
 Twin powered(std::uint64_t key, const Twin& x, const Twin& y) {
   const Residue e = identity(key, y);
-  if (whole(y.real) && std::fabs(y.real) <= kMostFactors && e == residue_of(y.real))
+  if (std::fabs(y.real) <= kMostFactors && std::trunc(y.real) == y.real && e == residue_of(y.real))
     return integer_power(key, x, static_cast<std::int64_t>(y.real));
   if (e == residue_of(0.5)) return square_root(key, x);
   if (e == residue_of(-0.5)) return quotient(key, {1, 0, {1}, {}}, square_root(key, x));

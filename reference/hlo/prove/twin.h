@@ -30,8 +30,6 @@ constexpr double kUnit = 0x1p-53;  // an operation of double errs by so much of 
 // Functions of the C library err by a few units; this many are allowed for.
 constexpr double kFunction = 8 * kUnit;
 
-inline bool whole(double x) { return std::nearbyint(x) == x && std::fabs(x) < 0x1p53; }
-
 inline bool finite_all(std::initializer_list<double> reals) {
   return std::ranges::all_of(reals, [](double x) { return std::isfinite(x); });
 }
