@@ -145,7 +145,7 @@ const std::vector<Fault>& table() {
 
     {"hides-a-collective", "leaves the collective that moved the bytes out of its trace", "mistrusted", "", {gather}, reply(hide_collective)},
     {"hides-its-sum", "leaves the sum of a result that was left to it out of its trace", "mistrusted", "", {"on x=2: reshard f32[8]+x -> f32[8]?"}, reply(hide_collective)},
-    {"hides-a-gather", "leaves a gather of a product out of its trace, beside two other collectives", "mistrusted", "", {"on x=2,y=2: einsum mk,kn->mn f32[8@x,8@y] f32[8@y,8@x] -> f32[8,8]"}, reply(hide_first)},
+    {"hides-a-gather", "says of a product a gather of one operand and a sum, and leaves the other gather out", "mistrusted", "", {"on x=2,y=2: einsum mk,kn->mn f32[8@x,8@y] f32[8@y,8@x] -> f32[8,8]"}, reply(hide_gather)},
     {"moves-along-another", "reports its collectives along the axes that they do not take", "mistrusted", "", {"on x=2,y=2: reshard f32[8@x] -> f32[8]"}, reply(move_along_another)},
     {"multiplies-what-it-lacks", "leaves the sum of a product out of its trace", "mistrusted", "", {"on x=2: einsum mk,kn->mn f32[4,8@x] f32[8@x,4] -> f32[4@x,4]"}, reply(hide_collective)},
     {"moves-nothing", "says of groups and scales on several devices that no collective brought them together", "mistrusted", "", {weights, "on x=2: grouped fwd f32[8@x,4] f32[2@x,4,6] sizes=3,5 -> f32[8@x,6]", per_tensor, "on x=2: quantize mxfp8 bf16[64@x,96] -> f8e4m3[64,96] e8m0[64,3]"}, reply(move_nothing)},

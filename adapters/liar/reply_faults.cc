@@ -113,12 +113,6 @@ void hide_collective(Outcome& o) {
   o.trace.pop_back();
 }
 
-void hide_first(Outcome& o) {
-  if (o.trace.empty()) return;
-  if (o.received) *o.received -= o.trace.front().moved.value_or(0);
-  o.trace.erase(o.trace.begin());
-}
-
 void move_nothing(Outcome& o) {
   o.trace.clear();
   o.received.reset();

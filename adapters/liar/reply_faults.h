@@ -33,7 +33,6 @@ Reply move_along_another(Reply, const Request&,
 Reply keep_on_one(Reply, const Request&, Arena&);   // says that the first device has all, the others nothing
 Reply reduce_apart(Reply, const Request&, Arena&);  // a scatter for each axis, and a group of all
 void hide_collective(Outcome&);                     // the last one is not in the trace
-void hide_first(Outcome&);                          // the first is not
 void move_nothing(Outcome&);                        // none is, and there is a trace
 void hide_behind_slices(Outcome&);                  // the same, and nothing is claimed but slices
 void gather_nothing(Outcome&);                      // reports collectives whose operands have no bytes

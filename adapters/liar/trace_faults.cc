@@ -34,6 +34,13 @@ void reduce_half(Outcome& o) {
   o.received.reset();
 }
 
+void hide_gather(Outcome& o) {
+  if (o.trace.empty() || o.trace.back().axes.empty()) return;
+  const Collective last = o.trace.back();
+  o.trace = {o.trace.front(), sum("all-reduce", last.axes.back(), last.out, last.out)};
+  o.received.reset();
+}
+
 void call_broadcast_gather(Outcome& o) {
   for (Collective& c : o.trace)
     if (c.kind == "all-gather") c.in = c.out, c.moved.reset();

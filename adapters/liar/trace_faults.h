@@ -6,9 +6,10 @@
 namespace plumb {
 
 // Traces that cannot be true.
-void overcount(Outcome&);              // more bytes than all the operands have, to everybody
-void hide_in(Outcome&);                // an operand far larger than what was moved
-void reduce_half(Outcome&);            // an all-reduce of half the bytes in place of all collectives
+void overcount(Outcome&);    // more bytes than all the operands have, to everybody
+void hide_in(Outcome&);      // an operand far larger than what was moved
+void reduce_half(Outcome&);  // an all-reduce of half the bytes in place of all collectives
+void hide_gather(Outcome&);  // the first collective, and a sum of all that the last made
 void call_broadcast_gather(Outcome&);  // a gather that joins nothing
 void take_maximum(Outcome&);           // op max
 void narrow_trace(Outcome&);           // dtype bf16

@@ -48,6 +48,8 @@ TEST(Executed, APlanOfAReshardMakesItsLayoutAndNoOther) {
       {"on x=2,y=2: reshard f32[8]+x.y -> f32[8]+y", {ar("x", 32)}, ""},
       {"on x=2,y=2: reshard f32[8]+x.y -> f32[8@x]+y", {rs({"x"}, 32, 16)}, ""},
       {"on x=2,y=2: reshard f32[8]+x.y -> f32[8]+y", {rs({"x", "y"}, 32, 8), ag({"x"}, 8, 16)}, ""},  // half a sum, and zeros
+      {"on x=2,y=2: reshard f32[8@x]+y -> f32[8@y.x]", {rs({"y"}, 16, 8), ag({"x"}, 16, 32)}, "its reduce-scatter gives device 0 at most 2 of the 4 elements"},
+      {"on x=2,y=2: reshard f32[8@x]+y -> f32[8@y.x]", {rs({"y"}, 16, 8), ag({"y"}, 8, 16), ag({"x"}, 16, 32)}, ""},
       {"on x=4: reshard f32[8]+x -> f32[8@x]", {ar("x", 8)}, "its all-reduce gives the group of device 0 at most 2 of the 8 elements"},
       {"on x=4: reshard f32[8]+x -> f32[8@x]", {ar("x", 32)}, ""},
       {"on x=4: reshard f32[8]+x -> f32[8@x]", {rs({"x"}, 32, 8)}, ""},
@@ -140,6 +142,24 @@ TEST(Executed, APlanOfAProductDealsOutItsCollectives) {
   const Verdict once = Planned(line, whole, {gather}).verdict();
   ASSERT_EQ(once.status, Status::wrong);
   EXPECT_THAT(once.facts[0].text, HasSubstr("cannot be dealt out to both operands"));
+  // The gather of the result is too small to bring rows of an operand as well.
+  const std::string turned =
+      "on x=2,y=2,z=2: einsum mk,kn->mn f32[8@y.x,16] f32[16,24@y.z.x] -> f32[8,24@z.y.x]";
+  const ProductPlan rows{
+      {"f32[8,16]", "f32[16,24@y.z.x]"},
+      "f32[8,24@y.z.x]"
+  };
+  const Trace after{gather_over("z", 192, 384), gather_over("y", 384, 768)};
+  const auto beside = [&](Trace trace) {
+    trace.insert(trace.end(), after.begin(), after.end());
+    return Planned(turned, rows, std::move(trace)).verdict();
+  };
+  const Collective by_x = gather_over("x", 128, 256), by_y = gather_over("y", 256, 512);
+  EXPECT_EQ(beside({by_x, by_y, gather_over("x", 96, 192)}).status, Status::pass);
+  EXPECT_EQ(beside({by_x, by_y}).status, Status::pass) << "each has the columns of its own x";
+  const Verdict left_out = beside({by_y, gather_over("x", 96, 192)});
+  ASSERT_EQ(left_out.status, Status::wrong);
+  EXPECT_THAT(left_out.facts[0].text, HasSubstr("cannot be dealt out to both operands"));
   const std::string scattered = "on x=2,y=2: einsum mk,kn->mn f32[4,4@x.y] f32[4@x.y,4] -> f32[4@x,4]";
   const ProductPlan meet{
       {"f32[4,4@x.y]", "f32[4@x.y,4]"},

@@ -30,23 +30,45 @@ std::vector<Act> acts_of(const Mesh& mesh, std::span<const Collective> trace) {
   return acts;
 }
 
+namespace {
+
+// Each device, by itself.
+std::vector<Bits> alone(std::int64_t devices) {
+  std::vector<Bits> each(devices, Bits((devices + 63) / 64));
+  for (std::int64_t d = 0; d < devices; ++d) each[d][d / 64] |= std::uint64_t{1} << d % 64;
+  return each;
+}
+
+void unite_groups(const Act& act, std::vector<Bits>& each) {
+  for (const auto& group : act.groups) {
+    Bits all = each[group.front()];
+    for (std::int64_t d : group) all = united(all, each[d]);
+    for (std::int64_t d : group) each[d] = all;
+  }
+}
+
+}  // namespace
+
 std::vector<std::vector<Bits>> ways(const Mesh& mesh, const std::vector<Act>& acts) {
-  const std::int64_t n = devices(mesh);
-  std::vector<Bits> after(n, Bits((n + 63) / 64));
-  for (std::int64_t d = 0; d < n; ++d) after[d][d / 64] |= std::uint64_t{1} << d % 64;
-  std::vector<std::vector<Bits>> to(acts.size() + 1, after);
+  std::vector<std::vector<Bits>> to(acts.size() + 1, alone(devices(mesh)));
   for (std::size_t t = acts.size(); t-- > 0;) {
-    std::vector<Bits> before = to[t + 1];
-    for (const auto& group : acts[t].groups) {
-      Bits all = before[group.front()];
-      for (std::int64_t d : group) all = united(all, before[d]);
-      for (std::int64_t d : group) before[d] = all;
-    }
+    to[t] = to[t + 1];
+    unite_groups(acts[t], to[t]);
     for (const auto& [from, target] : acts[t].one->pairs)
-      before[from] = united(before[from], to[t + 1][target]);
-    to[t] = std::move(before);
+      to[t][from] = united(to[t][from], to[t + 1][target]);
   }
   return to;
+}
+
+std::vector<std::vector<Bits>> origins(const Mesh& mesh, const std::vector<Act>& acts) {
+  std::vector<std::vector<Bits>> of(acts.size() + 1, alone(devices(mesh)));
+  for (std::size_t t = 0; t < acts.size(); ++t) {
+    of[t + 1] = of[t];
+    unite_groups(acts[t], of[t + 1]);
+    for (const auto& [from, target] : acts[t].one->pairs)
+      of[t + 1][target] = united(of[t + 1][target], of[t][from]);
+  }
+  return of;
 }
 
 }  // namespace plumb

@@ -26,4 +26,7 @@ using Bits = std::vector<std::uint64_t>;
 inline bool contains(const Bits& bits, std::int64_t i) { return bits[i / 64] >> i % 64 & 1; }
 std::vector<std::vector<Bits>> ways(const Mesh&, const std::vector<Act>&);
 
+// origins[t][device]: the devices of which this one can have anything before act t.
+std::vector<std::vector<Bits>> origins(const Mesh&, const std::vector<Act>&);
+
 }  // namespace plumb

@@ -4,10 +4,12 @@
 #include <map>
 #include <set>
 
+#include "harness/trace/cells.h"
 #include "harness/trace/cost.h"
 #include "harness/trace/lower_bound.h"
 #include "harness/trace/steps.h"
 #include "harness/trace/traffic.h"
+#include "reference/bytes/move.h"
 #include "reference/words/letters.h"
 
 namespace plumb {
@@ -84,16 +86,20 @@ bool joins(const Mesh& mesh, const Sets& sets, const Collective& one) {
          });
 }
 
+// The collectives that join the sets.
+Trace joining(const Mesh& mesh, const Sets& sets, const Trace& trace) {
+  Trace found;
+  std::ranges::copy_if(trace, std::back_inserter(found), [&](const Collective& one) {
+    return moved(mesh, one) != 0 && joins(mesh, sets, one);
+  });
+  return found;
+}
+
 // The one collective that joins the sets, once; none where there are several, or nobody knows what moved.
 Trace joining_once(const Mesh& mesh, const Sets& sets, const Trace& trace) {
-  Trace found;
-  for (const Collective& one : trace) {
-    const std::int64_t bytes = moved(mesh, one);
-    if (bytes == 0 || !joins(mesh, sets, one)) continue;
-    if (!found.empty() || one.times != 1 || bytes < 0) return {};
-    found.push_back(one);
-  }
-  return found;
+  const Trace found = joining(mesh, sets, trace);
+  const bool once = found.size() == 1 && found[0].times == 1 && moved(mesh, found[0]) >= 0;
+  return once ? found : Trace{};
 }
 
 // What each device holds of both operands, and is due of the result.
@@ -151,7 +157,42 @@ std::vector<Sets> divisions(const Mesh& mesh) {
   return all;
 }
 
+// Whether a set of devices has all parts of a box.
+bool makes(const Case& c, const std::vector<Slice>& begins, const std::vector<std::int64_t>& set,
+           const Slice& box) {
+  const Spec& from = c.op.operands[0];
+  std::set<std::int64_t> held;
+  for (std::int64_t d : set)
+    if (contains(begins[d], box)) held.insert(part(c.mesh, from, d));
+  return std::ssize(held) == parts(c.mesh, from);
+}
+
 }  // namespace
+
+std::string brought_too_little(const Case& c, const Trace& trace) {
+  if (!result(c).unfinished.empty() || result(c).free) return "";
+  std::vector<Slice> begins, ends;
+  for (std::int64_t d = 0; d < devices(c.mesh); ++d) {
+    begins.push_back(block(c.mesh, c.op.operands[0], c.rule, d));
+    ends.push_back(block(c.mesh, result(c), c.rule, d));
+  }
+  const auto cells = cells_of(begins, ends, most_cells);
+  if (!cells) return "";
+  const std::int64_t value = least_bytes({c.mesh, c.op.operands[0], result(c), c.rule}, c.wire);
+  for (const Sets& sets : divisions(c.mesh)) {
+    std::vector<std::int64_t> fewest(sets.size());
+    for (std::size_t s = 0; s < sets.size(); ++s)
+      for (std::size_t cell = 0; cell < cells->boxes.size(); ++cell) {
+        const auto needs = [&](std::int64_t d) { return std::ranges::count(cells->needers[cell], d) > 0; };
+        const Slice& box = cells->boxes[cell];
+        if (std::ranges::any_of(sets[s], needs) && !makes(c, begins, sets[s], box))
+          fewest[s] += elements(box) * value;
+      }
+    const std::string why = received_too_little(c.mesh, sets, fewest, joining(c.mesh, sets, trace));
+    if (!why.empty()) return why;
+  }
+  return "";
+}
 
 std::string brought_too_little(const Case& c, const std::vector<Slice>& slices, const Trace& trace) {
   const auto in_parts = [&](const Spec& spec) { return parts(c.mesh, spec) > 1; };

@@ -17,4 +17,8 @@ namespace plumb {
 //   half of the devices lacks half of both operands
 std::string brought_too_little(const Case&, const std::vector<Slice>& slices, const Trace&);
 
+// The same of a reshard, however many collectives join the fibres: of each element that a fibre needs and
+// cannot make of what it holds, it receives a value.
+std::string brought_too_little(const Case& reshard, const Trace&);
+
 }  // namespace plumb

@@ -41,6 +41,12 @@ Atoms united(const Atoms& a, const Atoms& b) {
   return both;
 }
 
+Atoms shared(const Atoms& a, const Atoms& b) {
+  Atoms both = a;
+  for (std::size_t i = 0; i < b.size(); ++i) both[i] &= b[i];
+  return both;
+}
+
 int SetTable::number(const Atoms& set) {
   const auto [at, added] = numbers.emplace(set, static_cast<int>(sets.size()));
   if (added) sets.push_back(set);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <set>
 
 #include "harness/trace/acts.h"
@@ -23,6 +24,7 @@ struct Run {
   std::vector<Act> acts;
   Cells cells;
   std::vector<std::vector<Bits>> to;  // ways() of the acts
+  std::vector<std::vector<Bits>> of;  // origins() of the acts
   SetTable table{};
   Atoms whole{};
 
@@ -168,6 +170,36 @@ std::string unmade(Run& run, const Roots& roots) {
   return "";
 }
 
+void add(Bits& bits, std::int64_t i) { bits[i / 64] |= std::uint64_t{1} << i % 64; }
+
+// The devices that can have anything of a cell after act t.
+Bits holders(const Run& run, std::size_t t, std::size_t cell) {
+  const auto n = static_cast<std::int64_t>(run.e.from.size());
+  Bits begin((n + 63) / 64), held = begin;
+  for (std::int64_t d = 0; d < n; ++d)
+    if (contains(run.e.from[d].slice, run.cells.boxes[cell])) add(begin, d);
+  for (std::int64_t d = 0; d < n; ++d)
+    if (!disjoint(run.of[t + 1][d], begin)) add(held, d);
+  return held;
+}
+
+// For each device those from which it can have anything after act t.
+std::vector<Bits> suppliers(const Run& run, std::size_t t) {
+  const auto n = static_cast<std::int64_t>(run.e.from.size());
+  std::vector<Bits> all(n, Bits((n + 63) / 64));
+  for (std::int64_t from = 0; from < n; ++from)
+    for (std::int64_t d = 0; d < n; ++d)
+      if (contains(run.to[t + 1][from], d)) add(all[d], from);
+  return all;
+}
+
+// The first of them; -1 where there is none.
+std::int64_t first(const Bits& bits) {
+  for (std::size_t word = 0; word < bits.size(); ++word)
+    if (bits[word] != 0) return static_cast<std::int64_t>(64 * word) + std::countr_zero(bits[word]);
+  return -1;
+}
+
 // The elements that nobody else can make for those who need them: of each group, and of each member.
 struct Demand {
   std::vector<std::int64_t> of_group, of_member;
@@ -176,26 +208,23 @@ Demand demand(const Run& run, std::size_t t) {
   const auto n = static_cast<std::int64_t>(run.e.from.size());
   const auto& groups = run.acts[t].groups;
   std::vector<std::int64_t> group_of(n, -1);
+  std::vector<Bits> members(groups.size(), Bits((n + 63) / 64));
   for (std::size_t g = 0; g < groups.size(); ++g)
-    for (std::int64_t d : groups[g]) group_of[d] = static_cast<std::int64_t>(g);
-  constexpr std::int64_t several = -2;
-  std::vector<std::int64_t> only_group(n, -1), only_member(n, -1);
-  for (std::int64_t d = 0; d < n; ++d)
-    for (std::int64_t from = 0; from < n; ++from) {
-      if (!contains(run.to[t + 1][from], d)) continue;
-      const std::int64_t g = group_of[from] < 0 ? several : group_of[from];
-      only_group[d] = only_group[d] == -1 || only_group[d] == g ? g : several;
-      only_member[d] = only_member[d] == -1 ? from : several;
-    }
+    for (std::int64_t d : groups[g]) group_of[d] = static_cast<std::int64_t>(g), add(members[g], d);
+  const std::vector<Bits> from = suppliers(run, t);
   Demand sum{std::vector<std::int64_t>(groups.size()), std::vector<std::int64_t>(n)};
   for (std::size_t cell = 0; cell < run.cells.boxes.size(); ++cell) {
+    const Bits held = holders(run, t, cell);
     std::set<std::int64_t> of, on;
-    for (std::int64_t d : run.cells.needers[cell]) of.insert(only_group[d]), on.insert(only_member[d]);
+    for (std::int64_t d : run.cells.needers[cell]) {
+      const Bits can = shared(from[d], held);
+      const std::int64_t one = first(can), group = one < 0 ? -1 : group_of[one];
+      if (group >= 0 && united(members[group], can) == members[group]) of.insert(group);
+      if (one >= 0 && can == atom(one, n)) on.insert(one);
+    }
     const std::int64_t size = elements(run.cells.boxes[cell]);
-    for (std::int64_t g : of)
-      if (g >= 0) sum.of_group[g] += size;
-    for (std::int64_t d : on)
-      if (d >= 0) sum.of_member[d] += size;
+    for (std::int64_t g : of) sum.of_group[g] += size;
+    for (std::int64_t d : on) sum.of_member[d] += size;
   }
   return sum;
 }
@@ -272,7 +301,7 @@ std::optional<std::string> not_made(const Execution& e, std::span<const Collecti
   std::optional<Cells> cells = cells_of(begins, ends, most_work);
   if (!cells) return std::nullopt;
   const std::vector<Act> acts = acts_of(e.c.mesh, trace);
-  Run run{e, acts, std::move(*cells), ways(e.c.mesh, acts)};
+  Run run{e, acts, std::move(*cells), ways(e.c.mesh, acts), origins(e.c.mesh, acts)};
   run.table.idempotent = e.idempotent;
   run.whole = Atoms((e.atoms + 63) / 64);
   for (std::int64_t i = 0; i < e.atoms; ++i) run.whole = united(run.whole, atom(i, e.atoms));

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "harness/trace/at_once.h"
 #include "harness/trace/steps.h"
 
 namespace plumb {
@@ -73,6 +74,13 @@ Trace dealt(Steps steps, std::size_t before, const Deal& deal) {
   return some;
 }
 
+// An operand's way to where it is multiplied.
+Case way(const Case& c, const Spec& from, const Spec& to) {
+  Case reshard = c;
+  reshard.op = {Reshard{}, {from}, {to}};
+  return reshard;
+}
+
 }  // namespace
 
 Execution multiplied(const Case& c, const Einsum& e, const Layouts& at) {
@@ -95,13 +103,17 @@ std::optional<std::string> product_not_made(const Case& c, const Layouts& at, St
   const Execution of[] = {execution(c, c.op.operands[0], at.operands[0]),
                           execution(c, c.op.operands[1], at.operands[1]),
                           multiplied(c, std::get<Einsum>(c.op.kind), at)};
+  const Case ways[] = {way(c, c.op.operands[0], at.operands[0]), way(c, c.op.operands[1], at.operands[1])};
   const char* const whose[] = {"of operand 0, ", "of operand 1, ", ""};
   std::map<std::uint64_t, std::optional<std::string>> known[3];
   const auto why = [&](int i, std::uint64_t mask) {
     const auto [found, added] = known[i].try_emplace(mask);
     if (added && i == 2) found->second = not_made(of[i], dealt(all, before, {mask, false, true}));
-    if (added && found->second != "")
-      found->second = not_made(of[i], dealt(all, before, {mask, true, i == 2}));
+    if (added && found->second != "") {
+      const Trace some = dealt(all, before, {mask, true, i == 2});
+      found->second = not_made(of[i], some);
+      if (found->second == "" && i < 2) found->second = brought_too_little(ways[i], some);
+    }
     return found->second;
   };
   if (moves > most_dealt) {

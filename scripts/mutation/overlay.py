@@ -4,6 +4,7 @@ import concurrent.futures
 import functools
 import hashlib
 import json
+import os
 import pathlib
 import re
 import shlex
@@ -42,8 +43,7 @@ class Overlay:
         """The sources of an object in these rooms; a unity build names several."""
         path = pathlib.Path(command["file"])
         text = path.read_text() if path.suffix == ".cxx" and path.exists() else f'#include "{path}"'
-        found = [str(pathlib.Path(name).relative_to(ROOT)) for name in re.findall(r'#include "([^"]+)"', text)
-                 if name.startswith(f"{ROOT}/")]
+        found = [name.removeprefix(f"{ROOT}/") for name in re.findall(r'#include "([^"]+)"', text)]
         return [name for name in found if name.startswith(ROOMS)]
 
     def read_deps(self):
@@ -52,9 +52,9 @@ class Overlay:
         for line in run(["ninja", "-C", str(self.build), "-t", "deps"]).stdout.split("\n"):
             if line and not line.startswith(" "):
                 at = found.setdefault(line.split(":")[0], set())
-            elif line.strip().startswith(f"{ROOT}/"):
-                name = str(pathlib.Path(line.strip()).relative_to(ROOT))
-                if name.startswith(ROOMS) and name.endswith(".h"):
+            elif line.strip().endswith(".h"):
+                name = os.path.relpath(self.build / line.strip(), ROOT)
+                if name.startswith(ROOMS):
                     at.add(name)
         return found
 
