@@ -15,8 +15,8 @@
 namespace plumb {
 namespace {
 
-constexpr std::int64_t most_cells = std::int64_t{1} << 20;  // of all devices together
-constexpr std::int64_t most_work = std::int64_t{1} << 22;   // the same, of all divisions of the mesh
+constexpr std::int64_t most_cells = std::int64_t{1} << 20;      // of all devices together
+constexpr std::int64_t most_looked_at = std::int64_t{1} << 22;  // the same, of all divisions of the mesh
 constexpr std::size_t most_divisions = 64;
 
 using Box = std::vector<Range>;  // of every letter, in the order of Cut::letters
@@ -213,7 +213,7 @@ std::string brought_too_little(const Case& c, const std::vector<Slice>& slices, 
     const Trace once = joining_once(c.mesh, sets, trace);
     if (once.empty()) continue;
     work += cells * std::ssize(slices);
-    if (work > most_work) return "";
+    if (work > most_looked_at) return "";
     std::vector<Box> unmade;
     for (std::int64_t number = 0; number < cells; ++number)
       if (Box cell = terms.cell(number); !lies.made(sets, cell)) unmade.push_back(std::move(cell));

@@ -41,7 +41,7 @@ Atoms united(const Atoms& a, const Atoms& b) {
   return both;
 }
 
-Atoms shared(const Atoms& a, const Atoms& b) {
+Atoms in_both(const Atoms& a, const Atoms& b) {
   Atoms both = a;
   for (std::size_t i = 0; i < b.size(); ++i) both[i] &= b[i];
   return both;

@@ -12,7 +12,7 @@ using Atoms = std::vector<std::uint64_t>;  // a bit for each
 Atoms atom(std::int64_t i, std::int64_t of);
 bool disjoint(const Atoms&, const Atoms&);
 Atoms united(const Atoms&, const Atoms&);
-Atoms shared(const Atoms&, const Atoms&);
+Atoms in_both(const Atoms&, const Atoms&);
 
 // What a device holds of one element: values that may be added up, each by its number in a table. Sorted.
 using Family = std::vector<int>;

@@ -217,7 +217,7 @@ Demand demand(const Run& run, std::size_t t) {
     const Bits held = holders(run, t, cell);
     std::set<std::int64_t> of, on;
     for (std::int64_t d : run.cells.needers[cell]) {
-      const Bits can = shared(from[d], held);
+      const Bits can = in_both(from[d], held);
       const std::int64_t one = first(can), group = one < 0 ? -1 : group_of[one];
       if (group >= 0 && united(members[group], can) == members[group]) of.insert(group);
       if (one >= 0 && can == atom(one, n)) on.insert(one);
