@@ -257,13 +257,14 @@ json changes_json() {
 
 json compared_json(const Compared& all) {
   json j{
-      {"changes",  changes_json()    },
-      {"findings", findings_json(all)},
-      {"counts",   json::object()    },
-      {"table",    json::array()     },
-      {"kinds",    json::array()     },
-      {"versions", all.versions      },
-      {"times",    json::array()     }
+      {"changes",     changes_json()    },
+      {"findings",    findings_json(all)},
+      {"counts",      json::object()    },
+      {"table",       json::array()     },
+      {"kinds",       json::array()     },
+      {"versions",    all.versions      },
+      {"environment", all.environment   },
+      {"times",       json::array()     }
   };
   for (Change change : all_changes()) {
     if (count(all, change) > 0) j["counts"][std::string(name(change))] = count(all, change);
@@ -330,7 +331,8 @@ int compare_command(const CompareFlags& flags) {
     fmt::print("{}\n", dump(compared_json(all)));
   } else {
     fmt::print("{}{}", "was  " + of_side(flags.from, from), "is   " + of_side(flags.to, to));
-    for (const std::string& line : all.versions) fmt::print("     {}\n", line);
+    for (const auto* differing : {&all.versions, &all.environment})
+      for (const std::string& line : *differing) fmt::print("     {}\n", line);
     if (!all.table.empty()) fmt::print("\n{}", transitions(all));
     fmt::print("{}{}\n{}", changes_text(all, flags), times_text(all), summary_text(all));
   }

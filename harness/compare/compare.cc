@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "harness/record/circumstances.h"
+
 namespace plumb {
 namespace {
 
@@ -86,6 +88,13 @@ std::vector<std::string> differing(const Versions& from, const Versions& to) {
   return lines;
 }
 
+// Of the last record that says it.
+nlohmann::json environment_of(const Records& records) {
+  for (std::size_t n = records.records.size(); n-- > 0;)
+    if (records.records[n].environment.is_object()) return records.records[n].environment;
+  return nlohmann::json::object();
+}
+
 std::vector<Timings> timings_by_joined_name(const Comparing& c, const Records& records) {
   std::vector<Timings> all = timings_of(records.records);
   for (Timings& t : all) t.backend = joined_name(c, t.backend);
@@ -112,6 +121,7 @@ Compared compare_runs(const Comparing& c) {
   for (const std::string& key : from.keys)
     if (!to.last.contains(key)) all.pairs.push_back(only_before(c, *from.last.at(key)));
   all.versions = differing(versions_of(c, c.from), versions_of(c, c.to));
+  all.environment = differing(environment_of(c.from), environment_of(c.to));
   all.paced = paced(timings_by_joined_name(c, c.from), timings_by_joined_name(c, c.to));
   return all;
 }

@@ -37,6 +37,7 @@ struct Compared {
   std::vector<Transition> pairs;  // in the order of the new record, then what only the old one has
   std::map<std::pair<Status, Status>, std::int64_t> table;  // where both have it
   std::vector<std::string> versions;                        // "jax 0.9.1 -> 0.10.2", what differs
+  std::vector<std::string> environment;                     // "cores 4, now 2", so of the machine
   std::vector<Paced> paced;
 };
 Compared compare_runs(const Comparing&);

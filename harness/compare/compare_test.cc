@@ -94,6 +94,18 @@ TEST(Compare, VersionsThatDifferStandBesideIt) {
               ElementsAre("jax@0.9.1: jax 0.9.1 -> 0.10.2"));
 }
 
+TEST(Compare, MachinesThatDifferStandBesideIt) {
+  Record before = record(a, Status::pass), now = before;
+  before.environment =
+      {
+          {"cpu",   "A"},
+          {"cores", 4  }
+  },
+  now.environment = {{"cpu", "A"}, {"cores", 2}};
+  EXPECT_THAT(compared(records({before}), records({now})).environment, ElementsAre("cores 4, now 2"));
+  EXPECT_TRUE(compared(records({now}), records({now})).environment.empty());
+}
+
 TEST(Compare, TimesAreComparedByTheirDistributions) {
   const auto timed = [](double slower) {
     std::vector<Record> list;
@@ -116,9 +128,9 @@ TEST(Compare, TimesAreComparedByTheirDistributions) {
 // Eight repetitions, `times` as long as others on two cores.
 Timings timed_with(double times, double load, double mhz, const std::string& cpu = "A") {
   Timings t{
-      a, "local", {       },
-        {},
-        { cpu,       "", 2, 0}
+      a, "local", {  },
+        { },
+        { cpu, "", 2, 0}
   };
   for (int i = 0; i < 8; ++i) {
     Repetition r;

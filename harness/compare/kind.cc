@@ -86,6 +86,14 @@ std::string without_particulars(const std::string& words, Roles& roles) {
   return text;
 }
 
+// What follows the place in the source that a logger writes before its words: "F0123 spmd.cc:4711] words".
+std::string without_place(const std::string& line) {
+  const std::size_t end = line.find("] ");
+  const bool place = end != line.npos && end > 0 && std::isdigit(static_cast<unsigned char>(line[end - 1])) &&
+                     line.find(':') < end;
+  return place ? line.substr(end + 2) : line;
+}
+
 // Of what a program said last the check that ended it: the line that says so, else the first.
 std::string check_of(const std::string& words) {
   std::string first;
@@ -93,10 +101,11 @@ std::string check_of(const std::string& words) {
     const std::size_t end = std::min(words.find('\n', at), words.size());
     const std::string line = words.substr(at, end - at);
     at = end + 1;
-    if (line.find("Check failed") != line.npos || line.find("Error:") != line.npos) return line;
+    if (line.find("Check failed") != line.npos || line.find("Error:") != line.npos)
+      return without_place(line);
     if (first.empty()) first = line;
   }
-  return first;
+  return without_place(first);
 }
 
 std::string why(const Record& r, Roles& roles) {

@@ -56,9 +56,12 @@ TEST(Kinds, OfACrashSayTheCheckThatEndedIt) {
                          fact(Status::crashed, "ended by signal 6"), words));
   };
   const Kind one = crash("warming up\nF0123 spmd.cc:4711] Check failed: a.rank() == 3\n*** stack 0x7f");
-  EXPECT_EQ(one.why, "ended by signal N: FN spmd.cc:N] Check failed: a.rank() == N");
+  EXPECT_EQ(one.why, "ended by signal N: Check failed: a.rank() == N");
   EXPECT_EQ(one, crash("cold\nF0999 spmd.cc:17] Check failed: a.rank() == 5\n"));
   EXPECT_NE(one, crash("F0123 spmd.cc:4711] Check failed: b.rank() == 3\n"));
+  EXPECT_EQ(crash("LLVM ERROR: F1125 02:42:57.5 7 a/b/spmd.cc:88] it is not supported yet").why,
+            "ended by signal N: it is not supported yet");
+  EXPECT_EQ(crash("terminate: vector[3] is gone").why, "ended by signal N: terminate: vector[N] is gone");
 }
 
 TEST(Kinds, OfReplicasAndWasteSayNothingOfWhereAndHowMuch) {

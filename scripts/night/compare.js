@@ -73,9 +73,6 @@ async function compared(was, is) {
   return all;
 }
 
-// Of what a logger wrote what follows where it stands.
-function cause(why) { return why.replace(/^.*\.(cc|cpp|h):N\] /, ""); }
-
 function differing(was, is) {
   const all = [], add = (what, a, b) => { if (a !== b) all.push(`${what}: ${a ?? "none"} → ${b ?? "none"}`); };
   const flat = (said, prefix) => Object.entries(said ?? {}).flatMap(([key, value]) =>
@@ -136,7 +133,7 @@ async function shown(names, into) {
                other.length ? element("ul", "", ...other.map(one => element("li", one))) : element("p", "nothing"));
     parts.push(element("h3", "What changed, by kind"), of.kinds.length
       ? table(["change", "backend", "cause", "cases", "layouts", "the smallest, and all"], await Promise.all(of.kinds.map(
-          async k => [k.change, k.backend, cause(k.why), k.places.length, k.layouts.size, await casesOf(k)])), "rows")
+          async k => [k.change, k.backend, k.why, k.places.length, k.layouts.size, await casesOf(k)])), "rows")
       : element("p", "nothing"));
   }
   into.replaceChildren(...parts);

@@ -16,6 +16,8 @@ BY_KIND = ("regression", "worse", "coverage lost", "vanished", "hidden", "expose
 NEW, SLOWER = "new kind", "slower"
 FAIL_ON = ["regression", "worse", "coverage lost", "vanished", "more bytes", NEW]
 RERUNS = 3
+# Of what plumb compare says, where there is nothing that it could compare.
+NO_CHANGES = {"counts": {}, "kinds": [], "findings": [], "table": [], "versions": [], "environment": [], "times": []}
 
 
 class OursFailed(Exception):
@@ -97,8 +99,7 @@ def compared(row, base, before, now, fail_on=("none",)):
     if row.get("waivers"):
         words += ["--waivers", row["waivers"]]
     done = plumb(base, *words)
-    return json.loads(done.stdout) if done.stdout else {"counts": {}, "kinds": [], "findings": [], "table": [], "versions": [],
-                                                        "times": [], "said": done.stderr.strip()}
+    return json.loads(done.stdout) if done.stdout else NO_CHANGES | {"said": done.stderr.strip()}
 
 
 def rerun(row, base, folder, changes):
@@ -146,7 +147,7 @@ def told_of(row, base, folder, before, missing, fail_on):
     told = {"name": row["name"], "kind": row["kind"], "backends": row["backends"], "missing": missing, "flaky": [],
             "waivers": waivers_of(row, base), "before": before.name if before else None}
     if not now.exists():
-        return told | tables.NOTHING | {"counts": {}, "kinds": [], "findings": [], "table": [], "versions": [], "times": []}
+        return told | tables.NOTHING | NO_CHANGES
     then = before.folder / now.name if before and (before.folder / now.name).exists() else None
     changes = compared(row, base, then, now, [word for word in fail_on if word in BY_KIND] or ["none"])
     with tables.opened(now) as db:
@@ -167,8 +168,7 @@ def told_of(row, base, folder, before, missing, fail_on):
 
 
 def cause(kind):
-    """In words for a reader: of what a logger wrote what follows where it stands."""
-    return re.sub(r"^.*\.(cc|cpp|h):N\] ", "", kind["why"]) or kind["status"]
+    return kind["why"] or kind["status"]
 
 
 def same_cause(kind):

@@ -151,7 +151,7 @@ def last_two(nights):
         for one in row["table"]:
             cells.setdefault(one["was"], {})[one["is"]] = one["cases"]
         body += matrix("was \\ is", sorted({one["is"] for one in row["table"]}), sorted(cells.items()))
-        body += "".join(f"<p>{escaped(one)}</p>" for one in row["versions"])
+        body += "".join(f"<p>{escaped(one)}</p>" for one in row["versions"] + row["environment"])
         body += table(["change", "backend", "cause", "cases", "flaky", "layouts", "the first"], changes(row), "nothing changed")
     return body
 
