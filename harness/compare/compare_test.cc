@@ -128,9 +128,9 @@ TEST(Compare, TimesAreComparedByTheirDistributions) {
 // Eight repetitions, `times` as long as others on two cores.
 Timings timed_with(double times, double load, double mhz, const std::string& cpu = "A") {
   Timings t{
-      a, "local", {  },
-        { },
-        { cpu, "", 2, 0}
+      a, "local", {                                  },
+        {},
+        { cpu,                                                                                                                   "", 2, 0}
   };
   for (int i = 0; i < 8; ++i) {
     Repetition r;
@@ -162,6 +162,10 @@ TEST(Compare, WhatElseMayHaveMadeItSlowerIsSaidAndNothingIsSure) {
     EXPECT_EQ(back(now).became, Became::faster);
     EXPECT_EQ(of(now).besides, "");
   }
+  const Timings crowded = timed_with(1, 15.0, 3000);
+  EXPECT_EQ(paced({crowded}, {timed_with(1.12, 16.0, 3000)}).at(0).became, Became::slower)
+      << "1.07 is not 1.12";
+  EXPECT_EQ(paced({crowded}, {timed_with(1.12, 18.0, 3000)}).at(0).became, Became::unsure) << "1.2 may be";
 }
 
 TEST(Compare, TellsChangesByKindTheMostFrequentFirst) {

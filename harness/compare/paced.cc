@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 
@@ -26,6 +27,9 @@ std::optional<double> clock_of(const Timings& t) {
               [](const Repetition& r) { return r.mhz_before > 0 ? (r.mhz_before + r.mhz_after) / 2 : -1; });
 }
 
+// How many want each processor, of which each takes its share of the time; 1 where none has to wait.
+double crowd(double load, int cores) { return cores > 0 ? std::max(1.0, load / cores) : 1; }
+
 Ratio inverse(const Ratio& r) {
   return {
       1 / r.middle, {1 / r.interval.high, 1 / r.interval.low}
@@ -40,7 +44,8 @@ std::string besides_the_case(const Timings& slow, const Timings& fast, const Rat
   if (slow.machine.cores != fast.machine.cores && slow.machine.cores > 0 && fast.machine.cores > 0)
     return fmt::format("on {} cores, not on {}", slow.machine.cores, fast.machine.cores);
   const auto load = load_of(slow), less = load_of(fast);
-  if (load && less && *load - *less >= 1 && *load > slow.machine.cores)
+  const double share = load && less ? crowd(*load, slow.machine.cores) / crowd(*less, slow.machine.cores) : 1;
+  if (share > 1 && ratio.interval.low <= share)
     return fmt::format("a load of {:.1f} on {} cores, not {:.1f}", *load, slow.machine.cores, *less);
   const auto clock = clock_of(slow), higher = clock_of(fast);
   if (clock && higher && ratio.interval.low <= *higher / *clock)

@@ -19,9 +19,9 @@ struct Paced {
 };
 std::vector<Paced> paced(const std::vector<Timings>& then, const std::vector<Timings>& now);
 
-// What may have made one side slower than the other, but the case: another processor; a load of one process
-// more, in which processors are short; a clock so much slower that it explains the ratio of `slow` to `fast`.
-// Empty where nothing of this is known. Each side by the mean of its repetitions.
+// What may have made one side slower than the other, but the case: another processor; or where that explains
+// the ratio of `slow` to `fast`, a higher load, by which a process gets so much less of the processors, or a
+// slower clock. Empty where nothing of this is known. Each side by the mean of its repetitions.
 //   a load of 5.3 on 2 cores, not 0.4
 std::string besides_the_case(const Timings& slow, const Timings& fast, const Ratio&);
 
