@@ -89,9 +89,10 @@ std::string without_particulars(const std::string& words, Roles& roles) {
 // What follows the place in the source that a logger writes before its words: "F0123 spmd.cc:4711] words".
 std::string without_place(const std::string& line) {
   const std::size_t end = line.find("] ");
-  const bool place = end != line.npos && end > 0 && std::isdigit(static_cast<unsigned char>(line[end - 1])) &&
-                     line.find(':') < end;
-  return place ? line.substr(end + 2) : line;
+  if (end == line.npos) return line;
+  std::size_t number = end;
+  while (number > 0 && std::isdigit(static_cast<unsigned char>(line[number - 1]))) --number;
+  return number < end && number > 0 && line[number - 1] == ':' ? line.substr(end + 2) : line;
 }
 
 // Of what a program said last the check that ended it: the line that says so, else the first.

@@ -24,7 +24,7 @@ TEST(Told, IsTheFirstOfACauseWholeAndTheOthersByTheirLayouts) {
   EXPECT_FALSE(
       is_first(told, crash("jax@0.9.1", "on y=4: reshard f32[8]+y -> f32[8]", "spmd.cc:4] Check failed: a")));
   EXPECT_EQ(told_text(told, false),
-            "   3 crashed  jax@0.10.2 (1), jax@0.9.1 (2)  killed by signal N (Aborted): spmd.cc:N] Check "
+            "   3 crashed  jax@0.10.2 (1), jax@0.9.1 (2)  killed by signal N (Aborted): Check "
             "failed: a\n"
             "         2  reshard [A] -> []   on x=2: reshard f32[8@x] -> f32[8]\n"
             "         1  reshard []+A -> []  on y=4: reshard f32[8]+y -> f32[8]\n");
