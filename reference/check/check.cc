@@ -49,7 +49,8 @@ Proof prove(const Prover& p, const InPlace& block, std::uint64_t seed) {
   if (std::string wrong = misfit(p.c, block); !wrong.empty())
     return {Proof::Answer::refuted, std::move(wrong)};
   if (is_reshard(p.c)) return prove_elements(p, block);
-  return wraps(p.c) ? prove_wrapping(p, block, seed) : prove_product(p, block, seed);
+  return wraps(p.c) ? prove_wrapping(p, block, seed, weigher_here<WordLanes>(p))
+                    : prove_product(p, block, seed, weigher_here<PrimeField>(p));
 }
 
 }  // namespace plumb

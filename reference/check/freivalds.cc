@@ -5,18 +5,13 @@
 #include <array>
 #include <cassert>
 #include <cmath>
-#include <functional>
-#include <optional>
 
 #include "reference/check/closed_form.h"
 #include "reference/check/factors.h"
-#include "reference/check/rings.h"
 #include "reference/fill/hash.h"
 
 namespace plumb {
 namespace {
-
-constexpr double kMost = 0x1p53;  // in units: what the widest format counts to
 
 using Sizes = std::array<std::int64_t, 128>;  // of each letter
 
@@ -35,12 +30,6 @@ std::vector<std::int64_t> steps_of(const std::string& letters, const std::string
   }
   return steps;
 }
-
-// An array that is summed with weights: its slice, and where each element finds its sum and its weight.
-struct Weighing {
-  Slice slice;
-  std::vector<std::int64_t> sum_steps, weight_steps;
-};
 
 // The elements of a part of the slice, which begins at element `from` of the dense block, as integers.
 using Integers = std::function<const std::int64_t*(const Slice& part, std::int64_t from)>;
@@ -78,44 +67,27 @@ void weigh(const Weighing& w, const Integers& integers, const std::vector<typena
 }
 
 template <class Ring>
-std::vector<typename Ring::Weight> folded(const std::vector<typename Ring::Sum>& sums) {
+std::vector<typename Ring::Weight> all_folded(const std::vector<typename Ring::Sum>& sums) {
   std::vector<typename Ring::Weight> all;
   all.reserve(sums.size());
   for (const auto& sum : sums) all.push_back(Ring::folded(sum));
   return all;
 }
 
-// The exponent of the unit of which an operand, or the result (2), is a multiple.
-int unit_exponent(const Recipe& r, int which) {
-  const auto* product = std::get_if<Product>(&r.data);
-  return product && which != product->perturbed ? product->budget.unit.exponent : 0;
-}
-
-// A product that is proved, by the letters' part in it.
-struct Statement {
-  const Prover& prover;
-  Parts parts;
-};
-
-Sizes sizes_of(const Statement& s, const Factors& f) {
-  Sizes size{};
-  for (std::size_t d = 0; d < f.out.size(); ++d) size[s.parts.words.out[d]] = f.out[d].size();
-  return size;
-}
-
-// All parts of an operand, one after the other: what it means is their sum.
+// All parts of an operand, one after the other.
 template <class Ring>
-void weigh_operand(const Statement& s, int operand, const Weighing& w,
-                   const std::vector<typename Ring::Weight>& weights, std::vector<typename Ring::Sum>& sums) {
-  const Source& source = s.prover.data.sources[operand];
-  const double scale = std::ldexp(1.0, -unit_exponent(s.prover.data, operand));
+std::vector<typename Ring::Weight> weigh_operand(const Prover& p, int operand, const Weighing& w,
+                                                 const std::vector<typename Ring::Weight>& weights) {
+  const Source& source = p.data.sources[operand];
+  const double scale = std::ldexp(1.0, -unit_exponent(p.data, operand));
+  std::vector<typename Ring::Sum> sums(w.sums);
   std::vector<std::byte> bytes(kChunk * format(source.dtype).bytes);
   std::vector<double> values(kChunk);
   std::vector<std::int64_t> integers(kChunk);
   for (std::int64_t part = 0; part < source.parts; ++part) {
     const auto made = [&](const Slice& slice, std::int64_t) {
       const std::int64_t n = elements(slice);
-      write(s.prover.data, {operand, part, slice}, bytes.data());
+      write(p.data, {operand, part, slice}, bytes.data());
       decode(source.dtype, bytes.data(), n, values.data());
       for (std::int64_t i = 0; i < n; ++i) integers[i] = static_cast<std::int64_t>(values[i] * scale);
       return integers.data();
@@ -123,91 +95,154 @@ void weigh_operand(const Statement& s, int operand, const Weighing& w,
     weigh<Ring>(w, made, weights, sums);
     for (auto& sum : sums) sum = Ring::folded(sum);
   }
+  return all_folded<Ring>(sums);
+}
+
+template <class Ring>
+std::vector<typename Ring::Weight> weigh_held(const Prover& p, const InPlace& block, const Weighing& w,
+                                              const std::vector<typename Ring::Weight>& weights,
+                                              std::optional<std::int64_t>& bad) {
+  const DType dtype = result(p.c).dtype;
+  const double scale = std::ldexp(1.0, -unit_exponent(p.data, 2));
+  std::vector<typename Ring::Sum> sums(w.sums);
+  std::vector<double> values(kChunk);
+  std::vector<std::int64_t> integers(kChunk);
+  const auto read = [&](const Slice& part, std::int64_t from) {
+    const std::int64_t n = elements(part);
+    decode(dtype, block.bytes.data() + from * format(dtype).bytes, n, values.data());
+    for (std::int64_t i = 0; i < n; ++i) {
+      const double units = values[i] * scale;
+      const bool whole = std::fabs(units) <= kMostUnits && units == std::nearbyint(units);
+      if (!whole && !bad) bad = from + i;
+      integers[i] = whole ? static_cast<std::int64_t>(units) : 0;
+    }
+    return integers.data();
+  };
+  weigh<Ring>(w, read, weights, sums);
+  return all_folded<Ring>(sums);
+}
+
+// A product that is proved, by the letters' part in it, and who weighs it.
+template <class Ring>
+struct Statement {
+  const Prover& prover;
+  const Weigher<Ring>& weigher;
+  Parts parts;
+};
+
+template <class Ring>
+Sizes sizes_of(const Statement<Ring>& s, const Factors& f) {
+  Sizes size{};
+  for (std::size_t d = 0; d < f.out.size(); ++d) size[s.parts.words.out[d]] = f.out[d].size();
+  return size;
+}
+
+// By the letters of an array's dimensions, of its sums and of its weights.
+struct Roles {
+  std::string array, sums, weights;
+};
+Weighing weighing(const Slice& slice, const Roles& roles, const Sizes& size) {
+  return {slice, steps_of(roles.array, roles.sums, size), steps_of(roles.array, roles.weights, size),
+          extent(roles.sums, size)};
+}
+
+template <class Ring>
+void add(std::vector<typename Ring::Weight>& all, const std::vector<typename Ring::Weight>& more) {
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = Ring::plus(all[i], more[i]);
 }
 
 // A (B r): for each batch and row.
 template <class Ring>
-std::vector<typename Ring::Weight> wanted_sums(const Statement& s, const Factors& f,
+std::vector<typename Ring::Weight> wanted_sums(const Statement<Ring>& s, const Factors& f,
                                                const std::vector<typename Ring::Weight>& r) {
   const auto& [words, batch, rows, columns, summed] = s.parts;
   Sizes size = sizes_of(s, f);
-  std::vector<typename Ring::Sum> sums(extent(batch + rows, size));
+  std::vector<typename Ring::Weight> sums(extent(batch + rows, size));
   for (const auto& [lhs, rhs] : f.pairs) {
     for (char letter : summed) size[letter] = lhs[words.operand[0].find(letter)].size();
-    std::vector<typename Ring::Sum> inner(extent(batch + summed, size));
-    weigh_operand<Ring>(
-        s, 1,
-        {rhs, steps_of(words.operand[1], batch + summed, size), steps_of(words.operand[1], columns, size)}, r,
-        inner);
-    weigh_operand<Ring>(s, 0,
-                        {lhs, steps_of(words.operand[0], batch + rows, size),
-                         steps_of(words.operand[0], batch + summed, size)},
-                        folded<Ring>(inner), sums);
+    const auto inner =
+        s.weigher.operand(1, weighing(rhs, {words.operand[1], batch + summed, columns}, size), r);
+    add<Ring>(sums, s.weigher.operand(
+                        0, weighing(lhs, {words.operand[0], batch + rows, batch + summed}, size), inner));
   }
-  return folded<Ring>(sums);
+  return sums;
 }
 
-// What is wanted at one index of the result, whose other letters have one value: r is one.
+// The same of one batch and row, with the index along these letters alone.
 template <class Ring>
-std::uint64_t wanted_at(const Statement& s, const std::vector<std::int64_t>& index) {
-  Slice one;
-  for (std::int64_t i : index) one.push_back({i, i + 1});
-  typename Ring::Weight r{};
-  if constexpr (std::is_same_v<Ring, PrimeField>)
-    r = 1;
-  else
-    r[0] = 1;
-  const auto sum = wanted_sums<Ring>(s, factors_of(s.prover.c, one).front(), {r}).front();
-  return encode(result(s.prover.c).dtype,
-                std::ldexp(static_cast<double>(Ring::integer(sum)), unit_exponent(s.prover.data, 2)));
+Factors narrowed(const Statement<Ring>& s, Factors f, const std::string& to, const Sizes& at) {
+  const auto narrow = [&](const std::string& letters, Slice& slice) {
+    for (std::size_t d = 0; d < letters.size(); ++d)
+      if (to.find(letters[d]) != std::string::npos) slice[d] = {at[letters[d]], at[letters[d]] + 1};
+  };
+  narrow(s.parts.words.out, f.out);
+  for (auto& pair : f.pairs)
+    for (int i : {0, 1}) narrow(s.parts.words.operand[i], pair[i]);
+  return f;
 }
 
-std::uint64_t held_at(const Prover& p, const InPlace& block, const std::vector<std::int64_t>& index) {
+// What is wanted of one row, by its columns: with the row of A as weights every column of B is weighed.
+template <class Ring>
+std::vector<std::uint64_t> wanted_row(const Statement<Ring>& s, const Factors& f) {
+  const auto& [words, batch, rows, columns, summed] = s.parts;
+  Sizes size = sizes_of(s, f);
+  std::vector<typename Ring::Weight> sums(extent(columns, size));
+  for (const auto& [lhs, rhs] : f.pairs) {
+    for (char letter : summed) size[letter] = lhs[words.operand[0].find(letter)].size();
+    const auto row = s.weigher.operand(0, weighing(lhs, {words.operand[0], summed, ""}, size), {Ring::one()});
+    add<Ring>(sums, s.weigher.operand(1, weighing(rhs, {words.operand[1], columns, summed}, size), row));
+  }
+  std::vector<std::uint64_t> wanted;
+  for (const auto& sum : sums)
+    wanted.push_back(encode(result(s.prover.c).dtype, std::ldexp(static_cast<double>(Ring::integer(sum)),
+                                                                 unit_exponent(s.prover.data, 2))));
+  return wanted;
+}
+
+std::int64_t element_of(const Slice& slice, const std::vector<std::int64_t>& index) {
   std::int64_t at = 0;
-  for (std::size_t d = 0; d < index.size(); ++d)
-    at = at * block.slice[d].size() + index[d] - block.slice[d].begin;
-  const DType dtype = result(p.c).dtype;
-  return load(dtype, block.bytes.data() + at * format(dtype).bytes);
+  for (std::size_t d = 0; d < index.size(); ++d) at = at * slice[d].size() + index[d] - slice[d].begin;
+  return at;
 }
 
-// The first wrong element of a row of which one is: worked out one by one.
 template <class Ring>
-Proof refuted_row(const Statement& s, const InPlace& block, const Factors& f, std::int64_t row) {
-  const Sizes size = sizes_of(s, f);
-  const auto steps = steps_of(s.parts.words.out, s.parts.batch + s.parts.rows, size);
-  for (std::int64_t i = 0; i < elements(f.out); ++i) {
-    const std::vector<std::int64_t> index = index_in(f.out, i);
+Sizes by_letter(const Statement<Ring>& s, const std::vector<std::int64_t>& index) {
+  Sizes at{};
+  for (std::size_t d = 0; d < index.size(); ++d) at[s.parts.words.out[d]] = index[d];
+  return at;
+}
+
+// An element that no sum of products is.
+template <class Ring>
+Proof refuted_at(const Statement<Ring>& s, const InPlace& block, const Factors& f, std::int64_t element) {
+  const std::vector<std::int64_t> index = index_in(f.out, element);
+  const Factors one = narrowed(s, f, s.parts.words.out, by_letter(s, index));
+  return refuted(s.prover, index, wanted_row(s, one).front(), s.weigher.bits(block, element));
+}
+
+// The first wrong element of a row of which one is.
+template <class Ring>
+Proof refuted_row(const Statement<Ring>& s, const InPlace& block, const Factors& f, std::int64_t row) {
+  const auto& [words, batch, rows, columns, summed] = s.parts;
+  Sizes size = sizes_of(s, f), at{};
+  const std::string kept = batch + rows;
+  for (std::size_t d = kept.size(); d-- > 0; row /= size[kept[d]]) {
+    at[kept[d]] = row % size[kept[d]];
+    at[kept[d]] += f.out[words.out.find(kept[d])].begin;
+  }
+  const Factors one = narrowed(s, f, kept, at);
+  const std::vector<std::uint64_t> wanted = wanted_row(s, one);
+  const auto steps = steps_of(words.out, columns, size);
+  for (std::int64_t i = 0; i < elements(one.out); ++i) {
+    const std::vector<std::int64_t> index = index_in(one.out, i);
     Slice here;
-    for (std::int64_t at : index) here.push_back({at, at + 1});
-    if (place(here, f.out, steps) != row) continue;
-    const std::uint64_t want = wanted_at<Ring>(s, index), got = held_at(s.prover, block, index);
+    for (std::int64_t k : index) here.push_back({k, k + 1});
+    const std::uint64_t want = wanted[place(here, one.out, steps)],
+                        got = s.weigher.bits(block, element_of(f.out, index));
     if (!same_element(s.prover.c, want, got)) return refuted(s.prover, index, want, got);
   }
   assert(false);  // a row of right elements has the right sum
   return {};
-}
-
-// The elements of a block as integers; `bad` is the first that is none, or larger than any sum can be.
-struct Held {
-  const Prover& p;
-  const InPlace& block;
-  std::vector<double> values = std::vector<double>(kChunk);
-  std::vector<std::int64_t> integers = std::vector<std::int64_t>(kChunk);
-  std::optional<std::vector<std::int64_t>> bad{};
-};
-
-const std::int64_t* read_block(Held& held, const Slice& part, std::int64_t from) {
-  const DType dtype = result(held.p.c).dtype;
-  const double scale = std::ldexp(1.0, -unit_exponent(held.p.data, 2));
-  const std::int64_t n = elements(part);
-  decode(dtype, held.block.bytes.data() + from * format(dtype).bytes, n, held.values.data());
-  for (std::int64_t i = 0; i < n; ++i) {
-    const double units = held.values[i] * scale;
-    const bool whole = std::fabs(units) <= kMost && units == std::nearbyint(units);
-    if (!whole && !held.bad) held.bad = index_in(part, i);
-    held.integers[i] = whole ? static_cast<std::int64_t>(units) : 0;
-  }
-  return held.integers.data();
 }
 
 // The part of a block that lies in f.out.
@@ -218,51 +253,59 @@ InPlace within(const InPlace& block, const Factors& f, DType dtype) {
           block.bytes.subspan((f.out[0].begin - block.slice[0].begin) * row, f.out[0].size() * row)};
 }
 
-// C r: for each batch and row.
 template <class Ring>
-std::vector<typename Ring::Weight> held_sums(const Statement& s, const Factors& f, Held& held,
-                                             const std::vector<typename Ring::Weight>& r) {
-  const Sizes size = sizes_of(s, f);
-  std::vector<typename Ring::Sum> sums(extent(s.parts.batch + s.parts.rows, size));
-  weigh<Ring>(
-      {f.out, steps_of(s.parts.words.out, s.parts.batch + s.parts.rows, size),
-       steps_of(s.parts.words.out, s.parts.columns, size)},
-      [&](const Slice& part, std::int64_t from) { return read_block(held, part, from); }, r, sums);
-  return folded<Ring>(sums);
-}
-
-template <class Ring>
-Proof prove_by(const Prover& p, const InPlace& block, std::uint64_t seed, std::string_view law) {
-  const Statement s{p, parts_of(p.c.op)};
+Proof prove_by(const Prover& p, const InPlace& block, std::uint64_t seed, const Weigher<Ring>& weigher) {
+  const Statement<Ring> s{p, weigher, parts_of(p.c.op)};
   const std::uint64_t key = mix(seed + kGolden);
   for (const Factors& f : factors_of(p.c, block.slice)) {
     std::vector<typename Ring::Weight> r;
-    const std::int64_t columns = extent(s.parts.columns, sizes_of(s, f));
+    const Sizes size = sizes_of(s, f);
+    const std::int64_t columns = extent(s.parts.columns, size);
     for (std::int64_t j = 0; j < columns; ++j) r.push_back(Ring::draw(key, j));
     const InPlace mine = within(block, f, result(p.c).dtype);
-    Held held{p, mine};
-    const auto got = held_sums<Ring>(s, f, held, r);
-    if (held.bad) return refuted(p, *held.bad, wanted_at<Ring>(s, *held.bad), held_at(p, mine, *held.bad));
-    const auto want = wanted_sums<Ring>(s, f, r);
+    std::optional<std::int64_t> bad;
+    const Roles roles{s.parts.words.out, s.parts.batch + s.parts.rows, s.parts.columns};
+    const auto got = weigher.held(mine, weighing(f.out, roles, size), r, bad);
+    if (bad) return refuted_at(s, mine, f, *bad);
+    const auto want = wanted_sums(s, f, r);
     for (std::size_t row = 0; row < want.size(); ++row)
       if (!Ring::equal(want[row], got[row], result(p.c).dtype))
-        return refuted_row<Ring>(s, mine, f, static_cast<std::int64_t>(row));
+        return refuted_row(s, mine, f, static_cast<std::int64_t>(row));
   }
-  return {Proof::Answer::proved, std::string(law)};
+  return {Proof::Answer::proved, std::string(Ring::law)};
 }
 
 }  // namespace
 
-Proof prove_product(const Prover& p, const InPlace& block, std::uint64_t seed) {
-  return prove_by<PrimeField>(p, block, seed,
-                              "C r = A (B r) modulo 2^61 - 1: a wrong block passes for one r in 2^61 - 1");
+int unit_exponent(const Recipe& r, int which) {
+  const auto* product = std::get_if<Product>(&r.data);
+  return product && which != product->perturbed ? product->budget.unit.exponent : 0;
 }
 
-Proof prove_wrapping(const Prover& p, const InPlace& block, std::uint64_t seed) {
-  return prove_by<WordLanes>(
-      p, block, seed,
-      "C r = A (B r) modulo the words of C, 64 times: a wrong block passes for one r in "
-      "2^64");
+template <class Ring>
+Weigher<Ring> weigher_here(const Prover& p) {
+  using Weights = std::vector<typename Ring::Weight>;
+  const DType dtype = result(p.c).dtype;
+  return {[&p](int operand, const Weighing& w, const Weights& weights) {
+            return weigh_operand<Ring>(p, operand, w, weights);
+          },
+          [&p](const InPlace& block, const Weighing& w, const Weights& weights,
+               std::optional<std::int64_t>& bad) { return weigh_held<Ring>(p, block, w, weights, bad); },
+          [dtype](const InPlace& block, std::int64_t element) {
+            return load(dtype, block.bytes.data() + element * format(dtype).bytes);
+          }};
+}
+template Weigher<PrimeField> weigher_here(const Prover&);
+template Weigher<WordLanes> weigher_here(const Prover&);
+
+Proof prove_product(const Prover& p, const InPlace& block, std::uint64_t seed,
+                    const Weigher<PrimeField>& weigher) {
+  return prove_by(p, block, seed, weigher);
+}
+
+Proof prove_wrapping(const Prover& p, const InPlace& block, std::uint64_t seed,
+                     const Weigher<WordLanes>& weigher) {
+  return prove_by(p, block, seed, weigher);
 }
 
 }  // namespace plumb

@@ -1,17 +1,49 @@
 // Freivalds' proof of products: C = A B where C r = A (B r) for a vector r drawn when C was there. Private to
-// the room.
+// the room and to what proves on devices.
 #pragma once
 
+#include <functional>
+#include <optional>
+#include <vector>
+
 #include "reference/check/check.h"
+#include "reference/check/rings.h"
 
 namespace plumb {
 
+// An array that is summed with weights: its slice, by how much the place of an element's sum and of its
+// weight grows along each dimension, and how many sums there are.
+struct Weighing {
+  Slice slice;
+  std::vector<std::int64_t> sum_steps, weight_steps;
+  std::int64_t sums = 1;
+};
+
+// Who weighs: this processor, or a device in whose memory the block lies. An operand is made from its recipe,
+// and means the sum of its parts. The block's elements have to be integers in its unit, below 2^53: where one
+// is none, the first of those is told, and the sums say nothing.
+template <class Ring>
+struct Weigher {
+  using Weights = std::vector<typename Ring::Weight>;
+  std::function<Weights(int operand, const Weighing&, const Weights&)> operand;
+  std::function<Weights(const InPlace&, const Weighing&, const Weights&, std::optional<std::int64_t>& bad)>
+      held;
+  std::function<std::uint64_t(const InPlace&, std::int64_t element)> bits;
+};
+template <class Ring>
+Weigher<Ring> weigher_here(const Prover&);
+
 // Of exact data, in the integers modulo 2^61 - 1, which none of the numbers involved reaches: a row with a
 // wrong element passes for one r in 2^61 - 1.
-Proof prove_product(const Prover&, const InPlace&, std::uint64_t seed);
+Proof prove_product(const Prover&, const InPlace&, std::uint64_t seed, const Weigher<PrimeField>&);
 
 // Of integers that wrap there is no field: 64 vectors of words, each of which a wrong element, be it wrong in
 // the highest bit alone, passes for half of all.
-Proof prove_wrapping(const Prover&, const InPlace&, std::uint64_t seed);
+Proof prove_wrapping(const Prover&, const InPlace&, std::uint64_t seed, const Weigher<WordLanes>&);
+
+// The exponent of the unit of which an operand, or the result (2), is a multiple.
+int unit_exponent(const Recipe&, int which);
+
+inline constexpr double kMostUnits = 0x1p53;  // what the widest format counts to
 
 }  // namespace plumb

@@ -49,6 +49,12 @@ WordLanes::Weight WordLanes::draw(std::uint64_t key, std::int64_t i) {
   return w;
 }
 
+WordLanes::Weight WordLanes::plus(const Weight& a, const Weight& b) {
+  Weight sum;
+  for (std::size_t lane = 0; lane < sum.size(); ++lane) sum[lane] = a[lane] + b[lane];
+  return sum;
+}
+
 bool WordLanes::equal(const Weight& a, const Weight& b, DType dtype) {
   const std::uint32_t word = ~std::uint32_t{0} >> (32 - 8 * format(dtype).bytes);
   std::uint32_t differing = 0;
