@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <map>
+
 #include "harness/backend/lookup.h"
 #include "harness/judge/blocks.h"
 #include "harness/judge/claimed.h"
 #include "harness/record/environment.h"
 #include "harness/run/ask.h"
+#include "harness/run/engine.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -17,6 +20,7 @@ struct Subject::State {
   Process process;
   std::string files;   // files_hash()
   std::string line{};  // of the case that is asked
+  std::map<DType, std::optional<std::string>> doubts{};  // of its engine
 
   State(Command command, const Settings& all)
       : settings(all),
@@ -108,6 +112,23 @@ void show_result(const Attempt& made, const Settings& settings) {
 
 }  // namespace
 
+namespace {
+
+// What rests on the bound of an engine that a backend says it has, rests on its having it.
+void doubt(Record& record, const Case& c, Subject::State& state) {
+  const Engine said = declared(state.process).engine;
+  const auto dtype = probed_dtype(c);
+  if (record.verdict.rounded == 0 || said == Engine::ieee || !dtype) return;
+  auto at = state.doubts.find(*dtype);
+  if (at == state.doubts.end())
+    at = state.doubts.emplace(*dtype, doubt_of_engine(state.process, *dtype, said)).first;
+  if (!at->second) return;
+  record.verdict.facts.push_back(fact(Status::mistrusted, *at->second));
+  decide(record.verdict);
+}
+
+}  // namespace
+
 Subject::Subject(const std::string& backend, const Settings& settings) {
   Command command = find_backend(backend);
   name = command.name, asked = command.asked;
@@ -126,6 +147,7 @@ Record attempt(const Case& c, Subject& subject, const Limits& limits) {
   const Attempts made = ask(c, state.process, {limits.reruns, wanted, fits(c, settings)});
   show_result(made.first, settings);
   Record record = examine(made, declared(state.process), limits);
+  doubt(record, c, state);
   say_who(record, subject);
   return record;
 }

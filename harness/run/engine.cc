@@ -1,0 +1,59 @@
+#include "harness/run/engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reference/rounding/probe.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+constexpr std::int64_t kColumns = 16;  // all of ones: their sums are alike
+
+Tensor ones(DType dtype) {
+  Tensor t = zeros(dtype, {kProbeTerms, kColumns});
+  const int width = format(dtype).bytes;
+  for (std::int64_t i = 0; i < kProbeTerms * kColumns; ++i)
+    store(dtype, t.bytes.data() + i * width, encode(dtype, 1));
+  return t;
+}
+
+}  // namespace
+
+std::optional<DType> probed_dtype(const Case& c) {
+  if (is_reshard(c) || is_resolve(c) || c.op.operands.size() != 2 || quantizes(c.op) || c.acc != DType::f32)
+    return {};
+  const DType dtype = c.op.operands[0].dtype;
+  if (format(dtype).integer || dtype == DType::f64) return {};
+  return dtype == DType::f8e4m3 ? DType::f8e5m2 : dtype;  // whose range is too short
+}
+
+std::optional<std::string> doubt_of_engine(Process& process, DType dtype, Engine said) {
+  const std::vector<Tensor> operands{probe_rows(dtype), ones(dtype)};
+  const std::int64_t rows = operands[0].shape[0];
+  const Case c = parse_case(fmt::format("on x=1: einsum mk,kn->mn {0}[{1},{2}] {0}[{2},{3}] -> f32[{1},{3}]",
+                                        format(dtype).name, rows, kProbeTerms, kColumns));
+  const Answer answer = process.run(c, operands);
+  const auto* outcome = std::get_if<Outcome>(&answer);
+  if (!outcome || outcome->blocks.size() != 1 ||
+      outcome->blocks[0].bytes != static_cast<std::uint64_t>(rows * kColumns * 4))
+    return {};
+  const std::vector<std::byte> bytes = process.read(outcome->blocks[0]);
+  std::vector<double> all(rows * kColumns), sums;
+  decode(DType::f32, bytes.data(), std::ssize(all), all.data());
+  for (std::int64_t i = 0; i < rows; ++i) {
+    const double* row = all.data() + i * kColumns;
+    if (std::any_of(row, row + kColumns, [&](double sum) { return !(sum == row[0]); }))
+      return "equal terms have other sums in another column";
+    sums.push_back(row[0]);
+  }
+  const Probed found = probed(dtype, sums);
+  if (!found.engine) return "its sums are those of no engine in the model: " + found.text;
+  if (model(*found.engine).factor <= model(said).factor) return {};
+  return fmt::format("it says that its engine is {}, and its sums are those of {}: {}", model(said).name,
+                     model(*found.engine).name, found.text);
+}
+
+}  // namespace plumb
