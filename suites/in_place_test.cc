@@ -25,17 +25,41 @@ std::string said(const Record& record) {
   return text;
 }
 
+// In this processor's memory, and in that of a device, which kernels alone reach.
 TEST(InPlace, VerdictsOfEverySuiteAreThoseOfBlocksThatTravel) {
-  Subject travels("local", in_place(false)), proves("local", in_place(true));
-  int proved = 0, cases = 0;
-  for (const Case& c : sampled(40, small)) {
-    const Record one = attempt(c, travels), other = attempt(c, proves);
-    EXPECT_EQ(said(one), said(other)) << print(c);
-    EXPECT_FALSE(one.verdict.in_place);
-    proved += other.verdict.in_place, ++cases;
+  for (const char* backend : {"local", "cuda,device=host"}) {
+    Subject travels(backend, in_place(false)), proves(backend, in_place(true));
+    int proved = 0, cases = 0;
+    for (const Case& c : sampled(40, small)) {
+      const Record one = attempt(c, travels), other = attempt(c, proves);
+      EXPECT_EQ(said(one), said(other)) << backend << " " << print(c);
+      EXPECT_FALSE(one.verdict.in_place);
+      proved += other.verdict.in_place, ++cases;
+    }
+    RecordProperty(std::string("proved by ") + backend, proved);
+    EXPECT_GT(proved, cases / 3) << backend;
   }
-  RecordProperty("cases", cases), RecordProperty("proved", proved);
-  EXPECT_GT(proved, cases / 3);
+}
+
+// Of each its line, and a program that does so to kernels of blocks in a device's memory.
+TEST(InPlace, FaultsOfKernelsGetTheSameVerdict) {
+  const struct {
+    const char *fault, *line;
+  } rows[] = {
+      {"drops-last-source", "on x=4: reshard f32[64]+x -> f32[64@x]"                           },
+      {"takes-for-dense",   "on x=2: reshard f32[8@x,8] -> f32[8,8@x]"                         },
+      {"takes-smaller",     "on x=4: reshard f32[64]+max(x) -> f32[64@x]"                      },
+      {"skips-the-tail",    "on x=2: reshard f32[7@x] -> f32[7]"                               },
+      {"forgets-a-term",    "on x=2: einsum mk,kn->mn f32[8@x,8] f32[8,8] -> f32[8@x,8]"       },
+      {"meets-first-group", "on x=2: grouped fwd f32[8@x,4] f32[2,4,4] sizes=3,5 -> f32[8@x,4]"},
+  };
+  for (const auto& [fault, line] : rows) {
+    const std::string backend = std::string(PLUMB_CUDA) + " --device host --fault " + fault;
+    Subject travels(backend, in_place(false)), proves(backend, in_place(true));
+    const Record one = attempt(parse_case(line), travels), other = attempt(parse_case(line), proves);
+    EXPECT_TRUE(finding(one.verdict.status)) << fault;
+    EXPECT_EQ(said(one), said(other)) << fault;
+  }
 }
 
 // Faults of blocks and of plans, of each a case on which it shows: bits flipped where they lie, copies that

@@ -31,6 +31,11 @@ void get_from_card(std::byte* here, const std::byte* at, std::size_t bytes) {
   if (bytes > 0) check(calls().MemcpyDtoH(here, address(at), bytes), "cuMemcpyDtoH");
 }
 
+void copy_on_card(std::byte* to, const std::byte* from, std::size_t bytes) {
+  if (bytes > 0)
+    check(calls().MemcpyDtoDAsync(address(to), address(from), bytes, nullptr), "cuMemcpyDtoDAsync");
+}
+
 void set_on_card(std::byte* at, int byte, std::size_t bytes) {
   if (bytes > 0) check(calls().MemsetD8(address(at), static_cast<unsigned char>(byte), bytes), "cuMemsetD8");
 }
@@ -45,9 +50,11 @@ void recast_by_way_of_here(const Recast& how, const std::byte* from, std::byte* 
 }  // namespace
 
 const Hands& card_hands() {
-  static const Hands hands{allocate_on_card, [](std::byte* at) { calls().MemFree(address(at)); },
-                           set_on_card,      put_on_card,
-                           get_from_card,    recast_by_way_of_here};
+  static const Hands hands{
+      {allocate_on_card, [](std::byte* at) { calls().MemFree(address(at)); }, set_on_card, put_on_card,
+       get_from_card, copy_on_card, [] { check(calls().StreamSynchronize(nullptr), "cuStreamSynchronize"); }},
+      recast_by_way_of_here
+  };
   return hands;
 }
 

@@ -4,7 +4,9 @@
 
 #include "adapters/cuda/products.h"
 #include "adapters/cuda/rounds.h"
+#include "adapters/protocol/clocked.h"
 #include "adapters/protocol/json.h"
+#include "adapters/rank/at_best.h"
 #include "adapters/rank/capabilities.h"
 #include "adapters/rank/hand_over.h"
 #include "adapters/rank/staged.h"
@@ -18,18 +20,18 @@ constexpr double kMostBytes = 16e9;
 
 }  // namespace
 
-// What lies in a card's memory has to be brought here: neither proved in place nor timed.
 nlohmann::json Cuda::hello(const Mesh&) {
-  const bool here = device == &this_processor();
   nlohmann::json all = {
       {"name",         "cuda"                                                                                  },
       {"versions",     {{"plumbline", PLUMB_VERSION}}                                                          },
       {"devices",      {{"count", kMostDevices}, {"kind", "virtual, on " + (device ? device->name : "no GPU")}}},
-      {"fills",        here                                                                                    },
-      {"times",        here                                                                                    },
+      {"fills",        true                                                                                    },
+      {"times",        true                                                                                    },
       {"capabilities", what_ranks_can()                                                                        }
   };
   all["capabilities"]["max_devices"] = kMostDevices;
+  if (device) all["capabilities"]["engine"] = products ? "matrix" : device->engine;
+  if (products) all["versions"]["cublaslt"] = products->version;
   return all;
 }
 
@@ -41,7 +43,7 @@ Holder Cuda::all() const {
 }
 
 std::optional<Unsupported> Cuda::prepare(const Request& request) {
-  if (!device) return Unsupported{why, "what the driver says"};
+  if (!why.empty()) return Unsupported{why, "what the driver and the library say"};
   const Case& c = request.c;
   if (most_held_bytes(c) > kMostBytes)
     return Unsupported{
@@ -52,7 +54,8 @@ std::optional<Unsupported> Cuda::prepare(const Request& request) {
   } catch (const std::length_error& e) {
     return Unsupported{e.what(), "the memory of one device"};
   }
-  ready = make_ready(c, plan, {all(), by_device(*device, order, received), {}, {}, products_by(*device)});
+  ready = make_ready(c, plan, {all(), by_device(*device, order, received), {}, {}, multiplying()});
+  ready.passage.acts.emplace_back(device->hands.memory.wait);  // so that every clock sees the end of the work
   return {};
 }
 
@@ -66,8 +69,44 @@ std::optional<Stages> Cuda::stages(const Request& request) {
   Stages s = staged(plan, ready, all(), request.write);
   s.once = [this, once = s.once] { received = 0, once(); };
   s.give = [this] { return given(nullptr); };
+  s.limit = [this, others = s.limit](const std::string& what, std::size_t bytes) {
+    return what == "gemm" ? bare_product() : others(what, bytes);
+  };
+  s.call = [this] { return bare_call(); };
   return s;
 }
+
+// The local products alone, on blocks of their own; nothing where there are none.
+std::function<void()> Cuda::bare_product() const {
+  if (!plan.product) return nullptr;
+  const LocalProduct& p = *plan.product;
+  const auto drawn = [&](const Spec& spec, DType stored) {
+    auto blocks = std::make_shared<Blocks>(allocate(all(), spec, stored, Contents::any));
+    const SharedMemory data = drawn_like_blocks(blocks->offsets.back(), device->hands);
+    device->hands.memory.copy(blocks->memory.get(), data.get(), blocks->offsets.back());
+    device->hands.memory.wait();
+    return blocks;
+  };
+  const bool coded = plan.quantizers[0].has_value();
+  return [this, multiply = multiplying(), lhs = drawn(p.lhs_spec, coded ? DType::f32 : p.lhs_spec.dtype),
+          rhs = drawn(p.rhs_spec, coded ? DType::f32 : p.rhs_spec.dtype), out = drawn(p.out_spec, plan.acc)] {
+    multiply(plan, *lhs, *rhs, *out);
+    device->hands.memory.wait();
+  };
+}
+
+// Of a case that comes to its local products: these, on its blocks, without what a run has around them.
+std::function<std::int64_t()> Cuda::bare_call() const {
+  const auto& acts = ready.passage.acts;
+  if (!plan.product || acts.size() != 2) return nullptr;
+  return [&acts] {
+    const std::int64_t begin = machine_time();
+    acts[0](), acts[1]();
+    return machine_time() - begin;
+  };
+}
+
+Multiply Cuda::multiplying() const { return (products ? products->by : products_by)(*device); }
 
 Reply Cuda::run(const Request& request, Arena& arena) {
   received = 0;

@@ -1,6 +1,7 @@
 // Virtual devices on one card, or on this processor in its place.
 #pragma once
 
+#include "adapters/cuda/cublaslt_products.h"
 #include "adapters/cuda/device.h"
 #include "adapters/plan/plan.h"
 #include "adapters/protocol/serve.h"
@@ -10,9 +11,10 @@ namespace plumb::cuda {
 
 struct Cuda : Backend {
   const Device* device = nullptr;
-  std::string why;  // there is no device
+  std::string why;  // it can do nothing
   Style style = Style::direct;
   Order order = Order::direct;
+  const CublasLtProducts* products = nullptr;  // null: our kernels
 
   // The next case.
   Plan plan;
@@ -20,6 +22,7 @@ struct Cuda : Backend {
   std::int64_t received = 0;  // bytes that were sends of the plan
 
   nlohmann::json hello(const Mesh& first) override;
+  const DeviceCheck* memory() const override { return device ? device->memory : nullptr; }
   std::optional<Unsupported> prepare(const Request&) override;
   std::optional<Stages> stages(const Request&) override;
   Reply run(const Request&, Arena&) override;
@@ -27,6 +30,9 @@ struct Cuda : Backend {
  private:
   Holder all() const;
   Outcome given(Arena*) const;
+  Multiply multiplying() const;
+  std::function<void()> bare_product() const;
+  std::function<std::int64_t()> bare_call() const;
 };
 
 }  // namespace plumb::cuda

@@ -7,9 +7,7 @@
 #include "adapters/cuda/recast_element.h"
 #include "reference/device/each_index.h"
 #ifdef __CUDACC__
-#include "adapters/cuda/memory_of_card.cuh"
-#else
-#include "adapters/cuda/memory_here.h"
+#include "adapters/protocol/card_memory.h"
 #endif
 
 namespace plumb::cuda {
@@ -19,15 +17,46 @@ void recast(const Recast& c, const std::byte* from, std::byte* to, std::int64_t 
   for_each_index(count, RecastElement{c, from, to, width_of(c.from), width_of(c.to)});
 }
 
-void move(const Moves& moves) { for_each_index(moves.elements, MoveElement{moves, width_of(moves.stored)}); }
+void move(const Moves& moves) {
+  for_each_index(moves.elements, MoveElement{moves, moves.word ? moves.word : width_of(moves.stored)});
+}
 
 void multiply(const Products& p) {
   for_each_index(p.elements,
                  ProductElement{p, width_of(p.lhs_dtype), width_of(p.rhs_dtype), width_of(p.acc)});
 }
 
+#ifdef __CUDACC__
+std::string why_no_card() {
+  int cards = 0;
+  const cudaError_t error = cudaGetDeviceCount(&cards);
+  if (error == cudaErrorInsufficientDriver) {
+    int version = 0;
+    cudaDriverGetVersion(&version);
+    return version == 0 ? "no CUDA driver"
+                        : "the CUDA driver is older than CUDA " + std::to_string(CUDART_VERSION / 1000);
+  }
+  if (error == cudaErrorNoDevice || (error == cudaSuccess && cards == 0)) return "no GPU";
+  return error == cudaSuccess ? "" : std::string("cudaGetDeviceCount: ") + cudaGetErrorString(error);
+}
+
+std::string device_name() {
+  cudaDeviceProp properties{};
+  check_cuda(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");
+  return properties.name;
+}
+
+const DeviceCheck* memory_of_device() { return memory_of_card(); }
+#else
+std::string device_name() { return "this processor"; }
+const DeviceCheck* memory_of_device() { return memory_of_processor(); }
+#endif
+
 const Device& this_device() {
-  static const Device device{device_name(), hands_with(recast), move, multiply};
+  static const Device device{
+      device_name(), memory_of_device(), {memory_of_this_device(), recast},
+        move, multiply
+  };
   return device;
 }
 

@@ -4,15 +4,18 @@
 #include <string>
 
 #include "adapters/cuda/work.h"
+#include "adapters/protocol/device_memory.h"
 #include "adapters/rank/hands.h"
 
 namespace plumb::cuda {
 
 struct Device {
   std::string name;  // of the card, by its driver
+  const DeviceCheck* memory = nullptr;
   Hands hands;
   void (*move)(const Moves&) = nullptr;
   void (*multiply)(const Products&) = nullptr;
+  std::string engine = "ieee";  // how that adds up
 };
 
 const Device& this_processor();

@@ -123,11 +123,23 @@ void forgets_a_term(const Products& p) {
   this_processor().multiply(less);
 }
 
+// As an engine of 11 digits would, which no row of the model is.
+void narrows_sums(const Products& p) {
+  this_processor().multiply(p);
+  for (std::int64_t i = 0; i < p.count && p.acc == DType::f32; ++i) {
+    auto* sums = reinterpret_cast<std::uint32_t*>(p.out + p.numbers[p.products[i].at + 2]);
+    const std::int64_t end = i + 1 < p.count ? p.products[i + 1].first : p.elements;
+    for (std::int64_t k = 0; k < end - p.products[i].first; ++k) sums[k] &= ~std::uint32_t{0x1fff};
+  }
+}
+
 constexpr const char* scatter = "on x=4: reshard f32[64]+x -> f32[64@x]";
 constexpr const char* reduce = "on x=4: reshard f32[64]+x -> f32[64] fill=normal";
 constexpr const char* turn = "on x=2: reshard f32[8@x,8] -> f32[8,8@x]";
 constexpr const char* most = "on x=4: reshard f32[64]+max(x) -> f32[64@x]";
 constexpr const char* product = "on x=2: einsum mk,kn->mn f32[8@x,8] f32[8,8] -> f32[8@x,8]";
+constexpr const char* rounding =
+    "on x=2: einsum mk,kn->mn bf16[8,64@x] bf16[64@x,8] -> bf16[8,8] fill=normal";
 constexpr const char* forward = "on x=2: grouped fwd f32[8@x,4] f32[2,4,4] sizes=3,5 -> f32[8@x,4]";
 
 // clang-format off
@@ -144,6 +156,7 @@ const std::vector<KernelFault>& kernel_faults() {
     {"adds-as-they-come", "adds the parts of a sum in the order in which they come", "unstable", "direct", "--reruns 1", {"on x=4: reshard f32[64]+x -> f32[64@x] fill=normal"}, adds_as_they_come},
     {"never-ends", "does not end", "hung", "direct", "--timeout 2", {scatter}, never_ends},
     {"meets-first-group", "multiplies every row by the weights of the first group", "wrong", "direct", "", {forward}, nullptr, meets_first_group},
+    {"narrows-sums", "adds up products to 11 digits, and says that its engine is one of 24", "mistrusted", "direct", "", {rounding}, nullptr, narrows_sums, "matrix"},
     {"forgets-a-term", "leaves the last term out of every product", "wrong", "direct", "", {product}, nullptr, forgets_a_term},
   };
   return rows;
@@ -158,6 +171,7 @@ const Device& faulty_processor(const std::string& name) {
   static Device device = this_processor();
   if (at->move) device.move = at->move;
   if (at->multiply) device.multiply = at->multiply;
+  device.engine = at->engine;
   return device;
 }
 

@@ -19,6 +19,7 @@ struct KernelFault {
   std::vector<std::string> cases;  // in order; it must be seen on one of them
   void (*move)(const Moves&) = nullptr;
   void (*multiply)(const Products&) = nullptr;
+  std::string engine = "ieee";  // by which it says it adds up products
 };
 
 // This processor with that fault. Throws std::invalid_argument where there is no such fault.

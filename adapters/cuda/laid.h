@@ -16,7 +16,7 @@ struct Laid {
 template <class Row>
 Laid<Row> lay(const Hands& hands, std::span<const Row> rows) {
   Laid<Row> laid{aligned(rows.size_bytes(), hands)};
-  hands.put(laid.memory.get(), reinterpret_cast<const std::byte*>(rows.data()), rows.size_bytes());
+  hands.memory.put(laid.memory.get(), reinterpret_cast<const std::byte*>(rows.data()), rows.size_bytes());
   return laid;
 }
 

@@ -35,13 +35,29 @@ bool take(Cuda& cuda, const std::string& key, const std::string& value) {
   return true;
 }
 
+// Takes the card where no other device was named, and the library where it is wanted; why there is none.
+std::string find_all(Cuda& cuda, bool cublaslt) {
+  std::string why;
+  if (!cuda.device) cuda.device = card(why);
+  if (!cuda.device || !cublaslt) return why;
+  cuda.products = cublaslt_products(why);
+  if (!cuda.products) return why;
+  const bool here = cuda.device->memory == memory_of_processor();
+  if (cuda.products->stub && !here) return "the cuBLASLt is a stub, which is for device=host";
+  if (!cuda.products->stub && here) return "cuBLASLt multiplies on a card, and device=host is none";
+  return "";
+}
+
 int serve_all(const std::vector<std::string>& arguments) {
   Cuda cuda;
+  bool cublaslt = false;
   for (const auto& [key, value] : options_and(arguments, "cuda"))
-    if (!take(cuda, key, value))
+    if (key == "products" && (value == "kernels" || value == "cublaslt"))
+      cublaslt = value == "cublaslt";
+    else if (!take(cuda, key, value))
       throw std::invalid_argument(
           fmt::format("unknown option {}={}; `plumb backends cuda` lists them", key, value));
-  if (!cuda.device) cuda.device = card(cuda.why);
+  cuda.why = find_all(cuda, cublaslt);
   return serve(cuda);
 }
 

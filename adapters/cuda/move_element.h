@@ -16,7 +16,10 @@ struct Parts {
     const std::int64_t* sizes = moves.numbers + piece.at;
     const std::int64_t* steps = sizes + piece.dims + place * (piece.dims + 1);
     std::int64_t at = steps[0], left = element;
-    for (int d = piece.dims; d-- > 0; left /= sizes[d]) at += left % sizes[d] * steps[d + 1];
+    for (int d = piece.dims; d-- > 0;) {
+      const Divided by = divided(left, sizes[d]);
+      at += by.rest * steps[d + 1], left = by.times;
+    }
     return at;
   }
   constexpr double operator[](std::int64_t k) const {
@@ -76,6 +79,7 @@ struct MoveElement {
     std::byte* to = moves.to + parts.offset(0);
     if (moves.meeting == Meeting::copy) {
       const std::byte* from = moves.from + parts.offset(1);
+      if (width == sizeof(Word16)) return put_word<Word16>(to, word_at<Word16>(from));
       return with_word(width, [&]<class Word>() { put_word<Word>(to, word_at<Word>(from)); });
     }
     put_value(moves.stored, to,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cassert>
+#include <memory>
+#include <optional>
 
 #include "adapters/cuda/laid.h"
 #include "adapters/cuda/product_element.h"
@@ -111,20 +113,29 @@ std::int64_t offset_of(const Blocks& blocks, std::int64_t device) {
 
 }  // namespace
 
+// Tables of a product, made when it is first wanted: the blocks stay where they are.
 Multiply products_by(const Device& device) {
-  return [&device](const Plan& plan, const Blocks& lhs, const Blocks& rhs, Blocks& out) {
+  struct Made {
+    Laid<Product> products;
+    Laid<std::int64_t> numbers;
+    Products all;
+  };
+  return [&device, made = std::make_shared<std::optional<Made>>()](const Plan& plan, const Blocks& lhs,
+                                                                   const Blocks& rhs, Blocks& out) {
     assert(plan.acc_digits == 0 && out.stored == plan.acc);
-    Writer w = writer(*plan.product);
-    for (std::int64_t i = out.own.begin; i < out.own.end; ++i)
-      w.add({lhs.slice(i), rhs.slice(i), out.slice(i)}, offset_of(lhs, i), offset_of(rhs, i),
-            offset_of(out, i));
-    const Laid<Product> products = lay<Product>(device.hands, w.products);
-    const Laid<std::int64_t> numbers = lay<std::int64_t>(device.hands, w.numbers);
-    Products all = w.all;
-    all.products = products.rows(), all.numbers = numbers.rows(), all.count = std::ssize(w.products);
-    all.lhs = lhs.memory.get(), all.rhs = rhs.memory.get(), all.out = out.memory.get();
-    all.lhs_dtype = lhs.stored, all.rhs_dtype = rhs.stored, all.acc = out.stored;
-    device.multiply(all);
+    if (!*made) {
+      Writer w = writer(*plan.product);
+      for (std::int64_t i = out.own.begin; i < out.own.end; ++i)
+        w.add({lhs.slice(i), rhs.slice(i), out.slice(i)}, offset_of(lhs, i), offset_of(rhs, i),
+              offset_of(out, i));
+      *made = Made{lay<Product>(device.hands, w.products), lay<std::int64_t>(device.hands, w.numbers), w.all};
+      Products& all = (*made)->all;
+      all.products = (*made)->products.rows(), all.numbers = (*made)->numbers.rows();
+      all.count = std::ssize(w.products);
+      all.lhs = lhs.memory.get(), all.rhs = rhs.memory.get(), all.out = out.memory.get();
+      all.lhs_dtype = lhs.stored, all.rhs_dtype = rhs.stored, all.acc = out.stored;
+    }
+    device.multiply((*made)->all);
   };
 }
 

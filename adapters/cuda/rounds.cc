@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "adapters/cuda/laid.h"
+#include "reference/device/element_at.h"
 
 namespace plumb::cuda {
 namespace {
@@ -59,7 +60,40 @@ struct Tables {
   std::vector<Piece> pieces;
   std::vector<std::int64_t> numbers;
   std::int64_t elements = 0;
+  int word = 0;  // bytes
 };
+
+// The largest word in which a piece can be copied: all of its runs, and what is between them, are so many of
+// it.
+int word_of(const Tables& t, const Piece& p, int width) {
+  const std::int64_t *sizes = t.numbers.data() + p.at, *places = sizes + p.dims;
+  std::int64_t bits = 16;
+  if (p.dims > 0) bits |= sizes[p.dims - 1] * width;
+  for (int i = 0; i <= p.sources; ++i) {
+    const std::int64_t* steps = places + i * (p.dims + 1);
+    if (p.dims > 0 && steps[p.dims] != width) return width;
+    for (int d = 0; d < p.dims; ++d) bits |= steps[d];  // the offset, and every step but the last
+  }
+  return p.dims > 0 ? static_cast<int>(bits & -bits) : width;
+}
+
+// Copies know no values: they move as many bytes at once as all pieces allow.
+void widen(Tables& t, int width) {
+  t.word = sizeof(Word16);
+  for (const Piece& p : t.pieces) t.word = std::min(t.word, word_of(t, p, width));
+  t.word = std::max(t.word, width);
+  if (t.word == width) return;
+  t.elements = 0;
+  for (Piece& p : t.pieces) {
+    std::int64_t* sizes = t.numbers.data() + p.at;
+    sizes[p.dims - 1] = sizes[p.dims - 1] * width / t.word;
+    for (int i = 0; i <= p.sources; ++i) sizes[p.dims + i * (p.dims + 1) + p.dims] = t.word;
+    p.first = t.elements;
+    std::int64_t n = 1;
+    for (int d = 0; d < p.dims; ++d) n *= sizes[d];
+    t.elements += n;
+  }
+}
 
 // One receiver's cell and who sends it.
 using Cells = std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>>;
@@ -115,14 +149,21 @@ std::int64_t bytes_received(const Link& link, const Round& round) {
 
 Carry by_device(const Device& device, Order order, std::int64_t& received) {
   return [&device, order, &received](const Link& link, const Leg&, const Round& round) -> Carried {
-    const Tables t = tables(link, round, order);
+    Tables t = tables(link, round, order);
+    if (meeting(link.combine) == Meeting::copy) widen(t, format(link.from->stored).bytes);
     auto pieces = std::make_shared<Laid<Piece>>(lay<Piece>(device.hands, t.pieces));
     auto numbers = std::make_shared<Laid<std::int64_t>>(lay<std::int64_t>(device.hands, t.numbers));
-    const Moves moves{pieces->rows(),          numbers->rows(),
-                      std::ssize(t.pieces),    t.elements,
-                      link.from->memory.get(), link.to->memory.get(),
-                      link.from->stored,       link.combine.wire,
-                      meeting(link.combine),   order};
+    const Moves moves{pieces->rows(),
+                      numbers->rows(),
+                      std::ssize(t.pieces),
+                      t.elements,
+                      link.from->memory.get(),
+                      link.to->memory.get(),
+                      link.from->stored,
+                      link.combine.wire,
+                      meeting(link.combine),
+                      order,
+                      t.word};
     return {[&device, &received, pieces, numbers, moves, bytes = bytes_received(link, round)] {
               device.move(moves);
               received += bytes;

@@ -35,6 +35,8 @@ struct Moves {
   DType stored = DType::f32, wire = DType::f32;
   Meeting meeting = Meeting::copy;
   Order order = Order::direct;
+  std::int32_t word =
+      0;  // of copies, which know no values: the bytes of what is an element here; 0: as stored
 };
 
 // The product of one device. Its numbers: offsets of lhs, rhs and out in bytes, where its rows are said, the

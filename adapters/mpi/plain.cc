@@ -35,11 +35,11 @@ struct Ends {
   SharedMemory in, out;
 };
 
-// The block of a device where it is so large, and is not to be freed; else zeros.
-SharedMemory block_or_zeros(const std::vector<Blocks*>& all, std::int64_t device, std::int64_t bytes) {
+// The block of a device where it is so large, and is not to be freed; else other memory.
+SharedMemory block_or_other(const std::vector<Blocks*>& all, std::int64_t device, std::int64_t bytes) {
   if (all.size() == 1 && all[0]->elements(device) * format(all[0]->stored).bytes == bytes)
     return {all[0]->block(device), [](std::byte*) {}};
-  return zeros_like_blocks(bytes);
+  return drawn_like_blocks(bytes);
 }
 
 std::function<void()> call_of(const Collective& c, MPI_Comm comm, std::size_t n, const Ends& ends) {
@@ -72,8 +72,8 @@ std::function<std::int64_t()> plain_call(const Mesh& mesh, const Ready& ready, c
   if (trace[0].dtype != "f32" && trace[0].dtype != "f64") return {};
   const std::int64_t device = all.ids[all.mine];
   const Team team = team_of(mesh, trace[0], device);
-  const Ends ends{block_or_zeros(ready.operands, device, trace[0].in),
-                  block_or_zeros(ready.results, device, trace[0].out)};
+  const Ends ends{block_or_other(ready.operands, device, trace[0].in),
+                  block_or_other(ready.results, device, trace[0].out)};
   const auto call = call_of(trace[0], communicator(team), team.ids.size(), ends);
   if (!call) return {};
   return [call, comm = communicator(all)]() -> std::int64_t {
@@ -107,7 +107,7 @@ std::function<void()> bare(const std::string& what, std::size_t bytes, const Tea
     return nullptr;
   if (n < 2 || bytes > INT_MAX) return nullptr;
   if (to == mine) return [] {};
-  return [out = zeros_like_blocks(bytes), in = zeros_like_blocks(bytes), to, from, comm = communicator(all),
+  return [out = drawn_like_blocks(bytes), in = drawn_like_blocks(bytes), to, from, comm = communicator(all),
           count = static_cast<int>(bytes)] {
     PMPI_Sendrecv(out.get(), count, MPI_BYTE, to, 0, in.get(), count, MPI_BYTE, from, 0, comm,
                   MPI_STATUS_IGNORE);

@@ -19,8 +19,10 @@ struct Operand {
 // Writes what a device has of an operand: a slice of one part, dense.
 using Write = std::function<void(std::size_t operand, std::int64_t part, const Slice&, std::byte* to)>;
 
-// From operands in the arena; and from the recipe of the data, where there are none.
-Write cutting(const Case&, const std::vector<Operand>&);
-Write filling(const Case&);
+// From operands in the arena; and from the recipe of the data, where there are none. To this processor's
+// memory, or to that of a device.
+struct DeviceCheck;
+Write cutting(const Case&, const std::vector<Operand>&, const DeviceCheck* there = nullptr);
+Write filling(const Case&, const DeviceCheck* there = nullptr);
 
 }  // namespace plumb

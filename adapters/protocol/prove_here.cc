@@ -1,6 +1,7 @@
 #include "adapters/protocol/prove_here.h"
 
 #include "reference/check/check.h"
+#include "reference/check/device/there.h"
 #include "reference/check/digest.h"
 #include "reference/words/tensor.h"
 #include "reference/words/text.h"
@@ -32,29 +33,41 @@ void look(Proven& said, DType dtype, std::span<const std::byte> bytes) {
   for (std::int64_t i = 1; i < n && said.alike; ++i) said.alike = (zero(at(i)) ? 0 : at(i)) == said.first;
 }
 
-Proven prove_block(const Prover& made, const Block& block, std::span<const std::byte> bytes,
-                   std::uint64_t seed) {
+void look_there(Proven& said, DType dtype, const InPlace& block, const DeviceCheck& there) {
+  const std::int64_t n = elements(block.slice);
+  said.alike = there.first_unlike(dtype, n, block.bytes.data()) == n;
+  if (n == 0) return;
+  const std::uint64_t first = bits_there(there, dtype, block.bytes.data(), 0);
+  said.first = dtype != DType::e8m0 && decode(dtype, first) == 0 ? 0 : first;
+}
+
+Proven prove_block(const Prover& made, const InPlace& block, std::uint64_t seed, const DeviceCheck* there) {
   const Spec& spec = results(made.c)[block.result];
-  const Slice slice = slice_of(block);
-  const Proof proof = prove(made, {static_cast<int>(block.result), slice, bytes}, seed);
+  const Proof proof = there ? prove_there(*there, made, block, seed) : prove(made, block, seed);
   Proven said;
   using Answer = Proven::Answer;
   said.answer = proof.answer == Proof::Answer::proved    ? Answer::proved
                 : proof.answer == Proof::Answer::refuted ? Answer::refuted
                                                          : Answer::unprovable;
-  said.digest = digest_of(spec.dtype, shape(spec), slice, bytes, seed);
-  look(said, spec.dtype, bytes);
+  said.digest = there ? digest_there(*there, made, block, seed)
+                      : digest_of(spec.dtype, shape(spec), block.slice, block.bytes, seed);
+  there ? look_there(said, spec.dtype, block, *there) : look(said, spec.dtype, block.bytes);
   return said;
 }
 
 }  // namespace
 
-std::vector<ProofRow> proofs(const Case& c, const Outcome& outcome, std::uint64_t seed) {
+std::vector<ProofRow> proofs(const Case& c, const Outcome& outcome, std::uint64_t seed,
+                             const DeviceCheck* there) {
   if (outcome.blocks.empty()) return {};  // a rank without a device
   const Prover made = prover(claimed_case(c, outcome));
   std::vector<ProofRow> rows(outcome.blocks.size(), row(Proven{}));
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    if (outcome.lying[i].data()) rows[i] = row(prove_block(made, outcome.blocks[i], outcome.lying[i], seed));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Block& block = outcome.blocks[i];
+    if (!outcome.lying[i].data()) continue;
+    const InPlace lies{static_cast<int>(block.result), slice_of(block), outcome.lying[i]};
+    rows[i] = row(prove_block(made, lies, seed, there));
+  }
   return rows;
 }
 

@@ -80,10 +80,10 @@ std::size_t present(std::int64_t n, const char* what) {
   return static_cast<std::size_t>(n);
 }
 
-Request request_from(const Skimmed& message, std::span<const std::byte> arena) {
+Request request_from(const Skimmed& message, std::span<const std::byte> arena, const DeviceCheck* there) {
   Request r{message.id, parse_case(message.line), {}, message.seconds};
   if (message.fills) {
-    r.write = filling(r.c), r.in_place = true;
+    r.write = filling(r.c, there), r.in_place = true;
     return r;
   }
   for (const Skimmed::Operand& operand : message.operands) {
@@ -94,7 +94,7 @@ Request request_from(const Skimmed& message, std::span<const std::byte> arena) {
     r.operands.push_back({arena.subspan(offset, bytes), operand.shape});
   }
   if (r.operands.size() != r.c.op.operands.size()) throw Malformed("the case has another number of operands");
-  r.write = cutting(r.c, r.operands);
+  r.write = cutting(r.c, r.operands, there);
   return r;
 }
 
@@ -174,7 +174,7 @@ std::string done(const Conversation& talk, std::int64_t id, const std::string& r
 struct Kept {
   std::optional<Request> request;
   Outcome outcome, first;
-  std::vector<std::vector<std::byte>> apart;  // the first's blocks
+  std::vector<std::shared_ptr<std::byte>> apart{};  // the first's blocks
   std::optional<Stages> stages;
 };
 
@@ -212,7 +212,7 @@ std::string said_by(const Conversation& talk, std::int64_t id, const Reply& repl
 std::string answer_run(Backend& backend, const Skimmed& message, Arena arena, const Conversation& talk,
                        Kept& kept) {
   kept = {};
-  Request request = request_from(message, arena.whole);
+  Request request = request_from(message, arena.whole, backend.memory());
   Reply reply = run(backend, request, arena, talk);
   std::string text = said_by(talk, message.id, reply, arena);
   auto* outcome = std::get_if<Outcome>(&reply);
@@ -221,12 +221,12 @@ std::string answer_run(Backend& backend, const Skimmed& message, Arena arena, co
 }
 
 // The bytes of results that are about to be made anew.
-void set_apart(Kept& kept, const Outcome& made) {
+void set_apart(Kept& kept, const Outcome& made, const DeviceCheck* there) {
   kept.first = made;
   for (auto& lies : kept.first.lying) {
     if (!lies.data()) continue;
-    kept.apart.emplace_back(lies.begin(), lies.end());
-    lies = kept.apart.back().empty() ? lies.first(0) : std::span<const std::byte>(kept.apart.back());
+    kept.apart.push_back(copied(there, lies));
+    lies = {kept.apart.back().get(), lies.size()};
   }
 }
 
@@ -264,7 +264,8 @@ Reply bench(Backend& backend, const Skimmed& message, const Conversation& talk, 
   // Alone it says no phase, and has one deadline for all.
   stages->goes_on = saying_alive(talk, message.id, talk.world > 1 ? message.run_seconds : message.seconds);
   stages->load();
-  said = clocked(*stages, message.timing, message.id, [&] { set_apart(kept, stages->give()); });
+  said = clocked(*stages, message.timing, message.id,
+                 [&] { set_apart(kept, stages->give(), backend.memory()); });
   return kept.outcome = stages->give();
 }
 
@@ -274,7 +275,7 @@ std::string answer_bench(Backend& backend, const Skimmed& message, Arena arena, 
   if (message.timing.iterations < 1 || message.timing.batch < 1 || message.timing.warmups < 0)
     throw Malformed(
         "a bench has at least one iteration, a batch of at least one and no fewer than 0 warm-ups");
-  kept.request = request_from(message, arena.whole);
+  kept.request = request_from(message, arena.whole, backend.memory());
   kept.request->in_place = true;
   Clocked clock;
   const Reply reply = guarded([&]() -> Reply {
@@ -306,9 +307,10 @@ std::string answer_limit(const Skimmed& message, Arena arena, const Conversation
 }
 
 // Proves the blocks that lie here, and says of each in the arena.
-std::string answer_check(const Skimmed& message, const Arena& arena, const Conversation& talk, Kept& kept) {
+std::string answer_check(Backend& backend, const Skimmed& message, const Arena& arena,
+                         const Conversation& talk, Kept& kept) {
   const Outcome& of = kept_of(kept, message);
-  const std::vector<ProofRow> rows = proofs(kept.request->c, of, message.seed);
+  const std::vector<ProofRow> rows = proofs(kept.request->c, of, message.seed, backend.memory());
   for (std::size_t i = 0; i < rows.size(); ++i)
     if (of.lying[i].data()) {
       const std::size_t at = arena.next + i * sizeof rows[i];
@@ -319,13 +321,14 @@ std::string answer_check(const Skimmed& message, const Arena& arena, const Conve
 }
 
 // The blocks travel after all.
-std::string answer_fetch(const Skimmed& message, Arena arena, const Conversation& talk, Kept& kept) {
+std::string answer_fetch(Backend& backend, const Skimmed& message, Arena arena, const Conversation& talk,
+                         Kept& kept) {
   Outcome& o = kept_of(kept, message);
   for (std::size_t i = 0; i < o.blocks.size(); ++i) {
     const std::span<std::byte> place = arena.take(o.blocks[i].bytes);
     o.blocks[i].offset = arena.offset(place);
     if (o.lying[i].empty()) continue;
-    memcpy(place.data(), o.lying[i].data(), place.size());
+    bring(backend.memory(), o.lying[i], place.data());
     send_written(arena.offset(place), place.size());
   }
   if (talk.rank > 0) return done(talk, message.id, "");
@@ -350,9 +353,9 @@ void converse(Backend& backend, const Conversation& talk) {
     } else if (skimmed.type == "limit" && reached()) {
       talk.say(answer_limit(skimmed, arena_of(skimmed, mapping), talk, kept));
     } else if (skimmed.type == "check" && reached()) {
-      talk.say(answer_check(skimmed, arena_of(skimmed, mapping), talk, kept));
+      talk.say(answer_check(backend, skimmed, arena_of(skimmed, mapping), talk, kept));
     } else if (skimmed.type == "fetch" && reached()) {
-      talk.say(answer_fetch(skimmed, arena_of(skimmed, mapping), talk, kept));
+      talk.say(answer_fetch(backend, skimmed, arena_of(skimmed, mapping), talk, kept));
     } else {
       throw Malformed(fmt::format("unexpected request \"{}\"", skimmed.type));
     }

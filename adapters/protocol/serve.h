@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "adapters/protocol/device_memory.h"
 #include "adapters/protocol/operands.h"
 #include "adapters/protocol/outcome.h"
 #include "adapters/protocol/timing.h"
@@ -41,7 +42,7 @@ struct Request {
   Case c;
   std::vector<Operand> operands;  // none where the backend fills
   double seconds = 0;             // until the deadline; 0 where the request does not say
-  Write write{};                  // of operands, wherever they are
+  Write write{};                  // of operands, wherever they are, to where the backend's blocks lie
   bool in_place = false;          // results stay where they lie (Outcome::lying) until the next case
 };
 
@@ -76,6 +77,9 @@ struct Backend {
   virtual ~Backend() = default;
   // The hello message without type and version: name, versions, devices, alone, fills, times, capabilities.
   virtual nlohmann::json hello(const Mesh& first) = 0;
+  // Where its blocks lie, operands and results, of every case alike; nothing where it is this processor's
+  // memory.
+  virtual const DeviceCheck* memory() const { return nullptr; }
   // What a case needs once, plans, communicators and buffers; called before each run, and its time is that of
   // compilation. Nothing where the case can be run; else why not. What it throws is reneged.
   virtual std::optional<Unsupported> prepare(const Request&) { return {}; }

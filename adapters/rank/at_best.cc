@@ -1,7 +1,7 @@
 #include "adapters/rank/at_best.h"
 
 #include <algorithm>
-#include <cstring>
+#include <vector>
 
 namespace plumb {
 namespace {
@@ -21,7 +21,7 @@ std::function<void()> products(const std::vector<ProductSize>& sizes) {
   std::int64_t a = 0, b = 0, c = 0;
   for (const ProductSize& s : sizes)
     a = std::max(a, s.m * s.k), b = std::max(b, s.k * s.n), c = std::max(c, s.m * s.n);
-  const auto of = [](std::int64_t elements) { return zeros_like_blocks(elements * sizeof(T)); };
+  const auto of = [](std::int64_t elements) { return drawn_like_blocks(elements * sizeof(T)); };
   return [sizes, left = of(a), right = of(b), sum = of(c)] {
     for (const ProductSize& s : sizes)
       multiply_plainly(s, reinterpret_cast<const T*>(left.get()), reinterpret_cast<const T*>(right.get()),
@@ -31,15 +31,22 @@ std::function<void()> products(const std::vector<ProductSize>& sizes) {
 
 }  // namespace
 
-SharedMemory zeros_like_blocks(std::size_t bytes) {
-  SharedMemory memory = aligned(bytes);
-  std::memset(memory.get(), 0, bytes);
+SharedMemory drawn_like_blocks(std::size_t bytes, const Hands& hands) {
+  SharedMemory memory = aligned(bytes, hands);
+  std::vector<std::uint32_t> words(bytes / sizeof(std::uint32_t) + 1);
+  std::uint32_t random = 1;
+  for (std::uint32_t& word : words)
+    word = 0x3f803f80 | ((random = random * 1664525 + 1013904223) >> 8 & 0x007f007f);
+  hands.memory.put(memory.get(), reinterpret_cast<const std::byte*>(words.data()), bytes);
   return memory;
 }
 
 std::function<void()> copy_in_memory(std::size_t bytes, const Holder& holder) {
-  return [=, from = zeros_like_blocks(bytes), to = zeros_like_blocks(bytes), n = holder.own.size()] {
-    for (std::int64_t i = 0; i < n; ++i) std::memcpy(to.get(), from.get(), bytes);
+  const Hands& hands = *holder.hands;
+  return [=, &hands, from = drawn_like_blocks(bytes, hands), to = drawn_like_blocks(bytes, hands),
+          n = holder.own.size()] {
+    for (std::int64_t i = 0; i < n; ++i) hands.memory.copy(to.get(), from.get(), bytes);
+    hands.memory.wait();
   };
 }
 

@@ -7,15 +7,17 @@
 
 namespace plumb {
 
-// Memory of zeros, as blocks have it: what pages memory has makes more of a difference than a call.
+// Memory as blocks have it: what pages memory has makes more of a difference than a call. Its words differ,
+// and are between 1 and 2 in every floating-point format: constants are moved, and multiplied, faster than
+// data.
 using SharedMemory = std::shared_ptr<std::byte[]>;
-SharedMemory zeros_like_blocks(std::size_t bytes);
+SharedMemory drawn_like_blocks(std::size_t bytes, const Hands& = own_hands());
 
 // So many bytes copied in the memory of each device of the holder.
 std::function<void()> copy_in_memory(std::size_t bytes, const Holder&);
 
 // The plain products of a plan, in f32, or f64 where it adds up in that: each by OpenBLAS where it is worth
-// it, else by a loop, on zeros. Nothing where there is no product.
+// it, else by a loop. Nothing where there is no product.
 std::function<void()> plain_product(const Plan&, const Holder&);
 
 }  // namespace plumb

@@ -33,21 +33,21 @@ void place(Blocks& blocks) {
 }  // namespace
 
 AlignedMemory aligned(std::size_t bytes, const Hands& hands) {
-  AlignedMemory memory(hands.allocate(bytes), {hands.free});
+  AlignedMemory memory(hands.memory.allocate(bytes), {hands.memory.free});
   if (!memory) throw std::bad_alloc();
   return memory;
 }
 
 void lay(Blocks& blocks, Contents contents) {
   if (contents == Contents::poison) {
-    blocks.hands->set(blocks.memory.get(), kPoison, blocks.offsets.back());
+    blocks.hands->memory.set(blocks.memory.get(), kPoison, blocks.offsets.back());
     return;
   }
   for (std::int64_t device = blocks.own.begin; device < blocks.own.end; ++device) {
     const std::size_t bytes = block_bytes(blocks, device);
-    if (contents == Contents::zeros) blocks.hands->set(blocks.block(device), 0, bytes);
-    blocks.hands->set(blocks.block(device) + bytes, kPoison,
-                      static_cast<std::size_t>(end_of(blocks, device) - blocks.block(device)) - bytes);
+    if (contents == Contents::zeros) blocks.hands->memory.set(blocks.block(device), 0, bytes);
+    blocks.hands->memory.set(blocks.block(device) + bytes, kPoison,
+                             static_cast<std::size_t>(end_of(blocks, device) - blocks.block(device)) - bytes);
   }
 }
 
@@ -99,7 +99,7 @@ Blocks allocate_like(const Blocks& like, DType stored, Contents contents) {
 std::vector<double> values_of(const Blocks& r, std::int64_t device) {
   std::vector<double> values(r.elements(device));
   std::vector<std::byte> bytes(block_bytes(r, device));
-  r.hands->get(bytes.data(), r.block(device), bytes.size());
+  r.hands->memory.get(bytes.data(), r.block(device), bytes.size());
   decode(r.stored, bytes.data(), std::ssize(values), values.data());
   return values;
 }
@@ -107,7 +107,7 @@ std::vector<double> values_of(const Blocks& r, std::int64_t device) {
 void put_values(Blocks& r, std::int64_t device, const std::vector<double>& values) {
   std::vector<std::byte> bytes(block_bytes(r, device));
   encode(r.stored, values.data(), std::ssize(values), bytes.data());
-  r.hands->put(r.block(device), bytes.data(), bytes.size());
+  r.hands->memory.put(r.block(device), bytes.data(), bytes.size());
 }
 
 bool intact(const Blocks& blocks) {
@@ -115,7 +115,7 @@ bool intact(const Blocks& blocks) {
   for (std::int64_t device = blocks.own.begin; device < blocks.own.end; ++device) {
     const std::byte* end = blocks.block(device) + block_bytes(blocks, device);
     between.resize(end_of(blocks, device) - end);
-    blocks.hands->get(between.data(), end, between.size());
+    blocks.hands->memory.get(between.data(), end, between.size());
     if (std::ranges::count(between, std::byte{kPoison}) != std::ssize(between)) return false;
   }
   return true;

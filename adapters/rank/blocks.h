@@ -12,7 +12,7 @@
 namespace plumb {
 
 struct AlignedFree {
-  void (*free)(std::byte*) = own_hands().free;
+  void (*free)(std::byte*) = own_hands().memory.free;
   void operator()(std::byte* p) const { free(p); }
 };
 

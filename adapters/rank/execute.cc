@@ -162,7 +162,7 @@ void make_known(const Maker& m, const Spec& spec, Whole&& whole) {
       const std::vector<float> values = whole(device - blocks.own.begin);
       std::vector<std::byte> mine(blocks.elements(device) * sizeof(float));
       cut(sizes, blocks.slice(device), std::as_bytes(std::span(values)).data(), mine.data(), sizeof(float));
-      blocks.hands->put(blocks.block(device), mine.data(), mine.size());
+      blocks.hands->memory.put(blocks.block(device), mine.data(), mine.size());
     }
   });
   m.result(blocks);
@@ -236,18 +236,10 @@ Ready make_ready(const Case& c, const Plan& plan, const Rank& rank) {
 }
 
 void load_operands(const Ready& ready, const Holder& holder, const Write& write) {
-  std::vector<std::byte> here;  // what is brought to a memory of another
   for (std::size_t i = 0; i < ready.operands.size(); ++i)
     for (std::int64_t device = holder.own.begin; device < holder.own.end; ++device) {
       Blocks& blocks = *ready.operands[i];
-      const std::int64_t of = part(*holder.mesh, ready.given[i], device);
-      if (blocks.hands == &own_hands()) {
-        write(i, of, blocks.slice(device), blocks.block(device));
-        continue;
-      }
-      here.resize(blocks.elements(device) * format(blocks.stored).bytes);
-      write(i, of, blocks.slice(device), here.data());
-      blocks.hands->put(blocks.block(device), here.data(), here.size());
+      write(i, part(*holder.mesh, ready.given[i], device), blocks.slice(device), blocks.block(device));
     }
 }
 

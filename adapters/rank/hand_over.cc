@@ -25,7 +25,7 @@ void hand_over(const Holder& holder, const Blocks& result, Arena* arena, Outcome
     const std::span<std::byte> place = arena->take(bytes);
     o.blocks.back().offset = arena->offset(place);
     if (!own || bytes == 0) continue;
-    result.hands->get(place.data(), result.block(device), bytes);
+    result.hands->memory.get(place.data(), result.block(device), bytes);
     send_written(arena->offset(place), bytes);
   }
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "reference/device/memory.h"
 #include "reference/words/dtype.h"
 
 namespace plumb {
@@ -15,14 +16,8 @@ struct Recast {
   double divisor = 1, most = 0;
 };
 
-// A null pointer of `allocate` says that there is no more. `put` copies from this processor's memory, `get`
-// to it.
 struct Hands {
-  std::byte* (*allocate)(std::size_t bytes) = nullptr;
-  void (*free)(std::byte*) = nullptr;
-  void (*set)(std::byte* at, int byte, std::size_t bytes) = nullptr;
-  void (*put)(std::byte* at, const std::byte* here, std::size_t bytes) = nullptr;
-  void (*get)(std::byte* here, const std::byte* at, std::size_t bytes) = nullptr;
+  DeviceMemory memory;
   void (*recast)(const Recast&, const std::byte* from, std::byte* to, std::int64_t count) = nullptr;
 };
 

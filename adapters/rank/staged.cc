@@ -13,12 +13,12 @@ using Copies = std::vector<std::vector<std::byte>>;
 void copy_operands(const Ready& ready, Copies& copies) {
   copies.clear();
   for (const Blocks* b : ready.operands)
-    b->hands->get(copies.emplace_back(b->offsets.back()).data(), b->memory.get(), b->offsets.back());
+    b->hands->memory.get(copies.emplace_back(b->offsets.back()).data(), b->memory.get(), b->offsets.back());
 }
 
 void restore_operands(const Ready& ready, const Copies& copies) {
   for (std::size_t i = 0; i < copies.size(); ++i)
-    ready.operands[i]->hands->put(ready.operands[i]->memory.get(), copies[i].data(), copies[i].size());
+    ready.operands[i]->hands->memory.put(ready.operands[i]->memory.get(), copies[i].data(), copies[i].size());
 }
 
 }  // namespace

@@ -45,12 +45,15 @@ Prover prover(const Case& c) {
 }
 
 Proof prove(const Prover& p, const InPlace& block, std::uint64_t seed) {
+  return prove(p, block, seed, {prove_elements, weigher_here<PrimeField>(p), weigher_here<WordLanes>(p)});
+}
+
+Proof prove(const Prover& p, const InPlace& block, std::uint64_t seed, const Ways& ways) {
   if (!p.unprovable.empty()) return {Proof::Answer::unprovable, p.unprovable};
   if (std::string wrong = misfit(p.c, block); !wrong.empty())
     return {Proof::Answer::refuted, std::move(wrong)};
-  if (is_reshard(p.c)) return prove_elements(p, block);
-  return wraps(p.c) ? prove_wrapping(p, block, seed, weigher_here<WordLanes>(p))
-                    : prove_product(p, block, seed, weigher_here<PrimeField>(p));
+  if (is_reshard(p.c)) return ways.elements(p, block);
+  return wraps(p.c) ? prove_wrapping(p, block, seed, ways.words) : prove_product(p, block, seed, ways.prime);
 }
 
 }  // namespace plumb

@@ -41,4 +41,8 @@ Prover prover(const Case&);
 // moved.
 Proof prove(const Prover&, const InPlace&, std::uint64_t seed);
 
+// The same of a block that lies elsewhere, by who reaches it (freivalds.h).
+struct Ways;
+Proof prove(const Prover&, const InPlace&, std::uint64_t seed, const Ways&);
+
 }  // namespace plumb

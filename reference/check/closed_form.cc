@@ -85,12 +85,16 @@ std::vector<std::byte> wanted_elements(const Prover& p, const Slice& slice) {
   return wanted;
 }
 
+Proof elements_proved(const InPlace& block) {
+  return {Proof::Answer::proved,
+          fmt::format("{} compared, each with what the recipe gives: nothing is left to chance",
+                      counted(elements(block.slice), "element"))};
+}
+
 Proof prove_elements(const Prover& p, const InPlace& block) {
   const DType dtype = result(p.c).dtype;
   const int size = format(dtype).bytes;
-  Proof proof{Proof::Answer::proved,
-              fmt::format("{} compared, each with what the recipe gives: nothing is left to chance",
-                          counted(elements(block.slice), "element"))};
+  Proof proof = elements_proved(block);
   each_chunk(block.slice, kChunk, [&](const Slice& part, std::int64_t from) {
     if (proof.answer == Proof::Answer::refuted) return;
     const std::vector<std::byte> wanted = wanted_elements(p, part);

@@ -8,6 +8,7 @@ namespace plumb {
 // Of a reshard: an element of what is moved is that of the operand, one of what is summed is what its parts
 // make. Every element is compared; nothing is left to chance.
 Proof prove_elements(const Prover&, const InPlace&);
+Proof elements_proved(const InPlace&);  // all of them
 
 // What is wanted in a slice of the result of a reshard, dense.
 std::vector<std::byte> wanted_elements(const Prover&, const Slice&);

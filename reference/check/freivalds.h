@@ -33,6 +33,13 @@ struct Weigher {
 template <class Ring>
 Weigher<Ring> weigher_here(const Prover&);
 
+// How a block is reached where it lies: its elements compared one by one, and its sums.
+struct Ways {
+  std::function<Proof(const Prover&, const InPlace&)> elements;
+  Weigher<PrimeField> prime;
+  Weigher<WordLanes> words;
+};
+
 // Of exact data, in the integers modulo 2^61 - 1, which none of the numbers involved reaches: a row with a
 // wrong element passes for one r in 2^61 - 1.
 Proof prove_product(const Prover&, const InPlace&, std::uint64_t seed, const Weigher<PrimeField>&);

@@ -15,6 +15,22 @@ constexpr void put_word(std::byte* at, Word word) {
   *reinterpret_cast<Word*>(at) = word;
 }
 
+// Of numbers that are not negative; a card divides narrow ones several times as fast.
+struct Divided {
+  std::int64_t times, rest;
+};
+constexpr Divided divided(std::int64_t number, std::int64_t by) {
+  if ((number | by) >> 32 == 0) {
+    const auto n = static_cast<std::uint32_t>(number), d = static_cast<std::uint32_t>(by);
+    return {n / d, n % d};
+  }
+  return {number / by, number % by};
+}
+
+struct alignas(16) Word16 {
+  std::uint64_t low, high;
+};
+
 // of<Word>() for the word of so many bytes.
 template <class Run>
 constexpr void with_word(int bytes, Run&& run) {

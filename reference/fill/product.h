@@ -61,7 +61,7 @@ struct Long {
 };
 
 // The least of the long magnitudes of which the largest is `most`, odd.
-inline std::int64_t least_long(std::int64_t most) { return (most - most / 4) | 1; }
+constexpr std::int64_t least_long(std::int64_t most) { return (most - most / 4) | 1; }
 
 // The budgets. Magnitudes of a term's two factors, by its class: pairs take turns in being wide in the
 // perturbed or in the plain operand (so that a backend that narrows its inputs is seen in either); the

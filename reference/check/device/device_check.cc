@@ -6,34 +6,79 @@
 namespace plumb {
 namespace {
 
-void write_elements(const MadeOf& m, std::int64_t part, const Cutout& cut, std::byte* out) {
+void write_elements(const AtIndex& all, DType dtype, std::int64_t part, const Cutout& cut, std::byte* out) {
   std::visit(
       [&](const auto& data) {
-        for_each_index(cut.count, WrittenElement<std::decay_t<decltype(data)>>{
-                                      data, m.dtype, width_of(m.dtype), part, cut, out});
+        for_each_index(cut.count, WrittenElement<std::decay_t<decltype(data)>>{data, dtype, width_of(dtype),
+                                                                               part, cut, out});
+      },
+      all);
+}
+
+void write_terms(const ProductAt& at, DType dtype, std::int64_t count, std::byte* out) {
+  for_each_index(count, WrittenTerm{at, dtype, width_of(dtype), out});
+}
+
+template <class Run>
+auto with_wrong_element(const MadeOf& m, const Cutout& cut, const std::byte* block, Run&& run) {
+  return std::visit(
+      [&](const auto& data) {
+        return run(WrongElement<std::decay_t<decltype(data)>>{data, m.dtype, width_of(m.dtype), m.parts,
+                                                              m.reduction, m.divisor, m.signs, cut, block});
       },
       m.data);
 }
 
-std::int64_t first_wrong(const MadeOf& m, const Cutout& cut, const std::byte* block) {
-  return std::visit(
-      [&](const auto& data) {
-        return first_index(cut.count, WrongElement<std::decay_t<decltype(data)>>{
-                                          data, m.dtype, width_of(m.dtype), m.parts, m.reduction, m.divisor,
-                                          m.signs, cut, block});
-      },
-      m.data);
+std::int64_t count_wrong(const MadeOf& m, const Cutout& cut, const std::byte* block) {
+  return with_wrong_element(m, cut, block, [&](const auto& wrong) {
+    return static_cast<std::int64_t>(sum_over(cut.count, wrong));
+  });
+}
+
+std::int64_t find_wrong(const MadeOf& m, const Cutout& cut, const std::byte* block) {
+  return with_wrong_element(m, cut, block, [&](const auto& wrong) { return first_index(cut.count, wrong); });
 }
 
 std::uint64_t digest_elements(DType dtype, const Cutout& cut, const std::byte* block, std::uint64_t seed) {
   return sum_over(cut.count, DigestedElement{mix(seed + kGolden), width_of(dtype), cut, block});
 }
 
-}  // namespace
+std::int64_t find_unlike(DType dtype, std::int64_t count, const std::byte* block) {
+  return first_index(count, UnlikeElement{dtype, width_of(dtype), block});
+}
 
-const DeviceCheck& check_here() {
-  static const DeviceCheck all{write_elements, first_wrong, digest_elements};
+template <class Sum>
+void weigh_elements(const Weighed& w, const std::byte* box, const std::uint64_t* weights,
+                    std::uint64_t* partial, std::uint64_t* sums) {
+  for_each_index(w.sums * w.pieces * Sum::lanes,
+                 WeighedPiece<Sum>{w, width_of(w.dtype), box, weights, partial});
+  for_each_index(w.sums * Sum::lanes, GatheredSum<Sum>{w, partial, sums});
+}
+
+std::int64_t find_unwhole(DType dtype, double scale, std::int64_t count, const std::byte* block) {
+  return first_index(count, UnwholeElement{dtype, width_of(dtype), scale, block});
+}
+
+const DeviceCheck& check_of_this_device() {
+  static const DeviceCheck all{memory_of_this_device(),
+                               write_elements,
+                               write_terms,
+                               count_wrong,
+                               find_wrong,
+                               digest_elements,
+                               find_unlike,
+                               weigh_elements<PrimeSum>,
+                               weigh_elements<WordSum>,
+                               find_unwhole};
   return all;
 }
+
+}  // namespace
+
+#ifdef __CUDACC__
+const DeviceCheck& check_on_card() { return check_of_this_device(); }
+#else
+const DeviceCheck& check_here() { return check_of_this_device(); }
+#endif
 
 }  // namespace plumb

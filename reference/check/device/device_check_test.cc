@@ -62,7 +62,7 @@ TEST_P(EveryDType, WritesWhatTheRecipeWrites) {
       ASSERT_TRUE(given.what) << line << ": " << given.p.unprovable;
       std::vector<std::byte> bytes(given.cut.count * given.width());
       for (std::int64_t part = 0; part < given.what->parts; ++part) {
-        check_here().write(*given.what, part, given.cut, bytes.data());
+        check_here().write(given.what->data, given.what->dtype, part, given.cut, bytes.data());
         const std::vector<std::byte> want = given.written(part);
         ASSERT_EQ(check_here().digest(given.what->dtype, given.cut, bytes.data(), 5),
                   digest_of(given.what->dtype, given.sizes, given.slice, want, 5))

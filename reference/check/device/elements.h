@@ -28,6 +28,15 @@ struct WrittenElement {
   }
 };
 
+struct WrittenTerm {
+  ProductAt at;
+  DType dtype;
+  int width;
+  std::byte* out;
+
+  constexpr void operator()(std::int64_t i) const { put_value(dtype, out + i * width, at.value(i)); }
+};
+
 template <class At>
 struct WrongElement {
   At data;
@@ -61,6 +70,19 @@ struct WrongElement {
     const std::uint64_t got = stored_at(width, block + i * width), want = wanted(cut.whole(i));
     return got != want && (signs || !zero(got) || !zero(want));
   }
+};
+
+struct UnlikeElement {
+  DType dtype;
+  int width;
+  const std::byte* block;
+  constexpr std::uint64_t unsigned_at(std::int64_t i) const {
+    const std::uint64_t bits = stored_at(width, block + i * width);
+    const bool zero =
+        dtype != DType::e8m0 && with_dtype(dtype, [&]<DType d>() { return decode_one<d>(bits); }) == 0;
+    return zero ? 0 : bits;
+  }
+  constexpr bool operator()(std::int64_t i) const { return unsigned_at(i) != unsigned_at(0); }
 };
 
 // As digest_of() says.

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "reference/device/element_at.h"
 #include "reference/fill/at_index.h"
 #include "reference/words/spec.h"
 
@@ -19,7 +20,10 @@ struct Cutout {
 
   constexpr std::int64_t whole(std::int64_t i) const {
     std::int64_t at = first;
-    for (int d = dims; d-- > 0; i /= sizes[d]) at += i % sizes[d] * steps[d];
+    for (int d = dims; d-- > 0;) {
+      const Divided by = divided(i, sizes[d]);
+      at += by.rest * steps[d], i = by.times;
+    }
     return at;
   }
 };

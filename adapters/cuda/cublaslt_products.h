@@ -1,0 +1,22 @@
+// The local products of a plan by cuBLASLt: of those that are products of matrices in formats that it has.
+// Our kernels make the others.
+#pragma once
+
+#include <string>
+
+#include "adapters/cuda/device.h"
+#include "adapters/rank/execute.h"
+
+namespace plumb::cuda {
+
+struct CublasLtProducts {
+  std::string version;
+  bool stub =
+      false;  // no library of NVIDIA: it multiplies on this processor, and proves how it is called alone
+  Multiply (*by)(const Device&) = nullptr;
+};
+
+// Null where there is none, and why in one phrase.
+const CublasLtProducts* cublaslt_products(std::string& why);
+
+}  // namespace plumb::cuda

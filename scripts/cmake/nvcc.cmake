@@ -1,0 +1,24 @@
+# The same sources for a card, where there is nvcc: by a command, for as a language of CMake it would be tried out at
+# length whenever a build begins. No library of a GPU is linked; libcuda is opened when a program asks for a card.
+find_program(PLUMB_NVCC nvcc HINTS /usr/local/cuda/bin DOC "The CUDA compiler; where there is none nothing is for a card")
+if(PLUMB_NVCC AND NOT PLUMB_SANITIZE)
+  get_filename_component(toolkit "${PLUMB_NVCC}" REALPATH)
+  get_filename_component(toolkit "${toolkit}/../.." ABSOLUTE)
+  find_library(PLUMB_CUDART cudart_static HINTS "${toolkit}/lib64" "${toolkit}/lib")
+endif()
+if(NOT PLUMB_CUDART)
+  message(STATUS "No CUDA compiler is used: the backend cuda has device=host alone")
+endif()
+
+# plumb_card_object(device.cc object): device.cc compiled for cards, as an object file.
+function(plumb_card_object source object)
+  set(made ${CMAKE_CURRENT_BINARY_DIR}/${source}.card.o)
+  add_custom_command(OUTPUT ${made} DEPFILE ${made}.d DEPENDS ${source}
+    COMMAND ${PLUMB_NVCC} -ccbin ${CMAKE_CXX_COMPILER} -x cu -std=c++20 -O3 -I ${PROJECT_SOURCE_DIR}
+            --expt-relaxed-constexpr -fmad=false -Xcompiler=-Wall,-Wextra,-ffp-contract=off
+            -gencode=arch=compute_80,code=sm_80 -gencode=arch=compute_90,code=sm_90
+            -gencode=arch=compute_100,code=[sm_100,compute_100]
+            -MD -MF ${made}.d -MT ${made} -c ${CMAKE_CURRENT_SOURCE_DIR}/${source} -o ${made}
+    COMMENT "Compiling ${source} for cards" VERBATIM)
+  set(${object} ${made} PARENT_SCOPE)
+endfunction()
