@@ -98,7 +98,7 @@ std::vector<FewTerms> probes(DType dtype) {
     for (std::int64_t k = 0; k < kProbeTerms; ++k) {
       const std::int64_t j = i + 1 < kProbeTerms ? i + 1 : i - 1;
       if (k == i || k == j) continue;
-      for (int bits : {12, 13, 14, 22, 23, 24, 25, 26, kMostBits})
+      for (int bits : {8, 10, 12, 13, 14, 22, 23, 24, 25, 26, kMostBits})
         all.push_back({
             {{i, most}, {j, -most}, {k, std::ldexp(most, -bits)}}
         });
