@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "reference/hlo/prove/pairs.h"
+#include "reference/hlo/prove/testing/products.h"
 #include "reference/hlo/prove/twin.h"
 #include "reference/hlo/run/array.h"
 
@@ -101,26 +102,23 @@ TEST(Errors, OfAnAngle) {
     }
 }
 
-// The bound of a sum of products is the sum of what each product may be off, and of each rounding, of a
-// product and of a sum: half a unit of it.
+// The bound of a sum of products is the sum of what each product may be off, and of each rounding: as many as
+// there are products, of half a unit of what their magnitudes add up to.
 TEST(Errors, OfASumOfProducts) {
   Pairs pairs{7};
   const std::vector<Twin> a = {of(1.5, 0.01, 3), of(-0.7, 0.02, 5), of(0.3, 0, 7)},
                           b = {of(-2.5, 0.03, 11), of(0.9, 0.05, 13), of(4.0, 0.07, 17)};
-  double far = 0, real = 0, roundings = 0;
+  double far = 0, real = 0;
   for (std::size_t i = 0; i < 3; ++i) {
     real += a[i].real * b[i].real;
-    roundings += (std::fabs(a[i].real * b[i].real) + std::fabs(real)) * kUnit;
     far += farthest([](long double x, long double y) { return x * y; }, a[i].real * b[i].real, a[i], b[i]);
   }
-  const Twin got = pairs.dot(a.data(), b.data(), 3);
+  const Twin got = dot(pairs, a, b);
   EXPECT_EQ(got.real, real);
   EXPECT_EQ(got.coefficient, Residue{3 * 11 + 5 * 13 + 7 * 17});
   EXPECT_EQ(std::nearbyint(got.error * 0x1p40), std::nearbyint(far * 0x1p40));
-  const Twin exact[] = {of(0.1, 0, 3), of(-0.7, 0, 5)}, others[] = {of(0.3, 0, 7), of(0.9, 0, 11)};
-  const double first = 0.1 * 0.3, second = 0.7 * 0.9;
-  EXPECT_EQ(pairs.dot(exact, others, 2).error,
-            (first + first) * kUnit + (second + std::fabs(first - second)) * kUnit);
+  const std::vector<Twin> exact = {of(0.1, 0, 3), of(-0.7, 0, 5)}, others = {of(0.3, 0, 7), of(0.9, 0, 11)};
+  EXPECT_EQ(dot(pairs, exact, others).error, 0.1 * (2 * kUnit * 0.3) + 0.7 * (2 * kUnit * 0.9));
 }
 
 // So it is where an exponential is among them, which is no plain number.
@@ -132,7 +130,7 @@ TEST(Errors, OfASumOfProductsOfAnExponential) {
   double far = 0;
   for (std::size_t i = 0; i < 3; ++i)
     far += farthest([](long double x, long double y) { return x * y; }, a[i].real * b[i].real, a[i], b[i]);
-  EXPECT_EQ(std::nearbyint(pairs.dot(a.data(), b.data(), 3).error * 0x1p40), std::nearbyint(far * 0x1p40));
+  EXPECT_EQ(std::nearbyint(dot(pairs, a, b).error * 0x1p40), std::nearbyint(far * 0x1p40));
 }
 
 // Law: an operation of arrays is that of their elements, of zeros and what cancels too.
@@ -171,14 +169,12 @@ TEST(Errors, ASumOfOneProductIsTheProduct) {
   Pairs pairs{7};
   const Twin zero = pairs.constant(0), ex = pairs.unary(Opcode::exponential, of(0.5, 0.01)),
              y = of(0.7, 0, 2002);
-  const Twin a[] = {zero, ex, y}, b[] = {y, y, zero};
-  const Twin got = pairs.dot(a, b, 3), product = pairs.binary(Opcode::multiply, ex, y);
+  const Twin got = dot(pairs, {zero, ex, y}, {y, y, zero}), product = pairs.binary(Opcode::multiply, ex, y);
   EXPECT_EQ(got.coefficient, product.coefficient);
   EXPECT_EQ(got.exponent, product.exponent);
   EXPECT_EQ(got.real, product.real);
-  EXPECT_TRUE(pairs.same(pairs.dot(a, b, 0), zero) && pairs.same(pairs.dot(b, b + 2, 1), zero));
-  const Twin plus[] = {y, y}, minus[] = {pairs.constant(1), pairs.constant(-1)};
-  const Twin nothing = pairs.dot(plus, minus, 2);
+  EXPECT_TRUE(pairs.same(dot(pairs, {}, {}), zero) && pairs.same(dot(pairs, {y}, {zero}), zero));
+  const Twin nothing = dot(pairs, {y, y}, {pairs.constant(1), pairs.constant(-1)});
   EXPECT_TRUE(pairs.same(nothing, zero) && nothing.real == 0 && nothing.error == 0);
 }
 

@@ -143,7 +143,8 @@ std::vector<Bounds> bounds_of(const Module& module) {
   return bounds;
 }
 
-std::vector<Value<Twin>> drawn(const Module& module, const std::vector<Bounds>& bounds, std::uint64_t seed) {
+std::vector<Value<Twin>> drawn(const Module& module, const std::vector<Bounds>& bounds, std::uint64_t seed,
+                               const Keeping& kept) {
   std::mt19937_64 random(seed);
   const double scale = seed % 2 == 0 ? 1 : 0.125;
   const Computation& main = entry(module);
@@ -173,7 +174,8 @@ std::vector<Value<Twin>> drawn(const Module& module, const std::vector<Bounds>& 
       array.integers[low] = wrap(shape.type, bounds[p].low);
       array.integers[high] = wrap(shape.type, bounds[p].high);
     }
-    arguments.push_back(value(std::move(array)));
+    Value<Twin> argument = value(std::move(array));
+    arguments.push_back(kept ? kept(p, argument) : std::move(argument));
   }
   return arguments;
 }

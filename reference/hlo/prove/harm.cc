@@ -20,7 +20,7 @@ Seen plain(const Subject& subject, const Module& after, std::uint64_t seed) {
   for (std::size_t n = 0; n < draws.size(); ++n) {
     Array<double> whole{draws[n].array->type, draws[n].array->dims, 1, draws[n].array->integers, {}};
     for (const Twin& x : draws[n].array->reals) whole.reals.push_back(x.real);
-    arguments.push_back(value(cut(reals, whole, cuts[n], poison(reals, whole.type))));
+    arguments.push_back(value(cut(whole, cuts[n], poison(reals, whole.type))));
   }
   std::map<const Instruction*, Moment> places;
   for (std::size_t c = 0; c < after.computations.size(); ++c)

@@ -168,10 +168,13 @@ struct Walk {
     }
   }
 
-  // Operations that need as much again as they read while they run.
-  static bool rearranges(Opcode opcode) {
-    return (opcode >= Opcode::convolution && opcode <= Opcode::topk) || opcode == Opcode::scatter ||
-           opcode == Opcode::all_reduce || opcode == Opcode::reduce_scatter;
+  // Operations that need as much again as they read while they run; what one operation of floats reduces
+  // does not.
+  bool rearranges(const Instruction& i) const {
+    if (i.opcode == Opcode::reduce || i.opcode == Opcode::all_reduce || i.opcode == Opcode::reduce_scatter)
+      return !is_real(i.shape.type) || !only_operation(called(machine(), i, Key::to_apply));
+    return (i.opcode >= Opcode::convolution && i.opcode <= Opcode::topk && i.opcode != Opcode::dot) ||
+           i.opcode == Opcode::scatter;
   }
 
   Kept meaning(const Computation& c, const Instruction& i, const std::vector<Kept>& operands) const {
@@ -205,14 +208,14 @@ struct Walk {
       return held;
     }
     double meanwhile = 0;
-    if (rearranges(i.opcode))
+    if (rearranges(i))
       for (const Kept& operand : operands) meanwhile += bytes(operand);
     const Block work(
         meter, {Type::s64, {static_cast<std::int64_t>(meanwhile / sizeof(std::int64_t))}, 1, {}, {}, {}});
     return fresh(i.shape, shared(i, operands));
   }
 
-  Kept run(const Computation& c, const std::vector<Kept>& arguments) const {
+  Kept run(const Computation& c, std::vector<Kept> arguments) const {
     std::vector<Kept> values(c.instructions.size());
     Integers left(values.size());
     for (const Instruction& i : c.instructions)
@@ -221,7 +224,8 @@ struct Walk {
     for (std::size_t n = 0; n < values.size(); ++n) {
       const Instruction& i = c.instructions[n];
       if (i.opcode == Opcode::parameter) {
-        values[n] = argument(arguments, i);
+        const auto number = static_cast<std::size_t>(get<std::int64_t>(i, Key::index));
+        values[n] = number < arguments.size() ? std::move(arguments[number]) : fresh(i.shape, each());
       } else {
         std::vector<Kept> operands;
         for (const std::int64_t o : i.operands) {
@@ -235,16 +239,9 @@ struct Walk {
     return values[static_cast<std::size_t>(c.root)];
   }
 
-  // Of each parameter as many lanes as it has tiles; without divisions it is whole.
-  std::vector<Kept> arguments(const std::vector<Division>& divisions) const {
-    std::vector<Kept> all;
+  Kept parameter(std::size_t p, const Lanes& lanes) const {
     const Computation& main = entry(module);
-    for (std::size_t n = 0; n < main.parameters.size(); ++n) {
-      Lanes lanes;
-      if (n < divisions.size()) std::tie(lanes.count, lanes.holders) = tiles_of(divisions[n]);
-      all.push_back(fresh(main.instructions[static_cast<std::size_t>(main.parameters[n])].shape, lanes));
-    }
-    return all;
+    return fresh(main.instructions[static_cast<std::size_t>(main.parameters[p])].shape, lanes);
   }
 };
 
@@ -254,9 +251,16 @@ std::int64_t memory_needed(const Subject& subject) {
   Meter meter;
   Reals reals;
   const Walk before{subject.before, meter, reals}, after{subject.after, meter, reals};
-  const std::vector<Kept> whole = before.arguments({});
-  const Kept wanted = before.run(entry(subject.before), whole);
-  const Kept got = after.run(entry(subject.after), after.arguments(parameter_layouts(subject)));
+  const std::vector<Division> cuts = parameter_layouts(subject);
+  std::vector<Kept> whole, local;
+  for (std::size_t p = 0; p < cuts.size(); ++p) whole.push_back(before.parameter(p, {}));
+  const Kept wanted = before.run(entry(subject.before), std::move(whole));
+  for (std::size_t p = 0; p < cuts.size(); ++p) {
+    const Kept uncut = before.parameter(p, {});
+    const auto [lanes, holders] = tiles_of(cuts[p]);
+    local.push_back(after.parameter(p, {lanes, holders}));
+  }
+  const Kept got = after.run(entry(subject.after), std::move(local));
   return static_cast<std::int64_t>(std::min(meter.most, 0x1p62));
 }
 

@@ -18,7 +18,7 @@ double floats(const std::string& entry, const std::string& computations = "") {
 }
 
 constexpr double kX = 8;
-constexpr double kBoth = 2 * kX;  // the whole side's argument and this side's
+constexpr double kWanted = kX;  // the whole side's result, while this side runs
 
 // Devices of which nothing tells one from another are held once.
 constexpr const char* kDevices =
@@ -26,8 +26,8 @@ constexpr const char* kDevices =
     "  %b = f32[8] broadcast(%f), dimensions={}\n";
 
 TEST(Memory, WhatDevicesHoldAlikeIsHeldOnce) {
-  EXPECT_EQ(floats("  ROOT %r = f32[8] negate(%x)\n"), kBoth + 2 * kX) << "and two results";
-  EXPECT_GE(floats(std::string(kDevices) + "  ROOT %r = f32[8] add(%x, %b)\n"), kBoth + 2 * 4 * kX);
+  EXPECT_EQ(floats("  ROOT %r = f32[8] negate(%x)\n"), kWanted + 2 * kX) << "an argument and a result";
+  EXPECT_GE(floats(std::string(kDevices) + "  ROOT %r = f32[8] add(%x, %b)\n"), kWanted + 2 * 4 * kX);
 }
 
 TEST(Memory, WhatNobodyReadsAnyMoreIsLetGo) {
@@ -37,17 +37,22 @@ TEST(Memory, WhatNobodyReadsAnyMoreIsLetGo) {
                kept = floats(
                    "  %a = f32[8] negate(%x)\n  %b = f32[8] negate(%a)\n  %c = f32[8] negate(%b)\n"
                    "  %d = f32[8] add(%a, %c)\n  ROOT %r = f32[8] add(%d, %b)\n");
-  EXPECT_EQ(chain, kBoth + kX + 2 * kX) << "a result, an operand and what is made of it";
+  EXPECT_EQ(chain, kWanted + 2 * kX) << "an operand and what is made of it";
   EXPECT_EQ(kept, chain + 2 * kX);
 }
 
-TEST(Memory, WhatSortsOrSumsNeedsItsOperandTwice) {
-  EXPECT_EQ(floats("  ROOT %r = f32[8] copy(%x)\n"), kBoth) << "a copy is the operand";
+TEST(Memory, WhatSortsNeedsItsOperandTwiceWhatSumsOnce) {
+  EXPECT_EQ(floats("  ROOT %r = f32[8] copy(%x)\n"), kWanted + 2 * kX)
+      << "a copy is the operand, which is cut of a whole";
   EXPECT_EQ(floats("  ROOT %r = f32[8] all-reduce(%x), replica_groups={{0,1,2,3}}, channel_id=1, "
                    "use_global_device_ids=true, to_apply=%add\n",
                    "\n%add (a: f32[], b: f32[]) -> f32[] {\n  %a = f32[] parameter(0)\n"
                    "  %b = f32[] parameter(1)\n  ROOT %s = f32[] add(%a, %b)\n}\n"),
-            kBoth + kX + 2 * kX);
+            kWanted + 2 * kX);
+  EXPECT_EQ(floats("  ROOT %r = f32[8] sort(%x), dimensions={0}, to_apply=%less\n",
+                   "\n%less (a: f32[], b: f32[]) -> pred[] {\n  %a = f32[] parameter(0)\n"
+                   "  %b = f32[] parameter(1)\n  ROOT %l = pred[] compare(%a, %b), direction=LT\n}\n"),
+            kWanted + kX + 2 * kX);
 }
 
 // A loop of `turns` that carries a counter and x, and the body's line for the next x.
@@ -69,12 +74,12 @@ constexpr const char* kLoop =
 TEST(Memory, ALoopHoldsWhatATurnHolds) {
   const double plain = floats(kLoop, loop("  %w = f32[8] negate(%v)\n")),
                parted = floats(kLoop, loop(std::string(kDevices) + "  %w = f32[8] add(%v, %b)\n"));
-  EXPECT_GE(plain, kBoth + 2 * kX);
-  EXPECT_LE(plain, kBoth + 5 * kX) << "it does not grow with the turns";
+  EXPECT_GE(plain, kWanted + 2 * kX);
+  EXPECT_LE(plain, kWanted + 5 * kX) << "it does not grow with the turns";
   // From the second turn on what is carried is another on each device, and so is what is made of it.
-  EXPECT_GE(parted, kBoth + 2 * 4 * kX + 4 * kX);
-  EXPECT_LE(parted, kBoth + 6 * 4 * kX);
-  EXPECT_LT(floats(kLoop, loop("  %w = f32[8] copy(%v)\n")), kBoth + 1) << "nothing but counters";
+  EXPECT_GE(parted, kWanted + 2 * 4 * kX + 4 * kX);
+  EXPECT_LE(parted, kWanted + 6 * 4 * kX);
+  EXPECT_LT(floats(kLoop, loop("  %w = f32[8] copy(%v)\n")), kWanted + 2 * kX + 1) << "nothing but counters";
 }
 
 TEST(Memory, OfBranchesEachIsGoneThrough) {

@@ -42,7 +42,7 @@ double decided(Pairs& pairs, const Twin& x, F round) {
   const double nearest = std::nearbyint(x.real);
   if (pairs.identity(x) == residue_of(nearest)) return round(nearest);
   const double low = round(x.real - x.error), high = round(x.real + x.error);
-  if (low != high) ++pairs.doubts;
+  if (low != high) pairs.doubt();
   return round(x.real);
 }
 
@@ -55,7 +55,7 @@ Twin rounded_by(Pairs& pairs, const Twin& x, F round) {
 // -1, 0 or 1; zero is known by its residue.
 int sign_of(Pairs& pairs, const Twin& x) {
   if (pairs.identity(x) == Residue{}) return 0;
-  if (std::fabs(x.real) <= x.error) ++pairs.doubts;
+  if (std::fabs(x.real) <= x.error) pairs.doubt();
   return x.real < 0 ? -1 : 1;
 }
 
@@ -190,50 +190,33 @@ void Pairs::binary(Opcode opcode, const Twin* a, const Twin* b, Twin* to, std::i
   }
 }
 
-namespace {
+Factor Pairs::left(const Twin& x) { return {x.real, std::fabs(x.real), x.error, identity(x), &x}; }
 
-// A sum of products none of which is an exponential. False where one is, or only one is not zero.
-bool dot_plainly(const Twin* a, const Twin* b, std::int64_t n, Twin& to) {
+// A product is rounded once, and a sum for each of the others: by half a unit of what all magnitudes add up
+// to.
+Factor Pairs::right(const Twin& x, std::int64_t n) {
+  const double size = std::fabs(x.real);
+  return {x.real, x.error + static_cast<double>(n) * kUnit * size, size + x.error, identity(x), &x};
+}
+
+Twin Pairs::dot(const Factor* a, const Factor* b, std::int64_t n) {
   constexpr std::int64_t kTogether = 32;  // products of two residues, of which 64 fit into 128 bits
   double real = 0, error = 0;
   Residue residues;
-  std::uint64_t exponents = 0;
-  std::int64_t terms = 0;
+  std::int64_t terms = 0, last = 0;
   for (std::int64_t begin = 0; begin < n; begin += kTogether) {
     unsigned __int128 sum = 0;
     for (std::int64_t i = begin; i < std::min(n, begin + kTogether); ++i) {
-      const double x = std::fabs(a[i].real), y = std::fabs(b[i].real);
       real += a[i].real * b[i].real;
-      error += x * b[i].error + y * a[i].error + a[i].error * b[i].error + (x * y + std::fabs(real)) * kUnit;
-      sum += static_cast<unsigned __int128>(a[i].coefficient.value) * b[i].coefficient.value;
-      exponents |= a[i].exponent.value | b[i].exponent.value;
-      terms += a[i].coefficient.value != 0 && b[i].coefficient.value != 0;
+      error += a[i].bound * b[i].bound + a[i].rest * b[i].rest;
+      const auto term = static_cast<unsigned __int128>(a[i].identity.value) * b[i].identity.value;
+      sum += term;
+      if (term != 0) ++terms, last = i;
     }
     residues = residues + residue(sum);
   }
-  if (exponents != 0 || terms == 1 || !std::isfinite(real)) return false;
-  to = residues == Residue{} ? Twin{} : Twin{real, error, residues, {}};
-  return true;
-}
-
-}  // namespace
-
-Twin Pairs::dot(const Twin* a, const Twin* b, std::int64_t n) {
-  if (Twin plain; dot_plainly(a, b, n, plain)) return plain;
-  double real = 0, error = 0;
-  Residue residues;
-  std::int64_t terms = 0, last = 0;
-  for (std::int64_t i = 0; i < n; ++i) {
-    const double term = a[i].real * b[i].real;
-    real += term;
-    error += std::fabs(a[i].real) * b[i].error + std::fabs(b[i].real) * a[i].error + a[i].error * b[i].error +
-             (std::fabs(term) + std::fabs(real)) * kUnit;
-    const Residue c = identity(a[i]) * identity(b[i]);
-    if (c != Residue{}) ++terms, last = i;
-    residues = residues + c;
-  }
   if (!std::isfinite(real)) return special(key, real);
-  if (terms == 1) return product(key, a[last], b[last]);  // no sum: an exponential stays one
+  if (terms == 1) return product(key, *a[last].number, *b[last].number);  // an exponential stays one
   return residues == Residue{} ? Twin{} : Twin{real, error, residues, {}};
 }
 
@@ -242,7 +225,7 @@ Ordering Pairs::compare(const Twin& a, const Twin& b, bool total) {
   if (nan) return Reals{}.compare(a.real, b.real, total);
   if (same(a, b)) return Ordering::equal;
   if (std::isfinite(a.real) && std::isfinite(b.real) && std::fabs(a.real - b.real) <= a.error + b.error)
-    ++doubts;
+    doubt();
   return a.real < b.real ? Ordering::less : Ordering::greater;
 }
 

@@ -1,6 +1,7 @@
 // The interpreter's floats as pairs.
 #pragma once
 
+#include <atomic>
 #include <map>
 
 #include "reference/hlo/prove/twin.h"
@@ -8,12 +9,23 @@
 
 namespace plumb::hlo {
 
+// A number as a factor of a sum of products. What the sum is off at most is, over all terms, the sum of
+// left.bound · right.bound + left.rest · right.rest: |x| (error of y + roundings) + (error of x) (|y| + error
+// of y).
+struct Factor {
+  double real = 0, bound = 0, rest = 0;
+  Residue identity;
+  const Twin* number = nullptr;
+};
+
 // Numbers for the interpreter. `key` is that of the hashes: two runs that are compared share it.
 struct Pairs {
   using Number = Twin;
+  using Factor = hlo::Factor;
   std::uint64_t key = 0;
   // Decisions that rest on reals no further apart than their errors, between values that are not the same.
   std::int64_t doubts = 0;
+  void doubt() { std::atomic_ref(doubts).fetch_add(1, std::memory_order_relaxed); }
   // What constants of the module stand for; null where each is itself.
   const std::map<double, Twin>* meanings = nullptr;
 
@@ -22,7 +34,9 @@ struct Pairs {
   Number unary(Opcode, const Number&);
   Number binary(Opcode, const Number&, const Number&);
   void binary(Opcode, const Number* a, const Number* b, Number* to, std::int64_t n);  // of each of n
-  Number dot(const Number* a, const Number* b, std::int64_t n);
+  Factor left(const Number&);
+  Factor right(const Number&, std::int64_t n);
+  Number dot(const Factor* a, const Factor* b, std::int64_t n);
   Ordering compare(const Number& a, const Number& b, bool total);
   std::int64_t truncate(const Number&, Type);
   bool finite(const Number&);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <vector>
 
+#include "reference/hlo/prove/testing/products.h"
 #include "reference/hlo/prove/twin.h"
 #include "reference/hlo/run/array.h"
 
@@ -96,8 +97,7 @@ TEST(Pairs, WhatIsNotFinite) {
   EXPECT_TRUE(a.same(a.exp(down), a.pairs.constant(0)));
   EXPECT_TRUE(a.same(a.exp(up), up) && a.same(a.exp(nan), nan) && a.same(a.log(up), up));
   EXPECT_TRUE(a.same(a.log(a.pairs.constant(0)), down));
-  const Twin left[] = {up, x}, right[] = {x, x};
-  EXPECT_TRUE(a.same(a.pairs.dot(left, right, 2), up));
+  EXPECT_TRUE(a.same(dot(a.pairs, {up, x}, {x, x}), up));
   for (const Opcode opcode :
        {Opcode::abs, Opcode::sign, Opcode::ceil, Opcode::floor, Opcode::round_nearest_afz,
         Opcode::round_nearest_even, Opcode::sine, Opcode::tan})

@@ -150,7 +150,7 @@ Whole computed(Trial& trial, const Proof& proof, bool to_the_end) {
   const Module& module = trial.subject.before;
   const Pulse tell = telling(trial.options, module, {proof.draws, trial.options.draws, false, 0, 0});
   Pairs pairs{proof.seed};
-  Whole whole{drawn(module, proof.bounds, proof.seed), {}, constants_of(module), {}, 0, false, {}};
+  Whole whole{{}, constants_of(module), {}, 0, false, {}};
   const std::set<const Instruction*> free = free_of_parameters(module);
   const auto pulse = [&](const Computation& c, std::size_t n) {
     if (pairs.doubts > 0 && !to_the_end) throw Doubt{};
@@ -164,7 +164,7 @@ Whole computed(Trial& trial, const Proof& proof, bool to_the_end) {
   Machine<Pairs> machine{module, pairs, module.partitions, {}, &whole.paths, pulse};
   if (!free.empty()) machine.seen = seen;
   try {
-    whole.results = results_of(evaluate(machine, entry(module), whole.arguments, {}));
+    whole.results = results_of(evaluate(machine, entry(module), drawn(module, proof.bounds, proof.seed), {}));
   } catch (const Disagreement& disagreement) {
     whole.disagreement = disagreement.what();
   } catch (const Doubt&) {
@@ -182,6 +182,13 @@ const Whole& whole_of(Trial& trial, const Proof& proof, bool last) {
   return trial.wholes[proof.seed] = computed(trial, proof, last);
 }
 
+// What each device holds of the arguments, of which one at a time is there as a whole.
+std::vector<Held> local_arguments(Pairs& pairs, const Trial& trial, const std::vector<Bounds>& bounds) {
+  return drawn(trial.subject.before, bounds, pairs.key, [&](std::size_t p, const Held& whole) {
+    return value(cut(*whole.array, trial.cuts[p], poison(pairs, whole.array->type)));
+  });
+}
+
 // Runs AFTER where its constants stand for `proof.meanings`, and judges what it holds.
 void finish(Trial& trial, const Whole& whole, Proof& proof) {
   const Module& module = trial.subject.after;
@@ -189,13 +196,9 @@ void finish(Trial& trial, const Whole& whole, Proof& proof) {
   const Machine<Pairs> machine{
       module, pairs,   module.partitions,
       {},     nullptr, telling(trial.options, module, {proof.draws, trial.options.draws, true, 0, 0})};
-  std::vector<Held> local;
-  for (std::size_t n = 0; n < whole.arguments.size(); ++n) {
-    const Array<Twin>& argument = *whole.arguments[n].array;
-    local.push_back(value(cut(pairs, argument, trial.cuts[n], poison(pairs, argument.type))));
-  }
   try {
-    const std::vector<Held> held = results_of(evaluate(machine, entry(module), std::move(local), {}));
+    const std::vector<Held> held =
+        results_of(evaluate(machine, entry(module), local_arguments(pairs, trial, proof.bounds), {}));
     if (pairs.doubts > 0)
       raise(proof, Finding::mistrusted, counted(pairs.doubts) + " of reals that double cannot tell apart");
     judge(trial.subject.before, whole.results, held, trial.results, proof);

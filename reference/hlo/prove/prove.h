@@ -63,7 +63,7 @@ struct Proof {
 
 // BEFORE on the arguments of one draw.
 struct Whole {
-  std::vector<Value<Twin>> arguments, results;
+  std::vector<Value<Twin>> results;
   std::vector<Source> sources;  // its constants, and what it computes without parameters
   Paths paths;
   std::int64_t doubts = 0;   // as Pairs counts them

@@ -77,7 +77,7 @@ std::vector<TwinValue> cut_all(Pairs& pairs, const std::vector<TwinValue>& whole
                                const std::vector<Division>& cuts) {
   std::vector<TwinValue> local;
   for (std::size_t n = 0; n < whole.size(); ++n)
-    local.push_back(value(cut(pairs, *whole[n].array, cuts[n], poison(pairs, whole[n].array->type))));
+    local.push_back(value(cut(*whole[n].array, cuts[n], poison(pairs, whole[n].array->type))));
   return local;
 }
 

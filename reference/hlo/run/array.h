@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "reference/hlo/module/module.h"
+#include "reference/hlo/run/elements.h"
 
 namespace plumb::hlo {
 
@@ -31,7 +32,7 @@ struct Array {
   Integers dims;
   std::int64_t lanes = 1;
   std::vector<std::int64_t> integers;
-  std::vector<Number> reals;
+  Elements<Number> reals;
   Holders holders{};
 };
 
@@ -64,7 +65,7 @@ decltype(auto) visit(const Array<Number>& array, F f) {
   return is_real(array.type) ? f(array.reals) : f(array.integers);
 }
 template <typename Number>
-std::vector<Number>& elements_of(Array<Number>& array, const std::vector<Number>&) {
+Elements<Number>& elements_of(Array<Number>& array, const Elements<Number>&) {
   return array.reals;
 }
 template <typename Number>
@@ -73,7 +74,7 @@ std::vector<std::int64_t>& elements_of(Array<Number>& array, const std::vector<s
 }
 
 template <typename Number>
-const std::vector<Number>& elements_of(const Array<Number>& array, const std::vector<Number>&) {
+const Elements<Number>& elements_of(const Array<Number>& array, const Elements<Number>&) {
   return array.reals;
 }
 template <typename Number>

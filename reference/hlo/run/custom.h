@@ -23,7 +23,7 @@ Value<typename Numbers::Number> enter(const Machine<Numbers>& machine,
   require(whole.array != nullptr, "an array");
   const Division division = division_of(sharding, whole.array->dims.size(), machine.devices);
   require(tile_dims(whole.array->dims, division) == shape.dims, "the result is what a device holds");
-  return value(cut(machine.numbers, *whole.array, division, poison(machine.numbers, whole.array->type)));
+  return value(cut(*whole.array, division, poison(machine.numbers, whole.array->type)));
 }
 
 template <typename Numbers>

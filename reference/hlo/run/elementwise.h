@@ -4,21 +4,26 @@
 #include "reference/hlo/run/integers.h"
 #include "reference/hlo/run/machine.h"
 #include "reference/hlo/run/maps.h"
+#include "reference/hlo/run/threads.h"
 
 namespace plumb::hlo {
 
+constexpr std::int64_t kFunctionCost = 8;  // as many multiplications as an element takes, or so
+
 // out[i] = f(a[i]...) over all lanes; an operand of one lane is read again for each.
 template <typename Out, typename Number, typename F, typename... In>
-void each_element(Array<Number>& result, std::vector<Out>& out, F f, const In&... operands) {
+void each_element(Array<Number>& result, Out& out, F f, const In&... operands) {
   const std::int64_t size = count(result.dims);
   out.resize(static_cast<std::size_t>(result.lanes * size));
-  for (std::int64_t lane = 0; lane < result.lanes; ++lane) {
-    Out* to = out.data() + lane * size;
-    const auto run = [&](const auto*... from) {
-      for (std::int64_t i = 0; i < size; ++i) to[i] = f(from[i]...);
-    };
-    run((operands.second->data() + begin_of(*operands.first, lane, size))...);
-  }
+  each_part(std::ssize(out), kFunctionCost, [&](std::int64_t begin, std::int64_t end) {
+    each_lane(begin, end, size, [&](std::int64_t lane, std::int64_t from, std::int64_t to) {
+      auto* results = out.data() + lane * size;
+      const auto run = [&](const auto*... given) {
+        for (std::int64_t i = from; i < to; ++i) results[i] = f(given[i]...);
+      };
+      run((operands.second->data() + begin_of(*operands.first, lane, size))...);
+    });
+  });
 }
 
 template <typename Number>
@@ -62,12 +67,14 @@ auto binary(const Machine<Numbers>& machine, Opcode opcode, const Array<typename
   const std::int64_t size = count(a.dims);
   if (is_real(a.type)) {
     result.reals.resize(static_cast<std::size_t>(result.lanes * size));
-    const bool side_by_side = a.lanes == b.lanes;
-    const std::int64_t together = side_by_side ? result.lanes * size : size;
-    for (std::int64_t lane = 0; lane < (side_by_side ? 1 : result.lanes); ++lane)
-      machine.numbers.binary(opcode, a.reals.data() + begin_of(a, lane, size),
-                             b.reals.data() + begin_of(b, lane, size), result.reals.data() + lane * size,
-                             together);
+    const std::int64_t together = a.lanes == b.lanes ? result.lanes * size : size;
+    each_part(std::ssize(result.reals), kFunctionCost, [&](std::int64_t begin, std::int64_t end) {
+      each_lane(begin, end, together, [&](std::int64_t lane, std::int64_t from, std::int64_t to) {
+        machine.numbers.binary(opcode, a.reals.data() + begin_of(a, lane, size) + from,
+                               b.reals.data() + begin_of(b, lane, size) + from,
+                               result.reals.data() + lane * size + from, to - from);
+      });
+    });
   } else {
     each_element(
         result, result.integers,

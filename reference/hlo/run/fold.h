@@ -9,6 +9,7 @@
 #include "reference/hlo/run/elementwise.h"
 #include "reference/hlo/run/lanes.h"
 #include "reference/hlo/run/maps.h"
+#include "reference/hlo/run/threads.h"
 
 namespace plumb::hlo {
 
@@ -78,20 +79,20 @@ Array<Number> spread_lanes(const Array<Number>& a, std::int64_t lanes) {
   return result;
 }
 
-// Of each of the first `lanes` lanes the elements that the map names, at most one each; all of them as
-// scalars.
+// Of each of the first `lanes` lanes the elements that the map names, counted from `first` on; where it names
+// none, the first; all of them as scalars.
 template <typename Number>
-Array<Number> scalars(const Array<Number>& a, std::int64_t lanes, const std::int64_t* map,
-                      std::int64_t mapped, std::int64_t every) {
-  Array<Number> result{a.type, {}, lanes * mapped, {}, {}};
+Array<Number> scalars(const Array<Number>& a, std::int64_t lanes, const Integers& map,
+                      std::int64_t first = 0) {
+  Array<Number> result{a.type, {}, lanes * std::ssize(map), {}, {}};
   const std::int64_t size = count(a.dims);
   visit(a, [&](const auto& from) {
     auto& to = elements_of(result, from);
-    to.reserve(static_cast<std::size_t>(lanes * mapped));
-    for (std::int64_t lane = 0; lane < lanes; ++lane)
-      for (std::int64_t i = 0; i < mapped; ++i)
-        to.push_back(from[static_cast<std::size_t>(begin_of(a, lane, size) +
-                                                   std::max<std::int64_t>(map[i * every], 0))]);
+    to.reserve(static_cast<std::size_t>(result.lanes));
+    for (std::int64_t lane = 0; lane < lanes; ++lane) {
+      const auto* elements = from.data() + begin_of(a, lane, size) + first;
+      for (const std::int64_t at : map) to.push_back(elements[std::max<std::int64_t>(at, 0)]);
+    }
   });
   return result;
 }
@@ -100,8 +101,7 @@ Array<Number> scalars(const Array<Number>& a, std::int64_t lanes, const std::int
 template <typename Number>
 Array<Number> initial(const Array<Number>& init, std::int64_t lanes, std::int64_t each) {
   require(init.dims.empty(), "initial values are scalars");
-  const Integers zeros(static_cast<std::size_t>(each), 0);
-  return scalars(init, lanes, zeros.data(), each, 1);
+  return scalars(init, lanes, Integers(static_cast<std::size_t>(each), 0));
 }
 
 // The first half of the operands, of one extent, and the second, scalars; the lanes of all.
@@ -128,6 +128,27 @@ Array<Number> gathered(Array<Number> a, const Integers& dims, std::int64_t lanes
   return a;
 }
 
+// A reduction by one operation: each line's elements, one after the other.
+template <typename Numbers>
+Array<typename Numbers::Number> folded(Numbers& numbers, Opcode operation, const Matrices& places,
+                                       const Array<typename Numbers::Number>& a,
+                                       const Array<typename Numbers::Number>& init, const Integers& extents) {
+  using Number = typename Numbers::Number;
+  Array<Number> result{a.type, extents, common_lanes({&a, &init}), {}, {}};
+  const std::int64_t size = count(a.dims), lines = std::ssize(places.lines);
+  result.reals.resize(static_cast<std::size_t>(result.lanes * lines));
+  each_part(result.lanes * lines, std::ssize(places.terms), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t n = begin; n < end; ++n) {
+      const Number* line =
+          a.reals.data() + begin_of(a, n / lines, size) + places.lines[static_cast<std::size_t>(n % lines)];
+      Number& sum = result.reals[static_cast<std::size_t>(n)];
+      sum = init.reals[static_cast<std::size_t>(begin_of(init, n / lines, 1))];
+      for (const std::int64_t term : places.terms) numbers.binary(operation, &sum, line + term, &sum, 1);
+    }
+  });
+  return result;
+}
+
 template <typename Numbers>
 Arrays<Numbers> reduce(const Machine<Numbers>& machine, const Instruction& i,
                        const Pointers<typename Numbers::Number>& operands) {
@@ -135,17 +156,19 @@ Arrays<Numbers> reduce(const Machine<Numbers>& machine, const Instruction& i,
   const std::int64_t lanes = check_reduction(operands);
   const Integers& dims = operands[0]->dims;
   const auto inner = get<Integers>(i, Key::dimensions);
-  const Integers outer = others(dims.size(), {&inner}), map = matrix_map(dims, outer, inner);
+  const Integers outer = others(dims.size(), {&inner});
+  const Matrices places = matrices(dims, outer, inner);
   Integers extents;
   for (const std::int64_t d : outer) extents.push_back(dims[static_cast<std::size_t>(d)]);
-  const std::int64_t results = count(extents), terms = results == 0 ? 0 : std::ssize(map) / results;
+  const Computation& f = called(machine, i, Key::to_apply);
+  if (const auto operation = only_operation(f); operation && n == 1 && is_real(operands[0]->type))
+    return {folded(machine.numbers, *operation, places, *operands[0], *operands[1], extents)};
   Arrays<Numbers> sums;
-  for (std::size_t k = 0; k < n; ++k) sums.push_back(initial(*operands[n + k], lanes, results));
-  for (std::int64_t t = 0; t < terms; ++t) {
+  for (std::size_t k = 0; k < n; ++k) sums.push_back(initial(*operands[n + k], lanes, count(extents)));
+  for (const std::int64_t term : places.terms) {
     Arrays<Numbers> next;
-    for (std::size_t k = 0; k < n; ++k)
-      next.push_back(scalars(*operands[k], lanes, map.data() + t, results, terms));
-    step(machine, called(machine, i, Key::to_apply), sums, std::move(next));
+    for (std::size_t k = 0; k < n; ++k) next.push_back(scalars(*operands[k], lanes, places.lines, term));
+    step(machine, f, sums, std::move(next));
   }
   for (auto& sum : sums) sum = gathered(std::move(sum), extents, lanes);
   return sums;
@@ -171,8 +194,7 @@ Arrays<Numbers> reduce_window(const Machine<Numbers>& machine, const Instruction
     for (std::int64_t lane = 0; lane < lanes; ++lane)
       for (const std::int64_t from : map) inside.integers.push_back(from >= 0);
     Arrays<Numbers> next, with = sums;
-    for (std::size_t k = 0; k < n; ++k)
-      next.push_back(scalars(*operands[k], lanes, map.data(), std::ssize(map), 1));
+    for (std::size_t k = 0; k < n; ++k) next.push_back(scalars(*operands[k], lanes, map));
     step(machine, called(machine, i, Key::to_apply), with, std::move(next));
     for (std::size_t k = 0; k < n; ++k) sums[k] = select(inside, with[k], sums[k]);
   });
@@ -261,7 +283,7 @@ std::vector<Integers> preferred(const Machine<Numbers>& machine, const Instructi
                                static_cast<std::int64_t>(each));
   each_index(sizes, [&](const Integers& place) {
     const Integers map = window_map(operand.dims, window, windows, place);
-    const Array<Number> next = scalars(operand, lanes, map.data(), std::ssize(map), 1);
+    const Array<Number> next = scalars(operand, lanes, map);
     const Arrays<Numbers> stays = apply(machine, called(machine, i, Key::select), {held, next});
     require(stays.size() == 1 && stays[0].type == Type::pred, "select= says which of two");
     const Array<Number> keeps = spread_lanes(stays[0], held.lanes);
@@ -307,7 +329,7 @@ Arrays<Numbers> map(const Machine<Numbers>& machine, const Instruction& i,
   Arrays<Numbers> flat;
   for (const auto* a : operands) {
     require(a->dims == i.shape.dims && (a->lanes == 1 || a->lanes == lanes), "operands of one extent");
-    flat.push_back(scalars(*a, lanes, all.data(), std::ssize(all), 1));
+    flat.push_back(scalars(*a, lanes, all));
   }
   Arrays<Numbers> result = apply(machine, called(machine, i, Key::to_apply), std::move(flat));
   require(result.size() == 1, "one result");

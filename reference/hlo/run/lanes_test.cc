@@ -128,7 +128,7 @@ TEST(Lanes, AWholeIsTheSumOfItsParts) {
              { held.integers.begin(), held.integers.end()}
       };
       EXPECT_EQ(assemble(reals, floats, {5}, division).reals,
-                std::vector<double>(whole.begin(), whole.end()));
+                Elements<double>(whole.begin(), whole.end()));
       if (parts * tiles == 1) continue;
       division.shares.push_back(division.shares.front());
       held.integers.insert(held.integers.end(), held.integers.begin(), held.integers.begin() + held.dims[0]);

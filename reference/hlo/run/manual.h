@@ -41,32 +41,47 @@ inline std::pair<std::int64_t, Holders> tiles_of(const Division& division) {
   return {std::ssize(met), std::make_shared<const std::vector<std::int32_t>>(std::move(holders))};
 }
 
-// What each device holds of an array that is known whole; `fill`, a scalar, behind the end of the array. Of a
-// value that is a sum of parts the first part is all of it and the others are zero.
-template <typename Numbers>
-auto cut(Numbers& numbers, const Array<typename Numbers::Number>& whole, const Division& division,
-         const Array<typename Numbers::Number>& fill) {
-  using Number = typename Numbers::Number;
-  require(whole.lanes == 1, "an array that all devices know whole");
-  const auto [lanes, holders] = tiles_of(division);
-  Array<Number> result{whole.type, tile_dims(whole.dims, division), lanes, {}, {}, holders};
-  const auto lay = [&](const auto& from, const auto& filling, const auto& zero) {
-    auto& to = elements_of(result, from);
-    to.reserve(static_cast<std::size_t>(lanes * count(result.dims)));
-    std::int64_t laid = 0;
-    for (std::size_t device = 0; device < division.shares.size() && laid < lanes; ++device) {
-      if (holders && (*holders)[device] < laid) continue;
-      const Share& share = division.shares[device];
-      ++laid;
-      for (const std::int64_t n : share_map(whole.dims, division, share))
-        to.push_back(n < 0 ? filling : share.part > 0 ? zero : from[static_cast<std::size_t>(n)]);
-    }
+// What each device holds of a whole array of this shape whose element n is `at(n)`; `fill`, a scalar, behind
+// its end. Of a value that is a sum of parts the first part is all of it and the others are zero.
+template <typename Number, typename F>
+auto cut(const Shape& shape, const Division& division, const Array<Number>& fill, F at) {
+  using E = std::decay_t<decltype(at(std::int64_t{}))>;
+  auto [lanes, holders] = tiles_of(division);
+  std::vector<std::size_t> first(static_cast<std::size_t>(lanes));  // the first device of each lane
+  for (std::size_t d = division.shares.size(); d-- > 0;)
+    first[holders ? static_cast<std::size_t>((*holders)[d]) : 0] = d;
+  Array<Number> result{shape.type, tile_dims(shape.dims, division), lanes, {}, {}, std::move(holders)};
+  const std::int64_t size = count(result.dims);
+  const auto lay = [&](auto& to, const E& filling) {
+    to.resize(first.size() * static_cast<std::size_t>(size));
+    if (result.lanes == 1)  // all have all of it
+      return each_part(size, 1, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t n = begin; n < end; ++n) to[static_cast<std::size_t>(n)] = at(n);
+      });
+    each_part(result.lanes, size, [&](std::int64_t begin, std::int64_t end) {
+      E* out = to.data() + begin * size;
+      for (std::int64_t lane = begin; lane < end; ++lane) {
+        const Share& share = division.shares[first[static_cast<std::size_t>(lane)]];
+        for (const std::int64_t n : share_map(shape.dims, division, share))
+          *out++ = n < 0 ? filling : share.part > 0 ? E{} : at(n);
+      }
+    });
   };
-  if (is_real(whole.type))
-    lay(whole.reals, fill.reals.at(0), numbers.constant(0));
+  if constexpr (std::is_same_v<E, Number>)
+    lay(result.reals, fill.reals.at(0));
   else
-    lay(whole.integers, fill.integers.at(0), std::int64_t{0});
+    lay(result.integers, fill.integers.at(0));
   return result;
+}
+
+// The same of an array that all devices know whole.
+template <typename Number>
+auto cut(const Array<Number>& whole, const Division& division, const Array<Number>& fill) {
+  require(whole.lanes == 1, "an array that all devices know whole");
+  return visit(whole, [&](const auto& from) {
+    return cut({whole.type, whole.dims, {}, {}, {}}, division, fill,
+               [&](std::int64_t n) { return from[static_cast<std::size_t>(n)]; });
+  });
 }
 
 // The whole of what devices hold. Throws Disagreement where two that should hold the same do not.

@@ -174,16 +174,27 @@ std::int64_t block_offset(const Integers& dims, const Integers& sizes, const Int
   return offset;
 }
 
-Integers matrix_map(const Integers& dims, const Integers& outer, const Integers& inner) {
+Matrices matrices(const Integers& dims, const Integers& lines, const Integers& terms) {
   const Integers strides = strides_of(dims);
-  Integers extents, steps;
-  for (const Integers* list : {&outer, &inner})
-    for (const std::int64_t d : *list) {
+  const auto places = [&](const Integers& list) {
+    Integers extents, steps;
+    for (const std::int64_t d : list) {
       require(d >= 0 && at(d) < dims.size(), "a dimension that the operand has");
       extents.push_back(dims[at(d)]), steps.push_back(strides[at(d)]);
     }
-  require(extents.size() == dims.size(), "each dimension of the operand once");
-  return stepped(0, extents, steps);
+    return stepped(0, extents, steps);
+  };
+  Matrices all{places(lines), places(terms)};
+  require(lines.size() + terms.size() == dims.size(), "each dimension of the operand once");
+  return all;
+}
+
+Integers listed(const Matrices& matrices) {
+  Integers all;
+  all.reserve(matrices.lines.size() * matrices.terms.size());
+  for (const std::int64_t line : matrices.lines)
+    for (const std::int64_t term : matrices.terms) all.push_back(line + term);
+  return all;
 }
 
 Integers listed(std::initializer_list<Integers> lists) {

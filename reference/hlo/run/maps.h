@@ -41,9 +41,13 @@ Integers concatenate_map(const Shape& operand, std::int64_t dimension, std::int6
 Integers block_map(const Integers& dims, const Integers& sizes);
 std::int64_t block_offset(const Integers& dims, const Integers& sizes, const Integers& start);
 
-// The elements of `dims`, the dimensions in the order of the list of lists: a matrix of those in `outer` by
-// those in `inner`.
-Integers matrix_map(const Integers& dims, const Integers& outer, const Integers& inner);
+// An array as matrices, its dimensions apart into those of lines and those of terms: the element of a line
+// and a term is the one at lines[line] + terms[term].
+struct Matrices {
+  Integers lines, terms;
+};
+Matrices matrices(const Integers& dims, const Integers& lines, const Integers& terms);
+Integers listed(const Matrices&);  // one line after the other
 
 // One list after the other.
 Integers listed(std::initializer_list<Integers> lists);

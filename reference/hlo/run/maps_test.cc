@@ -162,12 +162,12 @@ TEST(Maps, Blocks) {
 
 TEST(Maps, MatricesAndOtherDimensions) {
   const Integers dims = {2, 3, 4, 5};
-  EXPECT_EQ(matrix_map(dims, {3, 0}, {2, 1}), each({5, 2, 4, 3}, dims, [](const Integers& i) {
+  EXPECT_EQ(listed(matrices(dims, {3, 0}, {2, 1})), each({5, 2, 4, 3}, dims, [](const Integers& i) {
               return Integers{i[1], i[3], i[2], i[0]};
             }));
-  EXPECT_THROW(matrix_map(dims, {3, 0}, {2}), Misfit);
-  EXPECT_THROW(matrix_map(dims, {3, 0}, {2, 4}), Misfit);
-  EXPECT_THROW(matrix_map(dims, {3, -1}, {2, 1}), Misfit);
+  EXPECT_THROW(matrices(dims, {3, 0}, {2}), Misfit);
+  EXPECT_THROW(matrices(dims, {3, 0}, {2, 4}), Misfit);
+  EXPECT_THROW(matrices(dims, {3, -1}, {2, 1}), Misfit);
   const Integers a = {1}, b = {3, 0}, c;
   EXPECT_EQ(others(5, {&a, &b}), (Integers{2, 4}));
   EXPECT_EQ(others(2, {&c}), (Integers{0, 1}));

@@ -3,6 +3,7 @@
 
 #include "reference/hlo/run/lanes.h"
 #include "reference/hlo/run/maps.h"
+#include "reference/hlo/run/threads.h"
 
 namespace plumb::hlo {
 
@@ -15,16 +16,20 @@ Array<Number> taken(const Array<Number>& a, const Integers& map, const Shape& sh
   const std::int64_t size = count(a.dims);
   visit(a, [&](const auto& from) {
     auto& to = elements_of(result, from);
-    to.reserve(map.size() * static_cast<std::size_t>(result.lanes));
-    for (std::int64_t lane = 0; lane < result.lanes; ++lane) {
-      const auto* elements = from.data() + begin_of(a, lane, size);
-      const auto* filling = fill ? elements_of(*fill, from).data() : nullptr;
-      if (filling) filling += begin_of(*fill, lane, 1);
-      for (const std::int64_t i : map) {
-        require(i >= 0 || filling, "an element that is not there");
-        to.push_back(i >= 0 ? elements[i] : *filling);
-      }
-    }
+    to.resize(map.size() * static_cast<std::size_t>(result.lanes));
+    require(fill || std::ranges::none_of(map, [](std::int64_t i) { return i < 0; }),
+            "an element that is not there");
+    each_part(std::ssize(to), 2, [&](std::int64_t begin, std::int64_t end) {
+      each_lane(begin, end, std::ssize(map), [&](std::int64_t lane, std::int64_t first, std::int64_t last) {
+        const auto* elements = from.data() + begin_of(a, lane, size);
+        const auto* filling = fill ? elements_of(*fill, from).data() + begin_of(*fill, lane, 1) : nullptr;
+        auto* out = to.data() + lane * std::ssize(map);
+        for (std::int64_t n = first; n < last; ++n) {
+          const std::int64_t at = map[static_cast<std::size_t>(n)];
+          out[n] = at >= 0 ? elements[at] : *filling;
+        }
+      });
+    });
   });
   return result;
 }

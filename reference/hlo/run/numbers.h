@@ -15,14 +15,17 @@ enum class Ordering : std::uint8_t { less, equal, greater, unordered };
 // the identity. Exact where every value that occurs is.
 struct Reals {
   using Number = double;
-  bool total = false;  // roots, logarithms and powers are those of the magnitude: none is without a value
+  using Factor = double;  // what a sum of n products needs of a number on its left, on its right
+  bool total = false;     // roots, logarithms and powers are those of the magnitude: none is without a value
 
   Number constant(double x) { return x; }
   Number integer(std::int64_t x, Type type);  // of an integer type or a predicate
   Number unary(Opcode, Number);
   Number binary(Opcode, Number, Number);
   void binary(Opcode, const Number* a, const Number* b, Number* to, std::int64_t n);  // of each of n
-  Number dot(const Number* a, const Number* b, std::int64_t n);
+  Factor left(Number x) { return x; }
+  Factor right(Number x, std::int64_t) { return x; }
+  Number dot(const Factor* a, const Factor* b, std::int64_t n);
   // `total` orders -0 below +0 and NaN above all.
   Ordering compare(Number a, Number b, bool total);
   std::int64_t truncate(Number,

@@ -4,13 +4,32 @@
 #include "reference/hlo/run/convolution.h"
 #include "reference/hlo/run/elementwise.h"
 #include "reference/hlo/run/lanes.h"
+#include "reference/hlo/run/threads.h"
 
 namespace plumb::hlo {
 
-// The sum of n products; integers wrap.
+// What a sum of n products needs of the numbers on its left and on its right.
 template <typename Numbers>
-typename Numbers::Number sum_of_products(Numbers& numbers, const typename Numbers::Number* a,
-                                         const typename Numbers::Number* b, std::int64_t n) {
+auto left(Numbers& numbers, const typename Numbers::Number& x) {
+  return numbers.left(x);
+}
+template <typename Numbers>
+auto right(Numbers& numbers, const typename Numbers::Number& x, std::int64_t n) {
+  return numbers.right(x, n);
+}
+template <typename Numbers>
+std::int64_t left(Numbers&, const std::int64_t& x) {
+  return x;
+}
+template <typename Numbers>
+std::int64_t right(Numbers&, const std::int64_t& x, std::int64_t) {
+  return x;
+}
+
+// The sum; integers wrap.
+template <typename Numbers>
+auto sum_of_products(Numbers& numbers, const typename Numbers::Factor* a, const typename Numbers::Factor* b,
+                     std::int64_t n) {
   return numbers.dot(a, b, n);
 }
 template <typename Numbers>
@@ -21,10 +40,9 @@ std::int64_t sum_of_products(Numbers&, const std::int64_t* a, const std::int64_t
   return static_cast<std::int64_t>(sum);
 }
 
-// A batch of matrices: lhs [batch, rows, inner] times rhs [batch, columns, inner], each in the order of its
-// map.
+// A batch of products: lhs [batch, rows, inner] times rhs [batch, columns, inner].
 struct Product {
-  Integers lhs, rhs;
+  Matrices lhs, rhs;
   std::int64_t batch = 1, rows = 1, columns = 1, inner = 1;
 };
 
@@ -42,7 +60,7 @@ inline Product dot_product(const Instruction& i, const Integers& lhs, const Inte
              rc = get<Integers>(i, Key::rhs_contracting_dims);
   const Integers lf = others(lhs.size(), {&lb, &lc}), rf = others(rhs.size(), {&rb, &rc});
   Product p;
-  p.lhs = matrix_map(lhs, listed({lb, lf}), lc), p.rhs = matrix_map(rhs, listed({rb, rf}), rc);
+  p.lhs = matrices(lhs, listed({lb, lf}), lc), p.rhs = matrices(rhs, listed({rb, rf}), rc);
   p.batch = extent(lhs, lb), p.rows = extent(lhs, lf), p.columns = extent(rhs, rf), p.inner = extent(lhs, lc);
   require(lb.size() == rb.size() && lc.size() == rc.size(), "dimensions in pairs");
   Integers want;
@@ -59,16 +77,39 @@ inline Product dot_product(const Instruction& i, const Integers& lhs, const Inte
   return p;
 }
 
+// One operand of a product in the lanes of the result.
+template <typename E>
+struct Side {
+  const E* elements;
+  Integers begins;  // of each lane of the result where its elements begin
+};
+
+// All results: the rows of all matrices of all lanes, each by itself.
 template <typename Numbers, typename E>
-void multiply(Numbers& numbers, const Product& p, const E* lhs, const E* rhs, std::vector<E>& to) {
-  const std::size_t begin = to.size();
-  to.resize(begin + static_cast<std::size_t>(p.batch * p.rows * p.columns));
-  E* out = to.data() + begin;
-  for (std::int64_t b = 0; b < p.batch; ++b)
-    for (std::int64_t r = 0; r < p.rows; ++r)
+void multiply(Numbers& numbers, const Product& p, const Side<E>& lhs, const Side<E>& rhs, E* to) {
+  using Factor = decltype(left(numbers, *to));
+  const auto rows = [&](std::int64_t begin, std::int64_t end) {
+    std::vector<Factor> row(static_cast<std::size_t>(p.inner)), columns;
+    std::pair<std::int64_t, std::int64_t> laid{-1, -1};  // the matrix whose columns they are
+    for (std::int64_t n = begin; n < end; ++n) {
+      const std::int64_t matrix = n / p.rows, b = matrix % p.batch;
+      const auto lane = static_cast<std::size_t>(matrix / p.batch);
+      if (const std::pair held{rhs.begins[lane], b}; held != laid) {
+        columns.clear(), laid = held;
+        for (std::int64_t c = b * p.columns; c < (b + 1) * p.columns; ++c)
+          for (const std::int64_t term : p.rhs.terms)
+            columns.push_back(
+                right(numbers, rhs.elements[held.first + p.rhs.lines[static_cast<std::size_t>(c)] + term],
+                      p.inner));
+      }
+      const E* own =
+          lhs.elements + lhs.begins[lane] + p.lhs.lines[static_cast<std::size_t>(b * p.rows + n % p.rows)];
+      for (std::size_t k = 0; k < row.size(); ++k) row[k] = left(numbers, own[p.lhs.terms[k]]);
       for (std::int64_t c = 0; c < p.columns; ++c)
-        *out++ = sum_of_products(numbers, lhs + (b * p.rows + r) * p.inner,
-                                 rhs + (b * p.columns + c) * p.inner, p.inner);
+        to[n * p.columns + c] = sum_of_products(numbers, row.data(), columns.data() + c * p.inner, p.inner);
+    }
+  };
+  each_part(std::ssize(lhs.begins) * p.batch * p.rows, p.columns * p.inner, rows);
 }
 
 template <typename Numbers>
@@ -82,21 +123,15 @@ auto dot(const Machine<Numbers>& machine, const Instruction& i, const Array<type
   Array<Number> result{i.shape.type, i.shape.dims, joint.lanes, {}, {}, joint.holders};
   visit(result, [&](const auto& kind) {
     using E = typename std::decay_t<decltype(kind)>::value_type;
-    std::vector<E> a, b;
-    const auto arrange = [](const std::vector<E>& from, const Integers& map, std::int64_t begin,
-                            std::vector<E>& to) {
-      to.resize(map.size());
-      for (std::size_t n = 0; n < map.size(); ++n) to[n] = from[static_cast<std::size_t>(begin + map[n])];
-    };
     auto& to = elements_of(result, kind);
-    to.reserve(static_cast<std::size_t>(result.lanes * elements(i.shape)));
-    for (std::int64_t lane = 0; lane < result.lanes; ++lane) {
-      if (lane == 0 || lhs.lanes > 1)
-        arrange(elements_of(lhs, kind), p.lhs, begin_of(joint, 0, lhs, lane, std::ssize(p.lhs)), a);
-      if (lane == 0 || rhs.lanes > 1)
-        arrange(elements_of(rhs, kind), p.rhs, begin_of(joint, 1, rhs, lane, std::ssize(p.rhs)), b);
-      multiply(machine.numbers, p, a.data(), b.data(), to);
-    }
+    to.resize(static_cast<std::size_t>(joint.lanes * elements(i.shape)));
+    const auto side = [&](std::size_t n, const Array<Number>& a) {
+      Side<E> all{elements_of(a, kind).data(), {}};
+      for (std::int64_t lane = 0; lane < joint.lanes; ++lane)
+        all.begins.push_back(begin_of(joint, n, a, lane, count(a.dims)));
+      return all;
+    };
+    multiply(machine.numbers, p, side(0, lhs), side(1, rhs), to.data());
     if constexpr (std::is_same_v<E, std::int64_t>)
       for (E& x : to) x = wrap(i.shape.type, x);
   });
@@ -114,15 +149,17 @@ auto convolution(const Machine<Numbers>& machine, const Instruction& i,
   auto result = like<Number>(i.shape, common_lanes({&input, &kernel}));
   visit(result, [&](const auto& kind) {
     using E = typename std::decay_t<decltype(kind)>::value_type;
-    std::vector<E> a, b;
+    std::vector<decltype(left(machine.numbers, kind[0]))> a, b;
     for (std::int64_t lane = 0; lane < result.lanes; ++lane) {
       const E* x = elements_of(input, kind).data() + begin_of(input, lane, count(input.dims));
       const E* y = elements_of(kernel, kind).data() + begin_of(kernel, lane, count(kernel.dims));
       for (std::size_t n = 0; n + 1 < terms.begin.size(); ++n) {
         a.clear(), b.clear();
-        for (auto t = static_cast<std::size_t>(terms.begin[n]);
-             t < static_cast<std::size_t>(terms.begin[n + 1]); ++t)
-          a.push_back(x[terms.input[t]]), b.push_back(y[terms.kernel[t]]);
+        const std::int64_t begin = terms.begin[n], end = terms.begin[n + 1];
+        for (auto t = static_cast<std::size_t>(begin); t < static_cast<std::size_t>(end); ++t) {
+          a.push_back(left(machine.numbers, x[terms.input[t]]));
+          b.push_back(right(machine.numbers, y[terms.kernel[t]], end - begin));
+        }
         elements_of(result, kind)
             .push_back(sum_of_products(machine.numbers, a.data(), b.data(), std::ssize(a)));
       }

@@ -25,7 +25,7 @@ std::vector<Held> cut_arguments(const Module& module, const std::vector<Held>& w
     const Array<double>& array = *whole[n].array;
     const auto division =
         divide(entry(module).instructions[at].sharding.at(0), array.dims.size(), module.partitions);
-    held.push_back(value(cut(reals, array, *division, poison(reals, array.type))));
+    held.push_back(value(cut(array, *division, poison(reals, array.type))));
   }
   return held;
 }

@@ -58,8 +58,8 @@ Ragged ragged_product(const Instruction& i, const Integers& lhs, const Integers&
   const Integers columns = others(rhs.size(), {&rb, &rc, &group});
   Ragged r;
   Product& p = r.product;
-  p.lhs = matrix_map(lhs, listed({lb, l.rows}), lc),
-  p.rhs = matrix_map(rhs, listed({group, rb, columns}), rc);
+  p.lhs = matrices(lhs, listed({lb, l.rows}), lc),
+  p.rhs = matrices(rhs, listed({group, rb, columns}), rc);
   require(ragged.size() == 1 && ragged[0] >= 0 && ragged[0] < std::ssize(lhs), "one ragged dimension");
   require(extents(lhs, lb) == extents(rhs, rb) && extents(lhs, lc) == extents(rhs, rc),
           "batch and contracted dimensions of one extent");

@@ -26,13 +26,13 @@ Ragged ragged_product(const Instruction&, const Integers& lhs, const Integers& r
 // The group to which a coordinate belongs; -1: none. Sizes are not negative.
 std::int64_t group_of(const std::int64_t* sizes, std::int64_t groups, std::int64_t coordinate);
 
-// What one lane gives.
-template <typename Numbers, typename E>
-void multiply(Numbers& numbers, const Ragged& r, const E* lhs, const E* rhs, const std::int64_t* sizes,
-              std::vector<E>& to) {
+// What one lane gives, of the factors of its operands.
+template <typename Numbers, typename F, typename Results>
+void multiply(Numbers& numbers, const Ragged& r, const F* lhs, const F* rhs, const std::int64_t* sizes,
+              Results& to) {
   const Product& p = r.product;
-  if (r.mode == Ragged::Mode::batch) return multiply(numbers, p, lhs, rhs, to);
-  const auto group = [&](std::int64_t b, std::int64_t place) {
+  const auto group = [&](std::int64_t b, std::int64_t place) -> std::int64_t {
+    if (r.mode == Ragged::Mode::batch) return 0;
     const std::int64_t begin = r.sizes[static_cast<std::size_t>(b)][static_cast<std::size_t>(place)];
     return group_of(sizes + begin, r.groups, r.along[static_cast<std::size_t>(place)]);
   };
@@ -40,7 +40,7 @@ void multiply(Numbers& numbers, const Ragged& r, const E* lhs, const E* rhs, con
   const auto column = [&](std::int64_t matrix, std::int64_t n) {
     return rhs + (matrix * p.columns + n) * p.inner;
   };
-  if (r.mode == Ragged::Mode::rows) {
+  if (r.mode != Ragged::Mode::inner) {
     for (std::int64_t b = 0; b < p.batch; ++b)
       for (std::int64_t n = 0; n < p.rows; ++n) {
         const std::int64_t g = group(b, n);
@@ -51,7 +51,7 @@ void multiply(Numbers& numbers, const Ragged& r, const E* lhs, const E* rhs, con
       }
     return;
   }
-  std::vector<E> x, y;  // the terms of one group
+  std::vector<F> x, y;  // the terms of one group
   for (std::int64_t g = 0; g < r.groups; ++g)
     for (std::int64_t b = 0; b < p.batch; ++b) {
       Integers own;
@@ -69,24 +69,24 @@ void multiply(Numbers& numbers, const Ragged& r, const E* lhs, const E* rhs, con
 template <typename Numbers>
 auto ragged_dot(const Machine<Numbers>& machine, const Instruction& i,
                 const Pointers<typename Numbers::Number>& operands) {
+  Numbers& numbers = machine.numbers;
   const auto &lhs = *operands[0], &rhs = *operands[1], &sizes = *operands[2];
   require(is_real(lhs.type) == is_real(rhs.type) && is_real(lhs.type) == is_real(i.shape.type),
           "floats, or integers");
   require(is_integer(sizes.type), "integers are sizes");
   const Ragged r = ragged_product(i, lhs.dims, rhs.dims, sizes.dims);
+  const Integers left_map = listed(r.product.lhs), right_map = listed(r.product.rhs);
   auto result = like<typename Numbers::Number>(i.shape, common_lanes({&lhs, &rhs, &sizes}));
   visit(result, [&](const auto& kind) {
     using E = typename std::decay_t<decltype(kind)>::value_type;
-    const auto arranged = [&](const auto& array, const Integers& map, std::int64_t lane) {
-      std::vector<E> all;
-      for (const std::int64_t from : map)
-        all.push_back(elements_of(
-            array, kind)[static_cast<std::size_t>(begin_of(array, lane, std::ssize(map)) + from)]);
-      return all;
-    };
+    std::vector<decltype(left(numbers, kind[0]))> a, b;
     for (std::int64_t lane = 0; lane < result.lanes; ++lane) {
-      const std::vector<E> a = arranged(lhs, r.product.lhs, lane), b = arranged(rhs, r.product.rhs, lane);
-      multiply(machine.numbers, r, a.data(), b.data(),
+      const E* x = elements_of(lhs, kind).data() + begin_of(lhs, lane, std::ssize(left_map));
+      const E* y = elements_of(rhs, kind).data() + begin_of(rhs, lane, std::ssize(right_map));
+      a.clear(), b.clear();
+      for (const std::int64_t n : left_map) a.push_back(left(numbers, x[n]));
+      for (const std::int64_t n : right_map) b.push_back(right(numbers, y[n], r.product.inner));
+      multiply(numbers, r, a.data(), b.data(),
                sizes.integers.data() + begin_of(sizes, lane, count(sizes.dims)), elements_of(result, kind));
     }
     if constexpr (std::is_same_v<E, std::int64_t>)

@@ -86,7 +86,7 @@ Arrays<Numbers> sort(const Machine<Numbers>& machine, const Instruction& i,
     require(a->lanes == 1 || rows.lanes == 1 || a->lanes == rows.lanes, "operands of different devices");
     rows.lanes = std::max(rows.lanes, a->lanes);
   }
-  rows.map = matrix_map(dims, others(dims.size(), {&along}), along);
+  rows.map = listed(matrices(dims, others(dims.size(), {&along}), along));
   for (std::int64_t n = 0; n < rows.lanes * std::ssize(rows.map); ++n) rows.order.push_back(n % rows.length);
   for (const auto& round : exchanges(rows.length)) exchange(rows, round);
   Arrays<Numbers> result;

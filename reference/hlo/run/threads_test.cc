@@ -1,0 +1,142 @@
+// Work in parts, and the memory it is done in: the parts make up the whole, and what comes of many elements
+// is what comes of each.
+#include "reference/hlo/run/threads.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <fstream>
+#include <numeric>
+
+#include "reference/hlo/module/parse.h"
+#include "reference/hlo/run/run.h"
+
+namespace plumb::hlo {
+namespace {
+
+constexpr std::int64_t kLarge = 1 << 20;  // as a cost: each of a few is worth a thread
+
+TEST(Threads, EachIsInOnePart) {
+  for (const std::int64_t n : {0, 1, 2, 3, 7, 1000})
+    for (const std::int64_t cost : {std::int64_t{0}, std::int64_t{1}, std::int64_t{1} << 16, kLarge}) {
+      std::vector<std::atomic<int>> met(static_cast<std::size_t>(n));
+      each_part(n, cost, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i) ++met[static_cast<std::size_t>(i)];
+      });
+      for (const auto& times : met) EXPECT_EQ(times, 1) << n << " of cost " << cost;
+    }
+}
+
+TEST(Threads, WhatAPartThrowsIsThrown) {
+  for (const std::int64_t at : {0, 3})
+    EXPECT_THROW(each_part(4, kLarge,
+                           [&](std::int64_t begin, std::int64_t end) {
+                             if (begin <= at && at < end) throw Misfit("it");
+                           }),
+                 Misfit);
+}
+
+TEST(Threads, LanesOfAPartAreItsElements) {
+  for (std::int64_t size = 1; size <= 5; ++size)
+    for (std::int64_t begin = 0; begin <= 12; ++begin)
+      for (std::int64_t end = begin; end <= 12; ++end) {
+        Integers met, want(static_cast<std::size_t>(end - begin));
+        std::iota(want.begin(), want.end(), begin);
+        each_lane(begin, end, size, [&](std::int64_t lane, std::int64_t from, std::int64_t to) {
+          ASSERT_TRUE(0 <= from && from < to && to <= size);
+          for (std::int64_t i = from; i < to; ++i) met.push_back(lane * size + i);
+        });
+        EXPECT_EQ(met, want) << size;
+      }
+}
+
+// Large enough for threads; device d holds x + d, where x[i,j] = (7 i + 3 j) % 5.
+constexpr std::int64_t kRows = 64, kColumns = 2048;
+double x(std::int64_t i, std::int64_t j) { return static_cast<double>((7 * i + 3 * j) % 5); }
+
+std::vector<Value<double>> computed(const std::string& lines) {
+  const Module m = parse(
+      "HloModule m, num_partitions=2\n\n%add (a: f32[], b: f32[]) -> f32[] {\n  %a = f32[] parameter(0)\n"
+      "  %b = f32[] parameter(1)\n  ROOT %s = f32[] add(%a, %b)\n}\n\nENTRY %e {\n"
+      "  %x = f32[64,2048] parameter(0)\n  %p = u32[] partition-id()\n  %f = f32[] convert(%p)\n"
+      "  %d = f32[64,2048] broadcast(%f), dimensions={}\n  %s = f32[64,2048] add(%x, %d)\n"
+      "  %zero = f32[] constant(0)\n" +
+          lines + "}\n",
+      "m.txt");
+  Array<double> whole{
+      Type::f32, {kRows,       kColumns},
+       1, {   },
+       {           }
+  };
+  for (std::int64_t i = 0; i < kRows; ++i)
+    for (std::int64_t j = 0; j < kColumns; ++j) whole.reals.push_back(x(i, j));
+  Reals reals;
+  return results_of(evaluate(Machine<Reals>{m, reals, 2, {}}, entry(m), {value(std::move(whole))}, {}));
+}
+
+template <typename F>
+void expect(const Value<double>& held, F want) {
+  const Array<double>& a = *held.array;
+  const std::int64_t rows = a.dims[0], columns = count(a.dims) / rows;
+  for (std::int64_t d = 0; d < 2; ++d)
+    for (std::int64_t i = 0; i < rows; ++i)
+      for (std::int64_t j = 0; j < columns; ++j)
+        ASSERT_EQ(a.reals[static_cast<std::size_t>(begin_on(a, d, rows * columns) + i * columns + j)],
+                  want(d, i, j))
+            << d << " " << i << " " << j;
+}
+
+TEST(Threads, WhatComesOfManyElementsIsWhatComesOfEach) {
+  const auto all = computed(
+      "  %n = f32[64,2048] negate(%s)\n  %m = f32[64,2048] multiply(%s, %x)\n"
+      "  %t = f32[2048,64] transpose(%s), dimensions={1,0}\n"
+      "  %q = f32[64,64] dot(%s, %x), lhs_contracting_dims={1}, rhs_contracting_dims={1}\n"
+      "  %r = f32[64] reduce(%s, %zero), dimensions={1}, to_apply=%add\n"
+      "  %g = f32[64,2048] all-reduce(%s), channel_id=1, replica_groups={{0,1}}, use_global_device_ids=true, "
+      "to_apply=%add\n"
+      "  ROOT %all = (f32[64,2048], f32[64,2048], f32[2048,64], f32[64,64], f32[64], f32[64,2048]) "
+      "tuple(%n, %m, %t, %q, %r, %g)\n");
+  const auto s = [](std::int64_t d, std::int64_t i, std::int64_t j) {
+    return x(i, j) + static_cast<double>(d);
+  };
+  using I = std::int64_t;
+  expect(all[0], [&](I d, I i, I j) { return -s(d, i, j); });
+  expect(all[1], [&](I d, I i, I j) { return s(d, i, j) * x(i, j); });
+  expect(all[2], [&](I d, I j, I i) { return s(d, i, j); });
+  expect(all[3], [&](I d, I i, I k) {
+    double sum = 0;
+    for (I j = 0; j < kColumns; ++j) sum += s(d, i, j) * x(k, j);
+    return sum;
+  });
+  expect(all[4], [&](I d, I i, I) {
+    double sum = 0;
+    for (I j = 0; j < kColumns; ++j) sum += s(d, i, j);
+    return sum;
+  });
+  expect(all[5], [&](I, I i, I j) { return 2 * x(i, j) + 1; });
+}
+
+std::int64_t resident() {
+  std::int64_t all = 0, pages = 0;
+  std::ifstream("/proc/self/statm") >> all >> pages;
+  return pages * 4096;
+}
+
+// No two lists share memory, whatever sizes come and go, and no more is held than was in use at one time.
+TEST(Elements, LieApartInNoMoreMemoryThanWasInUse) {
+  constexpr std::size_t kMiB = (1 << 20) / sizeof(double);
+  const std::int64_t before = resident();
+  for (const std::size_t parts : {1, 2, 8, 3, 5, 1, 8}) {
+    std::vector<Elements<double>> lists(parts);
+    for (std::size_t n = 0; n < parts; ++n) {
+      lists[n].resize(32 / parts * kMiB);
+      std::ranges::fill(lists[n], static_cast<double>(n));
+    }
+    for (std::size_t n = 0; n < parts; ++n)
+      EXPECT_TRUE(std::ranges::all_of(lists[n], [&](double one) { return one == static_cast<double>(n); }));
+    EXPECT_LT(resident() - before, 48 << 20) << "32 MiB, rounded up to pages";
+  }
+}
+
+}  // namespace
+}  // namespace plumb::hlo
