@@ -41,6 +41,28 @@ TEST(Limits, ALimitThatCannotBeJudgedIsMistrusted) {
   EXPECT_THAT(blind->text, testing::HasSubstr("it is not known how few would do"));
 }
 
+// Nobody counted, and it may have moved less.
+TEST(Limits, ASendThatMayBePastTheLimitIsNotWasteful) {
+  const Case c = parse_case("on x=4: reshard f32[16@x] -> f32[16]");
+  Outcome outcome;
+  outcome.trace.push_back({.kind = "send", .axes = {"x"}, .in = 64, .out = 96});
+  const Cost most = cost(c, outcome);
+  EXPECT_EQ(most.moved, 256);
+  EXPECT_FALSE(waste_fact(c, most, 1));
+  EXPECT_THAT(unjudged_fact(c, most, {.max_waste = 1})->text,
+              testing::HasSubstr("of its sends the trace says only"));
+  EXPECT_FALSE(unjudged_fact(c, most, {.max_waste = 2})) << "nor can it be past that";
+  EXPECT_FALSE(unjudged_fact(c, most, {}));
+  outcome.trace[0].moved = 256;
+  EXPECT_TRUE(waste_fact(c, cost(c, outcome), 1));
+  EXPECT_FALSE(unjudged_fact(c, cost(c, outcome), {.max_waste = 1}));
+  outcome.trace[0] = {
+      .kind = "send", .groups = {{0}, {1}},
+           .in = 64, .out = 64
+  };
+  EXPECT_FALSE(cost(c, outcome).at_most) << "to itself";
+}
+
 TEST(Limits, WhereNothingMustMoveAnyByteIsPastALimit) {
   const Case c = parse_case("on x=4: reshard f32[16] -> f32[16@x]");
   Outcome outcome;

@@ -11,6 +11,7 @@ struct Cost {
   std::int64_t moved = -1;
   std::int64_t bound = -1;       // reshards whose result is not free: the fewest
   std::int64_t best_known = -1;  // the cheapest plan of a stated family
+  bool at_most = false;          // of sends that nobody counted `moved` is the most that they can move
 };
 
 // Bytes received over all devices in one collective: what the backend counted, else its price. -1
