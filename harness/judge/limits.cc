@@ -8,10 +8,12 @@ namespace {
 // Whether the yardstick is the bound, not the best known.
 bool is_bounded(const Case& c) { return is_reshard(c) && !result(c).free; }
 
-std::int64_t fewest(const Case& c, const Cost& cost) { return is_bounded(c) ? cost.bound : cost.best_known; }
+std::int64_t yardstick(const Case& c, const Cost& cost) {
+  return is_bounded(c) ? cost.bound : cost.best_known;
+}
 
 bool is_past(const Case& c, const Cost& cost, double most) {
-  const std::int64_t least = fewest(c, cost);
+  const std::int64_t least = yardstick(c, cost);
   return most >= 0 && cost.moved >= 0 && least >= 0 &&
          static_cast<double>(cost.moved) > most * static_cast<double>(least);
 }
@@ -21,7 +23,7 @@ bool is_past(const Case& c, const Cost& cost, double most) {
 std::optional<Fact> waste_fact(const Case& c, const Cost& cost, double most) {
   if (cost.at_most || !is_past(c, cost, most)) return std::nullopt;
   const bool bounded = is_bounded(c);
-  const std::int64_t least = fewest(c, cost);
+  const std::int64_t least = yardstick(c, cost);
   std::string text =
       fmt::format("moved {} bytes, {} {}", cost.moved, bounded ? "the fewest are" : "best known are", least);
   if (least > 0)
@@ -46,7 +48,7 @@ std::optional<Fact> unjudged_fact(const Case& c, const Cost& cost, const Limits&
   const std::string bytes = fmt::format("{} times the bytes", limits.max_waste);
   if (limits.max_waste >= 0 && cost.moved < 0)
     return unjudged(bytes, "the trace does not say how many moved");
-  if (limits.max_waste >= 0 && fewest(c, cost) < 0)
+  if (limits.max_waste >= 0 && yardstick(c, cost) < 0)
     return unjudged(bytes, "it is not known how few would do");
   if (cost.at_most && is_past(c, cost, limits.max_waste))
     return unjudged(bytes, "of its sends the trace says only how many each device can have moved");
