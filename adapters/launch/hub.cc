@@ -28,6 +28,10 @@ namespace {
 
 using nlohmann::json;
 
+// A library that finds nobody who started it begins a world of its own.
+constexpr const char* by_whom =
+    "was the program started by launcher own, by another library's mpiexec, or by srun without --mpi=pmix?";
+
 constexpr std::size_t longest_join = 4096;
 constexpr std::chrono::milliseconds to_answer{1000};
 
@@ -63,10 +67,8 @@ std::optional<std::size_t> seat_of(Hub& hub, const std::string& text) {
   }
   Seat& seat = hub.seats[rank];
   if (seat.where.joined) {
-    hub.complaint = fmt::format(
-        "two processes say that they are rank {} (of a world of {}): was the program started by another "
-        "library's mpiexec, or by srun without --mpi=pmix?",
-        rank, world);
+    hub.complaint =
+        fmt::format("two processes say that they are rank {} (of a world of {}): {}", rank, world, by_whom);
     return std::nullopt;
   }
   seat.where.joined = seat.where.answers = true;
@@ -124,7 +126,7 @@ void expect_bytes(Hub& hub, std::size_t rank, const json& message) {
 
 void hear(Hub& hub, std::size_t rank, const std::string& text) {
   Seat& seat = hub.seats[rank];
-  const json message = parse_json(text);
+  json message = parse_json(text);
   const std::string type = text_or(message, "type");
   if (type == "at") {
     seat.where.answers = true;
@@ -133,10 +135,8 @@ void hear(Hub& hub, std::size_t rank, const std::string& text) {
     seat.where.at = text_or(message, "at");
   } else if (type == "world") {
     if (const auto size = integer_or(message, "size", 0); size != std::ssize(hub.seats))
-      hub.complaint = fmt::format(
-          "rank {} (host {}) is in a world of {}, and {} were asked for: was the program started by another "
-          "library's mpiexec, or by srun without --mpi=pmix?",
-          rank, seat.where.host, size, hub.seats.size());
+      hub.complaint = fmt::format("rank {} (host {}) is in a world of {}, and {} were asked for: {}", rank,
+                                  seat.where.host, size, hub.seats.size(), by_whom);
   } else if (type == "phase" || type == "alive") {
     if (rank == 0 && hub.forward) hub.forward(text);
   } else if (type == "told to end") {
@@ -146,7 +146,7 @@ void hear(Hub& hub, std::size_t rank, const std::string& text) {
   } else if (type == "bytes") {
     expect_bytes(hub, rank, message);
   } else if (!share(hub, seat, message, type)) {
-    seat.reply = message.is_object() ? message : json::object(), seat.reply_text = text;
+    seat.reply = message.is_object() ? std::move(message) : json::object(), seat.reply_text = text;
     seat.where.replied = true;
   }
 }

@@ -189,22 +189,26 @@ bool ends_the_job(const std::string& type) {
 // Sends a request of this number to all ranks; the reply of the first, once all have replied.
 std::string ask(Relay& relay, const std::string& line, std::int64_t id) {
   Hub& hub = relay.hub;
+  const Seat& first = hub.seats[0];
+  std::vector<bool> seen(hub.seats.size()), agrees(hub.seats.size());
   ask_all(hub, line);
   wait_until(relay, [&] {
-    bool all = true;
+    bool all = first.reply.has_value();
     // The others may wait for one that has given up, and the job is over.
-    if (hub.seats[0].reply && text_or(*hub.seats[0].reply, "type") == "reneged") return true;
-    for (std::size_t r = 0; r < hub.seats.size(); ++r) {
+    if (all && text_or(*first.reply, "type") == "reneged") return true;
+    for (std::size_t r = 1; r < hub.seats.size(); ++r) {
       const Seat& seat = hub.seats[r];
       all &= seat.reply.has_value();
-      if (r > 0 && seat.reply) compare_ids(seat, r, id);
-      if (r > 0 && seat.reply && hub.seats[0].reply) compare(hub.seats[0], seat, r);
-      if (r > 0 && seat.reply && !hub.seats[0].reply && text_or(*seat.reply, "type") == "reneged")
+      if (!seat.reply || agrees[r]) continue;
+      if (!seen[r]) compare_ids(seat, r, id);
+      if (first.reply) compare(first, seat, r);
+      if (!seen[r] && text_or(*seat.reply, "type") == "reneged")
         throw failure("reneged", fmt::format("{}: {}", who(seat, r), text_or(*seat.reply, "message")));
+      seen[r] = true, agrees[r] = first.reply.has_value();
     }
     return all;
   });
-  relay.over = ends_the_job(text_or(*hub.seats[0].reply, "type"));
+  relay.over = ends_the_job(text_or(*first.reply, "type"));
   return hub.seats[0].reply_text;
 }
 

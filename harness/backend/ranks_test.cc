@@ -213,8 +213,8 @@ TEST(Ranks, EveryFaultHasItsVerdict) {
       {{},                                         {"throws", "2"},   "reneged: rank 2 \\(host .*, pid [0-9]+\\): no room for it"},
       {{},                                         {"throws", "0"},   "reneged: no room for it"},
       {{},                                         {"differs", "2"},  "reneged: rank 2 \\(host .*\\) made another plan than rank 0"},
-      {{},                                         {"alone", "2"},    "crashed: rank 2 \\(host .*\\) is in a world of 1, and 4 were asked for: was the program started by another library's mpiexec, or by srun without --mpi=pmix\\? \\| .*"},
-      {{"--launcher", shell(four)},                {"none"},          "crashed: (two processes say that they are rank 0 \\(of a world of 1\\)|rank 0 \\(host .*\\) is in a world of 1, and 4 were asked for): was the program started by another library's mpiexec, or by srun without --mpi=pmix\\? \\| .*"},  // whichever is seen first
+      {{},                                         {"alone", "2"},    "crashed: rank 2 \\(host .*\\) is in a world of 1, and 4 were asked for: was the program started by launcher own, by another library's mpiexec, or by srun without --mpi=pmix\\? \\| .*"},
+      {{"--launcher", shell(four)},                {"none"},          "crashed: (two processes say that they are rank 0 \\(of a world of 1\\)|rank 0 \\(host .*\\) is in a world of 1, and 4 were asked for): was the program started by launcher own, by another library's mpiexec, or by srun without --mpi=pmix\\? \\| .*"},  // whichever is seen first
       {{"--launcher", shell("PLUMB_RANK=7 \"$@\"")}, {"none"},        "crashed: a process on .* says that it is rank 7 of 1, and 4 were asked for \\| .*"},
       {{"--launcher", shell("echo mpiexec has detected an attempt to run as root >&2; exit 1")}, {"none"}, "crashed: /bin/bash exited with code 1 \\| mpiexec has detected an attempt to run as root"},
       {{"--launcher", shell("exit 0")},            {"none"},          "crashed: /bin/bash exited with code 0, and not all have joined: a rank joins by plumb_ranks.h \\| "},

@@ -41,6 +41,7 @@ const Bad table[] = {
     {"run 'on x=2: reshard f32[8]+x -> f32[8] acc=bfloat16'", "", "; bfloat16 is written bf16\n",             2},
     {"explain \"on x=2: reshard P('x', None) -> f32[8,8]\"", "", "; axes are written into the shape: P('x', None) of an f32[8,8] is f32[8@x,8]\n", 2},
     {"explain \"PartitionSpec('x', None)\"",            "", "expected 'on ' and a mesh; axes are written into the shape", 2},
+    {"run 'on x=2: reshard f32[N@x] -> f32[N]'",        "", "; one that is left open is given beside the line: --size N=4096\n  on x=2: reshard f32[N@x]", 2},
     {"run 'reshard f32[8@x] -> f32[8]'",                "", "a case begins with its mesh: on x=2: reshard ...\n  reshard f32[8@x]", 2},
     {"run on x=2: reshard f32[8@x] '->' f32[8]",        "", "plumb: a case is one argument, in quotes: 'on x=2: reshard f32[8@x] -> f32[8]'\n", 2},
     {"run on x=2: reshard f32[8@x] -",                  "", "in quotes: 'on x=2: reshard f32[8@x] -> ...'\n", 2},

@@ -109,6 +109,10 @@ Placed scan_spec(Scan& scan, const Mesh& mesh) {
   __int128 size = format(*dtype).bytes;
   if (!scan.next_is("]")) do {
       placed.dims.push_back(scan.at);
+      if (!scan.done() && std::isupper(static_cast<unsigned char>(scan.line[scan.at])))
+        scan.fail(
+            "expected the size of a dimension; one that is left open is given beside the line: --size "
+            "N=4096");
       Dim dim{scan.number("the size of a dimension"), {}};
       if (dim.size > 0) size *= dim.size;
       if (size > most_bytes) scan.fail("this array would hold more than 2^62 bytes", placed.at);
