@@ -182,10 +182,6 @@ void compare(const Seat& first, const Seat& seat, std::size_t rank) {
     throw failure("reneged", who(seat, rank) + " made another plan than rank 0");
 }
 
-bool ends_the_job(const std::string& type) {
-  return type == "hung" || type == "crashed" || type == "reneged";
-}
-
 // Sends a request of this number to all ranks; the reply of the first, once all have replied.
 std::string ask(Relay& relay, const std::string& line, std::int64_t id) {
   Hub& hub = relay.hub;
@@ -208,7 +204,8 @@ std::string ask(Relay& relay, const std::string& line, std::int64_t id) {
     }
     return all;
   });
-  relay.over = ends_the_job(text_or(*first.reply, "type"));
+  const std::string type = text_or(*first.reply, "type");
+  relay.over = type == "hung" || type == "crashed" || type == "reneged";
   return hub.seats[0].reply_text;
 }
 
