@@ -102,6 +102,41 @@ class Environment(unittest.TestCase):
         os.rename(self.place("jax@1.0"), self.place("gone"))
         self.assertRegex(self.run_script("te@3.0+jax1.0").stdout, r"made jax@1.0(.|\n)*te@3.0\+jax1.0 is whole")
 
+    def adopting(self, said):
+        """An interpreter that says so of the modules that it has."""
+        python = os.path.join(self.home, "some python")
+        with open(python, "w", encoding="utf-8") as f:
+            f.write("#!/bin/bash\ncase $* in\n" + "".join(f'  *"import {m}"*) echo {v} ;;\n' for m, v in said.items()) +
+                    "  *) exit 1 ;;\nesac\n")
+        os.chmod(python, 0o755)
+        return python
+
+    def test_adopted_is_whatever_an_interpreter_has(self):
+        python = self.adopting({"jax": "1.7", "torch": "2.6.0"})
+        adopted = self.run_script("--adopt", python, "jax", "torch", "flax")
+        self.assertEqual(adopted.returncode, 0, adopted.stderr)
+        self.assertIn(f"{python} has no flax that can be imported", adopted.stdout)
+        self.assertEqual(self.listed(), ["jax@1.7", "torch@2.6.0"])
+        own = os.path.join(self.place("jax@1.7"), "bin", "python")
+        self.assertEqual(subprocess.run([own, "-c", "import torch"], capture_output=True, text=True).stdout, "2.6.0\n")
+        self.assertEqual(self.run_script("--adopt", self.adopting({"jax": "1.7"}), "jax").returncode, 0)
+
+    def test_nothing_that_was_made_is_adopted_over(self):
+        self.run_script("jax@1.0")
+        self.assertIn("jax@1.0 is whole already", self.run_script("--adopt", self.adopting({"jax": "1.0"}), "jax").stdout)
+        self.assertTrue(os.path.exists(os.path.join(self.place("jax@1.0"), "installed")))
+
+    def test_what_cannot_be_adopted(self):
+        table = [({"jax": "0.7.0"}, ["jax"], "has jax 0.7.0, which is too old"), ({}, ["jax"], "has no jax that can be imported"),
+                 ({"jax": "no release"}, ["jax"], "has no jax that can be imported"),
+                 ({}, ["../jax"], "no framework named '../jax'"), ({}, [], "scripts/environment --adopt PYTHON jax torch")]
+        for has, frameworks, words in table:
+            with self.subTest(words):
+                found = self.run_script("--adopt", self.adopting(has), *frameworks)
+                self.assertNotEqual(found.returncode, 0)
+                self.assertIn(words, found.stdout + found.stderr)
+                self.assertEqual(self.listed(), [])
+
     def test_what_can_go_wrong(self):
         self.run_script("jax@2.0")
         table = [
