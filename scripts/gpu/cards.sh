@@ -1,0 +1,47 @@
+# The cards of this machine, and what their driver says of them; where it has no nvidia-smi, less.
+
+smi() { command -v nvidia-smi >/dev/null && timeout -k 2 15 nvidia-smi "$@" 2>/dev/null; }
+
+# Fields of all cards, "UUID<tab>value<tab>value"; nothing where this driver's tool does not know one of them.
+ask() { smi --query-gpu="uuid,$1" --format=csv,noheader,nounits | grep '^GPU-' | sed "s/, */$tab/g"; }
+
+# "UUID<tab>serial<tab>model<tab>driver" of each card, by the tool, else by the files of the driver itself.
+cards() {
+  local told folder=${GPU_CHECK_DRIVER:-/proc/driver/nvidia} file
+  told=$(ask serial,name,driver_version)
+  if [[ -n $told ]]; then
+    printf '%s\n' "$told"
+    return
+  fi
+  for file in "$folder"/gpus/*/information; do
+    [[ -f $file ]] || continue
+    awk -F ':[ \t]+' -v driver="$(grep -oE '[0-9]+\.[0-9.]+' "$folder/version" 2>/dev/null | head -n 1)" '
+      /^Model/ { model = $2 } /^GPU UUID/ { uuid = $2 }
+      END { printf "%s\tunknown\t%s\t%s\n", uuid, model, driver }' "$file"
+  done
+}
+
+# severity<tab>why, for each card of which the driver says something bad: "UUID<tab>severity<tab>why".
+health() {
+  local field
+  if command -v nvidia-smi >/dev/null; then
+    ask serial >/dev/null || awk -F "$tab" '{ print $1 "\treset\tnvidia-smi does not answer" }' "$1"
+  fi
+  ask ecc.errors.uncorrected.volatile.total | awk -F "$tab" '$2 + 0 > 0 { print $1 "\tisolate\t" $2 " uncorrectable ECC errors" }'
+  ask remapped_rows.failure | awk -F "$tab" '$2 == "Yes" || $2 + 0 > 0 { print $1 "\tisolate\ta row of memory could not be remapped" }'
+  ask remapped_rows.pending | awk -F "$tab" '$2 == "Yes" || $2 + 0 > 0 { print $1 "\treset\trows of memory wait to be remapped" }'
+  ask retired_pages.pending | awk -F "$tab" '$2 == "Yes" { print $1 "\treset\tpages of memory wait to be retired" }'
+  for field in hw_slowdown hw_thermal_slowdown hw_power_brake_slowdown; do
+    { ask "clocks_event_reasons.$field" || ask "clocks_throttle_reasons.$field"; } |
+      awk -F "$tab" -v why="its clocks are held back: $field" '$2 == "Active" { print $1 "\twatch\t" why }'
+  done
+  ask serial | awk -F "$tab" '/requires reset|Unknown Error|ERR!|GPU is lost/ { print $1 "\treset\tnvidia-smi says of it: " $2 }'
+}
+
+# Temperature, clock and whether it is held back, while steps run.
+sample() {
+  while :; do
+    ask "temperature.gpu,clocks.sm,clocks_event_reasons.active" || ask "temperature.gpu,clocks.sm,clocks_throttle_reasons.active"
+    sleep 5
+  done
+}

@@ -1,0 +1,134 @@
+# A step on a card: what plumb is asked, and what its words mean. A state is pass, failed, told (findings of a framework, which are
+# no card's), unshown (nothing could be judged) or left (to go on with).
+
+# The backend with more options: a row's name takes them after commas.
+with() { printf '%s,%s' "$backend" "$1"; }
+
+has_backend() { "$plumb" backends 2>/dev/null | awk -v name="$1" '($1 == name || index($1, name "@") == 1) && $2 == "yes" { here = 1 } END { exit !here }'; }
+
+# The words after `plumb` for a step; nothing where there is nothing to run, and why stands in $why.
+words_of() {
+  local plan order count
+  count=$(wc -l <"$work/cards")
+  why=
+  case $1 in
+    proofs) words=(run --in-place --suite smoke --suite reshard --suite matmul --suite grouped --sample 400 --seed 1 --backend "$backend") ;;
+    must-pass)
+      words=(run --backend "$backend")
+      for suite in smoke reshard matmul grouped quantize scale incidents dtensor; do words+=(--suite "$suite"); done
+      ;;
+    nccl-shared | nccl-alone)
+      has_backend nccl || { why="this bundle has no backend nccl that can run here"; return 1; }
+      words=(run --suite smoke --suite reshard --suite matmul --sample 300 --seed 1 --backend)
+      if [[ $1 == nccl-shared ]]; then words+=(nccl,np=4,share=hostid); else words+=("nccl,np=$count"); fi
+      ;;
+    agree)
+      words=(run --suite agree --reruns 1)
+      for plan in direct calls; do for order in direct ring tree; do words+=(--backend "$(with "plan=$plan,order=$order")"); done; done
+      ;;
+    bench) words=(bench --suite bench-matmul --suite bench-grouped --suite bench-collectives --suite bench-reshard --backend "$backend") ;;
+    jax | torch)
+      has_backend "$1" || { why="$python has no $1"; return 1; }
+      words=(run --suite released --sample 200 --seed 1 --backend)
+      if [[ $1 == jax ]]; then words+=(jax,platform=gpu); else words+=(torch,engine=nccl); fi
+      ;;
+  esac
+}
+
+# of_node STEP: it needs all cards at once.
+of_node() { [[ $1 == nccl-alone || $1 == jax || $1 == torch ]]; }
+
+# plumb_for UUID SECONDS WORDS...: sees that card alone, and is ended after these seconds.
+plumb_for() {
+  local uuid=$1 seconds=$2
+  shift 2
+  [[ $uuid == all ]] || export CUDA_VISIBLE_DEVICES=$uuid
+  timeout -s INT -k 15 "$seconds" "$plumb" "$@"
+}
+
+# state STEP PLACE WORD WHY
+state() { printf '%s\t%s\n' "$3" "$4" >"$2/$1.state" || touch "$work/full"; }
+
+# The first finding in the words of plumb; of plumb bench neither what a backend cannot time nor what is slower than another way to do it.
+finding_in() {
+  awk '/^slow  / { next } /^not timed  / { line = $0; getline; if (/^    unsupported: /) next; print line ":" $0; exit }
+    /^[a-z]+  .*  on .*: / { print; exit }' "$1"
+}
+
+why_unsupported() {
+  awk '/^unsupported, by reason/ { getline; sub(/^ *[0-9]+ */, ""); print; exit }
+    /^    unsupported: / { sub(/^ *unsupported: /, ""); print; exit }' "$1"
+}
+
+# conclude CODE OUTPUT STEP PLACE: what the last words of plumb mean.
+conclude() {
+  local code=$1 out=$2 step=$3 place=$4 total finding slower
+  total=$(grep -E '^[0-9]+ cases in ' "$out" | tail -n 1)
+  finding=$(finding_in "$out")
+  slower=$(grep -c '^slow  ' "$out")
+  case $code in
+    3)
+      touch "$work/full"
+      state "$step" "$place" left "$(tail -n 1 "$out")"
+      return
+      ;;
+    124 | 137 | 130) state "$step" "$place" left "${total:-cut short}"; return ;;
+  esac
+  if [[ $total == *unrun* ]]; then
+    state "$step" "$place" left "$total"
+  elif [[ -n $finding ]]; then
+    case $step in
+      jax | torch) state "$step" "$place" told "$total" ;;
+      *) state "$step" "$place" failed "$finding" ;;
+    esac
+  elif [[ $code == 0 || ( $code == 1 && -n $(medians "$out") ) ]]; then
+    [[ $slower == 0 ]] || total="timed; $slower take longer than another way to do the same"
+    state "$step" "$place" pass "${total:-timed}"
+  elif [[ -n $(why_unsupported "$out") ]]; then
+    state "$step" "$place" unshown "$(why_unsupported "$out")"
+  else
+    state "$step" "$place" failed "plumb ended with $code: $(tail -n 1 "$out")"
+  fi
+}
+
+# A planted fault has to get its verdict, or the passes of this card mean little.
+faults_of() {
+  local uuid=$1 place=$2 line name status flags plan text device=() out=$place/faults.out missed=() judged=0
+  [[ $backend == *device=host* ]] && device=(--device host)
+  : >"$out"
+  while IFS= read -r line; do
+    name=$(sed -E 's/.*"--fault","([^"]*)".*/\1/' <<<"$line") plan=$(sed -E 's/.*"--plan","([^"]*)".*/\1/' <<<"$line")
+    status=$(sed -E 's/.*"status":"([^"]*)".*/\1/' <<<"$line") flags=$(sed -E 's/.*"flags":"([^"]*)".*/\1/' <<<"$line")
+    text=$(sed -E 's/.*"cases":\["([^"]*)".*/\1/' <<<"$line")
+    # shellcheck disable=SC2086  # the words of its flags
+    plumb_for "$uuid" 60 run $flags --backend "$cuda ${device[*]} --fault $name --plan $plan" "$text" >"$place/fault.out" 2>&1
+    cat "$place/fault.out" >>"$out"
+    grep -q ' unsupported$' "$place/fault.out" && continue
+    judged=$((judged + 1))
+    grep -qE "^$status  " "$place/fault.out" || missed+=("$name")
+  done < <("$cuda" --list)
+  rm -f "$place/fault.out"
+  if ((judged == 0)); then state faults "$place" unshown "no fault could be planted here"
+  elif ((${#missed[@]})); then state faults "$place" failed "not caught: ${missed[*]}"
+  else state faults "$place" pass "$judged planted faults caught"; fi
+}
+
+# step_on STEP UUID PLACE SECONDS
+step_on() {
+  local step=$1 uuid=$2 place=$3 seconds=$4 words=() why out=$3/$1.out more
+  case $step in
+    doctor)
+      plumb_for "$uuid" 60 doctor >"$out" 2>&1 && state doctor "$place" pass "$(awk '$1 == "machine"' "$out" | sed 's/^machine *//')" ||
+        state doctor "$place" failed "$(tail -n 1 "$out")"
+      return
+      ;;
+    faults) faults_of "$uuid" "$place"; return ;;
+  esac
+  words_of "$step" || { state "$step" "$place" unshown "$why"; return; }
+  more=(--record "$place/$step.jsonl" --resume)
+  if [[ ${words[0]} == run ]]; then more+=(--budget "$((seconds * 3 / 4))s" --timeout "$((seconds / 4 + 1))"); fi
+  plumb_for "$uuid" "$seconds" "${words[@]}" "${more[@]}" >"$out.new" 2>&1
+  local code=$?
+  mv "$out.new" "$out"
+  conclude "$code" "$out" "$step" "$place"
+}
