@@ -1,6 +1,13 @@
 # The cards of this machine, and what their driver says of them; where it has no nvidia-smi, less.
 
-smi() { command -v nvidia-smi >/dev/null && timeout -k 2 15 nvidia-smi "$@" 2>/dev/null; }
+smi() { [[ -z $smi_hangs ]] && command -v nvidia-smi >/dev/null && timeout -k 1 10 nvidia-smi "$@" 2>/dev/null; }
+
+# One that does not answer is asked once.
+try_smi() {
+  smi_hangs=
+  smi -L >/dev/null
+  case $? in 124 | 137) smi_hangs=1 ;; esac
+}
 
 # Fields of all cards, "UUID<tab>value<tab>value"; nothing where this driver's tool does not know one of them.
 ask() { smi --query-gpu="uuid,$1" --format=csv,noheader,nounits | grep '^GPU-' | sed "s/, */$tab/g"; }
@@ -24,9 +31,7 @@ cards() {
 # severity<tab>why, for each card of which the driver says something bad: "UUID<tab>severity<tab>why".
 health() {
   local field
-  if command -v nvidia-smi >/dev/null; then
-    ask serial >/dev/null || awk -F "$tab" '{ print $1 "\treset\tnvidia-smi does not answer" }' "$1"
-  fi
+  [[ -z $smi_hangs ]] || awk -F "$tab" '{ print $1 "\treset\tnvidia-smi does not answer" }' "$1"
   ask ecc.errors.uncorrected.volatile.total | awk -F "$tab" '$2 + 0 > 0 { print $1 "\tisolate\t" $2 " uncorrectable ECC errors" }'
   ask remapped_rows.failure | awk -F "$tab" '$2 == "Yes" || $2 + 0 > 0 { print $1 "\tisolate\ta row of memory could not be remapped" }'
   ask remapped_rows.pending | awk -F "$tab" '$2 == "Yes" || $2 + 0 > 0 { print $1 "\treset\trows of memory wait to be remapped" }'

@@ -43,7 +43,7 @@ plumb_for() {
   local uuid=$1 seconds=$2
   shift 2
   [[ $uuid == all ]] || export CUDA_VISIBLE_DEVICES=$uuid
-  timeout -s INT -k 15 "$seconds" "$plumb" "$@"
+  timeout --foreground -s INT -k 3 "$seconds" "$plumb" "$@"
 }
 
 # state STEP PLACE WORD WHY
@@ -118,8 +118,9 @@ step_on() {
   local step=$1 uuid=$2 place=$3 seconds=$4 words=() why out=$3/$1.out more
   case $step in
     doctor)
-      plumb_for "$uuid" 60 doctor >"$out" 2>&1 && state doctor "$place" pass "$(awk '$1 == "machine"' "$out" | sed 's/^machine *//')" ||
-        state doctor "$place" failed "$(tail -n 1 "$out")"
+      plumb_for "$uuid" 60 doctor >"$out" 2>&1  # what is missing here is no fault of a card
+      if grep -q '^machine ' "$out"; then state doctor "$place" pass "$(sed -n 's/^machine *//p' "$out")"
+      else state doctor "$place" failed "$(tail -n 1 "$out")"; fi
       return
       ;;
     faults) faults_of "$uuid" "$place"; return ;;

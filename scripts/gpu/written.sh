@@ -97,7 +97,7 @@ pack() {
   rm -rf "$out/new"
   mkdir "$out/new" && write_page >"$out/new/page.txt" && drain_of "$work/cards.tsv" >"$out/new/drain.txt" &&
     cp "$work/cards.tsv" "$work/figures.tsv" "$out/new/" &&
-    tar -C "$work" -cf - . | $tool -c >"$out/new/$name" || { rm -rf "$out/new"; touch "$work/full" 2>/dev/null; return 1; }
+    { tar -C "$work" -cf - . || (($? == 1)); } | $tool -c >"$out/new/$name" || { rm -rf "$out/new"; touch "$work/full" 2>/dev/null; return 1; }
   if (($(wc -c <"$out/new/$name") > 16000000)); then
     (cd "$out/new" && split -b 16000000 "$name" "$name." && rm "$name")
     (($(ls "$out/new" | wc -l) <= 8)) || printf 'the records are larger than four files of 16 MB\n' >>"$out/new/page.txt"

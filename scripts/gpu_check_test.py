@@ -1,0 +1,254 @@
+"""scripts/gpu-check without a GPU: cards that a stub of nvidia-smi names, kernels on this processor, faults of theirs."""
+
+import json
+import os
+import pathlib
+import resource
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = pathlib.Path(os.environ.get("PLUMB_BUILD") or ROOT / "build")
+HOST = ["--backend", "cuda,device=host"]
+
+# Answers from the table `cards`, as a driver that knows no other fields than are in it; writes down what it was asked.
+SMI = r"""#!/bin/bash
+here=${0%/*}
+echo "$*" >>"$here/asked"
+[[ ! -e $here/hangs ]] || sleep 60
+[[ $1 == --query-gpu=* ]] || exit 0
+awk -F '\t' -v asked="${1#*=}" '
+  NR == 1 { count = split(asked, field, ","); for (n = 1; n <= NF; ++n) column[$n] = n
+    for (n = 1; n <= count; ++n) if (!(field[n] in column)) { print "Field \"" field[n] "\" is not a valid field to query."; exit 2 } next }
+  { for (n = 1; n <= count; ++n) printf "%s%s", $column[field[n]], n < count ? ", " : "\n" }' "$here/cards"
+"""
+
+# plumb-cuda, that does wrong on the cards that `faults` names.
+KERNELS = """#!/bin/bash
+fault=$(sed -n "s/^$CUDA_VISIBLE_DEVICES //p" {faults})
+exec {real} "$@" ${{fault:+--fault $fault}}
+"""
+
+
+def card(n, **more):
+    return {"uuid": f"GPU-{n}", "serial": f"{1000 + n}", "name": "Card 80GB", "driver_version": "580.1",
+            "ecc.errors.uncorrected.volatile.total": "0", "ecc.errors.corrected.volatile.total": "0",
+            "remapped_rows.failure": "No", "remapped_rows.pending": "No", "temperature.gpu": "40", "clocks.sm": "1980",
+            "clocks_throttle_reasons.active": "0x0000000000000000", "clocks_throttle_reasons.hw_slowdown": "Not Active", **more}
+
+
+class GpuCheck(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="plumb-gpu-check-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+        # As a bundle is laid out; the programs are those of this build.
+        self.tree = self.folder / "tree"
+        (self.tree / "bin").mkdir(parents=True)
+        (self.tree / "share").mkdir()
+        (self.tree / "share/plumbline").symlink_to(ROOT)
+        shutil.copy(ROOT / "scripts/gpu-check", self.tree)
+        shutil.copy(BUILD / "bin/plumb", self.tree / "bin")
+        self.script(self.tree / "bin/plumb-cuda", KERNELS.format(faults=self.folder / "faults",
+                                                                  real=BUILD / "adapters/cuda/plumb-cuda"))
+        self.script(self.folder / "stub/nvidia-smi", SMI)
+        self.has([card(1), card(2)])
+
+    def script(self, path, text):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+        path.chmod(0o755)
+
+    def has(self, cards, faults=()):
+        lines = [list(cards[0]), *(one.values() for one in cards)] if cards else []
+        (self.folder / "stub/cards").write_text("".join("\t".join(line) + "\n" for line in lines))
+        (self.folder / "faults").write_text("".join(f"{line}\n" for line in faults))
+
+    def begun(self, *words, **more):
+        env = {**os.environ, "PATH": f"{self.folder / 'stub'}:{os.environ['PATH']}", "GPU_CHECK_DRIVER": str(self.folder / "driver")}
+        return subprocess.Popen([self.tree / "gpu-check", *words], env=env, cwd=self.folder, text=True, start_new_session=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
+
+    def check(self, *words, **more):
+        process = self.begun(*words, **more)
+        process.out, process.err = process.communicate()
+        return process
+
+    def out(self, name, folder="out"):
+        return (self.folder / folder / name).read_text()
+
+    def test_prolog(self):
+        table = [
+            # what is so of card 2, its fault, the exit code, the line
+            ({"ecc.errors.uncorrected.volatile.total": "[N/A]"}, None, 0, r"^ok: 2 card\(s\)$"),
+            ({}, "drops-last-source", 1, r"^isolate \S+ serial 1002 Card 80GB GPU-2: must-pass: wrong .* on x=[34]: reshard"),
+            ({}, "never-ends", 5, "^reset .* serial 1002 .*: hung"),
+            ({"ecc.errors.uncorrected.volatile.total": "3"}, None, 1, "^isolate .* serial 1002 .*: 3 uncorrectable ECC errors$"),
+            ({"remapped_rows.failure": "Yes"}, None, 1, "^isolate .*1002.*: a row of memory could not be remapped"),
+            ({"remapped_rows.pending": "1"}, None, 5, "^reset .*1002.*: rows of memory wait to be remapped"),
+            ({"clocks_throttle_reasons.hw_slowdown": "Active"}, None, 0, "^watch .*1002.*: its clocks are held back: hw_slowdown"),
+            ({"serial": "[GPU requires reset]"}, None, 5, "^reset .*nvidia-smi says of it"),
+            ({"remapped_rows.pending": "1"}, "drops-last-source", 1, "^isolate .*; reset "),
+        ]
+        for more, fault, code, line in table:
+            with self.subTest(more=more, fault=fault):
+                self.has([card(1), card(2, **more)], [f"GPU-2 {fault}"] if fault else [])
+                done = self.check("--prolog", *HOST)
+                self.assertRegex(done.out, line)
+                self.assertEqual(done.returncode, code, done.out + done.err)
+                self.assertEqual(done.out.count("\n"), 1)
+                self.assertNotIn("serial 1001", done.out)
+
+    def test_cards_without_the_tool_are_those_of_the_driver(self):
+        (self.folder / "driver/gpus/0000:04:00.0").mkdir(parents=True)
+        (self.folder / "driver/version").write_text("NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.65.06  Sun\n")
+        (self.folder / "driver/gpus/0000:04:00.0/information").write_text(
+            "Model: \t\t NVIDIA H100 80GB HBM3\nIRQ:   \t\t 18\nGPU UUID: \t GPU-9\nBus Location: \t 0000:04:00.0\n")
+        (self.folder / "stub/hangs").touch()
+        done = self.check("--prolog", *HOST)
+        self.assertRegex(done.out, "^reset .* serial unknown NVIDIA H100 80GB HBM3 GPU-9: nvidia-smi does not answer")
+        self.assertEqual(done.returncode, 5)
+        (self.folder / "stub/nvidia-smi").unlink()
+        path = os.pathsep.join(d for d in os.environ["PATH"].split(os.pathsep) if not os.path.exists(f"{d}/nvidia-smi"))
+        os.environ["PATH"], before = path, os.environ["PATH"]
+        try:
+            self.assertEqual(self.check("--prolog", *HOST).out, "ok: 1 card(s)\n")
+        finally:
+            os.environ["PATH"] = before
+
+    def test_where_no_gpu_is_nothing_passes(self):
+        self.has([card(1)])
+        done = self.check("--prolog")  # the stub names a card, and the kernels find none
+        self.assertEqual(done.returncode, 2, done.out)
+        self.assertRegex(done.out, "^nothing could be judged: (no CUDA driver|no GPU|built without nvcc)")
+        done = self.check("--out", "out", "--only", "doctor,must-pass")
+        self.assertEqual(done.returncode, 2, done.out)
+        self.assertRegex(self.out("page.txt"), "NOTHING SHOWN(.|\n)* must-pass +GPU-1 +NO PASS +not shown: ")
+        self.assertNotIn("PASS\n", self.out("page.txt"))
+        self.has([])
+        for words in [["--prolog"], ["--out", "none"]]:
+            self.assertEqual(self.check(*words).returncode, 2)
+        self.assertFalse((self.folder / "none").exists())
+
+    def test_one_bad_card_ends_neither_the_run_nor_the_figures_of_others(self):
+        self.has([card(1), card(2), card(3, **{"clocks_throttle_reasons.active": "0x0000000000000008"})], ["GPU-2 forgets-a-term"])
+        done = self.check("--under", "nodes", "--only", "doctor,proofs,nccl-alone,bench,faults", *HOST)
+        self.assertEqual(done.returncode, 1, done.out)
+        node = next((self.folder / "nodes").iterdir())
+        page, drain = (node / "page.txt").read_text(), (node / "drain.txt").read_text()
+        self.assertRegex(drain, r"\Aisolate .* serial 1002 (.|\n)*proofs: wrong ")
+        self.assertNotIn("1001", drain + "".join(line for line in drain.split("\n") if "1003" in line and "isolate" in line))
+        for line in ["proofs +GPU-1 +pass", "proofs +GPU-2 +failed", "faults +GPU-3 +pass +11 planted faults caught",
+                     "nccl-alone +all +NO PASS +not shown: this bundle has no backend nccl", "FAILED: GPUs to drain",
+                     "GPU-3  40  1980  1980 .*0x0000000000000008"]:
+            self.assertRegex(page, line)
+        figures = (node / "figures.tsv").read_text()
+        self.assertEqual({row.split("\t")[1] for row in figures.splitlines()} & {"GPU-1", "GPU-3"}, {"GPU-1", "GPU-3"})
+        self.assertLessEqual(len(list(node.iterdir())), 8)
+        asked = (self.folder / "stub/asked").read_text().splitlines()
+        self.assertTrue(asked)
+        for words in asked:  # no setting of a card is changed
+            self.assertRegex(words, r"^(-L|--query-gpu=\S+ --format=csv,noheader,nounits)$")
+
+    def test_killed_half_way_it_goes_on_and_a_fresh_machine_goes_on_too(self):
+        self.has([card(1)])
+        words = ["--out", "out", "--only", "must-pass", *HOST]
+        record = self.folder / "out/work/GPU-1/must-pass.jsonl"
+        killed = self.begun(*words)
+        while not record.exists() or record.read_bytes().count(b"\n") < 200:
+            self.assertIsNone(killed.poll())
+            time.sleep(0.05)
+        os.killpg(killed.pid, signal.SIGKILL)
+        killed.communicate()
+        judged = record.read_bytes().count(b"\n")
+        # Without time for a step it packs what there is; the folder is carried to a machine with another card.
+        self.assertEqual(self.check(*words, "--continue", "--for", "1s").returncode, 4)
+        self.assertIn("NOT OVER", self.out("page.txt"))
+        os.rename(self.folder / "out/work/GPU-1", self.folder / "out/work/card1")
+        self.assertEqual(self.check(*words, "--continue", "--for", "1s").returncode, 4)
+        shutil.rmtree(self.folder / "out/work")
+        self.has([card(7)])
+        done = self.check(*words, "--continue")
+        self.assertEqual(done.returncode, 0, done.out + done.err)
+        self.assertRegex(done.out, "^PASS of this processor, no GPU was checked: must-pass; NOT SHOWN: not all steps")
+        self.assertFalse((self.folder / "out/work").exists())
+        packed = next((self.folder / "out").glob("records.tar.*"))
+        lines = subprocess.run(["tar", "-xOf", packed, "./card1/must-pass.jsonl"], capture_output=True, check=True).stdout
+        lines = [json.loads(line) for line in lines.split(b"\n") if line]
+        runs = {line["run"] for line in lines if "selection" in line}
+        self.assertEqual(len(runs), 2)  # the one that was killed, and the one that went on
+        cases = [line["case"] for line in lines if "case" in line]
+        self.assertGreater(len(cases), judged)
+        self.assertEqual(len(cases), len(set(cases)))  # none was judged twice
+
+    def test_a_full_disk_is_our_own_failure(self):
+        small = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        done = self.check("--out", "out", "--only", "doctor,proofs", *HOST, preexec_fn=small, restore_signals=False)
+        self.assertEqual(done.returncode, 3, done.out + done.err)
+        self.assertNotIn("PASS", done.out)
+        done = self.check("--out", "out", "--only", "doctor,proofs", *HOST)
+        self.assertEqual(done.returncode, 0, done.out + done.err)
+
+    def nodes(self, rows, figures):
+        """What nodes have written: host, uuid, severity, why; and host, uuid, case, median."""
+        shutil.rmtree(self.folder / "nodes", ignore_errors=True)
+        for host, uuid, severity, why in rows:
+            (self.folder / "nodes" / host).mkdir(parents=True, exist_ok=True)
+            with open(self.folder / "nodes" / host / "cards.tsv", "a", encoding="utf-8") as file:
+                print(host, uuid, f"S{uuid}", "Card", severity, why, sep="\t", file=file)
+        for host, uuid, case, median in figures:
+            with open(self.folder / "nodes" / host / "figures.tsv", "a", encoding="utf-8") as file:
+                print(host, uuid, f"S{uuid}", "Card", case, median, sep="\t", file=file)
+
+    def test_what_many_nodes_wrote_is_one_list(self):
+        rows = [("a", "GPU-1", "ok", ""), ("a", "GPU-2", "isolate", "wrong"), ("b", "GPU-3", "watch", "hot"), ("c", "GPU-4", "ok", "")]
+        self.nodes(rows, [])
+        done = self.check("--gather", "nodes", "--nodes", "a,b,c,d")
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual([line.split()[:2] for line in done.out.splitlines()[:-1]], [["isolate", "a"], ["reset", "d"], ["watch", "b"]])
+        self.assertIn("d  serial -", done.out)
+        self.assertIn("4 cards of 4 nodes: 1 to isolate, 1 to reset, 1 to watch", done.out)
+        self.nodes(rows[2:], [])
+        self.assertEqual(self.check("--gather", "nodes").returncode, 0)
+        self.assertEqual(self.check("--gather", "nodes", "--nodes", "b,x").returncode, 5)
+        self.assertEqual(self.check("--gather", "nowhere").returncode, 2)
+
+    def test_slow_against_its_own_kind(self):
+        """The median over cases of a card's ratio to the median of its kind: 11 % is found, 9 % and one slow case are not."""
+        cases = ["on x=1: a", "on x=2: b", "on x=4: c"]
+        for slower, cards, found in [([1.11, 1.11, 1.11], 4, True), ([1.09, 1.09, 1.09], 4, False), ([3, 1, 1], 4, False),
+                                     ([1.5, 1.5, 1], 3, True), ([1.5, 1.5, 1.5], 2, False)]:
+            with self.subTest(slower=slower, cards=cards):
+                hosts = [f"n{n}" for n in range(cards)]
+                figures = [(host, f"GPU-{host}", case, 1e5 * (1 + n) * (slower[n] if host == "n1" else 1))
+                           for host in hosts for n, case in enumerate(cases)]
+                self.nodes([(host, f"GPU-{host}", "ok", "") for host in hosts], figures)
+                done = self.check("--gather", "nodes")
+                self.assertEqual(done.returncode, 1 if found else 0, done.out)
+                self.assertEqual("serial SGPU-n1  Card  GPU-n1: takes" in done.out, found, done.out)
+                self.assertEqual(done.out.count("isolate "), int(found))
+        self.assertEqual(self.check("--gather", "nodes", "--slow", "60").returncode, 0)
+
+    def test_columns_are_found_by_their_names(self):
+        table = ("case                      backend  size     p95 us  median us  min us\n"
+                 "on x=2: reshard f32[8@x] -> f32[8]  cuda     32 KiB   9        7.5        1\n"
+                 "case  backend  min us  median us\non x=1: b  cuda  1  2e+04\nslow  cuda  on x=1: b\n")
+        (self.folder / "table").write_text(table)
+        said = subprocess.run(["bash", "-c", f". {ROOT}/scripts/gpu/figures.sh; medians {self.folder}/table"], capture_output=True,
+                              text=True, check=True).stdout
+        self.assertEqual(said, "on x=2: reshard f32[8@x] -> f32[8]\t7.5\non x=1: b\t2e+04\n")
+
+    def test_what_is_refused(self):
+        for words, said in [(["--frobnicate"], "unknown option --frobnicate"), (["--only", "nosuch"], "no step nosuch"),
+                            (["--for", "soon"], "expected a time"), (["--slow", "x"], "expected percent"), (["--out"], "--out needs a value")]:
+            done = self.check(*words)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(said, done.err)
+
+
+if __name__ == "__main__":
+    unittest.main()
