@@ -252,8 +252,8 @@ class Nights(unittest.TestCase):
         import random
         draw = random.Random(1)
         values = [draw.gauss(1, 0.01) * (1.12 if night >= 60 else 1) for night in range(72)]
-        night = lambda took: history.Night("n", None, {"rows": [{
-            "name": "row", "machine": "m", "backends": ["b"], "costs": [{"backend": "b", "op": "reshard", "devices": 4, "cases": 9, "bytes": 1.0,
+        night = lambda took, cases=9: history.Night("n", None, {"rows": [{
+            "name": "row", "machine": "m", "backends": ["b"], "costs": [{"backend": "b", "op": "reshard", "devices": 4, "cases": cases, "bytes": 1.0,
                                                                         "compile": None, "run": None, "bench": took}]}]})
         found = cost.series([night(value) for value in values])
         marked = cost.marks(found)
@@ -261,6 +261,8 @@ class Nights(unittest.TestCase):
             self.skipTest(f"scripts/environment {cost.OTAVA}")
         self.assertEqual([mark[0] for marks in marked["bench"].values() for mark in marks], [60])
         self.assertEqual([mark for marks in marked["bytes"].values() for mark in marks], [])
+        others = cost.marks(cost.series([night(value, 9 if n < 60 else 7) for n, value in enumerate(values)]))
+        self.assertEqual([mark for marks in others["bench"].values() for mark in marks], [], "a mean of fewer cases is another mean")
 
     def test_every_two_nights_have_what_a_page_needs_to_compare_them(self):
         self.assertEqual(self.night("1").returncode, 0)

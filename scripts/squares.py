@@ -29,14 +29,14 @@ def shape(spec):
 
 
 def squares(found):
-    """Of (backend, line, status, bytes over the bound or None) those that are reshards, by backend, mesh and shape: (these, layouts
+    """Of (backend, line, status, bytes over the bound or None) those that are reshards, by backend, the largest first: (backend, mesh and shape, layouts
     from, layouts to, cells), a cell (row, column, status, bytes over the bound)."""
     of = {}
     for backend, line, status, waste in found:
         if parts := RESHARD.fullmatch(line):
             mesh, source, target = parts.groups()
             of.setdefault((backend, mesh, shape(source)), []).append((layout(source), layout(target), status, waste))
-    for key, cells in sorted(of.items()):
+    for key, cells in sorted(of.items(), key=lambda one: (one[0][0], -len(one[1]), one[0])):
         sources, targets = (sorted({cell[side] for cell in cells}, key=order) for side in (0, 1))
         if min(len(sources), len(targets)) < LEAST:
             continue

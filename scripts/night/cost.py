@@ -27,7 +27,8 @@ def series(nights):
 
 
 def marks(found):
-    """Of each series of nights where it changes, as marks.py says it, by cost; None where there is no Apache Otava."""
+    """Of each series of nights where it changes, as marks.py says it, by cost: not where it has become a mean of more or fewer cases.
+    None where there is no Apache Otava."""
     python = environments.python_of(OTAVA)
     if not python:
         return None
@@ -40,8 +41,9 @@ def marks(found):
     said = {what: {} for what in COSTS}
     for key, marked in json.loads(done.stdout).items():
         what, name = json.loads(key)
-        there = [at for at, one in enumerate(found[what][name]) if one]
-        said[what][name] = [(there[index], before, after) for index, before, after in marked]
+        there = [(at, one[1]) for at, one in enumerate(found[what][name]) if one]
+        said[what][name] = [(there[index][0], before, after) for index, before, after in marked
+                            if there[index][1] == there[index - 1][1]]
     return said
 
 

@@ -5,6 +5,7 @@ import json
 from squares import COLOURS
 
 NUMBERS = itertools.count(1)
+LEGEND = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}  # above, for names of nights below may be long
 
 
 def picture(data, layout, height=420):
@@ -24,7 +25,7 @@ def with_script(body, up):
 def bars(nights, by_name, what):
     data = [{"type": "bar", "name": name, "x": nights, "y": counts} for name, counts in by_name.items()]
     return picture(data, {"barmode": "stack", "yaxis": {"title": {"text": what}, "rangemode": "tozero"}, "xaxis": {"type": "category"},
-                          "showlegend": len(data) > 1, "legend": {"orientation": "h", "y": -0.15}}, 300)
+                          "showlegend": len(data) > 1, "legend": LEGEND}, 300)
 
 
 def lines(nights, by_name, changes):
@@ -38,7 +39,7 @@ def lines(nights, by_name, changes):
                      "text": [f"{name}: {100 * (now / was - 1):+.1f} %" for name, _, was, now in changes],
                      "marker": {"symbol": "diamond-open", "size": 16, "line": {"width": 2}, "color": "#d55e00"}})
     return picture(data, {"yaxis": {"type": "log"}, "xaxis": {"type": "category"}, "showlegend": True,
-                          "legend": {"orientation": "h", "y": -0.15}}, 460)
+                          "legend": LEGEND}, 460)
 
 
 def square(sources, targets, cells):

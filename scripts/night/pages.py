@@ -4,6 +4,7 @@ import json
 import pathlib
 import shutil
 import subprocess
+import textwrap
 
 import plotly.offline
 
@@ -23,9 +24,13 @@ def name_of(kind):
     return hashlib.sha256(json.dumps(judging.same_cause(kind)).encode()).hexdigest()[:16]
 
 
+def shortened(words):
+    return textwrap.shorten(words, 140, placeholder=" ...")
+
+
 def kind_link(kind, depth=0):
     words = judging.cause(kind)
-    return f'<a href="{"../" * depth}kind/{name_of(kind)}.html">{escaped(words[:140])}</a>'
+    return f'<a href="{"../" * depth}kind/{name_of(kind)}.html">{escaped(shortened(words))}</a>'
 
 
 def number_of(row, change):
@@ -59,7 +64,7 @@ def tonight(nights, killed):
         cases = sum(n for of in row["statuses"].values() for n in of.values())
         found = sum(one["cases"] for one in row["findings"])
         fresh = len({judging.same_cause(one) for one in row["findings"] if one["fresh"]})
-        paced = [sum(time["became"] == became for time in row["times"]) for became in ("SLOWER", "FASTER")]
+        paced = [sum(map(judging.is_slower, row["times"])), sum(time["became"] == "FASTER" for time in row["times"])]
         rows.append([escaped(row["name"]), escaped(", ".join(row["statuses"])), cases, found, fresh,
                      *(number_of(row, change) for change in TOLD), len(row["flaky"]), *paced])
     head = ["configuration", "backends", "cases", "findings", "new kinds", *TOLD.values(), "flaky", "slower", "faster"]
@@ -126,7 +131,7 @@ def kind_page(kind, nights):
     seen = [name for name, found in of.items() if found]
     body += f"<p>First seen in {escaped(seen[0])}, last in {escaped(seen[-1])}, on {escaped(', '.join(releases))}.</p>"
     body += f"<h2>What each device holds</h2><pre>{escaped(explained(kind['smallest']))}</pre>"
-    return page(f"{kind['status']}: {judging.cause(kind)[:100]}", body, 1)
+    return page(f"{kind['status']}: {shortened(judging.cause(kind))}", body, 1)
 
 
 def changes(row):
@@ -134,7 +139,7 @@ def changes(row):
     found = {}
     for kind in row["kinds"]:
         found.setdefault((kind["change"], kind["backend"], judging.cause(kind)), []).append(kind)
-    return [[escaped(change), escaped(backend), escaped(why[:140]), sum(kind["number"] for kind in kinds),
+    return [[escaped(change), escaped(backend), escaped(shortened(why)), sum(kind["number"] for kind in kinds),
              sum(kind["flaky"] for kind in kinds), len(kinds), code(kinds[0]["first"]["case"])]
             for (change, backend, why), kinds in found.items()]
 

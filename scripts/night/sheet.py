@@ -16,7 +16,7 @@ code, pre { font: 13px/1.4 ui-monospace, monospace; overflow-wrap: anywhere; } p
 select { font: inherit; max-width: 100%; } summary { overflow-wrap: anywhere; }
 @media (min-width: 1000px) { .wide img { max-width: 100%; } }
 @media (max-width: 600px) {  /* a row becomes a list of what its cells say */
-  table.rows tr, table.rows td { display: block; } table.rows th { display: none; } table.rows tr { padding: .5rem 0; border-bottom: 1px solid #ccc; }
+  table.rows tr, table.rows td { display: block; } table.rows tr:first-child { display: none; } table.rows tr { padding: .5rem 0; border-bottom: 1px solid #ccc; }
   table.rows td, table.rows td.n { border: 0; text-align: left; overflow-wrap: anywhere; } table.rows td:empty { display: none; }
   table.rows td::before { content: attr(data-head) " "; color: #666; } table.rows td[data-head=""]::before { content: ""; }
 }
