@@ -36,7 +36,7 @@ struct Loaded {
   explicit Loaded(const std::string& line, bool by_library = false) {
     cuda.device = &device_here();
     std::string why;
-    if (by_library && !small()) cuda.products = cuda::cublaslt_products(why);
+    if (by_library && !small()) cuda.products = cuda::cublaslt_products(false, why);
     request.c = parse_case(line);
     request.write = filling(request.c, cuda.memory());
     if (const auto refused = cuda.prepare(request)) throw std::runtime_error(refused->reason);

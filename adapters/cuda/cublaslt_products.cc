@@ -7,7 +7,10 @@
 #include <optional>
 #include <stdexcept>
 
+#include "adapters/card/cublas.h"
 #include "adapters/card/cublaslt.h"
+#include "adapters/cuda/blas_types.h"
+#include "adapters/cuda/grouped_call.h"
 #include "adapters/cuda/matrices.h"
 #include "adapters/cuda/products.h"
 
@@ -20,21 +23,6 @@ constexpr std::uintptr_t kAligned = 256;                   // the most that it a
 const card::CublasLt& lt() {
   std::string why;
   return *card::cublaslt(why);
-}
-
-std::optional<cudaDataType_t> type_of(DType dtype) {
-  switch (dtype) {
-    case DType::bf16:
-      return CUDA_R_16BF;
-    case DType::f16:
-      return CUDA_R_16F;
-    case DType::f32:
-      return CUDA_R_32F;
-    case DType::f64:
-      return CUDA_R_64F;
-    default:
-      return std::nullopt;
-  }
 }
 
 // In which formats; the accumulator's is that of the result.
@@ -248,14 +236,19 @@ Multiply multiply_by_cublaslt(const Device& device) {
   };
 }
 
+Multiply multiply_by_grouped_call(const Device& device) {
+  return products_by_grouped_call(device, multiply_by_cublaslt(device));
+}
+
 }  // namespace
 
-const CublasLtProducts* cublaslt_products(std::string& why) {
+const CublasLtProducts* cublaslt_products(bool grouped_call, std::string& why) {
   const card::CublasLt* found = card::cublaslt(why);
-  if (!found) return nullptr;
+  if (!found || (grouped_call && !card::cublas(why))) return nullptr;
   const std::size_t version = found->GetVersion();
-  static const CublasLtProducts products{version == 0 ? "a stub" : std::to_string(version), version == 0,
-                                         multiply_by_cublaslt};
+  static CublasLtProducts products;
+  products = {version == 0 ? "a stub" : std::to_string(version), version == 0,
+              grouped_call ? multiply_by_grouped_call : multiply_by_cublaslt};
   return &products;
 }
 

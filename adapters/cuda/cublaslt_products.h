@@ -16,7 +16,8 @@ struct CublasLtProducts {
   Multiply (*by)(const Device&) = nullptr;
 };
 
-// Null where there is none, and why in one phrase.
-const CublasLtProducts* cublaslt_products(std::string& why);
+// Null where there is none, and why in one phrase. `grouped_call`: a grouped product is one call of cuBLAS,
+// else a loop.
+const CublasLtProducts* cublaslt_products(bool grouped_call, std::string& why);
 
 }  // namespace plumb::cuda

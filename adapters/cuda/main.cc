@@ -35,12 +35,16 @@ bool take(Cuda& cuda, const std::string& key, const std::string& value) {
   return true;
 }
 
+struct Libraries {
+  bool cublaslt = false, grouped_call = false;
+};
+
 // Takes the card where no other device was named, and the library where it is wanted; why there is none.
-std::string find_all(Cuda& cuda, bool cublaslt) {
+std::string find_all(Cuda& cuda, const Libraries& wanted) {
   std::string why;
   if (!cuda.device) cuda.device = card(why);
-  if (!cuda.device || !cublaslt) return why;
-  cuda.products = cublaslt_products(why);
+  if (!cuda.device || !wanted.cublaslt) return why;
+  cuda.products = cublaslt_products(wanted.grouped_call, why);
   if (!cuda.products) return why;
   const bool here = cuda.device->memory == memory_of_processor();
   if (cuda.products->stub && !here) return "the cuBLASLt is a stub, which is for device=host";
@@ -50,14 +54,16 @@ std::string find_all(Cuda& cuda, bool cublaslt) {
 
 int serve_all(const std::vector<std::string>& arguments) {
   Cuda cuda;
-  bool cublaslt = false;
+  Libraries wanted;
   for (const auto& [key, value] : options_and(arguments, "cuda"))
     if (key == "products" && (value == "kernels" || value == "cublaslt"))
-      cublaslt = value == "cublaslt";
+      wanted.cublaslt = value == "cublaslt";
+    else if (key == "grouped" && (value == "loop" || value == "call"))
+      wanted.grouped_call = value == "call";
     else if (!take(cuda, key, value))
       throw std::invalid_argument(
           fmt::format("unknown option {}={}; `plumb backends cuda` lists them", key, value));
-  cuda.why = find_all(cuda, cublaslt);
+  cuda.why = find_all(cuda, wanted);
   return serve(cuda);
 }
 

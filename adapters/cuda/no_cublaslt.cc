@@ -3,7 +3,7 @@
 
 namespace plumb::cuda {
 
-const CublasLtProducts* cublaslt_products(std::string& why) {
+const CublasLtProducts* cublaslt_products(bool, std::string& why) {
   why = "built without the headers of CUDA";
   return nullptr;
 }

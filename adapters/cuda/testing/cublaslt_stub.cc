@@ -1,6 +1,7 @@
 // A library in the place of cuBLASLt for the tests of device=host: the functions that are called, which
 // multiply on this processor as the engine of PLUMB_STUB_ENGINE does. Its version is 0, by which it is known.
 #include <cublasLt.h>
+#include <cublas_v2.h>
 
 #include <algorithm>
 #include <cmath>
@@ -223,6 +224,43 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t product, co
     if (const cublasStatus_t status = multiply_one(p, layouts, at, out, scale);
         status != CUBLAS_STATUS_SUCCESS)
       return status;
+  }
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasCreate_v2(cublasHandle_t* handle) {
+  *handle = as<std::remove_pointer_t<cublasHandle_t>>(new int(0));
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasDestroy_v2(cublasHandle_t handle) { return destroy<int>(handle); }
+cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t, void*, size_t) { return CUBLAS_STATUS_SUCCESS; }
+
+// Operands and results of one format.
+cublasStatus_t cublasGemmGroupedBatchedEx(cublasHandle_t, const cublasOperation_t left[],
+                                          const cublasOperation_t right[], const int m[], const int n[],
+                                          const int k[], const void*, const void* const a[],
+                                          cudaDataType_t a_type, const int lda[], const void* const b[],
+                                          cudaDataType_t b_type, const int ldb[], const void*,
+                                          void* const c[], cudaDataType_t c_type, const int ldc[], int groups,
+                                          const int sizes[], cublasComputeType_t compute) {
+  if (a_type != b_type || a_type != c_type) return CUBLAS_STATUS_NOT_SUPPORTED;
+  for (int i = 0; i < groups; ++i) {
+    const auto extent = [](int size) { return static_cast<std::uint64_t>(size); };
+    const bool turned[2] = {left[i] == CUBLAS_OP_T, right[i] == CUBLAS_OP_T};
+    const StubLayout layouts[3] = {
+        {a_type, extent(turned[0] ? k[i] : m[i]), extent(turned[0] ? m[i] : k[i]), lda[i]},
+        {b_type, extent(turned[1] ? n[i] : k[i]), extent(turned[1] ? k[i] : n[i]), ldb[i]},
+        {c_type, extent(m[i]),                    extent(n[i]),                    ldc[i]}
+    };
+    const StubLayout* all[3] = {&layouts[0], &layouts[1], &layouts[2]};
+    const void* at[2] = {a[i], b[i]};
+    if (sizes[i] != 1) return CUBLAS_STATUS_INVALID_VALUE;
+    const cublasStatus_t status = multiply_one(
+        {
+            compute, {left[i], right[i]}
+    },
+        all, at, static_cast<std::byte*>(c[i]), 0);
+    if (status != CUBLAS_STATUS_SUCCESS) return status;
   }
   return CUBLAS_STATUS_SUCCESS;
 }
