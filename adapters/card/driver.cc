@@ -64,11 +64,13 @@ std::string why_not(const Driver& d) {
 Opened opened() {
   Opened one;
   const Library library = open_driver(one.driver);
-  one.why = !library.handle ? "no CUDA driver" : !library.why.empty() ? library.why : why_not(one.driver);
+  one.why = library.why.starts_with("no libcuda") ? "no CUDA driver"
+            : library.why.empty()                 ? why_not(one.driver)
+                                                  : library.why;
   return one;
 }
 
-const Opened& the_driver() {
+const Opened& opened_once() {
   static const Opened one = opened();
   return one;
 }
@@ -82,23 +84,25 @@ int attribute(const Driver& d, CUdevice device, CUdevice_attribute which) {
 }  // namespace
 
 const Driver* driver(std::string& why) {
-  why = the_driver().why;
-  return why.empty() ? &the_driver().driver : nullptr;
+  why = opened_once().why;
+  return why.empty() ? &opened_once().driver : nullptr;
 }
+
+const Driver& the_driver() { return opened_once().driver; }
 
 void check(CUresult error, const char* call) {
   if (error != CUDA_SUCCESS)
-    throw std::runtime_error(fmt::format("{}: {}", call, in_words(the_driver().driver, error)));
+    throw std::runtime_error(fmt::format("{}: {}", call, in_words(the_driver(), error)));
 }
 
 int cards() {
   int count = 0;
-  check(the_driver().driver.DeviceGetCount(&count), "cuDeviceGetCount");
+  check(the_driver().DeviceGetCount(&count), "cuDeviceGetCount");
   return count;
 }
 
 Card take_card(int n) {
-  const Driver& d = the_driver().driver;
+  const Driver& d = the_driver();
   Card card;
   std::array<char, 100> text{};
   check(d.DeviceGet(&card.device, n), "cuDeviceGet");

@@ -37,6 +37,9 @@ struct Driver {
 // Started; null where there is none, with why in one phrase: "no CUDA driver", "no GPU", what it says.
 const Driver* driver(std::string& why);
 
+// The same where it is known to be there.
+const Driver& the_driver();
+
 // Throws std::runtime_error where the driver says anything but success: "cuMemAlloc: out of memory".
 void check(CUresult, const char* call);
 

@@ -8,36 +8,32 @@
 namespace plumb::card {
 namespace {
 
-const Driver& calls() {
-  std::string why;
-  return *driver(why);
-}
-
 CUdeviceptr address(const std::byte* at) { return reinterpret_cast<CUdeviceptr>(at); }
 
 std::byte* allocate_on_card(std::size_t bytes) {
   CUdeviceptr at = 0;
-  const CUresult error = calls().MemAlloc(&at, std::max<std::size_t>(bytes, 1));
+  const CUresult error = the_driver().MemAlloc(&at, std::max<std::size_t>(bytes, 1));
   if (error == CUDA_ERROR_OUT_OF_MEMORY) return nullptr;
   check(error, "cuMemAlloc");
   return reinterpret_cast<std::byte*>(at);
 }
 
 void put_on_card(std::byte* at, const std::byte* here, std::size_t bytes) {
-  if (bytes > 0) check(calls().MemcpyHtoD(address(at), here, bytes), "cuMemcpyHtoD");
+  if (bytes > 0) check(the_driver().MemcpyHtoD(address(at), here, bytes), "cuMemcpyHtoD");
 }
 
 void get_from_card(std::byte* here, const std::byte* at, std::size_t bytes) {
-  if (bytes > 0) check(calls().MemcpyDtoH(here, address(at), bytes), "cuMemcpyDtoH");
+  if (bytes > 0) check(the_driver().MemcpyDtoH(here, address(at), bytes), "cuMemcpyDtoH");
 }
 
 void copy_on_card(std::byte* to, const std::byte* from, std::size_t bytes) {
   if (bytes > 0)
-    check(calls().MemcpyDtoDAsync(address(to), address(from), bytes, nullptr), "cuMemcpyDtoDAsync");
+    check(the_driver().MemcpyDtoDAsync(address(to), address(from), bytes, nullptr), "cuMemcpyDtoDAsync");
 }
 
 void set_on_card(std::byte* at, int byte, std::size_t bytes) {
-  if (bytes > 0) check(calls().MemsetD8(address(at), static_cast<unsigned char>(byte), bytes), "cuMemsetD8");
+  if (bytes > 0)
+    check(the_driver().MemsetD8(address(at), static_cast<unsigned char>(byte), bytes), "cuMemsetD8");
 }
 
 void recast_by_way_of_here(const Recast& how, const std::byte* from, std::byte* to, std::int64_t count) {
@@ -51,8 +47,8 @@ void recast_by_way_of_here(const Recast& how, const std::byte* from, std::byte* 
 
 const Hands& card_hands() {
   static const Hands hands{
-      {allocate_on_card, [](std::byte* at) { calls().MemFree(address(at)); }, set_on_card, put_on_card,
-       get_from_card, copy_on_card, [] { check(calls().StreamSynchronize(nullptr), "cuStreamSynchronize"); }},
+      {allocate_on_card, [](std::byte* at) { the_driver().MemFree(address(at)); }, set_on_card, put_on_card,
+       get_from_card, copy_on_card, [] { check(the_driver().StreamSynchronize(nullptr), "cuStreamSynchronize"); }},
       recast_by_way_of_here
   };
   return hands;

@@ -19,6 +19,8 @@
 namespace plumb {
 namespace {
 
+auto at_the_end = std::function<void()>{};  // under the lock of plumb_ranks
+
 // Whoever starts ranks ends all of them when one dies: those that are told to end say so, and are not taken
 // for that one. Threads that start later leave the signal to this one, too.
 void say_when_told_to_end() {
@@ -29,6 +31,10 @@ void say_when_told_to_end() {
     int signal = 0;
     sigwait(&told, &signal);
     plumb_say(R"({"type":"told to end"})");
+    pthread_mutex_lock(&plumb_ranks.lock);
+    const std::function<void()> first = at_the_end;
+    pthread_mutex_unlock(&plumb_ranks.lock);
+    if (first) first();
     ::signal(SIGTERM, SIG_DFL);
     ::raise(SIGTERM);
     pthread_sigmask(SIG_UNBLOCK, &told, nullptr);
@@ -52,6 +58,12 @@ std::optional<Seat> take_seat() {
   say_when_told_to_end();
   if (seat.world == 1 && (direct = direct_channel())) plumb_say(can_read);
   return seat;
+}
+
+void when_told_to_end(std::function<void()> act) {
+  pthread_mutex_lock(&plumb_ranks.lock);
+  at_the_end = std::move(act);
+  pthread_mutex_unlock(&plumb_ranks.lock);
 }
 
 void say_world(int size) { plumb_ranks_world_is(size); }

@@ -23,6 +23,10 @@ int own_rank();
 // be reached.
 std::optional<Seat> take_seat();
 
+// What is done first when this process is told to end (SIGTERM): by a thread of its own, while the others go
+// on.
+void when_told_to_end(std::function<void()>);
+
 // What the library says once it has started.
 void say_world(int size);
 

@@ -96,6 +96,26 @@ Blocks allocate_like(const Blocks& like, DType stored, Contents contents) {
   return blocks;
 }
 
+Blocks copy_here(const Blocks& there) {
+  Blocks blocks{.spec = there.spec,
+                .stored = there.stored,
+                .own = there.own,
+                .bounds = there.bounds,
+                .offsets = there.offsets,
+                .memory = nullptr,
+                .hands = &own_hands()};
+  place(blocks);
+  return blocks;
+}
+
+void bring_here(const Blocks& there, Blocks& here) {
+  there.hands->memory.get(here.memory.get(), there.memory.get(), here.offsets.back());
+}
+
+void put_back(const Blocks& here, Blocks& there) {
+  there.hands->memory.put(there.memory.get(), here.memory.get(), here.offsets.back());
+}
+
 std::vector<double> values_of(const Blocks& r, std::int64_t device) {
   std::vector<double> values(r.elements(device));
   std::vector<std::byte> bytes(block_bytes(r, device));

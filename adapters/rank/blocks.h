@@ -57,6 +57,12 @@ struct Blocks {
   const std::byte* block(std::int64_t device) const { return memory.get() + offsets[device - own.begin]; }
 };
 
+// Blocks that lie elsewhere have a copy here, made once; what is in it comes by `bring_here` and goes by
+// `put_back`, the poison between them, too.
+Blocks copy_here(const Blocks&);
+void bring_here(const Blocks& there, Blocks& here);
+void put_back(const Blocks& here, Blocks& there);
+
 // Poison is all ones: NaN in every floating-point format.
 enum class Contents : std::uint8_t { poison, zeros, any };
 

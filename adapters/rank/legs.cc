@@ -119,7 +119,8 @@ struct Making {
   // Sums that a library makes, where they come to rest.
   Blocks& rest(Blocks& value, const Round& round) const {
     const auto& [plan, leg, stored] = stage;
-    Blocks& next = add(allocate({&plan.mesh, plan.rule, value.own}, leg.to, stored, Contents::poison));
+    Blocks& next =
+        add(allocate({&plan.mesh, plan.rule, value.own, value.hands}, leg.to, stored, Contents::poison));
     carry({&value, &next, &leg.cells, combining(plan, leg)}, round);
     return next;
   }

@@ -233,7 +233,19 @@ std::vector<ProductSize> plain_products(const Plan& plan, const Holder& holder) 
   return all;
 }
 
+namespace {
+
+void multiply_elsewhere(const Plan& plan, const Blocks& lhs, const Blocks& rhs, Blocks& out) {
+  Blocks left = copy_here(lhs), right = copy_here(rhs), product = copy_here(out);
+  bring_here(lhs, left), bring_here(rhs, right), bring_here(out, product);
+  multiply(plan, left, right, product);
+  put_back(product, out);
+}
+
+}  // namespace
+
 void multiply(const Plan& plan, const Blocks& lhs, const Blocks& rhs, Blocks& out) {
+  if (out.hands != &own_hands()) return multiply_elsewhere(plan, lhs, rhs, out);
   if (plan.acc_digits > 0) return multiply_all<double, true>(plan, lhs, rhs, out);
   switch (plan.acc) {
     case DType::f32:

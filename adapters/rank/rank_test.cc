@@ -92,6 +92,57 @@ struct Post {
   }
 };
 
+// Memory that no instruction of this processor reaches: an address there is no address here.
+constexpr std::uintptr_t kFar = std::uintptr_t{1} << 62;
+template <class Byte>
+Byte* across(Byte* at) {
+  return reinterpret_cast<Byte*>(reinterpret_cast<std::uintptr_t>(at) ^ kFar);
+}
+
+const Hands& far_hands() {
+  static const Hands hands{
+      {[](std::size_t bytes) { return across(own_hands().memory.allocate(bytes)); },
+       [](std::byte* at) { own_hands().memory.free(across(at)); },
+       [](std::byte* at, int byte, std::size_t bytes) { own_hands().memory.set(across(at), byte, bytes); },
+       [](std::byte* at, const std::byte* here, std::size_t bytes) {
+         own_hands().memory.put(across(at), here, bytes);
+       },
+       [](std::byte* here, const std::byte* at, std::size_t bytes) {
+         own_hands().memory.get(here, across(at), bytes);
+       },
+       [](std::byte* to, const std::byte* from, std::size_t bytes) {
+         own_hands().memory.copy(across(to), across(from), bytes);
+       },
+       own_hands().memory.wait},
+      [](const Recast& how, const std::byte* from, std::byte* to, std::int64_t count) {
+        own_hands().recast(how, across(from), across(to), count);
+      }};
+  return hands;
+}
+
+// A library that works there.
+Calls over_there(const Calls& near) {
+  const auto lots = [](const Lots& there) { return Lots{across(there.at), there.counts, there.starts}; };
+  const auto combined = [](const auto& call) {
+    return [call](const Team& g, const Combination& r) {
+      call(g, {r.combine, r.counts, across(r.in), across(r.out)});
+    };
+  };
+  return {combined(near.reduce_scatter), combined(near.all_reduce),
+          [=](const Team& g, const Gathering& x) {
+            near.all_gather(g, {across(x.in), lots(x.out)});
+          },
+          [=](const Team& g, const Swap& x) {
+            near.all_to_all(g, {lots(x.out), lots(x.in)});
+          },
+          [=](const Passing& p) {
+            near.permute({
+                p.to, p.from, {across(p.out.data()), p.out.size()},
+                  {across(p.in.data()),  p.in.size() }
+            });
+          }};
+}
+
 std::vector<Tensor> operands_of(const Case& c) {
   std::vector<Tensor> all;
   for (int i = 0; i < std::ssize(c.op.operands); ++i) all.push_back(fill(c, i));
@@ -100,8 +151,7 @@ std::vector<Tensor> operands_of(const Case& c) {
 
 // A case on the devices of one process, made ready once and carried out twice: what is left of the first time
 // is not seen the second.
-Ready run(const Case& c, const Plan& plan, const Range& own, const Calls& library) {
-  const Holder holder{&c.mesh, c.rule, own};
+Ready run(const Case& c, const Plan& plan, const Holder& holder, const Calls& library) {
   Ready ready = make_ready(c, plan, {holder, through(library, holder), {}, {}});
   const std::vector<Tensor> whole = operands_of(c);
   std::vector<Operand> operands;
@@ -114,7 +164,8 @@ Ready run(const Case& c, const Plan& plan, const Range& own, const Calls& librar
 }
 
 // Every device's block, by `processes` that hold as many each.
-std::vector<std::vector<std::byte>> results(const Case& c, Style style, std::int64_t processes) {
+std::vector<std::vector<std::byte>> results(const Case& c, Style style, std::int64_t processes,
+                                            const Hands& hands = own_hands()) {
   const Plan p = plan(c, style, 1e6);
   const std::int64_t each = devices(c.mesh) / processes;
   std::vector<std::vector<std::byte>> all(devices(c.mesh));
@@ -123,13 +174,14 @@ std::vector<std::vector<std::byte>> results(const Case& c, Style style, std::int
   for (std::int64_t mine = 0; mine < processes; ++mine)
     threads.emplace_back([&, mine] {
       const Range own{mine * each, (mine + 1) * each};
-      const Calls library = post.from(mine);
-      const Ready ready = run(c, p, own, library);
+      const Calls near = post.from(mine), library = &hands == &own_hands() ? near : over_there(near);
+      const Ready ready = run(c, p, {&c.mesh, c.rule, own, &hands}, library);
       const Blocks& blocks = *ready.results[0];
       EXPECT_TRUE(intact(blocks));
-      for (std::int64_t device = own.begin; device < own.end; ++device)
-        all[device].assign(blocks.block(device),
-                           blocks.block(device) + blocks.elements(device) * format(blocks.stored).bytes);
+      for (std::int64_t device = own.begin; device < own.end; ++device) {
+        all[device].resize(blocks.elements(device) * format(blocks.stored).bytes);
+        hands.memory.get(all[device].data(), blocks.block(device), all[device].size());
+      }
     });
   threads.clear();
   return all;
@@ -162,6 +214,15 @@ TEST(Rank, ManyProcessesMakeWhatOneDoes) {
       const bool rounds = line.find("max") == line.npos && line.find("s8") == line.npos;
       const Case rounded = rounds ? parse_case(line + " fill=normal") : exact;
       EXPECT_EQ(results(rounded, style, 2), results(rounded, style, 1)) << line;
+    }
+}
+
+// Law: wherever blocks lie, a device's block has the same bits.
+TEST(Rank, BlocksThatLieElsewhereHaveTheSameBits) {
+  for (const std::string line : lines)
+    for (Style style : {Style::direct, Style::ring, Style::calls}) {
+      const Case c = parse_case(line);
+      EXPECT_EQ(results(c, style, 4, far_hands()), results(c, style, 4)) << line;
     }
 }
 

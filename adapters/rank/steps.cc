@@ -22,15 +22,42 @@ struct Piece {
 struct End {
   Lots lots;
   std::vector<Piece> pieces;  // of what is packed
-  std::vector<std::byte> bytes;
+  AlignedMemory bytes;        // where the library takes it, or brings it
+  std::int64_t size = 0;
+  std::vector<std::byte> here;  // the same where this processor does not reach that
   bool packed = false;
+  std::byte* near() { return here.empty() ? bytes.get() : here.data(); }
+};
+
+// Blocks as this processor reaches them: those of a link, or copies of them.
+struct Near {
+  Link link;
+  std::unique_ptr<Blocks> from, to;  // the copies; of a value that is changed where it lies, one
+
+  explicit Near(const Link& far) : link(far) {
+    if (far.to->hands == &own_hands()) return;
+    from = std::make_unique<Blocks>(copy_here(*far.from));
+    if (far.from != far.to) to = std::make_unique<Blocks>(copy_here(*far.to));
+    link.from = from.get(), link.to = to ? to.get() : from.get();
+  }
+  void bring_from(const Link& far) const {
+    if (from) bring_here(*far.from, *from);
+  }
+  void bring_to(const Link& far) const {
+    if (to) bring_here(*far.to, *to);
+  }
+  void put_back_to(const Link& far) const {
+    if (from) put_back(*link.to, *far.to);
+  }
 };
 
 struct Step {
   CallKind kind;
   Team team;
-  int words = -1;       // known to the library
-  Link link, arriving;  // how cells are packed, and unpacked
+  int words = -1;  // known to the library
+  Link link;
+  Combine arriving;  // when cells are unpacked
+  Near near;
   End out, in;
   std::vector<std::int64_t> travelling;  // elements of each share that leaves
   std::vector<Piece> arrives;            // in the order of the plan
@@ -150,8 +177,10 @@ End packed(const Link& link, const std::vector<Sends>& shares) {
     }
     side.lots.counts.push_back(at - side.lots.starts.back());
   }
-  side.bytes.resize(at);
-  side.lots.at = side.bytes.data();
+  const Hands& hands = *link.to->hands;
+  side.bytes = aligned(at, hands), side.size = at;
+  if (&hands != &own_hands()) side.here.resize(at);
+  side.lots.at = side.bytes.get();
   side.packed = true;
   return side;
 }
@@ -170,11 +199,11 @@ bool may_arrive_in_place(const Seen& seen, const Step& step) {
 
 void choose_sides(Step& step, const Seen& seen, const Shares& shares) {
   const bool sums = reduces(step.kind);
-  const bool copies = step.arriving.combine.run == copying(DType::f32).run;
+  const bool copies = step.arriving.run == copying(DType::f32).run;
+  const Link arriving{step.link.from, step.link.to, step.link.cells, step.arriving};
   if (!lies(step.link, shares.out, true, sums, step.out.lots)) step.out = packed(step.link, shares.out);
-  if (!copies || !may_arrive_in_place(seen, step) ||
-      !lies(step.arriving, shares.in, false, false, step.in.lots))
-    step.in = packed(step.arriving, shares.in);
+  if (!copies || !may_arrive_in_place(seen, step) || !lies(arriving, shares.in, false, false, step.in.lots))
+    step.in = packed(arriving, shares.in);
 }
 
 // What is unpacked, and moved within the process. Those of one sender come in the order of the plan.
@@ -227,14 +256,33 @@ void call_for(const Calls& calls, const Step& step) {
   }
 }
 
+void pack_all(Step& step) {
+  if (!step.out.packed) return;
+  step.near.bring_from(step.link);
+  for (const Piece& p : step.out.pieces) pack(step.near.link, p.send, step.out.near() + p.at);
+  if (!step.out.here.empty())
+    step.link.from->hands->memory.put(step.out.bytes.get(), step.out.near(), step.out.size);
+}
+
+// What is moved within the process comes of the blocks as they are after the call.
+void unpack_all(Step& step) {
+  if (step.arrives.empty()) return;
+  if (!step.in.here.empty()) step.link.to->hands->memory.get(step.in.near(), step.in.bytes.get(), step.in.size);
+  step.near.bring_from(step.link), step.near.bring_to(step.link);
+  Link arriving = step.near.link;
+  arriving.combine = step.arriving;
+  for (const Piece& p : step.arrives)
+    p.at < 0 ? void(move_within(step.near.link, {&p.send, 1}))
+             : unpack(arriving, p.send, step.in.near() + p.at);
+  step.near.put_back_to(step.link);
+}
+
 void carry_out(const Calls& calls, Step& step) {
-  for (const Piece& p : step.out.pieces) pack(step.link, p.send, step.out.bytes.data() + p.at);
+  pack_all(step);
   if (calls.entering) calls.entering(step.words);
   call_for(calls, step);
   if (calls.leaving) calls.leaving();
-  for (const Piece& p : step.arrives)
-    p.at < 0 ? void(move_within(step.link, {&p.send, 1}))
-             : unpack(step.arriving, p.send, step.in.bytes.data() + p.at);
+  unpack_all(step);
 }
 
 std::string numbered(const Collective& call) { return call_in_words(call, " {}"); }
@@ -250,14 +298,15 @@ Collective said(const Seen& seen, const Leg& leg) {
 
 // Of a permute the team is whoever there is.
 std::shared_ptr<Step> made_ready(const Seen& seen) {
-  auto step = std::make_shared<Step>(Step{seen.call.kind, {}, -1, seen.link, seen.link, {}, {}, {}, {}});
+  auto step = std::make_shared<Step>(
+      Step{seen.call.kind, {}, -1, seen.link, seen.link.combine, Near{seen.link}, {}, {}, {}, {}});
   if (seen.call.kind == CallKind::permute)
     for (std::int64_t d = 0; d < devices(*seen.holder.mesh); ++d) step->team.ids.push_back(d);
   else
     step->team = seen.team();
   if (reduces(seen.call.kind)) {
     const Combine& combine = seen.link.combine;
-    step->arriving.combine = placing(combine.acc, combine.wire);
+    step->arriving = placing(combine.acc, combine.wire);
   }
   choose_sides(*step, seen, seen.shares(step->team));
   for (std::int64_t bytes : step->out.lots.counts)
@@ -277,7 +326,13 @@ Carry through(const Calls& calls, const Holder& holder) {
       std::ranges::copy_if(round.sends, std::back_inserter(own),
                            [&](const Send& s) { return seen.comes(s); });
       if (own.empty()) return {};
-      return {[link, own] { move_within(link, own); }, {}};
+      const auto near = std::make_shared<Near>(link);
+      return {[link, near, own] {
+                near->bring_from(link), near->bring_to(link);
+                move_within(near->link, own);
+                near->put_back_to(link);
+              },
+              {}};
     }
     Collective called = said(seen, leg);
     const std::shared_ptr<Step> step = made_ready(seen);

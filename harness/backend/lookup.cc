@@ -174,17 +174,24 @@ Command resolve_command(std::string_view text) {
       text, text.find_first_not_of(' '));
 }
 
-// What a program of several ranks lacks here to be started, as whoever starts it says; "" where it is
-// nothing.
-std::string lacks(const BackendRow& row) {
+// What a program says it lacks when it is asked; "" where it is nothing.
+std::string said_missing(std::vector<std::string> argv) {
   constexpr std::chrono::seconds to_look{10};
-  Command command = find_backend(row.name);
-  command.argv.insert(std::ranges::find(command.argv, "--"), "--check");
-  Child child({command.argv, {}, {}});
+  const std::string program = argv[0];
+  Child child({std::move(argv), {}, {}});
   const std::string end = child.end(to_look);
   if (end == "exited with code 0") return "";
   const std::string words = child.last_words();
-  return words.empty() ? fmt::format("{} {}", command.argv[0], end) : words.substr(0, words.find('\n'));
+  return words.empty() ? fmt::format("{} {}", program, end) : words.substr(0, words.find('\n'));
+}
+
+// Of one that is built: what it works on, then who is to start its ranks.
+std::string lacks(const BackendRow& row) {
+  const std::string due = row.check ? said_missing({own_program(row.program), "--check"}) : "";
+  if (!due.empty() || row.launch.empty()) return due;
+  Command command = find_backend(row.name);
+  command.argv.insert(std::ranges::find(command.argv, "--"), "--check");
+  return said_missing(command.argv);
 }
 
 }  // namespace
@@ -217,7 +224,7 @@ std::vector<Known> known_backends() {
   for (const BackendRow& row : backend_rows()) {
     if (row.worker.empty()) {
       const bool built = !own_program(row.program).empty();
-      const std::string due = !built ? mend(row, "") : row.launch.empty() ? "" : lacks(row);
+      const std::string due = built ? lacks(row) : mend(row, "");
       out.push_back({row.name, row.what, due.empty(), due});
       continue;
     }

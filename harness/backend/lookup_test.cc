@@ -86,7 +86,7 @@ TEST_F(Resolve, ABadNameSaysWhatToDo) {
   } table[] = {
       {"locla",                      "no backend 'locla'; did you mean local?"                              },
       {"tensorflow",
-       "no backend 'tensorflow'; there are cuda, liar, local, mpi, flax, jax, maxtext, te, torch (a command "
+       "no backend 'tensorflow'; there are cuda, liar, local, mpi, nccl, flax, jax, maxtext, te, torch (a command "
        "has a "
        "slash "
        "or a space in it)"                                                                                  },

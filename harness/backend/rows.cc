@@ -112,6 +112,8 @@ BackendRow backend_row(const std::string& name, const std::string& text) {
       take(m, row.worker);
     else if (member == "launch")
       take(m, row.launch);
+    else if (member == "check")
+      take(m, row.check);
     else if (member == "releases")
       take(m, row.releases);
     else if (member == "grace")

@@ -3,6 +3,8 @@
 //   what, mend     one phrase; the command that makes it available, with NAME@RELEASE where it has releases
 //   program        ours, where it is of several ranks with the launcher that starts them (`launch`);
 //                  its options np and launcher are those of plumb-launch, or
+//   check          the program looks, asked with --check, whether this machine has what it works on: exit
+//                  code 0, or one line that says what is missing
 //   worker         a script run by the environment of a release, with the releases that are always listed
 //   grace          seconds between SIGTERM and SIGKILL: it ends what it started by itself; killed at once
 //                  where it is 0, as it is where nothing is said
@@ -30,6 +32,7 @@ struct BackendRow {
   std::string name, what, mend;
   std::string program, worker;  // one of them
   std::string launch;  // the standard launcher of a program of several ranks; empty: it is one process
+  bool check = false;
   std::vector<std::string> releases;
   double grace = 0;
   std::vector<BackendOption> options;

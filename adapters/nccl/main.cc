@@ -1,0 +1,250 @@
+// A rank of NCCL as the process of one GPU. README.md says what it is.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <iterator>
+#include <new>
+#include <numeric>
+#include <stdexcept>
+
+#include "adapters/card/memory.h"
+#include "adapters/nccl/library.h"
+#include "adapters/nccl/plain.h"
+#include "adapters/nccl/seats.h"
+#include "adapters/nccl/used.h"
+#include "adapters/plan/plan.h"
+#include "adapters/protocol/json.h"
+#include "adapters/protocol/options.h"
+#include "adapters/protocol/ranks.h"
+#include "adapters/protocol/serve.h"
+#include "adapters/rank/capabilities.h"
+#include "adapters/rank/hand_over.h"
+#include "adapters/rank/staged.h"
+#include "adapters/rank/steps.h"
+
+namespace plumb::nccl {
+namespace {
+
+constexpr double kMostSends = 2e8;
+
+struct Nccl : Backend {
+  Style style = Style::direct;
+  World world;
+  Share share = Share::none;
+  std::string algorithm, protocol;  // of calls, where one was chosen
+  Seated seat;
+  Calls library = calls();
+
+  // The next case.
+  Plan plan;
+  Ready ready;
+  Team everyone;
+  std::vector<std::vector<std::byte>> brought;  // results that somebody looks at
+
+  nlohmann::json hello(const Mesh&) override {
+    std::string why;
+    const Functions* f = functions(why);
+    const bool shared = share != Share::none;
+    nlohmann::json all = {
+        {"name",         "nccl"                                                                             },
+        {"versions",     {{"plumbline", PLUMB_VERSION}, {"nccl", f ? version_in_words(f->version) : "none"}}},
+        {"devices",      {{"count", world.size}, {"kind", seat.why.empty() ? seat.card.name : "no GPU"}}    },
+        {"alone",        true                                                                               },
+        {"fills",        true                                                                               },
+        {"times",        !shared && seat.machines == 1                                                      },
+        {"capabilities", what_ranks_can()                                                                   }
+    };
+    all["capabilities"]["max_devices"] = world.size;
+    return all;
+  }
+
+  Holder own() const {
+    return {
+        &plan.mesh, plan.rule, {world.rank, world.rank + 1},
+          &card::card_hands()
+    };
+  }
+
+  // What no card of this kind adds up.
+  std::string not_added() const {
+    const auto sums = [](const std::vector<Leg>& legs) {
+      return std::ranges::any_of(legs, [](const Leg& leg) {
+        return std::ranges::any_of(leg.rounds, [](const Round& r) { return r.add && !r.sends.empty(); });
+      });
+    };
+    const bool any = sums(plan.legs) || std::ranges::any_of(plan.inputs, sums);
+    return any && !adds(plan.wire, seat.card.sm)
+               ? fmt::format("sums of {} on sm_{}: NCCL has them from sm_90 on", format(plan.wire).name,
+                             seat.card.sm)
+               : "";
+  }
+
+  std::optional<Unsupported> prepare(const Request& request) override {
+    if (!seat.why.empty()) return Unsupported{seat.why, "what the driver and the library say"};
+    ready = {}, brought.clear();
+    begin_case(request.c.mesh);
+    const std::int64_t n = devices(request.c.mesh);
+    try {
+      plan = plumb::plan(request.c, style, kMostSends);
+    } catch (const std::length_error& e) {
+      return Unsupported{e.what(), "the memory of one rank"};
+    }
+    if (const std::string why = not_added(); !why.empty()) return Unsupported{why, "NCCL's src/enqueue.cc"};
+    if (world.rank >= n) return {};
+    everyone = {std::vector<std::int64_t>(n), static_cast<std::size_t>(world.rank)};
+    std::iota(everyone.ids.begin(), everyone.ids.end(), 0);
+    library.join(everyone);
+    try {
+      ready =
+          make_ready(request.c, plan, {own(), through(library, own()), largest_through(library, own()), {}});
+    } catch (const std::bad_alloc&) {
+      throw std::runtime_error("the memory of the GPU is exhausted: " + seat.card.name);
+    }
+    return {};
+  }
+
+  // Results in the arena, or brought here and said where they lie.
+  Outcome given(Arena* arena) {
+    Outcome o = hand_over(own(), ready, arena);
+    o.received.reset();
+    for (std::span<const std::byte>& lies : o.lying) {
+      if (lies.data() == nullptr) continue;
+      std::vector<std::byte>& here = brought.emplace_back(std::max<std::size_t>(lies.size(), 1));
+      card::card_hands().memory.get(here.data(), lies.data(), lies.size());
+      lies = {here.data(), lies.size()};
+    }
+    std::ranges::move(used_since_asked(), std::back_inserter(o.notes));
+    if (!algorithm.empty() && std::ranges::count(o.trace, "all-reduce", &Collective::kind) == 0)
+      o.notes.push_back(fmt::format("algorithm={} chose nothing: there was no all-reduce", algorithm));
+    return o;
+  }
+
+  std::optional<Stages> stages(const Request& request) override {
+    const std::int64_t n = devices(request.c.mesh);
+    if (world.rank >= n) return Stages{};
+    Stages s = staged(plan, ready, own(), request.write);
+    s.give = [this] {
+      Outcome o = given(nullptr);
+      for (const std::string& call : ready.passage.packed)
+        o.notes.push_back("packed by this processor: " + call);
+      return o;
+    };
+    s.meet = [this] { meet(everyone); };
+    s.limit = [this](const std::string& what, std::size_t bytes) { return at_best(what, bytes, everyone); };
+    s.collectives = [once = s.once] { return turns_in(once); };
+    s.call = [this] { return plain_call(plan.mesh, ready, everyone); };
+    s.rank = world.rank, s.ranks = static_cast<int>(n);
+    return s;
+  }
+
+  Reply run(const Request& request, Arena& arena) override {
+    if (world.rank >= devices(request.c.mesh)) return Outcome{};
+    load_operands(ready, own(), request.write);
+    const double seconds = carry_out(ready);
+    Outcome o = given(request.in_place ? nullptr : &arena);
+    o.run_seconds = {seconds};
+    return o;
+  }
+};
+
+// As the options have them, in the order of Form and Share.
+constexpr std::array<std::string_view, 7> kForms{"plain",      "in-place", "misaligned", "graph",
+                                                 "registered", "two",      "grouped"};
+constexpr std::array<std::string_view, 3> kShares{"none", "hostid", "multi"};
+constexpr std::array<std::string_view, 8> kAlgorithms{"default",  "ring",          "tree",         "nvls",
+                                                      "nvlstree", "collnetdirect", "collnetchain", "pat"};
+constexpr std::array<std::string_view, 4> kProtocols{"default", "simple", "ll", "ll128"};
+
+// The place of a value among the names of an option; -1: it is none.
+template <std::size_t n>
+int place_of(const std::array<std::string_view, n>& names, const std::string& value) {
+  const auto at = std::ranges::find(names, value);
+  return at == names.end() ? -1 : static_cast<int>(at - names.begin());
+}
+
+int channels(const std::string& value) {
+  int n = 0;
+  const auto [at, error] = std::from_chars(value.data(), value.data() + value.size(), n);
+  if (error != std::errc{} || at != value.data() + value.size() || n < 0 || n > 64)
+    throw std::invalid_argument(fmt::format("channels={}: expected a number up to 64", value));
+  return n;
+}
+
+// False where there is no such option or value.
+bool take(Nccl& nccl, const std::string& key, const std::string& value) {
+  if (key == "plan") {
+    const auto style = style_named(value);
+    if (style) nccl.style = *style;
+    return style.has_value();
+  }
+  int at = 0;
+  if (key == "form")
+    nccl.world.form = static_cast<Form>(std::max(0, at = place_of(kForms, value)));
+  else if (key == "share")
+    nccl.share = static_cast<Share>(std::max(0, at = place_of(kShares, value)));
+  else if (key == "algorithm")
+    at = place_of(kAlgorithms, value), nccl.algorithm = at > 0 ? value : "";
+  else if (key == "protocol")
+    at = place_of(kProtocols, value), nccl.protocol = at > 0 ? value : "";
+  else if (key == "channels")
+    nccl.world.channels = channels(value);
+  else if (key == "groups")
+    at = value == "kept" || value == "anew" ? 0 : -1, nccl.world.anew = value == "anew";
+  else
+    return key == "np" || key == "launcher";
+  return at >= 0;
+}
+
+// What the library reads of its environment before it makes a communicator. With 2.24 or later an algorithm
+// that it cannot use is an error, and no other one is taken.
+void tell_library(const Nccl& nccl, int rank) {
+  ask_what_is_used();
+  if (!nccl.algorithm.empty()) {
+    const char* of = nccl.algorithm == "pat" ? "allgather:pat;reducescatter:pat" : nullptr;
+    ::setenv("NCCL_ALGO", of ? of : ("allreduce:" + nccl.algorithm).c_str(), 1);
+  }
+  if (!nccl.protocol.empty()) ::setenv("NCCL_PROTO", nccl.protocol.c_str(), 1);
+  if (nccl.share == Share::hostid) ::setenv("NCCL_HOSTID", fmt::format("plumb-rank-{}", rank).c_str(), 1);
+  if (nccl.share == Share::multi) ::setenv("NCCL_MULTI_RANK_GPU_ENABLE", "1", 1);
+}
+
+int serve_all(const std::vector<std::string>& arguments) {
+  Nccl nccl;
+  for (const auto& [key, value] : options_and(arguments, "nccl"))
+    if (!take(nccl, key, value))
+      throw std::invalid_argument(
+          fmt::format("unknown option {}={}; `plumb backends nccl` lists them", key, value));
+  const std::optional<plumb::Seat> seat = take_seat();
+  if (!seat) throw std::invalid_argument("it is started by plumb-launch");
+  nccl.world.rank = seat->rank, nccl.world.size = seat->world;
+  say_world(nccl.world.size);
+  tell_library(nccl, seat->rank);
+  nccl.seat = take_card_of_rank(seat->rank, seat->world, nccl.share);
+  if (nccl.seat.why.empty()) start(nccl.world);
+  when_told_to_end(abort_all);
+  return serve_as_rank(nccl, *seat);
+}
+
+}  // namespace
+}  // namespace plumb::nccl
+
+// Options come from PLUMB_OPTIONS, and as --NAME VALUE. `--check` says what is missing here, in one line.
+int main(int argc, char** argv) try {
+  if (argc == 2 && std::string(argv[1]) == "--check") {
+    const std::string why = plumb::nccl::why_none_here();
+    std::fprintf(stderr, "%s", why.empty() ? "" : (why + "\n").c_str());
+    return why.empty() ? 0 : 1;
+  }
+  return plumb::nccl::serve_all({argv + 1, argv + argc});
+} catch (const std::invalid_argument& e) {
+  if (plumb::own_rank() == 0)
+    std::fprintf(stderr, "plumb-nccl: %s\n", e.what());  // the others would say the same
+  return 2;
+} catch (const std::exception& e) {
+  std::fprintf(stderr, "plumb-nccl: %s\n", e.what());
+  return 1;
+}

@@ -1,0 +1,130 @@
+#include "adapters/nccl/plain.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "adapters/card/memory.h"
+#include "adapters/rank/blocks.h"
+#include "reference/words/dtype.h"
+
+namespace plumb::nccl {
+namespace {
+
+const Functions& nccl() {
+  std::string why;
+  return *functions(why);
+}
+
+using Memory = std::shared_ptr<std::byte[]>;
+Memory zeros_on_card(std::size_t bytes) {
+  Memory memory = aligned(bytes, card::card_hands());
+  card::card_hands().memory.set(memory.get(), 0, bytes);
+  return memory;
+}
+
+// This rank's fibre along the axes of a collective, as a team that was made ready.
+Team team_of(const Mesh& mesh, const Collective& c, std::int64_t rank) {
+  for (const auto& ids : fibres(mesh, axes_named(mesh, c.axes)))
+    if (const auto at = std::ranges::find(ids, rank); at != ids.end())
+      return {ids, static_cast<std::size_t>(at - ids.begin())};
+  return {};
+}
+
+// What a call takes and gives.
+struct Ends {
+  Memory in, out;
+  std::size_t takes = 0, gives = 0;  // elements
+  ncclDataType_t type = ncclFloat32;
+};
+
+std::function<ncclResult_t()> call_of(const Collective& c, ncclComm_t comm, std::size_t n, const Ends& e) {
+  if (c.kind == "all-reduce")
+    return
+        [=] { return nccl().AllReduce(e.in.get(), e.out.get(), e.takes, e.type, ncclSum, comm, stream()); };
+  if (c.kind == "reduce-scatter" && e.takes == e.gives * n)
+    return [=] {
+      return nccl().ReduceScatter(e.in.get(), e.out.get(), e.gives, e.type, ncclSum, comm, stream());
+    };
+  if (c.kind == "all-gather" && e.gives == e.takes * n)
+    return [=] { return nccl().AllGather(e.in.get(), e.out.get(), e.takes, e.type, comm, stream()); };
+  return nullptr;
+}
+
+// The rank that "link 0-1 2-3" puts opposite this one; itself where none.
+int opposite(const std::string& links, int rank) {
+  int a = 0, b = 0, read = 0;
+  for (const char* at = links.c_str() + std::strlen("link"); std::sscanf(at, " %d-%d%n", &a, &b, &read) == 2;
+       at += read)
+    if (a == rank || b == rank) return a + b - rank;
+  return rank;
+}
+
+std::function<void()> copied(std::size_t bytes) {
+  return [from = zeros_on_card(bytes), to = zeros_on_card(bytes), bytes] {
+    const card::Driver& driver = card::the_driver();
+    card::check(driver.MemcpyDtoDAsync(reinterpret_cast<CUdeviceptr>(to.get()),
+                                       reinterpret_cast<CUdeviceptr>(from.get()), bytes, stream()),
+                "cuMemcpyDtoDAsync");
+    card::check(driver.StreamSynchronize(stream()), "cuStreamSynchronize");
+  };
+}
+
+}  // namespace
+
+std::function<std::int64_t()> plain_call(const Mesh& mesh, const Ready& ready, const Team& all) {
+  const Trace& trace = ready.trace;
+  if (trace.size() != 1 || trace[0].axes.empty()) return {};
+  const Collective& c = trace[0];
+  const auto dtype = dtype_named(c.dtype);
+  if (dtype != DType::f32 && dtype != DType::f64 && dtype != DType::bf16) return {};
+  const Team team = team_of(mesh, c, all.ids[all.mine]);
+  const std::size_t width = format(*dtype).bytes, in = static_cast<std::size_t>(c.in),
+                    out = static_cast<std::size_t>(c.out);
+  const ncclComm_t comm = communicator(team);
+  const auto call =
+      call_of(c, comm, team.ids.size(),
+              {zeros_on_card(in), zeros_on_card(out), in / width, out / width, type_of(*dtype)});
+  if (!call) return {};
+  return [call, comm, all]() -> std::int64_t {
+    using Clock = std::chrono::steady_clock;
+    meet(all);
+    const auto enter = Clock::now();
+    check(call(), comm, "the plain call");
+    finish(comm, stream(), "the plain call");
+    return std::chrono::nanoseconds(Clock::now() - enter).count();
+  };
+}
+
+// Who is on no link has no part in it.
+std::function<void()> at_best(const std::string& what, std::size_t bytes, const Team& all) {
+  if (what == "copy") return copied(bytes);
+  const int n = static_cast<int>(all.ids.size()), mine = static_cast<int>(all.mine);
+  int to = (mine + 1) % n, from = (mine + n - 1) % n;
+  if (what.starts_with("link "))
+    to = from = opposite(what, mine);
+  else if (what != "send")
+    return nullptr;
+  if (n < 2) return nullptr;
+  if (to == mine) return [] {};
+  return [out = zeros_on_card(bytes), in = zeros_on_card(bytes), to, from, comm = communicator(all), bytes] {
+    in_group(comm, [&] {
+      check(nccl().Send(out.get(), bytes, ncclInt8, to, comm, stream()), comm, "ncclSend");
+      check(nccl().Recv(in.get(), bytes, ncclInt8, from, comm, stream()), comm, "ncclRecv");
+    });
+    finish(comm, stream(), "ncclSend and ncclRecv");
+  };
+}
+
+void meet(const Team& all) {
+  static const Memory one = zeros_on_card(sizeof(std::int32_t));
+  const ncclComm_t comm = communicator(all);
+  check(nccl().AllReduce(one.get(), one.get(), 1, ncclInt32, ncclSum, comm, stream()), comm, "ncclAllReduce");
+  finish(comm, stream(), "ncclAllReduce");
+}
+
+}  // namespace plumb::nccl

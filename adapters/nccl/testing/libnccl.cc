@@ -1,0 +1,393 @@
+// A stub of NCCL, for tests: processes of one machine exchange bytes through a file that all map, and add up
+// in the order of a ring, each sum rounded to the element's type. It runs on the stub of CUDA, and takes no
+// other memory. STUB_FAULT=WHAT:RANK:CALL plants a fault in one rank (of all, counted from 0), in its call of
+// that number (counted from 1; making the communicator of all is call 0):
+//
+//   fails   the call returns an error             late    the error comes while the call is under way
+//   stuck   the call is not made, nor ever over   skips   it is not made, and over at once
+//   killed  the process is killed in it           old     the version is 2.17
+//
+// STUB_ABORTED names a file to which each communicator that is aborted adds a line.
+#include <cuda.h>
+#include <dlfcn.h>
+#include <nccl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "adapters/nccl/testing/exchange.h"
+#include "reference/words/dtype.h"
+
+namespace {
+
+using plumb::DType;
+using namespace stub;
+
+constexpr std::uintptr_t kFar = std::uintptr_t{1} << 62;
+const std::byte* here(const void* at) {
+  return reinterpret_cast<const std::byte*>(reinterpret_cast<std::uintptr_t>(at) ^ kFar);
+}
+std::byte* here(void* at) { return const_cast<std::byte*>(here(static_cast<const void*>(at))); }
+
+std::string variable(const char* name) {
+  const char* text = std::getenv(name);
+  return text ? text : "";
+}
+
+struct Planted {
+  std::string what;
+  int rank = -1, call = -1;
+};
+Planted planted() {
+  Planted p;
+  std::array<char, 20> what{};
+  if (std::sscanf(variable("STUB_FAULT").c_str(), "%19[^:]:%d:%d", what.data(), &p.rank, &p.call) >= 1)
+    p.what = what.data();
+  return p;
+}
+int rank_of_all = -1, calls_made = 0;
+bool strikes(const char* what) {
+  const Planted p = planted();
+  return p.what == what && p.rank == rank_of_all && p.call == calls_made;
+}
+
+enum class Kind { all_reduce, reduce, reduce_scatter, all_gather, send, receive };
+
+}  // namespace
+
+struct Op {
+  Kind kind;
+  const void* in;
+  void* out;
+  std::size_t count;
+  ncclDataType_t type;
+  ncclRedOp_t op;
+  int peer;
+};
+
+namespace {
+
+DType dtype_of(ncclDataType_t type) {
+  switch (type) {
+    case ncclInt8:
+    case ncclUint8:
+      return DType::s8;
+    case ncclInt32:
+      return DType::s32;
+    case ncclFloat16:
+      return DType::f16;
+    case ncclBfloat16:
+      return DType::bf16;
+    case ncclFloat32:
+      return DType::f32;
+    case ncclFloat64:
+      return DType::f64;
+    case ncclFloat8e4m3:
+      return DType::f8e4m3;
+    default:
+      return DType::f8e5m2;
+  }
+}
+
+double both(ncclRedOp_t op, double a, double b) {
+  if (op == ncclMax) return std::isnan(a) || std::isnan(b) ? NAN : std::max(a, b);
+  if (op == ncclMin) return std::isnan(a) || std::isnan(b) ? NAN : std::min(a, b);
+  return a + b;
+}
+
+// Each part after the other, from another rank on in each chunk; of a mean each times 1/n first, rounded.
+void combine(const Op& o, const std::vector<std::vector<std::byte>>& parts, std::byte* out) {
+  const DType dtype = dtype_of(o.type);
+  const int width = plumb::format(dtype).bytes;
+  const std::size_t n = parts.size();
+  const bool mean = o.op == ncclAvg;
+  const double scale = mean ? plumb::decode(dtype, plumb::encode(dtype, 1.0 / static_cast<double>(n))) : 1;
+  for (std::size_t i = 0; i < o.count; ++i) {
+    std::uint64_t sum = 0;
+    for (std::size_t k = 0; k < n; ++k) {
+      const std::size_t rank = (i * n / o.count + k) % n;
+      std::uint64_t bits = plumb::load(dtype, parts[rank].data() + i * width);
+      if (mean) bits = plumb::encode(dtype, plumb::decode(dtype, bits) * scale);
+      sum = k == 0 ? bits
+                   : plumb::encode(dtype, both(o.op, plumb::decode(dtype, sum), plumb::decode(dtype, bits)));
+    }
+    plumb::store(dtype, out + i * width, sum);
+  }
+}
+
+// Every rank's bytes for rank `of`, there.
+std::vector<std::vector<std::byte>> gathered(ncclComm& c, const std::vector<Part>& out, std::size_t bytes,
+                                             bool mine) {
+  std::vector<std::vector<std::byte>> parts(mine ? c.size : 0, std::vector<std::byte>(bytes));
+  std::vector<Part> in;
+  for (int r = 0; mine && r < c.size; ++r) in.push_back({r, parts[r].data(), bytes});
+  exchange(c, out, in);
+  return parts;
+}
+
+std::byte* readable(const void* at) { return const_cast<std::byte*>(here(at)); }
+
+void run(ncclComm& c, const Op& o) {
+  const std::size_t bytes = o.count * plumb::format(dtype_of(o.type)).bytes;
+  std::vector<Part> out;
+  if (o.kind == Kind::reduce) {
+    out.push_back({o.peer, readable(o.in), bytes});
+  } else {
+    for (int r = 0; r < c.size; ++r)
+      out.push_back({r, readable(o.in) + (o.kind == Kind::reduce_scatter ? r * bytes : 0), bytes});
+  }
+  const bool mine = o.kind != Kind::reduce || o.peer == c.rank;
+  const auto parts = gathered(c, out, bytes, mine);
+  if (c.aborted || !mine) return;
+  if (o.kind != Kind::all_gather) return combine(o, parts, here(o.out));
+  for (int r = 0; r < c.size; ++r) std::memcpy(here(o.out) + r * bytes, parts[r].data(), bytes);
+}
+
+struct Work {
+  ncclComm* comm;
+  std::vector<Op>* ops;
+  bool stuck, skips, late, killed;
+};
+
+void run_all(void* given) {
+  const Work& w = *static_cast<Work*>(given);
+  ncclComm& c = *w.comm;
+  if (w.skips) return;
+  if (w.killed) ::raise(SIGKILL);
+  if (w.late) c.state = ncclRemoteError;
+  if (w.stuck || w.late) return static_cast<void>(wait_for(c.aborted, [] { return false; }));
+  std::vector<Part> out, in;
+  for (const Op& o : *w.ops) {
+    if (o.kind == Kind::send)
+      out.push_back({o.peer, readable(o.in), o.count});
+    else if (o.kind == Kind::receive)
+      in.push_back({o.peer, here(o.out), o.count});
+    else
+      run(c, o);
+  }
+  if (!out.empty() || !in.empty()) exchange(c, std::move(out), std::move(in));
+}
+
+struct Group {
+  int depth = 0;
+  struct Of {
+    ncclComm* comm;
+    cudaStream_t stream;
+    std::vector<Op> ops;
+  };
+  std::vector<Of> all;
+};
+thread_local Group group;
+
+// As the library tells a profiler in the program itself, by version 4 of its interface, how a collective
+// begins.
+struct Told {
+  unsigned char kind;
+  void* parent;
+  int rank;
+  std::uint64_t number;
+  const char* call;
+  const void *in, *out;
+  std::size_t count;
+  int root;
+  const char* type;
+  unsigned char channels, warps;
+  const char *algorithm, *protocol;
+};
+struct Profiler {
+  const char* name;
+  ncclResult_t (*begin)(void**, int*, const char*, std::uint64_t, int, int, int, void*);
+  ncclResult_t (*start)(void*, void**, void*);
+};
+
+void tell(const char* call) {
+  constexpr unsigned char collective = 2;
+  static const auto* profiler = variable("NCCL_PROFILER_PLUGIN") == "STATIC_PLUGIN"
+                                    ? static_cast<const Profiler*>(::dlsym(RTLD_DEFAULT, "ncclProfiler_v4"))
+                                    : nullptr;
+  if (!profiler) return;
+  Told told{collective, nullptr, 0, 0, call, nullptr, nullptr, 0, 0, "", 2, 1, "RING", "SIMPLE"};
+  void *context = nullptr, *event = nullptr;
+  int wanted = 0;
+  profiler->begin(&context, &wanted, "", 0, 1, 1, 0, nullptr);
+  if (wanted & collective) profiler->start(context, &event, &told);
+}
+
+ncclResult_t launch(ncclComm* comm, cudaStream_t stream, std::vector<Op> ops) {
+  ++calls_made;
+  constexpr const char* names[] = {"AllReduce", "Reduce", "ReduceScatter", "AllGather", "Send", "Recv"};
+  for (const Op& op : ops)
+    if (op.kind < Kind::send) tell(names[static_cast<int>(op.kind)]);
+  if (strikes("fails")) return ncclUnhandledCudaError;
+  comm->issued.push_back(std::make_unique<std::vector<Op>>(std::move(ops)));
+  auto* work = new Work{comm,
+                        comm->issued.back().get(),
+                        strikes("stuck"),
+                        strikes("skips"),
+                        strikes("late"),
+                        strikes("killed")};  // as long as the process: a graph may repeat it
+  cuLaunchHostFunc(reinterpret_cast<CUstream>(stream), run_all, work);
+  return ncclSuccess;
+}
+
+ncclResult_t add(ncclComm* comm, cudaStream_t stream, const Op& op) {
+  if (comm->state != ncclSuccess)
+    return comm->state == ncclInProgress ? ncclInvalidUsage : comm->state.load();
+  if (group.depth == 0) return launch(comm, stream, {op});
+  for (Group::Of& of : group.all)
+    if (of.comm == comm && of.stream == stream) return of.ops.push_back(op), ncclSuccess;
+  group.all.push_back({comm, stream, {op}});
+  return ncclSuccess;
+}
+
+ncclComm* made(std::string file, int rank, int size) {
+  auto* comm = new ncclComm;
+  comm->file = std::move(file), comm->rank = rank, comm->size = size;
+  return comm;
+}
+
+// In the background: whoever called asks for the state.
+void split_now(ncclComm* parent, int colour, int key, ncclComm* child) {
+  const int n = parent->splits++;
+  Said* said = parent->shared->said;
+  Said& own = said[parent->rank];
+  own.colour[n % 2] = colour, own.key[n % 2] = key;
+  own.times = n + 1;
+  for (int r = 0; r < parent->size; ++r)
+    if (!wait_for(parent->aborted, [&] { return said[r].times > n; })) return;
+  std::vector<std::pair<int, int>> members;
+  for (int r = 0; r < parent->size; ++r)
+    if (said[r].colour[n % 2] == colour) members.emplace_back(said[r].key[n % 2], r);
+  std::ranges::sort(members);
+  if (child) {
+    child->file = parent->file + "." + std::to_string(n) + "." + std::to_string(colour);
+    child->size = static_cast<int>(members.size());
+    child->rank = static_cast<int>(std::ranges::find(members, parent->rank, &std::pair<int, int>::second) -
+                                   members.begin());
+    child->state = child->map() ? ncclSuccess : ncclSystemError;
+  }
+  parent->state = ncclSuccess;
+}
+
+}  // namespace
+
+extern "C" {
+
+ncclResult_t ncclGetVersion(int* version) {
+  return *version = planted().what == "old" ? 21705 : NCCL_VERSION_CODE, ncclSuccess;
+}
+
+ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
+  const std::string folder = variable("TMPDIR").empty() ? "/tmp" : variable("TMPDIR");
+  std::snprintf(id->internal, sizeof id->internal, "%s/stub-nccl-%d", folder.c_str(), ::getpid());
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int size, ncclUniqueId id, int rank,
+                                    ncclConfig_t* config) {
+  rank_of_all = rank;
+  if (size > kMost || config->blocking != 0) return ncclInvalidArgument;
+  if (strikes("fails")) return ncclUnhandledCudaError;
+  *comm = made(id.internal, rank, size);
+  std::thread([c = *comm] {
+    if (!c->map()) return static_cast<void>(c->state = ncclSystemError);
+    if (strikes("stuck")) return;
+    ++c->shared->said[c->rank].times;  // here, before any split
+    for (int r = 0; r < c->size; ++r)
+      if (!wait_for(c->aborted, [&] { return c->shared->said[r].times > 0; })) return;
+    c->splits = 1;
+    c->state = ncclSuccess;
+  }).detach();
+  return ncclInProgress;
+}
+
+ncclResult_t ncclCommSplit(ncclComm_t parent, int colour, int key, ncclComm_t* child, ncclConfig_t*) {
+  *child = colour == NCCL_SPLIT_NOCOLOR ? nullptr : made("", 0, 0);
+  parent->state = ncclInProgress;
+  std::thread(split_now, parent, colour, key, *child).detach();
+  return ncclInProgress;
+}
+
+ncclResult_t ncclCommDestroy(ncclComm_t comm) {
+  if (comm->rank == 0) ::unlink(comm->file.c_str());
+  return ncclSuccess;  // it stays, for what is still under way
+}
+
+ncclResult_t ncclCommAbort(ncclComm_t comm) {
+  comm->aborted = true;
+  if (const std::string file = variable("STUB_ABORTED"); !file.empty())
+    if (std::FILE* out = std::fopen(file.c_str(), "a"))
+      std::fprintf(out, "%d\n", rank_of_all), std::fclose(out);
+  return ncclSuccess;
+}
+
+ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t* state) {
+  return *state = comm->state, ncclSuccess;
+}
+
+const char* ncclGetErrorString(ncclResult_t result) {
+  return result == ncclUnhandledCudaError ? "unhandled cuda error"
+         : result == ncclRemoteError      ? "remote process exited or there was a network error"
+                                          : "an error of the stub";
+}
+const char* ncclGetLastError(ncclComm_t) { return ""; }
+
+ncclResult_t ncclAllReduce(const void* in, void* out, std::size_t n, ncclDataType_t type, ncclRedOp_t op,
+                           ncclComm_t comm, cudaStream_t stream) {
+  return add(comm, stream, {Kind::all_reduce, in, out, n, type, op, 0});
+}
+#ifndef STUB_LACKS_REDUCE
+ncclResult_t ncclReduce(const void* in, void* out, std::size_t n, ncclDataType_t type, ncclRedOp_t op,
+                        int root, ncclComm_t comm, cudaStream_t stream) {
+  return add(comm, stream, {Kind::reduce, in, out, n, type, op, root});
+}
+#endif
+ncclResult_t ncclReduceScatter(const void* in, void* out, std::size_t n, ncclDataType_t type, ncclRedOp_t op,
+                               ncclComm_t comm, cudaStream_t stream) {
+  return add(comm, stream, {Kind::reduce_scatter, in, out, n, type, op, 0});
+}
+ncclResult_t ncclAllGather(const void* in, void* out, std::size_t n, ncclDataType_t type, ncclComm_t comm,
+                           cudaStream_t stream) {
+  return add(comm, stream, {Kind::all_gather, in, out, n, type, ncclSum, 0});
+}
+ncclResult_t ncclSend(const void* in, std::size_t n, ncclDataType_t type, int peer, ncclComm_t comm,
+                      cudaStream_t stream) {
+  return add(comm, stream, {Kind::send, in, nullptr, n, type, ncclSum, peer});
+}
+ncclResult_t ncclRecv(void* out, std::size_t n, ncclDataType_t type, int peer, ncclComm_t comm,
+                      cudaStream_t stream) {
+  return add(comm, stream, {Kind::receive, nullptr, out, n, type, ncclSum, peer});
+}
+
+ncclResult_t ncclGroupStart() { return ++group.depth, ncclSuccess; }
+ncclResult_t ncclGroupEnd() {
+  if (--group.depth > 0) return ncclSuccess;
+  ncclResult_t result = ncclSuccess;
+  for (Group::Of& of : std::exchange(group.all, {}))
+    if (result == ncclSuccess) result = launch(of.comm, of.stream, std::move(of.ops));
+  return result;
+}
+
+ncclResult_t ncclRedOpCreatePreMulSum(ncclRedOp_t*, void*, ncclDataType_t, ncclScalarResidence_t,
+                                      ncclComm_t) {
+  return ncclInvalidUsage;
+}
+ncclResult_t ncclRedOpDestroy(ncclRedOp_t, ncclComm_t) { return ncclSuccess; }
+
+ncclResult_t ncclCommRegister(const ncclComm_t, void*, std::size_t, void** handle) {
+  return *handle = handle, ncclSuccess;
+}
+ncclResult_t ncclCommDeregister(const ncclComm_t, void*) { return ncclSuccess; }
+}
