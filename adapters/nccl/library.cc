@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <map>
 #include <mutex>
 #include <stdexcept>
 #include <thread>
+#include <tuple>
 #include <utility>
 
 #include "adapters/card/memory.h"
@@ -37,9 +39,10 @@ struct Library {
   std::map<std::int64_t, Communicators> sizes;  // of meshes
   Communicators* now = nullptr;                 // of the case's mesh
   std::vector<std::int64_t> shape;              // of it
-  bool grouping = false;                        // calls are given to a group
-  std::mutex lock;                              // of these:
-  std::vector<ncclComm_t> live;                 // what can be aborted
+  std::map<std::tuple<ncclComm_t, DType, std::int64_t>, ncclRedOp_t> scaled;
+  bool grouping = false;         // calls are given to a group
+  std::mutex lock;               // of these:
+  std::vector<ncclComm_t> live;  // what can be aborted
 };
 Library kept;
 
@@ -161,10 +164,28 @@ void forget_teams(Communicators& all) {
   all.seconds.clear(), all.comms.clear(), all.numbers.clear();
 }
 
-ncclRedOp_t operation(const Combine& combine) {
+// That of a mean whose parts are multiplied first is made the first time that a case wants it.
+ncclRedOp_t premultiplied(const Combine& combine, ncclComm_t comm) {
+  const auto [at, made] = kept.scaled.try_emplace({comm, combine.wire, combine.parts}, ncclSum);
+  if (!made) return at->second;
+  std::array<std::byte, 8> part{};
+  store(combine.wire, part.data(), encode(combine.wire, 1.0 / static_cast<double>(combine.parts)));
+  check(kept.f->RedOpCreatePreMulSum(&at->second, part.data(), type_of(combine.wire), ncclScalarHostImmediate,
+                                     comm),
+        comm, "ncclRedOpCreatePreMulSum");
+  return at->second;
+}
+
+void forget_scaled() {
+  for (const auto& [of, op] : kept.scaled) static_cast<void>(kept.f->RedOpDestroy(op, std::get<0>(of)));
+  kept.scaled.clear();
+}
+
+ncclRedOp_t operation(const Combine& combine, ncclComm_t comm) {
   if (combine.run == taking(Reduce::max, combine.acc, combine.wire).run) return ncclMax;
   if (combine.run == taking(Reduce::min, combine.acc, combine.wire).run) return ncclMin;
-  return ncclSum;
+  if (combine.parts == 1) return ncclSum;
+  return kept.world.average == Average::library ? ncclAvg : premultiplied(combine, comm);
 }
 
 std::size_t unsign(std::int64_t n) { return static_cast<std::size_t>(n); }
@@ -182,7 +203,6 @@ bool even(const Lots& lots) {
 
 void all_reduce(const Team& g, const Combination& r) {
   const auto type = type_of(r.combine.wire);
-  const auto op = operation(r.combine);
   const auto make = [&](const std::byte* in, std::byte* out, std::size_t n, ncclComm_t comm,
                         cudaStream_t on) { return kept.f->AllReduce(in, out, n, type, op, comm, on); };
   const std::size_t width = format(r.combine.wire).bytes, n = unsign(r.counts[0]);
@@ -193,17 +213,19 @@ void all_reduce(const Team& g, const Combination& r) {
 // Of shares of several sizes it is a reduction to each member.
 void reduce_scatter(const Team& g, const Combination& r) {
   const auto type = type_of(r.combine.wire);
-  const auto op = operation(r.combine);
   const ncclComm_t comm = communicator(g);
   const std::size_t width = format(r.combine.wire).bytes;
   if (alike(r.counts)) {
     const auto make = [&](const std::byte* in, std::byte* out, std::size_t n, ncclComm_t by,
-                          cudaStream_t on) { return kept.f->ReduceScatter(in, out, n, type, op, by, on); };
+                          cudaStream_t on) {
+      return kept.f->ReduceScatter(in, out, n, type, operation(r.combine, by), by, on);
+    };
     const std::size_t n = unsign(r.counts[0]), share = n * width;
     return carry_out(kept.world.form, comm,
                      {"ncclReduceScatter", std::ref(make), r.in, r.out, n, share * g.ids.size(), share, width,
                       share * g.mine});
   }
+  const ncclRedOp_t op = operation(r.combine, comm);
   in_group(comm, [&] {
     const std::byte* from = r.in;
     for (std::size_t i = 0; i < r.counts.size(); from += unsign(r.counts[i++]) * width)
@@ -290,7 +312,7 @@ void start(const World& world) {
 
 void begin_case(const Mesh& mesh) {
   forget_known();
-  forget_forms();
+  forget_forms(), forget_scaled();
   const std::int64_t n = devices(mesh);
   if (!kept.all) kept.all = communicator_of_all();
   const auto [at, made] = kept.sizes.try_emplace(n);

@@ -19,12 +19,17 @@ namespace plumb::nccl {
 // each on a stream of its own; as two halves in one group. Halves are of an all-reduce alone.
 enum class Form : std::uint8_t { plain, in_place, misaligned, graph, registered, two, grouped };
 
+// Who divides where a mean is one call: this processor afterwards; the library, in its own way; or it
+// multiplies each part by 1/n of the elements' type first.
+enum class Average : std::uint8_t { divided, library, premultiplied };
+
 // How many, and which this one is; how calls are made.
 struct World {
   int rank = 0, size = 1;
   Form form = Form::plain;
   bool anew = false;  // communicators, for each case
   int channels = 0;   // 0: as the library chooses
+  Average average = Average::divided;
 };
 
 // The rank's card was taken. Nothing is said to the library yet.

@@ -99,8 +99,13 @@ struct Nccl : Backend {
     std::iota(everyone.ids.begin(), everyone.ids.end(), 0);
     library.join(everyone);
     try {
-      ready =
-          make_ready(request.c, plan, {own(), through(library, own()), largest_through(library, own()), {}});
+      ready = make_ready(request.c, plan,
+                         {own(),
+                          through(library, own()),
+                          largest_through(library, own()),
+                          {},
+                          {},
+                          world.average != Average::divided});
     } catch (const std::bad_alloc&) {
       throw std::runtime_error("the memory of the GPU is exhausted: " + seat.card.name);
     }
@@ -151,9 +156,10 @@ struct Nccl : Backend {
   }
 };
 
-// As the options have them, in the order of Form and Share.
+// As the options have them, in the order of Form, Average and Share.
 constexpr std::array<std::string_view, 7> kForms{"plain",      "in-place", "misaligned", "graph",
                                                  "registered", "two",      "grouped"};
+constexpr std::array<std::string_view, 3> kAverages{"divided", "library", "premultiplied"};
 constexpr std::array<std::string_view, 3> kShares{"none", "hostid", "multi"};
 constexpr std::array<std::string_view, 8> kAlgorithms{"default",  "ring",          "tree",         "nvls",
                                                       "nvlstree", "collnetdirect", "collnetchain", "pat"};
@@ -184,6 +190,8 @@ bool take(Nccl& nccl, const std::string& key, const std::string& value) {
   int at = 0;
   if (key == "form")
     nccl.world.form = static_cast<Form>(std::max(0, at = place_of(kForms, value)));
+  else if (key == "average")
+    nccl.world.average = static_cast<Average>(std::max(0, at = place_of(kAverages, value)));
   else if (key == "share")
     nccl.share = static_cast<Share>(std::max(0, at = place_of(kShares, value)));
   else if (key == "algorithm")

@@ -13,6 +13,7 @@ namespace plumb {
 struct Combine {
   void (*run)(const Combine&, std::byte* to, const std::byte* from, std::int64_t count) = nullptr;
   DType acc = DType::f32, wire = DType::f32;
+  std::int64_t parts = 1;  // of the mean of so many that a library makes of them, where it makes means
 };
 
 // to = from.

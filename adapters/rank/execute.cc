@@ -64,7 +64,7 @@ struct Maker {
     for (std::size_t i = 0; i < legs.size(); ++i) {
       const DType stored = kept_as(plan, legs[i].to, last && i + 1 == legs.size());
       Trace called;
-      value = &walk({ready.passage, rank.carry, called}, {plan, legs[i], stored}, *value);
+      value = &walk({ready.passage, rank.carry, called, rank.averages}, {plan, legs[i], stored}, *value);
       if (alone()) called = planned(plan, legs[i], stored);
       ready.trace.insert(ready.trace.end(), called.begin(), called.end());
     }

@@ -33,6 +33,7 @@ struct Rank {
   Largest largest;                             // empty: this one holds all devices
   std::function<void(Moment, Blocks&)> shown;  // empty: nobody
   Multiply multiply{};                         // empty: by this processor
+  bool averages = false;                       // a library makes means: Combine::parts
 };
 
 // What becomes known of the values of an operand while a case runs.

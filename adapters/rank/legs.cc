@@ -57,14 +57,32 @@ CellList cells_for(const Round& round, std::int64_t device) {
   return cells;
 }
 
+// Whether the mean that a leg finishes is one call of a library, which adds up what is averaged and nothing
+// else.
+bool is_one_mean(const Stage& stage, const Blocks& value) {
+  const auto& [plan, leg, stored] = stage;
+  const Round* sum = nullptr;
+  for (const Round& round : leg.rounds) {
+    if (!round.add || round.sends.empty()) continue;
+    if (sum) return false;
+    sum = &round;
+  }
+  if (!sum || value.devices() != 1) return false;
+  const RoundCall call = call_of({&plan.mesh, plan.rule, value.own}, leg, *sum);
+  const bool sums = call.kind == RoundCall::Kind::reduce_scatter || call.kind == RoundCall::Kind::all_reduce;
+  const auto averaged = [&](AxisId axis) { return std::ranges::count(leg.from.averaged, axis) > 0; };
+  return sums && std::ranges::all_of(call.axes, averaged) &&
+         axes_size(plan.mesh, call.axes) == divisor(plan, leg);
+}
+
 // The sum, where a library makes it of blocks as they lie and each process wants what it gets, no more and no
 // less, as it gets it: then it need not be copied to where it is wanted. Null: it is otherwise.
-const Round* only_sum(const Stage& stage, const Blocks& value) {
+const Round* only_sum(const Stage& stage, const Blocks& value, std::int64_t divided_by) {
   const auto& [plan, leg, stored] = stage;
   const Round* sum = nullptr;
   CellList kept;
   const bool plain = value.devices() == 1 && !leg.stays && !leg.zeroed && !plan.saturates &&
-                     divisor(plan, leg) == 1 && value.stored == plan.acc && plan.acc == plan.wire &&
+                     divided_by == 1 && value.stored == plan.acc && plan.acc == plan.wire &&
                      plan.acc == stored;
   for (const Round& round : leg.rounds) {
     if (round.sends.empty()) continue;
@@ -84,6 +102,7 @@ const Round* only_sum(const Stage& stage, const Blocks& value) {
 struct Making {
   const Walker& to;
   const Stage& stage;
+  std::int64_t parts = 1;  // of the mean that a library makes
 
   template <class Act>
   void act(Act&& one) const {
@@ -102,10 +121,15 @@ struct Making {
     if (one.packs) to.passage.packed.push_back(call_in_words(*one.called));
     if (one.called) to.called.push_back(std::move(*one.called));
   }
+  Combine combining_parts() const {
+    Combine combine = combining(stage.plan, stage.leg);
+    combine.parts = parts;
+    return combine;
+  }
   Blocks& sum(Blocks& begun, const Round& round) const {
     const Plan& plan = stage.plan;
     Blocks& value = in(plan.acc, begun);
-    const Combine combine = combining(plan, stage.leg);
+    const Combine combine = combining_parts();
     if (round.to == Side::before) {
       to.passage.changes |= &value == &begun;
       carry({&value, &value, &stage.leg.cells, combine}, round);
@@ -121,7 +145,7 @@ struct Making {
     const auto& [plan, leg, stored] = stage;
     Blocks& next =
         add(allocate({&plan.mesh, plan.rule, value.own, value.hands}, leg.to, stored, Contents::poison));
-    carry({&value, &next, &leg.cells, combining(plan, leg)}, round);
+    carry({&value, &next, &leg.cells, combining_parts()}, round);
     return next;
   }
   Blocks& copy(Blocks& value) const {
@@ -142,14 +166,17 @@ struct Making {
 Blocks& walk(const Walker& walker, const Stage& stage, Blocks& begun) {
   const auto& [plan, leg, stored] = stage;
   assert(leg.cells.rank <= kMostDims);
-  const Making making{walker, stage};
-  if (const Round* sum = only_sum(stage, begun)) return making.rest(begun, *sum);
+  const std::int64_t parts = divisor(plan, leg);
+  const bool averaged = walker.averages && parts > 1 && is_one_mean(stage, begun);
+  const std::int64_t divided_by = averaged ? 1 : parts;
+  const Making making{walker, stage, averaged ? parts : 1};
+  if (const Round* sum = only_sum(stage, begun, divided_by)) return making.rest(begun, *sum);
   Blocks* value = &begun;
   for (const Round& round : leg.rounds)
     if (round.add && !round.sends.empty()) value = &making.sum(*value, round);
-  if (const std::int64_t n = divisor(plan, leg); n > 1) {
+  if (divided_by > 1) {
     value = &making.in(plan.acc, *value);
-    making.act([value, n] { recast_all(*value, *value, static_cast<double>(n), 0); });
+    making.act([value, divided_by] { recast_all(*value, *value, static_cast<double>(divided_by), 0); });
   }
   if (plan.saturates) making.act([value, stored] { saturate(*value, stored); });
   value = &making.in(stored, *value);

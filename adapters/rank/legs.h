@@ -46,10 +46,12 @@ struct Passage {
 // Adds one leg: where the value then is. Sums add up in the accumulate type, each part rounded to the wire
 // type when it is sent; what is finished is rounded once to `stored` before it is copied. `called` gets what
 // a library is called for.
+// Where a library makes means (`averages`), a mean that is one call of it is not divided afterwards.
 struct Walker {
   Passage& passage;
   const Carry& carry;
   Trace& called;
+  bool averages = false;
 };
 Blocks& walk(const Walker&, const Stage&, Blocks& value);
 

@@ -22,7 +22,7 @@ struct Post {
   std::barrier<> barrier;
   std::vector<std::vector<std::byte>> mail;
   std::int64_t n;
-  std::atomic<int> reduced = 0, gathered = 0;
+  std::atomic<int> reduced = 0, gathered = 0, averaged = 0;
   using Letter = std::pair<std::int64_t, std::vector<std::byte>>;  // with whom it is exchanged
 
   // Brings every letter to its process, and those of `from` here.
@@ -81,6 +81,11 @@ struct Post {
     std::ranges::copy(parts[0], r.out);
     for (std::size_t i = 1; i < parts.size(); ++i)
       combine_travelling(r.combine, r.out, parts[i].data(), std::ssize(parts[i]) / width);
+    if (r.combine.parts > 1) {
+      const Recast divided{r.combine.wire, r.combine.wire, static_cast<double>(r.combine.parts), 0};
+      own_hands().recast(divided, r.out, r.out, std::ssize(parts[0]) / width);
+      ++averaged;
+    }
     ++reduced;
   }
   Calls from(std::int64_t mine) {
@@ -151,8 +156,8 @@ std::vector<Tensor> operands_of(const Case& c) {
 
 // A case on the devices of one process, made ready once and carried out twice: what is left of the first time
 // is not seen the second.
-Ready run(const Case& c, const Plan& plan, const Holder& holder, const Calls& library) {
-  Ready ready = make_ready(c, plan, {holder, through(library, holder), {}, {}});
+Ready run(const Case& c, const Plan& plan, const Holder& holder, const Calls& library, bool averages) {
+  Ready ready = make_ready(c, plan, {holder, through(library, holder), {}, {}, {}, averages});
   const std::vector<Tensor> whole = operands_of(c);
   std::vector<Operand> operands;
   for (const Tensor& t : whole) operands.push_back({t.bytes, t.shape});
@@ -165,7 +170,7 @@ Ready run(const Case& c, const Plan& plan, const Holder& holder, const Calls& li
 
 // Every device's block, by `processes` that hold as many each.
 std::vector<std::vector<std::byte>> results(const Case& c, Style style, std::int64_t processes,
-                                            const Hands& hands = own_hands()) {
+                                            const Hands& hands = own_hands(), int* averaged = nullptr) {
   const Plan p = plan(c, style, 1e6);
   const std::int64_t each = devices(c.mesh) / processes;
   std::vector<std::vector<std::byte>> all(devices(c.mesh));
@@ -175,7 +180,7 @@ std::vector<std::vector<std::byte>> results(const Case& c, Style style, std::int
     threads.emplace_back([&, mine] {
       const Range own{mine * each, (mine + 1) * each};
       const Calls near = post.from(mine), library = &hands == &own_hands() ? near : over_there(near);
-      const Ready ready = run(c, p, {&c.mesh, c.rule, own, &hands}, library);
+      const Ready ready = run(c, p, {&c.mesh, c.rule, own, &hands}, library, averaged);
       const Blocks& blocks = *ready.results[0];
       EXPECT_TRUE(intact(blocks));
       for (std::int64_t device = own.begin; device < own.end; ++device) {
@@ -184,6 +189,7 @@ std::vector<std::vector<std::byte>> results(const Case& c, Style style, std::int
       }
     });
   threads.clear();
+  if (averaged) *averaged = post.averaged / 2;  // it is carried out twice
   return all;
 }
 
@@ -215,6 +221,30 @@ TEST(Rank, ManyProcessesMakeWhatOneDoes) {
       const Case rounded = rounds ? parse_case(line + " fill=normal") : exact;
       EXPECT_EQ(results(rounded, style, 2), results(rounded, style, 1)) << line;
     }
+}
+
+// Law: a mean has the same bits whether a library divides or this process does afterwards; it is asked to
+// where the mean is one call, of all that the call adds up.
+TEST(Rank, AMeanIsTheLibrarysWhereItIsOneCall) {
+  const struct {
+    const char* line;
+    Style style;
+    int calls;
+  } rows[] = {
+      {"on x=4: reshard f32[9]+avg(x) -> f32[9]",              Style::calls,  1},
+      {"on x=4: reshard f32[9]+avg(x) -> f32[9@x]",            Style::direct, 1},
+      {"on x=4: reshard bf16[9]+avg(x) -> bf16[9@x]",          Style::direct, 1},
+      {"on x=2,y=2: reshard f32[9@y]+avg(x) -> f32[9@y.x]",    Style::calls,  1},
+      {"on x=2,y=2: reshard f32[9]+avg(x)+y -> f32[9]+avg(x)", Style::calls,  0},
+      {"on x=4: reshard f32[9]+x -> f32[9]",                   Style::calls,  0},
+      {"on x=4: reshard f32[9]+avg(x) -> f32[9]",              Style::ring,   0},
+  };
+  for (const auto& [line, style, calls] : rows) {
+    const Case c = parse_case(line);
+    int asked = 0;
+    EXPECT_EQ(results(c, style, 4, own_hands(), &asked), results(c, style, 4)) << line;
+    EXPECT_EQ(asked, 4 * calls) << line;
+  }
 }
 
 // Law: wherever blocks lie, a device's block has the same bits.

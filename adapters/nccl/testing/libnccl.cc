@@ -21,6 +21,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -107,19 +108,27 @@ double both(ncclRedOp_t op, double a, double b) {
   return a + b;
 }
 
-// Each part after the other, from another rank on in each chunk; of a mean each times 1/n first, rounded.
+std::deque<double> scalars;  // of operations that were made
+constexpr std::size_t kOwnOps = 100;
+
+// By what each part is multiplied first: of a mean by 1/n, rounded.
+double scale_of(const Op& o, DType dtype, std::size_t n) {
+  if (o.op == ncclAvg) return plumb::decode(dtype, plumb::encode(dtype, 1.0 / static_cast<double>(n)));
+  return static_cast<std::size_t>(o.op) < kOwnOps ? 1 : scalars[static_cast<std::size_t>(o.op) - kOwnOps];
+}
+
+// Each part after the other, from another rank on in each chunk.
 void combine(const Op& o, const std::vector<std::vector<std::byte>>& parts, std::byte* out) {
   const DType dtype = dtype_of(o.type);
   const int width = plumb::format(dtype).bytes;
   const std::size_t n = parts.size();
-  const bool mean = o.op == ncclAvg;
-  const double scale = mean ? plumb::decode(dtype, plumb::encode(dtype, 1.0 / static_cast<double>(n))) : 1;
+  const double scale = scale_of(o, dtype, n);
   for (std::size_t i = 0; i < o.count; ++i) {
     std::uint64_t sum = 0;
     for (std::size_t k = 0; k < n; ++k) {
       const std::size_t rank = (i * n / o.count + k) % n;
       std::uint64_t bits = plumb::load(dtype, parts[rank].data() + i * width);
-      if (mean) bits = plumb::encode(dtype, plumb::decode(dtype, bits) * scale);
+      if (scale != 1) bits = plumb::encode(dtype, plumb::decode(dtype, bits) * scale);
       sum = k == 0 ? bits
                    : plumb::encode(dtype, both(o.op, plumb::decode(dtype, sum), plumb::decode(dtype, bits)));
     }
@@ -380,9 +389,11 @@ ncclResult_t ncclGroupEnd() {
   return result;
 }
 
-ncclResult_t ncclRedOpCreatePreMulSum(ncclRedOp_t*, void*, ncclDataType_t, ncclScalarResidence_t,
-                                      ncclComm_t) {
-  return ncclInvalidUsage;
+ncclResult_t ncclRedOpCreatePreMulSum(ncclRedOp_t* op, void* scalar, ncclDataType_t type,
+                                      ncclScalarResidence_t, ncclComm_t) {
+  const DType dtype = dtype_of(type);
+  scalars.push_back(plumb::decode(dtype, plumb::load(dtype, static_cast<std::byte*>(scalar))));
+  return *op = static_cast<ncclRedOp_t>(kOwnOps + scalars.size() - 1), ncclSuccess;
 }
 ncclResult_t ncclRedOpDestroy(ncclRedOp_t, ncclComm_t) { return ncclSuccess; }
 
