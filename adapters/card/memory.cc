@@ -48,7 +48,8 @@ void recast_by_way_of_here(const Recast& how, const std::byte* from, std::byte* 
 const Hands& card_hands() {
   static const Hands hands{
       {allocate_on_card, [](std::byte* at) { the_driver().MemFree(address(at)); }, set_on_card, put_on_card,
-       get_from_card, copy_on_card, [] { check(the_driver().StreamSynchronize(nullptr), "cuStreamSynchronize"); }},
+       get_from_card, copy_on_card,
+       [] { check(the_driver().StreamSynchronize(nullptr), "cuStreamSynchronize"); }},
       recast_by_way_of_here
   };
   return hands;

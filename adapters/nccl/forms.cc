@@ -71,11 +71,9 @@ void replayed(ncclComm_t comm, const Call& c) {
 }
 
 void register_once(ncclComm_t comm, const std::byte* at, std::size_t bytes) {
-  std::string why;
   void*& handle = of_case.registered[{comm, at}];
   if (handle || bytes == 0) return;
-  check(functions(why)->CommRegister(comm, const_cast<std::byte*>(at), bytes, &handle), comm,
-        "ncclCommRegister");
+  check(nccl().CommRegister(comm, const_cast<std::byte*>(at), bytes, &handle), comm, "ncclCommRegister");
 }
 
 // The second half begins where the elements of the first end.
@@ -108,9 +106,8 @@ void carry_out(Form form, ncclComm_t comm, const Call& c) {
 }
 
 void forget_forms() {
-  std::string why;
   for (const auto& [key, handle] : of_case.registered)
-    if (handle) static_cast<void>(functions(why)->CommDeregister(key.first, handle));
+    if (handle) static_cast<void>(nccl().CommDeregister(key.first, handle));
   of_case = {};
 }
 

@@ -1,70 +1,21 @@
 // NCCL as a library of collectives (adapters/rank/calls.h), of blocks in a GPU's memory.
 #pragma once
 
-#include <nccl.h>
-
-#include <functional>
-#include <string>
-
-#include "adapters/card/driver.h"
-#include "adapters/nccl/functions.h"
-#include "adapters/protocol/outcome.h"
-#include "adapters/rank/calls.h"
-#include "reference/words/mesh.h"
+#include "adapters/nccl/communicators.h"
 
 namespace plumb::nccl {
 
-// How a call is made: as it comes; with its result where it began; one element off the alignment of its
-// memory; replayed from a graph; with its buffers registered; as two halves by two communicators at once,
-// each on a stream of its own; as two halves in one group. Halves are of an all-reduce alone.
-enum class Form : std::uint8_t { plain, in_place, misaligned, graph, registered, two, grouped };
-
-// Who divides where a mean is one call: this processor afterwards; the library, in its own way; or it
-// multiplies each part by 1/n of the elements' type first.
-enum class Average : std::uint8_t { divided, library, premultiplied };
-
-// How many, and which this one is; how calls are made.
-struct World {
-  int rank = 0, size = 1;
-  Form form = Form::plain;
-  bool anew = false;  // communicators, for each case
-  int channels = 0;   // 0: as the library chooses
-  Average average = Average::divided;
-};
-
-// The rank's card was taken. Nothing is said to the library yet.
-void start(const World&);
-
-// Every rank begins every case; the first time they make the communicator of all together. Ranks that are no
-// devices of the mesh have no part in what follows.
+// Every rank begins every case (begin_mesh).
 void begin_case(const Mesh&);
 
 // Collectives among ranks, a device each, each of which is over when it returns. What the library has for an
 // error is thrown, after everything was aborted.
 Calls calls();
 
-// A communicator of a team that was made ready, and the stream on which its calls are made. With Form::two
-// each has a second one, of the same members, whose calls go beside.
-ncclComm_t communicator(const Team&);
-ncclComm_t second_of(ncclComm_t);
-CUstream stream();
-CUstream second_stream();
-
 // The type of NCCL that has these elements; those of e8m0 are moved as bytes.
 ncclDataType_t type_of(DType);
 
 // Whether a card of this kind adds up such elements: of 8 bits from sm_90 on.
 bool adds(DType, int sm);
-
-// Throws where the library says anything but success, after everything was aborted; of a communicator that
-// does not block the call is waited for. Within a group it is not: what follows may be given at once.
-void check(ncclResult_t, ncclComm_t, const char* call);
-void in_group(ncclComm_t, const std::function<void()>& calls);
-
-// Waits until all that was given to a stream is done. Throws what the library says of the communicator.
-void finish(ncclComm_t, CUstream, const char* call);
-
-// Ends all that is under way, from any thread: what waits for others ends with an error, or not at all.
-void abort_all();
 
 }  // namespace plumb::nccl

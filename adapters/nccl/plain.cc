@@ -15,11 +15,6 @@
 namespace plumb::nccl {
 namespace {
 
-const Functions& nccl() {
-  std::string why;
-  return *functions(why);
-}
-
 using Memory = std::shared_ptr<std::byte[]>;
 Memory zeros_on_card(std::size_t bytes) {
   Memory memory = aligned(bytes, card::card_hands());

@@ -108,20 +108,18 @@ const Hands& far_hands() {
   static const Hands hands{
       {[](std::size_t bytes) { return across(own_hands().memory.allocate(bytes)); },
        [](std::byte* at) { own_hands().memory.free(across(at)); },
-       [](std::byte* at, int byte, std::size_t bytes) { own_hands().memory.set(across(at), byte, bytes); },
+       [](std::byte* at, int byte,                                           std::size_t bytes) { own_hands().memory.set(across(at), byte, bytes); },
        [](std::byte* at, const std::byte* here, std::size_t bytes) {
          own_hands().memory.put(across(at), here, bytes);
-       },
-       [](std::byte* here, const std::byte* at, std::size_t bytes) {
+       }, [](std::byte* here, const std::byte* at, std::size_t bytes) {
          own_hands().memory.get(here, across(at), bytes);
-       },
-       [](std::byte* to, const std::byte* from, std::size_t bytes) {
+       }, [](std::byte* to, const std::byte* from, std::size_t bytes) {
          own_hands().memory.copy(across(to), across(from), bytes);
-       },
-       own_hands().memory.wait},
+       }, own_hands().memory.wait},
       [](const Recast& how, const std::byte* from, std::byte* to, std::int64_t count) {
         own_hands().recast(how, across(from), across(to), count);
-      }};
+       }
+  };
   return hands;
 }
 

@@ -267,7 +267,8 @@ void pack_all(Step& step) {
 // What is moved within the process comes of the blocks as they are after the call.
 void unpack_all(Step& step) {
   if (step.arrives.empty()) return;
-  if (!step.in.here.empty()) step.link.to->hands->memory.get(step.in.near(), step.in.bytes.get(), step.in.size);
+  if (!step.in.here.empty())
+    step.link.to->hands->memory.get(step.in.near(), step.in.bytes.get(), step.in.size);
   step.near.bring_from(step.link), step.near.bring_to(step.link);
   Link arriving = step.near.link;
   arriving.combine = step.arriving;

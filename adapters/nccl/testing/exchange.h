@@ -15,6 +15,13 @@
 
 namespace stub {
 
+// Where memory of the stub of CUDA is reached.
+constexpr std::uintptr_t kFar = std::uintptr_t{1} << 62;
+inline const std::byte* here(const void* at) {
+  return reinterpret_cast<const std::byte*>(reinterpret_cast<std::uintptr_t>(at) ^ kFar);
+}
+inline std::byte* here(void* at) { return const_cast<std::byte*>(here(static_cast<const void*>(at))); }
+
 // Bytes from one rank to another.
 struct Ring {
   static constexpr std::size_t size = 1 << 15;

@@ -36,12 +36,6 @@ namespace {
 using plumb::DType;
 using namespace stub;
 
-constexpr std::uintptr_t kFar = std::uintptr_t{1} << 62;
-const std::byte* here(const void* at) {
-  return reinterpret_cast<const std::byte*>(reinterpret_cast<std::uintptr_t>(at) ^ kFar);
-}
-std::byte* here(void* at) { return const_cast<std::byte*>(here(static_cast<const void*>(at))); }
-
 std::string variable(const char* name) {
   const char* text = std::getenv(name);
   return text ? text : "";

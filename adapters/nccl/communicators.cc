@@ -1,0 +1,230 @@
+#include "adapters/nccl/communicators.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+#include "adapters/protocol/ranks.h"
+
+namespace plumb::nccl {
+namespace {
+
+// The sizes and places of a mesh, by which all its ranks know it, and the ids of a team.
+using Way = std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>>;
+
+// The communicators of meshes of one size, of which all their ranks know alike.
+struct Communicators {
+  ncclComm_t everyone = nullptr;
+  std::map<Way, int> numbers;                // of teams
+  std::vector<ncclComm_t> comms;             // by these numbers
+  std::map<ncclComm_t, ncclComm_t> seconds;  // with Form::two
+};
+
+struct Library {
+  const Functions* f = nullptr;
+  World world;
+  CUstream streams[2] = {};
+  ncclComm_t all = nullptr;                     // of all ranks
+  std::map<std::int64_t, Communicators> sizes;  // of meshes
+  Communicators* now = nullptr;                 // of the case's mesh
+  std::vector<std::int64_t> shape;              // of it
+  bool grouping = false;                        // calls are given to a group
+  std::mutex lock;                              // of these:
+  std::vector<ncclComm_t> live;                 // what can be aborted
+};
+Library kept;
+
+// Teams that are kept of meshes of one size; each takes memory of the card.
+constexpr std::size_t kMostTeams = 24;
+
+std::string in_words(ncclResult_t result, ncclComm_t comm) {
+  const char *words = kept.f->GetErrorString(result), *last = kept.f->GetLastError(comm);
+  const std::string text = words ? words : "an error";
+  return last && *last ? text + ": " + last : text;
+}
+
+void may_be_aborted(ncclComm_t comm) {
+  const std::lock_guard guard(kept.lock);
+  if (comm && std::ranges::count(kept.live, comm) == 0) kept.live.push_back(comm);
+}
+
+[[noreturn]] void fail(ncclResult_t result, ncclComm_t comm, const char* call) {
+  const std::string words = fmt::format("{}: {}", call, in_words(result, comm));
+  abort_all();
+  throw std::runtime_error(words);
+}
+
+// No call of the communicator is on its way into the library any more.
+void settle(ncclComm_t comm, const char* call) {
+  for (ncclResult_t state = ncclInProgress; state == ncclInProgress; std::this_thread::yield()) {
+    if (const ncclResult_t asked = kept.f->CommGetAsyncError(comm, &state); asked != ncclSuccess)
+      fail(asked, comm, call);
+    if (state != ncclSuccess && state != ncclInProgress) fail(state, comm, call);
+  }
+}
+
+ncclConfig_t unblocked() {
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 0;
+  if (kept.world.channels > 0) config.minCTAs = config.maxCTAs = kept.world.channels;
+  return config;
+}
+
+std::string in_hex(const ncclUniqueId& id) {
+  std::string text;
+  for (char c : id.internal) text += fmt::format("{:02x}", static_cast<unsigned char>(c));
+  return text;
+}
+
+ncclUniqueId from_hex(const std::string& text) {
+  ncclUniqueId id{};
+  for (std::size_t i = 0; i < sizeof id.internal && 2 * i + 1 < text.size(); ++i)
+    id.internal[i] = static_cast<char>(std::stoi(text.substr(2 * i, 2), nullptr, 16));
+  return id;
+}
+
+// The identifier goes through the launcher.
+ncclComm_t communicator_of_all() {
+  ncclUniqueId id{};
+  if (kept.world.rank == 0) {
+    check(kept.f->GetUniqueId(&id), nullptr, "ncclGetUniqueId");
+    put_shared("nccl", in_hex(id));
+  }
+  id = from_hex(get_shared("nccl"));
+  entering(fmt::format("making the communicator of {} ranks", kept.world.size));
+  ncclConfig_t config = unblocked();
+  ncclComm_t comm = nullptr;
+  const ncclResult_t result =
+      kept.f->CommInitRankConfig(&comm, kept.world.size, id, kept.world.rank, &config);
+  may_be_aborted(comm);
+  check(result, comm, "ncclCommInitRankConfig");
+  leaving();
+  return comm;
+}
+
+// All of `parent` split it together: those of one colour are together, in the order of their keys.
+ncclComm_t split(ncclComm_t parent, int colour, int key) {
+  ncclConfig_t config = unblocked();
+  ncclComm_t comm = nullptr;
+  const ncclResult_t result = kept.f->CommSplit(parent, colour, key, &comm, &config);
+  may_be_aborted(comm);
+  check(result, parent, "ncclCommSplit");
+  may_be_aborted(comm);
+  if (comm) settle(comm, "ncclCommSplit");
+  return comm;
+}
+
+void destroy(ncclComm_t comm) {
+  {
+    const std::lock_guard guard(kept.lock);
+    std::erase(kept.live, comm);
+  }
+  if (comm) static_cast<void>(kept.f->CommDestroy(comm));
+}
+
+// Alike for all meshes that differ in names alone.
+std::vector<std::int64_t> shape_of(const Mesh& mesh) {
+  std::vector<std::int64_t> shape;
+  for (const Axis& axis : mesh.axes)
+    if (axis.size > 1) shape.push_back(axis.size);
+  shape.push_back(0);
+  shape.insert(shape.end(), mesh.place.begin(), mesh.place.end());
+  return shape;
+}
+
+void forget_teams(Communicators& all) {
+  for (const auto& [comm, second] : all.seconds) destroy(second);
+  for (ncclComm_t comm : all.comms) destroy(comm);
+  all.seconds.clear(), all.comms.clear(), all.numbers.clear();
+}
+
+}  // namespace
+
+void start(const World& world) {
+  std::string why;
+  kept.f = functions(why), kept.world = world;
+  for (CUstream& one : kept.streams)
+    card::check(card::the_driver().StreamCreate(&one, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+}
+
+const World& world() { return kept.world; }
+const Functions& nccl() { return *kept.f; }
+
+void begin_mesh(const Mesh& mesh) {
+  const std::int64_t n = devices(mesh);
+  if (!kept.all) kept.all = communicator_of_all();
+  const auto [at, made] = kept.sizes.try_emplace(n);
+  kept.now = &at->second, kept.shape = shape_of(mesh);
+  if (kept.world.anew || kept.now->comms.size() > kMostTeams) forget_teams(*kept.now);
+  if (!made) return;
+  entering(fmt::format("making the communicator of {} of {} ranks", n, kept.world.size));
+  kept.now->everyone = split(kept.all, kept.world.rank < n ? 0 : NCCL_SPLIT_NOCOLOR, kept.world.rank);
+  leaving();
+}
+
+ncclComm_t communicator_of_mesh() { return kept.now->everyone; }
+
+void join(Team& team) {
+  auto& [everyone, numbers, comms, seconds] = *kept.now;
+  const auto [at, made] = numbers.try_emplace(Way{kept.shape, team.ids}, static_cast<int>(comms.size()));
+  team.number = at->second;
+  if (!made) return;
+  entering(fmt::format("making a communicator of {} ranks", team.ids.size()));
+  const int first = static_cast<int>(*std::ranges::min_element(team.ids)), key = static_cast<int>(team.mine);
+  comms.push_back(split(everyone, first, key));
+  if (kept.world.form == Form::two) seconds[comms.back()] = split(everyone, first, key);
+  leaving();
+}
+
+ncclComm_t communicator(const Team& team) {
+  const Communicators& all = *kept.now;
+  return all.comms[team.number < 0 ? all.numbers.at(Way{kept.shape, team.ids}) : team.number];
+}
+ncclComm_t second_of(ncclComm_t comm) { return kept.now->seconds.at(comm); }
+CUstream stream() { return kept.streams[0]; }
+CUstream second_stream() { return kept.streams[1]; }
+
+void check(ncclResult_t result, ncclComm_t comm, const char* call) {
+  if (result != ncclSuccess && result != ncclInProgress) fail(result, comm, call);
+  if (result == ncclInProgress && !kept.grouping) settle(comm, call);
+}
+
+void in_group(ncclComm_t comm, const std::function<void()>& all) {
+  check(kept.f->GroupStart(), comm, "ncclGroupStart");
+  kept.grouping = true;
+  all();
+  kept.grouping = false;
+  check(kept.f->GroupEnd(), comm, "ncclGroupEnd");
+}
+
+// An error of the library is looked for once in a while: to ask for it takes longer than to ask the stream.
+void finish(ncclComm_t comm, CUstream on, const char* call) {
+  constexpr int each = 256;
+  const card::Driver& driver = card::the_driver();
+  for (int asked = 1;; ++asked) {
+    const CUresult done = driver.StreamQuery(on);
+    if (done == CUDA_SUCCESS) return;
+    if (done != CUDA_ERROR_NOT_READY) {
+      abort_all();
+      card::check(done, call);
+    }
+    if (asked % each == 0) settle(comm, call);
+    std::this_thread::yield();
+  }
+}
+
+void abort_all() {
+  std::vector<ncclComm_t> all;
+  {
+    const std::lock_guard guard(kept.lock);
+    all.swap(kept.live);
+  }
+  for (ncclComm_t comm : all) static_cast<void>(kept.f->CommAbort(comm));
+}
+
+}  // namespace plumb::nccl
