@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "harness/backend/lookup.h"
 #include "harness/backend/spelling.h"
@@ -38,6 +39,69 @@ std::string whole(const Resolution& a) {
                                : "unsharded: its rules give it no axis that splits it";
 }
 
+// Why it is not split as its rules have it; "" where it is.
+std::string unsplit(const Resolution& a) {
+  const std::string why = starved(a);
+  return why.empty() && devices(a.c.mesh) > 1 && !split(a.c, *a.first.spec) ? whole(a) : why;
+}
+
+std::string layout(const Resolution& a) {
+  return a.first.spec ? print(a.c.mesh, without_unit_axes(a.c.mesh, *a.first.spec))
+                      : "none: " + a.first.error;
+}
+
+bool notable(const Resolution& a) { return !a.first.spec || !unsplit(a).empty(); }
+
+// Lines of at most 100 columns, broken between a layout and what is said of it, else behind a space or a
+// comma; what goes on stands further in.
+std::string folded(std::string_view text, std::size_t indent) {
+  constexpr std::size_t most = 100;
+  const std::size_t room = most - indent;
+  if (text.size() <= room) return fmt::format("{:{}}{}\n", "", indent, text);
+  std::size_t end = text.find("  ");
+  if (end > room) end = text.find_last_of(" ,", room - 1);
+  if (end == text.npos) end = std::min(text.find_first_of(" ,"), text.size() - 1);
+  if (text[end] == ',') ++end;
+  const std::string first = fmt::format("{:{}}{}\n", "", indent, text.substr(0, end));
+  const std::size_t rest = text.find_first_not_of(' ', end);
+  return rest == text.npos ? first : first + folded(text.substr(rest), indent + (indent < 12 ? 4 : 0));
+}
+
+// The layouts of the parameter of that number: once where all meshes have the same.
+std::string layouts_of(const std::vector<OnMesh>& meshes, std::size_t number) {
+  const auto said = [&](const OnMesh& m) {
+    const Resolution& a = m.all[number];
+    const std::string why = a.first.spec ? unsplit(a) : "";
+    return layout(a) + (why.empty() ? "" : "  " + why);
+  };
+  std::vector<std::string> all;
+  for (const OnMesh& m : meshes) all.push_back(said(m));
+  if (std::ranges::count(all, all.front()) == std::ssize(all)) return folded(all.front(), 4);
+  std::string text;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    text += folded(fmt::format("on {}: {}", meshes[i].mesh, all[i]), 4);
+  return text;
+}
+
+std::int64_t on_a_device(const Resolution& a) {
+  return a.first.spec ? largest_block_bytes(a.c.mesh, *a.first.spec, a.c.rule) : 0;
+}
+
+// What all parameters take.
+std::vector<std::string> sums(const std::vector<OnMesh>& meshes) {
+  std::vector<std::string> row = {"all parameters"};
+  std::int64_t all = 0;
+  for (const Resolution& a : meshes.front().all) all += bytes(result(a.c));
+  row.push_back(bytes_text(all));
+  for (const OnMesh& m : meshes) {
+    std::int64_t sum = 0;
+    for (const Resolution& a : m.all) sum += on_a_device(a);
+    const bool some_lack = std::ranges::any_of(m.all, [](const Resolution& a) { return !a.first.spec; });
+    row.push_back((some_lack ? "at least " : "") + bytes_text(sum));
+  }
+  return row;
+}
+
 // Each word once, with what may have been meant.
 struct Strangers {
   std::vector<std::string> words, shown, strange;  // strange: nothing like it is known
@@ -62,23 +126,26 @@ bool split(const Case& c, const Spec& spec) {
   return std::ranges::any_of(spec.dims, [&](const Dim& dim) { return axes_size(c.mesh, dim.axes) > 1; });
 }
 
-std::string layouts_in_words(const std::vector<Resolution>& all, bool every) {
+std::string layouts_in_words(const std::vector<OnMesh>& meshes, bool every) {
   std::vector<std::vector<std::string>> rows = {
-      {"parameter", "bytes on a device", "of", "layout by `first`"}
+      {"bytes on a device", "whole"}
   };
-  for (const Resolution& a : all) {
-    const std::string size = bytes_text(bytes(result(a.c)));
-    if (!a.first.spec) {
-      rows.push_back({a.parameter.path, "-", size, "none: " + a.first.error});
-      continue;
-    }
-    std::string why = starved(a);
-    if (why.empty() && devices(a.c.mesh) > 1 && !split(a.c, *a.first.spec)) why = whole(a);
-    if (!every && why.empty()) continue;
-    rows.push_back({a.parameter.path, bytes_text(largest_block_bytes(a.c.mesh, *a.first.spec, a.c.rule)),
-                    size, print(a.c.mesh, *a.first.spec) + (why.empty() ? "" : "  " + why)});
+  for (const OnMesh& m : meshes) rows[0].push_back(m.mesh);
+  std::vector<std::string> below = {""};
+  for (std::size_t i = 0; i < meshes.front().all.size(); ++i) {
+    if (!every && std::ranges::none_of(meshes, [&](const OnMesh& m) { return notable(m.all[i]); })) continue;
+    const Resolution& of = meshes.front().all[i];
+    std::vector<std::string> row = {of.parameter.path, bytes_text(bytes(result(of.c)))};
+    for (const OnMesh& m : meshes)
+      row.push_back(m.all[i].first.spec ? bytes_text(on_a_device(m.all[i])) : "-");
+    rows.push_back(std::move(row));
+    below.push_back(layouts_of(meshes, i));
   }
-  return rows.size() > 1 ? columns(rows, 4) : "";
+  rows.push_back(sums(meshes)), below.emplace_back();
+  std::istringstream table(columns(rows, 1));
+  std::string text, line;
+  for (std::size_t i = 0; std::getline(table, line); ++i) text += line + '\n' + below[i];
+  return text;
 }
 
 std::string undivided_in_words(const std::vector<Resolution>& all) {
@@ -91,8 +158,7 @@ std::string undivided_in_words(const std::vector<Resolution>& all) {
         dims += fmt::format("{}{} into {} parts", dims.empty() ? "" : ", ", dim.size, parts);
     }
     if (!dims.empty())
-      text += fmt::format("undivided  {}  {}: {}, which JAX refuses\n", a.parameter.path,
-                          print(a.c.mesh, *a.first.spec), dims);
+      text += fmt::format("undivided  {}  {}: {}, which JAX refuses\n", a.parameter.path, layout(a), dims);
   }
   return text;
 }

@@ -1,5 +1,6 @@
 #include "harness/command/advice.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -9,9 +10,10 @@
 namespace plumb {
 namespace {
 
-const Mesh mesh = parse_mesh("fsdp=8,tp=4,u=1");
+const Mesh usual = parse_mesh("fsdp=8,tp=4,u=1");
 
-std::vector<Resolution> asked(const std::string& names, const std::vector<AxisRule>& rules) {
+std::vector<Resolution> asked(const std::string& names, const std::vector<AxisRule>& rules,
+                              const Mesh& mesh = usual) {
   std::istringstream in(names);
   std::vector<Resolution> all;
   for (Parameter& p : read_names(in, "n")) {
@@ -22,36 +24,96 @@ std::vector<Resolution> asked(const std::string& names, const std::vector<AxisRu
   return all;
 }
 
-std::string layouts(const std::string& names, const char* rules, bool every = false) {
-  return layouts_in_words(asked(names, read_rules(rules, "r")), every);
+// On the meshes that are given, side by side.
+std::string layouts(const std::string& names, const char* rules, bool every = false,
+                    const std::vector<std::string>& meshes = {"fsdp=8,tp=4,u=1"}) {
+  std::vector<OnMesh> all;
+  for (const std::string& one : meshes)
+    all.push_back({one, asked(names, read_rules(rules, "r"), parse_mesh(one))});
+  return layouts_in_words(all, every);
 }
 
 std::string strangers(const std::string& names, const char* file) {
   const std::vector<AxisRule> rules = read_rules(file, "r");
-  return strangers_in_words(asked(names, rules), rules, mesh);
+  return strangers_in_words(asked(names, rules), rules, usual);
 }
 
 TEST(Advice, WhatStaysWholeIsListedWithWhy) {
   const char* rules = "[['embed', ['fsdp', 'tp']], ['mlp', 'tp'], ['norm', 'u'], ['typo', 'fspd']]";
-  const std::string head = "parameter  bytes on a device  of      layout by `first`\n";
-  EXPECT_EQ(layouts("w bf16[64,64] embed,-", rules), "");
+  const std::string head = "bytes on a device   whole  fsdp=8,tp=4,u=1\n";
+  EXPECT_EQ(layouts("w bf16[64,64] embed,-", rules),
+            "bytes on a device  whole  fsdp=8,tp=4,u=1\n"
+            "all parameters      8192              256\n");
   EXPECT_EQ(layouts("w bf16[64,64] embed,-", rules, true),
-            "parameter  bytes on a device  of    layout by `first`\n"
-            "w          256                8192  bf16[64@fsdp.tp,64]\n");
+            "bytes on a device  whole  fsdp=8,tp=4,u=1\n"
+            "w                   8192              256\n"
+            "    bf16[64@fsdp.tp,64]\n"
+            "all parameters      8192              256\n");
   EXPECT_EQ(layouts("w bf16[128,64] embed,mlp", rules),
             head +
-                "w          512                16 KiB  bf16[128@fsdp.tp,64]  'mlp' stays whole: tp is taken "
-                "when mlp:tp comes\n");
-  EXPECT_EQ(
-      layouts("w f32[64,64] norm,-", rules),
-      head +
-          "w          16 KiB             16 KiB  f32[64@u,64]  unsharded: its rules give it no axis that "
-          "splits it\n");
-  EXPECT_EQ(
-      layouts("w f32[64,64] scale,-", rules),
-      head + "w          16 KiB             16 KiB  f32[64,64]  unsharded: no rule names its dimensions\n");
-  EXPECT_EQ(layouts("w f32[64,64] typo,-", rules),
-            head + "w          -                  16 KiB  none: the mesh has no axis 'fspd'\n");
+                "w                  16 KiB              512\n"
+                "    bf16[128@fsdp.tp,64]  'mlp' stays whole: tp is taken when mlp:tp comes\n"
+                "all parameters     16 KiB              512\n");
+  EXPECT_EQ(layouts("w f32[64,64] norm,-", rules),  // its axis of size 1 is not shown
+            head +
+                "w                  16 KiB           16 KiB\n"
+                "    f32[64,64]  unsharded: its rules give it no axis that splits it\n"
+                "all parameters     16 KiB           16 KiB\n");
+  EXPECT_EQ(layouts("w f32[64,64] scale,-", rules),
+            head +
+                "w                  16 KiB           16 KiB\n"
+                "    f32[64,64]  unsharded: no rule names its dimensions\n"
+                "all parameters     16 KiB           16 KiB\n");
+  EXPECT_EQ(layouts("w f32[64,64] typo,-\nv bf16[64,64] embed,-", rules),
+            head +
+                "w                  16 KiB                -\n"
+                "    none: the mesh has no axis 'fspd'\n"
+                "all parameters     24 KiB     at least 256\n");
+}
+
+TEST(Advice, MeshesStandSideBySide) {
+  const char* rules = "[['embed', ['fsdp', 'tp']], ['mlp', 'tp']]";
+  const std::string names = "v bf16[64,64] embed,-\nw bf16[128,64] mlp,-\nx f32[8] -";
+  EXPECT_EQ(layouts(names, rules, true, {"fsdp=8,tp=4", "fsdp=4,tp=1"}),
+            "bytes on a device   whole  fsdp=8,tp=4  fsdp=4,tp=1\n"
+            "v                    8192          256         2048\n"
+            "    on fsdp=8,tp=4: bf16[64@fsdp.tp,64]\n"
+            "    on fsdp=4,tp=1: bf16[64@fsdp,64]\n"
+            "w                  16 KiB         4096       16 KiB\n"
+            "    on fsdp=8,tp=4: bf16[128@tp,64]\n"
+            "    on fsdp=4,tp=1: bf16[128,64]  unsharded: its rules give it no axis that splits it\n"
+            "x                      32           32           32\n"
+            "    f32[8]  unsharded: no rule names its dimensions\n"
+            "all parameters     24 KiB         4384       18 KiB\n");
+  // What is notable on one of them is listed for all.
+  EXPECT_EQ(layouts("w bf16[128,64] mlp,-", rules, false, {"fsdp=8,tp=4", "fsdp=4,tp=1"}),
+            "bytes on a device   whole  fsdp=8,tp=4  fsdp=4,tp=1\n"
+            "w                  16 KiB         4096       16 KiB\n"
+            "    on fsdp=8,tp=4: bf16[128@tp,64]\n"
+            "    on fsdp=4,tp=1: bf16[128,64]  unsharded: its rules give it no axis that splits it\n"
+            "all parameters     16 KiB         4096       16 KiB\n");
+}
+
+// No word is lost, and no line is longer than 100 columns but for one word that is.
+TEST(Advice, LayoutsFitAHundredColumns) {
+  const auto words = [](std::string text) {
+    std::erase_if(text, [](char c) { return c == ' ' || c == '\n'; });
+    return text;
+  };
+  for (int length = 1; length <= 60; ++length) {
+    const std::string axis(length, 'a'), other = axis + "b";
+    const std::string mesh = axis + "=2," + other + "=4";
+    const std::string text = layouts(
+        "w bf16[64,64,64] n,m,m2",
+        ("[['n', '" + axis + "'], ['m', '" + other + "'], ['m2', '" + other + "']]").c_str(), true, {mesh});
+    const std::string due = "bf16[64@" + axis + ",64@" + other + ",64]  'm2' stays whole: " + other +
+                            " is taken when m2:" + other + " comes";
+    EXPECT_THAT(words(text), testing::HasSubstr(words(due)));
+    std::istringstream lines(text.substr(text.find("\n    ")));
+    std::string line;
+    while (std::getline(lines, line))
+      if (line.starts_with("    ")) EXPECT_LE(line.size(), 100) << text;
+  }
 }
 
 TEST(Advice, WhatAxesDoNotDivideIsNamed) {

@@ -21,12 +21,12 @@ namespace plumb {
 namespace {
 
 struct ResolveFlags {
-  std::string rules, names, mesh;
-  std::vector<std::string> backends;
+  std::string rules, names;
+  std::vector<std::string> meshes, backends;
   bool all = false;
 };
 
-// What one resolver makes of all parameters.
+// What one resolver makes of all parameters on one mesh.
 struct Resolver {
   std::string backend;
   std::int64_t agrees = 0, differs = 0, refuses = 0, unsupported = 0, whole = 0;
@@ -78,8 +78,8 @@ Record examined(Resolver& told, const Resolution& asked, Process& process) {
   return record;
 }
 
-Resolver told_by(const std::string& backend, const std::vector<Resolution>& all) {
-  Process process(find_backend(backend));
+// `where` ends the first line of each finding.
+Resolver told_by(Process& process, const std::vector<Resolution>& all, const std::string& where) {
   Resolver told{process.command().name};
   for (const Resolution& asked : all) {
     Record record = examined(told, asked, process);
@@ -88,12 +88,13 @@ Resolver told_by(const std::string& backend, const std::vector<Resolution>& all)
     ++(status == Status::pass ? told.agrees : told.differs);
     if (status == Status::pass) continue;
     record.verdict.facts.resize(1);
-    fmt::print("{}  {}  {}\n{}", name(status), told.backend, asked.parameter.path, in_detail(record));
+    fmt::print("{}  {}  {}{}\n{}", name(status), told.backend, asked.parameter.path, where,
+               in_detail(record));
   }
   return told;
 }
 
-void print_told(const std::vector<Resolver>& all) {
+void print_told(const std::vector<Resolver>& all, const std::string& mesh) {
   std::vector<std::vector<std::string>> rows = {
       {"resolver", "as first", "otherwise", "refused", "not asked", "unsharded", "bytes on a device",
        "where first has"}
@@ -102,7 +103,7 @@ void print_told(const std::vector<Resolver>& all) {
     rows.push_back({t.backend, fmt::format("{}", t.agrees), fmt::format("{}", t.differs),
                     fmt::format("{}", t.refuses), fmt::format("{}", t.unsupported),
                     fmt::format("{}", t.whole), bytes_text(t.bytes), bytes_text(t.due)});
-  fmt::print("\n{}", columns(rows, 1));
+  fmt::print("\n{}{}", mesh, columns(rows, 1));
 }
 
 Mesh parsed_mesh(const std::string& text) {
@@ -113,23 +114,20 @@ Mesh parsed_mesh(const std::string& text) {
   }
 }
 
-// The mesh of the command line, and with size 1 the axes that the file of the rules lists besides: `more`.
-Mesh mesh_of(const ResolveFlags& flags, std::string_view rules, std::string& more) {
-  if (flags.mesh.empty()) throw BadInput("which mesh? --mesh fsdp=8,tp=4");
-  Mesh mesh = parsed_mesh(flags.mesh);
-  const std::vector<std::string> listed = read_mesh_axes(rules, flags.rules);
+// A mesh of the command line, and with size 1 the axes that the file of the rules lists besides.
+Mesh mesh_of(const std::string& asked, const ResolveFlags& flags, const std::vector<std::string>& listed) {
+  Mesh mesh = parsed_mesh(asked);
   for (const Axis& axis : mesh.axes)
     if (!listed.empty() && std::ranges::count(listed, axis.name) == 0) {
       const std::string near = nearest(axis.name, listed);
       const std::string meant = near.empty() ? fmt::format("only {}", fmt::join(listed, ", "))
                                              : fmt::format("did you mean {}?", near);
-      throw BadInput(fmt::format("--mesh: mesh_axes of {} has no axis '{}'; {}", flags.rules, axis.name, meant));
+      throw BadInput(
+          fmt::format("--mesh: mesh_axes of {} has no axis '{}'; {}", flags.rules, axis.name, meant));
     }
-  for (const std::string& name : listed) {
-    if (std::ranges::count(mesh.axes, name, &Axis::name) > 0) continue;
-    more += (more.empty() ? "" : ", ") + name;
-    mesh = parse_mesh(print(mesh) + "," + name + "=1");
-  }
+  for (const std::string& name : listed)
+    if (std::ranges::count(mesh.axes, name, &Axis::name) == 0)
+      mesh = parse_mesh(print(mesh) + "," + name + "=1");
   return mesh;
 }
 
@@ -145,42 +143,81 @@ std::vector<Resolution> questions(const ResolveFlags& flags, const Mesh& mesh,
   return all;
 }
 
+// Each mesh of the command line with what `first` makes of the parameters there.
+std::vector<OnMesh> asked_meshes(const ResolveFlags& flags, const std::string& text,
+                                 const std::vector<AxisRule>& rules) {
+  if (flags.meshes.empty()) throw BadInput("which mesh? --mesh fsdp=8,tp=4");
+  const std::vector<std::string> listed = read_mesh_axes(text, flags.rules);
+  std::vector<OnMesh> meshes;
+  for (const std::string& asked : flags.meshes)
+    meshes.push_back({asked, questions(flags, mesh_of(asked, flags, listed), rules)});
+  return meshes;
+}
+
+// Axes of the file that no mesh names.
+std::string unasked_axes(const ResolveFlags& flags, const std::string& text) {
+  std::vector<std::string> names = read_mesh_axes(text, flags.rules);
+  for (const std::string& asked : flags.meshes)
+    for (const Axis& axis : parsed_mesh(asked).axes) std::erase(names, axis.name);
+  if (names.empty()) return "";
+  return fmt::format("mesh_axes of {}, here of size 1: {}\n\n", flags.rules, fmt::join(names, ", "));
+}
+
+// What is said of all meshes before any resolver is asked; whether it is a finding.
+bool print_advice(const std::vector<OnMesh>& meshes, const std::vector<AxisRule>& rules, bool every) {
+  bool finding = false;
+  fmt::print("{}\n", layouts_in_words(meshes, every));
+  for (const OnMesh& on : meshes) {
+    const std::string undivided = undivided_in_words(on.all);
+    finding |= !undivided.empty() || std::ranges::any_of(on.all, [](auto& a) { return !a.first.spec; });
+    const std::string text = undivided + strangers_in_words(on.all, rules, on.all.front().c.mesh);
+    if (!text.empty()) fmt::print("{}{}\n", meshes.size() > 1 ? fmt::format("on {}\n", on.mesh) : "", text);
+  }
+  std::fflush(stdout);
+  return finding;
+}
+
+// Every resolver on every mesh: a table for each mesh. The exit code.
+int ask_resolvers(const std::vector<OnMesh>& meshes, const std::vector<std::string>& backends) {
+  const bool several = meshes.size() > 1;
+  std::vector<std::vector<Resolver>> told(meshes.size());
+  for (const std::string& backend : backends) {
+    Process process(find_backend(backend));
+    for (std::size_t m = 0; m < meshes.size(); ++m)
+      told[m].push_back(told_by(process, meshes[m].all, several ? "  on " + meshes[m].mesh : ""));
+  }
+  bool asked = false, differs = false;
+  for (std::size_t m = 0; m < meshes.size(); ++m) {
+    print_told(told[m], several ? fmt::format("on {}\n", meshes[m].mesh) : "");
+    asked |= std::ranges::any_of(told[m], [](const Resolver& t) { return t.agrees + t.differs > 0; });
+    differs |= std::ranges::any_of(told[m], [](const Resolver& t) { return t.differs > 0; });
+  }
+  if (!asked) fmt::print("no parameter was asked of a backend that resolves logical axis rules\n");
+  return !asked ? 2 : differs ? 1 : 0;
+}
+
 int resolve_command(const ResolveFlags& flags) {
   const std::string text = read_text(flags.rules);
   const std::vector<AxisRule> rules = read_rules(text, flags.rules);
-  std::string more;
-  const Mesh mesh = mesh_of(flags, text, more);
-  const std::vector<Resolution> all = questions(flags, mesh, rules);
+  const std::vector<OnMesh> meshes = asked_meshes(flags, text, rules);
   const std::vector<std::string> backends = flags.backends.empty() ? resolvers_here() : flags.backends;
   for (const std::string& backend : backends)
     find_backend(backend);  // what is wrong with a name is said first
-  if (!more.empty()) fmt::print("mesh_axes of {}, here of size 1: {}\n\n", flags.rules, more);
-  const std::string undivided = undivided_in_words(all);
-  for (const std::string& part :
-       {layouts_in_words(all, flags.all), undivided, strangers_in_words(all, rules, mesh)})
-    if (!part.empty()) fmt::print("{}\n", part);
-  std::fflush(stdout);
-  std::vector<Resolver> told;
-  for (const std::string& backend : backends) told.push_back(told_by(backend, all));
-  if (told.empty())
-    fmt::print("no resolver is set up here: {}\n", fmt::join(mended_by(), ", or "));
-  if (!told.empty()) print_told(told);
-  const auto asked = [](const Resolver& t) { return t.agrees + t.differs > 0; };
-  if (!all.empty() && !told.empty() && std::ranges::none_of(told, asked)) {
-    fmt::print("no parameter was asked of a backend that resolves logical axis rules\n");
-    return 2;
-  }
-  const bool errors = std::ranges::any_of(all, [](const Resolution& a) { return !a.first.spec; });
-  return errors || !undivided.empty() || std::ranges::any_of(told, [](const Resolver& t) { return t.differs > 0; }) ? 1 : 0;
+  fmt::print("{}", unasked_axes(flags, text));
+  const bool finding = print_advice(meshes, rules, flags.all);
+  if (backends.empty()) fmt::print("no resolver is set up here: {}\n", fmt::join(mended_by(), ", or "));
+  const int code = backends.empty() ? 0 : ask_resolvers(meshes, backends);
+  return code != 0 ? code : finding ? 1 : 0;
 }
 
 }  // namespace
 
 void add_resolve(CLI::App& app, int& code) {
   auto flags = std::make_shared<ResolveFlags>();
-  CLI::App* command = app.add_subcommand("resolve",
-                                         "Say what logical axis rules make of each parameter, under every "
-                                         "resolver here: 0 they agree and divide each dimension, 1 not, 2 none was asked");
+  CLI::App* command =
+      app.add_subcommand("resolve",
+                         "Say what logical axis rules make of each parameter, under every "
+                         "resolver here: 0 they agree and divide each dimension, 1 not, 2 none was asked");
   command
       ->add_option("rules", flags->rules,
                    "A file with a list of pairs, JSON, YAML or Python: [[\"embed\", [\"fsdp\", \"tp\"]], "
@@ -208,9 +245,12 @@ void add_resolve(CLI::App& app, int& code) {
       "  bytes on a device  of all parameters that this resolver and `first` lay out, as the resolver does\n"
       "  where first has    the same, as `first` does");
   command
-      ->add_option("--mesh", flags->mesh,
-                   "The mesh: fsdp=8,tp=4; axes of the file's mesh_axes that it does not name have size 1")
-      ->check(not_empty("axes and their sizes, as in fsdp=8,tp=4"));
+      ->add_option(
+          "--mesh", flags->meshes,
+          "A mesh: fsdp=8,tp=4; axes of the file's mesh_axes that it does not name have size 1. Given "
+          "more than once, the meshes stand side by side")
+      ->check(not_empty("axes and their sizes, as in fsdp=8,tp=4"))
+      ->allow_extra_args(false);
   command
       ->add_option("--backend", flags->backends,
                    "A resolver (may repeat); default: both families of Flax and every MaxText that is set up")

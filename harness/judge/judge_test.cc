@@ -41,7 +41,7 @@ TEST(Judge, AnotherSliceIsMisplaced) {
   EXPECT_EQ(verdict.status, Status::misplaced);
   EXPECT_THAT(
       verdict.facts[0].text,
-      testing::HasSubstr("2 of 4 devices; the first, 1 (x=0,y=1), says it holds [0:4], asked was [4:8]"));
+      testing::HasSubstr("2 of 4 devices; the first, 1 (x=0,y=1), says it holds [0:4] instead of [4:8]"));
 }
 
 TEST(Judge, AFalseClaimIsMisplaced) {

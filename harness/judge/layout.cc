@@ -28,11 +28,11 @@ std::string difference(const Case& c, const Block& block) {
   if (!block.claim) {
     const std::int64_t due = elements(asked) * format(result(c).dtype).bytes;
     if (static_cast<std::int64_t>(block.bytes) == due) return "";
-    return fmt::format("holds {}, asked were the {} of {}", counted(block.bytes, "byte"), due, print(asked));
+    return fmt::format("holds {} instead of the {} of {}", counted(block.bytes, "byte"), due, print(asked));
   }
   const auto claimed = joined(block);
   if (claimed && same(*claimed, asked)) return "";
-  return fmt::format("says it holds {}, asked was {}", claim_text(block), print(asked));
+  return fmt::format("says it holds {} instead of {}", claim_text(block), print(asked));
 }
 
 std::vector<AxisId> without_unit_axes(const Mesh& mesh, std::vector<AxisId> axes) {
@@ -47,7 +47,7 @@ std::optional<Fact> claimed_spec_fact(const Case& c, const Outcome& outcome, con
   const Spec& asked = result(c);
   const auto misplaced = [&](const std::string& text) { return fact(Status::misplaced, text); };
   if (claimed.dtype != asked.dtype || shape(claimed) != shape(asked))
-    return misplaced(fmt::format("claims {}, asked was {}", claim, print(c.mesh, asked)));
+    return misplaced(fmt::format("claims {} instead of {}", claim, print(c.mesh, asked)));
   if (without_unit_axes(c.mesh, claimed.unfinished) != without_unit_axes(c.mesh, asked.unfinished))
     return misplaced(
         fmt::format("claims {}: other sums are left unfinished than in {}", claim, print(c.mesh, asked)));
@@ -58,7 +58,7 @@ std::optional<Fact> claimed_spec_fact(const Case& c, const Outcome& outcome, con
                                  print(c.mesh, asked)));
   for (std::int64_t device = 0; device < devices(c.mesh); ++device)
     if (!same(plumb::block(c.mesh, claimed, c.rule, device), plumb::block(c.mesh, asked, c.rule, device)))
-      return misplaced(fmt::format("claims {}, asked was {}", claim, print(c.mesh, asked)));
+      return misplaced(fmt::format("claims {} instead of {}", claim, print(c.mesh, asked)));
   for (const Block& block : outcome.blocks) {
     const auto by_slice = joined(block);
     if (block.claim && (!by_slice || !same(*by_slice, plumb::block(c.mesh, claimed, c.rule, block.device))))

@@ -33,7 +33,7 @@ TEST(Layout, RangesThatLieApartAreToldEach) {
   const Verdict verdict = trial.verdict();
   EXPECT_EQ(verdict.status, Status::misplaced);
   EXPECT_EQ(verdict.facts[0].text,
-            "1 of 2 devices; the first, 1 (x=1), says it holds [0:4,0:2&6:8], asked was [0:4,4:8]");
+            "1 of 2 devices; the first, 1 (x=1), says it holds [0:4,0:2&6:8] instead of [0:4,4:8]");
 }
 
 }  // namespace

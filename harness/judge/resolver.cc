@@ -13,18 +13,12 @@
 namespace plumb {
 namespace {
 
-std::vector<AxisId> split(const Mesh& mesh, const Dim& dim) {
-  std::vector<AxisId> axes = dim.axes;
-  std::erase_if(axes, [&](AxisId axis) { return mesh.axes[axis].size == 1; });
-  return axes;
-}
-
 // Whether two layouts of one shape split it over the same axes, those of size 1 aside.
 bool same_split(const Mesh& mesh, const Spec& a, const Spec& b) {
-  for (std::size_t d = 0; d < a.dims.size(); ++d)
-    if (split(mesh, a.dims[d]) != split(mesh, b.dims[d])) return false;
-  return true;
+  return without_unit_axes(mesh, a).dims == without_unit_axes(mesh, b).dims;
 }
+
+std::string shown(const Mesh& mesh, const Spec& spec) { return print(mesh, without_unit_axes(mesh, spec)); }
 
 std::int64_t most_elements(const Case& c, const Spec& spec) {
   std::int64_t n = 1;
@@ -80,8 +74,10 @@ std::vector<Fact> answer_facts(const Case& c, const Outcome& outcome) {
                                             claim_of(outcome).value_or("with slices"), wanted.error)));
   } else {
     Case asked = c;
-    asked.op.chain.back() = *wanted.spec;
-    facts = layout_facts(asked, outcome);
+    asked.op.chain.back() = without_unit_axes(c.mesh, *wanted.spec);
+    Outcome answer = outcome;
+    if (claimed) answer.claims.front() = shown(c.mesh, *claimed);
+    facts = layout_facts(asked, answer);
     std::ranges::reverse(facts);  // what is claimed says more than the first slice
     if (!facts.empty() && claimed) facts.front().text += memory(c, *claimed, *wanted.spec);
   }
@@ -113,7 +109,7 @@ Verdict judge_refusal(const Case& c, const std::string& message) {
   const Resolved wanted = resolved(c);
   if (!wanted.spec) return verdict_of(c, {});
   Fact refused =
-      fact(Status::reneged, fmt::format("{}; there is a layout: {}", message, print(c.mesh, *wanted.spec)));
+      fact(Status::reneged, fmt::format("{}; there is a layout: {}", message, shown(c.mesh, *wanted.spec)));
   explain(refused, other_policies(c, nullptr));
   return verdict_of(c, {std::move(refused)});
 }

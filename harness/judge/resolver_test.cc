@@ -26,24 +26,24 @@ TEST(Resolver, IsJudgedByItsLayout) {
   } rows[] = {
       {on + "f32[4'a,4'b] rules=a:x,b:y",         "f32[4@x,4@y]",   Status::pass,      "",                           ""                                      },
       {on + "f32[4'a,4'b] rules=a:(x.u),b:(u.y)", "f32[4@u.x,4@y]", Status::pass,      "",                           ""                                      },
-      {on + "f32[1'a,4'b] rules=a:x,b:y",         "f32[1@y,4@x]",   Status::misplaced, "asked was",                  ""                                      },
+      {on + "f32[1'a,4'b] rules=a:x,b:y",         "f32[1@y,4@x]",   Status::misplaced, "instead of",                  ""                                      },
       {on + "f32[4'a,4'b] rules=b:x,a:x",         "f32[4,4@x]",     Status::pass,      "",                           ""                                      },
       {on + "f32[4'a,4'b] rules=a:x,b:x",         "f32[4,4@x]",     Status::misplaced,
-       "claims f32[4,4@x], asked was f32[4@x,4]",                                                                    ""                                      },
+       "claims f32[4,4@x] instead of f32[4@x,4]",                                                                    ""                                      },
       {on + "f32[4'a] rules=a:(x.y),a:x",         "f32[4@x]",       Status::misplaced, "8 bytes on a device, not 4",
        "the last rule of a name wins"                                                                                                                        },
-      {on + "f32[4'a] rules=a:(x.y)",             "f32[4@y.x]",     Status::misplaced, "asked was f32[4@x.y]",       ""                                      },
+      {on + "f32[4'a] rules=a:(x.y)",             "f32[4@y.x]",     Status::misplaced, "instead of f32[4@x.y]",       ""                                      },
       {on + "f32[4'b,4'a] rules=a:(u.x),b:(u.y)", "f32[4,4@x]",     Status::misplaced,
        "32 bytes on a device, not 16",                                                                               "an axis of size 1 counts as taken"     },
       {on + "f32[4'a] rules=a:typo",              "f32[4]",         Status::misplaced,
        "answers f32[4], and there is no layout: the mesh has no axis 'typo'",                                        "an axis that the mesh lacks is dropped"},
       {on + "f32[4'a,4'a] rules=a:-",             "f32[4,4]",       Status::misplaced, "the name 'a' stands twice",
        "a name may stand twice"                                                                                                                              },
-      {on + "f32[4'x,4'b] rules=b:y",             "f32[4@x,4@y]",   Status::misplaced, "asked was f32[4,4@y]",
+      {on + "f32[4'x,4'b] rules=b:y",             "f32[4@x,4@y]",   Status::misplaced, "instead of f32[4,4@y]",
        "a name without a rule is taken for an axis"                                                                                                          },
-      {on + "f32[4'a] rules=a:-,a:x",             "f32[4@x]",       Status::misplaced, "asked was f32[4]",
+      {on + "f32[4'a] rules=a:-,a:x",             "f32[4@x]",       Status::misplaced, "instead of f32[4]",
        "the last rule of a name wins; or a value without axes is passed over"                                                                                },
-      {on + "f32[4'x] rules=",                    "f32[4@x]",       Status::misplaced, "asked was f32[4]",
+      {on + "f32[4'x] rules=",                    "f32[4@x]",       Status::misplaced, "instead of f32[4]",
        "without rules, names are taken for axes; or a name without a rule is taken for an axis"                                                              },
       {on + "f32[4'a] rules=a:(u.u.x)",           "f32[4@x]",       Status::misplaced, "'u' stands twice",
        "an axis of size 1 is left out"                                                                                                                       },
@@ -59,6 +59,13 @@ TEST(Resolver, IsJudgedByItsLayout) {
     EXPECT_THAT(v.facts[0].text, HasSubstr(row.text));
     EXPECT_EQ(v.facts[0].cause, row.cause) << v.facts[0].text;
   }
+}
+
+TEST(Resolver, AxesOfSizeOneAreNotShown) {
+  const Case c = parse_case(on + "f32[4'a,4'b] rules=a:(u.x),b:(x.y)");
+  EXPECT_EQ(judge_resolver(c, claiming("f32[4@u,4@x]")).facts.front().text,
+            "claims f32[4,4@x] instead of f32[4@x,4]");
+  EXPECT_EQ(judge_refusal(c, "no").facts.front().text, "no; there is a layout: f32[4@x,4]");
 }
 
 TEST(Resolver, SlicesAreJudgedToo) {

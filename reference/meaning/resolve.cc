@@ -114,6 +114,12 @@ Resolved resolved(const Case& c, const Policy& policy) {
   return laid_out(given);
 }
 
+Spec without_unit_axes(const Mesh& mesh, Spec spec) {
+  for (Dim& dim : spec.dims)
+    std::erase_if(dim.axes, [&](AxisId axis) { return mesh.axes[axis].size == 1; });
+  return spec;
+}
+
 namespace {
 
 constexpr PolicyChange all_changes[] = {

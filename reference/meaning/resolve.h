@@ -44,6 +44,9 @@ struct Resolved {
 
 Resolved resolved(const Case&, const Policy& = {});
 
+// The same layout without the axes of size 1, which split nothing: what is shown of a layout by rules.
+Spec without_unit_axes(const Mesh&, Spec);
+
 // One thing that a policy may do otherwise than `first`.
 struct PolicyChange {
   bool Policy::*flag;
