@@ -29,6 +29,8 @@ void Process::stop() {
   state_->child.reset();
 }
 
+void Process::allow(const Deadlines& deadlines) { state_->deadlines = deadlines; }
+
 const Hello* Process::hello() const { return state_->hello ? &*state_->hello : nullptr; }
 const Command& Process::command() const { return state_->command; }
 

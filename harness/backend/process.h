@@ -46,6 +46,9 @@ class Process {
   // where the program has never started and ends with exit code 2: it cannot use its options.
   std::optional<Answer> refuses(const Case&);
 
+  // What requests have from now on.
+  void allow(const Deadlines&);
+
   // How often in a row it did not start for so many devices; after three times it is not tried again.
   int starts_in_vain(std::int64_t devices) const;
 

@@ -18,7 +18,7 @@ namespace {
 
 std::string as_json(const Case& c) {
   try {
-    refuse_what_does_not_fit(c, machine().memory_bytes, 0);
+    refuse_what_does_not_fit(c, {machine().memory_bytes});
   } catch (const DoesNotFit& error) {
     throw BadInput(error.what());
   }

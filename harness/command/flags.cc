@@ -74,7 +74,7 @@ void add_running(CLI::App& app, RunningFlags& r) {
   app.add_option(
          "--timeout", r.limits.timeout,
          fmt::format("Seconds that a backend has for each of three; default: {:g} to start, {:g} to compile, "
-                     "{:g} to run",
+                     "{:g} to run, and for a large case as long again as its work takes this machine",
                      Deadlines{}.start, Deadlines{}.compile, Deadlines{}.run))
       ->check(positive());
   app.add_option(
@@ -102,7 +102,8 @@ void add_running(CLI::App& app, RunningFlags& r) {
 Settings settings(const RunningFlags& r) {
   Settings s;
   s.most_bytes = machine().memory_bytes / r.jobs;
-  if (const double all = r.limits.timeout; all > 0) s.deadlines = {all, all, all};
+  s.cores = static_cast<double>(machine().cores) / r.jobs;
+  if (const double all = r.limits.timeout; all > 0) s.deadlines = {all, all, all}, s.cores = 0;
   s.in_place = r.in_place;
   return s;
 }

@@ -45,7 +45,7 @@ void take(Ledger& ledger, const Cases& cases, Judged&& judged) {
   if (judged.refused) {
     ++ledger.refused;
     clear_line(ledger);
-    fmt::print(stderr, "plumb: refused: {}\n", record.verdict.facts.front().text);
+    fmt::print(stderr, "plumb: unrun: {}\n", record.verdict.facts.front().text);
   } else if (finding(record.verdict.status)) {
     ++ledger.progress.findings;
     say_finding(ledger, record, again, row_of(cases, judged.job.number).note);

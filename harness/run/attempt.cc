@@ -1,7 +1,5 @@
 #include "harness/run/attempt.h"
 
-#include <fmt/format.h>
-
 #include <map>
 
 #include "harness/backend/lookup.h"
@@ -39,61 +37,10 @@ struct Subject::State {
 
 namespace {
 
-std::string bytes_in_words(double bytes) {
-  constexpr const char* units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  int unit = 0;
-  for (; bytes >= 1024 && unit < 6; ++unit) bytes /= 1024;
-  return fmt::format("{:.4g} {}", bytes, units[unit]);
-}
-
 void say_versions(Record& record, const Hello& hello) {
   for (const auto& [what, version] : hello.versions) record.versions[what] = version;
   record.program = hello.name;
   if (!hello.device_kind.empty()) record.versions["devices"] = hello.device_kind;
-}
-
-}  // namespace
-
-namespace {
-
-double shares(const Case& c, const Spec& spec) {
-  return static_cast<double>(devices(c.mesh)) *
-         static_cast<double>(largest_block_bytes(c.mesh, spec, c.rule));
-}
-
-// Operands and result, whole; what is also in the arena twice: the operands, and the blocks of the result.
-double held_whole(const Case& c) {
-  double need = 0;
-  for (const Spec& spec : results(c)) need += static_cast<double>(bytes(spec)) + 2.0 * shares(c, spec);
-  for (const Spec& operand : c.op.operands)
-    need += 2.0 * static_cast<double>(bytes(operand)) * static_cast<double>(parts(c.mesh, operand));
-  return need;
-}
-
-// What the ranks have, all of them on this machine: each array twice, before a step and after it.
-double held_in_place(const Case& c) {
-  double need = 0;
-  for (const std::vector<Spec>& specs : {c.op.operands, c.op.chain})
-    for (const Spec& spec : specs) need += 2.0 * shares(c, spec);
-  return need;
-}
-
-}  // namespace
-
-void refuse_what_does_not_fit(const Case& c, std::int64_t most_bytes, int reruns, bool in_place) {
-  if (is_resolve(c)) return;  // it holds no data
-  double need = in_place ? held_in_place(c) : held_whole(c);
-  if (reruns > 0) need *= 2;  // the same of other data; the blocks of both are kept
-  const auto most = static_cast<double>(most_bytes);
-  if (need > most)
-    throw DoesNotFit(fmt::format("this case would hold {}, more than the {} there are\n  {}",
-                                 bytes_in_words(need), bytes_in_words(most), print(c)));
-}
-
-namespace {
-
-bool fits(const Case& c, const Settings& settings) {
-  return is_resolve(c) || held_whole(c) <= static_cast<double>(settings.most_bytes);
 }
 
 // The whole result as the last block that holds an element has it.
@@ -142,14 +89,22 @@ Record attempt(const Case& c, Subject& subject, const Limits& limits) {
   Subject::State& state = *subject.state;
   const Settings& settings = state.settings;
   const bool wanted = settings.in_place && limits.reruns == 0 && !is_resolve(c) && in_place(c, state.process);
-  refuse_what_does_not_fit(c, settings.most_bytes, limits.reruns, wanted);
+  refuse_what_does_not_fit(c, room_of(settings), {limits.reruns, wanted});
+  state.process.allow(deadlines_for(c, settings));
   state.line = print(c);
-  const Attempts made = ask(c, state.process, {limits.reruns, wanted, fits(c, settings)});
+  const Attempts made = ask(c, state.process, {limits.reruns, wanted, fits(c, room_of(settings))});
   show_result(made.first, settings);
   Record record = examine(made, declared(state.process), limits);
   doubt(record, c, state);
   say_who(record, subject);
   return record;
+}
+
+Room room_of(const Settings& settings) { return {settings.most_bytes, settings.cores}; }
+
+Deadlines deadlines_for(const Case& c, const Settings& settings) {
+  const double more = settings.cores > 0 ? seconds_of_work(c, settings.cores) : 0;
+  return {settings.deadlines.start, settings.deadlines.compile + more, settings.deadlines.run + more};
 }
 
 Process& process_of(Subject& subject) { return subject.state->process; }

@@ -3,11 +3,11 @@
 
 #include <functional>
 #include <memory>
-#include <stdexcept>
 #include <string>
 
 #include "harness/backend/process.h"
 #include "harness/record/record.h"
+#include "harness/run/demand.h"
 #include "reference/words/op.h"
 
 namespace plumb {
@@ -21,6 +21,7 @@ struct Wait {
 struct Settings {
   Deadlines deadlines;
   std::int64_t most_bytes = 0;  // a case that needs more memory is refused; 0: what the machine has
+  double cores = 0;             // that work on a case: deadlines grow by what it takes them; 0: they do not
   std::function<void(const Wait&)> waits{};  // told of a wait after 5 seconds of a phase, after 10, 20, ...
   Greeted greeted{};
   bool in_place = false;  // of a backend that fills, blocks are proved where they lie, if they can be
@@ -44,16 +45,12 @@ Process& process_of(Subject&);
 const Settings& settings_of(const Subject&);
 void say_who(Record&, Subject&);
 
-// A case that would hold more than most_bytes: what() says how much.
-struct DoesNotFit : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-// `in_place`: of each array the devices' shares are held, and no whole.
-void refuse_what_does_not_fit(const Case&, std::int64_t most_bytes, int reruns, bool in_place = false);
+// What is allowed to a case: to compile and to run also what its work takes the machine.
+Deadlines deadlines_for(const Case&, const Settings&);
+Room room_of(const Settings&);
 
 // The record of one case: asks, examines, and says who answered. Never throws for a backend's failure. Throws
-// DoesNotFit.
+// DoesNotFit (demand.h).
 Record attempt(const Case&, Subject&, const Limits& = {});
 
 }  // namespace plumb

@@ -14,9 +14,9 @@ namespace {
 constexpr double second = 1e9;
 
 // What a request may take beside what is known of its iterations.
-double deadline(const Settings& settings, const Pace& pace, std::int64_t iterations) {
+double deadline(const Deadlines& deadlines, const Pace& pace, std::int64_t iterations) {
   const double runs = static_cast<double>((iterations + pace.timing.warmups) * pace.timing.batch);
-  return settings.deadlines.run + 4 * runs * pace.each / second;
+  return deadlines.run + 4 * runs * pace.each / second;
 }
 
 // As many as there are already, as far as the seconds go; first of all one, where nobody knows how long it
@@ -91,7 +91,7 @@ Introduction make_known(const Case& c, Subject& subject) {
   Process& process = process_of(subject);
   const Timing one{.warmups = 1, .iterations = 2};
   const TimedAttempts made =
-      ask_timed(c, process, {one, settings_of(subject).deadlines.run}, in_place(c, process));
+      ask_timed(c, process, {one, deadlines_for(c, settings_of(subject)).run}, in_place(c, process));
   const Record record = judged_under_the_clock(made, declared(process));
   if (record.verdict.status != Status::pass) return {not_timed(record), {}};
   return {"", std::get<Outcome>(made.last.answer).notes};
@@ -101,7 +101,9 @@ Record measure(const Case& c, Subject& subject, const Pace& wanted) {
   Process& process = process_of(subject);
   const Settings& settings = settings_of(subject);
   const bool proved = in_place(c, process);
-  refuse_what_does_not_fit(c, settings.most_bytes, 0, proved);
+  refuse_what_does_not_fit(c, room_of(settings), {0, proved});
+  const Deadlines deadlines = deadlines_for(c, settings);
+  process.allow(deadlines);
   Pace pace = wanted;
   Samples all;
   Record record;
@@ -111,7 +113,7 @@ Record measure(const Case& c, Subject& subject, const Pace& wanted) {
     Timing timing = pace.timing;
     timing.iterations = next_iterations(pace, all);
     const TimedAttempts made =
-        ask_timed(c, process, {timing, deadline(settings, pace, timing.iterations)}, proved);
+        ask_timed(c, process, {timing, deadline(deadlines, pace, timing.iterations)}, proved);
     record = judged_under_the_clock(made, declared(process));
     say_who(record, subject);
     if (record.verdict.status != Status::pass) return record;

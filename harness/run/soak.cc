@@ -25,7 +25,7 @@ std::optional<Corruption> soak(const Case& c, Subject& subject, double seconds, 
   const auto end = Now::now() + std::chrono::duration<double>(seconds);
   Process& process = process_of(subject);
   const bool proved = in_place(c, process);
-  const double deadline = settings_of(subject).deadlines.run;
+  const double deadline = deadlines_for(c, settings_of(subject)).run;
   while (Now::now() < end && std::ssize(so_far.samples.nanoseconds) < most_samples) {
     const TimedAttempts made = ask_timed(c, process, {two, deadline}, proved);
     for (const Attempt* one : {&made.first, &made.last}) {
