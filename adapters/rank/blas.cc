@@ -23,8 +23,9 @@ struct OpenBlas {
 OpenBlas open_blas() {
   ::setenv("OPENBLAS_NUM_THREADS", "1", 0);
   void* handle = nullptr;
-  for (const char* path :
-       {"$ORIGIN/../lib/libopenblas.so.0", PLUMB_OPENBLAS_PATH, "libopenblas.so.0", "libopenblas.so"})
+  for (const char* path : {"$ORIGIN/../lib/libopenblas.so.0", "$ORIGIN/../lib/plumbline/libopenblas.so.0",
+                           "$ORIGIN/../../lib/plumbline/libopenblas.so.0", PLUMB_OPENBLAS_PATH,
+                           "libopenblas.so.0", "libopenblas.so"})
     if (!handle) handle = ::dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!handle) return {};
   return {reinterpret_cast<Gemm<float>>(::dlsym(handle, "cblas_sgemm")),

@@ -34,28 +34,33 @@ std::string hint(std::string_view word, const std::vector<std::string>& candidat
   return fmt::format("; there {} {}", candidates.size() == 1 ? "is" : "are", fmt::join(candidates, ", "));
 }
 
-Parts take_apart(std::string_view text) {
-  Parts parts;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find(',', at), text.size());
-    const Part piece{text.substr(at, end - at), at};
-    if (at == 0) {
-      const std::size_t sign = std::min(piece.text.find('@'), piece.text.size());
-      parts.name = {piece.text.substr(0, sign), 0};
-      parts.release = {piece.text.substr(std::min(sign + 1, piece.text.size())), sign + 1};
-      if (sign + 1 == piece.text.size()) throw bad_input("expected a release after '@'", text, sign + 1);
-    } else {
-      const std::size_t sign = piece.text.find('=');
-      if (sign == 0 || sign == std::string_view::npos || sign + 1 == piece.text.size())
-        throw bad_input("expected option=value", text, at);
-      parts.options.push_back({
-          {piece.text.substr(0, sign),    at},
-          {piece.text.substr(sign + 1),                   at + sign + 1}
-      });
-    }
-    at = end + 1;
+// The options from `at` to `end` of the text, each behind a comma: ",plan=ring,wire=bf16".
+std::vector<std::pair<Part, Part>> options_at(std::string_view text, std::size_t at, std::size_t end) {
+  std::vector<std::pair<Part, Part>> options;
+  for (std::size_t next = 0; at < end; at = next) {
+    next = std::min(text.find(',', ++at), end);
+    const std::string_view piece = text.substr(at, next - at);
+    const std::size_t sign = piece.find('=');
+    if (sign == 0 || sign == std::string_view::npos || sign + 1 == piece.size())
+      throw bad_input("expected option=value", text, at);
+    options.push_back({
+        {piece.substr(0, sign),    at},
+        {piece.substr(sign + 1),              at + sign + 1}
+    });
   }
-  return parts;
+  return options;
+}
+
+Parts take_apart(std::string_view text) {
+  const std::size_t end = std::min(text.find(','), text.size());
+  const std::size_t sign = std::min(text.find('@'), end);
+  if (sign + 1 == end) throw bad_input("expected a release after '@'", text, sign + 1);
+  const std::size_t release = std::min(sign + 1, end);
+  return {
+      {text.substr(0,       sign),          0       },
+      {text.substr(release, end - release), sign + 1},
+      options_at(text, end, text.size())
+  };
 }
 
 const BackendRow& row_named(const Part& name, std::string_view text) {
@@ -152,9 +157,51 @@ std::vector<std::string> own_command(const BackendRow& row, const Parts& parts, 
   return {program};
 }
 
-std::vector<std::string> worker_command(const BackendRow& row, const std::string& release) {
-  const std::string python = environment_python(row.name, release);
-  if (python.empty()) throw not_here(row, release);
+// What the Python of this environment has of these distributions, by name.
+std::map<std::string, std::string> versions_here(const std::vector<std::string>& distributions) {
+  constexpr std::chrono::seconds to_look{10};
+  constexpr const char* ask =
+      "import sys\n"
+      "from importlib import metadata\n"
+      "for name in sys.argv[1:]:\n"
+      "    try:\n"
+      "        print(name, metadata.version(name))\n"
+      "    except metadata.PackageNotFoundError:\n"
+      "        pass\n";
+  std::map<std::string, std::string> found;
+  std::vector<std::string> argv{python_here(), "-I", "-c", ask};
+  if (argv[0].empty()) return found;
+  argv.insert(argv.end(), distributions.begin(), distributions.end());
+  Child child({argv, {}, {}});
+  if (child.end(to_look) != "exited with code 0") return found;
+  const std::vector<std::string> words = split_words(child.last_words());
+  for (std::size_t i = 0; i + 1 < words.size(); i += 2) found[words[i]] = words[i + 1];
+  return found;
+}
+
+// The release that is meant, and the Python that has it.
+struct Interpreter {
+  std::string release, python;
+  bool here = false;  // in this very environment
+};
+
+Interpreter interpreter_of(const BackendRow& row, std::string release) {
+  const auto releases = environment_releases(row.name);
+  if (release.empty() && !releases.empty()) release = releases.front();
+  if (!release.empty() && release != "here") return {release, environment_python(row.name, release)};
+  const auto versions = versions_here({row.distribution});
+  if (const auto at = versions.find(row.distribution); at != versions.end())
+    return {at->second, python_here(), true};
+  if (release.empty()) return {row.releases.front(), ""};
+  const std::string python = python_here();
+  throw BadInput(fmt::format("{}@here: {}", row.name,
+                             python.empty() ? "there is no python3 on PATH"
+                                            : fmt::format("{} has no {}", python, row.distribution)));
+}
+
+std::vector<std::string> worker_command(const BackendRow& row, const Interpreter& with) {
+  const std::string& python = with.python;
+  if (python.empty()) throw not_here(row, with.release);
   const std::string worker = own_file(row.worker);
   if (worker.empty()) throw BadInput(fmt::format("{} is missing from this installation", row.worker));
   return {python, "-I", worker};
@@ -163,9 +210,34 @@ std::vector<std::string> worker_command(const BackendRow& row, const std::string
 // Of a program that nobody has written a row for: it may have started a job.
 constexpr double grace_of_a_command = 5;
 
+bool is_file(const std::string& word) {
+  std::error_code none;
+  return std::filesystem::is_regular_file(word, none) || !find_program(word).empty();
+}
+
+// Takes the options of a command out of its words: ./mine,plan=ring, python3 mine.py,plan=ring. Of a program
+// that is nowhere too, so that it is what is said of it.
+void take_options(Command& command, std::string_view text) {
+  for (std::string& word : command.argv) {
+    const std::size_t comma = word.find(',');
+    const bool first = &word == &command.argv.front();
+    if (comma == word.npos || is_file(word) || !(first || is_file(word.substr(0, comma)))) continue;
+    const std::size_t at = text.find(word);
+    if (at == text.npos) continue;  // it is quoted
+    for (const auto& [name, value] : options_at(text, at + comma, at + word.size())) {
+      if (std::ranges::count(command.options, name.text, &std::pair<std::string, std::string>::first) > 0)
+        throw bad_input(fmt::format("{} stands twice", name.text), text, name.at);
+      command.options.emplace_back(name.text, value.text);
+    }
+    word.resize(comma);
+    return;
+  }
+}
+
 Command resolve_command(std::string_view text) {
   Command command{std::string(text), split_words(text), {}, grace_of_a_command, std::string(text)};
   if (command.argv.empty()) throw BadInput("the command of the backend is empty");
+  take_options(command, text);
   const std::string& program = command.argv[0];
   if (!find_program(program).empty()) return command;
   const bool there = std::filesystem::is_regular_file(program);
@@ -204,23 +276,26 @@ Command find_backend(std::string_view text) {
   const Parts parts = take_apart(text);
   const BackendRow& row = row_named(parts.name, text);
   Command command{row.name, {}, {}, row.grace};
-  std::string release(parts.release.text);
+  Interpreter with;
   if (!row.worker.empty()) {
-    if (release.empty()) {
-      const auto releases = environment_releases(row.name);
-      release = releases.empty() ? row.releases.front() : releases.front();
-    }
-    command.name += "@" + release;
+    with = interpreter_of(row, std::string(parts.release.text));
+    command.asked = row.name + "@" + (with.here ? "here" : with.release);
+    command.name += "@" + with.release;
+  } else {
+    command.asked = command.name;
   }
-  command.asked = command.name;
   add_options(command, row, parts, text);  // before what is built or installed: a bad name is bad everywhere
-  command.argv = row.worker.empty() ? own_command(row, parts, text) : worker_command(row, release);
+  command.argv = row.worker.empty() ? own_command(row, parts, text) : worker_command(row, with);
   if (!row.launch.empty()) command.argv = launched(row, command, command.argv[0]);
   return command;
 }
 
 std::vector<Known> known_backends() {
   std::vector<Known> out;
+  std::vector<std::string> distributions;
+  for (const BackendRow& row : backend_rows())
+    if (!row.worker.empty()) distributions.push_back(row.distribution);
+  const auto versions = versions_here(distributions);
   for (const BackendRow& row : backend_rows()) {
     if (row.worker.empty()) {
       const bool built = !own_program(row.program).empty();
@@ -228,6 +303,8 @@ std::vector<Known> known_backends() {
       out.push_back({row.name, row.what, due.empty(), due});
       continue;
     }
+    if (const auto at = versions.find(row.distribution); at != versions.end())
+      out.push_back({row.name + "@here", fmt::format("{} of {}", at->second, python_here()), true, ""});
     std::vector<std::string> releases = environment_releases(row.name);
     const std::size_t here = releases.size();
     for (const std::string& r : row.releases)

@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "harness/backend/spawn.h"
+
 namespace plumb {
 
 namespace fs = std::filesystem;
@@ -27,6 +29,14 @@ std::vector<fs::path> above() {
   return out;
 }
 
+// Whether what runs was built here, and not installed.
+bool in_build() {
+  std::error_code none;
+  const fs::path build = fs::weakly_canonical(PLUMB_BUILD, none);
+  const std::vector<fs::path> folders = above();
+  return std::ranges::count(folders, build) > 0;
+}
+
 // Where the files of this project may lie: in an installation, or in the sources.
 std::vector<fs::path> roots() {
   std::vector<fs::path> out;
@@ -34,7 +44,7 @@ std::vector<fs::path> roots() {
     out.push_back(p / "share" / "plumbline");
     out.push_back(p);
   }
-  out.emplace_back(PLUMB_SOURCE);
+  if (in_build()) out.emplace_back(PLUMB_SOURCE);
   return out;
 }
 
@@ -97,6 +107,16 @@ std::vector<std::string> own_files(const std::string& folder, const std::string&
   }
   std::ranges::sort(out);
   return out;
+}
+
+std::string called(const std::string& script) {
+  const std::string whole = own_file(script);
+  return in_build() || whole.empty() ? script : whole;
+}
+
+std::string python_here() {
+  const fs::path beside = running_program().parent_path() / "python3";
+  return executable(beside) ? beside.string() : find_program("python3");
 }
 
 std::string environment_python(const std::string& framework, const std::string& release) {

@@ -50,6 +50,12 @@ void take(const Member& m, std::vector<std::pair<std::string, std::string>>& int
     take({m.file, name, help}, into.emplace_back(name, "").second);
 }
 
+void take(const Member& m, std::vector<std::pair<std::string, std::vector<std::string>>>& into) {
+  if (!m.value.is_object()) refuse(m, "an object");
+  for (const auto& [name, reasons] : m.value.items())
+    take({m.file, name, reasons}, into.emplace_back(name, std::vector<std::string>()).second);
+}
+
 BackendOption option(const Member& m) {
   if (!m.value.is_object()) refuse(m, "an object");
   BackendOption o{m.name};
@@ -67,8 +73,10 @@ BackendOption option(const Member& m) {
       take(member, o.needed);
     else if (name == "map")
       take(member, o.map);
+    else if (name == "lifts")
+      take(member, o.lifts);
     else
-      refuse(m, fmt::format("values, help, default, names, needed or map, not \"{}\"", name));
+      refuse(m, fmt::format("values, help, default, names, needed, map or lifts, not \"{}\"", name));
   }
   return o;
 }
@@ -110,6 +118,8 @@ BackendRow backend_row(const std::string& name, const std::string& text) {
       take(m, row.program);
     else if (member == "worker")
       take(m, row.worker);
+    else if (member == "distribution")
+      take(m, row.distribution);
     else if (member == "launch")
       take(m, row.launch);
     else if (member == "check")
@@ -125,8 +135,8 @@ BackendRow backend_row(const std::string& name, const std::string& text) {
   }
   if (row.program.empty() == row.worker.empty()) throw BadInput(file + ": expected a program or a worker");
   if (row.what.empty() || row.mend.empty()) throw BadInput(file + ": expected what it is and what mends it");
-  if (row.releases.empty() != row.worker.empty())
-    throw BadInput(file + ": a worker has releases, and a program none");
+  if (row.releases.empty() != row.worker.empty() || row.distribution.empty() != row.worker.empty())
+    throw BadInput(file + ": a worker has releases and a distribution, and a program none");
   return row;
 }
 
@@ -141,9 +151,19 @@ std::vector<std::string> value_names(const BackendOption& o) {
   return names;
 }
 
+std::string lifted_by(const BackendRow& row, const std::string& reason) {
+  for (const BackendOption& o : row.options)
+    for (const auto& [value, reasons] : o.lifts)
+      if (std::ranges::count(reasons, reason.substr(0, reason.find(" ("))) > 0) return o.name + "=" + value;
+  return "";
+}
+
 std::string mend(const BackendRow& row, const std::string& release) {
-  const std::size_t at = row.mend.find("RELEASE");
-  return at == std::string::npos ? row.mend : std::string(row.mend).replace(at, 7, release);
+  std::string command = row.mend;
+  if (const std::size_t end = command.find(' '); command.starts_with("scripts/"))
+    command.replace(0, end, called(command.substr(0, end)));
+  const std::size_t at = command.find("RELEASE");
+  return at == std::string::npos ? command : command.replace(at, 7, release);
 }
 
 }  // namespace plumb

@@ -9,6 +9,8 @@
 #include "harness/backend/lookup.h"
 #include "harness/command/command.h"
 #include "harness/command/flags.h"
+#include "harness/command/help.h"
+#include "harness/command/options.h"
 #include "harness/record/environment.h"
 #include "harness/report/table.h"
 #include "harness/select/suite.h"
@@ -18,13 +20,18 @@
 namespace plumb {
 namespace {
 
-int print_backends() {
+void print_backends() {
   std::vector<std::vector<std::string>> rows = {
       {"backend", "here", "what, and what makes it available"}
   };
   for (const Known& known : known_backends())
     rows.push_back({known.name, known.available ? "yes" : "no", known.available ? known.what : known.mend});
   fmt::print("{}", columns(rows, 3));
+}
+
+int print_all() {
+  print_backends();
+  fmt::print("\n{}", wrapped(options_of_backends(), 100));
   return 0;
 }
 
@@ -81,7 +88,7 @@ void add_backends(CLI::App& app, int& code) {
   CLI::App* command =
       app.add_subcommand("backends", "Say which backends can run here, or the options of one");
   command->add_option("backend", *name, "Without @RELEASE: jax")->check(not_empty("the name of a backend"));
-  command->callback([name, &code] { code = name->empty() ? print_backends() : print_options(*name); });
+  command->callback([name, &code] { code = name->empty() ? print_all() : print_options(*name); });
 }
 
 void add_doctor(CLI::App& app, int& code) {

@@ -20,6 +20,7 @@
 #include "harness/command/files.h"
 #include "harness/command/flags.h"
 #include "harness/command/ledger.h"
+#include "harness/command/options.h"
 #include "harness/command/selection.h"
 #include "harness/record/environment.h"
 #include "harness/report/finding.h"
@@ -90,7 +91,9 @@ std::vector<Job> jobs_of(const Session& session, const Chosen& chosen, const Bef
 void finish(Ledger& ledger, const RunFlags& flags, double seconds) {
   clear_line(ledger);
   if (ledger.say_findings) fmt::print("{}", told_text(ledger.told, flags.every));
-  fmt::print("{}{}", tally_table(ledger.tally, ledger.paint), summary(ledger.tally, seconds));
+  const std::string wanted = wanted_options(ledger.tally);
+  fmt::print("{}{}{}{}", tally_table(ledger.tally, ledger.paint), wanted.empty() ? "" : "\n", wanted,
+             summary(ledger.tally, seconds));
   std::fflush(stdout);
   if (flags.junit.empty()) return;
   std::ofstream out(flags.junit);
@@ -247,6 +250,7 @@ void add_run(CLI::App& app, const std::vector<std::string>& words, int& code) {
   run->add_flag("--every", flags->every, "Print each finding, not the first of each cause and counts");
   run->add_option("--junit", flags->junit, "Write JUnit XML")->check(file_name());
   add_output(*run, flags->output);
+  run->footer([] { return options_of_backends(); });
   run->callback([flags, &code] { code = run_command(*flags); });
 }
 
