@@ -54,8 +54,9 @@ Library load() {
   Library library;
   const Variable core("OPENBLAS_CORETYPE", best_core()), threads("OPENBLAS_NUM_THREADS", "1");
   void* handle = nullptr;
-  for (const char* path :
-       {"$ORIGIN/../lib/libopenblas.so.0", PLUMB_OPENBLAS_PATH, "libopenblas.so.0", "libopenblas.so"})
+  for (const char* path : {"$ORIGIN/../lib/libopenblas.so.0", "$ORIGIN/../lib/plumbline/libopenblas.so.0",
+                           "$ORIGIN/../../lib/plumbline/libopenblas.so.0", PLUMB_OPENBLAS_PATH,
+                           "libopenblas.so.0", "libopenblas.so"})
     if (!handle) handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!handle) return library;
   library.multiply = reinterpret_cast<CblasDgemm>(dlsym(handle, "cblas_dgemm"));

@@ -10,7 +10,8 @@ import tomllib
 from night import cases, history, tables
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-PLUMB = os.environ.get("PLUMB") or str(ROOT / "build/bin/plumb")
+BUILT, INSTALLED = ROOT / "build/bin/plumb", ROOT.parent.parent / "bin/plumb"
+PLUMB = os.environ.get("PLUMB") or str(BUILT if BUILT.exists() or not INSTALLED.exists() else INSTALLED)
 BAD, OURS = 2, 3  # exit codes: nothing run; our own failure
 BY_KIND = ("regression", "worse", "coverage lost", "vanished", "hidden", "exposed", "changed", "more bytes")  # plumb's words
 NEW, SLOWER = "new kind", "slower"

@@ -1,0 +1,36 @@
+# What an installation has beside the programs, in share/plumbline as it lies here: workers, rows and recipes of backends,
+# what a backend's author copies, suites, every room's page, and the scripts that a user runs beside the tool. No tests.
+set(PLUMB_SHARE ${CMAKE_INSTALL_DATADIR}/plumbline)
+set(PLUMB_SCRIPTS environment nightly plot timeline)
+file(GLOB_RECURSE shared RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
+     adapters/*.py adapters/backend.json adapters/environment adapters/*.environment adapters/plumb_ranks.h adapters/example.c
+     adapters/*.md reference/*.md harness/*.md suites/*.md suites/*.cases scripts/night/*.py scripts/night/*.md)
+file(GLOB recipes RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS scripts/*.environment)
+list(FILTER shared EXCLUDE REGEX "(^|/)(testing|golden|__pycache__)/|_(test|benchmark)[.]py$")
+foreach(file ${shared} ${recipes} scripts/bench_records.py scripts/record.py README.md CHANGELOG.md LICENSE
+             results/README.md results/figures.md results/schema.json)
+  get_filename_component(folder ${file} DIRECTORY)
+  install(FILES ${PROJECT_SOURCE_DIR}/${file} DESTINATION ${PLUMB_SHARE}/${folder} COMPONENT share)
+endforeach()
+foreach(script ${PLUMB_SCRIPTS})
+  install(PROGRAMS ${PROJECT_SOURCE_DIR}/scripts/${script} DESTINATION ${PLUMB_SHARE}/scripts COMPONENT share)
+endforeach()
+
+set(PLUMB_LIBEXEC ${CMAKE_INSTALL_LIBEXECDIR}/plumbline)
+install(TARGETS plumb RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS plumb-launch plumb-local plumb-liar RUNTIME DESTINATION ${PLUMB_LIBEXEC})
+if(TARGET plumb-mpi)
+  install(TARGETS plumb-mpi RUNTIME DESTINATION ${PLUMB_LIBEXEC})
+endif()
+install(TARGETS plumb-cuda RUNTIME DESTINATION ${PLUMB_LIBEXEC} OPTIONAL)
+
+# In their place a wheel has the portable ones (scripts/wheel), and beside them OpenBLAS and the licences of what is inside.
+install(PROGRAMS ${PLUMB_PORTABLE}/bin/plumb DESTINATION bin COMPONENT portable EXCLUDE_FROM_ALL)
+foreach(program plumb-launch plumb-local plumb-liar plumb-cuda)
+  install(PROGRAMS ${PLUMB_PORTABLE}/bin/${program} DESTINATION libexec/plumbline COMPONENT portable EXCLUDE_FROM_ALL)
+endforeach()
+install(FILES ${PLUMB_PORTABLE}/lib/libopenblas.so.0 DESTINATION lib/plumbline COMPONENT portable EXCLUDE_FROM_ALL)
+foreach(package libopenblas-dev libfmt-dev libbenchmark-dev nlohmann-json3-dev libcli11-dev libstdc++6)
+  install(FILES /usr/share/doc/${package}/copyright DESTINATION ${PLUMB_SHARE}/licences RENAME ${package}
+          COMPONENT portable EXCLUDE_FROM_ALL OPTIONAL)
+endforeach()
