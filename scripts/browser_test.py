@@ -50,13 +50,14 @@ class Pages(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="plumb-pages-"))
         cls.addClassCleanup(shutil.rmtree, cls.folder)
-        (cls.folder / "config").write_text(CONFIG)
-        for name, script in (("1", HONEST), ("2", LIAR), ("3", HONEST)):
+        sample = CONFIG.replace("+*'\"", "+*' --sample 100 --seed 1\"")
+        for name, script, config in (("0", HONEST, sample), ("1", HONEST, CONFIG), ("2", LIAR, CONFIG), ("3", HONEST, CONFIG)):
+            (cls.folder / "config").write_text(config)
             (cls.folder / "mine").write_text(f"#!/bin/sh\n{script}\n")
             (cls.folder / "mine").chmod(0o755)
             done = subprocess.run([sys.executable, "-B", HERE / "nightly", cls.folder / "config", "--night", name], capture_output=True,
                                   text=True, env={**os.environ, "PLUMB": PLUMB})
-            assert done.returncode in (0, 1), done.stderr
+            assert done.returncode in (0, 1), done.stdout + done.stderr
         cls.place = cls.folder / "history/pages"
         cls.pages = sorted(cls.place.rglob("*.html"))
         cls.browser = cls.enterClassContext(browser.browser())
@@ -102,7 +103,7 @@ class Pages(unittest.TestCase):
             self.assertIn(said, "\n".join(self.opened(page, 400).value(UNREADABLE)))
 
     def test_any_two_nights_are_compared_as_plumb_compare_does(self):
-        for was, now in (("1", "2"), ("2", "3"), ("1", "3"), ("3", "1"), ("3", "2")):
+        for was, now in (("1", "2"), ("2", "3"), ("1", "3"), ("3", "1"), ("3", "2"), ("0", "2"), ("2", "0")):
             place = self.folder / "history/nights"
             done = subprocess.run([PLUMB, "compare", place / was / "square.jsonl", place / now / "square.jsonl", "--json"],
                                   capture_output=True, text=True)
@@ -115,7 +116,7 @@ class Pages(unittest.TestCase):
                 const all = await compared(...NAMES.map(name => nights[name].square));
                 return {...all, kinds: all.kinds.map(kind => ({...kind, cases: kind.places.length, layouts: kind.layouts.size}))};
             })()""".replace("NAMES", json.dumps([was, now])))
-            self.assertEqual(found["changes"], said["counts"])
+            self.assertEqual({change.split(":")[0]: n for change, n in found["changes"].items()}, said["counts"])
             self.assertEqual(found["table"], {f"{one['was']}|{one['is']}": one["cases"] for one in said["table"]})
             cases, layouts = collections.Counter(), collections.Counter()
             for kind in said["kinds"]:
@@ -126,6 +127,15 @@ class Pages(unittest.TestCase):
             self.assertEqual(page.value("document.getElementById('last').hidden"), True)
             for width in WIDTHS:
                 self.assertEqual(self.opened(self.place / "compare.html", width, f"#{was}|{now}").value(UNREADABLE), [])
+
+    def test_what_is_absent_is_vanished_where_the_new_night_selected_it_and_came_to_its_end(self):
+        page = self.opened(self.place / "compare.html", 1280)
+        for was, is_now, unrun, said in (("a", "a", "0", "vanished"), ("a", "b", "0", "not compared: the new night selected in other words"),
+                                         ("a", "a", "3", "not compared: the new night did not come to it"),
+                                         ("a", "a", "null", "not compared: the new night did not come to it")):
+            night = lambda selected, left: ('{runs: [{backends: ["x@1"], selected: {suite: "%s"}, unrun: %s}], backends: {x: {on: "x@1"}}}'
+                                            % (selected, left))
+            self.assertEqual(page.value(f'absent({night(was, "0")}, {night(is_now, unrun)}, "x")'), said)
 
     def test_a_night_is_chosen_on_the_page(self):
         page = self.opened(self.place / "compare.html", 400)
