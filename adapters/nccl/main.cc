@@ -112,6 +112,15 @@ struct Nccl : Backend {
     return {};
   }
 
+  // Operands are written here, and put on the card.
+  Write onto_card(const Write& here) const {
+    return [this, here](std::size_t operand, std::int64_t part, const Slice& slice, std::byte* to) {
+      std::vector<std::byte> bytes(elements(slice) * format(ready.operands[operand]->stored).bytes);
+      here(operand, part, slice, bytes.data());
+      card::card_hands().memory.put(to, bytes.data(), bytes.size());
+    };
+  }
+
   // Results in the arena, or brought here and said where they lie.
   Outcome given(Arena* arena) {
     Outcome o = hand_over(own(), ready, arena);
@@ -131,7 +140,7 @@ struct Nccl : Backend {
   std::optional<Stages> stages(const Request& request) override {
     const std::int64_t n = devices(request.c.mesh);
     if (world.rank >= n) return Stages{};
-    Stages s = staged(plan, ready, own(), request.write);
+    Stages s = staged(plan, ready, own(), onto_card(request.write));
     s.give = [this] {
       Outcome o = given(nullptr);
       for (const std::string& call : ready.passage.packed)
@@ -148,7 +157,7 @@ struct Nccl : Backend {
 
   Reply run(const Request& request, Arena& arena) override {
     if (world.rank >= devices(request.c.mesh)) return Outcome{};
-    load_operands(ready, own(), request.write);
+    load_operands(ready, own(), onto_card(request.write));
     const double seconds = carry_out(ready);
     Outcome o = given(request.in_place ? nullptr : &arena);
     o.run_seconds = {seconds};

@@ -159,8 +159,12 @@ Ready run(const Case& c, const Plan& plan, const Holder& holder, const Calls& li
   const std::vector<Tensor> whole = operands_of(c);
   std::vector<Operand> operands;
   for (const Tensor& t : whole) operands.push_back({t.bytes, t.shape});
+  const Write near = cutting(c, operands);
+  const Write far = [near](std::size_t i, std::int64_t part, const Slice& slice, std::byte* to) {
+    near(i, part, slice, across(to));
+  };
   for (int times = 0; times < 2; ++times) {
-    load_operands(ready, holder, cutting(c, operands));
+    load_operands(ready, holder, holder.hands == &own_hands() ? near : far);
     carry_out(ready);
   }
   return ready;
