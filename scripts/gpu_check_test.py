@@ -141,7 +141,9 @@ class GpuCheck(unittest.TestCase):
         page, drain = (node / "page.txt").read_text(), (node / "drain.txt").read_text()
         self.assertRegex(drain, r"\Aisolate .* serial 1002 (.|\n)*proofs: wrong ")
         self.assertNotIn("1001", drain + "".join(line for line in drain.split("\n") if "1003" in line and "isolate" in line))
-        for line in ["proofs +GPU-1 +pass", "proofs +GPU-2 +failed", "faults +GPU-3 +pass +11 planted faults caught",
+        listed = subprocess.run([BUILD / "adapters/cuda/plumb-cuda", "--list"], capture_output=True, text=True, check=True).stdout
+        for line in ["proofs +GPU-1 +pass", "proofs +GPU-2 +failed",
+                     f"faults +GPU-3 +pass +{len(listed.splitlines())} planted faults caught",
                      "nccl-alone +all +NO PASS +not shown: this bundle has no backend nccl", "FAILED: GPUs to drain",
                      "GPU-3  40  1980  1980 .*0x0000000000000008"]:
             self.assertRegex(page, line)
