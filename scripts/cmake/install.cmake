@@ -26,7 +26,7 @@ install(TARGETS plumb-cuda RUNTIME DESTINATION ${PLUMB_LIBEXEC} OPTIONAL)
 
 # In their place a wheel has the portable ones (scripts/wheel), and beside them OpenBLAS and the licences of what is inside.
 install(PROGRAMS ${PLUMB_PORTABLE}/bin/plumb DESTINATION bin COMPONENT portable EXCLUDE_FROM_ALL)
-foreach(program plumb-launch plumb-local plumb-liar plumb-cuda)
+foreach(program plumb-launch plumb-local plumb-liar plumb-cuda plumb-nccl)
   install(PROGRAMS ${PLUMB_PORTABLE}/bin/${program} DESTINATION libexec/plumbline COMPONENT portable EXCLUDE_FROM_ALL)
 endforeach()
 install(FILES ${PLUMB_PORTABLE}/lib/libopenblas.so.0 DESTINATION lib/plumbline COMPONENT portable EXCLUDE_FROM_ALL)

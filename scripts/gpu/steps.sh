@@ -17,6 +17,7 @@ words_of() {
       words=(run --backend "$backend")
       for suite in smoke reshard matmul grouped quantize scale incidents dtensor; do words+=(--suite "$suite"); done
       ;;
+    products) words=(run --suite matmul --suite grouped --backend "$(with products=cublaslt)") ;;
     nccl-shared | nccl-alone)
       has_backend nccl || { why="this bundle has no backend nccl that can run here"; return 1; }
       words=(run --suite smoke --suite reshard --suite matmul --sample 300 --seed 1 --backend)
@@ -26,7 +27,13 @@ words_of() {
       words=(run --suite agree --reruns 1)
       for plan in direct calls; do for order in direct ring tree; do words+=(--backend "$(with "plan=$plan,order=$order")"); done; done
       ;;
-    bench) words=(bench --suite bench-matmul --suite bench-grouped --suite bench-collectives --suite bench-reshard --backend "$backend") ;;
+    bench)
+      words=(bench --suite bench-matmul --suite bench-grouped --suite bench-collectives --suite bench-reshard --backend "$backend"
+        --backend "$(with products=cublaslt)")
+      # What fills a card.
+      [[ $backend == *device=host* ]] || words+=('on x=4: reshard f32[67108864]+x -> f32[67108864]' 'on x=4: reshard f32[67108864@x] -> f32[67108864]'
+        'on x=1: einsum mk,kn->mn bf16[8192,8192] bf16[8192,8192] -> f32[8192,8192]')
+      ;;
     jax | torch)
       has_backend "$1" || { why="$python has no $1"; return 1; }
       words=(run --suite released --sample 200 --seed 1 --backend)
