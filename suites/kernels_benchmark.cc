@@ -1,5 +1,5 @@
 // What kernels of adapters/cuda take, each beside a ceiling of the same run: on the first GPU where there is
-// one, else, in small, on this processor. Each row says on which.
+// one, else, in small, on this processor. Each row says on which, or why there is none.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
@@ -56,7 +56,7 @@ struct Loaded {
 
 // Every device sends every other a piece of each of its rows, in runs of so many bytes; a copy within the
 // memory of the device moves as much.
-void redistribute(benchmark::State& state) {
+void redistribute(benchmark::State& state) try {
   const std::int64_t run = state.range(0), bytes = small() ? std::int64_t{16} << 20 : std::int64_t{256} << 20;
   const std::int64_t columns = 8 * run / 2, rows = bytes / (2 * columns);
   Loaded loaded(fmt::format("on x=8: reshard bf16[{0}@x,{1}] -> bf16[{0},{1}@x]", rows, columns));
@@ -71,10 +71,12 @@ void redistribute(benchmark::State& state) {
   state.counters["GB/s"] = all / moving / 1e9;
   state.counters["of_copy"] = copying / moving;
   state.SetLabel(loaded.cuda.device->name);
+} catch (const std::exception& e) {
+  state.SkipWithError(e.what());
 }
 
 // A product that is right, and the proof of it where it lies.
-void prove_product(benchmark::State& state) {
+void prove_product(benchmark::State& state) try {
   const std::int64_t n = small() ? state.range(0) / 32 : state.range(0);
   Loaded loaded(fmt::format("on x=1: einsum mk,kn->mn bf16[{0},{0}] bf16[{0},{0}] -> f32[{0},{0}]", n), true);
   double multiplying = 0, proving = 0;
@@ -86,10 +88,12 @@ void prove_product(benchmark::State& state) {
   state.counters["of_product"] = proving / multiplying;
   state.counters["product_ms"] = 1e3 * multiplying / static_cast<double>(state.iterations());
   state.SetLabel(loaded.cuda.device->name + (loaded.cuda.products ? ", cuBLASLt" : ", kernels of ours"));
+} catch (const std::exception& e) {
+  state.SkipWithError(e.what());
 }
 
 // What is moved is proved element by element; a copy reads and writes as much as the proof reads.
-void prove_moved(benchmark::State& state) {
+void prove_moved(benchmark::State& state) try {
   const std::int64_t bytes = small() ? std::int64_t{4} << 20 : std::int64_t{256} << 20;
   Loaded loaded(fmt::format("on x=8: reshard bf16[{0}@x] -> bf16[{0}@x]", bytes / 2));
   const auto copy = loaded.stages->limit("copy", static_cast<std::size_t>(bytes) / 8);
@@ -99,6 +103,8 @@ void prove_moved(benchmark::State& state) {
       static_cast<double>(bytes) * static_cast<double>(state.iterations()) / proving / 1e9;
   state.counters["of_copy"] = copying / proving;
   state.SetLabel(loaded.cuda.device->name);
+} catch (const std::exception& e) {
+  state.SkipWithError(e.what());
 }
 
 BENCHMARK(redistribute)

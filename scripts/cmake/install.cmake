@@ -30,6 +30,8 @@ foreach(program plumb-launch plumb-local plumb-liar plumb-cuda plumb-nccl)
   install(PROGRAMS ${PLUMB_PORTABLE}/bin/${program} DESTINATION libexec/plumbline COMPONENT portable EXCLUDE_FROM_ALL)
 endforeach()
 install(FILES ${PLUMB_PORTABLE}/lib/libopenblas.so.0 DESTINATION lib/plumbline COMPONENT portable EXCLUDE_FROM_ALL)
+# scripts/gpu-check runs it, of the bundle alone.
+install(PROGRAMS ${PLUMB_PORTABLE}/bin/kernels_benchmark DESTINATION libexec/plumbline COMPONENT kernels EXCLUDE_FROM_ALL OPTIONAL)
 foreach(package libopenblas-dev libfmt-dev libbenchmark-dev nlohmann-json3-dev libcli11-dev libstdc++6)
   install(FILES /usr/share/doc/${package}/copyright DESTINATION ${PLUMB_SHARE}/licences RENAME ${package}
           COMPONENT portable EXCLUDE_FROM_ALL OPTIONAL)

@@ -29,3 +29,25 @@ slow_ones() {
     { ratio[++count] = $5; of = $6 }
     END { give() }'
 }
+
+# Of what kernels_benchmark says as JSON, in a line: how fast elements are moved beside the device's own copy, by the bytes of a run, and
+# what a proof takes beside its product, by the product's size; each with what is wanted where it is less.
+kernel_figures() {
+  awk -F '"' '
+    /"name":/ { split($4, part, "[:/]"); name = part[1]; of = part[3]; label = error = "" }
+    /"label":/ { label = $4 }
+    /"of_copy":|"of_product":/ { value = $3; gsub(/[:, ]/, "", value); figure = value + 0; kind = $2 }
+    /"n":/ { of = $3; gsub(/[:, ]/, "", of); of += 0 }
+    /"error_message":/ { error = $4 }
+    /^    }/ && name != "" {
+      card = label !~ /^this processor/
+      if (error != "") { said = said "; " name " of " of ": " error; kind = "" }
+      if (kind == "of_copy" && name == "redistribute")
+        said = said sprintf("; runs of %s bytes %.2f of a copy%s", of, figure, card && of >= 128 && figure < 0.9 ? " (wanted 0.9)" : "")
+      if (kind == "of_product")
+        said = said sprintf("; proof of %s cubed %.3f of its product%s (%s)", of, figure, card && of == 16384 && figure >= 0.05 ? " (wanted 0.05)" : "", label)
+      if (kind == "of_copy" && name ~ /^prove_moved/) said = said sprintf("; proof of what is moved at %.2f of a copy", figure)
+      name = kind = ""
+    }
+    END { print substr(said, 3) }' "$1"
+}

@@ -120,6 +120,28 @@ faults_of() {
   else state faults "$place" pass "$judged planted faults caught"; fi
 }
 
+# Figures of our kernels, each beside a ceiling of the same run: what falls short of the wanted one is told, and is no card's.
+kernels_of() {
+  local uuid=$1 place=$2 seconds=$3 out=$2/kernels.out code said
+  [[ -x $kernels ]] || { state kernels "$place" unshown "this tree has no ${kernels##*/}"; return; }
+  [[ $backend != *device=host* ]] || uuid=-1  # no card is to be seen
+  CUDA_VISIBLE_DEVICES=$uuid timeout --foreground -k 3 "$seconds" "$kernels" --benchmark_format=json ${sample:+--benchmark_min_time=0.01} >"$out" 2>"$out.said"
+  code=$?
+  cat "$out.said" >>"$out" && rm -f "$out.said"
+  said=$(kernel_figures "$out")
+  case $code in
+    124 | 137) state kernels "$place" left "cut short" ;;
+    0)
+      case $said in
+        *'is not proved'*) state kernels "$place" failed "wrong  $said" ;;
+        *wanted* | *': '*) state kernels "$place" told "$said" ;;
+        *) state kernels "$place" pass "$said" ;;
+      esac
+      ;;
+    *) state kernels "$place" failed "${kernels##*/} ended with $code: $(tail -n 1 "$out")" ;;
+  esac
+}
+
 # step_on STEP UUID PLACE SECONDS
 step_on() {
   local step=$1 uuid=$2 place=$3 seconds=$4 words=() why out=$3/$1.out more
@@ -131,9 +153,11 @@ step_on() {
       return
       ;;
     faults) faults_of "$uuid" "$place"; return ;;
+    kernels) kernels_of "$uuid" "$place" "$seconds"; return ;;
   esac
   words_of "$step" || { state "$step" "$place" unshown "$why"; return; }
   more=(--record "$place/$step.jsonl" --resume)
+  [[ " ${words[*]} " == *" --sample "* ]] || more+=("${sampled[@]}")
   if [[ ${words[0]} == run ]]; then more+=(--budget "$((seconds * 3 / 4))s" --timeout "$((seconds / 4 + 1))"); fi
   plumb_for "$uuid" "$seconds" "${words[@]}" "${more[@]}" >"$out.new" 2>&1
   local code=$?

@@ -65,6 +65,7 @@ verdict() {
   fi
   local who= passed missing
   [[ $backend != *device=host* ]] || who=" of this processor, no GPU was checked"
+  [[ -z $sample ]] || who+=" by a sample of $sample cases"
   passed=$(awk -F "$tab" '$3 != "unshown" && !said[$2]++ { print $2 }' "$work/states" | paste -sd ' ')
   missing=$(awk -F "$tab" '$3 == "unshown" && !said[$2]++ { print $2 }' "$work/states" | paste -sd ' ')
   if [[ $passed == "${all_steps[*]}" ]]; then echo "PASS$who"; else echo "PASS$who: $passed; NOT SHOWN: ${missing:-not all steps were asked for}"; fi
