@@ -44,6 +44,13 @@ UNREADABLE = """(() => {
   return all;
 })()"""
 
+# Until every picture is drawn, or has had half a minute: a page shows itself before it draws them.
+DRAWN = """new Promise(done => {
+  const drawn = () => typeof Plotly == "undefined" || [...document.querySelectorAll(".picture")].every(one => one.querySelector("svg"));
+  const look = left => drawn() || !left ? done() : setTimeout(look, 20, left - 1);
+  look(1500);
+})"""
+
 
 class Pages(unittest.TestCase):
     @classmethod
@@ -64,6 +71,7 @@ class Pages(unittest.TestCase):
 
     def opened(self, page, width, after=""):
         self.browser.open(page.as_uri() + after, width)
+        self.browser.value(DRAWN)
         return self.browser
 
     def test_every_page_opens_without_a_complaint_and_asks_nobody(self):

@@ -1,25 +1,30 @@
 """Pictures of pages, by plotly.js, which lies beside them."""
-import itertools
 import json
 
 from squares import COLOURS
 
-NUMBERS = itertools.count(1)
+DRAW = """
+const left = [...document.querySelectorAll(".picture")];
+function draw() {
+  const one = left.shift();
+  if (!one) return;
+  Plotly.newPlot(one, ...JSON.parse(one.firstChild.text), {responsive: true, displayModeBar: false});
+  setTimeout(draw);
+}
+addEventListener("DOMContentLoaded", draw);
+"""
 LEGEND = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}  # above, for names of nights below may be long
 
 
 def picture(data, layout, height=420):
-    name = f"picture{next(NUMBERS)}"
     layout = {"margin": {"l": 60, "r": 20, "t": 20, "b": 60}, "height": height, "font": {"size": 11}, **layout}
-    said = json.dumps([data, layout]).replace("</", "<\\/")
-    return (f'<div id="{name}" class="picture"></div>'
-            f'<script>Plotly.newPlot("{name}", ...{said}, {{responsive: true, displayModeBar: false}})</script>')
+    said = json.dumps([data, layout], separators=(",", ":")).replace("</", "<\\/")
+    return f'<div class="picture" style="min-height: {height}px"><script type="application/json">{said}</script></div>'
 
 
 def with_script(body, up):
-    """The script file stands before the first picture of a page, if it has one."""
-    before, found, after = body.partition('<div id="picture')
-    return before + (f'<script src="{up}plotly.min.js"></script>' if found else "") + found + after
+    """A page with pictures is shown before the script file is read, which takes a second; then they are drawn one after the other."""
+    return body + (f'<script defer src="{up}plotly.min.js"></script><script>{DRAW}</script>' if '<div class="picture"' in body else "")
 
 
 def bars(nights, by_name, what):
