@@ -168,6 +168,20 @@ TEST(Compare, WhatElseMayHaveMadeItSlowerIsSaidAndNothingIsSure) {
   EXPECT_EQ(paced({crowded}, {timed_with(1.12, 18.0, 3000)}).at(0).became, Became::unsure) << "1.2 may be";
 }
 
+TEST(Compare, ARunWhoseRepetitionsDifferIsNoFasterWhereAnotherDiffersByNoMore) {
+  const auto with = [](double least, double most) {
+    Timings t = timed_with(1, 0.5, 3000);
+    for (std::size_t i = 0; i < t.repetitions.size(); ++i)
+      t.repetitions[i].samples.nanoseconds = {i % 2 ? least : most};
+    return t;
+  };
+  const Timings before = with(1000, 1300);
+  EXPECT_EQ(paced({before}, {with(1301, 1500)}).at(0).became, Became::unsure);
+  EXPECT_EQ(paced({with(1301, 1500)}, {before}).at(0).became, Became::unsure);
+  EXPECT_EQ(paced({before}, {with(1900, 2000)}).at(0).became, Became::slower);
+  EXPECT_EQ(paced({with(1900, 2000)}, {before}).at(0).became, Became::faster);
+}
+
 TEST(Compare, TellsChangesByKindTheMostFrequentFirst) {
   const Records from = records({record(a, Status::pass), record(b, Status::pass), record(c, Status::pass)}),
                 to = records({record(a, Status::wrong), record(b, Status::wrong), record(c, Status::wrong)});

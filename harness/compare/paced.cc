@@ -60,8 +60,10 @@ std::vector<Paced> paced(const std::vector<Timings>& then, const std::vector<Tim
   for (const Timings& t : now) {
     const auto old = before.find(record_key(t.line, t.backend));
     if (old == before.end()) continue;
-    const auto ratio = ratio_of(medians(t), medians(*old->second));
-    Paced one{t.line, t.backend, became(ratio), ratio, ""};
+    const std::vector<double> ours = medians(t), theirs = medians(*old->second);
+    const auto ratio = ratio_of(ours, theirs);
+    const double noise = ratio ? std::max(spread(ours), spread(theirs)) : 1;
+    Paced one{t.line, t.backend, became(ratio, noise), ratio, ""};
     if (one.became == Became::slower) one.besides = besides_the_case(t, *old->second, *ratio);
     if (one.became == Became::faster) one.besides = besides_the_case(*old->second, t, inverse(*ratio));
     if (!one.besides.empty()) one.became = Became::unsure;

@@ -17,12 +17,13 @@ Agreement agreement(const std::optional<Ratio>& ratio) {
   return ratio && outside(ratio->interval) ? Agreement::disagree : Agreement::unsure;
 }
 
-Became became(const std::optional<Ratio>& ratio) {
+Became became(const std::optional<Ratio>& ratio, double noise) {
   if (!ratio) return Became::unsure;
   if (within(ratio->interval)) return Became::same;
-  return ratio->interval.high < 1  ? Became::faster
-         : ratio->interval.low > 1 ? Became::slower
-                                   : Became::unsure;
+  if (!outside(ratio->interval)) return Became::unsure;
+  return ratio->interval.high * noise < 1  ? Became::faster
+         : ratio->interval.low > noise ? Became::slower
+                                       : Became::unsure;
 }
 
 std::string_view name(Agreement a) {

@@ -15,9 +15,10 @@ Agreement agreement(const std::optional<Ratio>&);
 std::string_view name(Agreement);  // AGREE, DISAGREE, UNSURE
 
 // What became of a case, by the ratio of its time now to that before: within 2 % of 1 it is the same; below 1
-// faster, above 1 slower; else nobody can say.
+// by more than 2 % and than `noise` faster, above 1 slower; else nobody can say. The noise is how far a run's
+// repetitions lie from their middle, as a factor: what slows some of them may slow all of another run.
 enum class Became { faster, slower, same, unsure };
-Became became(const std::optional<Ratio>&);
+Became became(const std::optional<Ratio>&, double noise);
 std::string_view name(Became);  // FASTER, SLOWER, SAME, UNSURE
 
 }  // namespace plumb

@@ -95,6 +95,12 @@ std::optional<Ratio> ratio_of_pairs(const std::vector<double>& a, const std::vec
   return Ratio{quantile(ratios, 0.5), *interval};
 }
 
+double spread(const std::vector<double>& all) {
+  assert(!all.empty());
+  const auto [least, most] = std::ranges::minmax(all);
+  return std::sqrt(most / least);
+}
+
 Figures figures(const std::vector<double>& all) {
   assert(!all.empty());
   const std::vector<double> sorted = in_order(all);

@@ -30,6 +30,9 @@ std::optional<Ratio> ratio_of(const std::vector<double>& a, const std::vector<do
 // The same of pairs: the median of a[i] / b[i], by interval_of_median.
 std::optional<Ratio> ratio_of_pairs(const std::vector<double>& a, const std::vector<double>& b);
 
+// How far they lie from the middle between the smallest and the largest, as a factor. Not of none.
+double spread(const std::vector<double>&);
+
 struct Figures {
   std::size_t count = 0;
   double least = 0, median = 0, p95 = 0, p99 = 0, iqr = 0;

@@ -86,6 +86,11 @@ TEST(Statistics, AFactorIsFoundAgain) {
   EXPECT_GT(ratio.interval.high, 2);
 }
 
+TEST(Statistics, SpreadIsHowFarTheyLieFromTheirMiddle) {
+  EXPECT_EQ(spread({7}), 1);
+  EXPECT_EQ(spread({200, 400, 100}), 2);  // of 200
+}
+
 TEST(Statistics, FiguresAreThoseOfTheSamples) {
   const Figures f = figures(first_numbers(101));
   EXPECT_EQ(f.count, 101U);
@@ -126,11 +131,18 @@ TEST(Compare, ClocksAgreeWithin2PercentAndNoFurther) {
 
 TEST(Compare, WhatBecameOfACase) {
   const auto before = around(1e6, 5, 1);
-  EXPECT_EQ(became(ratio_of(before, before)), Became::same);
-  EXPECT_EQ(became(ratio_of(around(1e6, 5, 1.1), before)), Became::slower);
-  EXPECT_EQ(became(ratio_of(around(1e6, 5, 0.9), before)), Became::faster);
-  EXPECT_EQ(became(ratio_of({1e6, 2e6, 1e6, 2e6, 1e6}, before)), Became::unsure);
-  EXPECT_EQ(became(ratio_of(around(1e6, 3, 1.1), around(1e6, 3, 1))), Became::unsure);  // three of each
+  EXPECT_EQ(became(ratio_of(before, before), 1), Became::same);
+  EXPECT_EQ(became(ratio_of(around(1e6, 5, 1.1), before), 1), Became::slower);
+  EXPECT_EQ(became(ratio_of(around(1e6, 5, 0.9), before), 1), Became::faster);
+  EXPECT_EQ(became(ratio_of({1e6, 2e6, 1e6, 2e6, 1e6}, before), 1), Became::unsure);
+  EXPECT_EQ(became(ratio_of(around(1e6, 3, 1.1), around(1e6, 3, 1)), 1), Became::unsure);  // three of each
+  EXPECT_EQ(became(ratio_of(around(1e6, 5, 1.01), before), 1), Became::same);
+  EXPECT_EQ(became(ratio_of(around(1e6, 5, 1.021), before), 1), Became::unsure);
+  for (double times : {1.1, 1 / 1.1}) {
+    const auto ratio = ratio_of(around(1e6, 5, times), before);
+    EXPECT_NE(became(ratio, 1.08), Became::unsure) << times;
+    EXPECT_EQ(became(ratio, 1.12), Became::unsure) << times << ": a run differs as much in itself";
+  }
   EXPECT_EQ(name(Became::unsure), "UNSURE");
 }
 
