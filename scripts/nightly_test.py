@@ -252,8 +252,10 @@ class Nights(unittest.TestCase):
         import random
         draw = random.Random(1)
         values = [draw.gauss(1, 0.01) * (1.12 if night >= 60 else 1) for night in range(72)]
+        bytes_moved = lambda took: 1.6 if took < 1.06 else 1.6000000000000003  # the same logarithms, summed in another order
         night = lambda took, cases=9: history.Night("n", None, {"rows": [{
-            "name": "row", "machine": "m", "backends": ["b"], "costs": [{"backend": "b", "op": "reshard", "devices": 4, "cases": cases, "bytes": 1.0,
+            "name": "row", "machine": "m", "backends": ["b"], "costs": [{"backend": "b", "op": "reshard", "devices": 4, "cases": cases,
+                                                                        "bytes": bytes_moved(took),
                                                                         "compile": None, "run": None, "bench": took}]}]})
         found = cost.series([night(value) for value in values])
         marked = cost.marks(found)

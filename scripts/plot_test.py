@@ -120,6 +120,13 @@ class Pictures(unittest.TestCase):
             self.assertEqual(sorted(os.listdir(out)), ["bandwidth.svg", "index.html", "links.svg", "mesh.svg", "samples.svg"])
             with open(os.path.join(out, "index.html")) as file:
                 page = file.read()
+            narrow = subprocess.run([sys.executable, os.path.join(HERE, "plot"), path, "--out", os.path.join(folder, "narrow"), "--narrow"],
+                                    stdout=subprocess.DEVNULL)
+            self.assertEqual(narrow.returncode, 0)
+            for name in ("bandwidth", "mesh", "samples", "links"):
+                wide, thin = (float(xml.parse(os.path.join(folder, of, f"{name}.svg")).getroot().get("width").removesuffix("pt"))
+                              for of in ("out", "narrow"))
+                self.assertLess(thin, 290, f"{name}: 4 inches, as wide as a telephone, of {wide}")
             for name in ("bandwidth", "mesh"):
                 words = {node.text for node in xml.parse(os.path.join(out, f"{name}.svg")).iter() if node.tag.endswith("text")}
                 self.assertTrue({"size", "bus bandwidth, GB/s"} <= words or {"devices", "median time"} <= words, words)

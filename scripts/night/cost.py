@@ -27,12 +27,12 @@ def series(nights):
 
 
 def marks(found):
-    """Of each series of nights where it changes, as marks.py says it, by cost: not where it has become a mean of more or fewer cases.
-    None where there is no Apache Otava."""
+    """Of each series of nights where it changes, as marks.py says it, by cost: not where it has become a mean of more or fewer cases,
+    nor in the digits in which a sum of the same logarithms differs by its order. None where there is no Apache Otava."""
     python = environments.python_of(OTAVA)
     if not python:
         return None
-    asked = {json.dumps([what, name]): [one[0] for one in points if one] for what, lines in found.items()
+    asked = {json.dumps([what, name]): [float(f"{one[0]:.9g}") for one in points if one] for what, lines in found.items()
              for name, points in lines.items()}
     done = subprocess.run([python, pathlib.Path(__file__).with_name("marks.py")], input=json.dumps(asked), capture_output=True,
                           text=True)

@@ -211,12 +211,14 @@ def fleet_page(night, into):
     records = [record for record in records if record.exists()]
     if not records:
         return page("Fleet", '<p class="faint">nothing was timed</p>')
-    done = subprocess.run([judging.ROOT / "scripts/plot", *records, "--out", into / "fleet"], capture_output=True, text=True)
-    if done.returncode != 0:
-        return page("Fleet", f"<p>not drawn: {escaped(done.stderr.strip())}</p>")
+    for folder, words in (("fleet", ()), ("fleet/narrow", ("--narrow",))):
+        done = subprocess.run([judging.ROOT / "scripts/plot", *records, "--out", into / folder, *words], capture_output=True, text=True)
+        if done.returncode != 0:
+            return page("Fleet", f"<p>not drawn: {escaped(done.stderr.strip())}</p>")
     pictures = sorted((into / "fleet").glob("*.svg"))
     return page("Fleet", '<p><a href="fleet/index.html">All figures</a></p>' + "".join(
-        f'<h2>{escaped(one.stem)}</h2><div class="wide"><img alt="{escaped(one.stem)}" src="fleet/{one.name}"></div>' for one in pictures))
+        f'<h2>{escaped(one.stem)}</h2><div class="wide"><picture><source media="(max-width: 600px)" srcset="fleet/narrow/{one.name}">'
+        f'<img alt="{escaped(one.stem)}" src="fleet/{one.name}"></picture></div>' for one in pictures))
 
 
 def copy_cases(place, nights, into):
