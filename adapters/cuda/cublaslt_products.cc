@@ -12,7 +12,6 @@
 #include "adapters/cuda/blas_types.h"
 #include "adapters/cuda/grouped_call.h"
 #include "adapters/cuda/matrices.h"
-#include "adapters/cuda/products.h"
 
 namespace plumb::cuda {
 namespace {
@@ -165,8 +164,8 @@ struct Wiped {
 
 // The products of a plan, made ready when the first is wanted; the blocks stay where they are.
 struct Called {
-  const Device& device;
-  Multiply by_kernels;
+  const Hands& hands;
+  Multiply others;
   cublasLtHandle_t handle = nullptr;
   AlignedMemory workspace{};
   std::map<Like, std::unique_ptr<ReadyGemm>> known{};  // null: there is no algorithm
@@ -174,9 +173,9 @@ struct Called {
   std::vector<Call> calls{};
   bool made = false, by_library = false;
 
-  explicit Called(const Device& d) : device(d), by_kernels(products_by(d)) {
+  Called(const Hands& h, Multiply o) : hands(h), others(std::move(o)) {
     card::check(lt().Create(&handle), "cublasLtCreate");
-    workspace = aligned(kWorkspace, device.hands);
+    workspace = aligned(kWorkspace, hands);
   }
   Called(const Called&) = delete;
   ~Called() { lt().Destroy(handle); }
@@ -210,7 +209,7 @@ struct Called {
     return true;
   }
   void carry_out() const {
-    for (const Wiped& block : wiped) device.hands.memory.set(block.at, 0, block.bytes);
+    for (const Wiped& block : wiped) hands.memory.set(block.at, 0, block.bytes);
     for (const Call& call : calls) {
       const float one = 1, zero = 0;
       const double one_wide = 1, zero_wide = 0;
@@ -227,17 +226,17 @@ struct Called {
   }
 };
 
-Multiply multiply_by_cublaslt(const Device& device) {
-  return [called = std::make_shared<Called>(device)](const Plan& plan, const Blocks& lhs, const Blocks& rhs,
-                                                     Blocks& out) {
+Multiply multiply_by_cublaslt(const Hands& hands, Multiply others) {
+  return [called = std::make_shared<Called>(hands, std::move(others))](const Plan& plan, const Blocks& lhs,
+                                                                       const Blocks& rhs, Blocks& out) {
     if (!called->made) called->by_library = called->make(plan, lhs, rhs, out);
     called->made = true;
-    called->by_library ? called->carry_out() : called->by_kernels(plan, lhs, rhs, out);
+    called->by_library ? called->carry_out() : called->others(plan, lhs, rhs, out);
   };
 }
 
-Multiply multiply_by_grouped_call(const Device& device) {
-  return products_by_grouped_call(device, multiply_by_cublaslt(device));
+Multiply multiply_by_grouped_call(const Hands& hands, Multiply others) {
+  return products_by_grouped_call(hands, multiply_by_cublaslt(hands, std::move(others)));
 }
 
 }  // namespace

@@ -1,10 +1,9 @@
 // The local products of a plan by cuBLASLt: of those that are products of matrices in formats that it has.
-// Our kernels make the others.
+// Others make the rest.
 #pragma once
 
 #include <string>
 
-#include "adapters/cuda/device.h"
 #include "adapters/rank/execute.h"
 
 namespace plumb::cuda {
@@ -13,7 +12,7 @@ struct CublasLtProducts {
   std::string version;
   bool stub =
       false;  // no library of NVIDIA: it multiplies on this processor, and proves how it is called alone
-  Multiply (*by)(const Device&) = nullptr;
+  Multiply (*by)(const Hands& of_the_card, Multiply others) = nullptr;
 };
 
 // Null where there is none, and why in one phrase. `grouped_call`: a grouped product is one call of cuBLAS,

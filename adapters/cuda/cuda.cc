@@ -106,7 +106,9 @@ std::function<std::int64_t()> Cuda::bare_call() const {
   };
 }
 
-Multiply Cuda::multiplying() const { return (products ? products->by : products_by)(*device); }
+Multiply Cuda::multiplying() const {
+  return products ? products->by(device->hands, products_by(*device)) : products_by(*device);
+}
 
 Reply Cuda::run(const Request& request, Arena& arena) {
   received = 0;

@@ -57,7 +57,7 @@ struct Told {
 };
 
 struct GroupedCall {
-  const Device& device;
+  const Hands& hands;
   cublasHandle_t handle = nullptr;
   AlignedMemory narrow{};  // results before they are widened
   DType format = DType::f32;
@@ -66,7 +66,7 @@ struct GroupedCall {
   std::optional<Laid<std::byte*>> outs;
   bool zeroed = false, made = false, possible = false;
 
-  explicit GroupedCall(const Device& d) : device(d) { card::check(blas().Create(&handle), "cublasCreate"); }
+  explicit GroupedCall(const Hands& h) : hands(h) { card::check(blas().Create(&handle), "cublasCreate"); }
   GroupedCall(const GroupedCall&) = delete;
   ~GroupedCall() { blas().Destroy(handle); }
 
@@ -81,7 +81,7 @@ struct GroupedCall {
     if (!in) return false;
     format = *in;
     const int width = plumb::format(format).bytes;
-    if (widens(out)) narrow = aligned(out.offsets.back(), device.hands);
+    if (widens(out)) narrow = aligned(out.offsets.back(), hands);
     for (std::int64_t i = out.own.begin; i < out.own.end; ++i) {
       const auto gemms = gemms_of(*plan.product, {lhs.slice(i), rhs.slice(i), out.slice(i)});
       if (!gemms) return false;
@@ -94,9 +94,9 @@ struct GroupedCall {
         told.outs.push_back(begin(out, out.block(i)) + g.out.first * width);
       }
     }
-    lefts = lay<const std::byte*>(device.hands, told.lefts);
-    rights = lay<const std::byte*>(device.hands, told.rights);
-    outs = lay<std::byte*>(device.hands, told.outs);
+    lefts = lay<const std::byte*>(hands, told.lefts);
+    rights = lay<const std::byte*>(hands, told.rights);
+    outs = lay<std::byte*>(hands, told.outs);
     return true;
   }
   void carry_out(Blocks& out) const {
@@ -117,20 +117,20 @@ struct GroupedCall {
           "cublasGemmGroupedBatchedEx");
     if (!widens(out)) return;
     for (std::int64_t i = out.own.begin; i < out.own.end; ++i)
-      device.hands.recast({format, out.stored}, begin(out, out.block(i)), out.block(i), out.elements(i));
+      hands.recast({format, out.stored}, begin(out, out.block(i)), out.block(i), out.elements(i));
   }
   void wipe(Blocks& out) const {
     for (std::int64_t i = out.own.begin; i < out.own.end; ++i)
-      device.hands.memory.set(begin(out, out.block(i)), 0,
-                              static_cast<std::size_t>(out.elements(i) * plumb::format(format).bytes));
+      hands.memory.set(begin(out, out.block(i)), 0,
+                       static_cast<std::size_t>(out.elements(i) * plumb::format(format).bytes));
   }
 };
 
 }  // namespace
 
-Multiply products_by_grouped_call(const Device& device, Multiply others) {
-  return [call = std::make_shared<GroupedCall>(device), others](const Plan& plan, const Blocks& lhs,
-                                                                const Blocks& rhs, Blocks& out) {
+Multiply products_by_grouped_call(const Hands& hands, Multiply others) {
+  return [call = std::make_shared<GroupedCall>(hands), others](const Plan& plan, const Blocks& lhs,
+                                                               const Blocks& rhs, Blocks& out) {
     if (!call->made) call->possible = call->make(plan, lhs, rhs, out);
     call->made = true;
     call->possible ? call->carry_out(out) : others(plan, lhs, rhs, out);

@@ -1,7 +1,6 @@
 // The local products of a grouped matmul as one call of cuBLAS, cublasGemmGroupedBatchedEx.
 #pragma once
 
-#include "adapters/cuda/device.h"
 #include "adapters/rank/execute.h"
 
 namespace plumb::cuda {
@@ -10,6 +9,6 @@ namespace plumb::cuda {
 // where nothing is added to them afterwards and the result is of that format anyway. `others` make what it
 // cannot: sums over rows that lie apart, and what is no grouped matmul. Throws std::runtime_error where there
 // is no such library.
-Multiply products_by_grouped_call(const Device&, Multiply others);
+Multiply products_by_grouped_call(const Hands& of_the_card, Multiply others);
 
 }  // namespace plumb::cuda

@@ -12,6 +12,7 @@
 #include <stdexcept>
 
 #include "adapters/card/memory.h"
+#include "adapters/cuda/cublaslt_products.h"
 #include "adapters/nccl/library.h"
 #include "adapters/nccl/plain.h"
 #include "adapters/nccl/seats.h"
@@ -23,6 +24,7 @@
 #include "adapters/protocol/serve.h"
 #include "adapters/rank/capabilities.h"
 #include "adapters/rank/hand_over.h"
+#include "adapters/rank/multiply.h"
 #include "adapters/rank/staged.h"
 #include "adapters/rank/steps.h"
 
@@ -36,6 +38,8 @@ struct Nccl : Backend {
   World world;
   Share share = Share::none;
   std::string algorithm, protocol;  // of calls, where one was chosen
+  bool by_cublaslt = false, grouped_call = false;
+  const cuda::CublasLtProducts* products = nullptr;  // null: by this processor
   Seated seat;
   Calls library = calls();
 
@@ -59,7 +63,18 @@ struct Nccl : Backend {
         {"capabilities", what_ranks_can()                                                                   }
     };
     all["capabilities"]["max_devices"] = world.size;
+    if (products) all["capabilities"]["engine"] = "matrix", all["versions"]["cublaslt"] = products->version;
     return all;
+  }
+
+  // On the stream that copies are on, which those of the library do not wait for.
+  Multiply multiplying() const {
+    if (!products) return multiply;
+    return [by = products->by(card::card_hands(), multiply)](const Plan& p, const Blocks& lhs,
+                                                             const Blocks& rhs, Blocks& out) {
+      by(p, lhs, rhs, out);
+      card::card_hands().memory.wait();
+    };
   }
 
   Holder own() const {
@@ -104,7 +119,7 @@ struct Nccl : Backend {
                           through(library, own()),
                           largest_through(library, own()),
                           {},
-                          {},
+                          multiplying(),
                           world.average != Average::divided});
     } catch (const std::bad_alloc&) {
       throw std::runtime_error("the memory of the GPU is exhausted: " + seat.card.name);
@@ -209,6 +224,10 @@ bool take(Nccl& nccl, const std::string& key, const std::string& value) {
     at = place_of(kProtocols, value), nccl.protocol = at > 0 ? value : "";
   else if (key == "channels")
     nccl.world.channels = channels(value);
+  else if (key == "products")
+    at = value == "processor" || value == "cublaslt" ? 0 : -1, nccl.by_cublaslt = value == "cublaslt";
+  else if (key == "grouped")
+    at = value == "loop" || value == "call" ? 0 : -1, nccl.grouped_call = value == "call";
   else if (key == "groups")
     at = value == "kept" || value == "anew" ? 0 : -1, nccl.world.anew = value == "anew";
   else
@@ -241,6 +260,10 @@ int serve_all(const std::vector<std::string>& arguments) {
   say_world(nccl.world.size);
   tell_library(nccl, seat->rank);
   nccl.seat = take_card_of_rank(seat->rank, seat->world, nccl.share);
+  if (nccl.seat.why.empty() && nccl.by_cublaslt)
+    nccl.products = cuda::cublaslt_products(nccl.grouped_call, nccl.seat.why);
+  if (nccl.products && nccl.products->stub && !nccl.seat.card.name.starts_with("stub"))
+    nccl.seat.why = "the cuBLASLt is a stub, and the GPU is none";
   if (nccl.seat.why.empty()) start(nccl.world);
   when_told_to_end(abort_all);
   return serve_as_rank(nccl, *seat);

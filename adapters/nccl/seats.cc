@@ -29,6 +29,17 @@ std::string why_of_all(const std::vector<std::string>& whys) {
   return alike ? *first : fmt::format("rank {}: {}", first - whys.begin(), *first);
 }
 
+constexpr int kSharesCards = NCCL_VERSION(2, 30, 3);
+
+// Why the library that is here does not let ranks share a GPU as is asked.
+std::string why_not_shared(Share share) {
+  std::string why;
+  const Functions* f = functions(why);
+  if (share != Share::multi || !f || f->version >= kSharesCards) return why;
+  return fmt::format("share=multi: {} is NCCL {}, and 2.30.3 is the first that has it; share=hostid", f->file,
+                     version_in_words(f->version));
+}
+
 // Only what the launcher's store takes.
 std::string plain(std::string text) {
   std::erase_if(text, [](char c) { return c == '"' || c == '\\' || c < ' ' || c > '~'; });
@@ -70,6 +81,7 @@ std::string shared_by_accident(const std::vector<Place>& all) {
 Seated take_card_of_rank(int rank, int world, Share share) {
   Seated seat;
   std::string why = why_none_here();
+  if (why.empty()) why = why_not_shared(share);
   const Seen own{this_machine(), why.empty() ? card::cards() : 0};
   const auto whys = said_by_all("why", rank, world, plain(why));
   if (seat.why = why_of_all(whys); !seat.why.empty()) return seat;

@@ -85,6 +85,13 @@ DType dtype_of(cudaDataType_t type) {
                               : DType::f64;
 }
 
+// What an address means that the stub of the driver gave out (card/testing/libcuda.cc), or this processor's
+// own.
+constexpr std::uintptr_t kFar = std::uintptr_t{1} << 62;
+std::byte* here(const void* at) {
+  return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(at) & ~kFar);
+}
+
 double element(const void* at, const StubLayout& l, std::int64_t row, std::int64_t column) {
   const DType dtype = dtype_of(l.type);
   const std::int64_t i = column * l.apart + row;
@@ -92,7 +99,7 @@ double element(const void* at, const StubLayout& l, std::int64_t row, std::int64
 }
 
 const void* batch_of(const void* at, const StubLayout& l, std::int64_t i) {
-  return static_cast<const std::byte*>(at) + i * l.next * plumb::width_of(dtype_of(l.type));
+  return here(at) + i * l.next * plumb::width_of(dtype_of(l.type));
 }
 
 cublasStatus_t multiply_one(const StubProduct& p, const StubLayout* layouts[3], const void* at[2],
@@ -253,13 +260,14 @@ cublasStatus_t cublasGemmGroupedBatchedEx(cublasHandle_t, const cublasOperation_
         {c_type, extent(m[i]),                    extent(n[i]),                    ldc[i]}
     };
     const StubLayout* all[3] = {&layouts[0], &layouts[1], &layouts[2]};
-    const void* at[2] = {a[i], b[i]};
+    const auto of = [i](const auto* table) { return here(reinterpret_cast<void* const*>(here(table))[i]); };
+    const void* at[2] = {of(a), of(b)};
     if (sizes[i] != 1) return CUBLAS_STATUS_INVALID_VALUE;
     const cublasStatus_t status = multiply_one(
         {
             compute, {left[i], right[i]}
     },
-        all, at, static_cast<std::byte*>(c[i]), 0);
+        all, at, of(c), 0);
     if (status != CUBLAS_STATUS_SUCCESS) return status;
   }
   return CUBLAS_STATUS_SUCCESS;

@@ -289,7 +289,8 @@ void split_now(ncclComm* parent, int colour, int key, ncclComm* child) {
 extern "C" {
 
 ncclResult_t ncclGetVersion(int* version) {
-  return *version = planted().what == "old" ? 21705 : NCCL_VERSION_CODE, ncclSuccess;
+  const std::string what = planted().what;
+  return *version = what == "old" ? 21705 : what == "before" ? 22809 : NCCL_VERSION_CODE, ncclSuccess;
 }
 
 ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
