@@ -71,7 +71,9 @@ std::int64_t say_findings(const Course& course, const std::vector<Requirement>& 
   std::int64_t findings = 0;
   for (const auto& entry : course.entries) {
     const Timings& t = entry->timings;
-    if (!entry->failed.empty())
+    if (entry->refused)
+      fmt::print(stderr, "plumb: unrun: {}\n", entry->failed);
+    else if (!entry->failed.empty())
       fmt::print(out, "not timed  {}  {}\n    {}\n", t.backend, t.line, entry->failed), ++findings;
     if (!entry->failed.empty() || t.repetitions.empty()) continue;
     const Figured f = figured(t);
@@ -118,9 +120,14 @@ struct Probes {
 
 // Nothing where times are asked for.
 std::optional<int> probe(const Course& course, const Probes& asked) {
-  if (asked.pairs > 0) return compare_clocks(course, asked.pairs);
-  if (asked.every > 0) return compare_links(course, asked.every);
-  if (asked.seconds > 0) return soak_cases(course, asked.seconds);
+  try {
+    if (asked.pairs > 0) return compare_clocks(course, asked.pairs);
+    if (asked.every > 0) return compare_links(course, asked.every);
+    if (asked.seconds > 0) return soak_cases(course, asked.seconds);
+  } catch (const DoesNotFit& error) {
+    fmt::print(stderr, "plumb: unrun: {}\n", error.what());
+    return 2;
+  }
   return std::nullopt;
 }
 
@@ -182,10 +189,10 @@ Origin origin_of(const BenchFlags& flags, const Chosen& chosen, const nlohmann::
   return origin;
 }
 
-// Cases that it did not come to.
+// Cases that it did not come to, or that are too large here.
 std::int64_t untimed(const Course& course) {
   return std::ranges::count_if(course.entries, [](const auto& entry) {
-    return entry->failed.empty() && entry->timings.repetitions.empty();
+    return entry->refused || (entry->failed.empty() && entry->timings.repetitions.empty());
   });
 }
 
@@ -243,7 +250,8 @@ int bench_command(const BenchFlags& flags) {
   const int code = time_all(course, flags);
   if (code != 3) end_record(journal.get(), origin, untimed(course));
   const std::int64_t findings = say_all(course, flags, held);
-  return code != 0 ? code : findings > 0 ? 1 : 0;
+  if (code != 0 || findings > 0) return code != 0 ? code : 1;
+  return std::ranges::any_of(course.entries, [](const auto& entry) { return entry->refused; }) ? 2 : 0;
 }
 
 }  // namespace
@@ -252,7 +260,8 @@ void add_bench(CLI::App& app, int& code) {
   auto flags = std::make_shared<BenchFlags>();
   CLI::App* bench = app.add_subcommand(
       "bench",
-      "Time cases, whose first and last results are judged: 0 all well, 1 some are wrong or too slow");
+      "Time cases, whose first and last results are judged: 0 all well, 1 some are wrong or too slow, 2 bad "
+      "input or too large here");
   add_bench_flags(*bench, *flags);
   bench->callback([flags, &code] { code = bench_command(*flags); });
 }

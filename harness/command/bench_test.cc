@@ -227,6 +227,25 @@ TEST(Bench, WhatCannotBeMeantIsSaidBeforeAnythingIsTimed) {
   }
 }
 
+TEST(Bench, WhatIsTooLargeHereIsUnrunAsInRunAndTheOthersAreTimed) {
+  const Folder folder;
+  const std::string too_large = " 'on x=2: reshard f32[1099511627776@x] -> f32[1099511627776]'";
+  for (const std::string& others : {std::string(), line}) {
+    const Ran ran = run_tool(folder, fake("took 1000,1000") + others + too_large + " --record r.jsonl");
+    EXPECT_EQ(ran.code, 2) << ran.out;
+    EXPECT_THAT(ran.err, HasSubstr("plumb: unrun: too large here: this case would hold")) << ran.err;
+    EXPECT_EQ(ran.out.find("median us") == ran.out.npos, others.empty()) << ran.out;
+    EXPECT_THAT(contents(folder.path / "r.jsonl"), HasSubstr("\"unrun\":1"));
+    EXPECT_EQ(run_tool(folder, "run --backend local" + others + too_large).code, 2);
+    std::filesystem::remove(folder.path / "r.jsonl");
+  }
+  for (const char* asked : {" --clock", " --links 1/1", " --soak 1s"}) {
+    const Ran ran = run_tool(folder, fake("took 1000,1000") + too_large + asked);
+    EXPECT_EQ(ran.code, 2) << asked << ran.out;
+    EXPECT_THAT(ran.err, HasSubstr("plumb: unrun: too large here")) << asked;
+  }
+}
+
 // One that a terminal interrupts: a shell's own background job would not hear of it.
 pid_t started(const Folder& folder, const std::string& arguments) {
   const std::string command =

@@ -26,6 +26,7 @@ std::string time_once(Course& course, Entry& entry) {
   try {
     record = measure(entry.c, *entry.subject, entry.pace);
   } catch (const DoesNotFit& error) {
+    entry.refused = true;
     return error.what();
   }
   std::string why;

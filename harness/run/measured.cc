@@ -89,9 +89,11 @@ double nanoseconds_each(const Samples& all) {
 
 Introduction make_known(const Case& c, Subject& subject) {
   Process& process = process_of(subject);
+  const bool proved = in_place(c, process);
+  refuse_what_does_not_fit(c, room_of(settings_of(subject)), {0, proved});
   const Timing one{.warmups = 1, .iterations = 2};
   const TimedAttempts made =
-      ask_timed(c, process, {one, deadlines_for(c, settings_of(subject)).run}, in_place(c, process));
+      ask_timed(c, process, {one, deadlines_for(c, settings_of(subject)).run}, proved);
   const Record record = judged_under_the_clock(made, declared(process));
   if (record.verdict.status != Status::pass) return {not_timed(record), {}};
   return {"", std::get<Outcome>(made.last.answer).notes};

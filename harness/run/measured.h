@@ -21,7 +21,7 @@ Record measure(const Case&, Subject&, const Pace&);
 
 constexpr std::int64_t most_samples = 10'000;  // of a repetition: its record is a line
 
-// Times a case once, so that its ranks can be asked more of it.
+// Times a case once, so that its ranks can be asked more of it. Throws DoesNotFit.
 struct Introduction {
   std::string failed;  // why it cannot be timed, or is not right
   std::vector<std::string> notes;

@@ -25,6 +25,7 @@ std::optional<Corruption> soak(const Case& c, Subject& subject, double seconds, 
   const auto end = Now::now() + std::chrono::duration<double>(seconds);
   Process& process = process_of(subject);
   const bool proved = in_place(c, process);
+  refuse_what_does_not_fit(c, room_of(settings_of(subject)), {0, proved});
   const double deadline = deadlines_for(c, settings_of(subject)).run;
   while (Now::now() < end && std::ssize(so_far.samples.nanoseconds) < most_samples) {
     const TimedAttempts made = ask_timed(c, process, {two, deadline}, proved);
