@@ -1,7 +1,7 @@
 """Reshards as squares, each layout to each: what scripts/nightly and scripts/map draw."""
 import re
 
-COLOURS = {"pass": "#b9d3ea", "unsupported": "#ffffff", "unrun": "#f5f5f5", "waived": "#c9c9c9", "wasteful": "#f0c987",
+COLOURS = {"pass": "#b9d3ea", "unsupported": "#e4e4e4", "unrun": "#f5f5f5", "waived": "#c9c9c9", "wasteful": "#f0c987",
            "mistrusted": "#d9b3e6", "unstable": "#e69f00", "diverged": "#cc79a7", "wrong": "#d55e00", "leaked": "#b34700",
            "misplaced": "#8a5a2b", "reneged": "#777777", "malformed": "#555555", "crashed": "#000000", "hung": "#333366"}
 RESHARD = re.compile(r"on (\S+): reshard (\S+) -> (\S+)")

@@ -64,7 +64,7 @@ def square(sources, targets, cells):
             shared | {"z": bytes_moved, "colorscale": "Blues", "zmin": 1, "visible": False, "colorbar": {"thickness": 12}}]
     choices = [{"label": label, "method": "restyle", "args": [{"visible": [not at, bool(at)]}]}
                for at, label in enumerate(("verdict", "bytes over the bound"))]
-    return picture(data, {"yaxis": {"autorange": "reversed", "type": "category"}, "xaxis": {"type": "category"},
+    return picture(data, {"yaxis": {"autorange": "reversed", "type": "category", "showgrid": False}, "xaxis": {"type": "category", "showgrid": False},
                           "margin": {"l": 70, "r": 20, "t": 50, "b": 70},
                           "updatemenus": [{"buttons": choices, "direction": "right", "type": "buttons", "x": 0, "y": 1.02,
                                            "xanchor": "left", "yanchor": "bottom"}]}, 680)
