@@ -1,4 +1,5 @@
 // Replies that are not on the page: each has one message.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -197,6 +198,35 @@ TEST(Reply, ATraceThatNobodyKnowsIsASendOfUnknownBytes) {
     EXPECT_EQ(trace[0].kind, "send");
     EXPECT_EQ(trace[0].moved, -1);
   }
+}
+
+// Of two devices: what leaves open who sent how much to whom is no trace; what says one of these is.
+TEST(Reply, ATraceThatSaysNothingIsAbsent) {
+  const char* const everybody[] = {"", R"(,"axes":[])", R"(,"axes":["x"])", R"(,"groups":[[1,0]])"};
+  const char* const somebody[] = {R"(,"groups":[[0],[1]])", R"(,"pairs":[[0,1]])"};
+  const char* const unknown[] = {"", R"(,"moved":-1)", R"(,"times":3,"note":"a loop")"};
+  const auto traced = [](const std::string& collectives) {
+    const std::string edit = fmt::format(
+        R"([{{"op":"replace","path":"/trace","value":[{}]}},{{"op":"remove","path":"/received"}}])", collectives);
+    return std::get<Outcome>(answer({"reply", edit})).traced;
+  };
+  const auto send = [](int in, int out, const char* who, const char* rest) {
+    return fmt::format(R"({{"kind":"send","in":{},"out":{}{}{}}})", in, out, who, rest);
+  };
+  const std::string gather = R"({"kind":"all-gather","axes":["x"],"in":16,"out":32})";
+  EXPECT_TRUE(traced(""));
+  for (const char* rest : unknown) {
+    for (const char* who : everybody) {
+      const std::string open = send(0, 0, who, rest);
+      EXPECT_FALSE(traced(open)) << open;
+      EXPECT_FALSE(traced(open + "," + open)) << open;
+      EXPECT_TRUE(traced(open + "," + gather)) << open;
+      EXPECT_TRUE(traced(send(16, 0, who, rest))) << open;
+      EXPECT_TRUE(traced(send(0, 16, who, rest))) << open;
+    }
+    for (const char* who : somebody) EXPECT_TRUE(traced(send(0, 0, who, rest))) << who << rest;
+  }
+  for (const char* who : everybody) EXPECT_TRUE(traced(send(0, 0, who, R"(,"moved":0)"))) << who;
 }
 
 TEST(Reply, APlanHasNoBlocks) {
