@@ -272,7 +272,8 @@ class GpuCheck(unittest.TestCase):
 
     def test_what_is_refused(self):
         for words, said in [(["--frobnicate"], "unknown option --frobnicate"), (["--only", "nosuch"], "no step nosuch"),
-                            (["--for", "soon"], "expected a time"), (["--slow", "x"], "expected percent"),
+                            (["--for", "soon"], "expected a time"), (["--for", "9m5"], "expected a time"), (["--for", ""], "expected a time"),
+                            (["--only", ""], "expected steps of"), (["--slow", "x"], "expected percent"),
                             (["--sample", "0"], "expected a number of cases"), (["--sample", "few"], "expected a number of cases"), (["--out"], "--out needs a value")]:
             done = self.check(*words)
             self.assertEqual(done.returncode, 2)
