@@ -1,5 +1,6 @@
 """hello, limit and run over torch's DTensor."""
 
+import copy
 import math
 import sys
 
@@ -11,6 +12,7 @@ import layout
 import limits
 import merge
 import probe
+import program
 import ranks
 from plumb_worker import Limit, Result
 
@@ -24,7 +26,14 @@ class Backend:
         self.options = options
         self.engine = options["engine"]
         self.worlds = {}  # by size, the latest last
-        self.limits = limits.table(options, lambda case: probe.refusal(self, case))
+        eager = {"compile": None}  # what torch.compile raises does not say what torch refused
+        self.limits = limits.table(options, lambda case: probe.refusal(self.with_options(eager), case))
+
+    def with_options(self, others):
+        """The same over the same ranks, some options otherwise."""
+        same = copy.copy(self)
+        same.options = {**self.options, **others}
+        return same
 
     def hello(self, mesh):
         kind = "gpu" if self.engine == "nccl" else "cpu"  # its name would start CUDA, which no fork survives
@@ -68,13 +77,14 @@ class Backend:
         claims = {claim for _, _, claim in made}
         notes = [] if len(claims) == 1 else [f"ranks claim unlike layouts: {', '.join(sorted(map(str, claims)))}"]
         claim = max(claims, key=lambda c: c != case.result.text)  # where they differ, one that was not asked for
+        watched = program.is_watched(self.options)
         blocks = lambda each: [(number, 0, *block[:2]) for number, block in enumerate(each)]
         timed = {}
         if case.timing:
             timed = {"first": blocks(answer.first for answer in answers), "clock": [answer.row for answer in answers]}
         return Result(blocks=blocks(answer.block for answer in answers), claims=[claim],
-                      trace=merge.merged([answer.events for answer in answers]), run_seconds=[answers[0].seconds],
-                      notes=notes, groups=layout.groups(case, self.options["flatten"]), **timed)
+                      trace=merge.merged([answer.events for answer in answers]) if watched else None,
+                      run_seconds=[answers[0].seconds], notes=notes, groups=layout.groups(case, self.options["flatten"]), **timed)
 
     def close(self):
         for world in self.worlds.values():

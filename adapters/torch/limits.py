@@ -10,6 +10,7 @@ import functools
 import itertools
 import math
 
+import fsdp
 import layout
 from plumb_worker import limits
 
@@ -122,6 +123,11 @@ def is_mm(case):
     return len(l) == len(r) == 2 and l[1] == r[0] and o == l[0] + r[1]
 
 
+def is_bmm(case):
+    l, r, o = case.lhs, case.rhs, case.out
+    return len(l) == len(r) == 3 and l[0] == r[0] and l[2] == r[1] and o == l[:2] + r[2]
+
+
 def is_linear(case):
     l, r, o = case.lhs, case.rhs, case.out
     return len(r) == 2 and len(l) > 1 and l[-1] == r[1] and o == l[:-1] + r[0]
@@ -171,16 +177,30 @@ ROWS = [
     Row("uneven in another order", "an uneven dimension in an order of axes that split factors do not give",
         lambda c, o: unsayable(c)),
     Row("op=mm", "op=mm takes mk,kn->mn", lambda c, o: c.op == "einsum" and not is_mm(c), options={"op": "mm"}),
+    Row("op=bmm", "op=bmm takes bmk,bkn->bmn", lambda c, o: c.op == "einsum" and not is_bmm(c), options={"op": "bmm"}),
     Row("op=linear", "op=linear takes ...k,nk->...n", lambda c, o: c.op == "einsum" and not is_linear(c),
         options={"op": "linear"}),
     Row("grad needs einsum", "grad= takes the gradient of an einsum",
         lambda c, o: c.op == "einsum" and bool(o.get("grad")) and o["op"] != "einsum"),
     Row("grad of a reshard", "grad= takes the gradient of a product",
         lambda c, o: bool(o.get("grad")) and c.op != "einsum"),
+    Row("compile of a gradient", "compile= takes a program without autograd, in redistribute's words",
+        lambda c, o: bool(o.get("compile")) and (bool(o.get("grad")) or o["via"] in ("checkpoint", "fsdp"))),
     Row("via=full_tensor", "full_tensor() gives whole, finished results",
         lambda c, o: not whole(c.result) or c.result.free, options={"via": "full_tensor"}),
     Row("via=distribute", "distribute_tensor() takes a whole array and splits it",
         lambda c, o: c.op != "reshard" or not whole(c.operands[0]), options={"via": "distribute"}),
+    Row("via=checkpoint", "a checkpoint holds finished arrays of known layouts",
+        lambda c, o: c.op != "reshard" or any(s.unfinished or s.free for s in c.specs), options={"via": "checkpoint"}),
+    Row("via=fsdp", "FSDP2 gathers a weight, or scatters its gradient, over the last axis of a dimension",
+        lambda c, o: fsdp.step_of(c) is None, options={"via": "fsdp"}),
+    Row("via=fsdp of floats", "weights are floats of 16 bits or more",
+        lambda c, o: any(s.dtype not in ("f16", "bf16", "f32", "f64") for s in c.specs), options={"via": "fsdp"}),
+    Row("via=fsdp of uneven columns", "FSDP2 cuts no other dimension than the first into uneven pieces",
+        lambda c, o: fsdp.uneven_columns(c), "does not support uneven sharding", _reshard("f32[4,3@x]", "f32[4,3]"),
+        options={"via": "fsdp"}),
+    *[Row(f"via={via} on simulated ranks", f"via={via} needs a process for each rank", lambda c, o: True,
+          options={"via": via, "engine": "local"}) for via in ("checkpoint", "fsdp")],
     Row("another dtype of the result", "a product has the dtype of its operands",
         lambda c, o: mixed(c) and c.operands[0].dtype == c.operands[1].dtype),
     Row("two dtypes", "a product of two dtypes", lambda c, o: mixed(c) and c.operands[0].dtype != c.operands[1].dtype,

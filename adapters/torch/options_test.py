@@ -11,10 +11,11 @@ import worker
 
 BAD = [
     ({"engine": "foo"}, "torch: engine=foo is none of gloo, local, nccl"),
-    ({"via": "copy"}, "torch: via=copy is none of redistribute, full_tensor, distribute"),
+    ({"via": "copy"}, "torch: via=copy is none of redistribute, full_tensor, distribute, checkpoint, fsdp"),
     ({"grad": "both"}, "torch: grad=both is none of lhs, rhs"),
-    ({"op": "bmm"}, "torch: op=bmm is none of einsum, mm, linear"),
-    ({"flaten": "all"}, "torch: no option 'flaten'; there are engine, flatten, grad, op, operands, via"),
+    ({"op": "conv"}, "torch: op=conv is none of einsum, mm, bmm, linear"),
+    ({"compile": "yes"}, "torch: compile=yes is none of aot_eager, inductor"),
+    ({"flaten": "all"}, "torch: no option 'flaten'; there are compile, engine, flatten, grad, op, operands, via"),
     ({"flatten": "dp"}, "torch: flatten=dp is none of none, contiguous, all, or sets of axes such as dp.tp/pp.tp"),
     ({"flatten": "dp.tp/"},
      "torch: flatten=dp.tp/ is none of none, contiguous, all, or sets of axes such as dp.tp/pp.tp"),

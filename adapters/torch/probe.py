@@ -28,7 +28,7 @@ def main(make_backend, given):
         for row in limits.ROWS:
             if engine not in row.engines or row.probe is None:
                 continue
-            words = refusal(backend, row.probe)
+            words = refusal(backend.with_options(row.options), row.probe)
             other = bool(words and not re.search(row.says, words))
             astray += other
             state = "OTHER WORDS" if other else "refused" if words else "not a limit here"

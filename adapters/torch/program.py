@@ -4,6 +4,9 @@ import torch
 import torch.nn.functional as F
 from torch.distributed.tensor import DTensor, distribute_tensor
 
+import checkpoint
+import compiled
+import fsdp
 import gradient
 import layout
 
@@ -11,7 +14,9 @@ import layout
 def place(mesh, spec, own, options):
     """One operand, without communication: of the whole array, of an unfinished one of this rank's part, what its placements
     leave to this rank. torch cuts, one axis after the other in the order of the spec, as users of FSDP over tensor
-    parallelism cut; `operands=distribute` is one call with all placements."""
+    parallelism cut; `operands=distribute` is one call with all placements. FSDP2 cuts by itself."""
+    if options["via"] == "fsdp":
+        return own
     placed, finished = layout.placements(mesh, spec), layout.finished(mesh, spec)
     if options["operands"] == "distribute":
         local = distribute_tensor(own, mesh, finished, src_data_rank=None).to_local()
@@ -23,39 +28,61 @@ def place(mesh, spec, own, options):
 
 def product(case, op):
     """The function of two operands that an einsum case is."""
-    if op == "mm":
-        return torch.mm
+    if op in ("mm", "bmm"):
+        return getattr(torch, op)
     if op == "linear":
         return F.linear
-    return lambda a, b: torch.einsum(f"{case.lhs},{case.rhs}->{case.out}", a, b)
+    equation = f"{case.lhs},{case.rhs}->{case.out}"
+    return lambda a, b: torch.einsum(equation, a, b)
 
 
 def first_step(case, mesh, options, operands):
+    """A function of the operands."""
     if case.op != "einsum":
-        return lambda: operands[0]
+        return lambda x: x
     if options.get("grad"):
-        return gradient.prepared(case, mesh, options["grad"], operands)
-    return lambda: product(case, options["op"])(*operands)
+        backward = gradient.prepared(case, mesh, options["grad"], operands)
+        return lambda *_: backward()
+    return product(case, options["op"])
+
+
+def next_step(case, mesh, options, i):
+    """The function of a result that brings it to the i-th layout of the chain."""
+    via, spec = options["via"], case.chain[i]
+    if spec.free:  # a layout that is left to torch is that of its own rule, the sums finished
+        return lambda y: y.redistribute(placements=layout.without_sums(y.placements))
+    wanted, always = layout.placements(mesh, spec), case.op == "reshard"
+    if via == "full_tensor" and i == len(case.chain) - 1:
+        return lambda y: y.full_tensor()
+    if via == "distribute" and i == 0:
+        return lambda y: distribute_tensor(y.to_local(), mesh, wanted)
+    if via == "checkpoint":
+        into = checkpoint.blank(mesh, spec, options)
+        return lambda y: checkpoint.loaded(y, into)
+    return lambda y: y.redistribute(placements=wanted) if always or y.placements != wanted else y
 
 
 def steps(case, mesh, options, operands):
     """The case as a function without arguments."""
-    via, first = options["via"], first_step(case, mesh, options, operands)
+    if options["via"] == "fsdp":
+        return fsdp.prepared(case, mesh, *operands)
+    first = first_step(case, mesh, options, operands)
+    others = [next_step(case, mesh, options, i) for i in range(len(case.chain))]
 
-    def run():
-        y = first()
-        for i, spec in enumerate(case.chain):
-            # a layout that is left to torch is that of its own rule, the sums finished
-            wanted = layout.without_sums(y.placements) if spec.free else layout.placements(mesh, spec)
-            if via == "full_tensor" and i == len(case.chain) - 1:
-                y = y.full_tensor()
-            elif via == "distribute" and i == 0:
-                y = distribute_tensor(y.to_local(), mesh, wanted)
-            elif case.op == "reshard" or y.placements != wanted:
-                y = y.redistribute(placements=wanted)
+    def run(*operands):
+        y = first(*operands)
+        for step in others:
+            y = step(y)
         return y
 
-    return run
+    made = compiled.compiled(run, options.get("compile"))
+    return lambda: made(*operands)
+
+
+def is_watched(options):
+    """Whether the collectives that are seen are those that move the data: a checkpoint moves them through files, and a
+    compiled program is not run under a watch."""
+    return options["via"] != "checkpoint" and not options.get("compile")
 
 
 def described(y, case):

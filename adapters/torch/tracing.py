@@ -19,6 +19,7 @@ KINDS = {"all_reduce": "all-reduce", "all_gather_into_tensor": "all-gather", "re
          "all_to_all_single": "all-to-all", "shard_dim_alltoall": "all-to-all", "broadcast": "collective-broadcast",
          "allreduce": "all-reduce", "allgather": "all-gather", "_allgather_base": "all-gather",
          "_reduce_scatter_base": "reduce-scatter", "alltoall": "all-to-all", "alltoall_base": "all-to-all"}
+INTO = ("_allgather_base", "_reduce_scatter_base", "allgather", "reduce_scatter", "alltoall", "alltoall_base")  # the first is made
 SPACES = ("_c10d_functional", "c10d", "_dtensor", "_c10d_functional_autograd")
 QUIET = ("wait_tensor", "_wrap_tensor_autograd", "barrier", "mesh_get_process_group")
 
@@ -80,7 +81,8 @@ class Trace(TorchDispatchMode):
         space, name = function.namespace, function._opname.rstrip("_").removesuffix("_coalesced")
         if space in SPACES and name not in QUIET and not self.hidden:
             arguments = list(args) + list((kwargs or {}).values())
-            self.add(Call(KINDS.get(name, "send"), ranks_of(arguments), args, out, reduction(arguments), name))
+            given = args[1:] if space == "c10d" and name in INTO else args
+            self.add(Call(KINDS.get(name, "send"), ranks_of(arguments), given, out, reduction(arguments), name))
         return out
 
     def add(self, call):

@@ -15,7 +15,10 @@ import tempfile
 import numpy as np
 import torch
 import torch.distributed as dist
+import torch.distributed.checkpoint as dcp
 import torch.multiprocessing
+from torch.distributed.checkpoint.api import CheckpointException
+from torch.distributed.fsdp import fully_shard
 from torch.distributed.tensor import DeviceMesh, DTensor, Partial, Replicate, Shard, distribute_tensor, init_device_mesh
 from torch.distributed.tensor.debug import CommDebugMode
 from torch.distributed.tensor.placement_types import _StridedShard
@@ -127,9 +130,68 @@ def strided_rows(rank):
     return x.to_local().numpy(), want.to_local().numpy()
 
 
+def strided_product(rank):
+    """Two letters contracted, of which a weight's first is split by tensor parallelism and then by FSDP2: einsum flattens them,
+    and what a rank holds is not what its placements say afterwards."""
+    mesh = init_device_mesh("cpu", (2, 2), mesh_dim_names=("dp", "tp"))
+    x, w = np.arange(64, dtype=np.float32).reshape(4, 4, 4), np.arange(64, dtype=np.float32).reshape(4, 4, 4) % 7
+    whole = distribute_tensor(torch.from_numpy(x), mesh, [Replicate()] * 2, src_data_rank=None)
+    split = distribute_tensor(torch.from_numpy(w), mesh, [_StridedShard(0, split_factor=2), Shard(0)], src_data_rank=None)
+    assert np.array_equal(split.full_tensor().numpy(), w)
+    return torch.einsum("mab,ban->mn", whole, split).full_tensor().numpy(), np.einsum("mab,ban->mn", x, w)
+
+
+def plain_product(rank):
+    """The same split in the order of the mesh: right."""
+    mesh = init_device_mesh("cpu", (2, 2), mesh_dim_names=("dp", "tp"))
+    x, w = np.arange(64, dtype=np.float32).reshape(4, 4, 4), np.arange(64, dtype=np.float32).reshape(4, 4, 4) % 7
+    whole = distribute_tensor(torch.from_numpy(x), mesh, [Replicate()] * 2, src_data_rank=None)
+    split = distribute_tensor(torch.from_numpy(w), mesh, [Shard(0)] * 2, src_data_rank=None)
+    return torch.einsum("mab,ban->mn", whole, split).full_tensor().numpy(), np.einsum("mab,ban->mn", x, w)
+
+
+class Rows(torch.nn.Module):
+    """A weight of nine rows that tensor parallelism splits; FSDP2 splits it again."""
+
+    def __init__(self, dp, tp):
+        super().__init__()
+        self.whole = np.arange(36, dtype=np.float32).reshape(9, 4)
+        self.mesh = init_device_mesh("cpu", (dp, tp), mesh_dim_names=("dp", "tp"))
+        split = distribute_tensor(torch.from_numpy(self.whole), self.mesh["tp"], [Shard(0)])
+        self.weight = torch.nn.Parameter(split)
+        fully_shard(self, mesh=self.mesh["dp"])
+
+    def forward(self, x):
+        return (self.weight * x).sum()
+
+
+def checkpoint_of_fsdp(rank):
+    """FSDP2's own weight saved and loaded into a replicated one: strided shards, uneven, are taken for one box each."""
+    rows = Rows(4, 2)
+    into = distribute_tensor(torch.zeros(9, 4), rows.mesh, [Replicate()] * 2, src_data_rank=None)
+    folder = os.path.join(tempfile.gettempdir(), f"confirm-{os.getppid()}")
+    try:
+        dcp.save({"w": rows.weight}, checkpoint_id=folder)
+        dcp.load({"w": into}, checkpoint_id=folder)
+    except CheckpointException as e:
+        return np.array(str(e).strip().splitlines()[-1]), rows.whole
+    return into.to_local().numpy(), rows.whole
+
+
+def gradient_of_fsdp(rank):
+    """The gradient of a weight of which tensor parallelism leaves the last rank no row: torch.chunk cuts 9 by 4 into 3, 3, 3."""
+    rows = Rows(2, 4)
+    ones = distribute_tensor(torch.ones(9, 4), rows.mesh["tp"], [Shard(0)], src_data_rank=None)
+    try:
+        rows(ones).backward()
+    except RuntimeError as e:
+        return np.array(str(e)), np.array("a gradient")
+    return rows.weight.grad.to_local().numpy() * 0 + 1, np.ones(rows.weight.grad.to_local().shape, np.float32)
+
+
 CHECKS = [(flattened_gather, 4), (plain_gather, 4), (permuted_mesh, 4), (permuted_scatter, 4), (strided_shards, 8),
           (strided_gather, 8), (flattened_sum, 8), (turned_slice, 8), (strided_columns, 8), (strided_rows, 8),
-          (flattened_product, 2)]
+          (flattened_product, 2), (strided_product, 4), (plain_product, 4), (checkpoint_of_fsdp, 8), (gradient_of_fsdp, 8)]
 
 
 def main(rank, check, ranks, store, answers):

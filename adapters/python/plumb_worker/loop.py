@@ -44,7 +44,7 @@ class Result:
 
     blocks: list
     claims: list
-    trace: list = dataclasses.field(default_factory=list)
+    trace: list | None = dataclasses.field(default_factory=list)  # None where it is not known
     compile_seconds: float = 0.0
     run_seconds: list = dataclasses.field(default_factory=list)
     notes: list = dataclasses.field(default_factory=list)
@@ -133,7 +133,9 @@ def last_lines(error, count=12):
 
 def result_message(request, result, table):
     reply = {"type": "result", "id": request["id"], "table": table, "claims": result.claims,
-             "trace": result.trace, "times": {"compile": result.compile_seconds, "run": result.run_seconds}}
+             "times": {"compile": result.compile_seconds, "run": result.run_seconds}}
+    if result.trace is not None:
+        reply["trace"] = result.trace
     notes = result.notes + ([WHOLE_PROGRAM] if result.clock is not None else [])
     if notes:
         reply["notes"] = notes
