@@ -58,12 +58,19 @@ TEST(Belong, WhatBelongsTogether) {
   EXPECT_EQ(told({}, wide), "a device holds f32[2,3] of parameter 0, this module has f32[4,3]");
   EXPECT_EQ(told({}, whole), "a device holds f32[2,3] of result 0, this module has f32[3]");
   EXPECT_EQ(told(alone_before, alone_after), "one partition: nothing was partitioned");
+  const Edits unpartitioned = {
+      {", num_partitions=2", ""}
+  };
+  EXPECT_EQ(told(unpartitioned, unpartitioned), "one partition: nothing was partitioned")
+      << "whatever its layouts";
   EXPECT_EQ(told(replicas, {}), "unsupported: more replicas than one");
   EXPECT_EQ(told({}, replicas), "unsupported: more replicas than one");
   EXPECT_EQ(told(manual, {}), "unsupported: a result or parameter laid out as {manual}");
   EXPECT_EQ(told(manual_result, {}), "unsupported: a result or parameter laid out as {manual}");
   EXPECT_EQ(told(token, {}), "unsupported: a result that is no array");
   EXPECT_EQ(told(nothing, {}).substr(0, 29), "result 0 has no layout here; ");
+  EXPECT_EQ(told(nothing, another), "not the same program: 3 parameters before, 4 after")
+      << "before a layout is asked";
   EXPECT_EQ(told(first_only, {}).substr(0, 29), "result 1 has no layout here; ");
   const Edits none;
   EXPECT_EQ(told(nothing, {}, &none), "proven");

@@ -272,8 +272,9 @@ std::string_view name(Finding finding) {
 Proof prove(const Subject& subject, const Options& options, Wholes* shared) {
   Proof proof;
   proof.devices = subject.before.partitions;
+  check_pair(subject);
   const std::vector<Division> results = layouts(subject, proof.as_propagated);
-  check_pair(subject, results);
+  check_results(subject, results);
   const std::vector<Division> cuts = parameter_layouts(subject);
   proof.bounds = bounds_of(subject.before);
   if (const std::string lost = lost_alias(subject); !lost.empty()) {

@@ -99,7 +99,7 @@ std::vector<Division> parameter_layouts(const Subject& subject) {
   return all;
 }
 
-void check_pair(const Subject& subject, const std::vector<Division>& results) {
+void check_pair(const Subject& subject) {
   const Module &before = subject.before, &after = subject.after;
   const auto same = [&](std::int64_t a, std::int64_t b, const char* what) {
     if (a != b)
@@ -109,12 +109,16 @@ void check_pair(const Subject& subject, const std::vector<Division>& results) {
   };
   same(before.partitions, after.partitions, "partitions");
   same(std::ssize(entry(before).parameters), std::ssize(entry(after).parameters), "parameters");
-  const std::vector<Shape> wholes = result_shapes(before), locals = result_shapes(after);
-  same(std::ssize(wholes), std::ssize(locals), "results");
+  same(std::ssize(result_shapes(before)), std::ssize(result_shapes(after)), "results");
   check_runs(before, before), check_runs(after, before);
   if (before.partitions < 2) refuse(before, root(before), "one partition: nothing was partitioned");
   if (before.replicas != 1 || after.replicas != 1)
     refuse(before, root(before), "unsupported: more replicas than one");
+}
+
+void check_results(const Subject& subject, const std::vector<Division>& results) {
+  const Module& after = subject.after;
+  const std::vector<Shape> wholes = result_shapes(subject.before), locals = result_shapes(after);
   for (std::size_t n = 0; n < results.size(); ++n) {
     const Shape &whole = wholes[n], &local = locals[n];
     const Shape held{whole.type, tile_dims(whole.dims, results[n]), {}, {}, {}};
@@ -127,7 +131,8 @@ void check_pair(const Subject& subject, const std::vector<Division>& results) {
 
 void check(const Subject& subject) {
   bool as_propagated = false;
-  check_pair(subject, layouts(subject, as_propagated));
+  check_pair(subject);
+  check_results(subject, layouts(subject, as_propagated));
   parameter_layouts(subject);
 }
 

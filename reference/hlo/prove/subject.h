@@ -26,8 +26,11 @@ void check(const Subject&);
 
 std::vector<Shape> result_shapes(const Module&);
 std::vector<Division> parameter_layouts(const Subject&);
-// Throws BadModule where AFTER is not the program of BEFORE, laid out like this, or one cannot be run.
-void check_pair(const Subject&, const std::vector<Division>& results);
+// Throws BadModule where AFTER has other numbers of devices, parameters or results than BEFORE, or one cannot
+// be run.
+void check_pair(const Subject&);
+// And where its results are not those of BEFORE, laid out like this.
+void check_results(const Subject&, const std::vector<Division>& results);
 // What happened to the memory that results take over from parameters; empty where all is as it was.
 std::string lost_alias(const Subject&);
 

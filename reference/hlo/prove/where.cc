@@ -213,6 +213,49 @@ std::string collective_for(const Module& after, const std::string& op_name) {
   return {};
 }
 
+const Computation& home(const Module& module, const Instruction* is) {
+  const auto has = [&](const Computation& c) {
+    return std::ranges::any_of(c.instructions, [&](const Instruction& i) { return &i == is; });
+  };
+  return *std::ranges::find_if(module.computations, has);
+}
+
+// The devices that hold the same tile as the first: a part each of what is left unreduced.
+std::string first_group(const Division& division) {
+  constexpr int kShown = 4;
+  std::string text;
+  int found = 0;
+  for (std::size_t device = 0; device < division.shares.size(); ++device) {
+    if (division.shares[device].tile != division.shares[0].tile) continue;
+    if (found < kShown) text += (found ? "," : "") + std::to_string(device);
+    ++found;
+  }
+  return text + (found > kShown ? ",..." : "");
+}
+
+// The sum that an instruction finishes of an operand that is left unreduced: nothing where it finishes none.
+//
+//   %copy, of %copy.1 with last_tile_dims={unreduced} of 1024    no all-reduce: %copy.1 is left as 1024
+//   parts, on
+//                                                                devices 0,4,8,12,...
+std::string sum_of(const Module& module, const Instruction& finishes) {
+  const auto parts = [&](const Instruction& i) -> std::optional<Division> {
+    if (i.sharding.empty() || i.shape.type == Type::tuple) return std::nullopt;
+    return divide(i.sharding[0], i.shape.dims.size(), module.partitions);
+  };
+  const auto made = parts(finishes);
+  if (!made) return {};
+  const Computation& c = home(module, &finishes);
+  for (const std::int64_t n : finishes.operands) {
+    const Instruction& operand = c.instructions[static_cast<std::size_t>(n)];
+    const auto left = parts(operand);
+    if (left && left->parts > made->parts)
+      return "no all-reduce: %" + operand.name + " is left as " + std::to_string(left->parts) +
+             " parts, on devices " + first_group(*left);
+  }
+  return {};
+}
+
 }  // namespace
 
 std::optional<Place> locate(const Subject& subject, const Proof& proof, const Pulse& pulse, Sought* shared) {
@@ -229,8 +272,10 @@ std::optional<Place> locate(const Subject& subject, const Proof& proof, const Pu
   spread_presence(*subject.propagated, prints, events);
   const Instruction* lost = first_lost(events);
   if (!lost) lost = maker(*subject.propagated, proof.differences[0].result);
-  return Place{lost->name, source(*subject.propagated, *lost), lost->op_name,
-               collective_for(subject.after, lost->op_name)};
+  Place place{lost->name, source(*subject.propagated, *lost), lost->op_name,
+              collective_for(subject.after, lost->op_name)};
+  if (place.there.empty()) place.there = sum_of(*subject.propagated, *lost);
+  return place;
 }
 
 }  // namespace plumb::hlo

@@ -17,7 +17,7 @@ struct Place {
   std::string instruction;  // "dot_general.84"
   std::string source;       // "train.py:44 block"; empty where the dump does not say
   std::string op_name;      // "jit(step)/bsm,mhd->bshd/dot_general"
-  std::string there;        // "%all-reduce.4 = ..."; empty where nothing is told
+  std::string there;  // "%all-reduce.4 = ..."; "no all-reduce: ..." of a sum; empty where nothing is told
 };
 
 // What the instructions of the module after propagation should be, by the seed of the draw.
