@@ -136,8 +136,7 @@ struct Mpi : Backend {
     if (!other.empty())
       throw std::runtime_error("the library was called otherwise than the trace says: " + other);
     if (fault.said && !o.trace.empty()) fault.said(o.trace);
-    if (!algorithm.empty() && std::ranges::count(o.trace, "all-reduce", &Collective::kind) == 0)
-      o.notes.push_back(fmt::format("algorithm={} chose nothing: there was no all-reduce", algorithm));
+    note_unused(algorithm, o);
     return o;
   }
 

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <climits>
-#include <cstdio>
-#include <cstring>
 #include <vector>
 
 #include "adapters/mpi/counted.h"
@@ -84,31 +82,13 @@ std::function<std::int64_t()> plain_call(const Mesh& mesh, const Ready& ready, c
   };
 }
 
-namespace {
-
-// The rank that "link 0-1 2-3" puts opposite this one; itself where none.
-int opposite(const std::string& links, int rank) {
-  int a = 0, b = 0, read = 0;
-  for (const char* at = links.c_str() + std::strlen("link"); std::sscanf(at, " %d-%d%n", &a, &b, &read) == 2;
-       at += read)
-    if (a == rank || b == rank) return a + b - rank;
-  return rank;
-}
-
-}  // namespace
-
 // Who is on no link has no part in it.
 std::function<void()> bare(const std::string& what, std::size_t bytes, const Team& all) {
-  const int n = static_cast<int>(all.ids.size()), mine = static_cast<int>(all.mine);
-  int to = (mine + 1) % n, from = (mine + n - 1) % n;
-  if (what.starts_with("link "))
-    to = from = opposite(what, mine);
-  else if (what != "send")
-    return nullptr;
-  if (n < 2 || bytes > INT_MAX) return nullptr;
-  if (to == mine) return [] {};
-  return [out = drawn_like_blocks(bytes), in = drawn_like_blocks(bytes), to, from, comm = communicator(all),
-          count = static_cast<int>(bytes)] {
+  const auto meets = neighbours(what, all);
+  if (!meets || all.ids.size() < 2 || bytes > INT_MAX) return nullptr;
+  if (meets->to == static_cast<int>(all.mine)) return [] {};
+  return [out = drawn_like_blocks(bytes), in = drawn_like_blocks(bytes), to = meets->to, from = meets->from,
+          comm = communicator(all), count = static_cast<int>(bytes)] {
     PMPI_Sendrecv(out.get(), count, MPI_BYTE, to, 0, in.get(), count, MPI_BYTE, from, 0, comm,
                   MPI_STATUS_IGNORE);
   };

@@ -147,8 +147,7 @@ struct Nccl : Backend {
       lies = {here.data(), lies.size()};
     }
     std::ranges::move(used_since_asked(), std::back_inserter(o.notes));
-    if (!algorithm.empty() && std::ranges::count(o.trace, "all-reduce", &Collective::kind) == 0)
-      o.notes.push_back(fmt::format("algorithm={} chose nothing: there was no all-reduce", algorithm));
+    note_unused(algorithm, o);
     return o;
   }
 

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <utility>
 
 #include "adapters/card/memory.h"
+#include "adapters/rank/at_best.h"
 #include "adapters/rank/blocks.h"
 #include "reference/words/dtype.h"
 
@@ -50,15 +49,6 @@ std::function<ncclResult_t()> call_of(const Collective& c, ncclComm_t comm, std:
   return nullptr;
 }
 
-// The rank that "link 0-1 2-3" puts opposite this one; itself where none.
-int opposite(const std::string& links, int rank) {
-  int a = 0, b = 0, read = 0;
-  for (const char* at = links.c_str() + std::strlen("link"); std::sscanf(at, " %d-%d%n", &a, &b, &read) == 2;
-       at += read)
-    if (a == rank || b == rank) return a + b - rank;
-  return rank;
-}
-
 std::function<void()> copied(std::size_t bytes) {
   return [from = zeros_on_card(bytes), to = zeros_on_card(bytes), bytes] {
     const card::Driver& driver = card::the_driver();
@@ -98,15 +88,11 @@ std::function<std::int64_t()> plain_call(const Mesh& mesh, const Ready& ready, c
 // Who is on no link has no part in it.
 std::function<void()> at_best(const std::string& what, std::size_t bytes, const Team& all) {
   if (what == "copy") return copied(bytes);
-  const int n = static_cast<int>(all.ids.size()), mine = static_cast<int>(all.mine);
-  int to = (mine + 1) % n, from = (mine + n - 1) % n;
-  if (what.starts_with("link "))
-    to = from = opposite(what, mine);
-  else if (what != "send")
-    return nullptr;
-  if (n < 2) return nullptr;
-  if (to == mine) return [] {};
-  return [out = zeros_on_card(bytes), in = zeros_on_card(bytes), to, from, comm = communicator(all), bytes] {
+  const auto meets = neighbours(what, all);
+  if (!meets || all.ids.size() < 2) return nullptr;
+  if (meets->to == static_cast<int>(all.mine)) return [] {};
+  return [out = zeros_on_card(bytes), in = zeros_on_card(bytes), to = meets->to, from = meets->from,
+          comm = communicator(all), bytes] {
     in_group(comm, [&] {
       check(nccl().Send(out.get(), bytes, ncclInt8, to, comm, stream()), comm, "ncclSend");
       check(nccl().Recv(in.get(), bytes, ncclInt8, from, comm, stream()), comm, "ncclRecv");

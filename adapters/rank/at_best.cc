@@ -1,6 +1,8 @@
 #include "adapters/rank/at_best.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstring>
 #include <vector>
 
 namespace plumb {
@@ -29,6 +31,15 @@ std::function<void()> products(const std::vector<ProductSize>& sizes) {
   };
 }
 
+// The rank that "link 0-1 2-3" puts opposite this one; itself where none.
+int opposite(const std::string& links, int rank) {
+  int a = 0, b = 0, read = 0;
+  for (const char* at = links.c_str() + std::strlen("link"); std::sscanf(at, " %d-%d%n", &a, &b, &read) == 2;
+       at += read)
+    if (a == rank || b == rank) return a + b - rank;
+  return rank;
+}
+
 }  // namespace
 
 SharedMemory drawn_like_blocks(std::size_t bytes, const Hands& hands) {
@@ -48,6 +59,14 @@ std::function<void()> copy_in_memory(std::size_t bytes, const Holder& holder) {
     for (std::int64_t i = 0; i < n; ++i) hands.memory.copy(to.get(), from.get(), bytes);
     hands.memory.wait();
   };
+}
+
+std::optional<Neighbours> neighbours(const std::string& what, const Team& all) {
+  const int n = static_cast<int>(all.ids.size()), mine = static_cast<int>(all.mine);
+  if (what == "send") return Neighbours{(mine + 1) % n, (mine + n - 1) % n};
+  if (!what.starts_with("link ")) return std::nullopt;
+  const int other = opposite(what, mine);
+  return Neighbours{other, other};
 }
 
 std::function<void()> plain_product(const Plan& plan, const Holder& holder) {

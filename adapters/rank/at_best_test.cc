@@ -46,6 +46,26 @@ TEST(AtBest, OneRankHasItsShare) {
   EXPECT_EQ(one[0].k, 3);
 }
 
+// Whom a rank sends to hears from it.
+TEST(AtBest, NeighboursAreMutual) {
+  for (const char* what : {"send", "link 0-1 2-3", "link 2-0", "link "})
+    for (const std::size_t n : {1, 2, 3, 5}) {
+      const auto of = [&](std::size_t rank) {
+        return neighbours(what, {std::vector<std::int64_t>(n), rank});
+      };
+      for (std::size_t rank = 0; rank < n; ++rank) {
+        ASSERT_TRUE(of(rank));
+        const auto to = static_cast<std::size_t>(of(rank)->to);
+        if (to < n) {
+          EXPECT_EQ(of(to)->from, static_cast<int>(rank)) << what << " of " << n;
+        }
+      }
+    }
+  EXPECT_EQ(neighbours("link 0-1 2-3", {std::vector<std::int64_t>(4), 3})->to, 2);
+  EXPECT_EQ(neighbours("link 0-1", {std::vector<std::int64_t>(3), 2})->to, 2) << "on no link";
+  EXPECT_FALSE(neighbours("gemm", {std::vector<std::int64_t>(2), 0}));
+}
+
 TEST(AtBest, LimitsAreThoseThatNeedNobodyElse) {
   const Plan gather = plan_of("on x=2: reshard f32[8@x] -> f32[8]"),
              product = plan_of("on x=2: einsum mk,kn->mn f64[8@x,12] f64[12,16] -> f64[8@x,16]");

@@ -45,4 +45,9 @@ Outcome hand_over(const Holder& holder, const Ready& ready, Arena* arena) {
   return o;
 }
 
+void note_unused(const std::string& algorithm, Outcome& o) {
+  if (algorithm.empty() || std::ranges::count(o.trace, "all-reduce", &Collective::kind) > 0) return;
+  o.notes.push_back("algorithm=" + algorithm + " chose nothing: there was no all-reduce");
+}
+
 }  // namespace plumb

@@ -10,4 +10,7 @@ namespace plumb {
 // processes take the same places in the same order. Without an arena it says where they lie.
 Outcome hand_over(const Holder&, const Ready&, Arena*);
 
+// Where an algorithm was asked for and no all-reduce came, which alone has one, a note says so.
+void note_unused(const std::string& algorithm, Outcome&);
+
 }  // namespace plumb

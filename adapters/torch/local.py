@@ -67,8 +67,7 @@ def run(case, operands, started, options):
                   for spec, (raw, shape) in zip(case.operands, operands)]
         trace = Trace(case.devices)
         begin = time.perf_counter()
-        step = program.steps(case, mesh, options, placed)
-        y = tracing.record(trace, step) if program.is_watched(options) else step()
+        y = program.watched(trace, program.steps(case, mesh, options, placed), options)
         seconds = time.perf_counter() - begin
         local, slices, claim = program.described(y, case)
         blocks = []

@@ -9,6 +9,7 @@ import compiled
 import fsdp
 import gradient
 import layout
+import tracing
 
 
 def place(mesh, spec, own, options):
@@ -83,6 +84,11 @@ def is_watched(options):
     """Whether the collectives that are seen are those that move the data: a checkpoint moves them through files, and a
     compiled program is not run under a watch."""
     return options["via"] != "checkpoint" and not options.get("compile")
+
+
+def watched(trace, step, options):
+    """What a step returns; its collectives go to the trace, where they are seen."""
+    return tracing.record(trace, step) if is_watched(options) else step()
 
 
 def described(y, case):
