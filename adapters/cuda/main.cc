@@ -70,8 +70,15 @@ int serve_all(const std::vector<std::string>& arguments) {
 }  // namespace
 }  // namespace plumb::cuda
 
-// Options come from PLUMB_OPTIONS, and as --NAME VALUE. `--list` prints the table of faults as JSON lines.
+// Options come from PLUMB_OPTIONS, and as --NAME VALUE. `--list` prints the table of faults as JSON lines;
+// `--check` says why there is no card here, in one line, and what needs none.
 int main(int argc, char** argv) try {
+  if (argc == 2 && std::string(argv[1]) == "--check") {
+    std::string why;
+    if (plumb::cuda::card(why)) return 0;
+    std::fprintf(stderr, "%s; the same kernels on this processor: cuda,device=host\n", why.c_str());
+    return 1;
+  }
   if (argc == 2 && std::string(argv[1]) == "--list") {
     std::fputs(plumb::cuda::list_kernel_faults().c_str(), stdout);
     return 0;

@@ -111,6 +111,11 @@ static void run(const char* request, int file, FILE* replies) {
 }
 
 int main(void) {
+  const char* options = getenv("PLUMB_OPTIONS");
+  if (options && strcmp(options, "{}") != 0) {
+    fprintf(stderr, "it has no options, such as %s\n", options);
+    return 2;
+  }
   FILE* requests = fdopen(atoi(getenv("PLUMB_REQUESTS")), "r");
   FILE* replies = fdopen(atoi(getenv("PLUMB_REPLIES")), "w");
   char *line = NULL, path[4096] = "";

@@ -8,6 +8,7 @@ import math
 import mmap
 import os
 import struct
+import sys
 
 
 def limit(case):
@@ -43,6 +44,9 @@ def run(request, arena):
 
 
 def main():
+    if options := json.loads(os.environ.get("PLUMB_OPTIONS") or "{}"):
+        print(f"it has no options, such as {', '.join(options)}", file=sys.stderr)
+        sys.exit(2)
     replies = open(int(os.environ["PLUMB_REPLIES"]), "w", encoding="utf-8")
     for line in open(int(os.environ["PLUMB_REQUESTS"]), encoding="utf-8"):
         request = json.loads(line)

@@ -79,5 +79,24 @@ TEST(Example, SaysUnsupportedOfTheRest) {
   }
 }
 
+TEST(Example, RefusesOptions) {
+  for (Command command : {
+           Command{"example", {"python3", "-I", PLUMB_EXAMPLE}, {}},
+           Command{"example", {PLUMB_EXAMPLE_IN_C},             {}}
+  }) {
+    command.options = {
+        {"plan", "ring"}
+    };
+    Process process(command);
+    try {
+      process.run(parse_case("on x=2: reshard f32[8@x] -> f32[8]"), {});
+      FAIL() << command.argv.front();
+    } catch (const BadInput& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr("it has no options, such as"));
+      EXPECT_THAT(error.what(), testing::HasSubstr("plan"));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace plumb
