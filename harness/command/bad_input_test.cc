@@ -188,7 +188,7 @@ const Bad table[] = {
     {"resolve /dev/null names.txt --mesh x=2",          "", "there are no rules; expected a list of pairs", 2},
     {"resolve rules.json names.txt --mesh ''",          "", "--mesh: expected axes and their sizes",        2},
     {"resolve rules.json names.txt --mesh x=0",         "", "--mesh: an axis has at least one device\n  x=0\n    ^", 2},
-    {"resolve rules.json",                              "", "plumb: names is required",                     2},
+    {"resolve rules.json",                              "", "plumb: NAMES is required",                     2},
     {"resolve more-axes.yml names.txt --mesh x=2 --backend nope", "", "no backend 'nope'",                  2},
     {"resolve more-axes.yml names.txt --mesh x=2,xx=2", "", "--mesh: mesh_axes of more-axes.yml has no axis 'xx'; ", 2},
     {"resolve more-axes.yml names.txt --mesh tensor=2", "", "no axis 'tensor'; only x, y\n",                 2},

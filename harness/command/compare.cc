@@ -352,8 +352,8 @@ void add_compare(CLI::App& app, int& code) {
   CLI::App* compare = app.add_subcommand(
       "compare",
       "What became of each case between two records: 0 nothing worse, 1 something that --fail-on names");
-  compare->add_option("from", flags->from, "The record of before")->required()->check(file_name());
-  compare->add_option("to", flags->to, "The record of now")->required()->check(file_name());
+  compare->add_option("OLD", flags->from, "The record of before")->required()->check(file_name());
+  compare->add_option("NEW", flags->to, "The record of now")->required()->check(file_name());
   compare->add_flag("--ignore-release", flags->ignore_release,
                     "Releases of one framework, with the same options, are one backend");
   compare

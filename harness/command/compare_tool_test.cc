@@ -62,7 +62,8 @@ TEST(CompareTool, ARegressionIsToldByKindWithTheLineThatShowsIt) {
   }
   EXPECT_EQ(now["changes"].size(), 15u);
   for (const auto& cells : now["table"]) {
-    const std::string change = now["changes"][cells["was"].get<std::string>()][cells["is"].get<std::string>()];
+    const std::string change =
+        now["changes"][cells["was"].get<std::string>()][cells["is"].get<std::string>()];
     EXPECT_EQ(change, cells["was"] == cells["is"] ? "same" : "regression");
   }
   EXPECT_EQ(findings, now["counts"]["regression"].get<std::int64_t>());
@@ -102,7 +103,7 @@ TEST(CompareTool, SaysWhatIsWrongWithWhatItIsGiven) {
   ASSERT_EQ(judged(folder, "--suite smoke --where op=einsum --backend local --record b.jsonl").code, 0);
   write(folder.path / "empty.jsonl", "");
   const std::tuple<const char*, const char*, int> table[] = {
-      {"compare a.jsonl",                                "to is required",                                            2},
+      {"compare a.jsonl",                                "NEW is required",                                           2},
       {"compare a.jsonl missing.jsonl",                  "missing.jsonl: No such file",                               2},
       {"compare a.jsonl empty.jsonl",                    "empty.jsonl has no records",                                2},
       {"compare a.jsonl b.jsonl",                        "nothing was compared: no case is in both; of two releases", 2},

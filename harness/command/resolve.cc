@@ -219,7 +219,7 @@ void add_resolve(CLI::App& app, int& code) {
                          "Say what logical axis rules make of each parameter, under every "
                          "resolver here: 0 they agree and divide each dimension, 1 not, 2 none was asked");
   command
-      ->add_option("rules", flags->rules,
+      ->add_option("RULES", flags->rules,
                    "A file with a list of pairs, JSON, YAML or Python: [[\"embed\", [\"fsdp\", \"tp\"]], "
                    "...], alone or "
                    "behind the key logical_axis_rules, sharding_rules or rules")
@@ -227,7 +227,7 @@ void add_resolve(CLI::App& app, int& code) {
       ->check(file_name());
   command
       ->add_option(
-          "names", flags->names,
+          "NAMES", flags->names,
           "A file with a parameter a line: layers/mlp/kernel bf16[4096,14336] embed,mlp (- where a dimension "
           "has no name)")
       ->required()

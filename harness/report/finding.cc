@@ -40,6 +40,16 @@ std::string indented(const std::string& text) {
   return all + '\n';
 }
 
+// Of the reply, then of each kind of collective once: "all-reduce: moved as f32".
+std::vector<std::string> all_notes(const Record& r) {
+  std::vector<std::string> notes = r.notes;
+  for (const Collective& one : r.trace)
+    if (std::string note = one.kind + ": " + one.note;
+        !one.note.empty() && std::ranges::count(notes, note) == 0)
+      notes.push_back(std::move(note));
+  return notes;
+}
+
 }  // namespace
 
 std::string last_lines(const std::string& words) { return ends(words, 6); }
@@ -64,7 +74,7 @@ std::string in_detail(const Record& r) {
     text += indented(said);
   }
   if (r.verdict.status == Status::wasteful)
-    for (const std::string& note : r.notes) text += indented("the backend says: " + note);
+    for (const std::string& note : all_notes(r)) text += indented("the backend says: " + note);
   if (const std::string last = last_lines(r.last_words); !last.empty())
     text += indented("its last words:\n" + last);
   if (!r.processes.empty())

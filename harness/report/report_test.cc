@@ -132,6 +132,14 @@ TEST(Finding, OfWasteShowsWhatTheBackendSays) {
   r.verdict.facts = {fact(Status::wasteful, "moved 96 bytes, the fewest are 8")};
   decide(r.verdict);
   EXPECT_THAT(describe(r, "", {false}), HasSubstr("    the backend says: reduce-scatter not formed\n"));
+  r.trace = {
+      Collective{.kind = "all-gather"   },
+      Collective{ .kind = "all-reduce", .note = "moved as f32"}
+  };
+  r.trace.push_back(r.trace.back());
+  EXPECT_THAT(
+      describe(r, "again", {false}),
+      HasSubstr("reduce-scatter not formed\n    the backend says: all-reduce: moved as f32\n    its last words"));
 }
 
 TEST(Finding, OfAHungBackendShowsItsProcesses) {
