@@ -36,6 +36,16 @@ TEST(Module, EveryDumpComesBackToTheByte) {
   }
 }
 
+// Law: percent signs say nothing. XLA can print without them.
+TEST(Module, NamesWithoutPercentSignsAreTheSameNames) {
+  for (const auto& path : dumps()) {
+    const std::string text = read(path), with = print(parse(text, "m.txt"));
+    std::string bare = text;
+    std::erase(bare, '%');
+    ASSERT_EQ(print(parse(bare, "m.txt")), with) << path;
+  }
+}
+
 // The law is seen to fail: a number that changes comes back changed.
 TEST(Module, AChangedAttributeIsSeen) {
   int changed = 0;

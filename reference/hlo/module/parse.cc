@@ -12,13 +12,21 @@ struct Reading {
   Module& module;
 };
 
-// "f32[2]{0} %name" or "%name": an earlier instruction.
+// Whether a name comes next, and not a shape: "%dot.3", or "dot.3" as modules printed without percent signs
+// have it.
+bool name_is_next(const Scan& scan) {
+  if (scan.next_is("%")) return true;
+  Scan ahead{scan.text, scan.file, scan.at};
+  return !ahead.letters().empty() && !ahead.next_is("[");
+}
+
+// "f32[2]{0} %name", "%name" or "name": an earlier instruction.
 std::int64_t scan_operand(Scan& scan, const Computation& computation, const Names& names) {
   Shape shape;
-  const bool with_shape = !scan.next_is("%");
+  const bool with_shape = !name_is_next(scan);
   const std::size_t begin = scan.at;
   if (with_shape) shape = scan_shape(scan), scan.spaces();
-  scan.expect("%");
+  scan.take("%");
   const std::string_view name = scan.word("an operand");
   const auto found = names.find(name);
   if (found == names.end()) scan.fail("no instruction %" + std::string(name) + " stands above", begin);
