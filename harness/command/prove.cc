@@ -37,7 +37,8 @@ struct Ended {
   std::string why;
 };
 
-// Watches a proof from its beginning: the time it may take, Ctrl-C, and the terminal.
+// Watches a proof from its beginning: the time it may take, Ctrl-C, and how far it is. A terminal shows that
+// at all times, a log after 10 s and then each time it took twice as long.
 class Watch {
  public:
   explicit Watch(double budget) : budget_(budget), shown_(moves_its_cursor(STDERR_FILENO)) {}
@@ -52,20 +53,26 @@ class Watch {
     if (interrupted()) throw Interrupted();
     const double now = seconds();
     if (budget_ > 0 && now > budget_) throw Ended{"no time was left: " + at};
-    if (!shown_ || now < 1 || now - said_ < 0.1) return;
-    draw_progress(at);
-    said_ = now, drawn_ = true;
+    if (now < next_) return;
+    if (shown_)
+      draw_progress(at);
+    else
+      fmt::print(stderr, "plumb: after {}: {}\n", duration(now), at);
+    next_ = shown_ ? now + 0.1 : 2 * now, drawn_ = shown_;
   }
 
  private:
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-  double budget_ = 0, said_ = 0;
+  double budget_ = 0;
   bool shown_ = false, drawn_ = false;
+  double next_ = shown_ ? 1 : 10;  // when it is said again
 };
 
 std::string told(const hlo::Step& step) {
-  return fmt::format("draw {} of {}, the module {} the partitioner, instruction {} of {}", step.draw,
-                     step.draws, step.after ? "after" : "before", step.done, step.all);
+  const std::string loops =
+      step.computed > step.all ? fmt::format(" ({} with those called)", step.computed) : "";
+  return fmt::format("draw {} of {}, the module {} the partitioner, instruction {} of {}{}", step.draw,
+                     step.draws, step.after ? "after" : "before", step.done, step.all, loops);
 }
 
 // The parameter of a number, of a name as the dump has it, or as the user's program has it.

@@ -88,6 +88,7 @@ struct Modules : Folder {
           "HloModule m\n\nENTRY %e {\n  ROOT %a = f32[4] parameter(0), sharding={replicated}\n}\n");
     write(path / "strange.txt", with(with(with(kAfter, "all-reduce(", "fft("), "reshape(", "fft("),
                                      "f32[] constant", "f31[] constant"));
+    write(path / "bare.txt", with(kAfter, "%", ""));
     write(path / "type.txt", with(kAfter, "%part = f32[1]", "%part = f31[1]"));
     write(path / "attribute.txt", with(kAfter, ", channel_id=1", ", chanel_id=1"));
     dumps("right", "0001", kBefore, kAfter);
@@ -113,6 +114,7 @@ const Row table[] = {
     {"late",                                 "no module after the partitioner: taken after all passes; XLA_FLAGS=", 0},
     {"b.txt wrong.txt",                      "refuted  b.txt wrong.txt, 2 devices, draw 1",        1},
     // modules
+    {"b.txt bare.txt",                       "proven  b.txt bare.txt, 2 devices, 2 draws",         0},
     {"b.txt html.txt",                       "html.txt:1:1: no HLO",                               2},
     {"b.txt cut.txt",                        "cut.txt:",                                           2},
     {"b.txt elided.txt",                     "--xla_dump_large_constants",                         2},
@@ -171,7 +173,43 @@ TEST(ProveTool, NamesAllThatItDoesNotKnow) {
   const Modules files;
   const Ran ran = run_tool(files, "prove b.txt strange.txt");
   EXPECT_EQ(ran.code, 2);
-  EXPECT_THAT(ran.err, HasSubstr("f31"));
+  EXPECT_THAT(ran.err, HasSubstr("unsupported: opcode fft (2 times), type f31\n"));
+}
+
+// How far a loop is, also where it stands at one instruction of the entry for long.
+TEST(ProveTool, CountsTheRoundsOfLongLoops) {
+  const Modules files;
+  write(files.path / "loop.txt", R"(HloModule l, num_partitions=2
+
+%body {
+  %t = (s32[], f32[8]) parameter(0)
+  %i = s32[] get-tuple-element(%t), index=0
+  %one = s32[] constant(1)
+  %j = s32[] add(%i, %one)
+  %x = f32[8] get-tuple-element(%t), index=1
+  ROOT %o = (s32[], f32[8]) tuple(%j, %x)
+}
+
+%cond {
+  %t = (s32[], f32[8]) parameter(0)
+  %i = s32[] get-tuple-element(%t), index=0
+  %n = s32[] constant(2000000000)
+  ROOT %c = pred[] compare(%i, %n), direction=LT
+}
+
+ENTRY %main {
+  %p = f32[8] parameter(0), sharding={replicated}
+  %z = s32[] constant(0)
+  %t = (s32[], f32[8]) tuple(%z, %p)
+  %w = (s32[], f32[8]) while(%t), condition=%cond, body=%body
+  ROOT %r = f32[8] get-tuple-element(%w), index=1, sharding={replicated}
+}
+)");
+  const Ran ran = run_tool(files, "prove loop.txt loop.txt --budget 0.2s");
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.out,
+              testing::ContainsRegex("no time was left: draw 1 of 2, the module before the partitioner, "
+                                     "instruction 3 of 5 .[1-9][0-9]+ with those called"));
 }
 
 // A parameter that is drawn outside of the array is clamped on both sides; drawn at 3 alone, a fault that row

@@ -17,6 +17,7 @@ Pulse telling(const Options& options, const Module& module, Step step) {
   return [&options, &module, step](const Computation& c, std::size_t n) mutable {
     if (&c == &entry(module)) step.done = static_cast<std::int64_t>(n);
     options.step(step);
+    ++step.computed;
   };
 }
 
@@ -148,7 +149,7 @@ struct Doubt {};
 
 Whole computed(Trial& trial, const Proof& proof, bool to_the_end) {
   const Module& module = trial.subject.before;
-  const Pulse tell = telling(trial.options, module, {proof.draws, trial.options.draws, false, 0, 0});
+  const Pulse tell = telling(trial.options, module, {proof.draws, trial.options.draws, false, 0, 0, 0});
   Pairs pairs{proof.seed};
   Whole whole{{}, constants_of(module), {}, 0, false, {}};
   const std::set<const Instruction*> free = free_of_parameters(module);
@@ -195,7 +196,7 @@ void finish(Trial& trial, const Whole& whole, Proof& proof) {
   Pairs pairs{proof.seed, whole.doubts, &proof.meanings};
   const Machine<Pairs> machine{
       module, pairs,   module.partitions,
-      {},     nullptr, telling(trial.options, module, {proof.draws, trial.options.draws, true, 0, 0})};
+      {},     nullptr, telling(trial.options, module, {proof.draws, trial.options.draws, true, 0, 0, 0})};
   try {
     const std::vector<Held> held =
         results_of(evaluate(machine, entry(module), local_arguments(pairs, trial, proof.bounds), {}));

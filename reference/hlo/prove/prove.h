@@ -15,11 +15,11 @@
 namespace plumb::hlo {
 
 // How far a proof is: in which draw, on which side, at which instruction of how many of its entry
-// computation.
+// computation, and how many were computed until then, those of loops each time.
 struct Step {
   int draw = 1, draws = 1;
   bool after = false;
-  std::int64_t done = 0, all = 0;
+  std::int64_t done = 0, all = 0, computed = 0;
 };
 
 struct Options {
