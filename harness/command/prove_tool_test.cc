@@ -182,34 +182,27 @@ TEST(ProveTool, CountsTheRoundsOfLongLoops) {
   write(files.path / "loop.txt", R"(HloModule l, num_partitions=2
 
 %body {
-  %t = (s32[], f32[8]) parameter(0)
-  %i = s32[] get-tuple-element(%t), index=0
+  %t = s32[] parameter(0)
   %one = s32[] constant(1)
-  %j = s32[] add(%i, %one)
-  %x = f32[8] get-tuple-element(%t), index=1
-  ROOT %o = (s32[], f32[8]) tuple(%j, %x)
+  ROOT %j = s32[] add(%t, %one)
 }
 
 %cond {
-  %t = (s32[], f32[8]) parameter(0)
-  %i = s32[] get-tuple-element(%t), index=0
+  %t = s32[] parameter(0)
   %n = s32[] constant(2000000000)
-  ROOT %c = pred[] compare(%i, %n), direction=LT
+  ROOT %c = pred[] compare(%t, %n), direction=LT
 }
 
 ENTRY %main {
-  %p = f32[8] parameter(0), sharding={replicated}
-  %z = s32[] constant(0)
-  %t = (s32[], f32[8]) tuple(%z, %p)
-  %w = (s32[], f32[8]) while(%t), condition=%cond, body=%body
-  ROOT %r = f32[8] get-tuple-element(%w), index=1, sharding={replicated}
+  %p = s32[] parameter(0), sharding={replicated}
+  ROOT %w = s32[] while(%p), condition=%cond, body=%body, sharding={replicated}
 }
 )");
   const Ran ran = run_tool(files, "prove loop.txt loop.txt --budget 0.2s");
   EXPECT_EQ(ran.code, 2);
   EXPECT_THAT(ran.out,
               testing::ContainsRegex("no time was left: draw 1 of 2, the module before the partitioner, "
-                                     "instruction 3 of 5 .[1-9][0-9]+ with those called"));
+                                     "instruction 1 of 2 .[1-9][0-9]+ with those called"));
 }
 
 // A parameter that is drawn outside of the array is clamped on both sides; drawn at 3 alone, a fault that row
