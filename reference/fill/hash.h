@@ -33,6 +33,12 @@ constexpr std::int64_t below(std::uint64_t random, std::int64_t n) {
                                    64);
 }
 
+// The same of an n up to 2^32, by products that loops make several of at once.
+constexpr std::int64_t below_short(std::uint64_t random, std::int64_t n) {
+  const std::uint64_t most = static_cast<std::uint64_t>(n), low = random & 0xffffffff;
+  return static_cast<std::int64_t>(((random >> 32) * most + (low * most >> 32)) >> 32);
+}
+
 // -1 or 1, by the low bit.
 constexpr std::int64_t sign_of(std::uint64_t random) { return 1 - 2 * static_cast<std::int64_t>(random & 1); }
 

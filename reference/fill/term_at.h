@@ -1,6 +1,7 @@
 // One term of a product's operand, as a formula of its place: one code for this processor and for a card.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "reference/fill/hash.h"
@@ -143,19 +144,32 @@ struct Column {
   bool active = true, unit_here = true;
 };
 
-constexpr Column column(const TermsAt& t, const Spot& spot, std::int64_t free) {
-  Column col;
-  const std::uint64_t where = times(kCell, spot.cell) + times(kFree, free);
-  const std::uint64_t h = mix(t.chosen + where + times(kInBlock, spot.block));
+// The pairs of a block from which a column draws that one: every `step`-th from `first` on, `among` of them.
+struct Choice {
+  std::int64_t first = 0, step = 1, among = 1, units = 1;
+};
+
+constexpr Choice choice(const TermsAt& t, const Spot& spot) {
   const std::int64_t items = spot.volume / 2;
   if (has_long(t, spot)) {
     const Long& l = t.budget.lengths;
     const std::int64_t first = 2 + l.piled;
-    col.chosen = items > first && l.units > 0 ? first + below(h, items - first) : -1;
-    col.units = l.units;
-  } else if (items > 1) {
-    col.chosen = t.budget.narrow ? 2 * below(h, (items + 1) / 2) : below(h, items);
+    return {first, 1, l.units > 0 ? std::max<std::int64_t>(0, items - first) : 0, l.units};
   }
+  if (items <= 1) return {};
+  return {0, t.budget.narrow ? 2 : 1, t.budget.narrow ? (items + 1) / 2 : items, 1};
+}
+
+constexpr std::uint64_t column_key(const TermsAt& t, const Spot& spot, std::int64_t free) {
+  return t.chosen + times(kCell, spot.cell) + times(kFree, free) + times(kInBlock, spot.block);
+}
+
+constexpr Column column(const TermsAt& t, const Spot& spot, std::int64_t free) {
+  Column col;
+  const std::uint64_t where = times(kCell, spot.cell) + times(kFree, free), h = mix(column_key(t, spot, free));
+  const Choice c = choice(t, spot);
+  col.chosen = c.among > 0 ? c.first + c.step * below(h, c.among) : -1;
+  col.units = c.units;
   const std::int64_t blocks = of_cell(t.blocks_of_cell, spot);
   if (blocks > t.budget.active_blocks)
     col.active = (spot.block + below(mix(t.blocks + where), blocks)) % blocks < t.budget.active_blocks;

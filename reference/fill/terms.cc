@@ -1,6 +1,9 @@
 #include "reference/fill/terms.h"
 
 #include <algorithm>
+#include <array>
+
+#include "reference/fill/lanes.h"
 
 namespace plumb {
 namespace {
@@ -58,6 +61,7 @@ void along_free(Terms& terms, Spot spot, std::int64_t count, double* out) {
     if (t.perturbed) return each([&](auto i, auto h) { return long_perturbed(t, at(i), m, h); });
     return each([&](auto i, auto h) { return long_plain(t, at(i), m, h); });
   }
+  if (in_lanes(t, spot)) return free_in_lanes(t, spot, m, count, out);
   if (!t.perturbed) return each([&](auto, auto h) { return plain_term(t, spot, m, h); });
   if (m.extra || w.active_pairs > 0 || of_cell(t.blocks_of_cell, spot) > w.active_blocks)
     return each(
@@ -65,10 +69,34 @@ void along_free(Terms& terms, Spot spot, std::int64_t count, double* out) {
   each([&](auto, auto h) { return perturbed_term(t, spot, m, {}, h); });
 }
 
+namespace {
+
+// Loops make all of them, and what is long is made anew.
+void contracted_at_once(const TermsAt& t, const Matching& matching, Spot spot, std::int64_t count, double* out) {
+  std::array<std::int64_t, kAtOnce> numbers;
+  const bool some_long = has_long(t, spot);
+  for (std::int64_t done = 0; done < count; done += kAtOnce) {
+    const std::int64_t some = std::min(kAtOnce, count - done);
+    number_run(matching, spot, some, numbers.data());
+    contracted_in_lanes(t, spot, numbers.data(), some, out + done);
+    for (std::int64_t i = 0; some_long && i < some; ++i) {
+      const Member m = member(spot.volume, numbers[i]);
+      if (!is_long(t, m)) continue;
+      Spot here = spot;
+      here.term += i * spot.step;
+      out[done + i] = term_at(t, here, numbers[i]);
+    }
+    spot.term += some * spot.step;
+  }
+}
+
+}  // namespace
+
 void along_contracted(Terms& terms, Spot spot, std::int64_t count, double* out) {
   const TermsAt& t = terms.at;
   const Matching& matching = matching_at(terms, spot);
   spot.distance = matching.distance;
+  if (in_lanes(t, spot)) return contracted_at_once(t, matching, spot, count, out);
   const std::int64_t advance = product_mod(matching.step, spot.step, spot.volume);
   const std::uint64_t base = item_key(t, spot, 0);
   const Column col = t.perturbed ? column(t, spot, spot.free) : Column{};
