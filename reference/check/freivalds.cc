@@ -9,9 +9,22 @@
 #include "reference/check/closed_form.h"
 #include "reference/check/factors.h"
 #include "reference/fill/hash.h"
+#include "reference/words/clones.h"
 
 namespace plumb {
 namespace {
+
+// Values as integers of a unit that is 1 / scale; whether all of them are.
+PLUMB_CLONES bool in_units(const double* values, std::int64_t count, double scale, std::int64_t* integers) {
+  std::int64_t others = 0;
+  for (std::int64_t i = 0; i < count; ++i) others += std::fabs(values[i] * scale) <= kMostUnits ? 0 : 1;
+  if (others > 0) return false;
+  for (std::int64_t i = 0; i < count; ++i) {
+    integers[i] = static_cast<std::int64_t>(values[i] * scale);
+    others += static_cast<double>(integers[i]) == values[i] * scale ? 0 : 1;
+  }
+  return others == 0;
+}
 
 using Sizes = std::array<std::int64_t, 128>;  // of each letter
 
@@ -89,7 +102,7 @@ std::vector<typename Ring::Weight> weigh_operand(const Prover& p, int operand, c
       const std::int64_t n = elements(slice);
       write(p.data, {operand, part, slice}, bytes.data());
       decode(source.dtype, bytes.data(), n, values.data());
-      for (std::int64_t i = 0; i < n; ++i) integers[i] = static_cast<std::int64_t>(values[i] * scale);
+      in_units(values.data(), n, scale, integers.data());
       return integers.data();
     };
     weigh<Ring>(w, made, weights, sums);
@@ -110,12 +123,9 @@ std::vector<typename Ring::Weight> weigh_held(const Prover& p, const InPlace& bl
   const auto read = [&](const Slice& part, std::int64_t from) {
     const std::int64_t n = elements(part);
     decode(dtype, block.bytes.data() + from * format(dtype).bytes, n, values.data());
-    for (std::int64_t i = 0; i < n; ++i) {
-      const double units = values[i] * scale;
-      const bool whole = std::fabs(units) <= kMostUnits && units == std::nearbyint(units);
-      if (!whole && !bad) bad = from + i;
-      integers[i] = whole ? static_cast<std::int64_t>(units) : 0;
-    }
+    if (in_units(values.data(), n, scale, integers.data()) || bad) return integers.data();
+    for (std::int64_t i = 0, one = 0; i < n && !bad; ++i)
+      if (!in_units(&values[i], 1, scale, &one)) bad = from + i;
     return integers.data();
   };
   weigh<Ring>(w, read, weights, sums);

@@ -35,10 +35,15 @@ void PrimeField::add(const std::int64_t* values, std::int64_t count, const Weigh
     return;
   }
   for (std::int64_t begin = 0; begin < count; begin += kUnfolded) {
-    Sum sum = 0;
-    for (std::int64_t i = begin; i < std::min(count, begin + kUnfolded); ++i)
-      sum += static_cast<Sum>(values[i]) * weights[i * weight_step];
-    *sums = folded(*sums + folded(sum));
+    const auto product = [&](std::int64_t i) {
+      return static_cast<Sum>(values[i]) * weights[i * weight_step];
+    };
+    const std::int64_t end = std::min(count, begin + kUnfolded);
+    Sum sum = 0, other = 0;  // neither waits for the other
+    std::int64_t i = begin;
+    for (; i + 1 < end; i += 2) sum += product(i), other += product(i + 1);
+    for (; i < end; ++i) sum += product(i);
+    *sums = folded(*sums + folded(sum + other));
   }
 }
 

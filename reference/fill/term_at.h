@@ -166,7 +166,8 @@ constexpr std::uint64_t column_key(const TermsAt& t, const Spot& spot, std::int6
 
 constexpr Column column(const TermsAt& t, const Spot& spot, std::int64_t free) {
   Column col;
-  const std::uint64_t where = times(kCell, spot.cell) + times(kFree, free), h = mix(column_key(t, spot, free));
+  const std::uint64_t where = times(kCell, spot.cell) + times(kFree, free),
+                      h = mix(column_key(t, spot, free));
   const Choice c = choice(t, spot);
   col.chosen = c.among > 0 ? c.first + c.step * below(h, c.among) : -1;
   col.units = c.units;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "reference/fill/lanes.h"
+#include "reference/fill/term_runs.h"
 
 namespace plumb {
 namespace {
@@ -61,7 +61,7 @@ void along_free(Terms& terms, Spot spot, std::int64_t count, double* out) {
     if (t.perturbed) return each([&](auto i, auto h) { return long_perturbed(t, at(i), m, h); });
     return each([&](auto i, auto h) { return long_plain(t, at(i), m, h); });
   }
-  if (in_lanes(t, spot)) return free_in_lanes(t, spot, m, count, out);
+  if (made_at_once(t, spot)) return free_run(t, spot, m, count, out);
   if (!t.perturbed) return each([&](auto, auto h) { return plain_term(t, spot, m, h); });
   if (m.extra || w.active_pairs > 0 || of_cell(t.blocks_of_cell, spot) > w.active_blocks)
     return each(
@@ -72,16 +72,17 @@ void along_free(Terms& terms, Spot spot, std::int64_t count, double* out) {
 namespace {
 
 // Loops make all of them, and what is long is made anew.
-void contracted_at_once(const TermsAt& t, const Matching& matching, Spot spot, std::int64_t count, double* out) {
+void contracted_at_once(const TermsAt& t, const Matching& matching, Spot spot, std::int64_t count,
+                        double* out) {
   std::array<std::int64_t, kAtOnce> numbers;
   const bool some_long = has_long(t, spot);
+  const std::int64_t last_long = 2 * (2 + t.budget.lengths.piled);  // or one before it
   for (std::int64_t done = 0; done < count; done += kAtOnce) {
     const std::int64_t some = std::min(kAtOnce, count - done);
     number_run(matching, spot, some, numbers.data());
-    contracted_in_lanes(t, spot, numbers.data(), some, out + done);
+    contracted_run(t, spot, numbers.data(), some, out + done);
     for (std::int64_t i = 0; some_long && i < some; ++i) {
-      const Member m = member(spot.volume, numbers[i]);
-      if (!is_long(t, m)) continue;
+      if (numbers[i] > last_long || !is_long(t, member(spot.volume, numbers[i]))) continue;
       Spot here = spot;
       here.term += i * spot.step;
       out[done + i] = term_at(t, here, numbers[i]);
@@ -96,7 +97,7 @@ void along_contracted(Terms& terms, Spot spot, std::int64_t count, double* out) 
   const TermsAt& t = terms.at;
   const Matching& matching = matching_at(terms, spot);
   spot.distance = matching.distance;
-  if (in_lanes(t, spot)) return contracted_at_once(t, matching, spot, count, out);
+  if (made_at_once(t, spot)) return contracted_at_once(t, matching, spot, count, out);
   const std::int64_t advance = product_mod(matching.step, spot.step, spot.volume);
   const std::uint64_t base = item_key(t, spot, 0);
   const Column col = t.perturbed ? column(t, spot, spot.free) : Column{};

@@ -1,4 +1,4 @@
-#include "reference/fill/lanes.h"
+#include "reference/fill/term_runs.h"
 
 #include "reference/words/clones.h"
 
@@ -59,10 +59,12 @@ PLUMB_INLINE void cross(const Crossing& all, const std::int64_t* numbers, std::i
     out[i] = (perturbed ? m.weight : unit) * static_cast<double>(sign_of(h) * magnitude);
   }
 }
-PLUMB_CLONES void cross_plain(const Crossing& all, const std::int64_t* numbers, std::int64_t count, double* out) {
+PLUMB_CLONES void cross_plain(const Crossing& all, const std::int64_t* numbers, std::int64_t count,
+                              double* out) {
   cross<false>(all, numbers, count, out);
 }
-PLUMB_CLONES void cross_perturbed(const Crossing& all, const std::int64_t* numbers, std::int64_t count, double* out) {
+PLUMB_CLONES void cross_perturbed(const Crossing& all, const std::int64_t* numbers, std::int64_t count,
+                                  double* out) {
   cross<true>(all, numbers, count, out);
 }
 
@@ -76,14 +78,14 @@ PLUMB_CLONES void advance(std::int64_t volume, std::int64_t by, std::int64_t* nu
 
 }  // namespace
 
-bool in_lanes(const TermsAt& t, const Spot& spot) {
+bool made_at_once(const TermsAt& t, const Spot& spot) {
   constexpr std::int64_t most = std::int64_t{1} << 32;
   const Shares* s = shares_of(t);
   return spot.volume > 1 && spot.volume < most && s[0].parts == 1 && s[0].width < most && s[1].width < most &&
          t.budget.active_pairs == 0 && of_cell(t.blocks_of_cell, spot) <= t.budget.active_blocks;
 }
 
-void free_in_lanes(const TermsAt& t, const Spot& spot, const Member& m, std::int64_t count, double* out) {
+void free_run(const TermsAt& t, const Spot& spot, const Member& m, std::int64_t count, double* out) {
   const Alike all{item_key(t, spot, m.item), t.parts, shares_of(t)[class_of(t, spot, m.item)].width,
                   t.perturbed ? m.weight : t.unit};
   const Choice c = choice(t, spot);
@@ -101,12 +103,19 @@ void number_run(const Matching& m, const Spot& spot, std::int64_t count, std::in
   if (count > kLanes) advance(volume, product_mod(next, kLanes, volume), numbers);
 }
 
-void contracted_in_lanes(const TermsAt& t, const Spot& spot, const std::int64_t* numbers, std::int64_t count,
-                         double* out) {
+void contracted_run(const TermsAt& t, const Spot& spot, const std::int64_t* numbers, std::int64_t count,
+                    double* out) {
   const Shares* s = shares_of(t);
   const Column col = t.perturbed ? column(t, spot, spot.free) : Column{};
-  const Crossing all{item_key(t, spot, 0), t.parts, spot.volume, t.budget.narrow ? 0 : spot.block + spot.cell,
-                     s[0].width, s[1].width, t.unit, col.chosen, col.units};
+  const Crossing all{item_key(t, spot, 0),
+                     t.parts,
+                     spot.volume,
+                     t.budget.narrow ? 0 : spot.block + spot.cell,
+                     s[0].width,
+                     s[1].width,
+                     t.unit,
+                     col.chosen,
+                     col.units};
   (t.perturbed ? cross_perturbed : cross_plain)(all, numbers, count, out);
 }
 

@@ -6,17 +6,19 @@
 namespace plumb {
 
 // Whether the loops make them: of operands in one part, of which every pair and block adds something.
-bool in_lanes(const TermsAt&, const Spot&);
+bool made_at_once(const TermsAt&, const Spot&);
 
 // Elements of one member along a free dimension.
-void free_in_lanes(const TermsAt&, const Spot&, const Member&, std::int64_t count, double* out);
+void free_run(const TermsAt&, const Spot&, const Member&, std::int64_t count, double* out);
 
 inline constexpr std::int64_t kAtOnce = 512;
 
-// The numbers of `count` terms, at most kAtOnce, in the matching of their block; those of kAtOnce are written.
+// The numbers of `count` terms, at most kAtOnce, in the matching of their block; those of kAtOnce are
+// written.
 void number_run(const Matching&, const Spot&, std::int64_t count, std::int64_t* numbers);
 
 // The terms with these numbers, of one free index; what is long among them is another.
-void contracted_in_lanes(const TermsAt&, const Spot&, const std::int64_t* numbers, std::int64_t count, double* out);
+void contracted_run(const TermsAt&, const Spot&, const std::int64_t* numbers, std::int64_t count,
+                    double* out);
 
 }  // namespace plumb
