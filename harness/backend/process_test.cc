@@ -191,6 +191,13 @@ TEST(Process, AProgramThatDoesNotStartIsGivenUpAfterThreeTimes) {
               StartsWith("did not start 3 times in a row: killed by signal 6"));
   Process missing({"none", {"/no/such/program"}, {}});
   EXPECT_EQ(expect<Crashed>(missing.run(gather(), operands())).last_words, "the program cannot be executed");
+  const std::string script = testing::TempDir() + "script." + std::to_string(::getpid());
+  std::ofstream(script) << "print()\n";
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  Process without_interpreter({"none", {script}, {}});
+  EXPECT_THAT(expect<Crashed>(without_interpreter.run(gather(), operands())).last_words,
+              testing::HasSubstr("a script begins with #!"));
+  std::filesystem::remove(script);
 }
 
 TEST(Process, AReplyMayBeLongButNotTooLong) {

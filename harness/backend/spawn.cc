@@ -92,7 +92,9 @@ struct Exec {
   ::fcntl(e.requests, F_SETFD, 0);
   ::fcntl(e.replies, F_SETFD, 0);
   ::execve(e.path, e.argv, e.envp);
-  constexpr std::string_view words = "the program cannot be executed\n";
+  const std::string_view words =
+      errno == ENOEXEC ? "the program cannot be executed: a script begins with #! and its interpreter\n"
+                       : "the program cannot be executed\n";
   [[maybe_unused]] const ssize_t n = ::write(2, words.data(), words.size());
   ::_exit(127);
 }

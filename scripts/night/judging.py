@@ -191,7 +191,8 @@ def bad(told):
     for row in told["rows"]:
         for change in BY_KIND:
             number = sum(kind["number"] - kind["flaky"] for kind in row["kinds"] if kind["change"] == change)
-            all_said += [f"{row['name']}: {number} {change}"] if number and change in told["fail_on"] else []
+            word = "regressions" if change == "regression" and number != 1 else change
+            all_said += [f"{row['name']}: {number} {word}"] if number and change in told["fail_on"] else []
         fresh = len({same_cause(one) for one in row["findings"] if one["fresh"]})
         all_said += [f"{row['name']}: {fresh} new kind{'s' if fresh > 1 else ''} of finding"] if fresh and NEW in told["fail_on"] else []
         slower = sum(map(is_slower, row["times"]))
