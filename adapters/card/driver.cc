@@ -43,6 +43,9 @@ Library open_driver(Driver& d) {
   take(library, "cuStreamEndCapture", d.StreamEndCapture);
   take(library, "cuGraphInstantiateWithFlags", d.GraphInstantiateWithFlags);
   take(library, "cuGraphLaunch", d.GraphLaunch);
+  take(library, "cuModuleLoadData", d.ModuleLoadData);
+  take(library, "cuModuleGetFunction", d.ModuleGetFunction);
+  take(library, "cuLaunchKernel", d.LaunchKernel);
   return library;
 }
 

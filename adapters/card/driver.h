@@ -32,6 +32,9 @@ struct Driver {
   decltype(&::cuStreamEndCapture) StreamEndCapture = nullptr;
   decltype(&::cuGraphInstantiateWithFlags) GraphInstantiateWithFlags = nullptr;
   decltype(&::cuGraphLaunch) GraphLaunch = nullptr;
+  decltype(&::cuModuleLoadData) ModuleLoadData = nullptr;
+  decltype(&::cuModuleGetFunction) ModuleGetFunction = nullptr;
+  decltype(&::cuLaunchKernel) LaunchKernel = nullptr;
 };
 
 // Started; null where there is none, with why in one phrase: "no CUDA driver", "no GPU", what it says.

@@ -11,8 +11,8 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "adapters/card/memory.h"
 #include "adapters/cuda/cublaslt_products.h"
+#include "adapters/nccl/kernels.h"
 #include "adapters/nccl/library.h"
 #include "adapters/nccl/plain.h"
 #include "adapters/nccl/seats.h"
@@ -70,17 +70,17 @@ struct Nccl : Backend {
   // On the stream that copies are on, which those of the library do not wait for.
   Multiply multiplying() const {
     if (!products) return multiply;
-    return [by = products->by(card::card_hands(), multiply)](const Plan& p, const Blocks& lhs,
-                                                             const Blocks& rhs, Blocks& out) {
+    return [by = products->by(hands_on_card(), multiply)](const Plan& p, const Blocks& lhs, const Blocks& rhs,
+                                                          Blocks& out) {
       by(p, lhs, rhs, out);
-      card::card_hands().memory.wait();
+      hands_on_card().memory.wait();
     };
   }
 
   Holder own() const {
     return {
         &plan.mesh, plan.rule, {world.rank, world.rank + 1},
-          &card::card_hands()
+          &hands_on_card()
     };
   }
 
@@ -132,7 +132,7 @@ struct Nccl : Backend {
     return [this, here](std::size_t operand, std::int64_t part, const Slice& slice, std::byte* to) {
       std::vector<std::byte> bytes(elements(slice) * format(ready.operands[operand]->stored).bytes);
       here(operand, part, slice, bytes.data());
-      card::card_hands().memory.put(to, bytes.data(), bytes.size());
+      hands_on_card().memory.put(to, bytes.data(), bytes.size());
     };
   }
 
@@ -143,7 +143,7 @@ struct Nccl : Backend {
     for (std::span<const std::byte>& lies : o.lying) {
       if (lies.data() == nullptr) continue;
       std::vector<std::byte>& here = brought.emplace_back(std::max<std::size_t>(lies.size(), 1));
-      card::card_hands().memory.get(here.data(), lies.data(), lies.size());
+      hands_on_card().memory.get(here.data(), lies.data(), lies.size());
       lies = {here.data(), lies.size()};
     }
     std::ranges::move(used_since_asked(), std::back_inserter(o.notes));
@@ -158,7 +158,8 @@ struct Nccl : Backend {
     s.give = [this] {
       Outcome o = given(nullptr);
       for (const std::string& call : ready.passage.packed)
-        o.notes.push_back("packed by this processor: " + call);
+        o.notes.push_back((hands_on_card().pack ? "packed on the GPU: " : "packed by this processor: ") +
+                          call);
       return o;
     };
     s.meet = [this] { meet(everyone); };

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <span>
 
 #include "reference/device/memory.h"
 #include "reference/words/dtype.h"
@@ -16,9 +18,16 @@ struct Recast {
   double divisor = 1, most = 0;
 };
 
+struct Link;
+struct Parcel;
+
 struct Hands {
   DeviceMemory memory;
   void (*recast)(const Recast&, const std::byte* from, std::byte* to, std::int64_t count) = nullptr;
+  // What leaves, packed for a call, and what arrives, unpacked in the order of the plan, made ready; empty:
+  // by this processor.
+  std::function<std::function<void()>(const Link&, std::span<const Parcel>, std::byte* bytes)> pack{};
+  std::function<std::function<void()>(const Link&, std::span<const Parcel>, const std::byte* bytes)> unpack{};
 };
 
 const Hands& own_hands();

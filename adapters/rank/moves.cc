@@ -102,6 +102,13 @@ std::int64_t packed_bytes(const Link& link, const Send& s) {
   return elements(*link.cells, s.cell) * format(link.combine.wire).bytes;
 }
 
+std::int64_t packed_bytes(const Link& link, std::span<const Parcel> parcels) {
+  std::int64_t end = 0;
+  for (const Parcel& p : parcels)
+    if (p.at >= 0) end = std::max(end, p.at + packed_bytes(link, p.send));
+  return end;
+}
+
 void pack(const Link& link, const Send& s, std::byte* to) {
   const DType stored = link.from->stored, wire = link.combine.wire;
   const std::int64_t* box = link.cells->box(s.cell);

@@ -25,8 +25,15 @@ struct Link {
 // the receiver's block has the same bits.
 std::int64_t move_within(const Link&, std::span<const Send>);
 
+// A send and where it lies among the bytes of a call; one within the process lies nowhere.
+struct Parcel {
+  Send send;
+  std::int64_t at = -1;
+};
+
 // The elements of the cell as they travel, dense, row-major.
 std::int64_t packed_bytes(const Link&, const Send&);
+std::int64_t packed_bytes(const Link&, std::span<const Parcel>);  // of all, to the end of the last
 void pack(const Link&, const Send&, std::byte* to);
 void unpack(const Link&, const Send&, const std::byte* from);
 

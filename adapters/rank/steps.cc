@@ -4,6 +4,7 @@
 #include <cassert>
 #include <memory>
 
+#include "adapters/rank/packing.h"
 #include "adapters/rank/round_call.h"
 
 namespace plumb {
@@ -12,43 +13,12 @@ namespace {
 using CallKind = RoundCall::Kind;
 using Sends = std::vector<Send>;
 
-// A send and where it lies among the bytes of a call; one within the process lies nowhere.
-struct Piece {
-  Send send;
-  std::int64_t at = -1;
-};
-
 // One side of a call: what there is of each member, in a block as it lies, or packed.
 struct End {
   Lots lots;
-  std::vector<Piece> pieces;  // of what is packed
-  AlignedMemory bytes;        // where the library takes it, or brings it
-  std::int64_t size = 0;
-  std::vector<std::byte> here;  // the same where this processor does not reach that
+  std::vector<Parcel> parcels;  // of what is packed
+  AlignedMemory bytes;          // where the library takes it, or brings it
   bool packed = false;
-  std::byte* near() { return here.empty() ? bytes.get() : here.data(); }
-};
-
-// Blocks as this processor reaches them: those of a link, or copies of them.
-struct Near {
-  Link link;
-  std::unique_ptr<Blocks> from, to;  // the copies; of a value that is changed where it lies, one
-
-  explicit Near(const Link& far) : link(far) {
-    if (far.to->hands == &own_hands()) return;
-    from = std::make_unique<Blocks>(copy_here(*far.from));
-    if (far.from != far.to) to = std::make_unique<Blocks>(copy_here(*far.to));
-    link.from = from.get(), link.to = to ? to.get() : from.get();
-  }
-  void bring_from(const Link& far) const {
-    if (from) bring_here(*far.from, *from);
-  }
-  void bring_to(const Link& far) const {
-    if (to) bring_here(*far.to, *to);
-  }
-  void put_back_to(const Link& far) const {
-    if (from) put_back(*link.to, *far.to);
-  }
 };
 
 struct Step {
@@ -57,10 +27,9 @@ struct Step {
   int words = -1;  // known to the library
   Link link;
   Combine arriving;  // when cells are unpacked
-  Near near;
   End out, in;
   std::vector<std::int64_t> travelling;  // elements of each share that leaves
-  std::vector<Piece> arrives;            // in the order of the plan
+  std::function<void()> pack, unpack;    // empty: nothing is
 };
 
 // The sends of both sides of a call by member; of a call that has one for all, by itself.
@@ -172,14 +141,12 @@ End packed(const Link& link, const std::vector<Sends>& shares) {
   for (const Sends& share : shares) {
     side.lots.starts.push_back(at);
     for (const Send& s : share) {
-      side.pieces.push_back({s, at});
+      side.parcels.push_back({s, at});
       at += packed_bytes(link, s);
     }
     side.lots.counts.push_back(at - side.lots.starts.back());
   }
-  const Hands& hands = *link.to->hands;
-  side.bytes = aligned(at, hands), side.size = at;
-  if (&hands != &own_hands()) side.here.resize(at);
+  side.bytes = aligned(at, *link.to->hands);
   side.lots.at = side.bytes.get();
   side.packed = true;
   return side;
@@ -207,14 +174,14 @@ void choose_sides(Step& step, const Seen& seen, const Shares& shares) {
 }
 
 // What is unpacked, and moved within the process. Those of one sender come in the order of the plan.
-std::vector<Piece> arrivals(const Seen& seen, const Step& step) {
-  const std::vector<Piece>& packed = step.in.pieces;
+std::vector<Parcel> arrivals(const Seen& seen, const Step& step) {
+  const std::vector<Parcel>& packed = step.in.parcels;
   if (reduces(step.kind)) return packed;
-  std::map<std::int64_t, std::size_t> next;  // of each sender, the piece that is due
+  std::map<std::int64_t, std::size_t> next;  // of each sender, the parcel that is due
   for (std::size_t i = packed.size(); i-- > 0;) next[seen.process(packed[i].send.from)] = i;
   const bool in_place = !step.in.packed && step.kind == CallKind::all_gather;
   const CellList& own = in_place ? given(seen.call, step.team.ids, seen.mine()) : CellList{};
-  std::vector<Piece> ordered;
+  std::vector<Parcel> ordered;
   for (const Send& s : seen.round.sends) {
     if (!seen.comes(s)) continue;
     if (!seen.leaves(s) && step.in.packed)
@@ -256,34 +223,12 @@ void call_for(const Calls& calls, const Step& step) {
   }
 }
 
-void pack_all(Step& step) {
-  if (!step.out.packed) return;
-  step.near.bring_from(step.link);
-  for (const Piece& p : step.out.pieces) pack(step.near.link, p.send, step.out.near() + p.at);
-  if (!step.out.here.empty())
-    step.link.from->hands->memory.put(step.out.bytes.get(), step.out.near(), step.out.size);
-}
-
-// What is moved within the process comes of the blocks as they are after the call.
-void unpack_all(Step& step) {
-  if (step.arrives.empty()) return;
-  if (!step.in.here.empty())
-    step.link.to->hands->memory.get(step.in.near(), step.in.bytes.get(), step.in.size);
-  step.near.bring_from(step.link), step.near.bring_to(step.link);
-  Link arriving = step.near.link;
-  arriving.combine = step.arriving;
-  for (const Piece& p : step.arrives)
-    p.at < 0 ? void(move_within(step.near.link, {&p.send, 1}))
-             : unpack(arriving, p.send, step.in.near() + p.at);
-  step.near.put_back_to(step.link);
-}
-
 void carry_out(const Calls& calls, Step& step) {
-  pack_all(step);
+  if (step.pack) step.pack();
   if (calls.entering) calls.entering(step.words);
   call_for(calls, step);
   if (calls.leaving) calls.leaving();
-  unpack_all(step);
+  if (step.unpack) step.unpack();
 }
 
 std::string numbered(const Collective& call) { return call_in_words(call, " {}"); }
@@ -299,8 +244,8 @@ Collective said(const Seen& seen, const Leg& leg) {
 
 // Of a permute the team is whoever there is.
 std::shared_ptr<Step> made_ready(const Seen& seen) {
-  auto step = std::make_shared<Step>(
-      Step{seen.call.kind, {}, -1, seen.link, seen.link.combine, Near{seen.link}, {}, {}, {}, {}});
+  auto step =
+      std::make_shared<Step>(Step{seen.call.kind, {}, -1, seen.link, seen.link.combine, {}, {}, {}, {}, {}});
   if (seen.call.kind == CallKind::permute)
     for (std::int64_t d = 0; d < devices(*seen.holder.mesh); ++d) step->team.ids.push_back(d);
   else
@@ -312,7 +257,10 @@ std::shared_ptr<Step> made_ready(const Seen& seen) {
   choose_sides(*step, seen, seen.shares(step->team));
   for (std::int64_t bytes : step->out.lots.counts)
     step->travelling.push_back(bytes / format(seen.link.combine.wire).bytes);
-  step->arrives = arrivals(seen, *step);
+  const Link& link = step->link;
+  if (step->out.packed) step->pack = packing(link, step->out.parcels, step->out.bytes.get());
+  if (const std::vector<Parcel> all = arrivals(seen, *step); !all.empty())
+    step->unpack = unpacking({link.from, link.to, link.cells, step->arriving}, all, step->in.bytes.get());
   return step;
 }
 
@@ -323,17 +271,10 @@ Carry through(const Calls& calls, const Holder& holder) {
     const RoundCall call = call_of(holder, leg, round);
     const Seen seen{holder, link, round, call};
     if (call.kind == CallKind::stays) {
-      Sends own;
-      std::ranges::copy_if(round.sends, std::back_inserter(own),
-                           [&](const Send& s) { return seen.comes(s); });
-      if (own.empty()) return {};
-      const auto near = std::make_shared<Near>(link);
-      return {[link, near, own] {
-                near->bring_from(link), near->bring_to(link);
-                move_within(near->link, own);
-                near->put_back_to(link);
-              },
-              {}};
+      std::vector<Parcel> own;
+      for (const Send& s : round.sends)
+        if (seen.comes(s)) own.push_back({s});
+      return own.empty() ? Carried{} : Carried{unpacking(link, own, nullptr), {}};
     }
     Collective called = said(seen, leg);
     const std::shared_ptr<Step> step = made_ready(seen);

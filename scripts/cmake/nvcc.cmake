@@ -10,15 +10,25 @@ if(NOT PLUMB_CUDART)
   message(STATUS "No CUDA compiler is used: the backend cuda has device=host alone")
 endif()
 
+set(card_flags -ccbin ${CMAKE_CXX_COMPILER} -x cu -std=c++20 -O3 -I ${PROJECT_SOURCE_DIR}
+    --expt-relaxed-constexpr -fmad=false -Xcompiler=-Wall,-Wextra,-ffp-contract=off
+    -gencode=arch=compute_80,code=sm_80 -gencode=arch=compute_90,code=sm_90
+    -gencode=arch=compute_100,code=[sm_100,compute_100])
+
 # plumb_card_object(device.cc object): device.cc compiled for cards, as an object file.
 function(plumb_card_object source object)
-  set(made ${CMAKE_CURRENT_BINARY_DIR}/${source}.card.o)
+  plumb_for_cards(${source} ${CMAKE_CURRENT_BINARY_DIR}/${source}.card.o -c)
+  set(${object} ${CMAKE_CURRENT_BINARY_DIR}/${source}.card.o PARENT_SCOPE)
+endfunction()
+
+# plumb_card_module(kernels.cu module): the same as a module, which a driver loads.
+function(plumb_card_module source module)
+  plumb_for_cards(${source} ${CMAKE_CURRENT_BINARY_DIR}/${source}.fatbin -fatbin -Xfatbin=-compress-all)
+  set(${module} ${CMAKE_CURRENT_BINARY_DIR}/${source}.fatbin PARENT_SCOPE)
+endfunction()
+
+function(plumb_for_cards source made)
   add_custom_command(OUTPUT ${made} DEPFILE ${made}.d DEPENDS ${source}
-    COMMAND ${PLUMB_NVCC} -ccbin ${CMAKE_CXX_COMPILER} -x cu -std=c++20 -O3 -I ${PROJECT_SOURCE_DIR}
-            --expt-relaxed-constexpr -fmad=false -Xcompiler=-Wall,-Wextra,-ffp-contract=off
-            -gencode=arch=compute_80,code=sm_80 -gencode=arch=compute_90,code=sm_90
-            -gencode=arch=compute_100,code=[sm_100,compute_100]
-            -MD -MF ${made}.d -MT ${made} -c ${CMAKE_CURRENT_SOURCE_DIR}/${source} -o ${made}
+    COMMAND ${PLUMB_NVCC} ${card_flags} -MD -MF ${made}.d -MT ${made} ${ARGN} ${CMAKE_CURRENT_SOURCE_DIR}/${source} -o ${made}
     COMMENT "Compiling ${source} for cards" VERBATIM)
-  set(${object} ${made} PARENT_SCOPE)
 endfunction()

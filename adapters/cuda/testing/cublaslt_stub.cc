@@ -85,7 +85,7 @@ DType dtype_of(cudaDataType_t type) {
                               : DType::f64;
 }
 
-// What an address means that the stub of the driver gave out (card/testing/libcuda.cc), or this processor's
+// What an address means that the stub of the driver gave out (nccl/testing/libcuda.cc), or this processor's
 // own.
 constexpr std::uintptr_t kFar = std::uintptr_t{1} << 62;
 std::byte* here(const void* at) {
