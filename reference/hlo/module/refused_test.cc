@@ -82,6 +82,14 @@ TEST(Refused, WhatIsNoModule) {
     EXPECT_NE(message(text).find(want), std::string::npos) << message(text);
 }
 
+TEST(Refused, BytesThatAreNoText) {
+  std::string text = with("ROOT %b = f32[2,3] add(%a, %a), sharding={devices=[2,1]<=[2] last_tile}");
+  text[text.find("_tile")] = '\0';
+  const std::string got = message(text);
+  EXPECT_NE(got.find("in a sharding: last?tile"), got.npos) << got;
+  EXPECT_EQ(std::ranges::count(got, '\n'), 2) << got;
+}
+
 TEST(Refused, AllThatIsNotKnownAtOnce) {
   EXPECT_EQ(message(with("%b = f32[2,3]{1,0} fft(%a), x=1\n  %c = f32[2,3]{1,0} fft(%b)\n"
                          "  %d = f32[2,3]{1,0} add(%a, %c), y={1}\n  ROOT %e = q7[2] cholesky(%d)")),

@@ -13,6 +13,7 @@ bool of_word(char c) {
          c == '-';
 }
 
+// Bytes that would end or colour a message are none of it.
 std::string shown(std::string_view line) {
   std::string text(line);
   for (char& c : text)
@@ -30,7 +31,7 @@ std::string message_at(std::string_view file, std::string_view text, std::size_t
   const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(begin), '\n');
   const std::size_t from = std::max(begin, at - std::min(at, kWindow * 2 / 3));
   return std::string(file) + ":" + std::to_string(line) + ":" + std::to_string(at - begin + 1) + ": " +
-         std::string(message) + "\n  " + shown(text.substr(from, std::min(end - from, kWindow))) + "\n  " +
+         shown(message) + "\n  " + shown(text.substr(from, std::min(end - from, kWindow))) + "\n  " +
          std::string(at - from, ' ') + "^";
 }
 

@@ -78,6 +78,13 @@ TEST(Prove, RewritesOfCompilersAreNoDifference) {
   const std::pair<std::string, std::string> table[] = {
       // exp(x) exp(y) = exp(x + y)
       {ex + ey + "  ROOT %r = S multiply(%ex, %ey)\n", sum + "  ROOT %r = S exponential(%s)\n"},
+      // exp(x) / exp(y) = exp(x - y)
+      {ex + ey + "  ROOT %r = S divide(%ex, %ey)\n", "  %d = S subtract(%x, %y)\n  ROOT %r = S exponential(%d)\n"},
+      // 1 / exp(x) = exp(-x)
+      {constant("one", "1") + ex + "  ROOT %r = S divide(%one, %ex)\n",
+       "  %n = S negate(%x)\n  ROOT %r = S exponential(%n)\n"},
+      // exp(x) ^ y = exp(x y)
+      {ex + "  ROOT %r = S power(%ex, %y)\n", "  %p = S multiply(%x, %y)\n  ROOT %r = S exponential(%p)\n"},
       // x / exp(y) = x exp(-y)
       {ey + "  ROOT %r = S divide(%x, %ey)\n",
        "  %n = S negate(%y)\n  %e = S exponential(%n)\n  ROOT %r = S multiply(%x, %e)\n"},
@@ -92,6 +99,12 @@ TEST(Prove, RewritesOfCompilersAreNoDifference) {
       {constant("four", "4") + sum + "  ROOT %r = S divide(%s, %four)\n",
        constant("quarter", "0.25") + "  %a = S multiply(%y, %quarter)\n  %b = S multiply(%x, %quarter)\n" +
            "  ROOT %r = S add(%a, %b)\n"},
+      // x / 3 = x times what 1/3 rounds to, and the mean of six
+      {constant("three", "3") + "  ROOT %r = S divide(%x, %three)\n",
+       constant("third", "0.333333343") + "  ROOT %r = S multiply(%x, %third)\n"},
+      {constant("six", "6") + sum + "  %t = S add(%s, %s)\n  %u = S add(%t, %s)\n  ROOT %r = S divide(%u, %six)\n",
+       constant("sixth", "0.166666672") + sum + "  %t = S add(%s, %s)\n  %u = S add(%s, %t)\n" +
+           "  ROOT %r = S multiply(%u, %sixth)\n"},
       // 1 / sqrt(x) = rsqrt(x)
       {constant("one", "1") + "  %q = S sqrt(%x)\n  ROOT %r = S divide(%one, %q)\n", "  ROOT %r = S rsqrt(%x)\n"},
   };
