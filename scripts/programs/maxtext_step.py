@@ -38,7 +38,8 @@ class Stands(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         frame = sys._getframe(1)
         while frame and "importlib" in frame.f_code.co_filename:
             frame = frame.f_back
-        inside = path is None or isinstance(sys.modules.get(name.rpartition(".")[0]), Stand)
+        parent = sys.modules.get(name.rpartition(".")[0])
+        inside = path is None or not getattr(parent, "__file__", None)  # a stand, or a mere folder such as scripts/packaging
         if name.split(".")[0] in ("maxtext", "jax", "jaxlib", "flax") or not inside or not frame or "maxtext" not in frame.f_code.co_filename:
             return None
         return importlib.machinery.ModuleSpec(name, self, is_package=True)
