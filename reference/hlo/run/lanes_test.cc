@@ -106,7 +106,8 @@ std::pair<std::int64_t, Integers> on_eight(const std::string& lines) {
   return {root.array->lanes, on_each(*root.array, 8)};
 }
 
-// What devices hold of a sum of one to three parts, in tiles the last of which is shorter, makes the whole.
+// What devices hold of a sum of one to three parts, in tiles the last of which is shorter, makes the whole;
+// and a whole that is cut.
 TEST(Lanes, AWholeIsTheSumOfItsParts) {
   Reals reals;
   for (std::int64_t parts = 1; parts <= 3; ++parts)
@@ -123,12 +124,13 @@ TEST(Lanes, AWholeIsTheSumOfItsParts) {
           }
         }
       EXPECT_EQ(assemble(reals, held, {5}, division).integers, whole) << parts << " " << tiles;
+      const auto made = cut(Array<double>{Type::s32, {5}, 1, whole, {}}, division, poison(reals, Type::s32));
+      EXPECT_EQ(assemble(reals, made, {5}, division).integers, whole) << "that was cut";
       Array<double> floats{
           Type::f32, held.dims, held.lanes, {                   },
              { held.integers.begin(), held.integers.end()}
       };
-      EXPECT_EQ(assemble(reals, floats, {5}, division).reals,
-                Elements<double>(whole.begin(), whole.end()));
+      EXPECT_EQ(assemble(reals, floats, {5}, division).reals, Elements<double>(whole.begin(), whole.end()));
       if (parts * tiles == 1) continue;
       division.shares.push_back(division.shares.front());
       held.integers.insert(held.integers.end(), held.integers.begin(), held.integers.begin() + held.dims[0]);
