@@ -16,4 +16,4 @@ def begin_in(environment, module):
     python = python_of(environment)
     if python and sys.executable != str(python):
         os.execv(python, [python, *sys.argv])
-    sys.exit(f"{os.path.basename(sys.argv[0])}: this Python has no {module}: scripts/environment {environment}")
+    sys.exit(f"{os.path.basename(sys.argv[0])}: this Python has no {module}: {pathlib.Path(__file__).with_name('environment')} {environment}")

@@ -1,5 +1,6 @@
 #include "harness/backend/place.h"
 
+#include <pwd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -55,7 +56,9 @@ fs::path environments() {
   };
   if (const fs::path home = variable("PLUMB_HOME"); !home.empty()) return home / "env";
   if (const fs::path cache = variable("XDG_CACHE_HOME"); !cache.empty()) return cache / "plumbline" / "env";
-  return variable("HOME") / ".cache" / "plumbline" / "env";
+  fs::path home = variable("HOME");
+  if (const passwd* user = home.empty() ? ::getpwuid(::getuid()) : nullptr) home = user->pw_dir;
+  return home / ".cache" / "plumbline" / "env";
 }
 
 bool executable(const fs::path& p) {

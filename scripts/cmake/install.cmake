@@ -1,14 +1,14 @@
 # What an installation has beside the programs, in share/plumbline as it lies here: workers, rows and recipes of backends,
 # what a backend's author copies, suites, every room's page, and the scripts that a user runs beside the tool. No tests.
 set(PLUMB_SHARE ${CMAKE_INSTALL_DATADIR}/plumbline)
-set(PLUMB_SCRIPTS environment nightly plot timeline)
+set(PLUMB_SCRIPTS environment nightly nightly-parts plot timeline)
 file(GLOB_RECURSE shared RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
      adapters/*.py adapters/backend.json adapters/environment adapters/*.environment adapters/plumb_ranks.h adapters/example.c
-     adapters/*.md reference/*.md harness/*.md suites/*.md suites/*.cases scripts/night/*.py scripts/night/*.md)
+     adapters/*.md reference/*.md harness/*.md suites/*.md suites/*.cases scripts/night/*.py scripts/night/*.js scripts/night/*.md)
 file(GLOB recipes RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS scripts/*.environment)
 list(FILTER shared EXCLUDE REGEX "(^|/)(testing|golden|__pycache__)/|_(test|benchmark)[.]py$")
-foreach(file ${shared} ${recipes} scripts/bench_records.py scripts/record.py README.md CHANGELOG.md LICENSE
-             results/README.md results/figures.md results/schema.json)
+foreach(file ${shared} ${recipes} scripts/audit.py scripts/bench_records.py scripts/environments.py scripts/record.py scripts/squares.py
+             scripts/slurm.sbatch README.md CHANGELOG.md LICENSE results/README.md results/figures.md results/kinds results/schema.json)
   get_filename_component(folder ${file} DIRECTORY)
   install(FILES ${PROJECT_SOURCE_DIR}/${file} DESTINATION ${PLUMB_SHARE}/${folder} COMPONENT share)
 endforeach()
@@ -19,9 +19,11 @@ endforeach()
 set(PLUMB_LIBEXEC ${CMAKE_INSTALL_LIBEXECDIR}/plumbline)
 install(TARGETS plumb RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS plumb-launch plumb-local plumb-liar RUNTIME DESTINATION ${PLUMB_LIBEXEC})
-if(TARGET plumb-mpi)
-  install(TARGETS plumb-mpi RUNTIME DESTINATION ${PLUMB_LIBEXEC})
-endif()
+foreach(program plumb-mpi plumb-nccl)
+  if(TARGET ${program})
+    install(TARGETS ${program} RUNTIME DESTINATION ${PLUMB_LIBEXEC})
+  endif()
+endforeach()
 install(TARGETS plumb-cuda RUNTIME DESTINATION ${PLUMB_LIBEXEC} OPTIONAL)
 
 # In their place a wheel has the portable ones (scripts/wheel), and beside them OpenBLAS and the licences of what is inside.
