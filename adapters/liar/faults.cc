@@ -19,6 +19,7 @@ Seams plan(void (*fault)(Plan&)) { return {.plan = fault, .block = {}, .reply = 
 
 constexpr auto gather = "on x=2: reshard f32[8@x] -> f32[8]";
 constexpr auto swap = "on x=2,y=2: reshard f32[8@x] -> f32[8@y]";
+constexpr auto sum_to_all = "on x=4: reshard f32[16]+x -> f32[16]";
 constexpr auto matmul = "on x=2: einsum mk,kn->mn f32[8@x,8] f32[8,8] -> f32[8@x,8]";
 constexpr auto left = "on x=2: einsum mk,kn->mn f32[4,8@x] f32[8@x,4] -> f32[4,4]?";
 constexpr auto most = "on x=4: reshard f32[16]+max(x) -> f32[16@x]";
@@ -55,6 +56,8 @@ const std::vector<Fault>& table() {
     {"undercounts", "reports half of the bytes that were received", "malformed", "", {gather}, reply(undercount)},
     {"overcounts", "reports more bytes received than all operands have", "malformed", "", {gather, swap}, reply(overcount)},
     {"undercounts-in-secret", "reports a gather that moved fewer bytes than its operand has", "malformed", "", {gather}, reply(hide_in)},
+    {"sends-a-million-times", "reports a send of a million times the bytes that anybody receives", "malformed", "", {"on x=2,y=2: reshard f32[8@x.y] -> f32[8@y]"}, reply(send_a_million_times)},
+    {"adds-in-an-exchange", "calls a reduce-scatter an all-to-all that adds", "malformed", "", {sum_to_all}, reply(call_scatter_exchange)},
     {"invents-axis", "reports a collective along an axis that the mesh lacks", "malformed", "", {gather}, reply(invent_axis)},
     {"reneges", "fails at what it said it could do", "reneged", "", {gather}, reply(renege)},
 
@@ -157,6 +160,11 @@ const std::vector<Fault>& table() {
     {"gathers-one", "calls a broadcast a gather", "mistrusted", "", {gather}, reply(call_broadcast_gather)},
     {"takes-the-maximum", "says of a sum that the largest part was taken", "mistrusted", "", {"on x=4: reshard f32[16]+x -> f32[16@x]"}, reply(take_maximum)},
     {"says-bf16", "says that it moved exact sums of f32 as bf16", "mistrusted", "", {"on x=4: reshard f32[16]+x -> f32[16@x]"}, reply(narrow_trace)},
+    {"reverses-order", "says that it gathered the parts of a sum, and then scattered it", "mistrusted", "", {sum_to_all}, reply(reverse_trace)},
+    {"exchanges-axes", "says of a sum over two axes that the first was gathered, where it was the second", "mistrusted", "", {"on x=2,y=2: reshard f32[8]+x.y -> f32[8@x]"}, reply(exchange_axes)},
+    {"adds-integers", "says that s8 were added up where sums of f32 were gathered then", "mistrusted", "", {sum_to_all}, reply(reduce_integers)},
+    {"scatters-by-exchange", "calls a reduce-scatter an all-to-all", "mistrusted", "", {sum_to_all}, reply(call_scatter_plain_exchange)},
+    {"broadcasts-gathers", "calls a gather of several devices' blocks a broadcast", "mistrusted", "", {gather, "on x=2,y=2: reshard f32[8@y]+x -> f32[8]"}, reply(broadcast_gathers)},
     {"loses-count", "does not say how many bytes moved where their number is limited", "mistrusted", "--max-waste 1", {gather}, reply(lose_count)},
 
     {"gathers-everything", "moves by way of the whole array on every device", "wasteful", "--max-waste 1", {swap}, plan(gather_everything)},

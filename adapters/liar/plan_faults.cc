@@ -265,6 +265,9 @@ void copy_twice(Plan& plan) {
       const std::vector<Send> sends = round.sends;
       if (!round.add)
         for (const Send& send : sends) send_again(leg, round, send);
+      if (round.add || round.issued < 0) continue;
+      Issued& issued = leg.issued[round.issued];
+      if (issued.kind == "send") issued.in *= 2, issued.out *= 2;
     }
 }
 

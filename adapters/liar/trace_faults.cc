@@ -56,6 +56,47 @@ void narrow_trace(Outcome& o) {
   for (Collective& c : o.trace) c.dtype = "bf16";
 }
 
+void reverse_trace(Outcome& o) { std::ranges::reverse(o.trace); }
+
+void exchange_axes(Outcome& o) {
+  std::vector<std::string> two;
+  for (const Collective& c : o.trace)
+    for (const std::string& axis : c.axes)
+      if (two.size() < 2 && std::ranges::count(two, axis) == 0) two.push_back(axis);
+  for (Collective& c : o.trace)
+    for (std::string& axis : c.axes)
+      if (const auto at = std::ranges::find(two, axis); two.size() == 2 && at != two.end())
+        axis = two[at == two.begin()];
+}
+
+void reduce_integers(Outcome& o) {
+  for (Collective& c : o.trace)
+    if (!c.op.empty()) c.dtype = "s8";
+}
+
+void call_scatter_exchange(Outcome& o) {
+  for (Collective& c : o.trace)
+    if (c.kind == "reduce-scatter") c.kind = "all-to-all";
+}
+
+void call_scatter_plain_exchange(Outcome& o) {
+  call_scatter_exchange(o);
+  for (Collective& c : o.trace)
+    if (c.kind == "all-to-all") c.op.clear(), c.moved.reset();
+  o.received.reset();
+}
+
+void broadcast_gathers(Outcome& o) {
+  for (Collective& c : o.trace)
+    if (c.kind == "all-gather") c.kind = "collective-broadcast", c.in = c.out;
+}
+
+void send_a_million_times(Outcome& o) {
+  for (Collective& c : o.trace)
+    if (c.kind == "send") c.moved = c.moved.value_or(0) * 1'000'000;
+  o.received.reset();
+}
+
 Reply scatter_along_another(Reply reply, const Request& request, Arena&) {
   auto* outcome = std::get_if<Outcome>(&reply);
   if (!outcome || outcome->trace.empty()) return reply;

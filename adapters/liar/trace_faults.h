@@ -13,6 +13,13 @@ void hide_gather(Outcome&);  // the first collective, and a sum of all that the 
 void call_broadcast_gather(Outcome&);  // a gather that joins nothing
 void take_maximum(Outcome&);           // op max
 void narrow_trace(Outcome&);           // dtype bf16
+void reverse_trace(Outcome&);          // the last collective first
+void exchange_axes(Outcome&);          // the first two axes that it names, everywhere
+void reduce_integers(Outcome&);        // dtype s8 of what reduces
+void call_scatter_exchange(Outcome&);  // a reduce-scatter all-to-all, with its op or without
+void call_scatter_plain_exchange(Outcome&);
+void broadcast_gathers(Outcome&);  // an all-gather collective-broadcast, of all that it makes
+void send_a_million_times(Outcome&);
 
 // Plans of other cases.
 Reply scatter_along_another(Reply, const Request&,

@@ -126,14 +126,14 @@ def move(case, spec, given, wanted):
             return None
         block = width * math.prod(n // case.ways(g) for n, g in zip(shape, given))
         return {"kind": "all-gather", "axes": axes, "in": block, "out": block * case.ways(axes), "dtype": dtype}
-    lacking, block = 0, 0
+    lacking, most = 0, 0
     for at in coordinates(case):
         have = [cut(case, n, axes, at) for n, axes in zip(shape, given)]
         need = [cut(case, n, axes, at) for n, axes in zip(shape, wanted)]
         both = math.prod(max(0, min(h[1], w[1]) - max(h[0], w[0])) for h, w in zip(have, need))
-        block = width * math.prod(w[1] - w[0] for w in need)
-        lacking += block - width * both
+        lacks = width * (math.prod(w[1] - w[0] for w in need) - both)
+        lacking, most = lacking + lacks, max(most, lacks)
     if not lacking:
         return None
     cutting = [a for a in case.axes if case.ways((a,)) > 1 and any(a in axes for axes in given + wanted)]
-    return {"kind": "send", "axes": cutting, "in": block, "out": block, "moved": lacking, "dtype": dtype}
+    return {"kind": "send", "axes": cutting, "in": 0, "out": most, "moved": lacking, "dtype": dtype}

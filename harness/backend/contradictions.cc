@@ -155,11 +155,17 @@ Members members(const Collective& c, const Mesh& mesh) {
 constexpr __int128 unbounded = __int128{1} << 62;
 
 // No device receives more than the operands of all the others; of an all-to-all what each sends is of its
-// operand, and what it receives of its result. A send may go by way of others, and nobody knows how often a
-// collective ran that says -1.
+// operand, and what it receives of its result; of a send `out` is the most that it receives, where that is
+// known, and of one that adds up from each of the others. Nobody knows how often a collective ran that says -1.
 __int128 most_moved(const Collective& c, const Mesh& mesh) {
-  if (c.kind == "send" || c.moved.value_or(0) < 0) return unbounded;
+  if (c.moved.value_or(0) < 0 || (c.kind == "send" && c.out == 0)) return unbounded;
   const Members m = members(c, mesh);
+  if (c.kind == "send") {
+    const bool anybody = c.axes.empty() && c.groups.empty() && c.pairs.empty();
+    const std::int64_t all = anybody ? devices(mesh) : m.all, most = anybody ? devices(mesh) : m.most;
+    const __int128 each = __int128{all} * (c.op.empty() ? 1 : most - 1);
+    return std::min(unbounded, std::min(unbounded, each * c.out) * c.times);
+  }
   const __int128 each = __int128{m.all} * (m.most - 1);  // below 2^48; in bytes 2^111, and times below 2^143
   const bool exchange = c.kind == "all-to-all" && m.most > 1;
   const __int128 once =
@@ -174,7 +180,7 @@ __int128 most_moved(const Collective& c, const Mesh& mesh) {
 //   reduce-scatter   one device receives `out` from each of the others
 // One that moved nothing says so.
 void check_moved(const Collective& c, const Mesh& mesh) {
-  if (!c.moved || *c.moved < 0 || c.kind == "send") return;
+  if (!c.moved || *c.moved < 0) return;
   const Members m = members(c, mesh);
   const __int128 most = most_moved(c, mesh);
   const std::int64_t once = c.kind == "reduce-scatter"                         ? c.out
@@ -190,6 +196,12 @@ void check_moved(const Collective& c, const Mesh& mesh) {
     throw Malformed(fmt::format("it moved {} bytes, and {} over {} of {} bytes moves {} at least", *c.moved,
                                 c.kind, counted(m.fewest, "device"), once,
                                 static_cast<std::int64_t>(std::min(least, unbounded))));
+}
+
+// What moves and adds nothing up has no operation; a send may be anything.
+void check_op(const Collective& c) {
+  if (!c.op.empty() && c.kind != "all-reduce" && c.kind != "reduce-scatter" && c.kind != "send")
+    throw Malformed(fmt::format("op \"{}\" is of what reduces, and nothing is", c.op));
 }
 
 // Sums are of whole values.
@@ -238,6 +250,7 @@ void check_trace(const Outcome& o, const Mesh& mesh) {
   };
   each([&](const Collective& c) {
     check_who(c, mesh);
+    check_op(c);
     check_bytes(c);
     all_say = all_say && c.moved.value_or(-1) >= 0;
     most = std::min(unbounded, most + (c.moved.value_or(-1) >= 0 ? *c.moved : most_moved(c, mesh)));

@@ -145,6 +145,11 @@ const Row rows[] = {
      "the reply: collective 0 of the trace, all-gather: pairs are of a permute or a send"},
     {{"reply", replace("/trace/0/kind", R"("collective-permute")")},
      "the reply: collective 0 of the trace, collective-permute: a permute says its pairs"},
+    {{"reply", set("/trace/0/op", R"("add")")},
+     "the reply: collective 0 of the trace, all-gather: op \"add\" is of what reduces, and nothing is"},
+    {{"reply", R"([{"op":"remove","path":"/received"},{"op":"replace","path":"/trace/0","value":
+                   {"kind":"send","axes":["x"],"in":16,"out":32,"moved":65}}])"},
+     "the reply: collective 0 of the trace, send: it moved 65 bytes, and 2 devices of 32 bytes can move 64 at most"},
     {{"reply", set("/trace/0/times", "0")}, "the reply: times is not from 1 to 4294967296: 0"},
     {{"reply", set("/trace/0/times", "4294967297")},
      "the reply: times is not from 1 to 4294967296: 4294967297"},

@@ -54,6 +54,11 @@ TEST(Contradiction, ATraceThatCannotHaveMadeTheResult) {
       .kind = "send", .groups = {{0, 2}, {1, 3}},
            .in = 48, .out = 128
   };
+  const std::string spread = "on x=4: reshard f32[8]+x -> f32[8]",
+                    both = "on x=2,y=2: reshard f32[8]+x.y -> f32[8@x]";
+  const auto s8 = [](const char* kind, std::int64_t in, std::int64_t out) {
+    return Collective{.kind = kind, .axes = {"x"}, .in = in, .out = out, .op = "add", .dtype = "s8"};
+  };
   const std::string padded = "on x=2,y=2: reshard f32[7@x] -> f32[7]";
   const struct {
     std::string line;
@@ -83,6 +88,17 @@ TEST(Contradiction, ATraceThatCannotHaveMadeTheResult) {
       {sum,     {ar("x", 0, 64), ar("x", 64, 64)},   "one all-reduce over 2 devices cannot make 64 bytes of 0"},
       {sum,     {ar("y", 32, 32)},                   "needs element [0] of device 2"},
       {sum,     {rs("x", 16, 32)},                   "cannot make 32 bytes of 16"},
+      // What is scattered is finished, and nothing is before: a gather first brings single parts.
+      {spread,  {rs("x", 32, 8), ag("x", 8, 32)},    ""},
+      {spread,  {ag("x", 8, 32), rs("x", 32, 8)},    "device 0 can have learnt at most 22 of the 32 terms"},
+      {spread,  {one("all-to-all", "x", 32, 8), ag("x", 8, 32)}, "makes 8 bytes of 32, and no blocks of these arrays are so uneven"},
+      {spread,  {s8("reduce-scatter", 32, 8), ag("x", 8, 32)}, "device 0 received at most 24 bytes of the 32"},
+      {spread,  {s8("all-reduce", 4, 4), rs("x", 32, 8), ag("x", 8, 32)}, ""},  // counts something else
+      {gather,  {one("collective-broadcast", "x", 32, 32)}, "device 0 can have learnt at most 4 of the 8 elements"},
+      {gather,  {one("collective-broadcast", "x", 32, 64)}, "cannot make 64 bytes of 32"},
+      // A sum scattered over y ends with other pieces than the layout has.
+      {both,    {rs("x", 32, 16), ar("y", 16, 16)},  ""},
+      {both,    {rs("y", 32, 16), ar("x", 16, 16)},  "executed, it does not leave [0:4] of the result on device 0"},
       {product, {ar("x", 64, 64)},                   ""},
       {product, {},                                  "of operand 0, device 0 (x=0,y=0) needs element [0,4] of device 2"},
       {product, {ar("y", 64, 64)},                   "of operand 0, device 0"},

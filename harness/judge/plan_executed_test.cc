@@ -36,6 +36,11 @@ TEST(Executed, APlanOfAReshardMakesItsLayoutAndNoOther) {
     step.groups = std::move(groups);
     return step;
   };
+  const auto rs_of = [](std::vector<std::int64_t> group) {  // what other groups scatter is of no use to this one
+    Collective step = over("reduce-scatter", {}, 16, 8);
+    step.groups = {std::move(group)};
+    return step;
+  };
   const PlannedReshard table[] = {
   // clang-format off
       {"on x=2,y=2: reshard f32[8]+x.y -> f32[8@x]", {rs({"y"}, 32, 16), ar("x", 16)}, "gives the group of device 0 at most 4 of the 8 elements"},
@@ -45,6 +50,8 @@ TEST(Executed, APlanOfAReshardMakesItsLayoutAndNoOther) {
       {"on x=2,y=2: reshard f32[8]+x.y -> f32[8@x]", {rs({"x", "y"}, 32, 8), ag({"x"}, 8, 16)}, "does not leave"},
       {"on x=2,y=2: reshard f32[8]+x.y -> f32[8@x.y]", {rs({"x"}, 32, 16), rs({"y"}, 16, 8)}, ""},
       {"on x=2,y=2: reshard f32[8]+x.y -> f32[8@y.x]", {rs({"x"}, 32, 16), rs({"y"}, 16, 8)}, ""},  // strided pieces
+      {"on x=2,y=2: reshard f32[8]+x -> f32[8@y.x]", {rs_of({0, 2}), rs_of({1, 3})}, ""},
+      {"on x=2,y=2: reshard f32[8]+x -> f32[8@y.x]", {rs_of({0, 2}), rs_of({0, 2})}, "across x"},
       {"on x=2,y=2: reshard f32[8]+x.y -> f32[8]+y", {ar("x", 32)}, ""},
       {"on x=2,y=2: reshard f32[8]+x.y -> f32[8@x]+y", {rs({"x"}, 32, 16)}, ""},
       {"on x=2,y=2: reshard f32[8]+x.y -> f32[8]+y", {rs({"x", "y"}, 32, 8), ag({"x"}, 8, 16)}, ""},  // half a sum, and zeros

@@ -73,7 +73,10 @@ void advance(Run& run, const Act& act, std::int64_t owner, Holding& held) {
     if (act.sums()) {
       const int sum = sum_over(run, group, held);
       for (std::int64_t i = 0; i < std::ssize(group); ++i)
-        held[group[i]] = sum >= 0 && (owner < 0 || owner == i) ? Family{sum} : Family{};
+        if (const Family made = sum >= 0 && (owner < 0 || owner == i) ? Family{sum} : Family{}; run.e.keeps)
+          run.table.join(held[group[i]], made);
+        else
+          held[group[i]] = made;
       continue;
     }
     Family all;
@@ -89,7 +92,7 @@ void advance(Run& run, const Act& act, std::int64_t owner, Holding& held) {
   if (act.one->pairs.empty()) return;
   const Holding before = held;
   for (std::size_t i = 0; i < act.one->pairs.size(); ++i)
-    if (!act.keeps[i]) held[act.one->pairs[i].second].clear();
+    if (!act.keeps[i] && !run.e.keeps) held[act.one->pairs[i].second].clear();
   for (const auto& [from, target] : act.one->pairs) run.table.join(held[target], before[from]);
 }
 
@@ -139,6 +142,7 @@ bool some_owners_make(Run& run, std::size_t cell, std::size_t t, const Roots& ro
   for (const auto& group : run.acts[t].groups)
     for (std::int64_t i = 0; i < std::ssize(group); ++i)
       if (run.relevant(t + 1, group[i], cell)) owners.insert(i);
+  if (owners.empty()) owners.insert(0);  // nobody needs it: whoever has it
   return std::ranges::any_of(owners, [&](std::int64_t owner) {
     Holding next = held;
     advance(run, run.acts[t], owner, next);
@@ -302,11 +306,11 @@ std::optional<std::string> not_made(const Execution& e, std::span<const Collecti
   if (!cells) return std::nullopt;
   const std::vector<Act> acts = acts_of(e.c.mesh, trace);
   Run run{e, acts, std::move(*cells), ways(e.c.mesh, acts), origins(e.c.mesh, acts)};
-  run.table.idempotent = e.idempotent;
+  run.table.idempotent = e.idempotent || e.keeps;
   run.whole = Atoms((e.atoms + 63) / 64);
   for (std::int64_t i = 0; i < e.atoms; ++i) run.whole = united(run.whole, atom(i, e.atoms));
   run.table.number(run.whole);
-  if (std::string why = sums_too_few(run); !why.empty()) return why;
+  if (std::string why = e.keeps ? "" : sums_too_few(run); !why.empty()) return why;
   Roots roots = first_senders(acts);
   std::string why;
   do {

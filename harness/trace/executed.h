@@ -24,6 +24,7 @@ struct Execution {
   std::int64_t atoms = 1;
   const Spec& to;
   bool idempotent = false;  // of a maximum or minimum: an atom may be taken twice
+  bool keeps = false;       // a program, that forgets nothing it had and may mask what it adds
 };
 Execution execution(const Case&, const Spec& from, const Spec& to);
 
@@ -40,6 +41,7 @@ Execution execution(const Case&, const Spec& from, const Spec& to);
 //   reduce-scatter                 that sum on one member: each is tried
 // A device may cut what it holds, add up what it holds of one cell, and add zeros. An all-reduce gives a
 // group no more elements than `in` has, a reduce-scatter a member no more than `out`.
+// A program that ran may do more than a plan: nothing is overwritten, and a sum is of as many parts as can be.
 std::optional<std::string> not_made(const Execution&, std::span<const Collective>);
 
 }  // namespace plumb

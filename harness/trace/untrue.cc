@@ -83,7 +83,7 @@ std::string misshapen(const Case& c, const Trace& trace) {
   if (!most || !is_reshard(c)) return "";
   const bool moves = only_moves(c);
   for (const Collective& one : trace) {
-    const bool exchanges = moves && one.kind == "all-to-all", gathers = moves && one.kind == "all-gather",
+    const bool exchanges = one.kind == "all-to-all", gathers = moves && one.kind == "all-gather",
                scatters = one.kind == "reduce-scatter";
     if (one.moved || (!exchanges && !gathers && !scatters)) continue;
     std::int64_t n = devices(c.mesh);  // of the smallest group
@@ -239,12 +239,12 @@ std::int64_t made_of_others(const Case& c, std::int64_t device) {
   return in_parts ? elements(block(c.mesh, result(c), c.rule, device)) : 0;
 }
 
-// s8, u32 and pred, as XLA calls them.
-bool of_integers(const Collective& one) {
-  const std::string_view digits =
-      std::string_view(one.dtype).substr(std::min<std::size_t>(1, one.dtype.size()));
-  const bool sized = !digits.empty() && digits.find_first_not_of("0123456789") == digits.npos;
-  return one.dtype == "pred" || (sized && (one.dtype[0] == 's' || one.dtype[0] == 'u'));
+// The bits of s8, u32 and pred, as XLA calls them; 0 of other dtypes.
+int integer_bits(const Collective& one) {
+  if (one.dtype == "pred") return 8;
+  if (one.dtype.size() < 2 || one.dtype.size() > 4 || (one.dtype[0] != 's' && one.dtype[0] != 'u')) return 0;
+  const std::string digits = one.dtype.substr(1);
+  return digits.find_first_not_of("0123456789") == digits.npos ? std::stoi(digits) : 0;
 }
 
 // Integers may be the bytes of what is moved, and beside other collectives be counted for an end of their
@@ -255,9 +255,8 @@ std::string reduces_integers(const Case& c, const Trace& trace) {
   const Collective* found = nullptr;
   for (const Collective& one : trace) {
     if (moved(c.mesh, one) == 0) continue;
-    if (!reduces(one) || !of_integers(one)) return "";
-    const auto dtype = dtype_named(one.dtype);
-    if (!sum && (!dtype || format(*dtype).bytes >= format(result(c).dtype).bytes)) return "";
+    const int bits = integer_bits(one);
+    if (!reduces(one) || bits == 0 || (!sum && bits >= 8 * format(result(c).dtype).bytes)) return "";
     found = &one;
   }
   for (std::int64_t d = 0; found && d < devices(c.mesh); ++d)
@@ -301,6 +300,7 @@ std::string misfit_of(const Collective& one, std::int64_t n) {
   if (one.kind == "all-gather") fits = one.in <= one.out && out_fits;
   if (one.kind == "reduce-scatter") fits = one.out <= one.in;
   if (one.kind == "collective-permute") fits = one.out <= one.in;
+  if (one.kind == "collective-broadcast") fits = one.in == one.out;
   if (one.kind == "all-to-all") fits = in_fits && out_fits;
   if (fits) return "";
   const std::string over = one.pairs.empty() ? fmt::format(" over {} devices", n) : "";
@@ -308,6 +308,16 @@ std::string misfit_of(const Collective& one, std::int64_t n) {
 }
 
 }  // namespace
+
+Trace without_counters(const Case& c, Trace trace) {
+  const Format& due = format(result(c).dtype);
+  if (due.integer || quantizes(c.op)) return trace;
+  std::erase_if(trace, [&](const Collective& one) {
+    const int bits = integer_bits(one);
+    return reduces(one) && bits > 0 && bits < 8 * due.bytes;
+  });
+  return trace;
+}
 
 std::string untrue(const Case& c, const Trace& trace, bool exact_values) {
   if (is_resolve(c)) return "";

@@ -25,10 +25,15 @@ namespace plumb {
 //   holds of the operands
 std::string untrue(const Case&, const Trace&, bool exact_values);
 
+// The trace without reductions of integers that hold no value of the floats that are due: what they count is
+// an end of its own, and brings nobody a value.
+Trace without_counters(const Case&, Trace);
+
 // A collective whose operand and result cannot be those of its kind over so many devices; empty where all
 // can. in and out are those of the devices that have most, so that a block may be padded or cut short:
 //   all-reduce in = out      all-gather in <= out <= n in      reduce-scatter out <= in
-//   collective-permute out <= in         all-to-all out <= n in, in <= n out         others any
+//   collective-permute out <= in         all-to-all out <= n in, in <= n out
+//   collective-broadcast in = out        send any
 std::string misfit(const Mesh&, const Trace&);
 
 }  // namespace plumb

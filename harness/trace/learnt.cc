@@ -1,0 +1,188 @@
+#include "harness/trace/learnt.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include "harness/trace/cost.h"
+#include "harness/trace/steps.h"
+#include "reference/bytes/move.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+constexpr std::int64_t most_parts = 64;
+constexpr std::int64_t most_readings = 1024;
+
+using Group = std::vector<std::int64_t>;
+
+// The terms that a device knows: one of each element of its own block, and what it learnt; and the parts that
+// can have come to it, a bit each. Bytes need not be a whole number of values.
+struct Known {
+  double own = 0, learnt = 0;
+  std::uint64_t parts = 0;
+
+  double all() const { return own + learnt; }
+};
+
+double terms(std::uint64_t parts) { return std::popcount(parts); }
+
+// The most terms that so many values of this device bring.
+double of_values(const Known& from, double values) {
+  return std::min({values * terms(from.parts), values + from.learnt, from.all()});
+}
+
+// A collective that moves something. Of a broadcast `root` is the member that sends in each group; -1 is any.
+struct Heard {
+  const Collective& one;
+  double value;  // bytes
+  std::vector<Group> groups;
+  std::vector<std::int64_t> root;
+
+  bool relays() const { return one.times > 1 || one.kind == "send"; }  // values go by way of others
+  bool broadcasts() const { return one.kind == "collective-broadcast"; }
+
+  // That a member of a group of n receives. Who counted may keep what it likes of a block.
+  double values(double n) const {
+    const auto in = static_cast<double>(one.in), out = static_cast<double>(one.out);
+    if (one.moved) {
+      const auto all = static_cast<double>(*one.moved);
+      return (one.kind == "send" ? all : std::min(all, out * static_cast<double>(one.times))) / value;
+    }
+    double bytes = out;
+    if (one.kind == "all-gather") bytes = std::min(out, (n - 1) * in);
+    if (one.kind == "all-to-all" && one.in == one.out) bytes = out - out / n;
+    return bytes * static_cast<double>(one.times) / value;
+  }
+};
+
+// What a member learns of the others of its group.
+double learns(const Heard& h, const Group& group, std::int64_t root, std::int64_t member,
+              const std::vector<Known>& known) {
+  const double values = h.values(static_cast<double>(group.size()));
+  const double sent = h.one.kind == "all-gather" ? static_cast<double>(h.one.in) / h.value : values;
+  std::uint64_t parts = 0;
+  double each = 0, learnt = 0;
+  for (std::int64_t d : group) {
+    if (d == member || (root >= 0 && d != root)) continue;
+    parts |= known[d].parts, learnt += known[d].learnt, each += of_values(known[d], sent);
+  }
+  const double most = values * terms(parts);
+  if (h.relays()) return most;
+  return std::min({most, each, reduces(h.one) ? each : values + learnt});
+}
+
+std::vector<Known> beginning(const Case& c) {
+  const Spec& from = c.op.operands[0];
+  std::vector<Known> known;
+  for (std::int64_t d = 0; d < devices(c.mesh); ++d)
+    known.push_back({static_cast<double>(elements(block(c.mesh, from, c.rule, d))), 0,
+                     std::uint64_t{1} << part(c.mesh, from, d)});
+  return known;
+}
+
+void take(const Heard& h, std::vector<Known>& known) {
+  const std::vector<Known> before = known;
+  for (std::size_t g = 0; g < h.groups.size(); ++g) {
+    const Group& group = h.groups[g];
+    for (std::int64_t d : group) {
+      known[d].learnt += learns(h, group, h.root.empty() ? -1 : h.root[g], d, before);
+      for (std::int64_t other : group) known[d].parts |= before[other].parts;
+    }
+  }
+  for (const auto& [source, target] : h.one.pairs)
+    if (source != target) {
+      known[target].learnt += learns(h, {source, target}, -1, target, before);
+      known[target].parts |= before[source].parts;
+    }
+}
+
+// Nothing where nobody knows how much one of them moved.
+std::optional<std::vector<Heard>> heard_in(const Case& c, const Trace& trace) {
+  const Spec& to = result(c);
+  const std::int64_t least = least_bytes({c.mesh, c.op.operands[0], to, c.rule}, c.wire);
+  std::vector<Heard> all;
+  for (const Collective& one : trace) {
+    if (moved(c.mesh, one) == 0) continue;
+    if (one.moved ? *one.moved < 0 : one.kind == "send" && one.out == 0) return std::nullopt;
+    const auto dtype = dtype_named(one.dtype);
+    const bool floats = dtype && !format(*dtype).integer;
+    Heard& h = all.emplace_back(
+        one, static_cast<double>(floats ? std::min<std::int64_t>(least, format(*dtype).bytes) : least),
+        groups_of(c.mesh, one));
+    if (names_nobody(one)) {
+      h.groups.assign(1, Group(devices(c.mesh)));
+      std::iota(h.groups[0].begin(), h.groups[0].end(), 0);
+    }
+    std::erase_if(h.groups, [](const Group& group) { return group.size() < 2; });
+  }
+  return all;
+}
+
+// The first choice of who sends in each group of a broadcast; nobody in particular where there are too many.
+void choose_roots(std::vector<Heard>& all) {
+  std::int64_t readings = 1;
+  for (const Heard& h : all)
+    for (const Group& group : h.groups)
+      if (h.broadcasts()) readings = std::min(most_readings + 1, readings * std::ssize(group));
+  if (readings > most_readings) return;
+  for (Heard& h : all)
+    for (const Group& group : h.groups)
+      if (h.broadcasts()) h.root.push_back(group.front());
+}
+
+// The next choice; false after the last.
+bool next_roots(std::vector<Heard>& all) {
+  for (Heard& h : all)
+    for (std::size_t g = 0; g < h.root.size(); ++g) {
+      const auto at = std::ranges::find(h.groups[g], h.root[g]) + 1;
+      h.root[g] = at == h.groups[g].end() ? h.groups[g].front() : *at;
+      if (at != h.groups[g].end()) return true;
+    }
+  return false;
+}
+
+std::string too_little(const Case& c, const std::vector<Heard>& all) {
+  std::vector<Known> known = beginning(c);
+  for (const Heard& h : all) take(h, known);
+  const Spec &from = c.op.operands[0], &to = result(c);
+  const std::int64_t each = parts(c.mesh, from);
+  for (std::int64_t d = 0; d < devices(c.mesh); ++d) {
+    const Slice own = block(c.mesh, from, c.rule, d), due = block(c.mesh, to, c.rule, d);
+    double at_hand = 1;
+    for (std::size_t i = 0; i < due.size(); ++i)
+      at_hand *= static_cast<double>(std::max<std::int64_t>(
+          0, std::min(own[i].end, due[i].end) - std::max(own[i].begin, due[i].begin)));
+    at_hand += known[d].learnt;
+    const double needed = static_cast<double>(elements(due)) * static_cast<double>(each);
+    if (at_hand < needed)
+      return fmt::format("device {} can have learnt at most {:.0f} of the {:.0f} {} of its block", d, at_hand,
+                         needed, each > 1 ? "terms" : "elements");
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string learnt_too_little(const Case& c, const Trace& trace) {
+  if (!is_reshard(c) || result(c).free || parts(c.mesh, result(c)) > 1) return "";
+  const Spec& from = c.op.operands[0];
+  if (from.reduction != Reduce::sum || parts(c.mesh, from) > most_parts) return "";
+  auto all = heard_in(c, trace);
+  if (!all) return "";
+  choose_roots(*all);
+  std::string first;
+  do {
+    std::string why = too_little(c, *all);
+    if (why.empty()) return "";
+    if (first.empty()) first = std::move(why);
+  } while (next_roots(*all));
+  return first;
+}
+
+}  // namespace plumb

@@ -1,0 +1,103 @@
+// Terms that a device can have learnt, against those of its block.
+#include "harness/trace/learnt.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "reference/words/enumerate.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+Collective over(const char* axis, const char* kind, std::int64_t in, std::int64_t out) {
+  return {.kind = kind, .axes = {axis}, .in = in, .out = out};
+}
+
+std::string why(const std::string& line, const Trace& trace) {
+  return learnt_too_little(parse_case(line), trace);
+}
+
+TEST(Learnt, ASumIsScatteredBeforeItIsGathered) {
+  const Collective scatter = over("x", "reduce-scatter", 32, 8), gather = over("x", "all-gather", 8, 32);
+  const std::string sum = "on x=4: reshard f32[8]+x -> f32[8]";
+  EXPECT_EQ(why(sum, {scatter, gather}), "");
+  EXPECT_EQ(why(sum, {gather, scatter}),
+            "device 0 can have learnt at most 22 of the 32 terms of its block");
+}
+
+// An exchange of all parts and a gather of what each added up are a sum as well; of one part they are not.
+TEST(Learnt, PartsAreExchangedAndAddedUp) {
+  const std::string sum = "on x=4: reshard f32[8]+x -> f32[8]";
+  const Collective gather = over("x", "all-gather", 8, 32);
+  EXPECT_EQ(why(sum, {over("x", "all-to-all", 32, 32), gather}), "");
+  EXPECT_NE(why(sum, {over("x", "all-to-all", 32, 8), gather}), "");
+}
+
+TEST(Learnt, ABroadcastHasOneSender) {
+  const Collective all = over("x", "collective-broadcast", 32, 32);
+  EXPECT_NE(why("on x=4: reshard f32[8@x] -> f32[8]", {all}), "");
+  EXPECT_EQ(why("on x=4: reshard f32[8@x] -> f32[8]", {all, all, all, all}), "") << "each sends once";
+  EXPECT_EQ(why("on x=2: reshard f32[8]+x -> f32[8]", {all, all}), "");
+  EXPECT_NE(why("on x=2: reshard f32[8]+x -> f32[8]", {all}), "") << "who sends learns nothing";
+}
+
+TEST(Learnt, WhatIsRelayedMayBeOfAllPartsThatCanHaveCome) {
+  const std::string sum = "on x=4: reshard f32[8]+x -> f32[8]";
+  Collective send = over("x", "send", 32, 32);
+  EXPECT_EQ(why(sum, {send}), "");
+  send.out = 4;
+  EXPECT_NE(why(sum, {send}), "");
+  send.out = 0;
+  EXPECT_EQ(why(sum, {send}), "") << "nobody knows how much";
+  Collective anybody{.kind = "send", .in = 32, .out = 32};
+  EXPECT_EQ(why(sum, {anybody}), "");
+  anybody.out = 4;
+  EXPECT_NE(why(sum, {anybody}), "");
+  Collective shifted{.kind = "collective-permute", .pairs = {{0, 1}, {1, 2}, {2, 3}, {3, 0}}, .in = 32, .out = 32};
+  EXPECT_NE(why(sum, {shifted}), "");
+  EXPECT_EQ(why(sum, {shifted, shifted, shifted}), "") << "a ring";
+  shifted.times = 3;
+  EXPECT_EQ(why(sum, {shifted}), "");
+}
+
+TEST(Learnt, WhatNobodyCountedIsNotJudged) {
+  Collective gather = over("x", "all-gather", 8, 32);
+  gather.moved = -1;
+  EXPECT_EQ(why("on x=4: reshard f32[8]+x -> f32[8]", {gather}), "");
+  gather.moved = 1;
+  EXPECT_NE(why("on x=4: reshard f32[8@x] -> f32[8]", {gather}), "");
+}
+
+// Extremes, results left unfinished and more parts than there are bits.
+TEST(Learnt, WhatIsNotAsked) {
+  EXPECT_EQ(why("on x=4: reshard f32[8]+max(x) -> f32[8]", {}), "");
+  EXPECT_EQ(why("on x=2,y=2: reshard f32[8]+x.y -> f32[8]+y", {}), "");
+  EXPECT_EQ(why("on x=65: reshard f32[8]+x -> f32[8]", {}), "");
+  EXPECT_NE(why("on x=64: reshard f32[8]+x -> f32[8]", {}), "");
+}
+
+// Law: each block is summed over the axes along which it is unfinished, then all are gathered. That makes every
+// finished layout of every unfinished one, and nothing does not.
+TEST(Learnt, EverySumIsFinishedByAReductionOfBlocksAndGathers) {
+  const Mesh mesh = parse_mesh("x=2,y=2");
+  const Choices all = all_reshards(mesh, DType::f32, {4, 4}, true);
+  int tried = 0;
+  for (std::int64_t i = 0; i < count(all); ++i) {
+    const Case c = nth(all, i);
+    const Spec& from = c.op.operands[0];
+    if (parts(mesh, from) == 1 || parts(mesh, result(c)) > 1) continue;
+    Trace trace;
+    std::int64_t held = largest_block_bytes(mesh, from, c.rule);
+    for (AxisId axis : from.unfinished)
+      trace.push_back(over(mesh.axes[axis].name.c_str(), "all-reduce", held, held));
+    for (const char* axis : {"x", "y"}) trace.push_back(over(axis, "all-gather", held, 2 * held)), held *= 2;
+    EXPECT_EQ(learnt_too_little(c, trace), "") << print(c);
+    EXPECT_NE(learnt_too_little(c, {}), "") << print(c);
+    ++tried;
+  }
+  EXPECT_EQ(tried, 77);
+}
+
+}  // namespace
+}  // namespace plumb
