@@ -156,7 +156,8 @@ constexpr __int128 unbounded = __int128{1} << 62;
 
 // No device receives more than the operands of all the others; of an all-to-all what each sends is of its
 // operand, and what it receives of its result; of a send `out` is the most that it receives, where that is
-// known, and of one that adds up from each of the others. Nobody knows how often a collective ran that says -1.
+// known, and of one that adds up from each of the others. Nobody knows how often a collective ran that says
+// -1.
 __int128 most_moved(const Collective& c, const Mesh& mesh) {
   if (c.moved.value_or(0) < 0 || (c.kind == "send" && c.out == 0)) return unbounded;
   const Members m = members(c, mesh);

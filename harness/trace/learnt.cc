@@ -17,7 +17,7 @@ namespace plumb {
 namespace {
 
 constexpr std::int64_t most_parts = 64;
-constexpr std::int64_t most_readings = 1024;
+constexpr std::int64_t most_senders = 1024;
 
 using Group = std::vector<std::int64_t>;
 
@@ -129,8 +129,8 @@ void choose_roots(std::vector<Heard>& all) {
   std::int64_t readings = 1;
   for (const Heard& h : all)
     for (const Group& group : h.groups)
-      if (h.broadcasts()) readings = std::min(most_readings + 1, readings * std::ssize(group));
-  if (readings > most_readings) return;
+      if (h.broadcasts()) readings = std::min(most_senders + 1, readings * std::ssize(group));
+  if (readings > most_senders) return;
   for (Heard& h : all)
     for (const Group& group : h.groups)
       if (h.broadcasts()) h.root.push_back(group.front());
@@ -156,8 +156,8 @@ std::string too_little(const Case& c, const std::vector<Heard>& all) {
     const Slice own = block(c.mesh, from, c.rule, d), due = block(c.mesh, to, c.rule, d);
     double at_hand = 1;
     for (std::size_t i = 0; i < due.size(); ++i)
-      at_hand *= static_cast<double>(std::max<std::int64_t>(
-          0, std::min(own[i].end, due[i].end) - std::max(own[i].begin, due[i].begin)));
+      at_hand *= static_cast<double>(
+          std::max<std::int64_t>(0, std::min(own[i].end, due[i].end) - std::max(own[i].begin, due[i].begin)));
     at_hand += known[d].learnt;
     const double needed = static_cast<double>(elements(due)) * static_cast<double>(each);
     if (at_hand < needed)

@@ -22,8 +22,7 @@ TEST(Learnt, ASumIsScatteredBeforeItIsGathered) {
   const Collective scatter = over("x", "reduce-scatter", 32, 8), gather = over("x", "all-gather", 8, 32);
   const std::string sum = "on x=4: reshard f32[8]+x -> f32[8]";
   EXPECT_EQ(why(sum, {scatter, gather}), "");
-  EXPECT_EQ(why(sum, {gather, scatter}),
-            "device 0 can have learnt at most 22 of the 32 terms of its block");
+  EXPECT_EQ(why(sum, {gather, scatter}), "device 0 can have learnt at most 22 of the 32 terms of its block");
 }
 
 // An exchange of all parts and a gather of what each added up are a sum as well; of one part they are not.
@@ -54,7 +53,10 @@ TEST(Learnt, WhatIsRelayedMayBeOfAllPartsThatCanHaveCome) {
   EXPECT_EQ(why(sum, {anybody}), "");
   anybody.out = 4;
   EXPECT_NE(why(sum, {anybody}), "");
-  Collective shifted{.kind = "collective-permute", .pairs = {{0, 1}, {1, 2}, {2, 3}, {3, 0}}, .in = 32, .out = 32};
+  Collective shifted{
+      .kind = "collective-permute", .pairs = {{0, 1}, {1, 2}, {2, 3}, {3, 0}},
+           .in = 32, .out = 32
+  };
   EXPECT_NE(why(sum, {shifted}), "");
   EXPECT_EQ(why(sum, {shifted, shifted, shifted}), "") << "a ring";
   shifted.times = 3;
@@ -77,8 +79,8 @@ TEST(Learnt, WhatIsNotAsked) {
   EXPECT_NE(why("on x=64: reshard f32[8]+x -> f32[8]", {}), "");
 }
 
-// Law: each block is summed over the axes along which it is unfinished, then all are gathered. That makes every
-// finished layout of every unfinished one, and nothing does not.
+// Law: each block is summed over the axes along which it is unfinished, then all are gathered. That makes
+// every finished layout of every unfinished one, and nothing does not.
 TEST(Learnt, EverySumIsFinishedByAReductionOfBlocksAndGathers) {
   const Mesh mesh = parse_mesh("x=2,y=2");
   const Choices all = all_reshards(mesh, DType::f32, {4, 4}, true);

@@ -276,7 +276,8 @@ TEST(Untrue, IntegersThatHoldNoValueCountSomethingElse) {
   for (const char* dtype : {"s8", "u8"}) EXPECT_EQ(left("reshard f32[8]+x -> f32[8]", dtype), 0u) << dtype;
   for (const char* dtype : {"s32", "f32", "bf16", "", "their own"})
     EXPECT_EQ(left("reshard f32[8]+x -> f32[8]", dtype), 1u) << dtype;
-  EXPECT_EQ(left("reshard f8e4m3[8]+x -> f8e4m3[8]", "s8"), 1u) << "a value of 8 bits may be compared as an integer";
+  EXPECT_EQ(left("reshard f8e4m3[8]+x -> f8e4m3[8]", "s8"), 1u)
+      << "a value of 8 bits may be compared as an integer";
   EXPECT_EQ(left("reshard s32[8]+x -> s32[8]", "s8"), 1u) << "too_narrow says so";
   EXPECT_EQ(left("quantize fp8 bf16[8@x] -> f8e4m3[8@x] f32[]", "s8"), 1u);
   const Collective gather{.kind = "all-gather", .axes = {"x"}, .in = 16, .out = 32, .dtype = "u8"};
