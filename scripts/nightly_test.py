@@ -292,10 +292,22 @@ class Nights(unittest.TestCase):
 
     def test_what_nobody_reads_is_refused(self):
         for text, said in (("keeps = 3", "has no keeps"), ('fail-on = ["slow"]', "fail-on has no slow, only regression, "), ("", "there has to be a [[judge]]"), ("x", "config"),
-                           ('[[judge]]\nflags = ""', "needs a name")):
-            (self.folder / "config").write_text(text)
+                           ('[[judge]]\nflags = ""', "needs a name"), ("judge = 3", "judge has to be a table, as in [[judge]]"),
+                           ('keep = "all"', "keep has to be a whole number above 0"), ("keep = 0", "keep has to be"),
+                           ("history = 5", "history has to be a text"), ('[[judge]]\nname = "x"\nbackends = "local"', "backends has to be a list of texts"),
+                           ('[[judge]]\nname = "x"\nflags = "\\"open"', "x: flags: No closing quotation"),
+                           ('[[judge]]\nname = "x"\nwaivers = "none"', "x: there is no file none"), ("\udcff", "can't decode byte 0xff")):
+            (self.folder / "config").write_bytes(text.encode(errors="surrogateescape"))
             night = self.night("1")
             self.assertEqual((night.returncode, said in night.err), (2, True), night.err)
+
+    def test_the_end_of_a_night_that_cannot_be_read_is_named(self):
+        self.night("1")
+        (self.folder / "history/nights/1/night.json").write_text("{")
+        second = self.night("2")
+        self.assertEqual(second.returncode, 2, second.err)
+        self.assertIn("nights/1/night.json: ", second.err)
+        self.assertNotIn("Traceback", second.err)
 
 
 if __name__ == "__main__":

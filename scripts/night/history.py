@@ -35,8 +35,15 @@ def nights(history):
     for folder in sorted((history / "nights").glob("*")):
         file = folder / "night.json"
         if folder.is_dir():
-            found.append(Night(folder.name, folder, json.loads(file.read_text()) if file.exists() else None))
+            found.append(Night(folder.name, folder, told_in(file) if file.exists() else None))
     return found
+
+
+def told_in(file):
+    try:
+        return json.loads(file.read_text())
+    except ValueError as error:
+        raise Refused(f"{file}: {error}; without this file its night has not come to its end") from None
 
 
 def last_before(history, name):

@@ -25,14 +25,24 @@ class OursFailed(Exception):
     """A full disk, or plumb itself: the night is not over."""
 
 
+# What a configuration may say, and what each has to be.
+TEXT, TEXTS, NUMBER, TABLES = "a text", "a list of texts", "a whole number above 0", "a table, as in [[judge]]"
+KNOWN = {"": {"history": TEXT, "keep": NUMBER, "fail-on": TEXTS, "judge": TABLES, "bench": TABLES},
+         "judge": {"name": TEXT, "flags": TEXT, "backends": TEXTS, "waivers": TEXT},
+         "bench": {"name": TEXT, "flags": TEXT, "backends": TEXTS}}
+IS = {TEXT: lambda value: isinstance(value, str),
+      TEXTS: lambda value: isinstance(value, list) and all(isinstance(one, str) for one in value),
+      NUMBER: lambda value: type(value) is int and value > 0,
+      TABLES: lambda value: isinstance(value, list) and all(isinstance(one, dict) for one in value)}
+
+
 def config_of(path):
     """The configuration, its paths from its folder. Throws Refused where it says what nobody reads."""
     try:
         config = tomllib.loads(path.read_text())
-    except (OSError, tomllib.TOMLDecodeError) as error:
-        raise history.Refused(f"{path}: {error}") from None
-    known = {"": {"history", "keep", "fail-on", "judge", "bench"}, "judge": {"name", "flags", "backends", "waivers"},
-             "bench": {"name", "flags", "backends"}}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise history.Refused(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+    complain(path, "", config)
     config.setdefault("history", "history")
     config.setdefault("keep", 30)
     for word in config.setdefault("fail-on", FAIL_ON):
@@ -40,21 +50,32 @@ def config_of(path):
             raise history.Refused(f"{path}: fail-on has no {word}, only {', '.join((*BY_KIND, NEW, SLOWER))}")
     for kind in ("judge", "bench"):
         for one in config.setdefault(kind, []):
-            complain(path, kind, set(one) - known[kind])
+            complain(path, kind, one)
             if not re.fullmatch(r"[\w-]+", one.get("name", "")):
                 raise history.Refused(f"{path}: each [[{kind}]] needs a name of letters, digits, - and _")
-            one["kind"], one["flags"] = kind, shlex.split(one.get("flags", ""))
+            one["kind"], one["flags"] = kind, words_of(path, one)
             one.setdefault("backends", ["local"])
-    complain(path, "", set(config) - known[""])
+            if "waivers" in one and not (path.parent / one["waivers"]).is_file():
+                raise history.Refused(f"{path}: {one['name']}: there is no file {one['waivers']}")
     names = [one["name"] for one in rows(config)]
     if not names or len(set(names)) < len(names):
         raise history.Refused(f"{path}: there has to be a [[judge]] or [[bench]], each of its own name")
     return config
 
 
-def complain(path, where, unknown):
-    if unknown:
+def complain(path, where, table):
+    if unknown := set(table) - set(KNOWN[where]):
         raise history.Refused(f"{path}: {where or 'a file'} has no {', '.join(sorted(unknown))}")
+    for key, value in table.items():
+        if not IS[KNOWN[where][key]](value):
+            raise history.Refused(f"{path}: {key} has to be {KNOWN[where][key]}")
+
+
+def words_of(path, one):
+    try:
+        return shlex.split(one.get("flags", ""))
+    except ValueError as error:
+        raise history.Refused(f"{path}: {one['name']}: flags: {error}") from None
 
 
 def rows(config):
