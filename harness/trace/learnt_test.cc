@@ -71,6 +71,14 @@ TEST(Learnt, WhatNobodyCountedIsNotJudged) {
   EXPECT_NE(why("on x=4: reshard f32[8@x] -> f32[8]", {gather}), "");
 }
 
+// On the way a sum may be taken whose parts are narrower than the ends.
+TEST(Learnt, AValueIsAsNarrowAsTheWire) {
+  const std::string line = "on x=2: reshard s32[8@x] -> s32[8]+x -> s32[8]";
+  const Collective sum = over("x", "all-reduce", 8, 8);
+  EXPECT_EQ(why(line + " wire=s8", {sum}), "");
+  EXPECT_NE(why(line, {sum}), "");
+}
+
 // Extremes, results left unfinished and more parts than there are bits.
 TEST(Learnt, WhatIsNotAsked) {
   EXPECT_EQ(why("on x=4: reshard f32[8]+max(x) -> f32[8]", {}), "");

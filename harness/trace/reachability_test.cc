@@ -1,9 +1,11 @@
 // What a device needs must be able to come to it.
 #include "harness/trace/reachability.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <numeric>
 #include <random>
 #include <set>
 
@@ -175,6 +177,32 @@ TEST(Reachability, OfAVeryLargeMeshGroupsCountAsFibres) {
   EXPECT_FALSE(lack(m, Trace{within(fibres(c.mesh, {1}))}));
   EXPECT_TRUE(lack(m, Trace{within(fibres(c.mesh, {0}))}));
   EXPECT_TRUE(lack(m, Trace{over({"x"})}));
+}
+
+// Pairs of a device and a block: 4,096 times 4,096 are known one by one, of more a group is its whole fibre.
+TEST(Reachability, OfTooManyBlocksAGroupCountsAsItsFibre) {
+  const auto but_the_last = [](std::int64_t n) {
+    const Case c = parse_case(fmt::format("on x={0}: reshard f32[{0}@x] -> f32[{0}]", n));
+    std::vector<std::int64_t> group(n - 1);
+    std::iota(group.begin(), group.end(), 0);
+    return lack(Move{c.mesh, c.op.operands[0], result(c), c.rule}, Trace{within({group})}).has_value();
+  };
+  EXPECT_TRUE(but_the_last(4096));
+  EXPECT_FALSE(but_the_last(4097));
+}
+
+// Of each element one member has the largest part: a maximum takes it from whoever has it, a sum has one
+// sender.
+TEST(Reachability, AMaximumIsOfAllMembersAndASumOfOne) {
+  const std::string most = "on x=2,y=2: reshard f32[8]+max(x) -> f32[8]";
+  const auto reduction = [](const char* op) {
+    return Collective{
+        .kind = "all-reduce", .groups = {{0, 2}, {1, 3}},
+             .in = 32, .out = 32, .op = op
+    };
+  };
+  EXPECT_EQ(lacks(most, {reduction("max")}), "");
+  EXPECT_NE(lacks(most, {reduction("add")}), "");
 }
 
 }  // namespace

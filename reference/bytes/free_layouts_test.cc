@@ -1,5 +1,6 @@
 #include "reference/bytes/free_layouts.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "reference/bytes/bytes.h"
@@ -72,6 +73,18 @@ TEST(FreeResult, IsTheCheapestOfAllFinishedResults) {
       ++n;
     }
   EXPECT_GT(n, 100);
+}
+
+// Each idle axis splits a dimension or none: 3 to the power of the axes, as far as that is no more than
+// 1,024.
+TEST(FreeResult, LayoutsAreListedForAsManyAxesAsAreFew) {
+  std::string mesh;
+  for (int axes = 1; axes <= 9; ++axes) {
+    mesh += fmt::format("{}a{}=2", axes > 1 ? "," : "", axes);
+    Spec made = parse_case("on " + mesh + ": reshard f32[512,512]+a1 -> f32[512,512]").op.operands[0];
+    const std::size_t want[] = {3, 9, 27, 81, 243, 729, 729, 729, 729};
+    EXPECT_EQ(layouts_left(parse_mesh(mesh), made).size(), want[axes - 1]) << mesh;
+  }
 }
 
 }  // namespace

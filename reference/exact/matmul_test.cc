@@ -36,6 +36,17 @@ TEST(Matmul, IsRoundedOnceWhenLarge) {
       }
 }
 
+// 1 + 2^-24 lies between two numbers of f32, and the tie goes down; 2^-70 more, which a sum of doubles loses,
+// is above it.
+TEST(Matmul, ATieThatDoublesSeeIsNone) {
+  for (std::int64_t columns : {1, 8, 130}) {
+    const Tensor a = tensor(DType::f32, {1, 3}, {1.0, 0x1p-24, 0x1p-70});
+    const Tensor b = tensor(DType::f32, {3, columns}, std::vector<double>(3 * columns, 1.0));
+    const Tensor c = product(matrix(a), matrix(b), DType::f32, DType::f32);
+    for (std::int64_t i = 0; i < columns; ++i) EXPECT_EQ(value(c, i), 1 + 0x1p-23) << columns;
+  }
+}
+
 TEST(Matmul, MixedDTypes) {
   const Tensor a = hard_tensor(Hard::normal, DType::bf16, {70, 65}, 3);
   for (const Format& f : formats()) {

@@ -246,7 +246,7 @@ Unit inexact_unit(const Case& c, const Budget& b, const Load& load) {
 ProductBudget product_budget(const Case& c, int perturbed, const Load& load, const Free& free) {
   Budget b = budget(c, perturbed, parted_freely(c));
   ProductBudget even = budgets(b, load, {});
-  if (!even.exists && parted_freely(c)) {  // too narrow: exact as the operands are cut is better than nothing
+  if (!even.exists) {  // too narrow: exact as the operands are cut is better than nothing
     b = budget(c, perturbed, false);
     even = budgets(b, load, {});
   }

@@ -65,10 +65,9 @@ TEST(Programs, EachDeviceHoldsWhatItHeld) {
 
 // A module over four devices whose entry has no parameters; the integers of its result on each.
 std::vector<Integers> on_four(const std::string& computations, const std::string& lines) {
-  const Module module =
-      parse("HloModule m, num_partitions=4\n\n" + computations + "ENTRY %e {\n" +
-                "  %id = u32[] partition-id()\n  %d = s32[] convert(%id)\n" + lines + "}\n",
-            "m.txt");
+  const Module module = parse("HloModule m, num_partitions=4\n\n" + computations + "ENTRY %e {\n" +
+                                  "  %id = u32[] partition-id()\n  %d = s32[] convert(%id)\n" + lines + "}\n",
+                              "m.txt");
   const auto root = run(module, {})[0];
   const Array<double>& got = *root.array;
   std::vector<Integers> held;
@@ -145,8 +144,9 @@ TEST(Programs, EachDeviceTakesItsBranch) {
   // Of a predicate the first where it is true.
   const auto by = [&](const std::string& limit) {
     return on_four(branches,
-                   "  %l = s32[] constant(" + limit + ")\n  %p = pred[] compare(%d, %l), direction=LT\n"
-                   "  ROOT %r = s32[] conditional(%p, %d, %d), branch_computations={%b0, %b1}\n");
+                   "  %l = s32[] constant(" + limit +
+                       ")\n  %p = pred[] compare(%d, %l), direction=LT\n"
+                       "  ROOT %r = s32[] conditional(%p, %d, %d), branch_computations={%b0, %b1}\n");
   };
   EXPECT_EQ(by("2"), (std::vector<Integers>{{100}, {101}, {202}, {203}}));
   EXPECT_EQ(by("4"), (std::vector<Integers>{{100}, {101}, {102}, {103}}));
@@ -171,9 +171,43 @@ TEST(Programs, GroupsOfReplicasAndOfDevices) {
 TEST(Programs, WhatIsNotZeroIsTrue) {
   const std::vector<Integers> want{{0}, {1}, {1}, {1}};
   EXPECT_EQ(on_four("", "  %p = pred[] convert(%d)\n  ROOT %r = s32[] convert(%p)\n"), want);
-  EXPECT_EQ(on_four("",
-                    "  %f = f32[] convert(%d)\n  %p = pred[] convert(%f)\n  ROOT %r = s32[] convert(%p)\n"),
-            want);
+  EXPECT_EQ(
+      on_four("", "  %f = f32[] convert(%d)\n  %p = pred[] convert(%f)\n  ROOT %r = s32[] convert(%p)\n"),
+      want);
+}
+
+// Where a sum begins is each device's own.
+TEST(Programs, EachDeviceReducesFromItsOwn) {
+  const std::string start =
+      "  %ones = f32[3,2] constant({ {1, 2}, {3, 4}, {5, 6} })\n  %f = f32[] convert(%d)\n"
+      "  %sums = f32[2] reduce(%ones, %f), dimensions={0}, to_apply=%add\n"
+      "  ROOT %r = s32[2] convert(%sums)\n";
+  const std::string add =
+      "%add (a: f32[], b: f32[]) -> f32[] {\n  %a = f32[] parameter(0)\n  %b = f32[] parameter(1)\n"
+      "  ROOT %s = f32[] add(%a, %b)\n}\n\n";
+  EXPECT_EQ(on_four(add, start), (std::vector<Integers>{
+                                     {9,  12},
+                                     {10, 13},
+                                     {11, 14},
+                                     {12, 15}
+  }));
+}
+
+TEST(Programs, EachDeviceMapsItsOwn) {
+  const std::string times =
+      "%times (a: s32[], b: s32[]) -> s32[] {\n  %a = s32[] parameter(0)\n  %b = s32[] parameter(1)\n"
+      "  ROOT %s = s32[] multiply(%a, %b)\n}\n\n";
+  const std::string ends =
+      "  %three = s32[2] constant({3, 4})\n  %own = s32[2] broadcast(%d), dimensions={}\n";
+  for (const char* order : {"%three, %own", "%own, %three"})
+    EXPECT_EQ(
+        on_four(times, ends + "  ROOT %r = s32[2] map(" + order + "), dimensions={0}, to_apply=%times\n"),
+        (std::vector<Integers>{
+            {0, 0 },
+            {3, 4 },
+            {6, 8 },
+            {9, 12}
+    }));
 }
 
 // Of two operands one is the same everywhere; whichever comes first.
@@ -190,9 +224,13 @@ TEST(Programs, EachDeviceSortsByItsOwn) {
                    "  %i = s32[3]{0} iota(), iota_dimension=0\n"
                    "  %b = s32[3]{0} broadcast(%d), dimensions={}\n  %s = s32[3]{0} add(%i, %b)\n"
                    "  %k = s32[3]{0} remainder(%s, %n)\n"
-                   "  %t = (s32[3]{0}, s32[3]{0}) sort(" + order + "), dimensions={0}, to_apply=%less\n"
-                   "  %v = s32[3]{0} get-tuple-element(%t), index=" + std::to_string(result) + "\n"
-                   "  %f = s32[1]{0} slice(%v), slice={[0:1]}\n  ROOT %r = s32[] reshape(%f)\n");
+                   "  %t = (s32[3]{0}, s32[3]{0}) sort(" +
+                       order +
+                       "), dimensions={0}, to_apply=%less\n"
+                       "  %v = s32[3]{0} get-tuple-element(%t), index=" +
+                       std::to_string(result) +
+                       "\n"
+                       "  %f = s32[1]{0} slice(%v), slice={[0:1]}\n  ROOT %r = s32[] reshape(%f)\n");
   };
   const std::vector<Integers> want{{0}, {2}, {1}, {0}};
   EXPECT_EQ(first("%k, %i", "%p0", "%p1", 1), want);
@@ -211,13 +249,16 @@ TEST(Programs, RowsGoToTheMembersTheyAreFor) {
         "  %h = s32[4,2]{1,0} broadcast(%hundred), dimensions={}\n  %k = s32[4,2]{1,0} multiply(%j, %h)\n"
         "  %l = s32[4,2]{1,0} add(%i, %k)\n  %from = s32[4,2]{1,0} add(%b, %l)\n"
         "  %none = s32[] constant(-1)\n  %before = s32[4,2]{1,0} broadcast(%none), dimensions={}\n"
-        "  %at = s32[2]{0} constant({0, 1})\n  %rows = s32[2]{0} constant(" + rows + ")\n"
-        "  %two = s32[] constant(2)\n  %s = s32[] divide(%d, %two)\n"
-        "  %sb = s32[2]{0} broadcast(%s), dimensions={}\n  %there = s32[2]{0} multiply(%sb, %rows)\n"
-        "  %one = s32[] constant(1)\n  %n = s32[] add(%s, %one)\n"
-        "  %come = s32[2]{0} broadcast(%n), dimensions={}\n"
-        "  ROOT %r = s32[4,2]{1,0} ragged-all-to-all(%from, %before, %at, %rows, %there, %come), "
-        "channel_id=1, replica_groups=" + groups + "\n");
+        "  %at = s32[2]{0} constant({0, 1})\n  %rows = s32[2]{0} constant(" +
+            rows +
+            ")\n"
+            "  %two = s32[] constant(2)\n  %s = s32[] divide(%d, %two)\n"
+            "  %sb = s32[2]{0} broadcast(%s), dimensions={}\n  %there = s32[2]{0} multiply(%sb, %rows)\n"
+            "  %one = s32[] constant(1)\n  %n = s32[] add(%s, %one)\n"
+            "  %come = s32[2]{0} broadcast(%n), dimensions={}\n"
+            "  ROOT %r = s32[4,2]{1,0} ragged-all-to-all(%from, %before, %at, %rows, %there, %come), "
+            "channel_id=1, replica_groups=" +
+            groups + "\n");
   };
   const std::vector<Integers> want{
       {0,  100, 20, 120, -1, -1,  -1, -1 },
