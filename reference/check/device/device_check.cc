@@ -50,8 +50,20 @@ std::int64_t find_unlike(DType dtype, std::int64_t count, const std::byte* block
 template <class Sum>
 void weigh_elements(const Weighed& w, const std::byte* box, const std::uint64_t* weights,
                     std::uint64_t* partial, std::uint64_t* sums) {
-  for_each_index(w.sums * w.pieces * Sum::lanes,
-                 WeighedPiece<Sum>{w, width_of(w.dtype), box, weights, partial});
+  const AnyElement any{w.dtype, width_of(w.dtype), w.scale};
+  const auto weigh = [&]<class Read>(const Read& read) {
+    for_each_index(w.sums * w.pieces * Sum::lanes, WeighedPiece<Sum, Read>{w, read, box, weights, partial});
+  };
+  const bool floats = w.scale >= 1 && w.scale <= 0x1p100;
+  const auto by = static_cast<float>(floats ? w.scale : 1);
+  if constexpr (std::is_same_v<Sum, WordSum>)
+    weigh(any);
+  else if (floats && w.dtype == DType::bf16)
+    weigh(FloatElement<DType::bf16>{by});
+  else if (floats && w.dtype == DType::f32)
+    weigh(FloatElement<DType::f32>{by});
+  else
+    weigh(any);
   for_each_index(w.sums * Sum::lanes, GatheredSum<Sum>{w, partial, sums});
 }
 

@@ -49,29 +49,67 @@ constexpr std::int64_t whole(double units) {
   return static_cast<double>(integer) == units ? integer : kUnwhole;
 }
 
+// An element as an integer, by way of f64. Of any format.
+struct AnyElement {
+  DType dtype;
+  int width;
+  double scale;
+
+  constexpr std::int64_t integer(const std::byte* at) const { return whole(value_at(dtype, at) * scale); }
+  constexpr bool small(const std::byte*, std::int32_t&) const { return false; }
+};
+
+// The same where every value is a float, and small ones need no conversion: a float below 2^20, added to one
+// whose last digit is 1, has its integer as its last digits. The scale, a power of two, is 1 or more: then no
+// product is rounded.
+template <DType d>
+struct FloatElement {
+  static_assert(d == DType::bf16 || d == DType::f32);
+  static constexpr int width = sizeof(typename As<d>::Word);
+  float scale;
+
+  constexpr float units(const std::byte* at) const {
+    const auto word = static_cast<std::uint32_t>(word_at<typename As<d>::Word>(at));
+    return std::bit_cast<float>(d == DType::bf16 ? word << 16 : word) * scale;
+  }
+  constexpr std::int64_t integer(const std::byte* at) const { return whole(units(at)); }
+  constexpr bool small(const std::byte* at, std::int32_t& k) const {
+    constexpr float ones = 0x1.8p23f, most = 0x1p20f;
+    const float all = units(at), placed = all + ones;
+    k = std::bit_cast<std::int32_t>(placed) - std::bit_cast<std::int32_t>(ones);
+    return (placed - ones == all) & (__builtin_fabsf(all) < most);  // no branch
+  }
+};
+
+// So many products of small values are less than 2^63.
+inline constexpr int kMostUnfolded = 1 << 11;
+
 // The integers modulo 2^61 - 1. Small values, which all but those of the widest formats are, take two narrow
-// products; what they add up to is folded before it can be too much.
+// products, by the halves of the weight, of which the lower has a sign; what so many add up to is folded
+// before it can be too much.
 struct PrimeSum {
   static constexpr int lanes = 1;
-  static constexpr std::int64_t kNarrow = std::int64_t{1} << 20;
+  static constexpr std::int64_t kNarrow = 1 << 20;
   __int128 wide = 0;
   std::int64_t low = 0, high = 0;
-  int unfolded = 0;
 
+  constexpr void add_small(std::int32_t value, std::uint64_t weight) {
+    const auto below = static_cast<std::int32_t>(weight);
+    const auto above = static_cast<std::int32_t>(weight >> 32) + (below < 0 ? 1 : 0);
+    low += static_cast<std::int64_t>(value) * below;
+    high += static_cast<std::int64_t>(value) * above;
+  }
   constexpr void add(std::int64_t value, std::uint64_t weight) {
-    if (value < kNarrow && value > -kNarrow) {
-      low += value * static_cast<std::int64_t>(weight & 0x7fffffff);
-      high += value * static_cast<std::int64_t>(weight >> 31);
-    } else {
+    if (value < kNarrow && value > -kNarrow)
+      add_small(static_cast<std::int32_t>(value), weight);
+    else
       wide += static_cast<__int128>(value) * static_cast<std::int64_t>(weight);
-    }
-    if (++unfolded == 1 << 11) fold();
   }
   constexpr void fold() {
-    wide += low + (static_cast<__int128>(high) * (std::int64_t{1} << 31));
+    wide += low + (static_cast<__int128>(high) * (std::int64_t{1} << 32));
     const Residue r = residue(static_cast<unsigned __int128>(wide < 0 ? -wide : wide));
     wide = static_cast<std::int64_t>(wide < 0 ? (Residue{} - r).value : r.value);
-    low = high = unfolded = 0;
+    low = high = 0;
   }
   constexpr std::uint64_t result() {
     fold();
@@ -86,20 +124,45 @@ struct PrimeSum {
 struct WordSum {
   static constexpr int lanes = 64;
   std::uint32_t sum = 0;
+  constexpr void add_small(std::int32_t value, std::uint64_t weight) { add(value, weight); }
   constexpr void add(std::int64_t value, std::uint64_t weight) {
     sum += static_cast<std::uint32_t>(value) * static_cast<std::uint32_t>(weight);
   }
+  constexpr void fold() {}
   constexpr std::uint64_t result() const { return sum; }
   static constexpr std::uint64_t plus(std::uint64_t a, std::uint64_t b) {
     return static_cast<std::uint32_t>(a + b);
   }
 };
 
+// A row of elements of a sum, with their weights.
+struct WeighedRow {
+  const std::byte* at;
+  const std::uint64_t* weight;
+  std::int64_t step, weight_step, left;  // in bytes, in words; elements
+};
+
+// False where an element is no integer.
+template <class Sum, class Read>
+constexpr bool add_row(Sum& sum, const Read& read, WeighedRow& row, int count) {
+  for (int k = 0; k < count; ++k, row.at += row.step, row.weight += row.weight_step) {
+    std::int32_t small = 0;
+    if (read.small(row.at, small)) {
+      sum.add_small(small, *row.weight);
+      continue;
+    }
+    const std::int64_t value = read.integer(row.at);
+    if (value == kUnwhole) return false;
+    sum.add(value, *row.weight);
+  }
+  return true;
+}
+
 // Neighbours read what lies side by side. Of `partial`: each sum, its pieces, their lanes.
-template <class Sum>
+template <class Sum, class Read>
 struct WeighedPiece {
   Weighed w;
-  int width;
+  Read read;
   const std::byte* box;
   const std::uint64_t* weights;
   std::uint64_t* partial;
@@ -110,19 +173,26 @@ struct WeighedPiece {
     const std::int64_t piece = w.beside ? rest / w.sums : rest % w.pieces;
     partial[(sum * w.pieces + piece) * Sum::lanes + lane] = added(w.begin(sum), piece, lane);
   }
+  constexpr WeighedRow row(const WeighedDim& at, std::int64_t piece, std::int64_t lane) const {
+    const WeighedDim last = w.dims > w.kept ? w.dim[w.dims - 1] : WeighedDim{};
+    return {box + (at.step + piece * last.step) * read.width,
+            weights + (at.weight + piece * last.weight) * Sum::lanes + lane,
+            w.pieces * last.step * read.width, w.pieces * last.weight * Sum::lanes,
+            (w.inner - piece + w.pieces - 1) / w.pieces};
+  }
   constexpr std::uint64_t added(const WeighedDim& begin, std::int64_t piece, std::int64_t lane) const {
     Sum sum;
-    const WeighedDim last = w.dims > w.kept ? w.dim[w.dims - 1] : WeighedDim{};
+    int unfolded = 0;
     for (std::int64_t o = 0; o < w.outer; ++o) {
       WeighedDim at = begin;
-      std::int64_t left = o;
-      for (int d = w.dims - 1; d-- > w.kept; left /= w.dim[d].size)
-        at = Weighed::moved(at, w.dim[d], left % w.dim[d].size);
-      for (std::int64_t k = piece; k < w.inner; k += w.pieces) {
-        const std::int64_t value =
-            whole(value_at(w.dtype, box + (at.step + k * last.step) * width) * w.scale);
-        if (value == kUnwhole) return kNoSum;
-        sum.add(value, weights[(at.weight + k * last.weight) * Sum::lanes + lane]);
+      std::int64_t index = o;
+      for (int d = w.dims - 1; d-- > w.kept; index /= w.dim[d].size)
+        at = Weighed::moved(at, w.dim[d], index % w.dim[d].size);
+      for (WeighedRow r = row(at, piece, lane); r.left > 0;) {
+        const int room = kMostUnfolded - unfolded, count = r.left < room ? static_cast<int>(r.left) : room;
+        if (!add_row(sum, read, r, count)) return kNoSum;
+        r.left -= count, unfolded += count;
+        if (unfolded == kMostUnfolded) sum.fold(), unfolded = 0;
       }
     }
     return sum.result();
