@@ -113,6 +113,7 @@ def prove(jitted, *args, flags=(), folder=None, passes=False, **kwargs):
     `flags` go to `plumb prove`; `folder` keeps the dumps; with `passes` XLA dumps the module after every pass, so that
     the first wrong one is named.
     """
+    tool()  # or say so before XLA compiles for minutes
     with tempfile.TemporaryDirectory(prefix="plumb-prove-") as temporary:
         where = os.path.abspath(folder or temporary)
         os.makedirs(where, exist_ok=True)
@@ -127,7 +128,10 @@ def asked(folder, flags=(), kept=True):
     said = subprocess.run([tool(), "prove", folder, "--json", *flags], capture_output=True, text=True)
     if not said.stdout:
         raise ValueError(said.stderr.strip())
-    found = json.loads(said.stdout)
+    text = said.stdout
+    if not kept:  # nobody can go back there
+        text = text.replace(f"{folder}: ", "").replace(f"plumb prove {folder}", "prove(..., folder='DIR'), plumb prove DIR")
+    found = json.loads(text)
     return Answer(found, found["text"].rstrip("\n"), folder if kept else "")
 
 

@@ -37,6 +37,7 @@ class Prove(unittest.TestCase):
         self.assertTrue(answer, answer)
         self.assertEqual(answer.found["devices"], 64)
         self.assertEqual(answer.folder, "")
+        self.assertTrue(answer.text.startswith("proven  module_"), answer.text)
 
     def test_a_wrong_one_is_refuted_and_says_where(self):
         mesh = mesh_of((2, 2, 2), ("x", "y", "z"))
