@@ -235,6 +235,8 @@ TEST(Programs, EachDeviceSortsByItsOwn) {
   const std::vector<Integers> want{{0}, {2}, {1}, {0}};
   EXPECT_EQ(first("%k, %i", "%p0", "%p1", 1), want);
   EXPECT_EQ(first("%i, %k", "%p2", "%p3", 0), want);
+  // Both are each device's own.
+  EXPECT_EQ(first("%k, %s", "%p0", "%p1", 1), (std::vector<Integers>{{0}, {3}, {3}, {3}}));
 }
 
 // Each device d holds the rows {10 d + i, 10 d + i + 100}; of its group the first gets row 0 of each member,
