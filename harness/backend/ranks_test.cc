@@ -11,6 +11,7 @@
 
 #include "harness/backend/testing/alive.h"
 #include "harness/backend/testing/fake.h"
+#include "harness/backend/testing/remains.h"
 
 namespace plumb {
 namespace {
@@ -224,8 +225,12 @@ TEST(Ranks, EveryFaultHasItsVerdict) {
   };
   for (const auto& [options, faults, says] : rows) {
     const bool joins = faults[0] != "absent";
-    Process process(ranks(faults, options), {.start = joins ? 60. : 2., .compile = 4, .run = 4});
-    EXPECT_THAT(said(process.run(all(), operands())), MatchesRegex(says)) << faults[0];
+    const Remains remains;
+    {
+      Process process(ranks(faults, options), {.start = joins ? 60. : 2., .compile = 4, .run = 4});
+      EXPECT_THAT(said(process.run(all(), operands())), MatchesRegex(says)) << faults[0];
+    }
+    EXPECT_THAT(remains.now(), testing::IsEmpty()) << faults[0];
   }
 }
 
@@ -300,15 +305,6 @@ TEST(Ranks, NothingIsLeftOfThem) {
     EXPECT_THAT(running("ranks-that-are-to-go"), testing::IsEmpty()) << fault;
   }
 }
-
-// A variable of the environment, for as long as it lives.
-struct Variable {
-  std::string name, before;
-  Variable(const char* n, const char* value) : name(n), before(std::getenv(n) ? std::getenv(n) : "") {
-    ::setenv(n, value, 1);
-  }
-  ~Variable() { before.empty() ? ::unsetenv(name.c_str()) : ::setenv(name.c_str(), before.c_str(), 1); }
-};
 
 TEST(Ranks, AFolderThatIsNotThereIsBadInput) {
   for (const char* name : {"TMPDIR", "PLUMB_SHARED"}) {

@@ -5,9 +5,11 @@
 #include <signal.h>
 
 #include <chrono>
+#include <memory>
 #include <thread>
 
 #include "harness/backend/testing/alive.h"
+#include "harness/backend/testing/remains.h"
 #include "harness/run/attempt.h"
 #include "reference/words/text.h"
 
@@ -65,19 +67,24 @@ bool too_soon(const Row& row, const Judged& all) {
 
 TEST(RanksOfMpi, EveryFaultIsSeenAndTheNextCaseIsJudged) {
   for (const Row& row : rows) {
+    const Remains remains;
     double seconds = row.seconds;
     Judged all = judge(row, seconds);
     for (; too_soon(row, all) && seconds < 100; seconds *= 2) all = judge(row, seconds * 2);
     EXPECT_THAT(all.said(), testing::ContainsRegex(row.words)) << row.fault;
     EXPECT_EQ(all.next.status, Status::pass) << row.fault;
+    EXPECT_THAT(remains.now(), testing::IsEmpty()) << row.fault;
   }
 }
 
 // Stopped, it has not replied for sure when it is killed.
 TEST(RanksOfMpi, OneThatIsKilledInTheProofIsNamed) {
   const std::string mark = "0.0009765625";  // of these processes alone
-  Subject subject(
-      std::string(PLUMB_LAUNCH) + " --ranks 4 --launcher mpiexec -- " + PLUMB_MPI + " --delay " + mark, {});
+  const Remains remains;
+  auto there = std::make_unique<Subject>(
+      std::string(PLUMB_LAUNCH) + " --ranks 4 --launcher mpiexec -- " + PLUMB_MPI + " --delay " + mark,
+      Settings{});
+  Subject& subject = *there;
   Process& process = process_of(subject);
   const Case c = parse_case(gather);
   ASSERT_TRUE(std::holds_alternative<Outcome>(process.run_in_place(c)));
@@ -91,6 +98,26 @@ TEST(RanksOfMpi, OneThatIsKilledInTheProofIsNamed) {
   EXPECT_THAT(std::get<Crashed>(*answer).what,
               testing::ContainsRegex(fmt::format("rank [0-3] \\(host [^)]*, pid {}\\) has died", rank)));
   EXPECT_TRUE(std::holds_alternative<Outcome>(process.run_in_place(c))) << "by a new launch";
+  there.reset();
+  EXPECT_THAT(remains.now(), testing::IsEmpty());
+}
+
+// Nobody is left who could clear away what the library shares in memory.
+TEST(RanksOfMpi, WhereAllOfThemAreKilledAtOnceNothingStays) {
+  const std::string mark = "0.001953125";
+  const Remains remains;
+  {
+    Subject subject(
+        std::string(PLUMB_LAUNCH) + " --ranks 4 --launcher mpiexec -- " + PLUMB_MPI + " --delay " + mark, {});
+    const Case c = parse_case(gather);
+    EXPECT_EQ(attempt(c, subject).verdict.status, Status::pass);
+    const std::vector<pid_t> all = running(mark);
+    EXPECT_EQ(all.size(), 6U);
+    for (pid_t pid : all) ::kill(pid, SIGKILL);
+    EXPECT_EQ(attempt(c, subject).verdict.status, Status::crashed);
+    EXPECT_EQ(attempt(c, subject).verdict.status, Status::pass) << "by a new launch";
+  }
+  EXPECT_THAT(remains.now(), testing::IsEmpty());
 }
 
 }  // namespace
