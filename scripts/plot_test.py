@@ -71,6 +71,10 @@ class Pictures(unittest.TestCase):
         self.assertEqual(titles, {"all-gather": 2, "all-reduce": 1})
         self.assertIsNone(plot.bandwidth(plot.timed_cases([record("on x=1: einsum k,k-> f32[8] f32[8] -> f32[]", [1])])))
 
+    def test_no_two_names_look_alike(self):
+        looks = plot.Looks()
+        self.assertEqual(len({tuple(looks[name].values()) for name in range(40)}), 40)
+
     def test_time_against_the_mesh_of_fixed_arrays_and_of_a_fixed_share(self):
         fixed = [gather(8192, n, [time]) for n, time in ((2, 100), (4, 180), (8, 350))]
         share = [gather(2048, 2, [30]), gather(4096, 4, [100])]
