@@ -18,6 +18,7 @@
 #include "adapters/launch/hub.h"
 #include "adapters/launch/inherit.h"
 #include "adapters/launch/job.h"
+#include "adapters/launch/segments.h"
 #include "adapters/protocol/fields.h"
 #include "adapters/protocol/json.h"
 #include "adapters/protocol/message.h"
@@ -59,8 +60,9 @@ struct Relay {
   std::optional<Clock::time_point> waits{};  // the next request, since then, and nobody came for it
   double seconds = 0;                        // of the phase, and how often they began anew
   int extensions = 0;
-  double run_seconds = 0;  // of its phase `run`, once it says so
-  Left left{};             // to the only rank that is started here: it may read requests itself
+  double run_seconds = 0;               // of its phase `run`, once it says so
+  std::vector<std::string> segments{};  // that ranks of this machine share, by their files
+  Left left{};                          // to the only rank that is started here: it may read requests itself
 };
 
 void write_line(const Relay& relay, const std::string& text) {
@@ -94,6 +96,7 @@ void stop(Relay& relay, std::chrono::milliseconds patience) {
   close_hub(relay.hub);
   end(relay.job, patience);
   relay.job = {};
+  for (const std::string& path : std::exchange(relay.segments, {})) ::unlink(path.c_str());
 }
 
 std::string who(const Seat& seat, std::size_t rank) {
@@ -238,6 +241,14 @@ void launch(Relay& relay) {
   });
 }
 
+// The ranks that started on this machine.
+std::vector<pid_t> ranks_here(const Hub& hub) {
+  std::vector<pid_t> all;
+  for (const Seat& seat : hub.seats)
+    if (!seat.elsewhere) all.push_back(static_cast<pid_t>(seat.where.pid));
+  return all;
+}
+
 std::string answer(Relay& relay, const std::string& line) {
   const Skimmed request = skim(line);
   const bool hello = request.type == "hello";
@@ -248,9 +259,11 @@ std::string answer(Relay& relay, const std::string& line) {
   try {
     if (hello) relay.hello = line, stop(relay, at_once);
     if (!relay.running) {
+      const time_t begun = ::time(nullptr);
       launch(relay);
       const std::string said = ask(relay, relay.hello, 0);
       relay.greeted = true;
+      relay.segments = segments_of(ranks_here(relay.hub), begun);
       if (hello) return said;
     }
     return ask(relay, line, request.id);

@@ -202,6 +202,7 @@ TEST(Ranks, EveryFaultHasItsVerdict) {
       {{},                                         {"none"},          "outcome"},
       {{},                                         {"stranger", "2"}, "outcome"},
       {{"--interface", "lo"},                      {"none"},          "outcome"},
+      {{},                                         {"shares", "2"},   "outcome"},
       {{},                                         {"absent", "2"},   "hung: rank 2 has not joined"},
       {{},                                         {"early", "2"},    "crashed: rank 2 exited with code 3 \\| .*"},
       {{},                                         {"unborn", "2"},   "crashed: rank 2 was killed by signal 9 \\(Killed\\) \\| .*"},

@@ -12,7 +12,10 @@
 //   unusable            all end before they join, with code 2
 //   astray              sends bytes for the operands
 //   half                writes the first half of its block
+//   shares              leaves memory under a name
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -47,8 +50,16 @@ struct Echo : plumb::Backend {
     if (fault.what != "idle") plumb::meet_all();
     plumb::leaving();
   }
+  void share() const {
+    const int file =
+        ::shm_open(("/sm_of_plumb_rank." + std::to_string(::getpid())).c_str(), O_CREAT | O_RDWR, 0600);
+    if (file < 0 || ::ftruncate(file, 4096) != 0 ||
+        ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) == MAP_FAILED)
+      std::_Exit(9);
+  }
   // Each knows the process of the next one.
   nlohmann::json hello(const plumb::Mesh&) override {
+    if (has("shares")) share();
     const auto key = [](int rank) { return "process of " + std::to_string(rank); };
     plumb::put_shared(key(seat.rank), std::to_string(::getpid()) + " of " + std::to_string(seat.rank));
     const int next = (seat.rank + 1) % seat.world;

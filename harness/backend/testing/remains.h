@@ -55,7 +55,9 @@ class Remains {
     std::error_code none;
     for (const auto& entry : std::filesystem::directory_iterator("/dev/shm", none)) {
       const std::string name = entry.path().filename();
-      if (name.starts_with("vader_") || name.starts_with("sm_") || name.starts_with("osc")) all.insert(name);
+      if (name.starts_with("mpich_") || name.starts_with("vader_") || name.starts_with("sm_") ||
+          name.starts_with("osc"))
+        all.insert(name);
     }
     return all;
   }
