@@ -16,6 +16,7 @@
 #include <iterator>
 #include <system_error>
 
+#include "adapters/launch/hang.h"
 #include "adapters/launch/listen.h"
 #include "adapters/protocol/fields.h"
 #include "adapters/protocol/json.h"
@@ -312,6 +313,23 @@ void ask_where(Hub& hub) {
                                [](const Seat& s) { return s.where.joined && !s.gone && !s.where.answers; });
   };
   while (waiting() && Clock::now() < until) step(hub, until);
+}
+
+std::string who(const Seat& seat, std::size_t rank) {
+  return fmt::format("rank {} (host {}, pid {})", rank, seat.where.host, seat.where.pid);
+}
+
+std::string who_died(const Hub& hub) {
+  if (hub.lost.empty()) return "";
+  if (hub.lost.size() > 1) return fmt::format("ranks {} have died", listed(hub.lost));
+  return who(hub.seats[hub.lost[0]], hub.lost[0]) + " has died";
+}
+
+std::vector<pid_t> ranks_here(const Hub& hub) {
+  std::vector<pid_t> all;
+  for (const Seat& seat : hub.seats)
+    if (!seat.elsewhere) all.push_back(static_cast<pid_t>(seat.where.pid));
+  return all;
 }
 
 }  // namespace plumb::launch

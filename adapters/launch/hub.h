@@ -1,6 +1,8 @@
 // The socket to which every rank connects: who has joined, what they say, and what they tell each other.
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <functional>
 #include <map>
@@ -66,5 +68,13 @@ void read_on(Hub&);
 
 // Asks all ranks where they are, and waits a moment for their answers.
 void ask_where(Hub&);
+
+std::string who(const Seat&, std::size_t rank);  // rank 2 (host b, pid 4121)
+
+// Who died first: whoever starts ranks ends the others then. "" where nobody did.
+std::string who_died(const Hub&);
+
+// The processes of the ranks on this machine.
+std::vector<pid_t> ranks_here(const Hub&);
 
 }  // namespace plumb::launch

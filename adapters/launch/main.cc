@@ -99,17 +99,6 @@ void stop(Relay& relay, std::chrono::milliseconds patience) {
   for (const std::string& path : std::exchange(relay.segments, {})) ::unlink(path.c_str());
 }
 
-std::string who(const Seat& seat, std::size_t rank) {
-  return fmt::format("rank {} (host {}, pid {})", rank, seat.where.host, seat.where.pid);
-}
-
-// Who died first: whoever starts ranks ends the others then.
-std::string who_died(const Hub& hub) {
-  if (hub.lost.empty()) return "";
-  if (hub.lost.size() > 1) return fmt::format("ranks {} have died", listed(hub.lost));
-  return who(hub.seats[hub.lost[0]], hub.lost[0]) + " has died";
-}
-
 // What more there is to say of an end before all ranks had joined. Throws std::invalid_argument where they
 // cannot use their options.
 std::string too_early(const Relay& relay, const std::string& end) {
@@ -239,14 +228,6 @@ void launch(Relay& relay) {
     for (const Seat& seat : relay.hub.seats) all &= seat.where.joined;
     return all;
   });
-}
-
-// The ranks that started on this machine.
-std::vector<pid_t> ranks_here(const Hub& hub) {
-  std::vector<pid_t> all;
-  for (const Seat& seat : hub.seats)
-    if (!seat.elsewhere) all.push_back(static_cast<pid_t>(seat.where.pid));
-  return all;
 }
 
 std::string answer(Relay& relay, const std::string& line) {
