@@ -196,10 +196,13 @@ std::string times_text(const Compared& all) {
   return head + "\n" + text;
 }
 
+// "2 regressions", and "2 worse": the other changes are no nouns.
 std::string summary_text(const Compared& all) {
   std::vector<std::string> parts;
   for (Change change : all_changes())
-    if (const auto n = count(all, change); n > 0) parts.push_back(fmt::format("{} {}", n, name(change)));
+    if (const auto n = count(all, change); n > 0)
+      parts.push_back(change == Change::regression ? counted(n, name(change))
+                                                   : fmt::format("{} {}", n, name(change)));
   return fmt::format("{}: {}\n", counted(std::ssize(all.pairs), "case"), fmt::join(parts, ", "));
 }
 

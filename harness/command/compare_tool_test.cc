@@ -43,7 +43,7 @@ TEST(CompareTool, ARegressionIsToldByKindWithTheLineThatShowsIt) {
   const Ran worse = run_tool(folder, "compare good.jsonl now.jsonl --junit j.xml");
   EXPECT_EQ(worse.code, 1);
   EXPECT_THAT(worse.out, AllOf(HasSubstr("\nregression: "), HasSubstr("pass -> wrong  local  on "),
-                               HasSubstr("again: plumb run --backend local '")));
+                               HasSubstr("again: plumb run --backend local '"), HasSubstr(" regressions")));
   EXPECT_THAT(contents(folder.path / "j.xml"), HasSubstr("type=\"regression\""));
   EXPECT_EQ(run_tool(folder, "compare good.jsonl now.jsonl --fail-on none").code, 0);
   const Ran fixed = run_tool(folder, "compare now.jsonl good.jsonl --json");
