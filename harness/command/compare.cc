@@ -42,9 +42,11 @@ struct Selecting {
   std::unordered_set<std::string> lines;
 };
 
-// Nothing where these words choose nothing any more; says so.
+// Nothing where these words choose nothing any more, which is said, or where the record does not have them.
 std::optional<Selecting> selecting(const Origin& run, bool ignore_release) try {
-  const Chosen chosen = choose(selection_from_words(run.selection));
+  const Selection by = selection_from_words(run.selection);
+  if (std::ranges::count(by.files, "-") > 0) return std::nullopt;  // standard input named them
+  const Chosen chosen = choose(by);
   Selecting s{&run, {}, {}};
   for (const std::string& name : run.backends)
     s.backends.insert(ignore_release ? without_release(name) : name);

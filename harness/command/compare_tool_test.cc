@@ -34,6 +34,17 @@ TEST(CompareTool, TwoRunsOfOneBackendAreTheSame) {
   EXPECT_THAT(ran.out, AllOf(HasSubstr(" same\n"), Not(HasSubstr("regression")), Not(HasSubstr("vanished"))));
 }
 
+// Which lines came on standard input no record says, and nobody is asked for them again.
+TEST(CompareTool, WhatStandardInputNamedIsNotAskedFor) {
+  const Folder folder;
+  const std::string line = "on x=2: reshard f32[8@x] -> f32[8]\n";
+  ASSERT_EQ(run_tool(folder, "run --quiet --backend local --cases - --record a.jsonl", line).code, 0);
+  const Ran ran = run_tool(folder, "compare a.jsonl a.jsonl", line);
+  EXPECT_EQ(ran.code, 0);
+  EXPECT_EQ(ran.err, "");
+  EXPECT_THAT(ran.out, HasSubstr("1 same"));
+}
+
 TEST(CompareTool, ARegressionIsToldByKindWithTheLineThatShowsIt) {
   const Folder folder;
   const std::string suite = "--suite smoke --where op=reshard ";
