@@ -147,6 +147,18 @@ constexpr std::size_t kSeveral = 16;
 // Ends a run.
 struct Doubt {};
 
+// Comparisons of two scalars of floats, by which a program decides what becomes of whole arrays: whether a
+// gradient is clipped, say. Where no parameter is read nothing is decided.
+std::set<const Instruction*> decisions_of(const Module& module, const std::set<const Instruction*>& free) {
+  std::set<const Instruction*> decisions;
+  for (const Computation& c : module.computations)
+    for (const Instruction& i : c.instructions)
+      if (i.opcode == Opcode::compare && i.shape.dims.empty() && !free.contains(&i) &&
+          is_real(c.instructions[static_cast<std::size_t>(i.operands[0])].shape.type))
+        decisions.insert(&i);
+  return decisions;
+}
+
 Whole computed(Trial& trial, const Proof& proof, bool to_the_end) {
   const Module& module = trial.subject.before;
   const Pulse tell = telling(trial.options, module, {proof.draws, trial.options.draws, false, 0, 0, 0});
@@ -157,13 +169,16 @@ Whole computed(Trial& trial, const Proof& proof, bool to_the_end) {
     if (pairs.doubts > 0 && !to_the_end) throw Doubt{};
     if (tell) tell(c, n);
   };
+  const std::set<const Instruction*> decisions = decisions_of(module, free);
   const auto seen = [&](const Instruction& i, const Held& held) {
+    if (decisions.contains(&i))
+      for (const std::int64_t x : held.array->integers) whole.paths.insert({&i, x});
     if (!free.contains(&i) || !held.array || held.array->reals.size() > kSeveral) return;
     for (const Twin& x : held.array->reals)
       if (std::isfinite(x.real) && x.real != 0) whole.sources.push_back({x, i.name});
   };
   Machine<Pairs> machine{module, pairs, module.partitions, {}, &whole.paths, pulse};
-  if (!free.empty()) machine.seen = seen;
+  if (!free.empty() || !decisions.empty()) machine.seen = seen;
   try {
     whole.results = results_of(evaluate(machine, entry(module), drawn(module, proof.bounds, proof.seed), {}));
   } catch (const Disagreement& disagreement) {
@@ -250,7 +265,7 @@ Proof finished(Trial& trial, const Whole& whole, Proof proof) {
   return proof;
 }
 
-// "%cond.3 branch 1", "%while.2".
+// "%cond.3 branch 1", "%while.2", "%lt.4 false".
 std::vector<std::string> untaken(const Module& module, const Paths& paths) {
   std::vector<std::string> list;
   for (const Computation& c : module.computations)
@@ -259,6 +274,8 @@ std::vector<std::string> untaken(const Module& module, const Paths& paths) {
       for (std::int64_t b = 0; b < branches; ++b)
         if (!paths.contains({&i, b})) list.push_back("%" + i.name + " branch " + std::to_string(b));
       if (i.opcode == Opcode::while_ && !paths.contains({&i, 1})) list.push_back("%" + i.name);
+      if (i.opcode == Opcode::compare && paths.contains({&i, 0}) != paths.contains({&i, 1}))
+        list.push_back("%" + i.name + (paths.contains({&i, 0}) ? " true" : " false"));
     }
   return list;
 }

@@ -53,12 +53,13 @@ struct Proof {
   std::vector<Difference> differences;
   std::int64_t results = 0, elements = 0, devices = 0;  // what was compared; elements of all devices
   int draws = 0;
-  std::uint64_t seed = 0;            // of the draw that decided
-  bool as_propagated = false;        // some result's layout is the partitioner's choice
-  std::vector<Bounds> bounds;        // of the parameters
-  std::vector<std::string> folded;   // "0.0356774069 stands for 0.044715 * 0.797884583"
-  std::map<double, Twin> meanings;   // the same, in this draw
-  std::vector<std::string> untaken;  // branches and loops of BEFORE that no draw went through
+  std::uint64_t seed = 0;           // of the draw that decided
+  bool as_propagated = false;       // some result's layout is the partitioner's choice
+  std::vector<Bounds> bounds;       // of the parameters
+  std::vector<std::string> folded;  // "0.0356774069 stands for 0.044715 * 0.797884583"
+  std::map<double, Twin> meanings;  // the same, in this draw
+  // Of BEFORE, that no draw went through: branches, loops, and answers of two scalars of floats compared.
+  std::vector<std::string> untaken;
 };
 
 // BEFORE on the arguments of one draw.

@@ -210,6 +210,19 @@ TEST(Verdicts, PathsThatNoDrawTook) {
   EXPECT_EQ(p.untaken, (std::vector<std::string>{"%k branch 0", "%k branch 2", "%w"}));
 }
 
+// By which a gradient is clipped, say: what would become of the other answer is not proven.
+TEST(Verdicts, AnswersOfFloatsThatNoDrawTook) {
+  const std::string lines =
+      "  %f = f32[] convert(%n)\n  %h = f32[] constant(100)\n  %small = pred[] compare(%f, %h), "
+      "direction=LT\n  %least = pred[] compare(%h, %h), direction=LT\n  ROOT";
+  const Edits more = {
+      {"  ROOT", lines}
+  };
+  const Proof p = proof(more, more);
+  EXPECT_EQ(p.finding, Finding::proven);
+  EXPECT_EQ(p.untaken, (std::vector<std::string>{"%small false"})) << "constants decide nothing";
+}
+
 // A fault is at the first instruction whose value comes about nowhere, and at none where nothing is wrong.
 TEST(Verdicts, WhereAFaultIs) {
   const auto lines = [](const std::string& shape, const std::string& second) {
