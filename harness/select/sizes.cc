@@ -22,7 +22,7 @@ std::int64_t size_at(std::string_view text, std::size_t& at) {
   if (error == std::errc::result_out_of_range) throw bad_input("this size is too large", text, begin);
   if (error != std::errc()) throw bad_input("expected a size such as 4096 or 4Ki", text, begin);
   int shift = 0;
-  for (std::string_view unit : {"Ki", "Mi", "Gi"}) {
+  for (std::string_view unit : {"Ki", "Mi", "Gi", "Ti"}) {
     shift += 10;
     if (!text.substr(at).starts_with(unit)) continue;
     if (n > (largest_size >> shift)) throw bad_input("this size is too large", text, begin);

@@ -30,6 +30,8 @@ TEST(Sizes, WhatIsNoRangeIsPointedAt) {
       {"N=1Ki:1Mi:4x",           "expected the end"                                 },
       {"N=99999999999999999999", "this size is too large"                           },
       {"N=9999999999Gi",         "this size is too large"                           },
+      {"N=64Ti",                 "this size is too large"                           },
+      {"N=4Pi",                  "expected FROM:TO:FACTOR, or one size"             },
   };
   for (const auto& [text, message] : rows) try {
       parse_size(text);
