@@ -1,5 +1,7 @@
 """The audit of published findings: each row says what it is, and each case finds the row of its very kind."""
 
+import importlib.machinery
+import importlib.util
 import os
 import sys
 import unittest
@@ -47,6 +49,17 @@ class Audit(unittest.TestCase):
         self.assertTrue(withdrawn)
         for row in withdrawn:
             self.assertIsNone(self.words(row.backends[1:] + "@1", "wrong", "on x=2: resolve first f32[8'a] rules="))
+
+    def test_kinds_are_found_on_the_pages(self):
+        loader = importlib.machinery.SourceFileLoader("confirmed", os.path.join(os.path.dirname(os.path.abspath(__file__)), "confirmed"))
+        confirmed = importlib.util.module_from_spec(importlib.util.spec_from_loader("confirmed", loader))
+        loader.exec_module(confirmed)
+        found = confirmed.of_pages()
+        plain = next(row for row in found if row.words.startswith("a plain product"))
+        self.assertLessEqual({"jax@0.10.2", "jax@0.9.1", "jax@0.10.2,partitioner=gspmd,style=explicit", "jax@0.10.2,route=donate"},
+                             found[plain])
+        self.assertNotIn("jax@0.9.1,route=donate", found[plain])
+        self.assertGreater(sum(1 for row in found if row.shows), 20)
 
 
 if __name__ == "__main__":
