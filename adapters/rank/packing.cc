@@ -1,29 +1,20 @@
 #include "adapters/rank/packing.h"
 
 #include <memory>
+#include <optional>
 
 namespace plumb {
 namespace {
 
-// Blocks as this processor reaches them: those of a link, or copies of them.
+// Copies here of the blocks of a link that lie elsewhere; of a value that is changed where it lies, one.
 struct Near {
+  Blocks from;
+  std::optional<Blocks> to;
   Link link;
-  std::unique_ptr<Blocks> from, to;  // the copies; of a value that is changed where it lies, one
 
-  explicit Near(const Link& far) : link(far) {
-    if (far.to->hands == &own_hands()) return;
-    from = std::make_unique<Blocks>(copy_here(*far.from));
-    if (far.from != far.to) to = std::make_unique<Blocks>(copy_here(*far.to));
-    link.from = from.get(), link.to = to ? to.get() : from.get();
-  }
-  void bring_from(const Link& far) const {
-    if (from) bring_here(*far.from, *from);
-  }
-  void bring_to(const Link& far) const {
-    if (to) bring_here(*far.to, *to);
-  }
-  void put_back_to(const Link& far) const {
-    if (from) put_back(*link.to, *far.to);
+  explicit Near(const Link& far) : from(copy_here(*far.from)), link(far) {
+    if (far.from != far.to) to = copy_here(*far.to);
+    link.from = &from, link.to = to ? &*to : &from;
   }
 };
 
@@ -41,11 +32,12 @@ std::function<void()> packing(const Link& link, std::vector<Parcel> parcels, std
     return [link, parcels = std::move(parcels), bytes] {
       for (const Parcel& p : parcels) pack(link, p.send, bytes + p.at);
     };
-  const auto near = std::make_shared<Near>(link);
+  const auto near = std::make_shared<Blocks>(copy_here(*link.from));
   return [&hands, near, link, bytes, here = std::vector<std::byte>(packed_bytes(link, parcels)),
           parcels = std::move(parcels)]() mutable {
-    near->bring_from(link);
-    for (const Parcel& p : parcels) pack(near->link, p.send, here.data() + p.at);
+    bring_here(*link.from, *near);
+    for (const Parcel& p : parcels)
+      pack({near.get(), link.to, link.cells, link.combine}, p.send, here.data() + p.at);
     hands.memory.put(bytes, here.data(), here.size());
   };
 }
@@ -59,9 +51,10 @@ std::function<void()> unpacking(const Link& link, std::vector<Parcel> parcels, c
   return [&hands, near, link, bytes, here = std::vector<std::byte>(packed_bytes(link, parcels)),
           parcels = std::move(parcels)]() mutable {
     if (!here.empty()) hands.memory.get(here.data(), bytes, here.size());
-    near->bring_from(link), near->bring_to(link);
+    bring_here(*link.from, near->from);
+    if (near->to) bring_here(*link.to, *near->to);
     unpack_all(near->link, parcels, here.data());
-    near->put_back_to(link);
+    put_back(*near->link.to, *link.to);
   };
 }
 
