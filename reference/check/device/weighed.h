@@ -76,7 +76,7 @@ struct FloatElement {
   constexpr bool small(const std::byte* at, std::int32_t& k) const {
     constexpr float ones = 0x1.8p23f, most = 0x1p20f;
     const float all = units(at), placed = all + ones;
-    k = std::bit_cast<std::int32_t>(placed) - std::bit_cast<std::int32_t>(ones);
+    k = static_cast<std::int32_t>(std::bit_cast<std::uint32_t>(placed) - std::bit_cast<std::uint32_t>(ones));
     return (placed - ones == all) & (__builtin_fabsf(all) < most);  // no branch
   }
 };
