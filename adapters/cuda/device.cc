@@ -14,12 +14,10 @@ namespace plumb::cuda {
 namespace {
 
 void recast(const Recast& c, const std::byte* from, std::byte* to, std::int64_t count) {
-  for_each_index(count, RecastElement{c, from, to, width_of(c.from), width_of(c.to)});
+  for_each_index(count, element_of(c, from, to));
 }
 
-void move(const Moves& moves) {
-  for_each_index(moves.elements, MoveElement{moves, moves.word ? moves.word : width_of(moves.stored)});
-}
+void move(const Moves& moves) { for_each_index(moves.elements, element_of(moves)); }
 
 void multiply(const Products& p) {
   for_each_index(p.elements,

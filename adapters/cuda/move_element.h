@@ -89,4 +89,6 @@ struct MoveElement {
   }
 };
 
+constexpr MoveElement element_of(const Moves& m) { return {m, m.word ? m.word : width_of(m.stored)}; }
+
 }  // namespace plumb::cuda

@@ -50,9 +50,10 @@ struct Arriving {
     for (const Parcel& p : parcels) {
       const std::int64_t* box = link.cells->box(p.send.cell);
       const Place own = place_of(*link.to, p.send.to, box);
-      BoxMove& move = all[{p.send.to, p.send.cell}];
-      if (move.places.empty() || copies) move = {box, {own}, copies ? -1 : 0};
-      if (!copies && move.places.size() == 1) move.places.push_back(moved(own, link.to->memory.get(), base));
+      BoxMove begun{box, {own}};
+      if (!copies) begun.own = 0, begun.places.push_back(moved(own, link.to->memory.get(), base));
+      BoxMove& move = all.try_emplace({p.send.to, p.send.cell}, begun).first->second;
+      if (copies) move = begun;
       move.places.push_back(source(p));
     }
     std::vector<BoxMove> list;

@@ -44,7 +44,7 @@ struct Drawn {
 
 Blocks copy_of(const Blocks& blocks) {
   Blocks copy = copy_here(blocks);
-  std::memcpy(copy.memory.get(), blocks.memory.get(), blocks.offsets.back());
+  bring_here(blocks, copy);
   return copy;
 }
 

@@ -20,4 +20,8 @@ struct RecastElement {
   }
 };
 
+constexpr RecastElement element_of(const Recast& how, const std::byte* from, std::byte* to) {
+  return {how, from, to, width_of(how.from), width_of(how.to)};
+}
+
 }  // namespace plumb::cuda

@@ -1,12 +1,11 @@
 #include "adapters/nccl/kernels.h"
 
-#include <algorithm>
-
 #include "adapters/card/driver.h"
 #include "adapters/card/memory.h"
 #include "adapters/cuda/move_element.h"
 #include "adapters/cuda/parcels.h"
 #include "adapters/cuda/recast_element.h"
+#include "reference/device/each_index.h"
 
 // The module that nvcc made of kernels.cu, as bytes.
 #ifdef PLUMB_NCCL_KERNELS
@@ -41,20 +40,16 @@ const Kernels& kernels() {
 template <class Work>
 void launch(CUfunction kernel, Work work, std::int64_t count) {
   if (count == 0) return;
-  constexpr unsigned threads = 256;
-  const auto blocks = static_cast<unsigned>(std::min<std::int64_t>((count + threads - 1) / threads, 1 << 16));
   void* given[] = {&work, &count};
-  card::check(
-      card::the_driver().LaunchKernel(kernel, blocks, 1, 1, threads, 1, 1, 0, nullptr, given, nullptr),
-      "cuLaunchKernel");
+  card::check(card::the_driver().LaunchKernel(kernel, grid_of(count), 1, 1, kThreadsOfBlock, 1, 1, 0, nullptr,
+                                              given, nullptr),
+              "cuLaunchKernel");
 }
 
-void move(const cuda::Moves& m) {
-  launch(kernels().move, cuda::MoveElement{m, m.word ? m.word : width_of(m.stored)}, m.elements);
-}
+void move(const cuda::Moves& m) { launch(kernels().move, cuda::element_of(m), m.elements); }
 
 void recast(const Recast& how, const std::byte* from, std::byte* to, std::int64_t count) {
-  launch(kernels().recast, cuda::RecastElement{how, from, to, width_of(how.from), width_of(how.to)}, count);
+  launch(kernels().recast, cuda::element_of(how, from, to), count);
 }
 
 Hands with_kernels() {

@@ -55,7 +55,7 @@ struct Parts {
     auto piece =
         std::ranges::upper_bound(pieces, box[0].begin, {}, [](const Unsplit& p) { return p.range.end; });
     for (const Range whole = box[0]; piece != pieces.end() && piece->range.begin < whole.end; ++piece) {
-      box[0] = {std::max(whole.begin, piece->range.begin), std::min(whole.end, piece->range.end)};
+      box[0] = both(whole, piece->range);
       parts.push_back({append(leg.cells, box), piece - pieces.begin()});
     }
   }

@@ -38,8 +38,7 @@ std::vector<Overlap> overlaps(const Grid& g, const Roles& r, const std::vector<D
   std::vector<Overlap> all;
   for (std::size_t s = 0, t = 0; s < sources.size() && t < targets.size();) {
     const Piece &source = sources[s], &target = targets[t];
-    const Range range{std::max(source.range.begin, target.range.begin),
-                      std::min(source.range.end, target.range.end)};
+    const Range range = both(source.range, target.range);
     const auto held = [&](AxisSet set) { return at_index(g, pair[0].axes, source.index, set); };
     const auto wanted = [&](AxisSet set) { return at_index(g, pair[1].axes, target.index, set); };
     all.push_back({

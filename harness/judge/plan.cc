@@ -147,12 +147,11 @@ std::optional<Fact> terms(const Case& c, const Einsum& e, const std::vector<cons
     std::vector<Range> box;
     for (char letter : letters) box.push_back(w->range.at(letter));
     for (const std::vector<Range>& other : boxes) {
-      std::vector<Range> both;
-      for (std::size_t i = 0; i < box.size(); ++i)
-        both.push_back({std::max(box[i].begin, other[i].begin), std::min(box[i].end, other[i].end)});
-      if (size(both) == 0) continue;
+      std::vector<Range> twice;
+      for (std::size_t i = 0; i < box.size(); ++i) twice.push_back(both(box[i], other[i]));
+      if (size(twice) == 0) continue;
       return not_the_case(fmt::format("{} terms over {} are added more than once in the sum of device {}",
-                                      size(both), letters, device));
+                                      size(twice), letters, device));
     }
     added += size(box);
     boxes.push_back(std::move(box));

@@ -154,9 +154,7 @@ std::string too_little(const Case& c, const std::vector<Heard>& all) {
   for (std::int64_t d = 0; d < devices(c.mesh); ++d) {
     const Slice own = block(c.mesh, from, c.rule, d), due = block(c.mesh, to, c.rule, d);
     double at_hand = 1;
-    for (std::size_t i = 0; i < due.size(); ++i)
-      at_hand *= static_cast<double>(
-          std::max<std::int64_t>(0, std::min(own[i].end, due[i].end) - std::max(own[i].begin, due[i].begin)));
+    for (std::size_t i = 0; i < due.size(); ++i) at_hand *= static_cast<double>(both(own[i], due[i]).size());
     at_hand += known[d].learnt;
     const double needed = static_cast<double>(elements(due)) * static_cast<double>(each);
     if (at_hand < needed)

@@ -24,8 +24,7 @@ Count size(const std::vector<Range>& ranges) {
 
 Count overlap_of(const std::vector<Range>& ranges, const Range& held) {
   Count n = 0;
-  for (const Range& range : ranges)
-    n += std::max<std::int64_t>(0, std::min(range.end, held.end) - std::max(range.begin, held.begin));
+  for (const Range& range : ranges) n += both(range, held).size();
   return n;
 }
 
@@ -46,8 +45,7 @@ std::vector<Extents> extents_of(const Op& op, const Slice& block) {
     all['g'].assign(1, {g, g + 1});
     all['t'].clear();
     for (const Range& run : runs[g])
-      if (const Range met{std::max(run.begin, rows.begin), std::min(run.end, rows.end)}; met.size() > 0)
-        all['t'].push_back(met);
+      if (const Range met = both(run, rows); met.size() > 0) all['t'].push_back(met);
     if (!all['t'].empty()) of_groups.push_back(all);
   }
   return of_groups;

@@ -92,8 +92,8 @@ std::vector<Slice> of_groups(const Op& op, int operand, const Slice& block) {
     if (!rows_of_result && (g < block[0].begin || g >= block[0].end)) continue;
     bool weights = false;
     for (Range run : all_runs[g]) {
-      run = {std::max(run.begin, asked.begin), std::min(run.end, asked.end)};
-      if (run.begin >= run.end) continue;
+      run = both(run, asked);
+      if (run.size() == 0) continue;
       const Slice slice = shared(op, operand, block,
                                  {
                                      {'t', run       },

@@ -9,11 +9,6 @@
 namespace plumb {
 namespace {
 
-Range both(Range a, Range b) {
-  const std::int64_t begin = std::max(a.begin, b.begin);
-  return {begin, std::max(begin, std::min(a.end, b.end))};
-}
-
 using Runs = std::vector<std::vector<Range>>;  // of each group, one for each list of sizes
 
 // Rows of some groups: within one list they lie side by side.

@@ -108,8 +108,7 @@ std::int64_t overlap(const Move& move, std::size_t dim, const std::vector<std::i
   const Dim &from = move.from.dims[dim], &to = move.to.dims[dim];
   const Range want = piece(move.mesh, to, move.rule, digits(move.mesh, to.axes, at));
   const auto covered = [&](const std::vector<std::int64_t>& there) {
-    const Range have = piece(move.mesh, from, move.rule, digits(move.mesh, from.axes, there));
-    return std::max<std::int64_t>(0, std::min(want.end, have.end) - std::max(want.begin, have.begin));
+    return both(want, piece(move.mesh, from, move.rule, digits(move.mesh, from.axes, there))).size();
   };
   const auto joins = [&](AxisId axis) { return contains(along, axis); };
   if (std::ranges::none_of(from.axes, joins)) return covered(at);

@@ -2,16 +2,23 @@
 // plain data, whose constexpr operator() knows neither.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #ifdef __CUDACC__
 #include <cuda_runtime_api.h>
 
-#include <algorithm>
 #include <stdexcept>
 #include <string>
 #endif
 
 namespace plumb {
+
+// How many threads a block of a kernel has, and how many blocks work over so many indices.
+constexpr unsigned kThreadsOfBlock = 256;
+inline unsigned grid_of(std::int64_t count) {
+  return static_cast<unsigned>(
+      std::min<std::int64_t>((count + kThreadsOfBlock - 1) / kThreadsOfBlock, 1 << 16));
+}
 
 #ifdef __CUDACC__
 inline namespace on_card {
@@ -21,11 +28,16 @@ inline void check_cuda(cudaError_t error, const char* call) {
 }
 
 template <class Work>
-__global__ void run_work(Work work, std::int64_t count) {
+__device__ void share_of_thread(const Work& work, std::int64_t count) {
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
   for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
        i += step)
     work(i);
+}
+
+template <class Work>
+__global__ void run_work(Work work, std::int64_t count) {
+  share_of_thread(work, count);
 }
 
 template <class Is>
@@ -46,15 +58,10 @@ __global__ void run_sum(Term term, std::int64_t count, unsigned long long* sum) 
   atomicAdd(sum, mine);
 }
 
-constexpr unsigned kThreads = 256;
-inline unsigned grid_of(std::int64_t count) {
-  return static_cast<unsigned>(std::min<std::int64_t>((count + kThreads - 1) / kThreads, 1 << 16));
-}
-
 template <class Work>
 void for_each_index(std::int64_t count, const Work& work) {
   if (count == 0) return;
-  run_work<<<grid_of(count), kThreads>>>(work, count);
+  run_work<<<grid_of(count), kThreadsOfBlock>>>(work, count);
   check_cuda(cudaGetLastError(), "a kernel's launch");
 }
 
@@ -78,14 +85,14 @@ std::int64_t first_index(std::int64_t count, const Is& is) {
   if (count == 0) return 0;
   return static_cast<std::int64_t>(word_after(
       static_cast<std::uint64_t>(count),
-      [&](unsigned long long* first) { run_first<<<grid_of(count), kThreads>>>(is, count, first); }));
+      [&](unsigned long long* first) { run_first<<<grid_of(count), kThreadsOfBlock>>>(is, count, first); }));
 }
 
 template <class Term>
 std::uint64_t sum_over(std::int64_t count, const Term& term) {
   if (count == 0) return 0;
   return word_after(
-      0, [&](unsigned long long* sum) { run_sum<<<grid_of(count), kThreads>>>(term, count, sum); });
+      0, [&](unsigned long long* sum) { run_sum<<<grid_of(count), kThreadsOfBlock>>>(term, count, sum); });
 }
 
 }  // namespace on_card

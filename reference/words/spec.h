@@ -1,6 +1,7 @@
 // A sharded tensor without its data, and where its blocks lie.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -60,6 +61,12 @@ struct Range {
   std::int64_t size() const { return end - begin; }
   bool operator==(const Range&) const = default;
 };
+
+// What is in both: nothing, from where it would begin, if they do not meet.
+inline Range both(const Range& a, const Range& b) {
+  const std::int64_t begin = std::max(a.begin, b.begin);
+  return {begin, std::max(begin, std::min(a.end, b.end))};
+}
 
 using Slice = std::vector<Range>;  // one range per dimension of the global array
 std::int64_t elements(const Slice&);
