@@ -1,8 +1,8 @@
 #include "reference/hlo/prove/harm.h"
 
 #include <algorithm>
-#include <cmath>
 
+#include "reference/hlo/prove/another.h"
 #include "reference/hlo/run/run.h"
 
 namespace plumb::hlo {
@@ -38,45 +38,6 @@ Seen plain(const Subject& subject, const Module& after, std::uint64_t seed) {
   return seen;
 }
 
-double largest_magnitude(const Array<double>& a) {
-  double most = 0;
-  for (const double x : a.reals)
-    if (std::isfinite(x)) most = std::max(most, std::fabs(x));
-  return most;
-}
-
-constexpr double kOtherOrder = 0x1p-30;  // of the largest element: sums in another order differ by less
-
-// Whether element `x` of a and `y` of b are others.
-bool differ(const Array<double>& a, std::size_t x, const Array<double>& b, std::size_t y, double most) {
-  if (!is_real(a.type)) return a.integers[x] != b.integers[y];
-  const bool both_nan = std::isnan(a.reals[x]) && std::isnan(b.reals[y]);
-  return !both_nan && a.reals[x] != b.reals[y] && !(std::fabs(a.reals[x] - b.reals[y]) <= most * kOtherOrder);
-}
-
-// On the elements of the map alone, where there is one for each device.
-bool moved(const Array<double>& a, const Array<double>& b, std::int64_t devices,
-           const std::vector<Integers>* maps) {
-  if (a.type != b.type || a.dims != b.dims) return true;
-  const std::int64_t size = count(a.dims);
-  const double most = largest_magnitude(a);
-  for (std::int64_t device = 0; device < devices; ++device)
-    for (std::int64_t n = 0; n < size; ++n) {
-      if (maps && (*maps)[static_cast<std::size_t>(device)][static_cast<std::size_t>(n)] < 0) continue;
-      if (differ(a, static_cast<std::size_t>(begin_on(a, device, size) + n), b,
-                 static_cast<std::size_t>(begin_on(b, device, size) + n), most))
-        return true;
-    }
-  return false;
-}
-
-bool moved(const RealValue& a, const RealValue& b, std::int64_t devices) {
-  if (a.parts.size() != b.parts.size() || !a.array != !b.array) return true;
-  for (std::size_t n = 0; n < a.parts.size(); ++n)
-    if (moved(a.parts[n], b.parts[n], devices)) return true;
-  return a.array && moved(*a.array, *b.array, devices, nullptr);
-}
-
 bool moves_a_result(const Subject& subject, const Seen& right, const Seen& wrong) {
   bool as_propagated = false;
   const std::vector<Division> layouts_of = layouts(subject, as_propagated);
@@ -85,7 +46,7 @@ bool moves_a_result(const Subject& subject, const Seen& right, const Seen& wrong
     std::vector<Integers> maps;
     for (const Share& share : layouts_of[r].shares)
       maps.push_back(share_map(shapes[r].dims, layouts_of[r], share));
-    if (moved(*right.results[r].array, *wrong.results[r].array, std::ssize(maps), &maps)) return true;
+    if (is_another(*right.results[r].array, *wrong.results[r].array, std::ssize(maps), &maps)) return true;
   }
   return false;
 }
@@ -102,7 +63,7 @@ void note_differing(const Seen& right, const Seen& wrong, std::int64_t devices, 
   for (const auto& [moment, held] : right.values) {
     const auto at = wrong.values.find(moment);
     differing[{moment.computation, moment.instruction}] |=
-        at == wrong.values.end() || moved(held, at->second, devices);
+        at == wrong.values.end() || is_another(held, at->second, devices);
   }
 }
 
