@@ -24,6 +24,15 @@ void expect(std::string_view line, std::size_t& at, std::string_view word) {
   if (have != word) throw bad_input(fmt::format("expected '{}'", word), line, at - have.size());
 }
 
+// All words before "until": a command has several.
+std::string_view take_backend(std::string_view line, std::size_t& at) {
+  const std::size_t begin = std::min(line.find_first_not_of(' ', at), line.size());
+  const std::size_t end = line.find(" until ", begin);
+  if (end == line.npos) throw bad_input("expected a backend, and 'until' with a date", line, begin);
+  at = end;
+  return line.substr(begin, end - begin);
+}
+
 bool is_date(std::string_view text) {
   int year = 0;
   unsigned month = 0, day = 0;
@@ -48,7 +57,7 @@ Waiver parse(std::string_view line) {
   else
     throw bad_input("expected a finding, such as wrong", line, 0);
   expect(head, at, "on");
-  w.backend = take_word(head, at);
+  w.backend = take_backend(head, at);
   expect(head, at, "until");
   w.until = take_word(head, at);
   if (!is_date(w.until)) throw bad_input("expected a date, YYYY-MM-DD", line, at - w.until.size());
@@ -63,9 +72,24 @@ Waiver parse(std::string_view line) {
   return w;
 }
 
+// A backend's name, release and options; a command is all name.
+//   jax@0.9.1,style=explicit    {"jax", "0.9.1", "style=explicit"}
+struct Parts {
+  std::string_view name, release, options;
+};
+Parts parts_of(std::string_view backend) {
+  if (backend.find_first_of(" /") != backend.npos) return {backend, {}, {}};
+  const std::size_t comma = std::min(backend.find(','), backend.size());
+  const std::string_view head = backend.substr(0, comma);
+  const std::size_t at = std::min(head.find('@'), head.size());
+  return {head.substr(0, at), head.substr(std::min(at + 1, head.size())),
+          backend.substr(std::min(comma + 1, backend.size()))};
+}
+
 bool names(const Waiver& w, const Case& c, const std::string& backend) {
-  const bool same =
-      backend == w.backend || backend.starts_with(w.backend + ",") || backend.starts_with(w.backend + "@");
+  const Parts waived = parts_of(w.backend), of = parts_of(backend);
+  const bool same = of.name == waived.name && (waived.release.empty() || of.release == waived.release) &&
+                    (waived.options.empty() || of.options == waived.options);
   return same && matches(w.where, c);
 }
 

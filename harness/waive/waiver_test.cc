@@ -62,6 +62,18 @@ TEST(Waiver, ReplacesTheOneVerdictThatItNames) {
   EXPECT_EQ(after(row, Status::wrong, "2027-01-31", "jax@0.9.1,partitioner=gspmd").status, Status::waived);
   EXPECT_EQ(after(row, Status::wrong, "2027-01-31", "jax@0.9.10").status, Status::wrong);
   EXPECT_EQ(after(row, Status::wrong, "2027-01-31", "local").status, Status::wrong);
+  const auto of = [](const std::string& waived, const char* backend) {
+    return after("wrong on " + waived + " until 2027-01-31 for b: op=reshard", Status::wrong, "2027-01-31", backend).status;
+  };
+  for (const char* waived : {"jax", "jax@0.9.1", "jax,style=explicit", "jax@0.9.1,style=explicit"}) {
+    EXPECT_EQ(of(waived, "jax@0.9.1,style=explicit"), Status::waived) << waived;
+    EXPECT_EQ(of(waived, "jaxy@0.9.1,style=explicit"), Status::wrong) << waived;
+  }
+  for (const char* waived : {"jax@0.9.1,style=explicit", "jax,style=explicit"})
+    for (const char* other : {"jax@0.9.1", "jax@0.9.1,style=explicit,partitioner=gspmd"})
+      EXPECT_EQ(of(waived, other), Status::wrong) << waived;
+  EXPECT_EQ(of("./mine --fast", "./mine --fast"), Status::waived) << "a command";
+  EXPECT_EQ(of("./mine", "./mine --fast"), Status::wrong) << "another command";
   EXPECT_EQ(after(row, Status::wrong, "2027-01-31", "jax@0.9.1", "on x=1: reshard f32[8@x] -> f32[8]").status,
             Status::wrong);
 }
