@@ -136,6 +136,19 @@ class Pages(unittest.TestCase):
             for width in WIDTHS:
                 self.assertEqual(self.opened(self.place / "compare.html", width, f"#{was}|{now}").value(UNREADABLE), [])
 
+    def test_what_is_lost_says_why_it_is_unsupported_now(self):
+        page = self.opened(self.place / "compare.html", 1280)
+        night = lambda statuses, unsupported, reasons: ('{runs: [], reasons: %s, kinds: [], becomes: {pass: {pass: "same", unsupported: '
+            '"coverage lost"}, unsupported: {pass: "coverage gained", unsupported: "same"}}, backends: {x: {on: "x@1", lines: "l", '
+            'statuses: "%s", unsupported: %s, moved: [], kinds: []}}}' % (reasons, statuses, unsupported))
+        was, now = night("aba", "[0]", '["no N"]'), night("bab", "[1, 0]", '["no sums", "no gather"]')
+        found = page.value(f"(async () => (await compared({was}, {now})).kinds.map(kind => [kind.change, kind.why, kind.places]))()")
+        self.assertEqual(sorted(found), [["coverage gained", "no N", [1]], ["coverage lost", "no gather", [0]],
+                                         ["coverage lost", "no sums", [2]]])
+        old = was.replace("reasons", "then")  # of a night that does not say
+        found = page.value(f"(async () => (await compared({old}, {now})).kinds.map(kind => [kind.change, kind.why]))()")
+        self.assertIn(["coverage gained", ""], found)
+
     def test_what_is_absent_is_vanished_where_the_new_night_selected_it_and_came_to_its_end(self):
         page = self.opened(self.place / "compare.html", 1280)
         for was, is_now, unrun, said in (("a", "a", "0", "vanished"), ("a", "b", "0", "not compared: the new night selected in other words"),

@@ -134,7 +134,7 @@ std::vector<OfKind> by_kind(const Compared& all, Change change) {
   std::map<Kind, std::vector<const Transition*>> kinds;
   for (const Transition& pair : all.pairs) {
     if (pair.change != change) continue;
-    const bool before = !pair.to || !finding(pair.to->verdict.status);
+    const bool before = !pair.to || (!finding(pair.to->verdict.status) && change != Change::lost);
     Kind kind = kind_of(before && pair.from ? *pair.from : either(pair));
     kinds[std::move(kind)].push_back(&pair);
   }

@@ -45,7 +45,7 @@ Compared compare_runs(const Comparing&);
 std::int64_t count(const Compared&, Change);
 
 // Those of a change by kind, the most frequent first, then by the alphabet: of the new record, and where it
-// has none or no finding of the old.
+// has none or no finding of the old; what is lost, by why it is unsupported now.
 struct OfKind {
   Kind kind;
   std::vector<const Transition*> pairs;

@@ -136,7 +136,7 @@ std::string layouts_by_role(const Case& c) {
 
 Kind kind_of(const Record& r) {
   Kind kind{without_release(r.backend), r.verdict.status};
-  if (!finding(r.verdict.status)) return kind;
+  if (!finding(r.verdict.status) && r.verdict.status != Status::unsupported) return kind;
   Case c;
   try {
     c = parse_case(r.line);

@@ -1,12 +1,14 @@
 """What became of each case of a night, as files that a page reads: any two nights are compared in the reader's browser.
 
     HISTORY/lines/HASH.js            lines of cases in order: nights that judge the same share the file
-    HISTORY/nights/NAME/ROW.js       of each backend, by the place of its lines: status, bytes, kind of finding
+    HISTORY/nights/NAME/ROW.js       of each backend, by the place of its lines: status, bytes, kind of finding; and of each that is
+                                     unsupported, one after the other, why
 
 Both are calls, for a page that is opened from the file system may load scripts and nothing else.
 """
 import hashlib
 import json
+import re
 
 from night import history, tables
 
@@ -19,7 +21,7 @@ def said(name, *words):
 def write(row, record, db, changes, joined):
     """Beside a record what was found of each case. What plumb compare says of every case is taken out of `changes`; `joined` is
     the name of a backend from night to night."""
-    kinds, number_of, becomes = [], {}, changes.pop("changes", {})
+    kinds, number_of, reasons, becomes = [], {}, {}, changes.pop("changes", {})
     for finding in changes["findings"]:
         for line in finding.pop("lines"):
             number_of[finding["backend"], line] = len(kinds)
@@ -30,13 +32,16 @@ def write(row, record, db, changes, joined):
     backends = {}
     for backend, versions, found in tables.by_backend(db):
         name = joined(backend)
-        lines = [line for line, _, _ in found]
+        lines = [line for line, *_ in found]
         backends[name] = {
             "on": backend, "versions": versions, "lines": lines_file(record.parent.parent.parent, lines),
-            "statuses": "".join(letter[status] for _, status, _ in found), "moved": [moved for _, _, moved in found],
+            "statuses": "".join(letter[status] for _, status, *_ in found), "moved": [moved for _, _, moved, _ in found],
+            "unsupported": [reasons.setdefault(re.sub(r"\d+", "N", why or ""), len(reasons))
+                            for _, status, _, why in found if status == "unsupported"],
             "kinds": [[at, number_of[name, line]] for at, line in enumerate(lines) if (name, line) in number_of]}
     history.write_whole(record.with_suffix(".js"), said("night", record.parent.name, row["name"], {
-        "becomes": becomes, "runs": tables.runs(db), "environment": tables.environment(db), "backends": backends, "kinds": kinds}))
+        "becomes": becomes, "runs": tables.runs(db), "environment": tables.environment(db), "backends": backends, "kinds": kinds,
+        "reasons": list(reasons)}))
 
 
 def lines_file(place, lines):

@@ -47,6 +47,13 @@ function changeOf(was, is, before, now, bytes) {
   return bytes[1] > bytes[0] ? "more bytes" : bytes[1] < bytes[0] ? "fewer bytes" : "same";
 }
 
+// Why cases are unsupported, by their places; nothing of a night that does not say.
+function reasons(said, of) {
+  if (!said.reasons) return new Map();
+  const unsupported = Array.from(of.statuses, (_, at) => at).filter(at => statusOf(said, of, at) === "unsupported");
+  return new Map(unsupported.map((at, n) => [at, said.reasons[of.unsupported[n]]]));
+}
+
 // {table: {"was|is": cases}, changes: {change: cases}, kinds: [{change, backend, why, layouts, places}]}: by cause, as the page of
 // last night
 async function compared(was, is) {
@@ -54,7 +61,7 @@ async function compared(was, is) {
   const count = (of, name) => { of[name] = (of[name] ?? 0) + 1; };
   for (const backend of Object.keys(is.backends).filter(name => was.backends[name])) {
     const [a, b] = [was.backends[backend], is.backends[backend]], [kindsA, kindsB] = [new Map(a.kinds), new Map(b.kinds)];
-    const gone = absent(was, is, backend);
+    const gone = absent(was, is, backend), why = {"coverage lost": reasons(is, b), "coverage gained": reasons(was, a)};
     for (const [from, to] of await joined(a, b)) {
       const [before, now] = [statusOf(was, a, from), statusOf(is, b, to)];
       const change = to < 0 ? gone : changeOf(was, is, before, now, [a.moved[from], b.moved[to]]);
@@ -62,8 +69,9 @@ async function compared(was, is) {
       count(all.changes, change);
       if (change === "same" || change.startsWith("not compared")) continue;
       const kind = kindsB.has(to) ? is.kinds[kindsB.get(to)] : was.kinds[kindsA.get(from)];
-      const key = JSON.stringify([change, backend, kind?.why]);
-      if (!kindOf[key]) all.kinds.push(kindOf[key] = {change, backend, why: kind?.why ?? "", again: kindsB.has(to) ? kind.again : "",
+      const cause = kind?.why ?? why[change]?.get(change === "coverage lost" ? to : from) ?? "";
+      const key = JSON.stringify([change, backend, cause]);
+      if (!kindOf[key]) all.kinds.push(kindOf[key] = {change, backend, why: cause, again: kindsB.has(to) ? kind.again : "",
                                                         of: to < 0 ? a : b, layouts: new Set(), places: []});
       kindOf[key].places.push(to < 0 ? from : to);
       kindOf[key].layouts.add(kind?.layouts ?? "");
@@ -133,7 +141,7 @@ async function shown(names, into) {
                other.length ? element("ul", "", ...other.map(one => element("li", one))) : element("p", "nothing"));
     parts.push(element("h3", "What changed, by kind"), of.kinds.length
       ? table(["change", "backend", "cause", "cases", "layouts", "the smallest, and all"], await Promise.all(of.kinds.map(
-          async k => [k.change, k.backend, k.why, k.places.length, k.layouts.size, await casesOf(k)])), "rows")
+          async k => [k.change, k.backend, k.why, k.places.length, [...k.layouts].filter(Boolean).length || "", await casesOf(k)])), "rows")
       : element("p", "nothing"));
   }
   into.replaceChildren(...parts);

@@ -36,9 +36,10 @@ def rows(db, query):
 
 
 def by_backend(db):
-    """Of each backend its name, its versions, and (line, status, bytes moved or None) of its cases by their lines."""
+    """Of each backend its name, its versions, and (line, status, bytes moved or None, what was said first) of its cases by their
+    lines."""
     for backend, versions in rows(db, "select backend, arg_max(versions, place) from cases group by 1 order by 1"):
-        found = db.execute("""select "case", status, bytes.moved from cases where backend = ? order by 1""", [backend])
+        found = db.execute("""select "case", status, bytes.moved, facts[1].text from cases where backend = ? order by 1""", [backend])
         yield backend, json.loads(versions or "{}"), found.fetchall()
 
 
