@@ -235,18 +235,46 @@ class Nights(unittest.TestCase):
         self.assertEqual(judging.bad({"rows": [told["rows"][0] | {"times": rows[1:]}], "fail_on": ["slower"]}), [])
 
     def test_a_row_is_timed_again_while_something_is_slower_each_time(self):
-        said = {"then": 1, "again": 1}
+        said = self.folder / "then.jsonl"
+        said.write_text('{"backend":"b"}\n')
         times = lambda *all_times: [{"case": str(n), "backend": "b", "became": one} for n, one in enumerate(all_times)]
         for answers, again, runs in (((("SLOWER",),) * 3, [3], 3), ((("SAME",),), [0], 1), ((("SLOWER",), ("UNSURE",)), [1], 2),
                                      ((("SLOWER", "SAME"), ("SLOWER", "SLOWER"), ("SLOWER", "SLOWER")), [3, 0], 3)):
             asked, left = [], list(answers)
             first = times(*["SLOWER"] * len(answers[0]))
             record = self.folder / "again.jsonl"
-            with unittest.mock.patch.multiple(judging, plumb=lambda base, *words: (asked.append(words), record.write_text("")),
-                                              compared=lambda *words: {"times": times(*left.pop(0))}):
+            with unittest.mock.patch.multiple(judging, plumb=lambda base, *words: (asked.append(words), record.write_text("")) and
+                                              unittest.mock.Mock(returncode=0), compared=lambda *words: {"times": times(*left.pop(0))}):
                 judging.slow_again({"flags": ["--suite", "s"], "backends": ["b"], "kind": "bench"}, self.folder, self.folder, said, first)
             self.assertEqual(([one["again"] for one in first], len(asked)), (again, runs))
+            self.assertEqual([one["became"] for one in first], ["SLOWER" if times == 3 else "UNSURE" for times in again])
             self.assertEqual(asked[0][:3], ("bench", "--suite", "s"))
+
+    def test_a_release_of_before_that_is_still_here_is_timed_side_by_side(self):
+        """And so settles what was UNSURE; where it is gone, what was SLOWER is timed alone."""
+        then, record = self.folder / "then.jsonl", self.folder / "again.jsonl"
+        then.write_text('{"run":"r"}\n{"backend":"jax@1"}\n{"backend":"other@1"}\n')
+        row = {"flags": ["--suite", "s"], "backends": ["jax@2"], "kind": "bench"}
+        for here, became, again, runs in ((True, "UNSURE", 3, 3), (True, "SLOWER", 3, 3), (False, "SLOWER", 3, 4), (False, "UNSURE", None, 1)):
+            asked, compared = [], []
+            time = {"case": "c", "backend": "jax", "became": became}
+
+            def plumb(base, *words):
+                asked.append(words)
+                record.write_text('{"run":"r"}\n' + "".join(f'{{"backend":"{one}"}}\n' for one in words if one.startswith("jax@")))
+                return unittest.mock.Mock(returncode=judging.BAD if "jax@1" in words and not here else 0)
+
+            def compare(row, base, was, now):
+                compared.append([was.read_text(), now.read_text()])
+                return {"times": [time | {"became": "SLOWER"}]}
+            with unittest.mock.patch.multiple(judging, plumb=plumb, compared=compare):
+                judging.slow_again(row, self.folder, self.folder, then, [time])
+            self.assertEqual((time.get("again"), time["became"], len(asked)), (again, "SLOWER" if here else became, runs))
+            self.assertEqual(time.get("beside"), "jax@1" if here else None)
+            self.assertIn("jax@1", asked[0])
+            if here:
+                self.assertEqual(compared[0], ['{"run":"r"}\n{"backend":"jax@1"}\n', '{"run":"r"}\n{"backend":"jax@2"}\n'])
+            self.assertEqual([file.name for file in self.folder.glob("again*")], [])
 
     def test_a_step_in_a_series_is_marked(self):
         import random

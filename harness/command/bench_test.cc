@@ -69,6 +69,19 @@ TEST(Bench, BusBandwidthIsHeldToTheLimitOfTheSameRun) {
   EXPECT_THAT(ran.out, HasSubstr("required is busbw>=0.8*limit; rank 1 was the slowest"));
 }
 
+TEST(Bench, TheControlIsTheLimitInTurnsAsLongAsAnIteration) {
+  const Folder folder;
+  // A turn is of four, of which one begins each 10 ms and takes 1024 ns or some more.
+  run_tool(folder, fake("took 4000,4096 sends 1024") + line + " --iterations 3 --repetitions 2 --record r.jsonl");
+  const auto all = lines_of(folder.path / "r.jsonl");
+  ASSERT_EQ(all.size(), 2U);
+  for (const json& record : all)
+    EXPECT_EQ(record["bench"]["control"], json::parse("[7500257.5,7500257,7500256.5]"));
+  run_tool(folder, fake("took 4000,4096") + line + " --iterations 3 --record without.jsonl");
+  for (const json& record : lines_of(folder.path / "without.jsonl"))
+    EXPECT_FALSE(record["bench"].contains("control")) << "it knows no limit";
+}
+
 TEST(Bench, WhatIsWrongUnderTheClockHasNoTime) {
   const Folder folder;
   for (const char* spoiled : {"first", "last"}) {

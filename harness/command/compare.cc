@@ -260,6 +260,8 @@ json changes_json() {
   return j;
 }
 
+json in_order(const Ratio& r) { return {r.interval.low, r.middle, r.interval.high}; }
+
 json compared_json(const Compared& all) {
   json j{
       {"changes",     changes_json()    },
@@ -300,7 +302,8 @@ json compared_json(const Compared& all) {
         {"became",  name(p.became)}
     };
     if (!p.besides.empty()) time["besides"] = p.besides;
-    if (p.ratio) time["ratio"] = {p.ratio->interval.low, p.ratio->middle, p.ratio->interval.high};
+    if (p.ratio) time["ratio"] = in_order(*p.ratio);
+    if (p.controlled) time["controlled"] = in_order(*p.controlled);
     j["times"].push_back(std::move(time));
   }
   return j;

@@ -61,9 +61,17 @@ void fail(benchmark::State& state, const std::string& why) {
   state.SkipWithError(why.c_str());
 }
 
+// Where a process has its memory and its code makes it some percent faster or slower than the next of the same
+// program: repetitions are of several, of each about one for each case.
+void start_anew(Course& course) {
+  if (course.done % std::ssize(course.entries) != 0) return;
+  for (const auto& entry : course.entries) process_of(*entry->subject).stop();
+}
+
 // One repetition, as the library asks for it: its time is the median.
 void repeat_once(benchmark::State& state, Course& course, Entry& entry) {
   if (!course.failure && entry.failed.empty()) try {
+      start_anew(course);
       entry.failed = time_once(course, entry);
     } catch (...) {
       course.failure = std::current_exception();

@@ -7,6 +7,7 @@ namespace plumb {
 namespace {
 
 using testing::ElementsAre;
+using testing::StartsWith;
 
 const std::string a = "on x=2: reshard f32[8@x] -> f32[8]", b = "on x=2: reshard f32[8]+x -> f32[8]",
                   c = "on x=4: reshard f32[8]+x -> f32[8]";
@@ -166,6 +167,55 @@ TEST(Compare, WhatElseMayHaveMadeItSlowerIsSaidAndNothingIsSure) {
   EXPECT_EQ(paced({crowded}, {timed_with(1.12, 16.0, 3000)}).at(0).became, Became::slower)
       << "1.07 is not 1.12";
   EXPECT_EQ(paced({crowded}, {timed_with(1.12, 18.0, 3000)}).at(0).became, Became::unsure) << "1.2 may be";
+}
+
+// On another machine, or the same one that somebody else uses: `times` is of the case, `machine` of all there is.
+Timings controlled_with(double times, double machine, double load) {
+  Timings t = timed_with(times * machine, load, 3000);
+  for (Repetition& r : t.repetitions) r.control = {machine * 500, machine * 520};
+  return t;
+}
+
+TEST(Compare, WithControlsTheMachineIsNoGuess) {
+  const Timings before = controlled_with(1, 1, 0.5);
+  const auto of = [&](const Timings& now) { return paced({before}, {now}).at(0); };
+  const auto back = [&](const Timings& then) { return paced({then}, {before}).at(0); };
+  for (double load : {0.5, 9.0})
+    for (double machine : {1.0, 2.0}) {
+      EXPECT_EQ(of(controlled_with(1.12, machine, load)).became, Became::slower) << load << " " << machine;
+      EXPECT_EQ(back(controlled_with(1.12, machine, load)).became, Became::faster) << load << " " << machine;
+      const Paced honest = of(controlled_with(1, machine, load));
+      EXPECT_EQ(honest.became, machine == 1 ? Became::same : Became::unsure) << load << " " << machine;
+      EXPECT_EQ(honest.controlled->middle, 1);
+      if (machine != 1) {
+        EXPECT_THAT(honest.besides, StartsWith("beside the limit of the same run 1.000 ("));
+      }
+    }
+  Timings lacks = controlled_with(1.12, 1, 9.0);
+  lacks.repetitions[3].control.clear();
+  EXPECT_EQ(of(lacks).besides, "a load of 9.0 on 2 cores, not 0.5") << "one has none: the load is all that is known";
+}
+
+TEST(Compare, WhatOnlySomeIterationsTookLongerForIsNotSlowerBesideItsControl) {
+  Timings before = controlled_with(1, 1, 0.5), now = before;
+  for (Repetition& r : now.repetitions) {  // most of them waited for a processor
+    const double quick = r.samples.nanoseconds[0];
+    r.samples.nanoseconds = {quick, 3 * quick, 3 * quick};
+  }
+  EXPECT_EQ(paced({before}, {now}).at(0).became, Became::unsure);
+}
+
+TEST(Compare, WhatIsLostSaysWhyItIsUnsupportedNow) {
+  Record now = record(a, Status::unsupported);
+  now.verdict.facts = {fact(Status::unsupported, "no sums over 3 axes")};
+  const Records right = records({record(a, Status::pass)}), wrong = records({record(a, Status::wrong)}),
+                without = records({now});
+  const Compared lost = compared(right, without), hidden = compared(wrong, without);
+  const auto kinds = by_kind(lost, Change::lost);
+  ASSERT_EQ(kinds.size(), 1u);
+  EXPECT_EQ(kinds[0].kind.why, "no sums over N axes");
+  EXPECT_EQ(kinds[0].kind.status, Status::unsupported);
+  EXPECT_EQ(by_kind(hidden, Change::hidden).at(0).kind.status, Status::wrong);
 }
 
 TEST(Compare, ARunWhoseRepetitionsDifferIsNoFasterWhereAnotherDiffersByNoMore) {

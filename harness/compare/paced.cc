@@ -36,6 +36,27 @@ Ratio inverse(const Ratio& r) {
   };
 }
 
+std::string in_words(const Ratio& r) {
+  return fmt::format("{:.3f} ({:.3f} to {:.3f})", r.middle, r.interval.low, r.interval.high);
+}
+
+// What is slower or faster has to be so beside its controls too. Without these: by more than repetitions of
+// one run differ, for what slows some of them may slow all of another run.
+Paced compared(const Timings& then, const Timings& now) {
+  const std::vector<double> ours = medians(now), theirs = medians(then);
+  const auto ratio = ratio_of(ours, theirs);
+  const auto controlled = ratio_of(beside_controls(now), beside_controls(then));
+  const double noise = ratio && !controlled ? std::max(spread(ours), spread(theirs)) : 1;
+  Paced one{now.line, now.backend, became(ratio, noise), ratio, controlled, ""};
+  if (one.became == Became::slower) one.besides = besides_the_case(now, then, *ratio);
+  if (one.became == Became::faster) one.besides = besides_the_case(then, now, inverse(*ratio));
+  const bool moved = one.became == Became::slower || one.became == Became::faster;
+  if (moved && one.besides.empty() && controlled && became(controlled, 1) != one.became)
+    one.besides = fmt::format("beside the limit of the same run {}", in_words(*controlled));
+  if (!one.besides.empty()) one.became = Became::unsure;
+  return one;
+}
+
 }  // namespace
 
 std::string besides_the_case(const Timings& slow, const Timings& fast, const Ratio& ratio) {
@@ -43,8 +64,9 @@ std::string besides_the_case(const Timings& slow, const Timings& fast, const Rat
     return fmt::format("on {}, not on {}", slow.machine.cpu, fast.machine.cpu);
   if (slow.machine.cores != fast.machine.cores && slow.machine.cores > 0 && fast.machine.cores > 0)
     return fmt::format("on {} cores, not on {}", slow.machine.cores, fast.machine.cores);
+  const bool controlled = !beside_controls(slow).empty() && !beside_controls(fast).empty();
   const auto load = load_of(slow), less = load_of(fast);
-  const double share = load && less ? crowd(*load, slow.machine.cores) / crowd(*less, slow.machine.cores) : 1;
+  const double share = load && less && !controlled ? crowd(*load, slow.machine.cores) / crowd(*less, slow.machine.cores) : 1;
   if (share > 1 && ratio.interval.low <= share)
     return fmt::format("a load of {:.1f} on {} cores, not {:.1f}", *load, slow.machine.cores, *less);
   const auto clock = clock_of(slow), higher = clock_of(fast);
@@ -60,23 +82,14 @@ std::vector<Paced> paced(const std::vector<Timings>& then, const std::vector<Tim
   for (const Timings& t : now) {
     const auto old = before.find(record_key(t.line, t.backend));
     if (old == before.end()) continue;
-    const std::vector<double> ours = medians(t), theirs = medians(*old->second);
-    const auto ratio = ratio_of(ours, theirs);
-    const double noise = ratio ? std::max(spread(ours), spread(theirs)) : 1;
-    Paced one{t.line, t.backend, became(ratio, noise), ratio, ""};
-    if (one.became == Became::slower) one.besides = besides_the_case(t, *old->second, *ratio);
-    if (one.became == Became::faster) one.besides = besides_the_case(*old->second, t, inverse(*ratio));
-    if (!one.besides.empty()) one.became = Became::unsure;
-    all.push_back(std::move(one));
+    all.push_back(compared(*old->second, t));
   }
   return all;
 }
 
 std::string paced_in_words(const Paced& p) {
-  const std::string numbers = p.ratio
-                                  ? fmt::format("{:.3f} ({:.3f} to {:.3f}) times as long", p.ratio->middle,
-                                                p.ratio->interval.low, p.ratio->interval.high)
-                                  : std::string("fewer than four repetitions on either side");
+  const std::string numbers = p.ratio ? in_words(*p.ratio) + " times as long"
+                                      : std::string("fewer than four repetitions on either side");
   return fmt::format("{:<7} {}  {}: {}{}{}", name(p.became), p.backend, p.line, numbers,
                      p.besides.empty() ? "" : "; ", p.besides);
 }

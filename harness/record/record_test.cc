@@ -86,6 +86,7 @@ Record full() {
   timed.limits = {
       {"send", 1200.25}
   };
+  timed.control = {1250.5, 1300};
   timed.work = {"all-reduce", 2, 16, 1, 0};
   timed.places = {"0-1: host 0, cores 0-1"};
   timed.links = {

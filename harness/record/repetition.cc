@@ -81,6 +81,7 @@ std::string json_text(const Repetition& r) {
   m.add("batch", r.timing.batch);
   if (!r.samples.clocks.empty()) m.add("clocks", json_text(r.samples.clocks));
   if (!r.collectives.empty()) m.add("collectives", ranks_text(r.collectives));
+  if (!r.control.empty()) m.add("control", fmt::format("[{}]", fmt::join(r.control, ",")));
   m.add("iterations", r.timing.iterations);
   m.add("late", r.samples.late);
   if (!r.limits.empty()) m.add("limits", dump(json(r.limits)));
@@ -133,6 +134,8 @@ Repetition repetition_from_json(const json& j) {
   if (const json* work = optional_field(j, "work")) r.work = work_from_json(*work);
   if (const json* limits = optional_field(j, "limits"))
     for (const auto& [what, took] : object(*limits, "limits").items()) r.limits[what] = seconds(took, what);
+  if (const json* control = optional_field(j, "control"))
+    for (const json& one : list(*control, "control")) r.control.push_back(seconds(one, "control"));
   return r;
 }
 

@@ -100,6 +100,17 @@ std::vector<double> medians(const Timings& t) {
   return all;
 }
 
+std::vector<double> beside_controls(const Timings& t) {
+  std::vector<double> all;
+  for (const Repetition& r : t.repetitions) {
+    if (r.samples.nanoseconds.empty()) continue;
+    const double control = r.control.empty() ? 0 : std::ranges::min(r.control);
+    if (control <= 0) return {};
+    all.push_back(std::ranges::min(r.samples.nanoseconds) / control);
+  }
+  return all;
+}
+
 namespace {
 
 // Of each limit the least time that a repetition saw.

@@ -22,6 +22,10 @@ struct Timings {
 Samples together(const Timings&);
 std::vector<double> medians(const Timings&);  // of each repetition, in nanoseconds
 
+// Of each repetition its quickest iteration, as so many of its control's quickest. Nothing where one of them
+// has no control.
+std::vector<double> beside_controls(const Timings&);
+
 // Of those with samples: every metric that `--require` knows and the case has, and its limits.
 Figured figured(const Timings&);
 

@@ -1,6 +1,7 @@
 #include "harness/run/measured.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "harness/measure/bandwidth.h"
 #include "harness/measure/statistics.h"
@@ -45,11 +46,39 @@ std::string stop(const Pace& pace, const Samples& all) {
 // What ranks say of a case once it was timed, in the same minute. What they cannot say is left out.
 struct Besides {
   std::map<std::string, double> limits;  // with the bytes of the case, or of a product without what moves
+  std::vector<double> control;           // of one of them, in turns
   std::vector<Clocked> collectives;      // of one run more
 };
 
+// What one took, in turns of so many from the first entry of any rank's to its leaving the last.
+std::vector<double> of_turns(const std::vector<Clocked>& clocks, std::int64_t of_each) {
+  std::vector<double> all;
+  for (std::size_t first = 0, n = of_each; first + n <= clocks.at(0).enter.size(); first += n) {
+    std::int64_t longest = 0;
+    for (const Clocked& c : clocks) longest = std::max(longest, c.leave[first + n - 1] - c.enter[first]);
+    all.push_back(static_cast<double>(longest) / static_cast<double>(of_each));
+  }
+  return all;
+}
+
+// A limit again, in turns as long as an iteration of the case: who waits for a processor in the one waits in
+// the other.
+std::vector<double> ask_control(Process& process, double bytes, const std::pair<std::string, double>& limit,
+                                const Samples& of) {
+  constexpr double most_of_a_turn = 1000;
+  constexpr std::int64_t most_turns = 10;
+  const auto& [what, took] = limit;
+  if (took <= 0 || of.nanoseconds.empty()) return {};
+  const double as_long = std::round(quantile(of.nanoseconds, 0.5) / took);
+  const auto each = static_cast<std::int64_t>(std::clamp(as_long, 1.0, most_of_a_turn));
+  const std::int64_t turns = std::min(most_turns, std::ssize(of.nanoseconds));
+  const auto said = process.limit(what, static_cast<std::int64_t>(bytes), each * turns);
+  const auto* clocks = std::get_if<std::vector<Clocked>>(&said);
+  return clocks ? of_turns(*clocks, each) : std::vector<double>{};
+}
+
 // `collectives`: of the trace, where it matters when each was.
-Besides ask_besides(Process& process, const Case& c, std::int64_t collectives) {
+Besides ask_besides(Process& process, const Case& c, const Samples& timed, std::int64_t collectives) {
   constexpr std::int64_t iterations = 10;
   Besides all;
   const Work w = work(c);
@@ -66,6 +95,9 @@ Besides ask_besides(Process& process, const Case& c, std::int64_t collectives) {
     if (clocks && when) all.collectives = *clocks;
     if (clocks && !when) all.limits[what] = quantile(samples(*clocks, 1).nanoseconds, 0.5);
   }
+  for (const char* what : {"gemm", "send", "copy"})
+    if (const auto limit = all.limits.find(what); limit != all.limits.end() && all.control.empty())
+      all.control = ask_control(process, w.bytes, *limit, timed);
   return all;
 }
 
@@ -124,13 +156,14 @@ Record measure(const Case& c, Subject& subject, const Pace& wanted) {
     pace.each = nanoseconds_each(all);
     why = stop(pace, all);
   }
-  Besides besides = ask_besides(process, c, pace.each_rank ? std::ssize(record.trace) : 0);
+  Besides besides = ask_besides(process, c, all, pace.each_rank ? std::ssize(record.trace) : 0);
   record.bench = Repetition{1,
                             1,
                             wanted.timing,
                             why,
                             std::move(all),
                             std::move(besides.limits),
+                            std::move(besides.control),
                             work(c),
                             process.hello()->places,
                             before,

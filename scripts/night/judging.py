@@ -143,23 +143,51 @@ def rerun(row, base, folder, changes):
     return flaky
 
 
+def other_releases(row, then):
+    """The backends of a record whose framework a row has in another release."""
+    frameworks = {without_release(backend) for backend in row["backends"]} if joins(row) else set()
+    names = {one["backend"] for one in map(json.loads, then.read_text().splitlines()) if "backend" in one}
+    return sorted(name for name in names - set(row["backends"]) if without_release(name) in frameworks)
+
+
+def timed_again(row, base, folder, old):
+    """Times the row once more; with `old`, backends of before, in one run, repetitions of all in an order that is drawn. The records
+    of before and of now; none of before where these cannot be had."""
+    was, now = folder / "again-was.jsonl", folder / "again.jsonl"
+    each = [[*old, *row["backends"]]] if old else [[backend] for backend in row["backends"]]
+    codes = [plumb(base, "bench", *row["flags"], *(word for one in all_of for word in ("--backend", one)), "--record", str(now)).returncode
+             for all_of in each]
+    if not old or BAD in codes:
+        return None, now
+    lines = [(json.loads(line).get("backend"), line) for line in now.read_text().splitlines(keepends=True)]
+    was.write_text("".join(line for backend, line in lines if backend not in row["backends"]))
+    now.write_text("".join(line for backend, line in lines if backend not in old))
+    return was, now
+
+
 def slow_again(row, base, folder, then, times):
-    """Times the row again, three times at most, while something is SLOWER each time: of each time how often it was so again."""
-    suspects = [time for time in times if time["became"] == "SLOWER"]
-    record = folder / "again.jsonl"
-    for time in suspects:
-        time["again"] = 0
-    for n in range(RERUNS):
-        if not suspects:
-            break
-        for backend in row["backends"]:
-            plumb(base, "bench", *row["flags"], "--backend", backend, "--record", str(record))
-        again = {(one["case"], one["backend"]): one["became"] for one in compared(row, base, then, record)["times"]}
-        record.unlink()
-        record.with_suffix(".xml").unlink(missing_ok=True)
+    """Times the row again, three times at most, while something is SLOWER each time: of each time how often it was so again; what is
+    not each time is UNSURE. Where a release of before is still here both are timed side by side, and what was UNSURE as well."""
+    old = other_releases(row, then)
+    suspects = asked = [time for time in times if time["became"] == "SLOWER" or old and time["became"] == "UNSURE"]
+    runs = 0
+    while suspects and runs < RERUNS:
+        was, now = timed_again(row, base, folder, old)
+        if old and not was:  # it is here no more
+            old, suspects = [], [time for time in suspects if time["became"] == "SLOWER"]
+            asked = suspects
+            continue
+        runs += 1
+        again = {(one["case"], one["backend"]): one["became"] for one in compared(row, base, was or then, now)["times"]}
         for time in suspects:
-            time["again"] += again.get((time["case"], time["backend"])) == "SLOWER"
-        suspects = [time for time in suspects if time["again"] > n]
+            time["again"] = time.get("again", 0) + (again.get((time["case"], time["backend"])) == "SLOWER")
+            if was:
+                time["beside"] = ", ".join(old)
+        suspects = [time for time in suspects if time["again"] == runs]
+    for time in asked:
+        time["became"] = "SLOWER" if time["again"] == RERUNS else "UNSURE"
+    for file in folder.glob("again*"):
+        file.unlink()
 
 
 def told_of(row, base, folder, before, missing, fail_on):

@@ -85,15 +85,21 @@ def times(told):
     found = [(row["name"], time) for row in told["rows"] for time in row["times"]]
     if not found:
         return ""
-    moved = [(name, time) for name, time in found if time["became"] in ("SLOWER", "FASTER") or "besides" in time]
+    moved = [(name, time) for name, time in found if time["became"] in ("SLOWER", "FASTER") or "again" in time or time.get("besides")]
     counts = ", ".join(f"{sum(time['became'] == became for _, time in found)} {became}"
                        for became in dict.fromkeys(time["became"] for _, time in found))
     counted = "" if judging.SLOWER in told["fail_on"] else ": of no weight, for fail-on does not name slower"
-    why = lambda time: (time.get("besides") or (f"so again {time['again']} times of {judging.RERUNS}" if "again" in time else ""))
+    middle = lambda time, what: f"{time[what][1]:.3f}" if what in time else ""
     return f"<h2>Times</h2><p>{counts}{counted}</p>" + (table(
-        ["configuration", "case", "backend", "became", "now to then", ""],
-        [[escaped(name), code(time["case"]), escaped(time["backend"]), escaped(time["became"]), f'{time["ratio"][1]:.3f}',
-          escaped(why(time))] for name, time in moved]) if moved else "")
+        ["configuration", "case", "backend", "became", "now to then", "beside its limit", ""],
+        [[escaped(name), code(time["case"]), escaped(time["backend"]), escaped(time["became"]), middle(time, "ratio"),
+          middle(time, "controlled"), escaped(why_paced(time))] for name, time in moved]) if moved else "")
+
+
+def why_paced(time):
+    again = f"slower again {time['again']} times of {judging.RERUNS}" if "again" in time else ""
+    beside = f"side by side with {time['beside']}" if "beside" in time else ""
+    return "; ".join(one for one in (time.get("besides", "") if time["became"] == "UNSURE" else "", again, beside) if one)
 
 
 def explained(line):
