@@ -44,7 +44,8 @@ def folder(options, case):
 def options(path):
     if not path:
         return None
-    return {"xla_dump_to": path, "xla_dump_hlo_as_text": True, "xla_dump_hlo_pass_re": "spmd.*|shardy.*|sharding.*"}
+    return {"xla_dump_to": path, "xla_dump_hlo_as_text": True, "xla_dump_large_constants": True,
+            "xla_dump_hlo_pass_re": "spmd.*|shardy.*|sharding.*"}
 
 
 def partitioned(path):

@@ -110,7 +110,10 @@ Dumps chosen_dumps(const std::string& folder, const std::string& module) {
   }
   Found& found = all.begin()->second;
   if (found.before.empty())
-    throw BadInput(fmt::format("{}: no {}.before_optimizations.txt", folder, found.module));
+    throw BadInput(
+        fmt::format("{}: no {}.before_optimizations.txt; what JAX finds in its compilation cache is not "
+                    "dumped: JAX_ENABLE_COMPILATION_CACHE=false",
+                    folder, found.module));
   if (found.after.empty() && !found.optimized.empty()) {
     found.after = found.optimized;
     found.note =

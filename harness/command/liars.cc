@@ -23,6 +23,7 @@ namespace {
 
 struct LiarFlags {
   std::vector<std::string> only, modules;
+  std::string keep;
   int seeds = 40;
   int jobs = 1;
   Output output;
@@ -188,7 +189,7 @@ std::int64_t run_honest(const std::vector<Liar>& all, const LiarFlags& flags, Pa
 int liars_command(const LiarFlags& flags) {
   if (!flags.modules.empty()) {
     try {
-      return liars_in_modules(flags.modules, flags.only, flags.seeds) > 0 ? 1 : 0;
+      return liars_in_modules({flags.modules, flags.only, flags.seeds, flags.keep}) > 0 ? 1 : 0;
     } catch (const hlo::BadModule& error) {
       throw BadInput(error.what());
     }
@@ -217,6 +218,11 @@ void add_liars(CLI::App& app, int& code) {
       ->add_option("--hlo", flags->modules,
                    "Folders of XLA's dumps: plant faults in every module after the partitioner instead")
       ->allow_extra_args(false);
+  liars
+      ->add_option("--keep", flags->keep,
+                   "With --hlo: append the programs, the faults that move no result and some that do to this "
+                   "file, for scripts/confirm-harm")
+      ->check(file_name());
   liars->add_option("--seeds", flags->seeds, "Seeds in which the honest backend must raise no alarm")
       ->check(whole_number(0, 100'000))
       ->capture_default_str();

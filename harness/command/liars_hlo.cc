@@ -4,14 +4,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <optional>
 #include <set>
 
 #include "harness/backend/interrupt.h"
 #include "harness/command/dumps.h"
-#include "harness/command/files.h"
+#include "harness/command/kept_faults.h"
 #include "harness/report/table.h"
 #include "reference/hlo/prove/faults.h"
 #include "reference/hlo/prove/harm.h"
@@ -52,9 +54,33 @@ Program program_in(const fs::path& folder) {
 struct Counts {
   std::int64_t applied = 0, refuted = 0, no_module = 0, unsettled = 0, lost = 0, alarms = 0;
   std::array<std::int64_t, hlo::harms> harmless{};
+
+  void add(const Counts& more) {
+    applied += more.applied, refuted += more.refuted, no_module += more.no_module;
+    unsettled += more.unsettled, lost += more.lost, alarms += more.alarms;
+    for (std::size_t h = 0; h < harmless.size(); ++h) harmless[h] += more.harmless[h];
+  }
+};
+using Table = std::map<std::string, Counts>;
+
+constexpr std::int64_t kKept = 10;  // of faults that move a result one in so many is kept
+
+struct Planting {
+  const ModuleLiars& asked;
+  std::ofstream keep{};
+  Table all{};
+  std::int64_t right = 0, alarms = 0, others = 0;  // programs; those with a false alarm; not proven
 };
 
-void try_one(Program& p, const hlo::Fault& fault, std::size_t c, std::size_t i, Counts& row) {
+void keep_fault(Planting& planting, const Program& p, const hlo::Fault& fault, hlo::Harm harm,
+                const hlo::Planted& at, const Counts& row) {
+  if (!planting.keep.is_open() || (harm == hlo::Harm::moved && row.refuted % kKept != 0)) return;
+  planting.keep << kept_fault(fault.name, p.after.computations[at.c].instructions[at.i].name, harm, at.faulty)
+                << '\n';
+}
+
+void try_one(Planting& planting, Program& p, const hlo::Fault& fault, std::size_t c, std::size_t i,
+             Counts& row) {
   const auto faulty = planted(p.after, fault, c, i);
   if (!faulty) return;
   if (interrupted()) throw Interrupted();
@@ -64,6 +90,7 @@ void try_one(Program& p, const hlo::Fault& fault, std::size_t c, std::size_t i, 
     const hlo::Finding finding = hlo::prove({p.before, *faulty, right.propagated}, {}, &p.wholes).finding;
     const hlo::Harm harm = harm_of(right, p.rightly, {*faulty, c, i});
     const bool moved = harm == hlo::Harm::moved;
+    keep_fault(planting, p, fault, harm, {*faulty, c, i}, row);
     if (moved && finding == hlo::Finding::refuted) {
       ++row.refuted;
     } else if (!moved && finding == hlo::Finding::unsettled) {
@@ -80,7 +107,44 @@ void try_one(Program& p, const hlo::Fault& fault, std::size_t c, std::size_t i, 
   }
 }
 
-void print_table(const std::map<std::string, Counts>& table) {
+bool is_planted(const ModuleLiars& asked, const hlo::Fault& fault) {
+  return asked.only.empty() || std::ranges::count(asked.only, fault.name) > 0;
+}
+
+// Each fault at each place of a right program.
+Table planted_in(Planting& planting, Program& p) {
+  if (planting.keep.is_open()) planting.keep << kept_program(p.name, p.subject()) << '\n';
+  p.rightly = rightly_run(p.subject());
+  Table table;
+  for (const hlo::Fault& fault : hlo::faults()) {
+    if (!is_planted(planting.asked, fault)) continue;
+    for (std::size_t c = 0; c < p.after.computations.size(); ++c)
+      for (std::size_t i = 0; i < p.after.computations[c].instructions.size(); ++i)
+        try_one(planting, p, fault, c, i, table[fault.name]);
+  }
+  return table;
+}
+
+// Says at once what came of a program, so that who ends the run has it.
+void plant_in(Planting& planting, const fs::path& folder) {
+  Program p = program_in(folder);
+  if (const hlo::Finding finding = prove(p.subject(), {}).finding; finding != hlo::Finding::proven) {
+    ++planting.others;
+    fmt::print("{}: {}, and left out\n", p.name, name(finding));
+    return;
+  }
+  ++planting.right;
+  if (prove(p.subject(), {1000, planting.asked.draws, 8, {}, {}}).finding != hlo::Finding::proven) {
+    ++planting.alarms;
+    fmt::print("false alarm: {}, of {} from seed 1000\n", p.name, counted(planting.asked.draws, "draw"));
+  }
+  Counts sum;
+  for (const auto& [name, row] : planted_in(planting, p)) planting.all[name].add(row), sum.add(row);
+  fmt::print("{}: {} applied, {} refuted, {} lost, {}\n", p.name, sum.applied, sum.refuted, sum.lost,
+             counted(sum.alarms, "false alarm"));
+}
+
+void print_table(const Table& table) {
   std::vector<std::vector<std::string>> rows = {
       {"fault", "applied", "refuted", "no module", "same", "completed", "padding", "unneeded", "unsettled",
        "lost", "false alarms"}
@@ -93,50 +157,33 @@ void print_table(const std::map<std::string, Counts>& table) {
       cells.push_back(std::to_string(n));
     rows.push_back(std::move(cells));
   };
-  for (const auto& [name, r] : table) {
-    add_row(name, r);
-    all.applied += r.applied, all.refuted += r.refuted, all.no_module += r.no_module;
-    all.unsettled += r.unsettled, all.lost += r.lost, all.alarms += r.alarms;
-    for (std::size_t h = 0; h < r.harmless.size(); ++h) all.harmless[h] += r.harmless[h];
-  }
+  for (const auto& [name, r] : table) add_row(name, r), all.add(r);
   add_row("all", all);
   fmt::print("{}", columns(rows, 11));
 }
 
 }  // namespace
 
-std::int64_t liars_in_modules(const std::vector<std::string>& folders, const std::vector<std::string>& only,
-                              int draws) {
-  std::map<std::string, Counts> table;
-  std::int64_t right = 0, alarms = 0, others = 0;
+std::int64_t liars_in_modules(const ModuleLiars& asked) {
+  Planting planting{asked};
   for (const hlo::Fault& fault : hlo::faults())
-    if (only.empty() || std::ranges::count(only, fault.name) > 0) table[fault.name];
-  if (table.empty()) throw BadInput(fmt::format("there is no fault '{}' of modules", only.at(0)));
-  for (const fs::path& folder : folders_with_dumps(folders)) {
-    Program p = program_in(folder);
-    const hlo::Finding finding = prove(p.subject(), {}).finding;
-    if (finding != hlo::Finding::proven) {
-      ++others;
-      continue;
-    }
-    ++right;
-    if (prove(p.subject(), {1000, draws, 8, {}, {}}).finding != hlo::Finding::proven) {
-      ++alarms;
-      fmt::print("false alarm: {}, of {} from seed 1000\n", p.name, counted(draws, "draw"));
-    }
-    p.rightly = rightly_run(p.subject());
-    for (const hlo::Fault& fault : hlo::faults()) {
-      if (!table.contains(fault.name)) continue;
-      for (std::size_t c = 0; c < p.after.computations.size(); ++c)
-        for (std::size_t i = 0; i < p.after.computations[c].instructions.size(); ++i)
-          try_one(p, fault, c, i, table[fault.name]);
-    }
+    if (is_planted(asked, fault)) planting.all[fault.name];
+  if (planting.all.empty())
+    throw BadInput(fmt::format("there is no fault '{}' of modules", asked.only.at(0)));
+  const std::set<fs::path> folders = folders_with_dumps(asked.folders);
+  if (!asked.keep.empty()) planting.keep.open(asked.keep, std::ios::app);
+  for (const fs::path& folder : folders) {
+    plant_in(planting, folder);
+    std::fflush(stdout);
+    if (!asked.keep.empty() && !planting.keep.flush())
+      throw BadInput(fmt::format("{}: cannot be written", asked.keep));
   }
-  print_table(table);
-  fmt::print("{} in {} each, {}; {} not proven and left out\n", counted(right, "right program"),
-             counted(draws, "draw"), counted(alarms, "false alarm"), others);
-  for (const auto& [name, row] : table) alarms += row.lost + row.alarms;
-  return alarms;
+  print_table(planting.all);
+  fmt::print("{} in {} each, {}; {} not proven and left out\n", counted(planting.right, "right program"),
+             counted(asked.draws, "draw"), counted(planting.alarms, "false alarm"), planting.others);
+  std::int64_t amiss = planting.alarms;
+  for (const auto& [name, row] : planting.all) amiss += row.lost + row.alarms;
+  return amiss;
 }
 
 }  // namespace plumb

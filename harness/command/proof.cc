@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "reference/words/fnv.h"
 #include "reference/words/text.h"
 
@@ -31,6 +33,16 @@ std::string extent(const hlo::Proof& proof) {
                      counted(proof.elements, "element"), proof.as_propagated ? "; layout as propagated" : "");
 }
 
+// "proven", or apart what is proven for less: "proven (2 folded constants, 1 way not taken)".
+std::string verdict_of(const hlo::Proof& proof) {
+  std::vector<std::string> apart;
+  if (!proof.folded.empty()) apart.push_back(counted(std::ssize(proof.folded), "folded constant"));
+  if (!proof.untaken.empty() && proof.finding == hlo::Finding::proven)
+    apart.push_back(counted(std::ssize(proof.untaken), "way") + " not taken");
+  return fmt::format("{}{}", name(proof.finding),
+                     apart.empty() ? "" : fmt::format(" ({})", fmt::join(apart, ", ")));
+}
+
 constexpr const char* kScope =
     "for these sizes; what integers decide is tested, not proven; rounding is not looked at";
 
@@ -45,9 +57,7 @@ std::string in_words(const ProofReport& report) {
   const bool proven = proof.finding == hlo::Finding::proven;
   const std::string draws = proof.finding == hlo::Finding::refuted ? fmt::format("draw {}", proof.draws)
                                                                    : counted(proof.draws, "draw");
-  const std::string folded =
-      proof.folded.empty() ? "" : fmt::format(" ({})", counted(std::ssize(proof.folded), "folded constant"));
-  std::string text = fmt::format("{}{}  {}, {}, {}\n", name(proof.finding), folded, report.subject,
+  std::string text = fmt::format("{}  {}, {}, {}\n", verdict_of(proof), report.subject,
                                  counted(proof.devices, "device"), draws);
   if (!proof.why.empty()) text += fmt::format("    {}\n", proof.why);
   if (proven) text += fmt::format("    {}\n", extent(proof));
@@ -55,7 +65,14 @@ std::string in_words(const ProofReport& report) {
   if (!report.pass.empty()) text += fmt::format("    pass   {}\n", report.pass);
   if (report.place) text += in_words(*report.place);
   for (const std::string& constant : proof.folded) text += fmt::format("    {}\n", constant);
-  for (const std::string& path : proof.untaken) text += fmt::format("    no draw took {}\n", path);
+  constexpr std::size_t kShown = 4;
+  for (std::size_t n = 0; n < std::min(kShown, proof.untaken.size()); ++n)
+    text += fmt::format("    no draw took {}\n", proof.untaken[n]);
+  if (proof.untaken.size() > kShown)
+    text += fmt::format("    nor {} more, which --json lists\n", proof.untaken.size() - kShown);
+  if (proven && !proof.unanswered.empty())
+    text += fmt::format("    {} of integers had one answer in every draw\n",
+                        counted(std::ssize(proof.unanswered), "comparison"));
   return text + (proven ? fmt::format("    {}\n", kScope) : fmt::format("    again: {}\n", report.again));
 }
 
@@ -87,7 +104,9 @@ std::string json_text(const ProofReport& report) {
       {"seconds",       report.seconds     },
       {"seed",          proof.seed         },
       {"text",          in_words(report)   },
+      {"unanswered",    proof.unanswered   },
       {"untaken",       proof.untaken      },
+      {"verdict",       verdict_of(proof)  },
       {"why",           proof.why          }
   };
   if (!report.pass.empty()) j["pass"] = report.pass;
@@ -130,6 +149,8 @@ Record record_of(const ProofReport& report) {
     record.notes.push_back(fmt::format("at {} {} {}; there {}", report.place->instruction,
                                        report.place->source, report.place->op_name, report.place->there));
   if (proof.finding == hlo::Finding::unsettled) record.notes.push_back("unsettled: no real differs");
+  if (proof.finding == hlo::Finding::proven && !proof.untaken.empty())
+    record.notes.push_back(verdict_of(proof));
   for (const std::string& constant : proof.folded) record.notes.push_back(constant);
   for (const std::string& path : proof.untaken) record.notes.push_back("no draw took " + path);
   record.times.judge = report.seconds;

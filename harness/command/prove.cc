@@ -28,7 +28,7 @@ struct ProveFlags {
   std::vector<std::string> paths, ranges;
   std::string module, budget, memory, record;
   std::uint64_t seed = 0;
-  int draws = 2;
+  int draws = 0;  // as many as are made by default
   bool json = false, passes = false;
 };
 
@@ -261,9 +261,11 @@ void add_prove(CLI::App& app, int& code) {
       ->expected(1, 2);
   prove->add_option("--module", flags->module, "Which module of the folder, module_0001.jit_step");
   prove->add_option("--seed", flags->seed, "Of the first draw")->check(whole_number(0, ~std::uint64_t{0}));
-  prove->add_option("--draws", flags->draws, "How many draws must agree")
-      ->check(whole_number(1, 1000))
-      ->capture_default_str();
+  prove
+      ->add_option(
+          "--draws", flags->draws,
+          "How many draws must agree; default: 2, and 8 where the arguments are fewer than 4,096 numbers")
+      ->check(whole_number(1, 1000));
   prove
       ->add_option("--range", flags->ranges,
                    "PARAM=LO:HI, between which an integer parameter is drawn (may repeat); PARAM is its "

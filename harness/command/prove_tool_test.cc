@@ -108,13 +108,13 @@ struct Row {
 
 // clang-format off
 const Row table[] = {
-    {"b.txt a.txt",                          "proven  b.txt a.txt, 2 devices, 2 draws",            0},
+    {"b.txt a.txt",                          "proven  b.txt a.txt, 2 devices, 8 draws",            0},
     {"right",                                "proven  right: module_0001.jit_f, 2 devices",        0},
     {"two --module module_0002.jit_f",       "proven  two: module_0002.jit_f",                     0},
     {"late",                                 "no module after the partitioner: taken after all passes; XLA_FLAGS=", 0},
     {"b.txt wrong.txt",                      "refuted  b.txt wrong.txt, 2 devices, draw 1",        1},
     // modules
-    {"b.txt bare.txt",                       "proven  b.txt bare.txt, 2 devices, 2 draws",         0},
+    {"b.txt bare.txt",                       "proven  b.txt bare.txt, 2 devices, 8 draws",         0},
     {"b.txt html.txt",                       "html.txt:1:1: no HLO",                               2},
     {"b.txt cut.txt",                        "cut.txt:",                                           2},
     {"b.txt elided.txt",                     "--xla_dump_large_constants",                         2},
@@ -128,7 +128,7 @@ const Row table[] = {
     // folders
     {"missing",                              "missing: no folder of dumps",                        2},
     {"a.txt",                                "a.txt: no folder of dumps",                          2},
-    {"headless",                             "headless: no module_0001.jit_f.before_optimizations.txt", 2},
+    {"headless",                             "headless: no module_0001.jit_f.before_optimizations.txt; what JAX finds in its compilation cache", 2},
     {"tailless",                             "tailless: no module after the partitioner; compile with XLA_FLAGS=", 2},
     {"two",                                  "two: several modules, take one with --module: module_0001.jit_f, module_0002.jit_f\n", 2},
     {"two --module module_0009.jit_f",       "no module_0009.jit_f after the partitioner",         2},
@@ -149,7 +149,7 @@ const Row table[] = {
     {"b.txt a.txt --memory -1GiB",           "--memory: expected a size",                          2},
     {"b.txt a.txt --memory 0.0001MiB",       "unrun  b.txt a.txt, 2 devices",                      2},
     {"b.txt a.txt --budget soon",            "--budget: expected a time such as",                  2},
-    {"b.txt a.txt --budget 0.0000001s",      "no time was left: draw 1 of 2, the module before the partitioner", 2},
+    {"b.txt a.txt --budget 0.0000001s",      "no time was left: draw 1 of 8, the module before the partitioner", 2},
     {"b.txt a.txt --draws 0",                "--draws: expected a whole number from 1 to 1000",    2},
     {"b.txt a.txt --seed -1",                "--seed: expected a whole number",                    2},
     {"b.txt a.txt --record html.txt",        "html.txt:1: this line is not a record",              2},
@@ -201,7 +201,7 @@ ENTRY %main {
   const Ran ran = run_tool(files, "prove loop.txt loop.txt --budget 0.2s");
   EXPECT_EQ(ran.code, 2);
   EXPECT_THAT(ran.out,
-              testing::ContainsRegex("no time was left: draw 1 of 2, the module before the partitioner, "
+              testing::ContainsRegex("no time was left: draw 1 of 8, the module before the partitioner, "
                                      "instruction 1 of 2 .[1-9][0-9]+ with those called"));
 }
 
@@ -261,6 +261,8 @@ TEST(ProveTool, PlantsFaultsInModules) {
   const Ran one = run_tool(files, "liars --hlo right --seeds 3");
   EXPECT_EQ(one.code, 0) << one.out << one.err;
   EXPECT_THAT(one.out, testing::ContainsRegex("an all-reduce dropped +1 +1 +0"));
+  EXPECT_THAT(one.out,
+              testing::ContainsRegex("right: [0-9]+ applied, [0-9]+ refuted, 0 lost, 0 false alarms\n"));
   EXPECT_THAT(one.out,
               HasSubstr("1 right program in 3 draws each, 0 false alarms; 0 not proven and left out"));
   EXPECT_THAT(run_tool(files, "liars 'an all-reduce dropped' --hlo right").out,

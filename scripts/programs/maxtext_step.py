@@ -1,5 +1,6 @@
-"""MaxText's own training step: model, optimizer and `train_step` as it releases them, small. It asks for Python 3.12 and
-JAX 0.10.2; packages for data, logs and storage, which a step does not use, are stood in for where they are missing:
+"""MaxText's own training step: model, optimizer and `train_step` as it releases them, small. It asks for Python 3.12;
+with JAX 0.10.2 and flax 0.12.8, or 0.9.1 and 0.12.4. Packages for data, logs and storage, which a step does not use, are
+stood in for where they are missing:
 
     python3.12 -m venv MAXTEXT; MAXTEXT/bin/pip install jax==0.10.2 flax==0.12.8 optax jinja2 pydantic omegaconf qwix \
         aqtp jaxtyping sentencepiece pathwaysutils; MAXTEXT/bin/pip install --no-deps maxtext==0.2.5

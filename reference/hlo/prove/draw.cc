@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <random>
 #include <set>
 
 #include "reference/hlo/run/integers.h"
+#include "reference/hlo/run/manual.h"
+#include "reference/hlo/run/threads.h"
 
 namespace plumb::hlo {
 namespace {
@@ -143,39 +144,88 @@ std::vector<Bounds> bounds_of(const Module& module) {
   return bounds;
 }
 
-std::vector<Value<Twin>> drawn(const Module& module, const std::vector<Bounds>& bounds, std::uint64_t seed,
-                               const Keeping& kept) {
-  std::mt19937_64 random(seed);
-  const double scale = seed % 2 == 0 ? 1 : 0.125;
+namespace {
+
+// Number n of the stream of SplitMix64 that begins at `state`.
+constexpr std::uint64_t split(std::uint64_t state, std::uint64_t n) {
+  return mixed(state + (n + 1) * 0x9e3779b97f4a7c15u);
+}
+
+// An argument, element by element: each is what the argument's key and its place alone say.
+struct Argument {
+  Shape shape;
+  Bounds bounds;
+  double scale = 1;
+  std::uint64_t key = 0;
+  std::int64_t low = -1, high = -1;  // where the least integer stands, and the greatest
+
+  std::uint64_t bits(std::int64_t n) const { return split(key, static_cast<std::uint64_t>(n)); }
+
+  Twin real(std::int64_t n) const {
+    const std::uint64_t first = bits(n), second = mixed(first + key);
+    const double size = (static_cast<double>(second >> 11) * 0x1p-53 * 1.5 + 0.5) * scale;
+    return {second & 1 ? size : -size, 0, residue(static_cast<unsigned __int128>(first)), {}};
+  }
+
+  std::int64_t integer(std::int64_t n) const {
+    const auto span = static_cast<std::uint64_t>(bounds.high - bounds.low) + 1;
+    const std::int64_t x = n == low    ? bounds.low
+                           : n == high ? bounds.high
+                                       : bounds.low + static_cast<std::int64_t>(bits(n) % span);
+    return wrap(shape.type, x);
+  }
+};
+
+// Of a draw, and of an argument of this key.
+double scale_of(std::uint64_t seed, std::uint64_t key) {
+  constexpr std::uint64_t kSizes = 11;
+  if (seed % 8 < 2) return seed % 8 == 0 ? 1 : 0x1p-3;
+  return std::ldexp(0x1p-5, static_cast<int>(mixed(key + 1) % kSizes));
+}
+
+Argument argument(const Module& module, const std::vector<Bounds>& bounds, std::size_t p,
+                  std::uint64_t seed) {
   const Computation& main = entry(module);
+  const Instruction& parameter = main.instructions[static_cast<std::size_t>(main.parameters[p])];
+  if (row(parameter.shape.type).kind == Kind::none)
+    refuse(module, parameter, "unsupported: a parameter that is no array");
+  const std::uint64_t key = split(split(0, seed), p);
+  Argument a{parameter.shape, bounds[p], scale_of(seed, key), key};
+  if (const auto all = static_cast<std::uint64_t>(elements(a.shape)); all > 1) {
+    const std::uint64_t low = mixed(a.key) % all;  // masks and clamps show at the ends
+    a.low = static_cast<std::int64_t>(low);
+    a.high = static_cast<std::int64_t>((low + 1 + mixed(~a.key) % (all - 1)) % all);
+  }
+  return a;
+}
+
+}  // namespace
+
+Value<Twin> drawn(const Module& module, const std::vector<Bounds>& bounds, std::size_t p, std::uint64_t seed,
+                  const Division& division, const Array<Twin>& fill) {
+  const Argument a = argument(module, bounds, p, seed);
+  return value(is_real(a.shape.type)
+                   ? cut(a.shape, division, fill, [&a](std::int64_t n) { return a.real(n); })
+                   : cut(a.shape, division, fill, [&a](std::int64_t n) { return a.integer(n); }));
+}
+
+std::vector<Value<Twin>> drawn(const Module& module, const std::vector<Bounds>& bounds, std::uint64_t seed) {
   std::vector<Value<Twin>> arguments;
-  for (std::size_t p = 0; p < main.parameters.size(); ++p) {
-    const Instruction& parameter = main.instructions[static_cast<std::size_t>(main.parameters[p])];
-    const Shape& shape = parameter.shape;
-    if (row(shape.type).kind == Kind::none)
-      refuse(module, parameter, "unsupported: a parameter that is no array");
-    auto array = like<Twin>(shape, 1);
-    const auto span = static_cast<std::uint64_t>(bounds[p].high - bounds[p].low) + 1;
-    const auto all = static_cast<std::size_t>(elements(shape));
-    is_real(shape.type) ? array.reals.reserve(all) : array.integers.reserve(all);
-    for (std::size_t n = 0; n < all; ++n) {
-      if (!is_real(shape.type)) {
-        array.integers.push_back(
-            wrap(shape.type, bounds[p].low + static_cast<std::int64_t>(random() % span)));
-        continue;
-      }
-      const double size = (static_cast<double>(random() >> 11) * 0x1p-53 * 1.5 + 0.5) * scale;
-      const Residue any = residue(static_cast<unsigned __int128>(random()));
-      array.reals.push_back({random() & 1 ? size : -size, 0, any, {}});
-    }
-    if (std::ssize(array.integers) > 1) {  // masks and clamps show at the ends
-      const std::size_t low = random() % array.integers.size();
-      const std::size_t high = (low + 1 + random() % (array.integers.size() - 1)) % array.integers.size();
-      array.integers[low] = wrap(shape.type, bounds[p].low);
-      array.integers[high] = wrap(shape.type, bounds[p].high);
-    }
-    Value<Twin> argument = value(std::move(array));
-    arguments.push_back(kept ? kept(p, argument) : std::move(argument));
+  for (std::size_t p = 0; p < entry(module).parameters.size(); ++p) {
+    const Argument a = argument(module, bounds, p, seed);
+    auto array = like<Twin>(a.shape, 1);
+    visit(array, [&](const auto& kind) {
+      auto& to = elements_of(array, kind);
+      to.resize(static_cast<std::size_t>(elements(a.shape)));
+      each_part(elements(a.shape), 8, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t n = begin; n < end; ++n)
+          if constexpr (std::is_same_v<std::decay_t<decltype(kind)>, std::vector<std::int64_t>>)
+            to[static_cast<std::size_t>(n)] = a.integer(n);
+          else
+            to[static_cast<std::size_t>(n)] = a.real(n);
+      });
+    });
+    arguments.push_back(value(std::move(array)));
   }
   return arguments;
 }

@@ -1,8 +1,6 @@
 // What a module is run on: drawn arguments, the same for both sides.
 #pragma once
 
-#include <functional>
-
 #include "reference/hlo/prove/pairs.h"
 #include "reference/hlo/run/array.h"
 
@@ -16,12 +14,13 @@ struct Bounds {
 };
 std::vector<Bounds> bounds_of(const Module&);
 
-// The arguments of a draw. Some element of an array of integers is the least, and one the greatest. A float's
-// real is of either sign and between 1/2 and 2, in every second draw an eighth of that, so that what
-// saturates in one draw does not in the next; its residue is any. Of each argument, by its number, what
-// `kept` makes of it, before the next is drawn; itself where that is none.
-using Keeping = std::function<Value<Twin>(std::size_t, const Value<Twin>&)>;
-std::vector<Value<Twin>> drawn(const Module&, const std::vector<Bounds>&, std::uint64_t seed,
-                               const Keeping& kept = {});
+// The arguments of a draw, whole. Some element of an array of integers is the least, and one the greatest. A
+// float's real is of either sign and between 1/2 and 2, times a scale: of every eight draws 1 in the first,
+// 1/8 in the next, and in the others one of each argument, from 1/32 to 32. So what saturates in one draw, or
+// is decided one way, is not in another. Its residue is any.
+std::vector<Value<Twin>> drawn(const Module&, const std::vector<Bounds>&, std::uint64_t seed);
+// Of argument `p` what each device holds, `fill` behind its end; nothing else of it is drawn.
+Value<Twin> drawn(const Module&, const std::vector<Bounds>&, std::size_t p, std::uint64_t seed,
+                  const Division&, const Array<Twin>& fill);
 
 }  // namespace plumb::hlo

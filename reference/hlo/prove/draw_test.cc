@@ -1,12 +1,14 @@
-// What is drawn: integers below all that they index, wherever they get there, and floats of two sizes.
+// What is drawn: integers below all that they index, wherever they get there, and floats of several sizes.
 #include "reference/hlo/prove/draw.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "reference/hlo/module/module.h"
+#include "reference/hlo/run/manual.h"
 
 namespace plumb::hlo {
 namespace {
@@ -190,10 +192,34 @@ TEST(Draw, TheEndsOfARangeEachTime) {
   for (const std::int64_t n : first) EXPECT_GT(n, 10);
 }
 
-TEST(Draw, FloatsOfEitherSignAndOfTwoSizes) {
+// Of what is drawn between 1/2 and 2 times a power of two.
+double scale_of(const Array<Twin>& array) {
+  double least = HUGE_VAL;
+  for (const Twin& x : array.reals) least = std::min(least, std::fabs(x.real));
+  return std::exp2(std::floor(std::log2(least) + 1));
+}
+
+TEST(Draw, EachDrawHasASizeAndInSomeEachArgument) {
+  const Module module = of("f32[20,20]");
+  std::set<double> sizes;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const auto all = drawn(module, {{}, {}}, seed);
+    const double size = scale_of(*all[1].array);
+    if (seed % 8 < 2) {
+      EXPECT_EQ(size, seed % 8 == 0 ? 1 : 0.125) << seed;
+    } else {
+      sizes.insert(size);
+    }
+  }
+  EXPECT_EQ(sizes.size(), 11u);
+  EXPECT_EQ(*sizes.begin(), 0x1p-5);
+  EXPECT_EQ(*sizes.rbegin(), 0x1p5);
+}
+
+TEST(Draw, FloatsOfEitherSign) {
   const Module module = of("f32[20,20]");
   for (const std::uint64_t seed : {0, 1, 2, 3}) {
-    const double scale = seed % 2 == 0 ? 1 : 0.125;
+    const double scale = scale_of(*drawn(module, {{}, {}}, seed)[1].array);
     const auto array = drawn(module, {{}, {}}, seed)[1].array;
     ASSERT_EQ(array->reals.size(), 400u);
     EXPECT_EQ(array->dims, (Integers{20, 20}));
@@ -212,9 +238,36 @@ TEST(Draw, FloatsOfEitherSignAndOfTwoSizes) {
   EXPECT_EQ(drawn(module, {{}, {}}, 4)[1].array->reals[7].real,
             drawn(module, {{}, {}}, 4)[1].array->reals[7].real);
   EXPECT_NE(drawn(module, {{}, {}}, 4)[1].array->reals[7].real,
-            drawn(module, {{}, {}}, 6)[1].array->reals[7].real);
+            drawn(module, {{}, {}}, 8)[1].array->reals[7].real);
+  EXPECT_NE(drawn(module, {{}, {}}, 4)[1].array->reals[0].real,
+            drawn(module, {{}, {}}, 4)[0].array->reals[0].real)
+      << "each argument is drawn by itself";
   EXPECT_THROW(drawn(of("(f32[])"), {{}, {}}, 0), BadModule);
   EXPECT_THROW(drawn(of("token[]"), {{}, {}}, 0), BadModule);
+}
+
+// Law: what each device draws of an argument is its part of what is drawn whole.
+TEST(Draw, PartsOfWholeArguments) {
+  const Bounds bounds{0, 1000, true};
+  for (const std::string type : {"f32", "s32"})
+    for (const std::string sharding : {"{devices=[4,1]<=[4]}", "{devices=[2,2]<=[2,2]T(1,0)}",
+                                       "{devices=[2,1,2]<=[4] last_tile_dim_replicate}", "{replicated}"}) {
+      const Module module = parse("HloModule m, num_partitions=4\n\nENTRY %e {\n  ROOT %x = " + type +
+                                      "[5,3] parameter(0), sharding=" + sharding + "\n}\n",
+                                  "m.txt");
+      const Division division = *divide(entry(module).instructions[0].sharding.at(0), 2, 4);
+      Pairs pairs{3};
+      const auto fill = poison(pairs, entry(module).instructions[0].shape.type);
+      const auto want = cut(*drawn(module, {bounds}, 3)[0].array, division, fill);
+      const auto got = *drawn(module, {bounds}, 0, 3, division, fill).array;
+      EXPECT_EQ(got.integers, want.integers) << sharding;
+      EXPECT_EQ(got.lanes, want.lanes);
+      ASSERT_EQ(got.reals.size(), want.reals.size());
+      for (std::size_t n = 0; n < got.reals.size(); ++n) {
+        EXPECT_EQ(got.reals[n].real, want.reals[n].real) << sharding << " " << n;
+        EXPECT_EQ(got.reals[n].coefficient, want.reals[n].coefficient) << sharding << " " << n;
+      }
+    }
 }
 
 }  // namespace

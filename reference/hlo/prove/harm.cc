@@ -12,16 +12,24 @@ using RealValue = Value<double>;
 
 constexpr std::uint64_t kFirstDraw = 101, kDraws = 6;
 
-Seen plain(const Subject& subject, const Module& after, std::uint64_t seed) {
-  Reals reals{.total = true};  // what has no value would hide what differs
+// What each device holds of drawn arguments, a number each as `of` says.
+template <typename F>
+std::vector<RealValue> arguments_of(const Subject& subject, std::uint64_t seed, F of) {
+  Reals reals;
   std::vector<RealValue> arguments;
   const std::vector<Value<Twin>> draws = drawn(subject.before, bounds_of(subject.before), seed);
   const std::vector<Division> cuts = parameter_layouts(subject);
   for (std::size_t n = 0; n < draws.size(); ++n) {
     Array<double> whole{draws[n].array->type, draws[n].array->dims, 1, draws[n].array->integers, {}};
-    for (const Twin& x : draws[n].array->reals) whole.reals.push_back(x.real);
+    for (const Twin& x : draws[n].array->reals) whole.reals.push_back(of(x.real));
     arguments.push_back(value(cut(whole, cuts[n], poison(reals, whole.type))));
   }
+  return arguments;
+}
+
+Seen plain(const Subject& subject, const Module& after, std::uint64_t seed) {
+  Reals reals{.total = true};  // what has no value would hide what differs
+  const std::vector<RealValue> arguments = arguments_of(subject, seed, [](double x) { return x; });
   std::map<const Instruction*, Moment> places;
   for (std::size_t c = 0; c < after.computations.size(); ++c)
     for (std::size_t i = 0; i < after.computations[c].instructions.size(); ++i)
@@ -90,6 +98,23 @@ Harm taken_up(const Module& after, const Differing& differing) {
 std::string_view name(Harm harm) {
   static constexpr std::string_view kNames[] = {"moved", "same", "completed", "padding", "unneeded"};
   return kNames[static_cast<int>(harm)];
+}
+
+std::vector<Value<double>> whole_numbers(const Subject& subject) {
+  return arguments_of(subject, 0, [](double x) { return std::nearbyint(2 * x); });
+}
+
+std::vector<std::vector<std::vector<bool>>> covered(const Subject& subject) {
+  bool as_propagated = false;
+  const std::vector<Division> divisions = layouts(subject, as_propagated);
+  const std::vector<Shape> shapes = result_shapes(subject.before);
+  std::vector<std::vector<std::vector<bool>>> all(shapes.size());
+  for (std::size_t r = 0; r < shapes.size(); ++r)
+    for (const Share& share : divisions[r].shares) {
+      std::vector<bool>& held = all[r].emplace_back();
+      for (const std::int64_t n : share_map(shapes[r].dims, divisions[r], share)) held.push_back(n >= 0);
+    }
+  return all;
 }
 
 std::vector<Seen> rightly_run(const Subject& subject) {

@@ -31,6 +31,13 @@ struct Seen {
   std::map<Moment, Value<double>> values;
 };
 
+// Arguments as devices hold them, of floats that are whole and small: sums of their products are exact in any
+// format.
+std::vector<Value<double>> whole_numbers(const Subject&);
+
+// Of each result, on each device, which of the elements that it holds are no padding.
+std::vector<std::vector<std::vector<bool>>> covered(const Subject&);
+
 // AFTER itself, a run for each draw of the data by which harm is seen: made once for all faults.
 std::vector<Seen> rightly_run(const Subject&);
 

@@ -256,7 +256,6 @@ std::int64_t memory_needed(const Subject& subject) {
   for (std::size_t p = 0; p < cuts.size(); ++p) whole.push_back(before.parameter(p, {}));
   const Kept wanted = before.run(entry(subject.before), std::move(whole));
   for (std::size_t p = 0; p < cuts.size(); ++p) {
-    const Kept uncut = before.parameter(p, {});
     const auto [lanes, holders] = tiles_of(cuts[p]);
     local.push_back(after.parameter(p, {lanes, holders}));
   }

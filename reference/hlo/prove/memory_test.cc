@@ -42,8 +42,7 @@ TEST(Memory, WhatNobodyReadsAnyMoreIsLetGo) {
 }
 
 TEST(Memory, WhatSortsNeedsItsOperandTwiceWhatSumsOnce) {
-  EXPECT_EQ(floats("  ROOT %r = f32[8] copy(%x)\n"), kWanted + 2 * kX)
-      << "a copy is the operand, which is cut of a whole";
+  EXPECT_EQ(floats("  ROOT %r = f32[8] copy(%x)\n"), kWanted + kX) << "a copy is the operand";
   EXPECT_EQ(floats("  ROOT %r = f32[8] all-reduce(%x), replica_groups={{0,1,2,3}}, channel_id=1, "
                    "use_global_device_ids=true, to_apply=%add\n",
                    "\n%add (a: f32[], b: f32[]) -> f32[] {\n  %a = f32[] parameter(0)\n"

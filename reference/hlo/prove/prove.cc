@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "reference/hlo/prove/ways.h"
 #include "reference/hlo/run/run.h"
 
 namespace plumb::hlo {
@@ -132,8 +133,11 @@ std::string counted(std::int64_t n) { return std::to_string(n) + (n == 1 ? " com
 struct Trial {
   const Subject& subject;
   const Options& options;
+  const int draws;
   const std::vector<Division>&cuts, &results;
+  const Proof blank;  // of no draw
   Wholes& wholes;
+  bool shared;  // what BEFORE computes is for other proofs too; else that of one draw is held
   Paths paths{};
   std::map<double, std::size_t> chosen{};  // which meaning of a folded constant was the right one
 };
@@ -147,21 +151,9 @@ constexpr std::size_t kSeveral = 16;
 // Ends a run.
 struct Doubt {};
 
-// Comparisons of two scalars of floats, by which a program decides what becomes of whole arrays: whether a
-// gradient is clipped, say. Where no parameter is read nothing is decided.
-std::set<const Instruction*> decisions_of(const Module& module, const std::set<const Instruction*>& free) {
-  std::set<const Instruction*> decisions;
-  for (const Computation& c : module.computations)
-    for (const Instruction& i : c.instructions)
-      if (i.opcode == Opcode::compare && i.shape.dims.empty() && !free.contains(&i) &&
-          is_real(c.instructions[static_cast<std::size_t>(i.operands[0])].shape.type))
-        decisions.insert(&i);
-  return decisions;
-}
-
 Whole computed(Trial& trial, const Proof& proof, bool to_the_end) {
   const Module& module = trial.subject.before;
-  const Pulse tell = telling(trial.options, module, {proof.draws, trial.options.draws, false, 0, 0, 0});
+  const Pulse tell = telling(trial.options, module, {proof.draws, trial.draws, false, 0, 0, 0});
   Pairs pairs{proof.seed};
   Whole whole{{}, constants_of(module), {}, 0, false, {}};
   const std::set<const Instruction*> free = free_of_parameters(module);
@@ -169,16 +161,15 @@ Whole computed(Trial& trial, const Proof& proof, bool to_the_end) {
     if (pairs.doubts > 0 && !to_the_end) throw Doubt{};
     if (tell) tell(c, n);
   };
-  const std::set<const Instruction*> decisions = decisions_of(module, free);
+  Answers answers = answers_of(module, free);
   const auto seen = [&](const Instruction& i, const Held& held) {
-    if (decisions.contains(&i))
-      for (const std::int64_t x : held.array->integers) whole.paths.insert({&i, x});
+    answers.note(pairs, i, held, whole.paths);
     if (!free.contains(&i) || !held.array || held.array->reals.size() > kSeveral) return;
     for (const Twin& x : held.array->reals)
       if (std::isfinite(x.real) && x.real != 0) whole.sources.push_back({x, i.name});
   };
   Machine<Pairs> machine{module, pairs, module.partitions, {}, &whole.paths, pulse};
-  if (!free.empty() || !decisions.empty()) machine.seen = seen;
+  machine.seen = seen;
   try {
     whole.results = results_of(evaluate(machine, entry(module), drawn(module, proof.bounds, proof.seed), {}));
   } catch (const Disagreement& disagreement) {
@@ -193,16 +184,22 @@ Whole computed(Trial& trial, const Proof& proof, bool to_the_end) {
 // That of the proof's seed. A draw whose decisions are in doubt is made again, so it is not gone on with
 // unless it is the last.
 const Whole& whole_of(Trial& trial, const Proof& proof, bool last) {
+  if (!trial.shared) std::erase_if(trial.wholes, [&](const auto& one) { return one.first != proof.seed; });
   const auto known = trial.wholes.find(proof.seed);
   if (known != trial.wholes.end() && !(known->second.ended && last)) return known->second;
   return trial.wholes[proof.seed] = computed(trial, proof, last);
 }
 
-// What each device holds of the arguments, of which one at a time is there as a whole.
+// What each device holds of the arguments.
 std::vector<Held> local_arguments(Pairs& pairs, const Trial& trial, const std::vector<Bounds>& bounds) {
-  return drawn(trial.subject.before, bounds, pairs.key, [&](std::size_t p, const Held& whole) {
-    return value(cut(*whole.array, trial.cuts[p], poison(pairs, whole.array->type)));
-  });
+  std::vector<Held> arguments;
+  const Module& before = trial.subject.before;
+  const Computation& main = entry(before);
+  for (std::size_t p = 0; p < trial.cuts.size(); ++p) {
+    const Type type = main.instructions[static_cast<std::size_t>(main.parameters[p])].shape.type;
+    arguments.push_back(drawn(before, bounds, p, pairs.key, trial.cuts[p], poison(pairs, type)));
+  }
+  return arguments;
 }
 
 // Runs AFTER where its constants stand for `proof.meanings`, and judges what it holds.
@@ -211,7 +208,7 @@ void finish(Trial& trial, const Whole& whole, Proof& proof) {
   Pairs pairs{proof.seed, whole.doubts, &proof.meanings};
   const Machine<Pairs> machine{
       module, pairs,   module.partitions,
-      {},     nullptr, telling(trial.options, module, {proof.draws, trial.options.draws, true, 0, 0, 0})};
+      {},     nullptr, telling(trial.options, module, {proof.draws, trial.draws, true, 0, 0, 0})};
   try {
     const std::vector<Held> held =
         results_of(evaluate(machine, entry(module), local_arguments(pairs, trial, proof.bounds), {}));
@@ -265,19 +262,73 @@ Proof finished(Trial& trial, const Whole& whole, Proof proof) {
   return proof;
 }
 
-// "%cond.3 branch 1", "%while.2", "%lt.4 false".
-std::vector<std::string> untaken(const Module& module, const Paths& paths) {
-  std::vector<std::string> list;
-  for (const Computation& c : module.computations)
-    for (const Instruction& i : c.instructions) {
-      const std::int64_t branches = std::ssize(get<Calls>(i, Key::branch_computations).computations);
-      for (std::int64_t b = 0; b < branches; ++b)
-        if (!paths.contains({&i, b})) list.push_back("%" + i.name + " branch " + std::to_string(b));
-      if (i.opcode == Opcode::while_ && !paths.contains({&i, 1})) list.push_back("%" + i.name);
-      if (i.opcode == Opcode::compare && paths.contains({&i, 0}) != paths.contains({&i, 1}))
-        list.push_back("%" + i.name + (paths.contains({&i, 0}) ? " true" : " false"));
-    }
-  return list;
+Proof blank_draw(const Trial& trial, int draw, std::uint64_t seed) {
+  Proof proof = trial.blank;
+  proof.seed = seed, proof.draws = draw;
+  return proof;
+}
+
+// One draw, judged. Nothing where what BEFORE decides hangs on errors, unless it is the `last` that is tried.
+std::optional<Proof> judged_draw(Trial& trial, int draw, std::uint64_t seed, bool last) {
+  Proof proof = blank_draw(trial, draw, seed);
+  const Whole& whole = whole_of(trial, proof, last);
+  if (whole.ended) return std::nullopt;
+  trial.paths.insert(whole.paths.begin(), whole.paths.end());
+  if (whole.disagreement.empty())
+    proof = finished(trial, whole, proof);
+  else
+    raise(proof, Finding::refuted, whole.disagreement);
+  return proof;
+}
+
+// A draw that is proven, or refuted; where it is neither others are made in its place. From `seed` on, which
+// is moved behind the last.
+Proof settled_draw(Trial& trial, int draw, std::uint64_t& seed) {
+  std::optional<Proof> open, last;  // the first that is unsettled; whatever came last
+  for (int tries = 0; tries <= trial.options.redraws; ++tries) {
+    last = judged_draw(trial, draw, seed++, tries == trial.options.redraws);
+    if (!last) continue;
+    if (last->finding == Finding::refuted || (last->finding == Finding::proven && !open)) return *last;
+    if (last->finding == Finding::unsettled && !open) open = last;
+  }
+  return open ? *open : *last;
+}
+
+// Of a program whose arguments are few more draws cost nothing, and what integers decide is no more than
+// tested.
+int draws_of(const Module& module, const Options& options) {
+  constexpr std::int64_t kFew = 4096;
+  std::int64_t all = 0;
+  const Computation& main = entry(module);
+  for (const std::int64_t p : main.parameters)
+    all += elements(main.instructions[static_cast<std::size_t>(p)].shape);
+  return options.draws > 0 ? options.draws : all < kFew ? 8 : 2;
+}
+
+// Draws of BEFORE for ways that none has gone, and how many of them are judged; so many where one of these is
+// unsettled, until some real shows it.
+constexpr int kSearched = 48, kJudged = 16, kSearchedOpen = 256;
+
+// More draws of what is proven, in each of which BEFORE goes some way that none of the first has gone.
+Proof sought_ways(Trial& trial, Proof proof, std::uint64_t seed) {
+  std::vector<Way> wanted = untaken(trial.subject.before, trial.paths);
+  std::erase_if(wanted, [](const Way& way) { return way.kind != Way::scalar; });
+  std::optional<Proof> open;
+  int judged = 0;
+  const auto goes_on = [&](int tried) {
+    return !wanted.empty() && (open ? tried < kSearchedOpen : tried < kSearched && judged < kJudged);
+  };
+  for (int tried = 0; goes_on(tried); ++tried, ++seed) {
+    Proof one = blank_draw(trial, proof.draws, seed);
+    const Whole& whole = whole_of(trial, one, false);
+    const auto goes = [&](const Way& way) { return went(whole.paths, way); };
+    if (whole.ended || std::ranges::none_of(wanted, goes)) continue;
+    one = *judged_draw(trial, proof.draws, seed, false);
+    if (one.finding == Finding::refuted) return one;
+    if (one.finding == Finding::unsettled && !open) open = one;
+    ++judged;
+  }
+  return open ? *open : proof;
 }
 
 }  // namespace
@@ -301,33 +352,24 @@ Proof prove(const Subject& subject, const Options& options, Wholes* shared) {
   }
   for (const auto& [parameter, range] : options.ranges)
     proof.bounds.at(static_cast<std::size_t>(parameter)) = range;
-  const Proof blank = proof;
-  std::optional<Proof> open;  // not proven, but not refuted either
   Wholes own;
-  Trial trial{subject, options, cuts, results, shared ? *shared : own};
-  int redraws = 0;
-  for (std::uint64_t seed = options.seed; proof.draws < options.draws; ++seed) {
-    Proof one = blank;
-    one.seed = seed, one.draws = proof.draws + 1;
-    own.clear();
-    const Whole& whole = whole_of(trial, one, redraws >= options.redraws);
-    if (whole.ended) {
-      ++redraws;
-      continue;
-    }
-    trial.paths.insert(whole.paths.begin(), whole.paths.end());
-    if (whole.disagreement.empty())
-      one = finished(trial, whole, one);
-    else
-      raise(one, Finding::refuted, whole.disagreement);
-    one.untaken = untaken(subject.before, trial.paths);
-    if (one.finding == Finding::refuted) return one;
-    if (one.finding == Finding::unsettled && !open) open = one;
-    const bool again = one.finding != Finding::proven || (one.draws == options.draws && !one.untaken.empty());
-    if (again && redraws++ < options.redraws) continue;
-    proof = one;
+  Trial trial{subject,
+              options,
+              draws_of(subject.before, options),
+              cuts,
+              results,
+              proof,
+              shared ? *shared : own,
+              shared != nullptr};
+  std::uint64_t seed = options.seed;
+  for (int draw = 1; draw <= trial.draws; ++draw) {
+    proof = settled_draw(trial, draw, seed);
+    if (proof.finding != Finding::proven) return proof;
   }
-  return open ? *open : proof;
+  proof = sought_ways(trial, proof, seed);
+  for (const Way& way : untaken(subject.before, trial.paths))
+    (way.kind == Way::integers ? proof.unanswered : proof.untaken).push_back(print(way));
+  return proof;
 }
 
 }  // namespace plumb::hlo

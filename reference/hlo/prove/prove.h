@@ -24,8 +24,8 @@ struct Step {
 
 struct Options {
   std::uint64_t seed = 0;
-  int draws = 2;
-  int redraws = 8;                          // of draws that hang on reals no further apart than their errors
+  int draws = 0;    // 0: two, and eight where the arguments are fewer than 4,096 numbers
+  int redraws = 8;  // of a draw that is not proven, or whose decisions hang on errors; where ways are untaken
   std::map<std::int64_t, Bounds> ranges{};  // of parameters, instead of those that bounds_of finds
   std::function<void(const Step&)> step{};  // told before each instruction, of loops too; may throw
 };
@@ -53,13 +53,13 @@ struct Proof {
   std::vector<Difference> differences;
   std::int64_t results = 0, elements = 0, devices = 0;  // what was compared; elements of all devices
   int draws = 0;
-  std::uint64_t seed = 0;           // of the draw that decided
-  bool as_propagated = false;       // some result's layout is the partitioner's choice
-  std::vector<Bounds> bounds;       // of the parameters
-  std::vector<std::string> folded;  // "0.0356774069 stands for 0.044715 * 0.797884583"
-  std::map<double, Twin> meanings;  // the same, in this draw
-  // Of BEFORE, that no draw went through: branches, loops, and answers of two scalars of floats compared.
-  std::vector<std::string> untaken;
+  std::uint64_t seed = 0;               // of the draw that decided
+  bool as_propagated = false;           // some result's layout is the partitioner's choice
+  std::vector<Bounds> bounds;           // of the parameters
+  std::vector<std::string> folded;      // "0.0356774069 stands for 0.044715 * 0.797884583"
+  std::map<double, Twin> meanings;      // the same, in this draw
+  std::vector<std::string> untaken;     // ways of BEFORE that no draw went, as ways.h names them
+  std::vector<std::string> unanswered;  // and answers of comparisons of integers that none had
 };
 
 // BEFORE on the arguments of one draw.

@@ -46,10 +46,10 @@ TEST(Verdicts, EachStepIsTold) {
   Options options;
   options.step = [&](const Step& step) { told.push_back(step); };
   EXPECT_EQ(prove({before, after, nullptr}, options).finding, Finding::proven);
-  ASSERT_EQ(told.size(), 4u * 5) << "five instructions, two sides, two draws";
+  ASSERT_EQ(told.size(), 16u * 5) << "five instructions, two sides, eight draws";
   for (std::size_t n = 0; n < told.size(); ++n) {
-    EXPECT_EQ(told[n].draws, 2);
-    EXPECT_EQ(told[n].draw, n < 10 ? 1 : 2);
+    EXPECT_EQ(told[n].draws, 8);
+    EXPECT_EQ(told[n].draw, static_cast<int>(n / 10) + 1);
     EXPECT_EQ(told[n].after, n / 5 % 2 == 1);
     EXPECT_EQ(told[n].done, static_cast<std::int64_t>(n % 5));
     EXPECT_EQ(told[n].all, 5);
@@ -99,8 +99,8 @@ TEST(Verdicts, WhatNoRealShows) {
 TEST(Verdicts, EveryDrawIsProven) {
   const Proof p = proof({}, {});
   EXPECT_EQ(p.finding, Finding::proven);
-  EXPECT_EQ(p.draws, 2);
-  EXPECT_EQ(p.seed, 1);
+  EXPECT_EQ(p.draws, 8);
+  EXPECT_EQ(p.seed, 7);
   EXPECT_EQ(p.results, 2);
   EXPECT_EQ(p.elements, 2 * 6 + 2 * 3);
   EXPECT_EQ(p.devices, 2);
@@ -214,13 +214,34 @@ TEST(Verdicts, PathsThatNoDrawTook) {
 TEST(Verdicts, AnswersOfFloatsThatNoDrawTook) {
   const std::string lines =
       "  %f = f32[] convert(%n)\n  %h = f32[] constant(100)\n  %small = pred[] compare(%f, %h), "
-      "direction=LT\n  %least = pred[] compare(%h, %h), direction=LT\n  ROOT";
+      "direction=LT\n  %least = pred[] compare(%h, %h), direction=LT\n  %nan = pred[] compare(%f, %f), "
+      "direction=NE\n  %a = f32[] minimum(%f, %h)\n  %b = f32[] maximum(%f, %h)\n  %one = f32[] constant(3)\n"
+      "  %c = f32[] clamp(%one, %f, %h)\n  %d = f32[] maximum(%f, %one)\n"
+      "  %many = f32[9] broadcast(%h), dimensions={}\n  %few = f32[9] broadcast(%f), dimensions={}\n"
+      "  %g = pred[9] compare(%many, %few), direction=GE\n  %zero = s32[] constant(0)\n"
+      "  %less = pred[] compare(%n, %zero), direction=LT\n  ROOT";
   const Edits more = {
       {"  ROOT", lines}
   };
   const Proof p = proof(more, more);
   EXPECT_EQ(p.finding, Finding::proven);
-  EXPECT_EQ(p.untaken, (std::vector<std::string>{"%small false"})) << "constants decide nothing";
+  EXPECT_EQ(p.untaken, (std::vector<std::string>{"%small false", "%a operand 1", "%b operand 0",
+                                                 "%c operand 2", "%g false"}))
+      << "constants decide nothing, nor does what is compared with itself";
+  EXPECT_EQ(p.unanswered, std::vector<std::string>{"%less true"});
+}
+
+// Other draws are of other sizes: one clips, others do not, and what it is clipped by is proven.
+TEST(Verdicts, BothAnswersOfWhatLargeNumbersDecide) {
+  const std::string lines =
+      "  %e = f32[1] slice(%y), slice={[0:1]}\n  %s = f32[] reshape(%e)\n"
+      "  %u = f32[] multiply(%s, %s)\n  %h = f32[] constant(1000)\n  %small = pred[] compare(%u, %h), "
+      "direction=LT\n"
+      "  ROOT";
+  const Edits more = {
+      {"  ROOT", lines}
+  };
+  EXPECT_EQ(proof(more, more).untaken, std::vector<std::string>{}) << "in some draw";
 }
 
 // A fault is at the first instruction whose value comes about nowhere, and at none where nothing is wrong.

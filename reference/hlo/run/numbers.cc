@@ -10,12 +10,6 @@
 
 namespace plumb::hlo {
 
-std::uint64_t mixed(std::uint64_t x) {
-  x ^= x >> 30, x *= 0xbf58476d1ce4e5b9u;
-  x ^= x >> 27, x *= 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
-
 double Reals::integer(std::int64_t x, Type type) {
   return row(type).kind == Kind::unsigned_integer ? static_cast<double>(static_cast<std::uint64_t>(x))
                                                   : static_cast<double>(x);

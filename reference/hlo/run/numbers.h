@@ -7,7 +7,11 @@
 namespace plumb::hlo {
 
 // The finalizer of SplitMix64.
-std::uint64_t mixed(std::uint64_t);
+constexpr std::uint64_t mixed(std::uint64_t x) {
+  x ^= x >> 30, x *= 0xbf58476d1ce4e5b9u;
+  x ^= x >> 27, x *= 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
 
 enum class Ordering : std::uint8_t { less, equal, greater, unordered };
 

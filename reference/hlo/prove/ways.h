@@ -1,0 +1,41 @@
+// Which way a program went: branches, loops, and what it decides by comparing floats. A proof says nothing of
+// a way that no draw took.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "reference/hlo/prove/pairs.h"
+#include "reference/hlo/run/machine.h"
+
+namespace plumb::hlo {
+
+// Answers of a module's comparisons, while it runs: of `compare` whether it holds, of a `minimum`, `maximum`
+// or `clamp` of scalars of floats which operand it is. By them a program decides what becomes of whole
+// arrays: whether a gradient is clipped, say. Where no parameter is read, or a number is compared with
+// itself, nothing is decided.
+struct Answers {
+  std::set<const Instruction*> compares;
+  std::map<const Instruction*, std::vector<const Instruction*>> choices;  // with their operands
+  std::map<const Instruction*, Value<Twin>> scalars{};                    // of the operands of choices
+
+  void note(Pairs&, const Instruction&, const Value<Twin>& held, Paths&);
+};
+Answers answers_of(const Module&, const std::set<const Instruction*>& free_of_parameters);
+
+// One that could be gone: the number of a branch, 1 of a loop, of a comparison its answer, of a choice the
+// operand. Sought are those that hang on one number, `scalar`: of arrays each element is a draw. What indexes
+// is drawn below what it indexes, so that most comparisons of integers have one answer.
+struct Way {
+  enum Kind : std::uint8_t { scalar, array, integers };
+  const Instruction* at = nullptr;
+  std::int64_t answer = 0;
+  Kind kind = scalar;
+};
+std::vector<Way> untaken(const Module&, const Paths&);
+bool went(const Paths&, const Way&);
+std::string print(const Way&);  // "%cond.3 branch 1", "%while.2", "%lt.4 false", "%min.5 operand 1"
+
+}  // namespace plumb::hlo
