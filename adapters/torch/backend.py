@@ -44,10 +44,10 @@ class Backend:
             "alone": self.engine == "nccl",
             "times": self.engine != "local",  # a simulation's time is nobody's
             "capabilities": {
-                "ops": ["reshard", "einsum"], "dtypes": list(layout.DTYPES), "rules": ["nested"],
+                "ops": ["reshard", "einsum", "grouped"], "dtypes": list(layout.DTYPES), "rules": ["nested"],
                 "reductions": ["sum", "avg", "max", "min"], "submesh": True,
                 "max_devices": self.most(), "acc": ["unspecified"], "wire": ["unspecified"],
-                "clones": self.engine == "local"},
+                "tail": "undefined", "clones": self.engine == "local"},
         }
 
     def most(self):

@@ -5,6 +5,7 @@ it, so that the gradient for the wanted result's place is the product of the cas
 
     case mk,kn->mn    grad=lhs    forward mn,kn->mk, cotangent lhs    gradient for mn: lhs rhs
                       grad=rhs    forward mk,mn->kn, cotangent rhs    gradient for mn: lhs rhs
+    case fwd          grad=lhs    forward dgrad, cotangent x          gradient for y: x w
 
 The forward product runs before the program that is judged; its collectives are none of the gradient's.
 """
@@ -12,6 +13,7 @@ The forward product runs before the program that is judged; its collectives are 
 import torch
 from torch.distributed.tensor import distribute_tensor
 
+import grouped
 import layout
 
 
@@ -31,7 +33,9 @@ def prepared(case, mesh, fed, operands):
     wanted, (left, right) = case.chain[0], operands
     zeros = torch.zeros(wanted.shape, dtype=layout.DTYPES[wanted.dtype], device=mesh.device_type)
     place = distribute_tensor(zeros, mesh, layout.finished(mesh, wanted), src_data_rank=None).requires_grad_()
-    if fed == "lhs":
+    if case.op == "grouped":
+        ahead = grouped.ahead(case, mesh, fed, {"place": place, "other": right if fed == "lhs" else left})
+    elif fed == "lhs":
         ahead = torch.einsum(f"{case.out},{case.rhs}->{case.lhs}", place, right)
     else:
         ahead = torch.einsum(f"{case.lhs},{case.out}->{case.rhs}", left, place)

@@ -11,6 +11,7 @@ import itertools
 import math
 
 import fsdp
+import grouped
 import layout
 from plumb_worker import limits
 
@@ -105,17 +106,38 @@ def unsayable(case):
 
 
 def mixed(case):
-    return case.op == "einsum" and len({s.dtype for s in case.specs}) > 1
+    return case.op != "reshard" and len({s.dtype for s in case.specs}) > 1
+
+
+def contracted(case):
+    """The contracted dimensions of each operand of a product."""
+    if case.op == "grouped":
+        return [(d,) for d in grouped.CONTRACTED[case.form]]
+    inner = {letter for letter in case.lhs if letter in case.rhs and letter not in case.out}
+    return [[d for d, letter in enumerate(letters) if letter in inner] for letters in (case.lhs, case.rhs)]
+
+
+def left_over(case):
+    """The axes over which the first result of a product is to be unfinished, and no operand is."""
+    if case.op == "reshard":
+        return set()
+    return set(case.chain[0].unfinished) - {axis for s in case.operands for axis in s.unfinished}
 
 
 def other_axes(case):
     """Whether the first result of a product is to be unfinished over axes that split no contracted dimension."""
-    if case.op != "einsum" or not case.chain[0].unfinished:
-        return False
-    inner = {letter for letter in case.lhs if letter in case.rhs and letter not in case.out}
-    split = {axis for letters, s in zip((case.lhs, case.rhs), case.operands)
-             for letter, axes in zip(letters, s.split) if letter in inner for axis in axes}
-    return not set(case.chain[0].unfinished) <= split | {a for s in case.operands for a in s.unfinished}
+    return bool(left_over(case)) and not left_over(case) <= {
+        axis for dims, s in zip(contracted(case), case.operands) for d in dims for axis in s.split[d]}
+
+
+def is_wgrad(case):
+    return case.op == "grouped" and case.form == "wgrad"
+
+
+def other_rows(case, options):
+    """Whether the rows of a matrix that grouped_mm is to take, or its gradient, are no multiples of 16 bytes."""
+    taken = [*case.operands, *(case.chain[:1] if options.get("grad") else ())]
+    return case.op == "grouped" and any(s.shape[-1] * layout.DTYPES[s.dtype].itemsize % 16 for s in taken)
 
 
 def is_mm(case):
@@ -166,6 +188,10 @@ def _product(left, right, *chain):
             "operands": [left, right], "chain": chain}
 
 
+def _grouped(form, left, right, out):
+    return {"mesh": XY, "op": "grouped", "form": form, "sizes": [[3, 1]], "operands": [left, right], "chain": [out]}
+
+
 UNFINISHED = [("sum", "sum", "f32[4]+x"), ("avg", "mean", "f32[4]+avg(x)"), ("max", "maximum", "f32[4]+max(x)"),
               ("min", "minimum", "f32[4]+min(x)")]
 
@@ -183,7 +209,23 @@ ROWS = [
     Row("grad needs einsum", "grad= takes the gradient of an einsum",
         lambda c, o: c.op == "einsum" and bool(o.get("grad")) and o["op"] != "einsum"),
     Row("grad of a reshard", "grad= takes the gradient of a product",
-        lambda c, o: bool(o.get("grad")) and c.op != "einsum"),
+        lambda c, o: bool(o.get("grad")) and c.op == "reshard"),
+    Row("op of a grouped product", "op= says how an einsum is written",
+        lambda c, o: c.op == "grouped" and o["op"] != "einsum"),
+    Row("sizes by row block", "grouped_mm takes one list of sizes",
+        lambda c, o: c.op == "grouped" and len(c.group_sizes) > 1),
+    Row("grouped product of another dtype", "a grouped product of other dtypes than f32, bf16 and f16",
+        lambda c, o: c.op == "grouped" and any(s.dtype not in ("f32", "bf16", "f16") for s in c.operands),
+        "Expected mat_a to be|Expected inputs of BF16", _grouped("fwd", "f64[4,8]", "f64[2,8,8]", "f64[4,8]")),
+    *[Row(f"grouped product of {dtype}", f"a grouped product of {dtype}",
+          lambda c, o, dtype=dtype: c.op == "grouped" and any(s.dtype == dtype for s in c.operands),
+          "Expected inputs of BF16", _grouped("fwd", f"{dtype}[4,8]", f"{dtype}[2,8,8]", f"{dtype}[4,8]"))
+      for dtype in ("f32", "f16")],
+    Row("grouped product of other rows", "a grouped product of rows that are no multiple of 16 bytes",
+        lambda c, o: other_rows(c, o), "multiple of 16 bytes", _grouped("fwd", "bf16[4,8]", "bf16[2,8,4]", "bf16[4,4]")),
+    Row("unfinished grouped wgrad", "a grouped wgrad left unfinished: torch gathers the rows",
+        lambda c, o: is_wgrad(c) and bool(left_over(c)),
+        "Can ?not redistribute", _grouped("wgrad", "bf16[16@x,8]", "bf16[16@x,8]", "bf16[2,8,8]+x")),
     Row("compile of a gradient", "compile= takes a program without autograd, in redistribute's words",
         lambda c, o: bool(o.get("compile")) and (bool(o.get("grad")) or o["via"] in ("checkpoint", "fsdp"))),
     Row("via=full_tensor", "full_tensor() gives whole, finished results",

@@ -17,6 +17,7 @@ import torch
 import torch.distributed as dist
 import torch.distributed.checkpoint as dcp
 import torch.multiprocessing
+import torch.nn.functional as F
 from torch.distributed.checkpoint.api import CheckpointException
 from torch.distributed.fsdp import fully_shard
 from torch.distributed.tensor import DeviceMesh, DTensor, Partial, Replicate, Shard, distribute_tensor, init_device_mesh
@@ -189,9 +190,38 @@ def gradient_of_fsdp(rank):
     return rows.weight.grad.to_local().numpy() * 0 + 1, np.ones(rows.weight.grad.to_local().shape, np.float32)
 
 
+def grouped_rows(rank):
+    """The gradient of a grouped product by its weights, of four rows a half: the rows are gathered, and lie otherwise then than
+    when grouped_mm was asked whether it takes them. One process has it right."""
+    mesh = init_device_mesh("cpu", (2,), mesh_dim_names=("a",))
+    x, y = np.arange(32, dtype=np.float32).reshape(4, 8) % 5, np.arange(32, dtype=np.float32).reshape(4, 8) % 7
+    offs = torch.tensor([3, 4], dtype=torch.int32)
+    alone = [torch.from_numpy(t).bfloat16() for t in (x, y)]
+    want = np.stack([x[:3].T @ y[:3], x[3:].T @ y[3:]])
+    assert np.array_equal(F.grouped_mm(alone[0].t(), alone[1], offs=offs).float().numpy(), want)
+    x, y = (distribute_tensor(t, mesh, [Shard(0)], src_data_rank=None) for t in alone)
+    offs = distribute_tensor(offs, mesh, [Replicate()], src_data_rank=None)
+    try:
+        return F.grouped_mm(x.t(), y, offs=offs).full_tensor().float().numpy(), want
+    except RuntimeError as e:
+        return np.array(str(e)), want
+
+
+def grouped_gather(rank):
+    """The same of rows that are taken: both operands are gathered, where each half has its products and a sum would do."""
+    mesh = init_device_mesh("cpu", (2,), mesh_dim_names=("a",))
+    x, y = (distribute_tensor(torch.ones(16, 8).bfloat16(), mesh, [Shard(0)], src_data_rank=None) for _ in range(2))
+    offs = distribute_tensor(torch.tensor([11, 16], dtype=torch.int32), mesh, [Replicate()], src_data_rank=None)
+    with CommDebugMode() as seen:
+        F.grouped_mm(x.t(), y, offs=offs)
+    gathers = sum(n for kind, n in seen.get_comm_counts().items() if "all_gather" in str(kind))
+    return np.array(f"{gathers} gathers"), np.array("0 gathers")
+
+
 CHECKS = [(flattened_gather, 4), (plain_gather, 4), (permuted_mesh, 4), (permuted_scatter, 4), (strided_shards, 8),
           (strided_gather, 8), (flattened_sum, 8), (turned_slice, 8), (strided_columns, 8), (strided_rows, 8),
-          (flattened_product, 2), (strided_product, 4), (plain_product, 4), (checkpoint_of_fsdp, 8), (gradient_of_fsdp, 8)]
+          (flattened_product, 2), (strided_product, 4), (plain_product, 4), (checkpoint_of_fsdp, 8), (gradient_of_fsdp, 8),
+          (grouped_rows, 2), (grouped_gather, 2)]
 
 
 def main(rank, check, ranks, store, answers):
