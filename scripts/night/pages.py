@@ -1,4 +1,5 @@
 """The pages of a history: static, with one script file that lies beside them; none asks another host."""
+import collections
 import hashlib
 import json
 import pathlib
@@ -86,14 +87,17 @@ def times(told):
     if not found:
         return ""
     moved = [(name, time) for name, time in found if time["became"] in ("SLOWER", "FASTER") or "again" in time or time.get("besides")]
-    counts = ", ".join(f"{sum(time['became'] == became for _, time in found)} {became}"
-                       for became in dict.fromkeys(time["became"] for _, time in found))
+    counts = counted_times([time for _, time in found])
     counted = "" if judging.SLOWER in told["fail_on"] else ": of no weight, for fail-on does not name slower"
     middle = lambda time, what: f"{time[what][1]:.3f}" if what in time else ""
     return f"<h2>Times</h2><p>{counts}{counted}</p>" + (table(
         ["configuration", "case", "backend", "became", "now to then", "beside its limit", ""],
         [[escaped(name), code(time["case"]), escaped(time["backend"]), escaped(time["became"]), middle(time, "ratio"),
           middle(time, "controlled"), escaped(why_paced(time))] for name, time in moved]) if moved else "")
+
+
+def counted_times(times):
+    return ", ".join(f"{n} {became}" for became, n in collections.Counter(time["became"] for time in times).items())
 
 
 def why_paced(time):
@@ -163,7 +167,8 @@ def last_two(nights):
             cells.setdefault(one["was"], {})[one["is"]] = one["cases"]
         body += matrix("was \\ is", sorted({one["is"] for one in row["table"]}), sorted(cells.items()))
         body += "".join(f"<p>{escaped(one)}</p>" for one in row["versions"] + row["environment"])
-        body += table(["change", "backend", "cause", "cases", "flaky", "layouts", "the first"], changes(row), "nothing changed")
+        body += table(["change", "backend", "cause", "cases", "flaky", "layouts", "the first"], changes(row), "no verdict changed")
+        body += f"<p>times: {counted_times(row['times'])}</p>" if row["times"] else ""
     return body
 
 
