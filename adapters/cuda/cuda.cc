@@ -6,6 +6,7 @@
 #include "adapters/cuda/rounds.h"
 #include "adapters/protocol/clocked.h"
 #include "adapters/protocol/json.h"
+#include "adapters/rank/added.h"
 #include "adapters/rank/at_best.h"
 #include "adapters/rank/capabilities.h"
 #include "adapters/rank/hand_over.h"
@@ -62,6 +63,11 @@ std::optional<Unsupported> Cuda::prepare(const Request& request) {
 Outcome Cuda::given(Arena* arena) const {
   Outcome o = hand_over(all(), ready, arena);
   *o.received += received;
+  // A ring's plan adds a part to one other in each round, whatever the order within.
+  const Order by = style == Style::ring ? Order::ring : order;
+  say_how_added(plan.mesh, o.trace, [by](const Collective&, std::int64_t n) {
+    return by == Order::direct ? kept_until_finished(n) : by == Order::ring ? one_by_one(n) : in_pairs(n);
+  });
   return o;
 }
 

@@ -118,21 +118,28 @@ TEST(Message, ACollectiveSurvivesItsJson) {
   const Collective back = collective_from_json(to_json(c));
   EXPECT_EQ(back.pairs, c.pairs);
   EXPECT_EQ(to_json(back), to_json(c));
+  Collective sum{.kind = "all-reduce", .in = 8, .out = 8};
+  sum.additions = 7, sum.roundings = 2;
+  EXPECT_EQ(collective_from_json(to_json(sum)).additions, 7);
+  EXPECT_EQ(collective_from_json(to_json(sum)).roundings, 2);
 }
 
 TEST(Message, AForeignCollectiveIsRefusedWithItsReason) {
   const struct {
     const char *text, *message;
   } rows[] = {
-      {R"({"in":1,"out":1})",                                       "\"kind\" is missing"                },
-      {R"({"kind":"all-together","in":1,"out":1})",                 "unknown collective \"all-together\""},
-      {R"({"kind":"all-gather","in":-1,"out":1})",                  "in is not a count: -1"              },
-      {R"({"kind":"all-gather","in":1,"out":9223372036854775808})", "out is not an integer"              },
-      {R"({"kind":"all-gather","in":1,"out":1e300})",               "out is not an integer"              },
-      {R"({"kind":"all-gather","in":1,"out":1,"groups":[0]})",      "a group is not a list: 0"           },
-      {R"({"kind":"send","in":1,"out":1,"pairs":[[0,1,2]]})",       "not [source, target]"               },
-      {R"({"kind":"all-gather","in":1,"out":1,"note":7})",          "note is not a string: 7"            },
-      {R"(["all-gather"])",                                         "the message is not an object"       },
+      {R"({"in":1,"out":1})",                                                 "\"kind\" is missing"                   },
+      {R"({"kind":"all-together","in":1,"out":1})",                           "unknown collective \"all-together\""   },
+      {R"({"kind":"all-gather","in":-1,"out":1})",                            "in is not a count: -1"                 },
+      {R"({"kind":"all-gather","in":1,"out":9223372036854775808})",           "out is not an integer"                 },
+      {R"({"kind":"all-gather","in":1,"out":1e300})",                         "out is not an integer"                 },
+      {R"({"kind":"all-gather","in":1,"out":1,"groups":[0]})",                "a group is not a list: 0"              },
+      {R"({"kind":"send","in":1,"out":1,"pairs":[[0,1,2]]})",                 "not [source, target]"                  },
+      {R"({"kind":"all-gather","in":1,"out":1,"note":7})",                    "note is not a string: 7"               },
+      {R"({"kind":"all-reduce","in":1,"out":1,"additions":1})",               "additions and roundings stand together"},
+      {R"({"kind":"all-reduce","in":1,"out":1,"additions":0,"roundings":2})", "from 1 on"                             },
+      {R"({"kind":"all-gather","in":1,"out":1,"additions":1,"roundings":2})", "adds nothing up, all-gather"           },
+      {R"(["all-gather"])",                                                   "the message is not an object"          },
   };
   for (const auto& row : rows)
     EXPECT_THAT(complaint([&] { collective_from_json(parse_json(row.text)); }), HasSubstr(row.message));

@@ -34,6 +34,9 @@ struct Collective {
   std::int64_t in = 0, out = 0;
   std::optional<std::int64_t> moved;
   std::int64_t times = 1;
+  // Of one that adds up floats: how often at most a part is added to others on its way, and rounded to the
+  // wire type, the first time when it is sent. Roundings of 0: nobody said.
+  std::int64_t additions = 0, roundings = 0;
   std::string op, dtype, note;
 };
 using Trace = std::vector<Collective>;

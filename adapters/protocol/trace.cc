@@ -25,6 +25,17 @@ std::int64_t times_from(const json& j) {
   return times;
 }
 
+// Both or neither, and of what adds up.
+void take_order(const json& j, Collective& c) {
+  const json *additions = optional_field(j, "additions"), *roundings = optional_field(j, "roundings");
+  if (!additions && !roundings) return;
+  if (!additions || !roundings) throw Malformed("additions and roundings stand together");
+  if (c.kind != "all-reduce" && c.kind != "reduce-scatter")
+    throw Malformed(fmt::format("additions of a collective that adds nothing up, {}", c.kind));
+  c.additions = count(*additions, "additions"), c.roundings = count(*roundings, "roundings");
+  if (c.additions == 0 || c.roundings == 0) throw Malformed("additions and roundings are from 1 on");
+}
+
 // Of thousands of groups in large meshes.
 std::string groups_text(const std::vector<std::vector<std::int64_t>>& groups) {
   std::string text = "[";
@@ -37,6 +48,7 @@ std::string groups_text(const std::vector<std::vector<std::int64_t>>& groups) {
 
 std::string json_text(const Collective& c) {
   Members m;
+  if (c.roundings > 0) m.add("additions", c.additions);
   if (!c.axes.empty()) m.add("axes", dump(c.axes));
   if (!c.dtype.empty()) m.add("dtype", json_text(c.dtype));
   if (!c.groups.empty()) m.add("groups", groups_text(c.groups));
@@ -47,6 +59,7 @@ std::string json_text(const Collective& c) {
   if (!c.op.empty()) m.add("op", json_text(c.op));
   m.add("out", c.out);
   if (!c.pairs.empty()) m.add("pairs", dump(c.pairs));
+  if (c.roundings > 0) m.add("roundings", c.roundings);
   if (c.times != 1) m.add("times", c.times);
   return std::move(m).whole();
 }
@@ -72,6 +85,7 @@ Collective collective_from_json(const json& j) {
   if (const json* moved = optional_field(j, "moved"))
     c.moved = *moved == -1 ? -1 : count(*moved, "moved");  // -1: nobody knows
   if (const json* times = optional_field(j, "times")) c.times = times_from(*times);
+  take_order(j, c);
   if (const json* op = optional_field(j, "op")) c.op = text(*op, "op");
   if (const json* dtype = optional_field(j, "dtype")) c.dtype = text(*dtype, "dtype");
   if (const json* note = optional_field(j, "note")) c.note = text(*note, "note");

@@ -79,6 +79,7 @@ std::optional<Bound> bound_of(const Wanted& wanted, const Outcome& outcome, cons
               zeros(DType::f64, {0})};
   if (truncates) bound.reduction.engine = declared.engine;
   if (elsewhere) bound.reduction.parts = std::max(bound.reduction.parts, devices(c.mesh));
+  if (!elsewhere) bound.reduction.order = order_said(c, outcome.trace);
   bound.exact.value = exact_value(c, wanted.operands);
   bound.exact.magnitude = exact_magnitude(c, wanted.operands);
   bound.exact.partial = bound.exact.magnitude;

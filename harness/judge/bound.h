@@ -19,7 +19,8 @@ struct Bound {
 // Nothing where bits must be equal: nothing is summed, or the certificate stands. It does not where the
 // data round, where it holds for this split and the trace shows another, where the backend promises
 // less than the accumulate and wire types of the case (then the result's dtype is taken for both), or where
-// it adds up products by an engine that truncates.
+// it adds up products by an engine that truncates. Where the trace says how parts were added, the bound is
+// that order's.
 std::optional<Bound> bound_of(const Wanted&, const Outcome&, const Declared&);
 
 // Whether elements of the result have roundings in common, those of an operand.

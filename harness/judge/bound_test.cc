@@ -198,6 +198,80 @@ TEST(Bound, AnotherSplitHasAsManyPartsAsThereAreDevices) {
   EXPECT_EQ(verdict.status, Status::pass) << verdict.facts.front().text;
 }
 
+// What the trace says of the order: here as if each sum was kept in f32 and rounded once.
+Trace kept_in_f32() {
+  Collective sum{.kind = "all-reduce", .axes = {"x"}};
+  sum.additions = 3, sum.roundings = 2;
+  return {sum};
+}
+
+TEST(Bound, FollowsTheOrderThatTheTraceSays) {
+  Trial trial(rounding);
+  const auto bound_by = [&](const Trace& trace) {
+    Outcome outcome;
+    outcome.trace = trace;
+    return *bound_of({trial.c, trial.operands, trial.whole, trial.proof}, outcome, {});
+  };
+  Trace any = kept_in_f32(), other = kept_in_f32(), with_send = kept_in_f32();
+  any[0].additions = any[0].roundings = 0, other[0].axes = {}, with_send.push_back({.kind = "send"});
+  other[0].groups = {
+      {0, 1},
+      {2, 3}
+  };
+  EXPECT_EQ(bound_by(kept_in_f32()).reduction.order->roundings, 2);
+  for (const Trace& trace : {any, other, with_send, Trace{}})
+    EXPECT_FALSE(bound_by(trace).reduction.order) << "not said of all that was added";
+  const auto upper = [&](const Trace& trace, std::int64_t element) {
+    const Bound bound = bound_by(trace);
+    return interval(bound.reduction, bound.exact, element).high;
+  };
+  ASSERT_LT(upper(kept_in_f32(), 77), upper(any, 77));
+  for (auto& memory : trial.memory)
+    store(DType::bf16, memory.data() + 2 * 77, encode(DType::bf16, upper(any, 77)));
+  trial.outcome.trace = any;
+  EXPECT_EQ(trial.verdict().status, Status::pass);
+  trial.outcome.trace = kept_in_f32();
+  const Verdict verdict = trial.verdict();
+  ASSERT_EQ(verdict.status, Status::wrong);
+  EXPECT_THAT(verdict.facts[0].bound, testing::HasSubstr("at most 3 additions and 2 roundings"));
+}
+
+// Law: what passes with something said of the order passes without.
+TEST(Bound, NobodyPassesByWhatHeSaysOfTheOrder) {
+  for (const std::int64_t roundings : {1, 2, 3, 4, 9})
+    for (int ulps = 0; ulps < 40; ++ulps) {
+      Trial trial(rounding);
+      for (auto& memory : trial.memory)
+        store(DType::bf16, memory.data() + 2 * 5, load(DType::bf16, memory.data() + 2 * 5) + ulps);
+      trial.outcome.trace = kept_in_f32();
+      trial.outcome.trace[0].roundings = roundings;
+      const bool said = trial.verdict().status == Status::pass;
+      trial.outcome.trace[0].additions = trial.outcome.trace[0].roundings = 0;
+      EXPECT_TRUE(!said || trial.verdict().status == Status::pass) << roundings << " " << ulps;
+    }
+}
+
+// 64 parts in bf16: a part left out is inside the bound of any order, of every element, and outside of that
+// of a sum that is rounded once.
+TEST(Bound, OfANarrowOrderSeesAPartLeftOut) {
+  const Trial trial("on x=64: einsum mk,kn->mn bf16[32,64@x] bf16[64@x,32] -> bf16[32,32] fill=normal");
+  const auto outside = [&](std::int64_t roundings) {
+    Outcome outcome;
+    outcome.trace = kept_in_f32();
+    outcome.trace[0].additions = 63, outcome.trace[0].roundings = roundings;
+    const Bound bound = *bound_of({trial.c, trial.operands, trial.whole, trial.proof}, outcome, {});
+    std::int64_t count = 0;
+    for (std::int64_t e = 0; e < 1024; ++e) {
+      const double left_out =
+          value(trial.operands[0], e / 32 * 64 + 7) * value(trial.operands[1], 7 * 32 + e % 32);
+      count += !within(bound, e, DType::bf16, encode(DType::bf16, value(bound.exact.value, e) - left_out));
+    }
+    return count;
+  };
+  EXPECT_EQ(outside(64), 0);
+  EXPECT_GT(outside(2), 1024 / 3);
+}
+
 // A part is stored in the dtype of the result, however wide the wire.
 TEST(Bound, PartsOfAnUnfinishedResultAreRounded) {
   Trial trial("on x=4: einsum mk,kn->mn bf16[8,64@x] bf16[64@x,8] -> bf16[8,8]+x wire=f32 fill=normal");

@@ -59,6 +59,11 @@ TEST(Contradiction, ATraceThatCannotHaveMadeTheResult) {
   const auto s8 = [](const char* kind, std::int64_t in, std::int64_t out) {
     return Collective{.kind = kind, .axes = {"x"}, .in = in, .out = out, .op = "add", .dtype = "s8"};
   };
+  const auto ordered = [&](std::int64_t additions) {
+    Collective all = ar("x", 32, 32);
+    all.axes = {"x", "y"}, all.additions = additions, all.roundings = 9;
+    return all;
+  };
   const std::string padded = "on x=2,y=2: reshard f32[7@x] -> f32[7]";
   const struct {
     std::string line;
@@ -85,6 +90,8 @@ TEST(Contradiction, ATraceThatCannotHaveMadeTheResult) {
       {padded,  {ag("x", 16, 32)},                   ""},
       {sum,     {ar("x", 32, 32)},                   ""},
       {sum,     {rs("x", 32, 16), ag("x", 16, 32)},  ""},
+      {sum,     {ordered(2)},                        ""},
+      {sum,     {ordered(1)},                        "one all-reduce over 4 devices cannot add up with 1 additions of a part"},
       {sum,     {ar("x", 0, 64), ar("x", 64, 64)},   "one all-reduce over 2 devices cannot make 64 bytes of 0"},
       {sum,     {ar("y", 32, 32)},                   "needs element [0] of device 2"},
       {sum,     {rs("x", 16, 32)},                   "cannot make 32 bytes of 16"},

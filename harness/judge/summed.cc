@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "harness/trace/steps.h"
 #include "reference/words/letters.h"
 
 namespace plumb {
@@ -88,6 +89,40 @@ std::vector<Tensor> seen(const Wanted& wanted, const std::vector<AxisId>& chosen
     keep_only(operands[at.operand], at.dim + (spec.unfinished.empty() ? 0 : 1), keep);
   }
   return operands;
+}
+
+namespace {
+
+// Those of the largest group of a collective.
+std::int64_t members(const Mesh& mesh, const Collective& one) {
+  std::int64_t most = 1;
+  for (const auto& group : groups_of(mesh, one)) most = std::max<std::int64_t>(most, std::ssize(group));
+  return most;
+}
+
+bool one_reduction(const Case& c) {
+  const auto finished = [&](const Spec& spec) { return parts(c.mesh, spec) == 1; };
+  return c.op.chain.size() == 1 && finished(result(c)) &&
+         (is_reshard(c) || std::ranges::all_of(c.op.operands, finished));
+}
+
+}  // namespace
+
+std::optional<Order> order_said(const Case& c, const Trace& trace) {
+  if (!one_reduction(c)) return std::nullopt;
+  Order all;
+  std::int64_t joined = 1;
+  for (const Collective& one : trace) {
+    if (one.kind == "send") return std::nullopt;
+    const std::int64_t n = members(c.mesh, one);
+    if (!reduces(one) || extreme_named(one.op) || n == 1) continue;
+    if (one.roundings == 0 || one.times != 1) return std::nullopt;
+    all.additions += one.additions, all.roundings += one.roundings, joined *= n;
+  }
+  if (joined == 1 || joined != axes_size(c.mesh, summed_axes(c.op))) return std::nullopt;
+  // A mean rounds twice more, as in reduction().
+  if (!c.op.operands[0].averaged.empty()) all.additions += 2, all.roundings += 2;
+  return all;
 }
 
 }  // namespace plumb

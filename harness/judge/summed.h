@@ -1,7 +1,10 @@
 // Over which axes a case adds, and what each device sees of its sums.
 #pragma once
 
+#include <optional>
+
 #include "harness/judge/wanted.h"
+#include "reference/rounding/reduction.h"
 
 namespace plumb {
 
@@ -12,5 +15,10 @@ std::vector<AxisId> summed_axes(const Op&);
 // unfinished operand, the other pieces of a contracted dimension. Law: over the coordinates along the
 // chosen axes what they mean adds up to the whole.
 std::vector<Tensor> seen(const Wanted&, const std::vector<AxisId>& chosen, std::int64_t device);
+
+// How a case's one reduction was added up, where the trace says it of every collective that adds, one after
+// the other, and these join all its parts. Nothing, any order that is, where one does not say it, where a
+// send may have added, where other parts were added by other means, or where the case has several reductions.
+std::optional<Order> order_said(const Case&, const Trace&);
 
 }  // namespace plumb

@@ -54,7 +54,7 @@ Record full() {
   };
   collective.in = collective.out = 16;
   collective.moved = 32;
-  collective.op = "add";
+  collective.op = "add", collective.additions = 1, collective.roundings = 2;
   Collective named;
   named.kind = "collective-permute";
   named.axes.push_back("x");

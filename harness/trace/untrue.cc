@@ -295,6 +295,9 @@ std::string misfit_of(const Collective& one, std::int64_t n) {
     return __int128{a} <= __int128{times} * b;
   };
   const bool in_fits = at_most(one.in, n, one.out), out_fits = at_most(one.out, n, one.in);
+  if (one.roundings > 0 && one.additions < 62 && n > std::int64_t{1} << one.additions)
+    return fmt::format("one {} over {} devices cannot add up with {} additions of a part", one.kind, n,
+                       one.additions);
   bool fits = true;
   if (one.kind == "all-reduce") fits = one.in == one.out;
   if (one.kind == "all-gather") fits = one.in <= one.out && out_fits;

@@ -34,6 +34,7 @@ Trace without_counters(const Case&, Trace);
 //   all-reduce in = out      all-gather in <= out <= n in      reduce-scatter out <= in
 //   collective-permute out <= in         all-to-all out <= n in, in <= n out
 //   collective-broadcast in = out        send any
+// Nor can n parts be added up if none is added more than so often to another: n <= 2^additions.
 std::string misfit(const Mesh&, const Trace&);
 
 }  // namespace plumb

@@ -21,6 +21,26 @@ double growth(double u, std::int64_t n) {
 
 }  // namespace
 
+namespace {
+
+// What the reduction multiplies by: of any order, and of the one that is said.
+struct Growths {
+  double any = 0, said = 0;
+};
+Growths growths(const Reduction& r) {
+  const double any = growth(step_unit(r), r.parts);
+  if (!r.order) return {any, any};
+  const std::vector<DType> formats = step_formats(r);
+  double logarithm =
+      static_cast<double>(std::min(r.order->additions + 1, r.parts)) * std::log1p(half_unit(formats[0]));
+  for (std::size_t i = 1; i < formats.size(); ++i)
+    logarithm +=
+        static_cast<double>(std::min(r.order->roundings, r.parts)) * std::log1p(half_unit(formats[i]));
+  return {any, std::min(any, std::expm1(logarithm) * (1 + 0x1p-40))};
+}
+
+}  // namespace
+
 std::vector<DType> step_formats(const Reduction& r) {
   std::vector<DType> all{r.acc};
   for (DType next : {r.stored, r.wire})
@@ -83,7 +103,7 @@ BoundTerms bound(const Reduction& r, double magnitude, double partial, double c)
   if (r.terms > 0)
     t.local = growth(model(r.engine).factor * half_unit(r.acc), r.terms) * magnitude +
               parts * terms * smallest_normal(r.acc);
-  if (r.parts > 1) t.reduction = growth(step_unit(r), r.parts) * (partial + t.local) + parts * step_least(r);
+  if (r.parts > 1) t.reduction = growths(r).said * (partial + t.local) + parts * step_least(r);
   t.reference = std::fabs(c) * 0x1p-52;
   if (r.terms > 0 && magnitude + t.local > format(r.acc).largest) t.local = kInf;
   if (r.parts > 1 && partial + t.local + t.reduction > step_largest(r)) t.reduction = kInf;
@@ -104,6 +124,26 @@ std::string step_text(const Reduction& r) {
   return fmt::format("{}: 1 + u ={}", names, product);
 }
 
+// ((1 + u)^8 - 1), or of an order that is said ((1 + 2^-24)^8 (1 + 2^-8)^2 - 1)
+std::string growth_text(const Reduction& r) {
+  if (!r.order) return fmt::format("((1 + u)^{} - 1)", r.parts);
+  const std::vector<DType> all = step_formats(r);
+  std::string product;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    product += fmt::format("{}(1 + 2^-{})^{}", i ? " " : "", format(all[i]).digits,
+                           std::min(i ? r.order->roundings : r.order->additions + 1, r.parts));
+  return fmt::format("({} - 1)", product);
+}
+
+// What was said of the order, and what it takes off the bound.
+std::string order_text(const Reduction& r) {
+  if (!r.order) return "";
+  const Growths g = growths(r);
+  return fmt::format(
+      ", as the trace says: of a part at most {} additions and {} roundings, {:.3g} of any order's",
+      r.order->additions, r.order->roundings, g.said / g.any);
+}
+
 }  // namespace
 
 std::string bound_derivation(const Reduction& r, const Exact& e, std::int64_t i) {
@@ -116,8 +156,8 @@ std::string bound_derivation(const Reduction& r, const Exact& e, std::int64_t i)
                         t.local, model(r.engine).factor, r.terms, r.parts, r.terms, acc.name, acc.digits,
                         acc.min_exponent);
   if (r.parts > 1)
-    text += fmt::format("reduction {:.6g} = ((1 + u)^{} - 1) (T + local) + {} eta, {}, eta = 2^{}\n",
-                        t.reduction, r.parts, r.parts, step_text(r), std::ilogb(step_least(r)));
+    text += fmt::format("reduction {:.6g} = {} (T + local) + {} eta, {}, eta = 2^{}{}\n", t.reduction,
+                        growth_text(r), r.parts, step_text(r), std::ilogb(step_least(r)), order_text(r));
   const Interval range = interval(r, e, i);
   text += fmt::format("reference {:.6g} = 2^-52 |c|\n", t.reference);
   text += fmt::format("E = {:.6g}: any {} in [{}, {}]", t.total(), format(r.out).name, range.low, range.high);

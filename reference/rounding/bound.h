@@ -33,6 +33,9 @@ Tensor absolute(Tensor t);
 // place (of 1), eta the smallest normal (subnormals may be flushed), f the engine's factor:
 //   local     ((1 + f u_acc)^terms - 1) S + parts terms eta_acc, 0 for no terms
 //   reduction ((1 + u_step)^parts - 1) (T + local) + parts eta_step, 0 for one part
+//             where an order is said ((1 + u_acc)^(additions + 1) (1 + u_wire)^roundings - 1) in that place:
+//             a part is rounded to acc when it is added, and once before. Law: never more than of any order,
+//             so that what is said can only be held against who says it
 //   reference 2^-52 |c|, for c itself is rounded to f64
 // Infinite where the sum may overflow the accumulate or the wire type.
 struct BoundTerms {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -21,6 +22,29 @@ TEST(Bound, HoldsForCorrectRuns) {
         EXPECT_EQ(outside(run.reduction, run.exact, run.got), 0)
             << format(wire).name << " " << parts << " " << mean;
       }
+}
+
+// One after the other, in pairs, and in the accumulator: each within its own bound, which the others leave
+// where it is narrower.
+TEST(Bound, OfAnOrderHoldsForThatOrder) {
+  for (DType wire : {DType::bf16, DType::f16, DType::f32})
+    for (std::int64_t parts : {2, 8, 64}) {
+      const std::int64_t levels = std::bit_width(static_cast<std::uint64_t>(parts - 1));
+      const struct {
+        std::string_view name;
+        Order order;
+      } rows[] = {
+          {"ring", {parts - 1, parts}  },
+          {"tree", {levels, levels + 1}},
+          {"wide", {parts - 1, 2}      },
+      };
+      for (const auto& row : rows) {
+        Specimen run = emulate({24, 1024, parts, 0, wire, "", 1, nullptr, row.name});
+        run.reduction.order = row.order;
+        EXPECT_EQ(outside(run.reduction, run.exact, run.got), 0)
+            << row.name << " " << format(wire).name << parts;
+      }
+    }
 }
 
 // With a wide wire the bound alone sees what goes wrong on a rank.
@@ -109,6 +133,37 @@ TEST(Bound, IsPrintedTermByTerm) {
             "(1 + 2^-8), eta = 2^-126\n"
             "reference 6.66134e-16 = 2^-52 |c|\n"
             "E = 0.0234836: any bf16 in [2.96875, 3.03125]");
+}
+
+// What an order takes off the bound of any, in f32 with a bf16 wire.
+TEST(Bound, OfAnOrderThatIsSaid) {
+  Tensor parts = zeros(DType::bf16, {8, 1});
+  for (int p = 0; p < 8; ++p) store(DType::bf16, parts.bytes.data() + 2 * p, encode(DType::bf16, 1));
+  Reduction r{DType::f32, DType::bf16, DType::bf16, 0, 8};
+  r.order = Order{7, 2};
+  EXPECT_EQ(
+      bound_derivation(r, exact_sum(parts), 0),
+      "c = 8, S = sum |ab| = 8, T = sum |c_p| = 8\n"
+      "reduction 0.0626259 = ((1 + 2^-24)^8 (1 + 2^-8)^2 - 1) (T + local) + 8 eta, f32 and bf16: 1 + u = "
+      "(1 + 2^-24) (1 + 2^-8), eta = 2^-126, as the trace says: of a part at most 7 additions and 2 "
+      "roundings, 0.247 of any order's\n"
+      "reference 1.77636e-15 = 2^-52 |c|\n"
+      "E = 0.0626259: any bf16 in [7.9375, 8.0625]");
+}
+
+// So that nobody passes by what he says.
+TEST(Bound, OfAnOrderIsNeverWiderThanThatOfAnyOrder) {
+  for (DType acc : {DType::bf16, DType::f32, DType::f64})
+    for (DType wire : {DType::f8e4m3, DType::bf16, DType::f32})
+      for (std::int64_t parts : {2, 3, 8, 4096})
+        for (std::int64_t additions : {1, 3, 7, 4095, 5000})
+          for (std::int64_t roundings : {1, 2, 8, 4096, 5000})
+            for (double c : {0.0, 1.0, 1e4}) {
+              Reduction any{acc, wire, wire, 0, parts};
+              Reduction said = any;
+              said.order = Order{additions, roundings};
+              EXPECT_LE(bound(said, 2 + c, 1 + c, c).total(), bound(any, 2 + c, 1 + c, c).total());
+            }
 }
 
 TEST(Bound, ReadsTheCase) {

@@ -54,6 +54,7 @@ struct Emulated {
   std::string_view fault;
   std::uint64_t seed = 1;
   const TermBlocks* blocks = nullptr;  // by which engine; none: one term after the other
+  std::string_view order = "ring";     // of the reduction: ring, tree, wide
 };
 
 struct Specimen {
@@ -117,6 +118,30 @@ inline double ring(const Emulated& of, std::int64_t element, const std::vector<d
   return sum;
 }
 
+// In pairs, and pairs of pairs.
+inline double in_pairs(DType wire, std::vector<double> sums) {
+  for (double& sum : sums) sum = nearest(wire, sum);
+  while (sums.size() > 1) {
+    for (std::size_t i = 0; i < sums.size() / 2; ++i)
+      sums[i] = nearest(wire, nearest(DType::f32, sums[2 * i] + sums[2 * i + 1]));
+    if (sums.size() % 2) sums[sums.size() / 2] = sums.back();
+    sums.resize((sums.size() + 1) / 2);
+  }
+  return sums[0];
+}
+
+// As a switch does: in f32, rounded once.
+inline double in_accumulator(DType wire, const std::vector<double>& sums) {
+  float sum = 0;
+  for (double part : sums) sum += static_cast<float>(nearest(wire, part));
+  return nearest(wire, sum);
+}
+
+inline double reduced(const Emulated& of, std::int64_t element, const std::vector<double>& sums) {
+  if (of.order == "tree") return in_pairs(of.wire, sums);
+  return of.order == "wide" ? in_accumulator(of.wire, sums) : ring(of, element, sums);
+}
+
 inline Specimen emulate(const Emulated& of) {
   const Tensor a = draw(of, of.size, of.depth, of.seed * 2), b = draw(of, of.size, of.depth, of.seed * 2 + 1);
   const Matrix left = matrix(a), right = transpose(matrix(b));
@@ -149,7 +174,7 @@ inline Specimen emulate(const Emulated& of) {
                           y.data() + e % of.size * of.depth + p * terms, p);
     }
     spoil(of, e, sums);
-    store(of.wire, run.got.bytes.data() + e * format(of.wire).bytes, encode(of.wire, ring(of, e, sums)));
+    store(of.wire, run.got.bytes.data() + e * format(of.wire).bytes, encode(of.wire, reduced(of, e, sums)));
   }
   return run;
 }
