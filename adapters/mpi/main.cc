@@ -25,6 +25,7 @@
 #include "adapters/protocol/ranks.h"
 #include "adapters/protocol/serve.h"
 #include "adapters/rank/capabilities.h"
+#include "adapters/rank/clocks.h"
 #include "adapters/rank/hand_over.h"
 #include "adapters/rank/staged.h"
 #include "adapters/rank/steps.h"
@@ -58,7 +59,7 @@ struct Mpi : Backend {
   std::int64_t flip = 0,
                runs = 0;  // rank 1 gets a bit wrong in this run under the clock: whether it is named
 
-  std::function<std::int64_t()> planted_clock{};
+  Now another{};  // clock
   bool several_clocks = false;
 
   // The next case.
@@ -160,8 +161,9 @@ struct Mpi : Backend {
     s.collectives = [once = s.once] { return turns_in(once); };
     s.call = [this] { return plain_call(plan.mesh, ready, everyone); };
     s.rank = world.rank, s.ranks = static_cast<int>(n);
-    s.now = planted_clock;
-    if (several_clocks) s.ask_clock = [this](const auto& now) { return ask_first(everyone, now); };
+    s.now = another;
+    if (several_clocks)
+      s.ask_clock = [this](const auto& now) { return ask_first(everyone, now, mail_among(everyone)); };
     return s;
   }
 
@@ -243,18 +245,6 @@ bool take(Mpi& mpi, const std::string& key, const std::string& value) {
   return true;
 }
 
-// Nothing on other ranks.
-std::function<std::int64_t()> clock_planted(const std::string& text, int rank) {
-  int of = 0;
-  long ahead = 0, drift = 0;
-  if (std::sscanf(text.c_str(), "%d:%ld:%ld", &of, &ahead, &drift) != 3 || of != rank) return nullptr;
-  return [=, begin = machine_time()] {
-    const std::int64_t now = machine_time();
-    return now + ahead +
-           static_cast<std::int64_t>(static_cast<double>(now - begin) / 1e9 * static_cast<double>(drift));
-  };
-}
-
 int serve_all(const std::vector<std::string>& arguments) {
   Mpi mpi;
   for (const auto& [key, value] : options_and(arguments, "mpi"))
@@ -269,8 +259,8 @@ int serve_all(const std::vector<std::string>& arguments) {
   mpi.world = start();
   say_world(mpi.world.size);
   if (mpi.fault.calls) mpi.fault.calls(mpi.world, mpi.library);
-  mpi.planted_clock = clock_planted(mpi.another_clock, mpi.world.rank);
-  mpi.several_clocks = several(mpi.planted_clock ? 1 : 0) || several(this_clock());
+  mpi.another = planted_clock(mpi.another_clock, mpi.world.rank);
+  mpi.several_clocks = several(mpi.another ? 1 : 0) || several(this_clock());
   const int code = serve_as_rank(mpi, *seat);
   finish();
   return code;

@@ -94,25 +94,17 @@ std::function<void()> bare(const std::string& what, std::size_t bytes, const Tea
   };
 }
 
-std::vector<Ping> ask_first(const Team& all, const std::function<std::int64_t()>& now) {
-  constexpr int questions = 20, tag = 1;
+Mail mail_among(const Team& all) {
+  constexpr int tag = 1;
   const MPI_Comm comm = communicator(all);
-  const int mine = static_cast<int>(all.mine), n = static_cast<int>(all.ids.size());
-  std::vector<Ping> pings;
-  for (int asks = 1; asks < n; ++asks)
-    for (int i = 0; i < questions && (mine == 0 || mine == asks); ++i) {
-      Ping ping{now(), 0, 0};
-      if (mine == 0) {
-        PMPI_Recv(nullptr, 0, MPI_BYTE, asks, tag, comm, MPI_STATUS_IGNORE);
-        ping.said = now();
-        PMPI_Send(&ping.said, 1, MPI_INT64_T, asks, tag, comm);
-      } else {
-        PMPI_Send(nullptr, 0, MPI_BYTE, 0, tag, comm);
-        PMPI_Recv(&ping.said, 1, MPI_INT64_T, 0, tag, comm, MPI_STATUS_IGNORE);
-        ping.back = now(), pings.push_back(ping);
-      }
-    }
-  return pings;
+  return {[comm](std::size_t to, std::int64_t number) {
+            PMPI_Send(&number, 1, MPI_INT64_T, static_cast<int>(to), tag, comm);
+          },
+          [comm](std::size_t from) {
+            std::int64_t number = 0;
+            PMPI_Recv(&number, 1, MPI_INT64_T, static_cast<int>(from), tag, comm, MPI_STATUS_IGNORE);
+            return number;
+          }};
 }
 
 bool several(std::int64_t number) {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "adapters/mpi/library.h"
-#include "adapters/protocol/serve.h"
+#include "adapters/rank/clocks.h"
 #include "adapters/rank/execute.h"
 
 namespace plumb::mpi {
@@ -21,9 +21,8 @@ std::function<std::int64_t()> plain_call(const Mesh&, const Ready&, const Team& 
 // ways between the ranks of each pair (`link 0-1 2-3`), the others idle. Nothing where it is neither.
 std::function<void()> bare(const std::string& what, std::size_t bytes, const Team& all);
 
-// Each rank of a team in turn asks the first one what its clock says, some times; nothing comes of it on the
-// first.
-std::vector<Ping> ask_first(const Team& all, const std::function<std::int64_t()>& now);
+// For clocks to be asked by.
+Mail mail_among(const Team& all);
 
 // Whether ranks of the world have said several numbers; all of them ask.
 bool several(std::int64_t number);

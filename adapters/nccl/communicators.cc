@@ -19,7 +19,7 @@ using Way = std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>>;
 
 // The communicators of meshes of one size, of which all their ranks know alike.
 struct Communicators {
-  ncclComm_t everyone = nullptr;
+  ncclComm_t everyone = nullptr, beside = nullptr;
   std::map<Way, int> numbers;                // of teams
   std::vector<ncclComm_t> comms;             // by these numbers
   std::map<ncclComm_t, ncclComm_t> seconds;  // with Form::two
@@ -163,14 +163,17 @@ void begin_mesh(const Mesh& mesh) {
   if (kept.world.anew || kept.now->comms.size() > kMostTeams) forget_teams(*kept.now);
   if (!made) return;
   entering(fmt::format("making the communicator of {} of {} ranks", n, kept.world.size));
-  kept.now->everyone = split(kept.all, kept.world.rank < n ? 0 : NCCL_SPLIT_NOCOLOR, kept.world.rank);
+  const int colour = kept.world.rank < n ? 0 : NCCL_SPLIT_NOCOLOR;
+  kept.now->everyone = split(kept.all, colour, kept.world.rank);
+  kept.now->beside = split(kept.all, colour, kept.world.rank);
   leaving();
 }
 
 ncclComm_t communicator_of_mesh() { return kept.now->everyone; }
+ncclComm_t communicator_beside() { return kept.now->beside; }
 
 void join(Team& team) {
-  auto& [everyone, numbers, comms, seconds] = *kept.now;
+  auto& [everyone, beside, numbers, comms, seconds] = *kept.now;
   const auto [at, made] = numbers.try_emplace(Way{kept.shape, team.ids}, static_cast<int>(comms.size()));
   team.number = at->second;
   if (!made) return;

@@ -41,6 +41,10 @@ const Functions& nccl();
 void begin_mesh(const Mesh&);
 ncclComm_t communicator_of_mesh();
 
+// Another one of the same ranks, for what is no call of a case: who is there waits for those who are still in
+// a call, and is not taken for one of them.
+ncclComm_t communicator_beside();
+
 // Every rank of the mesh asks for the teams of its fibres along the same axes, in the same order: all split
 // the communicator of the mesh together, or all find that they have.
 void join(Team&);

@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "adapters/card/memory.h"
 #include "adapters/nccl/forms.h"
@@ -153,20 +154,63 @@ void largest(const Team& g, std::span<float> numbers) {
   hands.memory.get(here, there.get(), numbers.size_bytes());
 }
 
+std::vector<std::vector<Told>> told_of_calls;
+bool telling = true;
+
+// A call of ours may be several of the library's.
+template <class Make>
+auto told_of(Make make) {
+  return [make](const auto&... given) {
+    if (telling) static_cast<void>(told_since_asked());  // what others called for
+    make(given...);
+    if (telling) told_of_calls.push_back(told_since_asked());
+  };
+}
+
 }  // namespace
 
 void begin_case(const Mesh& mesh) {
   forget_known(), forget_forms(), forget_scaled();
   begin_mesh(mesh);
+  told_of_calls.clear();
+  tell_of_calls(true);
+}
+
+void tell_of_calls(bool on) {
+  telling = on && world().form != Form::graph;
+  listen(telling);
+}
+
+std::vector<std::vector<Told>> calls_told() { return std::exchange(told_of_calls, {}); }
+
+std::vector<std::vector<Counted>> of_all(std::size_t n, const std::vector<Counted>& own) {
+  const std::size_t bytes = own.size() * sizeof(Counted);
+  const Hands& hands = card::card_hands();
+  const AlignedMemory in = aligned(bytes, hands), out = aligned(n * bytes, hands);
+  const ncclComm_t comm = communicator_beside();
+  std::vector<Counted> flat(n * own.size());
+  listen(false);
+  entering("comparing what was called");
+  hands.memory.put(in.get(), reinterpret_cast<const std::byte*>(own.data()), bytes);
+  check(nccl().AllGather(in.get(), out.get(), bytes, ncclInt8, comm, stream()), comm, "ncclAllGather");
+  finish(comm, stream(), "ncclAllGather");
+  hands.memory.get(reinterpret_cast<std::byte*>(flat.data()), out.get(), n * bytes);
+  leaving();
+  listen(telling);
+  std::vector<std::vector<Counted>> all;
+  for (std::size_t r = 0; r < n; ++r)
+    all.emplace_back(flat.begin() + std::ssize(own) * static_cast<std::ptrdiff_t>(r),
+                     flat.begin() + std::ssize(own) * static_cast<std::ptrdiff_t>(r + 1));
+  return all;
 }
 
 Calls calls() {
-  return {.reduce_scatter = reduce_scatter,
-          .all_reduce = all_reduce,
-          .all_gather = all_gather,
-          .all_to_all = all_to_all,
-          .permute = permute,
-          .largest = largest,
+  return {.reduce_scatter = told_of(reduce_scatter),
+          .all_reduce = told_of(all_reduce),
+          .all_gather = told_of(all_gather),
+          .all_to_all = told_of(all_to_all),
+          .permute = told_of(permute),
+          .largest = told_of(largest),
           .join = join,
           .known = known,
           .entering = [](int known) { entering(known); },

@@ -6,10 +6,10 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
-#include <iterator>
 #include <new>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
 #include "adapters/cuda/cublaslt_products.h"
 #include "adapters/nccl/kernels.h"
@@ -18,11 +18,13 @@
 #include "adapters/nccl/seats.h"
 #include "adapters/nccl/used.h"
 #include "adapters/plan/plan.h"
+#include "adapters/protocol/clocked.h"
 #include "adapters/protocol/json.h"
 #include "adapters/protocol/options.h"
 #include "adapters/protocol/ranks.h"
 #include "adapters/protocol/serve.h"
 #include "adapters/rank/capabilities.h"
+#include "adapters/rank/clocks.h"
 #include "adapters/rank/hand_over.h"
 #include "adapters/rank/multiply.h"
 #include "adapters/rank/staged.h"
@@ -41,6 +43,8 @@ struct Nccl : Backend {
   bool by_cublaslt = false, grouped_call = false;
   const cuda::CublasLtProducts* products = nullptr;  // null: by this processor
   Seated seat;
+  std::string another_clock;  // RANK:AHEAD:DRIFT: whether it is noticed
+  Now another{};
   Calls library = calls();
 
   // The next case.
@@ -48,6 +52,8 @@ struct Nccl : Backend {
   Ready ready;
   Team everyone;
   std::vector<std::vector<std::byte>> brought;  // results that somebody looks at
+  std::vector<Added> added;                     // of each call, as the library told it; none: it did not
+  std::vector<std::string> used;                // in words
 
   nlohmann::json hello(const Mesh&) override {
     std::string why;
@@ -59,7 +65,7 @@ struct Nccl : Backend {
         {"devices",      {{"count", world.size}, {"kind", seat.why.empty() ? seat.card.name : "no GPU"}}    },
         {"alone",        true                                                                               },
         {"fills",        true                                                                               },
-        {"times",        !shared && seat.machines == 1                                                      },
+        {"times",        !shared                                                                            },
         {"capabilities", what_ranks_can()                                                                   }
     };
     all["capabilities"]["max_devices"] = world.size;
@@ -100,7 +106,7 @@ struct Nccl : Backend {
 
   std::optional<Unsupported> prepare(const Request& request) override {
     if (!seat.why.empty()) return Unsupported{seat.why, "what the driver and the library say"};
-    ready = {}, brought.clear();
+    ready = {}, brought.clear(), added.clear(), used.clear();
     begin_case(request.c.mesh);
     const std::int64_t n = devices(request.c.mesh);
     try {
@@ -136,17 +142,41 @@ struct Nccl : Backend {
     };
   }
 
+  // What the library tells of one run's calls has to be what the trace says.
+  void compare() {
+    const std::vector<std::vector<Told>> calls = calls_told();
+    if (!tells()) return used.assign(1, "not counted: NCCL tells no profiler what passes");
+    if (world.form == Form::graph) return used.assign(1, "not counted: calls of a captured graph");
+    if (calls.size() != ready.trace.size()) throw std::logic_error("calls beside those of the trace");
+    std::vector<Counted> own;
+    for (const auto& call : calls) own.push_back(count(call));
+    if (own.empty()) return;
+    const auto all = of_all(everyone.ids.size(), own);
+    if (const std::string other = untrue(plan.mesh, ready.trace, all); !other.empty())
+      throw std::runtime_error("the library was called otherwise than the trace says: " + other);
+    for (std::size_t i = 0; i < own.size(); ++i) added.push_back(added_in(i, all));
+    for (const auto& call : calls)
+      for (const Told& one : call)
+        if (std::string words = in_words(one); !words.empty() && std::ranges::count(used, words) == 0)
+          used.push_back(std::move(words));
+    used.push_back(fmt::format("counted by NCCL: {} calls", own.size()));
+  }
+
   // Results in the arena, or brought here and said where they lie.
-  Outcome given(Arena* arena) {
+  Outcome given(Arena* arena, bool counted) {
+    if (counted) compare();
     Outcome o = hand_over(own(), ready, arena);
     o.received.reset();
+    if (!added.empty())
+      say_how_added(plan.mesh, o.trace,
+                    [&](const Collective& c, std::int64_t) { return added[&c - o.trace.data()]; });
     for (std::span<const std::byte>& lies : o.lying) {
       if (lies.data() == nullptr) continue;
       std::vector<std::byte>& here = brought.emplace_back(std::max<std::size_t>(lies.size(), 1));
       hands_on_card().memory.get(here.data(), lies.data(), lies.size());
       lies = {here.data(), lies.size()};
     }
-    std::ranges::move(used_since_asked(), std::back_inserter(o.notes));
+    o.notes = used;
     note_unused(algorithm, o);
     return o;
   }
@@ -155,8 +185,9 @@ struct Nccl : Backend {
     const std::int64_t n = devices(request.c.mesh);
     if (world.rank >= n) return Stages{};
     Stages s = staged(plan, ready, own(), onto_card(request.write));
-    s.give = [this] {
-      Outcome o = given(nullptr);
+    s.once = [once = s.once] { once(), tell_of_calls(false); };
+    s.give = [this, first = true]() mutable {
+      Outcome o = given(nullptr, std::exchange(first, false));
       for (const std::string& call : ready.passage.packed)
         o.notes.push_back((hands_on_card().pack ? "packed on the GPU: " : "packed by this processor: ") +
                           call);
@@ -167,6 +198,9 @@ struct Nccl : Backend {
     s.collectives = [once = s.once] { return turns_in(once); };
     s.call = [this] { return plain_call(plan.mesh, ready, everyone); };
     s.rank = world.rank, s.ranks = static_cast<int>(n);
+    s.now = another;
+    if (seat.several_clocks)
+      s.ask_clock = [this](const auto& now) { return ask_first(everyone, now, mail_among(everyone)); };
     return s;
   }
 
@@ -174,7 +208,7 @@ struct Nccl : Backend {
     if (world.rank >= devices(request.c.mesh)) return Outcome{};
     load_operands(ready, own(), onto_card(request.write));
     const double seconds = carry_out(ready);
-    Outcome o = given(request.in_place ? nullptr : &arena);
+    Outcome o = given(request.in_place ? nullptr : &arena, true);
     o.run_seconds = {seconds};
     return o;
   }
@@ -222,6 +256,8 @@ bool take(Nccl& nccl, const std::string& key, const std::string& value) {
     at = place_of(kAlgorithms, value), nccl.algorithm = at > 0 ? value : "";
   else if (key == "protocol")
     at = place_of(kProtocols, value), nccl.protocol = at > 0 ? value : "";
+  else if (key == "clock")
+    nccl.another_clock = value;
   else if (key == "channels")
     nccl.world.channels = channels(value);
   else if (key == "products")
@@ -259,7 +295,9 @@ int serve_all(const std::vector<std::string>& arguments) {
   nccl.world.rank = seat->rank, nccl.world.size = seat->world;
   say_world(nccl.world.size);
   tell_library(nccl, seat->rank);
-  nccl.seat = take_card_of_rank(seat->rank, seat->world, nccl.share);
+  nccl.another = planted_clock(nccl.another_clock, seat->rank);
+  nccl.seat = take_card_of_rank(seat->rank, seat->world, nccl.share,
+                                fmt::format("{}{}", this_clock(), nccl.another ? " another" : ""));
   if (nccl.seat.why.empty() && nccl.by_cublaslt)
     nccl.products = cuda::cublaslt_products(nccl.grouped_call, nccl.seat.why);
   if (nccl.products && nccl.products->stub && !nccl.seat.card.name.starts_with("stub"))

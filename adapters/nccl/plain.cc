@@ -108,4 +108,25 @@ void meet(const Team& all) {
   finish(comm, stream(), "ncclAllReduce");
 }
 
+Mail mail_among(const Team& all) {
+  const ncclComm_t comm = communicator(all);
+  const Memory number = zeros_on_card(sizeof(std::int64_t));
+  const Hands& hands = card::card_hands();
+  const auto bytes = [](std::int64_t& n) { return reinterpret_cast<std::byte*>(&n); };
+  return {[=, &hands](std::size_t to, std::int64_t n) {
+            hands.memory.put(number.get(), bytes(n), sizeof n);
+            check(nccl().Send(number.get(), sizeof n, ncclInt8, static_cast<int>(to), comm, stream()), comm,
+                  "ncclSend");
+            finish(comm, stream(), "ncclSend");
+          },
+          [=, &hands](std::size_t from) {
+            std::int64_t n = 0;
+            check(nccl().Recv(number.get(), sizeof n, ncclInt8, static_cast<int>(from), comm, stream()), comm,
+                  "ncclRecv");
+            finish(comm, stream(), "ncclRecv");
+            hands.memory.get(bytes(n), number.get(), sizeof n);
+            return n;
+          }};
+}
+
 }  // namespace plumb::nccl

@@ -6,6 +6,7 @@
 
 #include "adapters/nccl/library.h"
 #include "adapters/protocol/outcome.h"
+#include "adapters/rank/clocks.h"
 #include "adapters/rank/execute.h"
 
 namespace plumb::nccl {
@@ -22,5 +23,8 @@ std::function<void()> at_best(const std::string& what, std::size_t bytes, const 
 
 // Waits for all of a team.
 void meet(const Team& all);
+
+// For clocks to be asked by.
+Mail mail_among(const Team& all);
 
 }  // namespace plumb::nccl

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <set>
 #include <stdexcept>
 
 #include "adapters/nccl/functions.h"
@@ -78,7 +77,7 @@ std::string shared_by_accident(const std::vector<Place>& all) {
   return "";
 }
 
-Seated take_card_of_rank(int rank, int world, Share share) {
+Seated take_card_of_rank(int rank, int world, Share share, const std::string& clock) {
   Seated seat;
   std::string why = why_none_here();
   if (why.empty()) why = why_not_shared(share);
@@ -89,7 +88,8 @@ Seated take_card_of_rank(int rank, int world, Share share) {
   const auto counts = said_by_all("cards", rank, world, std::to_string(own.cards));
   std::vector<Seen> all;
   for (int r = 0; r < world; ++r) all.push_back({machines[r], std::stoi(counts[r])});
-  seat.machines = static_cast<int>(std::set<std::string>(machines.begin(), machines.end()).size());
+  const auto clocks = said_by_all("clock", rank, world, clock);
+  seat.several_clocks = std::ranges::count(clocks, clock) != std::ssize(clocks);
   const int number = number_of_card(all, rank, share, why);
   try {
     if (number >= 0) seat.card = card::take_card(number);

@@ -32,12 +32,12 @@ struct Place {
 std::string shared_by_accident(const std::vector<Place>& all);
 
 // The GPU of this rank, taken; all ranks ask together, and are told the same `why` where one of them has
-// none.
+// none. Clocks are several where ranks name different ones.
 struct Seated {
   card::Card card;
-  int machines = 1;
+  bool several_clocks = false;
   std::string why;
 };
-Seated take_card_of_rank(int rank, int world, Share);
+Seated take_card_of_rank(int rank, int world, Share, const std::string& clock);
 
 }  // namespace plumb::nccl

@@ -72,6 +72,8 @@ bool wait_for(const std::atomic<bool>& aborted, Done&& done) {
 struct ncclComm {
   std::string file;
   int rank = 0, size = 0, splits = 0;
+  void* profiled = nullptr;  // what a profiler wants to be told with its calls
+  bool watched = false;
   stub::Shared* shared = nullptr;
   std::atomic<ncclResult_t> state{ncclInProgress};
   std::atomic<bool> aborted{false};

@@ -6,8 +6,11 @@
 //   fails   the call returns an error             late    the error comes while the call is under way
 //   stuck   the call is not made, nor ever over   skips   it is not made, and over at once
 //   killed  the process is killed in it           old     the version is 2.17
+//   other   a profiler is told of half of it
 //
-// STUB_ABORTED names a file to which each communicator that is aborted adds a line.
+// STUB_USES names the algorithm that a profiler is told of, on STUB_MACHINES machines; STUB_ADDS is how it
+// adds up: `pairs`, or `kept`, in f32, rounded once. STUB_ABORTED names a file to which each communicator
+// that is aborted adds a line.
 #include <cuda.h>
 #include <dlfcn.h>
 #include <nccl.h>
@@ -22,6 +25,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -111,21 +115,43 @@ double scale_of(const Op& o, DType dtype, std::size_t n) {
   return static_cast<std::size_t>(o.op) < kOwnOps ? 1 : scalars[static_cast<std::size_t>(o.op) - kOwnOps];
 }
 
+// All values of one element, each rounded.
+std::uint64_t sum_in_pairs(const Op& o, DType dtype, std::vector<double> values) {
+  for (; values.size() > 1; values.resize((values.size() + 1) / 2)) {
+    for (std::size_t i = 0; i < values.size() / 2; ++i)
+      values[i] = plumb::decode(dtype, plumb::encode(dtype, both(o.op, values[2 * i], values[2 * i + 1])));
+    if (values.size() % 2) values[values.size() / 2] = values.back();
+  }
+  return plumb::encode(dtype, values[0]);
+}
+std::uint64_t sum_kept(const Op& o, DType dtype, const std::vector<double>& values) {
+  double sum = values[0];
+  for (std::size_t k = 1; k < values.size(); ++k)
+    sum = dtype == DType::f64 || plumb::format(dtype).integer
+              ? both(o.op, sum, values[k])
+              : static_cast<double>(static_cast<float>(both(o.op, sum, values[k])));
+  return plumb::encode(dtype, sum);
+}
+
 // Each part after the other, from another rank on in each chunk.
 void combine(const Op& o, const std::vector<std::vector<std::byte>>& parts, std::byte* out) {
   const DType dtype = dtype_of(o.type);
   const int width = plumb::format(dtype).bytes;
   const std::size_t n = parts.size();
   const double scale = scale_of(o, dtype, n);
+  const std::string adds = variable("STUB_ADDS");
   for (std::size_t i = 0; i < o.count; ++i) {
+    std::vector<double> values;
     std::uint64_t sum = 0;
     for (std::size_t k = 0; k < n; ++k) {
       const std::size_t rank = (i * n / o.count + k) % n;
       std::uint64_t bits = plumb::load(dtype, parts[rank].data() + i * width);
       if (scale != 1) bits = plumb::encode(dtype, plumb::decode(dtype, bits) * scale);
-      sum = k == 0 ? bits
-                   : plumb::encode(dtype, both(o.op, plumb::decode(dtype, sum), plumb::decode(dtype, bits)));
+      values.push_back(plumb::decode(dtype, bits));
+      sum = k == 0 ? bits : plumb::encode(dtype, both(o.op, plumb::decode(dtype, sum), values.back()));
     }
+    if (adds == "pairs") sum = sum_in_pairs(o, dtype, values);
+    if (adds == "kept") sum = sum_kept(o, dtype, values);
     plumb::store(dtype, out + i * width, sum);
   }
 }
@@ -194,12 +220,8 @@ struct Group {
 };
 thread_local Group group;
 
-// As the library tells a profiler in the program itself, by version 4 of its interface, how a collective
-// begins.
-struct Told {
-  unsigned char kind;
-  void* parent;
-  int rank;
+// As the library tells a profiler in the program itself, by version 4 of its interface, how a call begins.
+struct ToldOfAll {
   std::uint64_t number;
   const char* call;
   const void *in, *out;
@@ -209,30 +231,80 @@ struct Told {
   unsigned char channels, warps;
   const char *algorithm, *protocol;
 };
+struct ToldOfTwo {
+  const char* call;
+  const void* at;
+  const char* type;
+  std::size_t count;
+  int peer;
+  unsigned char channels;
+};
+struct Told {
+  unsigned char kind;
+  void* parent;
+  int rank;
+  union {
+    ToldOfAll all;
+    ToldOfTwo two;
+  };
+};
 struct Profiler {
   const char* name;
   ncclResult_t (*begin)(void**, int*, const char*, std::uint64_t, int, int, int, void*);
   ncclResult_t (*start)(void*, void**, void*);
 };
 
-void tell(const char* call) {
-  constexpr unsigned char collective = 2;
-  static const auto* profiler = variable("NCCL_PROFILER_PLUGIN") == "STATIC_PLUGIN"
-                                    ? static_cast<const Profiler*>(::dlsym(RTLD_DEFAULT, "ncclProfiler_v4"))
-                                    : nullptr;
-  if (!profiler) return;
-  Told told{collective, nullptr, 0, 0, call, nullptr, nullptr, 0, 0, "", 2, 1, "RING", "SIMPLE"};
-  void *context = nullptr, *event = nullptr;
+const char* name_of(ncclDataType_t type) {
+  constexpr const char* names[] = {"ncclInt8",    "ncclUint8",    "ncclInt32",      "ncclUint32",
+                                   "ncclInt64",   "ncclUint64",   "ncclFloat16",    "ncclFloat32",
+                                   "ncclFloat64", "ncclBfloat16", "ncclFloat8e4m3", "ncclFloat8e5m2"};
+  return names[type];
+}
+
+int number_of(const char* variable_name, int otherwise) {
+  const std::string text = variable(variable_name);
+  return text.empty() ? otherwise : std::stoi(text);
+}
+
+constexpr unsigned char collective = 2, between_two = 4;
+
+const Profiler* profiler() {
+  static const auto* found = variable("NCCL_PROFILER_PLUGIN") == "STATIC_PLUGIN"
+                                 ? static_cast<const Profiler*>(::dlsym(RTLD_DEFAULT, "ncclProfiler_v4"))
+                                 : nullptr;
+  return found;
+}
+
+// As soon as a communicator is made.
+void begin_to_tell(ncclComm& c) {
   int wanted = 0;
-  profiler->begin(&context, &wanted, "", 0, 1, 1, 0, nullptr);
-  if (wanted & collective) profiler->start(context, &event, &told);
+  if (profiler())
+    profiler()->begin(&c.profiled, &wanted, "", std::hash<std::string>{}(c.file),
+                      std::min(c.size, number_of("STUB_MACHINES", 1)), c.size, c.rank, nullptr);
+  c.watched = wanted == (collective | between_two);
+}
+
+void tell(const ncclComm& c, const Op& o) {
+  constexpr const char* names[] = {"AllReduce", "Reduce", "ReduceScatter", "AllGather", "Send", "Recv"};
+  if (!c.watched) return;
+  static const std::string uses = variable("STUB_USES").empty() ? "RING" : variable("STUB_USES");
+  const char* call = names[static_cast<int>(o.kind)];
+  const std::size_t count = strikes("other") ? o.count / 2 : o.count;
+  Told told{};
+  told.kind = o.kind < Kind::send ? collective : between_two;
+  if (told.kind == collective)
+    told.all = {0, call, o.in, o.out, count, o.peer, name_of(o.type), 2, 1, uses.c_str(), "SIMPLE"};
+  else
+    told.two = {call, o.in, name_of(o.type), count, o.peer, 2};
+  void* event = nullptr;
+  profiler()->start(c.profiled, &event, &told);
 }
 
 ncclResult_t launch(ncclComm* comm, cudaStream_t stream, std::vector<Op> ops) {
   ++calls_made;
-  constexpr const char* names[] = {"AllReduce", "Reduce", "ReduceScatter", "AllGather", "Send", "Recv"};
-  for (const Op& op : ops)
-    if (op.kind < Kind::send) tell(names[static_cast<int>(op.kind)]);
+  if (comm->size > 1)
+    for (const Op& op : ops)
+      if (op.count > 0) tell(*comm, op);
   if (strikes("fails")) return ncclUnhandledCudaError;
   comm->issued.push_back(std::make_unique<std::vector<Op>>(std::move(ops)));
   auto* work = new Work{comm,
@@ -279,6 +351,7 @@ void split_now(ncclComm* parent, int colour, int key, ncclComm* child) {
     child->size = static_cast<int>(members.size());
     child->rank = static_cast<int>(std::ranges::find(members, parent->rank, &std::pair<int, int>::second) -
                                    members.begin());
+    begin_to_tell(*child);
     child->state = child->map() ? ncclSuccess : ncclSystemError;
   }
   parent->state = ncclSuccess;
@@ -312,6 +385,7 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int size, ncclUniqueId id,
     for (int r = 0; r < c->size; ++r)
       if (!wait_for(c->aborted, [&] { return c->shared->said[r].times > 0; })) return;
     c->splits = 1;
+    begin_to_tell(*c);
     c->state = ncclSuccess;
   }).detach();
   return ncclInProgress;
