@@ -135,10 +135,19 @@ Clock::time_point before(double seconds, Clock::time_point begun = Clock::now())
   return begun + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(left));
 }
 
+// Whether a rank waited in vain until its own deadline.
+bool gave_up(const Seat& seat) { return seat.reply && text_or(*seat.reply, "type") == "hung"; }
+
 [[noreturn]] void hangs(Relay& relay) {
   ask_where(relay.hub);
   std::vector<Whereabouts> all;
-  for (const Seat& seat : relay.hub.seats) all.push_back(seat.where);
+  for (const Seat& seat : relay.hub.seats) {
+    all.push_back(seat.where);
+    if (!gave_up(seat)) continue;
+    const std::string at = text_or(*seat.reply, "at");
+    Whereabouts& where = all.back();
+    where.answers = true, where.replied = false, where.inside = !at.empty(), where.at = at;
+  }
   const Hang hang = hang_of(all);
   throw Failure{
       {{"type", "hung"}, {"message", hang.message}, {"ranks", hang.ranks}, {"processes", hang.processes}}
@@ -181,6 +190,7 @@ std::string ask(Relay& relay, const std::string& line, std::int64_t id) {
   std::vector<bool> seen(hub.seats.size()), agrees(hub.seats.size());
   ask_all(hub, line);
   wait_until(relay, [&] {
+    if (std::ranges::any_of(hub.seats, gave_up)) hangs(relay);
     bool all = first.reply.has_value();
     // The others may wait for one that has given up, and the job is over.
     if (all && text_or(*first.reply, "type") == "reneged") return true;

@@ -3,13 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <stdexcept>
 #include <thread>
 #include <utility>
 
+#include "adapters/protocol/clocked.h"
 #include "adapters/protocol/ranks.h"
+#include "adapters/protocol/serve.h"
 
 namespace plumb::nccl {
 namespace {
@@ -24,6 +30,18 @@ struct Communicators {
   std::vector<ncclComm_t> comms;             // by these numbers
   std::map<ncclComm_t, ncclComm_t> seconds;  // with Form::two
 };
+
+// When what waits is given up, in nanoseconds of the machine's clock; never: the largest.
+constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+struct Deadline {
+  std::atomic<std::int64_t> due{kNever};
+  std::atomic<bool> taken{false};  // by who waits
+  std::mutex lock;
+  std::condition_variable sooner;
+  std::int64_t waited_for = kNever;  // under the lock
+  bool watched = false;
+};
+Deadline deadline;
 
 struct Library {
   const Functions* f = nullptr;
@@ -53,7 +71,18 @@ void may_be_aborted(ncclComm_t comm) {
   if (comm && std::ranges::count(kept.live, comm) == 0) kept.live.push_back(comm);
 }
 
+[[noreturn]] void give_up(const char* call) {
+  deadline.taken = true;
+  abort_all();
+  throw GivenUp(fmt::format("{} was not over by the deadline of this rank", call));
+}
+
+bool over() { return machine_time() >= deadline.due; }
+
+// Others that give up a moment earlier are an error here.
 [[noreturn]] void fail(ncclResult_t result, ncclComm_t comm, const char* call) {
+  constexpr std::int64_t moment = 500'000'000;
+  if (deadline.due != kNever && machine_time() >= deadline.due - moment) give_up(call);
   const std::string words = fmt::format("{}: {}", call, in_words(result, comm));
   abort_all();
   throw std::runtime_error(words);
@@ -64,6 +93,7 @@ void settle(ncclComm_t comm, const char* call) {
   for (ncclResult_t state = ncclInProgress; state == ncclInProgress; std::this_thread::yield()) {
     if (const ncclResult_t asked = kept.f->CommGetAsyncError(comm, &state); asked != ncclSuccess)
       fail(asked, comm, call);
+    if (over()) give_up(call);
     if (state != ncclSuccess && state != ncclInProgress) fail(state, comm, call);
   }
 }
@@ -217,8 +247,41 @@ void finish(ncclComm_t comm, CUstream on, const char* call) {
       card::check(done, call);
     }
     if (asked % each == 0) settle(comm, call);
+    if (over()) give_up(call);
     std::this_thread::yield();
   }
+}
+
+namespace {
+
+// Who waits gives up by himself; where he is held in a call that does not return, what is under way is
+// aborted.
+void watch() {
+  constexpr auto patience = std::chrono::milliseconds(200);
+  std::unique_lock guard(deadline.lock);
+  for (;;) {
+    deadline.waited_for = deadline.due;
+    const auto until = std::chrono::steady_clock::time_point(std::chrono::nanoseconds(deadline.waited_for));
+    if (deadline.waited_for == kNever)
+      deadline.sooner.wait(guard);
+    else
+      deadline.sooner.wait_until(guard, until);
+    if (!over()) continue;
+    deadline.sooner.wait_for(guard, patience);
+    if (over() && !deadline.taken) abort_all();
+    if (over()) deadline.sooner.wait(guard, [] { return !over(); });
+  }
+}
+
+}  // namespace
+
+void give_up_in(double seconds) {
+  const std::int64_t due = seconds > 0 ? machine_time() + static_cast<std::int64_t>(seconds * 1e9) : kNever;
+  const bool was_over = over();
+  deadline.taken = false, deadline.due = due;
+  const std::lock_guard guard(deadline.lock);
+  if (!std::exchange(deadline.watched, true)) std::thread(watch).detach();
+  if (due < deadline.waited_for || was_over) deadline.sooner.notify_one();
 }
 
 void abort_all() {

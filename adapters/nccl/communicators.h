@@ -64,6 +64,10 @@ void in_group(ncclComm_t, const std::function<void()>& calls);
 // Waits until all that was given to a stream is done. Throws what the library says of the communicator.
 void finish(ncclComm_t, CUstream, const char* call);
 
+// From so many seconds on what waits is given up: everything is aborted, and whoever waits throws GivenUp. 0:
+// it is not. A thread of its own sees to it where the one that waits is held in a call.
+void give_up_in(double seconds);
+
 // Ends all that is under way, from any thread: what waits for others ends with an error, or not at all.
 void abort_all();
 

@@ -104,6 +104,8 @@ struct Nccl : Backend {
                : "";
   }
 
+  void give_up_in(double seconds) override { nccl::give_up_in(seconds); }
+
   std::optional<Unsupported> prepare(const Request& request) override {
     if (!seat.why.empty()) return Unsupported{seat.why, "what the driver and the library say"};
     ready = {}, brought.clear(), added.clear(), used.clear();

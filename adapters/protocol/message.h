@@ -17,6 +17,12 @@ inline constexpr int most_extensions = 9;  // of the deadline of a phase, by a m
 // Of so many seconds of a phase those after which whoever watches ranks asks where they are.
 inline double until_asked(double seconds) { return seconds < 4 ? seconds / 2 : seconds - 2; }
 
+// Those after which a rank gives up by itself what it waits for, a little earlier, so that it can say so.
+inline double until_given_up(double seconds) {
+  const double asked = until_asked(seconds);
+  return asked - (asked < 10 ? asked / 10 : 1);
+}
+
 // One line of JSON. Written as text: a case is sent far more often than it is looked into.
 std::string json_text(const Mesh&);
 std::string json_text(const Case&);

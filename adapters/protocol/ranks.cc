@@ -96,6 +96,14 @@ void entering(const std::string& what) {
   plumb_ranks_enter(what.c_str());
 }
 
+std::string waits_in() {
+  pthread_mutex_lock(&plumb_ranks.lock);
+  say_place();
+  const std::string at = plumb_ranks.inside ? plumb_ranks.at : "";
+  pthread_mutex_unlock(&plumb_ranks.lock);
+  return at;
+}
+
 int known(const std::string& what) {
   pthread_mutex_lock(&plumb_ranks.lock);
   plumb_ranks.look = say_place;

@@ -40,6 +40,9 @@ int known(const std::string& what);
 void forget_known();
 void entering(int known);
 
+// What was entered last and not left, in words; empty where nothing is.
+std::string waits_in();
+
 // When each of those was entered and left in a run, by the machine's clock.
 std::vector<Turn> turns_in(const std::function<void()>& run);
 

@@ -43,6 +43,12 @@ void write_reply(fmt::memory_buffer& line, std::int64_t id, const Refused& r, Ar
                  json_text(r.message), json_text(r.detail));
 }
 
+// Where it waited is for whoever watches all ranks.
+void write_reply(fmt::memory_buffer& line, std::int64_t id, const Hung& h, Arena&) {
+  fmt::format_to(Out(line), R"({{"type":"hung","id":{},"message":{},"ranks":[],"at":{}}})", id,
+                 json_text(h.message), json_text(waits_in()));
+}
+
 void write_reply(fmt::memory_buffer& line, std::int64_t id, const Outcome& o, Arena& arena) {
   const std::vector<std::int64_t> words = table(o.blocks);
   const std::span<std::byte> place = arena.take(words.size() * sizeof words[0]);
@@ -114,10 +120,13 @@ struct Conversation {
   int rank = 0, world = 1;
 };
 
+void due(Backend& backend, double seconds) { backend.give_up_in(seconds > 0 ? until_given_up(seconds) : 0); }
+
 // The run has a deadline of its own, which whoever watches the ranks has to know.
-void say_phase(const Conversation& talk, std::int64_t id) {
-  if (talk.world > 1 && talk.rank == 0)
-    talk.say(fmt::format(R"({{"type":"phase","id":{},"phase":"run"}})", id));
+void say_phase(Backend& backend, const Conversation& talk, const Skimmed& message) {
+  if (talk.world <= 1) return;
+  if (talk.rank == 0) talk.say(fmt::format(R"({{"type":"phase","id":{},"phase":"run"}})", message.id));
+  if (message.run_seconds > 0) due(backend, message.run_seconds);
 }
 
 // Says between iterations, once in a while, that the deadline may start anew. The others wait for the first
@@ -134,20 +143,30 @@ std::function<void()> saying_alive(const Conversation& talk, std::int64_t id, do
   };
 }
 
+// Between iterations: what the rank waits for has its time anew.
+std::function<void()> going_on(Backend& backend, const Conversation& talk, std::int64_t id, double seconds) {
+  return [&backend, alive = saying_alive(talk, id, seconds), seconds]() mutable {
+    if (seconds > 0) due(backend, seconds);
+    if (alive) alive();
+  };
+}
+
 // A backend that throws could not do what it said it could.
 template <class Call>
 Reply guarded(Call&& call) try {
   return call();
+} catch (const GivenUp& e) {
+  return Hung{e.what()};
 } catch (const std::exception& e) {
   return Reneged{e.what(), ""};
 }
 
-Reply run(Backend& backend, const Request& request, Arena& arena, const Conversation& talk) {
+Reply run(Backend& backend, const Request& request, Arena& arena, const std::function<void()>& runs) {
   return guarded([&]() -> Reply {
     const auto start = std::chrono::steady_clock::now();
     if (auto refusal = backend.prepare(request)) return *refusal;
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-    say_phase(talk, request.id);
+    runs();
     Reply reply = backend.run(request, arena);
     if (auto* outcome = std::get_if<Outcome>(&reply)) outcome->compile_seconds += took.count();
     return reply;
@@ -213,7 +232,7 @@ std::string answer_run(Backend& backend, const Skimmed& message, Arena arena, co
                        Kept& kept) {
   kept = {};
   Request request = request_from(message, arena.whole, backend.memory());
-  Reply reply = run(backend, request, arena, talk);
+  Reply reply = run(backend, request, arena, [&] { say_phase(backend, talk, message); });
   std::string text = said_by(talk, message.id, reply, arena);
   auto* outcome = std::get_if<Outcome>(&reply);
   if (outcome && request.in_place) kept.request = std::move(request), kept.outcome = std::move(*outcome);
@@ -262,7 +281,8 @@ Reply bench(Backend& backend, const Skimmed& message, const Conversation& talk, 
   if (!stages) return Reneged{"it cannot be timed", ""};
   if (!stages->once) return Outcome{};
   // Alone it says no phase, and has one deadline for all.
-  stages->goes_on = saying_alive(talk, message.id, talk.world > 1 ? message.run_seconds : message.seconds);
+  stages->goes_on =
+      going_on(backend, talk, message.id, talk.world > 1 ? message.run_seconds : message.seconds);
   stages->load();
   said = clocked(*stages, message.timing, message.id,
                  [&] { set_apart(kept, stages->give(), backend.memory()); });
@@ -280,7 +300,7 @@ std::string answer_bench(Backend& backend, const Skimmed& message, Arena arena, 
   Clocked clock;
   const Reply reply = guarded([&]() -> Reply {
     if (auto refusal = backend.prepare(*kept.request)) return *refusal;
-    say_phase(talk, message.id);
+    say_phase(backend, talk, message);
     Benched made{kept, clock};
     return bench(backend, message, talk, made);
   });
@@ -293,10 +313,11 @@ std::string answer_bench(Backend& backend, const Skimmed& message, Arena arena, 
 }
 
 // What the ranks of the case that was timed last could do at best.
-std::string answer_limit(const Skimmed& message, Arena arena, const Conversation& talk, Kept& kept) {
+std::string answer_limit(Backend& backend, const Skimmed& message, Arena arena, const Conversation& talk,
+                         Kept& kept) {
   if (!kept.stages || message.timing.iterations < 1) throw Malformed("limit, and no case was timed");
   Stages& stages = *kept.stages;
-  stages.goes_on = saying_alive(talk, message.id, message.seconds);
+  stages.goes_on = going_on(backend, talk, message.id, message.seconds);
   const Reply none = Unsupported{"it knows no limit " + message.what, "serve"};
   if (!stages.once) return said_by(talk, message.id, Outcome{}, arena);
   const auto said =
@@ -341,6 +362,7 @@ void converse(Backend& backend, const Conversation& talk) {
   const auto reached = [&] { return mapping || !copied_arena().empty(); };
   while (const auto line = talk.next()) {
     const Skimmed skimmed = skim(*line);
+    due(backend, skimmed.seconds);
     if (skimmed.type == "hello") {
       const json request = parse_message(*line);
       if (copied_arena().empty()) mapping.emplace(text(field(request, "arena"), "arena"));
@@ -351,7 +373,7 @@ void converse(Backend& backend, const Conversation& talk) {
     } else if (skimmed.type == "bench" && reached()) {
       talk.say(answer_bench(backend, skimmed, arena_of(skimmed, mapping), talk, kept));
     } else if (skimmed.type == "limit" && reached()) {
-      talk.say(answer_limit(skimmed, arena_of(skimmed, mapping), talk, kept));
+      talk.say(answer_limit(backend, skimmed, arena_of(skimmed, mapping), talk, kept));
     } else if (skimmed.type == "check" && reached()) {
       talk.say(answer_check(backend, skimmed, arena_of(skimmed, mapping), talk, kept));
     } else if (skimmed.type == "fetch" && reached()) {
@@ -359,6 +381,7 @@ void converse(Backend& backend, const Conversation& talk) {
     } else {
       throw Malformed(fmt::format("unexpected request \"{}\"", skimmed.type));
     }
+    due(backend, 0);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <variant>
 #include <vector>
@@ -25,7 +26,15 @@ struct Reneged {
 struct Refused {  // of a resolve: the framework has no layout for these rules
   std::string message, detail;
 };
-using Reply = std::variant<Outcome, Unsupported, Reneged, Refused>;
+struct Hung {  // it waited for others in vain, and has given up
+  std::string message;
+};
+using Reply = std::variant<Outcome, Unsupported, Reneged, Refused, Hung>;
+
+// What a backend throws that has given up.
+struct GivenUp : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
 
 // The part of the arena that is the backend's to write. take() gives the next `bytes`, aligned to 64,
 // zeroed only if never written; offset() is where a taken span lies in the file. A request that the
@@ -86,6 +95,9 @@ struct Backend {
   // Nothing where it cannot be timed; one that can says "times" in its hello, and keeps what it gives until
   // the next case.
   virtual std::optional<Stages> stages(const Request&) { return {}; }
+  // What waits for others has to be given up so many seconds from now, by throwing GivenUp; 0: nothing has
+  // to. It is said anew as the deadline is.
+  virtual void give_up_in(double) {}
   // Blocks must lie in spans taken from the arena, or where the request says in_place, anywhere.
   virtual Reply run(const Request&, Arena&) = 0;
 };
