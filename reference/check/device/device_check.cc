@@ -52,7 +52,13 @@ void weigh_elements(const Weighed& w, const std::byte* box, const std::uint64_t*
                     std::uint64_t* partial, std::uint64_t* sums) {
   const AnyElement any{w.dtype, width_of(w.dtype), w.scale};
   const auto weigh = [&]<class Read>(const Read& read) {
-    for_each_index(w.sums * w.pieces * Sum::lanes, WeighedPiece<Sum, Read>{w, read, box, weights, partial});
+    constexpr int most = std::is_same_v<Read, AnyElement> ? 1 : Weighed::kAbreast;
+    if (most > 1 && w.abreast())
+      for_each_index(w.sums / most * w.pieces * Sum::lanes,
+                     WeighedPiece<Sum, Read, most>{w, read, box, weights, partial});
+    else
+      for_each_index(w.sums * w.pieces * Sum::lanes,
+                     WeighedPiece<Sum, Read, 1>{w, read, box, weights, partial});
   };
   const bool floats = w.scale >= 1 && w.scale <= 0x1p100;
   const auto by = static_cast<float>(floats ? w.scale : 1);

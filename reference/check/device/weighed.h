@@ -24,6 +24,14 @@ struct Weighed {
   DType dtype = DType::f32;
   double scale = 1;
 
+  // How many sums are made at once, by one who fetches the weights that they have in common: as far from each
+  // other as can be along the last dimension that has sums of its own, so that neighbours still read
+  // neighbours.
+  static constexpr int kAbreast = 4;
+  constexpr bool abreast() const {
+    return kept > 0 && dim[kept - 1].weight == 0 && dim[kept - 1].size % kAbreast == 0;
+  }
+
   // Where the elements, the sum and the weights of a sum begin.
   constexpr WeighedDim begin(std::int64_t sum) const {
     WeighedDim at{1, 0, 0, 0};
@@ -55,8 +63,8 @@ struct AnyElement {
   int width;
   double scale;
 
+  static constexpr bool has_small = false;
   constexpr std::int64_t integer(const std::byte* at) const { return whole(value_at(dtype, at) * scale); }
-  constexpr bool small(const std::byte*, std::int32_t&) const { return false; }
 };
 
 // The same where every value is a float, and small ones need no conversion: a float below 2^20, added to one
@@ -66,6 +74,7 @@ template <DType d>
 struct FloatElement {
   static_assert(d == DType::bf16 || d == DType::f32);
   static constexpr int width = sizeof(typename As<d>::Word);
+  static constexpr bool has_small = true;
   float scale;
 
   constexpr float units(const std::byte* at) const {
@@ -93,17 +102,38 @@ struct PrimeSum {
   __int128 wide = 0;
   std::int64_t low = 0, high = 0;
 
-  constexpr void add_small(std::int32_t value, std::uint64_t weight) {
+  struct Halves {
+    std::int32_t below, above;
+  };
+  static constexpr Halves halves(std::uint64_t weight) {
     const auto below = static_cast<std::int32_t>(weight);
-    const auto above = static_cast<std::int32_t>(weight >> 32) + (below < 0 ? 1 : 0);
-    low += static_cast<std::int64_t>(value) * below;
-    high += static_cast<std::int64_t>(value) * above;
+    return {below, static_cast<std::int32_t>(weight >> 32) + (below < 0 ? 1 : 0)};
+  }
+  // What small values add up to; of others it is nothing, and never looked at.
+  struct Small {
+    std::uint64_t low = 0, high = 0;
+    static constexpr Halves halves(std::uint64_t weight) {
+      Halves h = PrimeSum::halves(weight);
+#ifdef __CUDA_ARCH__
+      asm("" : "+r"(h.below));  // else it is taken for 64 bits, and multiplied in three times as many steps
+#endif
+      return h;
+    }
+    constexpr void add(std::int32_t value, Halves weight) {
+      low += static_cast<std::uint64_t>(static_cast<std::int64_t>(value) * weight.below);
+      high += static_cast<std::uint64_t>(static_cast<std::int64_t>(value) * weight.above);
+    }
+  };
+  constexpr void add(const Small& all) {
+    low += static_cast<std::int64_t>(all.low), high += static_cast<std::int64_t>(all.high);
   }
   constexpr void add(std::int64_t value, std::uint64_t weight) {
-    if (value < kNarrow && value > -kNarrow)
-      add_small(static_cast<std::int32_t>(value), weight);
-    else
+    if (value < kNarrow && value > -kNarrow) {
+      const Halves h = halves(weight);
+      low += value * h.below, high += value * h.above;
+    } else {
       wide += static_cast<__int128>(value) * static_cast<std::int64_t>(weight);
+    }
   }
   constexpr void fold() {
     wide += low + (static_cast<__int128>(high) * (std::int64_t{1} << 32));
@@ -124,7 +154,6 @@ struct PrimeSum {
 struct WordSum {
   static constexpr int lanes = 64;
   std::uint32_t sum = 0;
-  constexpr void add_small(std::int32_t value, std::uint64_t weight) { add(value, weight); }
   constexpr void add(std::int64_t value, std::uint64_t weight) {
     sum += static_cast<std::uint32_t>(value) * static_cast<std::uint32_t>(weight);
   }
@@ -135,31 +164,54 @@ struct WordSum {
   }
 };
 
-// A row of elements of a sum, with their weights.
+// A row of elements of each of so many sums, `apart` from those of the next one, with their weights.
 struct WeighedRow {
   const std::byte* at;
   const std::uint64_t* weight;
-  std::int64_t step, weight_step, left;  // in bytes, in words; elements
+  std::int64_t step, weight_step, left, apart;  // in bytes, in words, elements, in bytes
 };
 
-// False where an element is no integer.
-template <class Sum, class Read>
-constexpr bool add_row(Sum& sum, const Read& read, WeighedRow& row, int count) {
-  for (int k = 0; k < count; ++k, row.at += row.step, row.weight += row.weight_step) {
-    std::int32_t small = 0;
-    if (read.small(row.at, small)) {
-      sum.add_small(small, *row.weight);
-      continue;
+// Sums that are made at once, and which of them have an element that is no integer.
+template <class Sum, int count>
+struct Abreast {
+  Sum sum[count];
+  bool unwhole[count] = {};
+
+  // Small values alone, as most are, are added up without a branch; where one is not, all over again.
+  template <class Read>
+  constexpr void add(const Read& read, WeighedRow& row, int elements) {
+    const WeighedRow begun = row;
+    if constexpr (Read::has_small) {
+      typename Sum::Small small[count];
+      bool all = true;
+      for (int k = 0; k < elements; ++k, row.at += row.step, row.weight += row.weight_step) {
+        const auto weight = Sum::Small::halves(*row.weight);
+        for (int s = 0; s < count; ++s) {
+          std::int32_t value = 0;
+          all &= read.small(row.at + s * row.apart, value);
+          small[s].add(value, weight);
+        }
+      }
+      if (all) {
+        for (int s = 0; s < count; ++s) sum[s].add(small[s]);
+        return;
+      }
     }
-    const std::int64_t value = read.integer(row.at);
-    if (value == kUnwhole) return false;
-    sum.add(value, *row.weight);
+    row = begun;
+    for (int k = 0; k < elements; ++k, row.at += row.step, row.weight += row.weight_step)
+      for (int s = 0; s < count; ++s) {
+        const std::int64_t value = read.integer(row.at + s * row.apart);
+        unwhole[s] |= value == kUnwhole;
+        if (value != kUnwhole) sum[s].add(value, *row.weight);
+      }
   }
-  return true;
-}
+  constexpr void fold() {
+    for (Sum& one : sum) one.fold();
+  }
+};
 
 // Neighbours read what lies side by side. Of `partial`: each sum, its pieces, their lanes.
-template <class Sum, class Read>
+template <class Sum, class Read, int count>
 struct WeighedPiece {
   Weighed w;
   Read read;
@@ -168,20 +220,28 @@ struct WeighedPiece {
   std::uint64_t* partial;
 
   constexpr void operator()(std::int64_t i) const {
-    const std::int64_t lane = i % Sum::lanes, rest = i / Sum::lanes;
-    const std::int64_t sum = w.beside ? rest % w.sums : rest / w.pieces;
-    const std::int64_t piece = w.beside ? rest / w.sums : rest % w.pieces;
-    partial[(sum * w.pieces + piece) * Sum::lanes + lane] = added(w.begin(sum), piece, lane);
+    const std::int64_t lane = i % Sum::lanes, rest = i / Sum::lanes, groups = w.sums / count;
+    const std::int64_t group = w.beside ? rest % groups : rest / w.pieces;
+    const std::int64_t piece = w.beside ? rest / groups : rest % w.pieces;
+    // Of a group the first sum, and how far the next one is.
+    const std::int64_t next = count > 1 ? w.dim[w.kept - 1].size / count : 0;
+    const std::int64_t first = count > 1 ? group / next * next * count + group % next : group;
+    Abreast<Sum, count> all = added(w.begin(first), piece, lane);
+    for (int s = 0; s < count; ++s)
+      partial[((first + s * next) * w.pieces + piece) * Sum::lanes + lane] =
+          all.unwhole[s] ? kNoSum : all.sum[s].result();
   }
   constexpr WeighedRow row(const WeighedDim& at, std::int64_t piece, std::int64_t lane) const {
     const WeighedDim last = w.dims > w.kept ? w.dim[w.dims - 1] : WeighedDim{};
     return {box + (at.step + piece * last.step) * read.width,
             weights + (at.weight + piece * last.weight) * Sum::lanes + lane,
-            w.pieces * last.step * read.width, w.pieces * last.weight * Sum::lanes,
-            (w.inner - piece + w.pieces - 1) / w.pieces};
+            w.pieces * last.step * read.width,
+            w.pieces * last.weight * Sum::lanes,
+            (w.inner - piece + w.pieces - 1) / w.pieces,
+            count > 1 ? w.dim[w.kept - 1].size / count * w.dim[w.kept - 1].step * read.width : 0};
   }
-  constexpr std::uint64_t added(const WeighedDim& begin, std::int64_t piece, std::int64_t lane) const {
-    Sum sum;
+  constexpr Abreast<Sum, count> added(const WeighedDim& begin, std::int64_t piece, std::int64_t lane) const {
+    Abreast<Sum, count> all;
     int unfolded = 0;
     for (std::int64_t o = 0; o < w.outer; ++o) {
       WeighedDim at = begin;
@@ -189,13 +249,13 @@ struct WeighedPiece {
       for (int d = w.dims - 1; d-- > w.kept; index /= w.dim[d].size)
         at = Weighed::moved(at, w.dim[d], index % w.dim[d].size);
       for (WeighedRow r = row(at, piece, lane); r.left > 0;) {
-        const int room = kMostUnfolded - unfolded, count = r.left < room ? static_cast<int>(r.left) : room;
-        if (!add_row(sum, read, r, count)) return kNoSum;
-        r.left -= count, unfolded += count;
-        if (unfolded == kMostUnfolded) sum.fold(), unfolded = 0;
+        const int room = kMostUnfolded - unfolded, some = r.left < room ? static_cast<int>(r.left) : room;
+        all.add(read, r, some);
+        r.left -= some, unfolded += some;
+        if (unfolded == kMostUnfolded) all.fold(), unfolded = 0;
       }
     }
-    return sum.result();
+    return all;
   }
 };
 

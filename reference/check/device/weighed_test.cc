@@ -43,5 +43,61 @@ TEST(Weighed, SmallFloatsAreTheIntegersThatTheyAre) {
   }
 }
 
+// A box of rows, each with a sum of its own, that lie side by side or one after the other.
+Weighed box_of(std::int64_t rows, std::int64_t length, bool beside) {
+  Weighed w;
+  w.kept = 1, w.dims = 2;
+  w.dim[0] = {rows, beside ? 1 : length, 1, 0};
+  w.dim[1] = {length, beside ? rows : 1, 0, 1};
+  w.sums = rows, w.inner = length, w.beside = beside;
+  w.pieces = length < 2 ? 1 : 3;
+  return w;
+}
+
+template <int count>
+std::vector<std::uint64_t> pieces_made(const Weighed& w, const std::vector<float>& box,
+                                       const std::vector<std::uint64_t>& weights) {
+  std::vector<std::uint64_t> partial(w.sums * w.pieces);
+  const WeighedPiece<PrimeSum, FloatElement<DType::f32>, count> piece{
+      w, {1}, reinterpret_cast<const std::byte*>(box.data()), weights.data(), partial.data()};
+  for (std::int64_t i = 0; i < w.sums / count * w.pieces; ++i) piece(i);
+  return partial;
+}
+
+// Law: sums that are made at once are those that are made one by one, and those of the integers: of small
+// values, where some are large, and where one is no integer.
+TEST(Weighed, SumsThatAreMadeAtOnceAreThoseMadeOneByOne) {
+  std::mt19937_64 random(3);
+  for (std::int64_t rows : {4, 8, 12, 20})
+    for (std::int64_t length : {1, 2, 50, 7000})
+      for (bool beside : {false, true})
+        for (const char* with : {"", "large", "half"}) {
+          const Weighed w = box_of(rows, length, beside);
+          ASSERT_TRUE(w.abreast());
+          std::vector<float> box(rows * length);
+          std::vector<std::uint64_t> weights(length);
+          for (float& x : box)
+            x = static_cast<float>(static_cast<std::int64_t>(random() % 2000001) - 1000000);
+          for (std::uint64_t& x : weights) x = random() % ((std::uint64_t{1} << 61) - 1);
+          const std::size_t odd = random() % box.size();
+          if (*with == 'l') box[odd] = 0x1p50f;
+          if (*with == 'h') box[odd] = 1.5f;
+          const std::vector<std::uint64_t> one = pieces_made<1>(w, box, weights),
+                                           four = pieces_made<4>(w, box, weights);
+          EXPECT_EQ(one, four) << rows << " x " << length << with;
+          EXPECT_EQ(std::ranges::count(one, kNoSum), *with == 'h' ? 1 : 0);
+          for (std::int64_t row = 0; row < rows && *with != 'h'; ++row) {
+            Residue sum{}, made{};
+            for (std::int64_t k = 0; k < length; ++k)
+              sum =
+                  sum + residue(static_cast<std::int64_t>(box[beside ? k * rows + row : row * length + k])) *
+                            Residue{weights[k]};
+            for (std::int64_t p = 0; p < w.pieces; ++p)
+              made = made + residue(static_cast<std::int64_t>(one[row * w.pieces + p]));
+            EXPECT_EQ(made.value, sum.value);
+          }
+        }
+}
+
 }  // namespace
 }  // namespace plumb
