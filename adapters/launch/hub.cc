@@ -315,6 +315,15 @@ void ask_where(Hub& hub) {
   while (waiting() && Clock::now() < until) step(hub, until);
 }
 
+bool gave_up(const Seat& seat) { return seat.reply && text_or(*seat.reply, "type") == "hung"; }
+
+Whereabouts gave_up_at(const Seat& seat) {
+  Whereabouts where = seat.where;
+  where.at = text_or(*seat.reply, "at");
+  where.answers = true, where.replied = false, where.inside = !where.at.empty();
+  return where;
+}
+
 std::string who(const Seat& seat, std::size_t rank) {
   return fmt::format("rank {} (host {}, pid {})", rank, seat.where.host, seat.where.pid);
 }

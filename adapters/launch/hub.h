@@ -69,6 +69,10 @@ void read_on(Hub&);
 // Asks all ranks where they are, and waits a moment for their answers.
 void ask_where(Hub&);
 
+// Whether a rank waited in vain until its own deadline, and where it did.
+bool gave_up(const Seat&);
+Whereabouts gave_up_at(const Seat&);
+
 std::string who(const Seat&, std::size_t rank);  // rank 2 (host b, pid 4121)
 
 // Who died first: whoever starts ranks ends the others then. "" where nobody did.

@@ -135,19 +135,10 @@ Clock::time_point before(double seconds, Clock::time_point begun = Clock::now())
   return begun + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(left));
 }
 
-// Whether a rank waited in vain until its own deadline.
-bool gave_up(const Seat& seat) { return seat.reply && text_or(*seat.reply, "type") == "hung"; }
-
 [[noreturn]] void hangs(Relay& relay) {
   ask_where(relay.hub);
   std::vector<Whereabouts> all;
-  for (const Seat& seat : relay.hub.seats) {
-    all.push_back(seat.where);
-    if (!gave_up(seat)) continue;
-    const std::string at = text_or(*seat.reply, "at");
-    Whereabouts& where = all.back();
-    where.answers = true, where.replied = false, where.inside = !at.empty(), where.at = at;
-  }
+  for (const Seat& seat : relay.hub.seats) all.push_back(gave_up(seat) ? gave_up_at(seat) : seat.where);
   const Hang hang = hang_of(all);
   throw Failure{
       {{"type", "hung"}, {"message", hang.message}, {"ranks", hang.ranks}, {"processes", hang.processes}}

@@ -44,8 +44,8 @@ bool together(const std::vector<std::vector<std::int64_t>>& fibres, const OfRank
   return true;
 }
 
-// What every member gives to one sum.
-bool alike(const std::vector<std::vector<std::int64_t>>& fibres, const OfRanks& call) {
+// Whether all members of a sum give as much.
+bool all_give(const std::vector<std::vector<std::int64_t>>& fibres, const OfRanks& call) {
   return std::ranges::all_of(fibres, [&](const auto& fibre) {
     return std::ranges::all_of(fibre, [&](std::int64_t r) { return call[r].in == call[fibre[0]].in; });
   });
@@ -73,7 +73,7 @@ std::string other(const Mesh& mesh, const Collective& c, const OfRanks& call) {
   const auto groups = fibres(mesh, axes_named(mesh, c.axes));
   if (permutes ? !as_paired(c, call) : !together(groups, call))
     return fmt::format("was among others than the trace says of {}", c.kind);
-  if (c.kind == "all-reduce" && !alike(groups, call))
+  if (c.kind == "all-reduce" && !all_give(groups, call))
     return "was of other sizes on the members of an all-reduce";
   std::int64_t in = 0, out = 0, moved = 0;
   for (const Counted& own : call) {

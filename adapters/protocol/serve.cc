@@ -16,6 +16,7 @@
 #include "adapters/protocol/places.h"
 #include "adapters/protocol/prove_here.h"
 #include "adapters/protocol/ranks.h"
+#include "adapters/protocol/reply_line.h"
 #include "adapters/protocol/skim.h"
 #include "reference/words/fnv.h"
 #include "reference/words/text.h"
@@ -25,52 +26,6 @@ namespace plumb {
 using nlohmann::json;
 
 namespace {
-
-using Out = std::back_insert_iterator<fmt::memory_buffer>;
-
-void write_reply(fmt::memory_buffer& line, std::int64_t id, const Unsupported& u, Arena&) {
-  fmt::format_to(Out(line), R"({{"type":"unsupported","id":{},"reason":{},"source":{}}})", id,
-                 json_text(u.reason), json_text(u.source));
-}
-
-void write_reply(fmt::memory_buffer& line, std::int64_t id, const Reneged& r, Arena&) {
-  fmt::format_to(Out(line), R"({{"type":"reneged","id":{},"message":{},"detail":{}}})", id,
-                 json_text(r.message), json_text(r.detail));
-}
-
-void write_reply(fmt::memory_buffer& line, std::int64_t id, const Refused& r, Arena&) {
-  fmt::format_to(Out(line), R"({{"type":"refused","id":{},"message":{},"detail":{}}})", id,
-                 json_text(r.message), json_text(r.detail));
-}
-
-// Where it waited is for whoever watches all ranks.
-void write_reply(fmt::memory_buffer& line, std::int64_t id, const Hung& h, Arena&) {
-  fmt::format_to(Out(line), R"({{"type":"hung","id":{},"message":{},"ranks":[],"at":{}}})", id,
-                 json_text(h.message), json_text(waits_in()));
-}
-
-void write_reply(fmt::memory_buffer& line, std::int64_t id, const Outcome& o, Arena& arena) {
-  const std::vector<std::int64_t> words = table(o.blocks);
-  const std::span<std::byte> place = arena.take(words.size() * sizeof words[0]);
-  memcpy(place.data(), words.data(), place.size());
-  fmt::format_to(Out(line),
-                 R"({{"type":"result","id":{},"table":{{"offset":{},"rows":{},"bytes":{}}},"claims":[)", id,
-                 arena.offset(place), o.blocks.size(), place.size());
-  for (std::size_t i = 0; i < o.claims.size(); ++i)
-    fmt::format_to(Out(line), "{}{}", i ? "," : "", o.claims[i] ? json_text(*o.claims[i]) : "null");
-  fmt::format_to(Out(line), R"(],"trace":[)");
-  for (std::size_t i = 0; i < o.trace.size(); ++i)
-    fmt::format_to(Out(line), "{}{}", i ? "," : "", json_text(o.trace[i]));
-  fmt::format_to(Out(line), R"(],"times":{{"compile":{},"run":[{}]}})", o.compile_seconds,
-                 fmt::join(o.run_seconds, ","));
-  if (o.received) fmt::format_to(Out(line), R"(,"received":{})", *o.received);
-  if (!o.groups.empty()) fmt::format_to(Out(line), R"(,"groups":{})", dump(o.groups));
-  if (!o.plan.result.empty())
-    fmt::format_to(Out(line), R"(,"plan":{{"operands":{},"result":{}}})", dump(o.plan.operands),
-                   dump(o.plan.result));
-  if (!o.notes.empty()) fmt::format_to(Out(line), R"(,"notes":{})", dump(o.notes));
-  line.push_back('}');
-}
 
 std::string answer_hello(Backend& backend, const json& request, const std::vector<std::string>& places) {
   json reply = backend.hello(mesh_from_json(field(request, "mesh")));
@@ -156,7 +111,7 @@ template <class Call>
 Reply guarded(Call&& call) try {
   return call();
 } catch (const GivenUp& e) {
-  return Hung{e.what()};
+  return e;
 } catch (const std::exception& e) {
   return Reneged{e.what(), ""};
 }
@@ -203,16 +158,6 @@ Outcome& kept_of(Kept& kept, const Skimmed& message) {
   return message.first ? kept.first : kept.outcome;
 }
 
-// A reply as a line, and its table in the arena.
-template <class One>
-std::string written(std::int64_t id, const One& reply, Arena& arena) {
-  fmt::memory_buffer line;
-  const std::size_t blocks_end = arena.next;
-  write_reply(line, id, reply, arena);
-  send_written(blocks_end, arena.next - blocks_end);
-  return fmt::to_string(line);
-}
-
 // What every rank says of its reply: the first one all of it.
 std::string said_by(const Conversation& talk, std::int64_t id, const Reply& reply, Arena& arena) {
   const auto* outcome = std::get_if<Outcome>(&reply);
@@ -222,7 +167,7 @@ std::string said_by(const Conversation& talk, std::int64_t id, const Reply& repl
   if (talk.rank > 0 && outcome) {
     text = fmt::format(R"({{"type":"done","id":{},"says":"{}"}})", id, says);
   } else {
-    text = std::visit([&](const auto& one) { return written(id, one, arena); }, reply);
+    text = written(id, reply, arena);
     if (!says.empty()) text.insert(text.size() - 1, fmt::format(R"(,"says":"{}")", says));
   }
   return text;

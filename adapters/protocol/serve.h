@@ -26,15 +26,11 @@ struct Reneged {
 struct Refused {  // of a resolve: the framework has no layout for these rules
   std::string message, detail;
 };
-struct Hung {  // it waited for others in vain, and has given up
-  std::string message;
-};
-using Reply = std::variant<Outcome, Unsupported, Reneged, Refused, Hung>;
-
-// What a backend throws that has given up.
+// Thrown by a backend that waited for others in vain: it has given up, and the reply is `hung`.
 struct GivenUp : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
+using Reply = std::variant<Outcome, Unsupported, Reneged, Refused, GivenUp>;
 
 // The part of the arena that is the backend's to write. take() gives the next `bytes`, aligned to 64,
 // zeroed only if never written; offset() is where a taken span lies in the file. A request that the

@@ -12,7 +12,6 @@
 // adds up: `pairs`, or `kept`, in f32, rounded once. STUB_ABORTED names a file to which each communicator
 // that is aborted adds a line.
 #include <cuda.h>
-#include <dlfcn.h>
 #include <nccl.h>
 #include <signal.h>
 #include <unistd.h>
@@ -25,7 +24,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -33,17 +31,13 @@
 #include <vector>
 
 #include "adapters/nccl/testing/exchange.h"
+#include "adapters/nccl/testing/telling.h"
 #include "reference/words/dtype.h"
 
 namespace {
 
 using plumb::DType;
 using namespace stub;
-
-std::string variable(const char* name) {
-  const char* text = std::getenv(name);
-  return text ? text : "";
-}
 
 struct Planted {
   std::string what;
@@ -220,91 +214,17 @@ struct Group {
 };
 thread_local Group group;
 
-// As the library tells a profiler in the program itself, by version 4 of its interface, how a call begins.
-struct ToldOfAll {
-  std::uint64_t number;
-  const char* call;
-  const void *in, *out;
-  std::size_t count;
-  int root;
-  const char* type;
-  unsigned char channels, warps;
-  const char *algorithm, *protocol;
-};
-struct ToldOfTwo {
-  const char* call;
-  const void* at;
-  const char* type;
-  std::size_t count;
-  int peer;
-  unsigned char channels;
-};
-struct Told {
-  unsigned char kind;
-  void* parent;
-  int rank;
-  union {
-    ToldOfAll all;
-    ToldOfTwo two;
-  };
-};
-struct Profiler {
-  const char* name;
-  ncclResult_t (*begin)(void**, int*, const char*, std::uint64_t, int, int, int, void*);
-  ncclResult_t (*start)(void*, void**, void*);
-};
-
-const char* name_of(ncclDataType_t type) {
-  constexpr const char* names[] = {"ncclInt8",    "ncclUint8",    "ncclInt32",      "ncclUint32",
-                                   "ncclInt64",   "ncclUint64",   "ncclFloat16",    "ncclFloat32",
-                                   "ncclFloat64", "ncclBfloat16", "ncclFloat8e4m3", "ncclFloat8e5m2"};
-  return names[type];
-}
-
-int number_of(const char* variable_name, int otherwise) {
-  const std::string text = variable(variable_name);
-  return text.empty() ? otherwise : std::stoi(text);
-}
-
-constexpr unsigned char collective = 2, between_two = 4;
-
-const Profiler* profiler() {
-  static const auto* found = variable("NCCL_PROFILER_PLUGIN") == "STATIC_PLUGIN"
-                                 ? static_cast<const Profiler*>(::dlsym(RTLD_DEFAULT, "ncclProfiler_v4"))
-                                 : nullptr;
-  return found;
-}
-
-// As soon as a communicator is made.
-void begin_to_tell(ncclComm& c) {
-  int wanted = 0;
-  if (profiler())
-    profiler()->begin(&c.profiled, &wanted, "", std::hash<std::string>{}(c.file),
-                      std::min(c.size, number_of("STUB_MACHINES", 1)), c.size, c.rank, nullptr);
-  c.watched = wanted == (collective | between_two);
-}
-
-void tell(const ncclComm& c, const Op& o) {
+void tell_of(const ncclComm& c, const Op& o) {
   constexpr const char* names[] = {"AllReduce", "Reduce", "ReduceScatter", "AllGather", "Send", "Recv"};
-  if (!c.watched) return;
-  static const std::string uses = variable("STUB_USES").empty() ? "RING" : variable("STUB_USES");
-  const char* call = names[static_cast<int>(o.kind)];
   const std::size_t count = strikes("other") ? o.count / 2 : o.count;
-  Told told{};
-  told.kind = o.kind < Kind::send ? collective : between_two;
-  if (told.kind == collective)
-    told.all = {0, call, o.in, o.out, count, o.peer, name_of(o.type), 2, 1, uses.c_str(), "SIMPLE"};
-  else
-    told.two = {call, o.in, name_of(o.type), count, o.peer, 2};
-  void* event = nullptr;
-  profiler()->start(c.profiled, &event, &told);
+  tell(c, {names[static_cast<int>(o.kind)], o.kind >= Kind::send, o.in, o.out, count, o.type, o.peer});
 }
 
 ncclResult_t launch(ncclComm* comm, cudaStream_t stream, std::vector<Op> ops) {
   ++calls_made;
   if (comm->size > 1)
     for (const Op& op : ops)
-      if (op.count > 0) tell(*comm, op);
+      if (op.count > 0) tell_of(*comm, op);
   if (strikes("fails")) return ncclUnhandledCudaError;
   comm->issued.push_back(std::make_unique<std::vector<Op>>(std::move(ops)));
   auto* work = new Work{comm,
