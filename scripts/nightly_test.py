@@ -110,6 +110,19 @@ class Nights(unittest.TestCase):
         self.assertEqual(third.returncode, 0, third.out)
         self.assertEqual(sum(kind["number"] for kind in self.told("3")["rows"][0]["kinds"] if kind["change"] == "fixed"), wrong)
 
+    def test_a_waiver_that_is_over_is_said_and_one_that_is_not_holds(self):
+        self.assertEqual(self.night("1").returncode, 0)
+        self.is_now(LIAR)
+        self.configure(more='waivers = "waivers"\n')
+        row = "wrong on ./mine until {} for an/issue: op=reshard"
+        for until, code in (("2999-12-31", 0), ("2001-01-31", 1)):
+            (self.folder / "waivers").write_text(row.format(until) + "\n")
+            shutil.rmtree(self.folder / "history/nights/2", ignore_errors=True)
+            second = self.night("2")
+            self.assertEqual((second.returncode, "regressions" in second.out), (code, code == 1), second.out + second.err)
+            self.assertEqual("a waiver is over since 2001-01-31: wrong on ./mine" in second.out, code == 1)
+            self.assertEqual("2001-01-31: over" in self.page("coverage"), code == 1)
+
     def test_what_is_right_when_it_is_judged_again_is_flaky(self):
         self.assertEqual(self.night("1").returncode, 0)
         (self.folder / "once").touch()

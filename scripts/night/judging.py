@@ -234,6 +234,11 @@ def waivers_of(row, base):
             if (found := re.match(r"[^#].* until (\d{4}-\d\d-\d\d) ", line))]
 
 
+def is_over(waiver, told):
+    """Whether its last day was before the night's."""
+    return waiver["until"] < told["ended"][:10]
+
+
 def bad(told):
     """What makes the exit code 1, in words."""
     all_said = []
@@ -244,6 +249,7 @@ def bad(told):
             all_said += [f"{row['name']}: {number} {word}"] if number and change in told["fail_on"] else []
         fresh = len({same_cause(one) for one in row["findings"] if one["fresh"]})
         all_said += [f"{row['name']}: {fresh} new kind{'s' if fresh > 1 else ''} of finding"] if fresh and NEW in told["fail_on"] else []
+        all_said += [f"{row['name']}: a waiver is over since {one['until']}: {one['row']}" for one in row.get("waivers", ()) if is_over(one, told)]
         slower = sum(map(is_slower, row["times"]))
         all_said += [f"{row['name']}: {slower} slower"] if slower and SLOWER in told["fail_on"] else []
     return all_said

@@ -209,12 +209,12 @@ def coverage_page(nights):
               for one in row["unsupported"]}
     rows = [[escaped(row["name"]), escaped(one["backend"]), escaped(one["why"]), one["cases"],
              before.get((row["name"], one["backend"], one["why"]), 0)] for row in told["rows"] for one in row["unsupported"]]
-    waived = sorted((waiver["until"], row["name"], waiver["row"]) for row in told["rows"] for waiver in row["waivers"])
-    over = nights[-1].name[:10]
+    waived = sorted((waiver["until"], row["name"], waiver["row"], judging.is_over(waiver, told))
+                    for row in told["rows"] for waiver in row["waivers"])
     return page("Coverage and waivers", "<h2>Unsupported</h2>" + table(
         ["configuration", "backend", "why", "cases", "the night before"], rows) + "<h2>Waivers</h2>" + table(
-        ["until", "configuration", "row"], [[f'<span class="mark">{until}: over</span>' if until < over else until, escaped(name),
-                                             code(text)] for until, name, text in waived]))
+        ["until", "configuration", "row"], [[f'<span class="mark">{until}: over</span>' if over else until, escaped(name),
+                                             code(text)] for until, name, text, over in waived]))
 
 
 def fleet_page(night, into):
