@@ -39,10 +39,12 @@ std::map<std::string, std::string> transports(const Surroundings& s) {
   if (!memory || s.fabric || s.file || !all || !here || std::string_view(all) != here) return {};
   for (const char* chosen : {"OMPI_MCA_pml", "OMPI_MCA_btl", "OMPI_MCA_mtl", "OMPI_MCA_mca_base_param_files"})
     if (s.variable(chosen)) return {};
-  return {
+  std::map<std::string, std::string> chosen{
       {"OMPI_MCA_btl", memory},
       {"OMPI_MCA_pml", "ob1" }
   };
+  if (!s.variable("HWLOC_COMPONENTS")) chosen["HWLOC_COMPONENTS"] = "-pci,-linuxio";
+  return chosen;
 }
 
 }  // namespace plumb::mpi

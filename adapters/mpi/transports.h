@@ -17,8 +17,9 @@ struct Surroundings {
 Surroundings surroundings(const std::string& library);
 
 // The variables that name them: those that Open MPI comes to by itself, after it has looked for devices that
-// are not there for a fifth of a second. None where its mpiexec has started ranks on another machine too, for
-// a fabric, for another library or release, and where somebody has chosen already.
+// are not there for a fifth of a second; and that hwloc need not read the devices of the PCI bus in each
+// rank, a quarter of a start's work. None where its mpiexec has started ranks on another machine too, for a
+// fabric, for another library or release, and where somebody has chosen already.
 std::map<std::string, std::string> transports(const Surroundings&);
 
 }  // namespace plumb::mpi

@@ -28,10 +28,15 @@ Variables here_and(const std::string& name, const std::string& value) {
 
 TEST(Transports, OnOneMachineAreThoseOfMemory) {
   EXPECT_EQ(transports(with(four, here)), (Variables{
-                                              {"OMPI_MCA_btl", "self,vader"},
-                                              {"OMPI_MCA_pml", "ob1"       }
+                                              {"HWLOC_COMPONENTS", "-pci,-linuxio"},
+                                              {"OMPI_MCA_btl",     "self,vader"   },
+                                              {"OMPI_MCA_pml",     "ob1"          }
   }));
   EXPECT_EQ(transports(with("Open MPI v5.0.11", here)).at("OMPI_MCA_btl"), "self,sm");
+}
+
+TEST(Transports, DevicesOfTheBusAreLookedForWhereSomebodySaysSo) {
+  EXPECT_FALSE(transports(with(four, here_and("HWLOC_COMPONENTS", ""))).contains("HWLOC_COMPONENTS"));
 }
 
 TEST(Transports, AreLeftToTheLibraryWhereTheyCouldBeOthers) {
