@@ -54,7 +54,8 @@ struct Mpi : Backend {
   std::string
       another_clock;  // RANK:AHEAD:DRIFT, in nanoseconds, and more of them each second: whether it is noticed
   std::string slow;   // "1-2": whether a slow link is named
-  std::int64_t pause = 0;  // milliseconds of each run under the clock: whether who is slow has his time
+  std::int64_t pause = 0;  // milliseconds of each run under the clock: whether who is slow has his time,
+  int lags = -1;           // and where this rank alone is: whether it is named
   std::int64_t stop = 0;   // rank 1 is stopped in this run under the clock: whether it is named
   std::int64_t flip = 0,
                runs = 0;  // rank 1 gets a bit wrong in this run under the clock: whether it is named
@@ -110,7 +111,7 @@ struct Mpi : Backend {
   std::function<void()> broken(std::function<void()> once) {
     return [this, once = std::move(once)] {
       const double begin = MPI_Wtime();
-      if (pause > 0) ::usleep(static_cast<useconds_t>(1000 * pause));
+      if (pause > 0 && (lags < 0 || lags == world.rank)) ::usleep(static_cast<useconds_t>(1000 * pause));
       if (runs + 1 == stop && world.rank == 1) ::raise(SIGSTOP);
       once();
       if (++runs == flip && world.rank == 1) *ready.results[0]->block(1) ^= std::byte{1};
@@ -232,6 +233,8 @@ bool take(Mpi& mpi, const std::string& key, const std::string& value) {
     mpi.flip = number<std::int64_t>(key, value);
   else if (key == "pause")
     mpi.pause = number<std::int64_t>(key, value);
+  else if (key == "lags")
+    mpi.lags = number<int>(key, value);
   else if (key == "stop")
     mpi.stop = number<std::int64_t>(key, value);
   else if (key == "slow")

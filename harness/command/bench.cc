@@ -66,6 +66,11 @@ void draw(const Course& course) {
       fmt::format("{}/{} repetitions", course.done + 1, course.repetitions * std::ssize(course.entries)));
 }
 
+std::string slow_one(const Timings& t) {
+  if (const auto who = lagging(t)) return fmt::format("{} lags", who->rank);
+  return fmt::format("{} was the slowest", laggard(together(t)).rank);
+}
+
 // The cases that were not timed, and what was demanded in vain; the number of both.
 std::int64_t say_findings(const Course& course, const std::vector<Requirement>& required, std::FILE* out) {
   std::int64_t findings = 0;
@@ -81,8 +86,7 @@ std::int64_t say_findings(const Course& course, const std::vector<Requirement>& 
       const Met how = met(r, f);
       if (how == Met::unsaid) fmt::print(stderr, "plumb: {}: nothing to hold it to on {}\n", r.text, t.line);
       if (how != Met::no) continue;
-      fmt::print(out, "required  {}  {}\n    {}; rank {} was the slowest\n", t.backend, t.line, unmet(r, f),
-                 laggard(together(t)).rank);
+      fmt::print(out, "required  {}  {}\n    {}; rank {}\n", t.backend, t.line, unmet(r, f), slow_one(t));
       ++findings;
     }
   }
@@ -167,7 +171,8 @@ std::int64_t say_all(const Course& course, const BenchFlags& flags, const HeldTo
   const bool ours = flags.library.format.empty();
   std::FILE* const out = ours ? stdout : stderr;
   if (ours && !all.empty())
-    fmt::print("{}{}{}", timings_table(all), growth_table(all, flags.per_device), clocks_in_words(all));
+    fmt::print("{}{}{}", timings_table(all), growth_table(all, flags.per_device),
+               clocks_in_words(all) + lags_in_words(all));
   std::int64_t findings = say_findings(course, held.required, out);
   for (const std::string& broken : broken_rules(all)) fmt::print(out, "slow  {}\n", broken), ++findings;
   if (const std::string other = made_elsewhere(held.then, held.made); !other.empty())

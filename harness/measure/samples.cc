@@ -95,6 +95,32 @@ void keep(Samples& all, const std::vector<Clocked>& clocks) {
   }
 }
 
+std::vector<std::int64_t> own_times(const std::vector<Clocked>& collectives) {
+  std::vector<std::int64_t> all;
+  for (const Clocked& c : collectives) {
+    std::int64_t inside = 0;
+    for (std::size_t i = 0; i < c.enter.size(); ++i) inside += c.leave[i] - c.enter[i];
+    all.push_back(c.enter.empty() ? 0 : c.leave.back() - c.enter.front() - inside);
+  }
+  return all;
+}
+
+std::optional<Waited> waited_for(const std::vector<std::vector<std::int64_t>>& outside_of_runs) {
+  constexpr std::size_t fewest = 4;  // as of repetitions that are compared
+  if (outside_of_runs.size() < fewest || outside_of_runs[0].size() < 2) return std::nullopt;
+  const std::vector<std::int64_t>& first = outside_of_runs[0];
+  const auto rank = std::ranges::max_element(first) - first.begin();
+  std::int64_t least = first[rank], others = 0;
+  for (const std::vector<std::int64_t>& run : outside_of_runs) {
+    if (run.size() != first.size()) return std::nullopt;
+    for (std::size_t r = 0; r < run.size(); ++r)
+      if (static_cast<std::ptrdiff_t>(r) != rank) others = std::max(others, run[r]);
+    least = std::min(least, run[rank]);
+  }
+  if (least <= others) return std::nullopt;
+  return Waited{rank, static_cast<double>(least), static_cast<double>(others)};
+}
+
 Laggard laggard(const Samples& all) {
   std::map<std::int64_t, std::int64_t> times;
   for (std::int64_t rank : all.slowest) ++times[rank];

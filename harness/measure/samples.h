@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "harness/measure/clocks.h"
@@ -26,6 +27,19 @@ void take_in(Samples&, const Samples& more);
 
 // Keeps what each rank said.
 void keep(Samples&, const std::vector<Clocked>&);
+
+// How long each rank was outside of its collectives in a run, of which it said when it entered it, each of
+// them, and when it left: while one is longer outside than the others, they wait for it inside, and all take
+// as long.
+std::vector<std::int64_t> own_times(const std::vector<Clocked>& collectives);
+
+// The rank for which the others wait: outside of its collectives longer in each run than any other in any
+// run. At least four runs. Law: nobody of one rank.
+struct Waited {
+  std::int64_t rank = 0;
+  double least = 0, others = 0;  // nanoseconds outside: its shortest run, the longest of the others
+};
+std::optional<Waited> waited_for(const std::vector<std::vector<std::int64_t>>& outside_of_runs);
 
 // The rank that was the slowest most often, and in which share of the iterations. Law: -1 and 0 of none.
 struct Laggard {

@@ -67,5 +67,38 @@ TEST(Samples, TheRankThatLagsIsTheSlowestOfMost) {
   EXPECT_THAT(samples({}, 1).nanoseconds, IsEmpty());
 }
 
+// Who comes late to a collective is waited for inside, and all take as long.
+TEST(Samples, TheRankForWhichTheOthersWaitIsLongestOutsideOfItsCollectives) {
+  const std::vector<Clocked> run{
+      {7, {100, 110, 300},   {100, 290, 300}  },
+      {8, {900, 1080, 1110}, {900, 1095, 1110}}
+  };
+  EXPECT_THAT(own_times(run), ElementsAre(20, 195));
+  EXPECT_THAT(own_times({}), IsEmpty());
+  EXPECT_THAT(own_times({{}}), ElementsAre(0));
+
+  using Runs = std::vector<std::vector<std::int64_t>>;
+  const Runs late(4, {20, 195, 30});
+  const auto who = waited_for(late);
+  ASSERT_TRUE(who);
+  EXPECT_EQ(who->rank, 1);
+  EXPECT_EQ(who->least, 195);
+  EXPECT_EQ(who->others, 30);
+
+  EXPECT_FALSE(waited_for({}));
+  EXPECT_FALSE(waited_for(Runs(3, {20, 195, 30}))) << "too few";
+  EXPECT_FALSE(waited_for(Runs(4, {195}))) << "nobody waits";
+  EXPECT_FALSE(waited_for(Runs(4, {20, 20}))) << "neither is longer";
+  for (std::size_t i = 0; i < late.size(); ++i) {
+    Runs once = late;
+    once[i] = {200, 195, 30};
+    EXPECT_FALSE(waited_for(once)) << "another was as long once";
+    once[i] = {20, 25, 30};
+    EXPECT_FALSE(waited_for(once)) << "it was no longer once";
+    once[i] = {20, 195};
+    EXPECT_FALSE(waited_for(once)) << "other ranks";
+  }
+}
+
 }  // namespace
 }  // namespace plumb

@@ -90,6 +90,7 @@ std::string json_text(const Repetition& r) {
   if (r.mhz_before > 0) m.add("mhz", fmt::format("[{:.0f},{:.0f}]", r.mhz_before, r.mhz_after));
   m.add("nanoseconds", fmt::format("[{}]", fmt::join(r.samples.nanoseconds, ",")));
   m.add("of", r.of);
+  if (!r.outside.empty()) m.add("outside", fmt::format("[{}]", fmt::join(r.outside, ",")));
   if (!r.places.empty()) m.add("places", dump(r.places));
   if (!r.samples.ranks.empty()) m.add("ranks", ranks_text(r.samples.ranks));
   m.add("repetition", r.number);
@@ -130,6 +131,7 @@ Repetition repetition_from_json(const json& j) {
   }
   if (const json* load = optional_field(j, "load")) r.load = seconds(*load, "load");
   if (const json* ranks = optional_field(j, "ranks")) r.samples.ranks = ranks_from_json(*ranks);
+  if (const json* own = optional_field(j, "outside")) r.outside = integers(*own, "outside");
   if (const json* calls = optional_field(j, "collectives")) r.collectives = ranks_from_json(*calls);
   if (const json* work = optional_field(j, "work")) r.work = work_from_json(*work);
   if (const json* limits = optional_field(j, "limits"))

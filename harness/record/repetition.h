@@ -23,7 +23,8 @@ struct Repetition {
   double mhz_before = 0, mhz_after = 0;  // of the harness's machine; 0 where it does not say
   double load = -1;                      // load_average() before it; -1 where nobody says
   std::vector<LinkFigure> links{};       // of plumb bench --links, which has no samples
-  std::vector<Clocked> collectives{};    // of each rank, in one run more: entered, each of the trace, left
+  std::vector<std::int64_t> outside{};   // of each rank, in one run more: nanoseconds outside of collectives
+  std::vector<Clocked> collectives{};    // of each rank, in that run: entered, each of the trace, left
 };
 
 std::string json_text(const Repetition&);

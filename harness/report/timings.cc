@@ -53,15 +53,27 @@ struct TimingColumn {
 double us(double nanoseconds) { return nanoseconds / microsecond; }
 std::string us_in_words(double nanoseconds) { return fmt::format("{:.4g}", us(nanoseconds)); }
 
-// What a limit allows of the metric that the case has, and how much of it there is.
-std::string of_limit(const Timings& t, const Figures&, const Work&) {
+// How much of what a limit allows there is, of the metric that the case has; -1 where there is none.
+double share_of_limit(const Timings& t) {
   const Figured f = figured(t);
   for (const char* metric : {"busbw", "gflops", "median"})
     if (f.limits.contains(metric) && f.metrics.contains(metric))
-      return fmt::format(
-          "{:.0f} %", 100 * (metric == std::string("median") ? f.limits.at(metric) / f.metrics.at(metric)
-                                                             : f.metrics.at(metric) / f.limits.at(metric)));
-  return "-";
+      return metric == std::string("median") ? f.limits.at(metric) / f.metrics.at(metric)
+                                             : f.metrics.at(metric) / f.limits.at(metric);
+  return -1;
+}
+
+// Of all, and of the repetitions by themselves, each by its own limit: where these are far apart, the limit
+// is as unsteady as what is held to it.
+std::string of_limit(const Timings& t, const Figures&, const Work&) {
+  const double share = share_of_limit(t);
+  if (share < 0) return "-";
+  std::vector<double> each;
+  for (const Repetition& r : t.repetitions)
+    if (const double one = share_of_limit({t.line, t.backend, {r}}); one >= 0) each.push_back(one);
+  const auto [low, high] = std::ranges::minmax(each);
+  const std::string text = fmt::format("{:.0f} %", 100 * share);
+  return each.size() < 2 ? text : fmt::format("{} ({:.0f}..{:.0f})", text, 100 * low, 100 * high);
 }
 
 constexpr TimingColumn timing_columns[] = {
@@ -183,6 +195,29 @@ std::string clocks_in_words(const std::vector<Timings>& all) {
         "give or take {:.2g}\n",
         of.second, of.first, us(std::abs(c.offset)), c.offset > 0 ? "behind" : "ahead of", us(c.error),
         c.drift > 0 ? "loses" : "gains", us(std::abs(c.drift)), us(c.drift_error));
+  return text;
+}
+
+std::optional<Waited> lagging(const Timings& t) {
+  std::vector<std::vector<std::int64_t>> runs;
+  for (const Repetition& r : t.repetitions)
+    if (!r.outside.empty()) runs.push_back(r.outside);
+  const auto who = waited_for(runs);
+  const std::vector<double> all = together(t).nanoseconds;
+  if (!who || all.empty() || who->least - who->others <= near_enough * quantile(all, 0.5))
+    return std::nullopt;
+  return who;
+}
+
+std::string lags_in_words(const std::vector<Timings>& all) {
+  std::string text;
+  for (const Timings& t : all)
+    if (const auto who = lagging(t))
+      text += fmt::format(
+          "lags  {}  {}\n    rank {} is outside of its collectives for {:.4g} us at least, the others for "
+          "{:.4g} at "
+          "most, and they wait for it\n",
+          t.backend, t.line, who->rank, us(who->least), us(who->others));
   return text;
 }
 

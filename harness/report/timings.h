@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,13 @@ std::vector<double> beside_controls(const Timings&);
 
 // Of those with samples: every metric that `--require` knows and the case has, and its limits.
 Figured figured(const Timings&);
+
+// The rank for which the others wait by more than is resolved of the case's median; nothing where there is
+// none.
+std::optional<Waited> lagging(const Timings&);
+
+// A line for each case that has such a rank.
+std::string lags_in_words(const std::vector<Timings>&);
 
 // A row for each: how often, how long in microseconds, how much of what a second, and who was slow.
 std::string timings_table(const std::vector<Timings>&);

@@ -52,6 +52,21 @@ TEST(Timings, ClocksOfOtherHostsAreSaidInWords) {
             "take 4\n");
 }
 
+TEST(Timings, TheRankForWhichTheOthersWaitIsNamed) {
+  Timings t = timed(reduce, 1'000'000);
+  EXPECT_EQ(lags_in_words({t}), "") << "nobody could say";
+  for (Repetition& r : t.repetitions) r.outside = {2000, 2500, 500'000, 3000};
+  EXPECT_EQ(lags_in_words({t}),
+            "lags  b  on x=4: reshard f32[1024]+x -> f32[1024]\n    rank 2 is outside of its collectives for "
+            "500 us "
+            "at least, the others for 3 at most, and they wait for it\n");
+  // The median is 1.02 ms, of which 2 % are resolved.
+  for (Repetition& r : t.repetitions) r.outside = {2000, 2500, 3000 + 20'400, 3000};
+  EXPECT_EQ(lags_in_words({t}), "");
+  for (Repetition& r : t.repetitions) ++r.outside[2];
+  EXPECT_THAT(lags_in_words({t}), HasSubstr("rank 2 is outside"));
+}
+
 TEST(Growth, IsFromTheSmallestMeshOnBesideThatOfTheBytes) {
   Timings two = timed("on dp=2: reshard f32[1024@dp] -> f32[1024]", 1000),
           four = timed("on dp=4: reshard f32[1024@dp] -> f32[1024]", 1800),

@@ -77,7 +77,7 @@ std::vector<double> ask_control(Process& process, double bytes, const std::pair<
   return clocks ? of_turns(*clocks, each) : std::vector<double>{};
 }
 
-// `collectives`: of the trace, where it matters when each was.
+// `collectives`: of the trace.
 Besides ask_besides(Process& process, const Case& c, const Samples& timed, std::int64_t collectives) {
   constexpr std::int64_t iterations = 10;
   Besides all;
@@ -124,8 +124,7 @@ Introduction make_known(const Case& c, Subject& subject) {
   const bool proved = in_place(c, process);
   refuse_what_does_not_fit(c, room_of(settings_of(subject)), {0, proved});
   const Timing one{.warmups = 1, .iterations = 2};
-  const TimedAttempts made =
-      ask_timed(c, process, {one, deadlines_for(c, settings_of(subject)).run}, proved);
+  const TimedAttempts made = ask_timed(c, process, {one, deadlines_for(c, settings_of(subject)).run}, proved);
   const Record record = judged_under_the_clock(made, declared(process));
   if (record.verdict.status != Status::pass) return {not_timed(record), {}};
   return {"", std::get<Outcome>(made.last.answer).notes};
@@ -156,7 +155,7 @@ Record measure(const Case& c, Subject& subject, const Pace& wanted) {
     pace.each = nanoseconds_each(all);
     why = stop(pace, all);
   }
-  Besides besides = ask_besides(process, c, all, pace.each_rank ? std::ssize(record.trace) : 0);
+  Besides besides = ask_besides(process, c, all, std::ssize(record.trace));
   record.bench = Repetition{1,
                             1,
                             wanted.timing,
@@ -170,7 +169,8 @@ Record measure(const Case& c, Subject& subject, const Pace& wanted) {
                             megahertz(),
                             busy,
                             {},
-                            std::move(besides.collectives)};
+                            own_times(besides.collectives),
+                            pace.each_rank ? std::move(besides.collectives) : std::vector<Clocked>{}};
   return record;
 }
 
