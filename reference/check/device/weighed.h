@@ -5,6 +5,14 @@
 #include "reference/device/element_at.h"
 #include "reference/exact/field.h"
 
+// A loop that no element goes through, or seldom: a card's compiler would write it out, and code is what the
+// bundle has most of.
+#ifdef __CUDA_ARCH__
+#define PLUMB_ROLLED _Pragma("unroll 1")
+#else
+#define PLUMB_ROLLED
+#endif
+
 namespace plumb {
 
 // A dimension of a dense box of elements: how far apart its elements lie, their sums, and their weights.
@@ -35,6 +43,7 @@ struct Weighed {
   // Where the elements, the sum and the weights of a sum begin.
   constexpr WeighedDim begin(std::int64_t sum) const {
     WeighedDim at{1, 0, 0, 0};
+    PLUMB_ROLLED
     for (int d = kept; d-- > 0;) {
       const Divided by = divided(sum, dim[d].size);
       at = moved(at, dim[d], by.rest), sum = by.times;
@@ -198,6 +207,7 @@ struct Abreast {
       }
     }
     row = begun;
+    PLUMB_ROLLED
     for (int k = 0; k < elements; ++k, row.at += row.step, row.weight += row.weight_step)
       for (int s = 0; s < count; ++s) {
         const std::int64_t value = read.integer(row.at + s * row.apart);
@@ -243,9 +253,11 @@ struct WeighedPiece {
   constexpr Abreast<Sum, count> added(const WeighedDim& begin, std::int64_t piece, std::int64_t lane) const {
     Abreast<Sum, count> all;
     int unfolded = 0;
+    PLUMB_ROLLED
     for (std::int64_t o = 0; o < w.outer; ++o) {
       WeighedDim at = begin;
       std::int64_t index = o;
+      PLUMB_ROLLED
       for (int d = w.dims - 1; d-- > w.kept; index /= w.dim[d].size)
         at = Weighed::moved(at, w.dim[d], index % w.dim[d].size);
       for (WeighedRow r = row(at, piece, lane); r.left > 0;) {
@@ -287,3 +299,5 @@ struct UnwholeElement {
 };
 
 }  // namespace plumb
+
+#undef PLUMB_ROLLED
