@@ -1,8 +1,10 @@
 // Pooled statistics of rounding errors: they find, and attribute to a rank, what the bound of a single
 // element cannot see. An error is the distance from the correctly rounded result, so that whoever rounds once
 // has none, whatever the data. Under a correct run the errors are symmetric about 0 (rounding to nearest),
-// but for a drift that a truncating engine may have, and independent from element to element; those whose c
-// and partial sums are alike but for a sign and a power of two round alike, and count as one.
+// but for a drift that a truncating engine may have and for what halves lean by that go to the even neighbour
+// (u^2 of each sum that is rounded, which shows in formats of 8 bits), and independent from element to
+// element; those whose c and partial sums are alike but for a sign and a power of two round alike, and count
+// as one.
 #pragma once
 
 #include <string>
