@@ -111,11 +111,16 @@ void add_options(Command& command, const BackendRow& row, const Parts& parts, st
     if (!given.emplace(o.name, value.text).second)
       throw bad_input(fmt::format("{} stands twice", o.name), text, name.at);
   }
+  std::vector<std::string> needed;
+  for (const BackendOption& o : row.options)
+    if (o.needed) needed.push_back(o.name + "=...");
+  if (!needed.empty() && std::ranges::none_of(row.options, [&](const BackendOption& o) {
+        return o.needed && given.contains(o.name);
+      }))
+    throw bad_input(fmt::format("{0} needs {1}; see adapters/{0}", row.name, fmt::join(needed, " or ")), text,
+                    text.size());
   for (const BackendOption& o : row.options) {
     const auto at = given.find(o.name);
-    if (o.needed && at == given.end())
-      throw bad_input(fmt::format("{0} needs {1}=...; see adapters/{0}", row.name, o.name), text,
-                      text.size());
     if (at == given.end() || at->second == o.standard) continue;
     command.options.emplace_back(*at);
     const std::string as_written = fmt::format(",{}={}", at->first, at->second);

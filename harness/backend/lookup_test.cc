@@ -158,7 +158,7 @@ TEST_F(Resolve, ABadNameSaysWhatToDo) {
       {"te,resources=tp:a//fsdp:b",   "resources: expected NAME:AXIS"                                        },
       {"jax@0.9.7",                   "jax@0.9.7 is not here; it comes with: scripts/environment jax@0.9.7"  },
       {"jax@0.10.2",                  "jax@0.10.2 is not here; it comes with: scripts/environment jax@0.10.2"},
-      {"liar",                        "liar needs fault=..."                                                 },
+      {"liar",                        "liar needs fault=... or times=..."                                    },
       {"./no-such-program --flag",    "no program './no-such-program'"                                       },
       {"no-such-program --flag",      "no program 'no-such-program'"                                         },
       {"./no-such-program,plan=ring", "no program './no-such-program'"                                       },

@@ -25,7 +25,7 @@ struct BackendOption {
   std::string help;
   std::string standard;  // the value that is meant where none is given; "" if none is
   bool names = true;     // part of the name: it may change what is judged
-  bool needed = false;   // there is no backend without it
+  bool needed = false;   // there is no backend without one of those that are
   bool map = false;      // NAME:AXIS.AXIS/NAME:AXIS
   std::vector<std::pair<std::string, std::vector<std::string>>> lifts{};
 };
