@@ -140,6 +140,20 @@ class Nights(unittest.TestCase):
         self.assertEqual(self.told("1")["rows"][0]["statuses"], {"./mine": {"pass": 60}})
         self.assertIn("jax@0.0.1", self.page("index"))
 
+    def test_a_night_in_which_nothing_ran_is_passed_over_by_the_next(self):
+        self.night("1")
+        self.is_now(f"exec {PLUMB}-liar")  # without a fault: it does not start
+        nothing = self.night("2")
+        self.assertEqual(nothing.returncode, 2, nothing.err)
+        self.assertTrue(nothing.out.startswith("nothing ran\nsquare: ./mine did not run: "), nothing.out)
+        self.is_now(LIAR)
+        wrong = self.night("3")
+        self.assertEqual((wrong.returncode, wrong.err), (1, ""))
+        self.assertIn("regressions", wrong.out)
+        self.assertEqual(self.told("3")["rows"][0]["before"], "1")
+        self.is_now(HONEST)
+        self.assertEqual(self.night("4").returncode, 0)
+
     def test_a_full_disk_leaves_the_pages_of_before_and_a_night_that_goes_on(self):
         self.assertEqual(self.night("1").returncode, 0)
         before = self.page("index")

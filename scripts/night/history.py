@@ -46,9 +46,16 @@ def told_in(file):
         raise Refused(f"{file}: {error}; without this file its night has not come to its end") from None
 
 
-def last_before(history, name):
-    """The last night before one that came to its end and whose records are there; None where there is none."""
-    whole = [one for one in nights(history) if one.told and one.name < name and any(one.folder.glob("*.jsonl"))]
+def has_cases(record):
+    """A run that judged none leaves where it would have come from, and no more."""
+    with open(record) as lines:
+        return any('"case":' in line for line in lines)
+
+
+def last_before(history, name, row="*"):
+    """The last night before one that came to its end and of which there are cases, of this row; None where there is none."""
+    whole = [one for one in nights(history)
+             if one.told and one.name < name and any(map(has_cases, one.folder.glob(f"{row}.jsonl")))]
     return whole[-1] if whole else None
 
 

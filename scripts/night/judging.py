@@ -191,14 +191,14 @@ def slow_again(row, base, folder, then, times):
 
 
 def told_of(row, base, folder, before, missing, fail_on):
-    """What came of a row, for night.json: kinds with their first case, numbers, what differs. What is said of each case goes
-    into a file of the row's own (cases.py)."""
+    """What came of a row since the last night that has cases of it, for night.json: kinds with their first case, numbers, what
+    differs. What is said of each case goes into a file of the row's own (cases.py)."""
     now = folder / f"{row['name']}.jsonl"
     told = {"name": row["name"], "kind": row["kind"], "backends": row["backends"], "missing": missing, "flaky": [],
             "waivers": waivers_of(row, base), "before": before.name if before else None}
-    if not now.exists():
+    if not now.exists() or not history.has_cases(now):
         return told | tables.NOTHING | NO_CHANGES
-    then = before.folder / now.name if before and (before.folder / now.name).exists() else None
+    then = before.folder / now.name if before else None
     changes = compared(row, base, then, now, [word for word in fail_on if word in BY_KIND] or ["none"])
     with tables.opened(now) as db:
         cases.write(row, now, db, changes, without_release if joins(row) else str)
@@ -253,6 +253,14 @@ def bad(told):
         slower = sum(map(is_slower, row["times"]))
         all_said += [f"{row['name']}: {slower} slower"] if slower and SLOWER in told["fail_on"] else []
     return all_said
+
+
+def not_bad(told):
+    """What is said of a night that is not bad."""
+    if not any(row["statuses"] for row in told["rows"]):
+        return "nothing ran"
+    ran = "that ran " if any(row["missing"] for row in told["rows"]) else ""
+    return f"nothing {ran}is worse{'' if told['before'] else ': the first night'}"
 
 
 def is_slower(time):

@@ -54,7 +54,7 @@ def causes(told):
 def tonight(nights, killed):
     told = nights[-1].told
     said = judging.bad(told)
-    body = f'<p class="mark">{escaped("; ".join(said) or "nothing is worse")}</p>'
+    body = f'<p class="mark">{escaped("; ".join(said) or judging.not_bad(told))}</p>'
     body += f'<p class="faint">against {escaped(told["before"] or "nothing: the first night")}</p>'
     if killed:
         body += f'<p class="faint">cut short, and not gone on with: {escaped(", ".join(killed))}</p>'
