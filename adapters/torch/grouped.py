@@ -11,9 +11,6 @@ import torch
 import torch.nn.functional as F
 from torch.distributed.tensor import DTensor, Replicate
 
-# 2.10 has it under its private name alone.
-grouped_mm = getattr(F, "grouped_mm", torch._grouped_mm)
-
 # Which dimension of each operand is contracted.
 CONTRACTED = {"fwd": (1, 1), "dgrad": (1, 2), "wgrad": (0, 0)}
 
@@ -31,10 +28,10 @@ def product(form, sizes, mesh):
     ends = torch.tensor(list(itertools.accumulate(sizes)), dtype=torch.int32, device=mesh.device_type)
     offs = DTensor.from_local(ends, mesh, [Replicate()] * mesh.ndim, run_check=False)
     if form == "wgrad":
-        return lambda x, y: grouped_mm(x.transpose(0, 1), y, offs=offs)
+        return lambda x, y: F.grouped_mm(x.transpose(0, 1), y, offs=offs)
     if form == "dgrad":
-        return lambda y, w: grouped_mm(y, w.transpose(1, 2), offs=offs)
-    return lambda x, w: grouped_mm(x, w, offs=offs)
+        return lambda y, w: F.grouped_mm(y, w.transpose(1, 2), offs=offs)
+    return lambda x, w: F.grouped_mm(x, w, offs=offs)
 
 
 def ahead(case, mesh, fed, given):

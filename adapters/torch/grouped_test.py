@@ -20,8 +20,8 @@ SIZES = [5, 3, 0, 8]
 # What ends a group is taken for where the next one ends.
 SHIFTED = """
 import torch.nn.functional as F
-real = getattr(F, "grouped_mm", torch._grouped_mm)
-F.grouped_mm = torch._grouped_mm = lambda x, y, offs: real(x, y, offs=DTensor.from_local(
+real = F.grouped_mm
+F.grouped_mm = lambda x, y, offs: real(x, y, offs=DTensor.from_local(
     offs.to_local().roll(1), offs.device_mesh, offs.placements))
 """
 
