@@ -321,9 +321,7 @@ int main(int argc, char** argv) try {
   }
   return plumb::nccl::serve_all({argv + 1, argv + argc});
 } catch (const std::invalid_argument& e) {
-  if (plumb::own_rank() == 0)
-    std::fprintf(stderr, "plumb-nccl: %s\n", e.what());  // the others would say the same
-  return 2;
+  return plumb::cannot_use(std::string("plumb-nccl: ") + e.what());
 } catch (const std::exception& e) {
   std::fprintf(stderr, "plumb-nccl: %s\n", e.what());
   return 1;

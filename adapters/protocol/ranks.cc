@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
 #include <thread>
@@ -48,6 +50,14 @@ bool reads_itself = false;
 }  // namespace
 
 int own_rank() { return plumb_ranks_rank(); }
+
+int cannot_use(const std::string& why) {
+  if (own_rank() == 0)
+    std::fprintf(stderr, "%s\n", why.c_str());
+  else
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+  return 2;
+}
 
 std::optional<Seat> take_seat() {
   const char* where = std::getenv("PLUMB_LAUNCH");

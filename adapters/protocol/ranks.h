@@ -19,6 +19,10 @@ struct Seat {
 // As whoever started the process says; 0 where nobody does.
 int own_rank();
 
+// All ranks are given something that they cannot use: the first says it, and the others give it a second, for
+// whoever starts them ends the job with the first that ends, and forwards nothing more. The exit code, 2.
+int cannot_use(const std::string& why);
+
 // Connects where there is a launcher; nothing where there is none. Throws std::runtime_error where it cannot
 // be reached.
 std::optional<Seat> take_seat();

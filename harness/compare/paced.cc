@@ -66,7 +66,8 @@ std::string besides_the_case(const Timings& slow, const Timings& fast, const Rat
     return fmt::format("on {} cores, not on {}", slow.machine.cores, fast.machine.cores);
   const bool controlled = !beside_controls(slow).empty() && !beside_controls(fast).empty();
   const auto load = load_of(slow), less = load_of(fast);
-  const double share = load && less && !controlled ? crowd(*load, slow.machine.cores) / crowd(*less, slow.machine.cores) : 1;
+  const double share =
+      load && less && !controlled ? crowd(*load, slow.machine.cores) / crowd(*less, slow.machine.cores) : 1;
   if (share > 1 && ratio.interval.low <= share)
     return fmt::format("a load of {:.1f} on {} cores, not {:.1f}", *load, slow.machine.cores, *less);
   const auto clock = clock_of(slow), higher = clock_of(fast);

@@ -64,7 +64,8 @@ void add_dim(std::vector<WeighedDim>& dims, const WeighedDim& dim, bool joins) {
 // do.
 std::int64_t pieces_of(const Weighed& w, int lanes) {
   const std::int64_t wanted =
-      w.beside ? std::min(kThreads * (w.abreast() ? Weighed::kAbreast : 1) / w.sums, w.inner / 64) : std::min<std::int64_t>(256, w.inner / 8);
+      w.beside ? std::min(kThreads * (w.abreast() ? Weighed::kAbreast : 1) / w.sums, w.inner / 64)
+               : std::min<std::int64_t>(256, w.inner / 8);
   return std::max<std::int64_t>(1, std::min(wanted, kPartial / (w.sums * lanes)));
 }
 
