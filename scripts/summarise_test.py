@@ -46,6 +46,13 @@ class Pages(unittest.TestCase):
         self.assertNotIn("a sample", summarise.who(bugs[0], set()))
         self.assertIn("--backend jax@0.10.2 '", summarise.shown(bugs[0]))
 
+    def test_what_is_known_of_a_bug_is_said_of_each_release(self):
+        line = "on dp=2,tp=2: einsum mk,kn->mn f32[8@dp,8] f32[8,8@dp.tp] -> f32[8,8]?"
+        bugs = found(*(record(f"te@{release}", line, "reneged", "DuplicateSpecError") for release in ("2.8.0", "2.13.0", "2.20.2")))["defect"]
+        self.assertEqual(len(bugs), 1)
+        said = summarise.evidence(bugs[0])
+        self.assertRegex(said, r"^Of 2\.20\.2: what .* left; .* Of 2\.13\.0, 2\.8\.0: \[NVIDIA/.*\.$")
+
     def test_it_stands_once_whatever_its_verdicts(self):
         of = found(record("torch@2.15.0,operands=distribute", GATHER, "wrong"),
                    record("torch@2.15.0,operands=distribute", GATHER.replace("9", "7"), "crashed"))
