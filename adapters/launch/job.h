@@ -8,40 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "adapters/launch/asked.h"
+
 namespace plumb::launch {
-
-// What was asked for on the command line.
-struct Asked {
-  int ranks = 0;
-  std::string launcher = "own";  // own, mpiexec, srun, flux, or a command with {program} and {n} or {rank}
-  std::string interface;  // the name or address of this machine for ranks elsewhere; empty: a unix socket
-  bool check = false;     // whether it could be started, and no more
-  std::vector<std::string> program;
-};
-
-// What is not among the arguments is taken from PLUMB_LAUNCHER and PLUMB_INTERFACE. Throws
-// std::invalid_argument, in the words of a user.
-Asked parse(const std::vector<std::string>& arguments);
-
-// Whether each rank is started by itself: by `own`, or by a command with {rank}.
-bool one_by_one(const Asked&);
-
-// Throws std::invalid_argument where the command, or the program that `own` starts, is not on this machine.
-void look_for_program(const Asked&);
-
-// What --help prints.
-std::string help();
-
-// What a command needs to know: what of the environment it has to pass on, a file that says the same, and
-// the rank.
-struct Passed {
-  std::vector<std::string> names;
-  std::string file;
-  int rank = 0;
-};
-
-// The command that starts all ranks, or where they are started one by one this one.
-std::vector<std::string> command(const Asked&, const Passed&);
 
 // Who was started: the command, or each rank.
 struct Job {

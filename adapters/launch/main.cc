@@ -15,6 +15,7 @@
 #include <system_error>
 #include <utility>
 
+#include "adapters/launch/command.h"
 #include "adapters/launch/hub.h"
 #include "adapters/launch/inherit.h"
 #include "adapters/launch/job.h"

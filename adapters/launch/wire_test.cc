@@ -50,7 +50,9 @@ TEST(Wire, ALineInPiecesIsFound) {
   for (const char* piece : {"ab", "c\ndefgh", "\n", "\n"}) {
     both.launcher.posts = {{piece}};
     ASSERT_TRUE(send_posts(both.launcher, both.arena) && receive(both.rank));
-    if (std::string(piece) == "ab") EXPECT_EQ(next_line(both.rank), std::nullopt);
+    if (std::string(piece) == "ab") {
+      EXPECT_EQ(next_line(both.rank), std::nullopt);
+    }
     if (std::string(piece) == "c\ndefgh") {
       EXPECT_THAT(lines(both.rank), ElementsAre("abc"));
       EXPECT_EQ(take_bytes(both.rank, copy, 0, 4), 4U);
@@ -88,7 +90,9 @@ TEST(Wire, WhatCannotBeSentIsKept) {
     while (left > 0) {
       const std::uint64_t taken = take_bytes(both.rank, copy, at, left);
       at += taken, left -= taken;
-      if (left > 0) ASSERT_TRUE(send_posts(both.launcher, both.arena) && receive(both.rank));
+      if (left > 0) {
+        ASSERT_TRUE(send_posts(both.launcher, both.arena) && receive(both.rank));
+      }
     }
   };
   ASSERT_TRUE(receive(both.rank));

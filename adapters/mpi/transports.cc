@@ -17,9 +17,9 @@ bool is_there(const std::filesystem::path& path) {
 }
 
 // The one of memory that ranks share was renamed.
-const char* shared_memory(std::string_view library) {
-  if (library.starts_with("Open MPI v4.")) return "self,vader";
-  if (library.starts_with("Open MPI v5.")) return "self,sm";
+const char* shared_memory(std::string_view version) {
+  if (version.starts_with("Open MPI v4.")) return "self,vader";
+  if (version.starts_with("Open MPI v5.")) return "self,sm";
   return nullptr;
 }
 

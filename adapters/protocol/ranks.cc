@@ -80,24 +80,27 @@ void say_world(int size) { plumb_ranks_world_is(size); }
 
 namespace {
 
-// Where the rank is among what was known beforehand, in one number, so that under a clock nothing but a store
-// is made of it: how often something was entered, which of the words, and whether it was left. 0: elsewhere.
-std::atomic<std::uint64_t> place{0};
+// Where the rank is among what was known beforehand.
+struct Place {
+  // In one number, so that under a clock nothing but a store is made of it: how often something was entered,
+  // which of the words, and whether it was left. 0: elsewhere.
+  std::atomic<std::uint64_t> now{0};
+  std::uint64_t entered = 0;
+  std::vector<std::string> known;      // in words, under the lock of plumb_ranks
+  std::vector<Turn>* turns = nullptr;  // where somebody wants to know when
+};
+Place own_place;
 constexpr std::uint64_t one_more = 1 << 16, inside = 1;
 
-std::uint64_t entered = 0;           // the number of that
-std::vector<std::string> words;      // under the lock of plumb_ranks
-std::vector<Turn>* turns = nullptr;  // where somebody wants to know when
-
 void say_place() {
-  const std::uint64_t now = place.load(std::memory_order_relaxed), which = now % one_more / 2;
-  if (now == 0 || which >= words.size()) return;
-  plumb_say_at(fmt::format(fmt::runtime(words[which]), now / one_more).c_str());
+  const std::uint64_t now = own_place.now.load(std::memory_order_relaxed), which = now % one_more / 2;
+  if (now == 0 || which >= own_place.known.size()) return;
+  plumb_say_at(fmt::format(fmt::runtime(own_place.known[which]), now / one_more).c_str());
   plumb_ranks.inside = (now & inside) != 0, plumb_ranks.entered = static_cast<long>(now / one_more);
 }
 
 // What was entered last is not among them.
-void be_elsewhere() { place.store(0, std::memory_order_relaxed); }
+void be_elsewhere() { own_place.now.store(0, std::memory_order_relaxed); }
 
 }  // namespace
 
@@ -117,38 +120,38 @@ std::string waits_in() {
 int known(const std::string& what) {
   pthread_mutex_lock(&plumb_ranks.lock);
   plumb_ranks.look = say_place;
-  const auto at = std::ranges::find(words, what) - words.begin();
-  if (at == std::ssize(words)) words.push_back(what);
+  const auto at = std::ranges::find(own_place.known, what) - own_place.known.begin();
+  if (at == std::ssize(own_place.known)) own_place.known.push_back(what);
   pthread_mutex_unlock(&plumb_ranks.lock);
   return static_cast<int>(at);
 }
 
 void forget_known() {
   be_elsewhere();
-  entered = 0;
+  own_place.entered = 0;
   pthread_mutex_lock(&plumb_ranks.lock);
-  words.clear();
+  own_place.known.clear();
   pthread_mutex_unlock(&plumb_ranks.lock);
 }
 
 void entering(int known) {
-  place.store(++entered * one_more | static_cast<std::uint64_t>(known) * 2 | inside,
-              std::memory_order_relaxed);
-  if (turns) turns->push_back({machine_time(), 0});
+  own_place.now.store(++own_place.entered * one_more | static_cast<std::uint64_t>(known) * 2 | inside,
+                      std::memory_order_relaxed);
+  if (own_place.turns) own_place.turns->push_back({machine_time(), 0});
 }
 
 void leaving() {
-  if (turns && !turns->empty()) turns->back().leave = machine_time();
-  const std::uint64_t now = place.load(std::memory_order_relaxed);
+  if (own_place.turns && !own_place.turns->empty()) own_place.turns->back().leave = machine_time();
+  const std::uint64_t now = own_place.now.load(std::memory_order_relaxed);
   if (now == 0) return plumb_ranks_leave();
-  place.store(now & ~inside, std::memory_order_relaxed);
+  own_place.now.store(now & ~inside, std::memory_order_relaxed);
 }
 
 std::vector<Turn> turns_in(const std::function<void()>& run) {
   std::vector<Turn> all;
-  turns = &all;
+  own_place.turns = &all;
   run();
-  turns = nullptr;
+  own_place.turns = nullptr;
   return all;
 }
 
