@@ -29,6 +29,7 @@
 #include "adapters/rank/hand_over.h"
 #include "adapters/rank/staged.h"
 #include "adapters/rank/steps.h"
+#include "reference/words/text.h"
 
 namespace plumb::mpi {
 namespace {
@@ -55,7 +56,8 @@ struct Mpi : Backend {
       another_clock;  // RANK:AHEAD:DRIFT, in nanoseconds, and more of them each second: whether it is noticed
   std::string slow;   // "1-2": whether a slow link is named
   std::int64_t pause = 0;  // milliseconds of each run under the clock: whether who is slow has his time,
-  int lags = -1;           // and where this rank alone is: whether it is named
+  int lags = -1;           // where this rank alone is: whether it is named,
+  std::string pauses;      // and of cases with this in their line alone: whether who takes too long is found
   std::int64_t stop = 0;   // rank 1 is stopped in this run under the clock: whether it is named
   std::int64_t flip = 0,
                runs = 0;  // rank 1 gets a bit wrong in this run under the clock: whether it is named
@@ -108,10 +110,12 @@ struct Mpi : Backend {
   }
 
   // A run that is late, or of which one is wrong.
-  std::function<void()> broken(std::function<void()> once) {
-    return [this, once = std::move(once)] {
+  std::function<void()> broken(std::function<void()> once, const Case& c) {
+    const bool late =
+        pause > 0 && (lags < 0 || lags == world.rank) && print(c).find(pauses) != std::string::npos;
+    return [this, once = std::move(once), late] {
       const double begin = MPI_Wtime();
-      if (pause > 0 && (lags < 0 || lags == world.rank)) ::usleep(static_cast<useconds_t>(1000 * pause));
+      if (late) ::usleep(static_cast<useconds_t>(1000 * pause));
       if (runs + 1 == stop && world.rank == 1) ::raise(SIGSTOP);
       once();
       if (++runs == flip && world.rank == 1) *ready.results[0]->block(1) ^= std::byte{1};
@@ -148,7 +152,7 @@ struct Mpi : Backend {
     if (world.rank >= n) return Stages{};
     Stages s = staged(plan, ready, own(), request.write);
     s.once = [once = s.once] { once(), count_calls(false); };
-    if (delay > 0 || flip > 0 || pause > 0 || stop > 0) s.once = broken(s.once);
+    if (delay > 0 || flip > 0 || pause > 0 || stop > 0) s.once = broken(s.once, request.c);
     s.give = [this, first = true]() mutable {
       Outcome o = given(nullptr, std::exchange(first, false));
       for (const std::string& call : ready.passage.packed) o.notes.push_back("packed: " + call);
@@ -235,6 +239,8 @@ bool take(Mpi& mpi, const std::string& key, const std::string& value) {
     mpi.pause = number<std::int64_t>(key, value);
   else if (key == "lags")
     mpi.lags = number<int>(key, value);
+  else if (key == "pauses")
+    mpi.pauses = value;
   else if (key == "stop")
     mpi.stop = number<std::int64_t>(key, value);
   else if (key == "slow")
