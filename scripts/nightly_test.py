@@ -1,80 +1,21 @@
-"""scripts/nightly: nights as they come and as they fail, on the embedded backend and on liars."""
-
+"""scripts/nightly: what nights that come to their end say."""
 import json
 import os
 import pathlib
-import re
-import resource
 import shutil
-import signal
 import subprocess
 import sys
-import tempfile
-import time
 import unittest
 import unittest.mock
 
 HERE = pathlib.Path(__file__).resolve().parent
-PLUMB = os.environ.get("PLUMB") or str(HERE.parent / "build/bin/plumb")
-os.environ["PLUMB"] = PLUMB
-sys.path.insert(0, str(HERE))
-from night import cost, history, judging  # noqa: E402
-
-LINES = "'on x=2,y=2: reshard f32[4,4]+* -> f32[4,4]+*' --sample 60"
-HONEST, LIAR = f"exec {PLUMB}-local", f'PLUMB_OPTIONS=\'{{"fault":"drops-part"}}\' exec {PLUMB}-liar'
+sys.path[:0] = [str(HERE), str(HERE / "testing")]
+import nights  # noqa: E402
+from nights import HONEST, LIAR, LINES  # noqa: E402
+from night import again as night_again, cost, history, judging, tool  # noqa: E402
 
 
-class Nights(unittest.TestCase):
-    def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="plumb-nightly-"))
-        self.addCleanup(shutil.rmtree, self.folder)
-        self.is_now(HONEST)
-        self.configure()
-
-    def configure(self, backends='["./mine"]', flags=LINES, more=""):
-        (self.folder / "config").write_text(f'keep = 3\n[[judge]]\nname = "square"\nflags = """{flags}"""\nbackends = {backends}\n{more}')
-
-    def is_now(self, script):
-        """What stands behind the backend ./mine."""
-        (self.folder / "mine").write_text(f"#!/bin/sh\n{script}\n")
-        (self.folder / "mine").chmod(0o755)
-
-    def begun(self, *words, **more):
-        return subprocess.Popen([sys.executable, "-B", HERE / "nightly", self.folder / "config", *words], text=True,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
-
-    def night(self, name, *words, **more):
-        process = self.begun("--night", name, *words, **more)
-        process.out, process.err = process.communicate()
-        return process
-
-    def wait_for(self, name, process):
-        """A night that has begun."""
-        while not (self.folder / "history/nights" / name).exists():
-            self.assertIsNone(process.poll(), "it ended before it began")
-            time.sleep(0.01)
-
-    def told(self, name):
-        return json.loads((self.folder / "history/nights" / name / "night.json").read_text())
-
-    def page(self, name):
-        return (self.folder / "history/pages" / f"{name}.html").read_text()
-
-    def whole(self, text):
-        self.assertTrue(text.startswith("<!doctype html>") and text.endswith("</html>\n"))
-
-    def check_links(self):
-        """Every page is whole, leads to pages that are there, and asks nobody else."""
-        pages = sorted((self.folder / "history/pages").rglob("*.html"))
-        self.assertGreaterEqual(len(pages), 6)
-        for page in pages:
-            text = page.read_text()
-            self.whole(text)
-            for link in re.findall(r'(?:href|src)="([^"]*)"', text):
-                if not link.startswith("data:"):
-                    self.assertTrue((page.parent / link).exists(), f"{page.name}: {link}")
-            self.assertNotRegex(text, r'(?:href|src)="(?:https?:)?//')
-
+class NightsThatEnd(nights.Nights):
     def test_the_first_night_has_nothing_to_be_worse_than(self):
         self.is_now(LIAR)
         first = self.night("1")
@@ -120,8 +61,24 @@ class Nights(unittest.TestCase):
             shutil.rmtree(self.folder / "history/nights/2", ignore_errors=True)
             second = self.night("2")
             self.assertEqual((second.returncode, "regressions" in second.out), (code, code == 1), second.out + second.err)
-            self.assertEqual("a waiver is over since 2001-01-31: wrong on ./mine" in second.out, code == 1)
-            self.assertEqual("2001-01-31: over" in self.page("coverage"), code == 1)
+            for said in (second.out, self.page("coverage")):
+                self.assertEqual("waivers:1: this waiver expired on 2001-01-31 (an/issue)" in said, code == 1)
+
+    def test_a_waiver_that_is_not_needed_any_more_is_said(self):
+        self.configure(flags=LINES.replace("--sample 60", "--where is=unfinished"), more='waivers = "waivers"\n')
+        row = "wrong on ./mine until 2999-12-31 for an/issue: op=reshard"
+        (self.folder / "waivers").write_text(f"# mine\n{row}\n")
+        self.is_now(LIAR)
+        self.assertEqual(self.night("1").returncode, 0)
+        self.is_now(HONEST)
+        second = self.night("2")
+        self.assertEqual(second.returncode, 1, second.err)
+        self.assertRegex(second.out, r"square: waivers:2: \d+ of its cases ran on ./mine and none was wrong: the waiver is not needed")
+        for name in ("index", "coverage"):
+            self.assertIn("the waiver is not needed", self.page(name))
+        for part in (1, 2, 4):
+            self.night("3", "--shard", f"{part}/4")
+        self.assertNotIn("not needed", self.night("3", "--merge", "4").out, "the part that is missing may need it")
 
     def test_what_is_right_when_it_is_judged_again_is_flaky(self):
         self.assertEqual(self.night("1").returncode, 0)
@@ -131,64 +88,6 @@ class Nights(unittest.TestCase):
         row = self.told("2")["rows"][0]
         self.assertEqual(len(row["flaky"]), sum(kind["number"] for kind in row["kinds"] if kind["change"] == "regression"))
         self.assertNotIn("regression", second.out)
-
-    def test_a_backend_that_is_not_there_is_named_and_the_others_run(self):
-        self.configure('["jax@0.0.1", "./mine"]')
-        night = self.night("1")
-        self.assertEqual(night.returncode, 2, night.err)
-        self.assertIn("square: jax@0.0.1 did not run: ", night.out)
-        self.assertEqual(self.told("1")["rows"][0]["statuses"], {"./mine": {"pass": 60}})
-        self.assertIn("jax@0.0.1", self.page("index"))
-
-    def test_a_night_in_which_nothing_ran_is_passed_over_by_the_next(self):
-        self.night("1")
-        self.is_now(f"exec {PLUMB}-liar")  # without a fault: it does not start
-        nothing = self.night("2")
-        self.assertEqual(nothing.returncode, 2, nothing.err)
-        self.assertTrue(nothing.out.startswith("nothing ran\nsquare: ./mine did not run: "), nothing.out)
-        self.is_now(LIAR)
-        wrong = self.night("3")
-        self.assertEqual((wrong.returncode, wrong.err), (1, ""))
-        self.assertIn("regressions", wrong.out)
-        self.assertEqual(self.told("3")["rows"][0]["before"], "1")
-        self.is_now(HONEST)
-        self.assertEqual(self.night("4").returncode, 0)
-
-    def test_a_full_disk_leaves_the_pages_of_before_and_a_night_that_goes_on(self):
-        self.assertEqual(self.night("1").returncode, 0)
-        before = self.page("index")
-        full = self.night("2", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000)))
-        self.assertEqual(full.returncode, 3, full.out)
-        self.assertIn("the night is not over", full.err)
-        self.assertFalse((self.folder / "history/nights/2/night.json").exists())
-        self.assertEqual(self.page("index"), before)
-        self.assertEqual(self.night("2").returncode, 0)
-        self.assertEqual(self.told("2")["rows"][0]["statuses"], {"./mine": {"pass": 60}})
-
-    def test_a_night_that_was_killed_is_named_and_not_compared_with(self):
-        self.assertEqual(self.night("1").returncode, 0)
-        self.is_now(f"sleep 0.3\n{HONEST}")
-        killed = self.begun("--night", "2", start_new_session=True)
-        self.wait_for("2", killed)
-        os.killpg(killed.pid, signal.SIGKILL)
-        killed.communicate()
-        self.is_now(HONEST)
-        third = self.night("3")
-        self.assertEqual(third.returncode, 0, third.err)
-        self.assertEqual(self.told("3")["before"], "1")
-        self.assertIn("cut short, and not gone on with: 2", self.page("index"))
-        self.assertEqual(self.night("2").returncode, 0)
-        self.assertNotIn("cut short", self.page("index"))
-        self.assertEqual(self.night("2").returncode, 2)
-
-    def test_two_at_once_are_locked_apart(self):
-        self.is_now(f"sleep 1\n{HONEST}")
-        first = self.begun("--night", "1")
-        self.wait_for("1", first)
-        second = self.night("2")
-        self.assertEqual((second.returncode, "another night is running" in second.err), (2, True))
-        first.communicate()
-        self.assertEqual(first.returncode, 0)
 
     def test_four_hundred_nights_are_pages_and_their_records_are_not_kept(self):
         self.is_now(LIAR)
@@ -219,6 +118,8 @@ class Nights(unittest.TestCase):
         self.assertEqual((row["counts"].get("vanished", 0), row["counts"]["not compared"]), (0, 15))
         for part in (1, 2, 3, 4):
             self.night("3", "--shard", f"{part}/4")
+        other = self.night("33", "--merge", "4")
+        self.assertEqual((other.returncode, other.err), (2, "nightly: there is no part of a night 33; did you mean 3?\n"))
         self.assertEqual(self.night("3", "--merge", "4").returncode, 0)
         self.assertEqual(self.told("3")["rows"][0]["statuses"], {"./mine": {"pass": 60}})
 
@@ -269,17 +170,17 @@ class Nights(unittest.TestCase):
                                      ((("SLOWER", "SAME"), ("SLOWER", "SLOWER"), ("SLOWER", "SLOWER")), [3, 0], 3)):
             asked, left = [], list(answers)
             first = times(*["SLOWER"] * len(answers[0]))
-            record = self.folder / "again.jsonl"
-            with unittest.mock.patch.multiple(judging, plumb=lambda base, *words: (asked.append(words), record.write_text("")) and
+            record = self.folder / night_again.AGAIN
+            with unittest.mock.patch.multiple(tool, plumb=lambda base, *words: (asked.append(words), record.write_text("")) and
                                               unittest.mock.Mock(returncode=0), compared=lambda *words: {"times": times(*left.pop(0))}):
-                judging.slow_again({"flags": ["--suite", "s"], "backends": ["b"], "kind": "bench"}, self.folder, self.folder, said, first)
+                night_again.slow_again({"flags": ["--suite", "s"], "backends": ["b"], "kind": "bench"}, self.folder, self.folder, said, first)
             self.assertEqual(([one["again"] for one in first], len(asked)), (again, runs))
             self.assertEqual([one["became"] for one in first], ["SLOWER" if times == 3 else "UNSURE" for times in again])
             self.assertEqual(asked[0][:3], ("bench", "--suite", "s"))
 
     def test_a_release_of_before_that_is_still_here_is_timed_side_by_side(self):
         """And so settles what was UNSURE; where it is gone, what was SLOWER is timed alone."""
-        then, record = self.folder / "then.jsonl", self.folder / "again.jsonl"
+        then, record = self.folder / "then.jsonl", self.folder / night_again.AGAIN
         then.write_text('{"run":"r"}\n{"backend":"jax@1"}\n{"backend":"other@1"}\n')
         row = {"flags": ["--suite", "s"], "backends": ["jax@2"], "kind": "bench"}
         for here, became, again, runs in ((True, "UNSURE", 3, 3), (True, "SLOWER", 3, 3), (False, "SLOWER", 3, 4), (False, "UNSURE", None, 1)):
@@ -289,19 +190,19 @@ class Nights(unittest.TestCase):
             def plumb(base, *words):
                 asked.append(words)
                 record.write_text('{"run":"r"}\n' + "".join(f'{{"backend":"{one}"}}\n' for one in words if one.startswith("jax@")))
-                return unittest.mock.Mock(returncode=judging.BAD if "jax@1" in words and not here else 0)
+                return unittest.mock.Mock(returncode=tool.BAD if "jax@1" in words and not here else 0)
 
             def compare(row, base, was, now):
                 compared.append([was.read_text(), now.read_text()])
                 return {"times": [time | {"became": "SLOWER"}]}
-            with unittest.mock.patch.multiple(judging, plumb=plumb, compared=compare):
-                judging.slow_again(row, self.folder, self.folder, then, [time])
+            with unittest.mock.patch.multiple(tool, plumb=plumb, compared=compare):
+                night_again.slow_again(row, self.folder, self.folder, then, [time])
             self.assertEqual((time.get("again"), time["became"], len(asked)), (again, "SLOWER" if here else became, runs))
             self.assertEqual(time.get("beside"), "jax@1" if here else None)
             self.assertIn("jax@1", asked[0])
             if here:
                 self.assertEqual(compared[0], ['{"run":"r"}\n{"backend":"jax@1"}\n', '{"run":"r"}\n{"backend":"jax@2"}\n'])
-            self.assertEqual([file.name for file in self.folder.glob("again*")], [])
+            self.assertEqual([file.name for file in self.folder.glob(".again*")], [])
 
     def test_a_step_in_a_series_is_marked(self):
         import random
@@ -344,25 +245,6 @@ class Nights(unittest.TestCase):
         for n, files in ((2, 2), (3, 2), (4, 1)):
             self.night(str(n))
             self.assertEqual(len(list((self.folder / "history/lines").glob("*"))), files)
-
-    def test_what_nobody_reads_is_refused(self):
-        for text, said in (("keeps = 3", "has no keeps"), ('fail-on = ["slow"]', "fail-on has no slow, only regression, "), ("", "there has to be a [[judge]]"), ("x", "config"),
-                           ('[[judge]]\nflags = ""', "needs a name"), ("judge = 3", "judge has to be a table, as in [[judge]]"),
-                           ('keep = "all"', "keep has to be a whole number above 0"), ("keep = 0", "keep has to be"),
-                           ("history = 5", "history has to be a text"), ('[[judge]]\nname = "x"\nbackends = "local"', "backends has to be a list of texts"),
-                           ('[[judge]]\nname = "x"\nflags = "\\"open"', "x: flags: No closing quotation"),
-                           ('[[judge]]\nname = "x"\nwaivers = "none"', "x: there is no file none"), ("\udcff", "can't decode byte 0xff")):
-            (self.folder / "config").write_bytes(text.encode(errors="surrogateescape"))
-            night = self.night("1")
-            self.assertEqual((night.returncode, said in night.err), (2, True), night.err)
-
-    def test_the_end_of_a_night_that_cannot_be_read_is_named(self):
-        self.night("1")
-        (self.folder / "history/nights/1/night.json").write_text("{")
-        second = self.night("2")
-        self.assertEqual(second.returncode, 2, second.err)
-        self.assertIn("nights/1/night.json: ", second.err)
-        self.assertNotIn("Traceback", second.err)
 
 
 if __name__ == "__main__":

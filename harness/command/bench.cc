@@ -220,8 +220,9 @@ int bench_command(const BenchFlags& flags) {
   const Probes asked = probes_of(flags);
   const Chosen chosen = choose(flags.selection);
   if (flags.resume && flags.record.empty()) throw BadInput("--resume needs the --record to go on with");
-  check_out(flags);
   if (!flags.against.empty()) held.then = timed_before(flags.against);
+  if (flags.dry_run) return say_planned(chosen, resolved_names(backends_of(flags.running)));
+  check_out(flags);
   ByBackend subjects;
   Course course;
   course.entries = entries_of(chosen, subjects, flags, pace);

@@ -48,6 +48,7 @@ void add_results(CLI::App& bench, BenchFlags& f) {
   bench.add_option("--record", f.record, "Append a JSON line for each repetition")->check(file_name());
   bench.add_flag("--each-rank", f.each_rank,
                  "Record when each rank entered and left every iteration, too: scripts/timeline shows it");
+  bench.add_flag("--dry-run", f.dry_run, "Read all that is given, say what would be timed, and time nothing");
   bench.add_flag("--resume", f.resume, "Time no repetition that the record has");
   bench
       .add_option(

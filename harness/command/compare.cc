@@ -1,6 +1,4 @@
 // plumb compare: what became of each case from one record to another.
-#include "harness/compare/compare.h"
-
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -17,9 +15,11 @@
 #include "harness/command/files.h"
 #include "harness/command/flags.h"
 #include "harness/command/selection.h"
+#include "harness/compare/as_json.h"
 #include "harness/report/finding.h"
 #include "harness/report/junit.h"
 #include "harness/report/table.h"
+#include "harness/select/sample.h"
 #include "harness/waive/waiver.h"
 #include "reference/words/text.h"
 
@@ -80,20 +80,24 @@ std::function<Selected(const Record&)> selected_by(const Records& to, bool ignor
   };
 }
 
-void waive_all(Records& to, const std::string& path) {
-  if (path.empty()) return;
-  std::istringstream in(read_text(path));
-  std::vector<Waiver> waivers = read_waivers(in, path);
+std::vector<Waiver> waive_all(Records& to, const std::string& path) {
+  std::vector<Waiver> waivers = waivers_in(path);
+  if (waivers.empty()) return {};
   for (Record& r : to.records) waive(waivers, parse_case(r.line), r, today());
+  return waivers;
 }
 
-bool is_told(Change change) { return change != Change::same && change != Change::uncompared; }
-
-// In the order in which a reader wants them.
-std::vector<Change> all_changes() {
-  std::vector<Change> all;
-  for (int i = 0; i < change_kinds; ++i) all.push_back(static_cast<Change>(i));
-  return all;
+// A sample, a part without the others, or a run that was cut short shows of no waiver that it is not needed.
+bool came_to_all(const Records& records) {
+  std::map<std::int64_t, std::set<std::int64_t>> parts;  // that are there, by how many they are
+  for (const Origin& run : records.runs) {
+    const Selection by = selection_from_words(run.selection);
+    if (run.unrun.value_or(1) != 0 || by.sample > 0) return false;
+    if (by.shard.empty()) continue;
+    const Shard shard = parse_shard(by.shard);
+    parts[shard.of].insert(shard.part);
+  }
+  return std::ranges::all_of(parts, [](const auto& of) { return std::ssize(of.second) == of.first; });
 }
 
 std::set<Change> changes_named(const std::vector<std::string>& words) {
@@ -208,104 +212,14 @@ std::string summary_text(const Compared& all) {
   return fmt::format("{}: {}\n", counted(std::ssize(all.pairs), "case"), fmt::join(parts, ", "));
 }
 
-json pair_json(const Transition& pair) {
-  const Record& r = either(pair);
-  json j{
-      {"case",    r.line           },
-      {"backend", r.backend        },
-      {"change",  name(pair.change)}
-  };
-  if (pair.from) j["was"] = name(pair.from->verdict.status);
-  if (pair.to) j["is"] = name(pair.to->verdict.status);
-  if (pair.from && pair.to && pair.from->cost.moved != pair.to->cost.moved)
-    j["moved"] = {pair.from->cost.moved, pair.to->cost.moved};
-  if (!pair.why.empty()) j["why"] = pair.why;
-  return j;
-}
-
-// The findings of now by kind: what was said of the smallest of each, and the lines of all.
-json findings_json(const Compared& all) {
-  std::map<Kind, std::vector<const Record*>> kinds;
-  for (const Transition& pair : all.pairs)
-    if (pair.to && finding(pair.to->verdict.status)) kinds[kind_of(*pair.to)].push_back(pair.to);
+json waivers_json(const std::vector<Waiver>& waivers, bool all_ran) {
   json j = json::array();
-  for (const auto& [kind, of] : kinds) {
-    const Record& least = **std::ranges::min_element(
-        of, {}, [](const Record* r) { return std::pair(r->line.size(), std::string_view(r->line)); });
-    json lines = json::array();
-    for (const Record* r : of) lines.push_back(r->line);
+  for (const Waiver& w : waivers)
     j.push_back({
-        {"backend",  kind.backend     },
-        {"status",   name(kind.status)},
-        {"why",      kind.why         },
-        {"layouts",  kind.layouts     },
-        {"cases",    of.size()        },
-        {"smallest", least.line       },
-        {"on",       least.backend    },
-        {"said",     in_detail(least) },
-        {"again",    repeat(least,      least.backend)},
-        {"lines",          std::move(lines)                    }
+        {"row",   w.row                          },
+        {"until", w.until                        },
+        {"said",  complaint(w, today(), all_ran)}
     });
-  }
-  return j;
-}
-
-// What every status becomes by every other, whatever the records hold.
-json changes_json() {
-  json j = json::object();
-  for (int was = 0; was < statuses; ++was)
-    for (int is = 0; is < statuses; ++is)
-      j[name(static_cast<Status>(was))][name(static_cast<Status>(is))] =
-          name(change(static_cast<Status>(was), static_cast<Status>(is)));
-  return j;
-}
-
-json in_order(const Ratio& r) { return {r.interval.low, r.middle, r.interval.high}; }
-
-json compared_json(const Compared& all) {
-  json j{
-      {"changes",     changes_json()    },
-      {"findings",    findings_json(all)},
-      {"counts",      json::object()    },
-      {"table",       json::array()     },
-      {"kinds",       json::array()     },
-      {"versions",    all.versions      },
-      {"environment", all.environment   },
-      {"times",       json::array()     }
-  };
-  for (Change change : all_changes()) {
-    if (count(all, change) > 0) j["counts"][std::string(name(change))] = count(all, change);
-    if (!is_told(change)) continue;
-    for (const OfKind& of : by_kind(all, change)) {
-      json kind{
-          {"change",  name(change)        },
-          {"backend", of.kind.backend     },
-          {"status",  name(of.kind.status)},
-          {"why",     of.kind.why         },
-          {"layouts", of.kind.layouts     },
-          {"cases",   json::array()       }
-      };
-      for (const Transition* pair : of.pairs) kind["cases"].push_back(pair_json(*pair));
-      j["kinds"].push_back(std::move(kind));
-    }
-  }
-  for (const auto& [pair, n] : all.table)
-    j["table"].push_back({
-        {"was",   name(pair.first) },
-        {"is",    name(pair.second)},
-        {"cases", n                }
-    });
-  for (const Paced& p : all.paced) {
-    json time{
-        {"case",    p.line        },
-        {"backend", p.backend     },
-        {"became",  name(p.became)}
-    };
-    if (!p.besides.empty()) time["besides"] = p.besides;
-    if (p.ratio) time["ratio"] = in_order(*p.ratio);
-    if (p.controlled) time["controlled"] = in_order(*p.controlled);
-    j["times"].push_back(std::move(time));
-  }
   return j;
 }
 
@@ -332,11 +246,15 @@ int compare_command(const CompareFlags& flags) {
   Records to = read_records(flags.to);
   if (from.records.empty()) throw BadInput(fmt::format("{} has no records", flags.from));
   if (to.records.empty()) throw BadInput(fmt::format("{} has no records", flags.to));
-  waive_all(to, flags.waivers);
+  if (!flags.junit.empty()) check_writable(flags.junit);
+  const std::vector<Waiver> waivers = waive_all(to, flags.waivers);
+  const bool all_ran = came_to_all(to);
   const Compared all = compare_runs({from, to, flags.ignore_release, selected_by(to, flags.ignore_release)});
   if (!flags.junit.empty()) write_junit(flags.junit, all, failing);
   if (flags.as_json) {
-    fmt::print("{}\n", dump(compared_json(all)));
+    json j = as_json(all);
+    j["waivers"] = waivers_json(waivers, all_ran);
+    fmt::print("{}\n", dump(j));
   } else {
     fmt::print("{}{}", "was  " + of_side(flags.from, from), "is   " + of_side(flags.to, to));
     for (const auto* differing : {&all.versions, &all.environment})
@@ -349,8 +267,10 @@ int compare_command(const CompareFlags& flags) {
                flags.ignore_release ? "" : "; of two releases of one framework say --ignore-release");
     return 2;
   }
-  return std::ranges::any_of(all.pairs, [&](const Transition& p) { return failing.contains(p.change); }) ? 1
-                                                                                                         : 0;
+  const std::vector<std::string> stale = complaints(waivers, today(), all_ran);
+  for (const std::string& complaint : stale) fmt::print(stderr, "plumb: {}\n", complaint);
+  const auto fails = [&](const Transition& pair) { return failing.contains(pair.change); };
+  return !stale.empty() || std::ranges::any_of(all.pairs, fails) ? 1 : 0;
 }
 
 }  // namespace
@@ -374,7 +294,8 @@ void add_compare(CLI::App& app, int& code) {
       ->capture_default_str();
   compare
       ->add_option("--waivers", flags->waivers,
-                   "Known findings of now that are accepted (as plumb run takes them)")
+                   "Known findings of now that are accepted, as plumb run takes them; one that is over or not "
+                   "needed any more is said, and exits with 1")
       ->check(file_name());
   compare->add_flag("--every", flags->every, "Each case of a kind, not the first alone");
   compare->add_flag("--json", flags->as_json, "JSON in the place of text");

@@ -98,6 +98,25 @@ TEST(CompareTool, WhatVanishedIsSeenAndASampleHidesNothing) {
   EXPECT_EQ(run_tool(folder, "compare a.jsonl c.jsonl").code, 2) << "its last line ends no run";
 }
 
+// As of a run: a waiver whose cases ran and did not need it is said, unless these were a sample.
+TEST(CompareTool, AWaiverThatIsNotNeededAnyMoreIsSaid) {
+  const Folder folder;
+  const std::string suite = "--suite smoke --backend local --record ";
+  ASSERT_EQ(judged(folder, suite + "a.jsonl").code, 0);
+  ASSERT_EQ(judged(folder, suite + "sample.jsonl --sample 40").code, 0);
+  const std::string row = "wrong on local until 2999-12-31 for an/issue: op=reshard";
+  write(folder.path / "waivers", row + "\n");
+  const Ran ran = run_tool(folder, "compare a.jsonl a.jsonl --waivers waivers");
+  EXPECT_EQ(ran.code, 1) << ran.out;
+  EXPECT_THAT(ran.err, HasSubstr("waivers:1: ")) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("none was wrong: the waiver is not needed"));
+  const auto said = parse_json(run_tool(folder, "compare a.jsonl a.jsonl --waivers waivers --json").out)["waivers"][0];
+  EXPECT_EQ(said["row"], row);
+  EXPECT_EQ(said["until"], "2999-12-31");
+  EXPECT_THAT(std::string(said["said"]), HasSubstr("not needed"));
+  EXPECT_EQ(run_tool(folder, "compare a.jsonl sample.jsonl --waivers waivers").code, 0) << "others may need it";
+}
+
 TEST(CompareTool, WhatARunDidNotComeToIsNotCompared) {
   const Folder folder;
   const std::string run = "'on x=2,y=2,z=2: reshard f32[4,4]+* -> f32[4,4]+*' --backend local --record ";
@@ -115,13 +134,14 @@ TEST(CompareTool, SaysWhatIsWrongWithWhatItIsGiven) {
   write(folder.path / "empty.jsonl", "");
   const std::tuple<const char*, const char*, int> table[] = {
       {"compare a.jsonl",                                "NEW is required",                                           2},
-      {"compare a.jsonl missing.jsonl",                  "missing.jsonl: No such file",                               2},
+      {"compare a.jsonl missing.jsonl",                  "missing.jsonl: No such file or directory; expected a record", 2},
+      {"compare . a.jsonl",                              ".: Is a directory; expected a record",                      2},
       {"compare a.jsonl empty.jsonl",                    "empty.jsonl has no records",                                2},
       {"compare a.jsonl b.jsonl",                        "nothing was compared: no case is in both; of two releases", 2},
       {"compare a.jsonl a.jsonl --fail-on worse,better", "--fail-on: there is no change 'better', only same,",
        2                                                                                                               },
       {"compare a.jsonl a.jsonl --waivers missing.txt",  "missing.txt: No such file",                                 2},
-      {"compare a.jsonl a.jsonl --junit missing/j.xml",  "missing/j.xml: No such file",                               3},
+      {"compare a.jsonl a.jsonl --junit missing/j.xml",  "missing/j.xml: No such file",                               2},
   };
   for (const auto& [arguments, message, code] : table) {
     const Ran ran = run_tool(folder, arguments);

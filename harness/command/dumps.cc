@@ -128,7 +128,7 @@ Dumps chosen_dumps(const std::string& folder, const std::string& module) {
 
 std::optional<hlo::Module> module_at(const fs::path& path) {
   if (path.empty()) return std::nullopt;
-  return hlo::parse(read_text(path.string()), path.filename().string());
+  return hlo::parse(read_text(path.string(), "a module, as XLA writes it"), path.filename().string());
 }
 
 }  // namespace plumb

@@ -6,12 +6,22 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <sstream>
 
 #include "reference/words/text.h"
 
 namespace plumb {
 
-std::string read_text(std::istream& in, const std::string& name) {
+namespace {
+
+BadInput unreadable(const std::string& name, const std::string& expected) {
+  const std::string why = errno ? std::strerror(errno) : "cannot be read";
+  return BadInput(fmt::format("{}: {}{}{}", name, why, expected.empty() ? "" : "; expected ", expected));
+}
+
+}  // namespace
+
+std::string read_text(std::istream& in, const std::string& name, const std::string& expected) {
   constexpr std::string_view mark = "\xef\xbb\xbf";
   std::string text;
   std::array<char, 64 * 1024> chunk;
@@ -22,15 +32,25 @@ std::string read_text(std::istream& in, const std::string& name) {
     if (text.size() > longest_text)
       throw BadInput(fmt::format("{}: longer than {} MiB, the most that is read", name, longest_text >> 20));
   } while (in);
-  if (in.bad()) throw BadInput(fmt::format("{}: {}", name, errno ? std::strerror(errno) : "cannot be read"));
+  if (in.bad()) throw unreadable(name, expected);
   if (text.starts_with(mark)) text.erase(0, mark.size());
   return text;
 }
 
-std::string read_text(const std::string& path) {
+std::string read_text(const std::string& path, const std::string& expected) {
   std::ifstream in(path);
-  if (!in) throw BadInput(fmt::format("{}: {}", path, std::strerror(errno)));
-  return read_text(in, path);
+  if (!in) throw unreadable(path, expected);
+  return read_text(in, path, expected);
+}
+
+std::vector<Waiver> waivers_in(const std::string& path) {
+  if (path.empty()) return {};
+  std::istringstream in(read_text(path, "known findings, a row each (harness/waive/README.md)"));
+  return read_waivers(in, path);
+}
+
+void check_writable(const std::string& path) {
+  if (!std::ofstream(path, std::ios::app)) throw BadInput(fmt::format("{}: {}", path, std::strerror(errno)));
 }
 
 }  // namespace plumb

@@ -3,6 +3,9 @@
 
 #include <istream>
 #include <string>
+#include <vector>
+
+#include "harness/waive/waiver.h"
 
 namespace plumb {
 
@@ -10,8 +13,13 @@ namespace plumb {
 inline constexpr std::size_t longest_text = std::size_t{256} << 20;
 
 // The text, without the byte order mark that some editors write first. Throws BadInput: it cannot be read, or
-// is too long.
-std::string read_text(std::istream&, const std::string& name);
-std::string read_text(const std::string& path);
+// is too long. What is `expected` of a file is said where it cannot be read.
+std::string read_text(std::istream&, const std::string& name, const std::string& expected = "");
+std::string read_text(const std::string& path, const std::string& expected);
+
+std::vector<Waiver> waivers_in(const std::string& path);  // none where there is no path
+
+// Throws BadInput where a file cannot be written; makes one that is not there.
+void check_writable(const std::string& path);
 
 }  // namespace plumb

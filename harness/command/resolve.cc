@@ -133,7 +133,7 @@ Mesh mesh_of(const std::string& asked, const ResolveFlags& flags, const std::vec
 
 std::vector<Resolution> questions(const ResolveFlags& flags, const Mesh& mesh,
                                   const std::vector<AxisRule>& rules) {
-  std::istringstream in(read_text(flags.names));
+  std::istringstream in(read_text(flags.names, "a parameter a line: NAME SHAPE NAMES OF DIMENSIONS"));
   std::vector<Resolution> all;
   for (Parameter& p : read_names(in, flags.names)) {
     Case c = resolve_case(mesh, p, rules);
@@ -197,7 +197,7 @@ int ask_resolvers(const std::vector<OnMesh>& meshes, const std::vector<std::stri
 }
 
 int resolve_command(const ResolveFlags& flags) {
-  const std::string text = read_text(flags.rules);
+  const std::string text = read_text(flags.rules, "rules as a list of pairs, in JSON, YAML or Python");
   const std::vector<AxisRule> rules = read_rules(text, flags.rules);
   const std::vector<OnMesh> meshes = asked_meshes(flags, text, rules);
   const std::vector<std::string> backends = flags.backends.empty() ? resolvers_here() : flags.backends;

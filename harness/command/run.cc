@@ -36,7 +36,7 @@ struct RunFlags {
   Output output;
   std::string record, against, junit, waivers;
   std::vector<std::string> words;  // of the command line
-  bool resume = false, every = false;
+  bool resume = false, every = false, dry_run = false;
 };
 
 // What was recorded before: where status= looks, and what a run that resumes need not judge again. Of a
@@ -130,12 +130,8 @@ Ledger ledger_of(const RunFlags& flags) {
   if (same_file(flags.junit, flags.record))
     throw BadInput(fmt::format("--record and --junit both write to {}", flags.junit));
   open_record(ledger, flags.record, flags.resume);
-  if (!flags.waivers.empty()) {
-    std::istringstream in(read_text(flags.waivers));
-    ledger.waivers = read_waivers(in, flags.waivers);
-  }
-  if (!flags.junit.empty() && !std::ofstream(flags.junit, std::ios::app))
-    throw BadInput(fmt::format("{}: {}", flags.junit, std::strerror(errno)));
+  ledger.waivers = waivers_in(flags.waivers);
+  if (!flags.junit.empty()) check_writable(flags.junit);
   return ledger;
 }
 
@@ -185,8 +181,8 @@ int run_jobs(Session session, const std::vector<Job>& jobs, Ledger& ledger, std:
 }
 
 // That of the tally, unless a case did not fit the machine or a waiver has to go.
-int code_of(const Ledger& ledger) {
-  const std::vector<std::string> stale = complaints(ledger.waivers, today());
+int code_of(const Ledger& ledger, bool all_ran) {
+  const std::vector<std::string> stale = complaints(ledger.waivers, today(), all_ran);
   for (const std::string& complaint : stale) fmt::print(stderr, "plumb: {}\n", complaint);
   const int code = exit_code(ledger.tally);
   if (code != 0) return code;
@@ -199,6 +195,10 @@ int run_command(const RunFlags& flags) {
   const Chosen chosen = choose(flags.selection);
   const std::vector<std::string> backends = backends_of(flags.running);
   const std::vector<std::string> names = resolved_names(backends);
+  if (flags.dry_run) {
+    waivers_in(flags.waivers);
+    return say_planned(chosen, names);
+  }
   Ledger ledger = ledger_of(flags);
   const Records against = flags.against.empty() ? Records{} : read_records(flags.against);
   if (asks_status(chosen.where) && flags.against.empty() && !ledger.journal)
@@ -225,7 +225,7 @@ int run_command(const RunFlags& flags) {
   finish(ledger, flags, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   if (left > 0) fmt::print(stderr, "{}", go_on(left, flags));
   if (cut_short != 0) return cut_short;
-  return code_of(ledger);
+  return code_of(ledger, left == 0 && flags.selection.sample == 0 && flags.selection.shard.empty());
 }
 
 }  // namespace
@@ -247,6 +247,7 @@ void add_run(CLI::App& app, const std::vector<std::string>& words, int& code) {
          "A file of known findings that are accepted, a row each (harness/waive/README.md has an example):\n"
          "VERDICT on BACKEND until YYYY-MM-DD for ISSUE: CONDITION, as --where takes it")
       ->check(file_name());
+  run->add_flag("--dry-run", flags->dry_run, "Read all that is given, say what would be judged, and judge nothing");
   run->add_flag("--every", flags->every, "Print each finding, not the first of each cause and counts");
   run->add_option("--junit", flags->junit, "Write JUnit XML")->check(file_name());
   add_output(*run, flags->output);

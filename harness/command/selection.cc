@@ -1,6 +1,7 @@
 #include "harness/command/selection.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <iostream>
@@ -29,7 +30,7 @@ std::vector<Row> file_rows(const std::string& path) {
     std::istringstream in(read_text(std::cin, input));
     return read_rows(in, input, input);
   }
-  std::istringstream in(read_text(path));
+  std::istringstream in(read_text(path, "a file of cases, one a line"));
   const std::size_t slash = path.rfind('/');
   return read_rows(in, path, slash == path.npos ? path : path.substr(slash + 1));
 }
@@ -127,6 +128,12 @@ Chosen choose(const Selection& s) {
   chosen.numbers = s.sample > 0 ? sampled(chosen, s) : selected(chosen.cases, chosen.where);
   if (!s.shard.empty()) chosen.numbers = cases_of_shard(chosen.numbers, parse_shard(s.shard));
   return chosen;
+}
+
+int say_planned(const Chosen& chosen, const std::vector<std::string>& backends) {
+  if (chosen.numbers.empty()) throw BadInput("no case is selected");
+  fmt::print("{} on {}\n", counted(std::ssize(chosen.numbers), "case"), fmt::join(backends, ", "));
+  return 0;
 }
 
 nlohmann::json selection_in_words(const Selection& s) {

@@ -32,6 +32,9 @@ struct Chosen {
 };
 Chosen choose(const Selection&);  // throws BadInput
 
+// "48 cases on local", for --dry-run; the exit code. Throws BadInput where there is none.
+int say_planned(const Chosen&, const std::vector<std::string>& backends);
+
 // The flags as a record keeps them: {"suites":["smoke"],"where":"op=einsum",...}, without those not given.
 // Law: read again they are the same.
 nlohmann::json selection_in_words(const Selection&);

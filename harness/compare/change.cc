@@ -69,4 +69,12 @@ std::optional<Change> change_named(std::string_view word) {
   return std::nullopt;
 }
 
+std::vector<Change> all_changes() {
+  std::vector<Change> all;
+  for (int i = 0; i < change_kinds; ++i) all.push_back(static_cast<Change>(i));
+  return all;
+}
+
+bool is_told(Change change) { return change != Change::same && change != Change::uncompared; }
+
 }  // namespace plumb

@@ -40,6 +40,8 @@ enum class Change : std::uint8_t {
   uncompared  // not run on either side, or not selected now
 };
 constexpr int change_kinds = 15;
+std::vector<Change> all_changes();  // in the order in which a reader wants them
+bool is_told(Change);               // not what is the same or not compared
 
 Change change(Status from, Status to);
 

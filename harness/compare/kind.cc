@@ -109,6 +109,20 @@ std::string check_of(const std::string& words) {
   return without_place(first);
 }
 
+// Words of which those with a layout or a place on the mesh are "...": the layouts of a kind say them.
+//   2 of 4 devices; the first, 1 (x=0,y=1), says it holds [4:8] instead of [0:4]
+//   2 of 4 devices; the first, 1 ... says it holds ... instead of ...
+std::string without_layouts(const std::string& words) {
+  std::string text;
+  for (std::size_t at = 0; at < words.size();) {
+    const std::size_t end = std::min(words.find(' ', at), words.size());
+    const std::string word = words.substr(at, end - at);
+    at = end + 1;
+    text += (text.empty() ? "" : " ") + (word.find_first_of("[=") == word.npos ? word : "...");
+  }
+  return text;
+}
+
 std::string why(const Record& r, Roles& roles) {
   if (r.verdict.facts.empty()) return "";
   const Fact& fact = r.verdict.facts.front();
@@ -117,6 +131,7 @@ std::string why(const Record& r, Roles& roles) {
   if (fact.status == Status::diverged) return "replicas";  // what follows says where
   if (fact.status == Status::wasteful)                     // then how many times, and the limit
     return without_particulars(fact.text.substr(0, fact.text.find(": ")), roles);
+  if (fact.status == Status::misplaced) return without_particulars(without_layouts(fact.text), roles);
   const std::string said = fact.text + (r.last_words.empty() ? "" : ": " + check_of(r.last_words));
   return without_particulars(said, roles);
 }

@@ -17,8 +17,8 @@ std::string without_release(const std::string& backend);
 std::string layouts_by_role(const Case&);
 
 // Findings of one kind have one text: framework and options without the release, status, cause, the words
-// that decided without numbers and names of axes, layouts by role. So has what is unsupported. Any other record
-// has "".
+// that decided without numbers and names of axes (of what is misplaced without layouts, too), layouts by role.
+// So has what is unsupported. Any other record has "".
 struct Kind {
   std::string backend;
   Status status = Status::pass;

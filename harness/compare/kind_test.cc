@@ -74,6 +74,19 @@ TEST(Kinds, OfReplicasAndWasteSayNothingOfWhereAndHowMuch) {
             why(Status::wasteful, "moved 16 bytes, the fewest are 0"));
 }
 
+// Its layouts are a part of the kind already: said again in its words they would make each a cause.
+TEST(Kinds, OfWhatIsMisplacedSayNoLayout) {
+  const auto why = [](const std::string& text) {
+    return kind_of(found("jax", "on x=2,y=2: reshard f32[8@x] -> f32[8@y]", fact(Status::misplaced, text))).why;
+  };
+  const std::string one = why("2 of 4 devices; the first, 1 (x=0,y=1), says it holds [0:4] instead of [4:8]");
+  EXPECT_EQ(one, why("4 of 4 devices; the first, 2 (y=1,x=0), says it holds [0:2&4:6] instead of [0:4]"));
+  EXPECT_EQ(one, "N of N devices; the first, N ... says it holds ... instead of ...");
+  EXPECT_EQ(why("claims f32[8@x] instead of f32[8@y]"), why("claims f32[8] instead of f32[8@y.x]"));
+  EXPECT_NE(why("claims f32[8@x] instead of f32[8@y]"),
+            why("claims f32[8]+x: other sums are left unfinished than in f32[8@y]"));
+}
+
 TEST(Kinds, OfNoFindingSayNothing) {
   Record r;
   r.backend = "local", r.line = "on x=2: reshard f32[8@x] -> f32[8]";

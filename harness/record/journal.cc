@@ -24,13 +24,18 @@ bool regular(int file) {
   return fstat(file, &st) == 0 && S_ISREG(st.st_mode);
 }
 
+BadInput unreadable(const std::string& path) {
+  return BadInput(fmt::format("{}: {}; expected a record, a file that plumb run --record makes", path,
+                              std::strerror(errno)));
+}
+
 std::string contents(int file, const std::string& path) {
   std::string all;
   char buffer[1 << 16];
   for (off_t at = 0;;) {
     const ssize_t n = pread(file, buffer, sizeof buffer, at);
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) throw BadInput(fmt::format("{}: {}", path, std::strerror(errno)));
+    if (n < 0) throw unreadable(path);
     if (n == 0) return all;
     all.append(buffer, n), at += n;
   }
@@ -79,7 +84,7 @@ Records parse_records(const std::string& text, const std::string& path) {
 
 Records read_records(const std::string& path) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) throw BadInput(fmt::format("{}: {}", path, std::strerror(errno)));
+  if (file < 0) throw unreadable(path);
   try {
     Records r = parse_records(contents(file, path), path);
     close(file);

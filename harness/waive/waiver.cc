@@ -104,7 +104,7 @@ std::vector<Waiver> read_waivers(std::istream& in, const std::string& name) {
     const std::string origin = fmt::format("{}:{}", name, number);
     try {
       waivers.push_back(parse(line));
-      waivers.back().origin = origin;
+      waivers.back().row = line, waivers.back().origin = origin;
     } catch (const BadInput& error) {
       throw BadInput(fmt::format("{}: {}", origin, error.what()));
     }
@@ -136,16 +136,17 @@ void waive(std::vector<Waiver>& waivers, const Case& c, Record& record, std::str
   }
 }
 
-std::vector<std::string> complaints(const std::vector<Waiver>& waivers, std::string_view day) {
+std::string complaint(const Waiver& w, std::string_view day, bool all_ran) {
+  if (w.until < day) return fmt::format("{}: this waiver expired on {} ({})", w.origin, w.until, w.issue);
+  if (!all_ran || w.ran == 0 || w.needed > 0) return "";
+  return fmt::format("{}: {} of its cases ran on {} and none was {}: the waiver is not needed ({})", w.origin,
+                     w.ran, w.backend, name(w.status), w.issue);
+}
+
+std::vector<std::string> complaints(const std::vector<Waiver>& waivers, std::string_view day, bool all_ran) {
   std::vector<std::string> all;
-  for (const Waiver& w : waivers) {
-    if (w.until < day)
-      all.push_back(fmt::format("{}: this waiver expired on {} ({})", w.origin, w.until, w.issue));
-    else if (w.ran > 0 && w.needed == 0)
-      all.push_back(
-          fmt::format("{}: {} of its cases ran on {} and none was {}: the waiver is not needed ({})",
-                      w.origin, w.ran, w.backend, name(w.status), w.issue));
-  }
+  for (const Waiver& w : waivers)
+    if (std::string said = complaint(w, day, all_ran); !said.empty()) all.push_back(std::move(said));
   return all;
 }
 

@@ -18,7 +18,7 @@ struct Waiver {
   Status status = Status::wrong;
   std::string backend, until, issue;  // until: YYYY-MM-DD
   Where where;
-  std::string origin;                // "FILE:LINE"
+  std::string row, origin;           // its text, and "FILE:LINE"
   std::int64_t ran = 0, needed = 0;  // cases it names that ran, and that had the verdict
 };
 
@@ -31,7 +31,9 @@ std::string today();  // YYYY-MM-DD, UTC
 // recorded is never waived: a verdict counts again once its waiver is gone.
 void waive(std::vector<Waiver>&, const Case&, Record&, std::string_view day);
 
-// Why the waivers fail the run, a line each: expired, or their cases ran and none needed them.
-std::vector<std::string> complaints(const std::vector<Waiver>&, std::string_view day);
+// Why a waiver fails a run, or nothing: it has expired, or its cases ran and none needed it, in a run that came
+// to all of its cases and was of no sample.
+std::string complaint(const Waiver&, std::string_view day, bool all_ran);
+std::vector<std::string> complaints(const std::vector<Waiver>&, std::string_view day, bool all_ran);
 
 }  // namespace plumb

@@ -8,7 +8,8 @@ file(GLOB_RECURSE shared RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
 file(GLOB recipes RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS scripts/*.environment)
 list(FILTER shared EXCLUDE REGEX "(^|/)(testing|golden|__pycache__)/|_(test|benchmark)[.]py$")
 foreach(file ${shared} ${recipes} adapters/protocol/serve.h scripts/audit.py scripts/bench_records.py scripts/environments.py scripts/record.py scripts/squares.py
-             scripts/slurm.sbatch README.md CHANGELOG.md LICENSE results/README.md results/figures.md results/kinds results/schema.json)
+             scripts/slurm.sbatch README.md CHANGELOG.md LICENSE results/README.md results/figures.md results/kinds results/schema.json
+             "results/maps/jax@0.10.2,style=explicit.png")
   get_filename_component(folder ${file} DIRECTORY)
   install(FILES ${PROJECT_SOURCE_DIR}/${file} DESTINATION ${PLUMB_SHARE}/${folder} COMPONENT share)
 endforeach()

@@ -4,7 +4,7 @@ import pathlib
 import subprocess
 
 import environments
-from night import drawn, judging
+from night import drawn, tool
 from night.sheet import escaped, page, table
 
 OTAVA = "otava@0.8.0"
@@ -18,7 +18,7 @@ def series(nights):
     for at, night in enumerate(nights):
         for row in night.told["rows"]:
             for one in row["costs"]:
-                backend = judging.without_release(one["backend"]) if judging.joins(row) else one["backend"]
+                backend = tool.joined(row)(one["backend"])
                 name = f"{row['name']}, {backend}, {one['op']}, {one['devices']} devices, {row['machine']}"
                 for what in COSTS:
                     if one[what]:
@@ -37,7 +37,7 @@ def marks(found):
     done = subprocess.run([python, pathlib.Path(__file__).with_name("marks.py")], input=json.dumps(asked), capture_output=True,
                           text=True)
     if done.returncode != 0:
-        raise judging.OursFailed(f"marks.py: {done.stderr.strip()}")
+        raise tool.OursFailed(f"marks.py: {done.stderr.strip()}")
     said = {what: {} for what in COSTS}
     for key, marked in json.loads(done.stdout).items():
         what, name = json.loads(key)

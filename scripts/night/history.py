@@ -11,6 +11,7 @@
 """
 import contextlib
 import dataclasses
+import errno
 import fcntl
 import json
 import os
@@ -20,6 +21,21 @@ import re
 
 class Refused(Exception):
     """Bad input, or another night is running."""
+
+
+WHAT_TO_DO = {errno.ENOSPC: "the disk is full: make room", errno.EDQUOT: "the quota is used up: make room",
+              errno.EFBIG: "larger than a file may be here (ulimit -f): raise the limit",
+              errno.EROFS: "this disk can only be read: name a folder on another",
+              errno.EACCES: "this user may not write there: name another folder, or change its owner",
+              errno.EPERM: "this user may not write there: name another folder, or change its owner",
+              errno.ENOENT: "it is not there, and cannot be made: name a folder that can",
+              errno.ENOTDIR: "a part of this path is a file, not a folder: name another",
+              errno.EEXIST: "this is a file, not a folder: name another"}
+
+
+def what_to_do(error):
+    """What a user does about an error of the system."""
+    return WHAT_TO_DO.get(error.errno, error.strerror)
 
 
 @dataclasses.dataclass
@@ -52,11 +68,37 @@ def has_cases(record):
         return any('"case":' in line for line in lines)
 
 
-def last_before(history, name, row="*"):
-    """The last night before one that came to its end and of which there are cases, of this row; None where there is none."""
-    whole = [one for one in nights(history)
-             if one.told and one.name < name and any(map(has_cases, one.folder.glob(f"{row}.jsonl")))]
-    return whole[-1] if whole else None
+def answered(row):
+    """The backends of a row of night.json that came to any answer: not those that did not run, or did not start."""
+    return [backend for backend in row["statuses"] if backend not in row["missing"]]
+
+
+def last_answers(nights, row, joined):
+    """Of each backend, by its name from night to night, the last of these nights in which it answered in this row."""
+    found = {}
+    for one in nights:
+        if (one.folder / f"{row}.jsonl").exists():
+            found |= {joined(backend): one for told in one.told["rows"] if told["name"] == row for backend in answered(told)}
+    return found
+
+
+def record_of(last, row, joined, into):
+    """The record that has what each backend answered last, by its night; written where it is of several nights. None where there is
+    nothing."""
+    nights = {one.name: one for one in last.values()}
+    if len(nights) < 2:
+        return next((one.folder / f"{row}.jsonl" for one in nights.values()), None)
+    with open(into, "w") as out:
+        for one in nights.values():
+            mine, runs = {backend for backend, night in last.items() if night.name == one.name}, set()
+            for line in open(one.folder / f"{row}.jsonl"):
+                said = json.loads(line)
+                if mine & set(map(joined, said.get("backends", [said.get("backend", "")]))):
+                    runs.add(said.get("run"))
+                    out.write(line)
+                elif "ended" in said and said["run"] in runs:
+                    out.write(line)
+    return into
 
 
 def write_whole(path, text):

@@ -11,7 +11,7 @@ import plotly.offline
 
 import audit
 import squares
-from night import cost, drawn, history, judging, tables
+from night import again, cost, drawn, history, judging, tables, tool
 from night.sheet import STYLE, code, escaped, matrix, page, table
 
 COMPARE = pathlib.Path(__file__).with_name("compare.js").read_text()
@@ -101,14 +101,14 @@ def counted_times(times):
 
 
 def why_paced(time):
-    again = f"slower again {time['again']} times of {judging.RERUNS}" if "again" in time else ""
+    again = f"slower again {time['again']} times of {again.RERUNS}" if "again" in time else ""
     beside = f"side by side with {time['beside']}" if "beside" in time else ""
     return "; ".join(one for one in (time.get("besides", "") if time["became"] == "UNSURE" else "", again, beside) if one)
 
 
 def explained(line):
     """The case device by device, as plumb explain draws it."""
-    done = subprocess.run([judging.PLUMB, "explain", line], capture_output=True, text=True)
+    done = subprocess.run([tool.PLUMB, "explain", line], capture_output=True, text=True)
     return done.stdout if done.returncode == 0 else ""
 
 
@@ -159,6 +159,8 @@ def last_two(nights):
     told, body = nights[-1].told, ""
     for row in told["rows"]:
         body += f"<h2>{escaped(row['name'])}: {escaped(row['before'] or 'nothing')} | {escaped(nights[-1].name)}</h2>"
+        body += "".join(f"<p>{escaped(backend)} did not answer in {escaped(row['before'])}: it is compared with {escaped(night)}</p>"
+                        for backend, night in row.get("others", {}).items())
         if not row.get("compared"):
             body += '<p class="faint">there is no record of before</p>'
             continue
@@ -209,12 +211,12 @@ def coverage_page(nights):
               for one in row["unsupported"]}
     rows = [[escaped(row["name"]), escaped(one["backend"]), escaped(one["why"]), one["cases"],
              before.get((row["name"], one["backend"], one["why"]), 0)] for row in told["rows"] for one in row["unsupported"]]
-    waived = sorted((waiver["until"], row["name"], waiver["row"], judging.is_over(waiver, told))
+    waived = sorted((waiver["until"], row["name"], waiver["row"], waiver.get("said", ""))
                     for row in told["rows"] for waiver in row["waivers"])
     return page("Coverage and waivers", "<h2>Unsupported</h2>" + table(
         ["configuration", "backend", "why", "cases", "the night before"], rows) + "<h2>Waivers</h2>" + table(
-        ["until", "configuration", "row"], [[f'<span class="mark">{until}: over</span>' if over else until, escaped(name),
-                                             code(text)] for until, name, text, over in waived]))
+        ["until", "configuration", "row", ""], [[until, escaped(name), code(text), f'<span class="mark">{escaped(said)}</span>' if said else ""]
+                                                for until, name, text, said in waived]))
 
 
 def fleet_page(night, into):
@@ -223,7 +225,7 @@ def fleet_page(night, into):
     if not records:
         return page("Fleet", '<p class="faint">nothing was timed</p>')
     for folder, words in (("fleet", ()), ("fleet/narrow", ("--narrow",))):
-        done = subprocess.run([judging.ROOT / "scripts/plot", *records, "--out", into / folder, *words], capture_output=True, text=True)
+        done = subprocess.run([tool.ROOT / "scripts/plot", *records, "--out", into / folder, *words], capture_output=True, text=True)
         if done.returncode != 0:
             return page("Fleet", f"<p>not drawn: {escaped(done.stderr.strip())}</p>")
     pictures = sorted((into / "fleet").glob("*.svg"))

@@ -71,6 +71,13 @@ def told(db):
             "costs": [dict(zip(names, one)) for one in rows(db, COSTS)]}
 
 
+def not_started(db):
+    """(backend, what was said) of each that never came to say hello."""
+    return rows(db, """select backend, any_value(facts[1].text) from cases group by 1
+        having bool_and(status in ('crashed', 'hung', 'malformed') and
+                        regexp_matches(facts[1].text, '(\\(in start\\)|seconds of start)$')) order by 1""")
+
+
 def reshards(db):
     """(backend, line, status, bytes over the bound or None) of each."""
     return rows(db, """select backend, "case", status, case when bytes.bound > 0 then bytes.moved / bytes.bound end from cases
