@@ -13,12 +13,7 @@ struct FoundCublas {
 FoundCublas find_cublas() {
   FoundCublas found;
   Cublas& blas = found.functions;
-  Library library = open_library({
-      {"libcublas.so.13", "libcublas.so.12"},
-      "PLUMB_CUBLAS",
-      "cublas",
-      "pip install nvidia-cublas, or set PLUMB_CUBLAS to its file"
-  });
+  Library library = open_product_library("cublas", "PLUMB_CUBLAS");
   take(library, "cublasCreate_v2", blas.Create);
   take(library, "cublasDestroy_v2", blas.Destroy);
   take(library, "cublasSetWorkspace_v2", blas.SetWorkspace);

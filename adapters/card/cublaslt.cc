@@ -14,16 +14,10 @@ struct Found {
   std::string why;
 };
 
-// Its calls are the same from CUDA 12 on.
 Found find_cublaslt() {
   Found found;
   CublasLt& lt = found.functions;
-  Library library = open_library({
-      {"libcublasLt.so.13", "libcublasLt.so.12"},
-      "PLUMB_CUBLASLT",
-      "cublas",
-      "pip install nvidia-cublas, or set PLUMB_CUBLASLT to its file"
-  });
+  Library library = open_product_library("cublasLt", "PLUMB_CUBLASLT");
   take(library, "cublasLtGetVersion", lt.GetVersion);
   take(library, "cublasLtGetStatusString", lt.GetStatusString);
   take(library, "cublasLtCreate", lt.Create);

@@ -82,6 +82,15 @@ Library open_library(const Sought& sought) {
   return library;
 }
 
+Library open_product_library(const std::string& name, const std::string& variable) {
+  return open_library({
+      {"lib" + name + ".so.13", "lib" + name + ".so.12"},
+      variable,
+      "cublas",
+      "pip install nvidia-cublas, or set " + variable + " to its file"
+  });
+}
+
 void* symbol(const Library& library, const char* name) {
   return library.handle ? ::dlsym(library.handle, name) : nullptr;
 }

@@ -26,6 +26,9 @@ struct Sought {
 
 Library open_library(const Sought&);
 
+// "cublas" or "cublasLt", of nvidia-cublas, whose calls are the same from CUDA 12 on.
+Library open_product_library(const std::string& name, const std::string& variable);
+
 // Null where it has no such function.
 void* symbol(const Library&, const char* name);
 

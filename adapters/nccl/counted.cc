@@ -84,10 +84,6 @@ std::string other(const Mesh& mesh, const Collective& c, const OfRanks& call) {
                      out, moved, c.in, c.out, c.moved.value_or(moved));
 }
 
-}  // namespace
-
-namespace {
-
 // Of halves, and ranks, the most; not known where it is not known of one.
 void also(Added& sum, const Added& one, bool first) {
   if (first || one.roundings == 0) sum = one;

@@ -196,7 +196,10 @@ struct Nccl : Backend {
       return o;
     };
     s.meet = [this] { meet(everyone); };
-    s.limit = [this](const std::string& what, std::size_t bytes) { return at_best(what, bytes, everyone); };
+    s.limit = [this, alone = s.limit](const std::string& what, std::size_t bytes) {
+      const bool by_itself = what == "copy" || (what == "gemm" && !products);
+      return by_itself ? alone(what, bytes) : at_best(what, bytes, everyone);
+    };
     s.collectives = [once = s.once] { return turns_in(once); };
     s.call = [this] { return plain_call(plan.mesh, ready, everyone); };
     s.rank = world.rank, s.ranks = static_cast<int>(n);
@@ -286,6 +289,15 @@ void tell_library(const Nccl& nccl, int rank) {
   if (nccl.share == Share::multi) ::setenv("NCCL_MULTI_RANK_GPU_ENABLE", "1", 1);
 }
 
+// Why the library that is here makes no call in that form.
+std::string not_made(Form form) {
+  std::string why;
+  const Functions* f = functions(why);
+  if (form != Form::registered || !f || f->CommRegister) return why;
+  return fmt::format("form=registered: {} is NCCL {}, which has no ncclCommRegister", f->file,
+                     version_in_words(f->version));
+}
+
 int serve_all(const std::vector<std::string>& arguments) {
   Nccl nccl;
   for (const auto& [key, value] : options_and(arguments, "nccl"))
@@ -300,6 +312,7 @@ int serve_all(const std::vector<std::string>& arguments) {
   nccl.another = planted_clock(nccl.another_clock, seat->rank);
   nccl.seat = take_card_of_rank(seat->rank, seat->world, nccl.share,
                                 fmt::format("{}{}", this_clock(), nccl.another ? " another" : ""));
+  if (nccl.seat.why.empty()) nccl.seat.why = not_made(nccl.world.form);
   if (nccl.seat.why.empty() && nccl.by_cublaslt)
     nccl.products = cuda::cublaslt_products(nccl.grouped_call, nccl.seat.why);
   if (nccl.products && nccl.products->stub && !nccl.seat.card.name.starts_with("stub"))

@@ -14,12 +14,7 @@
 namespace plumb::nccl {
 namespace {
 
-using Memory = std::shared_ptr<std::byte[]>;
-Memory zeros_on_card(std::size_t bytes) {
-  Memory memory = aligned(bytes, card::card_hands());
-  card::card_hands().memory.set(memory.get(), 0, bytes);
-  return memory;
-}
+SharedMemory drawn_on_card(std::size_t bytes) { return drawn_like_blocks(bytes, card::card_hands()); }
 
 // This rank's fibre along the axes of a collective, as a team that was made ready.
 Team team_of(const Mesh& mesh, const Collective& c, std::int64_t rank) {
@@ -31,7 +26,7 @@ Team team_of(const Mesh& mesh, const Collective& c, std::int64_t rank) {
 
 // What a call takes and gives.
 struct Ends {
-  Memory in, out;
+  SharedMemory in, out;
   std::size_t takes = 0, gives = 0;  // elements
   ncclDataType_t type = ncclFloat32;
 };
@@ -49,16 +44,6 @@ std::function<ncclResult_t()> call_of(const Collective& c, ncclComm_t comm, std:
   return nullptr;
 }
 
-std::function<void()> copied(std::size_t bytes) {
-  return [from = zeros_on_card(bytes), to = zeros_on_card(bytes), bytes] {
-    const card::Driver& driver = card::the_driver();
-    card::check(driver.MemcpyDtoDAsync(reinterpret_cast<CUdeviceptr>(to.get()),
-                                       reinterpret_cast<CUdeviceptr>(from.get()), bytes, stream()),
-                "cuMemcpyDtoDAsync");
-    card::check(driver.StreamSynchronize(stream()), "cuStreamSynchronize");
-  };
-}
-
 }  // namespace
 
 std::function<std::int64_t()> plain_call(const Mesh& mesh, const Ready& ready, const Team& all) {
@@ -73,7 +58,7 @@ std::function<std::int64_t()> plain_call(const Mesh& mesh, const Ready& ready, c
   const ncclComm_t comm = communicator(team);
   const auto call =
       call_of(c, comm, team.ids.size(),
-              {zeros_on_card(in), zeros_on_card(out), in / width, out / width, type_of(*dtype)});
+              {drawn_on_card(in), drawn_on_card(out), in / width, out / width, type_of(*dtype)});
   if (!call) return {};
   return [call, comm, all]() -> std::int64_t {
     using Clock = std::chrono::steady_clock;
@@ -87,11 +72,10 @@ std::function<std::int64_t()> plain_call(const Mesh& mesh, const Ready& ready, c
 
 // Who is on no link has no part in it.
 std::function<void()> at_best(const std::string& what, std::size_t bytes, const Team& all) {
-  if (what == "copy") return copied(bytes);
   const auto meets = neighbours(what, all);
   if (!meets || all.ids.size() < 2) return nullptr;
   if (meets->to == static_cast<int>(all.mine)) return [] {};
-  return [out = zeros_on_card(bytes), in = zeros_on_card(bytes), to = meets->to, from = meets->from,
+  return [out = drawn_on_card(bytes), in = drawn_on_card(bytes), to = meets->to, from = meets->from,
           comm = communicator(all), bytes] {
     in_group(comm, [&] {
       check(nccl().Send(out.get(), bytes, ncclInt8, to, comm, stream()), comm, "ncclSend");
@@ -102,7 +86,7 @@ std::function<void()> at_best(const std::string& what, std::size_t bytes, const 
 }
 
 void meet(const Team& all) {
-  static const Memory one = zeros_on_card(sizeof(std::int32_t));
+  static const SharedMemory one = drawn_on_card(sizeof(std::int32_t));
   const ncclComm_t comm = communicator(all);
   check(nccl().AllReduce(one.get(), one.get(), 1, ncclInt32, ncclSum, comm, stream()), comm, "ncclAllReduce");
   finish(comm, stream(), "ncclAllReduce");
@@ -110,7 +94,7 @@ void meet(const Team& all) {
 
 Mail mail_among(const Team& all) {
   const ncclComm_t comm = communicator(all);
-  const Memory number = zeros_on_card(sizeof(std::int64_t));
+  const SharedMemory number = drawn_on_card(sizeof(std::int64_t));
   const Hands& hands = card::card_hands();
   const auto bytes = [](std::int64_t& n) { return reinterpret_cast<std::byte*>(&n); };
   return {[=, &hands](std::size_t to, std::int64_t n) {

@@ -16,9 +16,9 @@ namespace plumb::nccl {
 // them, or one that is not made here: every block as large as the others, of f32, f64 or bf16.
 std::function<std::int64_t()> plain_call(const Mesh&, const Ready&, const Team& all);
 
-// What this rank does at best with so many bytes: copies them within the card's memory (`copy`); sends them
-// to the next rank of a team while as many come from the one before (`send`), or both ways between the ranks
-// of each pair (`link 0-1 2-3`), the others idle. Nothing where it is none of them.
+// What this rank does at best with others and so many bytes: sends them to the next rank of a team while as
+// many come from the one before (`send`), or both ways between the ranks of each pair (`link 0-1 2-3`), the
+// others idle. Nothing where it is neither.
 std::function<void()> at_best(const std::string& what, std::size_t bytes, const Team& all);
 
 // Waits for all of a team.

@@ -56,6 +56,19 @@ std::vector<char> pieces_of(const Case& c, const std::vector<AxisId>& axes, cons
   return mine;
 }
 
+// Those of the largest group of a collective.
+std::int64_t members(const Mesh& mesh, const Collective& one) {
+  std::int64_t most = 1;
+  for (const auto& group : groups_of(mesh, one)) most = std::max<std::int64_t>(most, std::ssize(group));
+  return most;
+}
+
+bool one_reduction(const Case& c) {
+  const auto finished = [&](const Spec& spec) { return parts(c.mesh, spec) == 1; };
+  return c.op.chain.size() == 1 && finished(result(c)) &&
+         (is_reshard(c) || std::ranges::all_of(c.op.operands, finished));
+}
+
 }  // namespace
 
 std::vector<AxisId> summed_axes(const Op& op) {
@@ -69,7 +82,6 @@ std::vector<AxisId> summed_axes(const Op& op) {
   return axes;
 }
 
-// The operands with what a device does not see of the chosen axes taken away.
 std::vector<Tensor> seen(const Wanted& wanted, const std::vector<AxisId>& chosen, std::int64_t device) {
   const Case& c = wanted.c;
   std::vector<Tensor> operands = wanted.operands;
@@ -90,23 +102,6 @@ std::vector<Tensor> seen(const Wanted& wanted, const std::vector<AxisId>& chosen
   }
   return operands;
 }
-
-namespace {
-
-// Those of the largest group of a collective.
-std::int64_t members(const Mesh& mesh, const Collective& one) {
-  std::int64_t most = 1;
-  for (const auto& group : groups_of(mesh, one)) most = std::max<std::int64_t>(most, std::ssize(group));
-  return most;
-}
-
-bool one_reduction(const Case& c) {
-  const auto finished = [&](const Spec& spec) { return parts(c.mesh, spec) == 1; };
-  return c.op.chain.size() == 1 && finished(result(c)) &&
-         (is_reshard(c) || std::ranges::all_of(c.op.operands, finished));
-}
-
-}  // namespace
 
 std::optional<Order> order_said(const Case& c, const Trace& trace) {
   if (!one_reduction(c)) return std::nullopt;

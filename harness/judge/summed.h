@@ -1,4 +1,5 @@
-// Over which axes a case adds, and what each device sees of its sums.
+// Over which axes a case adds, what each device sees of its sums, and in which order a trace says they were
+// made.
 #pragma once
 
 #include <optional>

@@ -8,6 +8,7 @@
 //   STUB_MEMORY=65536   bytes that a process has of it
 //   STUB_CUINIT=3       cuInit gives this error
 //   STUB_KERNELS=209    modules are loaded with this error
+//   STUB_ENDLESS=2      no kernel on the card of that number ends
 #include <cuda.h>
 
 #include <atomic>
@@ -91,6 +92,9 @@ void recast(void** given) {
   for (std::int64_t i = 0; i < *static_cast<std::int64_t*>(given[1]); ++i) work(i);
 }
 
+int card_taken = -1;
+std::atomic<bool> spins{false};  // a kernel, on no stream
+
 std::mutex memory_lock;
 std::map<CUdeviceptr, std::size_t> taken;
 std::size_t all_taken = 0;
@@ -114,7 +118,7 @@ CUresult cuDeviceGetCount(int* count) {
   return *count = static_cast<int>(number("STUB_CARDS", 8)), CUDA_SUCCESS;
 }
 
-CUresult cuDeviceGet(CUdevice* device, int n) { return *device = n, CUDA_SUCCESS; }
+CUresult cuDeviceGet(CUdevice* device, int n) { return *device = card_taken = n, CUDA_SUCCESS; }
 
 CUresult cuDeviceGetName(char* name, int size, CUdevice) {
   return std::snprintf(name, static_cast<std::size_t>(size), "stub of NCCL and CUDA, no GPU"), CUDA_SUCCESS;
@@ -190,7 +194,7 @@ CUresult cuStreamCreate(CUstream* s, unsigned) {
 CUresult cuStreamQuery(CUstream s) { return stream_of(s).done() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY; }
 
 CUresult cuStreamSynchronize(CUstream s) {
-  while (s && !stream_of(s).done()) std::this_thread::yield();
+  while (s ? !stream_of(s).done() : spins.load()) std::this_thread::yield();
   return CUDA_SUCCESS;
 }
 
@@ -228,6 +232,7 @@ CUresult cuModuleGetFunction(CUfunction* found, CUmodule, const char* name) {
 
 CUresult cuLaunchKernel(CUfunction kernel, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                         unsigned, CUstream, void** given, void**) {
+  if (number("STUB_ENDLESS", -2) == card_taken) return spins = true, CUDA_SUCCESS;
   return reinterpret_cast<void (*)(void**)>(kernel)(given), CUDA_SUCCESS;
 }
 }
