@@ -1,5 +1,6 @@
 #include "adapters/cuda/cuda.h"
 
+#include <new>
 #include <stdexcept>
 
 #include "adapters/cuda/products.h"
@@ -55,7 +56,11 @@ std::optional<Unsupported> Cuda::prepare(const Request& request) {
   } catch (const std::length_error& e) {
     return Unsupported{e.what(), "the memory of one device"};
   }
-  ready = make_ready(c, plan, {all(), by_device(*device, order, received), {}, {}, multiplying()});
+  try {
+    ready = make_ready(c, plan, {all(), by_device(*device, order, received), {}, {}, multiplying()});
+  } catch (const std::bad_alloc&) {
+    throw std::runtime_error("the memory of the device is exhausted: " + device->name);
+  }
   ready.passage.acts.emplace_back(device->hands.memory.wait);  // so that every clock sees the end of the work
   return {};
 }

@@ -23,6 +23,7 @@ struct Cuda : Backend {
 
   nlohmann::json hello(const Mesh& first) override;
   const DeviceCheck* memory() const override { return device ? device->memory : nullptr; }
+  bool lost() const override { return device && device->lost(); }
   std::optional<Unsupported> prepare(const Request&) override;
   std::optional<Stages> stages(const Request&) override;
   Reply run(const Request&, Arena&) override;

@@ -24,6 +24,19 @@ void multiply(const Products& p) {
                  ProductElement{p, width_of(p.lhs_dtype), width_of(p.rhs_dtype), width_of(p.acc)});
 }
 
+// What is read anew each time no formula can be.
+struct SpunElement {
+  const volatile std::int64_t* one;
+#ifdef __CUDACC__
+  __device__
+#endif
+      void
+      operator()(std::int64_t) const {
+    while (*one == 1) continue;
+  }
+};
+void spin(const std::int64_t* one) { for_each_index(1, SpunElement{one}); }
+
 #ifdef __CUDACC__
 std::string why_no_card() {
   int cards = 0;
@@ -45,15 +58,19 @@ std::string device_name() {
 }
 
 const DeviceCheck* memory_of_device() { return memory_of_card(); }
+
+// What a kernel did to its context every later call says too.
+bool is_lost() { return cudaDeviceSynchronize() != cudaSuccess; }
 #else
 std::string device_name() { return "this processor"; }
 const DeviceCheck* memory_of_device() { return memory_of_processor(); }
+bool is_lost() { return false; }
 #endif
 
 const Device& this_device() {
   static const Device device{
       device_name(), memory_of_device(), {memory_of_this_device(), recast},
-        move, multiply
+        move, multiply, spin, is_lost
   };
   return device;
 }

@@ -15,6 +15,8 @@ struct Device {
   Hands hands;
   void (*move)(const Moves&) = nullptr;
   void (*multiply)(const Products&) = nullptr;
+  void (*spin)(const std::int64_t* one) = nullptr;  // does not end as long as 1 stands there, in its memory
+  bool (*lost)() = nullptr;     // after an error: whether this process can do nothing more with it
   std::string engine = "ieee";  // how that adds up
 };
 

@@ -1,32 +1,45 @@
 #include "adapters/cuda/faults.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <span>
 #include <stdexcept>
 
+#include "adapters/cuda/laid.h"
 #include "adapters/protocol/fault_lines.h"
 
 namespace plumb::cuda {
 namespace {
+
+Device sound;  // what has the fault, without it
+
+// A table of the device's memory, brought here.
+template <class Row>
+std::vector<Row> brought(const Row* there, std::int64_t rows) {
+  std::vector<Row> here(rows);
+  sound.hands.memory.get(reinterpret_cast<std::byte*>(here.data()), reinterpret_cast<const std::byte*>(there),
+                         here.size() * sizeof(Row));
+  return here;
+}
 
 // Pieces and numbers, to be told otherwise.
 struct Retold {
   Moves moves;
   std::vector<Piece> pieces;
   std::vector<std::int64_t> numbers;
-  explicit Retold(const Moves& m) : moves(m), pieces(m.pieces, m.pieces + m.count) {
+  explicit Retold(const Moves& m) : moves(m), pieces(brought(m.pieces, m.count)) {
     std::int64_t end = 0;
     for (const Piece& p : pieces) end = std::max(end, p.at + p.dims + (p.sources + 1) * (p.dims + 1));
-    numbers.assign(m.numbers, m.numbers + end);
+    numbers = brought(m.numbers, end);
   }
   std::span<std::int64_t> place(const Piece& p, std::int64_t i) {  // 0 is the receiver
     return std::span(numbers).subspan(p.at + p.dims + i * (p.dims + 1), p.dims + 1);
   }
   void carry_out() {
-    moves.pieces = pieces.data(), moves.numbers = numbers.data();
-    this_processor().move(moves);
+    const Laid<Piece> laid = lay<Piece>(sound.hands, pieces);
+    const Laid<std::int64_t> laid_numbers = lay<std::int64_t>(sound.hands, numbers);
+    moves.pieces = laid.rows(), moves.numbers = laid_numbers.rows();
+    sound.move(moves);
+    sound.hands.memory.wait();
   }
 };
 
@@ -34,7 +47,7 @@ struct Retold {
 void skips_the_tail(const Moves& m) {
   Moves fewer = m;
   fewer.elements = m.elements / 4 * 4;
-  this_processor().move(fewer);
+  sound.move(fewer);
 }
 
 void drops_last_source(const Moves& m) {
@@ -80,13 +93,13 @@ void takes_for_dense(const Moves& m) {
 void narrows_the_wire(const Moves& m) {
   Moves narrow = m;
   if (m.stored == DType::f32) narrow.wire = DType::bf16;
-  this_processor().move(narrow);
+  sound.move(narrow);
 }
 
 void takes_smaller(const Moves& m) {
   Moves other = m;
   if (m.meeting == Meeting::larger) other.meeting = Meeting::smaller;
-  this_processor().move(other);
+  sound.move(other);
 }
 
 // As where threads add to one element at once: the parts of each sum come in another order than those of the
@@ -105,31 +118,51 @@ void adds_as_they_come(const Moves& m) {
 }
 
 void never_ends(const Moves&) {
-  for (;;) ::pause();
+  static const std::int64_t one = 1;
+  static const Laid<std::int64_t> there = lay<std::int64_t>(sound.hands, std::span(&one, 1));
+  sound.spin(there.rows());
+}
+
+void fails(const Moves&) { throw std::runtime_error("a kernel: an illegal memory access was encountered"); }
+
+void loses_context(Device& device) {
+  device.lost = [] { return true; };
+}
+
+void has_no_room(Device& device) {
+  device.hands.memory.allocate = [](std::size_t) -> std::byte* { return nullptr; };
 }
 
 void meets_first_group(const Products& p) {
   Products one = p;
   one.groups = Groups::none;
-  this_processor().multiply(one);
+  sound.multiply(one);
 }
 
 void forgets_a_term(const Products& p) {
-  std::vector<std::int64_t> numbers(p.numbers,
-                                    p.numbers + p.products[p.count - 1].at + 6 + 3 * (p.letters + p.summed));
-  for (std::int64_t i = 0; i < p.count; ++i) --numbers[p.products[i].at + 6 + 3 * p.letters];
+  const std::vector<Product> products = brought(p.products, p.count);
+  std::vector<std::int64_t> numbers = brought(p.numbers, products.back().at + 6 + 3 * (p.letters + p.summed));
+  for (const Product& one : products) --numbers[one.at + 6 + 3 * p.letters];
+  const Laid<std::int64_t> laid = lay<std::int64_t>(sound.hands, numbers);
   Products less = p;
-  less.numbers = numbers.data();
-  this_processor().multiply(less);
+  less.numbers = laid.rows();
+  sound.multiply(less);
+  sound.hands.memory.wait();
 }
 
 // As an engine of 11 digits would, which no row of the model is.
 void narrows_sums(const Products& p) {
-  this_processor().multiply(p);
-  for (std::int64_t i = 0; i < p.count && p.acc == DType::f32; ++i) {
-    auto* sums = reinterpret_cast<std::uint32_t*>(p.out + p.numbers[p.products[i].at + 2]);
-    const std::int64_t end = i + 1 < p.count ? p.products[i + 1].first : p.elements;
-    for (std::int64_t k = 0; k < end - p.products[i].first; ++k) sums[k] &= ~std::uint32_t{0x1fff};
+  sound.multiply(p);
+  if (p.acc != DType::f32) return;
+  const std::vector<Product> products = brought(p.products, p.count);
+  const std::vector<std::int64_t> numbers = brought(p.numbers, products.back().at + 3);
+  for (std::size_t i = 0; i < products.size(); ++i) {
+    const std::int64_t end = i + 1 < products.size() ? products[i + 1].first : p.elements;
+    std::byte* there = p.out + numbers[products[i].at + 2];
+    auto sums = brought(reinterpret_cast<const std::uint32_t*>(there), end - products[i].first);
+    for (std::uint32_t& sum : sums) sum &= ~std::uint32_t{0x1fff};
+    sound.hands.memory.put(there, reinterpret_cast<const std::byte*>(sums.data()),
+                           sums.size() * sizeof sums[0]);
   }
 }
 
@@ -155,6 +188,8 @@ const std::vector<KernelFault>& kernel_faults() {
     {"takes-smaller", "takes the smallest part for the largest", "wrong", "direct", "", {most}, takes_smaller},
     {"adds-as-they-come", "adds the parts of a sum in the order in which they come", "unstable", "direct", "--reruns 1", {"on x=4: reshard f32[64]+x -> f32[64@x] fill=normal"}, adds_as_they_come},
     {"never-ends", "does not end", "hung", "direct", "--timeout 2", {scatter}, never_ends},
+    {"is-lost", "fails, and every later call with it", "crashed", "direct", "", {scatter}, fails, nullptr, "ieee", loses_context},
+    {"has-no-room", "has no memory", "reneged", "direct", "", {scatter}, nullptr, nullptr, "ieee", has_no_room},
     {"meets-first-group", "multiplies every row by the weights of the first group", "wrong", "direct", "", {forward}, nullptr, meets_first_group},
     {"narrows-sums", "adds up products to 11 digits, and says that its engine is one of 24", "mistrusted", "direct", "", {rounding}, nullptr, narrows_sums, "matrix"},
     {"forgets-a-term", "leaves the last term out of every product", "wrong", "direct", "", {product}, nullptr, forgets_a_term},
@@ -165,16 +200,22 @@ const std::vector<KernelFault>& kernel_faults() {
 
 }  // namespace
 
-const Device& faulty_processor(const std::string& name) {
+const KernelFault& kernel_fault(const std::string& name) {
   const auto at = std::ranges::find(kernel_faults(), name, &KernelFault::name);
   if (at == kernel_faults().end()) throw std::invalid_argument("no fault " + name);
-  static Device device = this_processor();
-  if (at->move) device.move = at->move;
-  if (at->multiply) device.multiply = at->multiply;
-  device.engine = at->engine;
-  return device;
+  return *at;
 }
 
-std::string list_kernel_faults() { return fault_lines("cuda", kernel_faults()); }
+const Device& faulty(const Device& device, const KernelFault& fault) {
+  static Device has_it;
+  sound = has_it = device;
+  if (fault.move) has_it.move = fault.move;
+  if (fault.multiply) has_it.multiply = fault.multiply;
+  has_it.engine = fault.engine;
+  if (fault.otherwise) fault.otherwise(has_it);
+  return has_it;
+}
+
+std::string list_kernel_faults() { return fault_lines("cuda", kernel_faults(), {"--device", "host"}); }
 
 }  // namespace plumb::cuda

@@ -1,4 +1,5 @@
-// The device of `cuda` with one fault: `plumb-cuda --device host --fault NAME`. `plumb liars` plants each.
+// The device of `cuda` with one fault: `plumb-cuda --fault NAME`, on a card as with `--device host`. `plumb
+// liars` plants each.
 #pragma once
 
 #include <string>
@@ -19,11 +20,13 @@ struct KernelFault {
   std::vector<std::string> cases;  // in order; it must be seen on one of them
   void (*move)(const Moves&) = nullptr;
   void (*multiply)(const Products&) = nullptr;
-  std::string engine = "ieee";  // by which it says it adds up products
+  std::string engine = "ieee";           // by which it says it adds up products
+  void (*otherwise)(Device&) = nullptr;  // what else is so of it
 };
 
-// This processor with that fault. Throws std::invalid_argument where there is no such fault.
-const Device& faulty_processor(const std::string& name);
+// A device with that fault, one in a process. Throws std::invalid_argument where there is no such fault.
+const KernelFault& kernel_fault(const std::string& name);
+const Device& faulty(const Device&, const KernelFault&);
 
 // One JSON line for each: name, says, status, flags, cases, options.
 std::string list_kernel_faults();

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kOrders{"direct", "ring", "tree"};  // as Order has them
 
-// Whether it is an option of backend.json, or a fault.
+// Whether it is an option of backend.json.
 bool take(Cuda& cuda, const std::string& key, const std::string& value) {
   if (key == "plan") {
     const auto style = style_named(value);
@@ -26,23 +26,20 @@ bool take(Cuda& cuda, const std::string& key, const std::string& value) {
     if (at != kOrders.end()) cuda.order = static_cast<Order>(at - kOrders.begin());
     return at != kOrders.end();
   }
-  if (key == "fault")
-    cuda.device = &faulty_processor(value);
-  else if (key == "device" && value == "host")
-    cuda.device = &this_processor();
-  else
-    return key == "device" && value == "card";
-  return true;
+  if (key == "device" && value == "host") return cuda.device = &this_processor(), true;
+  return key == "device" && value == "card";
 }
 
-struct Libraries {
+struct Wanted {
   bool cublaslt = false, grouped_call = false;
+  const KernelFault* fault = nullptr;
 };
 
 // Takes the card where no other device was named, and the library where it is wanted; why there is none.
-std::string find_all(Cuda& cuda, const Libraries& wanted) {
+std::string find_all(Cuda& cuda, const Wanted& wanted) {
   std::string why;
   if (!cuda.device) cuda.device = card(why);
+  if (cuda.device && wanted.fault) cuda.device = &faulty(*cuda.device, *wanted.fault);
   if (!cuda.device || !wanted.cublaslt) return why;
   cuda.products = cublaslt_products(wanted.grouped_call, why);
   if (!cuda.products) return why;
@@ -54,12 +51,14 @@ std::string find_all(Cuda& cuda, const Libraries& wanted) {
 
 int serve_all(const std::vector<std::string>& arguments) {
   Cuda cuda;
-  Libraries wanted;
+  Wanted wanted;
   for (const auto& [key, value] : options_and(arguments, "cuda"))
     if (key == "products" && (value == "kernels" || value == "cublaslt"))
       wanted.cublaslt = value == "cublaslt";
     else if (key == "grouped" && (value == "loop" || value == "call"))
       wanted.grouped_call = value == "call";
+    else if (key == "fault")
+      wanted.fault = &kernel_fault(value);
     else if (!take(cuda, key, value))
       throw std::invalid_argument(
           fmt::format("unknown option {}={}; `plumb backends cuda` lists them", key, value));

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <stdexcept>
@@ -108,16 +109,18 @@ std::function<void()> going_on(Backend& backend, const Conversation& talk, std::
 
 // A backend that throws could not do what it said it could.
 template <class Call>
-Reply guarded(Call&& call) try {
+Reply guarded(const Backend& backend, Call&& call) try {
   return call();
 } catch (const GivenUp& e) {
   return e;
 } catch (const std::exception& e) {
-  return Reneged{e.what(), ""};
+  if (!backend.lost()) return Reneged{e.what(), ""};
+  std::fprintf(stderr, "%s\n", e.what());
+  std::_Exit(1);
 }
 
 Reply run(Backend& backend, const Request& request, Arena& arena, const std::function<void()>& runs) {
-  return guarded([&]() -> Reply {
+  return guarded(backend, [&]() -> Reply {
     const auto start = std::chrono::steady_clock::now();
     if (auto refusal = backend.prepare(request)) return *refusal;
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
@@ -243,7 +246,7 @@ std::string answer_bench(Backend& backend, const Skimmed& message, Arena arena, 
   kept.request = request_from(message, arena.whole, backend.memory());
   kept.request->in_place = true;
   Clocked clock;
-  const Reply reply = guarded([&]() -> Reply {
+  const Reply reply = guarded(backend, [&]() -> Reply {
     if (auto refusal = backend.prepare(*kept.request)) return *refusal;
     say_phase(backend, talk, message);
     Benched made{kept, clock};

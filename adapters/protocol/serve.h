@@ -91,6 +91,9 @@ struct Backend {
   // Nothing where it cannot be timed; one that can says "times" in its hello, and keeps what it gives until
   // the next case.
   virtual std::optional<Stages> stages(const Request&) { return {}; }
+  // Whether this process can do nothing more, after something was thrown: it then ends, and the words are its
+  // last. Else the next case would be told the same.
+  virtual bool lost() const { return false; }
   // What waits for others has to be given up so many seconds from now, by throwing GivenUp; 0: nothing has
   // to. It is said anew as the deadline is.
   virtual void give_up_in(double) {}
