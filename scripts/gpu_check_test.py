@@ -85,7 +85,7 @@ class GpuCheck(unittest.TestCase):
     def test_prolog(self):
         table = [
             # what is so of card 2, its fault, the exit code, the line
-            ({"ecc.errors.uncorrected.volatile.total": "[N/A]"}, None, 0, r"^ok: 2 card\(s\)$"),
+            ({"ecc.errors.uncorrected.volatile.total": "[N/A]"}, None, 0, r"^ok: 2 card\(s\); slow or not is not said: of its model 2 are known,"),
             ({}, "drops-last-source", 1, r"^isolate \S+ serial 1002 Card 80GB GPU-2: must-pass: wrong .* on .*: reshard"),
             ({}, "never-ends", 5, "^reset .* serial 1002 .*: hung"),
             ({"ecc.errors.uncorrected.volatile.total": "3"}, None, 1, "^isolate .* serial 1002 .*: 3 uncorrectable ECC errors$"),
@@ -104,6 +104,59 @@ class GpuCheck(unittest.TestCase):
                 self.assertEqual(done.out.count("\n"), 1)
                 self.assertNotIn("serial 1001", done.out)
 
+    def test_prolog_among_other_nodes(self):
+        """A node of two cards knows whether one is slow by what others left, at least one; it leaves its own."""
+        among = self.folder / "among"
+        among.mkdir()
+        words = ["--prolog", *HOST, "--sample", "2", "--among", str(among), "--slow", "900"]
+        self.assertIn("its model 2 are known, 3 at least", self.check(*words).out)
+        own = next(among.iterdir())
+        rows = [line.split("\t") for line in own.read_text().splitlines()]
+        self.assertEqual({row[1] for row in rows}, {"GPU-1", "GPU-2"})
+
+        def others(times, model):
+            for n in range(3):
+                lines = ["\t".join([f"n{n}", f"GPU-n{n}", "S", model, row[4], str(float(row[5]) * times)]) for row in rows if row[1] == "GPU-1"]
+                (among / f"n{n}.tsv").write_text("\n".join(lines) + "\n")
+
+        for times, model, code, line in [(1, "Card 80GB", 0, r"^ok: 2 card\(s\)$"), (1000, "Card 80GB", 0, r"^ok: 2 card\(s\)$"),
+                                         (1e-3, "Card 80GB", 1, r"^isolate .*GPU-1: takes [0-9.]+ times the median of 5 of its kind.*; isolate .*GPU-2"),
+                                         (1e-3, "Card 40GB", 0, "its model 2 are known")]:
+            with self.subTest(times=times, model=model):
+                others(times, model)
+                done = self.check(*words)
+                self.assertRegex(done.out, line)
+                self.assertEqual(done.returncode, code)
+                self.assertNotIn("GPU-n", done.out)
+        self.assertEqual(len(list(among.iterdir())), 4)  # its own was replaced
+
+    def test_a_node_that_lacks_cards_is_to_be_reset(self):
+        self.has([card(1)])
+        for n, code, line in [(1, 0, "^ok: 1 card"), (2, 5, "^reset [^ ]+: 1 of 2 GPUs are seen$")]:
+            done = self.check("--prolog", "--sample", "1", "--cards", str(n), *HOST)
+            self.assertRegex(done.out, line)
+            self.assertEqual(done.returncode, code)
+        self.has([])
+        done = self.check("--prolog", "--cards", "8")
+        self.assertRegex(done.out, "^reset [^ ]+: 0 of 8 GPUs are seen$")
+        self.assertEqual(done.returncode, 5)
+
+    def test_the_prolog_of_the_page_drains_a_node_for_its_cards_alone(self):
+        script = (ROOT / "scripts/bundle.md").read_text().split("```bash\n")[1].split("```")[0]
+        self.script(self.folder / "stub/logger", '#!/bin/bash\necho "$*"\n')
+        for code, drains in [(0, 0), (1, 1), (5, 1), (2, 0), (3, 0), (137, 0)]:
+            self.script(self.folder / "check", f"#!/bin/bash\necho why\nexit {code}\n")
+            self.script(self.folder / "prolog", script.replace("/opt/plumbline/gpu-check", str(self.folder / "check")))
+            env = {**os.environ, "PATH": f"{self.folder / 'stub'}:{os.environ['PATH']}"}
+            done = subprocess.run([self.folder / "prolog"], env=env, capture_output=True, text=True, check=False)
+            self.assertEqual((done.returncode, done.stderr), (drains, ""))
+            self.assertEqual("why" in done.stdout, code != 0)
+
+    def test_the_page_names_the_suites_that_must_pass(self):
+        named = subprocess.run(["bash", "-c", f'. {ROOT}/scripts/gpu/steps.sh; printf "%s, " "${{must_pass[@]}}"'], capture_output=True,
+                               text=True, check=True).stdout
+        self.assertIn(f"| `must-pass` | {named.removesuffix(', ')} on `cuda` |", (ROOT / "scripts/bundle.md").read_text())
+
     def test_cards_without_the_tool_are_those_of_the_driver(self):
         (self.folder / "driver/gpus/0000:04:00.0").mkdir(parents=True)
         (self.folder / "driver/version").write_text("NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.65.06  Sun\n")
@@ -117,15 +170,20 @@ class GpuCheck(unittest.TestCase):
         path = os.pathsep.join(d for d in os.environ["PATH"].split(os.pathsep) if not os.path.exists(f"{d}/nvidia-smi"))
         os.environ["PATH"], before = path, os.environ["PATH"]
         try:
-            self.assertEqual(self.check("--prolog", "--sample", "1", *HOST).out, "ok: 1 card(s)\n")
+            self.assertEqual(self.check("--prolog", "--sample", "1", *HOST).out[:13], "ok: 1 card(s)")
         finally:
             os.environ["PATH"] = before
 
     def test_where_no_gpu_is_nothing_passes(self):
         self.has([card(1)])
-        done = self.check("--prolog")  # the stub names a card, and the kernels find none
-        self.assertEqual(done.returncode, 2, done.out)
-        self.assertRegex(done.out, "^nothing could be judged: (no CUDA driver|no GPU|built without nvcc)")
+        # The stub names a card, and CUDA finds none: that node is to be reset, unless it is this program that has no code for cards.
+        done = self.check("--prolog")
+        if "built without nvcc" in done.out:
+            self.assertEqual(done.returncode, 2)
+            self.assertRegex(done.out, "^nothing could be judged: built without nvcc")
+        else:
+            self.assertEqual(done.returncode, 5, done.out)
+            self.assertRegex(done.out, "^reset .* serial 1001 .*: must-pass: CUDA does not start: (no CUDA driver|no GPU)")
         done = self.check("--out", "out", "--only", "doctor,must-pass", "--sample", "20")
         self.assertEqual(done.returncode, 2, done.out)
         self.assertRegex(self.out("page.txt"), "NOTHING SHOWN(.|\n)* must-pass +GPU-1 +NO PASS +not shown: ")
@@ -214,8 +272,8 @@ class GpuCheck(unittest.TestCase):
         self.nodes(rows, [])
         done = self.check("--gather", "nodes", "--nodes", "a,b,c,d")
         self.assertEqual(done.returncode, 1)
-        self.assertEqual([line.split()[:2] for line in done.out.splitlines()[:-1]], [["isolate", "a"], ["reset", "d"], ["watch", "b"]])
-        self.assertIn("d  serial -", done.out)
+        self.assertEqual([line.split()[:2] for line in done.out.splitlines()[:-1]], [["isolate", "a"], ["reset", "d:"], ["watch", "b"]])
+        self.assertIn("reset    d: the node has written nothing", done.out)
         self.assertIn("4 cards of 4 nodes: 1 to isolate, 1 to reset, 1 to watch", done.out)
         self.nodes(rows[2:], [])
         self.assertEqual(self.check("--gather", "nodes").returncode, 0)
@@ -274,7 +332,8 @@ class GpuCheck(unittest.TestCase):
         for words, said in [(["--frobnicate"], "unknown option --frobnicate"), (["--only", "nosuch"], "no step nosuch"),
                             (["--for", "soon"], "expected a time"), (["--for", "9m5"], "expected a time"), (["--for", ""], "expected a time"),
                             (["--only", ""], "expected steps of"), (["--slow", "x"], "expected percent"),
-                            (["--sample", "0"], "expected a number of cases"), (["--sample", "few"], "expected a number of cases"), (["--out"], "--out needs a value")]:
+                            (["--cards", "0"], "expected a number of GPUs"), (["--among", "."], "--among goes with --prolog"),
+                            (["--prolog", "--among", "nowhere"], "there is no folder nowhere"), (["--sample", "0"], "expected a number of cases"), (["--sample", "few"], "expected a number of cases"), (["--out"], "--out needs a value")]:
             done = self.check(*words)
             self.assertEqual(done.returncode, 2)
             self.assertIn(said, done.err)

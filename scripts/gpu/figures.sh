@@ -7,10 +7,28 @@ medians() {
     /^on / && column && $column + 0 > 0 { printf "%s\t%s\n", $1, $column }' "$1"
 }
 
+# Lines of figures: this node's, and with --among those of the others.
+figures_of_all() {
+  local file
+  all_figures=("$work/figures.tsv")
+  for file in ${among:+"$among"/*.tsv}; do
+    [[ ! -s $file || ${file##*/} == "$host.tsv" ]] || all_figures+=("$file")
+  done
+}
+
+# What a line of a prolog has to say where too few of a model are known to call one slow.
+alone_of_its_kind() {
+  cat "${all_figures[@]}" | awk -F "$tab" -v own="$work/cards" '
+    !seen[$4, $1, $2]++ { ++known[$4] }
+    END {
+      while ((getline line <own) > 0) { split(line, field, "\t"); if (known[field[3]] < 3 && !said++) printf "; slow or not is not said: of its model %d are known, 3 at least are asked for (--among)", known[field[3]] }
+    }'
+}
+
 # Of "host uuid serial model case median" lines: "host<tab>uuid<tab>serial<tab>model<tab>isolate<tab>why" of each card that is slower
 # than its model's median by more than $slow percent, taking the median over its cases.
 slow_ones() {
-  sort -t "$tab" -k4,4 -k5,5 -k6,6g "$1" | awk -F "$tab" -v OFS="$tab" '
+  sort -t "$tab" -k4,4 -k5,5 -k6,6g "$@" | awk -F "$tab" -v OFS="$tab" '
     function give(  n, middle) {
       middle = (value[int((count + 1) / 2)] + value[int(count / 2) + 1]) / 2
       if (count >= 3) for (n = 1; n <= count; ++n) print row[n], value[n] / middle, count

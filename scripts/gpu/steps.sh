@@ -1,6 +1,8 @@
 # A step on a card: what plumb is asked, and what its words mean. A state is pass, failed, told (findings of a framework, which are
 # no card's), unshown (nothing could be judged) or left (to go on with).
 
+must_pass=(smoke reshard matmul grouped quantize scale incidents dtensor)
+
 # The backend with more options: a row's name takes them after commas.
 with() { printf '%s,%s' "$backend" "$1"; }
 
@@ -15,7 +17,7 @@ words_of() {
     proofs) words=(run --in-place --suite smoke --suite reshard --suite matmul --suite grouped --sample 400 --seed 1 --backend "$backend") ;;
     must-pass)
       words=(run --backend "$backend")
-      for suite in smoke reshard matmul grouped quantize scale incidents dtensor; do words+=(--suite "$suite"); done
+      for suite in "${must_pass[@]}"; do words+=(--suite "$suite"); done
       ;;
     products) words=(run --suite matmul --suite grouped --backend "$(with products=cublaslt)") ;;
     nccl-shared | nccl-alone)

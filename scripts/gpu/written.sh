@@ -2,7 +2,7 @@
 
 # One line a card and reason: "host uuid serial model severity why"; a card of which nothing is bad has one that says ok.
 write_cards() {
-  local uuid serial model driver place file step word why
+  local uuid serial model driver place file step word why seen
   : >"$work/figures.tsv"
   while IFS="$tab" read -r uuid serial model driver; do
     place=$work/$(place_of "$uuid")
@@ -14,24 +14,28 @@ write_cards() {
       step=${file##*/} step=${step%.state}
       [[ $word == failed ]] || continue
       case $why in
-        hung* | crashed*) printf '%s\treset\t%s: %s\n' "$uuid" "$step" "$why" ;;
+        hung* | crashed* | 'CUDA does not start'*) printf '%s\treset\t%s: %s\n' "$uuid" "$step" "$why" ;;
         *) printf '%s\tisolate\t%s: %s\n' "$uuid" "$step" "$why" ;;
       esac
     done
   done <"$work/cards" >"$work/bad"
   cat "$work/health" >>"$work/bad"
-  slow_ones "$work/figures.tsv" | cut -f 2,5- >>"$work/bad"
+  figures_of_all
+  slow_ones "${all_figures[@]}" | cut -f 2,5- >>"$work/bad"
   while IFS="$tab" read -r uuid serial model driver; do
     if ! grep -F "$uuid$tab" "$work/bad" | sort -u; then printf '%s\tok\t\n' "$uuid"; fi |
       awk -v OFS="$tab" -F "$tab" -v head="$host$tab$uuid$tab$serial$tab$model" '{ print head, $2, $3 }'
   done <"$work/cards" >"$work/cards.tsv"
+  seen=$(wc -l <"$work/cards")
+  ((seen >= ${awaited:-0})) || printf '%s\t-\t-\t-\treset\t%s of %s GPUs are seen\n' "$host" "$seen" "$awaited" >>"$work/cards.tsv"
 }
 
-# Of such lines those that drain a card, worst first.
+# Of such lines those that drain a card, or a node that lacks some, worst first.
 drain_of() {
   local severity
   for severity in isolate reset watch; do
-    awk -F "$tab" -v severity="$severity" '$5 == severity { printf "%-8s %s  serial %s  %s  %s: %s\n", severity, $1, $3, $4, $2, $6 }' "$1"
+    awk -F "$tab" -v severity="$severity" '$5 == severity && $2 == "-" { printf "%-8s %s: %s\n", severity, $1, $6 }
+      $5 == severity && $2 != "-" { printf "%-8s %s  serial %s  %s  %s: %s\n", severity, $1, $3, $4, $2, $6 }' "$1"
   done
 }
 
