@@ -14,6 +14,7 @@
 #include "harness/backend/interrupt.h"
 #include "harness/command/dumps.h"
 #include "harness/command/kept_faults.h"
+#include "harness/report/progress.h"
 #include "harness/report/table.h"
 #include "reference/hlo/prove/faults.h"
 #include "reference/hlo/prove/harm.h"
@@ -70,7 +71,30 @@ struct Planting {
   std::ofstream keep{};
   Table all{};
   std::int64_t right = 0, alarms = 0, others = 0;  // programs; those with a false alarm; not proven
+  LongWork work{};
+
+  // At once, so that a run that is killed leaves what it found.
+  void say(const std::string& line) {
+    work.clear();
+    fmt::print("{}\n", line);
+    std::fflush(stdout);
+  }
 };
+
+// "544 applied, 525 refuted, 6 no module, 3 padding": what there is none of is left out.
+std::string in_words(const Counts& counts) {
+  std::string text = fmt::format("{} applied, {} refuted", counts.applied, counts.refuted);
+  const auto more = [&](std::int64_t n, std::string_view what) {
+    if (n > 0) text += fmt::format(", {} {}", n, what);
+  };
+  more(counts.no_module, "no module");
+  for (std::size_t h = 1; h < counts.harmless.size(); ++h)
+    more(counts.harmless[h], name(static_cast<hlo::Harm>(h)));
+  more(counts.unsettled, "unsettled");
+  more(counts.lost, "lost");
+  if (counts.alarms > 0) text += ", " + counted(counts.alarms, "false alarm");
+  return text;
+}
 
 void keep_fault(Planting& planting, const Program& p, const hlo::Fault& fault, hlo::Harm harm,
                 const hlo::Planted& at, const Counts& row) {
@@ -84,6 +108,7 @@ void try_one(Planting& planting, Program& p, const hlo::Fault& fault, std::size_
   const auto faulty = planted(p.after, fault, c, i);
   if (!faulty) return;
   if (interrupted()) throw Interrupted();
+  planting.work.tell(fmt::format("{}: {}: {}", p.name, fault.name, in_words(row)));
   ++row.applied;
   const hlo::Subject right = p.subject();
   try {
@@ -99,8 +124,8 @@ void try_one(Planting& planting, Program& p, const hlo::Fault& fault, std::size_
       ++row.harmless[static_cast<std::size_t>(harm)];
     } else {
       ++(moved ? row.lost : row.alarms);
-      fmt::print("{} {} %{}: {}: {}\n", moved ? "lost:" : "false alarm:", p.name,
-                 p.after.computations[c].instructions[i].name, fault.name, name(finding));
+      planting.say(fmt::format("{} {} %{}: {}: {}", moved ? "lost:" : "false alarm:", p.name,
+                               p.after.computations[c].instructions[i].name, fault.name, name(finding)));
     }
   } catch (const hlo::BadModule&) {
     ++row.no_module;
@@ -112,36 +137,33 @@ bool is_planted(const ModuleLiars& asked, const hlo::Fault& fault) {
 }
 
 // Each fault at each place of a right program.
-Table planted_in(Planting& planting, Program& p) {
+void plant_each(Planting& planting, Program& p) {
   if (planting.keep.is_open()) planting.keep << kept_program(p.name, p.subject()) << '\n';
   p.rightly = rightly_run(p.subject());
-  Table table;
   for (const hlo::Fault& fault : hlo::faults()) {
     if (!is_planted(planting.asked, fault)) continue;
+    Counts row;
     for (std::size_t c = 0; c < p.after.computations.size(); ++c)
       for (std::size_t i = 0; i < p.after.computations[c].instructions.size(); ++i)
-        try_one(planting, p, fault, c, i, table[fault.name]);
+        try_one(planting, p, fault, c, i, row);
+    planting.all[fault.name].add(row);
+    if (row.applied > 0) planting.say(fmt::format("{}: {}: {}", p.name, fault.name, in_words(row)));
   }
-  return table;
 }
 
-// Says at once what came of a program, so that who ends the run has it.
 void plant_in(Planting& planting, const fs::path& folder) {
   Program p = program_in(folder);
   if (const hlo::Finding finding = prove(p.subject(), {}).finding; finding != hlo::Finding::proven) {
     ++planting.others;
-    fmt::print("{}: {}, and left out\n", p.name, name(finding));
-    return;
+    return planting.say(fmt::format("{}: {}, and left out", p.name, name(finding)));
   }
   ++planting.right;
   if (prove(p.subject(), {1000, planting.asked.draws, 8, {}, {}}).finding != hlo::Finding::proven) {
     ++planting.alarms;
-    fmt::print("false alarm: {}, of {} from seed 1000\n", p.name, counted(planting.asked.draws, "draw"));
+    planting.say(fmt::format("false alarm: {}, of {} from seed 1000", p.name,
+                             counted(planting.asked.draws, "draw")));
   }
-  Counts sum;
-  for (const auto& [name, row] : planted_in(planting, p)) planting.all[name].add(row), sum.add(row);
-  fmt::print("{}: {} applied, {} refuted, {} lost, {}\n", p.name, sum.applied, sum.refuted, sum.lost,
-             counted(sum.alarms, "false alarm"));
+  plant_each(planting, p);
 }
 
 void print_table(const Table& table) {
@@ -162,6 +184,13 @@ void print_table(const Table& table) {
   fmt::print("{}", columns(rows, 11));
 }
 
+void print_summary(Planting& planting) {
+  planting.work.clear();
+  print_table(planting.all);
+  fmt::print("{} in {} each, {}; {} not proven and left out\n", counted(planting.right, "right program"),
+             counted(planting.asked.draws, "draw"), counted(planting.alarms, "false alarm"), planting.others);
+}
+
 }  // namespace
 
 std::int64_t liars_in_modules(const ModuleLiars& asked) {
@@ -172,15 +201,17 @@ std::int64_t liars_in_modules(const ModuleLiars& asked) {
     throw BadInput(fmt::format("there is no fault '{}' of modules", asked.only.at(0)));
   const std::set<fs::path> folders = folders_with_dumps(asked.folders);
   if (!asked.keep.empty()) planting.keep.open(asked.keep, std::ios::app);
-  for (const fs::path& folder : folders) {
-    plant_in(planting, folder);
-    std::fflush(stdout);
-    if (!asked.keep.empty() && !planting.keep.flush())
-      throw BadInput(fmt::format("{}: cannot be written", asked.keep));
+  try {
+    for (const fs::path& folder : folders) {
+      plant_in(planting, folder);
+      if (!asked.keep.empty() && !planting.keep.flush())
+        throw BadInput(fmt::format("{}: cannot be written", asked.keep));
+    }
+  } catch (const Interrupted&) {
+    print_summary(planting);
+    throw;
   }
-  print_table(planting.all);
-  fmt::print("{} in {} each, {}; {} not proven and left out\n", counted(planting.right, "right program"),
-             counted(asked.draws, "draw"), counted(planting.alarms, "false alarm"), planting.others);
+  print_summary(planting);
   std::int64_t amiss = planting.alarms;
   for (const auto& [name, row] : planting.all) amiss += row.lost + row.alarms;
   return amiss;

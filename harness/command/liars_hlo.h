@@ -13,7 +13,7 @@ struct ModuleLiars {
   std::string keep;                  // a file that programs and faulty modules are appended to
 };
 
-// Prints a line for each program as it is done with, and a table; the number of faults that were lost and of
+// Prints a line for each fault of each program as it is done with, and a table; the number of faults that were lost and of
 // alarms that were false. Throws BadInput.
 std::int64_t liars_in_modules(const ModuleLiars&);
 

@@ -37,35 +37,17 @@ struct Ended {
   std::string why;
 };
 
-// Watches a proof from its beginning: the time it may take, Ctrl-C, and how far it is. A terminal shows that
-// at all times, a log after 10 s and then each time it took twice as long.
-class Watch {
- public:
-  explicit Watch(double budget) : budget_(budget), shown_(moves_its_cursor(STDERR_FILENO)) {}
-  ~Watch() {
-    if (drawn_) clear_progress();
-  }
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  }
-  // Called before every instruction; looks at the clock.
+// Watches a proof from its beginning: the time it may take, Ctrl-C, and how far it is.
+struct Watch {
+  double budget = 0;  // 0: no limit
+  LongWork work{};
+
+  // Called before every instruction.
   void look(const std::string& at) {
     if (interrupted()) throw Interrupted();
-    const double now = seconds();
-    if (budget_ > 0 && now > budget_) throw Ended{"no time was left: " + at};
-    if (now < next_) return;
-    if (shown_)
-      draw_progress(at);
-    else
-      fmt::print(stderr, "plumb: after {}: {}\n", duration(now), at);
-    next_ = shown_ ? now + 0.1 : 2 * now, drawn_ = shown_;
+    if (budget > 0 && work.seconds() > budget) throw Ended{"no time was left: " + at};
+    work.tell(at);
   }
-
- private:
-  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-  double budget_ = 0;
-  bool shown_ = false, drawn_ = false;
-  double next_ = shown_ ? 1 : 10;  // when it is said again
 };
 
 std::string told(const hlo::Step& step) {
@@ -215,7 +197,7 @@ void judge(Proving& proving, const hlo::Subject& subject, ProofReport& report) {
     if (proof.finding == hlo::Finding::proven) proof.finding = hlo::Finding::unrun;
     proof.why += (proof.why.empty() ? "" : "; ") + ended.why;
   }
-  report.seconds = proving.watch.seconds();
+  report.seconds = proving.watch.work.seconds();
 }
 
 int prove_modules(const ProveFlags& flags) {

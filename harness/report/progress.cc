@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "harness/report/paint.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -41,6 +42,27 @@ void draw_progress(std::string line) {
 void clear_progress() {
   fmt::print(stderr, "\r\x1b[K");
   std::fflush(stderr);
+}
+
+LongWork::LongWork() : shown_(moves_its_cursor(STDERR_FILENO)), next_(shown_ ? 1 : 10) {}
+
+double LongWork::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+}
+
+void LongWork::tell(const std::string& how) {
+  const double now = seconds();
+  if (now < next_) return;
+  if (shown_)
+    draw_progress(how);
+  else
+    fmt::print(stderr, "plumb: after {}: {}\n", duration(now), how);
+  next_ = shown_ ? now + 0.1 : 2 * now, drawn_ = shown_;
+}
+
+void LongWork::clear() {
+  if (drawn_) clear_progress();
+  drawn_ = false;
 }
 
 }  // namespace plumb

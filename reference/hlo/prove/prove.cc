@@ -281,17 +281,28 @@ std::optional<Proof> judged_draw(Trial& trial, int draw, std::uint64_t seed, boo
   return proof;
 }
 
+// Draws in the place of one that is unsettled, until some real shows what differs.
+constexpr int kMostShowing = 256;
+
+Proof shown_by_more(Trial& trial, Proof open, std::uint64_t seed) {
+  for (int tried = 0; !open.differences.empty() && tried < kMostShowing; ++tried) {
+    std::optional<Proof> one = judged_draw(trial, open.draws, seed++, false);
+    if (one && one->finding == Finding::refuted) return *std::move(one);
+  }
+  return open;
+}
+
 // A draw that is proven, or refuted; where it is neither others are made in its place. From `seed` on, which
 // is moved behind the last.
 Proof settled_draw(Trial& trial, int draw, std::uint64_t& seed) {
-  std::optional<Proof> open, last;  // the first that is unsettled; whatever came last
+  std::optional<Proof> last;
   for (int tries = 0; tries <= trial.options.redraws; ++tries) {
     last = judged_draw(trial, draw, seed++, tries == trial.options.redraws);
     if (!last) continue;
-    if (last->finding == Finding::refuted || (last->finding == Finding::proven && !open)) return *last;
-    if (last->finding == Finding::unsettled && !open) open = last;
+    if (last->finding == Finding::unsettled) return shown_by_more(trial, *std::move(last), seed);
+    if (last->finding != Finding::mistrusted) break;
   }
-  return open ? *open : *last;
+  return *std::move(last);
 }
 
 // Of a program whose arguments are few more draws cost nothing, and what integers decide is no more than
@@ -305,30 +316,25 @@ int draws_of(const Module& module, const Options& options) {
   return options.draws > 0 ? options.draws : all < kFew ? 8 : 2;
 }
 
-// Draws of BEFORE for ways that none has gone, and how many of them are judged; so many where one of these is
-// unsettled, until some real shows it.
-constexpr int kSearched = 48, kJudged = 16, kSearchedOpen = 256;
+// Draws of BEFORE for ways that none has gone, and how many of them are judged.
+constexpr int kSearched = 48, kJudged = 16;
 
 // More draws of what is proven, in each of which BEFORE goes some way that none of the first has gone.
 Proof sought_ways(Trial& trial, Proof proof, std::uint64_t seed) {
   std::vector<Way> wanted = untaken(trial.subject.before, trial.paths);
   std::erase_if(wanted, [](const Way& way) { return way.kind != Way::scalar; });
-  std::optional<Proof> open;
   int judged = 0;
-  const auto goes_on = [&](int tried) {
-    return !wanted.empty() && (open ? tried < kSearchedOpen : tried < kSearched && judged < kJudged);
-  };
-  for (int tried = 0; goes_on(tried); ++tried, ++seed) {
+  for (int tried = 0; !wanted.empty() && tried < kSearched && judged < kJudged; ++tried, ++seed) {
     Proof one = blank_draw(trial, proof.draws, seed);
     const Whole& whole = whole_of(trial, one, false);
     const auto goes = [&](const Way& way) { return went(whole.paths, way); };
     if (whole.ended || std::ranges::none_of(wanted, goes)) continue;
     one = *judged_draw(trial, proof.draws, seed, false);
     if (one.finding == Finding::refuted) return one;
-    if (one.finding == Finding::unsettled && !open) open = one;
+    if (one.finding == Finding::unsettled) return shown_by_more(trial, std::move(one), seed + 1);
     ++judged;
   }
-  return open ? *open : proof;
+  return proof;
 }
 
 }  // namespace

@@ -96,6 +96,25 @@ TEST(Verdicts, WhatNoRealShows) {
   }
 }
 
+// Of what differs the share in the result is 2^(8d - 92) where y is 2^d times as large as x: in one of forty
+// draws it is seen.
+TEST(Verdicts, WhatOneOfManyDrawsShows) {
+  const auto lines = [](const std::string& shape, const std::string& more) {
+    return "  %c = f32[] constant(4.9517601571415211e27)\n  %k = " + shape +
+           " broadcast(%c), dimensions={}\n  %e = f32[] constant(8)\n  %p = " + shape +
+           " broadcast(%e), dimensions={}\n  %z = " + shape + " broadcast(%y), dimensions={1}\n  %xs = " +
+           shape + " power(%x, %p)\n  %ys = " + shape + " power(%z, %p)\n  %xk = " + shape +
+           " multiply(%xs, %k)\n  %s = " + shape + " add(%xk, %ys)\n  %r0 = " + shape + " " + more;
+  };
+  const Proof p = proof(
+      {
+          {"  %r0 = f32[4,3] copy(%x)", lines("f32[4,3]", "copy(%s)")}
+  },
+      {{"  %r0 = f32[2,3] copy(%x)", lines("f32[2,3]", "add(%s, %ys)")}});
+  EXPECT_EQ(p.finding, Finding::refuted);
+  EXPECT_GT(p.seed, 16);
+}
+
 TEST(Verdicts, EveryDrawIsProven) {
   const Proof p = proof({}, {});
   EXPECT_EQ(p.finding, Finding::proven);
