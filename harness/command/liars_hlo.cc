@@ -82,7 +82,7 @@ struct Planting {
 };
 
 // "544 applied, 525 refuted, 6 no module, 3 padding": what there is none of is left out.
-std::string in_words(const Counts& counts) {
+std::string listed(const Counts& counts) {
   std::string text = fmt::format("{} applied, {} refuted", counts.applied, counts.refuted);
   const auto more = [&](std::int64_t n, std::string_view what) {
     if (n > 0) text += fmt::format(", {} {}", n, what);
@@ -108,7 +108,7 @@ void try_one(Planting& planting, Program& p, const hlo::Fault& fault, std::size_
   const auto faulty = planted(p.after, fault, c, i);
   if (!faulty) return;
   if (interrupted()) throw Interrupted();
-  planting.work.tell(fmt::format("{}: {}: {}", p.name, fault.name, in_words(row)));
+  planting.work.tell(fmt::format("{}: {}: {}", p.name, fault.name, listed(row)));
   ++row.applied;
   const hlo::Subject right = p.subject();
   try {
@@ -147,7 +147,7 @@ void plant_each(Planting& planting, Program& p) {
       for (std::size_t i = 0; i < p.after.computations[c].instructions.size(); ++i)
         try_one(planting, p, fault, c, i, row);
     planting.all[fault.name].add(row);
-    if (row.applied > 0) planting.say(fmt::format("{}: {}: {}", p.name, fault.name, in_words(row)));
+    if (row.applied > 0) planting.say(fmt::format("{}: {}: {}", p.name, fault.name, listed(row)));
   }
 }
 

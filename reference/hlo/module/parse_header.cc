@@ -100,13 +100,10 @@ std::vector<std::string_view> table_lines(Scan& scan) {
   std::vector<std::string_view> lines;
   for (scan.next_line(); scan.next() >= '0' && scan.next() <= '9'; scan.next_line()) {
     const std::size_t begin = scan.at;
-    scan.number("a number");
-    scan.spaces();
-    const std::string_view line = scan.text.substr(scan.at, scan.text.find('\n', scan.at) - scan.at);
-    if (lines.size() + 1 !=
-        static_cast<std::size_t>(field("n=" + std::string(scan.text.substr(begin, 10)), "n")))
+    if (scan.number("a number") != std::ssize(lines) + 1)
       scan.fail("the lines of a table are numbered from 1", begin);
-    lines.push_back(line);
+    scan.spaces();
+    lines.push_back(scan.text.substr(scan.at, scan.text.find('\n', scan.at) - scan.at));
   }
   return lines;
 }

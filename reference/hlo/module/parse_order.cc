@@ -4,7 +4,6 @@
 #include "reference/hlo/module/parse.h"
 
 namespace plumb::hlo {
-namespace {
 
 bool is_permutation(Integers list, std::int64_t count) {
   std::ranges::sort(list);
@@ -12,6 +11,8 @@ bool is_permutation(Integers list, std::int64_t count) {
     if (list[i] != static_cast<std::int64_t>(i)) return false;
   return std::ssize(list) == count;
 }
+
+namespace {
 
 std::int64_t scanned_product(Scan& scan, const Integers& sizes, std::size_t where) {
   std::int64_t n = 1;

@@ -46,6 +46,8 @@ bool overlap(const AxisPart& a, const AxisPart& b) {
   return a.axis == b.axis && a.above < b.above * b.size && b.above < a.above * a.size;
 }
 
+}  // namespace
+
 void check_once(Scan& scan, const Axes& axes, std::size_t where) {
   std::vector<AxisPart> all;
   for (const auto& dim : axes.dims) all.insert(all.end(), dim.begin(), dim.end());
@@ -56,16 +58,16 @@ void check_once(Scan& scan, const Axes& axes, std::size_t where) {
       if (overlap(all[i], all[j])) scan.fail("an axis stands twice", where);
 }
 
+namespace {
+
 // "mesh['a'=2,'b'=4], [{'a'}, {}], unreduced={'b'}"
 void scan_named(Scan& scan, Axes& axes) {
   const std::size_t begin = scan.at;
   axes.mesh = scan_mesh(scan);
   scan.expect(", ");
-  if (scan.take("replicated}") || scan.take("manual}")) {
-    axes.whole = scan.text[scan.at - 2] == 'l' ? Spread::manual : Spread::replicated;
-    --scan.at;
-    return;
-  }
+  if (scan.take("replicated")) axes.whole = Spread::replicated;
+  if (scan.take("manual")) axes.whole = Spread::manual;
+  if (axes.whole != Spread::named) return;
   scan.expect("[");
   while (!scan.take("]")) {
     if (!axes.dims.empty()) scan.expect(", ");

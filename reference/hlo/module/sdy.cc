@@ -32,8 +32,9 @@ Mesh scan_sdy_mesh(Scan& scan) {
     mesh.axes.emplace_back(std::move(axis), extent);
   }
   if (scan.take(", device_ids=")) mesh.devices.list = scan.numbers('[', ']');
-  if (!mesh.devices.list.empty() && std::ssize(mesh.devices.list) != size(mesh))
-    scan.fail("an id for each device");
+  const Integers& ids = mesh.devices.list;
+  const bool one = mesh.axes.empty() && ids.size() == 1;  // a mesh of one device, whichever
+  if (!ids.empty() && !one && !is_permutation(ids, size(mesh))) scan.fail("each device has one id");
   scan.expect(">");
   return mesh;
 }
@@ -64,6 +65,7 @@ Sharding scan_one(Scan& scan, const std::map<std::string, Mesh>& meshes) {
     if (mesh == meshes.end()) scan.fail("the module has no such mesh");
     s.axes.mesh = mesh->second;
   }
+  const std::size_t begin = scan.at;
   scan.expect(", [");
   while (!scan.take("]")) {
     if (!s.axes.dims.empty()) scan.expect(", ");
@@ -74,6 +76,7 @@ Sharding scan_one(Scan& scan, const std::map<std::string, Mesh>& meshes) {
     if (!replicated) scan.expect("unreduced=");
     (replicated ? s.axes.replicated : s.axes.unreduced) = scan_axes(scan, s.axes.mesh);
   }
+  check_once(scan, s.axes, begin);
   scan.expect(">");
   return s;
 }

@@ -173,7 +173,9 @@ TEST(Sharding, AsShardyWritesIt) {
   refused(mesh, "<@m, [{}], manual={}>", "expected 'unreduced='");
   refused(mesh, "<@m, [{} {}]>", "expected ', '");
   refused(mesh, "<@m, [{}]> <@m, [{}]>", "expected ', '");
-  refused(mesh, "<mesh<[\"a\"=4], device_ids=[0,1]>, [{}]>", "an id for each device");
+  for (const char* ids : {"0,1", "0,1,2,2", "0,1,2,4", "-1,0,1,2"})
+    refused(mesh, "<mesh<[\"a\"=4], device_ids=[" + std::string(ids) + "]>, [{}]>", "each device has one id");
+  refused(mesh, "<@m, [{\"a\"}, {\"b\", \"a\"}]>", "an axis stands twice");
   refused(mesh, "<mesh<[\"a\"=0]>, [{}]>", "not the size of an axis");
   refused(mesh, "<mesh<[\"a\"=4194304, \"b\"=2]>, [{}]>", "not the size of an axis");
   refused(mesh, "<mesh<[\"a\"=2 \"b\"=2]>, [{}]>", "expected ', '");

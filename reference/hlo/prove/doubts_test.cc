@@ -87,6 +87,14 @@ TEST(Errors, OfOneRounding) {
   EXPECT_EQ(pairs.binary(Opcode::add, of(1, 0.5), pairs.constant(0)).error, 0.5);
   EXPECT_EQ(pairs.binary(Opcode::divide, a, of(0.1, 0.1)).error, HUGE_VAL);
   EXPECT_EQ(pairs.binary(Opcode::divide, a, of(-0.1, 0.2)).error, HUGE_VAL);
+  EXPECT_EQ(pairs.unary(Opcode::log, of(0.1, 0.1)).error, HUGE_VAL);
+  EXPECT_EQ(pairs.unary(Opcode::log, of(-0.1, 0.2)).error, HUGE_VAL);
+  EXPECT_EQ(pairs.unary(Opcode::exponential, of(599, 2)).error, HUGE_VAL) << "larger than a double may be";
+  const Twin unknown = pairs.binary(Opcode::multiply, of(0, HUGE_VAL), of(0, 0.1, 2002));
+  for (const Opcode opcode : {Opcode::sqrt, Opcode::sine, Opcode::exponential})
+    EXPECT_FALSE(pairs.unary(opcode, unknown).error < HUGE_VAL) << row(opcode).name;
+  const Twin least = pairs.unary(Opcode::exponential, of(-5000, 0));
+  EXPECT_GE(least.error, least.real) << "it is smaller than its real";
 }
 
 TEST(Errors, OfAnAngle) {
@@ -189,6 +197,7 @@ TEST(Doubts, OfComparisons) {
   EXPECT_EQ(doubts(of(1, 0.25), of(1.5, 0.125, 2)), 0);
   EXPECT_EQ(doubts(of(1, 0.125), of(1.5, 0.25, 2)), 0);
   EXPECT_EQ(doubts(of(1, 0.25), of(1, 0.25)), 0);
+  EXPECT_EQ(doubts(of(1, std::nan("")), of(9, 0, 2)), 1) << "it may be anything";
   EXPECT_EQ(doubts(of(1, HUGE_VAL), special(7, HUGE_VAL)), 0);
   EXPECT_EQ(doubts(special(7, -HUGE_VAL), of(1, HUGE_VAL)), 0);
   Pairs pairs{7};
@@ -213,6 +222,7 @@ TEST(Doubts, OfSignsAndOfRounding) {
     EXPECT_EQ(doubts(opcode, of(-0.5, 0.5)), 1);
     EXPECT_EQ(doubts(opcode, of(-0.5, 0.25)), 0);
     EXPECT_EQ(doubts(opcode, of(0.5, 0.5, 0)), 0);
+    EXPECT_EQ(doubts(opcode, of(0.5, std::nan(""))), 1);
   }
   EXPECT_EQ(doubts(Opcode::floor, of(2.25, 0.5)), 1);
   EXPECT_EQ(doubts(Opcode::floor, of(1.75, 0.5)), 1);

@@ -55,7 +55,7 @@ Twin rounded_by(Pairs& pairs, const Twin& x, F round) {
 // -1, 0 or 1; zero is known by its residue.
 int sign_of(Pairs& pairs, const Twin& x) {
   if (pairs.identity(x) == Residue{}) return 0;
-  if (std::fabs(x.real) <= x.error) pairs.doubt();
+  if (!std::isnan(x.real) && !is_apart(x.real, x.error)) pairs.doubt();
   return x.real < 0 ? -1 : 1;
 }
 
@@ -224,8 +224,7 @@ Ordering Pairs::compare(const Twin& a, const Twin& b, bool total) {
   const bool nan = std::isnan(a.real) || std::isnan(b.real);
   if (nan) return Reals{}.compare(a.real, b.real, total);
   if (same(a, b)) return Ordering::equal;
-  if (std::isfinite(a.real) && std::isfinite(b.real) && std::fabs(a.real - b.real) <= a.error + b.error)
-    doubt();
+  if (finite_all({a.real, b.real}) && !is_apart(a.real - b.real, a.error + b.error)) doubt();
   return a.real < b.real ? Ordering::less : Ordering::greater;
 }
 

@@ -38,7 +38,8 @@ double largest(const Array<Twin>& a) {
 
 constexpr double kApart = 0x1p-20;  // of the largest element: reals closer than this are not seen to differ
 
-// Whether an element that a device holds is another than that of the whole; whether it is far from it.
+// Whether an element that a device holds is another than that of the whole; whether its real is too, further
+// from it than `most` and than both may be off.
 struct Apart {
   bool other = false, far = false;
 };
@@ -46,8 +47,9 @@ struct Apart {
 Apart apart(Pairs& pairs, const Array<Twin>& whole, std::size_t of, const Array<Twin>& held, std::size_t at,
             double most) {
   if (!is_real(whole.type)) return {whole.integers[of] != held.integers[at], true};
-  return {!pairs.same(whole.reals[of], held.reals[at]),
-          !(std::fabs(whole.reals[of].real - held.reals[at].real) <= most)};
+  const Twin &a = whole.reals[of], &b = held.reals[at];
+  const bool far = is_apart(a.real - b.real, most) && is_apart(a.real - b.real, a.error + b.error);
+  return {!pairs.same(a, b), far || !finite_all({a.real, b.real})};
 }
 
 // What one lane holds of one tile.

@@ -10,6 +10,7 @@ namespace {
 constexpr double kLargestExponent = 600;  // exp is clamped: its reals stay finite, and so do their products
 // Its value below this is zero, as in every format by far: what is masked by a large negative number is gone.
 constexpr double kVanishing = -0x1p20;
+constexpr double kAnything = std::numeric_limits<double>::infinity();  // an error: nothing is known
 
 // Names of functions for hashes, apart from opcodes.
 constexpr std::uint64_t kExponential = 1000, kLogarithm = 1001, kInfinity = 1002, kNotANumber = 1003,
@@ -108,7 +109,7 @@ Twin quotient(std::uint64_t key, const Twin& a, const Twin& b, Residue inverse) 
   if (a.coefficient == Residue{}) return {};
   const double least = std::fabs(b.real) - b.error;
   const double error = least > 0 ? (a.error + std::fabs(real) * b.error) / least + std::fabs(real) * kUnit
-                                 : std::numeric_limits<double>::infinity();
+                                 : kAnything;
   return {real, error, a.coefficient * inverse, a.exponent - b.exponent};
 }
 
@@ -127,6 +128,8 @@ Twin exponential(std::uint64_t key, const Twin& x) {
   Twin result = function(key, x, total_exp, kExponential);
   if (!finite_all({x.real, result.real})) return result;
   result.coefficient = Residue{1}, result.exponent = identity(key, x);
+  if (x.real + x.error > kLargestExponent) result.error = kAnything;
+  if (x.real - x.error < -kLargestExponent) result.error += result.real;
   return result;
 }
 
@@ -134,6 +137,7 @@ Twin exponential(std::uint64_t key, const Twin& x) {
 Twin logarithm(std::uint64_t key, const Twin& x) {
   Twin result = function(key, x, total_log, kLogarithm);
   if (!finite_all({x.real, result.real})) return result;
+  if (!is_apart(x.real, x.error)) result.error = kAnything;
   const Residue c = x.coefficient;
   result.coefficient = x.exponent + (c == Residue{1} ? Residue{} : hashed(key, kLogarithm, c));
   return result.coefficient == Residue{} ? Twin{} : result;

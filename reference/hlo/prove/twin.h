@@ -16,7 +16,9 @@ namespace plumb::hlo {
 // sum, E(exponent) becomes a hash.
 struct Twin {
   double real = 0;
-  double error = 0;  // bounds how far the real is from the value that exact arithmetic gives
+  // Bounds how far the real is from the value that exact arithmetic gives; infinite or NaN where it may be
+  // anything.
+  double error = 0;
   Residue coefficient, exponent;
 };
 
@@ -27,6 +29,9 @@ Residue residue_of(double);  // of a finite number, exactly
 Residue hashed(std::uint64_t key, std::uint64_t what, Residue);
 
 constexpr double kUnit = 0x1p-53;  // an operation of double errs by so much of its result
+// Whether a difference is larger than what it may be off.
+inline bool is_apart(double difference, double error) { return std::fabs(difference) > error; }
+
 // Functions of the C library err by a few units; this many are allowed for.
 constexpr double kFunction = 8 * kUnit;
 
@@ -56,8 +61,9 @@ Twin function(std::uint64_t key, const Twin& x, F f, std::uint64_t name) {
   const double real = f(x.real);
   if (!std::isfinite(x.real) || !std::isfinite(real)) return special(key, real);
   const double moved =
-      x.error > 0 ? std::max(std::fabs(f(x.real + x.error) - real), std::fabs(f(x.real - x.error) - real))
-                  : 0;
+      x.error == 0
+          ? 0
+          : std::max(std::fabs(f(x.real + x.error) - real), std::fabs(f(x.real - x.error) - real));
   return {real, 2 * moved + std::fabs(real) * kFunction, hashed(key, name, identity(key, x)), {}};
 }
 

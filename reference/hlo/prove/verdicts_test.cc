@@ -115,6 +115,37 @@ TEST(Verdicts, WhatOneOfManyDrawsShows) {
   EXPECT_GT(p.seed, 16);
 }
 
+// A softmax may subtract anything, up to where an exponential is larger than a double: its real is anything
+// there, and shows nothing.
+TEST(Verdicts, TheSameFunctionByAnotherWayIsUnsettled) {
+  const auto lines = [](const std::string& subtracted) {
+    return "  %hundred = f32[] constant(100)\n  %hundreds = f32[3] broadcast(%hundred), dimensions={}\n"
+           "  %z = f32[3] multiply(%y, %hundreds)\n  %low = f32[] constant(-inf)\n  %zero = f32[] constant(0)\n"
+           "  %m = f32[] reduce(%z, %low), dimensions={0}, to_apply=%most\n"
+           "  %b = f32[3] broadcast(" + subtracted + "), dimensions={}\n  %d = f32[3] subtract(%z, %b)\n"
+           "  %e = f32[3] exponential(%d)\n  %s = f32[] reduce(%e, %zero), dimensions={0}, to_apply=%add\n"
+           "  %sb = f32[3] broadcast(%s), dimensions={}\n  %p = f32[3] divide(%e, %sb)\n  ROOT";
+  };
+  const std::string calls =
+      "num_partitions=2\n\n%most {\n  %k = f32[] parameter(0)\n  %l = f32[] parameter(1)\n  ROOT %g = f32[] "
+      "maximum(%k, %l)\n}\n\n%add {\n  %k = f32[] parameter(0)\n  %l = f32[] parameter(1)\n  ROOT %g = f32[] "
+      "add(%k, %l)\n}\n";
+  const auto found = [&](const std::string& subtracted) {
+    return proof(
+               {
+                   {"num_partitions=2", calls           },
+                   {"  ROOT %t",        lines("%m") + " %t"},
+                   {"tuple(%r0, %y)",   "tuple(%r0, %p)"}
+    },
+               {{"num_partitions=2", calls},
+                {"  ROOT %t", lines(subtracted) + " %t"},
+                {"tuple(%r0, %y)", "tuple(%r0, %p)"}})
+        .finding;
+  };
+  EXPECT_EQ(found("%m"), Finding::proven);
+  EXPECT_EQ(found("%zero"), Finding::unsettled);
+}
+
 TEST(Verdicts, EveryDrawIsProven) {
   const Proof p = proof({}, {});
   EXPECT_EQ(p.finding, Finding::proven);
