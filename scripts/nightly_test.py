@@ -12,7 +12,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE / "testing")]
 import nights  # noqa: E402
 from nights import HONEST, LIAR, LINES  # noqa: E402
-from night import again as night_again, cost, history, judging, tool  # noqa: E402
+from night import again as night_again, cost, history, judging, pages, tool  # noqa: E402
 
 
 class NightsThatEnd(nights.Nights):
@@ -161,6 +161,8 @@ class NightsThatEnd(nights.Nights):
         self.assertEqual(judging.bad(told | {"fail_on": judging.FAIL_ON}), [])
         self.assertEqual(judging.bad(told | {"fail_on": ["slower"]}), ["row: 1 slower"])
         self.assertEqual(judging.bad({"rows": [told["rows"][0] | {"times": rows[1:]}], "fail_on": ["slower"]}), [])
+        why = pages.why_paced({"became": "UNSURE", "again": 2, "beside": "jax@1", "besides": "the limit was slower as well"})
+        self.assertEqual(why, "the limit was slower as well; slower again 2 times of 3; side by side with jax@1")
 
     def test_a_row_is_timed_again_while_something_is_slower_each_time(self):
         said = self.folder / "then.jsonl"

@@ -101,9 +101,9 @@ def counted_times(times):
 
 
 def why_paced(time):
-    again = f"slower again {time['again']} times of {again.RERUNS}" if "again" in time else ""
+    rerun = f"slower again {time['again']} times of {again.RERUNS}" if "again" in time else ""
     beside = f"side by side with {time['beside']}" if "beside" in time else ""
-    return "; ".join(one for one in (time.get("besides", "") if time["became"] == "UNSURE" else "", again, beside) if one)
+    return "; ".join(one for one in (time.get("besides", "") if time["became"] == "UNSURE" else "", rerun, beside) if one)
 
 
 def explained(line):
