@@ -23,7 +23,6 @@ Twin Pairs::integer(std::int64_t x, Type type) {
           {}};
 }
 
-Residue Pairs::identity(const Twin& x) const { return hlo::identity(key, x); }
 bool Pairs::same(const Twin& a, const Twin& b) { return identity(a) == identity(b); }
 std::uint64_t Pairs::print(const Twin& x) { return identity(x).value; }
 
@@ -188,15 +187,6 @@ void Pairs::binary(Opcode opcode, const Twin* a, const Twin* b, Twin* to, std::i
   } else {
     for (std::int64_t i = 0; i < n; ++i) to[i] = binary(opcode, a[i], b[i]);
   }
-}
-
-Factor Pairs::left(const Twin& x) { return {x.real, std::fabs(x.real), x.error, identity(x), &x}; }
-
-// A product is rounded once, and a sum for each of the others: by half a unit of what all magnitudes add up
-// to.
-Factor Pairs::right(const Twin& x, std::int64_t n) {
-  const double size = std::fabs(x.real);
-  return {x.real, x.error + static_cast<double>(n) * kUnit * size, size + x.error, identity(x), &x};
 }
 
 Twin Pairs::dot(const Factor* a, const Factor* b, std::int64_t n) {

@@ -34,8 +34,13 @@ struct Pairs {
   Number unary(Opcode, const Number&);
   Number binary(Opcode, const Number&, const Number&);
   void binary(Opcode, const Number* a, const Number* b, Number* to, std::int64_t n);  // of each of n
-  Factor left(const Number&);
-  Factor right(const Number&, std::int64_t n);
+  Factor left(const Number& x) { return {x.real, std::fabs(x.real), x.error, identity(x), &x}; }
+  // A product is rounded once, and a sum for each of the others: by half a unit of what all magnitudes add up
+  // to.
+  Factor right(const Number& x, std::int64_t n) {
+    const double size = std::fabs(x.real);
+    return {x.real, x.error + static_cast<double>(n) * kUnit * size, size + x.error, identity(x), &x};
+  }
   Number dot(const Factor* a, const Factor* b, std::int64_t n);
   Ordering compare(const Number& a, const Number& b, bool total);
   std::int64_t truncate(const Number&, Type);
@@ -46,7 +51,7 @@ struct Pairs {
   Number any(std::uint64_t);
 
   // One residue for one value, whatever way it came about.
-  Residue identity(const Number&) const;
+  Residue identity(const Number& x) const { return hlo::identity(key, x); }
 };
 
 }  // namespace plumb::hlo

@@ -13,7 +13,7 @@ constexpr double kVanishing = -0x1p20;
 constexpr double kAnything = std::numeric_limits<double>::infinity();  // an error: nothing is known
 
 // Names of functions for hashes, apart from opcodes.
-constexpr std::uint64_t kExponential = 1000, kLogarithm = 1001, kInfinity = 1002, kNotANumber = 1003,
+constexpr std::uint64_t kLogarithm = 1001, kInfinity = 1002, kNotANumber = 1003,
                         kArc = 1004;
 
 }  // namespace
@@ -67,10 +67,6 @@ Residue infinity_of(std::uint64_t key, double x) {
 
 Twin special(std::uint64_t key, double real) {
   return {real, 0, std::isfinite(real) ? residue_of(real) : infinity_of(key, real), {}};
-}
-
-Residue identity(std::uint64_t key, const Twin& x) {
-  return x.exponent == Residue{} ? x.coefficient : x.coefficient * hashed(key, kExponential, x.exponent);
 }
 
 Twin sum(std::uint64_t key, const Twin& a, const Twin& b, double real) {

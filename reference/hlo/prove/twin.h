@@ -39,7 +39,10 @@ inline bool finite_all(std::initializer_list<double> reals) {
   return std::ranges::all_of(reals, [](double x) { return std::isfinite(x); });
 }
 
-Residue identity(std::uint64_t key, const Twin&);
+constexpr std::uint64_t kExponential = 1000;  // the name of E, apart from opcodes
+inline Residue identity(std::uint64_t key, const Twin& x) {
+  return x.exponent == Residue{} ? x.coefficient : x.coefficient * hashed(key, kExponential, x.exponent);
+}
 
 // What is not finite is one value; what came finite out of infinities is what its real says.
 Twin special(std::uint64_t key, double real);
