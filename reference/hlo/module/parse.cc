@@ -86,7 +86,8 @@ void check(const Scan& scan, const Instruction& instruction) {
   const auto operands = std::ssize(instruction.operands);
   if (operands < facts.least || (facts.most != kMany && operands > facts.most))
     scan.fail(std::string(facts.name) + " of " + std::to_string(operands) + " operands", instruction.at);
-  if (const std::string_view key = lacking(instruction.opcode, instruction.attributes); !key.empty())
+  const std::string_view key = lacking(instruction.opcode, instruction.attributes);
+  if (!key.empty() && scan.unknown.empty())  // an attribute that is not known may be that one
     scan.fail(std::string(facts.name) + " without " + std::string(key), instruction.at);
 }
 

@@ -96,6 +96,11 @@ TEST(Refused, AllThatIsNotKnownAtOnce) {
             "m.txt:5:22: unsupported: attribute y of add, opcode cholesky, opcode fft (2 times), type q7\n"
             "    %b = f32[2,3]{1,0} fft(%a), x=1\n"
             "                       ^");
+  const std::string renamed = "%b = f32[3,2]{1,0} transpose(%a), order={1,0}\n";
+  EXPECT_NE(message(with(renamed + "  %c = f32[3,2]{1,0} transpose(%a), order={1,0}\n  ROOT %d = f32[2,3]{1,0} "
+                         "transpose(%c), dimensions={1,0}"))
+                .find("unsupported: attribute order of transpose (2 times)"),
+            std::string::npos);
 }
 
 }  // namespace
