@@ -3,12 +3,20 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string_view>
+#include <utility>
 
 namespace plumb::mpi {
 namespace {
 
 // Where devices of fabrics are listed: InfiniBand, RoCE, EFA and Omni-Path; Slingshot; InfiniPath.
 constexpr const char* fabrics[] = {"/sys/class/infiniband", "/sys/class/cxi", "/dev/ipath"};
+
+// By which hwloc looks for no devices, and loads no library that would: some are linked with those of a
+// display.
+constexpr std::pair<const char*, const char*> without_devices[] = {
+    {"HWLOC_COMPONENTS",   "-pci,-linuxio"},
+    {"HWLOC_PLUGINS_PATH", ""             }
+};
 
 bool is_there(const std::filesystem::path& path) {
   std::error_code none;
@@ -43,7 +51,8 @@ std::map<std::string, std::string> transports(const Surroundings& s) {
       {"OMPI_MCA_btl", memory},
       {"OMPI_MCA_pml", "ob1" }
   };
-  if (!s.variable("HWLOC_COMPONENTS")) chosen["HWLOC_COMPONENTS"] = "-pci,-linuxio";
+  for (const auto& [name, value] : without_devices)
+    if (!s.variable(name)) chosen[name] = value;
   return chosen;
 }
 

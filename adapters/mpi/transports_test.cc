@@ -28,15 +28,17 @@ Variables here_and(const std::string& name, const std::string& value) {
 
 TEST(Transports, OnOneMachineAreThoseOfMemory) {
   EXPECT_EQ(transports(with(four, here)), (Variables{
-                                              {"HWLOC_COMPONENTS", "-pci,-linuxio"},
-                                              {"OMPI_MCA_btl",     "self,vader"   },
-                                              {"OMPI_MCA_pml",     "ob1"          }
+                                              {"HWLOC_COMPONENTS",   "-pci,-linuxio"},
+                                              {"HWLOC_PLUGINS_PATH", ""             },
+                                              {"OMPI_MCA_btl",       "self,vader"   },
+                                              {"OMPI_MCA_pml",       "ob1"          }
   }));
   EXPECT_EQ(transports(with("Open MPI v5.0.11", here)).at("OMPI_MCA_btl"), "self,sm");
 }
 
 TEST(Transports, DevicesOfTheBusAreLookedForWhereSomebodySaysSo) {
-  EXPECT_FALSE(transports(with(four, here_and("HWLOC_COMPONENTS", ""))).contains("HWLOC_COMPONENTS"));
+  for (const char* name : {"HWLOC_COMPONENTS", "HWLOC_PLUGINS_PATH"})
+    EXPECT_FALSE(transports(with(four, here_and(name, "x"))).contains(name));
 }
 
 TEST(Transports, AreLeftToTheLibraryWhereTheyCouldBeOthers) {

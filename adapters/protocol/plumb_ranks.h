@@ -158,9 +158,12 @@ static void plumb_new_arena(size_t size, size_t unused) {
     memset(plumb_ranks.arena + unused, 0xff, size - unused < most_ones ? size - unused : most_ones);
 }
 
-/* Reads once, or waits; 0 where the launcher is gone. */
+/* Reads once, or waits; 0 where the launcher is gone. Who waits in recv() is woken, too, when the launcher takes
+ * in what was sent: poll() alone wakes for what comes. */
 static int plumb_recv(char* to, size_t room, size_t* came) {
+  struct pollfd there = {plumb_ranks.socket, POLLIN, 0};
   ssize_t n;
+  poll(&there, 1, -1);
   do n = recv(plumb_ranks.socket, to, room, 0);
   while (n < 0 && errno == EINTR);
   *came = n > 0 ? (size_t)n : 0;
@@ -248,7 +251,7 @@ static void plumb_hear(void) {
 /* Hears what comes while the main thread is elsewhere. Where it listens by itself, which saves a switch
  * between two threads for each line, this one looks again after a moment. */
 static void* plumb_listen(void* unused) {
-  const struct timespec moment = {0, 20 * 1000 * 1000};
+  const struct timespec moment = {0, 100 * 1000 * 1000};
   int over = 0;
   (void)unused;
   while (!over) {
