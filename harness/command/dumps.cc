@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "harness/command/files.h"
+#include "reference/hlo/run/total_order.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -128,7 +129,8 @@ Dumps chosen_dumps(const std::string& folder, const std::string& module) {
 
 std::optional<hlo::Module> module_at(const fs::path& path) {
   if (path.empty()) return std::nullopt;
-  return hlo::parse(read_text(path.string(), "a module, as XLA writes it"), path.filename().string());
+  return hlo::with_floats_compared(
+      hlo::parse(read_text(path.string(), "a module, as XLA writes it"), path.filename().string()));
 }
 
 }  // namespace plumb

@@ -160,8 +160,8 @@ void plant_in(Planting& planting, const fs::path& folder) {
   ++planting.right;
   if (prove(p.subject(), {1000, planting.asked.draws, 8, {}, {}}).finding != hlo::Finding::proven) {
     ++planting.alarms;
-    planting.say(fmt::format("false alarm: {}, of {} from seed 1000", p.name,
-                             counted(planting.asked.draws, "draw")));
+    planting.say(
+        fmt::format("false alarm: {}, of {} from seed 1000", p.name, counted(planting.asked.draws, "draw")));
   }
   plant_each(planting, p);
 }

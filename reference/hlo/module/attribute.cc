@@ -10,6 +10,7 @@ constexpr KeyRow kKeys[] = {
     {Key::batch_group_count, "batch_group_count", Form::integer},
     {Key::body, "body", Form::computation},
     {Key::branch_computations, "branch_computations", Form::computations},
+    {Key::called_computations, "called_computations", Form::computations},
     {Key::calls, "calls", Form::computation},
     {Key::channel_id, "channel_id", Form::integer},
     {Key::collapsed_slice_dims, "collapsed_slice_dims", Form::integers},

@@ -14,7 +14,7 @@ namespace plumb::hlo {
 
 // clang-format off
 enum class Key : std::uint8_t {
-  batch_group_count, body, branch_computations, calls, channel_id, collapsed_slice_dims, condition,
+  batch_group_count, body, branch_computations, called_computations, calls, channel_id, collapsed_slice_dims, condition,
   custom_call_has_side_effect, custom_call_target, dim_labels, dimensions, direction, dynamic_slice_sizes,
   feature_group_count, index, index_vector_dim, indices_are_sorted, input_batching_dims, inserted_window_dims,
   iota_dimension, is_stable, k, kind, largest, lhs_batch_dims, lhs_contracting_dims, lhs_ragged_dims, offset_dims,

@@ -111,7 +111,7 @@ constexpr OpcodeRow kOpcodes[] = {
     {Opcode::conditional, "conditional", 2, kMany, "branch_computations!"},
     {Opcode::copy_done, "copy-done", 1, 1, ""},
     {Opcode::copy_start, "copy-start", 1, 1, ""},
-    {Opcode::custom_call, "custom-call", 0, kMany, "custom_call_target! custom_call_has_side_effect api_version "
+    {Opcode::custom_call, "custom-call", 0, kMany, "custom_call_target! called_computations custom_call_has_side_effect api_version "
      "operand_layout_constraints output_to_operand_aliasing"},
     {Opcode::fusion, "fusion", 0, kMany, "kind calls! output_to_operand_aliasing"},
     {Opcode::recv, "recv", 1, 1, kMeet},

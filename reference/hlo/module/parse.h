@@ -15,7 +15,7 @@ using Names = std::unordered_map<std::string_view, std::int64_t>;
 // More devices than anybody has: a number above is a slip, and would fill the memory.
 constexpr std::int64_t kMostDevices = std::int64_t{1} << 22;
 
-bool is_permutation(Integers, std::int64_t count);                // of 0..count-1
+bool is_permutation(Integers, std::int64_t count);       // of 0..count-1
 void check_once(Scan&, const Axes&, std::size_t where);  // each part of each axis
 
 Shape scan_shape(Scan&);

@@ -97,10 +97,11 @@ TEST(Refused, AllThatIsNotKnownAtOnce) {
             "    %b = f32[2,3]{1,0} fft(%a), x=1\n"
             "                       ^");
   const std::string renamed = "%b = f32[3,2]{1,0} transpose(%a), order={1,0}\n";
-  EXPECT_NE(message(with(renamed + "  %c = f32[3,2]{1,0} transpose(%a), order={1,0}\n  ROOT %d = f32[2,3]{1,0} "
-                         "transpose(%c), dimensions={1,0}"))
-                .find("unsupported: attribute order of transpose (2 times)"),
-            std::string::npos);
+  EXPECT_NE(
+      message(with(renamed + "  %c = f32[3,2]{1,0} transpose(%a), order={1,0}\n  ROOT %d = f32[2,3]{1,0} "
+                             "transpose(%c), dimensions={1,0}"))
+          .find("unsupported: attribute order of transpose (2 times)"),
+      std::string::npos);
 }
 
 }  // namespace

@@ -102,9 +102,10 @@ TEST(Verdicts, WhatOneOfManyDrawsShows) {
   const auto lines = [](const std::string& shape, const std::string& more) {
     return "  %c = f32[] constant(4.9517601571415211e27)\n  %k = " + shape +
            " broadcast(%c), dimensions={}\n  %e = f32[] constant(8)\n  %p = " + shape +
-           " broadcast(%e), dimensions={}\n  %z = " + shape + " broadcast(%y), dimensions={1}\n  %xs = " +
-           shape + " power(%x, %p)\n  %ys = " + shape + " power(%z, %p)\n  %xk = " + shape +
-           " multiply(%xs, %k)\n  %s = " + shape + " add(%xk, %ys)\n  %r0 = " + shape + " " + more;
+           " broadcast(%e), dimensions={}\n  %z = " + shape +
+           " broadcast(%y), dimensions={1}\n  %xs = " + shape + " power(%x, %p)\n  %ys = " + shape +
+           " power(%z, %p)\n  %xk = " + shape + " multiply(%xs, %k)\n  %s = " + shape +
+           " add(%xk, %ys)\n  %r0 = " + shape + " " + more;
   };
   const Proof p = proof(
       {
@@ -120,9 +121,12 @@ TEST(Verdicts, WhatOneOfManyDrawsShows) {
 TEST(Verdicts, TheSameFunctionByAnotherWayIsUnsettled) {
   const auto lines = [](const std::string& subtracted) {
     return "  %hundred = f32[] constant(100)\n  %hundreds = f32[3] broadcast(%hundred), dimensions={}\n"
-           "  %z = f32[3] multiply(%y, %hundreds)\n  %low = f32[] constant(-inf)\n  %zero = f32[] constant(0)\n"
+           "  %z = f32[3] multiply(%y, %hundreds)\n  %low = f32[] constant(-inf)\n  %zero = f32[] "
+           "constant(0)\n"
            "  %m = f32[] reduce(%z, %low), dimensions={0}, to_apply=%most\n"
-           "  %b = f32[3] broadcast(" + subtracted + "), dimensions={}\n  %d = f32[3] subtract(%z, %b)\n"
+           "  %b = f32[3] broadcast(" +
+           subtracted +
+           "), dimensions={}\n  %d = f32[3] subtract(%z, %b)\n"
            "  %e = f32[3] exponential(%d)\n  %s = f32[] reduce(%e, %zero), dimensions={0}, to_apply=%add\n"
            "  %sb = f32[3] broadcast(%s), dimensions={}\n  %p = f32[3] divide(%e, %sb)\n  ROOT";
   };
@@ -133,9 +137,9 @@ TEST(Verdicts, TheSameFunctionByAnotherWayIsUnsettled) {
   const auto found = [&](const std::string& subtracted) {
     return proof(
                {
-                   {"num_partitions=2", calls           },
+                   {"num_partitions=2", calls              },
                    {"  ROOT %t",        lines("%m") + " %t"},
-                   {"tuple(%r0, %y)",   "tuple(%r0, %p)"}
+                   {"tuple(%r0, %y)",   "tuple(%r0, %p)"   }
     },
                {{"num_partitions=2", calls},
                 {"  ROOT %t", lines(subtracted) + " %t"},

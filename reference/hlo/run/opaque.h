@@ -35,6 +35,7 @@ template <typename Numbers>
 Value<typename Numbers::Number> opaque(const Machine<Numbers>& machine, const Instruction& i,
                                        const std::vector<Value<typename Numbers::Number>>& operands) {
   using Number = typename Numbers::Number;
+  require(!find(i, Key::called_computations), "unsupported: a custom-call that calls computations");
   Pointers<Number> all;
   for (const Value<Number>& operand : operands) list_arrays(operand, all);
   const Joint joint = joined(all);
