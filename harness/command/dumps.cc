@@ -7,7 +7,7 @@
 #include <system_error>
 
 #include "harness/command/files.h"
-#include "reference/hlo/run/total_order.h"
+#include "reference/hlo/module/total_order.h"
 #include "reference/words/text.h"
 
 namespace plumb {

@@ -38,18 +38,25 @@ double largest(const Array<Twin>& a) {
 
 constexpr double kApart = 0x1p-20;  // of the largest element: reals closer than this are not seen to differ
 
-// Whether an element that a device holds is another than that of the whole; whether its real is too, further
-// from it than `most` and than both may be off.
+// One result: what it is, and what devices hold of it.
+struct Sides {
+  const Array<Twin>&whole, &held;
+  bool by_errors = false;  // reals differ where they do so by more than they may be off, too
+  double most = is_real(whole.type) ? largest(whole) * kApart : 0;
+};
+
+// Whether an element that a device holds is another than that of the whole; whether its real is too.
 struct Apart {
   bool other = false, far = false;
 };
 
-Apart apart(Pairs& pairs, const Array<Twin>& whole, std::size_t of, const Array<Twin>& held, std::size_t at,
-            double most) {
-  if (!is_real(whole.type)) return {whole.integers[of] != held.integers[at], true};
-  const Twin &a = whole.reals[of], &b = held.reals[at];
-  const bool far = is_apart(a.real - b.real, most) && is_apart(a.real - b.real, a.error + b.error);
-  return {!pairs.same(a, b), far || !finite_all({a.real, b.real})};
+Apart apart(Pairs& pairs, const Sides& sides, std::size_t of, std::size_t at) {
+  if (!is_real(sides.whole.type)) return {sides.whole.integers[of] != sides.held.integers[at], true};
+  const Twin &a = sides.whole.reals[of], &b = sides.held.reals[at];
+  const double difference = a.real - b.real;
+  const bool near =
+      std::fabs(difference) <= sides.most || (sides.by_errors && !is_apart(difference, a.error + b.error));
+  return {!pairs.same(a, b), !near};
 }
 
 // What one lane holds of one tile.
@@ -57,12 +64,12 @@ struct Tile {
   std::int64_t elements = 0, wrong = 0, first = 0;
 };
 
-Compared compare(Pairs& pairs, const Array<Twin>& whole, const Array<Twin>& held, const Division& division) {
+Compared compare(Pairs& pairs, const Sides& sides, const Division& division) {
+  const Array<Twin>&whole = sides.whole, &held = sides.held;
   require(whole.lanes == 1, "a result that all devices know whole");
   Compared c;
   c.difference.shape = {whole.type, whole.dims, {}, {}, {}};
   const std::int64_t size = count(held.dims);
-  const double most = is_real(whole.type) ? largest(whole) * kApart : 0;
   const Integers strides = strides_of(held.dims);
   for (const Twin& x : whole.reals) c.finite = c.finite && std::isfinite(x.real);
   std::map<std::pair<std::int64_t, Integers>, Tile> met;
@@ -77,8 +84,8 @@ Compared compare(Pairs& pairs, const Array<Twin>& whole, const Array<Twin>& held
         const std::int64_t element = map[static_cast<std::size_t>(n)];
         if (element < 0) continue;
         ++tile.elements;
-        const Apart is = apart(pairs, whole, static_cast<std::size_t>(element), held,
-                               static_cast<std::size_t>(lane * size + n), most);
+        const Apart is =
+            apart(pairs, sides, static_cast<std::size_t>(element), static_cast<std::size_t>(lane * size + n));
         if (!is.other) continue;
         c.reals_differ = c.reals_differ || is.far;
         if (tile.wrong++ == 0) tile.first = n;
@@ -110,25 +117,6 @@ void raise(Proof& proof, Finding finding, const std::string& why) {
   proof.finding = finding, proof.why = why;
 }
 
-// Compares all results of a draw.
-void judge(const Module& before, const std::vector<Held>& whole, const std::vector<Held>& held,
-           const std::vector<Division>& divisions, Proof& proof) {
-  Pairs pairs{proof.seed};
-  proof.results = std::ssize(whole), proof.elements = 0;
-  for (std::size_t n = 0; n < whole.size(); ++n) {
-    Compared c = compare(pairs, *whole[n].array, *held[n].array, divisions[n]);
-    proof.elements += c.elements;
-    if (!c.finite && !has_infinity(before))
-      raise(proof, Finding::mistrusted,
-            "result " + std::to_string(n) + " is not finite, and no constant of the program is infinite");
-    if (c.difference.elements == 0) continue;
-    c.difference.result = static_cast<std::int64_t>(n);
-    proof.differences.push_back(c.difference);
-    raise(proof, c.reals_differ ? Finding::refuted : Finding::unsettled, "");
-  }
-  if (proof.elements == 0) raise(proof, Finding::mistrusted, "there is no element to compare");
-}
-
 std::string counted(std::int64_t n) { return std::to_string(n) + (n == 1 ? " comparison" : " comparisons"); }
 
 // What the draws of a proof share.
@@ -142,7 +130,26 @@ struct Trial {
   bool shared;  // what BEFORE computes is for other proofs too; else that of one draw is held
   Paths paths{};
   std::map<double, std::size_t> chosen{};  // which meaning of a folded constant was the right one
+  bool by_errors = false;                  // as Sides has it
 };
+
+// Compares all results of a draw.
+void judge(const Trial& trial, const std::vector<Held>& whole, const std::vector<Held>& held, Proof& proof) {
+  Pairs pairs{proof.seed};
+  proof.results = std::ssize(whole), proof.elements = 0;
+  for (std::size_t n = 0; n < whole.size(); ++n) {
+    Compared c = compare(pairs, {*whole[n].array, *held[n].array, trial.by_errors}, trial.results[n]);
+    proof.elements += c.elements;
+    if (!c.finite && !has_infinity(trial.subject.before))
+      raise(proof, Finding::mistrusted,
+            "result " + std::to_string(n) + " is not finite, and no constant of the program is infinite");
+    if (c.difference.elements == 0) continue;
+    c.difference.result = static_cast<std::int64_t>(n);
+    proof.differences.push_back(c.difference);
+    raise(proof, c.reals_differ ? Finding::refuted : Finding::unsettled, "");
+  }
+  if (proof.elements == 0) raise(proof, Finding::mistrusted, "there is no element to compare");
+}
 
 // Of choices of meanings, where a constant may have several.
 constexpr int kMostTries = 8;
@@ -216,7 +223,7 @@ void finish(Trial& trial, const Whole& whole, Proof& proof) {
         results_of(evaluate(machine, entry(module), local_arguments(pairs, trial, proof.bounds), {}));
     if (pairs.doubts > 0)
       raise(proof, Finding::mistrusted, counted(pairs.doubts) + " of reals that double cannot tell apart");
-    judge(trial.subject.before, whole.results, held, trial.results, proof);
+    judge(trial, whole.results, held, proof);
   } catch (const Disagreement& disagreement) {
     raise(proof, Finding::refuted, disagreement.what());
   }
@@ -283,10 +290,12 @@ std::optional<Proof> judged_draw(Trial& trial, int draw, std::uint64_t seed, boo
   return proof;
 }
 
-// Draws in the place of one that is unsettled, until some real shows what differs.
+// Draws in the place of one that is unsettled, until some real shows what differs. In so many some numbers
+// are large enough for exponentials that no double holds: these show nothing.
 constexpr int kMostShowing = 256;
 
 Proof shown_by_more(Trial& trial, Proof open, std::uint64_t seed) {
+  trial.by_errors = true;
   for (int tried = 0; !open.differences.empty() && tried < kMostShowing; ++tried) {
     std::optional<Proof> one = judged_draw(trial, open.draws, seed++, false);
     if (one && one->finding == Finding::refuted) return *std::move(one);
@@ -297,14 +306,14 @@ Proof shown_by_more(Trial& trial, Proof open, std::uint64_t seed) {
 // A draw that is proven, or refuted; where it is neither others are made in its place. From `seed` on, which
 // is moved behind the last.
 Proof settled_draw(Trial& trial, int draw, std::uint64_t& seed) {
-  std::optional<Proof> last;
+  std::optional<Proof> open, last;  // the first that is unsettled; whatever came last
   for (int tries = 0; tries <= trial.options.redraws; ++tries) {
     last = judged_draw(trial, draw, seed++, tries == trial.options.redraws);
     if (!last) continue;
-    if (last->finding == Finding::unsettled) return shown_by_more(trial, *std::move(last), seed);
-    if (last->finding != Finding::mistrusted) break;
+    if (last->finding == Finding::refuted || (last->finding == Finding::proven && !open)) return *last;
+    if (last->finding == Finding::unsettled && !open) open = last;
   }
-  return *std::move(last);
+  return open ? shown_by_more(trial, *std::move(open), seed) : *std::move(last);
 }
 
 // Of a program whose arguments are few more draws cost nothing, and what integers decide is no more than

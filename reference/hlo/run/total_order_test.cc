@@ -1,5 +1,5 @@
 // Comparisons of floats by their bits, as XLA's comparison expander writes them.
-#include "reference/hlo/run/total_order.h"
+#include "reference/hlo/module/total_order.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "reference/hlo/run/total_order.h"
+#include "reference/hlo/module/total_order.h"
 
 #include <algorithm>
 #include <optional>
@@ -6,13 +6,13 @@
 namespace plumb::hlo {
 namespace {
 
-const Instruction& at(const Computation& c, std::int64_t n) {
+const Instruction& line_of(const Computation& c, std::int64_t n) {
   return c.instructions[static_cast<std::size_t>(n)];
 }
 
 // Whether it is an integer everywhere.
 bool is_all(const Computation& c, std::int64_t n, std::int64_t value) {
-  const Instruction& i = at(c, n);
+  const Instruction& i = line_of(c, n);
   if (i.opcode == Opcode::broadcast) return is_all(c, i.operands[0], value);
   return i.opcode == Opcode::constant && !i.literal.integers.empty() &&
          std::ranges::count(i.literal.integers, value) == std::ssize(i.literal.integers);
@@ -21,7 +21,7 @@ bool is_all(const Computation& c, std::int64_t n, std::int64_t value) {
 // Whether it is the bits of floats, as integers of their width.
 bool is_bits(const Computation& c, const Instruction& i) {
   if (i.opcode != Opcode::bitcast_convert && i.opcode != Opcode::bitcast) return false;
-  const Shape& of = at(c, i.operands[0]).shape;
+  const Shape& of = line_of(c, i.operands[0]).shape;
   return is_integer(i.shape.type) && is_real(of.type) && of.dims == i.shape.dims &&
          row(of.type).bits == row(i.shape.type).bits;
 }
@@ -29,11 +29,11 @@ bool is_bits(const Computation& c, const Instruction& i) {
 // The float of which an instruction has the bits in order: select(b < 0, largest xor b, b), where b are its
 // bits.
 std::optional<std::int64_t> ordered_float(const Computation& c, std::int64_t n) {
-  const Instruction& chosen = at(c, n);
+  const Instruction& chosen = line_of(c, n);
   if (chosen.opcode != Opcode::select || row(chosen.shape.type).kind != Kind::signed_integer)
     return std::nullopt;
   const std::int64_t bits = chosen.operands[2];
-  const Instruction &below = at(c, chosen.operands[0]), &reversed = at(c, chosen.operands[1]);
+  const Instruction &below = line_of(c, chosen.operands[0]), &reversed = line_of(c, chosen.operands[1]);
   const auto largest = static_cast<std::int64_t>(~std::uint64_t{0} >> (65 - row(chosen.shape.type).bits));
   const auto is_largest = [&](std::int64_t o) { return is_all(c, o, largest); };
   const bool below_zero = below.opcode == Opcode::compare && below.operands[0] == bits &&
@@ -41,8 +41,8 @@ std::optional<std::int64_t> ordered_float(const Computation& c, std::int64_t n) 
   const bool all_but_the_sign = reversed.opcode == Opcode::xor_ &&
                                 std::ranges::count(reversed.operands, bits) == 1 &&
                                 std::ranges::any_of(reversed.operands, is_largest);
-  if (!below_zero || !all_but_the_sign || !is_bits(c, at(c, bits))) return std::nullopt;
-  return at(c, bits).operands[0];
+  if (!below_zero || !all_but_the_sign || !is_bits(c, line_of(c, bits))) return std::nullopt;
+  return line_of(c, bits).operands[0];
 }
 
 void compare_floats(Computation& c) {
@@ -73,7 +73,7 @@ void forget_bits(Computation& c) {
 
 // Whether the computation says which of its first two parameters is greater, or which is less.
 std::optional<bool> is_greater(const Computation& c) {
-  const Instruction& root = at(c, c.root);
+  const Instruction& root = line_of(c, c.root);
   const auto direction = get<std::string>(root, Key::direction);
   if (root.opcode != Opcode::compare || c.parameters.size() < 2 ||
       root.operands != Integers{c.parameters[0], c.parameters[1]})
