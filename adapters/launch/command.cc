@@ -35,7 +35,7 @@ std::string found_on_path(const std::string& program) {
 
 // Whether mpiexec is Open MPI's. Of release 4 it is a link to orterun; it is asked where the name does not
 // say, which takes as long as to start a process thrice.
-bool is_open_mpi() {
+bool ask_whether_open_mpi() {
   std::error_code none;
   if (std::filesystem::canonical(found_on_path("mpiexec"), none).filename() == "orterun") return true;
   const std::string version = ask_mpiexec_for_its_version();
@@ -43,11 +43,15 @@ bool is_open_mpi() {
          version.find("PRRTE") != version.npos;
 }
 
+bool is_open_mpi() {
+  static const bool open = ask_whether_open_mpi();
+  return open;
+}
+
 // Open MPI is told each variable, Hydra their list; both are told that more ranks than cores are meant.
 std::vector<std::string> mpiexec(const Asked& asked, const std::vector<std::string>& names) {
-  static const bool open = is_open_mpi();
   std::vector<std::string> words{"mpiexec", "-n", std::to_string(asked.ranks)};
-  if (open) {
+  if (is_open_mpi()) {
     words.push_back("--oversubscribe");
     for (const std::string& name : names) words.insert(words.end(), {"-x", name});
   } else {
@@ -117,6 +121,8 @@ std::vector<std::string> command(const Asked& asked, const Passed& passed) {
   words.insert(words.end(), asked.program.begin(), asked.program.end());
   return words;
 }
+
+bool by_open_mpi(const Asked& asked) { return asked.launcher == "mpiexec" && is_open_mpi(); }
 
 // Slurm's tasks are nobody's descendants here, and outlive an srun that is killed: the job, where srun asked
 // for one, and the step.

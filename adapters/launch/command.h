@@ -19,6 +19,9 @@ struct Passed {
 // The command that starts all ranks, or where they are started one by one this one.
 std::vector<std::string> command(const Asked&, const Passed&);
 
+// Whether Open MPI's mpiexec starts them.
+bool by_open_mpi(const Asked&);
+
 // A line of a shell that ends what is not among the descendants of whoever was started, or "".
 std::string cancel_line(const Asked&, const Passed&);
 

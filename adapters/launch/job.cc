@@ -16,6 +16,7 @@
 
 #include "adapters/launch/command.h"
 #include "adapters/launch/wire.h"
+#include "adapters/protocol/fabric.h"
 
 extern char** environ;
 
@@ -26,8 +27,8 @@ constexpr std::chrono::seconds grace{3};
 
 // Root is refused, and ranks beyond the cores, unless these say that both are meant; what mpiexec has to say
 // of a signal that it passes on is no last word of a rank; what the library keeps in files and in memory that
-// is shared lies where it is removed with the rest.
-Variables of_the_library() {
+// is shared lies where it is removed with the rest. Where no fabric is, mpiexec looks for no devices either.
+Variables of_the_library(const Asked& asked) {
   Variables all{
       {"OMPI_ALLOW_RUN_AS_ROOT",                "1"             },
       {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",        "1"             },
@@ -39,6 +40,9 @@ Variables of_the_library() {
   };
   if (const char* folder = std::getenv("TMPDIR"))
     all.emplace_back("OMPI_MCA_btl_vader_backing_directory", folder);
+  if (!has_fabric() && by_open_mpi(asked))
+    for (const auto& [name, value] : hwloc_without_devices)
+      if (!std::getenv(name)) all.emplace_back(name, value);
   return all;
 }
 
@@ -112,7 +116,7 @@ bool reap_until(std::chrono::steady_clock::time_point until) {
 }  // namespace
 
 Job start(const Asked& asked, const Variables& variables, const std::string& file) {
-  Variables added = of_the_library();
+  Variables added = of_the_library(asked);
   Passed passed{{}, file};
   for (const auto& one : variables) added.push_back(one), passed.names.push_back(one.first);
   Job job{{}, one_by_one(asked) ? "" : first_program(asked), cancel_line(asked, passed)};

@@ -1,11 +1,8 @@
 // A rank of MPI as the process of one device. README.md says what it is.
 #include <fmt/format.h>
 #include <mpi.h>
-#include <signal.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -17,6 +14,7 @@
 #include "adapters/mpi/faults.h"
 #include "adapters/mpi/library.h"
 #include "adapters/mpi/plain.h"
+#include "adapters/mpi/planted.h"
 #include "adapters/mpi/transports.h"
 #include "adapters/plan/plan.h"
 #include "adapters/protocol/clocked.h"
@@ -29,7 +27,6 @@
 #include "adapters/rank/hand_over.h"
 #include "adapters/rank/staged.h"
 #include "adapters/rank/steps.h"
-#include "reference/words/text.h"
 
 namespace plumb::mpi {
 namespace {
@@ -48,19 +45,10 @@ struct Mpi : Backend {
   World world;
   std::map<std::string, std::string> chosen;  // variables of the library, where nobody else has
   Calls library = calls();
-  Fault fault;        // none that does anything
-  bool anew = false;  // communicators, for each case
-  double delay = 0;   // by this share of its time a run is slower under the clock: whether the clock sees it
+  Fault fault;            // none that does anything
+  bool anew = false;      // communicators, for each case
   std::string algorithm;  // of all-reduces, where one was chosen
-  std::string
-      another_clock;  // RANK:AHEAD:DRIFT, in nanoseconds, and more of them each second: whether it is noticed
-  std::string slow;   // "1-2": whether a slow link is named
-  std::int64_t pause = 0;  // milliseconds of each run under the clock: whether who is slow has his time,
-  int lags = -1;           // where this rank alone is: whether it is named,
-  std::string pauses;      // and of cases with this in their line alone: whether who takes too long is found
-  std::int64_t stop = 0;   // rank 1 is stopped in this run under the clock: whether it is named
-  std::int64_t flip = 0,
-               runs = 0;  // rank 1 gets a bit wrong in this run under the clock: whether it is named
+  Planted planted;
 
   Now another{};  // clock
   bool several_clocks = false;
@@ -109,30 +97,6 @@ struct Mpi : Backend {
     return {};
   }
 
-  // A run that is late, or of which one is wrong.
-  std::function<void()> broken(std::function<void()> once, const Case& c) {
-    const bool late =
-        pause > 0 && (lags < 0 || lags == world.rank) && print(c).find(pauses) != std::string::npos;
-    return [this, once = std::move(once), late] {
-      const double begin = MPI_Wtime();
-      if (late) ::usleep(static_cast<useconds_t>(1000 * pause));
-      if (runs + 1 == stop && world.rank == 1) ::raise(SIGSTOP);
-      once();
-      if (++runs == flip && world.rank == 1) *ready.results[0]->block(1) ^= std::byte{1};
-      for (const double end = MPI_Wtime() + delay * (MPI_Wtime() - begin); delay > 0 && MPI_Wtime() < end;) {
-      }
-    };
-  }
-
-  std::function<void()> delayed(std::function<void()> call, const std::string& what) const {
-    if (slow.empty() || (what + " ").find(" " + slow + " ") == what.npos) return call;
-    const bool mine = slow.starts_with(fmt::format("{}-", world.rank));
-    return [call = std::move(call), mine] {
-      if (mine) ::usleep(20'000);
-      call();
-    };
-  }
-
   // Where one run was counted since this was asked last, its calls have to be those of the trace.
   Outcome given(Arena* arena, bool counted) {
     Outcome o = hand_over(own(), ready, arena);
@@ -152,7 +116,7 @@ struct Mpi : Backend {
     if (world.rank >= n) return Stages{};
     Stages s = staged(plan, ready, own(), request.write);
     s.once = [once = s.once] { once(), count_calls(false); };
-    if (delay > 0 || flip > 0 || pause > 0 || stop > 0) s.once = broken(s.once, request.c);
+    s.once = planted_run(planted, request.c, s.once, [this] { *ready.results[0]->block(1) ^= std::byte{1}; });
     s.give = [this, first = true]() mutable {
       Outcome o = given(nullptr, std::exchange(first, false));
       for (const std::string& call : ready.passage.packed) o.notes.push_back("packed: " + call);
@@ -160,7 +124,7 @@ struct Mpi : Backend {
     };
     s.meet = [this] { PMPI_Barrier(communicator(everyone)); };
     s.limit = [this, alone = s.limit](const std::string& what, std::size_t bytes) {
-      if (auto call = bare(what, bytes, everyone)) return delayed(std::move(call), what);
+      if (auto call = bare(what, bytes, everyone)) return planted_limit(planted, what, std::move(call));
       return alone(what, bytes);
     };
     s.collectives = [once = s.once] { return turns_in(once); };
@@ -208,49 +172,24 @@ void check_algorithm(const Mpi& mpi) {
         "algorithm={} is a way of the library's all-reduce, which plan=calls alone calls", mpi.algorithm));
 }
 
-// What a number is expected to be, of an option.
-template <class Number>
-Number number(const std::string& key, const std::string& value) {
-  Number n{};
-  const char* end = value.data() + value.size();
-  const auto [at, error] = std::from_chars(value.data(), end, n);
-  if (error != std::errc{} || at != end || !(n >= 0))
-    throw std::invalid_argument(fmt::format("{}={}: expected a number that is not negative", key, value));
-  return n;
-}
-
 // False where there is no such option or value.
 bool take(Mpi& mpi, const std::string& key, const std::string& value) {
   if (key == "algorithm") return force(mpi, value);
-  if (key == "groups" && value != "kept" && value != "anew") return false;
-  if (key == "plan" && value == "ring")
-    mpi.style = Style::ring;
-  else if (key == "plan" && value == "calls")
-    mpi.style = Style::calls;
-  else if (key == "most-count")
-    count_at_most(number<std::int64_t>(key, value));
-  else if (key == "delay")
-    mpi.delay = number<double>(key, value);
-  else if (key == "clock")
-    mpi.another_clock = value;
-  else if (key == "flip")
-    mpi.flip = number<std::int64_t>(key, value);
-  else if (key == "pause")
-    mpi.pause = number<std::int64_t>(key, value);
-  else if (key == "lags")
-    mpi.lags = number<int>(key, value);
-  else if (key == "pauses")
-    mpi.pauses = value;
-  else if (key == "stop")
-    mpi.stop = number<std::int64_t>(key, value);
-  else if (key == "slow")
-    mpi.slow = value;
-  else if (key == "groups")
+  if (key == "groups") {
     mpi.anew = value == "anew";
+    return mpi.anew || value == "kept";
+  }
+  if (key == "plan") {
+    const auto style = style_named(value);
+    if (style) mpi.style = *style;
+    return style.has_value();
+  }
+  if (key == "most-count")
+    count_at_most(option_number<std::int64_t>(key, value));
   else if (key == "fault")
     mpi.fault = fault_named(value);
   else
-    return (key == "plan" && value == "direct") || key == "np" || key == "launcher";
+    return plant(mpi.planted, key, value) || key == "np" || key == "launcher";
   return true;
 }
 
@@ -266,9 +205,10 @@ int serve_all(const std::vector<std::string>& arguments) {
   mpi.chosen = transports(surroundings(library_version()));
   for (const auto& [name, value] : mpi.chosen) ::setenv(name.c_str(), value.c_str(), 1);
   mpi.world = start();
+  mpi.planted.rank = mpi.world.rank;
   say_world(mpi.world.size);
   if (mpi.fault.calls) mpi.fault.calls(mpi.world, mpi.library);
-  mpi.another = planted_clock(mpi.another_clock, mpi.world.rank);
+  mpi.another = planted_clock(mpi.planted.clock, mpi.world.rank);
   mpi.several_clocks = several(mpi.another ? 1 : 0) || several(this_clock());
   const int code = serve_as_rank(mpi, *seat);
   finish();

@@ -3,26 +3,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string_view>
-#include <utility>
+
+#include "adapters/protocol/fabric.h"
 
 namespace plumb::mpi {
 namespace {
-
-// Where devices of fabrics are listed: InfiniBand, RoCE, EFA and Omni-Path; Slingshot; InfiniPath.
-constexpr const char* fabrics[] = {"/sys/class/infiniband", "/sys/class/cxi", "/dev/ipath"};
-
-// By which hwloc looks for no devices, and loads no library that would: some are linked with those of a
-// display.
-constexpr std::pair<const char*, const char*> without_devices[] = {
-    {"HWLOC_COMPONENTS",   "-pci,-linuxio"},
-    {"HWLOC_PLUGINS_PATH", ""             }
-};
-
-bool is_there(const std::filesystem::path& path) {
-  std::error_code none;
-  return std::filesystem::exists(path, none) &&
-         (!std::filesystem::is_directory(path, none) || !std::filesystem::is_empty(path, none));
-}
 
 // The one of memory that ranks share was renamed.
 const char* shared_memory(std::string_view version) {
@@ -34,8 +19,7 @@ const char* shared_memory(std::string_view version) {
 }  // namespace
 
 Surroundings surroundings(const std::string& library) {
-  Surroundings all{library, [](const char* name) { return std::getenv(name); }};
-  for (const char* one : fabrics) all.fabric |= is_there(one);
+  Surroundings all{library, [](const char* name) { return std::getenv(name); }, has_fabric()};
   const char* home = std::getenv("HOME");
   all.file = home && is_there(std::filesystem::path(home) / ".openmpi/mca-params.conf");
   return all;
@@ -51,8 +35,8 @@ std::map<std::string, std::string> transports(const Surroundings& s) {
       {"OMPI_MCA_btl", memory},
       {"OMPI_MCA_pml", "ob1" }
   };
-  for (const auto& [name, value] : without_devices)
-    if (!s.variable(name)) chosen[name] = value;
+  for (const auto& [name, value] : hwloc_without_devices)  // plumb-launch may have set them
+    if (const char* set = s.variable(name); !set || std::string_view(set) == value) chosen[name] = value;
   return chosen;
 }
 

@@ -39,6 +39,9 @@ TEST(Transports, OnOneMachineAreThoseOfMemory) {
 TEST(Transports, DevicesOfTheBusAreLookedForWhereSomebodySaysSo) {
   for (const char* name : {"HWLOC_COMPONENTS", "HWLOC_PLUGINS_PATH"})
     EXPECT_FALSE(transports(with(four, here_and(name, "x"))).contains(name));
+  EXPECT_TRUE(
+      transports(with(four, here_and("HWLOC_COMPONENTS", "-pci,-linuxio"))).contains("HWLOC_COMPONENTS"))
+      << "as plumb-launch sets it";
 }
 
 TEST(Transports, AreLeftToTheLibraryWhereTheyCouldBeOthers) {
