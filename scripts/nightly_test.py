@@ -175,7 +175,7 @@ class NightsThatEnd(nights.Nights):
             record = self.folder / night_again.AGAIN
             with unittest.mock.patch.multiple(tool, plumb=lambda base, *words: (asked.append(words), record.write_text("")) and
                                               unittest.mock.Mock(returncode=0), compared=lambda *words: {"times": times(*left.pop(0))}):
-                night_again.slow_again({"flags": ["--suite", "s"], "backends": ["b"], "kind": "bench"}, self.folder, self.folder, said, first)
+                night_again.slow_again({"flags": ["--suite", "s"], "backends": ["b"], "kind": "bench", "base": self.folder}, self.folder, said, first)
             self.assertEqual(([one["again"] for one in first], len(asked)), (again, runs))
             self.assertEqual([one["became"] for one in first], ["SLOWER" if times == 3 else "UNSURE" for times in again])
             self.assertEqual(asked[0][:3], ("bench", "--suite", "s"))
@@ -184,7 +184,7 @@ class NightsThatEnd(nights.Nights):
         """And so settles what was UNSURE; where it is gone, what was SLOWER is timed alone."""
         then, record = self.folder / "then.jsonl", self.folder / night_again.AGAIN
         then.write_text('{"run":"r"}\n{"backend":"jax@1"}\n{"backend":"other@1"}\n')
-        row = {"flags": ["--suite", "s"], "backends": ["jax@2"], "kind": "bench"}
+        row = {"flags": ["--suite", "s"], "backends": ["jax@2"], "kind": "bench", "base": self.folder}
         for here, became, again, runs in ((True, "UNSURE", 3, 3), (True, "SLOWER", 3, 3), (False, "SLOWER", 3, 4), (False, "UNSURE", None, 1)):
             asked, compared = [], []
             time = {"case": "c", "backend": "jax", "became": became}
@@ -194,11 +194,11 @@ class NightsThatEnd(nights.Nights):
                 record.write_text('{"run":"r"}\n' + "".join(f'{{"backend":"{one}"}}\n' for one in words if one.startswith("jax@")))
                 return unittest.mock.Mock(returncode=tool.BAD if "jax@1" in words and not here else 0)
 
-            def compare(row, base, was, now):
+            def compare(row, was, now):
                 compared.append([was.read_text(), now.read_text()])
                 return {"times": [time | {"became": "SLOWER"}]}
             with unittest.mock.patch.multiple(tool, plumb=plumb, compared=compare):
-                night_again.slow_again(row, self.folder, self.folder, then, [time])
+                night_again.slow_again(row, self.folder, then, [time])
             self.assertEqual((time.get("again"), time["became"], len(asked)), (again, "SLOWER" if here else became, runs))
             self.assertEqual(time.get("beside"), "jax@1" if here else None)
             self.assertIn("jax@1", asked[0])

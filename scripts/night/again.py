@@ -18,7 +18,7 @@ def forget(folder):
         (folder / name).unlink(missing_ok=True)
 
 
-def rerun(row, base, folder, changes):
+def rerun(row, folder, changes):
     """Judges each regression and what is worse three times more; what is right in any of these is flaky."""
     lines = {}
     for kind in changes["kinds"]:
@@ -29,7 +29,7 @@ def rerun(row, base, folder, changes):
         right = set()
         for _ in range(RERUNS):
             record = anew(folder / AGAIN)
-            tool.plumb(base, "run", "--cases", "-", "--backend", backend, "--quiet", "--record", str(record),
+            tool.plumb(row["base"], "run", "--cases", "-", "--backend", backend, "--quiet", "--record", str(record),
                        text="".join(f"{case}\n" for case in red))
             right |= {one["case"] for one in map(json.loads, record.read_text().splitlines()) if one.get("status") == "pass"}
         flaky += [{"case": case, "backend": backend} for case in red if case in right]
@@ -44,12 +44,12 @@ def other_releases(row, then):
     return sorted(name for name in names - set(row["backends"]) if tool.without_release(name) in frameworks)
 
 
-def timed_again(row, base, folder, old):
+def timed_again(row, folder, old):
     """Times the row once more; with `old`, backends of before, in one run, repetitions of all in an order that is drawn. The records
     of before and of now; none of before where these cannot be had."""
     was, now = folder / AGAIN_WAS, anew(folder / AGAIN)
     each = [[*old, *row["backends"]]] if old else [[backend] for backend in row["backends"]]
-    codes = [tool.plumb(base, "bench", *row["flags"], *(word for one in all_of for word in ("--backend", one)), "--record",
+    codes = [tool.plumb(row["base"], "bench", *row["flags"], *(word for one in all_of for word in ("--backend", one)), "--record",
                         str(now)).returncode for all_of in each]
     if not old or tool.BAD in codes:
         return None, now
@@ -59,20 +59,20 @@ def timed_again(row, base, folder, old):
     return was, now
 
 
-def slow_again(row, base, folder, then, times):
+def slow_again(row, folder, then, times):
     """Times the row again, three times at most, while something is SLOWER each time: of each time how often it was so again; what is
     not each time is UNSURE. Where a release of before is still here both are timed side by side, and what was UNSURE as well."""
     old = other_releases(row, then)
     suspects = asked = [time for time in times if time["became"] == "SLOWER" or old and time["became"] == "UNSURE"]
     runs = 0
     while suspects and runs < RERUNS:
-        was, now = timed_again(row, base, folder, old)
+        was, now = timed_again(row, folder, old)
         if old and not was:  # it is here no more
             old, suspects = [], [time for time in suspects if time["became"] == "SLOWER"]
             asked = suspects
             continue
         runs += 1
-        again = {(one["case"], one["backend"]): one["became"] for one in tool.compared(row, base, was or then, now)["times"]}
+        again = {(one["case"], one["backend"]): one["became"] for one in tool.compared(row, was or then, now)["times"]}
         for time in suspects:
             time["again"] = time.get("again", 0) + (again.get((time["case"], time["backend"])) == "SLOWER")
             if was:

@@ -91,7 +91,7 @@ def check_row(path, text, kind, number, row):
     place = lambda key: (kind, number, key)
     if not re.fullmatch(r"[\w-]+", row.get("name", "")):
         raise refused(path, text, place("name"), f"each [[{kind}]] needs a name of letters, digits, - and _")
-    row["kind"], row["words"] = kind, row.get("flags", "")
+    row["kind"], row["words"], row["base"] = kind, row.get("flags", ""), path.resolve().parent
     try:
         row["flags"] = shlex.split(row["words"])
     except ValueError as error:
@@ -123,7 +123,7 @@ def check_flags(path, config):
     for kind in ("judge", "bench"):
         for number, row in enumerate(config[kind]):
             waived = ["--waivers", row["waivers"]] if "waivers" in row else []
-            done = tool.plumb(path.resolve().parent, *tool.run_words(row, "local", "a-record"), *waived, "--dry-run")
+            done = tool.plumb(row["base"], *tool.run_words(row, "local", "a-record"), *waived, "--dry-run")
             if done.returncode:
                 raise refused(path, text, (kind, number, "flags"), f"{row['name']}: flags: {pointed(row['words'], tool.said(done))}")
 

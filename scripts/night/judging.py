@@ -7,7 +7,7 @@ CHANGES = (*BY_KIND, NEW, SLOWER)  # all that fail-on may name
 FAIL_ON = ["regression", "worse", "coverage lost", "vanished", "more bytes", NEW]
 
 
-def told_of(row, base, folder, fail_on, before):
+def told_of(row, folder, fail_on, before):
     """What came of a row since the nights before, for night.json: kinds with their first case, numbers, what differs. What is said
     of each case goes into a file of the row's own (cases.py)."""
     now = folder / f"{row['name']}.jsonl"
@@ -22,12 +22,12 @@ def told_of(row, base, folder, fail_on, before):
         told["before"] = max((night.name for night in here.values()), default=None)
         told["others"] = {name: night.name for name, night in here.items() if night.name != told["before"]}
         then = history.record_of(here, row["name"], tool.joined(row), folder / ".before.jsonl")
-        changes = tool.compared(row, base, then, now, [word for word in fail_on if word in BY_KIND] or ["none"])
+        changes = tool.compared(row, then, now, [word for word in fail_on if word in BY_KIND] or ["none"])
         cases.write(row, now, db, changes, tool.joined(row))
     if then and row["kind"] == "judge":
-        told["flaky"] = again.rerun(row, base, folder, changes)
+        told["flaky"] = again.rerun(row, folder, changes)
     elif then:
-        again.slow_again(row, base, folder, then, changes["times"])
+        again.slow_again(row, folder, then, changes["times"])
     (folder / ".before.jsonl").unlink(missing_ok=True)
     mark_new(changes, here, row["name"])
     count_kinds(changes, told["flaky"])

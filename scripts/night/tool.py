@@ -38,12 +38,12 @@ def run_words(row, backend, record):
             *(["--quiet"] if row["kind"] == "judge" else [])]
 
 
-def run_row(row, base, record, shard):
+def run_row(row, record, shard):
     """One row of the configuration, a backend after the other: what each that could not run said of it."""
     missing = {}
     for backend in row["backends"]:
         words = run_words(row, backend, record) + (["--resume"] if record.exists() else []) + (["--shard", shard] if shard else [])
-        done = plumb(base, *words)
+        done = plumb(row["base"], *words)
         if done.returncode == BAD:
             missing[backend] = said(done) or done.stdout.strip()
     return missing
@@ -64,13 +64,13 @@ def joined(row):
     return without_release if joins(row) else str
 
 
-def compared(row, base, before, now, fail_on=("none",)):
+def compared(row, before, now, fail_on=("none",)):
     """What plumb compare says; of a first night against itself, which says what is found and nothing of changes."""
     words = ["compare", str(before or now), str(now), "--json", *joins(row)]
     words += ["--junit", str(now.with_suffix(".xml")), "--fail-on", ",".join(fail_on)]
     if row.get("waivers"):
         words += ["--waivers", row["waivers"]]
-    done = plumb(base, *words)
+    done = plumb(row["base"], *words)
     if not done.stdout:
         raise history.Refused(f"plumb compare: {said(done)}")
     return json.loads(done.stdout)
