@@ -168,6 +168,8 @@ class NightsThatFail(nights.Nights):
             night = self.night("1")
             self.assertEqual((night.returncode, said in night.err), (2, True), night.err)
             self.assertFalse((self.folder / "history/nights").exists())
+        (self.folder / "config").unlink()
+        self.assertIn("config: No such file or directory; expected a configuration", self.night("1").err)
 
     def test_the_end_of_a_night_that_cannot_be_read_is_named(self):
         self.night("1")

@@ -24,8 +24,10 @@ def config_of(path):
     try:
         text = path.read_text()
         config = tomllib.loads(text)
-    except (OSError, UnicodeDecodeError) as error:
-        raise Refused(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+    except OSError as error:
+        raise Refused(f"{path}: {error.strerror}; expected a configuration (scripts/night/README.md has one)") from None
+    except UnicodeDecodeError as error:
+        raise Refused(f"{path}: {error}") from None
     except tomllib.TOMLDecodeError as error:
         raise Refused(not_toml(path, text, str(error))) from None
     check_table(path, text, config)
