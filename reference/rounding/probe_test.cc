@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 
 #include "reference/rounding/testing/emulate.h"
@@ -73,6 +74,14 @@ double forgetful(const std::vector<float>& terms) {
   return one_by_one(most);
 }
 
+// One by one, but that a last term which is larger than the sum cuts it off.
+double cut_by_the_last(const std::vector<float>& terms) {
+  const double sum = one_by_one({terms.begin(), terms.end() - 1}), exact = sum + terms.back();
+  const double nearest = f32_of(exact);
+  if (std::fabs(terms.back()) <= std::fabs(sum) || std::fabs(nearest) <= std::fabs(exact)) return nearest;
+  return std::nextafter(static_cast<float>(nearest), 0.0F);
+}
+
 // What a split in two does whose halves meet in bf16.
 double meets_in_bf16(const std::vector<float>& terms) {
   const auto half = terms.begin() + std::ssize(terms) / 2;
@@ -106,6 +115,7 @@ std::vector<Row> engines() {
       {"in 16 lanes",         in_lanes(16),                                  Engine::ieee  },
       {"by pairs",            by_pairs,                                      Engine::ieee  },
       {"rounded blocks",      rounded_blocks,                                Engine::matrix},
+      {"cut by the last",     cut_by_the_last,                               Engine::matrix},
       {"bf16",                narrowed_to(DType::bf16),                      std::nullopt  },
       {"f16",                 narrowed_to(DType::f16),                       std::nullopt  },
       {"12 bits",             in_blocks({"", 32, 12, 12, Engine::matrix}),   std::nullopt  },
