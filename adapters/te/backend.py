@@ -35,6 +35,8 @@ class Backend(compiled.Backend):
         names = ("cpp_extensions", "dense", "sharding", "quantize")
         self.te = types.SimpleNamespace(**dict(zip(names, standin.load())))
         kernels.install()
+        if self.via == "module":
+            self.te.module = standin.modules()
         try:
             self.resources = resources.parsed(options.get("resources"), self.te.sharding.MeshResource)
         except resources.Unknown as e:

@@ -70,7 +70,7 @@ def rows(backend):
         found.insert(1, Row("gspmd", "this release has no rules for GSPMD on a JAX after 0.9.1", lambda c: True))
     if plan:
         found.append(Row("plan of einsum", "style=plan asks the rule of GEMM", lambda c: c.op != "einsum"))
-    if dense:
+    if dense or backend.via == "module":
         found.append(Row("no dense product", "dense multiplies x[.., k] and w[k, ..], or is one of its gradients",
                          lambda c: c.op == "einsum" and programs.form(c) is None))
     found.append(Row("dp and fsdp", "this release takes data parallelism or FSDP, not both",
@@ -120,6 +120,8 @@ def in_sixteens(case):
 def of_quantizing(backend):
     kernels = backend.via == "dense"
     return [
+        Row("quantized module", "via=module multiplies what is not quantized",
+            lambda c: backend.via == "module" and quantizes(c)),
         Row("plan of FP8", "style=plan asks GEMM of what is not quantized",
             lambda c: backend.style == "plan" and quantizes(c)),
         Row("grouped FP8", "grouped_dense is asked with operands that are not quantized",

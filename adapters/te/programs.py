@@ -2,9 +2,12 @@
 
     via=gemm    einsum mk,kn->mn     cpp_extensions.gemm(x, w), for any layout of the operands
     via=dense   einsum mk,kn->mn     dense(x, w);  mn,kn->mk and mk,mn->kn: its gradients, through its own vjp
+    via=module  the same             of the module DenseGeneral, without a bias
     grouped     fwd, dgrad, wgrad    grouped_dense(x, w, sizes) and its gradients; via=shard_map: expert.py
     quantize, and operands in FP8        quantized.py
 """
+
+import functools
 
 import jax
 import jax.numpy as jnp
@@ -44,9 +47,22 @@ def cotangent(function, primal, shape, dtype):
     return jax.vjp(function, jnp.zeros(shape, dtype))[1](primal)[0]
 
 
-def dense(te, case):
-    dims, keywords = contracted(case), quantized.of_dense(te, case, form(case))
-    layer = lambda x, w, contracting_dims: te.dense.dense(x, w, contracting_dims=contracting_dims, **keywords)
+def general(te, x, w, contracting_dims):
+    """DenseGeneral with this kernel, whose leading dimensions are contracted."""
+    axis, leading_ones = contracting_dims
+    module = te.module.DenseGeneral(features=w.shape[len(leading_ones):], axis=axis, use_bias=False, dtype=w.dtype)
+    return module.apply({"params": {"kernel": w}}, x)
+
+
+def layer_of(te, case, via):
+    """The layer as a function of x, w and what it contracts."""
+    if via == "module":
+        return functools.partial(general, te)
+    return functools.partial(te.dense.dense, **quantized.of_dense(te, case, form(case)))
+
+
+def dense(te, case, via):
+    dims, layer = contracted(case), layer_of(te, case, via)
     if form(case) == "forward":
         return lambda x, w: layer(x, w, contracting_dims=dims)
     shape = case.chain[0].shape
@@ -78,8 +94,8 @@ def program(te, case, via):
         return quantized.quantize(te, case, via)
     if case.op == "grouped":
         return grouped(te, case)
-    if via == "dense":
-        return dense(te, case)
+    if via in ("dense", "module"):
+        return dense(te, case, via)
     dims, keywords = contracted(case), quantized.of_gemm(te, case)
     return lambda x, y: first(te.cpp_extensions.gemm(x, y, contracting_dims=dims, **keywords))
 

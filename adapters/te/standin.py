@@ -157,5 +157,14 @@ def load():
     return tuple(importlib.import_module("transformer_engine.jax." + name) for name in names)
 
 
+def modules():
+    """Its Flax modules: transformer_engine.jax.flax.module, without what stands beside them."""
+    if not hasattr(importlib.import_module("flax.linen"), "Module"):
+        sys.exit("te: via=module is Flax's, which this environment lacks; make it anew with "
+                 f"scripts/environment te@{release()}")
+    bare("transformer_engine.jax.flax", os.path.join(sys.modules["transformer_engine.jax"].__path__[0], "flax"))
+    return importlib.import_module("transformer_engine.jax.flax.module")
+
+
 def release():
     return importlib.metadata.version("transformer-engine")

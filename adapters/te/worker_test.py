@@ -97,10 +97,20 @@ class Live(unittest.TestCase):
         cases = [REPORTED, einsum("bsn,kn->bsk", "f32[8@fsdp,4,8]", "f32[6,8]", "f32[8@fsdp,4,6]"),
                  einsum("bsk,bsn->kn", "f32[8@fsdp,4,6]", "f32[8@fsdp,4,8]", "f32[6,8]")]
         _, by_gemm = ask(cases)
-        _, by_dense = ask(cases, via="dense")
-        for one, other in zip(by_gemm, by_dense):
-            self.assertEqual(other["type"], "result")
+        for via in ("dense", "module"):
+            for one, other in zip(by_gemm, ask(cases, via=via)[1]):
+                self.assertEqual(other["type"], "result", other)
+                self.assertEqual([b["data"] for b in one["blocks"]], [b["data"] for b in other["blocks"]])
+
+    def test_a_module_contracts_two_dimensions(self):
+        mesh = (("dp", 2), ("tp", 2))
+        cases = [einsum("mab,abn->mn", "f32[4@dp,4,4]", "f32[4,4,4@tp]", "f32[4@dp,4@tp]", mesh),
+                 einsum("mab,abn->mn", "f32[4@dp,4@tp,4]", "f32[4@tp,4,4]", "f32[4@dp,4]", mesh)]
+        for one, other in zip(ask(cases)[1], ask(cases, via="module")[1]):
+            self.assertEqual(other["type"], "result", other)
             self.assertEqual([b["data"] for b in one["blocks"]], [b["data"] for b in other["blocks"]])
+        _, (reply,) = ask([einsum("mk,kn->mn", "f32[4,16]~fp8", "f32[16,4]~fp8", "f32[4,4]", mesh)], via="module")
+        self.assertEqual(reply["reason"], "via=module multiplies what is not quantized")
 
     def test_experts_on_their_own_devices(self):
         mesh = (("ep", 2), ("fsdp", 2))
