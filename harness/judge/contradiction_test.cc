@@ -50,6 +50,7 @@ TEST(Contradiction, ATraceThatCannotHaveMadeTheResult) {
                     sum = "on x=2,y=2: reshard f32[8]+x -> f32[8]",
                     product = "on x=2,y=2: einsum mk,kn->mn f32[4,8@x] f32[8@x,4] -> f32[4,4]";
   const std::string crossed = "on x=2,y=2: einsum mk,kn->mn f32[8@x,8@y] f32[8@y,8@x] -> f32[8,8]";
+  const std::string halves = "on x=2,y=2: einsum bk,bkn->bn f32[4@y,1@x] f32[4@y,1,1] -> f32[4,1@x]";
   const Collective swap_x = {
       .kind = "send", .groups = {{0, 2}, {1, 3}},
            .in = 48, .out = 128
@@ -115,6 +116,9 @@ TEST(Contradiction, ATraceThatCannotHaveMadeTheResult) {
       {crossed, {ag("x", 128, 256), ar("y", 256, 256)}, ""},
       {crossed, {ag("x", 64, 128), ar("y", 256, 256), ag("x", 128, 256)}, ""},  // of the result
       {crossed, {ag("x", 64, 128), ag("x", 64, 128), {.kind = "send", .axes = {"x"}}, ar("y", 256, 256)}, ""},
+      // Two of four are its own: two values come by a sum over y, as one by a sum of one cannot.
+      {halves,  {ar("y", 8, 8)},                     ""},
+      {halves,  {ar("y", 4, 4)},                     "device 0"},
       {crossed, {swap_x, ar("y", 256, 256)}, "it moved 192 bytes where no program moves fewer than 512"},
   // clang-format on
   };

@@ -21,7 +21,9 @@ TEST(PrimeField, SumsOfAnyLengthAreThoseOfTheField) {
 }
 
 TEST(PrimeField, IntegersComeBack) {
-  for (std::int64_t n : {0, 1, -1, 77, -(1 << 30)}) EXPECT_EQ(PrimeField::integer(PrimeField::folded(n)), n);
+  const auto half = static_cast<std::int64_t>(Residue::p / 2);
+  for (std::int64_t n : {std::int64_t{0}, std::int64_t{1}, std::int64_t{-1}, std::int64_t{77}, -(std::int64_t{1} << 30), half, -half})
+    EXPECT_EQ(PrimeField::integer(PrimeField::folded(n)), n);
 }
 
 TEST(PrimeField, DrawsDifferAndLieInTheField) {

@@ -163,6 +163,7 @@ TEST(Sharding, AsShardyWritesIt) {
   EXPECT_EQ(by_shardy(mesh, values("<@m, [{}], replicated={\"a\"}, unreduced={\"b\"}>")),
             "{mesh['a'=2,'b'=2], [{}], replicated={'a'}, unreduced={'b'}} ");
   EXPECT_EQ(by_shardy("", values("<mesh<[\"c\"=4]>, [{\"c\"}]>")), "{mesh['c'=4], [{'c'}]} ");
+  EXPECT_EQ(by_shardy("", values("<mesh<[\"c\"=1]>, [{\"c\"}]>")), "{mesh['c'=1], [{'c'}]} ");
   EXPECT_EQ(by_shardy("", values("")), "");
   const auto refused = [&](const std::string& meshes, const std::string& list, const std::string& want) {
     const std::string got = by_shardy(meshes, values(list));

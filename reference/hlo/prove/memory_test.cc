@@ -81,6 +81,28 @@ TEST(Memory, ALoopHoldsWhatATurnHolds) {
   EXPECT_LT(floats(kLoop, loop("  %w = f32[8] copy(%v)\n")), kWanted + 2 * kX + 1) << "nothing but counters";
 }
 
+// What parts in the first turn makes something else part in the second.
+TEST(Memory, ALoopIsGoneThroughUntilNothingPartsAnyMore) {
+  const auto carries = [](const std::string& u) {
+    return floats(
+        "  %zero = s32[] constant(0)\n  %start = (s32[], f32[8], f32[8]) tuple(%zero, %x, %x)\n"
+        "  %w = (s32[], f32[8], f32[8]) while(%start), condition=%more, body=%body\n"
+        "  ROOT %r = f32[8] get-tuple-element(%w), index=2\n",
+        "\n%body (t: (s32[], f32[8], f32[8])) -> (s32[], f32[8], f32[8]) {\n"
+        "  %t = (s32[], f32[8], f32[8]) parameter(0)\n  %i = s32[] get-tuple-element(%t), index=0\n"
+        "  %u = f32[8] get-tuple-element(%t), index=1\n  %one = s32[] constant(1)\n"
+        "  %j = s32[] add(%i, %one)\n" +
+            u +
+            "  %v = f32[8] negate(%u)\n"
+            "  ROOT %n = (s32[], f32[8], f32[8]) tuple(%j, %b, %v)\n}\n"
+            "\n%more (t: (s32[], f32[8], f32[8])) -> pred[] {\n  %t = (s32[], f32[8], f32[8]) parameter(0)\n"
+            "  %i = s32[] get-tuple-element(%t), index=0\n  %few = s32[] constant(5)\n"
+            "  ROOT %l = pred[] compare(%i, %few), direction=LT\n}\n");
+  };
+  EXPECT_LE(carries("  %b = f32[8] negate(%u)\n"), kWanted + 4 * kX);
+  EXPECT_GE(carries(kDevices), kWanted + 4 * 4 * kX) << "u and v, and what is made of either";
+}
+
 TEST(Memory, OfBranchesEachIsGoneThrough) {
   const std::string two =
       "\n%small (v: f32[8]) -> f32[8] {\n  %v = f32[8] parameter(0)\n  ROOT %n = f32[8] negate(%v)\n}\n"

@@ -116,6 +116,7 @@ TEST(Planted, PairsAndTables) {
         "source_target_pairs=");
   };
   EXPECT_EQ(permute("targets rotated", "{{0,1},{1,2},{2,0}}"), "source_target_pairs={{0,2},{1,0},{2,1}}");
+  EXPECT_EQ(permute("targets rotated", "{{0,1},{1,2}}"), "source_target_pairs={{0,2},{1,1}}");
   EXPECT_EQ(permute("targets rotated", "{{0,1}}"), "");
   EXPECT_EQ(permute("a pair dropped", "{{0,1},{1,0}}"), "source_target_pairs={{0,1}}");
   const auto table = [](const std::string& fault) {

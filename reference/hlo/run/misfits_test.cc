@@ -226,6 +226,7 @@ TEST(Misfits, ATableOfLines) {
       {"%r = f32[2,2] ragged-dot(%a, %a, %i2), lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={2}", "one ragged dimension"},
       {"%r = f32[2,2] ragged-dot(%a, %a, %i2), lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0,1}", "one ragged dimension"},
       {"%r = f32[2,2] ragged-dot(%a, %a, %i2), lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}", "a matrix for each group"},
+      {"%r = f32[4] ragged-dot(%a, %a, %i2), lhs_contracting_dims={0}, rhs_contracting_dims={0}, lhs_ragged_dims={1}, rhs_group_dims={1}", "a matrix for each group"},
       {"%r = f32[2,4] ragged-dot(%a, %a, %i2), lhs_contracting_dims={0}, rhs_contracting_dims={1}, lhs_ragged_dims={1}", "batch and contracted dimensions of one extent"},
       {"%r = f32[2,4,1] ragged-dot(%a, %a, %i2), lhs_contracting_dims={0}, rhs_contracting_dims={0}, lhs_ragged_dims={0}, rhs_group_dims={1}", "rhs has groups where rows do"},
       {"%r = f32[4,4] ragged-dot(%a, %a, %i2), lhs_contracting_dims={0}, rhs_contracting_dims={0}, lhs_ragged_dims={0}", "the result has the groups, the batch, the rows and the columns"},

@@ -176,6 +176,18 @@ TEST(Programs, WhatIsNotZeroIsTrue) {
       want);
 }
 
+// What is no number is less than nothing, equals nothing, and differs from everything.
+TEST(Programs, WhatIsNoNumberDiffersFromAll) {
+  for (const char* direction : {"EQ", "NE", "LT", "LE", "GT", "GE"}) {
+    const std::int64_t want = std::string(direction) == "NE";
+    EXPECT_EQ(on_four("", std::string("  %z = f32[] constant(0)\n  %n = f32[] divide(%z, %z)\n") +
+                              "  %p = pred[] compare(%n, %n), direction=" + direction +
+                              "\n  ROOT %r = s32[] convert(%p)\n"),
+              std::vector<Integers>(4, {want}))
+        << direction;
+  }
+}
+
 // Where a sum begins is each device's own.
 TEST(Programs, EachDeviceReducesFromItsOwn) {
   const std::string start =
