@@ -95,13 +95,20 @@ std::string without_place(const std::string& line) {
   return number < end && number > 0 && line[number - 1] == ':' ? line.substr(end + 2) : line;
 }
 
+std::vector<std::string> pieces(const std::string& text, char between) {
+  std::vector<std::string> all;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(between, at), text.size());
+    all.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return all;
+}
+
 // Of what a program said last the check that ended it: the line that says so, else the first.
 std::string check_of(const std::string& words) {
   std::string first;
-  for (std::size_t at = 0; at < words.size();) {
-    const std::size_t end = std::min(words.find('\n', at), words.size());
-    const std::string line = words.substr(at, end - at);
-    at = end + 1;
+  for (const std::string& line : pieces(words, '\n')) {
     if (line.find("Check failed") != line.npos || line.find("Error:") != line.npos)
       return without_place(line);
     if (first.empty()) first = line;
@@ -114,12 +121,8 @@ std::string check_of(const std::string& words) {
 //   2 of 4 devices; the first, 1 ... says it holds ... instead of ...
 std::string without_layouts(const std::string& words) {
   std::string text;
-  for (std::size_t at = 0; at < words.size();) {
-    const std::size_t end = std::min(words.find(' ', at), words.size());
-    const std::string word = words.substr(at, end - at);
-    at = end + 1;
+  for (const std::string& word : pieces(words, ' '))
     text += (text.empty() ? "" : " ") + (word.find_first_of("[=") == word.npos ? word : "...");
-  }
   return text;
 }
 
