@@ -135,6 +135,7 @@ def pointed(words, said):
     quoted = re.search(r"'([^'\n]+)'", said)
     if "\n" in said or not quoted or quoted[1] not in words:
         return said
-    before = words[:words.index(quoted[1])].rpartition("\n")[2]
-    line = before + words[len(words[:words.index(quoted[1])]):].partition("\n")[0]
+    at = words.index(quoted[1])
+    before = words[:at].rpartition("\n")[2]
+    line = before + words[at:].partition("\n")[0]
     return f"{said}\n  {line}\n  {' ' * len(before)}^"
