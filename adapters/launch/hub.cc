@@ -139,7 +139,6 @@ void hear(Hub& hub, std::size_t rank, const std::string& text) {
       hub.complaint = fmt::format("rank {} (host {}) is in a world of {}, and {} were asked for: {}", rank,
                                   seat.where.host, size, hub.seats.size(), by_whom);
   } else if (type == "phase" || type == "alive") {
-    if (rank == 0) hub.first_runs = true;
     if (rank == 0 && hub.forward) hub.forward(text);
   } else if (type == "told to end") {
     seat.told = true;
@@ -234,14 +233,6 @@ void open_arena(Hub& hub, const std::string& hello) {
   if (hub.arena < 0) fail("opening the arena");
 }
 
-// What is waited for of a rank. To wake for the reply of each is most of what a small request costs here.
-short awaited_of(const Hub& hub, const Seat& seat) {
-  const Seat& first = hub.seats[0];
-  const bool later = hub.first_runs && !first.reply && &seat != &first && !seat.elsewhere;
-  const int events = (later ? 0 : POLLIN) | (seat.wire.posts.empty() ? 0 : POLLOUT);
-  return static_cast<short>(events);
-}
-
 }  // namespace
 
 Hub open_hub(int ranks, const std::string& interface) {
@@ -272,11 +263,11 @@ void step(Hub& hub, Clock::time_point until) {
   };
   for (const Wire& wire : hub.strangers) fds.push_back({wire.socket, POLLIN, 0});
   for (const Seat& seat : hub.seats)
-    fds.push_back({seat.gone ? -1 : seat.wire.socket, awaited_of(hub, seat), 0});
+    fds.push_back({seat.gone ? -1 : seat.wire.socket,
+                   static_cast<short>(seat.wire.posts.empty() ? POLLIN : POLLIN | POLLOUT), 0});
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
   const int woken = ::poll(fds.data(), fds.size(), static_cast<int>(std::clamp<std::int64_t>(left, 0, 1000)));
   if (woken < 0 && errno != EINTR) fail("waiting for ranks");
-  if (woken == 0) hub.first_runs = false;
   if (woken <= 0) return;
   const std::size_t strangers = hub.strangers.size();
   for (std::size_t i = 0; i < strangers; ++i)
@@ -296,7 +287,6 @@ void ask_all(Hub& hub, const std::string& request) {
   const bool anew = copies && (skimmed.type == "hello" || skimmed.type == "run" || skimmed.type == "bench");
   if (anew) hub.free = static_cast<std::uint64_t>(std::max<std::int64_t>(skimmed.free, 0));
   if (anew) hub.end = static_cast<std::uint64_t>(std::max<std::int64_t>(skimmed.arena, 0));
-  hub.first_runs = false;
   for (Seat& seat : hub.seats) {
     seat.reply.reset(), seat.where.replied = seat.where.inside = false;
     if (seat.wire.socket < 0 || seat.gone) continue;
@@ -313,7 +303,6 @@ void read_on(Hub& hub) {
 }
 
 void ask_where(Hub& hub) {
-  hub.first_runs = false;
   for (Seat& seat : hub.seats) {
     seat.where.answers = false;
     interrupt(hub, seat, R"({"type":"where"})");

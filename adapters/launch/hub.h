@@ -46,10 +46,9 @@ struct Hub {
   std::string complaint;  // about the job as a whole: its ranks cannot work together
   std::function<void(const std::string&)> forward;  // what rank 0 says before its reply
   std::map<std::string, std::string> kept;          // what ranks tell each other
-  bool first_runs = false;          // then the others here are heard once it has replied, or after a silence
-  int arena = -1;                   // the file, where some rank cannot open it
-  std::uint64_t free = 0, end = 0;  // what of it is the ranks' to write
-  std::size_t longest = longest_message;  // line of a rank
+  int arena = -1;                                   // the file, where some rank cannot open it
+  std::uint64_t free = 0, end = 0;                  // what of it is the ranks' to write
+  std::size_t longest = longest_message;            // line of a rank
 };
 
 // Listens on a unix socket in TMPDIR, or where an interface is named on a port of it. Throws

@@ -162,45 +162,17 @@ TEST(Hub, WhoWasToldToEndIsNotTheOneThatDied) {
   EXPECT_THAT(door.hub.lost, testing::ElementsAre(1));
 }
 
-// Two ranks of which the first runs, and what the second says then.
-struct WhileTheFirstRuns : testing::Test {
+// What a rank tells the others, or asks of them, is heard at once, also while the first runs: they wait for
+// it.
+TEST(Hub, WhatARankTellsTheOthersIsHeardWhileTheFirstRuns) {
   Door door{2};
-  const Seat& second = door.hub.seats[1];
-  void SetUp() override {
-    for (int rank = 0; rank < 2; ++rank) say(door, come(door), fmt::format(joins, door.hub.token, rank));
-    for (Seat& seat : door.hub.seats) seat.elsewhere = false;
-    ask_all(door.hub, R"({"type":"run","id":1})");
-    say(door, door.sockets[0], R"({"type":"phase","id":1,"phase":"run"})");
-    const std::string done = R"({"type":"done","id":1})"
-                             "\n";
-    ASSERT_EQ(::write(door.sockets[1], done.data(), done.size()), std::ssize(done));
-  }
-};
-
-TEST_F(WhileTheFirstRuns, TheOthersAreHeardOnceItHasReplied) {
+  for (int rank = 0; rank < 2; ++rank) say(door, come(door), fmt::format(joins, door.hub.token, rank));
+  for (Seat& seat : door.hub.seats) seat.elsewhere = false;
+  ask_all(door.hub, R"({"type":"bench","id":1})");
+  say(door, door.sockets[0], R"({"type":"phase","id":1,"phase":"run"})");
   say(door, door.sockets[0], R"({"type":"alive"})");
-  EXPECT_FALSE(second.reply);
-  say(door, door.sockets[0], R"({"type":"done","id":1})");
-  step(door.hub, Clock::now());
-  EXPECT_TRUE(second.reply);
-}
-
-TEST_F(WhileTheFirstRuns, ASilenceIsLongEnough) {
-  for (int i = 0; i < 2; ++i) step(door.hub, Clock::now());
-  EXPECT_TRUE(second.reply);
-}
-
-TEST_F(WhileTheFirstRuns, WhoDiesIsLostAtOnce) {
-  ::close(std::exchange(door.sockets[1], -1));
-  for (int i = 0; i < 2 && door.hub.first_runs; ++i) step(door.hub, Clock::now());
-  EXPECT_TRUE(door.hub.first_runs) << "it was no silence that told";
-  EXPECT_THAT(door.hub.lost, testing::ElementsAre(1));
-}
-
-TEST_F(WhileTheFirstRuns, OneElsewhereSendsWhatItWrote) {
-  door.hub.seats[1].elsewhere = true;
-  step(door.hub, Clock::now());
-  EXPECT_TRUE(second.reply);
+  say(door, door.sockets[1], R"({"type":"put","key":"window","value":"1"})");
+  EXPECT_EQ(door.hub.kept["window"], "1");
 }
 
 }  // namespace
