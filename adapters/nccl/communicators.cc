@@ -54,6 +54,7 @@ struct Library {
   bool grouping = false;                        // calls are given to a group
   std::mutex lock;                              // of these:
   std::vector<ncclComm_t> live;                 // what can be aborted
+  std::mutex aborting;                          // held until all are: who comes second does not end the rank before
 };
 Library kept;
 
@@ -285,6 +286,7 @@ void give_up_in(double seconds) {
 }
 
 void abort_all() {
+  const std::lock_guard one_at_a_time(kept.aborting);
   std::vector<ncclComm_t> all;
   {
     const std::lock_guard guard(kept.lock);

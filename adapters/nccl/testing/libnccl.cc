@@ -325,6 +325,7 @@ ncclResult_t ncclCommDestroy(ncclComm_t comm) {
 
 ncclResult_t ncclCommAbort(ncclComm_t comm) {
   comm->aborted = true;
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // it takes its time: who leaves before is seen
   if (const std::string file = variable("STUB_ABORTED"); !file.empty())
     if (std::FILE* out = std::fopen(file.c_str(), "a"))
       std::fprintf(out, "%d\n", rank_of_all), std::fclose(out);
