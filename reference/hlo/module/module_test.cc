@@ -19,7 +19,8 @@ std::string kept(const std::string& text) {
         line.starts_with("Stack") || (line[0] >= '0' && line[0] <= '9'))
       continue;
     const std::size_t at = line.rfind(", metadata={");
-    result += line.substr(0, at) + "\n";
+    result += at == line.npos ? line : line.substr(0, at) + line.substr(line.find('}', at) + 1);
+    result += "\n";
   }
   return result;
 }

@@ -26,6 +26,7 @@ Groups scan_groups(Scan&);
 Mesh scan_mesh(Scan&);
 AxisPart scan_axis(Scan&, const Mesh&);
 std::vector<AxisPart> scan_axes(Scan&, const Mesh&);  // {'a', 'b':(1)2}
+std::vector<AxisPart> scan_open(Scan&, const Mesh&);  // the same, and more may follow: {'a', ?}
 Sharding scan_sharding(Scan&);
 
 // The value of an attribute, but for those of every instruction.

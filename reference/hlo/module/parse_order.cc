@@ -71,15 +71,23 @@ AxisPart scan_axis(Scan& scan, const Mesh& mesh) {
   return part;
 }
 
-std::vector<AxisPart> scan_axes(Scan& scan, const Mesh& mesh) {
+namespace {
+
+std::vector<AxisPart> scan_list(Scan& scan, const Mesh& mesh, bool open) {
   std::vector<AxisPart> parts;
   scan.expect("{");
   while (!scan.take("}")) {
     if (!parts.empty()) scan.expect(", ");
+    if (open && scan.take("?}")) return parts;
     parts.push_back(scan_axis(scan, mesh));
   }
   return parts;
 }
+
+}  // namespace
+
+std::vector<AxisPart> scan_axes(Scan& scan, const Mesh& mesh) { return scan_list(scan, mesh, false); }
+std::vector<AxisPart> scan_open(Scan& scan, const Mesh& mesh) { return scan_list(scan, mesh, true); }
 
 Mesh scan_mesh(Scan& scan) {
   Mesh mesh;

@@ -1,7 +1,10 @@
 #include "reference/hlo/module/sdy.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <optional>
+#include <set>
 
 #include "reference/hlo/module/parse.h"
 
@@ -69,7 +72,8 @@ Sharding scan_one(Scan& scan, const std::map<std::string, Mesh>& meshes) {
   scan.expect(", [");
   while (!scan.take("]")) {
     if (!s.axes.dims.empty()) scan.expect(", ");
-    s.axes.dims.push_back(scan_axes(scan, s.axes.mesh));
+    s.axes.dims.push_back(scan_open(scan, s.axes.mesh));
+    if (scan.take("p")) scan.number("a priority");
   }
   while (scan.take(", ")) {
     const bool replicated = scan.take("replicated=");
@@ -81,9 +85,47 @@ Sharding scan_one(Scan& scan, const std::map<std::string, Mesh>& meshes) {
   return s;
 }
 
+// "#sdy<manual_axes{'a', 'b'}>"
+std::set<std::string> scan_manual(Scan& scan) {
+  std::set<std::string> axes;
+  scan.expect("'#sdy<manual_axes{");
+  while (!scan.take("}>'")) {
+    if (!axes.empty()) scan.expect(", ");
+    scan.expect("'");
+    axes.emplace(scan.word("the name of an axis"));
+    scan.expect("'");
+  }
+  return axes;
+}
+
+// The axes of the region whose border an instruction is; nothing where it does not say: all of them.
+using Region = std::optional<std::set<std::string>>;
+
+// A region is entered over its own axes, which are the first of a dimension; the others are the
+// partitioner's.
+void keep_only(const std::set<std::string>& region, Axes& axes) {
+  const auto is_free = [&](const AxisPart& part) {
+    return !region.contains(axes.mesh.axes[static_cast<std::size_t>(part.axis)].first);
+  };
+  for (auto& dim : axes.dims) {
+    if (!std::ranges::is_partitioned(dim, std::not_fn(is_free)))
+      throw BadModule("unsupported: a dimension that an axis of the region divides behind others");
+    std::erase_if(dim, is_free);
+  }
+  for (auto* kind : {&axes.replicated, &axes.unreduced}) std::erase_if(*kind, is_free);
+}
+
 const std::string* text_of(const Texts& texts, std::string_view key) {
   const auto found = std::ranges::find(texts, key, &std::pair<std::string, std::string>::first);
   return found == texts.end() ? nullptr : &found->second;
+}
+
+Region region_of(const Instruction& instruction) {
+  const std::string* axes = text_of(instruction.frontend, "xla.sdy.manual_axes");
+  if (!axes) return std::nullopt;
+  const std::string text = unescaped(*axes);
+  Scan scan{text, "xla.sdy.manual_axes"};
+  return scan_manual(scan);
 }
 
 }  // namespace
@@ -104,10 +146,22 @@ std::vector<Sharding> sdy_shardings(const Module& module, const Instruction& ins
       if (!all.empty()) scan.expect(", ");
       all.push_back(scan_one(scan, named));
     }
+    if (const Region region = region_of(instruction))
+      for (Sharding& s : all) keep_only(*region, s.axes);
     return all;
   } catch (const BadModule& error) {
     refuse(module, instruction, error.what());
   }
+}
+
+Sharding sdy_outside(const Instruction& instruction, const Mesh& mesh) {
+  Sharding outside{.spread = Spread::named};
+  outside.axes.mesh = mesh;
+  if (const Region region = region_of(instruction))
+    for (std::size_t a = 0; a < mesh.axes.size(); ++a)
+      if (!region->contains(mesh.axes[a].first))
+        outside.axes.manual.push_back({static_cast<int>(a), 1, mesh.axes[a].second});
+  return outside;
 }
 
 }  // namespace plumb::hlo

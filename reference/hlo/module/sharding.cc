@@ -1,6 +1,7 @@
 #include "reference/hlo/module/sharding.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace plumb::hlo {
 namespace {
@@ -11,8 +12,7 @@ Division whole(std::size_t rank, std::int64_t devices) {
 }
 
 std::optional<Division> tiled(const Sharding& s, std::size_t rank, std::int64_t devices) {
-  if (s.tile.size() != rank + s.last.size() || std::ranges::count(s.last, Subgroup::manual) > 0)
-    return std::nullopt;
+  if (s.tile.size() != rank + s.last.size()) return std::nullopt;
   const Integers ids = expand(s.order);
   if (std::ssize(ids) != devices) return std::nullopt;
   Division division = whole(rank, devices);
@@ -41,9 +41,8 @@ std::int64_t product(const std::vector<AxisPart>& parts) {
 }
 
 std::optional<Division> named(const Axes& axes, std::size_t rank, std::int64_t devices) {
-  if (axes.whole == Spread::replicated) return whole(rank, devices);
-  if (axes.whole == Spread::manual || !axes.manual.empty() || axes.dims.size() != rank) return std::nullopt;
-  if (size(axes.mesh) != devices) return std::nullopt;
+  if (axes.whole != Spread::named) return whole(rank, devices);
+  if (axes.dims.size() != rank || size(axes.mesh) != devices) return std::nullopt;
   const Integers ids = expand(axes.mesh.devices), part = digits(axes.mesh, axes.unreduced);
   Division division = whole(rank, devices);
   division.parts = product(axes.unreduced);
@@ -57,11 +56,21 @@ std::optional<Division> named(const Axes& axes, std::size_t rank, std::int64_t d
   return division;
 }
 
+bool has_manual(const Sharding& s) {
+  return s.spread == Spread::manual || std::ranges::count(s.last, Subgroup::manual) > 0 ||
+         s.axes.whole == Spread::manual || !s.axes.manual.empty();
+}
+
 }  // namespace
 
 std::optional<Division> divide(const Sharding& s, std::size_t rank, std::int64_t devices) {
+  return has_manual(s) ? std::nullopt : divide_within(s, rank, devices);
+}
+
+std::optional<Division> divide_within(const Sharding& s, std::size_t rank, std::int64_t devices) {
   switch (s.spread) {
     case Spread::replicated:
+    case Spread::manual:
       return whole(rank, devices);
     case Spread::unreduced: {
       Division division = whole(rank, devices);
@@ -77,6 +86,27 @@ std::optional<Division> divide(const Sharding& s, std::size_t rank, std::int64_t
     default:
       return std::nullopt;
   }
+}
+
+Integers manual_places(const Sharding& s, std::int64_t devices) {
+  Integers places(static_cast<std::size_t>(devices), 0);
+  if (s.spread == Spread::manual || s.axes.whole == Spread::manual) {
+    std::iota(places.begin(), places.end(), 0);
+  } else if (s.spread == Spread::tiled) {
+    const Integers ids = expand(s.order);
+    for (std::size_t p = 0; p < std::min(ids.size(), places.size()); ++p) {
+      auto left = static_cast<std::int64_t>(p);
+      std::int64_t& place = places.at(static_cast<std::size_t>(ids[p]));
+      std::int64_t weight = 1;
+      for (std::size_t i = s.tile.size(), first = i - s.last.size(); i-- > first; left /= s.tile[i])
+        if (s.last[i - first] == Subgroup::manual) place += left % s.tile[i] * weight, weight *= s.tile[i];
+    }
+  } else if (s.spread == Spread::named && !s.axes.manual.empty()) {
+    const Integers ids = expand(s.axes.mesh.devices), digit = digits(s.axes.mesh, s.axes.manual);
+    for (std::size_t p = 0; p < digit.size() && p < places.size(); ++p)
+      places.at(ids.empty() ? p : static_cast<std::size_t>(ids[p])) = digit[p];
+  }
+  return places;
 }
 
 namespace {

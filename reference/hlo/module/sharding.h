@@ -58,6 +58,14 @@ struct Division {
 // tuple, a mesh of another number of devices.
 std::optional<Division> divide(const Sharding&, std::size_t rank, std::int64_t devices);
 
+// The same inside of a manual region, of the whole that each device knows there: axes that are manual cut
+// nothing.
+std::optional<Division> divide_within(const Sharding&, std::size_t rank, std::int64_t devices);
+
+// For each device its place along the axes that are manual: those of one place know one whole. 0 where no
+// axis is.
+Integers manual_places(const Sharding&, std::int64_t devices);
+
 std::string print(const Sharding&);
 
 }  // namespace plumb::hlo

@@ -117,6 +117,38 @@ TEST(Sharding, WhatEachDeviceHolds) {
 }
 
 // Every tile and part is held, by equally many devices.
+// "0 1 | ..." for each device its place along manual axes, and what it holds of the whole that it knows
+// there.
+std::string within(const std::string& text, std::size_t rank, std::int64_t devices) {
+  std::string all;
+  for (const std::int64_t place : manual_places(sharding(text), devices))
+    all += (all.empty() ? "" : " ") + std::to_string(place);
+  const auto division = divide_within(sharding(text), rank, devices);
+  if (!division) return all + " | none";
+  all += " |";
+  for (const Share& share : division->shares) {
+    all += " ";
+    for (const std::int64_t tile : share.tile) all += std::to_string(tile);
+  }
+  return all;
+}
+
+TEST(Sharding, WhatIsManualDividesNothing) {
+  EXPECT_EQ(within("{replicated}", 1, 2), "0 0 | 0 0");
+  EXPECT_EQ(within("{manual}", 1, 3), "0 1 2 | 0 0 0");
+  EXPECT_EQ(within("{mesh['a'=2], manual}", 1, 2), "0 1 | 0 0");
+  EXPECT_EQ(within("{devices=[2,2]<=[4] last_tile_dims={manual}}", 1, 4), "0 1 0 1 | 0 0 1 1");
+  EXPECT_EQ(within("{devices=[2,2]<=[2,2]T(1,0) last_tile_dims={manual}}", 1, 4), "0 0 1 1 | 0 1 0 1");
+  EXPECT_EQ(within("{devices=[1,2,3]<=[6] last_tile_dims={manual, manual}}", 1, 6),
+            "0 1 2 3 4 5 | 0 0 0 0 0 0");
+  EXPECT_EQ(within("{devices=[1,2,2]<=[4] last_tile_dims={manual, replicated}}", 1, 4), "0 0 1 1 | 0 0 0 0");
+  EXPECT_EQ(within("{devices=[1,2,2]<=[4] last_tile_dims={replicated, manual}}", 1, 4), "0 1 0 1 | 0 0 0 0");
+  EXPECT_EQ(within("{mesh['a'=2,'b'=2], [{'b'}], manual={'a'}}", 1, 4), "0 0 1 1 | 0 1 0 1");
+  EXPECT_EQ(within("{mesh['a'=2,'b'=2], device_ids=([2,2]T(1,0)), [{'b'}], manual={'a'}}", 1, 4),
+            "0 1 0 1 | 0 0 1 1");
+  EXPECT_EQ(within("{maximal device=1}", 1, 2), "0 0 | none");
+}
+
 TEST(Sharding, SharesTileTheArray) {
   for (const char* text : {"{devices=[2,3,2]<=[2,2,3]T(2,0,1) last_tile_dim_replicate}",
                            "{devices=[3,2,2]<=[12] last_tile_dims={unreduced}}",
@@ -171,6 +203,11 @@ TEST(Sharding, AsShardyWritesIt) {
   };
   refused(mesh, "<@o, [{}]>", "the module has no such mesh");
   refused("", "<@m, [{}]>", "the module has no such mesh");
+  // More may follow in a dimension, which says how much that matters.
+  EXPECT_EQ(by_shardy(mesh, values("<@m, [{?}, {\"a\", ?}p1], replicated={\"b\"}>")),
+            "{mesh['a'=2,'b'=2], [{}, {'a'}], replicated={'b'}} ");
+  refused(mesh, "<@m, [{?, \"a\"}]>", "expected '''");
+  refused(mesh, "<@m, [{\"a\"}p]>", "expected a priority");
   refused(mesh, "<@m, [{}], manual={}>", "expected 'unreduced='");
   refused(mesh, "<@m, [{} {}]>", "expected ', '");
   refused(mesh, "<@m, [{}]> <@m, [{}]>", "expected ', '");

@@ -112,10 +112,42 @@ struct Walk {
     return n < all.size() ? all[n] : fresh(i.shape, each());
   }
 
-  Kept custom(const Instruction& i, const std::vector<Kept>& operands) const {
+  // The lanes of what crosses the border of a manual region.
+  Lanes crossing(const Crossing& border, const Array<double>& held, const Shape& shape, bool inwards) const {
+    const Integers lanes = lanes_of(held, module.partitions);
+    if (inwards) {
+      const auto [count, holders] = tiles_of(division_at(border, held.dims, shape.dims), lanes);
+      return {count, holders};
+    }
+    Holding holding = holding_at(border, division_at(border, shape.dims, held.dims), lanes);
+    if (holding.devices.size() == 1) return {};
+    return {std::ssize(holding.devices),
+            std::make_shared<const std::vector<std::int32_t>>(std::move(holding.of))};
+  }
+
+  Kept crossed(const Computation& c, const Instruction& i, const std::vector<Kept>& operands,
+               bool inwards) const {
+    const bool several = i.shape.type == Type::tuple;
+    Kept result;
+    try {
+      const std::vector<Crossing> ways = crossings(module, c, i);
+      require(ways.size() == operands.size() && (several ? i.shape.parts.size() : 1) == operands.size(),
+              "a sharding for each value");
+      for (std::size_t n = 0; n < operands.size(); ++n) {
+        require(operands[n].block != nullptr, "an array");
+        const Shape& shape = several ? i.shape.parts.at(n) : i.shape;
+        result.parts.push_back(fresh(shape, crossing(ways[n], operands[n].block->array, shape, inwards)));
+      }
+    } catch (const Misfit&) {
+      return fresh(i.shape, each());
+    }
+    return several ? result : result.parts.at(0);
+  }
+
+  Kept custom(const Computation& c, const Instruction& i, const std::vector<Kept>& operands) const {
     const auto border = border_of(get<std::string>(i, Key::custom_call_target));
-    if (border == Border::enter || border == Border::sdy_enter) return fresh(i.shape, each());
-    if (border == Border::leave || border == Border::sdy_leave) return fresh(i.shape, {});
+    if (border && border != Border::marker)
+      return crossed(c, i, operands, border == Border::enter || border == Border::sdy_enter);
     return border && operands.size() == 1 ? operands[0] : fresh(i.shape, shared(i, operands));
   }
 
@@ -198,7 +230,7 @@ struct Walk {
           call(i, Key::branch_computations, b, {operands[b + 1]});
         return fresh(i.shape, each());
       case Opcode::custom_call:
-        return custom(i, operands);
+        return custom(c, i, operands);
       default:
         break;
     }

@@ -30,6 +30,22 @@ TEST(Memory, WhatDevicesHoldAlikeIsHeldOnce) {
   EXPECT_GE(floats(std::string(kDevices) + "  ROOT %r = f32[8] add(%x, %b)\n"), kWanted + 2 * 4 * kX);
 }
 
+// In a manual region over some axes those of one place hold the same; outside all do.
+TEST(Memory, OfARegionIsWhatItsPlacesHold) {
+  const std::string in = "  %i = f32[4] custom-call(%x), custom_call_target=\"SPMDFullToShardShape\", "
+                         "sharding={devices=[1,2,2]<=[4] last_tile_dims={manual, replicated}}\n",
+                    out = "sharding={devices=[2,2]<=[4] last_tile_dim_replicate}";
+  EXPECT_EQ(floats("  %y = f32[8] custom-call(%x), custom_call_target=\"Sharding\", " + out + "\n" +
+                   [&] {
+                     std::string i = in;
+                     return i.replace(i.find("%x"), 2, "%y");
+                   }() +
+                   "  %n = f32[4] negate(%i)\n  %o = f32[8] custom-call(%n), "
+                   "custom_call_target=\"SPMDShardToFullShape\", " +
+                   out + "\n  ROOT %r = f32[8] negate(%o)\n"),
+            kWanted + 2 * kX);
+}
+
 TEST(Memory, WhatNobodyReadsAnyMoreIsLetGo) {
   const double chain = floats(
                    "  %a = f32[8] negate(%x)\n  %b = f32[8] negate(%a)\n  %c = f32[8] negate(%b)\n"

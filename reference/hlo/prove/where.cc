@@ -52,15 +52,18 @@ std::uint64_t fingerprint(const Array<Twin>& a, std::int64_t devices) {
   return all;
 }
 
-// What devices would hold of a value that is whole, were it laid out so; nothing where a tile is short, since
-// what stands behind its end is free.
+// What devices would hold of a value that is whole, were it laid out so; in a manual region each knows its
+// own whole. Nothing where a tile is short, since what stands behind its end is free.
 std::optional<std::uint64_t> fingerprint(const Array<Twin>& whole, const Division& division) {
   std::uint64_t all = 1;
-  for (const Share& share : division.shares) {
+  const std::int64_t size = count(whole.dims);
+  for (std::int64_t device = 0; device < std::ssize(division.shares); ++device) {
+    const Share& share = division.shares[static_cast<std::size_t>(device)];
+    const std::int64_t begin = begin_on(whole, device, size);
     std::uint64_t one = 2;
     for (const std::int64_t n : share_map(whole.dims, division, share)) {
       if (n < 0) return std::nullopt;
-      one = print_of(whole, one, static_cast<std::size_t>(n));
+      one = print_of(whole, one, static_cast<std::size_t>(begin + n));
     }
     all = stirred(all, one);
   }
@@ -120,11 +123,15 @@ Events events_of(Search& search) {
     const auto [at, first] = events.try_emplace(&i, Event{&i, std::ssize(events)});
     if (!first || idle(i) || !held.array || !can_differ(*held.array)) return;
     std::optional<std::uint64_t> print;
-    if (held.array->lanes > 1) {
+    const bool own = held.array->lanes > 1;  // in a manual region
+    if (!i.sharding.empty()) {
+      const auto division =
+          (own ? divide_within : divide)(i.sharding[0], i.shape.dims.size(), module.partitions);
+      const bool whole = division && std::ranges::count(division->tiles, 1) == std::ssize(division->tiles);
+      if (division && division->parts == 1)
+        print = whole ? fingerprint(*held.array, module.partitions) : fingerprint(*held.array, *division);
+    } else if (own) {
       print = fingerprint(*held.array, module.partitions);
-    } else if (!i.sharding.empty()) {
-      const auto division = divide(i.sharding[0], i.shape.dims.size(), module.partitions);
-      if (division && division->parts == 1) print = fingerprint(*held.array, *division);
     }
     at->second.print = print;
   };

@@ -2,53 +2,75 @@
 // itself.
 #pragma once
 
-#include "reference/hlo/module/sdy.h"
 #include "reference/hlo/run/manual.h"
 #include "reference/hlo/run/opaque.h"
+#include "reference/hlo/run/region.h"
 #include "reference/hlo/run/runs.h"
 
 namespace plumb::hlo {
 
-inline Division division_of(const Sharding& sharding, std::size_t rank, std::int64_t devices) {
-  const auto division = divide(sharding, rank, devices);
-  require(division.has_value(),
-          "unsupported: a manual region over some axes only, or a layout that is not said");
-  return *division;
-}
-
 template <typename Numbers>
-Value<typename Numbers::Number> enter(const Machine<Numbers>& machine,
-                                      const Value<typename Numbers::Number>& whole, const Sharding& sharding,
+Array<typename Numbers::Number> enter(const Machine<Numbers>& machine,
+                                      const Array<typename Numbers::Number>& whole, const Crossing& border,
                                       const Shape& shape) {
-  require(whole.array != nullptr, "an array");
-  const Division division = division_of(sharding, whole.array->dims.size(), machine.devices);
-  require(tile_dims(whole.array->dims, division) == shape.dims, "the result is what a device holds");
-  return value(cut(*whole.array, division, poison(machine.numbers, whole.array->type)));
+  return cut(whole, division_at(border, whole.dims, shape.dims), poison(machine.numbers, whole.type));
 }
 
 template <typename Numbers>
-Value<typename Numbers::Number> leave(const Machine<Numbers>& machine,
-                                      const Value<typename Numbers::Number>& held, const Sharding& sharding,
+bool same_array(Numbers& numbers, const Array<typename Numbers::Number>& a,
+                const Array<typename Numbers::Number>& b) {
+  using Number = typename Numbers::Number;
+  return a.integers == b.integers &&
+         std::ranges::equal(a.reals, b.reals,
+                            [&](const Number& x, const Number& y) { return numbers.same(x, y); });
+}
+
+// Where the region lies in another, each place of that has a whole of its own; those that are the same are
+// held once.
+template <typename Numbers>
+Array<typename Numbers::Number> leave(const Machine<Numbers>& machine,
+                                      const Array<typename Numbers::Number>& held, const Crossing& border,
                                       const Shape& shape) {
-  require(held.array != nullptr, "an array");
-  const Division division = division_of(sharding, shape.dims.size(), machine.devices);
-  return value(assemble(machine.numbers, *held.array, shape.dims, division));
+  const Division division = division_at(border, shape.dims, held.dims);
+  const Holding holding = holding_at(border, division, lanes_of(held, machine.devices));
+  std::vector<Array<typename Numbers::Number>> distinct;
+  std::vector<std::int32_t> lane_of;  // of each whole
+  for (const Integers& devices : holding.devices) {
+    auto whole = assemble(machine.numbers, held, shape.dims, Together{division, devices});
+    const auto same = std::ranges::find_if(
+        distinct, [&](const auto& other) { return same_array(machine.numbers, whole, other); });
+    lane_of.push_back(static_cast<std::int32_t>(same - distinct.begin()));
+    if (same == distinct.end()) distinct.push_back(std::move(whole));
+  }
+  auto result = std::move(distinct.at(0));
+  if (distinct.size() == 1) return result;
+  for (auto other = distinct.begin() + 1; other != distinct.end(); ++other) {
+    result.reals.insert(result.reals.end(), other->reals.begin(), other->reals.end());
+    result.integers.insert(result.integers.end(), other->integers.begin(), other->integers.end());
+  }
+  result.lanes = std::ssize(distinct);
+  std::vector<std::int32_t> holders;
+  for (const std::int32_t whole : holding.of) holders.push_back(lane_of[static_cast<std::size_t>(whole)]);
+  result.holders = std::make_shared<const std::vector<std::int32_t>>(std::move(holders));
+  return result;
 }
 
-// The borders that Shardy writes: shardings of all operands, or of all results, in one attribute.
+// Values that enter a manual region or leave it.
 template <typename Numbers>
-Value<typename Numbers::Number> sdy_border(const Machine<Numbers>& machine, const Instruction& i,
-                                           const std::vector<Value<typename Numbers::Number>>& operands,
-                                           bool inwards) {
-  const auto shardings =
-      sdy_shardings(machine.module, i, inwards ? "xla.sdy.in_shardings" : "xla.sdy.out_shardings");
+Value<typename Numbers::Number> crossed(const Machine<Numbers>& machine, const Computation& computation,
+                                        const Instruction& i,
+                                        const std::vector<Value<typename Numbers::Number>>& operands) {
+  const Border border = *border_of(get<std::string>(i, Key::custom_call_target));
+  const bool inwards = border == Border::enter || border == Border::sdy_enter;
+  const std::vector<Crossing> ways = crossings(machine.module, computation, i);
   const std::vector<Shape> shapes = i.shape.type == Type::tuple ? i.shape.parts : std::vector{i.shape};
-  require(shardings.size() == operands.size() && shapes.size() == operands.size(),
-          "a sharding for each value");
+  require(ways.size() == operands.size() && shapes.size() == operands.size(), "a sharding for each value");
   Value<typename Numbers::Number> result;
-  for (std::size_t n = 0; n < operands.size(); ++n)
-    result.parts.push_back(inwards ? enter(machine, operands[n], shardings[n], shapes[n])
-                                   : leave(machine, operands[n], shardings[n], shapes[n]));
+  for (std::size_t n = 0; n < operands.size(); ++n) {
+    require(operands[n].array != nullptr, "an array");
+    result.parts.push_back(value(inwards ? enter(machine, *operands[n].array, ways[n], shapes[n])
+                                         : leave(machine, *operands[n].array, ways[n], shapes[n])));
+  }
   return i.shape.type == Type::tuple ? result : result.parts.at(0);
 }
 
@@ -56,28 +78,11 @@ template <typename Numbers>
 Value<typename Numbers::Number> custom_call(const Machine<Numbers>& machine, const Computation& computation,
                                             const Instruction& i,
                                             const std::vector<Value<typename Numbers::Number>>& operands) {
-  const auto target = get<std::string>(i, Key::custom_call_target);
-  const auto only = [&]() -> const Value<typename Numbers::Number>& {
-    require(operands.size() == 1, "one operand");
-    return operands[0];
-  };
-  const auto sharding_of = [](const Instruction& x) {
-    require(x.sharding.size() == 1, "a sharding");
-    return x.sharding[0];
-  };
-  const auto border = border_of(target);
+  const auto border = border_of(get<std::string>(i, Key::custom_call_target));
   if (!border) return opaque(machine, i, operands);
-  switch (*border) {
-    case Border::marker:
-      return only();
-    case Border::enter:
-      return enter(machine, only(),
-                   sharding_of(computation.instructions[static_cast<std::size_t>(i.operands[0])]), i.shape);
-    case Border::leave:
-      return leave(machine, only(), sharding_of(i), i.shape);
-    default:
-      return sdy_border(machine, i, operands, *border == Border::sdy_enter);
-  }
+  if (border != Border::marker) return crossed(machine, computation, i, operands);
+  require(operands.size() == 1, "one operand");
+  return operands[0];
 }
 
 }  // namespace plumb::hlo

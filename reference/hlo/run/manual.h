@@ -1,6 +1,8 @@
 // Whole arrays and what devices hold of them.
 #pragma once
 
+#include <numeric>
+
 #include "reference/hlo/run/elementwise.h"
 #include "reference/hlo/run/move.h"
 
@@ -30,13 +32,17 @@ inline Integers share_map(const Integers& dims, const Division& division, const 
   return map;
 }
 
-// The lanes of what devices hold of a whole array: those of one tile share one.
-inline std::pair<std::int64_t, Holders> tiles_of(const Division& division) {
-  std::map<std::pair<Integers, std::int64_t>, std::int32_t> met;
+// The lanes of what devices hold of a whole array: those of one tile share one, of the same whole. `wholes`
+// has the number of each device's; empty: all know the same.
+inline std::pair<std::int64_t, Holders> tiles_of(const Division& division, const Integers& wholes = {}) {
+  std::map<std::tuple<std::int64_t, Integers, std::int64_t>, std::int32_t> met;
   std::vector<std::int32_t> holders;
-  for (const Share& share : division.shares)
+  for (std::size_t d = 0; d < division.shares.size(); ++d) {
+    const Share& share = division.shares[d];
+    const auto next = static_cast<std::int32_t>(met.size());
     holders.push_back(
-        met.try_emplace({share.tile, share.part}, static_cast<std::int32_t>(met.size())).first->second);
+        met.try_emplace({wholes.empty() ? 0 : wholes[d], share.tile, share.part}, next).first->second);
+  }
   if (met.size() == 1) return {1, nullptr};
   return {std::ssize(met), std::make_shared<const std::vector<std::int32_t>>(std::move(holders))};
 }
@@ -74,21 +80,60 @@ auto cut(const Shape& shape, const Division& division, const Array<Number>& fill
   return result;
 }
 
+// For each device its lane.
+template <typename Number>
+Integers lanes_of(const Array<Number>& array, std::int64_t devices) {
+  Integers lanes;
+  for (std::int64_t d = 0; d < devices; ++d) lanes.push_back(lane_on(array, d));
+  return lanes;
+}
+
+// The same of arrays that devices know whole, each its own.
+template <typename Number>
+Array<Number> cut_own(const Array<Number>& wholes, const Division& division, const Array<Number>& fill) {
+  auto [lanes, holders] = tiles_of(division, lanes_of(wholes, std::ssize(division.shares)));
+  Array<Number> result{wholes.type, tile_dims(wholes.dims, division), lanes, {}, {}, holders};
+  const std::int64_t size = count(wholes.dims);
+  const auto lay = [&](const auto& from, const auto& filling) {
+    auto& to = elements_of(result, from);
+    for (std::int64_t d = 0, next = 0; next < lanes; ++d) {
+      if (lane_on(result, d) != next) continue;
+      ++next;
+      const Share& share = division.shares[static_cast<std::size_t>(d)];
+      const auto* own = from.data() + begin_on(wholes, d, size);
+      for (const std::int64_t n : share_map(wholes.dims, division, share))
+        to.push_back(n < 0 ? filling : share.part > 0 ? std::decay_t<decltype(filling)>{} : own[n]);
+    }
+  };
+  if (is_real(wholes.type))
+    lay(wholes.reals, fill.reals.at(0));
+  else
+    lay(wholes.integers, fill.integers.at(0));
+  return result;
+}
+
 // The same of an array that all devices know whole.
 template <typename Number>
 auto cut(const Array<Number>& whole, const Division& division, const Array<Number>& fill) {
-  require(whole.lanes == 1, "an array that all devices know whole");
+  if (whole.lanes > 1) return cut_own(whole, division, fill);
   return visit(whole, [&](const auto& from) {
     return cut({whole.type, whole.dims, {}, {}, {}}, division, fill,
                [&](std::int64_t n) { return from[static_cast<std::size_t>(n)]; });
   });
 }
 
+// A whole and the devices that hold it together.
+struct Together {
+  const Division& division;
+  const Integers& devices;
+};
+
 // The whole of what devices hold. Throws Disagreement where two that should hold the same do not.
 template <typename Numbers>
 auto assemble(Numbers& numbers, const Array<typename Numbers::Number>& held, const Integers& dims,
-              const Division& division) {
+              const Together& together) {
   using Number = typename Numbers::Number;
+  const Division& division = together.division;
   require(held.dims == tile_dims(dims, division), "tiles of the array");
   Array<Number> whole{held.type, dims, 1, {}, {}};
   const std::int64_t size = count(dims), tile = count(held.dims);
@@ -97,7 +142,7 @@ auto assemble(Numbers& numbers, const Array<typename Numbers::Number>& held, con
     const auto parts = static_cast<std::size_t>(division.parts);
     std::vector<std::decay_t<decltype(zero)>> all(parts * static_cast<std::size_t>(size), zero);
     Integers holder(all.size(), -1);
-    for (std::int64_t device = 0; device < std::ssize(division.shares); ++device) {
+    for (const std::int64_t device : together.devices) {
       const Share& share = division.shares[static_cast<std::size_t>(device)];
       const Integers map = share_map(dims, division, share);
       const auto* mine = from.data() + begin_on(held, device, tile);
@@ -127,6 +172,14 @@ auto assemble(Numbers& numbers, const Array<typename Numbers::Number>& held, con
         [&](std::int64_t a, std::int64_t b) { return integer_binary(Opcode::add, held.type, a, b); },
         std::int64_t{0});
   return whole;
+}
+
+template <typename Numbers>
+auto assemble(Numbers& numbers, const Array<typename Numbers::Number>& held, const Integers& dims,
+              const Division& division) {
+  Integers devices(division.shares.size());
+  std::iota(devices.begin(), devices.end(), 0);
+  return assemble(numbers, held, dims, Together{division, devices});
 }
 
 // The scalar that stands where an array has no element.
