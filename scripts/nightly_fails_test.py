@@ -1,9 +1,13 @@
 """scripts/nightly: nights that cannot begin, are cut short, or have a backend that does not run."""
+import fcntl
+import json
 import os
 import pathlib
 import resource
+import shutil
 import signal
 import sys
+import time
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -130,6 +134,96 @@ class NightsThatFail(nights.Nights):
         self.assertEqual((nothing.returncode, "the night 2 is over" in nothing.err), (2, True))
         self.assertEqual(self.ended("--resume").err, "nightly: no night was cut short: there is nothing to go on with\n")
 
+    def test_a_night_that_alone_was_killed_ends_its_programs_and_goes_on(self):
+        """And until these have ended it is no night of its own: what they have not judged has not vanished."""
+        self.assertEqual(self.night("1").returncode, 0)
+        self.is_now(f"echo $PPID > {self.folder}/plumb\nsleep 3\n{HONEST}")
+        killed = self.begun("--night", "2")
+        while not (self.folder / "plumb").exists() or not (self.folder / "plumb").read_text().endswith("\n"):
+            self.assertIsNone(killed.poll(), "it ended before it began")
+            time.sleep(0.01)
+        os.kill(killed.pid, signal.SIGKILL)
+        killed.communicate()
+        self.is_now(HONEST)
+        plumb = pathlib.Path("/proc") / (self.folder / "plumb").read_text().strip()
+        while plumb.exists():
+            time.sleep(0.01)
+        ended = json.loads((self.folder / "history/nights/2/square.jsonl").read_text().splitlines()[-1])
+        self.assertEqual(ended["unrun"], 60, "it was told to end")
+        second = self.night("2", "--resume")
+        self.assertEqual((second.returncode, second.out), (0, "nothing is worse\n"), second.err)
+        self.assertEqual(self.told("2")["rows"][0]["statuses"], {"./mine": {"pass": 60}})
+
+    def test_a_record_that_another_run_still_writes_closes_no_night(self):
+        self.assertEqual(self.night("1").returncode, 0)
+        record = self.folder / "history/nights/2/square.jsonl"
+        record.parent.mkdir()
+        with open(record, "w") as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            second = self.night("2", "--resume")
+            self.assertEqual((second.returncode, "nightly: another night is running: " in second.err), (2, True), second.out + second.err)
+        self.assertFalse((record.parent / "night.json").exists())
+        self.assertEqual(self.night("2", "--resume").returncode, 0)
+
+    def test_a_night_that_is_told_to_end_says_how_it_goes_on(self):
+        self.is_now(f"sleep 30\n{HONEST}")
+        for name, told in (("1", signal.SIGINT), ("2", signal.SIGTERM), ("3", signal.SIGHUP)):
+            night = self.begun("--night", name)
+            self.wait_for(name, night)
+            night.send_signal(told)
+            _, err = night.communicate()
+            self.assertEqual((night.returncode, err.splitlines()[-2:]), (3, ["nightly: the night is not over: it was told to end",
+                                                                            "  the same command with --resume goes on"]))
+        self.is_now(HONEST)
+        third = self.ended("--resume")
+        self.assertEqual((third.returncode, self.told("3")["rows"][0]["statuses"]), (0, {"./mine": {"pass": 60}}), third.err)
+
+    def test_no_name_is_meant_where_none_was_given(self):
+        (self.folder / "history/nights/2026-11-25T01-30-00Z").mkdir(parents=True)
+        new = self.ended()
+        self.assertRegex(new.err, r"cut short before: 2026-11-25T01-30-00Z\n")
+
+    def test_nights_are_in_the_order_in_which_they_began_whatever_their_names(self):
+        self.assertEqual(self.night("trial").returncode, 0)
+        end = self.folder / "history/nights/trial/night.json"
+        for then in ({"began": "2020-01-01T00-00-00Z"}, {"began": None, "ended": "2020-01-01T00-00-00Z"}):
+            end.write_text(json.dumps(json.loads(end.read_text()) | then))
+            night = self.night("1")
+            self.assertEqual((night.returncode, self.told("1")["before"]), (0, "trial"), night.err)
+            self.assertIn("<h1>Tonight: 1</h1>", self.page("index"))
+            shutil.rmtree(self.folder / "history/nights/1")
+
+    def test_before_is_the_last_of_the_nights_that_are_compared_with(self):
+        self.configure('["./mine", "local"]')
+        self.assertEqual(self.night("trial").returncode, 0)
+        end = self.folder / "history/nights/trial/night.json"
+        end.write_text(json.dumps(json.loads(end.read_text()) | {"began": "2020-01-01T00-00-00Z"}))
+        self.is_now("exit 7")
+        self.night("1")
+        self.is_now(HONEST)
+        self.night("2")
+        row = self.told("2")["rows"][0]
+        self.assertEqual((self.told("2")["before"], row["before"], row["others"]), ("1", "1", {"./mine": "trial"}))
+
+    def test_a_night_in_which_nothing_ran_is_not_well(self):
+        night = self.night("1", env={**os.environ, "PLUMB": "/bin/true"})
+        self.assertEqual((night.returncode, night.out), (2, "nothing ran\n"), night.err)
+
+    def test_parts_of_another_whole_or_at_work_are_not_merged_and_late_ones_refused(self):
+        for part in ("1/3", "2/3"):
+            self.assertEqual(self.night("1", "--shard", part).returncode, 0)
+        for of in (2, 4):
+            other = self.night("1", "--merge", str(of))
+            self.assertEqual((other.returncode, other.err), (2, f"nightly: --merge {of}: there are parts of 3\n"))
+        with open(self.folder / "history/parts/1/3-of-3.lock", "w") as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            early = self.night("1", "--merge", "3")
+            self.assertEqual((early.returncode, early.err), (2, "nightly: part 3/3 of the night 1 is running: merge when it has ended\n"))
+        merged = self.night("1", "--merge", "3")
+        self.assertEqual((merged.returncode, self.told("1")["rows"][0]["statuses"]), (2, {"./mine": {"pass": 40}}), merged.err)
+        late = self.night("1", "--shard", "3/3")
+        self.assertEqual((late.returncode, late.err), (2, "nightly: the night 1 is over\n"))
+
     def test_two_at_once_are_locked_apart(self):
         self.is_now(f"sleep 1\n{HONEST}")
         first = self.begun("--night", "1")
@@ -152,7 +246,15 @@ class NightsThatFail(nights.Nights):
                            (row + 'flags = "--suite smoke --sampel 3"',
                             "config:3: x: flags: there is no '--sampel'; did you mean --sample?\n  --suite smoke --sampel 3\n                ^\n"),
                            (row + 'flags = "--suite smokey"', "config:3: x: flags: "), (row + 'flags = "--suite smokey"', "smoke"),
-                           (row + 'flags = "--suite smoke --record mine"', "config:3: x: flags: --record stands twice"),
+                           (row + 'flags = "--suite smoke --record mine"',
+                            "config:3: x: flags: '--record' is not for a row: the history has the record\n  --suite smoke --record mine\n                ^\n"),
+                           *((row + f'flags = "--suite smoke {word}"', f"config:3: x: flags: '{word.partition('=')[0]}' is not for a row: ") for word in
+                             ("--help", "-h", "--dry-run", "--backend=mpi", "--shard=1/2", "--resume", "--waivers=rows")),
+                           (row + 'flags = "--suite smoke"\nbackends = ["local", "locl"]',
+                            "config:4: x: backends: no backend 'locl'; did you mean local? (a command has a slash or a space in it)\n  locl\n  ^\n"),
+                           (row + 'flags = "--suite smoke"\nbackends = ["local,plan=rng"]', "config:4: x: backends: no plan 'rng'; did you mean ring?"),
+                           ("judge = [ # {\n  {name = 'x', flags = '--suite smoke {'},\n  {name = 'y', flag = 1}]", "config:3: [[judge]] has no flag; did you mean"),
+                           ("[judge]\nname = 'x'", "config:1: judge has to be a table, as in [[judge]]"),
                            (row + 'flags = "--suite smoke --timeout 3"'.replace("judge", "bench") + '\n[[bench]]\nname = "y"\nflags = "--suite smoke --jobs 2"',
                             "config:6: y: flags: there is no '--jobs'"),
                            (row + 'flags = ""', "config:3: x: flags: no cases: name a --suite"),

@@ -17,6 +17,7 @@ IS = {TEXT: lambda value: isinstance(value, str),
       TEXTS: lambda value: isinstance(value, list) and all(isinstance(one, str) for one in value),
       NUMBER: lambda value: type(value) is int and value > 0,
       TABLES: lambda value: isinstance(value, list) and all(isinstance(one, dict) for one in value)}
+LINE = "on x=2: reshard f32[8@x] -> f32[8]"  # any
 
 
 def config_of(path):
@@ -46,16 +47,37 @@ def rows(config):
     return config["judge"] + config["bench"]
 
 
+# What a night says to plumb itself, and how a configuration says it.
+OWN = {"--backend": "backends of the row name it", "--waivers": "waivers of the row name the file", "--record": "the history has the record",
+       "--resume": "scripts/nightly --resume goes on", "--shard": "scripts/nightly --shard takes a part",
+       "--dry-run": "nothing would run", "--help": "nothing would run", "-h": "nothing would run"}
+
+# What begins, ends or hides a table that stands inline.
+TOKENS = re.compile(r'''"""(?s:.*?)"""|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|\#[^\n]*|[{}]''')
+
+
+def inline_line(text, kind, number):
+    """The line of the numbered table of kind = [{...}, {...}]; 0 where there is none."""
+    head = re.search(rf"(?m)^\s*{kind}\s*=\s*\[", text)
+    depth, seen = 0, -1
+    for token in TOKENS.finditer(text, head.end()) if head else ():
+        seen += token[0] == "{" and depth == 0
+        depth += (token[0] == "{") - (token[0] == "}")
+        if seen == number:
+            return text.count("\n", 0, token.start()) + 1
+    return 0
+
+
 def line_of(text, table, number, key):
-    """The line of a key of the numbered [[table]], or of this table where it does not have it: 0 where neither begins a line."""
+    """The line of a key of the numbered [[table]], or of this table where it does not have it: 0 where there is none."""
     at, seen, found = "", -1, 0
     for count, line in enumerate(text.splitlines(), 1):
         if head := re.match(r"\s*\[\[?\s*([\w-]+)", line):
             at, seen = head[1], seen + (head[1] == table)
-            found = count if at == table and seen == number else found
+            found = count if at == table and seen == number or not table and at == key else found
         elif at == table and seen == (number if table else -1) and re.match(rf"""\s*["']?{re.escape(key)}["']?\s*=""", line):
             return count
-    return found
+    return found or (inline_line(text, table, number) if table else 0)
 
 
 def refused(path, text, place, words):
@@ -98,6 +120,10 @@ def check_row(path, text, kind, number, row):
         row["flags"] = shlex.split(row["words"])
     except ValueError as error:
         raise refused(path, text, place("flags"), f"{row['name']}: flags: {error}") from None
+    for word in row["flags"]:
+        if (own := word.partition("=")[0]) in OWN:
+            said = pointed(row["words"], f"'{own}' is not for a row: {OWN[own]}")
+            raise refused(path, text, place("flags"), f"{row['name']}: flags: {said}")
     row.setdefault("backends", ["local"])
     if len(set(row["backends"])) < len(row["backends"]) or not row["backends"]:
         raise refused(path, text, place("backends"), f"{row['name']}: backends has to name one, and none twice")
@@ -117,8 +143,8 @@ def check_names(path, text, config):
 
 
 def check_flags(path, config):
-    """Throws Refused where plumb would not take the flags of a row, or its waivers: tried on the embedded backend, where nothing is
-    run."""
+    """Throws Refused where plumb would not take the flags of a row, its waivers, or the name of a backend: tried where nothing is run.
+    What is not here is no such thing: the others of its night run."""
     if not os.access(tool.PLUMB, os.X_OK):
         raise Refused(f"there is no program {tool.PLUMB}: scripts/plumb builds it")
     text = path.read_text()
@@ -128,6 +154,10 @@ def check_flags(path, config):
             done = tool.plumb(row["base"], *tool.run_words(row, "local", "a-record"), *waived, "--dry-run")
             if done.returncode:
                 raise refused(path, text, (kind, number, "flags"), f"{row['name']}: flags: {pointed(row['words'], tool.said(done))}")
+            for backend in row["backends"]:
+                said = tool.said(tool.plumb(row["base"], tool.VERBS[kind], LINE, "--backend", backend, "--dry-run"))
+                if said.endswith("^") and not said.startswith("no program "):  # it points at what is misspelt
+                    raise refused(path, text, (kind, number, "backends"), f"{row['name']}: backends: {said}")
 
 
 def pointed(words, said):

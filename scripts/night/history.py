@@ -1,7 +1,7 @@
 """The folder of a history: a folder for each night, of which the records are kept for some nights and the rest for ever.
 
     HISTORY/lock                     one night at a time
-    HISTORY/nights/NAME/             a night, by the time it began
+    HISTORY/nights/NAME/             a night; its name is the time at which it began, or what --night says
         *.jsonl                      its records, which are the truth
         *.js                         what became of each case, for the page that compares any two nights (cases.py)
         *.xml                        JUnit: what has become worse is a failure
@@ -46,13 +46,32 @@ class Night:
 
 
 def nights(history):
-    """All of them, the oldest first."""
+    """All of them, the oldest first: by when they began, whatever their names."""
     found = []
-    for folder in sorted((history / "nights").glob("*")):
+    for folder in (history / "nights").glob("*"):
         file = folder / "night.json"
         if folder.is_dir():
             found.append(Night(folder.name, folder, told_in(file) if file.exists() else None))
-    return found
+    return sorted(found, key=when)
+
+
+def when(night):
+    """By what nights are in order: when the first run of one began, as names of nights say a time; then by their names."""
+    dated = re.fullmatch(r"\d{4}-\d\d-\d\dT.*", night.name)
+    began = night.told.get("began") or (None if dated else night.told["ended"]) if night.told else began_in(night.folder)
+    return began or night.name, night.name
+
+
+def began_in(folder):
+    """When the first of the runs in its records began; None where there is none."""
+    heads = [line for line in map(first_line, folder.glob("*.jsonl")) if '"started"' in line]
+    return min((json.loads(line)["started"].replace(":", "-") for line in heads), default=None)
+
+
+def first_line(file):
+    with open(file) as lines:
+        line = lines.readline()
+    return line if line.endswith("\n") else ""
 
 
 def told_in(file):
@@ -112,6 +131,15 @@ def write_whole(path, text):
         os.replace(new, path)
     finally:
         new.unlink(missing_ok=True)
+
+
+def is_locked(path):
+    """Whether somebody has this lock."""
+    try:
+        with locked(path):
+            return False
+    except Refused:
+        return True
 
 
 @contextlib.contextmanager

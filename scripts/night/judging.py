@@ -19,7 +19,7 @@ def told_of(row, folder, fail_on, before):
         told |= tables.told(db)
         told["missing"] = {backend: f"it does not start: {said}" for backend, said in tables.not_started(db)}
         here = {name: night for name, night in last.items() if name in map(tool.joined(row), told["statuses"])}
-        told["before"] = max((night.name for night in here.values()), default=None)
+        told["before"] = max(here.values(), key=history.when).name if here else None
         told["others"] = {name: night.name for name, night in here.items() if night.name != told["before"]}
         then = history.record_of(here, row["name"], tool.joined(row), folder / ".before.jsonl")
         changes = tool.compared(row, then, now, [word for word in fail_on if word in BY_KIND] or ["none"])
