@@ -107,7 +107,7 @@ class Environment(unittest.TestCase):
         python = os.path.join(self.home, "some python")
         with open(python, "w", encoding="utf-8") as f:
             f.write("#!/bin/bash\ncase $* in\n" + "".join(f'  *"import {m}"*) echo {v} ;;\n' for m, v in said.items()) +
-                    "  *) exit 1 ;;\nesac\n")
+                    "  *) echo \"ImportError: no ${*: -1}\" >&2; exit 1 ;;\nesac\n")
         os.chmod(python, 0o755)
         return python
 
@@ -115,7 +115,7 @@ class Environment(unittest.TestCase):
         python = self.adopting({"jax": "1.7", "torch": "2.6.0"})
         adopted = self.run_script("--adopt", python, "jax", "torch", "flax")
         self.assertEqual(adopted.returncode, 0, adopted.stderr)
-        self.assertIn(f"{python} has no flax that can be imported", adopted.stdout)
+        self.assertRegex(adopted.stdout, f"{python} cannot import flax: ImportError: no .*\n.*scripts/environment flax@RELEASE makes one")
         self.assertEqual(self.listed(), ["jax@1.7", "torch@2.6.0"])
         own = os.path.join(self.place("jax@1.7"), "bin", "python")
         self.assertEqual(subprocess.run([own, "-c", "import torch"], capture_output=True, text=True).stdout, "2.6.0\n")
@@ -127,8 +127,9 @@ class Environment(unittest.TestCase):
         self.assertTrue(os.path.exists(os.path.join(self.place("jax@1.0"), "installed")))
 
     def test_what_cannot_be_adopted(self):
-        table = [({"jax": "0.7.0"}, ["jax"], "has jax 0.7.0, which is too old"), ({}, ["jax"], "has no jax that can be imported"),
-                 ({"jax": "no release"}, ["jax"], "has no jax that can be imported"),
+        table = [({"jax": "0.7.0"}, ["jax"], "has jax 0.7.0, which is too old"), ({}, ["jax"], "cannot import jax: ImportError: no import jax"),
+                 ({"jax": "no release"}, ["jax"], "has a jax whose release is no number: no release"),
+                 ({"jax": "1.7"}, ["jax", "jaxx"], "no framework named 'jaxx' can be adopted (flax, jax, maxtext, te, torch can)"),
                  ({}, ["../jax"], "no framework named '../jax'"), ({}, [], "scripts/environment --adopt PYTHON jax torch")]
         for has, frameworks, words in table:
             with self.subTest(words):
@@ -136,6 +137,11 @@ class Environment(unittest.TestCase):
                 self.assertNotEqual(found.returncode, 0)
                 self.assertIn(words, found.stdout + found.stderr)
                 self.assertEqual(self.listed(), [])
+
+    def test_an_interpreter_that_is_not_there(self):
+        found = self.run_script("--adopt", "jax", "torch")  # the interpreter was forgotten
+        self.assertEqual(found.returncode, 1)
+        self.assertIn("there is no interpreter jax: scripts/environment --adopt PYTHON jax torch", found.stderr)
 
     def test_what_can_go_wrong(self):
         self.run_script("jax@2.0")
