@@ -13,7 +13,7 @@ endif()
 set(card_flags -ccbin ${CMAKE_CXX_COMPILER} -x cu -std=c++20 -O3 -I ${PROJECT_SOURCE_DIR}
     --expt-relaxed-constexpr -fmad=false -Xcompiler=-Wall,-Wextra,-ffp-contract=off
     -gencode=arch=compute_80,code=sm_80 -gencode=arch=compute_90,code=sm_90
-    -gencode=arch=compute_100,code=[sm_100,compute_100])
+    -gencode=arch=compute_100,code=[sm_100,compute_100] -Xfatbin=-compress-all)
 
 # plumb_card_object(device.cc object): device.cc compiled for cards, as an object file.
 function(plumb_card_object source object)
@@ -23,7 +23,7 @@ endfunction()
 
 # plumb_card_module(kernels.cu module): the same as a module, which a driver loads.
 function(plumb_card_module source module)
-  plumb_for_cards(${source} ${CMAKE_CURRENT_BINARY_DIR}/${source}.fatbin -fatbin -Xfatbin=-compress-all)
+  plumb_for_cards(${source} ${CMAKE_CURRENT_BINARY_DIR}/${source}.fatbin -fatbin)
   set(${module} ${CMAKE_CURRENT_BINARY_DIR}/${source}.fatbin PARENT_SCOPE)
 endfunction()
 
