@@ -120,10 +120,11 @@ void look_after(Relay& relay) {
   std::string end;
   if (a_child_ended) a_child_ended = 0, end = ended(relay.job);
   if (hub.lost.empty() && end.empty()) return;
-  // A process and its connection end one after the other.
-  const auto moment = Clock::now() + std::chrono::seconds(1);
-  for (; (hub.lost.empty() || end.empty()) && Clock::now() < moment; end = ended(relay.job))
-    step(hub, std::min(moment, Clock::now() + std::chrono::milliseconds(10)));
+  // A process and its connection end one after the other; of several ranks mpiexec ends last.
+  const auto seen = Clock::now();
+  const auto moment = [&] { return seen + std::chrono::seconds(hub.lost.empty() ? 1 : 3); };
+  for (; (hub.lost.empty() || end.empty()) && Clock::now() < moment(); end = ended(relay.job))
+    step(hub, std::min(moment(), Clock::now() + std::chrono::milliseconds(10)));
   const std::string died = who_died(hub);
   const std::string what = died + (died.empty() || end.empty() ? "" : "; ") + end + too_early(relay, end);
   throw failure("crashed", what);

@@ -55,7 +55,7 @@ int cannot_use(const std::string& why) {
   if (own_rank() == 0)
     std::fprintf(stderr, "%s\n", why.c_str());
   else
-    std::this_thread::sleep_for(std::chrono::seconds(1));
+    std::this_thread::sleep_for(std::chrono::seconds(10));
   return 2;
 }
 

@@ -87,7 +87,7 @@ TEST(Ranks, AHangNamesTheRankForWhichTheOthersWait) {
 
 // Making ready has one deadline, the run another: together they may take longer than either.
 TEST(Ranks, TheWatchBeginsAnewWithTheRun) {
-  Process process(ranks({"slow", "0"}), {.start = 60, .compile = 6, .run = 6});
+  Process process(ranks({"slow", "0"}), {.start = 60, .compile = 7, .run = 7});
   EXPECT_GT(expect<Outcome>(process.run(all(), operands())).compile_seconds, 3);
 }
 
@@ -228,7 +228,7 @@ TEST(Ranks, EveryFaultHasItsVerdict) {
     const bool joins = faults[0] != "absent";
     const Remains remains;
     {
-      Process process(ranks(faults, options), {.start = joins ? 60. : 2., .compile = 4, .run = 4});
+      Process process(ranks(faults, options), {.start = joins ? 60. : 6., .compile = 4, .run = 4});
       EXPECT_THAT(said(process.run(all(), operands())), MatchesRegex(says)) << faults[0];
     }
     EXPECT_THAT(remains.now(), testing::IsEmpty()) << faults[0];
@@ -298,7 +298,7 @@ TEST(Ranks, NothingIsLeftOfThem) {
   for (const char* fault : {"none", "stop", "sleep", "die"}) {
     {
       Process process(ranks({fault, "2", "7", "ranks-that-are-to-go"}),
-                      {.start = 60, .compile = 60, .run = 2});
+                      {.start = 60, .compile = 60, .run = 4});
       expect<Outcome>(process.run(all(), operands()));
       EXPECT_EQ(running("ranks-that-are-to-go").size(), 5U);
       process.run(all(" seed=7"), operands());

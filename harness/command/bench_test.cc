@@ -82,6 +82,21 @@ TEST(Bench, TheControlIsTheLimitInTurnsAsLongAsAnIteration) {
     EXPECT_FALSE(record["bench"].contains("control")) << "it knows no limit";
 }
 
+// What it was asked before stays, and nothing is asked of a program that is gone.
+TEST(Bench, WhoEndsBesideTheClockHasItsTimesAndNoControl) {
+  const Folder folder;
+  const Ran ran = run_tool(folder, fake("took 4000,4096 sends 1024 ends-in call") + line +
+                                       " --iterations 3 --repetitions 2 --record r.jsonl");
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  const auto all = lines_of(folder.path / "r.jsonl");
+  ASSERT_EQ(all.size(), 2U);
+  for (const json& record : all) {
+    EXPECT_EQ(record["bench"]["nanoseconds"].size(), 3U);
+    EXPECT_TRUE(record["bench"]["limits"].contains("send"));
+    EXPECT_FALSE(record["bench"].contains("control"));
+  }
+}
+
 TEST(Bench, WhatIsWrongUnderTheClockHasNoTime) {
   const Folder folder;
   for (const char* spoiled : {"first", "last"}) {

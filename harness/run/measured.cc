@@ -91,7 +91,7 @@ Besides ask_besides(Process& process, const Case& c, const Samples& timed, std::
     const bool when = what == "collectives";
     const auto said = process.limit(what, bytes, when ? collectives + 2 : iterations);
     const auto* clocks = std::get_if<std::vector<Clocked>>(&said);
-    if (!clocks && !std::holds_alternative<Unsupported>(std::get<Answer>(said))) break;  // it has ended
+    if (!clocks && !std::holds_alternative<Unsupported>(std::get<Answer>(said))) return all;  // it is gone
     if (clocks && when) all.collectives = *clocks;
     if (clocks && !when) all.limits[what] = quantile(samples(*clocks, 1).nanoseconds, 0.5);
   }
