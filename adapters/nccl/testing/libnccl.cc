@@ -9,8 +9,8 @@
 //   other   a profiler is told of half of it
 //
 // STUB_USES names the algorithm that a profiler is told of, on STUB_MACHINES machines; STUB_ADDS is how it
-// adds up: `pairs`, or `kept`, in f32, rounded once. STUB_ABORTED names a file to which each communicator
-// that is aborted adds a line, STUB_STUCK one to which a call that is stuck does.
+// adds up: `pairs`, or `kept`, in f32, rounded once. To the file that STUB_ABORTED names each communicator
+// that is aborted adds a line, to that of STUB_STUCK a stuck call.
 #include <cuda.h>
 #include <nccl.h>
 #include <signal.h>
@@ -178,11 +178,9 @@ void run(ncclComm& c, const Op& o) {
   for (int r = 0; r < c.size; ++r) std::memcpy(here(o.out) + r * bytes, parts[r].data(), bytes);
 }
 
-// A line with the rank, in the file that the variable names.
-void note(const char* which) {
-  if (const std::string file = variable(which); !file.empty())
-    if (std::FILE* out = std::fopen(file.c_str(), "a"))
-      std::fprintf(out, "%d\n", rank_of_all), std::fclose(out);
+void note_rank_in_file_of(const char* which) {
+  if (std::FILE* out = std::fopen(variable(which).c_str(), "a"))
+    std::fprintf(out, "%d\n", rank_of_all), std::fclose(out);
 }
 
 struct Work {
@@ -197,7 +195,7 @@ void run_all(void* given) {
   if (w.skips) return;
   if (w.killed) ::raise(SIGKILL);
   if (w.late) c.state = ncclRemoteError;
-  if (w.stuck) note("STUB_STUCK");
+  if (w.stuck) note_rank_in_file_of("STUB_STUCK");
   if (w.stuck || w.late) return static_cast<void>(wait_for(c.aborted, [] { return false; }));
   std::vector<Part> out, in;
   for (const Op& o : *w.ops) {
@@ -334,7 +332,7 @@ ncclResult_t ncclCommDestroy(ncclComm_t comm) {
 ncclResult_t ncclCommAbort(ncclComm_t comm) {
   comm->aborted = true;
   std::this_thread::sleep_for(std::chrono::milliseconds(100));  // it takes its time: who leaves before is seen
-  note("STUB_ABORTED");
+  note_rank_in_file_of("STUB_ABORTED");
   return ncclSuccess;
 }
 
