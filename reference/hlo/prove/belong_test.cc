@@ -71,6 +71,11 @@ TEST(Belong, WhatBelongsTogether) {
   EXPECT_EQ(told(nothing, {}).substr(0, 29), "result 0 has no layout here; ");
   EXPECT_EQ(told(nothing, another), "not the same program: 3 parameters before, 4 after")
       << "before a layout is asked";
+  const Edits laid_out = {
+      {"f32[3]) tuple(%r0, %y)", "f32[3]) tuple(%r0, %y), " + kRows}
+  };
+  EXPECT_EQ(told(nothing, laid_out), "nothing is laid out here, but in AFTER: the two modules are exchanged");
+  EXPECT_EQ(told({}, laid_out), "proven");
   EXPECT_EQ(told(first_only, {}).substr(0, 29), "result 1 has no layout here; ");
   const Edits none;
   EXPECT_EQ(told(nothing, {}, &none), "proven");

@@ -66,6 +66,8 @@ std::vector<Division> layouts(const Subject& subject, bool& as_propagated) {
     if ((free || !sharding) && subject.propagated) {
       if (const auto chosen = of_result(*subject.propagated, n)) sharding = chosen, as_propagated = true;
     }
+    if (!sharding && of_result(subject.after, n))
+      refuse(before, root(before), "nothing is laid out here, but in AFTER: the two modules are exchanged");
     if (!sharding)
       refuse(before, root(before),
              "result " + std::to_string(n) +
