@@ -163,17 +163,25 @@ std::optional<Clocked> turns_of_both(const Stages& stages, std::int64_t iteratio
 }
 
 // The moment in which a run was entered, each of its collectives, and the moment in which it was left.
-// Nothing where there were not as many.
+// Nothing where there were not as many. A clock that is planted is set against the machine's by looking at
+// both, between which others may have the processor: nothing is moved out of its order.
 std::optional<Clocked> turns_of_collectives(const Stages& stages, std::int64_t wanted) {
   if (!stages.collectives) return std::nullopt;
   Clocked said{clock_of(stages), {}, {}};
   if (stages.restore) stages.restore();
   begin_together(stages, Sync::barrier, 0);
-  const std::int64_t ahead = now(stages) - machine_time(), enter = now(stages);
+  const std::int64_t ahead = stages.now ? stages.now() - machine_time() : 0;
+  const std::int64_t enter = now(stages);
   const std::vector<Turn> turns = stages.collectives();
   const std::int64_t leave = now(stages);
   add(said, {enter, enter});
-  for (const Turn& one : turns) add(said, {one.enter + ahead, one.leave + ahead});
+  auto in_order = [&, before = enter](std::int64_t time) mutable {
+    return before = std::clamp(time + ahead, before, leave);
+  };
+  for (const Turn& one : turns) {
+    const std::int64_t entered = in_order(one.enter);
+    add(said, {entered, in_order(one.leave)});
+  }
   add(said, {leave, leave});
   return std::ssize(said.enter) == wanted ? std::optional(said) : std::nullopt;
 }

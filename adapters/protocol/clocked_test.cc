@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <string>
+#include <thread>
 
 #include "adapters/protocol/ranks.h"
 
@@ -115,6 +116,34 @@ TEST(Clocked, ARunMoreSaysWhenEachOfItsCollectivesWas) {
   EXPECT_EQ(said->enter[0], said->leave[0]) << "the run was entered";
   EXPECT_EQ(said->enter[3], said->leave[3]) << "the run was left";
   EXPECT_FALSE(clocked_limit(w.stages, "collectives", 0, 3)) << "another number than that of the trace";
+}
+
+// Whoever is made to wait between two looks at clocks still says one thing after the other.
+TEST(Clocked, CollectivesLieWithinTheirRunThoughALookAtTheClockTakesLong) {
+  // Before the look or behind it, in the first one or in the second.
+  for (const int waits : {0, 1, 2, 3}) {
+    Written w;
+    w.stages.collectives = [] {
+      const std::int64_t now = machine_time();
+      return std::vector<Turn>{
+          {now,     now + 1},
+          {now + 2, now + 3}
+      };
+    };
+    w.stages.now = [waits, at = 0]() mutable {
+      const auto wait = [&] {
+        if (at++ == waits) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      };
+      wait();
+      const std::int64_t now = machine_time();
+      wait();
+      return now;
+    };
+    const auto said = clocked_limit(w.stages, "collectives", 0, 4);
+    ASSERT_TRUE(said);
+    for (std::size_t i = 0; i < 4; ++i) EXPECT_LE(said->enter[i], said->leave[i]) << waits;
+    for (std::size_t i = 1; i < 4; ++i) EXPECT_LE(said->leave[i - 1], said->enter[i]) << waits;
+  }
 }
 
 TEST(Clocked, WhatIsKnownIsTimedInARunAndNowhereElse) {

@@ -72,7 +72,8 @@ TEST(Bench, BusBandwidthIsHeldToTheLimitOfTheSameRun) {
 TEST(Bench, TheControlIsTheLimitInTurnsAsLongAsAnIteration) {
   const Folder folder;
   // A turn is of four, of which one begins each 10 ms and takes 1024 ns or some more.
-  run_tool(folder, fake("took 4000,4096 sends 1024") + line + " --iterations 3 --repetitions 2 --record r.jsonl");
+  run_tool(folder,
+           fake("took 4000,4096 sends 1024") + line + " --iterations 3 --repetitions 2 --record r.jsonl");
   const auto all = lines_of(folder.path / "r.jsonl");
   ASSERT_EQ(all.size(), 2U);
   for (const json& record : all)
