@@ -101,6 +101,11 @@ class Pictures(unittest.TestCase):
         medians = [line.get_xdata()[0] for line in axes.lines if line.get_linewidth() == 2.5]
         self.assertEqual(medians, [7, 200, 500])
 
+    def test_titles_of_links_leave_the_next_panel_s_its_place(self):
+        long = {**LINKS, "backend": "plumb-launch --ranks 4 --launcher mpiexec -- plumb-mpi"}
+        for axes in plot.links([long]).axes[:2]:
+            self.assertLessEqual(max(map(len, axes.get_title().splitlines())), 52)
+
     def test_links_are_a_heat_map_both_ways(self):
         alone, at_once = [axes.collections[0].get_array().filled(0).tolist() for axes in plot.links([LINKS]).axes[:2]]
         self.assertEqual(alone, [[0, 1.5, 4], [1.5, 0, 2], [4, 2, 0]])
