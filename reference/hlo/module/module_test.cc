@@ -128,7 +128,7 @@ TEST(Module, TextsByHand) {
       "  %k = f32[2,3]{1,0} sort(%a), dimensions={1}, is_stable=false, to_apply=%f\n"
       "  %l = f32[2,3]{1,0} sort(%a), dimensions={0}, is_stable=true, to_apply=%f\n"
       "  %c = pred[] compare(%z, %z), direction=LT, type=TOTALORDER\n"
-      "  %b = f32[] conditional(%p, %z, %z), branch_computations={%f, %f}\n"
+      "  %b = f32[] conditional(%p, %z, %z), true_computation=%f, false_computation=%f\n"
       "  %d = f32[2,3]{1,0} collective-permute(%a), channel_id=7, source_target_pairs={{0,1},{2,3}}\n"
       "  %i = s64[2,2]{1,0} constant({ { -1, 2 }, { 3, 4 } })\n  %j = pred[2]{0} constant({1, 0})\n"
       "  %o = u64[2]{0} constant({18446744073709551615, 0})\n"

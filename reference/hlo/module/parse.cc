@@ -56,11 +56,26 @@ void scan_operands(Scan& scan, Instruction& instruction, const Computation& comp
   scan.expect(")");
 }
 
+// The two branches of a predicate stand by themselves: true_computation=%a, false_computation=%b.
+bool scan_branch(Scan& scan, std::string_view name, Instruction& instruction, const Names& computations) {
+  const bool first = name == "true_computation";
+  if (instruction.opcode != Opcode::conditional || !(first || name == "false_computation")) return false;
+  const Integers called = std::get<Calls>(scan_value(scan, Form::computation, computations)).computations;
+  if (first == (find(instruction, Key::branch_computations) != nullptr))
+    scan.fail("a true_computation, then a false_computation", scan.at);
+  if (first)
+    instruction.attributes.push_back({Key::branch_computations, Calls{called}});
+  else
+    std::get<Calls>(instruction.attributes.back().value).computations.push_back(called.at(0));
+  return true;
+}
+
 void scan_attribute(Scan& scan, Instruction& instruction, const Reading& reading) {
   const std::size_t begin = scan.at;
   const std::string name(scan.letters());
   if (name.empty()) scan.fail("expected an attribute");
   scan.expect("=");
+  if (scan_branch(scan, name, instruction, reading.computations)) return;
   const auto key = key_named(name);
   if (!key || !takes(instruction.opcode, *key)) {
     scan.unsupported("attribute " + name + " of " + std::string(row(instruction.opcode).name), begin);

@@ -146,6 +146,7 @@ Literal scan_literal(Scan& scan, const Shape& shape) {
     scan.balanced(")");
     return literal;
   }
+  if (!scan.unknown.empty()) return scan.balanced(")"), literal;  // of a type that is not known, perhaps
   scan.blank();
   scan_numbers(scan, shape, 0, literal);
   scan.blank();

@@ -160,6 +160,21 @@ std::string header(const Module& m) {
   return text + "\n";
 }
 
+bool by_predicate(const Computation& computation, const Instruction& conditional) {
+  const auto index = static_cast<std::size_t>(conditional.operands.at(0));
+  return computation.instructions[index].shape.type == Type::pred;
+}
+
+// ", true_computation=%a, false_computation=%b"
+std::string branches(const Module& module, const Calls& calls) {
+  std::string text, name = ", true_computation=%";
+  for (const std::int64_t c : calls.computations) {
+    text += name + module.computations[static_cast<std::size_t>(c)].name;
+    name = ", false_computation=%";
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string print(const Module& module, const Computation& computation, const Instruction& instruction) {
@@ -168,7 +183,10 @@ std::string print(const Module& module, const Computation& computation, const In
                      ")";
   const bool is_parameter = instruction.opcode == Opcode::parameter;
   for (const Attribute& attribute : instruction.attributes)
-    if (!is_parameter && attribute.key != Key::backend_config) text += ", " + print(module, attribute);
+    if (attribute.key == Key::branch_computations && by_predicate(computation, instruction))
+      text += branches(module, std::get<Calls>(attribute.value));
+    else if (!is_parameter && attribute.key != Key::backend_config)
+      text += ", " + print(module, attribute);
   for (const Sharding& sharding : instruction.sharding) text += ", sharding=" + print(sharding);
   if (!instruction.frontend.empty()) text += ", frontend_attributes=" + print(instruction.frontend);
   if (const Setting* configuration = find(instruction, Key::backend_config))

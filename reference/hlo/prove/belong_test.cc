@@ -81,7 +81,19 @@ TEST(Belong, WhatBelongsTogether) {
   EXPECT_EQ(told(nothing, {}, &none), "proven");
   EXPECT_TRUE(proof(nothing, {}, &none).as_propagated);
   EXPECT_FALSE(proof({}, {}, &none).as_propagated);
-  EXPECT_EQ(told(nothing, {}, &nothing).substr(0, 29), "result 0 has no layout here; ");
+  EXPECT_EQ(told(nothing, {}, &nothing), "result 0 has no layout, neither here nor after propagation");
+  // What is replicated has none after propagation, and each device holds all of it: y is, after both.
+  const Edits all_of_it = {
+      {"f32[2,3] copy(%x)",         "f32[3] copy(%y)"        },
+      {"(f32[2,3], f32[3]) tuple(", "(f32[3], f32[3]) tuple("}
+  };
+  const Edits replicated = {
+      {"f32[4,3] copy(%x)",         "f32[3] copy(%y)"        },
+      {"(f32[4,3], f32[3]) tuple(", "(f32[3], f32[3]) tuple("},
+      {", " + kRows,                ""                       }
+  };
+  EXPECT_EQ(told(replicated, all_of_it, &replicated), "proven");
+  EXPECT_EQ(told(replicated, all_of_it).substr(0, 29), "result 0 has no layout here; ");
   EXPECT_EQ(told(first_only, {}, &none), "proven");
 }
 
@@ -102,6 +114,11 @@ TEST(Belong, WhatCannotBeRun) {
   const std::string all = "unsupported: custom-call __cublas$gemm (2 times), custom-call cufft";
   EXPECT_EQ(told(calls, {}), all);
   EXPECT_EQ(told({}, calls), all);
+  const Edits prints = {
+      {"  ROOT %t", "  %u = () custom-call(%y), custom_call_target=\"prints\"\n  ROOT %t"}
+  };
+  EXPECT_EQ(told(prints, {}), "proven") << "of a call that gives nothing nothing is computed";
+  EXPECT_EQ(told(prints, prints), "proven");
 }
 
 // A result that is free is laid out as the partitioner chose, whatever stands there.

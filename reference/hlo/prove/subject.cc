@@ -66,13 +66,18 @@ std::vector<Division> layouts(const Subject& subject, bool& as_propagated) {
     if ((free || !sharding) && subject.propagated) {
       if (const auto chosen = of_result(*subject.propagated, n)) sharding = chosen, as_propagated = true;
     }
+    // What is replicated after propagation says nothing there, and each device holds all of it.
+    if (!sharding && subject.propagated && same_arrays(shapes[n], result_shapes(subject.after).at(n)))
+      sharding = Sharding{}, as_propagated = true;
     if (!sharding && of_result(subject.after, n))
       refuse(before, root(before), "nothing is laid out here, but in AFTER: the two modules are exchanged");
     if (!sharding)
       refuse(before, root(before),
              "result " + std::to_string(n) +
-                 " has no layout here; the module after propagation says which it got: dump "
-                 "with --xla_dump_hlo_pass_re=spmd.*|shardy.*|sharding.*");
+                 (subject.propagated
+                      ? " has no layout, neither here nor after propagation"
+                      : " has no layout here; the module after propagation says which it got: dump "
+                        "with --xla_dump_hlo_pass_re=spmd.*|shardy.*|sharding.*"));
     all.push_back(division_or_refuse(before, root(before), *sharding, shapes[n]));
   }
   return all;

@@ -17,7 +17,9 @@ constexpr std::pair<std::string_view, Border> kBorders[] = {
 
 std::string target_of(const Instruction& i) { return get<std::string>(i, Key::custom_call_target); }
 
-bool is_unknown(const Instruction& i) { return i.opcode == Opcode::custom_call && !border_of(target_of(i)); }
+bool is_unknown(const Instruction& i) {
+  return i.opcode == Opcode::custom_call && !border_of(target_of(i)) && !gives_nothing(i.shape);
+}
 
 // Goes through computations as they are called. A value is inside of a manual region where one that it is
 // computed from is, from the call that enters to the one that leaves.

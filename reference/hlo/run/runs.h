@@ -14,6 +14,9 @@ namespace plumb::hlo {
 enum class Border : std::uint8_t { marker, enter, leave, sdy_enter, sdy_leave };
 std::optional<Border> border_of(std::string_view target);
 
+// A call whose result is (): it prints, say. Nothing is computed from it.
+inline bool gives_nothing(const Shape& shape) { return shape.type == Type::tuple && shape.parts.empty(); }
+
 // Custom calls that are not known here, of all that the entry reaches: what is called inside of manual
 // regions, where each device is by itself, and the instructions elsewhere.
 struct UnknownCalls {
