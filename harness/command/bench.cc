@@ -218,6 +218,8 @@ int bench_command(const BenchFlags& flags) {
   HeldTo held{requirements_of(flags), {}, {}};
   const Pace pace = pace_of(flags);
   const Probes asked = probes_of(flags);
+  if (asks_status(condition_of(flags.selection)))
+    throw BadInput("--where: plumb run and plumb list know status=, plumb bench looks into no verdicts");
   const Chosen chosen = choose(flags.selection);
   if (flags.resume && flags.record.empty()) throw BadInput("--resume needs the --record to go on with");
   if (!flags.against.empty()) held.then = timed_before(flags.against);

@@ -37,8 +37,7 @@ int list_suites() {
 // The statuses that a line has in the record, on any backend.
 using Statuses = std::multimap<std::string, Status>;
 
-bool is_selected(const Where& where, const Statuses& statuses, const std::string& line) {
-  if (!asks_status(where)) return true;
+bool has_status(const Where& where, const Statuses& statuses, const std::string& line) {
   const auto [begin, end] = statuses.equal_range(line);
   if (begin == end) return matches(where, std::nullopt);
   return std::any_of(begin, end, [&](const auto& entry) { return matches(where, entry.second); });
@@ -62,28 +61,29 @@ std::string case_json(const std::string& suite, const Case& c) {
 }
 
 int list_cases(const ListFlags& flags) {
-  const Chosen chosen = choose(flags.selection);
-  if (asks_status(chosen.where) && flags.against.empty())
+  const Where where = condition_of(flags.selection);
+  if (asks_status(where) && flags.against.empty())
     throw BadInput("status= looks into a record: name it with --against");
   Statuses statuses;
   if (!flags.against.empty())
     for (const Record& r : read_records(flags.against).records) statuses.emplace(r.line, r.verdict.status);
+  OfStatus asked;
+  if (asks_status(where)) asked = [&](const std::string& line) { return has_status(where, statuses, line); };
+  const Chosen chosen = choose(flags.selection, asked);
+  if (chosen.numbers.empty()) throw BadInput("no case is selected");
   std::map<std::string, std::int64_t> counts;
-  std::int64_t total = 0;
   for (std::int64_t n : chosen.numbers) {
     if (interrupted()) throw Interrupted();
-    const Case c = nth(chosen.cases, n);
-    const std::string line = print(c), &suite = row_of(chosen.cases, n).suite;
-    if (!is_selected(chosen.where, statuses, line)) continue;
-    ++total;
+    const std::string& suite = row_of(chosen.cases, n).suite;
     ++counts[suite];
-    if (!flags.count) fmt::print("{}\n", flags.json ? case_json(suite, c) : line);
+    if (flags.count) continue;
+    const Case c = nth(chosen.cases, n);
+    fmt::print("{}\n", flags.json ? case_json(suite, c) : print(c));
   }
-  if (total == 0) throw BadInput("no case is selected");
   if (!flags.count) return 0;
   std::vector<std::vector<std::string>> rows;
   for (const auto& [suite, n] : counts) rows.push_back({suite, fmt::format("{}", n)});
-  rows.push_back({"total", fmt::format("{}", total)});
+  rows.push_back({"total", fmt::format("{}", chosen.numbers.size())});
   fmt::print("{}", columns(rows, 1));
   return 0;
 }

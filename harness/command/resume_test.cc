@@ -228,6 +228,31 @@ TEST(Against, SelectsByLinesWhatAnotherBackendHadRed) {
   EXPECT_THAT(run_tool(folder, run + red + "--backend liar,fault=drops-part").out, HasSubstr(cases));
 }
 
+// A sample, or what a dry run counts, is of the red ones alone, for run and list.
+TEST(Against, ASampleIsOfWhatIsAsked) {
+  const Folder folder;
+  const std::string square = std::string("'") + pattern + "' ",
+                    red = "--against r.jsonl --where status=wrong ";
+  const std::string backend = "--backend liar,fault=drops-part ";
+  run_tool(folder, "run " + square + "--quiet --record r.jsonl " + backend);
+  const auto wrong = std::ranges::count_if(records(folder.path / "r.jsonl"), [](const std::string& r) {
+    return r.find("\"status\":\"wrong\"") != r.npos;
+  });
+  ASSERT_GT(wrong, 3);
+  ASSERT_LT(wrong, std::ssize(records(folder.path / "r.jsonl")));
+  for (const std::string& seed : {"0", "1", "2"}) {
+    const std::string sampled = square + red + "--sample 3 --seed " + seed + " ";
+    EXPECT_THAT(run_tool(folder, "run " + sampled + "--quiet " + backend).out, HasSubstr("3 cases in"));
+    EXPECT_THAT(run_tool(folder, "list " + sampled + "--count").out, HasSubstr("total      3\n"));
+  }
+  EXPECT_EQ(run_tool(folder, "run " + square + red + "--dry-run " + backend).out,
+            std::to_string(wrong) + " cases on liar,fault=drops-part\n");
+  std::int64_t parts = 0;
+  for (const std::string& part : {"1/2", "2/2"})
+    parts += std::ranges::count(run_tool(folder, "list " + square + red + "--shard " + part).out, '\n');
+  EXPECT_EQ(parts, wrong) << "each in one shard";
+}
+
 TEST(Sweep, SaysInWordsWhereItFails) {
   const Folder folder;
   const std::string line = "'on dp=2,fsdp=2,tp=2: reshard f32[16,8@tp]+dp.fsdp -> f32[16@fsdp,8@tp]'";

@@ -57,6 +57,14 @@ void ask_of(Before& before, const Records& records, bool of_any_backend) {
   }
 }
 
+// What status= looks into; throws BadInput where it does and no record is named.
+Records looked_into(const RunFlags& flags, const Where& where) {
+  if (!flags.against.empty()) return read_records(flags.against);
+  if (!asks_status(where)) return {};
+  if (flags.record.empty()) throw BadInput("status= looks into a record: name it with --record or --against");
+  return std::filesystem::exists(flags.record) ? read_records(flags.record) : Records{};
+}
+
 bool is_asked(const Where& where, const Before& before, const std::string& line, const std::string& backend) {
   if (!asks_status(where)) return true;
   if (before.lines.empty() || before.backends.contains(backend)) {
@@ -66,6 +74,14 @@ bool is_asked(const Where& where, const Before& before, const std::string& line,
   const auto [begin, end] = before.lines.equal_range(line);
   if (begin == end) return matches(where, std::optional<Status>());
   return std::any_of(begin, end, [&](const auto& one) { return matches(where, std::optional(one.second)); });
+}
+
+// Of a line on any of these backends.
+OfStatus asked_by(const Where& where, const Before& before, const std::vector<std::string>& backends) {
+  if (!asks_status(where)) return {};
+  return [&](const std::string& line) {
+    return std::ranges::any_of(backends, [&](const auto& b) { return is_asked(where, before, line, b); });
+  };
 }
 
 // The jobs of a run; what is done is recalled instead.
@@ -192,20 +208,18 @@ int code_of(const Ledger& ledger, bool all_ran) {
 int run_command(const RunFlags& flags) {
   const auto begin = std::chrono::steady_clock::now();
   const double budget = parse_budget(flags.running.budget);
-  const Chosen chosen = choose(flags.selection);
+  const Where where = condition_of(flags.selection);
   const std::vector<std::string> backends = backends_of(flags.running);
   const std::vector<std::string> names = resolved_names(backends);
+  const Records looked = looked_into(flags, where);
+  Before before;
+  if (asks_status(where)) ask_of(before, looked, !flags.against.empty());
+  const Chosen chosen = choose(flags.selection, asked_by(where, before, names));
   if (flags.dry_run) {
     waivers_in(flags.waivers);
     return say_planned(chosen, names);
   }
   Ledger ledger = ledger_of(flags);
-  const Records against = flags.against.empty() ? Records{} : read_records(flags.against);
-  if (asks_status(chosen.where) && flags.against.empty() && !ledger.journal)
-    throw BadInput("status= looks into a record: name it with --record or --against");
-  Before before;
-  if (asks_status(chosen.where))
-    ask_of(before, flags.against.empty() ? ledger.journal->before() : against, !flags.against.empty());
   if (flags.resume) before.done = by_key(ledger.journal->before());
   const Session session{chosen.cases,
                         backends,

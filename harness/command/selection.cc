@@ -58,23 +58,19 @@ std::vector<std::int64_t> selected(const Cases& cases, const Where& where) {
   return numbers;
 }
 
+void keep_asked(std::vector<std::int64_t>& numbers, const Cases& cases, const OfStatus& asked) {
+  if (asked) std::erase_if(numbers, [&](std::int64_t n) { return !asked(print(nth(cases, n))); });
+}
+
 // A sample of very many cases is drawn without a list of them.
-std::vector<std::int64_t> sampled(const Chosen& chosen, const Selection& s) {
+std::vector<std::int64_t> sampled(const Chosen& chosen, const Selection& s, const OfStatus& asked) {
   if (count(chosen.cases) > most_listed && chosen.where.terms.empty() && chosen.cases.groups.size() == 1)
     return sample(count(chosen.cases), s.sample, s.seed);
-  const std::vector<std::int64_t> from = selected(chosen.cases, chosen.where);
-  std::vector<std::int64_t> numbers;
+  std::vector<std::int64_t> from = selected(chosen.cases, chosen.where), numbers;
+  keep_asked(from, chosen.cases, asked);
   for (std::int64_t i : sample(static_cast<std::int64_t>(from.size()), s.sample, s.seed))
     numbers.push_back(from[i]);
   return numbers;
-}
-
-Where condition_of(const std::string& text) {
-  try {
-    return parse_where(text);
-  } catch (const BadInput& error) {
-    throw of_flag("--where", error);
-  }
 }
 
 std::vector<SizeRange> sizes_of(const Selection& s) {
@@ -90,7 +86,9 @@ std::vector<SizeRange> sizes_of(const Selection& s) {
 }  // namespace
 
 void add_selection(CLI::App& app, Selection& s) {
-  app.add_option("case", s.lines, "Cases, one line of text each; a star is every layout, a bar another size");
+  app.add_option("case", s.lines,
+                 "Cases, one line of text each; a star is every layout, as in 'on x=2,y=2: reshard f32[8,8]* -> "
+                 "f32[8,8]', a bar another size");
   app.add_option("--suite", s.suites, "A suite (may repeat); NAME:2x3 puts its patterns on another mesh")
       ->check(not_empty("the name of a suite"))
       ->allow_extra_args(false);
@@ -115,7 +113,13 @@ void add_selection(CLI::App& app, Selection& s) {
       ->check(not_empty("PART/OF"));
 }
 
-Chosen choose(const Selection& s) {
+Where condition_of(const Selection& s) try {
+  return parse_where(s.where);
+} catch (const BadInput& error) {
+  throw of_flag("--where", error);
+}
+
+Chosen choose(const Selection& s, const OfStatus& asked) {
   std::vector<Row> rows;
   for (const std::string& suite : s.suites) append(rows, suite_rows(suite));
   for (const std::string& file : s.files) append(rows, file_rows(file));
@@ -124,9 +128,10 @@ Chosen choose(const Selection& s) {
     throw BadInput(
         "no cases: name a --suite, a file with --cases, or a line such as\n"
         "  'on x=2: reshard f32[8@x] -> f32[8]'");
-  Chosen chosen{cases_of(sized(std::move(rows), sizes_of(s))), {}, condition_of(s.where)};
-  chosen.numbers = s.sample > 0 ? sampled(chosen, s) : selected(chosen.cases, chosen.where);
+  Chosen chosen{cases_of(sized(std::move(rows), sizes_of(s))), {}, condition_of(s)};
+  chosen.numbers = s.sample > 0 ? sampled(chosen, s, asked) : selected(chosen.cases, chosen.where);
   if (!s.shard.empty()) chosen.numbers = cases_of_shard(chosen.numbers, parse_shard(s.shard));
+  if (s.sample == 0) keep_asked(chosen.numbers, chosen.cases, asked);
   return chosen;
 }
 

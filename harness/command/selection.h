@@ -1,6 +1,7 @@
 // Which cases a command is about.
 #pragma once
 
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -23,14 +24,19 @@ struct Selection {
 };
 void add_selection(CLI::App&, Selection&);
 
-// The chosen cases: those that the condition selects (but for their status), of these the sample, of
-// this the shard. No line stands twice.
+// Whether a record says of a line what status= asks for; nothing where nobody asks.
+using OfStatus = std::function<bool(const std::string& line)>;
+
+// The chosen cases: those that the condition selects, of these the sample, of this the shard. A shard that is
+// of no sample does not depend on what is asked: records of shards may be looked into while they grow. No line
+// stands twice.
 struct Chosen {
   Cases cases;
   std::vector<std::int64_t> numbers;  // of `cases`
   Where where;
 };
-Chosen choose(const Selection&);  // throws BadInput
+Where condition_of(const Selection&);                // throws BadInput
+Chosen choose(const Selection&, const OfStatus& = {});  // throws BadInput
 
 // "48 cases on local", for --dry-run; the exit code. Throws BadInput where there is none.
 int say_planned(const Chosen&, const std::vector<std::string>& backends);
