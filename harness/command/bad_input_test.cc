@@ -37,6 +37,10 @@ const Bad table[] = {
     {"run '-on x=2: reshard f32[8@x] -> f32[8]'",       "", "plumb: expected a case, which begins with 'on ', or an option\n  -on x=2", 2},
     {"explain",                                         "", "plumb: case is required",                      2},
     // what users of other systems write, and what a shell makes of a line without quotes
+    {"run 'on x=2: all-gather f32[8@x] -> f32[8]'",     "", "; an all-gather is reshard f32[8@x] -> f32[8]\n  on x=2: all-gather f32[8@x] -> f32[8]\n          ^\n", 2},
+    {"run 'on x=2: reduce_scatter f32[8]'",             "", "; a reduce-scatter is reshard f32[8]+x -> f32[8@x]\n", 2},
+    {"explain 'on x=2: matmul f32[8,8] f32[8,8] -> f32[8,8]'", "", "; a product is einsum mk,kn->mn f32[8,8@x] f32[8@x,8] -> f32[8,8]\n", 2},
+    {"run 'on x=2: reshard * -> *'",                    "", "; a star stands behind an array: f32[8,8]* is every layout of it\n  on x=2: reshard * -> *\n                  ^\n", 2},
     {"run 'on x=2: reshard float32[8@x] -> f32[8]'",    "", "; float32 is written f32\n  on x=2: reshard float32[8@x]", 2},
     {"run 'on x=2: reshard f32[8]+x -> f32[8] acc=bfloat16'", "", "; bfloat16 is written bf16\n",             2},
     {"explain \"on x=2: reshard P('x', None) -> f32[8,8]\"", "", "; axes are written into the shape: P('x', None) of an f32[8,8] is f32[8@x,8]\n", 2},
@@ -98,6 +102,8 @@ const Bad table[] = {
     {"run --suite smoke --where is=odd",                "", "is= knows uneven",                             2},
     {"run --suite smoke --where status=bad",            "", "there is no status 'bad'",                     2},
     {"run --suite smoke --where status=wrong",          "", "name it with --record or --against",           2},
+    {"run --suite smoke --where status=wrong --dry-run", "", "name it with --record or --against",          2},
+    {"bench --suite smoke --where status=wrong",        "", "plumb bench looks into no verdicts",           2},
     {"run --suite smoke --where \"text~'f32\"",         "", "this quote is not closed",                     2},
     {"run --suite smoke --where devices=77",            "", "no case is selected, nothing was run",         2},
     {"run --suite smoke --where 'rank>=99999999999999999999'", "", "this number is too large",             2},
@@ -341,7 +347,7 @@ TEST(BadInput, NothingIsExplainedBeforeABadLine) {
 TEST(BadInput, CtrlCEndsAList) {
   const Folder folder;
   const std::string limits = "timeout --preserve-status --kill-after=20 --signal=INT 0.5 ";
-  for (const char* arguments : {" list --count", " list --count --where rank=7", " run --where rank=7"}) {
+  for (const char* arguments : {" list", " list --count --where rank=7", " run --where rank=7"}) {
     const std::string command =
         "cd " + folder.path.string() + " && " + limits + PLUMB_TOOL + arguments +
         " 'on a=2,b=2,c=2,d=2: einsum mk,kn->mn f32[8,8]* f32[8,8]* -> f32[8,8]*' >/dev/null";

@@ -11,6 +11,7 @@
 #include <unordered_set>
 
 #include "adapters/protocol/json.h"
+#include "harness/backend/spelling.h"
 #include "harness/command/command.h"
 #include "harness/command/files.h"
 #include "harness/command/flags.h"
@@ -113,12 +114,35 @@ std::set<Change> changes_named(const std::vector<std::string>& words) {
     if (!change) {
       std::vector<std::string> known;
       for (int i = 0; i < change_kinds; ++i) known.emplace_back(name(static_cast<Change>(i)));
-      throw BadInput(fmt::format("--fail-on: there is no change '{}', only {}, any, none", word,
-                                 fmt::join(known, ", ")));
+      const std::string near = nearest(word, known);
+      throw BadInput(fmt::format("--fail-on: there is no change '{}', only {}, any, none{}", word,
+                                 fmt::join(known, ", "),
+                                 near.empty() ? "" : fmt::format("; did you mean {}?", near)));
     }
     all.insert(*change);
   }
   return all;
+}
+
+using Names = std::set<std::string>;
+
+Names backends_in(const Records& records, bool ignore_release) {
+  Names all;
+  for (const Record& r : records.records) all.insert(ignore_release ? without_release(r.backend) : r.backend);
+  return all;
+}
+
+bool share(const Names& a, const Names& b) {
+  return std::ranges::any_of(a, [&](const std::string& name) { return b.contains(name); });
+}
+
+// Why no case is in both, and what to say where that helps: a release is all that may be ignored of a name.
+std::string nothing_in_common(const Records& from, const Records& to, bool ignore_release) {
+  const Names were = backends_in(from, ignore_release), are = backends_in(to, ignore_release);
+  if (share(were, are)) return "they are of other cases";
+  if (!ignore_release && share(backends_in(from, true), backends_in(to, true)))
+    return "of two releases of one framework say --ignore-release";
+  return fmt::format("one is of {}, the other of {}", fmt::join(were, " and "), fmt::join(are, " and "));
 }
 
 std::string status_text(const Record* r) { return std::string(r ? name(r->verdict.status) : "absent"); }
@@ -263,8 +287,8 @@ int compare_command(const CompareFlags& flags) {
     fmt::print("{}{}\n{}", changes_text(all, flags), times_text(all), summary_text(all));
   }
   if (count(all, Change::fresh) + count(all, Change::uncompared) == std::ssize(all.pairs)) {
-    fmt::print(stderr, "plumb: nothing was compared: no case is in both{}\n",
-               flags.ignore_release ? "" : "; of two releases of one framework say --ignore-release");
+    fmt::print(stderr, "plumb: nothing was compared: no case is in both; {}\n",
+               nothing_in_common(from, to, flags.ignore_release));
     return 2;
   }
   const std::vector<std::string> stale = complaints(waivers, today(), all_ran);
@@ -289,7 +313,7 @@ void add_compare(CLI::App& app, int& code) {
                    "Which changes exit with 1, with commas between: regression, worse, coverage lost, "
                    "hidden, exposed, "
                    "changed, fixed, coverage gained, waived, vanished, new, more bytes, fewer bytes, not "
-                   "compared; none")
+                   "compared; any is each but more and fewer bytes; none")
       ->delimiter(',')
       ->capture_default_str();
   compare

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <regex>
+
 #include "adapters/protocol/json.h"
 #include "harness/command/testing/tool.h"
 
@@ -131,13 +133,22 @@ TEST(CompareTool, SaysWhatIsWrongWithWhatItIsGiven) {
   const Folder folder;
   ASSERT_EQ(judged(folder, "--suite smoke --where op=reshard --backend local --record a.jsonl").code, 0);
   ASSERT_EQ(judged(folder, "--suite smoke --where op=einsum --backend local --record b.jsonl").code, 0);
+  ASSERT_EQ(judged(folder, "--suite smoke --where op=reshard --backend local,plan=ring --record ring.jsonl").code, 0);
   write(folder.path / "empty.jsonl", "");
+  write(folder.path / "a.jsonl.xz", "\xFD" "7zXZ");
+  for (const char* release : {"1", "2"})
+    write(folder.path / (std::string(release) + ".jsonl"),
+          std::regex_replace(contents(folder.path / "a.jsonl"), std::regex("\"local\""), "\"jax@" + std::string(release) + "\""));
   const std::tuple<const char*, const char*, int> table[] = {
       {"compare a.jsonl",                                "NEW is required",                                           2},
       {"compare a.jsonl missing.jsonl",                  "missing.jsonl: No such file or directory; expected a record", 2},
       {"compare . a.jsonl",                              ".: Is a directory; expected a record",                      2},
       {"compare a.jsonl empty.jsonl",                    "empty.jsonl has no records",                                2},
-      {"compare a.jsonl b.jsonl",                        "nothing was compared: no case is in both; of two releases", 2},
+      {"compare a.jsonl b.jsonl",                        "nothing was compared: no case is in both; they are of other cases\n", 2},
+      {"compare a.jsonl ring.jsonl",                     "no case is in both; one is of local, the other of local,plan=ring\n", 2},
+      {"compare 1.jsonl 2.jsonl",                        "no case is in both; of two releases of one framework say --ignore-release\n", 2},
+      {"compare a.jsonl.xz b.jsonl",                     "a.jsonl.xz: this is compressed; xz -dk 'a.jsonl.xz' makes the record\n", 2},
+      {"compare a.jsonl a.jsonl --fail-on regresion",    "; did you mean regression?\n",                              2},
       {"compare a.jsonl a.jsonl --fail-on worse,better", "--fail-on: there is no change 'better', only same,",
        2                                                                                                               },
       {"compare a.jsonl a.jsonl --waivers missing.txt",  "missing.txt: No such file",                                 2},

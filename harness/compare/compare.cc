@@ -41,6 +41,11 @@ Change change_of(const Record& from, const Record& to) {
                                            : Change::same;
 }
 
+std::string unrun_when(const Record& from, const Record& to) {
+  const bool then = from.verdict.status == Status::unrun, now = to.verdict.status == Status::unrun;
+  return then && now ? "unrun then and now" : then ? "unrun then" : "unrun now";
+}
+
 Transition only_before(const Comparing& c, const Record& from) {
   Transition pair{&from};
   pair.change = Change::uncompared;
@@ -113,7 +118,7 @@ Compared compare_runs(const Comparing& c) {
     if (const auto at = from.last.find(key); at != from.last.end()) {
       pair.from = at->second;
       pair.change = change_of(*pair.from, *pair.to);
-      if (pair.change == Change::uncompared) pair.why = "not run on either side";
+      if (pair.change == Change::uncompared) pair.why = unrun_when(*pair.from, *pair.to);
       ++all.table[{pair.from->verdict.status, pair.to->verdict.status}];
     }
     all.pairs.push_back(std::move(pair));

@@ -64,6 +64,15 @@ TEST(Compare, WhatIsAbsentIsVanishedOnlyWhereTheNewRunSelectedIt) {
   }
 }
 
+TEST(Compare, WhatIsUnrunSaysWhen) {
+  for (const auto& [from, to, why] : {
+           std::tuple{Status::pass,  Status::unrun, "unrun now"         },
+           std::tuple{Status::unrun, Status::wrong, "unrun then"        },
+           std::tuple{Status::unrun, Status::unrun, "unrun then and now"}
+  })
+    EXPECT_EQ(compared(records({record(a, from)}), records({record(a, to)})).pairs.back().why, why);
+}
+
 TEST(Compare, ReleasesOfAFrameworkAreJoinedWhereAsked) {
   const Records from = records({record(a, Status::pass, "jax@0.9.1,style=explicit")}),
                 to = records({record(a, Status::wrong, "jax@0.10.2,style=explicit")});

@@ -51,6 +51,8 @@ bool begins_like_a_record(std::string_view line, bool alone) {
 }
 
 Records parse_records(const std::string& text, const std::string& path) {
+  if (text.starts_with("\xFD" "7zXZ"))
+    throw BadInput(fmt::format("{}: this is compressed; xz -dk '{}' makes the record", path, path));
   Records r;
   int number = 1;
   for (std::size_t at = 0; at < text.size(); ++number) {

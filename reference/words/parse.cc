@@ -96,6 +96,7 @@ Placed scan_spec(Scan& scan, const Mesh& mesh) {
   Spec& spec = placed.spec;
   placed.at = scan.at;
   std::vector<AxisId> seen;
+  if (scan.next_is("*")) scan.fail("expected a dtype; a star stands behind an array: f32[8,8]* is every layout of it");
   const std::string_view dtype_text = scan.name("a dtype");
   const auto dtype = dtype_named(dtype_text);
   if (!dtype) {
@@ -225,9 +226,43 @@ struct Arity {
   std::size_t operands = 2, results = 1;
 };
 
+// What others call an op, and how it is written here; "" for what is nobody's.
+std::string other_op(std::string_view word) {
+  static constexpr std::string_view gather = "an all-gather is reshard f32[8@x] -> f32[8]",
+                                    reduce = "an all-reduce is reshard f32[8]+x -> f32[8]",
+                                    scatter = "a reduce-scatter is reshard f32[8]+x -> f32[8@x]",
+                                    all_to_all = "an all-to-all is reshard f32[8@x,8] -> f32[8,8@x]",
+                                    product = "a product is einsum mk,kn->mn f32[8,8@x] f32[8@x,8] -> f32[8,8]";
+  static constexpr std::pair<std::string_view, std::string_view> others[] = {
+      {"all-gather",     gather    },
+      {"all_gather",     gather    },
+      {"allgather",      gather    },
+      {"all-reduce",     reduce    },
+      {"all_reduce",     reduce    },
+      {"allreduce",      reduce    },
+      {"psum",           reduce    },
+      {"reduce-scatter", scatter   },
+      {"reduce_scatter", scatter   },
+      {"reducescatter",  scatter   },
+      {"psum_scatter",   scatter   },
+      {"all-to-all",     all_to_all},
+      {"all_to_all",     all_to_all},
+      {"alltoall",       all_to_all},
+      {"matmul",         product   },
+      {"dot",            product   },
+      {"gemm",           product   },
+  };
+  for (const auto& [text, line] : others)
+    if (word == text) return "; " + std::string(line);
+  return "";
+}
+
 // The op's name and what follows it before the specs; all of a resolve.
 Arity scan_op(Scan& scan, Op& op) {
   const std::size_t at = scan.at;
+  const std::string expected = "expected reshard, einsum, grouped, quantize or resolve";
+  const std::string other = other_op(scan.line.substr(at, scan.line.find(' ', at) - at));
+  if (!other.empty()) scan.fail(expected + other);
   const std::string_view name = scan.name("reshard, einsum, grouped, quantize or resolve");
   scan.gap();
   if (name == "reshard") {
@@ -245,7 +280,7 @@ Arity scan_op(Scan& scan, Op& op) {
   else if (name == "quantize")
     op.kind = Quantize{scan_scheme(scan), {}};
   else
-    scan.fail("expected reshard, einsum, grouped, quantize or resolve", at);
+    scan.fail(expected, at);
   scan.gap();
   return name == "quantize" ? Arity{1, 2} : Arity{};
 }
