@@ -13,7 +13,7 @@ loader = importlib.machinery.SourceFileLoader("peer", str(SCRIPT))
 peer = importlib.util.module_from_spec(importlib.util.spec_from_loader("peer", loader))
 loader.exec_module(peer)
 
-# Ranks that take 10 and 30 us, and then 30 and 20: their means are 20 and 25.
+# Ranks that take 10 and 30 us, and then 30 and 20: their means are 20 and 25. The first two and the last take longer.
 PLUMB = """#!/usr/bin/env python3
 import json, sys
 word = sys.argv
@@ -24,7 +24,8 @@ with open(record, "a") as out:
         if "LACKS" in word[word.index("--backend") + 1] and "+x ->" in line:
             print("not timed ", line)
             continue
-        ranks = [{"enter": [0, 100000], "leave": [10000, 130000]}, {"enter": [5, 100000], "leave": [30005, 120000]}]
+        took = [[90, 90, 10, 30, 90], [90, 90, 30, 20, 90]]
+        ranks = [{"enter": [0] * 5, "leave": [1000 * us for us in rank]} for rank in took]
         print(json.dumps({"case": line, "backend": "b", "bench": {"nanoseconds": [30000, 30000], "ranks": ranks}}), file=out)
 """
 
@@ -45,9 +46,10 @@ class Tables(unittest.TestCase):
         text = "# Benchmarking Allreduce \n#bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]\n 64 200 1.00 3.00 2.00\n 128 time-out.\n"
         self.assertEqual(peer.parse_table(text), {("Allreduce", 64): 3.0})
 
-    def test_what_a_rank_gives(self):
+    def test_sizes_as_imb_has_them(self):
         self.assertEqual(peer.bytes_said("Allgatherv", 1024, 4), 1024)
-        self.assertEqual(peer.bytes_said("Reduce_scatter", 1024, 4), 4096)
+        self.assertEqual(peer.bytes_said("Reduce_scatter", 1024, 4), 1024)
+        self.assertEqual(peer.bytes_said("Allreduce", 1024, 4), 4096)
 
 
 class Ratios(unittest.TestCase):
@@ -105,7 +107,7 @@ class Commands(unittest.TestCase):
 
     def test_bad_input(self):
         for flags, words in {("--pairs", "5"): "--pairs: expected a number from 6, not '5'", ("--sizes", "1Gb"): "not '1Gb'", ("--sizes", ""): "not ''",
-                             ("--sizes", "3"): "2 ranks do not divide each of them", ("--iterations", "0"): "expected a number from 1, not '0'",
+                             ("--sizes", "3"): "2 ranks do not divide each of them", ("--iterations", "3"): "expected a number from 4, not '3'",
                              ("--ranks", "1"): "expected a number from 2"}.items():
             ran = self.run_with(*flags)
             self.assertEqual((ran.returncode, words in ran.stderr), (2, True), (flags, ran.stderr))
