@@ -87,7 +87,7 @@ class Commands(unittest.TestCase):
 
     def test_a_delay_is_seen(self):
         ran = self.run_with(TOOK="23.75")  # ours takes 5 % more
-        self.assertEqual((ran.returncode, ran.stdout.count("DISAGREE")), (1, 6), ran.stdout)
+        self.assertEqual((ran.returncode, ran.stdout.count("DISAGREE")), (1, 3), ran.stdout)
         self.assertIn("1.053 (1.053 to 1.053) times IMB-MPI1's", ran.stdout)
 
     def test_what_fails_is_said(self):
