@@ -341,5 +341,32 @@ TEST(Verdicts, WhereAFaultIs) {
   EXPECT_EQ(found->there.substr(0, 26), "%g = f32[4,3] all-gather(%");
 }
 
+// What is right beside it, behind the same barrier or loop, was computed from its own element alone.
+TEST(Verdicts, WhatIsCarriedBesideAFaultDoesNotHideIt) {
+  const auto lines = [](const std::string& shape, const std::string& first) {
+    return "  %one = " + shape + " " + first +
+           "(%x), sharding={devices=[2,1]<=[2]}, metadata={op_name=\"first\"}\n"
+           "  %two = f32[3] cosine(%y), sharding={replicated}, metadata={op_name=\"second\"}\n  %both = (" +
+           shape + ", f32[3]) tuple(%one, %two)\n  %bar = (" + shape +
+           ", f32[3]) opt-barrier(%both)\n  %a = " + shape +
+           " get-tuple-element(%bar), index=0\n  %b = f32[3] get-tuple-element(%bar), index=1\n  %r0 = " +
+           shape + " tanh(%a), sharding={devices=[2,1]<=[2]}, metadata={op_name=\"third\"}\n" +
+           "  %r1 = f32[3] sine(%b), sharding={replicated}, metadata={op_name=\"fourth\"}";
+  };
+  const Module before = edited(
+      kBefore, {
+                   {"  %r0 = f32[4,3] copy(%x), sharding={devices=[2,1]<=[2]}", lines("f32[4,3]", "sine")},
+                   {"tuple(%r0, %y)",                                                          "tuple(%r0, %r1)"                                                          }
+  });
+  const Module after = edited(kAfter, {
+                                          {"  %r0 = f32[2,3] copy(%x)", lines("f32[2,3]", "negate")},
+                                          {"tuple(%r0, %y)",                           "tuple(%r0, %r1)"                           }
+  });
+  const Subject subject{before, after, &before};
+  const auto found = locate(subject, prove(subject, {}));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->op_name, "first");
+}
+
 }  // namespace
 }  // namespace plumb::hlo
