@@ -117,6 +117,15 @@ class Pictures(unittest.TestCase):
         self.assertEqual([plot.time_in_words(t) for t in (5, 2500, 1.5e6, 2e9)], ["5 ns", "2.5 us", "1.5 ms", "2 s"])
         self.assertEqual([plot.size_in_words(n) for n in (12, 4096, 3 << 20)], ["12 B", "4 KiB", "3 MiB"])
 
+    def test_a_full_disk_is_one_line(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "r.jsonl")
+            with open(path, "w") as file:
+                file.write(json.dumps(LINKS) + "\n")
+            os.symlink("/dev/full", os.path.join(folder, "links.svg"))
+            ran = subprocess.run([sys.executable, os.path.join(HERE, "plot"), path, "--out", folder], capture_output=True, text=True)
+        self.assertEqual((ran.returncode, ran.stderr), (1, "plot: No space left on device\n"))
+
     def test_the_page_needs_nothing_else(self):
         with tempfile.TemporaryDirectory() as folder:
             path, out = (os.path.join(folder, name) for name in ("r.jsonl.xz", "out"))

@@ -19,6 +19,7 @@
 #include "harness/record/circumstances.h"
 #include "harness/record/journal.h"
 #include "harness/report/expected.h"
+#include "harness/report/finding.h"
 #include "harness/report/growth.h"
 #include "harness/report/progress.h"
 #include "harness/select/per_device.h"
@@ -79,7 +80,9 @@ std::int64_t say_findings(const Course& course, const std::vector<Requirement>& 
     if (entry->refused)
       fmt::print(stderr, "plumb: unrun: {}\n", entry->failed);
     else if (!entry->failed.empty())
-      fmt::print(out, "not timed  {}  {}\n    {}\n", t.backend, t.line, entry->failed), ++findings;
+      fmt::print(out, "not timed  {}  {}\n    {}\n{}", t.backend, t.line, entry->failed,
+                 said_last(entry->last_words)),
+          ++findings;
     if (!entry->failed.empty() || t.repetitions.empty()) continue;
     const Figured f = figured(t);
     for (const Requirement& r : required) {

@@ -126,11 +126,12 @@ struct Failing {
 TEST(Bench, WhatGoesWrongIsALineAndExitCode1) {
   const Folder folder;
   const Failing rows[] = {
-      {"took 1000,1000 backwards 1", "malformed: the reply: the clock of rank 0"},
-      {"took 1000,1000 die 9",       "crashed: killed by signal 9"              },
-      {"took 1000,1000 spin 1",      "hung: no reply within"                    },
-      {"took 1000,1000 clockless 1", "malformed: the reply: field \"clock\""    },
-      {"lazy 0",                     "unsupported: it times nothing"            },
+      {"took 1000,1000 backwards 1",      "malformed: the reply: the clock of rank 0"},
+      {"took 1000,1000 die 9",            "crashed: killed by signal 9"              },
+      {"took 1000,1000 print alas die 9", "    its last words:\n    alas\n"          },
+      {"took 1000,1000 spin 1",           "hung: no reply within"                    },
+      {"took 1000,1000 clockless 1",      "malformed: the reply: field \"clock\""    },
+      {"lazy 0",                          "unsupported: it times nothing"            },
   };
   for (const auto& [faults, says] : rows) {
     const Ran ran = run_tool(folder, fake(faults) + line + " --timeout 2");
@@ -220,6 +221,13 @@ TEST(Bench, GoogleBenchmarkSaysIfAsked) {
   ASSERT_TRUE(said.is_object()) << ran.out;
   EXPECT_THAT(said["benchmarks"][0]["name"].get<std::string>(), HasSubstr("reshard f32[8@x] -> f32[8]"));
   EXPECT_EQ(run_tool(folder, fake("took 1000,1000") + line + " --benchmark_filter einsum").code, 2);
+  EXPECT_EQ(run_tool(folder, fake("took 1000,1000") + line + " --benchmark_out b.json --repetitions 2").code,
+            0);
+  EXPECT_EQ(parse_json(contents(folder.path / "b.json"))["benchmarks"][0]["name"],
+            said["benchmarks"][0]["name"]);
+  const Ran full = run_tool(folder, fake("took 1000,1000") + line + " --benchmark_out /dev/full");
+  EXPECT_EQ(full.code, 3);
+  EXPECT_EQ(full.err, "plumb: /dev/full: No space left on device\n");
   EXPECT_EQ(run_tool(folder, fake("took 1000,1000 spoil last") + line + " --benchmark_format json").code, 1);
 }
 

@@ -1,9 +1,15 @@
 #include "harness/command/course.h"
 
 #include <benchmark/benchmark.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include <array>
 #include <ostream>
+#include <system_error>
 
 #include "harness/backend/interrupt.h"
 #include "harness/measure/bandwidth.h"
@@ -38,6 +44,7 @@ std::string time_once(Course& course, Entry& entry) {
     if (record.bench->samples.nanoseconds.empty()) why = "every iteration was begun late";
   } else {
     why = not_timed(record);
+    entry.last_words = record.last_words;
   }
   course.recorded(std::move(record));
   return why;
@@ -61,8 +68,8 @@ void fail(benchmark::State& state, const std::string& why) {
   state.SkipWithError(why.c_str());
 }
 
-// Where a process has its memory and its code makes it some percent faster or slower than the next of the same
-// program: repetitions are of several, of each about one for each case.
+// Where a process has its memory and its code makes it some percent faster or slower than the next of the
+// same program: repetitions are of several, of each about one for each case.
 void start_anew(Course& course) {
   if (course.done % std::ssize(course.entries) != 0) return;
   for (const auto& entry : course.entries) process_of(*entry->subject).stop();
@@ -87,13 +94,39 @@ std::vector<std::string> arguments(const LibraryFlags& flags) {
   const auto add = [&](const char* flag, const std::string& value) {
     if (!value.empty()) all.push_back(fmt::format("--benchmark_{}={}", flag, value));
   };
-  add("filter", flags.filter), add("format", flags.format);
-  add("out", flags.out), add("out_format", flags.out_format);
+  add("filter", flags.filter), add("format", flags.format), add("out_format", flags.out_format);
   return all;
 }
 
-void initialize(const LibraryFlags& flags) {
+[[noreturn]] void fails(const std::string& what) {
+  throw std::system_error(errno, std::generic_category(), what);
+}
+
+// What the library writes is in memory first: it says nothing of a full disk.
+struct Out {
+  std::string name;
+  int memory = -1;
+  explicit Out(const std::string& file) : name(file) {
+    if (!name.empty() && (memory = ::memfd_create("benchmark_out", MFD_CLOEXEC)) < 0) fails(name);
+  }
+  ~Out() { ::close(memory); }
+  std::string path() const { return name.empty() ? "" : fmt::format("/proc/self/fd/{}", memory); }
+  void copy() const {
+    if (name.empty()) return;
+    const int file = ::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file < 0) fails(name);
+    std::array<char, 1 << 16> some;
+    ::lseek(memory, 0, SEEK_SET);
+    for (ssize_t n; (n = ::read(memory, some.data(), some.size())) > 0;)
+      for (ssize_t at = 0, now = 0; at < n; at += now)
+        if ((now = ::write(file, some.data() + at, static_cast<std::size_t>(n - at))) < 0) fails(name);
+    if (::close(file) != 0) fails(name);
+  }
+};
+
+void initialize(const LibraryFlags& flags, const Out& out) {
   std::vector<std::string> all = arguments(flags);
+  if (!out.path().empty()) all.push_back("--benchmark_out=" + out.path());
   std::vector<char*> argv;
   for (std::string& one : all) argv.push_back(one.data());
   int argc = static_cast<int>(argv.size());
@@ -104,7 +137,8 @@ void initialize(const LibraryFlags& flags) {
 }  // namespace
 
 std::size_t run(Course& course, const LibraryFlags& flags) {
-  initialize(flags);
+  const Out out(flags.out);
+  initialize(flags, out);
   for (const auto& entry : course.entries)
     benchmark::RegisterBenchmark(
         fmt::format("{} on {}", print(entry->c), entry->subject->name).c_str(),
@@ -123,6 +157,7 @@ std::size_t run(Course& course, const LibraryFlags& flags) {
     chosen = benchmark::RunSpecifiedBenchmarks();
   }
   benchmark::ClearRegisteredBenchmarks();
+  out.copy();
   if (course.failure) std::rethrow_exception(course.failure);
   return chosen;
 }

@@ -20,6 +20,7 @@ struct Entry {
   Timings timings;                   // so far
   std::vector<Repetition> before{};  // of a run that is resumed: they are not timed again
   std::string failed{};              // why it has no times: it is asked no more
+  std::string last_words{};          // of a program that died then, or hung
   bool refused = false;              // for it is too large here
 };
 

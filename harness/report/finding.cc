@@ -54,6 +54,11 @@ std::vector<std::string> all_notes(const Record& r) {
 
 std::string last_lines(const std::string& words) { return ends(words, 6); }
 
+std::string said_last(const std::string& words) {
+  const std::string last = last_lines(words);
+  return last.empty() ? "" : indented("its last words:\n" + last);
+}
+
 std::string facts(const Verdict& verdict) {
   std::string text;
   for (const Fact& fact : verdict.facts) {
@@ -75,8 +80,7 @@ std::string in_detail(const Record& r) {
   }
   if (r.verdict.status == Status::wasteful)
     for (const std::string& note : all_notes(r)) text += indented("the backend says: " + note);
-  if (const std::string last = last_lines(r.last_words); !last.empty())
-    text += indented("its last words:\n" + last);
+  text += said_last(r.last_words);
   if (!r.processes.empty())
     text += indented(fmt::format("its processes:\n{}", fmt::join(first(r.processes), "\n")));
   return text;

@@ -20,6 +20,7 @@ std::string in_detail(const Record&);
 
 // The first line of what a program said last, which may be the check that failed, and the last six.
 std::string last_lines(const std::string& words);
+std::string said_last(const std::string& words);  // under a heading, indented; nothing where nothing was said
 
 // The facts alone, a line each.
 std::string facts(const Verdict&);
