@@ -7,6 +7,7 @@ import subprocess
 import sys
 import unittest
 import unittest.mock
+import xml.etree.ElementTree
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE / "testing")]
@@ -79,6 +80,41 @@ class NightsThatEnd(nights.Nights):
         for part in (1, 2, 4):
             self.night("3", "--shard", f"{part}/4")
         self.assertNotIn("not needed", self.night("3", "--merge", "4").out, "the part that is missing may need it")
+
+    def failing(self, name):
+        """What the JUnit of a night says that does not hold, as the night says it; the names of all its cases."""
+        file = self.folder / f"history/nights/{name}/night.junit.xml"
+        if shutil.which("xmllint"):
+            schema = HERE.parent / "harness/report/junit-10.xsd"
+            subprocess.run(["xmllint", "--noout", "--schema", schema, file], check=True, capture_output=True)
+        suites = xml.etree.ElementTree.parse(file).getroot()
+        red = lambda suite: sum(len(case) for case in suite)
+        for suite in suites:
+            self.assertEqual(red(suite), int(suite.get("failures")) + int(suite.get("errors")))
+        said = [(suite.get("name").removeprefix("night."), case.get("name"), case[0].get("message"))
+                for suite in suites for case in suite if len(case)]
+        return said, [case.get("name") for suite in suites for case in suite]
+
+    def test_junit_of_a_night_has_all_that_makes_it_red_and_the_same_cases_each_night(self):
+        self.configure('["./mine", "jax@0.0.1"]', more='waivers = "waivers"\n')
+        (self.folder / "waivers").write_text("hung on ./mine until 2001-01-31 for an/issue: op=reshard\n")
+        first = self.night("1")
+        said, names = self.failing("1")
+        self.assertEqual([(row, what) for row, what, _ in said], [("square", "jax@0.0.1 runs"), ("square", f"waiver {names[-1].removeprefix('waiver ')}")])
+        self.assertEqual(names[:-1], ["./mine runs", "jax@0.0.1 runs", *judging.FAIL_ON])
+        self.is_now(LIAR)
+        second = self.night("2")
+        self.assertEqual((first.returncode, second.returncode), (1, 1))
+        said, again = self.failing("2")
+        self.assertEqual(again, names)
+        self.assertEqual([what for _, what, _ in said], ["jax@0.0.1 runs", "regression", judging.NEW, names[-1]])
+        lines = {f"{row}: {words}" if not what.endswith(" runs") else f"{row}: {what[:-5]} did not run: {words}" for row, what, words in said}
+        self.assertEqual(lines, {line for line in second.out.splitlines() if not line.startswith(" ")})
+        self.configure()
+        for part in (1, 2, 4):
+            self.night("3", "--shard", f"{part}/4")
+        self.night("3", "--merge", "4")
+        self.assertIn(("parts", "part 3/4", "it is missing: what it would have judged is not compared"), self.failing("3")[0])
 
     def test_what_is_right_when_it_is_judged_again_is_flaky(self):
         self.assertEqual(self.night("1").returncode, 0)

@@ -4,7 +4,8 @@
     HISTORY/nights/NAME/             a night; its name is the time at which it began, or what --night says
         *.jsonl                      its records, which are the truth
         *.js                         what became of each case, for the page that compares any two nights (cases.py)
-        *.xml                        JUnit: what has become worse is a failure
+        *.xml                        JUnit of each row: a case of it that has become worse is a failure
+        night.junit.xml              JUnit of the night: what makes it red
         night.json                   what came of it, written last: without it the night was killed
     HISTORY/lines/                   the lines of these cases, a file for all nights that judge the same
     HISTORY/pages/                   made anew from these

@@ -58,20 +58,26 @@ def same_cause(kind):
     return kind["backend"], kind["status"], kind["why"]
 
 
+def checks(row, fail_on):
+    """What can make a night red in a row, and of each what is said where it does; else nothing."""
+    for change in BY_KIND:
+        number = sum(kind["number"] - kind["flaky"] for kind in row["kinds"] if kind["change"] == change)
+        word = "regressions" if change == "regression" and number != 1 else change
+        if change in fail_on:
+            yield change, number and f"{number} {word}"
+    fresh = len({same_cause(one) for one in row["findings"] if one["fresh"]})
+    if NEW in fail_on:
+        yield NEW, fresh and f"{fresh} new kind{'s' if fresh > 1 else ''} of finding"
+    for waiver in row.get("waivers", ()):
+        yield f"waiver {waiver['row']}", waiver.get("said")
+    slower = sum(map(is_slower, row["times"]))
+    if SLOWER in fail_on:
+        yield SLOWER, slower and f"{slower} slower"
+
+
 def bad(told):
     """What makes the exit code 1, in words."""
-    all_said = []
-    for row in told["rows"]:
-        for change in BY_KIND:
-            number = sum(kind["number"] - kind["flaky"] for kind in row["kinds"] if kind["change"] == change)
-            word = "regressions" if change == "regression" and number != 1 else change
-            all_said += [f"{row['name']}: {number} {word}"] if number and change in told["fail_on"] else []
-        fresh = len({same_cause(one) for one in row["findings"] if one["fresh"]})
-        all_said += [f"{row['name']}: {fresh} new kind{'s' if fresh > 1 else ''} of finding"] if fresh and NEW in told["fail_on"] else []
-        all_said += [f"{row['name']}: {one['said']}" for one in row.get("waivers", ()) if one.get("said")]
-        slower = sum(map(is_slower, row["times"]))
-        all_said += [f"{row['name']}: {slower} slower"] if slower and SLOWER in told["fail_on"] else []
-    return all_said
+    return [f"{row['name']}: {said}" for row in told["rows"] for _, said in checks(row, told["fail_on"]) if said]
 
 
 def not_bad(told):
