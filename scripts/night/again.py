@@ -4,7 +4,7 @@ import json
 from night import tool
 
 RERUNS = 3
-AGAIN, AGAIN_WAS = ".again.jsonl", ".again-was.jsonl"  # no row has a name with a dot
+AGAIN, AGAIN_WAS, JUNIT = ".again.jsonl", ".again-was.jsonl", ".again.xml"  # no row has a name with a dot
 
 
 def anew(record):
@@ -14,7 +14,7 @@ def anew(record):
 
 
 def forget(folder):
-    for name in (AGAIN, AGAIN_WAS):
+    for name in (AGAIN, AGAIN_WAS, JUNIT):
         (folder / name).unlink(missing_ok=True)
 
 
