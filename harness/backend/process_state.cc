@@ -113,7 +113,7 @@ Answer ProcessState::failed_start(Answer answer, const Waiting& w) {
 std::optional<Answer> ProcessState::say_hello(const Mesh& mesh) {
   Waiting w("start", deadlines);
   const std::string request = hello_request({arena.path(), w.left()}, mesh);
-  if (auto failed = send(request, w)) return failed;
+  if (auto failure = send(request, w)) return failure;
   std::string_view line;
   if (const auto got = receive(line, w); got != Child::Wait::ready) return failure(got, w);
   transcript.add("<-", line);
@@ -231,7 +231,7 @@ std::optional<Answer> ProcessState::send(const std::string& request, const Waiti
 }
 
 Answer ProcessState::ask(const std::string& request, const Asked& asked, const Waiting& w) {
-  if (auto failed = send(request, w)) return *failed;
+  if (auto failure = send(request, w)) return *failure;
   return wait_for_reply(asked);
 }
 

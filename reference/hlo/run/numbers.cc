@@ -117,8 +117,8 @@ double Reals::dot(const double* a, const double* b, std::int64_t n) {
   return sum;
 }
 
-Ordering Reals::compare(double a, double b, bool total) {
-  if (total) {
+Ordering Reals::compare(double a, double b, bool total_order) {
+  if (total_order) {
     const auto place = [](double x) { return std::isnan(x) ? (std::signbit(x) ? -2 : 2) : 0; };
     if (place(a) != place(b)) return place(a) < place(b) ? Ordering::less : Ordering::greater;
     if (place(a) != 0) return Ordering::equal;

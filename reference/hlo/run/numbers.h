@@ -30,8 +30,8 @@ struct Reals {
   Factor left(Number x) { return x; }
   Factor right(Number x, std::int64_t) { return x; }
   Number dot(const Factor* a, const Factor* b, std::int64_t n);
-  // `total` orders -0 below +0 and NaN above all.
-  Ordering compare(Number a, Number b, bool total);
+  // `total_order` orders -0 below +0 and NaN above all.
+  Ordering compare(Number a, Number b, bool total_order);
   std::int64_t truncate(Number,
                         Type);  // to an integer type, the nearest where it is out of range; NaN gives 0
   bool finite(Number);

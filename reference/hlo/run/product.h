@@ -87,9 +87,9 @@ struct Side {
 // All results: the rows of all matrices of all lanes, each by itself.
 template <typename Numbers, typename E>
 void multiply(Numbers& numbers, const Product& p, const Side<E>& lhs, const Side<E>& rhs, E* to) {
-  using Factor = decltype(left(numbers, *to));
+  using Left = decltype(left(numbers, *to));
   const auto rows = [&](std::int64_t begin, std::int64_t end) {
-    std::vector<Factor> row(static_cast<std::size_t>(p.inner)), columns;
+    std::vector<Left> row(static_cast<std::size_t>(p.inner)), columns;
     std::pair<std::int64_t, std::int64_t> laid{-1, -1};  // the matrix whose columns they are
     for (std::int64_t n = begin; n < end; ++n) {
       const std::int64_t matrix = n / p.rows, b = matrix % p.batch;
