@@ -10,7 +10,7 @@
 
 namespace plumb {
 
-// Of two verdicts; the last four need more than that (compare.h). A finding is *silent* where values or
+// Of two verdicts; what a pass rests on and the last four need more than that (compare.h). A finding is *silent* where values or
 // places are wrong and nothing says so; else it is a refusal (hung, crashed, malformed, reneged), or a doubt
 // about what is right (mistrusted, wasteful).
 //
@@ -26,12 +26,12 @@ enum class Change : std::uint8_t {
   same,
   regression,  // a pass, or waived, that is a finding
   worse,       // that said what failed, or was right at too high a price, and is silently wrong
-  lost,        // coverage: a pass that is unsupported
+  lost,        // coverage: a pass that is unsupported, or rests on less: a plan, clones, no trace, a proof in place
   hidden,      // a finding that is unsupported: never fixed
   exposed,     // a finding where nothing could be judged before
   changed,     // another finding
   fixed,
-  gained,  // coverage: a pass where nothing could be judged before
+  gained,  // coverage: a pass where nothing could be judged before, or less
   waived,
   vanished,  // selected by the new run's own words, and not there
   fresh,     // only there now

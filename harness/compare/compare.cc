@@ -33,7 +33,29 @@ Listed listed_by_key(const Comparing& c, const Records& records) {
   return all;
 }
 
+// What a pass of `now` leaves unjudged that one of `then` did not. What is within its bound was judged whole,
+// and how many devices there are is the case's.
+std::optional<Pass> rests_on_less(const Verdict& then, const Verdict& now) {
+  constexpr std::pair<bool Verdict::*, Pass> leaves[] = {
+      {&Verdict::plan,     Pass::plan    },
+      {&Verdict::clones,   Pass::clones  },
+      {&Verdict::untraced, Pass::untraced},
+      {&Verdict::in_place, Pass::in_place}
+  };
+  for (const auto& [flag, pass] : leaves)
+    if (now.*flag != then.*flag) return now.*flag ? std::optional(pass) : std::nullopt;
+  return std::nullopt;
+}
+
+bool both_pass(const Record& from, const Record& to) {
+  return from.verdict.status == Status::pass && to.verdict.status == Status::pass;
+}
+
 Change change_of(const Record& from, const Record& to) {
+  if (both_pass(from, to)) {
+    if (rests_on_less(from.verdict, to.verdict)) return Change::lost;
+    if (rests_on_less(to.verdict, from.verdict)) return Change::gained;
+  }
   const Change verdicts = change(from.verdict.status, to.verdict.status);
   if (verdicts != Change::same || from.cost.moved < 0 || to.cost.moved < 0) return verdicts;
   return to.cost.moved > from.cost.moved   ? Change::costlier
@@ -141,6 +163,11 @@ std::vector<OfKind> by_kind(const Compared& all, Change change) {
     if (pair.change != change) continue;
     const bool before = !pair.to || (!finding(pair.to->verdict.status) && change != Change::lost);
     Kind kind = kind_of(before && pair.from ? *pair.from : either(pair));
+    if (pair.from && pair.to && both_pass(*pair.from, *pair.to)) {
+      const Verdict &from = pair.from->verdict, &to = pair.to->verdict;
+      const auto less = change == Change::lost ? rests_on_less(from, to) : rests_on_less(to, from);
+      if (less) kind.why = fmt::format("pass ({})", name(*less));
+    }
     kinds[std::move(kind)].push_back(&pair);
   }
   std::vector<OfKind> list;

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bit>
+
 namespace plumb {
 namespace {
 
@@ -90,6 +92,35 @@ TEST(Compare, BytesAreExact) {
   EXPECT_THAT(changes_of(compared(records({more}), records({less}))), ElementsAre(Change::cheaper));
   EXPECT_THAT(changes_of(compared(records({more}), records({more}))), ElementsAre(Change::same));
   EXPECT_THAT(changes_of(compared(records({more}), records({unknown}))), ElementsAre(Change::same));
+}
+
+// Of all that passes may leave unjudged: the weakest in which two differ says which of them rests on less.
+TEST(Compare, APassThatRestsOnLessHasLostCoverage) {
+  const std::pair<bool Verdict::*, const char*> leaves[] = {
+      {&Verdict::plan,     "pass (plan)"    },
+      {&Verdict::clones,   "pass (clones)"  },
+      {&Verdict::untraced, "pass (no trace)"},
+      {&Verdict::in_place, "pass (in place)"}
+  };
+  for (unsigned was = 0; was < 16; ++was)
+    for (unsigned is = 0; is < 16; ++is) {
+      Record from = record(a, Status::pass), to = from;
+      from.cost.moved = 96, to.cost.moved = 97;
+      for (unsigned n = 0; n < 4; ++n) {
+        from.verdict.*leaves[n].first = was >> n & 1;
+        to.verdict.*leaves[n].first = is >> n & 1;
+      }
+      const Records then = records({from}), now = records({to});
+      const Compared all = compared(then, now);
+      const unsigned differ = was ^ is, weakest = differ & -differ;
+      const Change change = !differ ? Change::costlier : is & weakest ? Change::lost : Change::gained;
+      ASSERT_THAT(changes_of(all), ElementsAre(change)) << was << " " << is;
+      const std::string why = differ ? leaves[std::countr_zero(weakest)].second : "";
+      ASSERT_EQ(by_kind(all, change).at(0).kind.why, why) << was << " " << is;
+    }
+  Record exact = record(a, Status::pass), within = exact;
+  within.verdict.rounded = 3, within.verdict.alone = true;
+  EXPECT_THAT(changes_of(compared(records({exact}), records({within}))), ElementsAre(Change::same));
 }
 
 TEST(Compare, VersionsThatDifferStandBesideIt) {
