@@ -41,7 +41,7 @@ struct Deadline {
   std::int64_t waited_for = kNever;  // under the lock
   bool watched = false;
 };
-Deadline deadline;
+Deadline& deadline = *new Deadline;  // the watch waits on it while the process ends
 
 struct Library {
   const Functions* f = nullptr;

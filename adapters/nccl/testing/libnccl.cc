@@ -7,10 +7,9 @@
 //   stuck   the call is not made, nor ever over   skips   it is not made, and over at once
 //   killed  the process is killed in it           old     the version is 2.17
 //   other   a profiler is told of half of it
-//
 // STUB_USES names the algorithm that a profiler is told of, on STUB_MACHINES machines; STUB_ADDS is how it
-// adds up: `pairs`, or `kept`, in f32, rounded once. To the file that STUB_ABORTED names each communicator
-// that is aborted adds a line, to that of STUB_STUCK a stuck call.
+// adds up: `pairs`, or `kept`, in f32, rounded once. A line is added to the file that STUB_ABORTED names by
+// each communicator that is aborted, STUB_STUCK by a stuck call, STUB_ENDED by a process that ends by itself.
 #include <cuda.h>
 #include <nccl.h>
 #include <signal.h>
@@ -182,6 +181,7 @@ void note_rank_in_file_of(const char* which) {
   if (std::FILE* out = std::fopen(variable(which).c_str(), "a"))
     std::fprintf(out, "%d\n", rank_of_all), std::fclose(out);
 }
+[[gnu::destructor]] void ended() { note_rank_in_file_of("STUB_ENDED"); }
 
 struct Work {
   ncclComm* comm;
