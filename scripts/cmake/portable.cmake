@@ -4,6 +4,7 @@
 set(PLUMB_GLIBC 2.28 CACHE STRING "The oldest glibc on which portable programs run")
 set(PLUMB_PORTABLE ${PROJECT_BINARY_DIR}/portable)
 add_custom_target(portable)
+add_custom_target(portable-mpi)  # what the bundle has beside with Open MPI's wheel
 if(PLUMB_SANITIZE)
   function(plumb_portable)
   endfunction()
@@ -41,9 +42,11 @@ set(libraries ${PLUMB_PORTABLE}/fmt/libfmt.a ${PLUMB_PORTABLE}/benchmark/libbenc
 add_custom_target(plumb_portable_libraries DEPENDS ${glibc}/libc.so ${libraries} ${openblas})
 add_dependencies(portable plumb_portable_libraries)
 
-# plumb_portable(plumb-local): portable/bin/plumb-local. The static libraries come before the shared ones that the rooms
-# link, of which nothing is needed then.
+# plumb_portable(plumb-local): portable/bin/plumb-local, by the target portable, or another one. The static libraries come before
+# the shared ones that the rooms link, of which nothing is needed then.
 function(plumb_portable program)
+  set(of portable ${ARGN})
+  list(GET of -1 of)
   get_target_property(sources ${program} SOURCES)
   get_target_property(linked ${program} LINK_LIBRARIES)
   get_target_property(definitions ${program} COMPILE_DEFINITIONS)
@@ -63,5 +66,5 @@ function(plumb_portable program)
                       LINKER:--as-needed,--gc-sections,--whole-archive,${static},--no-whole-archive)
   target_link_libraries(${made} PRIVATE ${linked} -Wl,--push-state,--no-as-needed -lpthread -ldl -lrt -lm -Wl,--pop-state)
   add_dependencies(${made} plumb_portable_libraries)
-  add_dependencies(portable ${made})
+  add_dependencies(${of} ${made})
 endfunction()
