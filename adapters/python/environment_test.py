@@ -150,7 +150,7 @@ class Environment(unittest.TestCase):
             (["jax"], {}, 1, "'jax' is not NAME@RELEASE"),
             (["jax@"], {}, 1, "'jax@' is not NAME@RELEASE"),
             (["jax@1.0/../x"], {}, 1, "is not NAME@RELEASE"),
-            (["flux@1.0"], {}, 1, "no framework named 'flux' (there are: duckdb, flax, jax, matplotlib, maxtext, mpich, openmpi, otava, te, torch)"),
+            (["flux@1.0"], {}, 1, "no framework named 'flux' (there are: duckdb, flax, imb, jax, matplotlib, maxtext, mpich, openmpi, otava, te, torch)"),
             (["jax@1.0+flax1.0"], {}, 1, "jax leans on no other environment: jax@1.0"),
             (["te@3.0+flax1.0"], {}, 1, "te leans on jax, as in te@3.0+jax0.10.2; not on 'flax1.0'"),
             (["te@9.9+jax2.0"], {}, 1, "there is no te 9.9 for Python 3.99; the newest are 1.0 2.0"),
