@@ -278,6 +278,23 @@ class NightsThatEnd(nights.Nights):
             self.assertEqual([at for at, _ in of["kinds"]], [at for at, status in enumerate(statuses) if status == "wrong"])
         self.assertEqual(len(list((self.folder / "history/lines").glob("*"))), 1)  # the same lines, once
 
+    def test_a_page_that_compares_two_nights_sees_passes_that_rest_on_less_as_plumb_compare_does(self):
+        self.night("1")
+        self.is_now(HONEST.replace("exec", 'PLUMB_OPTIONS=\'{"data":"none"}\' exec'))
+        self.assertEqual(self.night("2").returncode, 1)
+        said, status = {}, {}
+        for name in ("1", "2"):
+            call = (self.folder / "history/nights" / name / "square.js").read_text()
+            said[name] = json.loads(f"[{call.removeprefix('night(').removesuffix(');' + chr(10))}]")[2]
+            status[name] = [list(said[name]["becomes"])[ord(letter) - ord("a")] for letter in said[name]["backends"]["./mine"]["statuses"]]
+        self.assertEqual((set(status["1"]), set(status["2"])), ({"pass"}, {"pass (plan)"}))
+        self.assertEqual(said["2"]["becomes"]["pass"]["pass (plan)"], "coverage lost")
+        self.assertEqual(self.told("2")["rows"][0]["counts"], {"coverage lost": 60})
+        self.assertEqual(said["2"]["becomes"]["pass (plan)"]["pass"], "coverage gained")
+        self.assertEqual({one: said["2"]["becomes"][one]["pass (clones)"] for one in ("wrong", "unrun", "pass (plan)", "pass (clones)", "pass (in place)")},
+                         {"wrong": "fixed", "unrun": "not compared", "pass (plan)": "coverage gained", "pass (clones)": "same",
+                          "pass (in place)": "coverage lost"})
+
     def test_lines_of_nights_that_are_forgotten_are_too(self):
         self.night("1")
         self.configure(flags="'on x=2: reshard f32[4]+* -> f32[4]+*'")

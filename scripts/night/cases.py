@@ -21,7 +21,7 @@ def said(name, *words):
 def write(row, record, db, changes, joined):
     """Beside a record what was found of each case. What plumb compare says of every case is taken out of `changes`; `joined` is
     the name of a backend from night to night."""
-    kinds, number_of, reasons, becomes = [], {}, {}, changes.pop("changes", {})
+    kinds, number_of, reasons, becomes = [], {}, {}, with_less(changes.pop("changes", {}))
     for finding in changes["findings"]:
         for line in finding.pop("lines"):
             number_of[finding["backend"], line] = len(kinds)
@@ -42,6 +42,19 @@ def write(row, record, db, changes, joined):
     history.write_whole(record.with_suffix(".js"), said("night", record.parent.name, row["name"], {
         "becomes": becomes, "runs": tables.runs(db), "environment": tables.environment(db), "backends": backends, "kinds": kinds,
         "reasons": list(reasons)}))
+
+
+def with_less(becomes):
+    """What each status becomes by each other, as plumb compare has it, with passes that rest on less beside it."""
+    passes = [*(f"pass ({less})" for less in tables.LESS), "pass"]  # the weakest first
+    if becomes:
+        becomes |= {one: dict(becomes["pass"]) for one in passes}
+        for of in becomes.values():
+            of |= {one: of["pass"] for one in passes}
+        for was, one in enumerate(passes):
+            becomes[one] |= {other: "same" if now == was else "coverage lost" if now < was else "coverage gained"
+                             for now, other in enumerate(passes)}
+    return becomes
 
 
 def lines_file(place, lines):

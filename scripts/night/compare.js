@@ -42,7 +42,7 @@ function statusOf(said, of, at) { return at < 0 ? "absent" : Object.keys(said.be
 
 function changeOf(was, is, before, now, bytes) {
   if (before === "absent") return "new";
-  const change = is.becomes[before][now];
+  const change = (is.becomes[before] ?? was.becomes[before])[now];  // an older night knows fewer
   if (change !== "same" || bytes.some(moved => moved === null || moved < 0)) return change;
   return bytes[1] > bytes[0] ? "more bytes" : bytes[1] < bytes[0] ? "fewer bytes" : "same";
 }
@@ -69,7 +69,8 @@ async function compared(was, is) {
       count(all.changes, change);
       if (change === "same" || change.startsWith("not compared")) continue;
       const kind = kindsB.has(to) ? is.kinds[kindsB.get(to)] : was.kinds[kindsA.get(from)];
-      const cause = kind?.why ?? why[change]?.get(change === "coverage lost" ? to : from) ?? "";
+      const less = change === "coverage lost" ? now : before;  // of passes, "pass (plan)"
+      const cause = kind?.why ?? why[change]?.get(change === "coverage lost" ? to : from) ?? (less.startsWith("pass (") ? less : "");
       const key = JSON.stringify([change, backend, cause]);
       if (!kindOf[key]) all.kinds.push(kindOf[key] = {change, backend, why: cause, again: kindsB.has(to) ? kind.again : "",
                                                         of: to < 0 ? a : b, layouts: new Set(), places: []});

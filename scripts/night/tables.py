@@ -7,7 +7,7 @@ COLUMNS = {"case": "VARCHAR", "backend": "VARCHAR", "status": "VARCHAR", "facts"
            "bytes": "STRUCT(moved BIGINT, bound BIGINT, best_known BIGINT)",
            "seconds": "STRUCT(compile DOUBLE, run DOUBLE[])", "bench": "STRUCT(nanoseconds DOUBLE[])",
            "environment": "JSON", "versions": "JSON",
-           "run": "VARCHAR", "selection": "JSON", "backends": "VARCHAR[]", "unrun": "BIGINT"}  # of lines that are no records
+           "judged": "VARCHAR[]", "run": "VARCHAR", "selection": "JSON", "backends": "VARCHAR[]", "unrun": "BIGINT"}  # of lines that are no records
 
 # What a line says of its stratum: the op, and how many devices; of a reshard its mesh, shape and both layouts. Of records of one
 # case the last holds; of repetitions all.
@@ -35,11 +35,15 @@ def rows(db, query):
     return db.execute(query).fetchall()
 
 
+LESS = ("plan", "clones", "no trace", "in place")  # on which a pass may rest, the weakest first: plumb compare tells these apart
+STATUS = "case " + " ".join(f"when status = 'pass' and list_contains(judged, '{less}') then 'pass ({less})'" for less in LESS) + " else status end"
+
+
 def by_backend(db):
-    """Of each backend its name, its versions, and (line, status, bytes moved or None, what was said first) of its cases by their
-    lines."""
+    """Of each backend its name, its versions, and (line, status and on what less a pass rests, bytes moved or None, what was said first)
+    of its cases by their lines."""
     for backend, versions in rows(db, "select backend, arg_max(versions, place) from cases group by 1 order by 1"):
-        found = db.execute("""select "case", status, bytes.moved, facts[1].text from cases where backend = ? order by 1""", [backend])
+        found = db.execute(f"""select "case", {STATUS}, bytes.moved, facts[1].text from cases where backend = ? order by 1""", [backend])
         yield backend, json.loads(versions or "{}"), found.fetchall()
 
 
