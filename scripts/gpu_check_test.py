@@ -328,6 +328,21 @@ class GpuCheck(unittest.TestCase):
             subprocess.run([self.folder / "ask"], check=True)
             self.assertEqual((self.folder / "kernels.state").read_text().split("\t")[0], state)
 
+    def test_a_framework_that_sees_no_gpu_fails_nothing(self):
+        """As a JAX of a release that nobody published, installed for the processor alone."""
+        self.script(self.folder / "stub/python", """#!/bin/bash
+case "$*" in
+  *"import jax"*) echo 7.8.9 ;;
+  *"import torch"*) echo "ModuleNotFoundError: No module named 'torch'" >&2; exit 1 ;;
+  *) echo "jax: platform=gpu, and JAX finds no GPU here" >&2; exit 2 ;;
+esac
+""")
+        done = self.check("--only", "doctor,jax,torch", "--python", self.folder / "stub/python", "--out", "out", *HOST)
+        self.assertNotEqual(done.returncode, 1, done.out + done.err)
+        page = self.out("page.txt")
+        self.assertRegex(page, "jax +all +NO PASS +not shown: jax@7.8.9,platform=gpu: .*JAX finds no GPU here")
+        self.assertRegex(page, "torch +all +NO PASS +not shown: .* has no torch")
+
     def test_what_is_refused(self):
         for words, said in [(["--frobnicate"], "unknown option --frobnicate"), (["--only", "nosuch"], "no step nosuch"),
                             (["--for", "soon"], "expected a time"), (["--for", "9m5"], "expected a time"), (["--for", ""], "expected a time"),

@@ -95,6 +95,8 @@ conclude() {
     state "$step" "$place" pass "${total:-timed}"
   elif [[ -n $(why_unsupported "$out") ]]; then
     state "$step" "$place" unshown "$(why_unsupported "$out")"
+  elif [[ $code == 2 && ( $step == jax || $step == torch ) ]]; then  # it is here, and made for no GPU
+    state "$step" "$place" unshown "$(tail -n 1 "$out" | sed 's/^plumb: //')"
   else
     state "$step" "$place" failed "plumb ended with $code: $(tail -n 1 "$out")"
   fi
