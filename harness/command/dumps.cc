@@ -96,16 +96,20 @@ Dumps chosen_dumps(const std::string& folder, const std::string& module) {
   std::map<std::string, Found> all = dumps_in(folder);
   const bool partitioned =
       std::ranges::any_of(all, [](const auto& one) { return !one.second.after.empty(); });
+  std::string names;
+  for (const auto& [name, dumps] : all) names += (names.empty() ? "" : ", ") + name;
   std::erase_if(all, [&](const auto& one) {
     const Found& dumps = one.second;
     const bool judged = !dumps.after.empty() || (!partitioned && !dumps.optimized.empty());
     return module.empty() ? !judged : one.first != module;
   });
+  if (all.empty() && !module.empty() && !names.empty())
+    throw BadInput(fmt::format("{}: no {} here, only {}", folder, module, names));
   if (all.empty())
     throw BadInput(fmt::format("{}: no {} after the partitioner; compile with {}", folder,
                                module.empty() ? "module" : module, kDumpFlags));
   if (all.size() > 1) {
-    std::string names;
+    names.clear();
     for (const auto& [name, dumps] : all) names += (names.empty() ? "" : ", ") + name;
     throw BadInput(fmt::format("{}: several modules, take one with --module: {}", folder, names));
   }

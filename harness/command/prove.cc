@@ -122,6 +122,15 @@ std::int64_t checked_bytes(const hlo::Subject& subject) {
 
 std::string in_mib(std::int64_t bytes) { return fmt::format("{} MiB", (bytes >> 20) + 1); }
 
+// The user's ranges, one for each parameter that has any.
+std::map<std::int64_t, hlo::Bounds> ranges_of(const ProveFlags& flags, const hlo::Module& module) {
+  std::map<std::int64_t, hlo::Bounds> all;
+  for (const std::string& range : flags.ranges)
+    if (!all.insert(parse_range(module, range)).second)
+      throw bad_input("--range: a second one of this parameter", range, 0);
+  return all;
+}
+
 // What of a proof would be done again.
 std::string repeated(const ProveFlags& flags, std::uint64_t seed) {
   std::string command = "plumb prove";
@@ -142,12 +151,14 @@ struct Proving {
 
   // Of modules that belong together, and that need so many bytes; `of` names the pass after which they were.
   hlo::Proof prove(const hlo::Subject& subject, std::int64_t bytes, const std::string& of) {
-    hlo::Options options{flags.seed, flags.draws, 8, {}, [&](const hlo::Step& step) {
+    hlo::Options options{flags.seed, flags.draws, 8, ranges_of(flags, subject.before), [&](const hlo::Step& step) {
                            watch.look((of.empty() ? "" : of + ", ") + told(step));
                          }};
-    for (const std::string& range : flags.ranges) options.ranges.insert(parse_range(subject.before, range));
-    if (bytes > most)
-      throw Ended{fmt::format("it needs {} of memory, and there are {}", in_mib(bytes), in_mib(most - 1))};
+    if (bytes > most) {
+      const bool less = most < std::int64_t{1} << 20;
+      throw Ended{fmt::format("it needs {} of memory, and there {} {}", in_mib(bytes), less ? "is" : "are",
+                              less ? "less than one" : fmt::format("{} MiB", most >> 20))};
+    }
     return hlo::prove(subject, options, of.empty() ? nullptr : &wholes);
   }
 };

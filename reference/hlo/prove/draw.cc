@@ -168,11 +168,10 @@ struct Argument {
   }
 
   std::int64_t integer(std::int64_t n) const {
-    const auto span = static_cast<std::uint64_t>(bounds.high - bounds.low) + 1;
-    const std::int64_t x = n == low    ? bounds.low
-                           : n == high ? bounds.high
-                                       : bounds.low + static_cast<std::int64_t>(bits(n) % span);
-    return wrap(shape.type, x);
+    const auto from = static_cast<std::uint64_t>(bounds.low), to = static_cast<std::uint64_t>(bounds.high);
+    const std::uint64_t span = to - from + 1;  // 0: any of 64 bits
+    const std::uint64_t x = n == low ? from : n == high ? to : from + (span == 0 ? bits(n) : bits(n) % span);
+    return wrap(shape.type, static_cast<std::int64_t>(x));
   }
 };
 

@@ -117,6 +117,11 @@ void raise(Proof& proof, Finding finding, const std::string& why) {
   proof.finding = finding, proof.why = why;
 }
 
+// Nothing is said of what differs: it hangs on what is in doubt.
+void mistrust(Proof& proof, const std::string& why) {
+  proof.finding = Finding::mistrusted, proof.why = why, proof.differences = {};
+}
+
 std::string counted(std::int64_t n) { return std::to_string(n) + (n == 1 ? " comparison" : " comparisons"); }
 
 // What the draws of a proof share.
@@ -211,6 +216,8 @@ std::vector<Held> local_arguments(Pairs& pairs, const Trial& trial, const std::v
   return arguments;
 }
 
+std::string in_doubt(std::int64_t n) { return counted(n) + " of reals that double cannot tell apart"; }
+
 // Runs AFTER where its constants stand for `proof.meanings`, and judges what it holds.
 void finish(Trial& trial, const Whole& whole, Proof& proof) {
   const Module& module = trial.subject.after;
@@ -221,12 +228,11 @@ void finish(Trial& trial, const Whole& whole, Proof& proof) {
   try {
     const std::vector<Held> held =
         results_of(evaluate(machine, entry(module), local_arguments(pairs, trial, proof.bounds), {}));
-    if (pairs.doubts > 0)
-      raise(proof, Finding::mistrusted, counted(pairs.doubts) + " of reals that double cannot tell apart");
     judge(trial, whole.results, held, proof);
   } catch (const Disagreement& disagreement) {
     raise(proof, Finding::refuted, disagreement.what());
   }
+  if (pairs.doubts > 0) mistrust(proof, in_doubt(pairs.doubts));
 }
 
 // The proof in which each constant has its chosen meaning, but the one at `other` its next ones.
@@ -285,8 +291,10 @@ std::optional<Proof> judged_draw(Trial& trial, int draw, std::uint64_t seed, boo
   trial.paths.insert(whole.paths.begin(), whole.paths.end());
   if (whole.disagreement.empty())
     proof = finished(trial, whole, proof);
+  else if (whole.doubts > 0)
+    mistrust(proof, in_doubt(whole.doubts));
   else
-    raise(proof, Finding::refuted, whole.disagreement);
+    raise(proof, Finding::refuted, "before the partitioner already " + whole.disagreement);
   return proof;
 }
 

@@ -193,6 +193,29 @@ TEST(Verdicts, WhatHangsOnErrorsIsDrawnAgainSoOften) {
   }
 }
 
+// What hangs on rounding is no proof of a fault: |x/|x|| is 1, but for the last bits, of each row in each of two
+// orders.
+TEST(Verdicts, WhatIsInDoubtRefutesNothing) {
+  const auto lines = [](const std::string& rows, const std::string& square) {
+    const std::string row = "f32[" + rows + "]", all = "f32[" + rows + ",3]",
+                      by_row = ", lhs_batch_dims={0}, rhs_batch_dims={0}, lhs_contracting_dims={1}, rhs_contracting_dims={1}\n";
+    std::string text = "  %d = R dot(%x, %x)B  %n1 = R sqrt(%d)\n  %nb = A broadcast(%n1), dimensions={0}\n"
+                       "  %q = A divide(%x, %nb)\n" + square +
+                       "  %f = R floor(%s)\n  %r0 = A broadcast(%f), dimensions={0}";
+    for (const auto& [letter, is] : {std::pair{'R', row}, std::pair{'A', all}, std::pair{'B', by_row}})
+      for (std::size_t at = 0; (at = text.find(letter, at)) != text.npos; at += is.size()) text.replace(at, 1, is);
+    return text;
+  };
+  const Module before = edited(kBefore, {{"  %r0 = f32[4,3] copy(%x)", lines("4", "  %s = R dot(%q, %q)B")}}),
+               after = edited(kAfter, {{"  %r0 = f32[2,3] copy(%x)",
+                                        lines("2", "  %m = R multiply(%n1, %n1)\n  %s = R divide(%d, %m)\n")}});
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const Proof p = prove({before, after, nullptr}, {seed});
+    EXPECT_EQ(name(p.finding), "mistrusted") << seed << " " << p.why;
+    EXPECT_TRUE(p.differences.empty());
+  }
+}
+
 TEST(Verdicts, WhatIsMistrusted) {
   const auto both = [](const std::string& lines, const std::string& operation) {
     const auto at = [&](std::string shape) {
