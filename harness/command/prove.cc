@@ -214,6 +214,8 @@ void judge(Proving& proving, const hlo::Subject& subject, ProofReport& report) {
 int prove_modules(const ProveFlags& flags) {
   const std::string& first = flags.paths[0];
   const bool folder = flags.paths.size() == 1;
+  if (!folder && (!flags.module.empty() || flags.passes))
+    throw BadInput("--module and --passes are of a folder of dumps; two modules were given");
   Dumps dumps;
   if (folder)
     dumps = chosen_dumps(first, flags.module);

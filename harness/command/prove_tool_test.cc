@@ -133,11 +133,12 @@ const Row table[] = {
     {"two",                                  "two: several modules, take one with --module: module_0001.jit_f, module_0002.jit_f\n", 2},
     {"two --module module_0009.jit_f",       "two: no module_0009.jit_f here, only module_0001.jit_f, module_0002.jit_f, module_0003.jit_f\n", 2},
     {"two --module module_0003.jit_f",       "no module_0003.jit_f after the partitioner",         2},
+    {"b.txt a.txt --module module_0001.jit_f", "--module and --passes are of a folder of dumps; two modules were given", 2},
+    {"b.txt a.txt --passes",                 "--module and --passes are of a folder of dumps; two modules were given", 2},
     {"b.txt a.txt a.txt",                    "PATHS: At Most 2 required but received 3",           2},
     // flags
     {"b.txt a.txt --range row=0:3",          "proven",                                             0},
     {"b.txt a.txt --range 1=2:2",            "proven",                                             0},
-    {"b.txt a.txt --range i=-5:99",          "proven",                                             0},
     {"b.txt a.txt --range i=-9223372036854775808:9223372036854775807", "proven",                   0},
     {"b.txt a.txt --range i=-5:99 --range 1=2:2", "--range: a second one of this parameter\n  1=2:2\n  ^", 2},
     {"b.txt a.txt --range row",              "--range: expected PARAM=LO:HI\n  row\n     ^",       2},

@@ -26,6 +26,10 @@ void join(Origin& to, const Origin& from) {
   for (std::size_t n = 0; n < from.parts.size(); ++n) join(to.parts[n], from.parts[n]);
 }
 
+constexpr std::int64_t kFew = 8;
+
+bool is_ragged(Opcode opcode) { return opcode == Opcode::ragged_dot || opcode == Opcode::ragged_all_to_all; }
+
 struct Following {
   const Module& module;
   std::vector<Bounds>& bounds;
@@ -53,6 +57,8 @@ struct Following {
     if (i.opcode == Opcode::dynamic_slice || i.opcode == Opcode::dynamic_update_slice)
       for (std::size_t d = 0; d + first < operands.size() && d < of.dims.size(); ++d)
         narrow(operands[d + first], of.dims[d]);
+    for (std::size_t sizes = 2; is_ragged(i.opcode) && sizes < operands.size(); ++sizes)
+      narrow(operands[sizes], kFew);  // so many rows, and where they begin
     if (i.opcode != Opcode::compare || get<std::string>(i, Key::direction) != "EQ") return;
     for (std::size_t side = 0; side < 2; ++side)
       if (operands[side].parameters.empty() && operands[side].counted > 0)
@@ -121,11 +127,11 @@ struct Following {
   }
 };
 
-// Integers that index nothing: small ones of a signed type, which may count the rounds of a loop; any of an
-// unsigned.
-Bounds unbounded(Type type) {
-  if (row(type).kind == Kind::signed_integer) return {0, 7, false};
-  const int bits = std::min(row(type).bits, 62);
+// Integers that index nothing: small ones of a signed type, of which a single one may count the rounds of a
+// loop; any of an unsigned.
+Bounds unbounded(const Shape& shape) {
+  if (row(shape.type).kind == Kind::signed_integer) return {shape.dims.empty() ? 0 : -kFew, kFew - 1, false};
+  const int bits = std::min(row(shape.type).bits, 62);
   return {0, (std::int64_t{1} << bits) - 1, false};
 }
 
@@ -137,7 +143,7 @@ std::vector<Bounds> bounds_of(const Module& module) {
   std::vector<Origin> arguments(main.parameters.size());
   for (std::size_t p = 0; p < main.parameters.size(); ++p) {
     const Shape& shape = main.instructions[static_cast<std::size_t>(main.parameters[p])].shape;
-    bounds.push_back(unbounded(shape.type));
+    bounds.push_back(unbounded(shape));
     if (is_integer(shape.type)) arguments[p].parameters = {static_cast<std::int64_t>(p)};
   }
   Following{module, bounds}.follow(main, arguments);

@@ -71,7 +71,7 @@ std::string bounds(const std::string& lines) {
   std::string all;
   const char* names = "ijn";
   for (const Bounds& b : bounds_of(parse(text, "m.txt"))) {
-    EXPECT_EQ(b.low, 0);
+    EXPECT_EQ(b.low, b.indexes || *names != 'n' ? 0 : -8);
     if (b.indexes)
       all += (all.empty() ? "" : " ") + std::string(1, *names) + "<" + std::to_string(b.high + 1);
     EXPECT_TRUE(b.indexes || b.high == 7);
@@ -121,6 +121,9 @@ TEST(Draw, IntegersStayBelowWhatTheyIndex) {
        "%d = f32[1,1] dynamic-slice(%f, %k, %k)" + slice, "i<5 j<6"},
       {"%c = s32[] conditional(%i, %t, %i), branch_computations={%second, %same}\n  %d = f32[1,1] dynamic-slice(%f, %c, %c)" + slice, "i<5 j<5"},
       {"%c = s32[] conditional(%i, %j, %j), branch_computations={%same, %same}\n  %d = f32[1,1] dynamic-slice(%f, %c, %c)" + slice, "j<5"},
+      // So many rows, and where they begin, are not negative either.
+      {"%m = f32[3,9] iota(), iota_dimension=0\n  %q = f32[3,4,2] iota(), iota_dimension=0\n  %y = f32[3,4] iota(), iota_dimension=0\n"
+       "  %d = f32[3,2] ragged-dot(%y, %q, %n), lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, rhs_group_dims={0}", "n<8"},
       {"%z = f32[0,9] constant({ })\n  %d = f32[0,1] dynamic-slice(%z, %i, %j), dynamic_slice_sizes={0,1}", "j<9"},
   };
   for (const auto& [lines, want] : table) EXPECT_EQ(bounds(lines), want) << lines;
@@ -134,6 +137,8 @@ Module of(const std::string& shape) {
 }
 
 TEST(Draw, IntegersThatIndexNothing) {
+  EXPECT_EQ(bounds_of(of("s8[3]"))[1].low, -8) << "of an array";
+  EXPECT_EQ(bounds_of(of("s8[3]"))[1].high, 7);
   const std::pair<const char*, std::int64_t> table[] = {
       {"s8[]",   7                          },
       {"s64[]",  7                          },

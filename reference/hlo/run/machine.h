@@ -39,8 +39,8 @@ using Pulse = std::function<void(const Computation&, std::size_t)>;
 template <typename Number>
 using Sent = std::map<std::int64_t, std::deque<Array<Number>>>;
 
-// `seen` is told the value of every instruction of the entry computation, where anybody asks; `paths` what
-// was taken.
+// `seen` is told the value of every instruction that runs on devices, where anybody asks: of none within a
+// reduction. `paths` is told what was taken.
 template <typename Numbers>
 struct Machine {
   using Number = typename Numbers::Number;

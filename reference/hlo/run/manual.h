@@ -112,7 +112,7 @@ Array<Number> cut_own(const Array<Number>& wholes, const Division& division, con
   return result;
 }
 
-// The same of an array that all devices know whole.
+// The same of either.
 template <typename Number>
 auto cut(const Array<Number>& whole, const Division& division, const Array<Number>& fill) {
   if (whole.lanes > 1) return cut_own(whole, division, fill);
