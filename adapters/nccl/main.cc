@@ -161,7 +161,7 @@ struct Nccl : Backend {
       for (const Told& one : call)
         if (std::string words = in_words(one); !words.empty() && std::ranges::count(used, words) == 0)
           used.push_back(std::move(words));
-    used.push_back(fmt::format("counted by NCCL: {} calls", own.size()));
+    used.push_back(fmt::format("counted by NCCL: {} {}", own.size(), own.size() == 1 ? "call" : "calls"));
   }
 
   // Results in the arena, or brought here and said where they lie.

@@ -92,7 +92,9 @@ void arrange(Found& found) {
 }  // namespace
 
 Dumps chosen_dumps(const std::string& folder, const std::string& module) {
-  if (!fs::is_directory(folder)) throw BadInput(fmt::format("{}: no folder of dumps", folder));
+  if (!fs::is_directory(folder))
+    throw BadInput(
+        fmt::format("{}: no folder of dumps; of two modules both are given, BEFORE AFTER", folder));
   std::map<std::string, Found> all = dumps_in(folder);
   const bool partitioned =
       std::ranges::any_of(all, [](const auto& one) { return !one.second.after.empty(); });

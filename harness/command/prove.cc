@@ -151,9 +151,9 @@ struct Proving {
 
   // Of modules that belong together, and that need so many bytes; `of` names the pass after which they were.
   hlo::Proof prove(const hlo::Subject& subject, std::int64_t bytes, const std::string& of) {
-    hlo::Options options{flags.seed, flags.draws, 8, ranges_of(flags, subject.before), [&](const hlo::Step& step) {
-                           watch.look((of.empty() ? "" : of + ", ") + told(step));
-                         }};
+    hlo::Options options{
+        flags.seed, flags.draws, 8, ranges_of(flags, subject.before),
+        [&](const hlo::Step& step) { watch.look((of.empty() ? "" : of + ", ") + told(step)); }};
     if (bytes > most) {
       const bool less = most < std::int64_t{1} << 20;
       throw Ended{fmt::format("it needs {} of memory, and there {} {}", in_mib(bytes), less ? "is" : "are",
@@ -193,7 +193,7 @@ void judge(Proving& proving, const hlo::Subject& subject, ProofReport& report) {
                  in_mib(report.bytes));
     proof = proving.prove(subject, report.bytes, "");
     const bool wrong = proof.finding == hlo::Finding::refuted || proof.finding == hlo::Finding::unsettled;
-    if (wrong || flags.passes)
+    if ((wrong && !proof.by_itself) || flags.passes)
       each_pass(proving, subject.before, [&](const CompilerPass& pass, const std::string& finding) {
         const bool bad = finding == "refuted" || finding == "unsettled";
         if (bad && report.pass.empty()) report.pass = pass.name;

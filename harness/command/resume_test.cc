@@ -240,7 +240,7 @@ TEST(Against, ASampleIsOfWhatIsAsked) {
   });
   ASSERT_GT(wrong, 3);
   ASSERT_LT(wrong, std::ssize(records(folder.path / "r.jsonl")));
-  for (const std::string& seed : {"0", "1", "2"}) {
+  for (const char* seed : {"0", "1", "2"}) {
     const std::string sampled = square + red + "--sample 3 --seed " + seed + " ";
     EXPECT_THAT(run_tool(folder, "run " + sampled + "--quiet " + backend).out, HasSubstr("3 cases in"));
     EXPECT_THAT(run_tool(folder, "list " + sampled + "--count").out, HasSubstr("total      3\n"));
@@ -248,7 +248,7 @@ TEST(Against, ASampleIsOfWhatIsAsked) {
   EXPECT_EQ(run_tool(folder, "run " + square + red + "--dry-run " + backend).out,
             std::to_string(wrong) + " cases on liar,fault=drops-part\n");
   std::int64_t parts = 0;
-  for (const std::string& part : {"1/2", "2/2"})
+  for (const char* part : {"1/2", "2/2"})
     parts += std::ranges::count(run_tool(folder, "list " + square + red + "--shard " + part).out, '\n');
   EXPECT_EQ(parts, wrong) << "each in one shard";
 }

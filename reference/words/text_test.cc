@@ -170,6 +170,27 @@ void expect_formats(const std::string& dtype, const std::string& word,
   }
 }
 
+// Law: where an op is called as others call it, the message has a line that is read, and does that.
+TEST(Text, OpsByOtherNamesAreSaidAsTheyAreWritten) {
+  const std::pair<const char*, std::vector<const char*>> table[] = {
+      {"reshard f32[8@x] -> f32[8]",                         {"all-gather", "all_gather", "allgather"}                            },
+      {"reshard f32[8]+x -> f32[8]",                         {"all-reduce", "all_reduce", "allreduce", "psum"}                    },
+      {"reshard f32[8]+x -> f32[8@x]",                       {"reduce-scatter", "reduce_scatter", "reducescatter", "psum_scatter"}},
+      {"reshard f32[8@x,8] -> f32[8,8@x]",                   {"all-to-all", "all_to_all", "alltoall"}                             },
+      {"einsum mk,kn->mn f32[8,8@x] f32[8@x,8] -> f32[8,8]", {"matmul", "dot", "gemm"}                                            },
+  };
+  for (const auto& [line, names] : table) {
+    EXPECT_EQ(print(parse_case("on x=4: " + std::string(line))), "on x=4: " + std::string(line));
+    for (const std::string name : names) try {
+        parse_case("on x=4: " + name + " f32[8] -> f32[8]");
+        ADD_FAILURE() << name;
+      } catch (const BadInput& error) {
+        EXPECT_NE(std::string(error.what()).find(" is " + std::string(line)), std::string::npos)
+            << error.what();
+      }
+  }
+}
+
 TEST(Text, SumsAreAccumulatedAndSentInWhatHoldsThem) {
   expect_formats("f32", "acc", [](const Format& f) {
     return f.integer || f.bytes == 1 ? "expected an accumulate type: f16, bf16, f32 or f64" : "";

@@ -170,6 +170,27 @@ TEST(Module, TablesOfFiles) {
   EXPECT_EQ(module.frames[2].parent, 0);
 }
 
+// n computations, each of which calls the one above.
+std::string nested(int n) {
+  std::string text = "HloModule m\n\n%f0 (a: f32[]) -> f32[] {\n  ROOT %a = f32[] parameter(0)\n}\n";
+  for (int i = 1; i < n; ++i)
+    text += "\n%f" + std::to_string(i) +
+            " (a: f32[]) -> f32[] {\n  %a = f32[] parameter(0)\n  ROOT %b = f32[] "
+            "call(%a), to_apply=%f" +
+            std::to_string(i - 1) + "\n}\n";
+  return text + "\nENTRY %e {\n  ROOT %c = f32[] constant(1)\n}\n";
+}
+
+TEST(Module, CallsAreSoDeep) {
+  EXPECT_EQ(parse(nested(1000), "m.txt").computations.size(), 1001u);
+  try {
+    parse(nested(1001), "m.txt");
+    FAIL() << "too deep";
+  } catch (const BadModule& error) {
+    EXPECT_NE(std::string(error.what()).find("calls within calls, more than 1000 deep"), std::string::npos);
+  }
+}
+
 TEST(Module, TheUsersLine) {
   for (const auto& path : dumps()) {
     if (path.string().find("0.10.2/transformer.shardy/") == std::string::npos) continue;

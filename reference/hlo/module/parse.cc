@@ -10,7 +10,11 @@ namespace {
 struct Reading {
   Names computations, instructions;
   Module& module;
+  Integers depths{};  // of each computation, how deep calls go there
 };
+
+// Whoever goes through calls does it by recursion.
+constexpr std::int64_t kDeepestCalls = 1000;
 
 // Whether a name comes next, and not a shape: "%dot.3", or "dot.3" as modules printed without percent signs
 // have it.
@@ -202,6 +206,17 @@ void check(const Scan& scan, const Signature& signature, const Computation& comp
     scan.fail("the computation has other parameters or another result than its head says", signature.at);
 }
 
+// What it calls stands above it.
+std::int64_t depth(const Computation& computation, const Integers& depths) {
+  std::int64_t deepest = 0;
+  for (const Instruction& i : computation.instructions)
+    for (const Attribute& a : i.attributes)
+      if (const Calls* calls = std::get_if<Calls>(&a.value))
+        for (const std::int64_t c : calls->computations)
+          deepest = std::max(deepest, depths[static_cast<std::size_t>(c)]);
+  return deepest + 1;
+}
+
 void scan_computation(Scan& scan, Reading& reading) {
   Computation computation;
   computation.root = -1;
@@ -223,6 +238,9 @@ void scan_computation(Scan& scan, Reading& reading) {
   if (computation.root < 0) scan.fail("a computation without a ROOT", begin);
   computation.parameters = parameters(scan, computation);
   check(scan, signature, computation);
+  reading.depths.push_back(depth(computation, reading.depths));
+  if (reading.depths.back() > kDeepestCalls)
+    scan.fail("calls within calls, more than " + std::to_string(kDeepestCalls) + " deep", begin);
   Module& module = reading.module;
   if (!reading.computations.emplace(name, std::ssize(module.computations)).second)
     scan.fail("two computations of this name", begin);

@@ -70,6 +70,25 @@ TEST(Calls, InsideOfAManualRegionEachIsWhatItIsGiven) {
   EXPECT_EQ(is("factor", "other"), "unsupported: custom-call other");
 }
 
+// A program whose manual region leaves replicas that differ is wrong before any partitioner.
+TEST(Calls, ARegionThatLeavesReplicasThatDifferIsWrongByItself) {
+  const std::string head = "HloModule m, num_partitions=2\n\nENTRY %e {\n";
+  const Module whole = parse(head +
+                                 "  %x = f32[4,3] parameter(0), sharding={devices=[2,1]<=[2]}\n"
+                                 "  %i = f32[2,3] custom-call(%x), "
+                                 "custom_call_target=\"SPMDFullToShardShape\", sharding={manual}\n"
+                                 "  ROOT %r = f32[2,3] custom-call(%i), "
+                                 "custom_call_target=\"SPMDShardToFullShape\", sharding={replicated}\n}\n",
+                             "m.txt"),
+               each =
+                   parse(head + "  %x = f32[2,3] parameter(0)\n  ROOT %r = f32[2,3] copy(%x)\n}\n", "m.txt");
+  const Proof proof = prove({whole, each, nullptr}, {});
+  EXPECT_EQ(proof.finding, Finding::refuted);
+  EXPECT_TRUE(proof.by_itself);
+  EXPECT_EQ(proof.why,
+            "before the partitioner already device 0 and device 1 should hold the same and do not");
+}
+
 TEST(Calls, ElsewhereTheyAreNotKnown) {
   const std::string outside =
       edited_text(kWhole, "  %in = f32[2,3] custom-call(%x)",

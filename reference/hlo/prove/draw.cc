@@ -26,13 +26,14 @@ void join(Origin& to, const Origin& from) {
   for (std::size_t n = 0; n < from.parts.size(); ++n) join(to.parts[n], from.parts[n]);
 }
 
-constexpr std::int64_t kFew = 8;
+constexpr std::int64_t kSmall = 8;
 
 bool is_ragged(Opcode opcode) { return opcode == Opcode::ragged_dot || opcode == Opcode::ragged_all_to_all; }
 
 struct Following {
   const Module& module;
   std::vector<Bounds>& bounds;
+  std::int64_t walked = 0;  // instructions: calls within calls may be more than anybody goes through
 
   void narrow(const Origin& origin, std::int64_t extent) {
     for (const std::int64_t p : origin.parameters) {
@@ -58,7 +59,7 @@ struct Following {
       for (std::size_t d = 0; d + first < operands.size() && d < of.dims.size(); ++d)
         narrow(operands[d + first], of.dims[d]);
     for (std::size_t sizes = 2; is_ragged(i.opcode) && sizes < operands.size(); ++sizes)
-      narrow(operands[sizes], kFew);  // so many rows, and where they begin
+      narrow(operands[sizes], kSmall);  // so many rows, and where they begin
     if (i.opcode != Opcode::compare || get<std::string>(i, Key::direction) != "EQ") return;
     for (std::size_t side = 0; side < 2; ++side)
       if (operands[side].parameters.empty() && operands[side].counted > 0)
@@ -112,6 +113,9 @@ struct Following {
   }
 
   Origin follow(const Computation& c, const std::vector<Origin>& arguments) {
+    constexpr std::int64_t kMostWalked = std::int64_t{1} << 22;
+    if (walked > kMostWalked) return {};
+    walked += std::ssize(c.instructions);
     std::vector<Origin> values;
     for (const Instruction& i : c.instructions) {
       const auto number = static_cast<std::size_t>(get<std::int64_t>(i, Key::index));
@@ -130,7 +134,8 @@ struct Following {
 // Integers that index nothing: small ones of a signed type, of which a single one may count the rounds of a
 // loop; any of an unsigned.
 Bounds unbounded(const Shape& shape) {
-  if (row(shape.type).kind == Kind::signed_integer) return {shape.dims.empty() ? 0 : -kFew, kFew - 1, false};
+  if (row(shape.type).kind == Kind::signed_integer)
+    return {shape.dims.empty() ? 0 : -kSmall, kSmall - 1, false};
   const int bits = std::min(row(shape.type).bits, 62);
   return {0, (std::int64_t{1} << bits) - 1, false};
 }

@@ -136,6 +136,18 @@ Module of(const std::string& shape) {
       "m.txt");
 }
 
+// Sixty computations, each of which calls the one above it twice: nobody goes through 2^60 calls.
+TEST(Draw, CallsWithoutEndAreFollowedSoFar) {
+  std::string text = "HloModule m\n\n%f0 (v: s32[]) -> s32[] {\n  ROOT %v = s32[] parameter(0)\n}\n";
+  for (int i = 1; i < 60; ++i) {
+    const std::string n = std::to_string(i), called = "to_apply=%f" + std::to_string(i - 1) + "\n";
+    text += "\n%f" + n + " (v: s32[]) -> s32[] {\n  %v = s32[] parameter(0)\n  %a = s32[] call(%v), " +
+            called + "  ROOT %b = s32[] call(%a), " + called + "}\n";
+  }
+  text += "\nENTRY %e {\n  %x = s32[] parameter(0)\n  ROOT %r = s32[] call(%x), to_apply=%f59\n}\n";
+  EXPECT_EQ(bounds_of(parse(text, "m.txt"))[0].high, 7);
+}
+
 TEST(Draw, IntegersThatIndexNothing) {
   EXPECT_EQ(bounds_of(of("s8[3]"))[1].low, -8) << "of an array";
   EXPECT_EQ(bounds_of(of("s8[3]"))[1].high, 7);

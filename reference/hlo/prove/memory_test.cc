@@ -119,6 +119,19 @@ TEST(Memory, ALoopIsGoneThroughUntilNothingPartsAnyMore) {
   EXPECT_GE(carries(kDevices), kWanted + 4 * 4 * kX) << "u and v, and what is made of either";
 }
 
+// Sixty computations, each of which calls the one above it twice: nobody goes through 2^60 calls.
+TEST(Memory, OfCallsWithoutEndIsTold) {
+  std::string calls =
+      "\n%f0 (v: f32[8]) -> f32[8] {\n  %v = f32[8] parameter(0)\n  ROOT %n = f32[8] negate(%v)\n}\n";
+  for (int i = 1; i < 60; ++i) {
+    const std::string called = "to_apply=%f" + std::to_string(i - 1) + "\n";
+    calls += "\n%f" + std::to_string(i) +
+             " (v: f32[8]) -> f32[8] {\n  %v = f32[8] parameter(0)\n  %a = f32[8] call(%v), " + called +
+             "  ROOT %b = f32[8] call(%a), " + called + "}\n";
+  }
+  EXPECT_GE(floats("  ROOT %r = f32[8] call(%x), to_apply=%f59\n", calls), kWanted + kX);
+}
+
 TEST(Memory, OfBranchesEachIsGoneThrough) {
   const std::string two =
       "\n%small (v: f32[8]) -> f32[8] {\n  %v = f32[8] parameter(0)\n  ROOT %n = f32[8] negate(%v)\n}\n"

@@ -187,7 +187,7 @@ Whole computed(Trial& trial, const Proof& proof, bool to_the_end) {
   try {
     whole.results = results_of(evaluate(machine, entry(module), drawn(module, proof.bounds, proof.seed), {}));
   } catch (const Disagreement& disagreement) {
-    whole.disagreement = disagreement.what();
+    whole.disagreement = std::string("before the partitioner already ") + disagreement.what();
   } catch (const Doubt&) {
     whole.ended = true;
   }
@@ -294,7 +294,7 @@ std::optional<Proof> judged_draw(Trial& trial, int draw, std::uint64_t seed, boo
   else if (whole.doubts > 0)
     mistrust(proof, in_doubt(whole.doubts));
   else
-    raise(proof, Finding::refuted, "before the partitioner already " + whole.disagreement);
+    proof.by_itself = true, raise(proof, Finding::refuted, whole.disagreement);
   return proof;
 }
 

@@ -50,6 +50,7 @@ struct Proof {
   Finding finding = Finding::proven;
   std::string
       why;  // of what is no difference between elements: devices that should hold the same, a lost alias
+  bool by_itself = false;  // BEFORE is wrong: no pass is to blame
   std::vector<Difference> differences;
   std::int64_t results = 0, elements = 0, devices = 0;  // what was compared; elements of all devices
   int draws = 0;
