@@ -156,6 +156,11 @@ class NightsThatEnd(nights.Nights):
             self.night("3", "--shard", f"{part}/4")
         other = self.night("33", "--merge", "4")
         self.assertEqual((other.returncode, other.err), (2, "nightly: there is no part of a night 33; did you mean 3?\n"))
+        self.configure(flags="--suite smoke")
+        other = self.night("3", "--merge", "4")
+        self.assertEqual(other.returncode, 2, "judged by another configuration")
+        self.assertIn("part 1/4 of the night 3 was judged by another configuration", other.err)
+        self.configure()
         self.assertEqual(self.night("3", "--merge", "4").returncode, 0)
         self.assertEqual(self.told("3")["rows"][0]["statuses"], {"./mine": {"pass": 60}})
 
