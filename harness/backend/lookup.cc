@@ -29,8 +29,8 @@ struct Parts {
 };
 
 std::string hint(std::string_view word, const std::vector<std::string>& candidates) {
-  const std::string close = nearest(word, candidates);
-  if (!close.empty()) return fmt::format("; did you mean {}?", close);
+  const std::string close = did_you_mean(word, candidates);
+  if (!close.empty()) return close;
   return fmt::format("; there {} {}", candidates.size() == 1 ? "is" : "are", fmt::join(candidates, ", "));
 }
 

@@ -59,4 +59,9 @@ std::vector<std::string> split_words(std::string_view command) {
   return words;
 }
 
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates) {
+  const std::string near = nearest(word, candidates);
+  return near.empty() ? "" : "; did you mean " + near + "?";
+}
+
 }  // namespace plumb

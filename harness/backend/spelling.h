@@ -15,4 +15,7 @@ std::vector<std::string> split_words(std::string_view command);
 // letters of the longer word make different. Or "".
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
+// The same behind a message: "; did you mean smoke?", or "".
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
+
 }  // namespace plumb

@@ -78,12 +78,14 @@ std::string spec_made_a_file() {
 // A line that the shell took apart, since it stood without quotes.
 void refuse_unquoted(const std::vector<std::string>& words) {
   const auto on = std::ranges::find(words, "on");
-  if (on == words.end() || std::next(on) == words.end() || std::next(on)->find('=') == std::string::npos) return;
+  if (on == words.end() || std::next(on) == words.end() || std::next(on)->find('=') == std::string::npos)
+    return;
   std::string line = fmt::format("{}", fmt::join(on, words.end(), " "));
   const std::string made = spec_made_a_file();
   if (line.ends_with(" -")) line += made.empty() ? "> ..." : "> " + made;
   std::string text = fmt::format("a case is one argument, in quotes: '{}'", line);
-  if (!made.empty()) text += fmt::format("\n  the shell took the > for its own and made a file of the name {}", made);
+  if (!made.empty())
+    text += fmt::format("\n  the shell took the > for its own and made a file of the name {}", made);
   throw BadInput(text);
 }
 
@@ -120,11 +122,9 @@ int parse(std::vector<std::string> words) {
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
   const std::string all = CLI::detail::join(names, ", ");
-  if (!words.empty() && !words[0].starts_with('-') && std::ranges::count(names, words[0]) == 0) {
-    const std::string near = nearest(words[0], names);
-    throw BadInput(fmt::format("there is no subcommand '{}', only {}{}", words[0], all,
-                               near.empty() ? "" : fmt::format("; did you mean {}?", near)));
-  }
+  if (!words.empty() && !words[0].starts_with('-') && std::ranges::count(names, words[0]) == 0)
+    throw BadInput(
+        fmt::format("there is no subcommand '{}', only {}{}", words[0], all, did_you_mean(words[0], names)));
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // as the library wants them
   } catch (const CLI::CallForHelp&) {

@@ -114,10 +114,8 @@ std::set<Change> changes_named(const std::vector<std::string>& words) {
     if (!change) {
       std::vector<std::string> known;
       for (int i = 0; i < change_kinds; ++i) known.emplace_back(name(static_cast<Change>(i)));
-      const std::string near = nearest(word, known);
       throw BadInput(fmt::format("--fail-on: there is no change '{}', only {}, any, none{}", word,
-                                 fmt::join(known, ", "),
-                                 near.empty() ? "" : fmt::format("; did you mean {}?", near)));
+                                 fmt::join(known, ", "), did_you_mean(word, known)));
     }
     all.insert(*change);
   }

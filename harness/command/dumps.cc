@@ -89,6 +89,12 @@ void arrange(Found& found) {
   for (auto pass = border; pass != found.passes.end(); ++pass) pass->partitioned = true;
 }
 
+std::string names_of(const std::map<std::string, Found>& all) {
+  std::string names;
+  for (const auto& [name, dumps] : all) names += (names.empty() ? "" : ", ") + name;
+  return names;
+}
+
 }  // namespace
 
 Dumps chosen_dumps(const std::string& folder, const std::string& module) {
@@ -98,23 +104,19 @@ Dumps chosen_dumps(const std::string& folder, const std::string& module) {
   std::map<std::string, Found> all = dumps_in(folder);
   const bool partitioned =
       std::ranges::any_of(all, [](const auto& one) { return !one.second.after.empty(); });
-  std::string names;
-  for (const auto& [name, dumps] : all) names += (names.empty() ? "" : ", ") + name;
+  const std::string here = names_of(all);
   std::erase_if(all, [&](const auto& one) {
     const Found& dumps = one.second;
     const bool judged = !dumps.after.empty() || (!partitioned && !dumps.optimized.empty());
     return module.empty() ? !judged : one.first != module;
   });
-  if (all.empty() && !module.empty() && !names.empty())
-    throw BadInput(fmt::format("{}: no {} here, only {}", folder, module, names));
+  if (all.empty() && !module.empty() && !here.empty())
+    throw BadInput(fmt::format("{}: no {} here, only {}", folder, module, here));
   if (all.empty())
     throw BadInput(fmt::format("{}: no {} after the partitioner; compile with {}", folder,
                                module.empty() ? "module" : module, kDumpFlags));
-  if (all.size() > 1) {
-    names.clear();
-    for (const auto& [name, dumps] : all) names += (names.empty() ? "" : ", ") + name;
-    throw BadInput(fmt::format("{}: several modules, take one with --module: {}", folder, names));
-  }
+  if (all.size() > 1)
+    throw BadInput(fmt::format("{}: several modules, take one with --module: {}", folder, names_of(all)));
   Found& found = all.begin()->second;
   if (found.before.empty())
     throw BadInput(

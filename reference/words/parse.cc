@@ -227,7 +227,7 @@ struct Arity {
 };
 
 // What others call an op, and how it is written here; "" for what is nobody's.
-std::string other_op(std::string_view word) {
+std::string_view other_op(std::string_view word) {
   static constexpr std::string_view gather = "an all-gather is reshard f32[8@x] -> f32[8]",
                                     reduce = "an all-reduce is reshard f32[8]+x -> f32[8]",
                                     scatter = "a reduce-scatter is reshard f32[8]+x -> f32[8@x]",
@@ -253,17 +253,17 @@ std::string other_op(std::string_view word) {
       {"gemm",           product   },
   };
   for (const auto& [text, line] : others)
-    if (word == text) return "; " + std::string(line);
+    if (word == text) return line;
   return "";
 }
 
 // The op's name and what follows it before the specs; all of a resolve.
 Arity scan_op(Scan& scan, Op& op) {
   const std::size_t at = scan.at;
-  const std::string expected = "expected reshard, einsum, grouped, quantize or resolve";
-  const std::string other = other_op(scan.line.substr(at, scan.line.find(' ', at) - at));
-  if (!other.empty()) scan.fail(expected + other);
-  const std::string_view name = scan.name("reshard, einsum, grouped, quantize or resolve");
+  constexpr std::string_view ops = "reshard, einsum, grouped, quantize or resolve";
+  const std::string_view other = other_op(scan.line.substr(at, scan.line.find(' ', at) - at));
+  if (!other.empty()) scan.fail("expected " + std::string(ops) + "; " + std::string(other));
+  const std::string_view name = scan.name(ops);
   scan.gap();
   if (name == "reshard") {
     op.kind = Reshard{};
@@ -280,7 +280,7 @@ Arity scan_op(Scan& scan, Op& op) {
   else if (name == "quantize")
     op.kind = Quantize{scan_scheme(scan), {}};
   else
-    scan.fail(expected, at);
+    scan.fail("expected " + std::string(ops), at);
   scan.gap();
   return name == "quantize" ? Arity{1, 2} : Arity{};
 }

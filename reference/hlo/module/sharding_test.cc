@@ -81,8 +81,7 @@ TEST(Groups, EachForm) {
 }
 
 // "0 1 | 0 2": for each device its tiles, and its part where there is more than one.
-std::string shares(const std::string& text, std::size_t rank, std::int64_t devices) {
-  const auto division = divide(sharding(text), rank, devices);
+std::string shares(const std::optional<Division>& division) {
   if (!division) return "none";
   std::string all;
   for (const Share& share : division->shares) {
@@ -91,6 +90,9 @@ std::string shares(const std::string& text, std::size_t rank, std::int64_t devic
     if (division->parts > 1) all += "+" + std::to_string(share.part);
   }
   return all;
+}
+std::string shares(const std::string& text, std::size_t rank, std::int64_t devices) {
+  return shares(divide(sharding(text), rank, devices));
 }
 
 TEST(Sharding, WhatEachDeviceHolds) {
@@ -116,21 +118,13 @@ TEST(Sharding, WhatEachDeviceHolds) {
   EXPECT_EQ(shares("{devices=[2,2]<=[4]}", 2, 8), "none");
 }
 
-// Every tile and part is held, by equally many devices.
 // "0 1 | ..." for each device its place along manual axes, and what it holds of the whole that it knows
 // there.
 std::string within(const std::string& text, std::size_t rank, std::int64_t devices) {
-  std::string all;
+  std::string places;
   for (const std::int64_t place : manual_places(sharding(text), devices))
-    all += (all.empty() ? "" : " ") + std::to_string(place);
-  const auto division = divide_within(sharding(text), rank, devices);
-  if (!division) return all + " | none";
-  all += " |";
-  for (const Share& share : division->shares) {
-    all += " ";
-    for (const std::int64_t tile : share.tile) all += std::to_string(tile);
-  }
-  return all;
+    places += std::to_string(place) + " ";
+  return places + "| " + shares(divide_within(sharding(text), rank, devices));
 }
 
 TEST(Sharding, WhatIsManualDividesNothing) {
@@ -149,6 +143,7 @@ TEST(Sharding, WhatIsManualDividesNothing) {
   EXPECT_EQ(within("{maximal device=1}", 1, 2), "0 0 | none");
 }
 
+// Every tile and part is held, by equally many devices.
 TEST(Sharding, SharesTileTheArray) {
   for (const char* text : {"{devices=[2,3,2]<=[2,2,3]T(2,0,1) last_tile_dim_replicate}",
                            "{devices=[3,2,2]<=[12] last_tile_dims={unreduced}}",

@@ -7,6 +7,7 @@
 
 #include "reference/hlo/run/integers.h"
 #include "reference/hlo/run/manual.h"
+#include "reference/hlo/run/runs.h"
 #include "reference/hlo/run/threads.h"
 
 namespace plumb::hlo {
@@ -33,7 +34,7 @@ bool is_ragged(Opcode opcode) { return opcode == Opcode::ragged_dot || opcode ==
 struct Following {
   const Module& module;
   std::vector<Bounds>& bounds;
-  std::int64_t walked = 0;  // instructions: calls within calls may be more than anybody goes through
+  std::int64_t walked = 0;  // instructions
 
   void narrow(const Origin& origin, std::int64_t extent) {
     for (const std::int64_t p : origin.parameters) {
@@ -113,7 +114,6 @@ struct Following {
   }
 
   Origin follow(const Computation& c, const std::vector<Origin>& arguments) {
-    constexpr std::int64_t kMostWalked = std::int64_t{1} << 22;
     if (walked > kMostWalked) return {};
     walked += std::ssize(c.instructions);
     std::vector<Origin> values;

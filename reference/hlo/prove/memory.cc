@@ -17,10 +17,6 @@ struct Meter {
   std::int64_t walked = 0;  // instructions
 };
 
-// Calls within calls may be more than anybody goes through: behind so many instructions nothing is shared,
-// and what is called holds its result alone.
-constexpr std::int64_t kMostWalked = std::int64_t{1} << 22;
-
 using Plain = Value<double>;
 
 // An array that the interpreter would hold, for as long as it would: without its elements.
@@ -253,6 +249,7 @@ struct Walk {
   }
 
   Kept run(const Computation& c, std::vector<Kept> arguments) const {
+    // Then nothing is shared, and what is called holds its result alone.
     if (meter.walked > kMostWalked)
       return fresh(c.instructions[static_cast<std::size_t>(c.root)].shape, each());
     meter.walked += std::ssize(c.instructions);

@@ -32,10 +32,6 @@ Division division_or_refuse(const Module& module, const Instruction& i, const Sh
   return *division;
 }
 
-}  // namespace
-
-namespace {
-
 // Whole arrays, which all devices know.
 std::vector<Division> undivided(const std::vector<Shape>& shapes) {
   std::vector<Division> all;

@@ -106,6 +106,13 @@ std::pair<std::int64_t, Integers> on_eight(const std::string& lines) {
   return {root.array->lanes, on_each(*root.array, 8)};
 }
 
+// The whole that all devices hold together.
+auto assemble(Reals& reals, const Array<double>& held, const Integers& dims, const Division& division) {
+  Integers devices(division.shares.size());
+  std::iota(devices.begin(), devices.end(), 0);
+  return assemble(reals, held, dims, Together{division, devices});
+}
+
 // What devices hold of a sum of one to three parts, in tiles the last of which is shorter, makes the whole;
 // and a whole that is cut.
 TEST(Lanes, AWholeIsTheSumOfItsParts) {

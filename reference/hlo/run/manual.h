@@ -1,8 +1,6 @@
 // Whole arrays and what devices hold of them.
 #pragma once
 
-#include <numeric>
-
 #include "reference/hlo/run/elementwise.h"
 #include "reference/hlo/run/move.h"
 
@@ -172,14 +170,6 @@ auto assemble(Numbers& numbers, const Array<typename Numbers::Number>& held, con
         [&](std::int64_t a, std::int64_t b) { return integer_binary(Opcode::add, held.type, a, b); },
         std::int64_t{0});
   return whole;
-}
-
-template <typename Numbers>
-auto assemble(Numbers& numbers, const Array<typename Numbers::Number>& held, const Integers& dims,
-              const Division& division) {
-  Integers devices(division.shares.size());
-  std::iota(devices.begin(), devices.end(), 0);
-  return assemble(numbers, held, dims, Together{division, devices});
 }
 
 // The scalar that stands where an array has no element.

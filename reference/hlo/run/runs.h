@@ -17,6 +17,10 @@ std::optional<Border> border_of(std::string_view target);
 // A call whose result is (): it prints, say. Nothing is computed from it.
 inline bool gives_nothing(const Shape& shape) { return shape.type == Type::tuple && shape.parts.empty(); }
 
+// Calls within calls may be more than anybody goes through: who asks something of a module beforehand stops
+// behind so many instructions.
+constexpr std::int64_t kMostWalked = std::int64_t{1} << 22;
+
 // Custom calls that are not known here, of all that the entry reaches: what is called inside of manual
 // regions, where each device is by itself, and the instructions elsewhere.
 struct UnknownCalls {
