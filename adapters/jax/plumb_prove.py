@@ -39,8 +39,10 @@ class Answer:
 
 def tool():
     """The built plumb: $PLUMB, one beside this file, or one on the path."""
-    built = [os.environ.get("PLUMB"), ROOT / "build" / "bin" / "plumb", shutil.which("plumb")]
-    for path in built:
+    named = os.environ.get("PLUMB")
+    if named and not os.access(named, os.X_OK):
+        raise FileNotFoundError(f"$PLUMB names no program: {named}")
+    for path in (named, ROOT / "build" / "bin" / "plumb", shutil.which("plumb")):
         if path and os.access(path, os.X_OK):
             return str(path)
     raise FileNotFoundError(f"there is no plumb; build it with {ROOT / 'scripts' / 'plumb'} --build-only, or name it in $PLUMB")

@@ -5,6 +5,7 @@ import pathlib
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE]
@@ -14,7 +15,7 @@ import jax
 import jax.numpy as jnp
 from jax.sharding import AbstractMesh, AxisType, NamedSharding, PartitionSpec as P
 
-from plumb_prove import dump, prove
+from plumb_prove import dump, prove, tool
 
 
 def mesh_of(sizes, names):
@@ -56,6 +57,11 @@ class Prove(unittest.TestCase):
     def test_what_is_not_partitioned_is_said_to_be_so(self):
         with self.assertRaisesRegex(ValueError, "one device"):
             prove(jax.jit(jnp.matmul), *ARRAYS)
+
+    def test_a_tool_that_is_not_there_is_named(self):
+        with unittest.mock.patch.dict(os.environ, PLUMB="/nowhere/plumb"):
+            with self.assertRaisesRegex(FileNotFoundError, r"\$PLUMB names no program: /nowhere/plumb"):
+                tool()
 
     def test_gradients_of_donated_weights_whose_layout_is_left_open(self):
         mesh = mesh_of((4, 2), ("dp", "tp"))

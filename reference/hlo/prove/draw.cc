@@ -162,6 +162,8 @@ constexpr std::uint64_t split(std::uint64_t state, std::uint64_t n) {
   return mixed(state + (n + 1) * 0x9e3779b97f4a7c15u);
 }
 
+constexpr std::uint64_t kFewValues = 4;
+
 // An argument, element by element: each is what the argument's key and its place alone say.
 struct Argument {
   Shape shape;
@@ -169,11 +171,15 @@ struct Argument {
   double scale = 1;
   std::uint64_t key = 0;
   std::int64_t low = -1, high = -1;  // where the least integer stands, and the greatest
+  std::uint64_t shared = 0;          // not 0: floats are of few values, zero among them, of this key
 
   std::uint64_t bits(std::int64_t n) const { return split(key, static_cast<std::uint64_t>(n)); }
 
   Twin real(std::int64_t n) const {
-    const std::uint64_t first = bits(n), second = mixed(first + key);
+    const std::uint64_t few = bits(n) % kFewValues;
+    if (shared != 0 && few == 0) return {};
+    const std::uint64_t first = shared != 0 ? split(shared, few) : bits(n);
+    const std::uint64_t second = mixed(first + (shared != 0 ? shared : key));
     const double size = (static_cast<double>(second >> 11) * 0x1p-53 * 1.5 + 0.5) * scale;
     return {second & 1 ? size : -size, 0, residue(static_cast<unsigned __int128>(first)), {}};
   }
@@ -189,7 +195,8 @@ struct Argument {
 // Of a draw, and of an argument of this key.
 double scale_of(std::uint64_t seed, std::uint64_t key) {
   constexpr std::uint64_t kSizes = 11;
-  if (seed % 8 < 2) return seed % 8 == 0 ? 1 : 0x1p-3;
+  if (is_plain(seed)) return 1;
+  if (seed % 8 == 1) return 0x1p-3;
   return std::ldexp(0x1p-5, static_cast<int>(mixed(key + 1) % kSizes));
 }
 
@@ -201,6 +208,12 @@ Argument argument(const Module& module, const std::vector<Bounds>& bounds, std::
     refuse(module, parameter, "unsupported: a parameter that is no array");
   const std::uint64_t key = split(split(0, seed), p);
   Argument a{parameter.shape, bounds[p], scale_of(seed, key), key};
+  if (elements(a.shape) == 1) {
+    if (seed % 8 == 3) a.low = 0;
+    if (seed % 8 == 5) a.high = 0;
+  } else if (has_ties(seed)) {
+    a.shared = split(0, seed), a.scale = 1;
+  }
   if (const auto all = static_cast<std::uint64_t>(elements(a.shape)); all > 1) {
     const std::uint64_t low = mixed(a.key) % all;  // masks and clamps show at the ends
     a.low = static_cast<std::int64_t>(low);
@@ -210,6 +223,9 @@ Argument argument(const Module& module, const std::vector<Bounds>& bounds, std::
 }
 
 }  // namespace
+
+bool is_plain(std::uint64_t seed) { return seed % 8 == 0; }
+bool has_ties(std::uint64_t seed) { return seed % 8 == 7; }
 
 Value<Twin> drawn(const Module& module, const std::vector<Bounds>& bounds, std::size_t p, std::uint64_t seed,
                   const Division& division, const Array<Twin>& fill) {

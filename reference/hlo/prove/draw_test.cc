@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "reference/hlo/module/module.h"
@@ -220,6 +221,7 @@ TEST(Draw, EachDrawHasASizeAndInSomeEachArgument) {
   const Module module = of("f32[20,20]");
   std::set<double> sizes;
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    if (has_ties(seed)) continue;
     const auto all = drawn(module, {{}, {}}, seed);
     const double size = scale_of(*all[1].array);
     if (seed % 8 < 2) {
@@ -231,6 +233,45 @@ TEST(Draw, EachDrawHasASizeAndInSomeEachArgument) {
   EXPECT_EQ(sizes.size(), 11u);
   EXPECT_EQ(*sizes.begin(), 0x1p-5);
   EXPECT_EQ(*sizes.rbegin(), 0x1p5);
+}
+
+// In one of every eight draws what is equal in one argument is equal in another.
+TEST(Draw, FewNumbersOfWhichOneIsZero) {
+  const Module module = parse(
+      "HloModule m\n\nENTRY %e {\n  %x = f32[20,20] parameter(0)\n  ROOT %y = f32[300] parameter(1)\n}\n",
+      "m.txt");
+  int tied = 0;
+  for (std::uint64_t seed = 0; seed < 80; ++seed) {
+    std::map<std::uint64_t, int> each;
+    Pairs pairs{seed};
+    for (const auto& argument : drawn(module, {{}, {}}, seed))
+      for (const Twin& x : argument.array->reals) ++each[pairs.print(x)];
+    EXPECT_EQ(each.size(), has_ties(seed) ? 4u : 700u) << seed;
+    tied += has_ties(seed);
+    if (!has_ties(seed)) continue;
+    for (const auto& [number, times] : each) EXPECT_GT(times, 100) << seed;
+    EXPECT_EQ(each.count(pairs.print(Twin{})), 1u) << seed;
+  }
+  EXPECT_EQ(tied, 10);
+}
+
+// Of single integers no element is the least, but in one of every eight draws it is; in one it is the
+// greatest.
+TEST(Draw, ASingleIntegerReachesItsEnds) {
+  const Module module = of("s32[]");
+  int least = 0, greatest = 0;
+  for (std::uint64_t seed = 0; seed < 80; ++seed) {
+    const std::int64_t x = drawn(module,
+                                 {
+                                     {    },
+                                     { 0, 1000000000, true}
+    },
+                                 seed)[1]
+                               .array->integers.at(0);
+    least += x == 0, greatest += x == 1000000000;
+  }
+  EXPECT_EQ(least, 10);
+  EXPECT_EQ(greatest, 10);
 }
 
 TEST(Draw, FloatsOfEitherSign) {

@@ -35,7 +35,7 @@ Seen plain(const Subject& subject, const Module& after, std::uint64_t seed) {
     for (std::size_t i = 0; i < after.computations[c].instructions.size(); ++i)
       places[&after.computations[c].instructions[i]] = {c, i, 0};
   Seen seen;
-  const auto note = [&](const Instruction& i, const RealValue& held) {
+  const auto note = [&](const Instruction& i, const auto&, const RealValue& held) {
     Moment& moment = places.at(&i);
     seen.values[moment] = held;
     ++moment.time;

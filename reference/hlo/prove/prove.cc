@@ -22,88 +22,6 @@ Pulse telling(const Options& options, const Module& module, Step step) {
   };
 }
 
-// What comparing one result shows.
-struct Compared {
-  Difference difference;
-  bool reals_differ = false, finite = true;
-  std::int64_t elements = 0;
-};
-
-double largest(const Array<Twin>& a) {
-  double most = 0;
-  for (const Twin& x : a.reals)
-    if (std::isfinite(x.real)) most = std::max(most, std::fabs(x.real));
-  return most;
-}
-
-constexpr double kApart = 0x1p-20;  // of the largest element: reals closer than this are not seen to differ
-
-// One result: what it is, and what devices hold of it.
-struct Sides {
-  const Array<Twin>&whole, &held;
-  bool by_errors = false;  // reals differ where they do so by more than they may be off, too
-  double most = is_real(whole.type) ? largest(whole) * kApart : 0;
-};
-
-// Whether an element that a device holds is another than that of the whole; whether its real is too.
-struct Apart {
-  bool other = false, far = false;
-};
-
-Apart apart(Pairs& pairs, const Sides& sides, std::size_t of, std::size_t at) {
-  if (!is_real(sides.whole.type)) return {sides.whole.integers[of] != sides.held.integers[at], true};
-  const Twin &a = sides.whole.reals[of], &b = sides.held.reals[at];
-  const double difference = a.real - b.real;
-  const bool near =
-      std::fabs(difference) <= sides.most || (sides.by_errors && !is_apart(difference, a.error + b.error));
-  return {!pairs.same(a, b), !near};
-}
-
-// What one lane holds of one tile.
-struct Tile {
-  std::int64_t elements = 0, wrong = 0, first = 0;
-};
-
-Compared compare(Pairs& pairs, const Sides& sides, const Division& division) {
-  const Array<Twin>&whole = sides.whole, &held = sides.held;
-  require(whole.lanes == 1, "a result that all devices know whole");
-  Compared c;
-  c.difference.shape = {whole.type, whole.dims, {}, {}, {}};
-  const std::int64_t size = count(held.dims);
-  const Integers strides = strides_of(held.dims);
-  for (const Twin& x : whole.reals) c.finite = c.finite && std::isfinite(x.real);
-  std::map<std::pair<std::int64_t, Integers>, Tile> met;
-  for (std::int64_t device = 0; device < std::ssize(division.shares); ++device) {
-    const Share& share = division.shares[static_cast<std::size_t>(device)];
-    const std::int64_t lane = lane_on(held, device);
-    const auto [found, is_new] = met.try_emplace({lane, share.tile});
-    Tile& tile = found->second;
-    if (is_new) {
-      const Integers map = share_map(whole.dims, division, share);
-      for (std::int64_t n = 0; n < size; ++n) {
-        const std::int64_t element = map[static_cast<std::size_t>(n)];
-        if (element < 0) continue;
-        ++tile.elements;
-        const Apart is =
-            apart(pairs, sides, static_cast<std::size_t>(element), static_cast<std::size_t>(lane * size + n));
-        if (!is.other) continue;
-        c.reals_differ = c.reals_differ || is.far;
-        if (tile.wrong++ == 0) tile.first = n;
-      }
-    }
-    c.elements += tile.elements;
-    if (tile.wrong == 0) continue;
-    Difference& d = c.difference;
-    if (d.elements == 0) {
-      d.device = device;
-      for (std::size_t i = 0; i < held.dims.size(); ++i)
-        d.index.push_back(tile.first / strides[i] % held.dims[i]);
-    }
-    d.elements += tile.wrong, ++d.devices;
-  }
-  return c;
-}
-
 bool has_infinity(const Module& module) {
   for (const Computation& c : module.computations)
     for (const Instruction& i : c.instructions)
@@ -136,18 +54,25 @@ struct Trial {
   Paths paths{};
   std::map<double, std::size_t> chosen{};  // which meaning of a folded constant was the right one
   bool by_errors = false;                  // as Sides has it
+  std::vector<double> usual{};             // the largest of each result in a plain draw: ties may cancel it
 };
 
 // Compares all results of a draw.
-void judge(const Trial& trial, const std::vector<Held>& whole, const std::vector<Held>& held, Proof& proof) {
+void judge(Trial& trial, const std::vector<Held>& whole, const std::vector<Held>& held, Proof& proof) {
   Pairs pairs{proof.seed};
   proof.results = std::ssize(whole), proof.elements = 0;
+  trial.usual.resize(whole.size());
   for (std::size_t n = 0; n < whole.size(); ++n) {
-    Compared c = compare(pairs, {*whole[n].array, *held[n].array, trial.by_errors}, trial.results[n]);
+    const double usual = has_ties(proof.seed) ? trial.usual[n] : 0;
+    Compared c =
+        compare_sides(pairs, {*whole[n].array, *held[n].array, trial.by_errors, usual}, trial.results[n]);
+    if (is_plain(proof.seed)) trial.usual[n] = c.largest;
     proof.elements += c.elements;
-    if (!c.finite && !has_infinity(trial.subject.before))
+    const bool infinity = has_infinity(trial.subject.before);
+    if (!c.finite && (!infinity || has_ties(proof.seed)))  // zeros that many elements are make it so
       raise(proof, Finding::mistrusted,
-            "result " + std::to_string(n) + " is not finite, and no constant of the program is infinite");
+            "result " + std::to_string(n) + " is not finite" +
+                (infinity ? "" : ", and no constant of the program is infinite"));
     if (c.difference.elements == 0) continue;
     c.difference.result = static_cast<std::int64_t>(n);
     proof.differences.push_back(c.difference);
@@ -175,15 +100,18 @@ Whole computed(Trial& trial, const Proof& proof, bool to_the_end) {
     if (pairs.doubts > 0 && !to_the_end) throw Doubt{};
     if (tell) tell(c, n);
   };
-  Answers answers = answers_of(module, free);
-  const auto seen = [&](const Instruction& i, const Held& held) {
-    answers.note(pairs, i, held, whole.paths);
+  const Answers answers = answers_of(module, free);
+  const auto note = [&](const Instruction& i, const std::vector<Held>& operands, const Held& held) {
+    answers.note(pairs, i, operands, held, whole.paths);
+  };
+  const auto seen = [&](const Instruction& i, const std::vector<Held>& operands, const Held& held) {
+    note(i, operands, held);
     if (!free.contains(&i) || !held.array || held.array->reals.size() > kSeveral) return;
     for (const Twin& x : held.array->reals)
       if (std::isfinite(x.real) && x.real != 0) whole.sources.push_back({x, i.name});
   };
   Machine<Pairs> machine{module, pairs, module.partitions, {}, &whole.paths, pulse};
-  machine.seen = seen;
+  machine.seen = seen, machine.within = note;
   try {
     whole.results = results_of(evaluate(machine, entry(module), drawn(module, proof.bounds, proof.seed), {}));
   } catch (const Disagreement& disagreement) {
@@ -288,13 +216,13 @@ std::optional<Proof> judged_draw(Trial& trial, int draw, std::uint64_t seed, boo
   Proof proof = blank_draw(trial, draw, seed);
   const Whole& whole = whole_of(trial, proof, last);
   if (whole.ended) return std::nullopt;
-  trial.paths.insert(whole.paths.begin(), whole.paths.end());
   if (whole.disagreement.empty())
     proof = finished(trial, whole, proof);
   else if (whole.doubts > 0)
     mistrust(proof, in_doubt(whole.doubts));
   else
     proof.by_itself = true, raise(proof, Finding::refuted, whole.disagreement);
+  if (proof.finding == Finding::proven) trial.paths.insert(whole.paths.begin(), whole.paths.end());
   return proof;
 }
 
@@ -338,12 +266,15 @@ int draws_of(const Module& module, const Options& options) {
 // Draws of BEFORE for ways that none has gone, and how many of them are judged.
 constexpr int kSearched = 48, kJudged = 16;
 
-// More draws of what is proven, in each of which BEFORE goes some way that none of the first has gone.
+// More draws of what is proven, in each of which BEFORE goes some way that none of the first has gone. For
+// those of arrays only such with ties: in the others each element was a draw.
 Proof sought_ways(Trial& trial, Proof proof, std::uint64_t seed) {
   std::vector<Way> wanted = untaken(trial.subject.before, trial.paths);
-  std::erase_if(wanted, [](const Way& way) { return way.kind != Way::scalar; });
+  std::erase_if(wanted, [](const Way& way) { return way.kind == Way::integers; });
   int judged = 0;
   for (int tried = 0; !wanted.empty() && tried < kSearched && judged < kJudged; ++tried, ++seed) {
+    const auto is_scalar = [](const Way& way) { return way.kind == Way::scalar; };
+    if (!has_ties(seed) && std::ranges::none_of(wanted, is_scalar)) continue;
     Proof one = blank_draw(trial, proof.draws, seed);
     const Whole& whole = whole_of(trial, one, false);
     const auto goes = [&](const Way& way) { return went(whole.paths, way); };
@@ -352,6 +283,7 @@ Proof sought_ways(Trial& trial, Proof proof, std::uint64_t seed) {
     if (one.finding == Finding::refuted) return one;
     if (one.finding == Finding::unsettled) return shown_by_more(trial, std::move(one), seed + 1);
     ++judged;
+    std::erase_if(wanted, [&](const Way& way) { return way.kind == Way::array && went(trial.paths, way); });
   }
   return proof;
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "reference/hlo/prove/compare.h"
 #include "reference/hlo/prove/draw.h"
 #include "reference/hlo/prove/folded.h"
 #include "reference/hlo/prove/subject.h"
@@ -36,15 +37,6 @@ struct Options {
 // decide. unrun: no time was left, or the machine is too small; who runs the proof says so.
 enum class Finding : std::uint8_t { proven, refuted, unsettled, mistrusted, unrun };
 std::string_view name(Finding);
-
-// A result that is not what it should be.
-struct Difference {
-  std::int64_t result = 0;
-  Shape shape;
-  std::int64_t elements = 0, devices = 0;
-  std::int64_t device = 0;  // the first that is wrong, and where
-  Integers index;
-};
 
 struct Proof {
   Finding finding = Finding::proven;

@@ -1,18 +1,71 @@
 #include "reference/hlo/prove/ways.h"
 
 #include <algorithm>
+#include <cmath>
+
+#include "reference/hlo/run/fold.h"
 
 namespace plumb::hlo {
 namespace {
 
-bool chooses(Opcode opcode) {
+bool picks(Opcode opcode) {
   return opcode == Opcode::minimum || opcode == Opcode::maximum || opcode == Opcode::clamp;
 }
 
-std::vector<const Instruction*> operands_of(const Computation& c, const Instruction& i) {
-  std::vector<const Instruction*> operands;
-  for (const std::int64_t o : i.operands) operands.push_back(&c.instructions[static_cast<std::size_t>(o)]);
-  return operands;
+bool folds(Opcode opcode) { return opcode == Opcode::reduce || opcode == Opcode::reduce_window; }
+
+// A reduction of one array by nothing but a minimum or a maximum.
+bool folds_by_picking(const Module& module, const Instruction& i) {
+  if (!folds(i.opcode) || i.operands.size() != 2) return false;
+  for (const std::int64_t f : get<Calls>(i, Key::to_apply).computations) {
+    const auto operation = only_operation(module.computations[static_cast<std::size_t>(f)]);
+    if (operation && picks(*operation)) return true;
+  }
+  return false;
+}
+
+bool chooses(const Module& module, const Instruction& i) {
+  return is_real(i.shape.type) && (picks(i.opcode) || folds_by_picking(module, i));
+}
+
+const Instruction& operand_of(const Computation& c, const Instruction& i, std::size_t n) {
+  return c.instructions[static_cast<std::size_t>(i.operands[n])];
+}
+
+// A constant, or one in every place, that is greater or less than all numbers: it is no choice.
+bool is_infinite(const Computation& c, const Instruction& i) {
+  if (i.opcode == Opcode::broadcast || i.opcode == Opcode::reshape || i.opcode == Opcode::convert)
+    return is_infinite(c, operand_of(c, i, 0));
+  return i.opcode == Opcode::constant && !i.literal.reals.empty() &&
+         std::ranges::all_of(i.literal.reals, [](double x) { return std::isinf(x); });
+}
+
+// Those that reductions, scatters, sorts and maps call, for elements.
+std::set<const Computation*> of_elements(const Module& module) {
+  std::set<const Computation*> all;
+  for (const Computation& c : module.computations)
+    for (const Instruction& i : c.instructions) {
+      if (i.opcode == Opcode::call) continue;
+      for (const Key key : {Key::to_apply, Key::select, Key::scatter})
+        for (const std::int64_t f : get<Calls>(i, key).computations)
+          all.insert(&module.computations[static_cast<std::size_t>(f)]);
+    }
+  return all;
+}
+
+// Calls f(element of `held`, that of `other` in the same place) until it says yes, and says whether it did. A
+// scalar is in every place. Lanes are those of devices, or of elements where there are none.
+template <typename F>
+bool any_place(const Array<Twin>& held, const Array<Twin>& other, F f) {
+  const std::int64_t size = count(held.dims), step = other.dims.empty() ? 0 : 1;
+  const std::int64_t lanes = held.lanes == 1 ? 1 : held.holders ? std::ssize(*held.holders) : held.lanes;
+  for (std::int64_t lane = 0; lane < lanes; ++lane) {
+    const Twin* a = held.reals.data() + begin_on(held, lane, size);
+    const Twin* b = other.reals.data() + begin_on(other, lane, step == 0 ? 1 : size);
+    for (std::int64_t n = 0; n < size; ++n)
+      if (f(a[n], b[n * step])) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -21,35 +74,33 @@ Answers answers_of(const Module& module, const std::set<const Instruction*>& fre
   Answers answers;
   for (const Computation& c : module.computations)
     for (const Instruction& i : c.instructions) {
-      if (free_of_parameters.contains(&i) || (i.opcode != Opcode::compare && !chooses(i.opcode))) continue;
-      const auto operands = operands_of(c, i);
-      if (operands[0] == operands[1]) continue;
-      if (i.opcode == Opcode::compare)
-        answers.compares.insert(&i);
-      else if (i.shape.dims.empty() && is_real(i.shape.type))
-        answers.choices[&i] = operands;
+      if (free_of_parameters.contains(&i) || i.operands.size() < 2 || i.operands[0] == i.operands[1])
+        continue;
+      if (i.opcode == Opcode::compare) answers.compares.insert(&i);
+      if (chooses(module, i)) answers.choices.insert(&i);
     }
-  for (const auto& [choice, operands] : answers.choices)
-    for (const Instruction* operand : operands) answers.scalars[operand];
   return answers;
 }
 
-void Answers::note(Pairs& pairs, const Instruction& i, const Value<Twin>& held, Paths& paths) {
-  if (const auto scalar = scalars.find(&i); scalar != scalars.end()) scalar->second = held;
+void Answers::note(Pairs& pairs, const Instruction& i, const std::vector<Value<Twin>>& operands,
+                   const Value<Twin>& held, Paths& paths) const {
+  const auto goes = [&](std::int64_t answer, const auto& is) {
+    if (!paths.contains({&i, answer}) && is()) paths.insert({&i, answer});
+  };
   if (compares.contains(&i))
     for (const std::int64_t answer : {0, 1})
-      if (!paths.contains({&i, answer}) && std::ranges::count(held.array->integers, answer) > 0)
-        paths.insert({&i, answer});
-  const auto choice = choices.find(&i);
-  if (choice == choices.end()) return;
-  for (std::size_t n = 0; n < choice->second.size(); ++n) {
-    const Value<Twin>& operand = scalars.at(choice->second[n]);
-    const auto is = [&](const Twin& x) {
-      return std::ranges::any_of(operand.array->reals, [&](const Twin& y) { return pairs.same(x, y); });
-    };
-    if (operand.array && std::ranges::any_of(held.array->reals, is))
-      paths.insert({&i, static_cast<std::int64_t>(n)});
+      goes(answer,
+           [&] { return std::ranges::find(held.array->integers, answer) != held.array->integers.end(); });
+  if (!choices.contains(&i)) return;
+  const auto same = [&](const Twin& x, const Twin& y) { return pairs.same(x, y); };
+  const auto other = [&](const Twin& x, const Twin& y) { return !pairs.same(x, y); };
+  if (folds(i.opcode)) {
+    goes(0, [&] { return any_place(*held.array, *operands[1].array, other); });
+    goes(1, [&] { return any_place(*held.array, *operands[1].array, same); });
+    return;
   }
+  for (std::size_t n = 0; n < operands.size(); ++n)
+    goes(static_cast<std::int64_t>(n), [&] { return any_place(*held.array, *operands[n].array, same); });
 }
 
 bool went(const Paths& paths, const Way& way) { return paths.contains({way.at, way.answer}); }
@@ -58,7 +109,8 @@ std::string print(const Way& way) {
   const std::string at = "%" + way.at->name;
   if (way.at->opcode == Opcode::while_) return at;
   if (way.at->opcode == Opcode::compare) return at + (way.answer ? " true" : " false");
-  return at + (chooses(way.at->opcode) ? " operand " : " branch ") + std::to_string(way.answer);
+  const bool operand = picks(way.at->opcode) || folds(way.at->opcode);
+  return at + (operand ? " operand " : " branch ") + std::to_string(way.answer);
 }
 
 std::vector<Way> untaken(const Module& module, const Paths& paths) {
@@ -66,19 +118,21 @@ std::vector<Way> untaken(const Module& module, const Paths& paths) {
   const auto add = [&](const Way& way) {
     if (!went(paths, way)) all.push_back(way);
   };
+  const std::set<const Computation*> inner = of_elements(module);
   for (const Computation& c : module.computations)
     for (const Instruction& i : c.instructions) {
       const std::int64_t branches = std::ssize(get<Calls>(i, Key::branch_computations).computations);
       for (std::int64_t b = 0; b < branches; ++b) add({&i, b});
       if (i.opcode == Opcode::while_) add({&i, 1});
       const bool reached = went(paths, {&i, 0}) || went(paths, {&i, 1}) || went(paths, {&i, 2});
-      if (i.opcode == Opcode::compare && reached) {
-        const bool floats = is_real(operands_of(c, i)[0]->shape.type);
-        const auto kind = !floats ? Way::integers : i.shape.dims.empty() ? Way::scalar : Way::array;
-        for (const std::int64_t answer : {0, 1}) add({&i, answer, kind});
-      }
-      if (chooses(i.opcode) && reached)
-        for (std::int64_t n = 0; n < std::ssize(i.operands); ++n) add({&i, n});
+      if (!reached) continue;
+      const auto kind = i.shape.dims.empty() && !inner.contains(&c) ? Way::scalar : Way::array;
+      const bool floats = i.operands.empty() || is_real(operand_of(c, i, 0).shape.type);
+      if (i.opcode == Opcode::compare)
+        for (const std::int64_t answer : {0, 1}) add({&i, answer, floats ? kind : Way::integers});
+      if (!chooses(module, i)) continue;
+      for (std::size_t n = 0; n < i.operands.size(); ++n)
+        if (!is_infinite(c, operand_of(c, i, n))) add({&i, static_cast<std::int64_t>(n), kind});
     }
   return all;
 }

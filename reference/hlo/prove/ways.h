@@ -2,7 +2,6 @@
 // a way that no draw took.
 #pragma once
 
-#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -12,22 +11,21 @@
 
 namespace plumb::hlo {
 
-// Answers of a module's comparisons, while it runs: of `compare` whether it holds, of a `minimum`, `maximum`
-// or `clamp` of scalars of floats which operand it is. By them a program decides what becomes of whole
-// arrays: whether a gradient is clipped, say. Where no parameter is read, or a number is compared with
-// itself, nothing is decided.
+// What a module decides by comparing, while it runs: of a `compare` whether it holds, of a `minimum`,
+// `maximum` or `clamp` of floats which operand an element is, and of a reduction by one of these whether it
+// is the initial value. Where no parameter is read, or a number is compared with itself, nothing is decided.
 struct Answers {
-  std::set<const Instruction*> compares;
-  std::map<const Instruction*, std::vector<const Instruction*>> choices;  // with their operands
-  std::map<const Instruction*, Value<Twin>> scalars{};                    // of the operands of choices
+  std::set<const Instruction*> compares, choices;
 
-  void note(Pairs&, const Instruction&, const Value<Twin>& held, Paths&);
+  void note(Pairs&, const Instruction&, const std::vector<Value<Twin>>& operands, const Value<Twin>& held,
+            Paths&) const;
 };
 Answers answers_of(const Module&, const std::set<const Instruction*>& free_of_parameters);
 
 // One that could be gone: the number of a branch, 1 of a loop, of a comparison its answer, of a choice the
-// operand. Sought are those that hang on one number, `scalar`: of arrays each element is a draw. What indexes
-// is drawn below what it indexes, so that most comparisons of integers have one answer.
+// operand. By a `scalar` a program decides what becomes of whole arrays: whether a gradient is clipped, say.
+// Of an `array`, and within a reduction or a sort, each element is a draw. What indexes is drawn below what
+// it indexes, so that most comparisons of integers have one answer.
 struct Way {
   enum Kind : std::uint8_t { scalar, array, integers };
   const Instruction* at = nullptr;

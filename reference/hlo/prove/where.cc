@@ -103,7 +103,7 @@ Prints prints_of(Search& search) {
   const Subject& subject = search.subject;
   Prints prints;
   const std::int64_t devices = subject.after.partitions;
-  const auto seen = [&](const Instruction& i, const TwinValue& held) {
+  const auto seen = [&](const Instruction& i, const auto&, const TwinValue& held) {
     if (!held.array) return;
     const std::uint64_t print = fingerprint(*held.array, devices);
     prints.all.insert(print);
@@ -119,7 +119,7 @@ Prints prints_of(Search& search) {
 Events events_of(Search& search) {
   const Module& module = *search.subject.propagated;
   Events events;
-  const auto seen = [&](const Instruction& i, const TwinValue& held) {
+  const auto seen = [&](const Instruction& i, const auto&, const TwinValue& held) {
     const auto [at, first] = events.try_emplace(&i, Event{&i, std::ssize(events)});
     if (!first || idle(i) || !held.array || !can_differ(*held.array)) return;
     std::optional<std::uint64_t> print;

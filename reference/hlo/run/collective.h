@@ -295,9 +295,10 @@ Array<typename Numbers::Number> ragged_all_to_all(const Machine<Numbers>& machin
         for (std::int64_t n = 0; n < counts.dims[0]; ++n) {
           const std::int64_t receiver = group[static_cast<std::size_t>(n / each)], at = number(2, sender, n),
                              rows = number(3, sender, n), there = number(4, sender, n);
-          require(rows >= 0 && at >= 0 && there >= 0 && at + rows <= from.dims[0] &&
-                      there + rows <= before.dims[0],
-                  "rows that are there");
+          require(
+              rows >= 0 && at >= 0 && there >= 0 && at + rows <= from.dims[0] &&
+                  there + rows <= before.dims[0],
+              "rows that are there; where parameters say which, they are drawn, and --range says from what");
           const auto first = elements.begin() + begin_on(from, sender, count(from.dims)) + at * row;
           std::copy_n(first, rows * row, to.begin() + receiver * size + there * row);
         }

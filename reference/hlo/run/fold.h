@@ -21,7 +21,8 @@ template <typename Numbers>
 Arrays<Numbers> apply(const Machine<Numbers>& machine, const Computation& computation,
                       Arrays<Numbers> scalars) {
   using Number = typename Numbers::Number;
-  const Machine<Numbers> inner{machine.module, machine.numbers, 0, {}, machine.paths};
+  Machine<Numbers> inner{machine.module, machine.numbers, 0, machine.within, machine.paths};
+  inner.within = machine.within;
   std::vector<Value<Number>> arguments;
   for (auto& scalar : scalars) arguments.push_back(value(std::move(scalar)));
   const Value<Number> result = evaluate(inner, computation, std::move(arguments), {});

@@ -39,17 +39,23 @@ using Pulse = std::function<void(const Computation&, std::size_t)>;
 template <typename Number>
 using Sent = std::map<std::int64_t, std::deque<Array<Number>>>;
 
-// `seen` is told the value of every instruction that runs on devices, where anybody asks: of none within a
-// reduction. `paths` is told what was taken.
+// What is told of an instruction that has run: its operands, and what it holds.
+template <typename Number>
+using Watch = std::function<void(const Instruction&, const std::vector<Value<Number>>& operands,
+                                 const Value<Number>& held)>;
+
+// `seen` is told of every instruction that runs on devices, where anybody asks; `within` of those that run
+// for elements, in a reduction or a sort: each lane is one. `paths` is told what was taken.
 template <typename Numbers>
 struct Machine {
   using Number = typename Numbers::Number;
   const Module& module;
   Numbers& numbers;
   std::int64_t devices = 1;  // 0: within a reduction, where there are elements and no devices
-  std::function<void(const Instruction&, const Value<Number>&)> seen{};
+  Watch<Number> seen{};
   Paths* paths = nullptr;
   Pulse pulse{};
+  Watch<Number> within{};
   std::shared_ptr<Sent<Number>> sent = std::make_shared<Sent<Number>>();
 };
 

@@ -342,17 +342,16 @@ Value<typename Numbers::Number> evaluate(const Machine<Numbers>& machine, const 
   using Number = typename Numbers::Number;
   std::vector<Value<Number>> values(computation.instructions.size());
   Integers left = readers(computation);
-  const bool watched = machine.seen && machine.devices > 0;
   for (std::size_t n = 0; n < values.size(); ++n) {
     const Instruction& i = computation.instructions[n];
     if (machine.pulse) machine.pulse(computation, n);
+    std::vector<Value<Number>> operands;
     try {
       if (i.opcode == Opcode::parameter) {
         const auto number = get<std::int64_t>(i, Key::index);
         require(number < std::ssize(arguments), "as many arguments as parameters");
         values[n] = std::move(arguments[static_cast<std::size_t>(number)]);
       } else {
-        std::vector<Value<Number>> operands;
         for (const std::int64_t operand : i.operands) {
           Value<Number>& held = values[static_cast<std::size_t>(operand)];
           operands.push_back(held);
@@ -364,7 +363,7 @@ Value<typename Numbers::Number> evaluate(const Machine<Numbers>& machine, const 
     } catch (const Misfit& misfit) {
       refuse(machine.module, i, misfit.what());
     }
-    if (watched) machine.seen(i, values[n]);
+    if (machine.seen) machine.seen(i, operands, values[n]);
     if (left[n] == 0) values[n] = {};
   }
   return values[static_cast<std::size_t>(computation.root)];
