@@ -84,6 +84,15 @@ Turn timed_turn(const Stages& stages, std::int64_t batch) {
   return {enter, now(stages)};
 }
 
+// A run that changes its operands begins but the first time in a batch with what the run before left of them:
+// then one run more, on those that were loaded, makes what is proved.
+void make_what_is_proved(const Stages& stages, std::int64_t batch) {
+  if (!stages.restore || batch == 1) return;
+  stages.restore();
+  if (stages.wipe) stages.wipe();
+  stages.once();
+}
+
 void add(Clocked& said, const Turn& turn) {
   said.enter.push_back(turn.enter), said.leave.push_back(turn.leave);
 }
@@ -114,10 +123,12 @@ Clocked clocked(const Stages& stages, const Timing& timing, std::int64_t id,
   for (std::int64_t i = 0; i < timing.iterations; ++i) {
     go_on(stages);
     if (stages.restore) stages.restore();
-    if (stages.wipe && (i == 0 || i + 1 == timing.iterations)) stages.wipe();
+    const bool proved = i == 0 || i + 1 == timing.iterations;
+    if (stages.wipe && proved) stages.wipe();
     const bool early = begin_together(stages, timing.sync, window.start(i));
     const auto [enter, leave] = timed_turn(stages, timing.batch);
     said.enter.push_back(early ? enter : -1), said.leave.push_back(early ? leave : -1);
+    if (proved) make_what_is_proved(stages, timing.batch);
     if (i == 0) first();
   }
   said.after = sight(stages);
@@ -189,7 +200,8 @@ std::optional<Clocked> turns_of_collectives(const Stages& stages, std::int64_t w
 }  // namespace
 
 std::optional<Clocked> clocked_limit(const Stages& stages, const std::string& what, std::size_t bytes,
-                                     std::int64_t iterations) {
+                                     const Timing& timing) {
+  const std::int64_t iterations = timing.iterations;
   if (what == "call") return plain_turns(stages, iterations);
   if (what == "both") return turns_of_both(stages, iterations);
   if (what == "collectives") return turns_of_collectives(stages, iterations);
@@ -197,7 +209,7 @@ std::optional<Clocked> clocked_limit(const Stages& stages, const std::string& wh
   bare.once = stages.limit ? stages.limit(what, bytes) : nullptr;
   if (!bare.once) return std::nullopt;
   bare.wipe = bare.restore = nullptr, bare.ask_clock = nullptr;
-  return clocked(bare, {.warmups = 1, .iterations = iterations}, 0, [] {});
+  return clocked(bare, {.warmups = 1, .iterations = iterations, .batch = timing.batch}, 0, [] {});
 }
 
 }  // namespace plumb

@@ -41,8 +41,17 @@ TEST(Clocked, NothingIsBetweenEnteringAndLeavingButTheRun) {
             "rwmo");
   EXPECT_EQ(w.by({.warmups = 1, .iterations = 2, .batch = 3}),
             "rooo"
-            "rwmooof"
-            "rwmooo");
+            "rwmooorwof"
+            "rwmooorwo")
+      << "a batch leaves the operands changed: what is proved is made of them as they were";
+  w.stages.restore = nullptr;
+  EXPECT_EQ(w.by({.warmups = 1, .iterations = 3, .batch = 2}),
+            "oo"
+            "wmoof"
+            "moo"
+            "wmoo")
+      << "nothing is changed: the batch itself is proved";
+  w.stages.restore = [&w] { w.calls += 'r'; };
   EXPECT_EQ(w.by({.warmups = 1, .iterations = 2, .sync = Sync::none}),
             "ro"
             "rwof"
@@ -86,16 +95,18 @@ TEST(Clocked, ALimitIsTimedAsARunIs) {
     if (what != "copy" || bytes != 64) return nullptr;
     return [&copied] { ++copied; };
   };
-  EXPECT_THAT(clocked_limit(w.stages, "copy", 64, 5)->leave, SizeIs(5));
+  EXPECT_THAT(clocked_limit(w.stages, "copy", 64, {.iterations = 5})->leave, SizeIs(5));
   EXPECT_EQ(copied, 6);
-  EXPECT_FALSE(clocked_limit(w.stages, "send", 64, 5));
-  EXPECT_FALSE(clocked_limit(w.stages, "call", 64, 5));
+  EXPECT_THAT(clocked_limit(w.stages, "copy", 64, {.iterations = 5, .batch = 3})->leave, SizeIs(5));
+  EXPECT_EQ(copied, 6 + 6 * 3) << "a batch of it, as of the case";
+  EXPECT_FALSE(clocked_limit(w.stages, "send", 64, {.iterations = 5}));
+  EXPECT_FALSE(clocked_limit(w.stages, "call", 64, {.iterations = 5}));
   EXPECT_EQ(w.calls.find('o'), std::string::npos) << "the case itself was run";
 }
 
 TEST(Clocked, ARunMoreSaysWhenEachOfItsCollectivesWas) {
   Written w;
-  EXPECT_FALSE(clocked_limit(w.stages, "collectives", 0, 4)) << "nobody can say";
+  EXPECT_FALSE(clocked_limit(w.stages, "collectives", 0, {.iterations = 4})) << "nobody can say";
   w.stages.collectives = [&] {
     w.calls += 'o';
     return std::vector<Turn>{
@@ -105,7 +116,7 @@ TEST(Clocked, ARunMoreSaysWhenEachOfItsCollectivesWas) {
   };
   constexpr std::int64_t ahead = 1'000'000'000'000'000'000;
   w.stages.now = [] { return machine_time() + ahead; };
-  const auto said = clocked_limit(w.stages, "collectives", 0, 4);
+  const auto said = clocked_limit(w.stages, "collectives", 0, {.iterations = 4});
   ASSERT_TRUE(said);
   EXPECT_EQ(w.calls, "rmo");
   ASSERT_THAT(said->enter, SizeIs(4));
@@ -115,7 +126,7 @@ TEST(Clocked, ARunMoreSaysWhenEachOfItsCollectivesWas) {
   for (std::size_t i = 1; i < 4; ++i) EXPECT_LE(said->leave[i - 1], said->enter[i]) << "one after the other";
   EXPECT_EQ(said->enter[0], said->leave[0]) << "the run was entered";
   EXPECT_EQ(said->enter[3], said->leave[3]) << "the run was left";
-  EXPECT_FALSE(clocked_limit(w.stages, "collectives", 0, 3)) << "another number than that of the trace";
+  EXPECT_FALSE(clocked_limit(w.stages, "collectives", 0, {.iterations = 3})) << "another number than that of the trace";
 }
 
 // Whoever is made to wait between two looks at clocks still says one thing after the other.
@@ -139,7 +150,7 @@ TEST(Clocked, CollectivesLieWithinTheirRunThoughALookAtTheClockTakesLong) {
       wait();
       return now;
     };
-    const auto said = clocked_limit(w.stages, "collectives", 0, 4);
+    const auto said = clocked_limit(w.stages, "collectives", 0, {.iterations = 4});
     ASSERT_TRUE(said);
     for (std::size_t i = 0; i < 4; ++i) EXPECT_LE(said->enter[i], said->leave[i]) << waits;
     for (std::size_t i = 1; i < 4; ++i) EXPECT_LE(said->leave[i - 1], said->enter[i]) << waits;

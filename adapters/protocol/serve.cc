@@ -263,13 +263,13 @@ std::string answer_bench(Backend& backend, const Skimmed& message, Arena arena, 
 // What the ranks of the case that was timed last could do at best.
 std::string answer_limit(Backend& backend, const Skimmed& message, Arena arena, const Conversation& talk,
                          Kept& kept) {
-  if (!kept.stages || message.timing.iterations < 1) throw Malformed("limit, and no case was timed");
+  if (!kept.stages || message.timing.iterations < 1 || message.timing.batch < 1) throw Malformed("limit, and no case was timed");
   Stages& stages = *kept.stages;
   stages.goes_on = going_on(backend, talk, message.id, message.seconds);
   const Reply none = Unsupported{"it knows no limit " + message.what, "serve"};
   if (!stages.once) return said_by(talk, message.id, Outcome{}, arena);
   const auto said =
-      clocked_limit(stages, message.what, present(message.bytes, "bytes"), message.timing.iterations);
+      clocked_limit(stages, message.what, present(message.bytes, "bytes"), message.timing);
   if (!said) return said_by(talk, message.id, none, arena);
   return done(talk, message.id,
               fmt::format(R"({{"type":"timed","id":{},{}}})", message.id, write_clock(stages, *said, arena)));

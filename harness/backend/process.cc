@@ -126,17 +126,16 @@ std::variant<std::vector<Proven>, Answer> Process::check(std::uint64_t seed, Whi
   return all;
 }
 
-std::variant<std::vector<Clocked>, Answer> Process::limit(const std::string& what, std::int64_t bytes,
-                                                          std::int64_t iterations) {
+std::variant<std::vector<Clocked>, Answer> Process::limit(const LimitAsked& limit) {
   ProcessState& s = *state_;
   assert(s.kept && s.child);
   ++s.id;
-  Layout layout = layout_of_bench(*s.kept, {.iterations = iterations}, {});
+  Layout layout = layout_of_bench(*s.kept, {.iterations = limit.iterations}, {});
   s.lay_out(layout, {});
   const Waiting w("run", s.deadlines);
-  const std::string request = limit_request({s.id, w.left()}, layout, {what, bytes, iterations});
+  const std::string request = limit_request({s.id, w.left()}, layout, limit);
   if (auto failed = s.send(request, w)) return *failed;
-  const Asked asked{*s.kept, s.id, layout.free, s.hello->capabilities, true, iterations};
+  const Asked asked{*s.kept, s.id, layout.free, s.hello->capabilities, true, limit.iterations};
   std::variant<std::vector<Clocked>, Answer> said;
   if (auto failed = s.wait_for("timed", asked, [&](const json& message) {
         said = parse_clocks(field(message, "clock"), asked, s.arena);

@@ -14,6 +14,7 @@
 #include "harness/backend/answer.h"
 #include "harness/backend/capabilities.h"
 #include "harness/backend/program.h"
+#include "harness/backend/request.h"
 #include "harness/backend/waiting.h"
 #include "reference/words/tensor.h"
 
@@ -68,8 +69,7 @@ class Process {
   TimedAnswer bench(const Case&, const TimingAsked&, std::span<const Tensor> operands);
 
   // What its ranks could do at best, while the results of a case that was timed lie with it.
-  std::variant<std::vector<Clocked>, Answer> limit(const std::string& what, std::int64_t bytes,
-                                                   std::int64_t iterations);
+  std::variant<std::vector<Clocked>, Answer> limit(const LimitAsked&);
 
   // The bytes of a block of the last outcome; valid until the next run.
   std::vector<std::byte> read(const Block&) const;

@@ -152,8 +152,9 @@ std::string fetch_request(const Numbered& head, const Layout& layout, bool first
 
 std::string limit_request(const Numbered& head, const Layout& layout, const LimitAsked& asked) {
   return fmt::format(
-      R"({{"type":"limit","id":{},"seconds":{:.3g},"arena":{},"free":{},"what":{},"bytes":{},"iterations":{}}})",
-      head.id, head.seconds, layout.arena, layout.free, json_text(asked.what), asked.bytes, asked.iterations);
+      R"({{"type":"limit","id":{},"seconds":{:.3g},"arena":{},"free":{},"what":{},"bytes":{},"iterations":{},"batch":{}}})",
+      head.id, head.seconds, layout.arena, layout.free, json_text(asked.what), asked.bytes, asked.iterations,
+      asked.batch);
 }
 
 }  // namespace plumb

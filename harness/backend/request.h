@@ -48,10 +48,11 @@ std::string fetch_request(const Numbered&, const Layout&, bool first);
 // Of a program that times. The operands travel where there are any: one that fills makes them itself.
 std::string bench_request(const Numbered&, const Case&, const Timing&, const Given&);
 
-// What a rank could do at best: of bytes that are copied or sent, or the library's own call.
+// What a rank could do at best: of bytes that are copied or sent, or the library's own call. An iteration is
+// `batch` of them.
 struct LimitAsked {
   std::string what;
-  std::int64_t bytes = 0, iterations = 1;
+  std::int64_t bytes = 0, iterations = 1, batch = 1;
 };
 std::string limit_request(const Numbered&, const Layout&, const LimitAsked&);
 

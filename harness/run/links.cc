@@ -17,7 +17,7 @@ struct Played {
 
   // What each of these pairs took while all of them sent; false where the program did not say.
   bool play(const std::vector<RankPair>& pairs, std::vector<LinkTimes>& all) const {
-    const auto said = process.limit(link_in_words(pairs), bytes, iterations_of_a_pass);
+    const auto said = process.limit({link_in_words(pairs), bytes, iterations_of_a_pass});
     const auto* clocks = std::get_if<std::vector<Clocked>>(&said);
     if (!clocks) return false;
     for (const RankPair& pair : pairs) {

@@ -7,6 +7,7 @@
 #include "harness/measure/statistics.h"
 #include "harness/record/circumstances.h"
 #include "harness/run/ask.h"
+#include "harness/run/timed.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -21,16 +22,18 @@ double deadline(const Deadlines& deadlines, const Pace& pace, std::int64_t itera
 }
 
 // As many as there are already, as far as the seconds go; first of all one, where nobody knows how long it
-// takes.
+// takes, and then no more than eight times as many: of one alone it is not seen how long ranks wait before it.
 std::int64_t next_iterations(const Pace& pace, const Samples& all) {
   if (pace.timing.iterations > 0) return pace.timing.iterations;
   if (pace.each <= 0) return 1;
   constexpr double first = 8;
+  constexpr std::int64_t most_more = 8;
   const double left = pace.seconds * second - static_cast<double>(all.span);
   const auto fits = static_cast<std::int64_t>(std::max(1.0, left / pace.each));
   const std::int64_t so_far = std::ssize(all.nanoseconds) + all.late;
-  const auto wanted =
+  auto wanted =
       std::max<std::int64_t>(so_far, static_cast<std::int64_t>(pace.seconds * second / first / pace.each));
+  if (so_far > 0) wanted = std::min(wanted, most_more * so_far);
   return std::clamp<std::int64_t>(std::min(fits, wanted), 1,
                                   most_samples - std::min(so_far, most_samples - 1));
 }
@@ -50,6 +53,42 @@ struct Besides {
   std::vector<Clocked> collectives;      // of one run more
 };
 
+// Who is asked what it could do at best: with the bytes of a case, by the rule by which its repetition was
+// timed.
+struct AtBest {
+  Process& process;
+  std::int64_t bytes;
+  Pace pace;
+  bool gone = false;  // the process
+
+  // Of a library's own call each is timed by itself.
+  std::int64_t batch(const std::string& what) const { return what == "call" ? 1 : pace.timing.batch; }
+
+  std::vector<Clocked> clocks(const std::string& what, std::int64_t iterations) {
+    if (gone) return {};
+    const auto said = process.limit({what, bytes, iterations, batch(what)});
+    if (const auto* all = std::get_if<std::vector<Clocked>>(&said)) return *all;
+    gone = !std::holds_alternative<Unsupported>(std::get<Answer>(said));
+    return {};
+  }
+};
+
+// A limit is timed as the case is: until its median is settled, or as many seconds are spent, on a loaded machine
+// on asking.
+Samples time_limit(AtBest& best, const std::string& what) {
+  Samples all;
+  Pace pace = best.pace;
+  pace.each = 0;
+  double seconds = 0;
+  do {
+    const auto clocks = timed(seconds, [&] { return best.clocks(what, next_iterations(pace, all)); });
+    if (clocks.empty()) return {};
+    take_in(all, samples(clocks, best.batch(what)));
+    pace.each = nanoseconds_each(all);
+  } while (stop(pace, all).empty() && seconds < pace.seconds);
+  return all;
+}
+
 // What one took, in turns of so many from the first entry of any rank's to its leaving the last.
 std::vector<double> of_turns(const std::vector<Clocked>& clocks, std::int64_t of_each) {
   std::vector<double> all;
@@ -62,42 +101,37 @@ std::vector<double> of_turns(const std::vector<Clocked>& clocks, std::int64_t of
 }
 
 // A limit again, in turns as long as an iteration of the case: who waits for a processor in the one waits in
-// the other.
-std::vector<double> ask_control(Process& process, double bytes, const std::pair<std::string, double>& limit,
-                                const Samples& of) {
+// the other. Of turns as many as the case's seconds have room for, and ten at most.
+std::vector<double> ask_control(AtBest& best, const std::string& what, const Samples& limit, const Samples& of) {
   constexpr double most_of_a_turn = 1000;
   constexpr std::int64_t most_turns = 10;
-  const auto& [what, took] = limit;
+  const double took = quantile(limit.nanoseconds, 0.5);
   if (took <= 0 || of.nanoseconds.empty()) return {};
+  const auto room = static_cast<std::int64_t>(best.pace.seconds * second / nanoseconds_each(limit));
   const double as_long = std::round(quantile(of.nanoseconds, 0.5) / took);
-  const auto each = static_cast<std::int64_t>(std::clamp(as_long, 1.0, most_of_a_turn));
-  const std::int64_t turns = std::min(most_turns, std::ssize(of.nanoseconds));
-  const auto said = process.limit(what, static_cast<std::int64_t>(bytes), each * turns);
-  const auto* clocks = std::get_if<std::vector<Clocked>>(&said);
-  return clocks ? of_turns(*clocks, each) : std::vector<double>{};
+  const auto each = std::clamp<std::int64_t>(static_cast<std::int64_t>(std::min(as_long, most_of_a_turn)), 1,
+                                             std::max<std::int64_t>(room, 1));
+  const std::int64_t turns = std::clamp<std::int64_t>(
+      room / each, 1, std::min<std::int64_t>(most_turns, std::ssize(of.nanoseconds)));
+  const auto clocks = best.clocks(what, each * turns);
+  std::vector<double> all = clocks.empty() ? std::vector<double>{} : of_turns(clocks, each);
+  for (double& one : all) one /= static_cast<double>(best.pace.timing.batch);
+  return all;
 }
 
 // `collectives`: of the trace.
-Besides ask_besides(Process& process, const Case& c, const Samples& timed, std::int64_t collectives) {
-  constexpr std::int64_t iterations = 10;
-  Besides all;
-  const Work w = work(c);
-  const auto bytes = static_cast<std::int64_t>(w.bytes);
-  std::vector<std::string> wanted;
-  if (bytes > 0) wanted = {"copy", "send", "call"};
-  if (w.flops > 0) wanted.emplace_back("gemm");
-  if (collectives > 0) wanted.emplace_back("collectives");
-  for (const std::string& what : wanted) {
-    const bool when = what == "collectives";
-    const auto said = process.limit(what, bytes, when ? collectives + 2 : iterations);
-    const auto* clocks = std::get_if<std::vector<Clocked>>(&said);
-    if (!clocks && !std::holds_alternative<Unsupported>(std::get<Answer>(said))) return all;  // it is gone
-    if (clocks && when) all.collectives = *clocks;
-    if (clocks && !when) all.limits[what] = quantile(samples(*clocks, 1).nanoseconds, 0.5);
+Besides ask_besides(AtBest best, const Work& w, const Samples& timed, std::int64_t collectives) {
+  std::map<std::string, Samples> limits;
+  for (const char* what : {"copy", "send", "call", "gemm"}) {
+    if ((what == std::string("gemm") ? w.flops : w.bytes) <= 0) continue;
+    if (Samples one = time_limit(best, what); !one.nanoseconds.empty()) limits[what] = std::move(one);
   }
+  Besides all;
+  for (const auto& [what, one] : limits) all.limits[what] = quantile(one.nanoseconds, 0.5);
+  if (collectives > 0) all.collectives = best.clocks("collectives", collectives + 2);
   for (const char* what : {"gemm", "send", "copy"})
-    if (const auto limit = all.limits.find(what); limit != all.limits.end() && all.control.empty())
-      all.control = ask_control(process, w.bytes, *limit, timed);
+    if (const auto limit = limits.find(what); limit != limits.end() && all.control.empty())
+      all.control = ask_control(best, what, limit->second, timed);
   return all;
 }
 
@@ -155,7 +189,8 @@ Record measure(const Case& c, Subject& subject, const Pace& wanted) {
     pace.each = nanoseconds_each(all);
     why = stop(pace, all);
   }
-  Besides besides = ask_besides(process, c, all, std::ssize(record.trace));
+  const Work w = work(c);
+  Besides besides = ask_besides({process, static_cast<std::int64_t>(w.bytes), wanted}, w, all, std::ssize(record.trace));
   record.bench = Repetition{1,
                             1,
                             wanted.timing,
@@ -163,7 +198,7 @@ Record measure(const Case& c, Subject& subject, const Pace& wanted) {
                             std::move(all),
                             std::move(besides.limits),
                             std::move(besides.control),
-                            work(c),
+                            w,
                             process.hello()->places,
                             before,
                             megahertz(),

@@ -6,7 +6,7 @@ Pairs clock_pairs(const Case& c, Subject& subject, std::int64_t pairs) {
   Introduction known = make_known(c, subject);
   if (!known.failed.empty()) return {{}, {}, std::move(known.failed)};
   Process& process = process_of(subject);
-  const auto said = process.limit("both", 0, 2 * pairs);
+  const auto said = process.limit({"both", 0, 2 * pairs});
   const auto* turns = std::get_if<std::vector<Clocked>>(&said);
   if (!turns && std::holds_alternative<Unsupported>(std::get<Answer>(said)))
     return {{}, {}, "it comes to no one call of a library that could be made by itself", false};
