@@ -11,29 +11,35 @@ import sys
 from record import says_origin
 
 
+def bad_input(script, words):
+    print(f"{script}: {words}", file=sys.stderr)
+    sys.exit(2)
+
+
 def records(paths, script):
     """Every record that has times, of iterations or of links, in the order of the files, which may be packed by xz. Ends the script where a line is no
-    record."""
+    record: exit code 2, as of all bad input."""
     found = []
     for path in paths:
         try:
             with (lzma.open if str(path).endswith(".xz") else open)(path, "rt") as file:
                 lines = file.read().splitlines()
-        except (OSError, lzma.LZMAError) as error:
-            sys.exit(f"{script}: {path}: {getattr(error, 'strerror', None) or error}")
+        except (OSError, EOFError, lzma.LZMAError, UnicodeDecodeError) as error:
+            text = "this is no text" if isinstance(error, UnicodeDecodeError) else getattr(error, "strerror", None) or error
+            bad_input(script, f"{path}: {text}")
         for number, text in enumerate(lines, 1):
             try:
                 record = json.loads(text)
                 if says_origin(record):
                     continue
                 record["case"], record["backend"]
-            except (ValueError, KeyError, TypeError):
-                sys.exit(f"{script}: {path}:{number}: this line is not a record")
-            bench = record.get("bench") or {}
+                bench = dict(record.get("bench") or {})
+            except (ValueError, KeyError, TypeError, RecursionError):
+                bad_input(script, f"{path}:{number}: this line is not a record")
             if bench.get("nanoseconds") or bench.get("links"):
                 found.append(record)
     if not found:
-        sys.exit(f"{script}: these records hold no times: plumb bench --record makes some")
+        bad_input(script, "these records hold no times: plumb bench --record makes some")
     return found
 
 
@@ -53,7 +59,12 @@ class Timed:
         self.work, self.bytes = bench.get("work", {}), record.get("bytes", {}).get("best_known")
 
     def median(self):
-        return statistics.median(t for one in self.repetitions for t in one)
+        """The middle of the repetitions', as in the table of plumb bench."""
+        return statistics.median(self.medians())
+
+    def limit(self):
+        """What a send of as many bytes took, the middle of the repetitions'."""
+        return statistics.median(self.sends)
 
     def medians(self):
         return [statistics.median(one) for one in self.repetitions]

@@ -74,7 +74,7 @@ class Commands(unittest.TestCase):
             (self.folder / name).write_text(text)
             (self.folder / name).chmod(0o755)
 
-    def run_with(self, *more, backend="b", **variables):
+    def run_with(self, *more, backend="b {plan}", **variables):
         command = [SCRIPT, "--plumb", self.folder / "plumb", "--peer", str(self.folder / "imb"), "--backend", backend, "--pairs", "6", *more]
         return subprocess.run(command, text=True, capture_output=True, env={**os.environ, **variables})
 
@@ -94,7 +94,7 @@ class Commands(unittest.TestCase):
         ran = self.run_with(TOOK="25", CODE="9")
         self.assertEqual(ran.returncode, 3)
         self.assertIn("exit code 9", ran.stderr)
-        ran = self.run_with(TOOK="25", backend="LACKS")
+        ran = self.run_with(TOOK="25", backend="LACKS {plan}")
         self.assertEqual(ran.returncode, 3)
         self.assertIn("plumb bench did not time all:\nnot timed  on x=2: reshard", ran.stderr)
 
@@ -102,8 +102,20 @@ class Commands(unittest.TestCase):
         lacking = subprocess.run([SCRIPT], text=True, capture_output=True, env={**os.environ, "PLUMB_HOME": str(self.folder)})
         self.assertEqual((lacking.returncode, lacking.stdout), (2, ""))
         self.assertEqual(lacking.stderr, "peer: there is no mpich@5.0.2 and no imb@2021.19.0: scripts/environment mpich@5.0.2 && scripts/environment imb@2021.19.0\n")
-        nobody = subprocess.run([SCRIPT, "--plumb", self.folder / "plumb", "--backend", "b", "--peer", "/nowhere/imb"], text=True, capture_output=True)
+        nobody = subprocess.run([SCRIPT, "--plumb", self.folder / "plumb", "--backend", "b {plan}", "--peer", "/nowhere/imb"], text=True, capture_output=True)
         self.assertEqual((nobody.returncode, nobody.stderr), (2, "peer: /nowhere/imb: No such file or directory\n"))
+
+    def test_a_peer_that_is_not_there_is_noticed_before_anything_is_timed(self):
+        timed = self.folder / "plumb"
+        timed.write_text("#!/bin/sh\ntouch $(dirname $0)/timed; exit 3\n")
+        ran = subprocess.run([SCRIPT, "--plumb", timed, "--backend", "b {plan}", "--peer", "sh -c 'exit 9'"], text=True, capture_output=True)
+        self.assertEqual(ran.returncode, 3)
+        self.assertFalse((self.folder / "timed").exists())
+
+    def test_a_backend_that_does_not_say_where_its_plan_stands_is_refused(self):
+        ran = self.run_with(backend="mpi,np=2", TOOK="25")
+        self.assertEqual((ran.returncode, ran.stdout), (2, ""))
+        self.assertIn("--backend: expected {plan} where its plan stands (of direct and calls): mpi,np=2", ran.stderr)
 
     def test_bad_input(self):
         for flags, words in {("--pairs", "5"): "--pairs: expected a number from 6, not '5'", ("--sizes", "1Gb"): "not '1Gb'", ("--sizes", ""): "not ''",

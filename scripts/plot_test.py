@@ -54,11 +54,11 @@ def drawn(axes):
 @unittest.skipUnless(plot, "needs scripts/environment matplotlib@3.11.2")
 class Pictures(unittest.TestCase):
     def test_bus_bandwidth_and_its_limit(self):
-        records = [gather(1024, 4, [100, 300, 200], send=128), gather(4096, 4, [400], send=512), gather(4096, 4, [600], send=256)]
+        records = [gather(1024, 4, [100, 300, 200], send=128), gather(4096, 4, [400] * 9, send=512), gather(4096, 4, [600], send=256)]
         axes = plot.bandwidth(plot.timed_cases(records)).axes[0]
         solid, dashed = drawn(axes)
-        self.assertEqual(solid, [[(1024, 0.75 * 1024 / 200), (4096, 0.75 * 4096 / 500)]], "the median of all samples")
-        self.assertEqual(dashed, [[(1024, 8), (4096, 16)]], "the least time of the sends")
+        self.assertEqual(solid, [[(1024, 0.75 * 1024 / 200), (4096, 0.75 * 4096 / 500)]], "the middle of the medians of repetitions, whatever number of samples they have")
+        self.assertEqual(dashed, [[(1024, 8), (4096, 4096 / 384)]], "the middle of the sends")
         self.assertEqual((axes.get_title(), axes.get_ylabel()), ("all-gather", "bus bandwidth, GB/s"))
         spans = [line for line in axes.lines if line.get_marker() == "None" and line.get_linestyle() == "-"]
         self.assertEqual([list(line.get_ydata()) for line in spans][1], [0.75 * 4096 / 400, 0.75 * 4096 / 600])
@@ -125,6 +125,20 @@ class Pictures(unittest.TestCase):
             os.symlink("/dev/full", os.path.join(folder, "links.svg"))
             ran = subprocess.run([sys.executable, os.path.join(HERE, "plot"), path, "--out", folder], capture_output=True, text=True)
         self.assertEqual((ran.returncode, ran.stderr), (1, "plot: No space left on device\n"))
+
+    def test_what_holds_no_times_is_bad_input(self):
+        for content, words in {b"\xff\xfe\x00": "this is no text", b"{}\n": "1: this line is not a record", b'{"case": "c", "backend": "b"}\n': "hold no times",
+                               b'{"case": "c", "backend": "b", "bench": 7}\n': "1: this line is not a record"}.items():
+            with tempfile.NamedTemporaryFile(suffix=".jsonl") as file:
+                file.write(content)
+                file.flush()
+                ran = subprocess.run([sys.executable, os.path.join(HERE, "plot"), file.name, "--out", os.path.dirname(file.name)],
+                                     capture_output=True, text=True)
+            self.assertEqual((ran.returncode, ran.stdout), (2, ""), content)
+            self.assertIn(words, ran.stderr)
+            self.assertEqual(ran.stderr.count("\n"), 1, ran.stderr)
+        none = subprocess.run([sys.executable, os.path.join(HERE, "plot"), "/nowhere.jsonl", "--out", "/tmp"], capture_output=True, text=True)
+        self.assertEqual((none.returncode, none.stderr), (2, "plot: /nowhere.jsonl: No such file or directory\n"))
 
     def test_the_page_needs_nothing_else(self):
         with tempfile.TemporaryDirectory() as folder:

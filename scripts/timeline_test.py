@@ -104,7 +104,7 @@ class Timeline(unittest.TestCase):
                 file.flush()
                 ran = subprocess.run([sys.executable, os.path.join(HERE, "timeline"), file.name, "--out", "/dev/null"],
                                      capture_output=True, text=True)
-            self.assertEqual(ran.returncode, 1)
+            self.assertEqual(ran.returncode, 2)
             self.assertIn(words, ran.stderr)
 
 
