@@ -21,8 +21,8 @@ std::string times_lacked(const std::vector<Timings>& now, const std::vector<Timi
   };
   const auto first = std::ranges::find_if(now, lacks);
   if (first == now.end()) return {};
-  return fmt::format("{} of {} case{}, as of {} by {}", std::ranges::count_if(now, lacks), now.size(),
-                     now.size() == 1 ? "" : "s", first->line, first->backend);
+  return fmt::format("{} of {} case{}, the first {}  {}", std::ranges::count_if(now, lacks), now.size(),
+                     now.size() == 1 ? "" : "s", first->backend, first->line);
 }
 
 nlohmann::json made_where(const Record& record, const nlohmann::json& environment) {
@@ -36,7 +36,7 @@ std::string made_elsewhere(const std::vector<Record>& then,
                            const std::map<std::string, nlohmann::json>& now) {
   std::vector<std::string> all;
   for (const Record& record : then) {
-    const auto here = now.find(record.backend);
+    const auto here = now.find(record_key(record.line, record.backend));
     if (here == now.end() || !record.bench) continue;
     for (std::string& one : differing(made_where(record, record.environment), here->second))
       if (std::ranges::find(all, one) == all.end()) all.push_back(std::move(one));

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fstream>
 #include <map>
+#include <regex>
 
 #include "adapters/protocol/json.h"
 #include "harness/backend/interrupt.h"
@@ -41,6 +42,48 @@ std::vector<Repetition> before(const std::vector<Timings>& all, const Entry& ent
   return same;
 }
 
+// Where the case of an entry would be timed now, by who started for it; a record of it.
+Record timed_here(const Entry& entry) {
+  Process& process = process_of(*entry.subject);
+  in_place(entry.c, process);
+  Record now;
+  now.line = entry.timings.line;
+  say_who(now, *entry.subject);
+  now.bench.emplace();
+  if (process.hello()) now.bench->places = process.hello()->places;
+  return now;
+}
+
+// Repetitions of one case come of one machine, and of one build: throws where those recorded do not.
+void refuse_made_elsewhere(const Entry& entry, const std::vector<Record>& recorded, const BenchFlags& flags,
+                           const nlohmann::json& here) {
+  const Record now = timed_here(entry);
+  std::vector<Record> then;
+  for (const Record& one : recorded)
+    if (one.bench && one.line == now.line && one.backend == now.backend) then.push_back(one);
+  std::string other = made_elsewhere(then, {
+                                               {record_key(now.line, now.backend), made_where(now, here)}
+  });
+  const auto files = [](const Record& r) { return r.versions.value("files", ""); };
+  if (other.empty() && std::ranges::any_of(then, [&](const Record& r) { return files(r) != files(now); }))
+    other = fmt::format("{} was built anew", now.backend);
+  if (!other.empty())
+    throw BadInput(fmt::format("--resume: {} was made elsewhere, and its times belong to no run of here: {}",
+                               flags.record, other));
+}
+
+// What was timed before stands in the place of what would be timed.
+void recall(Course& course, const std::vector<Record>& recorded, const BenchFlags& flags,
+            const nlohmann::json& here) {
+  const std::vector<Timings> recalled = timings_of(recorded);
+  for (const auto& entry : course.entries) {
+    entry->before = before(recalled, *entry);
+    if (!entry->before.empty()) refuse_made_elsewhere(*entry, recorded, flags, here);
+    for (const Timings& t : recalled)
+      if (t.line == entry->timings.line && t.backend == entry->timings.backend) entry->timings.over = t.over;
+  }
+}
+
 using ByBackend = std::map<std::string, Subject>;
 
 using Entries = std::vector<std::unique_ptr<Entry>>;
@@ -72,9 +115,31 @@ std::string slow_one(const Timings& t) {
   return fmt::format("{} was the slowest", laggard(together(t)).rank);
 }
 
+// What of a case is not as it was demanded, or cannot be said to be; the number of that. Those that the case
+// is held to are counted.
+std::int64_t say_unmet(const Timings& t, const std::vector<Requirement>& required,
+                       std::vector<std::int64_t>& held, std::FILE* out) {
+  std::int64_t findings = 0;
+  const Figured f = figured(t);
+  for (std::size_t i = 0; i < required.size(); ++i) {
+    const Requirement& r = required[i];
+    const Met how = met(r, f);
+    if (how == Met::no_metric) continue;
+    ++held[i];
+    if (how == Met::yes) continue;
+    const std::string rank = how == Met::no ? fmt::format("; rank {}", slow_one(t)) : "";
+    fmt::print(out, "{}  {}  {}\n    {}{}\n",
+               how == Met::no ? "required" : how == Met::unsure ? "UNSURE" : "unjudged", t.backend, t.line,
+               unmet(r, f), rank);
+    ++findings;
+  }
+  return findings;
+}
+
 // The cases that were not timed, and what was demanded in vain; the number of both.
 std::int64_t say_findings(const Course& course, const std::vector<Requirement>& required, std::FILE* out) {
-  std::int64_t findings = 0;
+  std::int64_t findings = 0, timed = 0;
+  std::vector<std::int64_t> held(required.size());
   for (const auto& entry : course.entries) {
     const Timings& t = entry->timings;
     if (entry->refused)
@@ -84,15 +149,11 @@ std::int64_t say_findings(const Course& course, const std::vector<Requirement>& 
                  said_last(entry->last_words)),
           ++findings;
     if (!entry->failed.empty() || t.repetitions.empty()) continue;
-    const Figured f = figured(t);
-    for (const Requirement& r : required) {
-      const Met how = met(r, f);
-      if (how == Met::unsaid) fmt::print(stderr, "plumb: {}: nothing to hold it to on {}\n", r.text, t.line);
-      if (how != Met::no) continue;
-      fmt::print(out, "required  {}  {}\n    {}; rank {}\n", t.backend, t.line, unmet(r, f), slow_one(t));
-      ++findings;
-    }
+    ++timed, findings += say_unmet(t, required, held, out);
   }
+  for (std::size_t i = 0; i < required.size(); ++i)
+    if (timed > 0 && held[i] == 0)
+      fmt::print(out, "unjudged  {}: no case that was timed has such a metric\n", required[i].text), ++findings;
   return findings;
 }
 
@@ -103,20 +164,29 @@ std::vector<Timings> timed_cases(const Course& course) {
   return all;
 }
 
+// As the library reads it, where a minus before it means: all others.
+void check_filter(const std::string& filter) {
+  try {
+    std::regex(filter.substr(filter.starts_with('-') ? 1 : 0), std::regex::extended);
+  } catch (const std::regex_error& error) {
+    throw BadInput(fmt::format("--benchmark_filter: no regular expression: {}", filter));
+  }
+}
+
 void check_out(const BenchFlags& flags) {
   if (flags.library.out.empty()) return;
   if (!std::ofstream(flags.library.out, std::ios::app))
     throw BadInput(fmt::format("--benchmark_out: {}: {}", flags.library.out, std::strerror(errno)));
 }
 
-// Says how what was begun is gone on with.
-void say_interrupted(const BenchFlags& flags) {
+// Says how what was begun is gone on with, which what is asked in the place of times is not.
+void say_interrupted(const BenchFlags& flags, bool times) {
   if (flags.record.empty())
-    fmt::print(stderr,
-               "plumb: interrupted, and nothing was recorded: with --record FILE it can be gone on with\n");
+    fmt::print(stderr, "plumb: interrupted, and nothing was recorded{}\n",
+               times ? ": with --record FILE it can be gone on with" : "");
   else
-    fmt::print(stderr, "plumb: interrupted; {} has what was timed: the same command with --resume goes on\n",
-               flags.record);
+    fmt::print(stderr, "plumb: interrupted; {} has what {}\n", flags.record,
+               times ? "was timed: the same command with --resume goes on" : "was said by then");
 }
 
 // What is asked in the place of times, as numbers; 0 where it is not.
@@ -145,7 +215,7 @@ Probes probes_of(const BenchFlags& flags) {
   return asked;
 }
 
-// What a run is held to: demands, and records of before, beside where those of now are made, by backend.
+// What a run is held to: demands, and records of before, beside where those of now are made, by record_key().
 struct HeldTo {
   std::vector<Requirement> required;
   std::vector<Record> then;
@@ -159,7 +229,7 @@ int time_all(Course& course, const BenchFlags& flags) {
       throw BadInput(fmt::format("--benchmark_filter: no case matches {}", flags.library.filter));
     return 0;
   } catch (const Interrupted&) {
-    say_interrupted(flags);
+    say_interrupted(flags, true);
     return 130;
   } catch (const std::system_error& error) {
     fmt::print(stderr, "plumb: {}\n", error.what());
@@ -225,9 +295,12 @@ int bench_command(const BenchFlags& flags) {
     throw BadInput("--where: plumb run and plumb list know status=, plumb bench looks into no verdicts");
   const Chosen chosen = choose(flags.selection);
   if (flags.resume && flags.record.empty()) throw BadInput("--resume needs the --record to go on with");
+  if (flags.each_rank && flags.record.empty())
+    throw BadInput("--each-rank needs the --record that it is written to");
   if (!flags.against.empty()) held.then = timed_before(flags.against);
   if (flags.dry_run) return say_planned(chosen, resolved_names(backends_of(flags.running)));
   check_out(flags);
+  check_filter(flags.library.filter);
   ByBackend subjects;
   Course course;
   course.entries = entries_of(chosen, subjects, flags, pace);
@@ -240,7 +313,7 @@ int bench_command(const BenchFlags& flags) {
   course.recorded = [&, made_by = dump(here)](Record&& record) {
     record.run = origin.run;
     if (journal) journal->append(record, made_by);
-    held.made.try_emplace(record.backend, made_where(record, here));
+    held.made.try_emplace(record_key(record.line, record.backend), made_where(record, here));
     if (!flags.quiet && asked.seconds == 0) draw(course);
   };
   try {
@@ -249,15 +322,10 @@ int bench_command(const BenchFlags& flags) {
       return *code;
     }
   } catch (const Interrupted&) {
-    say_interrupted(flags);
+    say_interrupted(flags, false);
     throw;
   }
-  const auto recalled = flags.resume ? timings_of(journal->before().records) : std::vector<Timings>{};
-  for (const auto& entry : course.entries) {
-    entry->before = before(recalled, *entry);
-    for (const Timings& t : recalled)
-      if (t.line == entry->timings.line && t.backend == entry->timings.backend) entry->timings.over = t.over;
-  }
+  if (flags.resume) recall(course, journal->before().records, flags, here);
   const int code = time_all(course, flags);
   if (code != 3) end_record(journal.get(), origin, untimed(course));
   const std::int64_t findings = say_all(course, flags, held);
@@ -274,7 +342,10 @@ void add_bench(CLI::App& app, int& code) {
       "Time cases, whose first and last results are judged: 0 all well, 1 some are wrong or too slow, 2 bad "
       "input or too large here");
   add_bench_flags(*bench, *flags);
-  bench->callback([flags, &code] { code = bench_command(*flags); });
+  bench->callback([flags, bench, &code] {
+    check_together(*bench);
+    code = bench_command(*flags);
+  });
 }
 
 }  // namespace plumb

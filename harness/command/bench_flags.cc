@@ -26,7 +26,7 @@ void add_clock(CLI::App& bench, BenchFlags& f) {
   bench.add_option("--batch", f.batch, "Runs without a pause that are one iteration")
       ->check(whole_number(1, 1'000'000))
       ->capture_default_str();
-  bench.add_option("--budget", f.budget, "Seconds under the clock for each case, over its repetitions")
+  bench.add_option("--budget", f.budget, "Seconds under the clock for each case, over its repetitions; as long at most for each of its limits")
       ->check(positive())
       ->capture_default_str();
   bench
@@ -41,9 +41,10 @@ void add_clock(CLI::App& bench, BenchFlags& f) {
 void add_results(CLI::App& bench, BenchFlags& f) {
   bench
       .add_option("--require", f.required,
-                  "METRIC RELATION NUMBER or NUMBER*limit, such as 'busbw>=0.8*limit' (may repeat): " +
+                  "A metric, >=, <=, > or <, and a number or NUMBER*limit: 'busbw>=0.8*limit' (may repeat). Exit code 1 "
+                  "where it is not so, or UNSURE. Metrics: " +
                       metrics_help())
-      ->check(not_empty("METRIC RELATION NUMBER"))
+      ->check(not_empty("a demand such as busbw>=0.8*limit"))
       ->allow_extra_args(false);
   bench.add_option("--record", f.record, "Append a JSON line for each repetition")->check(file_name());
   bench.add_flag("--each-rank", f.each_rank,
@@ -53,7 +54,8 @@ void add_results(CLI::App& bench, BenchFlags& f) {
   bench
       .add_option(
           "--against", f.against,
-          "A record of before: each case is FASTER, SLOWER, SAME or UNSURE, by its repetitions then and now")
+          "A record of before, made by --record: each case is FASTER, SLOWER, SAME or UNSURE, by its repetitions "
+          "then and now; no exit code comes of it")
       ->check(file_name());
   bench.add_flag("--quiet", f.quiet, "No line of progress");
   bench.add_option("--benchmark_filter", f.library.filter,
@@ -85,7 +87,33 @@ void add_probes(CLI::App& bench, BenchFlags& f) {
       ->check(not_empty("how long, such as 2h"));
 }
 
+// What is asked in the place of times, and the flags of times that say nothing to it.
+struct InPlaceOfTimes {
+  const char* flag;
+  std::vector<const char*> without;
+};
+const InPlaceOfTimes in_place_of_times[] = {
+    {"--clock", {"--links", "--soak", "--record"}},
+    {"--links", {"--soak", "--iterations"}       },
+    {"--soak",  {"--iterations"}                 }
+};
+constexpr const char* of_times[] = {"--warmups", "--repetitions", "--batch", "--budget", "--sync", "--require",
+                                    "--against", "--each-rank", "--resume", "--benchmark_filter",
+                                    "--benchmark_format", "--benchmark_out", "--benchmark_out_format"};
+
 }  // namespace
+
+void check_together(const CLI::App& bench) {
+  for (const auto& [flag, without] : in_place_of_times) {
+    if (bench.count(flag) == 0) continue;
+    std::vector<const char*> all = without;
+    all.insert(all.end(), std::begin(of_times), std::end(of_times));
+    for (const char* other : all)
+      if (bench.count(other) > 0) throw BadInput(fmt::format("{} says nothing to {}", other, flag));
+  }
+  if (bench.count("--benchmark_out_format") > 0 && bench.count("--benchmark_out") == 0)
+    throw BadInput("--benchmark_out_format says nothing without --benchmark_out");
+}
 
 Pace pace_of(const BenchFlags& flags) {
   const Timing timing{flags.warmups, flags.iterations, flags.batch, *sync_named(flags.sync)};
@@ -95,11 +123,17 @@ Pace pace_of(const BenchFlags& flags) {
 }
 
 std::int64_t every_round_of(const BenchFlags& flags) {
+  const auto refused = [&] {
+    return bad_input("--links: expected 1/1, or a part of the rounds such as 1/4", flags.links, 0);
+  };
+  Shard part;
   try {
-    return parse_shard(flags.links).of;
+    part = parse_shard(flags.links);
   } catch (const BadInput&) {
-    throw bad_input("--links: expected 1/1, or a part of the rounds such as 1/4", flags.links, 0);
+    throw refused();
   }
+  if (part.part != 1) throw refused();
+  return part.of;
 }
 
 std::vector<Requirement> requirements_of(const BenchFlags& flags) {

@@ -23,6 +23,9 @@ struct BenchFlags {
 };
 void add_bench_flags(CLI::App&, BenchFlags&);
 
+// Throws BadInput where a flag was given that says nothing to another one.
+void check_together(const CLI::App&);
+
 // How a repetition is timed, which rounds of links are tried, and what is demanded. Throw BadInput.
 Pace pace_of(const BenchFlags&);
 std::int64_t every_round_of(const BenchFlags&);

@@ -39,18 +39,25 @@ std::string links_table(const std::vector<LinkFigure>& all, double bytes) {
   return columns(rows, 1);
 }
 
-// A slow link is a finding.
+// A slow link is a finding, and a rank all of whose links are slow.
 int say_links(const Entry& entry, const LinksTimed& timed, const std::vector<LinkFigure>& figures) {
   fmt::print("links  {}  {}\n{}", entry.timings.backend, entry.timings.line,
              links_table(figures, work(entry.c).bytes));
+  if (timed.alone.size() < fewest_links) {
+    fmt::print("UNSURE  {} link{}: too few to say which is slow, {} at least\n", timed.alone.size(),
+               timed.alone.size() == 1 ? "" : "s", fewest_links);
+    return 0;
+  }
   const double middle = quantile(middles(timed.alone), 0.5);
   const std::vector<RankPair> slow = slow_links(timed.alone);
+  const std::vector<std::int64_t> ranks = slow_ranks(timed.alone);
+  for (std::int64_t rank : ranks) fmt::print("slow  rank {}: each of its links is slower than the others\n", rank);
   for (const RankPair& link : slow) {
     const double took = std::ranges::find(figures, link, &LinkFigure::link)->alone;
     fmt::print("slow  link {}-{}: {:.4g} us alone, {:.2g} times the median of all links\n", link.a, link.b,
                took / microsecond, took / middle);
   }
-  return slow.empty() ? 0 : 1;
+  return slow.empty() && ranks.empty() ? 0 : 1;
 }
 
 void say_corruption(const Entry& entry, const Corruption& bad) {

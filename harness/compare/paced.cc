@@ -30,12 +30,6 @@ std::optional<double> clock_of(const Timings& t) {
 // How many want each processor, of which each takes its share of the time; 1 where none has to wait.
 double crowd(double load, int cores) { return cores > 0 ? std::max(1.0, load / cores) : 1; }
 
-Ratio inverse(const Ratio& r) {
-  return {
-      1 / r.middle, {1 / r.interval.high, 1 / r.interval.low}
-  };
-}
-
 std::string in_words(const Ratio& r) {
   return fmt::format("{:.3f} ({:.3f} to {:.3f})", r.middle, r.interval.low, r.interval.high);
 }
@@ -49,7 +43,7 @@ Paced compared(const Timings& then, const Timings& now) {
   const double noise = ratio && !controlled ? std::max(spread(ours), spread(theirs)) : 1;
   Paced one{now.line, now.backend, became(ratio, noise), ratio, controlled, ""};
   if (one.became == Became::slower) one.besides = besides_the_case(now, then, *ratio);
-  if (one.became == Became::faster) one.besides = besides_the_case(then, now, inverse(*ratio));
+  if (one.became == Became::faster) one.besides = besides_the_case(then, now, one_over(*ratio));
   const bool moved = one.became == Became::slower || one.became == Became::faster;
   if (moved && one.besides.empty() && controlled && became(controlled, 1) != one.became)
     one.besides = fmt::format("beside the limit of the same run {}", in_words(*controlled));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "harness/measure/statistics.h"
 
@@ -46,15 +47,41 @@ std::vector<LinkFigure> link_figures(const std::vector<LinkTimes>& alone,
   return all;
 }
 
+namespace {
+
+double fence(const std::vector<LinkTimes>& all) {
+  const std::vector<double> each = middles(all);
+  const double low = quantile(each, 0.25), high = quantile(each, 0.75);
+  return std::max(high + 1.5 * (high - low), (1 + near_enough) * high);
+}
+
+bool beyond(const LinkTimes& one, double fence) {
+  const auto interval = interval_of_median(one.nanoseconds);
+  return interval && interval->low > fence;
+}
+
+}  // namespace
+
 std::vector<RankPair> slow_links(const std::vector<LinkTimes>& all) {
   std::vector<RankPair> slow;
-  if (all.empty()) return slow;
-  const std::vector<double> each = middles(all);
-  const double low = quantile(each, 0.25), high = quantile(each, 0.75),
-               fence = std::max(high + 1.5 * (high - low), (1 + near_enough) * high);
+  if (all.size() < fewest_links) return slow;
   for (const LinkTimes& one : all)
-    if (const auto interval = interval_of_median(one.nanoseconds); interval && interval->low > fence)
-      slow.push_back(one.link);
+    if (beyond(one, fence(all))) slow.push_back(one.link);
+  return slow;
+}
+
+std::vector<std::int64_t> slow_ranks(const std::vector<LinkTimes>& all) {
+  constexpr std::size_t fewest_others = 3;
+  std::set<std::int64_t> ranks;
+  for (const LinkTimes& one : all) ranks.insert({one.link.a, one.link.b});
+  std::vector<std::int64_t> slow;
+  for (std::int64_t rank : ranks) {
+    std::vector<LinkTimes> own, others;
+    for (const LinkTimes& one : all) (one.link.a == rank || one.link.b == rank ? own : others).push_back(one);
+    if (own.size() < 2 || others.size() < fewest_others) continue;
+    if (std::ranges::all_of(own, [far = fence(others)](const LinkTimes& l) { return beyond(l, far); }))
+      slow.push_back(rank);
+  }
   return slow;
 }
 

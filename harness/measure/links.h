@@ -41,4 +41,11 @@ std::vector<double> middles(const std::vector<LinkTimes>&);
 // and more than 2 % beyond the upper quartile.
 std::vector<RankPair> slow_links(const std::vector<LinkTimes>&);
 
+// The ranks all of whose links lie as far beyond such a fence of the links without it, where these are three at
+// least: they are too many to be beyond a fence of all.
+std::vector<std::int64_t> slow_ranks(const std::vector<LinkTimes>&);
+
+// Of fewer one that is slow moves the upper quartile itself: nobody can say.
+constexpr std::size_t fewest_links = 5;
+
 }  // namespace plumb

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 #include <set>
 
@@ -87,6 +88,43 @@ TEST(Links, TheSlowOneIsNamed) {
   EXPECT_EQ(figures[1].link, all[1].link);
   EXPECT_EQ(figures[1].at_once, figures[1].alone);
   EXPECT_EQ(figures[0].at_once, 0) << "it was not tried";
+}
+
+// All links of n ranks, some hundredths apart, and as many times as long as is said of them.
+std::vector<LinkTimes> links_of(std::int64_t n, const std::function<double(const RankPair&)>& longer) {
+  std::vector<LinkTimes> all;
+  for (const auto& round : tournament(n))
+    for (const RankPair& link : round) {
+      all.push_back({link, {}});
+      for (int i = 0; i < 20; ++i)
+        all.back().nanoseconds.push_back(longer(link) * (1000 + 10.0 * ((i + static_cast<int>(link.a)) % 7)));
+    }
+  return all;
+}
+
+TEST(Links, TheSlowOneIsNamedOfAsManyRanksAsCanSayIt) {
+  for (std::int64_t n = 2; n <= 9; ++n)
+    for (const auto& round : tournament(n))
+      for (const RankPair& one : round) {
+        const auto all = links_of(n, [&](const RankPair& l) { return l == one ? 100 : 1; });
+        EXPECT_EQ(slow_links(all), n < 4 ? std::vector<RankPair>{} : std::vector{one}) << n;
+        EXPECT_EQ(all.size() < fewest_links, n < 4) << n << ": too few to say";
+        EXPECT_THAT(slow_ranks(all), IsEmpty()) << n;
+      }
+}
+
+TEST(Links, ARankWhoseLinksAreAllSlowIsNamed) {
+  for (std::int64_t n = 4; n <= 9; ++n) {
+    EXPECT_THAT(slow_ranks(links_of(n, [](const RankPair&) { return 1; })), IsEmpty()) << n;
+    for (std::int64_t rank = 0; rank < n; ++rank) {
+      const auto all = links_of(n, [&](const RankPair& l) { return l.a == rank || l.b == rank ? 2 : 1; });
+      EXPECT_THAT(slow_ranks(all), ElementsAre(rank)) << n;
+      const RankPair quick = rank == 0 ? RankPair{0, 1} : RankPair{0, rank};
+      const auto but_one = links_of(
+          n, [&](const RankPair& l) { return (l.a == rank || l.b == rank) && !(l == quick) ? 2 : 1; });
+      EXPECT_THAT(slow_ranks(but_one), IsEmpty()) << n << ": one of its links is as quick as others'";
+    }
+  }
 }
 
 // Half of its times are long: where its median lies nobody can say.

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <functional>
 
 #include "reference/words/text.h"
@@ -14,7 +15,7 @@ namespace {
 struct Metric {
   std::string_view name, unit;
 };
-constexpr std::array<Metric, 8> metrics{
+constexpr std::array<Metric, 9> metrics{
     {
      {"busbw", "GB/s"},
      {"algbw", "GB/s"},
@@ -23,6 +24,7 @@ constexpr std::array<Metric, 8> metrics{
      {"min", "us"},
      {"p95", "us"},
      {"p99", "us"},
+     {"IQR", "us"},
      {"skew", "us"},
      }
 };
@@ -48,41 +50,73 @@ std::string metrics_help() {
   return all;
 }
 
+std::string_view unit_of(std::string_view metric) {
+  for (const Metric& m : metrics)
+    if (m.name == metric) return m.unit;
+  return "";
+}
+
 Requirement parse_requirement(std::string_view text) {
   Requirement r;
   r.text = text;
-  const std::size_t end = std::min(text.find_first_of("<>="), text.size());
-  r.metric = text.substr(0, end);
-  const auto known = [&] {
-    for (const Metric& m : metrics)
-      if (m.name == r.metric) return true;
-    return false;
-  };
-  if (!known()) throw bad_input(fmt::format("expected a metric: {}", names()), text, 0);
+  std::size_t at = 0;
+  const auto blanks = [&] { at = std::min(text.find_first_not_of(' ', at), text.size()); };
+  blanks();
+  const std::size_t begin = at;
+  at = std::min(text.find_first_of("<>= ", begin), text.size());
+  r.metric = text.substr(begin, at - begin);
+  if (unit_of(r.metric).empty()) throw bad_input(fmt::format("expected a metric: {}", names()), text, begin);
+  blanks();
   for (std::string_view relation : relations)
-    if (r.relation.empty() && text.substr(end).starts_with(relation)) r.relation = relation;
-  if (r.relation.empty()) throw bad_input("expected >=, <=, > or <", text, end);
-  const std::size_t at = end + r.relation.size();
+    if (r.relation.empty() && text.substr(at).starts_with(relation)) r.relation = relation;
+  if (r.relation.empty()) throw bad_input("expected >=, <=, > or <", text, at);
+  at += r.relation.size(), blanks();
   const auto [rest, error] = std::from_chars(text.data() + at, text.data() + text.size(), r.number);
-  const auto after = static_cast<std::size_t>(rest - text.data());
-  if (error != std::errc() || !(r.number >= 0)) throw bad_input("expected a number", text, at);
-  r.of_limit = text.substr(after) == "*limit";
-  if (after != text.size() && !r.of_limit) throw bad_input("expected *limit, or the end", text, after);
+  if (error != std::errc() || !std::isfinite(r.number) || r.number < 0)
+    throw bad_input("expected a number", text, at);
+  at = static_cast<std::size_t>(rest - text.data()), blanks();
+  const std::size_t after = at;
+  if (text.substr(at).starts_with('*')) {
+    ++at, blanks();
+    r.of_limit = text.substr(at).starts_with("limit");
+    if (r.of_limit) at += std::string_view("limit").size(), blanks();
+  }
+  const bool whole = at == text.size() && (at == after || r.of_limit);
+  if (!whole) throw bad_input("expected *limit, or the end", text, after);
   return r;
+}
+
+// Of a time less is better.
+bool may_be_beaten(std::string_view metric, const Ratio& share) {
+  return unit_of(metric) == "us" ? share.interval.low < 1 - near_enough : share.interval.high > 1 + near_enough;
 }
 
 Met met(const Requirement& r, const Figured& figured) {
   const auto metric = figured.metrics.find(r.metric);
+  if (metric == figured.metrics.end()) return Met::no_metric;
+  if (!r.of_limit) return compares(r.relation, metric->second, r.number) ? Met::yes : Met::no;
   const auto limit = figured.limits.find(r.metric);
-  if (metric == figured.metrics.end() || (r.of_limit && limit == figured.limits.end())) return Met::unsaid;
-  const double wanted = r.number * (r.of_limit ? limit->second : 1);
-  return compares(r.relation, metric->second, wanted) ? Met::yes : Met::no;
+  if (limit == figured.limits.end()) return Met::no_limit;
+  const auto& share = limit->second.share;
+  if (!share || may_be_beaten(r.metric, *share)) return Met::unsure;
+  const bool low = compares(r.relation, share->interval.low, r.number),
+             high = compares(r.relation, share->interval.high, r.number);
+  return low != high ? Met::unsure : low ? Met::yes : Met::no;
 }
 
 std::string unmet(const Requirement& r, const Figured& figured) {
   const auto limit = figured.limits.find(r.metric);
   std::string said = fmt::format("{} is {:.4g}", r.metric, figured.metrics.at(r.metric));
-  if (r.of_limit) said += fmt::format(", and the limit {:.4g}", limit->second);
+  if (r.of_limit && limit == figured.limits.end()) {
+    said += ", and nobody knows a limit of it";
+  } else if (r.of_limit) {
+    const auto& [value, share] = limit->second;
+    said += fmt::format(", and the limit {:.4g}", value);
+    said += share ? fmt::format(", of which it is {:.3f} ({:.3f} to {:.3f})", share->middle, share->interval.low,
+                                share->interval.high)
+                  : ", with fewer than four repetitions";
+    if (share && may_be_beaten(r.metric, *share)) said += ": it may be beaten, and is none";
+  }
   return fmt::format("{}: required is {}", said, r.text);
 }
 

@@ -2,13 +2,16 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "harness/measure/statistics.h"
+
 namespace plumb {
 
-// METRIC RELATION NUMBER, or NUMBER*limit:
-//   busbw>=0.8*limit   median<=20us   algbw>10
+// METRIC, RELATION and NUMBER or NUMBER*limit, blanks between them or none:
+//   busbw>=0.8*limit   median <= 20   algbw>10
 struct Requirement {
   std::string metric, relation;  // >= <= > <
   double number = 0;
@@ -17,17 +20,29 @@ struct Requirement {
 };
 Requirement parse_requirement(std::string_view text);  // throws BadInput at the character
 
-// The metrics that there are, with their units.
+// The metrics that there are, with their units; the unit of one of them.
 std::string metrics_help();
+std::string_view unit_of(std::string_view metric);
 
-// What is known of a case, and what of it is demanded in words. Of a metric or a limit that it lacks a
-// requirement says nothing.
+// What a metric could be at best, and which share of that it is, where there are repetitions enough to say.
+struct Limit {
+  double value = 0;
+  std::optional<Ratio> share;
+};
+
+// What is known of a case.
 struct Figured {
   std::map<std::string, double> metrics;
-  std::map<std::string, double> limits;  // of the metrics that have one
+  std::map<std::string, Limit> limits;  // of the metrics that have one
 };
-enum class Met { yes, no, unsaid };
+
+// Whether a limit is none: what is held to it is beyond it by more than 2 %, or may be.
+bool may_be_beaten(std::string_view metric, const Ratio& share);
+
+// A share of a limit is judged by its whole interval: what is yes at one end and no at the other nobody can
+// say, and so it is where the limit may be beaten.
+enum class Met { yes, no, unsure, no_limit, no_metric };
 Met met(const Requirement&, const Figured&);
-std::string unmet(const Requirement&, const Figured&);
+std::string unmet(const Requirement&, const Figured&);  // and why, of any but yes and no_metric
 
 }  // namespace plumb

@@ -10,25 +10,58 @@ namespace {
 
 using testing::HasSubstr;
 
-const Figured figured{
-    {{"busbw", 8}, {"median", 20}},
-    {{"busbw", 10}           }
-};
+// The share of a limit, and how sure it is.
+Ratio share(double low, double middle, double high) {
+  return {
+      middle, {low, high}
+  };
+}
+
+Figured of_busbw(const std::optional<Ratio>& of_limit) {
+  return {
+      {{"busbw", 8}, {"median", 20}},
+      {{"busbw", {10, of_limit}}   }
+  };
+}
 
 TEST(Require, ANumberOrAShareOfTheLimit) {
   const std::pair<const char*, Met> rows[] = {
-      {"busbw>=0.8*limit", Met::yes   },
-      {"busbw>0.8*limit",  Met::no    },
-      {"busbw<=8",         Met::yes   },
-      {"busbw<8",          Met::no    },
-      {"median<=20",       Met::yes   },
-      {"median<19.5",      Met::no    },
-      {"algbw>1",          Met::unsaid},
-      {"median<2*limit",   Met::unsaid},
+      {"busbw>=0.8*limit",     Met::yes      },
+      {"busbw>0.8*limit",      Met::no       },
+      {"busbw <= 8",           Met::yes      },
+      {" busbw>= 0.8 *limit ", Met::yes      },
+      {"busbw >= 0.81* limit", Met::no       },
+      {"busbw<8",              Met::no       },
+      {"median<=20",           Met::yes      },
+      {"median<19.5",          Met::no       },
+      {"algbw>1",              Met::no_metric},
+      {"median<2*limit",       Met::no_limit },
   };
+  const Figured figured = of_busbw(share(0.8, 0.8, 0.8));
   for (const auto& [text, wanted] : rows) EXPECT_EQ(met(parse_requirement(text), figured), wanted) << text;
   EXPECT_EQ(unmet(parse_requirement("busbw>=0.9*limit"), figured),
-            "busbw is 8, and the limit 10: required is busbw>=0.9*limit");
+            "busbw is 8, and the limit 10, of which it is 0.800 (0.800 to 0.800): required is busbw>=0.9*limit");
+  EXPECT_EQ(unmet(parse_requirement("median<2*limit"), figured),
+            "median is 20, and nobody knows a limit of it: required is median<2*limit");
+}
+
+TEST(Require, AShareThatMayLieOnEitherSideIsUnsure) {
+  const Requirement r = parse_requirement("busbw>=0.8*limit");
+  EXPECT_EQ(met(r, of_busbw(share(0.81, 0.85, 0.9))), Met::yes);
+  EXPECT_EQ(met(r, of_busbw(share(0.79, 0.85, 0.9))), Met::unsure);
+  EXPECT_EQ(met(r, of_busbw(share(0.7, 0.79, 0.81))), Met::unsure);
+  EXPECT_EQ(met(r, of_busbw(share(0.7, 0.75, 0.79))), Met::no);
+  EXPECT_EQ(met(r, of_busbw(std::nullopt)), Met::unsure) << "too few repetitions";
+}
+
+TEST(Require, ALimitThatMayBeBeatenIsNone) {
+  const Requirement most = parse_requirement("busbw>=0.8*limit"), least = parse_requirement("median<=1.5*limit");
+  EXPECT_EQ(met(most, of_busbw(share(0.98, 1, 1.02))), Met::yes);
+  EXPECT_EQ(met(most, of_busbw(share(0.98, 1, 1.03))), Met::unsure);
+  EXPECT_THAT(unmet(most, of_busbw(share(1.9, 1.95, 1.99))), HasSubstr("(1.900 to 1.990): it may be beaten"));
+  const auto of_time = [](const Ratio& r) { return Figured{{{"median", 20}}, {{"median", {20, r}}}}; };
+  EXPECT_EQ(met(least, of_time(share(0.98, 1, 1.1))), Met::yes);
+  EXPECT_EQ(met(least, of_time(share(0.97, 1, 1.1))), Met::unsure) << "the case takes less than its own call";
 }
 
 TEST(Require, WhatIsNoneIsPointedAt) {
@@ -38,6 +71,12 @@ TEST(Require, WhatIsNoneIsPointedAt) {
       {"busbw",           "expected >=, <=, > or <"                  },
       {"busbw>=x",        "expected a number\n  busbw>=x\n         ^"},
       {"busbw>=-1",       "expected a number"                        },
+      {"busbw>=inf",      "expected a number"                        },
+      {"busbw>=nan",      "expected a number"                        },
+      {"busbw>=1e999",    "expected a number"                        },
+      {"busbw>=1*",       "expected *limit, or the end"              },
+      {"busbw>=1 limit",  "expected *limit, or the end"              },
+      {"bus bw>=1",       "expected a metric"                        },
       {"busbw>=1*limits", "expected *limit, or the end"              },
   };
   for (const auto& [text, message] : rows) try {

@@ -1,6 +1,7 @@
 #include "harness/measure/statistics.h"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <cmath>
 #include <cstdint>
@@ -35,14 +36,16 @@ std::int64_t left_out_of_coins(std::size_t n) {
   return -1;
 }
 
-// In how many of the orders of n and m numbers a given number of pairs (one of each) is the wrong way round.
+// In which share of the orders of n and m numbers a given number of pairs (one of each) is the wrong way round.
 std::vector<double> orders(std::size_t n, std::size_t m) {
   std::vector<std::vector<double>> row(m + 1, std::vector<double>(n * m + 1, 0));
   for (std::size_t j = 0; j <= m; ++j) row[j][0] = 1;  // of none and j
   for (std::size_t i = 1; i <= n; ++i)
     for (std::size_t j = 1; j <= m; ++j) {
+      const auto one = static_cast<double>(i), other = static_cast<double>(j);
       std::vector<double> next = row[j - 1];  // the largest is one of the m
-      for (std::size_t u = j; u <= n * m; ++u) next[u] += row[j][u - j];
+      for (double& share : next) share *= other / (one + other);
+      for (std::size_t u = j; u <= n * m; ++u) next[u] += one / (one + other) * row[j][u - j];
       row[j] = std::move(next);
     }
   return row[m];
@@ -50,13 +53,58 @@ std::vector<double> orders(std::size_t n, std::size_t m) {
 
 // The same of pairs: of so many ratios the smallest that may be left out.
 std::int64_t left_out_of_orders(std::size_t n, std::size_t m) {
-  const std::vector<double> ways = orders(n, m);
-  double all = 0, sum = 0;
-  for (double w : ways) all += w;
-  for (std::size_t u = 0; u < ways.size(); ++u)
-    if ((sum += ways[u]) > tail * all) return static_cast<std::int64_t>(u) - 1;
-  return -1;
+  double sum = 0;
+  std::int64_t u = 0;
+  for (double share : orders(n, m))
+    if ((sum += share) > tail)
+      break;
+    else
+      ++u;
+  return u - 1;
 }
+
+// Of so many that nobody counts the orders: those pairs are as good as normally distributed, with a mean of
+// nm/2 and a variance of nm(n+m+1)/12 (Mann and Whitney, 1947), half a pair for what lies between.
+constexpr std::size_t countable = 50 * 50;  // as R's wilcox.test does
+std::int64_t left_out_of_many(std::size_t n, std::size_t m) {
+  constexpr double deviations = 1.959963984540054;  // beyond which lies `tail`
+  const auto count = static_cast<double>(n), other = static_cast<double>(m), pairs = count * other;
+  return static_cast<std::int64_t>(
+      std::floor(pairs / 2 - deviations * std::sqrt(pairs * (count + other + 1) / 12) - 0.5));
+}
+
+// All ratios of one of `a` to one of `b`, both in order, none of which is written down.
+struct Ratios {
+  std::vector<double> a, b;
+  std::size_t count() const { return a.size() * b.size(); }
+
+  std::size_t up_to(double ratio) const {
+    std::size_t n = 0, above = 0;
+    for (double x : a) {
+      while (above < b.size() && x / b[above] > ratio) ++above;
+      n += b.size() - above;
+    }
+    return n;
+  }
+
+  // The k-th smallest: the bits of what is not negative are in the order of the numbers.
+  double operator[](std::size_t k) const {
+    std::uint64_t low = 0, high = std::bit_cast<std::uint64_t>(HUGE_VAL);
+    while (low < high) {
+      const std::uint64_t middle = low + (high - low) / 2;
+      if (up_to(std::bit_cast<double>(middle)) > k)
+        high = middle;
+      else
+        low = middle + 1;
+    }
+    return std::bit_cast<double>(low);
+  }
+
+  double middle() const {
+    const double low = (*this)[(count() - 1) / 2], high = (*this)[count() / 2];
+    return low + (high - low) / 2;
+  }
+};
 
 std::optional<Between> without(const std::vector<double>& sorted, std::int64_t left_out) {
   if (left_out < 0) return std::nullopt;
@@ -76,14 +124,27 @@ std::optional<Between> interval_of_median(std::vector<double> all) {
 }
 
 std::optional<Ratio> ratio_of(const std::vector<double>& a, const std::vector<double>& b) {
-  assert(a.size() <= 500 && b.size() <= 500);  // the orders of more are no doubles
-  const std::int64_t k = a.empty() || b.empty() ? -1 : left_out_of_orders(a.size(), b.size());
+  if (a.empty() || b.empty()) return std::nullopt;
+  const bool few = a.size() * b.size() < countable;
+  const std::int64_t k = few ? left_out_of_orders(a.size(), b.size()) : left_out_of_many(a.size(), b.size());
   if (k < 0) return std::nullopt;
-  std::vector<double> ratios;
-  for (double x : a)
-    for (double y : b) ratios.push_back(x / y);
-  std::ranges::sort(ratios);
-  return Ratio{at(ratios, 0.5), *without(ratios, k)};
+  const Ratios all{in_order(a), in_order(b)};
+  const auto left_out = static_cast<std::size_t>(k);
+  return Ratio{
+      all.middle(), {all[left_out], all[all.count() - 1 - left_out]}
+  };
+}
+
+Ratio one_over(const Ratio& r) {
+  return {
+      1 / r.middle, {1 / r.interval.high, 1 / r.interval.low}
+  };
+}
+
+Ratio so_many_times(const Ratio& r, double factor) {
+  return {
+      r.middle * factor, {r.interval.low * factor, r.interval.high * factor}
+  };
 }
 
 std::optional<Ratio> ratio_of_pairs(const std::vector<double>& a, const std::vector<double>& b) {

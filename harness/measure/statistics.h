@@ -19,13 +19,17 @@ std::optional<Between> interval_of_median(std::vector<double> all);
 
 // By how much the numbers of `a` are larger than those of `b`, as a factor: the middle of all ratios, and an
 // interval that holds it in at least 95 of 100 draws, where both are drawn from one distribution but for that
-// factor (Wilcoxon, exact). Nothing where there are too few of them: of each at least four, or as many ways
-// to mix them.
+// factor (Wilcoxon; exact but of 2,500 pairs and more). Nothing where there are too few of them: of each at
+// least four, or as many ways to mix them.
 struct Ratio {
   double middle = 1;
   Between interval;
 };
 std::optional<Ratio> ratio_of(const std::vector<double>& a, const std::vector<double>& b);
+
+// The same the other way round; so many times as large.
+Ratio one_over(const Ratio&);
+Ratio so_many_times(const Ratio&, double);
 
 // The same of pairs: the median of a[i] / b[i], by interval_of_median.
 std::optional<Ratio> ratio_of_pairs(const std::vector<double>& a, const std::vector<double>& b);

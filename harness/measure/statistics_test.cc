@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <numeric>
 
 #include "harness/measure/compare.h"
@@ -76,6 +77,50 @@ TEST(Statistics, TheIntervalOfARatioMissesOneInAtMost5Of100OfAllMixtures) {
   EXPECT_TRUE(ratio_of(first_numbers(4), first_numbers(4)));
   EXPECT_FALSE(ratio_of(first_numbers(3), first_numbers(3)));
   EXPECT_FALSE(ratio_of({}, first_numbers(9)));
+}
+
+// The share of orders of n and m numbers in which k pairs or fewer are the wrong way round, by the last of them.
+double orders_up_to(std::size_t n, std::size_t m, std::size_t k) {
+  std::vector<std::vector<double>> row(m + 1, {1.0});
+  for (std::size_t i = 1; i <= n; ++i)
+    for (std::size_t j = 1; j <= m; ++j) {
+      std::vector<double> all(i * j + 1, 0);
+      for (std::size_t u = 0; u < row[j].size(); ++u) all[u + j] += row[j][u] * i / (i + j);
+      for (std::size_t u = 0; u < row[j - 1].size(); ++u)
+        all[u] += row[j - 1][u] * j / (i + j);
+      row[j] = all;
+    }
+  return std::accumulate(row[m].begin(), row[m].begin() + static_cast<std::ptrdiff_t>(k) + 1, 0.0);
+}
+
+// Every ratio is another power of a base: which are left out is seen from the interval.
+TEST(Statistics, TheIntervalOfARatioOfManyMissesOneInAtMost5Of100AsThatOfFew) {
+  for (const auto& [n, m] : {std::pair{7, 9}, {49, 50}, {50, 50}, {51, 50}, {300, 9}, {625, 4}}) {
+    constexpr double base = 1.1;
+    std::vector<double> a, b;
+    for (int i = 0; i < n; ++i) a.push_back(std::pow(base, i));
+    for (int j = 0; j < m; ++j) b.push_back(std::pow(base, -j * n));
+    const auto ratio = ratio_of(a, b);
+    ASSERT_TRUE(ratio) << n << " and " << m;
+    const auto left_out = static_cast<std::size_t>(std::lround(std::log(ratio->interval.low) / std::log(base)));
+    EXPECT_EQ(std::lround(std::log(ratio->interval.high) / std::log(base)),
+              n * m - 1 - static_cast<std::int64_t>(left_out));
+    EXPECT_LE(orders_up_to(n, m, left_out), 0.025) << n << " and " << m;
+    EXPECT_GT(orders_up_to(n, m, left_out + 1 + n * m / 100), 0.025) << n << " and " << m << ": it could be narrower";
+  }
+}
+
+TEST(Statistics, ManyRepetitionsHaveARatioAsFewHave) {
+  for (std::size_t n : {4, 40, 501, 600, 3000}) {
+    std::vector<double> a = first_numbers(n), b = first_numbers(n);
+    for (double& x : a) x *= 3;
+    const auto ratio = ratio_of(a, b);
+    ASSERT_TRUE(ratio) << n;
+    EXPECT_LE(ratio->interval.low, 3) << n;
+    EXPECT_GE(ratio->interval.high, 3) << n;
+    EXPECT_LE(ratio->interval.low, ratio->middle) << n;
+    EXPECT_LE(ratio->middle, ratio->interval.high) << n;
+  }
 }
 
 TEST(Statistics, AFactorIsFoundAgain) {

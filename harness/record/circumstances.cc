@@ -97,10 +97,12 @@ json circumstances() {
 }
 
 std::vector<std::string> differing(const json& then, const json& now) {
-  std::vector<std::string> all;
   json before = then, after = now;
   for (const char* of_the_build : {"plumbline", "revision", "compiler"})
     before.erase(of_the_build), after.erase(of_the_build);
+  for (json* all : {&before, &after})
+    if (all->contains("versions") && (*all)["versions"].is_object()) (*all)["versions"].erase("files");
+  std::vector<std::string> all;
   add_differing(before, after, true, all);
   if (before.contains("versions") && after.contains("versions"))
     add_differing(before["versions"], after["versions"], true, all);

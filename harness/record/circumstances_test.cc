@@ -41,12 +41,12 @@ TEST(Circumstances, WhatDiffersIsNamed) {
       {"cores",     4                                            },
       {"cpu",       "A"                                          },
       {"revision",  "1"                                          },
-      {"versions",  {{"mpi", "4"}}                               },
+      {"versions",  {{"mpi", "4"}, {"files", "224cc"}}           },
       {"variables", {{"OMPI_MCA_btl", "tcp"}, {"UCX_TLS", "shm"}}}
   };
   EXPECT_THAT(differing(then, then), IsEmpty());
   json now = then;
-  now["revision"] = "2", now["cores"] = 2, now["versions"]["mpi"] = "5",
+  now["revision"] = "2", now["cores"] = 2, now["versions"]["mpi"] = "5", now["versions"]["files"] = "9f01",
   now["variables"] = {
       {"UCX_TLS", "rc"},
       {"FI_X",    "1" }

@@ -17,8 +17,6 @@ namespace {
 
 constexpr double microsecond = 1000;
 
-std::string rate(double number) { return number > 0 ? fmt::format("{:.3g}", number) : "-"; }
-
 std::string size_in_words(double bytes) {
   constexpr const char* units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
   int unit = 0;
@@ -46,56 +44,67 @@ std::string slow_rank(const Samples& all) {
 }
 
 struct TimingColumn {
-  const char* name;
-  std::string (*cell)(const Timings&, const Figures&, const Work&);
+  const char *name, *metric;  // a number of the metric, where it says no more
+  std::string (*cell)(const Timings&, const Figured&, const Work&) = nullptr;
 };
 
 double us(double nanoseconds) { return nanoseconds / microsecond; }
-std::string us_in_words(double nanoseconds) { return fmt::format("{:.4g}", us(nanoseconds)); }
 
-// How much of what a limit allows there is, of the metric that the case has; -1 where there is none.
-double share_of_limit(const Timings& t) {
-  const Figured f = figured(t);
+// The metric of a case that its limit is of; empty where it has none.
+std::string limited(const Figured& f) {
   for (const char* metric : {"busbw", "gflops", "median"})
-    if (f.limits.contains(metric) && f.metrics.contains(metric))
-      return metric == std::string("median") ? f.limits.at(metric) / f.metrics.at(metric)
-                                             : f.metrics.at(metric) / f.limits.at(metric);
-  return -1;
+    if (f.limits.contains(metric)) return metric;
+  return "";
 }
 
-// Of all, and of the repetitions by themselves, each by its own limit: where these are far apart, the limit
-// is as unsteady as what is held to it.
-std::string of_limit(const Timings& t, const Figures&, const Work&) {
-  const double share = share_of_limit(t);
-  if (share < 0) return "-";
-  std::vector<double> each;
-  for (const Repetition& r : t.repetitions)
-    if (const double one = share_of_limit({t.line, t.backend, {r}}); one >= 0) each.push_back(one);
-  const auto [low, high] = std::ranges::minmax(each);
-  const std::string text = fmt::format("{:.0f} %", 100 * share);
-  return each.size() < 2 ? text : fmt::format("{} ({:.0f}..{:.0f})", text, 100 * low, 100 * high);
+std::string limit_in_words(const Timings&, const Figured& f, const Work&) {
+  const std::string metric = limited(f);
+  return metric.empty() ? "-" : fmt::format("{:.3g} {}", f.limits.at(metric).value, unit_of(metric));
+}
+
+// How much of what its limit allows a case reaches, by its repetitions: of times, how little of it is more.
+std::string of_limit(const Timings&, const Figured& f, const Work&) {
+  const std::string metric = limited(f);
+  if (metric.empty()) return "-";
+  const auto& share = f.limits.at(metric).share;
+  if (!share) return "UNSURE";
+  const Ratio r = metric == "median" ? one_over(*share) : *share;
+  const std::string between = fmt::format("{:.0f}..{:.0f}", 100 * r.interval.low, 100 * r.interval.high);
+  return may_be_beaten(metric, *share) ? fmt::format("UNSURE ({})", between)
+                                       : fmt::format("{:.0f} % ({})", 100 * r.middle, between);
+}
+
+std::string late_in_words(const Timings& t, const Figured&, const Work&) {
+  const std::int64_t late = together(t).late;
+  return late == 0 ? "-" : fmt::format("{}", late);
 }
 
 constexpr TimingColumn timing_columns[] = {
-    {"size",
-     [](auto&,                                          auto&,            const Work& w) { return w.bytes > 0 ? size_in_words(w.bytes) : std::string("-"); }},
-    {"samples",        [](auto&,                        const Figures& f, auto&) { return fmt::format("{}", f.count); }                                     },
-    {"min us",         [](auto&,                        const Figures& f, auto&) { return us_in_words(f.least); }                                           },
-    {"median us",      [](auto&,                        const Figures& f, auto&) { return us_in_words(f.median); }                                          },
-    {"of repetitions", [](const Timings& t,             auto&,            auto&) { return spread(t); }                                                      },
-    {"p95 us",         [](auto&,                        const Figures& f, auto&) { return us_in_words(f.p95); }                                             },
-    {"p99 us",         [](auto&,                        const Figures& f, auto&) { return us_in_words(f.p99); }                                             },
-    {"IQR us",         [](auto&,                        const Figures& f, auto&) { return us_in_words(f.iqr); }                                             },
-    {"algbw GB/s",
-     [](auto&,                                          const Figures& f, const Work& w) { return rate(algorithm_bandwidth(w, f.median)); }                 },
-    {"busbw GB/s",     [](auto&,                        const Figures& f, const Work& w) { return rate(bus_bandwidth(w, f.median)); }                       },
-    {"factor",
-     [](auto&,                                          auto&,            const Work& w) { return w.bytes > 0 ? factor_in_words(w) : std::string("-"); }    },
-    {"GFLOP/s",        [](auto&,                        const Figures& f, const Work& w) { return rate(w.flops / f.median); }                               },
-    {"of limit",       of_limit                       },
-    {"slowest rank",           [](const Timings& t, auto&,                 auto&) { return slow_rank(together(t)); }                                                                                     },
-    {"stop",           [](const Timings& t,               auto&, auto&) { return stops(t); }},
+    {"size", "", [](auto&, auto&, const Work& w) { return w.bytes > 0 ? size_in_words(w.bytes) : "-"; }},
+    {"samples", "", [](const Timings& t, auto&, auto&) { return fmt::format("{}", together(t).nanoseconds.size()); }},
+    {"late", "", late_in_words},
+    {"min us", "min"},
+    {"median us", "median"},
+    {"of repetitions", "", [](const Timings& t, auto&, auto&) { return spread(t); }},
+    {"p95 us", "p95"},
+    {"p99 us", "p99"},
+    {"IQR us", "IQR"},
+    {"skew us", "skew"},
+    {"algbw GB/s", "algbw"},
+    {"busbw GB/s", "busbw"},
+    {"factor (p2p)", "", [](auto&, auto&, const Work& w) { return w.bytes > 0 ? factor_in_words(w) : "-"; }},
+    {"GFLOP/s", "gflops"},
+    {"limit", "", limit_in_words},
+    {"of limit", "", of_limit},
+    {"slowest rank", "", [](const Timings& t, auto&, auto&) { return slow_rank(together(t)); }},
+    {"stop", "", [](const Timings& t, auto&, auto&) { return stops(t); }},
 };
+
+std::string cell(const TimingColumn& column, const Timings& t, const Figured& f, const Work& w) {
+  if (column.cell) return column.cell(t, f, w);
+  const auto at = f.metrics.find(column.metric);
+  return at == f.metrics.end() ? "-" : fmt::format("{:.4g}", at->second);
+}
 
 }  // namespace
 
@@ -125,40 +134,65 @@ std::vector<double> beside_controls(const Timings& t) {
 
 namespace {
 
-// Of each limit the least time that a repetition saw.
-void add_limits(Figured& f, const Timings& t, const Work& w) {
-  std::map<std::string, double> least;
+// What a limit took in each repetition that timed it.
+std::vector<double> took(const Timings& t, const std::string& what) {
+  std::vector<double> all;
   for (const Repetition& r : t.repetitions)
-    for (const auto& [what, took] : r.limits) {
-      const auto [at, first] = least.try_emplace(what, took);
-      if (!first) at->second = std::min(at->second, took);
-    }
-  const auto limit = least.find(w.flops > 0 ? "gemm" : "send");
-  if (limit != least.end() && limit->second > 0) {
-    if (w.flops > 0) f.limits["gflops"] = w.flops / limit->second;
-    if (w.bytes > 0) f.limits["busbw"] = w.bytes / limit->second, f.limits["algbw"] = w.bytes / limit->second;
+    if (const auto at = r.limits.find(what); at != r.limits.end() && at->second > 0) all.push_back(at->second);
+  return all;
+}
+
+// As many bytes sent round bound those on a link, bus bandwidth; algorithm bandwidth is that without its factor.
+void add_limits(Figured& f, const Timings& t, const Work& w) {
+  const std::vector<double> ours = medians(t);
+  const std::vector<double> limit = took(t, w.flops > 0 ? "gemm" : "send"), call = took(t, "call");
+  if (!limit.empty()) {
+    const double least = quantile(limit, 0.5);
+    auto share = ratio_of(limit, ours);
+    if (w.flops > 0) f.limits["gflops"] = {w.flops / least, share};
+    if (share && w.bytes > 0) share = so_many_times(*share, w.factor);
+    if (w.bytes > 0) f.limits["busbw"] = {w.bytes / least, share};
+    if (w.bytes > 0 && w.factor > 0) f.limits["algbw"] = {w.bytes / least / w.factor, share};
   }
-  if (const auto call = least.find("call"); call != least.end()) f.limits["median"] = us(call->second);
+  if (!call.empty()) f.limits["median"] = {us(quantile(call, 0.5)), ratio_of(ours, call)};
+}
+
+// The middle of what repetitions say, each of its own samples.
+double of_middle(const std::vector<Figures>& each, double Figures::* figure) {
+  std::vector<double> all;
+  for (const Figures& one : each) all.push_back(one.*figure);
+  return quantile(all, 0.5);
+}
+
+void add_skew(Figured& f, const Timings& t) {
+  std::vector<double> each;
+  for (const Repetition& r : t.repetitions)
+    if (const auto& skew = r.samples.skew; !skew.empty())
+      each.push_back(quantile({skew.begin(), skew.end()}, 0.5));
+  if (!each.empty()) f.metrics["skew"] = us(quantile(each, 0.5));
 }
 
 }  // namespace
 
 Figured figured(const Timings& t) {
   const Work w = work(parse_case(t.line));
-  const Samples all = together(t);
+  std::vector<Figures> each;
+  for (const Repetition& r : t.repetitions)
+    if (!r.samples.nanoseconds.empty()) each.push_back(figures(r.samples.nanoseconds));
   Figured f;
-  if (all.nanoseconds.empty()) return f;
-  const Figures of = figures(all.nanoseconds);
+  if (each.empty()) return f;
+  const double median = of_middle(each, &Figures::median);
   f.metrics = {
-      {"min",    us(of.least) },
-      {"median", us(of.median)},
-      {"p95",    us(of.p95)   },
-      {"p99",    us(of.p99)   }
+      {"min",    us(std::ranges::min(each, {}, &Figures::least).least)},
+      {"median", us(median)                                           },
+      {"p95",    us(of_middle(each, &Figures::p95))                   },
+      {"p99",    us(of_middle(each, &Figures::p99))                   },
+      {"IQR",    us(of_middle(each, &Figures::iqr))                   }
   };
-  if (w.bytes > 0)
-    f.metrics["algbw"] = algorithm_bandwidth(w, of.median), f.metrics["busbw"] = bus_bandwidth(w, of.median);
-  if (w.flops > 0) f.metrics["gflops"] = w.flops / of.median;
-  if (!all.skew.empty()) f.metrics["skew"] = us(quantile({all.skew.begin(), all.skew.end()}, 0.5));
+  if (w.bytes > 0) f.metrics["algbw"] = algorithm_bandwidth(w, median);
+  if (w.bytes > 0) f.metrics["busbw"] = bus_bandwidth(w, median);
+  if (w.flops > 0) f.metrics["gflops"] = w.flops / median;
+  add_skew(f, t);
   add_limits(f, t, w);
   return f;
 }
@@ -169,10 +203,10 @@ std::string timings_table(const std::vector<Timings>& all) {
   };
   for (const TimingColumn& column : timing_columns) rows[0].emplace_back(column.name);
   for (const Timings& t : all) {
-    const Figures f = figures(together(t).nanoseconds);
+    const Figured f = figured(t);
     const Work w = work(parse_case(t.line));
     rows.push_back({t.line, t.backend});
-    for (const TimingColumn& column : timing_columns) rows.back().push_back(column.cell(t, f, w));
+    for (const TimingColumn& column : timing_columns) rows.back().push_back(cell(column, t, f, w));
   }
   for (std::size_t c = rows[0].size(); c-- > 2;) {  // what no case has is no column
     const auto none = [c](const auto& row) { return row[c] == "-"; };
@@ -203,7 +237,7 @@ std::optional<Waited> lagging(const Timings& t) {
   for (const Repetition& r : t.repetitions)
     if (!r.outside.empty()) runs.push_back(r.outside);
   const auto who = waited_for(runs);
-  const std::vector<double> all = together(t).nanoseconds;
+  const std::vector<double> all = medians(t);
   if (!who || all.empty() || who->least - who->others <= near_enough * quantile(all, 0.5))
     return std::nullopt;
   return who;

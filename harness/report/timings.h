@@ -27,7 +27,8 @@ std::vector<double> medians(const Timings&);  // of each repetition, in nanoseco
 // has no control.
 std::vector<double> beside_controls(const Timings&);
 
-// Of those with samples: every metric that `--require` knows and the case has, and its limits.
+// Every metric that `--require` knows and the case has, and its limits: of each the middle of the repetitions',
+// of `min` the least, so that one that took more samples counts no more than another.
 Figured figured(const Timings&);
 
 // The rank for which the others wait by more than is resolved of the case's median; nothing where there is

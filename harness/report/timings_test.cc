@@ -1,5 +1,6 @@
 #include "harness/report/timings.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -38,6 +39,73 @@ TEST(Timings, AreARowForEachCase) {
   EXPECT_THAT(table, HasSubstr("2(n-1)/n"));
   EXPECT_THAT(table, HasSubstr("1 (100 %)"));
   EXPECT_THAT(table, Not(HasSubstr("GFLOP/s"))) << "no case has them";
+}
+
+// One repetition took a hundred quick samples, the others one slow one each: none counts more than another.
+TEST(Timings, AFigureIsTheMiddleOfTheRepetitionsWhateverNumberOfSamplesTheyTook) {
+  Timings t = timed(reduce, 2000);
+  t.repetitions[0].samples.nanoseconds.assign(100, 1000), t.repetitions[0].samples.slowest.assign(100, 1);
+  const Figured f = figured(t);
+  EXPECT_EQ(f.metrics.at("median"), 2.04);
+  EXPECT_EQ(f.metrics.at("p95"), 2.04);
+  EXPECT_EQ(f.metrics.at("p99"), 2.04);
+  EXPECT_EQ(f.metrics.at("IQR"), 0);
+  EXPECT_EQ(f.metrics.at("min"), 1);
+  EXPECT_EQ(f.metrics.at("algbw"), 4096 / 2040.0);
+  EXPECT_THAT(timings_table({t}), HasSubstr("104"));
+}
+
+Timings beside(Timings t, const char* what, double nanoseconds) {
+  for (Repetition& r : t.repetitions) r.limits[what] = nanoseconds;
+  return t;
+}
+
+TEST(Timings, ALimitIsPrintedAndWhichShareOfItIsReached) {
+  // 4 KiB in 2.04 us, times 1.5, of 4 KiB sent in 1.02 us: three quarters.
+  const Timings t = beside(timed(reduce, 2000), "send", 1020);
+  EXPECT_THAT(timings_table({t}), HasSubstr("4.02 GB/s  75 % (74..76)"));
+  EXPECT_THAT(timings_table({beside(timed(reduce, 2000), "send", 2040)}), HasSubstr("2.01 GB/s  UNSURE (147..153)"))
+      << "it is beaten";
+  Timings few = t;
+  few.repetitions.resize(3);
+  EXPECT_THAT(timings_table({few}), HasSubstr("4.02 GB/s    UNSURE "));
+  EXPECT_THAT(timings_table({beside(timed(gather, 2000), "call", 1020)}), HasSubstr("1.02 us  50 % (49..51)"));
+}
+
+// Of four ranks a link carries 1.5 times what an all-reduce is fed, and three quarters of what a gather makes.
+TEST(Timings, AlgorithmBandwidthCanReachItsLimit) {
+  for (const auto& [line, share] : {std::pair{reduce, 0.75}, {scatter, 0.375}, {gather, 0.375}}) {
+    Timings t = beside(timed(line, 2048), "send", 1024);
+    for (Repetition& r : t.repetitions) r.samples.nanoseconds = {2048};
+    const Figured f = figured(t);
+    for (const char* metric : {"algbw", "busbw"}) {
+      EXPECT_EQ(met(parse_requirement(fmt::format("{}>={}*limit", metric, share)), f), Met::yes) << line;
+      EXPECT_EQ(met(parse_requirement(fmt::format("{}>{}*limit", metric, share)), f), Met::no) << line;
+    }
+    EXPECT_EQ(f.limits.at("busbw").value, 4) << "4096 bytes in 1024 ns";
+    EXPECT_EQ(f.limits.at("algbw").value, 4 / (line == reduce ? 1.5 : 0.75)) << line;
+  }
+}
+
+TEST(Timings, WhatBeganLateAndHowFarEntriesAreApartIsInTheTable) {
+  Timings t = timed(reduce, 2000);
+  EXPECT_THAT(timings_table({t}), Not(HasSubstr("late")));
+  EXPECT_THAT(timings_table({t}), Not(HasSubstr("skew")));
+  for (Repetition& r : t.repetitions) r.samples.late = 38, r.samples.skew = {700};
+  EXPECT_THAT(timings_table({t}), HasSubstr("samples  late  "));
+  EXPECT_THAT(timings_table({t}), HasSubstr(" 190 "));
+  EXPECT_THAT(timings_table({t}), HasSubstr("skew us"));
+  EXPECT_THAT(timings_table({t}), HasSubstr(" 0.7 "));
+  EXPECT_THAT(timings_table({t}), HasSubstr("factor (p2p)"));
+}
+
+TEST(Growth, ItsMedianIsThatOfTheTimes) {
+  Timings two = timed("on dp=2: reshard f32[1024@dp] -> f32[1024]", 1000),
+          four = timed("on dp=4: reshard f32[1024@dp] -> f32[1024]", 1800);
+  four.repetitions[0].samples.nanoseconds.assign(100, 7000), four.repetitions[0].samples.slowest.assign(100, 1);
+  const double median = figured(four).metrics.at("median");
+  EXPECT_THAT(growth_table({two, four}, false), HasSubstr(fmt::format(" {:.4g} ", median)));
+  EXPECT_THAT(timings_table({two, four}), HasSubstr(fmt::format(" {:.4g} ", median)));
 }
 
 TEST(Timings, ClocksOfOtherHostsAreSaidInWords) {

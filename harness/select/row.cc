@@ -119,6 +119,10 @@ std::vector<Row> read_rows(std::istream& in, const std::string& name, const std:
 std::vector<Row> sized(std::vector<Row> rows, const std::vector<SizeRange>& given) {
   std::vector<Row> all;
   std::vector<bool> used(given.size(), false);
+  for (std::size_t i = 0; i < given.size(); ++i)
+    if (std::ranges::count(given, given[i].name, &SizeRange::name) > 1)
+      throw BadInput(fmt::format("--size {}: given twice; several sizes are a range, such as {}=1Ki:1Gi:4",
+                                 given[i].name, given[i].name));
   for (Row& row : rows) {
     std::vector<SizeRange> sizes = given;
     for (std::size_t i = 0; i < given.size(); ++i) used[i] = used[i] || leaves_open(row.line, given[i].name);

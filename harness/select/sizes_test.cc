@@ -78,6 +78,13 @@ TEST(Sizes, AUsersRangeStandsBeforeThatOfTheRow) {
   },
                    {{"M", {8}}}),
                BadInput);
+  EXPECT_THROW(sized(
+                   {
+                       row
+  },
+                   {{"N", {4}}, {"N", {8}}}),
+               BadInput)
+      << "of two sizes of one name neither is left out";
   EXPECT_THROW(parse_row("size N from 1Ki: on x=2: reshard f32[N@x] -> f32[N]", "s", ""), BadInput);
 }
 

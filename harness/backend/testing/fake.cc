@@ -12,7 +12,8 @@
 //   operand; one of 0 into the reply shout 1                                   a child replies too base BYTES
 //   took NS,NS  it times, and says that its two ranks took so long; "lag NS" the second enters so much later,
 //   "late ITERATION" too late, "apart 1" by another clock, "backwards 1" leaves before it enters, "clockless 1" says nothing;
-//   "spoil first", "spoil last": that result is wrong; it has no "call", and sends as fast as "sends NS" says;
+//   "spoil first", "spoil last": that result is wrong; it has no "call", and sends as fast as "sends NS" says,
+//   links as fast as "links NS" says;
 //   "ends-in LIMIT" it ends when it is asked for that limit
 //   on every offset of the table's rows share ULPS                                the first device has the
 //   operand, others so many ulps of it sleep SECONDS                             before the reply; "nap"
@@ -253,10 +254,10 @@ void reply_timed(const json& request, const std::string& path, const Faults& f, 
   }
   if (request["type"] == "limit") {
     if (f.contains("ends-in") && request["what"] == f.at("ends-in")) std::_Exit(3);
-    const bool send = request["what"] == "send", knows = f.contains(send ? "sends" : "collectives") &&
-                                                        (send || request["what"] == "collectives");
-    if (!knows) return say(dump({{"type", "unsupported"}, {"id", request["id"]}, {"reason", "no such limit"}}));
-    const std::string ns = f.at(send ? "sends" : "collectives");
+    const std::string what = request["what"];
+    const std::string fault = what == "send" ? "sends" : what.starts_with("link") ? "links" : what;
+    if (!f.contains(fault)) return say(dump({{"type", "unsupported"}, {"id", request["id"]}, {"reason", "no such limit"}}));
+    const std::string ns = f.at(fault);
     return say(dump({{"type", "timed"}, {"id", request["id"]},
                      {"clock", clocks(request["iterations"], free, arena, {{"took", ns + "," + ns}})}}));
   }

@@ -1,0 +1,163 @@
+// What plumb bench refuses, and what it cannot say. No time is measured here.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "harness/command/testing/timed.h"
+
+namespace plumb {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(Bench, WhatIsHeldToALimitThatNobodyKnowsIsUnjudged) {
+  const Folder folder;
+  const std::string timed = fake("took 1000,1024") + line;
+  const std::pair<const char*, const char*> rows[] = {
+      {"busbw>=0.8*limit",  "nobody knows a limit of it: required is busbw>=0.8*limit"              },
+      {"median<=1.1*limit", "nobody knows a limit of it: required is median<=1.1*limit"             },
+      {"gflops>=1",         "unjudged  gflops>=1: no case that was timed has such a metric"         },
+  };
+  for (const auto& [demand, says] : rows) {
+    const Ran ran = run_tool(folder, timed + fmt::format(" --require '{}'", demand));
+    EXPECT_EQ(ran.code, 1) << demand;
+    EXPECT_THAT(ran.out, HasSubstr(says)) << demand;
+  }
+  const Ran few = run_tool(
+      folder, fake("took 1000,1024 sends 1024") + line + " --repetitions 3 --require 'busbw>=0.1*limit'");
+  EXPECT_EQ(few.code, 1);
+  EXPECT_THAT(few.out, HasSubstr("UNSURE"));
+  EXPECT_THAT(few.out, HasSubstr("with fewer than four repetitions: required is busbw>=0.1*limit"));
+}
+
+TEST(Bench, WhatCannotBeMeantIsSaidBeforeAnythingIsTimed) {
+  const Folder folder;
+  const std::string open = "'on x=2: reshard f32[N@x] -> f32[N]' ";
+  run_tool(folder, "run --backend local --record judged.jsonl " + line);
+  const std::pair<std::string, const char*> rows[] = {
+      {line + " --iterations 0",               "--iterations"                             },
+      {line + " --repetitions 0",              "--repetitions"                            },
+      {line + " --batch 0",                    "--batch"                                  },
+      {line + " --budget 0",                   "--budget"                                 },
+      {line + " --sync window --warmups 0",    "takes its width from the warm-ups"        },
+      {line + " --require 'busbw>=fast'",      "--require"                                },
+      {line + " --links 0/1",                  "--links: expected 1/1"                    },
+      {line + " --links 2/4",                  "--links: expected 1/1"                    },
+      {line + " --clock --links 1/1",          "--links says nothing to --clock"          },
+      {line + " --clock --soak 1s",            "--soak says nothing to --clock"           },
+      {line + " --clock",                      "--record says nothing to --clock"         },
+      {line + " --links 1/1 --soak 1s",        "--soak says nothing to --links"           },
+      {line + " --links 1/1 --iterations 3",   "--iterations says nothing to --links"     },
+      {line + " --links 1/1 --against r",      "--against says nothing to --links"        },
+      {line + " --soak 1s --require 'p99<=1'", "--require says nothing to --soak"         },
+      {line + " --soak 1s --against r",        "--against says nothing to --soak"         },
+      {line + " --soak 1s --iterations 3",     "--iterations says nothing to --soak"      },
+      {line + " --soak 1s --batch 2",          "--batch says nothing to --soak"           },
+      {line + " --soak 1s --sync none",        "--sync says nothing to --soak"            },
+      {line + " --soak 99999999999h",          "--soak: no clock counts so far"           },
+      {line + " --require 'busbw>=inf'",       "expected a number"                        },
+      {line + " --benchmark_filter '('",       "--benchmark_filter: no regular expression"},
+      {line + " --benchmark_out_format csv",   "says nothing without --benchmark_out"     },
+      {open + "--size N=4 --size N=8",         "--size N: given twice"                    },
+      {line + " --soak soon",                  "--soak: expected a time such as 90s"      },
+      {open + "--size N=many",                 "expected a size such as 4096 or 4Ki"      },
+      {open + "--size N=9999999999Gi",         "this size is too large"                   },
+      {open + "--size N=99999999999999999999", "this size is too large"                   },
+      {open + "--size N=3",                    "3 is not divided evenly by its axes"      },
+      {open + "--size N=8:4:2",                "a range ends no lower than it begins"     },
+      {open + "--size M=8",                    "M"                                        },
+      {line + " --against /nowhere",           "/nowhere: No such file or directory"      },
+      {line + " --against judged.jsonl",       "judged.jsonl holds no times: plumb bench" },
+      {line + " --resume",                     "--resume needs the --record to go on with"},
+  };
+  for (const auto& [arguments, says] : rows) {
+    const bool resumes = arguments.find("--resume") != arguments.npos;
+    const Ran ran =
+        run_tool(folder, fake("took 1000,1000") + arguments + (resumes ? "" : " --record r.jsonl"));
+    EXPECT_EQ(ran.code, 2) << arguments << ran.out;
+    EXPECT_THAT(ran.err, HasSubstr(says)) << arguments;
+    EXPECT_FALSE(std::filesystem::remove(folder.path / "r.jsonl")) << arguments;
+  }
+}
+
+TEST(Bench, WhatIsTooLargeHereIsUnrunAsInRunAndTheOthersAreTimed) {
+  const Folder folder;
+  const std::string too_large = " 'on x=2: reshard f32[1099511627776@x] -> f32[1099511627776]'";
+  for (const std::string& others : {std::string(), line}) {
+    const Ran ran = run_tool(folder, fake("took 1000,1000") + others + too_large + " --record r.jsonl");
+    EXPECT_EQ(ran.code, 2) << ran.out;
+    EXPECT_THAT(ran.err, HasSubstr("plumb: unrun: too large here: this case would hold")) << ran.err;
+    EXPECT_EQ(ran.out.find("median us") == ran.out.npos, others.empty()) << ran.out;
+    EXPECT_THAT(contents(folder.path / "r.jsonl"), HasSubstr("\"unrun\":1"));
+    EXPECT_EQ(run_tool(folder, "run --backend local" + others + too_large).code, 2);
+    std::filesystem::remove(folder.path / "r.jsonl");
+  }
+  for (const char* asked : {" --clock", " --links 1/1", " --soak 1s"}) {
+    const Ran ran = run_tool(folder, fake("took 1000,1000") + too_large + asked);
+    EXPECT_EQ(ran.code, 2) << asked << ran.out;
+    EXPECT_THAT(ran.err, HasSubstr("plumb: unrun: too large here")) << asked;
+  }
+}
+
+TEST(Bench, ARecordOfAnotherMachineIsSaidToBe) {
+  const Folder folder;
+  const std::string timed = fake("took 1000,1000") + line;
+  run_tool(folder, timed + " --record r.jsonl");
+  EXPECT_THAT(run_tool(folder, timed + " --against r.jsonl").err, Not(HasSubstr("made elsewhere")));
+  std::string text = contents(folder.path / "r.jsonl");
+  for (std::size_t at = 0; (at = text.find("\"cpu\":\"", at)) != text.npos; at += 8)
+    text.insert(at + 7, "Z80 ");
+  write(folder.path / "r.jsonl", text);
+  const Ran ran = run_tool(folder, timed + " --against r.jsonl");
+  EXPECT_THAT(ran.err, HasSubstr("r.jsonl was made elsewhere: cpu Z80 "));
+  EXPECT_THAT(ran.out, HasSubstr("SAME"));
+  ::setenv("OMP_NUM_THREADS", "77", 1);
+  EXPECT_THAT(run_tool(folder, timed + " --against r.jsonl").err,
+              HasSubstr("; OMP_NUM_THREADS not set, now 77"));
+  ::unsetenv("OMP_NUM_THREADS");
+}
+
+TEST(Bench, TimesOfAnotherMachineOrBuildAreNotGoneOnWith) {
+  const Folder folder;
+  const std::string timed = fake("took 1000,1000") + line + " --record r.jsonl";
+  run_tool(folder, timed + " --repetitions 2");
+  const std::string own = contents(folder.path / "r.jsonl");
+  const auto with = [&](const std::string& before, const std::string& after) {
+    std::string text = own;
+    for (std::size_t at = 0; (at = text.find(before, at)) != text.npos; at += after.size())
+      text.replace(at, before.size(), after);
+    EXPECT_NE(text, own) << before;
+    write(folder.path / "r.jsonl", text);
+    return run_tool(folder, timed + " --resume");
+  };
+  const std::pair<std::pair<const char*, const char*>, const char*> rows[] = {
+      {{"\"cpu\":\"", "\"cpu\":\"Z80 "},             "--resume: r.jsonl was made elsewhere, and its times"},
+      {{"\"fake\":\"1\"", "\"fake\":\"0\""},         "fake 0, now 1"                                     },
+  };
+  for (const auto& [changed, says] : rows) {
+    const Ran ran = with(changed.first, changed.second);
+    EXPECT_EQ(ran.code, 2) << says;
+    EXPECT_THAT(ran.err, HasSubstr(says));
+    EXPECT_EQ(ran.out, "") << "nothing was timed";
+  }
+  write(folder.path / "r.jsonl", own);
+  EXPECT_EQ(run_tool(folder, timed + " --resume").code, 0);
+}
+
+TEST(Bench, WhenRanksCameNeedsARecord) {
+  const Folder folder;
+  const Ran ran = run_tool(folder, fake("took 1000,1000") + line + " --each-rank");
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, HasSubstr("--each-rank needs the --record that it is written to"));
+}
+
+TEST(Bench, OfTwoRanksNobodyCanSayWhichLinkIsSlow) {
+  const Folder folder;
+  const Ran ran = run_tool(folder, fake("took 1000,1000 links 1000") + line + " --links 1/1");
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("UNSURE  1 link: too few to say which is slow, 5 at least"));
+}
+
+}  // namespace
+}  // namespace plumb
