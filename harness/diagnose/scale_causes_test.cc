@@ -42,14 +42,14 @@ Tensor decoded(std::vector<Part> parts, int own) {
   return x;
 }
 
-// The answer of devices of which device d takes the left operand for left(d).
-template <class Left>
-Verdict judged(const std::string& line, Left&& left) {
+// The answer of devices of which device d takes operand n, the left one, for taken(it, d).
+template <class Taken>
+Verdict judged(const std::string& line, Taken&& taken, std::size_t n = 0) {
   Trial trial(line);
   Case c = trial.c;
   Plain p = plain(c, trial.operands);
   for (std::int64_t device = 0; device < devices(c.mesh); ++device) {
-    p.operands[0] = left(trial.operands[0], device);
+    p.operands[n] = taken(trial.operands[n], device);
     const Tensor whole = evaluate(p.c, p.operands);
     cut(whole.shape, block(c.mesh, result(c), c.rule, device), whole.bytes.data(),
         trial.memory[device].data(), 4);
@@ -73,6 +73,17 @@ TEST(ScaleCauses, PartsWithScalesOfTheirOwnAreNamed) {
   });
   EXPECT_EQ(verdict.status, Status::wrong);
   EXPECT_EQ(verdict.facts[0].cause, "the left operand has a scale for each part over x");
+}
+
+TEST(ScaleCauses, OfTheRightOperandToo) {
+  const Verdict verdict = judged(
+      "on x=2: einsum mk,kn->mn bf16[8,64]~fp8 bf16[64@x,8]~fp8 -> f32[8,8]",
+      [](const Tensor& x, std::int64_t) {
+        return decoded({part(x, 0, 32), part(x, 32, 64)}, -1);
+      },
+      1);
+  EXPECT_EQ(verdict.status, Status::wrong);
+  EXPECT_EQ(verdict.facts[0].cause, "the right operand has a scale for each part over x");
 }
 
 TEST(ScaleCauses, OfTwoAxesTheOneIsNamedAndNotBoth) {

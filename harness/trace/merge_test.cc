@@ -185,6 +185,13 @@ TEST(Merge, SumsAndAveragesMixOtherReductionsDoNot) {
   EXPECT_EQ(in_short(count({sum, two, {{"dp", "pp"}}})), "2 to 2");
 }
 
+// A collective of a loop is no run of several: nothing takes its rounds together.
+TEST(Merge, EachRoundOfALoopCounts) {
+  Trace sums = three;
+  sums[1].times = 5;
+  EXPECT_EQ(in_short(count({sum, sums, {}})), "7 to 7");
+}
+
 // Groups of some devices alone, as a program of uneven blocks has them: the device with most counts.
 TEST(Merge, EachDeviceCountsItsOwn) {
   Trace trace = {step("all-reduce", {}, 32, 32), step("all-reduce", {}, 32, 32)};

@@ -50,6 +50,19 @@ TEST(Matmul, ATieThatDoublesSeeIsNone) {
     ASSERT_EQ(value(c, i), i < columns ? 1 + 0x1p-23 : 3 * n) << i;
 }
 
+// A sum of 54 bits that a double rounds to a tie of 9: what proves sums by their lattice stops before. One
+// row and one column are so, the others are ones.
+TEST(Matmul, ASumOfABitMoreThanADoubleHas) {
+  constexpr std::int64_t n = 64;
+  for (int tie = 257; tie < 512; tie += 2) {
+    std::vector<double> rows(n * 2, 1), columns(n * 2, 1);
+    rows[0] = std::ldexp(tie, 22), columns[0] = 0x1p23;
+    const Tensor a = tensor(DType::f32, {n, 2}, rows), b = tensor(DType::f32, {n, 2}, columns);
+    const Tensor c = product(matrix(a), transpose(matrix(b)), DType::f32, DType::bf16);
+    ASSERT_EQ(value(c, 0), std::ldexp(tie + 1, 45)) << tie;
+  }
+}
+
 TEST(Matmul, MixedDTypes) {
   const Tensor a = hard_tensor(Hard::normal, DType::bf16, {70, 65}, 3);
   for (const Format& f : formats()) {

@@ -162,6 +162,20 @@ TEST(Verdicts, EveryDrawIsProven) {
   EXPECT_TRUE(p.untaken.empty() && p.differences.empty() && p.why.empty());
 }
 
+// Of 4,096 numbers and more two draws are made.
+TEST(Verdicts, ManyNumbersAreDrawnTwice) {
+  for (const std::string columns : {"1022", "1023"}) {
+    const auto wide = [&](std::string text) {
+      for (std::size_t at = 0; (at = text.find(",3]", at)) != text.npos;)
+        text.replace(at, 3, "," + columns + "]");
+      return parse(text, "m.txt");
+    };
+    const Module before = wide(kBefore), after = wide(kAfter);
+    EXPECT_EQ(prove({before, after, nullptr}, {}).draws,
+              columns == "1022" ? 8 : 2);  // 4 rows, 3 and a single one
+  }
+}
+
 // Of 3 rows in tiles of 2 the second device holds one, and behind it nothing that counts.
 TEST(Verdicts, BehindTheEndOfAnArrayNothingIsCompared) {
   const Edits uneven = {

@@ -1,5 +1,6 @@
 // Which ways a program went in no draw, and that those which some draw goes are judged.
-#include "reference/hlo/prove/testing/functions.h"
+#include <cmath>
+
 #include "reference/hlo/prove/testing/verdicts.h"
 
 namespace plumb::hlo {
@@ -55,6 +56,53 @@ TEST(Ways, BothAnswersOfWhatLargeNumbersDecide) {
       {"  ROOT", lines}
   };
   EXPECT_EQ(proof(more, more).untaken, std::vector<std::string>{}) << "in some draw";
+}
+
+// The largest quotient of the first elements of y and x in these draws.
+double largest_quotient(std::uint64_t from, std::uint64_t to) {
+  const Module module = edited(kBefore, {});
+  double most = 0;
+  for (std::uint64_t seed = from; seed < to; ++seed) {
+    const auto all = drawn(module, bounds_of(module), seed);
+    most = std::max(most, std::fabs(all[1].array->reals[0].real / all[0].array->reals[0].real));
+  }
+  return most;
+}
+
+// Draws that go no other way are not judged: of 48 the one that does is, however late it comes.
+TEST(Ways, TheOneDrawOfManyThatGoesItIsJudged) {
+  const double before = largest_quotient(0, 30), after = largest_quotient(30, 8 + 48);
+  ASSERT_GT(after, before);
+  const auto lines = [&](const std::string& otherwise) {
+    return "  %xe = f32[1,1] slice(%x), slice={[0:1], [0:1]}\n  %xs = f32[] reshape(%xe)\n"
+           "  %ye = f32[1] slice(%y), slice={[0:1]}\n  %ys = f32[] reshape(%ye)\n"
+           "  %q = f32[] divide(%ys, %xs)\n  %u = f32[] abs(%q)\n  %h = f32[] constant(" +
+           std::to_string((before + after) / 2) +
+           ")\n  %large = pred[] compare(%u, %h), direction=GT\n  %all = pred[3] broadcast(%large), "
+           "dimensions={}\n"
+           "  %other = f32[3] " +
+           otherwise + "(%y)\n  %w = f32[3] select(%all, %other, %y)\n  ROOT";
+  };
+  // Both devices take the first row.
+  const auto found = [&](const std::string& otherwise) {
+    const Edits one = {
+        {"  ROOT",         lines("negate") },
+        {"tuple(%r0, %y)", "tuple(%r0, %w)"}
+    };
+    const Edits other = {
+        {"  ROOT",
+         "  %g = f32[4,3] all-gather(%x), channel_id=1, replica_groups={{0,1}}, dimensions={0}, "
+         "use_global_device_ids=true\n" +
+             lines(otherwise)              },
+        {"slice(%x)",      "slice(%g)"     },
+        {"tuple(%r0, %y)", "tuple(%r0, %w)"}
+    };
+    return proof(one, other);
+  };
+  EXPECT_EQ(found("negate").finding, Finding::proven);
+  EXPECT_EQ(found("negate").untaken, std::vector<std::string>{});
+  EXPECT_EQ(found("abs").finding, Finding::refuted);
+  EXPECT_GE(found("abs").seed, 30u);
 }
 
 // What makes result 0, R being its shape and V that of a column, whole or on a device; and the computations

@@ -113,6 +113,13 @@ TEST(Programs, DevicesMayLoopForDifferentTimes) {
   EXPECT_EQ(on_four(loop_with("%ten", ten), run_from("%d")), (std::vector<Integers>{{0}, {10}, {20}, {30}}));
 }
 
+TEST(Programs, OneDeviceLoops) {
+  const std::string text = "HloModule m, num_partitions=1\n" +
+                           loop_with("%ten", "  %ten = s32[] constant(10)\n") + "\nENTRY %e {\n" +
+                           "  %three = s32[] constant(3)\n" + run_from("%three") + "}\n";
+  EXPECT_EQ(run(parse(text, "m.txt"), {}).at(0).array->integers, Integers{30});
+}
+
 TEST(Programs, WithinALoopAGroupStaysTogether) {
   const auto reduce = [](const std::string& groups) {
     return "  %ar = s32[] all-reduce(%n), channel_id=1, replica_groups=" + groups +
