@@ -135,6 +135,22 @@ TEST(Check, RefutesABlockThatDoesNotFit) {
   EXPECT_EQ(prove(blocks.made, {0, {{0, 8}}, bytes}, 1).answer, Answer::proved);
 }
 
+// Rows longer than a chunk, in two dimensions: every element is compared, of a sum and of a product.
+TEST(Check, EveryRowOfALargeBlockIsCompared) {
+  for (const char* line : {"on x=2: reshard f8e4m3[4@x,3,20000] -> f8e4m3[4,3,20000]",
+                           "on x=2: einsum abk,kn->abn s8[2,3,2@x] s8[2@x,20000] -> s32[2,3,20000]"}) {
+    WantedBlocks blocks(line);
+    EXPECT_EQ(blocks.refuted(), 0) << line;
+    const int size = format(blocks.whole.dtype).bytes;
+    for (std::int64_t element = 7; element < elements(blocks.whole.shape); element += 9999) {
+      std::byte* at = blocks.bytes[0].data() + element * size;
+      *at ^= std::byte{0x41};
+      EXPECT_EQ(blocks.proof(0, 5).index, index_in(blocks.slices[0], element)) << line;
+      *at ^= std::byte{0x41};
+    }
+  }
+}
+
 // Law: the chunks of a slice are its dense block in order.
 TEST(Check, ChunksTileTheirSlice) {
   const Slice slice{

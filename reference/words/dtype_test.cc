@@ -196,6 +196,17 @@ TEST(DType, EdgesOfEveryFormat) {
     EXPECT_EQ(encode(row.dtype, row.value), row.bits) << format(row.dtype).name << " " << row.value;
 }
 
+// Law: of 2^52 2^s + 5 2^s, s from 0, an integer of w bits has the last w of 5 2^s.
+TEST(DType, IntegersOfLargeNumbersAreTheirLastBits) {
+  for (const Format& f : formats()) {
+    if (!f.integer) continue;
+    for (int s = 0; s < 900; ++s) {
+      const std::uint64_t bits = s < 60 ? (5ull << s) & ((1ull << (8 * f.bytes)) - 1) : 0;
+      ASSERT_EQ(encode(f.dtype, std::ldexp(0x1p52 + 5, s)), bits) << f.name << " " << s;
+    }
+  }
+}
+
 TEST(DType, TheJudgeSeesALastBit) {
   for (DType d : {DType::f8e4m3, DType::f8e5m2, DType::f16, DType::bf16, DType::f32})
     for (double v : {1.0, 3.14159, -0.015625, 0x1p-14})

@@ -119,6 +119,16 @@ TEST(Folded, OfTwoMeaningsTheOneThatProves) {
   EXPECT_EQ(both.why, "0.0178571437 may be 0.0178571437 or 1 / 56");
 }
 
+// 0.07 is 0.7 times 0.1, and the sum of three others: where two make it nobody asks for three.
+TEST(Folded, OfTwoRatherThanOfThree) {
+  const std::string beside = c("e", "0.011") + c("f", "0.013") + c("g", "0.046") +
+                             "  %s = S multiply(%y, %e)\n  %t = S multiply(%s, %f)\n  %u = S multiply(%t, %g)\n"
+                             "  ROOT %r = S add(%q, %u)\n",
+                    before = c("a", "0.1") + c("b", "0.7") + "  %p = S multiply(%x, %a)\n  %q = S multiply(%p, %b)\n",
+                    after = c("k", "0.07") + "  %q = S multiply(%x, %k)\n";
+  EXPECT_EQ(told({before + beside, after + beside, ""}), "proven: 0.07 stands for 0.7 * 0.1");
+}
+
 // Two sums of the program's constants are the same float: nobody knows which, though one of them proves it.
 TEST(Folded, OfTwoThatWereComputedNone) {
   const std::string more = c("b", "0.2") + c("d", "0.6") +

@@ -157,6 +157,10 @@ TEST(Random, TheDefaultIsPhilox) {
   EXPECT_NE(bits("%two", "rng_default"), bits("%one", "rng_default"));
   EXPECT_THROW(bits("%two", "rng_three_fry"), BadModule);
   EXPECT_THROW(bits("%one", "rng_thirteen"), BadModule);
+  EXPECT_THROW(
+      on_four("  %short = u32[2] constant({5, 7})\n  %t = (u32[2], s32[4]) rng-bit-generator(%short), "
+              "algorithm=rng_default\n  ROOT %r = s32[4] get-tuple-element(%t), index=1\n"),
+      BadModule);
 }
 
 std::uint64_t word(std::uint64_t low, std::uint64_t high) { return high << 32 | low; }

@@ -100,7 +100,7 @@ Value<typename Numbers::Number> apart(const Line<Numbers>& line) {
   if (i.opcode == Opcode::all_reduce_start)
     return collective(Line<Numbers>{line.machine, line.computation, plain, line.operands, line.active});
   require(i.shape.parts.size() >= 2, "a tuple of what is given and what comes of it");
-  plain.shape = Shape(i.shape.parts[1]);
+  plain.shape = i.shape.parts[1];
   return under_way(
       line.machine.numbers, i, line.operands,
       collective(Line<Numbers>{line.machine, line.computation, plain, line.operands, line.active}));
