@@ -207,6 +207,22 @@ TEST(Region, DevicesOfOnePlaceThatDifferDisagree) {
   });
 }
 
+// Law: 24 in 6 tiles are 2 or 3 larger ones, of equal parts, and nothing else.
+TEST(Region, TilesOfTiles) {
+  Division division{{6}, 1, {}};
+  for (std::int64_t d = 0; d < 6; ++d) division.shares.push_back({{d}});
+  for (std::int64_t held = 0; held <= 25; ++held) {
+    const auto outer = outer_tiles(division, {24}, {held});
+    const bool is = held == 4 || held == 8 || held == 12 || held == 24;
+    ASSERT_EQ(outer.has_value(), is) << held;
+    if (!is) continue;
+    EXPECT_EQ(outer->tiles, Integers{24 / held});
+    for (std::int64_t d = 0; d < 6; ++d)
+      EXPECT_EQ(outer->shares[static_cast<std::size_t>(d)].tile, Integers{4 * d / held}) << held;
+  }
+  EXPECT_FALSE(outer_tiles(division, {24}, {24, 1}));
+}
+
 TEST(Region, BordersThatDoNotFit) {
   const Nest n{2, 3, 1, 0, 1};
   const auto refused = [&](const std::string& from, const std::string& to) {
