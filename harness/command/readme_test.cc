@@ -34,6 +34,12 @@ TEST(Readme, ItsFirstTableIsWhatTheSuiteSmokePrints) {
   EXPECT_EQ(timeless(between(page("README.md"), "suite  backend", "```")), timeless(ran.out));
 }
 
+TEST(Readme, ItsTableOfMeshesIsThatOfThePublishedRun) {
+  const auto table = [](const std::string& path) { return between(page(path), "| case at dp=2 |", "\n\n"); };
+  EXPECT_EQ(table("README.md"), table("results/bench/README.md"));
+  EXPECT_GT(std::ranges::count(table("README.md"), '\n'), 3);
+}
+
 TEST(Readme, TheCertificateThatFillShowsIsWhatExplainPrints) {
   const Folder folder;
   const std::string line = "on x=2: einsum mk,kn->mn bf16[8,64@x] bf16[64@x,8] -> bf16[8,8]";
