@@ -43,6 +43,8 @@ Library open_driver(Driver& d) {
   take(library, "cuStreamEndCapture", d.StreamEndCapture);
   take(library, "cuGraphInstantiateWithFlags", d.GraphInstantiateWithFlags);
   take(library, "cuGraphLaunch", d.GraphLaunch);
+  take(library, "cuGraphDestroy", d.GraphDestroy);
+  take(library, "cuGraphExecDestroy", d.GraphExecDestroy);
   take(library, "cuModuleLoadData", d.ModuleLoadData);
   take(library, "cuModuleGetFunction", d.ModuleGetFunction);
   take(library, "cuLaunchKernel", d.LaunchKernel);

@@ -32,6 +32,8 @@ struct Driver {
   decltype(&::cuStreamEndCapture) StreamEndCapture = nullptr;
   decltype(&::cuGraphInstantiateWithFlags) GraphInstantiateWithFlags = nullptr;
   decltype(&::cuGraphLaunch) GraphLaunch = nullptr;
+  decltype(&::cuGraphDestroy) GraphDestroy = nullptr;
+  decltype(&::cuGraphExecDestroy) GraphExecDestroy = nullptr;
   decltype(&::cuModuleLoadData) ModuleLoadData = nullptr;
   decltype(&::cuModuleGetFunction) ModuleGetFunction = nullptr;
   decltype(&::cuLaunchKernel) LaunchKernel = nullptr;

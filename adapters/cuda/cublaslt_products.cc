@@ -1,11 +1,14 @@
 #include "adapters/cuda/cublaslt_products.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "adapters/card/cublas.h"
 #include "adapters/card/cublaslt.h"
@@ -124,8 +127,9 @@ bool choose(ReadyGemm& ready, cublasLtHandle_t handle, const Addresses& at) {
   const cublasStatus_t status =
       lt().MatmulAlgoGetHeuristic(handle, ready.product.get(), ready.left.get(), ready.right.get(),
                                   ready.out.get(), ready.out.get(), made, 1, &found, &count);
-  if (status == CUBLAS_STATUS_NOT_SUPPORTED || count == 0) return false;
+  if (status == CUBLAS_STATUS_NOT_SUPPORTED) return false;
   card::check(status, "cublasLtMatmulAlgoGetHeuristic");
+  if (count == 0) return false;
   ready.algorithm = found.algo;
   return true;
 }
@@ -166,6 +170,7 @@ struct Wiped {
 struct Called {
   const Hands& hands;
   Multiply others;
+  std::shared_ptr<MadeBy> by;
   cublasLtHandle_t handle = nullptr;
   AlignedMemory workspace{};
   std::map<Like, std::unique_ptr<ReadyGemm>> known{};  // null: there is no algorithm
@@ -173,7 +178,8 @@ struct Called {
   std::vector<Call> calls{};
   bool made = false, by_library = false;
 
-  Called(const Hands& h, Multiply o) : hands(h), others(std::move(o)) {
+  Called(const Hands& h, Multiply o, std::shared_ptr<MadeBy> b)
+      : hands(h), others(std::move(o)), by(std::move(b)) {
     card::check(lt().Create(&handle), "cublasLtCreate");
     workspace = aligned(kWorkspace, hands);
   }
@@ -188,25 +194,36 @@ struct Called {
     }
     return known_at->second.get();
   }
-  // Whether all of it can be made so.
-  bool make(const Plan& plan, const Blocks& lhs, const Blocks& rhs, Blocks& out) {
+  // Why not all of it can be made so; nothing where it can.
+  std::string make(const Plan& plan, const Blocks& lhs, const Blocks& rhs, Blocks& out) {
     const Formats f{lhs.stored, out.stored};
-    if (!has_formats(f, rhs.stored)) return false;
+    if (!has_formats(f, rhs.stored))
+      return fmt::format("it has no products of {} and {} in {}", format(f.operands).name,
+                         format(rhs.stored).name, format(f.acc).name);
     const int in = format(lhs.stored).bytes, of_out = format(out.stored).bytes;
     for (std::int64_t i = out.own.begin; i < out.own.end; ++i) {
       const auto gemms = gemms_of(*plan.product, {lhs.slice(i), rhs.slice(i), out.slice(i)});
-      if (!gemms) return false;
+      if (!gemms) return "they are no products of matrices";
       if (gemms->zeroed) wiped.push_back({out.block(i), static_cast<std::size_t>(out.elements(i)) * of_out});
       for (const Gemm& g : gemms->all) {
         const std::byte *left = (g.swapped ? rhs : lhs).block(i), *right = (g.swapped ? lhs : rhs).block(i);
         const Addresses at{left + g.left.first * in, right + g.right.first * in,
                            out.block(i) + g.out.first * of_out};
         const ReadyGemm* one = ready(g, f, at);
-        if (!one) return false;
+        if (!one)
+          return fmt::format("it has no algorithm for {} by {} by {} of {} in {}", g.rows, g.columns, g.depth,
+                             format(f.operands).name, format(f.acc).name);
         calls.push_back({one, at, g.adds});
       }
     }
-    return true;
+    return "";
+  }
+  void make_once(const Plan& plan, const Blocks& lhs, const Blocks& rhs, Blocks& out) {
+    if (std::exchange(made, true)) return;
+    const std::string why = make(plan, lhs, rhs, out);
+    by_library = why.empty();
+    if (!by->words.empty()) by->words += "; ";
+    by->words += by_library ? "products by cuBLASLt" : "products not by cuBLASLt: " + why;
   }
   void carry_out() const {
     for (const Wiped& block : wiped) hands.memory.set(block.at, 0, block.bytes);
@@ -226,17 +243,16 @@ struct Called {
   }
 };
 
-Multiply multiply_by_cublaslt(const Hands& hands, Multiply others) {
-  return [called = std::make_shared<Called>(hands, std::move(others))](const Plan& plan, const Blocks& lhs,
-                                                                       const Blocks& rhs, Blocks& out) {
-    if (!called->made) called->by_library = called->make(plan, lhs, rhs, out);
-    called->made = true;
+Multiply multiply_by_cublaslt(const Hands& hands, Multiply others, std::shared_ptr<MadeBy> by) {
+  return [called = std::make_shared<Called>(hands, std::move(others), std::move(by))](
+             const Plan& plan, const Blocks& lhs, const Blocks& rhs, Blocks& out) {
+    called->make_once(plan, lhs, rhs, out);
     called->by_library ? called->carry_out() : called->others(plan, lhs, rhs, out);
   };
 }
 
-Multiply multiply_by_grouped_call(const Hands& hands, Multiply others) {
-  return products_by_grouped_call(hands, multiply_by_cublaslt(hands, std::move(others)));
+Multiply multiply_by_grouped_call(const Hands& hands, Multiply others, std::shared_ptr<MadeBy> by) {
+  return products_by_grouped_call(hands, multiply_by_cublaslt(hands, std::move(others), by), by);
 }
 
 }  // namespace

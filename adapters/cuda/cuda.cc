@@ -2,6 +2,7 @@
 
 #include <new>
 #include <stdexcept>
+#include <utility>
 
 #include "adapters/cuda/products.h"
 #include "adapters/cuda/rounds.h"
@@ -56,8 +57,9 @@ std::optional<Unsupported> Cuda::prepare(const Request& request) {
   } catch (const std::length_error& e) {
     return Unsupported{e.what(), "the memory of one device"};
   }
+  made_by = std::make_shared<MadeBy>();
   try {
-    ready = make_ready(c, plan, {all(), by_device(*device, order, received), {}, {}, multiplying()});
+    ready = make_ready(c, plan, {all(), by_device(*device, order, received), {}, {}, multiplying(made_by)});
   } catch (const std::bad_alloc&) {
     throw std::runtime_error("the memory of the device is exhausted: " + device->name);
   }
@@ -73,6 +75,7 @@ Outcome Cuda::given(Arena* arena) const {
   say_how_added(plan.mesh, o.trace, [by](const Collective&, std::int64_t n) {
     return by == Order::direct ? kept_until_finished(n) : by == Order::ring ? one_by_one(n) : in_pairs(n);
   });
+  if (!made_by->words.empty()) o.notes.push_back(made_by->words);
   return o;
 }
 
@@ -99,7 +102,7 @@ std::function<void()> Cuda::bare_product() const {
     return blocks;
   };
   const bool coded = plan.quantizers[0].has_value();
-  return [this, multiply = multiplying(), lhs = drawn(p.lhs_spec, coded ? DType::f32 : p.lhs_spec.dtype),
+  return [this, multiply = multiplying(std::make_shared<MadeBy>()), lhs = drawn(p.lhs_spec, coded ? DType::f32 : p.lhs_spec.dtype),
           rhs = drawn(p.rhs_spec, coded ? DType::f32 : p.rhs_spec.dtype), out = drawn(p.out_spec, plan.acc)] {
     multiply(plan, *lhs, *rhs, *out);
     device->hands.memory.wait();
@@ -117,8 +120,8 @@ std::function<std::int64_t()> Cuda::bare_call() const {
   };
 }
 
-Multiply Cuda::multiplying() const {
-  return products ? products->by(device->hands, products_by(*device)) : products_by(*device);
+Multiply Cuda::multiplying(std::shared_ptr<MadeBy> by) const {
+  return products ? products->by(device->hands, products_by(*device), std::move(by)) : products_by(*device);
 }
 
 Reply Cuda::run(const Request& request, Arena& arena) {

@@ -1,6 +1,8 @@
 // Virtual devices on one card, or on this processor in its place.
 #pragma once
 
+#include <memory>
+
 #include "adapters/cuda/cublaslt_products.h"
 #include "adapters/cuda/device.h"
 #include "adapters/plan/plan.h"
@@ -20,6 +22,7 @@ struct Cuda : Backend {
   Plan plan;
   Ready ready;
   std::int64_t received = 0;  // bytes that were sends of the plan
+  std::shared_ptr<MadeBy> made_by = std::make_shared<MadeBy>();  // the products
 
   nlohmann::json hello(const Mesh& first) override;
   const DeviceCheck* memory() const override { return device ? device->memory : nullptr; }
@@ -31,7 +34,7 @@ struct Cuda : Backend {
  private:
   Holder all() const;
   Outcome given(Arena*) const;
-  Multiply multiplying() const;
+  Multiply multiplying(std::shared_ptr<MadeBy>) const;
   std::function<void()> bare_product() const;
   std::function<std::int64_t()> bare_call() const;
 };

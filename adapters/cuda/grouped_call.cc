@@ -1,8 +1,12 @@
 #include "adapters/cuda/grouped_call.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 #include <stdexcept>
+#include <string>
+#include <utility>
 
 #include "adapters/card/cublas.h"
 #include "adapters/card/cublaslt.h"
@@ -22,7 +26,7 @@ const card::Cublas& blas() {
 
 // The format of both operands, in which the results can be made; nothing where there is none.
 std::optional<DType> made_in(const Plan& plan, const Blocks& lhs, const Blocks& rhs, const Blocks& out) {
-  if (!plan.product->grouped || lhs.stored != rhs.stored || !type_of(lhs.stored)) return std::nullopt;
+  if (lhs.stored != rhs.stored || !type_of(lhs.stored)) return std::nullopt;
   if (lhs.stored == out.stored) return lhs.stored;
   const bool added = std::ranges::any_of(plan.legs, [](const Leg& leg) {
     return std::ranges::any_of(leg.rounds, [](const Round& round) { return round.add; });
@@ -65,8 +69,11 @@ struct GroupedCall {
   std::optional<Laid<const std::byte*>> lefts, rights;
   std::optional<Laid<std::byte*>> outs;
   bool zeroed = false, made = false, possible = false;
+  std::shared_ptr<MadeBy> by;
 
-  explicit GroupedCall(const Hands& h) : hands(h) { card::check(blas().Create(&handle), "cublasCreate"); }
+  GroupedCall(const Hands& h, std::shared_ptr<MadeBy> b) : hands(h), by(std::move(b)) {
+    card::check(blas().Create(&handle), "cublasCreate");
+  }
   GroupedCall(const GroupedCall&) = delete;
   ~GroupedCall() { blas().Destroy(handle); }
 
@@ -76,18 +83,22 @@ struct GroupedCall {
     return narrow.get() +
            (block - out.memory.get()) * plumb::format(format).bytes / plumb::format(out.stored).bytes;
   }
-  bool make(const Plan& plan, const Blocks& lhs, const Blocks& rhs, Blocks& out) {
+  // Why not all of it can be one call; nothing where it can.
+  std::string make(const Plan& plan, const Blocks& lhs, const Blocks& rhs, Blocks& out) {
     const auto in = made_in(plan, lhs, rhs, out);
-    if (!in) return false;
+    if (!in)
+      return fmt::format("it has results of the format of its operands alone, and these are {}, {} and {}",
+                         plumb::format(lhs.stored).name, plumb::format(rhs.stored).name,
+                         plumb::format(out.stored).name);
     format = *in;
     const int width = plumb::format(format).bytes;
     if (widens(out)) narrow = aligned(out.offsets.back(), hands);
     for (std::int64_t i = out.own.begin; i < out.own.end; ++i) {
       const auto gemms = gemms_of(*plan.product, {lhs.slice(i), rhs.slice(i), out.slice(i)});
-      if (!gemms) return false;
+      if (!gemms) return "they are no products of matrices";
       zeroed = zeroed || gemms->zeroed;
       for (const Gemm& g : gemms->all) {
-        if (g.adds || g.batch != 1) return false;
+        if (g.adds || g.batch != 1) return "rows of a group lie apart";
         told.add(g);
         told.lefts.push_back((g.swapped ? rhs : lhs).block(i) + g.left.first * width);
         told.rights.push_back((g.swapped ? lhs : rhs).block(i) + g.right.first * width);
@@ -97,7 +108,13 @@ struct GroupedCall {
     lefts = lay<const std::byte*>(hands, told.lefts);
     rights = lay<const std::byte*>(hands, told.rights);
     outs = lay<std::byte*>(hands, told.outs);
-    return true;
+    return "";
+  }
+  void make_once(const Plan& plan, const Blocks& lhs, const Blocks& rhs, Blocks& out) {
+    if (std::exchange(made, true) || !plan.product->grouped) return;
+    const std::string why = make(plan, lhs, rhs, out);
+    possible = why.empty();
+    by->words = possible ? "grouped products by one call" : "grouped products not by one call: " + why;
   }
   void carry_out(Blocks& out) const {
     if (zeroed) wipe(out);
@@ -128,11 +145,10 @@ struct GroupedCall {
 
 }  // namespace
 
-Multiply products_by_grouped_call(const Hands& hands, Multiply others) {
-  return [call = std::make_shared<GroupedCall>(hands), others](const Plan& plan, const Blocks& lhs,
-                                                               const Blocks& rhs, Blocks& out) {
-    if (!call->made) call->possible = call->make(plan, lhs, rhs, out);
-    call->made = true;
+Multiply products_by_grouped_call(const Hands& hands, Multiply others, std::shared_ptr<MadeBy> by) {
+  return [call = std::make_shared<GroupedCall>(hands, std::move(by)), others](
+             const Plan& plan, const Blocks& lhs, const Blocks& rhs, Blocks& out) {
+    call->make_once(plan, lhs, rhs, out);
     call->possible ? call->carry_out(out) : others(plan, lhs, rhs, out);
   };
 }

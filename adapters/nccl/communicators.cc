@@ -58,8 +58,9 @@ struct Library {
 };
 Library kept;
 
-// Teams that are kept of meshes of one size; each takes memory of the card.
-constexpr std::size_t kMostTeams = 24;
+// What is kept when a case begins: meshes of so many sizes, with so many teams each. Each communicator takes
+// memory of the card, and all ranks of one destroy it at the same case.
+constexpr std::size_t kMostSizes = 3, kMostTeams = 12;
 
 std::string in_words(ncclResult_t result, ncclComm_t comm) {
   const char *words = kept.f->GetErrorString(result), *last = kept.f->GetLastError(comm);
@@ -174,13 +175,18 @@ void forget_teams(Communicators& all) {
   all.seconds.clear(), all.comms.clear(), all.numbers.clear();
 }
 
+void forget_sizes() {
+  for (auto& [n, all] : kept.sizes) forget_teams(all), destroy(all.beside), destroy(all.everyone);
+  kept.sizes.clear();
+}
+
 }  // namespace
 
 void start(const World& world) {
   std::string why;
   kept.f = functions(why), kept.world = world;
   for (CUstream& one : kept.streams)
-    card::check(card::the_driver().StreamCreate(&one, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+    card::check(card::the_driver().StreamCreate(&one, CU_STREAM_DEFAULT), "cuStreamCreate");
 }
 
 const World& world() { return kept.world; }
@@ -189,6 +195,7 @@ const Functions& nccl() { return *kept.f; }
 void begin_mesh(const Mesh& mesh) {
   const std::int64_t n = devices(mesh);
   if (!kept.all) kept.all = communicator_of_all();
+  if (kept.sizes.size() >= kMostSizes && !kept.sizes.contains(n)) forget_sizes();
   const auto [at, made] = kept.sizes.try_emplace(n);
   kept.now = &at->second, kept.shape = shape_of(mesh);
   if (kept.world.anew || kept.now->comms.size() > kMostTeams) forget_teams(*kept.now);
@@ -238,17 +245,18 @@ void in_group(ncclComm_t comm, const std::function<void()>& all) {
 
 // An error of the library is looked for once in a while: to ask for it takes longer than to ask the stream.
 void finish(ncclComm_t comm, CUstream on, const char* call) {
-  constexpr int each = 256;
+  constexpr std::int64_t each = 1'000'000;  // ns
   const card::Driver& driver = card::the_driver();
-  for (int asked = 1;; ++asked) {
+  for (std::int64_t next = machine_time() + each;;) {
     const CUresult done = driver.StreamQuery(on);
     if (done == CUDA_SUCCESS) return;
     if (done != CUDA_ERROR_NOT_READY) {
       abort_all();
       card::check(done, call);
     }
-    if (asked % each == 0) settle(comm, call);
-    if (over()) give_up(call);
+    const std::int64_t now = machine_time();
+    if (now >= next) settle(comm, call), next = now + each;
+    if (now >= deadline.due) give_up(call);
     std::this_thread::yield();
   }
 }

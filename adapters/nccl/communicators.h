@@ -49,8 +49,9 @@ ncclComm_t communicator_beside();
 // the communicator of the mesh together, or all find that they have.
 void join(Team&);
 
-// A communicator of a team that was made ready, and the stream on which its calls are made. With Form::two
-// each has a second one, of the same members, whose calls go beside.
+// A communicator of a team that was made ready, and the stream on which its calls are made: after what was
+// given to the null stream before, where memory is set, put and worked on. With Form::two each has a second
+// one, of the same members, whose calls go beside.
 ncclComm_t communicator(const Team&);
 ncclComm_t second_of(ncclComm_t);
 CUstream stream();

@@ -1,6 +1,11 @@
 #include "adapters/nccl/forms.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 #include <vector>
 
@@ -12,10 +17,16 @@ namespace {
 
 using Key = std::tuple<ncclComm_t, const std::byte*, std::byte*, std::size_t>;
 
+struct Recorded {
+  CUgraph graph = nullptr;
+  CUgraphExec made = nullptr;
+};
+
 struct Kept {
-  std::map<Key, CUgraphExec> graphs;
+  std::map<Key, Recorded> graphs;
   std::map<Key, AlignedMemory> memory;
-  std::map<std::pair<ncclComm_t, const std::byte*>, void*> registered;
+  std::map<std::tuple<ncclComm_t, const std::byte*, std::size_t>, void*> registered;
+  std::set<std::string> so, plain;  // calls that were made in the form, and those that were not
 };
 Kept of_case;
 
@@ -59,19 +70,18 @@ void misaligned(ncclComm_t comm, const Call& c) {
 
 void replayed(ncclComm_t comm, const Call& c) {
   const card::Driver& driver = card::the_driver();
-  CUgraphExec& graph = of_case.graphs[key_of(comm, c)];
-  if (!graph) {
-    CUgraph recorded = nullptr;
+  auto& [graph, ready] = of_case.graphs[key_of(comm, c)];
+  if (!ready) {
     card::check(driver.StreamBeginCapture(stream(), CU_STREAM_CAPTURE_MODE_RELAXED), "cuStreamBeginCapture");
     make(comm, c, c.in, c.out);
-    card::check(driver.StreamEndCapture(stream(), &recorded), "cuStreamEndCapture");
-    card::check(driver.GraphInstantiateWithFlags(&graph, recorded, 0), "cuGraphInstantiateWithFlags");
+    card::check(driver.StreamEndCapture(stream(), &graph), "cuStreamEndCapture");
+    card::check(driver.GraphInstantiateWithFlags(&ready, graph, 0), "cuGraphInstantiateWithFlags");
   }
-  card::check(driver.GraphLaunch(graph, stream()), "cuGraphLaunch");
+  card::check(driver.GraphLaunch(ready, stream()), "cuGraphLaunch");
 }
 
 void register_once(ncclComm_t comm, const std::byte* at, std::size_t bytes) {
-  void*& handle = of_case.registered[{comm, at}];
+  void*& handle = of_case.registered[{comm, at, bytes}];
   if (handle || bytes == 0) return;
   check(nccl().CommRegister(comm, const_cast<std::byte*>(at), bytes, &handle), comm, "ncclCommRegister");
 }
@@ -86,6 +96,8 @@ void halves(ncclComm_t comm, const Call& c, ncclComm_t of_second, CUstream strea
 }  // namespace
 
 void carry_out(Form form, ncclComm_t comm, const Call& c) {
+  const bool halved = form == Form::two || form == Form::grouped;
+  (halved && !c.divides ? of_case.plain : of_case.so).insert(c.name);
   if (form == Form::two && c.divides) {
     halves(comm, c, second_of(comm), second_stream());
     finish(second_of(comm), second_stream(), c.name);
@@ -105,9 +117,36 @@ void carry_out(Form form, ncclComm_t comm, const Call& c) {
   finish(comm, stream(), c.name);
 }
 
+void made_plain(const char* call) { of_case.plain.insert(call); }
+
+std::string in_which_form(std::string_view form) {
+  std::string words = fmt::format("form={}: {}", form, fmt::join(of_case.so, ", "));
+  if (of_case.so.empty()) words = fmt::format("form={}: no call", form);
+  if (!of_case.plain.empty()) words += fmt::format("; plain: {}", fmt::join(of_case.plain, ", "));
+  return words;
+}
+
+bool has_form(Form form, const std::string& kind) {
+  if (form == Form::plain || kind == "all-reduce") return true;
+  const bool halves = form == Form::two || form == Form::grouped;
+  return !halves && (kind == "reduce-scatter" || kind == "all-gather");
+}
+
+std::byte* allocate_to_register(std::size_t bytes) {
+  void* at = nullptr;
+  const bool made = nccl().MemAlloc(&at, std::max<std::size_t>(bytes, 1)) == ncclSuccess;
+  return made ? static_cast<std::byte*>(at) : nullptr;
+}
+void free_to_register(std::byte* at) { static_cast<void>(nccl().MemFree(at)); }
+
 void forget_forms() {
+  const card::Driver& driver = card::the_driver();
+  for (const auto& [key, graph] : of_case.graphs) {
+    if (graph.made) static_cast<void>(driver.GraphExecDestroy(graph.made));
+    if (graph.graph) static_cast<void>(driver.GraphDestroy(graph.graph));
+  }
   for (const auto& [key, handle] : of_case.registered)
-    if (handle) static_cast<void>(nccl().CommDeregister(key.first, handle));
+    if (handle) static_cast<void>(nccl().CommDeregister(std::get<0>(key), handle));
   of_case = {};
 }
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <functional>
+#include <string>
+#include <string_view>
 
 #include "adapters/nccl/library.h"
 
@@ -19,8 +21,21 @@ struct Call {
 };
 
 // Made, and over. What a form needs besides, memory, a graph, a registration, is made the first time that a
-// case makes the call, and kept until the next case.
+// case makes the call, and kept until it is forgotten: before the blocks of the case are, for they are
+// registered, and before its communicators, which would wait for their graphs.
 void carry_out(Form, ncclComm_t, const Call&);
+
+// The other calls of the library are plain, and say so: "form=graph: ncclAllReduce; plain: ncclReduce".
+void made_plain(const char* call);
+std::string in_which_form(std::string_view name_of_the_form);
+
+// Whether calls of a kind of the trace can be made in the form, where the shares are of one size.
+bool has_form(Form, const std::string& kind);
+
+// Memory that the library can register: not every allocation of CUDA is. Null where there is no more.
+std::byte* allocate_to_register(std::size_t bytes);
+void free_to_register(std::byte*);
+
 void forget_forms();
 
 }  // namespace plumb::nccl

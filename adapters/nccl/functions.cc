@@ -49,6 +49,8 @@ card::Library open_nccl(Functions& f) {
   card::Library later = library;
   take(later, "ncclCommRegister", f.CommRegister);
   take(later, "ncclCommDeregister", f.CommDeregister);
+  take(later, "ncclMemAlloc", f.MemAlloc);
+  take(later, "ncclMemFree", f.MemFree);
   return library;
 }
 

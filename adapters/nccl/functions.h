@@ -27,8 +27,10 @@ struct Functions {
   decltype(&::ncclGroupEnd) GroupEnd = nullptr;
   decltype(&::ncclRedOpCreatePreMulSum) RedOpCreatePreMulSum = nullptr;
   decltype(&::ncclRedOpDestroy) RedOpDestroy = nullptr;
-  decltype(&::ncclCommRegister) CommRegister = nullptr;  // of these two there may be none: before 2.19
+  decltype(&::ncclCommRegister) CommRegister = nullptr;  // of these four there may be none: before 2.19
   decltype(&::ncclCommDeregister) CommDeregister = nullptr;
+  decltype(&::ncclMemAlloc) MemAlloc = nullptr;
+  decltype(&::ncclMemFree) MemFree = nullptr;
   int version = 0;  // 22809 of 2.28.9
   std::string file;
 };

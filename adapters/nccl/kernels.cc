@@ -5,6 +5,8 @@
 #include "adapters/cuda/move_element.h"
 #include "adapters/cuda/parcels.h"
 #include "adapters/cuda/recast_element.h"
+#include "adapters/nccl/communicators.h"
+#include "adapters/nccl/forms.h"
 #include "reference/device/each_index.h"
 
 // The module that nvcc made of kernels.cu, as bytes.
@@ -54,6 +56,8 @@ void recast(const Recast& how, const std::byte* from, std::byte* to, std::int64_
 
 Hands with_kernels() {
   Hands hands = card::card_hands();
+  if (world().form == Form::registered)
+    hands.memory.allocate = allocate_to_register, hands.memory.free = free_to_register;
   if (!kernels().move) return hands;
   hands.recast = recast;
   hands.pack = [](const Link& link, std::span<const Parcel> parcels, std::byte* bytes) {

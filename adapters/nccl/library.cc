@@ -1,8 +1,11 @@
 #include "adapters/nccl/library.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -88,6 +91,7 @@ void reduce_scatter(const Team& g, const Combination& r) {
               comm, "ncclReduce");
   });
   finish(comm, stream(), "ncclReduce");
+  made_plain("ncclReduce");
 }
 
 void send(const std::byte* at, std::int64_t bytes, std::int64_t to, ncclComm_t comm) {
@@ -119,6 +123,7 @@ void all_gather(const Team& g, const Gathering& x) {
     }
   });
   finish(comm, stream(), "ncclSend and ncclRecv");
+  made_plain("ncclSend and ncclRecv");
 }
 
 void all_to_all(const Team& g, const Swap& x) {
@@ -130,6 +135,7 @@ void all_to_all(const Team& g, const Swap& x) {
     }
   });
   finish(comm, stream(), "ncclSend and ncclRecv");
+  made_plain("ncclSend and ncclRecv");
 }
 
 void permute(const Passing& p) {
@@ -139,6 +145,7 @@ void permute(const Passing& p) {
     if (p.from >= 0) receive(p.in.data(), std::ssize(p.in), p.from, comm);
   });
   finish(comm, stream(), "ncclSend and ncclRecv");
+  made_plain("ncclSend and ncclRecv");
 }
 
 // As integers: magnitudes are not negative, and a NaN is larger than all of them.
@@ -241,6 +248,14 @@ ncclDataType_t type_of(DType dtype) {
   return ncclUint8;
 }
 
-bool adds(DType dtype, int sm) { return (dtype != DType::f8e4m3 && dtype != DType::f8e5m2) || sm >= 90; }
+std::string why_not_added(DType dtype, int sm) {
+  constexpr int first = NCCL_VERSION(2, 24, 0);
+  if (dtype != DType::f8e4m3 && dtype != DType::f8e5m2) return "";
+  const std::string_view name = format(dtype).name;
+  if (nccl().version < first)
+    return fmt::format("sums of {}: {} is NCCL {}, and 2.24 is the first that has them", name, nccl().file,
+                       version_in_words(nccl().version));
+  return sm < 90 ? fmt::format("sums of {} on sm_{}: NCCL has them from sm_90 on", name, sm) : "";
+}
 
 }  // namespace plumb::nccl

@@ -1,6 +1,7 @@
 // NCCL as a library of collectives (adapters/rank/calls.h), of blocks in a GPU's memory.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "adapters/nccl/communicators.h"
@@ -27,7 +28,7 @@ std::vector<std::vector<Counted>> of_all(std::size_t n, const std::vector<Counte
 // The type of NCCL that has these elements; those of e8m0 are moved as bytes.
 ncclDataType_t type_of(DType);
 
-// Whether a card of this kind adds up such elements: of 8 bits from sm_90 on.
-bool adds(DType, int sm);
+// Why a card of this kind, or the library that is here, adds up no such elements; empty where both do.
+std::string why_not_added(DType, int sm);
 
 }  // namespace plumb::nccl

@@ -6,12 +6,14 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <new>
 #include <numeric>
 #include <stdexcept>
 #include <utility>
 
 #include "adapters/cuda/cublaslt_products.h"
+#include "adapters/nccl/forms.h"
 #include "adapters/nccl/kernels.h"
 #include "adapters/nccl/library.h"
 #include "adapters/nccl/plain.h"
@@ -35,6 +37,17 @@ namespace {
 
 constexpr double kMostSends = 2e8;
 
+// As the options have them, in the order of Form, Average and Share.
+constexpr std::array<std::string_view, 7> kForms{"plain",      "in-place", "misaligned", "graph",
+                                                 "registered", "two",      "grouped"};
+constexpr std::array<std::string_view, 3> kAverages{"divided", "library", "premultiplied"};
+constexpr std::array<std::string_view, 3> kShares{"none", "hostid", "multi"};
+constexpr std::array<std::string_view, 8> kAlgorithms{"default",  "ring",          "tree",         "nvls",
+                                                      "nvlstree", "collnetdirect", "collnetchain", "pat"};
+constexpr std::array<std::string_view, 4> kProtocols{"default", "simple", "ll", "ll128"};
+
+std::string_view name_of(Form form) { return kForms[static_cast<std::size_t>(form)]; }
+
 struct Nccl : Backend {
   Style style = Style::direct;
   World world;
@@ -54,6 +67,7 @@ struct Nccl : Backend {
   std::vector<std::vector<std::byte>> brought;  // results that somebody looks at
   std::vector<Added> added;                     // of each call, as the library told it; none: it did not
   std::vector<std::string> used;                // in words
+  std::shared_ptr<cuda::MadeBy> made_by;        // the products
 
   nlohmann::json hello(const Mesh&) override {
     std::string why;
@@ -73,15 +87,7 @@ struct Nccl : Backend {
     return all;
   }
 
-  // On the stream that copies are on, which those of the library do not wait for.
-  Multiply multiplying() const {
-    if (!products) return multiply;
-    return [by = products->by(hands_on_card(), multiply)](const Plan& p, const Blocks& lhs, const Blocks& rhs,
-                                                          Blocks& out) {
-      by(p, lhs, rhs, out);
-      hands_on_card().memory.wait();
-    };
-  }
+  Multiply multiplying() const { return products ? products->by(hands_on_card(), multiply, made_by) : multiply; }
 
   Holder own() const {
     return {
@@ -90,7 +96,7 @@ struct Nccl : Backend {
     };
   }
 
-  // What no card of this kind adds up.
+  // What no card of this kind adds up, or not by this library.
   std::string not_added() const {
     const auto sums = [](const std::vector<Leg>& legs) {
       return std::ranges::any_of(legs, [](const Leg& leg) {
@@ -98,18 +104,25 @@ struct Nccl : Backend {
       });
     };
     const bool any = sums(plan.legs) || std::ranges::any_of(plan.inputs, sums);
-    return any && !adds(plan.wire, seat.card.sm)
-               ? fmt::format("sums of {} on sm_{}: NCCL has them from sm_90 on", format(plan.wire).name,
-                             seat.card.sm)
-               : "";
+    return any ? why_not_added(plan.wire, seat.card.sm) : "";
+  }
+
+  // In which no call of the case can be made.
+  std::string not_in_form() const {
+    const auto has = [&](const Collective& c) { return has_form(world.form, c.kind); };
+    if (world.form == Form::plain || std::ranges::any_of(ready.trace, has)) return "";
+    std::string kinds;
+    for (const Collective& c : ready.trace) kinds += (kinds.empty() ? ": " : ", ") + c.kind;
+    return fmt::format("form={}: no call of the case is made so{}", name_of(world.form), kinds);
   }
 
   void give_up_in(double seconds) override { nccl::give_up_in(seconds); }
 
   std::optional<Unsupported> prepare(const Request& request) override {
     if (!seat.why.empty()) return Unsupported{seat.why, "what the driver and the library say"};
-    ready = {}, brought.clear(), added.clear(), used.clear();
     begin_case(request.c.mesh);
+    ready = {}, brought.clear(), added.clear(), used.clear();
+    made_by = std::make_shared<cuda::MadeBy>();
     const std::int64_t n = devices(request.c.mesh);
     try {
       plan = plumb::plan(request.c, style, kMostSends);
@@ -132,6 +145,8 @@ struct Nccl : Backend {
     } catch (const std::bad_alloc&) {
       throw std::runtime_error("the memory of the GPU is exhausted: " + seat.card.name);
     }
+    ready.passage.acts.emplace_back(hands_on_card().memory.wait);  // so that every clock sees the end of the work
+    if (const std::string why = not_in_form(); !why.empty()) return Unsupported{why, "adapters/nccl/README.md"};
     return {};
   }
 
@@ -179,6 +194,10 @@ struct Nccl : Backend {
       lies = {here.data(), lies.size()};
     }
     o.notes = used;
+    if (world.form != Form::plain) o.notes.push_back(in_which_form(name_of(world.form)));
+    for (const std::string& call : ready.passage.packed)
+      o.notes.push_back((hands_on_card().pack ? "packed on the GPU: " : "packed by this processor: ") + call);
+    if (!made_by->words.empty()) o.notes.push_back(made_by->words);
     note_unused(algorithm, o);
     return o;
   }
@@ -188,13 +207,7 @@ struct Nccl : Backend {
     if (world.rank >= n) return Stages{};
     Stages s = staged(plan, ready, own(), onto_card(request.write));
     s.once = [once = s.once] { once(), tell_of_calls(false); };
-    s.give = [this, first = true]() mutable {
-      Outcome o = given(nullptr, std::exchange(first, false));
-      for (const std::string& call : ready.passage.packed)
-        o.notes.push_back((hands_on_card().pack ? "packed on the GPU: " : "packed by this processor: ") +
-                          call);
-      return o;
-    };
+    s.give = [this, first = true]() mutable { return given(nullptr, std::exchange(first, false)); };
     s.meet = [this] { meet(everyone); };
     s.limit = [this, alone = s.limit](const std::string& what, std::size_t bytes) {
       const bool by_itself = what == "copy" || (what == "gemm" && !products);
@@ -218,15 +231,6 @@ struct Nccl : Backend {
     return o;
   }
 };
-
-// As the options have them, in the order of Form, Average and Share.
-constexpr std::array<std::string_view, 7> kForms{"plain",      "in-place", "misaligned", "graph",
-                                                 "registered", "two",      "grouped"};
-constexpr std::array<std::string_view, 3> kAverages{"divided", "library", "premultiplied"};
-constexpr std::array<std::string_view, 3> kShares{"none", "hostid", "multi"};
-constexpr std::array<std::string_view, 8> kAlgorithms{"default",  "ring",          "tree",         "nvls",
-                                                      "nvlstree", "collnetdirect", "collnetchain", "pat"};
-constexpr std::array<std::string_view, 4> kProtocols{"default", "simple", "ll", "ll128"};
 
 // The place of a value among the names of an option; -1: it is none.
 template <std::size_t n>

@@ -59,8 +59,8 @@ int number_of_card(const std::vector<Seen>& all, int rank, Share share, std::str
   for (std::size_t r = 0; r < all.size(); ++r)
     if (all[r].machine == own.machine) ++here, before += r < static_cast<std::size_t>(rank);
   if (own.cards == 1) return 0;
+  if (share != Share::none && own.cards > 0) return own.cards < here ? before % own.cards : 0;
   if (own.cards >= here) return before;
-  if (share != Share::none && own.cards > 0) return before % own.cards;
   why =
       fmt::format("{} GPUs for {} ranks on one machine: np={}, or share=hostid", own.cards, here, own.cards);
   return -1;

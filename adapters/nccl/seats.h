@@ -22,7 +22,7 @@ struct Seen {
 };
 
 // The number of this rank's GPU among those that it sees: of the ranks of a machine each the next one; where
-// a rank sees but one it is that. -1, with why in one phrase, where no number is right.
+// a rank sees but one it is that; of ranks that share, of which each could have one, all have the first. -1, with why in one phrase, where no number is right.
 int number_of_card(const std::vector<Seen>& all, int rank, Share, std::string& why);
 
 // Why it cannot be: ranks that have the same GPU, by machine and place. Empty where it can.

@@ -49,6 +49,20 @@ TEST(Seats, SharedCardsAreDealtInTurn) {
   EXPECT_EQ(why, "2 GPUs for 4 ranks on one machine: np=2, or share=hostid");
 }
 
+// Law: of several ranks that share some two have the same card, however many cards there are.
+TEST(Seats, WhoSharesHasACardWithAnother) {
+  for (int n = 2; n <= 8; ++n)
+    for (int cards = 1; cards <= 9; ++cards)
+      for (Share share : {Share::hostid, Share::multi}) {
+        std::string why;
+        const std::vector<Seen> all(n, {"a", cards});
+        std::set<int> taken;
+        for (int r = 0; r < n; ++r) taken.insert(number_of_card(all, r, share, why));
+        EXPECT_EQ(why, "");
+        EXPECT_EQ(std::ssize(taken), cards < n ? cards : 1) << n << " ranks, " << cards << " cards";
+      }
+}
+
 // Whoever starts ranks may show each but its own: then all have the number 0, and differ in where it lies.
 TEST(Seats, ARankThatSeesOneCardHasThat) {
   std::string why;

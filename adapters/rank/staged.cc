@@ -27,15 +27,18 @@ Stages staged(const Plan& plan, Ready& ready, const Holder& holder, const Write&
   Stages s;
   auto copies = std::make_shared<Copies>();
   const bool changes = ready.passage.changes;
-  s.load = [&ready, holder, write, copies, changes] {
+  const auto wait = holder.hands->memory.wait;  // so that no clock sees what came before
+  s.load = [&ready, holder, write, copies, changes, wait] {
     load_operands(ready, holder, write);
     if (changes) copy_operands(ready, *copies);
+    wait();
   };
   s.once = [&ready] { carry_out(ready); };
-  if (changes) s.restore = [&ready, copies] { restore_operands(ready, *copies); };
-  s.wipe = [&ready] {
+  if (changes) s.restore = [&ready, copies, wait] { restore_operands(ready, *copies), wait(); };
+  s.wipe = [&ready, wait] {
     for (Blocks* result : ready.results)
       if (std::ranges::find(ready.operands, result) == ready.operands.end()) lay(*result, Contents::poison);
+    wait();
   };
   s.limit = [&plan, holder](const std::string& what, std::size_t bytes) {
     return what == "copy"   ? copy_in_memory(bytes, holder)

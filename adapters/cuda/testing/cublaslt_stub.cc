@@ -1,12 +1,18 @@
 // A library in the place of cuBLASLt for the tests of device=host: the functions that are called, which
 // multiply on this processor as the engine of PLUMB_STUB_ENGINE does. Its version is 0, by which it is known.
+// PLUMB_STUB_LACKS is what it fails at: `algorithm`, there is none; `heuristic`, asking for one is an error;
+// `grouped`, the grouped call is.
 #include <cublasLt.h>
 #include <cublas_v2.h>
+#include <cuda.h>
+#include <dlfcn.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -90,6 +96,25 @@ DType dtype_of(cudaDataType_t type) {
 constexpr std::uintptr_t kFar = std::uintptr_t{1} << 62;
 std::byte* here(const void* at) {
   return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(at) & ~kFar);
+}
+
+// On the null stream of that stub where the memory is its own: when it comes to it.
+cublasStatus_t on_null_stream(const void* at, std::function<cublasStatus_t()> act) {
+  if (here(at) == at) return act();
+  void* driver = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+  const auto launch = reinterpret_cast<decltype(&::cuLaunchHostFunc)>(::dlsym(driver, "cuLaunchHostFunc"));
+  const auto run = [](void* given) {
+    const auto* what = static_cast<std::function<cublasStatus_t()>*>(given);
+    if ((*what)() != CUBLAS_STATUS_SUCCESS) std::abort();
+    delete what;
+  };
+  launch(nullptr, run, new std::function(std::move(act)));
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+bool lacks(std::string_view what) {
+  const char* lacking = std::getenv("PLUMB_STUB_LACKS");
+  return lacking && what == lacking;
 }
 
 double element(const void* at, const StubLayout& l, std::int64_t row, std::int64_t column) {
@@ -205,8 +230,8 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
                                               cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
                                               cublasLtMatrixLayout_t, cublasLtMatmulPreference_t, int,
                                               cublasLtMatmulHeuristicResult_t*, int* found) {
-  *found = 1;
-  return CUBLAS_STATUS_SUCCESS;
+  *found = lacks("algorithm") || lacks("heuristic") ? 0 : 1;
+  return lacks("heuristic") ? CUBLAS_STATUS_INTERNAL_ERROR : CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasLtMatmulAlgoConfigGetAttribute(const cublasLtMatmulAlgo_t*,
                                                     cublasLtMatmulAlgoConfigAttributes_t, void*, size_t,
@@ -220,19 +245,21 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t product, co
                               cublasLtMatrixLayout_t d_layout, const cublasLtMatmulAlgo_t*, void*, size_t,
                               cudaStream_t) {
   if (c != d) return CUBLAS_STATUS_INVALID_VALUE;
-  const StubProduct& p = *as<StubProduct>(product);
-  const StubLayout* layouts[3] = {as<StubLayout>(a_layout), as<StubLayout>(b_layout),
-                                  as<StubLayout>(d_layout)};
+  const std::array all{*as<StubLayout>(a_layout), *as<StubLayout>(b_layout), *as<StubLayout>(d_layout)};
+  const StubProduct p = *as<StubProduct>(product);
   const double scale =
       p.compute == CUBLAS_COMPUTE_64F ? *static_cast<const double*>(beta) : *static_cast<const float*>(beta);
-  for (std::int32_t i = 0; i < layouts[2]->batch; ++i) {
-    const void* at[2] = {batch_of(a, *layouts[0], i), batch_of(b, *layouts[1], i)};
-    auto* out = const_cast<std::byte*>(static_cast<const std::byte*>(batch_of(d, *layouts[2], i)));
-    if (const cublasStatus_t status = multiply_one(p, layouts, at, out, scale);
-        status != CUBLAS_STATUS_SUCCESS)
-      return status;
-  }
-  return CUBLAS_STATUS_SUCCESS;
+  return on_null_stream(d, [=] {
+    const StubLayout* layouts[3] = {&all[0], &all[1], &all[2]};
+    for (std::int32_t i = 0; i < all[2].batch; ++i) {
+      const void* at[2] = {batch_of(a, all[0], i), batch_of(b, all[1], i)};
+      auto* out = const_cast<std::byte*>(static_cast<const std::byte*>(batch_of(d, all[2], i)));
+      if (const cublasStatus_t status = multiply_one(p, layouts, at, out, scale);
+          status != CUBLAS_STATUS_SUCCESS)
+        return status;
+    }
+    return CUBLAS_STATUS_SUCCESS;
+  });
 }
 
 cublasStatus_t cublasCreate_v2(cublasHandle_t* handle) {
@@ -250,24 +277,25 @@ cublasStatus_t cublasGemmGroupedBatchedEx(cublasHandle_t, const cublasOperation_
                                           cudaDataType_t b_type, const int ldb[], const void*,
                                           void* const c[], cudaDataType_t c_type, const int ldc[], int groups,
                                           const int sizes[], cublasComputeType_t compute) {
-  if (a_type != b_type || a_type != c_type) return CUBLAS_STATUS_NOT_SUPPORTED;
+  if (a_type != b_type || a_type != c_type || lacks("grouped")) return CUBLAS_STATUS_NOT_SUPPORTED;
   for (int i = 0; i < groups; ++i) {
     const auto extent = [](int size) { return static_cast<std::uint64_t>(size); };
-    const bool turned[2] = {left[i] == CUBLAS_OP_T, right[i] == CUBLAS_OP_T};
-    const StubLayout layouts[3] = {
-        {a_type, extent(turned[0] ? k[i] : m[i]), extent(turned[0] ? m[i] : k[i]), lda[i]},
-        {b_type, extent(turned[1] ? n[i] : k[i]), extent(turned[1] ? k[i] : n[i]), ldb[i]},
-        {c_type, extent(m[i]),                    extent(n[i]),                    ldc[i]}
+    const StubProduct p{
+        compute, {left[i], right[i]}
     };
-    const StubLayout* all[3] = {&layouts[0], &layouts[1], &layouts[2]};
-    const auto of = [i](const auto* table) { return here(reinterpret_cast<void* const*>(here(table))[i]); };
-    const void* at[2] = {of(a), of(b)};
+    const bool turned[2] = {left[i] == CUBLAS_OP_T, right[i] == CUBLAS_OP_T};
+    const std::array layouts{
+        StubLayout{a_type, extent(turned[0] ? k[i] : m[i]), extent(turned[0] ? m[i] : k[i]), lda[i]},
+        StubLayout{b_type, extent(turned[1] ? n[i] : k[i]), extent(turned[1] ? k[i] : n[i]), ldb[i]},
+        StubLayout{c_type, extent(m[i]), extent(n[i]), ldc[i]}
+    };
     if (sizes[i] != 1) return CUBLAS_STATUS_INVALID_VALUE;
-    const cublasStatus_t status = multiply_one(
-        {
-            compute, {left[i], right[i]}
-    },
-        all, at, of(c), 0);
+    const cublasStatus_t status = on_null_stream(c, [=] {
+      const auto of = [i](const auto* table) { return here(reinterpret_cast<void* const*>(here(table))[i]); };
+      const StubLayout* all[3] = {&layouts[0], &layouts[1], &layouts[2]};
+      const void* at[2] = {of(a), of(b)};
+      return multiply_one(p, all, at, of(c), 0);
+    });
     if (status != CUBLAS_STATUS_SUCCESS) return status;
   }
   return CUBLAS_STATUS_SUCCESS;

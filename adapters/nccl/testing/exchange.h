@@ -77,6 +77,7 @@ struct ncclComm {
   stub::Shared* shared = nullptr;
   std::atomic<ncclResult_t> state{ncclInProgress};
   std::atomic<bool> aborted{false};
+  std::atomic<int> in_graphs{0};  // its calls
   std::vector<std::unique_ptr<std::vector<struct Op>>> issued;  // graphs may repeat them
 
   stub::Ring& ring(int from, int to) const { return shared->rings[from * size + to]; }

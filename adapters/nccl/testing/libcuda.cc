@@ -1,5 +1,7 @@
 // A stub of the CUDA driver, for tests: memory of this processor, at addresses that no instruction reaches,
-// and streams that are threads. It is no GPU, and says so as the name of every card. The environment plants
+// and streams that are threads. What is given to the null stream is done as late as it may be: when somebody
+// waits for it, or something is given to a stream that is ordered after it, which one with
+// CU_STREAM_NON_BLOCKING is not. It is no GPU, and says so as the name of every card. The environment plants
 // what may be wrong:
 //
 //   STUB_CARDS=2        so many are seen (8)
@@ -20,6 +22,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -41,12 +44,25 @@ long number(const char* variable, long otherwise) {
 
 using Act = std::function<void()>;
 
+// What was captured, as long as a graph of it is there; meanwhile it holds who was captured with it.
+struct Captured {
+  std::vector<Act> acts;
+  std::vector<std::atomic<int>*> holds;
+  Captured() = default;
+  Captured(const Captured&) = delete;
+  ~Captured() {
+    for (std::atomic<int>* held : holds) --*held;
+  }
+};
+using Graph = std::shared_ptr<Captured>;
+
 struct Stream {
+  bool apart = false;  // from the null stream
   std::mutex lock;
   std::condition_variable more;
   std::deque<Act> acts;
-  bool busy = false, capturing = false;
-  std::vector<Act> captured;
+  bool busy = false;
+  Graph capturing;
 
   void run() {
     for (std::unique_lock guard(lock);;) {
@@ -59,7 +75,6 @@ struct Stream {
   }
   void add(Act act) {
     const std::lock_guard guard(lock);
-    if (capturing) return captured.push_back(std::move(act));
     acts.push_back(std::move(act)), more.notify_one();
   }
   bool done() {
@@ -68,10 +83,33 @@ struct Stream {
   }
 };
 
+std::vector<Stream*> streams;  // as long as the process
 Stream& stream_of(CUstream s) { return *reinterpret_cast<Stream*>(s); }
 
-// On no stream: at once.
-void give(CUstream s, Act act) { s ? stream_of(s).add(std::move(act)) : act(); }
+// The null stream: what was given to the others before, but for those apart, is done before.
+std::recursive_mutex null_lock;
+std::deque<Act> due;
+void drain() {
+  const std::lock_guard guard(null_lock);
+  for (; !due.empty(); due.pop_front()) {
+    for (Stream* s : streams)
+      while (!s->apart && !s->done()) std::this_thread::yield();
+    due.front()();
+  }
+}
+
+CUresult give(CUstream s, Act act) {
+  if (!s) {
+    for (const Stream* one : streams)
+      if (!one->apart && one->capturing) return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+    const std::lock_guard guard(null_lock);
+    return due.push_back(std::move(act)), CUDA_SUCCESS;
+  }
+  Stream& to = stream_of(s);
+  if (to.capturing) return to.capturing->acts.push_back(std::move(act)), CUDA_SUCCESS;
+  if (!to.apart) drain();
+  return to.add(std::move(act)), CUDA_SUCCESS;
+}
 
 // Kernels by their names: what they are given lies there, and is worked on here.
 template <class T>
@@ -79,21 +117,24 @@ T* near(T* there) {
   return reinterpret_cast<T*>(reinterpret_cast<CUdeviceptr>(there) ^ kFar);
 }
 
-void move(void** given) {
+Act move(void** given) {
   auto work = *static_cast<plumb::cuda::MoveElement*>(given[0]);
   plumb::cuda::Moves& m = work.moves;
   m.pieces = near(m.pieces), m.numbers = near(m.numbers), m.from = near(m.from), m.to = near(m.to);
-  for (std::int64_t i = 0; i < *static_cast<std::int64_t*>(given[1]); ++i) work(i);
+  return [work, n = *static_cast<std::int64_t*>(given[1])]() mutable {
+    for (std::int64_t i = 0; i < n; ++i) work(i);
+  };
 }
 
-void recast(void** given) {
+Act recast(void** given) {
   auto work = *static_cast<plumb::cuda::RecastElement*>(given[0]);
   work.from = near(work.from), work.to = near(work.to);
-  for (std::int64_t i = 0; i < *static_cast<std::int64_t*>(given[1]); ++i) work(i);
+  return [work, n = *static_cast<std::int64_t*>(given[1])]() mutable {
+    for (std::int64_t i = 0; i < n; ++i) work(i);
+  };
 }
 
 int card_taken = -1;
-std::atomic<bool> spins{false};  // a kernel, on no stream
 
 std::mutex memory_lock;
 std::map<CUdeviceptr, std::size_t> taken;
@@ -154,39 +195,45 @@ CUresult cuMemAlloc_v2(CUdeviceptr* at, std::size_t bytes) {
 }
 
 CUresult cuMemFree_v2(CUdeviceptr at) {
+  drain();
   const std::lock_guard guard(memory_lock);
   all_taken -= taken[at], taken.erase(at);
   return std::free(here(at)), CUDA_SUCCESS;
 }
 
 CUresult cuMemsetD8_v2(CUdeviceptr at, unsigned char byte, std::size_t bytes) {
-  return std::memset(here(at), byte, bytes), CUDA_SUCCESS;
+  return give(nullptr, [=] { std::memset(here(at), byte, bytes); });
 }
 
+// It has left this processor's memory when the call returns, and is there later.
 CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void* from, std::size_t bytes) {
-  return std::memcpy(here(to), from, bytes), CUDA_SUCCESS;
+  const auto* begin = static_cast<const char*>(from);
+  return give(nullptr, [=, left = std::vector<char>(begin, begin + bytes)] {
+    std::memcpy(here(to), left.data(), bytes);
+  });
 }
 
 CUresult cuMemcpyDtoH_v2(void* to, CUdeviceptr from, std::size_t bytes) {
-  return std::memcpy(to, here(from), bytes), CUDA_SUCCESS;
+  const CUresult given = give(nullptr, [=] { std::memcpy(to, here(from), bytes); });
+  return drain(), given;
 }
 
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream s) {
-  return give(s, [=] { std::memmove(here(to), here(from), bytes); }), CUDA_SUCCESS;
+  return give(s, [=] { std::memmove(here(to), here(from), bytes); });
 }
 
 CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D* c, CUstream s) {
-  const CUDA_MEMCPY2D all = *c;
-  stream_of(s).add([all] {
+  return give(s, [all = *c] {
     for (std::size_t row = 0; row < all.Height; ++row)
       std::memcpy(here(all.dstDevice) + (all.dstY + row) * all.dstPitch + all.dstXInBytes,
                   here(all.srcDevice) + (all.srcY + row) * all.srcPitch + all.srcXInBytes, all.WidthInBytes);
   });
-  return CUDA_SUCCESS;
 }
 
-CUresult cuStreamCreate(CUstream* s, unsigned) {
-  auto* made = new Stream;  // as long as the process
+CUresult cuStreamCreate(CUstream* s, unsigned flags) {
+  auto* made = new Stream;
+  made->apart = flags & CU_STREAM_NON_BLOCKING;
+  streams.push_back(made);
   std::thread([made] { made->run(); }).detach();
   return *s = reinterpret_cast<CUstream>(made), CUDA_SUCCESS;
 }
@@ -194,30 +241,39 @@ CUresult cuStreamCreate(CUstream* s, unsigned) {
 CUresult cuStreamQuery(CUstream s) { return stream_of(s).done() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY; }
 
 CUresult cuStreamSynchronize(CUstream s) {
-  while (s ? !stream_of(s).done() : spins.load()) std::this_thread::yield();
+  if (!s) return drain(), CUDA_SUCCESS;
+  while (!stream_of(s).done()) std::this_thread::yield();
   return CUDA_SUCCESS;
 }
 
 CUresult cuLaunchHostFunc(CUstream s, CUhostFn act, void* with) {
-  return stream_of(s).add([=] { act(with); }), CUDA_SUCCESS;
+  return give(s, [=] { act(with); });
+}
+
+// Of the stub of NCCL: where the stream is being captured, graphs of it hold this one from now on.
+void stub_held_by_graphs(CUstream s, std::atomic<int>* held) {
+  if (stream_of(s).capturing) ++*held, stream_of(s).capturing->holds.push_back(held);
 }
 
 CUresult cuStreamBeginCapture_v2(CUstream s, CUstreamCaptureMode) {
-  return stream_of(s).capturing = true, CUDA_SUCCESS;
+  return stream_of(s).capturing = std::make_shared<Captured>(), CUDA_SUCCESS;
 }
 
 CUresult cuStreamEndCapture(CUstream s, CUgraph* graph) {
-  stream_of(s).capturing = false;
-  *graph = reinterpret_cast<CUgraph>(new std::vector<Act>(std::exchange(stream_of(s).captured, {})));
+  *graph = reinterpret_cast<CUgraph>(new Graph(std::move(stream_of(s).capturing)));
   return CUDA_SUCCESS;
 }
 
 CUresult cuGraphInstantiateWithFlags(CUgraphExec* made, CUgraph graph, unsigned long long) {
-  return *made = reinterpret_cast<CUgraphExec>(graph), CUDA_SUCCESS;
+  *made = reinterpret_cast<CUgraphExec>(new Graph(*reinterpret_cast<Graph*>(graph)));
+  return CUDA_SUCCESS;
 }
 
-CUresult cuGraphLaunch(CUgraphExec graph, CUstream s) {
-  for (const Act& act : *reinterpret_cast<std::vector<Act>*>(graph)) stream_of(s).add(act);
+CUresult cuGraphDestroy(CUgraph graph) { return delete reinterpret_cast<Graph*>(graph), CUDA_SUCCESS; }
+CUresult cuGraphExecDestroy(CUgraphExec made) { return delete reinterpret_cast<Graph*>(made), CUDA_SUCCESS; }
+
+CUresult cuGraphLaunch(CUgraphExec made, CUstream s) {
+  for (const Act& act : (*reinterpret_cast<Graph*>(made))->acts) give(s, act);
   return CUDA_SUCCESS;
 }
 
@@ -231,8 +287,11 @@ CUresult cuModuleGetFunction(CUfunction* found, CUmodule, const char* name) {
 }
 
 CUresult cuLaunchKernel(CUfunction kernel, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                        unsigned, CUstream, void** given, void**) {
-  if (number("STUB_ENDLESS", -2) == card_taken) return spins = true, CUDA_SUCCESS;
-  return reinterpret_cast<void (*)(void**)>(kernel)(given), CUDA_SUCCESS;
+                        unsigned, CUstream s, void** given, void**) {
+  if (number("STUB_ENDLESS", -2) == card_taken)
+    return give(s, [] {
+      for (;;) std::this_thread::yield();
+    });
+  return give(s, reinterpret_cast<Act (*)(void**)>(kernel)(given));
 }
 }

@@ -5,9 +5,8 @@
 //
 //   fails   the call returns an error             late    the error comes while the call is under way
 //   stuck   the call is not made, nor ever over   skips   it is not made, and over at once
-//   killed  the process is killed in it           old     the version is 2.17
-//   other   a profiler is told of half of it
-// STUB_USES names the algorithm that a profiler is told of, on STUB_MACHINES machines; STUB_ADDS is how it
+//   killed  the process is killed in it           other   a profiler is told of half of it
+// STUB_VERSION=21705 is its version, STUB_COMMUNICATORS=40 how many a process may have at a time. STUB_USES names the algorithm that a profiler is told of, on STUB_MACHINES machines; STUB_ADDS is how it
 // adds up: `pairs`, or `kept`, in f32, rounded once. A line is added to the file that STUB_ABORTED names by
 // each communicator that is aborted, STUB_STUCK by a stuck call, STUB_ENDED by a process that ends by itself.
 #include <cuda.h>
@@ -18,25 +17,34 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <deque>
+#include <iterator>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "adapters/nccl/testing/adding.h"
 #include "adapters/nccl/testing/exchange.h"
 #include "adapters/nccl/testing/telling.h"
 #include "reference/words/dtype.h"
 
+extern "C" void stub_held_by_graphs(CUstream, std::atomic<int>* held);
+
 namespace {
 
-using plumb::DType;
 using namespace stub;
+
+// Of what the library would wait for without end, or would not do though it says nothing.
+void must(bool held, const char* law) {
+  if (held) return;
+  std::fprintf(stderr, "stub of NCCL: %s\n", law);
+  std::abort();
+}
 
 struct Planted {
   std::string what;
@@ -53,100 +61,6 @@ int rank_of_all = -1, calls_made = 0;
 bool strikes(const char* what) {
   const Planted p = planted();
   return p.what == what && p.rank == rank_of_all && p.call == calls_made;
-}
-
-enum class Kind { all_reduce, reduce, reduce_scatter, all_gather, send, receive };
-
-}  // namespace
-
-struct Op {
-  Kind kind;
-  const void* in;
-  void* out;
-  std::size_t count;
-  ncclDataType_t type;
-  ncclRedOp_t op;
-  int peer;
-};
-
-namespace {
-
-DType dtype_of(ncclDataType_t type) {
-  switch (type) {
-    case ncclInt8:
-    case ncclUint8:
-      return DType::s8;
-    case ncclInt32:
-      return DType::s32;
-    case ncclFloat16:
-      return DType::f16;
-    case ncclBfloat16:
-      return DType::bf16;
-    case ncclFloat32:
-      return DType::f32;
-    case ncclFloat64:
-      return DType::f64;
-    case ncclFloat8e4m3:
-      return DType::f8e4m3;
-    default:
-      return DType::f8e5m2;
-  }
-}
-
-double both(ncclRedOp_t op, double a, double b) {
-  if (op == ncclMax) return std::isnan(a) || std::isnan(b) ? NAN : std::max(a, b);
-  if (op == ncclMin) return std::isnan(a) || std::isnan(b) ? NAN : std::min(a, b);
-  return a + b;
-}
-
-std::deque<double> scalars;  // of operations that were made
-constexpr std::size_t kOwnOps = 100;
-
-// By what each part is multiplied first: of a mean by 1/n, rounded.
-double scale_of(const Op& o, DType dtype, std::size_t n) {
-  if (o.op == ncclAvg) return plumb::decode(dtype, plumb::encode(dtype, 1.0 / static_cast<double>(n)));
-  return static_cast<std::size_t>(o.op) < kOwnOps ? 1 : scalars[static_cast<std::size_t>(o.op) - kOwnOps];
-}
-
-// All values of one element, each rounded.
-std::uint64_t sum_in_pairs(const Op& o, DType dtype, std::vector<double> values) {
-  for (; values.size() > 1; values.resize((values.size() + 1) / 2)) {
-    for (std::size_t i = 0; i < values.size() / 2; ++i)
-      values[i] = plumb::decode(dtype, plumb::encode(dtype, both(o.op, values[2 * i], values[2 * i + 1])));
-    if (values.size() % 2) values[values.size() / 2] = values.back();
-  }
-  return plumb::encode(dtype, values[0]);
-}
-std::uint64_t sum_kept(const Op& o, DType dtype, const std::vector<double>& values) {
-  double sum = values[0];
-  for (std::size_t k = 1; k < values.size(); ++k)
-    sum = dtype == DType::f64 || plumb::format(dtype).integer
-              ? both(o.op, sum, values[k])
-              : static_cast<double>(static_cast<float>(both(o.op, sum, values[k])));
-  return plumb::encode(dtype, sum);
-}
-
-// Each part after the other, from another rank on in each chunk.
-void combine(const Op& o, const std::vector<std::vector<std::byte>>& parts, std::byte* out) {
-  const DType dtype = dtype_of(o.type);
-  const int width = plumb::format(dtype).bytes;
-  const std::size_t n = parts.size();
-  const double scale = scale_of(o, dtype, n);
-  const std::string adds = variable("STUB_ADDS");
-  for (std::size_t i = 0; i < o.count; ++i) {
-    std::vector<double> values;
-    std::uint64_t sum = 0;
-    for (std::size_t k = 0; k < n; ++k) {
-      const std::size_t rank = (i * n / o.count + k) % n;
-      std::uint64_t bits = plumb::load(dtype, parts[rank].data() + i * width);
-      if (scale != 1) bits = plumb::encode(dtype, plumb::decode(dtype, bits) * scale);
-      values.push_back(plumb::decode(dtype, bits));
-      sum = k == 0 ? bits : plumb::encode(dtype, both(o.op, plumb::decode(dtype, sum), values.back()));
-    }
-    if (adds == "pairs") sum = sum_in_pairs(o, dtype, values);
-    if (adds == "kept") sum = sum_kept(o, dtype, values);
-    plumb::store(dtype, out + i * width, sum);
-  }
 }
 
 // Every rank's bytes for rank `of`, there.
@@ -239,6 +153,7 @@ ncclResult_t launch(ncclComm* comm, cudaStream_t stream, std::vector<Op> ops) {
                         strikes("skips"),
                         strikes("late"),
                         strikes("killed")};  // as long as the process: a graph may repeat it
+  stub_held_by_graphs(reinterpret_cast<CUstream>(stream), &comm->in_graphs);
   cuLaunchHostFunc(reinterpret_cast<CUstream>(stream), run_all, work);
   return ncclSuccess;
 }
@@ -253,7 +168,18 @@ ncclResult_t add(ncclComm* comm, cudaStream_t stream, const Op& op) {
   return ncclSuccess;
 }
 
+int communicators = 0;
+
+// Of ncclMemAlloc, by where it begins.
+struct Registrable {
+  std::size_t bytes = 0;
+  int registered = 0;
+};
+std::map<std::byte*, Registrable> registrable;
+
 ncclComm* made(std::string file, int rank, int size) {
+  const std::string most = variable("STUB_COMMUNICATORS");
+  must(most.empty() || ++communicators <= std::stoi(most), "more communicators than STUB_COMMUNICATORS");
   auto* comm = new ncclComm;
   comm->file = std::move(file), comm->rank = rank, comm->size = size;
   return comm;
@@ -288,8 +214,8 @@ void split_now(ncclComm* parent, int colour, int key, ncclComm* child) {
 extern "C" {
 
 ncclResult_t ncclGetVersion(int* version) {
-  const std::string what = planted().what;
-  return *version = what == "old" ? 21705 : what == "before" ? 22809 : NCCL_VERSION_CODE, ncclSuccess;
+  const std::string told = variable("STUB_VERSION");
+  return *version = told.empty() ? NCCL_VERSION_CODE : std::stoi(told), ncclSuccess;
 }
 
 ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
@@ -325,6 +251,8 @@ ncclResult_t ncclCommSplit(ncclComm_t parent, int colour, int key, ncclComm_t* c
 }
 
 ncclResult_t ncclCommDestroy(ncclComm_t comm) {
+  must(comm->in_graphs == 0, "a communicator is destroyed before the graphs of its calls");
+  --communicators;
   if (comm->rank == 0) ::unlink(comm->file.c_str());
   return ncclSuccess;  // it stays, for what is still under way
 }
@@ -392,9 +320,30 @@ ncclResult_t ncclRedOpCreatePreMulSum(ncclRedOp_t* op, void* scalar, ncclDataTyp
 ncclResult_t ncclRedOpDestroy(ncclRedOp_t, ncclComm_t) { return ncclSuccess; }
 
 #ifndef STUB_LACKS_REGISTER
-ncclResult_t ncclCommRegister(const ncclComm_t, void*, std::size_t, void** handle) {
-  return *handle = handle, ncclSuccess;
+ncclResult_t ncclMemAlloc(void** at, std::size_t bytes) {
+  CUdeviceptr memory = 0;
+  if (cuMemAlloc(&memory, bytes) != CUDA_SUCCESS) return ncclUnhandledCudaError;
+  *at = reinterpret_cast<void*>(memory);
+  registrable[static_cast<std::byte*>(*at)] = {bytes, 0};
+  return ncclSuccess;
 }
-ncclResult_t ncclCommDeregister(const ncclComm_t, void*) { return ncclSuccess; }
+ncclResult_t ncclMemFree(void* at) {
+  must(registrable[static_cast<std::byte*>(at)].registered == 0, "memory is freed before it is deregistered");
+  registrable.erase(static_cast<std::byte*>(at));
+  cuMemFree(reinterpret_cast<CUdeviceptr>(at));
+  return ncclSuccess;
+}
+ncclResult_t ncclCommRegister(const ncclComm_t, void* at, std::size_t bytes, void** handle) {
+  auto* begin = static_cast<std::byte*>(at);
+  const auto after = registrable.upper_bound(begin);
+  must(after != registrable.begin() && begin + bytes <= std::prev(after)->first + std::prev(after)->second.bytes,
+       "memory is registered that is not of ncclMemAlloc");
+  ++std::prev(after)->second.registered;
+  return *handle = std::prev(after)->first, ncclSuccess;
+}
+ncclResult_t ncclCommDeregister(const ncclComm_t, void* handle) {
+  --registrable.at(static_cast<std::byte*>(handle)).registered;
+  return ncclSuccess;
+}
 #endif
 }
