@@ -2,86 +2,17 @@
 
 import json
 import os
-import pathlib
 import resource
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-BUILD = pathlib.Path(os.environ.get("PLUMB_BUILD") or ROOT / "build")
-HOST = ["--backend", "cuda,device=host"]
-
-# Answers from the table `cards`, as a driver that knows no other fields than are in it; writes down what it was asked.
-SMI = r"""#!/bin/bash
-here=${0%/*}
-echo "$*" >>"$here/asked"
-[[ ! -e $here/hangs ]] || sleep 60
-[[ $1 == --query-gpu=* ]] || exit 0
-awk -F '\t' -v asked="${1#*=}" '
-  NR == 1 { count = split(asked, field, ","); for (n = 1; n <= NF; ++n) column[$n] = n
-    for (n = 1; n <= count; ++n) if (!(field[n] in column)) { print "Field \"" field[n] "\" is not a valid field to query."; exit 2 } next }
-  { for (n = 1; n <= count; ++n) printf "%s%s", $column[field[n]], n < count ? ", " : "\n" }' "$here/cards"
-"""
-
-# plumb-cuda, that does wrong on the cards that `faults` names.
-KERNELS = """#!/bin/bash
-fault=$(sed -n "s/^$CUDA_VISIBLE_DEVICES //p" {faults})
-exec {real} "$@" ${{fault:+--fault $fault}}
-"""
+from testing.gpu_node import BUILD, HOST, ROOT, Node, card
 
 
-def card(n, **more):
-    return {"uuid": f"GPU-{n}", "serial": f"{1000 + n}", "name": "Card 80GB", "driver_version": "580.1",
-            "ecc.errors.uncorrected.volatile.total": "0", "ecc.errors.corrected.volatile.total": "0",
-            "remapped_rows.failure": "No", "remapped_rows.pending": "No", "temperature.gpu": "40", "clocks.sm": "1980",
-            "clocks_throttle_reasons.active": "0x0000000000000000", "clocks_throttle_reasons.hw_slowdown": "Not Active", **more}
-
-
-class GpuCheck(unittest.TestCase):
-    def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="plumb-gpu-check-"))
-        self.addCleanup(shutil.rmtree, self.folder)
-        # As a bundle is laid out; the programs are those of this build.
-        self.tree = self.folder / "tree"
-        (self.tree / "bin").mkdir(parents=True)
-        (self.tree / "share").mkdir()
-        (self.tree / "share/plumbline").symlink_to(ROOT)
-        shutil.copy(ROOT / "scripts/gpu-check", self.tree)
-        shutil.copy(BUILD / "bin/plumb", self.tree / "bin")
-        self.script(self.tree / "bin/plumb-cuda", KERNELS.format(faults=self.folder / "faults",
-                                                                  real=BUILD / "adapters/cuda/plumb-cuda"))
-        (self.tree / "libexec/plumbline").mkdir(parents=True)
-        (self.tree / "libexec/plumbline/kernels_benchmark").symlink_to(BUILD / "suites/kernels_benchmark")
-        self.script(self.folder / "stub/nvidia-smi", SMI)
-        self.has([card(1), card(2)])
-
-    def script(self, path, text):
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text)
-        path.chmod(0o755)
-
-    def has(self, cards, faults=()):
-        lines = [list(cards[0]), *(one.values() for one in cards)] if cards else []
-        (self.folder / "stub/cards").write_text("".join("\t".join(line) + "\n" for line in lines))
-        (self.folder / "faults").write_text("".join(f"{line}\n" for line in faults))
-
-    def begun(self, *words, **more):
-        env = {**os.environ, "PATH": f"{self.folder / 'stub'}:{os.environ['PATH']}", "GPU_CHECK_DRIVER": str(self.folder / "driver")}
-        return subprocess.Popen([self.tree / "gpu-check", *words], env=env, cwd=self.folder, text=True, start_new_session=True,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
-
-    def check(self, *words, **more):
-        process = self.begun(*words, **more)
-        process.out, process.err = process.communicate()
-        return process
-
-    def out(self, name, folder="out"):
-        return (self.folder / folder / name).read_text()
-
+class GpuCheck(Node):
     def test_prolog(self):
         table = [
             # what is so of card 2, its fault, the exit code, the line
@@ -256,78 +187,6 @@ class GpuCheck(unittest.TestCase):
         done = self.check("--out", "out", "--only", "doctor,proofs", "--sample", "50", *HOST)
         self.assertEqual(done.returncode, 0, done.out + done.err)
 
-    def nodes(self, rows, figures):
-        """What nodes have written: host, uuid, severity, why; and host, uuid, case, median."""
-        shutil.rmtree(self.folder / "nodes", ignore_errors=True)
-        for host, uuid, severity, why in rows:
-            (self.folder / "nodes" / host).mkdir(parents=True, exist_ok=True)
-            with open(self.folder / "nodes" / host / "cards.tsv", "a", encoding="utf-8") as file:
-                print(host, uuid, f"S{uuid}", "Card", severity, why, sep="\t", file=file)
-        for host, uuid, case, median in figures:
-            with open(self.folder / "nodes" / host / "figures.tsv", "a", encoding="utf-8") as file:
-                print(host, uuid, f"S{uuid}", "Card", case, median, sep="\t", file=file)
-
-    def test_what_many_nodes_wrote_is_one_list(self):
-        rows = [("a", "GPU-1", "ok", ""), ("a", "GPU-2", "isolate", "wrong"), ("b", "GPU-3", "watch", "hot"), ("c", "GPU-4", "ok", "")]
-        self.nodes(rows, [])
-        done = self.check("--gather", "nodes", "--nodes", "a,b,c,d")
-        self.assertEqual(done.returncode, 1)
-        self.assertEqual([line.split()[:2] for line in done.out.splitlines()[:-1]], [["isolate", "a"], ["reset", "d:"], ["watch", "b"]])
-        self.assertIn("reset    d: the node has written nothing", done.out)
-        self.assertIn("4 cards of 4 nodes: 1 to isolate, 1 to reset, 1 to watch", done.out)
-        self.nodes(rows[2:], [])
-        self.assertEqual(self.check("--gather", "nodes").returncode, 0)
-        self.assertEqual(self.check("--gather", "nodes", "--nodes", "b,x").returncode, 5)
-        self.assertEqual(self.check("--gather", "nowhere").returncode, 2)
-
-    def test_slow_against_its_own_kind(self):
-        """The median over cases of a card's ratio to the median of its kind: 11 % is found, 9 % and one slow case are not."""
-        cases = ["on x=1: a", "on x=2: b", "on x=4: c"]
-        for slower, cards, found in [([1.11, 1.11, 1.11], 4, True), ([1.09, 1.09, 1.09], 4, False), ([3, 1, 1], 4, False),
-                                     ([1.5, 1.5, 1], 3, True), ([1.5, 1.5, 1.5], 2, False)]:
-            with self.subTest(slower=slower, cards=cards):
-                hosts = [f"n{n}" for n in range(cards)]
-                figures = [(host, f"GPU-{host}", case, 1e5 * (1 + n) * (slower[n] if host == "n1" else 1))
-                           for host in hosts for n, case in enumerate(cases)]
-                self.nodes([(host, f"GPU-{host}", "ok", "") for host in hosts], figures)
-                done = self.check("--gather", "nodes")
-                self.assertEqual(done.returncode, 1 if found else 0, done.out)
-                self.assertEqual("serial SGPU-n1  Card  GPU-n1: takes" in done.out, found, done.out)
-                self.assertEqual(done.out.count("isolate "), int(found))
-        self.assertEqual(self.check("--gather", "nodes", "--slow", "60").returncode, 0)
-
-    def test_columns_are_found_by_their_names(self):
-        table = ("case                      backend  size     p95 us  median us  min us\n"
-                 "on x=2: reshard f32[8@x] -> f32[8]  cuda     32 KiB   9        7.5        1\n"
-                 "case  backend  min us  median us\non x=1: b  cuda  1  2e+04\nslow  cuda  on x=1: b\n")
-        (self.folder / "table").write_text(table)
-        said = subprocess.run(["bash", "-c", f". {ROOT}/scripts/gpu/figures.sh; medians {self.folder}/table"], capture_output=True,
-                              text=True, check=True).stdout
-        self.assertEqual(said, "on x=2: reshard f32[8@x] -> f32[8]\t7.5\non x=1: b\t2e+04\n")
-
-    def test_what_falls_short_of_a_wanted_figure_is_told(self):
-        """Of a card alone; a result that is not proved is wrong."""
-        rows = [("redistribute/run:128", "of_copy", "9.1e-01", "Card", "runs of 128 bytes 0.91 of a copy"),
-                ("redistribute/run:128", "of_copy", "8.9e-01", "Card", "runs of 128 bytes 0.89 of a copy (wanted 0.9)"),
-                ("redistribute/run:32", "of_copy", "8.9e-01", "Card", "runs of 32 bytes 0.89 of a copy"),
-                ("redistribute/run:128", "of_copy", "1e-02", "this processor", "runs of 128 bytes 0.01 of a copy"),
-                ("prove_product/size:16384", "of_product", "5.1e-02", "Card", "proof of 16384 cubed 0.051 of its product (wanted 0.05) (Card)"),
-                ("prove_product/size:16384", "of_product", "4.1e-02", "Card", "proof of 16384 cubed 0.041 of its product (Card)"),
-                ("prove_moved", "of_copy", "5e-01", "Card", "proof of what is moved at 0.50 of a copy")]
-        for name, kind, value, label, words in rows:
-            text = f'    {{\n "name": "{name}",\n "{kind}": {value},\n "label": "{label}"\n    }}\n'
-            (self.folder / "said").write_text(text)
-            said = subprocess.run(["bash", "-c", f". {ROOT}/scripts/gpu/figures.sh; kernel_figures {self.folder}/said"], capture_output=True,
-                                  text=True, check=True).stdout
-            self.assertEqual(said, words + "\n")
-        for error, state in [("a result is not proved", "failed"), ("out of memory", "told")]:
-            self.script(self.folder / "kernels", f"#!/bin/bash\nprintf '    {{\\n\"name\": \"prove_moved\",\\n\"error_message\": \"{error}\"\\n    }}\\n'\n")
-            self.script(self.folder / "ask", f"""#!/bin/bash
-                tab=$'\t' kernels={self.folder}/kernels backend=cuda sample= work={self.folder}
-                . {ROOT}/scripts/gpu/figures.sh; . {ROOT}/scripts/gpu/steps.sh; kernels_of GPU-1 {self.folder} 20""")
-            subprocess.run([self.folder / "ask"], check=True)
-            self.assertEqual((self.folder / "kernels.state").read_text().split("\t")[0], state)
-
     def test_a_framework_that_sees_no_gpu_fails_nothing(self):
         """As a JAX of a release that nobody published, installed for the processor alone."""
         self.script(self.folder / "stub/python", """#!/bin/bash
@@ -343,11 +202,39 @@ esac
         self.assertRegex(page, "jax +all +NO PASS +not shown: jax@7.8.9,platform=gpu: .*JAX finds no GPU here")
         self.assertRegex(page, "torch +all +NO PASS +not shown: .* has no torch")
 
+    def test_a_backend_that_is_misspelt_drains_nobody(self):
+        for words in [["--prolog"], ["--only", "must-pass", "--out", "out"]]:
+            for backend, said in [("nonsense", "no backend 'nonsense'"), ("cuda,device=hots", "did you mean host")]:
+                done = self.check(*words, "--backend", backend)
+                self.assertEqual((done.returncode, done.out), (2, ""))
+                self.assertIn(said, done.err)
+        self.assertFalse((self.folder / "out").exists())
+
+    def test_a_prolog_that_cannot_write_judges_nothing(self):
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        for bytes_ in [0, 200, 20000]:
+            limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (bytes_, bytes_))
+            done = self.check("--prolog", "--sample", "4", *HOST, preexec_fn=limit, restore_signals=False)
+            self.assertEqual(done.returncode, 3, done.out + done.err)
+            self.assertRegex(done.out, r"\Anothing could be judged: .*cannot be written to\n\Z")
+
+    def test_a_bundle_is_refused_before_it_is_built(self):
+        for name, said in [("nowhere/x.tar.xz", "is no folder"), ("x.zip", "expected FILE.tar.xz"), ("x.tar.bz2", "expected FILE.tar.xz"), ("stub", "is there already")]:
+            done = subprocess.run([ROOT / "scripts/bundle", self.folder / name], env={**os.environ, "PLUMB_BUILD": str(self.folder / "build")},
+                                  capture_output=True, text=True, check=False, timeout=60)
+            self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+            self.assertIn(said, done.stderr)
+        self.assertFalse((self.folder / "build").exists())
+
     def test_what_is_refused(self):
         for words, said in [(["--frobnicate"], "unknown option --frobnicate"), (["--only", "nosuch"], "no step nosuch"),
                             (["--for", "soon"], "expected a time"), (["--for", "9m5"], "expected a time"), (["--for", ""], "expected a time"),
                             (["--only", ""], "expected steps of"), (["--slow", "x"], "expected percent"),
                             (["--cards", "0"], "expected a number of GPUs"), (["--among", "."], "--among goes with --prolog"),
+                            (["--nodes", "a"], "--nodes goes with --gather"), (["--prolog", "--nodes", "a"], "--nodes goes with --gather"),
+                            *[(["--prolog", flag, "doctor"], f"{flag} does not go with --prolog") for flag in ["--only", "--python", "--out", "--under"]],
+                            (["--prolog", "--for", "9m"], "--for does not go with --prolog"), (["--prolog", "--continue"], "--continue does not go"),
+                            (["--gather", "nodes", "--cards", "2"], "--cards does not go with --gather"),
                             (["--prolog", "--among", "nowhere"], "there is no folder nowhere"), (["--sample", "0"], "expected a number of cases"), (["--sample", "few"], "expected a number of cases"), (["--out"], "--out needs a value")]:
             done = self.check(*words)
             self.assertEqual(done.returncode, 2)

@@ -2,6 +2,20 @@
 # no card's), unshown (nothing could be judged) or left (to go on with).
 
 must_pass=(smoke reshard matmul grouped quantize scale incidents dtensor)
+forms=(in-place misaligned graph registered two grouped)
+
+# So many cases of a step, or as many as were asked for.
+some() { if ((${#sampled[@]})); then words+=("${sampled[@]}"); else words+=(--sample "$1" --seed 1); fi; }
+
+# What N ranks do together: sums rounded by NCCL, each collective, and shares of several sizes.
+cases_of() {
+  local n=$1 d
+  for d in f32 bf16; do
+    printf '%s\n' "on x=$n: reshard $d[65536]+x -> $d[65536]" "on x=$n: reshard $d[$((1024 * n))]+x -> $d[$((1024 * n))@x]" "on x=$n: reshard $d[$((1024 * n))@x] -> $d[$((1024 * n))]"
+  done
+  printf '%s\n' "on x=$n: reshard bf16[65536]+x -> bf16[65536] fill=normal" "on x=$n: reshard s32[4096]+max(x) -> s32[4096]" \
+    "on x=$n: reshard f32[$((64 * n))@x,$((8 * n))] -> f32[$((64 * n)),$((8 * n))@x]" "on x=$n: reshard f32[$((64 * n + 1))]+x -> f32[$((64 * n + 1))@x]"
+}
 
 # The backend with more options: a row's name takes them after commas.
 with() { printf '%s,%s' "$backend" "$1"; }
@@ -14,16 +28,19 @@ words_of() {
   count=$(wc -l <"$work/cards")
   why=
   case $1 in
-    proofs) words=(run --in-place --suite smoke --suite reshard --suite matmul --suite grouped --sample 400 --seed 1 --backend "$backend") ;;
+    proofs)
+      words=(run --in-place --suite smoke --suite reshard --suite matmul --suite grouped --backend "$backend")
+      some 400
+      ;;
     must-pass)
       words=(run --backend "$backend")
       for suite in "${must_pass[@]}"; do words+=(--suite "$suite"); done
       ;;
     products) words=(run --suite matmul --suite grouped --backend "$(with products=cublaslt)") ;;
-    nccl-shared | nccl-alone)
+    nccl-*)
       has_backend nccl || { why="this bundle has no backend nccl that can run here"; return 1; }
-      words=(run --suite smoke --suite reshard --suite matmul --sample 300 --seed 1 --backend)
-      if [[ $1 == nccl-shared ]]; then words+=(nccl,np=4,share=hostid); else words+=("nccl,np=$count"); fi
+      [[ $1 != nccl-bench || $count != 1 ]] || { why="one GPU: there is nobody to call"; return 1; }
+      nccl_words "$1" "$count"
       ;;
     agree)
       words=(run --suite agree --reruns 1)
@@ -38,14 +55,40 @@ words_of() {
       ;;
     jax | torch)
       has_backend "$1" || { why="$python has no $1"; return 1; }
-      words=(run --suite released --sample 200 --seed 1 --backend)
-      if [[ $1 == jax ]]; then words+=(jax,platform=gpu); else words+=(torch,engine=nccl); fi
+      words=(run --suite released --backend "$([[ $1 == jax ]] && echo jax,platform=gpu || echo torch,engine=nccl)")
+      some 200
       ;;
   esac
 }
 
+# Four ranks on a card, or one on each of all. What needs more ranks than there are is not drawn.
+nccl_words() {
+  local step=$1 n=$2 ranks more=() form algorithm share=$((1 << 24))
+  ranks=nccl,np=$n
+  [[ $step != nccl-shared ]] || n=4 ranks=nccl,np=4,share=hostid
+  mapfile -t more < <(cases_of "$n")
+  case $step in
+    nccl-shared | nccl-alone)
+      words=(run --suite smoke --suite reshard --suite matmul --suite agree --where "devices<=$n" --reruns 1 --backend "$ranks" --backend "$ranks,plan=calls")
+      some 300
+      ;;
+    nccl-forms)
+      words=(run)
+      for form in "${forms[@]}"; do words+=(--backend "$ranks,plan=calls,form=$form"); done
+      for algorithm in ring tree; do words+=(--backend "$ranks,plan=calls,algorithm=$algorithm"); done
+      ;;
+    nccl-bench)
+      words=(bench --clock --backend "$ranks,plan=calls")
+      [[ $backend != *device=host* ]] || share=256
+      more=("on x=$n: reshard f32[$((share * 4))]+x -> f32[$((share * 4))]" "on x=$n: reshard f32[$((share * n))]+x -> f32[$((share * n))@x]"
+        "on x=$n: reshard f32[$((share * n))@x] -> f32[$((share * n))]")
+      ;;
+  esac
+  words+=("${more[@]}")
+}
+
 # of_node STEP: it needs all cards at once.
-of_node() { [[ $1 == nccl-alone || $1 == jax || $1 == torch ]]; }
+of_node() { [[ $1 == nccl-alone || $1 == nccl-forms || $1 == nccl-bench || $1 == jax || $1 == torch ]]; }
 
 # plumb_for UUID SECONDS WORDS...: sees that card alone, and is ended after these seconds.
 plumb_for() {
@@ -83,7 +126,13 @@ conclude() {
       ;;
     124 | 137 | 130) state "$step" "$place" left "${total:-cut short}"; return ;;
   esac
-  if [[ $total == *unrun* ]]; then
+  if [[ $step == nccl-bench && -z $finding && $code -le 1 ]]; then
+    total=$(grep -oE '^(AGREE|DISAGREE|UNSURE)' "$out" | sort | uniq -c | awk '{ print $1, $2 }' | paste -sd ' ')
+    case ${total:-no plain call was timed} in
+      *DISAGREE* | no*) state "$step" "$place" told "beside NCCL alone: ${total:-no plain call was timed}" ;;
+      *) state "$step" "$place" pass "beside NCCL alone: $total" ;;
+    esac
+  elif [[ $total == *unrun* ]]; then
     state "$step" "$place" left "$total"
   elif [[ -n $finding ]]; then
     case $step in
@@ -161,7 +210,7 @@ step_on() {
   esac
   words_of "$step" || { state "$step" "$place" unshown "$why"; return; }
   more=(--record "$place/$step.jsonl" --resume)
-  [[ " ${words[*]} " == *" --sample "* ]] || more+=("${sampled[@]}")
+  [[ " ${words[*]} " == *" --sample "* || $step == nccl-bench ]] || more+=("${sampled[@]}")
   if [[ ${words[0]} == run ]]; then more+=(--budget "$((seconds * 3 / 4))s" --timeout "$((seconds / 4 + 1))"); fi
   plumb_for "$uuid" "$seconds" "${words[@]}" "${more[@]}" >"$out.new" 2>&1
   local code=$?

@@ -1,5 +1,27 @@
 # What is written: a page, the cards to drain, figures, and an archive of records.
 
+# What is failed, and is therefore to be done: "severity<tab>why" of a step's state. A step of all cards names none of them.
+severity_of() {
+  case $1:$2 in
+    all:hung* | card:hung* | all:crashed* | card:crashed* | card:'CUDA does not start'*) printf 'reset' ;;
+    all:wrong* | all:diverged* | all:leaked* | all:unstable*) printf 'isolate' ;;
+    all:*) printf 'watch' ;;
+    *) printf 'isolate' ;;
+  esac
+}
+failed_of_all() {
+  local file word why step severity
+  for file in "$work"/all/*.state; do
+    [[ -f $file ]] || continue
+    IFS="$tab" read -r word why <"$file"
+    [[ $word == failed ]] || continue
+    step=${file##*/} step=${step%.state} severity=$(severity_of all "$why")
+    [[ $severity != watch ]] || why+=" (no wrong bits and none that hangs: this drains no node)"
+    [[ $severity == watch ]] || why+=" (of all its GPUs; which of them is not known)"
+    printf '%s\t-\t-\t-\t%s\t%s: %s\n' "$host" "$severity" "$step" "$why"
+  done
+}
+
 # One line a card and reason: "host uuid serial model severity why"; a card of which nothing is bad has one that says ok.
 write_cards() {
   local uuid serial model driver place file step word why seen
@@ -13,10 +35,7 @@ write_cards() {
       IFS="$tab" read -r word why <"$file"
       step=${file##*/} step=${step%.state}
       [[ $word == failed ]] || continue
-      case $why in
-        hung* | crashed* | 'CUDA does not start'*) printf '%s\treset\t%s: %s\n' "$uuid" "$step" "$why" ;;
-        *) printf '%s\tisolate\t%s: %s\n' "$uuid" "$step" "$why" ;;
-      esac
+      printf '%s\t%s\t%s: %s\n' "$uuid" "$(severity_of card "$why")" "$step" "$why"
     done
   done <"$work/cards" >"$work/bad"
   cat "$work/health" >>"$work/bad"
@@ -26,6 +45,7 @@ write_cards() {
     if ! grep -F "$uuid$tab" "$work/bad" | sort -u; then printf '%s\tok\t\n' "$uuid"; fi |
       awk -v OFS="$tab" -F "$tab" -v head="$host$tab$uuid$tab$serial$tab$model" '{ print head, $2, $3 }'
   done <"$work/cards" >"$work/cards.tsv"
+  failed_of_all >>"$work/cards.tsv"
   seen=$(wc -l <"$work/cards")
   ((seen >= ${awaited:-0})) || printf '%s\t-\t-\t-\treset\t%s of %s GPUs are seen\n' "$host" "$seen" "$awaited" >>"$work/cards.tsv"
 }
