@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <map>
+
 #include "harness/command/testing/timed.h"
 
 namespace plumb {
@@ -77,6 +79,30 @@ TEST(Bench, TheControlIsTheLimitInTurnsAsLongAsAnIteration) {
   run_tool(folder, fake("took 4000,4096") + line + " --iterations 3 --record without.jsonl");
   for (const json& record : lines_of(folder.path / "without.jsonl"))
     EXPECT_FALSE(record["bench"].contains("control")) << "it knows no limit";
+}
+
+// Its clock says 10 ms from one iteration to the next, of which a run takes a microsecond: of one alone nobody sees
+// what ranks wait before it. Of the budget of 0.1 s each limit has as much as the case, and so has the control.
+TEST(Bench, NoMoreIterationsAreAskedForThanFitTheBudgetByThoseThatWereSeen) {
+  const Folder folder;
+  ::setenv("PLUMB_TRANSCRIPT", (folder.path / "transcript").c_str(), 1);
+  run_tool(folder, fake("took 1000,1000 sends 1000") + line + " --repetitions 1 --budget 0.1");
+  ::unsetenv("PLUMB_TRANSCRIPT");
+  std::map<std::string, std::int64_t> seen;
+  std::ifstream in(folder.path / "transcript");
+  for (std::string one; std::getline(in, one);) {
+    if (!one.starts_with("-> {")) continue;
+    const json request = parse_json(one.substr(3));
+    if (!request.contains("iterations")) continue;
+    const std::string what = request.value("what", "case");
+    if (what == "collectives") continue;  // of one run
+    const auto asked = request["iterations"].get<std::int64_t>();
+    EXPECT_LE(asked, std::max<std::int64_t>(1, 8 * seen[what])) << one;
+    EXPECT_LE(asked, 10) << "each 10 ms long: " << one;
+    seen[what] += asked;
+  }
+  EXPECT_GT(seen["case"], 1);
+  EXPECT_GT(seen["send"], 1);
 }
 
 // What it was asked before stays, and nothing is asked of a program that is gone.
