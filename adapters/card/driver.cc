@@ -39,6 +39,7 @@ Library open_driver(Driver& d) {
   take(library, "cuStreamCreate", d.StreamCreate);
   take(library, "cuStreamQuery", d.StreamQuery);
   take(library, "cuStreamSynchronize", d.StreamSynchronize);
+  take(library, "cuLaunchHostFunc", d.LaunchHostFunc);
   take(library, "cuStreamBeginCapture_v2", d.StreamBeginCapture);
   take(library, "cuStreamEndCapture", d.StreamEndCapture);
   take(library, "cuGraphInstantiateWithFlags", d.GraphInstantiateWithFlags);

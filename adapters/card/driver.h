@@ -28,6 +28,7 @@ struct Driver {
   decltype(&::cuStreamCreate) StreamCreate = nullptr;
   decltype(&::cuStreamQuery) StreamQuery = nullptr;
   decltype(&::cuStreamSynchronize) StreamSynchronize = nullptr;
+  decltype(&::cuLaunchHostFunc) LaunchHostFunc = nullptr;
   decltype(&::cuStreamBeginCapture) StreamBeginCapture = nullptr;
   decltype(&::cuStreamEndCapture) StreamEndCapture = nullptr;
   decltype(&::cuGraphInstantiateWithFlags) GraphInstantiateWithFlags = nullptr;

@@ -17,6 +17,7 @@
 #include "adapters/nccl/kernels.h"
 #include "adapters/nccl/library.h"
 #include "adapters/nccl/plain.h"
+#include "adapters/nccl/planted.h"
 #include "adapters/nccl/seats.h"
 #include "adapters/nccl/used.h"
 #include "adapters/plan/plan.h"
@@ -57,6 +58,7 @@ struct Nccl : Backend {
   const cuda::CublasLtProducts* products = nullptr;  // null: by this processor
   Seated seat;
   std::string another_clock;  // RANK:AHEAD:DRIFT: whether it is noticed
+  std::string fault;          // WHAT:RANK:CALL: what is said of it
   Now another{};
   Calls library = calls();
 
@@ -164,7 +166,9 @@ struct Nccl : Backend {
     const std::vector<std::vector<Told>> calls = calls_told();
     if (!tells()) return used.assign(1, "not counted: NCCL tells no profiler what passes");
     if (world.form == Form::graph) return used.assign(1, "not counted: calls of a captured graph");
-    if (calls.size() != ready.trace.size()) throw std::logic_error("calls beside those of the trace");
+    if (calls.size() != ready.trace.size())
+      throw std::runtime_error(fmt::format("the library was called otherwise than the trace says: {} of {} calls",
+                                           calls.size(), ready.trace.size()));
     std::vector<Counted> own;
     for (const auto& call : calls) own.push_back(count(call));
     if (own.empty()) return;
@@ -267,6 +271,8 @@ bool take(Nccl& nccl, const std::string& key, const std::string& value) {
     at = place_of(kProtocols, value), nccl.protocol = at > 0 ? value : "";
   else if (key == "clock")
     nccl.another_clock = value;
+  else if (key == "fault")
+    nccl.fault = value;
   else if (key == "channels")
     nccl.world.channels = channels(value);
   else if (key == "products")
@@ -313,6 +319,7 @@ int serve_all(const std::vector<std::string>& arguments) {
   nccl.world.rank = seat->rank, nccl.world.size = seat->world;
   say_world(nccl.world.size);
   tell_library(nccl, seat->rank);
+  plant(nccl.fault, seat->rank, nccl.library);
   nccl.another = planted_clock(nccl.another_clock, seat->rank);
   nccl.seat = take_card_of_rank(seat->rank, seat->world, nccl.share,
                                 fmt::format("{}{}", this_clock(), nccl.another ? " another" : ""));
