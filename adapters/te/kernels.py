@@ -36,6 +36,27 @@ def multiplied(left, right, lhs_scale_inv, rhs_scale_inv):
     return y
 
 
+def know_blocks():
+    """Whether the release hands over MXFP8 as these kernels take it, with the scales in cuBLAS's tiles: since 2.9."""
+    return hasattr(module(), "swizzled_scale") and hasattr(sys.modules["transformer_engine.jax.quantize"].ScalingMode, "is_mxfp8_scaling")
+
+
+def in_blocks(scaling_mode):
+    return getattr(scaling_mode, "is_mxfp8_scaling", False)
+
+
+def of_blocks(data, scale_inv, boundary, contracts_first, mode):
+    """The values of MXFP8 codes as a matrix. Their scales come as cuBLAS wants them: padded to 128 and 4, in its tiles."""
+    padded = scale_inv.shape
+    columns, rows = matrix(scale_inv, boundary).shape if contracts_first else matrix(scale_inv, boundary).shape[::-1]
+    tiles = scale_inv.reshape(rows // 128, columns // 4, 32, 4, 4)
+    scales = jnp.transpose(tiles, (0, 3, 2, 1, 4)).reshape(rows, columns)
+    scales = (scales.T if contracts_first else scales).reshape(padded)
+    shape = mode.get_scale_shape(data.shape, is_colwise=contracts_first, is_padded=False, flatten_axis=boundary)
+    scales = matrix(jax.lax.slice(scales, [0] * len(shape), shape), boundary).astype(jnp.float32)
+    return matrix(data, boundary).astype(jnp.float32) * jnp.repeat(scales, 32, axis=0 if contracts_first else 1)
+
+
 def gemm(primitive):
     te = module()
 
@@ -44,8 +65,14 @@ def gemm(primitive):
         dims = tuple(map(te.sanitize_dims, (lhs.ndim, rhs.ndim), static["contracting_dims"]))
         lhs_transposed, rhs_transposed = te._get_gemm_layout((lhs.ndim, rhs.ndim), dims)
         # Where its own lowering divides the dimensions; before 2.9 that has no name.
-        left = matrix(lhs, max(dims[0]) + 1 if lhs_transposed else min(dims[0]))
-        right = matrix(rhs, min(dims[1]) if rhs_transposed else max(dims[1]) + 1)
+        boundaries = max(dims[0]) + 1 if lhs_transposed else min(dims[0]), min(dims[1]) if rhs_transposed else max(dims[1]) + 1
+        if in_blocks(static.get("scaling_mode")):
+            mode = static["scaling_mode"]
+            left = of_blocks(lhs, lhs_scale_inv, boundaries[0], lhs_transposed, mode)
+            right = of_blocks(rhs, rhs_scale_inv, boundaries[1], not rhs_transposed, mode)
+            lhs_scale_inv = rhs_scale_inv = jnp.ones((1,), jnp.float32)
+        else:
+            left, right = matrix(lhs, boundaries[0]), matrix(rhs, boundaries[1])
         y = multiplied(left.T if lhs_transposed else left, right.T if rhs_transposed else right,
                        lhs_scale_inv, rhs_scale_inv)
         others = [jnp.zeros(o.shape, o.dtype) for o in outputs[1:]]
@@ -88,12 +115,27 @@ def grouped(primitive):
     return kernel
 
 
+def quantized_in_blocks(x, outputs, static):
+    """Codes and scales by rows and by columns, as its own jnp quantizer makes them, the scales padded."""
+    own = sys.modules["transformer_engine.jax.quantize"]
+    quantizer = own.QuantizerFactory.create(1, own.ScalingMode.MXFP8_1D_SCALING, static["out_dtype"], own.QuantizeLayout.ROWWISE)
+    made = [quantizer.quantize(x, is_rowwise=not columns, is_colwise=columns, flatten_axis=static["flatten_axis"])
+            for columns in (False, True)]
+    zeros = lambda out: jnp.zeros(out.shape, out.dtype)
+    codes = [one.data if out.shape == x.shape else zeros(out) for one, out in zip(made, outputs[:2])]
+    padded = lambda scales, out: jnp.pad(scales, [(0, a - b) for a, b in zip(out.shape, scales.shape)])
+    scales = [padded(one.scale_inv, out) if len(out.shape) == x.ndim else zeros(out) for one, out in zip(made, outputs[2:4])]
+    return codes + scales + [zeros(out) for out in outputs[4:]]
+
+
 def quantize(primitive):
     """Tensor scaling: codes of x times the scale, clipped to the format's range, the scale's inverse, and with delayed
     scaling the largest magnitude."""
 
     def kernel(x, scale, amax, *others, **static):
         outputs = primitive.abstract(x, scale, amax, *others, **static)
+        if in_blocks(sys.modules["transformer_engine.jax.quantize"].ScalingMode(static["scaling_mode"])):
+            return quantized_in_blocks(x, outputs, static)
         most = float(jnp.finfo(static["out_dtype"]).max)
         codes = jnp.clip(x.astype(jnp.float32) * scale, -most, most).astype(static["out_dtype"])
         axis = static["flatten_axis"] % x.ndim

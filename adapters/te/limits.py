@@ -4,6 +4,7 @@ one count only where this release refuses it in the row's words."""
 import math
 
 import expert
+import kernels
 import programs
 import quantized
 import resources
@@ -111,6 +112,26 @@ def in_tails(case):
     return in_blocks(case.scheme) and case.operands[0].shape[-2 if quantized.blocks_in_columns(case) else -1] % 32 != 0
 
 
+def flattened(case):
+    """Of each operand where its dimensions fall apart into rows and columns, and which of them are contracted."""
+    if case.op == "quantize":
+        yield case.operands[0], len(case.operands[0].shape) - 1, ()
+        return
+    for spec, dims in zip(case.operands, programs.contracted(case)):
+        yield spec, dims[-1] + 1 if programs.leading(dims) else dims[0], dims
+
+
+def uses_blocks(case):
+    return case.op in ("einsum", "quantize") and (in_blocks(case.scheme) or any(in_blocks(s.scheme) for s in case.operands))
+
+
+def in_short_parts(case, own):
+    """Whether MXFP8 would cut a block of 32, by rows or by columns: of the part of a device that a kernel quantizes, or that is
+    multiplied."""
+    return uses_blocks(case) and any(spec.shape[d] // (case.ways(spec.split[d]) if own or d in dims else 1) % 32
+                                     for spec, boundary, dims in flattened(case) for d in (boundary - 1, len(spec.shape) - 1))
+
+
 def in_sixteens(case):
     if case.op != "einsum" or not quantizes(case):
         return False
@@ -118,7 +139,7 @@ def in_sixteens(case):
 
 
 def of_quantizing(backend):
-    kernels = backend.via == "dense"
+    own = backend.via == "dense"  # the quantizing kernel is ours
     return [
         Row("quantized module", "via=module multiplies what is not quantized",
             lambda c: backend.via == "module" and quantizes(c)),
@@ -126,20 +147,23 @@ def of_quantizing(backend):
             lambda c: backend.style == "plan" and quantizes(c)),
         Row("grouped FP8", "grouped_dense is asked with operands that are not quantized",
             lambda c: c.op == "grouped" and quantizes(c)),
-        Row("products of blocks", "the kernels here multiply operands of one scale",
-            lambda c: any(in_blocks(s.scheme) for s in c.operands)),
         Row("one quantized", "GEMM quantizes both operands or none",
             lambda c: c.op == "einsum" and len({bool(s.scheme) for s in c.operands}) > 1),
+        Row("one in blocks", "GEMM scales both operands in blocks or none",
+            lambda c: c.op == "einsum" and len({in_blocks(s.scheme) for s in c.operands}) > 1),
         Row("e5m2 twice", "cuBLAS has no product of two e5m2 operands",
-            lambda c: c.op == "einsum" and all(s.scheme == "fp8e5" for s in c.operands)),
+            lambda c: c.op == "einsum" and all((s.scheme or "").endswith("fp8e5") for s in c.operands)),
         Row("contraction of 16", "cuBLAS contracts multiples of 16 codes", in_sixteens,
             "must be a multiple of 16", product("f32[4,8]~fp8", "f32[8,4]~fp8", "f32[4,4]")),
         Row("grouped scales", "one scale for the whole array, or blocks over it", several_scales),
         Row("vectors", "quantizers flatten an array to a matrix",
             lambda c: c.op == "quantize" and len(c.operands[0].shape) < 2),
-        Row("blocks by our kernel", "the quantizing kernel here makes one scale",
-            lambda c: kernels and in_blocks(c.scheme)),
         Row("a shorter block", "quantizers take whole blocks of 32", in_tails),
+        Row("blocks of before", "the kernels here take MXFP8 as releases since 2.9 hand it over",
+            lambda c: (c.op == "einsum" or own) and uses_blocks(c) and not kernels.know_blocks()),
+        Row("a block of several devices", "MXFP8 takes whole blocks of 32 of each device's rows and columns",
+            lambda c: (c.op == "einsum" or own) and in_short_parts(c, own), "divisible",
+            product("f32[32,32@x]~mxfp8", "f32[32@x,32]~mxfp8", "f32[32,32]")),
     ]
 
 

@@ -1,8 +1,8 @@
 """Operands in FP8, and `quantize`.
 
     via=gemm    codes and scales are those of Transformer Engine's own jnp quantizers, under jit over the mesh
-    via=dense   as dense quantizes: its amax and its primitive, with their rules; the codes are kernels.py's.
-                `quantize` is then what dense does to its weight (AmaxScope.FSDP)
+    via=dense   as dense quantizes: its amax and its primitive, with their rules; the codes are kernels.py's, those of blocks of
+                its jnp quantizer on each device. `quantize` is then what dense does to its weight (AmaxScope.FSDP)
 """
 
 import jax.numpy as jnp
@@ -78,7 +78,7 @@ def quantize(te, case, via):
         else:
             scope = kernels.quantization().AmaxScope.FSDP
             made = te.cpp_extensions.quantize(x, quantizer=own, flatten_axis=-1, amax_scope=scope)
-            made = getattr(made, "rowwise_tensor", made)
+            made = getattr(made, "colwise_tensor" if columns else "rowwise_tensor", made)
         results = [made.data, made.scale_inv]
         if state:
             results += [own.amax_history, own.scale]
