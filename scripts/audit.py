@@ -16,6 +16,7 @@ class Kind(NamedTuple):
     evidence: str
     script: str
     shows: str
+    cause: str = ""
 
 
 def rows():
@@ -46,6 +47,15 @@ def row_of(table, backend, finding, line):
     status, text = finding
     told = f"{status}: {text}: {line} # {passes(line)}"
     return next((row for row in table if fnmatch.fnmatch(backend, row.backends) and re.search(row.finding, told)), None)
+
+
+def causes(kinds):
+    """How many causes some kinds have, a set of rows each: at least, where each guess is right, and at most, where none is."""
+    def count(said):
+        names = [next((said(row) for row in rows if row and said(row)), None) for rows in kinds]
+        return len(set(filter(None, names))) + names.count(None)
+
+    return count(lambda row: row.cause.rstrip("?")), count(lambda row: "" if row.cause.endswith("?") else row.cause)
 
 
 def withdrawn(table, of):

@@ -3,12 +3,16 @@
 import importlib.machinery
 import importlib.util
 import os
+import pathlib
 import sys
+import tempfile
 import unittest
+from unittest import mock
 
 sys.path[:0] = [os.path.dirname(os.path.abspath(__file__))]
 
 import audit
+import releases
 
 EXPLICIT = "jax@0.9.1,partitioner=gspmd,style=explicit"
 
@@ -44,17 +48,53 @@ class Audit(unittest.TestCase):
         self.assertEqual(len(set(kinds)), len(chains), kinds)
         self.assertNotIn(None, kinds)
 
+    def test_causes_are_counted_with_and_without_guesses(self):
+        row = lambda cause: audit.Kind("jax@*", "", "defect", "", "", "", "", cause)
+        table = {(): (0, 0), ("",): (1, 1), ("", ""): (2, 2), ("a", "a"): (1, 1), ("a", "a", "b"): (2, 2), ("a?", "a?"): (1, 2),
+                 ("a", "a", "a?"): (1, 2), ("a?", "a?", "b", "b", ""): (3, 4)}
+        for names, counted in table.items():
+            self.assertEqual(audit.causes([[row(name)] for name in names]), counted, names)
+        self.assertEqual(audit.causes([[None], [row(""), row("a")], [row("a")]]), (2, 2))
+
     def test_what_is_withdrawn_is_no_case(self):
         withdrawn = audit.withdrawn(audit.rows(), "*")
         self.assertTrue(withdrawn)
         for row in withdrawn:
             self.assertIsNone(self.words(row.backends[1:] + "@1", "wrong", "on x=2: resolve first f32[8'a] rules="))
 
-    def test_kinds_are_found_on_the_pages(self):
+    def confirmed(self):
         loader = importlib.machinery.SourceFileLoader("confirmed", os.path.join(os.path.dirname(os.path.abspath(__file__)), "confirmed"))
         confirmed = importlib.util.module_from_spec(importlib.util.spec_from_loader("confirmed", loader))
         loader.exec_module(confirmed)
-        found = confirmed.of_pages()
+        return confirmed
+
+    def test_which_releases_show_a_kind_is_kept_beside_what_was_known(self):
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(releases, "FILE", pathlib.Path(folder) / "releases"):
+            self.assertEqual(releases.shown(), {})
+            known = {("jax", "gspmd", "a kind"): {"0.10.0": True, "0.9.2": True, "0.4.1": False}, ("te", "", "another"): {"2.8.0": False}}
+            releases.write_shown(known)
+            self.assertIn("jax\tgspmd\ta kind\t0.9.2 0.10.0\t0.4.1\n", releases.FILE.read_text())
+            self.assertEqual(releases.shown(), known)
+
+    def test_a_kind_is_shown_by_what_its_script_prints(self):
+        confirmed = self.confirmed()
+        shows = lambda script, partitioner: script == "jit_matmul.py" and partitioner == "gspmd"
+        prints = lambda python, *asked: "P('y', 'z') @ P('x', None) -> P: wrong on devices [1]" if shows(*asked) else "" if "xla" in asked[0] else "right"
+        with mock.patch.object(confirmed, "printed", prints), mock.patch("builtins.print"):
+            found = confirmed.shown_by("jax", "0.4.1", "python")
+        words = next(row.words for row in audit.rows() if row.words.startswith("a plain product"))
+        self.assertEqual([kind for kind, shown in found.items() if shown], [("jax", "gspmd", words)])
+        self.assertIn(("jax", "shardy", words), found)
+        self.assertFalse([words for _, _, words in found if words.startswith("a product is left unfinished, and")])  # its script says nothing
+        of_gspmd = {words for _, partitioner, words in found if partitioner == "gspmd"} - {words for _, p, words in found if p == "shardy"}
+        self.assertTrue(any(words.startswith("under GSPMD") for words in of_gspmd))
+        of = lambda backends: audit.Kind(backends, *[""] * 6)
+        for backends, release, said in (("te@2.1[0-3]*dense", "2.13.0", True), ("te@2.1[0-3]*dense", "2.14.0", False), ("te@*", "2.8.0", True),
+                                        ("te@2.20.2,via=dense", "2.20.2", True), ("te@2.20.2,via=dense", "2.20.3", False)):
+            self.assertEqual(confirmed.is_of(of(backends), "te", release), said, backends)
+
+    def test_kinds_are_found_on_the_pages(self):
+        found = self.confirmed().of_pages()
         plain = next(row for row in found if row.words.startswith("a plain product"))
         self.assertLessEqual({"jax@0.10.2", "jax@0.9.1", "jax@0.10.2,partitioner=gspmd,style=explicit", "jax@0.10.2,route=donate"},
                              found[plain])

@@ -53,6 +53,25 @@ class Pages(unittest.TestCase):
         said = summarise.evidence(bugs[0])
         self.assertRegex(said, r"^Of 2\.20\.2: what .* left; .* Of 2\.13\.0, 2\.8\.0: \[NVIDIA/.*\.$")
 
+    def test_the_headline_counts_causes(self):
+        plain = record("jax@0.10.2", PRODUCT, "wrong")
+        batched = record("jax@0.10.2", "on x=2,y=2: einsum bmk,bkn->bmn f32[4,4,4@y] f32[4,4,4@x] -> f32[4,4,4]", "wrong")
+        aborts = [record("jax@0.9.1", line, "crashed", "replica_group") for line in (PRODUCT, "on x=2: reshard f32[8@x] -> f32[8]")]
+        said = lambda *some: summarise.headline(found(*some)["defect"])
+        self.assertEqual(said(plain), "1 bugs")
+        self.assertEqual(said(plain, batched), "1 to 2 bugs in 2 kinds, of which some share a cause")
+        self.assertEqual(said(*aborts), "1 bugs in 2 kinds, of which some share a cause")
+
+    def test_the_first_release_that_shows_it_is_said(self):
+        words = "a kind"
+        of = lambda partitioner, **shown: {("jax", partitioner, words): {r.replace("_", "."): s for r, s in shown.items()}}
+        said = lambda known: summarise.releases.since("jax", words, known)
+        self.assertEqual(said({}), "")
+        self.assertEqual(said(of("shardy", _0_9=False)), "")  # none shows it
+        self.assertEqual(said(of("gspmd", **{"0_10": True, "0_9": False})), " Shown first with GSPMD by 0.10, of 2 tried.")
+        both = of("shardy", **{"0_4": True, "0_10": False, "0_9": True}) | of("gspmd", **{"0_4": False, "0_9": True})
+        self.assertEqual(said(both), " Shown first with Shardy by 0.4, the oldest of 3 tried, and not by 0.10; with GSPMD by 0.9, of 2 tried.")
+
     def test_it_stands_once_whatever_its_verdicts(self):
         of = found(record("torch@2.15.0,operands=distribute", GATHER, "wrong"),
                    record("torch@2.15.0,operands=distribute", GATHER.replace("9", "7"), "crashed"))
@@ -71,8 +90,8 @@ class Pages(unittest.TestCase):
         self.assertIn("| it needs |", summarise.limits(some))
 
     def test_issues_are_links(self):
-        self.assertEqual(summarise.linked("of openxla/xla#40034"), "of [openxla/xla#40034](https://github.com/openxla/xla/issues/40034)")
-        self.assertEqual((summarise.begun("not known"), summarise.begun("amax.py: so"), summarise.begun("openxla/xla#4")),
+        self.assertEqual(summarise.pages.linked("of openxla/xla#40034"), "of [openxla/xla#40034](https://github.com/openxla/xla/issues/40034)")
+        self.assertEqual((summarise.pages.begun("not known"), summarise.pages.begun("amax.py: so"), summarise.pages.begun("openxla/xla#4")),
                          ("Not known", "amax.py: so", "openxla/xla#4"))
 
 

@@ -40,7 +40,8 @@ def run(partitioner, route, mesh, letters, layouts):
     import numpy as np
     from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
 
-    jax.config.update("jax_use_shardy_partitioner", partitioner == "shardy")
+    if partitioner == "shardy" or hasattr(jax.config, "jax_use_shardy_partitioner"):  # older releases have GSPMD alone
+        jax.config.update("jax_use_shardy_partitioner", partitioner == "shardy")
     devices = Mesh(np.array(jax.devices()).reshape(sizes), tuple("xyz"[: len(sizes)]))
     laid = [NamedSharding(devices, P(*[tuple(axes) or None for axes in one.split(",")])) for one in layouts]
     terms, n = letters.split("->")[0].split(","), 12 if 3 in sizes else 8

@@ -28,7 +28,8 @@ def run(partitioner, mesh, layouts, groups, extents):
     import numpy as np
     from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
 
-    jax.config.update("jax_use_shardy_partitioner", partitioner == "shardy")
+    if partitioner == "shardy" or hasattr(jax.config, "jax_use_shardy_partitioner"):  # older releases have GSPMD alone
+        jax.config.update("jax_use_shardy_partitioner", partitioner == "shardy")
     devices = Mesh(np.array(jax.devices()).reshape(sizes), tuple("xyz"[: len(sizes)]))
     laid = [NamedSharding(devices, P(*[tuple(axes) or None for axes in one.split(",")])) for one in layouts]
     t, k, n = extents

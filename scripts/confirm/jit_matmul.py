@@ -29,7 +29,8 @@ PROGRAMS = [
 
 def main():
     partitioner = sys.argv[1] if len(sys.argv) > 1 else "shardy"
-    jax.config.update("jax_use_shardy_partitioner", partitioner == "shardy")
+    if partitioner == "shardy" or hasattr(jax.config, "jax_use_shardy_partitioner"):  # older releases have GSPMD alone
+        jax.config.update("jax_use_shardy_partitioner", partitioner == "shardy")
     mesh = Mesh(np.array(jax.devices()[:8]).reshape(2, 2, 2), ("x", "y", "z"))
     random = np.random.default_rng(0)
     a = random.integers(-8, 8, (8, 8)).astype(np.float32)

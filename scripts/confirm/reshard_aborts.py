@@ -24,7 +24,8 @@ def reshard(number):
     import numpy as np
     from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
 
-    jax.config.update("jax_use_shardy_partitioner", sys.argv[1] == "shardy")
+    if sys.argv[1] == "shardy" or hasattr(jax.config, "jax_use_shardy_partitioner"):  # older releases have GSPMD alone
+        jax.config.update("jax_use_shardy_partitioner", sys.argv[1] == "shardy")
     mesh = Mesh(np.array(jax.devices()[:12]).reshape(3, 2, 2), ("x", "y", "z"))
     source, target = (NamedSharding(mesh, P(*axes)) for axes in PROGRAMS[number])
     whole = np.arange(144, dtype=np.float32).reshape(12, 12)
