@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <charconv>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <set>
@@ -140,7 +141,8 @@ double parse_budget(const std::string& text, std::string_view flag) {
   const double scale = unit == "s" || unit.empty() ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
   if (!(seconds > 0) || scale == 0)
     throw bad_input(fmt::format("{}: expected a time such as 90s, 10m or 2h", flag), text, 0);
-  constexpr double longest = 1e9;  // of the nanoseconds that a clock counts to, about a tenth
+  // From now on, which is within the first half of what a clock counts to.
+  const double longest = std::chrono::duration<double>(std::chrono::nanoseconds::max()).count() / 2;
   if (seconds * scale > longest) throw bad_input(fmt::format("{}: no clock counts so far", flag), text, 0);
   return seconds * scale;
 }
