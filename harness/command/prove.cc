@@ -91,6 +91,7 @@ std::pair<std::int64_t, hlo::Bounds> parse_range(const hlo::Module& module, cons
   const std::int64_t high = number();
   if (at != end)
     throw bad_input("--range: expected the end", flag, static_cast<std::size_t>(at - flag.data()));
+  const std::size_t first = equals + 1;
   if (high < low) throw bad_input("--range: expected a number that is not below the first", flag, second);
   const std::int64_t p = parameter_named(module, flag.substr(0, equals), flag);
   const hlo::Computation& main = hlo::entry(module);
@@ -98,6 +99,12 @@ std::pair<std::int64_t, hlo::Bounds> parse_range(const hlo::Module& module, cons
       main.instructions[static_cast<std::size_t>(main.parameters[static_cast<std::size_t>(p)])].shape;
   if (!is_integer(shape.type) && shape.type != hlo::Type::pred)
     throw bad_input(fmt::format("--range: {} holds no integers", print(shape, false)), flag, 0);
+  for (const auto& [n, at] : {
+           std::pair{low,  first },
+           {high, second}
+  })
+    if (!hlo::has_number(shape.type, n))
+      throw bad_input(fmt::format("--range: {} does not hold {}", print(shape, false), n), flag, at);
   return {
       p, {low, high, true}
   };
@@ -137,6 +144,7 @@ std::string repeated(const ProveFlags& flags, std::uint64_t seed) {
   for (const std::string& path : flags.paths) command += " " + shell_quoted(path);
   if (!flags.module.empty()) command += " --module " + shell_quoted(flags.module);
   for (const std::string& range : flags.ranges) command += " --range " + shell_quoted(range);
+  if (flags.draws > 0) command += fmt::format(" --draws {}", flags.draws);
   return command + fmt::format(" --seed {}", seed);
 }
 
@@ -148,12 +156,15 @@ struct Proving {
   Watch watch{parse_budget(flags.budget)};
   std::int64_t most = flags.memory.empty() ? machine().memory_bytes : parse_memory(flags.memory);
   hlo::Wholes wholes{};  // what BEFORE computes, for all passes
+  int agreed = 0;        // draws
 
   // Of modules that belong together, and that need so many bytes; `of` names the pass after which they were.
   hlo::Proof prove(const hlo::Subject& subject, std::int64_t bytes, const std::string& of) {
-    hlo::Options options{
-        flags.seed, flags.draws, 8, ranges_of(flags, subject.before),
-        [&](const hlo::Step& step) { watch.look((of.empty() ? "" : of + ", ") + told(step)); }};
+    hlo::Options options{flags.seed, flags.draws, 8, ranges_of(flags, subject.before),
+                         [&](const hlo::Step& step) {
+                           if (of.empty()) agreed = step.draw - 1;
+                           watch.look((of.empty() ? "" : of + ", ") + told(step));
+                         }};
     if (bytes > most) {
       const bool less = most < std::int64_t{1} << 20;
       throw Ended{fmt::format("it needs {} of memory, and there {} {}", in_mib(bytes), less ? "is" : "are",
@@ -205,7 +216,8 @@ void judge(Proving& proving, const hlo::Subject& subject, ProofReport& report) {
       proving.watch.look("looking for the instruction at fault");
     });
   } catch (const Ended& ended) {
-    if (proof.finding == hlo::Finding::proven) proof.finding = hlo::Finding::unrun;
+    if (proof.finding == hlo::Finding::proven)
+      proof.finding = hlo::Finding::unrun, proof.draws = proving.agreed;
     proof.why += (proof.why.empty() ? "" : "; ") + ended.why;
   }
   report.seconds = proving.watch.work.seconds();
@@ -234,9 +246,10 @@ int prove_modules(const ProveFlags& flags) {
   Proving proving{flags, dumps, subject.propagated};
   judge(proving, subject, report);
   report.again = repeated(flags, report.proof.seed);
+  fmt::print("{}", flags.json ? json_text(report) + '\n' : in_words(report));
+  std::fflush(stdout);  // a record that cannot be written loses no verdict
   if (journal && report.proof.finding != hlo::Finding::unrun)
     journal->append(record_of(report), dump(environment()));
-  fmt::print("{}", flags.json ? json_text(report) + '\n' : in_words(report));
   const hlo::Finding finding = report.proof.finding;
   if (finding == hlo::Finding::unrun) return 2;
   return finding == hlo::Finding::proven && report.pass.empty() ? 0 : 1;
@@ -257,9 +270,9 @@ void add_prove(CLI::App& app, int& code) {
   prove->add_option("--module", flags->module, "Which module of the folder, module_0001.jit_step");
   prove->add_option("--seed", flags->seed, "Of the first draw")->check(whole_number(0, ~std::uint64_t{0}));
   prove
-      ->add_option(
-          "--draws", flags->draws,
-          "How many draws must agree; default: 2, and 8 where the arguments are fewer than 4,096 numbers")
+      ->add_option("--draws", flags->draws,
+                   "How many draws must agree; default: 2, and 8 where the arguments are fewer than 4,096 "
+                   "numbers or a single integer indexes")
       ->check(whole_number(1, 1000));
   prove
       ->add_option("--range", flags->ranges,

@@ -1,27 +1,35 @@
 // What a module is run on: drawn arguments, the same for both sides.
 #pragma once
 
+#include "reference/hlo/prove/bounds.h"
 #include "reference/hlo/prove/pairs.h"
 #include "reference/hlo/run/array.h"
 
 namespace plumb::hlo {
 
-// For each parameter the least and the greatest number that is drawn, where it holds integers: below the
-// smallest extent that it indexes, through whatever reshapes, arithmetic, calls and loops it gets there.
-struct Bounds {
-  std::int64_t low = 0, high = 0;
-  bool indexes = false;
-};
-std::vector<Bounds> bounds_of(const Module&);
-
-// The arguments of a draw, whole. Some element of an array of integers is the least, and one the greatest; a
-// single integer is the least in one of every eight draws, and the greatest in one. A float's real is of
-// either sign and between 1/2 and 2, times a scale: of every eight draws 1 in the first, 1/8 in the next, and
-// in the others one of each argument, from 1/32 to 32. So what saturates in one draw, or is decided one way,
-// is not in another. Its residue is any. In the last of every eight there are ties: each element of an array
-// is zero or one of three numbers that all arrays share, of scale 1.
-bool is_plain(std::uint64_t seed);  // of scale 1, without ties
-bool has_ties(std::uint64_t seed);
+// The arguments of a draw, whole. A float's real is of either sign and between 1/2 and 2, times a scale; its
+// residue is any. So what saturates in one draw, or is decided one way, is not in another: of every eight
+// draws
+//
+//   0  plain       scale 1                                          single integer: before the middle
+//   1  mixed       scale 1/8; of each array a quarter is of one     the middle
+//                  sign, one of the other, and one has ties
+//   2  one sign    all of an array; from here each argument has a   at three quarters
+//                  scale of its own, from 1/32 to 32
+//   3                                                               the least
+//   4                                                               at a quarter
+//   5                                                               the greatest
+//   6  other sign  than that of draw 2                              any
+//   7  ties        scale 1; all are zero or one of three numbers    any
+//                  that all arguments share
+//
+// Ties of draw 1 are of constants of the module as well, in every other eight those of draw 7 too; there a
+// single integer is any. Some element of an array of integers is the least, and one the greatest; of those
+// that index nothing both are larger but in draws 0 and 7, and of one sign where floats are. Of predicates
+// half hold, in draws 1, 3 and 5 one, all but one, none or all.
+bool is_plain(std::uint64_t seed);
+bool has_ties(std::uint64_t seed);   // all over
+bool has_zeros(std::uint64_t seed);  // somewhere
 std::vector<Value<Twin>> drawn(const Module&, const std::vector<Bounds>&, std::uint64_t seed);
 // Of argument `p` what each device holds, `fill` behind its end; nothing else of it is drawn.
 Value<Twin> drawn(const Module&, const std::vector<Bounds>&, std::size_t p, std::uint64_t seed,

@@ -1,4 +1,4 @@
-// What is drawn: integers below all that they index, wherever they get there, and floats of several sizes.
+// What is drawn: floats of several sizes and signs, ties, and integers to their ends.
 #include "reference/hlo/prove/draw.h"
 
 #include <gtest/gtest.h>
@@ -14,158 +14,10 @@
 namespace plumb::hlo {
 namespace {
 
-constexpr const char* kComputations = R"(
-%sum (x: f32[], y: f32[]) -> f32[] {
-  %x = f32[] parameter(0)
-  ROOT %y = f32[] parameter(1)
-}
-
-%both (x: f32[], y: f32[], v: f32[], w: f32[]) -> (f32[], f32[]) {
-  %x = f32[] parameter(0)
-  %y = f32[] parameter(1)
-  %v = f32[] parameter(2)
-  %w = f32[] parameter(3)
-  ROOT %t = (f32[], f32[]) tuple(%v, %w)
-}
-
-%second (s: (s32[], s32[])) -> s32[] {
-  %s = (s32[], s32[]) parameter(0)
-  ROOT %e = s32[] get-tuple-element(%s), index=1
-}
-
-%same (n: s32[]) -> s32[] {
-  ROOT %n = s32[] parameter(0)
-}
-
-%slice (n: s32[]) -> f32[1] {
-  %n = s32[] parameter(0)
-  %six = f32[6] iota(), iota_dimension=0
-  ROOT %d = f32[1] dynamic-slice(%six, %n), dynamic_slice_sizes={1}
-}
-
-%more (s: (s32[], s32[])) -> pred[] {
-  %s = (s32[], s32[]) parameter(0)
-  ROOT %p = pred[] constant(false)
-}
-
-%body (s: (s32[], s32[])) -> (s32[], s32[]) {
-  %s = (s32[], s32[]) parameter(0)
-  %e = s32[] get-tuple-element(%s), index=1
-  %d = f32[1] call(%e), to_apply=%slice
-  ROOT %t = (s32[], s32[]) copy(%s)
-}
-
-ENTRY %e {
-  %i = s32[] parameter(0)
-  %j = s32[] parameter(1)
-  %n = s32[3] parameter(2)
-  %f = f32[5,9] iota(), iota_dimension=1
-  %v = s32[2,3] iota(), iota_dimension=1
-  %x = f32[] constant(1)
-  %t = (s32[], s32[]) tuple(%i, %j)
-  )";
-
-// "i<5 n<9" for the parameters that index.
-std::string bounds(const std::string& lines) {
-  std::string text = "HloModule m, num_partitions=2\n" + std::string(kComputations) + lines +
-                     "\n  ROOT %r = s32[] constant(1)\n}\n";
-  std::string all;
-  const char* names = "ijn";
-  for (const Bounds& b : bounds_of(parse(text, "m.txt"))) {
-    EXPECT_EQ(b.low, b.indexes || *names != 'n' ? 0 : -8);
-    if (b.indexes)
-      all += (all.empty() ? "" : " ") + std::string(1, *names) + "<" + std::to_string(b.high + 1);
-    EXPECT_TRUE(b.indexes || b.high == 7);
-    ++names;
-  }
-  return all;
-}
-
-// clang-format off
-TEST(Draw, IntegersStayBelowWhatTheyIndex) {
-  const std::string gather = "%g = f32[3] gather(%f, %n), offset_dims={}, collapsed_slice_dims={0,1}, index_vector_dim=1, "
-                             "slice_sizes={1,1}, start_index_map=",
-                    scatter = "update_window_dims={}, inserted_window_dims={0,1}, index_vector_dim=1, scatter_dims_to_operand_dims=",
-                    slice = ", dynamic_slice_sizes={1,1}";
-  const std::pair<std::string, std::string> table[] = {
-      {"%q = s32[] add(%i, %j)", ""},
-      {"%q = pred[3] compare(%n, %n), direction=LT\n  %s = s32[3] select(%q, %n, %n)", ""},
-      {gather + "{0}", "n<5"},
-      {gather + "{1}", "n<9"},
-      {gather + "{1,0}", "n<5"},
-      {gather + "{2}", ""},
-      {gather + "{-1}", ""},
-      {"%s = f32[5,9] scatter(%f, %n, %f), to_apply=%sum, " + scatter + "{1}", "n<9"},
-      {"%s = (f32[5,9], f32[5,9]) scatter(%f, %f, %n, %f, %f), to_apply=%both, " + scatter + "{0}", "n<5"},
-      {"%d = f32[1,1] dynamic-slice(%f, %i, %j)" + slice, "i<5 j<9"},
-      {"%d = f32[1,1] dynamic-slice(%f, %j, %i)" + slice, "i<9 j<5"},
-      {"%d = f32[1,1] dynamic-slice(%f, %i, %i)" + slice, "i<5"},
-      {"%d = f32[1,1] dynamic-slice(%f, %i, %j, %i)" + slice, "i<5 j<9"},
-      {"%d = f32[1,1] dynamic-slice(%f, %j)" + slice, "j<5"},
-      {"%d = f32[5,9] dynamic-update-slice(%f, %f, %i, %j)", "i<5 j<9"},
-      {"%k = s32[] add(%i, %j)\n  %d = f32[1,1] dynamic-slice(%f, %k, %k)" + slice, "i<5 j<5"},
-      {"%k = s32[3] reshape(%n)\n  " + gather + "{0}", "n<5"},
-      {"%w = f32[] convert(%i)\n  %k = s32[] convert(%w)\n  %d = f32[1,1] dynamic-slice(%f, %k, %j)" + slice, "j<9"},
-      {"%b = s32[2,3] broadcast(%n), dimensions={1}\n  %p = pred[2,3] compare(%v, %b), direction=EQ", "n<3"},
-      {"%b = s32[2,3] broadcast(%n), dimensions={1}\n  %q = s32[2,3] add(%v, %v)\n  %p = pred[2,3] compare(%q, %b), direction=EQ", "n<3"},
-      {"%b = s32[2,3] broadcast(%n), dimensions={1}\n  %p = pred[2,3] compare(%b, %v), direction=EQ", "n<3"},
-      {"%b = s32[2,3] broadcast(%n), dimensions={1}\n  %p = pred[2,3] compare(%b, %v), direction=LT", ""},
-      {"%b = s32[2,3] broadcast(%n), dimensions={1}\n  %q = s32[2,3] add(%b, %v)\n  %p = pred[2,3] compare(%b, %q), direction=EQ", ""},
-      {"%b = s32[2,3] broadcast(%n), dimensions={1}\n  %p = pred[2,3] compare(%b, %b), direction=EQ", ""},
-      {"%k = s32[] get-tuple-element(%t), index=1\n  %d = f32[1,1] dynamic-slice(%f, %k, %k)" + slice, "j<5"},
-      {"%k = s32[] get-tuple-element(%t), index=2\n  %d = f32[1,1] dynamic-slice(%f, %k, %k)" + slice, ""},
-      {"%k = s32[] call(%t), to_apply=%second\n  %d = f32[1,1] dynamic-slice(%f, %k, %k)" + slice, "j<5"},
-      {"%k = s32[] fusion(%t), calls=%second\n  %d = f32[1,1] dynamic-slice(%f, %k, %k)" + slice, "j<5"},
-      {"%d = f32[1] call(%i), to_apply=%slice", "i<6"},
-      {"%w = (s32[], s32[]) while(%t), condition=%more, body=%body", "j<6"},
-      {"%w = (s32[], s32[]) while(%t), condition=%more, body=%body\n  %k = s32[] get-tuple-element(%w), index=0\n  "
-       "%d = f32[1,1] dynamic-slice(%f, %k, %k)" + slice, "i<5 j<6"},
-      {"%c = s32[] conditional(%i, %t, %i), branch_computations={%second, %same}\n  %d = f32[1,1] dynamic-slice(%f, %c, %c)" + slice, "i<5 j<5"},
-      {"%c = s32[] conditional(%i, %j, %j), branch_computations={%same, %same}\n  %d = f32[1,1] dynamic-slice(%f, %c, %c)" + slice, "j<5"},
-      // So many rows, and where they begin, are not negative either.
-      {"%m = f32[3,9] iota(), iota_dimension=0\n  %q = f32[3,4,2] iota(), iota_dimension=0\n  %y = f32[3,4] iota(), iota_dimension=0\n"
-       "  %d = f32[3,2] ragged-dot(%y, %q, %n), lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, rhs_group_dims={0}", "n<8"},
-      {"%z = f32[0,9] constant({ })\n  %d = f32[0,1] dynamic-slice(%z, %i, %j), dynamic_slice_sizes={0,1}", "j<9"},
-  };
-  for (const auto& [lines, want] : table) EXPECT_EQ(bounds(lines), want) << lines;
-}
-// clang-format on
-
 Module of(const std::string& shape) {
   return parse(
       "HloModule m\n\nENTRY %e {\n  %f = f32[2] parameter(0)\n  ROOT %x = " + shape + " parameter(1)\n}\n",
       "m.txt");
-}
-
-// Sixty computations, each of which calls the one above it twice: nobody goes through 2^60 calls.
-TEST(Draw, CallsWithoutEndAreFollowedSoFar) {
-  std::string text = "HloModule m\n\n%f0 (v: s32[]) -> s32[] {\n  ROOT %v = s32[] parameter(0)\n}\n";
-  for (int i = 1; i < 60; ++i) {
-    const std::string n = std::to_string(i), called = "to_apply=%f" + std::to_string(i - 1) + "\n";
-    text += "\n%f" + n + " (v: s32[]) -> s32[] {\n  %v = s32[] parameter(0)\n  %a = s32[] call(%v), " +
-            called + "  ROOT %b = s32[] call(%a), " + called + "}\n";
-  }
-  text += "\nENTRY %e {\n  %x = s32[] parameter(0)\n  ROOT %r = s32[] call(%x), to_apply=%f59\n}\n";
-  EXPECT_EQ(bounds_of(parse(text, "m.txt"))[0].high, 7);
-}
-
-TEST(Draw, IntegersThatIndexNothing) {
-  EXPECT_EQ(bounds_of(of("s8[3]"))[1].low, -8) << "of an array";
-  EXPECT_EQ(bounds_of(of("s8[3]"))[1].high, 7);
-  const std::pair<const char*, std::int64_t> table[] = {
-      {"s8[]",   7                          },
-      {"s64[]",  7                          },
-      {"pred[]", 1                          },
-      {"u2[]",   3                          },
-      {"u32[]",  4294967295                 },
-      {"u64[]",  (std::int64_t{1} << 62) - 1}
-  };
-  for (const auto& [shape, high] : table) {
-    const Bounds b = bounds_of(of(shape))[1];
-    EXPECT_EQ(b.low, 0) << shape;
-    EXPECT_EQ(b.high, high) << shape;
-    EXPECT_FALSE(b.indexes) << shape;
-  }
 }
 
 TEST(Draw, EveryIntegerWithinTheBounds) {
@@ -221,18 +73,78 @@ TEST(Draw, EachDrawHasASizeAndInSomeEachArgument) {
   const Module module = of("f32[20,20]");
   std::set<double> sizes;
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
-    if (has_ties(seed)) continue;
+    if (has_zeros(seed)) continue;
     const auto all = drawn(module, {{}, {}}, seed);
     const double size = scale_of(*all[1].array);
-    if (seed % 8 < 2) {
-      EXPECT_EQ(size, seed % 8 == 0 ? 1 : 0.125) << seed;
-    } else {
+    if (is_plain(seed))
+      EXPECT_EQ(size, 1) << seed;
+    else
       sizes.insert(size);
-    }
   }
   EXPECT_EQ(sizes.size(), 11u);
   EXPECT_EQ(*sizes.begin(), 0x1p-5);
   EXPECT_EQ(*sizes.rbegin(), 0x1p5);
+}
+
+// "+" or "-" where all of them are so, "0" where some are zero.
+std::string signs(const Elements<Twin>& all, std::size_t begin, std::size_t end) {
+  int below = 0, above = 0;
+  for (std::size_t n = begin; n < end; ++n) below += all[n].real<0, above += all[n].real> 0;
+  if (below + above < static_cast<int>(end - begin)) return "0";
+  return below == 0 ? "+" : above == 0 ? "-" : "+-";
+}
+
+// A largest that is below zero, and a smallest above it, are met: in two draws where many are, in eight
+// everywhere.
+TEST(Draw, OfEveryEightTwoAreOfOneSignAndOneIsMixed) {
+  const Module module = of("f32[20,20]");
+  for (std::uint64_t eight = 0; eight < 80; eight += 8) {
+    const auto numbers = [&](std::uint64_t seed) {
+      return drawn(module, {{}, {}}, eight + seed)[1].array->reals;
+    };
+    const std::string one = signs(numbers(2), 0, 400), other = signs(numbers(6), 0, 400);
+    EXPECT_EQ(one + other, one == "+" ? "+-" : "-+");
+    const auto mixed = numbers(1);
+    EXPECT_EQ(signs(mixed, 0, 100), "+-");
+    EXPECT_EQ(signs(mixed, 100, 200), one);
+    EXPECT_EQ(signs(mixed, 200, 300), "0");
+    EXPECT_EQ(signs(mixed, 300, 400), other);
+    EXPECT_EQ(signs(numbers(0), 0, 400), "+-");
+  }
+}
+
+// Integers that index nothing, of every eight draws: small in 0 and 7, else larger or of one sign.
+TEST(Draw, IntegersThatIndexNothingAreLargerInSome) {
+  for (const auto& [type, most] : {
+           std::pair{"s8",  128 },
+           {"s32", 1024}
+  }) {
+    const Module module = of(type + std::string("[2000]"));
+    const std::vector<Bounds> bounds = bounds_of(module);
+    for (std::uint64_t seed = 0; seed < 16; ++seed) {
+      const auto all = drawn(module, bounds, seed)[1].array->integers;
+      const std::int64_t least = std::ranges::min(all), largest = std::ranges::max(all), of_eight = seed % 8;
+      const bool small = of_eight == 0 || of_eight == 7, one_sign = of_eight == 2 || of_eight == 6;
+      EXPECT_TRUE(least == (small ? -8 : -most) || (one_sign && least == 0)) << seed;
+      EXPECT_TRUE(largest == (small ? 7 : most - 1) || (one_sign && largest == -1)) << seed;
+      EXPECT_EQ(one_sign, least == 0 || largest == -1) << seed;
+    }
+  }
+}
+
+// What holds on every device alone would hide a dropped reduction of predicates.
+TEST(Draw, PredicatesAreFewOrAllButFewInSome) {
+  const Module module = of("pred[300]");
+  std::set<std::int64_t> sparse;
+  for (std::uint64_t seed = 0; seed < 64; ++seed) {
+    const auto all = drawn(module, bounds_of(module), seed)[1].array->integers;
+    const std::int64_t hold = std::ranges::count(all, 1);
+    if (seed % 8 == 1 || seed % 8 == 3 || seed % 8 == 5)
+      sparse.insert(hold);
+    else
+      EXPECT_TRUE(hold > 100 && hold < 200) << seed;
+  }
+  EXPECT_EQ(sparse, (std::set<std::int64_t>{0, 1, 299, 300}));
 }
 
 // In one of every eight draws what is equal in one argument is equal in another.
@@ -246,7 +158,8 @@ TEST(Draw, FewNumbersOfWhichOneIsZero) {
     Pairs pairs{seed};
     for (const auto& argument : drawn(module, {{}, {}}, seed))
       for (const Twin& x : argument.array->reals) ++each[pairs.print(x)];
-    EXPECT_EQ(each.size(), has_ties(seed) ? 4u : 700u) << seed;
+    if (has_zeros(seed) && !has_ties(seed)) continue;
+    EXPECT_EQ(each.size(), has_ties(seed) ? 4u : 700u) << seed << ": without a constant";
     tied += has_ties(seed);
     if (!has_ties(seed)) continue;
     for (const auto& [number, times] : each) EXPECT_GT(times, 100) << seed;
@@ -255,28 +168,52 @@ TEST(Draw, FewNumbersOfWhichOneIsZero) {
   EXPECT_EQ(tied, 10);
 }
 
-// Of single integers no element is the least, but in one of every eight draws it is; in one it is the
-// greatest.
-TEST(Draw, ASingleIntegerReachesItsEnds) {
-  const Module module = of("s32[]");
-  int least = 0, greatest = 0;
-  for (std::uint64_t seed = 0; seed < 80; ++seed) {
-    const std::int64_t x = drawn(module,
-                                 {
-                                     {    },
-                                     { 0, 1000000000, true}
-    },
-                                 seed)[1]
-                               .array->integers.at(0);
-    least += x == 0, greatest += x == 1000000000;
+// A constant of the module is a tie, where it is of the size of what is drawn.
+TEST(Draw, SomeAreConstantsOfTheModule) {
+  const Module module = parse(
+      "HloModule m\n\nENTRY %e {\n  %a = f32[] constant(1.5)\n  %b = f32[] constant(0.001)\n"
+      "  ROOT %x = f32[300] parameter(0)\n}\n",
+      "m.txt");
+  for (std::uint64_t seed = 0; seed < 16; ++seed) {
+    const auto all = drawn(module, {{}}, seed)[0].array->reals;
+    const auto are = [&](double number) {
+      return std::ranges::count_if(
+          all, [&](const Twin& x) { return x.real == number && x.coefficient == residue_of(number); });
+    };
+    EXPECT_EQ(are(1.5) > 5, seed % 8 == 1 || seed == 15) << seed;
+    EXPECT_EQ(are(0.001), 0) << seed;
   }
-  EXPECT_EQ(least, 10);
-  EXPECT_EQ(greatest, 10);
+}
+
+// A single integer indexes one place in a draw: in eight of them every tile of 2 and of 4, its ends, and both
+// sides of the middle.
+TEST(Draw, ASingleIntegerReachesEveryTile) {
+  const Module module = of("s32[]");
+  std::set<std::int64_t> met;
+  for (std::uint64_t seed = 0; seed < 8; ++seed)
+    met.insert(drawn(module,
+                     {
+                         {    },
+                         { 0, 31, true}
+    },
+                     seed)[1]
+                   .array->integers.at(0));
+  for (const std::int64_t n : {0, 8, 15, 16, 23, 31}) EXPECT_TRUE(met.contains(n)) << n;
+  met.clear();
+  for (std::uint64_t seed = 0; seed < 200; ++seed)
+    met.insert(drawn(module,
+                     {
+                         {    },
+                         { 0, 31, true}
+    },
+                     seed)[1]
+                   .array->integers.at(0));
+  EXPECT_EQ(met.size(), 32u);
 }
 
 TEST(Draw, FloatsOfEitherSign) {
   const Module module = of("f32[20,20]");
-  for (const std::uint64_t seed : {0, 1, 2, 3}) {
+  for (const std::uint64_t seed : {0, 3, 4, 8}) {
     const double scale = scale_of(*drawn(module, {{}, {}}, seed)[1].array);
     const auto array = drawn(module, {{}, {}}, seed)[1].array;
     ASSERT_EQ(array->reals.size(), 400u);

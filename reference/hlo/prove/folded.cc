@@ -170,7 +170,7 @@ std::vector<Source> constants_of(const Module& module) {
       all.try_emplace(std::fabs(x), Source{special(0, std::fabs(x)), decimal(std::fabs(x))});
   };
   each_constant(module, [&](const Instruction& i) {
-    if (std::ssize(i.literal.reals) > std::ssize(i.shape.dims) + 16) return;
+    if (i.literal.reals.size() > kSeveral) return;
     for (const double x : i.literal.reals) take(x);
     if (i.shape.dims.empty() && is_integer(i.shape.type)) take(static_cast<double>(i.literal.integers.at(0)));
   });

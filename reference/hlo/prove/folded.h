@@ -25,6 +25,9 @@ struct Folded {
   std::vector<Source> meanings;
 };
 
+// Of an array of more numbers none is a source.
+inline constexpr std::size_t kSeveral = 16;
+
 // The constants of a module.
 std::vector<Source> constants_of(const Module&);
 

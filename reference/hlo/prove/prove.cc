@@ -61,15 +61,15 @@ struct Trial {
 void judge(Trial& trial, const std::vector<Held>& whole, const std::vector<Held>& held, Proof& proof) {
   Pairs pairs{proof.seed};
   proof.results = std::ssize(whole), proof.elements = 0;
+  const bool infinity = has_infinity(trial.subject.before);
   trial.usual.resize(whole.size());
   for (std::size_t n = 0; n < whole.size(); ++n) {
-    const double usual = has_ties(proof.seed) ? trial.usual[n] : 0;
+    const double usual = has_zeros(proof.seed) ? trial.usual[n] : 0;
     Compared c =
         compare_sides(pairs, {*whole[n].array, *held[n].array, trial.by_errors, usual}, trial.results[n]);
     if (is_plain(proof.seed)) trial.usual[n] = c.largest;
     proof.elements += c.elements;
-    const bool infinity = has_infinity(trial.subject.before);
-    if (!c.finite && (!infinity || has_ties(proof.seed)))  // zeros that many elements are make it so
+    if (!c.finite && (!infinity || has_zeros(proof.seed)))
       raise(proof, Finding::mistrusted,
             "result " + std::to_string(n) + " is not finite" +
                 (infinity ? "" : ", and no constant of the program is infinite"));
@@ -83,9 +83,6 @@ void judge(Trial& trial, const std::vector<Held>& whole, const std::vector<Held>
 
 // Of choices of meanings, where a constant may have several.
 constexpr int kMostTries = 8;
-
-// Up to so many numbers of a value that needs no parameter.
-constexpr std::size_t kSeveral = 16;
 
 // Ends a run.
 struct Doubt {};
@@ -253,14 +250,18 @@ Proof settled_draw(Trial& trial, int draw, std::uint64_t& seed) {
 }
 
 // Of a program whose arguments are few more draws cost nothing, and what integers decide is no more than
-// tested.
-int draws_of(const Module& module, const Options& options) {
+// tested. A single integer that indexes has one place in a draw.
+int draws_of(const Module& module, const Options& options, const std::vector<Bounds>& bounds) {
   constexpr std::int64_t kFew = 4096;
   std::int64_t all = 0;
+  bool indexes = false;
   const Computation& main = entry(module);
-  for (const std::int64_t p : main.parameters)
-    all += elements(main.instructions[static_cast<std::size_t>(p)].shape);
-  return options.draws > 0 ? options.draws : all < kFew ? 8 : 2;
+  for (std::size_t p = 0; p < main.parameters.size(); ++p) {
+    const Shape& shape = main.instructions[static_cast<std::size_t>(main.parameters[p])].shape;
+    all += elements(shape);
+    indexes = indexes || (bounds[p].indexes && elements(shape) == 1);
+  }
+  return options.draws > 0 ? options.draws : all < kFew || indexes ? 8 : 2;
 }
 
 // Draws of BEFORE for ways that none has gone, and how many of them are judged.
@@ -312,7 +313,7 @@ Proof prove(const Subject& subject, const Options& options, Wholes* shared) {
   Wholes own;
   Trial trial{subject,
               options,
-              draws_of(subject.before, options),
+              draws_of(subject.before, options, proof.bounds),
               cuts,
               results,
               proof,
@@ -324,6 +325,7 @@ Proof prove(const Subject& subject, const Options& options, Wholes* shared) {
     if (proof.finding != Finding::proven) return proof;
   }
   proof = sought_ways(trial, proof, seed);
+  if (proof.finding != Finding::proven) return proof;
   for (const Way& way : untaken(subject.before, trial.paths))
     (way.kind == Way::integers ? proof.unanswered : proof.untaken).push_back(print(way));
   return proof;

@@ -25,8 +25,8 @@ struct Step {
 
 struct Options {
   std::uint64_t seed = 0;
-  int draws = 0;    // 0: two, and eight where the arguments are fewer than 4,096 numbers
-  int redraws = 8;  // of a draw that is not proven, or whose decisions hang on errors
+  int draws = 0;  // 0: two, and eight where the arguments are fewer than 4,096 numbers or one integer indexes
+  int redraws = 8;                          // of a draw that is not proven, or whose decisions hang on errors
   std::map<std::int64_t, Bounds> ranges{};  // of parameters, instead of those that bounds_of finds
   std::function<void(const Step&)> step{};  // told before each instruction, of loops too; may throw
 };

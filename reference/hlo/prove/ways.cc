@@ -24,12 +24,29 @@ bool folds_by_picking(const Module& module, const Instruction& i) {
   return false;
 }
 
-bool chooses(const Module& module, const Instruction& i) {
-  return is_real(i.shape.type) && (picks(i.opcode) || folds_by_picking(module, i));
+// Says yes or no of each element: a comparison, or whether all or some of many predicates hold.
+bool answers_whether(const Instruction& i) {
+  return i.opcode == Opcode::compare || (i.opcode == Opcode::reduce && i.shape.type == Type::pred);
 }
 
 const Instruction& operand_of(const Computation& c, const Instruction& i, std::size_t n) {
   return c.instructions[static_cast<std::size_t>(i.operands[n])];
+}
+
+// Whether a predicate is of comparisons of integers alone.
+bool is_of_integers(const Computation& c, const Instruction& i) {
+  if (i.opcode == Opcode::constant) return true;
+  if (i.opcode == Opcode::compare) return !is_real(operand_of(c, i, 0).shape.type);
+  if (i.operands.empty() || i.opcode >= Opcode::call) return false;
+  for (std::size_t n = 0; n < i.operands.size(); ++n) {
+    const Instruction& from = operand_of(c, i, n);
+    if (from.shape.type == Type::pred && !is_of_integers(c, from)) return false;
+  }
+  return true;
+}
+
+bool chooses(const Module& module, const Instruction& i) {
+  return is_real(i.shape.type) && (picks(i.opcode) || folds_by_picking(module, i));
 }
 
 // A constant, or one in every place, that is greater or less than all numbers: it is no choice.
@@ -76,7 +93,7 @@ Answers answers_of(const Module& module, const std::set<const Instruction*>& fre
     for (const Instruction& i : c.instructions) {
       if (free_of_parameters.contains(&i) || i.operands.size() < 2 || i.operands[0] == i.operands[1])
         continue;
-      if (i.opcode == Opcode::compare) answers.compares.insert(&i);
+      if (answers_whether(i)) answers.compares.insert(&i);
       if (chooses(module, i)) answers.choices.insert(&i);
     }
   return answers;
@@ -108,7 +125,7 @@ bool went(const Paths& paths, const Way& way) { return paths.contains({way.at, w
 std::string print(const Way& way) {
   const std::string at = "%" + way.at->name;
   if (way.at->opcode == Opcode::while_) return at;
-  if (way.at->opcode == Opcode::compare) return at + (way.answer ? " true" : " false");
+  if (answers_whether(*way.at)) return at + (way.answer ? " true" : " false");
   const bool operand = picks(way.at->opcode) || folds(way.at->opcode);
   return at + (operand ? " operand " : " branch ") + std::to_string(way.answer);
 }
@@ -127,9 +144,9 @@ std::vector<Way> untaken(const Module& module, const Paths& paths) {
       const bool reached = went(paths, {&i, 0}) || went(paths, {&i, 1}) || went(paths, {&i, 2});
       if (!reached) continue;
       const auto kind = i.shape.dims.empty() && !inner.contains(&c) ? Way::scalar : Way::array;
-      const bool floats = i.operands.empty() || is_real(operand_of(c, i, 0).shape.type);
-      if (i.opcode == Opcode::compare)
-        for (const std::int64_t answer : {0, 1}) add({&i, answer, floats ? kind : Way::integers});
+      if (answers_whether(i))
+        for (const std::int64_t answer : {0, 1})
+          add({&i, answer, is_of_integers(c, i) ? Way::integers : kind});
       if (!chooses(module, i)) continue;
       for (std::size_t n = 0; n < i.operands.size(); ++n)
         if (!is_infinite(c, operand_of(c, i, n))) add({&i, static_cast<std::int64_t>(n), kind});

@@ -11,9 +11,10 @@
 
 namespace plumb::hlo {
 
-// What a module decides by comparing, while it runs: of a `compare` whether it holds, of a `minimum`,
-// `maximum` or `clamp` of floats which operand an element is, and of a reduction by one of these whether it
-// is the initial value. Where no parameter is read, or a number is compared with itself, nothing is decided.
+// What a module decides by comparing, while it runs: of a `compare` whether it holds, and whether all or some
+// of many predicates do; of a `minimum`, `maximum` or `clamp` of floats which operand an element is, and of a
+// reduction by one of these whether it is the initial value. Where no parameter is read, or a number is
+// compared with itself, nothing is decided.
 struct Answers {
   std::set<const Instruction*> compares, choices;
 

@@ -212,12 +212,15 @@ const Instruction* maker(const Module& module, std::int64_t result) {
   return &c.instructions[static_cast<std::size_t>(root.operands[static_cast<std::size_t>(result)])];
 }
 
-// The collective of AFTER that was made for the same operation of the user's.
+// The collective of AFTER that was made for the same operation of the user's, and how many more were.
 std::string collective_for(const Module& after, const std::string& op_name) {
+  std::string first;
+  int more = 0;
   for (const Computation& c : after.computations)
     for (const Instruction& i : c.instructions)
-      if (i.opcode >= Opcode::all_gather && i.op_name == op_name) return print(after, c, i);
-  return {};
+      if (i.opcode >= Opcode::all_gather && !op_name.empty() && i.op_name == op_name)
+        first.empty() ? void(first = print(after, c, i)) : void(++more);
+  return first + (more > 0 ? "  (and " + std::to_string(more) + " more of this operation)" : "");
 }
 
 const Computation& home(const Module& module, const Instruction* is) {
@@ -242,9 +245,8 @@ std::string first_group(const Division& division) {
 
 // The sum that an instruction finishes of an operand that is left unreduced: nothing where it finishes none.
 //
-//   %copy, of %copy.1 with last_tile_dims={unreduced} of 1024    no all-reduce: %copy.1 is left as 1024
-//   parts, on
-//                                                                devices 0,4,8,12,...
+//   %copy, of %copy.1 with last_tile_dims={unreduced} of 1024
+//   no all-reduce: %copy.1 is left as 1024 parts, on devices 0,4,8,12,...
 std::string sum_of(const Module& module, const Instruction& finishes) {
   const auto parts = [&](const Instruction& i) -> std::optional<Division> {
     if (i.sharding.empty() || i.shape.type == Type::tuple) return std::nullopt;

@@ -1,0 +1,19 @@
+// Between which numbers the integers are that a module is run on.
+#pragma once
+
+#include "reference/hlo/module/module.h"
+
+namespace plumb::hlo {
+
+// For each parameter the least and the greatest number that is drawn, where it holds integers: below the
+// smallest extent that it indexes, through whatever reshapes, arithmetic, calls and loops it gets there.
+// `any`: an array that indexes nothing, which some draws make of larger numbers.
+struct Bounds {
+  std::int64_t low = 0, high = 0;
+  bool indexes = false, any = false;
+};
+std::vector<Bounds> bounds_of(const Module&);
+
+bool has_number(Type, std::int64_t);  // an integer type
+
+}  // namespace plumb::hlo

@@ -1,0 +1,164 @@
+// Between which numbers integers are drawn: below all that they index, wherever they get there.
+#include "reference/hlo/prove/bounds.h"
+
+#include <gtest/gtest.h>
+
+namespace plumb::hlo {
+namespace {
+
+constexpr const char* kComputations = R"(
+%sum (x: f32[], y: f32[]) -> f32[] {
+  %x = f32[] parameter(0)
+  ROOT %y = f32[] parameter(1)
+}
+
+%both (x: f32[], y: f32[], v: f32[], w: f32[]) -> (f32[], f32[]) {
+  %x = f32[] parameter(0)
+  %y = f32[] parameter(1)
+  %v = f32[] parameter(2)
+  %w = f32[] parameter(3)
+  ROOT %t = (f32[], f32[]) tuple(%v, %w)
+}
+
+%second (s: (s32[], s32[])) -> s32[] {
+  %s = (s32[], s32[]) parameter(0)
+  ROOT %e = s32[] get-tuple-element(%s), index=1
+}
+
+%same (n: s32[]) -> s32[] {
+  ROOT %n = s32[] parameter(0)
+}
+
+%slice (n: s32[]) -> f32[1] {
+  %n = s32[] parameter(0)
+  %six = f32[6] iota(), iota_dimension=0
+  ROOT %d = f32[1] dynamic-slice(%six, %n), dynamic_slice_sizes={1}
+}
+
+%more (s: (s32[], s32[])) -> pred[] {
+  %s = (s32[], s32[]) parameter(0)
+  ROOT %p = pred[] constant(false)
+}
+
+%body (s: (s32[], s32[])) -> (s32[], s32[]) {
+  %s = (s32[], s32[]) parameter(0)
+  %e = s32[] get-tuple-element(%s), index=1
+  %d = f32[1] call(%e), to_apply=%slice
+  ROOT %t = (s32[], s32[]) copy(%s)
+}
+
+ENTRY %e {
+  %i = s32[] parameter(0)
+  %j = s32[] parameter(1)
+  %n = s32[3] parameter(2)
+  %f = f32[5,9] iota(), iota_dimension=1
+  %v = s32[2,3] iota(), iota_dimension=1
+  %x = f32[] constant(1)
+  %t = (s32[], s32[]) tuple(%i, %j)
+  )";
+
+// "i<5 n<9" for the parameters that index.
+std::string bounds(const std::string& lines) {
+  std::string text = "HloModule m, num_partitions=2\n" + std::string(kComputations) + lines +
+                     "\n  ROOT %r = s32[] constant(1)\n}\n";
+  std::string all;
+  const char* names = "ijn";
+  for (const Bounds& b : bounds_of(parse(text, "m.txt"))) {
+    EXPECT_EQ(b.low, b.indexes || *names != 'n' ? 0 : -8);
+    if (b.indexes)
+      all += (all.empty() ? "" : " ") + std::string(1, *names) + "<" + std::to_string(b.high + 1);
+    EXPECT_TRUE(b.indexes || b.high == 7);
+    ++names;
+  }
+  return all;
+}
+
+// clang-format off
+TEST(Bounds, IntegersStayBelowWhatTheyIndex) {
+  const std::string gather = "%g = f32[3] gather(%f, %n), offset_dims={}, collapsed_slice_dims={0,1}, index_vector_dim=1, "
+                             "slice_sizes={1,1}, start_index_map=",
+                    scatter = "update_window_dims={}, inserted_window_dims={0,1}, index_vector_dim=1, scatter_dims_to_operand_dims=",
+                    slice = ", dynamic_slice_sizes={1,1}";
+  const std::pair<std::string, std::string> table[] = {
+      {"%q = s32[] add(%i, %j)", ""},
+      {"%q = pred[3] compare(%n, %n), direction=LT\n  %s = s32[3] select(%q, %n, %n)", ""},
+      {gather + "{0}", "n<5"},
+      {gather + "{1}", "n<9"},
+      {gather + "{1,0}", "n<5"},
+      {gather + "{2}", ""},
+      {gather + "{-1}", ""},
+      {"%s = f32[5,9] scatter(%f, %n, %f), to_apply=%sum, " + scatter + "{1}", "n<9"},
+      {"%s = (f32[5,9], f32[5,9]) scatter(%f, %f, %n, %f, %f), to_apply=%both, " + scatter + "{0}", "n<5"},
+      {"%d = f32[1,1] dynamic-slice(%f, %i, %j)" + slice, "i<5 j<9"},
+      {"%d = f32[1,1] dynamic-slice(%f, %j, %i)" + slice, "i<9 j<5"},
+      {"%d = f32[1,1] dynamic-slice(%f, %i, %i)" + slice, "i<5"},
+      {"%d = f32[1,1] dynamic-slice(%f, %i, %j, %i)" + slice, "i<5 j<9"},
+      {"%d = f32[1,1] dynamic-slice(%f, %j)" + slice, "j<5"},
+      {"%d = f32[5,9] dynamic-update-slice(%f, %f, %i, %j)", "i<5 j<9"},
+      {"%k = s32[] add(%i, %j)\n  %d = f32[1,1] dynamic-slice(%f, %k, %k)" + slice, "i<5 j<5"},
+      {"%k = s32[3] reshape(%n)\n  " + gather + "{0}", "n<5"},
+      {"%w = f32[] convert(%i)\n  %k = s32[] convert(%w)\n  %d = f32[1,1] dynamic-slice(%f, %k, %j)" + slice, "j<9"},
+      {"%b = s32[2,3] broadcast(%n), dimensions={1}\n  %p = pred[2,3] compare(%v, %b), direction=EQ", "n<3"},
+      {"%b = s32[2,3] broadcast(%n), dimensions={1}\n  %q = s32[2,3] add(%v, %v)\n  %p = pred[2,3] compare(%q, %b), direction=EQ", "n<3"},
+      {"%b = s32[2,3] broadcast(%n), dimensions={1}\n  %p = pred[2,3] compare(%b, %v), direction=EQ", "n<3"},
+      {"%b = s32[2,3] broadcast(%n), dimensions={1}\n  %p = pred[2,3] compare(%b, %v), direction=LT", ""},
+      {"%b = s32[2,3] broadcast(%n), dimensions={1}\n  %q = s32[2,3] add(%b, %v)\n  %p = pred[2,3] compare(%b, %q), direction=EQ", ""},
+      {"%b = s32[2,3] broadcast(%n), dimensions={1}\n  %p = pred[2,3] compare(%b, %b), direction=EQ", ""},
+      {"%k = s32[] get-tuple-element(%t), index=1\n  %d = f32[1,1] dynamic-slice(%f, %k, %k)" + slice, "j<5"},
+      {"%k = s32[] get-tuple-element(%t), index=2\n  %d = f32[1,1] dynamic-slice(%f, %k, %k)" + slice, ""},
+      {"%k = s32[] call(%t), to_apply=%second\n  %d = f32[1,1] dynamic-slice(%f, %k, %k)" + slice, "j<5"},
+      {"%k = s32[] fusion(%t), calls=%second\n  %d = f32[1,1] dynamic-slice(%f, %k, %k)" + slice, "j<5"},
+      {"%d = f32[1] call(%i), to_apply=%slice", "i<6"},
+      {"%w = (s32[], s32[]) while(%t), condition=%more, body=%body", "j<6"},
+      {"%w = (s32[], s32[]) while(%t), condition=%more, body=%body\n  %k = s32[] get-tuple-element(%w), index=0\n  "
+       "%d = f32[1,1] dynamic-slice(%f, %k, %k)" + slice, "i<5 j<6"},
+      {"%c = s32[] conditional(%i, %t, %i), branch_computations={%second, %same}\n  %d = f32[1,1] dynamic-slice(%f, %c, %c)" + slice, "i<5 j<5"},
+      {"%c = s32[] conditional(%i, %j, %j), branch_computations={%same, %same}\n  %d = f32[1,1] dynamic-slice(%f, %c, %c)" + slice, "j<5"},
+      // So many rows, and where they begin, are not negative either.
+      {"%m = f32[3,9] iota(), iota_dimension=0\n  %q = f32[3,4,2] iota(), iota_dimension=0\n  %y = f32[3,4] iota(), iota_dimension=0\n"
+       "  %d = f32[3,2] ragged-dot(%y, %q, %n), lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, rhs_group_dims={0}", "n<8"},
+      {"%z = f32[0,9] constant({ })\n  %d = f32[0,1] dynamic-slice(%z, %i, %j), dynamic_slice_sizes={0,1}", "j<9"},
+  };
+  for (const auto& [lines, want] : table) EXPECT_EQ(bounds(lines), want) << lines;
+}
+// clang-format on
+
+Module module_of(const std::string& shape) {
+  return parse(
+      "HloModule m\n\nENTRY %e {\n  %f = f32[2] parameter(0)\n  ROOT %x = " + shape + " parameter(1)\n}\n",
+      "m.txt");
+}
+
+// Sixty computations, each of which calls the one above it twice: nobody goes through 2^60 calls.
+TEST(Bounds, CallsWithoutEndAreFollowedSoFar) {
+  std::string text = "HloModule m\n\n%f0 (v: s32[]) -> s32[] {\n  ROOT %v = s32[] parameter(0)\n}\n";
+  for (int i = 1; i < 60; ++i) {
+    const std::string n = std::to_string(i), called = "to_apply=%f" + std::to_string(i - 1) + "\n";
+    text += "\n%f" + n + " (v: s32[]) -> s32[] {\n  %v = s32[] parameter(0)\n  %a = s32[] call(%v), " +
+            called + "  ROOT %b = s32[] call(%a), " + called + "}\n";
+  }
+  text += "\nENTRY %e {\n  %x = s32[] parameter(0)\n  ROOT %r = s32[] call(%x), to_apply=%f59\n}\n";
+  EXPECT_EQ(bounds_of(parse(text, "m.txt"))[0].high, 7);
+}
+
+TEST(Bounds, IntegersThatIndexNothing) {
+  EXPECT_EQ(bounds_of(module_of("s8[3]"))[1].low, -8) << "of an array";
+  EXPECT_EQ(bounds_of(module_of("s8[3]"))[1].high, 7);
+  const std::pair<const char*, std::int64_t> table[] = {
+      {"s8[]",   7                          },
+      {"s64[]",  7                          },
+      {"pred[]", 1                          },
+      {"u2[]",   3                          },
+      {"u32[]",  4294967295                 },
+      {"u64[]",  (std::int64_t{1} << 62) - 1}
+  };
+  for (const auto& [shape, high] : table) {
+    const Bounds b = bounds_of(module_of(shape))[1];
+    EXPECT_EQ(b.low, 0) << shape;
+    EXPECT_EQ(b.high, high) << shape;
+    EXPECT_FALSE(b.indexes) << shape;
+  }
+}
+
+}  // namespace
+}  // namespace plumb::hlo
