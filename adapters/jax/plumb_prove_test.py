@@ -54,6 +54,17 @@ class Prove(unittest.TestCase):
             with self.assertRaises(FileExistsError):
                 prove(wrong, *ARRAYS, folder=folder)
 
+    def test_a_largest_so_far_beside_a_sum_so_far(self):
+        """Wrong in both releases (scripts/confirm/cumulative_max.py); each by itself is right."""
+        place = NamedSharding(mesh_of((4, 2), ("a", "b")), P("a", "b"))
+        sums, largest = lambda x: jnp.cumsum(x, 0), lambda x: jax.lax.cummax(x, 0)
+        of = lambda f: prove(jax.jit(f, in_shardings=place), jax.ShapeDtypeStruct((16, 8), jnp.float32))
+        self.assertTrue(of(sums))
+        self.assertTrue(of(largest))
+        answer = of(lambda x: (sums(x), largest(x)))
+        self.assertEqual(answer.found["finding"], "refuted", answer)
+        self.assertIn("reduce_window_max", answer.text)
+
     def test_what_is_not_partitioned_is_said_to_be_so(self):
         with self.assertRaisesRegex(ValueError, "one device"):
             prove(jax.jit(jnp.matmul), *ARRAYS)
