@@ -209,7 +209,8 @@ step_on() {
     kernels) kernels_of "$uuid" "$place" "$seconds"; return ;;
   esac
   words_of "$step" || { state "$step" "$place" unshown "$why"; return; }
-  more=(--record "$place/$step.jsonl" --resume)
+  more=()
+  [[ $step == nccl-bench ]] || more=(--record "$place/$step.jsonl" --resume)  # clocks in turns are not recorded
   [[ " ${words[*]} " == *" --sample "* || $step == nccl-bench ]] || more+=("${sampled[@]}")
   if [[ ${words[0]} == run ]]; then more+=(--budget "$((seconds * 3 / 4))s" --timeout "$((seconds / 4 + 1))"); fi
   plumb_for "$uuid" "$seconds" "${words[@]}" "${more[@]}" >"$out.new" 2>&1
