@@ -163,6 +163,17 @@ void largest(const Team& g, std::span<float> numbers) {
 
 std::vector<std::vector<Told>> told_of_calls;
 bool telling = true;
+std::size_t devices_of_case = 0;
+
+std::size_t ranks_of(const Team& g, const auto&...) { return g.ids.size(); }
+std::size_t ranks_of(const Passing&) { return devices_of_case; }
+
+// Before 2.27 the library does not say of how many ranks a communicator is: it was made of the team's.
+std::vector<Told> among(std::size_t ranks, std::vector<Told> calls) {
+  for (Told& one : calls)
+    if (one.circle.ranks == 0) one.circle.ranks = static_cast<int>(ranks);
+  return calls;
+}
 
 // A call of ours may be several of the library's.
 template <class Make>
@@ -170,7 +181,7 @@ auto told_of(Make make) {
   return [make](const auto&... given) {
     if (telling) static_cast<void>(told_since_asked());  // what others called for
     make(given...);
-    if (telling) told_of_calls.push_back(told_since_asked());
+    if (telling) told_of_calls.push_back(among(ranks_of(given...), told_since_asked()));
   };
 }
 
@@ -179,6 +190,7 @@ auto told_of(Make make) {
 void begin_case(const Mesh& mesh) {
   forget_known(), forget_forms(), forget_scaled();
   begin_mesh(mesh);
+  devices_of_case = unsign(devices(mesh));
   told_of_calls.clear();
   tell_of_calls(true);
 }

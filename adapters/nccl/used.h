@@ -13,7 +13,7 @@ namespace plumb::nccl {
 void ask_what_is_used();
 
 // A communicator as the library sees it: a number that all its ranks know it by, of how many machines and
-// ranks it is, and which of them this is. Before 2.27 the number alone is said.
+// ranks it is, and which of them this is. Before 2.27 the number and the rank alone are said; 0 is not known.
 struct Circle {
   std::uint64_t number = 0;
   int machines = 0, ranks = 0, rank = -1;

@@ -1,5 +1,5 @@
-// How the stub of NCCL tells a profiler in the program itself what it is called for, by version 4 of the
-// library's interface.
+// How the stub of NCCL tells a profiler in the program itself what it is called for: as 2.27 does, by version 4
+// of the library's interface, as 2.26, by version 3, or not at all, as those before.
 #pragma once
 
 #include <dlfcn.h>
@@ -34,20 +34,30 @@ struct ToldOfTwo {
   int peer;
   unsigned char channels;
 };
+struct ByFour {};
+struct ByThree {
+  const char* communicator;
+  std::uint64_t number;
+};
+template <class Before>
 struct Told {
   unsigned char kind;
   void* parent;
   int rank;
+  [[no_unique_address]] Before before;
   union {
     ToldOfAll all;
     ToldOfTwo two;
   };
 };
+template <class... Given>
 struct Profiler {
   const char* name;
-  ncclResult_t (*begin)(void**, int*, const char*, std::uint64_t, int, int, int, void*);
+  ncclResult_t (*begin)(void**, int*, Given...);
   ncclResult_t (*start)(void*, void**, void*);
 };
+using ProfilerOfFour = Profiler<const char*, std::uint64_t, int, int, int, void*>;
+using ProfilerOfThree = Profiler<>;
 
 inline const char* name_of(ncclDataType_t type) {
   constexpr const char* names[] = {"ncclInt8",    "ncclUint8",    "ncclInt32",      "ncclUint32",
@@ -63,19 +73,31 @@ inline int number_of(const char* variable_name, int otherwise) {
 
 constexpr unsigned char collective = 2, between_two = 4;
 
-inline const Profiler* profiler() {
-  static const auto* found = variable("NCCL_PROFILER_PLUGIN") == "STATIC_PLUGIN"
-                                 ? static_cast<const Profiler*>(::dlsym(RTLD_DEFAULT, "ncclProfiler_v4"))
-                                 : nullptr;
+// Null where the library of that version has no other interface than this one's older ones.
+template <class P>
+const P* profiler(const char* name, int first, int last) {
+  const int version = number_of("STUB_VERSION", NCCL_VERSION_CODE);
+  const bool has = version >= first && version < last && variable("NCCL_PROFILER_PLUGIN") == "STATIC_PLUGIN";
+  return has ? static_cast<const P*>(::dlsym(RTLD_DEFAULT, name)) : nullptr;
+}
+inline const ProfilerOfFour* by_four() {
+  static const auto* found = profiler<ProfilerOfFour>("ncclProfiler_v4", 22700, 1000000);
   return found;
 }
+inline const ProfilerOfThree* by_three() {
+  static const auto* found = profiler<ProfilerOfThree>("ncclProfiler_v3", 22600, 22700);
+  return found;
+}
+
+inline std::uint64_t number_of(const ncclComm& c) { return std::hash<std::string>{}(c.file); }
 
 // As soon as a communicator is made.
 inline void begin_to_tell(ncclComm& c) {
   int wanted = 0;
-  if (profiler())
-    profiler()->begin(&c.profiled, &wanted, "", std::hash<std::string>{}(c.file),
-                      std::min(c.size, number_of("STUB_MACHINES", 1)), c.size, c.rank, nullptr);
+  if (by_four())
+    by_four()->begin(&c.profiled, &wanted, "", number_of(c), std::min(c.size, number_of("STUB_MACHINES", 1)),
+                     c.size, c.rank, nullptr);
+  if (by_three()) by_three()->begin(&c.profiled, &wanted);
   c.watched = wanted == (collective | between_two);
 }
 
@@ -88,17 +110,22 @@ struct Given {
   ncclDataType_t type;
   int peer;
 };
-inline void tell(const ncclComm& c, const Given& o) {
-  if (!c.watched) return;
+template <class Before>
+void tell_by(ncclResult_t (*start)(void*, void**, void*), const ncclComm& c, const Given& o, Before before) {
   static const std::string uses = variable("STUB_USES").empty() ? "RING" : variable("STUB_USES");
-  Told told{};
-  told.kind = o.of_two ? between_two : collective;
+  Told<Before> told{};
+  told.kind = o.of_two ? between_two : collective, told.rank = c.rank, told.before = before;
   if (told.kind == collective)
     told.all = {0, o.call, o.in, o.out, o.count, o.peer, name_of(o.type), 2, 1, uses.c_str(), "SIMPLE"};
   else
     told.two = {o.call, o.in, name_of(o.type), o.count, o.peer, 2};
   void* event = nullptr;
-  profiler()->start(c.profiled, &event, &told);
+  start(c.profiled, &event, &told);
+}
+inline void tell(const ncclComm& c, const Given& o) {
+  if (!c.watched) return;
+  if (by_four()) return tell_by(by_four()->start, c, o, ByFour{});
+  tell_by(by_three()->start, c, o, ByThree{"", number_of(c)});
 }
 
 }  // namespace stub
