@@ -53,12 +53,12 @@ Program program_in(const fs::path& folder) {
 }
 
 struct Counts {
-  std::int64_t applied = 0, refuted = 0, no_module = 0, unsettled = 0, lost = 0, alarms = 0;
+  std::int64_t applied = 0, refuted = 0, no_module = 0, in_doubt = 0, unsettled = 0, lost = 0, alarms = 0;
   std::array<std::int64_t, hlo::harms> harmless{};
 
   void add(const Counts& more) {
     applied += more.applied, refuted += more.refuted, no_module += more.no_module;
-    unsettled += more.unsettled, lost += more.lost, alarms += more.alarms;
+    in_doubt += more.in_doubt, unsettled += more.unsettled, lost += more.lost, alarms += more.alarms;
     for (std::size_t h = 0; h < harmless.size(); ++h) harmless[h] += more.harmless[h];
   }
 };
@@ -88,6 +88,7 @@ std::string listed(const Counts& counts) {
     if (n > 0) text += fmt::format(", {} {}", n, what);
   };
   more(counts.no_module, "no module");
+  more(counts.in_doubt, "in doubt");
   for (std::size_t h = 1; h < counts.harmless.size(); ++h)
     more(counts.harmless[h], name(static_cast<hlo::Harm>(h)));
   more(counts.unsettled, "unsettled");
@@ -118,6 +119,8 @@ void try_one(Planting& planting, Program& p, const hlo::Fault& fault, std::size_
     keep_fault(planting, p, fault, harm, {*faulty, c, i}, row);
     if (moved && finding == hlo::Finding::refuted) {
       ++row.refuted;
+    } else if (moved && finding != hlo::Finding::proven) {
+      ++row.in_doubt;  // nothing is claimed, and it is no pass
     } else if (!moved && finding == hlo::Finding::unsettled) {
       ++row.unsettled;  // a softmax that subtracts something else than its largest, say
     } else if (!moved && finding == hlo::Finding::proven) {
@@ -168,13 +171,13 @@ void plant_in(Planting& planting, const fs::path& folder) {
 
 void print_table(const Table& table) {
   std::vector<std::vector<std::string>> rows = {
-      {"fault", "applied", "refuted", "no module", "same", "completed", "padding", "unneeded", "unsettled",
-       "lost", "false alarms"}
+      {"fault", "applied", "refuted", "in doubt", "no module", "same", "completed", "padding", "unneeded",
+       "unsettled", "lost", "false alarms"}
   };
   Counts all;
   const auto add_row = [&](const std::string& name, const Counts& r) {
     std::vector<std::string> cells = {name};
-    for (const std::int64_t n : {r.applied, r.refuted, r.no_module, r.harmless[1], r.harmless[2],
+    for (const std::int64_t n : {r.applied, r.refuted, r.in_doubt, r.no_module, r.harmless[1], r.harmless[2],
                                  r.harmless[3], r.harmless[4], r.unsettled, r.lost, r.alarms})
       cells.push_back(std::to_string(n));
     rows.push_back(std::move(cells));

@@ -274,16 +274,18 @@ Proof sought_ways(Trial& trial, Proof proof, std::uint64_t seed) {
   std::erase_if(wanted, [](const Way& way) { return way.kind == Way::integers; });
   int judged = 0;
   for (int tried = 0; !wanted.empty() && tried < kSearched && judged < kJudged; ++tried, ++seed) {
-    const auto is_scalar = [](const Way& way) { return way.kind == Way::scalar; };
-    if (!has_ties(seed) && std::ranges::none_of(wanted, is_scalar)) continue;
+    const auto is_sought = [&](const Way& way) { return way.kind == Way::scalar || has_ties(seed); };
+    if (std::ranges::none_of(wanted, is_sought)) continue;
     Proof one = blank_draw(trial, proof.draws, seed);
     const Whole& whole = whole_of(trial, one, false);
-    const auto goes = [&](const Way& way) { return went(whole.paths, way); };
+    const auto goes = [&](const Way& way) { return is_sought(way) && went(whole.paths, way); };
     if (whole.ended || std::ranges::none_of(wanted, goes)) continue;
+    const bool scalar =
+        std::ranges::any_of(wanted, [&](const Way& way) { return way.kind == Way::scalar && goes(way); });
     one = *judged_draw(trial, proof.draws, seed, false);
     if (one.finding == Finding::refuted) return one;
     if (one.finding == Finding::unsettled) return shown_by_more(trial, std::move(one), seed + 1);
-    ++judged;
+    judged += scalar;
     std::erase_if(wanted, [&](const Way& way) { return way.kind == Way::array && went(trial.paths, way); });
   }
   return proof;
