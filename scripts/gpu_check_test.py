@@ -158,12 +158,13 @@ class GpuCheck(Node):
         os.killpg(killed.pid, signal.SIGKILL)
         killed.communicate()
         judged = record.read_bytes().count(b"\n")
-        # Without time for a step it packs what there is; the folder is carried to a machine with another card.
-        self.assertEqual(self.check(*words, "--continue", "--for", "1s").returncode, 4)
-        self.assertIn("NOT OVER", self.out("page.txt"))
-        os.rename(self.folder / "out/work/GPU-1", self.folder / "out/work/card1")
-        self.assertEqual(self.check(*words, "--continue", "--for", "1s").returncode, 4)
+        # Its archive is carried to a machine with another card, of the same model.
+        subprocess.run(["tar", "-C", self.folder / "out/work", "-czf", self.folder / "out/records.tar.gz", "."], check=True)
         shutil.rmtree(self.folder / "out/work")
+        self.has([card(7, name="Card 40GB")])
+        done = self.check(*words, "--continue")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("is of other models: Card 80GB", done.err)
         self.has([card(7)])
         done = self.check(*words, "--continue")
         self.assertEqual(done.returncode, 0, done.out + done.err)
@@ -177,6 +178,85 @@ class GpuCheck(Node):
         cases = [line["case"] for line in lines if "case" in line]
         self.assertGreater(len(cases), judged)
         self.assertEqual(len(cases), len(set(cases)))  # none was judged twice
+
+    def test_what_ended_begins_anew_and_what_another_run_left_is_no_pass(self):
+        """A card that is replaced or mended, or breaks; other options; a run that was cut short is gone on with by its like alone."""
+        self.has([card(1)])
+        words = ["--out", "out", "--only", "proofs", *HOST]
+        for cards, faults, code, said in [([1], [], 0, "PASS"), ([1], ["GPU-1 forgets-a-term"], 1, "FAILED: GPUs to drain"), ([1], [], 0, "PASS"),
+                                          ([2], ["GPU-2 forgets-a-term"], 1, "FAILED: GPUs to drain"), ([3], [], 0, "PASS")]:
+            self.has([card(n) for n in cards], faults)
+            done = self.check(*words, "--sample", "6")
+            self.assertEqual(done.returncode, code, done.out + done.err)
+            self.assertTrue(done.out.startswith(said), done.out)
+        self.assertNotEqual(self.check(*words[:-2], "--sample", "6").returncode, 0)  # of no GPU at all
+
+        def cut_short():
+            work = self.folder / "out/work"
+            shutil.rmtree(self.folder / "out")
+            (work / "GPU-1").mkdir(parents=True)
+            (work / "made").write_text(f"backend={HOST[1]} sample=6 python=python3 plumbline=\n")
+            (work / "cards").write_text("GPU-1\t1001\tCard 80GB\t580.1\n")
+            (work / "GPU-1/proofs.state").write_text("pass\tof another run\n")
+
+        self.has([card(1)])
+        for words, code, carried in [(["--sample", "6"], 0, True), (["--sample", "7"], 2, None), ([], 2, None), (["--sample", "6", "--python", "other"], 2, None)]:
+            cut_short()
+            done = self.check("--out", "out", "--only", "proofs", *HOST, *words)
+            self.assertEqual(done.returncode, code, done.out + done.err)
+            if code == 2:
+                self.assertIn("a run that is not over was backend=cuda,device=host sample=6", done.err)
+            else:
+                self.assertEqual("of another run" in self.out("page.txt"), carried)
+        cut_short()
+        self.has([card(1), card(2)])
+        done = self.check("--out", "out", "--only", "proofs", *HOST, "--sample", "6")
+        self.assertIn("begins anew: other cards are here", done.err)
+        self.assertNotIn("of another run", self.out("page.txt"))
+        cut_short()
+        (self.folder / "out/work/GPU-1").rename(self.folder / "out/work/card1")  # as --continue names it
+        self.has([card(1)])
+        self.check("--out", "out", "--only", "proofs", *HOST, "--sample", "6")
+        self.assertIn("of another run", self.out("page.txt"))
+
+    def test_no_pass_without_a_gpu(self):
+        """What is here is no pass, nor what ran on this processor where a GPU was asked for."""
+        self.has([card(1)])
+        for only in ["doctor", "kernels", "doctor,proofs,kernels", "faults"]:
+            done = self.check("--only", only, "--out", "out", "--sample", "1")
+            self.assertEqual(done.returncode, 2, only + done.out)
+            self.assertIn("NOTHING SHOWN", done.out)
+
+    def test_a_driver_older_than_the_toolkit_resets_no_card(self):
+        self.has([card(1)])
+        shutil.copy(self.tree / "bin/plumb", self.tree / "bin/plumb.real")
+        self.script(self.tree / "bin/plumb", f"""#!/bin/bash
+{self.tree}/bin/plumb.real "$@" | sed 's/no CUDA driver\\|built without nvcc/the CUDA driver is older than CUDA 13/'
+exit "${{PIPESTATUS[0]}}"
+""")
+        done = self.check("--prolog")
+        self.assertEqual(done.returncode, 2, done.out)
+        self.assertIn("the CUDA driver is older than CUDA 13", done.out)
+
+    def test_faults_end_in_time_and_go_on(self):
+        """The next call begins with the first that was not tried."""
+        self.has([card(1)])
+        self.script(self.tree / "bin/plumb-cuda", """#!/bin/bash
+[[ $* != --list ]] || for n in 1 2 3 4 5 6; do echo '["--fault","f'$n'","--plan","direct"] "status":"wrong" "flags":"" "cases":["on x=1"]'; done
+""")
+        self.script(self.tree / "bin/plumb", f"""#!/bin/bash
+sleep 0.7; echo "$*" >>{self.folder}/tried; echo "wrong  cuda  on x=1"; exit 1
+""")
+        ask = f"""tab=$'\t' backend=cuda sampled=() work={self.folder} cuda={self.tree}/bin/plumb-cuda plumb={self.tree}/bin/plumb
+            . {ROOT}/scripts/gpu/steps.sh; faults_of GPU-1 {self.folder} 2; cat {self.folder}/faults.state"""
+        said = []
+        for _ in range(4):
+            said.append(subprocess.run(["bash", "-c", ask], capture_output=True, text=True, check=True).stdout)
+            if said[-1].startswith("pass"):
+                break
+        self.assertTrue(said[0].startswith("left"), said)
+        self.assertEqual(said[-1], "pass\t6 planted faults caught\n")
+        self.assertEqual(len((self.folder / "tried").read_text().splitlines()), 6)
 
     def test_a_full_disk_is_our_own_failure(self):
         small = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))
@@ -204,10 +284,10 @@ esac
 
     def test_a_backend_that_is_misspelt_drains_nobody(self):
         for words in [["--prolog"], ["--only", "must-pass", "--out", "out"]]:
-            for backend, said in [("nonsense", "no backend 'nonsense'"), ("cuda,device=hots", "did you mean host")]:
+            for backend in ["nonsense", "cuda,device=hots", "local", "cuda,device=host,plan=calls"]:
                 done = self.check(*words, "--backend", backend)
                 self.assertEqual((done.returncode, done.out), (2, ""))
-                self.assertIn(said, done.err)
+                self.assertIn(f"expected cuda or cuda,device=host, not {backend}", done.err)
         self.assertFalse((self.folder / "out").exists())
 
     def test_a_prolog_that_cannot_write_judges_nothing(self):
@@ -228,7 +308,9 @@ esac
 
     def test_what_is_refused(self):
         for words, said in [(["--frobnicate"], "unknown option --frobnicate"), (["--only", "nosuch"], "no step nosuch"),
-                            (["--for", "soon"], "expected a time"), (["--for", "9m5"], "expected a time"), (["--for", ""], "expected a time"),
+                            (["--for", "soon"], "expected a time"), (["--for", "9m5"], "expected a time"), (["--for", "29s"], "a step takes 30s at least"),
+                            (["--gather", ".", "--nodes", ""], "expected names"), (["--gather", ".", "--nodes", "*"], "expected names"),
+                            (["--gather", ".", "--nodes", "n[1-3]"], "scontrol show hostnames"), (["--for", ""], "expected a time"),
                             (["--only", ""], "expected steps of"), (["--slow", "x"], "expected percent"),
                             (["--cards", "0"], "expected a number of GPUs"), (["--among", "."], "--among goes with --prolog"),
                             (["--nodes", "a"], "--nodes goes with --gather"), (["--prolog", "--nodes", "a"], "--nodes goes with --gather"),

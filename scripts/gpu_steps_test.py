@@ -40,6 +40,48 @@ class Steps(Node):
         self.assertEqual(self.check("--gather", "nodes", "--nodes", "b,x").returncode, 5)
         self.assertEqual(self.check("--gather", "nowhere").returncode, 2)
 
+    def test_a_list_says_what_is_not_over_not_shown_or_not_read(self):
+        ok = [("a", "GPU-1", "ok", ""), ("b", "GPU-2", "ok", "")]
+        for said, code in [("PASS", 0), ("NOT OVER: run it again", 4), ("NOTHING SHOWN: not every card was judged", 2)]:
+            self.nodes(ok, [])
+            (self.folder / "nodes/b/page.txt").write_text(f"gpu-check of b\n\n{said}\n")
+            done = self.check("--gather", "nodes")
+            self.assertEqual((done.returncode, f"b  {said}\n" in done.out), (code, code != 0))
+        self.nodes(ok, [])
+        (self.folder / "nodes/b/cards.tsv").write_text("\0garbage\tof a\tdisk\n")
+        done = self.check("--gather", "nodes")
+        self.assertEqual(done.returncode, 5)
+        self.assertIn("reset    b: what the node has written cannot be read\n1 cards of 2 nodes", done.out)
+
+    def test_products_of_two_libraries_are_compared_each_with_its_own(self):
+        """Two cards, each with two libraries, are two of a kind, not four."""
+        self.nodes([(h, f"GPU-{h}", "ok", "") for h in "ab"], [])
+        for host, times in [("a", 1), ("b", 1.5)]:
+            (self.folder / "table").write_text(f"case  backend  median us\non x=1: e  cuda  {100 * times}\n"
+                                               f"on x=1: e  cuda,products=cublaslt  {10 * times}\n")
+            rows = self.ask(f"medians {self.folder}/table")
+            (self.folder / f"nodes/{host}/figures.tsv").write_text("".join(f"{host}\tGPU-{host}\tS\tCard\t{row}\n" for row in rows.splitlines()))
+        self.assertEqual(self.check("--gather", "nodes").returncode, 0)
+
+    def test_what_a_bench_beside_nccl_finds(self):
+        """UNSURE and DISAGREE are told, what is not timed has failed, and one that hangs is not begun for ever."""
+        table = [("AGREE    nccl,np=2  on x=2: a", 0, 500, "pass", ""), ("UNSURE   nccl,np=2  on x=2: a", 0, 500, "told", "1 UNSURE"),
+                 ("DISAGREE nccl,np=2  on x=2: a", 1, 500, "told", ""), ("not timed  nccl,np=2  on x=2: a\n    hung: ended", 1, 500, "failed", "reset"),
+                 ("not timed  nccl,np=2  on x=2: a\n    wrong: 3", 1, 500, "failed", "isolate"),
+                 ("not timed  nccl,np=2  on x=2: a\n    unsupported: no", 1, 500, "told", ""),
+                 ("", 124, 500, "failed", "reset"), ("", 124, 60, "left", "")]
+        for said, code, seconds, word, words in table:
+            with self.subTest(said=said, seconds=seconds):
+                (self.folder / "nb.out").write_text(said + "\n")
+                self.ask(f"seconds={seconds} work={self.folder}; conclude {code} {self.folder}/nb.out nccl-bench {self.folder}")
+                state = (self.folder / "nccl-bench.state").read_text()
+                self.assertEqual(state.split("\t")[0], word, state)
+                if word == "failed":
+                    why = state.strip().split("\t")[1]
+                    self.assertEqual(self.ask(f"severity_of all {why!r}"), words)
+                else:
+                    self.assertIn(words, state)
+
     def test_slow_against_its_own_kind(self):
         """The median over cases of a card's ratio to the median of its kind: 11 % is found, 9 % and one slow case are not."""
         cases = ["on x=1: a", "on x=2: b", "on x=4: c"]
@@ -63,7 +105,7 @@ class Steps(Node):
         (self.folder / "table").write_text(table)
         said = subprocess.run(["bash", "-c", f". {ROOT}/scripts/gpu/figures.sh; medians {self.folder}/table"], capture_output=True,
                               text=True, check=True).stdout
-        self.assertEqual(said, "on x=2: reshard f32[8@x] -> f32[8]\t7.5\non x=1: b\t2e+04\n")
+        self.assertEqual(said, "on x=2: reshard f32[8@x] -> f32[8]  cuda\t7.5\non x=1: b  cuda\t2e+04\n")
 
     def test_what_falls_short_of_a_wanted_figure_is_told(self):
         """Of a card alone; a result that is not proved is wrong."""
@@ -134,6 +176,7 @@ class Steps(Node):
             self.assertIn(words, said)
         self.assertEqual(self.ask('severity_of card "wrong  cuda"; severity_of card "hung: not over"; severity_of card "plumb ended with 7"'),
                          "isolateresetisolate")
+        self.assertEqual(self.ask('severity_of card "reneged  nccl"'), "watch")
 
 
 if __name__ == "__main__":

@@ -114,7 +114,7 @@ why_unsupported() {
 
 # conclude CODE OUTPUT STEP PLACE: what the last words of plumb mean.
 conclude() {
-  local code=$1 out=$2 step=$3 place=$4 total finding slower
+  local code=$1 out=$2 step=$3 place=$4 total finding slower  # $seconds: what the step had
   total=$(grep -E '^[0-9]+ cases in ' "$out" | tail -n 1)
   finding=$(finding_in "$out")
   slower=$(grep -c '^slow  ' "$out")
@@ -124,12 +124,18 @@ conclude() {
       state "$step" "$place" left "$(tail -n 1 "$out")"
       return
       ;;
-    124 | 137 | 130) state "$step" "$place" left "${total:-cut short}"; return ;;
+    124 | 137)
+      # No record says how far its clocks in turns were: where they had the time, another call would have no more.
+      if [[ $step == nccl-bench && ${seconds:-0} -ge 300 ]]; then state "$step" "$place" failed "hung: not over in $seconds s"
+      else state "$step" "$place" left "${total:-cut short}"; fi
+      return
+      ;;
+    130) state "$step" "$place" left "${total:-cut short}"; return ;;
   esac
   if [[ $step == nccl-bench && -z $finding && $code -le 1 ]]; then
     total=$(grep -oE '^(AGREE|DISAGREE|UNSURE)' "$out" | sort | uniq -c | awk '{ print $1, $2 }' | paste -sd ' ')
     case ${total:-no plain call was timed} in
-      *DISAGREE* | no*) state "$step" "$place" told "beside NCCL alone: ${total:-no plain call was timed}" ;;
+      *DISAGREE* | *UNSURE* | no*) state "$step" "$place" told "beside NCCL alone: ${total:-no plain call was timed}" ;;
       *) state "$step" "$place" pass "beside NCCL alone: $total" ;;
     esac
   elif [[ $total == *unrun* ]]; then
@@ -153,21 +159,29 @@ conclude() {
 
 # A planted fault has to get its verdict, or the passes of this card mean little.
 faults_of() {
-  local uuid=$1 place=$2 line name status flags plan text device=() out=$place/faults.out missed=() judged=0
+  local uuid=$1 place=$2 until=$((SECONDS + $3)) line name status flags plan text left code word device=() out=$2/faults.out missed judged
   [[ $backend == *device=host* ]] && device=(--device host)
-  : >"$out"
+  [[ -s $place/faults.tsv ]] || : >"$out"
   while IFS= read -r line; do
     name=$(sed -E 's/.*"--fault","([^"]*)".*/\1/' <<<"$line") plan=$(sed -E 's/.*"--plan","([^"]*)".*/\1/' <<<"$line")
     status=$(sed -E 's/.*"status":"([^"]*)".*/\1/' <<<"$line") flags=$(sed -E 's/.*"flags":"([^"]*)".*/\1/' <<<"$line")
     text=$(sed -E 's/.*"cases":\["([^"]*)".*/\1/' <<<"$line")
+    grep -qF "$line$tab" "$place/faults.tsv" 2>/dev/null && continue
+    left=$((until - SECONDS))
+    if ((left < 1)); then state faults "$place" left "cut short"; return; fi
     # shellcheck disable=SC2086  # the words of its flags
-    plumb_for "$uuid" 60 run $flags --backend "$cuda ${device[*]} --fault $name --plan $plan" "$text" >"$place/fault.out" 2>&1
+    plumb_for "$uuid" $((left < 60 ? left : 60)) run $flags --backend "$cuda ${device[*]} --fault $name --plan $plan" "$text" >"$place/fault.out" 2>&1
+    code=$?
     cat "$place/fault.out" >>"$out"
-    grep -q ' unsupported$' "$place/fault.out" && continue
-    judged=$((judged + 1))
-    grep -qE "^$status  " "$place/fault.out" || missed+=("$name")
+    if grep -q ' unsupported$' "$place/fault.out"; then word=unsupported
+    elif grep -qE "^$status  " "$place/fault.out"; then word=caught
+    elif ((code == 124 || code == 137)) && ((left < 60)); then continue  # it had less than the others
+    else word=missed; fi
+    printf '%s\t%s\t%s\n' "$line" "$word" "$name" >>"$place/faults.tsv" || { touch "$work/full"; return; }
   done < <("$cuda" --list)
   rm -f "$place/fault.out"
+  judged=$(grep -cv "${tab}unsupported$tab" "$place/faults.tsv")
+  mapfile -t missed < <(awk -F "$tab" '$2 == "missed" { print $3 }' "$place/faults.tsv")
   if ((judged == 0)); then state faults "$place" unshown "no fault could be planted here"
   elif ((${#missed[@]})); then state faults "$place" failed "not caught: ${missed[*]}"
   else state faults "$place" pass "$judged planted faults caught"; fi
@@ -185,7 +199,9 @@ kernels_of() {
   case $code in
     124 | 137) state kernels "$place" left "cut short" ;;
     0)
+      [[ $backend == *device=host* ]] || ! grep -q '"label": "this processor' "$out" || said=host
       case $said in
+        host) state kernels "$place" unshown "no GPU: it ran on this processor" ;;
         *'is not proved'*) state kernels "$place" failed "wrong  $said" ;;
         *wanted* | *': '*) state kernels "$place" told "$said" ;;
         *) state kernels "$place" pass "$said" ;;
@@ -205,7 +221,7 @@ step_on() {
       else state doctor "$place" failed "$(tail -n 1 "$out")"; fi
       return
       ;;
-    faults) faults_of "$uuid" "$place"; return ;;
+    faults) faults_of "$uuid" "$place" "$seconds"; return ;;
     kernels) kernels_of "$uuid" "$place" "$seconds"; return ;;
   esac
   words_of "$step" || { state "$step" "$place" unshown "$why"; return; }

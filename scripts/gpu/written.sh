@@ -4,8 +4,9 @@
 severity_of() {
   case $1:$2 in
     all:hung* | card:hung* | all:crashed* | card:crashed* | card:'CUDA does not start'*) printf 'reset' ;;
-    all:wrong* | all:diverged* | all:leaked* | all:unstable*) printf 'isolate' ;;
-    all:*) printf 'watch' ;;
+    all:'not timed'*'  hung:'* | all:'not timed'*'  crashed:'*) printf 'reset' ;;
+    all:'not timed'*'  wrong:'* | all:'not timed'*'  diverged:'* | all:wrong* | all:diverged* | all:leaked* | all:unstable*) printf 'isolate' ;;
+    all:* | card:reneged*) printf 'watch' ;;
     *) printf 'isolate' ;;
   esac
 }
@@ -75,16 +76,25 @@ states() {  # of all steps that are asked for: place, step, word, why
   done
 }
 
+# Whether a step judged each card that was asked about; what is here, as doctor says it, judges none.
+all_judged() {
+  awk -F "$tab" '
+    $2 != "doctor" { asked[$1]; if ($3 == "pass" || $3 == "told") { shown[$1]; any = 1 } }
+    $3 == "unshown" && $2 ~ /^(proofs|must-pass|agree|bench|faults)$/ { missing = 1 }
+    END { for (place in asked) if (place != "all" && !(place in shown)) missing = 1; exit missing || !any }' "$work/states"
+}
+
 verdict() {
   states >"$work/states"
   code_of "$work/cards.tsv"
-  local code=$?
-  if [[ $code != 0 ]]; then echo "FAILED: GPUs to drain"; return $code; fi
-  if cut -f 3 "$work/states" | grep -qx failed; then echo "FAILED: a step of all cards"; return 1; fi
+  local code=$? more=
+  ! cut -f 3 "$work/states" | grep -qx left || more="; not over: run it again"
+  if [[ $code != 0 ]]; then echo "FAILED: GPUs to drain$more"; return $code; fi
+  if cut -f 3 "$work/states" | grep -qx failed; then echo "FAILED: a step that drains no GPU$more"; return 1; fi
   if [[ -f $work/full ]]; then echo "NOT OVER: what was to be recorded could not be written"; return 3; fi
   if cut -f 3 "$work/states" | grep -qx left; then echo "NOT OVER: run it again"; return 4; fi
-  if ! cut -f 3 "$work/states" | grep -qx pass || grep -q "${tab}must-pass${tab}unshown" "$work/states"; then
-    echo "NOTHING SHOWN: the suites that must pass did not run on a card"
+  if ! all_judged; then
+    echo "NOTHING SHOWN: not every card was judged"
     return 2
   fi
   local who= passed missing
@@ -139,7 +149,7 @@ unpack() {
     case $part in
       *.gz*) cat "$out"/records.tar.gz* | gzip -dc ;;
       *.xz*) cat "$out"/records.tar.xz* | xz -dc ;;
-    esac | tar -C "$work" -xf - || fail 3 "$part cannot be unpacked"
+    esac | tar -C "$work" -xf - || { rm -rf "$work"; fail 3 "$part cannot be unpacked"; }
     break
   done
   rm -f "$work/full"
