@@ -53,7 +53,7 @@ struct Nccl : Backend {
   Style style = Style::direct;
   World world;
   Share share = Share::none;
-  std::string algorithm, protocol;  // of calls, where one was chosen
+  Asked asked;
   bool by_cublaslt = false, grouped_call = false;
   const cuda::CublasLtProducts* products = nullptr;  // null: by this processor
   Seated seat;
@@ -161,11 +161,24 @@ struct Nccl : Backend {
     };
   }
 
-  // What the library tells of one run's calls has to be what the trace says.
+  void not_compared(const char* why) {
+    used.assign(1, std::string("not counted: ") + why);
+    if (const std::string words = in_words(asked); !words.empty())
+      used.push_back("not known whether it was used: " + words);
+  }
+
+  void note_what_chose_nothing(Outcome& o) const {
+    if (asked.algorithm != "pat") return note_unused(asked.algorithm, o);
+    const auto is = [](const Collective& c) { return c.kind == "all-gather" || c.kind == "reduce-scatter"; };
+    if (std::ranges::none_of(o.trace, is))
+      o.notes.emplace_back("algorithm=pat chose nothing: there was no gather and no scattered sum");
+  }
+
+  // What the library tells of one run's calls has to be what the trace says, and what was asked for.
   void compare() {
     const std::vector<std::vector<Told>> calls = calls_told();
-    if (!tells()) return used.assign(1, "not counted: NCCL tells no profiler what passes");
-    if (world.form == Form::graph) return used.assign(1, "not counted: calls of a captured graph");
+    if (!tells()) return not_compared("NCCL tells no profiler what passes");
+    if (world.form == Form::graph) return not_compared("calls of a captured graph");
     if (calls.size() != ready.trace.size())
       throw std::runtime_error(fmt::format("the library was called otherwise than the trace says: {} of {} calls",
                                            calls.size(), ready.trace.size()));
@@ -177,9 +190,11 @@ struct Nccl : Backend {
       throw std::runtime_error("the library was called otherwise than the trace says: " + other);
     for (std::size_t i = 0; i < own.size(); ++i) added.push_back(added_in(i, all));
     for (const auto& call : calls)
-      for (const Told& one : call)
-        if (std::string words = in_words(one); !words.empty() && std::ranges::count(used, words) == 0)
-          used.push_back(std::move(words));
+      for (const Told& one : call) {
+        if (const std::string other = not_as_asked(asked, one); !other.empty()) throw std::runtime_error(other);
+        for (const std::string& words : {in_words(one), fewer_channels(asked, one)})
+          if (!words.empty() && std::ranges::count(used, words) == 0) used.push_back(words);
+      }
     used.push_back(fmt::format("counted by NCCL: {} {}", own.size(), own.size() == 1 ? "call" : "calls"));
   }
 
@@ -202,7 +217,7 @@ struct Nccl : Backend {
     for (const std::string& call : ready.passage.packed)
       o.notes.push_back((hands_on_card().pack ? "packed on the GPU: " : "packed by this processor: ") + call);
     if (!made_by->words.empty()) o.notes.push_back(made_by->words);
-    note_unused(algorithm, o);
+    note_what_chose_nothing(o);
     return o;
   }
 
@@ -266,15 +281,15 @@ bool take(Nccl& nccl, const std::string& key, const std::string& value) {
   else if (key == "share")
     nccl.share = static_cast<Share>(std::max(0, at = place_of(kShares, value)));
   else if (key == "algorithm")
-    at = place_of(kAlgorithms, value), nccl.algorithm = at > 0 ? value : "";
+    at = place_of(kAlgorithms, value), nccl.asked.algorithm = at > 0 ? value : "";
   else if (key == "protocol")
-    at = place_of(kProtocols, value), nccl.protocol = at > 0 ? value : "";
+    at = place_of(kProtocols, value), nccl.asked.protocol = at > 0 ? value : "";
   else if (key == "clock")
     nccl.another_clock = value;
   else if (key == "fault")
     nccl.fault = value;
   else if (key == "channels")
-    nccl.world.channels = channels(value);
+    nccl.world.channels = nccl.asked.channels = channels(value);
   else if (key == "products")
     at = value == "processor" || value == "cublaslt" ? 0 : -1, nccl.by_cublaslt = value == "cublaslt";
   else if (key == "grouped")
@@ -290,19 +305,23 @@ bool take(Nccl& nccl, const std::string& key, const std::string& value) {
 // that it cannot use is an error, and no other one is taken.
 void tell_library(const Nccl& nccl, int rank) {
   ask_what_is_used();
-  if (!nccl.algorithm.empty()) {
-    const char* of = nccl.algorithm == "pat" ? "allgather:pat;reducescatter:pat" : nullptr;
-    ::setenv("NCCL_ALGO", of ? of : ("allreduce:" + nccl.algorithm).c_str(), 1);
-  }
-  if (!nccl.protocol.empty()) ::setenv("NCCL_PROTO", nccl.protocol.c_str(), 1);
+  const auto& [algorithm, protocol, channels] = nccl.asked;
+  if (!algorithm.empty())
+    ::setenv("NCCL_ALGO",
+             algorithm == "pat" ? "allgather:pat;reducescatter:pat" : ("allreduce:" + algorithm).c_str(), 1);
+  if (!protocol.empty()) ::setenv("NCCL_PROTO", protocol.c_str(), 1);
   if (nccl.share == Share::hostid) ::setenv("NCCL_HOSTID", fmt::format("plumb-rank-{}", rank).c_str(), 1);
   if (nccl.share == Share::multi) ::setenv("NCCL_MULTI_RANK_GPU_ENABLE", "1", 1);
 }
 
-// Why the library that is here makes no call in that form.
-std::string not_made(Form form) {
+// Why the library that is here makes no call in that form, or by that algorithm: before 2.24 it knows no
+// algorithm of one collective alone, and takes no notice of it.
+std::string not_made(Form form, const std::string& algorithm) {
   std::string why;
   const Functions* f = functions(why);
+  if (f && !algorithm.empty() && f->version < NCCL_VERSION(2, 24, 0))
+    return fmt::format("algorithm={}: {} is NCCL {}, and 2.24 is the first that takes one of one collective",
+                       algorithm, f->file, version_in_words(f->version));
   if (form != Form::registered || !f || f->CommRegister) return why;
   return fmt::format("form=registered: {} is NCCL {}, which has no ncclCommRegister", f->file,
                      version_in_words(f->version));
@@ -323,7 +342,7 @@ int serve_all(const std::vector<std::string>& arguments) {
   nccl.another = planted_clock(nccl.another_clock, seat->rank);
   nccl.seat = take_card_of_rank(seat->rank, seat->world, nccl.share,
                                 fmt::format("{}{}", this_clock(), nccl.another ? " another" : ""));
-  if (nccl.seat.why.empty()) nccl.seat.why = not_made(nccl.world.form);
+  if (nccl.seat.why.empty()) nccl.seat.why = not_made(nccl.world.form, nccl.asked.algorithm);
   if (nccl.seat.why.empty() && nccl.by_cublaslt)
     nccl.products = cuda::cublaslt_products(nccl.grouped_call, nccl.seat.why);
   if (nccl.products && nccl.products->stub && !nccl.seat.card.name.starts_with("stub"))

@@ -1,12 +1,14 @@
 #include "adapters/nccl/used.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nccl.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
+#include <cctype>
 #include <cstdlib>
 #include <deque>
 #include <mutex>
@@ -127,6 +129,18 @@ struct Profiler {
   ncclResult_t (*end)(void*);
 };
 
+// NVLS_TREE is nvlstree.
+std::string as_option(std::string name) {
+  std::erase(name, '_');
+  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return name;
+}
+
+bool is_asked_of(const std::string& algorithm, const std::string& call) {
+  return algorithm == "pat" ? call == "AllGather" || call == "ReduceScatter"
+                            : !algorithm.empty() && call == "AllReduce";
+}
+
 // Between machines each rank adds what its two children send. Within one there is a chain, whose ends meet
 // them, so that on a level of such a tree a part is added twice more. How many ranks a machine has is not
 // said: all but one on each other machine.
@@ -153,6 +167,30 @@ bool tells() { return begun; }
 std::string in_words(const Told& t) {
   if (t.algorithm.empty()) return "";
   return fmt::format("used: {} {} {}, {} channels", t.call, t.algorithm, t.protocol, t.channels);
+}
+
+std::string in_words(const Asked& a) {
+  std::vector<std::string> all;
+  if (!a.algorithm.empty()) all.push_back("algorithm=" + a.algorithm);
+  if (!a.protocol.empty()) all.push_back("protocol=" + a.protocol);
+  if (a.channels > 0) all.push_back(fmt::format("channels={}", a.channels));
+  return fmt::format("{}", fmt::join(all, ", "));
+}
+
+std::string not_as_asked(const Asked& a, const Told& t) {
+  if (t.algorithm.empty()) return "";
+  if (is_asked_of(a.algorithm, t.call) && as_option(t.algorithm) != a.algorithm)
+    return fmt::format("algorithm={}: {} used {}", a.algorithm, t.call, t.algorithm);
+  if (!a.protocol.empty() && as_option(t.protocol) != a.protocol)
+    return fmt::format("protocol={}: {} used {}", a.protocol, t.call, t.protocol);
+  if (a.channels > 0 && t.channels > a.channels)
+    return fmt::format("channels={}: {} used {}", a.channels, t.call, t.channels);
+  return "";
+}
+
+std::string fewer_channels(const Asked& a, const Told& t) {
+  if (t.algorithm.empty() || t.channels >= a.channels) return "";
+  return fmt::format("channels={}: {} used {}", a.channels, t.call, t.channels);
 }
 
 Added how_added(const Told& t, std::int64_t n) {

@@ -39,6 +39,21 @@ bool tells();
 // "used: AllReduce RING SIMPLE, 4 channels"; nothing of a send or a receive.
 std::string in_words(const Told&);
 
+// What was asked for; nothing where the library chooses. An algorithm is of all-reduces, `pat` of gathers and
+// scattered sums.
+struct Asked {
+  std::string algorithm, protocol;
+  int channels = 0;
+};
+
+// "algorithm=tree, protocol=ll"; empty where nothing was.
+std::string in_words(const Asked&);
+
+// "algorithm=tree: AllReduce used RING"; empty where the call was made as it was asked for. Fewer channels are
+// what a call of few elements takes: words of their own, and no fault.
+std::string not_as_asked(const Asked&, const Told&);
+std::string fewer_channels(const Asked&, const Told&);
+
 // How often a part of n was added and rounded, of floats that were added up so; 0 and 0 where the library's
 // way is not known to the last rounding:
 //   RING          one after the other, also TREE on one machine, which is a chain there

@@ -92,7 +92,10 @@ inline void combine(const Op& o, const std::vector<std::vector<std::byte>>& part
   const int width = plumb::format(dtype).bytes;
   const std::size_t n = parts.size();
   const double scale = scale_of(o, dtype, n);
-  const std::string adds = variable("STUB_ADDS");
+  const bool narrow = dtype == DType::f16 || dtype == DType::bf16 || dtype == DType::f32;
+  const bool by_switch = variable("STUB_USES").empty() && narrow && o.kind == Kind::all_reduce &&
+                         algorithm_of("AllReduce") == "NVLS";
+  const std::string adds = either(variable("STUB_ADDS"), by_switch ? "kept" : "");
   for (std::size_t i = 0; i < o.count; ++i) {
     std::vector<double> values;
     std::uint64_t sum = 0;

@@ -71,7 +71,7 @@ bool wait_for(const std::atomic<bool>& aborted, Done&& done) {
 // A communicator: a file of such rings, which its ranks map.
 struct ncclComm {
   std::string file;
-  int rank = 0, size = 0, splits = 0;
+  int rank = 0, size = 0, splits = 0, channels = 2;
   void* profiled = nullptr;  // what a profiler wants to be told with its calls
   bool watched = false;
   stub::Shared* shared = nullptr;

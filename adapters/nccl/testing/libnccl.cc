@@ -6,7 +6,8 @@
 //   fails   the call returns an error             late    the error comes while the call is under way
 //   stuck   the call is not made, nor ever over   skips   it is not made, and over at once
 //   killed  the process is killed in it           other   a profiler is told of half of it
-// STUB_VERSION=21705 is its version, STUB_COMMUNICATORS=40 how many a process may have at a time. STUB_USES names the algorithm that a profiler is told of, on STUB_MACHINES machines; STUB_ADDS is how it
+// STUB_VERSION=21705 is its version, STUB_COMMUNICATORS=40 how many a process may have at a time. It uses what it
+// is asked to, a ring and two channels where it is not; a profiler is told of STUB_USES, an algorithm, STUB_PROTOCOL and STUB_CHANNELS instead, on STUB_MACHINES machines. STUB_ADDS is how it
 // adds up: `pairs`, or `kept`, in f32, rounded once. A line is added to the file that STUB_ABORTED names by
 // each communicator that is aborted, STUB_STUCK by a stuck call, STUB_ENDED by a process that ends by itself.
 #include <cuda.h>
@@ -177,11 +178,12 @@ struct Registrable {
 };
 std::map<std::byte*, Registrable> registrable;
 
-ncclComm* made(std::string file, int rank, int size) {
+ncclComm* made(std::string file, int rank, int size, const ncclConfig_t* config) {
   const std::string most = variable("STUB_COMMUNICATORS");
   must(most.empty() || ++communicators <= std::stoi(most), "more communicators than STUB_COMMUNICATORS");
   auto* comm = new ncclComm;
   comm->file = std::move(file), comm->rank = rank, comm->size = size;
+  if (config->maxCTAs > 0) comm->channels = config->maxCTAs;
   return comm;
 }
 
@@ -229,7 +231,7 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int size, ncclUniqueId id,
   rank_of_all = rank;
   if (size > kMost || config->blocking != 0) return ncclInvalidArgument;
   if (strikes("fails")) return ncclUnhandledCudaError;
-  *comm = made(id.internal, rank, size);
+  *comm = made(id.internal, rank, size, config);
   std::thread([c = *comm] {
     if (!c->map()) return static_cast<void>(c->state = ncclSystemError);
     if (strikes("stuck")) return;
@@ -243,8 +245,8 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int size, ncclUniqueId id,
   return ncclInProgress;
 }
 
-ncclResult_t ncclCommSplit(ncclComm_t parent, int colour, int key, ncclComm_t* child, ncclConfig_t*) {
-  *child = colour == NCCL_SPLIT_NOCOLOR ? nullptr : made("", 0, 0);
+ncclResult_t ncclCommSplit(ncclComm_t parent, int colour, int key, ncclComm_t* child, ncclConfig_t* config) {
+  *child = colour == NCCL_SPLIT_NOCOLOR ? nullptr : made("", 0, 0, config);
   parent->state = ncclInProgress;
   std::thread(split_now, parent, colour, key, *child).detach();
   return ncclInProgress;

@@ -4,6 +4,8 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <functional>
 
@@ -110,15 +112,34 @@ struct Given {
   ncclDataType_t type;
   int peer;
 };
+// The algorithm that a call of that name is asked to use: NCCL_ALGO=allgather:pat;reducescatter:pat.
+inline std::string algorithm_of(const std::string& call) {
+  std::string asked = variable("NCCL_ALGO"), name = call + ":";
+  std::ranges::transform(asked, asked.begin(), ::toupper), std::ranges::transform(name, name.begin(), ::toupper);
+  const std::size_t at = asked.find(name);
+  if (at == std::string::npos) return "RING";
+  asked = asked.substr(at + name.size());
+  asked = asked.substr(0, asked.find(';'));
+  return asked == "NVLSTREE"        ? "NVLS_TREE"
+         : asked == "COLLNETDIRECT" ? "COLLNET_DIRECT"
+         : asked == "COLLNETCHAIN"  ? "COLLNET_CHAIN"
+                                    : asked;
+}
+inline std::string either(const std::string& one, const std::string& other) { return one.empty() ? other : one; }
+
 template <class Before>
 void tell_by(ncclResult_t (*start)(void*, void**, void*), const ncclComm& c, const Given& o, Before before) {
-  static const std::string uses = variable("STUB_USES").empty() ? "RING" : variable("STUB_USES");
+  const std::string uses = either(variable("STUB_USES"), algorithm_of(o.call));
+  std::string protocol = either(variable("STUB_PROTOCOL"), either(variable("NCCL_PROTO"), "SIMPLE"));
+  std::ranges::transform(protocol, protocol.begin(), ::toupper);
+  const auto channels = static_cast<unsigned char>(number_of("STUB_CHANNELS", c.channels));
   Told<Before> told{};
   told.kind = o.of_two ? between_two : collective, told.rank = c.rank, told.before = before;
   if (told.kind == collective)
-    told.all = {0, o.call, o.in, o.out, o.count, o.peer, name_of(o.type), 2, 1, uses.c_str(), "SIMPLE"};
+    told.all = {0,        o.call, o.in,         o.out,           o.count, o.peer, name_of(o.type),
+                channels, 1,      uses.c_str(), protocol.c_str()};
   else
-    told.two = {o.call, o.in, name_of(o.type), o.count, o.peer, 2};
+    told.two = {o.call, o.in, name_of(o.type), o.count, o.peer, channels};
   void* event = nullptr;
   start(c.profiled, &event, &told);
 }
