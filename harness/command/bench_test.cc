@@ -126,10 +126,13 @@ TEST(Bench, WhatIsWrongUnderTheClockHasNoTime) {
     const Ran ran =
         run_tool(folder, fake(std::string("took 1000,1000 spoil ") + spoiled) + line + " --record w.jsonl");
     EXPECT_EQ(ran.code, 1) << spoiled;
-    EXPECT_THAT(ran.out, HasSubstr("not timed")) << spoiled;
+    EXPECT_THAT(ran.out, HasSubstr("not timed  ")) << spoiled;
     EXPECT_THAT(ran.out, HasSubstr("wrong: ")) << spoiled;
     EXPECT_FALSE(lines_of(folder.path / "w.jsonl").back().contains("bench")) << spoiled;
   }
+  const Ran ran = run_tool(folder, fake("took 1000,1000 spoil first") + line + " --clock");
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.out, HasSubstr("not timed  ")) << "as gpu-check reads it";
 }
 
 TEST(Bench, LateIterationsAreDroppedAndClocksApartHaveNoSkew) {

@@ -103,7 +103,7 @@ int compare_clocks(const Course& course, std::int64_t pairs) {
     const Pairs turns = clock_pairs(entry->c, *entry->subject, pairs);
     const auto ratio = ratio_of_pairs(turns.ours, turns.plain);
     const bool failed = !turns.failed.empty() && turns.comes_to_a_call;
-    fmt::print("{:<8} {}  {}\n    {}\n", failed ? "not timed" : name(agreement(ratio)),
+    fmt::print("{:<8} {}  {}\n    {}\n", failed ? "not timed " : name(agreement(ratio)),
                entry->timings.backend, entry->timings.line, in_numbers(turns, ratio));
     std::fflush(stdout);
     bad |= failed || agreement(ratio) == Agreement::disagree;
