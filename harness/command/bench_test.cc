@@ -313,6 +313,19 @@ TEST(Bench, ASoakThatIsWrongNamesTheIteration) {
   EXPECT_EQ(lines_of(folder.path / "r.jsonl").back()["status"], "wrong");
 }
 
+// Of few seconds each case has its share; what had none is not right.
+TEST(Bench, ASoakGivesEveryCaseItsShare) {
+  const Folder folder;
+  const std::string two = fake("took 1000,1000") + line + " 'on x=2: reshard f32[8@x] -> f32[8] seed=1'";
+  const Ran ran = run_tool(folder, two + " --soak 2s");
+  EXPECT_EQ(ran.code, 0) << ran.out;
+  EXPECT_THAT(ran.out, Not(HasSubstr(" 0 iterations proved")));
+  const Ran none = run_tool(folder, two + " --soak 0.000001s");
+  EXPECT_EQ(none.code, 2);
+  EXPECT_THAT(none.out, HasSubstr("unrun  "));
+  EXPECT_THAT(none.out, HasSubstr(": 0 iterations proved"));
+}
+
 TEST(Bench, AFullDiskIsSaid) {
   const Folder folder;
   const Ran ran = run_tool(folder, fake("took 1000,1000") + line + " --record /dev/full");

@@ -51,7 +51,8 @@ int say_links(const Entry& entry, const LinksTimed& timed, const std::vector<Lin
   const double middle = quantile(middles(timed.alone), 0.5);
   const std::vector<RankPair> slow = slow_links(timed.alone);
   const std::vector<std::int64_t> ranks = slow_ranks(timed.alone);
-  for (std::int64_t rank : ranks) fmt::print("slow  rank {}: each of its links is slower than the others\n", rank);
+  for (std::int64_t rank : ranks)
+    fmt::print("slow  rank {}: each of its links is slower than the others\n", rank);
   for (const RankPair& link : slow) {
     const double took = std::ranges::find(figures, link, &LinkFigure::link)->alone;
     fmt::print("slow  link {}-{}: {:.4g} us alone, {:.2g} times the median of all links\n", link.a, link.b,
@@ -74,21 +75,21 @@ struct Soaking {
   bool failed = false;
 };
 
-void record_minute(const Course& course, Soaking& one) {
+void record_turn(const Course& course, Soaking& one) {
   if (one.so_far.samples.nanoseconds.empty()) return;
   course.recorded(take_record(one.entry->c, *one.entry->subject, one.so_far, ++one.records));
 }
 
-// What was proved is in the record however the minute ends.
-void soak_a_minute(const Course& course, Soaking& one, double seconds) {
+// What was proved is in the record however the turn ends.
+void soak_a_turn(const Course& course, Soaking& one, double seconds) {
   std::optional<Corruption> bad;
   try {
     bad = soak(one.entry->c, *one.entry->subject, seconds, one.so_far);
   } catch (const Interrupted&) {
-    record_minute(course, one);
+    record_turn(course, one);
     throw;
   }
-  record_minute(course, one);
+  record_turn(course, one);
   if (!bad) return;
   one.failed = true;
   say_corruption(*one.entry, *bad);
@@ -130,7 +131,8 @@ int compare_links(const Course& course, std::int64_t every) {
 
 int soak_cases(const Course& course, double seconds) {
   using Now = std::chrono::steady_clock;
-  constexpr double minute = 60;
+  const double turn =
+      std::min(60.0, seconds / static_cast<double>(course.entries.size()));  // each has its share
   const auto end = Now::now() + std::chrono::duration<double>(seconds);
   std::vector<Soaking> all;
   for (const auto& entry : course.entries) all.push_back({entry.get(), {}, 0, false});
@@ -138,11 +140,15 @@ int soak_cases(const Course& course, double seconds) {
   const auto left = [&] { return std::chrono::duration<double>(end - Now::now()).count(); };
   while (left() > 0 && std::ranges::any_of(all, stays))
     for (Soaking& one : all)
-      if (stays(one) && left() > 0) soak_a_minute(course, one, std::min(minute, left()));
+      if (stays(one) && left() > 0) soak_a_turn(course, one, std::min(turn, left()));
+  const auto unrun = [](const Soaking& one) { return !one.failed && one.so_far.iterations == 0; };
   for (const Soaking& one : all)
-    fmt::print("{}  {}  {}: {} iterations proved\n", one.failed ? "failed" : "right",
+    fmt::print("{}  {}  {}: {} iterations proved\n",
+               one.failed   ? "failed"
+               : unrun(one) ? "unrun"
+                            : "right",
                one.entry->timings.backend, one.entry->timings.line, one.so_far.iterations);
-  return std::ranges::all_of(all, stays) ? 0 : 1;
+  return !std::ranges::all_of(all, stays) ? 1 : std::ranges::any_of(all, unrun) ? 2 : 0;
 }
 
 }  // namespace plumb
