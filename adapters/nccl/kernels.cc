@@ -27,7 +27,9 @@ Kernels loaded() {
 #ifdef PLUMB_NCCL_KERNELS
   const card::Driver& d = card::the_driver();
   CUmodule module = nullptr;
-  if (d.ModuleLoadData(&module, plumb_nccl_kernels) != CUDA_SUCCESS) return {};
+  const CUresult error = d.ModuleLoadData(&module, plumb_nccl_kernels);
+  if (error == CUDA_ERROR_NO_BINARY_FOR_GPU) return {};
+  card::check(error, "cuModuleLoadData");
   card::check(d.ModuleGetFunction(&kernels.move, module, "plumb_move"), "cuModuleGetFunction");
   card::check(d.ModuleGetFunction(&kernels.recast, module, "plumb_recast"), "cuModuleGetFunction");
 #endif

@@ -73,7 +73,7 @@ struct ncclComm {
   std::string file;
   int rank = 0, size = 0, splits = 0, channels = 2;
   void* profiled = nullptr;  // what a profiler wants to be told with its calls
-  bool watched = false;
+  bool watched = false, called = false;
   stub::Shared* shared = nullptr;
   std::atomic<ncclResult_t> state{ncclInProgress};
   std::atomic<bool> aborted{false};

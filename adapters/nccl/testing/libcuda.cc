@@ -251,8 +251,9 @@ CUresult cuLaunchHostFunc(CUstream s, CUhostFn act, void* with) {
 }
 
 // Of the stub of NCCL: where the stream is being captured, graphs of it hold this one from now on.
-void stub_held_by_graphs(CUstream s, std::atomic<int>* held) {
-  if (stream_of(s).capturing) ++*held, stream_of(s).capturing->holds.push_back(held);
+bool stub_held_by_graphs(CUstream s, std::atomic<int>* held) {
+  if (!stream_of(s).capturing) return false;
+  return ++*held, stream_of(s).capturing->holds.push_back(held), true;
 }
 
 CUresult cuStreamBeginCapture_v2(CUstream s, CUstreamCaptureMode) {

@@ -34,7 +34,7 @@
 #include "adapters/nccl/testing/telling.h"
 #include "reference/words/dtype.h"
 
-extern "C" void stub_held_by_graphs(CUstream, std::atomic<int>* held);
+extern "C" bool stub_held_by_graphs(CUstream, std::atomic<int>* held);
 
 namespace {
 
@@ -154,7 +154,9 @@ ncclResult_t launch(ncclComm* comm, cudaStream_t stream, std::vector<Op> ops) {
                         strikes("skips"),
                         strikes("late"),
                         strikes("killed")};  // as long as the process: a graph may repeat it
-  stub_held_by_graphs(reinterpret_cast<CUstream>(stream), &comm->in_graphs);
+  const bool captured = stub_held_by_graphs(reinterpret_cast<CUstream>(stream), &comm->in_graphs);
+  if (captured && !comm->called) return ncclUnhandledCudaError;  // it would set buffers on the legacy stream
+  comm->called = true;
   cuLaunchHostFunc(reinterpret_cast<CUstream>(stream), run_all, work);
   return ncclSuccess;
 }
