@@ -35,6 +35,23 @@ class GpuCheck(Node):
                 self.assertEqual(done.out.count("\n"), 1)
                 self.assertNotIn("serial 1001", done.out)
 
+    def test_a_prolog_asks_the_tool_three_times(self):
+        """Of a driver that knows all fields, by either name of what holds clocks back: is it there, which cards, how are they."""
+        for names in ["clocks_event_reasons", "clocks_throttle_reasons"]:
+            held = {f"{names}.{what}": "Not Active" for what in ["hw_slowdown", "hw_thermal_slowdown", "hw_power_brake_slowdown"]}
+            known = {"retired_pages.pending": "No", **held}
+            table = [({}, "^ok: "), ({"retired_pages.pending": "Yes"}, "pages of memory wait"), ({"remapped_rows.pending": "1"}, "rows of memory wait"),
+                     ({"ecc.errors.uncorrected.volatile.total": "3"}, "3 uncorrectable"),
+                     ({f"{names}.hw_thermal_slowdown": "Active"}, "held back: hw_thermal_slowdown"), ({"serial": "[GPU requires reset]"}, "nvidia-smi says of it")]
+            for more, line in table:
+                with self.subTest(names=names, more=more):
+                    fields = {key: value for key, value in card(2, **{**known, **more}).items() if names in key or not key.startswith("clocks_")}
+                    self.has([fields])
+                    (self.folder / "stub/asked").unlink(missing_ok=True)
+                    self.assertRegex(self.check("--prolog", "--sample", "1", *HOST).out, line)
+                    calls = (self.folder / "stub/asked").read_text().splitlines()
+                    self.assertEqual(len(calls), 3 if "event" in names else 4, calls)
+
     def test_prolog_among_other_nodes(self):
         """A node of two cards knows whether one is slow by what others left, at least one; it leaves its own."""
         among = self.folder / "among"

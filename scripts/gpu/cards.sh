@@ -28,19 +28,41 @@ cards() {
   done
 }
 
+# All that health asks in one call, where this driver's tool knows each field by one of its names: a prolog waits for every call.
+ask_all() {
+  local names
+  for names in clocks_event_reasons clocks_throttle_reasons; do
+    asked=(ecc.errors.uncorrected.volatile.total remapped_rows.failure remapped_rows.pending retired_pages.pending serial
+      "$names".hw_slowdown "$names".hw_thermal_slowdown "$names".hw_power_brake_slowdown)
+    answered=$(ask "$(IFS=,; printf '%s' "${asked[*]}")") && return
+  done
+  asked=() answered=
+}
+
+# "UUID<tab>value" of a field, of that call or of its own.
+told_of() {
+  local n
+  [[ -n $answered ]] || { ask "$1"; return; }
+  for n in "${!asked[@]}"; do
+    [[ ${asked[n]} != "$1" ]] || { cut -f "1,$((n + 2))" <<<"$answered"; return; }
+  done
+  return 1
+}
+
 # severity<tab>why, for each card of which the driver says something bad: "UUID<tab>severity<tab>why".
 health() {
-  local field
+  local field asked answered
+  ask_all
   [[ -z $smi_hangs ]] || awk -F "$tab" '{ print $1 "\treset\tnvidia-smi does not answer" }' "$1"
-  ask ecc.errors.uncorrected.volatile.total | awk -F "$tab" '$2 + 0 > 0 { print $1 "\tisolate\t" $2 " uncorrectable ECC errors" }'
-  ask remapped_rows.failure | awk -F "$tab" '$2 == "Yes" || $2 + 0 > 0 { print $1 "\tisolate\ta row of memory could not be remapped" }'
-  ask remapped_rows.pending | awk -F "$tab" '$2 == "Yes" || $2 + 0 > 0 { print $1 "\treset\trows of memory wait to be remapped" }'
-  ask retired_pages.pending | awk -F "$tab" '$2 == "Yes" { print $1 "\treset\tpages of memory wait to be retired" }'
+  told_of ecc.errors.uncorrected.volatile.total | awk -F "$tab" '$2 + 0 > 0 { print $1 "\tisolate\t" $2 " uncorrectable ECC errors" }'
+  told_of remapped_rows.failure | awk -F "$tab" '$2 == "Yes" || $2 + 0 > 0 { print $1 "\tisolate\ta row of memory could not be remapped" }'
+  told_of remapped_rows.pending | awk -F "$tab" '$2 == "Yes" || $2 + 0 > 0 { print $1 "\treset\trows of memory wait to be remapped" }'
+  told_of retired_pages.pending | awk -F "$tab" '$2 == "Yes" { print $1 "\treset\tpages of memory wait to be retired" }'
   for field in hw_slowdown hw_thermal_slowdown hw_power_brake_slowdown; do
-    { ask "clocks_event_reasons.$field" || ask "clocks_throttle_reasons.$field"; } |
+    { told_of "clocks_event_reasons.$field" || told_of "clocks_throttle_reasons.$field"; } |
       awk -F "$tab" -v why="its clocks are held back: $field" '$2 == "Active" { print $1 "\twatch\t" why }'
   done
-  ask serial | awk -F "$tab" '/requires reset|Unknown Error|ERR!|GPU is lost/ { print $1 "\treset\tnvidia-smi says of it: " $2 }'
+  told_of serial | awk -F "$tab" '/requires reset|Unknown Error|ERR!|GPU is lost/ { print $1 "\treset\tnvidia-smi says of it: " $2 }'
 }
 
 # Temperature, clock and whether it is held back, while steps run.
