@@ -189,7 +189,8 @@ TEST(Merge, SumsAndAveragesMixOtherReductionsDoNot) {
 TEST(Merge, EachRoundOfALoopCounts) {
   Trace sums = three;
   sums[1].times = 5;
-  EXPECT_EQ(in_short(count({sum, sums, {}})), "7 to 7");
+  for (const std::vector<Axes>& groups : {std::vector<Axes>{}, {{"pp"}}, {{"dp", "pp"}}})
+    EXPECT_EQ(in_short(count({sum, sums, groups})), "7 to 7");
 }
 
 // Groups of some devices alone, as a program of uneven blocks has them: the device with most counts.
