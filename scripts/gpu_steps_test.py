@@ -2,7 +2,9 @@
 
 import json
 import os
+import resource
 import shutil
+import signal
 import subprocess
 import unittest
 
@@ -47,6 +49,9 @@ class Steps(Node):
             (self.folder / "nodes/b/page.txt").write_text(f"gpu-check of b\n\n{said}\n")
             done = self.check("--gather", "nodes")
             self.assertEqual((done.returncode, f"b  {said}\n" in done.out), (code, code != 0))
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        full = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+        self.assertEqual(self.check("--gather", "nodes", preexec_fn=full, restore_signals=False).returncode, 3)
         self.nodes(ok, [])
         (self.folder / "nodes/b/cards.tsv").write_text("\0garbage\tof a\tdisk\n")
         done = self.check("--gather", "nodes")
