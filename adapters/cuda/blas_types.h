@@ -9,6 +9,8 @@
 
 namespace plumb::cuda {
 
+constexpr std::size_t kWorkspace = std::size_t{32} << 20;  // what a library may use, of every product alike
+
 inline std::optional<cudaDataType_t> type_of(DType dtype) {
   switch (dtype) {
     case DType::bf16:

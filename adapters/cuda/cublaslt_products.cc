@@ -19,7 +19,6 @@
 namespace plumb::cuda {
 namespace {
 
-constexpr std::size_t kWorkspace = std::size_t{32} << 20;  // what it may use, of every product alike
 constexpr std::uintptr_t kAligned = 256;                   // the most that it asks about
 
 const card::CublasLt& lt() {

@@ -63,6 +63,7 @@ struct Told {
 struct GroupedCall {
   const Hands& hands;
   cublasHandle_t handle = nullptr;
+  AlignedMemory workspace{};
   AlignedMemory narrow{};  // results before they are widened
   DType format = DType::f32;
   Told told{};
@@ -72,7 +73,9 @@ struct GroupedCall {
   std::shared_ptr<MadeBy> by;
 
   GroupedCall(const Hands& h, std::shared_ptr<MadeBy> b) : hands(h), by(std::move(b)) {
+    workspace = aligned(kWorkspace, hands);
     card::check(blas().Create(&handle), "cublasCreate");
+    card::check(blas().SetWorkspace(handle, workspace.get(), kWorkspace), "cublasSetWorkspace");
   }
   GroupedCall(const GroupedCall&) = delete;
   ~GroupedCall() { blas().Destroy(handle); }

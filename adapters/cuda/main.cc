@@ -62,6 +62,8 @@ int serve_all(const std::vector<std::string>& arguments) {
     else if (!take(cuda, key, value))
       throw std::invalid_argument(
           fmt::format("unknown option {}={}; `plumb backends cuda` lists them", key, value));
+  if (wanted.grouped_call && !wanted.cublaslt)
+    throw std::invalid_argument("grouped=call is of products=cublaslt");
   cuda.why = find_all(cuda, wanted);
   return serve(cuda);
 }

@@ -15,7 +15,11 @@
 namespace plumb::nccl {
 namespace {
 
-using Key = std::tuple<ncclComm_t, const std::byte*, std::byte*, std::size_t>;
+// Calls that are alike but for what lies in memory.
+using Key = std::tuple<ncclComm_t, std::string, ncclDataType_t, ncclRedOp_t, const std::byte*, std::byte*,
+                       std::size_t, std::size_t>;
+
+constexpr std::size_t kAligned = 256;  // as memory of a card begins
 
 struct Recorded {
   CUgraph graph = nullptr;
@@ -30,7 +34,9 @@ struct Kept {
 };
 Kept of_case;
 
-Key key_of(ncclComm_t comm, const Call& c) { return {comm, c.in, c.out, c.in_bytes}; }
+Key key_of(ncclComm_t comm, const Call& c) {
+  return {comm, c.name, c.type, c.op, c.in, c.out, c.in_bytes, c.out_bytes};
+}
 
 std::byte* memory_for(ncclComm_t comm, const Call& c, std::size_t bytes) {
   AlignedMemory& memory = of_case.memory[key_of(comm, c)];
@@ -61,8 +67,9 @@ void in_place(ncclComm_t comm, const Call& c) {
 }
 
 void misaligned(ncclComm_t comm, const Call& c) {
-  std::byte* in = memory_for(comm, c, c.in_bytes + c.out_bytes + 3 * c.width) + c.width;
-  std::byte* out = in + c.in_bytes + c.width;
+  const std::size_t apart = (c.width + c.in_bytes + kAligned - 1) / kAligned * kAligned;
+  std::byte* in = memory_for(comm, c, apart + c.width + c.out_bytes) + c.width;
+  std::byte* out = in + apart;
   copy_there(in, c.in, c.in_bytes);
   make(comm, c, in, out);
   copy_there(c.out, out, c.out_bytes);
@@ -138,8 +145,13 @@ bool has_form(Form form, const std::string& kind) {
 
 std::byte* allocate_to_register(std::size_t bytes) {
   void* at = nullptr;
-  const bool made = nccl().MemAlloc(&at, std::max<std::size_t>(bytes, 1)) == ncclSuccess;
-  return made ? static_cast<std::byte*>(at) : nullptr;
+  const ncclResult_t result = nccl().MemAlloc(&at, std::max<std::size_t>(bytes, 1));
+  if (result == ncclSuccess) return static_cast<std::byte*>(at);
+  const DeviceMemory& memory = card::card_hands().memory;
+  std::byte* by_driver = memory.allocate(bytes);
+  if (result == ncclUnhandledCudaError && !by_driver) return nullptr;
+  if (by_driver) memory.free(by_driver);
+  return check(result, nullptr, "ncclMemAlloc"), nullptr;
 }
 void free_to_register(std::byte* at) { static_cast<void>(nccl().MemFree(at)); }
 

@@ -18,6 +18,8 @@ struct Call {
   std::byte* out = nullptr;
   std::size_t count = 0, in_bytes = 0, out_bytes = 0, width = 1, own = 0;
   bool divides = false;  // into halves: an all-reduce
+  ncclDataType_t type = ncclInt8;
+  ncclRedOp_t op = ncclSum;
 };
 
 // Made, and over. What a form needs besides, memory, a graph, a registration, is made the first time that a
@@ -32,7 +34,8 @@ std::string in_which_form(std::string_view name_of_the_form);
 // Whether calls of a kind of the trace can be made in the form, where the shares are of one size.
 bool has_form(Form, const std::string& kind);
 
-// Memory that the library can register: not every allocation of CUDA is. Null where there is no more.
+// Memory that the library can register: not every allocation of CUDA is. Null where the
+// card has no more; throws where that is not why.
 std::byte* allocate_to_register(std::size_t bytes);
 void free_to_register(std::byte*);
 

@@ -64,7 +64,8 @@ void all_reduce(const Team& g, const Combination& r) {
   };
   const std::size_t width = format(r.combine.wire).bytes, n = unsign(r.counts[0]);
   carry_out(world().form, communicator(g),
-            {"ncclAllReduce", std::ref(make), r.in, r.out, n, n * width, n * width, width, 0, true});
+            {"ncclAllReduce", std::ref(make), r.in, r.out, n, n * width, n * width, width, 0, true, type,
+             operation(r.combine, communicator(g))});
 }
 
 // Of shares of several sizes it is a reduction to each member.
@@ -80,7 +81,7 @@ void reduce_scatter(const Team& g, const Combination& r) {
     const std::size_t n = unsign(r.counts[0]), share = n * width;
     return carry_out(world().form, comm,
                      {"ncclReduceScatter", std::ref(make), r.in, r.out, n, share * g.ids.size(), share, width,
-                      share * g.mine});
+                      share * g.mine, false, type, operation(r.combine, comm)});
   }
   const ncclRedOp_t op = operation(r.combine, comm);
   in_group(comm, [&] {

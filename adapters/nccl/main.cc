@@ -333,6 +333,8 @@ int serve_all(const std::vector<std::string>& arguments) {
     if (!take(nccl, key, value))
       throw std::invalid_argument(
           fmt::format("unknown option {}={}; `plumb backends nccl` lists them", key, value));
+  if (nccl.grouped_call && !nccl.by_cublaslt)
+    throw std::invalid_argument("grouped=call is of products=cublaslt");
   const std::optional<plumb::Seat> seat = take_seat();
   if (!seat) throw std::invalid_argument("it is started by plumb-launch");
   nccl.world.rank = seat->rank, nccl.world.size = seat->world;

@@ -267,16 +267,20 @@ cublasStatus_t cublasCreate_v2(cublasHandle_t* handle) {
   return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasDestroy_v2(cublasHandle_t handle) { return destroy<int>(handle); }
-cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t, void*, size_t) { return CUBLAS_STATUS_SUCCESS; }
+cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t handle, void* at, size_t bytes) {
+  const bool may = reinterpret_cast<std::uintptr_t>(at) % 256 == 0 && bytes == size_t{32} << 20;
+  return *as<int>(handle) = may, may ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
+}
 
-// Operands and results of one format.
-cublasStatus_t cublasGemmGroupedBatchedEx(cublasHandle_t, const cublasOperation_t left[],
+// Operands and results of one format, by a handle that was given its workspace.
+cublasStatus_t cublasGemmGroupedBatchedEx(cublasHandle_t handle, const cublasOperation_t left[],
                                           const cublasOperation_t right[], const int m[], const int n[],
                                           const int k[], const void*, const void* const a[],
                                           cudaDataType_t a_type, const int lda[], const void* const b[],
                                           cudaDataType_t b_type, const int ldb[], const void*,
                                           void* const c[], cudaDataType_t c_type, const int ldc[], int groups,
                                           const int sizes[], cublasComputeType_t compute) {
+  if (*as<int>(handle) == 0) return CUBLAS_STATUS_NOT_INITIALIZED;
   if (a_type != b_type || a_type != c_type || lacks("grouped")) return CUBLAS_STATUS_NOT_SUPPORTED;
   for (int i = 0; i < groups; ++i) {
     const auto extent = [](int size) { return static_cast<std::uint64_t>(size); };

@@ -6,6 +6,7 @@
 //   fails   the call returns an error             late    the error comes while the call is under way
 //   stuck   the call is not made, nor ever over   skips   it is not made, and over at once
 //   killed  the process is killed in it           other   a profiler is told of half of it
+// STUB_MEMALLOC=1 is what ncclMemAlloc fails with; with STUB_MISALIGNED a sum may not begin at 16 bytes.
 // STUB_VERSION=21705 is its version, STUB_COMMUNICATORS=40 how many a process may have at a time. It uses what it
 // is asked to, a ring and two channels where it is not; a profiler is told of STUB_USES, an algorithm, STUB_PROTOCOL and STUB_CHANNELS instead, on STUB_MACHINES machines. STUB_ADDS is how it
 // adds up: `pairs`, or `kept`, in f32, rounded once. A line is added to the file that STUB_ABORTED names by
@@ -162,6 +163,9 @@ ncclResult_t launch(ncclComm* comm, cudaStream_t stream, std::vector<Op> ops) {
 }
 
 ncclResult_t add(ncclComm* comm, cudaStream_t stream, const Op& op) {
+  if (!variable("STUB_MISALIGNED").empty() && (op.kind == Kind::all_reduce || op.kind == Kind::reduce_scatter))
+    for (const void* at : {op.in, static_cast<const void*>(op.out)})
+      must(reinterpret_cast<std::uintptr_t>(at) % 16 != 0, "memory is aligned");
   if (comm->state != ncclSuccess)
     return comm->state == ncclInProgress ? ncclInvalidUsage : comm->state.load();
   if (group.depth == 0) return launch(comm, stream, {op});
@@ -325,6 +329,7 @@ ncclResult_t ncclRedOpDestroy(ncclRedOp_t, ncclComm_t) { return ncclSuccess; }
 
 #ifndef STUB_LACKS_REGISTER
 ncclResult_t ncclMemAlloc(void** at, std::size_t bytes) {
+  if (const int error = number_of("STUB_MEMALLOC", 0)) return static_cast<ncclResult_t>(error);
   CUdeviceptr memory = 0;
   if (cuMemAlloc(&memory, bytes) != CUDA_SUCCESS) return ncclUnhandledCudaError;
   *at = reinterpret_cast<void*>(memory);
