@@ -21,6 +21,7 @@ import jax
 
 import collective
 import data
+import index_maps
 import layout
 from plumb_worker.case import Case, parse_spec, parts_text, spec_text
 
@@ -172,6 +173,15 @@ class Arrays(unittest.TestCase):
         self.assertIsNone(layout.claim(array, other, here.operands[0]), "other ids")
         self.assertIsNone(layout.claim(array, make(list(range(8)), "abc"), here.operands[0]), "other axes")
 
+    def test_a_release_that_knows_no_unfinished_sums_claims_none(self):
+        layout.start(8, "cpu")
+        case = Case({"mesh": {"axes": [["x", 8]], "ids": list(range(8))}, "op": "reshard",
+                     "operands": [parse_spec("f32[8@x]")], "chain": [parse_spec("f32[8]")]})
+        older = type("older", (), {"mesh": layout.mesh_of(case.axes, case.sizes, case.ids, False), "spec": ("x",)})
+        array = mock.Mock(sharding=older(), dtype=np.dtype(np.float32), shape=(8,), ndim=1)
+        with mock.patch.object(layout, "NamedSharding", older):
+            self.assertEqual(layout.claim(array, case, case.operands[0]), "f32[8@x]")
+
 
 class Devices(unittest.TestCase):
     def test_gpus_where_they_suffice_or_are_asked_for(self):
@@ -201,6 +211,12 @@ class Places(unittest.TestCase):
         low, high = [[0, 2]], [[2, 4]]  # devices 3 and 1 have x=0, 3 and 0 have y=0
         self.assertEqual(by_x, [{"text": "f32[4@x]", "slices": [high, low, high, low]}])
         self.assertEqual(by_y, [{"text": "f32[4@y]", "slices": [low, high, high, low]}])
+
+    def test_what_jax_refuses_is_told_by_its_first_line(self):
+        lines = ValueError("not even\nsee there")
+        with mock.patch.object(index_maps, "slices_of", side_effect=lines):
+            found = index_maps.answer({"mesh": {"axes": [["x", 2]]}, "specs": ["f32[3@x]", "f32[5@x]"]})
+        self.assertEqual(found, [{"text": f"f32[{n}@x]", "refused": "ValueError: not even"} for n in (3, 5)])
 
 
 if __name__ == "__main__":
