@@ -70,11 +70,12 @@ template <class Launch>
 std::uint64_t word_after(std::uint64_t begun, Launch&& launch) {
   unsigned long long *there = nullptr, here = begun;
   check_cuda(cudaMalloc(&there, sizeof here), "cudaMalloc");
-  cudaMemcpy(there, &here, sizeof here, cudaMemcpyHostToDevice);
-  launch(there);
+  const cudaError_t put = cudaMemcpy(there, &here, sizeof here, cudaMemcpyHostToDevice);
+  if (put == cudaSuccess) launch(there);
   const cudaError_t launched = cudaGetLastError();
   const cudaError_t brought = cudaMemcpy(&here, there, sizeof here, cudaMemcpyDeviceToHost);
   cudaFree(there);
+  check_cuda(put, "cudaMemcpy");
   check_cuda(launched, "a kernel's launch");
   check_cuda(brought, "a kernel");
   return here;
