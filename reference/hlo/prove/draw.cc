@@ -19,7 +19,7 @@ constexpr std::uint64_t split(std::uint64_t state, std::uint64_t n) {
   return mixed(state + (n + 1) * 0x9e3779b97f4a7c15u);
 }
 
-constexpr std::int64_t kLarge = 1024;
+constexpr int kLargeBits = 10;  // of the larger integers
 
 // What floats are where there are ties: zero, three that are drawn, and up to four constants of the module
 // that are of their size, since with these they may be compared.
@@ -127,7 +127,7 @@ void widen(Argument& a, std::size_t p, std::uint64_t seed) {
   }
   if (row(a.shape.type).kind != Kind::signed_integer) return;
   if (a.draw != Draw::plain && a.draw != Draw::ties) {
-    const std::int64_t most = std::min(kLarge, std::int64_t{1} << (row(a.shape.type).bits - 1));
+    const std::int64_t most = std::int64_t{1} << std::min(row(a.shape.type).bits - 1, kLargeBits);
     a.from = -most, a.to = most - 1;
   }
   if (a.draw == Draw::one_sign || a.draw == Draw::other_sign)

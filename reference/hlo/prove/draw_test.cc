@@ -117,7 +117,8 @@ TEST(Draw, OfEveryEightTwoAreOfOneSignAndOneIsMixed) {
 TEST(Draw, IntegersThatIndexNothingAreLargerInSome) {
   for (const auto& [type, most] : {
            std::pair{"s8",  128 },
-           {"s32", 1024}
+           {"s32", 1024},
+           {"s64", 1024}
   }) {
     const Module module = of(type + std::string("[2000]"));
     const std::vector<Bounds> bounds = bounds_of(module);
