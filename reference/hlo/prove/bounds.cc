@@ -1,7 +1,6 @@
 #include "reference/hlo/prove/bounds.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "reference/hlo/run/integers.h"

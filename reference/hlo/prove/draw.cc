@@ -109,10 +109,16 @@ double scale_of(Draw draw, std::uint64_t key) {
 // one is met.
 void place_single(Argument& a) {
   const std::int64_t half = a.from + (a.to - a.from + 1) / 2, quarter = (a.to - a.from + 1) / 4;
-  const std::int64_t at[] = {a.from, half - 1, half, a.from + quarter, a.to - quarter, a.to};
-  const Draw draws[] = {Draw::least, Draw::plain, Draw::mixed, Draw::quarter, Draw::one_sign, Draw::greatest};
-  for (std::size_t n = 0; n < std::size(at); ++n)
-    if (a.draw == draws[n]) a.from = a.to = std::clamp(at[n], a.from, a.to);
+  const std::pair<Draw, std::int64_t> places[] = {
+      {Draw::least,    a.from          },
+      {Draw::plain,    half - 1        },
+      {Draw::mixed,    half            },
+      {Draw::quarter,  a.from + quarter},
+      {Draw::one_sign, a.to - quarter  },
+      {Draw::greatest, a.to            }
+  };
+  for (const auto& [draw, at] : places)
+    if (a.draw == draw) a.from = a.to = std::clamp(at, a.from, a.to);
 }
 
 // Arrays of integers that index nothing: small ones, larger ones, those of one sign. Predicates: half of them
@@ -122,8 +128,8 @@ void widen(Argument& a, std::size_t p, std::uint64_t seed) {
   if (a.shape.type == Type::pred && sparse) {
     const std::uint64_t kind = (seed / 2 + seed / 8 + p) % 4;
     a.others = static_cast<std::int64_t>(kind % 2);
-    if (kind < 2) (kind == 0 ? a.low : a.high) = -1;
-    if (kind >= 2) a.low = a.high = -1;
+    if (kind != 1) a.low = -1;
+    if (kind != 0) a.high = -1;
   }
   if (row(a.shape.type).kind != Kind::signed_integer) return;
   if (a.draw != Draw::plain && a.draw != Draw::ties) {

@@ -33,16 +33,22 @@ const Instruction& operand_of(const Computation& c, const Instruction& i, std::s
   return c.instructions[static_cast<std::size_t>(i.operands[n])];
 }
 
-// Whether a predicate is of comparisons of integers alone.
-bool is_of_integers(const Computation& c, const Instruction& i) {
-  if (i.opcode == Opcode::constant) return true;
-  if (i.opcode == Opcode::compare) return !is_real(operand_of(c, i, 0).shape.type);
-  if (i.operands.empty() || i.opcode >= Opcode::call) return false;
-  for (std::size_t n = 0; n < i.operands.size(); ++n) {
-    const Instruction& from = operand_of(c, i, n);
-    if (from.shape.type == Type::pred && !is_of_integers(c, from)) return false;
-  }
-  return true;
+// Predicates that are of comparisons of integers alone. Operands stand above: each is looked at once.
+std::set<const Instruction*> of_integers(const Module& module) {
+  std::set<const Instruction*> all;
+  for (const Computation& c : module.computations)
+    for (const Instruction& i : c.instructions) {
+      const auto is = [&](std::int64_t o) {
+        const Instruction& from = c.instructions[static_cast<std::size_t>(o)];
+        return from.shape.type != Type::pred || all.contains(&from);
+      };
+      if (i.opcode == Opcode::constant ||
+          (i.opcode == Opcode::compare && !is_real(operand_of(c, i, 0).shape.type)) ||
+          (i.opcode != Opcode::compare && i.opcode < Opcode::call && !i.operands.empty() &&
+           std::ranges::all_of(i.operands, is)))
+        all.insert(&i);
+    }
+  return all;
 }
 
 bool chooses(const Module& module, const Instruction& i) {
@@ -51,10 +57,11 @@ bool chooses(const Module& module, const Instruction& i) {
 
 // A constant, or one in every place, that is greater or less than all numbers: it is no choice.
 bool is_infinite(const Computation& c, const Instruction& i) {
-  if (i.opcode == Opcode::broadcast || i.opcode == Opcode::reshape || i.opcode == Opcode::convert)
-    return is_infinite(c, operand_of(c, i, 0));
-  return i.opcode == Opcode::constant && !i.literal.reals.empty() &&
-         std::ranges::all_of(i.literal.reals, [](double x) { return std::isinf(x); });
+  const Instruction* of = &i;
+  while (of->opcode == Opcode::broadcast || of->opcode == Opcode::reshape || of->opcode == Opcode::convert)
+    of = &operand_of(c, *of, 0);
+  return of->opcode == Opcode::constant && !of->literal.reals.empty() &&
+         std::ranges::all_of(of->literal.reals, [](double x) { return std::isinf(x); });
 }
 
 // Those that reductions, scatters, sorts and maps call, for elements.
@@ -136,6 +143,7 @@ std::vector<Way> untaken(const Module& module, const Paths& paths) {
     if (!went(paths, way)) all.push_back(way);
   };
   const std::set<const Computation*> inner = of_elements(module);
+  const std::set<const Instruction*> integers = of_integers(module);
   for (const Computation& c : module.computations)
     for (const Instruction& i : c.instructions) {
       const std::int64_t branches = std::ssize(get<Calls>(i, Key::branch_computations).computations);
@@ -146,7 +154,7 @@ std::vector<Way> untaken(const Module& module, const Paths& paths) {
       const auto kind = i.shape.dims.empty() && !inner.contains(&c) ? Way::scalar : Way::array;
       if (answers_whether(i))
         for (const std::int64_t answer : {0, 1})
-          add({&i, answer, is_of_integers(c, i) ? Way::integers : kind});
+          add({&i, answer, integers.contains(&i) ? Way::integers : kind});
       if (!chooses(module, i)) continue;
       for (std::size_t n = 0; n < i.operands.size(); ++n)
         if (!is_infinite(c, operand_of(c, i, n))) add({&i, static_cast<std::int64_t>(n), kind});

@@ -187,6 +187,26 @@ TEST(Ways, TiesAreDrawnAndJudged) {
   EXPECT_EQ(found("%w", "GT").untaken, Names{"%eq true"});
 }
 
+// A predicate that is made of another twice, sixty times over: nobody looks 2^60 times at what it is of.
+TEST(Ways, PredicatesOfPredicatesAreLookedAtOnce) {
+  const std::string all =
+      "%all {\n  %k = pred[] parameter(0)\n  %l = pred[] parameter(1)\n  ROOT %g = pred[] and(%k, %l)\n}\n";
+  const auto untaken = [&](const std::string& first) {
+    std::string lines = "  %z = f32R broadcast(%zero), dimensions={}\n  %p0 = predR " + first;
+    for (int n = 1; n <= 60; ++n) {
+      const std::string from = "%p" + std::to_string(n - 1);
+      lines += "  %p" + std::to_string(n) + " = predR and(" + from + ", " + from + ")\n";
+    }
+    return of_lines("  %zero = f32[] constant(0)\n" + lines +
+                        "  %yes = pred[] constant(true)\n"
+                        "  %m = predV reduce(%p60, %yes), dimensions={1}, to_apply=%all\n"
+                        "  %f = f32V convert(%m)\n  %r0 = f32R broadcast(%f), dimensions={0}",
+                    all, all);
+  };
+  EXPECT_EQ(untaken("compare(%x, %z), direction=GE\n").untaken, Names{});
+  EXPECT_EQ(untaken("compare(%x, %x), direction=EQ\n").untaken, Names{"%m false"});
+}
+
 // What a draw shows nothing of, since its results are not finite, was not gone by it.
 TEST(Ways, ThoseOfADrawThatProvesNothingAreNotTaken) {
   const auto untaken = [&](const std::string& last) {
