@@ -65,8 +65,9 @@ bool beyond(const LinkTimes& one, double fence) {
 std::vector<RankPair> slow_links(const std::vector<LinkTimes>& all) {
   std::vector<RankPair> slow;
   if (all.size() < fewest_links) return slow;
+  const double far = fence(all);
   for (const LinkTimes& one : all)
-    if (beyond(one, fence(all))) slow.push_back(one.link);
+    if (beyond(one, far)) slow.push_back(one.link);
   return slow;
 }
 
