@@ -197,14 +197,19 @@ TEST(Ways, PredicatesOfPredicatesAreLookedAtOnce) {
       const std::string from = "%p" + std::to_string(n - 1);
       lines += "  %p" + std::to_string(n) + " = predR and(" + from + ", " + from + ")\n";
     }
-    return of_lines("  %zero = f32[] constant(0)\n" + lines +
-                        "  %yes = pred[] constant(true)\n"
-                        "  %m = predV reduce(%p60, %yes), dimensions={1}, to_apply=%all\n"
-                        "  %f = f32V convert(%m)\n  %r0 = f32R broadcast(%f), dimensions={0}",
-                    all, all);
+    return of_lines(
+        "  %zero = f32[] constant(0)\n  %many = s32R broadcast(%n), dimensions={}\n"
+        "  %c = s32R iota(), iota_dimension=1\n" +
+            lines +
+            "  %yes = pred[] constant(true)\n"
+            "  %m = predV reduce(%p60, %yes), dimensions={1}, to_apply=%all\n"
+            "  %f = f32V convert(%m)\n  %r0 = f32R broadcast(%f), dimensions={0}",
+        all, all);
   };
   EXPECT_EQ(untaken("compare(%x, %z), direction=GE\n").untaken, Names{});
   EXPECT_EQ(untaken("compare(%x, %x), direction=EQ\n").untaken, Names{"%m false"});
+  const Proof of_integers = untaken("compare(%many, %c), direction=GE\n");
+  EXPECT_EQ(of_integers.untaken, Names{});
 }
 
 // What a draw shows nothing of, since its results are not finite, was not gone by it.
