@@ -4,6 +4,7 @@ import collections
 import itertools
 import json
 import lzma
+import math
 import re
 import statistics
 import sys
@@ -68,6 +69,13 @@ class Timed:
 
     def medians(self):
         return [statistics.median(one) for one in self.repetitions]
+
+    def of_all(self, percent):
+        """The least sample at or below which so many of 100 parts of all lie, those of a repetition together as much as those of another."""
+        whole = math.lcm(*map(len, self.repetitions))
+        weighed = sorted((t, whole // len(one)) for one in self.repetitions for t in one)
+        reached = itertools.accumulate(weight for _, weight in weighed)
+        return next(t for (t, _), up_to in zip(weighed, reached) if 100 * up_to >= percent * whole * len(self.repetitions))
 
 
 def timed_cases(records):

@@ -63,6 +63,11 @@ class Pictures(unittest.TestCase):
         spans = [line for line in axes.lines if line.get_marker() == "None" and line.get_linestyle() == "-"]
         self.assertEqual([list(line.get_ydata()) for line in spans][1], [0.75 * 4096 / 400, 0.75 * 4096 / 600])
 
+    def test_p95_is_of_all_samples_and_no_repetition_counts_more(self):
+        case, = plot.timed_cases([gather(1024, 4, one) for one in ([100] * 19 + [900], [100] * 20, [700], [100] * 400)])
+        self.assertEqual([case.of_all(percent) for percent in (50, 73, 74, 98, 99)], [100, 100, 700, 700, 900])
+        self.assertIn("<td>700 ns</td>", plot.table([case]))
+
     def test_each_kind_has_a_panel_and_each_backend_a_line(self):
         records = [gather(1024, 4, [100]), gather(4096, 4, [400]), gather(1024, 4, [90], backend="torch"),
                    record("on x=2: reshard f32[8]+x -> f32[8]", [50], kind="all-reduce", size=32, factor=1)]

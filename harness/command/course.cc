@@ -51,7 +51,7 @@ std::string time_once(Course& course, Entry& entry) {
 }
 
 void count(benchmark::State& state, const Entry& entry) {
-  const Figures f = figures(entry.timings.repetitions.back().samples.nanoseconds);
+  const Figures f = figures({entry.timings.repetitions.back().samples.nanoseconds});
   const Work w = work(entry.c);
   state.SetIterationTime(f.median / 1e9);
   state.counters["samples"] = static_cast<double>(f.count);

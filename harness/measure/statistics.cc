@@ -5,6 +5,7 @@
 #include <cassert>
 #include <cmath>
 #include <cstdint>
+#include <map>
 
 namespace plumb {
 namespace {
@@ -162,12 +163,47 @@ double spread(const std::vector<double>& all) {
   return std::sqrt(most / least);
 }
 
-Figures figures(const std::vector<double>& all) {
-  assert(!all.empty());
-  const std::vector<double> sorted = in_order(all);
-  return {sorted.size(),          sorted.front(),   at(sorted, 0.5),
-          at(sorted, 0.95),       at(sorted, 0.99), at(sorted, 0.75) - at(sorted, 0.25),
-          interval_of_median(all)};
+namespace {
+
+// Of lists in order, whether so many of 100 parts of their weight lie at or below a number. Lists of one length
+// are counted together, so that what is even is even.
+bool reach(const std::vector<std::vector<double>>& lists, int percent, double most) {
+  std::map<std::size_t, std::int64_t> beyond;  // by the length of lists: in hundredths of a number of theirs
+  for (const std::vector<double>& one : lists)
+    beyond[one.size()] += 100 * (std::ranges::upper_bound(one, most) - one.begin()) - percent * std::ssize(one);
+  double sum = 0;
+  for (const auto& [length, parts] : beyond) sum += static_cast<double>(parts) / static_cast<double>(length);
+  return sum >= 0;
+}
+
+std::vector<double> joined(const std::vector<std::vector<double>>& lists) {
+  std::vector<double> all;
+  for (const std::vector<double>& one : lists) all.insert(all.end(), one.begin(), one.end());
+  return all;
+}
+
+}  // namespace
+
+double quantile_of_all(const std::vector<std::vector<double>>& lists, int percent) {
+  assert(!lists.empty() && std::ranges::none_of(lists, [](const auto& one) { return one.empty(); }));
+  std::vector<std::vector<double>> sorted;
+  for (const std::vector<double>& one : lists) sorted.push_back(in_order(one));
+  const std::vector<double> all = in_order(joined(lists));
+  const auto found =
+      std::ranges::partition_point(all, [&](double one) { return !reach(sorted, percent, one); });
+  return found == all.end() ? all.back() : *found;
+}
+
+Figures figures(const std::vector<std::vector<double>>& repetitions) {
+  std::vector<double> medians;
+  for (const std::vector<double>& one : repetitions) medians.push_back(quantile(one, 0.5));
+  const std::vector<double> all = joined(repetitions);
+  return {all.size(),
+          std::ranges::min(all),
+          quantile(medians, 0.5),
+          quantile_of_all(repetitions, 95),
+          quantile_of_all(repetitions, 99),
+          quantile_of_all(repetitions, 75) - quantile_of_all(repetitions, 25)};
 }
 
 bool settled(const std::vector<double>& all) {

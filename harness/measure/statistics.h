@@ -37,12 +37,18 @@ std::optional<Ratio> ratio_of_pairs(const std::vector<double>& a, const std::vec
 // How far they lie from the middle between the smallest and the largest, as a factor. Not of none.
 double spread(const std::vector<double>&);
 
+// The least number at or below which so many of 100 parts of all numbers lie, where those of each list together
+// weigh as much as those of another. Not of an empty list, nor of no list.
+double quantile_of_all(const std::vector<std::vector<double>>& lists, int percent);
+
+// Of a case, from the samples of each repetition. Laws: a repetition that took more samples counts no more than
+// another; least <= lower quartile <= median <= p95 <= p99.
 struct Figures {
   std::size_t count = 0;
-  double least = 0, median = 0, p95 = 0, p99 = 0, iqr = 0;
-  std::optional<Between> interval;  // of the median
+  double least = 0, median = 0;      // of all; the middle of the repetitions' medians
+  double p95 = 0, p99 = 0, iqr = 0;  // of all by quantile_of_all(), so that what one repetition met shows
 };
-Figures figures(const std::vector<double>&);  // not of none
+Figures figures(const std::vector<std::vector<double>>& repetitions);  // not of an empty one, nor of none
 
 // Whether both ends of the median's interval are within 2 % of the median: the rule by which a case is timed
 // no longer.

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <numeric>
+#include <tuple>
 
 #include "harness/measure/compare.h"
 
@@ -137,15 +139,69 @@ TEST(Statistics, SpreadIsHowFarTheyLieFromTheirMiddle) {
 }
 
 TEST(Statistics, FiguresAreThoseOfTheSamples) {
-  const Figures f = figures(first_numbers(101));
+  const Figures f = figures({first_numbers(101)});
   EXPECT_EQ(f.count, 101U);
   EXPECT_EQ(f.least, 1);
   EXPECT_EQ(f.median, 51);
   EXPECT_EQ(f.p95, 96);
   EXPECT_EQ(f.p99, 100);
   EXPECT_EQ(f.iqr, 50);
-  EXPECT_EQ(f.interval->low, 41);
-  EXPECT_EQ(f.interval->high, 61);
+}
+
+// One list of 0, 1 and 2, another that is longer, for every pair of lists up to four numbers.
+void each_two_lists(const std::function<void(const std::vector<std::vector<double>>&)>& visit) {
+  std::vector<std::vector<double>> all;
+  for (std::size_t n = 1; n <= 4; ++n)
+    for (int code = 0; code < static_cast<int>(std::pow(3, n)); ++code) {
+      all.emplace_back();
+      for (std::size_t i = 0, rest = code; i < n; ++i, rest /= 3) all.back().push_back(rest % 3);
+    }
+  for (const auto& one : all)
+    for (const auto& other : all) visit({one, other});
+}
+
+// How much of the weight lies at or below a number: of both lists, in 24ths, as all of one to four numbers divide 12.
+int weight_up_to(const std::vector<std::vector<double>>& lists, double most) {
+  int sum = 0;
+  for (const auto& one : lists)
+    sum += 12 / static_cast<int>(one.size()) * static_cast<int>(std::ranges::count_if(one, [&](double x) { return x <= most; }));
+  return sum;
+}
+
+TEST(Statistics, AQuantileOfAllIsTheLeastThatItsShareReaches) {
+  each_two_lists([](const auto& lists) {
+    for (int percent : {25, 50, 75, 95, 99}) {
+      double least = 0;
+      while (100 * weight_up_to(lists, least) < 24 * percent) ++least;
+      ASSERT_EQ(quantile_of_all(lists, percent), least) << percent;
+    }
+  });
+}
+
+TEST(Statistics, FiguresAreInOrderAndALongerRepetitionCountsNoMore) {
+  each_two_lists([](const auto& lists) {
+    const Figures f = figures(lists);
+    ASSERT_LE(f.least, quantile_of_all(lists, 25));
+    ASSERT_LE(quantile_of_all(lists, 25), f.median);
+    ASSERT_LE(f.median, quantile_of_all(lists, 76));
+    ASSERT_LE(quantile_of_all(lists, 76), f.p95);
+    ASSERT_LE(f.p95, f.p99);
+    auto longer = lists;
+    for (int i = 0; i < 2; ++i) longer[0].insert(longer[0].end(), lists[0].begin(), lists[0].end());
+    const Figures g = figures(longer);
+    ASSERT_EQ(std::tie(f.least, f.median, f.p95, f.p99, f.iqr), std::tie(g.least, g.median, g.p95, g.p99, g.iqr));
+  });
+}
+
+// Of five repetitions of 20 one met a slow hundredth of all, which the middle of their p99 would not show.
+TEST(Statistics, WhatOneRepetitionMetIsInTheTail) {
+  std::vector<std::vector<double>> all(5, std::vector<double>(20, 100));
+  all[2][0] = all[2][1] = 9000;
+  EXPECT_EQ(figures(all).p99, 9000);
+  EXPECT_EQ(figures(all).p95, 100);
+  for (double& slow : all[4]) slow = 500;
+  EXPECT_EQ(figures(all).p95, 500);
+  EXPECT_EQ(figures(all).median, 100);
 }
 
 TEST(Statistics, ACaseIsSettledOnceItsMediansIntervalIsWithin2Percent) {

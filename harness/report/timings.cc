@@ -157,13 +157,6 @@ void add_limits(Figured& f, const Timings& t, const Work& w) {
   if (!call.empty()) f.limits["median"] = {us(quantile(call, 0.5)), ratio_of(ours, call)};
 }
 
-// The middle of what repetitions say, each of its own samples.
-double of_middle(const std::vector<Figures>& each, double Figures::* figure) {
-  std::vector<double> all;
-  for (const Figures& one : each) all.push_back(one.*figure);
-  return quantile(all, 0.5);
-}
-
 void add_skew(Figured& f, const Timings& t) {
   std::vector<double> each;
   for (const Repetition& r : t.repetitions)
@@ -176,18 +169,18 @@ void add_skew(Figured& f, const Timings& t) {
 
 Figured figured(const Timings& t) {
   const Work w = work(parse_case(t.line));
-  std::vector<Figures> each;
+  std::vector<std::vector<double>> each;
   for (const Repetition& r : t.repetitions)
-    if (!r.samples.nanoseconds.empty()) each.push_back(figures(r.samples.nanoseconds));
+    if (!r.samples.nanoseconds.empty()) each.push_back(r.samples.nanoseconds);
   Figured f;
   if (each.empty()) return f;
-  const double median = of_middle(each, &Figures::median);
+  const auto [count, least, median, p95, p99, iqr] = figures(each);
   f.metrics = {
-      {"min",    us(std::ranges::min(each, {}, &Figures::least).least)},
-      {"median", us(median)                                           },
-      {"p95",    us(of_middle(each, &Figures::p95))                   },
-      {"p99",    us(of_middle(each, &Figures::p99))                   },
-      {"IQR",    us(of_middle(each, &Figures::iqr))                   }
+      {"min",    us(least) },
+      {"median", us(median)},
+      {"p95",    us(p95)   },
+      {"p99",    us(p99)   },
+      {"IQR",    us(iqr)   }
   };
   if (w.bytes > 0) f.metrics["algbw"] = algorithm_bandwidth(w, median);
   if (w.bytes > 0) f.metrics["busbw"] = bus_bandwidth(w, median);

@@ -27,8 +27,8 @@ std::vector<double> medians(const Timings&);  // of each repetition, in nanoseco
 // has no control.
 std::vector<double> beside_controls(const Timings&);
 
-// Every metric that `--require` knows and the case has, and its limits: of each the middle of the repetitions',
-// of `min` the least, so that one that took more samples counts no more than another.
+// Every metric that `--require` knows and the case has, and its limits: figures() of the repetitions, of skew and
+// of a limit the middle of theirs.
 Figured figured(const Timings&);
 
 // The rank for which the others wait by more than is resolved of the case's median; nothing where there is
