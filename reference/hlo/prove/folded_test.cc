@@ -119,9 +119,9 @@ TEST(Folded, OfTwoMeaningsTheOneThatProves) {
   EXPECT_EQ(both.why, "0.0178571437 may be 0.0178571437 or 1 / 56");
 }
 
-// 0.07 is 0.7 times 0.1, and the sum of three others: where two make it nobody asks for three.
+// 0.7 times 0.1 and the sum of three others round to 0.07: where two make it nobody asks for three.
 TEST(Folded, OfTwoRatherThanOfThree) {
-  const std::string beside = c("e", "0.011") + c("f", "0.013") + c("g", "0.046") +
+  const std::string beside = c("e", "0.011") + c("f", "0.014") + c("g", "0.045") +
                              "  %s = S multiply(%y, %e)\n  %t = S multiply(%s, %f)\n  %u = S multiply(%t, %g)\n"
                              "  ROOT %r = S add(%q, %u)\n",
                     before = c("a", "0.1") + c("b", "0.7") + "  %p = S multiply(%x, %a)\n  %q = S multiply(%p, %b)\n",

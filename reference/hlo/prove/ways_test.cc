@@ -150,6 +150,8 @@ TEST(Ways, OperandsThatNoElementIs) {
   EXPECT_EQ(fold("%p", "%e"), Names{"%m operand 1"});
   EXPECT_EQ(fold("%p", "%h"), Names{"%m operand 0"});
   EXPECT_EQ(fold("%p", "%z"), Names{});
+  EXPECT_EQ(untaken("  %r0 = f32R map(%p, %es), dimensions={0,1}, to_apply=%most"), Names{"%g operand 1"})
+      << "said once, where it is chosen";
 }
 
 // The place of the largest of each row; `of_equals` says which of two that are equal.
