@@ -62,4 +62,15 @@ struct Products {
   std::int32_t row = 0;  // which letter of the result is the row, or the group
 };
 
+// The last of `count` whose first element is not after i.
+template <class Part>
+constexpr const Part& part_of(const Part* parts, std::int64_t count, std::int64_t i) {
+  std::int64_t low = 0;
+  for (std::int64_t high = count; high - low > 1;) {
+    const std::int64_t middle = low + (high - low) / 2;
+    (parts[middle].first <= i ? low : high) = middle;
+  }
+  return parts[low];
+}
+
 }  // namespace plumb::cuda

@@ -1,4 +1,4 @@
-// Elements in memory, and which of many pieces one belongs to: formulas for this processor and for a card.
+// Elements in memory: formulas for this processor and for a card.
 #pragma once
 
 #include "reference/words/element.h"
@@ -57,17 +57,6 @@ constexpr void put_value(DType dtype, std::byte* at, double value) {
 
 constexpr double once_rounded(DType dtype, double value) {
   return with_dtype(dtype, [&]<DType d>() { return decode_one<d>(encode_one<d>(value)); });
-}
-
-// The last of `count` whose first element is not after i.
-template <class Part>
-constexpr const Part& part_of(const Part* parts, std::int64_t count, std::int64_t i) {
-  std::int64_t low = 0;
-  for (std::int64_t high = count; high - low > 1;) {
-    const std::int64_t middle = low + (high - low) / 2;
-    (parts[middle].first <= i ? low : high) = middle;
-  }
-  return parts[low];
 }
 
 }  // namespace plumb
