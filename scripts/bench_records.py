@@ -17,28 +17,119 @@ def bad_input(script, words):
     sys.exit(2)
 
 
+def expect(well, what):
+    if not well:
+        raise ValueError(what)
+
+
+def number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= sys.float_info.max
+
+
+def whole(value):
+    return isinstance(value, int) and not isinstance(value, bool) and -2**63 <= value < 2**63
+
+
+def words(value):
+    return isinstance(value, str) and value.isprintable()
+
+
+def listed(value, each):
+    return isinstance(value, list) and all(map(each, value))
+
+
+def described(value, keys=None):
+    """Names, and what they come to; of these keys."""
+    return isinstance(value, dict) and all(words(key) and words(str(one)) for key, one in value.items() if keys is None or key in keys)
+
+
+def times(value):
+    return listed(value, lambda one: number(one) and one > 0)
+
+
+def link(value):
+    return listed(value, number) and len(value) == 4 and all(map(whole, value[:2])) and value[2] > 0
+
+
+def clocks(value):
+    """When each rank entered and left, all of them as often: -1 who came late."""
+    well = listed(value, lambda one: isinstance(one, dict) and whole(one.get("clock")) and listed(one.get("enter"), whole) and listed(one.get("leave"), whole))
+    return (well and len({len(one[end]) for one in value for end in ("enter", "leave")}) < 2
+            and all(0 <= enter <= leave or enter == leave == -1 for one in value for enter, leave in zip(one["enter"], one["leave"])))
+
+
+def collective(value):
+    return isinstance(value, dict) and words(value.get("kind")) and whole(value.get("in", 0)) and listed(value.get("groups", []), lambda group: listed(group, whole))
+
+
+def work(value):
+    return isinstance(value, dict) and words(value.get("kind")) and whole(value.get("devices")) and all(number(value.get(key)) for key in ("bytes", "factor", "flops"))
+
+
+# What the scripts look at, of a record and of its `bench`.
+MACHINE = ("cpu", "cores", "os", "plumbline", "revision")
+OF_RECORD = {"bytes": lambda all: isinstance(all, dict) and number(all.get("best_known", 0)), "trace": lambda all: listed(all, collective),
+             "environment": lambda all: described(all, MACHINE), "versions": described, "program": words}
+OF_BENCH = {"limits": lambda all: isinstance(all, dict) and times(list(all.values())), "ranks": clocks, "collectives": clocks,
+            "links": lambda all: listed(all, link), "work": work}
+
+
+def devices_of(line):
+    return math.prod(int(size) for size in re.findall(r"\w+=(\d+)", line.partition(":")[0].partition(" of ")[0]))
+
+
+def checked(record):
+    """Whether a record holds times, of iterations or of links. Raises ValueError with what is none of a record."""
+    expect(words(record.get("case")) and re.match(r"on [^:]+: .*\w\[", record["case"]) and devices_of(record["case"]) > 0, "case")
+    expect(words(record.get("backend")), "backend")
+    bench = record.get("bench")
+    if bench is None:
+        return False
+    expect(isinstance(bench, dict), "bench")
+    expect(whole(bench.get("repetition")), "repetition")
+    expect(times(bench.get("nanoseconds")), "nanoseconds")
+    for of, members in ((bench, OF_BENCH), (record, OF_RECORD)):
+        for key, well in members.items():
+            expect(key not in of or well(of[key]), key)
+    expect(all(max(one[:2]) < devices_of(record["case"]) for one in bench.get("links", [])), "links")
+    ranks, calls = bench.get("ranks", []), bench.get("collectives", [])
+    turns = len(record.get("trace", [])) + 2
+    expect(not calls or not ranks or (len(calls) == len(ranks) and len(calls[0]["enter"]) == turns and all(min(one["enter"]) >= 0 for one in calls)), "collectives")
+    return bool(bench["nanoseconds"] or bench.get("links"))
+
+
+def lines_of(path, script):
+    """The whole lines of a record, which may be packed by xz. A run that was killed leaves a last one without its end, which is none."""
+    try:
+        with (lzma.open if str(path).endswith(".xz") else open)(path, "rt", newline="\n") as file:
+            text = file.read()
+    except (OSError, EOFError, lzma.LZMAError, UnicodeDecodeError) as error:
+        text = "this is no text" if isinstance(error, UnicodeDecodeError) else getattr(error, "strerror", None) or error
+        bad_input(script, f"{path}: {text}")
+    *lines, last = text.split("\n")
+    begins = ('{"backend":"', '{"backends":["', '{"ended":"')
+    if last and not any(last.startswith(begin) or (lines and begin.startswith(last)) for begin in begins):
+        bad_input(script, f"{path}:{len(lines) + 1}: this line is not a record")
+    return lines
+
+
 def records(paths, script):
-    """Every record that has times, of iterations or of links, in the order of the files, which may be packed by xz. Ends the script where a line is no
-    record: exit code 2, as of all bad input."""
-    found = []
+    """Every record that has times, of iterations or of links, in the order of the files. Ends the script where a line is no record: exit code
+    2, as of all bad input."""
+    found, ranks = [], {}
     for path in paths:
-        try:
-            with (lzma.open if str(path).endswith(".xz") else open)(path, "rt") as file:
-                lines = file.read().splitlines()
-        except (OSError, EOFError, lzma.LZMAError, UnicodeDecodeError) as error:
-            text = "this is no text" if isinstance(error, UnicodeDecodeError) else getattr(error, "strerror", None) or error
-            bad_input(script, f"{path}: {text}")
-        for number, text in enumerate(lines, 1):
+        for number, text in enumerate(lines_of(path, script), 1):
             try:
                 record = json.loads(text)
-                if says_origin(record):
+                expect(isinstance(record, dict), "it is no object")
+                if says_origin(record) or not checked(record):
                     continue
-                record["case"], record["backend"]
-                bench = dict(record.get("bench") or {})
-            except (ValueError, KeyError, TypeError, RecursionError):
-                bad_input(script, f"{path}:{number}: this line is not a record")
-            if bench.get("nanoseconds") or bench.get("links"):
-                found.append(record)
+                many = len(record["bench"].get("ranks", []))
+                expect(many == 0 or ranks.setdefault((record["case"], record["backend"]), many) == many, "ranks")
+            except (ValueError, RecursionError) as error:
+                what = "it is not JSON" if isinstance(error, (json.JSONDecodeError, RecursionError)) else error
+                bad_input(script, f"{path}:{number}: this line is not a record: {what}")
+            found.append(record)
     if not found:
         bad_input(script, "these records hold no times: plumb bench --record makes some")
     return found
@@ -49,9 +140,7 @@ class Timed:
 
     def __init__(self, line, backend):
         self.line, self.backend, self.repetitions, self.sends, self.work, self.bytes = line, backend, [], [], {}, None
-        self.devices = 1
-        for size in re.findall(r"\w+=(\d+)", line.partition(":")[0].partition(" of ")[0]):
-            self.devices *= int(size)
+        self.devices = devices_of(line)
 
     def take(self, record):
         bench = record["bench"]

@@ -15,6 +15,8 @@ import xml.etree.ElementTree as xml
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE]
 
+import bench_records  # noqa: E402
+
 try:
     import matplotlib  # noqa: F401
 
@@ -25,7 +27,7 @@ except ImportError:
     plot = None
 
 LINKS = {"case": "on x=3: reshard f32[3]+x -> f32[3]", "backend": "mpi,np=3",
-         "bench": {"nanoseconds": [], "links": [[0, 1, 1500, 3000], [0, 2, 4000, 8000], [1, 2, 2000, 4000]]}}
+         "bench": {"repetition": 1, "nanoseconds": [], "links": [[0, 1, 1500, 3000], [0, 2, 4000, 8000], [1, 2, 2000, 4000]]}}
 
 
 def record(case, nanoseconds, backend="mpi", kind="all-gather", **more):
@@ -131,19 +133,49 @@ class Pictures(unittest.TestCase):
             ran = subprocess.run([sys.executable, os.path.join(HERE, "plot"), path, "--out", folder], capture_output=True, text=True)
         self.assertEqual((ran.returncode, ran.stderr), (1, "plot: No space left on device\n"))
 
-    def test_what_holds_no_times_is_bad_input(self):
-        for content, words in {b"\xff\xfe\x00": "this is no text", b"{}\n": "1: this line is not a record", b'{"case": "c", "backend": "b"}\n': "hold no times",
-                               b'{"case": "c", "backend": "b", "bench": 7}\n': "1: this line is not a record"}.items():
-            with tempfile.NamedTemporaryFile(suffix=".jsonl") as file:
+    def drawn_of(self, content):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "r.jsonl")
+            with open(path, "wb") as file:
                 file.write(content)
-                file.flush()
-                ran = subprocess.run([sys.executable, os.path.join(HERE, "plot"), file.name, "--out", os.path.dirname(file.name)],
-                                     capture_output=True, text=True)
+            return subprocess.run([sys.executable, os.path.join(HERE, "plot"), path, "--out", folder], capture_output=True, text=True)
+
+    def test_what_holds_no_times_is_bad_input(self):
+        line = '"case": "on x=2: reshard f32[2@x] -> f32[2]", "backend": "b"'
+        for content, words in {b"\xff\xfe\x00": "this is no text", b"{}\n": "1: this line is not a record", f"{{{line}}}\n".encode(): "hold no times",
+                               f'{{{line}, "bench": 7}}\n'.encode(): "1: this line is not a record: bench", b"[" * 100000 + b"\n": "it is not JSON",
+                               b'{"case": "c", "backend": "b"}\n': "1: this line is not a record: case"}.items():
+            ran = self.drawn_of(content)
             self.assertEqual((ran.returncode, ran.stdout), (2, ""), content)
             self.assertIn(words, ran.stderr)
             self.assertEqual(ran.stderr.count("\n"), 1, ran.stderr)
         none = subprocess.run([sys.executable, os.path.join(HERE, "plot"), "/nowhere.jsonl", "--out", "/tmp"], capture_output=True, text=True)
         self.assertEqual((none.returncode, none.stderr), (2, "plot: /nowhere.jsonl: No such file or directory\n"))
+
+    def test_each_member_that_is_looked_at_is_of_its_kind(self):
+        """One changed at a time; where what is left makes a picture nothing is refused."""
+        whole = {**gather(1024, 4, [100, 200], send=90), "trace": [{"kind": "all-gather", "in": 1, "groups": [[0, 1]]}]}
+        self.assertTrue(bench_records.checked(whole))
+        self.assertTrue(bench_records.checked(LINKS))
+        bad = ["text", 7, None, [None], {"kind": 7}, {"send": 0}, {"devices": "two"}, [[0, 1, 2]], [[0, 9, 5, 5]], [[0, 1, 0, 5]], [-1], [0], [float("nan")], [10**400], "\ud800"]
+        of_bench = {"nanoseconds": bad, "repetition": ["one", None, 1.5], "limits": [one for one in bad if one != {"kind": 7}], "links": bad, "work": bad[:7], "ranks": bad, "collectives": bad}
+        of_record = {"case": bad, "backend": bad[1:5] + bad[-1:], "bench": bad[:2], "bytes": bad[:4] + [{"best_known": None}], "trace": bad[:3] + [[{}], ["text"]],
+                     "environment": bad[:3] + [{"cpu": "\ud800"}], "versions": bad[:3] + [{"mpi": "\ud800"}], "program": bad[1:5]}
+        changed = [(key, {**whole, key: value}) for key, values in of_record.items() for value in values]
+        changed += [(key, {**whole, "bench": {**whole["bench"], key: value}}) for key, values in of_bench.items() for value in values]
+        for key, one in changed:
+            with self.assertRaisesRegex(ValueError, f"^{key}$", msg=f"{key} {one[key] if key in one else one['bench'][key]}"):
+                bench_records.checked(one)
+
+    def test_a_last_line_without_its_end_is_left_out_and_other_ends_are_none(self):
+        ours = lambda one: json.dumps(dict(sorted(one.items())), separators=(",", ":"))
+        whole = "".join(ours(gather(1024, n, [100])) + "\n" for n in (2, 4))
+        self.assertEqual(self.drawn_of(whole.encode()).stdout.split(",")[0], "2 cases")
+        for at in (1, 12, 300):
+            self.assertEqual(self.drawn_of((whole + whole[:at]).encode()).stdout.split(",")[0], "2 cases", at)
+        cut = self.drawn_of((whole + "and so on").encode())
+        self.assertEqual((cut.returncode, cut.stderr.partition("r.jsonl")[2]), (2, ":3: this line is not a record\n"))
+        self.assertIn("hold no times", self.drawn_of(whole[:40].encode()).stderr)
 
     def test_the_page_needs_nothing_else(self):
         with tempfile.TemporaryDirectory() as folder:

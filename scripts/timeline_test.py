@@ -89,7 +89,7 @@ class Timeline(unittest.TestCase):
         self.assertEqual(skews, [])
 
     def test_cases_and_repetitions_follow_each_other_on_one_line(self):
-        later = record([rank((20_000, 21_000)), rank((20_100, 21_000))], [], case="on x=2: einsum mk,kn->mn f32 f32 -> f32")
+        later = record([rank((20_000, 21_000)), rank((20_100, 21_000))], [], case="on x=2: einsum mk,kn->mn f32[8,8] f32[8,8] -> f32[8,8]")
         again = record([rank((30_000, 31_000)), rank((30_100, 31_000))], SUM)
         slices, = self.read([record([rank((0, 3000)), rank((1, 3000))], SUM), later, again], SLICES)
         self.assertEqual([s["ts"] for s in slices], [0, 1, 20_000, 20_100, 30_000, 30_100])
@@ -99,13 +99,34 @@ class Timeline(unittest.TestCase):
     def test_a_record_without_ranks_or_times_is_refused(self):
         bare = record([], SUM)
         for one, words in ((bare, "--each-rank"), ({**bare, "bench": None}, "hold no times"), ("nothing", "not a record")):
-            with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
-                file.write(json.dumps(one) + "\n")
-                file.flush()
-                ran = subprocess.run([sys.executable, os.path.join(HERE, "timeline"), file.name, "--out", "/dev/null"],
-                                     capture_output=True, text=True)
-            self.assertEqual(ran.returncode, 2)
-            self.assertIn(words, ran.stderr)
+            self.refused(json.dumps(one) + "\n", words)
+
+    def refused(self, text, words):
+        with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
+            file.write(text)
+            file.flush()
+            ran = subprocess.run([sys.executable, os.path.join(HERE, "timeline"), file.name, "--out", "/dev/null"],
+                                 capture_output=True, text=True)
+        self.assertEqual((ran.returncode, ran.stderr.count("\n")), (2, 1), ran.stderr)
+        self.assertIn(words, ran.stderr)
+
+    def test_clocks_that_do_not_fit_each_other_are_no_record(self):
+        well = rank((0, 3000), (4000, 5000))
+        for ranks in ([well, rank((0, 3000))], [{**well, "leave": [1]}], [{**well, "enter": ["soon", 2]}], [{"enter": [], "leave": []}],
+                      [{**well, "leave": [START - 1, START + 9000]}], [{**well, "enter": [2**70, 1]}], {"rank": 0}, "ranks"):
+            self.refused(json.dumps(record(ranks, SUM)) + "\n", "not a record: ranks")
+        self.refused("".join(json.dumps(record(ranks, SUM)) + "\n" for ranks in ([well], [well, well])), "2: this line is not a record: ranks")
+        for turns in ([rank((0, 1))], [rank((0, 1), (1, 2), None)], []):
+            one = record([well, well], SUM)
+            one["bench"]["collectives"] = turns + [rank((0, 1), (1, 2), (3, 4))]
+            self.refused(json.dumps(one) + "\n", "not a record: collectives")
+        self.refused(json.dumps(record([well], [{"kind": 7}])) + "\n", "not a record: trace")
+
+    def test_who_came_late_every_time_has_collectives_all_the_same(self):
+        one = record([rank((0, 3000)), rank(None, clock=8)], SUM)
+        one["bench"]["collectives"] = [rank((1, 1), (2, 3), (4, 4)), rank((1, 1), (2, 3), (4, 4), clock=8)]
+        slices, = self.read([one], SLICES)
+        self.assertEqual([s["thread"] for s in slices if s["name"] == "all-reduce" and s["dur"] == 1], ["rank 1", "rank 0"])
 
 
 if __name__ == "__main__":

@@ -118,6 +118,19 @@ TEST(Bench, ARecordOfAnotherMachineIsSaidToBe) {
   ::unsetenv("OMP_NUM_THREADS");
 }
 
+TEST(Bench, ARecordWhoseIterationsTookNoTimeIsNone) {
+  const Folder folder;
+  const std::string timed = fake("took 1000,1000") + line;
+  run_tool(folder, timed + " --record r.jsonl");
+  std::string text = contents(folder.path / "r.jsonl");
+  text.replace(text.find("\"nanoseconds\":[1000"), 19, "\"nanoseconds\":[0");
+  write(folder.path / "r.jsonl", text);
+  const Ran ran = run_tool(folder, timed + " --against r.jsonl");
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, HasSubstr("r.jsonl:2: this line is not a record: nanoseconds: nothing takes no time"));
+  EXPECT_EQ(ran.out, "") << "nothing was timed";
+}
+
 TEST(Bench, TimesOfAnotherMachineOrBuildAreNotGoneOnWith) {
   const Folder folder;
   const std::string timed = fake("took 1000,1000") + line + " --record r.jsonl";

@@ -172,6 +172,7 @@ TEST(Bench, WhatGoesWrongIsALineAndExitCode1) {
       {"took 1000,1000 spin 1",           "hung: no reply within"                    },
       {"took 1000,1000 clockless 1",      "malformed: the reply: field \"clock\""    },
       {"lazy 0",                          "unsupported: it times nothing"            },
+      {"took 0,0",                        "an iteration took no time by its clock"   },
   };
   for (const auto& [faults, says] : rows) {
     const Ran ran = run_tool(folder, fake(faults) + line + " --timeout 2");

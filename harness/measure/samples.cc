@@ -47,6 +47,10 @@ void add_iteration(Samples& all, const std::vector<Clocked>& clocks, std::size_t
   for (std::size_t r = 0; r < clocks.size(); ++r)
     if (const std::int64_t took = clocks[r].leave[i] - clocks[r].enter[i]; took > longest)
       longest = took, rank = static_cast<std::int64_t>(r);
+  if (longest == 0) {
+    ++all.unseen;
+    return;
+  }
   all.nanoseconds.push_back(static_cast<double>(longest) / static_cast<double>(batch));
   all.slowest.push_back(rank);
   if (comparable(clocks)) all.skew.push_back(skew(clocks, i));
@@ -82,7 +86,7 @@ void take_in(Samples& all, const Samples& more) {
   add_all(all.slowest, more.slowest);
   add_all(all.skew, more.skew);
   if (!more.clocks.empty()) all.clocks = more.clocks;
-  all.late += more.late;
+  all.late += more.late, all.unseen += more.unseen;
   all.span += more.span;
 }
 

@@ -9,7 +9,7 @@
 
 namespace plumb {
 
-// Of each iteration that no rank began late. Its time is that of the slowest rank, for one run of its batch.
+// Of each iteration that no rank began late. Law: no time is 0. Its time is that of the slowest rank, for one run of its batch.
 struct Samples {
   std::vector<double> nanoseconds;
   std::vector<std::int64_t> slowest;  // the rank
@@ -19,6 +19,7 @@ struct Samples {
   std::vector<ClockSeen> clocks;      // of the other hosts
   std::int64_t span = 0;              // from the first entry of rank 0 to the last time that it left
   std::vector<Clocked> ranks{};       // what each said of every iteration, where it is kept
+  std::int64_t unseen = 0;            // iterations left out that took no time by any rank's clock: it is too coarse
 };
 Samples samples(const std::vector<Clocked>&, std::int64_t batch);
 

@@ -32,6 +32,18 @@ TEST(Samples, WhatSomebodyBeganLateIsDroppedAndCounted) {
   EXPECT_EQ(all.late, 1);
 }
 
+// 30 ns, then none by either clock, then 20.
+TEST(Samples, WhatTookNoTimeIsLeftOutAndCounted) {
+  auto coarse = clocks;
+  for (Clocked& c : coarse) c.leave[1] = c.enter[1];
+  Samples all = samples(coarse, 1);
+  EXPECT_THAT(all.nanoseconds, ElementsAre(30, 20));
+  EXPECT_THAT(all.slowest, ElementsAre(1, 0));
+  EXPECT_EQ(all.unseen, 1);
+  take_in(all, samples(coarse, 1));
+  EXPECT_EQ(all.unseen, 2);
+}
+
 TEST(Samples, OfSeveralClocksNoSkewIsKnown) {
   auto apart = clocks;
   apart[1].clock = 8;

@@ -205,6 +205,19 @@ TEST(Record, AForeignOneSaysWhatIsMissing) {
   j = json_of(full());
   j["status"] = "fine";
   EXPECT_THAT(complaint(j), HasSubstr("fine"));
+  const std::pair<const char*, const char*> times[] = {
+      {R"({"nanoseconds":[1500.5,0]})",         "nanoseconds: nothing takes no time"                           },
+      {R"({"nanoseconds":[1500.5]})",           "slowest: expected a rank for each of the nanoseconds"         },
+      {R"({"limits":{"send":0}})",              "send: nothing takes no time"                                  },
+      {R"({"control":[0,1300]})",               "control: nothing takes no time"                               },
+      {R"({"links":[[0,1,0,2000]]})",           "links: nothing takes no time"                                 },
+      {R"({"ranks":[{"clock":7,"enter":[1],"leave":[]}]})", "ranks: expected as many entries as exits of each" },
+  };
+  for (const auto& [patch, says] : times) {
+    j = json_of(full());
+    j["bench"].update(parse_json(patch));
+    EXPECT_THAT(complaint(j), HasSubstr(says)) << patch;
+  }
 }
 
 // That nothing moved is said; where nobody said what did, nothing is.

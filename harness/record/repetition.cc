@@ -35,6 +35,9 @@ std::vector<Clocked> ranks_from_json(const json& j) {
   for (const json& one : list(j, "ranks"))
     all.push_back({integer(field(one, "clock"), "clock"), integers(field(one, "enter"), "enter"),
                    integers(field(one, "leave"), "leave")});
+  for (const Clocked& c : all)
+    if (c.enter.size() != all[0].enter.size() || c.leave.size() != all[0].enter.size())
+      throw Malformed("ranks: expected as many entries as exits of each");
   return all;
 }
 
@@ -53,11 +56,17 @@ std::string json_text(const std::vector<LinkFigure>& all) {
   return "[" + text + "]";
 }
 
+double positive(const json& j, std::string_view what) {
+  const double number = seconds(j, what);
+  if (number <= 0) throw Malformed(fmt::format("{}: nothing takes no time", what));
+  return number;
+}
+
 LinkFigure link_from(const json& j) {
   if (list(j, "links").size() != 4) throw Malformed("links: expected two ranks and two times");
   return {
       {count(j[0], "links"), count(j[1], "links")},
-      seconds(j[2], "links"), seconds(j[3], "links")
+      positive(j[2], "links"), seconds(j[3], "links")
   };
 }
 
@@ -115,8 +124,10 @@ Repetition repetition_from_json(const json& j) {
   r.timing.sync = *sync;
   r.stop = text(field(j, "stop"), "stop");
   for (const json& one : list(field(j, "nanoseconds"), "nanoseconds"))
-    r.samples.nanoseconds.push_back(seconds(one, "nanoseconds"));
+    r.samples.nanoseconds.push_back(positive(one, "nanoseconds"));
   r.samples.slowest = integers(field(j, "slowest"), "slowest");
+  if (r.samples.slowest.size() != r.samples.nanoseconds.size())
+    throw Malformed("slowest: expected a rank for each of the nanoseconds");
   if (const json* skew = optional_field(j, "skew")) r.samples.skew = integers(*skew, "skew");
   if (const json* clocks = optional_field(j, "clocks"))
     for (const json& one : list(*clocks, "clocks")) r.samples.clocks.push_back(clock_seen_from(one));
@@ -135,9 +146,9 @@ Repetition repetition_from_json(const json& j) {
   if (const json* calls = optional_field(j, "collectives")) r.collectives = ranks_from_json(*calls);
   if (const json* work = optional_field(j, "work")) r.work = work_from_json(*work);
   if (const json* limits = optional_field(j, "limits"))
-    for (const auto& [what, took] : object(*limits, "limits").items()) r.limits[what] = seconds(took, what);
+    for (const auto& [what, took] : object(*limits, "limits").items()) r.limits[what] = positive(took, what);
   if (const json* control = optional_field(j, "control"))
-    for (const json& one : list(*control, "control")) r.control.push_back(seconds(one, "control"));
+    for (const json& one : list(*control, "control")) r.control.push_back(positive(one, "control"));
   return r;
 }
 

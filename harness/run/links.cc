@@ -45,6 +45,9 @@ LinksTimed clock_links(const Case& c, Subject& subject, std::int64_t every) {
       if (!said) return {{}, {}, "its ranks time no links"};
     }
   if (all.alone.empty()) return {{}, {}, "one rank has no link"};
+  const auto unseen = [](const LinkTimes& one) { return one.nanoseconds.empty(); };
+  if (std::ranges::any_of(all.alone, unseen) || std::ranges::any_of(all.at_once, unseen))
+    return {{}, {}, "a link took no time by its clock, which is too coarse"};
   return all;
 }
 

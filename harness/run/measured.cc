@@ -14,6 +14,8 @@ namespace plumb {
 namespace {
 
 constexpr double second = 1e9;
+constexpr const char* too_coarse =
+    "an iteration took no time by its clock, which is too coarse: --batch K makes one of K runs";
 
 // What a request may take beside what is known of its iterations.
 double deadline(const Deadlines& deadlines, const Pace& pace, std::int64_t iterations) {
@@ -116,6 +118,7 @@ std::vector<double> ask_control(AtBest& best, const std::string& what, const Sam
   const auto clocks = best.clocks(what, each * turns);
   std::vector<double> all = clocks.empty() ? std::vector<double>{} : of_turns(clocks, each);
   for (double& one : all) one /= static_cast<double>(best.pace.timing.batch);
+  if (std::ranges::count(all, 0.0) > 0) return {};  // its clock is too coarse
   return all;
 }
 
@@ -145,6 +148,7 @@ Record judged_under_the_clock(const TimedAttempts& made, const Declared& declare
 
 std::string not_timed(const Record& record) {
   const Verdict& v = record.verdict;
+  if (v.status == Status::pass && !record.notes.empty()) return record.notes.back();
   return std::string(name(v.status)) + (v.facts.empty() ? "" : ": " + v.facts.front().text);
 }
 
@@ -185,6 +189,10 @@ Record measure(const Case& c, Subject& subject, const Pace& wanted) {
     say_who(record, subject);
     if (record.verdict.status != Status::pass) return record;
     take_in(all, samples(made.clocks, timing.batch));
+    if (all.unseen > 0) {
+      record.notes.emplace_back(too_coarse);
+      return record;
+    }
     if (pace.each_rank) keep(all, made.clocks);
     pace.each = nanoseconds_each(all);
     why = stop(pace, all);

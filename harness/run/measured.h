@@ -16,7 +16,7 @@ struct Pace {
 };
 
 // The record of one repetition: requests until it is over, of each of which the first result and the last
-// were judged. A case that is no pass has no times. Throws DoesNotFit.
+// were judged. A case that is no pass has no times, nor one that its clock does not see. Throws DoesNotFit.
 Record measure(const Case&, Subject&, const Pace&);
 
 constexpr std::int64_t most_samples = 10'000;  // of a repetition: its record is a line
@@ -31,7 +31,7 @@ Introduction make_known(const Case&, Subject&);
 // The first of both results that is no pass, else the last.
 Record judged_under_the_clock(const TimedAttempts&, const Declared&);
 
-// Why a case has no times, from the record of a verdict: "wrong: 3 elements ...".
+// Why a case has no times, from the record of a verdict: "wrong: 3 elements ..."; of a pass its last note.
 std::string not_timed(const Record&);
 
 // As one iteration took, from the first that was timed to the last, waits between them included.

@@ -12,6 +12,7 @@ Pairs clock_pairs(const Case& c, Subject& subject, std::int64_t pairs) {
     return {{}, {}, "it comes to no one call of a library that could be made by itself", false};
   if (!turns) return {{}, {}, "its ranks did not end their turns in time, or died"};
   const std::vector<double> took = samples(*turns, 1).nanoseconds;
+  if (std::ssize(took) < 2 * pairs) return {{}, {}, "one of both took no time by the clock, which is too coarse"};
   Pairs all;
   all.notes = std::move(known.notes);
   for (std::size_t i = 0; i + 1 < took.size(); i += 2) {
