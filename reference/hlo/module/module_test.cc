@@ -139,7 +139,7 @@ TEST(Module, TextsByHand) {
       "{replicated}}\n"
       "  ROOT %r = f32[2,3]{0,1} custom-call(%a), custom_call_target=\"x\", "
       "custom_call_has_side_effect=true, "
-      "frontend_attributes={xla.sdy.sharding={\"a,}\"},inlineable=\"yes\"}\n}\n";
+      "frontend_attributes={xla.sdy.sharding={\"a,}\"},inlineable=\"yes\",xla_cpu_small_call=\"true\"}\n}\n";
   EXPECT_EQ(print(parse(text, "m.txt")), text);
   EXPECT_EQ(print(parse("\n  /* before */ \n" + text, "m.txt")), text);
   const std::string least =

@@ -74,6 +74,23 @@ TEST(Errors, OfOneOperand) {
       }
 }
 
+// Where the operand may be anywhere on a wave, so may the wave: a turn away its ends are where they were.
+TEST(Errors, OfWaves) {
+  const std::pair<Opcode, Function> table[] = {
+      {Opcode::sine,   [](long double x, long double) { return std::sin(x); }},
+      {Opcode::cosine, [](long double x, long double) { return std::cos(x); }},
+  };
+  for (const auto& [opcode, f] : table)
+    for (const double x : {0.0, 0.2, 1.6, 3.1, -2.0})
+      for (const double error : {0.01, 0.5, 0.99, 1.0, 3.14, 6.283185307179586, 100.0}) {
+        Pairs pairs{7};
+        const Twin got = pairs.unary(opcode, of(x, error));
+        for (int n = -1000; n <= 1000; ++n)
+          ASSERT_GE(got.error, std::fabs(f(x + error * n / 1000, 0) - got.real))
+              << x << " " << error << " " << n;
+      }
+}
+
 // One rounding of double at least, where the operands are exact.
 TEST(Errors, OfOneRounding) {
   Pairs pairs{7};
@@ -91,8 +108,10 @@ TEST(Errors, OfOneRounding) {
   EXPECT_EQ(pairs.unary(Opcode::log, of(-0.1, 0.2)).error, HUGE_VAL);
   EXPECT_EQ(pairs.unary(Opcode::exponential, of(599, 2)).error, HUGE_VAL) << "larger than a double may be";
   const Twin unknown = pairs.binary(Opcode::multiply, of(0, HUGE_VAL), of(0, 0.1, 2002));
-  for (const Opcode opcode : {Opcode::sqrt, Opcode::sine, Opcode::exponential})
+  for (const Opcode opcode : {Opcode::sqrt, Opcode::exponential})
     EXPECT_FALSE(pairs.unary(opcode, unknown).error < HUGE_VAL) << row(opcode).name;
+  EXPECT_EQ(pairs.unary(Opcode::sine, unknown).error, 2) << "from -1 to 1";
+  EXPECT_EQ(pairs.unary(Opcode::cosine, special(7, HUGE_VAL)).error, 0) << "not finite";
   const Twin least = pairs.unary(Opcode::exponential, of(-5000, 0));
   EXPECT_GE(least.error, least.real) << "it is smaller than its real";
 }
@@ -106,6 +125,8 @@ TEST(Errors, OfAnAngle) {
           farthest([](long double p, long double q) { return std::atan2(p, q); }, got.real, a, b);
       EXPECT_GE(got.error, far * 0.99);
       EXPECT_LE(got.error, 3 * far);
+      EXPECT_EQ(pairs.binary(Opcode::atan2, of(y, std::fabs(y)), of(x, std::fabs(x), 2002)).error, HUGE_VAL)
+          << "any angle";
       EXPECT_EQ(pairs.binary(Opcode::atan2, of(y, 0), of(x, 0)).error, std::fabs(got.real) * kFunction);
     }
 }
@@ -209,6 +230,48 @@ TEST(Doubts, OfComparisons) {
   EXPECT_EQ(pairs.compare(of(1, 0), nan, false), Ordering::unordered);
   EXPECT_EQ(pairs.compare(of(1, 0), nan, true), Ordering::less);
   EXPECT_EQ(pairs.compare(nan, of(1, 0), true), Ordering::greater);
+}
+
+// A minimum or maximum that may be either holds by its real; its residue is that of nothing else but the same
+// of both, in either order.
+TEST(Doubts, OfMinimaAndMaxima) {
+  const Twin apart = of(1.5, 0.125, 2), near = of(1.125, 0.25, 3), a = of(1, 0.25);
+  std::vector<Residue> met = {near.coefficient, a.coefficient};
+  for (const Opcode opcode : {Opcode::maximum, Opcode::minimum}) {
+    const bool most = opcode == Opcode::maximum;
+    Pairs pairs{7};
+    EXPECT_EQ(pairs.binary(opcode, a, apart).coefficient, (most ? apart : a).coefficient);
+    EXPECT_EQ(pairs.binary(opcode, apart, a).error, (most ? apart : a).error);
+    EXPECT_EQ(pairs.binary(opcode, a, a).coefficient, a.coefficient);
+    EXPECT_EQ(pairs.binary(opcode, a, special(7, HUGE_VAL)).real, most ? HUGE_VAL : 1);
+    EXPECT_EQ(pairs.blurs, 0);
+    const Twin got = pairs.binary(opcode, a, near), turned = pairs.binary(opcode, near, a);
+    EXPECT_EQ(pairs.blurs, 2);
+    EXPECT_EQ(pairs.doubts, 0);
+    EXPECT_EQ(got.real, most ? near.real : a.real);
+    EXPECT_TRUE(pairs.same(got, turned));
+    for (const Residue other : met) EXPECT_NE(got.coefficient, other);
+    met.push_back(got.coefficient);
+    for (const double x : {-1.0, 0.0, 1.0})
+      for (const double y : {-1.0, 0.0, 1.0}) {
+        const double left = a.real + x * a.error, right = near.real + y * near.error;
+        EXPECT_LE(std::fabs((most ? std::max(left, right) : std::min(left, right)) - got.real), got.error);
+      }
+    EXPECT_FALSE(pairs.binary(opcode, of(1, std::nan("")), of(9, 0, 2)).error < HUGE_VAL);
+    EXPECT_FALSE(pairs.binary(opcode, of(9, 0, 2), of(1, std::nan(""))).error < HUGE_VAL);
+    pairs.compare(got, a, false);
+    EXPECT_EQ(pairs.doubts, 1) << "which of both it was is not known";
+  }
+}
+
+// What is drawn of residues is of no use where some are blurred.
+TEST(Doubts, OfWhatIsDrawnOfResidues) {
+  Pairs pairs{7};
+  pairs.print(of(1, 0));
+  EXPECT_EQ(pairs.doubts, 0);
+  pairs.binary(Opcode::maximum, of(1, 0.25), of(1.125, 0.25, 2));
+  pairs.print(of(1, 0));
+  EXPECT_EQ(pairs.doubts, 1);
 }
 
 TEST(Doubts, OfSignsAndOfRounding) {

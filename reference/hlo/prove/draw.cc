@@ -31,8 +31,10 @@ struct Few {
   std::uint64_t size() const { return 1 + kDrawn + constants.size(); }
 };
 
-Few few_of(const Module& module, std::uint64_t key) {
-  Few few{key};
+Few few_of(const Module& module, std::uint64_t seed) {
+  Few few{split(0, seed)};
+  // In every other draw with ties all over without constants: with fewer numbers more are the same.
+  if (!has_zeros(seed) || (has_ties(seed) && seed / 8 % 2 == 0)) return few;
   for (const Computation& c : module.computations)
     for (const Instruction& i : c.instructions) {
       if (i.opcode != Opcode::constant || !i.shape.dims.empty() || i.literal.reals.empty()) continue;
@@ -47,9 +49,9 @@ Few few_of(const Module& module, std::uint64_t key) {
 struct Argument {
   Shape shape;
   Draw draw;
-  double scale = 1;
+  const Few& few;  // that all arguments share
   std::uint64_t key = 0;
-  Few few{};                             // that all arguments share
+  double scale = 1;
   bool negative = false;                 // the sign, where there is one
   std::int64_t all = 0;                  // elements
   std::int64_t from = 0, to = 0;         // between which integers
@@ -140,16 +142,22 @@ void widen(Argument& a, std::size_t p, std::uint64_t seed) {
     (a.negative ? a.to : a.from) = a.negative ? -1 : 0;
 }
 
-Argument argument(const Module& module, const std::vector<Bounds>& bounds, std::size_t p,
-                  std::uint64_t seed) {
+// All of one draw.
+struct Drawing {
+  const Module& module;
+  const std::vector<Bounds>& bounds;
+  std::uint64_t seed;
+  Few few = few_of(module, seed);
+};
+
+Argument argument(const Drawing& drawing, std::size_t p) {
+  const auto& [module, bounds, seed, few] = drawing;
   const Computation& main = entry(module);
   const Instruction& parameter = main.instructions[static_cast<std::size_t>(main.parameters[p])];
   if (row(parameter.shape.type).kind == Kind::none)
     refuse(module, parameter, "unsupported: a parameter that is no array");
-  Argument a{parameter.shape, draw_of(seed)};
-  a.key = split(split(0, seed), p), a.scale = scale_of(a.draw, a.key);
-  if (has_zeros(seed)) a.few = few_of(module, split(0, seed));
-  if (has_ties(seed) && seed / 8 % 2 == 0) a.few.constants.clear();  // with fewer numbers more are the same
+  Argument a{parameter.shape, draw_of(seed), few, split(split(0, seed), p)};
+  a.scale = scale_of(a.draw, a.key);
   a.negative = ((split(split(1, seed / 8), p) & 1) == 0) != (a.draw == Draw::other_sign);
   a.all = elements(a.shape), a.from = bounds[p].low, a.to = bounds[p].high;
   if (a.all == 1 && seed / 8 % 2 == 0) place_single(a);
@@ -168,18 +176,25 @@ bool is_plain(std::uint64_t seed) { return draw_of(seed) == Draw::plain; }
 bool has_ties(std::uint64_t seed) { return draw_of(seed) == Draw::ties; }
 bool has_zeros(std::uint64_t seed) { return has_ties(seed) || draw_of(seed) == Draw::mixed; }
 
-Value<Twin> drawn(const Module& module, const std::vector<Bounds>& bounds, std::size_t p, std::uint64_t seed,
-                  const Division& division, const Array<Twin>& fill) {
-  const Argument a = argument(module, bounds, p, seed);
-  return value(is_real(a.shape.type)
-                   ? cut(a.shape, division, fill, [&a](std::int64_t n) { return a.real(n); })
-                   : cut(a.shape, division, fill, [&a](std::int64_t n) { return a.integer(n); }));
+std::vector<Value<Twin>> drawn(Pairs& pairs, const Module& module, const std::vector<Bounds>& bounds,
+                               const std::vector<Division>& cuts) {
+  const Drawing drawing{module, bounds, pairs.key};
+  std::vector<Value<Twin>> arguments;
+  for (std::size_t p = 0; p < cuts.size(); ++p) {
+    const Argument a = argument(drawing, p);
+    const Array<Twin> fill = poison(pairs, a.shape.type);
+    arguments.push_back(value(
+        is_real(a.shape.type) ? cut(a.shape, cuts[p], fill, [&a](std::int64_t n) { return a.real(n); })
+                              : cut(a.shape, cuts[p], fill, [&a](std::int64_t n) { return a.integer(n); })));
+  }
+  return arguments;
 }
 
 std::vector<Value<Twin>> drawn(const Module& module, const std::vector<Bounds>& bounds, std::uint64_t seed) {
+  const Drawing drawing{module, bounds, seed};
   std::vector<Value<Twin>> arguments;
   for (std::size_t p = 0; p < entry(module).parameters.size(); ++p) {
-    const Argument a = argument(module, bounds, p, seed);
+    const Argument a = argument(drawing, p);
     auto array = like<Twin>(a.shape, 1);
     visit(array, [&](const auto& kind) {
       auto& to = elements_of(array, kind);

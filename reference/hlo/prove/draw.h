@@ -31,8 +31,9 @@ bool is_plain(std::uint64_t seed);
 bool has_ties(std::uint64_t seed);   // all over
 bool has_zeros(std::uint64_t seed);  // somewhere
 std::vector<Value<Twin>> drawn(const Module&, const std::vector<Bounds>&, std::uint64_t seed);
-// Of argument `p` what each device holds, `fill` behind its end; nothing else of it is drawn.
-Value<Twin> drawn(const Module&, const std::vector<Bounds>&, std::size_t p, std::uint64_t seed,
-                  const Division&, const Array<Twin>& fill);
+// What each device holds of them where each is cut so, poison behind its end; nothing else of it is drawn.
+// The key of the pairs is the seed.
+std::vector<Value<Twin>> drawn(Pairs&, const Module&, const std::vector<Bounds>&,
+                               const std::vector<Division>& cuts);
 
 }  // namespace plumb::hlo

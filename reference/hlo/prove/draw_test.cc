@@ -255,7 +255,7 @@ TEST(Draw, PartsOfWholeArguments) {
       Pairs pairs{3};
       const auto fill = poison(pairs, entry(module).instructions[0].shape.type);
       const auto want = cut(*drawn(module, {bounds}, 3)[0].array, division, fill);
-      const auto got = *drawn(module, {bounds}, 0, 3, division, fill).array;
+      const auto got = *drawn(pairs, module, {bounds}, {division})[0].array;
       EXPECT_EQ(got.integers, want.integers) << sharding;
       EXPECT_EQ(got.lanes, want.lanes);
       ASSERT_EQ(got.reals.size(), want.reals.size());

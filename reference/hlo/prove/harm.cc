@@ -94,6 +94,27 @@ Harm taken_up(const Module& after, const Differing& differing) {
   return harm;
 }
 
+// The members of each group, in no order.
+std::vector<Integers> members_of(const Module& module, const Instruction& i) {
+  std::vector<Integers> all = expand(get<Groups>(i, Key::replica_groups), module.partitions);
+  for (Integers& group : all) std::ranges::sort(group);
+  std::ranges::sort(all);
+  return all;
+}
+
+// An all-reduce over the same members in another order is the same; of doubles an optimizer may make a step
+// of how they were rounded.
+bool only_reorders(const Module& after, const Planted& fault) {
+  const Instruction &was = after.computations[fault.c].instructions[fault.i],
+                    &is = fault.faulty.computations[fault.c].instructions[fault.i];
+  if (was.opcode != Opcode::all_reduce || is.opcode != was.opcode) return false;
+  if (members_of(after, was) != members_of(after, is)) return false;
+  Module back = fault.faulty;
+  for (Attribute& a : back.computations[fault.c].instructions[fault.i].attributes)
+    if (a.key == Key::replica_groups) a.value = get<Groups>(was, a.key);
+  return print(back) == print(after);
+}
+
 }  // namespace
 
 std::string_view name(Harm harm) {
@@ -126,6 +147,7 @@ std::vector<Seen> rightly_run(const Subject& subject) {
 
 Harm harm_of(const Subject& subject, const std::vector<Seen>& right, const Planted& fault) {
   if (subject.after.aliases != fault.faulty.aliases) return Harm::moved;
+  if (only_reorders(subject.after, fault)) return Harm::same;
   Differing differing;
   for (std::size_t n = 0; n < right.size(); ++n) {
     Seen wrong;

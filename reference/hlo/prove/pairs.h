@@ -28,6 +28,9 @@ struct Pairs {
   void doubt() { std::atomic_ref(doubts).fetch_add(1, std::memory_order_relaxed); }
   // What constants of the module stand for; null where each is itself.
   const std::map<double, Twin>* meanings = nullptr;
+  // Minima and maxima that may be either of two. Their reals hold, as far as they may be off; their residues
+  // are of a function of both: no other value has them.
+  std::int64_t blurs = 0;
 
   Number constant(double x);  // exactly: a dyadic rational, or what it stands for
   Number integer(std::int64_t x, Type type);
@@ -43,6 +46,7 @@ struct Pairs {
   }
   Number dot(const Factor* a, const Factor* b, std::int64_t n);
   Ordering compare(const Number& a, const Number& b, bool total);
+  Number extreme(Opcode, const Number& a, const Number& b);  // minimum, maximum
   std::int64_t truncate(const Number&, Type);
   bool finite(const Number&);
   std::int64_t bits(Type, const Number&);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "reference/hlo/prove/faults.h"
+#include "reference/hlo/prove/harm.h"
 
 namespace plumb::hlo {
 namespace {
@@ -185,6 +186,69 @@ TEST(Planted, DonatedBuffers) {
   EXPECT_TRUE(aliases("donated buffers exchanged", one).empty());
   EXPECT_EQ(aliases("a donated buffer lost", two).size(), 1u);
   EXPECT_TRUE(aliases("a donated buffer lost", one).empty());
+}
+
+// A sum over the same members is the same, in whatever order: that its last bit, made large, is another in
+// doubles moves nothing.
+TEST(Planted, MembersReversedOfASumAreTheSame) {
+  const Module before = parse(R"(HloModule m, num_partitions=4
+
+%sum (a: f32[], b: f32[]) -> f32[] {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %s = f32[] add(%a, %b)
+}
+
+ENTRY %e {
+  %x = f32[4] parameter(0), sharding={devices=[4]<=[4]}
+  %o = f32[] constant(0)
+  %s = f32[] reduce(%x, %o), dimensions={0}, to_apply=%sum
+  %r = f32[4] reverse(%x), dimensions={0}
+  %t = f32[] reduce(%r, %o), dimensions={0}, to_apply=%sum
+  %d = f32[] subtract(%s, %t)
+  %l = f32[] constant(1e30)
+  ROOT %m = f32[] multiply(%d, %l), sharding={replicated}
+}
+)",
+                              "before.txt");
+  const Module after = parse(R"(HloModule m, num_partitions=4
+
+%sum (a: f32[], b: f32[]) -> f32[] {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %s = f32[] add(%a, %b)
+}
+
+ENTRY %e {
+  %x = f32[1] parameter(0)
+  %o = f32[] constant(0)
+  %y = f32[] reshape(%x)
+  %s = f32[] all-reduce(%y), channel_id=1, replica_groups={{0,1,2,3}}, use_global_device_ids=true, to_apply=%sum
+  %g = f32[4] all-gather(%x), channel_id=2, replica_groups={{0,1,2,3}}, dimensions={0}, use_global_device_ids=true
+  %r = f32[4] reverse(%g), dimensions={0}
+  %t = f32[] reduce(%r, %o), dimensions={0}, to_apply=%sum
+  %d = f32[] subtract(%s, %t)
+  %l = f32[] constant(1e30)
+  ROOT %m = f32[] multiply(%d, %l)
+}
+)",
+                             "after.txt");
+  const Subject subject{before, after, nullptr};
+  ASSERT_EQ(prove(subject, {}).finding, Finding::proven);
+  const std::vector<Seen> right = rightly_run(subject);
+  const auto c = static_cast<std::size_t>(after.entry);
+  const std::map<std::string, std::pair<Harm, Finding>> table = {
+      {"members reversed",         {Harm::same, Finding::proven}  },
+      {"an all-reduce dropped",    {Harm::moved, Finding::refuted}},
+      {"add for max, max for add", {Harm::moved, Finding::refuted}},
+  };
+  for (const Fault& fault : faults())
+    if (const auto row = table.find(fault.name); row != table.end()) {
+      const auto faulty = planted(after, fault, c, 3);
+      ASSERT_TRUE(faulty) << fault.name;
+      EXPECT_EQ(harm_of(subject, right, {*faulty, c, 3}), row->second.first) << fault.name;
+      EXPECT_EQ(prove({before, *faulty, nullptr}, {}).finding, row->second.second) << fault.name;
+    }
 }
 
 }  // namespace

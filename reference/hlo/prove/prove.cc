@@ -57,16 +57,22 @@ struct Trial {
   std::vector<double> usual{};             // the largest of each result in a plain draw: ties may cancel it
 };
 
-// Compares all results of a draw.
-void judge(Trial& trial, const std::vector<Held>& whole, const std::vector<Held>& held, Proof& proof) {
+// The results of a draw. Where some of AFTER are blurred, reals differ only by more than they may be off.
+struct Both {
+  const std::vector<Held>&whole, &held;
+  bool blurred = false;
+};
+
+void judge(Trial& trial, const Both& both, Proof& proof) {
+  const auto& [whole, held, blurred] = both;
   Pairs pairs{proof.seed};
   proof.results = std::ssize(whole), proof.elements = 0;
   const bool infinity = has_infinity(trial.subject.before);
   trial.usual.resize(whole.size());
   for (std::size_t n = 0; n < whole.size(); ++n) {
     const double usual = has_zeros(proof.seed) ? trial.usual[n] : 0;
-    Compared c =
-        compare_sides(pairs, {*whole[n].array, *held[n].array, trial.by_errors, usual}, trial.results[n]);
+    Compared c = compare_sides(pairs, {*whole[n].array, *held[n].array, trial.by_errors || blurred, usual},
+                               trial.results[n]);
     if (is_plain(proof.seed)) trial.usual[n] = c.largest;
     proof.elements += c.elements;
     if (!c.finite && (!infinity || has_zeros(proof.seed)))
@@ -94,7 +100,7 @@ Whole computed(Trial& trial, const Proof& proof, bool to_the_end) {
   Whole whole{{}, constants_of(module), {}, 0, false, {}};
   const std::set<const Instruction*> free = free_of_parameters(module);
   const auto pulse = [&](const Computation& c, std::size_t n) {
-    if (pairs.doubts > 0 && !to_the_end) throw Doubt{};
+    if (pairs.doubts + pairs.blurs > 0 && !to_the_end) throw Doubt{};
     if (tell) tell(c, n);
   };
   const Answers answers = answers_of(module, free);
@@ -116,7 +122,7 @@ Whole computed(Trial& trial, const Proof& proof, bool to_the_end) {
   } catch (const Doubt&) {
     whole.ended = true;
   }
-  whole.doubts = pairs.doubts;
+  whole.doubts = pairs.doubts + pairs.blurs;
   return whole;
 }
 
@@ -129,18 +135,6 @@ const Whole& whole_of(Trial& trial, const Proof& proof, bool last) {
   return trial.wholes[proof.seed] = computed(trial, proof, last);
 }
 
-// What each device holds of the arguments.
-std::vector<Held> local_arguments(Pairs& pairs, const Trial& trial, const std::vector<Bounds>& bounds) {
-  std::vector<Held> arguments;
-  const Module& before = trial.subject.before;
-  const Computation& main = entry(before);
-  for (std::size_t p = 0; p < trial.cuts.size(); ++p) {
-    const Type type = main.instructions[static_cast<std::size_t>(main.parameters[p])].shape.type;
-    arguments.push_back(drawn(before, bounds, p, pairs.key, trial.cuts[p], poison(pairs, type)));
-  }
-  return arguments;
-}
-
 std::string in_doubt(std::int64_t n) { return counted(n) + " of reals that double cannot tell apart"; }
 
 // Runs AFTER where its constants stand for `proof.meanings`, and judges what it holds.
@@ -151,13 +145,15 @@ void finish(Trial& trial, const Whole& whole, Proof& proof) {
       module, pairs,   module.partitions,
       {},     nullptr, telling(trial.options, module, {proof.draws, trial.draws, true, 0, 0, 0})};
   try {
-    const std::vector<Held> held =
-        results_of(evaluate(machine, entry(module), local_arguments(pairs, trial, proof.bounds), {}));
-    judge(trial, whole.results, held, proof);
+    const std::vector<Held> held = results_of(
+        evaluate(machine, entry(module), drawn(pairs, trial.subject.before, proof.bounds, trial.cuts), {}));
+    judge(trial, {whole.results, held, pairs.blurs > 0}, proof);
   } catch (const Disagreement& disagreement) {
     raise(proof, Finding::refuted, disagreement.what());
   }
-  if (pairs.doubts > 0) mistrust(proof, in_doubt(pairs.doubts));
+  // Reals refute what is blurred, and nothing else does.
+  const bool shown = proof.finding == Finding::refuted && !proof.differences.empty();
+  if (pairs.doubts > 0 || (pairs.blurs > 0 && !shown)) mistrust(proof, in_doubt(pairs.doubts + pairs.blurs));
 }
 
 // The proof in which each constant has its chosen meaning, but the one at `other` its next ones.

@@ -60,7 +60,7 @@ struct Whole {
   std::vector<Value<Twin>> results;
   std::vector<Source> sources;  // its constants, and what it computes without parameters
   Paths paths;
-  std::int64_t doubts = 0;   // as Pairs counts them
+  std::int64_t doubts = 0;   // and blurs, as Pairs counts them
   bool ended = false;        // at the first of them: no results
   std::string disagreement;  // of its devices, in manual regions
 };

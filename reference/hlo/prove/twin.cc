@@ -13,8 +13,7 @@ constexpr double kVanishing = -0x1p20;
 constexpr double kAnything = std::numeric_limits<double>::infinity();  // an error: nothing is known
 
 // Names of functions for hashes, apart from opcodes.
-constexpr std::uint64_t kLogarithm = 1001, kInfinity = 1002, kNotANumber = 1003,
-                        kArc = 1004;
+constexpr std::uint64_t kLogarithm = 1001, kInfinity = 1002, kNotANumber = 1003, kArc = 1004;
 
 }  // namespace
 
@@ -104,8 +103,8 @@ Twin quotient(std::uint64_t key, const Twin& a, const Twin& b, Residue inverse) 
   if (!finite_all({a.real, b.real, real})) return special(key, real);
   if (a.coefficient == Residue{}) return {};
   const double least = std::fabs(b.real) - b.error;
-  const double error = least > 0 ? (a.error + std::fabs(real) * b.error) / least + std::fabs(real) * kUnit
-                                 : kAnything;
+  const double error =
+      least > 0 ? (a.error + std::fabs(real) * b.error) / least + std::fabs(real) * kUnit : kAnything;
   return {real, error, a.coefficient * inverse, a.exponent - b.exponent};
 }
 
@@ -172,7 +171,9 @@ Twin arc(std::uint64_t key, const Twin& a, const Twin& b) {
   const Residue both = hashed(key, kArc, identity(key, a)) + identity(key, b);
   const double real = std::atan2(a.real, b.real), size = std::hypot(a.real, b.real);
   if (!finite_all({a.real, b.real})) return special(key, real);
-  return {real, (a.error + b.error) / size + std::fabs(real) * kFunction, hashed(key, kArc, both), {}};
+  const double off = a.error + b.error;
+  const double error = is_apart(size, off) ? off / (size - off) + std::fabs(real) * kFunction : kAnything;
+  return {real, error, hashed(key, kArc, both), {}};
 }
 
 }  // namespace plumb::hlo

@@ -64,10 +64,17 @@ Twin function(std::uint64_t key, const Twin& x, F f, std::uint64_t name) {
   const double real = f(x.real);
   if (!std::isfinite(x.real) || !std::isfinite(real)) return special(key, real);
   const double moved =
-      x.error == 0
-          ? 0
-          : std::max(std::fabs(f(x.real + x.error) - real), std::fabs(f(x.real - x.error) - real));
+      x.error == 0 ? 0
+                   : std::max(std::fabs(f(x.real + x.error) - real), std::fabs(f(x.real - x.error) - real));
   return {real, 2 * moved + std::fabs(real) * kFunction, hashed(key, name, identity(key, x)), {}};
+}
+
+// Of a sine or cosine: over more than a part of its length it may be anything from -1 to 1.
+template <typename F>
+Twin wave(std::uint64_t key, const Twin& x, F f, std::uint64_t name) {
+  Twin result = function(key, x, f, name);
+  if (std::isfinite(x.real) && !(x.error < 1)) result.error = 2;
+  return result;
 }
 
 }  // namespace plumb::hlo
