@@ -58,7 +58,7 @@ enum class Rule : std::uint8_t { flat, nested };
 
 struct Range {
   std::int64_t begin = 0, end = 0;
-  std::int64_t size() const { return end - begin; }
+  constexpr std::int64_t size() const { return end - begin; }
   bool operator==(const Range&) const = default;
 };
 
