@@ -8,6 +8,7 @@
 #include <condition_variable>
 #include <limits>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <stdexcept>
 #include <thread>
@@ -54,7 +55,7 @@ struct Library {
   bool grouping = false;                        // calls are given to a group
   std::mutex lock;                              // of these:
   std::vector<ncclComm_t> live;                 // what can be aborted
-  std::mutex aborting;                          // held until all are: who comes second does not end the rank before
+  std::mutex aborting;  // held until all are: who comes second does not end the rank before
 };
 Library kept;
 
@@ -92,11 +93,13 @@ bool over() { return machine_time() >= deadline.due; }
 
 // No call of the communicator is on its way into the library any more.
 void settle(ncclComm_t comm, const char* call) {
-  for (ncclResult_t state = ncclInProgress; state == ncclInProgress; std::this_thread::yield()) {
+  for (;; std::this_thread::yield()) {
+    ncclResult_t state = ncclInProgress;
     if (const ncclResult_t asked = kept.f->CommGetAsyncError(comm, &state); asked != ncclSuccess)
       fail(asked, comm, call);
+    if (state == ncclSuccess) return;
+    if (state != ncclInProgress) fail(state, comm, call);
     if (over()) give_up(call);
-    if (state != ncclSuccess && state != ncclInProgress) fail(state, comm, call);
   }
 }
 
@@ -130,22 +133,22 @@ ncclComm_t communicator_of_all() {
   id = from_hex(get_shared("nccl"));
   entering(fmt::format("making the communicator of {} ranks", kept.world.size));
   ncclConfig_t config = unblocked();
-  ncclComm_t comm = nullptr;
-  const ncclResult_t result =
-      kept.f->CommInitRankConfig(&comm, kept.world.size, id, kept.world.rank, &config);
-  may_be_aborted(comm);
-  check(result, comm, "ncclCommInitRankConfig");
+  auto* made = new ncclComm_t{};
+  const ncclResult_t result = kept.f->CommInitRankConfig(made, kept.world.size, id, kept.world.rank, &config);
+  may_be_aborted(*made);
+  check(result, *made, "ncclCommInitRankConfig");
   leaving();
-  return comm;
+  return *std::unique_ptr<ncclComm_t>(made);
 }
 
-// All of `parent` split it together: those of one colour are together, in the order of their keys.
+// All of `parent` split it together: those of one colour are together, in the order of their keys. A thread
+// of the library writes the communicator when the parent says that it is over, even if an error was met
+// before: not into the frame of this function.
 ncclComm_t split(ncclComm_t parent, int colour, int key) {
   ncclConfig_t config = unblocked();
-  ncclComm_t comm = nullptr;
-  const ncclResult_t result = kept.f->CommSplit(parent, colour, key, &comm, &config);
-  may_be_aborted(comm);
-  check(result, parent, "ncclCommSplit");
+  auto* made = new ncclComm_t{};
+  check(kept.f->CommSplit(parent, colour, key, made, &config), parent, "ncclCommSplit");
+  const ncclComm_t comm = *std::unique_ptr<ncclComm_t>(made);
   may_be_aborted(comm);
   if (comm) settle(comm, "ncclCommSplit");
   return comm;
@@ -232,7 +235,7 @@ CUstream second_stream() { return kept.streams[1]; }
 
 void check(ncclResult_t result, ncclComm_t comm, const char* call) {
   if (result != ncclSuccess && result != ncclInProgress) fail(result, comm, call);
-  if (result == ncclInProgress && !kept.grouping) settle(comm, call);
+  if (comm && !kept.grouping) settle(comm, call);
 }
 
 void in_group(ncclComm_t comm, const std::function<void()>& all) {

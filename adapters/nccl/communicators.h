@@ -58,7 +58,8 @@ CUstream stream();
 CUstream second_stream();
 
 // Throws where the library says anything but success, after everything was aborted; of a communicator that
-// does not block the call is waited for. Within a group it is not: what follows may be given at once.
+// does not block the call is waited for, also where it says success at once (ncclCommSplit does). Within a
+// group it is not: what follows may be given at once.
 void check(ncclResult_t, ncclComm_t, const char* call);
 void in_group(ncclComm_t, const std::function<void()>& calls);
 

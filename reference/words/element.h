@@ -80,7 +80,8 @@ PLUMB_INLINE constexpr std::uint64_t encode_float(double value) {
   std::uint64_t code =
       std::bit_cast<std::uint64_t>(sum) - magic + ((exponent - (f.min_exponent + 1023)) << (f.digits - 1));
   if constexpr (T::scale) code -= code > 0;
-  constexpr std::uint64_t most = T::saturates ? T::largest : T::beyond;  // a card has no T::largest to refer to
+  // A value: on a card there is no T::largest to refer to.
+  constexpr std::uint64_t most = T::saturates ? T::largest : T::beyond;
   code = std::min(code, most);
   if (f.infinity && magnitude == kInfinity) code = T::beyond;
   if (T::scale && all > kSign) code = T::nan;

@@ -7,10 +7,11 @@
 //   stuck   the call is not made, nor ever over   skips   it is not made, and over at once
 //   killed  the process is killed in it           other   a profiler is told of half of it
 // STUB_MEMALLOC=1 is what ncclMemAlloc fails with; with STUB_MISALIGNED a sum may not begin at 16 bytes.
-// STUB_VERSION=21705 is its version, STUB_COMMUNICATORS=40 how many a process may have at a time. It uses what it
-// is asked to, a ring and two channels where it is not; a profiler is told of STUB_USES, an algorithm, STUB_PROTOCOL and STUB_CHANNELS instead, on STUB_MACHINES machines. STUB_ADDS is how it
-// adds up: `pairs`, or `kept`, in f32, rounded once. A line is added to the file that STUB_ABORTED names by
-// each communicator that is aborted, STUB_STUCK by a stuck call, STUB_ENDED by a process that ends by itself.
+// STUB_VERSION=21705 is its version, STUB_COMMUNICATORS=40 how many a process may have at a time. It uses
+// what it is asked to, a ring and two channels where it is not; a profiler is told of STUB_USES, an
+// algorithm, STUB_PROTOCOL and STUB_CHANNELS instead, on STUB_MACHINES machines. STUB_ADDS is how it adds up:
+// `pairs`, or `kept`, in f32, rounded once. A line is added to the file that STUB_ABORTED names by each
+// communicator that is aborted, STUB_STUCK by a stuck call, STUB_ENDED by a process that ends by itself.
 #include <cuda.h>
 #include <nccl.h>
 #include <signal.h>
@@ -163,7 +164,8 @@ ncclResult_t launch(ncclComm* comm, cudaStream_t stream, std::vector<Op> ops) {
 }
 
 ncclResult_t add(ncclComm* comm, cudaStream_t stream, const Op& op) {
-  if (!variable("STUB_MISALIGNED").empty() && (op.kind == Kind::all_reduce || op.kind == Kind::reduce_scatter))
+  if (!variable("STUB_MISALIGNED").empty() &&
+      (op.kind == Kind::all_reduce || op.kind == Kind::reduce_scatter))
     for (const void* at : {op.in, static_cast<const void*>(op.out)})
       must(reinterpret_cast<std::uintptr_t>(at) % 16 != 0, "memory is aligned");
   if (comm->state != ncclSuccess)
@@ -194,7 +196,7 @@ ncclComm* made(std::string file, int rank, int size, const ncclConfig_t* config)
 }
 
 // In the background: whoever called asks for the state.
-void split_now(ncclComm* parent, int colour, int key, ncclComm* child) {
+void split_now(ncclComm* parent, int colour, int key, ncclComm* child, ncclComm** asked) {
   const int n = parent->splits++;
   Said* said = parent->shared->said;
   Said& own = said[parent->rank];
@@ -214,6 +216,7 @@ void split_now(ncclComm* parent, int colour, int key, ncclComm* child) {
     begin_to_tell(*child);
     child->state = child->map() ? ncclSuccess : ncclSystemError;
   }
+  *asked = child;
   parent->state = ncclSuccess;
 }
 
@@ -251,11 +254,17 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t* comm, int size, ncclUniqueId id,
   return ncclInProgress;
 }
 
+// As NCCL 2.28 does: success is said while it is under way, which the parent knows; what is asked for is
+// written when it is over, of ranks of no colour too.
 ncclResult_t ncclCommSplit(ncclComm_t parent, int colour, int key, ncclComm_t* child, ncclConfig_t* config) {
-  *child = colour == NCCL_SPLIT_NOCOLOR ? nullptr : made("", 0, 0, config);
+  if (parent->state != ncclSuccess) return ncclInvalidArgument;
   parent->state = ncclInProgress;
-  std::thread(split_now, parent, colour, key, *child).detach();
-  return ncclInProgress;
+  ncclComm* made_here = colour == NCCL_SPLIT_NOCOLOR ? nullptr : made("", 0, 0, config);
+  std::thread([=] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    split_now(parent, colour, key, made_here, child);
+  }).detach();
+  return ncclSuccess;
 }
 
 ncclResult_t ncclCommDestroy(ncclComm_t comm) {
@@ -267,7 +276,8 @@ ncclResult_t ncclCommDestroy(ncclComm_t comm) {
 
 ncclResult_t ncclCommAbort(ncclComm_t comm) {
   comm->aborted = true;
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // it takes its time: who leaves before is seen
+  std::this_thread::sleep_for(
+      std::chrono::milliseconds(100));  // it takes its time: who leaves before is seen
   note_rank_in_file_of("STUB_ABORTED");
   return ncclSuccess;
 }
@@ -345,7 +355,8 @@ ncclResult_t ncclMemFree(void* at) {
 ncclResult_t ncclCommRegister(const ncclComm_t, void* at, std::size_t bytes, void** handle) {
   auto* begin = static_cast<std::byte*>(at);
   const auto after = registrable.upper_bound(begin);
-  must(after != registrable.begin() && begin + bytes <= std::prev(after)->first + std::prev(after)->second.bytes,
+  must(after != registrable.begin() &&
+           begin + bytes <= std::prev(after)->first + std::prev(after)->second.bytes,
        "memory is registered that is not of ncclMemAlloc");
   ++std::prev(after)->second.registered;
   return *handle = std::prev(after)->first, ncclSuccess;
