@@ -244,6 +244,20 @@ TEST(Contradiction, OneGatherDoesNotBringBothOperandsWhereItHasTheBytesOfOne) {
   expect_doubt(rows, {loop}, "");
 }
 
+// Each half of the mesh lacks half of the terms of its rows, and another collective within it brings none.
+TEST(Contradiction, WhatIsMadeOnTheOtherSideOfAnAxisCrossesIt) {
+  const std::string line = "on x=2,y=2: einsum mk,kn->mn f32[4@y,8] f32[8@x.y,4] -> f32[4@y,4]";
+  const Collective within = one("all-gather", "y", 32, 64), scatter = one("reduce-scatter", "x", 32, 16),
+                   gather = one("all-gather", "x", 16, 32);
+  expect_doubt(line, {within, scatter, gather}, "");
+  expect_doubt(line, {within, scatter}, "the fibre of device 0 received at most 32 bytes of the 64");
+  expect_doubt(line, {within, one("all-reduce", "x", 32, 32)}, "");
+  expect_doubt(line, {within, one("all-reduce", "x", 16, 16), within},
+               "the fibre of device 0 received at most 32 bytes of the 64");
+  expect_doubt(line, {one("all-gather", "x", 32, 64), one("all-gather", "y", 64, 128)}, "");  // of the operand
+  expect_doubt(line, {one("all-gather", "x", 32, 64), one("all-reduce", "y", 16, 16)}, "the fibre of device 0");
+}
+
 TEST(Contradiction, WhatOneDeviceSendsIsNoSumOverOthers) {
   const auto ar = [](const char* axis, const char* op) {
     Collective sum = one("all-reduce", axis, 32, 32);

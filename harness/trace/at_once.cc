@@ -95,13 +95,6 @@ Trace joining(const Mesh& mesh, const Sets& sets, const Trace& trace) {
   return found;
 }
 
-// The one collective that joins the sets, once; none where there are several, or nobody knows what moved.
-Trace joining_once(const Mesh& mesh, const Sets& sets, const Trace& trace) {
-  const Trace found = joining(mesh, sets, trace);
-  const bool once = found.size() == 1 && found[0].times == 1 && moved(mesh, found[0]) >= 0;
-  return once ? found : Trace{};
-}
-
 // What each device holds of both operands, and is due of the result.
 struct Lies {
   const Cut& terms;
@@ -138,6 +131,52 @@ std::int64_t lacks(const Lies& lies, const std::vector<Box>& unmade, const std::
       if (factors[i].insert(begins).second) sum += size;
     }
   }
+  return sum;
+}
+
+// The cells of some letters.
+Cut along(const Cut& terms, const std::string& word) {
+  Cut some;
+  for (std::size_t i = 0; i < terms.letters.size(); ++i)
+    if (word.find(terms.letters[i]) != std::string::npos)
+      some.letters += terms.letters[i], some.edges.push_back(terms.edges[i]);
+  return some;
+}
+
+// Values that a set must be told, as fewest_received() has it of a device: the other operand known.
+std::int64_t told(const Lies& lies, int operand, const std::vector<std::int64_t>& set) {
+  struct Row {
+    std::int64_t size = 1, lacks = 0, meets = 0;
+  };
+  std::map<std::vector<std::int64_t>, Row> rows;
+  const auto each = [&](const std::string& word, const std::string& other, auto&& add) {
+    const Cut cells = along(lies.terms, word);
+    for (std::int64_t number = 0; number < cells.count(); ++number) {
+      const Box box = cells.cell(number);
+      std::vector<std::int64_t> begins;
+      std::int64_t row = 1, rest = 1;
+      for (std::size_t i = 0; i < box.size(); ++i) {
+        const bool shared = other.find(cells.letters[i]) != std::string::npos;
+        if (shared) begins.push_back(box[i].begin);
+        (shared ? row : rest) *= box[i].size();
+      }
+      Row& at = rows[begins];
+      at.size = row, add(at, cells, box, rest);
+    }
+  };
+  const std::string &word = lies.words.operand[operand], &out = lies.words.out;
+  const auto any = [&](const Cut& cells, const std::string& of, const std::vector<Slice>& slices,
+                       const Box& box) {
+    return std::ranges::any_of(set, [&](std::int64_t d) { return holds(cells, of, slices[d], box); });
+  };
+  each(word, out, [&](Row& row, const Cut& cells, const Box& box, std::int64_t size) {
+    if (!any(cells, word, lies.held[operand], box)) row.lacks += size;
+  });
+  each(out, word, [&](Row& row, const Cut& cells, const Box& box, std::int64_t size) {
+    if (any(cells, out, lies.due, box)) row.meets += size;
+  });
+  std::int64_t sum = 0;
+  for (const auto& [begins, row] : rows) sum += row.size * std::min(row.lacks, row.meets);
   return sum;
 }
 
@@ -188,7 +227,7 @@ std::string brought_too_little(const Case& c, const Trace& trace) {
         if (std::ranges::any_of(sets[s], needs) && !makes(c, begins, sets[s], box))
           fewest[s] += elements(box) * value;
       }
-    const std::string why = received_too_little(c.mesh, sets, fewest, joining(c.mesh, sets, trace));
+    const std::string why = brought_too_little(c.mesh, sets, fewest, joining(c.mesh, sets, trace));
     if (!why.empty()) return why;
   }
   return "";
@@ -210,16 +249,20 @@ std::string brought_too_little(const Case& c, const std::vector<Slice>& slices, 
   if (cells > most_cells / std::ssize(slices)) return "";
   std::int64_t work = 0;
   for (const Sets& sets : divisions(c.mesh)) {
-    const Trace once = joining_once(c.mesh, sets, trace);
-    if (once.empty()) continue;
+    const Trace across = joining(c.mesh, sets, trace);
+    const bool once = across.size() == 1 && across[0].times == 1;
+    if (!once && sets.front().size() == 1) continue;  // what a device is told is known already
     work += cells * std::ssize(slices);
     if (work > most_looked_at) return "";
     std::vector<Box> unmade;
-    for (std::int64_t number = 0; number < cells; ++number)
-      if (Box cell = terms.cell(number); !lies.made(sets, cell)) unmade.push_back(std::move(cell));
+    if (once)
+      for (std::int64_t number = 0; number < cells; ++number)
+        if (Box cell = terms.cell(number); !lies.made(sets, cell)) unmade.push_back(std::move(cell));
     std::vector<std::int64_t> fewest;
-    for (const auto& set : sets) fewest.push_back(lacks(lies, unmade, set) * bytes_of_value(c));
-    if (std::string why = received_too_little(c.mesh, sets, fewest, once); !why.empty()) return why;
+    for (const auto& set : sets)
+      fewest.push_back(bytes_of_value(c) *
+                       std::max({told(lies, 0, set), told(lies, 1, set), lacks(lies, unmade, set)}));
+    if (std::string why = brought_too_little(c.mesh, sets, fewest, across); !why.empty()) return why;
   }
   return "";
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "harness/trace/cost.h"
 #include "harness/trace/steps.h"
@@ -23,6 +24,41 @@ std::int64_t learnt(const Collective& one, std::int64_t n) {
   if (one.kind == "all-gather" && one.in <= one.out / n && one.in * n == one.out) return one.out - one.in;
   if (one.kind == "all-to-all" && one.in == one.out) return one.out - one.out / n;
   return one.out;
+}
+
+// What so many members of a group of n are brought by the others, in one run that nobody counted.
+std::int64_t of_others(const Collective& one, std::int64_t members, std::int64_t n) {
+  const std::int64_t each = learnt(one, n), others = n - members;
+  if (each < 0 || members == 0 || others == 0) return std::min<std::int64_t>(each, 0);
+  if (one.kind == "all-gather") return each < one.out ? one.in * others : one.out;
+  if (one.kind == "all-reduce") return one.out;
+  if (one.kind == "all-to-all" && one.in == one.out)
+    return most_sum(0, __int128{members} * (one.out - one.out / n * members));
+  return most_sum(0, __int128{members} * each);
+}
+
+// Some devices, and the bytes that came to them against the fewest that they need.
+struct Share {
+  const std::vector<std::int64_t>& devices;
+  std::int64_t received = 0, fewest = 0;
+};
+
+std::string less_than_needed(const Mesh& mesh, const std::vector<Share>& shares, const Trace& trace) {
+  std::int64_t all_need = 0;
+  for (const Share& share : shares) {
+    all_need = most_sum(all_need, share.fewest);
+    if (share.received < share.fewest)
+      return fmt::format("{} {} received at most {} bytes of the {} that its block needs",
+                         share.devices.size() > 1 ? "the fibre of device" : "device", share.devices.front(),
+                         share.received, share.fewest);
+  }
+  std::int64_t all_moved = 0;
+  for (const Collective& one : trace) {
+    if (moved(mesh, one) < 0) return "";
+    all_moved = most_sum(all_moved, moved(mesh, one));
+  }
+  if (all_moved >= all_need) return "";
+  return fmt::format("it moved {} bytes where no program moves fewer than {}", all_moved, all_need);
 }
 
 }  // namespace
@@ -51,36 +87,58 @@ std::vector<std::int64_t> most_received(const Mesh& mesh, const Trace& trace) {
   return most;
 }
 
-std::string received_too_little(const Mesh& mesh, const std::vector<std::vector<std::int64_t>>& sets,
-                                const std::vector<std::int64_t>& fewest, const Trace& trace) {
-  const std::vector<std::int64_t> most = most_received(mesh, trace);
-  if (most.empty()) return "";
-  std::int64_t all_need = 0;
-  for (std::size_t s = 0; s < sets.size(); ++s) {
-    std::int64_t received = 0;
-    for (std::int64_t device : sets[s]) received = most_sum(received, most[device]);
-    all_need = most_sum(all_need, fewest[s]);
-    if (received < fewest[s])
-      return fmt::format("{} {} received at most {} bytes of the {} that its block needs",
-                         sets[s].size() > 1 ? "the fibre of device" : "device", sets[s].front(), received,
-                         fewest[s]);
-  }
-  std::int64_t all_moved = 0;
+std::vector<std::int64_t> most_brought(const Mesh& mesh, const std::vector<std::vector<std::int64_t>>& sets,
+                                       const Trace& trace) {
+  std::vector<std::size_t> set_of(devices(mesh));
+  for (std::size_t s = 0; s < sets.size(); ++s)
+    for (std::int64_t d : sets[s]) set_of[d] = s;
+  std::vector<std::int64_t> most(sets.size(), 0);
   for (const Collective& one : trace) {
-    if (moved(mesh, one) < 0) return "";
-    all_moved = most_sum(all_moved, moved(mesh, one));
+    const auto groups = groups_of(mesh, one);
+    if (one.moved || one.kind == "send" || (groups.empty() && one.pairs.empty())) {
+      const std::vector<std::int64_t> each = most_received(mesh, {one});
+      if (each.empty()) return {};
+      std::vector<std::int64_t> of(sets.size(), 0);
+      for (std::size_t d = 0; d < each.size(); ++d) of[set_of[d]] = most_sum(of[set_of[d]], each[d]);
+      for (std::size_t s = 0; s < sets.size(); ++s)
+        most[s] = most_sum(most[s], one.moved ? std::min(of[s], *one.moved) : of[s]);
+      continue;
+    }
+    const auto take = [&](std::size_t set, std::int64_t bytes) {
+      most[set] = most_sum(most[set], most_sum(0, __int128{bytes} * one.times));
+    };
+    for (const auto& [from, to] : one.pairs)
+      if (set_of[from] != set_of[to]) take(set_of[to], one.out);
+    for (const std::vector<std::int64_t>& group : groups) {
+      std::map<std::size_t, std::int64_t> members;
+      for (std::int64_t device : group) ++members[set_of[device]];
+      for (const auto& [set, n] : members) take(set, of_others(one, n, std::ssize(group)));
+    }
   }
-  if (all_moved >= all_need) return "";
-  return fmt::format("it moved {} bytes where no program moves fewer than {}", all_moved, all_need);
+  return most;
+}
+
+std::string brought_too_little(const Mesh& mesh, const std::vector<std::vector<std::int64_t>>& sets,
+                               const std::vector<std::int64_t>& fewest, const Trace& trace) {
+  const std::vector<std::int64_t> most = most_brought(mesh, sets, trace);
+  std::vector<Share> shares;
+  for (std::size_t s = 0; s < most.size(); ++s) shares.push_back({sets[s], most[s], fewest[s]});
+  return less_than_needed(mesh, shares, trace);
 }
 
 std::string received_too_little(const Case& c, const std::vector<std::int64_t>& fewest, const Trace& trace) {
-  if (fewest.empty()) return "";
+  const std::vector<std::int64_t> most = most_received(c.mesh, trace);
+  if (fewest.empty() || most.empty()) return "";
   const auto sets = fibres(c.mesh, result(c).unfinished);
-  std::vector<std::int64_t> needed(sets.size());
-  for (std::size_t s = 0; s < sets.size(); ++s)
-    for (std::int64_t device : sets[s]) needed[s] = most_sum(needed[s], fewest[device]);
-  return received_too_little(c.mesh, sets, needed, trace);
+  std::vector<Share> shares;
+  for (const std::vector<std::int64_t>& set : sets) {
+    Share& share = shares.emplace_back(set);
+    for (std::int64_t device : set) {
+      share.received = most_sum(share.received, most[device]);
+      share.fewest = most_sum(share.fewest, fewest[device]);
+    }
+  }
+  return less_than_needed(c.mesh, shares, trace);
 }
 
 }  // namespace plumb

@@ -17,12 +17,17 @@ namespace plumb {
 //   others               out                      what was added is no longer than its sum
 std::vector<std::int64_t> most_received(const Mesh&, const Trace&);
 
-// The first of these sets of devices that received fewer bytes than the fewest that it needs; or all
-// together; empty where none, and where nobody knows.
-std::string received_too_little(const Mesh&, const std::vector<std::vector<std::int64_t>>& sets,
-                                const std::vector<std::int64_t>& fewest, const Trace&);
+// The same that each of these sets can have been brought by the others: of what nobody counted the members of
+// a group in one set are given the blocks that an all-gather brings once, and one sum by an all-reduce.
+std::vector<std::int64_t> most_brought(const Mesh&, const std::vector<std::vector<std::int64_t>>& sets,
+                                       const Trace&);
 
-// The same of devices, or fibres along the result's unfinished axes.
+// The first of these sets of devices that was brought fewer bytes than the fewest that it needs; or all
+// together; empty where none, and where nobody knows.
+std::string brought_too_little(const Mesh&, const std::vector<std::vector<std::int64_t>>& sets,
+                               const std::vector<std::int64_t>& fewest, const Trace&);
+
+// The same of what each device received, or each fibre along the result's unfinished axes.
 std::string received_too_little(const Case&, const std::vector<std::int64_t>& fewest, const Trace&);
 
 }  // namespace plumb

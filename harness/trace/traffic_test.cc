@@ -28,5 +28,29 @@ TEST(Traffic, EachDeviceLearnsNoMoreThanItsResult) {
   EXPECT_THAT(most_received(mesh, {one("send", "x", 16, 0)}), testing::IsEmpty());
 }
 
+TEST(Traffic, WhatSeveralAreGivenIsBroughtToThemOnce) {
+  const Mesh mesh = parse_mesh("x=2,y=2");
+  const auto brought = [&](Collective one) {
+    if (one.axes == std::vector<std::string>{"both"}) one.axes = {"x", "y"};
+    return most_brought(mesh, {{0, 1}, {2, 3}}, {one});
+  };
+  using testing::ElementsAre;
+  EXPECT_THAT(brought(one("all-gather", "both", 16, 64)), ElementsAre(32, 32));
+  EXPECT_THAT(brought(one("all-gather", "x", 16, 32)), ElementsAre(32, 32)) << "of two groups";
+  EXPECT_THAT(brought(one("all-gather", "y", 16, 32)), ElementsAre(0, 0)) << "of its own";
+  EXPECT_THAT(brought(one("all-gather", "both", 16, 60)), ElementsAre(60, 60)) << "uneven blocks";
+  EXPECT_THAT(brought(one("all-reduce", "both", 64, 64)), ElementsAre(64, 64));
+  EXPECT_THAT(brought(one("reduce-scatter", "both", 64, 16)), ElementsAre(32, 32)) << "of each another piece";
+  EXPECT_THAT(brought(one("all-to-all", "both", 64, 64)), ElementsAre(64, 64)) << "half of both";
+  EXPECT_THAT(brought({.kind = "all-to-all", .groups = {{0, 1, 2}}, .in = 12, .out = 12}), ElementsAre(8, 8));
+  EXPECT_THAT(brought({.kind = "all-gather", .in = 16, .out = 32}), ElementsAre(32, 32)) << "of anybody";
+  EXPECT_THAT(brought({.kind = "send", .axes = {"x"}, .in = 16}), testing::IsEmpty());
+  Collective counted = one("all-gather", "both", 16, 64);
+  counted.moved = 100;
+  EXPECT_THAT(brought(counted), ElementsAre(100, 100)) << "each may have kept another piece";
+  Collective pairs{.kind = "collective-permute", .pairs = {{0, 1}, {0, 2}, {1, 3}}, .in = 8, .out = 8, .times = 3};
+  EXPECT_THAT(brought(pairs), ElementsAre(0, 48));
+}
+
 }  // namespace
 }  // namespace plumb
