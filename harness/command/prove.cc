@@ -41,12 +41,18 @@ struct Ended {
 struct Watch {
   double budget = 0;  // 0: no limit
   LongWork work{};
+  std::string last{};  // instruction
 
   // Called before every instruction.
   void look(const std::string& at) {
-    if (interrupted()) throw Interrupted();
-    if (budget > 0 && work.seconds() > budget) throw Ended{"no time was left: " + at};
+    last = at;
+    pause();
     work.tell(at);
+  }
+  // And within long ones, in several threads at once.
+  void pause() const {
+    if (interrupted()) throw Interrupted();
+    if (budget > 0 && work.seconds() > budget) throw Ended{"no time was left: " + last};
   }
 };
 
@@ -160,11 +166,15 @@ struct Proving {
 
   // Of modules that belong together, and that need so many bytes; `of` names the pass after which they were.
   hlo::Proof prove(const hlo::Subject& subject, std::int64_t bytes, const std::string& of) {
-    hlo::Options options{flags.seed, flags.draws, 8, ranges_of(flags, subject.before),
+    hlo::Options options{flags.seed,
+                         flags.draws,
+                         8,
+                         ranges_of(flags, subject.before),
                          [&](const hlo::Step& step) {
                            if (of.empty()) agreed = step.draw - 1;
                            watch.look((of.empty() ? "" : of + ", ") + told(step));
-                         }};
+                         },
+                         [&] { watch.pause(); }};
     if (bytes > most) {
       const bool less = most < std::int64_t{1} << 20;
       throw Ended{fmt::format("it needs {} of memory, and there {} {}", in_mib(bytes), less ? "is" : "are",
@@ -212,9 +222,10 @@ void judge(Proving& proving, const hlo::Subject& subject, ProofReport& report) {
         if (flags.passes && !flags.json) fmt::print("{:11} {}\n", finding, pass.name);
         return bad && !flags.passes;
       });
-    report.place = locate(subject, proof, [&](const hlo::Computation&, std::size_t) {
+    const auto look = [&](const hlo::Computation&, std::size_t) {
       proving.watch.look("looking for the instruction at fault");
-    });
+    };
+    report.place = locate(subject, proof, {look, [&] { proving.watch.pause(); }});
   } catch (const Ended& ended) {
     if (proof.finding == hlo::Finding::proven)
       proof.finding = hlo::Finding::unrun, proof.draws = proving.agreed;

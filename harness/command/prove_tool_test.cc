@@ -179,35 +179,6 @@ TEST(ProveTool, NamesAllThatItDoesNotKnow) {
   EXPECT_THAT(ran.err, HasSubstr("unsupported: opcode fft (2 times), type f31\n"));
 }
 
-// How far a loop is, also where it stands at one instruction of the entry for long.
-TEST(ProveTool, CountsTheRoundsOfLongLoops) {
-  const Modules files;
-  write(files.path / "loop.txt", R"(HloModule l, num_partitions=2
-
-%body {
-  %t = s32[] parameter(0)
-  %one = s32[] constant(1)
-  ROOT %j = s32[] add(%t, %one)
-}
-
-%cond {
-  %t = s32[] parameter(0)
-  %n = s32[] constant(2000000000)
-  ROOT %c = pred[] compare(%t, %n), direction=LT
-}
-
-ENTRY %main {
-  %p = s32[] parameter(0), sharding={replicated}
-  ROOT %w = s32[] while(%p), condition=%cond, body=%body, sharding={replicated}
-}
-)");
-  const Ran ran = run_tool(files, "prove loop.txt loop.txt --budget 0.2s");
-  EXPECT_EQ(ran.code, 2);
-  EXPECT_THAT(ran.out,
-              testing::ContainsRegex("no time was left: draw 1 of 8, the module before the partitioner, "
-                                     "instruction 1 of 2 .[1-9][0-9]+ with those called"));
-}
-
 // A parameter that is drawn outside of the array is clamped on both sides; drawn at 3 alone, a fault that row
 // 3 does not show is not seen.
 TEST(ProveTool, ARangeSaysWhatIsDrawn) {
@@ -356,44 +327,6 @@ TEST(ProveTool, LargeOnesAreFine) {
   const Ran ran = run_tool(files, "prove m.txt n.txt");
   EXPECT_EQ(ran.code, 0) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("5000 results, 10000 elements"));
-}
-
-// A loop of a million rounds ends, or its budget does.
-TEST(ProveTool, ALongLoopEndsInItsBudget) {
-  const Modules files;
-  const std::string loop = R"(HloModule m, num_partitions=2
-
-%more (s: (s32[], f32[1])) -> pred[] {
-  %s = (s32[], f32[1]) parameter(0)
-  %i = s32[] get-tuple-element(%s), index=0
-  %n = s32[] constant(1000000)
-  ROOT %less = pred[] compare(%i, %n), direction=LT
-}
-
-%next (s: (s32[], f32[1])) -> (s32[], f32[1]) {
-  %s = (s32[], f32[1]) parameter(0)
-  %i = s32[] get-tuple-element(%s), index=0
-  %x = f32[1] get-tuple-element(%s), index=1
-  %one = s32[] constant(1)
-  %j = s32[] add(%i, %one)
-  %y = f32[1] add(%x, %x)
-  ROOT %t = (s32[], f32[1]) tuple(%j, %y)
-}
-
-ENTRY %e {
-  %x = f32[1] parameter(0), sharding={devices=[2]<=[2]}
-  %zero = s32[] constant(0)
-  %t = (s32[], f32[1]) tuple(%zero, %x)
-  %w = (s32[], f32[1]) while(%t), condition=%more, body=%next
-  ROOT %r = f32[1] get-tuple-element(%w), index=1, sharding={devices=[2]<=[2]}
-}
-)";
-  write(files.path / "m.txt", with(loop, "f32[1]", "f32[2]"));
-  write(files.path / "n.txt", loop);
-  const Ran ran = run_tool(files, "prove m.txt n.txt --budget 1s");
-  EXPECT_EQ(ran.code, 2) << ran.err;
-  EXPECT_THAT(ran.out, HasSubstr("unrun"));
-  EXPECT_THAT(ran.out, HasSubstr("instruction 3 of 5"));
 }
 
 }  // namespace

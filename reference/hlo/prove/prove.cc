@@ -13,13 +13,14 @@ using Held = Value<Twin>;
 
 // Tells `options.step` of each instruction of a module, by the place in its entry computation.
 Pulse telling(const Options& options, const Module& module, Step step) {
-  if (!options.step) return {};
+  if (!options.step) return {{}, options.pause};
   step.all = std::ssize(entry(module).instructions);
-  return [&options, &module, step](const Computation& c, std::size_t n) mutable {
+  const auto each = [&options, &module, step](const Computation& c, std::size_t n) mutable {
     if (&c == &entry(module)) step.done = static_cast<std::int64_t>(n);
     options.step(step);
     ++step.computed;
   };
+  return {each, options.pause};
 }
 
 bool has_infinity(const Module& module) {
@@ -99,9 +100,9 @@ Whole computed(Trial& trial, const Proof& proof, bool to_the_end) {
   Pairs pairs{proof.seed};
   Whole whole{{}, constants_of(module), {}, 0, false, {}};
   const std::set<const Instruction*> free = free_of_parameters(module);
-  const auto pulse = [&](const Computation& c, std::size_t n) {
+  const auto each = [&](const Computation& c, std::size_t n) {
     if (pairs.doubts + pairs.blurs > 0 && !to_the_end) throw Doubt{};
-    if (tell) tell(c, n);
+    if (tell.each) tell.each(c, n);
   };
   const Answers answers = answers_of(module, free);
   const auto note = [&](const Instruction& i, const std::vector<Held>& operands, const Held& held) {
@@ -113,7 +114,10 @@ Whole computed(Trial& trial, const Proof& proof, bool to_the_end) {
     for (const Twin& x : held.array->reals)
       if (std::isfinite(x.real) && x.real != 0) whole.sources.push_back({x, i.name});
   };
-  Machine<Pairs> machine{module, pairs, module.partitions, {}, &whole.paths, pulse};
+  Machine<Pairs> machine{
+      module, pairs, module.partitions, {          },
+         &whole.paths, { each, tell.pause}
+  };
   machine.seen = seen, machine.within = note;
   try {
     whole.results = results_of(evaluate(machine, entry(module), drawn(module, proof.bounds, proof.seed), {}));

@@ -29,6 +29,7 @@ struct Options {
   int redraws = 8;                          // of a draw that is not proven, or whose decisions hang on errors
   std::map<std::int64_t, Bounds> ranges{};  // of parameters, instead of those that bounds_of finds
   std::function<void(const Step&)> step{};  // told before each instruction, of loops too; may throw
+  Pause pause{};                            // within long ones
 };
 
 // proven: every element of every result on every device has the residue it should, in every draw. refuted:

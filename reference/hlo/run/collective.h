@@ -70,24 +70,27 @@ Array<Number> members(const Array<Number>& a, const std::vector<Integers>& group
 
 // A sum over each group by one operation, one lane a group: member after member.
 template <typename Numbers>
-Array<typename Numbers::Number> summed(Numbers& numbers, Opcode operation,
+Array<typename Numbers::Number> summed(const Machine<Numbers>& machine, Opcode operation,
                                        const std::vector<Integers>& groups,
                                        const Array<typename Numbers::Number>& a) {
   Array<typename Numbers::Number> result{a.type, a.dims, std::ssize(groups), {}, {}};
   const std::int64_t size = count(a.dims);
   result.reals.resize(static_cast<std::size_t>(result.lanes * size));
-  each_part(result.lanes * size, std::ssize(groups[0]), [&](std::int64_t begin, std::int64_t end) {
-    each_lane(begin, end, size, [&](std::int64_t lane, std::int64_t from, std::int64_t to) {
-      const Integers& group = groups[static_cast<std::size_t>(lane)];
-      const auto held = [&](std::int64_t member) {
-        return a.reals.data() + begin_on(a, member, size) + from;
-      };
-      auto* sum = result.reals.data() + lane * size + from;
-      std::copy_n(held(group[0]), to - from, sum);
-      for (std::size_t m = 1; m < group.size(); ++m)
-        numbers.binary(operation, sum, held(group[m]), sum, to - from);
-    });
-  });
+  each_part(
+      result.lanes * size, std::ssize(groups[0]),
+      [&](std::int64_t begin, std::int64_t end) {
+        each_lane(begin, end, size, [&](std::int64_t lane, std::int64_t from, std::int64_t to) {
+          const Integers& group = groups[static_cast<std::size_t>(lane)];
+          const auto held = [&](std::int64_t member) {
+            return a.reals.data() + begin_on(a, member, size) + from;
+          };
+          auto* sum = result.reals.data() + lane * size + from;
+          std::copy_n(held(group[0]), to - from, sum);
+          for (std::size_t m = 1; m < group.size(); ++m)
+            machine.numbers.binary(operation, sum, held(group[m]), sum, to - from);
+        });
+      },
+      machine.pulse.pause);
   return result;
 }
 
@@ -99,7 +102,7 @@ Arrays<Numbers> sums(const Machine<Numbers>& machine, const Instruction& i,
   const Computation& f = called(machine, i, Key::to_apply);
   if (const auto operation = only_operation(f);
       operation && operands.size() == 1 && is_real(operands[0]->type))
-    return {summed(machine.numbers, *operation, groups, *operands[0])};
+    return {summed(machine, *operation, groups, *operands[0])};
   Arrays<Numbers> sums;
   for (const auto* a : operands) sums.push_back(members(*a, groups, 0));
   for (std::size_t m = 1; m < groups[0].size(); ++m) {

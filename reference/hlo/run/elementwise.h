@@ -12,18 +12,21 @@ constexpr std::int64_t kFunctionCost = 8;  // as many multiplications as an elem
 
 // out[i] = f(a[i]...) over all lanes; an operand of one lane is read again for each.
 template <typename Out, typename Number, typename F, typename... In>
-void each_element(Array<Number>& result, Out& out, F f, const In&... operands) {
+void each_element(const Pause& pause, Array<Number>& result, Out& out, F f, const In&... operands) {
   const std::int64_t size = count(result.dims);
   out.resize(static_cast<std::size_t>(result.lanes * size));
-  each_part(std::ssize(out), kFunctionCost, [&](std::int64_t begin, std::int64_t end) {
-    each_lane(begin, end, size, [&](std::int64_t lane, std::int64_t from, std::int64_t to) {
-      auto* results = out.data() + lane * size;
-      const auto run = [&](const auto*... given) {
-        for (std::int64_t i = from; i < to; ++i) results[i] = f(given[i]...);
-      };
-      run((operands.second->data() + begin_of(*operands.first, lane, size))...);
-    });
-  });
+  each_part(
+      std::ssize(out), kFunctionCost,
+      [&](std::int64_t begin, std::int64_t end) {
+        each_lane(begin, end, size, [&](std::int64_t lane, std::int64_t from, std::int64_t to) {
+          auto* results = out.data() + lane * size;
+          const auto run = [&](const auto*... given) {
+            for (std::int64_t i = from; i < to; ++i) results[i] = f(given[i]...);
+          };
+          run((operands.second->data() + begin_of(*operands.first, lane, size))...);
+        });
+      },
+      pause);
 }
 
 template <typename Number>
@@ -44,17 +47,19 @@ auto unary(const Machine<Numbers>& machine, const Instruction& i, const Array<ty
   if (i.opcode == Opcode::is_finite) {
     require(is_real(a.type) && i.shape.type == Type::pred, "a predicate of floats");
     each_element(
-        result, result.integers, [&](const Number& x) { return numbers.finite(x); }, reals(a));
+        machine.pulse.pause, result, result.integers, [&](const Number& x) { return numbers.finite(x); },
+        reals(a));
     return result;
   }
   require(a.type == i.shape.type, "the result has the operand's type");
   if (is_real(a.type))
     each_element(
-        result, result.reals, [&](const Number& x) { return numbers.unary(i.opcode, x); }, reals(a));
+        machine.pulse.pause, result, result.reals,
+        [&](const Number& x) { return numbers.unary(i.opcode, x); }, reals(a));
   else
     each_element(
-        result, result.integers, [&](std::int64_t x) { return integer_unary(i.opcode, a.type, x); },
-        integers(a));
+        machine.pulse.pause, result, result.integers,
+        [&](std::int64_t x) { return integer_unary(i.opcode, a.type, x); }, integers(a));
   return result;
 }
 
@@ -68,16 +73,19 @@ auto binary(const Machine<Numbers>& machine, Opcode opcode, const Array<typename
   if (is_real(a.type)) {
     result.reals.resize(static_cast<std::size_t>(result.lanes * size));
     const std::int64_t together = a.lanes == b.lanes ? result.lanes * size : size;
-    each_part(std::ssize(result.reals), kFunctionCost, [&](std::int64_t begin, std::int64_t end) {
-      each_lane(begin, end, together, [&](std::int64_t lane, std::int64_t from, std::int64_t to) {
-        machine.numbers.binary(opcode, a.reals.data() + begin_of(a, lane, size) + from,
-                               b.reals.data() + begin_of(b, lane, size) + from,
-                               result.reals.data() + lane * size + from, to - from);
-      });
-    });
+    each_part(
+        std::ssize(result.reals), kFunctionCost,
+        [&](std::int64_t begin, std::int64_t end) {
+          each_lane(begin, end, together, [&](std::int64_t lane, std::int64_t from, std::int64_t to) {
+            machine.numbers.binary(opcode, a.reals.data() + begin_of(a, lane, size) + from,
+                                   b.reals.data() + begin_of(b, lane, size) + from,
+                                   result.reals.data() + lane * size + from, to - from);
+          });
+        },
+        machine.pulse.pause);
   } else {
     each_element(
-        result, result.integers,
+        machine.pulse.pause, result, result.integers,
         [&](std::int64_t x, std::int64_t y) { return integer_binary(opcode, a.type, x, y); }, integers(a),
         integers(b));
   }
@@ -108,12 +116,12 @@ auto compare(const Machine<Numbers>& machine, const Instruction& i, const Array<
   const auto answer = [&](Ordering order) -> std::int64_t { return answers[static_cast<int>(order)]; };
   if (is_real(a.type))
     each_element(
-        result, result.integers,
+        machine.pulse.pause, result, result.integers,
         [&](const Number& x, const Number& y) { return answer(machine.numbers.compare(x, y, total)); },
         reals(a), reals(b));
   else
     each_element(
-        result, result.integers,
+        machine.pulse.pause, result, result.integers,
         [&](std::int64_t x, std::int64_t y) {
           return answer(static_cast<Ordering>(integer_compare(a.type, x, y) + 1));
         },
@@ -145,7 +153,7 @@ Array<Number> select(const Array<Number>& which, const Array<Number>& a, const A
     auto& to = elements_of(result, from);
     const auto& other = elements_of(b, from);
     each_element(
-        result, to, [](std::int64_t p, const auto& x, const auto& y) { return p ? x : y; },
+        {}, result, to, [](std::int64_t p, const auto& x, const auto& y) { return p ? x : y; },
         integers(predicate), std::pair{&a, &from}, std::pair{&b, &other});
   });
   return result;
@@ -164,18 +172,20 @@ auto convert(const Machine<Numbers>& machine, const Instruction& i,
   } else if (is_real(a.type) && to == Type::pred) {
     const Number zero = numbers.constant(0);
     each_element(
-        result, result.integers,
+        machine.pulse.pause, result, result.integers,
         [&](const Number& x) { return numbers.compare(x, zero, false) != Ordering::equal; }, reals(a));
   } else if (is_real(a.type)) {
     each_element(
-        result, result.integers, [&](const Number& x) { return numbers.truncate(x, to); }, reals(a));
+        machine.pulse.pause, result, result.integers,
+        [&](const Number& x) { return numbers.truncate(x, to); }, reals(a));
   } else if (is_real(to)) {
     each_element(
-        result, result.reals, [&](std::int64_t x) { return numbers.integer(x, a.type); }, integers(a));
+        machine.pulse.pause, result, result.reals, [&](std::int64_t x) { return numbers.integer(x, a.type); },
+        integers(a));
   } else {
     each_element(
-        result, result.integers, [&](std::int64_t x) { return to == Type::pred ? x != 0 : wrap(to, x); },
-        integers(a));
+        machine.pulse.pause, result, result.integers,
+        [&](std::int64_t x) { return to == Type::pred ? x != 0 : wrap(to, x); }, integers(a));
   }
   return result;
 }
@@ -222,15 +232,16 @@ auto bitcast_convert(const Machine<Numbers>& machine, const Instruction& i,
     result.reals = a.reals;
   } else if (is_real(from)) {
     each_element(
-        result, result.integers, [&](const Number& x) { return wrap(to, machine.numbers.bits(from, x)); },
-        reals(a));
+        machine.pulse.pause, result, result.integers,
+        [&](const Number& x) { return wrap(to, machine.numbers.bits(from, x)); }, reals(a));
   } else if (is_real(to)) {
     each_element(
-        result, result.reals, [&](std::int64_t x) { return machine.numbers.constant(float_of(to, x)); },
-        integers(a));
+        machine.pulse.pause, result, result.reals,
+        [&](std::int64_t x) { return machine.numbers.constant(float_of(to, x)); }, integers(a));
   } else {
     each_element(
-        result, result.integers, [&](std::int64_t x) { return wrap(to, x); }, integers(a));
+        machine.pulse.pause, result, result.integers, [&](std::int64_t x) { return wrap(to, x); },
+        integers(a));
   }
   return result;
 }

@@ -22,7 +22,8 @@ Arrays<Numbers> apply(const Machine<Numbers>& machine, const Computation& comput
                       Arrays<Numbers> scalars) {
   using Number = typename Numbers::Number;
   Machine<Numbers> inner{machine.module, machine.numbers, 0, machine.within, machine.paths};
-  inner.within = machine.within;
+  inner.pulse.pause = machine.pulse.pause;
+  if (machine.pulse.pause) machine.pulse.pause();
   std::vector<Value<Number>> arguments;
   for (auto& scalar : scalars) arguments.push_back(value(std::move(scalar)));
   const Value<Number> result = evaluate(inner, computation, std::move(arguments), {});
@@ -51,6 +52,7 @@ void step(const Machine<Numbers>& machine, const Computation& f, Arrays<Numbers>
   require(f.parameters.size() == 2 * sums.size() && sums.size() == next.size(),
           "a computation of as many scalars as there are operands, twice");
   if (const auto operation = only_operation(f); operation && sums.size() == 1) {
+    if (machine.pulse.pause) machine.pulse.pause();
     sums[0] = binary(machine, *operation, sums[0], next[0]);
     return;
   }
@@ -131,22 +133,26 @@ Array<Number> gathered(Array<Number> a, const Integers& dims, std::int64_t lanes
 
 // A reduction by one operation: each line's elements, one after the other.
 template <typename Numbers>
-Array<typename Numbers::Number> folded(Numbers& numbers, Opcode operation, const Matrices& places,
-                                       const Array<typename Numbers::Number>& a,
+Array<typename Numbers::Number> folded(const Machine<Numbers>& machine, Opcode operation,
+                                       const Matrices& places, const Array<typename Numbers::Number>& a,
                                        const Array<typename Numbers::Number>& init, const Integers& extents) {
   using Number = typename Numbers::Number;
   Array<Number> result{a.type, extents, common_lanes({&a, &init}), {}, {}};
   const std::int64_t size = count(a.dims), lines = std::ssize(places.lines);
   result.reals.resize(static_cast<std::size_t>(result.lanes * lines));
-  each_part(result.lanes * lines, std::ssize(places.terms), [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t n = begin; n < end; ++n) {
-      const Number* line =
-          a.reals.data() + begin_of(a, n / lines, size) + places.lines[static_cast<std::size_t>(n % lines)];
-      Number& sum = result.reals[static_cast<std::size_t>(n)];
-      sum = init.reals[static_cast<std::size_t>(begin_of(init, n / lines, 1))];
-      for (const std::int64_t term : places.terms) numbers.binary(operation, &sum, line + term, &sum, 1);
-    }
-  });
+  each_part(
+      result.lanes * lines, std::ssize(places.terms),
+      [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t n = begin; n < end; ++n) {
+          const Number* line = a.reals.data() + begin_of(a, n / lines, size) +
+                               places.lines[static_cast<std::size_t>(n % lines)];
+          Number& sum = result.reals[static_cast<std::size_t>(n)];
+          sum = init.reals[static_cast<std::size_t>(begin_of(init, n / lines, 1))];
+          for (const std::int64_t term : places.terms)
+            machine.numbers.binary(operation, &sum, line + term, &sum, 1);
+        }
+      },
+      machine.pulse.pause);
   return result;
 }
 
@@ -163,7 +169,7 @@ Arrays<Numbers> reduce(const Machine<Numbers>& machine, const Instruction& i,
   for (const std::int64_t d : outer) extents.push_back(dims[static_cast<std::size_t>(d)]);
   const Computation& f = called(machine, i, Key::to_apply);
   if (const auto operation = only_operation(f); operation && n == 1 && is_real(operands[0]->type))
-    return {folded(machine.numbers, *operation, places, *operands[0], *operands[1], extents)};
+    return {folded(machine, *operation, places, *operands[0], *operands[1], extents)};
   Arrays<Numbers> sums;
   for (std::size_t k = 0; k < n; ++k) sums.push_back(initial(*operands[n + k], lanes, count(extents)));
   for (const std::int64_t term : places.terms) {

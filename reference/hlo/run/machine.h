@@ -10,6 +10,7 @@
 
 #include "reference/hlo/run/array.h"
 #include "reference/hlo/run/numbers.h"
+#include "reference/hlo/run/threads.h"
 
 namespace plumb::hlo {
 
@@ -32,8 +33,12 @@ inline bool all_active(const Active& active) {
 // Which branches of conditionals were taken, by their index; of a loop, 1 where its body ran.
 using Paths = std::set<std::pair<const Instruction*, std::int64_t>>;
 
-// Called before each instruction with its computation and number: it counts them, or throws to end the run.
-using Pulse = std::function<void(const Computation&, std::size_t)>;
+// Called before each instruction with its computation and number, and within long ones: counts them, or
+// throws to end the run.
+struct Pulse {
+  std::function<void(const Computation&, std::size_t)> each{};
+  Pause pause{};
+};
 
 // What was sent over each channel and nobody has received yet, the first of it first.
 template <typename Number>

@@ -86,11 +86,14 @@ struct Side {
 
 // All results: the rows of all matrices of all lanes, each by itself.
 template <typename Numbers, typename E>
-void multiply(Numbers& numbers, const Product& p, const Side<E>& lhs, const Side<E>& rhs, E* to) {
+void multiply(const Machine<Numbers>& machine, const Product& p, const Side<E>& lhs, const Side<E>& rhs,
+              E* to) {
+  Numbers& numbers = machine.numbers;
   using Left = decltype(left(numbers, *to));
   const auto rows = [&](std::int64_t begin, std::int64_t end) {
     std::vector<Left> row(static_cast<std::size_t>(p.inner)), columns;
     std::pair<std::int64_t, std::int64_t> laid{-1, -1};  // the matrix whose columns they are
+    Pace pace{machine.pulse.pause};
     for (std::int64_t n = begin; n < end; ++n) {
       const std::int64_t matrix = n / p.rows, b = matrix % p.batch;
       const auto lane = static_cast<std::size_t>(matrix / p.batch);
@@ -107,6 +110,7 @@ void multiply(Numbers& numbers, const Product& p, const Side<E>& lhs, const Side
       for (std::size_t k = 0; k < row.size(); ++k) row[k] = left(numbers, own[p.lhs.terms[k]]);
       for (std::int64_t c = 0; c < p.columns; ++c)
         to[n * p.columns + c] = sum_of_products(numbers, row.data(), columns.data() + c * p.inner, p.inner);
+      pace(p.columns * p.inner);
     }
   };
   each_part(std::ssize(lhs.begins) * p.batch * p.rows, p.columns * p.inner, rows);
@@ -131,7 +135,7 @@ auto dot(const Machine<Numbers>& machine, const Instruction& i, const Array<type
         all.begins.push_back(begin_of(joint, n, a, lane, count(a.dims)));
       return all;
     };
-    multiply(machine.numbers, p, side(0, lhs), side(1, rhs), to.data());
+    multiply(machine, p, side(0, lhs), side(1, rhs), to.data());
     if constexpr (std::is_same_v<E, std::int64_t>)
       for (E& x : to) x = wrap(i.shape.type, x);
   });
@@ -150,6 +154,7 @@ auto convolution(const Machine<Numbers>& machine, const Instruction& i,
   visit(result, [&](const auto& kind) {
     using E = typename std::decay_t<decltype(kind)>::value_type;
     std::vector<decltype(left(machine.numbers, kind[0]))> a, b;
+    Pace pace{machine.pulse.pause};
     for (std::int64_t lane = 0; lane < result.lanes; ++lane) {
       const E* x = elements_of(input, kind).data() + begin_of(input, lane, count(input.dims));
       const E* y = elements_of(kernel, kind).data() + begin_of(kernel, lane, count(kernel.dims));
@@ -162,6 +167,7 @@ auto convolution(const Machine<Numbers>& machine, const Instruction& i,
         }
         elements_of(result, kind)
             .push_back(sum_of_products(machine.numbers, a.data(), b.data(), std::ssize(a)));
+        pace(end - begin);
       }
     }
     if constexpr (std::is_same_v<E, std::int64_t>)

@@ -28,8 +28,10 @@ std::int64_t group_of(const std::int64_t* sizes, std::int64_t groups, std::int64
 
 // What one lane gives, of the factors of its operands.
 template <typename Numbers, typename F, typename Results>
-void multiply(Numbers& numbers, const Ragged& r, const F* lhs, const F* rhs, const std::int64_t* sizes,
-              Results& to) {
+void multiply(const Machine<Numbers>& machine, const Ragged& r, const F* lhs, const F* rhs,
+              const std::int64_t* sizes, Results& to) {
+  Numbers& numbers = machine.numbers;
+  Pace pace{machine.pulse.pause};
   const Product& p = r.product;
   const auto group = [&](std::int64_t b, std::int64_t place) -> std::int64_t {
     if (r.mode == Ragged::Mode::batch) return 0;
@@ -48,6 +50,7 @@ void multiply(Numbers& numbers, const Ragged& r, const F* lhs, const F* rhs, con
           to.push_back(sum_of_products(numbers, row(b, n),
                                        column(std::max<std::int64_t>(g, 0) * p.batch + b, c),
                                        g < 0 ? 0 : p.inner));
+        pace(p.columns * p.inner);
       }
     return;
   }
@@ -62,6 +65,7 @@ void multiply(Numbers& numbers, const Ragged& r, const F* lhs, const F* rhs, con
           x.clear(), y.clear();
           for (const std::int64_t k : own) x.push_back(row(b, n)[k]), y.push_back(column(b, c)[k]);
           to.push_back(sum_of_products(numbers, x.data(), y.data(), std::ssize(x)));
+          pace(std::ssize(x));
         }
     }
 }
@@ -86,7 +90,7 @@ auto ragged_dot(const Machine<Numbers>& machine, const Instruction& i,
       a.clear(), b.clear();
       for (const std::int64_t n : left_map) a.push_back(left(numbers, x[n]));
       for (const std::int64_t n : right_map) b.push_back(right(numbers, y[n], r.product.inner));
-      multiply(numbers, r, a.data(), b.data(),
+      multiply(machine, r, a.data(), b.data(),
                sizes.integers.data() + begin_of(sizes, lane, count(sizes.dims)), elements_of(result, kind));
     }
     if constexpr (std::is_same_v<E, std::int64_t>)

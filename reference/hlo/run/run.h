@@ -344,7 +344,7 @@ Value<typename Numbers::Number> evaluate(const Machine<Numbers>& machine, const 
   Integers left = readers(computation);
   for (std::size_t n = 0; n < values.size(); ++n) {
     const Instruction& i = computation.instructions[n];
-    if (machine.pulse) machine.pulse(computation, n);
+    if (machine.pulse.each) machine.pulse.each(computation, n);
     std::vector<Value<Number>> operands;
     try {
       if (i.opcode == Opcode::parameter) {

@@ -124,6 +124,7 @@ Arrays<Numbers> topk(const Machine<Numbers>& machine, const Instruction& i,
   values.dims.back() = places.dims.back() = k;
   visit(a, [&](const auto& from) {
     Integers order(static_cast<std::size_t>(length));
+    Pace pace{machine.pulse.pause};
     for (std::int64_t row = 0; length > 0 && row < std::ssize(from) / length; ++row) {
       std::iota(order.begin(), order.end(), row * length);
       const auto before = [&](std::int64_t x, std::int64_t y) {
@@ -138,6 +139,7 @@ Arrays<Numbers> topk(const Machine<Numbers>& machine, const Instruction& i,
             .push_back(from[static_cast<std::size_t>(order[static_cast<std::size_t>(n)])]);
         places.integers.push_back(order[static_cast<std::size_t>(n)] - row * length);
       }
+      pace(length * kFunctionCost);
     }
   });
   return {values, places};

@@ -3,23 +3,51 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <future>
 #include <thread>
 #include <vector>
 
 namespace plumb::hlo {
 
+// Called now and then by long work, in each thread that does it: it may throw, which ends the work.
+using Pause = std::function<void()>;
+
+constexpr std::int64_t kWorth = 1 << 16;  // multiplications or so: more than to begin a thread
+
+// Counts the work that one thread does, in multiplications or so, and pauses after each piece.
+struct Pace {
+  static constexpr std::int64_t kPiece = kWorth;
+  const Pause& pause;
+  std::int64_t since = 0;
+
+  void operator()(std::int64_t cost) {
+    since += cost;
+    if (since < kPiece) return;
+    since = 0;
+    if (pause) pause();
+  }
+};
+
 // Calls f(begin, end) for parts of [0, n) that make it up, several at once where that is worth it: `cost`
-// says how many multiplications or so each of the n takes. Throws what a call throws.
+// says how many multiplications or so each of the n takes. Throws what a call throws, and pauses between
+// parts.
 template <typename F>
-void each_part(std::int64_t n, std::int64_t cost, F f) {
-  constexpr std::int64_t kWorth = 1 << 16;  // more than to begin a thread
+void each_part(std::int64_t n, std::int64_t cost, F f, const Pause& pause = {}) {
   static const std::int64_t cores = std::max(1u, std::thread::hardware_concurrency());
   const std::int64_t parts = std::max<std::int64_t>(1, std::min({n, cores, n * cost / kWorth}));
   std::vector<std::future<void>> others;
+  const auto piecewise = [&](std::int64_t begin, std::int64_t end) {
+    const std::int64_t most = std::max<std::int64_t>(1, Pace::kPiece / std::max<std::int64_t>(1, cost));
+    for (std::int64_t next = begin; begin < end; begin = next) {
+      next = pause ? std::min(end, begin + most) : end;
+      f(begin, next);
+      if (pause && next < end) pause();
+    }
+  };
   for (std::int64_t p = 1; p < parts; ++p)
-    others.push_back(std::async(std::launch::async, f, n * p / parts, n * (p + 1) / parts));
-  f(std::int64_t{0}, n / parts);
+    others.push_back(std::async(std::launch::async, piecewise, n * p / parts, n * (p + 1) / parts));
+  piecewise(0, n / parts);
   for (auto& other : others) other.get();
 }
 

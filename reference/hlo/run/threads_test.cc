@@ -7,6 +7,7 @@
 #include <atomic>
 #include <fstream>
 #include <numeric>
+#include <sstream>
 
 #include "reference/hlo/module/parse.h"
 #include "reference/hlo/run/run.h"
@@ -34,6 +35,95 @@ TEST(Threads, WhatAPartThrowsIsThrown) {
                              if (begin <= at && at < end) throw Misfit("it");
                            }),
                  Misfit);
+}
+
+// Whoever pauses may end the work, in whichever thread.
+TEST(Threads, LongWorkPauses) {
+  struct Ended {};
+  std::atomic<std::int64_t> pauses = 0, done = 0;
+  const auto count = [&](std::int64_t begin, std::int64_t end) { done += end - begin; };
+  const Pause counted = [&] { ++pauses; };
+  each_part(1, kLarge, count, counted);
+  each_part(kWorth / 2, 1, count, counted);
+  EXPECT_EQ(pauses, 0) << "it is short";
+  for (const std::int64_t cost : {std::int64_t{1}, std::int64_t{1000}, kLarge}) {
+    const std::int64_t n = std::max<std::int64_t>(5000, 5000 * kWorth / cost);
+    pauses = done = 0;
+    each_part(n, cost, count, counted);
+    EXPECT_EQ(done, n);
+    const std::int64_t pieces = n / std::max<std::int64_t>(1, kWorth / cost);
+    EXPECT_GE(pauses, pieces - std::max(1u, std::thread::hardware_concurrency()))
+        << "one less in each thread";
+    EXPECT_LE(pauses, pieces);
+    std::atomic<int> left = 1;
+    const Pause once = [&] {
+      if (left-- == 1) throw Ended();
+    };
+    EXPECT_THROW(each_part(n, cost, count, once), Ended);
+  }
+}
+
+// The shape of %x, and an instruction.
+constexpr const char* kLong = R"(f32[2097152] | f32[2097152] tanh(%x)
+f32[2097152] | pred[2097152] is-finite(%x)
+s32[2097152] | s32[2097152] negate(%x)
+f32[2097152] | f32[2097152] multiply(%x, %x)
+s32[2097152] | s32[2097152] multiply(%x, %x)
+f32[2097152] | pred[2097152] compare(%x, %x), direction=LT
+s32[2097152] | pred[2097152] compare(%x, %x), direction=LT
+f32[2097152] | s32[2097152] convert(%x)
+s32[2097152] | f32[2097152] convert(%x)
+s32[2097152] | s8[2097152] convert(%x)
+f32[2097152] | s32[2097152] bitcast-convert(%x)
+s32[2097152] | f32[2097152] bitcast-convert(%x)
+s32[2097152] | u32[2097152] bitcast-convert(%x)
+f32[2097152] | f32[2097152] clamp(%x, %x, %x)
+f32[4096,4096] | f32[4096] reduce(%x, %zero), dimensions={1}, to_apply=%add
+f32[8388608] | f32[8388608] all-reduce(%x), channel_id=1, replica_groups={{0}}, use_global_device_ids=true, to_apply=%add
+f32[64,65536] | f32[64,64] dot(%x, %x), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+s32[64,65536] | s32[64,64] dot(%x, %x), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+f32[1,1,512] | f32[1,1,512] convolution(%x, %x), window={size=512 pad=256_255}, dim_labels=bf0_oi0->bf0
+f32[512] | f32[512] sort(%x), dimensions={0}, to_apply=%less
+f32[512,128] | (f32[512,2], s32[512,2]) topk(%x), k=2, largest=true
+f32[9] | f32[8] reduce-window(%x, %zero), window={size=2}, to_apply=%add
+f32[9] | f32[9] map(%x), to_apply=%twice
+f32[9] | (f32[], f32[]) reduce(%x, %x, %zero, %zero), dimensions={0}, to_apply=%both
+f32[9] | f32[9] scatter(%x, %i, %u), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=%add
+)";
+
+// Instructions that are long, or may be, can be ended within.
+TEST(Threads, LongInstructionsPause) {
+  struct Ended {};
+  std::istringstream table(kLong);
+  for (std::string row; std::getline(table, row);) {
+    const std::string shape = row.substr(0, row.find(' ')), line = row.substr(row.find("| ") + 2);
+    const Module m =
+        parse(std::string("HloModule m\n\n%add {\n  %a = f32[] parameter(0)\n  %b = f32[] parameter(1)\n"
+                          "  ROOT %s = f32[] add(%a, %b)\n}\n\n%less {\n  %a = f32[] parameter(0)\n"
+                          "  %b = f32[] parameter(1)\n  ROOT %s = pred[] compare(%a, %b), direction=LT\n}\n\n"
+                          "%twice {\n  %a = f32[] parameter(0)\n  ROOT %s = f32[] add(%a, %a)\n}\n\n"
+                          "%both {\n  %a = f32[] parameter(0)\n  %b = f32[] parameter(1)\n"
+                          "  %c = f32[] parameter(2)\n  %d = f32[] parameter(3)\n"
+                          "  ROOT %s = (f32[], f32[]) tuple(%a, %b)\n}\n\nENTRY %e {\n  %x = ") +
+                  shape +
+                  " parameter(0)\n  %zero = f32[] constant(0)\n  %i = s32[2,1] constant({{0}, {1}})\n"
+                  "  %u = f32[2] constant({1, 2})\n  ROOT %r = " +
+                  line + "\n}\n",
+              "m.txt");
+    const Shape& of = entry(m).instructions[0].shape;
+    auto whole = like<double>(of, 1);
+    visit(whole,
+          [&](const auto& kind) { elements_of(whole, kind).resize(static_cast<std::size_t>(elements(of))); });
+    const std::vector<Value<double>> given = {value(std::move(whole))};
+    Reals reals;
+    std::atomic<int> pauses = 0;
+    Machine<Reals> machine{m, reals, 1};
+    machine.pulse.pause = [&] { ++pauses; };
+    evaluate(machine, entry(m), given, {});
+    EXPECT_GT(pauses, 0) << line;
+    machine.pulse.pause = [] { throw Ended(); };
+    EXPECT_THROW(evaluate(machine, entry(m), given, {}), Ended) << line;
+  }
 }
 
 TEST(Threads, LanesOfAPartAreItsElements) {
@@ -128,8 +218,8 @@ std::int64_t resident() {
   return pages * 4096;
 }
 
-// No two lists share memory, whatever sizes come and go, and no more is held than was in use at one time. (A sanitizer's
-// shadow is resident too, so there only the first is asked.)
+// No two lists share memory, whatever sizes come and go, and no more is held than was in use at one time. (A
+// sanitizer's shadow is resident too, so there only the first is asked.)
 TEST(Elements, LieApartInNoMoreMemoryThanWasInUse) {
   constexpr std::size_t kMiB = (1 << 20) / sizeof(double);
   const std::int64_t before = resident();
