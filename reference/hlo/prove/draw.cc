@@ -19,7 +19,8 @@ constexpr std::uint64_t split(std::uint64_t state, std::uint64_t n) {
   return mixed(state + (n + 1) * 0x9e3779b97f4a7c15u);
 }
 
-constexpr int kLargeBits = 10;  // of the larger integers
+constexpr int kLargeBits = 10;    // of the larger integers
+constexpr std::int64_t kRun = 4;  // of integers that are the same, as the numbers of packed texts are
 
 // What floats are where there are ties: zero, three that are drawn, and up to four constants of the module
 // that are of their size, since with these they may be compared.
@@ -57,6 +58,7 @@ struct Argument {
   std::int64_t from = 0, to = 0;         // between which integers
   std::int64_t low = -1, high = -1;      // where the least integer stands, and the greatest
   std::optional<std::int64_t> others{};  // what all others are
+  std::int64_t run = 1;                  // so many integers, one after the other, are the same
 
   std::uint64_t bits(std::int64_t n) const { return split(key, static_cast<std::uint64_t>(n)); }
   // The quarters of a mixed array: any, of one sign, with ties, of the other sign.
@@ -95,7 +97,8 @@ struct Argument {
     const std::uint64_t span = static_cast<std::uint64_t>(to) - least + 1;  // 0: any of 64 bits
     if (n == low || n == high) return wrap(shape.type, n == low ? from : to);
     if (others) return *others;
-    return wrap(shape.type, static_cast<std::int64_t>(least + (span == 0 ? bits(n) : bits(n) % span)));
+    const std::uint64_t random = bits(n - n % run);
+    return wrap(shape.type, static_cast<std::int64_t>(least + (span == 0 ? random : random % span)));
   }
 };
 
@@ -138,8 +141,9 @@ void widen(Argument& a, std::size_t p, std::uint64_t seed) {
     const std::int64_t most = std::int64_t{1} << std::min(row(a.shape.type).bits - 1, kLargeBits);
     a.from = -most, a.to = most - 1;
   }
-  if (a.draw == Draw::one_sign || a.draw == Draw::other_sign)
-    (a.negative ? a.to : a.from) = a.negative ? -1 : 0;
+  const bool one_sign = a.draw == Draw::one_sign || a.draw == Draw::other_sign;
+  if (one_sign) (a.negative ? a.to : a.from) = a.negative ? -1 : 0;
+  if (one_sign || a.draw == Draw::mixed) a.run = kRun;
 }
 
 // All of one draw.

@@ -133,6 +133,33 @@ TEST(Draw, IntegersThatIndexNothingAreLargerInSome) {
   }
 }
 
+// Four in a row are the same in some, as the numbers of packed texts are: a comparison of each with each has
+// yes and no. In others neighbours differ.
+TEST(Draw, IntegersThatIndexNothingComeInRuns) {
+  for (const std::string type : {"s8", "s32"}) {
+    const Module module = of(type + "[400]");
+    for (std::uint64_t seed = 0; seed < 16; ++seed) {
+      const auto all = drawn(module, bounds_of(module), seed)[1].array->integers;
+      int same = 0;
+      for (std::size_t n = 0; n + 1 < all.size(); ++n) same += n % 4 != 3 && all[n] == all[n + 1];
+      const std::uint64_t of_eight = seed % 8;
+      if (of_eight == 1 || of_eight == 2 || of_eight == 6)
+        EXPECT_GE(same, 300 - 4) << seed << ": but for the least and the greatest";
+      else
+        EXPECT_LT(same, 60) << seed;
+    }
+  }
+  const Module indices = parse(
+      "HloModule m\n\nENTRY %e {\n  %x = f32[90] parameter(0)\n  %i = s32[400,1] parameter(1)\n"
+      "  ROOT %g = f32[400] gather(%x, %i), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, "
+      "index_vector_dim=1, slice_sizes={1}\n}\n",
+      "m.txt");
+  const auto all = drawn(indices, bounds_of(indices), 1)[1].array->integers;
+  int same = 0;
+  for (std::size_t n = 0; n + 1 < all.size(); ++n) same += all[n] == all[n + 1];
+  EXPECT_LT(same, 60) << "what indexes is drawn one by one";
+}
+
 // What holds on every device alone would hide a dropped reduction of predicates.
 TEST(Draw, PredicatesAreFewOrAllButFewInSome) {
   const Module module = of("pred[300]");
