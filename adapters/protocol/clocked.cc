@@ -68,14 +68,18 @@ std::int64_t warm_up(const Stages& stages, const Timing& timing) {
   return longest;
 }
 
-// Whether it came in time.
-bool begin_together(const Stages& stages, Sync sync, std::int64_t start) {
+void meet(const Stages& stages, Sync sync) {
   if (sync == Sync::barrier && stages.meet) stages.meet();
-  if (sync != Sync::window) return true;
-  const bool early = now(stages) < start;
-  while (now(stages) < start) {
-  }
-  return early;
+}
+
+// Waits until a window begins. Whether it came in time, and was there when the time had come: who lost its core
+// while it waited begins later than others, who wait for it within the run. A fiftieth of a window is late.
+bool in_time(const Stages& stages, const Window& window, std::int64_t iteration) {
+  const std::int64_t start = window.start(iteration);
+  std::int64_t at = now(stages);
+  const bool early = at < start;
+  while (at < start) at = now(stages);
+  return early && at - start <= window.width / 50;
 }
 
 Turn timed_turn(const Stages& stages, std::int64_t batch) {
@@ -125,7 +129,8 @@ Clocked clocked(const Stages& stages, const Timing& timing, std::int64_t id,
     if (stages.restore) stages.restore();
     const bool proved = i == 0 || i + 1 == timing.iterations;
     if (stages.wipe && proved) stages.wipe();
-    const bool early = begin_together(stages, timing.sync, window.start(i));
+    meet(stages, timing.sync);
+    const bool early = timing.sync != Sync::window || in_time(stages, window, i);
     const auto [enter, leave] = timed_turn(stages, timing.batch);
     said.enter.push_back(early ? enter : -1), said.leave.push_back(early ? leave : -1);
     if (proved) make_what_is_proved(stages, timing.batch);
@@ -162,7 +167,7 @@ std::optional<Clocked> turns_of_both(const Stages& stages, std::int64_t iteratio
   Clocked said{clock_of(stages), {}, {}};
   const auto ours = [&] {
     if (stages.restore) stages.restore();
-    begin_together(stages, Sync::barrier, 0);
+    meet(stages, Sync::barrier);
     return timed_turn(stages, 1);
   };
   ours(), call();
@@ -180,7 +185,7 @@ std::optional<Clocked> turns_of_collectives(const Stages& stages, std::int64_t w
   if (!stages.collectives) return std::nullopt;
   Clocked said{clock_of(stages), {}, {}};
   if (stages.restore) stages.restore();
-  begin_together(stages, Sync::barrier, 0);
+  meet(stages, Sync::barrier);
   const std::int64_t ahead = stages.now ? stages.now() - machine_time() : 0;
   const std::int64_t enter = now(stages);
   const std::vector<Turn> turns = stages.collectives();

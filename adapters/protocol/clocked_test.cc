@@ -6,6 +6,7 @@
 #include <chrono>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "adapters/protocol/ranks.h"
 
@@ -82,6 +83,24 @@ TEST(Clocked, WhoComesTooLateToAWindowSaysSo) {
         ++n == 3 ? Now::now() + 4 * (Now::now() - begin) + std::chrono::milliseconds(100) : begin;
     while (Now::now() < end) {
     }
+  };
+  const Clocked said = clocked(w.stages, {.warmups = 1, .iterations = 2, .sync = Sync::window}, 1, [] {});
+  EXPECT_EQ(said.enter[1], -1);
+  EXPECT_EQ(said.leave[1], -1);
+}
+
+// It waits for the second window when its core is taken: its clock goes on by a second between two looks.
+TEST(Clocked, WhoIsNotThereWhenAWindowBeginsSaysSo) {
+  Written w;
+  std::int64_t ahead = 0;
+  int restored = 0, looks = 0;
+  w.stages.once = [first = true]() mutable {
+    if (std::exchange(first, false)) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  };
+  w.stages.restore = [&] { ++restored, looks = 0; };
+  w.stages.now = [&] {
+    if (restored == 3 && ++looks == 2) ahead += 1'000'000'000;
+    return machine_time() + ahead;
   };
   const Clocked said = clocked(w.stages, {.warmups = 1, .iterations = 2, .sync = Sync::window}, 1, [] {});
   EXPECT_EQ(said.enter[1], -1);

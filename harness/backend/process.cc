@@ -1,5 +1,6 @@
 #include "harness/backend/process.h"
 
+#include <algorithm>
 #include <cassert>
 #include <utility>
 
@@ -96,7 +97,8 @@ TimedAnswer Process::bench(const Case& c, const TimingAsked& wanted, std::span<c
   Given given{operands, layout_of_bench(c, timing, operands)};
   s.lay_out(given.layout, operands);
   s.child->forget_words();
-  const Deadlines before = std::exchange(s.deadlines, {s.deadlines.start, s.deadlines.compile, seconds});
+  const Deadlines before = std::exchange(
+      s.deadlines, {s.deadlines.start, s.deadlines.compile + std::max(0.0, seconds - s.deadlines.run), seconds});
   const Waiting w("compile", s.deadlines);
   TimedAnswer said;
   const Asked asked{c, s.id, given.layout.free, s.hello->capabilities, true, timing.iterations, &said.clocks};

@@ -29,17 +29,44 @@
 namespace plumb {
 namespace {
 
-// Repetitions that a record has of the same pace: a run that is resumed does not time them again.
-std::vector<Repetition> before(const std::vector<Timings>& all, const Entry& entry) {
+using Entries = std::vector<std::unique_ptr<Entry>>;
+
+bool of_entry(const Timings& t, const Entry& entry) {
+  return t.line == entry.timings.line && t.backend == entry.timings.backend;
+}
+
+// In what a repetition that a record has is not as it is asked for now; empty where in nothing.
+std::string timed_otherwise(const Repetition& then, const Pace& now, std::int64_t repetitions) {
+  std::string other = timed_otherwise(then.timing, now.timing);
+  const auto printed = [](double seconds) { return fmt::format("{:.6g}", seconds); };
+  if (!other.empty() || then.seconds <= 0 || printed(then.seconds) == printed(now.seconds)) return other;
+  return fmt::format("{} seconds a repetition, now {}: of {} repetitions --budget {}", printed(then.seconds),
+                     printed(now.seconds), repetitions, printed(then.seconds * static_cast<double>(repetitions)));
+}
+
+// Repetitions that a record has: a run that is resumed does not time them again. Throws where they were timed
+// otherwise.
+std::vector<Repetition> before(const std::vector<Timings>& all, const Entry& entry, const BenchFlags& flags) {
   std::vector<Repetition> same;
   for (const Timings& t : all)
     for (const Repetition& r : t.repetitions) {
-      const Timing &was = r.timing, &is = entry.pace.timing;
-      const bool alike = was.sync == is.sync && was.batch == is.batch && was.warmups == is.warmups &&
-                         was.iterations == is.iterations;
-      if (t.line == entry.timings.line && t.backend == entry.timings.backend && alike) same.push_back(r);
+      if (!of_entry(t, entry) || r.stop == "soak") continue;
+      const std::string other = timed_otherwise(r, entry.pace, flags.repetitions);
+      if (!other.empty())
+        throw BadInput(fmt::format("--resume: {} was timed otherwise, and its times belong to no run of these: {}",
+                                   flags.record, other));
+      same.push_back(r);
     }
   return same;
+}
+
+// Times of one thing are compared with those of another by nobody: throws before any is taken.
+void refuse_timed_otherwise(const Entries& entries, const std::vector<Timings>& then, const std::string& record) {
+  for (const auto& entry : entries)
+    for (const Timings& t : then)
+      for (const Repetition& r : t.repetitions)
+        if (const std::string other = timed_otherwise(r.timing, entry->pace.timing); of_entry(t, *entry) && !other.empty())
+          throw BadInput(fmt::format("--against: {} was timed otherwise: {}", record, other));
 }
 
 // Where the case of an entry would be timed now, by who started for it; a record of it.
@@ -77,16 +104,14 @@ void recall(Course& course, const std::vector<Record>& recorded, const BenchFlag
             const nlohmann::json& here) {
   const std::vector<Timings> recalled = timings_of(recorded);
   for (const auto& entry : course.entries) {
-    entry->before = before(recalled, *entry);
+    entry->before = before(recalled, *entry, flags);
     if (!entry->before.empty()) refuse_made_elsewhere(*entry, recorded, flags, here);
     for (const Timings& t : recalled)
-      if (t.line == entry->timings.line && t.backend == entry->timings.backend) entry->timings.over = t.over;
+      if (of_entry(t, *entry)) entry->timings.over = t.over;
   }
 }
 
 using ByBackend = std::map<std::string, Subject>;
-
-using Entries = std::vector<std::unique_ptr<Entry>>;
 
 Entries entries_of(const Chosen& chosen, ByBackend& subjects, const BenchFlags& flags, const Pace& pace) {
   Entries all;
@@ -99,6 +124,7 @@ Entries entries_of(const Chosen& chosen, ByBackend& subjects, const BenchFlags& 
       auto entry =
           std::make_unique<Entry>(Entry{flags.per_device ? per_device(c) : c, &at->second, pace, {}});
       entry->timings = {print(entry->c), at->second.name, {}, {}, machine()};
+      if (flags.per_device) entry->timings.share = print(c);
       all.push_back(std::move(entry));
     }
   return all;
@@ -244,8 +270,8 @@ std::int64_t say_all(const Course& course, const BenchFlags& flags, const HeldTo
   const bool ours = flags.library.format.empty();
   std::FILE* const out = ours ? stdout : stderr;
   if (ours && !all.empty())
-    fmt::print("{}{}{}", timings_table(all), growth_table(all, flags.per_device),
-               clocks_in_words(all) + lags_in_words(all));
+    fmt::print("{}{}{}", timings_table(all), growth_table(all),
+               clocks_in_words(all) + doubts_in_words(all) + lags_in_words(all));
   std::int64_t findings = say_findings(course, held.required, out);
   for (const std::string& broken : broken_rules(all)) fmt::print(out, "slow  {}\n", broken), ++findings;
   if (const std::string other = made_elsewhere(held.then, held.made); !other.empty())
@@ -305,6 +331,7 @@ int bench_command(const BenchFlags& flags) {
   Course course;
   course.entries = entries_of(chosen, subjects, flags, pace);
   if (course.entries.empty()) throw BadInput("no case is selected, nothing was timed");
+  refuse_timed_otherwise(course.entries, timings_of(held.then), flags.against);
   const auto journal = flags.record.empty() ? nullptr : std::make_unique<Journal>(flags.record);
   const nlohmann::json here = circumstances();
   course.repetitions = flags.repetitions;

@@ -134,7 +134,7 @@ TEST(Bench, ARecordWhoseIterationsTookNoTimeIsNone) {
 TEST(Bench, TimesOfAnotherMachineOrBuildAreNotGoneOnWith) {
   const Folder folder;
   const std::string timed = fake("took 1000,1000") + line + " --record r.jsonl";
-  run_tool(folder, timed + " --repetitions 2");
+  run_tool(folder, timed + " --repetitions 2 --budget 0.12");  // of five it would be 0.3
   const std::string own = contents(folder.path / "r.jsonl");
   const auto with = [&](const std::string& before, const std::string& after) {
     std::string text = own;
@@ -147,6 +147,7 @@ TEST(Bench, TimesOfAnotherMachineOrBuildAreNotGoneOnWith) {
   const std::pair<std::pair<const char*, const char*>, const char*> rows[] = {
       {{"\"cpu\":\"", "\"cpu\":\"Z80 "},             "--resume: r.jsonl was made elsewhere, and its times"},
       {{"\"fake\":\"1\"", "\"fake\":\"0\""},         "fake 0, now 1"                                     },
+      {{"\"scheduling\":\"", "\"scheduling\":\"not "}, "scheduling not SCHED_"                             },
   };
   for (const auto& [changed, says] : rows) {
     const Ran ran = with(changed.first, changed.second);
@@ -156,6 +157,45 @@ TEST(Bench, TimesOfAnotherMachineOrBuildAreNotGoneOnWith) {
   }
   write(folder.path / "r.jsonl", own);
   EXPECT_EQ(run_tool(folder, timed + " --resume").code, 0);
+}
+
+TEST(Bench, WhatWasTimedOtherwiseIsNeitherComparedNorGoneOnWith) {
+  const Folder folder;
+  const std::string timed = fake("took 1000,1000") + line;
+  run_tool(folder, timed + " --repetitions 4 --record r.jsonl");
+  const std::string own = contents(folder.path / "r.jsonl");
+  const std::pair<const char*, const char*> rows[] = {
+      {" --batch 2",       "timed otherwise: batch 1, now 2"                },
+      {" --sync none",     "timed otherwise: sync barrier, now none"        },
+      {" --warmups 3",     "timed otherwise: warmups 2, now 3"              },
+      {" --iterations 20", "timed otherwise: iterations by the rule, now 20"},
+  };
+  for (const auto& [asked, says] : rows) {
+    const Ran ran = run_tool(folder, timed + asked + " --against r.jsonl");
+    EXPECT_EQ(ran.code, 2) << asked;
+    EXPECT_THAT(ran.err, HasSubstr(fmt::format("--against: r.jsonl was {}", says)));
+    EXPECT_EQ(ran.out, "") << "nothing was timed";
+    const Ran resumed = run_tool(folder, timed + asked + " --record r.jsonl --resume");
+    EXPECT_EQ(resumed.code, 2) << asked;
+    EXPECT_EQ(resumed.out, "") << "nothing was timed";
+    write(folder.path / "r.jsonl", own);
+  }
+  const Ran richer = run_tool(folder, timed + " --repetitions 4 --budget 0.9 --record r.jsonl --resume");
+  EXPECT_EQ(richer.code, 2);
+  EXPECT_THAT(richer.err, HasSubstr("0.075 seconds a repetition, now 0.225: of 4 repetitions --budget 0.3"));
+  EXPECT_EQ(run_tool(folder, timed + " --repetitions 4 --budget 0.9 --against r.jsonl").code, 0) << "the same was timed more often";
+}
+
+TEST(Bench, OfRanksThatShareACoreNothingIsSaidThatNeedsOneForEach) {
+  const Folder folder;
+  const std::string timed = fake("took 1000,1000 links 1000 cores 3") + line;
+  const Ran links = run_tool(folder, timed + " --links 1/1");
+  EXPECT_EQ(links.code, 0) << links.err;
+  EXPECT_THAT(links.out, HasSubstr("UNSURE  2 ranks share 1 core: a link also takes as long as its ranks wait"));
+  const Ran window = run_tool(folder, timed + " --sync window");
+  EXPECT_EQ(window.code, 1);
+  EXPECT_THAT(window.out, HasSubstr("2 ranks share 1 core: no rank waits for an agreed time"));
+  EXPECT_THAT(run_tool(folder, timed).out, HasSubstr("2 ranks share 1 core: its times are also those of waiting for a core"));
 }
 
 TEST(Bench, WhenRanksCameNeedsARecord) {

@@ -8,6 +8,7 @@
 #include "harness/backend/interrupt.h"
 #include "harness/measure/bandwidth.h"
 #include "harness/measure/compare.h"
+#include "harness/measure/crowded.h"
 #include "harness/measure/statistics.h"
 #include "harness/report/table.h"
 #include "harness/run/links.h"
@@ -34,8 +35,9 @@ std::string links_table(const std::vector<LinkFigure>& all, double bytes) {
   };
   for (const LinkFigure& l : all)
     rows.push_back({fmt::format("{}-{}", l.link.a, l.link.b), fmt::format("{:.4g}", l.alone / microsecond),
-                    fmt::format("{:.3g}", bytes / l.alone), fmt::format("{:.4g}", l.at_once / microsecond),
-                    fmt::format("{:.3g}", bytes / l.at_once)});
+                    fmt::format("{:.3g}", bytes / l.alone),
+                    l.at_once > 0 ? fmt::format("{:.4g}", l.at_once / microsecond) : "-",
+                    l.at_once > 0 ? fmt::format("{:.3g}", bytes / l.at_once) : "-"});
   return columns(rows, 1);
 }
 
@@ -43,14 +45,19 @@ std::string links_table(const std::vector<LinkFigure>& all, double bytes) {
 int say_links(const Entry& entry, const LinksTimed& timed, const std::vector<LinkFigure>& figures) {
   fmt::print("links  {}  {}\n{}", entry.timings.backend, entry.timings.line,
              links_table(figures, work(entry.c).bytes));
+  const std::string shared = shared_cores(process_of(*entry.subject).hello()->places, devices(entry.c.mesh));
+  if (!shared.empty())
+    fmt::print("UNSURE  {}: a link also takes as long as its ranks wait for a core; which is slow is said only where even its quickest "
+               "iteration is\n", shared);
   if (timed.alone.size() < fewest_links) {
     fmt::print("UNSURE  {} link{}: too few to say which is slow, {} at least\n", timed.alone.size(),
                timed.alone.size() == 1 ? "" : "s", fewest_links);
     return 0;
   }
   const double middle = quantile(middles(timed.alone), 0.5);
-  const std::vector<RankPair> slow = slow_links(timed.alone);
-  const std::vector<std::int64_t> ranks = slow_ranks(timed.alone);
+  const Slow which = shared.empty() ? Slow::median : Slow::quickest;
+  const std::vector<RankPair> slow = slow_links(timed.alone, which);
+  const std::vector<std::int64_t> ranks = slow_ranks(timed.alone, which);
   for (std::int64_t rank : ranks)
     fmt::print("slow  rank {}: each of its links is slower than the others\n", rank);
   for (const RankPair& link : slow) {
@@ -112,10 +119,32 @@ int compare_clocks(const Course& course, std::int64_t pairs) {
   return bad ? 1 : 0;
 }
 
+namespace {
+
+// What links took by an interruption is in the record, and nothing is said of which is slow.
+void keep_links(const Course& course, const Entry& entry, LinksTimed& by_then) {
+  const auto untimed = [](const LinkTimes& one) { return one.nanoseconds.empty(); };
+  std::erase_if(by_then.alone, untimed), std::erase_if(by_then.at_once, untimed);
+  if (by_then.alone.empty()) return;
+  const std::vector<LinkFigure> figures = link_figures(by_then.alone, by_then.at_once);
+  fmt::print("links  {}  {}\n{}", entry.timings.backend, entry.timings.line, links_table(figures, work(entry.c).bytes));
+  fmt::print("UNSURE  it was interrupted\n");
+  std::fflush(stdout);
+  course.recorded(record_of_links(entry.c, *entry.subject, figures));
+}
+
+}  // namespace
+
 int compare_links(const Course& course, std::int64_t every) {
   int code = 0;
   for (const auto& entry : course.entries) {
-    const LinksTimed timed = clock_links(entry->c, *entry->subject, every);
+    LinksTimed timed;
+    try {
+      clock_links(entry->c, *entry->subject, every, timed);
+    } catch (const Interrupted&) {
+      keep_links(course, *entry, timed);
+      throw;
+    }
     if (!timed.failed.empty()) {
       fmt::print("no links  {}  {}\n    {}\n", entry->timings.backend, entry->timings.line, timed.failed);
       code = 1;

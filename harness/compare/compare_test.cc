@@ -196,6 +196,11 @@ TEST(Compare, WhatElseMayHaveMadeItSlowerIsSaidAndNothingIsSure) {
     EXPECT_EQ(back(now).became, Became::unsure) << said;
     EXPECT_EQ(back(now).besides, said);
   }
+  Timings nicer = timed_with(1.12, 0.5, 3000), usual = before;
+  nicer.machine.scheduling = "SCHED_OTHER, nice 15", usual.machine.scheduling = "SCHED_OTHER, nice 0";
+  EXPECT_EQ(of(nicer).became, Became::slower) << "of the other nobody knows";
+  EXPECT_EQ(paced({usual}, {nicer}).at(0).became, Became::unsure);
+  EXPECT_EQ(paced({usual}, {nicer}).at(0).besides, "by SCHED_OTHER, nice 15, not by SCHED_OTHER, nice 0");
   for (const Timings& now :
        {timed_with(1.12, 1.9, 3000), timed_with(1.12, 1.4, 3000), timed_with(1.12, 0.5, 2900),
         timed_with(1.12, -1, 0), timed_with(1.12, 0.5, 3000, "")}) {
@@ -207,6 +212,28 @@ TEST(Compare, WhatElseMayHaveMadeItSlowerIsSaidAndNothingIsSure) {
   EXPECT_EQ(paced({crowded}, {timed_with(1.12, 16.0, 3000)}).at(0).became, Became::slower)
       << "1.07 is not 1.12";
   EXPECT_EQ(paced({crowded}, {timed_with(1.12, 18.0, 3000)}).at(0).became, Became::unsure) << "1.2 may be";
+}
+
+TEST(Compare, WhatWasTimedOtherwiseIsNotCompared) {
+  const Timings before = timed_with(1, 0.5, 3000);
+  const std::pair<Timing, const char*> rows[] = {
+      {{0, 0, 1, Sync::barrier},  ""                                              },
+      {{0, 0, 8, Sync::barrier},  "timed otherwise: batch 1, now 8"               },
+      {{0, 0, 1, Sync::none},     "timed otherwise: sync barrier, now none"        },
+      {{2, 20, 1, Sync::barrier}, "timed otherwise: warmups 0, now 2; iterations by the rule, now 20"},
+  };
+  for (const double times : {1.0, 1.12, 0.88})
+    for (const auto& [timing, says] : rows) {
+      Timings then = before, now = timed_with(times, 0.5, 3000);
+      for (Repetition& r : then.repetitions) r.timing = {0, 0, 1, Sync::barrier};
+      for (Repetition& r : now.repetitions) r.timing = then.repetitions[0].timing;
+      now.repetitions.back().timing = timing;
+      const Paced one = paced({then}, {now}).at(0);
+      EXPECT_EQ(one.besides, says);
+      if (*says) {
+        EXPECT_EQ(one.became, Became::unsure) << says;
+      }
+    }
 }
 
 // On another machine, or the same one that somebody else uses: `times` is of the case, `machine` of all there is.

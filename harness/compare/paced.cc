@@ -34,6 +34,14 @@ std::string in_words(const Ratio& r) {
   return fmt::format("{:.3f} ({:.3f} to {:.3f})", r.middle, r.interval.low, r.interval.high);
 }
 
+// The first of what was asked for otherwise of a repetition then than of one now: their times are of two things.
+std::string asked_otherwise(const Timings& then, const Timings& now) {
+  for (const Repetition& before : then.repetitions)
+    for (const Repetition& after : now.repetitions)
+      if (std::string other = timed_otherwise(before.timing, after.timing); !other.empty()) return other;
+  return "";
+}
+
 // What is slower or faster has to be so beside its controls too. Without these: by more than repetitions of
 // one run differ, for what slows some of them may slow all of another run.
 Paced compared(const Timings& then, const Timings& now) {
@@ -47,6 +55,7 @@ Paced compared(const Timings& then, const Timings& now) {
   const bool moved = one.became == Became::slower || one.became == Became::faster;
   if (moved && one.besides.empty() && controlled && became(controlled, 1) != one.became)
     one.besides = fmt::format("beside the limit of the same run {}", in_words(*controlled));
+  if (const std::string other = asked_otherwise(then, now); !other.empty()) one.besides = "timed otherwise: " + other;
   if (!one.besides.empty()) one.became = Became::unsure;
   return one;
 }
@@ -58,6 +67,9 @@ std::string besides_the_case(const Timings& slow, const Timings& fast, const Rat
     return fmt::format("on {}, not on {}", slow.machine.cpu, fast.machine.cpu);
   if (slow.machine.cores != fast.machine.cores && slow.machine.cores > 0 && fast.machine.cores > 0)
     return fmt::format("on {} cores, not on {}", slow.machine.cores, fast.machine.cores);
+  const std::string &class_of = slow.machine.scheduling, &other = fast.machine.scheduling;
+  if (!class_of.empty() && !other.empty() && class_of != other)
+    return fmt::format("by {}, not by {}", class_of, other);
   const bool controlled = !beside_controls(slow).empty() && !beside_controls(fast).empty();
   const auto load = load_of(slow), less = load_of(fast);
   const double share =

@@ -16,13 +16,14 @@ struct Paced {
   Became became = Became::unsure;
   std::optional<Ratio> ratio;       // now to then; nothing of fewer than four repetitions on either side
   std::optional<Ratio> controlled;  // the same of beside_controls(); nothing where one side has no controls
-  std::string besides;              // what else may have made the slower side slow; unsure then
+  std::string besides;              // what else may have made the slower side slow; unsure then, and
+                                    // where they were timed otherwise
 };
 // By the medians of repetitions; and where both sides have controls, which had the same machine, so that it
 // is no guess how loaded that was: by beside_controls() as well.
 std::vector<Paced> paced(const std::vector<Timings>& then, const std::vector<Timings>& now);
 
-// What may have made one side slower than the other, but the case: another processor; or where that explains
+// What may have made one side slower than the other, but the case: another processor, or another class of scheduling; or where that explains
 // the ratio of `slow` to `fast`, a slower clock, or, where no control tells, a higher load, by which a
 // process gets so much less of the processors. Empty where nothing of this is known. Each side by the mean of
 // its repetitions.

@@ -55,23 +55,24 @@ double fence(const std::vector<LinkTimes>& all) {
   return std::max(high + 1.5 * (high - low), (1 + near_enough) * high);
 }
 
-bool beyond(const LinkTimes& one, double fence) {
+bool beyond(const LinkTimes& one, double fence, Slow which) {
+  if (which == Slow::quickest) return std::ranges::min(one.nanoseconds) > fence;
   const auto interval = interval_of_median(one.nanoseconds);
   return interval && interval->low > fence;
 }
 
 }  // namespace
 
-std::vector<RankPair> slow_links(const std::vector<LinkTimes>& all) {
+std::vector<RankPair> slow_links(const std::vector<LinkTimes>& all, Slow which) {
   std::vector<RankPair> slow;
   if (all.size() < fewest_links) return slow;
   const double far = fence(all);
   for (const LinkTimes& one : all)
-    if (beyond(one, far)) slow.push_back(one.link);
+    if (beyond(one, far, which)) slow.push_back(one.link);
   return slow;
 }
 
-std::vector<std::int64_t> slow_ranks(const std::vector<LinkTimes>& all) {
+std::vector<std::int64_t> slow_ranks(const std::vector<LinkTimes>& all, Slow which) {
   constexpr std::size_t fewest_others = 3;
   std::set<std::int64_t> ranks;
   for (const LinkTimes& one : all) ranks.insert({one.link.a, one.link.b});
@@ -80,7 +81,8 @@ std::vector<std::int64_t> slow_ranks(const std::vector<LinkTimes>& all) {
     std::vector<LinkTimes> own, others;
     for (const LinkTimes& one : all) (one.link.a == rank || one.link.b == rank ? own : others).push_back(one);
     if (own.size() < 2 || others.size() < fewest_others) continue;
-    if (std::ranges::all_of(own, [far = fence(others)](const LinkTimes& l) { return beyond(l, far); }))
+    const double far = fence(others);
+    if (std::ranges::all_of(own, [&](const LinkTimes& l) { return beyond(l, far, which); }))
       slow.push_back(rank);
   }
   return slow;

@@ -36,14 +36,17 @@ std::vector<LinkFigure> link_figures(const std::vector<LinkTimes>& alone,
 // What each took in the middle, in the order of the links.
 std::vector<double> middles(const std::vector<LinkTimes>&);
 
-// The links that are slower than what others show by chance: the whole 95 % interval of a link's median lies
-// beyond Tukey's fence of all medians, the upper quartile and one and a half times the range between both,
-// and more than 2 % beyond the upper quartile.
-std::vector<RankPair> slow_links(const std::vector<LinkTimes>&);
+// Which of a link's times has to be slow: all of the 95 % interval of its median, or, where ranks share cores and an
+// iteration also waits for one, even the quickest.
+enum class Slow : std::uint8_t { median, quickest };
+
+// The links that are slower than what others show by chance: that lies beyond Tukey's fence of all medians, the
+// upper quartile and one and a half times the range between both, and more than 2 % beyond the upper quartile.
+std::vector<RankPair> slow_links(const std::vector<LinkTimes>&, Slow = Slow::median);
 
 // The ranks all of whose links lie as far beyond such a fence of the links without it, where these are three at
 // least: they are too many to be beyond a fence of all.
-std::vector<std::int64_t> slow_ranks(const std::vector<LinkTimes>&);
+std::vector<std::int64_t> slow_ranks(const std::vector<LinkTimes>&, Slow = Slow::median);
 
 // Of fewer one that is slow moves the upper quartile itself: nobody can say.
 constexpr std::size_t fewest_links = 5;

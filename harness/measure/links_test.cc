@@ -127,6 +127,22 @@ TEST(Links, ARankWhoseLinksAreAllSlowIsNamed) {
   }
 }
 
+// One of its iterations is as quick as others', all the rest wait for a core: it may be as good as they are.
+TEST(Links, WhereRanksShareCoresEvenTheQuickestIterationHasToBeSlow) {
+  for (std::int64_t n = 4; n <= 7; ++n)
+    for (std::int64_t rank = 0; rank < n; ++rank) {
+      auto all = links_of(n, [&](const RankPair& l) { return l.a == rank || l.b == rank ? 100 : 1; });
+      EXPECT_THAT(slow_ranks(all, Slow::quickest), ElementsAre(rank)) << n;
+      for (LinkTimes& one : all) one.nanoseconds[3] = 1000;
+      EXPECT_THAT(slow_ranks(all), ElementsAre(rank)) << n;
+      EXPECT_THAT(slow_ranks(all, Slow::quickest), IsEmpty()) << n;
+      auto one = links_of(n, [&](const RankPair& l) { return l == RankPair{1, 2} ? 100 : 1; });
+      EXPECT_THAT(slow_links(one, Slow::quickest), ElementsAre(RankPair{1, 2})) << n;
+      for (LinkTimes& link : one) link.nanoseconds[3] = 1000;
+      EXPECT_THAT(slow_links(one, Slow::quickest), IsEmpty()) << n;
+    }
+}
+
 // Half of its times are long: where its median lies nobody can say.
 TEST(Links, OneThatIsSlowNowAndThenIsNotNamed) {
   auto all = links_of_four({}, 20);

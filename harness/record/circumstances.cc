@@ -4,9 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <fstream>
+#include <limits>
 #include <regex>
 
+#include "adapters/protocol/clocked.h"
 #include "adapters/protocol/json.h"
 #include "harness/record/environment.h"
 
@@ -92,6 +95,7 @@ std::map<std::string, std::string> telling(const std::vector<std::string>& varia
 
 json circumstances() {
   json all = environment();
+  if (const std::string class_of = machine().scheduling; !class_of.empty()) all["scheduling"] = class_of;
   all["variables"] = telling(of_this_process());
   return all;
 }
@@ -118,6 +122,18 @@ double megahertz() {
   for (std::string line; std::getline(in, line);)
     if (line.starts_with("cpu MHz")) sum += std::strtod(line.c_str() + line.find(':') + 1, nullptr), ++n;
   return n ? sum / n : 0;
+}
+
+double clock_step() {
+  constexpr int looks = 1000;
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (int i = 0; i < looks; ++i) {
+    const std::int64_t begin = machine_time();
+    std::int64_t now = begin;
+    while (now == begin) now = machine_time();
+    least = std::min(least, now - begin);
+  }
+  return static_cast<double>(least);
 }
 
 double load_average() {

@@ -8,7 +8,7 @@
 
 namespace plumb {
 
-// environment(), and `variables`: those of the process's that are known to change speed, by an allow-list. A
+// environment(), `scheduling`, the class and priority by which this process has a core; and `variables`: those of the process's that are known to change speed, by an allow-list. A
 // path in a value is said to be one, and no more.
 nlohmann::json circumstances();
 
@@ -25,5 +25,8 @@ double megahertz();
 // How many processes of this machine wanted a processor, on average over the last minute; -1 where it does
 // not say.
 double load_average();
+
+// Nanoseconds from one look at a clock of this machine to the next at least: what is shorter it does not see.
+double clock_step();
 
 }  // namespace plumb

@@ -1,8 +1,13 @@
 #include "harness/record/circumstances.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "adapters/protocol/json.h"
 
@@ -34,6 +39,27 @@ TEST(Circumstances, AreThoseOfTheProcess) {
   ::unsetenv("UCX_TLS");
   EXPECT_FALSE(circumstances()["variables"].contains("UCX_TLS"));
   EXPECT_TRUE(circumstances().contains("cpu"));
+}
+
+// By which class and how nicely a process has a core changes what its ranks take of one that is shared.
+TEST(Circumstances, HowTheProcessIsScheduledIsAmongThem) {
+  const int nice = ::getpriority(PRIO_PROCESS, 0);
+  const auto kind = ::sched_getscheduler(0);
+  if (kind == SCHED_OTHER) EXPECT_EQ(circumstances()["scheduling"], fmt::format("SCHED_OTHER, nice {}", nice));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::sched_param none{};
+    const bool set = ::sched_setscheduler(0, SCHED_BATCH, &none) == 0 && ::setpriority(PRIO_PROCESS, 0, 19) == 0;
+    ::_exit(set && circumstances()["scheduling"] == "SCHED_BATCH, nice 19" ? 0 : 1);
+  }
+  int status = 1;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
+TEST(Circumstances, AClockGoesOnInSteps) {
+  EXPECT_GE(clock_step(), 1);
+  EXPECT_LT(clock_step(), 1e9);
 }
 
 TEST(Circumstances, WhatDiffersIsNamed) {

@@ -1,6 +1,8 @@
 #include "harness/record/environment.h"
 
+#include <fmt/format.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -24,8 +26,34 @@ std::string value_in(const char* file, std::string_view key) {
 
 }  // namespace
 
+namespace {
+
+std::string scheduling() {
+  const int policy = ::sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
+  sched_param real_time{};
+  ::sched_getparam(0, &real_time);
+  const int nice = ::getpriority(PRIO_PROCESS, 0);
+  switch (policy) {
+    case SCHED_OTHER:
+      return fmt::format("SCHED_OTHER, nice {}", nice);
+    case SCHED_BATCH:
+      return fmt::format("SCHED_BATCH, nice {}", nice);
+    case SCHED_IDLE:
+      return "SCHED_IDLE";
+    case SCHED_FIFO:
+      return fmt::format("SCHED_FIFO, priority {}", real_time.sched_priority);
+    case SCHED_RR:
+      return fmt::format("SCHED_RR, priority {}", real_time.sched_priority);
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
 Machine machine() {
   Machine m;
+  m.scheduling = scheduling();
   m.cpu = value_in("/proc/cpuinfo", "model name");
   m.os = value_in("/etc/os-release", "PRETTY_NAME");
   cpu_set_t set;

@@ -10,6 +10,7 @@ struct Machine {
   std::string cpu, os;
   int cores = 0;  // that this process may use
   std::int64_t memory_bytes = 0;
+  std::string scheduling{};  // of this process, "SCHED_OTHER, nice 0": who shares its cores waits by it
 };
 Machine machine();
 

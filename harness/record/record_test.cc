@@ -94,6 +94,7 @@ Record full() {
       {{0, 1}, 1000.5, 2000}
   };
   timed.mhz_before = 2600, timed.mhz_after = 1200, timed.load = 1.5;
+  timed.step = 10, timed.seconds = 0.0625, timed.lost = "send: no reply within 2 seconds";
   r.bench = timed;
   r.certificate = "sum of 2 parts: 3 <= 16777216";
   r.scope = "any split";

@@ -85,9 +85,22 @@ using plumb::json_text;  // of texts
 
 }  // namespace
 
+std::string timed_otherwise(const Timing& then, const Timing& now) {
+  std::vector<std::string> all;
+  const auto compare = [&](const char* what, const auto& was, const auto& is) {
+    if (was != is) all.push_back(fmt::format("{} {}, now {}", what, was, is));
+  };
+  compare("sync", name(then.sync), name(now.sync)), compare("batch", then.batch, now.batch);
+  compare("warmups", then.warmups, now.warmups);
+  const auto iterations = [](const Timing& t) { return t.iterations > 0 ? fmt::format("{}", t.iterations) : "by the rule"; };
+  compare("iterations", iterations(then), iterations(now));
+  return fmt::format("{}", fmt::join(all, "; "));
+}
+
 std::string json_text(const Repetition& r) {
   Members m;
   m.add("batch", r.timing.batch);
+  if (r.seconds > 0) m.add("budget", dump(json(r.seconds)));
   if (!r.samples.clocks.empty()) m.add("clocks", json_text(r.samples.clocks));
   if (!r.collectives.empty()) m.add("collectives", ranks_text(r.collectives));
   if (!r.control.empty()) m.add("control", fmt::format("[{}]", fmt::join(r.control, ",")));
@@ -96,6 +109,7 @@ std::string json_text(const Repetition& r) {
   if (!r.limits.empty()) m.add("limits", dump(json(r.limits)));
   if (!r.links.empty()) m.add("links", json_text(r.links));
   if (r.load >= 0) m.add("load", dump(json(r.load)));
+  if (!r.lost.empty()) m.add("lost", json_text(r.lost));
   if (r.mhz_before > 0) m.add("mhz", fmt::format("[{:.0f},{:.0f}]", r.mhz_before, r.mhz_after));
   m.add("nanoseconds", fmt::format("[{}]", fmt::join(r.samples.nanoseconds, ",")));
   m.add("of", r.of);
@@ -106,6 +120,7 @@ std::string json_text(const Repetition& r) {
   if (!r.samples.skew.empty()) m.add("skew", fmt::format("[{}]", fmt::join(r.samples.skew, ",")));
   m.add("slowest", fmt::format("[{}]", fmt::join(r.samples.slowest, ",")));
   m.add("span", r.samples.span);
+  if (r.step > 0) m.add("step", dump(json(r.step)));
   m.add("stop", json_text(r.stop));
   m.add("sync", json_text(name(r.timing.sync)));
   m.add("warmups", r.timing.warmups);
@@ -141,6 +156,9 @@ Repetition repetition_from_json(const json& j) {
     r.mhz_before = static_cast<double>(both[0]), r.mhz_after = static_cast<double>(both[1]);
   }
   if (const json* load = optional_field(j, "load")) r.load = seconds(*load, "load");
+  if (const json* step = optional_field(j, "step")) r.step = seconds(*step, "step");
+  if (const json* budget = optional_field(j, "budget")) r.seconds = seconds(*budget, "budget");
+  if (const json* lost = optional_field(j, "lost")) r.lost = text(*lost, "lost");
   if (const json* ranks = optional_field(j, "ranks")) r.samples.ranks = ranks_from_json(*ranks);
   if (const json* own = optional_field(j, "outside")) r.outside = integers(*own, "outside");
   if (const json* calls = optional_field(j, "collectives")) r.collectives = ranks_from_json(*calls);

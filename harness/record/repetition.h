@@ -22,10 +22,16 @@ struct Repetition {
   std::vector<std::string> places{};     // where the ranks ran: "0-3: host 0, cores 0-1"
   double mhz_before = 0, mhz_after = 0;  // of the harness's machine; 0 where it does not say
   double load = -1;                      // load_average() before it; -1 where nobody says
+  double step = 0;                       // clock_step(); 0 where nobody says
+  double seconds = 0;                    // that it had where a rule stopped; 0 in older records
+  std::string lost{};                    // why its limits are not all there, of ranks that did not say
   std::vector<LinkFigure> links{};       // of plumb bench --links, which has no samples
   std::vector<std::int64_t> outside{};   // of each rank, in one run more: nanoseconds outside of collectives
   std::vector<Clocked> collectives{};    // of each rank, in that run: entered, each of the trace, left
 };
+
+// "batch 1, now 2": in what two were not timed alike, of how they were asked for. Empty where in nothing.
+std::string timed_otherwise(const Timing& then, const Timing& now);
 
 std::string json_text(const Repetition&);
 Repetition repetition_from_json(const nlohmann::json&);  // throws Malformed

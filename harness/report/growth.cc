@@ -14,13 +14,12 @@
 namespace plumb {
 namespace {
 
-// A case without what differs from mesh to mesh.
-std::string without_sizes(const Timings& t, bool per_device) {
-  static const std::regex numbers("[0-9]+");
-  const std::size_t colon = t.line.find(": ");
-  const std::string mesh = t.line.substr(0, colon), op = t.line.substr(colon);
-  return t.backend + " " + std::regex_replace(mesh, numbers, "N") +
-         (per_device ? std::regex_replace(op, numbers, "N") : op);
+// A case without what differs from mesh to mesh: of a device's share, the share.
+std::string without_sizes(const Timings& t) {
+  static const std::regex size("=[0-9]+");
+  const std::string& line = t.share.empty() ? t.line : t.share;
+  const std::size_t colon = line.find(": ");
+  return t.backend + " " + std::regex_replace(line.substr(0, colon), size, "=N") + line.substr(colon);
 }
 
 struct OnMesh {
@@ -59,11 +58,11 @@ std::vector<std::string> growth_row(const OnMesh& one, const OnMesh& first) {
 
 }  // namespace
 
-std::string growth_table(const std::vector<Timings>& all, bool per_device) {
+std::string growth_table(const std::vector<Timings>& all) {
   std::map<std::string, std::vector<OnMesh>> groups;
   for (const Timings& t : all) {
     const Case c = parse_case(t.line);
-    groups[without_sizes(t, per_device)].push_back({&t, devices(c.mesh), most_to_receive(c)});
+    groups[without_sizes(t)].push_back({&t, devices(c.mesh), most_to_receive(c)});
   }
   std::vector<std::vector<std::string>> rows{
       {"growth", "backend", "devices", "median us", "bytes due", "bytes over axes", "bytes grew", "time grew",

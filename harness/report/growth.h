@@ -8,9 +8,9 @@
 
 namespace plumb {
 
-// A row for each case of which there is another that differs in the sizes of its mesh (`per_device`: and in
-// those of its arrays): the bytes that a device must receive, those it receives over each axis by the
+// A row for each case of which there is another that differs in the sizes of its mesh alone, where its arrays or its
+// share of them is the same: the bytes that a device must receive, those it receives over each axis by the
 // backend's trace, and how these and its time grew, from the smallest mesh on. Empty where there is none.
-std::string growth_table(const std::vector<Timings>&, bool per_device);
+std::string growth_table(const std::vector<Timings>&);
 
 }  // namespace plumb

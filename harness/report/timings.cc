@@ -8,6 +8,7 @@
 #include <set>
 
 #include "harness/measure/bandwidth.h"
+#include "harness/measure/crowded.h"
 #include "harness/measure/statistics.h"
 #include "harness/report/table.h"
 #include "reference/words/text.h"
@@ -215,13 +216,66 @@ std::string clocks_in_words(const std::vector<Timings>& all) {
     for (const Repetition& r : t.repetitions)
       for (const ClockSeen& c : r.samples.clocks) last[{t.backend, c.rank}] = c;
   std::string text;
-  for (const auto& [of, c] : last)
-    text += fmt::format(
-        "clock of rank {} of {}: {:.1f} us {} the first one's, give or take {:.2g}; it {} {:.4g} us a "
-        "second, "
-        "give or take {:.2g}\n",
-        of.second, of.first, us(std::abs(c.offset)), c.offset > 0 ? "behind" : "ahead of", us(c.error),
-        c.drift > 0 ? "loses" : "gains", us(std::abs(c.drift)), us(c.drift_error));
+  for (const auto& [of, c] : last) {
+    const std::string apart =
+        std::abs(c.offset) <= c.error
+            ? fmt::format("as the first one's, give or take {:.2g} us", us(c.error))
+            : fmt::format("{:.1f} us {} the first one's, give or take {:.2g}", us(std::abs(c.offset)),
+                          c.offset > 0 ? "behind" : "ahead of", us(c.error));
+    const std::string runs =
+        std::abs(c.drift) <= c.drift_error
+            ? fmt::format("it gains or loses {:.2g} us a second at most", us(std::abs(c.drift) + c.drift_error))
+            : fmt::format("it {} {:.4g} us a second, give or take {:.2g}", c.drift > 0 ? "loses" : "gains",
+                          us(std::abs(c.drift)), us(c.drift_error));
+    text += fmt::format("clock of rank {} of {}: {}; {}\n", of.second, of.first, apart, runs);
+  }
+  return text;
+}
+
+namespace {
+
+// The step of a clock beside the median of a case, for one run.
+double of_a_step(const Timings& t) {
+  double most = 0;
+  for (const Repetition& r : t.repetitions)
+    if (!r.samples.nanoseconds.empty() && r.timing.batch > 0)
+      most = std::max(most, r.step / static_cast<double>(r.timing.batch) / quantile(r.samples.nanoseconds, 0.5));
+  return most;
+}
+
+std::string coarse_in_words(const std::vector<Timings>& all) {
+  const Timings* worst = nullptr;
+  int n = 0;
+  for (const Timings& t : all)
+    if (of_a_step(t) > near_enough && ++n && (!worst || of_a_step(t) > of_a_step(*worst))) worst = &t;
+  if (!worst) return "";
+  return fmt::format("coarse  {} case{}: of {}  {} one step of the clock, {:.0f} ns, is {:.0f} % of the median; --batch K makes "
+                     "one iteration of K runs\n",
+                     n, n == 1 ? "" : "s", worst->backend, worst->line, worst->repetitions.back().step, 100 * of_a_step(*worst));
+}
+
+std::string shared_in_words(const std::vector<Timings>& all) {
+  std::map<std::string, std::set<std::string>> said;
+  for (const Timings& t : all)
+    for (const Repetition& r : t.repetitions)
+      if (const std::string shared = shared_cores(r.places, devices(parse_case(t.line).mesh)); !shared.empty())
+        said[t.backend].insert(shared);
+  std::string text;
+  for (const auto& [backend, each] : said)
+    text += fmt::format("shared  {}: {}: its times are also those of waiting for a core\n", backend, fmt::join(each, ", "));
+  return text;
+}
+
+}  // namespace
+
+std::string doubts_in_words(const std::vector<Timings>& all) {
+  std::string text = shared_in_words(all) + coarse_in_words(all);
+  for (const Timings& t : all)
+    for (const Repetition& r : t.repetitions)
+      if (!r.lost.empty()) {
+        text += fmt::format("no limits  {}  {}\n    of repetition {} not all are known: {}\n", t.backend, t.line, r.number, r.lost);
+        break;
+      }
   return text;
 }
 
@@ -253,7 +307,13 @@ namespace {
 Machine machine_of(const nlohmann::json& environment) {
   Machine m;
   if (!environment.is_object()) return m;
-  m.cpu = environment.value("cpu", ""), m.cores = environment.value("cores", 0);
+  const auto text = [&](const char* key) {
+    const auto at = environment.find(key);
+    return at != environment.end() && at->is_string() ? at->get<std::string>() : "";
+  };
+  m.cpu = text("cpu"), m.scheduling = text("scheduling");
+  if (const auto cores = environment.find("cores"); cores != environment.end() && cores->is_number_integer())
+    m.cores = cores->get<int>();
   return m;
 }
 

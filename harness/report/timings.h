@@ -18,6 +18,7 @@ struct Timings {
   std::vector<Repetition> repetitions;
   std::map<std::string, double> over{};  // bytes that a device receives in the mean, by the axes they go over
   Machine machine{};                     // on which they were timed; empty where the record does not say
+  std::string share{};                   // of --per-device: the line as it was given, whose sizes are a device's
 };
 
 Samples together(const Timings&);
@@ -41,7 +42,12 @@ std::string lags_in_words(const std::vector<Timings>&);
 // A row for each: how often, how long in microseconds, how much of what a second, and who was slow.
 std::string timings_table(const std::vector<Timings>&);
 
-// A line for each clock that is another than the first rank's: how far it is ahead or behind, and its drift.
+// What a reader has to know of the times, a line each: which ranks share cores, so that a time is also that of waiting
+// for one; where one step of the clock is more of a median than is resolved; and which limits were asked for in vain.
+std::string doubts_in_words(const std::vector<Timings>&);
+
+// A line for each clock that is another than the first rank's: how far it is ahead or behind, and its drift; where an
+// error is larger, that no more is known.
 std::string clocks_in_words(const std::vector<Timings>&);
 
 // Repetitions of records, by case and backend, in the order in which they first come; those that were not

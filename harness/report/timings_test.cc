@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <sstream>
+
 #include "harness/report/expected.h"
 #include "harness/report/growth.h"
 
@@ -104,7 +107,7 @@ TEST(Growth, ItsMedianIsThatOfTheTimes) {
           four = timed("on dp=4: reshard f32[1024@dp] -> f32[1024]", 1800);
   four.repetitions[0].samples.nanoseconds.assign(100, 7000), four.repetitions[0].samples.slowest.assign(100, 1);
   const double median = figured(four).metrics.at("median");
-  EXPECT_THAT(growth_table({two, four}, false), HasSubstr(fmt::format(" {:.4g} ", median)));
+  EXPECT_THAT(growth_table({two, four}), HasSubstr(fmt::format(" {:.4g} ", median)));
   EXPECT_THAT(timings_table({two, four}), HasSubstr(fmt::format(" {:.4g} ", median)));
 }
 
@@ -112,12 +115,45 @@ TEST(Timings, ClocksOfOtherHostsAreSaidInWords) {
   Timings t = timed(reduce, 1000);
   EXPECT_EQ(clocks_in_words({t}), "");
   t.repetitions[1].samples.clocks = {
+      {2, -500, 2'000, 3'000, 4'000}
+  };
+  EXPECT_EQ(clocks_in_words({t}), "clock of rank 2 of b: as the first one's, give or take 2 us; it gains or loses 7 us a second at most\n")
+      << "what lies below its error is not known";
+  t.repetitions[1].samples.clocks = {
       {2, 5'000'000, 2'000, 100'000, 4'000}
   };
   EXPECT_EQ(clocks_in_words({t}),
             "clock of rank 2 of b: 5000.0 us behind the first one's, give or take 2; it loses 100 us a "
             "second, give or "
             "take 4\n");
+}
+
+TEST(Timings, WhoSharesCoresIsSaidOfEachBackend) {
+  Timings four = timed(reduce, 1000), two = timed("on x=2: reshard f32[8@x] -> f32[8]", 1000);
+  EXPECT_EQ(doubts_in_words({four}), "") << "nobody says where it ran";
+  for (Timings* t : {&four, &two})
+    for (Repetition& r : t->repetitions) r.places = {"0-3: host 0, cores 0-1"};
+  EXPECT_EQ(doubts_in_words({two}), "");
+  EXPECT_EQ(doubts_in_words({four, two}), "shared  b: 4 ranks share 2 cores: its times are also those of waiting for a core\n");
+}
+
+// 2 % of 1020 ns are 20.4.
+TEST(Timings, AClockWhoseStepIsMoreThanIsResolvedIsSaidToBeCoarse) {
+  Timings t = timed(reduce, 1000);
+  const auto with = [&](double step, std::int64_t batch) {
+    for (Repetition& r : t.repetitions) r.step = step, r.timing.batch = batch;
+    return doubts_in_words({t});
+  };
+  EXPECT_EQ(with(20, 1), "");
+  EXPECT_EQ(with(40, 1), "coarse  1 case: of b  " + reduce + " one step of the clock, 40 ns, is 4 % of the median; --batch K makes "
+                         "one iteration of K runs\n");
+  EXPECT_EQ(with(40, 2), "");
+}
+
+TEST(Timings, ALimitThatWasAskedForInVainIsSaid) {
+  Timings t = timed(reduce, 1000);
+  t.repetitions[2].lost = t.repetitions[3].lost = "send: no reply within 2 seconds";
+  EXPECT_EQ(doubts_in_words({t}), "no limits  b  " + reduce + "\n    of repetition 3 not all are known: send: no reply within 2 seconds\n");
 }
 
 TEST(Timings, TheRankForWhichTheOthersWaitIsNamed) {
@@ -144,13 +180,32 @@ TEST(Growth, IsFromTheSmallestMeshOnBesideThatOfTheBytes) {
           {"dp", 2100}
   },
   four.over = {{"dp", 4200}}, more.over = {{"dp", 6300}};
-  const std::string table = growth_table({four, two, more}, false);
+  const std::string table = growth_table({four, two, more});
   EXPECT_THAT(table, HasSubstr("2048          dp 2100        1.00       1.00"));
   EXPECT_THAT(table, HasSubstr("3072          dp 4200        2.00       1.80"));
   EXPECT_THAT(table, Not(HasSubstr("f32[2048]"))) << "of other arrays";
-  const std::string shares = growth_table({two, more}, true);
+  EXPECT_EQ(growth_table({two, more}), "");
+  two.share = "on dp=2: reshard f32[512@dp] -> f32[512]", more.share = "on dp=4: reshard f32[512@dp] -> f32[512]";
+  const std::string shares = growth_table({two, more});
   EXPECT_THAT(shares, HasSubstr("6144          dp 6300        3.00       3.00"));
-  EXPECT_EQ(growth_table({two}, true), "");
+  EXPECT_EQ(growth_table({two}), "");
+}
+
+// Of a device's share of another size or type nothing grows.
+TEST(Growth, OfADevicesShareIsOfOneSizeAndOneType) {
+  std::vector<Timings> all;
+  for (const char* share : {"f32[512@dp] -> f32[512]", "f32[2048@dp] -> f32[2048]", "f64[512@dp] -> f64[512]"})
+    for (const int dp : {2, 4}) {
+      const std::string type(share, 3);
+      const int size = dp * std::atoi(share + 4);
+      all.push_back(timed(fmt::format("on dp={}: reshard {}[{}@dp] -> {}[{}]", dp, type, size, type, size), 1000 * dp));
+      all.back().share = fmt::format("on dp={}: reshard {}", dp, share);
+    }
+  const std::string table = growth_table(all);
+  std::istringstream lines(table);
+  int first = 0, second = 0;
+  for (std::string one; std::getline(lines, one);) first += one.find(" 1.00 ") != one.npos && one.starts_with("on dp=2"), second += one.starts_with("on dp=4") && one.find(" 2.00 ") != one.npos;
+  EXPECT_EQ(std::pair(first, second), std::pair(3, 3)) << table;
 }
 
 TEST(Growth, SaysWhatGoesOverEachAxis) {
@@ -160,7 +215,7 @@ TEST(Growth, SaysWhatGoesOverEachAxis) {
       {"dp", 2048},
       {"tp", 64  }
   };
-  const std::string table = growth_table({two, four}, false);
+  const std::string table = growth_table({two, four});
   EXPECT_THAT(table, HasSubstr("2048   dp 2048, tp 64        1.00"));
   EXPECT_THAT(table, HasSubstr("3072                -           -")) << "its trace says nothing";
 }

@@ -32,23 +32,22 @@ struct Played {
 
 }  // namespace
 
-LinksTimed clock_links(const Case& c, Subject& subject, std::int64_t every) {
+void clock_links(const Case& c, Subject& subject, std::int64_t every, LinksTimed& all) {
+  const auto fails = [&](std::string why) { all = {{}, {}, std::move(why)}; };
   const auto bytes = static_cast<std::int64_t>(work(c).bytes);
-  if (bytes == 0) return {{}, {}, "it has no size: of a reshard it is known what goes over a link"};
-  if (std::string why = make_known(c, subject).failed; !why.empty()) return {{}, {}, std::move(why)};
+  if (bytes == 0) return fails("it has no size: of a reshard it is known what goes over a link");
+  if (std::string why = make_known(c, subject).failed; !why.empty()) return fails(std::move(why));
   const Played game{process_of(subject), bytes};
-  LinksTimed all;
   for (std::int64_t pass = 0; pass < passes; ++pass)
     for (const auto& round : tournament(devices(c.mesh), every)) {
       bool said = game.play(round, all.at_once);
       for (const RankPair& pair : round) said = said && game.play({pair}, all.alone);
-      if (!said) return {{}, {}, "its ranks time no links"};
+      if (!said) return fails("its ranks time no links");
     }
-  if (all.alone.empty()) return {{}, {}, "one rank has no link"};
+  if (all.alone.empty()) return fails("one rank has no link");
   const auto unseen = [](const LinkTimes& one) { return one.nanoseconds.empty(); };
   if (std::ranges::any_of(all.alone, unseen) || std::ranges::any_of(all.at_once, unseen))
-    return {{}, {}, "a link took no time by its clock, which is too coarse"};
-  return all;
+    fails("a link took no time by its clock, which is too coarse");
 }
 
 Record record_of_links(const Case& c, Subject& subject, const std::vector<LinkFigure>& figures) {

@@ -13,8 +13,8 @@ struct LinksTimed {
   std::string failed;  // why there are none
 };
 
-// Of every `every`-th round of a tournament.
-LinksTimed clock_links(const Case&, Subject&, std::int64_t every);
+// Of every `every`-th round of a tournament. Throws Interrupted: what was timed by then stands in `so_far`.
+void clock_links(const Case&, Subject&, std::int64_t every, LinksTimed& so_far);
 
 Record record_of_links(const Case&, Subject&, const std::vector<LinkFigure>&);
 

@@ -12,6 +12,7 @@
 //   operand; one of 0 into the reply shout 1                                   a child replies too base BYTES
 //   took NS,NS  it times, and says that its two ranks took so long; "lag NS" the second enters so much later,
 //   "late ITERATION" too late, "apart 1" by another clock, "backwards 1" leaves before it enters, "clockless 1" says nothing;
+//   "cores LIST" both ranks run on these; "each SECONDS" a request takes so long for each iteration and warm-up; "late -1": every iteration;
 //   "spoil first", "spoil last": that result is wrong; it has no "call", and sends as fast as "sends NS" says,
 //   links as fast as "links NS" says;
 //   "ends-in LIMIT" it ends when it is asked for that limit
@@ -224,7 +225,7 @@ json clocks(std::int64_t iterations, std::int64_t at, std::fstream& arena, const
     for (std::int64_t i = 0; i < iterations; ++i) {
       const std::int64_t enter = 1000 + i * 10'000'000 + (rank && f.contains("lag") ? std::stoll(f.at("lag")) : 0);
       const std::int64_t time = took[rank] + took[rank] * (i % 5) / 500;
-      const bool late = rank && f.contains("late") && std::stoll(f.at("late")) == i;
+      const bool late = rank && f.contains("late") && (std::stoll(f.at("late")) == i || std::stoll(f.at("late")) < 0);
       words.push_back(late ? -1 : enter), words.push_back(late ? -1 : enter + (f.contains("backwards") ? -time : time));
     }
   }
@@ -240,11 +241,18 @@ struct Timed {  // what it keeps of a case that it timed
   std::string data;
 };
 
+// As long as its iterations are said to be.
+void iterate(const json& request, const Faults& f) {
+  if (!f.contains("each")) return;
+  const auto runs = request["iterations"].get<std::int64_t>() + request.value("warmups", std::int64_t{0});
+  std::this_thread::sleep_for(static_cast<double>(runs) * std::chrono::duration<double>(std::stod(f.at("each"))));
+}
+
 void reply_timed(const json& request, const std::string& path, const Faults& f, Timed& kept) {
   std::fstream arena(path, std::ios::in | std::ios::out | std::ios::binary);
   const std::int64_t free = request["free"];
   if (request["type"] == "bench") {
-    misbehave(f, request);
+    misbehave(f, request), iterate(request, f);
     kept = {request, operand_of(request, arena)};
     json answer = gather(request, kept.data, arena, f);
     if (!f.contains("clockless"))
@@ -257,6 +265,7 @@ void reply_timed(const json& request, const std::string& path, const Faults& f, 
     const std::string what = request["what"];
     const std::string fault = what == "send" ? "sends" : what.starts_with("link") ? "links" : what;
     if (!f.contains(fault)) return say(dump({{"type", "unsupported"}, {"id", request["id"]}, {"reason", "no such limit"}}));
+    iterate(request, f);
     const std::string ns = f.at(fault);
     return say(dump({{"type", "timed"}, {"id", request["id"]},
                      {"clock", clocks(request["iterations"], free, arena, {{"took", ns + "," + ns}})}}));
@@ -297,6 +306,7 @@ int main(int argc, char** argv) {
         {"capabilities", json::object()                  }
     };
     if (faults.contains("took")) hello["times"] = true;
+    if (faults.contains("cores")) hello["places"] = {"0-1: host 0, cores " + faults["cores"]};
     if (faults.contains("nap")) sleep_for(faults["nap"]);
     if (faults.contains("hello")) hello = hello.patch(parse_json(faults["hello"]));
     say(dump(hello));

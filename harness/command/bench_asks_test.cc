@@ -1,0 +1,84 @@
+// How much plumb bench asks of a backend: no more than its budget has room for, with time enough for it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <numeric>
+
+#include "harness/command/testing/timed.h"
+
+namespace plumb {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+// How many iterations a tool asks of a case and of each limit, request after request.
+std::map<std::string, std::vector<std::int64_t>> asked_by(const Folder& folder, const std::string& arguments) {
+  ::setenv("PLUMB_TRANSCRIPT", (folder.path / "transcript").c_str(), 1);
+  std::filesystem::remove(folder.path / "transcript");
+  run_tool(folder, arguments);
+  ::unsetenv("PLUMB_TRANSCRIPT");
+  std::map<std::string, std::vector<std::int64_t>> all;
+  std::ifstream in(folder.path / "transcript");
+  for (std::string one; std::getline(in, one);) {
+    if (!one.starts_with("-> {")) continue;
+    const json request = parse_json(one.substr(3));
+    if (request.contains("iterations")) all[request.value("what", "case")].push_back(request["iterations"].get<std::int64_t>());
+  }
+  return all;
+}
+
+std::int64_t sum(const std::vector<std::int64_t>& all) { return std::accumulate(all.begin(), all.end(), std::int64_t{0}); }
+
+// Its clock says 10 ms from one iteration to the next, of which a run takes a microsecond: of one alone nobody sees
+// what ranks wait before it. Of the budget of 0.1 s each limit has as much as the case, and so has the control.
+TEST(Bench, NoMoreIterationsAreAskedForThanFitTheBudgetByThoseThatWereSeen) {
+  const Folder folder;
+  const auto all = asked_by(folder, fake("took 1000,1000 sends 1000") + line + " --repetitions 1 --budget 0.1");
+  for (const char* what : {"case", "send"}) {
+    std::int64_t seen = 0;
+    for (std::int64_t asked : all.at(what)) {
+      EXPECT_LE(asked, std::max<std::int64_t>(1, 8 * seen)) << what;
+      EXPECT_LE(asked, 10) << "each 10 ms long: " << what;
+      seen += asked;
+    }
+    EXPECT_GT(seen, 1) << what;
+  }
+}
+
+// What was asked of the case is no reason to spend more than the budget on a limit of it: ten iterations of the limit,
+// and as many of the control.
+TEST(Bench, TheBudgetBoundsTheLimitsWhateverIsAskedOfTheCase) {
+  const Folder folder;
+  for (const char* asked : {" --iterations 500", " --batch 500", " --iterations 500 --batch 500"}) {
+    const auto all = asked_by(folder, fake("took 1000,1000 sends 1000") + line + " --repetitions 1 --budget 0.1" + asked);
+    EXPECT_LE(sum(all.at("send")), 1 + 10 + 1 + 10) << asked;
+    EXPECT_GT(sum(all.at("send")), 2) << asked;
+  }
+  EXPECT_EQ(asked_by(folder, fake("took 1000,1000 sends 1000") + line + " --repetitions 1 --iterations 3").at("send").front(), 1);
+}
+
+// By its clock an iteration takes 5 ms at least, and as long it does.
+TEST(Bench, AsManyIterationsAsAreAskedForHaveTimeEnough) {
+  const Folder folder;
+  const std::string slow = fake("took 1000,1000 sends 1000 each 0.005") + line + " --repetitions 1 --budget 0.01 --timeout 1 ";
+  for (const char* asked : {"--iterations 300", "--iterations 2 --warmups 300"}) {
+    const Ran ran = run_tool(folder, slow + asked);
+    EXPECT_EQ(ran.code, 0) << asked << ran.out;
+  }
+}
+
+// Every iteration is late, so that no clock says how long it took to ask, which was 50 ms a request.
+TEST(Bench, WhatIsLateIsPaidFromTheBudgetToo) {
+  const Folder folder;
+  const std::string late = fake("took 1000,1000 late -1 sleep 0.05") + line;
+  const auto all = asked_by(folder, late + " --sync window --repetitions 1 --budget 0.25");
+  EXPECT_LE(sum(all.at("case")), 100);
+  const Ran ran = run_tool(folder, late + " --sync window --repetitions 1 --budget 0.25");
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.out, HasSubstr("every iteration was begun late"));
+}
+
+}  // namespace
+}  // namespace plumb
