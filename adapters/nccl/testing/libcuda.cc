@@ -31,6 +31,7 @@
 
 #include "adapters/cuda/move_element.h"
 #include "adapters/cuda/recast_element.h"
+#include "adapters/cuda/testing/ptx_kernels.h"
 
 namespace {
 
@@ -117,22 +118,38 @@ T* near(T* there) {
   return reinterpret_cast<T*>(reinterpret_cast<CUdeviceptr>(there) ^ kFar);
 }
 
-Act move(void** given) {
-  auto work = *static_cast<plumb::cuda::MoveElement*>(given[0]);
+plumb::cuda::MoveElement here(plumb::cuda::MoveElement work) {
   plumb::cuda::Moves& m = work.moves;
   m.pieces = near(m.pieces), m.numbers = near(m.numbers), m.from = near(m.from), m.to = near(m.to);
-  return [work, n = *static_cast<std::int64_t*>(given[1])]() mutable {
-    for (std::int64_t i = 0; i < n; ++i) work(i);
-  };
+  return work;
+}
+plumb::cuda::RecastElement here(plumb::cuda::RecastElement work) {
+  work.from = near(work.from), work.to = near(work.to);
+  return work;
 }
 
-Act recast(void** given) {
-  auto work = *static_cast<plumb::cuda::RecastElement*>(given[0]);
-  work.from = near(work.from), work.to = near(work.to);
-  return [work, n = *static_cast<std::int64_t*>(given[1])]() mutable {
-    for (std::int64_t i = 0; i < n; ++i) work(i);
+// As nvcc made it where there is nvcc, else the formula as it was compiled for this processor.
+struct Function {
+  const char* name;
+  Act (*launched)(const char* name, unsigned blocks, unsigned threads, void** given);
+};
+template <class Work>
+Act launched(const char* name, unsigned blocks, unsigned threads, void** given) {
+  Work work = *static_cast<Work*>(given[0]);
+  std::int64_t n = *static_cast<std::int64_t*>(given[1]);
+  if (const plumb::ptx::Kernel* kernel = plumb::ptx::kernel_named(name))
+    return [=]() mutable {
+      void* all[] = {&work, &n};
+      run_grid(*kernel, blocks, threads, all);
+    };
+  return [n, near_work = here(work)]() mutable {
+    for (std::int64_t i = 0; i < n; ++i) near_work(i);
   };
 }
+Function functions[] = {
+    {"plumb_move",   launched<plumb::cuda::MoveElement>  },
+    {"plumb_recast", launched<plumb::cuda::RecastElement>}
+};
 
 int card_taken = -1;
 
@@ -283,16 +300,18 @@ CUresult cuModuleLoadData(CUmodule* module, const void*) {
 }
 
 CUresult cuModuleGetFunction(CUfunction* found, CUmodule, const char* name) {
-  *found = reinterpret_cast<CUfunction>(std::strcmp(name, "plumb_move") == 0 ? move : recast);
-  return CUDA_SUCCESS;
+  for (Function& one : functions)
+    if (std::strcmp(one.name, name) == 0) return *found = reinterpret_cast<CUfunction>(&one), CUDA_SUCCESS;
+  return CUDA_ERROR_NOT_FOUND;
 }
 
-CUresult cuLaunchKernel(CUfunction kernel, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                        unsigned, CUstream s, void** given, void**) {
+CUresult cuLaunchKernel(CUfunction kernel, unsigned blocks, unsigned, unsigned, unsigned threads, unsigned,
+                        unsigned, unsigned, CUstream s, void** given, void**) {
   if (number("STUB_ENDLESS", -2) == card_taken)
     return give(s, [] {
       for (;;) std::this_thread::yield();
     });
-  return give(s, reinterpret_cast<Act (*)(void**)>(kernel)(given));
+  const auto& function = *reinterpret_cast<Function*>(kernel);
+  return give(s, function.launched(function.name, blocks, threads, given));
 }
 }
