@@ -218,7 +218,6 @@ int bits(std::int64_t n) { return static_cast<int>(std::bit_width(static_cast<st
 // elsewhere.
 void count_long_bits(ProductBudget& w, const Load& load, const Free& free) {
   const Long& l = w.lengths;
-  w.plain_bits = w.perturbed_bits = w.term_bits = 0;
   if (free.perturbed < 2) return;
   w.plain_bits = bits(least_long(l.plain)), w.perturbed_bits = bits(least_long(l.perturbed));
   const std::int64_t plain = least_long(l.plain) * least_long(l.with_plain),

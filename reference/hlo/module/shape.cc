@@ -51,7 +51,7 @@ const TypeRow& row(Type type) { return kTypes[static_cast<int>(type)]; }
 
 std::optional<Type> type_named(std::string_view name) {
   for (const TypeRow& row : kTypes)
-    if (row.name == name && !name.empty()) return row.type;
+    if (row.name == name) return row.type;
   return std::nullopt;
 }
 

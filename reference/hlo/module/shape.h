@@ -32,7 +32,7 @@ struct TypeRow {
 };
 
 const TypeRow& row(Type);
-std::optional<Type> type_named(std::string_view);
+std::optional<Type> type_named(std::string_view);  // a tuple has no name
 inline bool is_real(Type type) { return row(type).kind == Kind::real; }
 inline bool is_integer(Type type) {
   return row(type).kind == Kind::signed_integer || row(type).kind == Kind::unsigned_integer;

@@ -21,7 +21,7 @@ namespace plumb::hlo {
 //   5                                                               the greatest
 //   6  other sign  than that of draw 2                              any
 //   7  ties        scale 1; all are zero or one of three numbers    any
-//                  that all arguments share
+//                  that all arguments share, but a single float
 //
 // Ties of draw 1 are of constants of the module as well, in every other eight those of draw 7 too; there a
 // single integer is any. Some element of an array of integers is the least, and one the greatest; of those

@@ -196,6 +196,18 @@ TEST(Draw, FewNumbersOfWhichOneIsZero) {
   EXPECT_EQ(tied, 10);
 }
 
+// What a scalar is multiplied with would be lost where it is zero.
+TEST(Draw, ASingleFloatIsNoTie) {
+  for (const char* shape : {"f32[]", "f32[1]"}) {
+    const Module module = of(shape);
+    std::set<std::uint64_t> met;
+    for (std::uint64_t seed = 0; seed < 64; ++seed)
+      met.insert(drawn(module, {{}, {}}, seed)[1].array->reals[0].coefficient.value);
+    EXPECT_EQ(met.size(), 64u) << shape;
+    EXPECT_FALSE(met.contains(0)) << shape;
+  }
+}
+
 // A constant of the module is a tie, where it is of the size of what is drawn.
 TEST(Draw, SomeAreConstantsOfTheModule) {
   const Module module = parse(

@@ -30,6 +30,12 @@ constexpr const char* kCalled = R"(
   %few = s32[] constant(3)
   ROOT %l = pred[] compare(%i, %few), direction=LT
 }
+
+%any (a: pred[], b: pred[]) -> pred[] {
+  %a = pred[] parameter(0)
+  %b = pred[] parameter(1)
+  ROOT %s = pred[] or(%a, %b)
+}
 )";
 
 // A module of four devices whose entry has this line, of operands that are there.
@@ -40,6 +46,7 @@ ENTRY %e {
   %n = s32[] parameter(1)
   %m = f32[4,4] parameter(2)
   %o = s32[] constant(0)
+  %p = pred[] constant(true)
   %t = (s32[], f32[4]) tuple(%n, %x)
   )" + line + R"(
 }
@@ -100,6 +107,13 @@ TEST(Planted, WhatACollectiveDoes) {
       const Computation& f = changed->computations[static_cast<std::size_t>(called.computations[0])];
       EXPECT_EQ(f.instructions[static_cast<std::size_t>(f.root)].opcode, Opcode::maximum);
     }
+  const std::string added = "an all-reduce that adds a device's own value";
+  EXPECT_NE(faulty(added, one).find("add(%x, %x)"), std::string::npos);
+  const std::string any =
+      "ROOT %r = pred[] all-reduce(%p), channel_id=1, replica_groups={{0,1,2,3}}, "
+      "use_global_device_ids=true, to_apply=%any";
+  EXPECT_NE(faulty("an all-reduce dropped", any), "");
+  EXPECT_EQ(faulty(added, any), "") << "predicates are not added";
   EXPECT_EQ(part_of(faulty("a channel dropped", one), "channel_id"), "");
   EXPECT_EQ(part_of(faulty("global ids dropped", one), "use_global"), "");
   const std::string gather =
