@@ -70,10 +70,11 @@ std::optional<std::uint64_t> fingerprint(const Array<Twin>& whole, const Divisio
   return all;
 }
 
-// Those that say nothing of a fault: they are moved, merged and made again.
+// Those that say nothing of a fault: they are moved, merged and made again, or hand on what others compute.
 bool idle(const Instruction& i) {
   return i.opcode == Opcode::constant || i.opcode == Opcode::iota || i.opcode == Opcode::broadcast ||
-         i.opcode == Opcode::parameter || i.opcode == Opcode::partition_id || i.shape.type == Type::tuple;
+         i.opcode == Opcode::parameter || i.opcode == Opcode::partition_id || i.opcode == Opcode::call ||
+         i.opcode == Opcode::get_tuple_element || i.shape.type == Type::tuple;
 }
 
 std::vector<TwinValue> cut_all(Pairs& pairs, const std::vector<TwinValue>& whole,
@@ -130,7 +131,7 @@ Events events_of(Search& search) {
       const bool whole = division && std::ranges::count(division->tiles, 1) == std::ssize(division->tiles);
       if (division && division->parts == 1)
         print = whole ? fingerprint(*held.array, module.partitions) : fingerprint(*held.array, *division);
-    } else if (own) {
+    } else {  // replicated; in a manual region what each knows is its own
       print = fingerprint(*held.array, module.partitions);
     }
     at->second.print = print;
