@@ -218,7 +218,7 @@ TEST(Verdicts, WhereAFaultIs) {
            "source_line=7}\n  %r0 = " +
            shape + " tanh(%two), sharding={devices=[2,1]<=[2]}, metadata={op_name=\"third\"}";
   };
-  // What AFTER need not have: constants and the like, integers, what is laid out as nobody says or as a sum.
+  // What AFTER need not have: constants and the like, integers, what is laid out as a sum, what nobody reads.
   const std::string idle =
       "  %c0 = f32[2] constant({1, 2}), sharding={replicated}\n  %i0 = f32[2] iota(), iota_dimension=0, "
       "sharding={replicated}\n"

@@ -16,10 +16,12 @@ using TwinValue = Value<Twin>;
 using Event = Sought::Event;
 using Events = Sought::Events;
 
-// The numbers of what AFTER computes: all, and those of each of the user's operations.
+// The numbers of what AFTER computes: all, those of each of the user's operations, and of each collective the
+// first.
 struct Prints {
   std::unordered_set<std::uint64_t> all;
   std::unordered_map<std::string, std::unordered_set<std::uint64_t>> of;  // by op_name
+  std::unordered_map<const Instruction*, std::uint64_t> told;
 
   // Of an operation that AFTER has, what others compute does not count: a program may compute a value twice.
   bool contains(std::uint64_t print, const std::string& op_name) const {
@@ -109,6 +111,7 @@ Prints prints_of(Search& search) {
     const std::uint64_t print = fingerprint(*held.array, devices);
     prints.all.insert(print);
     prints.of[i.op_name].insert(print);
+    if (i.opcode >= Opcode::all_gather) prints.told.try_emplace(&i, print);
   };
   const Machine<Pairs> machine{subject.after, search.pairs, devices, seen, nullptr, search.pulse};
   evaluate(machine, entry(subject.after), cut_all(search.pairs, search.whole, parameter_layouts(subject)),
@@ -116,13 +119,29 @@ Prints prints_of(Search& search) {
   return prints;
 }
 
-// What each instruction should be, but for whether it is there.
+// Those that the root of their computation comes of.
+std::set<const Instruction*> read_by_roots(const Module& module) {
+  std::set<const Instruction*> all;
+  for (const Computation& c : module.computations) {
+    all.insert(&c.instructions[static_cast<std::size_t>(c.root)]);
+    for (std::size_t k = c.instructions.size(); k-- > 0;)
+      if (all.contains(&c.instructions[k]))
+        for (const std::int64_t n : c.instructions[k].operands)
+          all.insert(&c.instructions[static_cast<std::size_t>(n)]);
+  }
+  return all;
+}
+
+// What each instruction should be, but for whether it is there. What nobody reads AFTER needs not have.
 Events events_of(Search& search) {
   const Module& module = *search.subject.propagated;
   Events events;
+  const std::set<const Instruction*> read = read_by_roots(module);
   const auto seen = [&](const Instruction& i, const auto&, const TwinValue& held) {
     const auto [at, first] = events.try_emplace(&i, Event{&i, std::ssize(events)});
-    if (!first || idle(i) || !held.array || !can_differ(*held.array)) return;
+    if (!first || !held.array || !can_differ(*held.array)) return;
+    at->second.whole = fingerprint(*held.array, module.partitions);
+    if (idle(i) || !read.contains(&i)) return;
     std::optional<std::uint64_t> print;
     const bool own = held.array->lanes > 1;  // in a manual region
     if (!i.sharding.empty()) {
@@ -130,9 +149,9 @@ Events events_of(Search& search) {
           (own ? divide_within : divide)(i.sharding[0], i.shape.dims.size(), module.partitions);
       const bool whole = division && std::ranges::count(division->tiles, 1) == std::ssize(division->tiles);
       if (division && division->parts == 1)
-        print = whole ? fingerprint(*held.array, module.partitions) : fingerprint(*held.array, *division);
+        print = whole ? at->second.whole : fingerprint(*held.array, *division);
     } else {  // replicated; in a manual region what each knows is its own
-      print = fingerprint(*held.array, module.partitions);
+      print = at->second.whole;
     }
     at->second.print = print;
   };
@@ -213,15 +232,28 @@ const Instruction* maker(const Module& module, std::int64_t result) {
   return &c.instructions[static_cast<std::size_t>(root.operands[static_cast<std::size_t>(result)])];
 }
 
-// The collective of AFTER that was made for the same operation of the user's, and how many more were.
-std::string collective_for(const Module& after, const std::string& op_name) {
-  std::string first;
-  int more = 0;
+// The collective of AFTER that was made for the same operation of the user's, and how many more were: the
+// first whose value is not what some instruction should be, whole or as it is laid out; else the first.
+std::string collective_for(const Module& after, const Prints& prints, const Events& events,
+                           const std::string& op_name) {
+  std::unordered_set<std::uint64_t> right;
+  for (const auto& [is, event] : events)
+    for (const auto& print : {event.print, event.whole})
+      if (print) right.insert(*print);
+  std::string first, suspect;
+  int all = 0;
   for (const Computation& c : after.computations)
-    for (const Instruction& i : c.instructions)
-      if (i.opcode >= Opcode::all_gather && !op_name.empty() && i.op_name == op_name)
-        first.empty() ? void(first = print(after, c, i)) : void(++more);
-  return first + (more > 0 ? "  (and " + std::to_string(more) + " more of this operation)" : "");
+    for (const Instruction& i : c.instructions) {
+      if (i.opcode < Opcode::all_gather || op_name.empty() || i.op_name != op_name) continue;
+      if (all++ == 0) first = print(after, c, i);
+      const auto told = prints.told.find(&i);
+      const bool known = told != prints.told.end() && right.contains(told->second);
+      if (!known && suspect.empty()) suspect = print(after, c, i);
+    }
+  if (all > 1)
+    return (suspect.empty() ? first : suspect) + "  (and " + std::to_string(all - 1) +
+           " more of this operation)";
+  return first;
 }
 
 const Computation& home(const Module& module, const Instruction* is) {
@@ -283,7 +315,7 @@ std::optional<Place> locate(const Subject& subject, const Proof& proof, const Pu
   const Instruction* lost = first_lost(events);
   if (!lost) lost = maker(*subject.propagated, proof.differences[0].result);
   Place place{lost->name, source(*subject.propagated, *lost), lost->op_name,
-              collective_for(subject.after, lost->op_name)};
+              collective_for(subject.after, prints, events, lost->op_name)};
   if (place.there.empty()) place.there = sum_of(*subject.propagated, *lost);
   return place;
 }

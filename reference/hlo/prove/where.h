@@ -26,6 +26,7 @@ struct Sought {
     const Instruction* is = nullptr;
     std::int64_t order = 0;              // as they are first computed
     std::optional<std::uint64_t> print;  // of what all devices should hold, where that tells anything
+    std::optional<std::uint64_t> whole;  // of the value where each device holds all of it
     bool reached = false;                // it is there, or something that is there was computed from it
   };
   using Events = std::map<const Instruction*, Event>;
