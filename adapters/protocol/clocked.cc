@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <fstream>
 #include <stdexcept>
+#include <thread>
 
 #include "adapters/protocol/ranks.h"
 #include "reference/words/fnv.h"
@@ -72,12 +74,15 @@ void meet(const Stages& stages, Sync sync) {
   if (sync == Sync::barrier && stages.meet) stages.meet();
 }
 
-// Waits until a window begins. Whether it came in time, and was there when the time had come: who lost its core
+// Waits until a window begins, asleep but for the last of it: who has spun for long is the first to lose its core.
+// Whether it came in time, and was there when the time had come: who lost its core
 // while it waited begins later than others, who wait for it within the run. A fiftieth of a window is late.
 bool in_time(const Stages& stages, const Window& window, std::int64_t iteration) {
   const std::int64_t start = window.start(iteration);
   std::int64_t at = now(stages);
   const bool early = at < start;
+  constexpr std::int64_t awake = 1'000'000;
+  if (start - at > awake) std::this_thread::sleep_for(std::chrono::nanoseconds(start - at - awake));
   while (at < start) at = now(stages);
   return early && at - start <= window.width / 50;
 }

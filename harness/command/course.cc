@@ -41,7 +41,7 @@ std::string time_once(Course& course, Entry& entry) {
     entry.timings.over = bytes_over_axes(entry.c, record.trace);
     entry.pace.each = nanoseconds_each(record.bench->samples);
     entry.timings.repetitions.push_back(*record.bench);
-    if (record.bench->samples.nanoseconds.empty()) why = "every iteration was begun late";
+    if (record.bench->samples.nanoseconds.empty()) why = "every iteration was begun late: ranks did not have their cores at the agreed times; --sync barrier";
   } else {
     why = not_timed(record);
     entry.last_words = record.last_words;

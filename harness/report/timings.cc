@@ -331,6 +331,9 @@ std::vector<Timings> timings_of(const std::vector<Record>& records) {
     }
     all[at->second].repetitions.push_back(*r.bench);
   }
+  const auto of_a_soak = [](const Repetition& r) { return r.stop == "soak"; };
+  for (Timings& t : all)
+    if (!std::ranges::all_of(t.repetitions, of_a_soak)) std::erase_if(t.repetitions, of_a_soak);
   return all;
 }
 

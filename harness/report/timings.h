@@ -51,7 +51,7 @@ std::string doubts_in_words(const std::vector<Timings>&);
 std::string clocks_in_words(const std::vector<Timings>&);
 
 // Repetitions of records, by case and backend, in the order in which they first come; those that were not
-// timed are left out.
+// timed are left out, and minutes of a soak where there are others: what is proved each time is another thing.
 std::vector<Timings> timings_of(const std::vector<Record>&);
 
 }  // namespace plumb

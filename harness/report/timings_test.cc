@@ -233,6 +233,17 @@ TEST(Timings, OfARecordComeTogetherByCaseAndBackend) {
   EXPECT_THAT(medians(all[0]), ElementsAre(100, 101, 102, 103, 104));
 }
 
+TEST(Timings, MinutesOfASoakAreNoRepetitionsBesideOthers) {
+  std::vector<Record> records;
+  for (const char* stop : {"soak", "interval", "soak"}) {
+    Record& r = records.emplace_back();
+    r.line = reduce, r.backend = "b", r.bench = timed(reduce, 100).repetitions[0], r.bench->stop = stop;
+  }
+  EXPECT_EQ(timings_of(records).at(0).repetitions.size(), 1U);
+  std::erase_if(records, [](const Record& r) { return r.bench->stop != "soak"; });
+  EXPECT_EQ(timings_of(records).at(0).repetitions.size(), 2U);
+}
+
 TEST(Rules, AnAllReduceTakesNoLongerThanItsParts) {
   EXPECT_THAT(broken_rules({timed(reduce, 1900), timed(scatter, 1000), timed(gather, 1000)}), IsEmpty());
   EXPECT_THAT(broken_rules({timed(reduce, 2100), timed(scatter, 1000), timed(gather, 1000)}),
