@@ -140,6 +140,9 @@ TEST(Ways, OperandsThatNoElementIs) {
   EXPECT_EQ(untaken("  %r0 = f32R maximum(%a, %es)"), Names{}) << "some are zero where there are ties";
   EXPECT_EQ(untaken("  %r0 = f32R maximum(%x, %es)"), Names{});
   EXPECT_EQ(untaken("  %r0 = f32R maximum(%x, %zs)"), Names{});
+  EXPECT_EQ(untaken("  %i = s32[] constant(-1)\n  %f = f32[] convert(%i)\n  %fs = f32R broadcast(%f), "
+                    "dimensions={}\n  %r0 = f32R maximum(%p, %fs)"),
+            Names{"%r0 operand 1"});
   EXPECT_EQ(untaken("  %r0 = f32R clamp(%e, %p, %h)"), (Names{"%r0 operand 0", "%r0 operand 2"}));
   EXPECT_EQ(untaken("  %r0 = f32R clamp(%e, %x, %one)"), Names{});
   EXPECT_EQ(untaken("  %r0 = f32R clamp(%z, %x, %one)"), Names{});

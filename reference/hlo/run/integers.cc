@@ -141,9 +141,8 @@ std::int64_t bits_of(Type type, double x) {
   const std::int64_t top = ((std::int64_t{1} << exponent_bits) - 1) << (digits - 1);
   if (std::isnan(x)) return top | std::int64_t{1} << (digits - 2);
   if (std::isinf(x)) return sign | top;
-  if (x == 0) return sign;
   const int bias = (1 << (exponent_bits - 1)) - 1;
-  const int exponent = std::max(std::ilogb(x), 1 - bias);  // subnormal below
+  const int exponent = std::max(std::ilogb(x), 1 - bias);  // subnormal and zero below
   const auto units =
       static_cast<std::int64_t>(std::nearbyint(std::ldexp(std::fabs(x), digits - 1 - exponent)));
   const std::int64_t bits = (static_cast<std::int64_t>(exponent + bias - 1) << (digits - 1)) + units;

@@ -293,6 +293,17 @@ TEST(Programs, RowsGoToTheMembersTheyAreFor) {
   EXPECT_THROW(exchanged("{{0,2},{1,3}}", "{-1, 2}"), BadModule);
 }
 
+// Of three rows of the first matrix one meets 10 and two 100, of the second all meet 10.
+TEST(Programs, RaggedRowsOfEachMatrixHaveSizesOfTheirOwn) {
+  const Module module = parse(
+      "HloModule m\n\nENTRY %e {\n  %l = f32[2,3,1] constant({ { {1}, {2}, {3} }, { {4}, {5}, {6} } })\n"
+      "  %r = f32[2,1,1] constant({ { {10} }, { {100} } })\n  %s = s32[2,2] constant({ {1, 2}, {3, 0} })\n"
+      "  ROOT %p = f32[2,3,1] ragged-dot(%l, %r, %s), lhs_contracting_dims={2}, rhs_contracting_dims={1}, "
+      "lhs_ragged_dims={1}, rhs_group_dims={0}\n}\n",
+      "m.txt");
+  EXPECT_EQ(run(module, {}).at(0).array->reals, (Elements<double>{10, 200, 300, 40, 50, 60}));
+}
+
 TEST(Programs, APermuteThatReachesNobodyBringsZero) {
   EXPECT_EQ(
       on_four("",
