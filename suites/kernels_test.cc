@@ -7,6 +7,7 @@
 #include <random>
 
 #include "adapters/cuda/device.h"
+#include "reference/device/element_at.h"
 #include "reference/exact/exact.h"
 
 namespace plumb {
@@ -179,6 +180,24 @@ TEST(Kernels, LargestIsExact) {
                                    DType::bf16, DType::bf16, meeting, order});
       EXPECT_EQ(differs(got, extreme_parts(parts, extreme)), -1);
     }
+}
+
+// n / d by one multiplication, for every divisor near a power of two and every number near a multiple.
+TEST(Kernels, AnInverseDivides) {
+  std::vector<std::int64_t> divisors;
+  for (int bit = 0; bit < 31; ++bit)
+    for (std::int64_t near = -3; near <= 3; ++near)
+      if (const std::int64_t d = (std::int64_t{1} << bit) + near; d > 0 && d < kNarrow) divisors.push_back(d);
+  std::mt19937_64 random(7);
+  for (int drawn = 0; drawn < 1000; ++drawn)
+    divisors.push_back(1 + static_cast<std::int64_t>(random() >> (34 + random() % 30)) % (kNarrow - 1));
+  for (const std::int64_t d : divisors) {
+    const Inverse by = inverse_of(d);
+    const std::int64_t most = (kNarrow - 1) / d;
+    for (const std::int64_t q : {std::int64_t{0}, std::int64_t{1}, most / 2, most - 1, most})
+      for (const std::int64_t n : {q * d - 1, q * d, q * d + d / 2, q * d + d - 1})
+        if (n >= 0 && n < kNarrow) ASSERT_EQ(divided(n, by), n / d) << n << " / " << d;
+  }
 }
 
 }  // namespace

@@ -67,6 +67,23 @@ void widen(Tables& t, int width) {
   }
 }
 
+std::int64_t end_of(const Tables& t, std::size_t piece) {
+  return piece + 1 < t.pieces.size() ? t.pieces[piece + 1].first : t.elements;
+}
+
+// Inverses of what elements are divided by.
+void invert(Tables& t, Moves& moves) {
+  moves.narrow = t.elements < kNarrow;
+  if (!moves.narrow || t.pieces.empty()) return;
+  for (const Piece& p : t.pieces)
+    for (std::int64_t d = p.at; d < p.at + p.dims; ++d)
+      t.numbers[d - p.dims] = std::bit_cast<std::int64_t>(inverse_of(t.numbers[d]));
+  const std::int64_t each = end_of(t, 0);
+  for (std::size_t i = 0; i < t.pieces.size(); ++i)
+    if (end_of(t, i) - t.pieces[i].first != each) return;
+  moves.each = each, moves.by_each = inverse_of(each);
+}
+
 Tables tables(std::span<const BoxMove> moves) {
   Tables t;
   for (const BoxMove& move : moves) {
@@ -75,6 +92,7 @@ Tables tables(std::span<const BoxMove> moves) {
     for (std::size_t d = 0; d < places[0].steps.size(); ++d) n *= move.box[2 * d + 1] - move.box[2 * d];
     if (n == 0) continue;
     const std::vector<std::int64_t> sizes = join_dims(move.box, places);
+    t.numbers.resize(t.numbers.size() + sizes.size());  // of their inverses
     t.pieces.push_back({t.elements, std::ssize(t.numbers), static_cast<std::int32_t>(sizes.size()),
                         static_cast<std::int32_t>(places.size() - 1), move.own});
     t.elements += n;
@@ -116,6 +134,7 @@ Meeting meeting(const Combine& combine) {
 LaidMoves lay_moves(const Hands& hands, std::span<const BoxMove> boxes, Moves moves) {
   Tables t = tables(boxes);
   if (moves.meeting == Meeting::copy) widen(t, format(moves.stored).bytes);
+  invert(t, moves);
   LaidMoves laid{lay<Piece>(hands, t.pieces), lay<std::int64_t>(hands, t.numbers), moves};
   laid.moves.pieces = laid.pieces.rows(), laid.moves.numbers = laid.numbers.rows();
   laid.moves.count = std::ssize(t.pieces), laid.moves.elements = t.elements, laid.moves.word = t.word;

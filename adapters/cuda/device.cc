@@ -17,7 +17,9 @@ void recast(const Recast& c, const std::byte* from, std::byte* to, std::int64_t 
   for_each_index(count, element_of(c, from, to));
 }
 
-void move(const Moves& moves) { for_each_index(moves.elements, element_of(moves)); }
+void move(const Moves& moves) {
+  with_moves(moves, [&](const auto& work) { for_each_index(moves.elements, work); });
+}
 
 void multiply(const Products& p) {
   for_each_index(p.elements,

@@ -6,18 +6,33 @@
 
 namespace plumb::cuda {
 
+// Of the places of a piece, 0 is the receiver.
+constexpr const std::int64_t* place(const Moves& moves, const Piece& piece, std::int64_t k) {
+  return moves.numbers + piece.at + piece.dims + k * (piece.dims + 1);
+}
+template <bool narrow>
+constexpr Divided index_of(const Moves& moves, const Piece& piece, int d, std::int64_t left) {
+  const std::int64_t* size = moves.numbers + piece.at + d;
+  if constexpr (!narrow) return divided(left, *size);
+  const std::int64_t times = divided(left, std::bit_cast<Inverse>(size[-piece.dims]));
+  return {times, left - times * *size};
+}
+constexpr const Piece& piece_of(const Moves& moves, std::int64_t i) {
+  return moves.each > 0 ? moves.pieces[divided(i, moves.by_each)] : part_of(moves.pieces, moves.count, i);
+}
+
 // The parts of an element, of which each lies at another source.
 struct Parts {
   const Moves& moves;
   const Piece& piece;
   std::int64_t element;  // of the piece
 
-  constexpr std::int64_t offset(std::int64_t place) const {  // 0 is the receiver
-    const std::int64_t* sizes = moves.numbers + piece.at;
-    const std::int64_t* steps = sizes + piece.dims + place * (piece.dims + 1);
+  constexpr std::int64_t offset(std::int64_t k) const {
+    const std::int64_t* steps = place(moves, piece, k);
     std::int64_t at = steps[0], left = element;
     for (int d = piece.dims; d-- > 0;) {
-      const Divided by = divided(left, sizes[d]);
+      const Divided by =
+          moves.narrow ? index_of<true>(moves, piece, d, left) : index_of<false>(moves, piece, d, left);
       at += by.rest * steps[d + 1], left = by.times;
     }
     return at;
@@ -69,26 +84,54 @@ constexpr double in_pairs(const Parts& parts) {
   return held[0];
 }
 
+// A copy of a word. What many copies hold before the first of them is put does not change: none is made of a
+// word that another one makes.
+template <class Word, bool narrow>
+struct CopiedWord {
+  Moves moves;
+
+  struct Held {
+    std::byte* to;
+    Word word;
+  };
+  constexpr Held held(std::int64_t i) const {
+    const Piece& piece = piece_of(moves, i);
+    const std::int64_t *to = place(moves, piece, 0), *from = place(moves, piece, 1);
+    std::int64_t to_at = to[0], from_at = from[0], left = i - piece.first;
+    PLUMB_ROLLED
+    for (int d = piece.dims; d-- > 0;) {
+      const Divided by = index_of<narrow>(moves, piece, d, left);
+      to_at += by.rest * to[d + 1], from_at += by.rest * from[d + 1], left = by.times;
+    }
+    return {moves.to + to_at, word_at<Word>(moves.from + from_at)};
+  }
+  static constexpr void put(const Held& held) { put_word<Word>(held.to, held.word); }
+  constexpr void operator()(std::int64_t i) const { put(held(i)); }
+};
+
 struct MoveElement {
   Moves moves;
-  int width;
 
   constexpr void operator()(std::int64_t i) const {
-    const Piece& piece = part_of(moves.pieces, moves.count, i);
+    const Piece& piece = piece_of(moves, i);
     const Parts parts{moves, piece, i - piece.first};
-    std::byte* to = moves.to + parts.offset(0);
-    if (moves.meeting == Meeting::copy) {
-      const std::byte* from = moves.from + parts.offset(1);
-      if (width == sizeof(Word16)) return put_word<Word16>(to, word_at<Word16>(from));
-      return with_word(width, [&]<class Word>() { put_word<Word>(to, word_at<Word>(from)); });
-    }
-    put_value(moves.stored, to,
+    put_value(moves.stored, moves.to + parts.offset(0),
               moves.order == Order::direct ? one_after_another(parts)
               : moves.order == Order::ring ? round_a_ring(parts)
                                            : in_pairs(parts));
   }
 };
 
-constexpr MoveElement element_of(const Moves& m) { return {m, m.word ? m.word : width_of(m.stored)}; }
+// run(work) for what becomes of each element.
+template <class Run>
+constexpr void with_moves(const Moves& moves, Run&& run) {
+  if (moves.meeting != Meeting::copy) return run(MoveElement{moves});
+  const int width = moves.word ? moves.word : width_of(moves.stored);
+  const auto copies = [&]<class Word>() {
+    moves.narrow ? run(CopiedWord<Word, true>{moves}) : run(CopiedWord<Word, false>{moves});
+  };
+  if (width == sizeof(Word16)) return copies.template operator()<Word16>();
+  with_word(width, copies);
+}
 
 }  // namespace plumb::cuda

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "reference/words/dtype.h"
+#include "reference/device/element_at.h"
 
 namespace plumb::cuda {
 
@@ -15,10 +15,11 @@ enum class Order : std::uint8_t { direct, ring, tree };
 enum class Meeting : std::uint8_t { copy, add, larger, smaller };
 
 // A box of one receiver, and where the same elements lie at its sources. Its numbers: the sizes, outermost
-// first; of the receiver and then of each source an offset and the steps of these dimensions, all in bytes.
+// first, before which their inverses stand where elements are narrow; of the receiver and then of each source
+// an offset and the steps of these dimensions, all in bytes.
 struct Piece {
   std::int64_t first = 0;  // the number of its first element among all elements
-  std::int64_t at = 0;     // where its numbers begin
+  std::int64_t at = 0;     // where its sizes begin
   std::int32_t dims = 0, sources = 0;
   std::int32_t own = -1;  // which source is the receiver's own part, which is not sent
 };
@@ -35,8 +36,11 @@ struct Moves {
   DType stored = DType::f32, wire = DType::f32;
   Meeting meeting = Meeting::copy;
   Order order = Order::direct;
-  std::int32_t word =
-      0;  // of copies, which know no values: the bytes of what is an element here; 0: as stored
+  // Of copies, which know no values: the bytes of what is an element here; 0: as stored.
+  std::int32_t word = 0;
+  bool narrow = false;    // elements are less than 2^31, and divided by inverses
+  std::int64_t each = 0;  // of narrow pieces: the elements of each where all have as many, else 0
+  Inverse by_each;
 };
 
 // The product of one device. Its numbers: offsets of lhs, rhs and out in bytes, where its rows are said, the

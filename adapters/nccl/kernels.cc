@@ -50,7 +50,7 @@ void launch(CUfunction kernel, Work work, std::int64_t count) {
               "cuLaunchKernel");
 }
 
-void move(const cuda::Moves& m) { launch(kernels().move, cuda::element_of(m), m.elements); }
+void move(const cuda::Moves& m) { launch(kernels().move, m, m.elements); }
 
 void recast(const Recast& how, const std::byte* from, std::byte* to, std::int64_t count) {
   launch(kernels().recast, cuda::element_of(how, from, to), count);

@@ -27,12 +27,22 @@ inline void check_cuda(cudaError_t error, const char* call) {
   if (error != cudaSuccess) throw std::runtime_error(std::string(call) + ": " + cudaGetErrorString(error));
 }
 
+// Work that only moves holds some words before it puts the first: their ways through memory go side by side.
+constexpr int kHeldAtOnce = 4;
+
 template <class Work>
 __device__ void share_of_thread(const Work& work, std::int64_t count) {
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
-       i += step)
-    work(i);
+  std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if constexpr (requires { work.held(i); })
+    for (; i + (kHeldAtOnce - 1) * step < count; i += kHeldAtOnce * step) {
+      decltype(work.held(i)) held[kHeldAtOnce];
+#pragma unroll
+      for (int k = 0; k < kHeldAtOnce; ++k) held[k] = work.held(i + k * step);
+#pragma unroll
+      for (int k = 0; k < kHeldAtOnce; ++k) work.put(held[k]);
+    }
+  for (; i < count; i += step) work(i);
 }
 
 template <class Work>
@@ -61,7 +71,9 @@ __global__ void run_sum(Term term, std::int64_t count, unsigned long long* sum) 
 template <class Work>
 void for_each_index(std::int64_t count, const Work& work) {
   if (count == 0) return;
-  run_work<<<grid_of(count), kThreadsOfBlock>>>(work, count);
+  constexpr int each = requires { work.held(count); }
+  ? kHeldAtOnce : 1;
+  run_work<<<grid_of((count + each - 1) / each), kThreadsOfBlock>>>(work, count);
   check_cuda(cudaGetLastError(), "a kernel's launch");
 }
 

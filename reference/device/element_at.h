@@ -3,6 +3,14 @@
 
 #include "reference/words/element.h"
 
+// A loop that no element goes through, or seldom: a card's compiler would write it out, and code is what the
+// bundle has most of.
+#ifdef __CUDA_ARCH__
+#define PLUMB_ROLLED _Pragma("unroll 1")
+#else
+#define PLUMB_ROLLED
+#endif
+
 namespace plumb {
 
 // Aligned as their width says.
@@ -25,6 +33,23 @@ constexpr Divided divided(std::int64_t number, std::int64_t by) {
     return {n / d, n % d};
   }
   return {number / by, number % by};
+}
+
+// What divides a number from [0, 2^31) by another one, by a multiplication: with s = ceil(log2 by) and
+// times = floor(2^(31+s) / by) + 1, which has 32 bits, times * by - 2^(31+s) is from (0, 2^s], and n * that
+// less than 2^(31+s): too little to reach the next quotient.
+struct Inverse {
+  std::uint32_t times = 0, shift = 0;
+};
+constexpr std::int64_t kNarrow = std::int64_t{1} << 31;
+constexpr Inverse inverse_of(std::int64_t by) {  // from [1, 2^31)
+  const auto shift = static_cast<std::uint32_t>(31 + std::bit_width(static_cast<std::uint64_t>(by - 1)));
+  return {static_cast<std::uint32_t>((std::uint64_t{1} << shift) / static_cast<std::uint64_t>(by) + 1),
+          shift};
+}
+constexpr std::int64_t divided(std::int64_t number, Inverse by) {
+  return static_cast<std::int64_t>(
+      static_cast<std::uint64_t>(static_cast<std::uint32_t>(number)) * by.times >> by.shift);
 }
 
 struct alignas(16) Word16 {

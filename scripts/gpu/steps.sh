@@ -17,6 +17,15 @@ cases_of() {
     "on x=$n: reshard f32[$((64 * n))@x,$((8 * n))] -> f32[$((64 * n)),$((8 * n))@x]" "on x=$n: reshard f32[$((64 * n + 1))]+x -> f32[$((64 * n + 1))@x]"
 }
 
+# Products as frameworks have them: rows split, and what is summed over.
+products_of() {
+  local n=$1 d
+  for d in f32 bf16 f16; do
+    printf '%s\n' "on x=$n: einsum mk,kn->mn $d[$((64 * n))@x,256] $d[256,128] -> $d[$((64 * n))@x,128]" "on x=$n: einsum mk,kn->mn $d[64,$((256 * n))@x] $d[$((256 * n))@x,128] -> $d[64,128]" \
+      "on x=$n: einsum mk,kn->mn $d[$((64 * n))@x,256] $d[256,128] -> $d[$((64 * n))@x,128] fill=normal"
+  done
+}
+
 # The backend with more options: a row's name takes them after commas.
 with() { printf '%s,%s' "$backend" "$1"; }
 
@@ -24,7 +33,7 @@ has_backend() { "$plumb" backends 2>/dev/null | awk -v name="$1" '($1 == name ||
 
 # The words after `plumb` for a step; nothing where there is nothing to run, and why stands in $why.
 words_of() {
-  local plan order count
+  local plan order count more
   count=$(wc -l <"$work/cards")
   why=
   case $1 in
@@ -55,8 +64,10 @@ words_of() {
       ;;
     jax | torch)
       has_backend "$1" || { why="$python has no $1"; return 1; }
-      words=(run --suite released --backend "$([[ $1 == jax ]] && echo jax,platform=gpu || echo torch,engine=nccl)")
+      words=(run --suite released --where "devices<=$count" --backend "$([[ $1 == jax ]] && echo jax,platform=gpu || echo torch,engine=nccl)")
       some 200
+      mapfile -t more < <(cases_of "$count"; products_of "$count")
+      words+=("${more[@]}")
       ;;
   esac
 }

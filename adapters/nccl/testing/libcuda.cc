@@ -118,14 +118,21 @@ T* near(T* there) {
   return reinterpret_cast<T*>(reinterpret_cast<CUdeviceptr>(there) ^ kFar);
 }
 
-plumb::cuda::MoveElement here(plumb::cuda::MoveElement work) {
-  plumb::cuda::Moves& m = work.moves;
+plumb::cuda::Moves here(plumb::cuda::Moves m) {
   m.pieces = near(m.pieces), m.numbers = near(m.numbers), m.from = near(m.from), m.to = near(m.to);
-  return work;
+  return m;
+}
+void run_here(const plumb::cuda::Moves& moves, std::int64_t n) {
+  plumb::cuda::with_moves(moves, [&](const auto& work) {
+    for (std::int64_t i = 0; i < n; ++i) work(i);
+  });
 }
 plumb::cuda::RecastElement here(plumb::cuda::RecastElement work) {
   work.from = near(work.from), work.to = near(work.to);
   return work;
+}
+void run_here(const plumb::cuda::RecastElement& work, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) work(i);
 }
 
 // As nvcc made it where there is nvcc, else the formula as it was compiled for this processor.
@@ -142,12 +149,10 @@ Act launched(const char* name, unsigned blocks, unsigned threads, void** given) 
       void* all[] = {&work, &n};
       run_grid(*kernel, blocks, threads, all);
     };
-  return [n, near_work = here(work)]() mutable {
-    for (std::int64_t i = 0; i < n; ++i) near_work(i);
-  };
+  return [n, near_work = here(work)] { run_here(near_work, n); };
 }
 Function functions[] = {
-    {"plumb_move",   launched<plumb::cuda::MoveElement>  },
+    {"plumb_move",   launched<plumb::cuda::Moves>        },
     {"plumb_recast", launched<plumb::cuda::RecastElement>}
 };
 

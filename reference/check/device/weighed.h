@@ -5,14 +5,6 @@
 #include "reference/device/element_at.h"
 #include "reference/exact/field.h"
 
-// A loop that no element goes through, or seldom: a card's compiler would write it out, and code is what the
-// bundle has most of.
-#ifdef __CUDA_ARCH__
-#define PLUMB_ROLLED _Pragma("unroll 1")
-#else
-#define PLUMB_ROLLED
-#endif
-
 namespace plumb {
 
 // A dimension of a dense box of elements: how far apart its elements lie, their sums, and their weights.
@@ -299,5 +291,3 @@ struct UnwholeElement {
 };
 
 }  // namespace plumb
-
-#undef PLUMB_ROLLED
