@@ -7,8 +7,8 @@
 #include <random>
 
 #include "adapters/cuda/device.h"
-#include "reference/device/element_at.h"
 #include "reference/exact/exact.h"
+#include "reference/words/divided.h"
 
 namespace plumb {
 namespace {

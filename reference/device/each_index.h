@@ -28,44 +28,38 @@ inline void check_cuda(cudaError_t error, const char* call) {
 }
 
 // Work that only moves holds some words before it puts the first: their ways through memory go side by side.
-constexpr int kHeldAtOnce = 4;
+#ifndef PLUMB_HELD
+#define PLUMB_HELD 4
+#endif
+constexpr int kHeldAtOnce = PLUMB_HELD;
+
+template <class Work>
+__device__ void held_at_once(const Work& work, std::int64_t first) {
+  decltype(work.held(first)) held[kHeldAtOnce];
+#pragma unroll
+  for (int k = 0; k < kHeldAtOnce; ++k) held[k] = work.held(first + k * blockDim.x);
+#pragma unroll
+  for (int k = 0; k < kHeldAtOnce; ++k) work.put(held[k]);
+}
 
 template <class Work>
 __device__ void share_of_thread(const Work& work, std::int64_t count) {
-  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-  std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if constexpr (requires { work.held(i); })
-    for (; i + (kHeldAtOnce - 1) * step < count; i += kHeldAtOnce * step) {
-      decltype(work.held(i)) held[kHeldAtOnce];
-#pragma unroll
-      for (int k = 0; k < kHeldAtOnce; ++k) held[k] = work.held(i + k * step);
-#pragma unroll
-      for (int k = 0; k < kHeldAtOnce; ++k) work.put(held[k]);
-    }
-  for (; i < count; i += step) work(i);
+  constexpr int each = requires { work.held(count); }
+  ? kHeldAtOnce : 1;
+  const std::int64_t tile = static_cast<std::int64_t>(each) * blockDim.x;
+  for (std::int64_t begin = blockIdx.x * tile; begin < count; begin += gridDim.x * tile) {
+    if constexpr (each > 1)
+      if (begin + tile <= count) {
+        held_at_once(work, begin + threadIdx.x);
+        continue;
+      }
+    for (std::int64_t i = begin + threadIdx.x; i < begin + tile && i < count; i += blockDim.x) work(i);
+  }
 }
 
 template <class Work>
 __global__ void run_work(Work work, std::int64_t count) {
   share_of_thread(work, count);
-}
-
-template <class Is>
-__global__ void run_first(Is is, std::int64_t count, unsigned long long* first) {
-  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
-       i += step)
-    if (is(i)) return static_cast<void>(atomicMin(first, static_cast<unsigned long long>(i)));
-}
-
-template <class Term>
-__global__ void run_sum(Term term, std::int64_t count, unsigned long long* sum) {
-  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-  unsigned long long mine = 0;
-  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
-       i += step)
-    mine += term(i);
-  atomicAdd(sum, mine);
 }
 
 template <class Work>
@@ -77,35 +71,84 @@ void for_each_index(std::int64_t count, const Work& work) {
   check_cuda(cudaGetLastError(), "a kernel's launch");
 }
 
-// One word in the card's memory, begun with a value, brought back.
-template <class Launch>
-std::uint64_t word_after(std::uint64_t begun, Launch&& launch) {
-  unsigned long long *there = nullptr, here = begun;
-  check_cuda(cudaMalloc(&there, sizeof here), "cudaMalloc");
-  const cudaError_t put = cudaMemcpy(there, &here, sizeof here, cudaMemcpyHostToDevice);
-  if (put == cudaSuccess) launch(there);
-  const cudaError_t launched = cudaGetLastError();
-  const cudaError_t brought = cudaMemcpy(&here, there, sizeof here, cudaMemcpyDeviceToHost);
-  cudaFree(there);
-  check_cuda(put, "cudaMemcpy");
-  check_cuda(launched, "a kernel's launch");
-  check_cuda(brought, "a kernel");
-  return here;
+// Words in the card's memory for what many threads find, as long as the process.
+inline std::uint64_t* scratch(std::int64_t words) {
+  static const auto made = [&] {
+    void* memory = nullptr;
+    check_cuda(cudaMalloc(&memory, words * sizeof(std::uint64_t)), "cudaMalloc");
+    return static_cast<std::uint64_t*>(memory);
+  }();
+  return made;
+}
+
+// How many pieces an index is cut into: so many that a card is busy, then so few that this processor is not.
+constexpr std::int64_t kManyPieces = 1 << 18, kFewPieces = 1 << 9;
+
+// What every `pieces`-th index from one on makes together.
+template <class Fold>
+struct FoldedPiece {
+  Fold fold;
+  std::int64_t count, pieces;
+  std::uint64_t* found;
+  constexpr void operator()(std::int64_t piece) const { found[piece] = fold(piece, pieces, count); }
+};
+
+// The same of what pieces have found.
+template <class Fold>
+struct FoldedFound {
+  const std::uint64_t* before;
+  std::int64_t count, pieces;
+  std::uint64_t* found;
+  constexpr void operator()(std::int64_t piece) const {
+    std::uint64_t all = before[piece];
+    for (std::int64_t i = piece + pieces; i < count; i += pieces) all = Fold::both(all, before[i]);
+    found[piece] = all;
+  }
+};
+
+// No atomics: a word that all threads of a card add to takes them one after another.
+template <class Fold>
+std::uint64_t folded(std::int64_t count, const Fold& fold) {
+  const std::int64_t many = std::min(count, kManyPieces), few = std::min(many, kFewPieces);
+  std::uint64_t *found = scratch(kManyPieces + kFewPieces), *last = found + kManyPieces, here[kFewPieces];
+  for_each_index(many, FoldedPiece<Fold>{fold, count, many, found});
+  for_each_index(few, FoldedFound<Fold>{found, many, few, last});
+  check_cuda(cudaMemcpy(here, last, few * sizeof here[0], cudaMemcpyDeviceToHost), "a kernel");
+  std::uint64_t all = here[0];
+  for (std::int64_t i = 1; i < few; ++i) all = Fold::both(all, here[i]);
+  return all;
 }
 
 template <class Is>
+struct FirstOf {
+  Is is;
+  constexpr std::uint64_t operator()(std::int64_t piece, std::int64_t pieces, std::int64_t count) const {
+    for (std::int64_t i = piece; i < count; i += pieces)
+      if (is(i)) return static_cast<std::uint64_t>(i);
+    return static_cast<std::uint64_t>(count);
+  }
+  static constexpr std::uint64_t both(std::uint64_t a, std::uint64_t b) { return a < b ? a : b; }
+};
+
+template <class Is>
 std::int64_t first_index(std::int64_t count, const Is& is) {
-  if (count == 0) return 0;
-  return static_cast<std::int64_t>(word_after(
-      static_cast<std::uint64_t>(count),
-      [&](unsigned long long* first) { run_first<<<grid_of(count), kThreadsOfBlock>>>(is, count, first); }));
+  return count == 0 ? 0 : static_cast<std::int64_t>(folded(count, FirstOf<Is>{is}));
 }
 
 template <class Term>
+struct SumOf {
+  Term term;
+  constexpr std::uint64_t operator()(std::int64_t piece, std::int64_t pieces, std::int64_t count) const {
+    std::uint64_t all = 0;
+    for (std::int64_t i = piece; i < count; i += pieces) all += term(i);
+    return all;
+  }
+  static constexpr std::uint64_t both(std::uint64_t a, std::uint64_t b) { return a + b; }
+};
+
+template <class Term>
 std::uint64_t sum_over(std::int64_t count, const Term& term) {
-  if (count == 0) return 0;
-  return word_after(
-      0, [&](unsigned long long* sum) { run_sum<<<grid_of(count), kThreadsOfBlock>>>(term, count, sum); });
+  return count == 0 ? 0 : folded(count, SumOf<Term>{term});
 }
 
 }  // namespace on_card

@@ -56,8 +56,10 @@ struct ProductAt {
     Locus loci[kMost];
     Spot spot;
     std::int64_t row = 0, last = 0;
-    for (int d = dims; d-- > 0; i /= dim[d].range.size()) {
-      const std::int64_t at = dim[d].range.begin + i % dim[d].range.size();
+    for (int d = dims; d-- > 0;) {
+      const Divided by = divided(i, dim[d].range.size());
+      const std::int64_t at = dim[d].range.begin + by.rest;
+      i = by.times;
       const DimRole& role = dim[d].role;
       if (d == dims - 1) last = at;
       spot.free += role.free * at;

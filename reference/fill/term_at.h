@@ -6,6 +6,7 @@
 
 #include "reference/fill/hash.h"
 #include "reference/fill/product.h"
+#include "reference/words/divided.h"
 
 namespace plumb {
 
@@ -57,7 +58,7 @@ constexpr std::uint64_t times(std::uint64_t multiplier, std::int64_t index) {
 }
 
 constexpr std::int64_t product_mod(std::int64_t a, std::int64_t b, std::int64_t modulus) {
-  if (modulus >> 31 == 0) return a * b % modulus;
+  if (modulus >> 31 == 0) return divided(a * b, modulus).rest;
   return static_cast<std::int64_t>(static_cast<__int128>(a) * b % modulus);
 }
 
