@@ -9,6 +9,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <vector>
 #endif
 
 namespace plumb {
@@ -28,10 +29,7 @@ inline void check_cuda(cudaError_t error, const char* call) {
 }
 
 // Work that only moves holds some words before it puts the first: their ways through memory go side by side.
-#ifndef PLUMB_HELD
-#define PLUMB_HELD 4
-#endif
-constexpr int kHeldAtOnce = PLUMB_HELD;
+constexpr int kHeldAtOnce = 4;
 
 template <class Work>
 __device__ void held_at_once(const Work& work, std::int64_t first) {
@@ -82,7 +80,7 @@ inline std::uint64_t* scratch(std::int64_t words) {
 }
 
 // How many pieces an index is cut into: so many that a card is busy, then so few that this processor is not.
-constexpr std::int64_t kManyPieces = 1 << 18, kFewPieces = 1 << 9;
+constexpr std::int64_t kManyPieces = 1 << 18, kFewPieces = 1 << 12;
 
 // What every `pieces`-th index from one on makes together.
 template <class Fold>
@@ -110,10 +108,11 @@ struct FoldedFound {
 template <class Fold>
 std::uint64_t folded(std::int64_t count, const Fold& fold) {
   const std::int64_t many = std::min(count, kManyPieces), few = std::min(many, kFewPieces);
-  std::uint64_t *found = scratch(kManyPieces + kFewPieces), *last = found + kManyPieces, here[kFewPieces];
+  std::uint64_t *found = scratch(kManyPieces + kFewPieces), *last = found + kManyPieces;
+  std::vector<std::uint64_t> here(few);
   for_each_index(many, FoldedPiece<Fold>{fold, count, many, found});
   for_each_index(few, FoldedFound<Fold>{found, many, few, last});
-  check_cuda(cudaMemcpy(here, last, few * sizeof here[0], cudaMemcpyDeviceToHost), "a kernel");
+  check_cuda(cudaMemcpy(here.data(), last, few * sizeof here[0], cudaMemcpyDeviceToHost), "a kernel");
   std::uint64_t all = here[0];
   for (std::int64_t i = 1; i < few; ++i) all = Fold::both(all, here[i]);
   return all;

@@ -272,11 +272,15 @@ struct GatheredSum {
 
   constexpr void operator()(std::int64_t i) const {
     const std::int64_t lane = i % Sum::lanes, sum = i / Sum::lanes;
-    std::uint64_t& all = sums[w.begin(sum).sum * Sum::lanes + lane];
-    for (std::int64_t piece = 0; piece < w.pieces && all != kNoSum; ++piece) {
+    std::uint64_t& held = sums[w.begin(sum).sum * Sum::lanes + lane];
+    std::uint64_t all = held;
+    bool none = held == kNoSum;
+    for (std::int64_t piece = 0; piece < w.pieces; ++piece) {  // without an end before: reads need not wait
       const std::uint64_t one = partial[(sum * w.pieces + piece) * Sum::lanes + lane];
-      all = one == kNoSum ? kNoSum : Sum::plus(all, one);
+      none |= one == kNoSum;
+      all = Sum::plus(all, one);
     }
+    held = none ? kNoSum : all;
   }
 };
 
