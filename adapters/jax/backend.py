@@ -30,6 +30,8 @@ class Backend(compiled.Backend):
 
     def hello(self, mesh):
         self.start(mesh, LEAST_DEVICES)
+        if self.options.get("precision") == "highest":
+            jax.config.update("jax_default_matmul_precision", "highest")
         devices = layout.devices()
         if self.options["platform"] == "gpu" and devices[0].platform == "cpu":
             refuse("jax: platform=gpu, and JAX finds no GPU here; "

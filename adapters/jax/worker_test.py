@@ -174,6 +174,14 @@ class Answers(Worker):
         self.assertTrue(any("before_optimizations" in name for name in kept), kept)
         self.assertTrue(any("after_spmd-partitioning" in name for name in kept), kept)
 
+    def test_products_have_the_precision_of_the_option(self):
+        case = einsum("mk,kn->mn", "f32[8@x,8]", "f32[8,8]", "f32[8@x,8]")
+        for precision, said in ("highest", True), ("default", False):
+            with tempfile.TemporaryDirectory() as folder:
+                self.start(hlo=folder, precision=precision).run(case, [[1] * 64, [1] * 64])
+                texts = [open(os.path.join(at, f)).read() for at, _, files in os.walk(folder) for f in files if f.endswith(".txt")]
+            self.assertEqual(any("operand_precision={highest,highest}" in text for text in texts), said, precision)
+
     def test_the_trace_as_the_partitioner_leaves_it(self):
         case = einsum("mk,kn->mn", "bf16[8@x,8@y]", "bf16[8@y,8]", "bf16[8@x,8]")
         ones = [[1] * 64, [1] * 64]

@@ -56,7 +56,7 @@ words_of() {
       for plan in direct calls; do for order in direct ring tree; do words+=(--backend "$(with "plan=$plan,order=$order")"); done; done
       ;;
     bench)
-      words=(bench --suite bench-matmul --suite bench-grouped --suite bench-collectives --suite bench-reshard --backend "$backend"
+      words=(bench --budget 0.5 --suite bench-matmul --suite bench-grouped --suite bench-collectives --suite bench-reshard --backend "$backend"
         --backend "$(with products=cublaslt)")
       # What fills a card.
       [[ $backend == *device=host* ]] || words+=('on x=4: reshard f32[67108864]+x -> f32[67108864]' 'on x=4: reshard f32[67108864@x] -> f32[67108864]'
@@ -64,7 +64,7 @@ words_of() {
       ;;
     jax | torch)
       has_backend "$1" || { why="$python has no $1"; return 1; }
-      words=(run --suite released --where "devices<=$count" --backend "$([[ $1 == jax ]] && echo jax,platform=gpu || echo torch,engine=nccl)")
+      words=(run --suite released --where "devices<=$count" --backend "$([[ $1 == jax ]] && echo jax,platform=gpu,precision=highest || echo torch,engine=nccl)")
       some 200
       mapfile -t more < <(cases_of "$count"; products_of "$count")
       words+=("${more[@]}")
