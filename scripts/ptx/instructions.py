@@ -20,7 +20,7 @@ div           us     quotient({a}, {b})
 rem           us     rest({a}, {b})
 min           us     {a} < {b} ? {a} : {b}
 max           us     {a} < {b} ? {b} : {a}
-neg           s      sub(T{{0}}, {a})
+neg           s      sub(T(0), {a})
 add.cc        us     sum({a}, {b}, false, cc)
 addc          us     sum({a}, {b}, cc, lost)
 addc.cc       us     sum({a}, {b}, cc, cc)
@@ -112,15 +112,27 @@ class Operand:
 
     def __format__(self, taken_as):
         taken_as, text = taken_as or self.taken_as, self.text
+        width = BYTES[taken_as]
+        if text in self.kernel.registers and taken_as == kept_as(self.kernel.registers[text]):
+            return register(text)
+        if re.fullmatch(r"-?\d+", text) and taken_as[0] in "pus":
+            return str(int(text) != 0).lower() if taken_as == "pred" else f"{taken_as}({int(text) % 2 ** (8 * width):#x}u)"
         if text in self.kernel.registers:
-            return f"as<{taken_as}>({register(text)})"
-        if text in SPECIAL:
-            return f"as<{taken_as}>({SPECIAL[text]})"
-        if re.fullmatch(r"-?\d+", text):
-            return str(int(text) != 0).lower() if taken_as == "pred" else f"as<{taken_as}>(u64{{{int(text) % 2**64:#x}}})"
-        if re.fullmatch(r"0[df][0-9a-fA-F]+", text):
-            return f"as<{taken_as}>({'u64' if text[1] == 'd' else 'u32'}{{0x{text[2:]}}})"
-        return f"as<{taken_as}>({place(self.kernel, self.statement, text)})"
+            bits = register(text)
+        elif text in SPECIAL:
+            bits = SPECIAL[text]
+        elif re.fullmatch(r"-?\d+", text):
+            bits = f"u64({int(text) % 2**64:#x})"
+        elif re.fullmatch(r"0[df][0-9a-fA-F]+", text):
+            bits = f"{'u64' if text[1] == 'd' else 'u32'}(0x{text[2:]})"
+        else:
+            bits = place(self.kernel, self.statement, text)
+        return f"{taken_as}({bits})" if taken_as[0] in "us" else f"as<{taken_as}>({bits})"
+
+
+def kept_as(kind):
+    """Registers are unsigned, whatever they hold."""
+    return "pred" if kind == "pred" else f"u{8 * BYTES[kind]}"
 
 
 def register(name):
@@ -138,17 +150,18 @@ def place(kernel, statement, name):
     raise Unknown(statement.line, f"the operand {name}")
 
 
-def put(kernel, statement, name, value):
+def put(kernel, statement, name, kind, value):
+    """A narrower integer is extended as its type says."""
     if name not in kernel.registers:
         raise Unknown(statement.line, f"the operand {name}")
-    return f"put({register(name)}, {value});"
+    return f"{register(name)} = {f'bits({value})' if kind[0] == 'f' else value};"
 
 
 def address(kernel, statement, text):
     whole = re.fullmatch(r"\[([%\w$]+)(?:\+(-?\d+))?\]", text)
     if not whole:
         raise Unknown(statement.line, f"the address {text}")
-    return f"{place(kernel, statement, whole[1])} + u64{{{int(whole[2] or 0) % 2**64:#x}}}"
+    return f"{place(kernel, statement, whole[1])} + u64({int(whole[2] or 0) % 2**64:#x})"
 
 
 def elements(text):
@@ -173,7 +186,7 @@ def access(kernel, statement, parts):
 def load(kernel, statement, parts):
     at, kind, width, names = access(kernel, statement, parts)
     how = "load_again" if "volatile" in parts else "load"
-    return at + "".join(put(kernel, statement, name, f"{how}<{kind}>(at + {n * width})") for n, name in enumerate(names))
+    return at + "".join(put(kernel, statement, name, kind, f"{how}<{kind}>(at + {n * width})") for n, name in enumerate(names))
 
 
 def store(kernel, statement, parts):
@@ -188,7 +201,7 @@ def atom(kernel, statement, parts):
     to, at, value = statement.operands
     after = ATOMS[how].format(value=Operand(kernel, statement, value, kind))
     return (f"std::byte* const at = reached({address(kernel, statement, at)}, {BYTES[kind]}, true);"
-            f"const {kind} before = load<{kind}>(at);store<{kind}>(at, {after});{put(kernel, statement, to, 'before')}")
+            f"const {kind} before = load<{kind}>(at);store<{kind}>(at, {after});{put(kernel, statement, to, kind, 'before')}")
 
 
 def packed(kernel, statement, parts):
@@ -202,9 +215,9 @@ def packed(kernel, statement, parts):
     step = bits // len(names)
     if to.startswith("{"):
         return f"const u{bits} all = {Operand(kernel, statement, value, f'u{bits}')};" + "".join(
-            put(kernel, statement, name, f"{part}(all >> {n * step})") for n, name in enumerate(names))
+            put(kernel, statement, name, part, f"{part}(all >> {n * step})") for n, name in enumerate(names))
     all_of = " | ".join(f"u{bits}({Operand(kernel, statement, name, part)}) << {n * step}" for n, name in enumerate(names))
-    return put(kernel, statement, to, f"u{bits}({all_of})")
+    return put(kernel, statement, to, f"u{bits}", f"u{bits}({all_of})")
 
 
 def computed(kernel, statement, parts):
@@ -222,7 +235,8 @@ def computed(kernel, statement, parts):
     if text is None or kind not in BYTES or taken_as not in BYTES or len(given) != len(wanted):
         raise Unknown(statement.line, f"{statement.opcode} of {len(given)} operands")
     operands = {letter: Operand(kernel, statement, one, cpp_type(taken_as)) for letter, one in zip("abcd", given)}
-    return put(kernel, statement, to, re.sub(r"\bT\b", cpp_type(kind), text).format(**operands))
+    made = "pred" if parts[0] == "setp" else kind
+    return put(kernel, statement, to, made, re.sub(r"\bT\b", cpp_type(kind), text).format(**operands))
 
 
 def cpp(kernel, statement):

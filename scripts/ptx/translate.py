@@ -9,8 +9,8 @@ instruction that is not known is an error. Standard library alone.
 import pathlib
 import sys
 
-from instructions import cpp, cpp_type, label, register
-from text import BYTES, Unknown, kernels_of
+from instructions import cpp, kept_as, label, register
+from text import Unknown, kernels_of
 
 HEAD = """#include "adapters/cuda/testing/ptx_kernels.h"
 
@@ -23,8 +23,7 @@ def function(kernel, name):
     yield f"void {name}(const std::byte* parameters, const Thread& thread) {{  // {kernel.name}"
     yield "bool cc = false, lost = false;"
     for one, kind in kernel.registers.items():
-        kind = cpp_type({1: "pred", 2: "b16", 4: "b32", 8: "b64"}[BYTES[kind]])
-        yield f"{kind} {register(one)} = static_cast<{kind}>(kUnset);"
+        yield f"{kept_as(kind)} {register(one)} = {kept_as(kind)}(kUnset);"
     for one, (alignment, size) in kernel.locals.items():
         yield f"alignas({alignment}) std::byte {one}[{size}];"
         yield f"std::memset({one}, {0xcd:#x}, sizeof {one});"

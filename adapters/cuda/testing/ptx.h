@@ -57,24 +57,14 @@ using Bits = typename std::conditional_t<std::is_floating_point_v<T>, OfFloat<T>
 
 constexpr u64 kUnset = 0xcdcdcdcdcdcdcdcd;  // what nobody wrote
 
-// The low bits of a register.
-template <class T, class Register>
-T as(Register r) {
-  static_assert(sizeof(Register) >= sizeof(T));
-  if constexpr (std::is_same_v<T, bool>)
-    return r;
-  else
-    return std::bit_cast<T>(static_cast<Bits<T>>(r));
+// The bits of a register that are a float, and back.
+template <std::floating_point T>
+T as(Bits<T> r) {
+  return std::bit_cast<T>(r);
 }
-
-// A narrower integer is extended as its type says.
-template <class Register, class T>
-void put(Register& r, T value) {
-  static_assert(sizeof(Register) >= sizeof(T) && (sizeof(Register) == sizeof(T) || std::is_integral_v<T>));
-  if constexpr (sizeof(Register) == sizeof(T))
-    r = std::bit_cast<Register>(value);
-  else
-    r = static_cast<Register>(value);
+template <std::floating_point T>
+Bits<T> bits(T value) {
+  return std::bit_cast<Bits<T>>(value);
 }
 
 // Modulo 2^bits, whatever the sign.
@@ -192,7 +182,7 @@ To truncated(From a) {
 constexpr u64 kFar = u64{1} << 62;  // of every address of the card's memory
 
 // What a kernel may read and write at that address.
-inline std::byte* reached(u64 at, std::size_t bytes, bool global) {
+[[gnu::noinline]] inline std::byte* reached(u64 at, std::size_t bytes, bool global) {
   if (at % bytes != 0) stop("a misaligned address");
   if (global && (at & kFar) == 0) stop("an address that is none of the card's memory");
   return reinterpret_cast<std::byte*>(at & ~kFar);
