@@ -107,7 +107,7 @@ int cards() {
   return count;
 }
 
-Card take_card(int n) {
+Card find_card(int n) {
   const Driver& d = the_driver();
   Card card;
   std::array<char, 100> text{};
@@ -118,9 +118,13 @@ Card take_card(int n) {
   card.bus = text.data();
   card.sm = 10 * attribute(d, card.device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) +
             attribute(d, card.device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+  return card;
+}
+
+void take(Card& card) {
+  const Driver& d = the_driver();
   check(d.DevicePrimaryCtxRetain(&card.context, card.device), "cuDevicePrimaryCtxRetain");
   check(d.CtxSetCurrent(card.context), "cuCtxSetCurrent");
-  return card;
 }
 
 }  // namespace plumb::card

@@ -59,7 +59,10 @@ struct Card {
 };
 int cards();
 
-// The n-th, by its primary context, which becomes this thread's.
-Card take_card(int n);
+// The n-th: where it is, of which nothing is taken yet.
+Card find_card(int n);
+
+// By its primary context, which becomes this thread's.
+void take(Card&);
 
 }  // namespace plumb::card

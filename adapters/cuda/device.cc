@@ -61,8 +61,12 @@ std::string device_name() {
 
 const DeviceCheck* memory_of_device() { return memory_of_card(); }
 
-// What a kernel did to its context every later call says too.
-bool is_lost() { return cudaDeviceSynchronize() != cudaSuccess; }
+// What a kernel did to its context every later call says too; a card that has no memory for a context may have it
+// later.
+bool is_lost() {
+  const cudaError_t said = cudaDeviceSynchronize();
+  return said != cudaSuccess && said != cudaErrorMemoryAllocation;
+}
 #else
 std::string device_name() { return "this processor"; }
 const DeviceCheck* memory_of_device() { return memory_of_processor(); }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <stdexcept>
 
 #include "adapters/nccl/functions.h"
@@ -91,16 +92,22 @@ Seated take_card_of_rank(int rank, int world, Share share, const std::string& cl
   const auto clocks = said_by_all("clock", rank, world, clock);
   seat.several_clocks = std::ranges::count(clocks, clock) != std::ssize(clocks);
   const int number = number_of_card(all, rank, share, why);
-  try {
-    if (number >= 0) seat.card = card::take_card(number);
-  } catch (const std::runtime_error& e) {
-    why = e.what();
-  }
-  if (seat.why = why_of_all(said_by_all("no card", rank, world, plain(why))); !seat.why.empty()) return seat;
+  const auto all_go_on = [&](const std::string& key, const std::function<void()>& act) {
+    try {
+      if (why.empty()) act();
+    } catch (const std::runtime_error& e) {
+      why = e.what();
+    }
+    seat.why = why_of_all(said_by_all(key, rank, world, plain(why)));
+    return seat.why.empty();
+  };
+  if (!all_go_on("no card", [&] { seat.card = card::find_card(number); })) return seat;
+  // Before anything is taken of a card, which may not have it for so many.
   const auto buses = said_by_all("bus", rank, world, seat.card.bus);
   std::vector<Place> places;
   for (int r = 0; r < world; ++r) places.push_back({machines[r], buses[r]});
   if (share == Share::none) seat.why = shared_by_accident(places);
+  if (seat.why.empty()) all_go_on("no context", [&] { card::take(seat.card); });
   return seat;
 }
 

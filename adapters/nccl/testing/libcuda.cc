@@ -9,6 +9,7 @@
 //   STUB_SM=80          of this kind (90)
 //   STUB_MEMORY=65536   bytes that a process has of it
 //   STUB_CUINIT=3       cuInit gives this error
+//   STUB_CONTEXT=2      a card gives no context but this error
 //   STUB_KERNELS=209    modules are loaded with this error
 //   STUB_ENDLESS=2      no kernel on the card of that number ends
 #include <cuda.h>
@@ -201,7 +202,9 @@ CUresult cuDeviceGetPCIBusId(char* text, int size, CUdevice device) {
   return CUDA_SUCCESS;
 }
 
-CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice) { return *context = nullptr, CUDA_SUCCESS; }
+CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice) {
+  return *context = nullptr, static_cast<CUresult>(number("STUB_CONTEXT", CUDA_SUCCESS));
+}
 
 CUresult cuCtxSetCurrent(CUcontext) { return CUDA_SUCCESS; }
 
