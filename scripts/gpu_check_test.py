@@ -296,7 +296,7 @@ esac
         done = self.check("--only", "doctor,jax,torch", "--python", self.folder / "stub/python", "--out", "out", *HOST)
         self.assertNotEqual(done.returncode, 1, done.out + done.err)
         page = self.out("page.txt")
-        self.assertRegex(page, "jax +all +NO PASS +not shown: jax@7.8.9,platform=gpu,precision=highest: .*JAX finds no GPU here")
+        self.assertRegex(page, "jax +all +NO PASS +not shown: jax@7.8.9,platform=gpu,precision=highest,style=explicit: .*JAX finds no GPU here")
         self.assertRegex(page, "torch +all +NO PASS +not shown: .* has no torch")
 
     def test_a_backend_that_is_misspelt_drains_nobody(self):

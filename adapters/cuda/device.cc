@@ -61,10 +61,11 @@ std::string device_name() {
 
 const DeviceCheck* memory_of_device() { return memory_of_card(); }
 
-// What a kernel did to its context every later call says too; a card that has no memory for a context may have it
-// later.
+// What a kernel did to its context every later call says too; a card that has no memory for a context may
+// have it later.
 bool is_lost() {
   const cudaError_t said = cudaDeviceSynchronize();
+  static_cast<void>(cudaGetLastError());  // what the next launch would take for its own
   return said != cudaSuccess && said != cudaErrorMemoryAllocation;
 }
 #else

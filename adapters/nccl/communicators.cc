@@ -137,6 +137,7 @@ ncclComm_t communicator_of_all() {
   const ncclResult_t result = kept.f->CommInitRankConfig(made, kept.world.size, id, kept.world.rank, &config);
   may_be_aborted(*made);
   check(result, *made, "ncclCommInitRankConfig");
+  may_be_aborted(*made);  // where it was written late
   leaving();
   return *std::unique_ptr<ncclComm_t>(made);
 }
@@ -241,7 +242,12 @@ void check(ncclResult_t result, ncclComm_t comm, const char* call) {
 void in_group(ncclComm_t comm, const std::function<void()>& all) {
   check(kept.f->GroupStart(), comm, "ncclGroupStart");
   kept.grouping = true;
-  all();
+  try {
+    all();
+  } catch (...) {
+    kept.grouping = false;
+    throw;
+  }
   kept.grouping = false;
   check(kept.f->GroupEnd(), comm, "ncclGroupEnd");
 }

@@ -1,5 +1,7 @@
 #include "adapters/protocol/prove_here.h"
 
+#include <new>
+
 #include "reference/check/check.h"
 #include "reference/check/device/there.h"
 #include "reference/check/digest.h"
@@ -55,6 +57,18 @@ Proven prove_block(const Prover& made, const InPlace& block, std::uint64_t seed,
   return said;
 }
 
+// Where the device has no memory to look the block travels.
+Proven prove_if_it_can(const Prover& made, const InPlace& block, std::uint64_t seed,
+                       const DeviceCheck* there) {
+  try {
+    return prove_block(made, block, seed, there);
+  } catch (const std::bad_alloc&) {
+    Proven said;
+    said.answer = Proven::Answer::unprovable;
+    return said;
+  }
+}
+
 }  // namespace
 
 std::vector<ProofRow> proofs(const Case& c, const Outcome& outcome, std::uint64_t seed,
@@ -66,7 +80,7 @@ std::vector<ProofRow> proofs(const Case& c, const Outcome& outcome, std::uint64_
     const Block& block = outcome.blocks[i];
     if (!outcome.lying[i].data()) continue;
     const InPlace lies{static_cast<int>(block.result), slice_of(block), outcome.lying[i]};
-    rows[i] = row(prove_block(made, lies, seed, there));
+    rows[i] = row(prove_if_it_can(made, lies, seed, there));
   }
   return rows;
 }

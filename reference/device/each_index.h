@@ -7,6 +7,7 @@
 #ifdef __CUDACC__
 #include <cuda_runtime_api.h>
 
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -69,18 +70,24 @@ void for_each_index(std::int64_t count, const Work& work) {
   check_cuda(cudaGetLastError(), "a kernel's launch");
 }
 
-// Words in the card's memory for what many threads find, as long as the process.
-inline std::uint64_t* scratch(std::int64_t words) {
-  static const auto made = [&] {
+// How many pieces an index is cut into: so many that a card is busy, then so few that this processor is not.
+constexpr std::int64_t kManyPieces = 1 << 18, kFewPieces = 1 << 12;
+
+// Words in the card's memory for what pieces find, as long as the process: of one fold at a time, on the null
+// stream. std::bad_alloc where the card has none left.
+inline std::uint64_t* scratch() {
+  static const auto made = [] {
     void* memory = nullptr;
-    check_cuda(cudaMalloc(&memory, words * sizeof(std::uint64_t)), "cudaMalloc");
+    const cudaError_t error = cudaMalloc(&memory, (kManyPieces + kFewPieces) * sizeof(std::uint64_t));
+    if (error == cudaErrorMemoryAllocation) {
+      static_cast<void>(cudaGetLastError());
+      throw std::bad_alloc();
+    }
+    check_cuda(error, "cudaMalloc");
     return static_cast<std::uint64_t*>(memory);
   }();
   return made;
 }
-
-// How many pieces an index is cut into: so many that a card is busy, then so few that this processor is not.
-constexpr std::int64_t kManyPieces = 1 << 18, kFewPieces = 1 << 12;
 
 // What every `pieces`-th index from one on makes together.
 template <class Fold>
@@ -108,7 +115,7 @@ struct FoldedFound {
 template <class Fold>
 std::uint64_t folded(std::int64_t count, const Fold& fold) {
   const std::int64_t many = std::min(count, kManyPieces), few = std::min(many, kFewPieces);
-  std::uint64_t *found = scratch(kManyPieces + kFewPieces), *last = found + kManyPieces;
+  std::uint64_t *found = scratch(), *last = found + kManyPieces;
   std::vector<std::uint64_t> here(few);
   for_each_index(many, FoldedPiece<Fold>{fold, count, many, found});
   for_each_index(few, FoldedFound<Fold>{found, many, few, last});

@@ -64,7 +64,7 @@ words_of() {
       ;;
     jax | torch)
       has_backend "$1" || { why="$python has no $1"; return 1; }
-      words=(run --suite released --where "devices<=$count" --backend "$([[ $1 == jax ]] && echo jax,platform=gpu,precision=highest || echo torch,engine=nccl)")
+      words=(run --suite released --where "devices<=$count" --backend "$([[ $1 == jax ]] && echo jax,platform=gpu,precision=highest,style=explicit || echo torch,engine=nccl)")
       some 200
       mapfile -t more < <(cases_of "$count"; products_of "$count")
       words+=("${more[@]}")

@@ -64,6 +64,8 @@ def main(arguments):
         try:
             if not words:
                 pathlib.Path(arguments[1]).write_text(translated(text))
+            if not kernels_of(text):
+                raise Unknown(1, "no kernel is here")
             for line in having(words, text):
                 found = True
                 print(f"{name}:{line}: {text.splitlines()[line - 1].strip()}")

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "adapters/cuda/testing/ptx_kernels.h"
 
@@ -39,6 +40,17 @@ struct Configuration {
 Configuration called;
 
 cudaError_t last = cudaSuccess;
+
+// STUB_LACKS=BYTES: so much cannot be had the first time that it is asked for, nor, as where a card has no
+// memory for a context, can be waited then. STUB_LACKS=0: the first memory at all.
+bool waits_in_vain = false;
+bool lacks(std::size_t bytes) {
+  static const char* asked = std::getenv("STUB_LACKS");
+  if (!asked || (std::atoll(asked) != 0 && std::atoll(asked) != static_cast<long long>(bytes))) return false;
+  waits_in_vain = std::atoll(asked) == 0;
+  asked = nullptr;
+  return true;
+}
 
 bool is_possible(const dim3& grid, const dim3& block) {
   return grid.x > 0 && grid.x <= 0x7fffffff && grid.y == 1 && grid.z == 1 && block.x > 0 && block.x <= 1024 &&
@@ -105,9 +117,12 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
   return cudaSuccess;
 }
 
-cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
+cudaError_t cudaDeviceSynchronize() {
+  return std::exchange(waits_in_vain, false) ? last = cudaErrorMemoryAllocation : cudaSuccess;
+}
 
 cudaError_t cudaMalloc(void** at, std::size_t bytes) {
+  if (lacks(bytes)) return last = cudaErrorMemoryAllocation;
   void* memory = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
   if (!memory) return last = cudaErrorMemoryAllocation;
   std::memset(memory, static_cast<int>(plumb::ptx::kUnset & 255), bytes);
