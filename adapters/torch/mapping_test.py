@@ -2,6 +2,7 @@
 Needs the Python of an environment made by scripts/environment."""
 
 import itertools
+import math
 import os
 import sys
 import unittest
@@ -47,18 +48,19 @@ class OfRank(unittest.TestCase):
             dist.destroy_process_group()
 
     def test_a_rank_holds_what_it_says(self):
-        whole = torch.arange(8 * 6, dtype=torch.float32).reshape(8, 6)
-        for rank in (0, 3, 6):
+        """Uneven sizes too."""
+        for rank, shape in itertools.product((0, 3, 6), ((8, 6), (9, 5))):
+            whole = torch.arange(math.prod(shape), dtype=torch.float32).reshape(shape)
             mesh = self.start(rank)
             for split, _ in layouts(2)[rank % 2::2]:
-                spec = Spec(parse_spec(spec_text("f32", (8, 6), split)))
+                spec = Spec(parse_spec(spec_text("f32", shape, split)))
                 with self.subTest(f"rank {rank} {spec.text}"):
                     tensor = distribute_tensor(whole, mesh, layout.placements(mesh, spec), src_data_rank=None)
                     local = tensor.to_local()
                     self.assertEqual(layout.claim(tensor, spec), spec.text)
                     for held in (local[:1, :1], local):  # one that is shorter than its placements say, too
                         found = layout.slices(tensor, held)(lambda value: value)
-                        rows, columns = (np.concatenate([np.arange(*r) for r in ranges]) for ranges in found)
+                        rows, columns = (np.concatenate([np.arange(*r) for r in ranges] or [np.arange(0)]) for ranges in found)
                         np.testing.assert_array_equal(whole.numpy()[np.ix_(rows, columns)], held.numpy())
                     self.assertEqual(layout.bytes_of(tensor.to_local()), local.numpy().tobytes())
                     for ranges in found:  # no more of them than there are pieces
