@@ -35,7 +35,16 @@ void look(Proven& said, DType dtype, std::span<const std::byte> bytes) {
   for (std::int64_t i = 1; i < n && said.alike; ++i) said.alike = (zero(at(i)) ? 0 : at(i)) == said.first;
 }
 
-void look_there(Proven& said, DType dtype, const InPlace& block, const DeviceCheck& there) {
+void describe(Proven& said, const Prover& made, const InPlace& block, std::uint64_t seed) {
+  const Spec& spec = results(made.c)[block.result];
+  said.digest = digest_of(spec.dtype, shape(spec), block.slice, block.bytes, seed);
+  look(said, spec.dtype, block.bytes);
+}
+
+void describe_there(Proven& said, const DeviceCheck& there, const Prover& made, const InPlace& block,
+                    std::uint64_t seed) {
+  const DType dtype = results(made.c)[block.result].dtype;
+  said.digest = digest_there(there, made, block, seed);
   const std::int64_t n = elements(block.slice);
   said.alike = there.first_unlike(dtype, n, block.bytes.data()) == n;
   if (n == 0) return;
@@ -44,29 +53,21 @@ void look_there(Proven& said, DType dtype, const InPlace& block, const DeviceChe
 }
 
 Proven prove_block(const Prover& made, const InPlace& block, std::uint64_t seed, const DeviceCheck* there) {
-  const Spec& spec = results(made.c)[block.result];
   const Proof proof = there ? prove_there(*there, made, block, seed) : prove(made, block, seed);
   Proven said;
   using Answer = Proven::Answer;
   said.answer = proof.answer == Proof::Answer::proved    ? Answer::proved
                 : proof.answer == Proof::Answer::refuted ? Answer::refuted
                                                          : Answer::unprovable;
-  said.digest = there ? digest_there(*there, made, block, seed)
-                      : digest_of(spec.dtype, shape(spec), block.slice, block.bytes, seed);
-  there ? look_there(said, spec.dtype, block, *there) : look(said, spec.dtype, block.bytes);
-  return said;
-}
-
-// Where the device has no memory to look the block travels.
-Proven prove_if_it_can(const Prover& made, const InPlace& block, std::uint64_t seed,
-                       const DeviceCheck* there) {
+  if (!there) return describe(said, made, block, seed), said;
   try {
-    return prove_block(made, block, seed, there);
-  } catch (const std::bad_alloc&) {
-    Proven said;
-    said.answer = Proven::Answer::unprovable;
-    return said;
+    describe_there(said, *there, made, block, seed);
+  } catch (const std::bad_alloc&) {  // no memory is left there to look with
+    std::vector<std::byte> here(block.bytes.size());
+    there->memory.get(here.data(), block.bytes.data(), here.size());
+    describe(said, made, {block.result, block.slice, here}, seed);
   }
+  return said;
 }
 
 }  // namespace
@@ -80,7 +81,7 @@ std::vector<ProofRow> proofs(const Case& c, const Outcome& outcome, std::uint64_
     const Block& block = outcome.blocks[i];
     if (!outcome.lying[i].data()) continue;
     const InPlace lies{static_cast<int>(block.result), slice_of(block), outcome.lying[i]};
-    rows[i] = row(prove_if_it_can(made, lies, seed, there));
+    rows[i] = row(prove_block(made, lies, seed, there));
   }
   return rows;
 }

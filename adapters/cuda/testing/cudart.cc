@@ -41,14 +41,16 @@ Configuration called;
 
 cudaError_t last = cudaSuccess;
 
-// STUB_LACKS=BYTES: so much cannot be had the first time that it is asked for, nor, as where a card has no
-// memory for a context, can be waited then. STUB_LACKS=0: the first memory at all.
+// STUB_LACKS=BYTES: so much cannot be had the first time that it is asked for; -BYTES: nor later. 0: the
+// first memory at all, nor can be waited then, as where a card has no memory for a context.
 bool waits_in_vain = false;
 bool lacks(std::size_t bytes) {
-  static const char* asked = std::getenv("STUB_LACKS");
-  if (!asked || (std::atoll(asked) != 0 && std::atoll(asked) != static_cast<long long>(bytes))) return false;
-  waits_in_vain = std::atoll(asked) == 0;
-  asked = nullptr;
+  static const char* text = std::getenv("STUB_LACKS");
+  if (!text) return false;
+  const long long asked = std::atoll(text);
+  if (asked != 0 && std::abs(asked) != static_cast<long long>(bytes)) return false;
+  waits_in_vain = asked == 0;
+  if (asked >= 0) text = nullptr;
   return true;
 }
 
