@@ -29,7 +29,8 @@ std::string in_numbers(const Pairs& turns, const std::optional<Ratio>& ratio) {
       turns.notes.empty() ? "" : "; ", fmt::join(turns.notes, "; "));
 }
 
-std::string links_table(const std::vector<LinkFigure>& all, double bytes) {
+std::string links_in_words(const Entry& entry, const std::vector<LinkFigure>& all) {
+  const double bytes = work(entry.c).bytes;
   std::vector<std::vector<std::string>> rows{
       {"link", "alone us", "GB/s", "at once us", "GB/s"}
   };
@@ -38,17 +39,19 @@ std::string links_table(const std::vector<LinkFigure>& all, double bytes) {
                     fmt::format("{:.3g}", bytes / l.alone),
                     l.at_once > 0 ? fmt::format("{:.4g}", l.at_once / microsecond) : "-",
                     l.at_once > 0 ? fmt::format("{:.3g}", bytes / l.at_once) : "-"});
-  return columns(rows, 1);
+  return fmt::format("links  {}  {}\n{}", entry.timings.backend, entry.timings.line, columns(rows, 1));
 }
 
 // A slow link is a finding, and a rank all of whose links are slow.
 int say_links(const Entry& entry, const LinksTimed& timed, const std::vector<LinkFigure>& figures) {
-  fmt::print("links  {}  {}\n{}", entry.timings.backend, entry.timings.line,
-             links_table(figures, work(entry.c).bytes));
+  fmt::print("{}", links_in_words(entry, figures));
   const std::string shared = shared_cores(process_of(*entry.subject).hello()->places, devices(entry.c.mesh));
   if (!shared.empty())
-    fmt::print("UNSURE  {}: a link also takes as long as its ranks wait for a core; which is slow is said only where even its quickest "
-               "iteration is\n", shared);
+    fmt::print(
+        "UNSURE  {}: a link also takes as long as its ranks wait for a core; which is slow is said only "
+        "where even its quickest "
+        "iteration is\n",
+        shared);
   if (timed.alone.size() < fewest_links) {
     fmt::print("UNSURE  {} link{}: too few to say which is slow, {} at least\n", timed.alone.size(),
                timed.alone.size() == 1 ? "" : "s", fewest_links);
@@ -127,8 +130,7 @@ void keep_links(const Course& course, const Entry& entry, LinksTimed& by_then) {
   std::erase_if(by_then.alone, untimed), std::erase_if(by_then.at_once, untimed);
   if (by_then.alone.empty()) return;
   const std::vector<LinkFigure> figures = link_figures(by_then.alone, by_then.at_once);
-  fmt::print("links  {}  {}\n{}", entry.timings.backend, entry.timings.line, links_table(figures, work(entry.c).bytes));
-  fmt::print("UNSURE  it was interrupted\n");
+  fmt::print("{}UNSURE  it was interrupted\n", links_in_words(entry, figures));
   std::fflush(stdout);
   course.recorded(record_of_links(entry.c, *entry.subject, figures));
 }

@@ -95,7 +95,7 @@ std::map<std::string, std::string> telling(const std::vector<std::string>& varia
 
 json circumstances() {
   json all = environment();
-  if (const std::string class_of = machine().scheduling; !class_of.empty()) all["scheduling"] = class_of;
+  if (const std::string class_of = scheduling(); !class_of.empty()) all["scheduling"] = class_of;
   all["variables"] = telling(of_this_process());
   return all;
 }

@@ -26,8 +26,6 @@ std::string value_in(const char* file, std::string_view key) {
 
 }  // namespace
 
-namespace {
-
 std::string scheduling() {
   const int policy = ::sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
   sched_param real_time{};
@@ -48,8 +46,6 @@ std::string scheduling() {
       return "";
   }
 }
-
-}  // namespace
 
 Machine machine() {
   Machine m;

@@ -13,6 +13,7 @@ struct Machine {
   std::string scheduling{};  // of this process, "SCHED_OTHER, nice 0": who shares its cores waits by it
 };
 Machine machine();
+std::string scheduling();  // Machine::scheduling alone; empty where it has no name
 
 std::string version();   // "0.1.0"
 std::string revision();  // of the source tree the tool was built from; empty where not known

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "adapters/cuda/testing/ptx.h"
 #include "reference/device/element_at.h"
 
 namespace {
@@ -91,9 +92,10 @@ DType dtype_of(cudaDataType_t type) {
                               : DType::f64;
 }
 
+using plumb::ptx::kFar;
+
 // What an address means that the stub of the driver gave out (nccl/testing/libcuda.cc), or this processor's
 // own.
-constexpr std::uintptr_t kFar = std::uintptr_t{1} << 62;
 std::byte* here(const void* at) {
   return reinterpret_cast<std::byte*>(reinterpret_cast<std::uintptr_t>(at) & ~kFar);
 }
@@ -291,7 +293,7 @@ cublasStatus_t cublasGemmGroupedBatchedEx(cublasHandle_t handle, const cublasOpe
     const std::array layouts{
         StubLayout{a_type, extent(turned[0] ? k[i] : m[i]), extent(turned[0] ? m[i] : k[i]), lda[i]},
         StubLayout{b_type, extent(turned[1] ? n[i] : k[i]), extent(turned[1] ? k[i] : n[i]), ldb[i]},
-        StubLayout{c_type, extent(m[i]), extent(n[i]), ldc[i]}
+        StubLayout{c_type, extent(m[i]),                    extent(n[i]),                    ldc[i]}
     };
     if (sizes[i] != 1) return CUBLAS_STATUS_INVALID_VALUE;
     const cublasStatus_t status = on_null_stream(c, [=] {

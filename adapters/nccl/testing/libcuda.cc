@@ -36,7 +36,7 @@
 
 namespace {
 
-constexpr CUdeviceptr kFar = CUdeviceptr{1} << 62;
+using plumb::ptx::kFar;  // where kernels translated from PTX look for memory
 char* here(CUdeviceptr at) { return reinterpret_cast<char*>(at ^ kFar); }
 
 long number(const char* variable, long otherwise) {

@@ -2,6 +2,7 @@
 
 #include "reference/check/device/elements.h"
 #include "reference/device/each_index.h"
+#include "reference/device/folded.h"
 
 namespace plumb {
 namespace {

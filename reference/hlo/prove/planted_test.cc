@@ -205,7 +205,7 @@ TEST(Planted, DonatedBuffers) {
 // A sum over the same members is the same, in whatever order: that its last bit, made large, is another in
 // doubles moves nothing.
 TEST(Planted, MembersReversedOfASumAreTheSame) {
-  const Module before = parse(R"(HloModule m, num_partitions=4
+  const std::string sum = R"(HloModule m, num_partitions=4
 
 %sum (a: f32[], b: f32[]) -> f32[] {
   %a = f32[] parameter(0)
@@ -213,7 +213,8 @@ TEST(Planted, MembersReversedOfASumAreTheSame) {
   ROOT %s = f32[] add(%a, %b)
 }
 
-ENTRY %e {
+)";
+  const Module before = parse(sum + R"(ENTRY %e {
   %x = f32[4] parameter(0), sharding={devices=[4]<=[4]}
   %o = f32[] constant(0)
   %s = f32[] reduce(%x, %o), dimensions={0}, to_apply=%sum
@@ -225,15 +226,7 @@ ENTRY %e {
 }
 )",
                               "before.txt");
-  const Module after = parse(R"(HloModule m, num_partitions=4
-
-%sum (a: f32[], b: f32[]) -> f32[] {
-  %a = f32[] parameter(0)
-  %b = f32[] parameter(1)
-  ROOT %s = f32[] add(%a, %b)
-}
-
-ENTRY %e {
+  const Module after = parse(sum + R"(ENTRY %e {
   %x = f32[1] parameter(0)
   %o = f32[] constant(0)
   %y = f32[] reshape(%x)

@@ -250,10 +250,8 @@ std::string collective_for(const Module& after, const Prints& prints, const Even
       const bool known = told != prints.told.end() && right.contains(told->second);
       if (!known && suspect.empty()) suspect = print(after, c, i);
     }
-  if (all > 1)
-    return (suspect.empty() ? first : suspect) + "  (and " + std::to_string(all - 1) +
-           " more of this operation)";
-  return first;
+  return (suspect.empty() ? first : suspect) +
+         (all > 1 ? "  (and " + std::to_string(all - 1) + " more of this operation)" : "");
 }
 
 const Computation& home(const Module& module, const Instruction* is) {
