@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
+#include "harness/judge/in_common.h"
 #include "harness/judge/summed.h"
 #include "harness/trace/split.h"
 #include "reference/meaning/meaning.h"
@@ -50,6 +52,17 @@ Tensor partial_sums(const Wanted& wanted) {
   return all;
 }
 
+// The variance that elements have in common, and how many of them at most.
+void note_in_common(const Wanted& wanted, Bound& bound) {
+  const auto classes = classes_in_common(wanted.c);
+  if (classes.empty()) return;
+  bound.exact.common = variance_in_common(wanted, bound.reduction);
+  for (const std::vector<std::int64_t>& of : classes) {
+    std::map<std::int64_t, std::int64_t> sizes;
+    for (std::int64_t one : of) bound.exact.in_common = std::max(bound.exact.in_common, ++sizes[one]);
+  }
+}
+
 DType promised(DType asked, bool unspecified, DType of_result) {
   return unspecified && format(of_result).digits < format(asked).digits ? of_result : asked;
 }
@@ -84,12 +97,8 @@ std::optional<Bound> bound_of(const Wanted& wanted, const Outcome& outcome, cons
   bound.exact.magnitude = exact_magnitude(c, wanted.operands);
   bound.exact.partial = bound.exact.magnitude;
   if (scope == Scope::none && !elsewhere) bound.partials = partial_sums(wanted);
+  if (scope == Scope::none) note_in_common(wanted, bound);
   return bound;
-}
-
-bool errors_shared(const Case& c) {
-  return !is_reshard(c) &&
-         std::ranges::any_of(c.op.operands, [&](const Spec& spec) { return parts(c.mesh, spec) > 1; });
 }
 
 bool within(const Bound& bound, std::int64_t element, DType dtype, std::uint64_t bits) {
@@ -111,7 +120,7 @@ Tensor pooled(const Wanted& wanted, const std::vector<Held>& blocks) {
 }
 
 std::vector<Fact> pooled_facts(const Wanted& wanted, const Bound& bound, const Tensor& got) {
-  if (wanted.c.fill != Fill::normal || errors_shared(wanted.c)) return {};
+  if (wanted.c.fill != Fill::normal) return {};
   std::vector<Fact> facts;
   for (const std::string& alarm : statistics(bound.reduction, bound.exact, got, bound.partials).alarms)
     facts.push_back(fact(Status::wrong, alarm));

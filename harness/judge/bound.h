@@ -23,17 +23,13 @@ struct Bound {
 // that order's.
 std::optional<Bound> bound_of(const Wanted&, const Outcome&, const Declared&);
 
-// Whether elements of the result have roundings in common, those of an operand.
-bool errors_shared(const Case&);
-
 // Whether the element may be `bits` although another value is wanted; and whether it may be anything, for its
 // sum may overflow on the way.
 bool within(const Bound&, std::int64_t element, DType, std::uint64_t bits);
 bool allows_anything(const Bound&, std::int64_t element);
 
 // `wrong` facts from the pooled statistics of all elements of a whole result, of data that are drawn one by
-// one: of others errors are not independent. None where an operand of a product is left unfinished: to finish
-// it rounds, and all elements share these errors. And that whole result from its blocks.
+// one: of others errors are not independent. And that whole result from its blocks.
 std::vector<Fact> pooled_facts(const Wanted&, const Bound&, const Tensor& got);
 Tensor pooled(const Wanted&, const std::vector<Held>&);
 

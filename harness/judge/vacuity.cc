@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <set>
 
+#include "harness/judge/in_common.h"
 #include "harness/trace/needs.h"
 #include "reference/words/text.h"
 
@@ -102,10 +105,17 @@ std::optional<Fact> cannot_fail(const Case& c, std::span<const Glance> wholes, c
 
 bool by_chance(const Wanted& wanted, const Tensor& got, std::int64_t tried) {
   if (wanted.certificate.scope != Certificate::Scope::none) return false;
-  double chance = static_cast<double>(tried);
+  std::vector<std::int64_t> differ;
   for (std::int64_t i = 0; i < elements(got.shape); ++i)
-    if (value(got, i) != value(wanted.whole, i)) chance /= 2;
-  return errors_shared(wanted.c) || chance > kFalseDoubt;
+    if (value(got, i) != value(wanted.whole, i)) differ.push_back(i);
+  std::int64_t by_themselves = std::ssize(differ);
+  for (const std::vector<std::int64_t>& classes : classes_in_common(wanted.c)) {
+    std::set<std::int64_t> touched;
+    for (std::int64_t i : differ) touched.insert(classes[i]);
+    by_themselves = std::min(by_themselves, std::ssize(touched));
+  }
+  return std::ldexp(static_cast<double>(tried),
+                    -static_cast<int>(std::min<std::int64_t>(by_themselves, 64))) > kFalseDoubt;
 }
 
 std::optional<Fact> vacuous(const Wanted& wanted, const Bound& bound, const Differences& differences,

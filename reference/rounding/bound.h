@@ -19,9 +19,13 @@ double step_largest(const Reduction&);              // the smallest of their lar
 
 // The exact results and their magnitudes, all f64 of the result's shape, rounded once: value is c;
 // magnitude the sum of |a b| over all terms; partial the sum of |c_p| over the ranks, or magnitude where
-// the ranks' sums are not known.
+// the ranks' sums are not known. Where an operand may be finished before it is multiplied, `common` is the
+// variance that its rounding gives each element, f64, an error that up to `in_common` elements have in
+// common.
 struct Exact {
   Tensor value, magnitude, partial;
+  Tensor common{};
+  std::int64_t in_common = 1;
 };
 Exact exact_product(const Matrix& a, const Matrix& b);  // [m,k] [k,n] -> [m,n]
 Exact exact_sum(const Tensor& parts);                   // [P, n...] -> [n...]

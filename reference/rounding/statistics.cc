@@ -50,10 +50,9 @@ double half_least(DType dtype) {
 double variance(const Reduction& r, const Exact& e, double q, std::int64_t i) {
   const double c2 = square(value(e.value, i)), s2 = square(value(e.magnitude, i));
   const double parts = static_cast<double>(r.parts), terms = static_cast<double>(r.terms);
-  double least = 0;
-  for (DType dtype : step_formats(r)) least = std::max(least, half_least(dtype));
   double v = 4 * (square(half_unit(r.out)) * c2 + square(half_least(r.out)));
-  if (r.parts > 1) v += square(step_unit(r)) * (q + (parts + 1) * (q / 6 + c2 / 3)) + parts * square(least);
+  if (!e.common.bytes.empty()) v += value(e.common, i);
+  if (r.parts > 1) v += variance_of_sum(r, q, c2);
   if (r.terms > 0)
     v += terms * (square(model(r.engine).factor * half_unit(r.acc)) * s2 + parts * square(half_least(r.acc)));
   return v + square(allowed_drift(r)) * s2;
@@ -108,16 +107,19 @@ struct Score {
   double slope() const { return weight > 0 ? sum / weight : 0; }
 };
 
-// Each kind counts by the mean of its elements.
-void note_rms(const std::vector<Element>& all, std::int64_t tests, Statistics& s) {
-  double sum = 0;
+// Each kind counts by the mean of its elements. Two kinds have errors in common if two of their elements do.
+void note_rms(const std::vector<Element>& all, const Exact& e, std::int64_t tests, Statistics& s) {
+  double sum = 0, largest = 1;
   for (auto at = all.begin(); at != all.end(); ++s.elements) {
-    const auto end = std::find_if(at, all.end(), [&](const Element& e) { return e.kind != at->kind; });
+    const auto end = std::find_if(at, all.end(), [&](const Element& one) { return one.kind != at->kind; });
     const auto size = static_cast<double>(end - at);
     for (; at != end; ++at) sum += square(at->error) / at->variance / size;
+    largest = std::max(largest, size);
   }
-  const double n = static_cast<double>(s.elements), x = std::log(static_cast<double>(tests) / kFalseAlarm);
-  s.rms = std::sqrt(sum / n);
+  const auto in_common = static_cast<double>(e.in_common);
+  const double n = static_cast<double>(s.elements) / (in_common > 1 ? in_common * largest : 1);
+  const double x = std::log(static_cast<double>(tests) / kFalseAlarm);
+  s.rms = std::sqrt(sum / static_cast<double>(s.elements));
   s.rms_limit = std::sqrt(1 + 2 * std::sqrt(x / n) + 2 * x / n);
   if (s.rms > s.rms_limit)
     s.alarms.push_back(fmt::format("errors are {:.3g} times what {} elements allow ({:.3g})", s.rms,
@@ -157,13 +159,21 @@ void note_slopes(const std::vector<Element>& all, const Tensor& partials, double
 
 }  // namespace
 
+double variance_of_sum(const Reduction& r, double q, double c2) {
+  const auto parts = static_cast<double>(r.parts);
+  double least = 0;
+  for (DType dtype : step_formats(r)) least = std::max(least, half_least(dtype));
+  return square(step_unit(r)) * (q + (parts + 1) * (q / 6 + c2 / 3)) + parts * square(least);
+}
+
 Statistics statistics(const Reduction& r, const Exact& e, const Tensor& got, const Tensor& partials) {
   Statistics s;
   const std::vector<Element> all = elements_that_count(r, e, got, partials);
   const std::int64_t ranks = partials.bytes.empty() ? 0 : partials.shape[0], tests = 2 + ranks;
   s.limit = alarm_limit(tests);
   if (all.empty()) return s;
-  note_rms(all, tests, s);
+  note_rms(all, e, tests, s);
+  if (e.in_common > 1) return s;
   const double drift = allowed_drift(r) + lean(r);
   note_bias(all, drift, s);
   if (ranks > 0) note_slopes(all, partials, drift, s);

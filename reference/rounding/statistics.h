@@ -35,9 +35,14 @@ struct Statistics {
 // many ties), and of two to `out`, one of them that of c; h is half the least subnormal of a format:
 //   u_step^2 (Q + (P + 1) (Q / 6 + c^2 / 3)) + P h_step^2 + terms (f^2 u_acc^2 S^2 + P h_acc^2)
 //     + 4 (u_out^2 c^2 + h_out^2)
-// and the square of the drift that a truncating engine may have, ((1 + f u_acc)^terms - 1) S.
-// The mean of error^2 / variance exceeds 1 + 2 sqrt(x / n) + 2 x / n with a chance of at most exp(-x)
-// (Laurent and Massart 2000, lemma 1; it holds for every error that is sub-Gaussian with that variance).
+// and the square of the drift that a truncating engine may have, ((1 + f u_acc)^terms - 1) S, and the
+// variance that elements have in common. The first two terms are variance_of_sum, of q = Q and c2 = c^2. The
+// mean of error^2 / variance exceeds 1 + 2 sqrt(x / n) + 2 x / n with a chance of at most exp(-x) (Laurent
+// and Massart 2000, lemma 1; it holds for every error that is sub-Gaussian with that variance). Where g
+// elements have errors in common n is g times smaller, for no eigenvalue of the errors' correlations is
+// larger than g (Hsu, Kakade and Zhang 2012, theorem 2.1); bias and slopes, which want independent terms, are
+// then not asked for.
 Statistics statistics(const Reduction&, const Exact&, const Tensor& got, const Tensor& partials);
+double variance_of_sum(const Reduction&, double q, double c2);
 
 }  // namespace plumb

@@ -1,0 +1,84 @@
+#include "harness/judge/in_common.h"
+
+#include "reference/exact/exact.h"
+#include "reference/meaning/meaning.h"
+#include "reference/rounding/statistics.h"
+#include "reference/words/letters.h"
+
+namespace plumb {
+namespace {
+
+bool is_finished_first(const Case& c, std::size_t operand) {
+  return !is_reshard(c) && parts(c.mesh, c.op.operands[operand]) > 1;
+}
+
+// The case with finished operands in f64.
+Case of_finished(Case c) {
+  for (Spec& spec : c.op.operands) spec = finished(spec), spec.dtype = DType::f64;
+  c.op.chain = {c.op.chain.back()};
+  c.op.chain.front().dtype = c.acc = DType::f64;
+  return c;
+}
+
+double square(double x) { return x * x; }
+
+// Of each element of a finished operand its square and, if `r` is given, the variance that finishing it gives
+// it.
+Tensor second_moment(const Wanted& wanted, std::size_t operand, const Reduction* r) {
+  const Tensor& given = wanted.operands[operand];
+  const bool first = is_finished_first(wanted.c, operand);
+  Tensor moment =
+      first ? sum_parts(given, DType::f64) : zeros(DType::f64, shape(wanted.c.op.operands[operand]));
+  const std::int64_t count = elements(moment.shape), n = parts(wanted.c.mesh, wanted.c.op.operands[operand]);
+  Reduction own = r ? *r : Reduction{};
+  own.parts = n;
+  for (std::int64_t i = 0; i < count; ++i) {
+    double squares = 0;
+    for (std::int64_t p = 0; p < n; ++p) squares += square(value(given, p * count + i));
+    const double c2 = first ? square(value(moment, i)) : squares;
+    const double variance = first && r ? variance_of_sum(own, squares, c2) : 0;
+    store(DType::f64, moment.bytes.data() + 8 * i, encode(DType::f64, c2 + variance));
+  }
+  return moment;
+}
+
+std::vector<std::int64_t> classes(const Case& c, std::size_t operand) {
+  const Letters words = letters(c.op);
+  const std::vector<std::int64_t> extents = shape(result(c));
+  std::vector<std::int64_t> all{0};
+  for (std::size_t d = 0; d < extents.size(); ++d) {
+    const bool of_operand = words.operand[operand].find(words.out[d]) != std::string::npos;
+    std::vector<std::int64_t> next;
+    for (std::int64_t before : all)
+      for (std::int64_t i = 0; i < extents[d]; ++i)
+        next.push_back(of_operand ? before * extents[d] + i : before);
+    all = std::move(next);
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<std::vector<std::int64_t>> classes_in_common(const Case& c) {
+  std::vector<std::vector<std::int64_t>> all;
+  for (std::size_t i = 0; i < c.op.operands.size(); ++i)
+    if (is_finished_first(c, i)) all.push_back(classes(c, i));
+  return all;
+}
+
+Tensor variance_in_common(const Wanted& wanted, const Reduction& r) {
+  const Case c = of_finished(wanted.c);
+  std::vector<Tensor> squares, moments;
+  for (std::size_t i = 0; i < c.op.operands.size(); ++i) {
+    squares.push_back(second_moment(wanted, i, nullptr));
+    moments.push_back(second_moment(wanted, i, &r));
+  }
+  Tensor variance = evaluate(c, moments);
+  const Tensor exact = evaluate(c, squares);
+  for (std::int64_t i = 0; i < elements(variance.shape); ++i)
+    store(DType::f64, variance.bytes.data() + 8 * i,
+          encode(DType::f64, value(variance, i) - value(exact, i)));
+  return variance;
+}
+
+}  // namespace plumb

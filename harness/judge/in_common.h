@@ -1,0 +1,20 @@
+// Errors that elements of a product have in common: an unfinished operand may be finished before it is
+// multiplied, and what each of its elements is wrong by then reaches all that are made of it.
+#pragma once
+
+#include "harness/judge/wanted.h"
+#include "reference/rounding/reduction.h"
+
+namespace plumb {
+
+// Elements of one class may share an error: of [m,k] [k,n] -> [m,n] the row where the left operand is
+// unfinished, the column where the right is. One list for each unfinished operand: the class
+// of each element of the result. No list: no errors in common.
+std::vector<std::vector<std::int64_t>> classes_in_common(const Case&);
+
+// The variance that these errors give each element of the result, f64, at most; no element where there are
+// none. With M = x^2 + the variance of x of each element of an operand, it is what the product makes of M_a
+// and M_b less what it makes of the squares.
+Tensor variance_in_common(const Wanted&, const Reduction&);
+
+}  // namespace plumb

@@ -1,0 +1,94 @@
+#include "harness/judge/in_common.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "harness/judge/testing/trial.h"
+#include "reference/meaning/meaning.h"
+
+namespace plumb {
+namespace {
+
+// Parts added one after the other, each sum rounded to their dtype, but for one that is left out.
+Tensor added_in_turn(const Tensor& parts, std::int64_t left_out) {
+  Tensor sum = zeros(parts.dtype, {parts.shape.begin() + 1, parts.shape.end()});
+  const std::int64_t count = elements(sum.shape), size = format(sum.dtype).bytes;
+  for (std::int64_t i = 0; i < count; ++i) {
+    double all = 0;
+    for (std::int64_t p = 0; p < parts.shape[0]; ++p)
+      if (p != left_out) all = decode(sum.dtype, encode(sum.dtype, all + value(parts, p * count + i)));
+    store(sum.dtype, sum.bytes.data() + i * size, encode(sum.dtype, all));
+  }
+  return sum;
+}
+
+// Every device holds the product of operands that were finished first.
+void finish_first(Trial& trial, std::int64_t left_out = -1) {
+  Case c = trial.c;
+  std::vector<Tensor> operands = trial.operands;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (c.op.operands[i].unfinished.empty()) continue;
+    c.op.operands[i] = finished(c.op.operands[i]);
+    operands[i] = added_in_turn(operands[i], left_out);
+  }
+  for (auto& memory : trial.memory) memory = evaluate(c, operands).bytes;
+}
+
+const char* const unfinished_operands[] = {
+    "on x=32: einsum mk,kn->mn bf16[64,64]+x bf16[64,64] -> bf16[64,64]",
+    "on x=32: einsum mk,kn->mn bf16[64,64] bf16[64,64]+x -> f32[64,64]",
+    "on x=4: einsum mk,kn->mn f16[8,16]+x f16[16,64] -> f16[8,64]",
+    "on x=4,y=4: einsum mk,kn->mn bf16[32,32]+x bf16[32,32]+y -> f32[32,32]",
+    "on x=8: einsum bmk,bkn->bmn bf16[4,8,16]+x bf16[4,16,8] -> bf16[4,8,8]",
+    "on x=8: einsum m,mk->k bf16[16]+x bf16[16,64] -> bf16[64]",
+    "on x=4: grouped fwd bf16[32,16] bf16[3,16,24]+x sizes=20,0,12 -> bf16[32,24]",
+    "on x=4: grouped wgrad bf16[32,16]+x bf16[32,24] sizes=20,12 -> f32[2,16,24]",
+};
+
+TEST(InCommon, OperandsThatAreFinishedFirstPassEverySeed) {
+  for (const std::string line : unfinished_operands)
+    for (int seed = 0; seed < 20; ++seed) {
+      Trial trial(line + " fill=normal seed=" + std::to_string(seed));
+      finish_first(trial);
+      const Verdict verdict = trial.verdict();
+      EXPECT_EQ(verdict.status, Status::pass) << line << " " << seed << verdict.facts.front().text;
+      EXPECT_GT(verdict.rounded, 0) << "else nothing was tested";
+    }
+}
+
+TEST(InCommon, ZerosAndHalvesAndAPartLeftOutDoNotPass) {
+  for (const std::string line : unfinished_operands) {
+    const auto wrong = [&](auto lie) {
+      Trial trial(line + " fill=normal");
+      lie(trial);
+      return trial.verdict().status == Status::wrong;
+    };
+    EXPECT_TRUE(wrong([](Trial& t) {
+      for (auto& memory : t.memory) std::ranges::fill(memory, std::byte{0});
+    })) << line;
+    EXPECT_TRUE(wrong([](Trial& t) {
+      const DType dtype = t.whole.dtype;
+      for (auto& memory : t.memory)
+        for (std::int64_t i = 0; i < elements(t.whole.shape); ++i)
+          store(dtype, memory.data() + i * format(dtype).bytes, encode(dtype, value(t.whole, i) / 2));
+    })) << line;
+    EXPECT_TRUE(wrong([](Trial& t) { finish_first(t, 1); })) << line;
+  }
+}
+
+// The rows of a product whose left operand is unfinished, the columns where the right one is.
+TEST(InCommon, ClassesAreWhatAnOperandsElementReaches) {
+  const auto classes = [](const char* line) { return classes_in_common(parse_case(line)); };
+  using testing::ElementsAre;
+  EXPECT_THAT(classes("on x=2: einsum mk,kn->mn f32[2,4]+x f32[4,2] -> f32[2,2]"),
+              ElementsAre(ElementsAre(0, 0, 1, 1)));
+  EXPECT_THAT(classes("on x=2: einsum mk,kn->mn f32[2,4]+x f32[4,2]+x -> f32[2,2]"),
+              ElementsAre(ElementsAre(0, 0, 1, 1), ElementsAre(0, 1, 0, 1)));
+  EXPECT_THAT(classes("on x=2: einsum mk,kn->mn f32[2,4@x] f32[4@x,2] -> f32[2,2]"), ElementsAre());
+  EXPECT_THAT(classes("on x=2: reshard f32[4]+x -> f32[4]"), ElementsAre());
+}
+
+}  // namespace
+}  // namespace plumb
