@@ -104,6 +104,12 @@ void add_one_ulp(Moment moment, Blocks& ranks) {
   if (moment == Moment::result && device >= 0) *last_element(ranks, device) ^= std::byte{1};
 }
 
+void write_zeros(Moment moment, Blocks& ranks) {
+  if (moment != Moment::result) return;
+  for (std::int64_t device = 0; device < ranks.devices(); ++device)
+    std::memset(ranks.block(device), 0, size(ranks, device));
+}
+
 void leave_half_an_ulp(Moment moment, Blocks& ranks) {
   if (moment != Moment::result || ranks.spec.unfinished.empty() || ranks.stored != DType::f32) return;
   for (std::int64_t device = 0; device < ranks.devices(); ++device)

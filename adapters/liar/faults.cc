@@ -104,6 +104,7 @@ const std::vector<Fault>& table() {
     {"swaps-blocks", "exchanges the blocks of two devices", "wrong", "", {"on x=4: reshard f32[8] -> f32[8@x]"}, block(swap_blocks)},
     {"negates-moved-zeros", "has -0 for every 0, on all devices alike", "wrong", "", {"on x=4: reshard f8e4m3[4096@x] -> f8e4m3[4096]"}, block(negate_moved_zeros)},
     {"one-ulp", "the last bit of one element is wrong", "wrong", "", {"on x=4: reshard f32[8] -> f32[8@x]"}, block(add_one_ulp)},
+    {"writes-zeros", "writes zeros for the whole result", "wrong", "", {matmul, "on x=32: einsum mk,kn->mn bf16[64,64]+x bf16[64,64] -> bf16[64,64] fill=normal"}, block(write_zeros)},
     {"leaves-half-an-ulp", "leaves what rounding hides in the parts of a sum", "wrong", "", {"on x=2: reshard f32[8@x] -> f32[8]+x", "on x=2,y=2: reshard f32[8]+x -> f32[8]+y"}, block(leave_half_an_ulp)},
     {"shifts-short", "blocks shorter than the first are off by one element", "wrong", "", {"on x=3: reshard f32[11,2@x] -> f32[11@x,2]"}, block(shift_short)},
     {"drops-kept", "forgets what a device holds already: a permute without the pairs i to i", "wrong", "", {"on x=2,y=2: reshard f32[8@x.y] -> f32[8@y.x]"}, plan(drop_kept)},

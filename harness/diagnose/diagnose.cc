@@ -33,19 +33,6 @@ void found_wrong(Verdict& verdict, const Wanted& wanted, std::int64_t differ, co
   decide(verdict);
 }
 
-void try_sums(Verdict& verdict, const Wanted& wanted, const std::vector<Held>& blocks,
-              const Declared& declared) {
-  const std::int64_t differ = differing(wanted, blocks);
-  if (differ == 0) return;
-  std::vector<Explanation> why = cause(wanted, blocks);
-  if (why.empty()) return;
-  if (std::ranges::none_of(verdict.facts, of_values)) {
-    if (by_chance(wanted, pooled(wanted, blocks), causes_tried(wanted.c))) return;
-    found_wrong(verdict, wanted, differ, declared);
-  }
-  explain(*std::ranges::find_if(verdict.facts, of_values), std::move(why));
-}
-
 }  // namespace
 
 Verdict diagnose(const WantedAll& wanted, const Outcome& outcome, const Read& read,
@@ -56,7 +43,18 @@ Verdict diagnose(const WantedAll& wanted, const Outcome& outcome, const Read& re
   const Plain p = plain(wanted.c, wanted.operands);
   const Case c = as_claimed(p.c, outcome);
   const Wanted one{c, p.operands, wanted.wholes.front(), wanted.certificate};
-  try_sums(verdict, one, to_compare(one, outcome, masked(c, read, declared)).blocks, declared);
+  const std::vector<Held> blocks = to_compare(one, outcome, masked(c, read, declared)).blocks;
+  const std::int64_t differ = differing(one, blocks);
+  std::vector<Explanation> why;
+  if (differ > 0) why = cause(one, blocks);
+  if (!why.empty() && std::ranges::none_of(verdict.facts, of_values)) {
+    const std::optional<Bound> bound = bound_of(one, outcome, declared);
+    if (bound && by_chance(one, *bound, pooled(one, blocks), causes_tried(c)))
+      why.clear();
+    else
+      found_wrong(verdict, one, differ, declared);
+  }
+  if (!why.empty()) explain(*std::ranges::find_if(verdict.facts, of_values), std::move(why));
   if (quantizes(wanted.c.op) && verdict.status == Status::wrong && verdict.facts.front().cause.empty())
     explain(verdict.facts.front(), other_scales(wanted, outcome, read, declared));
   return verdict;

@@ -10,7 +10,6 @@
 #include "harness/judge/summed.h"
 #include "harness/trace/split.h"
 #include "reference/meaning/meaning.h"
-#include "reference/rounding/statistics.h"
 
 namespace plumb {
 namespace {
@@ -54,12 +53,12 @@ Tensor partial_sums(const Wanted& wanted) {
 
 // The variance that elements have in common, and how many of them at most.
 void note_in_common(const Wanted& wanted, Bound& bound) {
-  const auto classes = classes_in_common(wanted.c);
-  if (classes.empty()) return;
+  const std::vector<InCommon> all = errors_in_common(wanted.c);
+  if (all.empty()) return;
   bound.exact.common = variance_in_common(wanted, bound.reduction);
-  for (const std::vector<std::int64_t>& of : classes) {
+  for (const InCommon& one : all) {
     std::map<std::int64_t, std::int64_t> sizes;
-    for (std::int64_t one : of) bound.exact.in_common = std::max(bound.exact.in_common, ++sizes[one]);
+    for (std::int64_t c : one.classes) bound.exact.in_common = std::max(bound.exact.in_common, ++sizes[c]);
   }
 }
 
@@ -119,10 +118,14 @@ Tensor pooled(const Wanted& wanted, const std::vector<Held>& blocks) {
   return got;
 }
 
-std::vector<Fact> pooled_facts(const Wanted& wanted, const Bound& bound, const Tensor& got) {
+Statistics pooled_statistics(const Wanted& wanted, const Bound& bound, const Tensor& got) {
   if (wanted.c.fill != Fill::normal) return {};
+  return statistics(bound.reduction, bound.exact, got, bound.partials);
+}
+
+std::vector<Fact> pooled_facts(const Wanted& wanted, const Bound& bound, const Tensor& got) {
   std::vector<Fact> facts;
-  for (const std::string& alarm : statistics(bound.reduction, bound.exact, got, bound.partials).alarms)
+  for (const std::string& alarm : pooled_statistics(wanted, bound, got).alarms)
     facts.push_back(fact(Status::wrong, alarm));
   return facts;
 }

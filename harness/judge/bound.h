@@ -6,6 +6,7 @@
 #include "harness/judge/blocks.h"
 #include "harness/judge/verdict.h"
 #include "reference/rounding/bound.h"
+#include "reference/rounding/statistics.h"
 
 namespace plumb {
 
@@ -28,8 +29,10 @@ std::optional<Bound> bound_of(const Wanted&, const Outcome&, const Declared&);
 bool within(const Bound&, std::int64_t element, DType, std::uint64_t bits);
 bool allows_anything(const Bound&, std::int64_t element);
 
-// `wrong` facts from the pooled statistics of all elements of a whole result, of data that are drawn one by
-// one: of others errors are not independent. And that whole result from its blocks.
+// The pooled statistics of all elements of a whole result, and the `wrong` facts that they make; nothing but
+// of data that are drawn one by one: of others errors are not independent. And that whole result from its
+// blocks.
+Statistics pooled_statistics(const Wanted&, const Bound&, const Tensor& got);
 std::vector<Fact> pooled_facts(const Wanted&, const Bound&, const Tensor& got);
 Tensor pooled(const Wanted&, const std::vector<Held>&);
 

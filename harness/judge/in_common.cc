@@ -42,27 +42,28 @@ Tensor second_moment(const Wanted& wanted, std::size_t operand, const Reduction*
   return moment;
 }
 
-std::vector<std::int64_t> classes(const Case& c, std::size_t operand) {
+InCommon in_common(const Case& c, std::size_t operand) {
   const Letters words = letters(c.op);
   const std::vector<std::int64_t> extents = shape(result(c));
-  std::vector<std::int64_t> all{0};
+  InCommon all{{0}, elements(c.op.operands[operand])};
   for (std::size_t d = 0; d < extents.size(); ++d) {
     const bool of_operand = words.operand[operand].find(words.out[d]) != std::string::npos;
     std::vector<std::int64_t> next;
-    for (std::int64_t before : all)
+    for (std::int64_t before : all.classes)
       for (std::int64_t i = 0; i < extents[d]; ++i)
         next.push_back(of_operand ? before * extents[d] + i : before);
-    all = std::move(next);
+    all.classes = std::move(next);
+    if (of_operand && extents[d] > 0) all.errors /= extents[d];
   }
   return all;
 }
 
 }  // namespace
 
-std::vector<std::vector<std::int64_t>> classes_in_common(const Case& c) {
-  std::vector<std::vector<std::int64_t>> all;
+std::vector<InCommon> errors_in_common(const Case& c) {
+  std::vector<InCommon> all;
   for (std::size_t i = 0; i < c.op.operands.size(); ++i)
-    if (is_finished_first(c, i)) all.push_back(classes(c, i));
+    if (is_finished_first(c, i)) all.push_back(in_common(c, i));
   return all;
 }
 

@@ -8,9 +8,13 @@
 namespace plumb {
 
 // Elements of one class may share an error: of [m,k] [k,n] -> [m,n] the row where the left operand is
-// unfinished, the column where the right is. One list for each unfinished operand: the class
-// of each element of the result. No list: no errors in common.
-std::vector<std::vector<std::int64_t>> classes_in_common(const Case&);
+// unfinished, the column where the right is, each with k errors that it can be made of.
+struct InCommon {
+  std::vector<std::int64_t> classes;  // of each element of the result
+  std::int64_t errors = 0;            // of each class
+};
+// One for each unfinished operand of a product.
+std::vector<InCommon> errors_in_common(const Case&);
 
 // The variance that these errors give each element of the result, f64, at most; no element where there are
 // none. With M = x^2 + the variance of x of each element of an operand, it is what the product makes of M_a

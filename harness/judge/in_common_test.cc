@@ -80,14 +80,18 @@ TEST(InCommon, ZerosAndHalvesAndAPartLeftOutDoNotPass) {
 
 // The rows of a product whose left operand is unfinished, the columns where the right one is.
 TEST(InCommon, ClassesAreWhatAnOperandsElementReaches) {
-  const auto classes = [](const char* line) { return classes_in_common(parse_case(line)); };
   using testing::ElementsAre;
-  EXPECT_THAT(classes("on x=2: einsum mk,kn->mn f32[2,4]+x f32[4,2] -> f32[2,2]"),
-              ElementsAre(ElementsAre(0, 0, 1, 1)));
-  EXPECT_THAT(classes("on x=2: einsum mk,kn->mn f32[2,4]+x f32[4,2]+x -> f32[2,2]"),
-              ElementsAre(ElementsAre(0, 0, 1, 1), ElementsAre(0, 1, 0, 1)));
-  EXPECT_THAT(classes("on x=2: einsum mk,kn->mn f32[2,4@x] f32[4@x,2] -> f32[2,2]"), ElementsAre());
-  EXPECT_THAT(classes("on x=2: reshard f32[4]+x -> f32[4]"), ElementsAre());
+  const auto of = [](const char* line) {
+    std::vector<std::pair<std::vector<std::int64_t>, std::int64_t>> all;
+    for (const InCommon& one : errors_in_common(parse_case(line))) all.emplace_back(one.classes, one.errors);
+    return all;
+  };
+  const auto rows = testing::Pair(ElementsAre(0, 0, 1, 1), 4);
+  const auto columns = testing::Pair(ElementsAre(0, 1, 0, 1), 4);
+  EXPECT_THAT(of("on x=2: einsum mk,kn->mn f32[2,4]+x f32[4,2] -> f32[2,2]"), ElementsAre(rows));
+  EXPECT_THAT(of("on x=2: einsum mk,kn->mn f32[2,4]+x f32[4,2]+x -> f32[2,2]"), ElementsAre(rows, columns));
+  EXPECT_THAT(of("on x=2: einsum mk,kn->mn f32[2,4@x] f32[4@x,2] -> f32[2,2]"), ElementsAre());
+  EXPECT_THAT(of("on x=2: reshard f32[4]+x -> f32[4]"), ElementsAre());
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
+#include <map>
 
 #include "harness/judge/in_common.h"
 #include "harness/trace/needs.h"
@@ -44,6 +44,22 @@ bool alike(const Tensor& a, const Tensor& b) {
   return true;
 }
 
+// How many elements differ from what is wanted, of those that have errors in common as many as errors.
+std::int64_t differ_by_themselves(const Wanted& wanted, const Tensor& got) {
+  std::vector<std::int64_t> differ;
+  for (std::int64_t i = 0; i < elements(got.shape); ++i)
+    if (value(got, i) != value(wanted.whole, i)) differ.push_back(i);
+  std::int64_t count = std::ssize(differ);
+  for (const InCommon& all : errors_in_common(wanted.c)) {
+    std::map<std::int64_t, std::int64_t> of_class;
+    for (std::int64_t i : differ) ++of_class[all.classes[i]];
+    std::int64_t free = 0;
+    for (const auto& [_, here] : of_class) free += std::min(here, all.errors);
+    count = std::min(count, free);
+  }
+  return count;
+}
+
 // What a wrong result lacks from which `got` cannot be told; empty where it is none of those tried.
 std::string unseen(const Wanted& wanted, const Bound& bound, const Tensor& got) {
   const bool rounds = wanted.certificate.scope == Certificate::Scope::none;
@@ -52,7 +68,7 @@ std::string unseen(const Wanted& wanted, const Bound& bound, const Tensor& got) 
   const auto confused = [&](const Tensor& lie) {
     return (!rounds || alike(lie, got)) && passes(wanted, bound, lie);
   };
-  if (by_chance(wanted, got, 2 + ranks)) return "";
+  if (by_chance(wanted, bound, got, 2 + ranks)) return "";
   if (confused(zeros(wanted.whole.dtype, wanted.whole.shape))) return "zeros everywhere";
   if (!rounds) return "";
   if (confused(filled(wanted.whole, [&](std::int64_t i) { return exact(i) / 2; })))
@@ -103,19 +119,12 @@ std::optional<Fact> cannot_fail(const Case& c, std::span<const Glance> wholes, c
   return fact(Status::mistrusted, why);
 }
 
-bool by_chance(const Wanted& wanted, const Tensor& got, std::int64_t tried) {
+bool by_chance(const Wanted& wanted, const Bound& bound, const Tensor& got, std::int64_t tried) {
   if (wanted.certificate.scope != Certificate::Scope::none) return false;
-  std::vector<std::int64_t> differ;
-  for (std::int64_t i = 0; i < elements(got.shape); ++i)
-    if (value(got, i) != value(wanted.whole, i)) differ.push_back(i);
-  std::int64_t by_themselves = std::ssize(differ);
-  for (const std::vector<std::int64_t>& classes : classes_in_common(wanted.c)) {
-    std::set<std::int64_t> touched;
-    for (std::int64_t i : differ) touched.insert(classes[i]);
-    by_themselves = std::min(by_themselves, std::ssize(touched));
-  }
-  return std::ldexp(static_cast<double>(tried),
-                    -static_cast<int>(std::min<std::int64_t>(by_themselves, 64))) > kFalseDoubt;
+  const double halves =
+      std::ldexp(1, -static_cast<int>(std::min<std::int64_t>(differ_by_themselves(wanted, got), 1000)));
+  return static_cast<double>(tried) * std::min(halves, pooled_statistics(wanted, bound, got).chance) >
+         kFalseDoubt;
 }
 
 std::optional<Fact> vacuous(const Wanted& wanted, const Bound& bound, const Differences& differences,

@@ -6,9 +6,9 @@
 namespace plumb {
 
 // Whether a result that rounds rightly may be, to the bit, one of `tried` wrong ones by chance: it differs
-// from what is wanted in few elements, those that have errors in common counted once. Of exact data nothing
-// is by chance.
-bool by_chance(const Wanted&, const Tensor& got, std::int64_t tried);
+// from what is wanted in few elements, those that have errors in common not counted beyond these, and its
+// errors are no larger than they may be. Of exact data nothing is by chance.
+bool by_chance(const Wanted&, const Bound&, const Tensor& got, std::int64_t tried);
 
 // `mistrusted` where a bound judged elements that differ, and it cannot be told from a result that is wrong:
 // - of data that are exact, summed as they need not be: the bound would pass zeros

@@ -121,6 +121,7 @@ void note_rms(const std::vector<Element>& all, const Exact& e, std::int64_t test
   const double x = std::log(static_cast<double>(tests) / kFalseAlarm);
   s.rms = std::sqrt(sum / static_cast<double>(s.elements));
   s.rms_limit = std::sqrt(1 + 2 * std::sqrt(x / n) + 2 * x / n);
+  s.chance = s.rms > 1 ? std::exp(-n * square((std::sqrt(2 * square(s.rms) - 1) - 1) / 2)) : 1;
   if (s.rms > s.rms_limit)
     s.alarms.push_back(fmt::format("errors are {:.3g} times what {} elements allow ({:.3g})", s.rms,
                                    s.elements, s.rms_limit));

@@ -18,6 +18,7 @@ struct Statistics {
   std::int64_t elements = 0;  // that do not round alike
   // The root of the mean of error^2 / variance, the variance modelled, and what it may be.
   double rms = 0, rms_limit = 0;
+  double chance = 1;  // that a correct run has errors so large, at most
   // Errors in the direction of c: their sum over the root of their sum of squares.
   double bias = 0;
   // The regression of the errors on each rank's exact sum: -1 for a rank that was left out, +1 for one
