@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "harness/run/ask.h"
+#include "harness/run/pace.h"
 #include "reference/words/text.h"
 
 namespace plumb {
