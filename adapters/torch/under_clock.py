@@ -11,7 +11,8 @@ import layout
 import program
 from plumb_worker import Stages, timed
 
-TO_HEAR_OF_IT, LEAST = 20_000_000, 200_000  # nanoseconds: until a window begins, and what it has beside twice a run
+# Nanoseconds: until a window begins, what it has beside twice a run, and for how long before it nobody sleeps.
+TO_HEAR_OF_IT, LEAST, AWAKE = 20_000_000, 200_000, 1_000_000
 
 
 def local_of(y):
@@ -55,6 +56,8 @@ def windows(longest, device):
         start = begin + iteration * width
         at = time.monotonic_ns()
         came = at < start
+        if start - at > AWAKE:  # who has spun for long is the first to lose its core
+            time.sleep((start - at - AWAKE) / 1e9)
         while at < start:
             at = time.monotonic_ns()
         return came and at - start <= width // 50  # who lost its core while it waited is late, too

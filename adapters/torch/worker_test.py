@@ -3,6 +3,7 @@
 import os
 import sys
 import unittest
+import unittest.mock
 
 import numpy as np
 
@@ -183,6 +184,24 @@ class UnderTheClock(Worker):
                 self.assertEqual(issued(reply), [("all-reduce", [[0, 1], [2, 3]])], "once, not once an iteration")
                 for made in both:
                     self.check(made, a @ b)
+
+    def test_who_waits_for_a_window_sleeps_but_for_the_last_millisecond(self):
+        import under_clock
+
+        class Planted:
+            now = slept = 0
+
+            def monotonic_ns(self):
+                self.now += 1000
+                return self.now
+
+            def sleep(self, seconds):
+                self.now, self.slept = self.now + int(seconds * 1e9), self.slept + seconds
+
+        clock = Planted()
+        with unittest.mock.patch.object(under_clock.dist, "broadcast"), unittest.mock.patch.object(under_clock, "time", clock):
+            self.assertTrue(under_clock.windows(0, "cpu")(0), "it is there when the time has come")
+        self.assertEqual(clock.slept, 18_999_000 / 1e9, "from its second look on, each of which takes a microsecond")
 
     def test_a_gradient_is_taken_again_and_again(self):
         a, b = np.arange(32.0).reshape(8, 4) % 7, np.arange(32.0).reshape(4, 8) % 5

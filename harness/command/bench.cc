@@ -162,19 +162,24 @@ std::int64_t say_unmet(const Timings& t, const std::vector<Requirement>& require
   return findings;
 }
 
+// Why a case has no times; empty where it has some, or nobody came to it.
+std::string failed(const Entry& entry) {
+  const Timings& t = entry.timings;
+  return entry.failed.empty() && !t.repetitions.empty() && medians(t).empty() ? no_times(t.repetitions.back()) : entry.failed;
+}
+
 // The cases that were not timed, and what was demanded in vain; the number of both.
 std::int64_t say_findings(const Course& course, const std::vector<Requirement>& required, std::FILE* out) {
   std::int64_t findings = 0, timed = 0;
   std::vector<std::int64_t> held(required.size());
   for (const auto& entry : course.entries) {
     const Timings& t = entry->timings;
+    const std::string why = failed(*entry);
     if (entry->refused)
-      fmt::print(stderr, "plumb: unrun: {}\n", entry->failed);
-    else if (!entry->failed.empty())
-      fmt::print(out, "not timed  {}  {}\n    {}\n{}", t.backend, t.line, entry->failed,
-                 said_last(entry->last_words)),
-          ++findings;
-    if (!entry->failed.empty() || t.repetitions.empty()) continue;
+      fmt::print(stderr, "plumb: unrun: {}\n", why);
+    else if (!why.empty())
+      fmt::print(out, "not timed  {}  {}\n    {}\n{}", t.backend, t.line, why, said_last(entry->last_words)), ++findings;
+    if (!why.empty() || t.repetitions.empty()) continue;
     ++timed, findings += say_unmet(t, required, held, out);
   }
   for (std::size_t i = 0; i < required.size(); ++i)

@@ -80,5 +80,15 @@ TEST(Bench, WhatIsLateIsPaidFromTheBudgetToo) {
   EXPECT_THAT(ran.out, HasSubstr("every iteration was begun late"));
 }
 
+// As many as were asked for, all of them late, are asked for again while the budget lasts; then the next repetition has
+// its turn.
+TEST(Bench, AllThatIsLateIsAskedForAgain) {
+  const Folder folder;
+  const std::string late = fake("took 1000,1000 late -1 sleep 0.02") + line + " --sync window --iterations 3 --repetitions 2";
+  const auto all = asked_by(folder, late + " --budget 2");
+  EXPECT_GT(sum(all.at("case")), 2 * 3 * 2);
+  EXPECT_LE(sum(all.at("case")), 2 * 3 * 50);
+}
+
 }  // namespace
 }  // namespace plumb

@@ -122,6 +122,26 @@ TEST(Bench, LateIterationsAreDroppedAndClocksApartHaveNoSkew) {
   EXPECT_FALSE(bench.contains("skew"));
 }
 
+// The ranks had not their cores while its first repetition was timed: the others are timed, and it is said.
+TEST(Bench, ARepetitionThatWasLateThroughoutIsCountedAndTheCaseGoesOn) {
+  const Folder folder;
+  const std::string timed = fake("took 1000,1000 late-once " + (folder.path / "once").string()) + line + " --sync window --record r.jsonl";
+  const Ran ran = run_tool(folder, timed);
+  EXPECT_EQ(ran.code, 0) << ran.out;
+  EXPECT_THAT(ran.out, HasSubstr("late  "));
+  EXPECT_THAT(ran.out, HasSubstr("    1 of 5 repetitions has no times: every iteration was begun late\n"));
+  const auto all = lines_of(folder.path / "r.jsonl");
+  ASSERT_EQ(all.size(), 5U);
+  EXPECT_TRUE(all[0]["bench"]["nanoseconds"].empty());
+  EXPECT_GT(all[0]["bench"]["late"], 0);
+  EXPECT_FALSE(all[0]["bench"].contains("limits")) << "nobody asks what bounds no time";
+  for (int i = 1; i < 5; ++i) EXPECT_FALSE(all[i]["bench"]["nanoseconds"].empty()) << i;
+  EXPECT_EQ(run_tool(folder, timed + " --resume").code, 0);
+  EXPECT_EQ(lines_of(folder.path / "r.jsonl").size(), 6U) << "what has no times is timed once more";
+  std::filesystem::remove(folder.path / "once");
+  EXPECT_EQ(run_tool(folder, timed + " --benchmark_format json").code, 0);
+}
+
 // A sum in place spoils its operand: each run of a batch but the first begins with what the one before left.
 TEST(Bench, ABatchOfAnySizeIsRightWhateverARunDoesToItsOperands) {
   const Folder folder;

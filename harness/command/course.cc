@@ -39,9 +39,8 @@ std::string time_once(Course& course, Entry& entry) {
   if (record.bench) {
     record.bench->number = number + 1, record.bench->of = course.repetitions;
     entry.timings.over = bytes_over_axes(entry.c, record.trace);
-    entry.pace.each = nanoseconds_each(record.bench->samples);
+    if (const double each = nanoseconds_each(record.bench->samples); each > 0) entry.pace.each = each;
     entry.timings.repetitions.push_back(*record.bench);
-    if (record.bench->samples.nanoseconds.empty()) why = "every iteration was begun late: ranks did not have their cores at the agreed times; --sync barrier";
   } else {
     why = not_timed(record);
     entry.last_words = record.last_words;
@@ -75,6 +74,14 @@ void start_anew(Course& course) {
   for (const auto& entry : course.entries) process_of(*entry->subject).stop();
 }
 
+// Why a repetition has no time; of all that follow, where the first has none: the library takes what it needs
+// for its statistics from that one, and dies where it failed and two others did not.
+std::string told_to_the_library(const Entry& entry) {
+  if (!entry.failed.empty()) return entry.failed;
+  const std::string first = no_times(entry.timings.repetitions.front());
+  return first.empty() ? no_times(entry.timings.repetitions.back()) : first;
+}
+
 // One repetition, as the library asks for it: its time is the median.
 void repeat_once(benchmark::State& state, Course& course, Entry& entry) {
   if (!course.failure && entry.failed.empty()) try {
@@ -85,7 +92,7 @@ void repeat_once(benchmark::State& state, Course& course, Entry& entry) {
     }
   if (course.failure) return fail(state, "nothing more is timed");
   ++course.done;
-  if (!entry.failed.empty()) return fail(state, entry.failed);
+  if (const std::string why = told_to_the_library(entry); !why.empty()) return fail(state, why);
   for ([[maybe_unused]] auto _ : state) count(state, entry);
 }
 

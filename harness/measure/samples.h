@@ -17,8 +17,7 @@ struct Samples {
                                       // where it is below what is known of clocks
   std::int64_t late = 0;              // iterations that were dropped
   std::vector<ClockSeen> clocks;      // of the other hosts
-  std::int64_t span = 0;              // from the first entry of rank 0 to the last time that it left; where some were
-                                      // late, what asking for all took, if that is more
+  std::int64_t span = 0;              // from the first entry of rank 0 to the last time that it left, of each request
   std::vector<Clocked> ranks{};       // what each said of every iteration, where it is kept
   std::int64_t unseen = 0;            // iterations left out that took no time by any rank's clock: it is too coarse
 };

@@ -81,24 +81,25 @@ std::string late_in_words(const Timings& t, const Figured&, const Work&) {
 }
 
 constexpr TimingColumn timing_columns[] = {
-    {"size", "", [](auto&, auto&, const Work& w) { return w.bytes > 0 ? size_in_words(w.bytes) : "-"; }},
-    {"samples", "", [](const Timings& t, auto&, auto&) { return fmt::format("{}", together(t).nanoseconds.size()); }},
-    {"late", "", late_in_words},
-    {"min us", "min"},
-    {"median us", "median"},
-    {"of repetitions", "", [](const Timings& t, auto&, auto&) { return spread(t); }},
-    {"p95 us", "p95"},
-    {"p99 us", "p99"},
-    {"IQR us", "IQR"},
-    {"skew us", "skew"},
-    {"algbw GB/s", "algbw"},
-    {"busbw GB/s", "busbw"},
-    {"factor (p2p)", "", [](auto&, auto&, const Work& w) { return w.bytes > 0 ? factor_in_words(w) : "-"; }},
-    {"GFLOP/s", "gflops"},
-    {"limit", "", limit_in_words},
-    {"of limit", "", of_limit},
-    {"slowest rank", "", [](const Timings& t, auto&, auto&) { return slow_rank(together(t)); }},
-    {"stop", "", [](const Timings& t, auto&, auto&) { return stops(t); }},
+    {"size",               "",                          [](auto&,                                       auto&,                                 const Work& w) { return w.bytes > 0 ? size_in_words(w.bytes) : "-"; }},
+    {"samples",            "",
+     [](const Timings& t,                                                                               auto&,                                 auto&) { return fmt::format("{}", together(t).nanoseconds.size()); } },
+    {"late",               "",                          late_in_words                                 },
+    {"min us",                    "min"                                    },
+    {"median us", "median"                      },
+    {"of repetitions",                    "",                                        [](const Timings& t,                                       auto&,                                      auto&) { return spread(t); }                                                                                                   },
+    {"p95 us",                    "p95"                                      },
+    {"p99 us",                    "p99"                                   },
+    {"IQR us",            "IQR"                                 },
+    {"skew us",                    "skew"                                        },
+    {"algbw GB/s",                  "algbw"                },
+    {"busbw GB/s",               "busbw"},
+    {"factor (p2p)",               "",               [](auto&,auto&,                                                      const Work& w) { return w.bytes > 0 ? factor_in_words(w) : "-"; }                                                                                                           },
+    {"GFLOP/s",                     "gflops"                                               },
+    {"limit",                    "",                                               limit_in_words                       },
+    {"of limit",                     "",                                                 of_limit                          },
+    {"slowest rank",                     "",                                                 [](const Timings& t,                                             auto&,auto&) { return slow_rank(together(t)); }},
+    {"stop",                     "",                                                 [](const Timings& t,                                      auto&,                          auto&) { return stops(t); }                                                                                       },
 };
 
 std::string cell(const TimingColumn& column, const Timings& t, const Figured& f, const Work& w) {
@@ -139,11 +140,13 @@ namespace {
 std::vector<double> took(const Timings& t, const std::string& what) {
   std::vector<double> all;
   for (const Repetition& r : t.repetitions)
-    if (const auto at = r.limits.find(what); at != r.limits.end() && at->second > 0) all.push_back(at->second);
+    if (const auto at = r.limits.find(what); at != r.limits.end() && at->second > 0)
+      all.push_back(at->second);
   return all;
 }
 
-// As many bytes sent round bound those on a link, bus bandwidth; algorithm bandwidth is that without its factor.
+// As many bytes sent round bound those on a link, bus bandwidth; algorithm bandwidth is that without its
+// factor.
 void add_limits(Figured& f, const Timings& t, const Work& w) {
   const std::vector<double> ours = medians(t);
   const std::vector<double> limit = took(t, w.flops > 0 ? "gemm" : "send"), call = took(t, "call");
@@ -224,7 +227,8 @@ std::string clocks_in_words(const std::vector<Timings>& all) {
                           c.offset > 0 ? "behind" : "ahead of", us(c.error));
     const std::string runs =
         std::abs(c.drift) <= c.drift_error
-            ? fmt::format("it gains or loses {:.2g} us a second at most", us(std::abs(c.drift) + c.drift_error))
+            ? fmt::format("it gains or loses {:.2g} us a second at most",
+                          us(std::abs(c.drift) + c.drift_error))
             : fmt::format("it {} {:.4g} us a second, give or take {:.2g}", c.drift > 0 ? "loses" : "gains",
                           us(std::abs(c.drift)), us(c.drift_error));
     text += fmt::format("clock of rank {} of {}: {}; {}\n", of.second, of.first, apart, runs);
@@ -239,7 +243,8 @@ double of_a_step(const Timings& t) {
   double most = 0;
   for (const Repetition& r : t.repetitions)
     if (!r.samples.nanoseconds.empty() && r.timing.batch > 0)
-      most = std::max(most, r.step / static_cast<double>(r.timing.batch) / quantile(r.samples.nanoseconds, 0.5));
+      most =
+          std::max(most, r.step / static_cast<double>(r.timing.batch) / quantile(r.samples.nanoseconds, 0.5));
   return most;
 }
 
@@ -249,31 +254,60 @@ std::string coarse_in_words(const std::vector<Timings>& all) {
   for (const Timings& t : all)
     if (of_a_step(t) > near_enough && ++n && (!worst || of_a_step(t) > of_a_step(*worst))) worst = &t;
   if (!worst) return "";
-  return fmt::format("coarse  {} case{}: of {}  {} one step of the clock, {:.0f} ns, is {:.0f} % of the median; --batch K makes "
-                     "one iteration of K runs\n",
-                     n, n == 1 ? "" : "s", worst->backend, worst->line, worst->repetitions.back().step, 100 * of_a_step(*worst));
+  return fmt::format(
+      "coarse  {} case{}: of {}  {} one step of the clock, {:.0f} ns, is {:.0f} % of the median; --batch K "
+      "makes "
+      "one iteration of K runs\n",
+      n, n == 1 ? "" : "s", worst->backend, worst->line, worst->repetitions.back().step,
+      100 * of_a_step(*worst));
 }
 
 std::string shared_in_words(const std::vector<Timings>& all) {
   std::map<std::string, std::set<std::string>> said;
   for (const Timings& t : all)
     for (const Repetition& r : t.repetitions)
-      if (const std::string shared = shared_cores(r.places, devices(parse_case(t.line).mesh)); !shared.empty())
+      if (const std::string shared = shared_cores(r.places, devices(parse_case(t.line).mesh));
+          !shared.empty())
         said[t.backend].insert(shared);
   std::string text;
   for (const auto& [backend, each] : said)
-    text += fmt::format("shared  {}: {}: its times are also those of waiting for a core\n", backend, fmt::join(each, ", "));
+    text += fmt::format("shared  {}: {}: its times are also those of waiting for a core\n", backend,
+                        fmt::join(each, ", "));
+  return text;
+}
+
+}  // namespace
+
+std::string no_times(const Repetition& r) {
+  const bool late = r.samples.nanoseconds.empty() && r.samples.late > 0;
+  return late ? "every iteration was begun late: ranks did not have their cores at the agreed times; --sync "
+                "barrier"
+              : "";
+}
+
+namespace {
+
+std::string late_throughout(const std::vector<Timings>& all) {
+  std::string text;
+  for (const Timings& t : all)
+    if (const auto n =
+            std::ranges::count_if(t.repetitions, [](const Repetition& r) { return !no_times(r).empty(); });
+        n > 0)
+      text +=
+          fmt::format("late  {}  {}\n    {} of {} repetitions {} no times: every iteration was begun late\n",
+                      t.backend, t.line, n, t.repetitions.size(), n == 1 ? "has" : "have");
   return text;
 }
 
 }  // namespace
 
 std::string doubts_in_words(const std::vector<Timings>& all) {
-  std::string text = shared_in_words(all) + coarse_in_words(all);
+  std::string text = shared_in_words(all) + coarse_in_words(all) + late_throughout(all);
   for (const Timings& t : all)
     for (const Repetition& r : t.repetitions)
       if (!r.lost.empty()) {
-        text += fmt::format("no limits  {}  {}\n    of repetition {} not all are known: {}\n", t.backend, t.line, r.number, r.lost);
+        text += fmt::format("no limits  {}  {}\n    of repetition {} not all are known: {}\n", t.backend,
+                            t.line, r.number, r.lost);
         break;
       }
   return text;

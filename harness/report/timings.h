@@ -39,11 +39,15 @@ std::optional<Waited> lagging(const Timings&);
 // A line for each case that has such a rank.
 std::string lags_in_words(const std::vector<Timings>&);
 
+// Why a repetition has no times: every iteration of it was begun late. Empty where it has some.
+std::string no_times(const Repetition&);
+
 // A row for each: how often, how long in microseconds, how much of what a second, and who was slow.
 std::string timings_table(const std::vector<Timings>&);
 
 // What a reader has to know of the times, a line each: which ranks share cores, so that a time is also that of waiting
-// for one; where one step of the clock is more of a median than is resolved; and which limits were asked for in vain.
+// for one; where one step of the clock is more of a median than is resolved; of which cases repetitions have no times; and
+// which limits were asked for in vain.
 std::string doubts_in_words(const std::vector<Timings>&);
 
 // A line for each clock that is another than the first rank's: how far it is ahead or behind, and its drift; where an

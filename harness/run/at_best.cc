@@ -57,21 +57,22 @@ LimitTimed time_limit(AtBest& best, const std::string& what) {
     return samples(timed(spent, [&] { return clocks(best, one, each); }), one.batch);
   };
   LimitTimed all{{}, batch_of(best, what)};
+  const auto seen = [&] { return static_cast<double>(all.samples.span); };
   double known = 0;
   if (all.batch > 1) {
     const double one = nanoseconds_each(ask({what, best.bytes, 1, 1}, 0));
     if (one <= 0) return {};
-    all.batch = std::clamp<std::int64_t>(
-        static_cast<std::int64_t>(pace.seconds * nanoseconds_of_a_second / one), 1, all.batch);
+    all.batch = static_cast<std::int64_t>(
+        std::clamp(pace.seconds * nanoseconds_of_a_second / one, 1.0, static_cast<double>(all.batch)));
     known = one * static_cast<double>(all.batch);
   }
   for (std::int64_t left = most; left > 0; left = most - std::ssize(all.samples.nanoseconds)) {
-    const std::int64_t next = std::min(next_iterations(pace, all.samples), left);
+    const std::int64_t next = std::min(next_iterations(pace, all.samples, seen()), left);
     const Samples more = ask({what, best.bytes, next, all.batch}, known);
     if (more.nanoseconds.empty()) return {};
     take_in(all.samples, more);
     pace.each = known = nanoseconds_each(all.samples);
-    if (!stop(pace, all.samples).empty() || spent >= pace.seconds) break;
+    if (!stop(pace, all.samples, seen()).empty() || spent >= pace.seconds) break;
   }
   return all;
 }
@@ -95,7 +96,8 @@ std::vector<double> ask_control(AtBest& best, const std::string& what, const Lim
   constexpr std::int64_t most_turns = 10;
   if (of.nanoseconds.empty()) return {};
   const double iteration = nanoseconds_each(limit.samples);
-  const auto room = static_cast<std::int64_t>(best.pace.seconds * nanoseconds_of_a_second / iteration);
+  const auto room = static_cast<std::int64_t>(
+      std::min(best.pace.seconds * nanoseconds_of_a_second / iteration, most_of_a_turn * most_turns));
   const double as_long = std::round(quantile(of.nanoseconds, 0.5) / quantile(limit.samples.nanoseconds, 0.5));
   const auto each = std::clamp<std::int64_t>(static_cast<std::int64_t>(std::min(as_long, most_of_a_turn)), 1,
                                              std::max<std::int64_t>(room, 1));

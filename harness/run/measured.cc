@@ -74,6 +74,13 @@ bool look_first(Underway& now) {
   return clocks.has_value();
 }
 
+// Nobody says how long the others waited for who came late: then it is what asking took.
+double spent(const Underway& now) {
+  const Samples& all = now.said.samples;
+  const auto seen = static_cast<double>(all.span);
+  return all.late > 0 ? std::max(seen, now.seconds * nanoseconds_of_a_second) : seen;
+}
+
 // Why what was asked for gives no times; empty where it does.
 std::string take_samples(Underway& now, const std::vector<Clocked>& clocks) {
   Samples& all = now.said.samples;
@@ -83,10 +90,8 @@ std::string take_samples(Underway& now, const std::vector<Clocked>& clocks) {
   if (std::string none = cannot_wait(now.c, timing, *process_of(now.subject).hello()); !none.empty())
     return none;
   if (now.pace.each_rank) keep(all, clocks);
-  // Nobody says how long the others waited for who came late.
-  if (all.late > 0)
-    all.span = std::max(all.span, static_cast<std::int64_t>(now.seconds * nanoseconds_of_a_second));
-  now.pace.each = nanoseconds_each(all);
+  now.pace.each =
+      all.nanoseconds.empty() ? spent(now) / static_cast<double>(all.late) : nanoseconds_each(all);
   return "";
 }
 
@@ -94,14 +99,14 @@ std::string take_samples(Underway& now, const std::vector<Clocked>& clocks) {
 bool iterate(Underway& now) {
   while (now.said.stop.empty()) {
     Timing timing = now.pace.timing;
-    timing.iterations = next_iterations(now.pace, now.said.samples);
+    timing.iterations = next_iterations(now.pace, now.said.samples, spent(now));
     const auto clocks = ask_once(now, timing);
     if (!clocks) return false;
     if (std::string none = take_samples(now, *clocks); !none.empty()) {
       now.record.notes.push_back(std::move(none));
       return false;
     }
-    now.said.stop = stop(now.pace, now.said.samples);
+    now.said.stop = stop(now.pace, now.said.samples, spent(now));
   }
   return true;
 }
@@ -151,7 +156,7 @@ Record measure(const Case& c, Subject& subject, const Pace& pace) {
   said.timing = pace.timing, said.seconds = pace.timing.iterations > 0 ? 0 : pace.seconds;
   said.mhz_before = megahertz(), said.load = load_average(), said.step = clock_step();
   if (!iterate(now)) return now.record;
-  say_besides(now);
+  if (!said.samples.nanoseconds.empty()) say_besides(now);
   said.mhz_after = megahertz(), said.places = process_of(subject).hello()->places;
   now.record.bench = std::move(said);
   return now.record;

@@ -18,14 +18,16 @@ struct Pace {
 constexpr std::int64_t most_samples = 10'000;  // of a repetition: its record is a line
 constexpr double nanoseconds_of_a_second = 1e9;
 
-// As one iteration took, from the first that was timed to the last, waits between them included.
+// As one iteration took, from the first that was timed to the last, waits between them and those that came
+// late included; 0 where all were late.
 double nanoseconds_each(const Samples&);
 
-// How many the next request is for.
-std::int64_t next_iterations(const Pace&, const Samples&);
+// How many the next request is for. `spent`: nanoseconds of the seconds.
+std::int64_t next_iterations(const Pace&, const Samples&, double spent);
 
-// Why no more is asked; empty where more is.
-std::string stop(const Pace&, const Samples&);
+// Why no more is asked; empty where more is: so many as were asked for, all of them late, are asked for again
+// while the seconds last.
+std::string stop(const Pace&, const Samples&, double spent);
 
 // The seconds that a request may take: beside `run` four times what is known of its iterations.
 double deadline(double run, const Timing&, double each);

@@ -13,6 +13,7 @@
 //   took NS,NS  it times, and says that its two ranks took so long; "lag NS" the second enters so much later,
 //   "late ITERATION" too late, "apart 1" by another clock, "backwards 1" leaves before it enters, "clockless 1" says nothing;
 //   "cores LIST" both ranks run on these; "each SECONDS" a request takes so long for each iteration and warm-up; "late -1": every iteration;
+//   "late-once FILE" every iteration that the process is asked for which makes the file;
 //   "spoil first", "spoil last": that result is wrong; it has no "call", and sends as fast as "sends NS" says,
 //   links as fast as "links NS" says;
 //   "ends-in LIMIT" it ends when it is asked for that limit
@@ -282,6 +283,10 @@ void reply_timed(const json& request, const std::string& path, const Faults& f, 
 int main(int argc, char** argv) {
   Faults faults;
   for (int i = 1; i + 1 < argc; i += 2) faults[argv[i]] = argv[i + 1];
+  if (faults.contains("late-once") && ::access(faults["late-once"].c_str(), F_OK) != 0) {
+    const std::ofstream made(faults["late-once"]);
+    faults["late"] = "-1";
+  }
   std::ifstream requests("/dev/fd/" + std::string(std::getenv("PLUMB_REQUESTS")));
   std::string path;
   Timed kept;
