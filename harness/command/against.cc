@@ -9,8 +9,8 @@
 
 namespace plumb {
 
-void say_what_became(const std::vector<Timings>& now, const std::vector<Timings>& then) {
-  for (const Paced& one : paced(then, now)) fmt::print("{}\n", paced_in_words(one));
+void say_what_became(const std::vector<Timings>& now, const std::vector<Timings>& then, std::FILE* out) {
+  for (const Paced& one : paced(then, now)) fmt::print(out, "{}\n", paced_in_words(one));
 }
 
 std::string times_lacked(const std::vector<Timings>& now, const std::vector<Timings>& then) {

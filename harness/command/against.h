@@ -1,6 +1,7 @@
 // What a run of plumb bench says beside a record of before.
 #pragma once
 
+#include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -11,7 +12,7 @@
 namespace plumb {
 
 // Prints of each case what became of it.
-void say_what_became(const std::vector<Timings>& now, const std::vector<Timings>& then);
+void say_what_became(const std::vector<Timings>& now, const std::vector<Timings>& then, std::FILE* out);
 
 // "2 of 3 cases, the first mpi  on x=4: reshard f32[8]+x -> f32[8]"; empty where all were timed then.
 std::string times_lacked(const std::vector<Timings>& now, const std::vector<Timings>& then);

@@ -268,15 +268,14 @@ int time_all(Course& course, const BenchFlags& flags) {
   }
 }
 
-// Tables and findings; how many of these.
+// Tables and findings, these beside Google Benchmark's table where that stands in the place of ours; how many of these.
 std::int64_t say_all(const Course& course, const BenchFlags& flags, const HeldTo& held) {
   if (moves_its_cursor(STDERR_FILENO) && !flags.quiet) clear_progress();
   const std::vector<Timings> all = timed_cases(course);
   const bool ours = flags.library.format.empty();
   std::FILE* const out = ours ? stdout : stderr;
-  if (ours && !all.empty())
-    fmt::print("{}{}{}", timings_table(all), growth_table(all),
-               clocks_in_words(all) + doubts_in_words(all) + lags_in_words(all));
+  if (ours && !all.empty()) fmt::print("{}{}", timings_table(all), growth_table(all));
+  fmt::print(out, "{}{}{}", clocks_in_words(all), doubts_in_words(all), lags_in_words(all));
   std::int64_t findings = say_findings(course, held.required, out);
   for (const std::string& broken : broken_rules(all)) fmt::print(out, "slow  {}\n", broken), ++findings;
   if (const std::string other = made_elsewhere(held.then, held.made); !other.empty())
@@ -284,7 +283,7 @@ std::int64_t say_all(const Course& course, const BenchFlags& flags, const HeldTo
   const std::vector<Timings> then = timings_of(held.then);
   if (const std::string lacked = times_lacked(all, then); !flags.against.empty() && !lacked.empty())
     fmt::print(stderr, "plumb: {} has no times of {}\n", flags.against, lacked);
-  if (ours) say_what_became(all, then);
+  say_what_became(all, then, out);
   return findings;
 }
 

@@ -80,6 +80,13 @@ TEST(Bench, WhatIsLateIsPaidFromTheBudgetToo) {
   EXPECT_THAT(ran.out, HasSubstr("every iteration was begun late"));
 }
 
+// More than any clock counts.
+TEST(Bench, ABudgetWithoutEndIsNoneOfOneIterationARequest) {
+  const Folder folder;
+  const auto all = asked_by(folder, fake("took 1000,1000 sends 1000") + line + " --repetitions 1 --budget 1e30 --batch 3");
+  for (const char* what : {"case", "send"}) EXPECT_GT(all.at(what).back(), 1) << what;
+}
+
 // As many as were asked for, all of them late, are asked for again while the budget lasts; then the next repetition has
 // its turn.
 TEST(Bench, AllThatIsLateIsAskedForAgain) {

@@ -269,6 +269,16 @@ TEST(Bench, GoogleBenchmarkSaysIfAsked) {
   EXPECT_EQ(run_tool(folder, fake("took 1000,1000 spoil last") + line + " --benchmark_format json").code, 1);
 }
 
+TEST(Bench, WhatIsKnownOfTimesIsSaidBesideGoogleBenchmarksTable) {
+  const Folder folder;
+  const std::string timed = fake("took 1000,1000 cores 3") + line;
+  run_tool(folder, timed + " --record then.jsonl");
+  const Ran ran = run_tool(folder, timed + " --against then.jsonl --benchmark_format json");
+  EXPECT_TRUE(parse_json(ran.out).is_object()) << ran.out;
+  EXPECT_THAT(ran.err, HasSubstr("SAME    "));
+  EXPECT_THAT(ran.err, HasSubstr("2 ranks share 1 core: its times are also those of waiting for a core"));
+}
+
 // One that a terminal interrupts: a shell's own background job would not hear of it.
 pid_t started(const Folder& folder, const std::string& arguments) {
   const std::string command =
