@@ -29,7 +29,7 @@ std::string along(int from, int to) {
 }
 
 struct Change {
-  std::string kind;  // of all axes whose place differs; "redistribution" where they differ in kind
+  std::string kind;  // of all axes whose place differs; "redistribution" where they differ in kind, or nothing moves
   std::int64_t devices = 1;
 };
 
@@ -46,7 +46,7 @@ Change change(const Case& c) {
   }
   const bool chained = c.op.chain.size() > 1;
   if (chained) all.kind = "redistribution";
-  if (all.kind.empty()) all.kind = from == to ? "redistribution" : "permute";
+  if (all.kind.empty()) all.kind = most_to_receive(c) > 0 ? "permute" : "redistribution";
   return all;
 }
 
