@@ -83,7 +83,7 @@ class Backend(compiled.Backend):
     def program(self, case, mesh):
         if self.via == "shard_map":
             return expert.program(self.te, case, mesh)
-        return programs.program(self.te, case, self.via)
+        return programs.program(self.te, case, self)
 
     def lowered(self, case, mesh):
         results = case.chain if case.op == "quantize" else case.chain[-1:]

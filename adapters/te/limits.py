@@ -138,11 +138,19 @@ def in_sixteens(case):
     return math.prod(case.operands[0].shape[d] for d in programs.contracted(case)[0]) % 16 != 0
 
 
+def forward_in_e5m2(case):
+    return (quantized.schemes_of_dense(case, programs.form(case))[0] or "").endswith("e5")
+
+
 def of_quantizing(backend):
-    own = backend.via == "dense"  # the quantizing kernel is ours
+    own = backend.via in ("dense", "module")  # the quantizing kernel is ours
     return [
-        Row("quantized module", "via=module multiplies what is not quantized",
-            lambda c: backend.via == "module" and quantizes(c)),
+        Row("quantize by a module", "via=module multiplies",
+            lambda c: backend.via == "module" and c.op == "quantize"),
+        Row("e5m2 forward", "a recipe has e5m2 for gradients alone",
+            lambda c: backend.via == "module" and c.op == "einsum" and forward_in_e5m2(c)),
+        Row("delayed scaling of no module", "recipe=delayed is of DenseGeneral and operands ~fp8",
+            lambda c: backend.options["recipe"] == "delayed" and backend.via != "module" and quantizes(c)),
         Row("plan of FP8", "style=plan asks GEMM of what is not quantized",
             lambda c: backend.style == "plan" and quantizes(c)),
         Row("grouped FP8", "grouped_dense is asked with operands that are not quantized",

@@ -2,17 +2,16 @@
 
     via=gemm    einsum mk,kn->mn     cpp_extensions.gemm(x, w), for any layout of the operands
     via=dense   einsum mk,kn->mn     dense(x, w);  mn,kn->mk and mk,mn->kn: its gradients, through its own vjp
-    via=module  the same             of the module DenseGeneral, without a bias
+    via=module  the same             of the module DenseGeneral (layers.py)
     grouped     fwd, dgrad, wgrad    grouped_dense(x, w, sizes) and its gradients; via=shard_map: expert.py
     quantize, and operands in FP8        quantized.py
 """
-
-import functools
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+import layers
 import quantized
 
 
@@ -47,22 +46,8 @@ def cotangent(function, primal, shape, dtype):
     return jax.vjp(function, jnp.zeros(shape, dtype))[1](primal)[0]
 
 
-def general(te, x, w, contracting_dims):
-    """DenseGeneral with this kernel, whose leading dimensions are contracted."""
-    axis, leading_ones = contracting_dims
-    module = te.module.DenseGeneral(features=w.shape[len(leading_ones):], axis=axis, use_bias=False, dtype=w.dtype)
-    return module.apply({"params": {"kernel": w}}, x)
-
-
-def layer_of(te, case, via):
-    """The layer as a function of x, w and what it contracts."""
-    if via == "module":
-        return functools.partial(general, te)
-    return functools.partial(te.dense.dense, **quantized.of_dense(te, case, form(case)))
-
-
-def dense(te, case, via):
-    dims, layer = contracted(case), layer_of(te, case, via)
+def dense(te, case, backend):
+    dims, layer = contracted(case), layers.layer_of(te, case, form(case), backend)
     if form(case) == "forward":
         return lambda x, w: layer(x, w, contracting_dims=dims)
     shape = case.chain[0].shape
@@ -70,11 +55,11 @@ def dense(te, case, via):
         k = len(case.rhs) - len(dims[1])
         rank = len(case.out)
         forward = (tuple(range(rank - k, rank)), tuple(range(k)))
-        return lambda dy, w: cotangent(lambda x: layer(x, w, contracting_dims=forward), dy, shape, w.dtype)
+        return lambda dy, w: cotangent(lambda x: layer(x, w, contracting_dims=forward, seen=dy), dy, shape, w.dtype)
     m = len(dims[0])  # x[m..,k..] dy[m..,n..] -> dw[k..,n..]
     k = len(case.lhs) - m
     forward = (tuple(range(m, m + k)), tuple(range(k)))
-    return lambda x, dy: cotangent(lambda w: layer(x, w, contracting_dims=forward), dy, shape, x.dtype)
+    return lambda x, dy: cotangent(lambda w: layer(x, w, contracting_dims=forward, seen=dy), dy, shape, x.dtype)
 
 
 def grouped(te, case):
@@ -88,14 +73,14 @@ def grouped(te, case):
     return lambda x, dy: cotangent(lambda w: layer(x, w), dy, shape, x.dtype)
 
 
-def program(te, case, via):
+def program(te, case, backend):
     """The function of the operands."""
     if case.op == "quantize":
-        return quantized.quantize(te, case, via)
+        return quantized.quantize(te, case, backend.via)
     if case.op == "grouped":
         return grouped(te, case)
-    if via in ("dense", "module"):
-        return dense(te, case, via)
+    if backend.via in ("dense", "module"):
+        return dense(te, case, backend)
     dims, keywords = contracted(case), quantized.of_gemm(te, case)
     return lambda x, y: first(te.cpp_extensions.gemm(x, y, contracting_dims=dims, **keywords))
 

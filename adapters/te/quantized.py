@@ -33,14 +33,17 @@ def set_of(te, forward, backward):
         scaling_mode=mode(te, forward), fwd_dtype=DTYPES[forward], bwd_dtype=DTYPES[backward], is_2x2x=True)
 
 
-def of_dense(te, case, form):
-    """The keywords with which dense quantizes a case's operands. In a backward pass the left operand of dgrad, the
-    right one of wgrad is the gradient; the other is quantized as in the forward pass."""
+def schemes_of_dense(case, form):
+    """The schemes of the forward pass and of the gradient. In a backward pass the left operand of dgrad, the right one of
+    wgrad is the gradient; the other is quantized as in the forward pass."""
     left, right = (s.scheme for s in case.operands)
-    if not left:
-        return {}
-    pairs = {"forward": (left, left), "dgrad": (right, left), "wgrad": (left, right)}
-    return {"quantizer_set": set_of(te, *pairs[form])}
+    return {"forward": (left, left), "dgrad": (right, left), "wgrad": (left, right)}[form]
+
+
+def of_dense(te, case, form):
+    """The keywords with which dense quantizes a case's operands."""
+    forward, gradient = schemes_of_dense(case, form)
+    return {"quantizer_set": set_of(te, forward, gradient)} if forward else {}
 
 
 def of_gemm(te, case):

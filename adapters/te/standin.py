@@ -21,7 +21,7 @@ ENUMERATIONS = {
     "JAXX_Collective_Op": ("NONE", "ALL_GATHER", "REDUCE_SCATTER"),
     "JAXX_Quantize_Layout": ("ROWWISE", "COLWISE", "ROWWISE_COLWISE"),
 }
-COMPUTE_CAPABILITY = 90
+capability = 90
 
 
 class Member(int):
@@ -52,13 +52,23 @@ def no_grouped_kernel(*_):
 
 
 FUNCTIONS = {
-    "get_device_compute_capability": lambda *_: COMPUTE_CAPABILITY,
+    "get_device_compute_capability": lambda *_: capability,
     "registrations": lambda: {},
     "get_cublasLt_version": lambda: 130000, "get_cuda_version": lambda: 13000, "get_cudnn_version": lambda: 92000,
     "get_num_compute_streams": lambda: 4, "get_cgemm_num_max_streams": lambda: 3,
     "nvte_built_with_cublasmp": lambda: False, "is_collective_gemm_with_cublasmp": lambda: False,
     "get_grouped_gemm_setup_workspace_size": no_grouped_kernel,
 }
+
+
+def be(device):
+    """Has the device be of another compute capability: autocast takes the recipe of MXFP8 from 100 on alone."""
+    global capability
+    if device != capability:
+        capability = device
+        utils = sys.modules["transformer_engine.jax.quantize.device_utils"]
+        utils.get_device_compute_capability.cache_clear()
+        utils.is_fp8_gemm_with_all_layouts_supported.cache_clear()
 
 
 def absent(name):

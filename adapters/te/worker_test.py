@@ -109,8 +109,8 @@ class Live(unittest.TestCase):
         for one, other in zip(ask(cases)[1], ask(cases, via="module")[1]):
             self.assertEqual(other["type"], "result", other)
             self.assertEqual([b["data"] for b in one["blocks"]], [b["data"] for b in other["blocks"]])
-        _, (reply,) = ask([einsum("mk,kn->mn", "f32[4,16]~fp8", "f32[16,4]~fp8", "f32[4,4]", mesh)], via="module")
-        self.assertEqual(reply["reason"], "via=module multiplies what is not quantized")
+        _, (reply,) = ask([quantize("fp8", "f32[4,8]", "f8e4m3[4,8]", "f32[]")], via="module")
+        self.assertEqual(reply["reason"], "via=module multiplies")
 
     def test_experts_on_their_own_devices(self):
         mesh = (("ep", 2), ("fsdp", 2))
@@ -249,6 +249,37 @@ class Fp8(unittest.TestCase):
             for got, wanted in zip(driver.run(case, same)["blocks"][0]["data"], want):
                 self.assertLess(abs(got - wanted), wanted / 7, "codes have three bits of fraction")
             self.assertIn("jnp" if not options else "ours", hello["versions"]["codes"])
+
+    def test_a_module_quantizes_as_dense_does(self):
+        mesh = (("fsdp", 2), ("tp", 2))
+        cases = [einsum("mk,kn->mn", "f32[32@fsdp,32]~fp8", "f32[32@fsdp,32@tp]~fp8", "f32[32@fsdp,32@tp]", mesh),
+                 einsum("mn,kn->mk", "f32[32@fsdp,32@tp]~fp8e5", "f32[32,32@tp]~fp8", "f32[32@fsdp,32]", mesh),
+                 einsum("mk,mn->kn", "f32[32@fsdp,32]~fp8", "f32[32@fsdp,32@tp]~fp8e5", "f32[32,32@tp]", mesh),
+                 einsum("mk,kn->mn", "f32[64@fsdp,64]~mxfp8", "f32[64@fsdp,64@tp]~mxfp8", "f32[64@fsdp,64@tp]", mesh),
+                 einsum("mn,kn->mk", "f32[64@fsdp,64@tp]~mxfp8e5", "f32[64,64@tp]~mxfp8", "f32[64@fsdp,64]", mesh)]
+        # Every device's part has the largest: one scale in any scope, so that recipes differ in no bit.
+        values = [[[(n * step + step) % 61 for n in range(4096 if "~mx" in case["operands"][0] else 1024)] for step in (7, 11)] for case in cases]
+        asked = lambda **options: [installed(tuple(options.items()))[0].run(case, of) for case, of in zip(cases, values)]
+        by_dense = asked(via="dense")
+        for recipe in ("current", "delayed"):
+            for case, one, other in zip(cases, by_dense, asked(via="module", recipe=recipe)):
+                if one["type"] != "result":
+                    self.assertLess(NUMBER, (2, 10), one)
+                    continue
+                self.assertEqual(other["type"], "result", other)
+                self.assertEqual([b["data"] for b in one["blocks"]], [b["data"] for b in other["blocks"]], (case, recipe))
+
+    def test_delayed_scaling_scales_by_the_largest_of_all_devices(self):
+        case = einsum("mk,kn->mn", "f32[16@dp,32]~fp8", "f32[32,16]~fp8", "f32[16@dp,16]", (("dp", 2),))
+        x, w = numpy.ones((16, 32)), numpy.eye(32, 16)
+        x[3] = 448 / 17  # on the first device, and one of the other is 17 codes of it, of which f8e4m3 makes 16
+        made = {recipe: installed((("via", "module"), ("recipe", recipe)))[0].run(case, [x.ravel().tolist(), w.ravel().tolist()])
+                for recipe in ("current", "delayed")}
+        if NUMBER < (2, 10) and any(reply["type"] != "result" for reply in made.values()):
+            return
+        below = {recipe: {round(value, 3) for b in reply["blocks"][1:] for value in b["data"]} for recipe, reply in made.items()}
+        self.assertEqual(below["current"], {1}, "AmaxScope does not name dp: the other device has a scale of its own")
+        self.assertEqual(below["delayed"], {0.941}, "the history has the largest of all devices")
 
     def test_a_product_of_blocks(self):
         of_block = numpy.repeat(2.0 ** numpy.arange(2), 32)  # every block of 32 along the contracted dimension has another scale

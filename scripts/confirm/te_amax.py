@@ -7,7 +7,10 @@ it. The result of calculate_amax is laid out as one value that all devices hold;
     python te_amax.py        exit code 1 where devices that multiply one gathered tensor hold different scales
 """
 
+import functools
+import importlib
 import importlib.metadata
+import importlib.util
 import os
 import sys
 
@@ -62,27 +65,51 @@ PRODUCTS = [  # what is split, the mesh, the resources, the activations' layout,
 FORMAT = (1 + 1 / 16 + 2**-10) ** 2 - 1
 
 
-def product_error(axes, resource, left, right):
-    """The greatest error of a product of positive numbers, in parts of the result's greatest value."""
+def by_dense(x, w):
     quantize = sys.modules["transformer_engine.jax.quantize"]
     scaling = quantize.QuantizerFactory.create_set(
         scaling_mode=quantize.ScalingMode.CURRENT_TENSOR_SCALING, fwd_dtype=jnp.float8_e4m3fn,
         bwd_dtype=jnp.float8_e5m2, is_2x2x=True)
+    return te_rules.dense.dense(x, w, contracting_dims=((x.ndim - 1,), (0,)), quantizer_set=scaling)
+
+
+def by_module(recipe, x, w):
+    """The Flax module DenseGeneral under autocast; with delayed scaling the second step on the same data."""
+    te_rules.bare("transformer_engine.jax.flax", os.path.join(sys.modules["transformer_engine.jax"].__path__[0], "flax"))
+    flax = importlib.import_module("transformer_engine.jax.flax.module")
+    recipes = importlib.import_module("transformer_engine.common.recipe")
+    quantize = sys.modules["transformer_engine.jax.quantize"]
+    layer = flax.DenseGeneral(features=w.shape[1], use_bias=False)
+    with quantize.autocast(enabled=True, recipe=getattr(recipes, recipe)(), mesh_resource=te_rules.sharding.global_mesh_resource()):
+        y, quantizers = layer.apply({"params": {"kernel": w}}, x, mutable=["fp8_metas"])
+        if not quantizers:
+            return y
+        step = lambda quantizers: layer.apply({"params": {"kernel": w}, **quantizers}, x)
+        return step(jax.vjp(step, quantizers)[1](jnp.ones_like(y))[0])  # quantizers' new state comes in the place of a gradient
+
+
+def product_error(layer, axes, resource, left, right):
+    """The greatest error of a product of positive numbers, in parts of the result's greatest value."""
     random = np.random.default_rng(0)
     shape = (16, 32) if len(left) == 2 else (1, 16, 32)
     x, w = random.integers(1, 9, shape).astype(np.float32), random.integers(1, 9, (32, 32)).astype(np.float32)
     w *= np.repeat([1, 2, 4, 8], 8)  # every device's columns have another greatest value
     x *= np.repeat([1, 2, 4, 8], 4)[:, None]  # and its rows
-    dims = (len(shape) - 1,), (0,)
     mesh = Mesh(np.array(jax.devices()[:4]).reshape(tuple(axes.values())), tuple(axes))
     te_rules.current.append(mesh)
     where = [NamedSharding(mesh, s) for s in (left, right)]
     with mesh, te_rules.sharding.global_shard_guard(te_rules.sharding.MeshResource(**resource)):
-        layer = lambda x, w: te_rules.dense.dense(x, w, contracting_dims=dims, quantizer_set=scaling)
         program = jax.jit(layer, in_shardings=where)
         got = program(jax.device_put(x, where[0]), jax.device_put(w, where[1]))
     want = x @ w
     return max(np.abs(np.asarray(s.data) - want[s.index]).max() for s in got.addressable_shards) / want.max()
+
+
+def layers():
+    yield "dense in FP8", by_dense
+    if importlib.util.find_spec("flax") and hasattr(sys.modules["transformer_engine.jax.quantize"], "autocast"):
+        yield "DenseGeneral, current scaling", functools.partial(by_module, "Float8CurrentScaling")
+        yield "DenseGeneral, delayed scaling", functools.partial(by_module, "DelayedScaling")
 
 
 def main():
@@ -95,10 +122,11 @@ def main():
         one = len(set(held)) == 1
         astray += not one
         print(f"{name}, AmaxScope.{scope}: the devices hold {held}, " + ("one scale" if one else "different scales"))
-    for name, *how in PRODUCTS:
-        error = product_error(*how)
-        astray += error > FORMAT
-        print(f"dense in FP8, {name}: off by {error:.3f} of the greatest value; one scale allows {FORMAT:.3f}")
+    for called, layer in layers():
+        for name, *how in PRODUCTS:
+            error = product_error(layer, *how)
+            astray += error > FORMAT
+            print(f"{called}, {name}: off by {error:.3f} of the greatest value; one scale allows {FORMAT:.3f}")
     print(f"transformer-engine {importlib.metadata.version('transformer-engine')}, jax {jax.__version__}")
     return 1 if astray else 0
 

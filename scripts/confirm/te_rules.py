@@ -55,7 +55,8 @@ class Core(types.ModuleType):
                 raise RuntimeError("no cublas here")
         else:
             made = {"registrations": dict, "nvte_built_with_cublasmp": bool,
-                    "is_collective_gemm_with_cublasmp": bool}.get(name, lambda *_: 90)
+                    "is_collective_gemm_with_cublasmp": bool,
+                    "get_cublasLt_version": lambda: 130000, "get_cuda_version": lambda: 13000}.get(name, lambda *_: 90)
         setattr(self, name, made)
         return made
 
@@ -108,12 +109,12 @@ def grouped_kernel(lhs, lhs_scale, rhs, rhs_scale, *others, **static):
 
 
 def quantize_kernel(x, scale, amax, *others, **static):
-    """Codes of x times the scale, and the scale's inverse."""
+    """Codes of x times the scale, the scale's inverse, and the greatest value, which delayed scaling keeps."""
     outs = codes.QuantizePrimitive.abstract(x, scale, amax, *others, **static)
     most, axis = float(jnp.finfo(static["out_dtype"]).max), static["flatten_axis"] % x.ndim
     made = jnp.clip(x * scale, -most, most).astype(static["out_dtype"])
     turned = jnp.transpose(made, (*range(axis, x.ndim), *range(axis)))
-    given = [made, turned, 1 / scale, 1 / scale, amax]
+    given = [made, turned, 1 / scale, 1 / scale, jnp.max(jnp.abs(x)).astype(amax.dtype) + jnp.zeros(amax.shape, amax.dtype)]
     return [g if g.shape == o.shape else jnp.zeros(o.shape, o.dtype) for g, o in zip(given, outs)] + [
         jnp.zeros(o.shape, o.dtype) for o in outs[5:]]
 
