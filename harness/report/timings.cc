@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -262,17 +263,25 @@ std::string coarse_in_words(const std::vector<Timings>& all) {
       100 * of_a_step(*worst));
 }
 
+// Of each backend, of a case's own ranks; else of all that its program started.
 std::string shared_in_words(const std::vector<Timings>& all) {
-  std::map<std::string, std::set<std::string>> said;
+  std::map<std::string, std::set<std::string>> own, besides;
   for (const Timings& t : all)
-    for (const Repetition& r : t.repetitions)
-      if (const std::string shared = shared_cores(r.places, devices(parse_case(t.line).mesh));
-          !shared.empty())
-        said[t.backend].insert(shared);
+    for (const Repetition& r : t.repetitions) {
+      const std::int64_t ranks = devices(parse_case(t.line).mesh);
+      if (const std::string shared = shared_cores(r.places, ranks); !shared.empty())
+        own[t.backend].insert(shared);
+      else if (const std::string crowd = shared_cores(r.places, std::numeric_limits<std::int64_t>::max()); !crowd.empty())
+        besides[t.backend].insert(fmt::format("{}, and {} take part", crowd, ranks));
+    }
   std::string text;
-  for (const auto& [backend, each] : said)
+  for (const auto& [backend, each] : own)
     text += fmt::format("shared  {}: {}: its times are also those of waiting for a core\n", backend,
                         fmt::join(each, ", "));
+  for (const auto& [backend, each] : besides)
+    if (!own.contains(backend))
+      text += fmt::format("shared  {}: {}: a library that knows it lets go of a core while it waits\n", backend,
+                          fmt::join(each, "; "));
   return text;
 }
 
