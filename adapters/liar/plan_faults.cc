@@ -260,15 +260,17 @@ void reduce_zeros(Plan& plan) {
 }
 
 void copy_twice(Plan& plan) {
-  for (Leg& leg : plan.legs)
-    for (Round& round : leg.rounds) {
-      const std::vector<Send> sends = round.sends;
-      if (!round.add)
-        for (const Send& send : sends) send_again(leg, round, send);
-      if (round.add || round.issued < 0) continue;
-      Issued& issued = leg.issued[round.issued];
-      if (issued.kind == "send") issued.in *= 2, issued.out *= 2;
+  for (Leg& leg : plan.legs) {
+    const std::vector<Round> rounds = leg.rounds;
+    for (Round again : rounds) {
+      if (again.add) continue;
+      if (again.issued >= 0) {
+        leg.issued.push_back(leg.issued[again.issued]);
+        again.issued = static_cast<int>(std::ssize(leg.issued)) - 1;
+      }
+      leg.rounds.push_back(std::move(again));
     }
+  }
 }
 
 }  // namespace plumb::liar

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "adapters/protocol/message.h"
+#include "harness/backend/movable.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -132,73 +133,6 @@ void check_who(const Collective& c, const Mesh& mesh) {
   }
 }
 
-// Of those that take part: how many there are, and the sizes of the largest and the smallest group.
-struct Members {
-  std::int64_t all = 0, most = 1, fewest = 1;
-};
-Members members(const Collective& c, const Mesh& mesh) {
-  Members m;
-  if (!c.pairs.empty()) m.most = m.fewest = 2;
-  for (const auto& [source, target] : c.pairs) m.all += source != target;
-  if (!c.axes.empty()) m.all = devices(mesh);
-  for (const std::string& axis : c.axes)
-    m.most *=
-        std::find_if(mesh.axes.begin(), mesh.axes.end(), [&](const Axis& a) { return a.name == axis; })->size;
-  if (!c.axes.empty()) m.fewest = m.most;
-  for (const auto& group : c.groups)
-    m.all += std::ssize(group), m.most = std::max<std::int64_t>(m.most, std::ssize(group));
-  if (!c.groups.empty()) m.fewest = m.most;
-  for (const auto& group : c.groups) m.fewest = std::min<std::int64_t>(m.fewest, std::ssize(group));
-  return m;
-}
-
-constexpr __int128 unbounded = __int128{1} << 62;
-
-// No device receives more than the operands of all the others; of an all-to-all what each sends is of its
-// operand, and what it receives of its result; of a send `out` is the most that it receives, where that is
-// known, and of one that adds up from each of the others. Nobody knows how often a collective ran that says
-// -1.
-__int128 most_moved(const Collective& c, const Mesh& mesh) {
-  if (c.moved.value_or(0) < 0 || (c.kind == "send" && c.out == 0)) return unbounded;
-  const Members m = members(c, mesh);
-  if (c.kind == "send") {
-    const bool anybody = c.axes.empty() && c.groups.empty() && c.pairs.empty();
-    const std::int64_t all = anybody ? devices(mesh) : m.all, most = anybody ? devices(mesh) : m.most;
-    const __int128 each = __int128{all} * (c.op.empty() ? 1 : most - 1);
-    return std::min(unbounded, std::min(unbounded, each * c.out) * c.times);
-  }
-  const __int128 each = __int128{m.all} * (m.most - 1);  // below 2^48; in bytes 2^111, and times below 2^143
-  const bool exchange = c.kind == "all-to-all" && m.most > 1;
-  const __int128 once =
-      exchange ? __int128{m.all} * std::min(c.in, c.out) : std::min(unbounded, each * std::max(c.in, c.out));
-  return std::min(unbounded, once * c.times);
-}
-
-// What a collective moved, against what its members had and were left with: what one member has, or is left
-// with, has come from or to the others.
-//   all-reduce       n - 1 devices receive `in` bytes at least
-//   all-gather       n - 1 devices receive the largest operand
-//   reduce-scatter   one device receives `out` from each of the others
-// One that moved nothing says so.
-void check_moved(const Collective& c, const Mesh& mesh) {
-  if (!c.moved || *c.moved < 0) return;
-  const Members m = members(c, mesh);
-  const __int128 most = most_moved(c, mesh);
-  const std::int64_t once = c.kind == "reduce-scatter"                         ? c.out
-                            : c.kind == "all-reduce" || c.kind == "all-gather" ? c.in
-                                                                               : 0;
-  const __int128 least = std::min(unbounded, __int128{m.fewest - 1} * once) * c.times;
-  if (*c.moved > most)
-    throw Malformed(fmt::format("it moved {} bytes, and {} of {} bytes can move {} at most", *c.moved,
-                                counted(m.all, "device"),
-                                c.kind == "all-to-all" ? std::min(c.in, c.out) : std::max(c.in, c.out),
-                                static_cast<std::int64_t>(most)));
-  if (*c.moved > 0 && *c.moved < least)
-    throw Malformed(fmt::format("it moved {} bytes, and {} over {} of {} bytes moves {} at least", *c.moved,
-                                c.kind, counted(m.fewest, "device"), once,
-                                static_cast<std::int64_t>(std::min(least, unbounded))));
-}
-
 // What moves and adds nothing up has no operation; a send may be anything.
 void check_op(const Collective& c) {
   if (!c.op.empty() && c.kind != "all-reduce" && c.kind != "reduce-scatter" && c.kind != "send")
@@ -240,6 +174,10 @@ void check_trace(const Outcome& o, const Mesh& mesh) {
   std::int64_t moved = 0;  // by the collectives that say so
   bool all_say = true;
   __int128 most = 0;
+  constexpr __int128 unknown = __int128{1} << 62;  // how often it ran, nobody knows
+  const auto can_have = [&](const Collective& c) {
+    return c.moved ? *c.moved >= 0 ? *c.moved : unknown : movable(c, mesh).most;
+  };
   const auto each = [&](const auto& check) {
     for (std::size_t i = 0; i < o.trace.size(); ++i) {
       try {
@@ -254,7 +192,7 @@ void check_trace(const Outcome& o, const Mesh& mesh) {
     check_op(c);
     check_bytes(c);
     all_say = all_say && c.moved.value_or(-1) >= 0;
-    most = std::min(unbounded, most + (c.moved.value_or(-1) >= 0 ? *c.moved : most_moved(c, mesh)));
+    most = std::min(unknown, most + can_have(c));
     if (__builtin_add_overflow(moved, std::max<std::int64_t>(0, c.moved.value_or(0)), &moved))
       throw Malformed("moved overflows");
   });
