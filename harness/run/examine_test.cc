@@ -93,8 +93,7 @@ TEST(Examine, WhatOtherDataShowCounts) {
   EXPECT_EQ(crashed.verdict.status, Status::crashed);
   EXPECT_EQ(crashed.last_words, "why");
 
-  Trial nothing(
-      "on x=5: reshard f64[16]+max(x) -> f64[16] -> f64[16]+min(x) wire=f8e5m2 seed=2");  // all alike
+  Trial nothing("on x=81: reshard s8[16]+max(x) -> s8[16] -> s8[16]+x seed=2");  // all alike
   Attempts doubtful{attempt_of(first), attempt_of(nothing), {}};
   ASSERT_EQ(examine({attempt_of(nothing), {}, {}}, {}, {}).verdict.status, Status::mistrusted);
   EXPECT_EQ(examine(doubtful, {}, {}).verdict.status, Status::pass);

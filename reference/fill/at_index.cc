@@ -24,6 +24,7 @@ AddendsAt drawn_at(const Recipe& r, const Addends& a, int operand) {
 ContestAt drawn_at(const Recipe& r, const Contest& c, int operand) {
   return {c.parts,
           c.most,
+          c.octaves,
           size_of(c.unit) * (c.largest ? 1 : -1),
           of_elements(r, operand),
           of_parts(r, operand),

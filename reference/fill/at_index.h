@@ -68,7 +68,7 @@ constexpr std::int64_t less_than(std::int64_t top, std::int64_t most, std::uint6
 }
 
 struct ContestAt {
-  std::int64_t contenders, most;
+  std::int64_t contenders, most, octaves;
   double unit;  // negative where the smallest wins
   std::uint64_t base, parts, turns;
 
@@ -78,8 +78,8 @@ struct ContestAt {
     const bool negative = (h & 1) != 0 && most > 1;
     const std::int64_t top =
         negative ? -1 - below(remix(h, base), most - 1) : 1 + below(remix(h, base), most);
-    return static_cast<double>(part == winner ? top : less_than(top, most, remix(h, hashed(parts, part)))) *
-           unit;
+    const std::int64_t drawn = part == winner ? top : less_than(top, most, remix(h, hashed(parts, part)));
+    return static_cast<double>(drawn << (octaves > 0 ? below(remix(h, turns), octaves + 1) : 0)) * unit;
   }
 };
 

@@ -52,7 +52,7 @@ Certificate describe(const Case&, const Recipe& r, const Provenance& p) {
 
 Certificate describe(const Case& c, const Recipe&, const Normal&) {
   if (!sums(c.op)) return {Scope::any_split, "nothing is summed: normal data are moved bit by bit"};
-  return {Scope::none, "normal data round: the bound judges"};
+  return c.fill == Fill::normal ? Certificate{Scope::none, "normal data round: the bound judges"} : no_unit();
 }
 
 Certificate describe(const Case& c, const Recipe&, const Wrapping&) {
@@ -84,8 +84,8 @@ Certificate describe(const Case& c, const Recipe& r, const Contest& all) {
           fmt::format("any split: the {} of {}, {} of which win somewhere; every part is one of {} "
                       "values{} that the formats hold; {}",
                       all.largest ? "largest" : "smallest", counted(all.parts, "part"),
-                      std::min(all.parts, r.sources[0].elements), 2 * all.most, unit_text(all.unit),
-                      capacities(c))};
+                      std::min(all.parts, r.sources[0].elements), 2 * all.most * (1 + all.octaves),
+                      unit_text(all.unit), capacities(c))};
 }
 
 // The least that the parts of unfinished specs of the chain count to, where there are such: split otherwise

@@ -144,7 +144,7 @@ Spotted place(const Coded::Operand& o, std::uint64_t key, std::int64_t index) {
 // scale of the second kind would clip it.
 double large_value(const Coded& c, const Coded::Operand& o, std::uint64_t random) {
   if (!in_blocks(o.scheme) || random % 2 == 0) return std::ldexp(7.0, c.large);
-  return std::ldexp(63.0, c.large - 4);
+  return std::ldexp(c.kept ? 64.0 : 63.0, c.large - 4);
 }
 
 // What is taken away from a small value: nothing that its codes would round to another integer.
@@ -256,7 +256,7 @@ void write_run(const Recipe& r, const Coded& c, const Run& run, std::byte* out) 
     const std::int64_t most = c.large < 15 && has ? kMostSmall : kMostSmall - 1;
     const double whole =
         one ? 1 : 1 + static_cast<double>(below(random, o.scheme != Scheme::none ? most : kMostSmall));
-    return unit * (o.scheme != Scheme::none ? whole + fraction(c, has, mix(random)) : whole);
+    return unit * (o.scheme != Scheme::none && !c.kept ? whole + fraction(c, has, mix(random)) : whole);
   });
 }
 

@@ -47,6 +47,7 @@ struct Coded {
   // Of one element of the result, in units: the largest sum of |a b|.
   __int128 terms = 0;
   bool split = false;  // the sum is spread over devices
+  bool kept = false;   // values are written as they are after they were quantized
 };
 Coded coded(const Case&);
 

@@ -22,7 +22,8 @@ std::string said(const Provenance& p) {
 std::string said(const Normal&) { return "normal"; }
 std::string said(const Addends& a) { return "addends " + said(a.shares) + said(a.unit); }
 std::string said(const Contest& c) {
-  return fmt::format("contest {} {} {} {}", c.parts, c.most, c.largest, said(c.unit));
+  return fmt::format("contest {} {} {} {}", c.parts, c.most, c.largest, said(c.unit)) +
+         (c.octaves ? fmt::format(" {}", c.octaves) : "");
 }
 std::string said(const Wrapping& w) {
   std::string text = "wrapping";

@@ -64,9 +64,8 @@ struct Budget {
   bool integer;
 };
 
-Budget budget(const Case& c, int perturbed, bool freely) {
+Budget budget(const Case& c, int perturbed, bool freely, const Unit& u) {
   const Spec &plain_spec = c.op.operands[1 - perturbed], &spec = c.op.operands[perturbed];
-  const Unit u = unit(c);
   const std::int64_t sum = capacity({c.acc, c.wire, result(c).dtype}) / u.factor,
                      terms = most_terms(c) / u.factor;
   // The parts of an unfinished operand may be multiplied one by one: of these products nothing cancels before
@@ -230,26 +229,20 @@ void count_long_bits(ProductBudget& w, const Load& load, const Free& free) {
 
 int all_bits(const ProductBudget& w) { return w.plain_bits + w.perturbed_bits + w.term_bits; }
 
-// Where no exact data exist every part is one unit, and the bound judges: all terms together stay in range.
-Unit inexact_unit(const Case& c, const Budget& b, const Load& load) {
-  if (format(c.acc).integer) return {1, 0, false};
-  double most = HUGE_VAL;
-  for (DType dtype : {c.acc, c.wire, result(c).dtype}) most = std::min(most, format(dtype).largest);
-  const double terms = 4.0 * static_cast<double>(std::max<std::int64_t>(1, load.weight)) *
-                       static_cast<double>(b.plain_parts * b.perturbed_parts);
-  return {1, std::min(0, std::ilogb(most) - std::ilogb(terms) - 1), false};
-}
-
 }  // namespace
 
 ProductBudget product_budget(const Case& c, int perturbed, const Load& load, const Free& free) {
-  Budget b = budget(c, perturbed, parted_freely(c));
+  Budget b = budget(c, perturbed, parted_freely(c), unit(c));
   ProductBudget even = budgets(b, load, {});
   if (!even.exists) {  // too narrow: exact as the operands are cut is better than nothing
-    b = budget(c, perturbed, false);
+    b = budget(c, perturbed, false, unit(c));
     even = budgets(b, load, {});
   }
-  if (!even.exists) even.unit = inexact_unit(c, b, load);
+  if (!even.exists && b.integer) {  // no even split of them: exact for who leaves values whole
+    even = budgets(budget(c, perturbed, false, {1, 0, true}), load, {});
+    even.exists = false;
+  }
+  if (!even.exists) even.unit = {1, 0, false};
   count_bits(even, load, free);
   const Long lengths = long_terms(b, load);
   if (!even.exists || even.active_pairs > 0 || lengths.plain == 0) return even;

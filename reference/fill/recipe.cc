@@ -1,10 +1,12 @@
 #include "reference/fill/recipe.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "reference/fill/by_index.h"
 #include "reference/fill/by_product.h"
 #include "reference/fill/hash.h"
+#include "reference/fill/tiny.h"
 
 namespace plumb {
 namespace {
@@ -37,16 +39,43 @@ Addends addends(const Case& c, const Source& source) {
   return a;
 }
 
+// The case but for the parts of extremes that it leaves: these need not be even.
+Case without_extremes(Case c) {
+  for (Spec& spec : c.op.chain)
+    if (spec.reduction != Reduce::sum) spec = finished(spec);
+  return c;
+}
+
+// By how many powers of two the one magnitude there is may grow.
+int octaves_left(const Case& c, const Source& source, const Unit& unit) {
+  if (format(source.dtype).integer) return 0;
+  double room = HUGE_VAL;
+  for (DType dtype : {c.acc, c.wire, source.dtype}) room = std::min(room, format(dtype).largest);
+  const double one = std::ldexp(static_cast<double>(unit.factor * copies(c)), unit.exponent);
+  return std::clamp(std::ilogb(room / one), 0, 3);
+}
+
 Contest contest(const Case& c, const Source& source) {
-  Contest all{source.parts, 1, c.op.operands[0].reduction == Reduce::max, unit(c)};
-  if (!all.unit.exists) all.unit = {1, 0, false};
-  all.most = std::max<std::int64_t>(1, capacity({c.acc, c.wire, source.dtype}) / copies(c) / all.unit.factor);
+  Contest all{source.parts, 1, c.op.operands[0].reduction == Reduce::max, {}};
+  const auto set_unit = [&](const Unit& unit) {
+    all.unit = unit.exists ? unit : Unit{1, 0, false};
+    all.most =
+        std::max<std::int64_t>(1, capacity({c.acc, c.wire, source.dtype}) / copies(c) / all.unit.factor);
+  };
+  set_unit(unit(c));
+  if (all.most == 1) set_unit(unit(without_extremes(c)));
+  if (all.most == 1) all.octaves = octaves_left(c, source, all.unit);
   return all;
 }
 
-}  // namespace
+// Where no data of a product are exact they are such as the bound judges.
+std::variant<Normal, Product> products(const Case& c) {
+  Product p = product_data(c);
+  if (!p.budget.exists && !format(c.op.operands[0].dtype).integer) return Normal{};
+  return p;
+}
 
-Recipe recipe(const Case& c) {
+Recipe drawn_once(const Case& c) {
   Recipe r;
   r.seed = data_seed(c);
   for (const Spec& spec : c.op.operands)
@@ -67,7 +96,21 @@ Recipe recipe(const Case& c) {
   else if (is_reshard(c))
     r.data = addends(c, r.sources[0]);
   else
-    r.data = product_data(c);
+    std::visit([&](auto&& data) { r.data = std::move(data); }, products(c));
+  return r;
+}
+
+constexpr int kTurns = 32;  // of two alike elements of one bit each one in 2^32 remains
+
+}  // namespace
+
+Recipe recipe(const Case& c) {
+  Recipe r = drawn_once(c);
+  Case again = c;
+  for (int turn = 1; turn <= kTurns && tells_nothing(c, r); ++turn) {
+    again.seed = mix(data_seed(c) + kGolden * static_cast<std::uint64_t>(turn));
+    r = drawn_once(again);
+  }
   return r;
 }
 

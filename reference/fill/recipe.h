@@ -31,7 +31,7 @@ struct Provenance {
   bool distinct = true;
 };
 
-// Rounded draws from (nearly) the normal distribution, mean 0 and variance 1: 64 fair coins and four
+// Of `normal`, and of products for which there are no exact data. Rounded draws from (nearly) the normal distribution, mean 0 and variance 1: 64 fair coins and four
 // uniform numbers, added as integers and scaled by one multiplication, so that no library decides a bit.
 struct Normal {};
 
@@ -43,11 +43,13 @@ struct Addends {
 
 // The parts of a maximum or minimum, integers in units: of each element another part wins, each of them
 // once in as many elements as there are parts. All others are less (or more), none is zero, and every
-// second winner is on the wrong side of zero: less than it where the largest wins.
+// second winner is on the wrong side of zero: less than it where the largest wins. Where the unit leaves one
+// magnitude alone, elements differ by powers of two, up to `octaves`.
 struct Contest {
   std::int64_t parts = 1, most = 1;  // magnitudes are 1 to most
   bool largest = true;
   Unit unit;
+  int octaves = 0;
 };
 
 // Integers that wrap: every word but zero, times 2^shift. In a product those of the second operand are
@@ -66,6 +68,7 @@ struct Recipe {
   std::vector<Source> sources;
   std::variant<Provenance, Normal, Addends, Contest, Wrapping, Product, Tiled, Coded> data;
 };
+// Law: no result of a few elements is alike by chance: data of which it would be are drawn again (tiny.h).
 Recipe recipe(const Case&);
 
 // A slice of one part of an operand.

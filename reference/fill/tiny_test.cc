@@ -1,0 +1,83 @@
+// Law: a few wanted elements are not alike, and one alone is not zero.
+#include "reference/fill/tiny.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "reference/fill/fill.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+// Of the parts of a reshard, element by element, in the order of the lines' reductions.
+std::vector<double> reduced(const Case& c) {
+  const Tensor all = fill(c, 0);
+  const std::int64_t n = elements(c.op.operands[0]), count = parts(c.mesh, c.op.operands[0]);
+  std::vector<double> found;
+  for (std::int64_t i = 0; i < n; ++i) {
+    double one = value(all, i);
+    for (std::int64_t p = 1; p < count; ++p) {
+      const double other = value(all, p * n + i);
+      const Reduce how = c.op.operands[0].reduction;
+      one = how == Reduce::sum   ? one + other
+            : how == Reduce::max ? std::max(one, other)
+                                 : std::min(one, other);
+    }
+    found.push_back(one);
+  }
+  return found;
+}
+
+TEST(Tiny, FewReducedElementsAreNotAlike) {
+  for (const char* dtype : {"f8e5m2", "f8e4m3", "f16", "bf16", "f32", "s8"})
+    for (const char* what :
+         {"[]+x.y -> {0}[]+y", "[]+x -> {0}[]", "[2]+x.y -> {0}[2]+x", "[3]+max(x.y) -> {0}[3]",
+          "[2]+min(x) -> {0}[2] -> {0}[2]+max(x.y)", "[4]+max(x) -> {0}[4] -> {0}[4]+y",
+          "[3]+max(x) -> {0}[3] -> {0}[3]+x.y", "[2] -> {0}[2@x]"})
+      for (int seed = 0; seed < 40; ++seed) {
+        const std::string line = fmt::format("on x=3,y=2: reshard {}{} seed={}", dtype,
+                                             fmt::format(fmt::runtime(what), dtype), seed);
+        const std::vector<double> all = reduced(parse_case(line));
+        const std::set<double> different(all.begin(), all.end());
+        EXPECT_TRUE(all.size() == 1 ? all[0] != 0 : different.size() > 1) << line;
+      }
+}
+
+TEST(Tiny, APatternOfNoBitsIsNotTheOnlyOne) {
+  for (int seed = 0; seed < 2000; ++seed)
+    EXPECT_NE(bits(fill(parse_case(fmt::format("on x=2: reshard e8m0[1] -> e8m0[1@x] seed={}", seed)), 0), 0),
+              0u);
+}
+
+// Products by their terms: rows of one column, and one element of each group.
+TEST(Tiny, FewSumsOfProductsAreNotAlike) {
+  int alike = 0;
+  for (const char* left : {"f8e5m2", "bf16", "f32"})
+    for (const char* parts : {"", "+y"})
+      for (int seed = 0; seed < 60; ++seed) {
+        const Case c = parse_case(fmt::format(
+            "on x=2,y=3: einsum mk,k->m {}[2,7]{} f8e4m3[7] -> bf16[2]+x seed={}", left, parts, seed));
+        const Tensor a = fill(c, 0), b = fill(c, 1);
+        double sums[2] = {};
+        for (std::int64_t p = 0; p < (*parts ? 3 : 1); ++p)
+          for (std::int64_t i = 0; i < 14; ++i) sums[i / 7] += value(a, 14 * p + i) * value(b, i % 7);
+        alike += sums[0] == sums[1];
+      }
+  EXPECT_EQ(alike, 0);
+}
+
+// Nothing is drawn again that is told apart: the data of the first key stay.
+TEST(Tiny, WhatTellsSomethingIsNotDrawnAgain) {
+  int again = 0;
+  for (int seed = 0; seed < 200; ++seed) {
+    const Case c = parse_case(fmt::format("on x=2: reshard f32[8]+x -> f32[8] seed={}", seed));
+    again += recipe(c).seed != data_seed(c);
+  }
+  EXPECT_EQ(again, 0);
+}
+
+}  // namespace
+}  // namespace plumb
