@@ -84,6 +84,9 @@ std::optional<Fact> reduces_otherwise(const Case& c, const Trace& trace) {
     const auto meant = std::ranges::find_if(all, [&](const Spec& spec) {
       return std::ranges::any_of(axes, [&](AxisId axis) { return contains(spec.unfinished, axis); });
     });
+    if (meant == all.end() && is_reshard(c) && extreme_named(step.op))
+      return not_the_case(
+          fmt::format("it takes the {} over {}, over which nothing is unfinished", step.op, over));
     const Spec& parts = meant == all.end() ? all.front() : *meant;
     if (!as_due(parts, step.op, axes))
       return not_the_case(

@@ -158,6 +158,7 @@ TEST(Plan, AReshardMovesAndSumsWhatItMust) {
       {"f32[8]+x -> f32[8]",        {with(x, "max")},                 "takes the max over x, where the sum is due"   },
       {"f32[8]+x -> f32[8]",        {with(x, "avg")},                 "takes the avg over x, where the sum is due"   },
       {"f32[8]+max(x) -> f32[8]",   {with(x, "add")},                 "takes the add over x, where the max is due"   },
+      {"f32[8]+x -> f32[8]",        {x, with(y, "max")},              "takes the max over y, over which nothing is " },
   };
   for (const auto& row : table) {
     Planned plan(std::string("on x=2,y=2: reshard ") + row.reshard, {}, row.trace);

@@ -33,10 +33,16 @@ std::string too_large(const Case& c, const Trace& trace) {
       padded *= static_cast<double>(std::max<std::int64_t>(1, (dim.size + n - 1) / n) * n);
     most += padded;
   }
-  for (const Collective& one : trace)
+  const double to_all = most * static_cast<double>(n) * static_cast<double>(n);
+  for (const Collective& one : trace) {
     if (static_cast<double>(std::max(one.in, one.out)) > most)
       return fmt::format("one {} of {} bytes, more than all arrays have", one.kind,
                          std::max(one.in, one.out));
+    if (const double moved = static_cast<double>(one.moved.value_or(0));
+        moved > to_all * static_cast<double>(one.times))
+      return fmt::format("one {} moved {} bytes, more than all arrays have, from each device to each",
+                         one.kind, *one.moved);
+  }
   return "";
 }
 
@@ -138,6 +144,44 @@ bool divides_a_sum(const Case& c, const Collective& one) {
          });
 }
 
+// How many sums are due along an axis: of each operand's parts, of a product's terms, one less where they may
+// be left as parts; of parts that the next layout of a chain does not have.
+int sums_due(const Case& c, AxisId axis) {
+  const auto in_parts = [&](const Spec& spec) {
+    return spec.reduction == Reduce::sum && std::ranges::count(spec.unfinished, axis) > 0;
+  };
+  int due = 0;
+  bool cut = false;
+  for (std::size_t i = 0; i < c.op.operands.size(); ++i) {
+    due += in_parts(c.op.operands[i]);
+    for (const int d : contracted_dims(c.op, static_cast<int>(i)))
+      cut = cut || std::ranges::count(c.op.operands[i].dims[d].axes, axis) > 0;
+  }
+  due = std::max(0, due + cut - in_parts(c.op.chain[0]));
+  for (std::size_t i = 1; i < c.op.chain.size(); ++i)
+    due += in_parts(c.op.chain[i - 1]) && !in_parts(c.op.chain[i]);
+  return c.mesh.axes[axis].size > 1 ? due : 0;
+}
+
+// Whether it may stand for a sum: several are due along an axis of it, or one, and nothing was added up along
+// that axis before. What is added up already is its own maximum, and so are replicas.
+bool stands_for_a_sum(const Case& c, const Trace& trace, std::size_t extreme) {
+  const auto along = [&](const Collective& one, AxisId axis) {
+    const auto axes = fibre_axes(c.mesh, one);
+    return !axes || std::ranges::count(*axes, axis) > 0;
+  };
+  const auto adds = [&](AxisId axis) {
+    return std::any_of(
+        trace.begin(), trace.begin() + static_cast<std::ptrdiff_t>(extreme),
+        [&](const auto& one) { return reduces(one) && !extreme_named(one.op) && along(one, axis); });
+  };
+  for (AxisId axis = 0; axis < static_cast<AxisId>(c.mesh.axes.size()); ++axis)
+    if (const int due = along(trace[extreme], axis) ? sums_due(c, axis) : 0;
+        due > 1 || (due == 1 && !adds(axis)))
+      return true;
+  return false;
+}
+
 std::string reduces_otherwise(const Case& c, const Trace& trace) {
   const auto compares = [](const Spec* spec) { return spec->reduction != Reduce::sum; };
   const auto all = arrays(c);
@@ -145,11 +189,13 @@ std::string reduces_otherwise(const Case& c, const Trace& trace) {
   const bool means = std::ranges::any_of(all, [](const Spec* spec) { return !spec->averaged.empty(); });
   bool reduced = false, as_due = false, added = false;
   std::string other;
-  for (const Collective& one : trace) {
+  for (std::size_t i = 0; i < trace.size(); ++i) {
+    const Collective& one = trace[i];
     if (!reduces(one)) continue;
     const std::optional<Reduce> extreme = extreme_named(one.op);
     const auto due = [&](const Spec* spec) { return spec->reduction == extreme; };
-    if (extreme && (coded ? extreme == Reduce::min : true) && std::ranges::none_of(all, due))
+    const bool another = coded ? extreme == Reduce::min : any || stands_for_a_sum(c, trace, i);
+    if (extreme && another && std::ranges::none_of(all, due))
       return fmt::format("it takes the {}, where {} due", one.op,
                          coded ? "largest magnitudes are"
                          : any ? "the other extreme is"

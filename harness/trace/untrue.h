@@ -8,7 +8,8 @@
 namespace plumb {
 
 // The first of these; empty where none is so. Names that are not in the tables of ops and dtypes say nothing.
-// - an operand or result larger than all arrays of the case together, padded to the devices, 8 bytes a value
+// - an operand or result larger than all arrays of the case together, padded to the devices, 8 bytes a value;
+//   more moved in one run than that from each device to each
 // - where a reshard adds up nothing, an all-to-all or all-gather that nobody counted whose blocks are
 //   more uneven than they can be: as many pieces of one array differ, and differ from their even share, by at
 //   most ceil(d/n) n / d over its dimensions d, n being all devices
@@ -18,8 +19,8 @@ namespace plumb {
 // - where every dimension divides by the number of devices, an all-gather that nobody counted whose result is
 //   its operand, or one of more than a device has, where nothing was done before (8 and 16 bits may move as
 //   f32)
-// - a maximum or minimum taken, where the case adds up and quantizes nothing; where it takes those alone, a
-//   sum
+// - a maximum or minimum taken along an axis along which a sum is due and nothing adds up, of what is not
+//   quantized; where the other extreme is due; where it takes those alone, a sum
 // - a float narrower than all arrays and the wire, where the values are the exact ones
 // - sums and nothing else that moves, of fewer values than a block has that are not made of what the device
 //   holds of the operands

@@ -24,8 +24,118 @@ TEST(Untrue, ASumIsTakenBySumsAndByNothingElse) {
     EXPECT_EQ(why(sum, {reduce(op)}), "") << op;
   for (const char* op : {"mul", "prod", "xor", "and", "band"})
     EXPECT_THAT(why(sum, {reduce(op)}), HasSubstr("where sums are due")) << op;
-  EXPECT_THAT(why(sum, {reduce("add"), reduce("max")}), HasSubstr("takes the max"));
+  EXPECT_THAT(why(sum, {reduce("max")}), HasSubstr("it takes the max, where sums are due"));
   EXPECT_EQ(why(sum, {reduce("add"), reduce("or")}), "") << "beside a sum it may be of something else";
+}
+
+// What is added up along an axis, or is alike along it, is its own maximum.
+TEST(Untrue, AMaximumOfReplicasStandsForNoSum) {
+  const auto says = [](const std::string& line,
+                       std::vector<std::pair<const char*, std::vector<std::string>>> all) {
+    Trace trace;
+    for (const auto& [op, axes] : all) {
+      trace.push_back(reduce(op));
+      trace.back().axes = axes;
+    }
+    return why("on x=2,y=2: " + line, trace);
+  };
+  const std::string one = "reshard f32[8]+x -> f32[8]", both = "reshard f32[8]+x.y -> f32[8]",
+                    left = "reshard f32[8]+x.y -> f32[8]+y", moved = "reshard f32[8@x] -> f32[8]",
+                    product = "einsum mk,kn->mn f32[4,8@x] f32[8@x,2] -> f32[4,2]";
+  for (const std::string& line : {one, product}) {
+    EXPECT_EQ(says(line,
+                   {
+                       {"add", {"x"}},
+                       {"max", {"x"}}
+    }),
+              "");
+    EXPECT_EQ(says(line,
+                   {
+                       {"max", {"y"}},
+                       {"add", {"x"}}
+    }),
+              "");
+    EXPECT_THAT(says(line,
+                     {
+                         {"max", {"x"}}
+    }),
+                HasSubstr("it takes the max, where sums are due"));
+    EXPECT_THAT(says(line,
+                     {
+                         {"max", {"x"}},
+                         {"add", {"y"}}
+    }),
+                HasSubstr("takes the max"));
+  }
+  EXPECT_EQ(says(both,
+                 {
+                     {"add", {"x", "y"}},
+                     {"min", {"x"}     }
+  }),
+            "");
+  EXPECT_THAT(says(both,
+                   {
+                       {"add", {"x"}},
+                       {"max", {"y"}}
+  }),
+              HasSubstr("takes the max"));
+  EXPECT_THAT(says(both,
+                   {
+                       {"add", {"x"}     },
+                       {"max", {"x", "y"}}
+  }),
+              HasSubstr("takes the max"));
+  const std::string in_parts = "einsum mk,kn->mn f32[4,8]+x f32[8,2]+x -> f32[4,2]";
+  EXPECT_THAT(says(in_parts,
+                   {
+                       {"add", {"x"}},
+                       {"max", {"x"}}
+  }),
+              HasSubstr("takes the max"))
+      << "of the other operand";
+  EXPECT_THAT(says(in_parts + "+x",
+                   {
+                       {"max", {"x"}}
+  }),
+              HasSubstr("takes the max"));
+  EXPECT_THAT(says(one,
+                   {
+                       {"max", {"x"}},
+                       {"add", {"x"}}
+  }),
+              HasSubstr("takes the max"))
+      << "of the parts";
+  EXPECT_THAT(says("reshard f32[8]+x -> f32[8] -> f32[8]+x",
+                   {
+                       {"max", {"x"}}
+  }),
+              HasSubstr("takes the max"));
+  EXPECT_EQ(says(left,
+                 {
+                     {"add", {"x"}},
+                     {"max", {"y"}}
+  }),
+            "")
+      << "nothing is due along y, which other checks know";
+  EXPECT_EQ(says(moved,
+                 {
+                     {"max", {"x"}}
+  }),
+            "")
+      << "no sum is due anywhere";
+}
+
+TEST(Untrue, NobodySendsMoreThanThereIs) {
+  const auto says = [](std::int64_t moved, std::int64_t times) {
+    return why("on x=2: reshard f32[8@x] -> f32[8]", {
+                                                         {.kind = "send", .moved = moved, .times = times}
+    });
+  };
+  EXPECT_EQ(says(2 * 2 * 2 * 64, 1), "");
+  EXPECT_THAT(says(2 * 2 * 2 * 64 + 1, 1), HasSubstr("more than all arrays have, from each device to each"));
+  EXPECT_THAT(says(1'000'000'000'000'000, 1), HasSubstr("one send moved 1000000000000000 bytes"));
+  EXPECT_EQ(says(1'000'000'000'000'000, std::int64_t{1} << 41), "") << "nobody knows what a loop sends again";
+  EXPECT_EQ(says(-1, 1), "");
 }
 
 TEST(Untrue, AMaximumIsNoMinimum) {
