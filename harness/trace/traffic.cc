@@ -17,11 +17,18 @@ std::int64_t most_sum(__int128 a, __int128 b) {
   return static_cast<std::int64_t>(std::min<__int128>(a + b, most_learnt));
 }
 
+// Of an all-gather what so many others of n have, counted or not: no more than all there is. One that makes
+// more than there is says what cannot be, and is told so elsewhere (misfit).
+std::int64_t gathered(const Collective& one, std::int64_t others, std::int64_t n) {
+  if (one.out > __int128{n} * one.in) return one.out;
+  return static_cast<std::int64_t>(std::min<__int128>(one.out, __int128{others} * one.in));
+}
+
 // In one run of a collective that nobody counted, on a member of a group of n; -1 where nobody knows.
 std::int64_t learnt(const Collective& one, std::int64_t n) {
   if (one.kind == "send" && one.out == 0) return -1;
   if (n < 2) return 0;
-  if (one.kind == "all-gather" && one.in <= one.out / n && one.in * n == one.out) return one.out - one.in;
+  if (one.kind == "all-gather") return gathered(one, n - 1, n);
   if (one.kind == "all-to-all" && one.in == one.out) return one.out - one.out / n;
   return one.out;
 }
@@ -30,7 +37,7 @@ std::int64_t learnt(const Collective& one, std::int64_t n) {
 std::int64_t of_others(const Collective& one, std::int64_t members, std::int64_t n) {
   const std::int64_t each = learnt(one, n), others = n - members;
   if (each < 0 || members == 0 || others == 0) return std::min<std::int64_t>(each, 0);
-  if (one.kind == "all-gather") return each < one.out ? one.in * others : one.out;
+  if (one.kind == "all-gather") return gathered(one, others, n);
   if (one.kind == "all-reduce") return one.out;
   if (one.kind == "all-to-all" && one.in == one.out)
     return most_sum(0, __int128{members} * (one.out - one.out / n * members));
@@ -71,7 +78,10 @@ std::vector<std::int64_t> most_received(const Mesh& mesh, const Trace& trace) {
     };
     const auto of = [&](std::int64_t n) {
       const bool counted = one.moved && one.kind != "send";
-      const std::int64_t once = one.moved && *one.moved < 0 ? -1 : counted ? one.out : learnt(one, n);
+      const bool gathers = one.kind == "all-gather";
+      const std::int64_t once = one.moved && *one.moved < 0 ? -1
+                                : counted && !gathers       ? one.out
+                                                            : learnt(one, n);
       const std::int64_t all = once < 0 ? once : most_sum(0, __int128{once} * one.times);
       return counted ? std::min(all, *one.moved) : one.moved.value_or(all);
     };
@@ -95,7 +105,8 @@ std::vector<std::int64_t> most_brought(const Mesh& mesh, const std::vector<std::
   std::vector<std::int64_t> most(sets.size(), 0);
   for (const Collective& one : trace) {
     const auto groups = groups_of(mesh, one);
-    if (one.moved || one.kind == "send" || (groups.empty() && one.pairs.empty())) {
+    const bool counted_gather = one.kind == "all-gather" && one.moved.value_or(-1) >= 0;
+    if ((one.moved && !counted_gather) || one.kind == "send" || (groups.empty() && one.pairs.empty())) {
       const std::vector<std::int64_t> each = most_received(mesh, {one});
       if (each.empty()) return {};
       std::vector<std::int64_t> of(sets.size(), 0);
@@ -104,6 +115,7 @@ std::vector<std::int64_t> most_brought(const Mesh& mesh, const std::vector<std::
         most[s] = most_sum(most[s], one.moved ? std::min(of[s], *one.moved) : of[s]);
       continue;
     }
+    const std::vector<std::int64_t> before = most;
     const auto take = [&](std::size_t set, std::int64_t bytes) {
       most[set] = most_sum(most[set], most_sum(0, __int128{bytes} * one.times));
     };
@@ -114,6 +126,8 @@ std::vector<std::int64_t> most_brought(const Mesh& mesh, const std::vector<std::
       for (std::int64_t device : group) ++members[set_of[device]];
       for (const auto& [set, n] : members) take(set, of_others(one, n, std::ssize(group)));
     }
+    for (std::size_t s = 0; counted_gather && s < most.size(); ++s)
+      most[s] = std::min(most[s], most_sum(before[s], *one.moved));
   }
   return most;
 }

@@ -11,14 +11,14 @@ namespace plumb {
 
 // The most bytes that each device can have learnt in a trace; empty where nobody knows. Of one collective,
 // and no more than `moved`, where all that devices received was counted
-//   all-gather           out - in                 where out is n times in, else out
+//   all-gather           (n-1) in                 and no more than out
 //   all-to-all           (n-1)/n out              where in is out, else out
 //   collective-permute   out                      a target that is not the source
 //   others               out                      what was added is no longer than its sum
 std::vector<std::int64_t> most_received(const Mesh&, const Trace&);
 
-// The same that each of these sets can have been brought by the others: of what nobody counted the members of
-// a group in one set are given the blocks that an all-gather brings once, and one sum by an all-reduce.
+// The same that each of these sets can have been brought by the others: the members of a group in one set are
+// given the blocks that an all-gather brings once, and of what nobody counted one sum by an all-reduce.
 std::vector<std::int64_t> most_brought(const Mesh&, const std::vector<std::vector<std::int64_t>>& sets,
                                        const Trace&);
 
