@@ -61,11 +61,12 @@ void show_result(const Attempt& made, const Settings& settings) {
 
 namespace {
 
-// What rests on the bound of an engine that a backend says it has, rests on its having it.
+// What rests on the bound of an engine rests on the backend's having it: the one that it says, or ieee where it says
+// none.
 void doubt(Record& record, const Case& c, Subject::State& state) {
   const Engine said = declared(state.process).engine;
   const auto dtype = probed_dtype(c);
-  if (record.verdict.rounded == 0 || said == Engine::ieee || !dtype) return;
+  if (record.verdict.rounded == 0 || !dtype) return;
   auto at = state.doubts.find(*dtype);
   if (at == state.doubts.end())
     at = state.doubts.emplace(*dtype, doubt_of_engine(state.process, *dtype, said)).first;

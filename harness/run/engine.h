@@ -10,8 +10,8 @@
 namespace plumb {
 
 // Sums of few terms are asked of its process, as a product of operands of this dtype, and held against the rows of the
-// model: what speaks against the engine that it says it has, where its sums are those of none or of one that costs
-// more. Nothing where they are not, or it cannot make such a product.
+// model: what speaks against the engine that it says it has (ieee, where it says none), where its sums are those of none
+// or of one that costs more. Nothing where they are not, or it cannot make such a product.
 std::optional<std::string> doubt_of_engine(Process&, DType, Engine said);
 
 // In which dtype the sums of a product are asked; nothing where its accumulator is not f32.
