@@ -1,5 +1,5 @@
-// How long plumb prove takes at most: a budget ends it in loops, and in instructions that are long by
-// themselves.
+// How long plumb prove takes at most: a budget or a signal ends it in loops, and in instructions that are
+// long by themselves.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -101,6 +101,39 @@ ENTRY %e {
   EXPECT_THAT(ran.out,
               testing::ContainsRegex(
                   "no time was left: draw 1 of 2, the module before the partitioner, instruction [01] of 2"));
+}
+
+// One product, of many seconds: no instruction comes before it but the arguments, and none after it.
+constexpr const char* kProduct = R"(HloModule m, num_partitions=2
+
+ENTRY %e {
+  %a = f32[1536,1536] parameter(0), sharding={replicated}
+  %b = f32[1536,1536] parameter(1), sharding={replicated}
+  ROOT %r = f32[1536,1536] dot(%a, %b), lhs_contracting_dims={1}, rhs_contracting_dims={0}, sharding={replicated}
+}
+)";
+
+// A product is done in several threads, of which each ends.
+TEST(ProveEnds, AProductEndsInItsBudget) {
+  const Folder files;
+  write(files.path / "product.txt", kProduct);
+  const Ran ran = run_tool(files, "prove product.txt product.txt --budget 1s --draws 1000");
+  EXPECT_EQ(ran.code, 2) << ran.err;
+  EXPECT_THAT(ran.out, testing::ContainsRegex("no time was left: draw 1 of 1000, the module before the "
+                                              "partitioner, instruction [012] of 3"));
+}
+
+// So it does where it is told to: one that goes on is killed, which is another code.
+TEST(ProveEnds, ASignalEndsAProduct) {
+  const Folder files;
+  write(files.path / "product.txt", kProduct);
+  for (const char* signal : {"TERM", "INT"}) {
+    const Ran ran = run_tool(
+        files, "--version >/dev/null; exec timeout --preserve-status --kill-after=4 --signal=" +
+                   std::string(signal) + " 1 '" PLUMB_TOOL "' prove product.txt product.txt --draws 1000");
+    EXPECT_EQ(ran.code, 130) << signal << ": " << ran.err;
+    EXPECT_THAT(ran.out, testing::IsEmpty()) << "no verdict";
+  }
 }
 
 }  // namespace
