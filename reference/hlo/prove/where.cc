@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "reference/hlo/prove/laid.h"
 #include "reference/hlo/prove/twin.h"
 #include "reference/hlo/run/run.h"
 
@@ -16,12 +17,18 @@ using TwinValue = Value<Twin>;
 using Event = Sought::Event;
 using Events = Sought::Events;
 
+// What a collective gives when it first runs.
+struct Told {
+  std::uint64_t print = 0;
+  Sums given, taken;  // `taken`: of its first operand
+};
+
 // The numbers of what AFTER computes: all, those of each of the user's operations, and of each collective the
 // first.
 struct Prints {
   std::unordered_set<std::uint64_t> all;
   std::unordered_map<std::string, std::unordered_set<std::uint64_t>> of;  // by op_name
-  std::unordered_map<const Instruction*, std::uint64_t> told;
+  std::unordered_map<const Instruction*, Told> told;
 
   // Of an operation that AFTER has, what others compute does not count: a program may compute a value twice.
   bool contains(std::uint64_t print, const std::string& op_name) const {
@@ -106,12 +113,16 @@ Prints prints_of(Search& search) {
   const Subject& subject = search.subject;
   Prints prints;
   const std::int64_t devices = subject.after.partitions;
-  const auto seen = [&](const Instruction& i, const auto&, const TwinValue& held) {
+  const auto seen = [&](const Instruction& i, const auto& operands, const TwinValue& held) {
     if (!held.array) return;
     const std::uint64_t print = fingerprint(*held.array, devices);
     prints.all.insert(print);
     prints.of[i.op_name].insert(print);
-    if (i.opcode >= Opcode::all_gather) prints.told.try_emplace(&i, print);
+    if (i.opcode < Opcode::all_gather || prints.told.contains(&i)) return;
+    Told& told = prints.told[&i];
+    told.print = print, told.given = sums_of(search.pairs, *held.array, devices);
+    if (!operands.empty() && operands[0].array)
+      told.taken = sums_of(search.pairs, *operands[0].array, devices);
   };
   const Machine<Pairs> machine{subject.after, search.pairs, devices, seen, nullptr, search.pulse};
   evaluate(machine, entry(subject.after), cut_all(search.pairs, search.whole, parameter_layouts(subject)),
@@ -232,26 +243,93 @@ const Instruction* maker(const Module& module, std::int64_t result) {
   return &c.instructions[static_cast<std::size_t>(root.operands[static_cast<std::size_t>(result)])];
 }
 
-// The collective of AFTER that was made for the same operation of the user's, and how many more were: the
-// first whose value is not what some instruction should be, whole or as it is laid out; else the first.
-std::string collective_for(const Module& after, const Prints& prints, const Events& events,
-                           const std::string& op_name) {
+// A collective of AFTER.
+struct Collective {
+  const Computation* in = nullptr;
+  const Instruction* is = nullptr;
+  const Told* told = nullptr;                     // null: it has not run, or gives several
+  bool gives_value = false, takes_value = false;  // of the program, laid out somehow, or parts of one
+};
+
+std::vector<Collective> collectives_for(const Module& after, const Prints& prints,
+                                        const std::string& op_name) {
+  std::vector<Collective> all;
+  for (const Computation& c : after.computations)
+    for (const Instruction& i : c.instructions) {
+      if (i.opcode < Opcode::all_gather || op_name.empty() || i.op_name != op_name) continue;
+      const auto told = prints.told.find(&i);
+      all.push_back({&c, &i, told == prints.told.end() ? nullptr : &told->second, false, false});
+    }
+  return all;
+}
+
+// Without those that give what some instruction should be, whole or as it is laid out.
+std::vector<Collective> unknown(std::vector<Collective> all, const Events& events) {
   std::unordered_set<std::uint64_t> right;
   for (const auto& [is, event] : events)
     for (const auto& print : {event.print, event.whole})
       if (print) right.insert(*print);
-  std::string first, suspect;
-  int all = 0;
-  for (const Computation& c : after.computations)
-    for (const Instruction& i : c.instructions) {
-      if (i.opcode < Opcode::all_gather || op_name.empty() || i.op_name != op_name) continue;
-      if (all++ == 0) first = print(after, c, i);
-      const auto told = prints.told.find(&i);
-      const bool known = told != prints.told.end() && right.contains(told->second);
-      if (!known && suspect.empty()) suspect = print(after, c, i);
+  std::erase_if(all, [&](const Collective& c) { return c.told && right.contains(c.told->print); });
+  return all;
+}
+
+// Looks for what they take and give among the values of the program.
+void look_for_values(Search& search, std::vector<Collective>& all) {
+  const Module& module = *search.subject.propagated;
+  const auto seen = [&](const Instruction& i, const auto&, const TwinValue& held) {
+    if (!held.array || i.opcode == Opcode::constant || i.opcode == Opcode::iota) return;
+    for (Collective& c : all) {
+      if (!c.told) continue;
+      c.gives_value = c.gives_value || is_laid_out(search.pairs, *held.array, c.told->given);
+      c.takes_value = c.takes_value || is_laid_out(search.pairs, *held.array, c.told->taken);
     }
-  return (suspect.empty() ? first : suspect) +
-         (all > 1 ? "  (and " + std::to_string(all - 1) + " more of this operation)" : "");
+  };
+  const Machine<Pairs> machine{module, search.pairs, module.partitions, seen, nullptr, search.pulse};
+  evaluate(machine, entry(module), search.whole, {});
+}
+
+bool is_sum(const Collective& c) {
+  return c.is->opcode == Opcode::all_reduce || c.is->opcode == Opcode::reduce_scatter;
+}
+
+// Of those for one operation, in their order: a sum that adds up nothing; else the first that takes a value
+// of the program and gives none; else the first that gives none, or the one before it where it sums up what
+// are no parts. Where all give some, in a layout that nobody wanted, the first that lays out anew. Integers
+// may be places, which are values of nobody but a device.
+const Collective* at_fault(Search& search, const std::vector<Collective>& all,
+                           std::vector<Collective>& open) {
+  if (open.empty()) return &all[0];
+  if (open.size() == 1) return &open[0];
+  const auto first = [&](const auto& is) {
+    const auto at = std::ranges::find_if(open, is);
+    return at == open.end() ? nullptr : &*at;
+  };
+  if (const auto* idle = first([](const Collective& c) {
+        return c.is->opcode == Opcode::all_reduce && c.told && c.told->given.of == c.told->taken.of;
+      }))
+    return idle;
+  look_for_values(search, open);
+  const auto gives_none = [](const Collective& c) { return !c.gives_value && is_real(c.is->shape.type); };
+  if (const auto* lost = first([&](const Collective& c) { return gives_none(c) && c.takes_value; }))
+    return lost;
+  if (const auto* lost = first(gives_none)) {
+    const auto same = std::ranges::find(all, lost->is, &Collective::is);
+    return is_sum(*lost) && same != all.begin() ? &*std::prev(same) : lost;
+  }
+  const auto* laid_anew = first([](const Collective& c) { return !is_sum(c); });
+  return laid_anew ? laid_anew : &open.back();
+}
+
+// The collective of AFTER that was made for the same operation of the user's and is at fault, and how many
+// more were.
+std::string collective_for(Search& search, const Prints& prints, const Events& events,
+                           const std::string& op_name) {
+  const std::vector<Collective> all = collectives_for(search.subject.after, prints, op_name);
+  if (all.empty()) return {};
+  std::vector<Collective> open = unknown(all, events);
+  const Collective& one = *at_fault(search, all, open);
+  return print(search.subject.after, *one.in, *one.is) +
+         (all.size() > 1 ? "  (and " + std::to_string(all.size() - 1) + " more of this operation)" : "");
 }
 
 const Computation& home(const Module& module, const Instruction* is) {
@@ -313,7 +391,7 @@ std::optional<Place> locate(const Subject& subject, const Proof& proof, const Pu
   const Instruction* lost = first_lost(events);
   if (!lost) lost = maker(*subject.propagated, proof.differences[0].result);
   Place place{lost->name, source(*subject.propagated, *lost), lost->op_name,
-              collective_for(subject.after, prints, events, lost->op_name)};
+              collective_for(search, prints, events, lost->op_name)};
   if (place.there.empty()) place.there = sum_of(*subject.propagated, *lost);
   return place;
 }

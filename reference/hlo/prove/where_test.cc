@@ -128,7 +128,7 @@ TEST(Where, PlantedFaultsAreFoundAgain) {
   EXPECT_GT(tally.refuted, 200);
   EXPECT_EQ(tally.located, tally.refuted);
   EXPECT_GE(tally.on_line * 100, tally.refuted * 85);
-  EXPECT_GE(tally.named * 10, tally.told * 7);
+  EXPECT_GE(tally.named * 10, tally.told * 9);
 }
 
 }  // namespace
