@@ -12,18 +12,38 @@ namespace {
 // Where the numbers of a value come from: parameters of the module, and iotas of so many.
 struct Origin {
   std::set<std::int64_t> parameters;
+  bool changed = false;      // they are no longer the parameters' own
   std::int64_t counted = 0;  // 0: no iota
   std::vector<Origin> parts;
 };
 
 void join(Origin& to, const Origin& from) {
   to.parameters.insert(from.parameters.begin(), from.parameters.end());
+  to.changed = to.changed || from.changed;
   to.counted = std::max(to.counted, from.counted);
   to.parts.resize(std::max(to.parts.size(), from.parts.size()));
   for (std::size_t n = 0; n < from.parts.size(); ++n) join(to.parts[n], from.parts[n]);
 }
 
 constexpr std::int64_t kSmall = 8;
+
+// Whether the numbers of an instruction are those of its operands, somewhere else.
+bool moves(Opcode opcode) {
+  static const std::set<Opcode> kMoves = {Opcode::broadcast, Opcode::concatenate, Opcode::convert,
+                                          Opcode::copy,      Opcode::custom_call, Opcode::dynamic_slice,
+                                          Opcode::gather,    Opcode::reshape,     Opcode::reverse,
+                                          Opcode::slice,     Opcode::transpose};
+  return kMoves.contains(opcode);
+}
+
+// The number that an operand is throughout.
+std::optional<std::int64_t> number_throughout(const Computation& c, std::int64_t operand) {
+  const Instruction* of = &c.instructions[static_cast<std::size_t>(operand)];
+  while (of->opcode == Opcode::broadcast || of->opcode == Opcode::reshape || of->opcode == Opcode::convert)
+    of = &c.instructions[static_cast<std::size_t>(of->operands[0])];
+  const auto& numbers = of->literal.integers;
+  return of->opcode == Opcode::constant && numbers.size() == 1 ? std::optional(numbers[0]) : std::nullopt;
+}
 
 bool is_ragged(Opcode opcode) { return opcode == Opcode::ragged_dot || opcode == Opcode::ragged_all_to_all; }
 
@@ -36,7 +56,26 @@ struct Following {
     for (const std::int64_t p : origin.parameters) {
       Bounds& b = bounds[static_cast<std::size_t>(p)];
       if (extent < 1) continue;
-      b = {0, b.indexes ? std::min(b.high, extent - 1) : extent - 1, true, false};
+      b = {0, b.indexes ? std::min(b.high, extent - 1) : extent - 1, true, false, b.asked};
+    }
+  }
+
+  // What the two sides of a comparison ask of each other.
+  void ask(const Instruction& i, const Computation& c, const std::vector<Origin>& operands) {
+    constexpr std::size_t kMost = 4;
+    const auto direction = get<std::string>(i, Key::direction);
+    if (i.opcode != Opcode::compare || (direction != "EQ" && direction != "NE")) return;
+    for (const std::size_t side : {0, 1}) {
+      const auto x = number_throughout(c, i.operands[1 - side]);
+      if (!x || operands[side].changed) continue;
+      for (const std::int64_t p : operands[side].parameters) {
+        const Computation& main = entry(module);
+        const auto at = static_cast<std::size_t>(main.parameters[static_cast<std::size_t>(p)]);
+        std::vector<std::int64_t>& asked = bounds[static_cast<std::size_t>(p)].asked;
+        if (asked.size() < kMost && std::ranges::count(asked, *x) == 0 &&
+            has_number(main.instructions[at].shape.type, *x))
+          asked.push_back(*x);
+      }
     }
   }
 
@@ -71,7 +110,7 @@ struct Following {
   }
 
   Origin meaning(const Instruction& i, const Computation& c, const std::vector<Origin>& operands) {
-    index(i, c, operands);
+    index(i, c, operands), ask(i, c, operands);
     Origin all;
     switch (i.opcode) {
       case Opcode::iota: {
@@ -106,6 +145,7 @@ struct Following {
     }
     if (i.shape.type == Type::tuple || !is_integer(i.shape.type)) return all;
     for (const Origin& operand : operands) join(all, operand);
+    all.changed = all.changed || !moves(i.opcode);
     return all;
   }
 

@@ -160,5 +160,47 @@ TEST(Bounds, IntegersThatIndexNothing) {
   }
 }
 
+// Of which numbers a module asks: by their own values, wherever these stand; not of what was computed of
+// them.
+TEST(Bounds, WhatIsAsked) {
+  const Module module = parse(R"(HloModule m
+
+ENTRY %e {
+  %x = s32[4] parameter(0)
+  %y = s64[2,2] parameter(1)
+  %u = u8[4] parameter(2)
+  %f = f32[9,3] parameter(3)
+  %pad = s32[] constant(-100)
+  %pads = s32[4] broadcast(%pad), dimensions={}
+  %m = pred[4] compare(%x, %pads), direction=NE
+  %xx = s32[4] add(%x, %x)
+  %other = s32[] constant(-200)
+  %others = s32[4] broadcast(%other), dimensions={}
+  %m1 = pred[4] compare(%xx, %others), direction=EQ
+  %small = s32[4] constant({1, 2, 3, 4})
+  %m2 = pred[4] compare(%x, %small), direction=EQ
+  %w = s64[4] convert(%pads)
+  %v = s64[4] reshape(%y)
+  %m3 = pred[4] compare(%w, %v), direction=EQ
+  %m4 = pred[4] compare(%v, %w), direction=EQ
+  %z = s64[] constant(7)
+  %zs = s64[4] broadcast(%z), dimensions={}
+  %m5 = pred[4] compare(%v, %zs), direction=LT
+  %k = u8[] constant(255)
+  %ks = u8[4] broadcast(%k), dimensions={}
+  %m6 = pred[4] compare(%u, %ks), direction=EQ
+  %i = s32[4,1] reshape(%x)
+  ROOT %g = f32[4,3] gather(%f, %i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,3}
+}
+)",
+                              "m.txt");
+  const std::vector<Bounds> bounds = bounds_of(module);
+  EXPECT_EQ(bounds[0].asked, (Integers{-100}));
+  EXPECT_EQ(bounds[0].high, 8) << "it indexes as well";
+  EXPECT_EQ(bounds[1].asked, (Integers{-100}));
+  EXPECT_EQ(bounds[2].asked, (Integers{255}));
+  EXPECT_TRUE(bounds[3].asked.empty());
+}
+
 }  // namespace
 }  // namespace plumb::hlo

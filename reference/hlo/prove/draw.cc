@@ -59,6 +59,7 @@ struct Argument {
   std::int64_t low = -1, high = -1;      // where the least integer stands, and the greatest
   std::optional<std::int64_t> others{};  // what all others are
   std::int64_t run = 1;                  // so many integers, one after the other, are the same
+  std::vector<std::int64_t> asked{};     // a quarter of them are one of these
 
   std::uint64_t bits(std::int64_t n) const { return split(key, static_cast<std::uint64_t>(n)); }
   // The quarters of a mixed array: any, of one sign, with ties, of the other sign.
@@ -97,7 +98,8 @@ struct Argument {
     const std::uint64_t span = static_cast<std::uint64_t>(to) - least + 1;  // 0: any of 64 bits
     if (n == low || n == high) return wrap(shape.type, n == low ? from : to);
     if (others) return *others;
-    const std::uint64_t random = bits(n - n % run);
+    const std::uint64_t random = bits(n - n % run), quarter = random >> 62, which = random >> 32;
+    if (!asked.empty() && quarter == 0) return wrap(shape.type, asked[which % asked.size()]);
     return wrap(shape.type, static_cast<std::int64_t>(least + (span == 0 ? random : random % span)));
   }
 };
@@ -126,6 +128,11 @@ void place_single(Argument& a) {
     if (a.draw == draw) a.from = a.to = std::clamp(at, a.from, a.to);
 }
 
+// Those in which numbers are as large as they get, of either sign.
+bool has_asked(Draw draw) {
+  return draw == Draw::mixed || draw == Draw::least || draw == Draw::quarter || draw == Draw::greatest;
+}
+
 // Arrays of integers that index nothing: small ones, larger ones, those of one sign. Predicates: half of them
 // hold, one, all but one, none, all.
 void widen(Argument& a, std::size_t p, std::uint64_t seed) {
@@ -144,6 +151,7 @@ void widen(Argument& a, std::size_t p, std::uint64_t seed) {
   const bool one_sign = a.draw == Draw::one_sign || a.draw == Draw::other_sign;
   if (one_sign) (a.negative ? a.to : a.from) = a.negative ? -1 : 0;
   if (one_sign || a.draw == Draw::mixed) a.run = kRun;
+  if (has_asked(a.draw) && std::ranges::count(a.asked, 0) == 0) a.asked.push_back(0);
 }
 
 // All of one draw.
@@ -170,6 +178,7 @@ Argument argument(const Drawing& drawing, std::size_t p) {
              low = mixed(a.key) % all;  // masks and clamps show at the ends
   a.low = static_cast<std::int64_t>(low);
   a.high = static_cast<std::int64_t>((low + 1 + mixed(~a.key) % (all - 1)) % all);
+  if (has_asked(a.draw)) a.asked = bounds[p].asked;
   if (bounds[p].any) widen(a, p, seed);
   return a;
 }

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "reference/hlo/module/module.h"
+#include "reference/hlo/prove/prove.h"
 #include "reference/hlo/run/manual.h"
 
 namespace plumb::hlo {
@@ -303,6 +304,90 @@ TEST(Draw, PartsOfWholeArguments) {
         EXPECT_EQ(got.reals[n].coefficient, want.reals[n].coefficient) << sharding << " " << n;
       }
     }
+}
+
+// What a module asks for is met: the numbers that arrays of integers are compared with, and zero.
+TEST(Draw, SomeLargerIntegersAreWhatTheModuleAsksFor) {
+  const Module module = parse(R"(HloModule m
+
+ENTRY %e {
+  %x = s32[64,8] parameter(0)
+  %pad = s32[] constant(-7000)
+  %pads = s32[64,8] broadcast(%pad), dimensions={}
+  %most = s32[] constant(9000)
+  %all = s32[64,8] broadcast(%most), dimensions={}
+  %p = pred[64,8] compare(%x, %pads), direction=NE
+  %q = pred[64,8] compare(%x, %all), direction=LT
+  ROOT %r = pred[64,8] and(%p, %q)
+}
+)",
+                              "m.txt");
+  const std::set<std::uint64_t> larger = {1, 3, 4, 5};
+  for (std::uint64_t seed = 0; seed < 24; ++seed) {
+    const auto counted = [&](bool any, std::int64_t x) {
+      const std::vector<Bounds> bounds = any ? bounds_of(module)
+                                             : std::vector<Bounds>{
+                                                   {-8, 7, false, false}
+      };
+      return std::ranges::count(drawn(module, bounds, seed)[0].array->integers, x);
+    };
+    EXPECT_EQ(counted(true, -7000) > 30, larger.contains(seed % 8)) << seed;
+    EXPECT_EQ(counted(true, -7000) > 0, larger.contains(seed % 8)) << seed;
+    EXPECT_TRUE(!larger.contains(seed % 8) || counted(true, 0) > 30) << seed;
+    EXPECT_EQ(counted(true, 9000), 0) << seed;
+    EXPECT_EQ(counted(false, -7000), 0) << "where a range is given " << seed;
+  }
+}
+
+// So are those of what indexes: a label that a loss leaves out.
+TEST(Draw, LabelsThatALossLeavesOut) {
+  const Module module = parse(R"(HloModule m
+
+ENTRY %e {
+  %y = s32[400] parameter(0)
+  %f = f32[6,3] parameter(1)
+  %no = s32[] constant(-100)
+  %nos = s32[400] broadcast(%no), dimensions={}
+  %m = pred[400] compare(%y, %nos), direction=NE
+  %i = s32[400,1] reshape(%y)
+  ROOT %g = f32[400,3] gather(%f, %i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,3}
+}
+)",
+                              "m.txt");
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    std::map<std::int64_t, int> met;
+    const Integers labels = drawn(module, bounds_of(module), seed)[0].array->integers;
+    for (const std::int64_t y : labels) ++met[y];
+    EXPECT_EQ(met[-100] > 60, seed == 1 || (seed >= 3 && seed <= 5)) << seed;
+    met.erase(-100);
+    EXPECT_EQ(met.size(), 6u) << seed;
+    EXPECT_EQ(met.begin()->first, 0) << seed;
+  }
+}
+
+// So a mask that is forgotten is seen, where two draws are made.
+TEST(Draw, AForgottenMaskOfANumberIsSeen) {
+  const std::string whole = R"(HloModule m, num_partitions=2
+
+ENTRY %e {
+  %x = f32[4096] parameter(0), sharding={devices=[2]<=[2]}
+  %s = s32[256] parameter(1), sharding={replicated}
+  %c = s32[] constant(-7000)
+  %cs = s32[256] broadcast(%c), dimensions={}
+  %m = pred[256] compare(%s, %cs), direction=NE
+  ROOT %t = (f32[4096], pred[256]) tuple(%x, %m), sharding={{devices=[2]<=[2]}, {replicated}}
+}
+)";
+  std::string part = whole, wrong;
+  for (std::size_t at; (at = part.find("4096")) != part.npos;) part.replace(at, 4, "2048");
+  wrong = part;
+  wrong.replace(wrong.find("compare(%s, %cs), direction=NE"), 30, "compare(%s, %s), direction=EQ");
+  const Module before = parse(whole, "b.txt");
+  for (std::uint64_t seed = 0; seed < 8; seed += 2) {
+    EXPECT_EQ(prove({before, parse(part, "a.txt"), nullptr}, {seed}).finding, Finding::proven) << seed;
+    if (seed % 8 == 6) continue;  // one sign, and small ones
+    EXPECT_EQ(prove({before, parse(wrong, "a.txt"), nullptr}, {seed}).finding, Finding::refuted) << seed;
+  }
 }
 
 }  // namespace

@@ -204,7 +204,7 @@ TEST(Verdicts, WhatHangsOnErrorsIsDrawnAgainSoOften) {
   for (const int redraws : {0, 1, 3}) {
     const Proof p = prove({before, after, nullptr}, {.draws = 1, .redraws = redraws});
     EXPECT_EQ(p.finding, Finding::mistrusted);
-    EXPECT_EQ(p.seed, static_cast<std::uint64_t>(redraws));
+    EXPECT_EQ(p.seed, static_cast<std::uint64_t>(3 * redraws)) << "of BEFORE alone";
   }
 }
 
