@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 
+#include "reference/hlo/run/integers.h"
 #include "reference/hlo/run/manual.h"
 
 namespace plumb::hlo {
@@ -36,7 +37,8 @@ struct Comparison {
   }
 
   bool far(std::size_t of, std::size_t at) const {
-    if (!is_real(sides.whole.type)) return true;
+    if (!is_real(sides.whole.type))
+      return ((sides.whole.integers[of] | sides.held.integers[at]) & kUndecided) == 0;
     const Twin &a = sides.whole.reals[of], &b = sides.held.reals[at];
     const double difference = a.real - b.real;
     return !(std::fabs(difference) <= near) && !(sides.by_errors && !is_apart(difference, a.error + b.error));

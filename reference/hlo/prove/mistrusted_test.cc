@@ -84,6 +84,99 @@ TEST(Verdicts, RealsRefuteWhereALargestIsNotKnown) {
             doubt);
 }
 
+// So is it where a comparison is in doubt: what is chosen by it is either of two, and off by as much.
+TEST(Verdicts, RealsRefuteWhereAComparisonIsInDoubt) {
+  const std::string near =
+      "  %c = f32[3] constant({1e-30, 1e-30, 1e-30})\n  %more = f32[3] add(%y, %c)\n  %p = pred[3] "
+      "compare(%y, %more), direction=LT\n";
+  const auto with = [&](const std::string& result, const std::string& lines = "", const char* type = "f32") {
+    const std::string to = std::string("tuple(") + result + ")", whole = "%r0, %y2";
+    const bool floats = std::string(type) == "f32";
+    const Edits before = {
+        {"  ROOT",
+         "  %k2 = f32[3] constant({2, 2, 2})\n  %y2 = f32[3] add(%y, %k2)\n  %b2 = pred[3] "
+         "compare(%y, %y2), direction=LT\n  ROOT"                       },
+        {"tuple(%r0, %y)", floats ? "tuple(%r0, %y)" : "tuple(%r0, %b2)"}
+    };
+    const Edits after = {
+        {"  ROOT",         near + lines + "  ROOT"},
+        {"tuple(%r0, %y)", to                     }
+    };
+    if (floats) return told(before, after);
+    Edits typed_before = before, typed_after = after;
+    for (Edits* edits : {&typed_before, &typed_after})
+      edits->insert(edits->begin(), {", f32[3]) tuple", ", pred[3]) tuple"});
+    return told(typed_before, typed_after);
+  };
+  const std::string doubt = "mistrusted: 3 comparisons of reals that double cannot tell apart";
+  EXPECT_EQ(with("%r0, %y"), doubt) << "by itself it refutes nothing";
+  const std::string either = "  %w = f32[3] select(%p, %y, %more)\n", less = "  %m = f32[2,3] negate(%x)\n",
+                    twice = "  %d = f32[3] add(%y, %y)\n";
+  EXPECT_EQ(with("%r0, %w", either), doubt);
+  EXPECT_EQ(with("%m, %y", less), "refuted");
+  EXPECT_EQ(with("%r0, %m", either + "  %m = f32[3] add(%w, %w)\n"), "refuted");
+  EXPECT_EQ(with("%r0, %m", twice + "  %m = f32[3] select(%p, %d, %y)\n"), doubt) << "it may be right";
+  EXPECT_EQ(with("%r0, %m", twice + "  %m = f32[3] select(%p, %d, %d)\n"), "refuted");
+  // Two that are chosen by what is in doubt do not cancel.
+  const std::string no =
+      "  %n1 = pred[3] not(%p)\n  %v = f32[3] select(%n1, %y, %d)\n  %u = f32[3] select(%p, %y, %d)\n";
+  EXPECT_EQ(with("%r0, %m", twice + no + "  %o = f32[3] subtract(%u, %v)\n  %m = f32[3] add(%d, %o)\n"),
+            doubt)
+      << "it is y or 3y";
+  // Of predicates one decides, whatever the other is.
+  const std::string constants =
+      "  %true = pred[3] constant({1, 1, 1})\n  %false = pred[3] constant({0, 0, 0})\n" + twice;
+  for (const char* decided : {"or(%p, %true)", "or(%true, %p)", "select(%p, %true, %true)"})
+    EXPECT_EQ(
+        with("%r0, %m", constants + "  %q = pred[3] " + decided + "\n  %m = f32[3] select(%q, %d, %y)\n"),
+        "refuted")
+        << decided;
+  for (const char* decided : {"and(%p, %false)", "and(%false, %p)", "select(%p, %false, %false)"})
+    EXPECT_EQ(
+        with("%r0, %m", constants + "  %q = pred[3] " + decided + "\n  %m = f32[3] select(%q, %y, %d)\n"),
+        "refuted")
+        << decided;
+  for (const char* open :
+       {"and(%p, %true)", "or(%false, %p)", "xor(%p, %true)", "not(%p)", "select(%true, %p, %p)",
+        "select(%p, %true, %false)", "compare(%p, %false), direction=EQ"})
+    EXPECT_EQ(with("%r0, %m", constants + "  %q = pred[3] " + open + "\n  %m = f32[3] select(%q, %d, %y)\n"),
+              doubt)
+        << open;
+  // As a number it is 0 or 1.
+  const std::string number = twice + "  %f = f32[3] convert(%p)\n  %g = f32[3] multiply(%f, %y)\n";
+  EXPECT_EQ(with("%r0, %m", number + "  %m = f32[3] add(%d, %g)\n"), doubt) << "2y or 3y, and off by y";
+  EXPECT_EQ(with("%r0, %m", number + "  %e = f32[3] add(%d, %d)\n  %m = f32[3] add(%e, %g)\n"), "refuted");
+  EXPECT_EQ(with("%r0, %p", "", "pred"), doubt);
+}
+
+// What is no longer a float's is in doubt altogether.
+TEST(Verdicts, WhatADoubtDecidesIsInDoubt) {
+  const std::string near =
+      "  %c = f32[3] constant({1e-30, 1e-30, 1e-30})\n  %more = f32[3] add(%y, %c)\n  %p = pred[3] "
+      "compare(%y, %more), direction=LT\n  %p1 = pred[1] slice(%p), slice={[0:1]}\n  %p0 = pred[] "
+      "reshape(%p1)\n  %m = f32[2,3] negate(%x)\n";
+  const std::string computations =
+      "%no {\n  ROOT %a = pred[] parameter(0)\n}\n\n%never {\n  %a = pred[] parameter(0)\n  ROOT %f = pred[] "
+      "constant(false)\n}\n\n%less {\n  %a = f32[] parameter(0)\n  %b = f32[] parameter(1)\n  ROOT %l = "
+      "pred[] "
+      "compare(%a, %b), direction=LT\n}\n\nENTRY";
+  for (const char* line :
+       {"%i = s32[3] convert(%p)", "%i = s32[] select(%p0, %n, %k)",
+        "%w = pred[] while(%p0), condition=%no, body=%never",
+        "%w = pred[] conditional(%p0, %p0, %p0), true_computation=%no, false_computation=%never",
+        "%i = f32[3] constant({inf, inf, inf})\n  %s = f32[3] select(%p, %y, %i)",
+        "%i = f32[6] concatenate(%y, %more), dimensions={0}\n  %s = f32[6] sort(%i), dimensions={0}, "
+        "to_apply=%less"}) {
+    const std::string said = told(
+        {
+    },
+        {{"ENTRY", computations},
+         {"  ROOT %t", near + "  %k = s32[] constant(77)\n  " + line + "\n  ROOT %t"},
+         {"tuple(%r0, %y)", "tuple(%m, %y)"}});
+    EXPECT_EQ(said.substr(0, 10), "mistrusted") << line << ": " << said;
+  }
+}
+
 TEST(Verdicts, WhatIsMistrusted) {
   const auto both = [](const std::string& lines, const std::string& operation) {
     const auto at = [&](std::string shape) {

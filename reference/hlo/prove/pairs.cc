@@ -14,6 +14,7 @@ Twin Pairs::constant(double x) {
 }
 
 Twin Pairs::integer(std::int64_t x, Type type) {
+  if (type == Type::pred && (x & kUndecided)) return either(x & 1, constant(1), constant(0));
   const bool wide = row(type).kind == Kind::unsigned_integer;
   const double real = Reals{}.integer(x, type);
   const auto magnitude = static_cast<std::uint64_t>(x);
@@ -214,12 +215,44 @@ Twin Pairs::dot(const Factor* a, const Factor* b, std::int64_t n) {
   return residues == Residue{} ? Twin{} : Twin{real, error, residues, {}};
 }
 
-Ordering Pairs::compare(const Twin& a, const Twin& b, bool total) {
+Ordering Pairs::likely(const Twin& a, const Twin& b, bool total) {
   const bool nan = std::isnan(a.real) || std::isnan(b.real);
   if (nan) return Reals{}.compare(a.real, b.real, total);
   if (same(a, b)) return Ordering::equal;
-  if (finite_all({a.real, b.real}) && !is_apart(a.real - b.real, a.error + b.error)) doubt();
   return a.real < b.real ? Ordering::less : Ordering::greater;
+}
+
+namespace {
+
+bool may_be_either(const Pairs& pairs, const Twin& a, const Twin& b) {
+  return finite_all({a.real, b.real}) && !is_apart(a.real - b.real, a.error + b.error) &&
+         pairs.identity(a) != pairs.identity(b);
+}
+
+}  // namespace
+
+bool Pairs::open(const Twin& a, const Twin& b) {
+  if (!may_be_either(*this, a, b)) return false;
+  std::atomic_ref(blurs).fetch_add(1, std::memory_order_relaxed);
+  return true;
+}
+
+Ordering Pairs::compare(const Twin& a, const Twin& b, bool total) {
+  if (may_be_either(*this, a, b)) doubt();
+  return likely(a, b, total);
+}
+
+// What is not finite has no error that sums keep.
+Twin Pairs::either(bool first, const Twin& a, const Twin& b) {
+  if (same(a, b)) return a;
+  const Twin& likelier = first ? a : b;
+  if (!finite_all({a.real, b.real})) {
+    doubt();
+    return likelier;
+  }
+  const std::uint64_t n = std::atomic_ref(choices).fetch_add(1, std::memory_order_relaxed);
+  const auto name = static_cast<std::uint64_t>(Opcode::select);
+  return {likelier.real, std::fabs(a.real - b.real) + a.error + b.error, hashed(key, name, Residue{n}), {}};
 }
 
 // The larger of two reals is no farther from the larger of the values than the one or the other is from its

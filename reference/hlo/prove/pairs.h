@@ -28,9 +28,11 @@ struct Pairs {
   void doubt() { std::atomic_ref(doubts).fetch_add(1, std::memory_order_relaxed); }
   // What constants of the module stand for; null where each is itself.
   const std::map<double, Twin>* meanings = nullptr;
-  // Minima and maxima that may be either of two. Their reals hold, as far as they may be off; their residues
-  // are of a function of both: no other value has them.
+  // Minima, maxima and comparisons that may be either of two. The reals of what is chosen hold, as far as
+  // they may be off; its residue no other value has: of a maximum it is of a function of both, and what two
+  // comparisons choose is never known as the same.
   std::int64_t blurs = 0;
+  std::uint64_t choices = 0;
 
   Number constant(double x);  // exactly: a dyadic rational, or what it stands for
   Number integer(std::int64_t x, Type type);
@@ -46,6 +48,9 @@ struct Pairs {
   }
   Number dot(const Factor* a, const Factor* b, std::int64_t n);
   Ordering compare(const Number& a, const Number& b, bool total);
+  Ordering likely(const Number& a, const Number& b, bool total);
+  bool open(const Number& a, const Number& b);
+  Number either(bool first, const Number& a, const Number& b);
   Number extreme(Opcode, const Number& a, const Number& b);  // minimum, maximum
   std::int64_t truncate(const Number&, Type);
   bool finite(const Number&);

@@ -25,7 +25,8 @@ using Holders = std::shared_ptr<const std::vector<std::int32_t>>;
 // Elements of one type, row-major, for each lane. Devices that hold the same may share a lane: one lane is
 // that of all, of others `holders` says whose they are; without it each is a device's. Within a reduction,
 // where a computation of scalars runs for many elements at once, each of them is a lane. Integers and
-// predicates are wrapped to their type; floats are numbers of whatever kind the run computes with.
+// predicates are wrapped to their type, but for predicates that are undecided (integers.h); floats are numbers
+// of whatever kind the run computes with.
 template <typename Number>
 struct Array {
   Type type = Type::pred;

@@ -49,15 +49,16 @@ Value<typename Numbers::Number> loop(const Machine<Numbers>& machine, const Inst
     const auto more = evaluate(machine, condition, {state}, active).array;
     require(more && more->type == Type::pred && more->dims.empty(),
             "a condition whose result is a predicate");
+    doubt_undecided(machine.numbers, *more);
     if (more->lanes == 1) {
-      if (!more->integers[0]) return state;
+      if (!(more->integers[0] & 1)) return state;
       if (machine.paths) machine.paths->insert({&i, 1});
       auto next = evaluate(machine, body, {state}, active);
       state = active.empty() ? std::move(next) : blend(active, next, state);
       continue;
     }
     require(machine.devices > 0, "unsupported: a loop within a reduction whose elements part");
-    const Active running = where(*more, active, machine.devices, [](std::int64_t x) { return x != 0; });
+    const Active running = where(*more, active, machine.devices, [](std::int64_t x) { return x & 1; });
     if (none(running)) return state;
     if (machine.paths) machine.paths->insert({&i, 1});
     active = all_active(running) ? Active{} : running;
@@ -68,7 +69,7 @@ Value<typename Numbers::Number> loop(const Machine<Numbers>& machine, const Inst
 
 // The branch of an index: the last where it is out of range; of a predicate the first where it is true.
 inline std::int64_t branch_of(Type type, std::int64_t index, std::int64_t branches) {
-  if (type == Type::pred) return index ? 0 : 1;
+  if (type == Type::pred) return index & 1 ? 0 : 1;
   return index < 0 || index >= branches ? branches - 1 : index;
 }
 
@@ -83,6 +84,7 @@ Value<typename Numbers::Number> conditional(const Machine<Numbers>& machine, con
   const Type type = index->type;
   require(type == Type::s32 || (type == Type::pred && branches.size() == 2),
           "an s32 index, or a predicate of two");
+  doubt_undecided(machine.numbers, *index);
   const auto branch = [&](std::int64_t b, const Active& taking) {
     if (machine.paths) machine.paths->insert({&i, b});
     const auto& computation =

@@ -114,18 +114,22 @@ auto compare(const Machine<Numbers>& machine, const Instruction& i, const Array<
   for (int order = 0; order < 4; ++order) answers[order] = holds(direction, static_cast<Ordering>(order));
   auto result = like<Number>(i.shape, common_lanes({&a, &b}));
   const auto answer = [&](Ordering order) -> std::int64_t { return answers[static_cast<int>(order)]; };
+  const auto ordered = [&](std::int64_t x, std::int64_t y) {
+    return answer(static_cast<Ordering>(integer_compare(a.type, x, y) + 1));
+  };
   if (is_real(a.type))
     each_element(
         machine.pulse.pause, result, result.integers,
-        [&](const Number& x, const Number& y) { return answer(machine.numbers.compare(x, y, total)); },
+        [&](const Number& x, const Number& y) {
+          return answer(machine.numbers.likely(x, y, total)) | (machine.numbers.open(x, y) ? kUndecided : 0);
+        },
         reals(a), reals(b));
-  else
+  else if (a.type == Type::pred)
     each_element(
         machine.pulse.pause, result, result.integers,
-        [&](std::int64_t x, std::int64_t y) {
-          return answer(static_cast<Ordering>(integer_compare(a.type, x, y) + 1));
-        },
-        integers(a), integers(b));
+        [&](std::int64_t x, std::int64_t y) { return either_way(ordered, x, y); }, integers(a), integers(b));
+  else
+    each_element(machine.pulse.pause, result, result.integers, ordered, integers(a), integers(b));
   return result;
 }
 
@@ -143,8 +147,9 @@ Array<Number> spread(const Array<Number>& a, const Integers& dims) {
   return result;
 }
 
-template <typename Number>
-Array<Number> select(const Array<Number>& which, const Array<Number>& a, const Array<Number>& b) {
+// `either` says what is chosen where the predicate is undecided: f(whether the first is likelier, x, y).
+template <typename Number, typename F>
+Array<Number> select(const Array<Number>& which, const Array<Number>& a, const Array<Number>& b, F either) {
   require(which.type == Type::pred && a.type == b.type && a.dims == b.dims,
           "a predicate and two of one shape");
   const Array<Number> predicate = spread(which, a.dims);
@@ -153,10 +158,42 @@ Array<Number> select(const Array<Number>& which, const Array<Number>& a, const A
     auto& to = elements_of(result, from);
     const auto& other = elements_of(b, from);
     each_element(
-        {}, result, to, [](std::int64_t p, const auto& x, const auto& y) { return p ? x : y; },
+        {}, result, to,
+        [&](std::int64_t p, const auto& x, const auto& y) {
+          return p & kUndecided ? either(p & 1, x, y) : p ? x : y;
+        },
         integers(predicate), std::pair{&a, &from}, std::pair{&b, &other});
   });
   return result;
+}
+
+template <typename Number>
+Array<Number> select(const Array<Number>& which, const Array<Number>& a, const Array<Number>& b) {
+  return select(which, a, b, [](bool first, const auto& x, const auto& y) { return first ? x : y; });
+}
+
+// What hangs on predicates that are undecided, and is no float's: it is in doubt.
+template <typename Numbers>
+void doubt_undecided(Numbers& numbers, const Array<typename Numbers::Number>& a) {
+  if (a.type != Type::pred) return;
+  for (const std::int64_t x : a.integers)
+    if (x & kUndecided) numbers.doubt();
+}
+
+template <typename Numbers>
+auto chosen(const Machine<Numbers>& machine, const Array<typename Numbers::Number>& which,
+            const Array<typename Numbers::Number>& a, const Array<typename Numbers::Number>& b) {
+  const auto either = [&](bool first, const auto& x, const auto& y) {
+    if constexpr (!std::is_same_v<std::decay_t<decltype(x)>, std::int64_t>) {
+      return machine.numbers.either(first, x, y);
+    } else {
+      if (x == y) return x;
+      if (a.type == Type::pred) return (first ? x : y) | kUndecided;
+      machine.numbers.doubt();
+      return first ? x : y;
+    }
+  };
+  return select(which, a, b, either);
 }
 
 template <typename Numbers>
@@ -185,7 +222,11 @@ auto convert(const Machine<Numbers>& machine, const Instruction& i,
   } else {
     each_element(
         machine.pulse.pause, result, result.integers,
-        [&](std::int64_t x) { return to == Type::pred ? x != 0 : wrap(to, x); }, integers(a));
+        [&](std::int64_t x) { return a.type == to       ? x
+                                     : to == Type::pred ? x != 0
+                                                        : wrap(to, x); },
+        integers(a));
+    if (a.type != to) doubt_undecided(numbers, a);
   }
   return result;
 }
@@ -240,8 +281,9 @@ auto bitcast_convert(const Machine<Numbers>& machine, const Instruction& i,
         [&](std::int64_t x) { return machine.numbers.constant(float_of(to, x)); }, integers(a));
   } else {
     each_element(
-        machine.pulse.pause, result, result.integers, [&](std::int64_t x) { return wrap(to, x); },
-        integers(a));
+        machine.pulse.pause, result, result.integers,
+        [&](std::int64_t x) { return from == to ? x : wrap(to, x); }, integers(a));
+    if (from != to) doubt_undecided(machine.numbers, a);
   }
   return result;
 }

@@ -293,11 +293,12 @@ std::vector<Integers> preferred(const Machine<Numbers>& machine, const Instructi
     const Array<Number> next = scalars(operand, lanes, map);
     const Arrays<Numbers> stays = apply(machine, called(machine, i, Key::select), {held, next});
     require(stays.size() == 1 && stays[0].type == Type::pred, "select= says which of two");
+    doubt_undecided(machine.numbers, stays[0]);
     const Array<Number> keeps = spread_lanes(stays[0], held.lanes);
     Array<Number> other{Type::pred, {}, held.lanes, {}, {}};
     for (std::size_t n = 0; n < keeps.integers.size(); ++n) {
       std::int64_t& best = at[n / each][n % each];
-      const bool is = map[n % each] >= 0 && (best < 0 || !keeps.integers[n]);
+      const bool is = map[n % each] >= 0 && (best < 0 || !(keeps.integers[n] & 1));
       if (is) best = map[n % each];
       other.integers.push_back(is);
     }

@@ -54,6 +54,7 @@ std::int64_t wrap(Type type, std::int64_t x) {
 }
 
 std::int64_t integer_unary(Opcode opcode, Type type, std::int64_t x) {
+  if (type == Type::pred && x > 1) return integer_unary(opcode, type, x & 1) | kUndecided;
   const auto bits = [&] { return u(x) & (~std::uint64_t{0} >> (64 - row(type).bits)); };
   switch (opcode) {
     case Opcode::abs:
@@ -75,6 +76,9 @@ std::int64_t integer_unary(Opcode opcode, Type type, std::int64_t x) {
 
 std::int64_t integer_binary(Opcode opcode, Type type, std::int64_t a, std::int64_t b) {
   const bool predicate = type == Type::pred;
+  if (predicate && (a | b) > 1)
+    return either_way([&](std::int64_t x, std::int64_t y) { return integer_binary(opcode, type, x, y); }, a,
+                      b);
   switch (opcode) {
     case Opcode::add:
       return predicate ? a | b : wrap(type, s(u(a) + u(b)));

@@ -1,9 +1,22 @@
-// The arithmetic of integers and predicates: each wraps to its type.
+// The arithmetic of integers and predicates: each wraps to its type. Of predicates some may be undecided.
 #pragma once
 
 #include "reference/hlo/module/opcode.h"
 
 namespace plumb::hlo {
+
+// Of a predicate that floats leave undecided this bit is set; the lowest says which is likelier.
+constexpr std::int64_t kUndecided = 2;
+
+// f of two predicates: what it is whatever those are that are undecided, else undecided.
+template <typename F>
+std::int64_t either_way(F f, std::int64_t a, std::int64_t b) {
+  const std::int64_t likely = f(a & 1, b & 1);
+  for (const std::int64_t x : {a & 1, a & kUndecided ? ~a & 1 : a & 1})
+    for (const std::int64_t y : {b & 1, b & kUndecided ? ~b & 1 : b & 1})
+      if (f(x, y) != likely) return likely | kUndecided;
+  return likely;
+}
 
 std::int64_t wrap(Type, std::int64_t);
 

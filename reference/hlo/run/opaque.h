@@ -42,6 +42,7 @@ Value<typename Numbers::Number> opaque(const Machine<Numbers>& machine, const In
   std::vector<std::uint64_t> given;
   const std::uint64_t call = stirred(stirred(0, get<std::string>(i, Key::custom_call_target)),
                                      get<std::string>(i, Key::backend_config));
+  for (const Array<Number>* one : all) doubt_undecided(machine.numbers, *one);
   for (std::int64_t lane = 0; lane < joint.lanes; ++lane) {
     std::uint64_t& state = given.emplace_back(call);
     for (std::size_t n = 0; n < all.size(); ++n)

@@ -122,6 +122,7 @@ auto dot(const Machine<Numbers>& machine, const Instruction& i, const Array<type
   using Number = typename Numbers::Number;
   require(is_real(lhs.type) == is_real(rhs.type) && is_real(lhs.type) == is_real(i.shape.type),
           "floats, or integers");
+  doubt_undecided(machine.numbers, lhs), doubt_undecided(machine.numbers, rhs);
   const Product p = dot_product(i, lhs.dims, rhs.dims, i.shape.dims);
   const Joint joint = joined<Number>({&lhs, &rhs});
   Array<Number> result{i.shape.type, i.shape.dims, joint.lanes, {}, {}, joint.holders};
@@ -149,6 +150,7 @@ auto convolution(const Machine<Numbers>& machine, const Instruction& i,
   using Number = typename Numbers::Number;
   require(is_real(input.type) == is_real(kernel.type) && is_real(input.type) == is_real(i.shape.type),
           "floats, or integers");
+  doubt_undecided(machine.numbers, input), doubt_undecided(machine.numbers, kernel);
   const Terms terms = convolution_terms(i, input.dims, kernel.dims, i.shape.dims);
   auto result = like<Number>(i.shape, common_lanes({&input, &kernel}));
   visit(result, [&](const auto& kind) {

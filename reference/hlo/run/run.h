@@ -190,7 +190,7 @@ Value<typename Numbers::Number> computed(const Line<Numbers>& line) {
     case Opcode::compare:
       return line.made(compare(machine, i, line.array(0), line.array(1)));
     case Opcode::select:
-      return line.made(select(line.array(0), line.array(1), line.array(2)));
+      return line.made(chosen(machine, line.array(0), line.array(1), line.array(2)));
     case Opcode::convert:
       return line.made(convert(machine, i, line.array(0)));
     case Opcode::bitcast_convert:

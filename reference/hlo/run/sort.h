@@ -53,7 +53,10 @@ Integers before(const Rows<Numbers>& rows, const Integers& firsts, const Integer
     }
   const auto answer = apply(rows.machine, rows.less, std::move(scalars));
   require(answer.size() == 1 && answer[0].type == Type::pred, "a computation whose result is a predicate");
-  return spread_lanes(answer[0], std::ssize(firsts)).integers;
+  doubt_undecided(rows.machine.numbers, answer[0]);
+  Integers all = spread_lanes(answer[0], std::ssize(firsts)).integers;
+  for (std::int64_t& one : all) one &= 1;
+  return all;
 }
 
 template <typename Numbers>
