@@ -8,9 +8,6 @@
 #include <numeric>
 #include <utility>
 
-#include "adapters/mpi/library.h"
-#include "adapters/protocol/ranks.h"
-
 namespace plumb::mpi {
 namespace {
 
@@ -89,41 +86,25 @@ std::string other_call(const Mesh& mesh, const Trace& trace, const std::vector<C
   return "";
 }
 
-// What all ranks gave and got in a call: the most of one, and what came from others.
-struct Weighed {
-  std::int64_t in = 0, out = 0, moved = 0;
-};
-
 // A share of a sum takes a part from every other member at least.
-std::int64_t brought(const Counted& call, std::int64_t in, std::int64_t out) {
-  if (call.kind == "reduce-scatter") return out * (std::ssize(call.members) - 1);
-  return out - (call.kind == "all-gather" ? in : 0);
+std::int64_t brought(const Counted& call, const Amount& of) {
+  if (call.kind == "reduce-scatter") return of.out * (std::ssize(call.members) - 1);
+  return of.out - (call.kind == "all-gather" ? of.in : 0);
 }
 
-// The first rank alone knows of all. It hears each by himself: in a gather some would wait for others.
-std::vector<Weighed> weigh(const std::vector<Counted>& mine, const Team& all) {
-  constexpr int first = 0, tag = 0;
-  const std::size_t n = mine.size();
-  std::vector<std::int64_t> every;
-  for (const Counted& one : mine) every.push_back(one.in), every.push_back(one.out);
-  const int size = static_cast<int>(every.size()), ranks = static_cast<int>(all.ids.size());
-  entering("comparing what was called");
-  if (all.mine != first) PMPI_Send(every.data(), size, MPI_INT64_T, first, tag, communicator(all));
-  for (int rank = first + 1; all.mine == first && rank < ranks; ++rank) {
-    every.resize(every.size() + 2 * n);
-    PMPI_Recv(every.data() + every.size() - 2 * n, size, MPI_INT64_T, rank, tag, communicator(all),
-              MPI_STATUS_IGNORE);
-  }
-  leaving();
-  if (all.mine != first) return {};
-  std::vector<Weighed> sums(n);
-  for (std::size_t i = 0; i < every.size(); i += 2) {
-    const std::size_t call = i / 2 % n;
-    Weighed& w = sums[call];
-    w.in = std::max(w.in, every[i]), w.out = std::max(w.out, every[i + 1]);
-    w.moved += brought(mine[call], every[i], every[i + 1]);
-  }
-  return sums;
+// Every rank looks at its own; where all find what was made ready, it is known what they gave and got
+// together.
+std::string other_bytes(const Collective& said, const Counted& mine, const std::vector<Amount>& all,
+                        int rank) {
+  if (mine.in != all[rank].in || mine.out != all[rank].out)
+    return fmt::format("took {} bytes of rank {} and made {}, and was made ready to take {} and make {}",
+                       mine.in, rank, mine.out, all[rank].in, all[rank].out);
+  std::int64_t in = 0, out = 0, moved = 0;
+  for (const Amount& one : all)
+    in = std::max(in, one.in), out = std::max(out, one.out), moved += brought(mine, one);
+  if (said.in == in && said.out == out && said.moved.value_or(moved) == moved) return "";
+  return fmt::format("took {} bytes, made {} and moved {}, and the trace says {}, {} and {}", in, out, moved,
+                     said.in, said.out, said.moved.value_or(moved));
 }
 
 }  // namespace
@@ -134,18 +115,13 @@ std::vector<std::int64_t> fibre_of(const Mesh& mesh, const Collective& c, std::i
   return {};
 }
 
-std::string untrue(const Mesh& mesh, const Trace& trace, const Team& all) {
+std::string untrue(const Mesh& mesh, const Trace& trace, const std::vector<std::vector<Amount>>& amounts,
+                   int rank) {
   const std::vector<Counted> mine = std::exchange(all_counted, {});
-  const int rank = static_cast<int>(all.ids[all.mine]);
-  if (std::string other = other_call(mesh, trace, mine, rank); !other.empty() || trace.empty()) return other;
-  const std::vector<Weighed> sums = weigh(mine, all);
-  for (std::size_t i = 0; i < sums.size(); ++i) {
-    const Collective& c = trace[i];
-    const auto& [in, out, moved] = sums[i];
-    if (c.in != in || c.out != out || c.moved.value_or(moved) != moved)
-      return fmt::format("call {}, {}, took {} bytes, made {} and moved {}, and the trace says {}, {} and {}",
-                         i + 1, c.kind, in, out, moved, c.in, c.out, c.moved.value_or(moved));
-  }
+  if (std::string other = other_call(mesh, trace, mine, rank); !other.empty()) return other;
+  for (std::size_t i = 0; i < trace.size(); ++i)
+    if (const std::string other = other_bytes(trace[i], mine[i], amounts.at(i), rank); !other.empty())
+      return fmt::format("call {}, {}, {}", i + 1, trace[i].kind, other);
   return "";
 }
 

@@ -12,6 +12,7 @@
 #include <span>
 #include <stdexcept>
 
+#include "adapters/mpi/transports.h"
 #include "adapters/protocol/ranks.h"
 
 namespace plumb::mpi {
@@ -184,7 +185,10 @@ World start() {
   return world;
 }
 
-void finish() { MPI_Finalize(); }
+void finish() {
+  send_at_once();
+  MPI_Finalize();
+}
 
 Calls calls() {
   return {.reduce_scatter = reduce_scatter,

@@ -102,7 +102,7 @@ struct Mpi : Backend {
     Outcome o = hand_over(own(), ready, arena);
     o.received.reset();
     if (fault.trace && !o.trace.empty()) fault.trace(o.trace);
-    const std::string other = counted ? untrue(plan.mesh, o.trace, everyone) : "";
+    const std::string other = counted ? untrue(plan.mesh, o.trace, ready.amounts, world.rank) : "";
     if (!other.empty())
       throw std::runtime_error("the library was called otherwise than the trace says: " + other);
     if (fault.said && !o.trace.empty()) fault.said(o.trace);

@@ -1,7 +1,13 @@
 #include "adapters/mpi/transports.h"
 
+#include <dirent.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <string_view>
 
 #include "adapters/protocol/fabric.h"
@@ -23,6 +29,18 @@ Surroundings surroundings(const std::string& library) {
   const char* home = std::getenv("HOME");
   all.file = home && is_there(std::filesystem::path(home) / ".openmpi/mca-params.conf");
   return all;
+}
+
+void send_at_once() {
+  const std::unique_ptr<DIR, int (*)(DIR*)> open(::opendir("/proc/self/fd"), ::closedir);
+  while (const dirent* entry = open ? ::readdir(open.get()) : nullptr) {
+    const int file = std::atoi(entry->d_name), on = 1;  // of . and .. 0, which is no socket
+    sockaddr_storage other{};
+    socklen_t size = sizeof other;
+    if (::getpeername(file, reinterpret_cast<sockaddr*>(&other), &size) != 0) continue;
+    if (other.ss_family == AF_INET || other.ss_family == AF_INET6)
+      ::setsockopt(file, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  }
 }
 
 std::map<std::string, std::string> transports(const Surroundings& s) {

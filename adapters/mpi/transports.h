@@ -22,4 +22,9 @@ Surroundings surroundings(const std::string& library);
 // fabric, for another library or release, and where somebody has chosen already.
 std::map<std::string, std::string> transports(const Surroundings&);
 
+// What this process has connected by TCP sends short lines at once. PMIx, by which a rank speaks with
+// mpiexec, sends four when it ends, and the system keeps the second until the other end says that it has the
+// first, which it does 40 milliseconds later.
+void send_at_once();
+
 }  // namespace plumb::mpi

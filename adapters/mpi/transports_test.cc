@@ -1,6 +1,10 @@
 #include "adapters/mpi/transports.h"
 
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 namespace plumb::mpi {
 namespace {
@@ -56,6 +60,40 @@ TEST(Transports, AreLeftToTheLibraryWhereTheyCouldBeOthers) {
   EXPECT_TRUE(transports(s).empty());
   s.fabric = false, s.file = true;
   EXPECT_TRUE(transports(s).empty());
+}
+
+// Two ends of a connection by TCP on this machine.
+struct Connection {
+  int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0),
+      near = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  int far = -1;
+  Connection() {
+    sockaddr_in own{};
+    own.sin_family = AF_INET, own.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof own;
+    auto* at = reinterpret_cast<sockaddr*>(&own);
+    EXPECT_EQ(::bind(listener, at, size) | ::listen(listener, 1) | ::getsockname(listener, at, &size), 0);
+    EXPECT_EQ(::connect(near, at, size), 0);
+    far = ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
+  }
+  ~Connection() {
+    for (int end : {listener, near, far}) ::close(end);
+  }
+};
+
+bool sends_at_once(int socket) {
+  int on = 0;
+  socklen_t size = sizeof on;
+  EXPECT_EQ(::getsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, &size), 0);
+  return on != 0;
+}
+
+TEST(Transports, WhatIsConnectedSendsShortLinesAtOnce) {
+  const Connection connection;
+  EXPECT_FALSE(sends_at_once(connection.near));
+  send_at_once();
+  EXPECT_TRUE(sends_at_once(connection.near));
+  EXPECT_TRUE(sends_at_once(connection.far));
 }
 
 }  // namespace

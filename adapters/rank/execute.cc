@@ -63,12 +63,17 @@ struct Maker {
     Blocks* value = &begun;
     for (std::size_t i = 0; i < legs.size(); ++i) {
       const DType stored = kept_as(plan, legs[i].to, last && i + 1 == legs.size());
-      Trace called;
+      std::vector<Called> called;
       value = &walk({ready.passage, rank.carry, called, rank.averages}, {plan, legs[i], stored}, *value);
-      if (alone()) called = planned(plan, legs[i], stored);
-      ready.trace.insert(ready.trace.end(), called.begin(), called.end());
+      for (Called& one : called) report(std::move(one));
+      if (alone())
+        for (Collective& c : planned(plan, legs[i], stored)) ready.trace.push_back(std::move(c));
     }
     return *value;
+  }
+  void report(Called called) const {
+    ready.trace.push_back(std::move(called.said));
+    ready.amounts.push_back(std::move(called.each));
   }
   void report_send(std::int64_t moved, DType dtype, const char* note) const {
     if (moved == 0) return;
@@ -87,7 +92,7 @@ struct Maker {
     c.in = c.out = tiles * 4;
     c.op = "max", c.dtype = "f32", c.note = "largest magnitudes";
     if (alone()) ready.received += *(c.moved = devices(plan.mesh) / n * 2 * (n - 1) * c.in);
-    ready.trace.push_back(c);
+    report({c, std::vector<Amount>(devices(plan.mesh), {c.in, c.out})});
     return c;
   }
   // One process tells its devices of tiles that they share; several reduce all, where they share some or one

@@ -53,6 +53,7 @@ struct Ready {
   std::vector<Spec> given;      // the operands' layouts
   std::deque<Learned> learned;  // of values that are quantized
   Trace trace;
+  std::vector<std::vector<Amount>> amounts;  // of several processes: bytes, of each call, of every device
   std::int64_t received = 0;
 };
 Ready make_ready(const Case&, const Plan&, const Rank&);

@@ -7,6 +7,7 @@
 
 #include "adapters/protocol/outcome.h"
 #include "adapters/rank/moves.h"
+#include "adapters/rank/round_call.h"
 
 namespace plumb {
 
@@ -25,7 +26,7 @@ struct Stage {
 // it.
 struct Carried {
   std::function<void()> act;
-  std::optional<Collective> called;
+  std::optional<Called> called;
   bool packs = false;  // before the call or after it
 };
 
@@ -50,7 +51,7 @@ struct Passage {
 struct Walker {
   Passage& passage;
   const Carry& carry;
-  Trace& called;
+  std::vector<Called>& called;
   bool averages = false;
 };
 Blocks& walk(const Walker&, const Stage&, Blocks& value);

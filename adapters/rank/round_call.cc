@@ -63,11 +63,6 @@ std::vector<AxisId> all_axes(const Mesh& mesh) {
   return axes;
 }
 
-// Elements that a device gives to a call, and gets of it.
-struct Amount {
-  std::int64_t in = 0, out = 0;
-};
-
 std::int64_t size_of(const CellBoxes& boxes, const CellList& cells) {
   std::int64_t sum = 0;
   for (std::uint32_t cell : cells) sum += elements(boxes, cell);
@@ -148,14 +143,15 @@ std::string call_in_words(const Collective& call, const std::string& behind) {
   return text;
 }
 
-Collective as_said(const Mesh& mesh, const RoundCall& call, const Leg& leg, const Round& round) {
-  Collective c;
+Called as_said(const Mesh& mesh, const RoundCall& call, const Leg& leg, const Round& round) {
+  Called called{{}, amounts_of(mesh, call, leg, round)};
+  Collective& c = called.said;
   c.kind = name(call.kind);
   c.axes = axis_names(mesh, call.axes);
   if (call.kind == Kind::permute)
     for (const auto& [ends, cells] : call.lanes) c.pairs.push_back(ends);
   std::int64_t put = 0, got = 0;
-  for (const Amount& one : amounts_of(mesh, call, leg, round)) {
+  for (const Amount& one : called.each) {
     c.in = std::max(c.in, one.in), c.out = std::max(c.out, one.out);
     put += one.in, got += one.out;
   }
@@ -163,7 +159,7 @@ Collective as_said(const Mesh& mesh, const RoundCall& call, const Leg& leg, cons
   if (!sums) c.moved = got - (call.kind == Kind::all_gather ? put : 0);
   if (call.kind == Kind::reduce_scatter) c.moved = got * (axes_size(mesh, call.axes) - 1);
   if (sums) c.op = reduction_taken(leg);
-  return c;
+  return called;
 }
 
 }  // namespace plumb

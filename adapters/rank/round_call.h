@@ -39,9 +39,19 @@ const CellList& taken(const RoundCall&, const std::vector<std::int64_t>& fibre, 
 // What a device adds up itself, with all others of its fibre.
 CellList kept(const Round&, std::int64_t device);
 
-// The call as the trace says it: `in` and `out` of those that have most. What a library's all-reduce moves is
-// its own; of a reduce-scatter it is what each share takes at least, one part from every other member.
-Collective as_said(const Mesh&, const RoundCall&, const Leg&, const Round&);
+// What a device gives to a call, and gets of it.
+struct Amount {
+  std::int64_t in = 0, out = 0;
+};
+
+// The call as the trace says it: `in` and `out` of those that have most, and of every device. What a
+// library's all-reduce moves is its own; of a reduce-scatter it is what each share takes at least, one part
+// from every other member. In elements.
+struct Called {
+  Collective said;
+  std::vector<Amount> each;
+};
+Called as_said(const Mesh&, const RoundCall&, const Leg&, const Round&);
 
 std::string reduction_taken(const Leg&);  // by the trace's word: add, max, min
 

@@ -233,13 +233,15 @@ void carry_out(const Calls& calls, Step& step) {
 
 std::string numbered(const Collective& call) { return call_in_words(call, " {}"); }
 
-Collective said(const Seen& seen, const Leg& leg) {
-  Collective c = as_said(*seen.holder.mesh, seen.call, leg, seen.round);
+Called said(const Seen& seen, const Leg& leg) {
+  Called called = as_said(*seen.holder.mesh, seen.call, leg, seen.round);
   const Format& wire = format(seen.link.combine.wire);
+  Collective& c = called.said;
   c.in *= wire.bytes, c.out *= wire.bytes;
   if (c.moved) *c.moved *= wire.bytes;
   c.dtype = wire.name;
-  return c;
+  for (Amount& one : called.each) one.in *= wire.bytes, one.out *= wire.bytes;
+  return called;
 }
 
 // Of a permute the team is whoever there is.
@@ -276,9 +278,9 @@ Carry through(const Calls& calls, const Holder& holder) {
         if (seen.comes(s)) own.push_back({s});
       return own.empty() ? Carried{} : Carried{unpacking(link, own, nullptr), {}};
     }
-    Collective called = said(seen, leg);
+    Called called = said(seen, leg);
     const std::shared_ptr<Step> step = made_ready(seen);
-    if (calls.known) step->words = calls.known(numbered(called));
+    if (calls.known) step->words = calls.known(numbered(called.said));
     if (calls.join && call.kind != CallKind::permute) calls.join(step->team);
     return {[&calls, step] { carry_out(calls, *step); }, std::move(called),
             step->out.packed || step->in.packed};
