@@ -35,6 +35,8 @@ constexpr const char* by_whom =
 
 constexpr std::size_t longest_join = 4096;
 constexpr std::chrono::milliseconds to_answer{1000};
+constexpr Clock::duration shortest_moment = std::chrono::milliseconds(2),
+                          longest_moment = std::chrono::milliseconds(100);
 
 std::string new_token() {
   std::array<unsigned char, 16> random{};
@@ -109,6 +111,7 @@ bool share(Hub& hub, Seat& seat, const json& message, const std::string& type) {
     seat.fenced = true;
   else
     return false;
+  hub.sharing = true;
   answer_those_who_wait(hub);
   return true;
 }
@@ -125,8 +128,16 @@ void expect_bytes(Hub& hub, std::size_t rank, const json& message) {
                                 rank, seat.where.host, bytes, at);
 }
 
+void take_reply(Seat& seat, const std::string& text, std::shared_ptr<const json> reply) {
+  seat.reply = std::move(reply), seat.reply_text = text;
+  seat.where.replied = true;
+}
+
 void hear(Hub& hub, std::size_t rank, const std::string& text) {
   Seat& seat = hub.seats[rank];
+  const auto said = [&](const Seat& other) { return other.reply && other.reply_text == text; };
+  if (const auto same = std::ranges::find_if(hub.seats, said); same != hub.seats.end())
+    return take_reply(seat, text, same->reply);
   json message = parse_json(text);
   const std::string type = text_or(message, "type");
   if (type == "at") {
@@ -147,8 +158,8 @@ void hear(Hub& hub, std::size_t rank, const std::string& text) {
   } else if (type == "bytes") {
     expect_bytes(hub, rank, message);
   } else if (!share(hub, seat, message, type)) {
-    seat.reply = message.is_object() ? std::move(message) : json::object(), seat.reply_text = text;
-    seat.where.replied = true;
+    take_reply(seat, text,
+               std::make_shared<const json>(message.is_object() ? std::move(message) : json::object()));
   }
 }
 
@@ -211,6 +222,49 @@ void see_losses(Hub& hub) {
     if (hub.seats[r].gone && !hub.seats[r].told) hub.lost.push_back(static_cast<std::int64_t>(r));
 }
 
+// What is waited for: the words of all, or where one rank is awaited its own, and that another has gone.
+std::vector<pollfd> watched(const Hub& hub, std::optional<std::size_t> awaited) {
+  std::vector<pollfd> fds{
+      {hub.listener, POLLIN, 0}
+  };
+  for (const Wire& wire : hub.strangers) fds.push_back({wire.socket, POLLIN, 0});
+  for (std::size_t r = 0; r < hub.seats.size(); ++r) {
+    const Seat& seat = hub.seats[r];
+    const short comes = !awaited || awaited == r ? POLLIN : POLLRDHUP;
+    fds.push_back({seat.gone ? -1 : seat.wire.socket,
+                   static_cast<short>(seat.wire.posts.empty() ? comes : comes | POLLOUT), 0});
+  }
+  return fds;
+}
+
+// How many of them something happened to; -1 where a signal came.
+int wait(std::vector<pollfd>& fds, Clock::time_point until) {
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
+  const int woken = ::poll(fds.data(), fds.size(), static_cast<int>(std::clamp<std::int64_t>(left, 0, 1000)));
+  if (woken < 0 && errno != EINTR) fail("waiting for ranks");
+  return woken;
+}
+
+// The last rank that has not replied, the first one last of all, which says when its run begins. None where
+// ranks wait for each other's words, or send what they wrote.
+std::optional<std::size_t> last_to_reply(const Hub& hub) {
+  if (hub.sharing || std::ranges::any_of(hub.seats, &Seat::elsewhere)) return {};
+  for (std::size_t r = hub.seats.size(); r-- > 0;)
+    if (!hub.seats[r].reply) return r;
+  return {};
+}
+
+void take_in(Hub& hub, const std::vector<pollfd>& fds) {
+  const std::size_t strangers = hub.strangers.size();
+  for (std::size_t i = 0; i < strangers; ++i)
+    if (fds[1 + i].revents) meet(hub, hub.strangers[i]);
+  for (std::size_t r = 0; r < hub.seats.size(); ++r)
+    if (const short happened = fds[1 + strangers + r].revents) attend(hub, r, happened);
+  see_losses(hub);
+  std::erase_if(hub.strangers, [](const Wire& wire) { return wire.socket < 0; });
+  if (fds[0].revents) welcome(hub);
+}
+
 // What a rank elsewhere needs before a request: a copy of the arena of this size, and the operands in pieces
 // between which it can be asked where it is.
 std::vector<Posted> copied(const Skimmed& request) {
@@ -258,28 +312,23 @@ void close_hub(Hub& hub) {
 
 void step(Hub& hub, Clock::time_point until) {
   see_losses(hub);
-  std::vector<pollfd> fds{
-      {hub.listener, POLLIN, 0}
-  };
-  for (const Wire& wire : hub.strangers) fds.push_back({wire.socket, POLLIN, 0});
-  for (const Seat& seat : hub.seats)
-    fds.push_back({seat.gone ? -1 : seat.wire.socket,
-                   static_cast<short>(seat.wire.posts.empty() ? POLLIN : POLLIN | POLLOUT), 0});
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
-  const int woken = ::poll(fds.data(), fds.size(), static_cast<int>(std::clamp<std::int64_t>(left, 0, 1000)));
-  if (woken < 0 && errno != EINTR) fail("waiting for ranks");
-  if (woken <= 0) return;
-  const std::size_t strangers = hub.strangers.size();
-  for (std::size_t i = 0; i < strangers; ++i)
-    if (fds[1 + i].revents) meet(hub, hub.strangers[i]);
-  for (std::size_t r = 0; r < hub.seats.size(); ++r)
-    if (const short happened = fds[1 + strangers + r].revents) attend(hub, r, happened);
+  std::vector<pollfd> fds = watched(hub, {});
+  if (wait(fds, until) > 0) take_in(hub, fds);
+}
+
+void await_replies(Hub& hub, Clock::time_point until) {
+  const auto last = last_to_reply(hub);
+  if (!last) return step(hub, until);
   see_losses(hub);
-  std::erase_if(hub.strangers, [](const Wire& wire) { return wire.socket < 0; });
-  if (fds[0].revents) welcome(hub);
+  const auto now = Clock::now();
+  std::vector<pollfd> fds = watched(hub, last);
+  if (wait(fds, std::min(until, now + std::clamp(now - hub.asked, shortest_moment, longest_moment))) < 0)
+    return;
+  step(hub, Clock::now());
 }
 
 void ask_all(Hub& hub, const std::string& request) {
+  hub.asked = Clock::now(), hub.sharing = false;
   const bool copies = std::ranges::any_of(hub.seats, &Seat::elsewhere);
   Skimmed skimmed;
   if (copies) skimmed = skim(request);

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -25,8 +26,8 @@ struct Seat {
   bool elsewhere = false;           // on another machine: it has a copy of the arena
   std::uint64_t at = 0, bytes = 0;  // of the arena: they come next
   bool fenced = false;
-  std::optional<std::string> wants;     // the key for which it waits
-  std::optional<nlohmann::json> reply;  // to the request that is asked
+  std::optional<std::string> wants;             // the key for which it waits
+  std::shared_ptr<const nlohmann::json> reply;  // to the request that is asked; those of equal texts are one
   std::string reply_text;
   bool told = false;   // to end, by whoever started it
   bool reads = false;  // it can read requests itself (open_request.h)
@@ -46,9 +47,11 @@ struct Hub {
   std::string complaint;  // about the job as a whole: its ranks cannot work together
   std::function<void(const std::string&)> forward;  // what rank 0 says before its reply
   std::map<std::string, std::string> kept;          // what ranks tell each other
-  int arena = -1;                                   // the file, where some rank cannot open it
-  std::uint64_t free = 0, end = 0;                  // what of it is the ranks' to write
-  std::size_t longest = longest_message;            // line of a rank
+  bool sharing = false;                             // they do, since they were asked last
+  Clock::time_point asked{};
+  int arena = -1;                         // the file, where some rank cannot open it
+  std::uint64_t free = 0, end = 0;        // what of it is the ranks' to write
+  std::size_t longest = longest_message;  // line of a rank
 };
 
 // Listens on a unix socket in TMPDIR, or where an interface is named on a port of it. Throws
@@ -58,6 +61,10 @@ void close_hub(Hub&);
 
 // Takes in what comes until the time is over or something came.
 void step(Hub&, Clock::time_point until);
+
+// The same while replies are due: what another says than the last to reply is no reason to wake, and is taken
+// in with the reply of that one or a moment later, which grows from 2 to 100 ms.
+void await_replies(Hub&, Clock::time_point until);
 
 // A request to every rank that is there, whose earlier replies are forgotten; to those elsewhere also what of
 // the arena they need.

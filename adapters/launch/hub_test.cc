@@ -162,6 +162,42 @@ TEST(Hub, WhoWasToldToEndIsNotTheOneThatDied) {
   EXPECT_THAT(door.hub.lost, testing::ElementsAre(1));
 }
 
+void write_line(int socket, const std::string& line) {
+  ASSERT_EQ(::write(socket, (line + "\n").data(), line.size() + 1), std::ssize(line) + 1);
+}
+
+// The last one of all is awaited.
+TEST(Hub, WhatOneRankSaysWakesNobodyWhileAnotherIsToReply) {
+  Door door{2};
+  for (int rank = 0; rank < 2; ++rank) say(door, come(door), fmt::format(joins, door.hub.token, rank));
+  for (Seat& seat : door.hub.seats) seat.elsewhere = false;
+  std::string heard;
+  door.hub.forward = [&](const std::string& line) { heard = line; };
+  ask_all(door.hub, R"({"type":"run","id":1})");
+  const std::string phase = R"({"type":"phase","id":1,"phase":"run"})",
+                    result = R"({"type":"result","id":1})", done = R"({"type":"done","id":1})";
+  write_line(door.sockets[0], phase);
+  const auto begun = Clock::now();
+  await_replies(door.hub, begun + std::chrono::minutes(1));
+  EXPECT_GE(Clock::now() - begun, std::chrono::milliseconds(2));
+  EXPECT_EQ(heard, phase) << "a moment later it is heard";
+  write_line(door.sockets[0], result), write_line(door.sockets[1], done);
+  await_replies(door.hub, Clock::now() + std::chrono::minutes(1));
+  for (const Seat& seat : door.hub.seats) EXPECT_TRUE(seat.reply);
+  EXPECT_EQ(door.hub.seats[0].reply_text, result);
+}
+
+TEST(Hub, WhoGoesIsSeenWhileAnotherIsToReply) {
+  Door door{2};
+  for (int rank = 0; rank < 2; ++rank) say(door, come(door), fmt::format(joins, door.hub.token, rank));
+  for (Seat& seat : door.hub.seats) seat.elsewhere = false;
+  ask_all(door.hub, R"({"type":"run","id":1})");
+  door.hub.asked -= std::chrono::hours(1);  // moments are long by now
+  ::close(std::exchange(door.sockets[0], -1));
+  await_replies(door.hub, Clock::now() + std::chrono::minutes(1));
+  EXPECT_THAT(door.hub.lost, testing::ElementsAre(0));
+}
+
 // What a rank tells the others, or asks of them, is heard at once, also while the first runs: they wait for
 // it.
 TEST(Hub, WhatARankTellsTheOthersIsHeardWhileTheFirstRuns) {

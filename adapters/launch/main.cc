@@ -52,6 +52,7 @@ struct Relay {
   Asked asked;
   int requests = -1, replies = -1;
   std::string buffer{}, hello{};
+  std::string unsaid{};  // what is passed on, while a reply may come with it
   bool greeted = false;  // ranks have said hello
   Hub hub{};
   Job job{};
@@ -66,13 +67,18 @@ struct Relay {
   Left left{};                          // to the only rank that is started here: it may read requests itself
 };
 
-void write_line(const Relay& relay, const std::string& text) {
-  const std::string line = text + "\n";
-  for (std::size_t at = 0; at < line.size();) {
-    const ssize_t n = ::write(relay.replies, line.data() + at, line.size() - at);
+void say_unsaid(Relay& relay) {
+  const std::string lines = std::exchange(relay.unsaid, {});
+  for (std::size_t at = 0; at < lines.size();) {
+    const ssize_t n = ::write(relay.replies, lines.data() + at, lines.size() - at);
     if (n > 0) at += static_cast<std::size_t>(n);
     if (n < 0 && errno != EINTR) throw Ended{};
   }
+}
+
+void write_line(Relay& relay, const std::string& text) {
+  relay.unsaid += text + "\n";
+  say_unsaid(relay);
 }
 
 bool read_line(Relay& relay, std::string& line) {
@@ -148,11 +154,12 @@ Clock::time_point before(double seconds, Clock::time_point begun = Clock::now())
 }
 
 template <class Done>
-void wait_until(Relay& relay, Done&& done) {
+void wait_until(Relay& relay, void (*listen)(Hub&, Clock::time_point), Done&& done) {
   while (!done()) {
+    listen(relay.hub, std::min(relay.deadline, Clock::now() + std::chrono::milliseconds(100)));
+    if (done()) return;
+    say_unsaid(relay), look_after(relay);
     if (Clock::now() >= relay.deadline) hangs(relay);
-    step(relay.hub, std::min(relay.deadline, Clock::now() + std::chrono::milliseconds(100)));
-    if (!done()) look_after(relay);
   }
 }
 
@@ -182,20 +189,20 @@ std::string ask(Relay& relay, const std::string& line, std::int64_t id) {
   const Seat& first = hub.seats[0];
   std::vector<bool> seen(hub.seats.size()), agrees(hub.seats.size());
   ask_all(hub, line);
-  wait_until(relay, [&] {
+  wait_until(relay, await_replies, [&] {
     if (std::ranges::any_of(hub.seats, gave_up)) hangs(relay);
-    bool all = first.reply.has_value();
+    bool all = first.reply != nullptr;
     // The others may wait for one that has given up, and the job is over.
     if (all && text_or(*first.reply, "type") == "reneged") return true;
     for (std::size_t r = 1; r < hub.seats.size(); ++r) {
       const Seat& seat = hub.seats[r];
-      all &= seat.reply.has_value();
+      all &= seat.reply != nullptr;
       if (!seat.reply || agrees[r]) continue;
       if (!seen[r]) compare_ids(seat, r, id);
       if (first.reply) compare(first, seat, r);
       if (!seen[r] && text_or(*seat.reply, "type") == "reneged")
         throw failure("reneged", fmt::format("{}: {}", who(seat, r), text_or(*seat.reply, "message")));
-      seen[r] = true, agrees[r] = first.reply.has_value();
+      seen[r] = true, agrees[r] = first.reply != nullptr;
     }
     return all;
   });
@@ -207,7 +214,7 @@ std::string ask(Relay& relay, const std::string& line, std::int64_t id) {
 // What the first rank says before its reply is passed on; when its run begins, its time does, and where it is
 // alive, anew.
 void pass_on(Relay& relay, const std::string& line) {
-  write_line(relay, line);
+  relay.unsaid += line + "\n";
   const json message = parse_json(line);
   const bool runs = text_or(message, "phase") == "run" && relay.run_seconds > 0;
   if (runs) relay.seconds = relay.run_seconds, relay.extensions = 0;
@@ -226,10 +233,8 @@ void launch(Relay& relay) {
   if (relay.left.request) new (relay.left.request) OpenRequest;
   variables.insert(variables.end(), relay.left.variables.begin(), relay.left.variables.end());
   relay.job = start(relay.asked, variables, relay.hub.file);
-  wait_until(relay, [&] {
-    bool all = true;
-    for (const Seat& seat : relay.hub.seats) all &= seat.where.joined;
-    return all;
+  wait_until(relay, step, [&] {
+    return std::ranges::all_of(relay.hub.seats, [](const Seat& s) { return s.where.joined; });
   });
 }
 
@@ -237,8 +242,7 @@ std::string answer(Relay& relay, const std::string& line) {
   const Skimmed request = skim(line);
   const bool hello = request.type == "hello";
   relay.deadline = before(request.seconds, std::exchange(relay.waits, {}).value_or(Clock::now()));
-  relay.seconds = request.seconds, relay.extensions = 0;
-  relay.run_seconds = request.run_seconds;
+  relay.seconds = request.seconds, relay.run_seconds = request.run_seconds, relay.extensions = 0;
   relay.over = false;
   try {
     if (hello) relay.hello = line, stop(relay, at_once);
