@@ -12,6 +12,7 @@
 
 #include "harness/backend/interrupt.h"
 #include "harness/backend/lookup.h"
+#include "harness/command/aside.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -69,19 +70,12 @@ Subject& subject_for(Subjects& subjects, Shared& shared, std::size_t backend) {
   return subjects.emplace(backend, Subject(session.backends[backend], settings)).first->second;
 }
 
-Judged judge_one(Shared& shared, const Job& job, Subjects& subjects) {
-  const Session& session = shared.session;
-  const Case c = nth(session.cases, job.number);
-  Subject& subject = subject_for(subjects, shared, job.backend);
-  try {
-    return {job, attempt(c, subject, limits_of(session, job)), false, subject.asked};
-  } catch (const DoesNotFit& error) {
-    Judged judged{job, {}, true};
-    judged.record.line = print(c);
-    judged.record.backend = subject.name;
-    judged.record.verdict.facts.push_back(fact(Status::unrun, error.what()));
-    return judged;
-  }
+Judged left_unrun(const Subject& subject, const Case& c, const Job& job, const DoesNotFit& error) {
+  Judged judged{job, {}, true};
+  judged.record.line = print(c);
+  judged.record.backend = subject.name;
+  judged.record.verdict.facts.push_back(fact(Status::unrun, error.what()));
+  return judged;
 }
 
 double seconds_of(const Shared& shared) {
@@ -151,18 +145,48 @@ bool vainly(const Judged& judged, const Shared& shared, Subjects& subjects) {
   return process_of(at->second).starts_in_vain(devices(mesh)) > 0 && finding(judged.record.verdict.status);
 }
 
+void tell_one(Shared& shared, Judged&& judged, bool in_vain) {
+  const std::scoped_lock lock(shared.mutex);
+  if (Queue& queue = shared.turns.queues[judged.job.backend]; !queue.heard) {
+    queue.asker.reset();  // it did not start: whoever is next tries
+    shared.opened.notify_all();
+  }
+  if (!shared.stop) tell(shared, std::move(judged), in_vain);
+}
+
+// However many cases may run at a time: of this one they come one after another.
+bool is_alone(Subject& subject) {
+  const Hello* hello = process_of(subject).hello();
+  return hello && hello->alone;
+}
+
+// What a thread has asked and what is judged beside it are told in the order in which they were asked.
+void judge_one(Shared& shared, const Job& job, Subjects& subjects, Aside& aside) {
+  const Session& session = shared.session;
+  const Case c = nth(session.cases, job.number);
+  Subject& subject = subject_for(subjects, shared, job.backend);
+  Judged judged{job, {}, false, subject.asked};
+  try {
+    Answered said = answered(c, subject, limits_of(session, job));
+    if (said.apart && is_alone(subject))
+      return give(aside, [&shared, said = std::move(said), judged = std::move(judged)]() mutable {
+        judged.record = judged_apart(said);
+        tell_one(shared, std::move(judged), false);
+      });
+    judged.record = judged_whole(c, said, subject);
+  } catch (const DoesNotFit& error) {
+    judged = left_unrun(subject, c, job, error);
+  }
+  finish_aside(aside);
+  const bool in_vain = vainly(judged, shared, subjects);
+  tell_one(shared, std::move(judged), in_vain);
+}
+
 void work(Shared& shared, int thread) {
   Subjects subjects;
-  while (const auto job = take(shared, thread)) {
-    Judged judged = judge_one(shared, *job, subjects);
-    const bool in_vain = vainly(judged, shared, subjects);
-    const std::scoped_lock lock(shared.mutex);
-    if (Queue& queue = shared.turns.queues[job->backend]; !queue.heard) {
-      queue.asker.reset();  // it did not start: whoever is next tries
-      shared.opened.notify_all();
-    }
-    if (!shared.stop) tell(shared, std::move(judged), in_vain);
-  }
+  Aside aside;
+  while (const auto job = take(shared, thread)) judge_one(shared, *job, subjects, aside);
+  finish_aside(aside);
 }
 
 void thread_main(Shared& shared, int thread) {

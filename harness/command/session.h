@@ -43,10 +43,11 @@ struct Judged {
 Limits limits_of(const Session&, const Job&);
 
 // Each thread has a program of each backend that it asks, whatever the limits; of a backend whose hello says
-// `alone` there is one, and one thread asks it. The order is that of turns.h. Calls `judged` for each job as
-// it ends, one call at a time, and `tick` a few times a second. Jobs that the budget leaves over, or a
-// backend that does not start, are not reported. Throws Interrupted, and whatever `judged` throws, once every
-// thread has ended; no backend is left.
+// `alone` there is one, and one thread asks it, while another judges what it answered to the case before;
+// these are told in order. The order is that of turns.h. Calls `judged` for each job as it ends, one call at
+// a time, and `tick` a few times a second. Jobs that the budget leaves over, or a backend that does not
+// start, are not reported. Throws Interrupted, and whatever `judged` throws, once every thread has ended; no
+// backend is left.
 void run(const Session&, const std::vector<Job>&, const std::function<void(Judged&&)>& judged,
          const std::function<void()>& tick);
 

@@ -101,6 +101,37 @@ TEST(Session, AProgramThatStandsAloneIsStartedAgainWhenItDies) {
   EXPECT_EQ(noted.starts(), 2);
 }
 
+// While the first is told the second is asked, and all are told in order, also one on which the program dies.
+TEST(Session, AProgramThatStandsAloneIsAskedOnWhileItsAnswersAreJudged) {
+  const Cases cases = gathers(8);
+  const std::string path = testing::TempDir() + "plumb-asked-" + std::to_string(getpid());
+  setenv("PLUMB_TRANSCRIPT", path.c_str(), 1);
+  const Noted noted("on 3 die 6 " + alone);
+  std::vector<Job> jobs;
+  for (std::int64_t n = 0; n < 8; ++n) jobs.push_back({n, 0});
+  std::vector<Judged> all;
+  const auto asked_on = [&] {
+    constexpr int patience = 2000;
+    for (int i = 0; i < patience && file_contents(path).find("seed=1\"") == std::string::npos; ++i)
+      usleep(10000);
+    return file_contents(path).find("seed=1\"") != std::string::npos;
+  };
+  run(
+      {cases, {noted.backend}}, jobs,
+      [&](Judged&& one) {
+        if (all.empty()) {
+          EXPECT_TRUE(asked_on());
+        }
+        all.push_back(std::move(one));
+      },
+      [] {});
+  unsetenv("PLUMB_TRANSCRIPT");
+  unlink(path.c_str());
+  ASSERT_EQ(all.size(), 8U);
+  for (std::int64_t n = 0; n < 8; ++n) EXPECT_EQ(all[n].job.number, n);
+  EXPECT_EQ(passes(all), 7);
+}
+
 // The first is a finding; two more tell that it is no accident.
 TEST(Session, ABackendThatDoesNotStartIsOneFindingForEachNumberOfDevices) {
   std::vector<Row> rows;

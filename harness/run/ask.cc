@@ -141,6 +141,26 @@ TimedAttempts ask_timed(const Case& c, Process& process, const TimingAsked& want
   return made;
 }
 
+bool keep_small(Attempt& made) {
+  constexpr std::uint64_t most = 1 << 20;
+  const auto* outcome = std::get_if<Outcome>(&made.answer);
+  if (!outcome || !made.proofs.empty()) return false;
+  Block all{.offset = UINT64_MAX};  // what they lie in
+  std::uint64_t end = 0;
+  for (const Block& b : outcome->blocks)
+    if (b.bytes > 0) all.offset = std::min(all.offset, b.offset), end = std::max(end, b.offset + b.bytes);
+  all.bytes = end > all.offset ? end - all.offset : 0;
+  std::uint64_t held = all.bytes;
+  for (const Tensor& operand : made.operands) held += operand.bytes.size();
+  if (held > most) return false;
+  const auto bytes = std::make_shared<std::vector<std::byte>>(all.bytes);
+  if (all.bytes > 0) made.read(all, *bytes);
+  made.read = [bytes, begin = all.offset](const Block& b, std::span<std::byte> into) {
+    if (b.bytes > 0) std::copy_n(bytes->data() + (b.offset - begin), b.bytes, into.begin());
+  };
+  return true;
+}
+
 Attempts ask(const Case& c, Process& process, const Asking& asking) {
   const int reruns = asking.reruns;
   if (asking.in_place) return {asked_in_place(c, process, asking.fits), {}, {}};

@@ -17,6 +17,10 @@ struct Asking {
 };
 Attempts ask(const Case&, Process&, const Asking&);
 
+// Takes the blocks of an outcome out of the arena, where they lie close together and are few bytes, as the
+// operands are; else false.
+bool keep_small(Attempt&);
+
 // A case that was timed: what came of the first iteration and of the last, each proved where it lies, or its
 // blocks read. `proved`: it is in_place().
 struct TimedAttempts {

@@ -16,8 +16,8 @@ struct Subject::State {
   Settings settings;
   std::string backend;
   Process process;
-  std::string files;   // files_hash()
-  std::string line{};  // of the case that is asked
+  std::string files;                                     // files_hash()
+  std::string line{};                                    // of the case that is asked
   std::map<DType, std::optional<std::string>> doubts{};  // of its engine
 
   State(Command command, const Settings& all)
@@ -86,19 +86,36 @@ Subject::Subject(const std::string& backend, const Settings& settings) {
 Subject::~Subject() = default;
 Subject::Subject(Subject&&) noexcept = default;
 
-Record attempt(const Case& c, Subject& subject, const Limits& limits) {
+Answered answered(const Case& c, Subject& subject, const Limits& limits) {
   Subject::State& state = *subject.state;
   const Settings& settings = state.settings;
   const bool wanted = settings.in_place && limits.reruns == 0 && !is_resolve(c) && in_place(c, state.process);
   refuse_what_does_not_fit(c, room_of(settings), {limits.reruns, wanted});
   state.process.allow(deadlines_for(c, settings));
   state.line = print(c);
-  const Attempts made = ask(c, state.process, {limits.reruns, wanted, fits(c, room_of(settings))});
-  show_result(made.first, settings);
-  Record record = examine(made, declared(state.process), limits);
-  doubt(record, c, state);
-  say_who(record, subject);
+  Answered all{ask(c, state.process, {limits.reruns, wanted, fits(c, room_of(settings))}), {}, limits, {}};
+  show_result(all.made.first, settings);
+  all.declared = declared(state.process);
+  say_who(all.who, subject);
+  all.apart = limits.reruns == 0 && all.declared.engine == Engine::ieee && keep_small(all.made.first);
+  return all;
+}
+
+Record judged_apart(const Answered& all) {
+  Record record = examine(all.made, all.declared, all.limits);
+  record.backend = all.who.backend, record.program = all.who.program;
+  record.versions.update(all.who.versions);
   return record;
+}
+
+Record judged_whole(const Case& c, const Answered& all, Subject& subject) {
+  Record record = judged_apart(all);
+  doubt(record, c, *subject.state);
+  return record;
+}
+
+Record attempt(const Case& c, Subject& subject, const Limits& limits) {
+  return judged_whole(c, answered(c, subject, limits), subject);
 }
 
 Room room_of(const Settings& settings) { return {settings.most_bytes, settings.cores}; }

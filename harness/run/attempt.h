@@ -8,6 +8,7 @@
 #include "harness/backend/process.h"
 #include "harness/record/record.h"
 #include "harness/run/demand.h"
+#include "harness/run/examine.h"
 #include "reference/words/op.h"
 
 namespace plumb {
@@ -52,5 +53,18 @@ Room room_of(const Settings&);
 // The record of one case: asks, examines, and says who answered. Never throws for a backend's failure. Throws
 // DoesNotFit (demand.h).
 Record attempt(const Case&, Subject&, const Limits& = {});
+
+// The same in two halves. What was answered may be judged by another thread, while the backend is asked the
+// next case, where nothing more is to be asked of this one: `apart` then, and its blocks are here.
+struct Answered {
+  Attempts made;
+  Declared declared;
+  Limits limits;
+  Record who;  // answered
+  bool apart = false;
+};
+Answered answered(const Case&, Subject&, const Limits&);
+Record judged_apart(const Answered&);
+Record judged_whole(const Case&, const Answered&, Subject&);  // it may be asked more
 
 }  // namespace plumb
