@@ -93,6 +93,17 @@ class Audit(unittest.TestCase):
                                         ("te@2.20.2,via=dense", "2.20.2", True), ("te@2.20.2,via=dense", "2.20.3", False)):
             self.assertEqual(confirmed.is_of(of(backends), "te", release), said, backends)
 
+    def test_every_row_that_holds_says_what_shows_it(self):
+        silent = [(row.backends, row.words) for row in audit.rows() if row.sort in ("defect", "documented") and not row.shows]
+        self.assertEqual(silent, [])
+
+    def test_a_script_is_asked_for_what_its_row_names(self):
+        confirmed, ran = self.confirmed(), []
+        with mock.patch.object(confirmed.subprocess, "run", lambda command, **_: ran.append(command[3:]) or mock.Mock(stdout="")):
+            confirmed.printed("python", "jit_einsum.py inside", "gspmd")
+            confirmed.printed("python", "dtensor.py strided_dense", "")
+        self.assertEqual(ran, [["gspmd", "inside"], ["strided_dense"]])
+
     def test_kinds_are_found_on_the_pages(self):
         found = self.confirmed().of_pages()
         plain = next(row for row in found if row.words.startswith("a plain product"))

@@ -78,6 +78,8 @@ ROWS = [
         r"evenly divi|be divisible", _reshard("f32[5@x]", "f32[5]")),
     Row("uneven result", "uneven split of a result", lambda c: c.uneven(c.chain[-1:]),
         r"evenly divi|be divisible", _reshard("f32[5]", "f32[5@x]"), ("auto", "explicit")),
+    Row("uneven result of a constraint", "an uneven result of a constraint comes out whole",  # with_sharding_constraint says so
+        lambda c: c.uneven(c.chain[-1:]), styles=("auto",), routes=("inside", "uncommitted")),
     Row("uneven scatter", "uneven split of a result", lambda c: c.uneven(c.chain[-1:]),
         r"divisible", _reshard("f32[5]+x", "f32[5@x]"), ("shard_map",)),
     Row("uneven type", "uneven split between explicit axes", lambda c: c.uneven(c.chain),

@@ -42,6 +42,18 @@ class Limits(unittest.TestCase):
         row, words = Table([uneven], worker.refusal, "").find(as_case(uneven.probe))
         self.assertIn("5", words)
 
+    def test_an_uneven_result_of_a_constraint_comes_out_whole(self):
+        backend.Backend({"style": "auto", "partitioner": "shardy", "route": "out"}).hello({"axes": [["x", 2]]})
+        import jax
+        mesh = jax.sharding.Mesh(jax.devices()[:2], ("x",))
+        where = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("x"))
+        for size, whole in ((5, True), (4, False)):
+            y = jax.jit(lambda x: jax.lax.with_sharding_constraint(2 * x, where))(jax.numpy.arange(size))
+            self.assertEqual(y.sharding.is_fully_replicated, whole)
+        row = next(r for r in limits.ROWS if r.name == "uneven result of a constraint")
+        said = lambda *specs: bool(row.holds(as_case(limits._reshard(*specs))))
+        self.assertEqual([said("f32[5]", "f32[5@x]"), said("f32[4]", "f32[4@x]"), said("f32[5]", "f32[5@x]", "f32[5]")], [True, False, False])
+
     def test_every_probe_is_a_case_of_its_row(self):
         for row in limits.ROWS:
             if row.probe:

@@ -42,6 +42,7 @@ QUESTIONS = [
     ("a misspelt axis", dict(fsdp=4, tp=2), ("embed",), [("embed", "fspd")], None),
     ("an axis of a mesh for a name, and no rules", dict(fsdp=4, tp=2), ("fsdp", "embed"), [], P()),
     ("a name that stands twice", dict(fsdp=4, tp=2), ("a", "a"), [("a", None)], None),
+    ("a name that stands twice, and no rules", dict(fsdp=4, tp=2), ("a", "a"), [], None),
     ("an axis of size 1, twice in a value", dict(fsdp=8, u=1), ("a",), [("a", ("u", "u", "fsdp"))], None),
     ("one axis, one name", dict(fsdp=4, tp=2), ("embed", "mlp"), [("embed", "fsdp"), ("mlp", "tp")], P("fsdp", "tp")),
 ]

@@ -152,6 +152,24 @@ def plain_product(rank):
     return torch.einsum("mab,ban->mn", whole, split).full_tensor().numpy(), np.einsum("mab,ban->mn", x, w)
 
 
+def dense(of_x, of_w):
+    """A dense layer of two letters that are kept, of which the second is split by both axes of the mesh."""
+    mesh = init_device_mesh("cpu", (2, 2), mesh_dim_names=("dp", "tp"))
+    x, w = np.arange(64, dtype=np.float32).reshape(4, 4, 4), np.arange(16, dtype=np.float32).reshape(4, 4) % 7
+    split = [distribute_tensor(torch.from_numpy(t), mesh, placed, src_data_rank=None) for t, placed in ((x, of_x), (w, of_w))]
+    return torch.einsum("bsk,kn->bsn", *split).full_tensor().numpy(), np.einsum("bsk,kn->bsn", x, w)
+
+
+def strided_dense(rank):
+    """By tensor parallelism, then by data parallelism: einsum asks its own result for a shape that it has not."""
+    return dense([_StridedShard(1, split_factor=2), Shard(1)], [Shard(0)] * 2)
+
+
+def plain_dense(rank):
+    """In the order of the mesh: refused, when it runs."""
+    return dense([Shard(1)] * 2, [Replicate()] * 2)
+
+
 class Rows(torch.nn.Module):
     """A weight of nine rows that tensor parallelism splits; FSDP2 splits it again."""
 
@@ -221,8 +239,8 @@ def grouped_gather(rank):
 
 CHECKS = [(flattened_gather, 4), (plain_gather, 4), (permuted_mesh, 4), (permuted_scatter, 4), (strided_shards, 8),
           (strided_gather, 8), (flattened_sum, 8), (turned_slice, 8), (strided_columns, 8), (strided_rows, 8),
-          (flattened_product, 2), (strided_product, 4), (plain_product, 4), (checkpoint_of_fsdp, 8), (gradient_of_fsdp, 8),
-          (grouped_rows, 2), (grouped_gather, 2)]
+          (flattened_product, 2), (strided_product, 4), (plain_product, 4), (strided_dense, 4), (plain_dense, 4),
+          (checkpoint_of_fsdp, 8), (gradient_of_fsdp, 8), (grouped_rows, 2), (grouped_gather, 2)]
 WASTE = {flattened_sum, grouped_gather}  # counts of collectives; the arrays are right
 
 
