@@ -97,7 +97,7 @@ Answered answered(const Case& c, Subject& subject, const Limits& limits) {
   show_result(all.made.first, settings);
   all.declared = declared(state.process);
   say_who(all.who, subject);
-  all.apart = limits.reruns == 0 && all.declared.engine == Engine::ieee && keep_small(all.made.first);
+  all.apart = limits.reruns == 0 && !probed_dtype(c) && keep_small(all.made.first);
   return all;
 }
 

@@ -91,5 +91,13 @@ TEST(Verdicts, StayWhatTheyAre) {
   EXPECT_GE(pinned_rows(golden).size(), 1000u);
 }
 
+// A product whose bits differ may have its engine asked, which the backend has to hear before the next case.
+TEST(Verdicts, NothingIsJudgedApartOfWhichMoreMayBeAsked) {
+  Subject subject("local", Settings{});
+  const auto apart = [&](const char* line) { return answered(parse_case(line), subject, {}).apart; };
+  EXPECT_TRUE(apart("on x=2: reshard f32[8@x] -> f32[8]"));
+  EXPECT_FALSE(apart("on x=2: einsum mk,kn->mn f32[4,8] f32[8,4@x] -> f32[4,4@x] fill=normal"));
+}
+
 }  // namespace
 }  // namespace plumb
