@@ -116,9 +116,23 @@ std::uint64_t bits_in(DType dtype, const Element& v) {
   return dtype == DType::e8m0 ? v.word : encode(dtype, v.real);
 }
 
+// Of a grouped product those of rows of a group, or of groups that have rows: the others are 0.
+std::int64_t elements_with_terms(const Case& c) {
+  const std::int64_t n = elements(result(c));
+  const auto* g = std::get_if<Grouped>(&c.op.kind);
+  if (!g || n == 0) return n;
+  std::int64_t groups = 0, rows = 0;
+  for (const std::vector<Range>& runs : space_of(c).rows) {
+    std::int64_t here = 0;
+    for (const Range& run : runs) here += run.size();
+    groups += here > 0, rows += here;
+  }
+  return n / result(c).dims[0].size * (g->form == Form::wgrad ? groups : rows);
+}
+
 bool few(const Case& c) {
   const std::int64_t n = elements(result(c));
-  if (is_resolve(c) || is_quantize(c) || n == 0 || n > kFew) return false;
+  if (is_resolve(c) || is_quantize(c) || n == 0 || elements_with_terms(c) > kFew) return false;
   std::int64_t all = is_reshard(c) ? n : space_of(c).volume();
   for (const Spec& spec : c.op.operands) {
     const std::int64_t parts_of = parts(c.mesh, spec);
