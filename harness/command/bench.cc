@@ -41,7 +41,8 @@ std::string timed_otherwise(const Repetition& then, const Pace& now, std::int64_
   const auto printed = [](double seconds) { return fmt::format("{:.6g}", seconds); };
   if (!other.empty() || then.seconds <= 0 || printed(then.seconds) == printed(now.seconds)) return other;
   return fmt::format("{} seconds a repetition, now {}: of {} repetitions --budget {}", printed(then.seconds),
-                     printed(now.seconds), repetitions, printed(then.seconds * static_cast<double>(repetitions)));
+                     printed(now.seconds), repetitions,
+                     printed(then.seconds * static_cast<double>(repetitions)));
 }
 
 // Repetitions that a record has: a run that is resumed does not time them again. Throws where they were timed
@@ -53,19 +54,22 @@ std::vector<Repetition> before(const std::vector<Timings>& all, const Entry& ent
       if (!of_entry(t, entry) || r.stop == "soak") continue;
       const std::string other = timed_otherwise(r, entry.pace, flags.repetitions);
       if (!other.empty())
-        throw BadInput(fmt::format("--resume: {} was timed otherwise, and its times belong to no run of these: {}",
-                                   flags.record, other));
+        throw BadInput(
+            fmt::format("--resume: {} was timed otherwise, and its times belong to no run of these: {}",
+                        flags.record, other));
       same.push_back(r);
     }
   return same;
 }
 
 // Times of one thing are compared with those of another by nobody: throws before any is taken.
-void refuse_timed_otherwise(const Entries& entries, const std::vector<Timings>& then, const std::string& record) {
+void refuse_timed_otherwise(const Entries& entries, const std::vector<Timings>& then,
+                            const std::string& record) {
   for (const auto& entry : entries)
     for (const Timings& t : then)
       for (const Repetition& r : t.repetitions)
-        if (const std::string other = timed_otherwise(r.timing, entry->pace.timing); of_entry(t, *entry) && !other.empty())
+        if (const std::string other = timed_otherwise(r.timing, entry->pace.timing);
+            of_entry(t, *entry) && !other.empty())
           throw BadInput(fmt::format("--against: {} was timed otherwise: {}", record, other));
 }
 
@@ -99,7 +103,7 @@ void refuse_made_elsewhere(const Entry& entry, const std::vector<Record>& record
                                flags.record, other));
 }
 
-// What was timed before stands in the place of what would be timed.
+// What was timed before stands in the place of what would be timed, and what failed then is asked no more.
 void recall(Course& course, const std::vector<Record>& recorded, const BenchFlags& flags,
             const nlohmann::json& here) {
   const std::vector<Timings> recalled = timings_of(recorded);
@@ -108,6 +112,10 @@ void recall(Course& course, const std::vector<Record>& recorded, const BenchFlag
     if (!entry->before.empty()) refuse_made_elsewhere(*entry, recorded, flags, here);
     for (const Timings& t : recalled)
       if (of_entry(t, *entry)) entry->timings.over = t.over;
+    for (const Record& r : recorded)
+      if (!r.bench && r.verdict.status != Status::unrun && r.line == entry->timings.line &&
+          r.backend == entry->timings.backend)
+        entry->failed = not_timed(r), entry->last_words = r.last_words;
   }
 }
 
@@ -155,8 +163,10 @@ std::int64_t say_unmet(const Timings& t, const std::vector<Requirement>& require
     if (how == Met::yes) continue;
     const std::string rank = how == Met::no ? fmt::format("; rank {}", slow_one(t)) : "";
     fmt::print(out, "{}  {}  {}\n    {}{}\n",
-               how == Met::no ? "required" : how == Met::unsure ? "UNSURE" : "unjudged", t.backend, t.line,
-               unmet(r, f), rank);
+               how == Met::no       ? "required"
+               : how == Met::unsure ? "UNSURE"
+                                    : "unjudged",
+               t.backend, t.line, unmet(r, f), rank);
     ++findings;
   }
   return findings;
@@ -165,7 +175,8 @@ std::int64_t say_unmet(const Timings& t, const std::vector<Requirement>& require
 // Why a case has no times; empty where it has some, or nobody came to it.
 std::string failed(const Entry& entry) {
   const Timings& t = entry.timings;
-  return entry.failed.empty() && !t.repetitions.empty() && medians(t).empty() ? no_times(t.repetitions.back()) : entry.failed;
+  return entry.failed.empty() && !t.repetitions.empty() && medians(t).empty() ? no_times(t.repetitions.back())
+                                                                              : entry.failed;
 }
 
 // The cases that were not timed, and what was demanded in vain; the number of both.
@@ -178,20 +189,23 @@ std::int64_t say_findings(const Course& course, const std::vector<Requirement>& 
     if (entry->refused)
       fmt::print(stderr, "plumb: unrun: {}\n", why);
     else if (!why.empty())
-      fmt::print(out, "not timed  {}  {}\n    {}\n{}", t.backend, t.line, why, said_last(entry->last_words)), ++findings;
+      fmt::print(out, "not timed  {}  {}\n    {}\n{}", t.backend, t.line, why, said_last(entry->last_words)),
+          ++findings;
     if (!why.empty() || t.repetitions.empty()) continue;
     ++timed, findings += say_unmet(t, required, held, out);
   }
   for (std::size_t i = 0; i < required.size(); ++i)
     if (timed > 0 && held[i] == 0)
-      fmt::print(out, "unjudged  {}: no case that was timed has such a metric\n", required[i].text), ++findings;
+      fmt::print(out, "unjudged  {}: no case that was timed has such a metric\n", required[i].text),
+          ++findings;
   return findings;
 }
 
+// What was wrong in one repetition has no time of any.
 std::vector<Timings> timed_cases(const Course& course) {
   std::vector<Timings> all;
   for (const auto& entry : course.entries)
-    if (!medians(entry->timings).empty()) all.push_back(entry->timings);
+    if (failed(*entry).empty() && !medians(entry->timings).empty()) all.push_back(entry->timings);
   return all;
 }
 
@@ -268,7 +282,8 @@ int time_all(Course& course, const BenchFlags& flags) {
   }
 }
 
-// Tables and findings, these beside Google Benchmark's table where that stands in the place of ours; how many of these.
+// Tables and findings, these beside Google Benchmark's table where that stands in the place of ours; how many
+// of these.
 std::int64_t say_all(const Course& course, const BenchFlags& flags, const HeldTo& held) {
   if (moves_its_cursor(STDERR_FILENO) && !flags.quiet) clear_progress();
   const std::vector<Timings> all = timed_cases(course);

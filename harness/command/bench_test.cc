@@ -56,7 +56,8 @@ TEST(Bench, BusBandwidthIsHeldToTheLimitOfTheSameRun) {
   EXPECT_THAT(ran.out, HasSubstr("required is busbw>=0.8*limit; rank 1 was the slowest"));
 }
 
-// 32 bytes in 1024 ns and a factor of 1/2: of 32 sent in 400 ns nearly a fifth, of 32 sent in 2000 ns nearly all.
+// 32 bytes in 1024 ns and a factor of 1/2: of 32 sent in 400 ns nearly a fifth, of 32 sent in 2000 ns nearly
+// all.
 TEST(Bench, TheLimitIsTimedAsTheCaseIsAndPrinted) {
   const Folder folder;
   const Ran ran = run_tool(folder, fake("took 1000,1024 sends 400") + line + " --iterations 5");
@@ -112,6 +113,25 @@ TEST(Bench, WhatIsWrongUnderTheClockHasNoTime) {
   EXPECT_THAT(ran.out, HasSubstr("not timed  ")) << "as gpu-check reads it";
 }
 
+// A record whose second repetition was wrong.
+TEST(Bench, WhatWasWrongInOneRepetitionHasNoTimeOfAnyAndIsAskedNoMore) {
+  const Folder folder;
+  const std::string honest = "took 1000,1000", flags = " --repetitions 2 --iterations 5 --record ";
+  run_tool(folder, fake(honest) + line + flags + "r.jsonl");
+  run_tool(folder, fake(honest + " spoil first") + line + flags + "w.jsonl");
+  json wrong = lines_of(folder.path / "w.jsonl").back();
+  wrong["backend"] = lines_of(folder.path / "r.jsonl").back()["backend"];
+  const std::string timed = contents(folder.path / "r.jsonl");
+  const std::size_t second = timed.find('\n', timed.find('\n') + 1) + 1;
+  write(folder.path / "r.jsonl", timed.substr(0, second) + wrong.dump() + "\n");
+  const Ran ran = run_tool(folder, fake(honest) + line + flags + "r.jsonl --resume");
+  EXPECT_EQ(ran.code, 1) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("not timed  "));
+  EXPECT_THAT(ran.out, HasSubstr("wrong: "));
+  EXPECT_THAT(ran.out, Not(HasSubstr("median")));
+  EXPECT_EQ(lines_of(folder.path / "r.jsonl").size(), 2U);
+}
+
 TEST(Bench, LateIterationsAreDroppedAndClocksApartHaveNoSkew) {
   const Folder folder;
   run_tool(folder,
@@ -125,7 +145,8 @@ TEST(Bench, LateIterationsAreDroppedAndClocksApartHaveNoSkew) {
 // The ranks had not their cores while its first repetition was timed: the others are timed, and it is said.
 TEST(Bench, ARepetitionThatWasLateThroughoutIsCountedAndTheCaseGoesOn) {
   const Folder folder;
-  const std::string timed = fake("took 1000,1000 late-once " + (folder.path / "once").string()) + line + " --sync window --record r.jsonl";
+  const std::string timed = fake("took 1000,1000 late-once " + (folder.path / "once").string()) + line +
+                            " --sync window --record r.jsonl";
   const Ran ran = run_tool(folder, timed);
   EXPECT_EQ(ran.code, 0) << ran.out;
   EXPECT_THAT(ran.out, HasSubstr("late  "));
@@ -149,9 +170,10 @@ TEST(Bench, ABatchOfAnySizeIsRightWhateverARunDoesToItsOperands) {
                           "reshard f32[1024@x] -> f32[1024]"})
     for (const char* plan : {"local,plan=direct", "local,plan=calls", "local,plan=ring"})
       for (int batch : {1, 2, 7}) {
-        const Ran ran = run_tool(folder, fmt::format("bench --backend {} 'on x=2: {}' --batch {} --iterations 2 "
-                                                     "--repetitions 2 --record r.jsonl",
-                                                     plan, one, batch));
+        const Ran ran =
+            run_tool(folder, fmt::format("bench --backend {} 'on x=2: {}' --batch {} --iterations 2 "
+                                         "--repetitions 2 --record r.jsonl",
+                                         plan, one, batch));
         EXPECT_EQ(ran.code, 0) << plan << " " << one << " " << batch << "\n" << ran.out;
         EXPECT_EQ(lines_of(folder.path / "r.jsonl").back()["bench"]["batch"], batch);
       }
@@ -312,7 +334,8 @@ TEST(Bench, CtrlCKeepsWhatWasTimedAndSaysHowToGoOn) {
   EXPECT_EQ(other.code, 2) << "of another number each has another part of the budget";
   const std::size_t begin = other.err.find("--budget ");
   ASSERT_NE(begin, other.err.npos) << other.err;
-  const Ran again = run_tool(folder, timed + more + " " + other.err.substr(begin, other.err.find('\n') - begin));
+  const Ran again =
+      run_tool(folder, timed + more + " " + other.err.substr(begin, other.err.find('\n') - begin));
   EXPECT_EQ(again.code, 0) << again.err;
   EXPECT_EQ(lines_of(folder.path / "r.jsonl").size(), before + 1);
 }
@@ -322,7 +345,8 @@ TEST(Bench, CtrlCKeepsTheLinksThatWereTried) {
   const Folder folder;
   const std::string transcript = (folder.path / "transcript").string();
   ::setenv("PLUMB_TRANSCRIPT", transcript.c_str(), 1);
-  const pid_t child = started(folder, fake("took 1000,1000 links 1000 each 0.02") + line + " --links 1/1 --record r.jsonl");
+  const pid_t child =
+      started(folder, fake("took 1000,1000 links 1000 each 0.02") + line + " --links 1/1 --record r.jsonl");
   ::unsetenv("PLUMB_TRANSCRIPT");
   const auto tried = [&] {
     const std::string said = contents(transcript);
