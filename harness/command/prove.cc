@@ -105,12 +105,12 @@ std::pair<std::int64_t, hlo::Bounds> parse_range(const hlo::Module& module, cons
       main.instructions[static_cast<std::size_t>(main.parameters[static_cast<std::size_t>(p)])].shape;
   if (!is_integer(shape.type) && shape.type != hlo::Type::pred)
     throw bad_input(fmt::format("--range: {} holds no integers", print(shape, false)), flag, 0);
-  for (const auto& [n, at] : {
+  for (const auto& [n, place] : {
            std::pair{low,  first },
            {high, second}
   })
     if (!hlo::has_number(shape.type, n))
-      throw bad_input(fmt::format("--range: {} does not hold {}", print(shape, false), n), flag, at);
+      throw bad_input(fmt::format("--range: {} does not hold {}", print(shape, false), n), flag, place);
   return {
       p, {low, high, true}
   };

@@ -69,6 +69,13 @@ struct Alias {
   bool operator==(const Alias&) const = default;
 };
 
+// A parameter whose memory may be any result's.
+struct Donor {
+  std::int64_t parameter = 0;
+  Integers within;
+  bool operator==(const Donor&) const = default;
+};
+
 struct Module {
   std::string file, text;  // what it was read from
   std::string name;
@@ -76,6 +83,7 @@ struct Module {
   bool scheduled = false;
   std::vector<bool> propagated_parameters, propagated_results;  // allow_spmd_sharding_propagation_to_...
   std::vector<Alias> aliases;
+  std::vector<Donor> donors;
   Shape parameters, result;  // entry_computation_layout
   Texts frontend;
   std::vector<Frame> frames;  // stack_frame_id n is frames[n - 1]

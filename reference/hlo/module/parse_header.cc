@@ -37,6 +37,25 @@ std::vector<Alias> scan_aliases(Scan& scan) {
   return aliases;
 }
 
+// { (0, {}), (1, {2}) }
+std::vector<Donor> scan_donors(Scan& scan) {
+  std::vector<Donor> donors;
+  scan.expect("{");
+  scan.spaces();
+  while (!scan.take("}")) {
+    if (!donors.empty()) scan.expect(",");
+    scan.spaces();
+    scan.expect("(");
+    Donor& donor = donors.emplace_back();
+    donor.parameter = scan.number("a parameter");
+    scan.expect(", ");
+    donor.within = scan.numbers('{', '}');
+    scan.expect(")");
+    scan.spaces();
+  }
+  return donors;
+}
+
 void scan_entry_layout(Scan& scan, Module& module) {
   scan.expect("{");
   module.parameters = scan_shape(scan);
@@ -71,10 +90,12 @@ void scan_header_attribute(Scan& scan, Module& module) {
     module.propagated_results = scan_booleans(scan);
   else if (key == "input_output_alias")
     module.aliases = scan_aliases(scan);
+  else if (key == "buffer_donor")
+    module.donors = scan_donors(scan);
   else if (key == "frontend_attributes")
     module.frontend = scan_frontend(scan);
   else {
-    if (key != "buffer_donor") scan.unsupported("attribute " + key + " of the module", begin);
+    scan.unsupported("attribute " + key + " of the module", begin);
     scan.balanced(",");
   }
 }

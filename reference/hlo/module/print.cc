@@ -145,10 +145,18 @@ std::string print(const std::vector<Alias>& aliases) {
   return "{" + text + " }";
 }
 
+std::string print(const std::vector<Donor>& donors) {
+  std::string text;
+  for (const Donor& d : donors)
+    text += (text.empty() ? " (" : ", (") + std::to_string(d.parameter) + ", " + print_list(d.within) + ")";
+  return "{" + text + " }";
+}
+
 std::string header(const Module& m) {
   std::string text = "HloModule " + m.name;
   if (m.scheduled) text += ", is_scheduled=true";
   if (!m.aliases.empty()) text += ", input_output_alias=" + print(m.aliases);
+  if (!m.donors.empty()) text += ", buffer_donor=" + print(m.donors);
   text += ", entry_computation_layout={" + hlo::print(m.parameters) + "->" + hlo::print(m.result) + "}";
   if (!m.propagated_parameters.empty())
     text += ", allow_spmd_sharding_propagation_to_parameters=" + print(m.propagated_parameters);

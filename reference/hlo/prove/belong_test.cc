@@ -155,25 +155,35 @@ TEST(Belong, ParametersWithoutALayoutAreAsTheyAreHeld) {
             "proven");
 }
 
+// Those of BEFORE stay; others are of parameters that are given away, of as many bits, each once.
 TEST(Belong, Aliases) {
-  const auto alias = [](const std::string& list) {
+  const auto with = [](const std::string& what) {
     return Edits{
-        {"num_partitions=2", "input_output_alias={ " + list + " }, num_partitions=2"}
+        {"num_partitions=2", what + ", num_partitions=2"}
     };
   };
+  const auto alias = [&](const std::string& list) { return with("input_output_alias={ " + list + " }"); };
   const Edits first = alias("{0}: (0, {}, may-alias)"),
-              both = alias("{0}: (0, {}, may-alias), {1}: (1, {}, may-alias)");
+              both = alias("{0}: (0, {}, may-alias), {1}: (1, {}, may-alias)"),
+              given = with("buffer_donor={ (0, {}), (1, {}) }"),
+              second_given = with("buffer_donor={ (1, {}) }");
   EXPECT_EQ(told(first, first), "proven");
-  EXPECT_EQ(told(first, both), "proven");
-  EXPECT_EQ(told({}, first), "proven") << "memory that is taken over as well";
+  EXPECT_EQ(told(given, first), "proven") << "memory that is taken over as well";
+  EXPECT_EQ(told(given, both), "proven");
+  EXPECT_EQ(told(given, {}), "proven");
+  EXPECT_EQ(told(second_given, first),
+            "refuted: result {0} in the memory of parameter 0, which nobody gives away");
+  EXPECT_EQ(told(first, both), "refuted: result {1} in the memory of parameter 1, which nobody gives away");
   EXPECT_EQ(told(first, {}), "refuted: no longer result {0} in the memory of parameter 0");
   EXPECT_EQ(told(both, first), "refuted: no longer result {1} in the memory of parameter 1");
-  EXPECT_EQ(told({}, alias("{1}: (0, {}, may-alias)")),
+  EXPECT_EQ(told(given, alias("{1}: (0, {}, may-alias)")),
             "refuted: result {1} in the memory of parameter 0, of another size");
+  EXPECT_EQ(told(given, alias("{0}: (0, {}, may-alias), {0}: (0, {}, must-alias)")),
+            "refuted: result {0} in the memory of parameter 0, one of both twice");
   for (const char* wrong : {"{1}: (2, {}, may-alias)", "{1}: (3, {}, may-alias)", "{1}: (-1, {}, may-alias)",
                             "{2}: (1, {}, may-alias)", "{-1}: (1, {}, may-alias)", "{1}: (1, {0}, may-alias)",
                             "{}: (1, {}, may-alias)"})
-    EXPECT_NE(told({}, alias(wrong)).find(", of another size"), std::string::npos) << wrong;
+    EXPECT_NE(told(given, alias(wrong)).find(", of another size"), std::string::npos) << wrong;
 }
 
 }  // namespace

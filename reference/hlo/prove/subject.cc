@@ -139,6 +139,11 @@ void check(const Subject& subject) {
   parameter_layouts(subject);
 }
 
+// Of an array; 0 of a tuple.
+static std::int64_t bits(const Shape& shape) {
+  return shape.type == Type::tuple ? 0 : elements(shape) * row(shape.type).bits;
+}
+
 std::string lost_alias(const Subject& subject) {
   const auto shape_of = [](Shape shape, const Integers& path) {
     for (const std::int64_t n : path) {
@@ -156,10 +161,17 @@ std::string lost_alias(const Subject& subject) {
   for (const Alias& a : subject.after.aliases) {
     if (std::ranges::find(subject.before.aliases, a) != subject.before.aliases.end()) continue;
     const bool there = a.parameter >= 0 && a.parameter < std::ssize(entry(subject.after).parameters);
-    if (!there || !same_arrays(shape_of(root(subject.after).shape, a.result),
-                               shape_of(parameter(subject.after, static_cast<std::size_t>(a.parameter)).shape,
-                                        a.within)))
+    if (!there ||
+        bits(shape_of(root(subject.after).shape, a.result)) !=
+            bits(shape_of(parameter(subject.after, static_cast<std::size_t>(a.parameter)).shape, a.within)))
       return told(a) + ", of another size";
+    const Donor donor{a.parameter, a.within};
+    if (std::ranges::find(subject.before.donors, donor) == subject.before.donors.end())
+      return told(a) + ", which nobody gives away";
+    const auto meets = [&](const Alias& other) {
+      return other.result == a.result || (other.parameter == a.parameter && other.within == a.within);
+    };
+    if (std::ranges::count_if(subject.after.aliases, meets) != 1) return told(a) + ", one of both twice";
   }
   return {};
 }
