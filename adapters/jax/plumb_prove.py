@@ -112,8 +112,8 @@ def compile_here(path):
 def prove(jitted, *args, flags=(), folder=None, passes=False, **kwargs):
     """An Answer: whether the function, compiled for these arguments, computes partitioned what it computes whole.
 
-    `flags` go to `plumb prove`; `folder` keeps the dumps; with `passes` XLA dumps the module after every pass, so that
-    the first wrong one is named.
+    `flags` go to `plumb prove`; `folder` keeps the dumps; with `passes` XLA dumps the module after every pass, each is
+    judged, and the first wrong one is named.
     """
     tool()  # or say so before XLA compiles for minutes
     with tempfile.TemporaryDirectory(prefix="plumb-prove-") as temporary:
@@ -122,7 +122,7 @@ def prove(jitted, *args, flags=(), folder=None, passes=False, **kwargs):
         if os.listdir(where):
             raise FileExistsError(f"{where}: expected an empty folder, or none")
         dump(lowered(jitted, args, kwargs), where, passes)
-        return asked(where, flags, folder is not None)
+        return asked(where, [*flags, *["--passes"] * passes], folder is not None)
 
 
 def asked(folder, flags=(), kept=True):

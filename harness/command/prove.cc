@@ -7,6 +7,7 @@
 #include <charconv>
 #include <chrono>
 #include <memory>
+#include <optional>
 
 #include "harness/backend/interrupt.h"
 #include "harness/command/command.h"
@@ -184,20 +185,23 @@ struct Proving {
   }
 };
 
-// Judges the module after each pass, until `stop` says so of what it found.
+// Judges the module after each pass, until `stop` says so of what it found: in a word, and the proof if there
+// is one.
 template <typename F>
 void each_pass(Proving& proving, const hlo::Module& before, F stop) {
   for (const CompilerPass& pass : proving.dumps.passes) {
     std::string finding;
+    std::optional<hlo::Proof> proof;
     try {
       const auto after = module_at(pass.file);
       const hlo::Subject subject{before, *after, proving.propagated, pass.partitioned};
-      finding = name(proving.prove(subject, checked_bytes(subject), pass.name).finding);
+      proof = proving.prove(subject, checked_bytes(subject), pass.name);
+      finding = name(proof->finding);
     } catch (const hlo::BadModule& error) {
       const std::string what = error.what();
       finding = what.substr(0, what.find('\n'));
     }
-    if (stop(pass, finding)) return;
+    if (stop(pass, finding, proof)) return;
   }
 }
 
@@ -214,14 +218,23 @@ void judge(Proving& proving, const hlo::Subject& subject, ProofReport& report) {
                  in_mib(report.bytes));
     proof = proving.prove(subject, report.bytes, "");
     const bool wrong = proof.finding == hlo::Finding::refuted || proof.finding == hlo::Finding::unsettled;
+    std::optional<hlo::Proof> later;  // of a pass behind the partitioner, which was right
     if ((wrong && !proof.by_itself) || flags.passes)
-      each_pass(proving, subject.before, [&](const CompilerPass& pass, const std::string& finding) {
-        const bool bad = finding == "refuted" || finding == "unsettled";
-        if (bad && report.pass.empty()) report.pass = pass.name;
-        if (flags.passes) report.passes.push_back({pass.name, finding});
-        if (flags.passes && !flags.json) fmt::print("{:11} {}\n", finding, pass.name);
-        return bad && !flags.passes;
-      });
+      each_pass(proving, subject.before,
+                [&](const CompilerPass& pass, const std::string& finding,
+                    const std::optional<hlo::Proof>& of_pass) {
+                  const bool bad = finding == "refuted" || finding == "unsettled";
+                  if (bad && report.pass.empty())
+                    report.pass = pass.name, later = wrong ? std::nullopt : of_pass;
+                  if (flags.passes) report.passes.push_back({pass.name, finding});
+                  if (flags.passes && !flags.json) fmt::print("{:11} {}\n", finding, pass.name);
+                  return bad && !flags.passes;
+                });
+    if (later) {
+      proof = *later;
+      report.seconds = proving.watch.work.seconds();
+      return;  // the pass says where
+    }
     const auto look = [&](const hlo::Computation&, std::size_t) {
       proving.watch.look("looking for the instruction at fault");
     };

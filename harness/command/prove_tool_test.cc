@@ -288,6 +288,23 @@ TEST(ProveTool, NamesThePass) {
   EXPECT_EQ(said["passes"][3]["finding"], "refuted");
 }
 
+// A pass behind the partitioner, which was right.
+TEST(ProveTool, WhatALaterPassGetsWrongIsRefuted) {
+  const Modules files;
+  const std::filesystem::path late = files.path / "behind";
+  std::filesystem::create_directory(late);
+  write(late / "module_0001.jit_f.before_optimizations.txt", kBefore);
+  write(late / "module_0001.jit_f.0001.spmd.after_spmd-partitioning.before_x.txt", kAfter);
+  write(late / "module_0001.jit_f.0002.last.after_fusion.before_y.txt", with(kAfter, "{{0,1}}", "{{0},{1}}"));
+  EXPECT_EQ(run_tool(files, "prove behind").code, 0);
+  const Ran all = run_tool(files, "prove behind --passes --record behind.jsonl");
+  EXPECT_EQ(all.code, 1) << all.err;
+  for (const char* line : {"proven      spmd-partitioning (0001)\n", "refuted     fusion (0002)\n",
+                           "\nrefuted  behind", "    pass   fusion (0002)\n", "    result 0 f32[1]"})
+    EXPECT_THAT(all.out, HasSubstr(line));
+  EXPECT_THAT(contents(files.path / "behind.jsonl"), HasSubstr("\"status\":\"wrong\""));
+}
+
 // What was not run is not recorded.
 TEST(ProveTool, RecordsWhatCameOfIt) {
   const Modules files;
