@@ -151,6 +151,7 @@ std::string repeated(const ProveFlags& flags, std::uint64_t seed) {
   for (const std::string& path : flags.paths) command += " " + shell_quoted(path);
   if (!flags.module.empty()) command += " --module " + shell_quoted(flags.module);
   for (const std::string& range : flags.ranges) command += " --range " + shell_quoted(range);
+  if (flags.passes) command += " --passes";
   if (flags.draws > 0) command += fmt::format(" --draws {}", flags.draws);
   return command + fmt::format(" --seed {}", seed);
 }

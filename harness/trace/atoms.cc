@@ -61,6 +61,15 @@ void SetTable::join(Family& into, const Family& from) const {
 }
 
 int SetTable::sum(const std::vector<const Family*>& members) {
+  Atoms all(sets.front().size());
+  std::vector<Family> largest_first;
+  for (const Family* member : members) {
+    Family& family = largest_first.emplace_back(*member);
+    for (int value : family) all = united(all, sets[value]);
+    std::ranges::stable_sort(family, std::greater(), [&](int value) { return bits_in(sets[value]); });
+  }
+  if (idempotent) return number(all);
+  const std::int64_t most_there_is = bits_in(all);
   int tries = most_tries;
   Atoms best;
   std::int64_t most = -1;
@@ -69,16 +78,17 @@ int SetTable::sum(const std::vector<const Family*>& members) {
       if (const std::int64_t n = bits_in(so_far); n > most) most = n, best = so_far;
       return;
     }
-    for (int value : *members[i]) {
-      if (tries-- <= 0) return;
-      if (idempotent || disjoint(so_far, sets[value])) add(i + 1, united(so_far, sets[value]));
+    for (int value : largest_first[i]) {
+      if (most == most_there_is || tries-- <= 0) return;
+      if (disjoint(so_far, sets[value])) add(i + 1, united(so_far, sets[value]));
     }
   };
   add(0, Atoms(sets.front().size()));
+  gave_up = gave_up || tries <= 0;
   return most < 0 ? -1 : number(best);
 }
 
-bool SetTable::makes(const Family& family, const Atoms& whole) const {
+bool SetTable::makes(const Family& family, const Atoms& whole) {
   if (idempotent) {
     Atoms all(whole.size());
     for (int value : family) all = united(all, sets[value]);
@@ -98,7 +108,9 @@ bool SetTable::makes(const Family& family, const Atoms& whole) const {
     }
     return false;
   };
-  return covers(Atoms(whole.size()));
+  const bool made = covers(Atoms(whole.size()));
+  gave_up = gave_up || (!made && tries <= 0);
+  return made;
 }
 
 }  // namespace plumb

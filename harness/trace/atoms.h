@@ -22,14 +22,15 @@ struct SetTable {
   std::vector<Atoms> sets;
   std::map<Atoms, int> numbers;
   bool idempotent = false;  // of a maximum or minimum: an atom may be taken twice
+  bool gave_up = false;     // a search of 4,096 tries: what was not found then may be there
 
   int number(const Atoms&);
   void join(Family& into, const Family& from) const;
   // The number of the sum of one value of each member, in which no atom is twice; -1 where there is none.
-  // Of several the one of the most atoms, as far as 4,096 tries find it.
+  // Of several the one of the most atoms, as far as the tries find it.
   int sum(const std::vector<const Family*>& members);
   // Whether values of the family make the whole, each atom once.
-  bool makes(const Family&, const Atoms& whole) const;
+  bool makes(const Family&, const Atoms& whole);
 };
 
 }  // namespace plumb

@@ -106,7 +106,7 @@ bool brought(const Run& run, std::size_t t, std::pair<std::int64_t, std::int64_t
   return false;
 }
 
-bool is_made(const Run& run, std::size_t cell, const Holding& held) {
+bool is_made(Run& run, std::size_t cell, const Holding& held) {
   if (run.e.to.unfinished.empty())
     return std::ranges::all_of(run.cells.needers[cell],
                                [&](std::int64_t d) { return run.table.makes(held[d], run.whole); });
@@ -318,6 +318,7 @@ std::optional<std::string> not_made(const Execution& e, std::span<const Collecti
     if (here.empty()) return "";
     if (why.empty()) why = std::move(here);
   } while (next(acts, roots));
+  if (run.table.gave_up) return std::nullopt;
   return why;
 }
 
