@@ -111,7 +111,7 @@ void recall(Course& course, const std::vector<Record>& recorded, const BenchFlag
     entry->before = before(recalled, *entry, flags);
     if (!entry->before.empty()) refuse_made_elsewhere(*entry, recorded, flags, here);
     for (const Timings& t : recalled)
-      if (of_entry(t, *entry)) entry->timings.over = t.over;
+      if (of_entry(t, *entry)) entry->timings.over = t.over, entry->timings.notes = t.notes;
     for (const Record& r : recorded)
       if (!r.bench && r.verdict.status != Status::unrun && r.line == entry->timings.line &&
           r.backend == entry->timings.backend)

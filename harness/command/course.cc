@@ -40,7 +40,7 @@ std::string time_once(Course& course, Entry& entry) {
     record.bench->number = number + 1, record.bench->of = course.repetitions;
     entry.timings.over = bytes_over_axes(entry.c, record.trace);
     if (const double each = nanoseconds_each(record.bench->samples); each > 0) entry.pace.each = each;
-    entry.timings.repetitions.push_back(*record.bench);
+    entry.timings.repetitions.push_back(*record.bench), entry.timings.notes = record.notes;
   } else {
     why = not_timed(record);
     entry.last_words = record.last_words;

@@ -264,6 +264,17 @@ std::string coarse_in_words(const std::vector<Timings>& all) {
 }
 
 // Of each backend, of a case's own ranks; else of all that its program started.
+std::string notes_in_words(const std::vector<Timings>& all) {
+  std::map<std::string, std::map<std::string, std::int64_t>> cases;
+  for (const Timings& t : all)
+    for (const std::string& note : t.notes) ++cases[t.backend][note];
+  std::string text;
+  for (const auto& [backend, notes] : cases)
+    for (const auto& [note, count] : notes)
+      text += fmt::format("note  {}: {} ({})\n", backend, note, counted(count, "case"));
+  return text;
+}
+
 std::string shared_in_words(const std::vector<Timings>& all) {
   std::map<std::string, std::set<std::string>> own, besides;
   for (const Timings& t : all)
@@ -311,7 +322,7 @@ std::string late_throughout(const std::vector<Timings>& all) {
 }  // namespace
 
 std::string doubts_in_words(const std::vector<Timings>& all) {
-  std::string text = shared_in_words(all) + coarse_in_words(all) + late_throughout(all);
+  std::string text = notes_in_words(all) + shared_in_words(all) + coarse_in_words(all) + late_throughout(all);
   for (const Timings& t : all)
     for (const Repetition& r : t.repetitions)
       if (!r.lost.empty()) {
@@ -370,7 +381,7 @@ std::vector<Timings> timings_of(const std::vector<Record>& records) {
     const auto [at, first] = places.try_emplace(record_key(r.line, r.backend), all.size());
     if (first) {
       std::map<std::string, double> over = bytes_over_axes(parse_case(r.line), r.trace);
-      all.push_back({r.line, r.backend, {}, std::move(over), machine_of(r.environment)});
+      all.push_back({r.line, r.backend, {}, std::move(over), machine_of(r.environment), {}, r.notes});
     }
     all[at->second].repetitions.push_back(*r.bench);
   }

@@ -44,7 +44,8 @@ TEST(Timings, AreARowForEachCase) {
   EXPECT_THAT(table, Not(HasSubstr("GFLOP/s"))) << "no case has them";
 }
 
-// One repetition took a hundred quick samples, the others one slow one each, 2.02 to 2.08 us: none counts more than another.
+// One repetition took a hundred quick samples, the others one slow one each, 2.02 to 2.08 us: none counts
+// more than another.
 TEST(Timings, ARepetitionCountsNoMoreWhateverNumberOfSamplesItTook) {
   Timings t = timed(reduce, 2000);
   t.repetitions[0].samples.nanoseconds.assign(100, 1000), t.repetitions[0].samples.slowest.assign(100, 1);
@@ -67,17 +68,24 @@ TEST(Timings, ALimitIsPrintedAndWhichShareOfItIsReached) {
   // 4 KiB in 2.04 us, times 1.5, of 4 KiB sent in 1.02 us: three quarters.
   const Timings t = beside(timed(reduce, 2000), "send", 1020);
   EXPECT_THAT(timings_table({t}), HasSubstr("4.02 GB/s  75 % (74..76)"));
-  EXPECT_THAT(timings_table({beside(timed(reduce, 2000), "send", 2040)}), HasSubstr("2.01 GB/s  UNSURE (147..153)"))
+  EXPECT_THAT(timings_table({beside(timed(reduce, 2000), "send", 2040)}),
+              HasSubstr("2.01 GB/s  UNSURE (147..153)"))
       << "it is beaten";
   Timings few = t;
   few.repetitions.resize(3);
   EXPECT_THAT(timings_table({few}), HasSubstr("4.02 GB/s    UNSURE "));
-  EXPECT_THAT(timings_table({beside(timed(gather, 2000), "call", 1020)}), HasSubstr("1.02 us  50 % (49..51)"));
+  EXPECT_THAT(timings_table({beside(timed(gather, 2000), "call", 1020)}),
+              HasSubstr("1.02 us  50 % (49..51)"));
 }
 
-// Of four ranks a link carries 1.5 times what an all-reduce is fed, and three quarters of what a gather makes.
+// Of four ranks a link carries 1.5 times what an all-reduce is fed, and three quarters of what a gather
+// makes.
 TEST(Timings, AlgorithmBandwidthCanReachItsLimit) {
-  for (const auto& [line, share] : {std::pair{reduce, 0.75}, {scatter, 0.375}, {gather, 0.375}}) {
+  for (const auto& [line, share] : {
+           std::pair{reduce,  0.75 },
+           {scatter, 0.375},
+           {gather,  0.375}
+  }) {
     Timings t = beside(timed(line, 2048), "send", 1024);
     for (Repetition& r : t.repetitions) r.samples.nanoseconds = {2048};
     const Figured f = figured(t);
@@ -105,7 +113,8 @@ TEST(Timings, WhatBeganLateAndHowFarEntriesAreApartIsInTheTable) {
 TEST(Growth, ItsMedianIsThatOfTheTimes) {
   Timings two = timed("on dp=2: reshard f32[1024@dp] -> f32[1024]", 1000),
           four = timed("on dp=4: reshard f32[1024@dp] -> f32[1024]", 1800);
-  four.repetitions[0].samples.nanoseconds.assign(100, 7000), four.repetitions[0].samples.slowest.assign(100, 1);
+  four.repetitions[0].samples.nanoseconds.assign(100, 7000),
+      four.repetitions[0].samples.slowest.assign(100, 1);
   const double median = figured(four).metrics.at("median");
   EXPECT_THAT(growth_table({two, four}), HasSubstr(fmt::format(" {:.4g} ", median)));
   EXPECT_THAT(timings_table({two, four}), HasSubstr(fmt::format(" {:.4g} ", median)));
@@ -117,7 +126,9 @@ TEST(Timings, ClocksOfOtherHostsAreSaidInWords) {
   t.repetitions[1].samples.clocks = {
       {2, -500, 2'000, 3'000, 4'000}
   };
-  EXPECT_EQ(clocks_in_words({t}), "clock of rank 2 of b: as the first one's, give or take 2 us; it gains or loses 7 us a second at most\n")
+  EXPECT_EQ(clocks_in_words({t}),
+            "clock of rank 2 of b: as the first one's, give or take 2 us; it gains or loses 7 us a second at "
+            "most\n")
       << "what lies below its error is not known";
   t.repetitions[1].samples.clocks = {
       {2, 5'000'000, 2'000, 100'000, 4'000}
@@ -134,8 +145,18 @@ TEST(Timings, WhoSharesCoresIsSaidOfEachBackend) {
   for (Timings* t : {&four, &two})
     for (Repetition& r : t->repetitions) r.places = {"0-3: host 0, cores 0-1"};
   EXPECT_EQ(doubts_in_words({two}),
-            "shared  b: 4 ranks share 2 cores, and 2 take part: a library that knows it lets go of a core while it waits\n");
-  EXPECT_EQ(doubts_in_words({four, two}), "shared  b: 4 ranks share 2 cores: its times are also those of waiting for a core\n");
+            "shared  b: 4 ranks share 2 cores, and 2 take part: a library that knows it lets go of a core "
+            "while it waits\n");
+  EXPECT_EQ(doubts_in_words({four, two}),
+            "shared  b: 4 ranks share 2 cores: its times are also those of waiting for a core\n");
+}
+
+TEST(Timings, WhatABackendNotesIsSaidOfAllItsCasesAtOnce) {
+  Timings one = timed(reduce, 1000), other = timed("on x=2: reshard f32[8@x] -> f32[8]", 1000);
+  one.notes = other.notes = {"the time of a whole program"};
+  other.notes.push_back("packed");
+  EXPECT_EQ(doubts_in_words({one, other}),
+            "note  b: packed (1 case)\nnote  b: the time of a whole program (2 cases)\n");
 }
 
 // 2 % of 1020 ns are 20.4.
@@ -146,15 +167,18 @@ TEST(Timings, AClockWhoseStepIsMoreThanIsResolvedIsSaidToBeCoarse) {
     return doubts_in_words({t});
   };
   EXPECT_EQ(with(20, 1), "");
-  EXPECT_EQ(with(40, 1), "coarse  1 case: of b  " + reduce + " one step of the clock, 40 ns, is 4 % of the median; --batch K makes "
-                         "one iteration of K runs\n");
+  EXPECT_EQ(with(40, 1), "coarse  1 case: of b  " + reduce +
+                             " one step of the clock, 40 ns, is 4 % of the median; --batch K makes "
+                             "one iteration of K runs\n");
   EXPECT_EQ(with(40, 2), "");
 }
 
 TEST(Timings, ALimitThatWasAskedForInVainIsSaid) {
   Timings t = timed(reduce, 1000);
   t.repetitions[2].lost = t.repetitions[3].lost = "send: no reply within 2 seconds";
-  EXPECT_EQ(doubts_in_words({t}), "no limits  b  " + reduce + "\n    of repetition 3 not all are known: send: no reply within 2 seconds\n");
+  EXPECT_EQ(doubts_in_words({t}),
+            "no limits  b  " + reduce +
+                "\n    of repetition 3 not all are known: send: no reply within 2 seconds\n");
 }
 
 TEST(Timings, TheRankForWhichTheOthersWaitIsNamed) {
@@ -186,7 +210,8 @@ TEST(Growth, IsFromTheSmallestMeshOnBesideThatOfTheBytes) {
   EXPECT_THAT(table, HasSubstr("3072          dp 4200        2.00       1.80"));
   EXPECT_THAT(table, Not(HasSubstr("f32[2048]"))) << "of other arrays";
   EXPECT_EQ(growth_table({two, more}), "");
-  two.share = "on dp=2: reshard f32[512@dp] -> f32[512]", more.share = "on dp=4: reshard f32[512@dp] -> f32[512]";
+  two.share = "on dp=2: reshard f32[512@dp] -> f32[512]",
+  more.share = "on dp=4: reshard f32[512@dp] -> f32[512]";
   const std::string shares = growth_table({two, more});
   EXPECT_THAT(shares, HasSubstr("6144          dp 6300        3.00       3.00"));
   EXPECT_EQ(growth_table({two}), "");
@@ -195,17 +220,21 @@ TEST(Growth, IsFromTheSmallestMeshOnBesideThatOfTheBytes) {
 // Of a device's share of another size or type nothing grows.
 TEST(Growth, OfADevicesShareIsOfOneSizeAndOneType) {
   std::vector<Timings> all;
-  for (const char* share : {"f32[512@dp] -> f32[512]", "f32[2048@dp] -> f32[2048]", "f64[512@dp] -> f64[512]"})
+  for (const char* share :
+       {"f32[512@dp] -> f32[512]", "f32[2048@dp] -> f32[2048]", "f64[512@dp] -> f64[512]"})
     for (const int dp : {2, 4}) {
       const std::string type(share, 3);
       const int size = dp * std::atoi(share + 4);
-      all.push_back(timed(fmt::format("on dp={}: reshard {}[{}@dp] -> {}[{}]", dp, type, size, type, size), 1000 * dp));
+      all.push_back(
+          timed(fmt::format("on dp={}: reshard {}[{}@dp] -> {}[{}]", dp, type, size, type, size), 1000 * dp));
       all.back().share = fmt::format("on dp={}: reshard {}", dp, share);
     }
   const std::string table = growth_table(all);
   std::istringstream lines(table);
   int first = 0, second = 0;
-  for (std::string one; std::getline(lines, one);) first += one.find(" 1.00 ") != one.npos && one.starts_with("on dp=2"), second += one.starts_with("on dp=4") && one.find(" 2.00 ") != one.npos;
+  for (std::string one; std::getline(lines, one);)
+    first += one.find(" 1.00 ") != one.npos && one.starts_with("on dp=2"),
+        second += one.starts_with("on dp=4") && one.find(" 2.00 ") != one.npos;
   EXPECT_EQ(std::pair(first, second), std::pair(3, 3)) << table;
 }
 
