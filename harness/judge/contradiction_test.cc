@@ -301,5 +301,19 @@ TEST(Contradiction, OfAProductNothingMustMove) {
   EXPECT_FALSE(short_fact(cost(c, Outcome{})));
 }
 
+// bf16 has fewer digits than f16, which has fewer exponents.
+TEST(Contradiction, FloatsAreAddedUpInWhatHoldsThem) {
+  const auto says = [](const std::string& held, const char* dtype, const char* more = "") {
+    Collective sum = one("all-reduce", "x", 0, 0);
+    sum.dtype = dtype, sum.in = sum.out = 8 * format(*dtype_named(dtype)).bytes;
+    return doubt("on x=2: reshard " + held + "[8]+x -> " + held + "[8]" + more, {sum});
+  };
+  for (const auto& [held, dtype] : {std::pair{"f16", "bf16"}, {"bf16", "f16"}, {"f8e4m3", "f8e5m2"}})
+    EXPECT_THAT(says(held, dtype), testing::HasSubstr("does not hold the values of " + std::string(held))) << dtype;
+  for (const auto& [held, dtype] : {std::pair{"f16", "f32"}, {"f16", "f16"}, {"f8e5m2", "bf16"}, {"f8e4m3", "f16"}})
+    EXPECT_EQ(says(held, dtype), "") << held << dtype;
+  for (const char* asked : {" wire=bf16", " acc=bf16"}) EXPECT_EQ(says("f16", "bf16", asked), "") << asked;
+}
+
 }  // namespace
 }  // namespace plumb

@@ -227,16 +227,21 @@ bool adds_nothing(const Case& c) {
 
 std::string too_narrow(const Case& c, const Trace& trace, bool exact_values) {
   if (!exact_values) return "";
-  DType least = c.wire;
-  const auto narrower = [](DType a, DType b) { return format(a).bytes < format(b).bytes; };
-  for (const Spec* spec : arrays(c)) {
-    const DType held = spec->scheme == Scheme::none ? spec->dtype : codes_of(spec->scheme);
-    if (narrower(held, least)) least = held;
-  }
+  std::vector<DType> all{c.wire};
+  for (const Spec* spec : arrays(c))
+    all.push_back(spec->scheme == Scheme::none ? spec->dtype : codes_of(spec->scheme));
+  const auto width = [](DType dtype) { return format(dtype).bytes; };
+  const DType least = std::ranges::min(all, {}, width);
+  // What is moved, or compared, may be the bits of another format.
+  const auto adds = [](const Collective& one) { return reduces(one) && !extreme_named(one.op); };
+  const auto holds_none = [&](DType dtype) {
+    return !holds(dtype, c.acc) && std::ranges::none_of(all, [&](DType held) { return holds(dtype, held); });
+  };
   for (const Collective& one : trace)
     if (const auto dtype = dtype_named(one.dtype);
-        dtype && (format(least).integer && reduces(one) ? !holds(*dtype, least)
-                                                        : !format(*dtype).integer && narrower(*dtype, least)))
+        dtype && (format(least).integer && reduces(one)
+                      ? !holds(*dtype, least)
+                      : !format(*dtype).integer && (width(*dtype) < width(least) || (adds(one) && holds_none(*dtype)))))
       return fmt::format("one {} of {}, which does not hold the values of {}", one.kind, one.dtype,
                          format(least).name);
   return "";
