@@ -31,8 +31,10 @@ namespace {
 
 using Entries = std::vector<std::unique_ptr<Entry>>;
 
-bool of_entry(const Timings& t, const Entry& entry) {
-  return t.line == entry.timings.line && t.backend == entry.timings.backend;
+// Timings, or a record.
+template <typename Of>
+bool of_entry(const Of& of, const Entry& entry) {
+  return of.line == entry.timings.line && of.backend == entry.timings.backend;
 }
 
 // In what a repetition that a record has is not as it is asked for now; empty where in nothing.
@@ -113,8 +115,7 @@ void recall(Course& course, const std::vector<Record>& recorded, const BenchFlag
     for (const Timings& t : recalled)
       if (of_entry(t, *entry)) entry->timings.over = t.over, entry->timings.notes = t.notes;
     for (const Record& r : recorded)
-      if (!r.bench && r.verdict.status != Status::unrun && r.line == entry->timings.line &&
-          r.backend == entry->timings.backend)
+      if (!r.bench && r.verdict.status != Status::unrun && of_entry(r, *entry))
         entry->failed = not_timed(r), entry->last_words = r.last_words;
   }
 }

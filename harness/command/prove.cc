@@ -231,15 +231,13 @@ void judge(Proving& proving, const hlo::Subject& subject, ProofReport& report) {
                   if (flags.passes && !flags.json) fmt::print("{:11} {}\n", finding, pass.name);
                   return bad && !flags.passes;
                 });
-    if (later) {
-      proof = *later;
-      report.seconds = proving.watch.work.seconds();
-      return;  // the pass says where
-    }
     const auto look = [&](const hlo::Computation&, std::size_t) {
       proving.watch.look("looking for the instruction at fault");
     };
-    report.place = locate(subject, proof, {look, [&] { proving.watch.pause(); }});
+    if (later)
+      proof = std::move(*later);  // the pass says where
+    else
+      report.place = locate(subject, proof, {look, [&] { proving.watch.pause(); }});
   } catch (const Ended& ended) {
     if (proof.finding == hlo::Finding::proven)
       proof.finding = hlo::Finding::unrun, proof.draws = proving.agreed;

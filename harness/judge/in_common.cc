@@ -22,24 +22,28 @@ Case of_finished(Case c) {
 
 double square(double x) { return x * x; }
 
-// Of each element of a finished operand its square and, if `r` is given, the variance that finishing it gives
+// Of each element of a finished operand its square, and the same with the variance that finishing it gives
 // it.
-Tensor second_moment(const Wanted& wanted, std::size_t operand, const Reduction* r) {
+struct Moments {
+  Tensor square, second;
+};
+Moments moments(const Wanted& wanted, std::size_t operand, Reduction r) {
+  const Spec& spec = wanted.c.op.operands[operand];
   const Tensor& given = wanted.operands[operand];
   const bool first = is_finished_first(wanted.c, operand);
-  Tensor moment =
-      first ? sum_parts(given, DType::f64) : zeros(DType::f64, shape(wanted.c.op.operands[operand]));
-  const std::int64_t count = elements(moment.shape), n = parts(wanted.c.mesh, wanted.c.op.operands[operand]);
-  Reduction own = r ? *r : Reduction{};
-  own.parts = n;
+  const Tensor sums = first ? sum_parts(given, DType::f64) : Tensor{};
+  Moments all{zeros(DType::f64, shape(spec)), zeros(DType::f64, shape(spec))};
+  const std::int64_t count = elements(spec), n = parts(wanted.c.mesh, spec);
+  r.parts = n;
   for (std::int64_t i = 0; i < count; ++i) {
     double squares = 0;
     for (std::int64_t p = 0; p < n; ++p) squares += square(value(given, p * count + i));
-    const double c2 = first ? square(value(moment, i)) : squares;
-    const double variance = first && r ? variance_of_sum(own, squares, c2) : 0;
-    store(DType::f64, moment.bytes.data() + 8 * i, encode(DType::f64, c2 + variance));
+    const double c2 = first ? square(value(sums, i)) : squares;
+    const double variance = first ? variance_of_sum(r, squares, c2) : 0;
+    store(DType::f64, all.square.bytes.data() + 8 * i, encode(DType::f64, c2));
+    store(DType::f64, all.second.bytes.data() + 8 * i, encode(DType::f64, c2 + variance));
   }
-  return moment;
+  return all;
 }
 
 InCommon in_common(const Case& c, std::size_t operand) {
@@ -69,12 +73,12 @@ std::vector<InCommon> errors_in_common(const Case& c) {
 
 Tensor variance_in_common(const Wanted& wanted, const Reduction& r) {
   const Case c = of_finished(wanted.c);
-  std::vector<Tensor> squares, moments;
+  std::vector<Tensor> squares, seconds;
   for (std::size_t i = 0; i < c.op.operands.size(); ++i) {
-    squares.push_back(second_moment(wanted, i, nullptr));
-    moments.push_back(second_moment(wanted, i, &r));
+    Moments of = moments(wanted, i, r);
+    squares.push_back(std::move(of.square)), seconds.push_back(std::move(of.second));
   }
-  Tensor variance = evaluate(c, moments);
+  Tensor variance = evaluate(c, seconds);
   const Tensor exact = evaluate(c, squares);
   for (std::int64_t i = 0; i < elements(variance.shape); ++i)
     store(DType::f64, variance.bytes.data() + 8 * i,

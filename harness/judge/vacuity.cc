@@ -122,9 +122,9 @@ std::optional<Fact> cannot_fail(const Case& c, std::span<const Glance> wholes, c
 bool by_chance(const Wanted& wanted, const Bound& bound, const Tensor& got, std::int64_t tried) {
   if (wanted.certificate.scope != Certificate::Scope::none) return false;
   const double halves =
-      std::ldexp(1, -static_cast<int>(std::min<std::int64_t>(differ_by_themselves(wanted, got), 1000)));
-  return static_cast<double>(tried) * std::min(halves, pooled_statistics(wanted, bound, got).chance) >
-         kFalseDoubt;
+      std::ldexp(tried, -static_cast<int>(std::min<std::int64_t>(differ_by_themselves(wanted, got), 1000)));
+  return halves > kFalseDoubt &&
+         static_cast<double>(tried) * pooled_statistics(wanted, bound, got).chance > kFalseDoubt;
 }
 
 std::optional<Fact> vacuous(const Wanted& wanted, const Bound& bound, const Differences& differences,

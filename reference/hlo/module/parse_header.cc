@@ -15,15 +15,24 @@ std::vector<bool> scan_booleans(Scan& scan) {
   return list;
 }
 
-// "{ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias) }"
-std::vector<Alias> scan_aliases(Scan& scan) {
-  std::vector<Alias> aliases;
+// "{ ITEM, ITEM }"
+template <typename Item, typename F>
+std::vector<Item> scan_items(Scan& scan, F scan_item) {
+  std::vector<Item> list;
   scan.expect("{");
   scan.spaces();
   while (!scan.take("}")) {
-    if (!aliases.empty()) scan.expect(",");
+    if (!list.empty()) scan.expect(",");
     scan.spaces();
-    Alias& alias = aliases.emplace_back();
+    scan_item(list.emplace_back());
+    scan.spaces();
+  }
+  return list;
+}
+
+// "{0}: (0, {}, may-alias)"
+std::vector<Alias> scan_aliases(Scan& scan) {
+  return scan_items<Alias>(scan, [&](Alias& alias) {
     alias.result = scan.numbers('{', '}');
     scan.expect(": (");
     alias.parameter = scan.number("a parameter");
@@ -32,28 +41,18 @@ std::vector<Alias> scan_aliases(Scan& scan) {
     scan.expect(", ");
     alias.kind = scan.word("a kind of alias");
     scan.expect(")");
-    scan.spaces();
-  }
-  return aliases;
+  });
 }
 
-// { (0, {}), (1, {2}) }
+// "(0, {})"
 std::vector<Donor> scan_donors(Scan& scan) {
-  std::vector<Donor> donors;
-  scan.expect("{");
-  scan.spaces();
-  while (!scan.take("}")) {
-    if (!donors.empty()) scan.expect(",");
-    scan.spaces();
+  return scan_items<Donor>(scan, [&](Donor& donor) {
     scan.expect("(");
-    Donor& donor = donors.emplace_back();
     donor.parameter = scan.number("a parameter");
     scan.expect(", ");
     donor.within = scan.numbers('{', '}');
     scan.expect(")");
-    scan.spaces();
-  }
-  return donors;
+  });
 }
 
 void scan_entry_layout(Scan& scan, Module& module) {

@@ -40,6 +40,11 @@ std::vector<Division> undivided(const std::vector<Shape>& shapes) {
   return all;
 }
 
+// Of an array; 0 of a tuple.
+std::int64_t bits(const Shape& shape) {
+  return shape.type == Type::tuple ? 0 : elements(shape) * row(shape.type).bits;
+}
+
 }  // namespace
 
 std::vector<Shape> result_shapes(const Module& module) {
@@ -137,11 +142,6 @@ void check(const Subject& subject) {
   check_pair(subject);
   check_results(subject, layouts(subject, as_propagated));
   parameter_layouts(subject);
-}
-
-// Of an array; 0 of a tuple.
-static std::int64_t bits(const Shape& shape) {
-  return shape.type == Type::tuple ? 0 : elements(shape) * row(shape.type).bits;
 }
 
 std::string lost_alias(const Subject& subject) {
