@@ -10,15 +10,14 @@ import torch.distributed.checkpoint as dcp
 from torch.distributed.checkpoint.api import CheckpointException
 
 import layout
-import program
 
 
-def blank(mesh, spec, options):
-    """A tensor of this layout to load into, of bytes that no data have."""
+def blank(mesh, spec):
+    """A whole array of bytes that no data have, to be placed and loaded into."""
     whole = torch.empty(spec.shape, dtype=layout.DTYPES[spec.dtype])
     if whole.numel():
         whole.untyped_storage().fill_(255)
-    return program.place(mesh, spec, whole.to(mesh.device_type), options)
+    return whole.to(mesh.device_type)
 
 
 def loaded(y, into):

@@ -61,7 +61,7 @@ def next_step(case, mesh, options, i):
     if via == "distribute" and i == 0:
         return lambda y: distribute_tensor(y.to_local(), mesh, wanted)
     if via == "checkpoint":
-        into = checkpoint.blank(mesh, spec, options)
+        into = place(mesh, spec, checkpoint.blank(mesh, spec), options)
         return lambda y: checkpoint.loaded(y, into)
     return lambda y: y.redistribute(placements=wanted) if always or y.placements != wanted else y
 
