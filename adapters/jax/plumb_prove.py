@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 
+MOST = 2048  # devices that XLA makes of a CPU
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
@@ -58,6 +59,10 @@ def lowered(jitted, args, kwargs):
     text = jitted.trace(*args, **kwargs).lower(lowering_platforms=("cpu",)).as_text(debug_info=True)
     if partitions(text) < 2:
         raise ValueError("it is compiled for one device: give the function shardings of a mesh")
+    if partitions(text) > MOST:
+        raise ValueError(f"its mesh has {partitions(text):,} devices, and XLA makes {MOST:,} of a CPU at most: take a mesh with fewer "
+                         "along some axis, or compile it for a TPU that is not there and run `plumb prove` on the dumps: "
+                         f"{ROOT / 'reference' / 'hlo' / 'README.md'}, On more devices, and for a TPU")
     return text
 
 

@@ -69,6 +69,11 @@ class Prove(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "one device"):
             prove(jax.jit(jnp.matmul), *ARRAYS)
 
+    def test_more_devices_than_xla_makes_are_said_to_be_so_and_what_to_do(self):
+        mesh = mesh_of((64, 64), ("dp", "tp"))
+        with self.assertRaisesRegex(ValueError, "4,096 devices, and XLA makes 2,048 .* compile it for a TPU .*README.md"):
+            prove(product(mesh, ("dp", "tp"), ("tp", None), ("dp", None)), *ARRAYS)
+
     def test_a_tool_that_is_not_there_is_named(self):
         with unittest.mock.patch.dict(os.environ, PLUMB="/nowhere/plumb"):
             with self.assertRaisesRegex(FileNotFoundError, r"\$PLUMB names no program: /nowhere/plumb"):

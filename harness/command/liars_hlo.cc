@@ -29,7 +29,7 @@ struct Program {
   std::string name;
   hlo::Module before, after;
   std::optional<hlo::Module> propagated;
-  std::vector<hlo::Seen> rightly{};
+  hlo::Rightly rightly{};
   hlo::Wholes wholes{};
   hlo::Subject subject() const { return {before, after, propagated ? &*propagated : nullptr}; }
 };
@@ -113,10 +113,12 @@ void try_one(Planting& planting, Program& p, const hlo::Fault& fault, std::size_
   ++row.applied;
   const hlo::Subject right = p.subject();
   try {
-    const hlo::Finding finding = hlo::prove({p.before, *faulty, right.propagated}, {}, &p.wholes).finding;
-    const hlo::Harm harm = harm_of(right, p.rightly, {*faulty, c, i});
+    const hlo::Proof proof = hlo::prove({p.before, *faulty, right.propagated}, {}, &p.wholes);
+    const hlo::Finding finding = proof.finding;
+    const hlo::Planted at{*faulty, c, i, refuting_draw(proof)};
+    const hlo::Harm harm = harm_of(right, p.rightly, at);
     const bool moved = harm == hlo::Harm::moved;
-    keep_fault(planting, p, fault, harm, {*faulty, c, i}, row);
+    keep_fault(planting, p, fault, harm, at, row);
     if (moved && finding == hlo::Finding::refuted) {
       ++row.refuted;
     } else if (moved && finding != hlo::Finding::proven) {
@@ -142,7 +144,6 @@ bool is_planted(const ModuleLiars& asked, const hlo::Fault& fault) {
 // Each fault at each place of a right program.
 void plant_each(Planting& planting, Program& p) {
   if (planting.keep.is_open()) planting.keep << kept_program(p.name, p.subject()) << '\n';
-  p.rightly = rightly_run(p.subject());
   for (const hlo::Fault& fault : hlo::faults()) {
     if (!is_planted(planting.asked, fault)) continue;
     Counts row;

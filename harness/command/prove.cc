@@ -82,22 +82,22 @@ std::int64_t parameter_named(const hlo::Module& module, const std::string& text,
 std::pair<std::int64_t, hlo::Bounds> parse_range(const hlo::Module& module, const std::string& flag) {
   const std::size_t equals = flag.rfind('=');
   if (equals == flag.npos) throw bad_input("--range: expected PARAM=LO:HI", flag, flag.size());
-  const char *at = flag.data() + equals + 1, *end = flag.data() + flag.size();
+  const char *next = flag.data() + equals + 1, *end = flag.data() + flag.size();
+  const auto expected = [&](const std::string& what) {
+    return bad_input("--range: expected " + what, flag, static_cast<std::size_t>(next - flag.data()));
+  };
   const auto number = [&] {
     std::int64_t n = 0;
-    const auto read = std::from_chars(at, end, n);
-    if (read.ec != std::errc())
-      throw bad_input("--range: expected a whole number", flag, static_cast<std::size_t>(at - flag.data()));
-    at = read.ptr;
+    const auto read = std::from_chars(next, end, n);
+    if (read.ec != std::errc()) throw expected("a whole number");
+    next = read.ptr;
     return n;
   };
   const std::int64_t low = number();
-  if (at == end || *at != ':')
-    throw bad_input("--range: expected ':'", flag, static_cast<std::size_t>(at - flag.data()));
-  const std::size_t second = static_cast<std::size_t>(++at - flag.data());
+  if (next == end || *next != ':') throw expected("':'");
+  const std::size_t second = static_cast<std::size_t>(++next - flag.data());
   const std::int64_t high = number();
-  if (at != end)
-    throw bad_input("--range: expected the end", flag, static_cast<std::size_t>(at - flag.data()));
+  if (next != end) throw expected("the end");
   const std::size_t first = equals + 1;
   if (high < low) throw bad_input("--range: expected a number that is not below the first", flag, second);
   const std::int64_t p = parameter_named(module, flag.substr(0, equals), flag);
@@ -161,6 +161,7 @@ struct Proving {
   const ProveFlags& flags;
   const Dumps& dumps;
   const hlo::Module* propagated;  // null: not dumped
+  std::map<std::int64_t, hlo::Bounds> ranges;
   Watch watch{parse_budget(flags.budget)};
   std::int64_t most = flags.memory.empty() ? machine().memory_bytes : parse_memory(flags.memory);
   hlo::Wholes wholes{};  // what BEFORE computes, for all passes
@@ -171,7 +172,7 @@ struct Proving {
     hlo::Options options{flags.seed,
                          flags.draws,
                          8,
-                         ranges_of(flags, subject.before),
+                         ranges,
                          [&](const hlo::Step& step) {
                            if (of.empty()) agreed = step.draw - 1;
                            watch.look((of.empty() ? "" : of + ", ") + told(step));
@@ -266,7 +267,7 @@ int prove_modules(const ProveFlags& flags) {
   report.subject =
       folder ? fmt::format("{}: {}", first, dumps.module) : fmt::format("{} {}", first, flags.paths[1]);
   if (!dumps.note.empty()) fmt::print(stderr, "plumb: {}: {}\n", report.subject, dumps.note);
-  Proving proving{flags, dumps, subject.propagated};
+  Proving proving{flags, dumps, subject.propagated, ranges_of(flags, subject.before)};
   judge(proving, subject, report);
   report.again = repeated(flags, report.proof.seed);
   fmt::print("{}", flags.json ? json_text(report) + '\n' : in_words(report));

@@ -213,7 +213,7 @@ std::string harm_of_some(const Texts& t, Damage damage) {
   const Module before = parse(t.before, "before"), after = parse(t.after, "after");
   const Module propagated = parse(t.propagated, "propagated");
   const Subject subject{before, after, &propagated};
-  const std::vector<Seen> right = rightly_run(subject);
+  Rightly right;
   std::string text;
   for (std::size_t n = 0, tries = 0; n < some && tries < 60 * some; ++tries) {
     const Fault& fault = faults()[damage.below(faults().size())];
@@ -313,7 +313,8 @@ TEST(Harm, IsSeenThroughRootsOfNegativeNumbers) {
                faulty = module("2", lost, "");
   const Subject subject{before, after, nullptr};
   EXPECT_EQ(name(prove(subject, {}).finding), "proven");
-  EXPECT_EQ(name(harm_of(subject, rightly_run(subject), {faulty, 1, 3})), "moved");
+  Rightly right;
+  EXPECT_EQ(name(harm_of(subject, right, {faulty, 1, 3})), "moved");
 }
 
 // What a program of `lines` needs on so many devices; each holds its own number %own, f32[64].

@@ -20,7 +20,7 @@ namespace {
 struct Program {
   std::string name;
   Module before, after, propagated;
-  std::vector<Seen> right{};
+  Rightly right{};
   Wholes wholes{};
   Subject subject() const { return {before, after, &propagated}; }
 };
@@ -43,8 +43,8 @@ void try_fault(Program& p, const Fault& fault, std::size_t c, std::size_t i, Tal
   if (!faulty) return;
   const std::string where = p.name + " %" + p.after.computations[c].instructions[i].name + ": " + fault.name;
   try {
-    const bool moves = harm_of(p.subject(), p.right, {*faulty, c, i}) == Harm::moved;
     const Proof proof = prove({p.before, *faulty, &p.propagated}, {}, &p.wholes);
+    const bool moves = harm_of(p.subject(), p.right, {*faulty, c, i, refuting_draw(proof)}) == Harm::moved;
     const bool refuted = proof.finding == Finding::refuted;
     ++(refuted ? (moves ? tally.refuted : tally.alarms) : moves ? tally.lost : tally.harmless);
     EXPECT_EQ(refuted, moves) << where << ": " << name(proof.finding);
@@ -62,7 +62,6 @@ TEST(Faults, EveryOneThatMovesAResultIsRefuted) {
         name.find("transformer") != name.npos;  // there the root alone, with its donated buffers
     Program p = program(folder);
     if (prove(p.subject(), {}).finding != Finding::proven) continue;
-    p.right = rightly_run(p.subject());
     for (const Fault& fault : faults())
       for (std::size_t c = 0; c < p.after.computations.size(); ++c)
         for (std::size_t i = 0; i < p.after.computations[c].instructions.size(); ++i)

@@ -139,25 +139,28 @@ std::vector<std::vector<std::vector<bool>>> covered(const Subject& subject) {
   return all;
 }
 
-std::vector<Seen> rightly_run(const Subject& subject) {
-  std::vector<Seen> right;
-  for (const std::uint64_t seed : kDraws) right.push_back(plain(subject, subject.after, seed));
-  return right;
+std::optional<std::uint64_t> refuting_draw(const Proof& proof) {
+  return proof.finding == Finding::refuted ? std::optional(proof.seed) : std::nullopt;
 }
 
-Harm harm_of(const Subject& subject, const std::vector<Seen>& right, const Planted& fault) {
+Harm harm_of(const Subject& subject, Rightly& right, const Planted& fault) {
   if (subject.after.aliases != fault.faulty.aliases) return Harm::moved;
   if (only_reorders(subject.after, fault)) return Harm::same;
   Differing differing;
-  for (std::size_t n = 0; n < right.size(); ++n) {
+  std::vector<std::uint64_t> draws(std::begin(kDraws), std::end(kDraws));
+  if (fault.refuted_by) draws.push_back(*fault.refuted_by);
+  for (const std::uint64_t seed : draws) {
+    const auto known = right.find(seed);
+    const Seen& one =
+        known != right.end() ? known->second : right[seed] = plain(subject, subject.after, seed);
     Seen wrong;
     try {
-      wrong = plain(subject, fault.faulty, kDraws[n]);
+      wrong = plain(subject, fault.faulty, seed);
     } catch (const Disagreement&) {
       return Harm::moved;
     }
-    if (moves_a_result(subject, right[n], wrong)) return Harm::moved;
-    note_differing(right[n], wrong, subject.after.partitions, differing);
+    if (moves_a_result(subject, one, wrong)) return Harm::moved;
+    note_differing(one, wrong, subject.after.partitions, differing);
   }
   const auto at = differing.find({fault.c, fault.i});
   if (at == differing.end()) return Harm::unneeded;  // it was not computed

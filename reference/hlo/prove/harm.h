@@ -1,7 +1,8 @@
-// What a planted fault does to the results, seen without residues: plain doubles on other data.
+// What a planted fault does to the results, seen without residues: plain doubles, on other data first.
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string_view>
 
 #include "reference/hlo/prove/prove.h"
@@ -38,14 +39,18 @@ std::vector<Value<double>> whole_numbers(const Subject&);
 // Of each result, on each device, which of the elements that it holds are no padding.
 std::vector<std::vector<std::vector<bool>>> covered(const Subject&);
 
-// AFTER itself, a run for each draw of the data by which harm is seen: made once for all faults.
-std::vector<Seen> rightly_run(const Subject&);
+// AFTER itself, by the draw of the data: made once for all faults.
+using Rightly = std::map<std::uint64_t, Seen>;
 
 // Of AFTER against `faulty`, which is AFTER with the fault at instruction `i` of computation `c`.
+// `refuted_by` is the draw of a proof that refutes it: on other data a program may not go where the fault
+// stands.
 struct Planted {
   const Module& faulty;
   std::size_t c = 0, i = 0;
+  std::optional<std::uint64_t> refuted_by{};
 };
-Harm harm_of(const Subject&, const std::vector<Seen>& right, const Planted&);
+std::optional<std::uint64_t> refuting_draw(const Proof&);
+Harm harm_of(const Subject&, Rightly&, const Planted&);
 
 }  // namespace plumb::hlo

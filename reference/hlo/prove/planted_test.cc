@@ -242,7 +242,7 @@ TEST(Planted, MembersReversedOfASumAreTheSame) {
                              "after.txt");
   const Subject subject{before, after, nullptr};
   ASSERT_EQ(prove(subject, {}).finding, Finding::proven);
-  const std::vector<Seen> right = rightly_run(subject);
+  Rightly right;
   const auto c = static_cast<std::size_t>(after.entry);
   const std::map<std::string, std::pair<Harm, Finding>> table = {
       {"members reversed",         {Harm::same, Finding::proven}  },
