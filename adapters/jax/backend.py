@@ -13,7 +13,7 @@ import gradient
 import layout
 import limits
 import programs
-from plumb_worker import refuse
+from plumb_worker import Limit, refuse
 from plumb_worker.limits import Table
 
 with contextlib.suppress(ImportError):
@@ -41,12 +41,18 @@ class Backend(compiled.Backend):
             "versions": versions(),
             "devices": {"count": len(devices), "kind": devices[0].device_kind},
             "alone": devices[0].platform != "cpu",
-            "times": self.route != "donate",  # operands that were given away are not there again
+            "times": True,
             "capabilities": {
                 "ops": ["reshard", "einsum", "grouped"], "dtypes": list(layout.DTYPES), "rules": ["flat"],
                 "max_devices": compiled.MOST_DEVICES if devices[0].platform == "cpu" else len(devices),
                 "acc": ["unspecified"], "wire": ["unspecified"], "tail": "undefined"},
         }
+
+    def limit(self, case):
+        if self.route == "donate" and case.timing and case.timing.batch > 1:
+            return Limit("a batch runs again on operands that its first run was given: route=donate is timed with --batch 1",
+                         "adapters/jax/README.md")
+        return super().limit(case)
 
     def run(self, case, operands, started):
         self.make_room(case)

@@ -6,11 +6,11 @@ import time
 
 import jax
 
-import data
 import dump
 import layout
+import under_clock
 import warned
-from plumb_worker import Limit, Result, Stages, refuse, timed, trace
+from plumb_worker import Limit, Result, refuse, trace
 from plumb_worker.limits import as_case, zeros
 
 MOST_DEVICES = 2048  # XLA's limit for one CPU process
@@ -64,23 +64,21 @@ class Backend:
             compile_seconds = time.perf_counter() - begin
             hlo = dump.partitioned(dumped) if self.options.get("trace") == "partitioned" else compiled.as_text()
         started()
-        placed = operands()
-        once = lambda: jax.block_until_ready(compiled(*placed))
         first = clock = None
-        begin = time.perf_counter()
         if case.timing:
-            first, results, row = timed(Stages(once), case.timing)
+            begin = time.perf_counter()
+            (_, first), (results, last), row = under_clock.run(compiled, operands, case.timing)
             clock = [row]
         else:
-            results = once()
+            placed = operands()
+            begin = time.perf_counter()
+            results = under_clock.arrays(jax.block_until_ready(compiled(*placed)))
+            last = None
         run_seconds = time.perf_counter() - begin
-        each = lambda made: made if isinstance(made, tuple) else (made,)
-        blocks = lambda made: [b for i, r in enumerate(each(made)) for b in data.blocks(r, i)]
-        found_first, found_last = first is not None and blocks(first), blocks(results)
-        results = each(results)
+        last = under_clock.blocks(results) if last is None else last
         specs = case.chain if case.op == "quantize" else case.chain[-1:]
         found, notes = trace.described(hlo, case)
-        return Result(blocks=found_last, first=found_first or None, clock=clock,
+        return Result(blocks=last, first=first, clock=clock,
                       claims=[layout.claim(r, case, s) for r, s in zip(results, specs)],
                       trace=found, compile_seconds=compile_seconds,
                       run_seconds=[run_seconds], notes=self.warnings.notes() + notes)

@@ -210,6 +210,34 @@ class UnderTheClock(Worker):
             self.check(made, np.arange(16.0).reshape(8, 2))
 
 
+    def test_operands_that_are_given_away_are_new_ones_in_each_iteration(self):
+        driver, case = self.start(route="donate"), reshard("f32[8,2@x]", "f32[8,2@x]", "f32[8@y,2]")
+        for iterations in (1, 2, 5):
+            for made in self.timed(driver, case, [list(range(16))], iterations=iterations, batch=1)[1:]:
+                self.check(made, np.arange(16.0).reshape(8, 2))
+        same = reshard("f32[8,2@x]", "f32[8,2@x]")  # its result has the memory of its operand
+        for made in self.timed(driver, same, [list(range(16))], batch=1)[1:]:
+            self.check(made, np.arange(16.0).reshape(8, 2))
+        refused = driver.run(case, [list(range(16))], {"warmups": 1, "iterations": 5, "batch": 2, "sync": "barrier"})
+        self.assertEqual(refused["type"], "unsupported")
+        self.assertIn("--batch 1", refused["reason"])
+
+    def test_what_was_made_before_stands_for_no_iteration(self):
+        tamper = ("real = jax.stages.Lowered.compile\nclass Once:\n    def __init__(self, made): self.made, self.kept = made, None\n"
+                  "    def __getattr__(self, name): return getattr(self.made, name)\n    def __call__(self, *a):\n"
+                  "        self.kept = self.made(*a) if self.kept is None else self.kept\n        return self.kept\n"
+                  "jax.stages.Lowered.compile = lambda *a, **k: Once(real(*a, **k))")
+        for style, target in (("auto", "f32[8@y,2]"), ("auto", "f32[8,2@x]"), ("explicit", "f32[8@y,2]"), ("explicit", "f32[8,2@x]+y")):
+            with self.subTest(f"{style} {target}"):
+                driver, case = self.start(tamper, style=style), reshard("f32[8,2@x]" + "+y" * target.endswith("+y"), target)
+                data = [list(range(32 if target.endswith("+y") else 16))]
+                self.assertEqual(driver.run(case, data)["type"], "result")
+                for how in ({"warmups": 1, "iterations": 1}, {"warmups": 0, "iterations": 2}, {"warmups": 1, "iterations": 5}):
+                    reply = driver.run(case, data, {"batch": 1, "sync": "barrier", **how})
+                    self.assertEqual(reply["type"], "reneged", reply)
+                    self.assertIn("deleted", reply["message"])
+
+
 class Tampered(Worker):
     """A JAX that lies, or does more than it should, is seen."""
 

@@ -153,9 +153,8 @@ class Timed(unittest.TestCase):
         done = []
         log = lambda word, value=None: lambda *_: done.append(word) or value
         agreed = lambda timing, longest: done.append("agree") or (lambda i: done.append("meet") or i != 1)
-        row = timed(Stages(log("run", 1), log("keep"), log("wipe"), agreed), Timing(1, 3, 1))[2]
-        self.assertEqual(" ".join(done),
-                         "run agree wipe meet run keep meet run wipe meet run keep")
+        row = timed(Stages(log("run", 1), log("keep"), log("wipe"), log("ready"), agreed), Timing(1, 3, 1))[2]
+        self.assertEqual(" ".join(done), "ready run agree wipe ready meet run keep ready meet run wipe ready meet run keep")
         self.assertEqual(row[3:5], [-1, -1], "it came late")
         self.assertEqual(row.count(-1), 2)
 

@@ -30,7 +30,8 @@ class Stages:
 
     once: Callable[[], Any]  # runs the program until its result is ready, and returns it
     keep: Callable[[Any], Any] = lambda made: made  # a result, apart from what is made later
-    wipe: Callable[[Any], None] = lambda made: None  # overwrites a result, where a framework lets it
+    wipe: Callable[[Any], None] = lambda made: None  # overwrites a result
+    ready: Callable[[], None] = lambda: None  # makes what a run uses up, before each batch and off the clock
     # of the timing and the longest warm-up in nanoseconds: a function of the iteration that waits until it may begin,
     # and says whether the rank came in time
     agreed: Callable[[Timing, int], Callable[[int], bool]] = at_once
@@ -55,6 +56,7 @@ def timed(stages, timing):
     first = made = None
     longest = 0
     for _ in range(timing.warmups):
+        stages.ready()
         made, enter, leave = run_batch(stages, timing.batch)
         longest = max(longest, leave - enter)
     begin = stages.agreed(timing, longest)
@@ -62,6 +64,7 @@ def timed(stages, timing):
     for iteration in range(timing.iterations):
         if made is not None and iteration in (0, timing.iterations - 1):
             stages.wipe(made)
+        stages.ready()
         in_time = begin(iteration)
         made, enter, leave = run_batch(stages, timing.batch)
         row += [enter, leave] if in_time else [-1, -1]
