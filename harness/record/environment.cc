@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "adapters/protocol/json.h"
+#include "harness/record/revision.h"
 
 namespace plumb {
 namespace {
