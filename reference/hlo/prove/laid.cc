@@ -123,7 +123,9 @@ bool is_laid_out(const Pairs& pairs, const Array<Twin>& whole, const Sums& held)
   std::size_t n = 1;
   const auto all = static_cast<std::size_t>(count(whole.dims));
   while (n < all && !other(n)) ++n;
-  if (n >= all) return false;
+  const bool is_number =
+      whole.dims.empty() && is_real(whole.type) && pairs.identity(whole.reals[0]) != Residue{};
+  if (n >= all && !is_number) return false;
   const Tiles tiles = tiles_of(pairs, whole, held.dims);
   const std::vector<Axis> axes = axes_of(std::ssize(held.of));
   if (is_regular(tiles, axes, held.of)) return true;

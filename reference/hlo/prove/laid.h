@@ -20,7 +20,8 @@ Sums sums_of(const Pairs&, const Array<Twin>&, std::int64_t devices);
 // Over the devices of a mesh: which tile a device holds is a sum of what its places along the axes say, those
 // of the mesh or parts of them, and the first holds the first. So is each layout that XLA has a sharding for;
 // devices that were exchanged, a step too far or in reversed order have none. Of parts: those along some axes
-// that stand side by side add up to such a layout. Not known of `whole` where its elements are all the same.
+// that stand side by side add up to such a layout. Not known of `whole` where its elements are all the same,
+// but for a single float that is not zero.
 bool is_laid_out(const Pairs&, const Array<Twin>& whole, const Sums& held);
 
 }  // namespace plumb::hlo

@@ -38,10 +38,17 @@ void raise(Proof& proof, Finding finding, const std::string& why) {
 
 // Nothing is said of what differs: it hangs on what is in doubt.
 void mistrust(Proof& proof, const std::string& why) {
-  proof.finding = Finding::mistrusted, proof.why = why, proof.differences = {};
+  proof.finding = Finding::mistrusted, proof.why = why, proof.differences = {}, proof.at = {};
 }
 
 std::string counted(std::int64_t n) { return std::to_string(n) + (n == 1 ? " comparison" : " comparisons"); }
+
+std::optional<Spot> spot_of(const Module& module, const Instruction* at, bool before) {
+  for (std::size_t c = 0; c < module.computations.size(); ++c)
+    for (std::size_t i = 0; i < module.computations[c].instructions.size(); ++i)
+      if (&module.computations[c].instructions[i] == at) return Spot{before, c, i};
+  return std::nullopt;
+}
 
 // What the draws of a proof share.
 struct Trial {
@@ -98,7 +105,7 @@ Whole computed(Trial& trial, const Proof& proof, bool to_the_end) {
   const Module& module = trial.subject.before;
   const Pulse tell = telling(trial.options, module, {proof.draws, trial.draws, false, 0, 0, 0});
   Pairs pairs{proof.seed};
-  Whole whole{{}, constants_of(module), {}, 0, false, {}};
+  Whole whole{.sources = constants_of(module)};
   const std::set<const Instruction*> free = free_of_parameters(module);
   const auto each = [&](const Computation& c, std::size_t n) {
     if (pairs.doubts + pairs.blurs > 0 && !to_the_end) throw Doubt{};
@@ -123,6 +130,7 @@ Whole computed(Trial& trial, const Proof& proof, bool to_the_end) {
     whole.results = results_of(evaluate(machine, entry(module), drawn(module, proof.bounds, proof.seed), {}));
   } catch (const Disagreement& disagreement) {
     whole.disagreement = std::string("before the partitioner already ") + disagreement.what();
+    whole.at = spot_of(module, disagreement.at, true);
   } catch (const Doubt&) {
     whole.ended = true;
   }
@@ -154,6 +162,7 @@ void finish(Trial& trial, const Whole& whole, Proof& proof) {
     judge(trial, {whole.results, held, pairs.blurs > 0}, proof);
   } catch (const Disagreement& disagreement) {
     raise(proof, Finding::refuted, disagreement.what());
+    proof.at = spot_of(module, disagreement.at, false);
   }
   // Reals refute what is blurred, and nothing else does.
   const bool shown = proof.finding == Finding::refuted && !proof.differences.empty();
@@ -218,7 +227,7 @@ std::optional<Proof> judged_draw(Trial& trial, int draw, std::uint64_t seed, boo
   else if (whole.doubts > 0)
     mistrust(proof, in_doubt(whole.doubts));
   else
-    proof.by_itself = true, raise(proof, Finding::refuted, whole.disagreement);
+    proof.by_itself = true, proof.at = whole.at, raise(proof, Finding::refuted, whole.disagreement);
   if (proof.finding == Finding::proven) trial.paths.insert(whole.paths.begin(), whole.paths.end());
   return proof;
 }
@@ -313,8 +322,12 @@ Proof prove(const Subject& subject, const Options& options, Wholes* shared) {
   check_results(subject, results);
   const std::vector<Division> cuts = parameter_layouts(subject);
   proof.bounds = bounds_of(subject.before);
-  if (const std::string lost = lost_alias(subject); !lost.empty()) {
-    raise(proof, Finding::refuted, lost);
+  if (const std::optional<LostAlias> lost = lost_alias(subject)) {
+    raise(proof, Finding::refuted, lost->why);
+    const Integers& parameters = entry(subject.before).parameters;
+    if (lost->parameter >= 0 && lost->parameter < std::ssize(parameters))
+      proof.at = Spot{true, static_cast<std::size_t>(subject.before.entry),
+                      static_cast<std::size_t>(parameters[static_cast<std::size_t>(lost->parameter)])};
     return proof;
   }
   for (const auto& [parameter, range] : options.ranges)

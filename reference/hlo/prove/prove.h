@@ -39,10 +39,17 @@ struct Options {
 enum class Finding : std::uint8_t { proven, refuted, unsettled, mistrusted, unrun };
 std::string_view name(Finding);
 
+// An instruction of BEFORE or of AFTER.
+struct Spot {
+  bool before = false;
+  std::size_t computation = 0, instruction = 0;
+};
+
 struct Proof {
   Finding finding = Finding::proven;
   std::string
       why;  // of what is no difference between elements: devices that should hold the same, a lost alias
+  std::optional<Spot> at;  // where that is
   bool by_itself = false;  // BEFORE is wrong: no pass is to blame
   std::vector<Difference> differences;
   std::int64_t results = 0, elements = 0, devices = 0;  // what was compared; elements of all devices
@@ -64,6 +71,7 @@ struct Whole {
   std::int64_t doubts = 0;   // and blurs, as Pairs counts them
   bool ended = false;        // at the first of them: no results
   std::string disagreement;  // of its devices, in manual regions
+  std::optional<Spot> at;    // where they disagree
 };
 using Wholes = std::map<std::uint64_t, Whole>;  // by seed
 

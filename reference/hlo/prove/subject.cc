@@ -144,7 +144,7 @@ void check(const Subject& subject) {
   parameter_layouts(subject);
 }
 
-std::string lost_alias(const Subject& subject) {
+std::optional<LostAlias> lost_alias(const Subject& subject) {
   const auto shape_of = [](Shape shape, const Integers& path) {
     for (const std::int64_t n : path) {
       if (n < 0 || n >= std::ssize(shape.parts)) return Shape{};
@@ -152,28 +152,30 @@ std::string lost_alias(const Subject& subject) {
     }
     return shape;
   };
-  const auto told = [](const Alias& a) {
-    return "result " + print_list(a.result) + " in the memory of parameter " + std::to_string(a.parameter);
+  const auto lost = [](const Alias& a, const std::string& before, const std::string& after) {
+    return LostAlias{before + "result " + print_list(a.result) + " in the memory of parameter " +
+                         std::to_string(a.parameter) + after,
+                     a.parameter};
   };
   for (const Alias& a : subject.before.aliases)
     if (std::ranges::find(subject.after.aliases, a) == subject.after.aliases.end())
-      return "no longer " + told(a);
+      return lost(a, "no longer ", "");
   for (const Alias& a : subject.after.aliases) {
     if (std::ranges::find(subject.before.aliases, a) != subject.before.aliases.end()) continue;
     const bool there = a.parameter >= 0 && a.parameter < std::ssize(entry(subject.after).parameters);
     if (!there ||
         bits(shape_of(root(subject.after).shape, a.result)) !=
             bits(shape_of(parameter(subject.after, static_cast<std::size_t>(a.parameter)).shape, a.within)))
-      return told(a) + ", of another size";
+      return lost(a, "", ", of another size");
     const Donor donor{a.parameter, a.within};
     if (std::ranges::find(subject.before.donors, donor) == subject.before.donors.end())
-      return told(a) + ", which nobody gives away";
+      return lost(a, "", ", which nobody gives away");
     const auto meets = [&](const Alias& other) {
       return other.result == a.result || (other.parameter == a.parameter && other.within == a.within);
     };
-    if (std::ranges::count_if(subject.after.aliases, meets) != 1) return told(a) + ", one of both twice";
+    if (std::ranges::count_if(subject.after.aliases, meets) != 1) return lost(a, "", ", one of both twice");
   }
-  return {};
+  return std::nullopt;
 }
 
 }  // namespace plumb::hlo

@@ -1,6 +1,7 @@
 // What is proven, and what its modules say of each other.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,11 @@ std::vector<Division> parameter_layouts(const Subject&);
 void check_pair(const Subject&);
 // And where its results are not those of BEFORE, laid out like this.
 void check_results(const Subject&, const std::vector<Division>& results);
-// What happened to the memory that results take over from parameters; empty where all is as it was.
-std::string lost_alias(const Subject&);
+// What happened to the memory that results take over from parameters; nothing where all is as it was.
+struct LostAlias {
+  std::string why;
+  std::int64_t parameter = 0;
+};
+std::optional<LostAlias> lost_alias(const Subject&);
 
 }  // namespace plumb::hlo

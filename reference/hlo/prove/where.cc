@@ -7,7 +7,7 @@
 #include <unordered_set>
 
 #include "reference/hlo/prove/laid.h"
-#include "reference/hlo/prove/twin.h"
+#include "reference/hlo/prove/unfinished.h"
 #include "reference/hlo/run/run.h"
 
 namespace plumb::hlo {
@@ -19,7 +19,7 @@ using Events = Sought::Events;
 
 // What a collective gives when it first runs.
 struct Told {
-  std::uint64_t print = 0;
+  std::vector<std::uint64_t> prints;
   Sums given, taken;  // `taken`: of its first operand
 };
 
@@ -37,48 +37,6 @@ struct Prints {
   }
 };
 
-std::uint64_t stirred(std::uint64_t state, std::uint64_t x) {
-  return hashed(state, x, {x & Residue::p}).value;
-}
-
-std::uint64_t print_of(const Array<Twin>& a, std::uint64_t state, std::size_t element) {
-  return stirred(state, is_real(a.type) ? identity(0, a.reals[element]).value
-                                        : static_cast<std::uint64_t>(a.integers[element]));
-}
-
-// A number for what all devices hold of a value.
-std::uint64_t fingerprint(const Array<Twin>& a, std::int64_t devices) {
-  const std::int64_t size = count(a.dims);
-  std::vector<std::uint64_t> each(static_cast<std::size_t>(a.lanes), 2);
-  for (std::int64_t lane = 0; lane < a.lanes; ++lane)
-    for (std::int64_t n = 0; n < size; ++n) {
-      std::uint64_t& one = each[static_cast<std::size_t>(lane)];
-      one = print_of(a, one, static_cast<std::size_t>(lane * size + n));
-    }
-  std::uint64_t all = 1;
-  for (std::int64_t device = 0; device < devices; ++device)
-    all = stirred(all, each[static_cast<std::size_t>(lane_on(a, device))]);
-  return all;
-}
-
-// What devices would hold of a value that is whole, were it laid out so; in a manual region each knows its
-// own whole. Nothing where a tile is short, since what stands behind its end is free.
-std::optional<std::uint64_t> fingerprint(const Array<Twin>& whole, const Division& division) {
-  std::uint64_t all = 1;
-  const std::int64_t size = count(whole.dims);
-  for (std::int64_t device = 0; device < std::ssize(division.shares); ++device) {
-    const Share& share = division.shares[static_cast<std::size_t>(device)];
-    const std::int64_t begin = begin_on(whole, device, size);
-    std::uint64_t one = 2;
-    for (const std::int64_t n : share_map(whole.dims, division, share)) {
-      if (n < 0) return std::nullopt;
-      one = print_of(whole, one, static_cast<std::size_t>(begin + n));
-    }
-    all = stirred(all, one);
-  }
-  return all;
-}
-
 // Those that say nothing of a fault: they are moved, merged and made again, or hand on what others compute.
 bool idle(const Instruction& i) {
   return i.opcode == Opcode::constant || i.opcode == Opcode::iota || i.opcode == Opcode::broadcast ||
@@ -94,19 +52,13 @@ std::vector<TwinValue> cut_all(Pairs& pairs, const std::vector<TwinValue>& whole
   return local;
 }
 
-// Whether other values are unlikely to be the same: integers and predicates, and what is one number
-// throughout, tell nothing.
-bool can_differ(const Array<Twin>& a) {
-  const auto other = [&](const Twin& x) { return identity(0, x) != identity(0, a.reals[0]); };
-  return !a.reals.empty() && (a.dims.empty() || std::ranges::any_of(a.reals, other));
-}
-
 // What locating goes by.
 struct Search {
   const Subject& subject;
   const Pulse& pulse;
   Pairs pairs;
   std::vector<TwinValue> whole;  // the arguments
+  Sought& sought;
 };
 
 Prints prints_of(Search& search) {
@@ -115,12 +67,14 @@ Prints prints_of(Search& search) {
   const std::int64_t devices = subject.after.partitions;
   const auto seen = [&](const Instruction& i, const auto& operands, const TwinValue& held) {
     if (!held.array) return;
-    const std::uint64_t print = fingerprint(*held.array, devices);
-    prints.all.insert(print);
-    prints.of[i.op_name].insert(print);
+    std::vector<std::uint64_t> own = {print_of(*held.array, devices)};
+    for (const Ends& ends : search.sought.ends)
+      if (ends.tile == held.array->dims) own.push_back(print_of(*held.array, ends));
+    prints.all.insert(own.begin(), own.end());
+    prints.of[i.op_name].insert(own.begin(), own.end());
     if (i.opcode < Opcode::all_gather || prints.told.contains(&i)) return;
     Told& told = prints.told[&i];
-    told.print = print, told.given = sums_of(search.pairs, *held.array, devices);
+    told.prints = std::move(own), told.given = sums_of(search.pairs, *held.array, devices);
     if (!operands.empty() && operands[0].array)
       told.taken = sums_of(search.pairs, *operands[0].array, devices);
   };
@@ -143,28 +97,42 @@ std::set<const Instruction*> read_by_roots(const Module& module) {
   return all;
 }
 
-// What each instruction should be, but for whether it is there. What nobody reads AFTER needs not have.
+// Elements of what is no tuple itself but gives several values: a sort, a top-k. Each with what gives it.
+std::map<const Instruction*, const Instruction*> elements_given(const Module& module) {
+  static const std::set<Opcode> kGive = {Opcode::custom_call, Opcode::reduce, Opcode::reduce_window,
+                                         Opcode::scatter,     Opcode::sort,   Opcode::topk,
+                                         Opcode::all_reduce,  Opcode::map};
+  std::map<const Instruction*, const Instruction*> all;
+  for (const Computation& c : module.computations)
+    for (const Instruction& i : c.instructions) {
+      if (i.opcode != Opcode::get_tuple_element) continue;
+      const Instruction& from = c.instructions[static_cast<std::size_t>(i.operands[0])];
+      if (kGive.contains(from.opcode)) all[&i] = &from;
+    }
+  return all;
+}
+
+// What each instruction should be, but for whether it is there. What nobody reads AFTER needs not have. In a
+// manual region each device knows a whole of its own, or all the same.
 Events events_of(Search& search) {
   const Module& module = *search.subject.propagated;
   Events events;
   const std::set<const Instruction*> read = read_by_roots(module);
+  const auto given = elements_given(module);
   const auto seen = [&](const Instruction& i, const auto&, const TwinValue& held) {
-    const auto [at, first] = events.try_emplace(&i, Event{&i, std::ssize(events)});
+    const auto by = given.find(&i);
+    const auto [at, first] =
+        events.try_emplace(&i, Event{by == given.end() ? &i : by->second, std::ssize(events)});
     if (!first || !held.array || !can_differ(*held.array)) return;
-    at->second.whole = fingerprint(*held.array, module.partitions);
-    if (idle(i) || !read.contains(&i)) return;
-    std::optional<std::uint64_t> print;
-    const bool own = held.array->lanes > 1;  // in a manual region
-    if (!i.sharding.empty()) {
-      const auto division =
-          (own ? divide_within : divide)(i.sharding[0], i.shape.dims.size(), module.partitions);
-      const bool whole = division && std::ranges::count(division->tiles, 1) == std::ssize(division->tiles);
-      if (division && division->parts == 1)
-        print = whole ? at->second.whole : fingerprint(*held.array, *division);
-    } else {  // replicated; in a manual region what each knows is its own
-      print = at->second.whole;
-    }
-    at->second.print = print;
+    Event& event = at->second;
+    event.whole = print_of(*held.array, module.partitions);
+    if ((idle(i) && by == given.end()) || !read.contains(&i)) return;
+    if (i.sharding.empty()) return void(event.print = event.whole);
+    const auto division = divide_within(i.sharding[0], i.shape.dims.size(), module.partitions);
+    if (!division || division->parts > 1) return;
+    LaidPrint laid = print_of(*held.array, *division);
+    event.print = laid.print;
+    if (laid.ends) search.sought.ends.insert(*std::move(laid.ends));
   };
   const Machine<Pairs> machine{module, search.pairs, module.partitions, seen, nullptr, search.pulse};
   evaluate(machine, entry(module), search.whole, {});
@@ -229,18 +197,26 @@ void spread_presence(const Module& module, const Prints& prints, Events& events)
 const Instruction* first_lost(const Events& events) {
   const Event* first = nullptr;
   for (const auto& [is, event] : events) {
-    if (!event.print || event.reached || idle(*is)) continue;
+    if (!event.print || event.reached) continue;
     if (!first || event.order < first->order) first = &event;
   }
   return first ? first->is : nullptr;
 }
 
-// The instruction that makes a result.
+// The instruction of the user's that makes a result.
 const Instruction* maker(const Module& module, std::int64_t result) {
   const Computation& c = entry(module);
-  const Instruction& root = c.instructions[static_cast<std::size_t>(c.root)];
-  if (root.opcode != Opcode::tuple || result >= std::ssize(root.operands)) return &root;
-  return &c.instructions[static_cast<std::size_t>(root.operands[static_cast<std::size_t>(result)])];
+  const auto operand = [&](const Instruction& i, std::int64_t n) {
+    return &c.instructions[static_cast<std::size_t>(i.operands.at(static_cast<std::size_t>(n)))];
+  };
+  const Instruction* is = &c.instructions[static_cast<std::size_t>(c.root)];
+  if (is->opcode == Opcode::tuple && result < std::ssize(is->operands)) is = operand(*is, result);
+  while (is->op_name.empty() && (is->opcode == Opcode::copy || is->opcode == Opcode::get_tuple_element)) {
+    const Instruction* from = operand(*is, 0);
+    const bool element = is->opcode == Opcode::get_tuple_element && from->opcode == Opcode::tuple;
+    is = element ? operand(*from, get<std::int64_t>(*is, Key::index)) : from;
+  }
+  return is;
 }
 
 // A collective of AFTER.
@@ -269,7 +245,9 @@ std::vector<Collective> unknown(std::vector<Collective> all, const Events& event
   for (const auto& [is, event] : events)
     for (const auto& print : {event.print, event.whole})
       if (print) right.insert(*print);
-  std::erase_if(all, [&](const Collective& c) { return c.told && right.contains(c.told->print); });
+  const auto is_right = [&](std::uint64_t print) { return right.contains(print); };
+  std::erase_if(all,
+                [&](const Collective& c) { return c.told && std::ranges::any_of(c.told->prints, is_right); });
   return all;
 }
 
@@ -332,67 +310,48 @@ std::string collective_for(Search& search, const Prints& prints, const Events& e
          (all.size() > 1 ? "  (and " + std::to_string(all.size() - 1) + " more of this operation)" : "");
 }
 
-const Computation& home(const Module& module, const Instruction* is) {
-  const auto has = [&](const Computation& c) {
-    return std::ranges::any_of(c.instructions, [&](const Instruction& i) { return &i == is; });
-  };
-  return *std::ranges::find_if(module.computations, has);
+// The instruction of the program that is of the same operation of the user's.
+const Instruction& of_the_program(const Module& program, const Instruction& i) {
+  for (const Computation& c : program.computations)
+    for (const Instruction& one : c.instructions)
+      if (!i.op_name.empty() && one.op_name == i.op_name) return one;
+  return i;
 }
 
-// The devices that hold the same tile as the first: a part each of what is left unreduced.
-std::string first_group(const Division& division) {
-  constexpr int kShown = 4;
-  std::string text;
-  int found = 0;
-  for (std::size_t device = 0; device < division.shares.size(); ++device) {
-    if (division.shares[device].tile != division.shares[0].tile) continue;
-    if (found < kShown) text += (found ? "," : "") + std::to_string(device);
-    ++found;
-  }
-  return text + (found > kShown ? ",..." : "");
-}
-
-// The sum that an instruction finishes of an operand that is left unreduced: nothing where it finishes none.
-//
-//   %copy, of %copy.1 with last_tile_dims={unreduced} of 1024
-//   no all-reduce: %copy.1 is left as 1024 parts, on devices 0,4,8,12,...
-std::string sum_of(const Module& module, const Instruction& finishes) {
-  const auto parts = [&](const Instruction& i) -> std::optional<Division> {
-    if (i.sharding.empty() || i.shape.type == Type::tuple) return std::nullopt;
-    return divide(i.sharding[0], i.shape.dims.size(), module.partitions);
-  };
-  const auto made = parts(finishes);
-  if (!made) return {};
-  const Computation& c = home(module, &finishes);
-  for (const std::int64_t n : finishes.operands) {
-    const Instruction& operand = c.instructions[static_cast<std::size_t>(n)];
-    const auto left = parts(operand);
-    if (left && left->parts > made->parts)
-      return "no all-reduce: %" + operand.name + " is left as " + std::to_string(left->parts) +
-             " parts, on devices " + first_group(*left);
-  }
-  return {};
+// What the proof itself names.
+Place place_at(const Subject& subject, const Spot& spot) {
+  const Module& module = spot.before ? subject.before : subject.after;
+  const Computation& c = module.computations[spot.computation];
+  const Instruction& i = c.instructions[spot.instruction];
+  const Instruction& is = spot.before ? i : of_the_program(subject.before, i);
+  const std::string user = source(subject.before, is);
+  return {is.name, user.empty() ? source(module, i) : user, is.op_name,
+          spot.before ? "" : print(module, c, i)};
 }
 
 }  // namespace
 
 std::optional<Place> locate(const Subject& subject, const Proof& proof, const Pulse& pulse, Sought* shared) {
+  if (proof.at) return place_at(subject, *proof.at);
   if (!subject.propagated || proof.differences.empty()) return std::nullopt;
-  Search search{
-      subject, pulse, {proof.seed, 0, &proof.meanings},
-        drawn(subject.before, proof.bounds, proof.seed)
-  };
-  const Prints prints = prints_of(search);
   Sought own;
   Sought& sought = shared && proof.meanings.empty() ? *shared : own;
+  Search search{
+      subject,
+      pulse,
+      {proof.seed, 0, &proof.meanings},
+      drawn(subject.before, proof.bounds, proof.seed),
+      sought
+  };
   if (!sought.events.contains(proof.seed)) sought.events[proof.seed] = events_of(search);
+  const Prints prints = prints_of(search);
   Events events = sought.events[proof.seed];  // what is reached differs from fault to fault
   spread_presence(*subject.propagated, prints, events);
   const Instruction* lost = first_lost(events);
   if (!lost) lost = maker(*subject.propagated, proof.differences[0].result);
   Place place{lost->name, source(*subject.propagated, *lost), lost->op_name,
               collective_for(search, prints, events, lost->op_name)};
-  if (place.there.empty()) place.there = sum_of(*subject.propagated, *lost);
+  if (place.there.empty()) place.there = sum_left_by(*subject.propagated, *lost);
   return place;
 }
 

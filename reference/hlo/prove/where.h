@@ -3,8 +3,10 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
+#include "reference/hlo/prove/prints.h"
 #include "reference/hlo/prove/prove.h"
 #include "reference/hlo/run/machine.h"
 
@@ -12,7 +14,8 @@ namespace plumb::hlo {
 
 // The first instruction of the program, as it was after propagation, whose value, laid out as it should be,
 // comes about nowhere in AFTER, nor anything that was computed from it; where there is none, the one that
-// makes the first wrong result. And what AFTER's devices tell each other there.
+// makes the first wrong result. And what AFTER's devices tell each other there. Where devices part, the one
+// at which they do, and where a buffer is lost its parameter.
 struct Place {
   std::string instruction;  // "dot_general.84"
   std::string source;       // "train.py:44 block"; empty where the dump does not say
@@ -23,7 +26,7 @@ struct Place {
 // What the instructions of the module after propagation should be, by the seed of the draw.
 struct Sought {
   struct Event {
-    const Instruction* is = nullptr;
+    const Instruction* is = nullptr;     // of what gives several values the one that does
     std::int64_t order = 0;              // as they are first computed
     std::optional<std::uint64_t> print;  // of what all devices should hold, where that tells anything
     std::optional<std::uint64_t> whole;  // of the value where each device holds all of it
@@ -31,10 +34,11 @@ struct Sought {
   };
   using Events = std::map<const Instruction*, Event>;
   std::map<std::uint64_t, Events> events;
+  std::set<Ends> ends;  // of all that is not evenly divided
 };
 
-// Nothing where the module after propagation is not at hand, or no result is wrong. Of several AFTERs of one
-// program what is looked for may be shared.
+// Nothing where no result is wrong, or one is and the module after propagation is not at hand. Of several
+// AFTERs of one program what is looked for may be shared.
 std::optional<Place> locate(const Subject&, const Proof&, const Pulse& = {}, Sought* shared = nullptr);
 
 }  // namespace plumb::hlo

@@ -68,6 +68,13 @@ struct Shared {
   Sought sought;
 };
 
+// The instruction that is wrong: of replicas that differ what the result was made of.
+const Instruction& faulty_one(const Module& after, const Module& faulty, std::size_t c, std::size_t i) {
+  for (const Instruction& one : faulty.computations[c].instructions)
+    if (one.name == "planted.sum") return one;
+  return after.computations[c].instructions[i];
+}
+
 void try_fault(const Modules& m, const Fault& fault, std::size_t c, std::size_t i, Shared& shared) {
   Tally& tally = shared.tally;
   const auto faulty = planted(m.after, fault, c, i);
@@ -75,13 +82,14 @@ void try_fault(const Modules& m, const Fault& fault, std::size_t c, std::size_t 
   try {
     const Subject subject{m.before, *faulty, &m.propagated};
     const Proof proof = prove(subject, {}, &shared.wholes);
-    if (proof.finding != Finding::refuted || proof.differences.empty()) return;
+    if (proof.finding != Finding::refuted) return;
     ++tally.refuted;
     const auto at = locate(subject, proof);
     const auto again = locate(subject, proof, {}, &shared.sought);
+    ASSERT_TRUE(at && again) << fault.name << " " << proof.why;
     EXPECT_EQ(at->instruction, again->instruction) << "what is sought is the program's, not the fault's";
     tally.located += at.has_value();
-    const Instruction& at_fault = m.after.computations[c].instructions[i];
+    const Instruction& at_fault = faulty_one(m.after, *faulty, c, i);
     if (at && faulty->computations[c].instructions[i].opcode >= Opcode::all_gather &&
         at->op_name == at_fault.op_name)
       ++tally.told, tally.named += at->there.starts_with("%" + at_fault.name + " =");
@@ -112,9 +120,9 @@ TEST(Where, DroppedSumsInLoopsAreFoundAtTheirOperation) {
 TEST(Where, PlantedFaultsAreFoundAgain) {
   Shared shared;
   Tally& tally = shared.tally;
-  for (const char* name :
-       {"jax@0.10.2/moe_onehot.shardy", "jax@0.10.2/moe_onehot.gspmd", "jax@0.10.2/loops.shardy",
-        "jax@0.10.2/indices.gspmd", "jax@0.10.2/pipeline.gspmd"}) {
+  for (const char* name : {"jax@0.10.2/moe_onehot.shardy", "jax@0.10.2/moe_onehot.gspmd",
+                           "jax@0.10.2/loops.shardy", "jax@0.10.2/indices.gspmd", "jax@0.10.2/pipeline.gspmd",
+                           "jax@0.10.2/partly.gspmd", "jax@0.10.2/matmul_gathered.gspmd"}) {
     const Modules m = modules(folder(name));
     shared.wholes = {};
     shared.sought = {};
@@ -127,7 +135,7 @@ TEST(Where, PlantedFaultsAreFoundAgain) {
               tally.located, tally.on_line, tally.told, tally.named);
   EXPECT_GT(tally.refuted, 200);
   EXPECT_EQ(tally.located, tally.refuted);
-  EXPECT_GE(tally.on_line * 100, tally.refuted * 85);
+  EXPECT_GE(tally.on_line * 100, tally.refuted * 90);
   EXPECT_GE(tally.named * 10, tally.told * 9);
 }
 

@@ -18,6 +18,7 @@ namespace plumb::hlo {
 // of the program, not of the text.
 struct Disagreement : std::runtime_error {
   using std::runtime_error::runtime_error;
+  const Instruction* at = nullptr;  // of the module that ran
 };
 
 // For each device whether it takes part: a loop that only some still run, a branch that only some take.

@@ -362,6 +362,9 @@ Value<typename Numbers::Number> evaluate(const Machine<Numbers>& machine, const 
       require(fits(values[n], i.shape), "the result has another shape");
     } catch (const Misfit& misfit) {
       refuse(machine.module, i, misfit.what());
+    } catch (Disagreement& disagreement) {
+      if (!disagreement.at) disagreement.at = &i;
+      throw;
     }
     if (machine.seen) machine.seen(i, operands, values[n]);
     if (left[n] == 0) values[n] = {};
