@@ -102,8 +102,11 @@ bool is_stopped(pid_t pid) {
          how.si_pid == pid;
 }
 
-bool reap_until(std::chrono::steady_clock::time_point until) {
+using Meanwhile = std::function<void()>;
+
+bool reap_until(std::chrono::steady_clock::time_point until, const Meanwhile& meanwhile) {
   while (true) {
+    meanwhile();
     const pid_t pid = ::waitpid(-1, nullptr, WNOHANG);
     if (pid < 0 && errno == ECHILD) return true;
     if (pid == 0) {
@@ -133,21 +136,21 @@ Job start(const Asked& asked, const Variables& variables, const std::string& fil
   return job;
 }
 
-void end(const Job& job, std::chrono::milliseconds patience) {
-  if (reap_until(std::chrono::steady_clock::now() + patience)) return;
+void end(const Job& job, std::chrono::milliseconds patience, const std::function<void()>& meanwhile) {
+  if (reap_until(std::chrono::steady_clock::now() + patience, meanwhile)) return;
   for (pid_t pid : job.pids) {
     ::kill(pid, SIGTERM);
     if (is_stopped(pid)) ::kill(pid, SIGCONT);
   }
-  bool gone = reap_until(std::chrono::steady_clock::now() + grace);
+  bool gone = reap_until(std::chrono::steady_clock::now() + grace, meanwhile);
   if (!gone && !job.cancel.empty()) {
     const int ran = std::system(("{ " + job.cancel + "; } >/dev/null 2>&1").c_str());
-    if (ran == 0) gone = reap_until(std::chrono::steady_clock::now() + std::chrono::seconds(1));
+    if (ran == 0) gone = reap_until(std::chrono::steady_clock::now() + std::chrono::seconds(1), meanwhile);
   }
   // Whoever is killed leaves orphans, and this process adopts them.
   for (int again = 0; !gone && again < 1000; ++again) {
     for (pid_t pid : children()) ::kill(pid, SIGKILL);
-    gone = reap_until(std::chrono::steady_clock::now() + std::chrono::milliseconds(10));
+    gone = reap_until(std::chrono::steady_clock::now() + std::chrono::milliseconds(10), meanwhile);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,8 +27,10 @@ using Variables = std::vector<std::pair<std::string, std::string>>;
 Job start(const Asked&, const Variables&, const std::string& file);
 
 // Waits so long for their end; then SIGTERM to all that were started, a grace, and SIGKILL to them and all
-// that they left behind. Afterwards this process has no children.
-void end(const Job&, std::chrono::milliseconds patience);
+// that they left behind. Afterwards this process has no children. Meanwhile this is called every few
+// milliseconds.
+void end(
+    const Job&, std::chrono::milliseconds patience, const std::function<void()>& meanwhile = [] {});
 
 // How the first of them ended that did, or "": "rank 2 was killed by signal 9 (Killed)". Of a command:
 // "mpiexec exited with code 1".

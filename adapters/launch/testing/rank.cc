@@ -3,6 +3,7 @@
 //   idle                none: all return at once
 //   die, kill, exit     before the others are met: by a failed check, by SIGKILL, with code 0
 //   stop, sleep, late   is stopped; sleeps, before it enters; enters another call
+//   stubborn            sleeps, and does not end when it is told to
 //   throws, differs     cannot do it; says another layout
 //   foretells           says that it is done with request 99
 //   slow                takes three seconds to make ready, and three to run
@@ -73,7 +74,8 @@ struct Echo : plumb::Backend {
     if (has("kill")) ::raise(SIGKILL);
     if (has("exit")) std::_Exit(0);
     if (has("stop")) ::raise(SIGSTOP);
-    if (has("sleep")) ::sleep(600);
+    if (has("stubborn")) plumb::when_told_to_end([] { ::sleep(600); });
+    if (has("sleep") || has("stubborn")) ::sleep(600);
     if (has("astray")) plumb::send_written(0, 4);
     if (has("foretells")) plumb::send_reply(R"({"type":"done","id":99})");
     if (has("throws")) throw std::runtime_error("no room for it");

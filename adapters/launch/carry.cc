@@ -1,0 +1,185 @@
+#include "adapters/launch/carry.h"
+
+#include <fmt/format.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <new>
+#include <stdexcept>
+#include <utility>
+
+#include "adapters/launch/segments.h"
+#include "adapters/protocol/fields.h"
+#include "adapters/protocol/json.h"
+#include "adapters/protocol/message.h"
+#include "adapters/protocol/skim.h"
+
+namespace plumb::launch {
+
+using nlohmann::json;
+
+namespace {
+
+Failure failure(const char* type, const std::string& message) {
+  return {
+      {{"type", type}, {"message", message}}
+  };
+}
+
+// What more there is to say of an end before all ranks had joined. Throws std::invalid_argument where they
+// cannot use their options.
+std::string too_early(const Relay& relay, const std::string& end) {
+  if (!relay.hub.lost.empty() ||
+      std::ranges::all_of(relay.hub.seats, [](const Seat& s) { return s.where.joined; }))
+    return "";
+  if (!relay.greeted && end.ends_with("exited with code 2"))
+    throw std::invalid_argument(fmt::format("plumb-launch: {}: it cannot use what it was given", end));
+  return end.ends_with("exited with code 0") ? ", and not all have joined: a rank joins by plumb_ranks.h"
+                                             : "";
+}
+
+}  // namespace
+
+void look_after(Relay& relay) {
+  if (told_to_end) throw Ended{};
+  Hub& hub = relay.hub;
+  if (!hub.complaint.empty()) throw failure("crashed", hub.complaint);
+  std::string end;
+  if (a_child_ended) a_child_ended = 0, end = ended(relay.job);
+  if (hub.lost.empty() && end.empty()) return;
+  // A process and its connection end one after the other; of several ranks mpiexec ends last.
+  const auto seen = Clock::now();
+  const auto moment = [&] { return seen + std::chrono::seconds(hub.lost.empty() ? 1 : 3); };
+  for (; (hub.lost.empty() || end.empty()) && Clock::now() < moment(); end = ended(relay.job))
+    step(hub, std::min(moment(), Clock::now() + std::chrono::milliseconds(10)));
+  const std::string died = who_died(hub);
+  const std::string what = died + (died.empty() || end.empty() ? "" : "; ") + end + too_early(relay, end);
+  throw failure("crashed", what);
+}
+
+void hangs(Relay& relay) {
+  ask_where(relay.hub);
+  std::vector<Whereabouts> all;
+  for (const Seat& seat : relay.hub.seats) all.push_back(gave_up(seat) ? gave_up_at(seat) : seat.where);
+  const Hang hang = hang_of(all);
+  throw Failure{
+      {{"type", "hung"}, {"message", hang.message}, {"ranks", hang.ranks}, {"processes", hang.processes}}
+  };
+}
+
+namespace {
+
+template <class Done>
+void wait_until(Relay& relay, void (*listen)(Hub&, Clock::time_point), Done&& done) {
+  while (!done()) {
+    listen(relay.hub, std::min(relay.deadline, Clock::now() + std::chrono::milliseconds(100)));
+    if (done()) return;
+    say_unsaid(relay), look_after(relay);
+    if (Clock::now() >= relay.deadline) hangs(relay);
+  }
+}
+
+// A rank that is not the first is done with this request, and with no other.
+void compare_ids(const Seat& seat, std::size_t rank, std::int64_t id) {
+  if (const std::int64_t said = integer_or(*seat.reply, "id", -1);
+      said != id && text_or(*seat.reply, "type") == "done")
+    throw failure("crashed",
+                  fmt::format("{} replied to request {}, and {} was asked", who(seat, rank), said, id));
+}
+
+// What a rank that is not the first says, where it is no echo of what the first says.
+void compare(const Seat& first, const Seat& seat, std::size_t rank) {
+  const std::string type = text_or(*seat.reply, "type"), of_first = text_or(*first.reply, "type");
+  const std::string plans = text_or(*seat.reply, "says"), of_plans = text_or(*first.reply, "says");
+  if (type != "done" && type != of_first)
+    throw failure("reneged",
+                  fmt::format("{}: {}", who(seat, rank),
+                              text_or(*seat.reply, "message", text_or(*seat.reply, "reason", type))));
+  if (!plans.empty() && !of_plans.empty() && plans != of_plans)
+    throw failure("reneged", who(seat, rank) + " made another plan than rank 0");
+}
+
+// Sends a request of this number to all ranks; the reply of the first, once all have replied.
+std::string ask(Relay& relay, const std::string& line, std::int64_t id) {
+  Hub& hub = relay.hub;
+  const Seat& first = hub.seats[0];
+  std::vector<bool> seen(hub.seats.size()), agrees(hub.seats.size());
+  ask_all(hub, line);
+  wait_until(relay, await_replies, [&] {
+    if (std::ranges::any_of(hub.seats, gave_up)) hangs(relay);
+    bool all = first.reply != nullptr;
+    // The others may wait for one that has given up, and the job is over.
+    if (all && text_or(*first.reply, "type") == "reneged") return true;
+    for (std::size_t r = 1; r < hub.seats.size(); ++r) {
+      const Seat& seat = hub.seats[r];
+      all &= seat.reply != nullptr;
+      if (!seat.reply || agrees[r]) continue;
+      if (!seen[r]) compare_ids(seat, r, id);
+      if (first.reply) compare(first, seat, r);
+      if (!seen[r] && text_or(*seat.reply, "type") == "reneged")
+        throw failure("reneged", fmt::format("{}: {}", who(seat, r), text_or(*seat.reply, "message")));
+      seen[r] = true, agrees[r] = first.reply != nullptr;
+    }
+    return all;
+  });
+  const std::string type = text_or(*first.reply, "type");
+  relay.over = type == "hung" || type == "crashed" || type == "reneged";
+  return hub.seats[0].reply_text;
+}
+
+// What the first rank says before its reply is passed on; when its run begins, its time does, and where it is
+// alive, anew.
+void pass_on(Relay& relay, const std::string& line) {
+  relay.unsaid += line + "\n";
+  const json message = parse_json(line);
+  const bool runs = text_or(message, "phase") == "run" && relay.run_seconds > 0;
+  if (runs) relay.seconds = relay.run_seconds, relay.extensions = 0;
+  const bool anew = text_or(message, "type") == "alive" && relay.extensions++ < most_extensions;
+  if (runs || anew) relay.deadline = before(relay.seconds);
+}
+
+void launch(Relay& relay) {
+  relay.hub = open_hub(relay.asked.ranks, relay.asked.interface);
+  relay.hub.forward = [&relay](const std::string& line) { pass_on(relay, line); };
+  relay.running = true;
+  Variables variables{
+      {"PLUMB_LAUNCH", relay.hub.address},
+      {"PLUMB_TOKEN",  relay.hub.token  }
+  };
+  if (relay.left.request) new (relay.left.request) OpenRequest;
+  variables.insert(variables.end(), relay.left.variables.begin(), relay.left.variables.end());
+  relay.job = start(relay.asked, variables, relay.hub.file);
+  wait_until(relay, step, [&] {
+    return std::ranges::all_of(relay.hub.seats, [](const Seat& s) { return s.where.joined; });
+  });
+}
+
+}  // namespace
+
+std::string answer(Relay& relay, const std::string& line) {
+  const Skimmed request = skim(line);
+  const bool hello = request.type == "hello";
+  relay.deadline = before(request.seconds, std::exchange(relay.waits, {}).value_or(Clock::now()));
+  relay.seconds = request.seconds, relay.run_seconds = request.run_seconds;
+  relay.extensions = std::exchange(relay.held_up, 0);
+  relay.over = false;
+  try {
+    if (hello) relay.hello = line, stop(relay, at_once);
+    if (!relay.running) {
+      const time_t begun = ::time(nullptr);
+      launch(relay);
+      const std::string said = ask(relay, relay.hello, 0);
+      relay.greeted = true;
+      relay.segments = segments_of(ranks_here(relay.hub), begun);
+      if (hello) return said;
+    }
+    return ask(relay, line, request.id);
+  } catch (Failure& f) {
+    relay.over = true;
+    if (!hello) f.reply["id"] = request.id;
+    return dump(f.reply);
+  }
+}
+
+}  // namespace plumb::launch
