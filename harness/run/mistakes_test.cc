@@ -186,18 +186,22 @@ std::string command(std::string_view faults) {
   return all;
 }
 
-TEST(Mistakes, HaveAVerdictAndWords) {
-  EXPECT_GE(std::size(mistakes), 90U);
-  for (const Mistake& mistake : mistakes) {
-    Settings settings;
-    settings.deadlines = {mistake.seconds, mistake.seconds, mistake.seconds};
-    Subject subject(command(mistake.faults), settings);
-    const Record record = attempt(parse_case("on x=2: reshard f32[8@x] -> f32[8]"), subject);
-    const std::string said = record.verdict.facts.empty() ? "" : record.verdict.facts[0].text;
-    EXPECT_EQ(name(record.verdict.status), mistake.verdict) << mistake.what << ": " << said;
-    EXPECT_THAT(said, testing::HasSubstr(mistake.words)) << mistake.what;
-  }
+static_assert(std::size(mistakes) >= 90);
+
+struct EveryMistake : testing::TestWithParam<Mistake> {};
+
+TEST_P(EveryMistake, HasAVerdictAndWords) {
+  const Mistake& mistake = GetParam();
+  Settings settings;
+  settings.deadlines = {mistake.seconds, mistake.seconds, mistake.seconds};
+  Subject subject(command(mistake.faults), settings);
+  const Record record = attempt(parse_case("on x=2: reshard f32[8@x] -> f32[8]"), subject);
+  const std::string said = record.verdict.facts.empty() ? "" : record.verdict.facts[0].text;
+  EXPECT_EQ(name(record.verdict.status), mistake.verdict) << mistake.what << ": " << said;
+  EXPECT_THAT(said, testing::HasSubstr(mistake.words)) << mistake.what;
 }
+
+INSTANTIATE_TEST_SUITE_P(OfAll, EveryMistake, testing::ValuesIn(mistakes));
 
 TEST(Mistakes, ClonesReachTheRecord) {
   const auto clones = [](const std::string& faults) {

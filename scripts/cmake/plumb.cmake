@@ -53,12 +53,13 @@ if(PLUMB_SANITIZE MATCHES undefined)
 endif()
 
 # plumb_test(words_test LABELS unit SOURCES spec_test.cc DEPS plumb_words): one program, one ctest. SLOW where its own
-# code, not that of the libraries, computes for seconds; the longest begin first by their COST.
+# code, not that of the libraries, computes for seconds; the longest begin first by their COST. One that waits more than
+# it computes runs in so many processes at a time (SHARDS).
 function(plumb_test name)
   if(NOT PLUMB_TESTS)
     return()
   endif()
-  cmake_parse_arguments(ARG "SLOW" "COST" "SOURCES;DEPS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "SLOW" "COST;SHARDS" "SOURCES;DEPS;LABELS" ${ARGN})
   if(NOT TARGET plumb_parsed_gtest)
     file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/parsed_gtest.cc CONTENT "")
     add_library(plumb_parsed_gtest OBJECT ${PROJECT_BINARY_DIR}/parsed_gtest.cc)
@@ -74,7 +75,11 @@ function(plumb_test name)
     target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O0> ${PLUMB_TEST_OPTIONS})
     plumb_parse_once(${name} AS plumb_parsed_gtest)
   endif()
-  add_test(NAME ${name} COMMAND ${name})
+  if(ARG_SHARDS)
+    add_test(NAME ${name} COMMAND ${PROJECT_SOURCE_DIR}/scripts/cmake/sharded ${ARG_SHARDS} $<TARGET_FILE:${name}>)
+  else()
+    add_test(NAME ${name} COMMAND ${name})
+  endif()
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}")
   if(ARG_COST)
     set_tests_properties(${name} PROPERTIES COST ${ARG_COST})

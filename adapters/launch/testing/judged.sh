@@ -9,3 +9,16 @@ judged() {
     exit 1
   fi
 }
+
+# beside COMMAND...: it mostly waits, and others go on meanwhile; `joined` waits for all of these, and the test ends where one failed.
+besides=()
+beside() {
+  "$@" &
+  besides+=($!)
+}
+joined() {
+  local failed=0 pid
+  for pid in "${besides[@]}"; do wait "$pid" || failed=1; done
+  besides=()
+  [[ $failed == 0 ]] || exit 1
+}
