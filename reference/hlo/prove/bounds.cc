@@ -15,6 +15,7 @@ struct Origin {
   bool changed = false;      // they are no longer the parameters' own
   std::int64_t counted = 0;  // 0: no iota
   std::vector<Origin> parts;
+  bool operator==(const Origin&) const = default;
 };
 
 void join(Origin& to, const Origin& from) {
@@ -109,6 +110,19 @@ struct Following {
     return all;
   }
 
+  // What a loop carries: from one round to the next an element may come from another.
+  Origin carried(const Instruction& i, Origin state) {
+    constexpr int kRounds = 4;
+    for (int round = 0; round < kRounds; ++round) {
+      Origin next = state;
+      call(i, Key::condition, {state});
+      join(next, call(i, Key::body, {state}));
+      if (next == state) break;
+      state = std::move(next);
+    }
+    return state;
+  }
+
   Origin meaning(const Instruction& i, const Computation& c, const std::vector<Origin>& operands) {
     index(i, c, operands), ask(i, c, operands);
     Origin all;
@@ -130,9 +144,13 @@ struct Following {
       case Opcode::fusion:
         return call(i, Key::calls, operands);
       case Opcode::while_:
-        call(i, Key::condition, operands);
-        call(i, Key::body, operands);
+        return carried(i, operands[0]);
+      case Opcode::copy:
+      case Opcode::opt_barrier:
         return operands[0];
+      case Opcode::sort:
+        all.parts = operands;
+        return operands.size() > 1 ? all : operands[0];
       case Opcode::conditional:
         for (std::size_t b = 0; b + 1 < operands.size(); ++b) {
           const Integers branches = get<Calls>(i, Key::branch_computations).computations;

@@ -47,6 +47,21 @@ constexpr const char* kComputations = R"(
   ROOT %t = (s32[], s32[]) copy(%s)
 }
 
+%exchange (s: (s32[], s32[])) -> (s32[], s32[]) {
+  %s = (s32[], s32[]) parameter(0)
+  %a = s32[] get-tuple-element(%s), index=0
+  %b = s32[] get-tuple-element(%s), index=1
+  ROOT %t = (s32[], s32[]) tuple(%b, %a)
+}
+
+%before (a: s32[], b: s32[], c: s32[], d: s32[]) -> pred[] {
+  %a = s32[] parameter(0)
+  %b = s32[] parameter(1)
+  %c = s32[] parameter(2)
+  %d = s32[] parameter(3)
+  ROOT %p = pred[] compare(%a, %b), direction=LT
+}
+
 ENTRY %e {
   %i = s32[] parameter(0)
   %j = s32[] parameter(1)
@@ -114,6 +129,12 @@ TEST(Bounds, IntegersStayBelowWhatTheyIndex) {
        "%d = f32[1,1] dynamic-slice(%f, %k, %k)" + slice, "i<5 j<6"},
       {"%c = s32[] conditional(%i, %t, %i), branch_computations={%second, %same}\n  %d = f32[1,1] dynamic-slice(%f, %c, %c)" + slice, "i<5 j<5"},
       {"%c = s32[] conditional(%i, %j, %j), branch_computations={%same, %same}\n  %d = f32[1,1] dynamic-slice(%f, %c, %c)" + slice, "j<5"},
+      // Handed on by a barrier, sorted with others, carried from one round of a loop to the next.
+      {"%o = (s32[], s32[]) opt-barrier(%t)\n  %k = s32[] get-tuple-element(%o), index=1\n  %d = f32[1,1] dynamic-slice(%f, %k, %k)" + slice, "j<5"},
+      {"%o = (s32[3], s32[3]) sort(%n, %n), dimensions={0}, to_apply=%before\n  %k = s32[3] get-tuple-element(%o), index=1\n  "
+       "%g = f32[3] gather(%f, %k), offset_dims={}, collapsed_slice_dims={0,1}, index_vector_dim=1, slice_sizes={1,1}, start_index_map={1}", "n<9"},
+      {"%w = (s32[], s32[]) while(%t), condition=%more, body=%exchange\n  %k = s32[] get-tuple-element(%w), index=0\n  "
+       "%d = f32[1,1] dynamic-slice(%f, %k, %k)" + slice, "i<5 j<5"},
       // So many rows, and where they begin, are not negative either.
       {"%m = f32[3,9] iota(), iota_dimension=0\n  %q = f32[3,4,2] iota(), iota_dimension=0\n  %y = f32[3,4] iota(), iota_dimension=0\n"
        "  %d = f32[3,2] ragged-dot(%y, %q, %n), lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, rhs_group_dims={0}", "n<8"},
