@@ -11,6 +11,7 @@ mesh has; XLA dumps the module before and after its partitioner there, and `plum
 
 import dataclasses
 import json
+import math
 import os
 import pathlib
 import re
@@ -67,16 +68,20 @@ def lowered(jitted, args, kwargs):
 
 
 def partitions(text):
-    found = re.search(r"mhlo.num_partitions = (\d+)", text)
-    return int(found[1]) if found else 1
+    """How many devices it is for. Where only the mesh says so, and no argument is laid out, JAX leaves it open."""
+    told = re.search(r"mhlo.num_partitions = (\d+)", text)
+    meshes = [re.findall(r"=(\d+)", axes) for axes in re.findall(r"sdy\.mesh @\w+ = <\[([^\]]*)\]", text)]
+    orders = [re.findall(r"\d+", order) for order in re.findall(r"<=\[([\d,]+)\]", text)]
+    return max([int(told[1]) if told else 1, *(math.prod(map(int, sizes)) for sizes in meshes + orders)])
 
 
 def dump(text, folder, passes):
     """Compiles StableHLO in another process, in which XLA dumps its modules into the folder."""
     with tempfile.TemporaryDirectory(prefix="plumb-prove-") as temporary:
         program = pathlib.Path(temporary, "program.mlir")
-        program.write_text(text)
-        flags = [f"--xla_force_host_platform_device_count={partitions(text)}", f"--xla_dump_to={folder}",
+        count = partitions(text)
+        program.write_text(re.sub(r"mhlo.num_partitions = \d+", f"mhlo.num_partitions = {count}", text))
+        flags = [f"--xla_force_host_platform_device_count={count}", f"--xla_dump_to={folder}",
                  "--xla_dump_hlo_as_text", "--xla_dump_large_constants",
                  f"--xla_dump_hlo_pass_re={'.*' if passes else 'spmd.*|shardy.*|sharding.*'}"]
         environment = {**os.environ, "JAX_PLATFORMS": "cpu", "XLA_FLAGS": " ".join(flags)}

@@ -65,6 +65,16 @@ class Prove(unittest.TestCase):
         self.assertEqual(answer.found["finding"], "refuted", answer)
         self.assertIn("reduce_window_max", answer.text)
 
+    def test_a_mesh_that_stands_within_the_program_alone(self):
+        mesh = mesh_of((4, 2), ("dp", "tp"))
+        region = jax.shard_map(lambda x, w: jax.lax.psum(x @ w, "tp"), mesh=mesh, in_specs=(P("dp", "tp"), P("tp", None)),
+                               out_specs=P("dp", None))
+        laid = lambda x, w: jax.lax.with_sharding_constraint(x @ w, NamedSharding(mesh, P("dp", "tp")))
+        for program in (region, laid):
+            answer = prove(jax.jit(program), *ARRAYS)
+            self.assertTrue(answer, answer)
+            self.assertEqual(answer.found["devices"], 8)
+
     def test_what_is_not_partitioned_is_said_to_be_so(self):
         with self.assertRaisesRegex(ValueError, "one device"):
             prove(jax.jit(jnp.matmul), *ARRAYS)
