@@ -22,6 +22,7 @@
 #include "harness/report/expected.h"
 #include "harness/report/finding.h"
 #include "harness/report/growth.h"
+#include "harness/report/overlap.h"
 #include "harness/report/progress.h"
 #include "harness/select/per_device.h"
 #include "reference/words/text.h"
@@ -290,7 +291,7 @@ std::int64_t say_all(const Course& course, const BenchFlags& flags, const HeldTo
   const std::vector<Timings> all = timed_cases(course);
   const bool ours = flags.library.format.empty();
   std::FILE* const out = ours ? stdout : stderr;
-  if (ours && !all.empty()) fmt::print("{}{}", timings_table(all), growth_table(all));
+  if (ours && !all.empty()) fmt::print("{}{}{}", timings_table(all), growth_table(all), overlap_table(all));
   fmt::print(out, "{}{}{}", clocks_in_words(all), doubts_in_words(all), lags_in_words(all));
   std::int64_t findings = say_findings(course, held.required, out);
   for (const std::string& broken : broken_rules(all)) fmt::print(out, "slow  {}\n", broken), ++findings;

@@ -201,6 +201,11 @@ TEST(Compare, WhatElseMayHaveMadeItSlowerIsSaidAndNothingIsSure) {
   EXPECT_EQ(of(nicer).became, Became::slower) << "of the other nobody knows";
   EXPECT_EQ(paced({usual}, {nicer}).at(0).became, Became::unsure);
   EXPECT_EQ(paced({usual}, {nicer}).at(0).besides, "by SCHED_OTHER, nice 15, not by SCHED_OTHER, nice 0");
+  Timings as_long = usual;
+  EXPECT_EQ(paced({usual}, {as_long}).at(0).became, Became::same);
+  as_long.machine.scheduling = "SCHED_OTHER, nice 15";
+  EXPECT_EQ(paced({usual}, {as_long}).at(0).became, Became::unsure) << "as long by chance";
+  EXPECT_EQ(paced({usual}, {as_long}).at(0).besides, "by SCHED_OTHER, nice 15, not by SCHED_OTHER, nice 0");
   for (const Timings& now :
        {timed_with(1.12, 1.9, 3000), timed_with(1.12, 1.4, 3000), timed_with(1.12, 0.5, 2900),
         timed_with(1.12, -1, 0), timed_with(1.12, 0.5, 3000, "")}) {

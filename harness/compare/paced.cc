@@ -42,6 +42,13 @@ std::string asked_otherwise(const Timings& then, const Timings& now) {
   return "";
 }
 
+// By another class of scheduling a case may take as long by chance. Empty where nobody knows of one.
+std::string by_another_class(const Timings& slow, const Timings& fast) {
+  const std::string &class_of = slow.machine.scheduling, &other = fast.machine.scheduling;
+  return class_of.empty() || other.empty() || class_of == other ? ""
+                                                                : fmt::format("by {}, not by {}", class_of, other);
+}
+
 // What is slower or faster has to be so beside its controls too. Without these: by more than repetitions of
 // one run differ, for what slows some of them may slow all of another run.
 Paced compared(const Timings& then, const Timings& now) {
@@ -55,6 +62,7 @@ Paced compared(const Timings& then, const Timings& now) {
   const bool moved = one.became == Became::slower || one.became == Became::faster;
   if (moved && one.besides.empty() && controlled && became(controlled, 1) != one.became)
     one.besides = fmt::format("beside the limit of the same run {}", in_words(*controlled));
+  if (one.became == Became::same) one.besides = by_another_class(now, then);
   if (const std::string other = asked_otherwise(then, now); !other.empty()) one.besides = "timed otherwise: " + other;
   if (!one.besides.empty()) one.became = Became::unsure;
   return one;
@@ -67,9 +75,7 @@ std::string besides_the_case(const Timings& slow, const Timings& fast, const Rat
     return fmt::format("on {}, not on {}", slow.machine.cpu, fast.machine.cpu);
   if (slow.machine.cores != fast.machine.cores && slow.machine.cores > 0 && fast.machine.cores > 0)
     return fmt::format("on {} cores, not on {}", slow.machine.cores, fast.machine.cores);
-  const std::string &class_of = slow.machine.scheduling, &other = fast.machine.scheduling;
-  if (!class_of.empty() && !other.empty() && class_of != other)
-    return fmt::format("by {}, not by {}", class_of, other);
+  if (std::string other = by_another_class(slow, fast); !other.empty()) return other;
   const bool controlled = !beside_controls(slow).empty() && !beside_controls(fast).empty();
   const auto load = load_of(slow), less = load_of(fast);
   const double share =

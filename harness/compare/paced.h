@@ -16,8 +16,8 @@ struct Paced {
   Became became = Became::unsure;
   std::optional<Ratio> ratio;       // now to then; nothing of fewer than four repetitions on either side
   std::optional<Ratio> controlled;  // the same of beside_controls(); nothing where one side has no controls
-  std::string besides;              // what else may have made the slower side slow; unsure then, and
-                                    // where they were timed otherwise
+  std::string besides;              // what else may have made the slower side slow, or both as long; unsure then,
+                                    // and where they were timed otherwise
 };
 // By the medians of repetitions; and where both sides have controls, which had the same machine, so that it
 // is no guess how loaded that was: by beside_controls() as well.

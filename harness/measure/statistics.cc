@@ -124,6 +124,11 @@ std::optional<Between> interval_of_median(std::vector<double> all) {
   return without(in_order(std::move(all)), left_out_of_coins(all.size()));
 }
 
+double middle_ratio(const std::vector<double>& a, const std::vector<double>& b) {
+  assert(!a.empty() && !b.empty());
+  return Ratios{in_order(a), in_order(b)}.middle();
+}
+
 std::optional<Ratio> ratio_of(const std::vector<double>& a, const std::vector<double>& b) {
   if (a.empty() || b.empty()) return std::nullopt;
   const bool few = a.size() * b.size() < countable;

@@ -27,6 +27,9 @@ struct Ratio {
 };
 std::optional<Ratio> ratio_of(const std::vector<double>& a, const std::vector<double>& b);
 
+// Its middle alone, of as few as there are. Not of none.
+double middle_ratio(const std::vector<double>& a, const std::vector<double>& b);
+
 // The same the other way round; so many times as large.
 Ratio one_over(const Ratio&);
 Ratio so_many_times(const Ratio&, double);

@@ -52,7 +52,7 @@ std::vector<std::string> growth_row(const OnMesh& one, const OnMesh& first) {
           fmt::format("{:.0f}", one.due),
           over_axes(one.timings->over),
           moved(one) > 0 && moved(first) > 0 ? fmt::format("{:.2f}", moved(one) / moved(first)) : "-",
-          fmt::format("{:.2f}", middle(one) / middle(first)),
+          fmt::format("{:.2f}", middle_ratio(medians(*one.timings), medians(*first.timings))),
           ratio ? fmt::format("{:.2f}..{:.2f}", ratio->interval.low, ratio->interval.high) : "-"};
 }
 

@@ -263,7 +263,6 @@ std::string coarse_in_words(const std::vector<Timings>& all) {
       100 * of_a_step(*worst));
 }
 
-// Of each backend, of a case's own ranks; else of all that its program started.
 std::string notes_in_words(const std::vector<Timings>& all) {
   std::map<std::string, std::map<std::string, std::int64_t>> cases;
   for (const Timings& t : all)
@@ -275,6 +274,7 @@ std::string notes_in_words(const std::vector<Timings>& all) {
   return text;
 }
 
+// Of each backend, of the cases whose own ranks share cores, and of those beside whose ranks others have them.
 std::string shared_in_words(const std::vector<Timings>& all) {
   std::map<std::string, std::set<std::string>> own, besides;
   for (const Timings& t : all)
@@ -290,9 +290,8 @@ std::string shared_in_words(const std::vector<Timings>& all) {
     text += fmt::format("shared  {}: {}: its times are also those of waiting for a core\n", backend,
                         fmt::join(each, ", "));
   for (const auto& [backend, each] : besides)
-    if (!own.contains(backend))
-      text += fmt::format("shared  {}: {}: a library that knows it lets go of a core while it waits\n", backend,
-                          fmt::join(each, "; "));
+    text += fmt::format("shared  {}: {}: a library that knows it lets go of a core while it waits\n", backend,
+                        fmt::join(each, "; "));
   return text;
 }
 

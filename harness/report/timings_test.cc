@@ -148,7 +148,9 @@ TEST(Timings, WhoSharesCoresIsSaidOfEachBackend) {
             "shared  b: 4 ranks share 2 cores, and 2 take part: a library that knows it lets go of a core "
             "while it waits\n");
   EXPECT_EQ(doubts_in_words({four, two}),
-            "shared  b: 4 ranks share 2 cores: its times are also those of waiting for a core\n");
+            "shared  b: 4 ranks share 2 cores: its times are also those of waiting for a core\n"
+            "shared  b: 4 ranks share 2 cores, and 2 take part: a library that knows it lets go of a core "
+            "while it waits\n");
 }
 
 TEST(Timings, WhatABackendNotesIsSaidOfAllItsCasesAtOnce) {
@@ -215,6 +217,18 @@ TEST(Growth, IsFromTheSmallestMeshOnBesideThatOfTheBytes) {
   const std::string shares = growth_table({two, more});
   EXPECT_THAT(shares, HasSubstr("6144          dp 6300        3.00       3.00"));
   EXPECT_EQ(growth_table({two}), "");
+}
+
+// Of times of two sorts the quotient of both medians may lie where no ratio of one to the other does.
+TEST(Growth, LiesInItsOwnInterval) {
+  Timings two = timed("on dp=2: reshard f32[1024@dp] -> f32[1024]", 1000),
+          four = timed("on dp=4: reshard f32[1024@dp] -> f32[1024]", 1000);
+  two.repetitions.resize(5, two.repetitions[0]), four.repetitions.resize(5, four.repetitions[0]);
+  const auto take = [](Timings& t, std::vector<double> each) {
+    for (std::size_t i = 0; i < each.size(); ++i) t.repetitions[i].samples.nanoseconds = {each[i]};
+  };
+  take(two, {1000, 1000, 1000, 9000, 9000}), take(four, {1000, 1000, 9000, 9000, 9000});
+  EXPECT_THAT(growth_table({two, four}), HasSubstr(" 1.00  0.11..9.00"));
 }
 
 // Of a device's share of another size or type nothing grows.
