@@ -57,7 +57,7 @@ std::function<void()> planted_limit(const Planted& planted, const std::string& w
       !planted.slow.empty() && (what + " ").find(" " + planted.slow + " ") != std::string::npos;
   if (!is_slow || !planted.slow.starts_with(fmt::format("{}-", planted.rank))) return call;
   return [call = std::move(call)] {
-    ::usleep(20'000);
+    ::usleep(100'000);
     call();
   };
 }

@@ -3,34 +3,26 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <map>
-#include <regex>
 
 #include "adapters/protocol/json.h"
 #include "harness/backend/interrupt.h"
 #include "harness/command/against.h"
-#include "harness/command/bench_flags.h"
 #include "harness/command/command.h"
-#include "harness/command/course.h"
+#include "harness/command/entries.h"
+#include "harness/command/files.h"
 #include "harness/command/probes.h"
 #include "harness/command/session.h"
 #include "harness/record/circumstances.h"
-#include "harness/record/journal.h"
 #include "harness/report/expected.h"
 #include "harness/report/finding.h"
 #include "harness/report/growth.h"
 #include "harness/report/overlap.h"
 #include "harness/report/progress.h"
-#include "harness/select/per_device.h"
 #include "reference/words/text.h"
 
 namespace plumb {
 namespace {
-
-using Entries = std::vector<std::unique_ptr<Entry>>;
 
 // Timings, or a record.
 template <typename Of>
@@ -121,31 +113,6 @@ void recall(Course& course, const std::vector<Record>& recorded, const BenchFlag
   }
 }
 
-using ByBackend = std::map<std::string, Subject>;
-
-Entries entries_of(const Chosen& chosen, ByBackend& subjects, const BenchFlags& flags, const Pace& pace) {
-  Entries all;
-  for (std::int64_t n : chosen.numbers)
-    for (const std::string& backend : backends_of(flags.running)) {
-      auto at = subjects.find(backend);
-      if (at == subjects.end())
-        at = subjects.emplace(backend, Subject(backend, settings(flags.running))).first;
-      const Case c = nth(chosen.cases, n);
-      auto entry =
-          std::make_unique<Entry>(Entry{flags.per_device ? per_device(c) : c, &at->second, pace, {}});
-      entry->timings = {print(entry->c), at->second.name, {}, {}, machine()};
-      if (flags.per_device) entry->timings.share = print(c);
-      all.push_back(std::move(entry));
-    }
-  return all;
-}
-
-void draw(const Course& course) {
-  if (!moves_its_cursor(STDERR_FILENO)) return;
-  draw_progress(
-      fmt::format("{}/{} repetitions", course.done + 1, course.repetitions * std::ssize(course.entries)));
-}
-
 std::string slow_one(const Timings& t) {
   if (const auto who = lagging(t)) return fmt::format("{} lags", who->rank);
   return fmt::format("{} was the slowest", laggard(together(t)).rank);
@@ -211,21 +178,6 @@ std::vector<Timings> timed_cases(const Course& course) {
   return all;
 }
 
-// As the library reads it, where a minus before it means: all others.
-void check_filter(const std::string& filter) {
-  try {
-    std::regex(filter.substr(filter.starts_with('-') ? 1 : 0), std::regex::extended);
-  } catch (const std::regex_error& error) {
-    throw BadInput(fmt::format("--benchmark_filter: no regular expression: {}", filter));
-  }
-}
-
-void check_out(const BenchFlags& flags) {
-  if (flags.library.out.empty()) return;
-  if (!std::ofstream(flags.library.out, std::ios::app))
-    throw BadInput(fmt::format("--benchmark_out: {}: {}", flags.library.out, std::strerror(errno)));
-}
-
 // Says how what was begun is gone on with, which what is asked in the place of times is not.
 void say_interrupted(const BenchFlags& flags, bool times) {
   if (flags.record.empty())
@@ -241,6 +193,8 @@ struct Probes {
   std::int64_t pairs = 0, every = 0;
   double seconds = 0;
 };
+
+bool asked_in_place_of_times(const Probes& p) { return p.pairs > 0 || p.every > 0 || p.seconds > 0; }
 
 // Nothing where times are asked for.
 std::optional<int> probe(const Course& course, const Probes& asked) {
@@ -272,8 +226,7 @@ struct HeldTo {
 // The exit code, where something but the cases ended it.
 int time_all(Course& course, const BenchFlags& flags) {
   try {
-    if (run(course, flags.library) == 0)
-      throw BadInput(fmt::format("--benchmark_filter: no case matches {}", flags.library.filter));
+    run(course, flags.library);
     return 0;
   } catch (const Interrupted&) {
     say_interrupted(flags, true);
@@ -287,7 +240,6 @@ int time_all(Course& course, const BenchFlags& flags) {
 // Tables and findings, these beside Google Benchmark's table where that stands in the place of ours; how many
 // of these.
 std::int64_t say_all(const Course& course, const BenchFlags& flags, const HeldTo& held) {
-  if (moves_its_cursor(STDERR_FILENO) && !flags.quiet) clear_progress();
   const std::vector<Timings> all = timed_cases(course);
   const bool ours = flags.library.format.empty();
   std::FILE* const out = ours ? stdout : stderr;
@@ -304,12 +256,12 @@ std::int64_t say_all(const Course& course, const BenchFlags& flags, const HeldTo
   return findings;
 }
 
-Origin origin_of(const BenchFlags& flags, const Chosen& chosen, const nlohmann::json& here) {
+Origin origin_of(const BenchFlags& flags, const Entries& entries, const nlohmann::json& here) {
   Origin origin;
   origin.started = now_utc(), origin.run = run_drawn(origin.started);
   origin.selection = selection_in_words(flags.selection);
   origin.backends = backends_of(flags.running);
-  origin.cases = std::ssize(chosen.numbers);
+  origin.cases = distinct_cases(entries);
   origin.environment = here;
   return origin;
 }
@@ -336,7 +288,6 @@ std::vector<Record> timed_before(const std::string& file) {
 
 int bench_command(const BenchFlags& flags) {
   HeldTo held{requirements_of(flags), {}, {}};
-  const Pace pace = pace_of(flags);
   const Probes asked = probes_of(flags);
   if (asks_status(condition_of(flags.selection)))
     throw BadInput("--where: plumb run and plumb list know status=, plumb bench looks into no verdicts");
@@ -345,24 +296,26 @@ int bench_command(const BenchFlags& flags) {
   if (flags.each_rank && flags.record.empty())
     throw BadInput("--each-rank needs the --record that it is written to");
   if (!flags.against.empty()) held.then = timed_before(flags.against);
-  if (flags.dry_run) return say_planned(chosen, resolved_names(backends_of(flags.running)));
-  check_out(flags);
-  check_filter(flags.library.filter);
+  if (!flags.library.out.empty()) check_writable(flags.library.out);
   ByBackend subjects;
   Course course;
-  course.entries = entries_of(chosen, subjects, flags, pace);
-  if (course.entries.empty()) throw BadInput("no case is selected, nothing was timed");
+  course.entries = entries_of(chosen, subjects, flags);
   refuse_timed_otherwise(course.entries, timings_of(held.then), flags.against);
-  const auto journal = flags.record.empty() ? nullptr : std::make_unique<Journal>(flags.record);
+  if (flags.dry_run)
+    return say_planned(distinct_cases(course.entries), resolved_names(backends_of(flags.running)));
+  const auto journal = journal_of(flags.record);
   const nlohmann::json here = circumstances();
-  course.repetitions = flags.repetitions;
-  Origin origin = origin_of(flags, chosen, here);
+  course.repetitions = flags.repetitions, course.quiet = flags.quiet;
+  Origin origin = origin_of(flags, course.entries, here);
+  LongWork work;
   if (journal) journal->append(first_line(origin));
   course.recorded = [&, made_by = dump(here)](Record&& record) {
     record.run = origin.run;
     if (journal) journal->append(record, made_by);
     held.made.try_emplace(record_key(record.line, record.backend), made_where(record, here));
-    if (!flags.quiet && asked.seconds == 0) draw(course);
+    if (!flags.quiet && !asked_in_place_of_times(asked))
+      work.tell(
+          fmt::format("{}/{} repetitions", course.done + 1, course.repetitions * std::ssize(course.entries)));
   };
   try {
     if (const auto code = probe(course, asked)) {
@@ -375,6 +328,7 @@ int bench_command(const BenchFlags& flags) {
   }
   if (flags.resume) recall(course, journal->before().records, flags, here);
   const int code = time_all(course, flags);
+  work.clear();
   if (code != 3) end_record(journal.get(), origin, untimed(course));
   const std::int64_t findings = say_all(course, flags, held);
   if (code != 0 || findings > 0) return code != 0 ? code : 1;

@@ -147,7 +147,7 @@ std::vector<Requirement> requirements_of(const BenchFlags& flags) {
 }
 
 void add_bench_flags(CLI::App& bench, BenchFlags& f) {
-  add_selection(bench, f.selection);
+  add_selection(bench, f.selection, false);
   bench.add_flag("--per-device", f.per_device,
                  "Sizes of dimensions that are split are those of a device: a larger mesh has larger arrays");
   bench

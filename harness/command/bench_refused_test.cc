@@ -212,5 +212,56 @@ TEST(Bench, OfTwoRanksNobodyCanSayWhichLinkIsSlow) {
   EXPECT_THAT(ran.out, HasSubstr("UNSURE  1 link: too few to say which is slow, 5 at least"));
 }
 
+// A filter means LINE on BACKEND, and is read before anything is asked or written.
+TEST(Bench, ADryRunSaysWhatTheFilterLeaves) {
+  const Folder folder;
+  const std::string two = fake("took 1000,1000") + line + " 'on x=2: reshard f32[16@x] -> f32[16]'";
+  EXPECT_THAT(run_tool(folder, two + " --dry-run").out, testing::StartsWith("2 cases on "));
+  EXPECT_THAT(run_tool(folder, two + " --dry-run --benchmark_filter '16@x'").out, testing::StartsWith("1 case on "));
+  EXPECT_THAT(run_tool(folder, two + " --dry-run --benchmark_filter '-16@x'").out, testing::StartsWith("1 case on "));
+  EXPECT_THAT(run_tool(folder, two + " --dry-run --benchmark_filter '1000$'").out, testing::StartsWith("2 cases on "));
+  for (const char* dry : {"", " --dry-run"}) {
+    const Ran none = run_tool(folder, two + dry + " --benchmark_filter zzz --record r.jsonl");
+    EXPECT_EQ(none.code, 2) << dry;
+    EXPECT_THAT(none.err, HasSubstr("--benchmark_filter: no case matches zzz")) << dry;
+    EXPECT_FALSE(std::filesystem::exists(folder.path / "r.jsonl")) << dry;
+    const Ran unwritable = run_tool(folder, two + dry + " --benchmark_out nowhere/out.json");
+    EXPECT_EQ(unwritable.code, 2) << dry;
+    EXPECT_THAT(unwritable.err, HasSubstr("nowhere/out.json: No such file or directory")) << dry;
+  }
+  EXPECT_EQ(run_tool(folder, two + " --dry-run --benchmark_out out.json").code, 0);
+  EXPECT_FALSE(std::filesystem::exists(folder.path / "out.json"));
+}
+
+// What the filter leaves out is not asked for: nothing of it is unrun.
+TEST(Bench, WhatTheFilterLeavesOutIsInNoRecord) {
+  const Folder folder;
+  const Ran ran = run_tool(folder, fake("took 1000,1000") + line + " 'on x=2: reshard f32[8@x] -> f32[8] seed=1'" +
+                                       " --benchmark_filter 'seed=1' --iterations 2 --repetitions 1 --record r.jsonl");
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  const std::string record = contents(folder.path / "r.jsonl");
+  EXPECT_THAT(record, HasSubstr("\"cases\":1,"));
+  EXPECT_THAT(record, HasSubstr("\"unrun\":0"));
+}
+
+TEST(Bench, ATornLastLineIsSaidToBeCutOff) {
+  const Folder folder;
+  const std::string timed = fake("took 1000,1000") + line + " --iterations 2 --repetitions 2 --record r.jsonl";
+  run_tool(folder, timed);
+  const std::string whole = contents(folder.path / "r.jsonl");
+  const std::size_t third = whole.rfind("\n{", whole.size() - 2);
+  write(folder.path / "r.jsonl", whole.substr(0, third - 9));
+  const Ran ran = run_tool(folder, timed + " --resume");
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("r.jsonl: its last line was not whole and is cut off"));
+  EXPECT_THAT(run_tool(folder, timed + " --resume").err, Not(HasSubstr("cut off")));
+}
+
+TEST(Bench, HelpOffersNoStatus) {
+  const Folder folder;
+  EXPECT_THAT(run_tool(folder, "run --help").out, HasSubstr("  status  "));
+  EXPECT_THAT(run_tool(folder, "bench --help").out, Not(HasSubstr("  status  ")));
+}
+
 }  // namespace
 }  // namespace plumb

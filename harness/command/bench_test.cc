@@ -301,19 +301,6 @@ TEST(Bench, WhatIsKnownOfTimesIsSaidBesideGoogleBenchmarksTable) {
   EXPECT_THAT(ran.err, HasSubstr("2 ranks share 1 core: its times are also those of waiting for a core"));
 }
 
-// One that a terminal interrupts: a shell's own background job would not hear of it.
-pid_t started(const Folder& folder, const std::string& arguments) {
-  const std::string command =
-      "cd '" + folder.path.string() + "' && exec '" PLUMB_TOOL "' " + arguments + " > out 2> err";
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::signal(SIGINT, SIG_DFL);
-    ::execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
-    ::_exit(9);
-  }
-  return child;
-}
-
 // One repetition is recorded, and the second is the first that is interrupted.
 TEST(Bench, CtrlCKeepsWhatWasTimedAndSaysHowToGoOn) {
   const Folder folder;
@@ -338,53 +325,6 @@ TEST(Bench, CtrlCKeepsWhatWasTimedAndSaysHowToGoOn) {
       run_tool(folder, timed + more + " " + other.err.substr(begin, other.err.find('\n') - begin));
   EXPECT_EQ(again.code, 0) << again.err;
   EXPECT_EQ(lines_of(folder.path / "r.jsonl").size(), before + 1);
-}
-
-// What links took by then is shown and recorded.
-TEST(Bench, CtrlCKeepsTheLinksThatWereTried) {
-  const Folder folder;
-  const std::string transcript = (folder.path / "transcript").string();
-  ::setenv("PLUMB_TRANSCRIPT", transcript.c_str(), 1);
-  const pid_t child =
-      started(folder, fake("took 1000,1000 links 1000 each 0.02") + line + " --links 1/1 --record r.jsonl");
-  ::unsetenv("PLUMB_TRANSCRIPT");
-  const auto tried = [&] {
-    const std::string said = contents(transcript);
-    int n = 0;
-    for (std::size_t at = 0; (at = said.find("\"type\":\"timed\"", at)) != said.npos; ++at) ++n;
-    return n;
-  };
-  for (int i = 0; i < 1200 && tried() < 3; ++i) ::usleep(10'000);
-  ::kill(child, SIGINT);
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 130) << contents(folder.path / "err");
-  EXPECT_THAT(contents(folder.path / "out"), HasSubstr("UNSURE  it was interrupted"));
-  const auto all = lines_of(folder.path / "r.jsonl");
-  ASSERT_EQ(all.size(), 1U);
-  EXPECT_EQ(all[0]["bench"]["links"].size(), 1U);
-}
-
-TEST(Bench, ASoakThatIsWrongNamesTheIteration) {
-  const Folder folder;
-  const Ran ran = run_tool(folder, fake("took 1000,1000 spoil last") + line + " --soak 60s --record r.jsonl");
-  EXPECT_EQ(ran.code, 1);
-  EXPECT_THAT(ran.out, HasSubstr("iteration 2, rank 0: wrong: "));
-  EXPECT_THAT(ran.out, HasSubstr("1 iterations proved"));
-  EXPECT_EQ(lines_of(folder.path / "r.jsonl").back()["status"], "wrong");
-}
-
-// Of few seconds each case has its share; what had none is not right.
-TEST(Bench, ASoakGivesEveryCaseItsShare) {
-  const Folder folder;
-  const std::string two = fake("took 1000,1000") + line + " 'on x=2: reshard f32[8@x] -> f32[8] seed=1'";
-  const Ran ran = run_tool(folder, two + " --soak 2s");
-  EXPECT_EQ(ran.code, 0) << ran.out;
-  EXPECT_THAT(ran.out, Not(HasSubstr(" 0 iterations proved")));
-  const Ran none = run_tool(folder, two + " --soak 0.000001s");
-  EXPECT_EQ(none.code, 2);
-  EXPECT_THAT(none.out, HasSubstr("unrun  "));
-  EXPECT_THAT(none.out, HasSubstr(": 0 iterations proved"));
 }
 
 TEST(Bench, AFullDiskIsSaid) {

@@ -101,7 +101,7 @@ std::vector<std::string> arguments(const LibraryFlags& flags) {
   const auto add = [&](const char* flag, const std::string& value) {
     if (!value.empty()) all.push_back(fmt::format("--benchmark_{}={}", flag, value));
   };
-  add("filter", flags.filter), add("format", flags.format), add("out_format", flags.out_format);
+  add("format", flags.format), add("out_format", flags.out_format);
   return all;
 }
 
@@ -143,30 +143,32 @@ void initialize(const LibraryFlags& flags, const Out& out) {
 
 }  // namespace
 
-std::size_t run(Course& course, const LibraryFlags& flags) {
+std::string name_of(const Entry& entry) {
+  return fmt::format("{} on {}", entry.timings.line, entry.timings.backend);
+}
+
+void run(Course& course, const LibraryFlags& flags) {
   const Out out(flags.out);
   initialize(flags, out);
   for (const auto& entry : course.entries)
     benchmark::RegisterBenchmark(
-        fmt::format("{} on {}", print(entry->c), entry->subject->name).c_str(),
+        name_of(*entry).c_str(),
         [&course, e = entry.get()](benchmark::State& s) { repeat_once(s, course, *e); })
         ->Iterations(1)
         ->Repetitions(static_cast<int>(course.repetitions))
         ->UseManualTime()
         ->Unit(benchmark::kMicrosecond);
-  std::size_t chosen = 0;
   if (flags.format.empty()) {  // the table is ours, unless the user asks for the library's
     std::ostream nowhere(nullptr);
     benchmark::ConsoleReporter silent(benchmark::ConsoleReporter::OO_None);
     silent.SetOutputStream(&nowhere), silent.SetErrorStream(&nowhere);
-    chosen = benchmark::RunSpecifiedBenchmarks(&silent);
+    benchmark::RunSpecifiedBenchmarks(&silent);
   } else {
-    chosen = benchmark::RunSpecifiedBenchmarks();
+    benchmark::RunSpecifiedBenchmarks();
   }
   benchmark::ClearRegisteredBenchmarks();
   out.copy();
   if (course.failure) std::rethrow_exception(course.failure);
-  return chosen;
 }
 
 }  // namespace plumb

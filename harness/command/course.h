@@ -24,20 +24,24 @@ struct Entry {
   bool refused = false;              // for it is too large here
 };
 
+// As Google Benchmark calls it, and --benchmark_filter: LINE on BACKEND.
+std::string name_of(const Entry&);
+
 struct Course {
   std::vector<std::unique_ptr<Entry>> entries;
   std::int64_t repetitions = 1;
   std::function<void(Record&&)> recorded;  // of each repetition, when it ends
+  bool quiet = false;                      // no line of progress
   std::exception_ptr failure{};            // Ctrl-C, a full disk: nothing more is timed
   std::int64_t done = 0;                   // repetitions
 };
 
-// What Google Benchmark is told by its own flags; each may be empty.
+// What Google Benchmark is told by its own flags, but the filter, by which entries are made; each may be empty.
 struct LibraryFlags {
   std::string filter, format, out, out_format;
 };
 
-// Runs all of them, in an order that is drawn anew. How many the filter chose.
-std::size_t run(Course&, const LibraryFlags&);
+// Runs all of them, in an order that is drawn anew.
+void run(Course&, const LibraryFlags&);
 
 }  // namespace plumb

@@ -5,6 +5,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -50,7 +51,17 @@ std::vector<Waiver> waivers_in(const std::string& path) {
 }
 
 void check_writable(const std::string& path) {
+  const bool there = std::filesystem::exists(std::filesystem::symlink_status(path));
   if (!std::ofstream(path, std::ios::app)) throw BadInput(fmt::format("{}: {}", path, std::strerror(errno)));
+  if (!there) std::filesystem::remove(path);
+}
+
+std::unique_ptr<Journal> journal_of(const std::string& path) {
+  if (path.empty()) return nullptr;
+  auto journal = std::make_unique<Journal>(path);
+  if (journal->before().torn)
+    fmt::print(stderr, "plumb: {}: its last line was not whole and is cut off\n", path);
+  return journal;
 }
 
 }  // namespace plumb

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <istream>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "harness/record/journal.h"
 #include "harness/waive/waiver.h"
 
 namespace plumb {
@@ -19,7 +21,10 @@ std::string read_text(const std::string& path, const std::string& expected);
 
 std::vector<Waiver> waivers_in(const std::string& path);  // none where there is no path
 
-// Throws BadInput where a file cannot be written; makes one that is not there.
+// Throws BadInput where a file cannot be written; leaves none that was not there.
 void check_writable(const std::string& path);
+
+// A record to append to; null where there is no path. Says on standard error where a torn last line was cut off.
+std::unique_ptr<Journal> journal_of(const std::string& path);
 
 }  // namespace plumb

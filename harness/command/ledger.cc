@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "adapters/protocol/json.h"
+#include "harness/command/files.h"
 #include "harness/report/finding.h"
 #include "reference/words/text.h"
 
@@ -84,10 +85,7 @@ void say_gave_up(Ledger& ledger, const std::string& backend, std::int64_t device
 
 void open_record(Ledger& ledger, const std::string& path, bool resume) {
   if (resume && path.empty()) throw BadInput("--resume needs the --record to go on with");
-  if (path.empty()) return;
-  ledger.journal = std::make_unique<Journal>(path);
-  if (ledger.journal->before().torn)
-    fmt::print(stderr, "plumb: {}: its last line was not whole and is cut off\n", path);
+  ledger.journal = journal_of(path);
 }
 
 bool recalled(Ledger& ledger, const Session& session, const Job& job, const Record* before) {

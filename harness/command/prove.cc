@@ -258,7 +258,7 @@ int prove_modules(const ProveFlags& flags) {
   else
     dumps.before = first, dumps.after = flags.paths[1];
   std::unique_ptr<Journal> journal;
-  if (!flags.record.empty()) journal = std::make_unique<Journal>(flags.record);
+  journal = journal_of(flags.record);
   const auto before = module_at(dumps.before), after = module_at(dumps.after),
              propagated = module_at(dumps.propagated);
   const hlo::Subject subject{*before, *after, propagated ? &*propagated : nullptr};

@@ -217,7 +217,7 @@ int run_command(const RunFlags& flags) {
   const Chosen chosen = choose(flags.selection, asked_by(where, before, names));
   if (flags.dry_run) {
     waivers_in(flags.waivers);
-    return say_planned(chosen, names);
+    return say_planned(std::ssize(chosen.numbers), names);
   }
   Ledger ledger = ledger_of(flags);
   if (flags.resume) before.done = by_key(ledger.journal->before());

@@ -85,7 +85,7 @@ std::vector<SizeRange> sizes_of(const Selection& s) {
 
 }  // namespace
 
-void add_selection(CLI::App& app, Selection& s) {
+void add_selection(CLI::App& app, Selection& s, bool status) {
   app.add_option("case", s.lines,
                  "Cases, one line of text each; a star is every layout, as in 'on x=2,y=2: reshard f32[8,8]* -> "
                  "f32[8,8]', a bar another size");
@@ -102,7 +102,7 @@ void add_selection(CLI::App& app, Selection& s) {
          "repeat)")
       ->check(not_empty("NAME=FROM:TO:FACTOR"))
       ->allow_extra_args(false);
-  app.add_option("--where", s.where, "Only the cases for which this holds\n" + where_help())
+  app.add_option("--where", s.where, "Only the cases for which this holds\n" + where_help(status))
       ->check(not_empty("KEY=VALUE"));
   app.add_option("--sample", s.sample, "This many of them, chosen by --seed; default: all")
       ->check(whole_number(1, std::uint64_t{1} << 40));
@@ -135,9 +135,9 @@ Chosen choose(const Selection& s, const OfStatus& asked) {
   return chosen;
 }
 
-int say_planned(const Chosen& chosen, const std::vector<std::string>& backends) {
-  if (chosen.numbers.empty()) throw BadInput("no case is selected");
-  fmt::print("{} on {}\n", counted(std::ssize(chosen.numbers), "case"), fmt::join(backends, ", "));
+int say_planned(std::int64_t cases, const std::vector<std::string>& backends) {
+  if (cases == 0) throw BadInput("no case is selected");
+  fmt::print("{} on {}\n", counted(cases, "case"), fmt::join(backends, ", "));
   return 0;
 }
 

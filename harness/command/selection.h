@@ -22,7 +22,7 @@ struct Selection {
   std::int64_t sample = 0;
   std::uint64_t seed = 0;
 };
-void add_selection(CLI::App&, Selection&);
+void add_selection(CLI::App&, Selection&, bool status = true);  // whether --where may look into a record
 
 // Whether a record says of a line what status= asks for; nothing where nobody asks.
 using OfStatus = std::function<bool(const std::string& line)>;
@@ -39,7 +39,7 @@ Where condition_of(const Selection&);                // throws BadInput
 Chosen choose(const Selection&, const OfStatus& = {});  // throws BadInput
 
 // "48 cases on local", for --dry-run; the exit code. Throws BadInput where there is none.
-int say_planned(const Chosen&, const std::vector<std::string>& backends);
+int say_planned(std::int64_t cases, const std::vector<std::string>& backends);
 
 // The flags as a record keeps them: {"suites":["smoke"],"where":"op=einsum",...}, without those not given.
 // Law: read again they are the same.

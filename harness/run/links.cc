@@ -8,8 +8,9 @@
 namespace plumb {
 namespace {
 
-// The whole tournament is played so often: what a link takes now says little of what it takes in a minute.
-constexpr std::int64_t passes = 5, iterations_of_a_pass = 8;
+// The whole tournament is played so often: what a link takes now says little of what it takes in a minute,
+// and two of as many passes may be such that others are slow (interval_of_median()).
+constexpr std::int64_t passes = 12, iterations_of_a_pass = 4;
 
 struct Played {
   Process& process;
@@ -23,8 +24,7 @@ struct Played {
     for (const RankPair& pair : pairs) {
       auto at = std::ranges::find(all, pair, &LinkTimes::link);
       if (at == all.end()) at = all.insert(all.end(), {pair, {}});
-      const auto took = samples({clocks->at(pair.a), clocks->at(pair.b)}, 1).nanoseconds;
-      at->nanoseconds.insert(at->nanoseconds.end(), took.begin(), took.end());
+      at->passes.push_back(samples({clocks->at(pair.a), clocks->at(pair.b)}, 1).nanoseconds);
     }
     return true;
   }
@@ -38,14 +38,19 @@ void clock_links(const Case& c, Subject& subject, std::int64_t every, LinksTimed
   if (bytes == 0) return fails("it has no size: of a reshard it is known what goes over a link");
   if (std::string why = make_known(c, subject).failed; !why.empty()) return fails(std::move(why));
   const Played game{process_of(subject), bytes};
+  const auto rounds = tournament(devices(c.mesh), every);
+  std::int64_t played = 0;
   for (std::int64_t pass = 0; pass < passes; ++pass)
-    for (const auto& round : tournament(devices(c.mesh), every)) {
+    for (const auto& round : rounds) {
       bool said = game.play(round, all.at_once);
       for (const RankPair& pair : round) said = said && game.play({pair}, all.alone);
       if (!said) return fails("its ranks time no links");
+      all.seen(++played, passes * std::ssize(rounds));
     }
   if (all.alone.empty()) return fails("one rank has no link");
-  const auto unseen = [](const LinkTimes& one) { return one.nanoseconds.empty(); };
+  const auto unseen = [](const LinkTimes& one) {
+    return std::ranges::any_of(one.passes, &std::vector<double>::empty);
+  };
   if (std::ranges::any_of(all.alone, unseen) || std::ranges::any_of(all.at_once, unseen))
     fails("a link took no time by its clock, which is too coarse");
 }

@@ -1,6 +1,8 @@
 // How long do the ranks of a case take, two by two?
 #pragma once
 
+#include <functional>
+
 #include "harness/measure/links.h"
 #include "harness/run/measured.h"
 
@@ -11,6 +13,7 @@ namespace plumb {
 struct LinksTimed {
   std::vector<LinkTimes> alone, at_once;
   std::string failed;  // why there are none
+  std::function<void(std::int64_t played, std::int64_t rounds)> seen = [](auto, auto) {};  // after each round
 };
 
 // Of every `every`-th round of a tournament. Throws Interrupted: what was timed by then stands in `so_far`.

@@ -34,6 +34,7 @@ std::optional<Corruption> soak(const Case& c, Subject& subject, double seconds, 
       Record record = examine({*one, {}, {}}, declared(process), {});
       if (record.verdict.status == Status::pass) {
         ++so_far.iterations;
+        so_far.seen();
         continue;
       }
       const std::int64_t iteration = so_far.iterations + 1,

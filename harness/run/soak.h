@@ -1,6 +1,7 @@
 // A case again and again, every result proved.
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "harness/run/measured.h"
@@ -10,6 +11,7 @@ namespace plumb {
 struct Soaked {
   std::int64_t iterations = 0;  // proved so far
   Samples samples;              // since its last record
+  std::function<void()> seen = [] {};  // called after each that was proved
 };
 
 // A result that was not right, or none.

@@ -87,8 +87,10 @@ SizeRange parse_size(std::string_view text) {
   expect_colon(text, at);
   const std::size_t end = at;
   const std::int64_t to = size_at(text, at);
+  const bool over = at == text.size();
+  if (!over) expect_colon(text, at);
   if (to < from) throw bad_input("a range ends no lower than it begins", text, end);
-  expect_colon(text, at);
+  if (over) expect_colon(text, at);
   const std::size_t by = at;
   const std::int64_t factor = size_at(text, at);
   if (at != text.size()) throw bad_input("expected the end", text, at);

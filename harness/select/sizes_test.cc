@@ -25,6 +25,7 @@ TEST(Sizes, WhatIsNoRangeIsPointedAt) {
       {"1Ki:1Gi:4",              "expected NAME=FROM:TO:FACTOR"                     },
       {"N=0",                    "a size is at least 1"                             },
       {"N=1Ki:1",                "a range ends no lower than it begins"             },
+      {"N=1Ki:1Zi:4",            "expected FROM:TO:FACTOR"                          },
       {"N=1Ki:1Mi",              "expected FROM:TO:FACTOR"                          },
       {"N=1Ki:1Mi:1",            "a factor is at least 2"                           },
       {"N=1Ki:1Mi:4x",           "expected the end"                                 },

@@ -218,11 +218,12 @@ std::vector<Trait> traits_of(const Case& c) {
   return all;
 }
 
-std::string where_help() {
+std::string where_help(bool status) {
   std::string help =
       "KEY=VALUE words with spaces between, all of which must hold; values after commas are alternatives,\n"
       "relations are = != < <= > >= and ~ !~ (contains).\n";
-  for (const Key& key : keys) help += fmt::format("  {:<12}{}\n", key.name, key.what);
+  for (const Key& key : keys)
+    if (status || key.name != "status") help += fmt::format("  {:<12}{}\n", key.name, key.what);
   return help;
 }
 

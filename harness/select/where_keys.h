@@ -28,7 +28,7 @@ struct Trait {
 };
 std::vector<Trait> traits_of(const Case&);
 
-std::string where_help();  // the keys as a table
+std::string where_help(bool status);  // the keys as a table, with or without that of a record
 
 // What a case has under a key. `key` is one of the table's.
 bool is_number(const Comparison&);

@@ -1,6 +1,9 @@
 // Cases that the tests of plumb bench time: two ranks of the backend of testing/fake.cc, whose clocks are planted.
 #pragma once
 
+#include <signal.h>
+#include <unistd.h>
+
 #include <vector>
 
 #include "adapters/protocol/json.h"
@@ -19,6 +22,19 @@ inline std::vector<nlohmann::json> lines_of(const std::filesystem::path& path) {
   for (std::string one; std::getline(in, one);) all.push_back(parse_json(one));
   std::erase_if(all, [](const nlohmann::json& j) { return j.contains("started") || j.contains("ended"); });
   return all;
+}
+
+// One that a terminal interrupts: a shell's own background job would not hear of it.
+inline pid_t started(const Folder& folder, const std::string& arguments) {
+  const std::string command =
+      "cd '" + folder.path.string() + "' && exec '" PLUMB_TOOL "' " + arguments + " > out 2> err";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::signal(SIGINT, SIG_DFL);
+    ::execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+    ::_exit(9);
+  }
+  return child;
 }
 
 }  // namespace plumb

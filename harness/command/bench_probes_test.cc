@@ -1,0 +1,98 @@
+// What plumb bench asks in the place of times. No time is measured here.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+
+#include "harness/command/testing/timed.h"
+
+namespace plumb {
+namespace {
+
+using testing::ContainsRegex;
+using testing::HasSubstr;
+using testing::Not;
+
+// What links took by then is shown and recorded.
+TEST(Bench, CtrlCKeepsTheLinksThatWereTried) {
+  const Folder folder;
+  const std::string transcript = (folder.path / "transcript").string();
+  ::setenv("PLUMB_TRANSCRIPT", transcript.c_str(), 1);
+  const pid_t child =
+      started(folder, fake("took 1000,1000 links 1000 each 0.02") + line + " --links 1/1 --record r.jsonl");
+  ::unsetenv("PLUMB_TRANSCRIPT");
+  const auto tried = [&] {
+    const std::string said = contents(transcript);
+    int n = 0;
+    for (std::size_t at = 0; (at = said.find("\"type\":\"timed\"", at)) != said.npos; ++at) ++n;
+    return n;
+  };
+  for (int i = 0; i < 1200 && tried() < 3; ++i) ::usleep(10'000);
+  ::kill(child, SIGINT);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 130) << contents(folder.path / "err");
+  EXPECT_THAT(contents(folder.path / "out"), HasSubstr("UNSURE  it was interrupted"));
+  const auto all = lines_of(folder.path / "r.jsonl");
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0]["bench"]["links"].size(), 1U);
+}
+
+TEST(Bench, ASoakThatIsWrongNamesTheIteration) {
+  const Folder folder;
+  const Ran ran = run_tool(folder, fake("took 1000,1000 spoil last") + line + " --soak 60s --record r.jsonl");
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.out, HasSubstr("iteration 2, rank 0: wrong: "));
+  EXPECT_THAT(ran.out, HasSubstr("1 iterations proved"));
+  EXPECT_EQ(lines_of(folder.path / "r.jsonl").back()["status"], "wrong");
+}
+
+// Of few seconds each case has its share; what had none is not right.
+TEST(Bench, ASoakGivesEveryCaseItsShare) {
+  const Folder folder;
+  const std::string two = fake("took 1000,1000") + line + " 'on x=2: reshard f32[8@x] -> f32[8] seed=1'";
+  const Ran ran = run_tool(folder, two + " --soak 2s");
+  EXPECT_EQ(ran.code, 0) << ran.out;
+  EXPECT_THAT(ran.out, Not(HasSubstr(" 0 iterations proved")));
+  const Ran none = run_tool(folder, two + " --soak 0.000001s");
+  EXPECT_EQ(none.code, 2);
+  EXPECT_THAT(none.out, HasSubstr("unrun  "));
+  EXPECT_THAT(none.out, HasSubstr(": 0 iterations proved"));
+}
+
+// What was proved by then is said, and is in the record.
+TEST(Bench, CtrlCSaysWhatASoakHasProved) {
+  const Folder folder;
+  const std::string transcript = (folder.path / "transcript").string();
+  ::setenv("PLUMB_TRANSCRIPT", transcript.c_str(), 1);
+  const pid_t child =
+      started(folder, fake("took 1000,1000 each 0.02") + line + " --soak 10m --record r.jsonl");
+  ::unsetenv("PLUMB_TRANSCRIPT");
+  const auto asked = [&] {
+    const std::string said = contents(transcript);
+    int n = 0;
+    for (std::size_t at = 0; (at = said.find("\"type\":\"bench\"", at)) != said.npos; ++at) ++n;
+    return n;
+  };
+  for (int i = 0; i < 1200 && asked() < 4; ++i) ::usleep(10'000);
+  ::kill(child, SIGINT);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 130) << contents(folder.path / "err");
+  EXPECT_THAT(contents(folder.path / "out"), ContainsRegex("right  .*: [1-9][0-9]* iterations proved"));
+  EXPECT_EQ(lines_of(folder.path / "r.jsonl").size(), 1U);
+}
+
+TEST(Bench, ASoakSaysHowFarItIs) {
+  const Folder folder;
+  const Ran ran = run_tool(folder, fake("took 1000,1000") + line + " --soak 11s");
+  EXPECT_EQ(ran.code, 0) << ran.out;
+  EXPECT_THAT(ran.err,
+              ContainsRegex("plumb: after [0-9]+ s: [0-9]+ iterations of 1 case proved, [0-9]+ s left"));
+  EXPECT_THAT(run_tool(folder, fake("took 1000,1000") + line + " --soak 11s --quiet").err,
+              Not(HasSubstr("left")));
+}
+
+}  // namespace
+}  // namespace plumb
