@@ -106,7 +106,8 @@ class Steps(Node):
     def test_columns_are_found_by_their_names(self):
         table = ("case                      backend  size     p95 us  median us  min us\n"
                  "on x=2: reshard f32[8@x] -> f32[8]  cuda     32 KiB   9        7.5        1\n"
-                 "case  backend  min us  median us\non x=1: b  cuda  1  2e+04\nslow  cuda  on x=1: b\n")
+                 "case  backend  min us  median us\non x=1: b  cuda  1  2e+04\nslow  cuda  on x=1: b\n"
+                 "overlap  backend  whole us  local us\non x=2: c  cuda  5  4\n")
         (self.folder / "table").write_text(table)
         said = subprocess.run(["bash", "-c", f". {ROOT}/scripts/gpu/figures.sh; medians {self.folder}/table"], capture_output=True,
                               text=True, check=True).stdout

@@ -4,6 +4,7 @@
 medians() {
   awk -F '   *' '
     /(^|  )median us(  |$)/ { column = by = 0; for (n = 1; n <= NF; ++n) if ($n == "median us") column = n; else if ($n == "backend") by = n; next }
+    !/^on / { column = 0 }
     /^on / && column && $column + 0 > 0 { printf "%s%s\t%s\n", $1, by ? "  " $by : "", $column }' "$1"
 }
 
