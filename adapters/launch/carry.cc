@@ -39,6 +39,13 @@ std::string too_early(const Relay& relay, const std::string& end) {
                                              : "";
 }
 
+// Ranks die with whoever started them all: they are not named for it.
+bool starter_was_killed(const Relay& relay, const std::string& end) {
+  const auto is_rank = [&](const Seat& s) { return !s.elsewhere && s.where.pid == relay.job.pids[0]; };
+  return !relay.job.command.empty() && end.find(" was killed by signal ") != end.npos &&
+         std::ranges::none_of(relay.hub.seats, is_rank);
+}
+
 }  // namespace
 
 void look_after(Relay& relay) {
@@ -53,8 +60,10 @@ void look_after(Relay& relay) {
   const auto moment = [&] { return seen + std::chrono::seconds(hub.lost.empty() ? 1 : 3); };
   for (; (hub.lost.empty() || end.empty()) && Clock::now() < moment(); end = ended(relay.job))
     step(hub, std::min(moment(), Clock::now() + std::chrono::milliseconds(10)));
-  const std::string died = who_died(hub);
-  const std::string what = died + (died.empty() || end.empty() ? "" : "; ") + end + too_early(relay, end);
+  const std::string died = starter_was_killed(relay, end) ? "" : who_died(hub);
+  const std::string what = died + (died.empty() || end.empty() ? "" : "; ") + end +
+                           (died.empty() && hub.told ? ", after its ranks were told to end" : "") +
+                           too_early(relay, end);
   throw failure("crashed", what);
 }
 
@@ -80,23 +89,43 @@ void wait_until(Relay& relay, void (*listen)(Hub&, Clock::time_point), Done&& do
   }
 }
 
-// A rank that is not the first is done with this request, and with no other.
-void compare_ids(const Seat& seat, std::size_t rank, std::int64_t id) {
-  if (const std::int64_t said = integer_or(*seat.reply, "id", -1);
-      said != id && text_or(*seat.reply, "type") == "done")
+// What a rank says that failed: of which type, and why.
+bool is_failure(const std::string& type) {
+  return type == "unsupported" || type == "reneged" || type == "crashed" || type == "hung";
+}
+
+// A rank that is not the first is done with this request, and with no other, or says what failed.
+void check_reply(const Seat& seat, std::size_t rank, std::int64_t id) {
+  constexpr std::size_t most = 200;
+  const std::string type = text_or(*seat.reply, "type");
+  if (type != "done" && !is_failure(type))
+    throw failure("crashed",
+                  fmt::format("{} replied {}, and a rank after the first is done, or says what failed",
+                              who(seat, rank), dump(json(seat.reply_text.substr(0, most)))));
+  if (const std::int64_t said = integer_or(*seat.reply, "id", type == "done" ? -1 : id); said != id)
     throw failure("crashed",
                   fmt::format("{} replied to request {}, and {} was asked", who(seat, rank), said, id));
+}
+
+// What a rank says of its own failure.
+Failure failure_of(const Seat& seat, std::size_t rank) {
+  const std::string type = text_or(*seat.reply, "type");
+  return failure(type == "crashed" ? "crashed" : "reneged",
+                 fmt::format("{}: {}", who(seat, rank),
+                             text_or(*seat.reply, "message", text_or(*seat.reply, "reason", type))));
+}
+
+bool gives_up_alone(const Seat& seat) {
+  const std::string type = text_or(*seat.reply, "type");
+  return type == "reneged" || type == "crashed";
 }
 
 // What a rank that is not the first says, where it is no echo of what the first says.
 void compare(const Seat& first, const Seat& seat, std::size_t rank) {
   const std::string type = text_or(*seat.reply, "type"), of_first = text_or(*first.reply, "type");
   const std::string plans = text_or(*seat.reply, "says"), of_plans = text_or(*first.reply, "says");
-  if (type != "done" && type != of_first)
-    throw failure("reneged",
-                  fmt::format("{}: {}", who(seat, rank),
-                              text_or(*seat.reply, "message", text_or(*seat.reply, "reason", type))));
-  if (!plans.empty() && !of_plans.empty() && plans != of_plans)
+  if (type != "done" && type != of_first) throw failure_of(seat, rank);
+  if (!plans.empty() && plans != of_plans)
     throw failure("reneged", who(seat, rank) + " made another plan than rank 0");
 }
 
@@ -110,15 +139,17 @@ std::string ask(Relay& relay, const std::string& line, std::int64_t id) {
     if (std::ranges::any_of(hub.seats, gave_up)) hangs(relay);
     bool all = first.reply != nullptr;
     // The others may wait for one that has given up, and the job is over.
-    if (all && text_or(*first.reply, "type") == "reneged") return true;
+    if (all && gives_up_alone(first)) {
+      if (hub.seats.size() == 1) return true;
+      throw failure_of(first, 0);
+    }
     for (std::size_t r = 1; r < hub.seats.size(); ++r) {
       const Seat& seat = hub.seats[r];
       all &= seat.reply != nullptr;
       if (!seat.reply || agrees[r]) continue;
-      if (!seen[r]) compare_ids(seat, r, id);
+      if (!seen[r]) check_reply(seat, r, id);
       if (first.reply) compare(first, seat, r);
-      if (!seen[r] && text_or(*seat.reply, "type") == "reneged")
-        throw failure("reneged", fmt::format("{}: {}", who(seat, r), text_or(*seat.reply, "message")));
+      if (!seen[r] && gives_up_alone(seat)) throw failure_of(seat, r);
       seen[r] = true, agrees[r] = first.reply != nullptr;
     }
     return all;

@@ -52,10 +52,32 @@ std::string elsewhere(const Whereabouts& w) {
   return w.at.empty() ? "" : fmt::format(" (the last it left is {})", w.at);
 }
 
+// Of those who are not in the call: where the only one is, or who has replied.
+std::string elsewhere(const std::vector<Whereabouts>& all, const Ranks& ranks) {
+  if (ranks.size() == 1) return elsewhere(all[ranks[0]]);
+  Ranks replied;
+  for (std::int64_t r : ranks)
+    if (all[r].replied) replied.push_back(r);
+  if (replied.empty()) return "";
+  if (replied.size() == ranks.size()) return " (they have replied)";
+  return fmt::format(" ({} {} replied)", listed(replied), has(replied));
+}
+
+// Whether those who wait are the odd ones: the others have replied, and more of them than wait were in a
+// call.
+bool enough_have_replied(const std::vector<Whereabouts>& all, std::size_t waiting) {
+  std::size_t replied = 0;
+  for (const Whereabouts& w : all) {
+    if (!w.replied && !w.inside) return false;
+    replied += w.replied && w.entered > 0;
+  }
+  return replied > waiting;
+}
+
 std::string line_of(std::size_t rank, const Whereabouts& w) {
   std::string text = fmt::format("rank {}", rank);
   if (!w.joined) return text + ": has not joined";
-  text += fmt::format(", host {}, pid {}: ", w.host, w.pid);
+  text += fmt::format(", host {}, pid {}{}: ", w.host, w.pid, w.device.empty() ? "" : ", device " + w.device);
   if (!w.answers) return text + "does not answer";
   if (w.replied) return text + "has replied";
   if (w.inside) return text + "waits in " + w.at;
@@ -72,11 +94,24 @@ std::string message(const std::vector<Whereabouts>& all, Ranks& culprits) {
   if (!culprits.empty())
     return fmt::format("{} {} not answer{}", named(all, culprits), culprits.size() == 1 ? "does" : "do",
                        others_wait(waiting, call));
+  if (enough_have_replied(all, waiting.size())) {
+    culprits = those(all, [](const Whereabouts& w) { return !w.replied; });
+    const Ranks replied = those(all, [](const Whereabouts& w) { return w.replied; });
+    return fmt::format("{} {} not replied{}; {} have replied", named(all, culprits), has(culprits),
+                       culprits.size() == 1 ? elsewhere(all[culprits[0]])
+                                            : fmt::format(" ({} {} in {})", listed(waiting),
+                                                          waiting.size() == 1 ? "waits" : "wait", call),
+                       listed(replied));
+  }
   if (!waiting.empty()) {
     culprits = those(all, [&](const Whereabouts& w) { return !w.inside || w.at != call; });
+    const Ranks at_work = those(all, [&](const Whereabouts& w) {
+      return (!w.inside || w.at != call) && !(w.replied && w.entered == 0);
+    });
+    if (!at_work.empty()) culprits = at_work;
     if (culprits.empty()) return fmt::format("all ranks wait in {}", call);
     return fmt::format("{} {} not entered {}{}{}", named(all, culprits), has(culprits), call,
-                       culprits.size() == 1 ? elsewhere(all[culprits[0]]) : "", others_wait(waiting, "it"));
+                       elsewhere(all, culprits), others_wait(waiting, "it"));
   }
   culprits = those(all, [](const Whereabouts& w) { return !w.replied; });
   if (culprits.empty()) return "all ranks have replied";

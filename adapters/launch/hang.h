@@ -10,7 +10,7 @@ namespace plumb::launch {
 // What is known of a rank: what it said when it joined, and where it is, once it was asked.
 struct Whereabouts {
   bool joined = false, answers = false, replied = false;
-  std::string host;
+  std::string host, device;  // "": it has none, or did not say
   std::int64_t pid = 0;
   bool inside = false;       // of a call in which it waits for others
   std::int64_t entered = 0;  // calls so far
@@ -23,8 +23,10 @@ struct Hang {
   std::vector<std::string> processes;  // a line for each rank, of very many the first ones
 };
 
-// The first that applies: who has not joined; who does not answer; who is elsewhere while others, the most of
-// them, wait in one call; that all wait in it; who has not replied, and waits for nobody.
+// The first that applies: who has not joined; who does not answer; who waits, where more have replied who
+// were in a call than wait, and nobody is elsewhere; who is elsewhere while others, the most of them, wait in
+// one call, but for those who had nothing to do and have replied; that all wait in it; who has not replied,
+// and waits for nobody.
 Hang hang_of(const std::vector<Whereabouts>&);
 
 // "0, 1, 3 to 7"

@@ -32,6 +32,13 @@ Whereabouts replied() {
   return w;
 }
 
+// One without a device.
+Whereabouts idle() {
+  Whereabouts w = replied();
+  w.entered = 0, w.at = "";
+  return w;
+}
+
 TEST(Hang, NamesTheRankForWhichTheOthersWait) {
   const Whereabouts gather = at("all-gather 3 over x");
   const struct {
@@ -50,6 +57,14 @@ TEST(Hang, NamesTheRankForWhichTheOthersWait) {
        "it",                                                                                                                                  {1}   },
       {{replied(), gather},
        "rank 0 (host a) has not entered all-gather 3 over x (it has replied); 1 waits in it",                                                 {0}   },
+      {{replied(), replied(), at("all-reduce 3 over y"), replied()},
+       "rank 2 (host a) has not replied (it waits in all-reduce 3 over y); 0, 1, 3 have replied",                                             {2}   },
+      {{replied(), replied(), replied(), gather, gather, replied()},
+       "ranks 3, 4 (host a) have not replied (3, 4 wait in all-gather 3 over x); 0 to 2, 5 have replied",                                     {3, 4}},
+      {{replied(), gather, gather, replied(), gather},
+       "ranks 0, 3 (host a) have not entered all-gather 3 over x (they have replied); 1, 2, 4 wait in it",                                    {0, 3}},
+      {{idle(), idle(), idle(), idle(), gather, after("")},
+       "rank 5 (host a) has not entered all-gather 3 over x; 4 waits in it",                                                                  {5}   },
       {{gather, {}, gather, {}},                                         "ranks 1, 3 have not joined",                                        {1, 3}},
       {{gather, silent(), gather},                                       "rank 1 (host a) does not answer; 0, 2 wait in all-gather 3 over x", {1}   },
       {{gather, gather},                                                 "all ranks wait in all-gather 3 over x",                             {}    },
@@ -63,6 +78,10 @@ TEST(Hang, NamesTheRankForWhichTheOthersWait) {
     EXPECT_EQ(hang.ranks, named) << says;
     EXPECT_EQ(hang.processes.size(), ranks.size()) << says;
   }
+  Whereabouts with_device = gather;
+  with_device.device = "NVIDIA H100";
+  EXPECT_THAT(hang_of({with_device}).processes,
+              ElementsAre("rank 0, host a, pid 7, device NVIDIA H100: waits in all-gather 3 over x"));
   EXPECT_THAT(hang_of({gather, {}, silent(), replied(), after("")}).processes,
               ElementsAre("rank 0, host a, pid 7: waits in all-gather 3 over x", "rank 1: has not joined",
                           "rank 2, host a, pid 7: does not answer", "rank 3, host a, pid 7: has replied",

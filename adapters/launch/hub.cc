@@ -6,7 +6,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -38,24 +37,6 @@ constexpr std::chrono::milliseconds to_answer{1000};
 constexpr Clock::duration shortest_moment = std::chrono::milliseconds(2),
                           longest_moment = std::chrono::milliseconds(100);
 
-std::string new_token() {
-  std::array<unsigned char, 16> random{};
-  if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size()))
-    fail("making a token");
-  return fmt::format("{:02x}", fmt::join(random, ""));
-}
-
-// A new file of this user's in PLUMB_SHARED, which other machines see, or in TMPDIR.
-std::string written(const std::string& text) {
-  const std::string shared = folder_named("PLUMB_SHARED"), own = folder_named("TMPDIR");
-  std::string path = fmt::format("{}/launch.XXXXXX", !shared.empty() ? shared : !own.empty() ? own : "/tmp");
-  const int file = ::mkostemp(path.data(), O_CLOEXEC);  // of mode 0600
-  if (file < 0 || ::write(file, text.data(), text.size()) != std::ssize(text))
-    fail("writing the address for ranks");
-  ::close(file);
-  return path;
-}
-
 // The seat of whoever's first line knows the token; nobody else gets one.
 std::optional<std::size_t> seat_of(Hub& hub, const std::string& text) {
   const json join = parse_json(text);
@@ -75,7 +56,7 @@ std::optional<std::size_t> seat_of(Hub& hub, const std::string& text) {
     return std::nullopt;
   }
   seat.where.joined = seat.where.answers = true;
-  seat.where.host = host;
+  seat.where.host = host, seat.where.device = text_or(join, "device");
   seat.where.pid = integer_or(join, "pid", 0);
   seat.elsewhere = text_or(join, "machine") != this_machine();
   return static_cast<std::size_t>(rank);
@@ -153,6 +134,8 @@ void hear(Hub& hub, std::size_t rank, const std::string& text) {
     if (rank == 0 && hub.forward) hub.forward(text);
   } else if (type == "told to end") {
     seat.told = true;
+  } else if (type == "struck") {
+    seat.struck = true;
   } else if (type == "can read") {
     seat.reads = true;
   } else if (type == "bytes") {
@@ -210,7 +193,9 @@ void meet(Hub& hub, Wire& stranger) {
 void attend(Hub& hub, std::size_t rank, short happened) {
   Seat& seat = hub.seats[rank];
   if (happened & ~POLLOUT) {
-    seat.gone = !receive(seat.wire);
+    const bool ended = happened & ~(POLLIN | POLLOUT);  // and what came before is all there
+    do seat.gone = !receive(seat.wire);
+    while (ended && !seat.gone);
     hear_all(hub, rank);
   }
   if (happened & POLLOUT && !seat.gone) seat.gone = !send_posts(seat.wire, hub.arena);
@@ -218,8 +203,14 @@ void attend(Hub& hub, std::size_t rank, short happened) {
 
 void see_losses(Hub& hub) {
   if (!hub.lost.empty()) return;
-  for (std::size_t r = 0; r < hub.seats.size(); ++r)
-    if (hub.seats[r].gone && !hub.seats[r].told) hub.lost.push_back(static_cast<std::int64_t>(r));
+  const bool struck = std::ranges::any_of(hub.seats, &Seat::struck);
+  for (std::size_t r = 0; r < hub.seats.size(); ++r) {
+    const Seat& seat = hub.seats[r];
+    if (struck ? seat.struck : seat.gone && !seat.told && !hub.told)
+      hub.lost.push_back(static_cast<std::int64_t>(r));
+  }
+  // Whoever starts ranks may kill those at once whom it has told.
+  hub.told = hub.lost.empty() && std::ranges::any_of(hub.seats, &Seat::told);
 }
 
 // What is waited for: the words of all, or where one rank is awaited its own, and that another has gone.
@@ -230,7 +221,7 @@ std::vector<pollfd> watched(const Hub& hub, std::optional<std::size_t> awaited) 
   for (const Wire& wire : hub.strangers) fds.push_back({wire.socket, POLLIN, 0});
   for (std::size_t r = 0; r < hub.seats.size(); ++r) {
     const Seat& seat = hub.seats[r];
-    const short comes = !awaited || awaited == r ? POLLIN : POLLRDHUP;
+    const short comes = !awaited || awaited == r ? POLLIN | POLLRDHUP : POLLRDHUP;
     fds.push_back({seat.gone ? -1 : seat.wire.socket,
                    static_cast<short>(seat.wire.posts.empty() ? comes : comes | POLLOUT), 0});
   }

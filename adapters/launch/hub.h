@@ -29,9 +29,10 @@ struct Seat {
   std::optional<std::string> wants;             // the key for which it waits
   std::shared_ptr<const nlohmann::json> reply;  // to the request that is asked; those of equal texts are one
   std::string reply_text;
-  bool told = false;   // to end, by whoever started it
-  bool reads = false;  // it can read requests itself (open_request.h)
-  bool gone = false;   // its connection has ended
+  bool told = false;    // to end, by whoever started it
+  bool struck = false;  // told to end by another
+  bool reads = false;   // it can read requests itself (open_request.h)
+  bool gone = false;    // its connection has ended
 };
 
 constexpr std::size_t longest_message = std::size_t{256} << 20;  // as plumb hears it
@@ -42,9 +43,10 @@ struct Hub {
   std::string file;             // says both, a line each, and this user alone can read it
   std::vector<Wire> strangers;  // who has not said the token yet
   std::vector<Seat> seats;
-  std::vector<std::int64_t>
-      lost;               // whose connections ended first, and who were not told to end; several seen at once
-  std::string complaint;  // about the job as a whole: its ranks cannot work together
+  std::vector<std::int64_t> lost;  // who were struck, else whose connections ended first, and who were not
+                                   // told to end; several seen at once
+  bool told = false;               // some were told to end before any had gone: the end comes from above
+  std::string complaint;           // about the job as a whole: its ranks cannot work together
   std::function<void(const std::string&)> forward;  // what rank 0 says before its reply
   std::map<std::string, std::string> kept;          // what ranks tell each other
   bool sharing = false;                             // they do, since they were asked last

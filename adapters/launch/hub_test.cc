@@ -156,10 +156,39 @@ TEST(Hub, WhoWasToldToEndIsNotTheOneThatDied) {
   for (int rank = 0; rank < 3; ++rank)
     say(door, come(door),
         fmt::format(R"({{"type":"join","token":"{}","rank":{},"world":3}})", door.hub.token, rank));
-  for (int rank : {0, 2}) say(door, door.sockets[rank], R"({"type":"told to end"})");
+  const std::string told = R"({"type":"told to end"})"
+                           "\n";
+  for (int rank : {0, 2}) ASSERT_EQ(::write(door.sockets[rank], told.data(), told.size()), std::ssize(told));
   for (int& socket : door.sockets) ::close(std::exchange(socket, -1));
   step(door.hub, Clock::now());
   EXPECT_THAT(door.hub.lost, testing::ElementsAre(1));
+}
+
+// Of whoever starts the ranks some end one that is told to by a stranger as if it had died, and kill the
+// others at once, who say nothing.
+TEST(Hub, WhoWasStruckIsTheOneThatDied) {
+  Door door(3);
+  for (int rank = 0; rank < 3; ++rank)
+    say(door, come(door),
+        fmt::format(R"({{"type":"join","token":"{}","rank":{},"world":3}})", door.hub.token, rank));
+  const std::string struck = R"({"type":"struck"})"
+                             "\n";
+  ASSERT_EQ(::write(door.sockets[1], struck.data(), struck.size()), std::ssize(struck));
+  for (int& socket : door.sockets) ::close(std::exchange(socket, -1));
+  step(door.hub, Clock::now());
+  EXPECT_THAT(door.hub.lost, testing::ElementsAre(1));
+}
+
+// Whoever starts the ranks was told to end, tells them, and kills those who do not at once.
+TEST(Hub, WhereSomeWereToldFirstNobodyHasDied) {
+  Door door(3);
+  for (int rank = 0; rank < 3; ++rank)
+    say(door, come(door),
+        fmt::format(R"({{"type":"join","token":"{}","rank":{},"world":3}})", door.hub.token, rank));
+  say(door, door.sockets[1], R"({"type":"told to end"})");
+  for (int& socket : door.sockets) ::close(std::exchange(socket, -1));
+  step(door.hub, Clock::now());
+  EXPECT_THAT(door.hub.lost, testing::IsEmpty());
 }
 
 void write_line(int socket, const std::string& line) {

@@ -1,11 +1,13 @@
 #include "adapters/launch/listen.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -13,6 +15,7 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <stdexcept>
 
@@ -59,6 +62,23 @@ std::string folder_named(const char* variable) {
   if (::access((std::string(folder) + "/.").c_str(), W_OK | X_OK) != 0)
     throw std::invalid_argument(fmt::format("plumb-launch: {}={}: {}", variable, folder, strerror(errno)));
   return folder;
+}
+
+std::string new_token() {
+  std::array<unsigned char, 16> random{};
+  if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size()))
+    fail("making a token");
+  return fmt::format("{:02x}", fmt::join(random, ""));
+}
+
+std::string written(const std::string& text) {
+  const std::string shared = folder_named("PLUMB_SHARED"), own = folder_named("TMPDIR");
+  std::string path = fmt::format("{}/launch.XXXXXX", !shared.empty() ? shared : !own.empty() ? own : "/tmp");
+  const int file = ::mkostemp(path.data(), O_CLOEXEC);  // of mode 0600
+  if (file < 0 || ::write(file, text.data(), text.size()) != std::ssize(text))
+    fail("writing the address for ranks");
+  ::close(file);
+  return path;
 }
 
 Listener listen_here() {

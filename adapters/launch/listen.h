@@ -14,6 +14,13 @@ struct Listener {
 // where it is none in which one may write.
 std::string folder_named(const char* variable);
 
+// What whoever joins has to know.
+std::string new_token();
+
+// A new file of this user's in PLUMB_SHARED, which other machines see, or in TMPDIR. Throws
+// std::system_error.
+std::string written(const std::string& text);
+
 // On a unix socket in TMPDIR: ranks of this machine alone. Throws std::system_error.
 Listener listen_here();
 

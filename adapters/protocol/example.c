@@ -116,8 +116,13 @@ int main(void) {
     fprintf(stderr, "it has no options, such as %s\n", options);
     return 2;
   }
-  FILE* requests = fdopen(atoi(getenv("PLUMB_REQUESTS")), "r");
-  FILE* replies = fdopen(atoi(getenv("PLUMB_REPLIES")), "w");
+  const char *in = getenv("PLUMB_REQUESTS"), *out = getenv("PLUMB_REPLIES");
+  FILE* requests = in ? fdopen(atoi(in), "r") : NULL;
+  FILE* replies = out ? fdopen(atoi(out), "w") : NULL;
+  if (!requests || !replies) {
+    fprintf(stderr, "PLUMB_REQUESTS and PLUMB_REPLIES name no open descriptors: it is started by plumb, and has one process\n");
+    return 2;
+  }
   char *line = NULL, path[4096] = "";
   size_t room = 0;
   int file = -1;

@@ -23,17 +23,25 @@
  *                                                         `hello` names is here
  *     plumb_ranks_wrote(offset, bytes);                   nothing is sent where it is here
  *
+ * Several files of a program may include it, and are one rank together. It comes before headers of the system
+ * where the compiler is told to know C alone (-std=c99).
+ *
  * Ranks that know nothing of each other meet at the launcher, before the first request or in one:
  *
  *     plumb_ranks_put("id", "8f3c...");                   ASCII without quotes, backslashes and control
  *                                                         characters; else -1
  *     char* id = plumb_ranks_get("id");                   waits until somebody has put it; to be freed;
- *                                                         NULL: there is no launcher any more
+ *                                                         NULL: it is no such key, or there is no launcher
+ *                                                         any more
  *     plumb_ranks_fence();                                waits until every rank has come
  */
 /* clang-format on */
 #ifndef PLUMB_RANKS_H
 #define PLUMB_RANKS_H
+
+#if defined __STRICT_ANSI__ && !defined _POSIX_C_SOURCE && !defined _GNU_SOURCE && !defined _DEFAULT_SOURCE
+#define _POSIX_C_SOURCE 200809L
+#endif
 
 #include <errno.h>
 #include <fcntl.h>
@@ -62,7 +70,8 @@ struct plumb_line {
   struct plumb_line* next;
 };
 
-static struct {
+/* One for all files of a program. */
+struct plumb_ranks_state {
   int socket, over, inside;
   long entered;
   char at[200];
@@ -75,17 +84,31 @@ static struct {
   char* arena;  /* the copy */
   size_t size;
   void (*look)(void); /* says anew where the rank is, under the lock; NULL: that is known */
-} plumb_ranks = {
+};
+#ifdef __cplusplus
+extern "C" {
+#endif
+__attribute__((weak)) struct plumb_ranks_state plumb_ranks = {
     -1,   0,    0,    0, "",  PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0, 0, NULL,
     NULL, NULL, NULL, 0, NULL};
+#ifdef __cplusplus
+}
+#endif
+
+/* A whole number that is not negative; -1 where it is none. */
+static int plumb_whole(const char* text) {
+  char* end;
+  const long number = strtol(text, &end, 10);
+  return *text && !*end && number >= 0 && number <= 0x7fffffff ? (int)number : -1;
+}
 
 static int plumb_number_of(const char* const* names, int otherwise) {
   for (; *names; ++names)
-    if (getenv(*names)) return atoi(getenv(*names));
+    if (getenv(*names)) return plumb_whole(getenv(*names));
   return otherwise;
 }
 
-/* As whoever started the process says. */
+/* As whoever started the process says; -1 where it is no number. */
 static inline int plumb_ranks_rank(void) {
   static const char* const names[] = {
       "PLUMB_RANK",          "OMPI_COMM_WORLD_RANK", "PMIX_RANK",      "PMI_RANK",
@@ -97,6 +120,19 @@ static inline int plumb_ranks_world(void) {
       "PLUMB_WORLD",  "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE",
       "SLURM_NTASKS", "FLUX_JOB_SIZE",        NULL};
   return plumb_number_of(names, 1);
+}
+
+/* As realloc(); without memory the rank ends, and says why. */
+static void* plumb_room(void* before, size_t size) {
+  void* room = realloc(before, size);
+  if (room) return room;
+  fprintf(stderr, "plumb_ranks: no memory for %lu bytes\n", (unsigned long)size);
+  _exit(1);
+}
+
+static char* plumb_copy(const char* text) {
+  const size_t size = strlen(text) + 1;
+  return (char*)memcpy(plumb_room(NULL, size), text, size);
 }
 
 /* A line and what follows it, whole, by whichever thread. */
@@ -194,7 +230,7 @@ static int plumb_own_line(const char* text) {
       _exit(1);
   } else if (strncmp(text, "{\"type\":\"answer\"", 16) == 0) {
     const char* value = strstr(text, "\"value\":\"");
-    char* answer = strdup(value ? value + 9 : "");
+    char* answer = plumb_copy(value ? value + 9 : "");
     char* end = strrchr(answer, '"');
     if (end) *end = 0;
     pthread_mutex_lock(&plumb_ranks.lock);
@@ -207,8 +243,8 @@ static int plumb_own_line(const char* text) {
 }
 
 static void plumb_add_request(const char* text) {
-  struct plumb_line* line = (struct plumb_line*)malloc(sizeof *line);
-  line->text = strdup(text), line->next = NULL;
+  struct plumb_line* line = (struct plumb_line*)plumb_room(NULL, sizeof *line);
+  line->text = plumb_copy(text), line->next = NULL;
   pthread_mutex_lock(&plumb_ranks.lock);
   if (plumb_ranks.last) plumb_ranks.last->next = line;
   if (!plumb_ranks.first) plumb_ranks.first = line;
@@ -237,7 +273,7 @@ static void plumb_hear(void) {
   plumb_ranks.heard_at = 0, plumb_ranks.heard_to = there;
   if (plumb_ranks.heard_room - there < 1 << 15) {
     plumb_ranks.heard_room = 2 * there + (1 << 16);
-    plumb_ranks.heard = (char*)realloc(plumb_ranks.heard, plumb_ranks.heard_room);
+    plumb_ranks.heard = (char*)plumb_room(plumb_ranks.heard, plumb_ranks.heard_room);
   }
   if (!plumb_recv(plumb_ranks.heard + there, plumb_ranks.heard_room - there, &came)) {
     pthread_mutex_lock(&plumb_ranks.lock);
@@ -357,9 +393,20 @@ static int plumb_start_listening(void) {
   return failed ? -1 : pthread_detach(thread);
 }
 
-/* -1 where there is no launcher, or it cannot be reached. `device` says which one the rank has, or "". */
+/* Without quotes, backslashes and control characters, and as much as there is room for. */
+static void plumb_say_plainly(const char* what, char* to, size_t size) {
+  char* const end = to + size - 1;
+  for (; *what && to < end; ++what)
+    if (*what != '"' && *what != '\\' && (unsigned char)*what >= ' ') *to++ = *what;
+  *to = 0;
+}
+
+static void plumb_say_at(const char* what) { plumb_say_plainly(what, plumb_ranks.at, sizeof plumb_ranks.at); }
+
+/* -1 where there is no launcher, or it cannot be reached. `device` says which one the rank has, or "": a
+ * hang says it beside the rank. */
 static inline int plumb_ranks_join(int rank, int world, const char* device) {
-  char where[300] = "", token[100] = "", host[100] = "", machine[140], line[900];
+  char where[300] = "", token[100] = "", host[100] = "", machine[140], own[100], line[900];
   if (plumb_find_launcher(where, token) != 0) return -1;
   plumb_ranks.socket = strncmp(where, "unix:", 5) == 0  ? plumb_connect_unix(where + 5)
                        : strncmp(where, "tcp:", 4) == 0 ? plumb_connect_tcp(where + 4)
@@ -367,10 +414,11 @@ static inline int plumb_ranks_join(int rank, int world, const char* device) {
   if (plumb_ranks.socket < 0) return -1;
   gethostname(host, sizeof host - 1);
   plumb_ranks_machine(machine, sizeof machine);
+  plumb_say_plainly(device, own, sizeof own);
   snprintf(line, sizeof line,
            "{\"type\":\"join\",\"token\":\"%s\",\"rank\":%d,\"world\":%d,\"host\":\"%s\",\"pid\":%ld,"
            "\"device\":\"%s\",\"machine\":\"%s\"}",
-           token, rank, world, host, (long)getpid(), device, machine);
+           token, rank, world, host, (long)getpid(), own, machine);
   return plumb_say(line) == 0 ? plumb_start_listening() : -1;
 }
 
@@ -393,14 +441,6 @@ static inline char* plumb_ranks_request(void) {
   plumb_ranks.entered = 0, plumb_ranks.at[0] = 0;
   pthread_mutex_unlock(&plumb_ranks.lock);
   return text;
-}
-
-/* Quotes and backslashes are left out. */
-static void plumb_say_at(const char* what) {
-  char* to = plumb_ranks.at;
-  for (; *what && to < plumb_ranks.at + sizeof plumb_ranks.at - 1; ++what)
-    if (*what != '"' && *what != '\\' && (unsigned char)*what >= ' ') *to++ = *what;
-  *to = 0;
 }
 
 static inline void plumb_ranks_enter(const char* what) {
@@ -454,7 +494,7 @@ static inline int plumb_ranks_put(const char* key, const char* value) {
   char* line;
   int failed;
   if (!plumb_plain(key) || !plumb_plain(value)) return -1;
-  line = (char*)malloc(size);
+  line = (char*)plumb_room(NULL, size);
   snprintf(line, size, "{\"type\":\"put\",\"key\":\"%s\",\"value\":\"%s\"}", key, value);
   failed = plumb_say(line);
   free(line);
@@ -462,11 +502,15 @@ static inline int plumb_ranks_put(const char* key, const char* value) {
 }
 
 static inline char* plumb_ranks_get(const char* key) {
-  char line[400], what[400];
-  if (!plumb_plain(key) || strlen(key) > 300) return NULL;
-  snprintf(line, sizeof line, "{\"type\":\"get\",\"key\":\"%s\"}", key);
-  snprintf(what, sizeof what, "get of %s", key);
-  return plumb_ask(line, what);
+  const size_t size = strlen(key) + 40;
+  char *line, *answer, what[200];
+  if (!plumb_plain(key)) return NULL;
+  line = (char*)plumb_room(NULL, size);
+  snprintf(line, size, "{\"type\":\"get\",\"key\":\"%s\"}", key);
+  snprintf(what, sizeof what, "get of %.180s", key);
+  answer = plumb_ask(line, what);
+  free(line);
+  return answer;
 }
 
 static inline int plumb_ranks_fence(void) {

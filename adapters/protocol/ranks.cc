@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -10,6 +11,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -23,16 +25,36 @@ namespace {
 
 auto at_the_end = std::function<void()>{};  // under the lock of plumb_ranks
 
-// Whoever starts ranks ends all of them when one dies: those that are told to end say so, and are not taken
-// for that one. Threads that start later leave the signal to this one, too.
+// Those who started this process, up to the launcher where it is on this machine. That they may have ended by
+// the time that somebody asks is why they are looked for at once.
+std::vector<pid_t> ancestors() {
+  std::vector<pid_t> all;
+  for (pid_t pid = ::getpid(); pid > 1;) {
+    std::ifstream stat(fmt::format("/proc/{}/stat", pid));
+    std::string text;
+    std::getline(stat, text);
+    const std::size_t name = text.find('('), end = text.rfind(')');
+    if (end == text.npos || (!all.empty() && text.substr(name, end - name) == "(plumb-launch")) return all;
+    int parent = 0;
+    if (std::sscanf(text.c_str() + end, ") %*c %d", &parent) != 1) return all;
+    all.push_back(pid = parent);
+  }
+  return all;
+}
+
+// Whoever starts ranks ends all of them when one dies: those whom it tells to end say so, and are not taken
+// for that one; whom another tells is. Threads that start later leave the signal to this one, too.
 void say_when_told_to_end() {
   sigset_t told;
   sigemptyset(&told), sigaddset(&told, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &told, nullptr);
-  std::thread([told] {
-    int signal = 0;
-    sigwait(&told, &signal);
-    plumb_say(R"({"type":"told to end"})");
+  std::thread([told, starters = ancestors()] {
+    siginfo_t how = {};
+    while (sigwaitinfo(&told, &how) < 0) {
+    }
+    // Of another namespace of processes the number is not known.
+    const bool by_starter = how.si_pid == 0 || std::ranges::count(starters, how.si_pid) > 0;
+    plumb_say(by_starter ? R"({"type":"told to end"})" : R"({"type":"struck"})");
     pthread_mutex_lock(&plumb_ranks.lock);
     const std::function<void()> first = at_the_end;
     pthread_mutex_unlock(&plumb_ranks.lock);
@@ -156,6 +178,7 @@ std::vector<Turn> turns_in(const std::function<void()>& run) {
 }
 
 std::optional<std::string> next_request() {
+  waits_in();  // what was left last is known while it waits for a request
   be_elsewhere();
   if (reads_itself) {
     Heard heard = read_line(*direct);

@@ -6,6 +6,7 @@
 //   stubborn            sleeps, and does not end when it is told to
 //   throws, differs     cannot do it; says another layout
 //   foretells           says that it is done with request 99
+//   says                says that, as the fourth argument has it, in the place of its reply
 //   slow                takes three seconds to make ready, and three to run
 //   absent              never joins;  stranger: somebody else connects first
 //   alone               its library says that it is in a world of 1
@@ -37,6 +38,7 @@ struct Fault {
   std::string what;
   int rank = -1;
   std::uint64_t seed = 0;
+  std::string words{};
 };
 
 struct Echo : plumb::Backend {
@@ -90,6 +92,7 @@ struct Echo : plumb::Backend {
     if (on(request.c)) misbehave();
     meet(has("late") && on(request.c) ? "all-to-all 2 over y" : "all-gather 2 over x");
     if (has("late") && on(request.c)) meet("all-reduce 3 over x");
+    if (has("says") && on(request.c)) plumb::send_reply(fault.words), ::sleep(600);
     const plumb::Operand& operand = request.operands[0];
     plumb::Outcome o;
     for (std::int64_t d = 0; d < plumb::devices(request.c.mesh); ++d) {
@@ -126,7 +129,8 @@ void connect_as_a_stranger() {
 int main(int argc, char** argv) {
   Echo echo;
   if (argc > 2)
-    echo.fault = {argv[1], std::atoi(argv[2]), argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 0};
+    echo.fault = {argv[1], std::atoi(argv[2]), argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 0,
+                  argc > 4 ? argv[4] : ""};
   const char* number = std::getenv("PLUMB_RANK");
   echo.seat.rank = number ? std::atoi(number) : 0;
   if (echo.has("absent")) ::pause();
