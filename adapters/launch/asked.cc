@@ -48,6 +48,26 @@ int number_of_ranks(const std::string& text) {
   return n;
 }
 
+// Words stand between blanks, and each place is known; the program is words of its own.
+void check_command(const std::string& launcher) {
+  if (const auto at = launcher.find_first_of("'\"\\"); at != launcher.npos)
+    refuse(
+        fmt::format("--launcher: {} at {} of '{}': words stand between blanks, and nothing is quoted; a "
+                    "script can do more",
+                    launcher[at], at, launcher));
+  for (const std::string& word : words_of(launcher)) {
+    if (word != "{program}" && word.find("{program}") != word.npos)
+      refuse(fmt::format("--launcher: {{program}} is a word of its own, not part of '{}'", word));
+    for (std::size_t at = 0; (at = word.find('{', at)) != word.npos; ++at) {
+      const std::size_t end = std::min(word.find('}', at), word.size() - 1);
+      if (const std::string place = word.substr(at, end - at + 1);
+          place != "{n}" && place != "{rank}" && place != "{file}" && place != "{program}")
+        refuse(fmt::format(
+            "--launcher: nothing is called '{}': {{n}}, {{rank}}, {{file}} and {{program}} are", place));
+    }
+  }
+}
+
 void check(const Asked& asked) {
   if (asked.ranks == 0) refuse("how many --ranks?");
   if (asked.program.empty()) refuse("which program? It stands after --");
@@ -57,6 +77,7 @@ void check(const Asked& asked) {
   if (!known && asked.launcher.find("{program}") == std::string::npos)
     refuse(fmt::format("no launcher '{}': own, mpiexec, srun, flux, or a command with {{program}}",
                        asked.launcher));
+  if (!known) check_command(asked.launcher);
 }
 
 }  // namespace

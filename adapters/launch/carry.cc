@@ -30,9 +30,11 @@ Failure failure(const char* type, const std::string& message) {
 // What more there is to say of an end before all ranks had joined. Throws std::invalid_argument where they
 // cannot use their options.
 std::string too_early(const Relay& relay, const std::string& end) {
-  if (!relay.hub.lost.empty() ||
-      std::ranges::all_of(relay.hub.seats, [](const Seat& s) { return s.where.joined; }))
-    return "";
+  if (!relay.hub.lost.empty()) return "";
+  if (std::ranges::all_of(relay.hub.seats, [](const Seat& s) { return s.where.joined; }))
+    return end.ends_with("exited with code 0") && !relay.hub.told
+               ? ", and its ranks are still there: whoever starts them stays until they end"
+               : "";
   if (!relay.greeted && end.ends_with("exited with code 2"))
     throw std::invalid_argument(fmt::format("plumb-launch: {}: it cannot use what it was given", end));
   return end.ends_with("exited with code 0") ? ", and not all have joined: a rank joins by plumb_ranks.h"
@@ -61,6 +63,9 @@ void look_after(Relay& relay) {
   for (; (hub.lost.empty() || end.empty()) && Clock::now() < moment(); end = ended(relay.job))
     step(hub, std::min(moment(), Clock::now() + std::chrono::milliseconds(10)));
   const std::string died = starter_was_killed(relay, end) ? "" : who_died(hub);
+  if (hub.lost.size() == 1 && relay.asked.launcher == "own")
+    if (const std::string rank = fmt::format("rank {} ", hub.lost[0]); end.starts_with(rank))
+      throw failure("crashed", who(hub.seats[hub.lost[0]], hub.lost[0]) + " " + end.substr(rank.size()));
   const std::string what = died + (died.empty() || end.empty() ? "" : "; ") + end +
                            (died.empty() && hub.told ? ", after its ranks were told to end" : "") +
                            too_early(relay, end);

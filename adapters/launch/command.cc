@@ -150,4 +150,9 @@ void look_for_program(const Asked& asked) {
                                                                : std::string()));
 }
 
+void look_for_slurm(const Asked& asked) {
+  if (asked.launcher == "srun" && std::system("timeout 8 sinfo --noheader >/dev/null 2>&1") != 0)
+    throw std::invalid_argument("plumb-launch: srun is here, and no Slurm: sinfo does not get an answer");
+}
+
 }  // namespace plumb::launch

@@ -31,4 +31,7 @@ std::string first_program(const Asked&);
 // Throws std::invalid_argument where the command, or the program that `own` starts, is not on this machine.
 void look_for_program(const Asked&);
 
+// The same where Slurm does not answer to srun.
+void look_for_slurm(const Asked&);
+
 }  // namespace plumb::launch

@@ -47,6 +47,18 @@ TEST(Command, BadInputSaysWhatIsMissing) {
   EXPECT_EQ(complaint({"--ranks", "4", "p"}), "plumb-launch: nothing is called 'p'");
   EXPECT_EQ(complaint({"--ranks", "4", "--launcher", "mpirum", "--", "p"}),
             "plumb-launch: no launcher 'mpirum': own, mpiexec, srun, flux, or a command with {program}");
+  const auto of_launcher = [&](const char* launcher) {
+    return complaint({"--ranks", "4", "--launcher", launcher, "--", "p"});
+  };
+  EXPECT_EQ(of_launcher("run --wrap={program} {program}"),
+            "plumb-launch: --launcher: {program} is a word of its own, not part of '--wrap={program}'");
+  EXPECT_EQ(of_launcher("run -n {N} {program}"),
+            "plumb-launch: --launcher: nothing is called '{N}': {n}, {rank}, {file} and {program} are");
+  EXPECT_EQ(of_launcher("run -n {n {program}"),
+            "plumb-launch: --launcher: nothing is called '{n': {n}, {rank}, {file} and {program} are");
+  EXPECT_EQ(of_launcher("sh -c 'run {program}'"),
+            "plumb-launch: --launcher: ' at 6 of 'sh -c 'run {program}'': words stand between blanks, and "
+            "nothing is quoted; a script can do more");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <stdexcept>
@@ -11,6 +12,7 @@
 
 #include "adapters/launch/carry.h"
 #include "adapters/launch/command.h"
+#include "adapters/launch/listen.h"
 #include "adapters/launch/only_rank.h"
 
 namespace plumb::launch {
@@ -33,6 +35,9 @@ void converse(Relay& relay) try {
   stop(relay, of_themselves);
 } catch (const Ended&) {
   stop(relay, at_once);
+  if (!told_to_end) return;
+  ::signal(told_to_end, SIG_DFL);  // whoever waits for this program sees what ended it
+  ::raise(told_to_end);
 } catch (...) {
   stop(relay, of_themselves);
   throw;
@@ -70,7 +75,11 @@ int main(int argc, char** argv) try {
   }
   plumb::launch::Relay relay{plumb::launch::parse(arguments)};
   plumb::launch::look_for_program(relay.asked);
-  if (relay.asked.check) return 0;
+  if (relay.asked.check) {
+    plumb::launch::look_for_slurm(relay.asked);
+    if (!relay.asked.interface.empty()) ::close(plumb::launch::listen_on(relay.asked.interface).socket);
+    return 0;
+  }
   relay.requests = plumb::launch::descriptor("PLUMB_REQUESTS");
   relay.replies = plumb::launch::descriptor("PLUMB_REPLIES");
   plumb::launch::make_ready(relay.asked.ranks);

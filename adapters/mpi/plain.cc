@@ -63,28 +63,6 @@ std::function<void()> call_of(const Collective& c, MPI_Comm comm, std::size_t n,
 
 std::int64_t nanoseconds(double seconds) { return static_cast<std::int64_t>(seconds * 1e9); }
 
-}  // namespace
-
-std::function<std::int64_t()> plain_call(const Mesh& mesh, const Ready& ready, const Team& all) {
-  const Trace& trace = ready.trace;
-  if (trace.size() != 1 || trace[0].axes.empty() || std::max(trace[0].in, trace[0].out) > INT_MAX) return {};
-  if (trace[0].dtype != "f32" && trace[0].dtype != "f64") return {};
-  const std::int64_t device = all.ids[all.mine];
-  const Team team = team_of(mesh, trace[0], device);
-  const Ends ends{block_or_other(ready.operands, device, trace[0].in),
-                  block_or_other(ready.results, device, trace[0].out)};
-  const auto call = call_of(trace[0], communicator(team), team.ids.size(), ends);
-  if (!call) return {};
-  return [call, comm = communicator(all)]() -> std::int64_t {
-    PMPI_Barrier(comm);
-    const double enter = MPI_Wtime();
-    call();
-    return nanoseconds(MPI_Wtime() - enter);
-  };
-}
-
-namespace {
-
 // As many bytes to one rank as come from another.
 struct Exchange {
   SharedMemory out, in;
@@ -128,6 +106,24 @@ std::function<void()> quickest(const std::vector<std::function<void()>>& ways, M
 }
 
 }  // namespace
+
+std::function<std::int64_t()> plain_call(const Mesh& mesh, const Ready& ready, const Team& all) {
+  const Trace& trace = ready.trace;
+  if (trace.size() != 1 || trace[0].axes.empty() || std::max(trace[0].in, trace[0].out) > INT_MAX) return {};
+  if (trace[0].dtype != "f32" && trace[0].dtype != "f64") return {};
+  const std::int64_t device = all.ids[all.mine];
+  const Team team = team_of(mesh, trace[0], device);
+  const Ends ends{block_or_other(ready.operands, device, trace[0].in),
+                  block_or_other(ready.results, device, trace[0].out)};
+  const auto call = call_of(trace[0], communicator(team), team.ids.size(), ends);
+  if (!call) return {};
+  return [call, comm = communicator(all)]() -> std::int64_t {
+    PMPI_Barrier(comm);
+    const double enter = MPI_Wtime();
+    call();
+    return nanoseconds(MPI_Wtime() - enter);
+  };
+}
 
 // Who is on no link has no part in it. Libraries send what is short at once and ask before what is longer: just beyond
 // that border pieces are quicker than the whole, and what they would beat is no limit. Beyond 64 KiB none are tried.

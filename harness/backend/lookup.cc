@@ -143,6 +143,13 @@ std::vector<std::string> launched(const BackendRow& row, const Command& command,
   std::vector<std::string> argv{own_program("plumb-launch"), "--ranks", value_of(row, command, "np")};
   const std::string asked = value_of(row, command, "launcher");
   const char* everywhere = std::getenv("PLUMB_LAUNCHER");
+  const std::string who = !asked.empty() ? asked : everywhere ? everywhere : "";
+  if (who == "own" && row.launch != "own" && value_of(row, command, "np") != "1")
+    throw BadInput(
+        fmt::format("{}: launcher own starts its ranks as worlds of one each; mpiexec, srun, flux, or a "
+                    "command with {{n}} "
+                    "and {{program}} start them together",
+                    row.name));
   if (!asked.empty() || !everywhere || !*everywhere)
     argv.insert(argv.end(), {"--launcher", asked.empty() ? row.launch : asked});
   argv.insert(argv.end(), {"--", program});
@@ -266,9 +273,13 @@ std::string said_missing(std::vector<std::string> argv) {
 std::string lacks(const BackendRow& row) {
   const std::string due = row.check ? said_missing({own_program(row.program), "--check"}) : "";
   if (!due.empty() || row.launch.empty()) return due;
-  Command command = find_backend(row.name);
-  command.argv.insert(std::ranges::find(command.argv, "--"), "--check");
-  return said_missing(command.argv);
+  try {
+    Command command = find_backend(row.name);
+    command.argv.insert(std::ranges::find(command.argv, "--"), "--check");
+    return said_missing(command.argv);
+  } catch (const BadInput& e) {
+    return e.what();
+  }
 }
 
 }  // namespace

@@ -136,7 +136,8 @@ TEST_F(Resolve, ABadNameSaysWhatToDo) {
   } table[] = {
       {"locla",                       "no backend 'locla'; did you mean local?"                              },
       {"tensorflow",
-       "no backend 'tensorflow'; there are cuda, liar, local, mpi, nccl, flax, jax, maxtext, te, torch (a command "
+       "no backend 'tensorflow'; there are cuda, liar, local, mpi, nccl, flax, jax, maxtext, te, torch (a "
+       "command "
        "has a "
        "slash "
        "or a space in it)"                                                                                   },
@@ -189,6 +190,18 @@ TEST_F(Resolve, WhoStartsRanksIsSaidByTheOptionOrForAllOrByTheRow) {
   ::setenv("PLUMB_LAUNCHER", "flux", 1);
   EXPECT_EQ(launcher("mpi"), "");  // plumb-launch knows it
   EXPECT_EQ(launcher("mpi,launcher=mpiexec"), "mpiexec");
+  ::unsetenv("PLUMB_LAUNCHER");
+  EXPECT_EQ(launcher("mpi,np=1,launcher=own"), "own");
+  EXPECT_EQ(launcher("nccl,launcher=own"), "own");
+  for (const char* everywhere : {"", "own"}) {
+    ::setenv("PLUMB_LAUNCHER", everywhere, 1);
+    try {
+      find_backend(*everywhere ? "mpi,np=4" : "mpi,np=4,launcher=own");
+      ADD_FAILURE();
+    } catch (const BadInput& e) {
+      EXPECT_THAT(e.what(), HasSubstr("mpi: launcher own starts its ranks as worlds of one each"));
+    }
+  }
   ::unsetenv("PLUMB_LAUNCHER");
   EXPECT_EQ(find_backend("mpi,np=4,launcher=srun").name, "mpi,np=4");
   EXPECT_EQ(find_backend("mpi,np=4,launcher=srun").asked, "mpi,launcher=srun,np=4");

@@ -173,6 +173,15 @@ void ProcessState::rest(const Asked& asked, Waiting& w) {
   }
 }
 
+// As the program says of those that it started, who printed their last words here.
+Answer ProcessState::with_words(Answer answer, const Waiting& w) {
+  if (auto* crashed = std::get_if<Crashed>(&answer))
+    crashed->phase = w.phase, crashed->last_words = child->last_words();
+  if (auto* hung = std::get_if<Hung>(&answer))
+    hung->phase = w.phase, hung->seconds = w.seconds(), hung->last_words = child->last_words();
+  return answer;
+}
+
 Answer ProcessState::wait_for_reply(const Asked& asked) {
   Waiting w("compile", deadlines);
   try {
@@ -192,11 +201,7 @@ Answer ProcessState::wait_for_reply(const Asked& asked) {
       if (const auto* late = std::get_if<Unsupported>(&answer); late && w.phase == "run")
         answer =
             Reneged{fmt::format("unsupported, said after the phase run: {}", late->reason), late->source};
-      if (auto* crashed = std::get_if<Crashed>(&answer))
-        crashed->phase = w.phase, crashed->last_words = child->last_words();
-      if (auto* hung = std::get_if<Hung>(&answer))
-        hung->phase = w.phase, hung->seconds = w.seconds(), hung->last_words = child->last_words();
-      return answer;
+      return with_words(std::move(answer), w);
     }
   } catch (const Malformed& e) {
     return off_page(fmt::format("the reply: {}", e.what()), w.phase);
@@ -247,7 +252,7 @@ std::optional<Answer> ProcessState::wait_for(const std::string& type, const Aske
       const json message = parse_message(line);
       if (w.hear(message, id)) continue;
       if (text(field(message, "type"), "type") != type || integer(field(message, "id"), "id") != id)
-        return parse_reply(message, asked, arena);
+        return with_words(parse_reply(message, asked, arena), w);
       take(message);
       return std::nullopt;
     }

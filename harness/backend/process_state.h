@@ -43,6 +43,7 @@ struct ProcessState {
   Answer failed_start(Answer, const Waiting&);
   std::optional<Answer> say_hello(const Mesh&);
   std::optional<Answer> start_for(const Mesh&);
+  Answer with_words(Answer, const Waiting&);
   Answer wait_for_reply(const Asked&);
   void lay_out(Layout&, std::span<const Tensor> operands);
   std::optional<Answer> send(const std::string& request, const Waiting&);

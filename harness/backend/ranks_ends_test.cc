@@ -62,8 +62,9 @@ TEST(RanksEnd, WhoIsToldToEndByAStrangerHasDied) {
       ::kill(all.back(), SIGTERM);
     });
     const Crashed crashed = expect<Crashed>(process.run(gather(" seed=7", 4), operands()));
-    EXPECT_THAT(crashed.what, MatchesRegex("rank [0-3] \\(host .*, pid " + std::to_string(all.back()) +
-                                           "\\) has died; .*"));
+    EXPECT_THAT(crashed.what,
+                MatchesRegex("rank [0-3] \\(host .*, pid " + std::to_string(all.back()) + "\\) " +
+                             (by_one ? "was killed by signal 15 \\(Terminated\\)" : "has died; .*")));
     std::filesystem::remove(script);
   }
 }
@@ -106,15 +107,33 @@ TEST(RanksEnd, AProgramOfSeveralFilesIsOneRank) {
   EXPECT_THAT(hung.what,
               MatchesRegex("rank 2 \\(host .*\\) has not entered all-gather 1 over x; 0, 1, 3 wait in it"));
   ASSERT_EQ(hung.processes.size(), 4U);
-  EXPECT_THAT(hung.processes[0], testing::ContainsRegex(", device an H100, 0123456789.*: waits in all-gather 1"));
+  EXPECT_THAT(hung.processes[0],
+              testing::ContainsRegex(", device an H100, 0123456789.*: waits in all-gather 1"));
 }
 
 TEST(RanksEnd, ANumberThatIsNoneIsNoRank) {
   Command command = four({});
-  command.argv.insert(command.argv.begin() + 3, {"--launcher", "env PLUMB_RANK={rank}x PLUMB_WORLD={n} {program}"});
+  command.argv.insert(command.argv.begin() + 3,
+                      {"--launcher", "env PLUMB_RANK={rank}x PLUMB_WORLD={n} {program}"});
   Process process(command);
   EXPECT_THAT(expect<Crashed>(process.run(gather("", 4), operands())).what,
               testing::HasSubstr("says that it is rank -1 of 4, and 4 were asked for"));
+}
+
+TEST(RanksEnd, ALauncherThatIsToldToEndHasEndedBySignal) {
+  const Remains remains;
+  {
+    Process process(four({"sleep", "2", "7", "a-launcher-told"}));
+    expect<Outcome>(process.run(gather("", 4), operands()));
+    const pid_t launcher = running("a-launcher-told").front();
+    std::jthread killer([launcher] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+      ::kill(launcher, SIGTERM);
+    });
+    EXPECT_EQ(expect<Crashed>(process.run(gather(" seed=7", 4), operands())).what,
+              "plumb-launch was killed by signal 15 (Terminated)");
+  }
+  EXPECT_THAT(remains.now(), testing::IsEmpty());
 }
 
 }  // namespace

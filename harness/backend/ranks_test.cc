@@ -97,9 +97,9 @@ TEST(Ranks, AFaultOfAnOnlyOneHasItsVerdict) {
   } rows[] = {
       {"sleep",  "hung: rank 0 \\(host .*\\) has not replied, and waits for nobody"                    },
       {"stop",   "hung: rank 0 \\(host .*\\) does not answer"                                          },
-      {"die",    "crashed: rank 0 \\(host .*\\) has died; rank 0 was killed by signal 6 .*"            },
-      {"kill",   "crashed: rank 0 \\(host .*, pid [0-9]+\\) has died; rank 0 was killed by signal 9 .*"},
-      {"exit",   "crashed: rank 0 \\(host .*, pid [0-9]+\\) has died; rank 0 exited with code 0 .*"    },
+      {"die",    "crashed: rank 0 \\(host .*\\) was killed by signal 6 .*"            },
+      {"kill",   "crashed: rank 0 \\(host .*, pid [0-9]+\\) was killed by signal 9 .*"},
+      {"exit",   "crashed: rank 0 \\(host .*, pid [0-9]+\\) exited with code 0 .*"    },
       {"throws", "reneged: no room for it"                                                             },
   };
   for (const auto& [fault, says] : rows) {
@@ -120,7 +120,7 @@ TEST(Ranks, AnOnlyOneThatIsStruckBetweenRequestsIsSeenByTheNext) {
     int signal;
     const char* says;
   } rows[] = {
-      {SIGKILL, "crashed: rank 0 \\(host .*\\) has died; rank 0 was killed by signal 9 .*"},
+      {SIGKILL, "crashed: rank 0 \\(host .*\\) was killed by signal 9 .*"},
       {SIGSTOP, "hung: rank 0 \\(host .*\\) does not answer"                              },
   };
   for (const auto& [signal, says] : rows) {
@@ -188,10 +188,10 @@ TEST(Ranks, EveryFaultHasItsVerdictAndNothingIsLeft) {
       {{},                                         {"sleep", "2", "7"},    "hung: rank 2 \\(host .*\\) has not entered all-gather 2 over x \\(the last it left is all-gather 1 over x\\); 0, 1, 3 wait in it"},
       {{},                                         {"stop", "2", "7"},     "hung: rank 2 \\(host .*\\) does not answer; 0, 1, 3 wait in all-gather 2 over x"},
       {{},                                         {"late", "2", "7"},     "hung: rank 2 \\(host .*\\) has not replied \\(it waits in all-reduce 3 over x\\); 0, 1, 3 have replied"},
-      {{},                                         {"die", "2", "7"},      "crashed: rank 2 \\(host .*, pid [0-9]+\\) has died; rank 2 was killed by signal 6 \\(Aborted\\) \\| .*"},
-      {{},                                         {"kill", "0", "7"},     "crashed: rank 0 \\(host .*, pid [0-9]+\\) has died; rank 0 was killed by signal 9 \\(Killed\\) \\| .*"},
+      {{},                                         {"die", "2", "7"},      "crashed: rank 2 \\(host .*, pid [0-9]+\\) was killed by signal 6 \\(Aborted\\) \\| .*"},
+      {{},                                         {"kill", "0", "7"},     "crashed: rank 0 \\(host .*, pid [0-9]+\\) was killed by signal 9 \\(Killed\\) \\| .*"},
       {{"--launcher", shell(kills_the_others)},    {"kill", "2", "7"},     "crashed: rank 2 \\(host .*, pid [0-9]+\\) has died; /bin/bash exited with code 7 \\| .*"},
-      {{},                                         {"exit", "2", "7"},     "crashed: rank 2 \\(host .*, pid [0-9]+\\) has died; rank 2 exited with code 0 \\| .*"},
+      {{},                                         {"exit", "2", "7"},     "crashed: rank 2 \\(host .*, pid [0-9]+\\) exited with code 0 \\| .*"},
       {{},                                         {"throws", "2", "7"},   "reneged: rank 2 \\(host .*, pid [0-9]+\\): no room for it"},
       {{},                                         {"throws", "0", "7"},   "reneged: rank 0 \\(host .*, pid [0-9]+\\): no room for it"},
       {{},                                         {"differs", "2", "7"},  "reneged: rank 2 \\(host .*\\) made another plan than rank 0"},

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <cstddef>
 
 #include "reference/words/text.h"
 
@@ -11,7 +13,20 @@ namespace {
 
 constexpr std::string_view indent = "    ";
 
-std::string ends(const std::string& words, int lines) {
+// From the first line on that says something: mpiexec puts its own into a box.
+std::string without_frame(const std::string& words) {
+  std::size_t at = 0;
+  const auto says = [&](std::size_t end) {
+    return std::any_of(words.begin() + static_cast<std::ptrdiff_t>(at),
+                       words.begin() + static_cast<std::ptrdiff_t>(end),
+                       [](unsigned char c) { return std::isalnum(c) || c >= 0x80; });
+  };
+  for (std::size_t end; (end = words.find('\n', at)) != words.npos && !says(end);) at = end + 1;
+  return at < words.size() ? words.substr(at) : words;
+}
+
+std::string ends(const std::string& all, int lines) {
+  const std::string words = without_frame(all);
   std::size_t at = words.find_last_not_of("\n ");
   if (at == words.npos) return {};
   const std::size_t end = at + 1;

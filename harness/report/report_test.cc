@@ -122,6 +122,10 @@ TEST(Finding, ShowsTheFirstOfTheLastWordsAndTheLast) {
   EXPECT_EQ(shown("1\n2\n3\n4\n5\n6\n7"), "    1\n    2\n    3\n    4\n    5\n    6\n    7\n");
   EXPECT_EQ(shown("1\n2\n3\n4\n5\n6"), "    1\n    2\n    3\n    4\n    5\n    6\n");
   EXPECT_EQ(shown("1\n"), "    1\n");
+  // As mpiexec does it: the first line that says something.
+  EXPECT_EQ(shown("\n-----\nno slots\n\n2\n3\n4\n5\n6\n7\n-----\n"),
+            "    no slots\n    ...\n    3\n    4\n    5\n    6\n    7\n    -----\n");
+  EXPECT_EQ(shown("-----\n=====\n"), "    -----\n    =====\n");
 }
 
 // "moved as f32", "reduce-scatter not formed": why more was moved.

@@ -100,6 +100,8 @@ TEST(RanksOfMpi, OneThatIsKilledInTheProofIsNamed) {
   ASSERT_TRUE(answer && std::holds_alternative<Crashed>(*answer));
   EXPECT_THAT(std::get<Crashed>(*answer).what,
               testing::ContainsRegex(fmt::format("rank [0-3] \\(host [^)]*, pid {}\\) has died", rank)));
+  EXPECT_EQ(std::get<Crashed>(*answer).phase, "run");
+  EXPECT_NE(std::get<Crashed>(*answer).last_words, "") << "of mpiexec";
   EXPECT_TRUE(std::holds_alternative<Outcome>(process.run_in_place(c))) << "by a new launch";
   there.reset();
   EXPECT_THAT(remains.now(), testing::IsEmpty());
