@@ -1,5 +1,6 @@
 #include "adapters/plan/plan.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -240,6 +241,26 @@ TEST(Product, OfGroupsMovesWhatIsReadAndWhatIsNotZero) {
     EXPECT_EQ(moved(plan(parse_case(row.line), Style::direct, 1e6)), row.direct) << row.line;
     EXPECT_EQ(moved(plan(parse_case(row.line), Style::ring, 1e6)), row.ring) << row.line;
   }
+}
+
+// However unevenly an array is cut: a ring says of its gather what the device has that begins with most.
+TEST(Ring, SaysWhatTheDeviceHasThatHasMost) {
+  for (std::int64_t rows = 1; rows < 9; ++rows)
+    for (std::int64_t columns = 1; columns < 9; ++columns)
+      for (int n = 2; n < 6; ++n) {
+        const Case c =
+            parse_case(fmt::format("on x={0}: reshard f32[{1},{2}]+x -> f32[{1},{2}]", n, rows, columns));
+        const Leg leg = ring(c.mesh, c.op.operands[0], result(c), c.rule).front();
+        std::map<std::uint32_t, std::int64_t> begins;
+        for (const Round& round : leg.rounds)
+          for (const Send& send : round.sends)
+            if (send.from == send.to) begins[send.from] += elements(leg.cells, send.cell);
+        std::int64_t most = 0;
+        for (const auto& [device, size] : begins) most = std::max(most, size);
+        ASSERT_EQ(leg.issued.size(), 2u);
+        EXPECT_EQ(leg.issued[0].out, most) << rows << "x" << columns << " over " << n;
+        EXPECT_EQ(leg.issued[1].in, most) << rows << "x" << columns << " over " << n;
+      }
 }
 
 // A sum is scattered along the cut of the target, and only dimensions that are cut otherwise are gathered.

@@ -190,13 +190,16 @@ Leg all_reduce(const Mesh& mesh, const Spec& from, AxisId axis, Rule rule) {
   Leg leg = leg_of(from, to);
   std::vector<Circle> circles = circles_along(mesh, {axis});
   const std::int64_t n = mesh.axes[axis].size;
+  std::int64_t share_size = 0;
   for (Circle& circle : circles) {
     const Slice whole = block(mesh, from, rule, circle.members[0]);
     if (elements(whole) > 0)
-      for (std::int64_t i = 0; const auto& share : cut_evenly(whole, n))
+      for (std::int64_t i = 0; const auto& share : cut_evenly(whole, n)) {
         circle.cells[i++] = append(leg.cells, share);
+        share_size = std::max(share_size, elements(share));
+      }
   }
-  const std::int64_t block_size = most(amounts(mesh, from, rule)), share_size = (block_size + n - 1) / n;
+  const std::int64_t block_size = most(amounts(mesh, from, rule));
   Issued issued{.kind = "reduce-scatter",
                 .axes = {axis},
                 .pairs = {},
