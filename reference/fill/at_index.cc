@@ -25,6 +25,7 @@ ContestAt drawn_at(const Recipe& r, const Contest& c, int operand) {
   return {c.parts,
           c.most,
           c.octaves,
+          c.beyond.value_or(-1),
           size_of(c.unit) * (c.largest ? 1 : -1),
           of_elements(r, operand),
           of_parts(r, operand),

@@ -68,18 +68,24 @@ constexpr std::int64_t less_than(std::int64_t top, std::int64_t most, std::uint6
 }
 
 struct ContestAt {
-  std::int64_t contenders, most, octaves;
-  double unit;  // negative where the smallest wins
+  std::int64_t contenders, most, octaves, beyond;  // -1 where integers have several magnitudes
+  double unit;                                     // negative where the smallest wins
   std::uint64_t base, parts, turns;
 
   constexpr double value(std::int64_t part, std::int64_t i) const {
     const std::int64_t winner = (i + below(hashed(turns, i / contenders), contenders)) % contenders;
     const std::uint64_t h = hashed(base, i);
+    if (beyond >= 0 && (h & 1) != 0) return past_zero(part == winner, remix(h, hashed(parts, part)));
     const bool negative = (h & 1) != 0 && most > 1;
     const std::int64_t top =
         negative ? -1 - below(remix(h, base), most - 1) : 1 + below(remix(h, base), most);
     const std::int64_t drawn = part == winner ? top : less_than(top, most, remix(h, hashed(parts, part)));
     return static_cast<double>(drawn << (octaves > 0 ? below(remix(h, turns), octaves + 1) : 0)) * unit;
+  }
+  constexpr double past_zero(bool wins, std::uint64_t random) const {
+    const double one = unit < 0 ? -1 : 1, top = beyond > 0 ? -unit : 0;
+    const auto numbers = beyond > 0 ? beyond : static_cast<std::int64_t>(unit * one);
+    return wins ? top : top - one * static_cast<double>(1 + below(random, numbers));
   }
 };
 

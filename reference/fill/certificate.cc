@@ -84,8 +84,9 @@ Certificate describe(const Case& c, const Recipe& r, const Contest& all) {
           fmt::format("any split: the {} of {}, {} of which win somewhere; every part is one of {} "
                       "values{} that the formats hold; {}",
                       all.largest ? "largest" : "smallest", counted(all.parts, "part"),
-                      std::min(all.parts, r.sources[0].elements), 2 * all.most * (1 + all.octaves),
-                      unit_text(all.unit), capacities(c))};
+                      std::min(all.parts, r.sources[0].elements),
+                      2 * all.most * (1 + all.octaves) + all.beyond.value_or(0), unit_text(all.unit),
+                      capacities(c))};
 }
 
 // The least that the parts of unfinished specs of the chain count to, where there are such: split otherwise

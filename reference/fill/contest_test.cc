@@ -1,10 +1,12 @@
 // The data of means, maxima and minima must be able to fail.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <set>
 
 #include "reference/fill/fill.h"
 #include "reference/fill/unit.h"
@@ -69,6 +71,26 @@ TEST(Contest, EveryPartWinsSomewhereAndAlone) {
       EXPECT_EQ(differ(all, right, max ? smallest : largest), 1);
       EXPECT_GT(differ(all, right, sum), 0.8) << print(c);
       EXPECT_EQ(certificate(c).scope, Certificate::Scope::any_split);
+    }
+}
+
+// A multiple of 81 is 81 or its negative, of 127 there is none below -127.
+TEST(Contest, IntegersOfOneMagnitudeWinOnBothSidesOfZero) {
+  for (int n : {64, 81, 120, 126, 127})
+    for (const char* kind : {"max", "min"}) {
+      const Case c =
+          parse_case(fmt::format("on x={0}: reshard s8[{0}]+{1}(x) -> s8[{0}] -> s8[{0}]+x", n, kind));
+      const bool max = c.op.operands[0].reduction == Reduce::max;
+      std::set<double> wins;
+      std::set<std::ptrdiff_t> winners;
+      for (const Parts& parts : parts_of(c)) {
+        const double top = max ? largest(parts) : smallest(parts);
+        EXPECT_EQ(std::ranges::count(parts, top), 1) << print(c);
+        wins.insert(max ? top : -top), winners.insert(std::ranges::find(parts, top) - parts.begin());
+        for (double part : parts) EXPECT_LE(std::fabs(part), capacity(DType::s8));
+      }
+      EXPECT_EQ(wins, (std::set<double>{n == 127 ? 0. : -n, 1. * n})) << print(c);
+      EXPECT_EQ(std::ssize(winners), n) << print(c);
     }
 }
 

@@ -23,7 +23,8 @@ std::string said(const Normal&) { return "normal"; }
 std::string said(const Addends& a) { return "addends " + said(a.shares) + said(a.unit); }
 std::string said(const Contest& c) {
   return fmt::format("contest {} {} {} {}", c.parts, c.most, c.largest, said(c.unit)) +
-         (c.octaves ? fmt::format(" {}", c.octaves) : "");
+         (c.octaves ? fmt::format(" {}", c.octaves) : "") +
+         (c.beyond ? fmt::format(" beyond {}", *c.beyond) : "");
 }
 std::string said(const Wrapping& w) {
   std::string text = "wrapping";

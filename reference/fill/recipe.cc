@@ -48,7 +48,6 @@ Case without_extremes(Case c) {
 
 // By how many powers of two the one magnitude there is may grow.
 int octaves_left(const Case& c, const Source& source, const Unit& unit) {
-  if (format(source.dtype).integer) return 0;
   double room = HUGE_VAL;
   for (DType dtype : {c.acc, c.wire, source.dtype}) room = std::min(room, format(dtype).largest);
   const double one = std::ldexp(static_cast<double>(unit.factor * copies(c)), unit.exponent);
@@ -57,14 +56,20 @@ int octaves_left(const Case& c, const Source& source, const Unit& unit) {
 
 Contest contest(const Case& c, const Source& source) {
   Contest all{source.parts, 1, c.op.operands[0].reduction == Reduce::max, {}};
-  const auto set_unit = [&](const Unit& unit) {
+  const std::int64_t most = capacity({c.acc, c.wire, source.dtype}) / copies(c);
+  const auto set_unit = [&](Unit unit) {
+    if (format(source.dtype).integer && most >> unit.exponent == 1)
+      unit = {unit.factor << unit.exponent, 0, true};
     all.unit = unit.exists ? unit : Unit{1, 0, false};
-    all.most =
-        std::max<std::int64_t>(1, capacity({c.acc, c.wire, source.dtype}) / copies(c) / all.unit.factor);
+    all.most = std::max<std::int64_t>(1, most / all.unit.factor);
   };
   set_unit(unit(c));
   if (all.most == 1) set_unit(unit(without_extremes(c)));
-  if (all.most == 1) all.octaves = octaves_left(c, source, all.unit);
+  if (all.most > 1) return all;
+  if (format(source.dtype).integer)
+    all.beyond = std::max<std::int64_t>(0, capacity({c.acc, c.wire, source.dtype}) - all.unit.factor);
+  else
+    all.octaves = octaves_left(c, source, all.unit);
   return all;
 }
 

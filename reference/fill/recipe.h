@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -31,8 +32,9 @@ struct Provenance {
   bool distinct = true;
 };
 
-// Of `normal`, and of products for which there are no exact data. Rounded draws from (nearly) the normal distribution, mean 0 and variance 1: 64 fair coins and four
-// uniform numbers, added as integers and scaled by one multiplication, so that no library decides a bit.
+// Of `normal`, and of products for which there are no exact data. Rounded draws from (nearly) the normal
+// distribution, mean 0 and variance 1: 64 fair coins and four uniform numbers, added as integers and scaled
+// by one multiplication, so that no library decides a bit.
 struct Normal {};
 
 // The parts of a sum: random signs and magnitudes that share a budget, in units.
@@ -44,12 +46,14 @@ struct Addends {
 // The parts of a maximum or minimum, integers in units: of each element another part wins, each of them
 // once in as many elements as there are parts. All others are less (or more), none is zero, and every
 // second winner is on the wrong side of zero: less than it where the largest wins. Where the unit leaves one
-// magnitude alone, elements differ by powers of two, up to `octaves`.
+// magnitude alone, floats differ by powers of two, up to `octaves`. Of integers every second winner is then
+// minus that one, and what loses to it any of the `beyond` numbers past it; where there are none, 0.
 struct Contest {
   std::int64_t parts = 1, most = 1;  // magnitudes are 1 to most
   bool largest = true;
   Unit unit;
   int octaves = 0;
+  std::optional<std::int64_t> beyond{};
 };
 
 // Integers that wrap: every word but zero, times 2^shift. In a product those of the second operand are

@@ -87,59 +87,88 @@ Space space_of(const Case& c) {
   return s;
 }
 
-// The elements of a product; empty where no term is added.
-std::vector<Element> product(const Case& c, const Recipe& r) {
-  const Space s = space_of(c);
-  const std::vector<Element> operand[] = {whole(c, r, 0), whole(c, r, 1)};
-  std::vector<Element> sums(elements(result(c)));
-  std::map<char, std::int64_t> at;
-  for (const auto& [letter, n] : s.size) at[letter] = 0;
-  bool any = false;
-  for (std::int64_t left = s.volume(); left > 0; --left) {
-    if (s.meets(at)) {
-      const Element &a = operand[0][s.index(s.words.operand[0], at)],
-                    &b = operand[1][s.index(s.words.operand[1], at)];
-      Element& sum = sums[s.index(s.words.out, at)];
-      sum.real += a.real * b.real, sum.word += a.word * b.word, any = true;
-    }
-    for (auto& [letter, i] : at) {
-      if (++i < s.size.at(letter)) break;
-      i = 0;
-    }
-  }
-  return any ? sums : std::vector<Element>{};
-}
-
 std::uint64_t bits_in(DType dtype, const Element& v) {
   const int width = 8 * format(dtype).bytes;
   if (format(dtype).integer) return v.word & (~std::uint64_t{0} >> (64 - width));
   return dtype == DType::e8m0 ? v.word : encode(dtype, v.real);
 }
 
-// Of a grouped product those of rows of a group, or of groups that have rows: the others are 0.
-std::int64_t elements_with_terms(const Case& c) {
-  const std::int64_t n = elements(result(c));
-  const auto* g = std::get_if<Grouped>(&c.op.kind);
-  if (!g || n == 0) return n;
-  std::int64_t groups = 0, rows = 0;
-  for (const std::vector<Range>& runs : space_of(c).rows) {
-    std::int64_t here = 0;
-    for (const Range& run : runs) here += run.size();
-    groups += here > 0, rows += here;
+// Runs over all values of some letters: false after the last.
+bool next(std::map<char, std::int64_t>& at, const std::string& some, const Space& s) {
+  for (const char letter : some) {
+    if (++at[letter] < s.size.at(letter)) return true;
+    at[letter] = 0;
   }
-  return n / result(c).dims[0].size * (g->form == Form::wgrad ? groups : rows);
+  return false;
+}
+
+// The elements of a product, until one has other bits than the first; empty where no term is added.
+std::vector<Element> product(const Case& c, const Recipe& r) {
+  const Space s = space_of(c);
+  const std::vector<Element> operand[] = {whole(c, r, 0), whole(c, r, 1)};
+  std::map<char, std::int64_t> at;
+  std::string summed;
+  for (const auto& [letter, n] : s.size) {
+    at[letter] = 0;
+    if (s.words.out.find(letter) == std::string::npos) summed += letter;
+  }
+  std::vector<Element> sums;
+  const DType dtype = result(c).dtype;
+  bool any = false;
+  do {
+    Element& sum = sums.emplace_back();
+    do {
+      if (!s.meets(at)) continue;
+      const Element &a = operand[0][s.index(s.words.operand[0], at)],
+                    &b = operand[1][s.index(s.words.operand[1], at)];
+      sum.real += a.real * b.real, sum.word += a.word * b.word, any = true;
+    } while (next(at, summed, s));
+  } while (bits_in(dtype, sums.back()) == bits_in(dtype, sums.front()) && next(at, s.words.out, s));
+  return any ? sums : std::vector<Element>{};
+}
+
+// Rows and columns of a cell, less one: of one row and column the sign of both is that of their product.
+std::int64_t signs(std::int64_t rows, std::int64_t columns) {
+  return rows > 0 && columns > 0 ? rows + columns - 1 : 0;
+}
+
+// Of a grouped product the rows of each group, or the groups that have rows: the others add nothing.
+std::int64_t bits_of_groups(const Case& c, const Grouped& g) {
+  const Space s = space_of(c);
+  std::int64_t all = 0;
+  for (const std::vector<Range>& runs : s.rows) {
+    std::int64_t rows = 0;
+    for (const Range& run : runs) rows += run.size();
+    if (rows > 0)
+      all += g.form == Form::wgrad ? signs(s.size.at('k'), s.size.at('n'))
+                                   : signs(rows, s.size.at(g.form == Form::fwd ? 'n' : 'k'));
+  }
+  return all;
+}
+
+// How many bits are drawn of a result, at least (kFew).
+std::int64_t bits_drawn(const Case& c) {
+  if (is_reshard(c)) return elements(result(c));
+  if (const auto* g = std::get_if<Grouped>(&c.op.kind)) return bits_of_groups(c, *g);
+  const Space s = space_of(c);
+  std::int64_t cells = 1, rows = 1, columns = 1;
+  for (const char letter : s.words.out) {
+    const auto in = [&](int operand) { return s.words.operand[operand].find(letter) != std::string::npos; };
+    (in(0) && in(1) ? cells : in(0) ? rows : columns) *= s.size.at(letter);
+  }
+  return cells * signs(rows, columns);
 }
 
 bool few(const Case& c) {
   const std::int64_t n = elements(result(c));
-  if (is_resolve(c) || is_quantize(c) || n == 0 || elements_with_terms(c) > kFew) return false;
+  if (is_resolve(c) || is_quantize(c) || n == 0) return false;
   std::int64_t all = is_reshard(c) ? n : space_of(c).volume();
   for (const Spec& spec : c.op.operands) {
     const std::int64_t parts_of = parts(c.mesh, spec);
     if (elements(spec) > kFewTerms || parts_of > kFewTerms) return false;
     all *= parts_of;
   }
-  return all > 0 && all <= kFewTerms;
+  return all > 0 && all <= kFewTerms && bits_drawn(c) <= kFew;
 }
 
 }  // namespace
@@ -152,7 +181,7 @@ bool tells_nothing(const Case& c, const Recipe& r) {
   if (wanted.empty()) return false;
   const DType dtype = result(c).dtype;
   const std::uint64_t first = bits_in(dtype, wanted[0]);
-  if (wanted.size() == 1) return first == 0 || decode(dtype, first) == 0;
+  if (elements(result(c)) == 1) return first == 0 || decode(dtype, first) == 0;
   return std::ranges::all_of(wanted, [&](const Element& v) { return bits_in(dtype, v) == first; });
 }
 

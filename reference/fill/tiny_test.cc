@@ -69,6 +69,27 @@ TEST(Tiny, FewSumsOfProductsAreNotAlike) {
   EXPECT_EQ(alike, 0);
 }
 
+// Terms of one magnitude: 35 sums have the signs of 7 rows and 5 columns.
+TEST(Tiny, SumsOfFewRowsAndColumnsAreNotAlike) {
+  for (const auto& [rows, columns] : {
+           std::pair{2,  12},
+           {7,  5 },
+           {16, 17},
+           {1,  20}
+  })
+    for (int seed = 0; seed < 600; ++seed) {
+      const Case c =
+          parse_case(fmt::format("on x=3: einsum mk,kn->mn f8e4m3[{0},1] f8e4m3[1,{1}] -> f8e5m2[{0},{1}]"
+                                 " -> f8e5m2[{0},{1}]+x seed={2}",
+                                 rows, columns, seed));
+      const Tensor a = fill(c, 0), b = fill(c, 1);
+      std::set<double> different;
+      for (int m = 0; m < rows; ++m)
+        for (int n = 0; n < columns; ++n) different.insert(value(a, m) * value(b, n));
+      EXPECT_GT(different.size(), 1u) << print(c);
+    }
+}
+
 // Nothing is drawn again that is told apart: the data of the first key stay.
 TEST(Tiny, WhatTellsSomethingIsNotDrawnAgain) {
   int again = 0;
