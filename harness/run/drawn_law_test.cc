@@ -1,8 +1,9 @@
 // The drawn law: no line of the grammar is condemned on the embedded backend, in any plan, nor mistrusted:
 // data are such that a fault shows.
 //
-//     draw-honest N SEED
+//     draw-honest N SEED [WIDE]
 //
+// One line in WIDE, 8 unless said otherwise, is of many devices, of groups of any sizes or of narrow floats.
 // Prints each line condemned, and counts. Exit code: 0 none was, 1 some, or too many are not supported.
 #include <fmt/format.h>
 
@@ -25,7 +26,7 @@ std::string outcome(const Verdict& verdict) {
                                         : std::string(name(verdict.status));
 }
 
-int draw_honest(std::int64_t lines, std::uint64_t seed) {
+int draw_honest(std::int64_t lines, std::uint64_t seed, std::int64_t wide) {
   std::vector<Subject> subjects;
   for (const char* backend : {"local", "local,plan=ring", "local,plan=calls"})
     subjects.emplace_back(backend, Settings{});
@@ -33,7 +34,7 @@ int draw_honest(std::int64_t lines, std::uint64_t seed) {
   std::map<std::string, std::int64_t> counts;
   std::int64_t wrongly = 0, unsupported = 0;
   for (std::int64_t i = 0; i < lines; ++i) {
-    const Case c = draw_to_run(random);
+    const Case c = random.one_in(wide) ? draw_wide(random) : draw_to_run(random);
     for (Subject& subject : subjects) {
       const Verdict verdict = attempt(c, subject).verdict;
       unsupported += verdict.status == Status::unsupported;
@@ -57,9 +58,10 @@ int draw_honest(std::int64_t lines, std::uint64_t seed) {
 }  // namespace plumb
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    fmt::print(stderr, "draw-honest: expected N SEED\n");
+  const std::int64_t wide = argc > 3 ? std::strtoll(argv[3], nullptr, 10) : 8;
+  if (argc < 3 || argc > 4 || wide < 1) {
+    fmt::print(stderr, "draw-honest: expected N SEED [WIDE]\n");
     return 2;
   }
-  return plumb::draw_honest(std::strtoll(argv[1], nullptr, 10), std::strtoull(argv[2], nullptr, 10));
+  return plumb::draw_honest(std::strtoll(argv[1], nullptr, 10), std::strtoull(argv[2], nullptr, 10), wide);
 }

@@ -18,6 +18,10 @@ struct Random {
   std::vector<std::int64_t> moved{0, 1, 3, 8, 1024}, letters{0, 1, 2, 3, 4, 5, 6, 7, 8},
       quantized{0, 1, 31, 32, 80};
   std::int64_t axes = 4, longest_axis = 5;
+  std::vector<std::int64_t> along{};  // the sizes drawn of axes, where they are not 1 to the longest
+  std::int64_t groups = 4;            // the most of a grouped product
+  bool any_sizes = false;             // of its groups; else they tend to fall
+  bool narrow = false;                // floats of 8 bits, and some of 16
   std::int64_t below(std::int64_t n) {
     return static_cast<std::int64_t>(bits() % static_cast<std::uint64_t>(n));
   }
@@ -34,7 +38,8 @@ inline Mesh draw_mesh(Random& random) {
   for (std::int64_t n = 1 + random.below(random.axes); n > 0; --n) {
     const std::string name = random.of(names);
     if (std::ranges::find(mesh.axes, name, &Axis::name) == mesh.axes.end())
-      mesh.axes.push_back({name, 1 + random.below(random.longest_axis)});
+      mesh.axes.push_back(
+          {name, random.along.empty() ? 1 + random.below(random.longest_axis) : random.of(random.along)});
   }
   if (random.one_in(3)) {
     for (std::int64_t d = 0; d < devices(mesh); ++d) mesh.place.push_back(d);
@@ -60,6 +65,9 @@ inline Spec draw_spec(Random& random, const Mesh& mesh, DType dtype, const std::
 
 inline DType draw_dtype(Random& random, bool integer) {
   if (integer) return random.one_in(2) ? DType::s8 : DType::s32;
+  if (random.narrow)
+    return random.of(
+        std::vector{DType::f8e4m3, DType::f8e5m2, DType::f8e4m3, DType::f8e5m2, DType::f16, DType::bf16});
   return random.of(
       std::vector{DType::f8e4m3, DType::f8e5m2, DType::f16, DType::bf16, DType::f32, DType::f64});
 }
@@ -114,13 +122,25 @@ inline Op draw_einsum(Random& random, const Mesh& mesh) {
   return op;
 }
 
+// Of each row a group, or none.
+inline std::vector<std::int64_t> draw_sizes(Random& random, std::int64_t rows, std::int64_t groups) {
+  std::vector<std::int64_t> sizes(groups + (random.one_in(2) ? 1 : 0));
+  for (std::int64_t i = 0; i < rows; ++i) ++sizes[random.below(std::ssize(sizes))];
+  sizes.resize(groups);
+  return sizes;
+}
+
 inline Op draw_grouped(Random& random, const Mesh& mesh) {
   Grouped grouped{random.of(std::vector{Form::fwd, Form::dgrad, Form::wgrad}), {}};
   const std::int64_t lists = 1 + random.below(3), rows = random.of(random.letters);
-  const std::int64_t groups = 1 + random.below(4);
+  const std::int64_t groups = 1 + random.below(random.groups);
   const std::int64_t t = lists * rows, k = random.of(random.letters), n = random.of(random.letters);
   for (std::int64_t l = 0; l < lists; ++l) {
     std::vector<std::int64_t> sizes;
+    if (random.any_sizes) {
+      grouped.sizes.push_back(draw_sizes(random, rows, groups));
+      continue;
+    }
     for (std::int64_t left = rows, g = 0; g < groups; ++g) left -= sizes.emplace_back(random.below(left + 1));
     grouped.sizes.push_back(sizes);
   }

@@ -35,4 +35,33 @@ inline Case draw_to_run(Random& random) {
     if (Case c = draw_case(random); !is_resolve(c) && work_of(c) <= most_work) return c;
 }
 
+// What draw_to_run() leaves out: more than 27 devices, groups of any sizes, narrow floats of a few elements.
+inline Case draw_wide(Random& from) {
+  Random random{from.bits};
+  random.axes = 3;
+  random.letters = {1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 16, 17}, random.quantized = {1, 3, 16, 31, 32, 40, 65};
+  random.moved = {1, 2, 3, 4, 5, 7, 8, 9, 12, 16, 17, 24, 33};
+  random.narrow = random.one_in(2), random.any_sizes = true, random.groups = 8;
+  double most_work = 1 << 14;
+  std::int64_t most_devices = 16;
+  switch (random.below(3)) {
+    case 0:  // many devices
+      random.along = {2, 3, 4, 5, 7, 8, 9, 16, 17, 24, 32, 33, 64, 81, 128}, most_work = 1 << 16,
+      most_devices = 160;
+      break;
+    case 1:  // many rows
+      random.letters.insert(random.letters.end(), {16, 24, 30, 40}), random.longest_axis = 4;
+      break;
+    default:
+      random.narrow = true, random.letters = {1, 2, 3, 4, 5, 7, 9, 10},
+      random.moved = {1, 2, 3, 5, 9, 16, 17};
+  }
+  for (;;) {
+    Case c = draw_case(random);
+    if (is_resolve(c) || devices(c.mesh) > most_devices || work_of(c) > most_work) continue;
+    from.bits = random.bits;
+    return c;
+  }
+}
+
 }  // namespace plumb
