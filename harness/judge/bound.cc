@@ -72,6 +72,7 @@ std::optional<Bound> bound_of(const Wanted& wanted, const Outcome& outcome, cons
   const Case& c = wanted.c;
   if (!sums(c.op) || format(c.op.operands[0].dtype).integer) return std::nullopt;
   if (c.op.operands[0].reduction != Reduce::sum) return std::nullopt;  // nothing rounds
+  if (only_copied(c) && !declared.parts_rounded) return std::nullopt;
   const DType dtype = result(c).dtype;
   const DType acc = promised(c.acc, declared.acc_unspecified, dtype);
   const DType wire = promised(c.wire, declared.wire_unspecified, dtype);
@@ -119,7 +120,7 @@ Tensor pooled(const Wanted& wanted, const std::vector<Held>& blocks) {
 }
 
 Statistics pooled_statistics(const Wanted& wanted, const Bound& bound, const Tensor& got) {
-  if (wanted.c.fill != Fill::normal) return {};
+  if (wanted.certificate.scope != Certificate::Scope::none) return {};
   return statistics(bound.reduction, bound.exact, got, bound.partials);
 }
 

@@ -30,8 +30,8 @@ bool within(const Bound&, std::int64_t element, DType, std::uint64_t bits);
 bool allows_anything(const Bound&, std::int64_t element);
 
 // The pooled statistics of all elements of a whole result, and the `wrong` facts that they make; nothing but
-// of data that are drawn one by one: of others errors are not independent. And that whole result from its
-// blocks.
+// of data that round: where the sums of the case are exact no errors are drawn. And that whole result from
+// its blocks.
 Statistics pooled_statistics(const Wanted&, const Bound&, const Tensor& got);
 std::vector<Fact> pooled_facts(const Wanted&, const Bound&, const Tensor& got);
 Tensor pooled(const Wanted&, const std::vector<Held>&);

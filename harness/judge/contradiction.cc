@@ -5,9 +5,11 @@
 #include <algorithm>
 
 #include "harness/trace/at_once.h"
+#include "harness/trace/different.h"
 #include "harness/trace/executed.h"
 #include "harness/trace/learnt.h"
 #include "harness/trace/lower_bound.h"
+#include "harness/trace/multiplied.h"
 #include "harness/trace/reachability.h"
 #include "harness/trace/slices.h"
 #include "harness/trace/traffic.h"
@@ -49,9 +51,11 @@ std::optional<Fact> contradiction(const Case& c, const Outcome& outcome, const V
   const std::vector<Slice> slices = held_slices(c, told, 0);
   if (why.empty()) why = received_too_little(c, fewest_received(c, slices), told.trace);
   if (why.empty()) why = brought_too_little(c, slices, told.trace);
+  if (why.empty()) why = never_met(c, told.trace);
   if (why.empty()) why = misfit(c.mesh, outcome.trace);
   if (why.empty()) why = untrue(c, outcome.trace, verdict.rounded == 0);
   if (why.empty()) why = learnt_too_little(c, told.trace);
+  if (why.empty()) why = told_too_little(c, slices, told.trace);
   if (why.empty()) why = never_made(c, told.trace);
   if (why.empty()) return std::nullopt;
   return fact(Status::mistrusted, "the values are right, and the trace cannot have made them: " + why);

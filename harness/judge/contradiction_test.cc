@@ -254,8 +254,10 @@ TEST(Contradiction, WhatIsMadeOnTheOtherSideOfAnAxisCrossesIt) {
   expect_doubt(line, {within, one("all-reduce", "x", 32, 32)}, "");
   expect_doubt(line, {within, one("all-reduce", "x", 16, 16), within},
                "the fibre of device 0 received at most 32 bytes of the 64");
-  expect_doubt(line, {one("all-gather", "x", 32, 64), one("all-gather", "y", 64, 128)}, "");  // of the operand
-  expect_doubt(line, {one("all-gather", "x", 32, 64), one("all-reduce", "y", 16, 16)}, "the fibre of device 0");
+  expect_doubt(line, {one("all-gather", "x", 32, 64), one("all-gather", "y", 64, 128)},
+               "");  // of the operand
+  expect_doubt(line, {one("all-gather", "x", 32, 64), one("all-reduce", "y", 16, 16)},
+               "the fibre of device 0");
 }
 
 TEST(Contradiction, WhatOneDeviceSendsIsNoSumOverOthers) {
@@ -280,6 +282,47 @@ TEST(Contradiction, WhatOneDeviceSendsIsNoSumOverOthers) {
   expect_doubt("on x=2,y=2: reshard f32[8@y]+max(x) -> f32[8]", {ar("x", "max"), ar("y", "add")}, "");
   expect_doubt("on x=2,y=2: reshard f32[8]+max(x) -> f32[8]+max(x) -> f32[8] -> f32[8]+y",
                {ar("x", "max"), ar("y", "add")}, "");
+}
+
+// What comes to all of them is one value, whoever needs it.
+TEST(Contradiction, DevicesThatNeedDifferentSumsAreToldDifferentValues) {
+  const std::string scattered = "on x=4: reshard f32[8]+x -> f32[8@x]",
+                    beside = "on x=4,y=2: reshard f32[8]+x -> f32[8@x]",
+                    rows = "on x=4: einsum mk,kn->mn f32[8,8@x] f32[8@x,8] -> f32[8@x,8]";
+  const auto ar = [](std::int64_t bytes) { return one("all-reduce", "x", bytes, bytes); };
+  expect_doubt(scattered, {ar(8)}, "was brought at most 8 different bytes, and needs 24");
+  expect_doubt(scattered, {ar(8), ar(8)}, "was brought at most 16 different bytes, and needs 24");
+  expect_doubt(beside, {ar(8)}, "was brought at most 8 different bytes, and needs 24");
+  expect_doubt(scattered, {ar(32)}, "");
+  expect_doubt(scattered, {one("reduce-scatter", "x", 32, 8)}, "");
+  expect_doubt(rows, {ar(64)}, "was brought at most 64 different bytes, and needs 96");
+  expect_doubt(rows, {ar(256)}, "");
+  expect_doubt(rows, {one("reduce-scatter", "x", 256, 64)}, "");
+  expect_doubt(rows, {one("all-gather", "x", 64, 256), one("all-gather", "x", 64, 256)}, "");
+}
+
+// Three of eight devices have a row: what the others gather in all would be enough, were it not half a row of
+// each.
+TEST(Contradiction, WhatOneDeviceAloneHasItSays) {
+  const std::string line = "on x=8: einsum mk,kn->mn f32[3@x,8] f32[8,8] -> f32[3,8]";
+  for (const std::optional<std::int64_t> moved : {std::optional<std::int64_t>{}, {3 * 32 * 7}}) {
+    Collective all = one("all-gather", "x", 32, 96);
+    all.moved = moved;
+    expect_doubt(line, {all}, "");
+    all.in = 16;
+    expect_doubt(line, {all}, "device 0 can have sent at most 16 bytes, and 32 that others need only it has");
+  }
+}
+
+TEST(Contradiction, OfAProductInPartsBothFactorsOfATermMeetSomewhere) {
+  const std::string line = "on x=2: einsum mk,kn->mn f32[8@x,8] f32[8@x,8] -> f32[8,8]+x",
+                    terms = "on x=2: einsum mk,kn->mn f32[8,8@x] f32[8@x,8] -> f32[8,8]+x",
+                    groups = "on x=2: grouped wgrad f32[8,4@x] f32[8@x,4] sizes=4,4 -> f32[2,4,4]+x",
+                    own = "on x=2: grouped wgrad f32[8@x,4] f32[8@x,4] sizes=4,4 -> f32[2,4,4]+x";
+  expect_doubt(line, {}, "can have both factors of the term m = 0, k = 4, n = 0");
+  expect_doubt(line, {one("all-gather", "x", 128, 256)}, "");
+  expect_doubt(groups, {}, "can have both factors of the term");
+  for (const std::string& at_hand : {terms, own}) expect_doubt(at_hand, {}, "");
 }
 
 TEST(Contradiction, LessThanMustMoveIsMistrusted) {
@@ -308,9 +351,19 @@ TEST(Contradiction, FloatsAreAddedUpInWhatHoldsThem) {
     sum.dtype = dtype, sum.in = sum.out = 8 * format(*dtype_named(dtype)).bytes;
     return doubt("on x=2: reshard " + held + "[8]+x -> " + held + "[8]" + more, {sum});
   };
-  for (const auto& [held, dtype] : {std::pair{"f16", "bf16"}, {"bf16", "f16"}, {"f8e4m3", "f8e5m2"}})
-    EXPECT_THAT(says(held, dtype), testing::HasSubstr("does not hold the values of " + std::string(held))) << dtype;
-  for (const auto& [held, dtype] : {std::pair{"f16", "f32"}, {"f16", "f16"}, {"f8e5m2", "bf16"}, {"f8e4m3", "f16"}})
+  for (const auto& [held, dtype] : {
+           std::pair{"f16",    "bf16"  },
+           {"bf16",   "f16"   },
+           {"f8e4m3", "f8e5m2"}
+  })
+    EXPECT_THAT(says(held, dtype), testing::HasSubstr("does not hold the values of " + std::string(held)))
+        << dtype;
+  for (const auto& [held, dtype] : {
+           std::pair{"f16",    "f32" },
+           {"f16",    "f16" },
+           {"f8e5m2", "bf16"},
+           {"f8e4m3", "f16" }
+  })
     EXPECT_EQ(says(held, dtype), "") << held << dtype;
   for (const char* asked : {" wire=bf16", " acc=bf16"}) EXPECT_EQ(says("f16", "bf16", asked), "") << asked;
 }

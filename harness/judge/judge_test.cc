@@ -162,10 +162,12 @@ TEST(Judge, PartsOfAnUnfinishedResultAreFreeButReplicasAgree) {
   trial.element<float>(1, 0) += half;
   trial.element<float>(3, 0) -= half;
   EXPECT_EQ(trial.verdict().status, Status::diverged) << "the sum is right, the replica over y differs";
-  EXPECT_THAT(trial.verdict().facts[0].text, testing::HasSubstr("the finished result is right on every replica"));
+  EXPECT_THAT(trial.verdict().facts[0].text,
+              testing::HasSubstr("the finished result is right on every replica"));
   trial.element<float>(3, 0) += half;
   EXPECT_EQ(trial.verdict().status, Status::wrong);
-  for (const Fact& fact : trial.verdict().facts) EXPECT_THAT(fact.text, testing::Not(testing::HasSubstr("right")));
+  for (const Fact& fact : trial.verdict().facts)
+    EXPECT_THAT(fact.text, testing::Not(testing::HasSubstr("right")));
 }
 
 // A quarter of an ulp in a part, so that the sum is the wanted number once it is rounded; three quarters, so
@@ -187,6 +189,23 @@ TEST(Judge, PartsThatAreRoundedPassByTheBoundWhereTheBackendSaysSo) {
     EXPECT_EQ(said.rounded, 2) << "an element of each of two fibres";
     EXPECT_EQ(off_by(0.75, false).status, Status::wrong);
     EXPECT_EQ(off_by(0.75, true).status, Status::wrong);
+  }
+}
+
+// No value of the format is a multiple of 5, and the data of `normal` are of no number: a copy is one all the
+// same.
+TEST(Judge, PartsOfAMeanOfWhatIsWholeAreTheValue) {
+  for (const char* line : {"on ep=5: reshard f8e5m2[8@ep,2] -> f8e5m2[8,2]+avg(ep)",
+                           "on ep=5: reshard f8e5m2[8@ep,2] -> f8e5m2[8@ep,2] -> f8e5m2[8,2]+avg(ep)",
+                           "on ep=5: reshard f8e5m2[16] -> f8e5m2[16]+avg(ep) fill=normal"}) {
+    Trial trial(line);
+    EXPECT_EQ(trial.proof.scope, Certificate::Scope::none) << line;
+    EXPECT_EQ(trial.verdict().status, Status::pass) << line;
+    for (int i = 0; i < 16; ++i) trial.memory[3][i] = std::byte(std::to_integer<int>(trial.memory[3][i]) ^ 1);
+    EXPECT_EQ(trial.verdict().status, Status::wrong) << line;
+    trial.declared.parts_rounded = true;
+    EXPECT_EQ(trial.verdict().status, Status::pass) << line;
+    EXPECT_EQ(trial.verdict().rounded, 16) << line;
   }
 }
 

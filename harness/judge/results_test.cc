@@ -2,6 +2,7 @@
 // the first.
 #include "harness/judge/results.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -74,6 +75,37 @@ TEST(Results, NoResultIsLeftOut) {
     q.memory[b].front() ^= std::byte{1};
     EXPECT_EQ(q.status(), Status::wrong) << "block " << b;
   }
+}
+
+// Sums of codes that round to 8 bits on their way: a half of the terms, or one of the two of a rank, shows in
+// all elements together.
+TEST(Results, TermsThatAreLeftOutOfANarrowSumShow) {
+  const struct {
+    const char* line;
+    std::int64_t from, to;
+  } rows[] = {
+  // clang-format off
+      {"on x=8: einsum mk,kn->mn bf16[33,64@x]~fp8 bf16[64@x,12]~fp8 -> f8e4m3[33,12]", 32, 64},
+      {"on x=32: einsum mk,kn->mn bf16[64,64@x]~fp8 bf16[64@x,64]~fp8 -> f8e4m3[64,64]", 32, 64},
+      {"on x=32: einsum mk,kn->mn bf16[64,64@x]~fp8 bf16[64@x,64]~fp8 -> f8e4m3[64,64]", 63, 64},
+      {"on x=4: einsum mk,kn->mn bf16[33,64@x]~mxfp8 bf16[64@x,12]~mxfp8 -> f8e4m3[33,12]", 32, 64},
+  // clang-format on
+  };
+  for (const auto& row : rows)
+    for (int seed = 0; seed < 8; ++seed) {
+      Quantizing q(fmt::format("{} seed={}", row.line, seed));
+      ASSERT_EQ(q.status(), Status::pass) << row.line;
+      const Plain codes = plain(q.c, q.operands);
+      std::vector<Tensor> some = codes.operands;
+      const std::int64_t k = some[0].shape[1];
+      for (std::int64_t i = 0; i < elements(some[0].shape); ++i)
+        if (i % k >= row.from && i % k < row.to)
+          store(some[0].dtype, some[0].bytes.data() + i * format(some[0].dtype).bytes, 0);
+      const Tensor lie = evaluate(codes.c, some);
+      for (std::vector<std::byte>& block : q.memory) block = lie.bytes;
+      EXPECT_EQ(q.status(), Status::wrong)
+          << row.line << " without " << row.from << " to " << row.to << " " << seed;
+    }
 }
 
 TEST(Results, OfAllResultsTogetherOneMayFailOrHaveReplicas) {

@@ -120,4 +120,12 @@ std::optional<Order> order_said(const Case& c, const Trace& trace) {
   return all;
 }
 
+bool only_copied(const Case& c) {
+  const auto finished = [&](const Spec& spec) { return parts(c.mesh, spec) == 1; };
+  const Spec& to = result(c);
+  return is_reshard(c) && finished(c.op.operands[0]) &&
+         std::all_of(c.op.chain.begin(), c.op.chain.end() - 1, finished) && !finished(to) &&
+         std::ranges::all_of(to.unfinished, [&](AxisId axis) { return contains(to.averaged, axis); });
+}
+
 }  // namespace plumb

@@ -22,4 +22,8 @@ std::vector<Tensor> seen(const Wanted&, const std::vector<AxisId>& chosen, std::
 // send may have added, where other parts were added by other means, or where the case has several reductions.
 std::optional<Order> order_said(const Case&, const Trace&);
 
+// Whether nothing is added up though the result is in parts: a mean of what was whole all the way, of which
+// every part is the value itself.
+bool only_copied(const Case&);
+
 }  // namespace plumb

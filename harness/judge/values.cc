@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "harness/judge/summed.h"
 #include "reference/exact/exact.h"
 #include "reference/meaning/meaning.h"
 #include "reference/words/text.h"
@@ -127,7 +128,8 @@ ToCompare to_compare(const Wanted& wanted, const Outcome& outcome, const Read& r
     const std::size_t due = elements(members.front().asked) * format(result(c).dtype).bytes;
     const auto as_due = [&](const Held& part) { return part.bytes.size() == due; };
     if (!std::ranges::all_of(members, as_due)) continue;
-    if (wanted.certificate.scope != Certificate::Scope::none) sums.unrounded += unrounded(wanted, members);
+    if (wanted.certificate.scope != Certificate::Scope::none || only_copied(c))
+      sums.unrounded += unrounded(wanted, members);
     sums.blocks.push_back(finished(c, std::move(members)));
   }
   return sums;

@@ -1,11 +1,18 @@
 #include "harness/trace/multiplied.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
 
+#include "harness/trace/acts.h"
 #include "harness/trace/at_once.h"
+#include "harness/trace/cells.h"
 #include "harness/trace/steps.h"
+#include "reference/words/letters.h"
+#include "reference/words/text.h"
+#include "reference/words/tiles.h"
 
 namespace plumb {
 namespace {
@@ -130,6 +137,96 @@ std::optional<std::string> product_not_made(const Case& c, const Layouts& at, St
     if (std::ranges::none_of(known[i], some) && why(i, every) != "") return whose[i] + *why(i, every);
   }
   return "its collectives cannot be dealt out to both operands and the result";
+}
+
+namespace {
+
+constexpr std::int64_t most_met = std::int64_t{1} << 22;  // terms' boxes, times the devices
+
+// What is held of an array, of all letters: of those that it lacks, all.
+Slice of_letters(const std::string& letters, const Slice& whole, const std::string& word, const Slice& held) {
+  Slice all = whole;
+  for (std::size_t d = 0; d < word.size(); ++d) all[letters.find(word[d])] = held[d];
+  return all;
+}
+
+// The terms of a product as boxes of all letters: whole, of each operand what devices hold, and due.
+struct Factors {
+  std::string letters;
+  Slice whole;
+  std::vector<Slice> held[2], due;
+  std::vector<Slice> groups;  // of a grouped product the rows of each
+
+  bool adds(const Slice& box) const {
+    return groups.empty() ||
+           std::ranges::any_of(groups, [&](const Slice& group) { return contains(group, box); });
+  }
+  Bits holders(int operand, const Slice& box) const {
+    Bits all((due.size() + 63) / 64);
+    for (std::size_t d = 0; d < due.size(); ++d)
+      if (contains(held[operand][d], box)) all[d / 64] |= std::uint64_t{1} << d % 64;
+    return all;
+  }
+};
+
+Factors factors(const Case& c) {
+  const Letters words = letters(c.op);
+  Factors f;
+  for (int i : {0, 1})
+    for (std::size_t d = 0; d < words.operand[i].size(); ++d)
+      if (f.letters.find(words.operand[i][d]) == std::string::npos)
+        f.letters += words.operand[i][d], f.whole.push_back({0, c.op.operands[i].dims[d].size});
+  for (std::size_t d = 0; d < words.out.size(); ++d)  // a group has no letter in two operands of rows
+    if (f.letters.find(words.out[d]) == std::string::npos)
+      f.letters += words.out[d], f.whole.push_back({0, result(c).dims[d].size});
+  for (std::int64_t d = 0; d < devices(c.mesh); ++d) {
+    for (int i : {0, 1})
+      f.held[i].push_back(
+          of_letters(f.letters, f.whole, words.operand[i], block(c.mesh, c.op.operands[i], c.rule, d)));
+    f.due.push_back(of_letters(f.letters, f.whole, words.out, block(c.mesh, result(c), c.rule, d)));
+  }
+  if (const auto* grouped = std::get_if<Grouped>(&c.op.kind)) {
+    const auto runs = group_rows(*grouped, c.op.operands[0].dims[0].size);
+    for (std::int64_t g = 0; g < std::ssize(runs); ++g)
+      for (const Range& rows : runs[g])
+        f.groups.push_back(of_letters(f.letters, f.whole, "gt",
+                                      {
+                                          {g, g + 1},
+                                          rows
+        }));
+  }
+  return f;
+}
+
+}  // namespace
+
+std::string never_met(const Case& c, std::span<const Collective> trace) {
+  const auto in_parts = [&](const Spec& spec) { return parts(c.mesh, spec) > 1; };
+  if (is_reshard(c) || is_quantize(c) || is_resolve(c) || !in_parts(result(c)) ||
+      std::ranges::any_of(c.op.operands, in_parts))
+    return "";
+  const Factors f = factors(c);
+  std::vector<Slice> edges = f.groups;
+  for (int i : {0, 1}) edges.insert(edges.end(), f.held[i].begin(), f.held[i].end());
+  const auto cells = cells_of(edges, f.due, most_met);
+  if (!cells || devices(c.mesh) > most_met / devices(c.mesh)) return "";
+  const std::vector<Bits> of = origins(c.mesh, acts_of(c.mesh, trace)).back();
+  const auto all = fibres(c.mesh, result(c).unfinished);
+  for (const Slice& box : cells->boxes) {
+    if (!f.adds(box)) continue;
+    const Bits left = f.holders(0, box), right = f.holders(1, box);
+    for (const std::vector<std::int64_t>& fibre : all) {
+      const auto has_both = [&](std::int64_t d) { return !disjoint(of[d], left) && !disjoint(of[d], right); };
+      if (contains(f.due[fibre.front()], box) && std::ranges::none_of(fibre, has_both)) {
+        std::string at;
+        for (std::size_t i = 0; i < box.size(); ++i)
+          at += fmt::format("{}{} = {}", i ? ", " : "", f.letters[i], box[i].begin);
+        return fmt::format("no device of the fibre of device {} can have both factors of the term {}",
+                           fibre.front(), at);
+      }
+    }
+  }
+  return "";
 }
 
 }  // namespace plumb

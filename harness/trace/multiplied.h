@@ -20,4 +20,9 @@ Execution multiplied(const Case&, const Einsum&, const Layouts&);
 // are multiplied belong to one operand or to the result, the others to the result. As not_made().
 std::optional<std::string> product_not_made(const Case&, const Layouts&, std::span<const Collective>);
 
+// Of a product that is left in parts: a term of which no device of a fibre that is due it can have both
+// factors, for no collectives took them there, nor what another made of them. Empty where there is none, and
+// where an operand comes in parts.
+std::string never_met(const Case&, std::span<const Collective>);
+
 }  // namespace plumb

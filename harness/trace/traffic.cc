@@ -33,12 +33,16 @@ std::int64_t learnt(const Collective& one, std::int64_t n) {
   return one.out;
 }
 
+bool gives_all_alike(const Collective& one) {
+  return one.kind == "all-reduce" || one.kind == "collective-broadcast";
+}
+
 // What so many members of a group of n are brought by the others, in one run that nobody counted.
 std::int64_t of_others(const Collective& one, std::int64_t members, std::int64_t n) {
   const std::int64_t each = learnt(one, n), others = n - members;
   if (each < 0 || members == 0 || others == 0) return std::min<std::int64_t>(each, 0);
   if (one.kind == "all-gather") return gathered(one, others, n);
-  if (one.kind == "all-reduce") return one.out;
+  if (gives_all_alike(one)) return one.out;
   if (one.kind == "all-to-all" && one.in == one.out)
     return most_sum(0, __int128{members} * (one.out - one.out / n * members));
   return most_sum(0, __int128{members} * each);
@@ -105,8 +109,9 @@ std::vector<std::int64_t> most_brought(const Mesh& mesh, const std::vector<std::
   std::vector<std::int64_t> most(sets.size(), 0);
   for (const Collective& one : trace) {
     const auto groups = groups_of(mesh, one);
-    const bool counted_gather = one.kind == "all-gather" && one.moved.value_or(-1) >= 0;
-    if ((one.moved && !counted_gather) || one.kind == "send" || (groups.empty() && one.pairs.empty())) {
+    const bool to_all = one.kind == "all-gather" || gives_all_alike(one),
+               counted = to_all && one.moved.value_or(-1) >= 0;
+    if ((one.moved && !counted) || one.kind == "send" || (groups.empty() && one.pairs.empty())) {
       const std::vector<std::int64_t> each = most_received(mesh, {one});
       if (each.empty()) return {};
       std::vector<std::int64_t> of(sets.size(), 0);
@@ -126,7 +131,7 @@ std::vector<std::int64_t> most_brought(const Mesh& mesh, const std::vector<std::
       for (std::int64_t device : group) ++members[set_of[device]];
       for (const auto& [set, n] : members) take(set, of_others(one, n, std::ssize(group)));
     }
-    for (std::size_t s = 0; counted_gather && s < most.size(); ++s)
+    for (std::size_t s = 0; counted && s < most.size(); ++s)
       most[s] = std::min(most[s], most_sum(before[s], *one.moved));
   }
   return most;

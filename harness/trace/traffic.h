@@ -18,7 +18,7 @@ namespace plumb {
 std::vector<std::int64_t> most_received(const Mesh&, const Trace&);
 
 // The same that each of these sets can have been brought by the others: the members of a group in one set are
-// given the blocks that an all-gather brings once, and of what nobody counted one sum by an all-reduce.
+// given the blocks that an all-gather brings once, and the one sum or block of an all-reduce or a broadcast.
 std::vector<std::int64_t> most_brought(const Mesh&, const std::vector<std::vector<std::int64_t>>& sets,
                                        const Trace&);
 

@@ -3,125 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <string_view>
 
 #include "harness/trace/cost.h"
 #include "harness/trace/steps.h"
+#include "harness/trace/untrue_sizes.h"
 #include "reference/words/letters.h"
 #include "reference/words/text.h"
 #include "reference/words/tiles.h"
 
 namespace plumb {
 namespace {
-
-std::vector<const Spec*> arrays(const Case& c) {
-  std::vector<const Spec*> all;
-  for (const Spec& spec : c.op.operands) all.push_back(&spec);
-  for (const Spec& spec : c.op.chain) all.push_back(&spec);
-  return all;
-}
-
-std::string too_large(const Case& c, const Trace& trace) {
-  const std::int64_t n = devices(c.mesh);
-  double most = 0;
-  for (const Spec* spec : arrays(c)) {
-    double padded = 8.0 * static_cast<double>(parts(c.mesh, *spec));
-    for (const Dim& dim : spec->dims)
-      padded *= static_cast<double>(std::max<std::int64_t>(1, (dim.size + n - 1) / n) * n);
-    most += padded;
-  }
-  const double to_all = most * static_cast<double>(n) * static_cast<double>(n);
-  for (const Collective& one : trace) {
-    if (static_cast<double>(std::max(one.in, one.out)) > most)
-      return fmt::format("one {} of {} bytes, more than all arrays have", one.kind,
-                         std::max(one.in, one.out));
-    if (const double moved = static_cast<double>(one.moved.value_or(0));
-        moved > to_all * static_cast<double>(one.times))
-      return fmt::format("one {} moved {} bytes, more than all arrays have, from each device to each",
-                         one.kind, *one.moved);
-  }
-  return "";
-}
-
-// How much larger than another a block can be of the same array in as many pieces: cut to equal sizes, those
-// of a dimension of d over n devices are ceil(d/n) long, which is ceil(d/n) n / d of their share. Of several
-// dimensions the product, of several arrays the most.
-//   f32[8,4] on 4 devices  1        f32[5] on 4  8/5        f32[1,4], f32[] on 4  4
-// As a fraction; nullopt where no number says it: an array of nothing, or too
-// large a number.
-struct Ratio {
-  __int128 over = 1, under = 1;
-};
-std::optional<Ratio> unevenness(const Case& c) {
-  const std::int64_t n = devices(c.mesh);
-  Ratio most;
-  for (const Spec* spec : arrays(c)) {
-    Ratio own{spec->dims.empty() ? n : 1, 1};
-    for (const Dim& dim : spec->dims) {
-      if (dim.size == 0) return std::nullopt;
-      const __int128 padded = __int128{(dim.size + n - 1) / n} * n,
-                     common = std::gcd(static_cast<std::int64_t>(padded), dim.size);
-      own.over *= padded / common, own.under *= dim.size / common;
-      if (own.over >> 30 != 0) return std::nullopt;
-    }
-    if (own.over * most.under > most.over * own.under) most = own;
-  }
-  return most;
-}
-
-// Whether a is at most b, but for uneven blocks.
-bool at_most(const Ratio& most, __int128 a, __int128 b) { return a * most.under <= b * most.over; }
-
-// A reshard that adds nothing up and quantizes nothing.
-bool only_moves(const Case& c) {
-  return is_reshard(c) &&
-         std::ranges::all_of(arrays(c), [&](const Spec* spec) { return parts(c.mesh, *spec) == 1; });
-}
-
-// Of a reshard of which nobody counted: who counts may send what some of those that have it hold. Where it
-// adds up, sums lie as they were scattered, some here and some there: only that a scatter makes no more than
-// it has is known.
-std::string misshapen(const Case& c, const Trace& trace) {
-  const std::optional<Ratio> most = unevenness(c);
-  if (!most || !is_reshard(c)) return "";
-  const bool moves = only_moves(c);
-  for (const Collective& one : trace) {
-    const bool exchanges = one.kind == "all-to-all", gathers = moves && one.kind == "all-gather",
-               scatters = one.kind == "reduce-scatter";
-    if (one.moved || (!exchanges && !gathers && !scatters)) continue;
-    std::int64_t n = devices(c.mesh);  // of the smallest group
-    for (const auto& group : groups_of(c.mesh, one)) n = std::min<std::int64_t>(n, std::ssize(group));
-    const bool fits = exchanges ? at_most(*most, one.in, one.out) && at_most(*most, one.out, one.in)
-                      : gathers ? at_most(*most, __int128{n} * one.in, one.out)
-                                : at_most(*most, __int128{n} * one.out, one.in);
-    if (!fits)
-      return fmt::format("one {} over {} makes {} bytes of {}, and no blocks of these arrays are so uneven",
-                         one.kind, counted(n, "device"), one.out, one.in);
-  }
-  return "";
-}
-
-std::string gathers_one(const Case& c, const Trace& trace) {
-  for (const Spec* spec : arrays(c))
-    for (const Dim& dim : spec->dims)
-      if (dim.size % devices(c.mesh) != 0) return "";
-  for (const Collective& one : trace) {
-    if (one.kind != "all-gather" || one.in != one.out || one.in == 0 || one.moved) continue;
-    for (const auto& group : groups_of(c.mesh, one))
-      if (group.size() > 1)
-        return fmt::format("an all-gather over {} devices that joins nothing to the {} bytes of one",
-                           group.size(), one.in);
-  }
-  const Spec& from = c.op.operands[0];
-  if (trace.empty() || trace[0].kind != "all-gather" || !only_moves(c)) return "";
-  const std::int64_t held = largest_block_bytes(c.mesh, from, c.rule);
-  const std::int64_t wider = std::max(1, format(DType::f32).bytes / format(from.dtype).bytes);
-  if (held == bytes(from) || trace[0].in < bytes(from) * wider) return "";
-  return fmt::format("an all-gather of all {} bytes from each device, which has {}", bytes(from), held);
-}
 
 // A reduction by a name that no sum goes by.
 bool never_adds(const std::string& op) {
@@ -191,7 +85,8 @@ std::string reduces_otherwise(const Case& c, const Trace& trace) {
   std::string other;
   for (std::size_t i = 0; i < trace.size(); ++i) {
     const Collective& one = trace[i];
-    if (!reduces(one)) continue;
+    const bool combines = one.kind == "send" && !one.op.empty() && sums(c.op);
+    if (!reduces(one) && !combines) continue;
     const std::optional<Reduce> extreme = extreme_named(one.op);
     const auto due = [&](const Spec* spec) { return spec->reduction == extreme; };
     const bool another = coded ? extreme == Reduce::min : any || stands_for_a_sum(c, trace, i);
@@ -241,7 +136,8 @@ std::string too_narrow(const Case& c, const Trace& trace, bool exact_values) {
     if (const auto dtype = dtype_named(one.dtype);
         dtype && (format(least).integer && reduces(one)
                       ? !holds(*dtype, least)
-                      : !format(*dtype).integer && (width(*dtype) < width(least) || (adds(one) && holds_none(*dtype)))))
+                      : !format(*dtype).integer &&
+                            (width(*dtype) < width(least) || (adds(one) && holds_none(*dtype)))))
       return fmt::format("one {} of {}, which does not hold the values of {}", one.kind, one.dtype,
                          format(least).name);
   return "";
@@ -375,9 +271,7 @@ Trace without_counters(const Case& c, Trace trace) {
 
 std::string untrue(const Case& c, const Trace& trace, bool exact_values) {
   if (is_resolve(c)) return "";
-  std::string why = too_large(c, trace);
-  if (why.empty()) why = misshapen(c, trace);
-  if (why.empty()) why = gathers_one(c, trace);
+  std::string why = untrue_sizes(c, trace);
   if (why.empty()) why = reduces_otherwise(c, trace);
   if (why.empty()) why = reduces_integers(c, trace);
   if (why.empty()) why = too_narrow(c, trace, exact_values);

@@ -8,11 +8,7 @@
 namespace plumb {
 
 // The first of these; empty where none is so. Names that are not in the tables of ops and dtypes say nothing.
-// - an operand or result larger than all arrays of the case together, padded to the devices, 8 bytes a value;
-//   more moved in one run than that from each device to each
-// - where a reshard adds up nothing, an all-to-all or all-gather that nobody counted whose blocks are
-//   more uneven than they can be: as many pieces of one array differ, and differ from their even share, by at
-//   most ceil(d/n) n / d over its dimensions d, n being all devices
+// - a size that no array of the case has (untrue_sizes.h)
 // - integers reduced, and nothing else that moves, where floats of others are added up (or compared, of more
 //   bits); a dtype that does not hold the integers that it adds up; a mean, a product or bits joined by logic
 //   where none is due

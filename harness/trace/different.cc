@@ -1,0 +1,239 @@
+#include "harness/trace/different.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+
+#include "harness/trace/cells.h"
+#include "harness/trace/cost.h"
+#include "harness/trace/lower_bound.h"
+#include "harness/trace/steps.h"
+#include "reference/words/letters.h"
+
+namespace plumb {
+namespace {
+
+constexpr std::int64_t most_boxes = std::int64_t{1} << 16;
+constexpr double most_sums = 1 << 22;
+
+using Ids = std::vector<std::int64_t>;
+
+// What a device holds of an operand, and which sums of it it needs.
+struct Lot {
+  Slice rows, terms, due_rows, due_columns;
+};
+
+std::vector<Lot> lots_of_reshard(const Case& c, const std::vector<Slice>& slices) {
+  const Spec& from = c.op.operands[0];
+  std::vector<Lot> all;
+  for (std::int64_t d = 0; d < devices(c.mesh); ++d) {
+    const std::int64_t own = part(c.mesh, from, d);
+    all.push_back({block(c.mesh, from, c.rule, d), {{own, own + 1}}, slices[d], {}});
+  }
+  return all;
+}
+
+std::vector<Lot> lots_of_product(const Case& c, const std::vector<Slice>& slices, int operand) {
+  const Letters words = letters(c.op);
+  const std::string& word = words.operand[operand];
+  std::vector<Lot> all;
+  for (std::int64_t d = 0; d < devices(c.mesh); ++d) {
+    Lot& lot = all.emplace_back();
+    const Slice held = block(c.mesh, c.op.operands[operand], c.rule, d);
+    for (std::size_t i = 0; i < word.size(); ++i) {
+      const std::size_t at = words.out.find(word[i]);
+      (at == std::string::npos ? lot.terms : lot.rows).push_back(held[i]);
+      if (at != std::string::npos) lot.due_rows.push_back(slices[d][at]);
+    }
+    for (std::size_t i = 0; i < words.out.size(); ++i)
+      if (word.find(words.out[i]) == std::string::npos) lot.due_columns.push_back(slices[d][i]);
+  }
+  return all;
+}
+
+// Rows, terms and columns, cut wherever a block begins or ends, and in which of them each device's lie.
+struct Sums {
+  std::vector<Lot> lots;
+  std::vector<Slice> rows, terms, columns;
+
+  bool holds(std::int64_t d, const Slice& row, std::size_t term) const {
+    return contains(lots[d].rows, row) && contains(lots[d].terms, terms[term]);
+  }
+  bool needs(std::int64_t d, const Slice& row, std::size_t column) const {
+    return contains(lots[d].due_rows, row) && contains(lots[d].due_columns, columns[column]);
+  }
+  double work() const {
+    return static_cast<double>(rows.size()) * static_cast<double>(terms.size() + columns.size()) *
+           static_cast<double>(lots.size());
+  }
+};
+
+std::optional<Sums> sums_of(std::vector<Lot> lots) {
+  const auto cut = [&](Slice Lot::*one, Slice Lot::*other) {
+    std::vector<Slice> begins, ends;
+    for (const Lot& lot : lots) begins.push_back(lot.*one), ends.push_back(lot.*other);
+    return cells_of(begins, ends, most_boxes);
+  };
+  auto rows = cut(&Lot::rows, &Lot::due_rows), terms = cut(&Lot::terms, &Lot::terms),
+       columns = cut(&Lot::due_columns, &Lot::due_columns);
+  if (!rows || !terms || !columns) return std::nullopt;
+  Sums sums{std::move(lots), std::move(rows->boxes), std::move(terms->boxes), std::move(columns->boxes)};
+  if (sums.work() > most_sums) return std::nullopt;
+  return sums;
+}
+
+// Of one row: what was given away, and which sums are had.
+struct Row {
+  std::vector<char> known, had;
+  std::int64_t lacks = 0, columns = 0;
+};
+
+void give_away(const Sums& sums, const Slice& row, std::int64_t d, Row& at) {
+  for (std::size_t t = 0; t < sums.terms.size(); ++t)
+    if (!at.known[t] && sums.holds(d, row, t)) at.known[t] = 1, at.lacks -= elements(sums.terms[t]);
+}
+
+// Values that must come to these devices, asked in their order. What only others hold cannot come.
+double needed_together(const Sums& sums, const Ids& asked) {
+  double sum = 0;
+  for (const Slice& row : sums.rows) {
+    Row at{std::vector<char>(sums.terms.size(), 1), std::vector<char>(sums.columns.size())};
+    for (std::size_t t = 0; t < sums.terms.size(); ++t)
+      if (std::ranges::any_of(asked, [&](std::int64_t d) { return sums.holds(d, row, t); }))
+        at.known[t] = 0, at.lacks += elements(sums.terms[t]);
+    for (std::int64_t d : asked) {
+      give_away(sums, row, d, at);
+      const std::int64_t before = std::min(at.columns, at.lacks);
+      for (std::size_t n = 0; n < sums.columns.size(); ++n)
+        if (!at.had[n] && sums.needs(d, row, n)) at.had[n] = 1, at.columns += elements(sums.columns[n]);
+      sum += static_cast<double>(elements(row) * (std::min(at.columns, at.lacks) - before));
+    }
+  }
+  return sum;
+}
+
+// Values that a device must say: of each row the terms that it alone holds, and the sums that others need.
+std::vector<double> needed_of_each(const Sums& sums) {
+  const auto all = std::ssize(sums.lots);
+  std::vector<double> of(all);
+  for (const Slice& row : sums.rows) {
+    std::vector<std::int64_t> alone(all);
+    for (std::size_t t = 0; t < sums.terms.size(); ++t) {
+      std::int64_t holders = 0, last = 0;
+      for (std::int64_t d = 0; d < all; ++d)
+        if (sums.holds(d, row, t)) ++holders, last = d;
+      if (holders == 1) alone[last] += elements(sums.terms[t]);
+    }
+    std::int64_t due = 0;
+    std::vector<std::int64_t> due_to_one(all);
+    for (std::size_t n = 0; n < sums.columns.size(); ++n) {
+      std::int64_t needers = 0, last = 0;
+      for (std::int64_t d = 0; d < all; ++d)
+        if (sums.needs(d, row, n)) ++needers, last = d;
+      if (needers > 0) due += elements(sums.columns[n]);
+      if (needers == 1) due_to_one[last] += elements(sums.columns[n]);
+    }
+    for (std::int64_t d = 0; d < all; ++d)
+      of[d] += static_cast<double>(elements(row) * std::min(alone[d], due - due_to_one[d]));
+  }
+  return of;
+}
+
+// Different bytes that come to a group of n.
+double comes_to(const Collective& one, double n) {
+  const auto in = static_cast<double>(one.in), out = static_cast<double>(one.out);
+  if (one.kind == "all-reduce" || one.kind == "collective-broadcast") return out;
+  return one.kind == "all-gather" ? std::min(out, n * in) : n * out;
+}
+
+// Devices that collectives join, directly or by others.
+std::vector<Ids> connected(const Mesh& mesh, const Trace& trace) {
+  std::vector<std::int64_t> root(devices(mesh));
+  std::iota(root.begin(), root.end(), 0);
+  const auto find = [&](std::int64_t d) {
+    while (root[d] != d) d = root[d] = root[root[d]];
+    return d;
+  };
+  for (const Collective& one : trace) {
+    for (const Ids& group : groups_of(mesh, one))
+      for (std::int64_t d : group) root[find(d)] = find(group.front());
+    for (const auto& [from, to] : one.pairs) root[find(to)] = find(from);
+    for (std::int64_t d = 0; names_nobody(one) && d < devices(mesh); ++d) root[find(d)] = find(0);
+  }
+  std::vector<Ids> all(root.size());
+  for (std::int64_t d = 0; d < std::ssize(root); ++d) all[find(d)].push_back(d);
+  std::erase_if(all, [](const Ids& group) { return group.empty(); });
+  return all;
+}
+
+// What a trace can have comes_to all devices of one group, and what each device can have said, in bytes.
+struct Said {
+  std::vector<double> to_group, by_device;
+};
+
+std::optional<Said> said(const Mesh& mesh, const Trace& trace, const std::vector<Ids>& all) {
+  std::vector<std::size_t> group_of(devices(mesh));
+  for (std::size_t g = 0; g < all.size(); ++g)
+    for (std::int64_t d : all[g]) group_of[d] = g;
+  Said sum{std::vector<double>(all.size()), std::vector<double>(group_of.size())};
+  for (const Collective& one : trace) {
+    const std::int64_t counted = moved(mesh, one);
+    if (counted == 0) continue;
+    if (one.kind == "send" || counted < 0) return std::nullopt;
+    const auto times = static_cast<double>(one.times);
+    const double most = one.moved ? static_cast<double>(*one.moved) : HUGE_VAL;
+    std::vector<double> here(all.size());
+    std::vector<char> says(group_of.size());
+    for (const Ids& group : groups_of(mesh, one)) {
+      if (group.size() < 2) continue;
+      here[group_of[group.front()]] += comes_to(one, static_cast<double>(group.size())) * times;
+      for (std::int64_t d : group) says[d] = 1;
+    }
+    for (const auto& [from, to] : one.pairs)
+      if (from != to) here[group_of[to]] += static_cast<double>(one.out) * times, says[from] = 1;
+    for (std::size_t g = 0; g < all.size(); ++g) sum.to_group[g] += std::min(here[g], most);
+    for (std::size_t d = 0; d < says.size(); ++d)
+      if (says[d]) sum.by_device[d] += static_cast<double>(one.in) * times;
+  }
+  return sum;
+}
+
+std::string too_little_told(const Sums& sums, const std::vector<Ids>& all, const Said& were, double value) {
+  for (std::size_t g = 0; g < all.size(); ++g)
+    if (const double due = needed_together(sums, all[g]) * value; were.to_group[g] < due)
+      return fmt::format(
+          "what it joins to device {} was brought at most {:.0f} different bytes, and needs {:.0f}",
+          all[g].front(), were.to_group[g], due);
+  const std::vector<double> due = needed_of_each(sums);
+  for (std::size_t d = 0; d < due.size(); ++d)
+    if (were.by_device[d] < due[d] * value)
+      return fmt::format(
+          "device {} can have sent at most {:.0f} bytes, and {:.0f} that others need only it has", d,
+          were.by_device[d], due[d] * value);
+  return "";
+}
+
+}  // namespace
+
+std::string told_too_little(const Case& c, const std::vector<Slice>& slices, const Trace& trace) {
+  const bool reshard = is_reshard(c);
+  const auto in_parts = [&](const Spec& spec) { return parts(c.mesh, spec) > 1; };
+  if (slices.empty() || in_parts(result(c)) || c.op.operands[0].reduction != Reduce::sum) return "";
+  if (!reshard &&
+      (!std::holds_alternative<Einsum>(c.op.kind) || std::ranges::any_of(c.op.operands, in_parts)))
+    return "";
+  const std::vector<Ids> all = connected(c.mesh, trace);
+  const std::optional<Said> were = said(c.mesh, trace, all);
+  if (!were) return "";
+  const double value =
+      reshard ? std::min(format(c.wire).bytes, format(result(c).dtype).bytes) : bytes_of_value(c);
+  for (int operand = 0; operand < (reshard ? 1 : 2); ++operand)
+    if (const auto sums = sums_of(reshard ? lots_of_reshard(c, slices) : lots_of_product(c, slices, operand)))
+      if (std::string why = too_little_told(*sums, all, *were, value); !why.empty()) return why;
+  return "";
+}
+
+}  // namespace plumb

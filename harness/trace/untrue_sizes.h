@@ -1,0 +1,26 @@
+// Which sizes no operand or result of a collective has, of a case of these arrays.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "adapters/protocol/outcome.h"
+#include "reference/words/op.h"
+
+namespace plumb {
+
+std::vector<const Spec*> arrays(const Case&);  // the operands, and every layout of the chain
+
+// The first of these; empty where none is so.
+// - an operand or result larger than all arrays of the case together, cut to equal pieces over the devices
+//   in any way, in values of the widest format of the case or f32; more moved in one run than that from each
+//   device to each
+// - where a reshard adds up nothing, an all-to-all or all-gather that nobody counted whose blocks are
+//   more uneven than they can be: as many pieces of one array differ, and differ from their even share, by at
+//   most ceil(d/n) n / d over its dimensions d, n being all devices
+// - where every dimension divides by the number of devices, an all-gather that nobody counted whose result is
+//   its operand, or one of more than a device has, where nothing was done before (8 and 16 bits may move as
+//   f32)
+std::string untrue_sizes(const Case&, const Trace&);
+
+}  // namespace plumb
