@@ -59,9 +59,9 @@ void look_after(Relay& relay) {
   if (hub.lost.empty() && end.empty()) return;
   // A process and its connection end one after the other; of several ranks mpiexec ends last.
   const auto seen = Clock::now();
-  const auto moment = [&] { return seen + std::chrono::seconds(hub.lost.empty() ? 1 : 3); };
-  for (; (hub.lost.empty() || end.empty()) && Clock::now() < moment(); end = ended(relay.job))
-    step(hub, std::min(moment(), Clock::now() + std::chrono::milliseconds(10)));
+  const auto give_up = [&] { return seen + std::chrono::seconds(hub.lost.empty() ? 1 : 3); };
+  for (; (hub.lost.empty() || end.empty()) && Clock::now() < give_up(); end = ended(relay.job))
+    step(hub, std::min(give_up(), Clock::now() + std::chrono::milliseconds(10)));
   const std::string died = starter_was_killed(relay, end) ? "" : who_died(hub);
   if (hub.lost.size() == 1 && relay.asked.launcher == "own")
     if (const std::string rank = fmt::format("rank {} ", hub.lost[0]); end.starts_with(rank))
@@ -183,8 +183,8 @@ void launch(Relay& relay) {
       {"PLUMB_LAUNCH", relay.hub.address},
       {"PLUMB_TOKEN",  relay.hub.token  }
   };
-  if (relay.left.request) new (relay.left.request) OpenRequest;
-  variables.insert(variables.end(), relay.left.variables.begin(), relay.left.variables.end());
+  if (relay.inherited.request) new (relay.inherited.request) OpenRequest;
+  variables.insert(variables.end(), relay.inherited.variables.begin(), relay.inherited.variables.end());
   relay.job = start(relay.asked, variables, relay.hub.file);
   wait_until(relay, step, [&] {
     return std::ranges::all_of(relay.hub.seats, [](const Seat& s) { return s.where.joined; });

@@ -24,7 +24,7 @@ int descriptor(const char* variable) {
   return fd;
 }
 
-Left leave_to(const Asked& asked, int requests, int replies) {
+Inherited leave_to(const Asked& asked, int requests, int replies) {
   if (asked.launcher != "own" || asked.ranks != 1) return {};
   const int memory = ::memfd_create("open request", 0);
   if (memory < 0 || ::ftruncate(memory, sizeof(OpenRequest)) != 0) return {};

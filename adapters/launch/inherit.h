@@ -12,10 +12,10 @@ namespace plumb::launch {
 int descriptor(const char* variable);
 
 // What the only rank of `own` inherits, and a memory in which it says what it does with them.
-struct Left {
+struct Inherited {
   OpenRequest* request = nullptr;  // null: nothing is left to anybody
   Variables variables;
 };
-Left leave_to(const Asked&, int requests, int replies);
+Inherited leave_to(const Asked&, int requests, int replies);
 
 }  // namespace plumb::launch

@@ -83,7 +83,7 @@ int main(int argc, char** argv) try {
   relay.requests = plumb::launch::descriptor("PLUMB_REQUESTS");
   relay.replies = plumb::launch::descriptor("PLUMB_REPLIES");
   plumb::launch::make_ready(relay.asked.ranks);
-  relay.left = plumb::launch::leave_to(relay.asked, relay.requests, relay.replies);
+  relay.inherited = plumb::launch::leave_to(relay.asked, relay.requests, relay.replies);
   plumb::launch::converse(relay);
   return 0;
 } catch (const std::invalid_argument& e) {

@@ -16,7 +16,7 @@ namespace plumb::launch {
 using nlohmann::json;
 
 bool can_read_on(const Relay& relay) {
-  return relay.left.request && relay.running && relay.hub.seats[0].reads && relay.buffer.empty();
+  return relay.inherited.request && relay.running && relay.hub.seats[0].reads && relay.buffer.empty();
 }
 
 namespace {
@@ -54,19 +54,19 @@ struct Patience {
   bool is_over(const Relay& relay) {
     constexpr std::chrono::seconds patience{1};
     pollfd there{relay.requests, POLLIN, 0};
-    std::int32_t state = relay.left.request->state;
+    std::int32_t state = relay.inherited.request->state;
     const bool waits = between_requests(relay, state, 0) && ::poll(&there, 1, 0) > 0;
     if (!waits) since.reset();
     if (waits && !since) since = Clock::now();
     return waits && Clock::now() - *since > patience &&
-           relay.left.request->state.compare_exchange_strong(state, OpenRequest::taken_back);
+           relay.inherited.request->state.compare_exchange_strong(state, OpenRequest::taken_back);
   }
 };
 
 }  // namespace
 
 bool watch(Relay& relay) {
-  OpenRequest& r = *relay.left.request;
+  OpenRequest& r = *relay.inherited.request;
   Patience patience;
   r.state = OpenRequest::none;
   read_on(relay.hub);

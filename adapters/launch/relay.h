@@ -41,7 +41,7 @@ struct Relay {
   Clock::time_point held_up_at{};       // the last time
   double run_seconds = 0;               // of its phase `run`, once it says so
   std::vector<std::string> segments{};  // that ranks of this machine share, by their files
-  Left left{};                          // to the only rank that is started here: it may read requests itself
+  Inherited inherited{};                // to the only rank that is started here: it may read requests itself
 };
 
 // Says what is unsaid; and a line behind it. Throws Ended.

@@ -1,6 +1,9 @@
 // The backends that the protocol's page shows.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
 
 #include "harness/backend/process.h"
 #include "reference/words/text.h"
@@ -96,6 +99,12 @@ TEST(Example, RefusesOptions) {
       EXPECT_THAT(error.what(), testing::HasSubstr("plan"));
     }
   }
+}
+
+TEST(Example, InCSaysThatPlumbStartsIt) {
+  const int ended = std::system("env -u PLUMB_REQUESTS -u PLUMB_REPLIES " PLUMB_EXAMPLE_IN_C " 2>/dev/null");
+  ASSERT_TRUE(WIFEXITED(ended));
+  EXPECT_EQ(WEXITSTATUS(ended), 2);
 }
 
 }  // namespace
