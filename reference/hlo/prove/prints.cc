@@ -8,12 +8,12 @@
 namespace plumb::hlo {
 namespace {
 
-std::uint64_t stirred(std::uint64_t state, std::uint64_t x) {
+std::uint64_t mixed_in(std::uint64_t state, std::uint64_t x) {
   return hashed(state, x, {x & Residue::p}).value;
 }
 
 std::uint64_t with_element(const Array<Twin>& a, std::uint64_t state, std::size_t element) {
-  return stirred(state, is_real(a.type) ? identity(0, a.reals[element]).value
+  return mixed_in(state, is_real(a.type) ? identity(0, a.reals[element]).value
                                         : static_cast<std::uint64_t>(a.integers[element]));
 }
 
@@ -45,7 +45,7 @@ std::uint64_t print_of(const Array<Twin>& held, std::int64_t devices) {
     }
   std::uint64_t all = 1;
   for (std::int64_t device = 0; device < devices; ++device)
-    all = stirred(all, each[static_cast<std::size_t>(lane_on(held, device))]);
+    all = mixed_in(all, each[static_cast<std::size_t>(lane_on(held, device))]);
   return all;
 }
 
@@ -59,7 +59,7 @@ std::uint64_t print_of(const Array<Twin>& held, const Ends& ends) {
       if (is_within(index, ends.on[static_cast<std::size_t>(device)])) one = with_element(held, one, element);
       ++element;
     });
-    all = stirred(all, one);
+    all = mixed_in(all, one);
   }
   return all;
 }
@@ -75,7 +75,7 @@ LaidPrint print_of(const Array<Twin>& whole, const Division& division) {
     std::uint64_t one = 2;
     for (const std::int64_t n : share_map(whole.dims, division, share))
       if (n >= 0) one = with_element(whole, one, static_cast<std::size_t>(begin + n));
-    laid.print = stirred(laid.print, one);
+    laid.print = mixed_in(laid.print, one);
     ends.on.push_back(extents_on(share, whole.dims, ends.tile));
     is_short = is_short || ends.on.back() != ends.tile;
   }
