@@ -30,10 +30,13 @@ Wrapping wrapping(const Case& c, const std::vector<Source>& sources) {
   return w;
 }
 
-Addends addends(const Case& c, const Source& source) {
+// Where a mean is of more copies than the formats count to, no data are exact: they are such as the bound
+// judges. Of one magnitude all sums would round alike.
+std::variant<Normal, Addends> addends(const Case& c, const Source& source) {
   Addends a{{}, unit(c)};
   if (!a.unit.exists) a.unit = {1, 0, false};
   const std::int64_t most = capacity({c.acc, c.wire, source.dtype}) / copies(c) / a.unit.factor;
+  if (most == 0 && !format(source.dtype).integer) return Normal{};
   if (most == 0) a.unit = {1, 0, false};
   a.shares = shares(source.parts, std::max<std::int64_t>(1, most));
   return a;
@@ -99,7 +102,7 @@ Recipe drawn_once(const Case& c) {
   else if (wraps(c))
     r.data = wrapping(c, r.sources);
   else if (is_reshard(c))
-    r.data = addends(c, r.sources[0]);
+    std::visit([&](auto&& data) { r.data = std::move(data); }, addends(c, r.sources[0]));
   else
     std::visit([&](auto&& data) { r.data = std::move(data); }, products(c));
   return r;
