@@ -176,4 +176,37 @@ int MPI_Sendrecv(const void* out, int n, MPI_Datatype type, int to, int tag, voi
     });
   return PMPI_Sendrecv(out, n, type, to, tag, in, m, of, from, of_tag, comm, status);
 }
+
+// No plan calls these: who does has to say so.
+int MPI_Bcast(void* at, int n, MPI_Datatype type, int root, MPI_Comm comm) {
+  if (counting) count("broadcast", comm, bytes(n, type), bytes(n, type));
+  return PMPI_Bcast(at, n, type, root, comm);
+}
+
+int MPI_Reduce(const void* in, void* out, int n, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
+  if (counting) count("reduce", comm, bytes(n, type), bytes(n, type));
+  return PMPI_Reduce(in, out, n, type, op, root, comm);
+}
+
+int MPI_Allgather(const void* in, int n, MPI_Datatype type, void* out, int m, MPI_Datatype to,
+                  MPI_Comm comm) {
+  if (counting) count("all-gather", comm, bytes(n, type), bytes(m, to) * size_of(comm));
+  return PMPI_Allgather(in, n, type, out, m, to, comm);
+}
+
+int MPI_Alltoall(const void* out, int n, MPI_Datatype type, void* in, int m, MPI_Datatype of, MPI_Comm comm) {
+  if (counting) count("all-to-all", comm, bytes(n, type) * size_of(comm), bytes(m, of) * size_of(comm));
+  return PMPI_Alltoall(out, n, type, in, m, of, comm);
+}
+
+int MPI_Send(const void* out, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
+  if (counting) all_counted.push_back({"send", {to}, bytes(n, type), 0});
+  return PMPI_Send(out, n, type, to, tag, comm);
+}
+
+int MPI_Isend(const void* out, int n, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+              MPI_Request* request) {
+  if (counting) all_counted.push_back({"send", {to}, bytes(n, type), 0});
+  return PMPI_Isend(out, n, type, to, tag, comm, request);
+}
 }

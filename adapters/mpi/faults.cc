@@ -129,6 +129,15 @@ void calls_in_secret(const World&, Calls& c) {
   };
 }
 
+// The same of a kind that no plan has.
+void broadcasts_in_secret(const World&, Calls& c) {
+  c.all_gather = [honest = c.all_gather](const Team& g, const Gathering& x) {
+    honest(g, x);
+    int one = 1;
+    MPI_Bcast(&one, 1, MPI_INT, 0, MPI_COMM_SELF);
+  };
+}
+
 // Of its second call the third rank does this before it says that it waits, or once it does.
 enum class When : std::uint8_t { before, within };
 Breaks at_a_call(When when, void (*act)()) {
@@ -172,6 +181,7 @@ const std::vector<Fault>& table() {
     {"swaps-senders", "an all-to-all confuses two senders", "wrong", "direct", "", {swap}, swaps_senders},
     {"returns-own", "a permute brings back what was sent", "wrong", "direct", "", {across}, returns_own},
     {"calls-in-secret", "calls what the trace does not say", "reneged", "direct", "", {gather}, calls_in_secret},
+    {"broadcasts-in-secret", "calls what no plan does", "reneged", "direct", "", {gather}, broadcasts_in_secret},
     {"says-less", "says half of a call's bytes", "reneged", "direct", "", {gather}, {}, say_less},
     {"says-another-kind", "says an all-to-all of a gather", "reneged", "direct", "", {gather}, {}, [](Trace& t) { t[0].kind = "all-to-all"; }},
     {"says-another-group", "says a call of the other axis", "reneged", "direct", "", {two_axes}, {}, [](Trace& t) { t[0].axes = {"y"}; }},

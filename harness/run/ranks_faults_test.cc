@@ -33,6 +33,7 @@ const Row rows[] = {
     {"adds-from-own",      "calls",  "hold other bits than the first of their replicas", rounded},
     {"changes-replica",    "calls",  "device 1 \\(x=1\\) differs from device 0", rounded},
     {"calls-in-secret",    "direct", "the library was called otherwise than the trace says: call 2 was all-reduce among ", gather},
+    {"broadcasts-in-secret", "direct", "the library was called otherwise than the trace says: call 2 was broadcast among ", gather},
     {"says-less",          "direct", "call 1, all-gather, took 8 bytes, made 32 and moved 96, and the trace says 4, 16 and 96", gather},
     {"says-another-kind",  "direct", "call 1 was all-gather among 0, 1, 2, 3, and the trace says all-to-all among 0, 1, 2, 3", gather},
     {"says-another-group", "direct", "call 1 was all-gather among (0, 2|1, 3), and the trace says all-gather among (0, 1|2, 3)", two_axes},
