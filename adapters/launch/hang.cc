@@ -17,11 +17,12 @@ Ranks those(const std::vector<Whereabouts>& all, const std::function<bool(const 
   return ranks;
 }
 
-// "rank 2 (host b)", "ranks 2, 5 to 7 (host b and others)"
+// "rank 2 (host b)", "ranks 2, 5 to 7 (host b and others)"; of an only one the process, too.
 std::string named(const std::vector<Whereabouts>& all, const Ranks& ranks) {
   const std::string& host = all[ranks[0]].host;
   std::string text = fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", listed(ranks));
   if (host.empty()) return text;
+  if (all.size() == 1) return fmt::format("{} (host {}, pid {})", text, host, all[0].pid);
   bool same = true;
   for (std::int64_t r : ranks) same &= all[r].host == host;
   return fmt::format("{} (host {}{})", text, host, same ? "" : " and others");
@@ -109,7 +110,9 @@ std::string message(const std::vector<Whereabouts>& all, Ranks& culprits) {
       return (!w.inside || w.at != call) && !(w.replied && w.entered == 0);
     });
     if (!at_work.empty()) culprits = at_work;
-    if (culprits.empty()) return fmt::format("all ranks wait in {}", call);
+    if (culprits.empty())
+      return fmt::format("{} in {}", all.size() == 1 ? named(all, waiting) + " waits" : "all ranks wait",
+                         call);
     return fmt::format("{} {} not entered {}{}{}", named(all, culprits), has(culprits), call,
                        elsewhere(all, culprits), others_wait(waiting, "it"));
   }

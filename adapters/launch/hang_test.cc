@@ -68,6 +68,7 @@ TEST(Hang, NamesTheRankForWhichTheOthersWait) {
       {{gather, {}, gather, {}},                                         "ranks 1, 3 have not joined",                                        {1, 3}},
       {{gather, silent(), gather},                                       "rank 1 (host a) does not answer; 0, 2 wait in all-gather 3 over x", {1}   },
       {{gather, gather},                                                 "all ranks wait in all-gather 3 over x",                             {}    },
+      {{gather},                                                         "rank 0 (host a, pid 7) waits in all-gather 3 over x",                     {}    },
       {{replied(), after("")},                                           "rank 1 (host a) has not replied, and waits for nobody",             {1}   },
       {{gather, gather, on("b", after("")), on("c", after("")), gather},
        "ranks 2, 3 (host b and others) have not entered all-gather 3 over x; 0, 1, 4 wait in it",                                             {2, 3}},

@@ -97,13 +97,19 @@ Answer ProcessState::failure(Child::Wait how, const Waiting& w) {
   return died(w);
 }
 
+// A program that says that it hangs, and maybe not in what its processes wait.
+void ProcessState::see(Hung& hung, const Waiting& w) const {
+  hung.phase = w.phase, hung.seconds = w.seconds();
+  if (hung.processes.empty()) hung.processes = child->processes();
+}
+
 // As the program says of those that it started; it is ended, and they with it.
 Answer ProcessState::failed_start(Answer answer, const Waiting& w) {
+  if (auto* hung = std::get_if<Hung>(&answer)) see(*hung, w);
   child->close_requests();
   child->end(to_end);
   const std::string last_words = child->last_words();
-  if (auto* hung = std::get_if<Hung>(&answer))
-    hung->phase = w.phase, hung->seconds = w.seconds(), hung->last_words = last_words;
+  if (auto* hung = std::get_if<Hung>(&answer)) hung->last_words = last_words;
   if (auto* crashed = std::get_if<Crashed>(&answer))
     crashed->phase = w.phase, crashed->last_words = last_words;
   child.reset();
@@ -177,8 +183,7 @@ void ProcessState::rest(const Asked& asked, Waiting& w) {
 Answer ProcessState::with_words(Answer answer, const Waiting& w) {
   if (auto* crashed = std::get_if<Crashed>(&answer))
     crashed->phase = w.phase, crashed->last_words = child->last_words();
-  if (auto* hung = std::get_if<Hung>(&answer))
-    hung->phase = w.phase, hung->seconds = w.seconds(), hung->last_words = child->last_words();
+  if (auto* hung = std::get_if<Hung>(&answer)) see(*hung, w), hung->last_words = child->last_words();
   return answer;
 }
 

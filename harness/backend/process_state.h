@@ -40,6 +40,7 @@ struct ProcessState {
   Answer hang(const Waiting&);
   Answer failure(Child::Wait, const Waiting&);
   std::optional<Answer> spoiled(std::span<const Tensor> operands, const Layout&);
+  void see(Hung&, const Waiting&) const;
   Answer failed_start(Answer, const Waiting&);
   std::optional<Answer> say_hello(const Mesh&);
   std::optional<Answer> start_for(const Mesh&);

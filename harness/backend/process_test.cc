@@ -78,6 +78,7 @@ TEST(Process, AProgramMaySayOfWhatItHangs) {
   EXPECT_THAT(hung.ranks, testing::ElementsAre(2));
   EXPECT_EQ(hung.phase, "run");
   EXPECT_EQ(hung.last_words, "oh no");
+  EXPECT_THAT(hung.processes, testing::ElementsAre(testing::HasSubstr("plumb-fake"))) << "as it says none";
   const Outcome after = expect<Outcome>(process.run(gather(), operands()));
   EXPECT_EQ(after.notes[0], before.notes[0]) << "another process";
 }

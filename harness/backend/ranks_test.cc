@@ -222,6 +222,17 @@ TEST(Ranks, EveryFaultHasItsVerdictAndNothingIsLeft) {
   }
 }
 
+// Of a program of several processes of which the first alone joins.
+TEST(Ranks, WhoDidNotJoinIsShownWhereItHangs) {
+  Command command = one({"sleep", "0"});
+  command.argv.insert(command.argv.begin() + 3,
+                      {"--launcher", shell("sleep 600 & PLUMB_RANK=0 PLUMB_WORLD=1 \"$@\"")});
+  Process process(command, {.start = 60, .compile = 4, .run = 4});
+  const Hung hung = expect<Hung>(process.run(alone(), operands()));
+  EXPECT_THAT(hung.what, MatchesRegex("rank 0 \\(host .*\\) has not replied, and waits for nobody"));
+  EXPECT_THAT(hung.processes, testing::Contains(MatchesRegex(" *[0-9]+ sleep: waits in .*")));
+}
+
 TEST(Ranks, OneThatIsKilledAfterItsReplyIsSeenByTheNextCase) {
   Process process(ranks({"none", "2", "7", "to-be-killed-later"}));
   expect<Outcome>(process.run(all(), operands()));
