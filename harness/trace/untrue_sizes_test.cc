@@ -12,12 +12,15 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string why(const std::string& line, const Trace& trace) { return untrue_sizes(parse_case(line), trace); }
+std::string what_is_untrue(const std::string& line, const Trace& trace) {
+  return untrue_sizes(parse_case(line), trace);
+}
 
 TEST(UntrueSizes, NobodySendsMoreThanThereIs) {
   const auto says = [](std::int64_t moved, std::int64_t times) {
-    return why("on x=2: reshard f32[8@x] -> f32[8]", {
-                                                         {.kind = "send", .moved = moved, .times = times}
+    return what_is_untrue("on x=2: reshard f32[8@x] -> f32[8]",
+                          {
+                              {.kind = "send", .moved = moved, .times = times}
     });
   };
   EXPECT_EQ(says(2 * 2 * 2 * 32, 1), "");
@@ -30,9 +33,9 @@ TEST(UntrueSizes, NobodySendsMoreThanThereIs) {
 // Cut over 64 devices in any way: [64,19] is the most.
 TEST(UntrueSizes, ArraysArePaddedOnce) {
   const auto says = [](std::int64_t in) {
-    return why("on x=64: reshard s8[5,19@x] -> s8[5,19]",
-               {
-                   {.kind = "all-gather", .axes = {"x"}, .in = in, .out = in, .moved = 64}
+    return what_is_untrue("on x=64: reshard s8[5,19@x] -> s8[5,19]",
+                          {
+                              {.kind = "all-gather", .axes = {"x"}, .in = in, .out = in, .moved = 64}
     });
   };
   EXPECT_EQ(says(2 * 4 * 64 * 19), "");
@@ -42,9 +45,9 @@ TEST(UntrueSizes, ArraysArePaddedOnce) {
 
 TEST(UntrueSizes, AScatterMakesNoMoreThanItHas) {
   const auto says = [](std::int64_t in, std::int64_t out) {
-    return why("on x=4: reshard f32[8]+x -> f32[8@x]",
-               {
-                   {.kind = "reduce-scatter", .axes = {"x"}, .in = in, .out = out, .op = "add"}
+    return what_is_untrue("on x=4: reshard f32[8]+x -> f32[8@x]",
+                          {
+                              {.kind = "reduce-scatter", .axes = {"x"}, .in = in, .out = out, .op = "add"}
     });
   };
   EXPECT_EQ(says(32, 8), "");
@@ -54,8 +57,9 @@ TEST(UntrueSizes, AScatterMakesNoMoreThanItHas) {
 // in and out are those of the devices that have most.
 TEST(UntrueSizes, AnAllToAllGrowsAsUnevenBlocksDo) {
   const auto says = [](const std::string& arrays, std::int64_t in, std::int64_t out) {
-    return why("on x=4: reshard " + arrays, {
-                                                {.kind = "all-to-all", .axes = {"x"}, .in = in, .out = out}
+    return what_is_untrue("on x=4: reshard " + arrays,
+                          {
+                              {.kind = "all-to-all", .axes = {"x"}, .in = in, .out = out}
     });
   };
   const std::string even = "f32[8@x,4] -> f32[8,4@x]";
@@ -77,9 +81,9 @@ TEST(UntrueSizes, AnAllToAllGrowsAsUnevenBlocksDo) {
   EXPECT_THAT(says("f32[1@x,4] -> f32[1,4@x]", 17, 4), HasSubstr("one all-to-all"));
   EXPECT_EQ(says("f32[5@x,1] -> f32[5,1@x]", 8, 20), "");
   EXPECT_EQ(says("f32[0@x,4] -> f32[0,4@x]", 0, 0), "");
-  EXPECT_EQ(why("on x=4: reshard f32[8@x,4] -> f32[8,4@x]",
-                {
-                    {.kind = "all-to-all", .axes = {"x"}, .in = 48, .out = 32, .moved = 96}
+  EXPECT_EQ(what_is_untrue("on x=4: reshard f32[8@x,4] -> f32[8,4@x]",
+                           {
+                               {.kind = "all-to-all", .axes = {"x"}, .in = 48, .out = 32, .moved = 96}
   }),
             "")
       << "of what several have one sends more than another, and the bytes are counted";
@@ -88,8 +92,9 @@ TEST(UntrueSizes, AnAllToAllGrowsAsUnevenBlocksDo) {
 // A gather makes n pieces one, of which the last may be shorter.
 TEST(UntrueSizes, PiecesMakeAWhole) {
   const auto says = [](const char* kind, const std::string& arrays, std::int64_t in, std::int64_t out) {
-    return why("on x=4: reshard " + arrays, {
-                                                {.kind = kind, .axes = {"x"}, .in = in, .out = out}
+    return what_is_untrue("on x=4: reshard " + arrays,
+                          {
+                              {.kind = kind, .axes = {"x"}, .in = in, .out = out}
     });
   };
   EXPECT_EQ(says("all-gather", "f32[8@x] -> f32[8]", 8, 32), "");
@@ -98,9 +103,9 @@ TEST(UntrueSizes, PiecesMakeAWhole) {
   EXPECT_EQ(says("all-gather", "f32[5@x] -> f32[5]", 8, 32), "") << "padded";
   EXPECT_THAT(says("all-gather", "f32[5@x] -> f32[5]", 12, 20), HasSubstr("one all-gather"));
   EXPECT_EQ(says("all-gather", "f32[5]+x -> f32[5]", 12, 20), "") << "of sums that lie as they like";
-  EXPECT_EQ(why("on x=4: reshard f32[8@x] -> f32[8]",
-                {
-                    {.kind = "all-gather", .axes = {"x"}, .in = 16, .out = 32, .moved = 96}
+  EXPECT_EQ(what_is_untrue("on x=4: reshard f32[8@x] -> f32[8]",
+                           {
+                               {.kind = "all-gather", .axes = {"x"}, .in = 16, .out = 32, .moved = 96}
   }),
             "")
       << "two have a half each, and the bytes are counted";
@@ -122,12 +127,12 @@ TEST(UntrueSizes, BlocksOfEveryLayoutAreWithinTheBound) {
             if (cut_a != cut_b) continue;
             const std::string line = fmt::format("on {}: reshard {} -> {}{}", mesh, print(m, a), print(m, b),
                                                  rule == Rule::nested ? " nested" : "");
-            ASSERT_EQ(why(line,
-                          {
-                              {.kind = "all-to-all",
-                               .axes = {"x"},
-                               .in = largest_block_bytes(m, a, rule),
-                               .out = largest_block_bytes(m, b, rule)}
+            ASSERT_EQ(what_is_untrue(line,
+                                     {
+                                         {.kind = "all-to-all",
+                                          .axes = {"x"},
+                                          .in = largest_block_bytes(m, a, rule),
+                                          .out = largest_block_bytes(m, b, rule)}
             }),
                       "")
                 << line;
