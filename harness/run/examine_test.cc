@@ -93,7 +93,9 @@ TEST(Examine, WhatOtherDataShowCounts) {
   EXPECT_EQ(crashed.verdict.status, Status::crashed);
   EXPECT_EQ(crashed.last_words, "why");
 
-  Trial nothing("on x=81: reshard s8[16]+max(x) -> s8[16] -> s8[16]+x seed=2");  // all alike
+  Trial nothing("on x=2: reshard s8[4@x] -> s8[4] seed=2");
+  for (std::vector<std::byte>* bytes : {&nothing.operands[0].bytes, &nothing.memory[0], &nothing.memory[1]})
+    bytes->assign(4, std::byte{7});  // all alike
   Attempts doubtful{attempt_of(first), attempt_of(nothing), {}};
   ASSERT_EQ(examine({attempt_of(nothing), {}, {}}, {}, {}).verdict.status, Status::mistrusted);
   EXPECT_EQ(examine(doubtful, {}, {}).verdict.status, Status::pass);
