@@ -176,6 +176,14 @@ TEST(Belong, Aliases) {
   EXPECT_EQ(told(first, both), "refuted: result {1} in the memory of parameter 1, which nobody gives away");
   EXPECT_EQ(told(first, {}), "refuted: no longer result {0} in the memory of parameter 0");
   EXPECT_EQ(told(both, first), "refuted: no longer result {1} in the memory of parameter 1");
+  const Edits must = alias("{0}: (0, {}, must-alias)");
+  EXPECT_EQ(told(must, must), "proven");
+  EXPECT_EQ(told(first, must), "proven") << "it may be, and is";
+  EXPECT_EQ(told(must, first),
+            "refuted: result {0} in the memory of parameter 0, where it must be and now only may");
+  EXPECT_EQ(told(must, {}), "refuted: no longer result {0} in the memory of parameter 0");
+  EXPECT_EQ(told(first, alias("{0}: (0, {}, may-alias), {0}: (0, {}, must-alias)")),
+            "refuted: result {0} in the memory of parameter 0, one of both twice");
   EXPECT_EQ(told(given, alias("{1}: (0, {}, may-alias)")),
             "refuted: result {1} in the memory of parameter 0, of another size");
   EXPECT_EQ(told(given, alias("{0}: (0, {}, may-alias), {0}: (0, {}, must-alias)")),

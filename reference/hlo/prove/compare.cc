@@ -37,8 +37,9 @@ struct Comparison {
   }
 
   bool far(std::size_t of, std::size_t at) const {
-    if (!is_real(sides.whole.type))
+    if (sides.whole.type == Type::pred)
       return ((sides.whole.integers[of] | sides.held.integers[at]) & kUndecided) == 0;
+    if (!is_real(sides.whole.type)) return sides.whole.integers[of] != sides.held.integers[at];
     const Twin &a = sides.whole.reals[of], &b = sides.held.reals[at];
     const double difference = a.real - b.real;
     return !(std::fabs(difference) <= near) && !(sides.by_errors && !is_apart(difference, a.error + b.error));

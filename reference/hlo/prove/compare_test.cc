@@ -44,6 +44,17 @@ TEST(Compare, AndThanTheyMayBeOff) {
   EXPECT_TRUE(compared(whole, of({2.25, 2}, 0.5), true).reals_differ);
 }
 
+// Of predicates alone one may be undecided, and shows nothing: 2 is an integer like others.
+TEST(Compare, OnlyAPredicateMayBeUndecided) {
+  const auto integers = [](Type type, std::int64_t x) { return Array<Twin>{type, {1}, 1, {x}, {}}; };
+  for (std::int64_t a = 0; a < 4; ++a)
+    for (std::int64_t b = 0; b < 4; ++b) {
+      EXPECT_EQ(compared(integers(Type::s32, a), integers(Type::s32, b)).reals_differ, a != b);
+      EXPECT_EQ(compared(integers(Type::pred, a), integers(Type::pred, b)).reals_differ,
+                a != b && a < 2 && b < 2);
+    }
+}
+
 TEST(Compare, AnInfiniteElementIsSaid) {
   EXPECT_TRUE(compared(of({1, 2}), of({1, 2})).finite);
   Array<Twin> whole = of({1, 2});

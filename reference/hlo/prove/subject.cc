@@ -157,23 +157,33 @@ std::optional<LostAlias> lost_alias(const Subject& subject) {
                          std::to_string(a.parameter) + after,
                      a.parameter};
   };
-  for (const Alias& a : subject.before.aliases)
-    if (std::ranges::find(subject.after.aliases, a) == subject.after.aliases.end())
-      return lost(a, "no longer ", "");
+  const auto in_place_of = [](const Alias& a, const std::vector<Alias>& all) {
+    return std::ranges::find_if(all, [&](const Alias& other) {
+      return other.result == a.result && other.parameter == a.parameter && other.within == a.within;
+    });
+  };
+  for (const Alias& a : subject.before.aliases) {
+    const auto kept = in_place_of(a, subject.after.aliases);
+    if (kept == subject.after.aliases.end()) return lost(a, "no longer ", "");
+    if (a.kind == "must-alias" && kept->kind != a.kind)
+      return lost(a, "", ", where it must be and now only may");
+  }
   for (const Alias& a : subject.after.aliases) {
     if (std::ranges::find(subject.before.aliases, a) != subject.before.aliases.end()) continue;
+    const auto meets = [&](const Alias& other) {
+      return other.result == a.result || (other.parameter == a.parameter && other.within == a.within);
+    };
+    const bool once = std::ranges::count_if(subject.after.aliases, meets) == 1;
+    if (once && in_place_of(a, subject.before.aliases) != subject.before.aliases.end()) continue;
     const bool there = a.parameter >= 0 && a.parameter < std::ssize(entry(subject.after).parameters);
     if (!there ||
         bits(shape_of(root(subject.after).shape, a.result)) !=
             bits(shape_of(parameter(subject.after, static_cast<std::size_t>(a.parameter)).shape, a.within)))
       return lost(a, "", ", of another size");
+    if (!once) return lost(a, "", ", one of both twice");
     const Donor donor{a.parameter, a.within};
     if (std::ranges::find(subject.before.donors, donor) == subject.before.donors.end())
       return lost(a, "", ", which nobody gives away");
-    const auto meets = [&](const Alias& other) {
-      return other.result == a.result || (other.parameter == a.parameter && other.within == a.within);
-    };
-    if (std::ranges::count_if(subject.after.aliases, meets) != 1) return lost(a, "", ", one of both twice");
   }
   return std::nullopt;
 }
