@@ -280,7 +280,9 @@ void end_record(Journal* journal, Origin& origin, std::int64_t unrun) {
 }
 
 std::vector<Record> timed_before(const std::string& file) {
-  std::vector<Record> all = read_records(file).records;
+  const Records read = read_records(file);
+  if (read.torn) fmt::print(stderr, "plumb: {}: its last line was not whole and is left out\n", file);
+  std::vector<Record> all = read.records;
   if (timings_of(all).empty())
     throw BadInput(fmt::format("{} holds no times: plumb bench --record makes a record that does", file));
   return all;

@@ -257,6 +257,19 @@ TEST(Bench, ATornLastLineIsSaidToBeCutOff) {
   EXPECT_THAT(run_tool(folder, timed + " --resume").err, Not(HasSubstr("cut off")));
 }
 
+TEST(Bench, ATornLastLineOfWhatIsComparedWithIsSaid) {
+  const Folder folder;
+  const std::string timed = fake("took 1000,1000") + line + " --iterations 2 --repetitions 2";
+  run_tool(folder, timed + " --record r.jsonl");
+  const std::string whole = contents(folder.path / "r.jsonl");
+  EXPECT_THAT(run_tool(folder, timed + " --against r.jsonl").err, Not(HasSubstr("not whole")));
+  const std::string torn = whole.substr(0, whole.rfind("\n{", whole.size() - 2) - 9);
+  write(folder.path / "r.jsonl", torn);
+  EXPECT_THAT(run_tool(folder, timed + " --against r.jsonl").err,
+              HasSubstr("r.jsonl: its last line was not whole and is left out"));
+  EXPECT_EQ(contents(folder.path / "r.jsonl"), torn);
+}
+
 TEST(Bench, HelpOffersNoStatus) {
   const Folder folder;
   EXPECT_THAT(run_tool(folder, "run --help").out, HasSubstr("  status  "));

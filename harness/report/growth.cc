@@ -25,7 +25,7 @@ std::string without_sizes(const Timings& t) {
 struct OnMesh {
   const Timings* timings;
   std::int64_t devices;
-  double due;  // bytes that a device must receive
+  std::string due;  // bytes that a device must receive; "-" of a product, of which nobody knows a bound
 };
 
 double moved(const OnMesh& one) {
@@ -49,7 +49,7 @@ std::vector<std::string> growth_row(const OnMesh& one, const OnMesh& first) {
           one.timings->backend,
           fmt::format("{}", one.devices),
           fmt::format("{:.4g}", middle(one) / 1000),
-          fmt::format("{:.0f}", one.due),
+          one.due,
           over_axes(one.timings->over),
           moved(one) > 0 && moved(first) > 0 ? fmt::format("{:.2f}", moved(one) / moved(first)) : "-",
           fmt::format("{:.2f}", middle_ratio(medians(*one.timings), medians(*first.timings))),
@@ -62,7 +62,7 @@ std::string growth_table(const std::vector<Timings>& all) {
   std::map<std::string, std::vector<OnMesh>> groups;
   for (const Timings& t : all) {
     const Case c = parse_case(t.line);
-    groups[without_sizes(t)].push_back({&t, devices(c.mesh), most_to_receive(c)});
+    groups[without_sizes(t)].push_back({&t, devices(c.mesh), is_reshard(c) ? fmt::format("{:.0f}", most_to_receive(c)) : "-"});
   }
   std::vector<std::vector<std::string>> rows{
       {"growth", "backend", "devices", "median us", "bytes due", "bytes over axes", "bytes grew", "time grew",
