@@ -120,6 +120,12 @@ TEST(Growth, ItsMedianIsThatOfTheTimes) {
   EXPECT_THAT(timings_table({two, four}), HasSubstr(fmt::format(" {:.4g} ", median)));
 }
 
+TEST(Growth, OfAProductNobodyKnowsTheBytesThatAreDue) {
+  const Timings two = timed("on dp=2: einsum bm,bn->mn f32[8@dp,4] f32[8@dp,4] -> f32[4,4]", 1000),
+                four = timed("on dp=4: einsum bm,bn->mn f32[8@dp,4] f32[8@dp,4] -> f32[4,4]", 1000);
+  EXPECT_THAT(growth_table({two, four}), HasSubstr("  1.02          -  "));
+}
+
 TEST(Timings, ClocksOfOtherHostsAreSaidInWords) {
   Timings t = timed(reduce, 1000);
   EXPECT_EQ(clocks_in_words({t}), "");
