@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
-#include <map>
+#include <utility>
 
 namespace plumb::launch {
 namespace {
@@ -30,20 +31,29 @@ std::string named(const std::vector<Whereabouts>& all, const Ranks& ranks) {
 
 const char* has(const Ranks& ranks) { return ranks.size() == 1 ? "has" : "have"; }
 
-// The call in which most wait, of those with as many the first.
-std::string awaited(const std::vector<Whereabouts>& all) {
-  std::map<std::string, int> waiting;
-  std::string most;
-  for (const Whereabouts& w : all)
-    if (w.answers && w.inside) ++waiting[w.at];
-  for (const auto& [call, n] : waiting)
-    if (most.empty() || n > waiting[most]) most = call;
-  return most;
+// A call, and who waits in it.
+struct Awaited {
+  std::string at;
+  std::int64_t entered = 0;  // calls of those who wait, the fewest
+  Ranks ranks;
+};
+
+// Those who went the least far first: whoever is in no call is next to them.
+std::vector<Awaited> awaited(const std::vector<Whereabouts>& all) {
+  std::vector<Awaited> calls;
+  for (std::int64_t r : those(all, [](const Whereabouts& w) { return w.answers && w.inside; })) {
+    const Whereabouts& w = all[r];
+    auto call = std::ranges::find(calls, w.at, &Awaited::at);
+    if (call == calls.end()) call = calls.insert(call, {w.at, w.entered, {}});
+    call->entered = std::min(call->entered, w.entered), call->ranks.push_back(r);
+  }
+  std::ranges::stable_sort(
+      calls, {}, [](const Awaited& call) { return std::pair(call.entered, -std::ssize(call.ranks)); });
+  return calls;
 }
 
-std::string others_wait(const Ranks& waiting, const std::string& call) {
-  if (waiting.empty()) return "";
-  return fmt::format("; {} {} in {}", listed(waiting), waiting.size() == 1 ? "waits" : "wait", call);
+std::string wait_in(const Awaited& call, const std::string& it) {
+  return fmt::format("{} {} in {}", listed(call.ranks), call.ranks.size() == 1 ? "waits" : "wait", it);
 }
 
 // Where one is that is not in the call.
@@ -64,17 +74,6 @@ std::string elsewhere(const std::vector<Whereabouts>& all, const Ranks& ranks) {
   return fmt::format(" ({} {} replied)", listed(replied), has(replied));
 }
 
-// Whether those who wait are the odd ones: the others have replied, and more of them than wait were in a
-// call.
-bool enough_have_replied(const std::vector<Whereabouts>& all, std::size_t waiting) {
-  std::size_t replied = 0;
-  for (const Whereabouts& w : all) {
-    if (!w.replied && !w.inside) return false;
-    replied += w.replied && w.entered > 0;
-  }
-  return replied > waiting;
-}
-
 std::string line_of(std::size_t rank, const Whereabouts& w) {
   std::string text = fmt::format("rank {}", rank);
   if (!w.joined) return text + ": has not joined";
@@ -85,41 +84,57 @@ std::string line_of(std::size_t rank, const Whereabouts& w) {
   return text + (w.at.empty() ? "has waited for nobody" : "has left " + w.at);
 }
 
+std::string not_entered(const std::vector<Whereabouts>& all, const Ranks& culprits, const Awaited& call) {
+  return fmt::format("{} {} not entered {}{}; {}", named(all, culprits), has(culprits), call.at,
+                     elsewhere(all, culprits), wait_in(call, "it"));
+}
+
+// Of those who all wait in one call or have replied. Who made no call, as one without a device, is waited for
+// by nobody.
+std::string in_one_call(const std::vector<Whereabouts>& all, const Awaited& call, Ranks& culprits) {
+  const Ranks replied = those(all, [](const Whereabouts& w) { return w.replied; });
+  if (replied.empty())
+    return fmt::format("{} in {}", all.size() == 1 ? named(all, call.ranks) + " waits" : "all ranks wait",
+                       call.at);
+  culprits = those(all, [](const Whereabouts& w) { return w.replied && w.entered > 0; });
+  if (!culprits.empty() && culprits.size() <= call.ranks.size()) return not_entered(all, culprits, call);
+  culprits = call.ranks;
+  return fmt::format(
+      "{} {} not replied{}; {} {} replied", named(all, culprits), has(culprits),
+      culprits.size() == 1 ? elsewhere(all[culprits[0]]) : fmt::format(" ({})", wait_in(call, call.at)),
+      listed(replied), has(replied));
+}
+
+// Of those who wait in several, or have replied: the fewer where they are two, else nobody.
+std::string in_several_calls(const std::vector<Whereabouts>& all, const std::vector<Awaited>& calls,
+                             Ranks& culprits) {
+  const Ranks replied = those(all, [](const Whereabouts& w) { return w.replied; });
+  const auto [fewest, most] =
+      std::ranges::minmax(calls, {}, [](const Awaited& call) { return call.ranks.size(); });
+  if (calls.size() == 2 && replied.empty() && fewest.ranks.size() < most.ranks.size()) {
+    culprits = fewest.ranks;
+    return not_entered(all, culprits, most);
+  }
+  std::string text;
+  for (const Awaited& call : calls) text += (text.empty() ? "" : "; ") + wait_in(call, call.at);
+  return text + (replied.empty() ? "" : fmt::format("; {} {} replied", listed(replied), has(replied)));
+}
+
 std::string message(const std::vector<Whereabouts>& all, Ranks& culprits) {
   culprits = those(all, [](const Whereabouts& w) { return !w.joined; });
   if (!culprits.empty()) return fmt::format("{} {} not joined", named(all, culprits), has(culprits));
-  const std::string call = awaited(all);
-  const Ranks waiting =
-      those(all, [&](const Whereabouts& w) { return w.answers && w.inside && w.at == call; });
+  const std::vector<Awaited> calls = awaited(all);
   culprits = those(all, [](const Whereabouts& w) { return !w.answers; });
   if (!culprits.empty())
     return fmt::format("{} {} not answer{}", named(all, culprits), culprits.size() == 1 ? "does" : "do",
-                       others_wait(waiting, call));
-  if (enough_have_replied(all, waiting.size())) {
-    culprits = those(all, [](const Whereabouts& w) { return !w.replied; });
-    const Ranks replied = those(all, [](const Whereabouts& w) { return w.replied; });
-    return fmt::format("{} {} not replied{}; {} have replied", named(all, culprits), has(culprits),
-                       culprits.size() == 1 ? elsewhere(all[culprits[0]])
-                                            : fmt::format(" ({} {} in {})", listed(waiting),
-                                                          waiting.size() == 1 ? "waits" : "wait", call),
-                       listed(replied));
-  }
-  if (!waiting.empty()) {
-    culprits = those(all, [&](const Whereabouts& w) { return !w.inside || w.at != call; });
-    const Ranks at_work = those(all, [&](const Whereabouts& w) {
-      return (!w.inside || w.at != call) && !(w.replied && w.entered == 0);
-    });
-    if (!at_work.empty()) culprits = at_work;
-    if (culprits.empty())
-      return fmt::format("{} in {}", all.size() == 1 ? named(all, waiting) + " waits" : "all ranks wait",
-                         call);
-    return fmt::format("{} {} not entered {}{}{}", named(all, culprits), has(culprits), call,
-                       elsewhere(all, culprits), others_wait(waiting, "it"));
-  }
-  culprits = those(all, [](const Whereabouts& w) { return !w.replied; });
-  if (culprits.empty()) return "all ranks have replied";
-  return fmt::format("{} {} not replied, and {} for nobody", named(all, culprits), has(culprits),
-                     culprits.size() == 1 ? "waits" : "wait");
+                       calls.empty() ? "" : "; " + wait_in(calls[0], calls[0].at));
+  culprits = those(all, [](const Whereabouts& w) { return !w.replied && !w.inside; });
+  if (calls.empty())
+    return culprits.empty() ? "all ranks have replied"
+                            : fmt::format("{} {} not replied, and {} for nobody", named(all, culprits),
+                                          has(culprits), culprits.size() == 1 ? "waits" : "wait");
+  if (!culprits.empty()) return not_entered(all, culprits, calls[0]);
+  return calls.size() == 1 ? in_one_call(all, calls[0], culprits) : in_several_calls(all, calls, culprits);
 }
 
 }  // namespace

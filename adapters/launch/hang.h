@@ -19,14 +19,14 @@ struct Whereabouts {
 
 struct Hang {
   std::string message;
-  std::vector<std::int64_t> ranks;     // for which the others wait; empty where all wait in the same call
+  std::vector<std::int64_t> ranks;     // for which the others wait; empty where nobody can be named
   std::vector<std::string> processes;  // a line for each rank, of very many the first ones
 };
 
-// The first that applies: who has not joined; who does not answer; who waits, where more have replied who
-// were in a call than wait, and nobody is elsewhere; who is elsewhere while others, the most of them, wait in
-// one call, but for those who had nothing to do and have replied; that all wait in it; who has not replied,
-// and waits for nobody.
+// The first that applies: who has not joined; who does not answer; who has neither replied nor waits, beside
+// those who wait for it, in whichever group; who has replied without the one call in which all others wait,
+// or, if more have, who waits in it; who waits in one call where more wait in the only other one. Where that
+// does not tell, who waits where.
 Hang hang_of(const std::vector<Whereabouts>&);
 
 // "0, 1, 3 to 7"

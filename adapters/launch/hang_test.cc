@@ -41,6 +41,8 @@ Whereabouts idle() {
 
 TEST(Hang, NamesTheRankForWhichTheOthersWait) {
   const Whereabouts gather = at("all-gather 3 over x");
+  Whereabouts early = at("all-gather 2 over y");
+  early.entered = 2;
   const struct {
     std::vector<Whereabouts> ranks;
     const char* says;
@@ -63,6 +65,15 @@ TEST(Hang, NamesTheRankForWhichTheOthersWait) {
        "ranks 3, 4 (host a) have not replied (3, 4 wait in all-gather 3 over x); 0 to 2, 5 have replied",                                     {3, 4}},
       {{replied(), gather, gather, replied(), gather},
        "ranks 0, 3 (host a) have not entered all-gather 3 over x (they have replied); 1, 2, 4 wait in it",                                    {0, 3}},
+      // A mesh of two axes: those of other groups have replied, or are behind.
+      {{replied(), replied(), after(""), replied(), replied(), replied(), gather, replied()},
+       "rank 2 (host a) has not entered all-gather 3 over x; 6 waits in it",                                                                  {2}   },
+      {{early, gather, after(""), gather, early, gather, early, gather},
+       "rank 2 (host a) has not entered all-gather 2 over y; 0, 4, 6 wait in it",                                                             {2}   },
+      {{gather, at("all-reduce 3 over y"), gather, at("all-reduce 3 over y")},
+       "0, 2 wait in all-gather 3 over x; 1, 3 wait in all-reduce 3 over y",                                                                  {}    },
+      {{idle(), idle(), gather, idle()},
+       "rank 2 (host a) has not replied (it waits in all-gather 3 over x); 0, 1, 3 have replied",                                             {2}   },
       {{idle(), idle(), idle(), idle(), gather, after("")},
        "rank 5 (host a) has not entered all-gather 3 over x; 4 waits in it",                                                                  {5}   },
       {{gather, {}, gather, {}},                                         "ranks 1, 3 have not joined",                                        {1, 3}},

@@ -26,6 +26,7 @@ struct Row {
 constexpr auto gather = "on x=4: reshard f32[8@x] -> f32[8]";
 constexpr auto reduce = "on x=4: reshard f32[8]+x -> f32[8]";
 constexpr auto rounded = "on x=4: reshard f32[64]+x -> f32[64] fill=normal";
+constexpr auto two_sums = "on x=2,y=2: reshard f32[8@x,8]+y -> f32[8,8@y]";
 constexpr auto two_axes = "on x=2,y=2: reshard f32[8@x] -> f32[8]";
 
 const Row rows[] = {
@@ -39,6 +40,7 @@ const Row rows[] = {
     {"says-another-group", "direct", "call 1 was all-gather among (0, 2|1, 3), and the trace says all-gather among (0, 1|2, 3)", two_axes},
     {"says-nothing",       "direct", "call 1 was all-gather among 0, 1, 2, 3, and the trace says nothing", gather},
     {"sleeps",             "direct", "has not entered all-gather 2 over x \\(the last it left is reduce-scatter 1 over x\\); 0, 1, 3 wait in it", reduce, 4},
+    {"sleeps",             "ring",   "^rank 2 \\(host [^)]*\\) has not entered all-gather 2 over x", two_sums, 4},
     {"stops",              "direct", "does not answer; 0, 1, 3 wait in all-gather 2 over x", reduce, 4},
     {"dies",               "direct", "^rank 2 \\(host [^)]*\\) has died", reduce},
   // clang-format on
