@@ -192,7 +192,6 @@ TEST_F(Resolve, WhoStartsRanksIsSaidByTheOptionOrForAllOrByTheRow) {
   EXPECT_EQ(launcher("mpi,launcher=mpiexec"), "mpiexec");
   ::unsetenv("PLUMB_LAUNCHER");
   EXPECT_EQ(launcher("mpi,np=1,launcher=own"), "own");
-  EXPECT_EQ(launcher("nccl,launcher=own"), "own");
   for (const char* everywhere : {"", "own"}) {
     ::setenv("PLUMB_LAUNCHER", everywhere, 1);
     try {
