@@ -48,6 +48,11 @@ bool starter_was_killed(const Relay& relay, const std::string& end) {
          std::ranges::none_of(relay.hub.seats, is_rank);
 }
 
+// Whether a rank that gives up says itself of whom it hangs: those of our library say where they are.
+bool says_of_whom(const Seat& seat) {
+  return gave_up(seat) && !seat.reply->contains("at") && !text_or(*seat.reply, "message").empty();
+}
+
 }  // namespace
 
 void look_after(Relay& relay) {
@@ -80,6 +85,10 @@ void hangs(Relay& relay) {
   Failure hung{
       {{"type", "hung"}, {"message", hang.message}, {"ranks", hang.ranks}}
   };
+  if (const auto it = std::ranges::find_if(relay.hub.seats, says_of_whom); it != relay.hub.seats.end()) {
+    hung.reply["message"] = text_or(*it->reply, "message");
+    hung.reply["ranks"] = it->reply->value("ranks", json::array());
+  }
   // An only one may be the first of several that do not join: the harness shows whoever was started.
   if (all.size() > 1) hung.reply["processes"] = hang.processes;
   throw hung;

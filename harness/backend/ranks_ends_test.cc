@@ -99,6 +99,19 @@ TEST(RanksEnd, WhatIsNoReplyIsSaidWithItsRank) {
   }
 }
 
+// Whichever rank watches the others, its words and ranks are those of the case.
+TEST(RanksEnd, WhoWatchesTheOthersSaysOfWhomItHangs) {
+  for (const char* watchful : {"0", "2"}) {
+    Process process(
+        four({"says", watchful, "0",
+              R"({"type":"hung","id":1,"message":"watchdog: rank 3 is late in ring 3","ranks":[3]})"}));
+    const Hung hung = expect<Hung>(process.run(gather("", 4), operands()));
+    EXPECT_EQ(hung.what, "watchdog: rank 3 is late in ring 3") << watchful;
+    EXPECT_EQ(hung.ranks, std::vector<std::int64_t>{3}) << watchful;
+    EXPECT_EQ(hung.processes.size(), 4U) << watchful;
+  }
+}
+
 TEST(RanksEnd, AProgramOfSeveralFilesIsOneRank) {
   Command command = four({});
   command.argv.back() = PLUMB_PARTS;
