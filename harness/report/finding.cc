@@ -1,10 +1,12 @@
 #include "harness/report/finding.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
+#include <sstream>
 
 #include "reference/words/text.h"
 
@@ -13,27 +15,28 @@ namespace {
 
 constexpr std::string_view indent = "    ";
 
-// From the first line on that says something: mpiexec puts its own into a box.
-std::string without_frame(const std::string& words) {
-  std::size_t at = 0;
-  const auto says = [&](std::size_t end) {
-    return std::any_of(words.begin() + static_cast<std::ptrdiff_t>(at),
-                       words.begin() + static_cast<std::ptrdiff_t>(end),
-                       [](unsigned char c) { return std::isalnum(c) || c >= 0x80; });
-  };
-  for (std::size_t end; (end = words.find('\n', at)) != words.npos && !says(end);) at = end + 1;
-  return at < words.size() ? words.substr(at) : words;
+// No blank line, and none of a box, into which mpiexec puts what it says.
+bool says_something(const std::string& line) {
+  return std::ranges::any_of(line, [](unsigned char c) { return std::isalnum(c) || c >= 0x80; });
 }
 
-std::string ends(const std::string& all, int lines) {
-  const std::string words = without_frame(all);
-  std::size_t at = words.find_last_not_of("\n ");
-  if (at == words.npos) return {};
-  const std::size_t end = at + 1;
-  while (lines-- > 0 && at != words.npos) at = at == 0 ? words.npos : words.rfind('\n', at - 1);
-  if (at == words.npos) return words.substr(0, end);
-  const std::size_t first = words.find('\n');
-  return words.substr(0, first) + (first == at ? "" : "\n...") + words.substr(at, end - at);
+std::vector<std::string> lines_of(const std::string& words) {
+  std::vector<std::string> lines;
+  std::istringstream in(words.substr(0, words.find_last_not_of("\n ") + 1));
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  const auto first = std::ranges::find_if(lines, says_something);
+  if (first != lines.end()) lines.erase(lines.begin(), first);
+  return lines;
+}
+
+// Of what was said first, in one piece, and last no more than so many lines each.
+std::string ends(const std::string& words, std::ptrdiff_t most) {
+  std::vector<std::string> lines = lines_of(words);
+  const auto piece = std::ranges::find_if_not(lines, says_something);
+  const auto head = lines.begin() + std::min(most, piece - lines.begin());
+  const auto tail = lines.end() - std::min(most, std::ssize(lines));
+  if (head < tail) *(head) = "...", lines.erase(head + 1, tail);
+  return fmt::format("{}", fmt::join(lines, "\n"));
 }
 
 // Of very many processes the first ones.

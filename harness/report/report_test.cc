@@ -108,7 +108,7 @@ TEST(Finding, Golden) {
   expect_golden(describe(r, repeat(r, r.backend), {false}), PLUMB_GOLDEN "/finding.txt");
 }
 
-// Nine lines, seven, six and one.
+// Thirteen lines, seven, six and one.
 TEST(Finding, ShowsTheFirstOfTheLastWordsAndTheLast) {
   Record r = wrong();
   const auto shown = [&](const char* words) {
@@ -117,8 +117,13 @@ TEST(Finding, ShowsTheFirstOfTheLastWordsAndTheLast) {
     const std::size_t from = text.find("last words:") + 12;
     return text.substr(from, text.find("    again") - from);
   };
-  EXPECT_EQ(shown("1\n2\n3\n4\n5\n6\n7\n8\n9\n"),
-            "    1\n    ...\n    4\n    5\n    6\n    7\n    8\n    9\n");
+  EXPECT_EQ(
+      shown("1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n13\n"),
+      "    1\n    2\n    3\n    4\n    5\n    6\n    ...\n    8\n    9\n    10\n    11\n    12\n    13\n");
+  // As MPICH says that it is started by another mpiexec, which speaks after it.
+  EXPECT_EQ(shown("Fatal error:\nin init:\nunsupported PMI version\n-----\n1\n2\n3\n4\n5\n6\n-----\n"),
+            "    Fatal error:\n    in init:\n    unsupported PMI version\n    ...\n    2\n    3\n    4\n    "
+            "5\n    6\n    -----\n");
   EXPECT_EQ(shown("1\n2\n3\n4\n5\n6\n7"), "    1\n    2\n    3\n    4\n    5\n    6\n    7\n");
   EXPECT_EQ(shown("1\n2\n3\n4\n5\n6"), "    1\n    2\n    3\n    4\n    5\n    6\n");
   EXPECT_EQ(shown("1\n"), "    1\n");
@@ -143,7 +148,8 @@ TEST(Finding, OfWasteShowsWhatTheBackendSays) {
   r.trace.push_back(r.trace.back());
   EXPECT_THAT(
       describe(r, "again", {false}),
-      HasSubstr("reduce-scatter not formed\n    the backend says: all-reduce: moved as f32\n    its last words"));
+      HasSubstr(
+          "reduce-scatter not formed\n    the backend says: all-reduce: moved as f32\n    its last words"));
 }
 
 TEST(Finding, OfAHungBackendShowsItsProcesses) {
