@@ -150,12 +150,17 @@ TEST(Hub, ALineWithoutAnEndHasItsRank) {
                             "1000 are read"));
 }
 
+void all_join(Door& door) {
+  const auto world = std::ssize(door.hub.seats);
+  for (std::int64_t rank = 0; rank < world; ++rank)
+    say(door, come(door),
+        fmt::format(R"({{"type":"join","token":"{}","rank":{},"world":{}}})", door.hub.token, rank, world));
+}
+
 // Seen at once: one died, and whoever started the ranks ended the others for it.
 TEST(Hub, WhoWasToldToEndIsNotTheOneThatDied) {
   Door door(3);
-  for (int rank = 0; rank < 3; ++rank)
-    say(door, come(door),
-        fmt::format(R"({{"type":"join","token":"{}","rank":{},"world":3}})", door.hub.token, rank));
+  all_join(door);
   const std::string told = R"({"type":"told to end"})"
                            "\n";
   for (int rank : {0, 2}) ASSERT_EQ(::write(door.sockets[rank], told.data(), told.size()), std::ssize(told));
@@ -168,9 +173,7 @@ TEST(Hub, WhoWasToldToEndIsNotTheOneThatDied) {
 // others at once, who say nothing.
 TEST(Hub, WhoWasStruckIsTheOneThatDied) {
   Door door(3);
-  for (int rank = 0; rank < 3; ++rank)
-    say(door, come(door),
-        fmt::format(R"({{"type":"join","token":"{}","rank":{},"world":3}})", door.hub.token, rank));
+  all_join(door);
   const std::string struck = R"({"type":"struck"})"
                              "\n";
   ASSERT_EQ(::write(door.sockets[1], struck.data(), struck.size()), std::ssize(struck));
@@ -182,9 +185,7 @@ TEST(Hub, WhoWasStruckIsTheOneThatDied) {
 // Whoever starts the ranks was told to end, tells them, and kills those who do not at once.
 TEST(Hub, WhereSomeWereToldFirstNobodyHasDied) {
   Door door(3);
-  for (int rank = 0; rank < 3; ++rank)
-    say(door, come(door),
-        fmt::format(R"({{"type":"join","token":"{}","rank":{},"world":3}})", door.hub.token, rank));
+  all_join(door);
   say(door, door.sockets[1], R"({"type":"told to end"})");
   for (int& socket : door.sockets) ::close(std::exchange(socket, -1));
   step(door.hub, Clock::now());

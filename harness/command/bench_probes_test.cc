@@ -14,25 +14,31 @@ using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
-// What links took by then is shown and recorded.
-TEST(Bench, CtrlCKeepsTheLinksThatWereTried) {
-  const Folder folder;
+// Ctrl-C, once that many messages of a type went to and fro: the tool says so, with 130.
+void interrupt_after(int messages, const std::string& type, const Folder& folder,
+                     const std::string& command) {
   const std::string transcript = (folder.path / "transcript").string();
   ::setenv("PLUMB_TRANSCRIPT", transcript.c_str(), 1);
-  const pid_t child =
-      started(folder, fake("took 1000,1000 links 1000 each 0.02") + line + " --links 1/1 --record r.jsonl");
+  const pid_t child = started(folder, command);
   ::unsetenv("PLUMB_TRANSCRIPT");
-  const auto tried = [&] {
-    const std::string said = contents(transcript);
+  const auto seen = [&] {
+    const std::string said = contents(transcript), what = "\"type\":\"" + type + "\"";
     int n = 0;
-    for (std::size_t at = 0; (at = said.find("\"type\":\"timed\"", at)) != said.npos; ++at) ++n;
+    for (std::size_t at = 0; (at = said.find(what, at)) != said.npos; ++at) ++n;
     return n;
   };
-  for (int i = 0; i < 1200 && tried() < 3; ++i) ::usleep(10'000);
+  for (int i = 0; i < 1200 && seen() < messages; ++i) ::usleep(10'000);
   ::kill(child, SIGINT);
   int status = 0;
   ::waitpid(child, &status, 0);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 130) << contents(folder.path / "err");
+}
+
+// What links took by then is shown and recorded.
+TEST(Bench, CtrlCKeepsTheLinksThatWereTried) {
+  const Folder folder;
+  interrupt_after(3, "timed", folder,
+                  fake("took 1000,1000 links 1000 each 0.02") + line + " --links 1/1 --record r.jsonl");
   EXPECT_THAT(contents(folder.path / "out"), HasSubstr("UNSURE  it was interrupted"));
   const auto all = lines_of(folder.path / "r.jsonl");
   ASSERT_EQ(all.size(), 1U);
@@ -64,22 +70,8 @@ TEST(Bench, ASoakGivesEveryCaseItsShare) {
 // What was proved by then is said, and is in the record.
 TEST(Bench, CtrlCSaysWhatASoakHasProved) {
   const Folder folder;
-  const std::string transcript = (folder.path / "transcript").string();
-  ::setenv("PLUMB_TRANSCRIPT", transcript.c_str(), 1);
-  const pid_t child =
-      started(folder, fake("took 1000,1000 each 0.02") + line + " --soak 10m --record r.jsonl");
-  ::unsetenv("PLUMB_TRANSCRIPT");
-  const auto asked = [&] {
-    const std::string said = contents(transcript);
-    int n = 0;
-    for (std::size_t at = 0; (at = said.find("\"type\":\"bench\"", at)) != said.npos; ++at) ++n;
-    return n;
-  };
-  for (int i = 0; i < 1200 && asked() < 4; ++i) ::usleep(10'000);
-  ::kill(child, SIGINT);
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 130) << contents(folder.path / "err");
+  interrupt_after(4, "bench", folder,
+                  fake("took 1000,1000 each 0.02") + line + " --soak 10m --record r.jsonl");
   EXPECT_THAT(contents(folder.path / "out"), ContainsRegex("right  .*: [1-9][0-9]* iterations proved"));
   EXPECT_EQ(lines_of(folder.path / "r.jsonl").size(), 1U);
 }

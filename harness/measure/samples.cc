@@ -110,8 +110,7 @@ std::vector<std::int64_t> own_times(const std::vector<Clocked>& collectives) {
 }
 
 std::optional<Waited> waited_for(const std::vector<std::vector<std::int64_t>>& outside_of_runs) {
-  constexpr std::size_t fewest = 4;  // as of repetitions that are compared
-  if (outside_of_runs.size() < fewest || outside_of_runs[0].size() < 2) return std::nullopt;
+  if (outside_of_runs.size() < fewest_compared || outside_of_runs[0].size() < 2) return std::nullopt;
   const std::vector<std::int64_t>& first = outside_of_runs[0];
   const auto rank = std::ranges::max_element(first) - first.begin();
   std::int64_t least = first[rank], others = 0;

@@ -1,6 +1,7 @@
 // Order statistics of samples.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <vector>
 
@@ -9,6 +10,9 @@ namespace plumb {
 struct Between {
   double low = 0, high = 0;
 };
+
+// So many numbers at least are compared with others: with three of each every order may be chance.
+constexpr std::size_t fewest_compared = 4;
 
 // The number below which a share `q` of them lies, on the line between the two nearest. Not of none.
 double quantile(std::vector<double> all, double q);

@@ -6,12 +6,11 @@
 #include <optional>
 
 #include "harness/measure/bandwidth.h"
+#include "harness/measure/statistics.h"
 #include "reference/words/text.h"
 
 namespace plumb {
 namespace {
-
-constexpr std::size_t fewest = 4;  // of repetitions: with three of each every order may be chance
 
 // What is compared with what: cases of one backend, on one mesh, of one dtype.
 struct Timed {
@@ -27,7 +26,7 @@ std::vector<Timed> comparable(const std::vector<Timings>& all) {
   for (const Timings& t : all) {
     const std::vector<double> each = medians(t);
     const Case c = parse_case(t.line);
-    if (each.size() < fewest || c.op.chain.size() > 1) continue;
+    if (each.size() < fewest_compared || c.op.chain.size() > 1) continue;
     const auto [least, most] = std::ranges::minmax(each);
     timed.push_back({&t, c, work(c),
                      fmt::format("{} {} {}", t.backend, print(c.mesh), format(c.op.operands[0].dtype).name),

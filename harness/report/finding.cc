@@ -35,7 +35,7 @@ std::string ends(const std::string& words, std::ptrdiff_t most) {
   const auto piece = std::ranges::find_if_not(lines, says_something);
   const auto head = lines.begin() + std::min(most, piece - lines.begin());
   const auto tail = lines.end() - std::min(most, std::ssize(lines));
-  if (head < tail) *(head) = "...", lines.erase(head + 1, tail);
+  if (head < tail) *head = "...", lines.erase(head + 1, tail);
   return fmt::format("{}", fmt::join(lines, "\n"));
 }
 

@@ -62,7 +62,8 @@ std::string growth_table(const std::vector<Timings>& all) {
   std::map<std::string, std::vector<OnMesh>> groups;
   for (const Timings& t : all) {
     const Case c = parse_case(t.line);
-    groups[without_sizes(t)].push_back({&t, devices(c.mesh), is_reshard(c) ? fmt::format("{:.0f}", most_to_receive(c)) : "-"});
+    groups[without_sizes(t)].push_back(
+        {&t, devices(c.mesh), is_reshard(c) ? fmt::format("{:.0f}", most_to_receive(c)) : "-"});
   }
   std::vector<std::vector<std::string>> rows{
       {"growth", "backend", "devices", "median us", "bytes due", "bytes over axes", "bytes grew", "time grew",

@@ -103,10 +103,9 @@ struct Took {
 };
 
 Took of_repetitions(const Timings& t) {
-  constexpr std::size_t fewest = 4;  // of repetitions: with three of each every order may be chance
   const std::vector<double> each = medians(t);
   const auto [least, most] = std::ranges::minmax(each);
-  return {quantile(each, 0.5), least, most, each.size() >= fewest};
+  return {quantile(each, 0.5), least, most, each.size() >= fewest_compared};
 }
 
 Took operator+(const Took& a, const Took& b) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <optional>
 
 #include "harness/trace/cells.h"
@@ -115,26 +114,33 @@ double needed_together(const Sums& sums, const Ids& asked) {
   return sum;
 }
 
+// How many devices are such, and the last of them.
+struct Such {
+  std::int64_t count = 0, last = 0;
+};
+template <typename F>
+Such those(std::int64_t devices, F is_such) {
+  Such all;
+  for (std::int64_t d = 0; d < devices; ++d)
+    if (is_such(d)) ++all.count, all.last = d;
+  return all;
+}
+
 // Values that a device must say: of each row the terms that it alone holds, and the sums that others need.
 std::vector<double> needed_of_each(const Sums& sums) {
   const auto all = std::ssize(sums.lots);
   std::vector<double> of(all);
   for (const Slice& row : sums.rows) {
-    std::vector<std::int64_t> alone(all);
-    for (std::size_t t = 0; t < sums.terms.size(); ++t) {
-      std::int64_t holders = 0, last = 0;
-      for (std::int64_t d = 0; d < all; ++d)
-        if (sums.holds(d, row, t)) ++holders, last = d;
-      if (holders == 1) alone[last] += elements(sums.terms[t]);
-    }
+    std::vector<std::int64_t> alone(all), due_to_one(all);
     std::int64_t due = 0;
-    std::vector<std::int64_t> due_to_one(all);
+    for (std::size_t t = 0; t < sums.terms.size(); ++t)
+      if (const Such held = those(all, [&](std::int64_t d) { return sums.holds(d, row, t); });
+          held.count == 1)
+        alone[held.last] += elements(sums.terms[t]);
     for (std::size_t n = 0; n < sums.columns.size(); ++n) {
-      std::int64_t needers = 0, last = 0;
-      for (std::int64_t d = 0; d < all; ++d)
-        if (sums.needs(d, row, n)) ++needers, last = d;
-      if (needers > 0) due += elements(sums.columns[n]);
-      if (needers == 1) due_to_one[last] += elements(sums.columns[n]);
+      const Such due_to = those(all, [&](std::int64_t d) { return sums.needs(d, row, n); });
+      if (due_to.count > 0) due += elements(sums.columns[n]);
+      if (due_to.count == 1) due_to_one[due_to.last] += elements(sums.columns[n]);
     }
     for (std::int64_t d = 0; d < all; ++d)
       of[d] += static_cast<double>(elements(row) * std::min(alone[d], due - due_to_one[d]));
@@ -149,27 +155,7 @@ double comes_to(const Collective& one, double n) {
   return one.kind == "all-gather" ? std::min(out, n * in) : n * out;
 }
 
-// Devices that collectives join, directly or by others.
-std::vector<Ids> connected(const Mesh& mesh, const Trace& trace) {
-  std::vector<std::int64_t> root(devices(mesh));
-  std::iota(root.begin(), root.end(), 0);
-  const auto find = [&](std::int64_t d) {
-    while (root[d] != d) d = root[d] = root[root[d]];
-    return d;
-  };
-  for (const Collective& one : trace) {
-    for (const Ids& group : groups_of(mesh, one))
-      for (std::int64_t d : group) root[find(d)] = find(group.front());
-    for (const auto& [from, to] : one.pairs) root[find(to)] = find(from);
-    for (std::int64_t d = 0; names_nobody(one) && d < devices(mesh); ++d) root[find(d)] = find(0);
-  }
-  std::vector<Ids> all(root.size());
-  for (std::int64_t d = 0; d < std::ssize(root); ++d) all[find(d)].push_back(d);
-  std::erase_if(all, [](const Ids& group) { return group.empty(); });
-  return all;
-}
-
-// What a trace can have comes_to all devices of one group, and what each device can have said, in bytes.
+// What can have come to all devices of one group by a trace, and what each device can have said, in bytes.
 struct Said {
   std::vector<double> to_group, by_device;
 };

@@ -43,21 +43,7 @@ Mix mix(const Mesh& mesh, const Collective& one) {
 
 // All that these join, directly or by others.
 Mix looped(const Mesh& mesh, std::span<const Collective> loop) {
-  std::vector<std::int64_t> root(devices(mesh));
-  std::iota(root.begin(), root.end(), 0);
-  const auto find = [&](std::int64_t d) {
-    while (root[d] != d) d = root[d] = root[root[d]];
-    return d;
-  };
-  for (const Collective& one : loop) {
-    const Mix m = mix(mesh, one);
-    for (const std::vector<std::int64_t>& group : m.groups)
-      for (std::int64_t d : group) root[find(d)] = find(group.front());
-    for (const auto& [from, to] : m.pairs) root[find(to)] = find(from);
-  }
-  Groups groups(root.size());
-  for (std::size_t d = 0; d < root.size(); ++d)
-    groups[find(static_cast<std::int64_t>(d))].push_back(static_cast<std::int64_t>(d));
+  Groups groups = connected(mesh, loop);
   std::erase_if(groups, [](const auto& group) { return group.size() < 2; });
   return {groups, {}};
 }

@@ -1,6 +1,7 @@
 #include "harness/trace/steps.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace plumb {
 namespace {
@@ -35,9 +36,7 @@ bool names_nobody(const Collective& one) {
   return one.axes.empty() && one.groups.empty() && one.pairs.empty();
 }
 
-std::vector<AxisId> axes_of(const Mesh& mesh, const Collective& one) {
-  return axes_named(mesh, one.axes);
-}
+std::vector<AxisId> axes_of(const Mesh& mesh, const Collective& one) { return axes_named(mesh, one.axes); }
 
 std::optional<std::vector<AxisId>> fibre_axes(const Mesh& mesh, const Collective& one) {
   if (!one.axes.empty()) return axes_of(mesh, one);
@@ -65,6 +64,25 @@ Trace named_by_axes(const Mesh& mesh, Trace trace) {
 
 std::vector<std::vector<std::int64_t>> groups_of(const Mesh& mesh, const Collective& one) {
   return one.axes.empty() ? one.groups : fibres(mesh, axes_of(mesh, one));
+}
+
+std::vector<std::vector<std::int64_t>> connected(const Mesh& mesh, std::span<const Collective> trace) {
+  std::vector<std::int64_t> root(devices(mesh));
+  std::iota(root.begin(), root.end(), 0);
+  const auto find = [&](std::int64_t d) {
+    while (root[d] != d) d = root[d] = root[root[d]];
+    return d;
+  };
+  for (const Collective& one : trace) {
+    for (const std::vector<std::int64_t>& group : groups_of(mesh, one))
+      for (std::int64_t d : group) root[find(d)] = find(group.front());
+    for (const auto& [from, to] : one.pairs) root[find(to)] = find(from);
+    for (std::int64_t d = 0; names_nobody(one) && d < devices(mesh); ++d) root[find(d)] = find(0);
+  }
+  std::vector<std::vector<std::int64_t>> all(root.size());
+  for (std::int64_t d = 0; d < std::ssize(root); ++d) all[find(d)].push_back(d);
+  std::erase_if(all, [](const auto& group) { return group.empty(); });
+  return all;
 }
 
 std::vector<std::vector<Step>> steps_by_device(const Mesh& mesh, const Trace& trace) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,9 @@ Trace named_by_axes(const Mesh&, Trace);
 
 // Who takes part in a collective: its groups, or the fibres along its axes. Empty where it has neither.
 std::vector<std::vector<std::int64_t>> groups_of(const Mesh&, const Collective&);
+
+// Devices that collectives join, directly or by others; one that none joins is by itself.
+std::vector<std::vector<std::int64_t>> connected(const Mesh&, std::span<const Collective>);
 
 // For each device, its steps in order. Groups of one device are no step.
 std::vector<std::vector<Step>> steps_by_device(const Mesh&, const Trace&);
