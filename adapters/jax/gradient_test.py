@@ -78,6 +78,20 @@ class Gradient(Worker):
         case = {**PRODUCT, "operands": ["s8[8@x,4]", "s8[4,8]"], "chain": ["s32[8@x,8]"]}
         self.assertEqual(self.start(grad="rhs").run(case)["reason"], "integers have no gradient")
 
+    def test_what_would_be_formed_in_a_narrower_type_is_a_limit(self):
+        mixed = {**PRODUCT, "operands": ["bf16[8@x,4]", "f32[4,8]"]}
+        self.assertEqual(self.start(grad="lhs").run(mixed)["reason"],
+                         "a gradient is formed in the narrower type of its cotangent")
+        self.check(self.start(grad="rhs").run(mixed, [A.ravel(), B.ravel()]), A @ B)
+
+    def test_jax_forms_a_gradient_in_the_type_of_its_cotangent(self):
+        import jax
+        import jax.numpy as jnp
+        ones = jnp.ones((1, 257), jnp.bfloat16)  # 257 has nine bits, bf16 eight
+        times = lambda w: jnp.einsum("mn,kn->mk", w, ones.T, preferred_element_type=jnp.bfloat16)
+        gradient = jax.vjp(times, jnp.zeros((1, 1), jnp.float32))[1](ones)[0]
+        self.assertEqual((gradient.dtype, gradient.item()), (jnp.float32, 256))
+
     def test_a_wrong_gradient_gives_wrong_values(self):
         reply = self.start(WRONG_GRADIENT, grad="lhs").run(PRODUCT, [A.ravel(), B.ravel()])
         self.check(reply, 2 * (A @ B))

@@ -6,7 +6,10 @@ expects: a limit that a release lifts is gone by itself. `python worker.py --pro
 
 import dataclasses
 
+import ml_dtypes
+
 import collective
+import layout
 from plumb_worker import limits
 
 
@@ -47,6 +50,13 @@ def unfinished_type(case):
     return any(s.unfinished for s in case.chain)
 
 
+def narrowed(case, fed):
+    """Whether the gradient is formed in a type that lacks bits or range of the wanted one: `_dot_general_transpose_lhs`
+    asks for the type of the product's result, which is that of the operand that is fed, and converts what it got."""
+    formed, wanted = (ml_dtypes.finfo(layout.DTYPES[spec.dtype]) for spec in (case.operands[fed], case.chain[0]))
+    return formed.nmant < wanted.nmant or formed.maxexp < wanted.maxexp
+
+
 def _reshard(*specs):
     return {"mesh": {"axes": [["x", 2], ["y", 2]]}, "op": "reshard", "operands": specs[:1], "chain": specs[1:]}
 
@@ -69,6 +79,10 @@ ROWS = [
         grad="any"),
     Row("no gradient of integers", "integers have no gradient",
         lambda c: any(s.dtype in ("s8", "s32") for s in c.operands), styles=("auto", "explicit"), grad="any"),
+    Row("narrowed gradient of the left", "a gradient is formed in the narrower type of its cotangent",
+        lambda c: narrowed(c, 0), styles=("auto", "explicit"), grad="lhs"),
+    Row("narrowed gradient of the right", "a gradient is formed in the narrower type of its cotangent",
+        lambda c: narrowed(c, 1), styles=("auto", "explicit"), grad="rhs"),
     Row("not a single collective", "style=shard_map takes single collectives", lambda c: not collective.find(c),
         styles=("shard_map",)),
     Row("unfinished sum on automatic axes", "an unfinished sum needs explicit axes",
