@@ -7,6 +7,7 @@ CALLED = [
     ("jax@*style=explicit", "`jax.jit` of `jax.sharding.reshard` or `jnp.einsum(..., out_sharding=)` under `jax.set_mesh`, explicit axes"),
     ("jax@*route=inside", "`jax.jit` alone, `jax.lax.with_sharding_constraint` inside"),
     ("jax@*route=uncommitted", "the same, with operands on one device"),
+    ("jax@*route=shard_map", "the default's, with `jax.shard_map(..., axis_names=)` and `jax.lax.psum` around the product"),
     ("jax@*route=donate", "`jax.jit(..., in_shardings=, out_shardings=, donate_argnums=)`, automatic axes"),
     ("jax@*", "`jax.jit(..., in_shardings=, out_shardings=)`, automatic axes; `with_sharding_constraint` for what a chain passes"),
     ("torch@*operands=distribute*", "`DTensor.redistribute`, operands as `distribute_tensor` cuts them"),

@@ -8,6 +8,7 @@ import dataclasses
 
 import ml_dtypes
 
+import by_hand
 import collective
 import layout
 from plumb_worker import limits
@@ -20,7 +21,7 @@ EVERY = ("auto", "explicit", "shard_map")
 class Row(limits.Row):
     styles: tuple = EVERY
     partitioners: tuple = ("shardy", "gspmd")
-    routes: tuple = ("out", "inside", "uncommitted", "donate")
+    routes: tuple = ("out", "inside", "uncommitted", "donate", "shard_map")
     grad: str = ""  # the row is only for products that are gradients, by any operand ("any") or by this one
 
 
@@ -57,6 +58,10 @@ def narrowed(case, fed):
     return formed.nmant < wanted.nmant or formed.maxexp < wanted.maxexp
 
 
+def nothing_by_hand(case):
+    return case.op != "einsum" or case.chain[0].free or not any(by_hand.axes(case).values())
+
+
 def _reshard(*specs):
     return {"mesh": {"axes": [["x", 2], ["y", 2]]}, "op": "reshard", "operands": specs[:1], "chain": specs[1:]}
 
@@ -73,7 +78,7 @@ def _grouped(x, w, y, sizes, form="fwd"):
 
 ROWS = [
     Row("route of another style", "route= is for automatic axes", lambda c: True, styles=("explicit", "shard_map"),
-        routes=("inside", "uncommitted", "donate")),
+        routes=("inside", "uncommitted", "donate", "shard_map")),
     Row("no gradient of a reshard", "grad= is for products", lambda c: c.op == "reshard", grad="any"),
     Row("no gradient of a block", "style=shard_map takes single collectives", lambda c: True, styles=("shard_map",),
         grad="any"),
@@ -88,6 +93,8 @@ ROWS = [
     Row("unfinished sum on automatic axes", "an unfinished sum needs explicit axes",
         lambda c: any(s.unfinished for s in c.specs),
         r"Unreduced axes can only refer to mesh axes", _reshard("f32[4]+x", "f32[4]"), ("auto",)),
+    Row("nothing by hand", "route=shard_map is for products with an axis of which nothing but a sum moves", nothing_by_hand,
+        styles=("auto",), routes=("shard_map",)),
     Row("uneven argument", "uneven split of an argument", lambda c: c.uneven(c.operands),
         r"evenly divi|be divisible", _reshard("f32[5@x]", "f32[5]")),
     Row("uneven result", "uneven split of a result", lambda c: c.uneven(c.chain[-1:]),
@@ -127,7 +134,8 @@ ROWS = [
         _grouped("f32[4,4]", "f32[2,4,4]", "f32[4,4]", [[1, 3]]), ("auto",), grad="rhs"),
     Row("sizes by row block", "ragged_dot takes one list of sizes",
         lambda c: c.op == "grouped" and len(c.group_sizes) > 1, r"group_sizes|out_sharding",
-        _grouped("f32[4,4]", "f32[2,4,4]", "f32[4,4]", [[1, 1], [1, 1]]), ("auto", "explicit")),
+        _grouped("f32[4,4]", "f32[2,4,4]", "f32[4,4]", [[1, 1], [1, 1]]), ("auto", "explicit"),
+        routes=("out", "inside", "uncommitted", "donate")),
 ]
 
 

@@ -4,6 +4,7 @@ auto       automatic axes: in_shardings, out_shardings, with_sharding_constraint
              inside       with_sharding_constraint alone; operands lie as asked, jit is told nothing
              uncommitted  the same with operands on one device, to which nothing binds them
              donate       in_shardings and out_shardings, operands given away
+             shard_map    the same, not given away; the product by hand over the axes of which nothing but a sum moves
 explicit   explicit axes: reshard, out_sharding, unreduced for unfinished sums
 shard_map  one collective by its name, on blocks
 
@@ -15,6 +16,7 @@ import contextlib
 import jax
 import jax.numpy as jnp
 
+import by_hand
 import collective
 import data
 import gradient
@@ -36,8 +38,8 @@ def auto(case, mesh, grad=None, route="out"):
     source, sharding = ([layout.sharding_of(mesh, s.split, s.unfinished) for s in specs]
                         for specs in (case.operands, case.chain))
     within = route in ("inside", "uncommitted")
-    multiply = None if case.op == "reshard" else (
-        gradient.product(case, grad, product, False) if grad else product(case))
+    times = product if route != "shard_map" else lambda case: by_hand.product(case, mesh)
+    multiply = None if case.op == "reshard" else gradient.product(case, grad, times, False) if grad else times(case)
 
     def constrained(y, s, spec):
         return y if spec.free else jax.lax.with_sharding_constraint(y, s)

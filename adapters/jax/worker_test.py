@@ -82,6 +82,23 @@ class Answers(Worker):
                 self.assertEqual(reply["claims"], ["f32[8@y,8@x]"])
         self.assertEqual(self.start(route="inside", style="explicit").run(product)["type"], "unsupported")
 
+    def test_a_product_by_hand_over_the_axes_of_which_nothing_but_a_sum_moves(self):
+        a, b = np.arange(32.0).reshape(8, 4) % 7, np.arange(32.0).reshape(4, 8) % 5
+        told = "import jax\ndef shard_map(f, *, mesh, in_specs, out_specs, axis_names):\n" \
+               "    raise RuntimeError(f'{[tuple(s) for s in (*in_specs, out_specs)]}, {sorted(axis_names)}')\njax.shard_map = shard_map"
+        asked = [
+            (("f32[8@x,4@y]", "f32[4@y,8]", "f32[8@x,8]"), [("x", "y"), ("y", None), ("x", None)], ["x", "y"]),
+            (("f32[8@x.y,4]", "f32[4,8]", "f32[8@x,8@y]"), [("x", None), (None, None), ("x", None)], ["x"]),
+            (("f32[8,4@y.x]", "f32[4@y,8]", "f32[8@x,8]"), [(None, "y"), ("y", None), (None, None)], ["y"]),
+        ]
+        honest, caught = self.start(route="shard_map"), self.start(told, route="shard_map")
+        for specs, *by_hand in asked:
+            case = einsum("mk,kn->mn", *specs)
+            self.assertEqual(caught.run(case, [a.ravel(), b.ravel()])["message"], f"RuntimeError: {by_hand[0]}, {by_hand[1]}")
+            self.check(honest.run(case, [a.ravel(), b.ravel()]), a @ b)
+        for specs in (("f32[8,4@x.y]", "f32[4@y.x,8]", "f32[8,8]"), ("f32[8@x,4]", "f32[4@x,8]", "f32[8,8]")):
+            self.assertEqual(honest.run(einsum("mk,kn->mn", *specs))["type"], "unsupported")
+
     def test_each_route_is_its_own_program(self):
         case = reshard("f32[8@x,4]", "f32[8@x,4]")
         told = "import jax\nreal = jax.jit\ndef jit(f, **k):\n" \
