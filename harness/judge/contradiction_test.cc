@@ -260,6 +260,18 @@ TEST(Contradiction, WhatIsMadeOnTheOtherSideOfAnAxisCrossesIt) {
                "the fibre of device 0");
 }
 
+// Half of each block is scattered over x, and the other half is gathered over y, but not before.
+TEST(Contradiction, WhatIsGatheredBeforeASumHasNothingOfIt) {
+  const std::string line = "on x=2,y=2: einsum mk,kn->mn f32[12,12@x.y] f32[12@x,12] -> f32[12@x,12]";
+  const Collective operand = one("all-gather", "y", 144, 288), sum = one("reduce-scatter", "x", 288, 144),
+                   result = one("all-gather", "y", 144, 288);
+  expect_doubt(line, {operand, sum, result}, "");
+  expect_doubt(line, {operand, sum},
+               "device 0 was brought at most 144 bytes of what its fibre lacks, and needs 288");
+  expect_doubt(line, {operand, one("reduce-scatter", "x", 576, 288)}, "");
+  expect_doubt(line, {one("all-gather", "x", 144, 288), operand, result}, "");  // of operands across x
+}
+
 TEST(Contradiction, WhatOneDeviceSendsIsNoSumOverOthers) {
   const auto ar = [](const char* axis, const char* op) {
     Collective sum = one("all-reduce", axis, 32, 32);
@@ -282,36 +294,6 @@ TEST(Contradiction, WhatOneDeviceSendsIsNoSumOverOthers) {
   expect_doubt("on x=2,y=2: reshard f32[8@y]+max(x) -> f32[8]", {ar("x", "max"), ar("y", "add")}, "");
   expect_doubt("on x=2,y=2: reshard f32[8]+max(x) -> f32[8]+max(x) -> f32[8] -> f32[8]+y",
                {ar("x", "max"), ar("y", "add")}, "");
-}
-
-// What comes to all of them is one value, whoever needs it.
-TEST(Contradiction, DevicesThatNeedDifferentSumsAreToldDifferentValues) {
-  const std::string scattered = "on x=4: reshard f32[8]+x -> f32[8@x]",
-                    beside = "on x=4,y=2: reshard f32[8]+x -> f32[8@x]",
-                    rows = "on x=4: einsum mk,kn->mn f32[8,8@x] f32[8@x,8] -> f32[8@x,8]";
-  const auto ar = [](std::int64_t bytes) { return one("all-reduce", "x", bytes, bytes); };
-  expect_doubt(scattered, {ar(8)}, "was brought at most 8 different bytes, and needs 24");
-  expect_doubt(scattered, {ar(8), ar(8)}, "was brought at most 16 different bytes, and needs 24");
-  expect_doubt(beside, {ar(8)}, "was brought at most 8 different bytes, and needs 24");
-  expect_doubt(scattered, {ar(32)}, "");
-  expect_doubt(scattered, {one("reduce-scatter", "x", 32, 8)}, "");
-  expect_doubt(rows, {ar(64)}, "was brought at most 64 different bytes, and needs 96");
-  expect_doubt(rows, {ar(256)}, "");
-  expect_doubt(rows, {one("reduce-scatter", "x", 256, 64)}, "");
-  expect_doubt(rows, {one("all-gather", "x", 64, 256), one("all-gather", "x", 64, 256)}, "");
-}
-
-// Three of eight devices have a row: what the others gather in all would be enough, were it not half a row of
-// each.
-TEST(Contradiction, WhatOneDeviceAloneHasItSays) {
-  const std::string line = "on x=8: einsum mk,kn->mn f32[3@x,8] f32[8,8] -> f32[3,8]";
-  for (const std::optional<std::int64_t> moved : {std::optional<std::int64_t>{}, {3 * 32 * 7}}) {
-    Collective all = one("all-gather", "x", 32, 96);
-    all.moved = moved;
-    expect_doubt(line, {all}, "");
-    all.in = 16;
-    expect_doubt(line, {all}, "device 0 can have sent at most 16 bytes, and 32 that others need only it has");
-  }
 }
 
 TEST(Contradiction, OfAProductInPartsBothFactorsOfATermMeetSomewhere) {

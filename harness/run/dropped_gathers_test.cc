@@ -59,8 +59,8 @@ Dropped dropped(Backends& backends, const std::string& backend, bool counted) {
 TEST(DroppedGathers, AreNotBelieved) {
   Backends backends;
   for (const auto& [counted, most] : {
-           std::pair{false, 82},
-           {true,  94}
+           std::pair{false, 36},
+           {true,  44}
   }) {
     const Dropped of = dropped(backends, "local", counted);
     EXPECT_EQ(of.all, 511);

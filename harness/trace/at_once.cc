@@ -1,5 +1,7 @@
 #include "harness/trace/at_once.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -19,6 +21,7 @@ constexpr std::int64_t most_cells = std::int64_t{1} << 20;      // of all device
 constexpr std::int64_t most_looked_at = std::int64_t{1} << 22;  // the same, of all divisions of the mesh
 constexpr std::size_t most_divisions = 64;
 
+using Begins = std::vector<std::int64_t>;
 using Box = std::vector<Range>;  // of every letter, in the order of Cut::letters
 
 // The terms of an einsum, cut wherever a block begins or ends.
@@ -143,41 +146,70 @@ Cut along(const Cut& terms, const std::string& word) {
   return some;
 }
 
-// Values that a set must be told, as fewest_received() has it of a device: the other operand known.
-std::int64_t told(const Lies& lies, int operand, const std::vector<std::int64_t>& set) {
-  struct Row {
-    std::int64_t size = 1, lacks = 0, meets = 0;
+// The terms of which no device of a set holds any factor of an operand.
+std::int64_t terms_lacking(const Lies& lies, int operand, const std::vector<std::int64_t>& set) {
+  const std::string& word = lies.words.operand[operand];
+  std::string summed = word;
+  std::erase_if(summed, [&](char letter) { return lies.words.out.find(letter) != std::string::npos; });
+  const Cut cells = along(lies.terms, summed);
+  std::int64_t sum = 0;
+  for (std::int64_t number = 0; number < cells.count(); ++number) {
+    const Box box = cells.cell(number);
+    const auto holds_any = [&](std::int64_t d) {
+      const Slice& slice = lies.held[operand][d];
+      for (std::size_t i = 0; i < word.size(); ++i)
+        if (const std::size_t at = cells.at(word[i]); at != std::string::npos && !lies_in(box[at], slice[i]))
+          return false;
+      return elements(slice) > 0;
+    };
+    if (std::ranges::none_of(set, holds_any)) sum += elements(box);
+  }
+  return sum;
+}
+
+// Values that a set must be told for the blocks of some of it, as fewest_received() has it of a device.
+std::int64_t told(const Lies& lies, int operand, const std::vector<std::int64_t>& set,
+                  const std::vector<std::int64_t>& due) {
+  const std::string &word = lies.words.operand[operand], &out = lies.words.out,
+                    &other = lies.words.operand[1 - operand];
+  struct Batch {
+    std::int64_t size = 1;
+    std::map<Begins, AlikeRows> rows;
   };
-  std::map<std::vector<std::int64_t>, Row> rows;
-  const auto each = [&](const std::string& word, const std::string& other, auto&& add) {
-    const Cut cells = along(lies.terms, word);
+  std::map<Begins, Batch> batches;  // by the letters of all three
+  const auto each = [&](const std::string& of, const std::string& shared, auto&& add) {
+    const Cut cells = along(lies.terms, of);
     for (std::int64_t number = 0; number < cells.count(); ++number) {
       const Box box = cells.cell(number);
-      std::vector<std::int64_t> begins;
-      std::int64_t row = 1, rest = 1;
+      Begins batch, row;
+      std::int64_t batch_size = 1, count = 1, rest = 1;
       for (std::size_t i = 0; i < box.size(); ++i) {
-        const bool shared = other.find(cells.letters[i]) != std::string::npos;
-        if (shared) begins.push_back(box[i].begin);
-        (shared ? row : rest) *= box[i].size();
+        const bool in_row = shared.find(cells.letters[i]) != std::string::npos,
+                   in_batch = in_row && other.find(cells.letters[i]) != std::string::npos;
+        if (in_row) (in_batch ? batch : row).push_back(box[i].begin);
+        (in_batch ? batch_size : in_row ? count : rest) *= box[i].size();
       }
-      Row& at = rows[begins];
-      at.size = row, add(at, cells, box, rest);
+      Batch& of_all = batches[batch];
+      AlikeRows& at = of_all.rows[row];
+      of_all.size = batch_size, at.count = count, add(at, cells, box, rest);
     }
   };
-  const std::string &word = lies.words.operand[operand], &out = lies.words.out;
-  const auto any = [&](const Cut& cells, const std::string& of, const std::vector<Slice>& slices,
-                       const Box& box) {
-    return std::ranges::any_of(set, [&](std::int64_t d) { return holds(cells, of, slices[d], box); });
-  };
-  each(word, out, [&](Row& row, const Cut& cells, const Box& box, std::int64_t size) {
-    if (!any(cells, word, lies.held[operand], box)) row.lacks += size;
+  each(word, out, [&](AlikeRows& row, const Cut& cells, const Box& box, std::int64_t size) {
+    const auto has = [&](std::int64_t d) { return holds(cells, word, lies.held[operand][d], box); };
+    if (std::ranges::none_of(set, has)) row.lacks += size;
   });
-  each(out, word, [&](Row& row, const Cut& cells, const Box& box, std::int64_t size) {
-    if (any(cells, out, lies.due, box)) row.meets += size;
+  each(out, word, [&](AlikeRows& row, const Cut& cells, const Box& box, std::int64_t size) {
+    const auto needs = [&](std::int64_t d) { return holds(cells, out, lies.due[d], box); };
+    if (std::ranges::any_of(due, needs)) row.due += size;
   });
-  std::int64_t sum = 0;
-  for (const auto& [begins, row] : rows) sum += row.size * std::min(row.lacks, row.meets);
-  return sum;
+  const std::int64_t others = terms_lacking(lies, 1 - operand, set);
+  __int128 sum = 0;
+  for (const auto& [begins, batch] : batches) {
+    std::vector<AlikeRows> rows;
+    for (const auto& [row, alike] : batch.rows) rows.push_back(alike);
+    sum += batch.size * values_told(std::move(rows), others);
+  }
+  return static_cast<std::int64_t>(sum);
 }
 
 // The fibres along all axes but those of a set, for every set of axes that divides the mesh, the largest
@@ -204,6 +236,21 @@ bool makes(const Case& c, const std::vector<Slice>& begins, const std::vector<st
   for (std::int64_t d : set)
     if (contains(begins[d], box)) held.insert(part(c.mesh, from, d));
   return std::ssize(held) == parts(c.mesh, from);
+}
+
+// The first device that was brought too little of what its set lacks.
+std::string brought_too_late(const Case& c, const Lies& lies, const Sets& sets, const Trace& trace) {
+  const std::vector<std::int64_t> most = most_from_others(c.mesh, sets, trace);
+  for (const auto& set : sets)
+    for (std::int64_t d : set) {
+      if (most.empty() || set.size() == 1) return "";
+      const std::int64_t fewest =
+          bytes_of_value(c) * std::max(told(lies, 0, set, {d}), told(lies, 1, set, {d}));
+      if (most[d] < fewest)
+        return fmt::format("device {} was brought at most {} bytes of what its fibre lacks, and needs {}", d,
+                           most[d], fewest);
+    }
+  return "";
 }
 
 }  // namespace
@@ -260,9 +307,12 @@ std::string brought_too_little(const Case& c, const std::vector<Slice>& slices, 
         if (Box cell = terms.cell(number); !lies.made(sets, cell)) unmade.push_back(std::move(cell));
     std::vector<std::int64_t> fewest;
     for (const auto& set : sets)
-      fewest.push_back(bytes_of_value(c) *
-                       std::max({told(lies, 0, set), told(lies, 1, set), lacks(lies, unmade, set)}));
+      fewest.push_back(bytes_of_value(c) * std::max({told(lies, 0, set, set), told(lies, 1, set, set),
+                                                     lacks(lies, unmade, set)}));
     if (std::string why = brought_too_little(c.mesh, sets, fewest, across); !why.empty()) return why;
+    work += cells * std::ssize(slices) * std::ssize(sets.front());
+    if (work > most_looked_at) return "";
+    if (std::string why = brought_too_late(c, lies, sets, trace); !why.empty()) return why;
   }
   return "";
 }

@@ -13,11 +13,14 @@ namespace plumb {
 // whatever any of it has: what joins these fibres brings each of them what fewest_received() has of a device.
 // Where one collective alone joins them, once, no second turn brings one of them what another multiplied:
 // terms of its blocks that none can multiply of its own are multiplied after it, so that both of their
-// factors are there. All sets of axes are tried, as far as they are few.
+// factors are there. Each device of a fibre is brought as well what its own block needs of the other fibres,
+// by those that have any of it then. All sets of axes are tried, as far as they are few.
 //   on x=2,y=2: f32[8@x,8@y] f32[8@y,8@x] -> f32[8,8] by a gather over x and a sum over y: along x, either
 //   half of the devices lacks half of both operands
 //   on x=2,y=2: f32[4@y,8] f32[8@x.y,4] -> f32[4@y,4] by a gather over y and a scattered sum over x: along
 //   x, either half is due 16 sums and is brought 8
+//   on x=2,y=2: f32[8,8@x.y] f32[8@x,8] -> f32[8@x,8] by a gather over y and a scatter over x into half a
+//   block: the other half would have to be gathered after it
 std::string brought_too_little(const Case&, const std::vector<Slice>& slices, const Trace&);
 
 // The same of a reshard, however many collectives join the fibres: of each element that a fibre needs and

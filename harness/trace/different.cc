@@ -53,6 +53,15 @@ std::vector<Lot> lots_of_product(const Case& c, const std::vector<Slice>& slices
   return all;
 }
 
+// Whether both operands share a letter with the result.
+bool in_batches(const Op& op) {
+  const Letters words = letters(op);
+  return std::ranges::any_of(words.out, [&](char letter) {
+    return std::ranges::all_of(words.operand,
+                               [&](const auto& word) { return word.find(letter) != word.npos; });
+  });
+}
+
 // Rows, terms and columns, cut wherever a block begins or ends, and in which of them each device's lie.
 struct Sums {
   std::vector<Lot> lots;
@@ -112,6 +121,53 @@ double needed_together(const Sums& sums, const Ids& asked) {
     }
   }
   return sum;
+}
+
+// Terms of which one of these devices has a factor, and none that was asked.
+struct Ungiven {
+  const Sums& sums;
+  std::vector<char> of;
+  __int128 count = 0;
+
+  bool has(std::int64_t d, std::size_t term) const {
+    return elements(sums.lots[d].rows) > 0 && contains(sums.lots[d].terms, sums.terms[term]);
+  }
+  Ungiven(const Sums& all, const Ids& asked) : sums(all), of(all.terms.size()) {
+    for (std::size_t t = 0; t < of.size(); ++t)
+      if (std::ranges::any_of(asked, [&](std::int64_t d) { return has(d, t); }))
+        of[t] = 1, count += elements(sums.terms[t]);
+  }
+  void give_away(std::int64_t d) {
+    for (std::size_t t = 0; t < of.size(); ++t)
+      if (of[t] && has(d, t)) of[t] = 0, count -= elements(sums.terms[t]);
+  }
+};
+
+// The same of both operands at once: of the columns that are due to all, and of a term all rows and columns
+// given away with any factor of it, so that what was asked before is known to the last value.
+double needed_of_both(const Sums& left, const Sums& right, const Ids& asked) {
+  __int128 columns = 0, rows = 0, sum = 0;
+  for (const Slice& column : left.columns)
+    if (std::ranges::all_of(asked, [&](auto d) { return contains(left.lots[d].due_columns, column); }))
+      columns += elements(column);
+  Ungiven lefts(left, asked), rights(right, asked);
+  std::vector<char> had(left.rows.size());
+  const auto told = [&] {
+    return values_told(
+        {
+            {rows, lefts.count, columns}
+    },
+        rights.count);
+  };
+  for (std::int64_t d : asked) {
+    lefts.give_away(d), rights.give_away(d);
+    const __int128 before = told();
+    for (std::size_t r = 0; r < had.size(); ++r)
+      if (!had[r] && contains(left.lots[d].due_rows, left.rows[r]))
+        had[r] = 1, rows += elements(left.rows[r]);
+    sum += told() - before;
+  }
+  return static_cast<double>(sum);
 }
 
 // How many devices are such, and the last of them.
@@ -187,12 +243,16 @@ std::optional<Said> said(const Mesh& mesh, const Trace& trace, const std::vector
   return sum;
 }
 
-std::string too_little_told(const Sums& sums, const std::vector<Ids>& all, const Said& were, double value) {
-  for (std::size_t g = 0; g < all.size(); ++g)
-    if (const double due = needed_together(sums, all[g]) * value; were.to_group[g] < due)
+// `other`: of a product whose terms are of single rows and columns, the other operand.
+std::string too_little_told(const Sums& sums, const Sums* other, const std::vector<Ids>& all,
+                            const Said& were, double value) {
+  for (std::size_t g = 0; g < all.size(); ++g) {
+    const double of_both = other ? needed_of_both(sums, *other, all[g]) : 0;
+    if (const double due = std::max(needed_together(sums, all[g]), of_both) * value; were.to_group[g] < due)
       return fmt::format(
           "what it joins to device {} was brought at most {:.0f} different bytes, and needs {:.0f}",
           all[g].front(), were.to_group[g], due);
+  }
   const std::vector<double> due = needed_of_each(sums);
   for (std::size_t d = 0; d < due.size(); ++d)
     if (were.by_device[d] < due[d] * value)
@@ -216,9 +276,16 @@ std::string told_too_little(const Case& c, const std::vector<Slice>& slices, con
   if (!were) return "";
   const double value =
       reshard ? std::min(format(c.wire).bytes, format(result(c).dtype).bytes) : bytes_of_value(c);
+  std::optional<Sums> of[2];
   for (int operand = 0; operand < (reshard ? 1 : 2); ++operand)
-    if (const auto sums = sums_of(reshard ? lots_of_reshard(c, slices) : lots_of_product(c, slices, operand)))
-      if (std::string why = too_little_told(*sums, all, *were, value); !why.empty()) return why;
+    of[operand] = sums_of(reshard ? lots_of_reshard(c, slices) : lots_of_product(c, slices, operand));
+  const bool both = of[0] && of[1] && !in_batches(c.op);
+  for (int operand : {0, 1})
+    if (of[operand])
+      if (std::string why =
+              too_little_told(*of[operand], both ? &*of[1 - operand] : nullptr, all, *were, value);
+          !why.empty())
+        return why;
   return "";
 }
 

@@ -19,8 +19,9 @@ namespace plumb {
 // an element: N elements of a block are N sums of them, the other operand known everywhere for nothing. Of L
 // numbers that a device lacks they tell min(L, N).
 //   together  one device after another is asked what it needs, and then gives away what it holds: what all
-//             were brought tells each the sums that those before it did not have. Devices that no collective
-//             joins are asked apart. Different values are, of all members of a group, the bytes of
+//             were brought tells each the sums that those before it did not have. Of a product also with
+//             neither operand known (values_told()). Devices that no collective joins are asked apart.
+//             Different values are, of all members of a group, the bytes of
 //               all-reduce, broadcast  out
 //               all-gather             out, and no more than n in
 //               others                 n out, of a permute those of each target
@@ -29,6 +30,8 @@ namespace plumb {
 //             collectives
 //   on x=4: f32[8]+x -> f32[8@x] by an all-reduce of 8 bytes: devices 0, 1 and 2 need 2 values each, and 2
 //   came to all
+//   on x=4: f32[8,8@x] f32[8@x,8] -> f32[8@x,8] by an all-reduce: 16 sums of 6 terms, 16 of 4 and, for of 2
+//   terms 2 x 6 columns follow from the others, 4 more
 std::string told_too_little(const Case&, const std::vector<Slice>& slices, const Trace&);
 
 }  // namespace plumb

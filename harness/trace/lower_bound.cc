@@ -1,6 +1,7 @@
 #include "harness/trace/lower_bound.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include "reference/bytes/bytes.h"
@@ -51,22 +52,42 @@ std::vector<Extents> extents_of(const Op& op, const Slice& block) {
   return of_groups;
 }
 
-// Values that a device must be told for these elements of its block, the other operand known.
-Count values(const Case& c, const Extents& extents, int operand, std::int64_t device) {
+// One operand of a block: rows are all of its letters that the other operand lacks, batches those that it
+// has.
+struct Factor {
+  Count batches = 1, batches_held = 1, rows = 1, rows_held = 1, terms = 1, terms_held = 1;
+
+  // Of all rows alike: what is held of one counts as held.
+  Count lacks() const { return batches_held * rows_held > 0 ? terms - terms_held : terms; }
+};
+
+Factor factor(const Case& c, const Extents& extents, int operand, std::int64_t device) {
   const Letters words = letters(c.op);
   const Spec& spec = c.op.operands[operand];
   const Slice held = block(c.mesh, spec, c.rule, device);
-  Count rows = 1, rows_held = 1, terms = 1, terms_held = 1, columns = 1;
+  Factor f;
   for (std::size_t d = 0; d < held.size(); ++d) {
     const char letter = words.operand[operand][d];
-    const bool kept = words.out.find(letter) != std::string::npos;
-    (kept ? rows : terms) *= size(extents.at(letter));
-    (kept ? rows_held : terms_held) *= overlap_of(extents.at(letter), held[d]);
+    const bool kept = words.out.find(letter) != std::string::npos,
+               shared = words.operand[1 - operand].find(letter) != std::string::npos;
+    (!kept ? f.terms : shared ? f.batches : f.rows) *= size(extents.at(letter));
+    (!kept ? f.terms_held : shared ? f.batches_held : f.rows_held) *= overlap_of(extents.at(letter), held[d]);
   }
-  for (char letter : words.out)
-    if (words.operand[operand].find(letter) == std::string::npos) columns *= size(extents.at(letter));
-  if (parts(c.mesh, spec) > 1) rows_held = 0;
-  return rows_held * std::min(terms - terms_held, columns) + (rows - rows_held) * std::min(terms, columns);
+  if (parts(c.mesh, spec) > 1) f.rows_held = 0;
+  return f;
+}
+
+// Values that a device must be told for its block, by the rows of this operand.
+Count values(const Factor& f, const Factor& other) {
+  const auto of_batch = [&](Count held) {
+    return values_told(
+        {
+            {held,          f.terms - f.terms_held, other.rows},
+            {f.rows - held, f.terms,                other.rows}
+    },
+        other.lacks());
+  };
+  return f.batches_held * of_batch(f.rows_held) + (f.batches - f.batches_held) * of_batch(0);
 }
 
 std::vector<std::int64_t> of_product(const Case& c, const std::vector<Slice>& slices) {
@@ -74,14 +95,12 @@ std::vector<std::int64_t> of_product(const Case& c, const std::vector<Slice>& sl
   std::vector<std::int64_t> all(slices.size());
   for (std::int64_t device = 0; device < std::ssize(slices); ++device) {
     if (elements(slices[device]) == 0) continue;
-    Count most = 0;
-    const std::vector<Extents> extents = extents_of(c.op, slices[device]);
-    for (int operand : {0, 1}) {
-      Count sum = 0;
-      for (const Extents& one : extents) sum += values(c, one, operand, device);
-      most = std::max(most, sum);
+    Count sum = 0;
+    for (const Extents& one : extents_of(c.op, slices[device])) {
+      const Factor left = factor(c, one, 0, device), right = factor(c, one, 1, device);
+      sum += std::max(values(left, right), values(right, left));
     }
-    all[device] = static_cast<std::int64_t>(std::min<Count>(most * bytes_of_value(c), Count{1} << 62));
+    all[device] = static_cast<std::int64_t>(std::min<Count>(sum * bytes_of_value(c), Count{1} << 62));
   }
   return all;
 }
@@ -139,6 +158,17 @@ std::vector<std::int64_t> of_free_reshard(const Case& c, const std::vector<Slice
 }
 
 }  // namespace
+
+__int128 values_told(std::vector<AlikeRows> rows, __int128 lacks_of_other) {
+  std::ranges::stable_sort(rows, std::greater{}, [](const AlikeRows& row) { return row.due - row.lacks; });
+  Count sum = 0;
+  for (const AlikeRows& row : rows) {
+    const Count in_full = std::min(row.count, lacks_of_other);
+    sum += in_full * row.due + (row.count - in_full) * std::min(row.lacks, row.due);
+    lacks_of_other -= in_full;
+  }
+  return sum;
+}
 
 int bytes_of_value(const Case& c) {
   int least = std::min({format(c.acc).bytes, format(c.wire).bytes, format(result(c).dtype).bytes});

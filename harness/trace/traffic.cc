@@ -48,6 +48,16 @@ std::int64_t of_others(const Collective& one, std::int64_t members, std::int64_t
   return most_sum(0, __int128{members} * each);
 }
 
+// What a member of a group of n is brought by so many of the others; of what was counted each may have kept
+// another piece.
+std::int64_t by_others(const Collective& one, std::int64_t others, std::int64_t n) {
+  if (others == 0) return 0;
+  if (one.kind == "all-gather") return gathered(one, others, n);
+  if (one.moved) return one.kind == "send" ? *one.moved : one.out;
+  if (one.kind == "all-to-all" && one.in == one.out) return one.out - one.out / n * (n - others);
+  return learnt(one, n);
+}
+
 // Some devices, and the bytes that came to them against the fewest that they need.
 struct Share {
   const std::vector<std::int64_t>& devices;
@@ -133,6 +143,33 @@ std::vector<std::int64_t> most_brought(const Mesh& mesh, const std::vector<std::
     }
     for (std::size_t s = 0; counted && s < most.size(); ++s)
       most[s] = std::min(most[s], most_sum(before[s], *one.moved));
+  }
+  return most;
+}
+
+std::vector<std::int64_t> most_from_others(const Mesh& mesh,
+                                           const std::vector<std::vector<std::int64_t>>& sets,
+                                           const Trace& trace) {
+  std::vector<std::size_t> set_of(devices(mesh));
+  for (std::size_t s = 0; s < sets.size(); ++s)
+    for (std::int64_t d : sets[s]) set_of[d] = s;
+  std::vector<std::int64_t> most(devices(mesh), 0);
+  for (const Collective& one : trace) {
+    if (names_nobody(one) || one.times > 1 || one.moved.value_or(0) < 0) return {};
+    std::vector<std::int64_t> brought(most.size(), 0);
+    const auto has = [&](std::int64_t d, std::int64_t from) {
+      return set_of[from] != set_of[d] || most[from] > 0;
+    };
+    for (const std::vector<std::int64_t>& group : groups_of(mesh, one))
+      for (std::int64_t d : group) {
+        const auto others = std::ranges::count_if(group, [&](auto e) { return e != d && has(d, e); });
+        brought[d] = by_others(one, others, std::ssize(group));
+        if (brought[d] < 0) return {};
+      }
+    for (const auto& [from, to] : one.pairs)
+      if (from != to && has(to, from)) brought[to] = one.out;
+    for (std::size_t d = 0; d < most.size(); ++d)
+      most[d] = most_sum(most[d], std::min(brought[d], one.moved.value_or(most_learnt)));
   }
   return most;
 }

@@ -22,6 +22,12 @@ std::vector<std::int64_t> most_received(const Mesh&, const Trace&);
 std::vector<std::int64_t> most_brought(const Mesh&, const std::vector<std::vector<std::int64_t>>& sets,
                                        const Trace&);
 
+// The same of what none of a device's set had at the beginning, one collective after another: nothing comes
+// by one whose other members are of the set and were brought nothing yet. Empty also where one ran several
+// times.
+std::vector<std::int64_t> most_from_others(const Mesh&, const std::vector<std::vector<std::int64_t>>& sets,
+                                           const Trace&);
+
 // The first of these sets of devices that was brought fewer bytes than the fewest that it needs; or all
 // together; empty where none, and where nobody knows.
 std::string brought_too_little(const Mesh&, const std::vector<std::vector<std::int64_t>>& sets,
