@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "adapters/launch/command.h"
+#include "adapters/launch/lost.h"
 #include "adapters/launch/segments.h"
 #include "adapters/protocol/fields.h"
 #include "adapters/protocol/json.h"
@@ -48,6 +50,14 @@ bool starter_was_killed(const Relay& relay, const std::string& end) {
          std::ranges::none_of(relay.hub.seats, is_rank);
 }
 
+// Of ranks that are started one by one: who was started may be the rank, or stand for it (ssh).
+std::string one_died(const Relay& relay, std::int64_t rank, const std::string& end) {
+  const Seat& seat = relay.hub.seats[rank];
+  const std::string how = end.substr(fmt::format("rank {} ", rank).size());
+  if (!seat.elsewhere && seat.where.pid == relay.job.pids[rank]) return who_died(relay.hub, how);
+  return fmt::format("{}; its {} {}", who_died(relay.hub), first_program(relay.asked), how);
+}
+
 // Whether a rank that gives up says itself of whom it hangs: those of our library say where they are.
 bool says_of_whom(const Seat& seat) {
   return gave_up(seat) && !seat.reply->contains("at") && !text_or(*seat.reply, "message").empty();
@@ -62,15 +72,22 @@ void look_after(Relay& relay) {
   std::string end;
   if (a_child_ended) a_child_ended = 0, end = ended(relay.job);
   if (hub.lost.empty() && end.empty()) return;
-  // A process and its connection end one after the other; of several ranks mpiexec ends last.
+  // A process and its connection end one after the other; of several ranks mpiexec ends last, or where one
+  // calls MPI_Abort under MPICH first.
   const auto seen = Clock::now();
-  const auto give_up = [&] { return seen + std::chrono::seconds(hub.lost.empty() ? 1 : 3); };
-  for (; (hub.lost.empty() || end.empty()) && Clock::now() < give_up(); end = ended(relay.job))
+  const auto first = [&] { return hub.lost.empty() ? std::optional<std::int64_t>() : hub.lost[0]; };
+  const auto give_up = [&] { return seen + std::chrono::seconds(first() ? 3 : 1); };
+  if (first()) end = ended(relay.job, first());
+  const auto others_stay = [&] {
+    return !relay.job.command.empty() &&
+           std::ranges::any_of(hub.seats, [](const Seat& s) { return s.where.joined && !s.gone; });
+  };
+  for (; (!first() || end.empty() || others_stay()) && Clock::now() < give_up();
+       end = ended(relay.job, first()))
     step(hub, std::min(give_up(), Clock::now() + std::chrono::milliseconds(10)));
   const std::string died = starter_was_killed(relay, end) ? "" : who_died(hub);
-  if (hub.lost.size() == 1 && relay.asked.launcher == "own")
-    if (const std::string rank = fmt::format("rank {} ", hub.lost[0]); end.starts_with(rank))
-      throw failure("crashed", who(hub.seats[hub.lost[0]], hub.lost[0]) + " " + end.substr(rank.size()));
+  if (first() && relay.job.command.empty() && !end.empty())
+    throw failure("crashed", one_died(relay, *first(), end));
   const std::string what = died + (died.empty() || end.empty() ? "" : "; ") + end +
                            (died.empty() && hub.told ? ", after its ranks were told to end" : "") +
                            too_early(relay, end);

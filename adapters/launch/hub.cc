@@ -17,6 +17,7 @@
 
 #include "adapters/launch/hang.h"
 #include "adapters/launch/listen.h"
+#include "adapters/launch/lost.h"
 #include "adapters/protocol/fields.h"
 #include "adapters/protocol/json.h"
 #include "adapters/protocol/open_request.h"
@@ -109,7 +110,9 @@ void expect_bytes(Hub& hub, std::size_t rank, const json& message) {
                                 rank, seat.where.host, bytes, at);
 }
 
-void take_reply(Seat& seat, const std::string& text, std::shared_ptr<const json> reply) {
+void take_reply(Hub& hub, std::size_t rank, const std::string& text, std::shared_ptr<const json> reply) {
+  Seat& seat = hub.seats[rank];
+  if (seat.reply) hub.complaint = who(seat, rank) + " replied more than once to one request";
   seat.reply = std::move(reply), seat.reply_text = text;
   seat.where.replied = true;
 }
@@ -118,7 +121,7 @@ void hear(Hub& hub, std::size_t rank, const std::string& text) {
   Seat& seat = hub.seats[rank];
   const auto said = [&](const Seat& other) { return other.reply && other.reply_text == text; };
   if (const auto same = std::ranges::find_if(hub.seats, said); same != hub.seats.end())
-    return take_reply(seat, text, same->reply);
+    return take_reply(hub, rank, text, same->reply);
   json message = parse_json(text);
   const std::string type = text_or(message, "type");
   if (type == "at") {
@@ -141,7 +144,7 @@ void hear(Hub& hub, std::size_t rank, const std::string& text) {
   } else if (type == "bytes") {
     expect_bytes(hub, rank, message);
   } else if (!share(hub, seat, message, type)) {
-    take_reply(seat, text,
+    take_reply(hub, rank, text,
                std::make_shared<const json>(message.is_object() ? std::move(message) : json::object()));
   }
 }
@@ -186,6 +189,7 @@ void meet(Hub& hub, Wire& stranger) {
     ::close(std::exchange(stranger.socket, -1));
     return;
   }
+  watch_end(hub, stranger.socket, *rank);
   hub.seats[*rank].wire = std::exchange(stranger, {});
   hear_all(hub, *rank);
 }
@@ -202,15 +206,9 @@ void attend(Hub& hub, std::size_t rank, short happened) {
 }
 
 void see_losses(Hub& hub) {
-  if (!hub.lost.empty()) return;
-  const bool struck = std::ranges::any_of(hub.seats, &Seat::struck);
-  for (std::size_t r = 0; r < hub.seats.size(); ++r) {
-    const Seat& seat = hub.seats[r];
-    if (struck ? seat.struck : seat.gone && !seat.told && !hub.told)
-      hub.lost.push_back(static_cast<std::int64_t>(r));
-  }
-  // Whoever starts ranks may kill those at once whom it has told.
-  hub.told = hub.lost.empty() && std::ranges::any_of(hub.seats, &Seat::told);
+  for (const std::int64_t r : new_ends(hub))
+    if (!hub.seats[r].gone) attend(hub, r, POLLRDHUP);
+  find_lost(hub);
 }
 
 // What is waited for: the words of all, or where one rank is awaited its own, and that another has gone.
@@ -286,6 +284,7 @@ Hub open_hub(int ranks, const std::string& interface) {
   hub.seats.resize(ranks);
   const Listener listener = interface.empty() ? listen_here() : listen_on(interface);
   hub.listener = listener.socket, hub.address = listener.address;
+  hub.watch = new_watch();
   hub.file = written(fmt::format("{}\n{}\n", hub.address, hub.token));
   return hub;
 }
@@ -294,8 +293,8 @@ void close_hub(Hub& hub) {
   for (Wire& wire : hub.strangers) ::close(wire.socket);
   for (Seat& seat : hub.seats)
     if (seat.wire.socket >= 0) ::close(seat.wire.socket);
-  if (hub.arena >= 0) ::close(hub.arena);
-  if (hub.listener >= 0) ::close(hub.listener);
+  for (int file : {hub.arena, hub.watch, hub.listener})
+    if (file >= 0) ::close(file);
   if (hub.address.starts_with("unix:")) ::unlink(hub.address.c_str() + 5);
   if (!hub.file.empty()) ::unlink(hub.file.c_str());
   hub = {};
@@ -366,12 +365,6 @@ Whereabouts gave_up_at(const Seat& seat) {
 
 std::string who(const Seat& seat, std::size_t rank) {
   return fmt::format("rank {} (host {}, pid {})", rank, seat.where.host, seat.where.pid);
-}
-
-std::string who_died(const Hub& hub) {
-  if (hub.lost.empty()) return "";
-  if (hub.lost.size() > 1) return fmt::format("ranks {} have died", listed(hub.lost));
-  return who(hub.seats[hub.lost[0]], hub.lost[0]) + " has died";
 }
 
 std::vector<pid_t> ranks_here(const Hub& hub) {

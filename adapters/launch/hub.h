@@ -43,8 +43,9 @@ struct Hub {
   std::string file;             // says both, a line each, and this user alone can read it
   std::vector<Wire> strangers;  // who has not said the token yet
   std::vector<Seat> seats;
-  std::vector<std::int64_t> lost;  // who were struck, else whose connections ended first, and who were not
-                                   // told to end; several seen at once
+  int watch = -1;                  // of the kernel, which keeps in which order connections end
+  std::vector<std::int64_t> ends;  // whose have, in this order
+  std::vector<std::int64_t> lost;  // who were struck, else of these who were not told to end
   bool told = false;               // some were told to end before any had gone: the end comes from above
   std::string complaint;           // about the job as a whole: its ranks cannot work together
   std::function<void(const std::string&)> forward;  // what rank 0 says before its reply
@@ -83,9 +84,6 @@ bool gave_up(const Seat&);
 Whereabouts gave_up_at(const Seat&);
 
 std::string who(const Seat&, std::size_t rank);  // rank 2 (host b, pid 4121)
-
-// Who died first: whoever starts ranks ends the others then. "" where nobody did.
-std::string who_died(const Hub&);
 
 // The processes of the ranks on this machine.
 std::vector<pid_t> ranks_here(const Hub&);

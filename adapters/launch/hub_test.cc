@@ -8,9 +8,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <system_error>
 #include <utility>
+
+#include "adapters/launch/lost.h"
 
 namespace plumb::launch {
 namespace {
@@ -157,6 +160,55 @@ void all_join(Door& door) {
         fmt::format(R"({{"type":"join","token":"{}","rank":{},"world":{}}})", door.hub.token, rank, world));
 }
 
+TEST(Hub, ASecondReplyToOneRequestHasItsRank) {
+  const std::string done = R"({"type":"done","id":1})", other = R"({"type":"done","id":1,"says":"plan B"})";
+  for (const std::string& second : {done, other}) {
+    Door door(2);
+    all_join(door);
+    ask_all(door.hub, R"({"type":"run","id":1})");
+    for (int rank : {0, 1}) say(door, door.sockets[rank], done);
+    EXPECT_EQ(door.hub.complaint, "") << "of two ranks one each";
+    say(door, door.sockets[1], second);
+    EXPECT_THAT(door.hub.complaint,
+                testing::MatchesRegex("rank 1 \\(.*\\) replied more than once to one request"));
+  }
+}
+
+void leave(Door& door, int rank) { ::close(std::exchange(door.sockets[rank], -1)); }
+
+// Whoever started the ranks ended the others for it, and all are seen to be gone at once.
+TEST(Hub, WhoDiedIsTheOneThatEndedFirst) {
+  for (const std::vector<int>& order : {
+           std::vector{2, 0, 3, 1},
+           {3, 2, 1, 0},
+           {1, 3, 0, 2}
+  }) {
+    Door door(4);
+    all_join(door);
+    for (int rank : order) leave(door, rank);
+    step(door.hub, Clock::now());
+    EXPECT_THAT(door.hub.lost, testing::ElementsAreArray(order));
+    std::vector<std::int64_t> others(order.begin() + 1, order.end());
+    std::ranges::sort(others);
+    EXPECT_THAT(who_died(door.hub), testing::MatchesRegex(fmt::format("rank {} \\(.*\\) has died, then {}",
+                                                                      order[0], listed(others))));
+  }
+}
+
+// They are told, and the first of them closes its connection as it says so.
+TEST(Hub, WhereWhoEndedFirstWasToldNobodyHasDied) {
+  Door door(3);
+  all_join(door);
+  const std::string told = R"({"type":"told to end"})"
+                           "\n";
+  ASSERT_EQ(::write(door.sockets[1], told.data(), told.size()), std::ssize(told));
+  ASSERT_EQ(::shutdown(door.sockets[1], SHUT_WR), 0);
+  for (int rank : {0, 1, 2}) leave(door, rank);
+  step(door.hub, Clock::now());
+  EXPECT_THAT(door.hub.lost, testing::IsEmpty());
+  EXPECT_TRUE(door.hub.told);
+}
+
 // Seen at once: one died, and whoever started the ranks ended the others for it.
 TEST(Hub, WhoWasToldToEndIsNotTheOneThatDied) {
   Door door(3);
@@ -164,7 +216,7 @@ TEST(Hub, WhoWasToldToEndIsNotTheOneThatDied) {
   const std::string told = R"({"type":"told to end"})"
                            "\n";
   for (int rank : {0, 2}) ASSERT_EQ(::write(door.sockets[rank], told.data(), told.size()), std::ssize(told));
-  for (int& socket : door.sockets) ::close(std::exchange(socket, -1));
+  for (int rank : {1, 0, 2}) leave(door, rank);
   step(door.hub, Clock::now());
   EXPECT_THAT(door.hub.lost, testing::ElementsAre(1));
 }

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <memory>
 #include <thread>
+#include <utility>
 
 #include "adapters/launch/command.h"
 #include "adapters/launch/wire.h"
@@ -154,9 +155,11 @@ void end(const Job& job, std::chrono::milliseconds patience, const std::function
   }
 }
 
-std::string ended(const Job& job) {
+std::string ended(const Job& job, std::optional<std::int64_t> rank) {
+  const bool alone = rank && job.command.empty();
   for (std::size_t i = 0; i < job.pids.size(); ++i) {
     siginfo_t how = {};
+    if (alone && std::cmp_not_equal(i, *rank)) continue;
     if (::waitid(P_PID, static_cast<id_t>(job.pids[i]), &how, WEXITED | WNOHANG | WNOWAIT) != 0 ||
         how.si_pid == 0)
       continue;

@@ -4,7 +4,9 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,7 +35,7 @@ void end(
     const Job&, std::chrono::milliseconds patience, const std::function<void()>& meanwhile = [] {});
 
 // How the first of them ended that did, or "": "rank 2 was killed by signal 9 (Killed)". Of a command:
-// "mpiexec exited with code 1".
-std::string ended(const Job&);
+// "mpiexec exited with code 1". Of ranks that are started one by one that one alone may be asked for.
+std::string ended(const Job&, std::optional<std::int64_t> rank = {});
 
 }  // namespace plumb::launch

@@ -16,6 +16,10 @@
  * seconds after the launcher is gone. The functions are called by one thread. A reply to a `hello` has the
  * id 0.
  *
+ * Whoever ends all the others says before that it ends, as a rank that exits or is killed does by itself:
+ *
+ *     plumb_ranks_end();                                  then MPI_Abort(), also in a handler of errors
+ *
  * A rank on another machine cannot open the arena. It has a copy, in which the operands of a request lie
  * when the request comes, and sends what it wrote before it replies:
  *
@@ -84,13 +88,14 @@ struct plumb_ranks_state {
   char* arena;  /* the copy */
   size_t size;
   void (*look)(void); /* says anew where the rank is, under the lock; NULL: that is known */
+  long process;       /* that has joined; what it forks has not */
 };
 #ifdef __cplusplus
 extern "C" {
 #endif
 __attribute__((weak)) struct plumb_ranks_state plumb_ranks = {
     -1,   0,    0,    0, "",  PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0, 0, NULL,
-    NULL, NULL, NULL, 0, NULL};
+    NULL, NULL, NULL, 0, NULL, 0};
 #ifdef __cplusplus
 }
 #endif
@@ -319,6 +324,11 @@ static void plumb_await(char** answer) {
   pthread_mutex_unlock(&plumb_ranks.reading);
 }
 
+/* The launcher sees it at once, and what was said is heard. */
+static inline void plumb_ranks_end(void) {
+  if (plumb_ranks.process == (long)getpid()) shutdown(plumb_ranks.socket, SHUT_WR);
+}
+
 static int plumb_connect_unix(const char* path) {
   struct sockaddr_un address;
   const int s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -407,11 +417,17 @@ static void plumb_say_at(const char* what) { plumb_say_plainly(what, plumb_ranks
  * hang says it beside the rank. */
 static inline int plumb_ranks_join(int rank, int world, const char* device) {
   char where[300] = "", token[100] = "", host[100] = "", machine[140], own[100], line[900];
+  int last;
   if (plumb_find_launcher(where, token) != 0) return -1;
   plumb_ranks.socket = strncmp(where, "unix:", 5) == 0  ? plumb_connect_unix(where + 5)
                        : strncmp(where, "tcp:", 4) == 0 ? plumb_connect_tcp(where + 4)
                                                         : -1;
   if (plumb_ranks.socket < 0) return -1;
+  /* Of a process that is killed Linux closes the last descriptor first; whoever starts the ranks has a lower one. */
+  if ((last = fcntl(plumb_ranks.socket, F_DUPFD_CLOEXEC, 250)) >= 0) close(plumb_ranks.socket);
+  if (last >= 0) plumb_ranks.socket = last;
+  plumb_ranks.process = (long)getpid();
+  atexit(plumb_ranks_end);
   gethostname(host, sizeof host - 1);
   plumb_ranks_machine(machine, sizeof machine);
   plumb_say_plainly(device, own, sizeof own);

@@ -55,6 +55,7 @@ void say_when_told_to_end() {
     // Of another namespace of processes the number is not known.
     const bool by_starter = how.si_pid == 0 || std::ranges::count(starters, how.si_pid) > 0;
     plumb_say(by_starter ? R"({"type":"told to end"})" : R"({"type":"struck"})");
+    plumb_ranks_end();
     pthread_mutex_lock(&plumb_ranks.lock);
     const std::function<void()> first = at_the_end;
     pthread_mutex_unlock(&plumb_ranks.lock);

@@ -69,6 +69,24 @@ TEST(RanksEnd, WhoIsToldToEndByAStrangerHasDied) {
   }
 }
 
+// One that ends all of them, or exits, is gone before those whom it ends, and who say nothing.
+TEST(RanksEnd, WhoEndsTheOthersIsTheOneThatDied) {
+  const std::string script = testing::TempDir() + "waits." + std::to_string(::getpid());
+  std::ofstream(script)
+      << "for i in 0 1 2 3; do PLUMB_WORLD=4 PLUMB_RANK=$i \"$@\" & done; wait -n; kill -KILL $(jobs -p); "
+         "wait; exit 5\n";
+  for (const char* ends : {"aborts", "returns"}) {
+    Command command = four({ends, "2"});
+    const std::vector<std::string> launcher{"--launcher", "/bin/bash " + script + " {program}"};
+    command.argv.insert(command.argv.begin() + 3, launcher.begin(), launcher.end());
+    Process process(command);
+    EXPECT_THAT(expect<Crashed>(process.run(gather("", 4), operands())).what,
+                MatchesRegex("rank 2 \\(host .*\\) has died.*"))
+        << ends;
+  }
+  std::filesystem::remove(script);
+}
+
 // What a rank after the first may reply: that it is done, or what failed.
 TEST(RanksEnd, WhatIsNoReplyIsSaidWithItsRank) {
   const struct {

@@ -2,6 +2,7 @@
 // arguments are a fault and the rank that has it, and the seed of the case on which (0: on any):
 //   idle                none: all return at once
 //   die, kill, exit     before the others are met: by a failed check, by SIGKILL, with code 0
+//   aborts, returns     kills the others, after it has said that it ends; as it exits
 //   stop, sleep, late   is stopped; sleeps, before it enters; enters another call
 //   stubborn            sleeps, and does not end when it is told to
 //   throws, differs     cannot do it; says another layout
@@ -27,8 +28,10 @@
 #include <cstring>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "adapters/protocol/json.h"
+#include "adapters/protocol/plumb_ranks.h"
 #include "adapters/protocol/ranks.h"
 #include "adapters/protocol/serve.h"
 
@@ -41,11 +44,23 @@ struct Fault {
   std::string words{};
 };
 
+// As whoever starts ranks does when one ends.
+std::vector<pid_t> others;
+void kill_others() {
+  for (pid_t pid : others) ::kill(pid, SIGKILL);
+}
+
+std::string key(int rank) { return "process of " + std::to_string(rank); }
+
 struct Echo : plumb::Backend {
   plumb::Seat seat;
   Fault fault;
 
   bool has(const char* what) const { return fault.what == what && fault.rank == seat.rank; }
+  void know_others() const {
+    for (int rank = seat.world; rank-- > 0;)
+      if (rank != seat.rank) others.push_back(std::stoi(plumb::get_shared(key(rank))));
+  }
   bool on(const plumb::Case& c) const { return fault.seed == 0 || c.seed == fault.seed; }
 
   void meet(const std::string& where) {
@@ -63,7 +78,6 @@ struct Echo : plumb::Backend {
   // Each knows the process of the next one.
   nlohmann::json hello(const plumb::Mesh&) override {
     if (has("shares")) share();
-    const auto key = [](int rank) { return "process of " + std::to_string(rank); };
     plumb::put_shared(key(seat.rank), std::to_string(::getpid()) + " of " + std::to_string(seat.rank));
     const int next = (seat.rank + 1) % seat.world;
     if (!plumb::get_shared(key(next)).ends_with(" of " + std::to_string(next))) std::_Exit(9);
@@ -75,6 +89,8 @@ struct Echo : plumb::Backend {
     if (has("die")) ::signal(SIGABRT, SIG_DFL), ::raise(SIGABRT);
     if (has("kill")) ::raise(SIGKILL);
     if (has("exit")) std::_Exit(0);
+    if (has("aborts")) know_others(), plumb_ranks_end(), kill_others(), ::sleep(600);
+    if (has("returns")) know_others(), std::exit(3);
     if (has("stop")) ::raise(SIGSTOP);
     if (has("stubborn")) plumb::when_told_to_end([] { ::sleep(600); });
     if (has("sleep") || has("stubborn")) ::sleep(600);
@@ -140,6 +156,7 @@ int main(int argc, char** argv) {
     if (echo.seat.rank == echo.fault.rank) std::fputs("rank: no fault 'unusable'\n", stderr);
     return 2;
   }
+  std::atexit(kill_others);  // comes last
   if (echo.has("stranger")) connect_as_a_stranger();
   const auto seat = plumb::take_seat();
   if (!seat) return 2;
