@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <span>
 #include <utility>
 
 namespace plumb::launch {
@@ -156,7 +157,12 @@ Hang hang_of(const std::vector<Whereabouts>& all) {
   constexpr std::size_t most_lines = 64;
   Hang hang;
   hang.message = message(all, hang.ranks);
-  for (std::size_t r = 0; r < all.size() && r < most_lines; ++r) hang.processes.push_back(line_of(r, all[r]));
+  // Whoever shows fewer shows those of whom it hangs.
+  Ranks order = hang.ranks;
+  for (std::int64_t r = 0; std::cmp_less(r, all.size()); ++r)
+    if (!std::ranges::binary_search(hang.ranks, r)) order.push_back(r);
+  for (std::int64_t r : std::span(order).first(std::min(order.size(), most_lines)))
+    hang.processes.push_back(line_of(r, all[r]));
   return hang;
 }
 
