@@ -71,7 +71,23 @@ MACHINE = ("cpu", "cores", "os", "plumbline", "revision")
 OF_RECORD = {"bytes": lambda all: isinstance(all, dict) and number(all.get("best_known", 0)), "trace": lambda all: listed(all, collective),
              "environment": lambda all: described(all, MACHINE), "versions": described, "program": words}
 OF_BENCH = {"limits": lambda all: isinstance(all, dict) and times(list(all.values())), "ranks": clocks, "collectives": clocks,
-            "links": lambda all: listed(all, link), "work": work}
+            "links": lambda all: listed(all, link), "work": work, "places": lambda all: listed(all, words)}
+
+
+def numbers_in(text):
+    """Of "0-3,7" the numbers."""
+    ends = [[int(end) for end in one.split("-")] for one in text.split(",")]
+    return {number for one in ends for number in range(one[0], one[-1] + 1)}
+
+
+def share_cores(places):
+    """Whether more ranks were started on a host than may have a core of their own: "0-3: host 0, cores 0-1"."""
+    ranks, cores = collections.Counter(), collections.defaultdict(set)
+    for place in places:
+        if said := re.fullmatch(r"([\d,-]+): (.*), cores ([\d,-]+)", place):
+            ranks[said[2]] += len(numbers_in(said[1]))
+            cores[said[2]] |= numbers_in(said[3])
+    return any(count > len(cores[host]) for host, count in ranks.items())
 
 
 def devices_of(line):
@@ -110,6 +126,8 @@ def lines_of(path, script):
     begins = ('{"backend":"', '{"backends":["', '{"ended":"')
     if last and not any(last.startswith(begin) or (lines and begin.startswith(last)) for begin in begins):
         bad_input(script, f"{path}:{len(lines) + 1}: this line is not a record")
+    if last:
+        print(f"{script}: {path}: its last line was not whole and is left out", file=sys.stderr)
     return lines
 
 
@@ -140,12 +158,13 @@ class Timed:
 
     def __init__(self, line, backend):
         self.line, self.backend, self.repetitions, self.sends, self.work, self.bytes = line, backend, [], [], {}, None
-        self.devices = devices_of(line)
+        self.devices, self.shared = devices_of(line), False
 
     def take(self, record):
         bench = record["bench"]
         self.repetitions.append(bench["nanoseconds"])
         self.sends += [bench["limits"]["send"]] if "send" in bench.get("limits", {}) else []
+        self.shared = self.shared or share_cores(bench.get("places", []))
         self.work, self.bytes = bench.get("work", {}), record.get("bytes", {}).get("best_known")
 
     def median(self):
@@ -184,10 +203,15 @@ def grouped(things, key):
     return dict(sorted(groups.items()))
 
 
+def of_any_ranks(case):
+    """A backend that starts as many ranks as its mesh has devices is one for all meshes."""
+    return re.sub(f",np={case.devices}(?=,|$)", ",np=N", case.backend)
+
+
 def families(cases):
     """(title, cases) of what comes on meshes of several sizes: the same arrays, or the same share of them."""
     found = {}
-    for (backend, _), alike in grouped(cases, lambda c: (c.backend, re.sub(r"(?<=[=\[,])\d+", "#", c.line))).items():
+    for (backend, _), alike in grouped(cases, lambda c: (of_any_ranks(c), re.sub(r"(?<=[=\[,])\d+", "#", c.line))).items():
         sizes = {c: [int(n) for n in re.findall(r"(?<=[\[,])\d+", c.line)] for c in alike}
         for scaled in itertools.product((0, 1), repeat=len(sizes[alike[0]])):
             share = lambda c: tuple(n / c.devices if s else n for n, s in zip(sizes[c], scaled))

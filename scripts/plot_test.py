@@ -171,8 +171,11 @@ class Pictures(unittest.TestCase):
         ours = lambda one: json.dumps(dict(sorted(one.items())), separators=(",", ":"))
         whole = "".join(ours(gather(1024, n, [100])) + "\n" for n in (2, 4))
         self.assertEqual(self.drawn_of(whole.encode()).stdout.split(",")[0], "2 cases")
+        self.assertEqual(self.drawn_of(whole.encode()).stderr, "")
         for at in (1, 12, 300):
-            self.assertEqual(self.drawn_of((whole + whole[:at]).encode()).stdout.split(",")[0], "2 cases", at)
+            torn = self.drawn_of((whole + whole[:at]).encode())
+            self.assertEqual(torn.stdout.split(",")[0], "2 cases", at)
+            self.assertEqual(torn.stderr.partition("r.jsonl")[2], ": its last line was not whole and is left out\n")
         cut = self.drawn_of((whole + "and so on").encode())
         self.assertEqual((cut.returncode, cut.stderr.partition("r.jsonl")[2]), (2, ":3: this line is not a record\n"))
         self.assertIn("hold no times", self.drawn_of(whole[:40].encode()).stderr)

@@ -90,6 +90,12 @@ std::function<void()> in_pieces(const Exchange& e, int pieces) {
   };
 }
 
+std::function<void()> sum_of(std::size_t bytes, MPI_Comm comm) {
+  return [in = drawn_like_blocks(bytes), out = drawn_like_blocks(bytes), n = static_cast<int>(bytes / sizeof(float)), comm] {
+    PMPI_Allreduce(in.get(), out.get(), n, MPI_FLOAT, MPI_SUM, comm);
+  };
+}
+
 // That which the slowest rank did quickest in a few turns, the same of all ranks.
 std::function<void()> quickest(const std::vector<std::function<void()>>& ways, MPI_Comm comm) {
   constexpr int turns = 5;
@@ -129,6 +135,7 @@ std::function<std::int64_t()> plain_call(const Mesh& mesh, const Ready& ready, c
 // that border pieces are quicker than the whole, and what they would beat is no limit. Beyond 64 KiB none are tried.
 std::function<void()> bare(const std::string& what, std::size_t bytes, const Team& all) {
   constexpr std::size_t short_enough = 1 << 16;
+  if (what == "sum") return bytes > INT_MAX || all.ids.size() < 2 ? nullptr : sum_of(bytes, communicator(all));
   const auto meets = neighbours(what, all);
   if (!meets || all.ids.size() < 2 || bytes > INT_MAX) return nullptr;
   if (meets->to == static_cast<int>(all.mine)) return [] {};

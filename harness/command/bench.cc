@@ -14,11 +14,14 @@
 #include "harness/command/probes.h"
 #include "harness/command/session.h"
 #include "harness/record/circumstances.h"
+#include "harness/measure/require.h"
+#include "harness/report/doubts.h"
 #include "harness/report/expected.h"
 #include "harness/report/finding.h"
 #include "harness/report/growth.h"
 #include "harness/report/overlap.h"
 #include "harness/report/progress.h"
+#include "harness/report/timings_table.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -80,6 +83,15 @@ Record timed_here(const Entry& entry) {
   return now;
 }
 
+// By which other build of ours a record was made, whose clock may be another; empty where by none that it names.
+std::string by_another_build(const std::vector<Record>& then, const nlohmann::json& here) {
+  for (const Record& record : then)
+    for (const char* part : {"plumbline", "revision", "compiler"})
+      if (const auto was = record.environment.find(part); was != record.environment.end() && here.contains(part) && *was != here[part])
+        return fmt::format("{} {}, now {}", part, dump(*was), dump(here[part]));
+  return "";
+}
+
 // Repetitions of one case come of one machine, and of one build: throws where those recorded do not.
 void refuse_made_elsewhere(const Entry& entry, const std::vector<Record>& recorded, const BenchFlags& flags,
                            const nlohmann::json& here) {
@@ -93,6 +105,7 @@ void refuse_made_elsewhere(const Entry& entry, const std::vector<Record>& record
   const auto files = [](const Record& r) { return r.versions.value("files", ""); };
   if (other.empty() && std::ranges::any_of(then, [&](const Record& r) { return files(r) != files(now); }))
     other = fmt::format("{} was built anew", now.backend);
+  if (other.empty()) other = by_another_build(then, here);
   if (!other.empty())
     throw BadInput(fmt::format("--resume: {} was made elsewhere, and its times belong to no run of here: {}",
                                flags.record, other));
@@ -123,7 +136,7 @@ std::string slow_one(const Timings& t) {
 std::int64_t say_unmet(const Timings& t, const std::vector<Requirement>& required,
                        std::vector<std::int64_t>& held, std::FILE* out) {
   std::int64_t findings = 0;
-  const Figured f = figured(t);
+  const Figured f = figures_of(t);
   for (std::size_t i = 0; i < required.size(); ++i) {
     const Requirement& r = required[i];
     const Met how = met(r, f);
@@ -155,9 +168,7 @@ std::int64_t say_findings(const Course& course, const std::vector<Requirement>& 
   for (const auto& entry : course.entries) {
     const Timings& t = entry->timings;
     const std::string why = failed(*entry);
-    if (entry->refused)
-      fmt::print(stderr, "plumb: unrun: {}\n", why);
-    else if (!why.empty())
+    if (!why.empty() && !entry->refused)
       fmt::print(out, "not timed  {}  {}\n    {}\n{}", t.backend, t.line, why, said_last(entry->last_words)),
           ++findings;
     if (!why.empty() || t.repetitions.empty()) continue;

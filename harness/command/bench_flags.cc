@@ -20,7 +20,7 @@ void add_clock(CLI::App& bench, BenchFlags& f) {
           "Of each repetition; default: until the median's 95 % interval is within 2 % of it, or the budget "
           "is spent")
       ->check(whole_number(1, 10'000));
-  bench.add_option("--repetitions", f.repetitions, "Of each case, those of all cases in an order drawn anew")
+  bench.add_option("--repetitions", f.repetitions, "Of each case, each by programs started anew, that time all cases in an order that is drawn")
       ->check(whole_number(1, 100))
       ->capture_default_str();
   bench.add_option("--batch", f.batch, "Runs without a pause that are one iteration")

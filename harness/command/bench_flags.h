@@ -4,6 +4,7 @@
 #include "harness/command/course.h"
 #include "harness/command/flags.h"
 #include "harness/command/selection.h"
+#include "harness/measure/require.h"
 
 namespace plumb {
 

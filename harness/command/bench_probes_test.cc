@@ -1,6 +1,7 @@
 // What plumb bench asks in the place of times. No time is measured here.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -76,14 +77,39 @@ TEST(Bench, CtrlCSaysWhatASoakHasProved) {
   EXPECT_EQ(lines_of(folder.path / "r.jsonl").size(), 1U);
 }
 
-TEST(Bench, ASoakSaysHowFarItIs) {
+// Once the first of two cases has its line there is no room for another: what was proved is said, and no line is torn.
+TEST(Bench, AFullDiskDuringASoakIsSaidAndLosesNothing) {
   const Folder folder;
-  const Ran ran = run_tool(folder, fake("took 1000,1000") + line + " --soak 11s");
+  const auto before = ::signal(SIGXFSZ, SIG_IGN);  // as a program inherits it, so that it hears of the error
+  const pid_t child = started(folder, fake("took 1000,1000") + line +
+                                          " 'on x=2: reshard f32[8@x] -> f32[8] seed=1' --soak 2s --record r.jsonl");
+  ::signal(SIGXFSZ, before);
+  std::string whole;
+  for (int i = 0; i < 1200 && std::ranges::count(whole, '\n') < 2; ++i)
+    ::usleep(10'000), whole = contents(folder.path / "r.jsonl");
+  const rlimit room{whole.size() + 100, RLIM_INFINITY};
+  ASSERT_EQ(::prlimit(child, RLIMIT_FSIZE, &room, nullptr), 0);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 3) << status;
+  EXPECT_THAT(contents(folder.path / "err"), HasSubstr("plumb: r.jsonl: File too large"));
+  EXPECT_THAT(contents(folder.path / "out"), ContainsRegex("right  .*: [1-9][0-9]* iterations proved\nright  .*seed=1: [1-9]"));
+  EXPECT_EQ(contents(folder.path / "r.jsonl"), whole);
+}
+
+// Both beside each other: what is said is said after ten seconds.
+TEST(Bench, ASoakSaysHowFarItIs) {
+  const Folder folder, silent;
+  const std::string soak = fake("took 1000,1000") + line + " --soak 11s";
+  const pid_t quiet = started(silent, soak + " --quiet");
+  const Ran ran = run_tool(folder, soak);
   EXPECT_EQ(ran.code, 0) << ran.out;
   EXPECT_THAT(ran.err,
               ContainsRegex("plumb: after [0-9]+ s: [0-9]+ iterations of 1 case proved, [0-9]+ s left"));
-  EXPECT_THAT(run_tool(folder, fake("took 1000,1000") + line + " --soak 11s --quiet").err,
-              Not(HasSubstr("left")));
+  int status = 0;
+  ::waitpid(quiet, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  EXPECT_THAT(contents(silent.path / "err"), Not(HasSubstr("left")));
 }
 
 }  // namespace

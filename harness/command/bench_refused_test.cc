@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 
 #include "harness/command/testing/timed.h"
 
@@ -100,6 +101,53 @@ TEST(Bench, WhatIsTooLargeHereIsUnrunAsInRunAndTheOthersAreTimed) {
   }
 }
 
+// Before its first line the record has only the run's own.
+TEST(Bench, WhatIsTooLargeIsSaidBeforeAnythingIsTimed) {
+  const Folder folder;
+  const pid_t child = started(folder, fake("took 1000,1000 sleep 0.2") + line +
+                                          " 'on x=2: reshard f32[1099511627776@x] -> f32[1099511627776]' --record r.jsonl");
+  for (int i = 0; i < 1200 && lines_of(folder.path / "r.jsonl").empty(); ++i) ::usleep(10'000);
+  EXPECT_THAT(contents(folder.path / "err"), testing::StartsWith("plumb: unrun: too large here"));
+  ::kill(child, SIGINT);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(contents(folder.path / "err").find("unrun", 20), std::string::npos) << "it is said once";
+}
+
+// A run takes a microsecond, so a million of them a second.
+TEST(Bench, ABatchThatIsLongerThanARepetitionIsNotTimed) {
+  const Folder folder;
+  const std::string timed = fake("took 1000,1000") + line + " --batch 1000000";
+  const Ran ran = run_tool(folder, timed + " --record r.jsonl");
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.out, HasSubstr("an iteration of 1000000 runs takes 1 s, and a repetition has 0.06: a smaller --batch"));
+  EXPECT_TRUE(lines_of(folder.path / "r.jsonl").empty() || !lines_of(folder.path / "r.jsonl")[0].contains("bench"));
+  EXPECT_EQ(run_tool(folder, timed + " --iterations 2").code, 0) << "it was asked for";
+}
+
+TEST(Bench, ARecordWhoseTimesWereEditedIsNone) {
+  const Folder folder;
+  const std::string timed = fake("took 1000,1000 sends 1000") + line + " --iterations 3";
+  run_tool(folder, timed + " --each-rank --record r.jsonl");
+  const std::string own = contents(folder.path / "r.jsonl");
+  const std::pair<std::pair<const char*, const char*>, const char*> rows[] = {
+      {{"\"nanoseconds\":[1000", "\"nanoseconds\":[4000"}, "its times were edited: they are not those of its seal"},
+      {{"\"send\":", "\"send\":9"},                      "its times were edited"                                },
+      {{"\"slowest\":[0", "\"slowest\":[1"},              "its times were edited"                                },
+      {{"\"seal\":\"", "\"sealed\":\""},                 ""                                                     },
+      {{"\"leave\":[", "\"leave\":[1"},                   "its times are not those of its ranks"                 },
+  };
+  for (const auto& [changed, says] : rows) {
+    std::string text = own;
+    const std::size_t at = text.find(changed.first);
+    ASSERT_NE(at, text.npos) << changed.first;
+    write(folder.path / "then.jsonl", text.replace(at, std::string(changed.first).size(), changed.second));
+    const Ran ran = run_tool(folder, timed + " --against then.jsonl");
+    EXPECT_EQ(ran.code, *says ? 2 : 0) << changed.second << ran.err;
+    EXPECT_THAT(ran.err, HasSubstr(says));
+  }
+}
+
 TEST(Bench, ARecordOfAnotherMachineIsSaidToBe) {
   const Folder folder;
   const std::string timed = fake("took 1000,1000") + line;
@@ -147,6 +195,7 @@ TEST(Bench, TimesOfAnotherMachineOrBuildAreNotGoneOnWith) {
   const std::pair<std::pair<const char*, const char*>, const char*> rows[] = {
       {{"\"cpu\":\"", "\"cpu\":\"Z80 "},             "--resume: r.jsonl was made elsewhere, and its times"},
       {{"\"fake\":\"1\"", "\"fake\":\"0\""},         "fake 0, now 1"                                     },
+      {{"\"plumbline\":\"", "\"plumbline\":\"0.0."},   "plumbline \"0.0."                                   },
       {{"\"scheduling\":\"", "\"scheduling\":\"not "}, "scheduling not SCHED_"                             },
   };
   for (const auto& [changed, says] : rows) {

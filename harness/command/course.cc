@@ -7,18 +7,31 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <ostream>
 #include <system_error>
 
 #include "harness/backend/interrupt.h"
 #include "harness/measure/bandwidth.h"
-#include "harness/measure/statistics.h"
 #include "harness/report/finding.h"
 #include "reference/words/text.h"
 
 namespace plumb {
 namespace {
+
+std::string refuse(Entry& entry, const std::string& why) {
+  fmt::print(stderr, "plumb: unrun: {}\n", why);
+  entry.refused = true;
+  return why;
+}
+
+// What is too large is said before anything is timed.
+void refuse_what_is_too_large(Course& course) {
+  for (const auto& entry : course.entries)
+    if (std::string why = too_large_to_time(entry->c, *entry->subject); !why.empty() && entry->failed.empty())
+      entry->failed = refuse(*entry, why);
+}
 
 // Nothing where it was timed; else why not. A failure is an error of the case and ends the case alone, but
 // that of the machine and Ctrl-C, which end the course.
@@ -32,12 +45,11 @@ std::string time_once(Course& course, Entry& entry) {
   try {
     record = measure(entry.c, *entry.subject, entry.pace);
   } catch (const DoesNotFit& error) {
-    entry.refused = true;
-    return error.what();
+    return refuse(entry, error.what());
   }
   std::string why;
   if (record.bench) {
-    record.bench->number = number + 1, record.bench->of = course.repetitions;
+    record.bench->number = record.bench->launch = number + 1, record.bench->of = course.repetitions;
     entry.timings.over = bytes_over_axes(entry.c, record.trace);
     if (const double each = nanoseconds_each(record.bench->samples); each > 0) entry.pace.each = each;
     entry.timings.repetitions.push_back(*record.bench), entry.timings.notes = record.notes;
@@ -49,15 +61,14 @@ std::string time_once(Course& course, Entry& entry) {
   return why;
 }
 
-void count(benchmark::State& state, const Entry& entry) {
-  const Figures f = figures({entry.timings.repetitions.back().samples.nanoseconds});
-  const Work w = work(entry.c);
-  state.SetIterationTime(f.median / 1e9);
-  state.counters["samples"] = static_cast<double>(f.count);
-  state.counters["min_us"] = f.least / 1e3;
-  state.counters["p95_us"] = f.p95 / 1e3;
-  if (w.bytes > 0) state.counters["busbw_GBps"] = bus_bandwidth(w, f.median);
-  if (w.flops > 0) state.counters["GFLOPps"] = w.flops / f.median;
+void count(benchmark::State& state, const Entry& entry, std::size_t repetition) {
+  const Timings one{entry.timings.line, entry.timings.backend, {entry.timings.repetitions[repetition]}};
+  const Figured f = figures_of(one);
+  state.SetIterationTime(f.metrics.at("median") / 1e6);
+  state.counters["samples"] = static_cast<double>(one.repetitions[0].samples.nanoseconds.size());
+  for (const auto& [counter, metric] :
+       {std::pair{"min_us", "min"}, {"p95_us", "p95"}, {"busbw_GBps", "busbw"}, {"GFLOPps", "gflops"}})
+    if (const auto at = f.metrics.find(metric); at != f.metrics.end()) state.counters[counter] = at->second;
 }
 
 // The library ends the program where one repetition of a benchmark has had another number of iterations than
@@ -67,37 +78,46 @@ void fail(benchmark::State& state, const std::string& why) {
   state.SkipWithError(why.c_str());
 }
 
-// Where a process has its memory and its code makes it some percent faster or slower than the next of the
-// same program: repetitions are of several, of each about one for each case.
-void start_anew(Course& course) {
-  if (course.done % std::ssize(course.entries) != 0) return;
-  for (const auto& entry : course.entries) process_of(*entry->subject).stop();
+// Where a process has its memory and its code makes it some percent faster or slower than the next of the same
+// program, or several times: a launch times each case once, in an order that is drawn.
+void time_a_launch(Course& course) {
+  if (course.launches > 0)
+    for (const auto& entry : course.entries) process_of(*entry->subject).stop();
+  std::vector<Entry*> drawn;
+  for (const auto& entry : course.entries) drawn.push_back(entry.get());
+  std::ranges::shuffle(drawn, course.random);
+  for (Entry* entry : drawn) {
+    if (entry->failed.empty()) entry->failed = time_once(course, *entry);
+    ++course.done;
+  }
+  ++course.launches;
 }
 
 // Why a repetition has no time; of all that follow, where the first has none: the library takes what it needs
 // for its statistics from that one, and dies where it failed and two others did not.
-std::string told_to_the_library(const Entry& entry) {
-  if (!entry.failed.empty()) return entry.failed;
-  const std::string first = no_times(entry.timings.repetitions.front());
-  return first.empty() ? no_times(entry.timings.repetitions.back()) : first;
+std::string told_to_the_library(const Entry& entry, std::size_t repetition) {
+  const std::vector<Repetition>& all = entry.timings.repetitions;
+  if (repetition >= all.size()) return entry.failed;
+  const std::string first = no_times(all.front());
+  return first.empty() ? no_times(all[repetition]) : first;
 }
 
-// One repetition, as the library asks for it: its time is the median.
+// One repetition, as the library asks for it: its time is the median. With it comes that of all other cases.
 void repeat_once(benchmark::State& state, Course& course, Entry& entry) {
-  if (!course.failure && entry.failed.empty()) try {
-      start_anew(course);
-      entry.failed = time_once(course, entry);
+  const std::int64_t repetition = entry.told++;
+  if (!course.failure && course.launches <= repetition) try {
+      time_a_launch(course);
     } catch (...) {
       course.failure = std::current_exception();
     }
-  if (course.failure) return fail(state, "nothing more is timed");
-  ++course.done;
-  if (const std::string why = told_to_the_library(entry); !why.empty()) return fail(state, why);
-  for ([[maybe_unused]] auto _ : state) count(state, entry);
+  if (course.launches <= repetition) return fail(state, "nothing more is timed");
+  const auto at = static_cast<std::size_t>(repetition);
+  if (const std::string why = told_to_the_library(entry, at); !why.empty()) return fail(state, why);
+  for ([[maybe_unused]] auto _ : state) count(state, entry, at);
 }
 
 std::vector<std::string> arguments(const LibraryFlags& flags) {
-  std::vector<std::string> all{"plumb", "--benchmark_enable_random_interleaving=true"};
+  std::vector<std::string> all{"plumb"};
   const auto add = [&](const char* flag, const std::string& value) {
     if (!value.empty()) all.push_back(fmt::format("--benchmark_{}={}", flag, value));
   };
@@ -150,6 +170,7 @@ std::string name_of(const Entry& entry) {
 void run(Course& course, const LibraryFlags& flags) {
   const Out out(flags.out);
   initialize(flags, out);
+  refuse_what_is_too_large(course);
   for (const auto& entry : course.entries)
     benchmark::RegisterBenchmark(
         name_of(*entry).c_str(),

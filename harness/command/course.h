@@ -1,9 +1,10 @@
-// Cases under the clock, one repetition after another: Google Benchmark says which comes next.
+// Cases under the clock, one launch after another: Google Benchmark asks for each repetition.
 #pragma once
 
 #include <exception>
 #include <functional>
 #include <memory>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,8 @@ struct Entry {
   std::vector<Repetition> before{};  // of a run that is resumed: they are not timed again
   std::string failed{};              // why it has no times: it is asked no more
   std::string last_words{};          // of a program that died then, or hung
-  bool refused = false;              // for it is too large here
+  bool refused = false;              // for it is too large here, as was said
+  std::int64_t told = 0;             // repetitions that the library has asked for
 };
 
 // As Google Benchmark calls it, and --benchmark_filter: LINE on BACKEND.
@@ -34,6 +36,8 @@ struct Course {
   bool quiet = false;                      // no line of progress
   std::exception_ptr failure{};            // Ctrl-C, a full disk: nothing more is timed
   std::int64_t done = 0;                   // repetitions
+  std::int64_t launches = 0;               // that timed each case
+  std::mt19937_64 random{std::random_device()()};
 };
 
 // What Google Benchmark is told by its own flags, but the filter, by which entries are made; each may be empty.
@@ -41,7 +45,7 @@ struct LibraryFlags {
   std::string filter, format, out, out_format;
 };
 
-// Runs all of them, in an order that is drawn anew.
+// Runs all of them; each launch times each case once, in an order that is drawn anew.
 void run(Course&, const LibraryFlags&);
 
 }  // namespace plumb

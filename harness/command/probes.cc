@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <system_error>
 
 #include "harness/backend/interrupt.h"
 #include "harness/measure/bandwidth.h"
@@ -232,6 +233,7 @@ int soak_cases(const Course& course, double seconds) {
     all.push_back({entry.get(), {}, 0, false});
     if (!course.quiet) all.back().so_far.seen = [&] { work.tell(soaked_so_far(all, left())); };
   }
+  const auto say_by_then = [&] { work.clear(), say_soaked(all); };
   try {
     while (left() > 0 && std::ranges::any_of(all, stays))
       for (Soaking& one : all)
@@ -242,12 +244,13 @@ int soak_cases(const Course& course, double seconds) {
             course.recorded(std::move(bad->record));
           }
   } catch (const Interrupted&) {
-    work.clear();
-    say_soaked(all);
+    say_by_then();
+    throw;
+  } catch (const std::system_error&) {  // a full disk
+    say_by_then();
     throw;
   }
-  work.clear();
-  say_soaked(all);
+  say_by_then();
   return !std::ranges::all_of(all, stays) ? 1 : std::ranges::any_of(all, unrun) ? 2 : 0;
 }
 

@@ -106,6 +106,7 @@ json as_json(const Compared& all) {
         {"became",  name(p.became)}
     };
     if (!p.besides.empty()) time["besides"] = p.besides;
+    if (!p.seen.empty()) time["seen"] = p.seen;
     if (p.ratio) time["ratio"] = in_order(*p.ratio);
     if (p.controlled) time["controlled"] = in_order(*p.controlled);
     j["times"].push_back(std::move(time));

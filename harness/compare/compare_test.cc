@@ -9,7 +9,6 @@ namespace plumb {
 namespace {
 
 using testing::ElementsAre;
-using testing::StartsWith;
 
 const std::string a = "on x=2: reshard f32[8@x] -> f32[8]", b = "on x=2: reshard f32[8]+x -> f32[8]",
                   c = "on x=4: reshard f32[8]+x -> f32[8]";
@@ -153,7 +152,7 @@ TEST(Compare, TimesAreComparedByTheirDistributions) {
     for (int i = 0; i < 8; ++i) {
       Record r = record(a, Status::pass);
       r.bench.emplace();
-      r.bench->number = i + 1, r.bench->of = 8;
+      r.bench->number = r.bench->launch = i + 1, r.bench->of = 8;
       r.bench->samples.nanoseconds = {slower * (1000 + i)}, r.bench->samples.slowest = {0};
       list.push_back(std::move(r));
     }
@@ -164,117 +163,6 @@ TEST(Compare, TimesAreComparedByTheirDistributions) {
   EXPECT_EQ(compared(before, same).paced[0].became, Became::same);
   EXPECT_EQ(compared(before, slower).paced[0].became, Became::slower);
   EXPECT_EQ(compared(slower, before).paced[0].became, Became::faster);
-}
-
-// Eight repetitions, `times` as long as others on two cores.
-Timings timed_with(double times, double load, double mhz, const std::string& cpu = "A") {
-  Timings t{
-      a, "local", {                                  },
-        {},
-        { cpu,                                                                                                                   "", 2, 0}
-  };
-  for (int i = 0; i < 8; ++i) {
-    Repetition r;
-    r.samples.nanoseconds = {times * (1000 + i)}, r.samples.slowest = {0};
-    r.load = load, r.mhz_before = r.mhz_after = mhz;
-    t.repetitions.push_back(std::move(r));
-  }
-  return t;
-}
-
-TEST(Compare, WhatElseMayHaveMadeItSlowerIsSaidAndNothingIsSure) {
-  const Timings before = timed_with(1, 0.5, 3000);
-  const auto of = [&](const Timings& now) { return paced({before}, {now}).at(0); };
-  const auto back = [&](const Timings& then) { return paced({then}, {before}).at(0); };
-  for (const auto& [now, said] : {
-           std::pair{timed_with(1.12, 3.1,   3000),                           "a load of 3.1 on 2 cores, not 0.5"},
-           std::pair{               timed_with(1.12,            0.5, 2600), "a clock of 2600 MHz, not 3000"                                   },
-           std::pair{ timed_with(1.12,           0.5,            3000,                "B"),                                    "on B, not on A"}
-  }) {
-    EXPECT_EQ(of(now).became, Became::unsure) << said;
-    EXPECT_EQ(of(now).besides, said);
-    EXPECT_EQ(back(now).became, Became::unsure) << said;
-    EXPECT_EQ(back(now).besides, said);
-  }
-  Timings nicer = timed_with(1.12, 0.5, 3000), usual = before;
-  nicer.machine.scheduling = "SCHED_OTHER, nice 15", usual.machine.scheduling = "SCHED_OTHER, nice 0";
-  EXPECT_EQ(of(nicer).became, Became::slower) << "of the other nobody knows";
-  EXPECT_EQ(paced({usual}, {nicer}).at(0).became, Became::unsure);
-  EXPECT_EQ(paced({usual}, {nicer}).at(0).besides, "by SCHED_OTHER, nice 15, not by SCHED_OTHER, nice 0");
-  Timings as_long = usual;
-  EXPECT_EQ(paced({usual}, {as_long}).at(0).became, Became::same);
-  as_long.machine.scheduling = "SCHED_OTHER, nice 15";
-  EXPECT_EQ(paced({usual}, {as_long}).at(0).became, Became::unsure) << "as long by chance";
-  EXPECT_EQ(paced({usual}, {as_long}).at(0).besides, "by SCHED_OTHER, nice 15, not by SCHED_OTHER, nice 0");
-  for (const Timings& now :
-       {timed_with(1.12, 1.9, 3000), timed_with(1.12, 1.4, 3000), timed_with(1.12, 0.5, 2900),
-        timed_with(1.12, -1, 0), timed_with(1.12, 0.5, 3000, "")}) {
-    EXPECT_EQ(of(now).became, Became::slower);
-    EXPECT_EQ(back(now).became, Became::faster);
-    EXPECT_EQ(of(now).besides, "");
-  }
-  const Timings crowded = timed_with(1, 15.0, 3000);
-  EXPECT_EQ(paced({crowded}, {timed_with(1.12, 16.0, 3000)}).at(0).became, Became::slower)
-      << "1.07 is not 1.12";
-  EXPECT_EQ(paced({crowded}, {timed_with(1.12, 18.0, 3000)}).at(0).became, Became::unsure) << "1.2 may be";
-}
-
-TEST(Compare, WhatWasTimedOtherwiseIsNotCompared) {
-  const Timings before = timed_with(1, 0.5, 3000);
-  const std::pair<Timing, const char*> rows[] = {
-      {{0, 0, 1, Sync::barrier},  ""                                              },
-      {{0, 0, 8, Sync::barrier},  "timed otherwise: batch 1, now 8"               },
-      {{0, 0, 1, Sync::none},     "timed otherwise: sync barrier, now none"        },
-      {{2, 20, 1, Sync::barrier}, "timed otherwise: warmups 0, now 2; iterations by the rule, now 20"},
-  };
-  for (const double times : {1.0, 1.12, 0.88})
-    for (const auto& [timing, says] : rows) {
-      Timings then = before, now = timed_with(times, 0.5, 3000);
-      for (Repetition& r : then.repetitions) r.timing = {0, 0, 1, Sync::barrier};
-      for (Repetition& r : now.repetitions) r.timing = then.repetitions[0].timing;
-      now.repetitions.back().timing = timing;
-      const Paced one = paced({then}, {now}).at(0);
-      EXPECT_EQ(one.besides, says);
-      if (*says) {
-        EXPECT_EQ(one.became, Became::unsure) << says;
-      }
-    }
-}
-
-// On another machine, or the same one that somebody else uses: `times` is of the case, `machine` of all there is.
-Timings controlled_with(double times, double machine, double load) {
-  Timings t = timed_with(times * machine, load, 3000);
-  for (Repetition& r : t.repetitions) r.control = {machine * 500, machine * 520};
-  return t;
-}
-
-TEST(Compare, WithControlsTheMachineIsNoGuess) {
-  const Timings before = controlled_with(1, 1, 0.5);
-  const auto of = [&](const Timings& now) { return paced({before}, {now}).at(0); };
-  const auto back = [&](const Timings& then) { return paced({then}, {before}).at(0); };
-  for (double load : {0.5, 9.0})
-    for (double machine : {1.0, 2.0}) {
-      EXPECT_EQ(of(controlled_with(1.12, machine, load)).became, Became::slower) << load << " " << machine;
-      EXPECT_EQ(back(controlled_with(1.12, machine, load)).became, Became::faster) << load << " " << machine;
-      const Paced honest = of(controlled_with(1, machine, load));
-      EXPECT_EQ(honest.became, machine == 1 ? Became::same : Became::unsure) << load << " " << machine;
-      EXPECT_EQ(honest.controlled->middle, 1);
-      if (machine != 1) {
-        EXPECT_THAT(honest.besides, StartsWith("beside the limit of the same run 1.000 ("));
-      }
-    }
-  Timings lacks = controlled_with(1.12, 1, 9.0);
-  lacks.repetitions[3].control.clear();
-  EXPECT_EQ(of(lacks).besides, "a load of 9.0 on 2 cores, not 0.5") << "one has none: the load is all that is known";
-}
-
-TEST(Compare, WhatOnlySomeIterationsTookLongerForIsNotSlowerBesideItsControl) {
-  Timings before = controlled_with(1, 1, 0.5), now = before;
-  for (Repetition& r : now.repetitions) {  // most of them waited for a processor
-    const double quick = r.samples.nanoseconds[0];
-    r.samples.nanoseconds = {quick, 3 * quick, 3 * quick};
-  }
-  EXPECT_EQ(paced({before}, {now}).at(0).became, Became::unsure);
 }
 
 TEST(Compare, WhatIsLostSaysWhyItIsUnsupportedNow) {
@@ -288,20 +176,6 @@ TEST(Compare, WhatIsLostSaysWhyItIsUnsupportedNow) {
   EXPECT_EQ(kinds[0].kind.why, "no sums over N axes");
   EXPECT_EQ(kinds[0].kind.status, Status::unsupported);
   EXPECT_EQ(by_kind(hidden, Change::hidden).at(0).kind.status, Status::wrong);
-}
-
-TEST(Compare, ARunWhoseRepetitionsDifferIsNoFasterWhereAnotherDiffersByNoMore) {
-  const auto with = [](double least, double most) {
-    Timings t = timed_with(1, 0.5, 3000);
-    for (std::size_t i = 0; i < t.repetitions.size(); ++i)
-      t.repetitions[i].samples.nanoseconds = {i % 2 ? least : most};
-    return t;
-  };
-  const Timings before = with(1000, 1300);
-  EXPECT_EQ(paced({before}, {with(1301, 1500)}).at(0).became, Became::unsure);
-  EXPECT_EQ(paced({with(1301, 1500)}, {before}).at(0).became, Became::unsure);
-  EXPECT_EQ(paced({before}, {with(1900, 2000)}).at(0).became, Became::slower);
-  EXPECT_EQ(paced({with(1900, 2000)}, {before}).at(0).became, Became::faster);
 }
 
 TEST(Compare, TellsChangesByKindTheMostFrequentFirst) {

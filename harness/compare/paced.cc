@@ -6,6 +6,8 @@
 #include <functional>
 #include <map>
 
+#include "reference/words/text.h"
+
 namespace plumb {
 namespace {
 
@@ -49,23 +51,87 @@ std::string by_another_class(const Timings& slow, const Timings& fast) {
                                                                 : fmt::format("by {}, not by {}", class_of, other);
 }
 
-// What is slower or faster has to be so beside its controls too. Without these: by more than repetitions of
+// What has to differ as well, before and now; and the words for it.
+struct Beside {
+  const char* what;
+  std::vector<double> then, now;
+};
+
+// Launches of one run are of the same minutes, whichever of both they are of.
+bool in_one_run(const Timings& then, const Timings& now) { return !then.runs.empty() && then.runs == now.runs; }
+
+std::vector<Beside> controls_of(const Timings& then, const Timings& now) {
+  std::vector<Beside> all{{"the limit of the same run", beside_controls(then), beside_controls(now)}};
+  const auto add = [&](const char* what, const char* words) {
+    all.push_back({words, beside_limit(then, what), beside_limit(now, what)});
+  };
+  if (!in_one_run(then, now)) add("call", "the library's own call of the same run");
+  if (!in_one_run(then, now)) add("sum", "the library's own sum of the same run");
+  std::erase_if(all, [](const Beside& one) { return one.then.empty() || one.now.empty(); });
+  return all;
+}
+
+// By which launches of both are drawn from one distribution and lie so far apart, in this direction or the other.
+double chance_of(Became became, const std::vector<double>& then, const std::vector<double>& now) {
+  constexpr double apart = 1 + near_enough, less = 1 / (1 - near_enough);
+  return 2 * (became == Became::slower ? chance_of_more(now, then, apart) : chance_of_more(then, now, less));
+}
+
+bool moved(const Paced& one) { return one.became == Became::slower || one.became == Became::faster; }
+
+void hold_to_controls(Paced& one, const std::vector<Beside>& controls) {
+  for (const auto& [what, then, now] : controls) {
+    const auto ratio = ratio_of(now, then);
+    if (!ratio || !moved(one) || !one.besides.empty()) continue;
+    if (became(ratio, 1) != one.became) one.besides = fmt::format("beside {} {}", what, in_words(*ratio));
+    one.chance = std::max(one.chance, chance_of(one.became, then, now));
+  }
+}
+
+// What is slower or faster has to be so beside its controls too. Without these: by more than launches of
 // one run differ, for what slows some of them may slow all of another run.
 Paced compared(const Timings& then, const Timings& now) {
   const std::vector<double> ours = medians(now), theirs = medians(then);
   const auto ratio = ratio_of(ours, theirs);
+  const std::vector<Beside> controls = controls_of(then, now);
   const auto controlled = ratio_of(beside_controls(now), beside_controls(then));
   const double noise = ratio && !controlled ? std::max(spread(ours), spread(theirs)) : 1;
   Paced one{now.line, now.backend, became(ratio, noise), ratio, controlled, ""};
   if (one.became == Became::slower) one.besides = besides_the_case(now, then, *ratio);
   if (one.became == Became::faster) one.besides = besides_the_case(then, now, one_over(*ratio));
-  const bool moved = one.became == Became::slower || one.became == Became::faster;
-  if (moved && one.besides.empty() && controlled && became(controlled, 1) != one.became)
-    one.besides = fmt::format("beside the limit of the same run {}", in_words(*controlled));
+  one.chance = moved(one) ? chance_of(one.became, theirs, ours) : 1;
+  hold_to_controls(one, controls);
+  if (controls.empty() && !in_one_run(then, now)) one.seen = "seen in one run of each, of a backend that has no control";
   if (one.became == Became::same) one.besides = by_another_class(now, then);
   if (const std::string other = asked_otherwise(then, now); !other.empty()) one.besides = "timed otherwise: " + other;
   if (!one.besides.empty()) one.became = Became::unsure;
+  if (!moved(one)) one.seen.clear();
   return one;
+}
+
+constexpr double by_chance = 0.05;
+
+// Of so many launches of each at least one of so many cases can be told from chance.
+std::size_t fewest_launches(std::size_t cases) {
+  std::size_t n = fewest_compared;
+  while (2 * least_chance(n) > by_chance / static_cast<double>(cases)) ++n;
+  return n;
+}
+
+// Holm: the least likely is held to its share of all cases, the next to one of those that are left, and where one is
+// likely enough so are all that follow.
+void leave_to_chance(std::vector<Paced>& all) {
+  const auto cases = static_cast<std::size_t>(std::ranges::count_if(all, [](const Paced& p) { return p.ratio.has_value(); }));
+  std::vector<Paced*> those;
+  for (Paced& one : all)
+    if (moved(one)) those.push_back(&one);
+  std::ranges::stable_sort(those, {}, &Paced::chance);
+  const auto likely = [&, left = cases](const Paced* one) mutable { return one->chance > by_chance / static_cast<double>(left--); };
+  for (auto at = std::ranges::find_if(those, likely); at != those.end(); ++at) {
+    (*at)->became = Became::unsure, (*at)->seen.clear();
+    (*at)->besides = fmt::format("by chance one of {} is: more --repetitions then and now, {} at least",
+                                 counted(static_cast<std::int64_t>(cases), "case"), fewest_launches(cases));
+  }
 }
 
 }  // namespace
@@ -95,16 +161,17 @@ std::vector<Paced> paced(const std::vector<Timings>& then, const std::vector<Tim
   for (const Timings& t : now) {
     const auto old = before.find(record_key(t.line, t.backend));
     if (old == before.end()) continue;
-    all.push_back(compared(*old->second, t));
+    all.push_back(compared(of_launches(*old->second), of_launches(t)));
   }
+  leave_to_chance(all);
   return all;
 }
 
 std::string paced_in_words(const Paced& p) {
   const std::string numbers = p.ratio ? in_words(*p.ratio) + " times as long"
-                                      : std::string("fewer than four repetitions on either side");
-  return fmt::format("{:<7} {}  {}: {}{}{}", name(p.became), p.backend, p.line, numbers,
-                     p.besides.empty() ? "" : "; ", p.besides);
+                                      : std::string("fewer than four launches on either side, or a record that does not say them");
+  const std::string& more = p.besides.empty() ? p.seen : p.besides;
+  return fmt::format("{:<7} {}  {}: {}{}{}", name(p.became), p.backend, p.line, numbers, more.empty() ? "" : "; ", more);
 }
 
 }  // namespace plumb

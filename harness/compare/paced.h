@@ -10,23 +10,30 @@
 
 namespace plumb {
 
-// Of a case that both have timed, by its repetitions then and now.
+// Of a case that both have timed, by its launches then and now.
 struct Paced {
   std::string line, backend;
   Became became = Became::unsure;
-  std::optional<Ratio> ratio;       // now to then; nothing of fewer than four repetitions on either side
+  std::optional<Ratio> ratio;       // now to then; nothing of fewer than four launches on either side
   std::optional<Ratio> controlled;  // the same of beside_controls(); nothing where one side has no controls
-  std::string besides;              // what else may have made the slower side slow, or both as long; unsure then,
-                                    // and where they were timed otherwise
+  std::string besides;  // what else may have made the slower side slow, or both as long; unsure then,
+                        // and where they were timed otherwise
+  std::string seen{};   // of what is faster or slower: in how little it was seen
+  double chance = 1;    // by which equal launches lie so far apart, or farther
 };
-// By the medians of repetitions; and where both sides have controls, which had the same machine, so that it
-// is no guess how loaded that was: by beside_controls() as well.
+// By the medians of launches, for in one launch a library may be several times as slow as in the next; and
+// where both sides have controls, which had the same machine, so that it is no guess how loaded that was: by
+// beside_controls() as well. A mode of the machine that holds for minutes is of all launches of a run, and a
+// copy need not show what a sum does: of two runs, what does not differ beside the library's own call is
+// UNSURE, and where there is no such call, beside its own sum. Law: of equal launches one of all cases is
+// FASTER or SLOWER in at most 5 of 100 comparisons, however many cases they are of and however these hang
+// together (Holm).
 std::vector<Paced> paced(const std::vector<Timings>& then, const std::vector<Timings>& now);
 
-// What may have made one side slower than the other, but the case: another processor, or another class of scheduling; or where that explains
-// the ratio of `slow` to `fast`, a slower clock, or, where no control tells, a higher load, by which a
-// process gets so much less of the processors. Empty where nothing of this is known. Each side by the mean of
-// its repetitions.
+// What may have made one side slower than the other, but the case: another processor, or another class of
+// scheduling; or where that explains the ratio of `slow` to `fast`, a slower clock, or, where no control
+// tells, a higher load, by which a process gets so much less of the processors. Empty where nothing of this
+// is known. Each side by the mean of its repetitions.
 //   a load of 5.3 on 2 cores, not 0.4
 std::string besides_the_case(const Timings& slow, const Timings& fast, const Ratio&);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -64,5 +65,13 @@ std::string shared_cores(const std::vector<std::string>& places, std::int64_t ra
   }
   return said;
 }
+
+Sharing sharing(const std::vector<std::string>& places, std::int64_t ranks) {
+  if (std::string own = shared_cores(places, ranks); !own.empty()) return {std::move(own), ""};
+  const std::string all = shared_cores(places, std::numeric_limits<std::int64_t>::max());
+  return {"", all.empty() ? "" : fmt::format("{}, and {} take part", all, ranks)};
+}
+
+std::string sharing_in_words(const Sharing& s) { return s.own.empty() ? s.besides : s.own; }
 
 }  // namespace plumb

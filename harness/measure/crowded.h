@@ -12,4 +12,13 @@ namespace plumb {
 // core. Of several such the most ranks. Empty where each may have a core of its own, or nobody says.
 std::string shared_cores(const std::vector<std::string>& places, std::int64_t ranks);
 
+// The same of the ranks of a case; else of all that were started, which may keep a core busy while they have no part in it.
+struct Sharing {
+  std::string own, besides;  // one of them, or none
+};
+Sharing sharing(const std::vector<std::string>& places, std::int64_t ranks);
+
+// "4 ranks share 2 cores", "4 ranks share 2 cores, and 2 take part"; empty where nobody does.
+std::string sharing_in_words(const Sharing&);
+
 }  // namespace plumb

@@ -42,6 +42,37 @@ bool compares(const std::string& relation, double a, double b) {
   return relation == ">" ? a > b : a < b;
 }
 
+Met at_both_ends(const Requirement& r, const Between& interval) {
+  const bool low = compares(r.relation, interval.low, r.number),
+             high = compares(r.relation, interval.high, r.number);
+  return low != high ? Met::unsure : low ? Met::yes : Met::no;
+}
+
+// " (0.135 to 19.81 over 5 repetitions)"
+std::string interval_in_words(const Requirement& r, const Figured& figured) {
+  const auto at = figured.between.find(r.metric);
+  const bool one = figured.repetitions == 1;
+  if (at == figured.between.end())
+    return one ? ", and one repetition has no interval" : ", and nobody knows an interval of it";
+  const std::string ends = fmt::format(" ({:.4g} to {:.4g}", at->second.low, at->second.high);
+  return one ? ends + " by its samples, and one repetition has no interval)"
+             : fmt::format("{} over {} repetitions)", ends, figured.repetitions);
+}
+
+// ", and the limit 10, of which it is 0.800 (0.790 to 0.810)"
+std::string limit_in_words(const Requirement& r, const Figured& figured) {
+  const auto limit = figured.limits.find(r.metric);
+  if (limit == figured.limits.end()) return ", and nobody knows a limit of it";
+  const auto& [value, share] = limit->second;
+  if (!figured.shared.empty())
+    return fmt::format(", and which share of a limit that is nobody can say: {}", figured.shared);
+  const std::string known = fmt::format(", and the limit {:.4g}", value.value_or(0));
+  if (!share) return known + ", with fewer than four repetitions";
+  return fmt::format("{}, of which it is {:.3f} ({:.3f} to {:.3f}){}", known, share->middle,
+                     share->interval.low, share->interval.high,
+                     may_be_beaten(r.metric, *share) ? ": it may be beaten, and is none" : "");
+}
+
 }  // namespace
 
 std::string metrics_help() {
@@ -88,36 +119,28 @@ Requirement parse_requirement(std::string_view text) {
 
 // Of a time less is better.
 bool may_be_beaten(std::string_view metric, const Ratio& share) {
-  return unit_of(metric) == "us" ? share.interval.low < 1 - near_enough : share.interval.high > 1 + near_enough;
+  return unit_of(metric) == "us" ? share.interval.low < 1 - near_enough
+                                 : share.interval.high > 1 + near_enough;
 }
 
 Met met(const Requirement& r, const Figured& figured) {
-  const auto metric = figured.metrics.find(r.metric);
-  if (metric == figured.metrics.end()) return Met::no_metric;
-  if (!r.of_limit) return compares(r.relation, metric->second, r.number) ? Met::yes : Met::no;
+  if (figured.unsure.contains(r.metric)) return Met::unsure;
+  if (!figured.metrics.contains(r.metric)) return Met::no_metric;
+  if (!r.of_limit) {
+    const auto between = figured.between.find(r.metric);
+    return between == figured.between.end() ? Met::unsure : at_both_ends(r, between->second);
+  }
   const auto limit = figured.limits.find(r.metric);
   if (limit == figured.limits.end()) return Met::no_limit;
   const auto& share = limit->second.share;
-  if (!share || may_be_beaten(r.metric, *share)) return Met::unsure;
-  const bool low = compares(r.relation, share->interval.low, r.number),
-             high = compares(r.relation, share->interval.high, r.number);
-  return low != high ? Met::unsure : low ? Met::yes : Met::no;
+  return !share || may_be_beaten(r.metric, *share) ? Met::unsure : at_both_ends(r, share->interval);
 }
 
 std::string unmet(const Requirement& r, const Figured& figured) {
-  const auto limit = figured.limits.find(r.metric);
-  std::string said = fmt::format("{} is {:.4g}", r.metric, figured.metrics.at(r.metric));
-  if (r.of_limit && limit == figured.limits.end()) {
-    said += ", and nobody knows a limit of it";
-  } else if (r.of_limit) {
-    const auto& [value, share] = limit->second;
-    said += fmt::format(", and the limit {:.4g}", value);
-    said += share ? fmt::format(", of which it is {:.3f} ({:.3f} to {:.3f})", share->middle, share->interval.low,
-                                share->interval.high)
-                  : ", with fewer than four repetitions";
-    if (share && may_be_beaten(r.metric, *share)) said += ": it may be beaten, and is none";
-  }
-  return fmt::format("{}: required is {}", said, r.text);
+  if (const auto why = figured.unsure.find(r.metric); why != figured.unsure.end())
+    return fmt::format("{} is UNSURE: {}: required is {}", r.metric, why->second, r.text);
+  return fmt::format("{} is {:.4g}{}: required is {}", r.metric, figured.metrics.at(r.metric),
+                     r.of_limit ? limit_in_words(r, figured) : interval_in_words(r, figured), r.text);
 }
 
 }  // namespace plumb

@@ -1,12 +1,10 @@
 // What a user demands of a figure.
 #pragma once
 
-#include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 
-#include "harness/measure/statistics.h"
+#include "harness/measure/figured.h"
 
 namespace plumb {
 
@@ -24,23 +22,11 @@ Requirement parse_requirement(std::string_view text);  // throws BadInput at the
 std::string metrics_help();
 std::string_view unit_of(std::string_view metric);
 
-// What a metric could be at best, and which share of that it is, where there are repetitions enough to say.
-struct Limit {
-  double value = 0;
-  std::optional<Ratio> share;
-};
-
-// What is known of a case.
-struct Figured {
-  std::map<std::string, double> metrics;
-  std::map<std::string, Limit> limits;  // of the metrics that have one
-};
-
 // Whether a limit is none: what is held to it is beyond it by more than 2 %, or may be.
 bool may_be_beaten(std::string_view metric, const Ratio& share);
 
-// A share of a limit is judged by its whole interval: what is yes at one end and no at the other nobody can
-// say, and so it is where the limit may be beaten.
+// A number and a share of a limit are judged by their whole intervals: what is yes at one end and no at the other
+// nobody can say, nor what has none, and so it is where the limit may be beaten.
 enum class Met { yes, no, unsure, no_limit, no_metric };
 Met met(const Requirement&, const Figured&);
 std::string unmet(const Requirement&, const Figured&);  // and why, of any but yes and no_metric

@@ -20,7 +20,9 @@ Ratio share(double low, double middle, double high) {
 Figured of_busbw(const std::optional<Ratio>& of_limit) {
   return {
       {{"busbw", 8}, {"median", 20}},
-      {{"busbw", {10, of_limit}}   }
+      {{"busbw", {10, of_limit}}   },
+      {{"busbw", {8, 8}}, {"median", {20, 20}}},
+      5
   };
 }
 
@@ -43,6 +45,16 @@ TEST(Require, ANumberOrAShareOfTheLimit) {
             "busbw is 8, and the limit 10, of which it is 0.800 (0.800 to 0.800): required is busbw>=0.9*limit");
   EXPECT_EQ(unmet(parse_requirement("median<2*limit"), figured),
             "median is 20, and nobody knows a limit of it: required is median<2*limit");
+}
+
+TEST(Require, ANumberThatMayLieOnEitherSideIsUnsure) {
+  Figured figured = of_busbw(std::nullopt);
+  figured.between["median"] = {0.135, 19.81};
+  EXPECT_EQ(met(parse_requirement("median<=20"), figured), Met::yes);
+  EXPECT_EQ(met(parse_requirement("median<=8"), figured), Met::unsure);
+  EXPECT_EQ(met(parse_requirement("median<0.135"), figured), Met::no);
+  figured.between.clear();
+  EXPECT_EQ(met(parse_requirement("median<=20"), figured), Met::unsure) << "nobody knows an interval of it";
 }
 
 TEST(Require, AShareThatMayLieOnEitherSideIsUnsure) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <numeric>
 
 namespace plumb {
 namespace {
@@ -139,6 +140,24 @@ std::optional<Ratio> ratio_of(const std::vector<double>& a, const std::vector<do
   return Ratio{
       all.middle(), {all[left_out], all[all.count() - 1 - left_out]}
   };
+}
+
+double chance_of_more(const std::vector<double>& a, const std::vector<double>& b, double times) {
+  assert(!a.empty() && !b.empty());
+  const std::size_t wrong_way = Ratios{in_order(a), in_order(b)}.up_to(times);
+  if (a.size() * b.size() >= countable) {
+    const auto n = static_cast<double>(a.size()), m = static_cast<double>(b.size()), pairs = n * m;
+    const double apart = (pairs / 2 - static_cast<double>(wrong_way) - 0.5) / std::sqrt(pairs * (n + m + 1) / 12);
+    return std::erfc(apart / std::sqrt(2.0)) / 2;
+  }
+  const std::vector<double> shares = orders(a.size(), b.size());
+  return std::accumulate(shares.begin(), shares.begin() + static_cast<std::ptrdiff_t>(wrong_way) + 1, 0.0);
+}
+
+double least_chance(std::size_t of_each) {
+  double share = 1;
+  for (std::size_t i = 1; i <= of_each; ++i) share *= static_cast<double>(i) / static_cast<double>(of_each + i);
+  return share;
 }
 
 Ratio one_over(const Ratio& r) {

@@ -31,6 +31,13 @@ struct Ratio {
 };
 std::optional<Ratio> ratio_of(const std::vector<double>& a, const std::vector<double>& b);
 
+// In which share of draws from one distribution numbers of `a` are more than so many times those of `b` as often as
+// here, or more often (Wilcoxon, as ratio_of).
+double chance_of_more(const std::vector<double>& a, const std::vector<double>& b, double times);
+
+// Of so many numbers each, all of the one beyond all of the other.
+double least_chance(std::size_t of_each);
+
 // Its middle alone, of as few as there are. Not of none.
 double middle_ratio(const std::vector<double>& a, const std::vector<double>& b);
 

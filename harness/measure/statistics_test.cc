@@ -247,5 +247,31 @@ TEST(Compare, WhatBecameOfACase) {
   EXPECT_EQ(name(Became::unsure), "UNSURE");
 }
 
+// Of so few numbers each order can be counted: 70 of four and four.
+TEST(Statistics, AChanceIsTheShareOfOrdersThatAreAsFarApart) {
+  const auto orders = [](double chance) { return std::lround(70 * chance); };
+  EXPECT_EQ(orders(least_chance(4)), 1);
+  EXPECT_EQ(std::lround(1 / least_chance(8)), 12870);
+  const std::vector<double> low{1, 2, 3, 4}, high{5, 6, 7, 8}, mixed{1.5, 6, 7, 8};
+  EXPECT_EQ(orders(chance_of_more(high, low, 1)), 1);
+  EXPECT_EQ(orders(chance_of_more(low, high, 1)), 70);
+  EXPECT_EQ(orders(chance_of_more(mixed, low, 1)), 7) << "three pairs or fewer are the wrong way round: 1 + 1 + 2 + 3";
+  EXPECT_EQ(orders(chance_of_more(high, low, 1.3)), 2) << "5 is not more than 1.3 times 4";
+}
+
+// Law: an interval leaves a factor out where the chance of as much is a fortieth at most.
+TEST(Statistics, AChanceAndAnIntervalSayTheSame) {
+  std::uint32_t random = 3;
+  const auto next = [&] { return 100.0 + ((random = random * 1664525 + 1013904223) >> 22); };
+  for (std::size_t n : {4U, 5U, 9U})
+    for (int i = 0; i < 200; ++i) {
+      std::vector<double> a, b;
+      for (std::size_t k = 0; k < n; ++k) a.push_back(2 * next()), b.push_back(next());
+      const double low = ratio_of(a, b)->interval.low;
+      for (double times : {0.8, 1.0, 1.5, 2.0})
+        EXPECT_EQ(low > times, chance_of_more(a, b, times) <= 0.025) << low << " " << times;
+    }
+}
+
 }  // namespace
 }  // namespace plumb

@@ -68,16 +68,16 @@ Record full() {
       0.001, 0.002, 0.003, 0.004, 0.005, {0.25, 0.5}
   };
   Repetition timed;
-  timed.number = 2, timed.of = 5, timed.stop = "budget";
-  timed.timing = {2, 20, 3, Sync::window};
+  timed.number = timed.launch = 2, timed.of = 5, timed.stop = "budget";
+  timed.timing = {2, 20, 2, Sync::window};
   timed.samples = {
       {1500.5,                    1600},
       {1,                         0   },
       {20,                        0   },
-      4,
+      1,
       {{1, -5000.5, 20, 1.25, 3}},
       9000,
-      {{7, {100}, {-1}},          {8, {90}, {95}}    }
+      {{7, {100, 6000, -1}, {3050, 9200, -1}}, {8, {90, 6010, 9500}, {3091, 9010, 9800}}}
   };
   timed.outside = {30, 29};
   timed.collectives = {
@@ -212,6 +212,9 @@ TEST(Record, AForeignOneSaysWhatIsMissing) {
       {R"({"limits":{"send":0}})",              "send: nothing takes no time"                                  },
       {R"({"control":[0,1300]})",               "control: nothing takes no time"                               },
       {R"({"links":[[0,1,0,2000]]})",           "links: nothing takes no time"                                 },
+      {R"({"nanoseconds":[1500.5,1700]})",      "its times were edited: they are not those of its seal"       },
+      {R"({"skew":[20]})",                      "skew: expected a number for each of the nanoseconds"          },
+      {R"({"late":2})",                         "its times are not those of its ranks"                         },
       {R"({"ranks":[{"clock":7,"enter":[1],"leave":[]}]})", "ranks: expected as many entries as exits of each" },
   };
   for (const auto& [patch, says] : times) {

@@ -81,6 +81,28 @@ ClockSeen clock_seen_from(const json& j) {
           finite(j, "drift"), finite(j, "drift_error")};
 }
 
+// FNV-1a of what was measured, as text: whoever writes a record anew writes the numbers as they are.
+std::string seal_of(const Repetition& r) {
+  std::string said = fmt::format("{};{};{};{}", fmt::join(r.samples.nanoseconds, ","), fmt::join(r.samples.slowest, ","),
+                                 fmt::join(r.samples.skew, ","), fmt::join(r.control, ","));
+  for (const auto& [what, took] : r.limits) said += fmt::format(";{} {}", what, took);
+  std::uint64_t sum = 0xcbf29ce484222325;
+  for (const char one : said) sum = (sum ^ static_cast<unsigned char>(one)) * 0x100000001b3;
+  return fmt::format("{:016x}", sum);
+}
+
+// Throws where what a record says is not what its own samples come to.
+void check_against_samples(const Repetition& r, const json* seal) {
+  const Samples& all = r.samples;
+  if (!all.skew.empty() && all.skew.size() != all.nanoseconds.size())
+    throw Malformed("skew: expected a number for each of the nanoseconds");
+  if (seal && text(*seal, "seal") != seal_of(r)) throw Malformed("its times were edited: they are not those of its seal");
+  if (all.ranks.empty() || all.nanoseconds.empty()) return;
+  const Samples anew = samples(all.ranks, r.timing.batch);
+  if (anew.nanoseconds != all.nanoseconds || anew.slowest != all.slowest || anew.late != all.late)
+    throw Malformed("its times are not those of its ranks");
+}
+
 using plumb::json_text;  // of texts
 
 }  // namespace
@@ -106,6 +128,7 @@ std::string json_text(const Repetition& r) {
   if (!r.control.empty()) m.add("control", fmt::format("[{}]", fmt::join(r.control, ",")));
   m.add("iterations", r.timing.iterations);
   m.add("late", r.samples.late);
+  if (r.launch > 0) m.add("launch", r.launch);
   if (!r.limits.empty()) m.add("limits", dump(json(r.limits)));
   if (!r.links.empty()) m.add("links", json_text(r.links));
   if (r.load >= 0) m.add("load", dump(json(r.load)));
@@ -117,6 +140,7 @@ std::string json_text(const Repetition& r) {
   if (!r.places.empty()) m.add("places", dump(r.places));
   if (!r.samples.ranks.empty()) m.add("ranks", ranks_text(r.samples.ranks));
   m.add("repetition", r.number);
+  if (!r.samples.nanoseconds.empty()) m.add("seal", json_text(seal_of(r)));
   if (!r.samples.skew.empty()) m.add("skew", fmt::format("[{}]", fmt::join(r.samples.skew, ",")));
   m.add("slowest", fmt::format("[{}]", fmt::join(r.samples.slowest, ",")));
   m.add("span", r.samples.span);
@@ -155,6 +179,7 @@ Repetition repetition_from_json(const json& j) {
     if (both.size() != 2) throw Malformed("mhz has two numbers, before and after");
     r.mhz_before = static_cast<double>(both[0]), r.mhz_after = static_cast<double>(both[1]);
   }
+  if (const json* launch = optional_field(j, "launch")) r.launch = count(*launch, "launch");
   if (const json* load = optional_field(j, "load")) r.load = seconds(*load, "load");
   if (const json* step = optional_field(j, "step")) r.step = seconds(*step, "step");
   if (const json* budget = optional_field(j, "budget")) r.seconds = seconds(*budget, "budget");
@@ -167,6 +192,7 @@ Repetition repetition_from_json(const json& j) {
     for (const auto& [what, took] : object(*limits, "limits").items()) r.limits[what] = positive(took, what);
   if (const json* control = optional_field(j, "control"))
     for (const json& one : list(*control, "control")) r.control.push_back(positive(one, "control"));
+  check_against_samples(r, optional_field(j, "seal"));
   return r;
 }
 

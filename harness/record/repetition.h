@@ -28,6 +28,8 @@ struct Repetition {
   std::vector<LinkFigure> links{};       // of plumb bench --links, which has no samples
   std::vector<std::int64_t> outside{};   // of each rank, in one run more: nanoseconds outside of collectives
   std::vector<Clocked> collectives{};    // of each rank, in that run: entered, each of the trace, left
+  std::int64_t launch = 0;               // of the run's launches of its programs, each of which times a case
+                                         // once; 0 where nobody says
 };
 
 // "batch 1, now 2": in what two were not timed alike, of how they were asked for. Empty where in nothing.

@@ -14,12 +14,18 @@
 namespace plumb {
 namespace {
 
+// A backend that starts as many ranks as its mesh has devices is one for all meshes: idle ranks may keep cores busy.
+std::string of_any_ranks(const Timings& t) {
+  const std::regex ranks(fmt::format(",np={}(,|$)", devices(parse_case(t.line).mesh)));
+  return std::regex_replace(t.backend, ranks, ",np=N$1");
+}
+
 // A case without what differs from mesh to mesh: of a device's share, the share.
 std::string without_sizes(const Timings& t) {
   static const std::regex size("=[0-9]+");
   const std::string& line = t.share.empty() ? t.line : t.share;
   const std::size_t colon = line.find(": ");
-  return t.backend + " " + std::regex_replace(line.substr(0, colon), size, "=N") + line.substr(colon);
+  return of_any_ranks(t) + " " + std::regex_replace(line.substr(0, colon), size, "=N") + line.substr(colon);
 }
 
 struct OnMesh {

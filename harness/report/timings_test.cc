@@ -7,8 +7,11 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "harness/measure/require.h"
+#include "harness/report/doubts.h"
 #include "harness/report/expected.h"
 #include "harness/report/growth.h"
+#include "harness/report/timings_table.h"
 
 namespace plumb {
 namespace {
@@ -49,7 +52,7 @@ TEST(Timings, AreARowForEachCase) {
 TEST(Timings, ARepetitionCountsNoMoreWhateverNumberOfSamplesItTook) {
   Timings t = timed(reduce, 2000);
   t.repetitions[0].samples.nanoseconds.assign(100, 1000), t.repetitions[0].samples.slowest.assign(100, 1);
-  const Figured f = figured(t);
+  const Figured f = figures_of(t);
   EXPECT_EQ(f.metrics.at("median"), 2.04);
   EXPECT_EQ(f.metrics.at("p95"), 2.08);
   EXPECT_EQ(f.metrics.at("p99"), 2.08);
@@ -88,7 +91,7 @@ TEST(Timings, AlgorithmBandwidthCanReachItsLimit) {
   }) {
     Timings t = beside(timed(line, 2048), "send", 1024);
     for (Repetition& r : t.repetitions) r.samples.nanoseconds = {2048};
-    const Figured f = figured(t);
+    const Figured f = figures_of(t);
     for (const char* metric : {"algbw", "busbw"}) {
       EXPECT_EQ(met(parse_requirement(fmt::format("{}>={}*limit", metric, share)), f), Met::yes) << line;
       EXPECT_EQ(met(parse_requirement(fmt::format("{}>{}*limit", metric, share)), f), Met::no) << line;
@@ -115,9 +118,18 @@ TEST(Growth, ItsMedianIsThatOfTheTimes) {
           four = timed("on dp=4: reshard f32[1024@dp] -> f32[1024]", 1800);
   four.repetitions[0].samples.nanoseconds.assign(100, 7000),
       four.repetitions[0].samples.slowest.assign(100, 1);
-  const double median = figured(four).metrics.at("median");
+  const double median = figures_of(four).metrics.at("median");
   EXPECT_THAT(growth_table({two, four}), HasSubstr(fmt::format(" {:.4g} ", median)));
   EXPECT_THAT(timings_table({two, four}), HasSubstr(fmt::format(" {:.4g} ", median)));
+}
+
+TEST(Growth, BackendsOfAsManyRanksAsTheirMeshHasAreOne) {
+  Timings two = timed("on dp=2: reshard f32[1024@dp] -> f32[1024]", 1000),
+          four = timed("on dp=4: reshard f32[1024@dp] -> f32[1024]", 1800);
+  two.backend = "mpi,np=2", four.backend = "mpi,np=4";
+  EXPECT_THAT(growth_table({two, four}), HasSubstr("1.80"));
+  two.backend = "mpi,np=8";
+  EXPECT_EQ(growth_table({two, four}), "") << "six more ranks were started";
 }
 
 TEST(Growth, OfAProductNobodyKnowsTheBytesThatAreDue) {
@@ -157,6 +169,33 @@ TEST(Timings, WhoSharesCoresIsSaidOfEachBackend) {
             "shared  b: 4 ranks share 2 cores: its times are also those of waiting for a core\n"
             "shared  b: 4 ranks share 2 cores, and 2 take part: a library that knows it lets go of a core "
             "while it waits\n");
+}
+
+TEST(Timings, WhoSharesCoresHasNoShareOfALimit) {
+  Timings t = beside(timed(reduce, 2000), "send", 1020), product = timed(
+      "on x=4: einsum mk,kn->mn f32[8@x,4] f32[4,4] -> f32[8@x,4]", 2000);
+  for (Repetition& r : t.repetitions) r.places = {"0-3: host 0, cores 0-1"};
+  EXPECT_THAT(timings_table({t}), HasSubstr("4.02 GB/s    UNSURE "));
+  product = beside(product, "gemm", 500);
+  EXPECT_THAT(timings_table({product}), HasSubstr("0.512 GFLOP/s  25 %"));
+  for (Repetition& r : product.repetitions) r.places = {"0-3: host 0, cores 0-1"}, r.samples.skew = {3000};
+  EXPECT_THAT(timings_table({product}), HasSubstr("UNSURE  UNSURE    UNSURE "));
+  EXPECT_THAT(doubts_in_words({product}), HasSubstr("UNSURE  b: what 1 case give a second: 4 ranks share 2 cores, and"));
+}
+
+TEST(Timings, WhoLagsIsTheSlowestRankOfTheTable) {
+  Timings t = timed(gather, 2000);
+  for (Repetition& r : t.repetitions) r.outside = {100, 100, 1900, 100};
+  EXPECT_THAT(timings_table({t}), HasSubstr("2 lags"));
+}
+
+TEST(Timings, WhoKnowsNoLimitsIsSaid) {
+  Timings t = timed(reduce, 2000), still = timed("on x=4: reshard f32[8@x] -> f32[8@x]", 1000);
+  for (Repetition& r : t.repetitions) r.work = {"all-reduce", 4, 4096, 1.5, 0};
+  EXPECT_EQ(doubts_in_words({t, t, still}),
+            "no limits  b: it cannot say what it could do at best: no share of that is known, and no control of "
+            "other runs (2 cases)\n");
+  EXPECT_EQ(doubts_in_words({beside(t, "send", 1000)}), "");
 }
 
 TEST(Timings, WhatABackendNotesIsSaidOfAllItsCasesAtOnce) {

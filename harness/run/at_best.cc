@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "harness/measure/statistics.h"
 #include "harness/run/timed.h"
@@ -110,19 +111,32 @@ std::vector<double> ask_control(AtBest& best, const std::string& what, const Lim
   return all;
 }
 
+// The longest sum of those that are made; 0 where none is.
+std::int64_t longest_sum(const Trace& trace) {
+  std::int64_t most = 0;
+  for (const Collective& one : trace)
+    if (one.kind == "all-reduce" || one.kind == "reduce-scatter") most = std::max(most, one.in);
+  return most;
+}
+
 }  // namespace
 
-Besides ask_besides(AtBest best, const Work& w, const Samples& timed, std::int64_t collectives) {
+Besides ask_besides(AtBest best, const Work& w, const Samples& timed, const Trace& trace) {
   std::map<std::string, LimitTimed> limits;
-  for (const char* what : {"copy", "send", "call", "gemm"}) {
-    if ((what == std::string("gemm") ? w.flops : w.bytes) <= 0) continue;
-    if (LimitTimed one = time_limit(best, what); !one.samples.nanoseconds.empty())
-      limits[what] = std::move(one);
+  const auto ask = [&](const char* what) {
+    if (LimitTimed one = time_limit(best, what); !one.samples.nanoseconds.empty()) limits[what] = std::move(one);
+  };
+  for (const char* what : {"copy", "send", "call", "gemm"})
+    if ((what == std::string("gemm") ? w.flops : w.bytes) > 0) ask(what);
+  if (const std::int64_t bytes = longest_sum(trace); bytes > 0 && !limits.contains("call")) {
+    const std::int64_t of_the_case = std::exchange(best.bytes, bytes);
+    ask("sum");
+    best.bytes = of_the_case;
   }
   Besides all;
   for (const auto& [what, one] : limits) all.limits[what] = quantile(one.samples.nanoseconds, 0.5);
-  if (collectives > 0)
-    all.collectives = clocks(best, {"collectives", best.bytes, collectives + 2}, best.pace.each);
+  if (!trace.empty())
+    all.collectives = clocks(best, {"collectives", best.bytes, std::ssize(trace) + 2}, best.pace.each);
   for (const char* what : {"gemm", "send", "copy"})
     if (const auto limit = limits.find(what); limit != limits.end() && all.control.empty())
       all.control = ask_control(best, what, limit->second, timed);

@@ -11,7 +11,7 @@ namespace plumb {
 
 // What they cannot say is left out.
 struct Besides {
-  std::map<std::string, double> limits;  // with the bytes of the case, or of a product without what moves
+  std::map<std::string, double> limits;  // with the bytes of the case, or of a product without what moves; of a sum, of its longest
   std::vector<double> control;           // of one of them, in turns
   std::vector<Clocked> collectives;      // of one run more
   std::string lost;                      // AtBest::lost
@@ -27,7 +27,6 @@ struct AtBest {
   std::string lost{};  // what it was asked when its process went, and how
 };
 
-// `collectives`: how many the trace has.
-Besides ask_besides(AtBest, const Work&, const Samples& timed, std::int64_t collectives);
+Besides ask_besides(AtBest, const Work&, const Samples& timed, const Trace&);
 
 }  // namespace plumb

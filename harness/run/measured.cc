@@ -64,14 +64,27 @@ std::optional<std::vector<Clocked>> ask_once(Underway& now, const Timing& timing
   return std::move(made.clocks);
 }
 
+// Why an iteration of so many runs, each as long as this one, is none of a repetition of so few seconds; empty where it is.
+std::string too_long_a_batch(const Pace& pace, double nanoseconds_of_a_run) {
+  const double seconds = nanoseconds_of_a_run * static_cast<double>(pace.timing.batch) / nanoseconds_of_a_second;
+  if (pace.timing.iterations > 0 || pace.timing.batch == 1 || seconds <= pace.seconds) return "";
+  return fmt::format("an iteration of {} runs takes {:.2g} s, and a repetition has {:.2g}: a smaller --batch, or more --budget",
+                     pace.timing.batch, seconds, pace.seconds);
+}
+
 // Learns how long an iteration takes, where the first request may be long and nobody knows. Whether it was
-// right.
+// right, and is not too long; else the record says why.
 bool look_first(Underway& now) {
   if (now.pace.each > 0 || !many_at_once(now.pace.timing)) return true;
   const auto clocks = ask_once(now, first_look);
-  if (clocks)
-    now.pace.each = nanoseconds_each(samples(*clocks, 1)) * static_cast<double>(now.pace.timing.batch);
-  return clocks.has_value();
+  if (!clocks) return false;
+  const Samples seen = samples(*clocks, 1);
+  now.pace.each = nanoseconds_each(seen) * static_cast<double>(now.pace.timing.batch);
+  const double run = seen.nanoseconds.empty() ? 0 : std::ranges::min(seen.nanoseconds);
+  std::string none = too_long_a_batch(now.pace, run);
+  if (none.empty()) return true;
+  now.record.notes.push_back(std::move(none));
+  return false;
 }
 
 // Nobody says how long the others waited for who came late: then it is what asking took.
@@ -117,7 +130,7 @@ void say_besides(Underway& now) {
   said.work = work(now.c);
   Besides besides =
       ask_besides({process, now.deadlines, static_cast<std::int64_t>(said.work.bytes), now.pace}, said.work,
-                  said.samples, std::ssize(now.record.trace));
+                  said.samples, now.record.trace);
   said.limits = std::move(besides.limits), said.control = std::move(besides.control);
   said.lost = std::move(besides.lost);
   said.outside = own_times(besides.collectives);
@@ -136,6 +149,16 @@ std::string not_timed(const Record& record) {
   const Verdict& v = record.verdict;
   if (v.status == Status::pass && !record.notes.empty()) return record.notes.back();
   return std::string(name(v.status)) + (v.facts.empty() ? "" : ": " + v.facts.front().text);
+}
+
+std::string too_large_to_time(const Case& c, Subject& subject) try {
+  Process& process = process_of(subject);
+  if (!process.hello()) process.refuses(c);
+  const bool proved = process.hello() && process.hello()->fills && prover(c).unprovable.empty();
+  refuse_what_does_not_fit(c, room_of(settings_of(subject)), {0, proved});
+  return "";
+} catch (const DoesNotFit& error) {
+  return error.what();
 }
 
 Introduction make_known(const Case& c, Subject& subject) {

@@ -11,6 +11,10 @@ namespace plumb {
 // were judged. A case that is no pass has no times, nor one that its clock does not see. Throws DoesNotFit.
 Record measure(const Case&, Subject&, const Pace&);
 
+// Why a case is too large here, with a smaller line, before it is asked: what measure() would throw. Starts the program
+// where it has said nothing of itself yet.
+std::string too_large_to_time(const Case&, Subject&);
+
 // Times a case once, so that its ranks can be asked more of it. Throws DoesNotFit.
 struct Introduction {
   std::string failed;  // why it cannot be timed, or is not right

@@ -1,0 +1,247 @@
+// What became of times between two runs, planted: no clock is asked.
+#include "harness/compare/paced.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+namespace plumb {
+namespace {
+
+using testing::StartsWith;
+
+const std::string gathered = "on x=2: reshard f32[8@x] -> f32[8]";
+
+// Eight repetitions, `times` as long as others on two cores.
+Timings timed_with(double times, double load, double mhz, const std::string& cpu = "A") {
+  Timings t{
+      gathered, "local", {                                  },
+        {},
+        { cpu,                                                                                                                   "", 2, 0}
+  };
+  for (int i = 0; i < 8; ++i) {
+    Repetition r;
+    r.samples.nanoseconds = {times * (1000 + i)}, r.samples.slowest = {0}, r.launch = i + 1;
+    r.load = load, r.mhz_before = r.mhz_after = mhz;
+    t.repetitions.push_back(std::move(r));
+  }
+  return t;
+}
+
+TEST(Paced, WhatElseMayHaveMadeItSlowerIsSaidAndNothingIsSure) {
+  const Timings before = timed_with(1, 0.5, 3000);
+  const auto of = [&](const Timings& now) { return paced({before}, {now}).at(0); };
+  const auto back = [&](const Timings& then) { return paced({then}, {before}).at(0); };
+  for (const auto& [now, said] : {
+           std::pair{timed_with(1.12, 3.1,   3000),                           "a load of 3.1 on 2 cores, not 0.5"},
+           std::pair{               timed_with(1.12,            0.5, 2600), "a clock of 2600 MHz, not 3000"                                   },
+           std::pair{ timed_with(1.12,           0.5,            3000,                "B"),                                    "on B, not on A"}
+  }) {
+    EXPECT_EQ(of(now).became, Became::unsure) << said;
+    EXPECT_EQ(of(now).besides, said);
+    EXPECT_EQ(back(now).became, Became::unsure) << said;
+    EXPECT_EQ(back(now).besides, said);
+  }
+  Timings nicer = timed_with(1.12, 0.5, 3000), usual = before;
+  nicer.machine.scheduling = "SCHED_OTHER, nice 15", usual.machine.scheduling = "SCHED_OTHER, nice 0";
+  EXPECT_EQ(of(nicer).became, Became::slower) << "of the other nobody knows";
+  EXPECT_EQ(paced({usual}, {nicer}).at(0).became, Became::unsure);
+  EXPECT_EQ(paced({usual}, {nicer}).at(0).besides, "by SCHED_OTHER, nice 15, not by SCHED_OTHER, nice 0");
+  Timings as_long = usual;
+  EXPECT_EQ(paced({usual}, {as_long}).at(0).became, Became::same);
+  as_long.machine.scheduling = "SCHED_OTHER, nice 15";
+  EXPECT_EQ(paced({usual}, {as_long}).at(0).became, Became::unsure) << "as long by chance";
+  EXPECT_EQ(paced({usual}, {as_long}).at(0).besides, "by SCHED_OTHER, nice 15, not by SCHED_OTHER, nice 0");
+  for (const Timings& now :
+       {timed_with(1.12, 1.9, 3000), timed_with(1.12, 1.4, 3000), timed_with(1.12, 0.5, 2900),
+        timed_with(1.12, -1, 0), timed_with(1.12, 0.5, 3000, "")}) {
+    EXPECT_EQ(of(now).became, Became::slower);
+    EXPECT_EQ(back(now).became, Became::faster);
+    EXPECT_EQ(of(now).besides, "");
+  }
+  const Timings crowded = timed_with(1, 15.0, 3000);
+  EXPECT_EQ(paced({crowded}, {timed_with(1.12, 16.0, 3000)}).at(0).became, Became::slower)
+      << "1.07 is not 1.12";
+  EXPECT_EQ(paced({crowded}, {timed_with(1.12, 18.0, 3000)}).at(0).became, Became::unsure) << "1.2 may be";
+}
+
+TEST(Paced, WhatWasTimedOtherwiseIsNotCompared) {
+  const Timings before = timed_with(1, 0.5, 3000);
+  const std::pair<Timing, const char*> rows[] = {
+      {{0, 0, 1, Sync::barrier},  ""                                              },
+      {{0, 0, 8, Sync::barrier},  "timed otherwise: batch 1, now 8"               },
+      {{0, 0, 1, Sync::none},     "timed otherwise: sync barrier, now none"        },
+      {{2, 20, 1, Sync::barrier}, "timed otherwise: warmups 0, now 2; iterations by the rule, now 20"},
+  };
+  for (const double times : {1.0, 1.12, 0.88})
+    for (const auto& [timing, says] : rows) {
+      Timings then = before, now = timed_with(times, 0.5, 3000);
+      for (Repetition& r : then.repetitions) r.timing = {0, 0, 1, Sync::barrier};
+      for (Repetition& r : now.repetitions) r.timing = then.repetitions[0].timing;
+      now.repetitions.back().timing = timing;
+      const Paced one = paced({then}, {now}).at(0);
+      EXPECT_EQ(one.besides, says);
+      if (*says) {
+        EXPECT_EQ(one.became, Became::unsure) << says;
+      }
+    }
+}
+
+// On another machine, or the same one that somebody else uses: `times` is of the case, `machine` of all there is.
+Timings controlled_with(double times, double machine, double load) {
+  Timings t = timed_with(times * machine, load, 3000);
+  for (Repetition& r : t.repetitions) r.control = {machine * 500, machine * 520};
+  return t;
+}
+
+TEST(Paced, WithControlsTheMachineIsNoGuess) {
+  const Timings before = controlled_with(1, 1, 0.5);
+  const auto of = [&](const Timings& now) { return paced({before}, {now}).at(0); };
+  const auto back = [&](const Timings& then) { return paced({then}, {before}).at(0); };
+  for (double load : {0.5, 9.0})
+    for (double machine : {1.0, 2.0}) {
+      EXPECT_EQ(of(controlled_with(1.12, machine, load)).became, Became::slower) << load << " " << machine;
+      EXPECT_EQ(back(controlled_with(1.12, machine, load)).became, Became::faster) << load << " " << machine;
+      const Paced honest = of(controlled_with(1, machine, load));
+      EXPECT_EQ(honest.became, machine == 1 ? Became::same : Became::unsure) << load << " " << machine;
+      EXPECT_EQ(honest.controlled->middle, 1);
+      if (machine != 1) {
+        EXPECT_THAT(honest.besides, StartsWith("beside the limit of the same run 1.000 ("));
+      }
+    }
+  Timings lacks = controlled_with(1.12, 1, 9.0);
+  lacks.repetitions[3].control.clear();
+  EXPECT_EQ(of(lacks).besides, "a load of 9.0 on 2 cores, not 0.5") << "one has none: the load is all that is known";
+}
+
+TEST(Paced, WhatOnlySomeIterationsTookLongerForIsNotSlowerBesideItsControl) {
+  Timings before = controlled_with(1, 1, 0.5), now = before;
+  for (Repetition& r : now.repetitions) {  // most of them waited for a processor
+    const double quick = r.samples.nanoseconds[0];
+    r.samples.nanoseconds = {quick, 3 * quick, 3 * quick};
+  }
+  EXPECT_EQ(paced({before}, {now}).at(0).became, Became::unsure);
+}
+
+// Some launches are in a mode in which a library's sums take several times as long, and its limit does not see it.
+struct Modes {
+  double slow = 0.3;  // launches, or runs, that are in it
+  bool of_whole_runs = false, of_each_case = false, call_sees_it = false;
+};
+
+class Drawn {
+ public:
+  explicit Drawn(std::uint32_t seed) : random_(seed) {}
+
+  // A run of so many cases, each of them so many times as long as it was made to be.
+  std::vector<Timings> run(const Modes& modes, int launches, double times) {
+    constexpr int cases = 20;
+    std::vector<Timings> all;
+    for (int i = 0; i < cases; ++i) {
+      all.push_back({"on x=2: reshard f32[" + std::to_string(8 * (i + 1)) + "]+x -> f32[" + std::to_string(8 * (i + 1)) + "]", "mpi", {}});
+      all.back().runs = {std::to_string(runs_)};
+    }
+    ++runs_;
+    const bool slow_run = share() < modes.slow;
+    for (int launch = 1; launch <= launches; ++launch) {
+      bool slow = modes.of_whole_runs ? slow_run : share() < modes.slow;
+      for (Timings& t : all) {
+        if (modes.of_each_case) slow = share() < modes.slow;
+        const double mode = slow ? 3.7 : 1;
+        Repetition r;
+        r.launch = launch, r.samples.slowest = {0};
+        r.samples.nanoseconds = {times * mode * about(1000)}, r.control = {about(500)};
+        if (modes.call_sees_it) r.limits["call"] = mode * about(900);
+        t.repetitions.push_back(std::move(r));
+      }
+    }
+    return all;
+  }
+
+ private:
+  double share() { return random_() / 4294967296.0; }
+  double about(double middle) { return middle * (0.99 + 0.02 * share()); }
+  std::mt19937 random_;
+  int runs_ = 0;
+};
+
+std::int64_t told(const std::vector<Paced>& all, Became became) {
+  return std::ranges::count(all, became, &Paced::became);
+}
+
+// Of 20 cases, eight launches of each.
+TEST(Paced, OfEqualLaunchesFewComparisonsSayFasterOrSlowerWhateverModesTheyHave) {
+  constexpr int comparisons = 200;
+  for (const Modes& modes : {Modes{}, Modes{.of_each_case = true}, Modes{.of_each_case = true, .call_sees_it = true},
+                             Modes{.slow = 0.5}, Modes{.of_whole_runs = true, .call_sees_it = true}}) {
+    Drawn drawn(20261126);
+    int wrong = 0;
+    for (int i = 0; i < comparisons; ++i) {
+      const auto then = drawn.run(modes, 8, 1), now = drawn.run(modes, 8, 1);
+      const auto all = paced(then, now);
+      wrong += told(all, Became::faster) + told(all, Became::slower) > 0;
+    }
+    EXPECT_LE(wrong, comparisons / 20) << modes.slow << modes.of_whole_runs << modes.of_each_case << modes.call_sees_it;
+  }
+}
+
+TEST(Paced, HalfAsLongAgainIsFoundInEnoughLaunches) {
+  for (const auto& [modes, launches] : {std::pair{Modes{.slow = 0}, 8}, {Modes{.slow = 0, .call_sees_it = true}, 8},
+                                        {Modes{.slow = 0.1}, 50}, {Modes{.of_each_case = true, .call_sees_it = true}, 60}}) {
+    Drawn drawn(20261126);
+    const auto then = drawn.run(modes, launches, 1), now = drawn.run(modes, launches, 1.5);
+    EXPECT_EQ(told(paced(then, now), Became::slower), 20) << launches;
+    EXPECT_EQ(told(paced(now, then), Became::faster), 20) << launches;
+  }
+}
+
+TEST(Paced, HowManyLaunchesTellOneOfSoManyCasesIsSaid) {
+  Drawn drawn(20261126);
+  const auto then = drawn.run({.slow = 0}, 5, 1), now = drawn.run({.slow = 0}, 5, 1.5);
+  for (const Paced& one : paced(then, now))
+    EXPECT_EQ(one.besides, "by chance one of 20 cases is: more --repetitions then and now, 6 at least");
+  EXPECT_EQ(paced({then[0]}, {now[0]}).at(0).became, Became::slower) << "of one case five are enough";
+}
+
+TEST(Paced, WhatTheLibrarysOwnCallTookLongerForAsWellIsUnsureButInOneRun) {
+  Drawn drawn(20261126);
+  const Modes slow{.slow = 1, .of_whole_runs = true, .call_sees_it = true}, quick{.slow = 0, .call_sees_it = true};
+  auto then = drawn.run(quick, 8, 1), now = drawn.run(slow, 8, 1);
+  EXPECT_THAT(paced(then, now).at(0).besides, StartsWith("beside the library's own call of the same run "));
+  EXPECT_EQ(told(paced(then, now), Became::unsure), 20);
+  for (Timings& t : now) t.runs = then[0].runs;
+  EXPECT_EQ(told(paced(then, now), Became::slower), 20) << "launches that took turns";
+}
+
+TEST(Paced, RepetitionsThatMayBeOfOneLaunchAreOne) {
+  Timings before = timed_with(1, 0.5, 3000), now = timed_with(1.5, 0.5, 3000);
+  EXPECT_EQ(paced({before}, {now}).at(0).became, Became::slower);
+  for (Repetition& r : before.repetitions) r.launch = 0;
+  EXPECT_EQ(paced({before}, {now}).at(0).became, Became::unsure);
+  EXPECT_FALSE(paced({before}, {now}).at(0).ratio);
+}
+
+TEST(Paced, WithoutAControlItIsSaidInHowManyRunsItWasSeen) {
+  const Timings before = timed_with(1, 0.5, 3000), now = timed_with(1.5, 0.5, 3000);
+  EXPECT_EQ(paced({before}, {now}).at(0).seen, "seen in one run of each, of a backend that has no control");
+  EXPECT_EQ(paced({before}, {before}).at(0).seen, "");
+}
+
+TEST(Paced, ARunWhoseRepetitionsDifferIsNoFasterWhereAnotherDiffersByNoMore) {
+  const auto with = [](double least, double most) {
+    Timings t = timed_with(1, 0.5, 3000);
+    for (std::size_t i = 0; i < t.repetitions.size(); ++i)
+      t.repetitions[i].samples.nanoseconds = {i % 2 ? least : most};
+    return t;
+  };
+  const Timings before = with(1000, 1300);
+  EXPECT_EQ(paced({before}, {with(1301, 1500)}).at(0).became, Became::unsure);
+  EXPECT_EQ(paced({with(1301, 1500)}, {before}).at(0).became, Became::unsure);
+  EXPECT_EQ(paced({before}, {with(1900, 2000)}).at(0).became, Became::slower);
+  EXPECT_EQ(paced({with(1900, 2000)}, {before}).at(0).became, Became::faster);
+}
+
+}  // namespace
+}  // namespace plumb

@@ -1,0 +1,129 @@
+#include "harness/measure/figured.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace plumb {
+namespace {
+
+constexpr double of_a_microsecond = 1000;
+
+double in_us(double nanoseconds) { return nanoseconds / of_a_microsecond; }
+
+std::vector<double> middles_of(const std::vector<Measured>& all) {
+  std::vector<double> middles;
+  for (const Measured& m : all) middles.push_back(quantile(m.nanoseconds, 0.5));
+  return middles;
+}
+
+// What a limit took in each repetition that timed it.
+std::vector<double> took(const std::vector<Measured>& all, const std::string& what) {
+  std::vector<double> each;
+  for (const Measured& m : all)
+    if (const auto at = m.limits.find(what); at != m.limits.end() && at->second > 0)
+      each.push_back(at->second);
+  return each;
+}
+
+std::optional<double> middle_skew(const std::vector<Measured>& all) {
+  std::vector<double> each;
+  for (const Measured& m : all)
+    if (!m.skew.empty()) each.push_back(quantile({m.skew.begin(), m.skew.end()}, 0.5));
+  return each.empty() ? std::nullopt : std::optional(quantile(each, 0.5));
+}
+
+std::map<std::string, double> metrics_of(const std::vector<Measured>& all, const Work& w) {
+  std::vector<std::vector<double>> each;
+  for (const Measured& m : all) each.push_back(m.nanoseconds);
+  const auto [count, least, median, p95, p99, iqr] = figures(each);
+  std::map<std::string, double> metrics = {
+      {"min",    in_us(least) },
+      {"median", in_us(median)},
+      {"p95",    in_us(p95)   },
+      {"p99",    in_us(p99)   },
+      {"IQR",    in_us(iqr)   }
+  };
+  if (w.bytes > 0) metrics["algbw"] = algorithm_bandwidth(w, median);
+  if (w.bytes > 0) metrics["busbw"] = bus_bandwidth(w, median);
+  if (w.flops > 0) metrics["gflops"] = w.flops / median;
+  if (const auto skew = middle_skew(all)) metrics["skew"] = in_us(*skew);
+  return metrics;
+}
+
+void add_interval_of_samples(Figured& f, const std::vector<double>& nanoseconds, const Work& w) {
+  const auto interval = interval_of_median(nanoseconds);
+  if (!interval) return;
+  f.between["median"] = {in_us(interval->low), in_us(interval->high)};
+  const auto of_times = [&](auto&& rate) { return Between{rate(interval->high), rate(interval->low)}; };
+  if (w.bytes > 0) f.between["algbw"] = of_times([&](double ns) { return algorithm_bandwidth(w, ns); });
+  if (w.bytes > 0) f.between["busbw"] = of_times([&](double ns) { return bus_bandwidth(w, ns); });
+  if (w.flops > 0) f.between["gflops"] = of_times([&](double ns) { return w.flops / ns; });
+}
+
+// By coins; of fewer than six from the least to the largest.
+void add_intervals(Figured& f, const std::vector<Measured>& all, const Work& w) {
+  if (all.size() == 1) return add_interval_of_samples(f, all[0].nanoseconds, w);
+  std::map<std::string, std::vector<double>> each;
+  for (const Measured& m : all)
+    for (const auto& [metric, value] : metrics_of({m}, w)) each[metric].push_back(value);
+  for (const auto& [metric, values] : each) {
+    if (values.size() < 2) continue;
+    const auto [least, most] = std::ranges::minmax(values);
+    const Between interval = interval_of_median(values).value_or(Between{least, most});
+    const double whole = f.metrics.at(metric);
+    f.between[metric] = {std::min(interval.low, whole), std::max(interval.high, whole)};
+  }
+}
+
+// As many bytes sent round bound those on a link, bus bandwidth; algorithm bandwidth is that without its
+// factor.
+void add_limits(Figured& f, const std::vector<Measured>& all, const Work& w, bool take_turns) {
+  const std::vector<double> ours = middles_of(all);
+  const std::vector<double> limit = took(all, w.flops > 0 ? "gemm" : "send"), call = took(all, "call");
+  const auto share_of = [&](const auto& a, const auto& b) {
+    return f.shared.empty() ? ratio_of(a, b) : std::nullopt;
+  };
+  if (!limit.empty()) {
+    const double least = quantile(limit, 0.5);
+    auto share = share_of(limit, ours);
+    if (w.flops > 0) f.limits["gflops"] = {take_turns ? std::nullopt : std::optional(w.flops / least), share};
+    if (share && w.bytes > 0) share = so_many_times(*share, w.factor);
+    if (w.bytes > 0) f.limits["busbw"] = {w.bytes / least, share};
+    if (w.bytes > 0 && w.factor > 0) f.limits["algbw"] = {w.bytes / least / w.factor, share};
+  }
+  if (!call.empty()) f.limits["median"] = {in_us(quantile(call, 0.5)), share_of(ours, call)};
+}
+
+// What moves waits for each other: only where entries are farther apart than it takes nobody did. A product
+// may wait for nobody.
+void leave_out_rates(Figured& f, const std::vector<Measured>& all, const Sharing& sharing) {
+  if (sharing.own.empty()) return;
+  const double median = f.metrics.at("median");
+  const auto skew = middle_skew(all);
+  for (const char* rate : {"algbw", "busbw", "gflops"}) {
+    const bool product = rate == std::string("gflops");
+    const bool together = skew ? in_us(*skew) <= (product ? near_enough : 1) * median : !product;
+    if (!f.metrics.contains(rate) || together) continue;
+    f.metrics.erase(rate), f.between.erase(rate);
+    f.unsure[rate] =
+        fmt::format("{}, and do not begin together: the time is one rank's, not that of all", sharing.own);
+  }
+}
+
+}  // namespace
+
+Figured figured(const std::vector<Measured>& repetitions, const Work& w, const Sharing& sharing) {
+  std::vector<Measured> all;
+  for (const Measured& m : repetitions)
+    if (!m.nanoseconds.empty()) all.push_back(m);
+  Figured f;
+  if (all.empty()) return f;
+  f.metrics = metrics_of(all, w), f.repetitions = all.size(), f.shared = sharing_in_words(sharing);
+  add_intervals(f, all, w);
+  add_limits(f, all, w, !sharing.own.empty());
+  leave_out_rates(f, all, sharing);
+  return f;
+}
+
+}  // namespace plumb

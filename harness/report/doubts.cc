@@ -1,0 +1,170 @@
+#include "harness/report/doubts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "harness/measure/statistics.h"
+#include "reference/words/text.h"
+
+namespace plumb {
+namespace {
+
+double microseconds_of(double nanoseconds) { return nanoseconds / 1000; }
+
+}  // namespace
+
+std::string clocks_in_words(const std::vector<Timings>& all) {
+  std::map<std::pair<std::string, std::int64_t>, ClockSeen> last;
+  for (const Timings& t : all)
+    for (const Repetition& r : t.repetitions)
+      for (const ClockSeen& c : r.samples.clocks) last[{t.backend, c.rank}] = c;
+  std::string text;
+  for (const auto& [of, c] : last) {
+    const std::string apart =
+        std::abs(c.offset) <= c.error
+            ? fmt::format("as the first one's, give or take {:.2g} us", microseconds_of(c.error))
+            : fmt::format("{:.1f} us {} the first one's, give or take {:.2g}",
+                          microseconds_of(std::abs(c.offset)), c.offset > 0 ? "behind" : "ahead of",
+                          microseconds_of(c.error));
+    const std::string runs =
+        std::abs(c.drift) <= c.drift_error
+            ? fmt::format("it gains or loses {:.2g} us a second at most",
+                          microseconds_of(std::abs(c.drift) + c.drift_error))
+            : fmt::format("it {} {:.4g} us a second, give or take {:.2g}", c.drift > 0 ? "loses" : "gains",
+                          microseconds_of(std::abs(c.drift)), microseconds_of(c.drift_error));
+    text += fmt::format("clock of rank {} of {}: {}; {}\n", of.second, of.first, apart, runs);
+  }
+  return text;
+}
+
+namespace {
+
+// The step of a clock beside the median of a case, for one run.
+double of_a_step(const Timings& t) {
+  double most = 0;
+  for (const Repetition& r : t.repetitions)
+    if (!r.samples.nanoseconds.empty() && r.timing.batch > 0)
+      most =
+          std::max(most, r.step / static_cast<double>(r.timing.batch) / quantile(r.samples.nanoseconds, 0.5));
+  return most;
+}
+
+std::string coarse_in_words(const std::vector<Timings>& all) {
+  const Timings* worst = nullptr;
+  int n = 0;
+  for (const Timings& t : all)
+    if (of_a_step(t) > near_enough && ++n && (!worst || of_a_step(t) > of_a_step(*worst))) worst = &t;
+  if (!worst) return "";
+  return fmt::format(
+      "coarse  {} case{}: of {}  {} one step of the clock, {:.0f} ns, is {:.0f} % of the median; --batch K "
+      "makes "
+      "one iteration of K runs\n",
+      n, n == 1 ? "" : "s", worst->backend, worst->line, worst->repetitions.back().step,
+      100 * of_a_step(*worst));
+}
+
+std::string notes_in_words(const std::vector<Timings>& all) {
+  std::map<std::string, std::map<std::string, std::int64_t>> cases;
+  for (const Timings& t : all)
+    for (const std::string& note : t.notes) ++cases[t.backend][note];
+  std::string text;
+  for (const auto& [backend, notes] : cases)
+    for (const auto& [note, count] : notes)
+      text += fmt::format("note  {}: {} ({})\n", backend, note, counted(count, "case"));
+  return text;
+}
+
+// Of each backend, of the cases whose own ranks share cores, and of those beside whose ranks others have
+// them.
+std::string shared_in_words(const std::vector<Timings>& all) {
+  std::map<std::string, std::set<std::string>> own, besides;
+  for (const Timings& t : all) {
+    const Sharing shared = who_shares(t);
+    if (!shared.own.empty()) own[t.backend].insert(shared.own);
+    if (!shared.besides.empty()) besides[t.backend].insert(shared.besides);
+  }
+  std::string text;
+  for (const auto& [backend, each] : own)
+    text += fmt::format("shared  {}: {}: its times are also those of waiting for a core\n", backend,
+                        fmt::join(each, ", "));
+  for (const auto& [backend, each] : besides)
+    text += fmt::format("shared  {}: {}: a library that knows it lets go of a core while it waits\n", backend,
+                        fmt::join(each, "; "));
+  return text;
+}
+
+// The first reason why a rate is UNSURE, and of how many cases one is.
+std::string unsure_in_words(const std::vector<Timings>& all) {
+  std::map<std::string, std::map<std::string, std::int64_t>> cases;
+  for (const Timings& t : all)
+    if (const Figured f = figures_of(t); !f.unsure.empty()) ++cases[t.backend][f.unsure.begin()->second];
+  std::string text;
+  for (const auto& [backend, whys] : cases)
+    for (const auto& [why, count] : whys)
+      text += fmt::format("UNSURE  {}: what {} give a second: {}\n", backend, counted(count, "case"), why);
+  return text;
+}
+
+// Of backends that have no word for what they could do at best, of cases that move or compute something.
+std::string no_limits_at_all(const std::vector<Timings>& all) {
+  std::map<std::string, std::int64_t> cases;
+  for (const Timings& t : all) {
+    const auto says = [](const Repetition& r) {
+      return !r.lost.empty() || (r.work.bytes <= 0 && r.work.flops <= 0) || r.limits.contains("send") ||
+             r.limits.contains("gemm") || r.limits.contains("call");
+    };
+    if (std::ranges::none_of(t.repetitions, says)) ++cases[t.backend];
+  }
+  std::string text;
+  for (const auto& [backend, count] : cases)
+    text += fmt::format(
+        "no limits  {}: it cannot say what it could do at best: no share of that is known, and no "
+        "control of other runs ({})\n",
+        backend, counted(count, "case"));
+  return text;
+}
+
+std::string late_throughout(const std::vector<Timings>& all) {
+  std::string text;
+  for (const Timings& t : all)
+    if (const auto n =
+            std::ranges::count_if(t.repetitions, [](const Repetition& r) { return !no_times(r).empty(); });
+        n > 0)
+      text +=
+          fmt::format("late  {}  {}\n    {} of {} repetitions {} no times: every iteration was begun late\n",
+                      t.backend, t.line, n, t.repetitions.size(), n == 1 ? "has" : "have");
+  return text;
+}
+
+}  // namespace
+
+std::string doubts_in_words(const std::vector<Timings>& all) {
+  std::string text = notes_in_words(all) + shared_in_words(all) + unsure_in_words(all) +
+                     coarse_in_words(all) + late_throughout(all) + no_limits_at_all(all);
+  for (const Timings& t : all)
+    for (const Repetition& r : t.repetitions)
+      if (!r.lost.empty()) {
+        text += fmt::format("no limits  {}  {}\n    of repetition {} not all are known: {}\n", t.backend,
+                            t.line, r.number, r.lost);
+        break;
+      }
+  return text;
+}
+
+std::string lags_in_words(const std::vector<Timings>& all) {
+  std::string text;
+  for (const Timings& t : all)
+    if (const auto who = lagging(t))
+      text += fmt::format(
+          "lags  {}  {}\n    rank {} is outside of its collectives for {:.4g} us at least, the others for "
+          "{:.4g} at "
+          "most, and they wait for it\n",
+          t.backend, t.line, who->rank, microseconds_of(who->least), microseconds_of(who->others));
+  return text;
+}
+
+}  // namespace plumb

@@ -1,0 +1,23 @@
+// What a reader has to know of times.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/report/timings.h"
+
+namespace plumb {
+
+// A line each: what backends note of how many cases; which ranks share cores, so that a time is also that of
+// waiting for one; where one step of the clock is more of a median than is resolved; of which cases
+// repetitions have no times; which limits were asked for in vain, and which backends know none.
+std::string doubts_in_words(const std::vector<Timings>&);
+
+// A line for each case that has a lagging() rank.
+std::string lags_in_words(const std::vector<Timings>&);
+
+// A line for each clock that is another than the first rank's: how far it is ahead or behind, and its drift;
+// where an error is larger, that no more is known.
+std::string clocks_in_words(const std::vector<Timings>&);
+
+}  // namespace plumb
