@@ -62,6 +62,17 @@ void note_in_common(const Wanted& wanted, Bound& bound) {
   }
 }
 
+Tensor as_f64(Tensor t) {
+  t.shape.insert(t.shape.begin(), 1);
+  return sum_parts(t, DType::f64);
+}
+
+// Whether a chain adds up copies of what is whole.
+bool averages(const Case& c) {
+  return std::ranges::any_of(c.op.chain,
+                             [&](const Spec& spec) { return axes_size(c.mesh, spec.averaged) > 1; });
+}
+
 DType promised(DType asked, bool unspecified, DType of_result) {
   return unspecified && format(of_result).digits < format(asked).digits ? of_result : asked;
 }
@@ -71,7 +82,8 @@ DType promised(DType asked, bool unspecified, DType of_result) {
 std::optional<Bound> bound_of(const Wanted& wanted, const Outcome& outcome, const Declared& declared) {
   const Case& c = wanted.c;
   if (!sums(c.op) || format(c.op.operands[0].dtype).integer) return std::nullopt;
-  if (c.op.operands[0].reduction != Reduce::sum) return std::nullopt;  // nothing rounds
+  const bool extreme = c.op.operands[0].reduction != Reduce::sum;
+  if (extreme && !averages(c)) return std::nullopt;  // nothing rounds
   if (only_copied(c) && !declared.parts_rounded) return std::nullopt;
   const DType dtype = result(c).dtype;
   const DType acc = promised(c.acc, declared.acc_unspecified, dtype);
@@ -93,10 +105,10 @@ std::optional<Bound> bound_of(const Wanted& wanted, const Outcome& outcome, cons
   if (truncates) bound.reduction.engine = declared.engine;
   if (elsewhere) bound.reduction.parts = std::max(bound.reduction.parts, devices(c.mesh));
   if (!elsewhere) bound.reduction.order = order_said(c, outcome.trace);
-  bound.exact.value = exact_value(c, wanted.operands);
-  bound.exact.magnitude = exact_magnitude(c, wanted.operands);
+  bound.exact.value = extreme ? as_f64(wanted.whole) : exact_value(c, wanted.operands);
+  bound.exact.magnitude = extreme ? absolute(bound.exact.value) : exact_magnitude(c, wanted.operands);
   bound.exact.partial = bound.exact.magnitude;
-  if (scope == Scope::none && !elsewhere) bound.partials = partial_sums(wanted);
+  if (scope == Scope::none && !elsewhere && !extreme) bound.partials = partial_sums(wanted);
   if (scope == Scope::none) note_in_common(wanted, bound);
   return bound;
 }

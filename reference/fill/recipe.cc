@@ -57,9 +57,10 @@ int octaves_left(const Case& c, const Source& source, const Unit& unit) {
   return std::clamp(std::ilogb(room / one), 0, 3);
 }
 
-Contest contest(const Case& c, const Source& source) {
+std::variant<Normal, Contest> contest(const Case& c, const Source& source) {
   Contest all{source.parts, 1, c.op.operands[0].reduction == Reduce::max, {}};
   const std::int64_t most = capacity({c.acc, c.wire, source.dtype}) / copies(c);
+  if (most == 0 && !format(source.dtype).integer) return Normal{};
   const auto set_unit = [&](Unit unit) {
     if (format(source.dtype).integer && most >> unit.exponent == 1)
       unit = {unit.factor << unit.exponent, 0, true};
@@ -96,7 +97,7 @@ Recipe drawn_once(const Case& c) {
   else if (c.fill == Fill::provenance || movable_only)
     r.data = provenance(r.seed, r.sources[0]);
   else if (c.op.operands[0].reduction != Reduce::sum)
-    r.data = contest(c, r.sources[0]);
+    std::visit([&](auto&& data) { r.data = std::move(data); }, contest(c, r.sources[0]));
   else if (c.fill == Fill::normal && !format(r.sources[0].dtype).integer)
     r.data = Normal{};
   else if (wraps(c))

@@ -1,6 +1,7 @@
 #include "reference/rounding/reduction.h"
 
 #include <algorithm>
+#include <bit>
 #include <set>
 #include <string>
 
@@ -72,8 +73,12 @@ Reduction reduction(const Case& c) {
   // An accumulator narrower than an operand: the operand is rounded before it is multiplied.
   for (const Spec& spec : c.op.operands)
     if (r.terms > 0 && format(spec.dtype).digits > format(r.acc).digits) ++r.terms;
-  // A mean rounds twice more: the reciprocal of the number of parts, and the product with it.
-  if (r.parts > 1 && !c.op.operands[0].averaged.empty()) r.parts += 2;
+  // A mean rounds twice more: the reciprocal of the number of parts, and the product with it; by a power of
+  // two neither.
+  const auto divides = [&](const Spec& spec) {
+    return !std::has_single_bit(static_cast<std::uint64_t>(axes_size(c.mesh, spec.averaged)));
+  };
+  if (divides(c.op.operands[0]) || std::ranges::any_of(c.op.chain, divides)) r.parts += 2;
   const auto store = [&](const Spec& spec, DType as) {
     if (parts(c.mesh, spec) > 1 && format(as).digits < format(r.stored).digits) r.stored = as;
   };
