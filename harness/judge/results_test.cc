@@ -59,6 +59,30 @@ TEST(Results, TheClaimOfEveryResultCounts) {
   }
 }
 
+// Blocks of the result without one term, rounded once.
+Status without_term(const std::string& line, std::int64_t term) {
+  Quantizing q(line);
+  std::vector<Tensor> operands = q.operands;
+  Tensor& left = operands[0];
+  const std::int64_t terms = left.shape[1];
+  for (std::int64_t m = 0; m < left.shape[0]; ++m)
+    store(left.dtype, left.bytes.data() + (m * terms + term) * format(left.dtype).bytes, 0);
+  const Tensor sums = evaluate_all(q.c, operands)[0];
+  for (std::int64_t device = 0; device < devices(q.c.mesh); ++device)
+    cut(sums.shape, block(q.c.mesh, result(q.c), q.c.rule, device), sums.bytes.data(),
+        q.memory[device].data(), format(sums.dtype).bytes);
+  return q.status();
+}
+
+TEST(Results, EachTermOfQuantizedOperandsCountsWhereSumsAreExact) {
+  for (const char* line : {"on x=8: einsum mk,kn->mn bf16[8,64@x]~fp8 bf16[64@x,8]~fp8 -> f32[8,8]",
+                           "on x=8: einsum mk,kn->mn bf16[8,64@x]~fp8e5 bf16[64@x,8]~fp8e5 -> f32[8,8]",
+                           "on x=4: einsum mk,kn->mn bf16[8,64@x]~mxfp8 bf16[64@x,8]~mxfp8 -> f32[8,8]",
+                           "on x=4: einsum mk,kn->mn bf16[8,64]~mxfp8 bf16[64,8@x]~mxfp8 -> bf16[8,8@x]"})
+    for (std::int64_t term = 0; term < 64; ++term)
+      EXPECT_EQ(without_term(line, term), Status::wrong) << line << " " << term;
+}
+
 // A scale, its inverse, the history: none of four may lie or be otherwise than is asked.
 TEST(Results, NoResultIsLeftOut) {
   const char* line = "on x=2: quantize fp8 bf16[4@x,64] f32[16] f32[] -> f8e4m3[4@x,64] f32[] f32[16] f32[]";
