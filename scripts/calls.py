@@ -4,6 +4,8 @@ import fnmatch
 
 # A pattern of a backend, and the functions. The first that fits holds.
 CALLED = [
+    ("jax@*grad=*route=shard_map", "`jax.vjp` of a product in `jax.shard_map(..., axis_names=)` with `jax.lax.psum`"),
+    ("jax@*grad=*", "`jax.vjp` of `jnp.einsum` in `jax.jit(..., in_shardings=, out_shardings=)`"),
     ("jax@*style=explicit", "`jax.jit` of `jax.sharding.reshard` or `jnp.einsum(..., out_sharding=)` under `jax.set_mesh`, explicit axes"),
     ("jax@*route=inside", "`jax.jit` alone, `jax.lax.with_sharding_constraint` inside"),
     ("jax@*route=uncommitted", "the same, with operands on one device"),
