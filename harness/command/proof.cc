@@ -73,6 +73,10 @@ std::string in_words(const ProofReport& report) {
   if (proven && !proof.unanswered.empty())
     text += fmt::format("    {} of integers had one answer in every draw\n",
                         counted(std::ssize(proof.unanswered), "comparison"));
+  if (proven && !proof.borders.empty())
+    text += fmt::format("    {} of integers came to where {} in no draw: one off by one may be here\n",
+                        counted(std::ssize(proof.borders), "comparison"),
+                        proof.borders.size() == 1 ? "it turns" : "they turn");
   return text + (proven ? fmt::format("    {}\n", kScope) : fmt::format("    again: {}\n", report.again));
 }
 
@@ -91,6 +95,7 @@ std::string json_text(const ProofReport& report) {
   json j = {
       {"again",         report.again       },
       {"as_propagated", proof.as_propagated},
+      {"borders",       proof.borders      },
       {"bytes",         report.bytes       },
       {"devices",       proof.devices      },
       {"differences",   differences        },

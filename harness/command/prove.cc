@@ -269,7 +269,7 @@ int prove_modules(const ProveFlags& flags) {
   if (!dumps.note.empty()) fmt::print(stderr, "plumb: {}: {}\n", report.subject, dumps.note);
   Proving proving{flags, dumps, subject.propagated, ranges_of(flags, subject.before)};
   judge(proving, subject, report);
-  report.again = repeated(flags, report.proof.seed);
+  report.again = repeated(flags, report.proof.directed ? flags.seed : report.proof.seed);
   fmt::print("{}", flags.json ? json_text(report) + '\n' : in_words(report));
   std::fflush(stdout);  // a record that cannot be written loses no verdict
   if (journal && report.proof.finding != hlo::Finding::unrun)

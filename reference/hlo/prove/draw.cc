@@ -60,6 +60,8 @@ struct Argument {
   std::optional<std::int64_t> others{};  // what all others are
   std::int64_t run = 1;                  // so many integers, one after the other, are the same
   std::vector<std::int64_t> asked{};     // a quarter of them are one of these
+  std::vector<std::int64_t> borders{};   // another of these
+  std::vector<std::int64_t> placed{};    // or half of these
 
   std::uint64_t bits(std::int64_t n) const { return split(key, static_cast<std::uint64_t>(n)); }
   // The quarters of a mixed array: any, of one sign, with ties, of the other sign.
@@ -99,7 +101,9 @@ struct Argument {
     if (n == low || n == high) return wrap(shape.type, n == low ? from : to);
     if (others) return *others;
     const std::uint64_t random = bits(n - n % run), quarter = random >> 62, which = random >> 32;
+    if (!placed.empty() && quarter < 2) return wrap(shape.type, placed[which % placed.size()]);
     if (!asked.empty() && quarter == 0) return wrap(shape.type, asked[which % asked.size()]);
+    if (!borders.empty() && quarter == 1) return wrap(shape.type, borders[which % borders.size()]);
     return wrap(shape.type, static_cast<std::int64_t>(least + (span == 0 ? random : random % span)));
   }
 };
@@ -154,6 +158,12 @@ void widen(Argument& a, std::size_t p, std::uint64_t seed) {
   if (has_asked(a.draw) && std::ranges::count(a.asked, 0) == 0) a.asked.push_back(0);
 }
 
+// A single one that indexes nothing, and says of no loop how long it runs.
+void widen_single(Argument& a) {
+  if (row(a.shape.type).kind != Kind::signed_integer) return;
+  if (has_asked(a.draw)) a.to = (std::int64_t{1} << std::min(row(a.shape.type).bits - 1, kLargeBits)) - 1;
+}
+
 // All of one draw.
 struct Drawing {
   const Module& module;
@@ -172,18 +182,35 @@ Argument argument(const Drawing& drawing, std::size_t p) {
   a.scale = scale_of(a.draw, a.key);
   a.negative = ((split(split(1, seed / 8), p) & 1) == 0) != (a.draw == Draw::other_sign);
   a.all = elements(a.shape), a.from = bounds[p].low, a.to = bounds[p].high;
+  if (a.all == 1 && bounds[p].any) widen_single(a);
   if (a.all == 1 && seed / 8 % 2 == 0) place_single(a);
+  if (a.all == 1 && !bounds[p].placed.empty()) a.from = a.to = bounds[p].placed[0];
   if (a.all < 2) return a;
   const auto all = static_cast<std::uint64_t>(a.all),
              low = mixed(a.key) % all;  // masks and clamps show at the ends
   a.low = static_cast<std::int64_t>(low);
   a.high = static_cast<std::int64_t>((low + 1 + mixed(~a.key) % (all - 1)) % all);
-  if (has_asked(a.draw)) a.asked = bounds[p].asked;
+  if (has_asked(a.draw)) a.asked = bounds[p].asked, a.borders = bounds[p].borders;
   if (bounds[p].any) widen(a, p, seed);
+  a.placed = bounds[p].placed;
+  if (!a.placed.empty()) a.run = 1;
   return a;
 }
 
 }  // namespace
+
+int draws_of(const Module& module, const std::vector<Bounds>& bounds) {
+  constexpr std::int64_t kFew = 4096;
+  std::int64_t all = 0;
+  bool indexes = false;
+  const Computation& main = entry(module);
+  for (std::size_t p = 0; p < main.parameters.size(); ++p) {
+    const Shape& shape = main.instructions[static_cast<std::size_t>(main.parameters[p])].shape;
+    all += elements(shape);
+    indexes = indexes || (bounds[p].indexes && elements(shape) == 1);
+  }
+  return all < kFew || indexes ? 8 : 2;
+}
 
 bool is_plain(std::uint64_t seed) { return draw_of(seed) == Draw::plain; }
 bool has_ties(std::uint64_t seed) { return draw_of(seed) == Draw::ties; }

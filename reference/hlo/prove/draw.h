@@ -27,12 +27,17 @@ namespace plumb::hlo {
 // single integer is any. Some element of an array of integers is the least, and one the greatest; of those
 // that index nothing both are larger but in draws 0 and 7, of one sign where floats are, in draws 1, 2 and 6
 // four in a row are the same: of packed texts a mask that compares all with all has more than its diagonal.
-// In draws 1, 3, 4 and 5 a quarter is what the module asks for or, of those that index nothing, zero. Of
+// Single ones are larger in draws 1, 3, 4 and 5.
+// In draws 1, 3, 4 and 5 a quarter is what the module asks for or, of those that index nothing, zero; another
+// what it is where comparisons turn; in draws with what is placed half of all are that. Of
 // predicates half hold, in draws 1, 3 and 5 one, all but one, none or all.
 bool is_plain(std::uint64_t seed);
 bool has_ties(std::uint64_t seed);   // all over
 bool has_zeros(std::uint64_t seed);  // somewhere
 std::vector<Value<Twin>> drawn(const Module&, const std::vector<Bounds>&, std::uint64_t seed);
+// Of a program whose arguments are few more draws cost nothing, and what integers decide is no more than
+// tested. A single integer that indexes has one place in a draw.
+int draws_of(const Module&, const std::vector<Bounds>&);
 // What each device holds of them where each is cut so, poison behind its end; nothing else of it is drawn.
 // The key of the pairs is the seed.
 std::vector<Value<Twin>> drawn(Pairs&, const Module&, const std::vector<Bounds>&,

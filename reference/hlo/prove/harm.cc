@@ -15,10 +15,10 @@ constexpr std::uint64_t kDraws[] = {101, 102, 104, 106, 107, 108};
 
 // What each device holds of drawn arguments, a number each as `of` says.
 template <typename F>
-std::vector<RealValue> arguments_of(const Subject& subject, std::uint64_t seed, F of) {
+std::vector<RealValue> arguments_of(const Subject& subject, const Data& data, F of) {
   Reals reals;
   std::vector<RealValue> arguments;
-  const std::vector<Value<Twin>> draws = drawn(subject.before, bounds_of(subject.before), seed);
+  const std::vector<Value<Twin>> draws = drawn(subject.before, data.bounds, data.seed);
   const std::vector<Division> cuts = parameter_layouts(subject);
   for (std::size_t n = 0; n < draws.size(); ++n) {
     Array<double> whole{draws[n].array->type, draws[n].array->dims, 1, draws[n].array->integers, {}};
@@ -28,9 +28,9 @@ std::vector<RealValue> arguments_of(const Subject& subject, std::uint64_t seed, 
   return arguments;
 }
 
-Seen plain(const Subject& subject, const Module& after, std::uint64_t seed) {
+Seen plain(const Subject& subject, const Module& after, const Data& data) {
   Reals reals{.total = true};  // what has no value would hide what differs
-  const std::vector<RealValue> arguments = arguments_of(subject, seed, [](double x) { return x; });
+  const std::vector<RealValue> arguments = arguments_of(subject, data, [](double x) { return x; });
   std::map<const Instruction*, Moment> places;
   for (std::size_t c = 0; c < after.computations.size(); ++c)
     for (std::size_t i = 0; i < after.computations[c].instructions.size(); ++i)
@@ -123,7 +123,8 @@ std::string_view name(Harm harm) {
 }
 
 std::vector<Value<double>> whole_numbers(const Subject& subject) {
-  return arguments_of(subject, 0, [](double x) { return std::nearbyint(2 * x); });
+  return arguments_of(subject, {0, bounds_of(subject.before)},
+                      [](double x) { return std::nearbyint(2 * x); });
 }
 
 std::vector<std::vector<std::vector<bool>>> covered(const Subject& subject) {
@@ -139,23 +140,26 @@ std::vector<std::vector<std::vector<bool>>> covered(const Subject& subject) {
   return all;
 }
 
-std::optional<std::uint64_t> refuting_draw(const Proof& proof) {
-  return proof.finding == Finding::refuted ? std::optional(proof.seed) : std::nullopt;
+std::optional<Data> refuting_draw(const Proof& proof) {
+  if (proof.finding != Finding::refuted) return std::nullopt;
+  return Data{proof.seed, proof.bounds, proof.directed};
 }
 
 Harm harm_of(const Subject& subject, Rightly& right, const Planted& fault) {
   if (subject.after.aliases != fault.faulty.aliases) return Harm::moved;
   if (only_reorders(subject.after, fault)) return Harm::same;
   Differing differing;
-  std::vector<std::uint64_t> draws(std::begin(kDraws), std::end(kDraws));
+  const std::vector<Bounds> bounds = bounds_of(subject.before);
+  std::vector<Data> draws;
+  for (const std::uint64_t seed : kDraws) draws.push_back({seed, bounds});
   if (fault.refuted_by) draws.push_back(*fault.refuted_by);
-  for (const std::uint64_t seed : draws) {
-    const auto known = right.find(seed);
-    const Seen& one =
-        known != right.end() ? known->second : right[seed] = plain(subject, subject.after, seed);
-    Seen wrong;
+  for (const Data& data : draws) {
+    const bool known = !data.own && right.contains(data.seed);
+    Seen own, wrong;
+    Seen& one = data.own ? own : right[data.seed];
+    if (!known) one = plain(subject, subject.after, data);
     try {
-      wrong = plain(subject, fault.faulty, seed);
+      wrong = plain(subject, fault.faulty, data);
     } catch (const Disagreement&) {
       return Harm::moved;
     }

@@ -42,15 +42,22 @@ std::vector<std::vector<std::vector<bool>>> covered(const Subject&);
 // AFTER itself, by the draw of the data: made once for all faults.
 using Rightly = std::map<std::uint64_t, Seen>;
 
+// What is drawn; `own` where no other fault is judged on it.
+struct Data {
+  std::uint64_t seed = 0;
+  std::vector<Bounds> bounds{};
+  bool own = false;
+};
+
 // Of AFTER against `faulty`, which is AFTER with the fault at instruction `i` of computation `c`.
 // `refuted_by` is the draw of a proof that refutes it: on other data a program may not go where the fault
 // stands.
 struct Planted {
   const Module& faulty;
   std::size_t c = 0, i = 0;
-  std::optional<std::uint64_t> refuted_by{};
+  std::optional<Data> refuted_by{};
 };
-std::optional<std::uint64_t> refuting_draw(const Proof&);
+std::optional<Data> refuting_draw(const Proof&);
 Harm harm_of(const Subject&, Rightly&, const Planted&);
 
 }  // namespace plumb::hlo

@@ -79,6 +79,7 @@ TEST(Pairs, WhatIsNotFinite) {
   EXPECT_TRUE(a.same(up, up) && a.same(down, down) && a.same(nan, nan));
   EXPECT_FALSE(a.same(up, down) || a.same(up, nan) || a.same(down, nan) || a.same(up, x));
   EXPECT_TRUE(a.same(a.one(Opcode::negate, up), down));
+  EXPECT_TRUE(a.same(a.one(Opcode::negate, nan), nan)) << "it has no sign";
   EXPECT_FALSE(a.pairs.finite(up) || a.pairs.finite(nan) || !a.pairs.finite(x));
   for (const Opcode opcode : {Opcode::add, Opcode::subtract, Opcode::multiply, Opcode::divide,
                               Opcode::maximum, Opcode::minimum, Opcode::remainder, Opcode::atan2})

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "reference/hlo/prove/borders.h"
 #include "reference/hlo/prove/ways.h"
 #include "reference/hlo/run/run.h"
 
@@ -59,7 +60,9 @@ struct Trial {
   const Proof blank;  // of no draw
   Wholes& wholes;
   bool shared;  // what BEFORE computes is for other proofs too; else that of one draw is held
-  Paths paths{};
+  const Turns before_turns, after_turns;
+  Paths paths{};                           // of both modules
+  Whole directed{};                        // of a draw that is this proof's alone
   std::map<double, std::size_t> chosen{};  // which meaning of a folded constant was the right one
   bool by_errors = false;                  // as Sides has it
   std::vector<double> usual{};             // the largest of each result in a plain draw: ties may cancel it
@@ -116,7 +119,7 @@ Whole computed(Trial& trial, const Proof& proof, bool to_the_end) {
     answers.note(pairs, i, operands, held, whole.paths);
   };
   const auto seen = [&](const Instruction& i, const std::vector<Held>& operands, const Held& held) {
-    note(i, operands, held);
+    note(i, operands, held), trial.before_turns.note(i, operands, whole.paths);
     if (!free.contains(&i) || !held.array || held.array->reals.size() > kSeveral) return;
     for (const Twin& x : held.array->reals)
       if (std::isfinite(x.real) && x.real != 0) whole.sources.push_back({x, i.name});
@@ -141,6 +144,7 @@ Whole computed(Trial& trial, const Proof& proof, bool to_the_end) {
 // That of the proof's seed. A draw whose decisions are in doubt is made again, so it is not gone on with
 // unless it is the last.
 const Whole& whole_of(Trial& trial, const Proof& proof, bool last) {
+  if (proof.directed) return trial.directed = computed(trial, proof, last);
   if (!trial.shared) std::erase_if(trial.wholes, [&](const auto& one) { return one.first != proof.seed; });
   const auto known = trial.wholes.find(proof.seed);
   if (known != trial.wholes.end() && !(known->second.ended && last)) return known->second;
@@ -153,9 +157,14 @@ std::string in_doubt(std::int64_t n) { return counted(n) + " of reals that doubl
 void finish(Trial& trial, const Whole& whole, Proof& proof) {
   const Module& module = trial.subject.after;
   Pairs pairs{proof.seed, whole.doubts, &proof.meanings};
-  const Machine<Pairs> machine{
+  Paths met = trial.paths;
+  const auto seen = [&](const Instruction& i, const std::vector<Held>& operands, const Held&) {
+    trial.after_turns.note(i, operands, met);
+  };
+  Machine<Pairs> machine{
       module, pairs,   module.partitions,
       {},     nullptr, telling(trial.options, module, {proof.draws, trial.draws, true, 0, 0, 0})};
+  if (!trial.after_turns.all.empty()) machine.seen = seen;
   try {
     const std::vector<Held> held = results_of(
         evaluate(machine, entry(module), drawn(pairs, trial.subject.before, proof.bounds, trial.cuts), {}));
@@ -167,6 +176,7 @@ void finish(Trial& trial, const Whole& whole, Proof& proof) {
   // Reals refute what is blurred, and nothing else does.
   const bool shown = proof.finding == Finding::refuted && !proof.differences.empty();
   if (pairs.doubts > 0 || (pairs.blurs > 0 && !shown)) mistrust(proof, in_doubt(pairs.doubts + pairs.blurs));
+  if (proof.finding == Finding::proven) trial.paths = std::move(met);
 }
 
 // The proof in which each constant has its chosen meaning, but the one at `other` its next ones.
@@ -217,9 +227,15 @@ Proof blank_draw(const Trial& trial, int draw, std::uint64_t seed) {
   return proof;
 }
 
+// The same as another, of another seed.
+Proof blank_draw(const Trial& trial, const Proof& other, std::uint64_t seed) {
+  Proof proof = blank_draw(trial, other.draws, seed);
+  proof.bounds = other.bounds, proof.directed = other.directed;
+  return proof;
+}
+
 // One draw, judged. Nothing where what BEFORE decides hangs on errors, unless it is the `last` that is tried.
-std::optional<Proof> judged_draw(Trial& trial, int draw, std::uint64_t seed, bool last) {
-  Proof proof = blank_draw(trial, draw, seed);
+std::optional<Proof> judged_draw(Trial& trial, Proof proof, bool last) {
   const Whole& whole = whole_of(trial, proof, last);
   if (whole.ended) return std::nullopt;
   if (whole.disagreement.empty())
@@ -239,7 +255,7 @@ constexpr int kMostShowing = 256;
 Proof shown_by_more(Trial& trial, Proof open, std::uint64_t seed) {
   trial.by_errors = true;
   for (int tried = 0; !open.differences.empty() && tried < kMostShowing; ++tried) {
-    std::optional<Proof> one = judged_draw(trial, open.draws, seed++, false);
+    std::optional<Proof> one = judged_draw(trial, blank_draw(trial, open, seed++), false);
     if (one && one->finding == Finding::refuted) return *std::move(one);
   }
   return open;
@@ -256,28 +272,13 @@ Proof settled_draw(Trial& trial, int draw, std::uint64_t& seed) {
   bool final = false;
   for (int judged = 0, ended = 0; !final;) {
     final = judged == most || ended == kCheaper * most;
-    last = judged_draw(trial, draw, seed++, final);
+    last = judged_draw(trial, blank_draw(trial, draw, seed++), final);
     ++(last ? judged : ended);
     if (!last) continue;
     if (last->finding == Finding::refuted || (last->finding == Finding::proven && !open)) return *last;
     if (last->finding == Finding::unsettled && !open) open = last;
   }
   return open ? shown_by_more(trial, *std::move(open), seed) : *std::move(last);
-}
-
-// Of a program whose arguments are few more draws cost nothing, and what integers decide is no more than
-// tested. A single integer that indexes has one place in a draw.
-int draws_of(const Module& module, const Options& options, const std::vector<Bounds>& bounds) {
-  constexpr std::int64_t kFew = 4096;
-  std::int64_t all = 0;
-  bool indexes = false;
-  const Computation& main = entry(module);
-  for (std::size_t p = 0; p < main.parameters.size(); ++p) {
-    const Shape& shape = main.instructions[static_cast<std::size_t>(main.parameters[p])].shape;
-    all += elements(shape);
-    indexes = indexes || (bounds[p].indexes && elements(shape) == 1);
-  }
-  return options.draws > 0 ? options.draws : all < kFew || indexes ? 8 : 2;
 }
 
 // Draws of BEFORE for ways that none has gone, and how many of them are judged.
@@ -287,7 +288,8 @@ constexpr int kSearched = 48, kJudged = 16;
 // those of arrays only such with ties: in the others each element was a draw.
 Proof sought_ways(Trial& trial, Proof proof, std::uint64_t seed) {
   std::vector<Way> wanted = untaken(trial.subject.before, trial.paths);
-  std::erase_if(wanted, [](const Way& way) { return way.kind == Way::integers; });
+  std::erase_if(wanted,
+                [](const Way& way) { return way.kind == Way::integers || way.kind == Way::no_number; });
   int judged = 0;
   for (int tried = 0; !wanted.empty() && tried < kSearched && judged < kJudged; ++tried, ++seed) {
     const auto is_sought = [&](const Way& way) { return way.kind == Way::scalar || has_ties(seed); };
@@ -298,11 +300,44 @@ Proof sought_ways(Trial& trial, Proof proof, std::uint64_t seed) {
     if (whole.ended || std::ranges::none_of(wanted, goes)) continue;
     const bool scalar =
         std::ranges::any_of(wanted, [&](const Way& way) { return way.kind == Way::scalar && goes(way); });
-    one = *judged_draw(trial, proof.draws, seed, false);
+    one = *judged_draw(trial, one, false);
     if (one.finding == Finding::refuted) return one;
     if (one.finding == Finding::unsettled) return shown_by_more(trial, std::move(one), seed + 1);
     judged += scalar;
     std::erase_if(wanted, [&](const Way& way) { return way.kind == Way::array && went(trial.paths, way); });
+  }
+  return proof;
+}
+
+// All that no draw met, of both modules.
+Borders wanted_borders(const Trial& trial, std::vector<std::string>* names) {
+  const auto& [before, after, propagated, partitioned] = trial.subject;
+  Unmet whole = unmet(before, trial.blank.bounds, trial.before_turns, trial.paths),
+        held = unmet(after, trial.blank.bounds, trial.after_turns, trial.paths);
+  if (names) *names = whole.names;
+  for (std::size_t n = 0; names && n < held.names.size(); ++n) names->push_back("after: " + held.names[n]);
+  for (std::size_t p = 0; p < whole.borders.size(); ++p)
+    whole.borders[p].insert(whole.borders[p].end(), held.borders[p].begin(), held.borders[p].end());
+  return whole.borders;
+}
+
+// At most so many more draws.
+constexpr int kMostPlaced = 16;
+
+Proof sought_borders(Trial& trial, Proof proof, std::uint64_t seed) {
+  Placing placing{trial.subject.before};
+  for (int placed = 0; placed < kMostPlaced; ++placed) {
+    Proof one = blank_draw(trial, proof.draws, seed);
+    one.directed = true;
+    if (!placing.place(one.bounds, wanted_borders(trial, nullptr))) break;
+    std::optional<Proof> judged;
+    for (int again = 0; again < trial.options.redraws; ++again) {
+      judged = judged_draw(trial, blank_draw(trial, one, seed++), false);
+      if (judged && judged->finding != Finding::mistrusted) break;
+    }
+    if (!judged) continue;
+    if (judged->finding == Finding::refuted) return *judged;
+    if (judged->finding == Finding::unsettled) return shown_by_more(trial, *judged, seed);
   }
   return proof;
 }
@@ -335,12 +370,14 @@ Proof prove(const Subject& subject, const Options& options, Wholes* shared) {
   Wholes own;
   Trial trial{subject,
               options,
-              draws_of(subject.before, options, proof.bounds),
+              options.draws > 0 ? options.draws : draws_of(subject.before, proof.bounds),
               cuts,
               results,
               proof,
               shared ? *shared : own,
-              shared != nullptr};
+              shared != nullptr,
+              turns_of(subject.before, free_of_parameters(subject.before)),
+              turns_of(subject.after, free_of_parameters(subject.after))};
   std::uint64_t seed = options.seed;
   for (int draw = 1; draw <= trial.draws; ++draw) {
     proof = settled_draw(trial, draw, seed);
@@ -348,6 +385,9 @@ Proof prove(const Subject& subject, const Options& options, Wholes* shared) {
   }
   proof = sought_ways(trial, proof, seed);
   if (proof.finding != Finding::proven) return proof;
+  proof = sought_borders(trial, proof, seed);
+  if (proof.finding != Finding::proven) return proof;
+  wanted_borders(trial, &proof.borders);
   for (const Way& way : untaken(subject.before, trial.paths))
     (way.kind == Way::integers ? proof.unanswered : proof.untaken).push_back(print(way));
   return proof;

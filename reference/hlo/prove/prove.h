@@ -54,13 +54,15 @@ struct Proof {
   std::vector<Difference> differences;
   std::int64_t results = 0, elements = 0, devices = 0;  // what was compared; elements of all devices
   int draws = 0;
-  std::uint64_t seed = 0;               // of the draw that decided
-  bool as_propagated = false;           // some result's layout is the partitioner's choice
-  std::vector<Bounds> bounds;           // of the parameters
-  std::vector<std::string> folded;      // "0.0356774069 stands for 0.044715 * 0.797884583"
-  std::map<double, Twin> meanings;      // the same, in this draw
-  std::vector<std::string> untaken;     // ways of BEFORE that no draw went, as ways.h names them
+  std::uint64_t seed = 0;            // of the draw that decided
+  bool directed = false;             // in which integers were put where comparisons turn: `bounds` has them
+  bool as_propagated = false;        // some result's layout is the partitioner's choice
+  std::vector<Bounds> bounds;        // of the parameters
+  std::vector<std::string> folded;   // "0.0356774069 stands for 0.044715 * 0.797884583"
+  std::map<double, Twin> meanings;   // the same, in this draw
+  std::vector<std::string> untaken;  // ways of BEFORE that no draw went, as ways.h names them
   std::vector<std::string> unanswered;  // and answers of comparisons of integers that none had
+  std::vector<std::string> borders;     // those of either module that did not come to where they turn
 };
 
 // BEFORE on the arguments of one draw.

@@ -37,11 +37,14 @@ TEST(Prove, RightProgramsAreProvenAndWrongOnesRefuted) {
     const Proof proof = of_folder(folder, 0);
     EXPECT_EQ(name(proof.finding), name(wrong ? Finding::refuted : Finding::proven))
         << folder << " " << proof.why;
-    // Numbers drawn from [a, b) are the greater of a and what is drawn, which is a with a chance of 2^-23.
-    const bool random = folder.filename().string().starts_with("random");
-    EXPECT_EQ(proof.untaken,
-              random ? std::vector<std::string>{"%max.7 operand 0"} : std::vector<std::string>{})
-        << folder;
+    // Numbers drawn from [a, b) are the greater of a and what is drawn, which is a with a chance of 2^-23. An
+    // argmax, by which experts are chosen, asks whether a number is none.
+    const std::string program = folder.filename().string();
+    std::vector<std::string> untaken;
+    if (program.starts_with("random")) untaken = {"%max.7 operand 0"};
+    if (program.starts_with("moe")) untaken = {"%ne.1 true"};
+    if (program.starts_with("indices")) untaken = {"%ne.2 true", "%ne.3 true", "%ne.5 true"};
+    EXPECT_EQ(proof.untaken, untaken) << folder;
     EXPECT_EQ(proof.differences.empty(), !wrong) << folder;
     ++(proof.finding == Finding::proven ? proven : refuted);
   }

@@ -79,6 +79,7 @@ Twin sum(std::uint64_t key, const Twin& a, const Twin& b, double real) {
 }
 
 Twin negated(Twin x) {
+  if (std::isnan(x.real)) return x;  // what is no number has no sign
   x.real = -x.real, x.coefficient = Residue{} - x.coefficient;
   return x;
 }

@@ -51,6 +51,13 @@ std::set<const Instruction*> of_integers(const Module& module) {
   return all;
 }
 
+// Whether a float is no number: `x != x`, or `x == x`.
+bool asks_for_nan(const Computation& c, const Instruction& i) {
+  const auto direction = get<std::string>(i, Key::direction);
+  return i.opcode == Opcode::compare && i.operands[0] == i.operands[1] &&
+         is_real(operand_of(c, i, 0).shape.type) && (direction == "NE" || direction == "EQ");
+}
+
 bool chooses(const Module& module, const Instruction& i) {
   return is_real(i.shape.type) && (picks(i.opcode) || folds_by_picking(module, i));
 }
@@ -98,7 +105,8 @@ Answers answers_of(const Module& module, const std::set<const Instruction*>& fre
   Answers answers;
   for (const Computation& c : module.computations)
     for (const Instruction& i : c.instructions) {
-      if (free_of_parameters.contains(&i) || i.operands.size() < 2 || i.operands[0] == i.operands[1])
+      if (free_of_parameters.contains(&i) || i.operands.size() < 2 ||
+          (i.operands[0] == i.operands[1] && !asks_for_nan(c, i)))
         continue;
       if (answers_whether(i)) answers.compares.insert(&i);
       if (chooses(module, i)) answers.choices.insert(&i);
@@ -154,7 +162,10 @@ std::vector<Way> untaken(const Module& module, const Paths& paths) {
       const auto kind = i.shape.dims.empty() && !inner.contains(&c) ? Way::scalar : Way::array;
       if (answers_whether(i))
         for (const std::int64_t answer : {0, 1})
-          add({&i, answer, integers.contains(&i) ? Way::integers : kind});
+          add({&i, answer,
+               integers.contains(&i) ? Way::integers
+               : asks_for_nan(c, i)  ? Way::no_number
+                                     : kind});
       if (!chooses(module, i)) continue;
       for (std::size_t n = 0; n < i.operands.size(); ++n)
         if (!is_infinite(c, operand_of(c, i, n))) add({&i, static_cast<std::int64_t>(n), kind});

@@ -335,7 +335,7 @@ std::optional<Place> locate(const Subject& subject, const Proof& proof, const Pu
   if (proof.at) return place_at(subject, *proof.at);
   if (!subject.propagated || proof.differences.empty()) return std::nullopt;
   Sought own;
-  Sought& sought = shared && proof.meanings.empty() ? *shared : own;
+  Sought& sought = shared && proof.meanings.empty() && !proof.directed ? *shared : own;
   Search search{
       subject,
       pulse,

@@ -1,0 +1,195 @@
+#include "reference/hlo/prove/borders.h"
+
+#include <algorithm>
+
+#include "reference/hlo/run/integers.h"
+
+namespace plumb::hlo {
+namespace {
+
+constexpr std::int64_t kBelow = 2, kAbove = 3;
+
+const Shape& operand_shape(const Followed& one, std::size_t n) {
+  return one.within.instructions[static_cast<std::size_t>(one.is.operands[n])].shape;
+}
+
+bool divides(Opcode opcode) { return opcode == Opcode::divide || opcode == Opcode::remainder; }
+
+// Of a division as if it compared: it turns where the one is as large as the other.
+std::string direction_of(const Instruction& i) {
+  return divides(i.opcode) ? "LT" : get<std::string>(i, Key::direction);
+}
+
+bool is_equality(const std::string& direction) { return direction == "EQ" || direction == "NE"; }
+
+// Whether `a direction b` turns between b - 1 and b; else between b and b + 1.
+bool turns_below(const std::string& direction) { return direction == "LT" || direction == "GE"; }
+
+// Those of the numbers beside x, and x, that the type has.
+void add_beside(Integers& to, Type type, std::int64_t x, std::initializer_list<std::int64_t> steps) {
+  for (const std::int64_t step : steps) {
+    const std::int64_t y = wrap(
+        type, static_cast<std::int64_t>(static_cast<std::uint64_t>(x) + static_cast<std::uint64_t>(step)));
+    if (integer_compare(type, y, x) == (step > 0) - (step < 0)) to.push_back(y);
+  }
+}
+
+void add_solved(Borders& borders, const Origin& origin, const Integers& wanted) {
+  for (const Chain& chain : origin.chains) {
+    const Integers all = solved(chain, wanted);
+    Integers& to = borders[static_cast<std::size_t>(chain->parameter)];
+    to.insert(to.end(), all.begin(), all.end());
+  }
+}
+
+// Of very many numbers that something is compared with each is met anyhow.
+constexpr std::size_t kFew = 4;
+
+// What the one side of a comparison is less the other just below where it turns, or just above; of equality
+// where it holds.
+std::int64_t distance_at(const std::string& direction, std::int64_t side) {
+  return (side == kAbove ? 1 : 0) - (turns_below(direction) ? 1 : 0);
+}
+
+Integers sides_of(const std::string& direction) {
+  return is_equality(direction) ? Integers{kBelow} : Integers{kBelow, kAbove};
+}
+
+void add_comparison(Borders& borders, const Followed& one, const Paths* met) {
+  const auto direction = direction_of(one.is);
+  const Type type = operand_shape(one, 0).type;
+  for (const std::size_t operand : {0, 1}) {
+    const Integers& with = one.operands[1 - operand].at_zero;
+    if (is_equality(direction) && with.size() > kFew) continue;
+    Integers wanted;
+    for (const std::int64_t side : sides_of(direction)) {
+      if (met && met->contains({&one.is, side})) continue;
+      const std::int64_t distance = distance_at(direction, side);
+      for (const std::int64_t x : with)
+        if (is_equality(direction))
+          add_beside(wanted, type, x, {-1, 0, 1});
+        else
+          add_beside(wanted, type, x, {operand == 0 ? distance : -distance});
+    }
+    add_solved(borders, one.operands[operand], wanted);
+  }
+}
+
+}  // namespace
+
+void add_borders(Borders& borders, const Followed& one, const Paths* met) {
+  const Opcode opcode = one.is.opcode;
+  if (one.operands.size() < 2 || !is_integer(operand_shape(one, 0).type)) return;
+  if (opcode == Opcode::compare) return add_comparison(borders, one, met);
+  const auto turns_at = [&](std::size_t n, std::size_t at, std::initializer_list<std::int64_t> steps) {
+    const Integers& all = one.operands[at].at_zero;
+    Integers wanted;
+    if (all.size() > kFew) return;
+    for (const std::int64_t x : all) add_beside(wanted, operand_shape(one, n).type, x, steps);
+    add_solved(borders, one.operands[n], wanted);
+  };
+  if (opcode == Opcode::minimum || opcode == Opcode::maximum)
+    turns_at(0, 1, {-1, 0, 1}), turns_at(1, 0, {-1, 0, 1});
+  if (opcode == Opcode::clamp) turns_at(1, 0, {-1, 0, 1}), turns_at(1, 2, {-1, 0, 1});
+  if (divides(opcode)) add_comparison(borders, one, met);
+}
+
+Integers within(const Bounds& bounds, const Shape& shape, const Integers& borders) {
+  if (!is_integer(shape.type)) return {};
+  Integers all;
+  for (const std::int64_t x : borders)
+    if (has_number(shape.type, x) && (bounds.any || (x >= bounds.low && x <= bounds.high))) all.push_back(x);
+  return few(std::move(all));
+}
+
+Turns turns_of(const Module& module, const std::set<const Instruction*>& free_of_parameters) {
+  Turns turns;
+  for (const Computation& c : module.computations)
+    for (const Instruction& i : c.instructions)
+      if ((i.opcode == Opcode::compare || divides(i.opcode)) && i.operands[0] != i.operands[1] &&
+          !free_of_parameters.contains(&i) &&
+          is_integer(c.instructions[static_cast<std::size_t>(i.operands[0])].shape.type))
+        turns.all.insert(&i);
+  return turns;
+}
+
+void Turns::note(const Instruction& i, const std::vector<Value<Twin>>& operands, Paths& paths) const {
+  if (!all.contains(&i)) return;
+  const auto direction = direction_of(i);
+  const Array<Twin>&a = *operands[0].array, &b = *operands[1].array;
+  const std::int64_t size = count(a.dims), lanes = std::max(a.lanes, b.lanes);
+  // Each has as many lanes as the other, or one; where their holders differ, those of devices.
+  const bool alike = a.lanes == 1 || b.lanes == 1 || a.holders == b.holders;
+  const std::int64_t all_lanes = alike
+                                     ? lanes
+                                     : static_cast<std::int64_t>(std::max(a.holders ? a.holders->size() : 0,
+                                                                          b.holders ? b.holders->size() : 0));
+  const auto meets = [&](std::int64_t distance) {
+    for (std::int64_t lane = 0; lane < all_lanes; ++lane) {
+      const std::int64_t* x = a.integers.data() + (alike ? begin_of(a, lane, size) : begin_on(a, lane, size));
+      const std::int64_t* y = b.integers.data() + (alike ? begin_of(b, lane, size) : begin_on(b, lane, size));
+      for (std::int64_t n = 0; n < size; ++n)
+        if (static_cast<std::uint64_t>(x[n]) - static_cast<std::uint64_t>(y[n]) ==
+            static_cast<std::uint64_t>(distance))
+          return true;
+    }
+    return false;
+  };
+  for (const std::int64_t side : sides_of(direction))
+    if (!paths.contains({&i, side}) && meets(distance_at(direction, side))) paths.insert({&i, side});
+}
+
+Placing::Placing(const Module& module) {
+  for (const std::int64_t p : entry(module).parameters)
+    shapes.push_back(entry(module).instructions[static_cast<std::size_t>(p)].shape);
+  times.resize(shapes.size()), singles.resize(shapes.size());
+}
+
+bool Placing::place(std::vector<Bounds>& bounds, const Borders& wanted) {
+  constexpr int kTimes = 3;
+  bool open = false;
+  for (std::size_t p = 0; p < bounds.size(); ++p) {
+    Integers all = within(bounds[p], shapes[p], wanted[p]);
+    if (all.empty()) continue;
+    if (elements(shapes[p]) > 1) {
+      open = times[p]++ < kTimes || open;
+      bounds[p].placed = std::move(all);
+      continue;
+    }
+    if (bounds[p].low <= 0) all.insert(all.begin(), 0);
+    const auto next = std::ranges::find_if(all, [&](std::int64_t x) { return !singles[p].contains(x); });
+    open = open || next != all.end();
+    bounds[p].placed = {next == all.end() ? all[0] : *next};
+    singles[p].insert(bounds[p].placed[0]);
+  }
+  return open;
+}
+
+Unmet unmet(const Module& module, const std::vector<Bounds>& bounds, const Turns& turns, const Paths& paths) {
+  std::set<const Instruction*> open, listed;
+  for (const Instruction* i : turns.all)
+    for (const std::int64_t side : sides_of(direction_of(*i)))
+      if (!paths.contains({i, side})) open.insert(i);
+  const Computation& main = entry(module);
+  Unmet found{{}, Borders(main.parameters.size())};
+  if (open.empty()) return found;
+  each_origin(module, [&](const Followed& one) {
+    if (!open.contains(&one.is)) return;
+    Borders own(main.parameters.size());
+    add_borders(own, one, &paths);
+    bool solved = false, drawn = false;
+    for (std::size_t p = 0; p < own.size(); ++p) {
+      const Shape& shape = main.instructions[static_cast<std::size_t>(main.parameters[p])].shape;
+      solved = solved || !own[p].empty(), drawn = drawn || !within(bounds[p], shape, own[p]).empty();
+      found.borders[p].insert(found.borders[p].end(), own[p].begin(), own[p].end());
+    }
+    const auto of_data = [](const Origin& o) { return o.unknown || !o.parameters.empty(); };
+    if (std::ranges::any_of(one.operands, of_data) && (drawn || !solved)) listed.insert(&one.is);
+  });
+  for (const Computation& c : module.computations)
+    for (const Instruction& i : c.instructions)
+      if (listed.contains(&i)) found.names.push_back("%" + i.name);
+  return found;
+}
+
+}  // namespace plumb::hlo

@@ -1,0 +1,51 @@
+// Where comparisons of integers turn: `x < 16` between 15 and 16.
+#pragma once
+
+#include <set>
+
+#include "reference/hlo/prove/bounds.h"
+#include "reference/hlo/prove/origin.h"
+#include "reference/hlo/prove/twin.h"
+#include "reference/hlo/run/machine.h"
+
+namespace plumb::hlo {
+
+// For each parameter what it is on both sides of where something turns, the other parameters being zero.
+using Borders = std::vector<Integers>;
+
+// Of a comparison, a minimum, a maximum, a clamp, a division or a remainder of integers; where some sides of
+// comparisons are `met`, of the others.
+void add_borders(Borders&, const Followed&, const Paths* met = nullptr);
+
+// Those of them that are drawn of a parameter, ascending: what indexes stays below what it indexes, what has a range within it.
+Integers within(const Bounds&, const Shape&, const Integers& borders);
+
+// The comparisons of integers of a module that some parameter is read for, and divisions of them. `note` adds
+// to `paths` which sides of its border one was on: 2 just below, 3 just above; of equality 2, where it holds.
+struct Turns {
+  std::set<const Instruction*> all;
+  void note(const Instruction&, const std::vector<Value<Twin>>& operands, Paths& paths) const;
+};
+Turns turns_of(const Module&, const std::set<const Instruction*>& free_of_parameters);
+
+// What of these no draw met, but for what lies outside of what is drawn, and what parameters would have to be
+// for it.
+struct Unmet {
+  std::vector<std::string> names;
+  Borders borders;
+};
+Unmet unmet(const Module&, const std::vector<Bounds>&, const Turns&, const Paths&);
+
+// Integers of more draws, where comparisons turn that none has brought there: of an array all at once,
+// several times; of a single one each in its turn, and zero.
+struct Placing {
+  explicit Placing(const Module&);
+  // Puts them there; whether any is still to be tried.
+  bool place(std::vector<Bounds>&, const Borders& wanted);
+
+  std::vector<Shape> shapes;  // of the parameters
+  std::vector<int> times;     // arrays were tried
+  std::vector<std::set<std::int64_t>> singles;
+};
+
+}  // namespace plumb::hlo

@@ -1,0 +1,245 @@
+// Comparisons of integers are met on both sides of where they turn, so that one that is off by one is
+// refuted.
+#include "reference/hlo/prove/borders.h"
+
+#include <gtest/gtest.h>
+
+#include "reference/hlo/prove/prove.h"
+
+namespace plumb::hlo {
+namespace {
+
+// `lines` of x: s32[4], n: s32[] on four devices.
+Module of_integers(const std::string& lines) {
+  return parse(
+      "HloModule m, num_partitions=4\n\nENTRY %e {\n  %x = s32[4] parameter(0)\n  %n = s32[] parameter(1)\n" +
+          lines + "}\n",
+      "m.txt");
+}
+
+Integers borders(const std::string& lines, std::size_t parameter = 0) {
+  return bounds_of(of_integers(lines))[parameter].borders;
+}
+
+TEST(Borders, BothSidesOfAThreshold) {
+  const auto of = [](const std::string& operands, const std::string& direction) {
+    return borders(
+        "  %k = s32[] constant(500)\n  %c = s32[4] broadcast(%k), dimensions={}\n  ROOT %p = pred[4] "
+        "compare(" +
+        operands + "), direction=" + direction + "\n");
+  };
+  const Integers lower = {499, 500}, upper = {500, 501};
+  EXPECT_EQ(of("%x, %c", "LT"), lower);
+  EXPECT_EQ(of("%x, %c", "GE"), lower);
+  EXPECT_EQ(of("%x, %c", "LE"), upper);
+  EXPECT_EQ(of("%x, %c", "GT"), upper);
+  EXPECT_EQ(of("%c, %x", "GT"), lower);
+  EXPECT_EQ(of("%c, %x", "LE"), lower);
+  EXPECT_EQ(of("%c, %x", "GE"), upper);
+  EXPECT_EQ(of("%c, %x", "LT"), upper);
+  EXPECT_EQ(of("%x, %c", "EQ"), (Integers{499, 500, 501}));
+}
+
+// Through each operation of a single integer and a number, in either order.
+TEST(Borders, WhatIsComputedIsFollowedBack) {
+  const auto of = [](const std::string& made) {
+    return borders("  %c = s32[] constant(16)\n  %m = s32[] " + made +
+                       "\n  %k = s32[] constant(7)\n  ROOT %p = pred[] compare(%m, %k), direction=LT\n",
+                   1);
+  };
+  EXPECT_EQ(of("add(%n, %c)"), (Integers{-10, -9}));
+  EXPECT_EQ(of("subtract(%n, %c)"), (Integers{22, 23}));
+  EXPECT_EQ(of("subtract(%c, %n)"), (Integers{9, 10}));
+  EXPECT_EQ(of("negate(%n)"), (Integers{-7, -6}));
+  EXPECT_EQ(of("not(%n)"), (Integers{-8, -7}));
+  EXPECT_EQ(of("xor(%n, %c)"), (Integers{22, 23}));
+  EXPECT_EQ(of("multiply(%n, %c)"), (Integers{0, 1}));
+  EXPECT_EQ(of("shift-left(%c, %n)"), Integers{});
+  const Integers divided = of("divide(%n, %c)"), rest = of("remainder(%n, %c)");
+  for (const std::int64_t x : {15, 16, 16 * 7 - 1, 16 * 7}) EXPECT_EQ(std::ranges::count(divided, x), 1) << x;
+  for (const std::int64_t x : {6, 7, 15, 16, 16 + 6, 16 + 7}) EXPECT_EQ(std::ranges::count(rest, x), 1) << x;
+}
+
+// Each device takes its own away; the other of two parameters is zero.
+TEST(Borders, WhatEachDeviceTakesAway) {
+  const std::string lines =
+      "  %id = u32[] partition-id()\n  %i = s32[] convert(%id)\n  %size = s32[] constant(16)\n"
+      "  %o = s32[] multiply(%i, %size)\n  %os = s32[4] broadcast(%o), dimensions={}\n"
+      "  %own = s32[4] subtract(%x, %os)\n  %ns = s32[4] broadcast(%n), dimensions={}\n"
+      "  %less = s32[4] subtract(%own, %ns)\n  %sizes = s32[4] broadcast(%size), dimensions={}\n"
+      "  ROOT %p = pred[4] compare(%less, %sizes), direction=LT\n";
+  EXPECT_EQ(borders(lines), (Integers{15, 16, 31, 32, 47, 48, 63, 64}));
+  EXPECT_EQ(borders(lines, 1), (Integers{-64, -63, -48, -47, -32, -31, -16, -15}));
+}
+
+// What a table has for each device, within a loop, and behind the border of a manual region.
+TEST(Borders, WhereverItIsCompared) {
+  const std::string table =
+      "  %t = s32[4] constant({0, 5, 10, 15})\n  %id = u32[] partition-id()\n"
+      "  %o = s32[1] dynamic-slice(%t, %id), dynamic_slice_sizes={1}\n  %r = s32[] reshape(%o)\n"
+      "  %os = s32[4] broadcast(%r), dimensions={}\n  ROOT %p = pred[4] compare(%x, %os), direction=LT\n";
+  EXPECT_EQ(borders(table), (Integers{-1, 0, 4, 5, 9, 10, 14, 15}));
+  const std::string region =
+      "  %g = (s32[4], s32[]) custom-call(%x, %n), custom_call_target=\"xla.sdy.GlobalToLocalShape\"\n"
+      "  %y = s32[4] get-tuple-element(%g), index=0\n  %k = s32[] constant(3)\n"
+      "  %ks = s32[4] broadcast(%k), dimensions={}\n  ROOT %p = pred[4] compare(%y, %ks), direction=LT\n";
+  EXPECT_EQ(borders(region), (Integers{2, 3}));
+}
+
+// What indexes as it is stays below what it indexes.
+TEST(Borders, OfWhatIndexesOnlyThoseWithin) {
+  const std::string lines =
+      "  %f = f32[9] iota(), iota_dimension=0\n  %k = s32[] constant(7)\n  %no = s32[] constant(100)\n"
+      "  %p = pred[] compare(%n, %k), direction=LT\n  %q = pred[] compare(%n, %no), direction=LT\n"
+      "  ROOT %d = f32[1] dynamic-slice(%f, %n), dynamic_slice_sizes={1}\n";
+  EXPECT_EQ(borders(lines, 1), (Integers{6, 7}));
+}
+
+struct Pair {
+  std::string whole, part;
+};
+
+// A program of two devices, `body` of the whole and of a part: f: f32[8192] cut in two, x: s32[8] and n:
+// s32[] everywhere. In two draws.
+Proof proved(const Pair& body) {
+  const auto text = [](const std::string& size, const std::string& sharding, const std::string& body_text) {
+    return "HloModule m, num_partitions=2\n\nENTRY %e {\n  %f = f32[" + size + "] parameter(0)" +
+           (sharding.empty() ? "" : ", sharding={devices=[2]<=[2]}") + "\n  %x = s32[8] parameter(1)" +
+           (sharding.empty() ? "" : ", sharding={replicated}") + "\n  %n = s32[] parameter(2)" +
+           (sharding.empty() ? "" : ", sharding={replicated}") + "\n" + body_text + "}\n";
+  };
+  const Module before = parse(text("8192", "cut", body.whole), "b.txt"),
+               after = parse(text("4096", "", body.part), "a.txt");
+  return prove({before, after, nullptr}, {.draws = 2});
+}
+
+// Of the array, or of the single integer, `compared` decides.
+Pair deciding(const std::string& compared, const std::string& wrongly) {
+  const auto body = [](const std::string& shape, const std::string& lines) {
+    return lines + "  ROOT %t = (f32[" + shape + "]";
+  };
+  return {body("8192", compared) + ", pred[]) tuple(%f, %p), sharding={{devices=[2]<=[2]}, {replicated}}\n",
+          body("4096", wrongly) + ", pred[]) tuple(%f, %p)\n"};
+}
+
+TEST(Borders, WhatIsOffByOneIsRefuted) {
+  const auto holds = [](const std::string& made, std::int64_t k, const std::string& direction) {
+    return "  %c = s32[] constant(100)\n  %m = s32[] " + made + "\n  %k = s32[] constant(" +
+           std::to_string(k) + ")\n  %p = pred[] compare(%m, %k), direction=" + direction + "\n";
+  };
+  for (const std::string made :
+       {"copy(%n)", "add(%n, %c)", "subtract(%c, %n)", "divide(%n, %c)", "multiply(%n, %c)"})
+    for (const std::string direction : {"LT", "LE", "GT", "GE", "EQ"}) {
+      const std::int64_t k = made == "multiply(%n, %c)" ? 700 : 1000;
+      const std::string right = holds(made, k, direction);
+      EXPECT_EQ(proved(deciding(right, right)).finding, Finding::proven) << right;
+      const bool steps = made == "multiply(%n, %c)" && direction != "EQ";  // over the border
+      EXPECT_EQ(proved(deciding(right, right)).borders.empty(), !steps) << right;
+      for (const int off : {-1, 1}) {
+        const bool between =
+            made == "multiply(%n, %c)" &&
+            (direction == "EQ" ? false : (off > 0) == (direction == "GT" || direction == "LE"));
+        if (between) continue;  // 700 and 701 are between the same multiples
+        const Proof p = proved(deciding(right, holds(made, k + off, direction)));
+        EXPECT_EQ(p.finding, Finding::refuted) << right << off;
+        EXPECT_TRUE(p.directed || p.seed < 2) << right;
+      }
+    }
+}
+
+TEST(Borders, EveryHundredthStepIsNotEveryHundredAndFirst) {
+  const auto every = [](const std::string& k) {
+    return "  %k = s32[] constant(" + k +
+           ")\n  %m = s32[] remainder(%n, %k)\n  %z = s32[] constant(0)\n  %p = pred[] compare(%m, %z), "
+           "direction=EQ\n";
+  };
+  EXPECT_EQ(proved(deciding(every("100"), every("100"))).finding, Finding::proven);
+  for (const std::string k : {"99", "101"})
+    EXPECT_EQ(proved(deciding(every("100"), every(k))).finding, Finding::refuted) << k;
+}
+
+// A partitioner's own: each device looks for its part of the table.
+TEST(Borders, OfTheModuleAfterAlone) {
+  const std::string gather =
+      "  %i = s32[8,1] reshape(%x)\n  %g = f32[8] gather(%f, %i), offset_dims={}, collapsed_slice_dims={0}, "
+      "start_index_map={0}, index_vector_dim=1, slice_sizes={1}\n";
+  const auto part = [](const std::string& size, const std::string& direction) {
+    return "  %id = u32[] partition-id()\n  %d = s32[] convert(%id)\n  %size = s32[] constant(4096)\n"
+           "  %o = s32[] multiply(%d, %size)\n  %os = s32[8] broadcast(%o), dimensions={}\n"
+           "  %own = s32[8] subtract(%x, %os)\n  %until = s32[] constant(" +
+           size +
+           ")\n"
+           "  %sizes = s32[8] broadcast(%until), dimensions={}\n  %z = s32[] constant(0)\n"
+           "  %zs = s32[8] broadcast(%z), dimensions={}\n  %in = pred[8] compare(%own, %sizes), "
+           "direction=LT\n"
+           "  %from = pred[8] compare(%own, %zs), direction=" +
+           direction +
+           "\n  %here = pred[8] and(%in, %from)\n"
+           "  %i = s32[8,1] reshape(%own)\n  %g = f32[8] gather(%f, %i), offset_dims={}, "
+           "collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1}\n"
+           "  %no = f32[] constant(0)\n  %nos = f32[8] broadcast(%no), dimensions={}\n"
+           "  %s = f32[8] select(%here, %g, %nos)\n"
+           "  ROOT %all = f32[8] all-reduce(%s), channel_id=1, replica_groups={{0,1}}, "
+           "use_global_device_ids=true, to_apply=%sum\n";
+  };
+  const auto finding = [&](const std::string& size, const std::string& direction) {
+    const std::string sum =
+        "\n\n%sum (x: f32[], y: f32[]) -> f32[] {\n  %x = f32[] parameter(0)\n  %y = f32[] parameter(1)\n"
+        "  ROOT %s = f32[] add(%x, %y)\n}\n";
+    const auto text = [&](const std::string& f, const std::string& cut, const std::string& all,
+                          const std::string& body) {
+      return "HloModule m, num_partitions=2" + sum + "\nENTRY %e {\n  %f = f32[" + f + "] parameter(0)" +
+             cut + "\n  %x = s32[8] parameter(1)" + all + "\n" + body + "}\n";
+    };
+    std::string whole = gather + "  ROOT %r = f32[8] copy(%g), sharding={replicated}\n";
+    const Module before =
+                     parse(text("8192", ", sharding={devices=[2]<=[2]}", ", sharding={replicated}", whole),
+                           "b.txt"),
+                 after = parse(text("4096", "", "", part(size, direction)), "a.txt");
+    return prove({before, after, nullptr}, {.draws = 2});
+  };
+  const Proof right = finding("4096", "GE");
+  EXPECT_EQ(right.finding, Finding::proven);
+  EXPECT_TRUE(right.borders.empty()) << right.borders[0];
+  for (const auto& [size, direction] : {
+           std::pair{"4097", "GE"},
+           {"4095", "GE"},
+           {"4096", "GT"}
+  }) {
+    const Proof p = finding(size, direction);
+    EXPECT_EQ(p.finding, Finding::refuted) << size << direction;
+    EXPECT_EQ(p.directed, size == std::string("4097"))
+        << size << direction << ": in the middle no chance meets it";
+  }
+}
+
+// What cannot be brought to its border is said: a square is not 3, a sum is not followed.
+TEST(Borders, ThoseThatNoDrawMetAreListed) {
+  const std::string square =
+      "  %m = s32[] multiply(%n, %n)\n  %k = s32[] constant(3)\n  %p = pred[] compare(%m, %k), "
+      "direction=EQ\n";
+  const Proof p = proved(deciding(square, square));
+  EXPECT_EQ(p.finding, Finding::proven);
+  EXPECT_EQ(p.borders, (std::vector<std::string>{"%p", "after: %p"}));
+  const std::string constant =
+      "  %m = s32[] constant(2)\n  %k = s32[] constant(3)\n  %p = pred[] compare(%m, %k), direction=LT\n";
+  EXPECT_TRUE(proved(deciding(constant, constant)).borders.empty()) << "no parameter decides it";
+}
+
+// A range that is given is kept to.
+TEST(Borders, WithinTheRangeThatIsGiven) {
+  const std::string body = "  %k = s32[] constant(500)\n  %p = pred[] compare(%n, %k), direction=LT\n";
+  const Pair pair = deciding(body, body);
+  const auto text = [](const std::string& f, const std::string& cut, const std::string& b) {
+    return "HloModule m, num_partitions=2\n\nENTRY %e {\n  %f = f32[" + f + "] parameter(0)" + cut +
+           "\n  %n = s32[] parameter(1)\n" + b + "}\n";
+  };
+  const Module before = parse(text("8192", ", sharding={devices=[2]<=[2]}", pair.whole), "b.txt"),
+               after = parse(text("4096", "", pair.part), "a.txt");
+  const Proof p = prove({before, after, nullptr}, {.ranges = {{1, {0, 9, true}}}});
+  EXPECT_EQ(p.finding, Finding::proven);
+  EXPECT_TRUE(p.borders.empty()) << "500 is not within it";
+}
+
+}  // namespace
+}  // namespace plumb::hlo

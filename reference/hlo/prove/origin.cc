@@ -1,0 +1,299 @@
+#include "reference/hlo/prove/origin.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "reference/hlo/run/array.h"
+#include "reference/hlo/run/integers.h"
+#include "reference/hlo/run/runs.h"
+
+namespace plumb::hlo {
+namespace {
+
+constexpr std::size_t kMostNumbers = 64, kMostChains = 8;
+
+Integers counted_to(std::int64_t n) {
+  Integers all;
+  const auto most = std::min(n, static_cast<std::int64_t>(kMostNumbers));
+  for (std::int64_t k = 0; k < most; ++k) all.push_back(most < 2 ? 0 : k * (n - 1) / (most - 1));
+  return few(std::move(all));
+}
+
+void join(Origin& to, const Origin& from) {
+  to.parameters.insert(from.parameters.begin(), from.parameters.end());
+  to.changed = to.changed || from.changed;
+  to.by_device = to.by_device || from.by_device;
+  to.unknown = to.unknown || from.unknown;
+  to.counted = std::max(to.counted, from.counted);
+  to.at_zero.insert(to.at_zero.end(), from.at_zero.begin(), from.at_zero.end());
+  to.at_zero = few(std::move(to.at_zero));
+  for (const Chain& chain : from.chains)
+    if (to.chains.size() < kMostChains && std::ranges::count(to.chains, chain) == 0)
+      to.chains.push_back(chain);
+  to.parts.resize(std::max(to.parts.size(), from.parts.size()));
+  for (std::size_t n = 0; n < from.parts.size(); ++n) join(to.parts[n], from.parts[n]);
+}
+
+// But for the ways they came about.
+bool alike(const Origin& a, const Origin& b) {
+  return a.parameters == b.parameters && a.changed == b.changed && a.by_device == b.by_device &&
+         a.unknown == b.unknown && a.counted == b.counted && a.at_zero == b.at_zero &&
+         std::ranges::equal(a.parts, b.parts, alike);
+}
+
+// f of each of a and each of b.
+Integers all_pairs(Integers a, Integers b, Opcode opcode, Type type) {
+  constexpr std::size_t kSome = 16;
+  if (a.size() * b.size() > kMostNumbers * 4) a = few(std::move(a), kSome), b = few(std::move(b), kSome);
+  Integers all;
+  for (const std::int64_t x : a)
+    for (const std::int64_t y : b) all.push_back(integer_binary(opcode, type, x, y));
+  return few(std::move(all));
+}
+
+bool of_two(Opcode opcode) {
+  return opcode >= Opcode::add && opcode <= Opcode::xor_ && opcode != Opcode::atan2;
+}
+
+// Whether the numbers of an instruction are those of its first operand, somewhere else.
+bool is_elsewhere(Opcode opcode) {
+  static const std::set<Opcode> kMoves = {Opcode::broadcast,     Opcode::convert,    Opcode::bitcast,
+                                          Opcode::gather,        Opcode::copy,       Opcode::reshape,
+                                          Opcode::reverse,       Opcode::slice,      Opcode::transpose,
+                                          Opcode::dynamic_slice, Opcode::custom_call};
+  return kMoves.contains(opcode) || opcode >= Opcode::all_gather;
+}
+
+// Whether no number of an instruction is another than its operands'.
+bool moves(Opcode opcode) {
+  return opcode == Opcode::concatenate || (is_elsewhere(opcode) && opcode < Opcode::all_gather);
+}
+
+// What x is where `x opcode c` is t, or `c opcode x` where it is `second`.
+void undone(const Made& made, std::int64_t c, std::int64_t t, Integers& to) {
+  const auto calculated = [&](Opcode opcode, std::int64_t a, std::int64_t b) {
+    return integer_binary(opcode, made.type, a, b);
+  };
+  const auto is = [&](std::int64_t x) { to.push_back(wrap(made.type, x)); };
+  const auto lies_between = [&](std::int64_t size) {  // what becomes t where it is divided
+    is(calculated(Opcode::multiply, t, size));
+    is(calculated(Opcode::add, calculated(Opcode::multiply, t, size), size - 1));
+  };
+  constexpr int kMostShifted = 30;
+  switch (made.opcode) {
+    case Opcode::add:
+      return is(calculated(Opcode::subtract, t, c));
+    case Opcode::subtract:
+      return is(made.second ? calculated(Opcode::subtract, c, t) : calculated(Opcode::add, t, c));
+    case Opcode::multiply:
+      if (c == 0 || c == -1) return c == 0 ? void() : is(calculated(Opcode::subtract, 0, t));
+      is(t / c), is(t / c + (t % c == 0 ? 0 : (t < 0) == (c < 0) ? 1 : -1));
+      return;
+    case Opcode::divide:
+      if (!made.second && c > 0) lies_between(c);
+      return;
+    case Opcode::remainder:
+      if (!made.second && c > 0 && t < c) is(t), is(calculated(Opcode::add, t, c));
+      return;
+    case Opcode::and_:
+      if ((t & c) == t) is(t), is(t | calculated(Opcode::add, c, 1));
+      return;
+    case Opcode::shift_right_arithmetic:
+    case Opcode::shift_right_logical:
+      if (!made.second && c >= 0 && c <= kMostShifted) lies_between(std::int64_t{1} << c);
+      return;
+    case Opcode::shift_left:
+      if (!made.second && c >= 0 && c <= kMostShifted) is(t >> c), is((t >> c) + 1);
+      return;
+    case Opcode::xor_:
+      return is(t ^ c);
+    case Opcode::maximum:
+    case Opcode::minimum:
+    case Opcode::or_:
+      return is(t);
+    default:
+      return;
+  }
+}
+
+struct Following {
+  const Module& module;
+  const std::function<void(const Followed&)>& visit;
+  std::int64_t walked = 0;  // instructions
+  bool counting = false;    // within the condition of a loop
+
+  Origin call(const Instruction& i, Key key, const std::vector<Origin>& arguments) {
+    Origin all;
+    for (const std::int64_t c : get<Calls>(i, key).computations)
+      join(all, follow(module.computations[static_cast<std::size_t>(c)], arguments));
+    return all;
+  }
+
+  // What a loop carries: from one round to the next an element may come from another.
+  Origin carried(const Instruction& i, Origin state) {
+    constexpr int kRounds = 4;
+    for (int round = 0; round < kRounds; ++round) {
+      Origin next = state;
+      const bool outer = std::exchange(counting, true);
+      call(i, Key::condition, {state});
+      counting = outer;
+      join(next, call(i, Key::body, {state}));
+      if (alike(next, state)) break;
+      state = std::move(next);
+    }
+    return state;
+  }
+
+  // Of integers, what is computed of them.
+  Origin computed(const Instruction& i, const std::vector<Origin>& operands) const {
+    Origin all;
+    for (const Origin& operand : operands) join(all, operand);
+    const auto numbers_of = [&](std::size_t n) {
+      all.at_zero = operands[n].at_zero, all.chains = operands[n].chains, all.unknown = operands[n].unknown;
+    };
+    all.changed = all.changed || !moves(i.opcode);
+    if (is_elsewhere(i.opcode)) {
+      numbers_of(0);
+    } else if (i.opcode == Opcode::clamp) {
+      numbers_of(1);
+    } else if (i.opcode == Opcode::select) {
+      all.unknown = operands[1].unknown || operands[2].unknown;
+    } else if (of_two(i.opcode)) {
+      const Origin &a = operands[0], &b = operands[1];
+      all.chains.clear();
+      const auto make = [&](const Origin& from, const Origin& other, bool second) {
+        for (const Chain& chain : from.chains)
+          if (!other.at_zero.empty() && all.chains.size() < kMostChains)
+            all.chains.push_back(std::make_shared<const Made>(
+                Made{chain, chain->parameter, i.opcode, i.shape.type, other.at_zero, second}));
+      };
+      make(a, b, false), make(b, a, true);
+      all.at_zero = all_pairs(a.at_zero, b.at_zero, i.opcode, i.shape.type);
+    } else if (i.opcode == Opcode::negate || i.opcode == Opcode::not_) {
+      const Opcode opcode = i.opcode == Opcode::negate ? Opcode::subtract : Opcode::xor_;
+      const std::int64_t other = i.opcode == Opcode::negate ? 0 : -1;
+      all.chains.clear();
+      for (const Chain& chain : operands[0].chains)
+        all.chains.push_back(
+            std::make_shared<const Made>(Made{chain, chain->parameter, opcode, i.shape.type, {other}, true}));
+      all.at_zero = all_pairs({other}, operands[0].at_zero, opcode, i.shape.type);
+    } else if (i.opcode != Opcode::concatenate && i.opcode != Opcode::dynamic_update_slice &&
+               i.opcode != Opcode::pad) {
+      all.at_zero.clear(), all.chains.clear(), all.unknown = true;
+    }
+    return all;
+  }
+
+  Origin meaning(const Instruction& i, const Computation& c, const std::vector<Origin>& operands) {
+    visit({i, c, operands, counting});
+    Origin all;
+    switch (i.opcode) {
+      case Opcode::constant:
+        if (is_integer(i.shape.type)) all.at_zero = few(i.literal.integers);
+        return all;
+      case Opcode::partition_id:
+        all.at_zero = counted_to(module.partitions), all.by_device = true;
+        return all;
+      case Opcode::replica_id:
+        all.at_zero = {0};
+        return all;
+      case Opcode::iota: {
+        const auto d = get<std::int64_t>(i, Key::iota_dimension);
+        if (d >= 0 && d < std::ssize(i.shape.dims)) all.counted = i.shape.dims[static_cast<std::size_t>(d)];
+        all.at_zero = counted_to(all.counted);
+        return all;
+      }
+      case Opcode::tuple:
+        all.parts = operands;
+        return all;
+      case Opcode::get_tuple_element: {
+        const auto n = static_cast<std::size_t>(get<std::int64_t>(i, Key::index));
+        return n < operands[0].parts.size() ? operands[0].parts[n] : Origin{.unknown = true};
+      }
+      case Opcode::call:
+        return call(i, Key::to_apply, operands);
+      case Opcode::fusion:
+        return call(i, Key::calls, operands);
+      case Opcode::while_:
+        return carried(i, operands[0]);
+      case Opcode::copy:
+      case Opcode::opt_barrier:
+        return operands[0];
+      case Opcode::sort:
+        all.parts = operands;
+        return operands.size() > 1 ? all : operands[0];
+      case Opcode::custom_call:  // the borders of manual regions
+        if (i.shape.type != Type::tuple || i.shape.parts.size() != operands.size()) break;
+        all.parts = operands;
+        return all;
+      case Opcode::conditional:
+        for (std::size_t b = 0; b + 1 < operands.size(); ++b) {
+          const Integers branches = get<Calls>(i, Key::branch_computations).computations;
+          if (b < branches.size())
+            join(all, follow(module.computations[static_cast<std::size_t>(branches[b])], {operands[b + 1]}));
+        }
+        return all;
+      default:
+        break;
+    }
+    const bool followed = is_integer(i.shape.type) && !operands.empty();
+    return followed ? computed(i, operands) : Origin{.unknown = true};
+  }
+
+  Origin follow(const Computation& c, const std::vector<Origin>& arguments) {
+    if (walked > kMostWalked) return {.unknown = true};
+    walked += std::ssize(c.instructions);
+    std::vector<Origin> values;
+    for (const Instruction& i : c.instructions) {
+      const auto number = static_cast<std::size_t>(get<std::int64_t>(i, Key::index));
+      if (i.opcode == Opcode::parameter) {
+        values.push_back(number < arguments.size() ? arguments[number] : Origin{.unknown = true});
+        continue;
+      }
+      std::vector<Origin> operands;
+      for (const std::int64_t o : i.operands) operands.push_back(values[static_cast<std::size_t>(o)]);
+      values.push_back(meaning(i, c, operands));
+    }
+    return values[static_cast<std::size_t>(c.root)];
+  }
+};
+
+}  // namespace
+
+Integers few(Integers all, std::size_t most) {
+  std::ranges::sort(all);
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  if (all.size() <= most) return all;
+  Integers some;
+  for (std::size_t n = 0; n < most; ++n) some.push_back(all[n * (all.size() - 1) / (most - 1)]);
+  return some;
+}
+
+Integers solved(const Chain& chain, const Integers& wanted) {
+  Integers all = few(wanted);
+  for (const Made* made = chain.get(); made->before && !all.empty(); made = made->before.get()) {
+    Integers next;
+    for (const std::int64_t t : all)
+      for (const std::int64_t c : made->others) undone(*made, c, t, next);
+    all = few(std::move(next), 4 * kMostNumbers);
+  }
+  return all;
+}
+
+void each_origin(const Module& module, const std::function<void(const Followed&)>& visit) {
+  const Computation& main = entry(module);
+  std::vector<Origin> arguments(main.parameters.size());
+  for (std::size_t p = 0; p < main.parameters.size(); ++p) {
+    const auto n = static_cast<std::int64_t>(p);
+    const Shape& shape = main.instructions[static_cast<std::size_t>(main.parameters[p])].shape;
+    if (is_integer(shape.type))
+      arguments[p] = {.parameters = {n},
+                      .at_zero = {0},
+                      .chains = {std::make_shared<const Made>(Made{nullptr, n, Opcode::copy, shape.type})}};
+    else
+      arguments[p].unknown = true;
+  }
+  Following{module, visit}.follow(main, arguments);
+}
+
+}  // namespace plumb::hlo

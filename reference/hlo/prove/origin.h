@@ -1,0 +1,53 @@
+// What the integers of a module are made of: parameters, step by step, and numbers that are there.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <set>
+
+#include "reference/hlo/module/module.h"
+
+namespace plumb::hlo {
+
+// A number that is made of a parameter's: of what was made before it, and one of `others`, which stand first
+// where it is `second`.
+struct Made {
+  std::shared_ptr<const Made> before;  // null: the parameter itself
+  std::int64_t parameter = 0;
+  Opcode opcode = Opcode::copy;
+  Type type = Type::s32;
+  Integers others{};
+  bool second = false;
+};
+using Chain = std::shared_ptr<const Made>;
+
+// What the parameter may be where the last of the chain is one of `wanted`; where that lies between two
+// numbers, both. Empty where nothing of the kind is known.
+Integers solved(const Chain&, const Integers& wanted);
+
+// Ascending, each once; of many some, evenly, the ends among them.
+Integers few(Integers all, std::size_t most = 64);
+
+// Where the numbers of a value come from: parameters of the module, and iotas of so many.
+struct Origin {
+  std::set<std::int64_t> parameters{};
+  bool changed = false;      // they are no longer the parameters' own
+  bool by_device = false;    // each device adds a number of its own
+  bool unknown = false;      // or of floats, of sums: of what is not followed
+  std::int64_t counted = 0;  // 0: no iota
+  Integers at_zero{};        // what they are, where all parameters are zero: some of these, ascending
+  std::vector<Chain> chains{};
+  std::vector<Origin> parts{};
+};
+
+// Tells `visit` of each instruction that the entry comes to, with its computation, where its operands come
+// from, and whether it says how long a loop runs. Those of reductions, scatters and sorts are not gone into.
+struct Followed {
+  const Instruction& is;
+  const Computation& within;
+  const std::vector<Origin>& operands;
+  bool counts = false;
+};
+void each_origin(const Module&, const std::function<void(const Followed&)>& visit);
+
+}  // namespace plumb::hlo
