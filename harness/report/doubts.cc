@@ -105,7 +105,7 @@ std::string unsure_in_words(const std::vector<Timings>& all) {
   std::string text;
   for (const auto& [backend, whys] : cases)
     for (const auto& [why, count] : whys)
-      text += fmt::format("UNSURE  {}: what {} give a second: {}\n", backend, counted(count, "case"), why);
+      text += fmt::format("UNSURE  {}: bandwidth or FLOP/s of {}: {}\n", backend, counted(count, "case"), why);
   return text;
 }
 

@@ -14,10 +14,11 @@
 namespace plumb {
 namespace {
 
-// A backend that starts as many ranks as its mesh has devices is one for all meshes: idle ranks may keep cores busy.
+// A backend that starts as many ranks as its mesh has devices is one for all meshes, also where that many is what its
+// name leaves out: idle ranks may keep cores busy.
 std::string of_any_ranks(const Timings& t) {
   const std::regex ranks(fmt::format(",np={}(,|$)", devices(parse_case(t.line).mesh)));
-  return std::regex_replace(t.backend, ranks, ",np=N$1");
+  return std::regex_replace(t.backend, ranks, "$1");
 }
 
 // A case without what differs from mesh to mesh: of a device's share, the share.
