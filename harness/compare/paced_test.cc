@@ -129,6 +129,7 @@ TEST(Paced, WhatOnlySomeIterationsTookLongerForIsNotSlowerBesideItsControl) {
 struct Modes {
   double slow = 0.3;  // launches, or runs, that are in it
   bool of_whole_runs = false, of_each_case = false, call_sees_it = false;
+  double more = 0;  // by up to so much more, of its time, each launch of a case takes, and nothing sees it
 };
 
 class Drawn {
@@ -149,7 +150,7 @@ class Drawn {
       bool slow = modes.of_whole_runs ? slow_run : share() < modes.slow;
       for (Timings& t : all) {
         if (modes.of_each_case) slow = share() < modes.slow;
-        const double mode = slow ? 3.7 : 1;
+        const double mode = (slow ? 3.7 : 1) * (1 + modes.more * share());
         Repetition r;
         r.launch = launch, r.samples.slowest = {0};
         r.samples.nanoseconds = {times * mode * about(1000)}, r.control = {about(500)};
@@ -175,7 +176,7 @@ std::int64_t told(const std::vector<Paced>& all, Became became) {
 TEST(Paced, OfEqualLaunchesFewComparisonsSayFasterOrSlowerWhateverModesTheyHave) {
   constexpr int comparisons = 200;
   for (const Modes& modes : {Modes{}, Modes{.of_each_case = true}, Modes{.of_each_case = true, .call_sees_it = true},
-                             Modes{.slow = 0.5}, Modes{.of_whole_runs = true, .call_sees_it = true}}) {
+                             Modes{.slow = 0.5}, Modes{.slow = 0, .more = 0.8}, Modes{.of_whole_runs = true, .call_sees_it = true}}) {
     Drawn drawn(20261126);
     int wrong = 0;
     for (int i = 0; i < comparisons; ++i) {
