@@ -88,6 +88,7 @@ def dump(text, folder, passes):
         child = subprocess.run([sys.executable, __file__, str(program)], env=environment, capture_output=True, text=True)
     if child.returncode:
         said = [line for line in child.stderr.splitlines() if line.strip()]
+        said = [line for line in said if re.match(r"[\w.]+(Error|Exception|Interrupt): ", line)] or said  # not what JAX adds below
         ended = f"signal {-child.returncode}" if child.returncode < 0 else f"exit code {child.returncode}"
         raise RuntimeError(f"XLA did not compile it ({ended}): " + (said[-1] if said else "it said nothing"))
 

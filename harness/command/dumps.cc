@@ -21,7 +21,7 @@ const char* const kDumpFlags =
 namespace {
 
 struct Found : Dumps {
-  fs::path optimized;
+  fs::path optimized, again;  // a second one after the partitioner
 };
 
 bool has(const std::string& name, std::initializer_list<const char*> parts) {
@@ -32,6 +32,13 @@ bool has(const std::string& name, std::initializer_list<const char*> parts) {
 std::string module_of(const std::string& name) {
   const std::size_t first = name.find('.');
   return first == name.npos ? "" : name.substr(0, name.find('.', first + 1));
+}
+
+// The pass after which a module was dumped: "after_spmd-partitioning".
+std::string behind(const fs::path& file) {
+  const std::string name = file.filename().string();
+  const std::size_t begin = name.find(".after_") + 1;
+  return name.substr(begin, name.find('.', begin) - begin);
 }
 
 std::map<std::string, Found> dumps_in(const fs::path& folder) {
@@ -48,8 +55,11 @@ std::map<std::string, Found> dumps_in(const fs::path& folder) {
     if (name.ends_with(".before_optimizations.txt")) dumps.before = file.path();
     if (name.ends_with("after_optimizations.txt")) dumps.optimized = file.path();
     if (has(name, {".after_shardy-xla.", ".after_sharding-propagation."})) dumps.propagated = file.path();
-    if (has(name, {".after_spmd-partitioning.", ".after_spmd_partitioner.", ".after_tpu-spmd-partitioning."}))
+    if (has(name,
+            {".after_spmd-partitioning.", ".after_spmd_partitioner.", ".after_tpu-spmd-partitioning."})) {
+      if (!dumps.after.empty() && behind(dumps.after) == behind(file.path())) dumps.again = dumps.after;
       dumps.after = file.path();
+    }
   }
   return all;
 }
@@ -123,6 +133,12 @@ Dumps chosen_dumps(const std::string& folder, const std::string& module) {
         fmt::format("{}: no {}.before_optimizations.txt; what JAX finds in its compilation cache is not "
                     "dumped: JAX_ENABLE_COMPILATION_CACHE=false",
                     folder, found.module));
+  if (!found.again.empty()) {
+    std::string one = found.after.filename().string(), other = found.again.filename().string();
+    if (other < one) std::swap(one, other);
+    throw BadInput(fmt::format("{}: two of one program, {} and {}: each run needs a folder of its own",
+                               folder, one, other));
+  }
   if (found.after.empty() && !found.optimized.empty()) {
     found.after = found.optimized;
     found.note =

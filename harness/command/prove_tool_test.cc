@@ -95,6 +95,9 @@ struct Modules : Folder {
     dumps("late", "0001", kBefore, kAfter, "cpu_after_optimizations");
     dumps("headless", "0001", "", kAfter);
     dumps("tailless", "0001", kBefore, "");
+    write(path / "complex.txt", with(kAfter, "f32[] constant", "c64[] constant"));
+    dumps("twice", "0001", kBefore, kAfter);
+    write(path / "twice" / "module_0001.jit_f.cpu_0004.after_spmd-partitioning.before_x.txt", kAfter);
     dumps("two", "0001", kBefore, kAfter);
     dumps("two", "0002", kBefore, kAfter);
     dumps("two", "0003", kBefore, "");
@@ -124,6 +127,7 @@ const Row table[] = {
     {"b.txt replicas.txt",                   "unsupported: more replicas than one",                2},
     {"one.txt one.txt",                      "one partition: nothing was partitioned",             2},
     {"b.txt type.txt",                       "f31",                                                2},
+    {"b.txt complex.txt",                    "type c64; of complex numbers nothing is known here: prove the parts of the program without them", 2},
     {"b.txt attribute.txt",                  "unsupported: attribute chanel_id of all-reduce",     2},
     // folders
     {"missing",                              "missing: no folder of dumps",                        2},
@@ -131,6 +135,7 @@ const Row table[] = {
     {"headless",                             "headless: no module_0001.jit_f.before_optimizations.txt; what JAX finds in its compilation cache", 2},
     {"tailless",                             "tailless: no module after the partitioner; compile with XLA_FLAGS=", 2},
     {"two",                                  "two: several modules, take one with --module: module_0001.jit_f, module_0002.jit_f\n", 2},
+    {"twice",                                "twice: two of one program, module_0001.jit_f.cpu_0001.after_spmd-partitioning.before_x.txt and module_0001.jit_f.cpu_0004.after_spmd-partitioning.before_x.txt: each run needs a folder of its own\n", 2},
     {"two --module module_0009.jit_f",       "two: no module_0009.jit_f here, only module_0001.jit_f, module_0002.jit_f, module_0003.jit_f\n", 2},
     {"two --module module_0003.jit_f",       "no module_0003.jit_f after the partitioner",         2},
     {"b.txt a.txt --module module_0001.jit_f", "--module and --passes are of a folder of dumps; two modules were given", 2},

@@ -94,7 +94,7 @@ struct Module {
 // Throws BadModule. `file` is what messages call the text.
 Module parse(std::string text, std::string_view file);
 
-// Throws BadModule that points at the instruction.
+// Throws BadModule that points at the instruction, or at the attribute with which the message begins.
 [[noreturn]] void refuse(const Module&, const Instruction&, std::string_view message);
 
 // The canonical text.

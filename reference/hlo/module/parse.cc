@@ -260,6 +260,10 @@ void scan_computation(Scan& scan, Reading& reading) {
     if (entry.count > 1) list += " (" + std::to_string(entry.count) + " times)";
     first = std::min(first, entry.first);
   }
+  const bool complex = std::ranges::any_of(
+      scan.unknown, [](const auto& one) { return one.first == "type c64" || one.first == "type c128"; });
+  if (complex)
+    list += "; of complex numbers nothing is known here: prove the parts of the program without them";
   scan.fail("unsupported: " + list, first);
 }
 
@@ -279,7 +283,14 @@ Module parse(std::string text, std::string_view file) {
 }
 
 void refuse(const Module& module, const Instruction& instruction, std::string_view message) {
-  throw BadModule(message_at(module.file, module.text, instruction.at, message));
+  // "replica_groups= have each device once" is of that attribute.
+  const std::string_view line = std::string_view(module.text).substr(instruction.at);
+  const std::string_view first = message.substr(0, message.find(' '));
+  const std::size_t at = first.ends_with('=')
+                             ? line.substr(0, line.find('\n')).find(", " + std::string(first))
+                             : std::string_view::npos;
+  throw BadModule(message_at(module.file, module.text,
+                             instruction.at + (at == std::string_view::npos ? 0 : at + 2), message));
 }
 
 const Setting* find(const Instruction& instruction, Key key) {

@@ -165,6 +165,17 @@ bool Placing::place(std::vector<Bounds>& bounds, const Borders& wanted) {
   return open;
 }
 
+namespace {
+
+// Of those within, what not every eight draws have: of what indexes these have the ends.
+Integers not_drawn(const Bounds& bounds, const Shape& shape, const Integers& borders) {
+  Integers all = within(bounds, shape, borders);
+  if (bounds.indexes) std::erase_if(all, [&](auto x) { return x == bounds.low || x == bounds.high; });
+  return all;
+}
+
+}  // namespace
+
 Unmet unmet(const Module& module, const std::vector<Bounds>& bounds, const Turns& turns, const Paths& paths) {
   std::set<const Instruction*> open, listed;
   for (const Instruction* i : turns.all)
@@ -180,8 +191,9 @@ Unmet unmet(const Module& module, const std::vector<Bounds>& bounds, const Turns
     bool solved = false, drawn = false;
     for (std::size_t p = 0; p < own.size(); ++p) {
       const Shape& shape = main.instructions[static_cast<std::size_t>(main.parameters[p])].shape;
-      solved = solved || !own[p].empty(), drawn = drawn || !within(bounds[p], shape, own[p]).empty();
-      found.borders[p].insert(found.borders[p].end(), own[p].begin(), own[p].end());
+      const Integers more = not_drawn(bounds[p], shape, own[p]);
+      solved = solved || !own[p].empty(), drawn = drawn || !more.empty();
+      found.borders[p].insert(found.borders[p].end(), more.begin(), more.end());
     }
     const auto of_data = [](const Origin& o) { return o.unknown || !o.parameters.empty(); };
     if (std::ranges::any_of(one.operands, of_data) && (drawn || !solved)) listed.insert(&one.is);

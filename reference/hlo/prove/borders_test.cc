@@ -213,6 +213,28 @@ TEST(Borders, OfTheModuleAfterAlone) {
   }
 }
 
+// As JAX looks up: below zero from the end, and out of bounds not at all. That no index is out of bounds
+// needs no more draws.
+TEST(Borders, OfWhatIsLookedUpNoneIsMissing) {
+  const std::string lines =
+      "  %z = s32[] constant(0)\n  %zs = s32[8] broadcast(%z), dimensions={}\n  %size = s32[] constant(9)\n"
+      "  %sizes = s32[8] broadcast(%size), dimensions={}\n  %last = s32[] constant(8)\n"
+      "  %lasts = s32[8] broadcast(%last), dimensions={}\n  %below = pred[8] compare(%x, %zs), direction=LT\n"
+      "  %sum = s32[8] add(%x, %sizes)\n  %y = s32[8] select(%below, %sum, %x)\n"
+      "  %from = pred[8] compare(%y, %zs), direction=GE\n  %to = pred[8] compare(%y, %lasts), direction=LE\n"
+      "  %in = pred[8] and(%from, %to)\n  %table = f32[9] iota(), iota_dimension=0\n  %i = s32[8,1] "
+      "reshape(%y)\n"
+      "  %g = f32[8] gather(%table, %i), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, "
+      "index_vector_dim=1, slice_sizes={1}\n";
+  const auto body = [&](const std::string& size, const std::string& shardings) {
+    return lines + "  ROOT %t = (f32[" + size + "], pred[8], f32[8]) tuple(%f, %in, %g)" + shardings + "\n";
+  };
+  const Proof p =
+      proved({body("8192", ", sharding={{devices=[2]<=[2]}, {replicated}, {replicated}}"), body("4096", "")});
+  EXPECT_EQ(p.finding, Finding::proven);
+  EXPECT_EQ(p.borders, std::vector<std::string>{});
+}
+
 // What cannot be brought to its border is said: a square is not 3, a sum is not followed.
 TEST(Borders, ThoseThatNoDrawMetAreListed) {
   const std::string square =

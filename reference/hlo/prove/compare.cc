@@ -38,7 +38,7 @@ struct Comparison {
 
   bool far(std::size_t of, std::size_t at) const {
     if (sides.whole.type == Type::pred)
-      return ((sides.whole.integers[of] | sides.held.integers[at]) & kUndecided) == 0;
+      return !is_undecided(sides.whole.integers[of] | sides.held.integers[at]);
     if (!is_real(sides.whole.type)) return sides.whole.integers[of] != sides.held.integers[at];
     const Twin &a = sides.whole.reals[of], &b = sides.held.reals[at];
     const double difference = a.real - b.real;

@@ -14,7 +14,7 @@ Twin Pairs::constant(double x) {
 }
 
 Twin Pairs::integer(std::int64_t x, Type type) {
-  if (type == Type::pred && (x & kUndecided)) return either(x & 1, constant(1), constant(0));
+  if (type == Type::pred && is_undecided(x)) return either(x & 1, constant(1), constant(0));
   const bool wide = row(type).kind == Kind::unsigned_integer;
   const double real = Reals{}.integer(x, type);
   const auto magnitude = static_cast<std::uint64_t>(x);
@@ -277,7 +277,9 @@ std::int64_t Pairs::truncate(const Twin& x, Type type) {
 std::int64_t Pairs::bits(Type type, const Twin& x) {
   if (x.error != 0 || x.exponent != Residue{} ||
       (std::isfinite(x.real) && x.coefficient != residue_of(x.real)))
-    throw Misfit("unsupported: the bits of a float that is not known exactly");
+    throw Misfit(
+        "unsupported: the bits of a float that is not known exactly; prove the parts of the program that "
+        "compute in numbers");
   return bits_of(type, x.real);
 }
 

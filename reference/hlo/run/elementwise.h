@@ -160,7 +160,7 @@ Array<Number> select(const Array<Number>& which, const Array<Number>& a, const A
     each_element(
         {}, result, to,
         [&](std::int64_t p, const auto& x, const auto& y) {
-          return p & kUndecided ? either(p & 1, x, y) : p ? x : y;
+          return is_undecided(p) ? either(p & 1, x, y) : p ? x : y;
         },
         integers(predicate), std::pair{&a, &from}, std::pair{&b, &other});
   });
@@ -177,7 +177,7 @@ template <typename Numbers>
 void doubt_undecided(Numbers& numbers, const Array<typename Numbers::Number>& a) {
   if (a.type != Type::pred) return;
   for (const std::int64_t x : a.integers)
-    if (x & kUndecided) numbers.doubt();
+    if (is_undecided(x)) numbers.doubt();
 }
 
 template <typename Numbers>

@@ -7,13 +7,14 @@ namespace plumb::hlo {
 
 // Of a predicate that floats leave undecided this bit is set; the lowest says which is likelier.
 constexpr std::int64_t kUndecided = 2;
+inline bool is_undecided(std::int64_t predicate) { return (predicate & kUndecided) != 0; }
 
 // f of two predicates: what it is whatever those are that are undecided, else undecided.
 template <typename F>
 std::int64_t either_way(F f, std::int64_t a, std::int64_t b) {
   const std::int64_t likely = f(a & 1, b & 1);
-  for (const std::int64_t x : {a & 1, a & kUndecided ? ~a & 1 : a & 1})
-    for (const std::int64_t y : {b & 1, b & kUndecided ? ~b & 1 : b & 1})
+  for (const std::int64_t x : {a & 1, is_undecided(a) ? ~a & 1 : a & 1})
+    for (const std::int64_t y : {b & 1, is_undecided(b) ? ~b & 1 : b & 1})
       if (f(x, y) != likely) return likely | kUndecided;
   return likely;
 }

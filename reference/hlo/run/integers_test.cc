@@ -217,7 +217,7 @@ TEST(Integers, RealsOfEachTypeAndBack) {
 // Law: what is computed of predicates, some of them undecided, is decided where it is the same whatever these
 // are.
 TEST(Integers, OfPredicatesThatAreUndecided) {
-  const auto may_be = [](std::int64_t p) { return p & kUndecided ? Integers{0, 1} : Integers{p}; };
+  const auto may_be = [](std::int64_t p) { return is_undecided(p) ? Integers{0, 1} : Integers{p}; };
   for (const Opcode opcode : {Opcode::and_, Opcode::or_, Opcode::xor_, Opcode::add, Opcode::multiply,
                               Opcode::maximum, Opcode::minimum})
     for (std::int64_t a = 0; a < 4; ++a)
@@ -226,7 +226,7 @@ TEST(Integers, OfPredicatesThatAreUndecided) {
         for (const std::int64_t x : may_be(a))
           for (const std::int64_t y : may_be(b)) all.insert(integer_binary(opcode, Type::pred, x, y));
         const std::int64_t got = integer_binary(opcode, Type::pred, a, b);
-        EXPECT_EQ(got & kUndecided, all.size() == 2 ? kUndecided : 0) << row(opcode).name << a << b;
+        EXPECT_EQ(is_undecided(got), all.size() == 2) << row(opcode).name << a << b;
         EXPECT_EQ(got & 1, integer_binary(opcode, Type::pred, a & 1, b & 1)) << "the likelier";
       }
   for (std::int64_t a = 0; a < 4; ++a) EXPECT_EQ(integer_unary(Opcode::not_, Type::pred, a), a ^ 1);

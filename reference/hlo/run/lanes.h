@@ -99,7 +99,7 @@ template <typename Number>
 Array<Number> regrouped(Array<Number>&& a, std::int64_t devices) {
   const std::int64_t size = count(a.dims);
   if (is_real(a.type) || a.lanes <= 1 || size > kLookedAt || devices == 0) return std::move(a);
-  const auto undecided = [](std::int64_t x) { return x & kUndecided; };  // on each device by itself
+  const auto undecided = is_undecided;  // on each device by itself
   if (a.type == Type::pred && std::ranges::any_of(a.integers, undecided)) return std::move(a);
   std::map<Integers, std::int32_t> met;
   std::vector<std::int32_t> first, group;  // the lane where a group begins; the group of each lane

@@ -162,7 +162,7 @@ Integers concatenate_map(const Shape& operand, std::int64_t dimension, std::int6
 Integers block_map(const Integers& dims, const Integers& sizes) {
   require(dims.size() == sizes.size(), "an extent of the block for each dimension");
   for (std::size_t d = 0; d < dims.size(); ++d)
-    require(0 <= sizes[d] && sizes[d] <= dims[d], "a block that fits");
+    require(0 <= sizes[d] && sizes[d] <= dims[d], "a block that is no larger than what it is cut of: XLA refuses such a module, too");
   return stepped(0, sizes, strides_of(dims));
 }
 
