@@ -67,6 +67,14 @@ Tensor as_f64(Tensor t) {
   return sum_parts(t, DType::f64);
 }
 
+// Whether it is a reshard whose parts, if there are any, are compared and not added.
+bool only_compares(const Case& c) {
+  const auto adds = [](const Spec& spec) {
+    return spec.reduction == Reduce::sum && !spec.unfinished.empty();
+  };
+  return is_reshard(c) && std::ranges::none_of(c.op.operands, adds) && std::ranges::none_of(c.op.chain, adds);
+}
+
 // Whether a chain adds up copies of what is whole.
 bool averages(const Case& c) {
   return std::ranges::any_of(c.op.chain,
@@ -88,6 +96,7 @@ std::optional<Bound> bound_of(const Wanted& wanted, const Outcome& outcome, cons
   const DType dtype = result(c).dtype;
   const DType acc = promised(c.acc, declared.acc_unspecified, dtype);
   const DType wire = promised(c.wire, declared.wire_unspecified, dtype);
+  if (only_compares(c) && holds(acc, dtype) && holds(wire, dtype)) return std::nullopt;
   using Scope = Certificate::Scope;
   const Scope scope = wanted.certificate.scope;
   const bool elsewhere = another_split(c, outcome.trace);

@@ -209,6 +209,24 @@ TEST(Judge, PartsOfAMeanOfWhatIsWholeAreTheValue) {
   }
 }
 
+// Nothing rounds where the wire and the accumulator hold all values, whatever they count to.
+TEST(Judge, WhatIsOnlyComparedIsJudgedBitByBit) {
+  for (const std::string line :
+       {"on e_1=3,x=3: reshard f8e5m2[24] -> f8e5m2[24]+max(x.e_1) -> f8e5m2[24@x] acc=f64",
+        "on x=2,ids=3: reshard f8e5m2[40@ids] -> f8e5m2[40]+min(x) -> f8e5m2[40] fill=normal",
+        "on x=3: reshard f8e5m2[24]+max(x) -> f8e5m2[24]", "on x=3: reshard f32[24] -> f32[24]+min(x)"}) {
+    EXPECT_EQ(Trial(line).verdict().status, Status::pass) << line;
+    Trial twice(line);
+    for (auto& memory : twice.memory)
+      for (std::byte* at = memory.data(); at < memory.data() + memory.size();) {
+        const DType dtype = twice.whole.dtype;
+        store(dtype, at, encode(dtype, 2 * decode(dtype, load(dtype, at))));
+        at += format(dtype).bytes;
+      }
+    EXPECT_EQ(twice.verdict().status, Status::wrong) << line;
+  }
+}
+
 TEST(Judge, AnAnswerThatCouldNotHaveBeenWrongIsMistrusted) {
   EXPECT_EQ(Trial("on x=2: reshard f32[0@x,3] -> f32[0,3]").verdict().status, Status::pass)
       << "no element can be wrong";
