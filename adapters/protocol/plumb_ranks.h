@@ -27,8 +27,10 @@
  *                                                         `hello` names is here
  *     plumb_ranks_wrote(offset, bytes);                   nothing is sent where it is here
  *
- * Several files of a program may include it, and are one rank together. It comes before headers of the system
- * where the compiler is told to know C alone (-std=c99).
+ * Several files of a program may include it, and are one rank together, also in libraries that it is linked with;
+ * one that is opened by dlopen() sees the program's where that is linked with -rdynamic. It comes before headers of
+ * the system where the compiler is told to know C alone (-std=c99). What is forked is no rank: it has left the
+ * launcher.
  *
  * Ranks that know nothing of each other meet at the launcher, before the first request or in one:
  *
@@ -93,7 +95,7 @@ struct plumb_ranks_state {
 #ifdef __cplusplus
 extern "C" {
 #endif
-__attribute__((weak)) struct plumb_ranks_state plumb_ranks = {
+__attribute__((weak, visibility("default"))) struct plumb_ranks_state plumb_ranks = {
     -1,   0,    0,    0, "",  PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0, 0, NULL,
     NULL, NULL, NULL, 0, NULL, 0};
 #ifdef __cplusplus
@@ -329,6 +331,12 @@ static inline void plumb_ranks_end(void) {
   if (plumb_ranks.process == (long)getpid()) shutdown(plumb_ranks.socket, SHUT_WR);
 }
 
+/* In a process that was forked: the launcher has to see the rank's end, whoever lives on. */
+static void plumb_forked(void) {
+  close(plumb_ranks.socket);
+  plumb_ranks.socket = -1;
+}
+
 static int plumb_connect_unix(const char* path) {
   struct sockaddr_un address;
   const int s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -403,11 +411,11 @@ static int plumb_start_listening(void) {
   return failed ? -1 : pthread_detach(thread);
 }
 
-/* Without quotes, backslashes and control characters, and as much as there is room for. */
+/* Without quotes, backslashes and control characters, what is no ASCII as `?`, and as much as there is room for. */
 static void plumb_say_plainly(const char* what, char* to, size_t size) {
   char* const end = to + size - 1;
   for (; *what && to < end; ++what)
-    if (*what != '"' && *what != '\\' && (unsigned char)*what >= ' ') *to++ = *what;
+    if (*what != '"' && *what != '\\' && (unsigned char)*what >= ' ') *to++ = (unsigned char)*what < 127 ? *what : '?';
   *to = 0;
 }
 
@@ -428,6 +436,7 @@ static inline int plumb_ranks_join(int rank, int world, const char* device) {
   if (last >= 0) plumb_ranks.socket = last;
   plumb_ranks.process = (long)getpid();
   atexit(plumb_ranks_end);
+  pthread_atfork(NULL, NULL, plumb_forked);
   gethostname(host, sizeof host - 1);
   plumb_ranks_machine(machine, sizeof machine);
   plumb_say_plainly(device, own, sizeof own);

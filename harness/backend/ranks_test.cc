@@ -191,6 +191,7 @@ TEST(Ranks, EveryFaultHasItsVerdictAndNothingIsLeft) {
       {{},                                         {"die", "2", "7"},      "crashed: rank 2 \\(host .*, pid [0-9]+\\) was killed by signal 6 \\(Aborted\\) \\| .*"},
       {{},                                         {"kill", "0", "7"},     "crashed: rank 0 \\(host .*, pid [0-9]+\\) was killed by signal 9 \\(Killed\\) \\| .*"},
       {{"--launcher", shell(kills_the_others)},    {"kill", "2", "7"},     "crashed: rank 2 \\(host .*, pid [0-9]+\\) has died; /bin/bash exited with code 7 \\| .*"},
+      {{"--launcher", shell(kills_the_others)},    {"forks", "2", "7"},    "crashed: rank 2 \\(host .*, pid [0-9]+\\) has died; /bin/bash exited with code 7 \\| .*"},
       {{},                                         {"exit", "2", "7"},     "crashed: rank 2 \\(host .*, pid [0-9]+\\) exited with code 0 \\| .*"},
       {{},                                         {"throws", "2", "7"},   "reneged: rank 2 \\(host .*, pid [0-9]+\\): no room for it"},
       {{},                                         {"throws", "0", "7"},   "reneged: rank 0 \\(host .*, pid [0-9]+\\): no room for it"},

@@ -7,7 +7,7 @@
 int main(void) {
   char *line, key[1000];
   const char* const device =
-      "an \"H100\", 012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789";
+      "an \"H100\", \xe9\xff 012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789";
   const int rank = plumb_ranks_rank();
   if (plumb_ranks_join(rank, plumb_ranks_world(), device) != 0) return 1;
   memset(key, 'k', sizeof key - 1), key[sizeof key - 1] = 0;

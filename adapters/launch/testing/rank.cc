@@ -2,6 +2,7 @@
 // arguments are a fault and the rank that has it, and the seed of the case on which (0: on any):
 //   idle                none: all return at once
 //   die, kill, exit     before the others are met: by a failed check, by SIGKILL, with code 0
+//   forks               by SIGKILL, and what it has forked lives on
 //   aborts, returns     kills the others, after it has said that it ends; as it exits
 //   stop, sleep, late   is stopped; sleeps, before it enters; enters another call
 //   stubborn            sleeps, and does not end when it is told to
@@ -87,7 +88,8 @@ struct Echo : plumb::Backend {
   }
   void misbehave() const {
     if (has("die")) ::signal(SIGABRT, SIG_DFL), ::raise(SIGABRT);
-    if (has("kill")) ::raise(SIGKILL);
+    if (has("forks") && ::fork() == 0) ::sleep(600), std::_Exit(0);
+    if (has("kill") || has("forks")) ::raise(SIGKILL);
     if (has("exit")) std::_Exit(0);
     if (has("aborts")) know_others(), plumb_ranks_end(), kill_others(), ::sleep(600);
     if (has("returns")) know_others(), std::exit(3);
