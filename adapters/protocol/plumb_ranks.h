@@ -27,18 +27,15 @@
  *                                                         `hello` names is here
  *     plumb_ranks_wrote(offset, bytes);                   nothing is sent where it is here
  *
- * Several files of a program may include it, and are one rank together, also in libraries that it is linked with;
- * one that is opened by dlopen() sees the program's where that is linked with -rdynamic. It comes before headers of
- * the system where the compiler is told to know C alone (-std=c99). What is forked is no rank: it has left the
- * launcher.
+ * Several files of a program and its libraries may include it, and are one rank together (with dlopen() where the
+ * program is linked with -rdynamic); what is forked is none. It comes before headers of the system where the
+ * compiler is told to know C alone (-std=c99).
  *
  * Ranks that know nothing of each other meet at the launcher, before the first request or in one:
  *
- *     plumb_ranks_put("id", "8f3c...");                   ASCII without quotes, backslashes and control
- *                                                         characters; else -1
- *     char* id = plumb_ranks_get("id");                   waits until somebody has put it; to be freed;
- *                                                         NULL: it is no such key, or there is no launcher
- *                                                         any more
+ *     plumb_ranks_put("id", "8f3c...");                   letters of ASCII, no quotes, no backslashes; else -1
+ *     char* id = plumb_ranks_get("id");                   waits until somebody has put it; to be freed; NULL:
+ *                                                         it is no such key, or the launcher is gone
  *     plumb_ranks_fence();                                waits until every rank has come
  */
 /* clang-format on */
@@ -332,10 +329,7 @@ static inline void plumb_ranks_end(void) {
 }
 
 /* In a process that was forked: the launcher has to see the rank's end, whoever lives on. */
-static void plumb_forked(void) {
-  close(plumb_ranks.socket);
-  plumb_ranks.socket = -1;
-}
+static void plumb_forked(void) { close(plumb_ranks.socket), plumb_ranks.socket = -1; }
 
 static int plumb_connect_unix(const char* path) {
   struct sockaddr_un address;
@@ -381,8 +375,7 @@ static inline void plumb_ranks_machine(char* to, size_t size) {
   snprintf(to, size, "%s %s", boot, processes);
 }
 
-/* PLUMB_LAUNCH is the address, and PLUMB_TOKEN the token, or PLUMB_LAUNCH is "file:" and a file that has
- * both, a line each. */
+/* PLUMB_LAUNCH is the address and PLUMB_TOKEN the token, or it is "file:" and a file that has both, a line each. */
 static int plumb_find_launcher(char* where, char* token) {
   const char *launch = getenv("PLUMB_LAUNCH"), *word = getenv("PLUMB_TOKEN");
   FILE* file;
@@ -421,8 +414,7 @@ static void plumb_say_plainly(const char* what, char* to, size_t size) {
 
 static void plumb_say_at(const char* what) { plumb_say_plainly(what, plumb_ranks.at, sizeof plumb_ranks.at); }
 
-/* -1 where there is no launcher, or it cannot be reached. `device` says which one the rank has, or "": a
- * hang says it beside the rank. */
+/* -1 where no launcher is reached. `device` says which one the rank has, or "", for the words of a hang. */
 static inline int plumb_ranks_join(int rank, int world, const char* device) {
   char where[300] = "", token[100] = "", host[100] = "", machine[140], own[100], line[900];
   int last;
