@@ -58,6 +58,16 @@ std::string one_died(const Relay& relay, std::int64_t rank, const std::string& e
   return fmt::format("{}; its {} {}", who_died(relay.hub), first_program(relay.asked), how);
 }
 
+// Of ranks that are started one by one: the first that has ended and not joined, for which others that have
+// joined may have ended. "rank 2 exited with code 3; "
+std::string unborn(const Relay& relay) {
+  for (std::size_t r = 0; r < relay.hub.seats.size(); ++r)
+    if (!relay.hub.seats[r].where.joined)
+      if (const std::string end = ended(relay.job, static_cast<std::int64_t>(r)); !end.empty())
+        return end + "; ";
+  return "";
+}
+
 // Whether a rank that gives up says itself of whom it hangs: those of our library say where they are.
 bool says_of_whom(const Seat& seat) {
   return gave_up(seat) && !seat.reply->contains("at") && !text_or(*seat.reply, "message").empty();
@@ -85,12 +95,18 @@ void look_after(Relay& relay) {
   for (; (!first() || end.empty() || others_stay()) && Clock::now() < give_up();
        end = ended(relay.job, first()))
     step(hub, std::min(give_up(), Clock::now() + std::chrono::milliseconds(10)));
-  const std::string died = starter_was_killed(relay, end) ? "" : who_died(hub);
+  // Whoever has joined has, however late this comes to look: a step lets one in.
+  for (std::size_t i = 0; some_have_not_joined(hub) && i <= 2 * hub.seats.size(); ++i)
+    step(hub, Clock::now());
+  end = ended(relay.job, first());
   if (first() && relay.job.command.empty() && !end.empty())
-    throw failure("crashed", one_died(relay, *first(), end));
+    throw failure("crashed", unborn(relay) + one_died(relay, *first(), end));
+  const std::string died = starter_was_killed(relay, end) ? ""
+                           : relay.job.command.empty()    ? who_died(hub)
+                                                          : who_ended(hub);
+  const bool told = hub.told && (died.empty() || hub.lost.empty());
   const std::string what = died + (died.empty() || end.empty() ? "" : "; ") + end +
-                           (died.empty() && hub.told ? ", after its ranks were told to end" : "") +
-                           too_early(relay, end);
+                           (told ? ", after its ranks were told to end" : "") + too_early(relay, end);
   throw failure("crashed", what);
 }
 

@@ -174,6 +174,10 @@ TEST(Hub, ASecondReplyToOneRequestHasItsRank) {
   }
 }
 
+void write_line(int socket, const std::string& line) {
+  ASSERT_EQ(::write(socket, (line + "\n").data(), line.size() + 1), std::ssize(line) + 1);
+}
+
 void leave(Door& door, int rank) { ::close(std::exchange(door.sockets[rank], -1)); }
 
 // Whoever started the ranks ended the others for it, and all are seen to be gone at once.
@@ -193,6 +197,65 @@ TEST(Hub, WhoDiedIsTheOneThatEndedFirst) {
     EXPECT_THAT(who_died(door.hub), testing::MatchesRegex(fmt::format("rank {} \\(.*\\) has died, then {}",
                                                                       order[0], listed(others))));
   }
+}
+
+// Of three ranks each has joined or not, and of those that have each is told to end and ends, ends untold, or
+// stays, in any order.
+TEST(Hub, WhereSomeHaveNotJoinedTheyComeFirstAndNobodyElseHasDied) {
+  enum { absent, stays, ends, told, ways };
+  const auto all_of = [](int way, const std::vector<int>& how) {
+    std::vector<std::int64_t> such;
+    for (int rank = 0; rank < 3; ++rank)
+      if (how[rank] == way) such.push_back(rank);
+    return such;
+  };
+  for (int n = 0; n < ways * ways * ways; ++n) {
+    const std::vector<int> how{n % ways, n / ways % ways, n / ways / ways};
+    std::vector<int> order{0, 1, 2};
+    do {
+      Door door(3);
+      std::vector<std::int64_t> untold;
+      for (int rank = 0; rank < 3; ++rank) {
+        const int socket = come(door);
+        if (how[rank] != absent)
+          say(door, socket,
+              fmt::format(R"({{"type":"join","token":"{}","rank":{},"world":3}})", door.hub.token, rank));
+      }
+      for (int rank : order) {
+        if (how[rank] == told) write_line(door.sockets[rank], R"({"type":"told to end"})");
+        if (how[rank] == ends) untold.push_back(rank);
+        if (how[rank] == ends || how[rank] == told) leave(door, rank);
+      }
+      step(door.hub, Clock::now());
+      const std::string said = who_ended(door.hub);
+      const auto without = all_of(absent, how);
+      SCOPED_TRACE(fmt::format("{} in order {}: {}", fmt::join(how, " "), fmt::join(order, " "), said));
+      EXPECT_EQ(said == "", without.size() == 3 || (without.empty() && door.hub.lost.empty()));
+      if (without.empty() || without.size() == 3) continue;
+      EXPECT_THAT(said, testing::MatchesRegex("ranks? " + listed(without) + " ha(s|ve) not joined(; .*)?"));
+      EXPECT_THAT(said, testing::Not(testing::HasSubstr("died")));
+      std::vector<std::int64_t> others = untold;
+      std::string ends;
+      if (!door.hub.told && !untold.empty()) {
+        others.erase(others.begin()), std::ranges::sort(others);
+        ends = fmt::format("; rank {} \\(.*\\) has ended{}", untold[0],
+                           others.empty() ? "" : ", then " + listed(others));
+      }
+      EXPECT_THAT(said, testing::MatchesRegex(".* not joined" + ends));
+    } while (std::ranges::next_permutation(order).found);
+  }
+}
+
+// Whoever was struck has said so, and is known.
+TEST(Hub, WhoWasStruckHasDiedBesideThoseThatHaveNotJoined) {
+  Door door(3);
+  for (int rank : {0, 1})
+    say(door, come(door),
+        fmt::format(R"({{"type":"join","token":"{}","rank":{},"world":3}})", door.hub.token, rank));
+  write_line(door.sockets[1], R"({"type":"struck"})");
+  for (int rank : {0, 1}) leave(door, rank);
+  step(door.hub, Clock::now());
+  EXPECT_THAT(who_ended(door.hub), testing::MatchesRegex("rank 1 \\(.*\\) has died; rank 2 has not joined"));
 }
 
 // They are told, and the first of them closes its connection as it says so.
@@ -242,10 +305,6 @@ TEST(Hub, WhereSomeWereToldFirstNobodyHasDied) {
   for (int& socket : door.sockets) ::close(std::exchange(socket, -1));
   step(door.hub, Clock::now());
   EXPECT_THAT(door.hub.lost, testing::IsEmpty());
-}
-
-void write_line(int socket, const std::string& line) {
-  ASSERT_EQ(::write(socket, (line + "\n").data(), line.size() + 1), std::ssize(line) + 1);
 }
 
 // The last one of all is awaited.

@@ -1,5 +1,6 @@
 #include "adapters/launch/lost.h"
 
+#include <fmt/format.h>
 #include <sys/epoll.h>
 
 #include <algorithm>
@@ -50,6 +51,23 @@ std::string who_died(const Hub& hub, const std::string& how) {
   std::vector<std::int64_t> others(hub.lost.begin() + 1, hub.lost.end());
   std::ranges::sort(others);
   return who(hub.seats[first], first) + " " + how + (others.empty() ? "" : ", then " + listed(others));
+}
+
+bool some_have_not_joined(const Hub& hub) {
+  const auto joined = [](const Seat& seat) { return seat.where.joined; };
+  return std::ranges::any_of(hub.seats, joined) && !std::ranges::all_of(hub.seats, joined);
+}
+
+std::string who_ended(const Hub& hub) {
+  if (!some_have_not_joined(hub)) return who_died(hub);
+  std::vector<std::int64_t> absent;
+  for (std::size_t r = 0; r < hub.seats.size(); ++r)
+    if (!hub.seats[r].where.joined) absent.push_back(static_cast<std::int64_t>(r));
+  const std::string without = fmt::format("rank{} {} {} not joined", absent.size() == 1 ? "" : "s",
+                                          listed(absent), absent.size() == 1 ? "has" : "have");
+  // Whoever was struck has said so.
+  if (std::ranges::any_of(hub.seats, &Seat::struck)) return who_died(hub) + "; " + without;
+  return without + (hub.lost.empty() ? "" : "; " + who_died(hub, "has ended"));
 }
 
 }  // namespace plumb::launch

@@ -23,4 +23,11 @@ void find_lost(Hub&);
 // "rank 2 (host b, pid 4121) has died, then 0, 1, 3"; "" where nobody did.
 std::string who_died(const Hub&, const std::string& how = "has died");
 
+// The same of ranks that were all started by one command. Where some have not joined any of these may have
+// died, and the others for it: "rank 2 has not joined; rank 0 (host b, pid 4121) has ended, then 1, 3".
+std::string who_ended(const Hub&);
+
+// Whether some have joined, and others have not.
+bool some_have_not_joined(const Hub&);
+
 }  // namespace plumb::launch

@@ -173,6 +173,9 @@ TEST(Ranks, EveryFaultHasItsVerdictAndNothingIsLeft) {
   const std::string kills_the_others =
       "for i in 0 1 2 3; do PLUMB_WORLD=4 PLUMB_RANK=$i \"$@\" & done; wait -n; sleep 0.2; kill $(jobs -p); "
       "exit 7";
+  const std::string kills_at_once =
+      "for i in 0 1 2 3; do PLUMB_WORLD=4 PLUMB_RANK=$i \"$@\" & done; wait -n; kill -KILL $(jobs -p); wait; "
+      "exit 9";
   const struct {
     Faults options, faults;
     const char* says;
@@ -185,6 +188,9 @@ TEST(Ranks, EveryFaultHasItsVerdictAndNothingIsLeft) {
       {{},                                         {"absent", "2"},   "hung: rank 2 has not joined"},
       {{},                                         {"early", "2"},    "crashed: rank 2 exited with code 3 \\| .*"},
       {{},                                         {"unborn", "2"},   "crashed: rank 2 was killed by signal 9 \\(Killed\\) \\| .*"},
+      {{},                                         {"unjoined", "2"}, "crashed: rank 2 exited with code 3 \\| .*"},
+      {{},                                         {"followed", "2"}, "crashed: rank 2 exited with code 3(; rank 0 \\(host .*, pid [0-9]+\\) exited with code 4)? \\| .*"},  // whether it is waited for or not
+      {{"--launcher", shell(kills_at_once)},       {"unjoined", "2"}, "crashed: rank 2 has not joined; rank [013] \\(host .*, pid [0-9]+\\) has ended, then .*; /bin/bash exited with code 9 \\| .*"},
       {{},                                         {"sleep", "2", "7"},    "hung: rank 2 \\(host .*\\) has not entered all-gather 2 over x \\(the last it left is all-gather 1 over x\\); 0, 1, 3 wait in it"},
       {{},                                         {"stop", "2", "7"},     "hung: rank 2 \\(host .*\\) does not answer; 0, 1, 3 wait in all-gather 2 over x"},
       {{},                                         {"late", "2", "7"},     "hung: rank 2 \\(host .*\\) has not replied \\(it waits in all-reduce 3 over x\\); 0, 1, 3 have replied"},

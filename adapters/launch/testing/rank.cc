@@ -13,6 +13,8 @@
 //   absent              never joins;  stranger: somebody else connects first
 //   alone               its library says that it is in a world of 1
 //   early, unborn       ends before it joins, with code 3; by SIGKILL
+//   unjoined            ends before it joins, with code 3, once all others have joined
+//   followed            the same, and then another ends, with code 4
 //   unusable            all end before they join, with code 2
 //   astray              sends bytes for the operands
 //   half                writes the first half of its block
@@ -27,6 +29,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -142,6 +145,35 @@ void connect_as_a_stranger() {
   if (::send(s, join.data(), join.size(), 0) < 0) std::_Exit(9);
 }
 
+// In the folder of this launch: who has joined, or ends before it does, says its process there.
+std::string mark(int rank) { return std::string(std::getenv("TMPDIR")) + "/process." + std::to_string(rank); }
+
+void leave_mark(int rank) {
+  std::ofstream(mark(rank) + ".new") << ::getpid() << std::endl;
+  ::rename((mark(rank) + ".new").c_str(), mark(rank).c_str());
+}
+
+int process_of(int rank) {
+  int pid = 0;
+  while (!(std::ifstream(mark(rank)) >> pid)) ::usleep(1000);
+  return pid;
+}
+
+void end_once_others_have_joined(int rank) {
+  const int world = std::atoi(std::getenv("PLUMB_WORLD"));
+  for (int other = 0; other < world; ++other)
+    if (other != rank) process_of(other);
+  leave_mark(rank);
+  std::_Exit(3);
+}
+
+void end_after(int rank) {
+  const std::string status = "/proc/" + std::to_string(process_of(rank)) + "/stat";
+  std::string line;
+  while (std::getline(std::ifstream(status), line) && line.find(") Z ") == line.npos) ::usleep(1000);
+  std::_Exit(4);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -154,6 +186,8 @@ int main(int argc, char** argv) {
   if (echo.has("absent")) ::pause();
   if (echo.has("early")) return 3;
   if (echo.has("unborn")) ::raise(SIGKILL);
+  const bool ends_late = echo.fault.what == "unjoined" || echo.fault.what == "followed";
+  if (ends_late && echo.seat.rank == echo.fault.rank) end_once_others_have_joined(echo.seat.rank);
   if (echo.fault.what == "unusable") {
     if (echo.seat.rank == echo.fault.rank) std::fputs("rank: no fault 'unusable'\n", stderr);
     return 2;
@@ -163,6 +197,8 @@ int main(int argc, char** argv) {
   const auto seat = plumb::take_seat();
   if (!seat) return 2;
   echo.seat = *seat;
+  if (ends_late) leave_mark(seat->rank);
+  if (echo.fault.what == "followed" && seat->rank == 0) end_after(echo.fault.rank);
   plumb::say_world(echo.has("alone") ? 1 : seat->world);
   return plumb::serve_as_rank(echo, *seat);
 }
