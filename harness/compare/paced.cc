@@ -71,6 +71,13 @@ std::vector<Beside> controls_of(const Timings& then, const Timings& now) {
   return all;
 }
 
+// A call or a sum as the case has it, or a product that sends nothing: what packs or moves blocks otherwise may be slow for
+// minutes in which none of the limits is.
+bool has_its_own(const Timings& t) {
+  const auto had = [&](const char* what) { return !beside_limit(t, what).empty(); };
+  return had("call") || had("sum") || (had("gemm") && !had("send"));
+}
+
 // By which launches of both are drawn from one distribution and lie so far apart, in this direction or the other.
 double chance_of(Became became, const std::vector<double>& then, const std::vector<double>& now) {
   constexpr double apart = 1 + near_enough, less = 1 / (1 - near_enough);
@@ -101,6 +108,8 @@ Paced compared(const Timings& then, const Timings& now) {
   if (one.became == Became::faster) one.besides = besides_the_case(then, now, one_over(*ratio));
   one.chance = moved(one) ? chance_of(one.became, theirs, ours) : 1;
   hold_to_controls(one, controls);
+  if (moved(one) && one.besides.empty() && !controls.empty() && !in_one_run(then, now) && !(has_its_own(then) && has_its_own(now)))
+    one.besides = "of two runs, and no call or sum of its own to hold it beside";
   if (controls.empty() && !in_one_run(then, now)) one.seen = "seen in one run of each, of a backend that has no control";
   if (one.became == Became::same) one.besides = by_another_class(now, then);
   if (const std::string other = asked_otherwise(then, now); !other.empty()) one.besides = "timed otherwise: " + other;

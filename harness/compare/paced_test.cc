@@ -92,7 +92,7 @@ TEST(Paced, WhatWasTimedOtherwiseIsNotCompared) {
 // On another machine, or the same one that somebody else uses: `times` is of the case, `machine` of all there is.
 Timings controlled_with(double times, double machine, double load) {
   Timings t = timed_with(times * machine, load, 3000);
-  for (Repetition& r : t.repetitions) r.control = {machine * 500, machine * 520};
+  for (Repetition& r : t.repetitions) r.control = {machine * 500, machine * 520}, r.limits["call"] = machine * 900;
   return t;
 }
 
@@ -154,7 +154,7 @@ class Drawn {
         Repetition r;
         r.launch = launch, r.samples.slowest = {0};
         r.samples.nanoseconds = {times * mode * about(1000)}, r.control = {about(500)};
-        if (modes.call_sees_it) r.limits["call"] = mode * about(900);
+        r.limits["call"] = (modes.call_sees_it ? mode : 1) * about(900);
         t.repetitions.push_back(std::move(r));
       }
     }
@@ -212,6 +212,28 @@ TEST(Paced, WhatTheLibrarysOwnCallTookLongerForAsWellIsUnsureButInOneRun) {
   auto then = drawn.run(quick, 8, 1), now = drawn.run(slow, 8, 1);
   EXPECT_THAT(paced(then, now).at(0).besides, StartsWith("beside the library's own call of the same run "));
   EXPECT_EQ(told(paced(then, now), Became::unsure), 20);
+  for (Timings& t : now) t.runs = then[0].runs;
+  EXPECT_EQ(told(paced(then, now), Became::slower), 20) << "launches that took turns";
+}
+
+// What packs is slow for minutes, and neither what is sent nor what is copied shows it.
+TEST(Paced, OfTwoRunsACaseWithoutACallOrASumOfItsOwnIsUnsure) {
+  Drawn drawn(20261126);
+  const auto with = [&](double times, std::initializer_list<const char*> limits) {
+    auto all = drawn.run({.slow = 0}, 8, times);
+    for (Timings& t : all)
+      for (Repetition& r : t.repetitions) {
+        r.limits.clear();
+        for (const char* what : limits) r.limits[what] = 900;
+      }
+    return all;
+  };
+  EXPECT_EQ(paced(with(1, {"send", "copy"}), with(1.7, {"send", "copy"})).at(0).besides,
+            "of two runs, and no call or sum of its own to hold it beside");
+  EXPECT_EQ(told(paced(with(1, {"gemm", "send"}), with(1.7, {"gemm", "send"})), Became::unsure), 20);
+  EXPECT_EQ(told(paced(with(1, {"gemm"}), with(1.7, {"gemm"})), Became::slower), 20);
+  EXPECT_EQ(told(paced(with(1, {"send", "sum"}), with(1.7, {"send", "sum"})), Became::slower), 20);
+  auto then = with(1, {"send"}), now = with(1.7, {"send"});
   for (Timings& t : now) t.runs = then[0].runs;
   EXPECT_EQ(told(paced(then, now), Became::slower), 20) << "launches that took turns";
 }

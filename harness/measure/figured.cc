@@ -96,18 +96,19 @@ void add_limits(Figured& f, const std::vector<Measured>& all, const Work& w, boo
 }
 
 // What moves waits for each other: only where entries are farther apart than it takes nobody did. A product
-// may wait for nobody.
+// may wait for nobody, and on cores that its ranks share is little of one rank's time that of another.
 void leave_out_rates(Figured& f, const std::vector<Measured>& all, const Sharing& sharing) {
-  if (sharing.own.empty()) return;
   const double median = f.metrics.at("median");
   const auto skew = middle_skew(all);
   for (const char* rate : {"algbw", "busbw", "gflops"}) {
     const bool product = rate == std::string("gflops");
-    const bool together = skew ? in_us(*skew) <= (product ? near_enough : 1) * median : !product;
+    const bool take_turns = product && !sharing.own.empty();
+    const bool together = skew ? in_us(*skew) <= (take_turns ? near_enough : 1) * median : !take_turns;
     if (!f.metrics.contains(rate) || together) continue;
     f.metrics.erase(rate), f.between.erase(rate);
     f.unsure[rate] =
-        fmt::format("{}, and do not begin together: the time is one rank's, not that of all", sharing.own);
+        fmt::format("{} not begin together: the time is one rank's, not that of all",
+                    sharing.own.empty() ? "ranks do" : sharing.own + ", and do");
   }
 }
 
