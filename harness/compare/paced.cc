@@ -138,7 +138,7 @@ void leave_to_chance(std::vector<Paced>& all) {
   const auto likely = [&, left = cases](const Paced* one) mutable { return one->chance > by_chance / static_cast<double>(left--); };
   for (auto at = std::ranges::find_if(those, likely); at != those.end(); ++at) {
     (*at)->became = Became::unsure, (*at)->seen.clear();
-    (*at)->besides = fmt::format("by chance one of {} is: more --repetitions then and now, {} at least",
+    (*at)->besides = fmt::format("by chance one of {} is: more --repetitions then and now tell, and fewer than {} tell nothing",
                                  counted(static_cast<std::int64_t>(cases), "case"), fewest_launches(cases));
   }
 }

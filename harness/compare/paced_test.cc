@@ -202,7 +202,7 @@ TEST(Paced, HowManyLaunchesTellOneOfSoManyCasesIsSaid) {
   Drawn drawn(20261126);
   const auto then = drawn.run({.slow = 0}, 5, 1), now = drawn.run({.slow = 0}, 5, 1.5);
   for (const Paced& one : paced(then, now))
-    EXPECT_EQ(one.besides, "by chance one of 20 cases is: more --repetitions then and now, 6 at least");
+    EXPECT_EQ(one.besides, "by chance one of 20 cases is: more --repetitions then and now tell, and fewer than 6 tell nothing");
   EXPECT_EQ(paced({then[0]}, {now[0]}).at(0).became, Became::slower) << "of one case five are enough";
 }
 

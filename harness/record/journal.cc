@@ -25,7 +25,7 @@ bool regular(int file) {
 }
 
 BadInput unreadable(const std::string& path) {
-  return BadInput(fmt::format("{}: {}; expected a record, a file that plumb run --record makes", path,
+  return BadInput(fmt::format("{}: {}; expected a record, a file that plumb run or plumb bench --record makes", path,
                               std::strerror(errno)));
 }
 
