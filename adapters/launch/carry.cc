@@ -11,7 +11,6 @@
 
 #include "adapters/launch/command.h"
 #include "adapters/launch/lost.h"
-#include "adapters/launch/segments.h"
 #include "adapters/protocol/fields.h"
 #include "adapters/protocol/json.h"
 #include "adapters/protocol/message.h"
@@ -132,7 +131,9 @@ namespace {
 template <class Done>
 void wait_until(Relay& relay, void (*listen)(Hub&, Clock::time_point), Done&& done) {
   while (!done()) {
-    listen(relay.hub, std::min(relay.deadline, Clock::now() + std::chrono::milliseconds(100)));
+    const std::chrono::milliseconds moment{relay.ready ? 100 : 20};
+    listen(relay.hub, std::min(relay.deadline, Clock::now() + moment));
+    see_new_segments(relay);
     if (done()) return;
     say_unsaid(relay), look_after(relay);
     if (Clock::now() >= relay.deadline) hangs(relay);
@@ -223,7 +224,8 @@ void pass_on(Relay& relay, const std::string& line) {
 void launch(Relay& relay) {
   relay.hub = open_hub(relay.asked.ranks, relay.asked.interface);
   relay.hub.forward = [&relay](const std::string& line) { pass_on(relay, line); };
-  relay.running = true;
+  relay.running = true, relay.ready = false;
+  relay.segments = {::time(nullptr)};
   Variables variables{
       {"PLUMB_LAUNCH", relay.hub.address},
       {"PLUMB_TOKEN",  relay.hub.token  }
@@ -234,6 +236,7 @@ void launch(Relay& relay) {
   wait_until(relay, step, [&] {
     return std::ranges::all_of(relay.hub.seats, [](const Seat& s) { return s.where.joined; });
   });
+  see_segments(relay);
 }
 
 }  // namespace
@@ -248,11 +251,10 @@ std::string answer(Relay& relay, const std::string& line) {
   try {
     if (hello) relay.hello = line, stop(relay, at_once);
     if (!relay.running) {
-      const time_t begun = ::time(nullptr);
       launch(relay);
       const std::string said = ask(relay, relay.hello, 0);
-      relay.greeted = true;
-      relay.segments = segments_of(ranks_here(relay.hub), begun);
+      relay.greeted = relay.ready = true;
+      see_segments(relay);
       if (hello) return said;
     }
     return ask(relay, line, request.id);

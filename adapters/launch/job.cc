@@ -8,10 +8,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
-#include <memory>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -87,13 +90,14 @@ pid_t spawn_one(const Exec& e) {
   ::_exit(127);
 }
 
-// Children of this process, whose number the kernel lists.
-std::vector<pid_t> children() {
+// Of a process, whose number the kernel lists for each of its threads.
+std::vector<pid_t> children(const std::string& process = "self") {
   std::vector<pid_t> all;
-  const std::string path = fmt::format("/proc/self/task/{}/children", ::getpid());
-  const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen(path.c_str(), "re"),
-                                                   [](FILE* f) { return f ? std::fclose(f) : 0; });
-  for (int pid = 0; file && std::fscanf(file.get(), "%d", &pid) == 1;) all.push_back(pid);
+  std::error_code none;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/" + process + "/task", none)) {
+    std::ifstream file(thread.path() / "children");
+    for (pid_t pid; file >> pid;) all.push_back(pid);
+  }
   return all;
 }
 
@@ -153,6 +157,13 @@ void end(const Job& job, std::chrono::milliseconds patience, const std::function
     for (pid_t pid : children()) ::kill(pid, SIGKILL);
     gone = reap_until(std::chrono::steady_clock::now() + std::chrono::milliseconds(10), meanwhile);
   }
+}
+
+std::vector<pid_t> descendants() {
+  std::vector<pid_t> all = children();
+  for (std::size_t i = 0; i < all.size(); ++i)
+    std::ranges::copy(children(std::to_string(all[i])), std::back_inserter(all));
+  return all;
 }
 
 std::string ended(const Job& job, std::optional<std::int64_t> rank) {

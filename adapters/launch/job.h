@@ -34,6 +34,9 @@ Job start(const Asked&, const Variables&, const std::string& file);
 void end(
     const Job&, std::chrono::milliseconds patience, const std::function<void()>& meanwhile = [] {});
 
+// What this process has started, and what they have, and so on.
+std::vector<pid_t> descendants();
+
 // How the first of them ended that did, or "": "rank 2 was killed by signal 9 (Killed)". Of a command:
 // "mpiexec exited with code 1". Of ranks that are started one by one that one alone may be asked for.
 std::string ended(const Job&, std::optional<std::int64_t> rank = {});

@@ -5,7 +5,9 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -79,14 +81,31 @@ void look_for_request(Relay& relay, std::chrono::seconds since_it_was_said) {
 
 }  // namespace
 
+// Tasks of srun are nobody's descendants here, and have joined.
+void see_segments(Relay& relay) {
+  std::vector<pid_t> processes = descendants();
+  std::ranges::copy(ranks_here(relay.hub), std::back_inserter(processes));
+  look_for_segments(relay.segments, processes);
+}
+
+// Once its ranks have said hello a job has shared what it shares, and it is looked for at its end.
+void see_new_segments(Relay& relay) {
+  if (!relay.ready && Clock::now() >= relay.segments.again) see_segments(relay);
+}
+
 void stop(Relay& relay, std::chrono::milliseconds patience) {
   if (!relay.running) return;
+  see_segments(relay);
   relay.running = false;
   close_hub(relay.hub);
   constexpr std::chrono::seconds now{0}, again{1};
-  end(relay.job, patience, [&relay] { look_for_request(relay, again); });
+  // A job that is not ready may share more until it is gone.
+  end(relay.job, patience, [&relay] {
+    if (!relay.ready) see_segments(relay);
+    look_for_request(relay, again);
+  });
   relay.job = {};
-  for (const std::string& path : std::exchange(relay.segments, {})) ::unlink(path.c_str());
+  remove_segments(relay.segments);
   if (relay.held_up) look_for_request(relay, now);
 }
 

@@ -12,6 +12,7 @@
 #include "adapters/launch/hub.h"
 #include "adapters/launch/inherit.h"
 #include "adapters/launch/job.h"
+#include "adapters/launch/segments.h"
 
 namespace plumb::launch {
 
@@ -29,6 +30,7 @@ struct Relay {
   std::string buffer{}, hello{};
   std::string unsaid{};  // what is passed on, while a reply may come with it
   bool greeted = false;  // ranks have said hello
+  bool ready = false;    // those of this job have
   Hub hub{};
   Job job{};
   bool running = false;
@@ -37,11 +39,11 @@ struct Relay {
   std::optional<Clock::time_point> waits{};  // the next request, since then, and nobody came for it
   double seconds = 0;                        // of the phase, and how often they began anew
   int extensions = 0;
-  int held_up = 0;                      // so often it was said that the next request waits for an end
-  Clock::time_point held_up_at{};       // the last time
-  double run_seconds = 0;               // of its phase `run`, once it says so
-  std::vector<std::string> segments{};  // that ranks of this machine share, by their files
-  Inherited inherited{};                // to the only rank that is started here: it may read requests itself
+  int held_up = 0;                 // so often it was said that the next request waits for an end
+  Clock::time_point held_up_at{};  // the last time
+  double run_seconds = 0;          // of its phase `run`, once it says so
+  Segments segments{};             // that processes of the job share on this machine
+  Inherited inherited{};           // to the only rank that is started here: it may read requests itself
 };
 
 // Says what is unsaid; and a line behind it. Throws Ended.
@@ -53,6 +55,10 @@ bool next_line(Relay&, std::string&);
 
 // When the ranks are asked where they are, of so many seconds since then; 0: in a year.
 Clock::time_point before(double seconds, Clock::time_point begun = Clock::now());
+
+// What processes of the job on this machine share now; and where it may be more than it was a moment ago.
+void see_segments(Relay&);
+void see_new_segments(Relay&);
 
 // Ends the job, which has so long to end by itself once nobody listens to it.
 void stop(Relay&, std::chrono::milliseconds patience);

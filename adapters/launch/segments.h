@@ -4,12 +4,23 @@
 #include <sys/types.h>
 #include <time.h>
 
+#include <chrono>
+#include <set>
 #include <string>
 #include <vector>
 
 namespace plumb::launch {
 
-// The files in /dev/shm that these processes have mapped, and that were not there at this time: theirs.
-std::vector<std::string> segments_of(const std::vector<pid_t>& ranks, time_t since);
+// Of one job.
+struct Segments {
+  time_t since = 0;                               // what was not there before may be its own
+  std::set<std::string> files{};                  // what was seen to be, in /dev/shm
+  std::chrono::steady_clock::time_point again{};  // when it is worth to look once more
+};
+
+// Adds what these processes have open or mapped now.
+void look_for_segments(Segments&, const std::vector<pid_t>&);
+
+void remove_segments(Segments&);
 
 }  // namespace plumb::launch

@@ -185,6 +185,8 @@ TEST(Ranks, EveryFaultHasItsVerdictAndNothingIsLeft) {
       {{},                                         {"stranger", "2"}, "outcome"},
       {{"--interface", "lo"},                      {"none"},          "outcome"},
       {{},                                         {"shares", "2"},   "outcome"},
+      {{},                                         {"lends", "2"},    "hung: rank 2 has not joined"},
+      {{},                                         {"keeps", "2"},    "crashed: rank 2 \\(host .*, pid [0-9]+\\) was killed by signal 9 \\(Killed\\) \\| .*"},
       {{},                                         {"absent", "2"},   "hung: rank 2 has not joined"},
       {{},                                         {"early", "2"},    "crashed: rank 2 exited with code 3 \\| .*"},
       {{},                                         {"unborn", "2"},   "crashed: rank 2 was killed by signal 9 \\(Killed\\) \\| .*"},
@@ -212,7 +214,7 @@ TEST(Ranks, EveryFaultHasItsVerdictAndNothingIsLeft) {
   // clang-format on
   };
   for (const auto& [options, faults, says] : rows) {
-    const bool joins = faults[0] != "absent", of_a_case = faults.size() == 3;
+    const bool joins = faults[0] != "absent" && faults[0] != "lends", of_a_case = faults.size() == 3;
     const Remains remains;
     {
       Process process(ranks(faults, options), {.start = joins ? 60. : 6., .compile = 60, .run = 4});

@@ -19,6 +19,7 @@
 //   astray              sends bytes for the operands
 //   half                writes the first half of its block
 //   shares              leaves memory under a name
+//   keeps, lends        the same before it joins, and ends by SIGKILL before it says hello; never joins
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -82,6 +83,7 @@ struct Echo : plumb::Backend {
   // Each knows the process of the next one.
   nlohmann::json hello(const plumb::Mesh&) override {
     if (has("shares")) share();
+    if (has("keeps")) ::raise(SIGKILL);
     plumb::put_shared(key(seat.rank), std::to_string(::getpid()) + " of " + std::to_string(seat.rank));
     const int next = (seat.rank + 1) % seat.world;
     if (!plumb::get_shared(key(next)).ends_with(" of " + std::to_string(next))) std::_Exit(9);
@@ -183,7 +185,8 @@ int main(int argc, char** argv) {
                   argc > 4 ? argv[4] : ""};
   const char* number = std::getenv("PLUMB_RANK");
   echo.seat.rank = number ? std::atoi(number) : 0;
-  if (echo.has("absent")) ::pause();
+  if (echo.has("keeps") || echo.has("lends")) echo.share();
+  if (echo.has("absent") || echo.has("lends")) ::pause();
   if (echo.has("early")) return 3;
   if (echo.has("unborn")) ::raise(SIGKILL);
   const bool ends_late = echo.fault.what == "unjoined" || echo.fault.what == "followed";
