@@ -76,9 +76,14 @@ struct Narrowing {
     if (i.operands.empty()) return;
     const Shape& of = c.instructions[static_cast<std::size_t>(i.operands[0])].shape;
     const auto mapped = [&](Key key, std::size_t indices) {
-      for (const std::int64_t d : get<Integers>(i, key))
-        if (d >= 0 && d < std::ssize(of.dims))
-          narrow(operands[indices], of.dims[static_cast<std::size_t>(d)]);
+      const Integers map = get<Integers>(i, key);
+      if (map.empty() || indices >= operands.size()) return;
+      const Origin& all = operands[indices];
+      const bool told =
+          all.columns.size() == map.size() && all.along == get<std::int64_t>(i, Key::index_vector_dim);
+      for (std::size_t k = 0; k < map.size(); ++k)
+        if (map[k] >= 0 && map[k] < std::ssize(of.dims))
+          narrow(told ? all.columns[k] : all, of.dims[static_cast<std::size_t>(map[k])]);
     };
     mapped(Key::start_index_map, 1);                                 // of a gather
     mapped(Key::scatter_dims_to_operand_dims, operands.size() / 2);  // of a scatter

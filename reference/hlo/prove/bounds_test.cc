@@ -93,7 +93,9 @@ TEST(Bounds, IntegersStayBelowWhatTheyIndex) {
   const std::string gather = "%g = f32[3] gather(%f, %n), offset_dims={}, collapsed_slice_dims={0,1}, index_vector_dim=1, "
                              "slice_sizes={1,1}, start_index_map=",
                     scatter = "update_window_dims={}, inserted_window_dims={0,1}, index_vector_dim=1, scatter_dims_to_operand_dims=",
-                    slice = ", dynamic_slice_sizes={1,1}";
+                    slice = ", dynamic_slice_sizes={1,1}",
+                    columns = "%a = s32[1] reshape(%i)\n  %b = s32[1] reshape(%j)\n  %c = s32[2] concatenate(%a, %b), dimensions={0}\n",
+                    by_two = "%g = f32[] gather(%f, %c), offset_dims={}, collapsed_slice_dims={0,1}, index_vector_dim=0, slice_sizes={1,1}, start_index_map=";
   const std::pair<std::string, std::string> table[] = {
       {"%q = s32[] add(%i, %j)", ""},
       {"%q = pred[3] compare(%n, %n), direction=LT\n  %s = s32[3] select(%q, %n, %n)", ""},
@@ -138,6 +140,16 @@ TEST(Bounds, IntegersStayBelowWhatTheyIndex) {
       // So many rows, and where they begin, are not negative either.
       {"%m = f32[3,9] iota(), iota_dimension=0\n  %q = f32[3,4,2] iota(), iota_dimension=0\n  %y = f32[3,4] iota(), iota_dimension=0\n"
        "  %d = f32[3,2] ragged-dot(%y, %q, %n), lhs_contracting_dims={1}, rhs_contracting_dims={1}, lhs_ragged_dims={0}, rhs_group_dims={0}", "n<8"},
+      // Each column of indices is below the extent that it indexes alone, through what becomes of them all.
+      {columns + "  " + by_two + "{0,1}", "i<5 j<9"},
+      {columns + "  " + by_two + "{1,0}", "i<9 j<5"},
+      {columns + "  %s = f32[5,9] scatter(%f, %c, %f), to_apply=%sum, update_window_dims={}, inserted_window_dims={0,1}, index_vector_dim=0, scatter_dims_to_operand_dims={0,1}", "i<5 j<9"},
+      {columns + "  %k = s32[1,2] reshape(%c)\n  %m = s32[2,1] transpose(%k), dimensions={1,0}\n  %l = s32[4,1,2] broadcast(%m), dimensions={2,1}\n"
+       "  %h = s32[4,2] reshape(%l)\n  %g = f32[4] gather(%f, %h), offset_dims={}, collapsed_slice_dims={0,1}, index_vector_dim=1, slice_sizes={1,1}, start_index_map={0,1}", "i<5 j<9"},
+      {columns + "  %k = s32[2] add(%c, %c)\n  %p = pred[2] compare(%k, %c), direction=LT\n  %l = s32[2] select(%p, %k, %c)\n  %d = s32[2] clamp(%l, %l, %l)\n" +
+           "  %g = f32[] gather(%f, %d), offset_dims={}, collapsed_slice_dims={0,1}, index_vector_dim=0, slice_sizes={1,1}, start_index_map={0,1}", "i<5 j<9"},
+      {columns + "  %k = s32[1] slice(%c), slice={[1:2]}\n  %g = f32[] gather(%f, %k), offset_dims={}, collapsed_slice_dims={0,1}, index_vector_dim=0, slice_sizes={1,1}, start_index_map={0}", "i<5 j<5"},
+      {"%a = s32[1] reshape(%i)\n  %b = s32[1] reshape(%j)\n  %k = s32[1] iota(), iota_dimension=0\n  %c = s32[2] concatenate(%k, %b), dimensions={0}\n  " + by_two + "{0,1}", "j<9"},
       {"%z = f32[0,9] constant({ })\n  %d = f32[0,1] dynamic-slice(%z, %i, %j), dynamic_slice_sizes={0,1}", "j<9"},
   };
   for (const auto& [lines, want] : table) EXPECT_EQ(bounds(lines), want) << lines;

@@ -30,6 +30,7 @@ void join(Origin& to, const Origin& from) {
   for (const Chain& chain : from.chains)
     if (to.chains.size() < kMostChains && std::ranges::count(to.chains, chain) == 0)
       to.chains.push_back(chain);
+  to.columns.clear();
   to.parts.resize(std::max(to.parts.size(), from.parts.size()));
   for (std::size_t n = 0; n < from.parts.size(); ++n) join(to.parts[n], from.parts[n]);
 }
@@ -38,7 +39,7 @@ void join(Origin& to, const Origin& from) {
 bool alike(const Origin& a, const Origin& b) {
   return a.parameters == b.parameters && a.changed == b.changed && a.by_device == b.by_device &&
          a.unknown == b.unknown && a.counted == b.counted && a.at_zero == b.at_zero &&
-         std::ranges::equal(a.parts, b.parts, alike);
+         a.columns.size() == b.columns.size() && std::ranges::equal(a.parts, b.parts, alike);
 }
 
 // f of each of a and each of b.
@@ -116,6 +117,32 @@ void undone(const Made& made, std::int64_t c, std::int64_t t, Integers& to) {
   }
 }
 
+bool is_by_element(Opcode opcode) {
+  return of_two(opcode) || opcode == Opcode::select || opcode == Opcode::clamp || opcode == Opcode::convert ||
+         opcode == Opcode::compare || opcode == Opcode::negate || opcode == Opcode::not_ ||
+         opcode == Opcode::custom_call;
+}
+
+// Along which dimension of an instruction the elements lie that lie along one of its operand; -1: none.
+std::int64_t moved(const Instruction& i, const Integers& from, std::int64_t along) {
+  const Integers &to = i.shape.dims, dimensions = get<Integers>(i, Key::dimensions);
+  const auto at = static_cast<std::size_t>(along);
+  if (i.opcode == Opcode::broadcast) return at < dimensions.size() ? dimensions[at] : -1;
+  if (i.opcode == Opcode::transpose) {
+    const auto found = std::ranges::find(dimensions, along);
+    return found == dimensions.end() ? -1 : found - dimensions.begin();
+  }
+  if (i.opcode == Opcode::slice) return to[at] == from[at] ? along : -1;
+  if (i.opcode != Opcode::reshape) return to == from ? along : -1;
+  std::int64_t before = 1;
+  for (std::size_t d = 0; d < at; ++d) before *= from[d];
+  for (std::size_t d = 0; d < to.size(); before /= to[d++]) {
+    if (before == 1 && to[d] == from[at]) return static_cast<std::int64_t>(d);
+    if (to[d] < 1 || before % to[d] != 0) break;
+  }
+  return -1;
+}
+
 struct Following {
   const Module& module;
   const std::function<void(const Followed&)>& visit;
@@ -124,7 +151,10 @@ struct Following {
 
   Origin call(const Instruction& i, Key key, const std::vector<Origin>& arguments) {
     Origin all;
-    for (const std::int64_t c : get<Calls>(i, key).computations)
+    const Integers called = get<Calls>(i, key).computations;
+    if (called.size() == 1)
+      return follow(module.computations[static_cast<std::size_t>(called[0])], arguments);
+    for (const std::int64_t c : called)
       join(all, follow(module.computations[static_cast<std::size_t>(c)], arguments));
     return all;
   }
@@ -184,6 +214,46 @@ struct Following {
     return all;
   }
 
+  // The columns of a concatenation, and what is computed of each column, or moved with the others.
+  void add_columns(Origin& to, const Instruction& i, const Computation& c,
+                   const std::vector<Origin>& operands) const {
+    constexpr std::size_t kMostColumns = 8;
+    const auto dims = [&](std::size_t n) -> const Integers& {
+      return c.instructions[static_cast<std::size_t>(i.operands[n])].shape.dims;
+    };
+    if (i.opcode == Opcode::concatenate) {
+      const Integers dimensions = get<Integers>(i, Key::dimensions);
+      if (dimensions.size() != 1) return;
+      to.along = dimensions[0];
+      const auto at = static_cast<std::size_t>(to.along);
+      if (at >= i.shape.dims.size() || i.shape.dims[at] > static_cast<std::int64_t>(kMostColumns)) return;
+      for (std::size_t n = 0; n < operands.size(); ++n) {
+        Origin one = operands[n];
+        const std::vector<Origin> own = std::exchange(one.columns, {});
+        if (!own.empty() && one.along == to.along)
+          to.columns.insert(to.columns.end(), own.begin(), own.end());
+        else
+          to.columns.insert(to.columns.end(), static_cast<std::size_t>(dims(n)[at]), one);
+      }
+      return;
+    }
+    const auto first =
+        std::ranges::find_if(operands, [](const Origin& operand) { return !operand.columns.empty(); });
+    if (first == operands.end() || (!is_by_element(i.opcode) && !moves(i.opcode))) return;
+    if (i.opcode == Opcode::gather || i.opcode == Opcode::dynamic_slice || i.opcode == Opcode::reverse)
+      return;
+    to.along = moved(i, dims(static_cast<std::size_t>(first - operands.begin())), first->along);
+    if (to.along < 0) return;
+    for (std::size_t k = 0; k < first->columns.size(); ++k) {
+      std::vector<Origin> of;
+      for (const Origin& operand : operands) {
+        const bool told = operand.along == first->along && operand.columns.size() == first->columns.size();
+        of.push_back(told ? operand.columns[k] : operand);
+      }
+      to.columns.push_back(computed(i, of));
+    }
+  }
+
   Origin meaning(const Instruction& i, const Computation& c, const std::vector<Origin>& operands) {
     visit({i, c, operands, counting});
     Origin all;
@@ -237,7 +307,10 @@ struct Following {
         break;
     }
     const bool followed = is_integer(i.shape.type) && !operands.empty();
-    return followed ? computed(i, operands) : Origin{.unknown = true};
+    if (!followed) return {.unknown = true};
+    all = computed(i, operands);
+    add_columns(all, i, c, operands);
+    return all;
   }
 
   Origin follow(const Computation& c, const std::vector<Origin>& arguments) {

@@ -28,7 +28,9 @@ Integers solved(const Chain&, const Integers& wanted);
 // Ascending, each once; of many some, evenly, the ends among them.
 Integers few(Integers all, std::size_t most = 64);
 
-// Where the numbers of a value come from: parameters of the module, and iotas of so many.
+// Where the numbers of a value come from: parameters of the module, and iotas of so many. Where parts of an
+// array come from elsewhere than others, as the columns of the indices of `x[i, j]` do: each of its
+// `columns`, which lie along one dimension.
 struct Origin {
   std::set<std::int64_t> parameters{};
   bool changed = false;      // they are no longer the parameters' own
@@ -38,6 +40,8 @@ struct Origin {
   Integers at_zero{};        // what they are, where all parameters are zero: some of these, ascending
   std::vector<Chain> chains{};
   std::vector<Origin> parts{};
+  std::int64_t along = 0;
+  std::vector<Origin> columns{};  // none: not told apart
 };
 
 // Tells `visit` of each instruction that the entry comes to, with its computation, where its operands come
