@@ -93,9 +93,8 @@ pid_t spawn_one(const Exec& e) {
 // Of a process, whose number the kernel lists for each of its threads.
 std::vector<pid_t> children(const std::string& process = "self") {
   std::vector<pid_t> all;
-  std::error_code none;
-  for (const auto& thread : std::filesystem::directory_iterator("/proc/" + process + "/task", none)) {
-    std::ifstream file(thread.path() / "children");
+  for (const std::string& thread : entries_of("/proc/" + process + "/task")) {
+    std::ifstream file(thread + "/children");
     for (pid_t pid; file >> pid;) all.push_back(pid);
   }
   return all;
@@ -157,6 +156,15 @@ void end(const Job& job, std::chrono::milliseconds patience, const std::function
     for (pid_t pid : children()) ::kill(pid, SIGKILL);
     gone = reap_until(std::chrono::steady_clock::now() + std::chrono::milliseconds(10), meanwhile);
   }
+}
+
+std::vector<std::string> entries_of(const std::string& folder) {
+  std::vector<std::string> all;
+  std::error_code gone;
+  std::filesystem::directory_iterator entry(folder, gone);
+  for (const std::filesystem::directory_iterator end; !gone && entry != end; entry.increment(gone))
+    all.push_back(entry->path());
+  return all;
 }
 
 std::vector<pid_t> descendants() {

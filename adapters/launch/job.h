@@ -34,6 +34,9 @@ Job start(const Asked&, const Variables&, const std::string& file);
 void end(
     const Job&, std::chrono::milliseconds patience, const std::function<void()>& meanwhile = [] {});
 
+// The paths in a folder: those of /proc end where their process does.
+std::vector<std::string> entries_of(const std::string& folder);
+
 // What this process has started, and what they have, and so on.
 std::vector<pid_t> descendants();
 

@@ -9,18 +9,18 @@
 #include <fstream>
 #include <system_error>
 
+#include "adapters/launch/job.h"
+
 namespace plumb::launch {
 namespace {
 
 // Whose they are is not known.
 std::set<std::string> young(const Segments& segments) {
   std::set<std::string> all;
-  std::error_code none;
   struct stat about = {};
-  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm", none))
-    if (const std::string path = entry.path(); !segments.files.contains(path) &&
-                                               ::stat(path.c_str(), &about) == 0 &&
-                                               about.st_ctime >= segments.since)
+  for (const std::string& path : entries_of("/dev/shm"))
+    if (!segments.files.contains(path) && ::stat(path.c_str(), &about) == 0 &&
+        about.st_ctime >= segments.since)
       all.insert(path);
   return all;
 }
@@ -29,7 +29,7 @@ std::set<std::string> young(const Segments& segments) {
 std::vector<std::string> held_by(pid_t pid) {
   std::vector<std::string> all;
   std::error_code none;
-  for (const auto& file : std::filesystem::directory_iterator(fmt::format("/proc/{}/fd", pid), none))
+  for (const std::string& file : entries_of(fmt::format("/proc/{}/fd", pid)))
     if (const std::string path = std::filesystem::read_symlink(file, none); path.starts_with("/dev/shm/"))
       all.push_back(path);
   std::ifstream maps(fmt::format("/proc/{}/maps", pid));

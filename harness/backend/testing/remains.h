@@ -37,7 +37,8 @@ class Remains {
     for (const auto& entry : fs::recursive_directory_iterator(folder_))
       all.push_back("file " + entry.path().string());
     for (const std::string& segment : shared())
-      if (!before_.contains(segment) && !in_use(segment)) all.push_back("shared memory " + segment);
+      if (!before_.contains(segment) && !in_use(segment) && stays(segment))
+        all.push_back("shared memory " + segment);
     return all;
   }
   ~Remains() {
@@ -67,6 +68,10 @@ class Remains {
           read(entry.path() / "maps").find("/dev/shm/" + segment) != std::string::npos)
         return true;
     return false;
+  }
+  // Of a job that is being ended by another it goes once all its processes have.
+  static bool stays(const std::string& segment) {
+    return !soon([&] { return !std::filesystem::exists("/dev/shm/" + segment); });
   }
   static std::string new_folder() {
     static int number = 0;
