@@ -74,8 +74,10 @@ struct Echo : plumb::Backend {
     plumb::leaving();
   }
   void share() const {
-    const int file =
-        ::shm_open(("/sm_of_plumb_rank." + std::to_string(::getpid())).c_str(), O_CREAT | O_RDWR, 0600);
+    const char* mark = std::getenv("PLUMB_REMAINS");  // of the test that looks for it
+    const std::string folder = mark ? mark : "/plumb-rank";
+    const std::string name = folder.substr(folder.rfind('/')) + "." + std::to_string(::getpid());
+    const int file = ::shm_open(name.c_str(), O_CREAT | O_RDWR, 0600);
     if (file < 0 || ::ftruncate(file, 4096) != 0 ||
         ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) == MAP_FAILED)
       std::_Exit(9);

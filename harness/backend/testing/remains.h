@@ -51,13 +51,13 @@ class Remains {
     std::ifstream file(path);
     return {std::istreambuf_iterator<char>(file), {}};
   }
-  static std::set<std::string> shared() {
+  std::set<std::string> shared() const {
     std::set<std::string> all;
     std::error_code none;
     for (const auto& entry : std::filesystem::directory_iterator("/dev/shm", none)) {
       const std::string name = entry.path().filename();
       if (name.starts_with("mpich_") || name.starts_with("vader_") || name.starts_with("sm_") ||
-          name.starts_with("osc"))
+          name.starts_with("osc") || name.starts_with(folder_.substr(folder_.rfind('/') + 1) + "."))
         all.insert(name);
     }
     return all;
