@@ -10,14 +10,13 @@ namespace plumb {
 bool Act::sums() const { return reduces(*one); }
 
 std::vector<Act> acts_of(const Mesh& mesh, std::span<const Collective> trace) {
-  const auto loops = [](const Collective& one) { return one.times > 1 || (one.moved && *one.moved < 0); };
   static const Collective loop{.kind = "send"};
   std::vector<Act> acts;
   for (std::size_t i = 0; i < trace.size(); ++i) {
     const Collective& one = trace[i];
     if (moved(mesh, one) == 0) continue;
     std::size_t end = i;
-    while (end < trace.size() && loops(trace[end]) && !reduces(trace[end])) ++end;
+    while (end < trace.size() && in_a_loop(trace[end]) && !reduces(trace[end])) ++end;
     if (end > i) {
       acts.push_back({&loop, fibres(mesh, joined_axes(mesh, trace.subspan(i, end - i))), {}});
       i = end - 1;

@@ -6,6 +6,8 @@
 #include <bit>
 #include <numeric>
 #include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "harness/trace/cost.h"
@@ -101,6 +103,24 @@ void take(const Heard& h, std::vector<Known>& known) {
     }
 }
 
+// What values go by way of others: all parts that can come by them have come.
+void relay(std::span<const Heard> loop, std::vector<Known>& known) {
+  const auto add = [&](std::int64_t d, std::uint64_t parts) {
+    return std::exchange(known[d].parts, known[d].parts | parts) != known[d].parts;
+  };
+  for (bool more = true; more;) {
+    more = false;
+    for (const Heard& h : loop) {
+      for (const Group& group : h.groups) {
+        std::uint64_t all = 0;
+        for (std::int64_t d : group) all |= known[d].parts;
+        for (std::int64_t d : group) more |= add(d, all);
+      }
+      for (const auto& [source, target] : h.one.pairs) more |= add(target, known[source].parts);
+    }
+  }
+}
+
 // Nothing where nobody knows how much one of them moved.
 std::optional<std::vector<Heard>> heard_in(const Case& c, const Trace& trace) {
   const Spec& to = result(c);
@@ -148,7 +168,12 @@ bool next_roots(std::vector<Heard>& all) {
 
 std::string too_little(const Case& c, const std::vector<Heard>& all) {
   std::vector<Known> known = beginning(c);
-  for (const Heard& h : all) take(h, known);
+  for (auto at = all.begin(); at != all.end();) {
+    const auto loop = std::find_if_not(at, all.end(), [](const Heard& h) { return h.relays(); });
+    const auto end = loop == at ? at + 1 : loop;
+    relay({at, loop}, known);
+    for (; at != end; ++at) take(*at, known);
+  }
   const Spec &from = c.op.operands[0], &to = result(c);
   const std::int64_t each = parts(c.mesh, from);
   for (std::int64_t d = 0; d < devices(c.mesh); ++d) {
@@ -170,7 +195,8 @@ std::string learnt_too_little(const Case& c, const Trace& trace) {
   if (!is_reshard(c) || result(c).free || parts(c.mesh, result(c)) > 1) return "";
   const Spec& from = c.op.operands[0];
   if (from.reduction != Reduce::sum || parts(c.mesh, from) > most_parts) return "";
-  auto all = heard_in(c, trace);
+  const Trace steps = written_out(c.mesh, trace);
+  auto all = heard_in(c, steps);
   if (!all) return "";
   choose_roots(*all);
   std::string first;

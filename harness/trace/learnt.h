@@ -19,7 +19,8 @@ namespace plumb {
 //   collective-permute             what the source knows
 //   collective-broadcast           what one member knows: each is tried, up to 1,024 choices
 //   all-reduce, reduce-scatter     of each sum what every other member knows of it
-//   send, and what ran in a loop   values may go by way of others: each is of all parts that can have come
+//   a loop of permutes alike       so many steps one after another
+//   send, and another loop         values may go by way of others: each is of all parts that can have come
 //   on x=4: f32[8]+x -> f32[8] by a gather of 8 bytes and then a scatter into 8: each device knows 8 terms,
 //   is brought 6 of single parts, and 2 sums of 4 terms: 22 of 32
 std::string learnt_too_little(const Case&, const Trace&);

@@ -63,6 +63,62 @@ TEST(Learnt, WhatIsRelayedMayBeOfAllPartsThatCanHaveCome) {
   EXPECT_EQ(why(sum, {shifted}), "");
 }
 
+// Law: a loop of a permute, or several of its like, are as many steps one after another.
+TEST(Learnt, ALoopOfAPermuteIsItsSteps) {
+  int told[2] = {};
+  for (const std::string to : {"f32[8]", "f32[8@x]"})
+    for (std::int64_t bytes : {0, 4, 8, 16, 32})
+      for (std::int64_t first : {1, 2, 3, 4})
+        for (std::int64_t second : {0, 1, 2, 3, 4}) {
+          Collective hop{
+              .kind = "collective-permute",
+              .pairs = {{0, 1}, {1, 2}, {2, 3}, {3, 0}},
+              .in = bytes,
+              .out = bytes
+          };
+          const Trace steps(first + second, hop);
+          Trace loops;
+          for (std::int64_t times : {first, second})
+            if (hop.times = times; times > 0) loops.push_back(hop);
+          const std::string line = "on x=4: reshard f32[8]+x -> " + to, wanted = why(line, steps);
+          EXPECT_EQ(why(line, loops), wanted) << line << ' ' << bytes << ' ' << first << '+' << second;
+          ++told[wanted.empty()];
+        }
+  EXPECT_EQ(why("on x=4: reshard f32[8]+x -> f32[8]",
+                {
+                    {.kind = "collective-permute",
+                     .pairs = {{0, 1}, {1, 2}, {2, 3}, {3, 0}},
+                     .in = 8,
+                     .out = 8,
+                     .times = 3},
+                    {.kind = "collective-permute",
+                     .pairs = {{0, 1}, {1, 2}, {2, 3}, {3, 0}},
+                     .in = 8,
+                     .out = 8,
+                     .times = 3}
+  }),
+            "")
+      << "a sum by a ring";
+  EXPECT_GT(told[0], 0);
+  EXPECT_GT(told[1], 0);
+}
+
+// Of loops that follow each other and differ nobody knows whether they are one.
+TEST(Learnt, LoopsThatFollowEachOtherMayBeOne) {
+  const Collective right{
+      .kind = "collective-permute", .pairs = {{0, 1}, {1, 2}, {2, 3}, {3, 0}},
+           .in = 8, .out = 8, .times = 3
+  };
+  Collective left = right;
+  left.pairs = {
+      {1, 0},
+      {2, 1},
+      {3, 2},
+      {0, 3}
+  };
+  EXPECT_EQ(why("on x=4: reshard f32[8]+x -> f32[8]", {right, left}), "");
+}
+
 TEST(Learnt, WhatNobodyCountedIsNotJudged) {
   Collective gather = over("x", "all-gather", 8, 32);
   gather.moved = -1;

@@ -26,8 +26,6 @@ struct Mix {
   bool rooted = false;  // what one member of each group has, to all
 };
 
-bool in_a_loop(const Collective& one) { return one.times > 1 || (one.moved && *one.moved < 0); }
-
 // What brings to every member what one of them has: a broadcast, and where the largest or smallest is due a
 // sum, which takes of each element the one value that is not masked.
 bool one_sends(const Needed& m, const Collective& one) {
@@ -327,7 +325,7 @@ std::vector<AxisId> joined_axes(const Mesh& mesh, std::span<const Collective> tr
 
 std::optional<Lack> lack(const Needed& m, std::span<const Collective> trace) {
   Trace moving;
-  std::ranges::copy_if(trace, std::back_inserter(moving),
+  std::ranges::copy_if(written_out(m.mesh, trace), std::back_inserter(moving),
                        [&](const Collective& one) { return moved(m.mesh, one) != 0; });
   const auto along_axes = [](const Collective& one) { return !one.axes.empty() || names_nobody(one); };
   const bool whole = std::ranges::all_of(moving, along_axes) &&

@@ -100,6 +100,49 @@ TEST(Reachability, WhatATraceBringsAndWhatItDoesNot) {
 }
 
 // Law: of moves along axes both ways to count agree; and element by element.
+// Law: a loop of a permute, or several of its like, is as many steps one after another.
+TEST(Reachability, ALoopOfAPermuteIsItsSteps) {
+  int brought = 0, tried = 0;
+  const Collective ring = permute({
+                       {0, 1},
+                       {1, 2},
+                       {2, 3},
+                       {3, 0}
+  }),
+                   line = permute({{0, 1}, {1, 2}, {2, 3}}), swap = permute({{0, 1}, {1, 0}, {2, 3}, {3, 2}});
+  for (const std::string to : {"f32[8]", "f32[8@x]+y"})
+    for (const Collective& hop : {ring, line, swap})
+      for (std::int64_t first = 1; first <= 4; ++first)
+        for (std::int64_t second = 0; second <= 4; ++second) {
+          Trace loops;
+          for (std::int64_t times : {first, second})
+            if (times > 0) loops.push_back(moving(hop, {}, times));
+          const std::string reshard = "on x=4,y=1: reshard f32[8@x] -> " + to,
+                            wanted = lacks(reshard, Trace(first + second, hop));
+          EXPECT_EQ(lacks(reshard, loops), wanted) << reshard << ' ' << first << '+' << second;
+          brought += wanted.empty(), ++tried;
+        }
+  EXPECT_GT(brought, 0);
+  EXPECT_LT(brought, tried);
+}
+
+TEST(Reachability, LoopsThatDifferMayBeOne) {
+  const std::string whole = "on x=8: reshard f32[8@x] -> f32[8]";
+  const Collective even = permute({
+                       {0, 1},
+                       {1, 0},
+                       {2, 3},
+                       {3, 2},
+                       {4, 5},
+                       {5, 4},
+                       {6, 7},
+                       {7, 6}
+  }),
+                   odd = permute({{1, 2}, {2, 1}, {3, 4}, {4, 3}, {5, 6}, {6, 5}, {7, 0}, {0, 7}});
+  EXPECT_NE(lacks(whole, {even, even, odd, odd}), "");
+  EXPECT_EQ(lacks(whole, {moving(even, {}, 2), moving(odd, {}, 2)}), "") << "they may have taken turns";
+}
+
 TEST(Reachability, AxesAreTheirGroups) {
   const Mesh mesh = parse_mesh("x=2,y=3,z=2");
   const std::vector<Spec> specs = all_specs(mesh, DType::f32, {5, 6}, true);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace plumb {
 namespace {
@@ -60,6 +61,31 @@ Trace named_by_axes(const Mesh& mesh, Trace trace) {
     one.groups.clear();
   }
   return trace;
+}
+
+bool in_a_loop(const Collective& one) { return one.times > 1 || (one.moved && *one.moved < 0); }
+
+Trace written_out(const Mesh& mesh, std::span<const Collective> trace) {
+  Trace all;
+  for (std::size_t i = 0, end = 0; i < trace.size(); i = end) {
+    const Collective& one = trace[i];
+    while (end < trace.size() && in_a_loop(trace[end])) ++end;
+    if (end == i) {
+      all.push_back(trace[end++]);
+      continue;
+    }
+    const std::span<const Collective> loops{&one, end - i};
+    const bool steps = std::ranges::all_of(loops, [&](const Collective& other) {
+      return other.kind == "collective-permute" && !other.pairs.empty() && !other.moved &&
+             other.pairs == one.pairs && other.in == one.in && other.out == one.out &&
+             other.dtype == one.dtype && other.times <= devices(mesh);
+    });
+    for (Collective loop : loops) {
+      const std::int64_t times = steps ? std::exchange(loop.times, 1) : 1;
+      all.insert(all.end(), times, loop);
+    }
+  }
+  return all;
 }
 
 std::vector<std::vector<std::int64_t>> groups_of(const Mesh& mesh, const Collective& one) {

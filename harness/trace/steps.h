@@ -36,6 +36,14 @@ std::optional<std::vector<AxisId>> fibre_axes(const Mesh&, const Collective&);
 // axes.
 Trace named_by_axes(const Mesh&, Trace);
 
+// The same trace, where permutes that ran in a loop with none but their like are as many steps one after
+// another. One that ran more often than there are devices stays a loop, and so do those that differ and
+// follow each other: nobody knows whether they took turns.
+Trace written_out(const Mesh&, std::span<const Collective>);
+
+// Whether it ran several times, or nobody knows how often.
+bool in_a_loop(const Collective&);
+
 // Who takes part in a collective: its groups, or the fibres along its axes. Empty where it has neither.
 std::vector<std::vector<std::int64_t>> groups_of(const Mesh&, const Collective&);
 
