@@ -106,7 +106,8 @@ std::optional<Fact> finishes(const Case& c, const Trace& trace, const std::vecto
   const auto name_of = [&](AxisId axis) { return c.mesh.axes[axis].name; };
   const std::vector<AxisId> joined = joined_axes(c.mesh, trace);
   for (AxisId axis : c.op.operands[0].unfinished)
-    if (c.mesh.axes[axis].size > 1 && !contains(result(c).unfinished, axis) && !contains(joined, axis))
+    if (elements(shape(result(c))) > 0 && c.mesh.axes[axis].size > 1 &&
+        !contains(result(c).unfinished, axis) && !contains(joined, axis))
       return not_the_case(fmt::format("it takes no sum over {}", name_of(axis)));
   const std::vector<Spec> all = unfinished_on_the_way(c);
   for (AxisId axis : axes)

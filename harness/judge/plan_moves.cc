@@ -13,6 +13,7 @@
 #include "harness/trace/traffic.h"
 #include "harness/trace/untrue.h"
 #include "reference/bytes/bytes.h"
+#include "reference/words/letters.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -168,6 +169,9 @@ std::optional<Fact> carries_product(const Case& c, const Outcome& outcome, const
 }
 
 std::optional<Fact> executes(const Case& c, const Outcome& outcome, const Layouts& at) {
+  const Spec& lhs = c.op.operands[0];
+  if (std::ranges::any_of(contracted_dims(c.op, 0), [&](int d) { return lhs.dims[d].size == 0; }))
+    return std::nullopt;  // zeros, wherever they are made
   return said(product_not_made(c, at, outcome.trace));
 }
 

@@ -53,6 +53,22 @@ TEST(Plan, AReshardTakesWhatItMovesToWhereItIsNeeded) {
   }
 }
 
+// What has no elements has no sum, and the sum of no terms is zero wherever it is made.
+TEST(Plan, OfNothingNothingIsMoved) {
+  expect_judged({"on x=2: reshard f32[0]+x -> f32[0]", {}, ""});
+  expect_judged({"on x=2: reshard f32[2]+x -> f32[2]", {}, "it takes no sum over x"});
+  const struct {
+    const char* line;
+    ProductPlan plan;
+  } table[] = {
+      {"on z=1: einsum k,kn->n f32[0] f32[0,3] -> f32[3]",           {{"f32[0]", "f32[0,3]"}, "f32[3]"}},
+      {"on x=2: einsum mk,kn->mn f32[4,0] f32[0,4@x] -> f32[4,4@x]",
+       {{"f32[4,0]", "f32[0,4@x]"}, "f32[4,4@x]"}                                                      },
+  };
+  for (const auto& row : table)
+    EXPECT_EQ(Planned(row.line, row.plan, {}).verdict().status, Status::pass) << row.line;
+}
+
 TEST(Plan, TheOperandsOfAProductMeetWhereTheyAreSaidTo) {
   const std::string line = "on x=2,y=2: einsum mk,kn->mn f32[8@x,4] f32[4,8] -> f32[8,8]";
   const ProductPlan whole{
