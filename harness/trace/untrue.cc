@@ -194,6 +194,23 @@ int integer_bits(const Collective& one) {
   return digits.find_first_not_of("0123456789") == digits.npos ? std::stoi(digits) : 0;
 }
 
+// Whether a device's block is made of what others have: of a grouped wgrad as well where it lacks rows of a
+// group of its block.
+bool others_are_due(const Case& c, std::int64_t device) {
+  const auto* grouped = std::get_if<Grouped>(&c.op.kind);
+  if (!grouped || grouped->form != Form::wgrad) return made_of_others(c, device) > 0;
+  const Slice due = block(c.mesh, result(c), c.rule, device);
+  if (result(c).free || parts(c.mesh, result(c)) > 1 || elements(due) == 0) return false;
+  const auto runs = group_rows(*grouped, c.op.operands[0].dims[0].size);
+  for (const Spec& spec : c.op.operands) {
+    const Range held = block(c.mesh, spec, c.rule, device)[0];
+    for (std::int64_t g = due[0].begin; g < due[0].end; ++g)
+      for (const Range& rows : runs[g])
+        if (rows.size() > 0 && both(rows, held) != rows) return true;
+  }
+  return false;
+}
+
 // Integers may be the bytes of what is moved, and beside other collectives be counted for an end of their
 // own. Who compares floats as the integers of their bits has as many bits.
 std::string reduces_integers(const Case& c, const Trace& trace) {
@@ -207,7 +224,7 @@ std::string reduces_integers(const Case& c, const Trace& trace) {
     found = &one;
   }
   for (std::int64_t d = 0; found && d < devices(c.mesh); ++d)
-    if (made_of_others(c, d) > 0)
+    if (others_are_due(c, d))
       return fmt::format("it reduces {}, where values of {} are due", found->dtype,
                          format(result(c).dtype).name);
   return "";

@@ -188,14 +188,17 @@ TEST(Untrue, IntegersAddUpNoFloats) {
   };
   const std::string sum = "on x=2: reshard f32[8]+x -> f32[8]",
                     product = "on x=2: einsum mk,kn->mn f32[2,8@x] f32[8@x,4] -> f32[2,4]",
-                    of_parts = "on x=2: einsum mk,kn->mn f32[2,4]+x f32[4,4] -> f32[2,4]";
-  for (const std::string& line : {sum, product, of_parts}) {
+                    of_parts = "on x=2: einsum mk,kn->mn f32[2,4]+x f32[4,4] -> f32[2,4]",
+                    of_rows = "on x=2: grouped wgrad f32[8@x,2] f32[8@x,2] sizes=3,5 -> f32[2,2,2]";
+  for (const std::string& line : {sum, product, of_parts, of_rows}) {
     for (const char* dtype : {"s8", "s32", "u16", "s64", "pred"})
       EXPECT_THAT(why(line, {typed(dtype)}), HasSubstr("where values of f32 are due")) << line;
     for (const char* dtype : {"f32", "", "s", "sum", "a name of their own"})
       EXPECT_EQ(why(line, {typed(dtype)}), "") << line << dtype;
   }
   EXPECT_EQ(why(sum, {typed("f32"), typed("s32")}), "") << "beside a sum they are counted for another end";
+  EXPECT_EQ(why("on x=2: grouped wgrad f32[8@x,2] f32[8@x,2] sizes=4,4 -> f32[2@x,2,2]", {typed("s32")}), "")
+      << "each has all rows of its group";
   const Collective bytes{.kind = "all-gather", .axes = {"x"}, .in = 16, .out = 32, .dtype = "s8"};
   EXPECT_EQ(why(sum, {bytes, typed("s32")}), "") << "the bytes of floats, which are added up by each";
   EXPECT_EQ(why("on x=2: reshard f32[8@x] -> f32[8]", {bytes}), "");
