@@ -15,13 +15,14 @@ from plumb_worker import limits
 
 
 EVERY = ("auto", "explicit", "shard_map")
+ROUTES = ("out", "inside", "uncommitted", "donate", "shard_map")  # the first is that of every style
 
 
 @dataclasses.dataclass
 class Row(limits.Row):
     styles: tuple = EVERY
     partitioners: tuple = ("shardy", "gspmd")
-    routes: tuple = ("out", "inside", "uncommitted", "donate", "shard_map")
+    routes: tuple = ROUTES
     grad: str = ""  # the row is only for products that are gradients, by any operand ("any") or by this one
 
 
@@ -78,7 +79,7 @@ def _grouped(x, w, y, sizes, form="fwd"):
 
 ROWS = [
     Row("route of another style", "route= is for automatic axes", lambda c: True, styles=("explicit", "shard_map"),
-        routes=("inside", "uncommitted", "donate", "shard_map")),
+        routes=ROUTES[1:]),
     Row("no gradient of a reshard", "grad= is for products", lambda c: c.op == "reshard", grad="any"),
     Row("no gradient of a block", "style=shard_map takes single collectives", lambda c: True, styles=("shard_map",),
         grad="any"),
@@ -135,7 +136,7 @@ ROWS = [
     Row("sizes by row block", "ragged_dot takes one list of sizes",
         lambda c: c.op == "grouped" and len(c.group_sizes) > 1, r"group_sizes|out_sharding",
         _grouped("f32[4,4]", "f32[2,4,4]", "f32[4,4]", [[1, 1], [1, 1]]), ("auto", "explicit"),
-        routes=("out", "inside", "uncommitted", "donate")),
+        routes=tuple(route for route in ROUTES if route != "shard_map")),  # nothing is by hand there
 ]
 
 

@@ -11,7 +11,7 @@ def main(make_backend, options):
     """Prints every row and the answer to its probe; 1 where the framework answers a probe in other words."""
     astray = 0
     kinds = itertools.product(("auto", "explicit", "shard_map"), ("shardy", "gspmd"), ("", "lhs", "rhs"), ("out",))
-    routes = itertools.product(("auto", "explicit"), ("shardy",), ("",), ("inside", "uncommitted", "donate", "shard_map"))
+    routes = itertools.product(("auto", "explicit"), ("shardy",), ("",), limits.ROUTES[1:])
     for style, partitioner, grad, route in itertools.chain(kinds, routes):
         asked = {**options, "style": style, "partitioner": partitioner, "grad": grad, "route": route}
         rows = [r for r in limits.rows(asked) if bool(r.grad) == bool(grad)]

@@ -38,7 +38,7 @@ def auto(case, mesh, grad=None, route="out"):
     source, sharding = ([layout.sharding_of(mesh, s.split, s.unfinished) for s in specs]
                         for specs in (case.operands, case.chain))
     within = route in ("inside", "uncommitted")
-    times = product if route != "shard_map" else lambda case: by_hand.product(case, mesh)
+    times = product if route != "shard_map" else lambda case: by_hand.product(case, mesh, product(case))
     multiply = None if case.op == "reshard" else gradient.product(case, grad, times, False) if grad else times(case)
 
     def constrained(y, s, spec):

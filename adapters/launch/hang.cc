@@ -123,7 +123,7 @@ std::string in_several_calls(const std::vector<Whereabouts>& all, const std::vec
 
 std::string message(const std::vector<Whereabouts>& all, Ranks& culprits) {
   culprits = those(all, [](const Whereabouts& w) { return !w.joined; });
-  if (!culprits.empty()) return fmt::format("{} {} not joined", named(all, culprits), has(culprits));
+  if (!culprits.empty()) return not_joined(all);
   const std::vector<Awaited> calls = awaited(all);
   culprits = those(all, [](const Whereabouts& w) { return !w.answers; });
   if (!culprits.empty())
@@ -139,6 +139,11 @@ std::string message(const std::vector<Whereabouts>& all, Ranks& culprits) {
 }
 
 }  // namespace
+
+std::string not_joined(const std::vector<Whereabouts>& all) {
+  const Ranks absent = those(all, [](const Whereabouts& w) { return !w.joined; });
+  return absent.empty() ? "" : fmt::format("{} {} not joined", named(all, absent), has(absent));
+}
 
 std::string listed(const std::vector<std::int64_t>& ranks) {
   std::string text;

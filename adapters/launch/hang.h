@@ -29,6 +29,9 @@ struct Hang {
 // does not tell, who waits where.
 Hang hang_of(const std::vector<Whereabouts>&);
 
+// "rank 2 has not joined"; "" where all have.
+std::string not_joined(const std::vector<Whereabouts>&);
+
 // "0, 1, 3 to 7"
 std::string listed(const std::vector<std::int64_t>& ranks);
 

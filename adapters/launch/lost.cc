@@ -60,11 +60,9 @@ bool some_have_not_joined(const Hub& hub) {
 
 std::string who_ended(const Hub& hub) {
   if (!some_have_not_joined(hub)) return who_died(hub);
-  std::vector<std::int64_t> absent;
-  for (std::size_t r = 0; r < hub.seats.size(); ++r)
-    if (!hub.seats[r].where.joined) absent.push_back(static_cast<std::int64_t>(r));
-  const std::string without = fmt::format("rank{} {} {} not joined", absent.size() == 1 ? "" : "s",
-                                          listed(absent), absent.size() == 1 ? "has" : "have");
+  std::vector<Whereabouts> all;
+  for (const Seat& seat : hub.seats) all.push_back(seat.where);
+  const std::string without = not_joined(all);
   // Whoever was struck has said so.
   if (std::ranges::any_of(hub.seats, &Seat::struck)) return who_died(hub) + "; " + without;
   return without + (hub.lost.empty() ? "" : "; " + who_died(hub, "has ended"));

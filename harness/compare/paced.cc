@@ -60,13 +60,12 @@ struct Beside {
 // Launches of one run are of the same minutes, whichever of both they are of.
 bool in_one_run(const Timings& then, const Timings& now) { return !then.runs.empty() && then.runs == now.runs; }
 
-std::vector<Beside> controls_of(const Timings& then, const Timings& now) {
+std::vector<Beside> controls_of(const Timings& then, const Timings& now, bool one_run) {
   std::vector<Beside> all{{"the limit of the same run", beside_controls(then), beside_controls(now)}};
   const auto add = [&](const char* what, const char* words) {
     all.push_back({words, beside_limit(then, what), beside_limit(now, what)});
   };
-  if (!in_one_run(then, now)) add("call", "the library's own call of the same run");
-  if (!in_one_run(then, now)) add("sum", "the library's own sum of the same run");
+  if (!one_run) add("call", "the library's own call of the same run"), add("sum", "the library's own sum of the same run");
   std::erase_if(all, [](const Beside& one) { return one.then.empty() || one.now.empty(); });
   return all;
 }
@@ -100,7 +99,8 @@ void hold_to_controls(Paced& one, const std::vector<Beside>& controls) {
 Paced compared(const Timings& then, const Timings& now) {
   const std::vector<double> ours = medians(now), theirs = medians(then);
   const auto ratio = ratio_of(ours, theirs);
-  const std::vector<Beside> controls = controls_of(then, now);
+  const bool one_run = in_one_run(then, now), both_have = has_its_own(then) && has_its_own(now);
+  const std::vector<Beside> controls = controls_of(then, now, one_run);
   const auto controlled = ratio_of(beside_controls(now), beside_controls(then));
   const double noise = ratio && !controlled ? std::max(spread(ours), spread(theirs)) : 1;
   Paced one{now.line, now.backend, became(ratio, noise), ratio, controlled, ""};
@@ -108,9 +108,9 @@ Paced compared(const Timings& then, const Timings& now) {
   if (one.became == Became::faster) one.besides = besides_the_case(then, now, one_over(*ratio));
   one.chance = moved(one) ? chance_of(one.became, theirs, ours) : 1;
   hold_to_controls(one, controls);
-  if (moved(one) && one.besides.empty() && !controls.empty() && !in_one_run(then, now) && !(has_its_own(then) && has_its_own(now)))
+  if (moved(one) && one.besides.empty() && !controls.empty() && !one_run && !both_have)
     one.besides = "of two runs, and no call or sum of its own to hold it beside";
-  if (controls.empty() && !in_one_run(then, now)) one.seen = "seen in one run of each, of a backend that has no control";
+  if (controls.empty() && !one_run) one.seen = "seen in one run of each, of a backend that has no control";
   if (one.became == Became::same) one.besides = by_another_class(now, then);
   if (const std::string other = asked_otherwise(then, now); !other.empty()) one.besides = "timed otherwise: " + other;
   if (!one.besides.empty()) one.became = Became::unsure;
