@@ -143,7 +143,9 @@ class GpuCheck(Node):
 
     def test_one_bad_card_ends_neither_the_run_nor_the_figures_of_others(self):
         self.has([card(1), card(2), card(3, **{"clocks_throttle_reasons.active": "0x0000000000000008"})], ["GPU-2 forgets-a-term"])
-        done = self.check("--under", "nodes", "--only", "doctor,proofs,nccl-alone,bench,kernels,faults", "--sample", "6", *HOST)
+        # Three cards of one model, timed on a shared processor: one may well be 10 percent slower than the others.
+        steps = "doctor,proofs,nccl-alone,bench,kernels,faults"
+        done = self.check("--under", "nodes", "--only", steps, "--sample", "6", "--slow", "900000", *HOST)
         self.assertEqual(done.returncode, 1, done.out)
         node = next((self.folder / "nodes").iterdir())
         page, drain = (node / "page.txt").read_text(), (node / "drain.txt").read_text()
