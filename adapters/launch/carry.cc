@@ -233,6 +233,7 @@ void launch(Relay& relay) {
   if (relay.inherited.request) new (relay.inherited.request) OpenRequest;
   variables.insert(variables.end(), relay.inherited.variables.begin(), relay.inherited.variables.end());
   relay.job = start(relay.asked, variables, relay.hub.file);
+  relay.segments.processes.insert(relay.job.pids.begin(), relay.job.pids.end());
   wait_until(relay, step, [&] {
     return std::ranges::all_of(relay.hub.seats, [](const Seat& s) { return s.where.joined; });
   });

@@ -42,8 +42,11 @@ Variables of_the_library(const Asked& asked) {
       {"PRTE_ALLOW_RUN_AS_ROOT_CONFIRM",        "1"             },
       {"PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe"}
   };
-  if (const char* folder = std::getenv("TMPDIR"))
+  if (const char* folder = std::getenv("TMPDIR")) {
     all.emplace_back("OMPI_MCA_btl_vader_backing_directory", folder);
+    // On another machine there is no such folder, and UCX needs one.
+    if (asked.interface.empty() && !std::getenv("UCX_POSIX_DIR")) all.emplace_back("UCX_POSIX_DIR", folder);
+  }
   if (!has_fabric() && by_open_mpi(asked))
     for (const auto& [name, value] : hwloc_without_devices)
       if (!std::getenv(name)) all.emplace_back(name, value);

@@ -2,11 +2,16 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <string_view>
 #include <system_error>
 
 #include "adapters/launch/job.h"
@@ -15,10 +20,10 @@ namespace plumb::launch {
 namespace {
 
 // Whose they are is not known.
-std::set<std::string> young(const Segments& segments) {
+std::set<std::string> young(const Segments& segments, const std::string& folder = "/dev/shm") {
   std::set<std::string> all;
   struct stat about = {};
-  for (const std::string& path : entries_of("/dev/shm"))
+  for (const std::string& path : entries_of(folder))
     if (!segments.files.contains(path) && ::stat(path.c_str(), &about) == 0 &&
         about.st_ctime >= segments.since)
       all.insert(path);
@@ -38,12 +43,44 @@ std::vector<std::string> held_by(pid_t pid) {
   return all;
 }
 
+// The HASH of mpich_shm_HASH_NODE, or "".
+std::string hash_in(const std::string& name) {
+  constexpr std::string_view kinds[] = {"mpich_shm_", "mpich_vci_"};
+  const auto kind = std::ranges::find_if(kinds, [&](std::string_view k) { return name.starts_with(k); });
+  const std::size_t bar = name.find_last_of('_');
+  if (kind == std::end(kinds) || bar < kind->size() || bar + 1 == name.size() ||
+      name.find_first_not_of("0123456789", bar + 1) != name.npos)
+    return "";
+  return name.substr(kind->size(), bar - kind->size());
+}
+
+// Whether one of its processes is the mpiexec whose ranks share what has this name, made at this time.
+bool is_by_name(const Segments& segments, const std::string& name, time_t made) {
+  const std::string hash = hash_in(name);
+  utsname here{};
+  ::uname(&here);
+  for (time_t second = segments.since; !hash.empty() && second <= made; ++second)
+    for (const pid_t pid : segments.processes)
+      if (hash_of_mpich(pid, second, here.nodename) == hash) return true;
+  return false;
+}
+
 }  // namespace
+
+// It calls its first job kvs_PID_0_RANDOM_HOST, of the first number after this seed; the hash is FNV-1a.
+std::string hash_of_mpich(pid_t mpiexec, time_t second, const std::string& host) {
+  std::uint32_t hash = 2166136261u;
+  ::srand(static_cast<unsigned>(second));
+  for (const char c : fmt::format("kvs_{}_0_{}_{}", mpiexec, ::rand(), host))
+    hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+  return fmt::format("{:x}", hash);
+}
 
 // To look takes at most a tenth of the time.
 void look_for_segments(Segments& segments, const std::vector<pid_t>& processes) {
   constexpr std::chrono::milliseconds shortest{10};
   const auto begun = std::chrono::steady_clock::now();
+  segments.processes.insert(processes.begin(), processes.end());
   const std::set<std::string> of_somebody = young(segments);
   for (const pid_t pid : of_somebody.empty() ? std::vector<pid_t>() : processes) {
     for (const std::string& path : held_by(pid))
@@ -53,7 +90,12 @@ void look_for_segments(Segments& segments, const std::vector<pid_t>& processes) 
   segments.again = now + std::max<std::chrono::steady_clock::duration>(shortest, 9 * (now - begun));
 }
 
-void remove_segments(Segments& segments) {
+void remove_segments(Segments& segments, const std::string& folder) {
+  struct stat about = {};
+  for (const std::string& path : young(segments, folder))
+    if (::stat(path.c_str(), &about) == 0 && about.st_uid == ::geteuid() &&
+        is_by_name(segments, std::filesystem::path(path).filename(), about.st_ctime))
+      segments.files.insert(path);
   for (const std::string& path : segments.files) ::unlink(path.c_str());
   segments = {};
 }

@@ -15,12 +15,18 @@ namespace plumb::launch {
 struct Segments {
   time_t since = 0;                               // what was not there before may be its own
   std::set<std::string> files{};                  // what was seen to be, in /dev/shm
+  std::set<pid_t> processes{};                    // that were seen, or started
   std::chrono::steady_clock::time_point again{};  // when it is worth to look once more
 };
 
 // Adds what these processes have open or mapped now.
 void look_for_segments(Segments&, const std::vector<pid_t>&);
 
-void remove_segments(Segments&);
+// The HASH of mpich_shm_HASH_NODE and mpich_vci_HASH_NODE, which ranks of MPICH share that Hydra's mpiexec
+// started: this process, in this second, on a host of this name. By it nobody needs to have seen them.
+std::string hash_of_mpich(pid_t, time_t, const std::string& host);
+
+// What was seen, and what has such a name, in a folder.
+void remove_segments(Segments&, const std::string& folder = "/dev/shm");
 
 }  // namespace plumb::launch
