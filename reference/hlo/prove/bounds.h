@@ -10,12 +10,14 @@ namespace plumb::hlo {
 // `any`: one that indexes nothing, which some draws make of larger numbers, but a single one that says how
 // long a loop runs. `asked`: of which the module asks whether it is one of them, up to four: what texts are
 // padded with, what a loss leaves out. `borders`: what it is on both sides of where a comparison turns.
-// `placed`: who draws wants half of an array to be these, or a single one to be the first of them.
+// `placed`: who draws wants half of an array to be these, or a single one to be the first of them. `sliced`:
+// and of an array of floats each slice along this dimension to be one of three.
 struct Bounds {
   std::int64_t low = 0, high = 0;
   bool indexes = false, any = false;
   std::vector<std::int64_t> asked{};
   std::vector<std::int64_t> borders{}, placed{};
+  std::int64_t sliced = -1;
 };
 std::vector<Bounds> bounds_of(const Module&);
 

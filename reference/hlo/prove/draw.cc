@@ -62,6 +62,7 @@ struct Argument {
   std::vector<std::int64_t> asked{};     // a quarter of them are one of these
   std::vector<std::int64_t> borders{};   // another of these
   std::vector<std::int64_t> placed{};    // or half of these
+  std::int64_t extent = 1, stride = 0;   // of the dimension along which each slice is one of few
 
   std::uint64_t bits(std::int64_t n) const { return split(key, static_cast<std::uint64_t>(n)); }
   // The quarters of a mixed array: any, of one sign, with ties, of the other sign.
@@ -80,7 +81,16 @@ struct Argument {
     const double size = (static_cast<double>(second >> 11) * 0x1p-53 * 1.5 + 0.5) * scale;
     return {below ? -size : size, 0, residue(static_cast<unsigned __int128>(first)), {}};
   }
+  // Whose number element n has.
+  std::int64_t sliced(std::int64_t n) const {
+    constexpr std::int64_t kSlices = 3;
+    if (stride == 0) return n;
+    const std::int64_t place = n / stride % extent;
+    const auto slice = static_cast<std::int64_t>(bits(place) >> 32) % std::min(extent, kSlices);
+    return n + (slice - place) * stride;
+  }
   Twin real(std::int64_t n) const {
+    n = sliced(n);
     if (!tied(n)) {
       const std::uint64_t second = mixed(bits(n) + key);
       return number(bits(n), second, negative_at(n, second));
@@ -192,6 +202,10 @@ Argument argument(const Drawing& drawing, std::size_t p) {
   a.high = static_cast<std::int64_t>((low + 1 + mixed(~a.key) % (all - 1)) % all);
   if (has_asked(a.draw)) a.asked = bounds[p].asked, a.borders = bounds[p].borders;
   if (bounds[p].any) widen(a, p, seed);
+  if (const auto at = static_cast<std::size_t>(bounds[p].sliced); bounds[p].sliced >= 0) {
+    a.extent = a.shape.dims[at], a.stride = 1;
+    for (std::size_t d = at + 1; d < a.shape.dims.size(); ++d) a.stride *= a.shape.dims[d];
+  }
   a.placed = bounds[p].placed;
   if (!a.placed.empty()) a.run = 1;
   return a;

@@ -30,7 +30,8 @@ namespace plumb::hlo {
 // Single ones are larger in draws 1, 3, 4 and 5.
 // In draws 1, 3, 4 and 5 a quarter is what the module asks for or, of those that index nothing, zero; another
 // what it is where comparisons turn; in draws with what is placed half of all are that. Of
-// predicates half hold, in draws 1, 3 and 5 one, all but one, none or all.
+// predicates half hold, in draws 1, 3 and 5 one, all but one, none or all. Where slices are wanted (`sliced`)
+// each has the numbers of one of the first three.
 bool is_plain(std::uint64_t seed);
 bool has_ties(std::uint64_t seed);   // all over
 bool has_zeros(std::uint64_t seed);  // somewhere

@@ -1,285 +1,12 @@
 #include "reference/hlo/prove/prove.h"
 
 #include <algorithm>
-#include <cmath>
 
-#include "reference/hlo/prove/borders.h"
+#include "reference/hlo/prove/trial.h"
 #include "reference/hlo/prove/ways.h"
-#include "reference/hlo/run/run.h"
 
 namespace plumb::hlo {
 namespace {
-
-using Held = Value<Twin>;
-
-// Tells `options.step` of each instruction of a module, by the place in its entry computation.
-Pulse telling(const Options& options, const Module& module, Step step) {
-  if (!options.step) return {{}, options.pause};
-  step.all = std::ssize(entry(module).instructions);
-  const auto each = [&options, &module, step](const Computation& c, std::size_t n) mutable {
-    if (&c == &entry(module)) step.done = static_cast<std::int64_t>(n);
-    options.step(step);
-    ++step.computed;
-  };
-  return {each, options.pause};
-}
-
-bool has_infinity(const Module& module) {
-  for (const Computation& c : module.computations)
-    for (const Instruction& i : c.instructions)
-      if (std::ranges::any_of(i.literal.reals, [](double x) { return !std::isfinite(x); })) return true;
-  return false;
-}
-
-void raise(Proof& proof, Finding finding, const std::string& why) {
-  static constexpr int kWeight[] = {0, 3, 2, 1, 4};  // refuted outweighs unsettled, unsettled mistrusted
-  if (kWeight[static_cast<int>(finding)] <= kWeight[static_cast<int>(proof.finding)]) return;
-  proof.finding = finding, proof.why = why;
-}
-
-// Nothing is said of what differs: it hangs on what is in doubt.
-void mistrust(Proof& proof, const std::string& why) {
-  proof.finding = Finding::mistrusted, proof.why = why, proof.differences = {}, proof.at = {};
-}
-
-std::string counted(std::int64_t n) { return std::to_string(n) + (n == 1 ? " comparison" : " comparisons"); }
-
-std::optional<Spot> spot_of(const Module& module, const Instruction* at, bool before) {
-  for (std::size_t c = 0; c < module.computations.size(); ++c)
-    for (std::size_t i = 0; i < module.computations[c].instructions.size(); ++i)
-      if (&module.computations[c].instructions[i] == at) return Spot{before, c, i};
-  return std::nullopt;
-}
-
-// What the draws of a proof share.
-struct Trial {
-  const Subject& subject;
-  const Options& options;
-  const int draws;
-  const std::vector<Division>&cuts, &results;
-  const Proof blank;  // of no draw
-  Wholes& wholes;
-  bool shared;  // what BEFORE computes is for other proofs too; else that of one draw is held
-  const Turns before_turns, after_turns;
-  Paths paths{};                           // of both modules
-  Whole directed{};                        // of a draw that is this proof's alone
-  std::map<double, std::size_t> chosen{};  // which meaning of a folded constant was the right one
-  bool by_errors = false;                  // as Sides has it
-  std::vector<double> usual{};             // the largest of each result in a plain draw: ties may cancel it
-};
-
-// The results of a draw. Where some of AFTER are blurred, reals differ only by more than they may be off.
-struct Both {
-  const std::vector<Held>&whole, &held;
-  bool blurred = false;
-};
-
-void judge(Trial& trial, const Both& both, Proof& proof) {
-  const auto& [whole, held, blurred] = both;
-  Pairs pairs{proof.seed};
-  proof.results = std::ssize(whole), proof.elements = 0;
-  const bool infinity = has_infinity(trial.subject.before);
-  trial.usual.resize(whole.size());
-  for (std::size_t n = 0; n < whole.size(); ++n) {
-    const double usual = has_zeros(proof.seed) ? trial.usual[n] : 0;
-    Compared c = compare_sides(pairs, {*whole[n].array, *held[n].array, trial.by_errors || blurred, usual},
-                               trial.results[n]);
-    if (is_plain(proof.seed)) trial.usual[n] = c.largest;
-    proof.elements += c.elements;
-    if (!c.finite && (!infinity || has_zeros(proof.seed)))
-      raise(proof, Finding::mistrusted,
-            "result " + std::to_string(n) + " is not finite" +
-                (infinity ? "" : ", and no constant of the program is infinite"));
-    if (c.difference.elements == 0) continue;
-    c.difference.result = static_cast<std::int64_t>(n);
-    proof.differences.push_back(c.difference);
-    raise(proof, c.reals_differ ? Finding::refuted : Finding::unsettled, "");
-  }
-  if (proof.elements == 0) raise(proof, Finding::mistrusted, "there is no element to compare");
-}
-
-// Of choices of meanings, where a constant may have several.
-constexpr int kMostTries = 8;
-
-// Ends a run.
-struct Doubt {};
-
-Whole computed(Trial& trial, const Proof& proof, bool to_the_end) {
-  const Module& module = trial.subject.before;
-  const Pulse tell = telling(trial.options, module, {proof.draws, trial.draws, false, 0, 0, 0});
-  Pairs pairs{proof.seed};
-  Whole whole{.sources = constants_of(module)};
-  const std::set<const Instruction*> free = free_of_parameters(module);
-  const auto each = [&](const Computation& c, std::size_t n) {
-    if (pairs.doubts + pairs.blurs > 0 && !to_the_end) throw Doubt{};
-    if (tell.each) tell.each(c, n);
-  };
-  const Answers answers = answers_of(module, free);
-  const auto note = [&](const Instruction& i, const std::vector<Held>& operands, const Held& held) {
-    answers.note(pairs, i, operands, held, whole.paths);
-  };
-  const auto seen = [&](const Instruction& i, const std::vector<Held>& operands, const Held& held) {
-    note(i, operands, held), trial.before_turns.note(i, operands, whole.paths);
-    if (!free.contains(&i) || !held.array || held.array->reals.size() > kSeveral) return;
-    for (const Twin& x : held.array->reals)
-      if (std::isfinite(x.real) && x.real != 0) whole.sources.push_back({x, i.name});
-  };
-  Machine<Pairs> machine{
-      module, pairs, module.partitions, {          },
-         &whole.paths, { each, tell.pause}
-  };
-  machine.seen = seen, machine.within = note;
-  try {
-    whole.results = results_of(evaluate(machine, entry(module), drawn(module, proof.bounds, proof.seed), {}));
-  } catch (const Disagreement& disagreement) {
-    whole.disagreement = std::string("before the partitioner already ") + disagreement.what();
-    whole.at = spot_of(module, disagreement.at, true);
-  } catch (const Doubt&) {
-    whole.ended = true;
-  }
-  whole.doubts = pairs.doubts + pairs.blurs;
-  return whole;
-}
-
-// That of the proof's seed. A draw whose decisions are in doubt is made again, so it is not gone on with
-// unless it is the last.
-const Whole& whole_of(Trial& trial, const Proof& proof, bool last) {
-  if (proof.directed) return trial.directed = computed(trial, proof, last);
-  if (!trial.shared) std::erase_if(trial.wholes, [&](const auto& one) { return one.first != proof.seed; });
-  const auto known = trial.wholes.find(proof.seed);
-  if (known != trial.wholes.end() && !(known->second.ended && last)) return known->second;
-  return trial.wholes[proof.seed] = computed(trial, proof, last);
-}
-
-std::string in_doubt(std::int64_t n) { return counted(n) + " of reals that double cannot tell apart"; }
-
-// Runs AFTER where its constants stand for `proof.meanings`, and judges what it holds.
-void finish(Trial& trial, const Whole& whole, Proof& proof) {
-  const Module& module = trial.subject.after;
-  Pairs pairs{proof.seed, whole.doubts, &proof.meanings};
-  Paths met = trial.paths;
-  const auto seen = [&](const Instruction& i, const std::vector<Held>& operands, const Held&) {
-    trial.after_turns.note(i, operands, met);
-  };
-  Machine<Pairs> machine{
-      module, pairs,   module.partitions,
-      {},     nullptr, telling(trial.options, module, {proof.draws, trial.draws, true, 0, 0, 0})};
-  if (!trial.after_turns.all.empty()) machine.seen = seen;
-  try {
-    const std::vector<Held> held = results_of(
-        evaluate(machine, entry(module), drawn(pairs, trial.subject.before, proof.bounds, trial.cuts), {}));
-    judge(trial, {whole.results, held, pairs.blurs > 0}, proof);
-  } catch (const Disagreement& disagreement) {
-    raise(proof, Finding::refuted, disagreement.what());
-    proof.at = spot_of(module, disagreement.at, false);
-  }
-  // Reals refute what is blurred, and nothing else does.
-  const bool shown = proof.finding == Finding::refuted && !proof.differences.empty();
-  if (pairs.doubts > 0 || (pairs.blurs > 0 && !shown)) mistrust(proof, in_doubt(pairs.doubts + pairs.blurs));
-  if (proof.finding == Finding::proven) trial.paths = std::move(met);
-}
-
-// The proof in which each constant has its chosen meaning, but the one at `other` its next ones.
-Proof finished(Trial& trial, const Whole& whole, Proof proof) {
-  const std::vector<Folded> constants =
-      folded_constants(trial.subject.before, trial.subject.after, whole.sources, proof.seed);
-  const Proof bare = proof;
-  Pairs pairs{proof.seed};
-  const auto meant = [&](const std::map<double, std::size_t>& chosen) {
-    Proof one = bare;
-    for (const Folded& f : constants) {
-      const auto at = chosen.find(f.value);
-      const std::size_t n = at == chosen.end() ? 0 : at->second;
-      if (n >= f.meanings.size()) continue;  // the last choice: itself
-      if (pairs.same(f.meanings[n].is, pairs.constant(f.value))) continue;
-      one.meanings[f.value] = f.meanings[n].is;
-      one.folded.push_back(decimal(f.value) + " stands for " + f.meanings[n].text);
-    }
-    finish(trial, whole, one);
-    return one;
-  };
-  proof = meant(trial.chosen);
-  int tries = 0;
-  for (const Folded& f : constants)
-    for (std::size_t n = 0; n <= f.meanings.size() && proof.finding != Finding::proven && tries < kMostTries;
-         ++n) {
-      auto chosen = trial.chosen;
-      if (n == chosen[f.value]) continue;
-      chosen[f.value] = n, ++tries;
-      Proof other = meant(chosen);
-      if (std::ssize(other.differences) >= std::ssize(proof.differences)) continue;
-      proof = std::move(other), trial.chosen = std::move(chosen);
-    }
-  for (const Folded& f : constants) {
-    const auto itself = [&](const Source& m) { return pairs.same(m.is, pairs.constant(f.value)); };
-    const bool several =
-        f.meanings.size() - static_cast<std::size_t>(std::ranges::count_if(f.meanings, itself)) > 1;
-    if (several) raise(proof, Finding::unsettled, "");
-    if (proof.finding == Finding::unsettled && proof.why.empty() && f.meanings.size() > 1)
-      proof.why = decimal(f.value) + " may be " + f.meanings[0].text + " or " + f.meanings[1].text;
-  }
-  return proof;
-}
-
-Proof blank_draw(const Trial& trial, int draw, std::uint64_t seed) {
-  Proof proof = trial.blank;
-  proof.seed = seed, proof.draws = draw;
-  return proof;
-}
-
-// The same as another, of another seed.
-Proof blank_draw(const Trial& trial, const Proof& other, std::uint64_t seed) {
-  Proof proof = blank_draw(trial, other.draws, seed);
-  proof.bounds = other.bounds, proof.directed = other.directed;
-  return proof;
-}
-
-// One draw, judged. Nothing where what BEFORE decides hangs on errors, unless it is the `last` that is tried.
-std::optional<Proof> judged_draw(Trial& trial, Proof proof, bool last) {
-  const Whole& whole = whole_of(trial, proof, last);
-  if (whole.ended) return std::nullopt;
-  if (whole.disagreement.empty())
-    proof = finished(trial, whole, proof);
-  else if (whole.doubts > 0)
-    mistrust(proof, in_doubt(whole.doubts));
-  else
-    proof.by_itself = true, proof.at = whole.at, raise(proof, Finding::refuted, whole.disagreement);
-  if (proof.finding == Finding::proven) trial.paths.insert(whole.paths.begin(), whole.paths.end());
-  return proof;
-}
-
-// Draws in the place of one that is unsettled, until some real shows what differs. In so many some numbers
-// are large enough for exponentials that no double holds: these show nothing.
-constexpr int kMostShowing = 256;
-
-Proof shown_by_more(Trial& trial, Proof open, std::uint64_t seed) {
-  trial.by_errors = true;
-  for (int tried = 0; !open.differences.empty() && tried < kMostShowing; ++tried) {
-    std::optional<Proof> one = judged_draw(trial, blank_draw(trial, open, seed++), false);
-    if (one && one->finding == Finding::refuted) return *std::move(one);
-  }
-  return open;
-}
-
-// So many times as often as others a draw is made again of which BEFORE alone ran, and not to its end.
-constexpr int kCheaper = 3;
-
-// A draw that is proven, or refuted; where it is neither others are made in its place. From `seed` on, which
-// is moved behind the last.
-Proof settled_draw(Trial& trial, int draw, std::uint64_t& seed) {
-  const int most = trial.options.redraws;
-  std::optional<Proof> open, last;  // the first that is unsettled; whatever came last
-  bool final = false;
-  for (int judged = 0, ended = 0; !final;) {
-    final = judged == most || ended == kCheaper * most;
-    last = judged_draw(trial, blank_draw(trial, draw, seed++), final);
-    ++(last ? judged : ended);
-    if (!last) continue;
-    if (last->finding == Finding::refuted || (last->finding == Finding::proven && !open)) return *last;
-    if (last->finding == Finding::unsettled && !open) open = last;
-  }
-  return open ? shown_by_more(trial, *std::move(open), seed) : *std::move(last);
-}
 
 // Draws of BEFORE for ways that none has gone, and how many of them are judged.
 constexpr int kSearched = 48, kJudged = 16;
@@ -307,6 +34,35 @@ Proof sought_ways(Trial& trial, Proof proof, std::uint64_t seed) {
     std::erase_if(wanted, [&](const Way& way) { return way.kind == Way::array && went(trial.paths, way); });
   }
   return proof;
+}
+
+// More draws of what is proven, for what reductions keep.
+Proof sought_picks(Trial& trial, Proof proof, std::uint64_t seed) {
+  int judged = 0;
+  for (int tried = 0; tried < kSearched && judged < kJudged; ++tried, ++seed) {
+    std::vector<Pick> open = picks_of(trial.before_pickings, trial.picked, trial.after_picked);
+    std::erase_if(open, [&](const Pick& pick) { return tried >= pick.tries || has(trial.picked, pick); });
+    if (open.empty()) break;
+    Proof one = blank_draw(trial, proof.draws, seed);
+    one.directed = true, draw_slices(trial.subject.before, one.bounds, tried);
+    const Whole& whole = whole_of(trial, one, false);
+    if (whole.ended || std::ranges::none_of(open, [&](const Pick& pick) { return has(whole.picked, pick); }))
+      continue;
+    one = judged_draw(trial, std::move(one), whole), ++judged;
+    if (one.finding == Finding::refuted) return one;
+    if (one.finding == Finding::unsettled) return shown_by_more(trial, std::move(one), seed + 1);
+  }
+  return proof;
+}
+
+// Whether it is known of two that are equal that none were: by a comparison that the reduction calls.
+bool is_told_within(const Module& module, const Pick& pick, const std::vector<Way>& ways) {
+  const Integers calls = get<Calls>(*pick.at, Key::to_apply).computations;
+  const auto& inner = module.computations[static_cast<std::size_t>(calls.at(0))].instructions;
+  const auto asks = [&](const Way& way) {
+    return way.kind == Way::array && way.at >= inner.data() && way.at < inner.data() + inner.size();
+  };
+  return pick.tie && std::ranges::any_of(ways, asks);
 }
 
 // All that no draw met, of both modules.
@@ -377,7 +133,9 @@ Proof prove(const Subject& subject, const Options& options, Wholes* shared) {
               shared ? *shared : own,
               shared != nullptr,
               turns_of(subject.before, free_of_parameters(subject.before)),
-              turns_of(subject.after, free_of_parameters(subject.after))};
+              turns_of(subject.after, free_of_parameters(subject.after)),
+              pickings_of(subject.before, free_of_parameters(subject.before)),
+              pickings_of(subject.after, free_of_parameters(subject.after))};
   std::uint64_t seed = options.seed;
   for (int draw = 1; draw <= trial.draws; ++draw) {
     proof = settled_draw(trial, draw, seed);
@@ -385,10 +143,16 @@ Proof prove(const Subject& subject, const Options& options, Wholes* shared) {
   }
   proof = sought_ways(trial, proof, seed);
   if (proof.finding != Finding::proven) return proof;
+  proof = sought_picks(trial, proof, seed);
+  if (proof.finding != Finding::proven) return proof;
   proof = sought_borders(trial, proof, seed);
   if (proof.finding != Finding::proven) return proof;
   wanted_borders(trial, &proof.borders);
-  for (const Way& way : untaken(subject.before, trial.paths))
+  const std::vector<Way> ways = untaken(subject.before, trial.paths);
+  for (const Pick& pick : picks_of(trial.before_pickings, trial.picked, trial.after_picked))
+    if (is_told(pick) && !has(trial.picked, pick) && !is_told_within(subject.before, pick, ways))
+      proof.untaken.push_back(print(pick));
+  for (const Way& way : ways)
     (way.kind == Way::integers ? proof.unanswered : proof.untaken).push_back(print(way));
   return proof;
 }

@@ -10,6 +10,7 @@
 #include "reference/hlo/prove/compare.h"
 #include "reference/hlo/prove/draw.h"
 #include "reference/hlo/prove/folded.h"
+#include "reference/hlo/prove/picked.h"
 #include "reference/hlo/prove/subject.h"
 #include "reference/hlo/run/machine.h"
 
@@ -70,6 +71,7 @@ struct Whole {
   std::vector<Value<Twin>> results;
   std::vector<Source> sources;  // its constants, and what it computes without parameters
   Paths paths;
+  Picked picked;
   std::int64_t doubts = 0;   // and blurs, as Pairs counts them
   bool ended = false;        // at the first of them: no results
   std::string disagreement;  // of its devices, in manual regions

@@ -1,0 +1,50 @@
+// Draws of a proof, each judged.
+#pragma once
+
+#include "reference/hlo/prove/borders.h"
+#include "reference/hlo/prove/prove.h"
+
+namespace plumb::hlo {
+
+// What the draws of a proof share.
+struct Trial {
+  const Subject& subject;
+  const Options& options;
+  const int draws;
+  const std::vector<Division>&cuts, &results;
+  const Proof blank;  // of no draw
+  Wholes& wholes;
+  bool shared;  // what BEFORE computes is for other proofs too; else that of one draw is held
+  const Turns before_turns, after_turns;
+  const Pickings before_pickings, after_pickings;
+  Paths paths{};  // of both modules
+  Picked picked{}, after_picked{};
+  Whole directed{};                        // of a draw that is this proof's alone
+  std::map<double, std::size_t> chosen{};  // which meaning of a folded constant was the right one
+  bool by_errors = false;                  // as Sides has it
+  std::vector<double> usual{};             // the largest of each result in a plain draw: ties may cancel it
+};
+
+// A proof by one draw that is not yet judged, of this seed; the same as another, of another seed.
+Proof blank_draw(const Trial&, int draw, std::uint64_t seed);
+Proof blank_draw(const Trial&, const Proof& other, std::uint64_t seed);
+
+// BEFORE on the draw of the proof's seed. A draw whose decisions are in doubt is made again, so it is not
+// gone on with unless it is the last.
+const Whole& whole_of(Trial&, const Proof&, bool last);
+
+// One draw, judged. Nothing where what BEFORE decides hangs on errors, unless it is the `last` that is tried.
+Proof judged_draw(Trial&, Proof, const Whole&);
+std::optional<Proof> judged_draw(Trial&, Proof, bool last);
+
+// A draw that is proven, or refuted; where it is neither others are made in its place. From `seed` on, which
+// is moved behind the last.
+Proof settled_draw(Trial&, int draw, std::uint64_t& seed);
+
+// Draws in the place of one that is unsettled, until some real shows what differs.
+Proof shown_by_more(Trial&, Proof open, std::uint64_t seed);
+
+// What outweighs what was found so far.
+void raise(Proof&, Finding, const std::string& why);
+
+}  // namespace plumb::hlo
