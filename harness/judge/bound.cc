@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "harness/judge/in_common.h"
@@ -51,15 +50,11 @@ Tensor partial_sums(const Wanted& wanted) {
   return all;
 }
 
-// The variance that elements have in common, and how many of them at most.
 void note_in_common(const Wanted& wanted, Bound& bound) {
-  const std::vector<InCommon> all = errors_in_common(wanted.c);
+  std::vector<InCommon> all = errors_in_common(wanted, bound.reduction);
   if (all.empty()) return;
   bound.exact.common = variance_in_common(wanted, bound.reduction);
-  for (const InCommon& one : all) {
-    std::map<std::int64_t, std::int64_t> sizes;
-    for (std::int64_t c : one.classes) bound.exact.in_common = std::max(bound.exact.in_common, ++sizes[c]);
-  }
+  for (InCommon& one : all) bound.exact.classes.push_back(std::move(one.classes));
 }
 
 Tensor as_f64(Tensor t) {

@@ -12,6 +12,15 @@ bool is_finished_first(const Case& c, std::size_t operand) {
   return !is_reshard(c) && parts(c.mesh, c.op.operands[operand]) > 1;
 }
 
+// Whether an operand has values that the accumulator does not hold.
+bool is_cast_first(const Wanted& wanted, std::size_t operand, DType acc) {
+  const Tensor& given = wanted.operands[operand];
+  if (is_reshard(wanted.c) || holds(acc, given.dtype)) return false;
+  for (std::int64_t i = 0; i < elements(given.shape); ++i)
+    if (const double x = value(given, i); decode(acc, encode(acc, x)) != x) return true;
+  return false;
+}
+
 // The case with finished operands in f64.
 Case of_finished(Case c) {
   for (Spec& spec : c.op.operands) spec = finished(spec), spec.dtype = DType::f64;
@@ -22,15 +31,15 @@ Case of_finished(Case c) {
 
 double square(double x) { return x * x; }
 
-// Of each element of a finished operand its square, and the same with the variance that finishing it gives
-// it.
+// Of each element of a finished operand its square, and the same with the variance that finishing it, and
+// rounding it to the accumulator, give it.
 struct Moments {
   Tensor square, second;
 };
 Moments moments(const Wanted& wanted, std::size_t operand, Reduction r) {
   const Spec& spec = wanted.c.op.operands[operand];
   const Tensor& given = wanted.operands[operand];
-  const bool first = is_finished_first(wanted.c, operand);
+  const bool first = is_finished_first(wanted.c, operand), cast = is_cast_first(wanted, operand, r.acc);
   const Tensor sums = first ? sum_parts(given, DType::f64) : Tensor{};
   Moments all{zeros(DType::f64, shape(spec)), zeros(DType::f64, shape(spec))};
   const std::int64_t count = elements(spec), n = parts(wanted.c.mesh, spec);
@@ -39,7 +48,8 @@ Moments moments(const Wanted& wanted, std::size_t operand, Reduction r) {
     double squares = 0;
     for (std::int64_t p = 0; p < n; ++p) squares += square(value(given, p * count + i));
     const double c2 = first ? square(value(sums, i)) : squares;
-    const double variance = first ? variance_of_sum(r, squares, c2) : 0;
+    double variance = first ? variance_of_sum(r, squares, c2) : 0;
+    if (cast) variance += square(half_unit(r.acc)) * c2 + square(half_least(r.acc));
     store(DType::f64, all.square.bytes.data() + 8 * i, encode(DType::f64, c2));
     store(DType::f64, all.second.bytes.data() + 8 * i, encode(DType::f64, c2 + variance));
   }
@@ -64,10 +74,11 @@ InCommon in_common(const Case& c, std::size_t operand) {
 
 }  // namespace
 
-std::vector<InCommon> errors_in_common(const Case& c) {
+std::vector<InCommon> errors_in_common(const Wanted& wanted, const Reduction& r) {
   std::vector<InCommon> all;
-  for (std::size_t i = 0; i < c.op.operands.size(); ++i)
-    if (is_finished_first(c, i)) all.push_back(in_common(c, i));
+  for (std::size_t i = 0; i < wanted.operands.size(); ++i)
+    if (is_finished_first(wanted.c, i) || is_cast_first(wanted, i, r.acc))
+      all.push_back(in_common(wanted.c, i));
   return all;
 }
 

@@ -45,12 +45,12 @@ bool alike(const Tensor& a, const Tensor& b) {
 }
 
 // How many elements differ from what is wanted, of those that have errors in common as many as errors.
-std::int64_t differ_by_themselves(const Wanted& wanted, const Tensor& got) {
+std::int64_t differ_by_themselves(const Wanted& wanted, const Bound& bound, const Tensor& got) {
   std::vector<std::int64_t> differ;
   for (std::int64_t i = 0; i < elements(got.shape); ++i)
     if (value(got, i) != value(wanted.whole, i)) differ.push_back(i);
   std::int64_t count = std::ssize(differ);
-  for (const InCommon& all : errors_in_common(wanted.c)) {
+  for (const InCommon& all : errors_in_common(wanted, bound.reduction)) {
     std::map<std::int64_t, std::int64_t> of_class;
     for (std::int64_t i : differ) ++of_class[all.classes[i]];
     std::int64_t free = 0;
@@ -121,8 +121,8 @@ std::optional<Fact> cannot_fail(const Case& c, std::span<const Glance> wholes, c
 
 bool by_chance(const Wanted& wanted, const Bound& bound, const Tensor& got, std::int64_t tried) {
   if (wanted.certificate.scope != Certificate::Scope::none) return false;
-  const double halves =
-      std::ldexp(tried, -static_cast<int>(std::min<std::int64_t>(differ_by_themselves(wanted, got), 1000)));
+  const double halves = std::ldexp(
+      tried, -static_cast<int>(std::min<std::int64_t>(differ_by_themselves(wanted, bound, got), 1000)));
   return halves > kFalseDoubt &&
          static_cast<double>(tried) * pooled_statistics(wanted, bound, got).chance > kFalseDoubt;
 }

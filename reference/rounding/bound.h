@@ -19,13 +19,13 @@ double step_largest(const Reduction&);              // the smallest of their lar
 
 // The exact results and their magnitudes, all f64 of the result's shape, rounded once: value is c;
 // magnitude the sum of |a b| over all terms; partial the sum of |c_p| over the ranks, or magnitude where
-// the ranks' sums are not known. Where an operand may be finished before it is multiplied, `common` is the
-// variance that its rounding gives each element, f64, an error that up to `in_common` elements have in
-// common.
+// the ranks' sums are not known. Where operands may be rounded before they are multiplied, `common` is the
+// variance that this gives each element, f64, and classes, one list for each such operand, say of each
+// element with which others it may share the error.
 struct Exact {
   Tensor value, magnitude, partial;
   Tensor common{};
-  std::int64_t in_common = 1;
+  std::vector<std::vector<std::int64_t>> classes{};
 };
 Exact exact_product(const Matrix& a, const Matrix& b);  // [m,k] [k,n] -> [m,n]
 Exact exact_sum(const Tensor& parts);                   // [P, n...] -> [n...]

@@ -50,6 +50,11 @@ inline std::optional<Engine> engine_named(std::string_view name) {
 // Half a unit in the last place of 1.
 inline double half_unit(DType dtype) { return std::ldexp(1.0, -format(dtype).digits); }
 
+// Half the least subnormal.
+inline double half_least(DType dtype) {
+  return std::ldexp(0.5, format(dtype).min_exponent - format(dtype).digits + 1);
+}
+
 // A sum of independent terms that are symmetric about 0 exceeds this many times the root of its sum of
 // squares with a chance of at most kFalseAlarm / tests, whatever their size (Efron 1969, Student's t-test
 // under symmetry conditions: the chance is at most exp(-x^2/2) on each side).

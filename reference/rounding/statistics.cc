@@ -42,11 +42,6 @@ double lean(const Reduction& r) {
          static_cast<double>(r.terms) * square(half_unit(r.acc));
 }
 
-// Half the least subnormal.
-double half_least(DType dtype) {
-  return std::ldexp(0.5, format(dtype).min_exponent - format(dtype).digits + 1);
-}
-
 double variance(const Reduction& r, const Exact& e, double q, std::int64_t i) {
   const double c2 = square(value(e.value, i)), s2 = square(value(e.magnitude, i));
   const double parts = static_cast<double>(r.parts), terms = static_cast<double>(r.terms);
@@ -89,9 +84,9 @@ std::vector<Element> elements_that_count(const Reduction& r, const Exact& e, con
 
 // A sum of weighted errors against the root of its sum of squares, after a drift of `allowed` times the
 // sum of weights is forgiven; and the slope, where weights are x / variance. Elements of one kind, which
-// follow each other, are one term.
+// follow each other, are one term. To the squares comes the variance of what they have in common.
 struct Score {
-  double sum = 0, squares = 0, weight = 0, term = 0;
+  double squares = 0, sum = 0, weight = 0, term = 0;
   std::size_t kind = 0;
   void add(const Element& e, double w, double x) {
     if (e.kind != kind) squares += square(std::exchange(term, 0)), kind = e.kind;
@@ -107,17 +102,29 @@ struct Score {
   double slope() const { return weight > 0 ? sum / weight : 0; }
 };
 
-// Each kind counts by the mean of its elements. Two kinds have errors in common if two of their elements do.
+// The sums over the elements of each class.
+struct OfClasses {
+  const std::vector<std::int64_t>& classes;
+  std::vector<double> sums;
+
+  explicit OfClasses(const std::vector<std::int64_t>& of) : classes(of), sums(std::ranges::max(of) + 1) {}
+  void add(std::int64_t element, double x) { sums[classes[element]] += x; }
+};
+
+// Each kind counts by the mean of its elements.
 void note_rms(const std::vector<Element>& all, const Exact& e, std::int64_t tests, Statistics& s) {
-  double sum = 0, largest = 1;
+  double sum = 0, together = 1;
+  std::vector<OfClasses> shares(e.classes.begin(), e.classes.end());
   for (auto at = all.begin(); at != all.end(); ++s.elements) {
     const auto end = std::find_if(at, all.end(), [&](const Element& one) { return one.kind != at->kind; });
     const auto size = static_cast<double>(end - at);
-    for (; at != end; ++at) sum += square(at->error) / at->variance / size;
-    largest = std::max(largest, size);
+    for (; at != end; ++at) {
+      sum += square(at->error) / at->variance / size;
+      for (OfClasses& of : shares) of.add(at->at, value(e.common, at->at) / at->variance / size);
+    }
   }
-  const auto in_common = static_cast<double>(e.in_common);
-  const double n = static_cast<double>(s.elements) / (in_common > 1 ? in_common * largest : 1);
+  for (const OfClasses& of : shares) together += std::ranges::max(of.sums);
+  const double n = static_cast<double>(s.elements) / together;
   const double x = std::log(static_cast<double>(tests) / kFalseAlarm);
   s.rms = std::sqrt(sum / static_cast<double>(s.elements));
   s.rms_limit = std::sqrt(1 + 2 * std::sqrt(x / n) + 2 * x / n);
@@ -127,25 +134,38 @@ void note_rms(const std::vector<Element>& all, const Exact& e, std::int64_t test
                                    s.elements, s.rms_limit));
 }
 
-void note_bias(const std::vector<Element>& all, double drift, Statistics& s) {
-  Score bias;
-  for (const Element& e : all) bias.add(e, std::copysign(1 / std::sqrt(e.variance), e.c), e.c);
+// The variance of a weighted sum of the errors that elements have in common: in each class they add up.
+template <typename Weight>
+double summed_in_common(const std::vector<Element>& all, const Exact& exact, Weight weight) {
+  double sum = 0;
+  for (const auto& classes : exact.classes) {
+    OfClasses of(classes);
+    for (const Element& e : all) of.add(e.at, std::fabs(weight(e)) * std::sqrt(value(exact.common, e.at)));
+    for (double x : of.sums) sum += square(x);
+  }
+  return sum;
+}
+
+void note_bias(const std::vector<Element>& all, const Exact& exact, double drift, Statistics& s) {
+  const auto weight = [](const Element& e) { return std::copysign(1 / std::sqrt(e.variance), e.c); };
+  Score bias{summed_in_common(all, exact, weight)};
+  for (const Element& e : all) bias.add(e, weight(e), e.c);
   s.bias = bias.score(drift);
   if (std::fabs(s.bias) > s.limit)
     s.alarms.push_back(fmt::format("errors lean {} zero: {:.1f} against a limit of {:.1f}",
                                    s.bias < 0 ? "towards" : "away from", std::fabs(s.bias), s.limit));
 }
 
-void note_slopes(const std::vector<Element>& all, const Tensor& partials, double drift, Statistics& s) {
+void note_slopes(const std::vector<Element>& all, const Exact& exact, const Tensor& partials, double drift,
+                 Statistics& s) {
   const std::int64_t size = partials.shape[0] ? elements(partials.shape) / partials.shape[0] : 0;
   std::int64_t worst = 0;
   double most = -1;
   for (std::int64_t p = 0; p < partials.shape[0]; ++p) {
-    Score score;
-    for (const Element& e : all) {
-      const double x = value(partials, p * size + e.at);
-      score.add(e, x / e.variance, x);
-    }
+    const auto share = [&](const Element& e) { return value(partials, p * size + e.at); };
+    const auto weight = [&](const Element& e) { return share(e) / e.variance; };
+    Score score{summed_in_common(all, exact, weight)};
+    for (const Element& e : all) score.add(e, weight(e), share(e));
     s.slope.push_back(score.slope());
     s.slope_score.push_back(score.score(drift));
     // What a rank explains: slope^2 times its weight.
@@ -174,10 +194,9 @@ Statistics statistics(const Reduction& r, const Exact& e, const Tensor& got, con
   s.limit = alarm_limit(tests);
   if (all.empty()) return s;
   note_rms(all, e, tests, s);
-  if (e.in_common > 1) return s;
   const double drift = allowed_drift(r) + lean(r);
-  note_bias(all, drift, s);
-  if (ranks > 0) note_slopes(all, partials, drift, s);
+  note_bias(all, e, drift, s);
+  if (ranks > 0) note_slopes(all, e, partials, drift, s);
   return s;
 }
 

@@ -39,10 +39,12 @@ struct Statistics {
 // and the square of the drift that a truncating engine may have, ((1 + f u_acc)^terms - 1) S, and the
 // variance that elements have in common. The first two terms are variance_of_sum, of q = Q and c2 = c^2. The
 // mean of error^2 / variance exceeds 1 + 2 sqrt(x / n) + 2 x / n with a chance of at most exp(-x) (Laurent
-// and Massart 2000, lemma 1; it holds for every error that is sub-Gaussian with that variance). Where g
-// elements have errors in common n is g times smaller, for no eigenvalue of the errors' correlations is
-// larger than g (Hsu, Kakade and Zhang 2012, theorem 2.1); bias and slopes, which want independent terms, are
-// then not asked for.
+// and Massart 2000, lemma 1; it holds for every error that is sub-Gaussian with that variance). Where
+// elements of a class have errors in common n is g times smaller, for no eigenvalue of the errors'
+// covariance, in units of their variance, is larger than g = 1 + the largest sum over a class of common /
+// variance, of all lists of classes together (Hsu, Kakade and Zhang 2012, theorem 2.1). Of bias and slopes
+// the sum of squares then has (sum of |w| common^(1/2))^2 of each class besides, the most that what is common
+// gives a weighted sum.
 Statistics statistics(const Reduction&, const Exact&, const Tensor& got, const Tensor& partials);
 double variance_of_sum(const Reduction&, double q, double c2);
 
