@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <new>
 #include <stdexcept>
 #include <utility>
@@ -234,6 +235,9 @@ void launch(Relay& relay) {
   variables.insert(variables.end(), relay.inherited.variables.begin(), relay.inherited.variables.end());
   relay.job = start(relay.asked, variables, relay.hub.file);
   relay.segments.processes.insert(relay.job.pids.begin(), relay.job.pids.end());
+  const char* folder = std::getenv("TMPDIR");
+  if (folder && !one_by_one(relay.asked) && !by_open_mpi(relay.asked))
+    name_segments(relay.segments, fmt::format("{}/plumb-shared-memory", folder));
   wait_until(relay, step, [&] {
     return std::ranges::all_of(relay.hub.seats, [](const Seat& s) { return s.where.joined; });
   });

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -44,8 +45,10 @@ Variables of_the_library(const Asked& asked) {
   };
   if (const char* folder = std::getenv("TMPDIR")) {
     all.emplace_back("OMPI_MCA_btl_vader_backing_directory", folder);
-    // On another machine there is no such folder, and UCX needs one.
-    if (asked.interface.empty() && !std::getenv("UCX_POSIX_DIR")) all.emplace_back("UCX_POSIX_DIR", folder);
+    // On another machine there is no such folder; and UCX has 63 bytes for it and what else is in an address.
+    constexpr std::size_t longest = 40;
+    if (asked.interface.empty() && std::strlen(folder) <= longest && !std::getenv("UCX_POSIX_DIR"))
+      all.emplace_back("UCX_POSIX_DIR", folder);
   }
   if (!has_fabric() && by_open_mpi(asked))
     for (const auto& [name, value] : hwloc_without_devices)

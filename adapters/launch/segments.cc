@@ -43,9 +43,15 @@ std::vector<std::string> held_by(pid_t pid) {
   return all;
 }
 
+constexpr std::string_view kinds[] = {"mpich_shm_", "mpich_vci_"};
+
+std::string this_host() {
+  utsname here{};
+  return ::uname(&here) == 0 ? here.nodename : "";
+}
+
 // The HASH of mpich_shm_HASH_NODE, or "".
 std::string hash_in(const std::string& name) {
-  constexpr std::string_view kinds[] = {"mpich_shm_", "mpich_vci_"};
   const auto kind = std::ranges::find_if(kinds, [&](std::string_view k) { return name.starts_with(k); });
   const std::size_t bar = name.find_last_of('_');
   if (kind == std::end(kinds) || bar < kind->size() || bar + 1 == name.size() ||
@@ -56,12 +62,10 @@ std::string hash_in(const std::string& name) {
 
 // Whether one of its processes is the mpiexec whose ranks share what has this name, made at this time.
 bool is_by_name(const Segments& segments, const std::string& name, time_t made) {
-  const std::string hash = hash_in(name);
-  utsname here{};
-  ::uname(&here);
+  const std::string hash = hash_in(name), host = this_host();
   for (time_t second = segments.since; !hash.empty() && second <= made; ++second)
     for (const pid_t pid : segments.processes)
-      if (hash_of_mpich(pid, second, here.nodename) == hash) return true;
+      if (hash_of_mpich(pid, second, host) == hash) return true;
   return false;
 }
 
@@ -90,6 +94,16 @@ void look_for_segments(Segments& segments, const std::vector<pid_t>& processes) 
   segments.again = now + std::max<std::chrono::steady_clock::duration>(shortest, 9 * (now - begun));
 }
 
+// A few seconds may go by before it takes its name. Where all ranks are on one machine it is node 0.
+void name_segments(Segments& segments, const std::string& file) {
+  constexpr time_t late = 10;
+  std::ofstream out(segments.named = file);
+  for (time_t second = segments.since; second <= segments.since + late; ++second)
+    for (const pid_t pid : segments.processes)
+      for (const std::string_view kind : kinds)
+        out << "/dev/shm/" << kind << hash_of_mpich(pid, second, this_host()) << "_0\n";
+}
+
 void remove_segments(Segments& segments, const std::string& folder) {
   struct stat about = {};
   for (const std::string& path : young(segments, folder))
@@ -97,6 +111,7 @@ void remove_segments(Segments& segments, const std::string& folder) {
         is_by_name(segments, std::filesystem::path(path).filename(), about.st_ctime))
       segments.files.insert(path);
   for (const std::string& path : segments.files) ::unlink(path.c_str());
+  if (!segments.named.empty()) ::unlink(segments.named.c_str());
   segments = {};
 }
 

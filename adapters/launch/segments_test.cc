@@ -57,5 +57,25 @@ TEST(Segments, ThatNobodySawGoWithTheJobAndNobodyElses) {
   fs::remove_all(folder);
 }
 
+TEST(Segments, AreNamedBeforeTheyAreMade) {
+  utsname here{};
+  ::uname(&here);
+  const std::string file = fs::path(testing::TempDir()) / "segments-named";
+  const pid_t starter = 4121;
+  constexpr time_t second = 1795734258;
+  Segments job{second, {}, {starter}};
+  name_segments(job, file);
+  std::set<std::string> named;
+  std::ifstream in(file);
+  for (std::string path; std::getline(in, path);) named.insert(path);
+  for (const time_t late : {0, 1, 5})
+    for (const char* kind : {"/dev/shm/mpich_shm_", "/dev/shm/mpich_vci_"})
+      EXPECT_TRUE(named.contains(kind + hash_of_mpich(starter, second + late, here.nodename) + "_0"));
+  EXPECT_FALSE(
+      named.contains("/dev/shm/mpich_shm_" + hash_of_mpich(starter, second - 1, here.nodename) + "_0"));
+  remove_segments(job, testing::TempDir());
+  EXPECT_FALSE(fs::exists(file));
+}
+
 }  // namespace
 }  // namespace plumb::launch

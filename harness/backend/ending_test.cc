@@ -1,5 +1,6 @@
 // How programs end, and that nothing of them stays.
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -127,6 +128,43 @@ TEST(Ending, AFolderIsLockedWhileItHasItsName) {
     EXPECT_TRUE(std::filesystem::is_directory(path));
   }
   EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST(Ending, WithAFolderGoesWhatItNamesOfSharedMemory) {
+  const std::string name = fmt::format("plumb-ending-test-{}", ::getpid()), path = "/dev/shm/" + name,
+                    file = testing::TempDir() + name;
+  const auto make = [](const std::string& one) {
+    return std::ofstream(one) << "x", std::ifstream(one).good();
+  };
+  if (!make(path)) GTEST_SKIP() << "no /dev/shm in which one may write";
+  const std::string other = path + "-other", folder = path + "-folder", link = path + "-link";
+  std::filesystem::create_directory(folder);
+  std::filesystem::create_symlink(file, link);
+  for (const std::string& also : {file, other, folder + "/in"}) make(also);
+  const auto name_all = [&](const std::string& in) {
+    std::ofstream(in + "/plumb-shared-memory")
+        << path << "\n/dev/shm/plumb-never-made\n/dev/shm/../" << file << "\n"
+        << file << "\n"
+        << folder << "\n"
+        << folder << "/in\n"
+        << link << "\n";
+  };
+  {
+    const TemporaryFolder mine;
+    name_all(mine.path());
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+  make(path);
+  const std::string filled = file + "-filled", left = testing::TempDir() + "plumb-folder-" + name;
+  std::filesystem::create_directory(filled);
+  name_all(filled);
+  std::filesystem::rename(filled, left);  // from here on anybody may remove it
+  remove_left_behind();
+  EXPECT_FALSE(std::filesystem::exists(path));
+  EXPECT_FALSE(std::filesystem::exists(left));
+  for (const std::string& stays : {file, other, folder + "/in", link})
+    EXPECT_TRUE(std::filesystem::exists(stays)) << stays;
+  for (const std::string& mine : {path, other, folder, link, file}) std::filesystem::remove_all(mine);
 }
 
 TEST(Ending, TheProgramDiesWithAHarnessThatIsKilled) {

@@ -12,6 +12,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <mutex>
 #include <utility>
 
@@ -33,6 +34,21 @@ std::string place_of_folders() {
   if (::access((std::string(path) + "/.").c_str(), W_OK | X_OK) != 0)
     throw BadInput(fmt::format("TMPDIR={}: {}", path, strerror(errno)));
   return std::string(path).size() <= longest ? path : "/tmp";
+}
+
+// What it names of memory that is shared, a path on each line: whoever made that may be killed with it.
+void remove_with_it(const fs::path& folder) {
+  struct stat about = {};
+  std::error_code none;
+  std::ifstream named;
+  if (const fs::path file = folder / "plumb-shared-memory";
+      fs::is_regular_file(fs::symlink_status(file, none)))
+    named.open(file);
+  for (std::string path; std::getline(named, path);)
+    if (fs::path(path).parent_path() == "/dev/shm" && ::lstat(path.c_str(), &about) == 0 &&
+        S_ISREG(about.st_mode) && about.st_uid == ::geteuid())
+      ::unlink(path.c_str());
+  fs::remove_all(folder, none);
 }
 
 int open_folder(const std::string& path) { return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }
@@ -57,7 +73,7 @@ bool left_behind(const fs::path& path) {
 void remove_left_behind() {
   std::error_code none;
   for (const auto& entry : fs::directory_iterator(place_of_folders(), none))
-    if (left_behind(entry.path())) fs::remove_all(entry.path(), none);
+    if (left_behind(entry.path())) remove_with_it(entry.path());
 }
 
 TemporaryFolder::TemporaryFolder() {
@@ -76,8 +92,7 @@ TemporaryFolder::TemporaryFolder() {
 TemporaryFolder::~TemporaryFolder() { remove(); }
 
 void TemporaryFolder::remove() {
-  std::error_code none;
-  if (!path_.empty()) fs::remove_all(std::exchange(path_, ""), none);
+  if (!path_.empty()) remove_with_it(std::exchange(path_, ""));
   if (lock_ >= 0) ::close(std::exchange(lock_, -1));
 }
 

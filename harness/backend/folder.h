@@ -6,8 +6,9 @@
 namespace plumb {
 
 // A new folder in TMPDIR or, where that has a long name or none, in /tmp; removed with all in it by this
-// object. Those of processes that were killed before they could are removed when the next one is made: nobody
-// holds the lock of such a folder. Throws BadInput where TMPDIR is no folder in which one may write.
+// object, and with what its file `plumb-shared-memory` names in /dev/shm. Those of processes that were killed
+// before they could are removed when the next one is made: nobody holds the lock of such a folder. Throws
+// BadInput where TMPDIR is no folder in which one may write.
 class TemporaryFolder {
  public:
   TemporaryFolder();
