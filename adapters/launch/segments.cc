@@ -60,24 +60,37 @@ std::string hash_in(const std::string& name) {
   return name.substr(kind->size(), bar - kind->size());
 }
 
-// Whether one of its processes is the mpiexec whose ranks share what has this name, made at this time.
+int first_random_of(time_t seed) {
+  ::srand(static_cast<unsigned>(seed));
+  return ::rand();
+}
+
+// FNV-1a, of the name that Hydra's mpiexec gives its first job.
+std::string hash_of(pid_t mpiexec, int random, const std::string& host) {
+  std::uint32_t hash = 2166136261u;
+  for (const char c : fmt::format("kvs_{}_0_{}_{}", mpiexec, random, host))
+    hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+  return fmt::format("{:x}", hash);
+}
+
+// Whether one of its processes is the mpiexec whose ranks share what has this name, made at this time. It
+// takes its name before it starts them, and nobody waits longer for that than this.
 bool is_by_name(const Segments& segments, const std::string& name, time_t made) {
+  constexpr time_t longest = 600;
   const std::string hash = hash_in(name), host = this_host();
-  for (time_t second = segments.since; !hash.empty() && second <= made; ++second)
+  const time_t last = hash.empty() ? 0 : std::min(made, segments.since + longest);
+  for (time_t second = segments.since; second <= last; ++second) {
+    const int random = first_random_of(second);
     for (const pid_t pid : segments.processes)
-      if (hash_of_mpich(pid, second, host) == hash) return true;
+      if (hash_of(pid, random, host) == hash) return true;
+  }
   return false;
 }
 
 }  // namespace
 
-// It calls its first job kvs_PID_0_RANDOM_HOST, of the first number after this seed; the hash is FNV-1a.
 std::string hash_of_mpich(pid_t mpiexec, time_t second, const std::string& host) {
-  std::uint32_t hash = 2166136261u;
-  ::srand(static_cast<unsigned>(second));
-  for (const char c : fmt::format("kvs_{}_0_{}_{}", mpiexec, ::rand(), host))
-    hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
-  return fmt::format("{:x}", hash);
+  return hash_of(mpiexec, first_random_of(second), host);
 }
 
 // To look takes at most a tenth of the time.
