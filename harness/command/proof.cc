@@ -70,6 +70,13 @@ std::string in_words(const ProofReport& report) {
     text += fmt::format("    no draw took {}\n", proof.untaken[n]);
   if (proof.untaken.size() > kShown)
     text += fmt::format("    nor {} more, which --json lists\n", proof.untaken.size() - kShown);
+  if (proven && !proof.integers.empty()) {
+    const std::size_t shown = std::min(kShown, proof.integers.size());
+    text += fmt::format(
+        "    drawn  {}{}\n",
+        fmt::join(proof.integers.begin(), proof.integers.begin() + static_cast<std::ptrdiff_t>(shown), "; "),
+        shown < proof.integers.size() ? "; ..." : "");
+  }
   if (proven && !proof.unanswered.empty())
     text += fmt::format("    {} of integers had one answer in every draw\n",
                         counted(std::ssize(proof.unanswered), "comparison"));
@@ -103,6 +110,7 @@ std::string json_text(const ProofReport& report) {
       {"elements",      proof.elements     },
       {"finding",       name(proof.finding)},
       {"folded",        proof.folded       },
+      {"integers",      proof.integers     },
       {"key",           report.key         },
       {"module",        report.module      },
       {"results",       proof.results      },

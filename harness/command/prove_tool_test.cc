@@ -143,7 +143,7 @@ const Row table[] = {
     {"b.txt a.txt a.txt",                    "PATHS: At Most 2 required but received 3",           2},
     // flags
     {"b.txt a.txt --range row=0:3",          "proven",                                             0},
-    {"b.txt a.txt --range 1=2:2",            "proven",                                             0},
+    {"b.txt a.txt --range 1=2:2",            "drawn  row s32[] 2 to 2\n",                          0},
     {"b.txt a.txt --range i=-9223372036854775808:5", "--range: s32[] does not hold -9223372036854775808", 2},
     {"b.txt a.txt --range i=-5:99 --range 1=2:2", "--range: a second one of this parameter\n  1=2:2\n  ^", 2},
     {"b.txt a.txt --range row",              "--range: expected PARAM=LO:HI\n  row\n     ^",       2},

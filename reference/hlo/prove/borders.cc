@@ -55,15 +55,30 @@ Integers sides_of(const std::string& direction) {
   return is_equality(direction) ? Integers{kBelow} : Integers{kBelow, kAbove};
 }
 
-void add_comparison(Borders& borders, const Followed& one, const Paths* met) {
+constexpr std::int64_t kColumn = 4;  // so much further are the sides of the next column
+
+Columns columns_of(const Followed& one) {
+  for (const Origin& operand : one.operands)
+    if (!operand.columns.empty()) return {operand.along, std::ssize(operand.columns)};
+  return {};
+}
+
+const Origin& column(const Origin& all, const Columns& columns, std::int64_t k) {
+  const bool told = all.along == columns.along && std::ssize(all.columns) == columns.count;
+  return told ? all.columns[static_cast<std::size_t>(k)] : all;
+}
+
+// Of one column.
+void add_comparison(Borders& borders, const Followed& one, const Paths* met, std::int64_t k) {
   const auto direction = direction_of(one.is);
+  const Columns columns = columns_of(one);
   const Type type = operand_shape(one, 0).type;
   for (const std::size_t operand : {0, 1}) {
-    const Integers& with = one.operands[1 - operand].at_zero;
+    const Integers& with = column(one.operands[1 - operand], columns, k).at_zero;
     if (is_equality(direction) && with.size() > kFew) continue;
     Integers wanted;
     for (const std::int64_t side : sides_of(direction)) {
-      if (met && met->contains({&one.is, side})) continue;
+      if (met && met->contains({&one.is, kColumn * k + side})) continue;
       const std::int64_t distance = distance_at(direction, side);
       for (const std::int64_t x : with)
         if (is_equality(direction))
@@ -71,8 +86,19 @@ void add_comparison(Borders& borders, const Followed& one, const Paths* met) {
         else
           add_beside(wanted, type, x, {operand == 0 ? distance : -distance});
     }
-    add_solved(borders, one.operands[operand], wanted);
+    add_solved(borders, column(one.operands[operand], columns, k), wanted);
   }
+}
+
+void add_comparison(Borders& borders, const Followed& one, const Paths* met) {
+  for (std::int64_t k = 0; k < columns_of(one).count; ++k) add_comparison(borders, one, met, k);
+}
+
+// Of those within, what not every eight draws have: of what indexes these have the ends.
+Integers not_drawn(const Bounds& bounds, const Shape& shape, const Integers& borders) {
+  Integers all = within(bounds, shape, borders);
+  if (bounds.indexes) std::erase_if(all, [&](auto x) { return x == bounds.low || x == bounds.high; });
+  return all;
 }
 
 }  // namespace
@@ -109,12 +135,19 @@ Turns turns_of(const Module& module, const std::set<const Instruction*>& free_of
       if ((i.opcode == Opcode::compare || divides(i.opcode)) && i.operands[0] != i.operands[1] &&
           !free_of_parameters.contains(&i) &&
           is_integer(c.instructions[static_cast<std::size_t>(i.operands[0])].shape.type))
-        turns.all.insert(&i);
+        turns.all.insert({&i, {}});
+  if (turns.all.empty()) return turns;
+  each_origin(module, [&](const Followed& one) {
+    const auto turn = turns.all.find(&one.is);
+    if (turn != turns.all.end() && turn->second.count == 1) turn->second = columns_of(one);
+  });
   return turns;
 }
 
 void Turns::note(const Instruction& i, const std::vector<Value<Twin>>& operands, Paths& paths) const {
-  if (!all.contains(&i)) return;
+  const auto turn = all.find(&i);
+  if (turn == all.end()) return;
+  const auto [along, columns] = turn->second;
   const auto direction = direction_of(i);
   const Array<Twin>&a = *operands[0].array, &b = *operands[1].array;
   const std::int64_t size = count(a.dims), lanes = std::max(a.lanes, b.lanes);
@@ -124,63 +157,78 @@ void Turns::note(const Instruction& i, const std::vector<Value<Twin>>& operands,
                                      ? lanes
                                      : static_cast<std::int64_t>(std::max(a.holders ? a.holders->size() : 0,
                                                                           b.holders ? b.holders->size() : 0));
-  const auto meets = [&](std::int64_t distance) {
+  std::int64_t stride = 1;
+  for (auto d = static_cast<std::size_t>(along) + 1; columns > 1 && d < a.dims.size(); ++d)
+    stride *= a.dims[d];
+  const auto meets = [&](std::int64_t distance, std::int64_t k) {
     for (std::int64_t lane = 0; lane < all_lanes; ++lane) {
       const std::int64_t* x = a.integers.data() + (alike ? begin_of(a, lane, size) : begin_on(a, lane, size));
       const std::int64_t* y = b.integers.data() + (alike ? begin_of(b, lane, size) : begin_on(b, lane, size));
       for (std::int64_t n = 0; n < size; ++n)
         if (static_cast<std::uint64_t>(x[n]) - static_cast<std::uint64_t>(y[n]) ==
-            static_cast<std::uint64_t>(distance))
+                static_cast<std::uint64_t>(distance) &&
+            (columns == 1 || n / stride % columns == k))
           return true;
     }
     return false;
   };
-  for (const std::int64_t side : sides_of(direction))
-    if (!paths.contains({&i, side}) && meets(distance_at(direction, side))) paths.insert({&i, side});
+  for (std::int64_t k = 0; k < columns; ++k)
+    for (const std::int64_t side : sides_of(direction))
+      if (const auto met = std::pair(&i, kColumn * k + side);
+          !paths.contains(met) && meets(distance_at(direction, side), k))
+        paths.insert(met);
 }
 
 Placing::Placing(const Module& module) {
   for (const std::int64_t p : entry(module).parameters)
     shapes.push_back(entry(module).instructions[static_cast<std::size_t>(p)].shape);
-  times.resize(shapes.size()), singles.resize(shapes.size());
+  times.resize(shapes.size()), open.resize(shapes.size()), singles.resize(shapes.size());
 }
 
 bool Placing::place(std::vector<Bounds>& bounds, const Borders& wanted) {
   constexpr int kTimes = 3;
-  bool open = false;
+  bool any = false;
   for (std::size_t p = 0; p < bounds.size(); ++p) {
     Integers all = within(bounds[p], shapes[p], wanted[p]);
     if (all.empty()) continue;
     if (elements(shapes[p]) > 1) {
-      open = times[p]++ < kTimes || open;
+      if (all.size() < open[p]) times[p] = 0;
+      open[p] = all.size(), any = times[p]++ < kTimes || any;
       bounds[p].placed = std::move(all);
       continue;
     }
     if (bounds[p].low <= 0) all.insert(all.begin(), 0);
     const auto next = std::ranges::find_if(all, [&](std::int64_t x) { return !singles[p].contains(x); });
-    open = open || next != all.end();
+    any = any || next != all.end();
     bounds[p].placed = {next == all.end() ? all[0] : *next};
     singles[p].insert(bounds[p].placed[0]);
   }
-  return open;
+  return any;
 }
 
-namespace {
-
-// Of those within, what not every eight draws have: of what indexes these have the ends.
-Integers not_drawn(const Bounds& bounds, const Shape& shape, const Integers& borders) {
-  Integers all = within(bounds, shape, borders);
-  if (bounds.indexes) std::erase_if(all, [&](auto x) { return x == bounds.low || x == bounds.high; });
+Borders shard_ends(const Module& module, const std::vector<Bounds>& bounds, const Turns& turns) {
+  const Computation& main = entry(module);
+  Borders all(main.parameters.size());
+  if (turns.all.empty()) return all;
+  each_origin(module, [&](const Followed& one) {
+    const auto turn = turns.all.find(&one.is);
+    const auto elsewhere = [](const Origin& operand) { return operand.by_device; };
+    if (turn == turns.all.end() || (turn->second.count == 1 && std::ranges::none_of(one.operands, elsewhere)))
+      return;
+    add_borders(all, one);
+  });
+  for (std::size_t p = 0; p < all.size(); ++p)
+    all[p] =
+        not_drawn(bounds[p], main.instructions[static_cast<std::size_t>(main.parameters[p])].shape, all[p]);
   return all;
 }
 
-}  // namespace
-
 Unmet unmet(const Module& module, const std::vector<Bounds>& bounds, const Turns& turns, const Paths& paths) {
   std::set<const Instruction*> open, listed;
-  for (const Instruction* i : turns.all)
-    for (const std::int64_t side : sides_of(direction_of(*i)))
-      if (!paths.contains({i, side})) open.insert(i);
+  for (const auto& [i, columns] : turns.all)
+    for (std::int64_t k = 0; k < columns.count; ++k)
+      for (const std::int64_t side : sides_of(direction_of(*i)))
+        if (!paths.contains({i, kColumn * k + side})) open.insert(i);
   const Computation& main = entry(module);
   Unmet found{{}, Borders(main.parameters.size())};
   if (open.empty()) return found;

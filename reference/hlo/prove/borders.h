@@ -1,6 +1,7 @@
 // Where comparisons of integers turn: `x < 16` between 15 and 16.
 #pragma once
 
+#include <map>
 #include <set>
 
 #include "reference/hlo/prove/bounds.h"
@@ -17,16 +18,27 @@ using Borders = std::vector<Integers>;
 // comparisons are `met`, of the others.
 void add_borders(Borders&, const Followed&, const Paths* met = nullptr);
 
-// Those of them that are drawn of a parameter, ascending: what indexes stays below what it indexes, what has a range within it.
+// Those of them that are drawn of a parameter, ascending: what indexes stays below what it indexes, what has
+// a range within it.
 Integers within(const Bounds&, const Shape&, const Integers& borders);
 
+// The columns of what is compared, where they come from elsewhere one by one (origin.h).
+struct Columns {
+  std::int64_t along = 0, count = 1;
+};
+
 // The comparisons of integers of a module that some parameter is read for, and divisions of them. `note` adds
-// to `paths` which sides of its border one was on: 2 just below, 3 just above; of equality 2, where it holds.
+// to `paths` which sides of its border one was on: of column k 4k + 2 just below, 4k + 3 just above; of
+// equality 4k + 2, where it holds.
 struct Turns {
-  std::set<const Instruction*> all;
+  std::map<const Instruction*, Columns> all;
   void note(const Instruction&, const std::vector<Value<Twin>>& operands, Paths& paths) const;
 };
 Turns turns_of(const Module&, const std::set<const Instruction*>& free_of_parameters);
+
+// What parameters are where comparisons turn that turn elsewhere on each device, or in each column: at the
+// ends of shards.
+Borders shard_ends(const Module&, const std::vector<Bounds>&, const Turns&);
 
 // What of these no draw met, but for what lies outside of what is drawn, and what parameters would have to be
 // for it.
@@ -43,8 +55,9 @@ struct Placing {
   // Puts them there; whether any is still to be tried.
   bool place(std::vector<Bounds>&, const Borders& wanted);
 
-  std::vector<Shape> shapes;  // of the parameters
-  std::vector<int> times;     // arrays were tried
+  std::vector<Shape> shapes;      // of the parameters
+  std::vector<int> times;         // arrays were tried, and nothing came of it
+  std::vector<std::size_t> open;  // so many numbers of each were still wanted
   std::vector<std::set<std::int64_t>> singles;
 };
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "reference/hlo/prove/draw.h"
+
 namespace plumb::hlo {
 namespace {
 
@@ -195,6 +197,22 @@ TEST(Bounds, IntegersThatIndexNothing) {
 
 // Of which numbers a module asks: by their own values, wherever these stand; not of what was computed of
 // them.
+// So that who knows better says so.
+TEST(Bounds, WhatIsDrawnIsSaid) {
+  const Module module = parse(
+      "HloModule m\n\nENTRY %e {\n  %x = f32[9] parameter(0)\n  %labels = s32[4] parameter(1)\n"
+      "  %n = s32[] parameter(2), metadata={op_name=\"batch['step']\"}\n  %k = s32[3] parameter(3)\n  %u = "
+      "u8[3] parameter(4)\n"
+      "  %c = s32[] constant(-100)\n  %cs = s32[4] broadcast(%c), dimensions={}\n"
+      "  %p = pred[4] compare(%labels, %cs), direction=EQ\n  %i = s32[4,1] reshape(%labels)\n"
+      "  ROOT %g = f32[4] gather(%x, %i), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, "
+      "index_vector_dim=1, slice_sizes={1}\n}\n",
+      "m.txt");
+  EXPECT_EQ(integers_drawn(module, bounds_of(module)),
+            (std::vector<std::string>{"%labels s32[4] 0 to 8, or -100", "batch['step'] s32[] 0 to 1023",
+                                      "%k s32[3] -1024 to 1023"}));
+}
+
 TEST(Bounds, WhatIsAsked) {
   const Module module = parse(R"(HloModule m
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "reference/hlo/run/integers.h"
 #include "reference/hlo/run/manual.h"
@@ -105,13 +106,22 @@ struct Argument {
     return number(first, second, (second & 1) == 0);
   }
 
+  // The how manyth of those that are placed element n is, which stand here and there; -1: none of them.
+  std::int64_t place(std::int64_t n) const {
+    if (placed.empty()) return -1;
+    std::int64_t step = 1 + static_cast<std::int64_t>(key % static_cast<std::uint64_t>(all));
+    while (std::gcd(step, all) != 1) ++step;
+    const auto at = static_cast<std::int64_t>(static_cast<__int128>(n) * step % all);
+    return at < (all + 1) / 2 ? at : -1;
+  }
   std::int64_t integer(std::int64_t n) const {
     const auto least = static_cast<std::uint64_t>(from);
     const std::uint64_t span = static_cast<std::uint64_t>(to) - least + 1;  // 0: any of 64 bits
     if (n == low || n == high) return wrap(shape.type, n == low ? from : to);
     if (others) return *others;
     const std::uint64_t random = bits(n - n % run), quarter = random >> 62, which = random >> 32;
-    if (!placed.empty() && quarter < 2) return wrap(shape.type, placed[which % placed.size()]);
+    if (const std::int64_t at = place(n); at >= 0)
+      return wrap(shape.type, placed[static_cast<std::size_t>(at) % placed.size()]);
     if (!asked.empty() && quarter == 0) return wrap(shape.type, asked[which % asked.size()]);
     if (!borders.empty() && quarter == 1) return wrap(shape.type, borders[which % borders.size()]);
     return wrap(shape.type, static_cast<std::int64_t>(least + (span == 0 ? random : random % span)));
@@ -147,6 +157,9 @@ bool has_asked(Draw draw) {
   return draw == Draw::mixed || draw == Draw::least || draw == Draw::quarter || draw == Draw::greatest;
 }
 
+// Of those that index nothing, below zero as far as above.
+std::int64_t largest_drawn(Type type) { return std::int64_t{1} << std::min(row(type).bits - 1, kLargeBits); }
+
 // Arrays of integers that index nothing: small ones, larger ones, those of one sign. Predicates: half of them
 // hold, one, all but one, none, all.
 void widen(Argument& a, std::size_t p, std::uint64_t seed) {
@@ -159,7 +172,7 @@ void widen(Argument& a, std::size_t p, std::uint64_t seed) {
   }
   if (row(a.shape.type).kind != Kind::signed_integer) return;
   if (a.draw != Draw::plain && a.draw != Draw::ties) {
-    const std::int64_t most = std::int64_t{1} << std::min(row(a.shape.type).bits - 1, kLargeBits);
+    const std::int64_t most = largest_drawn(a.shape.type);
     a.from = -most, a.to = most - 1;
   }
   const bool one_sign = a.draw == Draw::one_sign || a.draw == Draw::other_sign;
@@ -171,7 +184,7 @@ void widen(Argument& a, std::size_t p, std::uint64_t seed) {
 // A single one that indexes nothing, and says of no loop how long it runs.
 void widen_single(Argument& a) {
   if (row(a.shape.type).kind != Kind::signed_integer) return;
-  if (has_asked(a.draw)) a.to = (std::int64_t{1} << std::min(row(a.shape.type).bits - 1, kLargeBits)) - 1;
+  if (has_asked(a.draw)) a.to = largest_drawn(a.shape.type) - 1;
 }
 
 // All of one draw.
@@ -224,6 +237,28 @@ int draws_of(const Module& module, const std::vector<Bounds>& bounds) {
     indexes = indexes || (bounds[p].indexes && elements(shape) == 1);
   }
   return all < kFew || indexes ? 8 : 2;
+}
+
+std::vector<std::string> integers_drawn(const Module& module, const std::vector<Bounds>& bounds) {
+  std::vector<std::string> all;
+  const Computation& main = entry(module);
+  for (std::size_t p = 0; p < main.parameters.size(); ++p) {
+    const Instruction& i = main.instructions[static_cast<std::size_t>(main.parameters[p])];
+    if (!is_integer(i.shape.type)) continue;
+    Bounds between = bounds[p];
+    if (between.any) {
+      if (row(i.shape.type).kind != Kind::signed_integer) continue;  // any number of its type
+      const std::int64_t most = largest_drawn(i.shape.type);
+      between.high = most - 1;
+      if (elements(i.shape) > 1) between.low = -most;
+    }
+    std::string line = (i.op_name.empty() ? "%" + i.name : i.op_name) + " " + print(i.shape, false) + " " +
+                       std::to_string(between.low) + " to " + std::to_string(between.high);
+    for (const std::int64_t x : between.asked)
+      if (x < between.low || x > between.high) line += ", or " + std::to_string(x);
+    all.push_back(std::move(line));
+  }
+  return all;
 }
 
 bool is_plain(std::uint64_t seed) { return draw_of(seed) == Draw::plain; }

@@ -65,6 +65,17 @@ bool is_told_within(const Module& module, const Pick& pick, const std::vector<Wa
   return pick.tie && std::ranges::any_of(ways, asks);
 }
 
+// Of both modules, ascending.
+Borders all_ends(const Trial& trial) {
+  Borders all = shard_ends(trial.subject.before, trial.blank.bounds, trial.before_turns);
+  const Borders after = shard_ends(trial.subject.after, trial.blank.bounds, trial.after_turns);
+  for (std::size_t p = 0; p < all.size(); ++p) {
+    all[p].insert(all[p].end(), after[p].begin(), after[p].end());
+    all[p] = few(std::move(all[p]));
+  }
+  return all;
+}
+
 // All that no draw met, of both modules.
 Borders wanted_borders(const Trial& trial, std::vector<std::string>* names) {
   const auto& [before, after, propagated, partitioned] = trial.subject;
@@ -72,8 +83,11 @@ Borders wanted_borders(const Trial& trial, std::vector<std::string>* names) {
         held = unmet(after, trial.blank.bounds, trial.after_turns, trial.paths);
   if (names) *names = whole.names;
   for (std::size_t n = 0; names && n < held.names.size(); ++n) names->push_back("after: " + held.names[n]);
-  for (std::size_t p = 0; p < whole.borders.size(); ++p)
+  for (std::size_t p = 0; p < whole.borders.size(); ++p) {
     whole.borders[p].insert(whole.borders[p].end(), held.borders[p].begin(), held.borders[p].end());
+    for (const std::int64_t x : trial.ends[p])
+      if (!trial.met[p].contains(x)) whole.borders[p].push_back(x);
+  }
   return whole.borders;
 }
 
@@ -123,6 +137,7 @@ Proof prove(const Subject& subject, const Options& options, Wholes* shared) {
   }
   for (const auto& [parameter, range] : options.ranges)
     proof.bounds.at(static_cast<std::size_t>(parameter)) = range;
+  proof.integers = integers_drawn(subject.before, proof.bounds);
   Wholes own;
   Trial trial{subject,
               options,
@@ -136,6 +151,7 @@ Proof prove(const Subject& subject, const Options& options, Wholes* shared) {
               turns_of(subject.after, free_of_parameters(subject.after)),
               pickings_of(subject.before, free_of_parameters(subject.before)),
               pickings_of(subject.after, free_of_parameters(subject.after))};
+  trial.ends = all_ends(trial), trial.met.resize(trial.ends.size());
   std::uint64_t seed = options.seed;
   for (int draw = 1; draw <= trial.draws; ++draw) {
     proof = settled_draw(trial, draw, seed);

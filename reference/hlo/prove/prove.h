@@ -55,13 +55,14 @@ struct Proof {
   std::vector<Difference> differences;
   std::int64_t results = 0, elements = 0, devices = 0;  // what was compared; elements of all devices
   int draws = 0;
-  std::uint64_t seed = 0;            // of the draw that decided
-  bool directed = false;             // in which integers were put where comparisons turn: `bounds` has them
-  bool as_propagated = false;        // some result's layout is the partitioner's choice
-  std::vector<Bounds> bounds;        // of the parameters
-  std::vector<std::string> folded;   // "0.0356774069 stands for 0.044715 * 0.797884583"
-  std::map<double, Twin> meanings;   // the same, in this draw
-  std::vector<std::string> untaken;  // ways of BEFORE that no draw went, as ways.h names them
+  std::uint64_t seed = 0;             // of the draw that decided
+  bool directed = false;              // in which integers were put where comparisons turn: `bounds` has them
+  bool as_propagated = false;         // some result's layout is the partitioner's choice
+  std::vector<Bounds> bounds;         // of the parameters
+  std::vector<std::string> folded;    // "0.0356774069 stands for 0.044715 * 0.797884583"
+  std::map<double, Twin> meanings;    // the same, in this draw
+  std::vector<std::string> integers;  // what is drawn of parameters that hold some, as draw.h says it
+  std::vector<std::string> untaken;   // ways of BEFORE that no draw went, as ways.h names them
   std::vector<std::string> unanswered;  // and answers of comparisons of integers that none had
   std::vector<std::string> borders;     // those of either module that did not come to where they turn
 };
@@ -72,10 +73,11 @@ struct Whole {
   std::vector<Source> sources;  // its constants, and what it computes without parameters
   Paths paths;
   Picked picked;
-  std::int64_t doubts = 0;   // and blurs, as Pairs counts them
-  bool ended = false;        // at the first of them: no results
-  std::string disagreement;  // of its devices, in manual regions
-  std::optional<Spot> at;    // where they disagree
+  std::vector<Value<Twin>> integers;  // the parameters of which it matters what they are
+  std::int64_t doubts = 0;            // and blurs, as Pairs counts them
+  bool ended = false;                 // at the first of them: no results
+  std::string disagreement;           // of its devices, in manual regions
+  std::optional<Spot> at;             // where they disagree
 };
 using Wholes = std::map<std::uint64_t, Whole>;  // by seed
 

@@ -107,8 +107,12 @@ Whole computed(Trial& trial, const Proof& proof, bool to_the_end) {
          &whole.paths, { each, tell.pause}
   };
   machine.seen = seen, machine.within = note;
+  std::vector<Held> arguments = drawn(module, proof.bounds, proof.seed);
+  whole.integers.resize(arguments.size());
+  for (std::size_t p = 0; p < trial.ends.size(); ++p)
+    if (!trial.ends[p].empty()) whole.integers[p] = arguments[p];
   try {
-    whole.results = results_of(evaluate(machine, entry(module), drawn(module, proof.bounds, proof.seed), {}));
+    whole.results = results_of(evaluate(machine, entry(module), std::move(arguments), {}));
   } catch (const Disagreement& disagreement) {
     whole.disagreement = std::string("before the partitioner already ") + disagreement.what();
     whole.at = spot_of(module, disagreement.at, true);
@@ -228,6 +232,10 @@ Proof judged_draw(Trial& trial, Proof proof, const Whole& whole) {
   if (proof.finding != Finding::proven) return proof;
   trial.paths.insert(whole.paths.begin(), whole.paths.end());
   join(trial.picked, whole.picked);
+  for (std::size_t p = 0; p < trial.ends.size(); ++p)
+    if (const auto& drawn = whole.integers[p].array)
+      for (const std::int64_t x : drawn->integers)
+        if (std::ranges::binary_search(trial.ends[p], x)) trial.met[p].insert(x);
   return proof;
 }
 

@@ -17,7 +17,9 @@ struct Trial {
   bool shared;  // what BEFORE computes is for other proofs too; else that of one draw is held
   const Turns before_turns, after_turns;
   const Pickings before_pickings, after_pickings;
-  Paths paths{};  // of both modules
+  Paths paths{};                              // of both modules
+  Borders ends{};                             // of shards, in both modules
+  std::vector<std::set<std::int64_t>> met{};  // of these, by proven draws
   Picked picked{}, after_picked{};
   Whole directed{};                        // of a draw that is this proof's alone
   std::map<double, std::size_t> chosen{};  // which meaning of a folded constant was the right one

@@ -26,7 +26,8 @@ bool folds_by_picking(const Module& module, const Instruction& i) {
 
 // Says yes or no of each element: a comparison, or whether all or some of many predicates hold.
 bool answers_whether(const Instruction& i) {
-  return i.opcode == Opcode::compare || (i.opcode == Opcode::reduce && i.shape.type == Type::pred);
+  return i.opcode == Opcode::compare || i.opcode == Opcode::is_finite ||
+         (i.opcode == Opcode::reduce && i.shape.type == Type::pred);
 }
 
 const Instruction& operand_of(const Computation& c, const Instruction& i, std::size_t n) {
@@ -44,18 +45,20 @@ std::set<const Instruction*> of_integers(const Module& module) {
       };
       if (i.opcode == Opcode::constant ||
           (i.opcode == Opcode::compare && !is_real(operand_of(c, i, 0).shape.type)) ||
-          (i.opcode != Opcode::compare && i.opcode < Opcode::call && !i.operands.empty() &&
-           std::ranges::all_of(i.operands, is)))
+          (i.opcode != Opcode::compare && i.opcode != Opcode::is_finite && i.opcode < Opcode::call &&
+           !i.operands.empty() && std::ranges::all_of(i.operands, is)))
         all.insert(&i);
     }
   return all;
 }
 
-// Whether a float is no number: `x != x`, or `x == x`.
+// Whether a float is no number: `x != x`, or `x == x`, or `is_finite(x)`.
 bool asks_for_nan(const Computation& c, const Instruction& i) {
+  if (i.opcode == Opcode::is_finite) return true;
+  if (i.opcode != Opcode::compare) return false;
   const auto direction = get<std::string>(i, Key::direction);
-  return i.opcode == Opcode::compare && i.operands[0] == i.operands[1] &&
-         is_real(operand_of(c, i, 0).shape.type) && (direction == "NE" || direction == "EQ");
+  return i.operands[0] == i.operands[1] && is_real(operand_of(c, i, 0).shape.type) &&
+         (direction == "NE" || direction == "EQ");
 }
 
 bool chooses(const Module& module, const Instruction& i) {
@@ -105,8 +108,9 @@ Answers answers_of(const Module& module, const std::set<const Instruction*>& fre
   Answers answers;
   for (const Computation& c : module.computations)
     for (const Instruction& i : c.instructions) {
-      if (free_of_parameters.contains(&i) || i.operands.size() < 2 ||
-          (i.operands[0] == i.operands[1] && !asks_for_nan(c, i)))
+      const bool asks = !i.operands.empty() && asks_for_nan(c, i);
+      if (free_of_parameters.contains(&i) ||
+          (!asks && (i.operands.size() < 2 || i.operands[0] == i.operands[1])))
         continue;
       if (answers_whether(i)) answers.compares.insert(&i);
       if (chooses(module, i)) answers.choices.insert(&i);

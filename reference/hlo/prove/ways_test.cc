@@ -29,7 +29,8 @@ TEST(Ways, AnswersOfFloatsThatNoDrawTook) {
   const std::string lines =
       "  %f = f32[] convert(%n)\n  %h = f32[] constant(1000000)\n  %small = pred[] compare(%f, %h), "
       "direction=LT\n  %least = pred[] compare(%h, %h), direction=LT\n  %nan = pred[] compare(%f, %f), "
-      "direction=NE\n  %a = f32[] minimum(%f, %h)\n  %b = f32[] maximum(%f, %h)\n  %one = f32[] constant(3)\n"
+      "direction=NE\n  %finite = pred[] is-finite(%f)\n  %a = f32[] minimum(%f, %h)\n  %b = f32[] "
+      "maximum(%f, %h)\n  %one = f32[] constant(3)\n"
       "  %c = f32[] clamp(%one, %f, %h)\n  %d = f32[] maximum(%f, %one)\n"
       "  %many = f32[9] broadcast(%h), dimensions={}\n  %few = f32[9] broadcast(%f), dimensions={}\n"
       "  %g = pred[9] compare(%many, %few), direction=GE\n  %zero = s32[] constant(0)\n"
@@ -39,8 +40,8 @@ TEST(Ways, AnswersOfFloatsThatNoDrawTook) {
   };
   const Proof p = proof(more, more);
   EXPECT_EQ(p.finding, Finding::proven);
-  EXPECT_EQ(p.untaken, (std::vector<std::string>{"%small false", "%nan true", "%a operand 1", "%b operand 0",
-                                                 "%c operand 2", "%g false"}))
+  EXPECT_EQ(p.untaken, (std::vector<std::string>{"%small false", "%nan true", "%finite false", "%a operand 1",
+                                                 "%b operand 0", "%c operand 2", "%g false"}))
       << "constants decide nothing, nor does a constant that is compared with itself";
   EXPECT_EQ(p.unanswered, std::vector<std::string>{"%less true"});
 }

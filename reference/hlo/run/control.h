@@ -45,7 +45,10 @@ template <typename Numbers>
 Value<typename Numbers::Number> loop(const Machine<Numbers>& machine, const Instruction& i,
                                      Value<typename Numbers::Number> state, Active active) {
   const Computation &condition = called(machine, i, Key::condition), &body = called(machine, i, Key::body);
-  for (;;) {
+  for (std::int64_t round = 0;; ++round) {
+    if (round > machine.most_rounds)
+      throw Misfit("a loop that has not ended after " + std::to_string(machine.most_rounds) +
+                   " rounds; where a parameter counts them, --range PARAM=LO:HI bounds it");
     const auto more = evaluate(machine, condition, {state}, active).array;
     require(more && more->type == Type::pred && more->dims.empty(),
             "a condition whose result is a predicate");

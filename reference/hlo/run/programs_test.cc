@@ -120,6 +120,27 @@ TEST(Programs, OneDeviceLoops) {
   EXPECT_EQ(run(parse(text, "m.txt"), {}).at(0).array->integers, Integers{30});
 }
 
+// What would run for ever is refused, with what may bound it.
+TEST(Programs, ALoopThatDoesNotEnd) {
+  const std::string text = "HloModule m, num_partitions=1\n" +
+                           loop_with("%ten", "  %ten = s32[] constant(10)\n") + "\nENTRY %e {\n" +
+                           "  %three = s32[] constant(3)\n" + run_from("%three") + "}\n";
+  const Module module = parse(text, "m.txt");
+  Reals reals;
+  Machine<Reals> machine{module, reals};
+  machine.most_rounds = 3;
+  EXPECT_EQ(evaluate(machine, entry(module), {}, {}).array->integers, Integers{30});
+  machine.most_rounds = 2;
+  try {
+    evaluate(machine, entry(module), {}, {});
+    FAIL() << "it ended";
+  } catch (const BadModule& error) {
+    const std::string said = error.what();
+    EXPECT_NE(said.find("a loop that has not ended after 2 rounds; where a parameter counts"), said.npos)
+        << said;
+  }
+}
+
 TEST(Programs, WithinALoopAGroupStaysTogether) {
   const auto reduce = [](const std::string& groups) {
     return "  %ar = s32[] all-reduce(%n), channel_id=1, replica_groups=" + groups +
