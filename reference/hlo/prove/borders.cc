@@ -206,21 +206,41 @@ bool Placing::place(std::vector<Bounds>& bounds, const Borders& wanted) {
   return any;
 }
 
-Borders shard_ends(const Module& module, const std::vector<Bounds>& bounds, const Turns& turns) {
+Borders borders_of(const Module& module, const std::vector<Bounds>& bounds, const Turns& turns, Which which) {
   const Computation& main = entry(module);
   Borders all(main.parameters.size());
   if (turns.all.empty()) return all;
   each_origin(module, [&](const Followed& one) {
     const auto turn = turns.all.find(&one.is);
     const auto elsewhere = [](const Origin& operand) { return operand.by_device; };
-    if (turn == turns.all.end() || (turn->second.count == 1 && std::ranges::none_of(one.operands, elsewhere)))
-      return;
-    add_borders(all, one);
+    if (turn == turns.all.end()) return;
+    const bool end = turn->second.count > 1 || std::ranges::any_of(one.operands, elsewhere);
+    if (end || which == Which::all) add_borders(all, one);
   });
-  for (std::size_t p = 0; p < all.size(); ++p)
-    all[p] =
-        not_drawn(bounds[p], main.instructions[static_cast<std::size_t>(main.parameters[p])].shape, all[p]);
+  for (std::size_t p = 0; p < all.size(); ++p) {
+    const Shape& shape = main.instructions[static_cast<std::size_t>(main.parameters[p])].shape;
+    all[p] = which == Which::all ? within(bounds[p], shape, all[p]) : not_drawn(bounds[p], shape, all[p]);
+  }
   return all;
+}
+
+std::set<std::pair<std::size_t, std::size_t>> masked_together(const Module& module) {
+  std::set<std::pair<std::size_t, std::size_t>> pairs;
+  const Computation& main = entry(module);
+  const auto shape = [&](std::int64_t p) -> const Shape& {
+    return main.instructions[static_cast<std::size_t>(main.parameters[static_cast<std::size_t>(p)])].shape;
+  };
+  each_origin(module, [&](const Followed& one) {
+    if (one.is.shape.type != Type::pred) return;
+    std::set<std::int64_t> of;
+    for (const Origin& operand : one.operands)
+      of.insert(operand.parameters.begin(), operand.parameters.end());
+    for (const std::int64_t p : of)
+      for (const std::int64_t q : of)
+        if (p < q && elements(shape(p)) > 1 && shape(p).dims == shape(q).dims)
+          pairs.insert({static_cast<std::size_t>(p), static_cast<std::size_t>(q)});
+  });
+  return pairs;
 }
 
 Unmet unmet(const Module& module, const std::vector<Bounds>& bounds, const Turns& turns, const Paths& paths) {

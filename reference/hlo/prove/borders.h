@@ -36,9 +36,13 @@ struct Turns {
 };
 Turns turns_of(const Module&, const std::set<const Instruction*>& free_of_parameters);
 
-// What parameters are where comparisons turn that turn elsewhere on each device, or in each column: at the
-// ends of shards.
-Borders shard_ends(const Module&, const std::vector<Bounds>&, const Turns&);
+// What parameters are where comparisons turn; `ends`: those alone that turn elsewhere on each device, or in
+// each column, at the ends of shards.
+enum class Which : std::uint8_t { all, ends };
+Borders borders_of(const Module&, const std::vector<Bounds>&, const Turns&, Which);
+
+// Arrays of integers of one shape of which a predicate is made together: `(pos < 700) & (seg == 3)`.
+std::set<std::pair<std::size_t, std::size_t>> masked_together(const Module&);
 
 // What of these no draw met, but for what lies outside of what is drawn, and what parameters would have to be
 // for it.

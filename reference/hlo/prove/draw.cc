@@ -63,6 +63,7 @@ struct Argument {
   std::vector<std::int64_t> asked{};     // a quarter of them are one of these
   std::vector<std::int64_t> borders{};   // another of these
   std::vector<std::int64_t> placed{};    // or half of these
+  std::int64_t turn = 0, from_turn = 0;  // or all, by turns
   std::int64_t extent = 1, stride = 0;   // of the dimension along which each slice is one of few
 
   std::uint64_t bits(std::int64_t n) const { return split(key, static_cast<std::uint64_t>(n)); }
@@ -109,6 +110,7 @@ struct Argument {
   // The how manyth of those that are placed element n is, which stand here and there; -1: none of them.
   std::int64_t place(std::int64_t n) const {
     if (placed.empty()) return -1;
+    if (turn > 0) return (from_turn + n) / turn;
     std::int64_t step = 1 + static_cast<std::int64_t>(key % static_cast<std::uint64_t>(all));
     while (std::gcd(step, all) != 1) ++step;
     const auto at = static_cast<std::int64_t>(static_cast<__int128>(n) * step % all);
@@ -117,7 +119,7 @@ struct Argument {
   std::int64_t integer(std::int64_t n) const {
     const auto least = static_cast<std::uint64_t>(from);
     const std::uint64_t span = static_cast<std::uint64_t>(to) - least + 1;  // 0: any of 64 bits
-    if (n == low || n == high) return wrap(shape.type, n == low ? from : to);
+    if (turn == 0 && (n == low || n == high)) return wrap(shape.type, n == low ? from : to);
     if (others) return *others;
     const std::uint64_t random = bits(n - n % run), quarter = random >> 62, which = random >> 32;
     if (const std::int64_t at = place(n); at >= 0)
@@ -219,7 +221,7 @@ Argument argument(const Drawing& drawing, std::size_t p) {
     a.extent = a.shape.dims[at], a.stride = 1;
     for (std::size_t d = at + 1; d < a.shape.dims.size(); ++d) a.stride *= a.shape.dims[d];
   }
-  a.placed = bounds[p].placed;
+  a.placed = bounds[p].placed, a.turn = bounds[p].turn, a.from_turn = bounds[p].from;
   if (!a.placed.empty()) a.run = 1;
   return a;
 }

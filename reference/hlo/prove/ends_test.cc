@@ -94,5 +94,36 @@ TEST(Ends, OfEachShardInEachColumn) {
           << to;
 }
 
+// A border that another predicate masks: each of the one's is drawn with each of the other's.
+TEST(Ends, WhatAnotherPredicateMasks) {
+  const auto module = [](const std::string& before, const std::string& last, const std::string& segment) {
+    const bool whole = before == "before";
+    const std::string cut = whole ? ", sharding={devices=[2]<=[2]}" : "", size = whole ? "16" : "8";
+    const auto number = [&](const std::string& name, const std::string& n) {
+      return "  %" + name + " = s32[] constant(" + n + ")\n  %" + name + "s = s32[" + size + "] broadcast(%" +
+             name + "), dimensions={}\n";
+    };
+    const auto compare = [&](const std::string& name, const std::string& with, const std::string& direction) {
+      return "  %is_" + name + " = pred[" + size + "] compare(%" + name + ", %" + with +
+             "), direction=" + direction + "\n";
+    };
+    return parse("HloModule m, num_partitions=2\n\nENTRY %e {\n  %x = f32[" + size + "] parameter(0)" + cut +
+                     "\n  %pos = s32[" + size + "] parameter(1)" + cut + "\n  %seg = s32[" + size +
+                     "] parameter(2)" + cut + "\n" + number("last", last) + number("own", segment) +
+                     compare("pos", "lasts", "LT") + compare("seg", "owns", "EQ") + "  %in = pred[" + size +
+                     "] and(%is_pos, %is_seg)\n  %zero = f32[] constant(0)\n  %zeros = f32[" + size +
+                     "] broadcast(%zero), dimensions={}\n  ROOT %r = f32[" + size +
+                     "] select(%in, %x, %zeros)" + cut + "\n}\n",
+                 before + ".txt");
+  };
+  const auto found = [&](const std::string& last, const std::string& segment) {
+    const Module whole = module("before", "700", "900"), each = module("after", last, segment);
+    return prove({whole, each, nullptr}, {}).finding;
+  };
+  EXPECT_EQ(found("700", "900"), Finding::proven);
+  for (const char* last : {"699", "701"}) EXPECT_EQ(found(last, "900"), Finding::refuted) << last;
+  for (const char* segment : {"899", "901"}) EXPECT_EQ(found("700", segment), Finding::refuted) << segment;
+}
+
 }  // namespace
 }  // namespace plumb::hlo

@@ -306,10 +306,15 @@ struct Following {
       default:
         break;
     }
-    const bool followed = is_integer(i.shape.type) && !operands.empty();
-    if (!followed) return {.unknown = true};
-    all = computed(i, operands);
-    add_columns(all, i, c, operands);
+    if (operands.empty()) return {.unknown = true};
+    if (i.shape.type == Type::pred) return computed(i, operands);
+    if (!is_integer(i.shape.type)) return {.unknown = true};
+    std::vector<Origin> numbers = operands;
+    for (std::size_t n = 0; n < operands.size(); ++n)
+      if (c.instructions[static_cast<std::size_t>(i.operands[n])].shape.type == Type::pred)
+        numbers[n] = {.unknown = true};
+    all = computed(i, numbers);
+    add_columns(all, i, c, numbers);
     return all;
   }
 

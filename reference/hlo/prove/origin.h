@@ -28,7 +28,8 @@ Integers solved(const Chain&, const Integers& wanted);
 // Ascending, each once; of many some, evenly, the ends among them.
 Integers few(Integers all, std::size_t most = 64);
 
-// Where the numbers of a value come from: parameters of the module, and iotas of so many. Where parts of an
+// Where the numbers of a value come from: parameters of the module, and iotas of so many; of predicates it is
+// known which parameters they were made of, and no number is made of them. Where parts of an
 // array come from elsewhere than others, as the columns of the indices of `x[i, j]` do: each of its
 // `columns`, which lie along one dimension.
 struct Origin {

@@ -66,9 +66,9 @@ bool is_told_within(const Module& module, const Pick& pick, const std::vector<Wa
 }
 
 // Of both modules, ascending.
-Borders all_ends(const Trial& trial) {
-  Borders all = shard_ends(trial.subject.before, trial.blank.bounds, trial.before_turns);
-  const Borders after = shard_ends(trial.subject.after, trial.blank.bounds, trial.after_turns);
+Borders all_borders(const Trial& trial, Which which) {
+  Borders all = borders_of(trial.subject.before, trial.blank.bounds, trial.before_turns, which);
+  const Borders after = borders_of(trial.subject.after, trial.blank.bounds, trial.after_turns, which);
   for (std::size_t p = 0; p < all.size(); ++p) {
     all[p].insert(all[p].end(), after[p].begin(), after[p].end());
     all[p] = few(std::move(all[p]));
@@ -94,20 +94,51 @@ Borders wanted_borders(const Trial& trial, std::vector<std::string>* names) {
 // At most so many more draws.
 constexpr int kMostPlaced = 16;
 
+// A draw as `one` has it, from `seed` on, which is moved behind it; what it says where it is not proven.
+std::optional<Proof> wrong_draw(Trial& trial, const Proof& one, std::uint64_t& seed) {
+  std::optional<Proof> judged;
+  for (int again = 0; again < trial.options.redraws; ++again) {
+    judged = judged_draw(trial, blank_draw(trial, one, seed++), false);
+    if (judged && judged->finding != Finding::mistrusted) break;
+  }
+  if (judged && judged->finding == Finding::unsettled) return shown_by_more(trial, *judged, seed);
+  return judged && judged->finding == Finding::refuted ? judged : std::nullopt;
+}
+
 Proof sought_borders(Trial& trial, Proof proof, std::uint64_t seed) {
   Placing placing{trial.subject.before};
   for (int placed = 0; placed < kMostPlaced; ++placed) {
     Proof one = blank_draw(trial, proof.draws, seed);
     one.directed = true;
     if (!placing.place(one.bounds, wanted_borders(trial, nullptr))) break;
-    std::optional<Proof> judged;
-    for (int again = 0; again < trial.options.redraws; ++again) {
-      judged = judged_draw(trial, blank_draw(trial, one, seed++), false);
-      if (judged && judged->finding != Finding::mistrusted) break;
+    if (std::optional<Proof> wrong = wrong_draw(trial, one, seed)) return *std::move(wrong);
+  }
+  return proof;
+}
+
+// What two arrays are where comparisons turn, each with each: where one masks the other's, both are met.
+Proof sought_masks(Trial& trial, Proof proof, std::uint64_t seed) {
+  auto pairs = masked_together(trial.subject.before);
+  pairs.merge(masked_together(trial.subject.after));
+  if (pairs.empty()) return proof;
+  const Borders all = all_borders(trial, Which::all);
+  const Computation& main = entry(trial.subject.before);
+  int placed = 0;
+  for (const auto& [p, q] : pairs) {
+    const std::int64_t own = std::ssize(all[p]), of_both = own * std::ssize(all[q]);
+    const std::int64_t size = elements(main.instructions[static_cast<std::size_t>(main.parameters[p])].shape);
+    for (std::int64_t from = 0; from < of_both && placed < kMostPlaced; from += size, ++placed) {
+      Proof one = blank_draw(trial, proof.draws, seed);
+      one.directed = true;
+      for (const auto& [parameter, turn] : {
+               std::pair{p, std::int64_t{1}},
+               std::pair{q, own            }
+      }) {
+        Bounds& b = one.bounds[parameter];
+        b.placed = all[parameter], b.turn = turn, b.from = from;
+      }
+      if (std::optional<Proof> wrong = wrong_draw(trial, one, seed)) return *std::move(wrong);
     }
-    if (!judged) continue;
-    if (judged->finding == Finding::refuted) return *judged;
-    if (judged->finding == Finding::unsettled) return shown_by_more(trial, *judged, seed);
   }
   return proof;
 }
@@ -151,7 +182,7 @@ Proof prove(const Subject& subject, const Options& options, Wholes* shared) {
               turns_of(subject.after, free_of_parameters(subject.after)),
               pickings_of(subject.before, free_of_parameters(subject.before)),
               pickings_of(subject.after, free_of_parameters(subject.after))};
-  trial.ends = all_ends(trial), trial.met.resize(trial.ends.size());
+  trial.ends = all_borders(trial, Which::ends), trial.met.resize(trial.ends.size());
   std::uint64_t seed = options.seed;
   for (int draw = 1; draw <= trial.draws; ++draw) {
     proof = settled_draw(trial, draw, seed);
@@ -162,6 +193,8 @@ Proof prove(const Subject& subject, const Options& options, Wholes* shared) {
   proof = sought_picks(trial, proof, seed);
   if (proof.finding != Finding::proven) return proof;
   proof = sought_borders(trial, proof, seed);
+  if (proof.finding != Finding::proven) return proof;
+  proof = sought_masks(trial, proof, seed);
   if (proof.finding != Finding::proven) return proof;
   wanted_borders(trial, &proof.borders);
   const std::vector<Way> ways = untaken(subject.before, trial.paths);
