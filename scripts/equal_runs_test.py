@@ -11,7 +11,7 @@ SCRIPT = pathlib.Path(__file__).resolve().parent / "equal-runs"
 # Says of the cases of a second run what $SAID says, word by word.
 PLUMB = """#!/bin/sh
 case "$*" in
-*--against*) for word in $SAID; do echo "$word mpi  on x=2: case: 1.000 times as long"; done ;;
+*--against* | *--in-turns*) for word in $SAID; do echo "$word mpi  on x=2: case: 1.000 times as long"; done ;;
 esac
 exit ${CODE-0}
 """
@@ -45,6 +45,10 @@ class Counts(unittest.TestCase):
     def test_of_a_delay_all_but_slower_is_missed(self):
         self.assertEqual(self.judged("SLOWER SLOWER SLOWER SLOWER", "--delay", "0.12"), (0, "4 cases: 0 missed, 4 told"))
         self.assertEqual(self.judged("SLOWER UNSURE SAME FASTER", "--delay", "0.12"), (1, "4 cases: 3 missed, 3 told"))
+
+    def test_backends_in_turns_are_judged_alike(self):
+        self.assertEqual(self.judged("SAME SAME UNSURE SAME", "--in-turns"), (0, "4 cases: 0 falsely FASTER or SLOWER, 3 told"))
+        self.assertEqual(self.judged("SLOWER SLOWER SLOWER UNSURE", "--in-turns", "--delay", "0.12"), (1, "4 cases: 1 missed, 3 told"))
 
     def test_cases_of_which_nothing_is_said_are_no_success(self):
         self.assertEqual(self.judged("SAME SAME SAME")[0], 1)

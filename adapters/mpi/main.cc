@@ -125,7 +125,7 @@ struct Mpi : Backend {
     s.meet = [this] { PMPI_Barrier(communicator(everyone)); };
     s.limit = [this, alone = s.limit](const std::string& what, std::size_t bytes) {
       if (auto call = bare(what, bytes, everyone)) return planted_limit(planted, what, std::move(call));
-      return alone(what, bytes);
+      return what == "pack" ? packing_among(everyone, alone(what, bytes)) : alone(what, bytes);
     };
     s.collectives = [once = s.once] { return turns_in(once); };
     s.call = [this] { return plain_call(plan.mesh, ready, everyone); };

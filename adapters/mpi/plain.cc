@@ -157,6 +157,13 @@ Mail mail_among(const Team& all) {
           }};
 }
 
+std::function<void()> packing_among(const Team& all, std::function<void()> mine) {
+  int packs = mine ? 1 : 0, somebody = 0;
+  PMPI_Allreduce(&packs, &somebody, 1, MPI_INT, MPI_MAX, communicator(all));
+  if (somebody == 0 || mine) return mine;
+  return [] {};
+}
+
 bool several(std::int64_t number) {
   std::int64_t both[] = {number, -number}, largest[2];
   PMPI_Allreduce(both, largest, 2, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);

@@ -24,6 +24,9 @@ std::function<void()> bare(const std::string& what, std::size_t bytes, const Tea
 // For clocks to be asked by.
 Mail mail_among(const Team& all);
 
+// What this rank packs, alone; nothing where no rank of the team packs anything, for all begin each turn together.
+std::function<void()> packing_among(const Team& all, std::function<void()> mine);
+
 // Whether ranks of the world have said several numbers; all of them ask.
 bool several(std::int64_t number);
 

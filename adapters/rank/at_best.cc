@@ -75,4 +75,12 @@ std::function<void()> plain_product(const Plan& plan, const Holder& holder) {
   return plan.acc == DType::f64 ? products<double>(sizes) : products<float>(sizes);
 }
 
+std::function<void()> packing_alone(const Passage& passage, const Holder& holder) {
+  if (passage.packings.empty()) return nullptr;
+  return [&passage, wait = holder.hands->memory.wait] {
+    for (const auto& one : passage.packings) one();
+    wait();
+  };
+}
+
 }  // namespace plumb

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "adapters/rank/calls.h"
+#include "adapters/rank/legs.h"
 #include "adapters/rank/multiply.h"
 
 namespace plumb {
@@ -31,5 +32,8 @@ std::optional<Neighbours> neighbours(const std::string& what, const Team& all);
 // The plain products of a plan, in f32, or f64 where it adds up in that: each by OpenBLAS where it is worth
 // it, else by a loop. Nothing where there is no product.
 std::function<void()> plain_product(const Plan&, const Holder&);
+
+// What is packed for calls and unpacked after them, without these, which spoils results. Nothing where nothing is.
+std::function<void()> packing_alone(const Passage&, const Holder&);
 
 }  // namespace plumb

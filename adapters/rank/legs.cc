@@ -118,7 +118,10 @@ struct Making {
   void carry(const Link& link, const Round& round) const {
     Carried one = to.carry(link, stage.leg, round);
     if (one.act) act(std::move(one.act));
-    if (one.packs) to.passage.packed.push_back(call_in_words(one.called->said));
+    if (one.packing) {
+      to.passage.packed.push_back(call_in_words(one.called->said));
+      to.passage.packings.push_back(std::move(one.packing));
+    }
     if (one.called) to.called.push_back(std::move(*one.called));
   }
   Combine combining_parts() const {

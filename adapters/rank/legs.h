@@ -27,7 +27,7 @@ struct Stage {
 struct Carried {
   std::function<void()> act;
   std::optional<Called> called;
-  bool packs = false;  // before the call or after it
+  std::function<void()> packing{};  // before the call and after it, without it; empty: nothing is packed
 };
 
 // How the sends of a round of a leg are carried out: each arrives once, in any order, before it is over, but
@@ -42,6 +42,7 @@ struct Passage {
   std::vector<std::function<void()>> acts;
   bool changes = false;             // what it began with: sums are added up there
   std::vector<std::string> packed;  // calls of a library that are packed: "all-gather over x"
+  std::vector<std::function<void()>> packings{};  // theirs, alone: what is packed and unpacked then is of no run
 };
 
 // Adds one leg: where the value then is. Sums add up in the accumulate type, each part rounded to the wire

@@ -337,6 +337,10 @@ TEST(Rank, WhatLiesAsACallWantsItIsNotPacked) {
     EXPECT_EQ(in_a_block(taken), out) << line;
     EXPECT_EQ(in_a_block(made), in) << line;
     EXPECT_EQ(ready.passage.packed.empty(), in && out) << line;
+    EXPECT_EQ(ready.passage.packings.size(), ready.passage.packed.size()) << line;
+    taken = nullptr;
+    for (const auto& packing : ready.passage.packings) packing();
+    EXPECT_EQ(taken, nullptr) << "nobody is called: " << line;
   }
 }
 

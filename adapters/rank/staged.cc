@@ -40,9 +40,10 @@ Stages staged(const Plan& plan, Ready& ready, const Holder& holder, const Write&
       if (std::ranges::find(ready.operands, result) == ready.operands.end()) lay(*result, Contents::poison);
     wait();
   };
-  s.limit = [&plan, holder](const std::string& what, std::size_t bytes) {
+  s.limit = [&plan, &ready, holder](const std::string& what, std::size_t bytes) {
     return what == "copy"   ? copy_in_memory(bytes, holder)
            : what == "gemm" ? plain_product(plan, holder)
+           : what == "pack" ? packing_alone(ready.passage, holder)
                             : nullptr;
   };
   return s;

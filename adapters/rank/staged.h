@@ -6,7 +6,7 @@
 namespace plumb {
 
 // The stages of it but for what a process gives and whom it meets: of the limits those that need nobody else,
-// a copy within its memory and the plain products. What it refers to outlives them.
+// a copy within its memory, the plain products, and what is packed, which spoils results. What it refers to outlives them.
 Stages staged(const Plan&, Ready&, const Holder&, const Write&);
 
 }  // namespace plumb

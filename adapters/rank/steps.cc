@@ -231,6 +231,11 @@ void carry_out(const Calls& calls, Step& step) {
   if (step.unpack) step.unpack();
 }
 
+void pack_alone(Step& step) {
+  if (step.pack) step.pack();
+  if (step.unpack) step.unpack();
+}
+
 std::string numbered(const Collective& call) { return call_in_words(call, " {}"); }
 
 Called said(const Seen& seen, const Leg& leg) {
@@ -282,8 +287,9 @@ Carry through(const Calls& calls, const Holder& holder) {
     const std::shared_ptr<Step> step = made_ready(seen);
     if (calls.known) step->words = calls.known(numbered(called.said));
     if (calls.join && call.kind != CallKind::permute) calls.join(step->team);
-    return {[&calls, step] { carry_out(calls, *step); }, std::move(called),
-            step->out.packed || step->in.packed};
+    Carried carried{[&calls, step] { carry_out(calls, *step); }, std::move(called)};
+    if (step->out.packed || step->in.packed) carried.packing = [step] { pack_alone(*step); };
+    return carried;
   };
 }
 

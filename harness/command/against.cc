@@ -13,6 +13,10 @@ void say_what_became(const std::vector<Timings>& now, const std::vector<Timings>
   for (const Paced& one : paced(then, now)) fmt::print(out, "{}\n", paced_in_words(one));
 }
 
+void say_what_turns_came_to(const std::vector<Timings>& now, std::FILE* out) {
+  for (const Paced& one : paced_in_turns(now)) fmt::print(out, "{}\n", paced_in_words(one));
+}
+
 std::string times_lacked(const std::vector<Timings>& now, const std::vector<Timings>& then) {
   const auto lacks = [&](const Timings& t) {
     return std::ranges::none_of(then, [&](const Timings& old) {

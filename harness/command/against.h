@@ -14,6 +14,9 @@ namespace plumb {
 // Prints of each case what became of it.
 void say_what_became(const std::vector<Timings>& now, const std::vector<Timings>& then, std::FILE* out);
 
+// The same of backends of one run beside the first of them.
+void say_what_turns_came_to(const std::vector<Timings>& now, std::FILE* out);
+
 // "2 of 3 cases, the first mpi  on x=4: reshard f32[8]+x -> f32[8]"; empty where all were timed then.
 std::string times_lacked(const std::vector<Timings>& now, const std::vector<Timings>& then);
 

@@ -264,6 +264,7 @@ std::int64_t say_all(const Course& course, const BenchFlags& flags, const HeldTo
   if (const std::string lacked = times_lacked(all, then); !flags.against.empty() && !lacked.empty())
     fmt::print(stderr, "plumb: {} has no times of {}\n", flags.against, lacked);
   say_what_became(all, then, out);
+  if (flags.in_turns) say_what_turns_came_to(all, out);
   return findings;
 }
 
@@ -308,6 +309,8 @@ int bench_command(const BenchFlags& flags) {
   if (flags.resume && flags.record.empty()) throw BadInput("--resume needs the --record to go on with");
   if (flags.each_rank && flags.record.empty())
     throw BadInput("--each-rank needs the --record that it is written to");
+  if (flags.in_turns && flags.running.backends.size() < 2)
+    throw BadInput("--in-turns compares backends of one run: a second --backend");
   if (!flags.against.empty()) held.then = timed_before(flags.against);
   if (!flags.library.out.empty()) check_writable(flags.library.out);
   ByBackend subjects;

@@ -57,6 +57,9 @@ void add_results(CLI::App& bench, BenchFlags& f) {
           "A record of before, made by --record: each case is FASTER, SLOWER, SAME or UNSURE, by its repetitions "
           "then and now; no exit code comes of it")
       ->check(file_name());
+  bench.add_flag("--in-turns", f.in_turns,
+                 "Each backend but the first beside the first: FASTER, SLOWER, SAME or UNSURE, by pairs of launches that took "
+                 "turns, six --repetitions at least; no exit code comes of it");
   bench.add_flag("--quiet", f.quiet, "No line of progress");
   bench.add_option("--benchmark_filter", f.library.filter,
                    "Google Benchmark's: a regular expression on LINE on BACKEND");
@@ -98,7 +101,7 @@ const InPlaceOfTimes in_place_of_times[] = {
     {"--soak",  {"--iterations"}                 }
 };
 constexpr const char* of_times[] = {"--warmups", "--repetitions", "--batch", "--budget", "--sync", "--require",
-                                    "--against", "--each-rank", "--resume", "--benchmark_filter",
+                                    "--against", "--in-turns", "--each-rank", "--resume", "--benchmark_filter",
                                     "--benchmark_format", "--benchmark_out", "--benchmark_out_format"};
 
 }  // namespace

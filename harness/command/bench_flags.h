@@ -14,7 +14,7 @@ struct BenchFlags {
   std::int64_t warmups = 2, iterations = 0, batch = 1, repetitions = 5;
   double budget = 0.3;
   std::string sync = "barrier", record, against;
-  bool resume = false, dry_run = false, per_device = false;
+  bool in_turns = false, resume = false, dry_run = false, per_device = false;
   std::vector<std::string> required;
   LibraryFlags library;
   bool quiet = false, each_rank = false;

@@ -222,6 +222,18 @@ TEST(Bench, TwoRecordsAreComparedByTheirRepetitions) {
               HasSubstr("UNSURE"));
 }
 
+TEST(Bench, BackendsThatTakeTurnsAreHeldToTheFirst) {
+  const Folder folder;
+  const std::string first = fake("took 1000,1000"), other = " --backend '" PLUMB_FAKE " took 1120,1120' ",
+                    equal = " --backend '" PLUMB_FAKE " took 1000,1000 lag 0' ";
+  const Ran ran = run_tool(folder, first + other + equal + line + " --in-turns --repetitions 8");
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(ran.out, testing::ContainsRegex("SLOWER  [^ ]* took 1120,1120  on x=2: [^:]*: 1.120 .1.120 to 1.120. times as long as by [^ ]* took 1000,1000\n"));
+  EXPECT_THAT(ran.out, testing::ContainsRegex("SAME    [^ ]* took 1000,1000 lag 0  on x=2: [^:]*: 1.000 "));
+  EXPECT_THAT(run_tool(folder, first + other + line + " --in-turns").out, HasSubstr("fewer than six launches of both: more --repetitions"));
+  EXPECT_THAT(run_tool(folder, first + line + " --in-turns").err, HasSubstr("--in-turns compares backends of one run: a second --backend"));
+}
+
 TEST(Bench, CasesThatWereNotTimedThenAreNamed) {
   const Folder folder;
   const std::string timed = fake("took 1000,1000"), other = " 'on x=2: reshard f32[8@x] -> f32[8] seed=7'";

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <ostream>
 #include <system_error>
 
@@ -78,15 +79,22 @@ void fail(benchmark::State& state, const std::string& why) {
   state.SkipWithError(why.c_str());
 }
 
+std::vector<Entry*> drawn(Course& course) {
+  std::vector<Entry*> all;
+  std::map<std::string, std::uint64_t> places;
+  for (const auto& entry : course.entries)
+    if (all.push_back(entry.get()); !places.contains(entry->timings.line)) places[entry->timings.line] = course.random();
+  std::ranges::shuffle(all, course.random);
+  std::ranges::stable_sort(all, {}, [&](const Entry* entry) { return places.at(entry->timings.line); });
+  return all;
+}
+
 // Where a process has its memory and its code makes it some percent faster or slower than the next of the same
-// program, or several times: a launch times each case once, in an order that is drawn.
+// program, or several times: a launch times each case once, in an order that is drawn, on one backend right after the other.
 void time_a_launch(Course& course) {
   if (course.launches > 0)
     for (const auto& entry : course.entries) process_of(*entry->subject).stop();
-  std::vector<Entry*> drawn;
-  for (const auto& entry : course.entries) drawn.push_back(entry.get());
-  std::ranges::shuffle(drawn, course.random);
-  for (Entry* entry : drawn) {
+  for (Entry* entry : drawn(course)) {
     if (entry->failed.empty()) entry->failed = time_once(course, *entry);
     ++course.done;
   }

@@ -45,7 +45,7 @@ struct LibraryFlags {
   std::string filter, format, out, out_format;
 };
 
-// Runs all of them; each launch times each case once, in an order that is drawn anew.
+// Runs all of them; each launch times each case once, in an order that is drawn anew, on all its backends without a pause.
 void run(Course&, const LibraryFlags&);
 
 }  // namespace plumb

@@ -65,16 +65,18 @@ std::vector<Beside> controls_of(const Timings& then, const Timings& now, bool on
   const auto add = [&](const char* what, const char* words) {
     all.push_back({words, beside_limit(then, what), beside_limit(now, what)});
   };
-  if (!one_run) add("call", "the library's own call of the same run"), add("sum", "the library's own sum of the same run");
+  if (!one_run)
+    add("call", "the library's own call of the same run"), add("sum", "the library's own sum of the same run"),
+        add("pack", "its own packing of the same run");
   std::erase_if(all, [](const Beside& one) { return one.then.empty() || one.now.empty(); });
   return all;
 }
 
-// A call or a sum as the case has it, or a product that sends nothing: what packs or moves blocks otherwise may be slow for
-// minutes in which none of the limits is.
+// A call, a sum or a packing as the case has it, or a product that sends nothing: what moves blocks otherwise may be slow
+// for minutes in which none of the limits is.
 bool has_its_own(const Timings& t) {
   const auto had = [&](const char* what) { return !beside_limit(t, what).empty(); };
-  return had("call") || had("sum") || (had("gemm") && !had("send"));
+  return had("call") || had("sum") || had("pack") || (had("gemm") && !had("send"));
 }
 
 // By which launches of both are drawn from one distribution and lie so far apart, in this direction or the other.
@@ -109,7 +111,7 @@ Paced compared(const Timings& then, const Timings& now) {
   one.chance = moved(one) ? chance_of(one.became, theirs, ours) : 1;
   hold_to_controls(one, controls);
   if (moved(one) && one.besides.empty() && !controls.empty() && !one_run && !both_have)
-    one.besides = "of two runs, and no call or sum of its own to hold it beside";
+    one.besides = "of two runs, and no call, sum or packing of its own to hold it beside";
   if (controls.empty() && !one_run) one.seen = "seen in one run of each, of a backend that has no control";
   if (one.became == Became::same) one.besides = by_another_class(now, then);
   if (const std::string other = asked_otherwise(then, now); !other.empty()) one.besides = "timed otherwise: " + other;
@@ -120,16 +122,19 @@ Paced compared(const Timings& then, const Timings& now) {
 
 constexpr double by_chance = 0.05;
 
+// By which so many launches of each lie as far apart as can be.
+using LeastChance = double (*)(std::size_t launches);
+
 // Of so many launches of each at least one of so many cases can be told from chance.
-std::size_t fewest_launches(std::size_t cases) {
+std::size_t fewest_launches(std::size_t cases, LeastChance least) {
   std::size_t n = fewest_compared;
-  while (2 * least_chance(n) > by_chance / static_cast<double>(cases)) ++n;
+  while (2 * least(n) > by_chance / static_cast<double>(cases)) ++n;
   return n;
 }
 
 // Holm: the least likely is held to its share of all cases, the next to one of those that are left, and where one is
 // likely enough so are all that follow.
-void leave_to_chance(std::vector<Paced>& all) {
+void leave_to_chance(std::vector<Paced>& all, LeastChance least) {
   const auto cases = static_cast<std::size_t>(std::ranges::count_if(all, [](const Paced& p) { return p.ratio.has_value(); }));
   std::vector<Paced*> those;
   for (Paced& one : all)
@@ -138,9 +143,32 @@ void leave_to_chance(std::vector<Paced>& all) {
   const auto likely = [&, left = cases](const Paced* one) mutable { return one->chance > by_chance / static_cast<double>(left--); };
   for (auto at = std::ranges::find_if(those, likely); at != those.end(); ++at) {
     (*at)->became = Became::unsure, (*at)->seen.clear();
-    (*at)->besides = fmt::format("by chance one of {} is: more --repetitions then and now tell, and fewer than {} tell nothing",
-                                 counted(static_cast<std::int64_t>(cases), "case"), fewest_launches(cases));
+    (*at)->besides = fmt::format("by chance one of {} is: more --repetitions{} tell, and fewer than {} tell nothing",
+                                 counted(static_cast<std::int64_t>(cases), "case"), (*at)->than.empty() ? " then and now" : "",
+                                 fewest_launches(cases, least));
   }
+}
+
+// Of each launch the iteration below which a quarter of them lie.
+std::map<std::int64_t, double> quarters(const Timings& t) {
+  std::map<std::int64_t, double> all;
+  for (const Repetition& r : t.repetitions)
+    if (!r.samples.nanoseconds.empty()) all[r.launch] = quantile(r.samples.nanoseconds, 0.25);
+  return all;
+}
+
+Paced compared_in_turns(const Timings& first, const Timings& other) {
+  std::vector<double> ours, theirs;
+  const std::map<std::int64_t, double> firsts = quarters(first);
+  for (const auto& [launch, took] : quarters(other))
+    if (const auto at = firsts.find(launch); at != firsts.end()) ours.push_back(took), theirs.push_back(at->second);
+  const auto ratio = ratio_in_turns(ours, theirs);
+  Paced one{other.line, other.backend, became(ratio, 1), ratio, std::nullopt, ""};
+  one.than = first.backend;
+  const double least = 1 - near_enough, most = 1 + near_enough;
+  if (moved(one))
+    one.chance = 2 * (one.became == Became::slower ? chance_in_turns(ours, theirs, most) : chance_in_turns(theirs, ours, 1 / least));
+  return one;
 }
 
 }  // namespace
@@ -172,15 +200,26 @@ std::vector<Paced> paced(const std::vector<Timings>& then, const std::vector<Tim
     if (old == before.end()) continue;
     all.push_back(compared(of_launches(*old->second), of_launches(t)));
   }
-  leave_to_chance(all);
+  leave_to_chance(all, least_chance);
+  return all;
+}
+
+std::vector<Paced> paced_in_turns(const std::vector<Timings>& timed) {
+  std::map<std::string, const Timings*> firsts;
+  std::vector<Paced> all;
+  for (const Timings& t : timed)
+    if (const auto [at, first] = firsts.try_emplace(t.line, &t); !first) all.push_back(compared_in_turns(*at->second, t));
+  leave_to_chance(all, least_chance_in_turns);
   return all;
 }
 
 std::string paced_in_words(const Paced& p) {
-  const std::string numbers = p.ratio ? in_words(*p.ratio) + " times as long"
-                                      : std::string("fewer than four launches on either side, or a record that does not say them");
+  const std::string numbers = p.ratio              ? in_words(*p.ratio) + " times as long"
+                              : p.than.empty() ? "fewer than four launches on either side, or a record that does not say them"
+                                               : "fewer than six launches of both: more --repetitions";
   const std::string& more = p.besides.empty() ? p.seen : p.besides;
-  return fmt::format("{:<7} {}  {}: {}{}{}", name(p.became), p.backend, p.line, numbers, more.empty() ? "" : "; ", more);
+  return fmt::format("{:<7} {}  {}: {}{}{}{}", name(p.became), p.backend, p.line, numbers,
+                     p.than.empty() || !p.ratio ? "" : " as by " + p.than, more.empty() ? "" : "; ", more);
 }
 
 }  // namespace plumb

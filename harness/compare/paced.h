@@ -19,16 +19,22 @@ struct Paced {
   std::string besides;  // what else may have made the slower side slow, or both as long; unsure then,
                         // and where they were timed otherwise
   std::string seen{};   // of what is faster or slower: in how little it was seen
+  std::string than{};   // by which backend the other time is, where it is one of the same run
   double chance = 1;    // by which equal launches lie so far apart, or farther
 };
 // By the medians of launches, for in one launch a library may be several times as slow as in the next; and
 // where both sides have controls, which had the same machine, so that it is no guess how loaded that was: by
 // beside_controls() as well. A mode of the machine that holds for minutes is of all launches of a run, and a
 // copy need not show what a sum does: of two runs, what does not differ beside the library's own call is
-// UNSURE, and where there is no such call, beside its own sum; a case that has neither is UNSURE, unless it is
-// a product that sends nothing. Law: of equal launches one of all cases is FASTER or SLOWER in at most 5 of
+// UNSURE, and where there is no such call, beside its own sum; so is what does not differ beside its own
+// packing. A case that has none of these is UNSURE, unless it is a product that sends nothing. Law: of equal launches one of all cases is FASTER or SLOWER in at most 5 of
 // 100 comparisons, however many cases they are of and however these hang together (Holm).
 std::vector<Paced> paced(const std::vector<Timings>& then, const std::vector<Timings>& now);
+
+// Each case on a backend beside itself on the first that has it, whose launches took turns with its own: by pairs of launches,
+// of each the iteration below which a quarter of them lie, for who waits for a core now and then lengthens those above.
+// What loads the machine loads both, and no control is needed. Law: as of paced().
+std::vector<Paced> paced_in_turns(const std::vector<Timings>&);
 
 // What may have made one side slower than the other, but the case: another processor, or another class of
 // scheduling; or where that explains the ratio of `slow` to `fast`, a slower clock, or, where no control

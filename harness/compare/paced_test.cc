@@ -217,7 +217,7 @@ TEST(Paced, WhatTheLibrarysOwnCallTookLongerForAsWellIsUnsureButInOneRun) {
 }
 
 // What packs is slow for minutes, and neither what is sent nor what is copied shows it.
-TEST(Paced, OfTwoRunsACaseWithoutACallOrASumOfItsOwnIsUnsure) {
+TEST(Paced, OfTwoRunsACaseWithoutACallASumOrAPackingOfItsOwnIsUnsure) {
   Drawn drawn(20261126);
   const auto with = [&](double times, std::initializer_list<const char*> limits) {
     auto all = drawn.run({.slow = 0}, 8, times);
@@ -229,13 +229,72 @@ TEST(Paced, OfTwoRunsACaseWithoutACallOrASumOfItsOwnIsUnsure) {
     return all;
   };
   EXPECT_EQ(paced(with(1, {"send", "copy"}), with(1.7, {"send", "copy"})).at(0).besides,
-            "of two runs, and no call or sum of its own to hold it beside");
+            "of two runs, and no call, sum or packing of its own to hold it beside");
   EXPECT_EQ(told(paced(with(1, {"gemm", "send"}), with(1.7, {"gemm", "send"})), Became::unsure), 20);
   EXPECT_EQ(told(paced(with(1, {"gemm"}), with(1.7, {"gemm"})), Became::slower), 20);
   EXPECT_EQ(told(paced(with(1, {"send", "sum"}), with(1.7, {"send", "sum"})), Became::slower), 20);
+  EXPECT_EQ(told(paced(with(1, {"send", "pack"}), with(1.7, {"send", "pack"})), Became::slower), 20);
+  auto packed = with(1.7, {"send", "pack"});
+  for (Timings& t : packed)
+    for (Repetition& r : t.repetitions) r.limits["pack"] *= 1.7;
+  EXPECT_THAT(paced(with(1, {"send", "pack"}), packed).at(0).besides, StartsWith("beside its own packing of the same run "));
+  EXPECT_EQ(told(paced(with(1, {"send", "pack"}), packed), Became::unsure), 20);
   auto then = with(1, {"send"}), now = with(1.7, {"send"});
   for (Timings& t : now) t.runs = then[0].runs;
   EXPECT_EQ(told(paced(then, now), Became::slower), 20) << "launches that took turns";
+}
+
+// The same cases on two backends, of which the second takes so many times as long; what loads the machine loads both.
+std::vector<Timings> drawn_in_turns(std::mt19937& random, int launches, double times) {
+  constexpr int cases = 4;
+  const auto share = [&] { return random() / 4294967296.0; };
+  std::vector<Timings> all;
+  for (int i = 0; i < cases; ++i) {
+    Timings first{"on x=2: reshard f32[" + std::to_string(8 * (i + 1)) + "@x] -> f32[" + std::to_string(8 * (i + 1)) + "]", "a", {}};
+    Timings other = first;
+    other.backend = "b";
+    for (int launch = 1; launch <= launches; ++launch) {
+      const double load = 1 + 4 * share();
+      for (Timings* t : {&first, &other}) {
+        Repetition r;
+        r.launch = launch, r.samples.slowest = {0};
+        r.samples.nanoseconds = {(t == &other ? times : 1) * load * 1000 * (0.95 + 0.1 * share())};
+        t->repetitions.push_back(std::move(r));
+      }
+    }
+    all.push_back(std::move(first)), all.push_back(std::move(other));
+  }
+  return all;
+}
+
+TEST(Paced, BackendsThatTookTurnsAreComparedHoweverTheMachineIsLoaded) {
+  constexpr int runs = 200;
+  std::mt19937 random(20261126);
+  int wrong = 0, found = 0, found_faster = 0;
+  for (int i = 0; i < runs; ++i) {
+    const auto equal = paced_in_turns(drawn_in_turns(random, 15, 1));
+    ASSERT_EQ(equal.size(), 4U);
+    wrong += told(equal, Became::slower) + told(equal, Became::faster) > 0;
+    found += static_cast<int>(told(paced_in_turns(drawn_in_turns(random, 15, 1.12)), Became::slower));
+    found_faster += static_cast<int>(told(paced_in_turns(drawn_in_turns(random, 15, 1 / 1.12)), Became::faster));
+  }
+  EXPECT_LE(wrong, runs / 20);
+  EXPECT_EQ(found, 4 * runs);
+  EXPECT_EQ(found_faster, 4 * runs);
+}
+
+TEST(Paced, OfBackendsThatTookTurnsItIsSaidBesideWhichAndHowManyTurnsTell) {
+  std::mt19937 random(20261126);
+  EXPECT_THAT(paced_in_words(paced_in_turns(drawn_in_turns(random, 15, 2)).at(0)),
+              testing::MatchesRegex("SLOWER  b  on x=2: reshard f32.8@x. -> f32.8.: [0-9. ()to]* times as long as by a"));
+  EXPECT_THAT(paced_in_words(paced_in_turns(drawn_in_turns(random, 5, 2)).at(0)), testing::EndsWith("fewer than six launches of both: more --repetitions"));
+  EXPECT_THAT(paced_in_words(paced_in_turns(drawn_in_turns(random, 7, 2)).at(0)),
+              testing::EndsWith("by chance one of 4 cases is: more --repetitions tell, and fewer than 8 tell nothing"));
+  auto all = drawn_in_turns(random, 15, 2);
+  for (std::size_t i = 10; i < 15; ++i) all[0].repetitions[i].launch = static_cast<std::int64_t>(20 + i);
+  EXPECT_EQ(paced_in_turns(all).at(0).became, Became::slower);
+  for (std::size_t i = 5; i < 15; ++i) all[0].repetitions[i].launch = static_cast<std::int64_t>(20 + i);
+  EXPECT_EQ(paced_in_turns(all).at(0).became, Became::unsure) << "five of both";
 }
 
 TEST(Paced, RepetitionsThatMayBeOfOneLaunchAreOne) {

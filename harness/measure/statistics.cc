@@ -181,6 +181,54 @@ std::optional<Ratio> ratio_of_pairs(const std::vector<double>& a, const std::vec
   return Ratio{quantile(ratios, 0.5), *interval};
 }
 
+namespace {
+
+// In which share of the signs of so many ranks those that are positive add up to each sum.
+std::vector<double> signs(std::size_t n) {
+  std::vector<double> shares{1};
+  for (std::size_t rank = 1; rank <= n; ++rank) {
+    std::vector<double> next(shares.size() + rank, 0);
+    for (std::size_t sum = 0; sum < shares.size(); ++sum) next[sum] += shares[sum] / 2, next[sum + rank] += shares[sum] / 2;
+    shares = std::move(next);
+  }
+  return shares;
+}
+
+// Of as many as there are ranks to add up: those above a border are as many as its positive ranks come to (Tukey).
+std::vector<double> means_of_two(const std::vector<double>& a, const std::vector<double>& b) {
+  assert(a.size() == b.size());
+  std::vector<double> all;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    for (std::size_t j = i; j < a.size(); ++j) all.push_back((std::log(a[i] / b[i]) + std::log(a[j] / b[j])) / 2);
+  return in_order(std::move(all));
+}
+
+}  // namespace
+
+std::optional<Ratio> ratio_in_turns(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0;
+  std::int64_t left_out = -1;
+  for (const double share : signs(a.size()))
+    if ((sum += share) <= tail)
+      ++left_out;
+    else
+      break;
+  const std::vector<double> all = means_of_two(a, b);
+  const auto interval = without(all, left_out);
+  if (!interval) return std::nullopt;
+  return Ratio{
+      std::exp(at(all, 0.5)), {std::exp(interval->low), std::exp(interval->high)}
+  };
+}
+
+double chance_in_turns(const std::vector<double>& a, const std::vector<double>& b, double times) {
+  const std::vector<double> shares = signs(a.size()), all = means_of_two(a, b);
+  const auto below = std::ranges::upper_bound(all, std::log(times)) - all.begin();
+  return std::accumulate(shares.begin(), shares.begin() + below + 1, 0.0);
+}
+
+double least_chance_in_turns(std::size_t pairs) { return std::ldexp(1.0, -static_cast<int>(pairs)); }
+
 double spread(const std::vector<double>& all) {
   assert(!all.empty());
   const auto [least, most] = std::ranges::minmax(all);

@@ -48,6 +48,13 @@ Ratio so_many_times(const Ratio&, double);
 // The same of pairs: the median of a[i] / b[i], by interval_of_median.
 std::optional<Ratio> ratio_of_pairs(const std::vector<double>& a, const std::vector<double>& b);
 
+// The same of pairs that took turns: the middle of all means of two of the logarithms, and by signed ranks (Wilcoxon; exact),
+// for of two equals each is as likely to be the longer one by so much. Nothing of fewer than six. In which share of equal
+// pairs a[i] is more than so many times b[i] as often and by as much as here; and the least such share of so many pairs.
+std::optional<Ratio> ratio_in_turns(const std::vector<double>& a, const std::vector<double>& b);
+double chance_in_turns(const std::vector<double>& a, const std::vector<double>& b, double times);
+double least_chance_in_turns(std::size_t pairs);
+
 // How far they lie from the middle between the smallest and the largest, as a factor. Not of none.
 double spread(const std::vector<double>&);
 

@@ -16,7 +16,7 @@ struct Repetition {
   Timing timing;     // its iterations are those that were asked for, 0 where a rule stopped
   std::string stop;  // interval, budget, samples, iterations, soak, links
   Samples samples;
-  std::map<std::string, double> limits;  // what a limit took, in nanoseconds: copy, send, call, gemm
+  std::map<std::string, double> limits;  // what a limit took, in nanoseconds: copy, send, call, sum, pack, gemm
   std::vector<double> control{};         // one of the limit, of each turn that was as long as an iteration
   Work work{};                           // what was moved or computed; in older records nothing
   std::vector<std::string> places{};     // where the ranks ran: "0-3: host 0, cores 0-1"

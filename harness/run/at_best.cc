@@ -133,6 +133,7 @@ Besides ask_besides(AtBest best, const Work& w, const Samples& timed, const Trac
     ask("sum");
     best.bytes = of_the_case;
   }
+  if (w.bytes > 0) ask("pack");
   Besides all;
   for (const auto& [what, one] : limits) all.limits[what] = quantile(one.samples.nanoseconds, 0.5);
   if (!trace.empty())

@@ -11,7 +11,7 @@ namespace plumb {
 
 // What they cannot say is left out.
 struct Besides {
-  std::map<std::string, double> limits;  // with the bytes of the case, or of a product without what moves; of a sum, of its longest
+  std::map<std::string, double> limits;  // with the bytes of the case, or of a product without what moves; of a sum, of its longest; of what is packed, of that
   std::vector<double> control;           // of one of them, in turns
   std::vector<Clocked> collectives;      // of one run more
   std::string lost;                      // AtBest::lost
