@@ -116,7 +116,7 @@ std::function<void()> quickest(const std::vector<std::function<void()>>& ways, M
 std::function<std::int64_t()> plain_call(const Mesh& mesh, const Ready& ready, const Team& all) {
   const Trace& trace = ready.trace;
   if (trace.size() != 1 || trace[0].axes.empty() || std::max(trace[0].in, trace[0].out) > INT_MAX) return {};
-  if (trace[0].dtype != "f32" && trace[0].dtype != "f64") return {};
+  if (trace[0].kind != "all-gather" && trace[0].dtype != "f32" && trace[0].dtype != "f64") return {};
   const std::int64_t device = all.ids[all.mine];
   const Team team = team_of(mesh, trace[0], device);
   const Ends ends{block_or_other(ready.operands, device, trace[0].in),

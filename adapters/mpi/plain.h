@@ -13,7 +13,7 @@ namespace plumb::mpi {
 // The one call that the trace of a case says, from its operand to its result, for which pages memory has
 // makes more of a difference than all else; on memory of its own where they are not what the call takes and
 // gives. Once all of a team have met it is made once, and timed by MPI's clock. Nothing where the trace says
-// another number of them, or one that is not made here: of f32 and f64 alone, every block as large as the
+// another number of them, or one that is not made here: sums of f32 and f64 alone, every block as large as the
 // others.
 std::function<std::int64_t()> plain_call(const Mesh&, const Ready&, const Team& all);
 

@@ -18,7 +18,7 @@ std::function<std::int64_t()> plain_call(const Mesh&, const Ready&, const Team& 
 
 // What this rank does at best with others and so many bytes: sends them to the next rank of a team while as
 // many come from the one before (`send`), or both ways between the ranks of each pair (`link 0-1 2-3`), the
-// others idle. Nothing where it is neither.
+// others idle; or adds them up with all others (`sum`). Nothing where it is none of these.
 std::function<void()> at_best(const std::string& what, std::size_t bytes, const Team& all);
 
 // Waits for all of a team.

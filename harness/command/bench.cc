@@ -53,7 +53,7 @@ std::vector<Repetition> before(const std::vector<Timings>& all, const Entry& ent
       const std::string other = timed_otherwise(r, entry.pace, flags.repetitions);
       if (!other.empty())
         throw BadInput(
-            fmt::format("--resume: {} was timed otherwise, and its times belong to no run of these: {}",
+            fmt::format("--resume: {} was timed otherwise, and its times belong to no run of these (another --record FILE times all anew): {}",
                         flags.record, other));
       same.push_back(r);
     }
@@ -107,7 +107,7 @@ void refuse_made_elsewhere(const Entry& entry, const std::vector<Record>& record
     other = fmt::format("{} was built anew", now.backend);
   if (other.empty()) other = by_another_build(then, here);
   if (!other.empty())
-    throw BadInput(fmt::format("--resume: {} was made elsewhere, and its times belong to no run of here: {}",
+    throw BadInput(fmt::format("--resume: {} was made elsewhere, and its times belong to no run of here (another --record FILE times all anew): {}",
                                flags.record, other));
 }
 
@@ -324,6 +324,7 @@ int bench_command(const BenchFlags& flags) {
   course.repetitions = flags.repetitions, course.quiet = flags.quiet;
   Origin origin = origin_of(flags, course.entries, here);
   LongWork work;
+  if (flags.resume) recall(course, journal->before().records, flags, here);
   if (journal) journal->append(first_line(origin));
   course.recorded = [&, made_by = dump(here)](Record&& record) {
     record.run = origin.run;
@@ -342,7 +343,6 @@ int bench_command(const BenchFlags& flags) {
     say_interrupted(flags, false);
     throw;
   }
-  if (flags.resume) recall(course, journal->before().records, flags, here);
   const int code = time_all(course, flags);
   work.clear();
   if (code != 3) end_record(journal.get(), origin, untimed(course));

@@ -131,10 +131,13 @@ TEST(Bench, ARecordWhoseTimesWereEditedIsNone) {
   run_tool(folder, timed + " --each-rank --record r.jsonl");
   const std::string own = contents(folder.path / "r.jsonl");
   const std::pair<std::pair<const char*, const char*>, const char*> rows[] = {
-      {{"\"nanoseconds\":[1000", "\"nanoseconds\":[4000"}, "its times were edited: they are not those of its seal"},
-      {{"\"send\":", "\"send\":9"},                      "its times were edited"                                },
-      {{"\"slowest\":[0", "\"slowest\":[1"},              "its times were edited"                                },
-      {{"\"seal\":\"", "\"sealed\":\""},                 ""                                                     },
+      {{"\"nanoseconds\":[1000", "\"nanoseconds\":[4000"}, "its times are not those of its ranks"                },
+      {{"\"send\":", "\"send\":9"},                      "it was edited: it is not that of its seal"            },
+      {{"\"slowest\":[0", "\"slowest\":[1"},              "its times are not those of its ranks"                 },
+      {{"\"launch\":", "\"launch\":9"},                  "it was edited"                                        },
+      {{"\"load\":", "\"load\":9"},                      "it was edited"                                        },
+      {{" -> f32[8]\",\"cert", " -> f32[8] seed=7\",\"cert"}, "it was edited"                                 },
+      {{"\"seal\":\"", "\"sealed\":\""},                 "it has no seal: it may have been edited"              },
       {{"\"leave\":[", "\"leave\":[1"},                   "its times are not those of its ranks"                 },
   };
   for (const auto& [changed, says] : rows) {
@@ -304,6 +307,21 @@ TEST(Bench, ATornLastLineIsSaidToBeCutOff) {
   EXPECT_EQ(ran.code, 0) << ran.err;
   EXPECT_THAT(ran.err, HasSubstr("r.jsonl: its last line was not whole and is cut off"));
   EXPECT_THAT(run_tool(folder, timed + " --resume").err, Not(HasSubstr("cut off")));
+}
+
+// What is refused loses nothing, and gains no line.
+TEST(Bench, ARecordThatIsNotGoneOnWithStaysAsItIs) {
+  const Folder folder;
+  const std::string timed = fake("took 1000,1000") + line + " --repetitions 2 --record r.jsonl";
+  run_tool(folder, timed + " --iterations 2");
+  const std::string whole = contents(folder.path / "r.jsonl"), torn = whole.substr(0, whole.rfind("\n{", whole.size() - 2) - 9);
+  for (const std::string& before : {whole, torn}) {
+    write(folder.path / "r.jsonl", before);
+    const Ran ran = run_tool(folder, timed + " --iterations 3 --resume");
+    EXPECT_EQ(ran.code, 2) << ran.out;
+    EXPECT_THAT(ran.err, HasSubstr("another --record FILE times all anew"));
+    EXPECT_EQ(contents(folder.path / "r.jsonl"), before);
+  }
 }
 
 TEST(Bench, ATornLastLineOfWhatIsComparedWithIsSaid) {

@@ -136,8 +136,7 @@ Journal::Journal(const std::string& path) : path_(path) {
           fmt::format("{}: {}", path,
                       errno == EWOULDBLOCK ? "another run is writing to this record" : std::strerror(errno)));
     before_ = parse_records(contents(file_, path), path);
-    if (before_.torn && ftruncate(file_, static_cast<off_t>(before_.whole_bytes)) != 0)
-      throw BadInput(fmt::format("{}: {}", path, std::strerror(errno)));
+    torn_ = before_.torn;
   } catch (...) {
     close(file_);
     throw;
@@ -151,6 +150,9 @@ void Journal::append(const Record& record, std::string_view environment) {
 }
 
 void Journal::append(const std::string& text) {
+  if (torn_ && ftruncate(file_, static_cast<off_t>(before_.whole_bytes)) != 0)
+    throw std::system_error(errno, std::generic_category(), path_);
+  torn_ = false;
   const std::string line = text + '\n';
   const off_t before = lseek(file_, 0, SEEK_END);
   for (std::size_t at = 0; at < line.size();) {

@@ -30,8 +30,8 @@ const Record* recorded(const ByKey&, const std::string& line, const std::string&
 // A record file that this run alone writes to. Appends; each line is with the kernel when append returns.
 class Journal {
  public:
-  // Takes the file's lock, reads what it has and cuts a torn last line off. Throws BadInput: it cannot
-  // be opened, another run writes to it, it holds something else.
+  // Takes the file's lock and reads what it has; a torn last line is cut off once something is appended. Throws
+  // BadInput: it cannot be opened, another run writes to it, it holds something else.
   explicit Journal(const std::string& path);
   ~Journal();
   Journal(const Journal&) = delete;
@@ -45,6 +45,7 @@ class Journal {
  private:
   std::string path_;
   int file_ = -1;
+  bool torn_ = false;
   Records before_;
 };
 

@@ -221,7 +221,7 @@ Record parse(const json& j) {
   if (const json* count = optional_field(j, "collectives")) r.collectives = collectives_from_json(*count);
   if (const json* safe = optional_field(j, "replica_safe")) r.replica_safe = truth(*safe, "replica_safe");
   r.times = times_from_json(field(j, "seconds"));
-  if (const json* bench = optional_field(j, "bench")) r.bench = repetition_from_json(*bench);
+  if (const json* bench = optional_field(j, "bench")) r.bench = repetition_from_json(*bench, r.line);
   if (const json* made_by = optional_field(j, "environment")) r.environment = *made_by;
   r.certificate = text(field(j, "certificate"), "certificate");
   r.scope = text(field(j, "scope"), "scope");
@@ -241,7 +241,7 @@ Record parse(const json& j) {
 std::string json_text(const Record& r, std::string_view environment) {
   Members m;
   m.add("backend", json_text(r.backend));
-  if (r.bench) m.add("bench", json_text(*r.bench));
+  if (r.bench) m.add("bench", json_text(*r.bench, r.line));
   m.add("bytes", json_text(r.cost));
   m.add("case", json_text(r.line));
   m.add("certificate", json_text(r.certificate));

@@ -81,22 +81,50 @@ ClockSeen clock_seen_from(const json& j) {
           finite(j, "drift"), finite(j, "drift_error")};
 }
 
-// FNV-1a of what was measured, as text: whoever writes a record anew writes the numbers as they are.
-std::string seal_of(const Repetition& r) {
-  std::string said = fmt::format("{};{};{};{}", fmt::join(r.samples.nanoseconds, ","), fmt::join(r.samples.slowest, ","),
-                                 fmt::join(r.samples.skew, ","), fmt::join(r.control, ","));
-  for (const auto& [what, took] : r.limits) said += fmt::format(";{} {}", what, took);
+// FNV-1a.
+std::string sum_of(const std::string& said) {
   std::uint64_t sum = 0xcbf29ce484222325;
   for (const char one : said) sum = (sum ^ static_cast<unsigned char>(one)) * 0x100000001b3;
   return fmt::format("{:016x}", sum);
 }
 
+// Its members in order, and numbers as they are, whoever wrote them: 2.0 is 2.
+void add_said(const json& j, std::string& to) {
+  if (j.is_number()) to += fmt::format("{}", j.get<double>());
+  if (j.is_string()) to += j.get<std::string>();
+  if (j.is_boolean()) to += j.get<bool>() ? "true" : "false";
+  if (j.is_structured())
+    for (const auto& [name, value] : j.items())
+      if (name != "seal") to += j.is_object() ? name + ':' : "", add_said(value, to), to += ';';
+}
+
+std::string seal_of(const json& j, const std::string& line) {
+  std::string said = line + ';';
+  add_said(j, said);
+  return sum_of(said);
+}
+
+// That of older records, which is of what was measured alone.
+std::string seal_of_times(const Repetition& r) {
+  std::string said = fmt::format("{};{};{};{}", fmt::join(r.samples.nanoseconds, ","), fmt::join(r.samples.slowest, ","),
+                                 fmt::join(r.samples.skew, ","), fmt::join(r.control, ","));
+  for (const auto& [what, took] : r.limits) said += fmt::format(";{} {}", what, took);
+  return sum_of(said);
+}
+
+// Throws where a record is not as it was written. Who says its launch has a seal.
+void check_seal(const Repetition& r, const json& j, const std::string& line) {
+  const json* seal = optional_field(j, "seal");
+  if (!seal && r.launch > 0) throw Malformed("it has no seal: it may have been edited");
+  if (seal && text(*seal, "seal") != seal_of(j, line) && text(*seal, "seal") != seal_of_times(r))
+    throw Malformed("it was edited: it is not that of its seal");
+}
+
 // Throws where what a record says is not what its own samples come to.
-void check_against_samples(const Repetition& r, const json* seal) {
+void check_against_samples(const Repetition& r) {
   const Samples& all = r.samples;
   if (!all.skew.empty() && all.skew.size() != all.nanoseconds.size())
     throw Malformed("skew: expected a number for each of the nanoseconds");
-  if (seal && text(*seal, "seal") != seal_of(r)) throw Malformed("its times were edited: they are not those of its seal");
   if (all.ranks.empty() || all.nanoseconds.empty()) return;
   const Samples anew = samples(all.ranks, r.timing.batch);
   if (anew.nanoseconds != all.nanoseconds || anew.slowest != all.slowest || anew.late != all.late)
@@ -119,7 +147,9 @@ std::string timed_otherwise(const Timing& then, const Timing& now) {
   return fmt::format("{}", fmt::join(all, "; "));
 }
 
-std::string json_text(const Repetition& r) {
+namespace {
+
+std::string members(const Repetition& r, const std::string& seal) {
   Members m;
   m.add("batch", r.timing.batch);
   if (r.seconds > 0) m.add("budget", dump(json(r.seconds)));
@@ -140,7 +170,7 @@ std::string json_text(const Repetition& r) {
   if (!r.places.empty()) m.add("places", dump(r.places));
   if (!r.samples.ranks.empty()) m.add("ranks", ranks_text(r.samples.ranks));
   m.add("repetition", r.number);
-  if (!r.samples.nanoseconds.empty()) m.add("seal", json_text(seal_of(r)));
+  if (!seal.empty()) m.add("seal", json_text(seal));
   if (!r.samples.skew.empty()) m.add("skew", fmt::format("[{}]", fmt::join(r.samples.skew, ",")));
   m.add("slowest", fmt::format("[{}]", fmt::join(r.samples.slowest, ",")));
   m.add("span", r.samples.span);
@@ -152,7 +182,13 @@ std::string json_text(const Repetition& r) {
   return std::move(m).whole();
 }
 
-Repetition repetition_from_json(const json& j) {
+}  // namespace
+
+std::string json_text(const Repetition& r, const std::string& line) {
+  return members(r, seal_of(parse_json(members(r, "")), line));
+}
+
+Repetition repetition_from_json(const json& j, const std::string& line) {
   Repetition r;
   r.number = count(field(j, "repetition"), "repetition"), r.of = count(field(j, "of"), "of");
   r.timing.warmups = count(field(j, "warmups"), "warmups");
@@ -192,7 +228,8 @@ Repetition repetition_from_json(const json& j) {
     for (const auto& [what, took] : object(*limits, "limits").items()) r.limits[what] = positive(took, what);
   if (const json* control = optional_field(j, "control"))
     for (const json& one : list(*control, "control")) r.control.push_back(positive(one, "control"));
-  check_against_samples(r, optional_field(j, "seal"));
+  check_against_samples(r);
+  check_seal(r, j, line);
   return r;
 }
 

@@ -35,7 +35,8 @@ struct Repetition {
 // "batch 1, now 2": in what two were not timed alike, of how they were asked for. Empty where in nothing.
 std::string timed_otherwise(const Timing& then, const Timing& now);
 
-std::string json_text(const Repetition&);
-Repetition repetition_from_json(const nlohmann::json&);  // throws Malformed
+// As a member of the record of a line, and sealed with it: a sum of all that it says.
+std::string json_text(const Repetition&, const std::string& line);
+Repetition repetition_from_json(const nlohmann::json&, const std::string& line);  // throws Malformed
 
 }  // namespace plumb

@@ -60,7 +60,7 @@ std::vector<std::string> growth_row(const OnMesh& one, const OnMesh& first) {
           over_axes(one.timings->over),
           moved(one) > 0 && moved(first) > 0 ? fmt::format("{:.2f}", moved(one) / moved(first)) : "-",
           fmt::format("{:.2f}", middle_ratio(medians(*one.timings), medians(*first.timings))),
-          ratio ? fmt::format("{:.2f}..{:.2f}", ratio->interval.low, ratio->interval.high) : "-"};
+          ratio && one.timings != first.timings ? fmt::format("{:.2f}..{:.2f}", ratio->interval.low, ratio->interval.high) : "-"};
 }
 
 }  // namespace
