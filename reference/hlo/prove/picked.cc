@@ -128,7 +128,8 @@ Pickings pickings_of(const Module& module, const std::set<const Instruction*>& f
 bool has(const Picked& held, const Pick& pick) {
   if (pick.tie) return held.tied.contains(pick.at);
   const auto found = held.least.find(pick.at);
-  return found != held.least.end() && std::ranges::max(found->second) < pick.limit;
+  return found != held.least.end() &&
+         std::ranges::all_of(found->second, [&](double x) { return x < pick.limit; });
 }
 
 std::vector<Pick> picks_of(const Pickings& before, const Picked& held, const Picked& after) {
