@@ -72,11 +72,11 @@ std::vector<Beside> controls_of(const Timings& then, const Timings& now, bool on
   return all;
 }
 
-// A call, a sum or a packing as the case has it, or a product that sends nothing: what moves blocks otherwise may be slow
-// for minutes in which none of the limits is.
+// A call or a sum as the case has it, or a product that sends nothing: what packs or moves blocks otherwise may be slow for
+// minutes in which none of the limits is, nor what it packs alone, for then nobody else has had the memory.
 bool has_its_own(const Timings& t) {
   const auto had = [&](const char* what) { return !beside_limit(t, what).empty(); };
-  return had("call") || had("sum") || had("pack") || (had("gemm") && !had("send"));
+  return had("call") || had("sum") || (had("gemm") && !had("send"));
 }
 
 // By which launches of both are drawn from one distribution and lie so far apart, in this direction or the other.
@@ -111,7 +111,7 @@ Paced compared(const Timings& then, const Timings& now) {
   one.chance = moved(one) ? chance_of(one.became, theirs, ours) : 1;
   hold_to_controls(one, controls);
   if (moved(one) && one.besides.empty() && !controls.empty() && !one_run && !both_have)
-    one.besides = "of two runs, and no call, sum or packing of its own to hold it beside";
+    one.besides = "of two runs, and no call or sum of its own to hold it beside";
   if (controls.empty() && !one_run) one.seen = "seen in one run of each, of a backend that has no control";
   if (one.became == Became::same) one.besides = by_another_class(now, then);
   if (const std::string other = asked_otherwise(then, now); !other.empty()) one.besides = "timed otherwise: " + other;

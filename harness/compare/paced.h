@@ -27,7 +27,7 @@ struct Paced {
 // beside_controls() as well. A mode of the machine that holds for minutes is of all launches of a run, and a
 // copy need not show what a sum does: of two runs, what does not differ beside the library's own call is
 // UNSURE, and where there is no such call, beside its own sum; so is what does not differ beside its own
-// packing. A case that has none of these is UNSURE, unless it is a product that sends nothing. Law: of equal launches one of all cases is FASTER or SLOWER in at most 5 of
+// packing. A case that has no call and no sum is UNSURE, unless it is a product that sends nothing. Law: of equal launches one of all cases is FASTER or SLOWER in at most 5 of
 // 100 comparisons, however many cases they are of and however these hang together (Holm).
 std::vector<Paced> paced(const std::vector<Timings>& then, const std::vector<Timings>& now);
 
