@@ -29,13 +29,14 @@ Tensor exact_magnitude(const Case& c, std::vector<Tensor> operands) {
   return exact_value(c, operands);
 }
 
-// What each coordinate along the summed axes adds; none where they are too many to be worth it.
+// What each coordinate along the summed axes adds; none where that is not the whole, or where they are too
+// many to be worth it.
 Tensor partial_sums(const Wanted& wanted) {
   constexpr std::int64_t most_parts = 64, most_elements = std::int64_t{1} << 24;
   const Case& c = wanted.c;
   const std::vector<AxisId> axes = summed_axes(c.op);
   const std::int64_t parts = axes_size(c.mesh, axes), size = elements(wanted.whole.shape);
-  if (parts > most_parts || parts * size > most_elements || parts == 1 || size == 0)
+  if (!adds_up(c) || parts > most_parts || parts * size > most_elements || parts == 1 || size == 0)
     return zeros(DType::f64, {0});
   Tensor all = zeros(DType::f64, {parts, size});
   std::vector<char> made(parts);  // devices that differ along other axes alone add the same

@@ -43,6 +43,41 @@ TEST(Bound, DataThatRoundMayDifferByTheirRoundings) {
   EXPECT_TRUE(differs) << "else nothing was tested";
 }
 
+// What the ranks add is the whole, or is not known: where one axis cuts two letters, or one letter otherwise
+// in one operand than in the other, no rank sees some of the terms.
+TEST(Bound, WhatTheRanksAddIsTheWholeOrIsNotKnown) {
+  const struct {
+    const char* line;
+    bool known;
+  } table[] = {
+      {"on x=2,y=2: einsum mk,kn->mn bf16[4,8@x.y] bf16[8@x.y,4] -> bf16[4,4]",      true },
+      {"on x=2,y=2: einsum mk,kn->mn bf16[4,8@x.y] bf16[8,4@x] -> bf16[4,4]",        true },
+      {"on x=2,y=2: einsum mkl,kln->mn bf16[4,8@x,2@y] bf16[8@x,2,4] -> bf16[4,4]",  true },
+      {"on x=2,y=2: einsum mk,kn->mn bf16[4,8@x]+y bf16[8,4] -> bf16[4,4]",          true },
+      {"on x=2,y=2: einsum mk,kn->mn bf16[4,8@x.y] bf16[8@x,4] -> bf16[4,4]",        false},
+      {"on x=2,y=2: einsum mk,kn->mn bf16[4,8@x] bf16[8@y,4] -> bf16[4,4]",          false},
+      {"on x=2,y=2: einsum mkl,kln->mn bf16[4,8@x,2] bf16[8,2@x,4] -> bf16[4,4]",    false},
+      {"on x=2,y=2: einsum mk,kn->mn bf16[4,8]+x bf16[8@x,4] -> bf16[4,4]",          false},
+      {"on x=2,y=2: einsum mk,kn->mn bf16[4,8]+x bf16[8,4]+x -> bf16[4,4]",          false},
+      {"on x=2,y=2: grouped wgrad bf16[8@x,4] bf16[8@x,4] sizes=3,5 -> bf16[2,4,4]", true },
+      {"on x=2,y=2: grouped wgrad bf16[8@x,4] bf16[8@y,4] sizes=3,5 -> bf16[2,4,4]", false},
+      {"on x=2,y=2: reshard bf16[8]+x.y -> bf16[8]",                                 true },
+  };
+  for (const auto& row : table) {
+    const Trial t(std::string(row.line) + " fill=normal");
+    const auto bound = bound_of({t.c, t.operands, t.whole, t.proof}, t.outcome, {});
+    ASSERT_TRUE(bound) << row.line;
+    const Tensor& partials = bound->partials;
+    EXPECT_EQ(!partials.bytes.empty(), row.known) << row.line;
+    const std::int64_t n = elements(t.whole.shape);
+    for (std::int64_t i = 0; !partials.bytes.empty() && i < n; ++i) {
+      double sum = 0;
+      for (std::int64_t p = 0; p < partials.shape[0]; ++p) sum += value(partials, p * n + i);
+      EXPECT_EQ(sum, value(bound->exact.value, i)) << row.line;  // all of them exact in f64
+    }
+  }
+}
+
 // Whatever the dtypes, subnormal results and ties among them.
 TEST(Bound, WhoRoundsOncePassesEverySeedOfEveryDtype) {
   const char* const dtypes[] = {"f8e4m3", "f8e5m2", "f16", "bf16", "f32", "f64"};

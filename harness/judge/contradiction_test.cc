@@ -304,6 +304,9 @@ TEST(Contradiction, OfAProductInPartsBothFactorsOfATermMeetSomewhere) {
   expect_doubt(line, {}, "can have both factors of the term m = 0, k = 4, n = 0");
   expect_doubt(line, {one("all-gather", "x", 128, 256)}, "");
   expect_doubt(groups, {}, "can have both factors of the term");
+  const std::string of_parts = "on x=2: einsum mk,kn->mn f32[4@x,4] f32[4,4]+x -> f32[4,4]+x";
+  expect_doubt(of_parts, {}, "can have both factors of the term m = 0, k = 0, n = 0");
+  expect_doubt("on x=2: einsum mk,kn->mn f32[4,4]+x f32[4,4]+x -> f32[4,4]+x", {}, "can have both factors");
   for (const std::string& at_hand : {terms, own}) expect_doubt(at_hand, {}, "");
 }
 

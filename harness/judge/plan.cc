@@ -81,14 +81,16 @@ std::optional<Fact> reduces_otherwise(const Case& c, const Trace& trace) {
     if (step.times != 1) return not_the_case(fmt::format("it sums {} times over {}", step.times, over));
     const std::vector<AxisId> axes = axes_of(c.mesh, step);
     const std::vector<Spec> all = unfinished_on_the_way(c);
-    const auto meant = std::ranges::find_if(all, [&](const Spec& spec) {
+    const auto meant = [&](const Spec& spec) {
       return std::ranges::any_of(axes, [&](AxisId axis) { return contains(spec.unfinished, axis); });
-    });
-    if (meant == all.end() && is_reshard(c) && extreme_named(step.op))
+    };
+    const auto first = std::ranges::find_if(all, meant);
+    if (first == all.end() && is_reshard(c) && extreme_named(step.op))
       return not_the_case(
           fmt::format("it takes the {} over {}, over which nothing is unfinished", step.op, over));
-    const Spec& parts = meant == all.end() ? all.front() : *meant;
-    if (!as_due(parts, step.op, axes))
+    const auto due = [&](const Spec& spec) { return meant(spec) && as_due(spec, step.op, axes); };
+    const Spec& parts = first == all.end() ? all.front() : *first;
+    if (first == all.end() ? !as_due(parts, step.op, axes) : std::ranges::none_of(all, due))
       return not_the_case(
           fmt::format("it takes the {} over {}, where the {} is due", step.op, over, name(parts.reduction)));
   }

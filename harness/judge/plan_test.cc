@@ -238,6 +238,50 @@ TEST(Plan, AnOperandMayBeFinishedBeforeItIsMultiplied) {
   }
 }
 
+// What is unfinished twice over one axis on its way is reduced twice, as each layout says.
+TEST(Plan, AChainReducesAsEachOfItsLayoutsSays) {
+  const std::string line = "on x=3: reshard f32[4]+max(x) -> f32[4] -> f32[4]+avg(x) -> f32[4]";
+  const auto with = [](Collective one, const char* op) {
+    one.op = op;
+    return one;
+  };
+  const Collective sum = sum_over("x", 16);
+  expect_judged({
+      line, {with(sum, "max"), with(sum, "add")},
+       ""
+  });
+  expect_judged({
+      line, {with(sum, "max"), with(sum, "min")},
+       "min over x, where the max is due"
+  });
+}
+
+// Sums of either operand over all axes, each a scatter and a gather: more steps than all ways to deal them
+// out.
+TEST(Plan, BothOperandsMayBeFinishedByManySteps) {
+  const std::string line = "on x=2,y=2: einsum mk,kn->mn f32[4,4]+x.y f32[4,4]+y.x -> f32[4,4]";
+  const ProductPlan meet{
+      {"f32[4,4]", "f32[4,4]"},
+      "f32[4,4]"
+  };
+  Trace trace;
+  for (const std::string axis : {"x", "y", "y", "x"}) {
+    trace.push_back(sum_over(axis, 64));
+    trace.back().kind = "reduce-scatter", trace.back().out = 32;
+    trace.push_back(gather_over(axis, 32, 64));
+  }
+  EXPECT_EQ(Planned(line, meet, trace).verdict().status, Status::pass);
+  for (std::size_t i = 1; i < trace.size(); i += 2) {  // a gather alone may bring the parts together
+    Trace less = trace;
+    less.erase(less.begin() + static_cast<std::ptrdiff_t>(i));
+    EXPECT_NE(Planned(line, meet, less).verdict().status, Status::pass) << i;
+  }
+  Trace one;
+  for (int i = 0; i < 4; ++i) one.push_back(sum_over("x", 64)), one.push_back(sum_over("x", 64));
+  const Verdict never = Planned(line, meet, one).verdict();
+  ASSERT_EQ(never.status, Status::wrong) << "nothing is summed over y";
+}
+
 TEST(Plan, OneWhoseMovesNobodyKnowsIsMistrusted) {
   const Collective unknown{.kind = "send", .axes = {"x"}, .moved = -1};
   const auto status = [&](const char* line) { return Planned(line, {}, {unknown}).verdict().status; };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 #include "harness/trace/steps.h"
 #include "reference/words/letters.h"
@@ -80,6 +81,27 @@ std::vector<AxisId> summed_axes(const Op& op) {
   for (const Spec& operand : op.operands) add(operand.unfinished);
   for (const Contracted& at : contracted_in_both(op)) add(op.operands[at.operand].dims[at.dim].axes);
   return axes;
+}
+
+bool adds_up(const Case& c) {
+  const Letters words = letters(c.op);
+  const auto cutting = [&](std::vector<AxisId> axes) {
+    std::erase_if(axes, [&](AxisId axis) { return c.mesh.axes[axis].size == 1; });
+    return axes;
+  };
+  std::map<char, std::vector<AxisId>> cut;
+  std::vector<AxisId> all;
+  for (const Contracted& at : contracted_in_both(c.op)) {
+    const std::vector<AxisId> axes = cutting(c.op.operands[at.operand].dims[at.dim].axes);
+    if (axes.empty()) continue;
+    const auto [found, added] = cut.emplace(words.operand[at.operand][at.dim], axes);
+    if (!added && found->second != axes) return false;
+    if (added) all.insert(all.end(), axes.begin(), axes.end());
+  }
+  for (const Spec& spec : c.op.operands)
+    for (AxisId axis : cutting(spec.unfinished)) all.push_back(axis);
+  std::ranges::sort(all);
+  return std::ranges::adjacent_find(all) == all.end();
 }
 
 std::vector<Tensor> seen(const Wanted& wanted, const std::vector<AxisId>& chosen, std::int64_t device) {

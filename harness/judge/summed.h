@@ -13,9 +13,13 @@ namespace plumb {
 std::vector<AxisId> summed_axes(const Op&);
 
 // The operands with what a device does not see of the chosen axes taken away: the other parts of an
-// unfinished operand, the other pieces of a contracted dimension. Law: over the coordinates along the
-// chosen axes what they mean adds up to the whole.
+// unfinished operand, the other pieces of a contracted dimension. Law: where adds_up() over the coordinates
+// along the chosen axes what they mean adds up to the whole.
 std::vector<Tensor> seen(const Wanted&, const std::vector<AxisId>& chosen, std::int64_t device);
+
+// Whether every term is seen once: no axis cuts two contracted dimensions, or one dimension in one operand
+// otherwise than in the other, or one where an operand is in parts along it, nor are both in parts along one.
+bool adds_up(const Case&);
 
 // How a case's one reduction was added up, where the trace says it of every collective that adds, one after
 // the other, and these join all its parts. Nothing, any order that is, where one does not say it, where a

@@ -122,6 +122,9 @@ std::vector<std::int64_t> of_quantize(const Case& c, const std::vector<Slice>& s
   const Tiles cut = c.op.operands.size() == 1 ? tiles(c.op) : Tiles{};
   const Spec &x = c.op.operands[0], &scale = c.op.chain[1];
   const std::int64_t bytes_of_scale = std::min(format(x.dtype).bytes, format(scale.dtype).bytes);
+  // A code and a scale in one byte each are no more than a value, which tells both; of others either may say
+  // more.
+  const bool apart = format(scale.dtype).bytes == 1 && format(x.dtype).bytes > 1;
   std::vector<std::int64_t> all;
   for (std::int64_t device = 0; device < std::ssize(slices); ++device) {
     const Slice held = block(c.mesh, x, c.rule, device), scales = block(c.mesh, scale, c.rule, device);
@@ -138,8 +141,9 @@ std::vector<std::int64_t> of_quantize(const Case& c, const std::vector<Slice>& s
       tiles *= any;
       tiles_held *= whole;
     }
-    all.push_back(static_cast<std::int64_t>(
-        std::max(codes - codes_held, cut.along.empty() ? 0 : (tiles - tiles_held) * bytes_of_scale)));
+    const Count of_scales = cut.along.empty() ? 0 : (tiles - tiles_held) * bytes_of_scale;
+    all.push_back(static_cast<std::int64_t>(apart ? codes - codes_held + of_scales
+                                                  : std::max(codes - codes_held, of_scales)));
   }
   return all;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -17,7 +18,7 @@
 namespace plumb {
 namespace {
 
-constexpr std::int64_t most_dealt = 6;  // 3^6 ways to deal them out
+constexpr std::size_t most_dealt = 6;  // 3^6 ways to deal them out
 
 using Steps = std::span<const Collective>;
 using Ranges = std::map<char, Range>;  // of every letter
@@ -64,10 +65,44 @@ struct Terms {
   }
 };
 
-// What is dealt to an array: of the steps before they are multiplied those of the mask, the sends among them
-// or not, for a send takes anything; and those after, where they are its own.
+// Which of the steps before they are multiplied, but for the sends, are dealt to an array: for a send takes
+// anything.
+using Mask = std::vector<bool>;
+
+Mask none_of(const Mask& lhs, const Mask& rhs) {
+  Mask all(lhs.size());
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = !lhs[i] && !rhs[i];
+  return all;
+}
+bool share(const Mask& lhs, const Mask& rhs) {
+  for (std::size_t i = 0; i < lhs.size(); ++i)
+    if (lhs[i] && rhs[i]) return true;
+  return false;
+}
+
+// Every mask of n steps; or of more than most_dealt those of steps that follow each other.
+std::vector<Mask> masks(std::size_t n) {
+  std::vector<Mask> all;
+  if (n <= most_dealt) {
+    for (std::uint64_t bits = 0; bits >> n == 0; ++bits) {
+      Mask& mask = all.emplace_back(n);
+      for (std::size_t i = 0; i < n; ++i) mask[i] = bits >> i & 1;
+    }
+    return all;
+  }
+  all.emplace_back(n);
+  for (std::size_t begin = 0; begin < n; ++begin)
+    for (std::size_t end = begin + 1; end <= n; ++end) {
+      Mask& mask = all.emplace_back(n);
+      std::fill(mask.begin() + static_cast<std::ptrdiff_t>(begin),
+                mask.begin() + static_cast<std::ptrdiff_t>(end), true);
+    }
+  return all;
+}
+
+// The steps of a mask, the sends or not, and those after, where they are the array's own.
 struct Deal {
-  std::uint64_t mask = 0;
+  Mask mask;
   bool sends = true, rest = false;
 };
 Trace dealt(Steps steps, std::size_t before, const Deal& deal) {
@@ -75,7 +110,7 @@ Trace dealt(Steps steps, std::size_t before, const Deal& deal) {
   std::size_t bit = 0;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const bool send = i < before && steps[i].kind == "send";
-    if (i >= before ? deal.rest : send ? deal.sends : deal.mask >> bit & 1) some.push_back(steps[i]);
+    if (i >= before ? deal.rest : send ? deal.sends : deal.mask[bit]) some.push_back(steps[i]);
     bit += i < before && !send;
   }
   return some;
@@ -105,15 +140,15 @@ Execution multiplied(const Case& c, const Einsum& e, const Layouts& at) {
 
 std::optional<std::string> product_not_made(const Case& c, const Layouts& at, Steps all) {
   const std::size_t before = at.before;
-  const auto moves = std::ranges::count_if(all.first(before), [](const auto& s) { return s.kind != "send"; });
-  const std::uint64_t every = (std::uint64_t{1} << std::min<std::int64_t>(moves, 63)) - 1;
-  const Execution of[] = {execution(c, c.op.operands[0], at.operands[0]),
-                          execution(c, c.op.operands[1], at.operands[1]),
-                          multiplied(c, std::get<Einsum>(c.op.kind), at)};
+  const auto moves = static_cast<std::size_t>(
+      std::ranges::count_if(all.first(before), [](const auto& s) { return s.kind != "send"; }));
+  Execution of[] = {execution(c, c.op.operands[0], at.operands[0]),
+                    execution(c, c.op.operands[1], at.operands[1]),
+                    multiplied(c, std::get<Einsum>(c.op.kind), at)};
   const Case ways[] = {way(c, c.op.operands[0], at.operands[0]), way(c, c.op.operands[1], at.operands[1])};
   const char* const whose[] = {"of operand 0, ", "of operand 1, ", ""};
-  std::map<std::uint64_t, std::optional<std::string>> known[3];
-  const auto why = [&](int i, std::uint64_t mask) {
+  std::map<Mask, std::optional<std::string>> known[3];
+  const auto why = [&](int i, const Mask& mask) {
     const auto [found, added] = known[i].try_emplace(mask);
     if (added && i == 2) found->second = not_made(of[i], dealt(all, before, {mask, false, true}));
     if (added && found->second != "") {
@@ -123,16 +158,24 @@ std::optional<std::string> product_not_made(const Case& c, const Layouts& at, St
     }
     return found->second;
   };
+  const Mask nothing(moves), every(moves, true);
+  const std::vector<Mask> tried = masks(moves);
+  for (const Mask& lhs : tried)
+    for (auto rhs = tried.begin(); rhs != tried.end() && why(0, lhs) == ""; ++rhs)
+      if (!share(lhs, *rhs) && why(1, *rhs) == "" && why(2, none_of(lhs, *rhs)) == "") return "";
   if (moves > most_dealt) {
-    for (int i : {0, 1, 2})
-      if (const auto lacks = why(i, every); lacks != "") return lacks ? whose[i] + *lacks : lacks;
-    return "";
+    if (std::ranges::all_of(std::array{0, 1, 2}, [&](int i) { return why(i, every) == ""; })) return "";
+    for (int i : {0, 1, 2}) {  // what forgets nothing, and adds what it likes, has the more for more steps
+      of[i].keeps = true;
+      const Trace some = dealt(all, before, {every, true, i == 2});
+      auto lacks = not_made(of[i], some);
+      if (lacks == "" && i < 2) lacks = brought_too_little(ways[i], some);
+      if (lacks != "") return lacks ? whose[i] + *lacks : lacks;
+    }
+    return std::nullopt;
   }
-  for (std::uint64_t lhs = 0; lhs <= every; ++lhs)
-    for (std::uint64_t rhs = 0; rhs <= every && why(0, lhs) == ""; ++rhs)
-      if ((lhs & rhs) == 0 && why(1, rhs) == "" && why(2, every & ~lhs & ~rhs) == "") return "";
   for (int i : {0, 1, 2}) {
-    if (!why(i, 0)) return std::nullopt;
+    if (!why(i, nothing)) return std::nullopt;
     const auto some = [&](const auto& lacks) { return lacks.second == ""; };
     if (std::ranges::none_of(known[i], some) && why(i, every) != "") return whose[i] + *why(i, every);
   }
@@ -155,16 +198,18 @@ struct Factors {
   std::string letters;
   Slice whole;
   std::vector<Slice> held[2], due;
-  std::vector<Slice> groups;  // of a grouped product the rows of each
+  std::vector<std::int64_t> part[2];  // which of an operand in parts
+  std::vector<Slice> groups;          // of a grouped product the rows of each
 
   bool adds(const Slice& box) const {
     return groups.empty() ||
            std::ranges::any_of(groups, [&](const Slice& group) { return contains(group, box); });
   }
-  Bits holders(int operand, const Slice& box) const {
+  Bits holders(int operand, std::int64_t part_of, const Slice& box) const {
     Bits all((due.size() + 63) / 64);
     for (std::size_t d = 0; d < due.size(); ++d)
-      if (contains(held[operand][d], box)) all[d / 64] |= std::uint64_t{1} << d % 64;
+      if (part[operand][d] == part_of && contains(held[operand][d], box))
+        all[d / 64] |= std::uint64_t{1} << d % 64;
     return all;
   }
 };
@@ -180,9 +225,11 @@ Factors factors(const Case& c) {
     if (f.letters.find(words.out[d]) == std::string::npos)
       f.letters += words.out[d], f.whole.push_back({0, result(c).dims[d].size});
   for (std::int64_t d = 0; d < devices(c.mesh); ++d) {
-    for (int i : {0, 1})
+    for (int i : {0, 1}) {
       f.held[i].push_back(
           of_letters(f.letters, f.whole, words.operand[i], block(c.mesh, c.op.operands[i], c.rule, d)));
+      f.part[i].push_back(part(c.mesh, c.op.operands[i], d));
+    }
     f.due.push_back(of_letters(f.letters, f.whole, words.out, block(c.mesh, result(c), c.rule, d)));
   }
   if (const auto* grouped = std::get_if<Grouped>(&c.op.kind)) {
@@ -200,30 +247,40 @@ Factors factors(const Case& c) {
 
 }  // namespace
 
+namespace {
+
+// A term of which no device of a fibre can have both factors.
+std::string met_nowhere(const Factors& f, const Slice& box, const std::vector<std::int64_t>& fibre) {
+  std::string at;
+  for (std::size_t i = 0; i < box.size(); ++i)
+    at += fmt::format("{}{} = {}", i ? ", " : "", f.letters[i], box[i].begin);
+  return fmt::format("no device of the fibre of device {} can have both factors of the term {}",
+                     fibre.front(), at);
+}
+
+}  // namespace
+
 std::string never_met(const Case& c, std::span<const Collective> trace) {
-  const auto in_parts = [&](const Spec& spec) { return parts(c.mesh, spec) > 1; };
-  if (is_reshard(c) || is_quantize(c) || is_resolve(c) || !in_parts(result(c)) ||
-      std::ranges::any_of(c.op.operands, in_parts))
+  const auto extremes = [](const Spec& spec) { return spec.reduction != Reduce::sum; };
+  if (is_reshard(c) || is_quantize(c) || is_resolve(c) || parts(c.mesh, result(c)) == 1 ||
+      std::ranges::any_of(c.op.operands, extremes))
     return "";
+  const std::int64_t n[] = {parts(c.mesh, c.op.operands[0]), parts(c.mesh, c.op.operands[1])};
   const Factors f = factors(c);
   std::vector<Slice> edges = f.groups;
   for (int i : {0, 1}) edges.insert(edges.end(), f.held[i].begin(), f.held[i].end());
-  const auto cells = cells_of(edges, f.due, most_met);
+  const auto cells = cells_of(edges, f.due, most_met / (n[0] * n[1]));
   if (!cells || devices(c.mesh) > most_met / devices(c.mesh)) return "";
   const std::vector<Bits> of = origins(c.mesh, acts_of(c.mesh, trace)).back();
   const auto all = fibres(c.mesh, result(c).unfinished);
   for (const Slice& box : cells->boxes) {
     if (!f.adds(box)) continue;
-    const Bits left = f.holders(0, box), right = f.holders(1, box);
-    for (const std::vector<std::int64_t>& fibre : all) {
+    for (std::int64_t pair = 0; pair < n[0] * n[1]; ++pair) {
+      const Bits left = f.holders(0, pair / n[1], box), right = f.holders(1, pair % n[1], box);
       const auto has_both = [&](std::int64_t d) { return !disjoint(of[d], left) && !disjoint(of[d], right); };
-      if (contains(f.due[fibre.front()], box) && std::ranges::none_of(fibre, has_both)) {
-        std::string at;
-        for (std::size_t i = 0; i < box.size(); ++i)
-          at += fmt::format("{}{} = {}", i ? ", " : "", f.letters[i], box[i].begin);
-        return fmt::format("no device of the fibre of device {} can have both factors of the term {}",
-                           fibre.front(), at);
-      }
+      for (const std::vector<std::int64_t>& fibre : all)
+        if (contains(f.due[fibre.front()], box) && std::ranges::none_of(fibre, has_both))
+          return met_nowhere(f, box, fibre);
     }
   }
   return "";

@@ -17,12 +17,14 @@ struct Layouts {
 Execution multiplied(const Case&, const Einsum&, const Layouts&);
 
 // Why no dealing out of the collectives brings the operands together and makes the result: those before they
-// are multiplied belong to one operand or to the result, the others to the result. As not_made().
+// are multiplied belong to one operand or to the result, the others to the result. As not_made(). Of more
+// than six before only those that follow each other are dealt to one operand; where that makes nothing it is
+// not known, unless all of them do not make one of the three.
 std::optional<std::string> product_not_made(const Case&, const Layouts&, std::span<const Collective>);
 
 // Of a product that is left in parts: a term of which no device of a fibre that is due it can have both
-// factors, for no collectives took them there, nor what another made of them. Empty where there is none, and
-// where an operand comes in parts.
+// factors, for no collectives took them there, nor what another made of them; of operands in parts of each
+// part of the one by each of the other. Empty where there is none.
 std::string never_met(const Case&, std::span<const Collective>);
 
 }  // namespace plumb

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "harness/trace/cost.h"
+#include "harness/trace/lower_bound.h"
 #include "harness/trace/steps.h"
 #include "harness/trace/untrue_sizes.h"
 #include "reference/words/letters.h"
@@ -76,71 +77,10 @@ bool stands_for_a_sum(const Case& c, const Trace& trace, std::size_t extreme) {
   return false;
 }
 
-std::string reduces_otherwise(const Case& c, const Trace& trace) {
-  const auto compares = [](const Spec* spec) { return spec->reduction != Reduce::sum; };
-  const auto all = arrays(c);
-  const bool any = std::ranges::any_of(all, compares), coded = quantizes(c.op);
-  const bool means = std::ranges::any_of(all, [](const Spec* spec) { return !spec->averaged.empty(); });
-  bool reduced = false, as_due = false, added = false;
-  std::string other;
-  for (std::size_t i = 0; i < trace.size(); ++i) {
-    const Collective& one = trace[i];
-    const bool combines = one.kind == "send" && !one.op.empty() && sums(c.op);
-    if (!reduces(one) && !combines) continue;
-    const std::optional<Reduce> extreme = extreme_named(one.op);
-    const auto due = [&](const Spec* spec) { return spec->reduction == extreme; };
-    const bool another = coded ? extreme == Reduce::min : any || stands_for_a_sum(c, trace, i);
-    if (extreme && another && std::ranges::none_of(all, due))
-      return fmt::format("it takes the {}, where {} due", one.op,
-                         coded ? "largest magnitudes are"
-                         : any ? "the other extreme is"
-                               : "sums are");
-    if (names_mean(one.op) && moved(c.mesh, one) != 0 && (!means || divides_a_sum(c, one)))
-      return fmt::format("it takes the {}, where no mean is due", one.op);
-    reduced = true;
-    if (never_adds(one.op))
-      other = one.op;
-    else
-      added = true;
-    as_due = as_due || extreme || !names_sum(one.op);
-  }
-  if (!added && !other.empty())
-    return fmt::format("it takes the {}, where {} are due", other,
-                       any || coded ? "extremes or sums" : "sums");
-  if (coded) return "";
-  const auto adds = [&](const Spec* spec) { return !compares(spec) && parts(c.mesh, *spec) > 1; };
-  if (parts(c.mesh, c.op.operands[0]) == 1 || std::ranges::any_of(all, adds)) return "";
-  if (c.op.operands[0].reduction == Reduce::sum || !reduced || as_due) return "";
-  return fmt::format("it adds up, where the {} is due", name(c.op.operands[0].reduction));
-}
-
 // Whether a product adds up nothing: it is zero wherever it is made.
 bool adds_nothing(const Case& c) {
   return std::ranges::any_of(contracted_dims(c.op, 0),
                              [&](int d) { return c.op.operands[0].dims[d].size == 0; });
-}
-
-std::string too_narrow(const Case& c, const Trace& trace, bool exact_values) {
-  if (!exact_values) return "";
-  std::vector<DType> all{c.wire};
-  for (const Spec* spec : arrays(c))
-    all.push_back(spec->scheme == Scheme::none ? spec->dtype : codes_of(spec->scheme));
-  const auto width = [](DType dtype) { return format(dtype).bytes; };
-  const DType least = std::ranges::min(all, {}, width);
-  // What is moved, or compared, may be the bits of another format.
-  const auto adds = [](const Collective& one) { return reduces(one) && !extreme_named(one.op); };
-  const auto holds_none = [&](DType dtype) {
-    return !holds(dtype, c.acc) && std::ranges::none_of(all, [&](DType held) { return holds(dtype, held); });
-  };
-  for (const Collective& one : trace)
-    if (const auto dtype = dtype_named(one.dtype);
-        dtype && (format(least).integer && reduces(one)
-                      ? !holds(*dtype, least)
-                      : !format(*dtype).integer &&
-                            (width(*dtype) < width(least) || (adds(one) && holds_none(*dtype)))))
-      return fmt::format("one {} of {}, which does not hold the values of {}", one.kind, one.dtype,
-                         format(least).name);
-  return "";
 }
 
 // Whether an operand is split along what is summed; where none is, nothing is a sum over devices.
@@ -177,13 +117,133 @@ std::int64_t made_elsewhere(const Case& c, std::int64_t device) {
   return elements(due) - elements(own);
 }
 
+// The same of a grouped wgrad: those of the groups of which it does not hold all rows.
+std::int64_t made_of_other_rows(const Case& c, const Grouped& grouped, std::int64_t device) {
+  const Slice due = block(c.mesh, result(c), c.rule, device);
+  const auto runs = group_rows(grouped, c.op.operands[0].dims[0].size);
+  std::int64_t groups = 0;
+  for (std::int64_t g = due[0].begin; g < due[0].end; ++g)
+    groups += std::ranges::any_of(c.op.operands, [&](const Spec& spec) {
+      const Range held = block(c.mesh, spec, c.rule, device)[0];
+      return std::ranges::any_of(
+          runs[g], [&](const Range& rows) { return rows.size() > 0 && both(rows, held) != rows; });
+    });
+  return groups == 0 ? 0 : elements(due) / due[0].size() * groups;
+}
+
 // Elements of a device's block that are made of what others have, where it is known: of a reshard all, if its
 // operand is in parts.
 std::int64_t made_of_others(const Case& c, std::int64_t device) {
   if (result(c).free || parts(c.mesh, result(c)) > 1 || adds_nothing(c)) return 0;
   if (std::holds_alternative<Einsum>(c.op.kind)) return cuts_a_sum(c) ? made_elsewhere(c, device) : 0;
+  const auto* grouped = std::get_if<Grouped>(&c.op.kind);
+  if (grouped && grouped->form == Form::wgrad) return made_of_other_rows(c, *grouped, device);
   const bool in_parts = is_reshard(c) && parts(c.mesh, c.op.operands[0]) > 1;
   return in_parts ? elements(block(c.mesh, result(c), c.rule, device)) : 0;
+}
+
+bool sums_are_due(const Case& c) {
+  for (std::int64_t d = 0; d < devices(c.mesh); ++d)
+    if (made_of_others(c, d) > 0) return true;
+  return false;
+}
+
+// Elements of the operands of which a device's block is made, at most: sums may bring these, among zeros.
+std::int64_t factors_of(const Case& c, std::int64_t device) {
+  if (is_reshard(c)) return elements(block(c.mesh, result(c), c.rule, device));
+  const Slice due = block(c.mesh, result(c), c.rule, device);
+  const bool rows = std::holds_alternative<Einsum>(c.op.kind);
+  const Letters words = letters(c.op);
+  std::int64_t sum = 0;
+  for (int i : {0, 1}) {
+    std::int64_t all = 1;
+    for (std::size_t d = 0; d < words.operand[i].size(); ++d) {
+      const std::size_t at = rows ? words.out.find(words.operand[i][d]) : std::string::npos;
+      all *= at == std::string::npos ? c.op.operands[i].dims[d].size : due[at].size();
+    }
+    sum += all;
+  }
+  return sum;
+}
+
+// Whether nothing that moves brings anything but extremes: then a product has no sums.
+bool only_extremes_move(const Case& c, const Trace& trace) {
+  return std::ranges::all_of(trace, [&](const Collective& one) {
+    return moved(c.mesh, one) == 0 || (reduces(one) && extreme_named(one.op));
+  });
+}
+
+// Whether the smallest are taken of what the largest are taken of as well: of both the magnitude is the
+// largest.
+bool beside_the_largest(const Case& c, const Trace& trace, const Collective& smallest) {
+  return std::ranges::any_of(trace, [&](const Collective& one) {
+    return reduces(one) && extreme_named(one.op) == Reduce::max && one.in == smallest.in &&
+           groups_of(c.mesh, one) == groups_of(c.mesh, smallest);
+  });
+}
+
+std::string reduces_otherwise(const Case& c, const Trace& trace) {
+  const auto compares = [](const Spec* spec) { return spec->reduction != Reduce::sum; };
+  const auto all = arrays(c);
+  const bool any = std::ranges::any_of(all, compares), coded = quantizes(c.op);
+  const bool means = std::ranges::any_of(all, [](const Spec* spec) { return !spec->averaged.empty(); });
+  const bool no_sums = coded && !is_quantize(c) && only_extremes_move(c, trace) && sums_are_due(c);
+  bool reduced = false, as_due = false, added = false;
+  std::string other;
+  for (std::size_t i = 0; i < trace.size(); ++i) {
+    const Collective& one = trace[i];
+    const bool combines = one.kind == "send" && !one.op.empty() && sums(c.op);
+    if (!reduces(one) && !combines) continue;
+    const std::optional<Reduce> extreme = extreme_named(one.op);
+    const auto due = [&](const Spec* spec) { return spec->reduction == extreme; };
+    const bool no_magnitude = coded && extreme == Reduce::min && !beside_the_largest(c, trace, one);
+    const bool no_sum =
+        coded ? no_sums && stands_for_a_sum(c, trace, i) : any || stands_for_a_sum(c, trace, i);
+    if (extreme && (no_magnitude || no_sum) && std::ranges::none_of(all, due))
+      return fmt::format("it takes the {}, where {} due", one.op,
+                         no_magnitude    ? "largest magnitudes are"
+                         : any && !coded ? "the other extreme is"
+                                         : "sums are");
+    if (names_mean(one.op) && moved(c.mesh, one) != 0 && (!means || divides_a_sum(c, one)))
+      return fmt::format("it takes the {}, where no mean is due", one.op);
+    reduced = true;
+    if (never_adds(one.op))
+      other = one.op;
+    else
+      added = true;
+    as_due = as_due || extreme || !names_sum(one.op);
+  }
+  if (!added && !other.empty())
+    return fmt::format("it takes the {}, where {} are due", other,
+                       any || coded ? "extremes or sums" : "sums");
+  if (coded) return "";
+  const auto adds = [&](const Spec* spec) { return !compares(spec) && parts(c.mesh, *spec) > 1; };
+  if (parts(c.mesh, c.op.operands[0]) == 1 || std::ranges::any_of(all, adds)) return "";
+  if (c.op.operands[0].reduction == Reduce::sum || !reduced || as_due) return "";
+  return fmt::format("it adds up, where the {} is due", name(c.op.operands[0].reduction));
+}
+
+std::string too_narrow(const Case& c, const Trace& trace, bool exact_values) {
+  if (!exact_values) return "";
+  std::vector<DType> all{c.wire};
+  for (const Spec* spec : arrays(c))
+    all.push_back(spec->scheme == Scheme::none ? spec->dtype : codes_of(spec->scheme));
+  const auto width = [](DType dtype) { return format(dtype).bytes; };
+  const DType least = std::ranges::min(all, {}, width);
+  // What is moved, or compared, may be the bits of another format.
+  const auto adds = [](const Collective& one) { return reduces(one) && !extreme_named(one.op); };
+  const auto holds_none = [&](DType dtype) {
+    return !holds(dtype, c.acc) && std::ranges::none_of(all, [&](DType held) { return holds(dtype, held); });
+  };
+  for (const Collective& one : trace)
+    if (const auto dtype = dtype_named(one.dtype);
+        dtype && (format(least).integer && reduces(one)
+                      ? !holds(*dtype, least)
+                      : !format(*dtype).integer &&
+                            (width(*dtype) < width(least) || (adds(one) && holds_none(*dtype)))))
+      return fmt::format("one {} of {}, which does not hold the values of {}", one.kind, one.dtype,
+                         format(least).name);
+  return "";
 }
 
 // The bits of s8, u32 and pred, as XLA calls them; 0 of other dtypes.
@@ -192,23 +252,6 @@ int integer_bits(const Collective& one) {
   if (one.dtype.size() < 2 || one.dtype.size() > 4 || (one.dtype[0] != 's' && one.dtype[0] != 'u')) return 0;
   const std::string digits = one.dtype.substr(1);
   return digits.find_first_not_of("0123456789") == digits.npos ? std::stoi(digits) : 0;
-}
-
-// Whether a device's block is made of what others have: of a grouped wgrad as well where it lacks rows of a
-// group of its block.
-bool others_are_due(const Case& c, std::int64_t device) {
-  const auto* grouped = std::get_if<Grouped>(&c.op.kind);
-  if (!grouped || grouped->form != Form::wgrad) return made_of_others(c, device) > 0;
-  const Slice due = block(c.mesh, result(c), c.rule, device);
-  if (result(c).free || parts(c.mesh, result(c)) > 1 || elements(due) == 0) return false;
-  const auto runs = group_rows(*grouped, c.op.operands[0].dims[0].size);
-  for (const Spec& spec : c.op.operands) {
-    const Range held = block(c.mesh, spec, c.rule, device)[0];
-    for (std::int64_t g = due[0].begin; g < due[0].end; ++g)
-      for (const Range& rows : runs[g])
-        if (rows.size() > 0 && both(rows, held) != rows) return true;
-  }
-  return false;
 }
 
 // Integers may be the bytes of what is moved, and beside other collectives be counted for an end of their
@@ -224,7 +267,7 @@ std::string reduces_integers(const Case& c, const Trace& trace) {
     found = &one;
   }
   for (std::int64_t d = 0; found && d < devices(c.mesh); ++d)
-    if (others_are_due(c, d))
+    if (made_of_others(c, d) > 0)
       return fmt::format("it reduces {}, where values of {} are due", found->dtype,
                          format(result(c).dtype).name);
   return "";
@@ -247,9 +290,53 @@ std::string sums_too_few_values(const Case& c, const Trace& trace) {
                      static_cast<double>(value) * static_cast<double>(one.times);
   }
   for (std::int64_t d = 0; d < devices(c.mesh); ++d)
-    if (const std::int64_t due = made_of_others(c, d); summed[d] < static_cast<double>(due))
+    if (const std::int64_t due = std::min(made_of_others(c, d), factors_of(c, d));
+        summed[d] < static_cast<double>(due))
       return fmt::format("its sums make {} of the {} elements of device {} that are sums over devices",
                          summed[d], due, d);
+  return "";
+}
+
+// The one collective that moves anything, if it adds up, once.
+const Collective* only_sum(const Case& c, const Trace& trace) {
+  const Collective* found = nullptr;
+  for (const Collective& one : trace) {
+    if (moved(c.mesh, one) == 0) continue;
+    if (found || !reduces(one) || extreme_named(one.op) || one.times != 1) return nullptr;
+    found = &one;
+  }
+  return found;
+}
+
+// Of an einsum what one sum alone cannot have made, for nobody knew of others what he added, if it has fewer
+// values than the factors that a block is made of:
+// - of an operand with one scale for all, what is added is not known before
+// - of two whole operands in parts along one axis the result is linear in each part that a device has: what
+//   others have is told to the last value
+std::string adds_at_once(const Case& c, const Trace& trace) {
+  const Collective* one = std::holds_alternative<Einsum>(c.op.kind) ? only_sum(c, trace) : nullptr;
+  if (!one) return "";
+  const std::vector<Spec>& of = c.op.operands;
+  const bool scaled = std::ranges::any_of(of, [&](const Spec& spec) {
+    return spec.scheme != Scheme::none && !in_blocks(spec.scheme) &&
+           largest_block_bytes(c.mesh, spec, c.rule) < bytes(spec);
+  });
+  const bool crossed = std::ranges::any_of(of[0].unfinished, [&](AxisId axis) {
+    return c.mesh.axes[axis].size > 1 && std::ranges::count(of[1].unfinished, axis) > 0;
+  });
+  std::int64_t all = 0;
+  for (const Spec& spec : of) all += elements(spec);
+  for (std::int64_t d = 0; d < devices(c.mesh); ++d) {
+    if (made_of_others(c, d) == 0) continue;
+    std::int64_t held = 0;
+    for (const Spec& spec : of) held += elements(block(c.mesh, spec, c.rule, d));
+    const std::int64_t factors = factors_of(c, d), values = one->in / bytes_of_value(c);
+    if (scaled && values < factors - held)
+      return "it adds up once, and the largest magnitude of all is due before";
+    if (crossed && held == all && values < factors)
+      return fmt::format("it adds up {} values, and parts of {} factors meet those of others on device {}",
+                         values, factors, d);
+  }
   return "";
 }
 
@@ -293,6 +380,7 @@ std::string untrue(const Case& c, const Trace& trace, bool exact_values) {
   if (why.empty()) why = reduces_integers(c, trace);
   if (why.empty()) why = too_narrow(c, trace, exact_values);
   if (why.empty()) why = sums_too_few_values(c, trace);
+  if (why.empty()) why = adds_at_once(c, trace);
   return why;
 }
 

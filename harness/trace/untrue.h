@@ -15,11 +15,14 @@ namespace plumb {
 // - where every dimension divides by the number of devices, an all-gather that nobody counted whose result is
 //   its operand, or one of more than a device has, where nothing was done before (8 and 16 bits may move as
 //   f32)
-// - a maximum or minimum taken along an axis along which a sum is due and nothing adds up, of what is not
-//   quantized; where the other extreme is due; where it takes those alone, a sum
+// - a maximum or minimum taken along an axis along which a sum is due and nothing adds up, of what is
+//   quantized where nothing else moves; where the other extreme is due, but of magnitudes beside the largest;
+//   where it takes those alone, a sum
 // - a float narrower than all arrays and the wire, where the values are the exact ones
 // - sums and nothing else that moves, of fewer values than a block has that are not made of what the device
 //   holds of the operands
+// - of an einsum one sum and nothing else that moves, of fewer values than the factors, where a scale of all
+//   values is due before, or where the parts of both operands meet
 std::string untrue(const Case&, const Trace&, bool exact_values);
 
 // The trace without reductions of integers that hold no value of the floats that are due: what they count is

@@ -176,8 +176,73 @@ TEST(Untrue, MagnitudesAreTheLargest) {
   const std::string line = "on x=2: quantize fp8 bf16[64@x] -> f8e4m3[64@x] f32[]";
   Collective one{.kind = "all-reduce", .axes = {"x"}, .in = 4, .out = 4, .op = "max"};
   EXPECT_EQ(why(line, {one}), "");
-  one.op = "min";
-  EXPECT_THAT(why(line, {one}), HasSubstr("where largest magnitudes are due"));
+  Collective smallest = one;
+  smallest.op = "min";
+  EXPECT_THAT(why(line, {smallest}), HasSubstr("where largest magnitudes are due"));
+  EXPECT_EQ(why(line, {smallest, one}), "") << "the larger of both";
+  EXPECT_EQ(why(line, {one, smallest}), "");
+  one.axes.clear();
+  EXPECT_THAT(why(line, {smallest, one}), HasSubstr("where largest magnitudes are due"))
+      << "of another group";
+}
+
+// Of a product a largest magnitude is no sum: one that nothing but extremes came to has none.
+TEST(Untrue, ALargestMagnitudeIsNoSum) {
+  const auto op = [](const char* name) {
+    Collective one = reduce(name);
+    one.in = one.out = 256;
+    return one;
+  };
+  const Collective gather{.kind = "all-gather", .axes = {"x"}, .in = 16, .out = 32};
+  for (const char* scheme : {"mxfp8", "fp8"}) {
+    const std::string product =
+        fmt::format("on x=2: einsum mk,kn->mn bf16[8,64@x]~{0} bf16[64@x,8]~{0} -> f32[8,8]", scheme);
+    EXPECT_THAT(why(product, {op("max")}), HasSubstr("it takes the max, where sums are due")) << scheme;
+    EXPECT_EQ(why(product, {op("max"), op("max"), op("add")}), "") << scheme;
+    EXPECT_EQ(why(product, {op("max"), gather}), "") << scheme;
+  }
+  for (const char* line : {
+           "on x=2: einsum mk,kn->mn bf16[8@x,64]~fp8 bf16[64,8]~fp8 -> f32[8@x,8]",
+           "on x=2: einsum mk,kn->mn bf16[8,64@x]~fp8 bf16[64@x,8]~fp8 -> f32[8,8]+x",
+           "on x=2: einsum mk,kn->mn bf16[0,64@x]~fp8 bf16[64@x,8]~fp8 -> f32[0,8]",
+       })
+    EXPECT_EQ(why(line, {op("max")}), "") << line << ": no sum over devices is due";
+}
+
+// What a device adds is not known before the scale is, nor of others what it multiplies by.
+TEST(Untrue, OneSumMakesNoProductOfScaledOperandsNorOfTwoInParts) {
+  const auto adds = [](std::int64_t bytes) {
+    Collective one = reduce("add");
+    one.in = one.out = bytes;
+    return one;
+  };
+  const std::string scaled = "on x=2: einsum mk,kn->mn bf16[8,64@x]~fp8 bf16[64@x,8]~fp8 -> f32[8,8]";
+  EXPECT_THAT(why(scaled, {adds(256)}), HasSubstr("the largest magnitude of all is due before"));
+  EXPECT_EQ(why(scaled, {reduce("max"), adds(256)}), "");
+  EXPECT_EQ(why(scaled, {adds(8), adds(256)}), "") << "magnitudes among zeros";
+  EXPECT_EQ(why(scaled, {adds(2048)}), "") << "operands among zeros";
+  EXPECT_EQ(why("on x=2: einsum mk,kn->mn bf16[8,64@x]~mxfp8 bf16[64@x,8]~mxfp8 -> f32[8,8]", {adds(256)}),
+            "");
+  const std::string crossed = "on x=2: einsum mk,kn->mn f32[4,4]+x f32[4,4]+x -> f32[4,4]";
+  EXPECT_THAT(why(crossed, {adds(64)}), HasSubstr("adds up 16 values, and parts of 32 factors"));
+  EXPECT_EQ(why(crossed, {adds(64), adds(64)}), "");
+  EXPECT_EQ(why(crossed, {adds(128)}), "") << "both operands in one";
+  EXPECT_EQ(why("on x=2: einsum mk,kn->mn f32[4,4]+x f32[4,4] -> f32[4,4]", {adds(64)}), "");
+}
+
+// A product's operands may be joined by sums among zeros: of fewer values than the product has.
+TEST(Untrue, SumsMayBringTheFactors) {
+  const auto adds = [](std::int64_t bytes) {
+    Collective one = reduce("add");
+    one.in = one.out = bytes;
+    return one;
+  };
+  const std::string outer = "on x=2: einsum mk,kn->mn f32[8,2@x] f32[2@x,8] -> f32[8,8]";
+  EXPECT_EQ(why(outer, {adds(64), adds(64)}), "");
+  EXPECT_THAT(why(outer, {adds(64)}), HasSubstr("its sums make 16 of the 32"));
+  const std::string rows = "on x=2: grouped wgrad f32[8@x,4] f32[8@x,4] sizes=3,5 -> f32[2,4,4]";
+  EXPECT_EQ(why(rows, {adds(128)}), "");
+  EXPECT_THAT(why(rows, {adds(64)}), HasSubstr("its sums make 16 of the 32"));
 }
 
 TEST(Untrue, IntegersAddUpNoFloats) {
