@@ -40,8 +40,15 @@ int Process::starts_in_vain(std::int64_t devices) const {
   return at == state_->failed.end() ? 0 : at->second.first;
 }
 
+bool Process::takes(const Case& c) {
+  if (auto refusal = refuses(c)) state_->refusal.emplace(c, std::move(*refusal));
+  return !state_->refusal;
+}
+
 std::optional<Answer> Process::refuses(const Case& c) {
   ProcessState& s = *state_;
+  if (auto unsaid = std::exchange(s.refusal, std::nullopt); unsaid && unsaid->first == c)
+    return std::move(unsaid->second);
   // What is outside what it said before needs no new start.
   if (s.hello)
     if (auto unsupported = outside(s.hello->capabilities, c)) return *unsupported;

@@ -47,6 +47,9 @@ class Process {
   // where the program has never started and ends with exit code 2: it cannot use its options.
   std::optional<Answer> refuses(const Case&);
 
+  // The same, of which nothing is lost: where it cannot take the case, whoever asks next says why.
+  bool takes(const Case&);
+
   // What requests have from now on.
   void allow(const Deadlines&);
 

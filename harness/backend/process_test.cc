@@ -108,6 +108,24 @@ TEST(Process, AProgramThatDiesBetweenCasesIsStartedAgain) {
   expect<Outcome>(process.run(gather(), operands()));
 }
 
+// Asked whether it takes a case, which it would the next time, it says why not once: to whoever asks then.
+TEST(Process, WhatAStartThatFailedSaysIsNotLost) {
+  const std::string mark = testing::TempDir() + "started." + std::to_string(::getpid());
+  Command once = fake({});
+  once.argv = {"/bin/sh", "-c", "mkdir " + mark + " 2>/dev/null && exit 3; exec " + once.argv[0]};
+  for (const bool asked : {false, true}) {
+    Process process(once);
+    if (asked) {
+      EXPECT_FALSE(process.takes(gather()));
+      EXPECT_FALSE(process.takes(gather()));
+    }
+    EXPECT_EQ(expect<Crashed>(process.run(gather(), operands())).phase, "start");
+    EXPECT_TRUE(process.takes(gather()));
+    expect<Outcome>(process.run(gather(), operands()));
+    std::filesystem::remove(mark);
+  }
+}
+
 TEST(Process, ADeadlineIsKeptByPhase) {
   const Deadlines short_run{.start = 60, .compile = 60, .run = 0.2}, short_compile{60, 0.2, 60},
       short_start{0.2, 60, 60};

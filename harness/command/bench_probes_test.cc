@@ -62,7 +62,7 @@ TEST(Bench, ASoakGivesEveryCaseItsShare) {
   const Ran ran = run_tool(folder, two + " --soak 2s");
   EXPECT_EQ(ran.code, 0) << ran.out;
   EXPECT_THAT(ran.out, Not(HasSubstr(" 0 iterations proved")));
-  const Ran none = run_tool(folder, two + " --soak 0.000001s");
+  const Ran none = run_tool(folder, two + " --soak 0.000000001s");
   EXPECT_EQ(none.code, 2);
   EXPECT_THAT(none.out, HasSubstr("unrun  "));
   EXPECT_THAT(none.out, HasSubstr(": 0 iterations proved"));

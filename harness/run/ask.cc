@@ -97,7 +97,7 @@ Declared declared(const Process& process) {
 }
 
 bool in_place(const Case& c, Process& process) {
-  return !process.refuses(c) && process.hello()->fills && prover(c).unprovable.empty();
+  return process.takes(c) && process.hello()->fills && prover(c).unprovable.empty();
 }
 
 namespace {
@@ -125,7 +125,7 @@ void prove_timed(Attempt& made, Process& process, Which which) {
 }  // namespace
 
 TimedAttempts ask_timed(const Case& c, Process& process, const TimingAsked& wanted, bool proved) {
-  const bool fills = proved || (!process.refuses(c) && process.hello()->fills);
+  const bool fills = proved || (process.takes(c) && process.hello()->fills);
   Attempt asked{c, {}, {}, in_arena(process)};
   if (!proved) asked.operands = timed(asked.fill_seconds, [&] { return filled(c); });
   TimedAnswer said = timed(asked.ask_seconds, [&] {

@@ -153,7 +153,7 @@ std::string not_timed(const Record& record) {
 
 std::string too_large_to_time(const Case& c, Subject& subject) try {
   Process& process = process_of(subject);
-  if (!process.hello()) process.refuses(c);
+  if (!process.hello()) process.takes(c);
   const bool proved = process.hello() && process.hello()->fills && prover(c).unprovable.empty();
   refuse_what_does_not_fit(c, room_of(settings_of(subject)), {0, proved});
   return "";

@@ -5,12 +5,17 @@
 #include <signal.h>
 
 #include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <functional>
 #include <memory>
 #include <thread>
 
 #include "harness/backend/testing/alive.h"
 #include "harness/backend/testing/remains.h"
 #include "harness/run/attempt.h"
+#include "harness/run/measured.h"
+#include "harness/run/soak.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -82,6 +87,45 @@ TEST_P(EveryFault, IsSeenAndTheNextCaseIsJudged) {
 }
 
 INSTANTIATE_TEST_SUITE_P(OfMpi, EveryFault, testing::ValuesIn(rows));
+
+// A program of which the first that comes to it in the first launch is killed before it is a rank.
+std::string killed_once() {
+  std::string made = testing::TempDir() + "killed-once-XXXXXX";
+  const std::filesystem::path folder = ::mkdtemp(made.data());
+  const std::filesystem::path script = folder / "rank";
+  std::ofstream(script) << fmt::format("#!/bin/sh\nmkdir {} 2>/dev/null && kill -9 $$\nexec {} \"$@\"\n",
+                                       (folder / "mark").string(), PLUMB_MPI);
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  return script;
+}
+
+// In whichever way the case is asked: the next is judged by a new launch.
+TEST(RanksOfMpi, OneThatIsKilledBeforeItJoinsIsSaidOfTheCaseThatItWasStartedFor) {
+  const Case c = parse_case(gather);
+  const std::pair<const char*, std::function<Record(Subject&)>> ways[] = {
+      {"run",      [&](Subject& s) { return attempt(c, s); }         },
+      {"measured", [&](Subject& s) { return measure(c, s, {.timing = {.iterations = 1}}); }},
+      {"soak",     [&](Subject& s) {
+         Soaked so_far;
+         const auto bad = soak(c, s, 0.5, so_far);
+         return bad ? bad->record : Record{};
+       }},
+  };
+  for (const bool in_place : {false, true})
+    for (const auto& [way, ask] : ways) {
+      SCOPED_TRACE(fmt::format("{}, in place: {}", way, in_place));
+      const std::string script = killed_once();
+      Settings settings;
+      settings.in_place = in_place;
+      Subject subject(fmt::format("{} --ranks 4 --launcher mpiexec -- {}", PLUMB_LAUNCH, script), settings);
+      const Verdict verdict = ask(subject).verdict;
+      EXPECT_EQ(verdict.status, Status::crashed);
+      ASSERT_FALSE(verdict.facts.empty());
+      EXPECT_THAT(verdict.facts[0].text, testing::ContainsRegex("rank [0-3] has not joined"));
+      EXPECT_EQ(attempt(c, subject).verdict.status, Status::pass);
+      std::filesystem::remove_all(std::filesystem::path(script).parent_path());
+    }
+}
 
 // Stopped, it has not replied for sure when it is killed.
 TEST(RanksOfMpi, OneThatIsKilledInTheProofIsNamed) {

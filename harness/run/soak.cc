@@ -23,9 +23,9 @@ std::int64_t rank_of(const Record& record, std::size_t ranks, std::int64_t devic
 
 std::optional<Corruption> soak(const Case& c, Subject& subject, double seconds, Soaked& so_far) {
   using Now = std::chrono::steady_clock;
-  const auto end = Now::now() + std::chrono::duration<double>(seconds);
   Process& process = process_of(subject);
   const bool proved = in_place(c, process);
+  const auto end = Now::now() + std::chrono::duration<double>(seconds);  // its start is no part of the soak
   refuse_what_does_not_fit(c, room_of(settings_of(subject)), {0, proved});
   const double deadline = deadlines_for(c, settings_of(subject)).run;
   while (Now::now() < end && std::ssize(so_far.samples.nanoseconds) < most_samples) {
