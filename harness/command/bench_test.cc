@@ -291,6 +291,7 @@ TEST(Bench, GoogleBenchmarkSaysIfAsked) {
       run_tool(folder, fake("took 1000,1000") + line + " --benchmark_format json --repetitions 2");
   const json said = parse_json(ran.out);
   ASSERT_TRUE(said.is_object()) << ran.out;
+  EXPECT_EQ(said["context"]["executable"], "plumb");
   EXPECT_THAT(said["benchmarks"][0]["name"].get<std::string>(), HasSubstr("reshard f32[8@x] -> f32[8]"));
   EXPECT_EQ(run_tool(folder, fake("took 1000,1000") + line + " --benchmark_filter einsum").code, 2);
   EXPECT_EQ(run_tool(folder, fake("took 1000,1000") + line + " --benchmark_out b.json --repetitions 2").code,

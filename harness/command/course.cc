@@ -160,7 +160,8 @@ struct Out {
 };
 
 void initialize(const LibraryFlags& flags, const Out& out) {
-  std::vector<std::string> all = arguments(flags);
+  static std::vector<std::string> all;  // the library keeps where the first of them lies
+  all = arguments(flags);
   if (!out.path().empty()) all.push_back("--benchmark_out=" + out.path());
   std::vector<char*> argv;
   for (std::string& one : all) argv.push_back(one.data());

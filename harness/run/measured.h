@@ -22,7 +22,7 @@ struct Introduction {
 };
 Introduction make_known(const Case&, Subject&);
 
-// The first of both results that is no pass, else the last.
+// The first of both results that is no pass, else the last: where the first was lost in its proof nobody has proved the last.
 Record judged_under_the_clock(const TimedAttempts&, const Declared&);
 
 // Why a case has no times, from the record of a verdict: "wrong: 3 elements ..."; of a pass its last note.
