@@ -96,7 +96,8 @@ std::optional<Apart> apart(const Case& c) {
 
 namespace {
 
-// Of the medians of its repetitions, in nanoseconds.
+// Of the medians of its repetitions, in nanoseconds. Of too few, and of ranks that share cores and so wait for one
+// as well, nobody knows what is sent.
 struct Took {
   double middle = 0, least = 0, most = 0;
   bool enough = true;
@@ -105,7 +106,7 @@ struct Took {
 Took of_repetitions(const Timings& t) {
   const std::vector<double> each = medians(t);
   const auto [least, most] = std::ranges::minmax(each);
-  return {quantile(each, 0.5), least, most, each.size() >= fewest_compared};
+  return {quantile(each, 0.5), least, most, each.size() >= fewest_compared && who_shares(t).own.empty()};
 }
 
 Took operator+(const Took& a, const Took& b) {

@@ -28,8 +28,8 @@ std::optional<Apart> apart(const Case&);
 // A row for each sharded product whose local part the same backend was timed with: what it takes more than
 // that, which is what communication costs, and where all that is sent was timed, too, how much of that is
 // hidden: by how much both together take longer than the case. In brackets what the least and the largest
-// median of each repetition allow; UNSURE where that is on both sides of 0, or repetitions are fewer than
-// four. Empty where there is none.
+// median of each repetition allow; UNSURE where that is on both sides of 0, repetitions are fewer than four, or
+// ranks share cores. Empty where there is none.
 std::string overlap_table(const std::vector<Timings>&);
 
 }  // namespace plumb

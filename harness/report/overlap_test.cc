@@ -73,6 +73,10 @@ TEST(Overlap, IsOfWhatTheSameBackendWasTimedWith) {
   EXPECT_THAT(overlap_table({took(whole, 50'000), took(local, 20'000)}), HasSubstr("not timed: " + sent));
   EXPECT_THAT(overlap_table({took(whole, 50'000, 3), took(local, 20'000), took(sent, 40'000)}),
               HasSubstr("UNSURE"));
+  Timings crowded = took(whole, 50'000);
+  for (Repetition& r : crowded.repetitions) r.places = {"0-3: host 0, cores 0-1"};
+  EXPECT_THAT(overlap_table({crowded, took(local, 20'000), took(sent, 40'000)}),
+              ContainsRegex("UNSURE \\(26 to 34\\) +42 +UNSURE \\(6 to 18\\)"));
   const std::string nothing = "on tp=4: einsum mk,kn->mn f32[8,8] f32[8,8@tp] -> f32[8,8@tp]";
   EXPECT_THAT(overlap_table({took(nothing, 50'000),
                              took("on y=1: einsum mk,kn->mn f32[8,8] f32[8,2] -> f32[8,2] seed=3", 20'000)}),
