@@ -25,9 +25,11 @@ struct Narrowing {
   const Module& module;
   std::vector<Bounds>& bounds;
 
-  // Numbers from which each device takes its own away reach as far as the last device's.
+  // Numbers from which each device takes its own away reach as far as the last device's; terms of sums, on the
+  // average, to an even share: group sizes add up to the rows.
   void narrow(const Origin& origin, std::int64_t extent) {
     if (extent < 1) return;
+    if (origin.summed > 1) extent = std::min(extent, std::max<std::int64_t>(2, 2 * extent / origin.summed + 1));
     for (const std::int64_t p : origin.parameters) {
       Bounds& b = bounds[static_cast<std::size_t>(p)];
       std::int64_t last = extent - 1;
@@ -93,9 +95,11 @@ struct Narrowing {
         narrow(operands[d + first], of.dims[d]);
     for (std::size_t sizes = 2; is_ragged(i.opcode) && sizes < operands.size(); ++sizes)
       narrow(operands[sizes], kSmall);  // so many rows, and where they begin
-    if (i.opcode != Opcode::compare || get<std::string>(i, Key::direction) != "EQ") return;
+    if (i.opcode != Opcode::compare) return;
+    const bool equal = get<std::string>(i, Key::direction) == "EQ";
     for (std::size_t side = 0; side < 2; ++side)
-      if (operands[side].parameters.empty() && operands[side].counted > 0)
+      if (operands[side].parameters.empty() && operands[side].counted > 0 &&
+          (equal || operands[1 - side].summed > 0))
         narrow(operands[1 - side], operands[side].counted);
   }
 };

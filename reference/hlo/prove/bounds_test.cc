@@ -64,6 +64,12 @@ constexpr const char* kComputations = R"(
   ROOT %p = pred[] compare(%a, %b), direction=LT
 }
 
+%added {
+  %a = s32[] parameter(0)
+  %b = s32[] parameter(1)
+  ROOT %s = s32[] add(%a, %b)
+}
+
 ENTRY %e {
   %i = s32[] parameter(0)
   %j = s32[] parameter(1)
@@ -121,6 +127,10 @@ TEST(Bounds, IntegersStayBelowWhatTheyIndex) {
       {"%b = s32[2,3] broadcast(%n), dimensions={1}\n  %q = s32[2,3] add(%v, %v)\n  %p = pred[2,3] compare(%q, %b), direction=EQ", "n<3"},
       {"%b = s32[2,3] broadcast(%n), dimensions={1}\n  %p = pred[2,3] compare(%b, %v), direction=EQ", "n<3"},
       {"%b = s32[2,3] broadcast(%n), dimensions={1}\n  %p = pred[2,3] compare(%b, %v), direction=LT", ""},
+      {"%z = s32[] constant(0)\n  %s = s32[3] reduce-window(%n, %z), window={size=3 pad=2_0}, to_apply=%added\n  %b = s32[9,3] broadcast(%s), dimensions={1}\n"
+       "  %l = s32[9,3] iota(), iota_dimension=0\n  %p = pred[9,3] compare(%l, %b), direction=LT", "n<7"},
+      {"%z = s32[] constant(0)\n  %s = s32[] reduce(%n, %z), dimensions={0}, to_apply=%added\n  %b = s32[9] broadcast(%s), dimensions={}\n"
+       "  %l = s32[9] iota(), iota_dimension=0\n  %p = pred[9] compare(%b, %l), direction=LE", "n<7"},
       {"%b = s32[2,3] broadcast(%n), dimensions={1}\n  %q = s32[2,3] add(%b, %v)\n  %p = pred[2,3] compare(%b, %q), direction=EQ", ""},
       {"%b = s32[2,3] broadcast(%n), dimensions={1}\n  %p = pred[2,3] compare(%b, %b), direction=EQ", ""},
       {"%k = s32[] get-tuple-element(%t), index=1\n  %d = f32[1,1] dynamic-slice(%f, %k, %k)" + slice, "j<5"},

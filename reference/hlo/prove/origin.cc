@@ -25,6 +25,7 @@ void join(Origin& to, const Origin& from) {
   to.by_device = to.by_device || from.by_device;
   to.unknown = to.unknown || from.unknown;
   to.counted = std::max(to.counted, from.counted);
+  to.summed = std::max(to.summed, from.summed);
   to.at_zero.insert(to.at_zero.end(), from.at_zero.begin(), from.at_zero.end());
   to.at_zero = few(std::move(to.at_zero));
   for (const Chain& chain : from.chains)
@@ -38,7 +39,7 @@ void join(Origin& to, const Origin& from) {
 // But for the ways they came about.
 bool alike(const Origin& a, const Origin& b) {
   return a.parameters == b.parameters && a.changed == b.changed && a.by_device == b.by_device &&
-         a.unknown == b.unknown && a.counted == b.counted && a.at_zero == b.at_zero &&
+         a.unknown == b.unknown && a.counted == b.counted && a.summed == b.summed && a.at_zero == b.at_zero &&
          a.columns.size() == b.columns.size() && std::ranges::equal(a.parts, b.parts, alike);
 }
 
@@ -214,6 +215,19 @@ struct Following {
     return all;
   }
 
+  // How many terms each sum of an instruction has; 0: it makes none.
+  std::int64_t terms(const Instruction& i, const Computation& c) const {
+    if (i.opcode != Opcode::reduce && i.opcode != Opcode::reduce_window) return 0;
+    const Integers called = get<Calls>(i, Key::to_apply).computations;
+    if (called.size() != 1) return 0;
+    const Computation& by = module.computations[static_cast<std::size_t>(called[0])];
+    if (by.instructions[static_cast<std::size_t>(by.root)].opcode != Opcode::add) return 0;
+    std::int64_t all = 1;
+    for (const WindowDim& w : get<std::vector<WindowDim>>(i, Key::window)) all *= w.size;
+    const Shape& of = c.instructions[static_cast<std::size_t>(i.operands[0])].shape;
+    return i.opcode == Opcode::reduce ? elements(of) / std::max<std::int64_t>(1, elements(i.shape)) : all;
+  }
+
   // The columns of a concatenation, and what is computed of each column, or moved with the others.
   void add_columns(Origin& to, const Instruction& i, const Computation& c,
                    const std::vector<Origin>& operands) const {
@@ -314,6 +328,7 @@ struct Following {
       if (c.instructions[static_cast<std::size_t>(i.operands[n])].shape.type == Type::pred)
         numbers[n] = {.unknown = true};
     all = computed(i, numbers);
+    all.summed = std::max(all.summed, terms(i, c));
     add_columns(all, i, c, numbers);
     return all;
   }

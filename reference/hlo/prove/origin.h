@@ -38,6 +38,7 @@ struct Origin {
   bool by_device = false;    // each device adds a number of its own
   bool unknown = false;      // or of floats, of sums: of what is not followed
   std::int64_t counted = 0;  // 0: no iota
+  std::int64_t summed = 0;   // so many terms in a sum; 0: no sum of several
   Integers at_zero{};        // what they are, where all parameters are zero: some of these, ascending
   std::vector<Chain> chains{};
   std::vector<Origin> parts{};
