@@ -4,6 +4,7 @@
 
 #include "adapters/protocol/fields.h"
 #include "adapters/protocol/json.h"
+#include "reference/words/fnv.h"
 
 namespace plumb {
 
@@ -81,13 +82,6 @@ ClockSeen clock_seen_from(const json& j) {
           finite(j, "drift"), finite(j, "drift_error")};
 }
 
-// FNV-1a.
-std::string sum_of(const std::string& said) {
-  std::uint64_t sum = 0xcbf29ce484222325;
-  for (const char one : said) sum = (sum ^ static_cast<unsigned char>(one)) * 0x100000001b3;
-  return fmt::format("{:016x}", sum);
-}
-
 // Its members in order, and numbers as they are, whoever wrote them: 2.0 is 2.
 void add_said(const json& j, std::string& to) {
   if (j.is_number()) to += fmt::format("{}", j.get<double>());
@@ -101,7 +95,7 @@ void add_said(const json& j, std::string& to) {
 std::string seal_of(const json& j, const std::string& line) {
   std::string said = line + ';';
   add_said(j, said);
-  return sum_of(said);
+  return fmt::format("{:016x}", fnv(said));
 }
 
 // That of older records, which is of what was measured alone.
@@ -109,7 +103,7 @@ std::string seal_of_times(const Repetition& r) {
   std::string said = fmt::format("{};{};{};{}", fmt::join(r.samples.nanoseconds, ","), fmt::join(r.samples.slowest, ","),
                                  fmt::join(r.samples.skew, ","), fmt::join(r.control, ","));
   for (const auto& [what, took] : r.limits) said += fmt::format(";{} {}", what, took);
-  return sum_of(said);
+  return fmt::format("{:016x}", fnv(said));
 }
 
 // Throws where a record is not as it was written. Who says its launch has a seal.

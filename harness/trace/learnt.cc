@@ -106,7 +106,8 @@ void take(const Heard& h, std::vector<Known>& known) {
 // What values go by way of others: all parts that can come by them have come.
 void relay(std::span<const Heard> loop, std::vector<Known>& known) {
   const auto add = [&](std::int64_t d, std::uint64_t parts) {
-    return std::exchange(known[d].parts, known[d].parts | parts) != known[d].parts;
+    const std::uint64_t before = std::exchange(known[d].parts, known[d].parts | parts);
+    return known[d].parts != before;
   };
   for (bool more = true; more;) {
     more = false;

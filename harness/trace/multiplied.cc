@@ -245,10 +245,6 @@ Factors factors(const Case& c) {
   return f;
 }
 
-}  // namespace
-
-namespace {
-
 // A term of which no device of a fibre can have both factors.
 std::string met_nowhere(const Factors& f, const Slice& box, const std::vector<std::int64_t>& fibre) {
   std::string at;

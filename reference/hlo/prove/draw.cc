@@ -64,6 +64,7 @@ struct Argument {
   std::vector<std::int64_t> borders{};   // another of these
   std::vector<std::int64_t> placed{};    // or half of these
   std::int64_t turn = 0, from_turn = 0;  // or all, by turns
+  std::int64_t step = 1;                 // by which one comes here and there to all
   std::int64_t extent = 1, stride = 0;   // of the dimension along which each slice is one of few
 
   std::uint64_t bits(std::int64_t n) const { return split(key, static_cast<std::uint64_t>(n)); }
@@ -111,8 +112,6 @@ struct Argument {
   std::int64_t place(std::int64_t n) const {
     if (placed.empty()) return -1;
     if (turn > 0) return (from_turn + n) / turn;
-    std::int64_t step = 1 + static_cast<std::int64_t>(key % static_cast<std::uint64_t>(all));
-    while (std::gcd(step, all) != 1) ++step;
     const auto at = static_cast<std::int64_t>(static_cast<__int128>(n) * step % all);
     return at < (all + 1) / 2 ? at : -1;
   }
@@ -222,7 +221,9 @@ Argument argument(const Drawing& drawing, std::size_t p) {
     for (std::size_t d = at + 1; d < a.shape.dims.size(); ++d) a.stride *= a.shape.dims[d];
   }
   a.placed = bounds[p].placed, a.turn = bounds[p].turn, a.from_turn = bounds[p].from;
-  if (!a.placed.empty()) a.run = 1;
+  if (a.placed.empty()) return a;
+  a.run = 1, a.step = 1 + static_cast<std::int64_t>(a.key % all);
+  while (std::gcd(a.step, a.all) != 1) ++a.step;
   return a;
 }
 

@@ -32,14 +32,15 @@ namespace plumb::hlo {
 // what it is where comparisons turn; in draws with what is placed half of all are that. Of
 // predicates half hold, in draws 1, 3 and 5 one, all but one, none or all. Where slices are wanted (`sliced`)
 // each has the numbers of one of the first three.
-// What is drawn of the parameters that hold integers, so that who knows better says so by --range: "tokens
-// s32[4,16] 0 to 63", "labels s32[4,16] 0 to 63, or -100".
-std::vector<std::string> integers_drawn(const Module&, const std::vector<Bounds>&);
-
 bool is_plain(std::uint64_t seed);
 bool has_ties(std::uint64_t seed);   // all over
 bool has_zeros(std::uint64_t seed);  // somewhere
 std::vector<Value<Twin>> drawn(const Module&, const std::vector<Bounds>&, std::uint64_t seed);
+
+// What is drawn of the parameters that hold integers, so that who knows better says so by --range: "tokens
+// s32[4,16] 0 to 63", "labels s32[4,16] 0 to 63, or -100".
+std::vector<std::string> integers_drawn(const Module&, const std::vector<Bounds>&);
+
 // Of a program whose arguments are few more draws cost nothing, and what integers decide is no more than
 // tested. A single integer that indexes has one place in a draw.
 int draws_of(const Module&, const std::vector<Bounds>&);

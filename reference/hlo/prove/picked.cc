@@ -81,6 +81,11 @@ void note_fillers(Picked& to, Opcode opcode, const Array<Twin>& a) {
   }
 }
 
+// Of what is kept.
+Type type_kept(const Instruction& i) {
+  return (i.shape.type == Type::tuple ? i.shape.parts[0] : i.shape).type;
+}
+
 // Of a type of floats no number is beyond its greatest.
 bool is_greatest(double x) { return std::fabs(x) >= 0x1.fep127; }
 
@@ -137,8 +142,7 @@ std::vector<Pick> picks_of(const Pickings& before, const Picked& held, const Pic
   std::vector<Pick> picks;
   for (const auto& [at, by] : before.all) {
     if (!held.least.contains(at)) continue;  // was never reached
-    const Type type = (at->shape.type == Type::tuple ? at->shape.parts[0] : at->shape).type;
-    if (!is_real(type)) {
+    if (!is_real(type_kept(*at))) {
       picks.push_back({at, by, false, by.opcode == Opcode::or_ ? 1.0 : 0.0, kSides});
       continue;
     }
@@ -150,10 +154,7 @@ std::vector<Pick> picks_of(const Pickings& before, const Picked& held, const Pic
   return picks;
 }
 
-bool is_told(const Pick& pick) {
-  const Shape& shape = pick.at->shape;
-  return is_real((shape.type == Type::tuple ? shape.parts[0] : shape).type);
-}
+bool is_told(const Pick& pick) { return is_real(type_kept(*pick.at)); }
 
 std::string print(const Pick& pick) {
   const std::string at = "%" + pick.at->name;

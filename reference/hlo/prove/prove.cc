@@ -169,6 +169,7 @@ Proof prove(const Subject& subject, const Options& options, Wholes* shared) {
   for (const auto& [parameter, range] : options.ranges)
     proof.bounds.at(static_cast<std::size_t>(parameter)) = range;
   proof.integers = integers_drawn(subject.before, proof.bounds);
+  const auto before = free_of_parameters(subject.before), after = free_of_parameters(subject.after);
   Wholes own;
   Trial trial{subject,
               options,
@@ -178,10 +179,10 @@ Proof prove(const Subject& subject, const Options& options, Wholes* shared) {
               proof,
               shared ? *shared : own,
               shared != nullptr,
-              turns_of(subject.before, free_of_parameters(subject.before)),
-              turns_of(subject.after, free_of_parameters(subject.after)),
-              pickings_of(subject.before, free_of_parameters(subject.before)),
-              pickings_of(subject.after, free_of_parameters(subject.after))};
+              turns_of(subject.before, before),
+              turns_of(subject.after, after),
+              pickings_of(subject.before, before),
+              pickings_of(subject.after, after)};
   trial.ends = all_borders(trial, Which::ends), trial.met.resize(trial.ends.size());
   std::uint64_t seed = options.seed;
   for (int draw = 1; draw <= trial.draws; ++draw) {
