@@ -94,6 +94,38 @@ def devices_of(line):
     return math.prod(int(size) for size in re.findall(r"\w+=(\d+)", line.partition(":")[0].partition(" of ")[0]))
 
 
+def fnv(text):
+    value = 0xcbf29ce484222325
+    for byte in text.encode():
+        value = (value ^ byte) * 0x100000001b3 & 0xffffffffffffffff
+    return f"{value:016x}"
+
+
+def said(value):
+    """Members in order, and numbers as they are: 2.0 is 2."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return repr(float(value)).removesuffix(".0")
+    if isinstance(value, dict):
+        return "".join(f"{name}:{said(value[name])};" for name in sorted(value) if name != "seal")
+    return value if isinstance(value, str) else "".join(said(one) + ";" for one in value or [])
+
+
+def said_of_times(bench):
+    """What older records seal: what was measured alone."""
+    lists = ";".join(",".join(map(said, bench.get(key, []))) for key in ("nanoseconds", "slowest", "skew", "control"))
+    return lists + "".join(f";{what} {said(bench['limits'][what])}" for what in sorted(bench.get("limits", {})))
+
+
+def check_seal(record):
+    """As plumb does (harness/record/repetition.cc). Raises ValueError."""
+    bench = record["bench"]
+    expect("seal" in bench or bench.get("launch", 0) == 0, "it has no seal: it may have been edited")
+    expect("seal" not in bench or bench["seal"] in (fnv(record["case"] + ";" + said(bench)), fnv(said_of_times(bench))),
+           "it was edited: it is not that of its seal")
+
+
 def checked(record):
     """Whether a record holds times, of iterations or of links. Raises ValueError with what is none of a record."""
     expect(words(record.get("case")) and re.match(r"on [^:]+: .*\w\[", record["case"]) and devices_of(record["case"]) > 0, "case")
@@ -111,6 +143,7 @@ def checked(record):
     ranks, calls = bench.get("ranks", []), bench.get("collectives", [])
     turns = len(record.get("trace", [])) + 2
     expect(not calls or not ranks or (len(calls) == len(ranks) and len(calls[0]["enter"]) == turns and all(min(one["enter"]) >= 0 for one in calls)), "collectives")
+    check_seal(record)
     return bool(bench["nanoseconds"] or bench.get("links"))
 
 
@@ -144,7 +177,7 @@ def records(paths, script):
                     continue
                 many = len(record["bench"].get("ranks", []))
                 expect(many == 0 or ranks.setdefault((record["case"], record["backend"]), many) == many, "ranks")
-            except (ValueError, RecursionError) as error:
+            except (ValueError, OverflowError, RecursionError) as error:
                 what = "it is not JSON" if isinstance(error, (json.JSONDecodeError, RecursionError)) else error
                 bad_input(script, f"{path}:{number}: this line is not a record: {what}")
             found.append(record)

@@ -152,6 +152,20 @@ class Pictures(unittest.TestCase):
         none = subprocess.run([sys.executable, os.path.join(HERE, "plot"), "/nowhere.jsonl", "--out", "/tmp"], capture_output=True, text=True)
         self.assertEqual((none.returncode, none.stderr), (2, "plot: /nowhere.jsonl: No such file or directory\n"))
 
+    def test_what_is_not_that_of_its_seal_is_bad_input(self):
+        """Of a record that plumb made, and sealed."""
+        with lzma.open(os.path.join(HERE, "../results/bench/two.jsonl.xz"), "rt") as file:
+            whole = next(line for line in file if '"bench":' in line)
+        self.assertEqual(self.drawn_of(whole.encode()).returncode, 0)
+        edited, unsealed = "it was edited: it is not that of its seal", "it has no seal: it may have been edited"
+        for was, now, words in (('"nanoseconds":[', '"nanoseconds":[7,', edited), ('"factor":', '"factor":1', edited), ("on x=2: reshard f32[", "on x=2: reshard f32[1", edited),
+                                ('"seal":"', '"sealed":"', unsealed), ('"load":', '"load":' + "9" * 400 + ',"was":', "int too large")):
+            self.assertIn(was, whole)
+            ran = self.drawn_of(whole.replace(was, now).encode())
+            self.assertEqual(ran.returncode, 2, now)
+            self.assertIn(f"r.jsonl:1: this line is not a record: {words}", ran.stderr)
+            self.assertEqual(ran.stderr.count("\n"), 1, ran.stderr)
+
     def test_each_member_that_is_looked_at_is_of_its_kind(self):
         """One changed at a time; where what is left makes a picture nothing is refused."""
         whole = {**gather(1024, 4, [100, 200], send=90), "trace": [{"kind": "all-gather", "in": 1, "groups": [[0, 1]]}]}
