@@ -50,16 +50,26 @@ TEST(Bench, ASoakThatIsWrongNamesTheIteration) {
   const Folder folder;
   const Ran ran = run_tool(folder, fake("took 1000,1000 spoil last") + line + " --soak 60s --record r.jsonl");
   EXPECT_EQ(ran.code, 1);
-  EXPECT_THAT(ran.out, HasSubstr("iteration 2, rank 0: wrong: "));
-  EXPECT_THAT(ran.out, HasSubstr("1 iterations proved"));
+  EXPECT_THAT(ran.out, HasSubstr("iteration 1, rank 0: wrong: "));
+  EXPECT_THAT(ran.out, HasSubstr("0 iterations proved"));
   EXPECT_EQ(lines_of(folder.path / "r.jsonl").back()["status"], "wrong");
+}
+
+TEST(Bench, ASoakNamesTheIterationInWhichABackendEnds) {
+  const Folder folder;
+  for (int n = 1; n <= 6; ++n) {
+    const Ran ran = run_tool(folder, fake("took 1000,1000 ends-at " + std::to_string(n)) + line + " --soak 1h");
+    EXPECT_EQ(ran.code, 1);
+    EXPECT_THAT(ran.out, HasSubstr("\n    iteration " + std::to_string(n) + ": crashed: "));
+    EXPECT_THAT(ran.out, HasSubstr(": " + std::to_string(n - 1) + " iterations proved"));
+  }
 }
 
 // Of few seconds each case has its share; what had none is not right.
 TEST(Bench, ASoakGivesEveryCaseItsShare) {
   const Folder folder;
   const std::string two = fake("took 1000,1000") + line + " 'on x=2: reshard f32[8@x] -> f32[8] seed=1'";
-  const Ran ran = run_tool(folder, two + " --soak 2s");
+  const Ran ran = run_tool(folder, two + " --soak 6s");
   EXPECT_EQ(ran.code, 0) << ran.out;
   EXPECT_THAT(ran.out, Not(HasSubstr(" 0 iterations proved")));
   const Ran none = run_tool(folder, two + " --soak 0.000000001s");
@@ -77,15 +87,18 @@ TEST(Bench, CtrlCSaysWhatASoakHasProved) {
   EXPECT_EQ(lines_of(folder.path / "r.jsonl").size(), 1U);
 }
 
-// Once the first of two cases has its line there is no room for another: what was proved is said, and no line is torn.
+// Once the first of two cases has its line there is no room for another: what was proved is said, and no line is torn. The
+// record is longer than the arena, for which there is as little room.
 TEST(Bench, AFullDiskDuringASoakIsSaidAndLosesNothing) {
   const Folder folder;
+  run_tool(folder, fake("took 1000,1000") + line + " --iterations 10000 --repetitions 2 --record r.jsonl");
+  const auto timed = std::ranges::count(contents(folder.path / "r.jsonl"), '\n');
   const auto before = ::signal(SIGXFSZ, SIG_IGN);  // as a program inherits it, so that it hears of the error
   const pid_t child = started(folder, fake("took 1000,1000") + line +
-                                          " 'on x=2: reshard f32[8@x] -> f32[8] seed=1' --soak 2s --record r.jsonl");
+                                          " 'on x=2: reshard f32[8@x] -> f32[8] seed=1' --soak 6s --record r.jsonl");
   ::signal(SIGXFSZ, before);
   std::string whole;
-  for (int i = 0; i < 1200 && std::ranges::count(whole, '\n') < 2; ++i)
+  for (int i = 0; i < 1200 && std::ranges::count(whole, '\n') < timed + 2; ++i)
     ::usleep(10'000), whole = contents(folder.path / "r.jsonl");
   const rlimit room{whole.size() + 100, RLIM_INFINITY};
   ASSERT_EQ(::prlimit(child, RLIMIT_FSIZE, &room, nullptr), 0);

@@ -22,7 +22,7 @@ Attempts ask(const Case&, Process&, const Asking&);
 bool keep_small(Attempt&);
 
 // A case that was timed: what came of the first iteration and of the last, each proved where it lies, or its
-// blocks read. `proved`: it is in_place().
+// blocks read; of one iteration alone once, and it is both. `proved`: it is in_place().
 struct TimedAttempts {
   Attempt first, last;
   std::vector<Clocked> clocks;

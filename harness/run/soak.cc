@@ -11,7 +11,7 @@
 namespace plumb {
 namespace {
 
-constexpr Timing two{.warmups = 0, .iterations = 2};
+constexpr Timing alone{.warmups = 0, .iterations = 1};
 
 std::int64_t rank_of(const Record& record, std::size_t ranks, std::int64_t devices) {
   for (const Fact& fact : record.verdict.facts)
@@ -29,21 +29,19 @@ std::optional<Corruption> soak(const Case& c, Subject& subject, double seconds, 
   refuse_what_does_not_fit(c, room_of(settings_of(subject)), {0, proved});
   const double deadline = deadlines_for(c, settings_of(subject)).run;
   while (Now::now() < end && std::ssize(so_far.samples.nanoseconds) < most_samples) {
-    const TimedAttempts made = ask_timed(c, process, {two, deadline}, proved);
-    for (const Attempt* one : {&made.first, &made.last}) {
-      Record record = examine({*one, {}, {}}, declared(process), {});
-      if (record.verdict.status == Status::pass) {
-        ++so_far.iterations;
-        so_far.seen();
-        continue;
-      }
-      const std::int64_t iteration = so_far.iterations + 1,
-                         rank = rank_of(record, made.clocks.size(), devices(c.mesh));
-      say_who(record, subject);
-      record.notes.push_back(fmt::format("iteration {} of plumb bench --soak", iteration));
-      return Corruption{iteration, rank, std::move(record)};
+    const TimedAttempts made = ask_timed(c, process, {alone, deadline}, proved);
+    Record record = examine({made.last, {}, {}}, declared(process), {});
+    if (record.verdict.status == Status::pass) {
+      ++so_far.iterations;
+      so_far.seen();
+      take_in(so_far.samples, samples(made.clocks, 1));
+      continue;
     }
-    take_in(so_far.samples, samples(made.clocks, 1));
+    const std::int64_t iteration = so_far.iterations + 1,
+                       rank = rank_of(record, made.clocks.size(), devices(c.mesh));
+    say_who(record, subject);
+    record.notes.push_back(fmt::format("iteration {} of plumb bench --soak", iteration));
+    return Corruption{iteration, rank, std::move(record)};
   }
   return std::nullopt;
 }
@@ -54,7 +52,7 @@ Record take_record(const Case& c, Subject& subject, Soaked& so_far, std::int64_t
   record.verdict.status = Status::pass;
   record.notes.push_back(fmt::format("{} iterations proved so far by plumb bench --soak", so_far.iterations));
   say_who(record, subject);
-  record.bench = Repetition{number, number, two, "soak", std::exchange(so_far.samples, {})};
+  record.bench = Repetition{number, number, alone, "soak", std::exchange(so_far.samples, {})};
   return record;
 }
 

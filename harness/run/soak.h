@@ -21,8 +21,8 @@ struct Corruption {
   Record record;
 };
 
-// Requests of two iterations, of which each is the first or the last, until the seconds are over or the
-// samples are as many as a record holds. Throws Interrupted: what was proved by then stands in `so_far`.
+// Requests of one iteration, so that whoever hangs or ends does so in one whose number is known, until the seconds are
+// over or the samples are as many as a record holds. Throws Interrupted: what was proved by then stands in `so_far`.
 std::optional<Corruption> soak(const Case&, Subject&, double seconds, Soaked& so_far);
 
 // The record of what was proved since the last one.

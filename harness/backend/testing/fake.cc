@@ -16,7 +16,7 @@
 //   "late-once FILE" every iteration that the process is asked for which makes the file;
 //   "spoil first", "spoil last": that result is wrong; it has no "call", and sends as fast as "sends NS" says,
 //   links as fast as "links NS" says;
-//   "ends-in LIMIT" it ends when it is asked for that limit
+//   "ends-in LIMIT" it ends when it is asked for that limit; "ends-at N" in the Nth iteration of all, warm-ups among them
 //   on every offset of the table's rows share ULPS                                the first device has the
 //   operand, others so many ulps of it sleep SECONDS                             before the reply; "nap"
 //   before hello alive TIMES                               that many messages a fifth of a second apart flood
@@ -244,8 +244,11 @@ struct Timed {  // what it keeps of a case that it timed
 
 // As long as its iterations are said to be.
 void iterate(const json& request, const Faults& f) {
-  if (!f.contains("each")) return;
+  static std::int64_t iterated = 0;
   const auto runs = request["iterations"].get<std::int64_t>() + request.value("warmups", std::int64_t{0});
+  iterated += runs;
+  if (f.contains("ends-at") && iterated >= std::stoll(f.at("ends-at"))) std::_Exit(3);
+  if (!f.contains("each")) return;
   std::this_thread::sleep_for(static_cast<double>(runs) * std::chrono::duration<double>(std::stod(f.at("each"))));
 }
 
