@@ -62,8 +62,8 @@ class Steps(Node):
         """Two cards, each with two libraries, are two of a kind, not four."""
         self.nodes([(h, f"GPU-{h}", "ok", "") for h in "ab"], [])
         for host, times in [("a", 1), ("b", 1.5)]:
-            (self.folder / "table").write_text(f"case  backend  median us\non x=1: e  cuda  {100 * times}\n"
-                                               f"on x=1: e  cuda,products=cublaslt  {10 * times}\n")
+            (self.folder / "table").write_text(f"times us  samples  median\non x=1: e  cuda\n             9  {100 * times}\n"
+                                               f"on x=1: e  cuda,products=cublaslt\n             9  {10 * times}\n")
             rows = self.ask(f"medians {self.folder}/table")
             (self.folder / f"nodes/{host}/figures.tsv").write_text("".join(f"{host}\tGPU-{host}\tS\tCard\t{row}\n" for row in rows.splitlines()))
         self.assertEqual(self.check("--gather", "nodes").returncode, 0)
@@ -104,10 +104,11 @@ class Steps(Node):
         self.assertEqual(self.check("--gather", "nodes", "--slow", "60").returncode, 0)
 
     def test_columns_are_found_by_their_names(self):
-        table = ("case                      backend  size     p95 us  median us  min us\n"
-                 "on x=2: reshard f32[8@x] -> f32[8]  cuda     32 KiB   9        7.5        1\n"
-                 "case  backend  min us  median us\non x=1: b  cuda  1  2e+04\nslow  cuda  on x=1: b\n"
-                 "overlap  backend  whole us  local us\non x=2: c  cuda  5  4\n")
+        table = ("times us  samples  p95  median  min\n"
+                 "on x=2: reshard f32[8@x] -> f32[8]  cuda\n            12       9        7.5       1\n"
+                 "times us  min  median\non x=1: b  cuda\n            1      2e+04\n"
+                 "rates  size  algbw GB/s      limit  of limit\non x=1: b  cuda\n      32 KiB      3  send 9 GB/s      33 %\n"
+                 "slow  cuda  on x=1: b\ngrowth  backend  devices  median us\non x=2: c  cuda  2  4\n")
         (self.folder / "table").write_text(table)
         said = subprocess.run(["bash", "-c", f". {ROOT}/scripts/gpu/figures.sh; medians {self.folder}/table"], capture_output=True,
                               text=True, check=True).stdout

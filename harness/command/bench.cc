@@ -257,6 +257,7 @@ std::int64_t say_all(const Course& course, const BenchFlags& flags, const HeldTo
   if (ours && !all.empty()) fmt::print("{}{}{}", timings_table(all), growth_table(all), overlap_table(all));
   fmt::print(out, "{}{}{}", clocks_in_words(all), doubts_in_words(all), lags_in_words(all));
   std::int64_t findings = say_findings(course, held.required, out);
+  for (const std::string& lost : failed_limits(all)) fmt::print(out, "{}\n", lost), ++findings;
   for (const std::string& broken : broken_rules(all)) fmt::print(out, "slow  {}\n", broken), ++findings;
   if (const std::string other = made_elsewhere(held.then, held.made); !other.empty())
     fmt::print(stderr, "plumb: {} was made elsewhere: {}\n", flags.against, other);

@@ -89,7 +89,7 @@ TEST(Bench, WhatIsTooLargeHereIsUnrunAsInRunAndTheOthersAreTimed) {
     const Ran ran = run_tool(folder, fake("took 1000,1000") + others + too_large + " --record r.jsonl");
     EXPECT_EQ(ran.code, 2) << ran.out;
     EXPECT_THAT(ran.err, HasSubstr("plumb: unrun: too large here: this case would hold")) << ran.err;
-    EXPECT_EQ(ran.out.find("median us") == ran.out.npos, others.empty()) << ran.out;
+    EXPECT_EQ(ran.out.find("times us") == ran.out.npos, others.empty()) << ran.out;
     EXPECT_THAT(contents(folder.path / "r.jsonl"), HasSubstr("\"unrun\":1"));
     EXPECT_EQ(run_tool(folder, "run --backend local" + others + too_large).code, 2);
     std::filesystem::remove(folder.path / "r.jsonl");

@@ -61,9 +61,9 @@ TEST(Bench, BusBandwidthIsHeldToTheLimitOfTheSameRun) {
 TEST(Bench, TheLimitIsTimedAsTheCaseIsAndPrinted) {
   const Folder folder;
   const Ran ran = run_tool(folder, fake("took 1000,1024 sends 400") + line + " --iterations 5");
-  EXPECT_THAT(ran.out, HasSubstr("0.08 GB/s  19 % (19..19)"));
+  EXPECT_THAT(ran.out, HasSubstr("send 0.08 GB/s  19 % (19..19)"));
   const Ran beaten = run_tool(folder, fake("took 1000,1024 sends 3000") + line + " --iterations 5");
-  EXPECT_THAT(beaten.out, HasSubstr("0.0106 GB/s  UNSURE (146..146)"));
+  EXPECT_THAT(beaten.out, HasSubstr("send 0.0106 GB/s  UNSURE (146..146)"));
 }
 
 TEST(Bench, TheControlIsTheLimitInTurnsAsLongAsAnIteration) {
@@ -85,17 +85,19 @@ TEST(Bench, WhoEndsBesideTheClockHasItsTimesAndNoControl) {
   const Folder folder;
   const Ran ran = run_tool(folder, fake("took 4000,4096 sends 1024 ends-in call") + line +
                                        " --iterations 3 --repetitions 2 --record r.jsonl");
-  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_EQ(ran.code, 1) << ran.err;
   const auto all = lines_of(folder.path / "r.jsonl");
   ASSERT_EQ(all.size(), 2U);
   for (const json& record : all) {
     EXPECT_EQ(record["bench"]["nanoseconds"].size(), 3U);
     EXPECT_TRUE(record["bench"]["limits"].contains("send"));
     EXPECT_FALSE(record["bench"].contains("control"));
-    EXPECT_THAT(record["bench"]["lost"].get<std::string>(), HasSubstr("call: exited with code 3"));
+    EXPECT_THAT(record["bench"]["lost"].get<std::string>(), HasSubstr("call: crashed: exited with code 3"));
   }
-  EXPECT_THAT(ran.out, HasSubstr("no limits  "));
-  EXPECT_THAT(ran.out, HasSubstr("of repetition 1 not all are known: call: "));
+  EXPECT_THAT(ran.out, HasSubstr("\nfailed  "));
+  EXPECT_THAT(ran.out, HasSubstr("of repetition 1 not all limits are known: call: crashed: exited with code 3"));
+  EXPECT_EQ(run_tool(folder, fake("took 4000,4096") + line + " --iterations 3 --repetitions 2").code, 0)
+      << "who cannot say has not failed";
 }
 
 TEST(Bench, WhatIsWrongUnderTheClockHasNoTime) {

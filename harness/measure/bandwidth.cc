@@ -29,7 +29,8 @@ std::string along(int from, int to) {
 }
 
 struct Change {
-  std::string kind;  // of all axes whose place differs; "redistribution" where they differ in kind, or nothing moves
+  std::string kind;  // of all axes whose place differs; "redistribution" where they differ in kind, "copy"
+                     // where nothing moves
   std::int64_t devices = 1;
 };
 
@@ -46,7 +47,8 @@ Change change(const Case& c) {
   }
   const bool chained = c.op.chain.size() > 1;
   if (chained) all.kind = "redistribution";
-  if (all.kind.empty()) all.kind = most_to_receive(c) > 0 ? "permute" : "redistribution";
+  if (all.kind.empty()) all.kind = "permute";
+  if (!chained && most_to_receive(c) == 0 && !fewest_bytes(c).empty()) all.kind = "copy";
   return all;
 }
 
@@ -61,6 +63,8 @@ Work reshard_work(const Case& c) {
   if (made.kind == "all-reduce") w.factor *= 2;
   if (made.kind == "all-gather") w.bytes = block_bytes(c, c.op.chain.back());
   if (made.kind == "permute") w.factor = 1;
+  if (made.kind == "copy")
+    w.bytes = block_bytes(c, c.op.chain.back()), w.factor = 0, w.devices = devices(c.mesh);
   if (made.kind == "redistribution") w.bytes = most_to_receive(c), w.factor = 1, w.devices = devices(c.mesh);
   return w;
 }

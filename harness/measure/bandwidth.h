@@ -17,6 +17,7 @@ namespace plumb {
 //   all-to-all       a device's array                       (n-1)/n
 //   permute          a device's array                             1
 //   redistribution   the most that one device must receive        1   any other reshard
+//   copy             a device's array after                       0   a reshard of which no device must receive anything
 //   product          no size; `flops` instead
 struct Work {
   std::string kind;

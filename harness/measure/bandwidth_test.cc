@@ -24,10 +24,13 @@ const Row rows[] = {
     {"on dp=2,tp=4: reshard f32[8@tp]+dp -> f32[8@tp]",     "all-reduce",     2, 8,  1   },
     {"on dp=2,tp=2: reshard f32[8,4@tp]+dp -> f32[8@dp,4]", "redistribution", 4, 64, 1   },
     {"on x=1,y=2: reshard f32[4@x.y] -> f32[4]",            "all-gather",     2, 16, 0.5 },
-    {"on x=4: reshard f32[8] -> f32[8]",                    "redistribution", 4, 0,  1   },
-    {"on x=1: reshard f32[8@x] -> f32[8]",                  "redistribution", 1, 0,  1   },
-    {"on x=1: reshard f32[8]+x -> f32[8]",                  "redistribution", 1, 0,  1   },
-    {"on x=1,y=2: reshard f32[8@x.y] -> f32[8@y.x]",        "redistribution", 2, 0,  1   },
+    {"on x=4: reshard f32[8] -> f32[8]",                    "copy",           4, 32, 0   },
+    {"on x=4: reshard f32[8] -> f32[8@x]",                  "copy",           4, 8,  0   },
+    {"on x=4: reshard f32[8] -> f32[8]+x",                  "copy",           4, 32, 0   },
+    {"on x=1: reshard f32[8@x] -> f32[8]",                  "copy",           1, 32, 0   },
+    {"on x=1: reshard f32[8]+x -> f32[8]",                  "copy",           1, 32, 0   },
+    {"on x=1,y=2: reshard f32[8@x.y] -> f32[8@y.x]",        "copy",           2, 16, 0   },
+    {"on x=4: reshard f32[8] -> f32[8@x] -> f32[8]",        "redistribution", 4, 0,  1   },
     {"on x=4: reshard bf16[8]+x -> bf16[8@x] -> bf16[8]",   "redistribution", 4, 16, 1   },
 };
 

@@ -45,7 +45,7 @@ std::map<std::string, double> metrics_of(const std::vector<Measured>& all, const
       {"IQR",    in_us(iqr)   }
   };
   if (w.bytes > 0) metrics["algbw"] = algorithm_bandwidth(w, median);
-  if (w.bytes > 0) metrics["busbw"] = bus_bandwidth(w, median);
+  if (w.bytes > 0 && w.factor > 0) metrics["busbw"] = bus_bandwidth(w, median);
   if (w.flops > 0) metrics["gflops"] = w.flops / median;
   if (const auto skew = middle_skew(all)) metrics["skew"] = in_us(*skew);
   return metrics;
@@ -57,7 +57,8 @@ void add_interval_of_samples(Figured& f, const std::vector<double>& nanoseconds,
   f.between["median"] = {in_us(interval->low), in_us(interval->high)};
   const auto of_times = [&](auto&& rate) { return Between{rate(interval->high), rate(interval->low)}; };
   if (w.bytes > 0) f.between["algbw"] = of_times([&](double ns) { return algorithm_bandwidth(w, ns); });
-  if (w.bytes > 0) f.between["busbw"] = of_times([&](double ns) { return bus_bandwidth(w, ns); });
+  if (f.metrics.contains("busbw"))
+    f.between["busbw"] = of_times([&](double ns) { return bus_bandwidth(w, ns); });
   if (w.flops > 0) f.between["gflops"] = of_times([&](double ns) { return w.flops / ns; });
 }
 
@@ -77,22 +78,28 @@ void add_intervals(Figured& f, const std::vector<Measured>& all, const Work& w) 
 }
 
 // As many bytes sent round bound those on a link, bus bandwidth; algorithm bandwidth is that without its
-// factor.
+// factor. Of a time its own call is the limit, of what comes to none the copy of its bytes.
 void add_limits(Figured& f, const std::vector<Measured>& all, const Work& w, bool take_turns) {
-  const std::vector<double> ours = middles_of(all);
-  const std::vector<double> limit = took(all, w.flops > 0 ? "gemm" : "send"), call = took(all, "call");
+  const std::vector<double> ours = middles_of(all), gemm = took(all, "gemm"), send = took(all, "send");
   const auto share_of = [&](const auto& a, const auto& b) {
     return f.shared.empty() ? ratio_of(a, b) : std::nullopt;
   };
-  if (!limit.empty()) {
-    const double least = quantile(limit, 0.5);
-    auto share = share_of(limit, ours);
-    if (w.flops > 0) f.limits["gflops"] = {take_turns ? std::nullopt : std::optional(w.flops / least), share};
-    if (share && w.bytes > 0) share = so_many_times(*share, w.factor);
-    if (w.bytes > 0) f.limits["busbw"] = {w.bytes / least, share};
-    if (w.bytes > 0 && w.factor > 0) f.limits["algbw"] = {w.bytes / least / w.factor, share};
+  if (!gemm.empty() && w.flops > 0)
+    f.limits.push_back({"gflops", "gemm",
+                        take_turns ? std::nullopt : std::optional(w.flops / quantile(gemm, 0.5)),
+                        share_of(gemm, ours)});
+  if (!send.empty() && w.bytes > 0 && w.factor > 0) {
+    const double reached = w.bytes / quantile(send, 0.5);
+    auto share = share_of(send, ours);
+    if (share) share = so_many_times(*share, w.factor);
+    f.limits.push_back({"busbw", "send", reached, share});
+    f.limits.push_back({"algbw", "send", reached / w.factor, share});
   }
-  if (!call.empty()) f.limits["median"] = {in_us(quantile(call, 0.5)), share_of(ours, call)};
+  for (const char* of : {"call", "copy"})
+    if (const std::vector<double> limit = took(all, of); !limit.empty() && w.bytes > 0)
+      f.limits.push_back({"median", of, in_us(quantile(limit, 0.5)), share_of(ours, limit)});
+  if (const std::vector<double> copy = took(all, "copy"); !copy.empty() && w.bytes > 0 && w.factor == 0)
+    f.limits.push_back({"algbw", "copy", w.bytes / quantile(copy, 0.5), share_of(copy, ours)});
 }
 
 // What moves waits for each other: only where entries are farther apart than it takes nobody did. A product
@@ -106,13 +113,17 @@ void leave_out_rates(Figured& f, const std::vector<Measured>& all, const Sharing
     const bool together = skew ? in_us(*skew) <= (take_turns ? near_enough : 1) * median : !take_turns;
     if (!f.metrics.contains(rate) || together) continue;
     f.metrics.erase(rate), f.between.erase(rate);
-    f.unsure[rate] =
-        fmt::format("{} not begin together: the time is one rank's, not that of all",
-                    sharing.own.empty() ? "ranks do" : sharing.own + ", and do");
+    f.unsure[rate] = fmt::format("{} not begin together: the time is one rank's, not that of all",
+                                 sharing.own.empty() ? "ranks do" : sharing.own + ", and do");
   }
 }
 
 }  // namespace
+
+const Limit* limit_of(const Figured& f, std::string_view metric) {
+  const auto found = std::ranges::find(f.limits, metric, &Limit::metric);
+  return found == f.limits.end() ? nullptr : &*found;
+}
 
 Figured figured(const std::vector<Measured>& repetitions, const Work& w, const Sharing& sharing) {
   std::vector<Measured> all;

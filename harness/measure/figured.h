@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/measure/bandwidth.h"
@@ -20,8 +21,10 @@ struct Measured {
   std::map<std::string, double> limits;
 };
 
-// What a metric could be at best, and which share of that it is, where somebody can say.
+// What a metric could be at best by something that the same ranks timed in the same run, and which share of that it
+// is, where somebody can say.
 struct Limit {
+  std::string metric, of;  // of: as in Repetition::limits
   std::optional<double> value;
   std::optional<Ratio> share;
 };
@@ -29,7 +32,7 @@ struct Limit {
 // What is known of a case.
 struct Figured {
   std::map<std::string, double> metrics;  // min, median, p95, p99, IQR and skew in us; algbw, busbw, gflops
-  std::map<std::string, Limit> limits;    // of the metrics that have one
+  std::vector<Limit> limits;              // the first of a metric is the one to which it is held
   std::map<std::string, Between>
       between{};                // over the repetitions; of one the median's and rates', by its samples
   std::size_t repetitions = 0;  // that have times
@@ -42,5 +45,8 @@ struct Figured {
 // cores could not give it. Nor does what one of them reaches at best while the others wait for a core, or
 // have one and do nothing, say what all do. Law: each metric lies within its interval.
 Figured figured(const std::vector<Measured>&, const Work&, const Sharing&);
+
+// Nothing where nobody knows one.
+const Limit* limit_of(const Figured&, std::string_view metric);
 
 }  // namespace plumb

@@ -94,7 +94,7 @@ TEST(Figured, WhereRanksShareCoresNoShareOfALimitIsKnown) {
   EXPECT_EQ(how("busbw>=0.1*limit", figured(all, reduce, nobody)), Met::yes);
   for (const Sharing& shared : {own, besides}) {
     const Figured f = figured(all, reduce, shared);
-    EXPECT_FALSE(f.limits.at("busbw").share);
+    EXPECT_FALSE(limit_of(f, "busbw")->share);
     for (const char* demand : {"busbw>=0.1*limit", "busbw>=2*limit", "algbw>0*limit"})
       EXPECT_EQ(how(demand, f), Met::unsure) << demand;
     EXPECT_THAT(unmet(parse_requirement("busbw>=2*limit"), f), HasSubstr(sharing_in_words(shared)));
@@ -102,11 +102,30 @@ TEST(Figured, WhereRanksShareCoresNoShareOfALimitIsKnown) {
   }
 }
 
+// Its own call, where it comes to one, else the copy of its bytes; of what moves nothing there is no bus.
+TEST(Figured, ATimeIsHeldToItsCallElseToACopy) {
+  std::vector<Measured> all = five(0, "copy");
+  const Work slice{"copy", 4, 4096, 0, 0};
+  for (const Work& w : {reduce, slice}) {
+    const Figured f = figured(all, w, nobody);
+    EXPECT_EQ(how("median<=2.1*limit", f), Met::yes) << w.kind;
+    EXPECT_EQ(how("median<=1.9*limit", f), Met::no) << w.kind;
+    EXPECT_THAT(unmet(parse_requirement("median<=1.9*limit"), f),
+                HasSubstr("the limit 1 (copy), of which it is 2.0"));
+  }
+  EXPECT_THAT(figured(all, slice, nobody).metrics, Not(Contains(Key("busbw"))));
+  EXPECT_EQ(how("algbw>=0.4*limit", figured(all, slice, nobody)), Met::yes);
+  for (Measured& m : all) m.limits["call"] = 1900;
+  EXPECT_EQ(how("median<=1.2*limit", figured(all, reduce, nobody)), Met::yes);
+  EXPECT_THAT(unmet(parse_requirement("median<=1*limit"), figured(all, reduce, nobody)),
+              HasSubstr("the limit 1.9 (call)"));
+}
+
 // Four ranks that take turns on two cores each do their quarter in 2 us: all of it took 4 us at least.
 TEST(Figured, WhatSoManyCoresCannotGiveIsNoFigure) {
   const Figured apart = figured(five(3000, "gemm"), product, own);
   EXPECT_THAT(apart.metrics, Not(Contains(Key("gflops"))));
-  EXPECT_FALSE(apart.limits.at("gflops").value);
+  EXPECT_FALSE(limit_of(apart, "gflops")->value);
   for (const char* demand : {"gflops>=1", "gflops<=1", "gflops>=0.1*limit"})
     EXPECT_EQ(how(demand, apart), Met::unsure) << demand;
   EXPECT_THAT(unmet(parse_requirement("gflops>=1"), apart),
@@ -116,7 +135,7 @@ TEST(Figured, WhatSoManyCoresCannotGiveIsNoFigure) {
   EXPECT_THAT(figured(five(10, "gemm"), product, own).metrics, Contains(Key("gflops")))
       << "they begin together";
   EXPECT_THAT(figured(five(1900, "gemm"), product, besides).metrics, Contains(Key("gflops")));
-  EXPECT_TRUE(figured(five(1900, "gemm"), product, besides).limits.at("gflops").value);
+  EXPECT_TRUE(limit_of(figured(five(1900, "gemm"), product, besides), "gflops")->value);
   EXPECT_THAT(figured(five(1900, "send"), reduce, own).metrics, Contains(Key("busbw")))
       << "they wait for the last";
   EXPECT_THAT(figured(five(2500, "send"), reduce, own).metrics, Not(Contains(Key("busbw"))))

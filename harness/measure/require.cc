@@ -61,12 +61,12 @@ std::string interval_in_words(const Requirement& r, const Figured& figured) {
 
 // ", and the limit 10, of which it is 0.800 (0.790 to 0.810)"
 std::string limit_in_words(const Requirement& r, const Figured& figured) {
-  const auto limit = figured.limits.find(r.metric);
-  if (limit == figured.limits.end()) return ", and nobody knows a limit of it";
-  const auto& [value, share] = limit->second;
+  const Limit* limit = limit_of(figured, r.metric);
+  if (!limit) return ", and nobody knows a limit of it";
+  const auto& share = limit->share;
   if (!figured.shared.empty())
     return fmt::format(", and which share of a limit that is nobody can say: {}", figured.shared);
-  const std::string known = fmt::format(", and the limit {:.4g}", value.value_or(0));
+  const std::string known = fmt::format(", and the limit {:.4g} ({})", limit->value.value_or(0), limit->of);
   if (!share) return known + ", with fewer than four repetitions";
   return fmt::format("{}, of which it is {:.3f} ({:.3f} to {:.3f}){}", known, share->middle,
                      share->interval.low, share->interval.high,
@@ -130,9 +130,9 @@ Met met(const Requirement& r, const Figured& figured) {
     const auto between = figured.between.find(r.metric);
     return between == figured.between.end() ? Met::unsure : at_both_ends(r, between->second);
   }
-  const auto limit = figured.limits.find(r.metric);
-  if (limit == figured.limits.end()) return Met::no_limit;
-  const auto& share = limit->second.share;
+  const Limit* limit = limit_of(figured, r.metric);
+  if (!limit) return Met::no_limit;
+  const auto& share = limit->share;
   return !share || may_be_beaten(r.metric, *share) ? Met::unsure : at_both_ends(r, share->interval);
 }
 

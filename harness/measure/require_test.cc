@@ -20,7 +20,7 @@ Ratio share(double low, double middle, double high) {
 Figured of_busbw(const std::optional<Ratio>& of_limit) {
   return {
       {{"busbw", 8}, {"median", 20}},
-      {{"busbw", {10, of_limit}}   },
+      {{"busbw", "send", 10, of_limit}},
       {{"busbw", {8, 8}}, {"median", {20, 20}}},
       5
   };
@@ -42,7 +42,7 @@ TEST(Require, ANumberOrAShareOfTheLimit) {
   const Figured figured = of_busbw(share(0.8, 0.8, 0.8));
   for (const auto& [text, wanted] : rows) EXPECT_EQ(met(parse_requirement(text), figured), wanted) << text;
   EXPECT_EQ(unmet(parse_requirement("busbw>=0.9*limit"), figured),
-            "busbw is 8, and the limit 10, of which it is 0.800 (0.800 to 0.800): required is busbw>=0.9*limit");
+            "busbw is 8, and the limit 10 (send), of which it is 0.800 (0.800 to 0.800): required is busbw>=0.9*limit");
   EXPECT_EQ(unmet(parse_requirement("median<2*limit"), figured),
             "median is 20, and nobody knows a limit of it: required is median<2*limit");
 }
@@ -71,7 +71,7 @@ TEST(Require, ALimitThatMayBeBeatenIsNone) {
   EXPECT_EQ(met(most, of_busbw(share(0.98, 1, 1.02))), Met::yes);
   EXPECT_EQ(met(most, of_busbw(share(0.98, 1, 1.03))), Met::unsure);
   EXPECT_THAT(unmet(most, of_busbw(share(1.9, 1.95, 1.99))), HasSubstr("(1.900 to 1.990): it may be beaten"));
-  const auto of_time = [](const Ratio& r) { return Figured{{{"median", 20}}, {{"median", {20, r}}}}; };
+  const auto of_time = [](const Ratio& r) { return Figured{{{"median", 20}}, {{"median", "call", 20, r}}}; };
   EXPECT_EQ(met(least, of_time(share(0.98, 1, 1.1))), Met::yes);
   EXPECT_EQ(met(least, of_time(share(0.97, 1, 1.1))), Met::unsure) << "the case takes less than its own call";
 }

@@ -105,7 +105,8 @@ std::string unsure_in_words(const std::vector<Timings>& all) {
   std::string text;
   for (const auto& [backend, whys] : cases)
     for (const auto& [why, count] : whys)
-      text += fmt::format("UNSURE  {}: bandwidth or FLOP/s of {}: {}\n", backend, counted(count, "case"), why);
+      text +=
+          fmt::format("UNSURE  {}: bandwidth or FLOP/s of {}: {}\n", backend, counted(count, "case"), why);
   return text;
 }
 
@@ -115,7 +116,7 @@ std::string no_limits_at_all(const std::vector<Timings>& all) {
   for (const Timings& t : all) {
     const auto says = [](const Repetition& r) {
       return !r.lost.empty() || (r.work.bytes <= 0 && r.work.flops <= 0) || r.limits.contains("send") ||
-             r.limits.contains("gemm") || r.limits.contains("call");
+             r.limits.contains("gemm") || r.limits.contains("call") || r.limits.contains("copy");
     };
     if (std::ranges::none_of(t.repetitions, says)) ++cases[t.backend];
   }
@@ -125,6 +126,21 @@ std::string no_limits_at_all(const std::vector<Timings>& all) {
         "no limits  {}: it cannot say what it could do at best: no share of that is known, and no "
         "control of other runs ({})\n",
         backend, counted(count, "case"));
+  return text;
+}
+
+// Of a case that began at agreed times: an agreed time is no longer one where clocks drift.
+std::string drift_in_words(const std::vector<Timings>& all) {
+  std::string text;
+  for (const Timings& t : all)
+    for (const Repetition& r : t.repetitions)
+      if (const std::string drift = drifted_apart(r); !drift.empty()) {
+        text += fmt::format(
+            "drift  {}  {}\n    {}, and the agreed times of ranks move apart: its times are also those of "
+            "waiting for who begins later; --sync barrier\n",
+            t.backend, t.line, drift);
+        break;
+      }
   return text;
 }
 
@@ -143,16 +159,20 @@ std::string late_throughout(const std::vector<Timings>& all) {
 }  // namespace
 
 std::string doubts_in_words(const std::vector<Timings>& all) {
-  std::string text = notes_in_words(all) + shared_in_words(all) + unsure_in_words(all) +
-                     coarse_in_words(all) + late_throughout(all) + no_limits_at_all(all);
+  return notes_in_words(all) + shared_in_words(all) + unsure_in_words(all) + coarse_in_words(all) +
+         drift_in_words(all) + late_throughout(all) + no_limits_at_all(all);
+}
+
+std::vector<std::string> failed_limits(const std::vector<Timings>& all) {
+  std::vector<std::string> findings;
   for (const Timings& t : all)
-    for (const Repetition& r : t.repetitions)
-      if (!r.lost.empty()) {
-        text += fmt::format("no limits  {}  {}\n    of repetition {} not all are known: {}\n", t.backend,
-                            t.line, r.number, r.lost);
-        break;
-      }
-  return text;
+    if (const auto r =
+            std::ranges::find_if(t.repetitions, [](const Repetition& one) { return !one.lost.empty(); });
+        r != t.repetitions.end())
+      findings.push_back(fmt::format(
+          "failed  {}  {}\n    its own times are kept, but of repetition {} not all limits are known: {}",
+          t.backend, t.line, r->number, r->lost));
+  return findings;
 }
 
 std::string lags_in_words(const std::vector<Timings>& all) {

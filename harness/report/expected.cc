@@ -56,7 +56,7 @@ void say_smaller(const Timed& large, const std::vector<Timed>& all, std::vector<
   for (const Timed& small : all) {
     const bool alike = small.like == large.like && small.work.kind == large.work.kind &&
                        small.work.devices == large.work.devices && small.work.bytes < large.work.bytes;
-    if (!alike || !is_reshard(large.c) || large.work.kind == "redistribution" || large.most >= small.least)
+    if (!alike || !is_reshard(large.c) || large.work.kind == "redistribution" || large.work.kind == "copy" || large.most >= small.least)
       continue;
     broken.push_back(fmt::format("{}  {}\n    it takes {} at most, and less data {} at least: {}",
                                  large.timings->backend, large.timings->line, microseconds(large.most),

@@ -1,6 +1,9 @@
 #include "harness/report/timings.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -67,11 +70,26 @@ Figured figures_of(const Timings& t) {
   return figured(all, work(parse_case(t.line)), who_shares(t));
 }
 
+std::string drifted_apart(const Repetition& r) {
+  constexpr double a_second = 1e9;
+  if (r.timing.sync != Sync::window) return "";
+  const auto iterations = static_cast<double>(std::ssize(r.samples.nanoseconds) + r.samples.late);
+  const auto apart = [&](const ClockSeen& c) { return std::abs(c.drift) * iterations / a_second; };
+  const ClockSeen* most = nullptr;
+  for (const ClockSeen& c : r.samples.clocks)
+    if (std::abs(c.drift) > c.drift_error && apart(c) > near_enough && (!most || apart(c) > apart(*most)))
+      most = &c;
+  if (!most) return "";
+  return fmt::format("the clock of rank {} {} {:.2g} us a second", most->rank,
+                     most->drift > 0 ? "loses" : "gains", std::abs(most->drift) / 1000);
+}
+
 std::string no_times(const Repetition& r) {
-  const bool late = r.samples.nanoseconds.empty() && r.samples.late > 0;
-  return late ? "every iteration was begun late: ranks did not have their cores at the agreed times; --sync "
-                "barrier"
-              : "";
+  if (!r.samples.nanoseconds.empty() || r.samples.late == 0) return "";
+  const std::string drift = drifted_apart(r);
+  return fmt::format("every iteration was begun late: {}; --sync barrier",
+                     drift.empty() ? "ranks did not have their cores at the agreed times"
+                                   : drift + ", and the agreed times of ranks move apart");
 }
 
 std::optional<Waited> lagging(const Timings& t) {

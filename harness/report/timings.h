@@ -48,6 +48,10 @@ Figured figures_of(const Timings&);
 // none.
 std::optional<Waited> lagging(const Timings&);
 
+// "the clock of rank 1 gains 9.1e+04 us a second": of a repetition that ranks began at agreed times, where by that drift
+// these move apart, within so many iterations, by a fiftieth of a window: whoever begins later is late. Empty where by none.
+std::string drifted_apart(const Repetition&);
+
 // Why a repetition has no times: every iteration of it was begun late. Empty where it has some.
 std::string no_times(const Repetition&);
 

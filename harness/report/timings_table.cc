@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <span>
+#include <sstream>
 
 #include "harness/measure/require.h"
 #include "harness/measure/statistics.h"
@@ -22,18 +25,25 @@ std::string size_in_words(double bytes) {
   return fmt::format("{:.4g} {}", bytes, units[unit]);
 }
 
+// Four digits at least.
+std::string short_number(double n) { return n < 1000 ? fmt::format("{:.4g}", n) : fmt::format("{:.0f}", n); }
+
 // The medians of the repetitions: how far two equal runs of a moment are apart.
 std::string spread(const Timings& t) {
   const std::vector<double> all = medians(t);
   const auto [low, high] = std::ranges::minmax(all);
-  return fmt::format("{:.4g}..{:.4g}", low / microsecond, high / microsecond);
+  return short_number(low / microsecond) + ".." + short_number(high / microsecond);
 }
 
-// By which rules the repetitions stopped.
+// By which rules the repetitions stopped: "interval", "budget 2/5", where the median of the others was settled.
 std::string stops(const Timings& t) {
-  std::set<std::string> all;
-  for (const Repetition& r : t.repetitions) all.insert(r.stop);
-  return fmt::format("{}", fmt::join(all, ", "));
+  std::map<std::string, std::int64_t> all;
+  for (const Repetition& r : t.repetitions) ++all[r.stop];
+  if (all.size() == 1) return all.begin()->first;
+  all.erase("interval");
+  std::vector<std::string> each;
+  for (const auto& [stop, n] : all) each.push_back(fmt::format("{} {}/{}", stop, n, t.repetitions.size()));
+  return fmt::format("{}", fmt::join(each, ", "));
 }
 
 // Where one is waited for, that one: inside a collective all take as long.
@@ -48,30 +58,19 @@ struct TimingColumn {
   std::string (*cell)(const Timings&, const Figured&, const Work&) = nullptr;
 };
 
-// The metric of a case that its limit is of; empty where it has none.
-std::string limited(const Figured& f) {
-  for (const char* metric : {"busbw", "gflops", "median"})
-    if (f.limits.contains(metric)) return metric;
-  return "";
-}
-
-std::string limit_in_words(const Timings&, const Figured& f, const Work&) {
-  const std::string metric = limited(f);
-  if (metric.empty()) return "-";
-  const auto& value = f.limits.at(metric).value;
-  return value ? fmt::format("{:.3g} {}", *value, unit_of(metric)) : "UNSURE";
+// "send 11.3 GB/s"
+std::string limit_in_words(const Limit& limit) {
+  return limit.value ? fmt::format("{} {:.3g} {}", limit.of, *limit.value, unit_of(limit.metric))
+                     : limit.of + " UNSURE";
 }
 
 // How much of what its limit allows a case reaches, by its repetitions: of times, how little of it is more.
-std::string of_limit(const Timings&, const Figured& f, const Work&) {
-  const std::string metric = limited(f);
-  if (metric.empty()) return "-";
-  const auto& share = f.limits.at(metric).share;
-  if (!share) return "UNSURE";
-  const Ratio r = metric == "median" ? one_over(*share) : *share;
+std::string share_in_words(const Limit& limit) {
+  if (!limit.share) return "UNSURE";
+  const Ratio r = unit_of(limit.metric) == "us" ? one_over(*limit.share) : *limit.share;
   const std::string between = fmt::format("{:.0f}..{:.0f}", 100 * r.interval.low, 100 * r.interval.high);
-  return may_be_beaten(metric, *share) ? fmt::format("UNSURE ({})", between)
-                                       : fmt::format("{:.0f} % ({})", 100 * r.middle, between);
+  return may_be_beaten(limit.metric, *limit.share) ? fmt::format("UNSURE ({})", between)
+                                                   : fmt::format("{:.0f} % ({})", 100 * r.middle, between);
 }
 
 std::string late_in_words(const Timings& t, const Figured&, const Work&) {
@@ -88,53 +87,102 @@ std::string spread_cell(const Timings& t, const Figured&, const Work&) { return 
 std::string slow_cell(const Timings& t, const Figured&, const Work&) { return slow_rank(t); }
 std::string stop_cell(const Timings& t, const Figured&, const Work&) { return stops(t); }
 
-constexpr TimingColumn timing_columns[] = {
-    {"size", "", size_cell},
+constexpr TimingColumn time_columns[] = {
     {"samples", "", samples_cell},
     {"late", "", late_in_words},
-    {"min us", "min"},
-    {"median us", "median"},
-    {"of repetitions", "", spread_cell},
-    {"p95 us", "p95"},
-    {"p99 us", "p99"},
-    {"IQR us", "IQR"},
-    {"skew us", "skew"},
+    {"min", "min"},
+    {"median", "median"},
+    {"repetitions", "", spread_cell},
+    {"p95", "p95"},
+    {"p99", "p99"},
+    {"IQR", "IQR"},
+    {"skew", "skew"},
+    {"slowest", "", slow_cell},
+    {"stop", "", stop_cell},
+};
+constexpr TimingColumn rate_columns[] = {
+    {"size", "", size_cell},
     {"algbw GB/s", "algbw"},
     {"busbw GB/s", "busbw"},
     {"factor (p2p)", "", factor_cell},
     {"GFLOP/s", "gflops"},
-    {"limit", "", limit_in_words},
-    {"of limit", "", of_limit},
-    {"slowest rank", "", slow_cell},
-    {"stop", "", stop_cell},
 };
 
 std::string cell(const TimingColumn& column, const Timings& t, const Figured& f, const Work& w) {
   if (column.cell) return column.cell(t, f, w);
   if (f.unsure.contains(column.metric)) return "UNSURE";
   const auto at = f.metrics.find(column.metric);
-  return at == f.metrics.end() ? "-" : fmt::format("{:.4g}", at->second);
+  return at == f.metrics.end() ? "-" : short_number(at->second);
+}
+
+using Rows = std::vector<std::vector<std::string>>;
+
+// Rows of one case on one backend, by whose name they stand.
+struct Named {
+  std::string name;
+  Rows rows;
+};
+
+std::vector<std::string> cells(std::span<const TimingColumn> columns, const Timings& t, const Figured& f) {
+  const Work w = work(parse_case(t.line));
+  std::vector<std::string> row{""};
+  for (const TimingColumn& column : columns) row.push_back(cell(column, t, f, w));
+  return row;
+}
+
+// Its rates beside the first of its limits; each other below. Of a limit that holds two metrics the first is shown.
+Rows beside_limits(const Timings& t, const Figured& f) {
+  Rows rows{cells(rate_columns, t, f)};
+  const std::size_t width = rows[0].size();
+  std::set<std::string> shown;
+  for (const Limit& limit : f.limits) {
+    if (!shown.insert(limit.of).second) continue;
+    if (shown.size() > 1) rows.emplace_back(width);
+    rows.back().push_back(limit_in_words(limit)), rows.back().push_back(share_in_words(limit));
+  }
+  rows[0].resize(width + 2, "-");
+  return rows;
+}
+
+// Below the names of the columns, each case on its backend has a line to itself and its figures below that: with it they
+// would not fit a screen. What no case has is no column.
+std::string table(std::vector<std::string> names, std::vector<Named> all) {
+  Rows rows{std::move(names)};
+  for (const Named& one : all) rows.insert(rows.end(), one.rows.begin(), one.rows.end());
+  for (std::size_t c = rows[0].size(); c-- > 1;) {
+    const auto none = [c](const auto& row) { return row[c] == "-" || row[c].empty(); };
+    if (std::all_of(rows.begin() + 1, rows.end(), none))
+      for (auto& row : rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(c));
+  }
+  if (rows[0].size() == 1) return "";
+  std::istringstream lines(columns(rows, 1));
+  std::string text, line;
+  std::getline(lines, line), text = line + '\n';
+  for (const Named& one : all) {
+    text += one.name + '\n';
+    for (std::size_t i = 0; i < one.rows.size(); ++i) std::getline(lines, line), text += line + '\n';
+  }
+  return text;
+}
+
+std::vector<std::string> names(const char* first, std::span<const TimingColumn> columns) {
+  std::vector<std::string> all{first};
+  for (const TimingColumn& column : columns) all.emplace_back(column.name);
+  return all;
 }
 
 }  // namespace
 
 std::string timings_table(const std::vector<Timings>& all) {
-  std::vector<std::vector<std::string>> rows{
-      {"case", "backend"}
-  };
-  for (const TimingColumn& column : timing_columns) rows[0].emplace_back(column.name);
+  std::vector<Named> times, rates;
   for (const Timings& t : all) {
     const Figured f = figures_of(t);
-    const Work w = work(parse_case(t.line));
-    rows.push_back({t.line, t.backend});
-    for (const TimingColumn& column : timing_columns) rows.back().push_back(cell(column, t, f, w));
+    times.push_back({t.line + "  " + t.backend, {cells(time_columns, t, f)}});
+    rates.push_back({times.back().name, beside_limits(t, f)});
   }
-  for (std::size_t c = rows[0].size(); c-- > 2;) {  // what no case has is no column
-    const auto none = [c](const auto& row) { return row[c] == "-"; };
-    if (std::all_of(rows.begin() + 1, rows.end(), none))
-      for (auto& row : rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(c));
-  }
-  return columns(rows, 2);
+  std::vector<std::string> of_rates = names("rates", rate_columns);
+  of_rates.insert(of_rates.end(), {"limit", "of limit"});
+  return table(names("times us", time_columns), std::move(times)) + table(std::move(of_rates), std::move(rates));
 }
 
 }  // namespace plumb

@@ -14,11 +14,12 @@ namespace {
 
 std::string in_words(const Answer& answer) {
   if (const auto* hung = std::get_if<Hung>(&answer))
-    return hung->what.empty() ? fmt::format("no reply within {:g} seconds", hung->seconds) : hung->what;
-  if (const auto* crashed = std::get_if<Crashed>(&answer)) return crashed->what;
-  if (const auto* off = std::get_if<OffPage>(&answer)) return off->what;
+    return "hung: " +
+           (hung->what.empty() ? fmt::format("no reply within {:g} seconds", hung->seconds) : hung->what);
+  if (const auto* crashed = std::get_if<Crashed>(&answer)) return "crashed: " + crashed->what;
+  if (const auto* off = std::get_if<OffPage>(&answer)) return "malformed: " + off->what;
   const auto* reneged = std::get_if<Reneged>(&answer);
-  return reneged ? reneged->message : "no clock";
+  return reneged ? "reneged: " + reneged->message : "no clock";
 }
 
 // Of a library's own call each is timed by itself.
@@ -124,16 +125,19 @@ std::int64_t longest_sum(const Trace& trace) {
 Besides ask_besides(AtBest best, const Work& w, const Samples& timed, const Trace& trace) {
   std::map<std::string, LimitTimed> limits;
   const auto ask = [&](const char* what) {
-    if (LimitTimed one = time_limit(best, what); !one.samples.nanoseconds.empty()) limits[what] = std::move(one);
+    if (LimitTimed one = time_limit(best, what); !one.samples.nanoseconds.empty())
+      limits[what] = std::move(one);
   };
-  for (const char* what : {"copy", "send", "call", "gemm"})
-    if ((what == std::string("gemm") ? w.flops : w.bytes) > 0) ask(what);
+  const bool moves = w.bytes > 0 && w.factor > 0;
+  if (w.bytes > 0) ask("copy");
+  if (moves) ask("send"), ask("call");
+  if (w.flops > 0) ask("gemm");
   if (const std::int64_t bytes = longest_sum(trace); bytes > 0 && !limits.contains("call")) {
     const std::int64_t of_the_case = std::exchange(best.bytes, bytes);
     ask("sum");
     best.bytes = of_the_case;
   }
-  if (w.bytes > 0) ask("pack");
+  if (moves) ask("pack");
   Besides all;
   for (const auto& [what, one] : limits) all.limits[what] = quantile(one.samples.nanoseconds, 0.5);
   if (!trace.empty())

@@ -1,11 +1,12 @@
 # Who is slow against its own kind.
 
-# The table of plumb bench, by the names of its columns: "case  backend<tab>median in us"; products of two libraries are two things.
+# The table of times of plumb bench, by the names of its columns: "case  backend<tab>median in us"; products of two libraries are two things.
 medians() {
   awk -F '   *' '
-    /(^|  )median us(  |$)/ { column = by = 0; for (n = 1; n <= NF; ++n) if ($n == "median us") column = n; else if ($n == "backend") by = n; next }
-    !/^on / { column = 0 }
-    /^on / && column && $column + 0 > 0 { printf "%s%s\t%s\n", $1, by ? "  " $by : "", $column }' "$1"
+    /^times us .* median(  |$)/ { for (n = 1; n <= NF; ++n) if ($n == "median") column = n; next }
+    !/^(on | )/ { column = 0 }
+    /^on / { name = $1 "  " $2; next }
+    column && $column + 0 > 0 { printf "%s\t%s\n", name, $column }' "$1"
 }
 
 # Lines of figures: this node's, and with --among those of the others.
