@@ -43,8 +43,8 @@ void add_results(CLI::App& bench, BenchFlags& f) {
       .add_option("--require", f.required,
                   "A metric, >=, <=, > or <, and a number or NUMBER*limit: 'busbw>=0.8*limit' (may repeat). Exit code 1 "
                   "where it is not so, or UNSURE. The limit is measured in the same run: of busbw and algbw what ranks "
-                  "send round, of gflops the plain GEMM, of median the library's own call, else the memory copy of as "
-                  "many bytes. Metrics: " +
+                  "send round, of gflops the plain GEMM, of median that GEMM or the library's own call, else the "
+                  "memory copy of as many bytes. Metrics: " +
                       metrics_help())
       ->check(not_empty("a demand such as busbw>=0.8*limit"))
       ->allow_extra_args(false);

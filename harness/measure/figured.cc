@@ -78,16 +78,18 @@ void add_intervals(Figured& f, const std::vector<Measured>& all, const Work& w) 
 }
 
 // As many bytes sent round bound those on a link, bus bandwidth; algorithm bandwidth is that without its
-// factor. Of a time its own call is the limit, of what comes to none the copy of its bytes.
+// factor. Of a time its own call is the limit, of what comes to none the copy of its bytes, of a product its GEMM.
 void add_limits(Figured& f, const std::vector<Measured>& all, const Work& w, bool take_turns) {
   const std::vector<double> ours = middles_of(all), gemm = took(all, "gemm"), send = took(all, "send");
   const auto share_of = [&](const auto& a, const auto& b) {
     return f.shared.empty() ? ratio_of(a, b) : std::nullopt;
   };
-  if (!gemm.empty() && w.flops > 0)
-    f.limits.push_back({"gflops", "gemm",
-                        take_turns ? std::nullopt : std::optional(w.flops / quantile(gemm, 0.5)),
+  if (!gemm.empty() && w.flops > 0) {
+    const double least = quantile(gemm, 0.5);
+    f.limits.push_back({"gflops", "gemm", take_turns ? std::nullopt : std::optional(w.flops / least),
                         share_of(gemm, ours)});
+    f.limits.push_back({"median", "gemm", in_us(least), share_of(ours, gemm)});
+  }
   if (!send.empty() && w.bytes > 0 && w.factor > 0) {
     const double reached = w.bytes / quantile(send, 0.5);
     auto share = share_of(send, ours);

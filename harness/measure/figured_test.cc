@@ -121,6 +121,13 @@ TEST(Figured, ATimeIsHeldToItsCallElseToACopy) {
               HasSubstr("the limit 1.9 (call)"));
 }
 
+TEST(Figured, ATimeOfAProductIsHeldToItsGemm) {
+  const Figured f = figured(five(0, "gemm"), product, nobody);
+  EXPECT_EQ(how("median<=2.1*limit", f), Met::yes);
+  EXPECT_EQ(how("median<=1.9*limit", f), Met::no);
+  EXPECT_EQ(how("gflops>=0.45*limit", f), Met::yes) << "of which the same is said as a share";
+}
+
 // Four ranks that take turns on two cores each do their quarter in 2 us: all of it took 4 us at least.
 TEST(Figured, WhatSoManyCoresCannotGiveIsNoFigure) {
   const Figured apart = figured(five(3000, "gemm"), product, own);
