@@ -98,6 +98,8 @@ TEST(Executed, APlanOfAReshardMakesItsLayoutAndNoOther) {
       {"on x=4: reshard f32[8]+max(x) -> f32[8]", {permute({{1, 2}}, 32), among({{0, 1}}), permute({{1, 2}}, 32), among({{2, 3}}), among({{0, 2}, {1, 3}})}, ""},
       {"on x=4: reshard f32[8]+x -> f32[8]", {permute({{1, 2}}, 32), among({{0, 1}}), permute({{1, 2}}, 32), among({{2, 3}}), among({{0, 2}, {1, 3}})}, "does not leave"},
       {"on x=2,y=2: reshard f32[8]+x -> f32[8@y] -> f32[8]", {rs({"x"}, 32, 16), ag({"x"}, 16, 32)}, ""},
+      {"on x=2,y=2: reshard f32[8@x.y] -> f32[8@x.y] -> f32[8@y.x]", {permute({{1, 2}, {2, 1}}, 8)}, ""},
+      {"on x=2,y=2: reshard f32[8@x.y] -> f32[8@x.y] -> f32[8@y.x]", {permute({{0, 3}, {1, 2}, {2, 1}, {3, 0}}, 8)}, "does not leave [0:2] of the result on device 0"},
   // clang-format on
   };
   for (const PlannedReshard& row : table) expect_judged(row);

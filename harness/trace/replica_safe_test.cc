@@ -49,6 +49,22 @@ TEST(ReplicaSafe, WhatIsGatheredFromOneReductionIsTheSameForAll) {
   EXPECT_EQ(safe(line, {gather({"x"}), reduce({"y"})}), "no");
 }
 
+// Some of those who hold one sum may move it among them; of two sums they make another.
+TEST(ReplicaSafe, AMoveAmongSomeKeepsTheSumThatAllOfThemHold) {
+  Collective some = step("all-gather", {});
+  some.groups = {
+      {0, 1},
+      {2},
+      {3}
+  };
+  EXPECT_EQ(safe(xy + "f32[8]+x.y -> f32[8]", {reduce({"x", "y"}), some}), "yes");
+  EXPECT_EQ(safe("on x=4: reshard f32[8]+x -> f32[8]", {reduce({"x"}), some}), "yes");
+  const std::string line = xy + "f32[8]+x -> f32[8@x]";
+  EXPECT_EQ(safe(line, {reduce({"x"}), some}), "no") << "devices 0 and 1 hold both sums, 2 and 3 one each";
+  some.groups[0] = {1, 0};
+  EXPECT_EQ(safe(xy + "f32[1]+x -> f32[1@y]", {reduce({"x"}), some}), "no") << "device 0 has another's sum too";
+}
+
 TEST(ReplicaSafe, NothingToSay) {
   EXPECT_EQ(safe(xy + "f32[8@x] -> f32[8]", {gather({"x"})}), "-") << "nothing is reduced";
   EXPECT_EQ(safe(xy + "f32[8]+x.y -> f32[8@x.y]", {scatter({"x", "y"})}), "-") << "no replicas";

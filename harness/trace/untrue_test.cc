@@ -148,6 +148,18 @@ TEST(Untrue, AMaximumIsNoMinimum) {
   EXPECT_EQ(why(least, {reduce("minimum")}), "");
 }
 
+TEST(Untrue, ASumIsNoExtreme) {
+  const std::string most = "on x=2: reshard f32[8]+max(x) -> f32[8]",
+                    least = "on x=2: reshard f32[8]+min(x) -> f32[8]";
+  for (const char* op : {"add", "sum"}) {
+    EXPECT_EQ(why(most, {reduce(op)}), "it adds up, where the max is due") << op;
+    EXPECT_EQ(why(least, {reduce(op)}), "it adds up, where the min is due") << op;
+    EXPECT_EQ(why(most, {reduce(op), reduce("max")}), "") << op;
+    EXPECT_EQ(why("on x=2,y=2: reshard f32[8]+max(x) -> f32[8]+y -> f32[8]", {reduce(op)}), "") << op;
+  }
+  EXPECT_EQ(why(most, {reduce("")}), "") << "nobody knows what it does";
+}
+
 TEST(Untrue, AMeanDividesNoSum) {
   const auto says = [](const std::string& line, std::vector<std::string> axes) {
     Collective one = reduce("avg");

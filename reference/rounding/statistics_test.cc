@@ -101,6 +101,34 @@ TEST(Statistics, SumsOfFewDigitsLeanAsHalvesDo) {
     }
 }
 
+// Law: errors are too large exactly where a correct run has such with less than the chance of a false alarm.
+// 256 sums of two numbers, of which more and more are off by four units, every other upwards.
+TEST(Statistics, ErrorsAreTooLargeWhereTheirChanceIsTooSmall) {
+  constexpr std::int64_t count = 256;
+  Tensor partials = zeros(DType::f64, {2, count}), got = zeros(DType::f32, {count});
+  const auto write = [](Tensor& to, std::int64_t i, double x) {
+    store(to.dtype, to.bytes.data() + format(to.dtype).bytes * i, encode(to.dtype, x));
+  };
+  const auto sum = [](std::int64_t i) { return 1 + static_cast<double>(i) / count; };
+  for (std::int64_t i = 0; i < count; ++i) {
+    write(partials, i, 1), write(partials, count + i, sum(i) - 1), write(got, i, sum(i));
+  }
+  const Exact exact = exact_sum(partials);
+  double before = 0;
+  int alarms = 0;
+  for (std::int64_t off = 0; off < count; ++off) {
+    write(got, off, sum(off) + (off % 2 ? -0x1p-21 : 0x1p-21));
+    const Statistics s = statistics({DType::f32, DType::f32, DType::f32, 0, 2}, exact, got, {});
+    EXPECT_EQ(s.elements, count);
+    EXPECT_GT(s.rms, before) << off;
+    EXPECT_EQ(s.rms > s.rms_limit, s.chance < kFalseAlarm / 2) << off << ": of two tests, no rank is known";
+    EXPECT_EQ(s.chance < 1, s.rms > 1) << off;
+    before = s.rms, alarms += s.rms > s.rms_limit;
+  }
+  EXPECT_GT(alarms, 0);
+  EXPECT_LT(alarms, count);
+}
+
 // An engine that truncates leans towards zero: allowed where it is declared, an alarm where it is not.
 TEST(Statistics, AllowTheDriftOfADeclaredEngine) {
   Specimen run = emulate({32, 1024, 1, 2, DType::f32, "truncating engine"});

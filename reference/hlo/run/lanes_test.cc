@@ -88,7 +88,9 @@ TEST(Lanes, IntegersThatAreTheSameAreHeldOnce) {
   const Array<double> again = regrouped(scalars_in({9, 8, 9}, of({0, 1, 2, 1})), 4);
   EXPECT_EQ(again.lanes, 2);
   EXPECT_EQ(on_each(again, 4), (Integers{9, 8, 9, 8}));
-  EXPECT_EQ(regrouped(scalars_in({9, 9}, of({0, 1, 1})), 3).lanes, 1);
+  const Array<double> one = regrouped(scalars_in({9, 9}, of({0, 1, 1})), 3);
+  EXPECT_EQ(one.lanes, 1);
+  EXPECT_FALSE(one.holders) << "one lane is everyone's";
   EXPECT_EQ(regrouped(scalars_in({9, 9}, {}), 0).lanes, 2) << "within a reduction";
 }
 
