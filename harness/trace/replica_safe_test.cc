@@ -62,7 +62,8 @@ TEST(ReplicaSafe, AMoveAmongSomeKeepsTheSumThatAllOfThemHold) {
   const std::string line = xy + "f32[8]+x -> f32[8@x]";
   EXPECT_EQ(safe(line, {reduce({"x"}), some}), "no") << "devices 0 and 1 hold both sums, 2 and 3 one each";
   some.groups[0] = {1, 0};
-  EXPECT_EQ(safe(xy + "f32[1]+x -> f32[1@y]", {reduce({"x"}), some}), "no") << "device 0 has another's sum too";
+  EXPECT_EQ(safe(xy + "f32[1]+x -> f32[1@y]", {reduce({"x"}), some}), "no")
+      << "device 0 has another's sum too";
 }
 
 TEST(ReplicaSafe, NothingToSay) {

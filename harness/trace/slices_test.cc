@@ -22,7 +22,11 @@ std::string shown(const std::optional<Slice>& slice) { return slice ? print(*sli
 TEST(Slices, PiecesThatFollowEachOtherAreOne) {
   constexpr std::int64_t n = 4;
   const std::vector<Range> beside[] = {{{1, 3}}, {{2, 2}}, {}};
-  const Range joined_beside[] = {{1, 3}, {0, 0}, {0, 0}};
+  const Range joined_beside[] = {
+      {1, 3},
+      {0, 0},
+      {0, 0}
+  };
   for (unsigned cuts = 0; cuts < 1U << (n - 1); ++cuts)
     for (unsigned empty = 0; empty < 1U << (n + 1); ++empty)
       for (std::int64_t gap = -1; gap < n; ++gap) {
@@ -55,15 +59,21 @@ TEST(Slices, PiecesThatFollowEachOtherAreOne) {
 TEST(Slices, OfAFreeResultAreAsItsBlocksSay) {
   const Case c = parse_case("on x=3: einsum mk,kn->mn f32[6@x,2] f32[2,4] -> f32[6,4]?");
   Outcome outcome;
-  const Claim claims[] = {{{{0, 1}, {1, 2}}, {{0, 4}}}, {{{2, 6}}, {{0, 2}, {2, 4}}}, {{{0, 6}}, {{1, 4}}}};
+  const Claim claims[] = {
+      {{{0, 1}, {1, 2}}, {{0, 4}}        },
+      {{{2, 6}},         {{0, 2}, {2, 4}}},
+      {{{0, 6}},         {{1, 4}}        }
+  };
   for (std::int64_t d : {2, 0, 1}) outcome.blocks.push_back(holding(d, claims[d]));
   const std::vector<Slice> slices = held_slices(c, outcome, 0);
   ASSERT_EQ(slices.size(), 3U);
-  for (std::int64_t d = 0; d < 3; ++d)
-    EXPECT_EQ(print(slices[d]), shown(joined(holding(d, claims[d])))) << d;
+  for (std::int64_t d = 0; d < 3; ++d) EXPECT_EQ(print(slices[d]), shown(joined(holding(d, claims[d])))) << d;
   outcome.blocks.pop_back();
   EXPECT_TRUE(held_slices(c, outcome, 0).empty()) << "one says nothing";
-  outcome.blocks.push_back(holding(1, {{{0, 1}, {2, 6}}, {{0, 4}}}));
+  outcome.blocks.push_back(holding(1, {
+                                          {{0, 1}, {2, 6}},
+                                          {{0, 4}     }
+  }));
   EXPECT_TRUE(held_slices(c, outcome, 0).empty()) << "one has two pieces";
 }
 

@@ -68,7 +68,12 @@ Specimen sums(DType dtype, std::int64_t parts, const Emulated& how) {
   std::mt19937_64 random(how.seed);
   std::normal_distribution<double> normal;
   Specimen run{
-      {DType::f32, dtype, dtype, 0, parts}, {}, zeros(DType::f64, {parts, count}), zeros(dtype, {count})};
+      {DType::f32, dtype, dtype, 0, parts},
+      {    },
+      zeros(DType::f64, {parts,      count}
+      ), zeros(dtype, {count     }
+      )
+  };
   Emulated of = how;
   of.parts = parts, of.wire = dtype;
   std::vector<double> all(parts);
@@ -122,7 +127,7 @@ TEST(Statistics, ErrorsAreTooLargeWhereTheirChanceIsTooSmall) {
     EXPECT_EQ(s.elements, count);
     EXPECT_GT(s.rms, before) << off;
     EXPECT_EQ(s.rms > s.rms_limit, s.chance < kFalseAlarm / 2) << off << ": of two tests, no rank is known";
-    EXPECT_EQ(s.chance < 1, s.rms > 1) << off;
+    EXPECT_EQ(s.chance<1, s.rms> 1) << off;
     before = s.rms, alarms += s.rms > s.rms_limit;
   }
   EXPECT_GT(alarms, 0);

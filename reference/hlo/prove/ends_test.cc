@@ -94,35 +94,60 @@ TEST(Ends, OfEachShardInEachColumn) {
           << to;
 }
 
-// A border that another predicate masks: each of the one's is drawn with each of the other's.
+// f32[16] on two devices, the numbers of which are kept where `pos` is less than the last and `seg` is the
+// own: by one mask of both, or by one after the other. That a square is 3 is met by no draw.
+Module kept(const std::string& name, const std::string& last, const std::string& segment, bool together) {
+  const bool whole = name == "before";
+  const std::string cut = "devices=[2]<=[2]}", size = whole ? "16" : "8",
+                    of = whole ? ", sharding={" + cut : "", f32 = "f32[" + size + "]";
+  const auto number = [&](const std::string& to, const std::string& n) {
+    return "  %" + to + " = s32[] constant(" + n + ")\n  %" + to + "s = s32[" + size + "] broadcast(%" + to +
+           "), dimensions={}\n";
+  };
+  const auto compare = [&](const std::string& one, const std::string& with, const std::string& direction) {
+    return "  %is_" + one + " = pred[" + size + "] compare(%" + one + ", %" + with +
+           "), direction=" + direction + "\n";
+  };
+  const std::string select = " = " + f32 + " select(",
+                    both = "  %in = pred[" + size + "] and(%is_pos, %is_seg)\n  %r" + select +
+                           "%in, %x, %zeros)\n",
+                    each = "  %s" + select + "%is_seg, %x, %zeros)\n  %r" + select + "%is_pos, %s, %zeros)\n";
+  return parse("HloModule m, num_partitions=2\n\nENTRY %e {\n  %x = " + f32 + " parameter(0)" + of +
+                   "\n  %pos = s32[" + size + "] parameter(1)" + of + "\n  %seg = s32[" + size +
+                   "] parameter(2)" + of + "\n" + number("last", last) + number("own", segment) +
+                   number("three", "3") + compare("pos", "lasts", "LT") + compare("seg", "owns", "EQ") +
+                   "  %square = s32[" + size + "] multiply(%pos, %pos)\n" +
+                   compare("square", "threes", "EQ") + "  %zero = f32[] constant(0)\n  %zeros = " + f32 +
+                   " broadcast(%zero), dimensions={}\n" + (together ? both : each) + "  ROOT %t = (" + f32 +
+                   ", pred[" + size + "]) tuple(%r, %is_square)" +
+                   (whole ? ", sharding={{" + cut + ", {" + cut + "}" : "") + "\n}\n",
+               name + ".txt");
+}
+
+// A border that another predicate masks: each of the one's is drawn with each of the other's, where either
+// module makes one mask of both. What is refuted says nothing of what no draw met.
 TEST(Ends, WhatAnotherPredicateMasks) {
-  const auto module = [](const std::string& before, const std::string& last, const std::string& segment) {
-    const bool whole = before == "before";
-    const std::string cut = whole ? ", sharding={devices=[2]<=[2]}" : "", size = whole ? "16" : "8";
-    const auto number = [&](const std::string& name, const std::string& n) {
-      return "  %" + name + " = s32[] constant(" + n + ")\n  %" + name + "s = s32[" + size + "] broadcast(%" +
-             name + "), dimensions={}\n";
+  for (const auto& [in_whole, in_each] : {
+           std::pair{true,  true },
+           {true,  false},
+           {false, true }
+  }) {
+    const auto found = [&](const std::string& last, const std::string& segment) {
+      const Module whole = kept("before", "700", "900", in_whole),
+                   each = kept("after", last, segment, in_each);
+      return prove({whole, each, nullptr}, {});
     };
-    const auto compare = [&](const std::string& name, const std::string& with, const std::string& direction) {
-      return "  %is_" + name + " = pred[" + size + "] compare(%" + name + ", %" + with +
-             "), direction=" + direction + "\n";
+    const auto refuted = [&](const Proof& p) {
+      return p.finding == Finding::refuted && p.borders.empty() && p.untaken.empty() && p.unanswered.empty();
     };
-    return parse("HloModule m, num_partitions=2\n\nENTRY %e {\n  %x = f32[" + size + "] parameter(0)" + cut +
-                     "\n  %pos = s32[" + size + "] parameter(1)" + cut + "\n  %seg = s32[" + size +
-                     "] parameter(2)" + cut + "\n" + number("last", last) + number("own", segment) +
-                     compare("pos", "lasts", "LT") + compare("seg", "owns", "EQ") + "  %in = pred[" + size +
-                     "] and(%is_pos, %is_seg)\n  %zero = f32[] constant(0)\n  %zeros = f32[" + size +
-                     "] broadcast(%zero), dimensions={}\n  ROOT %r = f32[" + size +
-                     "] select(%in, %x, %zeros)" + cut + "\n}\n",
-                 before + ".txt");
-  };
-  const auto found = [&](const std::string& last, const std::string& segment) {
-    const Module whole = module("before", "700", "900"), each = module("after", last, segment);
-    return prove({whole, each, nullptr}, {}).finding;
-  };
-  EXPECT_EQ(found("700", "900"), Finding::proven);
-  for (const char* last : {"699", "701"}) EXPECT_EQ(found(last, "900"), Finding::refuted) << last;
-  for (const char* segment : {"899", "901"}) EXPECT_EQ(found("700", segment), Finding::refuted) << segment;
+    const Proof right = found("700", "900");
+    EXPECT_EQ(right.finding, Finding::proven);
+    EXPECT_EQ(right.borders, (std::vector<std::string>{"%is_square", "after: %is_square"}));
+    for (const char* last : {"699", "701"})
+      EXPECT_TRUE(refuted(found(last, "900"))) << last << in_whole << in_each;
+    for (const char* segment : {"899", "901"})
+      EXPECT_TRUE(refuted(found("700", segment))) << segment << in_whole << in_each;
+  }
 }
 
 }  // namespace
