@@ -14,8 +14,8 @@
 namespace plumb {
 namespace {
 
-// A backend that starts as many ranks as its mesh has devices is one for all meshes, also where that many is what its
-// name leaves out: idle ranks may keep cores busy.
+// A backend that starts as many ranks as its mesh has devices is one for all meshes, also where that many is
+// what its name leaves out: idle ranks may keep cores busy.
 std::string of_any_ranks(const Timings& t) {
   const std::regex ranks(fmt::format(",np={}(,|$)", devices(parse_case(t.line).mesh)));
   return std::regex_replace(t.backend, ranks, "$1");
@@ -52,7 +52,7 @@ std::string over_axes(const std::map<std::string, double>& over) {
 std::vector<std::string> growth_row(const OnMesh& one, const OnMesh& first) {
   const auto middle = [](const OnMesh& of) { return quantile(medians(*of.timings), 0.5); };
   const auto ratio = ratio_of(medians(*one.timings), medians(*first.timings));
-  return {one.timings->line,
+  return {"",
           one.timings->backend,
           fmt::format("{}", one.devices),
           fmt::format("{:.4g}", middle(one) / 1000),
@@ -60,7 +60,9 @@ std::vector<std::string> growth_row(const OnMesh& one, const OnMesh& first) {
           over_axes(one.timings->over),
           moved(one) > 0 && moved(first) > 0 ? fmt::format("{:.2f}", moved(one) / moved(first)) : "-",
           fmt::format("{:.2f}", middle_ratio(medians(*one.timings), medians(*first.timings))),
-          ratio && one.timings != first.timings ? fmt::format("{:.2f}..{:.2f}", ratio->interval.low, ratio->interval.high) : "-"};
+          ratio && one.timings != first.timings
+              ? fmt::format("{:.2f}..{:.2f}", ratio->interval.low, ratio->interval.high)
+              : "-"};
 }
 
 }  // namespace
@@ -72,16 +74,19 @@ std::string growth_table(const std::vector<Timings>& all) {
     groups[without_sizes(t)].push_back(
         {&t, devices(c.mesh), is_reshard(c) ? fmt::format("{:.0f}", most_to_receive(c)) : "-"});
   }
-  std::vector<std::vector<std::string>> rows{
-      {"growth", "backend", "devices", "median us", "bytes due", "bytes over axes", "bytes grew", "time grew",
-       "95 %"}
-  };
+  std::vector<Named> grown;
   for (auto& [like, group] : groups) {
     if (group.size() < 2) continue;
     std::ranges::stable_sort(group, {}, &OnMesh::devices);
-    for (const OnMesh& one : group) rows.push_back(growth_row(one, group[0]));
+    const Timings& smallest = *group[0].timings;
+    grown.push_back(
+        {smallest.line + (smallest.share.empty() ? ", arrays fixed" : ", a device's share fixed"), {}});
+    for (const OnMesh& one : group) grown.back().rows.push_back(growth_row(one, group[0]));
   }
-  return rows.size() == 1 ? "" : columns(rows, 2);
+  if (grown.empty()) return "";
+  return columns_below({"growth", "backend", "devices", "median us", "bytes due", "bytes over axes",
+                        "bytes grew", "time grew", "95 %"},
+                       grown, 2);
 }
 
 }  // namespace plumb

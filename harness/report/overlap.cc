@@ -133,32 +133,32 @@ const Timings* timed_as(const Case& wanted, const std::string& backend, const st
   return found == all.end() ? nullptr : &*found;
 }
 
-std::vector<std::string> overlap_row(const Timings& t, const std::vector<Timings>& all) {
+// Nothing where its local part was not timed.
+std::optional<Named> overlap_of(const Timings& t, const std::vector<Timings>& all) {
   const auto parts = apart(parse_case(t.line));
   const Timings* local = parts ? timed_as(parts->local, t.backend, all) : nullptr;
-  if (!local) return {};
+  if (!local) return std::nullopt;
   const Took whole = of_repetitions(t), alone = of_repetitions(*local);
   const auto us = [](const Took& one) { return fmt::format("{:.4g}", one.middle / 1000); };
-  std::vector<std::string> cells{t.line, t.backend, us(whole), us(alone), in_words(whole - alone)};
+  Named row{t.line + "  " + t.backend, {{"", us(whole), us(alone), in_words(whole - alone), "none", "-"}}};
   Took sent{};
   for (const Case& one : parts->sent) {
     const Timings* timed = timed_as(one, t.backend, all);
-    if (!timed) return cells.insert(cells.end(), {"not timed: " + print(one), "-"}), cells;
+    if (!timed) return row.name += "\n    not timed: " + print(one), row.rows[0][4] = "-", row;
     sent = sent + of_repetitions(*timed);
   }
-  if (parts->sent.empty()) return cells.insert(cells.end(), {"none", "-"}), cells;
-  return cells.insert(cells.end(), {us(sent), in_words(alone + sent - whole)}), cells;
+  if (!parts->sent.empty()) row.rows[0][4] = us(sent), row.rows[0][5] = in_words(alone + sent - whole);
+  return row;
 }
 
 }  // namespace
 
 std::string overlap_table(const std::vector<Timings>& all) {
-  std::vector<std::vector<std::string>> rows{
-      {"overlap", "backend", "whole us", "local us", "communication costs us", "alone us", "hidden us"}
-  };
+  std::vector<Named> rows;
   for (const Timings& t : all)
-    if (auto cells = overlap_row(t, all); !cells.empty()) rows.push_back(std::move(cells));
-  return rows.size() == 1 ? "" : columns(rows, 2);
+    if (auto row = overlap_of(t, all)) rows.push_back(std::move(*row));
+  if (rows.empty()) return "";
+  return columns_below({"overlap", "whole us", "local us", "communication costs us", "alone us", "hidden us"}, rows, 1);
 }
 
 }  // namespace plumb

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
+#include <utility>
 
 #include "reference/words/text.h"
 
@@ -77,6 +79,19 @@ std::string columns(const std::vector<std::vector<std::string>>& rows, std::size
                        : fmt::format("{}{:>{}}", i ? "  " : "", cells[i], widths[i]);
     line.resize(line.find_last_not_of(' ') + 1);
     text += line + '\n';
+  }
+  return text;
+}
+
+std::string columns_below(std::vector<std::string> names, const std::vector<Named>& all, std::size_t left) {
+  std::vector<std::vector<std::string>> rows{std::move(names)};
+  for (const Named& one : all) rows.insert(rows.end(), one.rows.begin(), one.rows.end());
+  std::istringstream lines(columns(rows, left));
+  std::string text, line;
+  std::getline(lines, line), text = line + '\n';
+  for (const Named& one : all) {
+    text += one.name + '\n';
+    for (std::size_t i = 0; i < one.rows.size(); ++i) std::getline(lines, line), text += line + '\n';
   }
   return text;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "harness/report/paint.h"
 #include "harness/report/tally.h"
@@ -17,5 +18,13 @@ std::string summary(const Tally&, double seconds);
 
 // Text in columns: the first `left` of them flush left, the others flush right.
 std::string columns(const std::vector<std::vector<std::string>>& rows, std::size_t left);
+
+// The same, where rows stand below a name that has a line to itself: beside it they would not fit a screen. `names`: of the
+// columns.
+struct Named {
+  std::string name;
+  std::vector<std::vector<std::string>> rows;
+};
+std::string columns_below(std::vector<std::string> names, const std::vector<Named>&, std::size_t left);
 
 }  // namespace plumb

@@ -6,7 +6,6 @@
 #include <map>
 #include <set>
 #include <span>
-#include <sstream>
 
 #include "harness/measure/require.h"
 #include "harness/measure/statistics.h"
@@ -115,14 +114,6 @@ std::string cell(const TimingColumn& column, const Timings& t, const Figured& f,
   return at == f.metrics.end() ? "-" : short_number(at->second);
 }
 
-using Rows = std::vector<std::vector<std::string>>;
-
-// Rows of one case on one backend, by whose name they stand.
-struct Named {
-  std::string name;
-  Rows rows;
-};
-
 std::vector<std::string> cells(std::span<const TimingColumn> columns, const Timings& t, const Figured& f) {
   const Work w = work(parse_case(t.line));
   std::vector<std::string> row{""};
@@ -131,8 +122,8 @@ std::vector<std::string> cells(std::span<const TimingColumn> columns, const Timi
 }
 
 // Its rates beside the first of its limits; each other below. Of a limit that holds two metrics the first is shown.
-Rows beside_limits(const Timings& t, const Figured& f) {
-  Rows rows{cells(rate_columns, t, f)};
+std::vector<std::vector<std::string>> beside_limits(const Timings& t, const Figured& f) {
+  std::vector<std::vector<std::string>> rows{cells(rate_columns, t, f)};
   const std::size_t width = rows[0].size();
   std::set<std::string> shown;
   for (const Limit& limit : f.limits) {
@@ -144,25 +135,17 @@ Rows beside_limits(const Timings& t, const Figured& f) {
   return rows;
 }
 
-// Below the names of the columns, each case on its backend has a line to itself and its figures below that: with it they
-// would not fit a screen. What no case has is no column.
+// What no case has is no column.
 std::string table(std::vector<std::string> names, std::vector<Named> all) {
-  Rows rows{std::move(names)};
-  for (const Named& one : all) rows.insert(rows.end(), one.rows.begin(), one.rows.end());
-  for (std::size_t c = rows[0].size(); c-- > 1;) {
+  for (std::size_t c = names.size(); c-- > 1;) {
     const auto none = [c](const auto& row) { return row[c] == "-" || row[c].empty(); };
-    if (std::all_of(rows.begin() + 1, rows.end(), none))
-      for (auto& row : rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(c));
+    if (!std::ranges::all_of(all, [&](const Named& one) { return std::ranges::all_of(one.rows, none); })) continue;
+    const auto at = static_cast<std::ptrdiff_t>(c);
+    names.erase(names.begin() + at);
+    for (Named& one : all)
+      for (auto& row : one.rows) row.erase(row.begin() + at);
   }
-  if (rows[0].size() == 1) return "";
-  std::istringstream lines(columns(rows, 1));
-  std::string text, line;
-  std::getline(lines, line), text = line + '\n';
-  for (const Named& one : all) {
-    text += one.name + '\n';
-    for (std::size_t i = 0; i < one.rows.size(); ++i) std::getline(lines, line), text += line + '\n';
-  }
-  return text;
+  return names.size() == 1 ? "" : columns_below(std::move(names), all, 1);
 }
 
 std::vector<std::string> names(const char* first, std::span<const TimingColumn> columns) {
