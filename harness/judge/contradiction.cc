@@ -11,6 +11,7 @@
 #include "harness/trace/lower_bound.h"
 #include "harness/trace/multiplied.h"
 #include "harness/trace/reachability.h"
+#include "harness/trace/scaled.h"
 #include "harness/trace/slices.h"
 #include "harness/trace/traffic.h"
 #include "harness/trace/untrue.h"
@@ -51,11 +52,13 @@ std::optional<Fact> contradiction(const Case& c, const Outcome& outcome, const V
   const std::vector<Slice> slices = held_slices(c, told, 0);
   if (why.empty()) why = received_too_little(c, fewest_received(c, slices), told.trace);
   if (why.empty()) why = brought_too_little(c, slices, told.trace);
+  if (why.empty() && is_reshard(c)) why = brought_too_little(c, told.trace);
   if (why.empty()) why = never_met(c, told.trace);
   if (why.empty()) why = misfit(c.mesh, outcome.trace);
   if (why.empty()) why = untrue(c, outcome.trace, verdict.rounded == 0);
   if (why.empty()) why = learnt_too_little(c, told.trace);
   if (why.empty()) why = told_too_little(c, slices, told.trace);
+  if (why.empty()) why = scaled_too_early(c, slices, told.trace);
   if (why.empty()) why = never_made(c, told.trace);
   if (why.empty()) return std::nullopt;
   return fact(Status::mistrusted, "the values are right, and the trace cannot have made them: " + why);

@@ -102,8 +102,8 @@ TEST(Contradiction, ATraceThatCannotHaveMadeTheResult) {
       {spread,  {one("all-to-all", "x", 32, 8), ag("x", 8, 32)}, "makes 8 bytes of 32, and no blocks of these arrays are so uneven"},
       {spread,  {s8("reduce-scatter", 32, 8), ag("x", 8, 32)}, "device 0 received at most 24 bytes of the 32"},
       {spread,  {s8("all-reduce", 4, 4), rs("x", 32, 8), ag("x", 8, 32)}, ""},  // counts something else
-      {gather,  {one("collective-broadcast", "x", 32, 32)}, "device 0 can have learnt at most 4 of the 8 elements"},
-      {gather,  {one("collective-broadcast", "x", 32, 64)}, "cannot make 64 bytes of 32"},
+      {gather,  {one("collective-broadcast", "x", 32, 32)}, "device 0 (x=0,y=0) needs element [4] of device 2"},
+      {gather,  Trace(2, one("collective-broadcast", "x", 32, 64)), "cannot make 64 bytes of 32"},
       // A sum scattered over y ends with other pieces than the layout has.
       {both,    {rs("x", 32, 16), ar("y", 16, 16)},  ""},
       {both,    {rs("y", 32, 16), ar("x", 16, 16)},  "executed, it does not leave [0:4] of the result on device 0"},
@@ -294,6 +294,44 @@ TEST(Contradiction, WhatOneDeviceSendsIsNoSumOverOthers) {
   expect_doubt("on x=2,y=2: reshard f32[8@y]+max(x) -> f32[8]", {ar("x", "max"), ar("y", "add")}, "");
   expect_doubt("on x=2,y=2: reshard f32[8]+max(x) -> f32[8]+max(x) -> f32[8] -> f32[8]+y",
                {ar("x", "max"), ar("y", "add")}, "");
+}
+
+// Of codes with one scale the largest magnitude of all devices is none of one device.
+TEST(Contradiction, OneDevicesLargestMagnitudeIsNotThatOfAll) {
+  const Collective broadcast = one("collective-broadcast", "x", 4, 4);
+  const std::string line = "on x=4: quantize fp8 bf16[64@x,64] -> f8e4m3[64@x,64] f32[]";
+  expect_doubt(line, {broadcast}, "device 0 (x=0) needs element [16,0] of device 1");
+  expect_doubt(line, Trace(3, broadcast), "device 0 (x=0) needs element");
+  expect_doubt(line, Trace(4, broadcast), "");
+  expect_doubt("on x=4,y=2: quantize fp8 bf16[64@y,64] -> f8e4m3[64@y,64] f32[]", {broadcast}, "across y");
+}
+
+// Who is brought what others have by a narrow way over y has no more of it by a wide one over x.
+TEST(Contradiction, WhatASideOfTheMeshLacksComesToIt) {
+  const auto ag = [](const char* axis, std::int64_t in) { return one("all-gather", axis, in, 2 * in); };
+  const std::string line = "on x=2,y=2: reshard f32[64@y,2] -> f32[64,2]";
+  expect_doubt(line, {ag("y", 4), ag("x", 256)}, "the fibre of device 0 received at most 8 bytes of the 256");
+  expect_doubt(line, {ag("y", 128), ag("x", 256)}, "");  // half a block each
+  expect_doubt(line, {ag("y", 256), ag("x", 256)}, "");
+  expect_doubt(line, {ag("y", 4), ag("y", 4), ag("x", 256)}, "received at most 16 bytes of the 256");
+  Collective relay{
+      .kind = "collective-permute", .pairs = {{3, 2}, {0, 1}},
+           .in = 8, .out = 8
+  };
+  expect_doubt(line, {relay, ag("x", 256)}, "received at most 8 bytes of the 256");
+  relay.in = relay.out = 256;
+  expect_doubt(line, {relay, ag("x", 256)}, "");
+  // Sides that are no fibres: devices 0 and 3, and 1 and 2.
+  const Collective within{
+      .kind = "all-gather", .groups = {{0, 3}, {1, 2}},
+           .in = 256, .out = 512
+  };
+  const Collective between{
+      .kind = "collective-permute", .pairs = {{0, 1}, {1, 0}, {2, 3}, {3, 2}},
+           .in = 8, .out = 8
+  };
+  const std::string sides = "on d=4 ids=0,3,1,2: reshard f32[64]+d -> f32[64]";
+  expect_doubt(sides, {within, between}, "the fibre of device 0 received at most 16 bytes of the 256");
 }
 
 TEST(Contradiction, OfAProductInPartsBothFactorsOfATermMeetSomewhere) {

@@ -76,11 +76,11 @@ TEST(Executed, APlanOfAReshardMakesItsLayoutAndNoOther) {
       {"on x=2,y=2: reshard f32[8@x.y] -> f32[8@y.x]", {over("all-to-all", {"x"}, 8, 8), permute({{1, 2}, {2, 1}}, 8)}, ""},
       {"on x=4: reshard f32[8@x] -> f32[8]", {permute({{0, 1}, {1, 2}, {2, 3}, {3, 0}}, 8), permute({{0, 1}, {1, 2}, {2, 3}, {3, 0}}, 8), permute({{0, 1}, {1, 2}, {2, 3}, {3, 0}}, 8)}, ""},  // a ring
       {"on x=4: reshard f32[8@x] -> f32[8]", {permute({{0, 1}, {1, 2}, {2, 3}, {3, 0}}, 8), permute({{0, 1}, {1, 2}, {2, 3}, {3, 0}}, 64)}, "no collective takes it there"},
-      {"on x=2,y=2: reshard f32[8@x] -> f32[8]", {over("collective-broadcast", {"x"}, 32, 32)}, "does not leave [4:8] of the result on device 0"},
+      {"on x=2,y=2: reshard f32[8@x] -> f32[8]", {over("collective-broadcast", {"x"}, 32, 32)}, "device 0 (x=0,y=0) needs element [4] of device 2"},
       {"on x=2: reshard f32[8@x] -> f32[8]", {over("collective-broadcast", {"x"}, 16, 16), over("collective-broadcast", {"x"}, 16, 16)}, ""},  // from each in turn
       {"on x=4: reshard f32[8@x] -> f32[8]", Trace(4, over("collective-broadcast", {"x"}, 8, 8)), ""},
-      {"on x=4: reshard f32[8@x] -> f32[8]", Trace(3, over("collective-broadcast", {"x"}, 32, 32)), "does not leave"},
-      {"on x=8: reshard f32[8@x] -> f32[8]", Trace(3, over("collective-broadcast", {"x"}, 32, 32)), "does not leave"},
+      {"on x=4: reshard f32[8@x] -> f32[8]", Trace(3, over("collective-broadcast", {"x"}, 32, 32)), " of device 1 (x=1), and no collective takes it there"},
+      {"on x=8: reshard f32[8@x] -> f32[8]", Trace(3, over("collective-broadcast", {"x"}, 32, 32)), " of device 1 (x=1), and no collective takes it there"},
       {"on x=8: reshard f32[8@x] -> f32[8]", Trace(4, over("collective-broadcast", {"x"}, 32, 32)), ""},  // taken for gathers
       {"on x=2,y=64: reshard f32[128@y.x] -> f32[128@x.y]", {over("all-to-all", {"x", "y"}, 4, 4)}, ""},
       {"on x=2,y=64: reshard f32[128]+x.y -> f32[128@y]", {rs({"y"}, 512, 8), ar("x", 8)}, ""},

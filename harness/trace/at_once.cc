@@ -11,7 +11,7 @@
 #include "harness/trace/lower_bound.h"
 #include "harness/trace/steps.h"
 #include "harness/trace/traffic.h"
-#include "reference/bytes/move.h"
+#include "reference/bytes/bytes.h"
 #include "reference/words/letters.h"
 
 namespace plumb {
@@ -76,12 +76,18 @@ Cut terms_of(const Case& c, const Letters& words, const std::vector<Slice> (&hel
 
 using Sets = std::vector<std::vector<std::int64_t>>;  // of devices
 
-// Whether a collective takes anything from one of the sets to another.
-bool joins(const Mesh& mesh, const Sets& sets, const Collective& one) {
-  if (names_nobody(one)) return true;
+// The number of the set in which each device is.
+std::vector<std::size_t> numbered(const Mesh& mesh, const Sets& sets) {
   std::vector<std::size_t> set_of(devices(mesh));
   for (std::size_t s = 0; s < sets.size(); ++s)
     for (std::int64_t d : sets[s]) set_of[d] = s;
+  return set_of;
+}
+
+// Whether a collective takes anything from one of the sets to another.
+bool joins(const Mesh& mesh, const Sets& sets, const Collective& one) {
+  if (names_nobody(one)) return true;
+  const std::vector<std::size_t> set_of = numbered(mesh, sets);
   const auto apart = [&](std::int64_t a, std::int64_t b) { return set_of[a] != set_of[b]; };
   return std::ranges::any_of(one.pairs, [&](const auto& pair) { return apart(pair.first, pair.second); }) ||
          std::ranges::any_of(groups_of(mesh, one), [&](const auto& group) {
@@ -228,6 +234,30 @@ std::vector<Sets> divisions(const Mesh& mesh) {
   return all;
 }
 
+// The divisions, and for each collective what all that take place between other members join.
+std::vector<Sets> cuts(const Mesh& mesh, const Trace& trace) {
+  const auto alike = [](const Collective& a, const Collective& b) {
+    return a.axes == b.axes && a.groups == b.groups && a.pairs == b.pairs;
+  };
+  std::vector<Sets> all = divisions(mesh);
+  for (auto one = trace.begin(); one != trace.end() && all.size() < most_divisions; ++one) {
+    if (std::any_of(trace.begin(), one, [&](const auto& before) { return alike(before, *one); })) continue;
+    Trace others;
+    std::ranges::copy_if(trace, std::back_inserter(others),
+                         [&](const auto& other) { return !alike(other, *one); });
+    if (Sets sets = connected(mesh, others); sets.size() > 1 && std::ranges::count(all, sets) == 0)
+      all.push_back(std::move(sets));
+  }
+  return all;
+}
+
+std::set<std::size_t> sets_with(const std::vector<std::size_t>& set_of,
+                                const std::vector<std::int64_t>& some) {
+  std::set<std::size_t> all;
+  for (std::int64_t d : some) all.insert(set_of[d]);
+  return all;
+}
+
 // Whether a set of devices has all parts of a box.
 bool makes(const Case& c, const std::vector<Slice>& begins, const std::vector<std::int64_t>& set,
            const Slice& box) {
@@ -264,16 +294,16 @@ std::string brought_too_little(const Case& c, const Trace& trace) {
   }
   const auto cells = cells_of(begins, ends, most_cells);
   if (!cells) return "";
-  const std::int64_t value = least_bytes({c.mesh, c.op.operands[0], result(c), c.rule}, c.wire);
-  for (const Sets& sets : divisions(c.mesh)) {
+  std::int64_t work = 0;
+  for (const Sets& sets : cuts(c.mesh, trace)) {
+    work += std::ssize(cells->boxes) * std::ssize(begins);
+    if (work > most_looked_at) return "";
+    const std::vector<std::size_t> set_of = numbered(c.mesh, sets);
     std::vector<std::int64_t> fewest(sets.size());
-    for (std::size_t s = 0; s < sets.size(); ++s)
-      for (std::size_t cell = 0; cell < cells->boxes.size(); ++cell) {
-        const auto needs = [&](std::int64_t d) { return std::ranges::count(cells->needers[cell], d) > 0; };
-        const Slice& box = cells->boxes[cell];
-        if (std::ranges::any_of(sets[s], needs) && !makes(c, begins, sets[s], box))
-          fewest[s] += elements(box) * value;
-      }
+    for (std::size_t cell = 0; cell < cells->boxes.size(); ++cell)
+      for (const std::size_t s : sets_with(set_of, cells->needers[cell]))
+        if (!makes(c, begins, sets[s], cells->boxes[cell]))
+          fewest[s] += elements(cells->boxes[cell]) * least_bytes(c);
     const std::string why = brought_too_little(c.mesh, sets, fewest, joining(c.mesh, sets, trace));
     if (!why.empty()) return why;
   }

@@ -24,7 +24,9 @@ namespace plumb {
 std::string brought_too_little(const Case&, const std::vector<Slice>& slices, const Trace&);
 
 // The same of a reshard, however many collectives join the fibres: of each element that a fibre needs and
-// cannot make of what it holds, it receives a value.
+// cannot make of what it holds, it receives a value. Where one collective, or several among the same members,
+// alone join what all others join, these are sides too.
+//   on x=2,y=2: f32[64@y] -> f32[64] by a gather of 4 bytes over y and one of 128 over x
 std::string brought_too_little(const Case& reshard, const Trace&);
 
 }  // namespace plumb

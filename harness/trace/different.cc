@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
 
 #include "harness/trace/cells.h"
@@ -263,6 +264,13 @@ std::string too_little_told(const Sums& sums, const Sums* other, const std::vect
 }
 
 }  // namespace
+
+std::optional<double> told_to_all(const Mesh& mesh, const Trace& trace) {
+  Ids all(devices(mesh));
+  std::iota(all.begin(), all.end(), 0);
+  const std::optional<Said> were = said(mesh, trace, {all});
+  return were ? std::optional(were->to_group[0]) : std::nullopt;
+}
 
 std::string told_too_little(const Case& c, const std::vector<Slice>& slices, const Trace& trace) {
   const bool reshard = is_reshard(c);

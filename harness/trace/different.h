@@ -2,6 +2,7 @@
 // do.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,5 +34,8 @@ namespace plumb {
 //   on x=4: f32[8,8@x] f32[8@x,8] -> f32[8@x,8] by an all-reduce: 16 sums of 6 terms, 16 of 4 and, for of 2
 //   terms 2 x 6 columns follow from the others, 4 more
 std::string told_too_little(const Case&, const std::vector<Slice>& slices, const Trace&);
+
+// The most different bytes that come to all devices together; nullopt where nobody knows.
+std::optional<double> told_to_all(const Mesh&, const Trace&);
 
 }  // namespace plumb

@@ -75,7 +75,8 @@ double learns(const Heard& h, const Group& group, std::int64_t root, std::int64_
   }
   const double most = values * terms(parts);
   if (h.relays()) return most;
-  return std::min({most, each, reduces(h.one) ? each : values + learnt});
+  const bool adds = reduces(h.one) && !names_bits(h.one.op);
+  return std::min({most, each, adds ? each : values + learnt});
 }
 
 std::vector<Known> beginning(const Case& c) {

@@ -23,13 +23,17 @@ using Groups = std::vector<std::vector<std::int64_t>>;
 struct Mix {
   Groups groups;
   std::vector<std::pair<std::int64_t, std::int64_t>> pairs;
-  bool rooted = false;  // what one member of each group has, to all
+  bool rooted = false;   // what one member of each group has, to all
+  bool of_each = false;  // another of each element
 };
 
 // What brings to every member what one of them has: a broadcast, and where the largest or smallest is due a
 // sum, which takes of each element the one value that is not masked.
+bool takes_masked(const Needed& m, const Collective& one) {
+  return m.extreme && reduces(one) && names_sum(one.op);
+}
 bool one_sends(const Needed& m, const Collective& one) {
-  return one.kind == "collective-broadcast" || (m.extreme && reduces(one) && names_sum(one.op));
+  return one.kind == "collective-broadcast" || takes_masked(m, one);
 }
 
 Mix mix(const Mesh& mesh, const Collective& one) {
@@ -54,7 +58,8 @@ std::vector<Mix> mixes(const Needed& m, std::span<const Collective> trace) {
     while (end < trace.size() && in_a_loop(trace[end])) ++end;
     if (end == i) {
       all.push_back(mix(mesh, trace[end]));
-      all.back().rooted = one_sends(m, trace[end++]);
+      all.back().rooted = one_sends(m, trace[end]);
+      all.back().of_each = takes_masked(m, trace[end++]);
     } else {
       all.push_back(looped(mesh, trace.subspan(i, end - i)));
     }
@@ -246,6 +251,7 @@ std::int64_t pairs(const Needed& m) {
 // Which member sends, of every group of every rooted mix.
 struct Senders {
   std::vector<std::size_t> at, of;
+  std::vector<char> of_each;
 
   // None where there are too many choices to try: all then send.
   Senders(const Needed& m, const std::vector<Mix>& all) {
@@ -253,14 +259,16 @@ struct Senders {
     for (const Mix& one : all)
       for (const auto& group : one.groups) {
         if (!one.rooted) continue;
-        of.push_back(group.size());
+        of.push_back(group.size()), of_each.push_back(one.of_each);
         readings = std::min(most_choices + 1, readings * std::ssize(group));
       }
     if (readings > most_choices || readings > most_pairs / pairs(m)) of.clear();
     at.resize(of.size());
   }
-  bool next() {
+  // The next choice of those that send each element, or of the others; false after the last.
+  bool next(bool each) {
     for (std::size_t i = 0; i < at.size(); ++i) {
+      if (of_each[i] != each) continue;
       if (++at[i] < of[i]) return true;
       at[i] = 0;
     }
@@ -291,12 +299,11 @@ std::vector<char> lacked(const Reach& reach) {
   return pieces;
 }
 
-// The first lack, whatever members send: each piece may come by another choice of them.
-std::optional<Lack> lack_by(const Needed& m, const std::vector<Mix>& all) {
-  Senders senders(m, all);
+// The first lack by one choice of who broadcasts: each piece may come by another choice of the other senders.
+std::optional<Lack> lack_by(const Needed& m, const std::vector<Mix>& all, Senders& senders) {
   const Reach first = reached(m, all, senders);
   std::vector<char> never = lacked(first);
-  while (std::ranges::count(never, 1) > 0 && senders.next()) {
+  while (std::ranges::count(never, 1) > 0 && senders.next(true)) {
     const std::vector<char> here = lacked(reached(m, all, senders));
     for (std::size_t i = 0; i < never.size(); ++i) never[i] &= here[i];
   }
@@ -307,6 +314,18 @@ std::optional<Lack> lack_by(const Needed& m, const std::vector<Mix>& all) {
           }))
         return lack_of(m, device, need, *block);
   return std::nullopt;
+}
+
+// The first lack of the first choice, where there is one whatever members send.
+std::optional<Lack> lack_by(const Needed& m, const std::vector<Mix>& all) {
+  Senders senders(m, all);
+  std::optional<Lack> first;
+  do {
+    std::optional<Lack> here = lack_by(m, all, senders);
+    if (!here) return std::nullopt;
+    if (!first) first = std::move(here);
+  } while (senders.next(false));
+  return first;
 }
 
 }  // namespace

@@ -35,8 +35,8 @@ struct Needed {
 //
 // What is brought is never counted as less than it is, so that a lack is certain: each device has its own;
 // a collective gives every member of a group what any of them has, a permute the target what the source has,
-// and one that names nobody all to all. A broadcast gives what one member of each group has, and so does what
-// adds up where the largest or smallest is due, of each element: all choices of them are tried, up to 1,024.
+// and one that names nobody all to all. A broadcast gives what one member of each group has, and what adds up
+// where the largest or smallest is due what one has of each element: all choices are tried, up to 1,024.
 // One that moves nothing gives nothing. A loop of one permute, or several of its like, is so many steps
 // (written_out); other collectives that follow each other and ran in a loop (several times, or nobody knows
 // how often) give all that they join to all. Of more than 2^24 pairs of a device and a block

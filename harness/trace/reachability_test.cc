@@ -234,6 +234,13 @@ TEST(Reachability, OfTooManyBlocksAGroupCountsAsItsFibre) {
   EXPECT_FALSE(but_the_last(4097));
 }
 
+// Who broadcasts one piece broadcasts no other: of four devices each has to, in turn.
+TEST(Reachability, ABroadcastHasOneSenderWhateverItBrings) {
+  const Collective all{.kind = "collective-broadcast", .axes = {"x"}, .in = 8, .out = 8};
+  for (std::size_t n = 0; n <= 4; ++n)
+    EXPECT_EQ(lacks("on x=4: reshard f32[8@x] -> f32[8]", Trace(n, all)).empty(), n == 4) << n;
+}
+
 // Of each element one member has the largest part: a maximum takes it from whoever has it, a sum has one
 // sender.
 TEST(Reachability, AMaximumIsOfAllMembersAndASumOfOne) {

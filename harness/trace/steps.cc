@@ -25,6 +25,10 @@ bool reduces(const Collective& one) { return one.kind == "all-reduce" || one.kin
 
 bool names_sum(const std::string& op) { return op == "add" || op == "sum"; }
 
+bool names_bits(const std::string& op) {
+  return op == "and" || op == "or" || op == "xor" || op == "band" || op == "bor" || op == "bxor";
+}
+
 bool names_mean(const std::string& op) { return op == "avg" || op == "mean" || op == "average"; }
 
 std::optional<Reduce> extreme_named(const std::string& op) {

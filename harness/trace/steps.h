@@ -20,8 +20,9 @@ struct Step {
 bool reduces(const Collective&);  // an all-reduce or a reduce-scatter
 
 // What a reduction goes by:
-//   add sum    avg mean average    max maximum, min minimum
+//   add sum    avg mean average    max maximum, min minimum    and band, or bor, xor bxor: bits are joined
 bool names_sum(const std::string& op);
+bool names_bits(const std::string& op);
 bool names_mean(const std::string& op);
 std::optional<Reduce> extreme_named(const std::string& op);
 

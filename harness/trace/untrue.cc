@@ -11,6 +11,7 @@
 #include "harness/trace/lower_bound.h"
 #include "harness/trace/steps.h"
 #include "harness/trace/untrue_sizes.h"
+#include "reference/bytes/bytes.h"
 #include "reference/words/letters.h"
 #include "reference/words/text.h"
 #include "reference/words/tiles.h"
@@ -20,9 +21,8 @@ namespace {
 
 // A reduction by a name that no sum goes by.
 bool never_adds(const std::string& op) {
-  static const std::set<std::string> others{"mul",  "multiply", "prod", "product", "and", "or",  "xor",
-                                            "band", "bor",      "bxor", "land",    "lor", "lxor"};
-  return others.contains(op);
+  static const std::set<std::string> others{"mul", "multiply", "prod", "product", "land", "lor", "lxor"};
+  return others.contains(op) || names_bits(op);
 }
 
 // Whether it takes the mean along an axis over which a sum is due. Along one that holds replicas it may.
@@ -173,13 +173,21 @@ bool only_extremes_move(const Case& c, const Trace& trace) {
   });
 }
 
-// Whether the smallest are taken of what the largest are taken of as well: of both the magnitude is the
-// largest.
-bool beside_the_largest(const Case& c, const Trace& trace, const Collective& smallest) {
-  return std::ranges::any_of(trace, [&](const Collective& one) {
-    return reduces(one) && extreme_named(one.op) == Reduce::max && one.in == smallest.in &&
-           groups_of(c.mesh, one) == groups_of(c.mesh, smallest);
-  });
+// Whether the bits that are joined may be a gather, each member's among zeros: where nothing is added up or
+// compared, or if they have what two members have at least, of a product all its factors.
+bool may_gather(const Case& c, const Trace& trace) {
+  std::int64_t bits = 0;
+  for (const Collective& one : trace)
+    if (reduces(one) && names_bits(one.op)) bits += one.in * one.times;
+  if (is_quantize(c)) return bits >= 2 * format(c.op.operands[0].dtype).bytes;
+  std::int64_t due = 0;
+  for (std::int64_t d = 0; d < devices(c.mesh); ++d) {
+    if (is_reshard(c) && std::ranges::any_of(arrays(c), [&](auto* spec) { return parts(c.mesh, *spec) > 1; }))
+      due = std::max(due, 2 * factors_of(c, d) * least_bytes(c));
+    else if (!is_reshard(c) && made_of_others(c, d) > 0)
+      due = std::max(due, factors_of(c, d) * bytes_of_value(c));
+  }
+  return bits >= due;
 }
 
 std::string reduces_otherwise(const Case& c, const Trace& trace) {
@@ -195,15 +203,9 @@ std::string reduces_otherwise(const Case& c, const Trace& trace) {
     const bool combines = one.kind == "send" && !one.op.empty() && sums(c.op);
     if (!reduces(one) && !combines) continue;
     const std::optional<Reduce> extreme = extreme_named(one.op);
-    const auto due = [&](const Spec* spec) { return spec->reduction == extreme; };
-    const bool no_magnitude = coded && extreme == Reduce::min && !beside_the_largest(c, trace, one);
-    const bool no_sum =
-        coded ? no_sums && stands_for_a_sum(c, trace, i) : any || stands_for_a_sum(c, trace, i);
-    if (extreme && (no_magnitude || no_sum) && std::ranges::none_of(all, due))
-      return fmt::format("it takes the {}, where {} due", one.op,
-                         no_magnitude    ? "largest magnitudes are"
-                         : any && !coded ? "the other extreme is"
-                                         : "sums are");
+    // The largest is the smallest of the negated: where either is due, both may be taken.
+    if (extreme && !any && (no_sums || !coded) && stands_for_a_sum(c, trace, i))
+      return fmt::format("it takes the {}, where sums are due", one.op);
     if (names_mean(one.op) && moved(c.mesh, one) != 0 && (!means || divides_a_sum(c, one)))
       return fmt::format("it takes the {}, where no mean is due", one.op);
     reduced = true;
@@ -213,7 +215,7 @@ std::string reduces_otherwise(const Case& c, const Trace& trace) {
       added = true;
     as_due = as_due || extreme || !names_sum(one.op);
   }
-  if (!added && !other.empty())
+  if (!added && !other.empty() && !(names_bits(other) && may_gather(c, trace)))
     return fmt::format("it takes the {}, where {} are due", other,
                        any || coded ? "extremes or sums" : "sums");
   if (coded) return "";
@@ -231,13 +233,14 @@ std::string too_narrow(const Case& c, const Trace& trace, bool exact_values) {
   const auto width = [](DType dtype) { return format(dtype).bytes; };
   const DType least = std::ranges::min(all, {}, width);
   // What is moved, or compared, may be the bits of another format.
-  const auto adds = [](const Collective& one) { return reduces(one) && !extreme_named(one.op); };
+  const auto joins = [](const Collective& one) { return reduces(one) && !names_bits(one.op); };
+  const auto adds = [&](const Collective& one) { return joins(one) && !extreme_named(one.op); };
   const auto holds_none = [&](DType dtype) {
     return !holds(dtype, c.acc) && std::ranges::none_of(all, [&](DType held) { return holds(dtype, held); });
   };
   for (const Collective& one : trace)
     if (const auto dtype = dtype_named(one.dtype);
-        dtype && (format(least).integer && reduces(one)
+        dtype && (format(least).integer && joins(one)
                       ? !holds(*dtype, least)
                       : !format(*dtype).integer &&
                             (width(*dtype) < width(least) || (adds(one) && holds_none(*dtype)))))
@@ -263,7 +266,9 @@ std::string reduces_integers(const Case& c, const Trace& trace) {
   for (const Collective& one : trace) {
     if (moved(c.mesh, one) == 0) continue;
     const int bits = integer_bits(one);
-    if (!reduces(one) || bits == 0 || (!sum && bits >= 8 * format(result(c).dtype).bytes)) return "";
+    if (!reduces(one) || names_bits(one.op) || bits == 0 ||
+        (!sum && bits >= 8 * format(result(c).dtype).bytes))
+      return "";
     found = &one;
   }
   for (std::int64_t d = 0; found && d < devices(c.mesh); ++d)
@@ -280,7 +285,7 @@ std::string sums_too_few_values(const Case& c, const Trace& trace) {
   std::vector<double> summed(devices(c.mesh));
   for (const Collective& one : trace) {
     if (moved(c.mesh, one) == 0) continue;
-    if (!reduces(one)) return "";
+    if (!reduces(one) || names_bits(one.op)) return "";
     const auto dtype = dtype_named(one.dtype);
     const std::int64_t value =
         dtype ? format(*dtype).bytes : std::min(format(c.wire).bytes, format(result(c).dtype).bytes);
@@ -302,38 +307,30 @@ const Collective* only_sum(const Case& c, const Trace& trace) {
   const Collective* found = nullptr;
   for (const Collective& one : trace) {
     if (moved(c.mesh, one) == 0) continue;
-    if (found || !reduces(one) || extreme_named(one.op) || one.times != 1) return nullptr;
+    if (found || !reduces(one) || extreme_named(one.op) || names_bits(one.op) || one.times != 1)
+      return nullptr;
     found = &one;
   }
   return found;
 }
 
-// Of an einsum what one sum alone cannot have made, for nobody knew of others what he added, if it has fewer
-// values than the factors that a block is made of:
-// - of an operand with one scale for all, what is added is not known before
-// - of two whole operands in parts along one axis the result is linear in each part that a device has: what
-//   others have is told to the last value
+// Of an einsum of two whole operands in parts along one axis the result is linear in each part that a device
+// has: what one sum alone told is as many values as the factors that a block is made of.
 std::string adds_at_once(const Case& c, const Trace& trace) {
   const Collective* one = std::holds_alternative<Einsum>(c.op.kind) ? only_sum(c, trace) : nullptr;
   if (!one) return "";
   const std::vector<Spec>& of = c.op.operands;
-  const bool scaled = std::ranges::any_of(of, [&](const Spec& spec) {
-    return spec.scheme != Scheme::none && !in_blocks(spec.scheme) &&
-           largest_block_bytes(c.mesh, spec, c.rule) < bytes(spec);
-  });
   const bool crossed = std::ranges::any_of(of[0].unfinished, [&](AxisId axis) {
     return c.mesh.axes[axis].size > 1 && std::ranges::count(of[1].unfinished, axis) > 0;
   });
   std::int64_t all = 0;
   for (const Spec& spec : of) all += elements(spec);
-  for (std::int64_t d = 0; d < devices(c.mesh); ++d) {
+  for (std::int64_t d = 0; crossed && d < devices(c.mesh); ++d) {
     if (made_of_others(c, d) == 0) continue;
     std::int64_t held = 0;
     for (const Spec& spec : of) held += elements(block(c.mesh, spec, c.rule, d));
     const std::int64_t factors = factors_of(c, d), values = one->in / bytes_of_value(c);
-    if (scaled && values < factors - held)
-      return "it adds up once, and the largest magnitude of all is due before";
-    if (crossed && held == all && values < factors)
+    if (held == all && values < factors)
       return fmt::format("it adds up {} values, and parts of {} factors meet those of others on device {}",
                          values, factors, d);
   }
@@ -368,7 +365,7 @@ Trace without_counters(const Case& c, Trace trace) {
   if (due.integer || quantizes(c.op)) return trace;
   std::erase_if(trace, [&](const Collective& one) {
     const int bits = integer_bits(one);
-    return reduces(one) && bits > 0 && bits < 8 * due.bytes;
+    return reduces(one) && !names_bits(one.op) && bits > 0 && bits < 8 * due.bytes;
   });
   return trace;
 }

@@ -12,17 +12,15 @@ namespace plumb {
 // - integers reduced, and nothing else that moves, where floats of others are added up (or compared, of more
 //   bits); a dtype that does not hold the integers that it adds up; a mean, a product or bits joined by logic
 //   where none is due
-// - where every dimension divides by the number of devices, an all-gather that nobody counted whose result is
-//   its operand, or one of more than a device has, where nothing was done before (8 and 16 bits may move as
-//   f32)
 // - a maximum or minimum taken along an axis along which a sum is due and nothing adds up, of what is
-//   quantized where nothing else moves; where the other extreme is due, but of magnitudes beside the largest;
-//   where it takes those alone, a sum
+//   quantized where nothing else moves; where either extreme is due both may be taken, of the negated
+// - where extremes are due, a sum and nothing else
+// - bits joined by logic where values are added up or compared, but for as many as a gather has
 // - a float narrower than all arrays and the wire, where the values are the exact ones
 // - sums and nothing else that moves, of fewer values than a block has that are not made of what the device
 //   holds of the operands
-// - of an einsum one sum and nothing else that moves, of fewer values than the factors, where a scale of all
-//   values is due before, or where the parts of both operands meet
+// - of an einsum one sum and nothing else that moves, of fewer values than the factors, where the parts of
+//   both operands meet
 std::string untrue(const Case&, const Trace&, bool exact_values);
 
 // The trace without reductions of integers that hold no value of the floats that are due: what they count is
