@@ -250,13 +250,20 @@ ENTRY %e {
   %k = u8[] constant(255)
   %ks = u8[4] broadcast(%k), dimensions={}
   %m6 = pred[4] compare(%u, %ks), direction=EQ
+  %back = s32[4] reverse(%xx), dimensions={0}
+  %m7 = pred[4] compare(%back, %others), direction=EQ
+  %before = s32[8] concatenate(%xx, %x), dimensions={0}
+  %behind = s32[8] concatenate(%x, %xx), dimensions={0}
+  %more = s32[8] broadcast(%other), dimensions={}
+  %m8 = pred[8] compare(%before, %more), direction=EQ
+  %m9 = pred[8] compare(%behind, %more), direction=EQ
   %i = s32[4,1] reshape(%x)
   ROOT %g = f32[4,3] gather(%f, %i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,3}
 }
 )",
                               "m.txt");
   const std::vector<Bounds> bounds = bounds_of(module);
-  EXPECT_EQ(bounds[0].asked, (Integers{-100}));
+  EXPECT_EQ(bounds[0].asked, (Integers{-100})) << "of sums nothing, wherever they are moved";
   EXPECT_EQ(bounds[0].high, 8) << "it indexes as well";
   EXPECT_EQ(bounds[1].asked, (Integers{-100}));
   EXPECT_EQ(bounds[2].asked, (Integers{255}));

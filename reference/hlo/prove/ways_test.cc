@@ -233,5 +233,42 @@ TEST(Ways, ThoseOfADrawThatProvesNothingAreNotTaken) {
   EXPECT_EQ(untaken("  %r0 = f32R copy(%q)"), Names{"%eq true"});
 }
 
+// That no two were equal is told of a reduction, unless a comparison within it tells; what is told elsewhere
+// does not.
+TEST(Ways, ThatNoTwoWereEqualIsToldOnce) {
+  const auto untaken = [](const std::string& within, const std::string& elsewhere) {
+    const std::string first =
+        "%first {\n  %a = f32[] parameter(0)\n  %i = s32[] parameter(1)\n  %b = f32[] parameter(2)\n"
+        "  %j = s32[] parameter(3)\n" +
+        within +
+        "  %n = f32[] select(%is, %a, %b)\n  %k = s32[] select(%is, %i, %j)\n"
+        "  ROOT %t = (f32[], s32[]) tuple(%n, %k)\n}\n";
+    const std::string lines =
+        "  %column = s32R iota(), iota_dimension=1\n  %one = s32[] constant(1)\n"
+        "  %ones = s32R broadcast(%one), dimensions={}\n  %mixed = s32R xor(%column, %ones)\n"
+        "  %steps = f32R convert(%mixed)\n  %far = f32[] constant(1e6)\n"
+        "  %fars = f32R broadcast(%far), dimensions={}\n  %apart = f32R multiply(%steps, %fars)\n"
+        "  %all = f32R add(%x, %apart)\n  %init = f32[] constant(-inf)\n  %none = s32[] constant(0)\n"
+        "  %m = (f32V, s32V) reduce(%all, %column, %init, %none), dimensions={1}, to_apply=%first\n"
+        "  %most = f32V get-tuple-element(%m), index=0\n"
+        "  %mosts = f32R broadcast(%most), dimensions={0}\n" +
+        elsewhere;
+    return of_lines(lines, first, first).untaken;
+  };
+  const std::string not_less = "  %is = pred[] compare(%a, %b), direction=GE\n",
+                    equal =
+                        "  %further = pred[] compare(%a, %b), direction=GT\n"
+                        "  %same = pred[] compare(%a, %b), direction=EQ\n"
+                        "  %is = pred[] or(%further, %same)\n",
+                    nothing = "  %r0 = f32R copy(%mosts)",
+                    other =
+                        "  %beyond = predR compare(%x, %fars), direction=GT\n"
+                        "  %r0 = f32R select(%beyond, %x, %mosts)";
+  EXPECT_EQ(untaken(not_less, nothing), Names{"%m of two that are equal"});
+  EXPECT_EQ(untaken(not_less, other), (Names{"%m of two that are equal", "%beyond true"}));
+  EXPECT_EQ(untaken(equal, nothing), Names{"%same true"});
+  EXPECT_EQ(untaken(equal, other), (Names{"%same true", "%beyond true"}));
+}
+
 }  // namespace
 }  // namespace plumb::hlo
