@@ -131,6 +131,8 @@ TEST(Bounds, IntegersStayBelowWhatTheyIndex) {
        "  %l = s32[9,3] iota(), iota_dimension=0\n  %p = pred[9,3] compare(%l, %b), direction=LT", "n<7"},
       {"%z = s32[] constant(0)\n  %s = s32[] reduce(%n, %z), dimensions={0}, to_apply=%added\n  %b = s32[9] broadcast(%s), dimensions={}\n"
        "  %l = s32[9] iota(), iota_dimension=0\n  %p = pred[9] compare(%b, %l), direction=LE", "n<7"},
+      {"%z = s32[] constant(0)\n  %w = s32[9,3] broadcast(%n), dimensions={1}\n  %s = s32[9] reduce(%w, %z), dimensions={1}, to_apply=%added\n"
+       "  %l = s32[9] iota(), iota_dimension=0\n  %p = pred[9] compare(%l, %s), direction=LT", "n<7"},
       {"%b = s32[2,3] broadcast(%n), dimensions={1}\n  %q = s32[2,3] add(%b, %v)\n  %p = pred[2,3] compare(%b, %q), direction=EQ", ""},
       {"%b = s32[2,3] broadcast(%n), dimensions={1}\n  %p = pred[2,3] compare(%b, %b), direction=EQ", ""},
       {"%k = s32[] get-tuple-element(%t), index=1\n  %d = f32[1,1] dynamic-slice(%f, %k, %k)" + slice, "j<5"},

@@ -195,6 +195,15 @@ TEST(Verdicts, WhatIsMistrusted) {
   EXPECT_EQ(both(zero, "divide(%x, %z)"),
             "mistrusted: result 0 is not finite, and no constant of the program is infinite");
   EXPECT_EQ(both(infinite + zero, "divide(%x, %z)"), "proven");
+  const auto called = [&](const std::string& rows) {
+    return Edits{
+        {"num_partitions=2",                     "num_partitions=2\n\n%most {\n  ROOT %i = f32[] constant(inf)\n}\n"},
+        {"  %r0 = f32[" + rows + ",3] copy(%x)", "  %j = f32[] call(), to_apply=%most\n  %js = f32[" + rows +
+                                                     ",3] broadcast(%j), dimensions={}\n  %r0 = f32[" + rows +
+                                                     ",3] copy(%js)"}
+    };
+  };
+  EXPECT_EQ(told(called("4"), called("2")), "proven") << "the constant is all that is called";
   const std::string once =
       "  %s1 = f32[1] slice(%y), slice={[0:1]}\n  %c1 = f32[1] constant({1e-30})\n  %m1 = f32[1] add(%s1, "
       "%c1)\n"
