@@ -274,27 +274,34 @@ TEST(Doubts, OfWhatIsDrawnOfResidues) {
   EXPECT_EQ(pairs.doubts, 1);
 }
 
+// A sign, a magnitude or a rounding that may be either holds by its real, too.
 TEST(Doubts, OfSignsAndOfRounding) {
-  const auto doubts = [](Opcode opcode, const Twin& x) {
+  const auto blurs = [](Opcode opcode, const Twin& x) {
     Pairs pairs{7};
-    pairs.unary(opcode, x);
-    return pairs.doubts;
+    const Twin got = pairs.unary(opcode, x);
+    EXPECT_EQ(pairs.doubts, 0);
+    for (int n = -8; n <= 8 && !std::isnan(x.error) && pairs.blurs > 0; ++n)
+      EXPECT_LE(std::fabs(Reals{}.unary(opcode, x.real + x.error * n / 8) - got.real), got.error)
+          << row(opcode).name << " " << x.real;
+    EXPECT_TRUE(pairs.blurs == 0 || !pairs.same(got, x));
+    EXPECT_TRUE(pairs.same(got, Pairs{7}.unary(opcode, x)));
+    return pairs.blurs;
   };
   for (const Opcode opcode : {Opcode::abs, Opcode::sign}) {
-    EXPECT_EQ(doubts(opcode, of(0.5, 0.5)), 1);
-    EXPECT_EQ(doubts(opcode, of(-0.5, 0.5)), 1);
-    EXPECT_EQ(doubts(opcode, of(-0.5, 0.25)), 0);
-    EXPECT_EQ(doubts(opcode, of(0.5, 0.5, 0)), 0);
-    EXPECT_EQ(doubts(opcode, of(0.5, std::nan(""))), 1);
+    EXPECT_EQ(blurs(opcode, of(0.5, 0.5)), 1);
+    EXPECT_EQ(blurs(opcode, of(-0.5, 0.75)), 1);
+    EXPECT_EQ(blurs(opcode, of(-0.5, 0.25)), 0);
+    EXPECT_EQ(blurs(opcode, of(0.5, 0.5, 0)), 0);
+    EXPECT_EQ(blurs(opcode, of(0.5, std::nan(""))), 1);
   }
-  EXPECT_EQ(doubts(Opcode::floor, of(2.25, 0.5)), 1);
-  EXPECT_EQ(doubts(Opcode::floor, of(1.75, 0.5)), 1);
-  EXPECT_EQ(doubts(Opcode::floor, of(2.25, 0.125)), 0);
-  EXPECT_EQ(doubts(Opcode::floor, of(2.25, 0.5, 2)), 0);  // by its residue it is 2
-  EXPECT_EQ(doubts(Opcode::ceil, of(2.25, 0.5)), 1);
-  EXPECT_EQ(doubts(Opcode::round_nearest_even, of(2.375, 0.25)), 1);
-  EXPECT_EQ(doubts(Opcode::round_nearest_even, of(2.25, 0.125)), 0);
-  EXPECT_EQ(doubts(Opcode::round_nearest_afz, of(2.375, 0.25)), 1);
+  EXPECT_EQ(blurs(Opcode::floor, of(2.25, 0.5)), 1);
+  EXPECT_EQ(blurs(Opcode::floor, of(1.75, 0.5)), 1);
+  EXPECT_EQ(blurs(Opcode::floor, of(2.25, 0.125)), 0);
+  EXPECT_EQ(blurs(Opcode::floor, of(2.25, 0.5, 2)), 0);  // by its residue it is 2
+  EXPECT_EQ(blurs(Opcode::ceil, of(2.25, 0.5)), 1);
+  EXPECT_EQ(blurs(Opcode::round_nearest_even, of(2.375, 0.25)), 1);
+  EXPECT_EQ(blurs(Opcode::round_nearest_even, of(2.25, 0.125)), 0);
+  EXPECT_EQ(blurs(Opcode::round_nearest_afz, of(2.375, 0.25)), 1);
   Pairs pairs{7};
   EXPECT_EQ(pairs.unary(Opcode::floor, of(1.999, 0.01, 2)).real, 2);
   EXPECT_EQ(pairs.unary(Opcode::ceil, of(1.25, 0, 77)).coefficient, Residue{2});
@@ -319,6 +326,7 @@ TEST(Doubts, OfBits) {
   EXPECT_THROW(pairs.bits(Type::f32, {1.5, 0.1, residue_of(1.5), {}}), Misfit);
   EXPECT_THROW(pairs.bits(Type::f32, {1.5, 0, residue_of(1.5), {5}}), Misfit);
   EXPECT_THROW(pairs.bits(Type::f32, {HUGE_VAL, 0.1, {}, {}}), Misfit);
+  EXPECT_EQ(pairs.bits(Type::f32, pairs.binary(Opcode::subtract, of(1.5, 0), of(1.5, 0))), 0);
 }
 
 }  // namespace

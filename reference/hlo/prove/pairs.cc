@@ -40,33 +40,58 @@ bool Pairs::finite(const Twin& x) { return std::isfinite(x.real); }
 
 namespace {
 
-// The integer that a real is rounded to. Where the residue is that of the nearest integer, the value is that
-// integer.
-template <typename F>
-double decided(Pairs& pairs, const Twin& x, F round) {
-  const double nearest = std::nearbyint(x.real);
-  if (pairs.identity(x) == residue_of(nearest)) return round(nearest);
-  const double low = round(x.real - x.error), high = round(x.real + x.error);
-  if (low != high) pairs.doubt();
-  return round(x.real);
-}
+// The integers that a real is rounded to: by itself, and by what it may be off. Where the residue is that of
+// the nearest integer, the value is that integer.
+struct Rounded {
+  double real, low, high;
+};
 
 template <typename F>
-Twin rounded_by(Pairs& pairs, const Twin& x, F round) {
+Rounded rounded(const Pairs& pairs, const Twin& x, F round) {
+  const double nearest = std::nearbyint(x.real);
+  if (pairs.identity(x) == residue_of(nearest)) return {round(nearest), round(nearest), round(nearest)};
+  return {round(x.real), round(x.real - x.error), round(x.real + x.error)};
+}
+
+void blur(Pairs& pairs) { std::atomic_ref(pairs.blurs).fetch_add(1, std::memory_order_relaxed); }
+
+template <typename F>
+Twin rounded_by(Pairs& pairs, Opcode opcode, const Twin& x, F round) {
   if (!std::isfinite(x.real)) return special(pairs.key, round(x.real));
-  return special(pairs.key, decided(pairs, x, round));
+  const auto [real, low, high] = rounded(pairs, x, round);
+  if (low == high) return special(pairs.key, real);
+  blur(pairs);
+  return {real, high - low, hashed(pairs.key, static_cast<std::uint64_t>(opcode), pairs.identity(x)), {}};
 }
 
 // -1, 0 or 1; zero is known by its residue.
-int sign_of(Pairs& pairs, const Twin& x) {
-  if (pairs.identity(x) == Residue{}) return 0;
-  if (!std::isnan(x.real) && !is_apart(x.real, x.error)) pairs.doubt();
-  return x.real < 0 ? -1 : 1;
+int sign_of(const Pairs& pairs, const Twin& x) {
+  return pairs.identity(x) == Residue{} ? 0 : x.real < 0 ? -1 : 1;
+}
+
+// Whether it may be of the other sign.
+bool is_of_either_sign(const Pairs& pairs, const Twin& x) {
+  return sign_of(pairs, x) != 0 && !std::isnan(x.real) && !is_apart(x.real, x.error);
+}
+
+// The larger of x and -x; a sign that may be either is off by two at most.
+Twin magnitude(Pairs& pairs, const Twin& x) {
+  if (is_of_either_sign(pairs, x)) return pairs.extreme(Opcode::maximum, x, negated(x));
+  return sign_of(pairs, x) >= 0 ? x : negated(x);
+}
+
+Twin sign(Pairs& pairs, const Twin& x) {
+  if (std::isnan(x.real)) return x;
+  const double real = sign_of(pairs, x);
+  if (!is_of_either_sign(pairs, x)) return pairs.constant(real);
+  blur(pairs);
+  return {real, 2, hashed(pairs.key, static_cast<std::uint64_t>(Opcode::sign), pairs.identity(x)), {}};
 }
 
 Twin remainder(Pairs& pairs, const Twin& a, const Twin& b) {
   if (!finite_all({a.real, b.real}) || b.real == 0) return special(pairs.key, std::fmod(a.real, b.real));
-  const Twin times = rounded_by(pairs, quotient(pairs.key, a, b), [](double x) { return std::trunc(x); });
+  const Twin times =
+      rounded_by(pairs, Opcode::remainder, quotient(pairs.key, a, b), [](double x) { return std::trunc(x); });
   return pairs.binary(Opcode::subtract, a, product(pairs.key, times, b));
 }
 
@@ -79,17 +104,17 @@ Twin Pairs::unary(Opcode opcode, const Twin& x) {
     case Opcode::negate:
       return negated(x);
     case Opcode::abs:
-      return sign_of(*this, x) >= 0 ? x : negated(x);
+      return magnitude(*this, x);
     case Opcode::sign:
-      return std::isnan(x.real) ? x : constant(sign_of(*this, x));
+      return sign(*this, x);
     case Opcode::ceil:
-      return rounded_by(*this, x, [](double r) { return std::ceil(r); });
+      return rounded_by(*this, opcode, x, [](double r) { return std::ceil(r); });
     case Opcode::floor:
-      return rounded_by(*this, x, [](double r) { return std::floor(r); });
+      return rounded_by(*this, opcode, x, [](double r) { return std::floor(r); });
     case Opcode::round_nearest_afz:
-      return rounded_by(*this, x, [](double r) { return std::round(r); });
+      return rounded_by(*this, opcode, x, [](double r) { return std::round(r); });
     case Opcode::round_nearest_even:
-      return rounded_by(*this, x, [](double r) { return std::nearbyint(r); });
+      return rounded_by(*this, opcode, x, [](double r) { return std::nearbyint(r); });
     case Opcode::exponential:
       return exponential(key, x);
     case Opcode::exponential_minus_one:
@@ -194,6 +219,15 @@ void Pairs::binary(Opcode opcode, const Twin* a, const Twin* b, Twin* to, std::i
   }
 }
 
+namespace {
+
+// The residue of one product of a sum; that of two exponentials is of one.
+std::uint64_t residue_of_both(std::uint64_t key, const Factor& a, const Factor& b) {
+  return identity(key, {0, 0, a.number->coefficient * b.number->coefficient, a.exponent + b.exponent}).value;
+}
+
+}  // namespace
+
 Twin Pairs::dot(const Factor* a, const Factor* b, std::int64_t n) {
   constexpr std::int64_t kTogether = 32;  // products of two residues, of which 64 fit into 128 bits
   double real = 0, error = 0;
@@ -204,7 +238,8 @@ Twin Pairs::dot(const Factor* a, const Factor* b, std::int64_t n) {
     for (std::int64_t i = begin; i < std::min(n, begin + kTogether); ++i) {
       real += a[i].real * b[i].real;
       error += a[i].bound * b[i].bound + a[i].rest * b[i].rest;
-      const auto term = static_cast<unsigned __int128>(a[i].identity.value) * b[i].identity.value;
+      auto term = static_cast<unsigned __int128>(a[i].identity.value) * b[i].identity.value;
+      if (a[i].exponent.value != 0 && b[i].exponent.value != 0) term = residue_of_both(key, a[i], b[i]);
       sum += term;
       if (term != 0) ++terms, last = i;
     }
@@ -212,7 +247,8 @@ Twin Pairs::dot(const Factor* a, const Factor* b, std::int64_t n) {
   }
   if (!std::isfinite(real)) return special(key, real);
   if (terms == 1) return product(key, *a[last].number, *b[last].number);  // an exponential stays one
-  return residues == Residue{} ? Twin{} : Twin{real, error, residues, {}};
+  if (residues == Residue{}) return terms == 0 ? Twin{} : kCancelled;
+  return {real, error, residues, {}};
 }
 
 Ordering Pairs::likely(const Twin& a, const Twin& b, bool total) {
@@ -233,7 +269,7 @@ bool may_be_either(const Pairs& pairs, const Twin& a, const Twin& b) {
 
 bool Pairs::open(const Twin& a, const Twin& b) {
   if (!may_be_either(*this, a, b)) return false;
-  std::atomic_ref(blurs).fetch_add(1, std::memory_order_relaxed);
+  blur(*this);
   return true;
 }
 
@@ -262,21 +298,21 @@ Twin Pairs::extreme(Opcode opcode, const Twin& a, const Twin& b) {
   const bool first = opcode == Opcode::maximum ? a.real > b.real : a.real < b.real;
   const bool known = !finite_all({a.real, b.real}) || is_apart(a.real - b.real, a.error + b.error);
   if (known) return first ? a : b;
-  std::atomic_ref(blurs).fetch_add(1, std::memory_order_relaxed);
+  blur(*this);
   const auto name = static_cast<std::uint64_t>(opcode);
   const Residue both = hashed(key, name, identity(a)) + hashed(key, name, identity(b));
   return {first ? a.real : b.real, a.error + b.error, hashed(key, name, both), {}};
 }
 
 std::int64_t Pairs::truncate(const Twin& x, Type type) {
-  const double real =
-      std::isfinite(x.real) ? decided(*this, x, [](double r) { return std::trunc(r); }) : x.real;
+  if (!std::isfinite(x.real)) return Reals{}.truncate(x.real, type);
+  const auto [real, low, high] = rounded(*this, x, [](double r) { return std::trunc(r); });
+  if (low != high) doubt();
   return Reals{}.truncate(real, type);
 }
 
 std::int64_t Pairs::bits(Type type, const Twin& x) {
-  if (x.error != 0 || x.exponent != Residue{} ||
-      (std::isfinite(x.real) && x.coefficient != residue_of(x.real)))
+  if (x.error != 0 || is_exponential(x) || (std::isfinite(x.real) && x.coefficient != residue_of(x.real)))
     throw Misfit(
         "unsupported: the bits of a float that is not known exactly; prove the parts of the program that "
         "compute in numbers");

@@ -14,7 +14,7 @@ namespace plumb::hlo {
 // of y).
 struct Factor {
   double real = 0, bound = 0, rest = 0;
-  Residue identity;
+  Residue identity, exponent;
   const Twin* number = nullptr;
 };
 
@@ -28,9 +28,9 @@ struct Pairs {
   void doubt() { std::atomic_ref(doubts).fetch_add(1, std::memory_order_relaxed); }
   // What constants of the module stand for; null where each is itself.
   const std::map<double, Twin>* meanings = nullptr;
-  // Minima, maxima and comparisons that may be either of two. The reals of what is chosen hold, as far as
-  // they may be off; its residue no other value has: of a maximum it is of a function of both, and what two
-  // comparisons choose is never known as the same.
+  // Minima, maxima, comparisons, signs and roundings that may be either of two. The reals of what is chosen
+  // hold, as far as they may be off; its residue no other value has: of a maximum it is of a function of
+  // both, and what two comparisons choose is never known as the same.
   std::int64_t blurs = 0;
   std::uint64_t choices = 0;
 
@@ -39,12 +39,13 @@ struct Pairs {
   Number unary(Opcode, const Number&);
   Number binary(Opcode, const Number&, const Number&);
   void binary(Opcode, const Number* a, const Number* b, Number* to, std::int64_t n);  // of each of n
-  Factor left(const Number& x) { return {x.real, std::fabs(x.real), x.error, identity(x), &x}; }
+  Factor left(const Number& x) { return {x.real, std::fabs(x.real), x.error, identity(x), x.exponent, &x}; }
   // A product is rounded once, and a sum for each of the others: by half a unit of what all magnitudes add up
   // to.
   Factor right(const Number& x, std::int64_t n) {
     const double size = std::fabs(x.real);
-    return {x.real, x.error + static_cast<double>(n) * kUnit * size, size + x.error, identity(x), &x};
+    return {x.real, x.error + static_cast<double>(n) * kUnit * size, size + x.error, identity(x), x.exponent,
+            &x};
   }
   Number dot(const Factor* a, const Factor* b, std::int64_t n);
   Ordering compare(const Number& a, const Number& b, bool total);

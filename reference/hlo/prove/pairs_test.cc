@@ -169,6 +169,35 @@ TEST(Pairs, WaysToWriteOneValue) {
   EXPECT_EQ(a.pairs.doubts, 0);
 }
 
+// Every sum of up to three products of a few numbers, some of them exponentials: one value however it is
+// split, and whatever it is multiplied with.
+TEST(Pairs, ASumOfProductsIsOneValueHoweverItIsSplit) {
+  Algebra a;
+  const Twin zero = a.pairs.constant(0), x = a.of(1.5, 1001), e = a.exp(a.of(0.25, 77)),
+             f = a.exp(a.of(-0.5, 88)), scaled = a.times(x, f), g = a.exp(a.of(1, 99));
+  const std::vector<Twin> numbers = {zero, x, e, scaled, a.one(Opcode::negate, e)};
+  std::vector<std::pair<Twin, Twin>> products;
+  for (const Twin& l : numbers)
+    for (const Twin& r : numbers) products.emplace_back(l, r);
+  const auto added = [&](const std::vector<std::pair<Twin, Twin>>& terms) {
+    std::vector<Twin> lefts, rights;
+    for (const auto& [l, r] : terms) lefts.push_back(l), rights.push_back(r);
+    return dot(a.pairs, lefts, rights);
+  };
+  for (const auto& p : products)
+    for (const auto& q : products)
+      for (const auto& r : products) {
+        const Twin whole = added({p, q, r});
+        for (const Twin& split : {a.plus(added({p}), added({q, r})), a.plus(added({q, p}), added({r})),
+                                  a.plus(added({r, p}), added({q})),
+                                  a.plus(a.plus(a.times(r.first, r.second), a.times(p.first, p.second)),
+                                         a.times(q.first, q.second))}) {
+          ASSERT_TRUE(a.same(split, whole));
+          ASSERT_TRUE(a.same(a.times(split, g), a.times(whole, g)));
+        }
+      }
+}
+
 TEST(Pairs, FunctionsAreDifferent) {
   Algebra a;
   const Twin x = a.of(1.5, 1001), y = a.of(-0.75, 2002);

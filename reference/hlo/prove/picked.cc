@@ -64,7 +64,7 @@ bool has_tie(const Instruction& i, const Array<Twin>& a, const Array<Twin>& held
       for (std::size_t t = 0; std::isfinite(kept.real) && t < places.terms.size() && same < 2; ++t) {
         const Twin& x = a.reals[static_cast<std::size_t>(
             lane * size + places.lines[static_cast<std::size_t>(n)] + places.terms[t])];
-        same += x.coefficient == kept.coefficient && x.exponent == kept.exponent;
+        same += x.coefficient == kept.coefficient && (x.exponent == kept.exponent || !is_exponential(x));
       }
       if (same == 2) return true;
     }
@@ -76,7 +76,7 @@ bool has_tie(const Instruction& i, const Array<Twin>& a, const Array<Twin>& held
 void note_fillers(Picked& to, Opcode opcode, const Array<Twin>& a) {
   for (const Twin& x : a.reals) {
     const bool written = std::isfinite(x.real) && static_cast<double>(static_cast<float>(x.real)) == x.real;
-    if (written && x.error == 0 && x.exponent == Residue{} && x.coefficient == residue_of(x.real))
+    if (written && x.error == 0 && !is_exponential(x) && x.coefficient == residue_of(x.real))
       to.fillers.insert({opcode, x.real == 0 ? 0 : x.real});
   }
 }

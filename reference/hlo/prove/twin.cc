@@ -68,13 +68,20 @@ Twin special(std::uint64_t key, double real) {
   return {real, 0, std::isfinite(real) ? residue_of(real) : infinity_of(key, real), {}};
 }
 
+namespace {
+
+// No term of a sum.
+bool is_nothing(const Twin& x) { return x.coefficient == Residue{} && x.exponent == Residue{}; }
+
+}  // namespace
+
 Twin sum(std::uint64_t key, const Twin& a, const Twin& b, double real) {
   if (!finite_all({a.real, b.real, real})) return special(key, real);
   const Residue x = identity(key, a), y = identity(key, b);
-  if (x == Residue{}) return b;
-  if (y == Residue{}) return a;
+  if (is_nothing(a)) return b;
+  if (is_nothing(b)) return a;
   const Residue s = x + y;
-  if (s == Residue{}) return {};
+  if (s == Residue{}) return kCancelled;
   return {real, a.error + b.error + std::fabs(real) * kUnit, s, {}};
 }
 

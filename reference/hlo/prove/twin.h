@@ -12,8 +12,9 @@
 namespace plumb::hlo {
 
 // The value is coefficient · E(exponent), where E is an exponential of the field: E(a) E(b) = E(a + b), E(0)
-// = 1. So exp(a) exp(b), exp(a + b) and their logarithms are known as the same. Where such a value meets a
-// sum, E(exponent) becomes a hash.
+// = 1. So exp(a) exp(b), exp(a + b) and their logarithms are known as the same. In a sum of several, in
+// whatever order and of whatever parts, E(exponent) becomes a hash; a sum that came to nothing is still one
+// of several.
 struct Twin {
   double real = 0;
   // Bounds how far the real is from the value that exact arithmetic gives; infinite or NaN where it may be
@@ -43,6 +44,9 @@ constexpr std::uint64_t kExponential = 1000;  // the name of E, apart from opcod
 inline Residue identity(std::uint64_t key, const Twin& x) {
   return x.exponent == Residue{} ? x.coefficient : x.coefficient * hashed(key, kExponential, x.exponent);
 }
+
+constexpr Twin kCancelled{0, 0, {}, {1}};  // zero, as a sum of several
+inline bool is_exponential(const Twin& x) { return x.exponent != Residue{} && x.coefficient != Residue{}; }
 
 // What is not finite is one value; what came finite out of infinities is what its real says.
 Twin special(std::uint64_t key, double real);
