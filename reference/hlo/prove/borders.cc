@@ -20,6 +20,8 @@ std::string direction_of(const Instruction& i) {
   return divides(i.opcode) ? "LT" : get<std::string>(i, Key::direction);
 }
 
+bool is_of_a_sum(const Origin& origin) { return origin.summed > 1; }
+
 bool is_equality(const std::string& direction) { return direction == "EQ" || direction == "NE"; }
 
 // Whether `a direction b` turns between b - 1 and b; else between b and b + 1.
@@ -139,14 +141,17 @@ Turns turns_of(const Module& module, const std::set<const Instruction*>& free_of
   if (turns.all.empty()) return turns;
   each_origin(module, [&](const Followed& one) {
     const auto turn = turns.all.find(&one.is);
-    if (turn != turns.all.end() && turn->second.count == 1) turn->second = columns_of(one);
+    if (turn == turns.all.end()) return;
+    if (turn->second.count == 1) turn->second = columns_of(one);
+    if (std::ranges::any_of(one.operands, is_of_a_sum)) turns.of_sums.insert(&one.is);
   });
   return turns;
 }
 
-void Turns::note(const Instruction& i, const std::vector<Value<Twin>>& operands, Paths& paths) const {
+void Turns::note(const Instruction& i, const std::vector<Value<Twin>>& operands, Paths& paths,
+                 bool zeros) const {
   const auto turn = all.find(&i);
-  if (turn == all.end()) return;
+  if (turn == all.end() || (zeros && of_sums.contains(&i))) return;
   const auto [along, columns] = turn->second;
   const auto direction = direction_of(i);
   const Array<Twin>&a = *operands[0].array, &b = *operands[1].array;
@@ -185,11 +190,13 @@ Placing::Placing(const Module& module) {
   times.resize(shapes.size()), open.resize(shapes.size()), singles.resize(shapes.size());
 }
 
-bool Placing::place(std::vector<Bounds>& bounds, const Borders& wanted) {
+bool Placing::place(std::vector<Bounds>& bounds, const Unmet& wanted) {
   constexpr int kTimes = 3;
-  bool any = false;
+  bool any = !wanted.summed.empty() && ++halved <= kTimes;
+  for (const std::size_t p : wanted.summed)
+    bounds[p].high = bounds[p].low + ((bounds[p].high - bounds[p].low) >> std::min(halved, kTimes));
   for (std::size_t p = 0; p < bounds.size(); ++p) {
-    Integers all = within(bounds[p], shapes[p], wanted[p]);
+    Integers all = within(bounds[p], shapes[p], wanted.borders[p]);
     if (all.empty()) continue;
     if (elements(shapes[p]) > 1) {
       if (all.size() < open[p]) times[p] = 0;
@@ -263,6 +270,8 @@ Unmet unmet(const Module& module, const std::vector<Bounds>& bounds, const Turns
       solved = solved || !own[p].empty(), drawn = drawn || !more.empty();
       found.borders[p].insert(found.borders[p].end(), more.begin(), more.end());
     }
+    for (const Origin& operand : one.operands)
+      if (is_of_a_sum(operand)) found.summed.insert(operand.parameters.begin(), operand.parameters.end());
     const auto of_data = [](const Origin& o) { return o.unknown || !o.parameters.empty(); };
     if (std::ranges::any_of(one.operands, of_data) && (drawn || !solved)) listed.insert(&one.is);
   });

@@ -29,10 +29,13 @@ struct Columns {
 
 // The comparisons of integers of a module that some parameter is read for, and divisions of them. `note` adds
 // to `paths` which sides of its border one was on: of column k 4k + 2 just below, 4k + 3 just above; of
-// equality 4k + 2, where it holds.
+// equality 4k + 2, where it holds. A sum is one number, and so is what it decides about: where that may be
+// zero
+// (`zeros`) it is not met.
 struct Turns {
   std::map<const Instruction*, Columns> all;
-  void note(const Instruction&, const std::vector<Value<Twin>>& operands, Paths& paths) const;
+  std::set<const Instruction*> of_sums{};
+  void note(const Instruction&, const std::vector<Value<Twin>>& operands, Paths& paths, bool zeros) const;
 };
 Turns turns_of(const Module&, const std::set<const Instruction*>& free_of_parameters);
 
@@ -49,20 +52,23 @@ std::set<std::pair<std::size_t, std::size_t>> masked_together(const Module&);
 struct Unmet {
   std::vector<std::string> names;
   Borders borders;
+  std::set<std::size_t> summed{};  // parameters of which a sum is compared
 };
 Unmet unmet(const Module&, const std::vector<Bounds>&, const Turns&, const Paths&);
 
 // Integers of more draws, where comparisons turn that none has brought there: of an array all at once,
-// several times; of a single one each in its turn, and zero.
+// several times; of a single one each in its turn, and zero. What is summed is drawn below half of what it
+// may be, then a quarter.
 struct Placing {
   explicit Placing(const Module&);
   // Puts them there; whether any is still to be tried.
-  bool place(std::vector<Bounds>&, const Borders& wanted);
+  bool place(std::vector<Bounds>&, const Unmet& wanted);
 
   std::vector<Shape> shapes;      // of the parameters
   std::vector<int> times;         // arrays were tried, and nothing came of it
   std::vector<std::size_t> open;  // so many numbers of each were still wanted
   std::vector<std::set<std::int64_t>> singles;
+  int halved = 0;
 };
 
 }  // namespace plumb::hlo

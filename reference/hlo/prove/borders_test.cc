@@ -60,6 +60,39 @@ TEST(Borders, WhatIsComputedIsFollowedBack) {
   for (const std::int64_t x : {6, 7, 15, 16, 16 + 6, 16 + 7}) EXPECT_EQ(std::ranges::count(rest, x), 1) << x;
 }
 
+// What a hash is made of: (x * c + 3) % m < t turns between two numbers of x wherever some are t - 1 and t.
+TEST(Borders, OfAHash) {
+  for (const std::int64_t m : {8, 12, 512})
+    for (const std::int64_t c : {1, 3, 4, 7, 12, 100, -5})
+      for (const std::int64_t t : {1, 4, 7}) {
+        SCOPED_TRACE("(x * " + std::to_string(c) + " + 3) % " + std::to_string(m) + " < " +
+                     std::to_string(t));
+        const auto line = [](const char* name, std::int64_t n) {
+          return std::string("  %") + name + " = s32[] constant(" + std::to_string(n) + ")\n";
+        };
+        const Integers all = borders(
+            line("c", c) + line("a", 3) + line("m", m) + line("t", t) +
+                "  %y = s32[] multiply(%n, %c)\n  %z = s32[] add(%y, %a)\n  %r = s32[] remainder(%z, %m)\n"
+                "  ROOT %p = pred[] compare(%r, %t), direction=LT\n",
+            1);
+        const auto rest = [&](std::int64_t x) { return (x * c + 3) % m; };
+        for (const std::int64_t side : {t - 1, t}) {
+          std::int64_t x = 0;
+          while (x < m && rest(x) != side) ++x;
+          if (x == m) continue;  // there is none
+          EXPECT_TRUE(std::ranges::any_of(all, [&](std::int64_t n) { return rest(n) == side; })) << side;
+        }
+      }
+  const std::string masked =
+      "  %c = s32[] constant(-1640531535)\n  %m = s32[] constant(511)\n  %t = s32[] constant(300)\n"
+      "  %y = s32[] multiply(%n, %c)\n  %r = s32[] and(%y, %m)\n"
+      "  ROOT %p = pred[] compare(%r, %t), direction=LT\n";
+  for (const std::uint32_t side : {299u, 300u})
+    EXPECT_TRUE(std::ranges::any_of(borders(masked, 1), [&](std::int64_t n) {
+      return (static_cast<std::uint32_t>(n) * 2654435761u & 511u) == side;
+    })) << side;
+}
+
 // Each device takes its own away; the other of two parameters is zero.
 TEST(Borders, WhatEachDeviceTakesAway) {
   const std::string lines =
@@ -233,6 +266,53 @@ TEST(Borders, OfWhatIsLookedUpNoneIsMissing) {
       proved({body("8192", ", sharding={{devices=[2]<=[2]}, {replicated}, {replicated}}"), body("4096", "")});
   EXPECT_EQ(p.finding, Finding::proven);
   EXPECT_EQ(p.borders, std::vector<std::string>{});
+}
+
+// Rows up to the sum of all sizes; whatever is drawn first.
+TEST(Borders, OfASumWhatIsOffByOneIsRefuted) {
+  const auto text = [](const std::string& rows, const std::string& cut, const std::string& direction,
+                       const std::string& offset) {
+    const std::string shape = "[" + rows + "]";
+    return "HloModule m, num_partitions=2\n\n%sum (x: s32[], y: s32[]) -> s32[] {\n"
+           "  %x = s32[] parameter(0)\n  %y = s32[] parameter(1)\n  ROOT %s = s32[] add(%x, %y)\n}\n\n"
+           "ENTRY %e {\n  %f = f32" +
+           shape + " parameter(0)" + (cut.empty() ? "" : ", sharding=" + cut) +
+           "\n  %x = s32[8] parameter(1)" + (cut.empty() ? "" : ", sharding={replicated}") +
+           "\n  %z = s32[] constant(0)\n  %all = s32[] reduce(%x, %z), dimensions={0}, to_apply=%sum\n"
+           "  %alls = s32" +
+           shape + " broadcast(%all), dimensions={}\n  %i = s32" + shape + " iota(), iota_dimension=0\n" +
+           offset + "  %r = s32" + shape + " add(%i, %os)\n  %p = pred" + shape +
+           " compare(%r, %alls), direction=" + direction + "\n  %no = f32[] constant(0)\n  %nos = f32" +
+           shape + " broadcast(%no), dimensions={}\n  ROOT %s = f32" + shape + " select(%p, %f, %nos)" +
+           (cut.empty() ? "" : ", sharding=" + cut) + "\n}\n";
+  };
+  const std::string none = "  %os = s32[8192] broadcast(%z), dimensions={}\n",
+                    own =
+                        "  %id = u32[] partition-id()\n  %d = s32[] convert(%id)\n"
+                        "  %size = s32[] constant(4096)\n  %o = s32[] multiply(%d, %size)\n"
+                        "  %os = s32[4096] broadcast(%o), dimensions={}\n";
+  const Module before = parse(text("8192", "{devices=[2]<=[2]}", "LT", none), "b.txt"),
+               right = parse(text("4096", "", "LT", own), "a.txt"),
+               wrong = parse(text("4096", "", "LE", own), "a.txt");
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    const Options options{.seed = seed, .draws = 2};
+    const Proof p = prove({before, right, nullptr}, options);
+    EXPECT_EQ(p.finding, Finding::proven) << seed;
+    EXPECT_TRUE(p.borders.empty()) << seed;
+    EXPECT_EQ(prove({before, wrong, nullptr}, options).finding, Finding::refuted) << seed;
+  }
+}
+
+// A hash that takes its remainder finds the row where it turns.
+TEST(Borders, OfAHashWhatIsOffByOneIsRefuted) {
+  const auto holds = [](const std::string& direction) {
+    return "  %c = s32[] constant(7)\n  %a = s32[] constant(3)\n  %m = s32[] constant(512)\n"
+           "  %y = s32[] multiply(%n, %c)\n  %s = s32[] add(%y, %a)\n  %r = s32[] remainder(%s, %m)\n"
+           "  %z = s32[] constant(1)\n  %p = pred[] compare(%r, %z), direction=" +
+           direction + "\n";
+  };
+  EXPECT_EQ(proved(deciding(holds("LT"), holds("LT"))).finding, Finding::proven);
+  EXPECT_EQ(proved(deciding(holds("LT"), holds("LE"))).finding, Finding::refuted);
 }
 
 // What cannot be brought to its border is said: a square is not 3, a sum is not followed.

@@ -71,53 +71,6 @@ bool moves(Opcode opcode) {
   return opcode == Opcode::concatenate || (is_elsewhere(opcode) && opcode < Opcode::all_gather);
 }
 
-// What x is where `x opcode c` is t, or `c opcode x` where it is `second`.
-void undone(const Made& made, std::int64_t c, std::int64_t t, Integers& to) {
-  const auto calculated = [&](Opcode opcode, std::int64_t a, std::int64_t b) {
-    return integer_binary(opcode, made.type, a, b);
-  };
-  const auto is = [&](std::int64_t x) { to.push_back(wrap(made.type, x)); };
-  const auto lies_between = [&](std::int64_t size) {  // what becomes t where it is divided
-    is(calculated(Opcode::multiply, t, size));
-    is(calculated(Opcode::add, calculated(Opcode::multiply, t, size), size - 1));
-  };
-  constexpr int kMostShifted = 30;
-  switch (made.opcode) {
-    case Opcode::add:
-      return is(calculated(Opcode::subtract, t, c));
-    case Opcode::subtract:
-      return is(made.second ? calculated(Opcode::subtract, c, t) : calculated(Opcode::add, t, c));
-    case Opcode::multiply:
-      if (c == 0 || c == -1) return c == 0 ? void() : is(calculated(Opcode::subtract, 0, t));
-      is(t / c), is(t / c + (t % c == 0 ? 0 : (t < 0) == (c < 0) ? 1 : -1));
-      return;
-    case Opcode::divide:
-      if (!made.second && c > 0) lies_between(c);
-      return;
-    case Opcode::remainder:
-      if (!made.second && c > 0 && t < c) is(t), is(calculated(Opcode::add, t, c));
-      return;
-    case Opcode::and_:
-      if ((t & c) == t) is(t), is(t | calculated(Opcode::add, c, 1));
-      return;
-    case Opcode::shift_right_arithmetic:
-    case Opcode::shift_right_logical:
-      if (!made.second && c >= 0 && c <= kMostShifted) lies_between(std::int64_t{1} << c);
-      return;
-    case Opcode::shift_left:
-      if (!made.second && c >= 0 && c <= kMostShifted) is(t >> c), is((t >> c) + 1);
-      return;
-    case Opcode::xor_:
-      return is(t ^ c);
-    case Opcode::maximum:
-    case Opcode::minimum:
-    case Opcode::or_:
-      return is(t);
-    default:
-      return;
-  }
-}
-
 bool is_by_element(Opcode opcode) {
   return of_two(opcode) || opcode == Opcode::select || opcode == Opcode::clamp || opcode == Opcode::convert ||
          opcode == Opcode::compare || opcode == Opcode::negate || opcode == Opcode::not_ ||
@@ -352,26 +305,6 @@ struct Following {
 };
 
 }  // namespace
-
-Integers few(Integers all, std::size_t most) {
-  std::ranges::sort(all);
-  all.erase(std::unique(all.begin(), all.end()), all.end());
-  if (all.size() <= most) return all;
-  Integers some;
-  for (std::size_t n = 0; n < most; ++n) some.push_back(all[n * (all.size() - 1) / (most - 1)]);
-  return some;
-}
-
-Integers solved(const Chain& chain, const Integers& wanted) {
-  Integers all = few(wanted);
-  for (const Made* made = chain.get(); made->before && !all.empty(); made = made->before.get()) {
-    Integers next;
-    for (const std::int64_t t : all)
-      for (const std::int64_t c : made->others) undone(*made, c, t, next);
-    all = few(std::move(next), 4 * kMostNumbers);
-  }
-  return all;
-}
 
 void each_origin(const Module& module, const std::function<void(const Followed&)>& visit) {
   const Computation& main = entry(module);

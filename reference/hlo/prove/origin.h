@@ -2,31 +2,12 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <set>
 
 #include "reference/hlo/module/module.h"
+#include "reference/hlo/prove/solved.h"
 
 namespace plumb::hlo {
-
-// A number that is made of a parameter's: of what was made before it, and one of `others`, which stand first
-// where it is `second`.
-struct Made {
-  std::shared_ptr<const Made> before;  // null: the parameter itself
-  std::int64_t parameter = 0;
-  Opcode opcode = Opcode::copy;
-  Type type = Type::s32;
-  Integers others{};
-  bool second = false;
-};
-using Chain = std::shared_ptr<const Made>;
-
-// What the parameter may be where the last of the chain is one of `wanted`; where that lies between two
-// numbers, both. Empty where nothing of the kind is known.
-Integers solved(const Chain&, const Integers& wanted);
-
-// Ascending, each once; of many some, evenly, the ends among them.
-Integers few(Integers all, std::size_t most = 64);
 
 // Where the numbers of a value come from: parameters of the module, and iotas of so many; of predicates it is
 // known which parameters they were made of, and no number is made of them. Where parts of an

@@ -77,18 +77,18 @@ Borders all_borders(const Trial& trial, Which which) {
 }
 
 // All that no draw met, of both modules.
-Borders wanted_borders(const Trial& trial, std::vector<std::string>* names) {
+Unmet wanted_borders(const Trial& trial) {
   const auto& [before, after, propagated, partitioned] = trial.subject;
   Unmet whole = unmet(before, trial.blank.bounds, trial.before_turns, trial.paths),
         held = unmet(after, trial.blank.bounds, trial.after_turns, trial.paths);
-  if (names) *names = whole.names;
-  for (std::size_t n = 0; names && n < held.names.size(); ++n) names->push_back("after: " + held.names[n]);
+  for (const std::string& name : held.names) whole.names.push_back("after: " + name);
+  whole.summed.merge(held.summed);
   for (std::size_t p = 0; p < whole.borders.size(); ++p) {
     whole.borders[p].insert(whole.borders[p].end(), held.borders[p].begin(), held.borders[p].end());
     for (const std::int64_t x : trial.ends[p])
       if (!trial.met[p].contains(x)) whole.borders[p].push_back(x);
   }
-  return whole.borders;
+  return whole;
 }
 
 // At most so many more draws.
@@ -110,7 +110,7 @@ Proof sought_borders(Trial& trial, Proof proof, std::uint64_t seed) {
   for (int placed = 0; placed < kMostPlaced; ++placed) {
     Proof one = blank_draw(trial, proof.draws, seed);
     one.directed = true;
-    if (!placing.place(one.bounds, wanted_borders(trial, nullptr))) break;
+    if (!placing.place(one.bounds, wanted_borders(trial))) break;
     if (std::optional<Proof> wrong = wrong_draw(trial, one, seed)) return *std::move(wrong);
   }
   return proof;
@@ -197,7 +197,7 @@ Proof prove(const Subject& subject, const Options& options, Wholes* shared) {
   if (proof.finding != Finding::proven) return proof;
   proof = sought_masks(trial, proof, seed);
   if (proof.finding != Finding::proven) return proof;
-  wanted_borders(trial, &proof.borders);
+  proof.borders = wanted_borders(trial).names;
   const std::vector<Way> ways = untaken(subject.before, trial.paths);
   for (const Pick& pick : picks_of(trial.before_pickings, trial.picked, trial.after_picked))
     if (is_told(pick) && !has(trial.picked, pick) && !is_told_within(subject.before, pick, ways))

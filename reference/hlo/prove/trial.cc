@@ -96,7 +96,7 @@ Whole computed(Trial& trial, const Proof& proof, bool to_the_end) {
     answers.note(pairs, i, operands, held, whole.paths);
   };
   const auto seen = [&](const Instruction& i, const std::vector<Held>& operands, const Held& held) {
-    note(i, operands, held), trial.before_turns.note(i, operands, whole.paths);
+    note(i, operands, held), trial.before_turns.note(i, operands, whole.paths, has_zeros(proof.seed));
     trial.before_pickings.note(i, operands, held, whole.picked);
     if (!free.contains(&i) || !held.array || held.array->reals.size() > kSeveral) return;
     for (const Twin& x : held.array->reals)
@@ -132,7 +132,8 @@ void finish(Trial& trial, const Whole& whole, Proof& proof) {
   Paths met = trial.paths;
   Picked picked{.numbers = !has_zeros(proof.seed)};
   const auto seen = [&](const Instruction& i, const std::vector<Held>& operands, const Held& held) {
-    trial.after_turns.note(i, operands, met), trial.after_pickings.note(i, operands, held, picked);
+    trial.after_turns.note(i, operands, met, has_zeros(proof.seed));
+    trial.after_pickings.note(i, operands, held, picked);
   };
   Machine<Pairs> machine{
       module, pairs,   module.partitions,
