@@ -106,7 +106,7 @@ TEST(Caret, Computations) {
       {"ENTRY %e @() -> f32[] {\n  ROOT %a = f32[] parameter(0)\n}\n", "the computation has " + other},
       {"@ENTRY %e () -> f32[] {\n  %c = f32[] constant(1)\n}\n", "a computation without a ROOT"},
       {"ENTRY %e () -> f32[] {\n  ROOT %c = f32[] constant(1)\n  ROOT @%d = f32[] constant(1)\n}\n", "a second ROOT"},
-      {"ENTRY %e () -> f32[] {\n  ROOT %c = f32[] constant(1)\n@", "the module is cut off"},
+      {"ENTRY %e () -> f32[] {\n  ROOT %c = f32[] constant(1)\n@", "the module is cut off: a computation without an end"},
       {"%e () -> f32[]" + one + "@", "the module is cut off: it has no ENTRY"},
       {"ENTRY %e () -> f32[]" + one + "\n@%e () -> f32[]" + one, "two computations of this name"},
       {"ENTRY %e () -> f32[]" + one + "\n@ENTRY %f () -> f32[]" + one, "a second ENTRY"},

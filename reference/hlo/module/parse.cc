@@ -230,7 +230,7 @@ void scan_computation(Scan& scan, Reading& reading) {
   scan.expect("{");
   reading.instructions.clear();
   for (scan.blank(); !scan.take("}"); scan.blank()) {
-    if (scan.done()) scan.fail("the module is cut off");
+    if (scan.done()) scan.fail("a computation without an end");
     scan_instruction(scan, computation, reading);
   }
   if (scan.take(", execution_thread=")) scan.quoted("a thread");  // who does it
@@ -264,7 +264,7 @@ void scan_computation(Scan& scan, Reading& reading) {
       scan.unknown, [](const auto& one) { return one.first == "type c64" || one.first == "type c128"; });
   if (complex)
     list += "; of complex numbers nothing is known here: prove the parts of the program without them";
-  scan.fail("unsupported: " + list, first);
+  throw BadModule(message_at(scan.file, scan.text, first, "unsupported: " + list));
 }
 
 }  // namespace
@@ -277,7 +277,7 @@ Module parse(std::string text, std::string_view file) {
   scan_header(scan, module);
   Reading reading{{}, {}, module};
   for (scan.blank(); !scan.done(); scan.blank()) scan_computation(scan, reading);
-  if (module.entry < 0) scan.fail("the module is cut off: it has no ENTRY");
+  if (module.entry < 0) scan.fail("it has no ENTRY");
   if (!scan.unknown.empty()) refuse(scan);
   return module;
 }

@@ -82,6 +82,21 @@ TEST(Refused, WhatIsNoModule) {
     EXPECT_NE(message(text).find(want), std::string::npos) << message(text);
 }
 
+// Wherever a text ends, in the middle of a word too.
+TEST(Refused, WhatIsCutOff) {
+  const std::string whole =
+      "HloModule m, num_partitions=2\n\n%s (x.1: f32[], y.1: f32[]) -> f32[] {\n"
+      "  %x.1 = f32[] parameter(0)\n  %y.1 = f32[] parameter(1)\n  ROOT %z = f32[] add(%x.1, %y.1)\n}\n\n"
+      "ENTRY %e (a: f32[2,3]) -> f32[] {\n  %a = f32[2,3]{1,0} parameter(0), sharding={devices=[2,1]<=[2]}\n"
+      "  %c = f32[] constant(1.5)\n"
+      "  ROOT %b = f32[] reduce(%a, %c), dimensions={0,1}, to_apply=%s, metadata={op_name=\"sum\"}\n}";
+  EXPECT_EQ(message(whole), "no error");
+  for (std::size_t n = std::string("HloModule ").size(); n < whole.size(); ++n)
+    EXPECT_NE(message(whole.substr(0, n)).find("the module is cut off"), std::string::npos)
+        << whole.substr(0, n) << "\n"
+        << message(whole.substr(0, n));
+}
+
 TEST(Refused, BytesThatAreNoText) {
   std::string text = with("ROOT %b = f32[2,3] add(%a, %a), sharding={devices=[2,1]<=[2] last_tile}");
   text[text.find("_tile")] = '\0';

@@ -35,8 +35,11 @@ std::string message_at(std::string_view file, std::string_view text, std::size_t
          std::string(at - from, ' ') + "^";
 }
 
+// What is not there where the text ends is cut off.
 void Scan::fail(std::string_view message, std::size_t where) const {
-  throw BadModule(message_at(file, text, where, message));
+  const bool cut = (done() || at == begun) && at > 0 && text.find('\n', where) == text.npos;
+  throw BadModule(
+      message_at(file, text, where, (cut ? "the module is cut off: " : "") + std::string(message)));
 }
 
 void Scan::unsupported(const std::string& what, std::size_t where) {

@@ -20,7 +20,8 @@ struct Scan {
   std::string_view text;
   std::string_view file;
   std::size_t at = 0;
-  std::map<std::string, Unknown> unknown{};  // by its kind and name: "opcode fft"
+  std::map<std::string, Unknown> unknown{};    // by its kind and name: "opcode fft"
+  std::size_t begun = std::string_view::npos;  // where the text ends within a word that was looked for
 
   [[noreturn]] void fail(std::string_view message, std::size_t where) const;
   [[noreturn]] void fail(std::string_view message) const { fail(message, at); }
@@ -31,7 +32,10 @@ struct Scan {
   char next() const { return at < text.size() ? text[at] : '\0'; }
   bool next_is(std::string_view word) const { return text.substr(at).starts_with(word); }
   bool take(std::string_view word) {
-    if (!next_is(word)) return false;
+    if (!next_is(word)) {
+      if (text.size() - at < word.size() && word.starts_with(text.substr(at))) begun = at;
+      return false;
+    }
     at += word.size();
     return true;
   }

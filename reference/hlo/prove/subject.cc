@@ -77,8 +77,8 @@ std::vector<Division> layouts(const Subject& subject, bool& as_propagated) {
              "result " + std::to_string(n) +
                  (subject.propagated
                       ? " has no layout, neither here nor after propagation"
-                      : " has no layout here; the module after propagation says which it got: dump "
-                        "with --xla_dump_hlo_pass_re=spmd.*|shardy.*|sharding.*"));
+                      : " has no layout here; the module after propagation has one, and may be BEFORE: dump "
+                        "it with --xla_dump_hlo_pass_re=spmd.*|shardy.*|sharding.*"));
     all.push_back(division_or_refuse(before, root(before), *sharding, shapes[n]));
   }
   return all;
