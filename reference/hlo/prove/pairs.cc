@@ -237,7 +237,7 @@ Twin Pairs::dot(const Factor* a, const Factor* b, std::int64_t n) {
     unsigned __int128 sum = 0;
     for (std::int64_t i = begin; i < std::min(n, begin + kTogether); ++i) {
       real += a[i].real * b[i].real;
-      error += a[i].bound * b[i].bound + a[i].rest * b[i].rest;
+      error += std::fabs(a[i].real) * b[i].bound + a[i].bound * (std::fabs(b[i].real) + b[i].bound);
       auto term = static_cast<unsigned __int128>(a[i].identity.value) * b[i].identity.value;
       if (a[i].exponent.value != 0 && b[i].exponent.value != 0) term = residue_of_both(key, a[i], b[i]);
       sum += term;

@@ -10,10 +10,9 @@
 namespace plumb::hlo {
 
 // A number as a factor of a sum of products. What the sum is off at most is, over all terms, the sum of
-// left.bound · right.bound + left.rest · right.rest: |x| (error of y + roundings) + (error of x) (|y| + error
-// of y).
+// |left| right.bound + left.bound (|right| + right.bound), where the bound on the right has the roundings.
 struct Factor {
-  double real = 0, bound = 0, rest = 0;
+  double real = 0, bound = 0;
   Residue identity, exponent;
   const Twin* number = nullptr;
 };
@@ -39,13 +38,12 @@ struct Pairs {
   Number unary(Opcode, const Number&);
   Number binary(Opcode, const Number&, const Number&);
   void binary(Opcode, const Number* a, const Number* b, Number* to, std::int64_t n);  // of each of n
-  Factor left(const Number& x) { return {x.real, std::fabs(x.real), x.error, identity(x), x.exponent, &x}; }
+  Factor left(const Number& x) { return {x.real, x.error, identity(x), x.exponent, &x}; }
   // A product is rounded once, and a sum for each of the others: by half a unit of what all magnitudes add up
   // to.
   Factor right(const Number& x, std::int64_t n) {
-    const double size = std::fabs(x.real);
-    return {x.real, x.error + static_cast<double>(n) * kUnit * size, size + x.error, identity(x), x.exponent,
-            &x};
+    const double rounded = static_cast<double>(n) * kUnit * std::fabs(x.real);
+    return {x.real, x.error + rounded, identity(x), x.exponent, &x};
   }
   Number dot(const Factor* a, const Factor* b, std::int64_t n);
   Ordering compare(const Number& a, const Number& b, bool total);

@@ -4,6 +4,7 @@
 
 #include "reference/hlo/prove/pairs.h"
 #include "reference/hlo/run/manual.h"
+#include "reference/hlo/run/threads.h"
 
 namespace plumb::hlo {
 namespace {
@@ -14,7 +15,7 @@ std::uint64_t mixed_in(std::uint64_t state, std::uint64_t x) {
 
 std::uint64_t with_element(const Array<Twin>& a, std::uint64_t state, std::size_t element) {
   return mixed_in(state, is_real(a.type) ? identity(0, a.reals[element]).value
-                                        : static_cast<std::uint64_t>(a.integers[element]));
+                                         : static_cast<std::uint64_t>(a.integers[element]));
 }
 
 Integers extents_on(const Share& share, const Integers& dims, const Integers& tile) {
@@ -37,12 +38,15 @@ bool can_differ(const Array<Twin>& a) {
 
 std::uint64_t print_of(const Array<Twin>& held, std::int64_t devices) {
   const std::int64_t size = count(held.dims);
-  std::vector<std::uint64_t> each(static_cast<std::size_t>(held.lanes), 2);
-  for (std::int64_t lane = 0; lane < held.lanes; ++lane)
-    for (std::int64_t n = 0; n < size; ++n) {
-      std::uint64_t& one = each[static_cast<std::size_t>(lane)];
-      one = with_element(held, one, static_cast<std::size_t>(lane * size + n));
+  std::vector<std::uint64_t> each(static_cast<std::size_t>(held.lanes));
+  each_part(held.lanes, size, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t lane = begin; lane < end; ++lane) {
+      std::uint64_t one = 2;
+      for (std::int64_t n = 0; n < size; ++n)
+        one = with_element(held, one, static_cast<std::size_t>(lane * size + n));
+      each[static_cast<std::size_t>(lane)] = one;
     }
+  });
   std::uint64_t all = 1;
   for (std::int64_t device = 0; device < devices; ++device)
     all = mixed_in(all, each[static_cast<std::size_t>(lane_on(held, device))]);

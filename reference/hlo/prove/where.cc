@@ -44,43 +44,45 @@ bool idle(const Instruction& i) {
          i.opcode == Opcode::get_tuple_element || i.shape.type == Type::tuple;
 }
 
-std::vector<TwinValue> cut_all(Pairs& pairs, const std::vector<TwinValue>& whole,
-                               const std::vector<Division>& cuts) {
-  std::vector<TwinValue> local;
-  for (std::size_t n = 0; n < whole.size(); ++n)
-    local.push_back(value(cut(*whole[n].array, cuts[n], poison(pairs, whole[n].array->type))));
-  return local;
-}
-
 // What locating goes by.
 struct Search {
   const Subject& subject;
   const Pulse& pulse;
   Pairs pairs;
-  std::vector<TwinValue> whole;  // the arguments
+  const Proof& proof;
   Sought& sought;
 };
+
+std::vector<TwinValue> whole_arguments(const Search& search) {
+  return drawn(search.subject.before, search.proof.bounds, search.proof.seed);
+}
 
 Prints prints_of(Search& search) {
   const Subject& subject = search.subject;
   Prints prints;
   const std::int64_t devices = subject.after.partitions;
+  const Array<Twin>* last = nullptr;
+  std::vector<std::uint64_t> own;  // of the last
   const auto seen = [&](const Instruction& i, const auto& operands, const TwinValue& held) {
     if (!held.array) return;
-    std::vector<std::uint64_t> own = {print_of(*held.array, devices)};
-    for (const Ends& ends : search.sought.ends)
-      if (ends.tile == held.array->dims) own.push_back(print_of(*held.array, ends));
+    // What is an operand, elsewhere, was printed.
+    const bool is_operand = !operands.empty() && operands[0].array == held.array;
+    if (!is_operand || held.array.get() != last) {
+      last = held.array.get(), own = {print_of(*last, devices)};
+      for (const Ends& ends : search.sought.ends)
+        if (ends.tile == last->dims) own.push_back(print_of(*last, ends));
+    }
     prints.all.insert(own.begin(), own.end());
     prints.of[i.op_name].insert(own.begin(), own.end());
     if (i.opcode < Opcode::all_gather || prints.told.contains(&i)) return;
     Told& told = prints.told[&i];
-    told.prints = std::move(own), told.given = sums_of(search.pairs, *held.array, devices);
+    told.prints = own, told.given = sums_of(search.pairs, *held.array, devices);
     if (!operands.empty() && operands[0].array)
       told.taken = sums_of(search.pairs, *operands[0].array, devices);
   };
   const Machine<Pairs> machine{subject.after, search.pairs, devices, seen, nullptr, search.pulse};
-  evaluate(machine, entry(subject.after), cut_all(search.pairs, search.whole, parameter_layouts(subject)),
-           {});
+  evaluate(machine, entry(subject.after),
+           drawn(search.pairs, subject.before, search.proof.bounds, parameter_layouts(subject)), {});
   return prints;
 }
 
@@ -135,7 +137,7 @@ Events events_of(Search& search) {
     if (laid.ends) search.sought.ends.insert(*std::move(laid.ends));
   };
   const Machine<Pairs> machine{module, search.pairs, module.partitions, seen, nullptr, search.pulse};
-  evaluate(machine, entry(module), search.whole, {});
+  evaluate(machine, entry(module), whole_arguments(search), {});
   return events;
 }
 
@@ -263,7 +265,7 @@ void look_for_values(Search& search, std::vector<Collective>& all) {
     }
   };
   const Machine<Pairs> machine{module, search.pairs, module.partitions, seen, nullptr, search.pulse};
-  evaluate(machine, entry(module), search.whole, {});
+  evaluate(machine, entry(module), whole_arguments(search), {});
 }
 
 bool is_sum(const Collective& c) {
@@ -337,11 +339,8 @@ std::optional<Place> locate(const Subject& subject, const Proof& proof, const Pu
   Sought own;
   Sought& sought = shared && proof.meanings.empty() && !proof.directed ? *shared : own;
   Search search{
-      subject,
-      pulse,
-      {proof.seed, 0, &proof.meanings},
-      drawn(subject.before, proof.bounds, proof.seed),
-      sought
+      subject, pulse, {proof.seed, 0, &proof.meanings},
+        proof, sought
   };
   if (!sought.events.contains(proof.seed)) sought.events[proof.seed] = events_of(search);
   const Prints prints = prints_of(search);
