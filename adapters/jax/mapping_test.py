@@ -172,6 +172,7 @@ class Arrays(unittest.TestCase):
         self.assertEqual(layout.claim(array, here, here.operands[0]), "f32[8@x]")
         self.assertIsNone(layout.claim(array, other, here.operands[0]), "other ids")
         self.assertIsNone(layout.claim(array, make(list(range(8)), "abc"), here.operands[0]), "other axes")
+        self.assertIsNone(layout.claim(jax.device_put(np.arange(8)), here, here.operands[0]), "no mesh")
 
     def test_a_release_that_knows_no_unfinished_sums_claims_none(self):
         layout.start(8, "cpu")

@@ -6,6 +6,7 @@ import math
 import os
 import sys
 import unittest
+import unittest.mock
 from types import SimpleNamespace
 
 import numpy as np
@@ -66,6 +67,22 @@ class OfRank(unittest.TestCase):
                     for ranges in found:  # no more of them than there are pieces
                         for (_, end), (begin, _) in zip(ranges, ranges[1:]):
                             self.assertLess(end, begin)
+
+    def test_a_mesh_flattens_the_axes_that_are_asked_for_and_no_others(self):
+        self.start(0)
+        sets = {"none": [], "contiguous": ["xy", "xyz", "yz"], "all": ["xy", "xyz", "xz", "yz"], "x.z/y.z": ["xz", "yz"]}
+        for flatten, wanted in sets.items():
+            with unittest.mock.patch.object(layout.DeviceMesh, "_flatten", autospec=True) as flattened:
+                layout.whole_mesh("cpu", tuple((a, 2) for a in AXES), IDS, flatten)
+            self.assertEqual(sorted("".join(call.args[0].mesh_dim_names) for call in flattened.call_args_list), wanted)
+
+    def test_meshes_do_not_outlive_their_groups(self):
+        whole = "cpu", tuple((a, 2) for a in AXES), IDS, "none"
+        first, part = self.start(0), layout.submesh(whole, ("x", "y"))
+        self.assertIs(layout.whole_mesh(*whole), first)
+        self.assertIs(layout.submesh(whole, ("x", "y")), part)
+        self.assertIsNot(self.start(0), first)
+        self.assertIsNot(layout.submesh(whole, ("x", "y")), part)
 
     def test_operands_are_cut_by_one_axis_after_the_other(self):
         """Uneven sizes too, where a call with all placements gives ranks other rows."""
