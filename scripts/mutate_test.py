@@ -1,5 +1,7 @@
-"""What scripts/mutate reads: the mutations that change nothing, and those that an earlier trial saw killed."""
+"""What scripts/mutate reads: the mutations that change nothing, and those that an earlier trial saw killed; and how long
+it waits for a test."""
 
+import collections
 import contextlib
 import importlib.machinery
 import importlib.util
@@ -10,12 +12,14 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
 
 SCRIPT = pathlib.Path(__file__).resolve().parent / "mutate"
 loader = importlib.machinery.SourceFileLoader("mutate", str(SCRIPT))
 mutate = importlib.util.module_from_spec(importlib.util.spec_from_loader("mutate", loader))
-loader.exec_module(mutate)
+loader.exec_module(mutate)  # and its folder is where modules are looked for
+import trial
 
 KILLED = ["a.cc f < to <= 1", "words_test Laws.Hold"]
 
@@ -76,6 +80,43 @@ class Read(unittest.TestCase):
             self.assertIn(said, ran.stderr)
 
 
+BUSY, ASLEEP = "while True: pass", "import time; time.sleep({})"
+
+
+class Limited(unittest.TestCase):
+    """A machine that is busy makes a test late, and kills no mutation: what each took of a processor does."""
+
+    def killed(self, program, wall, seconds=1):
+        held, trial.WALL = trial.WALL, wall
+        self.addCleanup(setattr, trial, "WALL", held)
+        return trial.killed([sys.executable, "-c", program], seconds, "/", types.SimpleNamespace(number=0))
+
+    def test_what_turns_forever_is_killed_by_processor_time_alone(self):
+        self.assertRegex(self.killed(BUSY, wall=3600), "out of time$")
+
+    def test_what_waits_takes_no_time(self):
+        self.assertIsNone(self.killed(ASLEEP.format(2), wall=3600))
+
+    def test_what_ends_by_the_wall_clock_is_no_kill(self):
+        self.assertEqual(self.killed(ASLEEP.format(3600), wall=0.5), "no verdict: wall clock")
+
+    def test_after_what_was_late_the_next_test_may_kill(self):
+        late = "no verdict: wall clock"
+        for said, first in (([], None), ([None, None], None), ([None, "a"], "a"), ([late, None], late), ([late, "a"], "a"),
+                            ([None, late, "a", "b"], "a")):
+            self.assertEqual(trial.first_killer(iter(said)), first, said)
+
+    def test_the_figure_says_what_was_killed_by_time_and_what_has_no_verdict(self):
+        ends = {"killed": 8, "survived": 1, "unreached": 1, "equivalent": 3}
+        for others, share, said in (({}, 80, "8 killed, 1 survived"),
+                                    ({"by time": 2}, 80, "8 killed (2 by processor time), 1 survived"),
+                                    ({"no verdict": 5}, 80, "5 without a verdict, 3 equivalent; 80.0 % killed of 10"),
+                                    ({"killed": 0, "survived": 0, "unreached": 0}, 100, "100.0 % killed of 0")):
+            text, percent = mutate.figure(collections.Counter({**ends, **others}))
+            self.assertEqual(percent, share, text)
+            self.assertIn(said, text)
+
+
 class Written(unittest.TestCase):
     """The copy of a source, where the parser is at hand."""
 
@@ -85,7 +126,6 @@ class Written(unittest.TestCase):
             self.assertEqual(set(one.__code__.co_varnames) & set(functions), set(), name)
 
     def test_a_number_in_braces_stays_the_one_element_of_a_vector(self):
-        sys.path.insert(0, str(SCRIPT.parent / "mutation"))
         try:
             import sites
         except ImportError:

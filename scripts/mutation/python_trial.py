@@ -4,10 +4,9 @@ import os
 import pathlib
 import shutil
 import sys
-import time
 
 import python_sites
-from trial import attempt
+from trial import NO_VERDICT, attempt, first_killer, processor_time, why
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 MAPPING = {
@@ -17,7 +16,7 @@ MAPPING = {
 }
 PLAIN = ["groups_test", "drawn_hlo_test", "trace_test", "case_test"]
 OF_WORKERS = {"jax": ["mapping_test", "worker_test"], "torch": ["mapping_test", "worker_test", "submesh_test"]}
-PATIENCE = 4  # times what a test takes as it stands, and 30 s
+PATIENCE = 4  # times the processor time that a test takes as it stands, and 30 s
 
 
 def home():
@@ -53,12 +52,12 @@ class Trial:
             for name, command, environment in self.tests(folder):
                 if name in self.seconds:
                     continue
-                began = time.monotonic()
+                before = processor_time()
                 code, said = attempt(command, 900, self.copy, **environment)
                 if code != 0:
                     raise SystemExit(f"mutate: {name} fails without a mutation:\n{said[-2000:]}")
-                self.seconds[name] = time.monotonic() - began
-                say(f"{name} takes {self.seconds[name]:.0f} s")
+                self.seconds[name] = processor_time() - before
+                say(f"{name} takes {self.seconds[name]:.0f} s of a processor")
 
     def tests(self, folder):
         """(name, command, environment) of the tests of a folder's files, the quick ones first."""
@@ -83,10 +82,10 @@ class Trial:
         file = self.copy / mutation.file
         file.write_text(mutation.mutated)
         try:
-            for name, command, environment in self.tests(mutation.file.split("/")[1]):
-                code, _ = attempt(command, 30 + PATIENCE * self.seconds[name], self.copy, **environment)
-                if code != 0:
-                    return name if code is not None else f"{name}: out of time"
-            return None
+            return first_killer(self.killed(*test) for test in self.tests(mutation.file.split("/")[1]))
         finally:
             file.write_text(original)
+
+    def killed(self, name, command, environment):
+        end = why(*attempt(command, 30 + PATIENCE * self.seconds[name], self.copy, **environment))
+        return end if not end or end.startswith(NO_VERDICT) else f"{name} {end}"

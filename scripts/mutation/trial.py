@@ -1,7 +1,9 @@
 """The tests of the build folder, what each of them reaches, and whether they kill a mutation."""
 import dataclasses
+import functools
 import hashlib
 import json
+import math
 import os
 import pathlib
 import re
@@ -9,11 +11,12 @@ import resource
 import signal
 import subprocess
 import threading
-import time
 
 LABELS = {"unit", "law", "suite", "prove"}
 MOST_BYTES = 16 << 30
 NETS = re.compile("drawn|pinned|changed|damaged")
+WALL = 4  # times its processor time, a test is waited for: a machine that is busy kills no mutation
+OUT_OF_TIME, NO_VERDICT = "out of time", "no verdict"
 
 
 @dataclasses.dataclass
@@ -21,22 +24,25 @@ class Test:
     program: pathlib.Path
     arguments: list
     name: str  # of a GoogleTest, every instance of a parametrised one; empty: the whole program
-    seconds: float = 0.0
+    seconds: float = 0.0  # of processor time
     reached: bytes = b""
 
 
-def limited():
+def limited(seconds):
+    # A process that does not end when it is told to ends a second later.
+    resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(seconds), math.ceil(seconds) + 1))
     resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def attempt(command, seconds, folder, **environment):
-    """What a command exits with; None where it ran out of time. Its whole group of processes ends with it."""
+    """What a command exits with, each process of which is given so many seconds of a processor; None where the wall
+    clock ended it. Its whole group of processes ends with it."""
     child = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                             stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=limited,
+                             stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=functools.partial(limited, seconds),
                              env={**os.environ, **environment})
     try:
-        said, _ = child.communicate(timeout=seconds)
+        said, _ = child.communicate(timeout=WALL * seconds)
         return child.returncode, said.decode(errors="replace")
     except subprocess.TimeoutExpired:
         return None, ""
@@ -46,6 +52,33 @@ def attempt(command, seconds, folder, **environment):
         except ProcessLookupError:
             pass
         child.wait()
+        child.stdout.close()
+
+
+def processor_time():
+    """Of all that was started and has ended, in seconds."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def why(code, said):
+    """A test failed; None where it passed."""
+    if code == 0:
+        return None
+    if code is None:
+        return f"{NO_VERDICT}: wall clock"
+    failed = re.search(r"\[  FAILED  \] (\S+?),? ", said)
+    return OUT_OF_TIME if code == -signal.SIGXCPU else failed[1] if failed else f"exits with {code}"
+
+
+def first_killer(ends):
+    """The first of what tests end with that kills; 'no verdict' where none does and one was late."""
+    late = None
+    for end in ends:
+        if end and not end.startswith(NO_VERDICT):
+            return end
+        late = late or end
+    return late
 
 
 def programs(build):
@@ -91,13 +124,11 @@ def command(program, arguments, names):
 
 
 def killed(words, seconds, folder, mutation):
-    """Who kills it, if the command fails with it."""
-    code, said = attempt(words, seconds, folder, PLUMB_MUTANT=str(mutation.number))
-    if code == 0:
-        return None
-    failed = re.search(r"\[  FAILED  \] (\S+?),? ", said)
-    why = "out of time" if code is None else failed[1] if failed else f"exits with {code}"
-    return " ".join([pathlib.Path(words[0]).name, *(one for one in words[1:] if not one.startswith("--gtest")), why])
+    """Who kills it, if the command fails with it; 'no verdict' where the wall clock ended it."""
+    end = why(*attempt(words, seconds, folder, PLUMB_MUTANT=str(mutation.number)))
+    if not end or end.startswith(NO_VERDICT):
+        return end
+    return " ".join([pathlib.Path(words[0]).name, *(one for one in words[1:] if not one.startswith("--gtest")), end])
 
 
 class Trial:
@@ -129,13 +160,13 @@ class Trial:
         key = hashlib.sha256(f"{self.title(test)} {self.overlay.size} {same}".encode()).hexdigest()[:24]
         noted = self.overlay.home / "reached" / key
         noted.parent.mkdir(exist_ok=True)
-        seconds = noted.with_suffix(".seconds")
+        seconds = noted.with_suffix(".processor")
         if not seconds.exists():
             noted.write_bytes(bytes(self.overlay.size))
-            began = time.monotonic()
+            before = processor_time()
             code, said = attempt(command(test.program, test.arguments, [test.name]), 600, self.folder,
                                  PLUMB_MUTANTS_REACHED=str(noted))
-            seconds.write_text(f"{time.monotonic() - began if code == 0 else -1}")
+            seconds.write_text(f"{processor_time() - before if code == 0 else -1}")
         test.seconds, test.reached = float(seconds.read_text()), noted.read_bytes()
         return test.seconds >= 0
 
@@ -150,7 +181,7 @@ class Trial:
         return any(test.reached[mutation.number] == 1 for test in self.tests)
 
     def kill(self, mutation):
-        """The test that fails with the mutation, 'nothing reaches it', or None where all pass."""
+        """The test that fails with the mutation, 'nothing reaches it', 'no verdict', or None where all pass."""
         by_program = {}
         for test in self.tests:
             if test.reached[mutation.number] == 1:
@@ -158,11 +189,12 @@ class Trial:
         # Those of its own room first, then those of drawn lines.
         order = lambda one: (str(one[0][0].name) not in self.of_room(mutation), not NETS.search(one[0][0].name),
                              sum(test.seconds for test in one[1]))
-        for (program, arguments), tests in sorted(by_program.items(), key=order):
-            names, seconds = [test.name for test in tests], sum(test.seconds for test in tests)
-            if killer := killed(command(program, arguments, names), 10 + 4 * seconds, self.folder, mutation):
-                return killer
-        return None if by_program else "nothing reaches it"
+        if not by_program:
+            return "nothing reaches it"
+        return first_killer(
+            killed(command(program, arguments, [test.name for test in tests]),
+                   10 + 4 * sum(test.seconds for test in tests), self.folder, mutation)
+            for (program, arguments), tests in sorted(by_program.items(), key=order))
 
 
 class Quick:
@@ -206,8 +238,18 @@ class Quick:
     def kill(self, mutation):
         room = str(pathlib.Path(mutation.file).parent)
         near = lambda one: (bool(one[1]), str(pathlib.Path(one[0]).parent) != room)
-        for program, arguments in sorted(self.programs, key=near):
-            if self.reaches(program, mutation):
-                if killer := killed(command(self.linked(program), arguments, []), 120, self.folder, mutation):
-                    return killer
-        return None
+        return first_killer(self.killed(program, arguments, mutation)
+                            for program, arguments in sorted(self.programs, key=near) if self.reaches(program, mutation))
+
+    def killed(self, program, arguments, mutation):
+        """By one program; one that takes as long without a mutation kills none by it."""
+        words = command(self.linked(program), arguments, [])
+        killer = killed(words, 120, self.folder, mutation)
+        if killer and killer.endswith(OUT_OF_TIME) and not self.in_time(tuple(words)):
+            return f"{NO_VERDICT}: {pathlib.Path(program).name} takes as long without a mutation"
+        return killer
+
+    @functools.cache
+    def in_time(self, words):
+        code, _ = attempt(words, 120, self.folder)
+        return code == 0
