@@ -162,13 +162,10 @@ std::int64_t bits_drawn(const Case& c) {
 bool few(const Case& c) {
   const std::int64_t n = elements(result(c));
   if (is_resolve(c) || is_quantize(c) || n == 0) return false;
-  std::int64_t all = is_reshard(c) ? n : space_of(c).volume();
-  for (const Spec& spec : c.op.operands) {
-    const std::int64_t parts_of = parts(c.mesh, spec);
-    if (elements(spec) > kFewTerms || parts_of > kFewTerms) return false;
-    all *= parts_of;
-  }
-  return all > 0 && all <= kFewTerms && bits_drawn(c) <= kFew;
+  for (const Spec& spec : c.op.operands)
+    if (elements(spec) > 0 && parts(c.mesh, spec) > kFewTerms / elements(spec)) return false;
+  const std::int64_t terms = is_reshard(c) ? n : space_of(c).volume();
+  return terms > 0 && terms <= kFewTerms && bits_drawn(c) <= kFew;
 }
 
 }  // namespace

@@ -90,6 +90,24 @@ TEST(Tiny, SumsOfFewRowsAndColumnsAreNotAlike) {
     }
 }
 
+// Many parts of few elements: 64 times 64 parts of a product wrap round to one bit of six.
+TEST(Tiny, FewSumsOfManyPartsAreNotAlike) {
+  int alike = 0;
+  for (int seed = 0; seed < 40; ++seed) {
+    const Case c = parse_case(fmt::format("on x=64: einsum z,->z s8[6]+x s32[]+x -> s8[6] seed={}", seed));
+    const Tensor a = fill(c, 0), b = fill(c, 1);
+    std::int64_t sums[6] = {}, factor = 0;
+    for (int p = 0; p < 64; ++p) {
+      factor += static_cast<std::int64_t>(value(b, p));
+      for (int i = 0; i < 6; ++i) sums[i] += static_cast<std::int64_t>(value(a, 6 * p + i));
+    }
+    std::set<std::int8_t> different;
+    for (const std::int64_t sum : sums) different.insert(static_cast<std::int8_t>(sum * factor));
+    alike += different.size() == 1;
+  }
+  EXPECT_EQ(alike, 0);
+}
+
 // Nothing is drawn again that is told apart: the data of the first key stay.
 TEST(Tiny, WhatTellsSomethingIsNotDrawnAgain) {
   int again = 0;
