@@ -99,5 +99,24 @@ TEST(Weighed, SumsThatAreMadeAtOnceAreThoseMadeOneByOne) {
         }
 }
 
+// Law: a sum begins at its indices times the steps, and where a box without dimensions lies before, nothing
+// of that is read: its 0 pieces would divide.
+TEST(Weighed, ASumBeginsWhereItsIndicesSay) {
+  Weighed boxes[2];
+  boxes[0].pieces = 0;
+  Weighed& w = boxes[1];
+  w.dim[0] = {3, 100, 10, 1}, w.dim[1] = {1, 7, 7, 7}, w.dim[2] = {4, 1, 3, 0};
+  for (w.kept = 0; w.kept <= 3; ++w.kept) {
+    std::int64_t sum = 0;
+    for (int i = 0; i < (w.kept > 0 ? 3 : 1); ++i)
+      for (int k = 0; k < (w.kept > 2 ? 4 : 1); ++k, ++sum) {
+        const WeighedDim at = w.begin(sum);
+        EXPECT_EQ(at.step, 100 * i + k) << sum << " of " << w.kept;
+        EXPECT_EQ(at.sum, 10 * i + 3 * k) << sum << " of " << w.kept;
+        EXPECT_EQ(at.weight, i) << sum << " of " << w.kept;
+      }
+  }
+}
+
 }  // namespace
 }  // namespace plumb
