@@ -61,6 +61,8 @@ void add_all(std::vector<T>& to, const std::vector<T>& from) {
   to.insert(to.end(), from.begin(), from.end());
 }
 
+bool knows_skew(const Samples& all) { return all.skew.size() == all.nanoseconds.size(); }
+
 }  // namespace
 
 Samples samples(const std::vector<Clocked>& clocks, std::int64_t batch) {
@@ -82,9 +84,10 @@ Samples samples(const std::vector<Clocked>& clocks, std::int64_t batch) {
 }
 
 void take_in(Samples& all, const Samples& more) {
+  const bool known = knows_skew(all) && knows_skew(more);
   add_all(all.nanoseconds, more.nanoseconds);
   add_all(all.slowest, more.slowest);
-  add_all(all.skew, more.skew);
+  known ? add_all(all.skew, more.skew) : all.skew.clear();
   if (!more.clocks.empty()) all.clocks = more.clocks;
   all.late += more.late, all.unseen += more.unseen;
   all.span += more.span;

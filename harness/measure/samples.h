@@ -14,7 +14,7 @@ struct Samples {
   std::vector<double> nanoseconds;
   std::vector<std::int64_t> slowest;  // the rank
   std::vector<std::int64_t> skew;     // between the first entry and the last, on one clock (clocks.h); none
-                                      // where it is below what is known of clocks
+                                      // where, of a request, it is below what is known of clocks
   std::int64_t late = 0;              // iterations that were dropped
   std::vector<ClockSeen> clocks;      // of the other hosts
   std::int64_t span = 0;              // from the first entry of rank 0 to the last time that it left, of each request
@@ -23,7 +23,7 @@ struct Samples {
 };
 Samples samples(const std::vector<Clocked>&, std::int64_t batch);
 
-// Of two requests of one case, one after the other.
+// Of two requests of one case, one after the other. Law: there is a skew of each iteration, or of none.
 void take_in(Samples&, const Samples& more);
 
 // Keeps what each rank said.

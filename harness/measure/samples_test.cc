@@ -51,6 +51,21 @@ TEST(Samples, OfSeveralClocksNoSkewIsKnown) {
   EXPECT_THAT(samples(apart, 1).nanoseconds, ElementsAre(30, 60, 20));
 }
 
+// Of each two requests: what one does not know of its iterations nobody knows of both.
+TEST(Samples, OfRequestsThereIsASkewOfEachIterationOrOfNone) {
+  auto apart = clocks;
+  apart[1].clock = 8;
+  const Samples none, known = samples(clocks, 1), unknown = samples(apart, 1);
+  for (const Samples* first : {&none, &known, &unknown})
+    for (const Samples* second : {&none, &known, &unknown}) {
+      Samples all = *first;
+      take_in(all, *second);
+      EXPECT_EQ(all.nanoseconds.size(), first->nanoseconds.size() + second->nanoseconds.size());
+      const bool knows = first != &unknown && second != &unknown;
+      EXPECT_EQ(all.skew.size(), knows ? all.nanoseconds.size() : 0);
+    }
+}
+
 TEST(Samples, WhatEachRankSaidIsKeptRequestAfterRequest) {
   Samples all;
   keep(all, clocks), keep(all, {
