@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "adapters/protocol/json.h"
 #include "harness/backend/interrupt.h"
@@ -312,6 +313,9 @@ int bench_command(const BenchFlags& flags) {
     throw BadInput("--each-rank needs the --record that it is written to");
   if (flags.in_turns && flags.running.backends.size() < 2)
     throw BadInput("--in-turns compares backends of one run: a second --backend");
+  if (const auto names = resolved_names(backends_of(flags.running));
+      flags.in_turns && std::set(names.begin(), names.end()).size() < 2)
+    throw BadInput(fmt::format("--in-turns compares backends of one run, and these are one: {}", names[0]));
   if (!flags.against.empty()) held.then = timed_before(flags.against);
   if (!flags.library.out.empty()) check_writable(flags.library.out);
   ByBackend subjects;

@@ -137,11 +137,21 @@ TEST(Bench, WhatWasWrongInOneRepetitionHasNoTimeOfAnyAndIsAskedNoMore) {
 TEST(Bench, LateIterationsAreDroppedAndClocksApartHaveNoSkew) {
   const Folder folder;
   run_tool(folder,
-           fake("took 1000,1000 late 1 apart 1") + line + " --iterations 8 --repetitions 1 --record r.jsonl");
+           fake("took 1000,1000 late 1 apart 1") + line + " --sync window --iterations 8 --repetitions 1 --record r.jsonl");
   const json bench = lines_of(folder.path / "r.jsonl").at(0)["bench"];
   EXPECT_EQ(bench["nanoseconds"].size(), 7U);
   EXPECT_EQ(bench["late"], 1);
   EXPECT_FALSE(bench.contains("skew"));
+}
+
+// Whoever agreed on no time cannot come too late to it: what it says of few iterations would be what it likes to say.
+TEST(Bench, WhoLeavesIterationsOutWhereNoTimeWasAgreedIsMalformed) {
+  const Folder folder;
+  for (const char* sync : {"barrier", "none"}) {
+    const Ran ran = run_tool(folder, fake("took 1000,1000 withholds 1") + line + " --iterations 8 --repetitions 1 --sync " + sync);
+    EXPECT_EQ(ran.code, 1) << sync;
+    EXPECT_THAT(ran.out, HasSubstr("malformed: the reply: an iteration says -1, as of who comes late to an agreed time, and none was agreed")) << sync;
+  }
 }
 
 // The ranks had not their cores while its first repetition was timed: the others are timed, and it is said.
@@ -234,6 +244,7 @@ TEST(Bench, BackendsThatTakeTurnsAreHeldToTheFirst) {
   EXPECT_THAT(ran.out, testing::ContainsRegex("SAME    [^ ]* took 1000,1000 lag 0  on x=2: [^:]*: 1.000 "));
   EXPECT_THAT(run_tool(folder, first + other + line + " --in-turns").out, HasSubstr("fewer than six launches of both: more --repetitions"));
   EXPECT_THAT(run_tool(folder, first + line + " --in-turns").err, HasSubstr("--in-turns compares backends of one run: a second --backend"));
+  EXPECT_THAT(run_tool(folder, first + " --backend '" PLUMB_FAKE " took 1000,1000' " + line + " --in-turns").err, HasSubstr("--in-turns compares backends of one run, and these are one: "));
 }
 
 TEST(Bench, CasesThatWereNotTimedThenAreNamed) {

@@ -96,7 +96,14 @@ std::optional<Apart> apart(const Case& c) {
 
 namespace {
 
-// Of the medians of its repetitions, in nanoseconds. Of too few, and of ranks that share cores and so wait for one
+// Whether each device has a core of its own: one process may have many, and run them one after the other.
+bool on_cores_of_their_own(const Timings& t) {
+  if (devices(parse_case(t.line).mesh) == 1) return true;
+  const bool said = std::ranges::any_of(t.repetitions, [](const Repetition& r) { return !r.places.empty(); });
+  return said && who_shares(t).own.empty();
+}
+
+// Of the medians of its repetitions, in nanoseconds. Of too few, and of devices that share cores and so wait for one
 // as well, nobody knows what is sent.
 struct Took {
   double middle = 0, least = 0, most = 0;
@@ -106,7 +113,7 @@ struct Took {
 Took of_repetitions(const Timings& t) {
   const std::vector<double> each = medians(t);
   const auto [least, most] = std::ranges::minmax(each);
-  return {quantile(each, 0.5), least, most, each.size() >= fewest_compared && who_shares(t).own.empty()};
+  return {quantile(each, 0.5), least, most, each.size() >= fewest_compared && on_cores_of_their_own(t)};
 }
 
 Took operator+(const Took& a, const Took& b) {

@@ -29,7 +29,7 @@ std::optional<Apart> apart(const Case&);
 // that, which is what communication costs, and where all that is sent was timed, too, how much of that is
 // hidden: by how much both together take longer than the case. In brackets what the least and the largest
 // median of each repetition allow; UNSURE where that is on both sides of 0, repetitions are fewer than four, or
-// ranks share cores. Empty where there is none.
+// devices share cores, or nobody says where they run. Empty where there is none.
 std::string overlap_table(const std::vector<Timings>&);
 
 }  // namespace plumb

@@ -50,6 +50,7 @@ Timings took(const std::string& line, double nanoseconds, int repetitions = 5) {
   for (int i = 0; i < repetitions; ++i) {
     t.repetitions.emplace_back();
     t.repetitions.back().samples.nanoseconds = {nanoseconds + 1000 * i};
+    t.repetitions.back().places = {"0-3: host 0, cores 0-3"};
   }
   return t;
 }
@@ -76,6 +77,10 @@ TEST(Overlap, IsOfWhatTheSameBackendWasTimedWith) {
   Timings crowded = took(whole, 50'000);
   for (Repetition& r : crowded.repetitions) r.places = {"0-3: host 0, cores 0-1"};
   EXPECT_THAT(overlap_table({crowded, took(local, 20'000), took(sent, 40'000)}),
+              ContainsRegex("UNSURE \\(26 to 34\\) +42 +UNSURE \\(6 to 18\\)"));
+  Timings one_process = took(whole, 50'000);
+  for (Repetition& r : one_process.repetitions) r.places.clear();
+  EXPECT_THAT(overlap_table({one_process, took(local, 20'000), took(sent, 40'000)}),
               ContainsRegex("UNSURE \\(26 to 34\\) +42 +UNSURE \\(6 to 18\\)"));
   const std::string nothing = "on tp=4: einsum mk,kn->mn f32[8,8] f32[8,8@tp] -> f32[8,8@tp]";
   EXPECT_THAT(overlap_table({took(nothing, 50'000),

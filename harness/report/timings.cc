@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "harness/measure/bandwidth.h"
@@ -123,9 +124,12 @@ Machine machine_of(const nlohmann::json& environment) {
 std::vector<Timings> timings_of(const std::vector<Record>& records) {
   std::vector<Timings> all;
   std::map<std::string, std::size_t> places;
+  std::set<std::string> known;
   for (const Record& r : records) {
     if (!r.bench || r.bench->samples.nanoseconds.empty()) continue;
-    const auto [at, first] = places.try_emplace(record_key(r.line, r.backend), all.size());
+    const std::string key = record_key(r.line, r.backend);
+    if (!r.run.empty() && !known.insert(r.run + key + json_text(*r.bench, r.line)).second) continue;
+    const auto [at, first] = places.try_emplace(key, all.size());
     if (first) {
       std::map<std::string, double> over = bytes_over_axes(parse_case(r.line), r.trace);
       all.push_back({r.line, r.backend, {}, std::move(over), machine_of(r.environment), {}, r.notes});

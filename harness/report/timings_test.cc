@@ -253,6 +253,17 @@ TEST(Timings, OfARecordComeTogetherByCaseAndBackend) {
   EXPECT_THAT(medians(all[0]), ElementsAre(100, 101, 102, 103, 104));
 }
 
+// Files of one run joined twice.
+TEST(Timings, WhatARunRecordedOnceIsOneRepetition) {
+  std::vector<Record> records;
+  for (const char* run : {"one", "one", "another"})
+    for (const Repetition& r : timed(reduce, 100).repetitions) {
+      Record& record = records.emplace_back();
+      record.line = reduce, record.backend = "b", record.run = run, record.bench = r;
+    }
+  EXPECT_EQ(timings_of(records).at(0).repetitions.size(), 2 * timed(reduce, 100).repetitions.size());
+}
+
 TEST(Timings, MinutesOfASoakAreNoRepetitionsBesideOthers) {
   std::vector<Record> records;
   for (const char* stop : {"soak", "interval", "soak"}) {

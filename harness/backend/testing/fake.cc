@@ -11,7 +11,7 @@
 //   it waits leave CODE                                it ends instead scribble 1, zero 1 a byte into the
 //   operand; one of 0 into the reply shout 1                                   a child replies too base BYTES
 //   took NS,NS  it times, and says that its two ranks took so long; "lag NS" the second enters so much later,
-//   "late ITERATION" too late, "apart 1" by another clock, "backwards 1" leaves before it enters, "clockless 1" says nothing;
+//   "late ITERATION" too late to an agreed time, "withholds ITERATION" says so where none was agreed, too, "apart 1" by another clock, "backwards 1" leaves before it enters, "clockless 1" says nothing;
 //   "cores LIST" both ranks run on these; "each SECONDS" a request takes so long for each iteration and warm-up; "late -1": every iteration;
 //   "late-once FILE" every iteration that the process is asked for which makes the file;
 //   "spoil first", "spoil last": that result is wrong; it has no "call", and sends as fast as "sends NS" says,
@@ -226,7 +226,10 @@ json clocks(std::int64_t iterations, std::int64_t at, std::fstream& arena, const
     for (std::int64_t i = 0; i < iterations; ++i) {
       const std::int64_t enter = 1000 + i * 10'000'000 + (rank && f.contains("lag") ? std::stoll(f.at("lag")) : 0);
       const std::int64_t time = took[rank] + took[rank] * (i % 5) / 500;
-      const bool late = rank && f.contains("late") && (std::stoll(f.at("late")) == i || std::stoll(f.at("late")) < 0);
+      const auto is = [&](const char* what) {
+        return f.contains(what) && (std::stoll(f.at(what)) == i || std::stoll(f.at(what)) < 0);
+      };
+      const bool late = rank && (is("late") || is("withholds"));
       words.push_back(late ? -1 : enter), words.push_back(late ? -1 : enter + (f.contains("backwards") ? -time : time));
     }
   }
@@ -259,8 +262,10 @@ void reply_timed(const json& request, const std::string& path, const Faults& f, 
     misbehave(f, request), iterate(request, f);
     kept = {request, operand_of(request, arena)};
     json answer = gather(request, kept.data, arena, f);
+    Faults of_clocks = f;
+    if (request["sync"] != "window") of_clocks.erase("late");
     if (!f.contains("clockless"))
-      answer["clock"] = clocks(request["iterations"], free + answer["table"]["bytes"].get<std::int64_t>(), arena, f);
+      answer["clock"] = clocks(request["iterations"], free + answer["table"]["bytes"].get<std::int64_t>(), arena, of_clocks);
     if (f.contains("reply")) answer = answer.patch(parse_json(f.at("reply")));
     return say(dump(answer));
   }
