@@ -212,14 +212,17 @@ void check_trace(const Outcome& o, const Mesh& mesh) {
   }
 }
 
-void check_clocks(const std::vector<Clocked>& clocks) {
+void check_clocks(const std::vector<Clocked>& clocks, bool agreed) {
   for (std::size_t r = 0; r < clocks.size(); ++r) {
     std::int64_t before = 0;
     if (clocks[r].before.error < 0 || clocks[r].after.error < 0 || clocks[r].after.at < clocks[r].before.at)
       throw Malformed(fmt::format("the clock of rank {}: what it saw of the first one's is no sight", r));
     for (std::size_t i = 0; i < clocks[r].enter.size(); ++i) {
       const std::int64_t enter = clocks[r].enter[i], leave = clocks[r].leave[i];
-      if (enter == -1 && leave == -1) continue;
+      if (enter == -1 && leave == -1) {
+        if (agreed) continue;
+        throw Malformed("an iteration says -1, as of who comes late to an agreed time, and none was agreed");
+      }
       if (enter < before || leave < enter)
         throw Malformed(
             fmt::format("the clock of rank {}: it entered iteration {} at {} and left it at {}, "

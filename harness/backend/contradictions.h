@@ -18,6 +18,7 @@ struct Asked {
   bool in_place = false;        // blocks stay where they lie: only how long they are is asked
   std::int64_t iterations = 0;             // that were to be timed,
   std::vector<Clocked>* clocks = nullptr;  // and where their clocks go
+  bool agreed = true;                      // they may begin at agreed times, to which a rank may come late
 };
 
 // All throw Malformed.
@@ -29,7 +30,7 @@ void check_blocks(const std::vector<Block>&, const Asked&, std::uint64_t arena_b
 // what it moved.
 void check_trace(const Outcome&, const Mesh&);
 // Each rank left every iteration no earlier than it entered it, and entered it no earlier than it left the
-// one before; what was late is late by both.
-void check_clocks(const std::vector<Clocked>&);
+// one before; what was late is late by both, to a time that was `agreed`.
+void check_clocks(const std::vector<Clocked>&, bool agreed);
 
 }  // namespace plumb

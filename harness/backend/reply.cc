@@ -50,7 +50,7 @@ std::vector<Clocked> parse_clocks(const json& clock, const Asked& asked, const A
     const auto rows = rows_at(place_of(clock, "sights", asked), ranks, words_of_sights, arena);
     for (std::size_t r = 0; r < rows.size(); ++r) take_sights(clocks[r], rows[r]);
   }
-  check_clocks(clocks);
+  check_clocks(clocks, asked.agreed);
   return clocks;
 }
 

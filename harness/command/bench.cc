@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "adapters/protocol/json.h"
 #include "harness/backend/interrupt.h"
@@ -302,6 +301,14 @@ std::vector<Record> timed_before(const std::string& file) {
   return all;
 }
 
+// Throws where nobody takes turns with another.
+void refuse_turns_of_one(const std::vector<std::string>& backends) {
+  if (backends.size() < 2) throw BadInput("--in-turns compares backends of one run: a second --backend");
+  const std::vector<std::string> names = resolved_names(backends);
+  if (std::ranges::count(names, names[0]) == std::ssize(names))
+    throw BadInput(fmt::format("--in-turns compares backends of one run, and these are one: {}", names[0]));
+}
+
 int bench_command(const BenchFlags& flags) {
   HeldTo held{requirements_of(flags), {}, {}};
   const Probes asked = probes_of(flags);
@@ -311,11 +318,7 @@ int bench_command(const BenchFlags& flags) {
   if (flags.resume && flags.record.empty()) throw BadInput("--resume needs the --record to go on with");
   if (flags.each_rank && flags.record.empty())
     throw BadInput("--each-rank needs the --record that it is written to");
-  if (flags.in_turns && flags.running.backends.size() < 2)
-    throw BadInput("--in-turns compares backends of one run: a second --backend");
-  if (const auto names = resolved_names(backends_of(flags.running));
-      flags.in_turns && std::set(names.begin(), names.end()).size() < 2)
-    throw BadInput(fmt::format("--in-turns compares backends of one run, and these are one: {}", names[0]));
+  if (flags.in_turns) refuse_turns_of_one(flags.running.backends);
   if (!flags.against.empty()) held.then = timed_before(flags.against);
   if (!flags.library.out.empty()) check_writable(flags.library.out);
   ByBackend subjects;

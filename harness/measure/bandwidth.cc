@@ -123,6 +123,8 @@ std::map<std::string, double> bytes_over_axes(const Case& c, const Trace& trace)
   return all;
 }
 
+bool goes_round(const Work& w) { return w.bytes > 0 && w.factor > 0; }
+
 std::string factor_in_words(const Work& w) {
   if (w.kind == "all-reduce") return "2(n-1)/n";
   if (w.kind == "reduce-scatter" || w.kind == "all-gather" || w.kind == "all-to-all") return "(n-1)/n";

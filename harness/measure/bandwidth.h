@@ -27,6 +27,9 @@ struct Work {
 };
 Work work(const Case&);
 
+// Whether bytes go from one device to another.
+bool goes_round(const Work&);
+
 // The most bytes that one device must receive; 0 where nobody knows.
 double most_to_receive(const Case&);
 

@@ -45,7 +45,7 @@ std::map<std::string, double> metrics_of(const std::vector<Measured>& all, const
       {"IQR",    in_us(iqr)   }
   };
   if (w.bytes > 0) metrics["algbw"] = algorithm_bandwidth(w, median);
-  if (w.bytes > 0 && w.factor > 0) metrics["busbw"] = bus_bandwidth(w, median);
+  if (goes_round(w)) metrics["busbw"] = bus_bandwidth(w, median);
   if (w.flops > 0) metrics["gflops"] = w.flops / median;
   if (const auto skew = middle_skew(all)) metrics["skew"] = in_us(*skew);
   return metrics;
@@ -90,7 +90,7 @@ void add_limits(Figured& f, const std::vector<Measured>& all, const Work& w, boo
                         share_of(gemm, ours)});
     f.limits.push_back({"median", "gemm", in_us(least), share_of(ours, gemm)});
   }
-  if (!send.empty() && w.bytes > 0 && w.factor > 0) {
+  if (!send.empty() && goes_round(w)) {
     const double reached = w.bytes / quantile(send, 0.5);
     auto share = share_of(send, ours);
     if (share) share = so_many_times(*share, w.factor);
@@ -100,7 +100,7 @@ void add_limits(Figured& f, const std::vector<Measured>& all, const Work& w, boo
   for (const char* of : {"call", "copy"})
     if (const std::vector<double> limit = took(all, of); !limit.empty() && w.bytes > 0)
       f.limits.push_back({"median", of, in_us(quantile(limit, 0.5)), share_of(ours, limit)});
-  if (const std::vector<double> copy = took(all, "copy"); !copy.empty() && w.bytes > 0 && w.factor == 0)
+  if (const std::vector<double> copy = took(all, "copy"); !copy.empty() && w.bytes > 0 && !goes_round(w))
     f.limits.push_back({"algbw", "copy", w.bytes / quantile(copy, 0.5), share_of(copy, ours)});
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "harness/measure/bandwidth.h"
@@ -124,11 +125,11 @@ Machine machine_of(const nlohmann::json& environment) {
 std::vector<Timings> timings_of(const std::vector<Record>& records) {
   std::vector<Timings> all;
   std::map<std::string, std::size_t> places;
-  std::set<std::string> known;
+  std::set<std::tuple<std::string, std::string, std::int64_t>> known;  // run, case and backend, number
   for (const Record& r : records) {
     if (!r.bench || r.bench->samples.nanoseconds.empty()) continue;
     const std::string key = record_key(r.line, r.backend);
-    if (!r.run.empty() && !known.insert(r.run + key + json_text(*r.bench, r.line)).second) continue;
+    if (!r.run.empty() && !known.insert({r.run, key, r.bench->number}).second) continue;
     const auto [at, first] = places.try_emplace(key, all.size());
     if (first) {
       std::map<std::string, double> over = bytes_over_axes(parse_case(r.line), r.trace);

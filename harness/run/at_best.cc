@@ -128,16 +128,15 @@ Besides ask_besides(AtBest best, const Work& w, const Samples& timed, const Trac
     if (LimitTimed one = time_limit(best, what); !one.samples.nanoseconds.empty())
       limits[what] = std::move(one);
   };
-  const bool moves = w.bytes > 0 && w.factor > 0;
   if (w.bytes > 0) ask("copy");
-  if (moves) ask("send"), ask("call");
+  if (goes_round(w)) ask("send"), ask("call");
   if (w.flops > 0) ask("gemm");
   if (const std::int64_t bytes = longest_sum(trace); bytes > 0 && !limits.contains("call")) {
     const std::int64_t of_the_case = std::exchange(best.bytes, bytes);
     ask("sum");
     best.bytes = of_the_case;
   }
-  if (moves) ask("pack");
+  if (goes_round(w)) ask("pack");
   Besides all;
   for (const auto& [what, one] : limits) all.limits[what] = quantile(one.samples.nanoseconds, 0.5);
   if (!trace.empty())

@@ -35,7 +35,7 @@ struct Played {
 void clock_links(const Case& c, Subject& subject, std::int64_t every, LinksTimed& all) {
   const auto fails = [&](std::string why) { all = {{}, {}, std::move(why)}; };
   const Work moved = work(c);
-  const auto bytes = static_cast<std::int64_t>(moved.factor > 0 ? moved.bytes : 0);
+  const auto bytes = static_cast<std::int64_t>(goes_round(moved) ? moved.bytes : 0);
   if (bytes == 0) return fails("it has no size: of a reshard it is known what goes over a link");
   if (std::string why = make_known(c, subject).failed; !why.empty()) return fails(std::move(why));
   const Played game{process_of(subject), bytes};

@@ -75,8 +75,7 @@ double learns(const Heard& h, const Group& group, std::int64_t root, std::int64_
   }
   const double most = values * terms(parts);
   if (h.relays()) return most;
-  const bool adds = reduces(h.one) && !names_bits(h.one.op);
-  return std::min({most, each, adds ? each : values + learnt});
+  return std::min({most, each, combines(h.one) ? each : values + learnt});
 }
 
 std::vector<Known> beginning(const Case& c) {

@@ -29,6 +29,8 @@ bool names_bits(const std::string& op) {
   return op == "and" || op == "or" || op == "xor" || op == "band" || op == "bor" || op == "bxor";
 }
 
+bool combines(const Collective& one) { return reduces(one) && !names_bits(one.op); }
+
 bool names_mean(const std::string& op) { return op == "avg" || op == "mean" || op == "average"; }
 
 std::optional<Reduce> extreme_named(const std::string& op) {

@@ -17,7 +17,8 @@ struct Step {
   std::int64_t in = 0, out = 0, times = 1;
 };
 
-bool reduces(const Collective&);  // an all-reduce or a reduce-scatter
+bool reduces(const Collective&);   // an all-reduce or a reduce-scatter
+bool combines(const Collective&);  // one that adds values or compares them, and joins no bits
 
 // What a reduction goes by:
 //   add sum    avg mean average    max maximum, min minimum    and band, or bor, xor bxor: bits are joined

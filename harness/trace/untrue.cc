@@ -200,8 +200,8 @@ std::string reduces_otherwise(const Case& c, const Trace& trace) {
   std::string other;
   for (std::size_t i = 0; i < trace.size(); ++i) {
     const Collective& one = trace[i];
-    const bool combines = one.kind == "send" && !one.op.empty() && sums(c.op);
-    if (!reduces(one) && !combines) continue;
+    const bool sent_sum = one.kind == "send" && !one.op.empty() && sums(c.op);
+    if (!reduces(one) && !sent_sum) continue;
     const std::optional<Reduce> extreme = extreme_named(one.op);
     // The largest is the smallest of the negated: where either is due, both may be taken.
     if (extreme && !any && (no_sums || !coded) && stands_for_a_sum(c, trace, i))
@@ -233,14 +233,13 @@ std::string too_narrow(const Case& c, const Trace& trace, bool exact_values) {
   const auto width = [](DType dtype) { return format(dtype).bytes; };
   const DType least = std::ranges::min(all, {}, width);
   // What is moved, or compared, may be the bits of another format.
-  const auto joins = [](const Collective& one) { return reduces(one) && !names_bits(one.op); };
-  const auto adds = [&](const Collective& one) { return joins(one) && !extreme_named(one.op); };
+  const auto adds = [](const Collective& one) { return combines(one) && !extreme_named(one.op); };
   const auto holds_none = [&](DType dtype) {
     return !holds(dtype, c.acc) && std::ranges::none_of(all, [&](DType held) { return holds(dtype, held); });
   };
   for (const Collective& one : trace)
     if (const auto dtype = dtype_named(one.dtype);
-        dtype && (format(least).integer && joins(one)
+        dtype && (format(least).integer && combines(one)
                       ? !holds(*dtype, least)
                       : !format(*dtype).integer &&
                             (width(*dtype) < width(least) || (adds(one) && holds_none(*dtype)))))
@@ -266,9 +265,7 @@ std::string reduces_integers(const Case& c, const Trace& trace) {
   for (const Collective& one : trace) {
     if (moved(c.mesh, one) == 0) continue;
     const int bits = integer_bits(one);
-    if (!reduces(one) || names_bits(one.op) || bits == 0 ||
-        (!sum && bits >= 8 * format(result(c).dtype).bytes))
-      return "";
+    if (!combines(one) || bits == 0 || (!sum && bits >= 8 * format(result(c).dtype).bytes)) return "";
     found = &one;
   }
   for (std::int64_t d = 0; found && d < devices(c.mesh); ++d)
@@ -285,7 +282,7 @@ std::string sums_too_few_values(const Case& c, const Trace& trace) {
   std::vector<double> summed(devices(c.mesh));
   for (const Collective& one : trace) {
     if (moved(c.mesh, one) == 0) continue;
-    if (!reduces(one) || names_bits(one.op)) return "";
+    if (!combines(one)) return "";
     const auto dtype = dtype_named(one.dtype);
     const std::int64_t value =
         dtype ? format(*dtype).bytes : std::min(format(c.wire).bytes, format(result(c).dtype).bytes);
@@ -307,8 +304,7 @@ const Collective* only_sum(const Case& c, const Trace& trace) {
   const Collective* found = nullptr;
   for (const Collective& one : trace) {
     if (moved(c.mesh, one) == 0) continue;
-    if (found || !reduces(one) || extreme_named(one.op) || names_bits(one.op) || one.times != 1)
-      return nullptr;
+    if (found || !combines(one) || extreme_named(one.op) || one.times != 1) return nullptr;
     found = &one;
   }
   return found;
@@ -365,7 +361,7 @@ Trace without_counters(const Case& c, Trace trace) {
   if (due.integer || quantizes(c.op)) return trace;
   std::erase_if(trace, [&](const Collective& one) {
     const int bits = integer_bits(one);
-    return reduces(one) && !names_bits(one.op) && bits > 0 && bits < 8 * due.bytes;
+    return combines(one) && bits > 0 && bits < 8 * due.bytes;
   });
   return trace;
 }

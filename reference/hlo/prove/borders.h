@@ -30,8 +30,7 @@ struct Columns {
 // The comparisons of integers of a module that some parameter is read for, and divisions of them. `note` adds
 // to `paths` which sides of its border one was on: of column k 4k + 2 just below, 4k + 3 just above; of
 // equality 4k + 2, where it holds. A sum is one number, and so is what it decides about: where that may be
-// zero
-// (`zeros`) it is not met.
+// zero (`zeros`) it is not met.
 struct Turns {
   std::map<const Instruction*, Columns> all;
   std::set<const Instruction*> of_sums{};

@@ -338,10 +338,7 @@ std::optional<Place> locate(const Subject& subject, const Proof& proof, const Pu
   if (!subject.propagated || proof.differences.empty()) return std::nullopt;
   Sought own;
   Sought& sought = shared && proof.meanings.empty() && !proof.directed ? *shared : own;
-  Search search{
-      subject, pulse, {proof.seed, 0, &proof.meanings},
-        proof, sought
-  };
+  Search search{subject, pulse, {proof.seed, 0, &proof.meanings}, proof, sought};
   if (!sought.events.contains(proof.seed)) sought.events[proof.seed] = events_of(search);
   const Prints prints = prints_of(search);
   Events events = sought.events[proof.seed];  // what is reached differs from fault to fault
