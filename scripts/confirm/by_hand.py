@@ -40,7 +40,8 @@ def main():
     for by_hand in BY_HAND:
         for dtype in DTYPES:
             ran = subprocess.run([sys.executable, "-I", __file__, "--one", partitioner, by_hand, dtype], capture_output=True, text=True)
-            said = ran.stdout.strip() or f"aborts: {next((l for l in ran.stderr.splitlines() if 'Invalid' in l), ran.stderr.strip()[-200:])}"
+            ended = "aborts" if ran.returncode < 0 else "refused"
+            said = ran.stdout.strip() or f"{ended}: {next((l for l in ran.stderr.splitlines() if 'Invalid' in l), ran.stderr.strip()[-200:])}"
             failed |= said != "right"
             print(f"{partitioner}: psum of {dtype} over x, y {'automatic' if by_hand == 'x' else 'by hand'}: {said}", flush=True)
     return failed
