@@ -80,13 +80,15 @@ Certificate describe(const Case& c, const Recipe&, const Addends& a) {
 
 Certificate describe(const Case& c, const Recipe& r, const Contest& all) {
   if (!all.unit.exists) return no_unit();
-  return {Scope::any_split,
-          fmt::format("any split: the {} of {}, {} of which win somewhere; every part is one of {} "
-                      "values{} that the formats hold; {}",
-                      all.largest ? "largest" : "smallest", counted(all.parts, "part"),
-                      std::min(all.parts, r.sources[0].elements),
-                      2 * all.most * (1 + all.octaves) + all.beyond.value_or(0), unit_text(all.unit),
-                      capacities(c))};
+  const Format& f = format(r.sources[0].dtype);
+  std::int64_t values = 2 * all.most * (1 + all.octaves) + all.beyond.value_or(0);
+  if (f.integer) values = std::min(values, (std::int64_t{1} << 8 * f.bytes) >> all.unit.exponent);
+  return {
+      Scope::any_split,
+      fmt::format("any split: the {} of {}, {} of which win somewhere; every part is one of {} "
+                  "values{} that the formats hold; {}",
+                  all.largest ? "largest" : "smallest", counted(all.parts, "part"),
+                  std::min(all.parts, r.sources[0].elements), values, unit_text(all.unit), capacities(c))};
 }
 
 // The least that the parts of unfinished specs of the chain count to, where there are such: split otherwise

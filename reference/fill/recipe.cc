@@ -1,6 +1,7 @@
 #include "reference/fill/recipe.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "reference/fill/by_index.h"
@@ -19,6 +20,18 @@ Provenance provenance(std::uint64_t seed, const Source& source) {
   return p;
 }
 
+// Whether every product of two whole values is 0, or half the range, modulo the words of a dtype: all parts
+// of either have magnitude 1 and one sign.
+bool wrap_alike(const Wrapping& w, DType dtype) {
+  const int width = 8 * format(dtype).bytes;
+  int zeros = 1;
+  for (const Wrapping::Operand& operand : w.operand) {
+    if (operand.whole_range || largest(operand.shares) > 1) return false;
+    zeros += std::countr_zero(static_cast<std::uint64_t>(operand.shares.active));
+  }
+  return zeros >= width;
+}
+
 Wrapping wrapping(const Case& c, const std::vector<Source>& sources) {
   Wrapping w;
   w.operand[0].shift = unit(c).exponent;
@@ -27,6 +40,9 @@ Wrapping wrapping(const Case& c, const std::vector<Source>& sources) {
     w.operand[i].whole_range = is_reshard(c) || sources[i].parts == 1;
     if (!w.operand[i].whole_range) w.operand[i].shares = shares(sources[i].parts, capacity(sources[i].dtype));
   }
+  if (wrap_alike(w,
+                 result(c).dtype))  // of an odd number of parts whole values are odd, and so their products
+    for (Wrapping::Operand& operand : w.operand) operand.shares.active -= operand.shares.active % 2 == 0;
   return w;
 }
 
@@ -57,7 +73,8 @@ int octaves_left(const Case& c, const Source& source, const Unit& unit) {
   return std::clamp(std::ilogb(room / one), 0, 3);
 }
 
-std::variant<Normal, Contest> contest(const Case& c, const Source& source) {
+// Integers beyond what their unit leaves wrap, where not `narrow`.
+std::variant<Normal, Contest> contest(const Case& c, const Source& source, bool narrow) {
   Contest all{source.parts, 1, c.op.operands[0].reduction == Reduce::max, {}};
   const std::int64_t most = capacity({c.acc, c.wire, source.dtype}) / copies(c);
   if (most == 0 && !format(source.dtype).integer) return Normal{};
@@ -65,7 +82,8 @@ std::variant<Normal, Contest> contest(const Case& c, const Source& source) {
     if (format(source.dtype).integer && most >> unit.exponent == 1)
       unit = {unit.factor << unit.exponent, 0, true};
     all.unit = unit.exists ? unit : Unit{1, 0, false};
-    all.most = std::max<std::int64_t>(1, most / all.unit.factor);
+    const std::int64_t units = narrow && format(source.dtype).integer ? most >> all.unit.exponent : most;
+    all.most = std::max<std::int64_t>(1, units / all.unit.factor);
   };
   set_unit(unit(c));
   if (all.most == 1) set_unit(unit(without_extremes(c)));
@@ -84,7 +102,7 @@ std::variant<Normal, Product> products(const Case& c) {
   return p;
 }
 
-Recipe drawn_once(const Case& c) {
+Recipe drawn_once(const Case& c, bool narrow) {
   Recipe r;
   r.seed = data_seed(c);
   for (const Spec& spec : c.op.operands)
@@ -97,7 +115,7 @@ Recipe drawn_once(const Case& c) {
   else if (c.fill == Fill::provenance || movable_only)
     r.data = provenance(r.seed, r.sources[0]);
   else if (c.op.operands[0].reduction != Reduce::sum)
-    std::visit([&](auto&& data) { r.data = std::move(data); }, contest(c, r.sources[0]));
+    std::visit([&](auto&& data) { r.data = std::move(data); }, contest(c, r.sources[0], narrow));
   else if (c.fill == Fill::normal && !format(r.sources[0].dtype).integer)
     r.data = Normal{};
   else if (wraps(c))
@@ -113,12 +131,13 @@ constexpr int kTurns = 32;  // of two alike elements of one bit each one in 2^32
 
 }  // namespace
 
+// Where integers that wrap are alike from every key, as the largest of 256 in eight values, they do not wrap.
 Recipe recipe(const Case& c) {
-  Recipe r = drawn_once(c);
+  Recipe r = drawn_once(c, false);
   Case again = c;
-  for (int turn = 1; turn <= kTurns && tells_nothing(c, r); ++turn) {
+  for (int turn = 1; turn <= 2 * kTurns && tells_nothing(c, r); ++turn) {
     again.seed = mix(data_seed(c) + kGolden * static_cast<std::uint64_t>(turn));
-    r = drawn_once(again);
+    r = drawn_once(again, turn > kTurns);
   }
   return r;
 }

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <variant>
 
+#include "reference/fill/at_index.h"
 #include "reference/words/letters.h"
 
 namespace plumb {
@@ -15,10 +17,9 @@ struct Element {
   std::uint64_t word = 0;
 };
 
-Element element_of(const Tensor& t, std::int64_t i) {
-  const std::uint64_t bits = load(t.dtype, t.bytes.data() + i * format(t.dtype).bytes);
-  const double real = decode(t.dtype, bits);
-  return {real, format(t.dtype).integer ? static_cast<std::uint64_t>(static_cast<std::int64_t>(real)) : bits};
+Element element_of(DType dtype, std::uint64_t bits) {
+  const double real = decode(dtype, bits);
+  return {real, format(dtype).integer ? static_cast<std::uint64_t>(static_cast<std::int64_t>(real)) : bits};
 }
 
 Tensor written(const Recipe& r, int operand, std::int64_t part) {
@@ -35,41 +36,35 @@ Element combined(Reduce how, const Element& a, const Element& b) {
   return (how == Reduce::max) == (a.real < b.real) ? b : a;
 }
 
+Element averaged(const Case& c, int operand, Element one) {
+  one.real /= static_cast<double>(axes_size(c.mesh, c.op.operands[operand].averaged));
+  return one;
+}
+
 // Each element of an operand, its parts put together.
 std::vector<Element> whole(const Case& c, const Recipe& r, int operand) {
   const Source& source = r.sources[operand];
+  const Reduce how = c.op.operands[operand].reduction;
   std::vector<Element> all;
   for (std::int64_t p = 0; p < source.parts; ++p) {
     const Tensor part = written(r, operand, p);
     for (std::int64_t i = 0; i < source.elements; ++i) {
-      const Element one = element_of(part, i);
+      const Element one = element_of(source.dtype, bits(part, i));
       if (p == 0)
         all.push_back(one);
       else
-        all[i] = combined(c.op.operands[operand].reduction, all[i], one);
+        all[i] = combined(how, all[i], one);
     }
   }
-  const auto parts = static_cast<double>(axes_size(c.mesh, c.op.operands[operand].averaged));
-  for (Element& one : all) one.real /= parts;
+  for (Element& one : all) one = averaged(c, operand, one);
   return all;
 }
 
-// A product's letters, their sizes, and the rows of each group.
+// A product's letters and their sizes.
 struct Space {
   Letters words;
   std::map<char, std::int64_t> size;
-  std::vector<std::vector<Range>> rows;
 
-  std::int64_t index(const std::string& word, const std::map<char, std::int64_t>& at) const {
-    std::int64_t i = 0;
-    for (const char letter : word) i = i * size.at(letter) + at.at(letter);
-    return i;
-  }
-  bool meets(const std::map<char, std::int64_t>& at) const {
-    return rows.empty() || std::ranges::any_of(rows[at.at('g')], [&](const Range& run) {
-             return run.begin <= at.at('t') && at.at('t') < run.end;
-           });
-  }
   std::int64_t volume() const {
     std::int64_t all = 1;
     for (const auto& [letter, n] : size) all = std::min(kFewTerms + 1, all * std::min(n, kFewTerms + 1));
@@ -78,13 +73,25 @@ struct Space {
 };
 
 Space space_of(const Case& c) {
-  Space s{letters(c.op), {}, {}};
+  Space s{letters(c.op), {}};
   for (int i : {0, 1})
     for (std::size_t d = 0; d < s.words.operand[i].size(); ++d)
       s.size[s.words.operand[i][d]] = c.op.operands[i].dims[d].size;
   for (std::size_t d = 0; d < s.words.out.size(); ++d) s.size[s.words.out[d]] = result(c).dims[d].size;
-  if (const auto* g = std::get_if<Grouped>(&c.op.kind)) s.rows = group_rows(*g, s.size.at('t'));
   return s;
+}
+
+// The group of each row, -1 where it has none; empty where there are no groups.
+std::vector<std::int64_t> groups_of_rows(const Case& c) {
+  const auto* g = std::get_if<Grouped>(&c.op.kind);
+  if (!g) return {};
+  std::vector<std::int64_t> all(c.op.operands[0].dims[0].size, -1);
+  std::int64_t group = 0;
+  for (const std::vector<Range>& runs : group_rows(*g, std::ssize(all))) {
+    for (const Range& run : runs) std::fill(all.begin() + run.begin, all.begin() + run.end, group);
+    ++group;
+  }
+  return all;
 }
 
 std::uint64_t bits_in(DType dtype, const Element& v) {
@@ -93,38 +100,80 @@ std::uint64_t bits_in(DType dtype, const Element& v) {
   return dtype == DType::e8m0 ? v.word : encode(dtype, v.real);
 }
 
-// Runs over all values of some letters: false after the last.
-bool next(std::map<char, std::int64_t>& at, const std::string& some, const Space& s) {
-  for (const char letter : some) {
-    if (++at[letter] < s.size.at(letter)) return true;
-    at[letter] = 0;
+// Where a term stands: the elements of both operands, its row and its group.
+struct Term {
+  std::int64_t operand[2] = {0, 0}, row = 0, group = 0;
+};
+
+// A letter that runs from 0 to its size.
+struct Running {
+  std::int64_t size = 1, at = 0;
+  Term step;
+};
+
+Running running(const Space& s, char letter) {
+  Running r{s.size.at(letter), 0, {}};
+  for (int i : {0, 1}) {
+    std::int64_t stride = 1;
+    for (std::size_t d = s.words.operand[i].size(); d-- > 0; stride *= s.size.at(s.words.operand[i][d]))
+      if (s.words.operand[i][d] == letter) r.step.operand[i] += stride;
+  }
+  r.step.row = letter == 't', r.step.group = letter == 'g';
+  return r;
+}
+
+void move(Term& term, const Term& step, std::int64_t times) {
+  for (int i : {0, 1}) term.operand[i] += times * step.operand[i];
+  term.row += times * step.row, term.group += times * step.group;
+}
+
+// The next term over all values of some letters, the last of which varies fastest: false after the last.
+bool next(std::vector<Running>& some, Term& term) {
+  for (std::size_t i = some.size(); i-- > 0;) {
+    Running& r = some[i];
+    if (++r.at < r.size) return move(term, r.step, 1), true;
+    move(term, r.step, 1 - r.size), r.at = 0;
   }
   return false;
 }
 
-// The elements of a product, until one has other bits than the first; empty where no term is added.
-std::vector<Element> product(const Case& c, const Recipe& r) {
+// Elements that have the bits of the first.
+struct SameBits {
+  DType dtype;
+  std::int64_t count = 0;
+  std::uint64_t first = 0;
+
+  // False where it has others.
+  bool add(const Element& one) {
+    const std::uint64_t bits = bits_in(dtype, one);
+    if (count++ == 0) first = bits;
+    return bits == first;
+  }
+  bool tell_nothing() const { return count == 1 ? first == 0 || decode(dtype, first) == 0 : count > 0; }
+};
+
+// False where no term is added.
+bool product_tells_nothing(const Case& c, const Recipe& r) {
   const Space s = space_of(c);
   const std::vector<Element> operand[] = {whole(c, r, 0), whole(c, r, 1)};
-  std::map<char, std::int64_t> at;
-  std::string summed;
-  for (const auto& [letter, n] : s.size) {
-    at[letter] = 0;
-    if (s.words.out.find(letter) == std::string::npos) summed += letter;
-  }
-  std::vector<Element> sums;
-  const DType dtype = result(c).dtype;
+  std::vector<Running> outer, inner;
+  for (const char letter : s.words.out) outer.push_back(running(s, letter));
+  for (const auto& [letter, n] : s.size)
+    if (s.words.out.find(letter) == std::string::npos) inner.push_back(running(s, letter));
+  const std::vector<std::int64_t> group = groups_of_rows(c);
+  SameBits seen{result(c).dtype};
   bool any = false;
+  Term term;
   do {
-    Element& sum = sums.emplace_back();
+    Element sum;
     do {
-      if (!s.meets(at)) continue;
-      const Element &a = operand[0][s.index(s.words.operand[0], at)],
-                    &b = operand[1][s.index(s.words.operand[1], at)];
+      if (!group.empty() && group[term.row] != term.group) continue;
+      const Element &a = operand[0][term.operand[0]], &b = operand[1][term.operand[1]];
       sum.real += a.real * b.real, sum.word += a.word * b.word, any = true;
-    } while (next(at, summed, s));
-  } while (bits_in(dtype, sums.back()) == bits_in(dtype, sums.front()) && next(at, s.words.out, s));
-  return any ? sums : std::vector<Element>{};
+    } while (next(inner, term));
+    if (!seen.add(sum)) return false;
+  } while (next(outer, term));
+  return any && seen.tell_nothing();
 }
 
 // Rows and columns of a cell, less one: of one row and column the sign of both is that of their product.
@@ -136,7 +185,7 @@ std::int64_t signs(std::int64_t rows, std::int64_t columns) {
 std::int64_t bits_of_groups(const Case& c, const Grouped& g) {
   const Space s = space_of(c);
   std::int64_t all = 0;
-  for (const std::vector<Range>& runs : s.rows) {
+  for (const std::vector<Range>& runs : group_rows(g, s.size.at('t'))) {
     std::int64_t rows = 0;
     for (const Range& run : runs) rows += run.size();
     if (rows > 0)
@@ -146,9 +195,8 @@ std::int64_t bits_of_groups(const Case& c, const Grouped& g) {
   return all;
 }
 
-// How many bits are drawn of a result, at least (kFew).
+// How many bits are drawn of a product, at least (kFew).
 std::int64_t bits_drawn(const Case& c) {
-  if (is_reshard(c)) return elements(result(c));
   if (const auto* g = std::get_if<Grouped>(&c.op.kind)) return bits_of_groups(c, *g);
   const Space s = space_of(c);
   std::int64_t cells = 1, rows = 1, columns = 1;
@@ -160,26 +208,42 @@ std::int64_t bits_drawn(const Case& c) {
 }
 
 bool few(const Case& c) {
-  const std::int64_t n = elements(result(c));
-  if (is_resolve(c) || is_quantize(c) || n == 0) return false;
   for (const Spec& spec : c.op.operands)
     if (elements(spec) > 0 && parts(c.mesh, spec) > kFewTerms / elements(spec)) return false;
-  const std::int64_t terms = is_reshard(c) ? n : space_of(c).volume();
+  const std::int64_t terms = space_of(c).volume();
   return terms > 0 && terms <= kFewTerms && bits_drawn(c) <= kFew;
+}
+
+// Elements of a reshard hang on their index alone: two are enough where they differ. Of many, so many parts
+// are looked at as a product may have terms.
+bool reshard_tells_nothing(const Case& c, const Recipe& r) {
+  const std::optional<AtIndex> drawn = drawn_at(r, 0);
+  if (!drawn) return false;
+  const Source& source = r.sources[0];
+  const auto one = [&](std::int64_t part, std::int64_t i) {
+    return std::visit(
+        [&](const auto& at) { return element_of(source.dtype, bits_at(at, source.dtype, part, i)); }, *drawn);
+  };
+  SameBits seen{result(c).dtype};
+  for (std::int64_t i = 0; i < source.elements; ++i) {
+    if (i > kFew && i > kFewTerms / source.parts) break;
+    Element all = one(0, i);
+    for (std::int64_t p = 1; p < source.parts; ++p)
+      all = combined(c.op.operands[0].reduction, all, one(p, i));
+    if (!seen.add(averaged(c, 0, all))) return false;
+  }
+  return seen.tell_nothing();
 }
 
 }  // namespace
 
 bool tells_nothing(const Case& c, const Recipe& r) {
+  if (is_resolve(c) || is_quantize(c) || elements(result(c)) == 0) return false;
+  if (is_reshard(c)) return reshard_tells_nothing(c, r);
   if (!few(c)) return false;
   Recipe kept = r;
   if (auto* coded = std::get_if<Coded>(&kept.data)) coded->kept = true;
-  const std::vector<Element> wanted = is_reshard(c) ? whole(c, kept, 0) : product(c, kept);
-  if (wanted.empty()) return false;
-  const DType dtype = result(c).dtype;
-  const std::uint64_t first = bits_in(dtype, wanted[0]);
-  if (elements(result(c)) == 1) return first == 0 || decode(dtype, first) == 0;
-  return std::ranges::all_of(wanted, [&](const Element& v) { return bits_in(dtype, v) == first; });
+  return product_tells_nothing(c, kept);
 }
 
 }  // namespace plumb

@@ -12,16 +12,17 @@
 namespace plumb {
 namespace {
 
-// Of the parts of a reshard, element by element, in the order of the lines' reductions.
-std::vector<double> reduced(const Case& c) {
-  const Tensor all = fill(c, 0);
-  const std::int64_t n = elements(c.op.operands[0]), count = parts(c.mesh, c.op.operands[0]);
+// An operand's elements, each made of its parts as the line says.
+std::vector<double> reduced(const Case& c, int operand = 0) {
+  const Tensor all = fill(c, operand);
+  const Spec& spec = c.op.operands[operand];
+  const std::int64_t n = elements(spec), count = parts(c.mesh, spec);
   std::vector<double> found;
   for (std::int64_t i = 0; i < n; ++i) {
     double one = value(all, i);
     for (std::int64_t p = 1; p < count; ++p) {
       const double other = value(all, p * n + i);
-      const Reduce how = c.op.operands[0].reduction;
+      const Reduce how = spec.reduction;
       one = how == Reduce::sum   ? one + other
             : how == Reduce::max ? std::max(one, other)
                                  : std::min(one, other);
@@ -104,6 +105,58 @@ TEST(Tiny, FewSumsOfManyPartsAreNotAlike) {
     std::set<std::int8_t> different;
     for (const std::int64_t sum : sums) different.insert(static_cast<std::int8_t>(sum * factor));
     alike += different.size() == 1;
+  }
+  EXPECT_EQ(alike, 0);
+}
+
+// Of 32 parts that are multiples of 32 in 8 bits one is nearly always the largest number there is, 96.
+TEST(Tiny, ExtremesOfManyPartsAreNotAlike) {
+  for (const char* what : {"max", "min"})
+    for (const char* line : {"on x=32: reshard s8[{1}]+{0}(x) -> s8[{1}] -> s8[{1}]+x seed={2}",
+                             "on x=32,y=8: reshard s8[{1}]+{0}(x.y) -> s8[{1}] -> s8[{1}]+x seed={2}"})
+      for (const int n : {2, 33, 500})
+        for (int seed = 0; seed < 20; ++seed) {
+          const std::string said = fmt::format(fmt::runtime(line), what, n, seed);
+          const std::vector<double> all = reduced(parse_case(said));
+          EXPECT_GT(std::set<double>(all.begin(), all.end()).size(), 1u) << said;
+        }
+}
+
+// Of 64 parts each and of 66 the whole values are multiples of powers of two, whose products wrap to one
+// word.
+TEST(Tiny, ProductsOfManyPartsDoNotAllWrapToOneWord) {
+  for (const auto& [x, y] : {
+           std::pair{64,  64 },
+           {80,  80 },
+           {96,  112},
+           {64,  66 },
+           {127, 64 },
+           {200, 3  }
+  })
+    for (const int rows : {1, 6, 300})
+      for (int seed = 0; seed < 5; ++seed) {
+        const Case c =
+            parse_case(fmt::format("on x={},y={}: einsum m,n->mn s8[{}]+x s8[5]+y -> s8[{}] wire=s32 seed={}",
+                                   x, y, rows, fmt::format("{},5", rows), seed));
+        const std::vector<double> a = reduced(c, 0), b = reduced(c, 1);
+        std::set<std::int8_t> different;
+        for (const double left : a)
+          for (const double right : b)
+            different.insert(static_cast<std::int8_t>(static_cast<std::int64_t>(left * right)));
+        EXPECT_GT(different.size(), 1u) << print(c);
+      }
+}
+
+// However many terms a sum has.
+TEST(Tiny, FewSumsOfManyTermsAreNotAlike) {
+  int alike = 0;
+  for (int seed = 0; seed < 40; ++seed) {
+    const Case c = parse_case(
+        fmt::format("on x=2: einsum mk,k->m f8e5m2[2,20000@x] f8e5m2[20000@x] -> f8e5m2[2] seed={}", seed));
+    const std::vector<double> a = reduced(c, 0), b = reduced(c, 1);
+    double sums[2] = {};
+    for (std::int64_t i = 0; i < std::ssize(a); ++i) sums[i / 20000] += a[i] * b[i % 20000];
+    alike += sums[0] == sums[1];
   }
   EXPECT_EQ(alike, 0);
 }
