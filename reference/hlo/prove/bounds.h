@@ -12,7 +12,8 @@ namespace plumb::hlo {
 // padded with, what a loss leaves out. `borders`: what it is on both sides of where a comparison turns.
 // `placed`: who draws wants half of an array to be these, or a single one to be the first of them. `sliced`:
 // and of an array of floats each slice along this dimension to be one of three. `turn`: and all of an array
-// to be those placed by turns, so many elements each, as if `from` stood before the first.
+// to be those placed by turns, so many elements each, as if `from` stood before the first. `alone`: all slices
+// along these dimensions to be the same but one.
 struct Bounds {
   std::int64_t low = 0, high = 0;
   bool indexes = false, any = false;
@@ -20,6 +21,7 @@ struct Bounds {
   std::vector<std::int64_t> borders{}, placed{};
   std::int64_t sliced = -1;
   std::int64_t turn = 0, from = 0;
+  std::vector<std::int64_t> alone{};
 };
 std::vector<Bounds> bounds_of(const Module&);
 

@@ -47,6 +47,21 @@ Few few_of(const Module& module, std::uint64_t seed) {
   return few;
 }
 
+// Of a draw, and of an argument of this key.
+double scale_of(Draw draw, std::uint64_t key) {
+  constexpr std::uint64_t kSizes = 11;
+  if (draw == Draw::plain || draw == Draw::ties) return 1;
+  if (draw == Draw::mixed) return 0x1p-3;
+  return std::ldexp(0x1p-5, static_cast<int>(mixed(key + 1) % kSizes));
+}
+
+// A dimension along which one slice is not as all others are, which are as the one at `other`.
+struct Aloneness {
+  std::int64_t extent = 1, stride = 1, alone = 0;
+  std::int64_t at(std::int64_t n) const { return n / stride % extent; }
+  std::int64_t other() const { return (alone + 1) % extent; }
+};
+
 // An argument, element by element: each is what the argument's key and its place alone say.
 struct Argument {
   Shape shape;
@@ -66,6 +81,7 @@ struct Argument {
   std::int64_t turn = 0, from_turn = 0;  // or all, by turns
   std::int64_t step = 1;                 // by which one comes here and there to all
   std::int64_t extent = 1, stride = 0;   // of the dimension along which each slice is one of few
+  std::vector<Aloneness> lines{};             // along which one is alone
 
   std::uint64_t bits(std::int64_t n) const { return split(key, static_cast<std::uint64_t>(n)); }
   // The quarters of a mixed array: any, of one sign, with ties, of the other sign.
@@ -75,13 +91,28 @@ struct Argument {
     return all > 1 && (draw == Draw::ties || (draw == Draw::mixed && quarter(n) == 2));
   }
   bool negative_at(std::int64_t n, std::uint64_t random) const {
-    if (draw == Draw::one_sign || draw == Draw::other_sign) return negative;
-    if (draw == Draw::mixed && all > 1 && quarter(n) % 2 == 1) return negative == (quarter(n) == 1);
+    if (lines.empty() && (draw == Draw::one_sign || draw == Draw::other_sign)) return negative;
+    if (lines.empty() && draw == Draw::mixed && all > 1 && quarter(n) % 2 == 1)
+      return negative == (quarter(n) == 1);
     return (random & 1) == 0;
   }
 
-  Twin number(std::uint64_t first, std::uint64_t second, bool below) const {
-    const double size = (static_cast<double>(second >> 11) * 0x1p-53 * 1.5 + 0.5) * scale;
+  bool is_alone(std::int64_t n) const {
+    return std::ranges::all_of(lines, [&](const Aloneness& line) { return line.at(n) == line.alone; });
+  }
+  // The element whose number element n has.
+  std::int64_t shared(std::int64_t n) const {
+    if (lines.empty() || is_alone(n)) return n;
+    for (const Aloneness& line : lines) n += (line.other() - line.at(n)) * line.stride;
+    return n;
+  }
+  // Of what is alone, and of what all others are, each has a size of its own: some limit lies between them.
+  double scale_at(std::int64_t n) const {
+    return lines.empty() ? scale : scale_of(Draw::one_sign, split(key, is_alone(n) ? 1 : 2));
+  }
+
+  Twin number(std::uint64_t first, std::uint64_t second, bool below, double largest) const {
+    const double size = (static_cast<double>(second >> 11) * 0x1p-53 * 1.5 + 0.5) * largest;
     return {below ? -size : size, 0, residue(static_cast<unsigned __int128>(first)), {}};
   }
   // Whose number element n has.
@@ -93,10 +124,11 @@ struct Argument {
     return n + (slice - place) * stride;
   }
   Twin real(std::int64_t n) const {
-    n = sliced(n);
+    const double size = scale_at(n);
+    n = sliced(shared(n));
     if (!tied(n)) {
       const std::uint64_t second = mixed(bits(n) + key);
-      return number(bits(n), second, negative_at(n, second));
+      return number(bits(n), second, negative_at(n, second), size);
     }
     const std::uint64_t which = bits(n) % few.size();
     if (which == 0) return {};
@@ -105,7 +137,7 @@ struct Argument {
       return {x, 0, residue_of(x), {}};
     }
     const std::uint64_t first = split(few.key, which), second = mixed(first + few.key);
-    return number(first, second, (second & 1) == 0);
+    return number(first, second, (second & 1) == 0, size);
   }
 
   // The how manyth of those that are placed element n is, which stand here and there; -1: none of them.
@@ -116,6 +148,7 @@ struct Argument {
     return at < (all + 1) / 2 ? at : -1;
   }
   std::int64_t integer(std::int64_t n) const {
+    n = shared(n);
     const auto least = static_cast<std::uint64_t>(from);
     const std::uint64_t span = static_cast<std::uint64_t>(to) - least + 1;  // 0: any of 64 bits
     if (turn == 0 && (n == low || n == high)) return wrap(shape.type, n == low ? from : to);
@@ -128,14 +161,6 @@ struct Argument {
     return wrap(shape.type, static_cast<std::int64_t>(least + (span == 0 ? random : random % span)));
   }
 };
-
-// Of a draw, and of an argument of this key.
-double scale_of(Draw draw, std::uint64_t key) {
-  constexpr std::uint64_t kSizes = 11;
-  if (draw == Draw::plain || draw == Draw::ties) return 1;
-  if (draw == Draw::mixed) return 0x1p-3;
-  return std::ldexp(0x1p-5, static_cast<int>(mixed(key + 1) % kSizes));
-}
 
 // The ends, and both sides of what halves and quarters begin with: of an array in 2, 4 or 8 tiles every other
 // one is met.
@@ -188,6 +213,21 @@ void widen_single(Argument& a) {
   if (has_asked(a.draw)) a.to = largest_drawn(a.shape.type) - 1;
 }
 
+// Along dimensions of one extent, of all arguments, the same slice is alone.
+void set_alone(Argument& a, const Bounds& bounds, std::uint64_t seed) {
+  if (bounds.alone.empty()) return;
+  for (const std::int64_t d : bounds.alone) {
+    Aloneness& line = a.lines.emplace_back();
+    line.extent = a.shape.dims[static_cast<std::size_t>(d)];
+    for (auto k = static_cast<std::size_t>(d) + 1; k < a.shape.dims.size(); ++k)
+      line.stride *= a.shape.dims[k];
+    line.alone = static_cast<std::int64_t>(split(split(2, seed), static_cast<std::uint64_t>(line.extent)) %
+                                           static_cast<std::uint64_t>(line.extent));
+  }
+  a.low = a.high = -1, a.others = std::nullopt, a.run = 1;
+  a.asked = bounds.asked, a.borders = bounds.borders;
+}
+
 // All of one draw.
 struct Drawing {
   const Module& module;
@@ -220,6 +260,7 @@ Argument argument(const Drawing& drawing, std::size_t p) {
     a.extent = a.shape.dims[at], a.stride = 1;
     for (std::size_t d = at + 1; d < a.shape.dims.size(); ++d) a.stride *= a.shape.dims[d];
   }
+  set_alone(a, bounds[p], seed);
   a.placed = bounds[p].placed, a.turn = bounds[p].turn, a.from_turn = bounds[p].from;
   if (a.placed.empty()) return a;
   a.run = 1, a.step = 1 + static_cast<std::int64_t>(a.key % all);

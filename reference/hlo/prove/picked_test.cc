@@ -78,13 +78,6 @@ constexpr const char* kPickedOnEach = R"(  %p = u32[] partition-id()
 }
 )";
 
-std::string with(std::string text, const Edits& words) {
-  for (const auto& [from, to] : words)
-    for (std::size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size())
-      text.replace(at, from.size(), to);
-  return text;
-}
-
 struct Reduction {
   std::string type, pick, init;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "reference/hlo/prove/alone.h"
 #include "reference/hlo/prove/trial.h"
 #include "reference/hlo/prove/ways.h"
 
@@ -45,8 +46,38 @@ Proof sought_picks(Trial& trial, Proof proof, std::uint64_t seed) {
     if (open.empty()) break;
     Proof one = blank_draw(trial, proof.draws, seed);
     one.directed = true, draw_slices(trial.subject.before, one.bounds, tried);
-    const Whole& whole = whole_of(trial, one, false);
+    Whole& whole = whole_of(trial, one, false);
     if (whole.ended || std::ranges::none_of(open, [&](const Pick& pick) { return has(whole.picked, pick); }))
+      continue;
+    one = judged_draw(trial, std::move(one), whole), ++judged;
+    if (one.finding == Finding::refuted) return one;
+    if (one.finding == Finding::unsettled) return shown_by_more(trial, std::move(one), seed + 1);
+  }
+  return proof;
+}
+
+// Reductions of BEFORE that no proven draw had one element alone decide.
+std::vector<const Instruction*> never_alone(const Trial& trial) {
+  std::vector<const Instruction*> all;
+  for (const Computation& c : trial.subject.before.computations)
+    for (const Instruction& i : c.instructions)
+      if (trial.shared_out.contains(&i) && trial.picked.least.contains(&i) && !trial.alone.contains(&i))
+        all.push_back(&i);
+  return all;
+}
+
+// More draws of what is proven, in which one slice of arrays is not as all others are.
+Proof sought_alone(Trial& trial, Proof proof, std::uint64_t seed) {
+  int judged = 0;
+  for (int tried = 0; tried < kSearched && judged < kJudged; ++tried, ++seed) {
+    const std::vector<const Instruction*> open = never_alone(trial);
+    if (open.empty()) break;
+    Proof one = blank_draw(trial, proof.draws, seed);
+    one.directed = true, draw_alone(trial.subject.before, one.bounds, tried);
+    Whole& whole = whole_of(trial, one, false);
+    if (whole.ended || std::ranges::none_of(open, [&](const Instruction* reduction) {
+          return decides_alone(trial, one, whole, reduction);
+        }))
       continue;
     one = judged_draw(trial, std::move(one), whole), ++judged;
     if (one.finding == Finding::refuted) return one;
@@ -182,7 +213,8 @@ Proof prove(const Subject& subject, const Options& options, Wholes* shared) {
               turns_of(subject.before, before),
               turns_of(subject.after, after),
               pickings_of(subject.before, before),
-              pickings_of(subject.after, after)};
+              pickings_of(subject.after, after),
+              shared_out(subject, pickings_of(subject.before, before))};
   trial.ends = all_borders(trial, Which::ends), trial.met.resize(trial.ends.size());
   std::uint64_t seed = options.seed;
   for (int draw = 1; draw <= trial.draws; ++draw) {
@@ -193,6 +225,8 @@ Proof prove(const Subject& subject, const Options& options, Wholes* shared) {
   if (proof.finding != Finding::proven) return proof;
   proof = sought_picks(trial, proof, seed);
   if (proof.finding != Finding::proven) return proof;
+  proof = sought_alone(trial, proof, seed);
+  if (proof.finding != Finding::proven) return proof;
   proof = sought_borders(trial, proof, seed);
   if (proof.finding != Finding::proven) return proof;
   proof = sought_masks(trial, proof, seed);
@@ -202,6 +236,11 @@ Proof prove(const Subject& subject, const Options& options, Wholes* shared) {
   for (const Pick& pick : picks_of(trial.before_pickings, trial.picked, trial.after_picked))
     if (is_told(pick) && !has(trial.picked, pick) && !is_told_within(subject.before, pick, ways))
       proof.untaken.push_back(print(pick));
+  for (const Instruction* reduction : never_alone(trial)) {
+    const auto is_told = [&](const Way& way) { return way.at == reduction && way.kind != Way::integers; };
+    if (std::ranges::none_of(ways, is_told))
+      proof.untaken.push_back("%" + reduction->name + " by a part alone");
+  }
   for (const Way& way : ways)
     (way.kind == Way::integers ? proof.unanswered : proof.untaken).push_back(print(way));
   return proof;

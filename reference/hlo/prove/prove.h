@@ -74,6 +74,8 @@ struct Whole {
   Paths paths;
   Picked picked;
   std::vector<Value<Twin>> integers;  // the parameters of which it matters what they are
+  // Reductions that hold another value without the one that is kept, and whether a result is another then.
+  std::map<const Instruction*, std::optional<bool>> alone;
   std::int64_t doubts = 0;            // and blurs, as Pairs counts them
   bool ended = false;                 // at the first of them: no results
   std::string disagreement;           // of its devices, in manual regions

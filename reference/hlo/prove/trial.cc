@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "reference/hlo/prove/alone.h"
 #include "reference/hlo/prove/ways.h"
 #include "reference/hlo/run/run.h"
 
@@ -98,6 +99,9 @@ Whole computed(Trial& trial, const Proof& proof, bool to_the_end) {
   const auto seen = [&](const Instruction& i, const std::vector<Held>& operands, const Held& held) {
     note(i, operands, held), trial.before_turns.note(i, operands, whole.paths, has_zeros(proof.seed));
     trial.before_pickings.note(i, operands, held, whole.picked);
+    if (trial.shared_out.contains(&i) &&
+        without_kept(pairs, *keeps_one(trial.before_pickings, i), i, operands, held))
+      whole.alone.insert({&i, std::nullopt});
     if (!free.contains(&i) || !held.array || held.array->reals.size() > kSeveral) return;
     for (const Twin& x : held.array->reals)
       if (std::isfinite(x.real) && x.real != 0) whole.sources.push_back({x, i.name});
@@ -121,6 +125,14 @@ Whole computed(Trial& trial, const Proof& proof, bool to_the_end) {
   }
   whole.doubts = pairs.doubts + pairs.blurs;
   return whole;
+}
+
+// Whether an element of two results of BEFORE is another. Where decisions are in doubt, by its real.
+bool is_other(Pairs& pairs, const Array<Twin>& was, const Array<Twin>& is) {
+  const std::size_t rank = was.dims.size();
+  const Division all{Integers(rank, 1), 1, {Share{Integers(rank, 0), 0}}};
+  const Compared c = compare_sides(pairs, {was, is}, all);
+  return c.difference.elements > 0 && (c.reals_differ || pairs.doubts + pairs.blurs == 0);
 }
 
 std::string in_doubt(std::int64_t n) { return counted(n) + " of reals that double cannot tell apart"; }
@@ -203,7 +215,7 @@ void raise(Proof& proof, Finding finding, const std::string& why) {
   proof.finding = finding, proof.why = why;
 }
 
-const Whole& whole_of(Trial& trial, const Proof& proof, bool last) {
+Whole& whole_of(Trial& trial, const Proof& proof, bool last) {
   if (proof.directed) return trial.directed = computed(trial, proof, last);
   if (!trial.shared) std::erase_if(trial.wholes, [&](const auto& one) { return one.first != proof.seed; });
   const auto known = trial.wholes.find(proof.seed);
@@ -223,7 +235,7 @@ Proof blank_draw(const Trial& trial, const Proof& other, std::uint64_t seed) {
   return proof;
 }
 
-Proof judged_draw(Trial& trial, Proof proof, const Whole& whole) {
+Proof judged_draw(Trial& trial, Proof proof, Whole& whole) {
   if (whole.disagreement.empty())
     proof = finished(trial, whole, proof);
   else if (whole.doubts > 0)
@@ -232,6 +244,9 @@ Proof judged_draw(Trial& trial, Proof proof, const Whole& whole) {
     proof.by_itself = true, proof.at = whole.at, raise(proof, Finding::refuted, whole.disagreement);
   if (proof.finding != Finding::proven) return proof;
   trial.paths.insert(whole.paths.begin(), whole.paths.end());
+  for (const auto& [reduction, is] : whole.alone)
+    if (!trial.alone.contains(reduction) && decides_alone(trial, proof, whole, reduction))
+      trial.alone.insert(reduction);
   join(trial.picked, whole.picked);
   for (std::size_t p = 0; p < trial.ends.size(); ++p)
     if (const auto& drawn = whole.integers[p].array)
@@ -241,8 +256,34 @@ Proof judged_draw(Trial& trial, Proof proof, const Whole& whole) {
 }
 
 std::optional<Proof> judged_draw(Trial& trial, Proof proof, bool last) {
-  const Whole& whole = whole_of(trial, proof, last);
+  Whole& whole = whole_of(trial, proof, last);
   return whole.ended ? std::nullopt : std::optional(judged_draw(trial, std::move(proof), whole));
+}
+
+bool decides_alone(Trial& trial, const Proof& proof, Whole& whole, const Instruction* reduction) {
+  const auto known = whole.alone.find(reduction);
+  if (known == whole.alone.end() || !whole.disagreement.empty()) return false;
+  if (known->second) return *known->second;
+  const Module& module = trial.subject.before;
+  const Pulse tell = telling(trial.options, module, {proof.draws, trial.draws, false, 0, 0, 0});
+  Pairs pairs{proof.seed};
+  const Opcode opcode = *keeps_one(trial.before_pickings, *reduction);
+  Machine<Pairs> machine{module, pairs, module.partitions, {}, nullptr, tell};
+  machine.instead = [&](const Instruction& i, const std::vector<Held>& operands, Held& held) {
+    if (&i != reduction) return;
+    if (auto other = without_kept(pairs, opcode, i, operands, held)) held = value(*std::move(other));
+  };
+  bool is = false;
+  try {
+    const std::vector<Held> results =
+        results_of(evaluate(machine, entry(module), drawn(module, proof.bounds, proof.seed), {}));
+    for (std::size_t n = 0; n < results.size(); ++n)
+      is = is || is_other(pairs, *whole.results[n].array, *results[n].array);
+  } catch (const Disagreement&) {
+    is = true;
+  }
+  known->second = is;
+  return is;
 }
 
 // In so many some numbers are large enough for exponentials that no double holds: these show nothing.

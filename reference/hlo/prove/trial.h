@@ -17,10 +17,12 @@ struct Trial {
   bool shared;  // what BEFORE computes is for other proofs too; else that of one draw is held
   const Turns before_turns, after_turns;
   const Pickings before_pickings, after_pickings;
+  const std::set<const Instruction*> shared_out;  // reductions of BEFORE that several devices make together
   Paths paths{};                              // of both modules
   Borders ends{};                             // of shards, in both modules
   std::vector<std::set<std::int64_t>> met{};  // of these, by proven draws
   Picked picked{}, after_picked{};
+  std::set<const Instruction*> alone{};    // reductions of BEFORE that one element decided, in proven draws
   Whole directed{};                        // of a draw that is this proof's alone
   std::map<double, std::size_t> chosen{};  // which meaning of a folded constant was the right one
   bool by_errors = false;                  // as Sides has it
@@ -33,11 +35,14 @@ Proof blank_draw(const Trial&, const Proof& other, std::uint64_t seed);
 
 // BEFORE on the draw of the proof's seed. A draw whose decisions are in doubt is made again, so it is not
 // gone on with unless it is the last.
-const Whole& whole_of(Trial&, const Proof&, bool last);
+Whole& whole_of(Trial&, const Proof&, bool last);
 
 // One draw, judged. Nothing where what BEFORE decides hangs on errors, unless it is the `last` that is tried.
-Proof judged_draw(Trial&, Proof, const Whole&);
+Proof judged_draw(Trial&, Proof, Whole&);
 std::optional<Proof> judged_draw(Trial&, Proof, bool last);
+
+// Whether some result of the draw is another without the one element that this reduction of BEFORE keeps.
+bool decides_alone(Trial&, const Proof&, Whole&, const Instruction* reduction);
 
 // A draw that is proven, or refuted; where it is neither others are made in its place. From `seed` on, which
 // is moved behind the last.

@@ -53,8 +53,9 @@ using Watch = std::function<void(const Instruction&, const std::vector<Value<Num
 // A loop that has gone so many rounds and has not ended is refused: it may have no end.
 constexpr std::int64_t kMostRounds = std::int64_t{1} << 22;
 
-// `seen` is told of every instruction that runs on devices, where anybody asks; `within` of those that run
-// for elements, in a reduction or a sort: each lane is one. `paths` is told what was taken.
+// `instead` may have an instruction that runs on devices hold another value. `seen` is told of each of them,
+// where anybody asks; `within` of those that run for elements, in a reduction or a sort: each lane is one.
+// `paths` is told what was taken.
 template <typename Numbers>
 struct Machine {
   using Number = typename Numbers::Number;
@@ -67,6 +68,8 @@ struct Machine {
   Watch<Number> within{};
   std::shared_ptr<Sent<Number>> sent = std::make_shared<Sent<Number>>();
   std::int64_t most_rounds = kMostRounds;
+  std::function<void(const Instruction&, const std::vector<Value<Number>>& operands, Value<Number>& held)>
+      instead{};
 };
 
 // The value of a computation's root. Throws BadModule where an instruction cannot mean anything, or is not

@@ -366,6 +366,7 @@ Value<typename Numbers::Number> evaluate(const Machine<Numbers>& machine, const 
       if (!disagreement.at) disagreement.at = &i;
       throw;
     }
+    if (machine.instead) machine.instead(i, operands, values[n]);
     if (machine.seen) machine.seen(i, operands, values[n]);
     if (left[n] == 0) values[n] = {};
   }

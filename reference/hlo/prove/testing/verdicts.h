@@ -42,6 +42,14 @@ inline Module edited(std::string text, const Edits& edits) {
   return parse(text, "m.txt");
 }
 
+// Each of the words, wherever it stands.
+inline std::string with(std::string text, const Edits& words) {
+  for (const auto& [from, to] : words)
+    for (std::size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size())
+      text.replace(at, from.size(), to);
+  return text;
+}
+
 inline Proof proof(const Edits& before, const Edits& after, const Edits* propagated = nullptr) {
   const Module whole = edited(kBefore, before), local = edited(kAfter, after);
   const Module chosen = propagated ? edited(kBefore, *propagated) : Module{};

@@ -1,0 +1,186 @@
+// Reductions whose result only decides: a device that is not told what the others hold decides as they do,
+// but where one alone has what decides.
+#include "reference/hlo/prove/alone.h"
+
+#include "reference/hlo/prove/testing/verdicts.h"
+
+namespace plumb::hlo {
+namespace {
+
+constexpr const char* kFolds = R"(HloModule m, num_partitions=2
+
+%fold (a: T[], b: T[]) -> T[] {
+  %a = T[] parameter(0)
+  %b = T[] parameter(1)
+  ROOT %o = T[] FOLD(%a, %b)
+}
+
+%share (a: T[], b: T[]) -> T[] {
+  %a = T[] parameter(0)
+  %b = T[] parameter(1)
+  ROOT %o = T[] SHARE(%a, %b)
+}
+
+)";
+constexpr const char* kDecides = R"(ENTRY %e {
+  %x = X[512] parameter(0), sharding={devices=[2]<=[2]}
+  %y = f32[8] parameter(1), sharding={replicated}
+  %c = X[] constant(LIMIT)
+  %cs = X[512] broadcast(%c), dimensions={}
+  %each = pred[512] compare(%x, %cs), direction=IS
+  %init = T[] constant(INIT)
+  %part = T[] reduce(%OF, %init), dimensions={0}, to_apply=%fold
+  %r = T[] TOLD
+  %decided = pred[] HOW
+  %decides = pred[8] broadcast(%decided), dimensions={}
+  %n = f32[8] negate(%y)
+  ROOT %z = f32[8] select(%decides, %y, %n), sharding={replicated}
+}
+)";
+
+struct Deciding {
+  std::string type, fold, init, limit, is;
+};
+
+bool is_of_predicates(const Deciding& d) { return d.fold == "or" || d.fold == "and"; }
+
+// By what devices are told what the others hold, and by which computation that comes together.
+struct Told {
+  std::string by, share;
+};
+
+std::string words_of(const Deciding& d) {
+  const bool predicates = is_of_predicates(d);
+  return with(std::string(kFolds) + kDecides,
+              {
+                  {"T[",    (predicates ? "pred" : d.type) + "["                          },
+                  {"X[",    d.type + "["                                                  },
+                  {"%OF",   predicates ? "%each" : "%x"                                   },
+                  {"HOW",   predicates ? "copy(%r)" : "compare(%r, %c), direction=" + d.is},
+                  {"FOLD",  d.fold                                                        },
+                  {"INIT",  d.init                                                        },
+                  {"LIMIT", d.limit                                                       },
+                  {"IS\n",  d.is + "\n"                                                   }
+  });
+}
+
+const std::string kToldAll =
+    "all-reduce(%part), channel_id=1, replica_groups={{0,1}}, use_global_device_ids=true, to_apply=%share";
+
+Module on_each(std::string text, const Edits& words) {
+  return parse(with(with(text,
+                         {
+                             {", sharding={devices=[2]<=[2]}", ""},
+                             {", sharding={replicated}",       ""}
+  }),
+                    words),
+               "after.txt");
+}
+
+Proof decided(const Deciding& d, const Told& told) {
+  const std::string text = words_of(d);
+  const Module whole = parse(with(text,
+                                  {
+                                      {"TOLD",  "copy(%part)"},
+                                      {"SHARE", d.fold       }
+  }),
+                             "before.txt");
+  const Module each = on_each(text, {
+                                        {"[512]", "[256]"   },
+                                        {"TOLD",  told.by   },
+                                        {"SHARE", told.share}
+  });
+  return prove({whole, each, nullptr}, {});
+}
+
+const std::vector<Deciding> kDecisions = {
+    {"f32",  "or",      "false",       "0",    "GT"},
+    {"f32",  "and",     "true",        "-3",   "GT"},
+    {"f32",  "maximum", "-inf",        "1",    "LT"},
+    {"f32",  "minimum", "inf",         "-0.5", "GT"},
+    {"s32",  "or",      "false",       "3",    "EQ"},
+    {"s32",  "and",     "true",        "3",    "NE"},
+    {"s32",  "and",     "true",        "0",    "GE"},
+    {"s32",  "maximum", "-2147483648", "700",  "LT"},
+    {"pred", "or",      "false",       "true", "EQ"},
+    {"pred", "and",     "true",        "true", "EQ"}
+};
+
+TEST(Alone, AnAllReduceThatOnlyDecidesIsMissed) {
+  for (const Deciding& d : kDecisions)
+    EXPECT_EQ(decided(d, {"copy(%part)", d.fold}).finding, Finding::refuted)
+        << d.type << " " << d.fold << " " << d.is;
+}
+
+TEST(Alone, OrIsNotAnd) {
+  for (const Deciding& d : kDecisions)
+    if (is_of_predicates(d)) {
+      const Proof other = decided(d, {kToldAll, d.fold == "or" ? "and" : "or"});
+      EXPECT_EQ(other.finding, Finding::refuted) << d.type << " " << d.fold << " " << d.is;
+    }
+}
+
+TEST(Alone, TheRightOneIsProven) {
+  for (const Deciding& d : kDecisions) {
+    const Proof right = decided(d, {kToldAll, d.fold});
+    EXPECT_EQ(right.finding, Finding::proven) << d.type << " " << d.fold << " " << d.is;
+    EXPECT_EQ(right.untaken, std::vector<std::string>{}) << d.type << " " << d.fold << " " << d.is;
+  }
+}
+
+// Each predicate stands there several times: none is ever alone, and a proof says so.
+constexpr const char* kRepeated = R"(HloModule m, num_partitions=2
+
+%any (a: pred[], b: pred[]) -> pred[] {
+  %a = pred[] parameter(0)
+  %b = pred[] parameter(1)
+  ROOT %o = pred[] or(%a, %b)
+}
+
+ENTRY %e {
+  %x = f32[4] parameter(0), sharding={devices=[2]<=[2]}
+  %c = f32[] constant(0)
+  %cs = f32[4] broadcast(%c), dimensions={}
+  %each = pred[4] compare(%x, %cs), direction=GT
+  %repeated = pred[4,3] broadcast(%each), dimensions={0}
+  %init = pred[] constant(false)
+  ROOT %r = pred[] reduce(%repeated, %init), dimensions={0,1}, to_apply=%any, sharding={replicated}
+}
+)";
+
+TEST(Alone, WhatStandsThereSeveralTimesNeverIs) {
+  const Module whole = parse(kRepeated, "before.txt");
+  const std::string told = with(kToldAll, {
+                                              {"%share", "%any"}
+  });
+  const Module each =
+      on_each(kRepeated, {
+                             {"[4",               "[2"                                               },
+                             {"ROOT %r",          "%part"                                            },
+                             {"to_apply=%any\n}", "to_apply=%any\n  ROOT %r = pred[] " + told + "\n}"}
+  });
+  const Proof right = prove({whole, each, nullptr}, {});
+  EXPECT_EQ(right.finding, Finding::proven);
+  EXPECT_EQ(right.untaken, std::vector<std::string>{"%r by a part alone"});
+}
+
+// Where the module after propagation has such a reduction that no two devices share, none is asked for.
+TEST(Alone, WhatNobodyShares) {
+  const Module whole = parse(with(kRepeated,
+                                  {
+                                      {"devices=[2]<=[2]", "replicated"}
+  }),
+                             "before.txt");
+  const Proof right = prove(
+      {
+          whole, on_each(with(kRepeated, {{"devices=[2]<=[2]", "replicated"}}
+            ), {                 }
+            ), &whole
+  },
+      {});
+  EXPECT_EQ(right.finding, Finding::proven);
+  EXPECT_EQ(right.untaken, std::vector<std::string>{});
+}
+
+}  // namespace
+}  // namespace plumb::hlo
