@@ -58,6 +58,8 @@ const std::vector<Fault>& table() {
     {"undercounts-in-secret", "reports a gather that moved fewer bytes than its operand has", "malformed", "", {gather}, reply(hide_in)},
     {"sends-a-million-times", "reports a send of a million times the bytes that anybody receives", "malformed", "", {"on x=2,y=2: reshard f32[8@x.y] -> f32[8@y]"}, reply(send_a_million_times)},
     {"adds-in-an-exchange", "calls a reduce-scatter an all-to-all that adds", "malformed", "", {sum_to_all}, reply(call_scatter_exchange)},
+    {"takes-amax", "says that its sums took the amax, a word that nobody knows", "malformed", "", {"on x=4: reshard f32[16]+x -> f32[16@x]"}, reply(take_amax)},
+    {"moves-halves", "says that it moved values of half, a word that nobody knows", "malformed", "", {gather}, reply(move_halves)},
     {"invents-axis", "reports a collective along an axis that the mesh lacks", "malformed", "", {gather}, reply(invent_axis)},
     {"reneges", "fails at what it said it could do", "reneged", "", {gather}, reply(renege)},
 

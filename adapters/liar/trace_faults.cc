@@ -56,6 +56,15 @@ void narrow_trace(Outcome& o) {
   for (Collective& c : o.trace) c.dtype = "bf16";
 }
 
+void take_amax(Outcome& o) {
+  for (Collective& c : o.trace)
+    if (!c.op.empty()) c.op = "amax";
+}
+
+void move_halves(Outcome& o) {
+  for (Collective& c : o.trace) c.dtype = "half";
+}
+
 void reverse_trace(Outcome& o) { std::ranges::reverse(o.trace); }
 
 void exchange_axes(Outcome& o) {

@@ -13,6 +13,8 @@ void hide_gather(Outcome&);  // the first collective, and a sum of all that the 
 void call_broadcast_gather(Outcome&);  // a gather that joins nothing
 void take_maximum(Outcome&);           // op max
 void narrow_trace(Outcome&);           // dtype bf16
+void take_amax(Outcome&);
+void move_halves(Outcome&);
 void reverse_trace(Outcome&);          // the last collective first
 void exchange_axes(Outcome&);          // the first two axes that it names, everywhere
 void reduce_integers(Outcome&);        // dtype s8 of what reduces

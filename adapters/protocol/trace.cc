@@ -36,6 +36,13 @@ void take_order(const json& j, Collective& c) {
   if (c.additions == 0 || c.roundings == 0) throw Malformed("additions and roundings are from 1 on");
 }
 
+// Who has none leaves it out.
+std::string word(const json& j, const char* what) {
+  const std::string& said = text(j, what);
+  if (said.empty()) throw Malformed(fmt::format("{} is empty", what));
+  return said;
+}
+
 // Of thousands of groups in large meshes.
 std::string groups_text(const std::vector<std::vector<std::int64_t>>& groups) {
   std::string text = "[";
@@ -86,8 +93,8 @@ Collective collective_from_json(const json& j) {
     c.moved = *moved == -1 ? -1 : count(*moved, "moved");  // -1: nobody knows
   if (const json* times = optional_field(j, "times")) c.times = times_from(*times);
   take_order(j, c);
-  if (const json* op = optional_field(j, "op")) c.op = text(*op, "op");
-  if (const json* dtype = optional_field(j, "dtype")) c.dtype = text(*dtype, "dtype");
+  if (const json* op = optional_field(j, "op")) c.op = word(*op, "op");
+  if (const json* dtype = optional_field(j, "dtype")) c.dtype = word(*dtype, "dtype");
   if (const json* note = optional_field(j, "note")) c.note = text(*note, "note");
   return c;
 }

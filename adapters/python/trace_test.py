@@ -67,6 +67,16 @@ class Collectives(unittest.TestCase):
                       "replica_groups={{0,1},{2,3}}, use_global_device_ids=true, to_apply=%add")
         self.assertEqual(trace.of_text(text, [3, 1, 0, 2])[0]["groups"], [[3, 1], [0, 2]])
 
+    def test_what_the_protocol_has_no_word_for_is_noted(self):
+        other = ADD.replace("add(%a, %b)", "atan2(%a, %b)")
+        sum_of = lambda dtype, **more: one(f"  %q = {dtype}[4]{{0}} bitcast-convert(%p)\n  ROOT %r = {dtype}[4]{{0}} all-reduce(%q), "
+                                           "replica_groups={{0,1}}, use_global_device_ids=true, channel_id=1, to_apply=%add", **more)
+        e = sum_of("f32", others=other)
+        self.assertEqual((e.get("op"), e["dtype"], e["note"]), (None, "f32", "op atan2"))
+        e = sum_of("f8e3m4")
+        self.assertEqual((e["op"], e.get("dtype"), e["note"]), ("add", None, "dtype f8e3m4"))
+        self.assertEqual(sum_of("u32")["dtype"], "u32")
+
     def test_a_promoted_sum_is_still_a_sum(self):
         others = ADD.replace("ROOT %s = f32[] add(%a, %b)",
                              "%c = bf16[] convert(%a)\n  %t = f32[] add(%a, %b)\n  ROOT %s = f32[] convert(%t)")

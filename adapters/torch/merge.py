@@ -3,7 +3,7 @@ that happen together, of one kind and as many bytes, are one line with several g
 
 
 def same(event):
-    return event["kind"], tuple(event["group"]), event.get("op", ""), event["dtype"]
+    return event["kind"], tuple(event["group"]), event.get("op", ""), event.get("dtype", "")
 
 
 def merged(events):

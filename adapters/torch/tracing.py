@@ -20,6 +20,8 @@ KINDS = {"all_reduce": "all-reduce", "all_gather_into_tensor": "all-gather", "re
          "allreduce": "all-reduce", "allgather": "all-gather", "_allgather_base": "all-gather",
          "_reduce_scatter_base": "reduce-scatter", "alltoall": "all-to-all", "alltoall_base": "all-to-all"}
 INTO = ("_allgather_base", "_reduce_scatter_base", "allgather", "reduce_scatter", "alltoall", "alltoall_base")  # the first is made
+TYPES = {**layout.NAMES, torch.bool: "pred", torch.uint8: "u8", torch.int16: "s16", torch.int64: "s64",
+         torch.complex64: "c64", torch.complex128: "c128"}
 SPACES = ("_c10d_functional", "c10d", "_dtensor", "_c10d_functional_autograd")
 QUIET = ("wait_tensor", "_wrap_tensor_autograd", "barrier", "mesh_get_process_group")
 
@@ -88,7 +90,7 @@ class Trace(TorchDispatchMode):
     def add(self, call):
         first = tensors(call.given)
         event = {"kind": call.kind, "group": call.ranks, "in": nbytes(call.given), "out": nbytes(call.out),
-                 "dtype": layout.NAMES.get(first[0].dtype, str(first[0].dtype)) if first else ""}
+                 **({"dtype": TYPES[first[0].dtype]} if first and first[0].dtype in TYPES else {})}
         if call.op:
             event["op"] = call.op
         if call.kind == "send":

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "adapters/protocol/message.h"
+#include "adapters/protocol/vocabulary.h"
 #include "harness/backend/movable.h"
 #include "reference/words/text.h"
 
@@ -134,7 +135,11 @@ void check_who(const Collective& c, const Mesh& mesh) {
 }
 
 // What moves and adds nothing up has no operation; a send may be anything.
-void check_op(const Collective& c) {
+void check_words(const Collective& c) {
+  if (!c.op.empty() && !reduces_by(c.op))
+    throw Malformed(fmt::format("unknown op \"{}\": the words are {}", c.op, op_words()));
+  if (!c.dtype.empty() && !is_moved_type(c.dtype))
+    throw Malformed(fmt::format("unknown dtype \"{}\": the words are {}", c.dtype, moved_types()));
   if (!c.op.empty() && c.kind != "all-reduce" && c.kind != "reduce-scatter" && c.kind != "send")
     throw Malformed(fmt::format("op \"{}\" is of what reduces, and nothing is", c.op));
 }
@@ -189,7 +194,7 @@ void check_trace(const Outcome& o, const Mesh& mesh) {
   };
   each([&](const Collective& c) {
     check_who(c, mesh);
-    check_op(c);
+    check_words(c);
     check_bytes(c);
     all_say = all_say && c.moved.value_or(-1) >= 0;
     most = std::min(unknown, most + can_have(c));

@@ -147,6 +147,17 @@ const Row rows[] = {
      "the reply: collective 0 of the trace, collective-permute: a permute says its pairs"},
     {{"reply", set("/trace/0/op", R"("add")")},
      "the reply: collective 0 of the trace, all-gather: op \"add\" is of what reduces, and nothing is"},
+    // Words that nobody knows.
+    {{"reply", R"([{"op":"replace","path":"/trace/0/kind","value":"all-reduce"},{"op":"add","path":"/trace/0/op","value":"amax"}])"},
+     "the reply: collective 0 of the trace, all-reduce: unknown op \"amax\": the words are add, sum, avg, mean, average, max, "},
+    {{"reply", R"([{"op":"replace","path":"/trace/0/kind","value":"all-reduce"},{"op":"add","path":"/trace/0/op","value":"ReduceOp.MAX"}])"},
+     "the reply: collective 0 of the trace, all-reduce: unknown op \"ReduceOp.MAX\": the words are add, "},
+    {{"reply", R"([{"op":"replace","path":"/trace/0/kind","value":"all-reduce"},{"op":"add","path":"/trace/0/op","value":""}])"},
+     "the reply: op is empty"},
+    {{"reply", set("/trace/0/dtype", R"("BF16")")},
+     "the reply: collective 0 of the trace, all-gather: unknown dtype \"BF16\": the words are s8, s32, f8e4m3, "},
+    {{"reply", set("/trace/0/dtype", R"("half")")}, "the reply: collective 0 of the trace, all-gather: unknown dtype \"half\""},
+    {{"reply", set("/trace/0/dtype", R"("")")}, "the reply: dtype is empty"},
     {{"reply", R"([{"op":"remove","path":"/received"},{"op":"replace","path":"/trace/0","value":
                    {"kind":"send","axes":["x"],"in":16,"out":32,"moved":33}}])"},
      "the reply: collective 0 of the trace, send: it moved 33 bytes, and send over 2 devices, of 16 bytes to 32, moves 32 at most"},

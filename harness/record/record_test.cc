@@ -1,5 +1,6 @@
 #include "harness/record/record.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -7,6 +8,7 @@
 #include <set>
 
 #include "adapters/protocol/json.h"
+#include "adapters/protocol/vocabulary.h"
 #include "harness/record/environment.h"
 #include "harness/record/testing/golden.h"
 #include "reference/words/text.h"
@@ -146,6 +148,20 @@ TEST(Record, TheSchemaNamesItsFields) {
   const json& words = schema.at("$defs").at("status").at("enum");
   EXPECT_EQ(words.size(), static_cast<std::size_t>(statuses));
   for (const json& word : words) EXPECT_TRUE(status_named(word.get<std::string>())) << word;
+}
+
+// Those that a reply may have.
+TEST(Record, TheSchemaNamesTheWordsOfATrace) {
+  const json schema = parse_json(file_contents(PLUMB_SCHEMA));
+  for (const auto& [field, words] : {
+           std::pair{"op", op_words()},
+           {"dtype", moved_types()}
+  }) {
+    std::vector<std::string> said;
+    for (const json& word : schema.at("$defs").at("collective").at("properties").at(field).at("enum"))
+      said.push_back(word);
+    EXPECT_EQ(fmt::format("{}", fmt::join(said, ", ")), words);
+  }
 }
 
 // The codes of the schema are those that have words, and it says these words.

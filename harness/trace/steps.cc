@@ -4,6 +4,8 @@
 #include <numeric>
 #include <utility>
 
+#include "adapters/protocol/vocabulary.h"
+
 namespace plumb {
 namespace {
 
@@ -23,19 +25,18 @@ std::optional<std::vector<AxisId>> fibre_axes(const Mesh& mesh, const std::vecto
 
 bool reduces(const Collective& one) { return one.kind == "all-reduce" || one.kind == "reduce-scatter"; }
 
-bool names_sum(const std::string& op) { return op == "add" || op == "sum"; }
+bool names_sum(const std::string& op) { return reduces_by(op) == ReducesBy::sum; }
 
-bool names_bits(const std::string& op) {
-  return op == "and" || op == "or" || op == "xor" || op == "band" || op == "bor" || op == "bxor";
-}
+bool names_bits(const std::string& op) { return reduces_by(op) == ReducesBy::bits; }
 
 bool combines(const Collective& one) { return reduces(one) && !names_bits(one.op); }
 
-bool names_mean(const std::string& op) { return op == "avg" || op == "mean" || op == "average"; }
+bool names_mean(const std::string& op) { return reduces_by(op) == ReducesBy::mean; }
 
 std::optional<Reduce> extreme_named(const std::string& op) {
-  if (op == "max" || op == "maximum") return Reduce::max;
-  if (op == "min" || op == "minimum") return Reduce::min;
+  const auto by = reduces_by(op);
+  if (by == ReducesBy::largest) return Reduce::max;
+  if (by == ReducesBy::smallest) return Reduce::min;
   return std::nullopt;
 }
 

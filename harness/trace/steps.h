@@ -20,8 +20,7 @@ struct Step {
 bool reduces(const Collective&);   // an all-reduce or a reduce-scatter
 bool combines(const Collective&);  // one that adds values or compares them, and joins no bits
 
-// What a reduction goes by:
-//   add sum    avg mean average    max maximum, min minimum    and band, or bor, xor bxor: bits are joined
+// What a reduction goes by (adapters/protocol/vocabulary.h).
 bool names_sum(const std::string& op);
 bool names_bits(const std::string& op);
 bool names_mean(const std::string& op);

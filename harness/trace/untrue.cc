@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 #include <string_view>
 
+#include "adapters/protocol/vocabulary.h"
 #include "harness/trace/cost.h"
 #include "harness/trace/lower_bound.h"
 #include "harness/trace/steps.h"
@@ -21,8 +21,8 @@ namespace {
 
 // A reduction by a name that no sum goes by.
 bool never_adds(const std::string& op) {
-  static const std::set<std::string> others{"mul", "multiply", "prod", "product", "land", "lor", "lxor"};
-  return others.contains(op) || names_bits(op);
+  const auto by = reduces_by(op);
+  return by == ReducesBy::product || by == ReducesBy::truth || by == ReducesBy::bits;
 }
 
 // Whether it takes the mean along an axis over which a sum is due. Along one that holds replicas it may.

@@ -7,7 +7,7 @@
 
 namespace plumb {
 
-// The first of these; empty where none is so. Names that are not in the tables of ops and dtypes say nothing.
+// The first of these; empty where none is so. A dtype that no line has says nothing.
 // - a size that no array of the case has (untrue_sizes.h)
 // - integers reduced, and nothing else that moves, where floats of others are added up (or compared, of more
 //   bits); a dtype that does not hold the integers that it adds up; a mean, a product or bits joined by logic

@@ -41,6 +41,15 @@ std::int64_t parts_of_terms(const Case& c) {
   return axes_size(c.mesh, axes);
 }
 
+// Of how many devices' arrays it makes one result, replicas too.
+std::int64_t brought_from(const Mesh& mesh, const Collective& one) {
+  if (one.kind != "all-gather" && one.kind != "all-to-all" && one.kind != "send") return 1;
+  if (!one.pairs.empty()) return devices(mesh);
+  std::int64_t n = 1;
+  for (const auto& group : groups_of(mesh, one)) n = std::max<std::int64_t>(n, std::ssize(group));
+  return n;
+}
+
 std::string too_large(const Case& c, const Trace& trace) {
   const std::int64_t n = devices(c.mesh);
   int value = std::max({format(DType::f32).bytes, format(c.acc).bytes, format(c.wire).bytes});
@@ -53,7 +62,9 @@ std::string too_large(const Case& c, const Trace& trace) {
     most += value * static_cast<double>(std::max(of_terms, parts(c.mesh, spec))) * most_padded(spec.dims, n);
   const double to_all = most * static_cast<double>(n) * static_cast<double>(n);
   for (const Collective& one : trace) {
-    if (static_cast<double>(std::max(one.in, one.out)) > most)
+    const double all = most * static_cast<double>(brought_from(c.mesh, one));
+    if (static_cast<double>(one.in) > (one.kind == "all-gather" ? most : all) ||
+        static_cast<double>(one.out) > all)
       return fmt::format("one {} of {} bytes, more than all arrays have", one.kind,
                          std::max(one.in, one.out));
     if (const double moved = static_cast<double>(one.moved.value_or(0));

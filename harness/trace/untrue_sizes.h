@@ -13,8 +13,9 @@ std::vector<const Spec*> arrays(const Case&);  // the operands, and every layout
 
 // The first of these; empty where none is so.
 // - an operand or result larger than all arrays of the case together, cut to equal pieces over the devices
-//   in any way, in values of the widest format of the case or f32; more moved in one run than that from each
-//   device to each
+//   in any way, in values of the widest format of the case or f32, or, where it has what each device has of
+//   them, replicas too, than that of each device (a gather's result, an all-to-all, a send); more moved in one
+//   run than that from each device to each
 // - where a reshard adds up nothing, an all-to-all or all-gather that nobody counted whose blocks are
 //   more uneven than they can be: as many pieces of one array differ, and differ from their even share, by at
 //   most ceil(d/n) n / d over its dimensions d, n being all devices

@@ -43,6 +43,42 @@ TEST(UntrueSizes, ArraysArePaddedOnce) {
   EXPECT_THAT(says(100000), HasSubstr("one all-gather of 100000 bytes, more than all arrays have"));
 }
 
+// Over all devices, replicas too: of each the block that it has, and of all of them together more than there
+// is.
+TEST(UntrueSizes, WhatAllDevicesHaveIsBroughtToOne) {
+  const std::string line = "on x=3,y=2: reshard f32[12,12@y] -> f32[12,12@x]";
+  const std::vector<std::vector<std::int64_t>> all{
+      {0, 1, 2, 3, 4, 5}
+  };
+  EXPECT_EQ(what_is_untrue(line,
+                           {
+                               {.kind = "all-gather", .groups = all, .in = 288, .out = 6 * 288}
+  }),
+            "");
+  EXPECT_EQ(what_is_untrue(line,
+                           {
+                               {.kind = "all-to-all", .groups = all, .in = 6 * 288, .out = 6 * 288}
+  }),
+            "");
+  EXPECT_EQ(what_is_untrue(line,
+                           {
+                               {.kind = "send", .groups = all, .in = 5 * 288, .out = 5 * 288}
+  }),
+            "");
+  for (const char* kind : {"all-to-all", "send"})
+    EXPECT_THAT(what_is_untrue(line,
+                               {
+                                   {.kind = kind, .groups = all, .in = 100000, .out = 100000}
+    }),
+                HasSubstr("100000 bytes, more than all arrays have"));
+  for (const char* kind : {"all-reduce", "collective-broadcast", "collective-permute"})
+    EXPECT_THAT(what_is_untrue(line,
+                               {
+                                   {.kind = kind, .groups = all, .in = 6 * 288, .out = 6 * 288}
+    }),
+                HasSubstr("1728 bytes, more than all arrays have"));
+}
+
 TEST(UntrueSizes, AScatterMakesNoMoreThanItHas) {
   const auto says = [](std::int64_t in, std::int64_t out) {
     return what_is_untrue("on x=4: reshard f32[8]+x -> f32[8@x]",

@@ -9,6 +9,8 @@ _KINDS = {"all-reduce": "all-reduce", "reduce-scatter": "reduce-scatter", "all-g
           "collective-broadcast": "collective-broadcast", "ragged-all-to-all": "send", "send": "send"}
 _BY_PARTITION = {"all-to-all", "collective-permute", "collective-broadcast", "ragged-all-to-all", "send"}
 _DTYPES = {"f8e4m3fn": "f8e4m3", "f8e8m0fnu": "e8m0"}
+_WORDS = {"op": {"add", "maximum", "minimum", "and", "or", "xor", "multiply"},
+          "dtype": set("s8 s32 f8e4m3 f8e5m2 e8m0 f16 bf16 f32 f64 pred s2 s4 s16 s64 u2 u4 u8 u16 u32 u64 f4e2m1fn c64 c128".split())}
 _VIEWS = {"bitcast", "copy", "convert", "reshape", "get-tuple-element", "transpose", "tuple"}
 
 
@@ -39,7 +41,7 @@ def described(text, case):
         return None, [f"no trace, its text was not understood: {type(e).__name__}: {e}"]
     own = {s.dtype for s in case.specs}
     for event in found:
-        if event["dtype"] not in own:
+        if event.get("dtype", "") not in own | {""}:
             event["note"] = ", ".join(filter(None, [event.get("note"), f"moved as {event['dtype']}"]))
     return found, []
 
@@ -95,9 +97,14 @@ def event(module, assignment, collective):
     found = {"kind": _KINDS[opcode], "pairs" if opcode == "collective-permute" else "groups": members,
              "in": sum(hlo.size(o.shape) for o in operands), "out": hlo.size(finished.shape)}
     name = hlo.dtype(operands[0].shape) if operands else ""
-    found["dtype"] = _DTYPES.get(name, name)
+    said = {"dtype": _DTYPES.get(name, name)}
     if opcode in ("all-reduce", "reduce-scatter"):
-        found["op"] = reducer(module, i)
+        said["op"] = reducer(module, i)
+    for field, word in said.items():  # what the protocol has no word for is noted
+        if word in _WORDS[field]:
+            found[field] = word
+        elif word:
+            notes = notes + [f"{field} {word}"]
     if times is None:
         notes = notes + ["in a loop of unknown length"]
     elif times != 1:
