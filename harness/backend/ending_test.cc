@@ -63,6 +63,37 @@ TEST(Ending, WhenTheGraceIsOverAllThatTheProgramStartedIsGone) {
   }
 }
 
+// What is told of a program's end; of one that was not done within a second nothing is.
+std::vector<std::string> told_of_the_end(const Faults& faults) {
+  std::vector<std::string> all;
+  Process process(fake(faults));
+  process.tell_end([&](const std::string& what) { all.push_back(what); });
+  expect<Outcome>(process.run(gather(), operands()));
+  process.stop();
+  return all;
+}
+
+TEST(Ending, WhatAProgramDoesOnceItsRequestsHaveEndedIsTold) {
+  EXPECT_THAT(told_of_the_end({}), testing::IsEmpty());
+  EXPECT_THAT(told_of_the_end({"farewell", R"({"type":"alive","id":1})"
+                                           "\n"}),
+              testing::IsEmpty());
+  for (const auto& [faults, what] : std::vector<std::pair<Faults, std::string>>{
+           {{"farewell", R"({"type":"result","id":1})"
+                         "\n"},
+            "a second reply to request 1: "                                           },
+           {{"farewell", "junk\n"},         "not JSON: \"junk\""                      },
+           {{"farewell", "junk"},           "what has no newline at its end: \"junk\""},
+           {{"exits-last", "3"},            "exited with code 3"                      },
+           {{"dies-last", "9"},             "killed by signal 9 (Killed)"             }
+  }) {
+    std::vector<std::string> all;
+    for (int tries = 0; all.empty() && tries < 60; ++tries) all = told_of_the_end(faults);  // a busy machine
+    ASSERT_EQ(all.size(), 1u) << what;
+    EXPECT_THAT(all[0], testing::StartsWith(what));
+  }
+}
+
 // So too where it ends by itself; the one that left was seen while its parent lived.
 TEST(Ending, WhoLeftAProgramThatEndsIsGone) {
   {

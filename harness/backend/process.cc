@@ -6,7 +6,6 @@
 
 #include "adapters/protocol/fields.h"
 #include "adapters/protocol/json.h"
-#include "harness/backend/interrupt.h"
 #include "harness/backend/process_state.h"
 
 namespace plumb {
@@ -24,11 +23,10 @@ Process::Process(Command command, Deadlines deadlines, Waits waits, Greeted gree
 Process::~Process() { stop(); }
 
 void Process::stop() {
-  if (!state_->child) return;
-  state_->child->close_requests();
-  state_->child->end(interrupted() ? std::chrono::milliseconds{0} : to_end);
-  state_->child.reset();
+  if (state_->child) state_->part();
 }
+
+void Process::tell_end(Parted parted) { state_->parted = std::move(parted); }
 
 void Process::allow(const Deadlines& deadlines) { state_->deadlines = deadlines; }
 

@@ -82,8 +82,10 @@ class Process {
   const Hello* hello() const;
   const Command& command() const;
 
-  // Ends the program: its requests end, and what has not ended within a second is killed.
+  // Ends the program: its requests end, and what has not ended within a second is killed. So does the end of
+  // this object; what the program did besides is told whoever asked to be.
   void stop();
+  void tell_end(Parted);
 
  private:
   std::unique_ptr<ProcessState> state_;

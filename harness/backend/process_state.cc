@@ -7,6 +7,7 @@
 #include "adapters/protocol/fields.h"
 #include "adapters/protocol/json.h"
 #include "harness/backend/astray.h"
+#include "harness/backend/interrupt.h"
 #include "reference/words/text.h"
 
 namespace plumb {
@@ -139,11 +140,7 @@ std::optional<Answer> ProcessState::say_hello(const Mesh& mesh) {
 
 std::optional<Answer> ProcessState::start_for(const Mesh& mesh) {
   const std::int64_t n = devices(mesh);
-  if (child && hello->capabilities.mesh_fixed && n != first_devices) {
-    child->close_requests();
-    child->end(to_end);
-    child.reset();
-  }
+  if (child && hello->capabilities.mesh_fixed && n != first_devices) part();
   if (child) {
     failed.erase(n);
     return std::nullopt;
@@ -165,6 +162,39 @@ std::optional<Answer> ProcessState::start_for(const Mesh& mesh) {
                                    : crash->last_words));
   if (++times == most_starts) last = given_up(*answer);
   return answer;
+}
+
+// What it says until it has ended, though nothing was asked; "" where that is nothing.
+std::string ProcessState::last_said(Clock::time_point until) {
+  Waiting none("run", deadlines);
+  try {
+    std::string_view line;
+    Child::Wait got = child->receive(line, until);
+    for (; got == Child::Wait::ready; got = child->receive(line, until)) {
+      transcript.add("<-", line);
+      if (!none.hear(parse_message(line), id))
+        return fmt::format("a second reply to request {}: {}", id, beginning(line));
+    }
+    if (got == Child::Wait::too_long) return "a line longer than 256 MiB";
+  } catch (const Malformed& e) {
+    return e.what();
+  } catch (const Interrupted&) {
+    return "";
+  }
+  const std::string_view rest = child->unfinished();
+  return rest.empty() ? "" : "what has no newline at its end: " + beginning(rest);
+}
+
+// Its requests end.
+void ProcessState::part() {
+  child->close_requests();
+  const auto until = Clock::now() + (interrupted() ? std::chrono::milliseconds{0} : to_end);
+  std::string what = last_said(until);
+  const std::string end = child->end(
+      std::chrono::ceil<std::chrono::milliseconds>(std::max(Clock::duration::zero(), until - Clock::now())));
+  if (what.empty() && end != "exited with code 0" && end != "killed") what = with_subject(command, end);
+  child.reset();
+  if (parted && !what.empty() && !interrupted()) parted(what);
 }
 
 // What came in the same breath as the reply.

@@ -22,6 +22,7 @@ struct ProcessState {
   Deadlines deadlines;
   Waits waits;
   Greeted greeted;
+  Parted parted;
   ArenaFile arena;
   Transcript transcript;
   std::optional<Child> child;
@@ -45,6 +46,8 @@ struct ProcessState {
   Answer failed_start(Answer, const Waiting&);
   std::optional<Answer> say_hello(const Mesh&);
   std::optional<Answer> start_for(const Mesh&);
+  std::string last_said(Clock::time_point until);
+  void part();
   Answer with_words(Answer, const Waiting&);
   Answer wait_for_reply(const Asked&);
   void lay_out(Layout&, std::span<const Tensor> operands);

@@ -26,4 +26,7 @@ std::string files_hash(const Command&);
 // Told of each hello, when it is heard.
 using Greeted = std::function<void(const Hello&)>;
 
+// Told of what a program did besides once its requests had ended: it wrote something, or did not end well.
+using Parted = std::function<void(const std::string& what)>;
+
 }  // namespace plumb

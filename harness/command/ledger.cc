@@ -83,6 +83,14 @@ void say_gave_up(Ledger& ledger, const std::string& backend, std::int64_t device
              backend, counted(devices, "device"));
 }
 
+void say_parted(Ledger& ledger, const std::string& backend, const std::string& what) {
+  std::string text = fmt::format("{}, once its requests had ended: {}", backend, what);
+  if (std::ranges::count(ledger.origin.afterwards, text) > 0) return;
+  clear_line(ledger);
+  fmt::print(stderr, "plumb: {}\n", text);
+  ledger.origin.afterwards.push_back(std::move(text));
+}
+
 void open_record(Ledger& ledger, const std::string& path, bool resume) {
   if (resume && path.empty()) throw BadInput("--resume needs the --record to go on with");
   ledger.journal = journal_of(path);

@@ -58,6 +58,9 @@ void leave(Ledger&, const LeftOver&);
 // Says that a backend does not start, and what becomes of its other cases.
 void say_gave_up(Ledger&, const std::string& backend, std::int64_t devices);
 
+// Says what a program did once its requests had ended, once for each that did so.
+void say_parted(Ledger&, const std::string& backend, const std::string& what);
+
 // Whether a record (null: there is none) says what came of a job under the limits of the session. It counts
 // then, but is not said again.
 bool recalled(Ledger&, const Session&, const Job&, const Record*);

@@ -159,6 +159,9 @@ int run_jobs(Session session, const std::vector<Job>& jobs, Ledger& ledger, std:
     gave_up.emplace(one.backend, one.devices);
     say_gave_up(ledger, names[one.backend], one.devices);
   };
+  session.parted = [&](const std::string& backend, const std::string& what) {
+    say_parted(ledger, backend, what);
+  };
   const auto begin = std::chrono::steady_clock::now();
   const auto since = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -196,13 +199,13 @@ int run_jobs(Session session, const std::vector<Job>& jobs, Ledger& ledger, std:
   return code;
 }
 
-// That of the tally, unless a case did not fit the machine or a waiver has to go.
+// That of the tally, unless a case did not fit the machine, a waiver has to go or a program did not end well.
 int code_of(const Ledger& ledger, bool all_ran) {
   const std::vector<std::string> stale = complaints(ledger.waivers, today(), all_ran);
   for (const std::string& complaint : stale) fmt::print(stderr, "plumb: {}\n", complaint);
   const int code = exit_code(ledger.tally);
   if (code != 0) return code;
-  return !stale.empty() ? 1 : ledger.refused > 0 ? 2 : 0;
+  return !stale.empty() || !ledger.origin.afterwards.empty() ? 1 : ledger.refused > 0 ? 2 : 0;
 }
 
 int run_command(const RunFlags& flags) {
@@ -261,7 +264,8 @@ void add_run(CLI::App& app, const std::vector<std::string>& words, int& code) {
          "A file of known findings that are accepted, a row each (harness/waive/README.md has an example):\n"
          "VERDICT on BACKEND until YYYY-MM-DD for ISSUE: CONDITION, as --where takes it")
       ->check(file_name());
-  run->add_flag("--dry-run", flags->dry_run, "Read all that is given, say what would be judged, and judge nothing");
+  run->add_flag("--dry-run", flags->dry_run,
+                "Read all that is given, say what would be judged, and judge nothing");
   run->add_flag("--every", flags->every, "Print each finding, not the first of each cause and counts");
   run->add_option("--junit", flags->junit, "Write JUnit XML")->check(file_name());
   add_output(*run, flags->output);

@@ -62,6 +62,11 @@ Subject& subject_for(Subjects& subjects, Shared& shared, std::size_t backend) {
   settings.greeted = [&shared, backend](const Hello& hello) {
     hear(shared, shared.turns.queues[backend], hello);
   };
+  if (session.parted)
+    settings.parted = [&shared](const std::string& name, const std::string& what) {
+      const std::scoped_lock lock(shared.mutex);
+      shared.session.parted(name, what);
+    };
   if (session.waits)
     settings.waits = [&shared](const Wait& wait) {
       const std::scoped_lock lock(shared.mutex);

@@ -29,6 +29,8 @@ struct Session {
   std::function<void(const Wait&)> waits{};  // told of backends that have not replied yet, one call at a time
   // Where it is there, a backend that does not start is one finding, and its other jobs are not reported.
   std::function<void(const GaveUp&)> gave_up{};
+  // Told, one call at a time, of what a program did besides at its end (Parted).
+  std::function<void(const std::string& backend, const std::string& what)> parted{};
 };
 
 // What came of a job. A case that does not fit the machine is `refused`: its record is unrun and says why.

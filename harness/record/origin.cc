@@ -36,11 +36,13 @@ std::string first_line(const Origin& o) {
 }
 
 std::string last_line(const Origin& o) {
-  return dump(json{
+  json line{
       {"ended", now_utc()      },
       {"run",   o.run          },
       {"unrun", o.unrun.value()}
-  });
+  };
+  if (!o.afterwards.empty()) line["afterwards"] = o.afterwards;
+  return dump(line);
 }
 
 bool take_origin(const json& line, std::vector<Origin>& runs) {
@@ -50,6 +52,7 @@ bool take_origin(const json& line, std::vector<Origin>& runs) {
     const auto at = std::ranges::find(runs, run, &Origin::run);
     if (at == runs.end()) throw Malformed("it ends a run that no line begins");
     at->unrun = count(field(line, "unrun"), "unrun");
+    if (const json* said = optional_field(line, "afterwards")) at->afterwards = texts(*said, "afterwards");
     return true;
   }
   if (!line.contains("started")) return false;

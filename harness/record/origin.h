@@ -11,7 +11,8 @@ namespace plumb {
 
 // A run by its own words. JSON, first line:
 // {"backends","cases","environment","run","schema","selection","started"}; last line:
-// {"ended","run","unrun"}. A run that was killed has no last line.
+// {"ended","run","unrun"}, and "afterwards", a list of texts, where a program wrote something once its
+// requests had ended, or did not end well. A run that was killed has no last line.
 struct Origin {
   std::string run;                                      // of no other run
   std::string started;                                  // UTC, "2026-01-31T02:03:04Z"
@@ -19,7 +20,8 @@ struct Origin {
   std::vector<std::string> backends;                    // resolved
   std::int64_t cases = 0;                               // selected, of each backend
   nlohmann::json environment = nlohmann::json::object();
-  std::optional<std::int64_t> unrun{};  // at its end: cases that it did not come to
+  std::optional<std::int64_t> unrun{};    // at its end: cases that it did not come to
+  std::vector<std::string> afterwards{};  // what programs did after their last request
 };
 
 std::string now_utc();

@@ -24,7 +24,10 @@ struct Subject::State {
       : settings(all),
         backend(command.name),
         process(command, all.deadlines, waits(), all.greeted),
-        files(files_hash(command)) {}
+        files(files_hash(command)) {
+    if (settings.parted)
+      process.tell_end([this](const std::string& what) { settings.parted(backend, what); });
+  }
   State(const State&) = delete;
 
   Waits waits() {
@@ -61,8 +64,8 @@ void show_result(const Attempt& made, const Settings& settings) {
 
 namespace {
 
-// What rests on the bound of an engine rests on the backend's having it: the one that it says, or ieee where it says
-// none.
+// What rests on the bound of an engine rests on the backend's having it: the one that it says, or ieee where
+// it says none.
 void doubt(Record& record, const Case& c, Subject::State& state) {
   const Engine said = declared(state.process).engine;
   const auto dtype = probed_dtype(c);

@@ -27,6 +27,7 @@ struct Settings {
   Greeted greeted{};
   bool in_place = false;  // of a backend that fills, blocks are proved where they lie, if they can be
   std::function<void(const Case&, const Tensor&)> results{};  // told of the whole result of each outcome
+  std::function<void(const std::string& backend, const std::string& what)> parted{};  // Parted, of a backend
 };
 
 // A backend by name or command, started when first needed and again after it dies. Not for several

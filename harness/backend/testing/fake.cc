@@ -16,6 +16,7 @@
 //   "late-once FILE" every iteration that the process is asked for which makes the file;
 //   "spoil first", "spoil last": that result is wrong; it has no "call", and sends as fast as "sends NS" says,
 //   links as fast as "links NS" says;
+//   farewell TEXT   once its requests have ended, without a newline; then "dies-last SIGNAL", "exits-last CODE"
 //   "ends-in LIMIT" it ends when it is asked for that limit; "ends-at N" in the Nth iteration of all, warm-ups among them
 //   on every offset of the table's rows share ULPS                                the first device has the
 //   operand, others so many ulps of it sleep SECONDS                             before the reply; "nap"
@@ -324,4 +325,13 @@ int main(int argc, char** argv) {
     if (faults.contains("hello")) hello = hello.patch(parse_json(faults["hello"]));
     say(dump(hello));
   }
+  if (faults.contains("farewell")) {
+    const std::string& text = faults["farewell"];
+    if (::write(descriptor("PLUMB_REPLIES"), text.data(), text.size()) < 0) std::_Exit(9);
+  }
+  if (faults.contains("dies-last")) {
+    std::signal(std::stoi(faults["dies-last"]), SIG_DFL);
+    ::raise(std::stoi(faults["dies-last"]));
+  }
+  if (faults.contains("exits-last")) std::_Exit(std::stoi(faults["exits-last"]));
 }
