@@ -77,6 +77,12 @@ bool averages(const Case& c) {
                              [&](const Spec& spec) { return axes_size(c.mesh, spec.averaged) > 1; });
 }
 
+// Whether a reshard has no sum of more than one part: a sum of one is that part.
+bool only_moves_parts(const Case& c) {
+  const auto one = [&](const Spec& spec) { return parts(c.mesh, spec) == 1; };
+  return is_reshard(c) && one(c.op.operands[0]) && std::ranges::all_of(c.op.chain, one);
+}
+
 DType promised(DType asked, bool unspecified, DType of_result) {
   return unspecified && format(of_result).digits < format(asked).digits ? of_result : asked;
 }
@@ -88,7 +94,7 @@ std::optional<Bound> bound_of(const Wanted& wanted, const Outcome& outcome, cons
   if (!sums(c.op) || format(c.op.operands[0].dtype).integer) return std::nullopt;
   const bool extreme = c.op.operands[0].reduction != Reduce::sum;
   if (extreme && !averages(c)) return std::nullopt;  // nothing rounds
-  if (only_copied(c) && !declared.parts_rounded) return std::nullopt;
+  if ((only_copied(c) || only_moves_parts(c)) && !declared.parts_rounded) return std::nullopt;
   const DType dtype = result(c).dtype;
   const DType acc = promised(c.acc, declared.acc_unspecified, dtype);
   const DType wire = promised(c.wire, declared.wire_unspecified, dtype);

@@ -43,6 +43,27 @@ TEST(Bound, DataThatRoundMayDifferByTheirRoundings) {
   EXPECT_TRUE(differs) << "else nothing was tested";
 }
 
+// Neither acc nor wire rounds it, whatever moved.
+TEST(Bound, ASumOfOnePartIsThatPart) {
+  for (const char* line : {"on dp=2,x=1: reshard f64[3@dp]+x -> f64[3@dp]+x acc=bf16 fill=normal",
+                           "on dp=2,x=1: reshard f64[3@dp]+x -> f64[3] acc=bf16 wire=bf16 fill=normal",
+                           "on dp=2,x=1: reshard f64[3@dp]+avg(x) -> f64[3] acc=bf16 fill=normal"})
+    for (const Trace& trace :
+         {Trace{}, Trace{{.kind = "all-gather", .axes = {"dp"}, .in = 16, .out = 24}},
+          Trace{{.kind = "send", .pairs = {{0, 1}, {1, 0}}, .in = 16, .out = 16}}, Trace{{.kind = "send"}}}) {
+      Trial trial(line);
+      trial.outcome.trace = trace;
+      EXPECT_EQ(trial.verdict().status, Status::pass) << line;
+      for (std::vector<std::byte>& block : trial.memory)
+        for (std::size_t at = 0; at < block.size(); at += 8) {
+          const double part = decode(DType::f64, load(DType::f64, block.data() + at));
+          store(DType::f64, block.data() + at,
+                encode(DType::f64, decode(DType::bf16, encode(DType::bf16, part))));
+        }
+      EXPECT_EQ(trial.verdict().status, Status::wrong) << line;
+    }
+}
+
 // What the ranks add is the whole, or is not known: where one axis cuts two letters, or one letter otherwise
 // in one operand than in the other, no rank sees some of the terms.
 TEST(Bound, WhatTheRanksAddIsTheWholeOrIsNotKnown) {

@@ -12,6 +12,7 @@
 #include "harness/judge/plan_moves.h"
 #include "harness/trace/reachability.h"
 #include "harness/trace/steps.h"
+#include "harness/trace/untrue.h"
 #include "reference/bytes/move.h"
 #include "reference/words/text.h"
 
@@ -74,6 +75,18 @@ bool as_due(const Spec& parts, const std::string& op, const std::vector<AxisId>&
   return names_sum(op) || (names_mean(op) && !axes.empty() && std::ranges::all_of(axes, averaged));
 }
 
+// Which type of parts the type of a reduction does not hold: that of the wire, to which they are rounded, and
+// of those that it may be of; empty where it holds either.
+template <class Meant>
+std::string lost_by(const Case& c, const Collective& step, const std::vector<Spec>& all, Meant meant) {
+  const auto dtype = dtype_named(step.dtype);
+  if (!dtype || holds(*dtype, c.wire)) return "";
+  const bool known = std::ranges::any_of(all, meant);
+  for (const Spec& spec : all)
+    if (parts(c.mesh, spec) > 1 && (!known || meant(spec)) && holds(*dtype, spec.dtype)) return "";
+  return std::string(format(c.wire).name);
+}
+
 std::optional<Fact> reduces_otherwise(const Case& c, const Trace& trace) {
   for (const Collective& step : trace) {
     if (!reduces(step)) continue;
@@ -90,6 +103,9 @@ std::optional<Fact> reduces_otherwise(const Case& c, const Trace& trace) {
           fmt::format("it takes the {} over {}, over which nothing is unfinished", step.op, over));
     const auto due = [&](const Spec& spec) { return meant(spec) && as_due(spec, step.op, axes); };
     const Spec& parts = first == all.end() ? all.front() : *first;
+    if (const std::string narrow = lost_by(c, step, all, meant); !narrow.empty())
+      return not_the_case(fmt::format("it reduces {} over {}, which does not hold the parts, of {}",
+                                      step.dtype, over, narrow));
     if (first == all.end() ? !as_due(parts, step.op, axes) : std::ranges::none_of(all, due))
       return not_the_case(
           fmt::format("it takes the {} over {}, where the {} is due", step.op, over, name(parts.reduction)));
@@ -285,6 +301,8 @@ std::vector<Fact> plan_facts(const Case& c, const Outcome& outcome) {
   Outcome named = outcome;
   named.trace = named_by_axes(c.mesh, std::move(named.trace));
   std::vector<Fact> facts = facts_of(c, named);
+  if (const std::string why = too_narrow(c, named.trace); facts.empty() && !why.empty())
+    facts = {not_the_case("it takes " + why)};
   if (!facts.empty() || std::ranges::none_of(named.trace, names_nobody)) return facts;
   std::erase_if(named.trace, names_nobody);
   if (facts_of(c, named).empty()) return {};

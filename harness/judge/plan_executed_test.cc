@@ -1,4 +1,5 @@
 // A plan is executed: what computes another case is wrong, whatever it moves.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,11 +37,12 @@ TEST(Executed, APlanOfAReshardMakesItsLayoutAndNoOther) {
     step.groups = std::move(groups);
     return step;
   };
-  const auto rs_of = [](std::vector<std::int64_t> group) {  // what other groups scatter is of no use to this one
-    Collective step = over("reduce-scatter", {}, 16, 8);
-    step.groups = {std::move(group)};
-    return step;
-  };
+  const auto rs_of =
+      [](std::vector<std::int64_t> group) {  // what other groups scatter is of no use to this one
+        Collective step = over("reduce-scatter", {}, 16, 8);
+        step.groups = {std::move(group)};
+        return step;
+      };
   const PlannedReshard table[] = {
   // clang-format off
       {"on x=2,y=2: reshard f32[8]+x.y -> f32[8@x]", {rs({"y"}, 32, 16), ar("x", 16)}, "gives the group of device 0 at most 4 of the 8 elements"},
@@ -137,6 +139,45 @@ TEST(Executed, AMeanIsOfAnAveragedAxis) {
   for (const Collective& step : {axes, groups, crossed}) EXPECT_EQ(judged(sum, step).status, Status::wrong);
   EXPECT_THAT(judged(sum, groups).facts[0].text, HasSubstr("it takes the avg over x, where the sum is due"));
   EXPECT_THAT(judged(sum, crossed).facts[0].text, HasSubstr("it takes the avg over its groups"));
+}
+
+// The type of the parts, or that of the wire to which they are rounded.
+TEST(Executed, AReductionHoldsThePartsThatItAdds) {
+  const auto judged = [](const std::string& line, ProductPlan plan, const char* dtype) {
+    Collective step = sum_over("x", 32);
+    step.op = "add", step.dtype = dtype;
+    return Planned(line, std::move(plan), {step}).verdict();
+  };
+  for (const auto& [line, dtype, right] : std::vector<std::tuple<std::string, const char*, bool>>{
+           {"on x=2: reshard f32[8]+x -> f32[8]",            "f32",  true },
+           {"on x=2: reshard f32[8]+x -> f32[8]",            "f64",  true },
+           {"on x=2: reshard f32[8]+x -> f32[8]",            "",     true },
+           {"on x=2: reshard f32[8]+x -> f32[8]",            "bf16", false},
+           {"on x=2: reshard f32[8]+x -> f32[8] wire=bf16",  "bf16", true },
+           {"on x=2: reshard f32[8]+x -> f32[8] wire=bf16",  "f16",  false},
+           {"on x=2: reshard bf16[8]+x -> bf16[8] wire=f32", "bf16", true },
+           {"on x=2: reshard s8[8]+x -> s8[8] wire=s32",     "s8",   true },
+           {"on x=2: reshard s32[8]+x -> s32[8]",            "s8",   false}
+  }) {
+    const Verdict verdict = judged(line, {}, dtype);
+    EXPECT_EQ(verdict.status, right ? Status::pass : Status::wrong) << line << " " << dtype;
+    if (!right) {
+      EXPECT_THAT(verdict.facts[0].text,
+                  HasSubstr(fmt::format("it reduces {} over x, which does not hold the parts", dtype)));
+    }
+  }
+  Collective gather = gather_over("x", 16, 32);
+  gather.dtype = "bf16";
+  EXPECT_EQ(Planned("on x=2: reshard f32[8@x] -> f32[8]", {}, {gather}).verdict().status, Status::wrong);
+  EXPECT_EQ(Planned("on x=2: reshard bf16[16@x] -> bf16[16]", {}, {gather}).verdict().status, Status::pass);
+  const std::string product = "on x=2: einsum mk,kn->mn bf16[2,8@x] bf16[8@x,4] -> f32[2,4]";
+  const ProductPlan meets{
+      {"bf16[2,8@x]", "bf16[8@x,4]"},
+      "f32[2,4]"
+  };
+  EXPECT_EQ(judged(product, meets, "f32").status, Status::pass);
+  EXPECT_EQ(judged(product, meets, "bf16").status, Status::wrong);
+  EXPECT_EQ(judged(product + " wire=bf16", meets, "bf16").status, Status::pass);
 }
 
 // One gather cannot serve both operands, nor a sum scatter by an axis that the result is not split by.

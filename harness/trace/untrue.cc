@@ -225,8 +225,9 @@ std::string reduces_otherwise(const Case& c, const Trace& trace) {
   return fmt::format("it adds up, where the {} is due", name(c.op.operands[0].reduction));
 }
 
-std::string too_narrow(const Case& c, const Trace& trace, bool exact_values) {
-  if (!exact_values) return "";
+}  // namespace
+
+std::string too_narrow(const Case& c, const Trace& trace) {
   std::vector<DType> all{c.wire};
   for (const Spec* spec : arrays(c))
     all.push_back(spec->scheme == Scheme::none ? spec->dtype : codes_of(spec->scheme));
@@ -247,6 +248,8 @@ std::string too_narrow(const Case& c, const Trace& trace, bool exact_values) {
                          format(least).name);
   return "";
 }
+
+namespace {
 
 // The bits of s8, u32 and pred, as XLA calls them; 0 of other dtypes.
 int integer_bits(const Collective& one) {
@@ -371,7 +374,7 @@ std::string untrue(const Case& c, const Trace& trace, bool exact_values) {
   std::string why = untrue_sizes(c, trace);
   if (why.empty()) why = reduces_otherwise(c, trace);
   if (why.empty()) why = reduces_integers(c, trace);
-  if (why.empty()) why = too_narrow(c, trace, exact_values);
+  if (why.empty() && exact_values) why = too_narrow(c, trace);
   if (why.empty()) why = sums_too_few_values(c, trace);
   if (why.empty()) why = adds_at_once(c, trace);
   return why;

@@ -23,6 +23,10 @@ namespace plumb {
 //   both operands meet
 std::string untrue(const Case&, const Trace&, bool exact_values);
 
+// A collective of a dtype that does not hold the values that the case has: a float narrower than all arrays
+// and the wire, or a sum of a float that holds those of none; empty where all can.
+std::string too_narrow(const Case&, const Trace&);
+
 // The trace without reductions of integers that hold no value of the floats that are due: what they count is
 // an end of its own, and brings nobody a value.
 Trace without_counters(const Case&, Trace);
