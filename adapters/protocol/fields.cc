@@ -4,6 +4,9 @@
 
 #include <cmath>
 #include <limits>
+#include <set>
+#include <string>
+#include <vector>
 
 namespace plumb {
 
@@ -43,9 +46,21 @@ std::string beginning(std::string_view text) {
   return dump(text.substr(0, most)) + (text.size() > most ? "..." : "");
 }
 
+// Which of two that stand in one object is meant nobody knows.
 json parse_message(std::string_view line) {
-  json message = parse_json(line);
+  std::vector<std::set<std::string>> names;  // of the objects that are open
+  std::string twice;
+  const auto watch = [&](int, json::parse_event_t event, json& value) {
+    if (event == json::parse_event_t::object_start) names.emplace_back();
+    if (event == json::parse_event_t::object_end) names.pop_back();
+    if (event == json::parse_event_t::key)
+      if (const std::string& name = value.get_ref<const std::string&>(); !names.back().insert(name).second)
+        twice = name;
+    return true;
+  };
+  json message = json::parse(line, watch, /*allow_exceptions=*/false);
   if (message.is_discarded()) throw Malformed(not_a_message(line));
+  if (!twice.empty()) throw Malformed(fmt::format("field \"{}\" stands twice", twice));
   return message;
 }
 

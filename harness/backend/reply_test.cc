@@ -77,6 +77,8 @@ const Row rows[] = {
     {{"say", R"({"type":"crashed","id":1,"message":" \n"})"}, "the reply: message is empty"},
     {{"say", R"({"type":"hung","id":1,"ranks":[1]})"}, "the reply: field \"message\" is missing"},
     {{"say", R"({"type":"hung","id":1,"message":"who?","ranks":[-1]})"}, "the reply: ranks is not a count: -1"},
+    {{"say", R"({"type":"crashed","message":"m","type":"result","id":1})"}, "the reply: field \"type\" stands twice"},
+    {{"say", R"({"type":"result","id":1,"trace":[{"kind":"send","in":1,"in":2}]})"}, "the reply: field \"in\" stands twice"},
     // The wrong reply, or too many.
     {{"reply", replace("/id", "9")}, "the reply: a reply to request 9, not to 1"},
     {{"reply", replace("/id", "0")}, "the reply: a second reply to request 0"},
