@@ -99,7 +99,9 @@ std::string listed(const Counts& counts) {
 
 void keep_fault(Planting& planting, const Program& p, const hlo::Fault& fault, hlo::Harm harm,
                 const hlo::Planted& at, const Counts& row) {
-  if (!planting.keep.is_open() || (harm == hlo::Harm::moved && row.refuted % kKept != 0)) return;
+  if (!planting.keep.is_open() || harm == hlo::Harm::alike ||
+      (harm == hlo::Harm::moved && row.refuted % kKept != 0))
+    return;
   planting.keep << kept_fault(fault.name, p.after.computations[at.c].instructions[at.i].name, harm, at.faulty)
                 << '\n';
 }
@@ -121,7 +123,8 @@ void try_one(Planting& planting, Program& p, const hlo::Fault& fault, std::size_
     keep_fault(planting, p, fault, harm, at, row);
     if (moved && finding == hlo::Finding::refuted) {
       ++row.refuted;
-    } else if (moved && finding != hlo::Finding::proven) {
+    } else if (moved ? finding != hlo::Finding::proven
+                     : harm == hlo::Harm::alike && finding == hlo::Finding::proven) {
       ++row.in_doubt;  // nothing is claimed, and it is no pass
     } else if (!moved && finding == hlo::Finding::unsettled) {
       ++row.unsettled;  // a softmax that subtracts something else than its largest, say

@@ -2,6 +2,8 @@
 // but where one alone has what decides.
 #include "reference/hlo/prove/alone.h"
 
+#include "reference/hlo/prove/faults.h"
+#include "reference/hlo/prove/harm.h"
 #include "reference/hlo/prove/testing/verdicts.h"
 
 namespace plumb::hlo {
@@ -28,6 +30,8 @@ constexpr const char* kDecides = R"(ENTRY %e {
   %c = X[] constant(LIMIT)
   %cs = X[512] broadcast(%c), dimensions={}
   %each = pred[512] compare(%x, %cs), direction=IS
+  %counted = s32[512] convert(%each)
+  %zero = s32[] constant(0)
   %init = T[] constant(INIT)
   %part = T[] reduce(%OF, %init), dimensions={0}, to_apply=%fold
   %r = T[] TOLD
@@ -50,17 +54,25 @@ struct Told {
 };
 
 std::string words_of(const Deciding& d) {
-  const bool predicates = is_of_predicates(d);
-  return with(std::string(kFolds) + kDecides,
-              {
-                  {"T[",    (predicates ? "pred" : d.type) + "["                          },
-                  {"X[",    d.type + "["                                                  },
-                  {"%OF",   predicates ? "%each" : "%x"                                   },
-                  {"HOW",   predicates ? "copy(%r)" : "compare(%r, %c), direction=" + d.is},
-                  {"FOLD",  d.fold                                                        },
-                  {"INIT",  d.init                                                        },
-                  {"LIMIT", d.limit                                                       },
-                  {"IS\n",  d.is + "\n"                                                   }
+  const bool predicates = is_of_predicates(d), counts = d.fold == "add";
+  const std::string type = predicates ? "pred"
+                           : counts   ? "s32"
+                                      : d.type,
+                    of = predicates ? "%each"
+                         : counts   ? "%counted"
+                                    : "%x",
+                    how = predicates ? "copy(%r)"
+                          : counts   ? "compare(%r, %zero), direction=GT"
+                                     : "compare(%r, %c), direction=" + d.is;
+  return with(std::string(kFolds) + kDecides, {
+                                                  {"T[",    type + "["  },
+                                                  {"X[",    d.type + "["},
+                                                  {"%OF",   of          },
+                                                  {"HOW",   how         },
+                                                  {"FOLD",  d.fold      },
+                                                  {"INIT",  d.init      },
+                                                  {"LIMIT", d.limit     },
+                                                  {"IS\n",  d.is + "\n" }
   });
 }
 
@@ -103,7 +115,9 @@ const std::vector<Deciding> kDecisions = {
     {"s32",  "and",     "true",        "0",    "GE"},
     {"s32",  "maximum", "-2147483648", "700",  "LT"},
     {"pred", "or",      "false",       "true", "EQ"},
-    {"pred", "and",     "true",        "true", "EQ"}
+    {"pred", "and",     "true",        "true", "EQ"},
+    {"f32",  "add",     "0",           "0",    "GT"},
+    {"s32",  "add",     "0",           "3",    "EQ"}
 };
 
 TEST(Alone, AnAllReduceThatOnlyDecidesIsMissed) {
@@ -174,12 +188,100 @@ TEST(Alone, WhatNobodyShares) {
   const Proof right = prove(
       {
           whole, on_each(with(kRepeated, {{"devices=[2]<=[2]", "replicated"}}
-            ), {                 }
+            ), {                          }
             ), &whole
   },
       {});
   EXPECT_EQ(right.finding, Finding::proven);
   EXPECT_EQ(right.untaken, std::vector<std::string>{});
+}
+
+// What a program of manual regions has devices tell each other.
+TEST(Alone, AnAllReduceOfTheProgramItself) {
+  const std::string in = "custom_call_target=\"SPMDFullToShardShape\", sharding={manual}\n";
+  for (const Deciding& d : {kDecisions[0], kDecisions[2], kDecisions[10]}) {
+    const std::string text = with(words_of(d), {
+                                                   {"[512]", "[256]"},
+                                                   {"SHARE", d.fold }
+    });
+    const Edits region = {
+        {"%x = f32[256] parameter(0), sharding={devices=[2]<=[2]}\n",
+         "%p = f32[512] parameter(0), sharding={devices=[2]<=[2]}\n  %x = f32[256] custom-call(%p), " + in},
+        {"%y = f32[8] parameter(1), sharding={replicated}\n",
+         "%q = f32[8] parameter(1), sharding={replicated}\n  %y = f32[8] custom-call(%q), " + in          },
+        {"ROOT %z",                                                   "%o"                                },
+        {", sharding={replicated}\n}",
+         "\n  ROOT %z = f32[8] custom-call(%o), custom_call_target=\"SPMDShardToFullShape\", "
+         "sharding={replicated}\n}"                                                                       },
+        {"TOLD",                                                      kToldAll                            }
+    };
+    const Module whole = parse(with(text, region), "before.txt");
+    const auto proof_of = [&](const std::string& told) {
+      return prove(
+          {
+              whole, on_each(text, {{"TOLD", told}}
+                ), nullptr
+      },
+          {});
+    };
+    EXPECT_EQ(proof_of("copy(%part)").finding, Finding::refuted) << d.fold;
+    EXPECT_EQ(proof_of(kToldAll).finding, Finding::proven) << d.fold;
+    EXPECT_EQ(proof_of(kToldAll).untaken, std::vector<std::string>{}) << d.fold;
+  }
+}
+
+// The harm that a fault does to the instruction of this name, seen without a proof.
+Harm harm_at(const Subject& right, const std::string& fault, const std::string& name) {
+  const std::size_t c = static_cast<std::size_t>(right.after.entry);
+  const auto& lines = right.after.computations[c].instructions;
+  const auto at = std::ranges::find(lines, name, &Instruction::name);
+  const auto kind = std::ranges::find(faults(), fault, &Fault::name);
+  const auto i = static_cast<std::size_t>(at - lines.begin());
+  const auto faulty = planted(right.after, *kind, c, i);
+  Rightly rightly;
+  return harm_of(right, rightly, {*faulty, c, i});
+}
+
+TEST(Alone, AFaultOfWhatOnlyDecidesDoesHarm) {
+  for (const Deciding& d : {kDecisions[0], kDecisions[4], kDecisions[6], kDecisions[8], kDecisions[9]}) {
+    const std::string text = words_of(d);
+    const Module whole = parse(with(text,
+                                    {
+                                        {"TOLD",  "copy(%part)"},
+                                        {"SHARE", d.fold       }
+    }),
+                               "before.txt");
+    const Module each = on_each(text, {
+                                          {"[512]", "[256]" },
+                                          {"TOLD",  kToldAll},
+                                          {"SHARE", d.fold  }
+    });
+    EXPECT_EQ(harm_at({whole, each, nullptr}, "an all-reduce dropped", "r"), Harm::moved)
+        << d.type << " " << d.fold << " " << d.is;
+  }
+}
+
+// What is the same in all draws is the same of others where devices hold the same of it; where each holds its
+// own nobody knows.
+TEST(Alone, WhatIsAlikeIsNotTheSame) {
+  const Deciding d{"f32", "or", "false", "-1000000", "GT"};
+  const std::string text = words_of(d);
+  const auto dropped = [&](const std::string& layout, const std::string& own) {
+    const Edits laid = {
+        {"devices=[2]<=[2]", layout       },
+        {"TOLD",             "copy(%part)"},
+        {"SHARE",            d.fold       }
+    };
+    const Module whole = parse(with(text, laid), "before.txt");
+    const Module each = on_each(with(text,
+                                     {
+                                         {"devices=[2]<=[2]", "replicated"}
+    }),
+                                {{"[512]", own}, {"TOLD", kToldAll}, {"SHARE", d.fold}});
+    return harm_at({whole, each, nullptr}, "an all-reduce dropped", "r");
+  };
+  EXPECT_EQ(dropped("devices=[2]<=[2]", "[256]"), Harm::alike);
+  EXPECT_EQ(dropped("replicated", "[512]"), Harm::same);
 }
 
 }  // namespace

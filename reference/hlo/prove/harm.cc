@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include "reference/hlo/prove/alone.h"
 #include "reference/hlo/prove/another.h"
+#include "reference/hlo/prove/folded.h"
+#include "reference/hlo/run/integers.h"
 #include "reference/hlo/run/run.h"
 
 namespace plumb::hlo {
@@ -12,6 +15,8 @@ using RealValue = Value<double>;
 
 // Draws without zeros: where doubles cancel to a last bit, an optimizer makes a step of it.
 constexpr std::uint64_t kDraws[] = {101, 102, 104, 106, 107, 108};
+// And those in which one slice is not as all others are, for what is decided.
+constexpr std::uint64_t kAlone[] = {202, 203, 204, 206, 208, 210, 211, 212};
 
 // What each device holds of drawn arguments, a number each as `of` says.
 template <typename F>
@@ -94,6 +99,82 @@ Harm taken_up(const Module& after, const Differing& differing) {
   return harm;
 }
 
+bool has_integers(const Shape& shape) {
+  return shape.type == Type::tuple ? std::ranges::any_of(shape.parts, has_integers) : !is_real(shape.type);
+}
+
+// Whether an instruction decides or counts, or keeps one of what it is given: what it holds may be the same
+// of what is not.
+bool decides(const Module& module, const Computation& c, const Instruction& i) {
+  const auto of_integers = [&](std::int64_t o) {
+    return has_integers(c.instructions[static_cast<std::size_t>(o)].shape);
+  };
+  if (has_integers(i.shape) || std::ranges::any_of(i.operands, of_integers)) return true;
+  for (const std::int64_t f : get<Calls>(i, Key::to_apply).computations)
+    for (const Instruction& by : module.computations[static_cast<std::size_t>(f)].instructions)
+      if (by.opcode == Opcode::maximum || by.opcode == Opcode::minimum) return true;
+  return false;
+}
+
+// Any elements, lane by lane.
+RealValue scrambled(const RealValue& held, std::uint64_t& key) {
+  RealValue any;
+  for (const RealValue& part : held.parts) any.parts.push_back(scrambled(part, key));
+  if (!held.array) return any;
+  Array<double> a = *held.array;
+  for (double& x : a.reals) x = static_cast<double>(mixed(++key) >> 40) * 0x1p-23 - 1;
+  for (std::int64_t& x : a.integers)
+    x = wrap(a.type, static_cast<std::int64_t>(mixed(++key) & (a.type == Type::pred ? 1 : ~0u)));
+  any = value(std::move(a));
+  return any;
+}
+
+// What an instruction of `after` holds, each time, where its operands that are made of what is drawn hold
+// anything: the same on devices that share where it comes from, and there alone.
+std::vector<RealValue> of_anything(const Subject& subject, const Module& after, const Planted& at,
+                                   std::uint64_t key) {
+  constexpr std::int64_t kRounds = 1 << 10;
+  Reals reals{.total = true};
+  const std::set<const Instruction*> free = free_of_parameters(after);
+  const Computation& c = after.computations[at.c];
+  std::set<const Instruction*> operands;
+  for (const std::int64_t o : c.instructions[at.i].operands)
+    operands.insert(&c.instructions[static_cast<std::size_t>(o)]);
+  std::vector<RealValue> all;
+  const auto note = [&](const Instruction& i, const auto&, const RealValue& held) {
+    if (&i == &c.instructions[at.i]) all.push_back(held);
+  };
+  Machine<Reals> machine{after, reals, after.partitions, note};
+  machine.by_structure = true, machine.most_rounds = kRounds;
+  machine.instead = [&](const Instruction& i, const auto&, RealValue& held) {
+    if (free.contains(&i) && held.array)
+      held = value(regrouped(Array<double>(*held.array), after.partitions));
+    else if (operands.contains(&i))
+      held = scrambled(held, key);
+  };
+  evaluate(machine, entry(after),
+           arguments_of(subject, {kDraws[0], bounds_of(subject.before)}, [](double x) { return x; }), {});
+  return all;
+}
+
+// Whether a fault leaves what its instruction holds as it was whatever it is given.
+bool is_same_of_anything(const Subject& subject, const Planted& fault) {
+  try {
+    for (std::uint64_t key = 1; key <= 4; ++key) {
+      const auto was = of_anything(subject, subject.after, fault, key << 32),
+                 is = of_anything(subject, fault.faulty, fault, key << 32);
+      if (was.size() != is.size()) return false;
+      for (std::size_t n = 0; n < was.size(); ++n)
+        if (is_another(was[n], is[n], subject.after.partitions)) return false;
+    }
+  } catch (const Disagreement&) {
+    return false;
+  } catch (const BadModule&) {  // a loop without end
+    return false;
+  }
+  return true;
+}
+
 // The members of each group, in no order.
 std::vector<Integers> members_of(const Module& module, const Instruction& i) {
   std::vector<Integers> all = expand(get<Groups>(i, Key::replica_groups), module.partitions);
@@ -118,7 +199,7 @@ bool only_reorders(const Module& after, const Planted& fault) {
 }  // namespace
 
 std::string_view name(Harm harm) {
-  static constexpr std::string_view kNames[] = {"moved", "same", "completed", "padding", "unneeded"};
+  static constexpr std::string_view kNames[] = {"moved", "same", "completed", "padding", "unneeded", "alike"};
   return kNames[static_cast<int>(harm)];
 }
 
@@ -140,6 +221,18 @@ std::vector<std::vector<std::vector<bool>>> covered(const Subject& subject) {
   return all;
 }
 
+namespace {
+
+void add_alone(const Module& before, const std::vector<Bounds>& bounds, std::vector<Data>& draws) {
+  int tried = 0;
+  for (const std::uint64_t seed : kAlone) {
+    draws.push_back({seed, bounds});
+    draw_alone(before, draws.back().bounds, tried++);
+  }
+}
+
+}  // namespace
+
 std::optional<Data> refuting_draw(const Proof& proof) {
   if (proof.finding != Finding::refuted) return std::nullopt;
   return Data{proof.seed, proof.bounds, proof.directed};
@@ -152,6 +245,9 @@ Harm harm_of(const Subject& subject, Rightly& right, const Planted& fault) {
   const std::vector<Bounds> bounds = bounds_of(subject.before);
   std::vector<Data> draws;
   for (const std::uint64_t seed : kDraws) draws.push_back({seed, bounds});
+  const Computation& home = subject.after.computations[fault.c];
+  const bool may_be_alike = decides(subject.after, home, home.instructions[fault.i]);
+  if (may_be_alike) add_alone(subject.before, bounds, draws);
   if (fault.refuted_by) draws.push_back(*fault.refuted_by);
   for (const Data& data : draws) {
     const bool known = !data.own && right.contains(data.seed);
@@ -168,7 +264,8 @@ Harm harm_of(const Subject& subject, Rightly& right, const Planted& fault) {
   }
   const auto at = differing.find({fault.c, fault.i});
   if (at == differing.end()) return Harm::unneeded;  // it was not computed
-  return at->second ? taken_up(subject.after, differing) : Harm::same;
+  if (at->second) return taken_up(subject.after, differing);
+  return may_be_alike && !is_same_of_anything(subject, fault) ? Harm::alike : Harm::same;
 }
 
 }  // namespace plumb::hlo

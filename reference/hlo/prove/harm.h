@@ -14,9 +14,10 @@ namespace plumb::hlo {
 //   completed  a later sum is what it was
 //   padding    what is another is cut off, masked or chosen against
 //   unneeded   nothing that reaches a result reads it
+//   alike      what the instruction decides, or counts, was what it was in these draws, and need not be
 // Devices that part on their way to a collective move one, and so does memory that another result takes over.
-enum class Harm : std::uint8_t { moved, same, completed, padding, unneeded };
-constexpr int harms = 5;
+enum class Harm : std::uint8_t { moved, same, completed, padding, unneeded, alike };
+constexpr int harms = 6;
 std::string_view name(Harm);
 
 // Computation, instruction, and the how-manieth time that it is computed.

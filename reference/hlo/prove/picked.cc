@@ -130,12 +130,6 @@ Pickings pickings_of(const Module& module, const std::set<const Instruction*>& f
   return pickings;
 }
 
-std::optional<Opcode> keeps_one(const Pickings& pickings, const Instruction& i) {
-  const auto found = pickings.all.find(&i);
-  const bool is = found != pickings.all.end() && i.opcode == Opcode::reduce && i.operands.size() == 2;
-  return is ? std::optional(found->second.opcode) : std::nullopt;
-}
-
 bool has(const Picked& held, const Pick& pick) {
   if (pick.tie) return held.tied.contains(pick.at);
   const auto found = held.least.find(pick.at);

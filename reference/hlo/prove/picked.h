@@ -4,7 +4,6 @@
 #pragma once
 
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -44,9 +43,6 @@ struct Pickings {
             Picked&) const;
 };
 Pickings pickings_of(const Module&, const std::set<const Instruction*>& free_of_parameters);
-
-// By what a reduction of one array keeps an element of each line; nothing of others.
-std::optional<Opcode> keeps_one(const Pickings&, const Instruction&);
 
 // What draws should have of a reduction of BEFORE: two that are equal are kept, or all results below `limit`
 // once (a minimum's: negated). So many draws are tried for it.

@@ -56,13 +56,12 @@ Proof sought_picks(Trial& trial, Proof proof, std::uint64_t seed) {
   return proof;
 }
 
-// Reductions of BEFORE that no proven draw had one element alone decide.
+// Reductions of BEFORE that in no proven draw a part alone decided.
 std::vector<const Instruction*> never_alone(const Trial& trial) {
   std::vector<const Instruction*> all;
   for (const Computation& c : trial.subject.before.computations)
     for (const Instruction& i : c.instructions)
-      if (trial.shared_out.contains(&i) && trial.picked.least.contains(&i) && !trial.alone.contains(&i))
-        all.push_back(&i);
+      if (trial.reached.contains(&i) && !trial.alone.contains(&i)) all.push_back(&i);
   return all;
 }
 
@@ -214,7 +213,7 @@ Proof prove(const Subject& subject, const Options& options, Wholes* shared) {
               turns_of(subject.after, after),
               pickings_of(subject.before, before),
               pickings_of(subject.after, after),
-              shared_out(subject, pickings_of(subject.before, before))};
+              shared_out(subject, before)};
   trial.ends = all_borders(trial, Which::ends), trial.met.resize(trial.ends.size());
   std::uint64_t seed = options.seed;
   for (int draw = 1; draw <= trial.draws; ++draw) {

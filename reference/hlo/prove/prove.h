@@ -74,12 +74,13 @@ struct Whole {
   Paths paths;
   Picked picked;
   std::vector<Value<Twin>> integers;  // the parameters of which it matters what they are
-  // Reductions that hold another value without the one that is kept, and whether a result is another then.
+  // Reductions that are shared out, and whether a result is another without a part of what one reduces; none:
+  // the reduction is, and nobody looked further.
   std::map<const Instruction*, std::optional<bool>> alone;
-  std::int64_t doubts = 0;            // and blurs, as Pairs counts them
-  bool ended = false;                 // at the first of them: no results
-  std::string disagreement;           // of its devices, in manual regions
-  std::optional<Spot> at;             // where they disagree
+  std::int64_t doubts = 0;   // and blurs, as Pairs counts them
+  bool ended = false;        // at the first of them: no results
+  std::string disagreement;  // of its devices, in manual regions
+  std::optional<Spot> at;    // where they disagree
 };
 using Wholes = std::map<std::uint64_t, Whole>;  // by seed
 

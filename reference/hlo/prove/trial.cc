@@ -99,9 +99,10 @@ Whole computed(Trial& trial, const Proof& proof, bool to_the_end) {
   const auto seen = [&](const Instruction& i, const std::vector<Held>& operands, const Held& held) {
     note(i, operands, held), trial.before_turns.note(i, operands, whole.paths, has_zeros(proof.seed));
     trial.before_pickings.note(i, operands, held, whole.picked);
-    if (trial.shared_out.contains(&i) &&
-        without_kept(pairs, *keeps_one(trial.before_pickings, i), i, operands, held))
-      whole.alone.insert({&i, std::nullopt});
+    if (const auto by = trial.shared_out.find(&i); by != trial.shared_out.end()) {
+      std::optional<bool>& is = whole.alone.try_emplace(&i, false).first->second;
+      if (is && without_part(pairs, {by->second, i, operands, module.partitions})) is = std::nullopt;
+    }
     if (!free.contains(&i) || !held.array || held.array->reals.size() > kSeveral) return;
     for (const Twin& x : held.array->reals)
       if (std::isfinite(x.real) && x.real != 0) whole.sources.push_back({x, i.name});
@@ -245,7 +246,8 @@ Proof judged_draw(Trial& trial, Proof proof, Whole& whole) {
   if (proof.finding != Finding::proven) return proof;
   trial.paths.insert(whole.paths.begin(), whole.paths.end());
   for (const auto& [reduction, is] : whole.alone)
-    if (!trial.alone.contains(reduction) && decides_alone(trial, proof, whole, reduction))
+    if (trial.reached.insert(reduction);
+        !trial.alone.contains(reduction) && decides_alone(trial, proof, whole, reduction))
       trial.alone.insert(reduction);
   join(trial.picked, whole.picked);
   for (std::size_t p = 0; p < trial.ends.size(); ++p)
@@ -267,11 +269,12 @@ bool decides_alone(Trial& trial, const Proof& proof, Whole& whole, const Instruc
   const Module& module = trial.subject.before;
   const Pulse tell = telling(trial.options, module, {proof.draws, trial.draws, false, 0, 0, 0});
   Pairs pairs{proof.seed};
-  const Opcode opcode = *keeps_one(trial.before_pickings, *reduction);
+  const Opcode by = trial.shared_out.at(reduction);
   Machine<Pairs> machine{module, pairs, module.partitions, {}, nullptr, tell};
   machine.instead = [&](const Instruction& i, const std::vector<Held>& operands, Held& held) {
     if (&i != reduction) return;
-    if (auto other = without_kept(pairs, opcode, i, operands, held)) held = value(*std::move(other));
+    if (auto other = without_part(pairs, {by, i, operands, module.partitions}))
+      held = value(*std::move(other));
   };
   bool is = false;
   try {

@@ -1,6 +1,7 @@
 // Draws of a proof, each judged.
 #pragma once
 
+#include "reference/hlo/prove/alone.h"
 #include "reference/hlo/prove/borders.h"
 #include "reference/hlo/prove/prove.h"
 
@@ -17,16 +18,16 @@ struct Trial {
   bool shared;  // what BEFORE computes is for other proofs too; else that of one draw is held
   const Turns before_turns, after_turns;
   const Pickings before_pickings, after_pickings;
-  const std::set<const Instruction*> shared_out;  // reductions of BEFORE that several devices make together
+  const Shared shared_out;
   Paths paths{};                              // of both modules
   Borders ends{};                             // of shards, in both modules
   std::vector<std::set<std::int64_t>> met{};  // of these, by proven draws
   Picked picked{}, after_picked{};
-  std::set<const Instruction*> alone{};    // reductions of BEFORE that one element decided, in proven draws
-  Whole directed{};                        // of a draw that is this proof's alone
-  std::map<double, std::size_t> chosen{};  // which meaning of a folded constant was the right one
-  bool by_errors = false;                  // as Sides has it
-  std::vector<double> usual{};             // the largest of each result in a plain draw: ties may cancel it
+  std::set<const Instruction*> reached{}, alone{};  // of those shared out, in proven draws
+  Whole directed{};                                 // of a draw that is this proof's alone
+  std::map<double, std::size_t> chosen{};           // which meaning of a folded constant was the right one
+  bool by_errors = false;                           // as Sides has it
+  std::vector<double> usual{};  // the largest of each result in a plain draw: ties may cancel it
 };
 
 // A proof by one draw that is not yet judged, of this seed; the same as another, of another seed.
@@ -41,7 +42,7 @@ Whole& whole_of(Trial&, const Proof&, bool last);
 Proof judged_draw(Trial&, Proof, Whole&);
 std::optional<Proof> judged_draw(Trial&, Proof, bool last);
 
-// Whether some result of the draw is another without the one element that this reduction of BEFORE keeps.
+// Whether some result of the draw is another without the part that this reduction of BEFORE keeps.
 bool decides_alone(Trial&, const Proof&, Whole&, const Instruction* reduction);
 
 // A draw that is proven, or refuted; where it is neither others are made in its place. From `seed` on, which

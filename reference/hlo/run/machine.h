@@ -55,7 +55,8 @@ constexpr std::int64_t kMostRounds = std::int64_t{1} << 22;
 
 // `instead` may have an instruction that runs on devices hold another value. `seen` is told of each of them,
 // where anybody asks; `within` of those that run for elements, in a reduction or a sort: each lane is one.
-// `paths` is told what was taken.
+// `paths` is told what was taken. `by_structure`: integers have the lanes that floats would have, whatever
+// they are.
 template <typename Numbers>
 struct Machine {
   using Number = typename Numbers::Number;
@@ -70,6 +71,7 @@ struct Machine {
   std::int64_t most_rounds = kMostRounds;
   std::function<void(const Instruction&, const std::vector<Value<Number>>& operands, Value<Number>& held)>
       instead{};
+  bool by_structure = false;
 };
 
 // The value of a computation's root. Throws BadModule where an instruction cannot mean anything, or is not

@@ -48,7 +48,7 @@ struct Line {
   }
   Value<Number> made(Array<Number> array) const {
     if (!array.holders && array.lanes > 1) array.holders = holders;
-    return value(regrouped(std::move(array), machine.devices));
+    return value(machine.by_structure ? std::move(array) : regrouped(std::move(array), machine.devices));
   }
 };
 
