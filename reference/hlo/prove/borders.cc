@@ -1,13 +1,15 @@
 #include "reference/hlo/prove/borders.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "reference/hlo/run/integers.h"
 
 namespace plumb::hlo {
 namespace {
 
-constexpr std::int64_t kBelow = 2, kAbove = 3;
+// Codes of sides; those of the upper end of what is clamped are so much further, those of the next column.
+constexpr std::int64_t kBelow = 2, kAbove = 3, kOn = 4, kUpper = 3, kColumn = 8;
 
 const Shape& operand_shape(const Followed& one, std::size_t n) {
   return one.within.instructions[static_cast<std::size_t>(one.is.operands[n])].shape;
@@ -47,17 +49,45 @@ void add_solved(Borders& borders, const Origin& origin, const Integers& wanted) 
 // Of very many numbers that something is compared with each is met anyhow.
 constexpr std::size_t kFew = 4;
 
-// What the one side of a comparison is less the other just below where it turns, or just above; of equality
-// where it holds.
-std::int64_t distance_at(const std::string& direction, std::int64_t side) {
-  return (side == kAbove ? 1 : 0) - (turns_below(direction) ? 1 : 0);
-}
+// Of operand `of` less operand `with`, or less zero, when it is beside where it turns: of equality where it
+// holds, of a minimum and its like on it as well.
+struct Beside {
+  std::int64_t code = 0;
+  std::size_t of = 0;
+  std::optional<std::size_t> with{};
+  std::int64_t distance = 0;
+};
 
-Integers sides_of(const std::string& direction) {
-  return is_equality(direction) ? Integers{kBelow} : Integers{kBelow, kAbove};
-}
+bool asks(Opcode opcode) { return opcode == Opcode::compare || divides(opcode); }
 
-constexpr std::int64_t kColumn = 4;  // so much further are the sides of the next column
+// None: an instruction turns nowhere.
+std::vector<Beside> sides_of(const Instruction& i) {
+  const auto beside = [](std::size_t of, std::optional<std::size_t> with) {
+    return std::vector<Beside>{
+        {kBelow, of, with, -1},
+        {kAbove, of, with, 1 },
+        {kOn,    of, with, 0 }
+    };
+  };
+  if (asks(i.opcode)) {
+    const auto direction = direction_of(i);
+    if (is_equality(direction))
+      return {
+          {kBelow, 0, 1, 0}
+      };
+    const std::int64_t above = turns_below(direction) ? 0 : 1;
+    return {
+        {kBelow, 0, 1, above - 1},
+        {kAbove, 0, 1, above    }
+    };
+  }
+  if (i.opcode == Opcode::minimum || i.opcode == Opcode::maximum) return beside(0, 1);
+  if (i.opcode == Opcode::sign) return beside(0, std::nullopt);
+  if (i.opcode != Opcode::clamp) return {};
+  std::vector<Beside> both = beside(1, 0);
+  for (Beside side : beside(1, 2)) side.code += kUpper, both.push_back(side);
+  return both;
+}
 
 Columns columns_of(const Followed& one) {
   for (const Origin& operand : one.operands)
@@ -71,29 +101,25 @@ const Origin& column(const Origin& all, const Columns& columns, std::int64_t k) 
 }
 
 // Of one column.
-void add_comparison(Borders& borders, const Followed& one, const Paths* met, std::int64_t k) {
-  const auto direction = direction_of(one.is);
+void add_sides(Borders& borders, const Followed& one, const Paths* met, std::int64_t k) {
   const Columns columns = columns_of(one);
-  const Type type = operand_shape(one, 0).type;
-  for (const std::size_t operand : {0, 1}) {
-    const Integers& with = column(one.operands[1 - operand], columns, k).at_zero;
-    if (is_equality(direction) && with.size() > kFew) continue;
+  const bool equality = one.is.opcode == Opcode::compare && is_equality(direction_of(one.is));
+  const auto add = [&](std::size_t of, std::optional<std::size_t> with, std::int64_t distance) {
+    const Integers others = with ? column(one.operands[*with], columns, k).at_zero : Integers{0};
+    if ((equality || !asks(one.is.opcode)) && others.size() > kFew) return;
     Integers wanted;
-    for (const std::int64_t side : sides_of(direction)) {
-      if (met && met->contains({&one.is, kColumn * k + side})) continue;
-      const std::int64_t distance = distance_at(direction, side);
-      for (const std::int64_t x : with)
-        if (is_equality(direction))
-          add_beside(wanted, type, x, {-1, 0, 1});
-        else
-          add_beside(wanted, type, x, {operand == 0 ? distance : -distance});
-    }
-    add_solved(borders, column(one.operands[operand], columns, k), wanted);
+    for (const std::int64_t x : others)
+      if (equality)
+        add_beside(wanted, operand_shape(one, of).type, x, {-1, 0, 1});
+      else
+        add_beside(wanted, operand_shape(one, of).type, x, {distance});
+    add_solved(borders, column(one.operands[of], columns, k), wanted);
+  };
+  for (const Beside& side : sides_of(one.is)) {
+    if (met && met->contains({&one.is, kColumn * k + side.code})) continue;
+    add(side.of, side.with, side.distance);
+    if (side.with) add(*side.with, side.of, -side.distance);
   }
-}
-
-void add_comparison(Borders& borders, const Followed& one, const Paths* met) {
-  for (std::int64_t k = 0; k < columns_of(one).count; ++k) add_comparison(borders, one, met, k);
 }
 
 // Of those within, what not every eight draws have: of what indexes these have the ends.
@@ -106,20 +132,8 @@ Integers not_drawn(const Bounds& bounds, const Shape& shape, const Integers& bor
 }  // namespace
 
 void add_borders(Borders& borders, const Followed& one, const Paths* met) {
-  const Opcode opcode = one.is.opcode;
-  if (one.operands.size() < 2 || !is_integer(operand_shape(one, 0).type)) return;
-  if (opcode == Opcode::compare) return add_comparison(borders, one, met);
-  const auto turns_at = [&](std::size_t n, std::size_t at, std::initializer_list<std::int64_t> steps) {
-    const Integers& all = one.operands[at].at_zero;
-    Integers wanted;
-    if (all.size() > kFew) return;
-    for (const std::int64_t x : all) add_beside(wanted, operand_shape(one, n).type, x, steps);
-    add_solved(borders, one.operands[n], wanted);
-  };
-  if (opcode == Opcode::minimum || opcode == Opcode::maximum)
-    turns_at(0, 1, {-1, 0, 1}), turns_at(1, 0, {-1, 0, 1});
-  if (opcode == Opcode::clamp) turns_at(1, 0, {-1, 0, 1}), turns_at(1, 2, {-1, 0, 1});
-  if (divides(opcode)) add_comparison(borders, one, met);
+  if (one.operands.empty() || !is_integer(operand_shape(one, 0).type)) return;
+  for (std::int64_t k = 0; k < columns_of(one).count; ++k) add_sides(borders, one, met, k);
 }
 
 Integers within(const Bounds& bounds, const Shape& shape, const Integers& borders) {
@@ -134,7 +148,7 @@ Turns turns_of(const Module& module, const std::set<const Instruction*>& free_of
   Turns turns;
   for (const Computation& c : module.computations)
     for (const Instruction& i : c.instructions)
-      if ((i.opcode == Opcode::compare || divides(i.opcode)) && i.operands[0] != i.operands[1] &&
+      if (!sides_of(i).empty() && (i.operands.size() != 2 || i.operands[0] != i.operands[1]) &&
           !free_of_parameters.contains(&i) &&
           is_integer(c.instructions[static_cast<std::size_t>(i.operands[0])].shape.type))
         turns.all.insert({&i, {}});
@@ -153,34 +167,34 @@ void Turns::note(const Instruction& i, const std::vector<Value<Twin>>& operands,
   const auto turn = all.find(&i);
   if (turn == all.end() || (zeros && of_sums.contains(&i))) return;
   const auto [along, columns] = turn->second;
-  const auto direction = direction_of(i);
-  const Array<Twin>&a = *operands[0].array, &b = *operands[1].array;
-  const std::int64_t size = count(a.dims), lanes = std::max(a.lanes, b.lanes);
-  // Each has as many lanes as the other, or one; where their holders differ, those of devices.
-  const bool alike = a.lanes == 1 || b.lanes == 1 || a.holders == b.holders;
-  const std::int64_t all_lanes = alike
-                                     ? lanes
-                                     : static_cast<std::int64_t>(std::max(a.holders ? a.holders->size() : 0,
-                                                                          b.holders ? b.holders->size() : 0));
+  const Array<Twin>& shaped = *operands[i.opcode == Opcode::clamp ? 1 : 0].array;
+  const std::int64_t size = count(shaped.dims);
   std::int64_t stride = 1;
-  for (auto d = static_cast<std::size_t>(along) + 1; columns > 1 && d < a.dims.size(); ++d)
-    stride *= a.dims[d];
-  const auto meets = [&](std::int64_t distance, std::int64_t k) {
-    for (std::int64_t lane = 0; lane < all_lanes; ++lane) {
-      const std::int64_t* x = a.integers.data() + (alike ? begin_of(a, lane, size) : begin_on(a, lane, size));
-      const std::int64_t* y = b.integers.data() + (alike ? begin_of(b, lane, size) : begin_on(b, lane, size));
+  for (auto d = static_cast<std::size_t>(along) + 1; columns > 1 && d < shaped.dims.size(); ++d)
+    stride *= shaped.dims[d];
+  const auto meets = [&](const Beside& side, std::int64_t k) {
+    const Array<Twin>&a = *operands[side.of].array, &b = *operands[side.with.value_or(side.of)].array;
+    const std::int64_t step = side.with && b.dims.size() < a.dims.size() ? 0 : 1;  // the ends of a clamp
+    // Each has as many lanes as the other, or one; where their holders differ, those of devices.
+    const bool alike = a.lanes == 1 || b.lanes == 1 || a.holders == b.holders;
+    const auto devices = [](const Array<Twin>& x) { return x.holders ? std::ssize(*x.holders) : 0; };
+    const std::int64_t lanes = alike ? std::max(a.lanes, b.lanes) : std::max(devices(a), devices(b));
+    const auto begin = [&](const Array<Twin>& x, std::int64_t lane, std::int64_t of) {
+      return x.integers.data() + (alike ? begin_of(x, lane, of) : begin_on(x, lane, of));
+    };
+    for (std::int64_t lane = 0; lane < lanes; ++lane) {
+      const std::int64_t *x = begin(a, lane, size), *y = begin(b, lane, step == 0 ? 1 : size);
       for (std::int64_t n = 0; n < size; ++n)
-        if (static_cast<std::uint64_t>(x[n]) - static_cast<std::uint64_t>(y[n]) ==
-                static_cast<std::uint64_t>(distance) &&
+        if (static_cast<std::uint64_t>(x[n]) - (side.with ? static_cast<std::uint64_t>(y[n * step]) : 0) ==
+                static_cast<std::uint64_t>(side.distance) &&
             (columns == 1 || n / stride % columns == k))
           return true;
     }
     return false;
   };
   for (std::int64_t k = 0; k < columns; ++k)
-    for (const std::int64_t side : sides_of(direction))
-      if (const auto met = std::pair(&i, kColumn * k + side);
-          !paths.contains(met) && meets(distance_at(direction, side), k))
+    for (const Beside& side : sides_of(i))
+      if (const auto met = std::pair(&i, kColumn * k + side.code); !paths.contains(met) && meets(side, k))
         paths.insert(met);
 }
 
@@ -220,7 +234,7 @@ Borders borders_of(const Module& module, const std::vector<Bounds>& bounds, cons
   each_origin(module, [&](const Followed& one) {
     const auto turn = turns.all.find(&one.is);
     const auto elsewhere = [](const Origin& operand) { return operand.by_device; };
-    if (turn == turns.all.end()) return;
+    if (turn == turns.all.end() || (which == Which::ends && !asks(one.is.opcode))) return;
     const bool end = turn->second.count > 1 || std::ranges::any_of(one.operands, elsewhere);
     if (end || which == Which::all) add_borders(all, one);
   });
@@ -254,8 +268,8 @@ Unmet unmet(const Module& module, const std::vector<Bounds>& bounds, const Turns
   std::set<const Instruction*> open, listed;
   for (const auto& [i, columns] : turns.all)
     for (std::int64_t k = 0; k < columns.count; ++k)
-      for (const std::int64_t side : sides_of(direction_of(*i)))
-        if (!paths.contains({i, kColumn * k + side})) open.insert(i);
+      for (const Beside& side : sides_of(*i))
+        if (!paths.contains({i, kColumn * k + side.code})) open.insert(i);
   const Computation& main = entry(module);
   Unmet found{{}, Borders(main.parameters.size())};
   if (open.empty()) return found;
@@ -271,9 +285,12 @@ Unmet unmet(const Module& module, const std::vector<Bounds>& bounds, const Turns
       found.borders[p].insert(found.borders[p].end(), more.begin(), more.end());
     }
     for (const Origin& operand : one.operands)
-      if (is_of_a_sum(operand)) found.summed.insert(operand.parameters.begin(), operand.parameters.end());
+      if (asks(one.is.opcode) && is_of_a_sum(operand))
+        found.summed.insert(operand.parameters.begin(), operand.parameters.end());
     const auto of_data = [](const Origin& o) { return o.unknown || !o.parameters.empty(); };
-    if (std::ranges::any_of(one.operands, of_data) && (drawn || !solved)) listed.insert(&one.is);
+    // Whether what is computed otherwise is clipped at all is not known: it may lie between the ends.
+    const bool told = drawn || (!solved && asks(one.is.opcode));
+    if (told && std::ranges::any_of(one.operands, of_data)) listed.insert(&one.is);
   });
   for (const Computation& c : module.computations)
     for (const Instruction& i : c.instructions)

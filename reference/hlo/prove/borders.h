@@ -14,8 +14,8 @@ namespace plumb::hlo {
 // For each parameter what it is on both sides of where something turns, the other parameters being zero.
 using Borders = std::vector<Integers>;
 
-// Of a comparison, a minimum, a maximum, a clamp, a division or a remainder of integers; where some sides of
-// comparisons are `met`, of the others.
+// Of a comparison, a minimum, a maximum, a clamp, a sign, a division or a remainder of integers; where some
+// sides are `met`, of the others.
 void add_borders(Borders&, const Followed&, const Paths* met = nullptr);
 
 // Those of them that are drawn of a parameter, ascending: what indexes stays below what it indexes, what has
@@ -27,10 +27,11 @@ struct Columns {
   std::int64_t along = 0, count = 1;
 };
 
-// The comparisons of integers of a module that some parameter is read for, and divisions of them. `note` adds
-// to `paths` which sides of its border one was on: of column k 4k + 2 just below, 4k + 3 just above; of
-// equality 4k + 2, where it holds. A sum is one number, and so is what it decides about: where that may be
-// zero (`zeros`) it is not met.
+// The comparisons of integers of a module that some parameter is read for, and divisions, minima, maxima,
+// clamps and signs of them. `note` adds to `paths` which sides of its border one was on: of column k 8k + 2
+// just below, 8k + 3 just above, of those that are no comparison 8k + 4 on it, and three more of a clamp's
+// upper end; of equality 8k + 2, where it holds. A sum is one number, and so is what it decides about: where
+// that may be zero (`zeros`) it is not met.
 struct Turns {
   std::map<const Instruction*, Columns> all;
   std::set<const Instruction*> of_sums{};

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "reference/hlo/prove/prove.h"
+#include "reference/hlo/prove/testing/integers.h"
 
 namespace plumb::hlo {
 namespace {
@@ -128,26 +128,8 @@ TEST(Borders, OfWhatIndexesOnlyThoseWithin) {
   EXPECT_EQ(borders(lines, 1), (Integers{6, 7}));
 }
 
-struct Pair {
-  std::string whole, part;
-};
-
-// A program of two devices, `body` of the whole and of a part: f: f32[8192] cut in two, x: s32[8] and n:
-// s32[] everywhere. In two draws.
-Proof proved(const Pair& body) {
-  const auto text = [](const std::string& size, const std::string& sharding, const std::string& body_text) {
-    return "HloModule m, num_partitions=2\n\nENTRY %e {\n  %f = f32[" + size + "] parameter(0)" +
-           (sharding.empty() ? "" : ", sharding={devices=[2]<=[2]}") + "\n  %x = s32[8] parameter(1)" +
-           (sharding.empty() ? "" : ", sharding={replicated}") + "\n  %n = s32[] parameter(2)" +
-           (sharding.empty() ? "" : ", sharding={replicated}") + "\n" + body_text + "}\n";
-  };
-  const Module before = parse(text("8192", "cut", body.whole), "b.txt"),
-               after = parse(text("4096", "", body.part), "a.txt");
-  return prove({before, after, nullptr}, {.draws = 2});
-}
-
 // Of the array, or of the single integer, `compared` decides.
-Pair deciding(const std::string& compared, const std::string& wrongly) {
+Bodies deciding(const std::string& compared, const std::string& wrongly) {
   const auto body = [](const std::string& shape, const std::string& lines) {
     return lines + "  ROOT %t = (f32[" + shape + "]";
   };
@@ -331,7 +313,7 @@ TEST(Borders, ThoseThatNoDrawMetAreListed) {
 // A range that is given is kept to.
 TEST(Borders, WithinTheRangeThatIsGiven) {
   const std::string body = "  %k = s32[] constant(500)\n  %p = pred[] compare(%n, %k), direction=LT\n";
-  const Pair pair = deciding(body, body);
+  const Bodies pair = deciding(body, body);
   const auto text = [](const std::string& f, const std::string& cut, const std::string& b) {
     return "HloModule m, num_partitions=2\n\nENTRY %e {\n  %f = f32[" + f + "] parameter(0)" + cut +
            "\n  %n = s32[] parameter(1)\n" + b + "}\n";

@@ -1,6 +1,8 @@
 #include "reference/hlo/prove/bounds.h"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 
 #include "reference/hlo/prove/borders.h"
 #include "reference/hlo/run/integers.h"
@@ -21,25 +23,86 @@ std::optional<std::int64_t> number_throughout(const Computation& c, std::int64_t
 
 bool is_ragged(Opcode opcode) { return opcode == Opcode::ragged_dot || opcode == Opcode::ragged_all_to_all; }
 
+bool has_nan(const Module& module) {
+  for (const Computation& c : module.computations)
+    for (const Instruction& i : c.instructions)
+      if (std::ranges::any_of(i.literal.reals, [](double x) { return std::isnan(x); })) return true;
+  return false;
+}
+
+std::int64_t length(const Chain& chain) {
+  std::int64_t steps = 0;
+  for (const Made* made = chain.get(); made->before; made = made->before.get()) ++steps;
+  return steps;
+}
+
 struct Narrowing {
   const Module& module;
   std::vector<Bounds>& bounds;
+  bool fills = has_nan(module);  // what lies beyond an extent may be no number
+  std::map<std::int64_t, Span>
+      held{};  // what is to be drawn of what is clipped, or a remainder, before it indexes
 
-  // Numbers from which each device takes its own away reach as far as the last device's; terms of sums, on the
-  // average, to an even share: group sizes add up to the rows.
+  // Between which numbers a parameter is drawn for an index to be all below an extent: as the chain says that
+  // holds whatever it is, else as the shortest does, which is the index as it is.
+  std::optional<Span> span_of(const Origin& origin, std::int64_t p, std::int64_t extent) const {
+    std::optional<Span> all;
+    std::int64_t steps = 0;
+    for (const Chain& chain : origin.chains) {
+      if (chain->parameter != p) continue;
+      const Span one = drawn_for(chain, {0, extent - 1});
+      if (one.high > kMostIndexed || one.high < 0 || (all && all->held && !one.held)) continue;
+      if (all && all->held)
+        all->low = std::min(all->low, one.low), all->high = std::max(all->high, one.high);
+      else if (!all || one.held || length(chain) < steps)
+        all = one, steps = length(chain);
+    }
+    return all;
+  }
+
+  // Numbers from which each device takes its own away reach as far as the last device's; terms of sums, on
+  // the average, to an even share: group sizes add up to the rows.
   void narrow(const Origin& origin, std::int64_t extent) {
     if (extent < 1) return;
-    if (origin.summed > 1) extent = std::min(extent, std::max<std::int64_t>(2, 2 * extent / origin.summed + 1));
+    if (origin.summed > 1)
+      extent = std::min(extent, std::max<std::int64_t>(2, 2 * extent / origin.summed + 1));
     for (const std::int64_t p : origin.parameters) {
-      Bounds& b = bounds[static_cast<std::size_t>(p)];
-      std::int64_t last = extent - 1;
-      for (const Chain& chain : origin.chains) {
-        if (!origin.by_device || chain->parameter != p) continue;
-        const Integers reach = solved(chain, {extent - 1});
-        if (!reach.empty() && reach.back() <= kMostIndexed) last = std::max(last, reach.back());
+      const std::optional<Span> span = span_of(origin, p, extent);
+      if (!span && origin.indices.contains(p)) continue;
+      const std::int64_t last = std::max(extent - 1, span ? span->high : 0);
+      if (!span || !span->held) {
+        limit(p, last);
+        continue;
       }
-      b.low = 0, b.high = b.indexes ? std::min(b.high, last) : last, b.indexes = true, b.any = false;
+      Span& all = held.try_emplace(p, Span{0, 0, true}).first->second;
+      all.low = std::min(all.low, span->low), all.high = std::max(all.high, last);
     }
+  }
+
+  void limit(std::int64_t p, std::int64_t last) {
+    Bounds& b = bounds[static_cast<std::size_t>(p)];
+    b.low = 0, b.high = b.indexes ? std::min(b.high, last) : last, b.indexes = true, b.any = false;
+  }
+
+  // What is clipped as well as what indexes is drawn beyond what it indexes, up to as many again.
+  void extend() {
+    for (const auto& [p, span] : held) {
+      Bounds& b = bounds[static_cast<std::size_t>(p)];
+      if (!b.indexes)
+        b.low = span.low, b.high = span.high, b.indexes = true, b.any = false;
+      else if (!fills && span.high <= 2 * b.high + 1)
+        b.high = std::max(b.high, span.high);
+    }
+    for (std::size_t p = 0; p < bounds.size(); ++p) keep_to_type(p);
+  }
+
+  void keep_to_type(std::size_t p) {
+    const Computation& main = entry(module);
+    const Type type = main.instructions[static_cast<std::size_t>(main.parameters[p])].shape.type;
+    Bounds& b = bounds[p];
+    if (!b.indexes) return;
+    if (!has_number(type, b.low)) b.low = 0;
+    while (!has_number(type, b.high)) b.high /= 2;
   }
 
   // A single one that says how often a loop runs.
@@ -129,6 +192,7 @@ std::vector<Bounds> bounds_of(const Module& module) {
     if (met.counts) narrowing.keep_small(met.operands);
     add_borders(borders, met);
   });
+  narrowing.extend();
   for (std::size_t p = 0; p < bounds.size(); ++p)
     bounds[p].borders =
         within(bounds[p], main.instructions[static_cast<std::size_t>(main.parameters[p])].shape, borders[p]);

@@ -168,6 +168,53 @@ TEST(Bounds, IntegersStayBelowWhatTheyIndex) {
   };
   for (const auto& [lines, want] : table) EXPECT_EQ(bounds(lines), want) << lines;
 }
+
+// What becomes an index behind an operation is drawn for the index to be all that it may be, and of what any
+// number becomes one for the operation to matter.
+TEST(Bounds, BehindAnOperationAnIndexIsAllThatItMayBe) {
+  const auto drawn = [](const std::string& lines, const std::string& type = "s32") {
+    const std::string text = "HloModule m\n\nENTRY %e {\n  %f = f32[16,16] parameter(0)\n  %t = " + type + "[] parameter(1)\n"
+                             "  %c = " + type + "[] constant(64)\n  %m = " + type + "[] constant(15)\n  %d = " + type + "[] constant(4)\n"
+                             "  %z = " + type + "[] constant(0)\n" + lines;
+    const Bounds b = bounds_of(parse(text + "  ROOT %r = f32[1,1] dynamic-slice(%f, %k, %z), dynamic_slice_sizes={1,1}\n}\n", "m.txt"))[1];
+    EXPECT_TRUE(b.indexes) << lines;
+    return std::to_string(b.low) + " to " + std::to_string(b.high);
+  };
+  const std::pair<const char*, const char*> table[] = {
+      {"%k = s32[] copy(%t)\n", "0 to 15"},
+      {"%k = s32[] divide(%t, %c)\n", "0 to 1023"},
+      {"%k = s32[] shift-right-arithmetic(%t, %d)\n", "0 to 255"},
+      {"%k = s32[] shift-right-logical(%t, %d)\n", "0 to 255"},
+      {"%k = s32[] remainder(%t, %d)\n", "0 to 15"},
+      {"%k = s32[] remainder(%t, %m)\n", "0 to 59"},
+      {"%k = s32[] and(%t, %m)\n", "0 to 63"},
+      {"%k = s32[] and(%m, %t)\n", "0 to 63"},
+      {"%k = s32[] remainder(%t, %c)\n", "0 to 15"},  // most of what it leaves is none of the rows
+      {"%k = s32[] subtract(%t, %d)\n", "0 to 19"},
+      {"%k = s32[] subtract(%m, %t)\n", "0 to 15"},
+      {"%k = s32[] add(%t, %d)\n", "0 to 15"},
+      {"%k = s32[] clamp(%z, %t, %m)\n", "-9 to 24"},
+      {"%k = s32[] minimum(%t, %m)\n", "0 to 24"},
+      {"%a = s32[] maximum(%z, %t)\n  %k = s32[] minimum(%m, %a)\n", "-14 to 24"},
+      {"%a = s32[] divide(%t, %c)\n  %k = s32[] and(%a, %m)\n", "0 to 4095"},
+      {"%a = s32[] subtract(%t, %d)\n  %k = s32[] clamp(%z, %a, %m)\n", "-5 to 28"},
+      {"%a = s32[] multiply(%t, %d)\n  %k = s32[] and(%a, %m)\n", "0 to 15"},
+      // As floor_divide and what is counted from the end are made.
+      {"%q = s32[] divide(%t, %c)\n  %a = s32[] subtract(%q, %d)\n  %p = pred[] compare(%t, %z), direction=LT\n  %n = s32[] select(%p, %a, %q)\n"
+       "  %o = pred[] compare(%n, %z), direction=LT\n  %e = s32[] add(%n, %m)\n  %k = s32[] select(%o, %e, %n)\n", "0 to 1023"},
+      // Of several indices the least reaches furthest; a clipped one as far again.
+      {"%q = s32[] divide(%t, %c)\n  %a = f32[1,1] dynamic-slice(%f, %q, %z), dynamic_slice_sizes={1,1}\n  %k = s32[] and(%t, %m)\n", "0 to 1023"},
+      {"%q = s32[] divide(%t, %c)\n  %a = f32[1,1] dynamic-slice(%f, %q, %z), dynamic_slice_sizes={1,1}\n  %k = s32[] copy(%t)\n", "0 to 15"},
+      {"%a = f32[1,1] dynamic-slice(%f, %t, %z), dynamic_slice_sizes={1,1}\n  %k = s32[] clamp(%z, %t, %m)\n", "0 to 24"},
+      {"%a = f32[1,1] dynamic-slice(%f, %t, %z), dynamic_slice_sizes={1,1}\n  %k = s32[] and(%t, %m)\n", "0 to 15"},
+      {"%no = f32[] constant(nan)\n  %a = f32[1,1] dynamic-slice(%f, %t, %z), dynamic_slice_sizes={1,1}\n  %k = s32[] clamp(%z, %t, %m)\n", "0 to 15"},
+      // What says where in a table of integers stands what indexes is no index into the next.
+      {"%w = s32[64] iota(), iota_dimension=0\n  %a = s32[1] dynamic-slice(%w, %t), dynamic_slice_sizes={1}\n  %k = s32[] reshape(%a)\n", "0 to 63"},
+  };
+  for (const auto& [lines, want] : table) EXPECT_EQ(drawn(std::string("  ") + lines), want) << lines;
+  EXPECT_EQ(drawn("  %k = s8[] divide(%t, %c)\n", "s8"), "0 to 127");
+  EXPECT_EQ(drawn("  %k = u8[] clamp(%z, %t, %m)\n", "u8"), "0 to 24");
+}
 // clang-format on
 
 Module module_of(const std::string& shape) {

@@ -177,6 +177,28 @@ TEST(Verdicts, WhatADoubtDecidesIsInDoubt) {
   }
 }
 
+// Of a large number is taken away what was added: what is left of a small one has no sign that is known, and
+// most draws are in doubt. Where one is proven the others are found, too.
+TEST(Verdicts, WhatFewDrawsDecideIsProvenByThese) {
+  const std::string sign =
+      "  %k = f32[3] constant({36028797018963968, 36028797018963968, 36028797018963968})\n"
+      "  %z = f32[3] constant({0, 0, 0})\n  %up = f32[3] add(%y, %k)\n  %left = f32[3] subtract(%up, %k)\n"
+      "  %p = pred[3] compare(%left, %z), direction=GT\n  %w = f32[3] select(%p, %y, %z)\n  ROOT";
+  const Edits edits = {
+      {"  ROOT",         sign            },
+      {"tuple(%r0, %y)", "tuple(%r0, %w)"}
+  };
+  const Module before = edited(kBefore, edits), after = edited(kAfter, edits);
+  int proven = 0;
+  for (std::uint64_t seed = 0; seed < 400; seed += 20) {
+    const Proof p = prove({before, after, nullptr}, {seed});
+    const bool is = p.finding == Finding::proven;
+    EXPECT_TRUE(is || p.draws == 1) << seed << " " << name(p.finding) << " " << p.why;
+    proven += is;
+  }
+  EXPECT_GT(proven, 10);
+}
+
 TEST(Verdicts, WhatIsMistrusted) {
   const auto both = [](const std::string& lines, const std::string& operation) {
     const auto at = [&](std::string shape) {

@@ -10,7 +10,7 @@
 namespace plumb::hlo {
 namespace {
 
-constexpr std::size_t kMostNumbers = 64, kMostChains = 8;
+constexpr std::size_t kMostNumbers = 64, kMostChains = 16;
 
 Integers counted_to(std::int64_t n) {
   Integers all;
@@ -21,6 +21,7 @@ Integers counted_to(std::int64_t n) {
 
 void join(Origin& to, const Origin& from) {
   to.parameters.insert(from.parameters.begin(), from.parameters.end());
+  to.indices.insert(from.indices.begin(), from.indices.end());
   to.changed = to.changed || from.changed;
   to.by_device = to.by_device || from.by_device;
   to.unknown = to.unknown || from.unknown;
@@ -35,6 +36,9 @@ void join(Origin& to, const Origin& from) {
   to.parts.resize(std::max(to.parts.size(), from.parts.size()));
   for (std::size_t n = 0; n < from.parts.size(); ++n) join(to.parts[n], from.parts[n]);
 }
+
+// Numbers that are there, whatever the parameters are.
+bool is_fixed(const Origin& origin) { return origin.parameters.empty() && !origin.unknown; }
 
 // But for the ways they came about.
 bool alike(const Origin& a, const Origin& b) {
@@ -138,8 +142,17 @@ struct Following {
     all.changed = all.changed || !moves(i.opcode);
     if (is_elsewhere(i.opcode)) {
       numbers_of(0);
+      if (i.opcode == Opcode::gather || i.opcode == Opcode::dynamic_slice)
+        for (std::size_t n = 1; n < operands.size(); ++n)
+          all.indices.insert(operands[n].parameters.begin(), operands[n].parameters.end());
     } else if (i.opcode == Opcode::clamp) {
       numbers_of(1);
+      Integers ends = operands[0].at_zero;
+      ends.insert(ends.end(), operands[2].at_zero.begin(), operands[2].at_zero.end());
+      ends = few(std::move(ends));
+      for (Chain& chain : all.chains)
+        chain = std::make_shared<const Made>(Made{chain, chain->parameter, i.opcode, i.shape.type, ends,
+                                                  false, is_fixed(operands[0]) && is_fixed(operands[2])});
     } else if (i.opcode == Opcode::select) {
       all.unknown = operands[1].unknown || operands[2].unknown;
     } else if (of_two(i.opcode)) {
@@ -148,8 +161,8 @@ struct Following {
       const auto make = [&](const Origin& from, const Origin& other, bool second) {
         for (const Chain& chain : from.chains)
           if (!other.at_zero.empty() && all.chains.size() < kMostChains)
-            all.chains.push_back(std::make_shared<const Made>(
-                Made{chain, chain->parameter, i.opcode, i.shape.type, other.at_zero, second}));
+            all.chains.push_back(std::make_shared<const Made>(Made{
+                chain, chain->parameter, i.opcode, i.shape.type, other.at_zero, second, is_fixed(other)}));
       };
       make(a, b, false), make(b, a, true);
       all.at_zero = all_pairs(a.at_zero, b.at_zero, i.opcode, i.shape.type);
@@ -158,8 +171,8 @@ struct Following {
       const std::int64_t other = i.opcode == Opcode::negate ? 0 : -1;
       all.chains.clear();
       for (const Chain& chain : operands[0].chains)
-        all.chains.push_back(
-            std::make_shared<const Made>(Made{chain, chain->parameter, opcode, i.shape.type, {other}, true}));
+        all.chains.push_back(std::make_shared<const Made>(
+            Made{chain, chain->parameter, opcode, i.shape.type, {other}, true, true}));
       all.at_zero = all_pairs({other}, operands[0].at_zero, opcode, i.shape.type);
     } else if (i.opcode != Opcode::concatenate && i.opcode != Opcode::dynamic_update_slice &&
                i.opcode != Opcode::pad) {

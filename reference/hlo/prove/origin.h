@@ -22,6 +22,7 @@ struct Origin {
   std::int64_t summed = 0;   // so many terms in a sum; 0: no sum of several
   Integers at_zero{};        // what they are, where all parameters are zero: some of these, ascending
   std::vector<Chain> chains{};
+  std::set<std::int64_t> indices{};  // parameters that say where the numbers stand in what they are taken from
   std::vector<Origin> parts{};
   std::int64_t along = 0;
   std::vector<Origin> columns{};  // none: not told apart

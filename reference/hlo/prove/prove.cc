@@ -12,6 +12,9 @@ namespace {
 // Draws of BEFORE for ways that none has gone, and how many of them are judged.
 constexpr int kSearched = 48, kJudged = 16;
 
+// Behind one that is proven draws in doubt are bad luck, so many times.
+constexpr int kMadeGood = 3;
+
 // More draws of what is proven, in each of which BEFORE goes some way that none of the first has gone. For
 // those of arrays only such with ties: in the others each element was a draw.
 Proof sought_ways(Trial& trial, Proof proof, std::uint64_t seed) {
@@ -216,8 +219,11 @@ Proof prove(const Subject& subject, const Options& options, Wholes* shared) {
               shared_out(subject, before)};
   trial.ends = all_borders(trial, Which::ends), trial.met.resize(trial.ends.size());
   std::uint64_t seed = options.seed;
+  int more = kMadeGood;
   for (int draw = 1; draw <= trial.draws; ++draw) {
     proof = settled_draw(trial, draw, seed);
+    while (proof.finding == Finding::mistrusted && draw > 1 && more-- > 0)
+      proof = settled_draw(trial, draw, seed);
     if (proof.finding != Finding::proven) return proof;
   }
   proof = sought_ways(trial, proof, seed);

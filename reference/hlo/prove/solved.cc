@@ -16,6 +16,8 @@ struct Congruent {
   auto operator<=>(const Congruent&) const = default;
 };
 
+constexpr int kMostShifted = 30;
+
 // What is left, from zero on.
 std::int64_t left_over(__int128 x, std::int64_t modulo) {
   return static_cast<std::int64_t>((x % modulo + modulo) % modulo);
@@ -71,10 +73,11 @@ void undone(const Made& made, std::int64_t c, const Congruent& wanted, std::vect
       return made.second ? sum(c, -static_cast<__int128>(wanted.is)) : sum(wanted.is, c);
     case Opcode::multiply:
       return undone_product(c, wanted, to);
+    case Opcode::clamp:
+      return to.push_back(wanted);
     default:
       break;
   }
-  constexpr int kMostShifted = 30;
   const bool divides = !made.second && c > 0, shifts = !made.second && c >= 0 && c <= kMostShifted;
   for (const std::int64_t t : some_of(wanted)) {
     const auto is = [&](std::int64_t x) { of_all(x, 0); };
@@ -117,6 +120,57 @@ void undone(const Made& made, std::int64_t c, const Congruent& wanted, std::vect
   }
 }
 
+// Wide enough to be multiplied once; from here on nothing is known.
+constexpr __int128 kFar = __int128{1} << 40;
+
+struct Wide {
+  __int128 low = 0, high = 0;
+  bool held = false;
+};
+
+// Between which numbers x lies where `x opcode others`, or the other way round, is to be all of `to`.
+Wide drawn_for(const Made& made, const Wide& to) {
+  constexpr __int128 kPeriods = 4;
+  if (made.others.empty() || !made.fixed) return to;
+  const __int128 least = made.others.front(), most = made.others.back();
+  const __int128 beyond = (to.high - to.low) / 2 + 2;
+  const auto divided = [&](__int128 c) {  // by c, above zero
+    return Wide{to.low < 0 ? to.low * c - (c - 1) : to.low * c,
+                to.high >= 0 ? to.high * c + c - 1 : to.high * c, to.held};
+  };
+  const auto periods_of = [&](__int128 period) {
+    return to.high >= period - 1 ? Wide{0, kPeriods * period - 1, true} : to;
+  };
+  const bool shifts = !made.second && most >= 0 && most <= kMostShifted;
+  switch (made.opcode) {
+    case Opcode::add:
+      return {to.low - most, to.high - least, to.held};
+    case Opcode::subtract:
+      return made.second ? Wide{least - to.high, most - to.low, to.held}
+                         : Wide{to.low + least, to.high + most, to.held};
+    case Opcode::multiply:
+      return most > 0 ? Wide{to.low / most, to.high / most, to.held} : to;
+    case Opcode::divide:
+      return !made.second && most > 0 ? divided(most) : to;
+    case Opcode::shift_right_arithmetic:
+    case Opcode::shift_right_logical:
+      return shifts ? divided(std::int64_t{1} << static_cast<int>(most)) : to;
+    case Opcode::remainder:
+      return !made.second && most > 0 ? periods_of(most) : to;
+    case Opcode::and_:
+      return most > 0 ? periods_of(most + 1) : to;
+    case Opcode::minimum:
+      return to.high >= most ? Wide{to.low, most + beyond, true} : to;
+    case Opcode::maximum:
+      return to.low <= least ? Wide{least - beyond, to.high, to.held} : to;
+    case Opcode::clamp:
+      return {to.low <= least ? least - beyond : to.low, to.high >= most ? most + beyond : to.high,
+              to.held || to.high >= most};
+    default:
+      return to;
+  }
+}
+
 template <typename T>
 std::vector<T> some(std::vector<T> all, std::size_t most) {
   std::ranges::sort(all);
@@ -130,6 +184,15 @@ std::vector<T> some(std::vector<T> all, std::size_t most) {
 }  // namespace
 
 Integers few(Integers all, std::size_t most) { return some(std::move(all), most); }
+
+Span drawn_for(const Chain& chain, Span wanted) {
+  Wide all{wanted.low, wanted.high, wanted.held};
+  for (const Made* made = chain.get(); made->before; made = made->before.get()) {
+    all = drawn_for(*made, all);
+    all.low = std::clamp(all.low, -kFar, kFar), all.high = std::clamp(all.high, -kFar, kFar);
+  }
+  return {static_cast<std::int64_t>(all.low), static_cast<std::int64_t>(all.high), all.held};
+}
 
 Integers solved(const Chain& chain, const Integers& wanted) {
   std::vector<Congruent> all;
