@@ -104,22 +104,22 @@ const Origin& column(const Origin& all, const Columns& columns, std::int64_t k) 
 void add_sides(Borders& borders, const Followed& one, const Paths* met, std::int64_t k) {
   const Columns columns = columns_of(one);
   const bool equality = one.is.opcode == Opcode::compare && is_equality(direction_of(one.is));
+  std::map<std::size_t, Integers> wanted;  // of each operand
   const auto add = [&](std::size_t of, std::optional<std::size_t> with, std::int64_t distance) {
     const Integers others = with ? column(one.operands[*with], columns, k).at_zero : Integers{0};
     if ((equality || !asks(one.is.opcode)) && others.size() > kFew) return;
-    Integers wanted;
     for (const std::int64_t x : others)
       if (equality)
-        add_beside(wanted, operand_shape(one, of).type, x, {-1, 0, 1});
+        add_beside(wanted[of], operand_shape(one, of).type, x, {-1, 0, 1});
       else
-        add_beside(wanted, operand_shape(one, of).type, x, {distance});
-    add_solved(borders, column(one.operands[of], columns, k), wanted);
+        add_beside(wanted[of], operand_shape(one, of).type, x, {distance});
   };
   for (const Beside& side : sides_of(one.is)) {
     if (met && met->contains({&one.is, kColumn * k + side.code})) continue;
     add(side.of, side.with, side.distance);
     if (side.with) add(*side.with, side.of, -side.distance);
   }
+  for (const auto& [of, numbers] : wanted) add_solved(borders, column(one.operands[of], columns, k), numbers);
 }
 
 // Of those within, what not every eight draws have: of what indexes these have the ends.

@@ -10,7 +10,7 @@
 namespace plumb::hlo {
 namespace {
 
-constexpr std::size_t kMostNumbers = 64, kMostChains = 16;
+constexpr std::size_t kMostNumbers = 64, kMostChains = 8;
 
 Integers counted_to(std::int64_t n) {
   Integers all;
@@ -135,6 +135,8 @@ struct Following {
   // Of integers, what is computed of them.
   Origin computed(const Instruction& i, const std::vector<Origin>& operands) const {
     Origin all;
+    // Of a choice what is taken else comes first: the index as it is, beside one that counts from the end.
+    if (i.opcode == Opcode::select && operands.size() == 3) join(all, operands[2]);
     for (const Origin& operand : operands) join(all, operand);
     const auto numbers_of = [&](std::size_t n) {
       all.at_zero = operands[n].at_zero, all.chains = operands[n].chains, all.unknown = operands[n].unknown;
