@@ -66,6 +66,8 @@ def work(value):
     return isinstance(value, dict) and words(value.get("kind")) and whole(value.get("devices")) and all(number(value.get(key)) for key in ("bytes", "factor", "flops"))
 
 
+SCHEMAS = (1, 2)  # as plumb reads them (harness/record/record.h)
+
 # What the scripts look at, of a record and of its `bench`.
 MACHINE = ("cpu", "cores", "os", "plumbline", "revision")
 OF_RECORD = {"bytes": lambda all: isinstance(all, dict) and number(all.get("best_known", 0)), "trace": lambda all: listed(all, collective),
@@ -128,11 +130,13 @@ def check_seal(record):
 
 def checked(record):
     """Whether a record holds times, of iterations or of links. Raises ValueError with what is none of a record."""
+    expect(record.get("schema", 1) in SCHEMAS, f"schema {record.get('schema')}, and this reads {SCHEMAS[0]} to {SCHEMAS[-1]}: the scripts of the plumb that made it read it")
     expect(words(record.get("case")) and re.match(r"on [^:]+: .*\w\[", record["case"]) and devices_of(record["case"]) > 0, "case")
     expect(words(record.get("backend")), "backend")
     bench = record.get("bench")
     if bench is None:
         return False
+    expect(record.get("status", "pass") == "pass", f"it has times, and is {record.get('status')}: a pass alone has some")
     expect(isinstance(bench, dict), "bench")
     expect(whole(bench.get("repetition")), "repetition")
     expect(times(bench.get("nanoseconds")), "nanoseconds")

@@ -159,6 +159,8 @@ class Pictures(unittest.TestCase):
         self.assertEqual(self.drawn_of(whole.encode()).returncode, 0)
         edited, unsealed = "it was edited: it is not that of its seal", "it has no seal: it may have been edited"
         for was, now, words in (('"nanoseconds":[', '"nanoseconds":[7,', edited), ('"factor":', '"factor":1', edited), ("on x=2: reshard f32[", "on x=2: reshard f32[1", edited),
+                                ('"schema":2', '"schema":99', "schema 99, and this reads 1 to 2: the scripts of the plumb that made it read it"),
+                                ('"status":"pass"', '"status":"wrong"', "it has times, and is wrong: a pass alone has some"),
                                 ('"seal":"', '"sealed":"', unsealed), ('"load":', '"load":' + "9" * 400 + ',"was":', "int too large")):
             self.assertIn(was, whole)
             ran = self.drawn_of(whole.replace(was, now).encode())

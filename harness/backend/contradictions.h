@@ -6,6 +6,7 @@
 #include "adapters/protocol/timing.h"
 #include "harness/backend/answer.h"
 #include "harness/backend/capabilities.h"
+#include "harness/backend/wall.h"
 
 namespace plumb {
 
@@ -19,6 +20,8 @@ struct Asked {
   std::int64_t iterations = 0;             // that were to be timed,
   std::vector<Clocked>* clocks = nullptr;  // and where their clocks go
   bool agreed = true;                      // they may begin at agreed times, to which a rank may come late
+  std::int64_t sent = 0;                   // when, by the harness's own clock
+  Rates rates{};                           // of clocks that ranks compared before
 };
 
 // All throw Malformed.

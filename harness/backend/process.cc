@@ -4,6 +4,7 @@
 #include <cassert>
 #include <utility>
 
+#include "adapters/protocol/clocked.h"
 #include "adapters/protocol/fields.h"
 #include "adapters/protocol/json.h"
 #include "harness/backend/process_state.h"
@@ -88,6 +89,20 @@ Answer Process::run_in_place(const Case& c) {
   return answer;
 }
 
+namespace {
+
+// Whoever has not said that it runs may be warming up or under the clock.
+void say_either_phase(Answer& answer) {
+  std::visit(
+      [](auto& said) {
+        if constexpr (requires { said.phase; })
+          if (said.phase == "compile") said.phase = "compile or run";
+      },
+      answer);
+}
+
+}  // namespace
+
 TimedAnswer Process::bench(const Case& c, const TimingAsked& wanted, std::span<const Tensor> operands) {
   if (auto refusal = refuses(c)) return {*refusal, {}};
   ProcessState& s = *state_;
@@ -107,11 +122,12 @@ TimedAnswer Process::bench(const Case& c, const TimingAsked& wanted, std::span<c
   const Waiting w("compile", s.deadlines);
   TimedAnswer said;
   Asked asked{c, s.id, given.layout.free, s.hello->capabilities, true, timing.iterations, &said.clocks};
-  asked.agreed = timing.sync == Sync::window;
+  asked.agreed = timing.sync == Sync::window, asked.sent = machine_time();
   said.answer = s.ask(bench_request({s.id, w.left(), seconds}, c, timing, given), asked, w);
   s.deadlines = before;
+  say_either_phase(said.answer);
   if (const auto* outcome = std::get_if<Outcome>(&said.answer))
-    s.kept = c, s.kept_blocks = outcome->blocks.size();
+    s.kept = c, s.kept_blocks = outcome->blocks.size(), s.kept_rates = rates_of(said.clocks);
   return said;
 }
 
@@ -142,8 +158,9 @@ std::variant<std::vector<Clocked>, Answer> Process::limit(const LimitAsked& limi
   s.lay_out(layout, {});
   const Waiting w("run", s.deadlines);
   const std::string request = limit_request({s.id, w.left()}, layout, limit);
+  Asked asked{*s.kept, s.id, layout.free, s.hello->capabilities, true, limit.iterations};
+  asked.sent = machine_time(), asked.rates = s.kept_rates;
   if (auto failed = s.send(request, w)) return *failed;
-  const Asked asked{*s.kept, s.id, layout.free, s.hello->capabilities, true, limit.iterations};
   std::variant<std::vector<Clocked>, Answer> said;
   if (auto failed = s.wait_for("timed", asked, [&](const json& message) {
         said = parse_clocks(field(message, "clock"), asked, s.arena);

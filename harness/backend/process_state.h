@@ -32,6 +32,7 @@ struct ProcessState {
   std::string last_phase;    // of the last reply
   std::optional<Case> kept;  // whose results lie with the program
   std::size_t kept_blocks = 0;
+  Rates kept_rates;  // of its ranks' clocks
   std::map<std::int64_t, std::pair<int, Answer>> failed;  // starts in a row, by number of devices
   std::optional<std::pair<Case, Answer>> refusal;         // why it does not take a case, not said yet
 

@@ -51,6 +51,9 @@ std::vector<Clocked> parse_clocks(const json& clock, const Asked& asked, const A
     for (std::size_t r = 0; r < rows.size(); ++r) take_sights(clocks[r], rows[r]);
   }
   check_clocks(clocks, asked.agreed);
+  Rates rates = rates_of(clocks);
+  rates.insert(asked.rates.begin(), asked.rates.end());
+  check_wall(clocks, rates, wall_since(asked.sent));
   return clocks;
 }
 

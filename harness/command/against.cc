@@ -10,7 +10,9 @@
 namespace plumb {
 
 void say_what_became(const std::vector<Timings>& now, const std::vector<Timings>& then, std::FILE* out) {
-  for (const Paced& one : paced(then, now)) fmt::print(out, "{}\n", paced_in_words(one));
+  const std::vector<Paced> all = paced(then, now);
+  for (const Paced& one : all) fmt::print(out, "{}\n", paced_in_words(one));
+  if (const std::string few = too_few_to_tell(all); !few.empty()) fmt::print(out, "note  {}\n", few);
 }
 
 void say_what_turns_came_to(const std::vector<Timings>& now, std::FILE* out) {

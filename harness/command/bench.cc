@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "adapters/protocol/json.h"
 #include "harness/backend/interrupt.h"
@@ -12,6 +13,7 @@
 #include "harness/command/entries.h"
 #include "harness/command/files.h"
 #include "harness/command/probes.h"
+#include "harness/command/recall.h"
 #include "harness/command/session.h"
 #include "harness/record/circumstances.h"
 #include "harness/measure/require.h"
@@ -27,39 +29,6 @@
 namespace plumb {
 namespace {
 
-// Timings, or a record.
-template <typename Of>
-bool of_entry(const Of& of, const Entry& entry) {
-  return of.line == entry.timings.line && of.backend == entry.timings.backend;
-}
-
-// In what a repetition that a record has is not as it is asked for now; empty where in nothing.
-std::string timed_otherwise(const Repetition& then, const Pace& now, std::int64_t repetitions) {
-  std::string other = timed_otherwise(then.timing, now.timing);
-  const auto printed = [](double seconds) { return fmt::format("{:.6g}", seconds); };
-  if (!other.empty() || then.seconds <= 0 || printed(then.seconds) == printed(now.seconds)) return other;
-  return fmt::format("{} seconds a repetition, now {}: of {} repetitions --budget {}", printed(then.seconds),
-                     printed(now.seconds), repetitions,
-                     printed(then.seconds * static_cast<double>(repetitions)));
-}
-
-// Repetitions that a record has: a run that is resumed does not time them again. Throws where they were timed
-// otherwise.
-std::vector<Repetition> before(const std::vector<Timings>& all, const Entry& entry, const BenchFlags& flags) {
-  std::vector<Repetition> same;
-  for (const Timings& t : all)
-    for (const Repetition& r : t.repetitions) {
-      if (!of_entry(t, entry) || r.stop == "soak") continue;
-      const std::string other = timed_otherwise(r, entry.pace, flags.repetitions);
-      if (!other.empty())
-        throw BadInput(
-            fmt::format("--resume: {} was timed otherwise, and its times belong to no run of these (another --record FILE times all anew): {}",
-                        flags.record, other));
-      same.push_back(r);
-    }
-  return same;
-}
-
 // Times of one thing are compared with those of another by nobody: throws before any is taken.
 void refuse_timed_otherwise(const Entries& entries, const std::vector<Timings>& then,
                             const std::string& record) {
@@ -67,63 +36,8 @@ void refuse_timed_otherwise(const Entries& entries, const std::vector<Timings>& 
     for (const Timings& t : then)
       for (const Repetition& r : t.repetitions)
         if (const std::string other = timed_otherwise(r.timing, entry->pace.timing);
-            of_entry(t, *entry) && !other.empty())
+            is_of(t, *entry) && !other.empty())
           throw BadInput(fmt::format("--against: {} was timed otherwise: {}", record, other));
-}
-
-// Where the case of an entry would be timed now, by who started for it; a record of it.
-Record timed_here(const Entry& entry) {
-  Process& process = process_of(*entry.subject);
-  in_place(entry.c, process);
-  Record now;
-  now.line = entry.timings.line;
-  say_who(now, *entry.subject);
-  now.bench.emplace();
-  if (process.hello()) now.bench->places = process.hello()->places;
-  return now;
-}
-
-// By which other build of ours a record was made, whose clock may be another; empty where by none that it names.
-std::string by_another_build(const std::vector<Record>& then, const nlohmann::json& here) {
-  for (const Record& record : then)
-    for (const char* part : {"plumbline", "revision", "compiler"})
-      if (const auto was = record.environment.find(part); was != record.environment.end() && here.contains(part) && *was != here[part])
-        return fmt::format("{} {}, now {}", part, dump(*was), dump(here[part]));
-  return "";
-}
-
-// Repetitions of one case come of one machine, and of one build: throws where those recorded do not.
-void refuse_made_elsewhere(const Entry& entry, const std::vector<Record>& recorded, const BenchFlags& flags,
-                           const nlohmann::json& here) {
-  const Record now = timed_here(entry);
-  std::vector<Record> then;
-  for (const Record& one : recorded)
-    if (one.bench && one.line == now.line && one.backend == now.backend) then.push_back(one);
-  std::string other = made_elsewhere(then, {
-                                               {record_key(now.line, now.backend), made_where(now, here)}
-  });
-  const auto files = [](const Record& r) { return r.versions.value("files", ""); };
-  if (other.empty() && std::ranges::any_of(then, [&](const Record& r) { return files(r) != files(now); }))
-    other = fmt::format("{} was built anew", now.backend);
-  if (other.empty()) other = by_another_build(then, here);
-  if (!other.empty())
-    throw BadInput(fmt::format("--resume: {} was made elsewhere, and its times belong to no run of here (another --record FILE times all anew): {}",
-                               flags.record, other));
-}
-
-// What was timed before stands in the place of what would be timed, and what failed then is asked no more.
-void recall(Course& course, const std::vector<Record>& recorded, const BenchFlags& flags,
-            const nlohmann::json& here) {
-  const std::vector<Timings> recalled = timings_of(recorded);
-  for (const auto& entry : course.entries) {
-    entry->before = before(recalled, *entry, flags);
-    if (!entry->before.empty()) refuse_made_elsewhere(*entry, recorded, flags, here);
-    for (const Timings& t : recalled)
-      if (of_entry(t, *entry)) entry->timings.over = t.over, entry->timings.notes = t.notes;
-    for (const Record& r : recorded)
-      if (!r.bench && r.verdict.status != Status::unrun && of_entry(r, *entry))
-        entry->failed = not_timed(r), entry->last_words = r.last_words;
-  }
 }
 
 std::string slow_one(const Timings& t) {
@@ -143,12 +57,11 @@ std::int64_t say_unmet(const Timings& t, const std::vector<Requirement>& require
     if (how == Met::no_metric) continue;
     ++held[i];
     if (how == Met::yes) continue;
-    const std::string rank = how == Met::no ? fmt::format("; rank {}", slow_one(t)) : "";
-    fmt::print(out, "{}  {}  {}\n    {}{}\n",
+    fmt::print(out, "{}  {}  {}\n    {}; rank {}\n",
                how == Met::no       ? "required"
                : how == Met::unsure ? "UNSURE"
                                     : "unjudged",
-               t.backend, t.line, unmet(r, f), rank);
+               t.backend, t.line, unmet(r, f), slow_one(t));
     ++findings;
   }
   return findings;
@@ -157,8 +70,27 @@ std::int64_t say_unmet(const Timings& t, const std::vector<Requirement>& require
 // Why a case has no times; empty where it has some, or nobody came to it.
 std::string failed(const Entry& entry) {
   const Timings& t = entry.timings;
-  return entry.failed.empty() && !t.repetitions.empty() && medians(t).empty() ? no_times(t.repetitions.back())
-                                                                              : entry.failed;
+  if (!entry.failed.empty() || !medians(t).empty()) return entry.failed;
+  if (!entry.lost.empty()) return entry.lost.back().why;
+  return t.repetitions.empty() ? "" : no_times(t.repetitions.back());
+}
+
+std::int64_t say_not_timed(const Entry& entry, const std::string& why, std::FILE* out) {
+  const std::string& words = entry.failed.empty() && !entry.lost.empty() ? entry.lost.back().last_words : entry.last_words;
+  if (!entry.refused)
+    fmt::print(out, "not timed  {}  {}\n    {}\n{}", entry.timings.backend, entry.timings.line, why, said_last(words));
+  return entry.refused ? 0 : 1;
+}
+
+// Of a case that has times: the repetitions that have none, for their backend failed.
+std::int64_t say_lost(const Entry& entry, std::FILE* out) {
+  if (entry.lost.empty()) return 0;
+  const LostRepetition& first = entry.lost.front();
+  const auto n = entry.lost.size();
+  fmt::print(out, "failed  {}  {}\n    {} of {} repetitions {} no times{}, the first number {}: {}\n{}", entry.timings.backend,
+             entry.timings.line, n, n + entry.timings.repetitions.size(), n == 1 ? "has" : "have",
+             in_vain(entry) ? ", two in a row, and no more was asked for" : "", first.number, first.why, said_last(first.last_words));
+  return 1;
 }
 
 // The cases that were not timed, and what was demanded in vain; the number of both.
@@ -168,11 +100,9 @@ std::int64_t say_findings(const Course& course, const std::vector<Requirement>& 
   for (const auto& entry : course.entries) {
     const Timings& t = entry->timings;
     const std::string why = failed(*entry);
-    if (!why.empty() && !entry->refused)
-      fmt::print(out, "not timed  {}  {}\n    {}\n{}", t.backend, t.line, why, said_last(entry->last_words)),
-          ++findings;
+    if (!why.empty()) findings += say_not_timed(*entry, why, out);
     if (!why.empty() || t.repetitions.empty()) continue;
-    ++timed, findings += say_unmet(t, required, held, out);
+    ++timed, findings += say_unmet(t, required, held, out) + say_lost(*entry, out);
   }
   for (std::size_t i = 0; i < required.size(); ++i)
     if (timed > 0 && held[i] == 0)
@@ -282,7 +212,7 @@ Origin origin_of(const BenchFlags& flags, const Entries& entries, const nlohmann
 // Cases that it did not come to, or that are too large here.
 std::int64_t untimed(const Course& course) {
   return std::ranges::count_if(course.entries, [](const auto& entry) {
-    return entry->refused || (entry->failed.empty() && entry->timings.repetitions.empty());
+    return entry->refused || (failed(*entry).empty() && entry->timings.repetitions.empty());
   });
 }
 
@@ -309,6 +239,18 @@ void refuse_turns_of_one(const std::vector<std::string>& backends) {
     throw BadInput(fmt::format("--in-turns compares backends of one run, and these are one: {}", names[0]));
 }
 
+// Of a dry run, which starts no program: the cases that are not too large here for any.
+int say_what_fits(Entries& entries, const BenchFlags& flags) {
+  std::set<std::string> reasons;
+  std::erase_if(entries, [&](const auto& entry) {
+    const std::string why = too_large_to_time_by_any(entry->c, *entry->subject);
+    if (!why.empty() && reasons.insert(why).second) fmt::print(stderr, "plumb: unrun: {}\n", why);
+    return !why.empty();
+  });
+  if (!entries.empty()) say_planned(distinct_cases(entries), resolved_names(backends_of(flags.running)));
+  return reasons.empty() ? 0 : 2;
+}
+
 int bench_command(const BenchFlags& flags) {
   HeldTo held{requirements_of(flags), {}, {}};
   const Probes asked = probes_of(flags);
@@ -325,8 +267,7 @@ int bench_command(const BenchFlags& flags) {
   Course course;
   course.entries = entries_of(chosen, subjects, flags);
   refuse_timed_otherwise(course.entries, timings_of(held.then), flags.against);
-  if (flags.dry_run)
-    return say_planned(distinct_cases(course.entries), resolved_names(backends_of(flags.running)));
+  if (flags.dry_run) return say_what_fits(course.entries, flags);
   const auto journal = journal_of(flags.record);
   const nlohmann::json here = circumstances();
   course.repetitions = flags.repetitions, course.quiet = flags.quiet;

@@ -26,7 +26,7 @@ void add_clock(CLI::App& bench, BenchFlags& f) {
   bench.add_option("--batch", f.batch, "Runs without a pause that are one iteration")
       ->check(whole_number(1, 1'000'000))
       ->capture_default_str();
-  bench.add_option("--budget", f.budget, "Seconds under the clock for each case, over its repetitions; as long at most for each of its limits")
+  bench.add_option("--budget", f.budget, "Seconds under the clock for each case, over its repetitions; half of that at most for each of its limits")
       ->check(positive())
       ->capture_default_str();
   bench

@@ -25,6 +25,7 @@ TEST(Bench, WhatIsHeldToALimitThatNobodyKnowsIsUnjudged) {
     EXPECT_EQ(ran.code, 1) << demand;
     EXPECT_THAT(ran.out, HasSubstr(says)) << demand;
   }
+  EXPECT_THAT(run_tool(folder, timed + " --require 'median<=1.1*limit'").out, HasSubstr("required is median<=1.1*limit; rank 1 was the slowest"));
   const Ran few = run_tool(
       folder, fake("took 1000,1024 sends 1024") + line + " --repetitions 3 --require 'busbw>=0.1*limit'");
   EXPECT_EQ(few.code, 1);
@@ -43,6 +44,7 @@ TEST(Bench, WhatCannotBeMeantIsSaidBeforeAnythingIsTimed) {
       {line + " --budget 0",                   "--budget"                                 },
       {line + " --sync window --warmups 0",    "takes its width from the warm-ups"        },
       {line + " --require 'busbw>=fast'",      "--require"                                },
+      {line + " --require 'p95<=2*limit'",     "p95 has no limit, which are of busbw"     },
       {line + " --links 0/1",                  "--links: expected 1/1"                    },
       {line + " --links 2/4",                  "--links: expected 1/1"                    },
       {line + " --clock --links 1/1",          "--links says nothing to --clock"          },
@@ -138,6 +140,7 @@ TEST(Bench, ARecordWhoseTimesWereEditedIsNone) {
       {{"\"load\":", "\"load\":9"},                      "it was edited"                                        },
       {{" -> f32[8]\",\"cert", " -> f32[8] seed=7\",\"cert"}, "it was edited"                                 },
       {{"\"seal\":\"", "\"sealed\":\""},                 "it has no seal: it may have been edited"              },
+      {{"\"status\":\"pass\"", "\"status\":\"wrong\""}, "it has times, and is wrong: a pass alone has some"       },
       {{"\"leave\":[", "\"leave\":[1"},                   "its times are not those of its ranks"                 },
   };
   for (const auto& [changed, says] : rows) {
@@ -283,6 +286,18 @@ TEST(Bench, ADryRunSaysWhatTheFilterLeaves) {
   }
   EXPECT_EQ(run_tool(folder, two + " --dry-run --benchmark_out out.json").code, 0);
   EXPECT_FALSE(std::filesystem::exists(folder.path / "out.json"));
+}
+
+// No program is started, so that it is said of what would be too large for any.
+TEST(Bench, ADryRunSaysWhatIsTooLargeForAny) {
+  const Folder folder;
+  const std::string too_large = " 'on x=2: reshard f32[1099511627776@x] -> f32[1099511627776]'";
+  for (const std::string& others : {std::string(), line}) {
+    const Ran ran = run_tool(folder, fake("took 1000,1000") + others + too_large + " --dry-run");
+    EXPECT_EQ(ran.code, 2) << ran.out;
+    EXPECT_THAT(ran.err, HasSubstr("plumb: unrun: too large here"));
+    EXPECT_EQ(ran.out.substr(0, ran.out.find(" on ")), others.empty() ? "" : "1 case");
+  }
 }
 
 // What the filter leaves out is not asked for: nothing of it is unrun.

@@ -221,6 +221,7 @@ std::string times_text(const Compared& all) {
   if (counts.empty()) return "";
   std::string head = "\ntimes:";
   for (const auto& [became, n] : counts) head += fmt::format(" {} {}", n, name(became));
+  if (const std::string few = too_few_to_tell(all.paced); !few.empty()) text += fmt::format("  {}\n", few);
   return head + "\n" + text;
 }
 

@@ -34,36 +34,47 @@ void refuse_what_is_too_large(Course& course) {
       entry->failed = refuse(*entry, why);
 }
 
-// Nothing where it was timed; else why not. A failure is an error of the case and ends the case alone, but
-// that of the machine and Ctrl-C, which end the course.
-std::string time_once(Course& course, Entry& entry) {
-  const auto number = std::ssize(entry.timings.repetitions);
-  if (number < std::ssize(entry.before)) {
-    entry.timings.repetitions.push_back(entry.before[number]);
-    return "";
+const Repetition* numbered(const Entry& entry, std::int64_t number) {
+  const std::vector<Repetition>& all = entry.timings.repetitions;
+  const auto at = std::ranges::find(all, number, &Repetition::number);
+  return at == all.end() ? nullptr : &*at;
+}
+
+// A result that was judged, and no pass, has no times of any repetition.
+void lose(Entry& entry, std::int64_t number, const Record& record) {
+  if (was_judged(record))
+    entry.failed = not_timed(record), entry.last_words = record.last_words;
+  else
+    entry.lost.push_back({number, not_timed(record), record.last_words});
+}
+
+// One repetition of a case. Throws where the machine fails, and at Ctrl-C, which end the course.
+void time_once(Course& course, Entry& entry, std::int64_t number) {
+  if (const auto at = static_cast<std::size_t>(number - 1); at < entry.before.size() && entry.before[at]) {
+    entry.timings.repetitions.push_back(*entry.before[at]);
+    return;
   }
+  if (!entry.failed.empty() || in_vain(entry)) return;
   Record record;
   try {
     record = measure(entry.c, *entry.subject, entry.pace);
   } catch (const DoesNotFit& error) {
-    return refuse(entry, error.what());
+    entry.failed = refuse(entry, error.what());
+    return;
   }
-  std::string why;
   if (record.bench) {
-    record.bench->number = record.bench->launch = number + 1, record.bench->of = course.repetitions;
+    record.bench->number = record.bench->launch = number, record.bench->of = course.repetitions;
     entry.timings.over = bytes_over_axes(entry.c, record.trace);
     if (const double each = nanoseconds_each(record.bench->samples); each > 0) entry.pace.each = each;
     entry.timings.repetitions.push_back(*record.bench), entry.timings.notes = record.notes;
   } else {
-    why = not_timed(record);
-    entry.last_words = record.last_words;
+    lose(entry, number, record);
   }
   course.recorded(std::move(record));
-  return why;
 }
 
-void count(benchmark::State& state, const Entry& entry, std::size_t repetition) {
-  const Timings one{entry.timings.line, entry.timings.backend, {entry.timings.repetitions[repetition]}};
+void count(benchmark::State& state, const Entry& entry, const Repetition& repetition) {
+  const Timings one{entry.timings.line, entry.timings.backend, {repetition}};
   const Figured f = figures_of(one);
   state.SetIterationTime(f.metrics.at("median") / 1e6);
   state.counters["samples"] = static_cast<double>(one.repetitions[0].samples.nanoseconds.size());
@@ -94,20 +105,22 @@ std::vector<Entry*> drawn(Course& course) {
 void time_a_launch(Course& course) {
   if (course.launches > 0)
     for (const auto& entry : course.entries) process_of(*entry->subject).stop();
-  for (Entry* entry : drawn(course)) {
-    if (entry->failed.empty()) entry->failed = time_once(course, *entry);
-    ++course.done;
-  }
+  for (Entry* entry : drawn(course)) time_once(course, *entry, course.launches + 1), ++course.done;
   ++course.launches;
+}
+
+std::string why_none(const Entry& entry, std::int64_t number) {
+  if (const Repetition* one = numbered(entry, number)) return no_times(*one);
+  if (!entry.failed.empty()) return entry.failed;
+  const auto at = std::ranges::find(entry.lost, number, &LostRepetition::number);
+  return at == entry.lost.end() ? "it was lost twice in a row, and is asked no more" : at->why;
 }
 
 // Why a repetition has no time; of all that follow, where the first has none: the library takes what it needs
 // for its statistics from that one, and dies where it failed and two others did not.
-std::string told_to_the_library(const Entry& entry, std::size_t repetition) {
-  const std::vector<Repetition>& all = entry.timings.repetitions;
-  if (repetition >= all.size()) return entry.failed;
-  const std::string first = no_times(all.front());
-  return first.empty() ? no_times(all[repetition]) : first;
+std::string told_to_the_library(const Entry& entry, std::int64_t number) {
+  const std::string first = why_none(entry, 1);
+  return first.empty() ? why_none(entry, number) : first;
 }
 
 // One repetition, as the library asks for it: its time is the median. With it comes that of all other cases.
@@ -119,9 +132,8 @@ void repeat_once(benchmark::State& state, Course& course, Entry& entry) {
       course.failure = std::current_exception();
     }
   if (course.launches <= repetition) return fail(state, "nothing more is timed");
-  const auto at = static_cast<std::size_t>(repetition);
-  if (const std::string why = told_to_the_library(entry, at); !why.empty()) return fail(state, why);
-  for ([[maybe_unused]] auto _ : state) count(state, entry, at);
+  if (const std::string why = told_to_the_library(entry, repetition + 1); !why.empty()) return fail(state, why);
+  for ([[maybe_unused]] auto _ : state) count(state, entry, *numbered(entry, repetition + 1));
 }
 
 std::vector<std::string> arguments(const LibraryFlags& flags) {
@@ -171,6 +183,11 @@ void initialize(const LibraryFlags& flags, const Out& out) {
 }
 
 }  // namespace
+
+bool in_vain(const Entry& entry) {
+  const auto n = entry.lost.size();
+  return n > 1 && entry.lost[n - 2].number + 1 == entry.lost[n - 1].number;
+}
 
 std::string name_of(const Entry& entry) {
   return fmt::format("{} on {}", entry.timings.line, entry.timings.backend);

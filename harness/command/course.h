@@ -4,6 +4,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -13,18 +14,28 @@
 
 namespace plumb {
 
+// A repetition of which no result was judged: it has no times, and those after it go on.
+struct LostRepetition {
+  std::int64_t number = 0;
+  std::string why, last_words;  // these of a program that died then, or hung
+};
+
 // One case on one backend.
 struct Entry {
   Case c;
   Subject* subject = nullptr;
   Pace pace;
   Timings timings;                   // so far
-  std::vector<Repetition> before{};  // of a run that is resumed: they are not timed again
-  std::string failed{};              // why it has no times: it is asked no more
-  std::string last_words{};          // of a program that died then, or hung
-  bool refused = false;              // for it is too large here, as was said
-  std::int64_t told = 0;             // repetitions that the library has asked for
+  std::vector<std::optional<Repetition>> before{};  // of a run that is resumed, by number: they are not timed again
+  std::string failed{};                // why it has no times of any repetition: it is asked no more
+  std::string last_words{};            // of a program that died then, or hung
+  bool refused = false;                // for it is too large here, as was said
+  std::vector<LostRepetition> lost{};  // two in a row: it is asked no more
+  std::int64_t told = 0;               // repetitions that the library has asked for
 };
+
+// Whether it is asked no more: what is lost once may be so by chance, and twice in a row is not.
+bool in_vain(const Entry&);
 
 // As Google Benchmark calls it, and --benchmark_filter: LINE on BACKEND.
 std::string name_of(const Entry&);

@@ -109,6 +109,7 @@ Paced compared(const Timings& then, const Timings& now) {
   if (one.became == Became::slower) one.besides = besides_the_case(now, then, *ratio);
   if (one.became == Became::faster) one.besides = besides_the_case(then, now, one_over(*ratio));
   one.chance = moved(one) ? chance_of(one.became, theirs, ours) : 1;
+  one.launches = std::max(ours.size(), theirs.size());
   hold_to_controls(one, controls);
   if (moved(one) && one.besides.empty() && !controls.empty() && !one_run && !both_have)
     one.besides = "of two runs, and no call or sum of its own to hold it beside";
@@ -132,10 +133,14 @@ std::size_t fewest_launches(std::size_t cases, LeastChance least) {
   return n;
 }
 
+std::size_t held_to_chance(const std::vector<Paced>& all) {
+  return static_cast<std::size_t>(std::ranges::count_if(all, [](const Paced& p) { return p.ratio.has_value(); }));
+}
+
 // Holm: the least likely is held to its share of all cases, the next to one of those that are left, and where one is
 // likely enough so are all that follow.
 void leave_to_chance(std::vector<Paced>& all, LeastChance least) {
-  const auto cases = static_cast<std::size_t>(std::ranges::count_if(all, [](const Paced& p) { return p.ratio.has_value(); }));
+  const std::size_t cases = held_to_chance(all);
   std::vector<Paced*> those;
   for (Paced& one : all)
     if (moved(one)) those.push_back(&one);
@@ -202,6 +207,15 @@ std::vector<Paced> paced(const std::vector<Timings>& then, const std::vector<Tim
   }
   leave_to_chance(all, least_chance);
   return all;
+}
+
+std::string too_few_to_tell(const std::vector<Paced>& all) {
+  const std::size_t cases = held_to_chance(all);
+  if (cases == 0) return "";
+  const std::size_t fewest = fewest_launches(cases, least_chance), most = std::ranges::max(all, {}, &Paced::launches).launches;
+  if (most >= fewest) return "";
+  return fmt::format("{} launches then and now tell none of {} FASTER or SLOWER, however far apart: {} --repetitions do", most,
+                     counted(static_cast<std::int64_t>(cases), "case"), fewest);
 }
 
 std::vector<Paced> paced_in_turns(const std::vector<Timings>& timed) {

@@ -21,6 +21,7 @@ struct Paced {
   std::string seen{};   // of what is faster or slower: in how little it was seen
   std::string than{};   // by which backend the other time is, where it is one of the same run
   double chance = 1;    // by which equal launches lie so far apart, or farther
+  std::size_t launches = 0;  // of the side that has more
 };
 // By the medians of launches, for in one launch a library may be several times as slow as in the next; and
 // where both sides have controls, which had the same machine, so that it is no guess how loaded that was: by
@@ -30,6 +31,11 @@ struct Paced {
 // packing. A case that has no call and no sum is UNSURE, unless it is a product that sends nothing. Law: of equal launches one of all cases is FASTER or SLOWER in at most 5 of
 // 100 comparisons, however many cases they are of and however these hang together (Holm).
 std::vector<Paced> paced(const std::vector<Timings>& then, const std::vector<Timings>& now);
+
+// Why none of these can be FASTER or SLOWER, however far apart: so many cases need more launches than any has. Empty where
+// one can.
+//   5 launches then and now tell none of 20 cases FASTER or SLOWER, however far apart: 6 --repetitions do
+std::string too_few_to_tell(const std::vector<Paced>&);
 
 // Each case on a backend beside itself on the first that has it, whose launches took turns with its own: by pairs of launches,
 // of each the iteration below which a quarter of them lie, for who waits for a core now and then lengthens those above.

@@ -297,6 +297,29 @@ TEST(Paced, OfBackendsThatTookTurnsItIsSaidBesideWhichAndHowManyTurnsTell) {
   EXPECT_EQ(paced_in_turns(all).at(0).became, Became::unsure) << "five of both";
 }
 
+// Of five launches of each the least chance is 2 of 252, and of six 2 of 924.
+TEST(Paced, HowManyLaunchesItTakesIsSaidWhereThereAreFewer) {
+  const auto cases = [](int n, std::size_t launches) {
+    std::vector<Timings> all;
+    for (int i = 0; i < n; ++i) {
+      all.push_back(timed_with(1, 0.5, 3000));
+      all.back().line += " seed=" + std::to_string(i), all.back().repetitions.resize(launches);
+    }
+    return all;
+  };
+  const auto said = [](const std::vector<Timings>& then, const std::vector<Timings>& now) { return too_few_to_tell(paced(then, now)); };
+  EXPECT_EQ(said({}, {}), "");
+  EXPECT_EQ(said(cases(6, 5), cases(6, 5)), "");
+  EXPECT_EQ(said(cases(7, 5), cases(7, 5)), "5 launches then and now tell none of 7 cases FASTER or SLOWER, however far apart: 6 --repetitions do");
+  EXPECT_EQ(said(cases(23, 6), cases(23, 6)), "");
+  EXPECT_EQ(said(cases(24, 6), cases(24, 6)), "6 launches then and now tell none of 24 cases FASTER or SLOWER, however far apart: 7 --repetitions do");
+  EXPECT_EQ(said(cases(85, 7), cases(85, 7)), "");
+  EXPECT_NE(said(cases(86, 7), cases(86, 7)), "");
+  EXPECT_EQ(said(cases(321, 8), cases(321, 8)), "");
+  EXPECT_NE(said(cases(322, 8), cases(322, 8)), "");
+  EXPECT_EQ(said(cases(7, 5), cases(7, 8)), "") << "one side has more, and may tell";
+}
+
 TEST(Paced, RepetitionsThatMayBeOfOneLaunchAreOne) {
   Timings before = timed_with(1, 0.5, 3000), now = timed_with(1.5, 0.5, 3000);
   EXPECT_EQ(paced({before}, {now}).at(0).became, Became::slower);

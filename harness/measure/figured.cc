@@ -95,7 +95,7 @@ void add_limits(Figured& f, const std::vector<Measured>& all, const Work& w, boo
     auto share = share_of(send, ours);
     if (share) share = so_many_times(*share, w.factor);
     f.limits.push_back({"busbw", "send", reached, share});
-    f.limits.push_back({"algbw", "send", reached / w.factor, share});
+    f.limits.push_back({"algbw", "send", reached / w.factor, share, w.factor});
   }
   for (const char* of : {"call", "copy"})
     if (const std::vector<double> limit = took(all, of); !limit.empty() && w.bytes > 0)

@@ -27,6 +27,7 @@ struct Limit {
   std::string metric, of;  // of: as in Repetition::limits
   std::optional<double> value;
   std::optional<Ratio> share;
+  double factor = 1;  // by which that was divided
 };
 
 // What is known of a case.

@@ -115,6 +115,9 @@ TEST(Figured, ATimeIsHeldToItsCallElseToACopy) {
   }
   EXPECT_THAT(figured(all, slice, nobody).metrics, Not(Contains(Key("busbw"))));
   EXPECT_EQ(how("algbw>=0.4*limit", figured(all, slice, nobody)), Met::yes);
+  for (Measured& m : all) m.limits["send"] = 1000;
+  EXPECT_THAT(unmet(parse_requirement("algbw>=9*limit"), figured(all, reduce, nobody)), HasSubstr("(send over the factor 1.5), of which"));
+  EXPECT_THAT(unmet(parse_requirement("busbw>=9*limit"), figured(all, reduce, nobody)), HasSubstr("(send), of which"));
   for (Measured& m : all) m.limits["call"] = 1900;
   EXPECT_EQ(how("median<=1.2*limit", figured(all, reduce, nobody)), Met::yes);
   EXPECT_THAT(unmet(parse_requirement("median<=1*limit"), figured(all, reduce, nobody)),

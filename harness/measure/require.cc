@@ -36,6 +36,10 @@ std::string names() {
   return all;
 }
 
+bool has_a_limit(std::string_view metric) {
+  return unit_of(metric) != "us" || metric == "median";
+}
+
 bool compares(const std::string& relation, double a, double b) {
   if (relation == ">=") return a >= b;
   if (relation == "<=") return a <= b;
@@ -66,7 +70,8 @@ std::string limit_in_words(const Requirement& r, const Figured& figured) {
   const auto& share = limit->share;
   if (!figured.shared.empty())
     return fmt::format(", and which share of a limit that is nobody can say: {}", figured.shared);
-  const std::string known = fmt::format(", and the limit {:.4g} ({})", limit->value.value_or(0), limit->of);
+  const std::string over = limit->factor == 1 ? "" : fmt::format(" over the factor {:.4g}", limit->factor);
+  const std::string known = fmt::format(", and the limit {:.4g} ({}{})", limit->value.value_or(0), limit->of, over);
   if (!share) return known + ", with fewer than four repetitions";
   return fmt::format("{}, of which it is {:.3f} ({:.3f} to {:.3f}){}", known, share->middle,
                      share->interval.low, share->interval.high,
@@ -110,6 +115,8 @@ Requirement parse_requirement(std::string_view text) {
   if (text.substr(at).starts_with('*')) {
     ++at, blanks();
     r.of_limit = text.substr(at).starts_with("limit");
+    if (r.of_limit && !has_a_limit(r.metric))
+      throw bad_input(fmt::format("{} has no limit, which are of busbw, algbw, gflops and median", r.metric), text, at);
     if (r.of_limit) at += std::string_view("limit").size(), blanks();
   }
   const bool whole = at == text.size() && (at == after || r.of_limit);

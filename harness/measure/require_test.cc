@@ -47,6 +47,14 @@ TEST(Require, ANumberOrAShareOfTheLimit) {
             "median is 20, and nobody knows a limit of it: required is median<2*limit");
 }
 
+TEST(Require, WhatHasNoLimitIsHeldToNone) {
+  for (const char* metric : {"min", "p95", "p99", "IQR", "skew"}) {
+    EXPECT_NO_THROW(parse_requirement(std::string(metric) + "<=2"));
+    EXPECT_THROW(parse_requirement(std::string(metric) + "<=2*limit"), BadInput) << metric;
+  }
+  for (const char* metric : {"busbw", "algbw", "gflops", "median"}) EXPECT_NO_THROW(parse_requirement(std::string(metric) + "<=2*limit"));
+}
+
 TEST(Require, ANumberThatMayLieOnEitherSideIsUnsure) {
   Figured figured = of_busbw(std::nullopt);
   figured.between["median"] = {0.135, 19.81};

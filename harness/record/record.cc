@@ -222,6 +222,8 @@ Record parse(const json& j) {
   if (const json* safe = optional_field(j, "replica_safe")) r.replica_safe = truth(*safe, "replica_safe");
   r.times = times_from_json(field(j, "seconds"));
   if (const json* bench = optional_field(j, "bench")) r.bench = repetition_from_json(*bench, r.line);
+  if (r.bench && r.verdict.status != Status::pass)
+    throw Malformed(fmt::format("it has times, and is {}: a pass alone has some", name(r.verdict.status)));
   if (const json* made_by = optional_field(j, "environment")) r.environment = *made_by;
   r.certificate = text(field(j, "certificate"), "certificate");
   r.scope = text(field(j, "scope"), "scope");

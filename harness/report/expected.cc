@@ -47,7 +47,7 @@ void say_parts(const Timed& whole, const std::vector<Timed>& all, std::vector<st
   const auto scatter = part("reduce-scatter"), gather = part("all-gather");
   if (scatter == all.end() || gather == all.end() || whole.least <= scatter->most + gather->most) return;
   broken.push_back(
-      fmt::format("{}  {}\n    it takes {} at least, its reduce-scatter and all-gather {} and {} at most",
+      fmt::format("{}  {}\n    its medians are {} at least, those of its reduce-scatter and all-gather {} and {} at most",
                   whole.timings->backend, whole.timings->line, microseconds(whole.least),
                   microseconds(scatter->most), microseconds(gather->most)));
 }
@@ -58,7 +58,7 @@ void say_smaller(const Timed& large, const std::vector<Timed>& all, std::vector<
                        small.work.devices == large.work.devices && small.work.bytes < large.work.bytes;
     if (!alike || !is_reshard(large.c) || large.work.kind == "redistribution" || large.work.kind == "copy" || large.most >= small.least)
       continue;
-    broken.push_back(fmt::format("{}  {}\n    it takes {} at most, and less data {} at least: {}",
+    broken.push_back(fmt::format("{}  {}\n    its medians are {} at most, and those of less data {} at least: {}",
                                  large.timings->backend, large.timings->line, microseconds(large.most),
                                  microseconds(small.least), small.timings->line));
   }
@@ -87,7 +87,7 @@ void say_slice(const Timed& one, const std::vector<Timed>& all, std::vector<std:
   const double copy = longest_copy(*gather->timings);
   if (one.least <= gather->most + copy) return;
   broken.push_back(
-      fmt::format("{}  {}\n    it takes {} at least; {} at most to make the whole, and {} to copy it: {}",
+      fmt::format("{}  {}\n    its medians are {} at least, those of making the whole {} at most, and of copying it {}: {}",
                   one.timings->backend, one.timings->line, microseconds(one.least),
                   microseconds(gather->most), microseconds(copy), gather->timings->line));
 }
@@ -130,7 +130,7 @@ void say_loop(const Timed& one, const std::vector<Timed>& all, std::vector<std::
       one.c.op.operands[1].dims[0].size / axes_size(one.c.mesh, one.c.op.operands[1].dims[0].axes);
   if (one.least <= static_cast<double>(experts) * expert->most) return;
   broken.push_back(fmt::format(
-      "{}  {}\n    it takes {} at least, and a loop over the {} experts of a device {} times {}: {}",
+      "{}  {}\n    its medians are {} at least, and those of one of the {} experts of a device, over which a loop goes {} times, {} at most: {}",
       one.timings->backend, one.timings->line, microseconds(one.least), experts, experts,
       microseconds(expert->most), *line));
 }

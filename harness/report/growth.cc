@@ -86,7 +86,8 @@ std::string growth_table(const std::vector<Timings>& all) {
   if (grown.empty()) return "";
   return columns_below({"growth", "backend", "devices", "median us", "bytes due", "bytes over axes",
                         "bytes grew", "time grew", "95 %"},
-                       grown, 2);
+                       grown, 2) +
+         "time grew: the middle of all ratios of a repetition's median to one at the fewest devices\n";
 }
 
 }  // namespace plumb

@@ -120,14 +120,31 @@ Machine machine_of(const nlohmann::json& environment) {
   return m;
 }
 
+// Case and backend, and number, of the repetitions whose limits are all known.
+using Whole = std::set<std::pair<std::string, std::int64_t>>;
+
+Whole whole_of(const std::vector<Record>& records) {
+  Whole all;
+  for (const Record& r : records)
+    if (r.bench && r.bench->lost.empty() && !r.bench->samples.nanoseconds.empty())
+      all.insert({record_key(r.line, r.backend), r.bench->number});
+  return all;
+}
+
+// Whether a run that was resumed has timed it again, for not all of its limits were known.
+bool gave_way(const Record& r, const Whole& whole) {
+  return !r.bench->lost.empty() && whole.contains({record_key(r.line, r.backend), r.bench->number});
+}
+
 }  // namespace
 
 std::vector<Timings> timings_of(const std::vector<Record>& records) {
   std::vector<Timings> all;
   std::map<std::string, std::size_t> places;
   std::set<std::tuple<std::string, std::string, std::int64_t>> known;  // run, case and backend, number
+  const Whole whole = whole_of(records);
   for (const Record& r : records) {
-    if (!r.bench || r.bench->samples.nanoseconds.empty()) continue;
+    if (!r.bench || r.bench->samples.nanoseconds.empty() || gave_way(r, whole)) continue;
     const std::string key = record_key(r.line, r.backend);
     if (!r.run.empty() && !known.insert({r.run, key, r.bench->number}).second) continue;
     const auto [at, first] = places.try_emplace(key, all.size());

@@ -56,7 +56,8 @@ std::string drifted_apart(const Repetition&);
 std::string no_times(const Repetition&);
 
 // Repetitions of records, by case and backend, in the order in which they first come; those that were not
-// timed are left out, one that a run recorded once and a file holds twice, and minutes of a soak where there are
+// timed are left out, one that a run recorded once and a file holds twice, one of which not all limits are known where its
+// number was timed again, and minutes of a soak where there are
 // others: what is proved each time is another thing.
 std::vector<Timings> timings_of(const std::vector<Record>&);
 

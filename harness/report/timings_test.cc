@@ -142,6 +142,7 @@ TEST(Growth, OfAProductNobodyKnowsTheBytesThatAreDue) {
                 four = timed("on dp=4: einsum bm,bn->mn f32[8@dp,4] f32[8@dp,4] -> f32[4,4]", 1000);
   EXPECT_THAT(growth_table({two, four}), HasSubstr("  1.02          -  "));
   EXPECT_THAT(growth_table({two, four}), testing::ContainsRegex(" 1[.]00 +-\n")) << "nothing is uncertain of itself";
+  EXPECT_THAT(growth_table({two, four}), HasSubstr("\ntime grew: the middle of all ratios of a repetition"));
 }
 
 TEST(Timings, WhoSharesCoresHasNoShareOfALimit) {
@@ -275,10 +276,24 @@ TEST(Timings, MinutesOfASoakAreNoRepetitionsBesideOthers) {
   EXPECT_EQ(timings_of(records).at(0).repetitions.size(), 2U);
 }
 
+// A run that is resumed times a repetition again whose limits were not all known.
+TEST(Timings, ARepetitionWithoutItsLimitsGivesWayToThatOfItsNumber) {
+  std::vector<Record> records;
+  for (const auto& [number, lost, run] : {std::tuple{1, "", "a"}, {2, "call: crashed", "a"}, {3, "call: crashed", "a"}, {2, "", "b"}}) {
+    Record& r = records.emplace_back();
+    r.line = reduce, r.backend = "b", r.bench = timed(reduce, 100).repetitions[0], r.run = run;
+    r.bench->number = number, r.bench->lost = lost;
+  }
+  std::vector<std::int64_t> numbers;
+  const std::vector<Timings> all = timings_of(records);
+  for (const Repetition& r : all.at(0).repetitions) numbers.push_back(r.number);
+  EXPECT_THAT(numbers, ElementsAre(1, 3, 2));
+}
+
 TEST(Rules, AnAllReduceTakesNoLongerThanItsParts) {
   EXPECT_THAT(broken_rules({timed(reduce, 1900), timed(scatter, 1000), timed(gather, 1000)}), IsEmpty());
   EXPECT_THAT(broken_rules({timed(reduce, 2100), timed(scatter, 1000), timed(gather, 1000)}),
-              ElementsAre(HasSubstr("it takes 2.1 us at least, its reduce-scatter and all-gather 1.04 us")));
+              ElementsAre(HasSubstr("its medians are 2.1 us at least, those of its reduce-scatter and all-gather 1.04 us and 1.04 us at most")));
   EXPECT_THAT(broken_rules({timed(reduce, 2050), timed(scatter, 1000), timed(gather, 1000)}), IsEmpty())
       << "within the noise";
   Timings other = timed(gather, 1000);
@@ -296,7 +311,7 @@ TEST(Rules, AReshardTakesNoLongerThanTheWholeAndACopy) {
   EXPECT_THAT(broken_rules({timed(swap, 1139), made}), IsEmpty());
   EXPECT_THAT(
       broken_rules({timed(swap, 1141), made}),
-      ElementsAre(HasSubstr("at least; 1.04 us at most to make the whole, and 0.1 us to copy it: " + whole)));
+      ElementsAre(HasSubstr("at least, those of making the whole 1.04 us at most, and of copying it 0.1 us: " + whole)));
   Timings of_other = made;
   of_other.line = other;
   EXPECT_THAT(broken_rules({timed(swap, 1141), of_other}), IsEmpty());
@@ -310,7 +325,7 @@ TEST(Rules, AGroupedProductTakesNoLongerThanItsLoop) {
                     expert = "on ep=2: einsum bmk,bkn->bmn f32[2@ep,16,8] f32[2@ep,8,6] -> f32[2@ep,16,6]";
   EXPECT_THAT(broken_rules({timed(grouped, 2080), timed(expert, 1000)}), IsEmpty());
   EXPECT_THAT(broken_rules({timed(grouped, 2081), timed(expert, 1000)}),
-              ElementsAre(HasSubstr("a loop over the 2 experts of a device 2 times 1.04 us: " + expert)));
+              ElementsAre(HasSubstr("one of the 2 experts of a device, over which a loop goes 2 times, 1.04 us at most: " + expert)));
   EXPECT_THAT(broken_rules({timed(skewed, 9000), timed(expert, 1000)}), IsEmpty());
 }
 
@@ -318,7 +333,7 @@ TEST(Rules, MoreDataTakeNoLessTime) {
   const std::string larger = "on x=4: reshard f32[4096@x] -> f32[4096]";
   EXPECT_THAT(broken_rules({timed(gather, 1000), timed(larger, 990)}), IsEmpty());
   EXPECT_THAT(broken_rules({timed(gather, 1000), timed(larger, 900)}),
-              ElementsAre(HasSubstr("and less data 1 us at least: " + gather)));
+              ElementsAre(HasSubstr("and those of less data 1 us at least: " + gather)));
   EXPECT_THAT(broken_rules({timed(gather, 1000), timed("on x=4: reshard bf16[8192@x] -> bf16[8192]", 900)}),
               IsEmpty());
 }

@@ -47,13 +47,13 @@ struct LimitTimed {
   std::int64_t batch = 1;
 };
 
-// A limit is timed as the case is: until its median is settled, or as many seconds are spent, on a loaded
-// machine on asking; and no more often than the case was to be. A batch is no longer than the seconds have
+// A limit is timed as the case is: until its median is settled, or half of its seconds are spent, for a case has several
+// limits, on a loaded machine on asking; and no more often than the case was to be. A batch is no longer than the seconds have
 // room for.
 LimitTimed time_limit(AtBest& best, const std::string& what) {
   Pace pace = best.pace;
   const std::int64_t most = pace.timing.iterations > 0 ? pace.timing.iterations : most_samples;
-  pace.timing.iterations = 0, pace.each = 0;
+  pace.timing.iterations = 0, pace.each = 0, pace.seconds /= 2;
   double spent = 0;
   const auto ask = [&](const LimitAsked& one, double each) {
     return samples(timed(spent, [&] { return clocks(best, one, each); }), one.batch);
@@ -62,8 +62,9 @@ LimitTimed time_limit(AtBest& best, const std::string& what) {
   const auto seen = [&] { return static_cast<double>(all.samples.span); };
   double known = 0;
   if (all.batch > 1) {
-    const double one = nanoseconds_each(ask({what, best.bytes, 1, 1}, 0));
-    if (one <= 0) return {};
+    const Samples first = ask({what, best.bytes, 1, 1}, 0);
+    if (first.nanoseconds.empty() && first.unseen == 0) return {};
+    const double one = std::max(1.0, nanoseconds_each(first));
     all.batch = static_cast<std::int64_t>(
         std::clamp(pace.seconds * nanoseconds_of_a_second / one, 1.0, static_cast<double>(all.batch)));
     known = one * static_cast<double>(all.batch);
@@ -71,7 +72,8 @@ LimitTimed time_limit(AtBest& best, const std::string& what) {
   for (std::int64_t left = most; left > 0; left = most - std::ssize(all.samples.nanoseconds)) {
     const std::int64_t next = std::min(next_iterations(pace, all.samples, seen()), left);
     const Samples more = ask({what, best.bytes, next, all.batch}, known);
-    if (more.nanoseconds.empty()) return {};
+    if (more.unseen > 0) best.unseen.push_back(what);
+    if (more.unseen > 0 || more.nanoseconds.empty()) return {};
     take_in(all.samples, more);
     pace.each = known = nanoseconds_each(all.samples);
     if (!stop(pace, all.samples, seen()).empty() || spent >= pace.seconds) break;
@@ -145,6 +147,8 @@ Besides ask_besides(AtBest best, const Work& w, const Samples& timed, const Trac
     if (const auto limit = limits.find(what); limit != limits.end() && all.control.empty())
       all.control = ask_control(best, what, limit->second, timed);
   all.lost = std::move(best.lost);
+  if (all.lost.empty() && !best.unseen.empty())
+    all.lost = fmt::format("{}: it took no time by its clock, which is too coarse", best.unseen.front());
   return all;
 }
 

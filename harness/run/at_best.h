@@ -24,7 +24,8 @@ struct AtBest {
   Deadlines deadlines;
   std::int64_t bytes;
   Pace pace;
-  std::string lost{};  // what it was asked when its process went, and how
+  std::string lost{};               // what it was asked when its process went, and how
+  std::vector<std::string> unseen{};  // which limits took no time by its clock
 };
 
 Besides ask_besides(AtBest, const Work&, const Samples& timed, const Trace&);

@@ -144,21 +144,42 @@ Record judged_under_the_clock(const TimedAttempts& made, const Declared& declare
   return first.verdict.status == Status::pass ? examine({made.last, {}, {}}, declared, {}) : first;
 }
 
+bool was_judged(const Record& record) {
+  switch (record.verdict.status) {
+    case Status::unrun:
+    case Status::hung:
+    case Status::crashed:
+    case Status::malformed:
+    case Status::reneged:
+    case Status::pass: return false;
+    default: return true;
+  }
+}
+
 std::string not_timed(const Record& record) {
   const Verdict& v = record.verdict;
   if (v.status == Status::pass && !record.notes.empty()) return record.notes.back();
   return std::string(name(v.status)) + (v.facts.empty() ? "" : ": " + v.facts.front().text);
 }
 
-std::string too_large_to_time(const Case& c, Subject& subject) try {
-  Process& process = process_of(subject);
-  if (!process.hello()) process.takes(c);
-  const bool proved = process.hello() && process.hello()->fills && prover(c).unprovable.empty();
-  refuse_what_does_not_fit(c, room_of(settings_of(subject)), {0, proved});
+namespace {
+
+std::string why_too_large(const Case& c, const Subject& subject, bool fills) try {
+  refuse_what_does_not_fit(c, room_of(settings_of(subject)), {0, fills && prover(c).unprovable.empty()});
   return "";
 } catch (const DoesNotFit& error) {
   return error.what();
 }
+
+}  // namespace
+
+std::string too_large_to_time(const Case& c, Subject& subject) {
+  Process& process = process_of(subject);
+  if (!process.hello()) process.takes(c);
+  return why_too_large(c, subject, process.hello() && process.hello()->fills);
+}
+
+std::string too_large_to_time_by_any(const Case& c, const Subject& subject) { return why_too_large(c, subject, true); }
 
 Introduction make_known(const Case& c, Subject& subject) {
   Process& process = process_of(subject);

@@ -15,6 +15,9 @@ Record measure(const Case&, Subject&, const Pace&);
 // where it has said nothing of itself yet.
 std::string too_large_to_time(const Case&, Subject&);
 
+// The same of a program that is not started: what is so of any that fills by itself and proves in place.
+std::string too_large_to_time_by_any(const Case&, const Subject&);
+
 // Times a case once, so that its ranks can be asked more of it. Throws DoesNotFit.
 struct Introduction {
   std::string failed;  // why it cannot be timed, or is not right
@@ -24,6 +27,10 @@ Introduction make_known(const Case&, Subject&);
 
 // The first of both results that is no pass, else the last: where the first was lost in its proof nobody has proved the last.
 Record judged_under_the_clock(const TimedAttempts&, const Declared&);
+
+// Whether a result decided that a case has no times, which another run would have again, or that it is unsupported: not
+// that its backend ended, hung or broke off, nor, of a pass, that its clock or its iterations gave none.
+bool was_judged(const Record&);
 
 // Why a case has no times, from the record of a verdict: "wrong: 3 elements ..."; of a pass its last note.
 std::string not_timed(const Record&);

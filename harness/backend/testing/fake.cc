@@ -11,12 +11,13 @@
 //   it waits leave CODE                                it ends instead scribble 1, zero 1 a byte into the
 //   operand; one of 0 into the reply shout 1                                   a child replies too base BYTES
 //   took NS,NS  it times, and says that its two ranks took so long; "lag NS" the second enters so much later,
-//   "late ITERATION" too late to an agreed time, "withholds ITERATION" says so where none was agreed, too, "apart 1" by another clock, "backwards 1" leaves before it enters, "clockless 1" says nothing;
+//   "late ITERATION" too late to an agreed time, "withholds ITERATION" says so where none was agreed, too, "apart 1" by another clock, "backwards 1" leaves before it enters, "clockless 1" says nothing,
+//   "hurries SECONDS" each begins so long after the other, and it waits for none;
 //   "cores LIST" both ranks run on these; "each SECONDS" a request takes so long for each iteration and warm-up; "late -1": every iteration;
-//   "late-once FILE" every iteration that the process is asked for which makes the file;
 //   "spoil first", "spoil last": that result is wrong; it has no "call", and sends as fast as "sends NS" says,
 //   links as fast as "links NS" says;
 //   farewell TEXT   once its requests have ended, without a newline; then "dies-last SIGNAL", "exits-last CODE"
+//   "once FILE": "late", "ends-in" and "ends-at" are those of the process alone that makes the file;
 //   "ends-in LIMIT" it ends when it is asked for that limit; "ends-at N" in the Nth iteration of all, warm-ups among them
 //   on every offset of the table's rows share ULPS                                the first device has the
 //   operand, others so many ulps of it sleep SECONDS                             before the reply; "nap"
@@ -218,14 +219,29 @@ std::vector<std::int64_t> numbers(const std::string& text) {
   return all;
 }
 
-// The clocks of two ranks, at `at`: every iteration of one takes as long, some hundredths more or less.
-json clocks(std::int64_t iterations, std::int64_t at, std::fstream& arena, const Faults& f) {
+using Now = std::chrono::steady_clock;
+
+// From the beginning of an iteration to that of the next.
+std::chrono::nanoseconds each(const Faults& f) {
+  for (const char* fault : {"hurries", "each"})
+    if (f.contains(fault)) return std::chrono::nanoseconds(std::llround(1e9 * std::stod(f.at(fault))));
+  return std::chrono::milliseconds(1);
+}
+
+struct Timed {  // what it keeps of a case that it timed
+  json request;
+  std::string data;
+};
+
+// The clocks of two ranks, at `at`: every iteration of one takes as long, some hundredths more or less. So long it waits, since
+// the request came, before it says so.
+json clocks(std::int64_t iterations, std::int64_t at, std::fstream& arena, const Faults& f, Now::time_point begun) {
   const std::vector<std::int64_t> took = numbers(f.at("took"));
   std::vector<std::int64_t> words;
   for (std::int64_t rank = 0; rank < 2; ++rank) {
     words.push_back(7 + (f.contains("apart") ? rank : 0));
     for (std::int64_t i = 0; i < iterations; ++i) {
-      const std::int64_t enter = 1000 + i * 10'000'000 + (rank && f.contains("lag") ? std::stoll(f.at("lag")) : 0);
+      const std::int64_t enter = 1000 + i * each(f).count() + (rank && f.contains("lag") ? std::stoll(f.at("lag")) : 0);
       const std::int64_t time = took[rank] + took[rank] * (i % 5) / 500;
       const auto is = [&](const char* what) {
         return f.contains(what) && (std::stoll(f.at(what)) == i || std::stoll(f.at(what)) < 0);
@@ -235,16 +251,12 @@ json clocks(std::int64_t iterations, std::int64_t at, std::fstream& arena, const
     }
   }
   arena.seekp(at).write(reinterpret_cast<const char*>(words.data()), std::ssize(words) * 8).flush();
+  if (!f.contains("hurries")) std::this_thread::sleep_until(begun + iterations * each(f));
   return {
       {"offset", at},
       {"ranks",  2 }
   };
 }
-
-struct Timed {  // what it keeps of a case that it timed
-  json request;
-  std::string data;
-};
 
 // As long as its iterations are said to be.
 void iterate(const json& request, const Faults& f) {
@@ -252,13 +264,13 @@ void iterate(const json& request, const Faults& f) {
   const auto runs = request["iterations"].get<std::int64_t>() + request.value("warmups", std::int64_t{0});
   iterated += runs;
   if (f.contains("ends-at") && iterated >= std::stoll(f.at("ends-at"))) std::_Exit(3);
-  if (!f.contains("each")) return;
-  std::this_thread::sleep_for(static_cast<double>(runs) * std::chrono::duration<double>(std::stod(f.at("each"))));
+  if (f.contains("each")) std::this_thread::sleep_for(runs * each(f));
 }
 
 void reply_timed(const json& request, const std::string& path, const Faults& f, Timed& kept) {
   std::fstream arena(path, std::ios::in | std::ios::out | std::ios::binary);
   const std::int64_t free = request["free"];
+  const Now::time_point begun = Now::now();
   if (request["type"] == "bench") {
     misbehave(f, request), iterate(request, f);
     kept = {request, operand_of(request, arena)};
@@ -266,7 +278,7 @@ void reply_timed(const json& request, const std::string& path, const Faults& f, 
     Faults of_clocks = f;
     if (request["sync"] != "window") of_clocks.erase("late");
     if (!f.contains("clockless"))
-      answer["clock"] = clocks(request["iterations"], free + answer["table"]["bytes"].get<std::int64_t>(), arena, of_clocks);
+      answer["clock"] = clocks(request["iterations"], free + answer["table"]["bytes"].get<std::int64_t>(), arena, of_clocks, begun);
     if (f.contains("reply")) answer = answer.patch(parse_json(f.at("reply")));
     return say(dump(answer));
   }
@@ -277,8 +289,10 @@ void reply_timed(const json& request, const std::string& path, const Faults& f, 
     if (!f.contains(fault)) return say(dump({{"type", "unsupported"}, {"id", request["id"]}, {"reason", "no such limit"}}));
     iterate(request, f);
     const std::string ns = f.at(fault);
+    Faults of_clocks{{"took", ns + "," + ns}};
+    if (f.contains("each")) of_clocks["each"] = f.at("each");
     return say(dump({{"type", "timed"}, {"id", request["id"]},
-                     {"clock", clocks(request["iterations"], free, arena, {{"took", ns + "," + ns}})}}));
+                     {"clock", clocks(request["iterations"], free, arena, of_clocks, begun)}}));
   }
   json again = kept.request;
   again["type"] = "fetch", again["free"] = free, again["id"] = request["id"];
@@ -292,9 +306,10 @@ void reply_timed(const json& request, const std::string& path, const Faults& f, 
 int main(int argc, char** argv) {
   Faults faults;
   for (int i = 1; i + 1 < argc; i += 2) faults[argv[i]] = argv[i + 1];
-  if (faults.contains("late-once") && ::access(faults["late-once"].c_str(), F_OK) != 0) {
-    const std::ofstream made(faults["late-once"]);
-    faults["late"] = "-1";
+  if (faults.contains("once")) {
+    const bool there = ::access(faults["once"].c_str(), F_OK) == 0;
+    if (there) faults.erase("late"), faults.erase("ends-in"), faults.erase("ends-at");
+    const std::ofstream made(faults["once"]);
   }
   std::ifstream requests("/dev/fd/" + std::string(std::getenv("PLUMB_REQUESTS")));
   std::string path;
