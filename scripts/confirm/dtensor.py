@@ -170,6 +170,22 @@ def plain_dense(rank):
     return dense([Shard(1)] * 2, [Replicate()] * 2)
 
 
+def compiled_dense(rank):
+    """The rows of a batch split by one axis of two, compiled: pytorch/torchtitan#3409 is of a view of such a shard. As it stands the
+    product is right, and once it has run so torch.compile has it right too: what it asks is remembered."""
+    mesh = init_device_mesh("cpu", (2, 2), mesh_dim_names=("dp", "tp"))
+    x, w = np.arange(64, dtype=np.float32).reshape(4, 4, 4), np.arange(16, dtype=np.float32).reshape(4, 4) % 7
+    split = [distribute_tensor(torch.from_numpy(t), mesh, placed, src_data_rank=None)
+             for t, placed in ((x, [Shard(1), Replicate()]), (w, [Replicate()] * 2))]
+    want = np.einsum("bsk,kn->bsn", x, w)
+    product = lambda a, b: torch.einsum("bsk,kn->bsn", a, b)
+    try:
+        return torch.compile(product, backend="aot_eager", fullgraph=True)(*split).full_tensor().numpy(), want
+    except torch._dynamo.exc.InternalTorchDynamoError as e:
+        assert np.array_equal(product(*split).full_tensor().numpy(), want)
+        return np.array(str(e)[:100]), want
+
+
 class Rows(torch.nn.Module):
     """A weight of nine rows that tensor parallelism splits; FSDP2 splits it again."""
 
@@ -240,7 +256,7 @@ def grouped_gather(rank):
 CHECKS = [(flattened_gather, 4), (plain_gather, 4), (permuted_mesh, 4), (permuted_scatter, 4), (strided_shards, 8),
           (strided_gather, 8), (flattened_sum, 8), (turned_slice, 8), (strided_columns, 8), (strided_rows, 8),
           (flattened_product, 2), (strided_product, 4), (plain_product, 4), (strided_dense, 4), (plain_dense, 4),
-          (checkpoint_of_fsdp, 8), (gradient_of_fsdp, 8), (grouped_rows, 2), (grouped_gather, 2)]
+          (compiled_dense, 4), (checkpoint_of_fsdp, 8), (gradient_of_fsdp, 8), (grouped_rows, 2), (grouped_gather, 2)]
 WASTE = {flattened_sum, grouped_gather}  # counts of collectives; the arrays are right
 
 
