@@ -20,7 +20,7 @@ CALLED = [
     ("torch@*op=mm*", "`DTensor.from_local`, `torch.mm`, `DTensor.redistribute`"),
     ("torch@*op=bmm*", "`DTensor.from_local`, `torch.bmm`, `DTensor.redistribute`"),
     ("torch@*op=linear*", "`DTensor.from_local`, `torch.nn.functional.linear`, `DTensor.redistribute`"),
-    ("torch@*compile=*", "the same as a function given to `torch.compile`"),
+    ("torch@*compile=*", "the same as a function given to `torch.compile`, `fullgraph=True, dynamic=False`"),
     ("torch@*", "`DTensor.from_local`, `DTensor.redistribute`, `torch.einsum`, `torch.nn.functional.grouped_mm`; flatten=all: `mesh[...]._flatten()`"),
     ("te@*style=plan", "`GemmPrimitive.partition`, asked and not run"),
     ("te@*recipe=delayed*", "`transformer_engine.jax.flax.DenseGeneral` under `autocast` with `DelayedScaling`, the second step on the same data"),
