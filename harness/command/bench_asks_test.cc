@@ -1,4 +1,4 @@
-// How much plumb bench asks of a backend: no more than its budget has room for, with time enough for it.
+// What plumb bench asks of a backend: no more than its budget has room for, with time enough for it, and once on other data.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,6 +12,7 @@ namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
+using testing::Not;
 
 // How many iterations a tool asks of a case and of each limit, request after request.
 std::map<std::string, std::vector<std::int64_t>> asked_by(const Folder& folder, const std::string& arguments) {
@@ -95,6 +96,34 @@ TEST(Bench, AllThatIsLateIsAskedForAgain) {
   const auto all = asked_by(folder, late + " --budget 2");
   EXPECT_GT(sum(all.at("case")), 2 * 3 * 2);
   EXPECT_LE(sum(all.at("case")), 2 * 3 * 50);
+}
+
+// Each iteration has the same operands, so that what the call before brought looks right: a run on others is asked for once the
+// clock has stopped, of the same program.
+TEST(Bench, WhatIsNoPassOnOtherDataAfterTheClockHasNoTime) {
+  const Folder folder;
+  const std::string seeded = "on x=2: reshard f32[8@x] -> f32[8] seed=0", after = ": run after the clock on other data, seed=1: ";
+  const std::pair<const char*, const char*> rows[] = {
+      {"stale 1",                "wrong"    },
+      {"stale 1 collectives 40", "wrong"    },
+      {"on 1 say x",             "malformed"},
+  };
+  for (const auto& [faults, says] : rows)
+    for (const char* asked : {" --repetitions 1 --iterations 1", " --repetitions 2 --iterations 3 --warmups 0"}) {
+      std::filesystem::remove(folder.path / "w.jsonl");
+      const Ran ran = run_tool(folder, fake(std::string("took 1000,1000 ") + faults) + "'" + seeded + "'" + asked + " --record w.jsonl");
+      EXPECT_EQ(ran.code, 1) << faults << asked;
+      EXPECT_THAT(ran.out, HasSubstr("not timed  ")) << faults << asked;
+      EXPECT_THAT(ran.out, HasSubstr(says + after)) << faults << asked;
+      EXPECT_THAT(ran.out, Not(HasSubstr("median"))) << faults << asked;
+      const auto all = lines_of(folder.path / "w.jsonl");
+      EXPECT_FALSE(all.empty());
+      for (const json& record : all) {
+        EXPECT_FALSE(record.contains("bench")) << faults << asked;
+        EXPECT_EQ(record["case"], seeded) << "it is what was timed that has no times";
+      }
+    }
+  EXPECT_EQ(run_tool(folder, fake("took 1000,1000 stale 1 on 7") + "'" + seeded + "' --repetitions 2 --iterations 3").code, 0);
 }
 
 }  // namespace

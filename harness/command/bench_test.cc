@@ -56,6 +56,17 @@ TEST(Bench, BusBandwidthIsHeldToTheLimitOfTheSameRun) {
   EXPECT_THAT(ran.out, HasSubstr("required is busbw>=0.8*limit; rank 1 was the slowest"));
 }
 
+// Each iteration takes 1 ns, and no clock is read as quickly.
+TEST(Bench, WhatIsBelowOneStepOfTheClockMeetsNoDemand) {
+  const Folder folder;
+  for (const char* required : {"busbw>=1", "busbw>=1000", "median<=20"}) {
+    const Ran ran = run_tool(folder, fake("took 1,1") + line + " --iterations 3 --require '" + required + "'");
+    EXPECT_EQ(ran.code, 1) << required;
+    EXPECT_THAT(ran.out, HasSubstr("\nUNSURE  ")) << required;
+    EXPECT_THAT(ran.out, testing::ContainsRegex(std::string("is below one step of the clock, [^;]*; --batch K makes one iteration of K runs: required is "))) << required;
+  }
+}
+
 // 32 bytes in 1024 ns and a factor of 1/2: of 32 sent in 400 ns nearly a fifth, of 32 sent in 2000 ns nearly
 // all.
 TEST(Bench, TheLimitIsTimedAsTheCaseIsAndPrinted) {

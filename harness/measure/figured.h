@@ -39,6 +39,7 @@ struct Figured {
   std::size_t repetitions = 0;  // that have times
   std::map<std::string, std::string> unsure{};  // of a metric that the case has and nobody can say: why
   std::string shared{};                         // who shares cores: of no limit is a share known then
+  double step = 0;                              // of the clock, for one run of a batch, in us; 0 where nobody says
 };
 
 // Figures() of the repetitions, of skew and of a limit the middle of theirs. Of ranks that share cores and do

@@ -46,6 +46,12 @@ bool compares(const std::string& relation, double a, double b) {
   return relation == ">" ? a > b : a < b;
 }
 
+// It may be any time down to none, and a rate any up to no end.
+bool below_a_step(const Figured& figured) {
+  const auto median = figured.metrics.find("median");
+  return median != figured.metrics.end() && median->second < figured.step;
+}
+
 Met at_both_ends(const Requirement& r, const Between& interval) {
   const bool low = compares(r.relation, interval.low, r.number),
              high = compares(r.relation, interval.high, r.number);
@@ -133,6 +139,7 @@ bool may_be_beaten(std::string_view metric, const Ratio& share) {
 Met met(const Requirement& r, const Figured& figured) {
   if (figured.unsure.contains(r.metric)) return Met::unsure;
   if (!figured.metrics.contains(r.metric)) return Met::no_metric;
+  if (below_a_step(figured)) return Met::unsure;
   if (!r.of_limit) {
     const auto between = figured.between.find(r.metric);
     return between == figured.between.end() ? Met::unsure : at_both_ends(r, between->second);
@@ -146,6 +153,9 @@ Met met(const Requirement& r, const Figured& figured) {
 std::string unmet(const Requirement& r, const Figured& figured) {
   if (const auto why = figured.unsure.find(r.metric); why != figured.unsure.end())
     return fmt::format("{} is UNSURE: {}: required is {}", r.metric, why->second, r.text);
+  if (below_a_step(figured))
+    return fmt::format("{} is UNSURE: the median, {:.4g} us, is below one step of the clock, {:.4g}; --batch K makes one "
+                       "iteration of K runs: required is {}", r.metric, figured.metrics.at("median"), figured.step, r.text);
   return fmt::format("{} is {:.4g}{}: required is {}", r.metric, figured.metrics.at(r.metric),
                      r.of_limit ? limit_in_words(r, figured) : interval_in_words(r, figured), r.text);
 }

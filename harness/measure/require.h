@@ -26,7 +26,7 @@ std::string_view unit_of(std::string_view metric);
 bool may_be_beaten(std::string_view metric, const Ratio& share);
 
 // A number and a share of a limit are judged by their whole intervals: what is yes at one end and no at the other
-// nobody can say, nor what has none, and so it is where the limit may be beaten.
+// nobody can say, nor what has none, and so it is where the limit may be beaten, or the median is below one step of the clock.
 enum class Met { yes, no, unsure, no_limit, no_metric };
 Met met(const Requirement&, const Figured&);
 std::string unmet(const Requirement&, const Figured&);  // and why, of any but yes and no_metric

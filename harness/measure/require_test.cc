@@ -84,6 +84,22 @@ TEST(Require, ALimitThatMayBeBeatenIsNone) {
   EXPECT_EQ(met(least, of_time(share(0.97, 1, 1.1))), Met::unsure) << "the case takes less than its own call";
 }
 
+TEST(Require, WhatIsBelowOneStepOfTheClockIsUnsure) {
+  Figured figured = of_busbw(share(0.8, 0.8, 0.8));
+  const Requirement all[] = {parse_requirement("busbw>=0.8*limit"), parse_requirement("busbw>=8"), parse_requirement("median<=20"),
+                             parse_requirement("busbw>=9")};
+  for (const Requirement& r : all) {
+    figured.step = 20;
+    const Met of_a_step = met(r, figured);
+    EXPECT_NE(of_a_step, Met::unsure) << r.text << ": a step is what a clock sees";
+    figured.step = 20.5;
+    EXPECT_EQ(met(r, figured), Met::unsure) << r.text;
+  }
+  EXPECT_EQ(met(parse_requirement("algbw>1"), figured), Met::no_metric);
+  EXPECT_EQ(unmet(all[1], figured), "busbw is UNSURE: the median, 20 us, is below one step of the clock, 20.5; --batch K makes one "
+                                    "iteration of K runs: required is busbw>=8");
+}
+
 TEST(Require, WhatIsNoneIsPointedAt) {
   const std::pair<const char*, const char*> rows[] = {
       {"speed>=1",        "expected a metric"                        },

@@ -69,7 +69,10 @@ Sharing who_shares(const Timings& t) {
 Figured figures_of(const Timings& t) {
   std::vector<Measured> all;
   for (const Repetition& r : t.repetitions) all.push_back({r.samples.nanoseconds, r.samples.skew, r.limits});
-  return figured(all, work(parse_case(t.line)), who_shares(t));
+  Figured f = figured(all, work(parse_case(t.line)), who_shares(t));
+  for (const Repetition& r : t.repetitions)
+    if (r.timing.batch > 0) f.step = std::max(f.step, r.step / static_cast<double>(r.timing.batch) / 1000);
+  return f;
 }
 
 std::string drifted_apart(const Repetition& r) {

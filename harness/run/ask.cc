@@ -83,14 +83,14 @@ void keep(Attempt& made) {
   };
 }
 
+bool gave_data(const Attempt& made) { return std::holds_alternative<Outcome>(made.answer); }
+
+}  // namespace
+
 Case on_other_data(Case c) {
   c.seed = data_seed(c) + 1;
   return c;
 }
-
-bool gave_data(const Attempt& made) { return std::holds_alternative<Outcome>(made.answer); }
-
-}  // namespace
 
 Declared declared(const Process& process) {
   return process.hello() ? declared(process.hello()->capabilities) : Declared{};

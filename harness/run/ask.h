@@ -17,6 +17,9 @@ struct Asking {
 };
 Attempts ask(const Case&, Process&, const Asking&);
 
+// The same case with the next seed.
+Case on_other_data(Case);
+
 // Takes the blocks of an outcome out of the arena, where they lie close together and are few bytes, as the
 // operands are; else false.
 bool keep_small(Attempt&);

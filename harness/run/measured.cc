@@ -8,6 +8,7 @@
 #include "harness/record/circumstances.h"
 #include "harness/run/at_best.h"
 #include "harness/run/timed.h"
+#include "reference/words/text.h"
 
 namespace plumb {
 namespace {
@@ -137,6 +138,21 @@ void say_besides(Underway& now) {
   if (now.pace.each_rank) said.collectives = std::move(besides.collectives);
 }
 
+// Every iteration has the same operands: a result that is that of the call before is seen on others alone. So the same
+// program runs the case once more, by the request of plumb run. Whether that is right, and a doubt about data is one about
+// these alone; else the record says what is not.
+bool right_on_other_data(Underway& now) {
+  Process& process = process_of(now.subject);
+  const Case other = on_other_data(now.c);
+  Record after = examine(ask(other, process, {.in_place = now.proved, .fits = false}), declared(process), {});
+  if (after.verdict.status >= Status::mistrusted) return true;
+  after.line = print(now.c);
+  for (Fact& fact : after.verdict.facts) fact.seed = other.seed;
+  say_who(after, now.subject);
+  now.record = std::move(after);
+  return false;
+}
+
 }  // namespace
 
 Record judged_under_the_clock(const TimedAttempts& made, const Declared& declared) {
@@ -159,7 +175,10 @@ bool was_judged(const Record& record) {
 std::string not_timed(const Record& record) {
   const Verdict& v = record.verdict;
   if (v.status == Status::pass && !record.notes.empty()) return record.notes.back();
-  return std::string(name(v.status)) + (v.facts.empty() ? "" : ": " + v.facts.front().text);
+  if (v.facts.empty()) return std::string(name(v.status));
+  const Fact& first = v.facts.front();
+  const std::string after = first.seed ? fmt::format("run after the clock on other data, seed={}: ", *first.seed) : "";
+  return fmt::format("{}: {}{}", name(v.status), after, first.text);
 }
 
 namespace {
@@ -201,6 +220,7 @@ Record measure(const Case& c, Subject& subject, const Pace& pace) {
   if (!iterate(now)) return now.record;
   if (!said.samples.nanoseconds.empty()) say_besides(now);
   said.mhz_after = megahertz(), said.places = process_of(subject).hello()->places;
+  if (!right_on_other_data(now)) return now.record;
   now.record.bench = std::move(said);
   return now.record;
 }

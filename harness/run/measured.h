@@ -8,7 +8,8 @@
 namespace plumb {
 
 // The record of one repetition: requests until it is over, of each of which the first result and the last
-// were judged. A case that is no pass has no times, nor one that its clock does not see. Throws DoesNotFit.
+// were judged, and then a plain run of the case on other data. A case that is no pass has no times, nor one that its
+// clock does not see. Throws DoesNotFit.
 Record measure(const Case&, Subject&, const Pace&);
 
 // Why a case is too large here, with a smaller line, before it is asked: what measure() would throw. Starts the program
@@ -32,7 +33,8 @@ Record judged_under_the_clock(const TimedAttempts&, const Declared&);
 // that its backend ended, hung or broke off, nor, of a pass, that its clock or its iterations gave none.
 bool was_judged(const Record&);
 
-// Why a case has no times, from the record of a verdict: "wrong: 3 elements ..."; of a pass its last note.
+// Why a case has no times, from the record of a verdict: "wrong: 3 elements ..."; of a pass its last note. A fact of other data
+// is of the run after the clock.
 std::string not_timed(const Record&);
 
 }  // namespace plumb

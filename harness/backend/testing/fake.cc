@@ -16,6 +16,7 @@
 //   "cores LIST" both ranks run on these; "each SECONDS" a request takes so long for each iteration and warm-up; "late -1": every iteration;
 //   "spoil first", "spoil last": that result is wrong; it has no "call", and sends as fast as "sends NS" says,
 //   links as fast as "links NS" says;
+//   "stale 1": a run brings the data of the case that it timed before
 //   farewell TEXT   once its requests have ended, without a newline; then "dies-last SIGNAL", "exits-last CODE"
 //   "once FILE": "late", "ends-in" and "ends-at" are those of the process alone that makes the file;
 //   "ends-in LIMIT" it ends when it is asked for that limit; "ends-at N" in the Nth iteration of all, warm-ups among them
@@ -128,10 +129,6 @@ json gather(const json& request, std::string data, std::fstream& arena, const Fa
   };
 }
 
-json gather(const json& request, std::fstream& arena, const Faults& faults) {
-  return gather(request, operand_of(request, arena), arena, faults);
-}
-
 void flood(const std::string& text) {
   std::string many;
   while (many.size() < 256 * 1024) many += text;
@@ -194,11 +191,17 @@ void misbehave(const Faults& f, const json& request) {
   if (f.contains("flood")) flood(f.at("flood"));
 }
 
-void reply(const json& request, const std::string& path, const Faults& f) {
+struct Timed {  // what it keeps of a case that it timed
+  json request;
+  std::string data;
+};
+
+void reply(const json& request, const std::string& path, const Faults& f, const Timed& kept) {
   misbehave(f, request);
   if (f.contains("truncate")) std::printf("truncate: %d\n", ::truncate(path.c_str(), 0)), std::fflush(stdout);
   std::fstream arena(path, std::ios::in | std::ios::out | std::ios::binary);
-  json answer = gather(request, arena, f);
+  const bool stale = f.contains("stale") && !kept.data.empty();
+  json answer = gather(request, stale ? kept.data : operand_of(request, arena), arena, f);
   if (f.contains("scribble"))
     arena.seekp(request["operands"][0]["offset"].get<std::int64_t>() + 9).put('x').flush();
   if (f.contains("reply")) answer = answer.patch(parse_json(f.at("reply")));
@@ -227,11 +230,6 @@ std::chrono::nanoseconds each(const Faults& f) {
     if (f.contains(fault)) return std::chrono::nanoseconds(std::llround(1e9 * std::stod(f.at(fault))));
   return std::chrono::milliseconds(1);
 }
-
-struct Timed {  // what it keeps of a case that it timed
-  json request;
-  std::string data;
-};
 
 // The clocks of two ranks, at `at`: every iteration of one takes as long, some hundredths more or less. So long it waits, since
 // the request came, before it says so.
@@ -322,7 +320,7 @@ int main(int argc, char** argv) {
     }
     if (request["type"] == "run") {
       const bool on = !faults.contains("on") || request["case"]["seed"] == std::stoul(faults["on"]);
-      reply(request, path, on ? faults : Faults{});
+      reply(request, path, on ? faults : Faults{}, kept);
       continue;
     }
     path = request["arena"];
