@@ -40,8 +40,22 @@ constexpr auto ops = std::to_array<std::pair<std::string_view, By>>({
     {"product",  By::product },
 });
 
-constexpr std::array<std::string_view, 14> others = {"pred", "s2",  "s4",  "s16", "s64",      "u2",  "u4",
-                                                     "u8",   "u16", "u32", "u64", "f4e2m1fn", "c64", "c128"};
+constexpr auto others = std::to_array<std::pair<std::string_view, int>>({
+    {"pred",     8  },
+    {"s2",       2  },
+    {"s4",       4  },
+    {"s16",      16 },
+    {"s64",      64 },
+    {"u2",       2  },
+    {"u4",       4  },
+    {"u8",       8  },
+    {"u16",      16 },
+    {"u32",      32 },
+    {"u64",      64 },
+    {"f4e2m1fn", 4  },
+    {"c64",      64 },
+    {"c128",     128},
+});
 
 }  // namespace
 
@@ -56,14 +70,18 @@ std::string op_words() {
   return fmt::format("{}", fmt::join(all, ", "));
 }
 
-bool is_moved_type(const std::string& dtype) {
-  return dtype_named(dtype) || std::ranges::find(others, dtype) != others.end();
+bool is_moved_type(const std::string& dtype) { return bits_of(dtype) > 0; }
+
+int bits_of(const std::string& dtype) {
+  if (const auto of_a_line = dtype_named(dtype)) return 8 * format(*of_a_line).bytes;
+  const auto* at = std::ranges::find(others, dtype, &std::pair<std::string_view, int>::first);
+  return at == others.end() ? 0 : at->second;
 }
 
 std::string moved_types() {
   std::vector<std::string_view> all;
   for (const Format& f : formats()) all.push_back(f.name);
-  all.insert(all.end(), others.begin(), others.end());
+  for (const auto& [word, bits] : others) all.push_back(word);
   return fmt::format("{}", fmt::join(all, ", "));
 }
 

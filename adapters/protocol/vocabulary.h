@@ -15,6 +15,7 @@ std::string op_words();  // "add, sum, ..."
 // The dtypes of a line, and those of other compilers and libraries: pred, s2 to s64, u2 to u64, f4e2m1fn, c64
 // and c128.
 bool is_moved_type(const std::string& dtype);
+int bits_of(const std::string& dtype);  // of one value; 0 of another word
 std::string moved_types();  // "s8, s32, ..."
 
 }  // namespace plumb

@@ -148,20 +148,24 @@ bool sums_are_due(const Case& c) {
   return false;
 }
 
-// Elements of the operands of which a device's block is made, at most: sums may bring these, among zeros.
+// Elements of the operands that a device has not all of and of which its block is made, at most: sums may
+// bring these, among zeros.
 std::int64_t factors_of(const Case& c, std::int64_t device) {
-  if (is_reshard(c)) return elements(block(c.mesh, result(c), c.rule, device));
   const Slice due = block(c.mesh, result(c), c.rule, device);
-  const bool rows = std::holds_alternative<Einsum>(c.op.kind);
+  if (is_reshard(c)) return elements(due);
   const Letters words = letters(c.op);
   std::int64_t sum = 0;
   for (int i : {0, 1}) {
+    const Spec& spec = c.op.operands[i];
+    const Slice held = block(c.mesh, spec, c.rule, device);
+    bool whole = parts(c.mesh, spec) == 1;
     std::int64_t all = 1;
-    for (std::size_t d = 0; d < words.operand[i].size(); ++d) {
-      const std::size_t at = rows ? words.out.find(words.operand[i][d]) : std::string::npos;
-      all *= at == std::string::npos ? c.op.operands[i].dims[d].size : due[at].size();
+    for (std::size_t d = 0; d < held.size(); ++d) {
+      const std::size_t at = words.out.find(words.operand[i][d]);
+      const Range needed = at == std::string::npos ? Range{0, spec.dims[d].size} : due[at];
+      whole = whole && both(needed, held[d]) == needed, all *= needed.size();
     }
-    sum += all;
+    if (!whole) sum += all;
   }
   return sum;
 }
@@ -173,16 +177,21 @@ bool only_extremes_move(const Case& c, const Trace& trace) {
   });
 }
 
+// Whether anything but the result is in parts, which may be left as it was gathered.
+bool finishes_parts(const Case& c) {
+  const auto all = arrays(c);
+  return std::any_of(all.begin(), all.end() - 1, [&](auto* spec) { return parts(c.mesh, *spec) > 1; });
+}
+
 // Whether the bits that are joined may be a gather, each member's among zeros: where nothing is added up or
 // compared, or if they have what two members have at least, of a product all its factors.
 bool may_gather(const Case& c, const Trace& trace) {
-  std::int64_t bits = 0;
+  std::int64_t bits = 0, due = 0;
   for (const Collective& one : trace)
     if (reduces(one) && names_bits(one.op)) bits += one.in * one.times;
   if (is_quantize(c)) return bits >= 2 * format(c.op.operands[0].dtype).bytes;
-  std::int64_t due = 0;
   for (std::int64_t d = 0; d < devices(c.mesh); ++d) {
-    if (is_reshard(c) && std::ranges::any_of(arrays(c), [&](auto* spec) { return parts(c.mesh, *spec) > 1; }))
+    if (is_reshard(c) && finishes_parts(c))
       due = std::max(due, 2 * factors_of(c, d) * least_bytes(c));
     else if (!is_reshard(c) && made_of_others(c, d) > 0)
       due = std::max(due, factors_of(c, d) * bytes_of_value(c));
@@ -253,10 +262,8 @@ namespace {
 
 // The bits of s8, u32 and pred, as XLA calls them; 0 of other dtypes.
 int integer_bits(const Collective& one) {
-  if (one.dtype == "pred") return 8;
-  if (one.dtype.size() < 2 || one.dtype.size() > 4 || (one.dtype[0] != 's' && one.dtype[0] != 'u')) return 0;
-  const std::string digits = one.dtype.substr(1);
-  return digits.find_first_not_of("0123456789") == digits.npos ? std::stoi(digits) : 0;
+  const bool integers = one.dtype == "pred" || one.dtype.starts_with('s') || one.dtype.starts_with('u');
+  return integers ? bits_of(one.dtype) : 0;
 }
 
 // Integers may be the bytes of what is moved, and beside other collectives be counted for an end of their
@@ -295,7 +302,7 @@ std::string sums_too_few_values(const Case& c, const Trace& trace) {
                      static_cast<double>(value) * static_cast<double>(one.times);
   }
   for (std::int64_t d = 0; d < devices(c.mesh); ++d)
-    if (const std::int64_t due = std::min(made_of_others(c, d), factors_of(c, d));
+    if (const std::int64_t made = made_of_others(c, d), due = made > 0 ? std::min(made, factors_of(c, d)) : 0;
         summed[d] < static_cast<double>(due))
       return fmt::format("its sums make {} of the {} elements of device {} that are sums over devices",
                          summed[d], due, d);

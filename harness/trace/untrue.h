@@ -15,10 +15,12 @@ namespace plumb {
 // - a maximum or minimum taken along an axis along which a sum is due and nothing adds up, of what is
 //   quantized where nothing else moves; where either extreme is due both may be taken, of the negated
 // - where extremes are due, a sum and nothing else
-// - bits joined by logic where values are added up or compared, but for as many as a gather has
+// - bits joined by logic where values are added up or compared, but for as many as a gather has: of a product,
+//   as the operands of which the device has not all
 // - a float narrower than all arrays and the wire, where the values are the exact ones
 // - sums and nothing else that moves, of fewer values than a block has that are not made of what the device
-//   holds of the operands
+//   holds of the operands, and than there are of the operands of which it has not all: these a sum may bring,
+//   among zeros
 // - of an einsum one sum and nothing else that moves, of fewer values than the factors, where the parts of
 //   both operands meet
 std::string untrue(const Case&, const Trace&, bool exact_values);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 
+#include "adapters/protocol/vocabulary.h"
 #include "harness/trace/steps.h"
 #include "reference/words/letters.h"
 #include "reference/words/text.h"
@@ -147,7 +148,8 @@ std::string gathers_one(const Case& c, const Trace& trace) {
   const Spec& from = c.op.operands[0];
   if (trace.empty() || trace[0].kind != "all-gather" || !only_moves(c)) return "";
   const std::int64_t held = largest_block_bytes(c.mesh, from, c.rule);
-  const std::int64_t wider = std::max(1, format(DType::f32).bytes / format(from.dtype).bytes);
+  const int own = format(from.dtype).bytes,
+            wider = std::max({1, format(DType::f32).bytes / own, bits_of(trace[0].dtype) / (8 * own)});
   if (held == bytes(from) || trace[0].in < bytes(from) * wider) return "";
   return fmt::format("an all-gather of all {} bytes from each device, which has {}", bytes(from), held);
 }

@@ -20,8 +20,8 @@ std::vector<const Spec*> arrays(const Case&);  // the operands, and every layout
 //   more uneven than they can be: as many pieces of one array differ, and differ from their even share, by at
 //   most ceil(d/n) n / d over its dimensions d, n being all devices
 // - where every dimension divides by the number of devices, an all-gather that nobody counted whose result is
-//   its operand, or one of more than a device has, where nothing was done before (8 and 16 bits may move as
-//   f32)
+//   its operand, or one of more than a device has, where nothing was done before (values may move
+//   in the type that it says, or 8 and 16 bits as f32)
 std::string untrue_sizes(const Case&, const Trace&);
 
 }  // namespace plumb

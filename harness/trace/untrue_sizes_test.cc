@@ -147,6 +147,26 @@ TEST(UntrueSizes, PiecesMakeAWhole) {
       << "two have a half each, and the bytes are counted";
 }
 
+// A gather of values in a type of more bytes than they have.
+TEST(UntrueSizes, PiecesMayMoveInAWiderType) {
+  const auto says = [](const std::string& held, const char* dtype, std::int64_t in) {
+    return what_is_untrue(
+        fmt::format("on x=2: reshard {0}[8@x] -> {0}[8]", held),
+        {
+            {.kind = "all-gather", .axes = {"x"}, .in = in, .out = 2 * in, .dtype = dtype}
+    });
+  };
+  for (const char* dtype : {"f64", "s64", "u64", "c64"}) EXPECT_EQ(says("f32", dtype, 32), "") << dtype;
+  for (const char* dtype : {"f64", "s64"}) {
+    EXPECT_EQ(says("s8", dtype, 32), "") << dtype;
+    EXPECT_EQ(says("bf16", dtype, 32), "") << dtype;
+  }
+  EXPECT_EQ(says("bf16", "", 16), "") << "as f32";
+  for (const char* dtype : {"", "f32", "s32", "u8", "s8", "bf16"})
+    EXPECT_THAT(says("f32", dtype, 32), HasSubstr("an all-gather of all 32 bytes")) << dtype;
+  EXPECT_THAT(says("bf16", "f32", 32), HasSubstr("an all-gather of all 16 bytes"));
+}
+
 // The bound is one of the definition: of every way to cut small arrays into as many pieces, before and after.
 TEST(UntrueSizes, BlocksOfEveryLayoutAreWithinTheBound) {
   for (const char* mesh : {"x=2,y=2", "x=3,y=2", "x=4"})

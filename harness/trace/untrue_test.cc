@@ -145,33 +145,6 @@ TEST(Untrue, AMaximumIsTheMinimumOfTheNegated) {
     }
 }
 
-// Each member's bits among zeros: a gather, where there are as many as two members have.
-TEST(Untrue, BitsThatAreJoinedMayBeAGather) {
-  const auto bits = [](std::int64_t bytes, const char* dtype) {
-    Collective one = reduce("or");
-    one.in = one.out = bytes, one.dtype = dtype;
-    return one;
-  };
-  const std::string moved = "on x=4: reshard f32[8@x] -> f32[8]", sum = "on x=4: reshard f32[8]+x -> f32[8]",
-                    most = "on x=4: reshard f32[8]+max(x) -> f32[8]",
-                    amax = "on x=4: quantize fp8 bf16[64@x] -> f8e4m3[64@x] f32[]",
-                    product = "on x=2: einsum mk,kn->mn f32[8,8@x] f32[8@x,8] -> f32[8,8]";
-  for (const char* dtype : {"", "s32", "u8", "s8"}) {
-    EXPECT_EQ(why(moved, {bits(32, dtype)}), "") << dtype;
-    for (const std::string& line : {sum, most}) {
-      EXPECT_EQ(why(line, {bits(128, dtype)}), "") << line << dtype;
-      EXPECT_EQ(why(line, {bits(32, dtype), bits(32, dtype)}), "") << line << dtype;
-      EXPECT_THAT(why(line, {bits(32, dtype)}), HasSubstr("it takes the or, where ")) << line << dtype;
-    }
-    EXPECT_EQ(why(amax, {bits(8, dtype)}), "") << dtype;
-    EXPECT_THAT(why(amax, {bits(2, dtype)}), HasSubstr("it takes the or, where ")) << dtype;
-    EXPECT_EQ(why(product, {bits(512, dtype)}), "") << dtype;
-    EXPECT_THAT(why(product, {bits(256, dtype)}), HasSubstr("it takes the or, where sums are due")) << dtype;
-  }
-  EXPECT_EQ(why("on x=2: reshard s32[8@x] -> s32[8]", {bits(32, "s8")}), "") << "their bytes";
-  EXPECT_THAT(why(sum, {reduce("prod")}), HasSubstr("where sums are due"));
-}
-
 TEST(Untrue, ASumIsNoExtreme) {
   const std::string most = "on x=2: reshard f32[8]+max(x) -> f32[8]",
                     least = "on x=2: reshard f32[8]+min(x) -> f32[8]";
@@ -243,21 +216,6 @@ TEST(Untrue, OneSumMakesNoProductOfTwoInParts) {
   EXPECT_EQ(why(crossed, {adds(64), adds(64)}), "");
   EXPECT_EQ(why(crossed, {adds(128)}), "") << "both operands in one";
   EXPECT_EQ(why("on x=2: einsum mk,kn->mn f32[4,4]+x f32[4,4] -> f32[4,4]", {adds(64)}), "");
-}
-
-// A product's operands may be joined by sums among zeros: of fewer values than the product has.
-TEST(Untrue, SumsMayBringTheFactors) {
-  const auto adds = [](std::int64_t bytes) {
-    Collective one = reduce("add");
-    one.in = one.out = bytes;
-    return one;
-  };
-  const std::string outer = "on x=2: einsum mk,kn->mn f32[8,2@x] f32[2@x,8] -> f32[8,8]";
-  EXPECT_EQ(why(outer, {adds(64), adds(64)}), "");
-  EXPECT_THAT(why(outer, {adds(64)}), HasSubstr("its sums make 16 of the 32"));
-  const std::string rows = "on x=2: grouped wgrad f32[8@x,4] f32[8@x,4] sizes=3,5 -> f32[2,4,4]";
-  EXPECT_EQ(why(rows, {adds(128)}), "");
-  EXPECT_THAT(why(rows, {adds(64)}), HasSubstr("its sums make 16 of the 32"));
 }
 
 TEST(Untrue, IntegersAddUpNoFloats) {
