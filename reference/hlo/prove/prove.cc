@@ -88,6 +88,37 @@ Proof sought_alone(Trial& trial, Proof proof, std::uint64_t seed) {
   return proof;
 }
 
+// More draws of what is proven, for what selects hide: single integers lie anywhere, or near where some
+// comparison turns, each by itself, so that several conditions hold together.
+Proof sought_choices(Trial& trial, Proof proof, std::uint64_t seed) {
+  constexpr std::int64_t kNear = 8;
+  if (hidden(trial.selects, trial.paths).empty()) return proof;
+  const Borders turns = borders_of(trial.subject.before, trial.blank.bounds, trial.before_turns, Which::all);
+  int judged = 0;
+  for (int tried = 0; tried < kSearched && judged < kJudged; ++tried, ++seed) {
+    const std::vector<Hidden> open = hidden(trial.selects, trial.paths);
+    if (open.empty()) break;
+    Proof one = blank_draw(trial, proof.draws, seed);
+    one.directed = true;
+    for (std::size_t p = 0; tried % 4 != 0 && p < turns.size(); ++p) {
+      const std::uint64_t any = mixed(mixed(seed) + p);
+      if (turns[p].empty() || any % 8 == 0) continue;
+      const std::int64_t turn = turns[p][any / 8 % turns[p].size()];
+      const auto off = static_cast<std::int64_t>(any >> 32) % (2 * kNear + 1) - kNear;
+      one.bounds[p].placed = {
+          std::clamp(tried % 2 ? turn : turn + off, one.bounds[p].low, one.bounds[p].high)};
+    }
+    Whole& whole = whole_of(trial, one, false);
+    if (whole.ended ||
+        std::ranges::none_of(open, [&](const Hidden& hides) { return whole.paths.contains(hides.way); }))
+      continue;
+    one = judged_draw(trial, std::move(one), whole), ++judged;
+    if (one.finding == Finding::refuted) return one;
+    if (one.finding == Finding::unsettled) return shown_by_more(trial, std::move(one), seed + 1);
+  }
+  return proof;
+}
+
 // Whether it is known of two that are equal that none were: by a comparison that the reduction calls.
 bool is_told_within(const Module& module, const Pick& pick, const std::vector<Way>& ways) {
   const Integers calls = get<Calls>(*pick.at, Key::to_apply).computations;
@@ -216,7 +247,8 @@ Proof prove(const Subject& subject, const Options& options, Wholes* shared) {
               turns_of(subject.after, after),
               pickings_of(subject.before, before),
               pickings_of(subject.after, after),
-              shared_out(subject, before)};
+              shared_out(subject, before),
+              selects_of(subject.before, before)};
   trial.ends = all_borders(trial, Which::ends), trial.met.resize(trial.ends.size());
   std::uint64_t seed = options.seed;
   int more = kMadeGood;
@@ -227,6 +259,8 @@ Proof prove(const Subject& subject, const Options& options, Wholes* shared) {
     if (proof.finding != Finding::proven) return proof;
   }
   proof = sought_ways(trial, proof, seed);
+  if (proof.finding != Finding::proven) return proof;
+  proof = sought_choices(trial, proof, seed);
   if (proof.finding != Finding::proven) return proof;
   proof = sought_picks(trial, proof, seed);
   if (proof.finding != Finding::proven) return proof;
@@ -246,6 +280,7 @@ Proof prove(const Subject& subject, const Options& options, Wholes* shared) {
     if (std::ranges::none_of(ways, is_told))
       proof.untaken.push_back("%" + reduction->name + " by a part alone");
   }
+  for (const Hidden& one : hidden(trial.selects, trial.paths)) proof.untaken.push_back(one.text);
   for (const Way& way : ways)
     (way.kind == Way::integers ? proof.unanswered : proof.untaken).push_back(print(way));
   return proof;

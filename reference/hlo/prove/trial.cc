@@ -93,12 +93,14 @@ Whole computed(Trial& trial, const Proof& proof, bool to_the_end) {
     if (tell.each) tell.each(c, n);
   };
   const Answers answers = answers_of(module, free);
+  Chosen chosen;
   const auto note = [&](const Instruction& i, const std::vector<Held>& operands, const Held& held) {
     answers.note(pairs, i, operands, held, whole.paths);
   };
   const auto seen = [&](const Instruction& i, const std::vector<Held>& operands, const Held& held) {
     note(i, operands, held), trial.before_turns.note(i, operands, whole.paths, has_zeros(proof.seed));
     trial.before_pickings.note(i, operands, held, whole.picked);
+    trial.selects.note(i, operands, chosen);
     if (const auto by = trial.shared_out.find(&i); by != trial.shared_out.end()) {
       std::optional<bool>& is = whole.alone.try_emplace(&i, false).first->second;
       if (is && without_part(pairs, {by->second, i, operands, module.partitions})) is = std::nullopt;
@@ -118,6 +120,7 @@ Whole computed(Trial& trial, const Proof& proof, bool to_the_end) {
     if (!trial.ends[p].empty()) whole.integers[p] = arguments[p];
   try {
     whole.results = results_of(evaluate(machine, entry(module), std::move(arguments), {}));
+    note_reached(trial.selects, chosen, whole.paths);
   } catch (const Disagreement& disagreement) {
     whole.disagreement = std::string("before the partitioner already ") + disagreement.what();
     whole.at = spot_of(module, disagreement.at, true);

@@ -3,6 +3,7 @@
 
 #include "reference/hlo/prove/alone.h"
 #include "reference/hlo/prove/borders.h"
+#include "reference/hlo/prove/chosen.h"
 #include "reference/hlo/prove/prove.h"
 
 namespace plumb::hlo {
@@ -19,6 +20,7 @@ struct Trial {
   const Turns before_turns, after_turns;
   const Pickings before_pickings, after_pickings;
   const Shared shared_out;
+  const Selects selects;  // of BEFORE
   Paths paths{};                              // of both modules
   Borders ends{};                             // of shards, in both modules
   std::vector<std::set<std::int64_t>> met{};  // of these, by proven draws

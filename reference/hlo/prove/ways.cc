@@ -74,19 +74,6 @@ bool is_infinite(const Computation& c, const Instruction& i) {
          std::ranges::all_of(of->literal.reals, [](double x) { return std::isinf(x); });
 }
 
-// Those that reductions, scatters, sorts and maps call, for elements.
-std::set<const Computation*> of_elements(const Module& module) {
-  std::set<const Computation*> all;
-  for (const Computation& c : module.computations)
-    for (const Instruction& i : c.instructions) {
-      if (i.opcode == Opcode::call) continue;
-      for (const Key key : {Key::to_apply, Key::select, Key::scatter})
-        for (const std::int64_t f : get<Calls>(i, key).computations)
-          all.insert(&module.computations[static_cast<std::size_t>(f)]);
-    }
-  return all;
-}
-
 // Calls f(element of `held`, that of `other` in the same place) until it says yes, and says whether it did. A
 // scalar is in every place. Lanes are those of devices, or of elements where there are none.
 template <typename F>
@@ -103,6 +90,18 @@ bool any_place(const Array<Twin>& held, const Array<Twin>& other, F f) {
 }
 
 }  // namespace
+
+std::set<const Computation*> of_elements(const Module& module) {
+  std::set<const Computation*> all;
+  for (const Computation& c : module.computations)
+    for (const Instruction& i : c.instructions) {
+      if (i.opcode == Opcode::call) continue;
+      for (const Key key : {Key::to_apply, Key::select, Key::scatter})
+        for (const std::int64_t f : get<Calls>(i, key).computations)
+          all.insert(&module.computations[static_cast<std::size_t>(f)]);
+    }
+  return all;
+}
 
 Answers answers_of(const Module& module, const std::set<const Instruction*>& free_of_parameters) {
   Answers answers;
@@ -144,7 +143,8 @@ bool went(const Paths& paths, const Way& way) { return paths.contains({way.at, w
 std::string print(const Way& way) {
   const std::string at = "%" + way.at->name;
   if (way.at->opcode == Opcode::while_) return at;
-  if (answers_whether(*way.at)) return at + (way.answer ? " true" : " false");
+  if (answers_whether(*way.at) || way.at->opcode == Opcode::select)
+    return at + (way.answer ? " true" : " false");
   const bool operand = picks(way.at->opcode) || folds(way.at->opcode);
   return at + (operand ? " operand " : " branch ") + std::to_string(way.answer);
 }

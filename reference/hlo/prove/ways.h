@@ -37,4 +37,7 @@ std::vector<Way> untaken(const Module&, const Paths&);
 bool went(const Paths&, const Way&);
 std::string print(const Way&);  // "%cond.3 branch 1", "%while.2", "%lt.4 false", "%min.5 operand 1"
 
+// Those that reductions, scatters, sorts and maps call, for elements.
+std::set<const Computation*> of_elements(const Module&);
+
 }  // namespace plumb::hlo

@@ -1,0 +1,213 @@
+#include "reference/hlo/prove/chosen.h"
+
+#include <algorithm>
+#include <deque>
+#include <utility>
+
+#include "reference/hlo/prove/ways.h"
+
+namespace plumb::hlo {
+namespace {
+
+// Whether devices may have to tell each other something for it.
+bool moves_or_adds_up(Opcode opcode) {
+  static constexpr Opcode kThese[] = {Opcode::concatenate,
+                                      Opcode::dynamic_slice,
+                                      Opcode::dynamic_update_slice,
+                                      Opcode::gather,
+                                      Opcode::pad,
+                                      Opcode::reverse,
+                                      Opcode::scatter,
+                                      Opcode::convolution,
+                                      Opcode::dot,
+                                      Opcode::ragged_dot,
+                                      Opcode::reduce,
+                                      Opcode::reduce_window,
+                                      Opcode::select_and_scatter,
+                                      Opcode::sort,
+                                      Opcode::topk};
+  return opcode >= Opcode::all_gather || std::ranges::find(kThese, opcode) != std::end(kThese);
+}
+
+// Those that run for whole arrays.
+Integers run_by(const Instruction& i) {
+  Integers all;
+  if (i.opcode < Opcode::async_done) return all;
+  for (const Key key : {Key::to_apply, Key::calls, Key::called_computations, Key::branch_computations,
+                        Key::body, Key::condition})
+    for (const std::int64_t c : get<Calls>(i, key).computations) all.push_back(c);
+  return all;
+}
+
+bool is_of(const Computation& c, const Instruction* i) {
+  return !c.instructions.empty() && i >= c.instructions.data() && i <= &c.instructions.back();
+}
+
+void merge(Taken& into, const Taken& one) {
+  into.answers |= one.answers;
+  for (const auto& [i, within] : one.within) merge(into.within[i], within);
+}
+
+// A computation as one instruction runs it; none runs the outermost.
+struct Running {
+  std::size_t computation;
+  const Chosen* chosen = nullptr;
+  Running* caller = nullptr;
+  const Instruction* by = nullptr;
+  std::vector<char> known{};
+};
+
+// A select by its call has the call's ways: two for each of its instructions.
+std::pair<const Instruction*, std::int64_t> way(const Module& module, const Running& frame,
+                                                const Instruction& i, std::int64_t answer) {
+  if (!frame.by || frame.by->opcode != Opcode::call) return {&i, answer};
+  return {frame.by, 2 * (&i - module.computations[frame.computation].instructions.data()) + answer};
+}
+
+constexpr std::int64_t kReached = -1;
+
+// That a select came to a result; of another instruction whoever ran it.
+std::pair<const Instruction*, std::int64_t> reached(const Module& module, const Running& frame,
+                                                    const Instruction& i) {
+  if (i.opcode != Opcode::select) return {&i, kReached};
+  const auto [at, answer] = way(module, frame, i, 0);
+  return {at, kReached - answer};
+}
+
+// Calls f(frame, instruction) of all that stands before an instruction of the last frame, each once, through
+// what it runs and who calls it; goes on to those operands of which `reads(frame, instruction, n)` says yes.
+template <typename F, typename Reads>
+void each_before(const Module& module, std::deque<Running> runnings, std::int64_t from, F f, Reads reads) {
+  if (runnings.size() > 1) runnings.back().caller = &runnings.front();  // its own copies
+  std::vector<std::pair<Running*, std::int64_t>> open = {
+      {&runnings.back(), from}
+  };
+  std::map<std::pair<const Running*, std::pair<const Instruction*, std::int64_t>>, Running*> ran;
+  static const Chosen kNone;
+  while (!open.empty()) {
+    const auto [frame, n] = open.back();
+    open.pop_back();
+    const Computation& c = module.computations[frame->computation];
+    frame->known.resize(c.instructions.size());
+    if (std::exchange(frame->known[static_cast<std::size_t>(n)], 1)) continue;
+    const Instruction& i = c.instructions[static_cast<std::size_t>(n)];
+    f(*frame, i);
+    if (i.opcode == Opcode::parameter && frame->by && frame->by->opcode == Opcode::call) {
+      const auto number = std::ranges::find(c.parameters, n) - c.parameters.begin();
+      open.push_back({frame->caller, frame->by->operands[static_cast<std::size_t>(number)]});
+    }
+    if (i.opcode != Opcode::call)
+      for (std::size_t o = 0; o < i.operands.size(); ++o)
+        if (reads(*frame, i, o)) open.push_back({frame, i.operands[o]});
+    for (const std::int64_t called : run_by(i)) {
+      Running*& inner = ran[{
+          frame, {&i, called}
+      }];
+      if (!inner) {
+        const auto within = frame->chosen ? frame->chosen->find(&i) : kNone.end();
+        const bool known = frame->chosen && within != frame->chosen->end();
+        const Chosen* taken = known ? &within->second.within : frame->chosen ? &kNone : nullptr;
+        inner = &runnings.emplace_back(Running{static_cast<std::size_t>(called), taken, frame, &i});
+      }
+      open.push_back({inner, module.computations[inner->computation].root});
+    }
+  }
+}
+
+unsigned taken(const Running& frame, const Instruction& i) {
+  const auto known = frame.chosen->find(&i);
+  return known == frame.chosen->end() ? 0 : known->second.answers;
+}
+
+}  // namespace
+
+void Selects::note(const Instruction& i, const std::vector<Value<Twin>>& operands, Chosen& chosen) const {
+  if (all.contains(&i)) {
+    unsigned& answers = chosen[&i].answers;
+    const auto& predicate = operands[0].array->integers;
+    for (const std::int64_t answer : {0, 1})
+      if (!(answers >> answer & 1) && std::ranges::find(predicate, answer) != predicate.end())
+        answers |= 1u << answer;
+  }
+  for (const std::int64_t ran : run_by(i)) {
+    const Computation& c = module.computations[static_cast<std::size_t>(ran)];
+    for (auto one = chosen.begin(); one != chosen.end();) {
+      if (!is_of(c, one->first)) {
+        ++one;
+        continue;
+      }
+      merge(chosen[&i].within[one->first], one->second);
+      one = chosen.erase(one);
+    }
+  }
+}
+
+Selects selects_of(const Module& module, const std::set<const Instruction*>& free_of_parameters) {
+  const std::set<const Computation*> inner = of_elements(module);
+  Selects selects{module};
+  for (const Computation& c : module.computations)
+    for (const Instruction& i : c.instructions) {
+      if (i.opcode != Opcode::select || inner.contains(&c)) continue;
+      const Instruction& predicate = c.instructions[static_cast<std::size_t>(i.operands[0])];
+      if (predicate.opcode != Opcode::constant && !free_of_parameters.contains(&predicate))
+        selects.all.insert(&i);
+    }
+  return selects;
+}
+
+void note_reached(const Selects& selects, const Chosen& chosen, Paths& paths) {
+  const Module& module = selects.module;
+  const auto note = [&](const Running& frame, const Instruction& i) {
+    const bool is_one = selects.all.contains(&i);
+    if (!is_one && !moves_or_adds_up(i.opcode)) return;
+    paths.insert(reached(module, frame, i));
+    for (const std::int64_t answer : {0, 1})
+      if (is_one && (taken(frame, i) >> answer & 1)) paths.insert(way(module, frame, i, answer));
+  };
+  const auto reads = [&](const Running& frame, const Instruction& i, std::size_t n) {
+    return n == 0 || !selects.all.contains(&i) || (taken(frame, i) >> (n == 1 ? 1 : 0) & 1);
+  };
+  const auto main = static_cast<std::size_t>(module.entry);
+  each_before(module,
+              {
+                  Running{main, &chosen}
+  },
+              module.computations[main].root, note, reads);
+}
+
+std::vector<Hidden> hidden(const Selects& selects, const Paths& paths) {
+  const Module& module = selects.module;
+  std::vector<Hidden> all;
+  const auto look = [&](const std::deque<Running>& runnings, const Instruction& i) {
+    if (!selects.all.contains(&i) || !paths.contains(reached(module, runnings.back(), i))) return;
+    for (const std::int64_t answer : {0, 1}) {
+      const auto own = way(module, runnings.back(), i, answer);
+      if (paths.contains(own)) continue;
+      bool hides = false;
+      const auto before = [&](const Running&, const Instruction& one) {
+        hides = hides || (moves_or_adds_up(one.opcode) && !paths.contains({&one, kReached}));
+      };
+      each_before(module, runnings, i.operands[answer == 1 ? 1 : 2], before,
+                  [](const Running&, const Instruction&, std::size_t) { return true; });
+      const std::string in = own.first == &i ? "" : " in %" + own.first->name;
+      if (hides) all.push_back({own, "%" + i.name + (answer ? " true" : " false") + in});
+    }
+  };
+  std::set<std::int64_t> called;
+  for (std::size_t c = 0; c < module.computations.size(); ++c)
+    for (const Instruction& call : module.computations[c].instructions)
+      if (call.opcode == Opcode::call) {
+        const std::int64_t of = run_by(call)[0];
+        called.insert(of);
+        std::deque<Running> runnings = {Running{c}};
+        runnings.push_back(Running{static_cast<std::size_t>(of), nullptr, nullptr, &call});
+        for (const Instruction& i : module.computations[static_cast<std::size_t>(of)].instructions)
+          look(runnings, i);
+      }
+  for (std::size_t c = 0; c < module.computations.size(); ++c)
+    if (!called.contains(static_cast<std::int64_t>(c)))
+      for (const Instruction& i : module.computations[c].instructions) look({Running{c}}, i);
+  return all;
+}
+
+}  // namespace plumb::hlo
