@@ -11,10 +11,6 @@
 namespace plumb {
 namespace {
 
-bool same_case(const Record& r, const Entry& entry) {
-  return r.line == entry.timings.line && r.backend == entry.timings.backend;
-}
-
 // In what a repetition that a record has is not as it is asked for now; empty where in nothing.
 std::string asked_for_otherwise(const Repetition& then, const Pace& now, std::int64_t repetitions) {
   std::string other = timed_otherwise(then.timing, now.timing);
@@ -69,7 +65,7 @@ void refuse_made_elsewhere(const Entry& entry, const std::vector<Record>& record
   const Record now = timed_here(entry);
   std::vector<Record> then;
   for (const Record& one : recorded)
-    if (one.bench && same_case(one, entry)) then.push_back(one);
+    if (one.bench && is_of(one, entry)) then.push_back(one);
   std::string other = made_elsewhere(then, {
                                                {record_key(now.line, now.backend), made_where(now, here)}
   });
@@ -94,10 +90,6 @@ void recall_whole_turns(Course& course) {
 
 }  // namespace
 
-bool is_of(const Timings& t, const Entry& entry) {
-  return t.line == entry.timings.line && t.backend == entry.timings.backend;
-}
-
 void recall(Course& course, const std::vector<Record>& recorded, const BenchFlags& flags,
             const nlohmann::json& here) {
   const std::vector<Timings> recalled = timings_of(recorded);
@@ -108,7 +100,7 @@ void recall(Course& course, const std::vector<Record>& recorded, const BenchFlag
       refuse_made_elsewhere(*entry, recorded, flags, here);
     if (times != recalled.end()) entry->timings.over = times->over, entry->timings.notes = times->notes;
     for (const Record& r : recorded)
-      if (!r.bench && same_case(r, *entry) && was_judged(r))
+      if (!r.bench && is_of(r, *entry) && was_judged(r))
         entry->failed = not_timed(r), entry->last_words = r.last_words;
   }
   if (flags.in_turns) recall_whole_turns(course);

@@ -5,8 +5,11 @@
 
 namespace plumb {
 
-// Whether times are those of an entry.
-bool is_of(const Timings&, const Entry&);
+// Whether times, or a record, are those of an entry.
+template <typename Of>
+bool is_of(const Of& of, const Entry& entry) {
+  return of.line == entry.timings.line && of.backend == entry.timings.backend;
+}
 
 // What was timed before stands in the place of what would be timed, each repetition in that of its number, of several the
 // last; those alone that have times, and know their limits. A case whose result was judged, and no pass, is asked no more,

@@ -40,8 +40,8 @@ Wrapping wrapping(const Case& c, const std::vector<Source>& sources) {
     w.operand[i].whole_range = is_reshard(c) || sources[i].parts == 1;
     if (!w.operand[i].whole_range) w.operand[i].shares = shares(sources[i].parts, capacity(sources[i].dtype));
   }
-  if (wrap_alike(w,
-                 result(c).dtype))  // of an odd number of parts whole values are odd, and so their products
+  // Of an odd number of parts whole values are odd, and so are their products.
+  if (wrap_alike(w, result(c).dtype))
     for (Wrapping::Operand& operand : w.operand) operand.shares.active -= operand.shares.active % 2 == 0;
   return w;
 }

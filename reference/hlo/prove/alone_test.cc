@@ -89,19 +89,19 @@ Module on_each(std::string text, const Edits& words) {
                "after.txt");
 }
 
-Proof decided(const Deciding& d, const Told& told) {
+// What decides, and what each device makes of it.
+std::pair<Module, Module> deciding(const Deciding& d, const Told& told) {
   const std::string text = words_of(d);
-  const Module whole = parse(with(text,
-                                  {
-                                      {"TOLD",  "copy(%part)"},
-                                      {"SHARE", d.fold       }
-  }),
-                             "before.txt");
-  const Module each = on_each(text, {
-                                        {"[512]", "[256]"   },
-                                        {"TOLD",  told.by   },
-                                        {"SHARE", told.share}
-  });
+  return {
+      parse(with(text, {{"TOLD", "copy(%part)"}, {"SHARE", d.fold}    }
+       ), "before.txt"),
+      on_each(text, { {"[512]", "[256]"},      {"TOLD", told.by}, {"SHARE", told.share}}
+       )
+  };
+}
+
+Proof decided(const Deciding& d, const Told& told) {
+  const auto [whole, each] = deciding(d, told);
   return prove({whole, each, nullptr}, {});
 }
 
@@ -244,18 +244,7 @@ Harm harm_at(const Subject& right, const std::string& fault, const std::string& 
 
 TEST(Alone, AFaultOfWhatOnlyDecidesDoesHarm) {
   for (const Deciding& d : {kDecisions[0], kDecisions[4], kDecisions[6], kDecisions[8], kDecisions[9]}) {
-    const std::string text = words_of(d);
-    const Module whole = parse(with(text,
-                                    {
-                                        {"TOLD",  "copy(%part)"},
-                                        {"SHARE", d.fold       }
-    }),
-                               "before.txt");
-    const Module each = on_each(text, {
-                                          {"[512]", "[256]" },
-                                          {"TOLD",  kToldAll},
-                                          {"SHARE", d.fold  }
-    });
+    const auto [whole, each] = deciding(d, {kToldAll, d.fold});
     EXPECT_EQ(harm_at({whole, each, nullptr}, "an all-reduce dropped", "r"), Harm::moved)
         << d.type << " " << d.fold << " " << d.is;
   }

@@ -175,6 +175,14 @@ bool is_same_of_anything(const Subject& subject, const Planted& fault) {
   return true;
 }
 
+void add_alone(const Module& before, const std::vector<Bounds>& bounds, std::vector<Data>& draws) {
+  int tried = 0;
+  for (const std::uint64_t seed : kAlone) {
+    draws.push_back({seed, bounds});
+    draw_alone(before, draws.back().bounds, tried++);
+  }
+}
+
 // The members of each group, in no order.
 std::vector<Integers> members_of(const Module& module, const Instruction& i) {
   std::vector<Integers> all = expand(get<Groups>(i, Key::replica_groups), module.partitions);
@@ -220,18 +228,6 @@ std::vector<std::vector<std::vector<bool>>> covered(const Subject& subject) {
     }
   return all;
 }
-
-namespace {
-
-void add_alone(const Module& before, const std::vector<Bounds>& bounds, std::vector<Data>& draws) {
-  int tried = 0;
-  for (const std::uint64_t seed : kAlone) {
-    draws.push_back({seed, bounds});
-    draw_alone(before, draws.back().bounds, tried++);
-  }
-}
-
-}  // namespace
 
 std::optional<Data> refuting_draw(const Proof& proof) {
   if (proof.finding != Finding::refuted) return std::nullopt;

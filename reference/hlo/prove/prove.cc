@@ -1,6 +1,7 @@
 #include "reference/hlo/prove/prove.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "reference/hlo/prove/alone.h"
 #include "reference/hlo/prove/trial.h"
@@ -40,23 +41,45 @@ Proof sought_ways(Trial& trial, Proof proof, std::uint64_t seed) {
   return proof;
 }
 
-// More draws of what is proven, for what reductions keep.
-Proof sought_picks(Trial& trial, Proof proof, std::uint64_t seed) {
+// What draws are sought for: what no proven draw has shown, how a draw is aimed at it, and whether BEFORE
+// shows one of it there.
+template <typename Thing>
+struct Aim {
+  std::function<std::vector<Thing>(int tried)> open;
+  std::function<void(Proof& one, int tried)> aim;
+  std::function<bool(const Thing&, const Proof& one, Whole&)> shows;
+};
+
+// More draws of what is proven, while something is open; those are judged in which BEFORE shows some of it.
+template <typename Thing>
+Proof sought(Trial& trial, Proof proof, std::uint64_t seed, const Aim<Thing>& what) {
   int judged = 0;
   for (int tried = 0; tried < kSearched && judged < kJudged; ++tried, ++seed) {
-    std::vector<Pick> open = picks_of(trial.before_pickings, trial.picked, trial.after_picked);
-    std::erase_if(open, [&](const Pick& pick) { return tried >= pick.tries || has(trial.picked, pick); });
+    const std::vector<Thing> open = what.open(tried);
     if (open.empty()) break;
     Proof one = blank_draw(trial, proof.draws, seed);
-    one.directed = true, draw_slices(trial.subject.before, one.bounds, tried);
+    one.directed = true, what.aim(one, tried);
     Whole& whole = whole_of(trial, one, false);
-    if (whole.ended || std::ranges::none_of(open, [&](const Pick& pick) { return has(whole.picked, pick); }))
+    if (whole.ended ||
+        std::ranges::none_of(open, [&](const Thing& thing) { return what.shows(thing, one, whole); }))
       continue;
     one = judged_draw(trial, std::move(one), whole), ++judged;
     if (one.finding == Finding::refuted) return one;
     if (one.finding == Finding::unsettled) return shown_by_more(trial, std::move(one), seed + 1);
   }
   return proof;
+}
+
+// For what reductions keep.
+Proof sought_picks(Trial& trial, Proof proof, std::uint64_t seed) {
+  const auto open = [&](int tried) {
+    std::vector<Pick> all = picks_of(trial.before_pickings, trial.picked, trial.after_picked);
+    std::erase_if(all, [&](const Pick& pick) { return tried >= pick.tries || has(trial.picked, pick); });
+    return all;
+  };
+  const auto aim = [&](Proof& one, int tried) { draw_slices(trial.subject.before, one.bounds, tried); };
+  const auto shows = [](const Pick& pick, const Proof&, Whole& whole) { return has(whole.picked, pick); };
+  return sought<Pick>(trial, std::move(proof), seed, {open, aim, shows});
 }
 
 // Reductions of BEFORE that in no proven draw a part alone decided.
@@ -68,55 +91,37 @@ std::vector<const Instruction*> never_alone(const Trial& trial) {
   return all;
 }
 
-// More draws of what is proven, in which one slice of arrays is not as all others are.
+// For these, in which one slice of arrays is not as all others are.
 Proof sought_alone(Trial& trial, Proof proof, std::uint64_t seed) {
-  int judged = 0;
-  for (int tried = 0; tried < kSearched && judged < kJudged; ++tried, ++seed) {
-    const std::vector<const Instruction*> open = never_alone(trial);
-    if (open.empty()) break;
-    Proof one = blank_draw(trial, proof.draws, seed);
-    one.directed = true, draw_alone(trial.subject.before, one.bounds, tried);
-    Whole& whole = whole_of(trial, one, false);
-    if (whole.ended || std::ranges::none_of(open, [&](const Instruction* reduction) {
-          return decides_alone(trial, one, whole, reduction);
-        }))
-      continue;
-    one = judged_draw(trial, std::move(one), whole), ++judged;
-    if (one.finding == Finding::refuted) return one;
-    if (one.finding == Finding::unsettled) return shown_by_more(trial, std::move(one), seed + 1);
-  }
-  return proof;
+  const auto open = [&](int) { return never_alone(trial); };
+  const auto aim = [&](Proof& one, int tried) { draw_alone(trial.subject.before, one.bounds, tried); };
+  const auto shows = [&](const Instruction* reduction, const Proof& one, Whole& whole) {
+    return decides_alone(trial, one, whole, reduction);
+  };
+  return sought<const Instruction*>(trial, std::move(proof), seed, {open, aim, shows});
 }
 
-// More draws of what is proven, for what selects hide: single integers lie anywhere, or near where some
-// comparison turns, each by itself, so that several conditions hold together.
+// For what selects hide: single integers lie anywhere, or near where some comparison turns, each by itself,
+// so that several conditions hold together.
 Proof sought_choices(Trial& trial, Proof proof, std::uint64_t seed) {
   constexpr std::int64_t kNear = 8;
   if (hidden(trial.selects, trial.paths).empty()) return proof;
   const Borders turns = borders_of(trial.subject.before, trial.blank.bounds, trial.before_turns, Which::all);
-  int judged = 0;
-  for (int tried = 0; tried < kSearched && judged < kJudged; ++tried, ++seed) {
-    const std::vector<Hidden> open = hidden(trial.selects, trial.paths);
-    if (open.empty()) break;
-    Proof one = blank_draw(trial, proof.draws, seed);
-    one.directed = true;
+  const auto open = [&](int) { return hidden(trial.selects, trial.paths); };
+  const auto aim = [&](Proof& one, int tried) {
     for (std::size_t p = 0; tried % 4 != 0 && p < turns.size(); ++p) {
-      const std::uint64_t any = mixed(mixed(seed) + p);
+      const std::uint64_t any = mixed(mixed(one.seed) + p);
       if (turns[p].empty() || any % 8 == 0) continue;
       const std::int64_t turn = turns[p][any / 8 % turns[p].size()];
       const auto off = static_cast<std::int64_t>(any >> 32) % (2 * kNear + 1) - kNear;
       one.bounds[p].placed = {
           std::clamp(tried % 2 ? turn : turn + off, one.bounds[p].low, one.bounds[p].high)};
     }
-    Whole& whole = whole_of(trial, one, false);
-    if (whole.ended ||
-        std::ranges::none_of(open, [&](const Hidden& hides) { return whole.paths.contains(hides.way); }))
-      continue;
-    one = judged_draw(trial, std::move(one), whole), ++judged;
-    if (one.finding == Finding::refuted) return one;
-    if (one.finding == Finding::unsettled) return shown_by_more(trial, std::move(one), seed + 1);
-  }
-  return proof;
+  };
+  const auto shows = [](const Hidden& hides, const Proof&, Whole& whole) {
+    return whole.paths.contains(hides.way);
+  };
+  return sought<Hidden>(trial, std::move(proof), seed, {open, aim, shows});
 }
 
 // Whether it is known of two that are equal that none were: by a comparison that the reduction calls.

@@ -143,8 +143,7 @@ bool went(const Paths& paths, const Way& way) { return paths.contains({way.at, w
 std::string print(const Way& way) {
   const std::string at = "%" + way.at->name;
   if (way.at->opcode == Opcode::while_) return at;
-  if (answers_whether(*way.at) || way.at->opcode == Opcode::select)
-    return at + (way.answer ? " true" : " false");
+  if (answers_whether(*way.at)) return at + (way.answer ? " true" : " false");
   const bool operand = picks(way.at->opcode) || folds(way.at->opcode);
   return at + (operand ? " operand " : " branch ") + std::to_string(way.answer);
 }
