@@ -54,7 +54,7 @@ Child::Wait ProcessState::receive(std::string_view& line, Waiting& w) {
         w.since + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(w.word));
     const Child::Wait got = child->receive(line, waits ? std::min(w.deadline, said) : w.deadline);
     if (got != Child::Wait::late || w.over()) return got;
-    waits(w.phase, w.seconds());
+    waits(w.phase, w.seconds(), w.most());
     w.word *= 2;
   }
 }

@@ -49,6 +49,8 @@ bool Waiting::over() const { return Clock::now() >= deadline; }
 
 double Waiting::seconds() const { return std::chrono::duration<double>(Clock::now() - since).count(); }
 
+double Waiting::most() const { return std::chrono::duration<double>(deadline - since).count(); }
+
 double Waiting::left() const {
   return std::max(0.0, std::chrono::duration<double>(deadline - Clock::now()).count());
 }

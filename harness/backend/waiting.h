@@ -14,8 +14,8 @@ struct Deadlines {
   double start = 120, compile = 120, run = 60;
 };
 
-// Told of a wait after 5 seconds of a phase, after 10, 20, and so on.
-using Waits = std::function<void(const std::string& phase, double seconds)>;
+// Told of a wait after 5 seconds of a phase, after 10, 20, and so on; `most`: after so many it is given up, as is known by now.
+using Waits = std::function<void(const std::string& phase, double seconds, double most)>;
 
 struct Waiting {
   std::string phase;
@@ -34,6 +34,7 @@ struct Waiting {
   bool over() const;
 
   double seconds() const;  // since the phase began
+  double most() const;     // from then to the deadline
   double left() const;     // until the deadline, never negative
 };
 

@@ -135,8 +135,6 @@ struct Probes {
   double seconds = 0;
 };
 
-bool asked_in_place_of_times(const Probes& p) { return p.pairs > 0 || p.every > 0 || p.seconds > 0; }
-
 // Nothing where times are asked for.
 std::optional<int> probe(const Course& course, const Probes& asked) {
   try {
@@ -251,7 +249,7 @@ int say_what_fits(Entries& entries, const BenchFlags& flags) {
   return reasons.empty() ? 0 : 2;
 }
 
-int bench_command(const BenchFlags& flags) {
+int bench_command(BenchFlags flags) {
   HeldTo held{requirements_of(flags), {}, {}};
   const Probes asked = probes_of(flags);
   if (asks_status(condition_of(flags.selection)))
@@ -266,6 +264,8 @@ int bench_command(const BenchFlags& flags) {
   ByBackend subjects;
   Course course;
   course.entries = entries_of(chosen, subjects, flags);
+  settle_repetitions(flags, course.entries.size() - static_cast<std::size_t>(distinct_cases(course.entries)));
+  for (const auto& entry : course.entries) entry->pace = pace_of(flags);
   refuse_timed_otherwise(course.entries, timings_of(held.then), flags.against);
   if (flags.dry_run) return say_what_fits(course.entries, flags);
   const auto journal = journal_of(flags.record);
@@ -279,10 +279,8 @@ int bench_command(const BenchFlags& flags) {
     record.run = origin.run;
     if (journal) journal->append(record, made_by);
     held.made.try_emplace(record_key(record.line, record.backend), made_where(record, here));
-    if (!flags.quiet && !asked_in_place_of_times(asked))
-      work.tell(
-          fmt::format("{}/{} repetitions", course.done + 1, course.repetitions * std::ssize(course.entries)));
   };
+  if (!flags.quiet) course.tell = [&](const std::string& how) { work.tell(how); };
   try {
     if (const auto code = probe(course, asked)) {
       end_record(journal.get(), origin, 0);

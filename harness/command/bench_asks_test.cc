@@ -107,6 +107,7 @@ TEST(Bench, WhatIsNoPassOnOtherDataAfterTheClockHasNoTime) {
       {"stale 1",                "wrong"    },
       {"stale 1 collectives 40", "wrong"    },
       {"on 1 say x",             "malformed"},
+      {"on 1 unmoved 1",         "mistrusted"},
   };
   for (const auto& [faults, says] : rows)
     for (const char* asked : {" --repetitions 1 --iterations 1", " --repetitions 2 --iterations 3 --warmups 0"}) {
@@ -123,6 +124,22 @@ TEST(Bench, WhatIsNoPassOnOtherDataAfterTheClockHasNoTime) {
         EXPECT_EQ(record["case"], seeded) << "it is what was timed that has no times";
       }
     }
+  // What is asked in the place of times.
+  const std::string linked = fake("took 1000,1000 links 1000 both 1000 stale 1") + "'" + seeded + "'";
+  for (const char* asked : {" --clock --iterations 3", " --links 1/1"}) {
+    const Ran ran = run_tool(folder, linked + asked);
+    EXPECT_EQ(ran.code, 1) << asked;
+    EXPECT_THAT(ran.out, HasSubstr("wrong" + after)) << asked;
+    EXPECT_EQ(run_tool(folder, fake("took 1000,1000 links 1000 both 1000") + "'" + seeded + "'" + asked).code, 0) << asked;
+  }
+  std::filesystem::remove(folder.path / "w.jsonl");
+  const Ran soaked = run_tool(folder, fake("took 1000,1000 stale 1") + "'" + seeded + "' --soak 1s --record w.jsonl");
+  EXPECT_EQ(soaked.code, 1);
+  EXPECT_THAT(soaked.out, testing::ContainsRegex("    after iteration [1-9][0-9]*, rank 0: wrong" + after));
+  const auto all = lines_of(folder.path / "w.jsonl");
+  ASSERT_EQ(all.size(), 1U) << "what was stale has no samples";
+  EXPECT_FALSE(all[0].contains("bench"));
+  EXPECT_EQ(all[0]["status"], "wrong");
   EXPECT_EQ(run_tool(folder, fake("took 1000,1000 stale 1 on 7") + "'" + seeded + "' --repetitions 2 --iterations 3").code, 0);
 }
 

@@ -3,12 +3,16 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
+#include "harness/compare/paced.h"
 #include "harness/select/sample.h"
 #include "reference/words/text.h"
 
 namespace plumb {
 namespace {
+
+constexpr std::int64_t most_repetitions = 100;
 
 void add_clock(CLI::App& bench, BenchFlags& f) {
   bench.add_option("--warmups", f.warmups, "Runs before the first iteration")
@@ -20,9 +24,9 @@ void add_clock(CLI::App& bench, BenchFlags& f) {
           "Of each repetition; default: until the median's 95 % interval is within 2 % of it, or the budget "
           "is spent")
       ->check(whole_number(1, 10'000));
-  bench.add_option("--repetitions", f.repetitions, "Of each case, each by programs started anew, that time all cases in an order that is drawn")
-      ->check(whole_number(1, 100))
-      ->capture_default_str();
+  bench.add_option("--repetitions", f.repetitions, "Of each case, each by programs started anew, that time all cases in an order that is drawn; --in-turns alone: as many as can tell")
+      ->check(whole_number(1, most_repetitions))
+      ->default_str("5");
   bench.add_option("--batch", f.batch, "Runs without a pause that are one iteration")
       ->check(whole_number(1, 1'000'000))
       ->capture_default_str();
@@ -61,7 +65,7 @@ void add_results(CLI::App& bench, BenchFlags& f) {
       ->check(file_name());
   bench.add_flag("--in-turns", f.in_turns,
                  "Each backend but the first beside the first: FASTER, SLOWER, SAME or UNSURE, by pairs of launches that took "
-                 "turns, six --repetitions at least; no exit code comes of it");
+                 "turns, six --repetitions at least, of more than one comparison more; no exit code comes of it");
   bench.add_flag("--quiet", f.quiet, "No line of progress");
   bench.add_option("--benchmark_filter", f.library.filter,
                    "Google Benchmark's: a regular expression on LINE on BACKEND");
@@ -120,6 +124,19 @@ void check_together(const CLI::App& bench) {
     throw BadInput("--benchmark_out_format says nothing without --benchmark_out");
 }
 
+void settle_repetitions(BenchFlags& flags, std::size_t cases) {
+  constexpr std::int64_t by_default = 5;
+  const auto fewest = static_cast<std::int64_t>(fewest_in_turns(cases)), at_all = static_cast<std::int64_t>(fewest_in_turns(1));
+  if (flags.repetitions == 0) {
+    flags.repetitions = flags.in_turns ? std::min(fewest, most_repetitions) : by_default;
+  } else if (flags.in_turns && flags.repetitions < at_all) {
+    throw BadInput(fmt::format("--in-turns: of {} --repetitions all is UNSURE, however far apart: {} at least", flags.repetitions, fewest));
+  } else if (flags.in_turns && flags.repetitions < fewest) {
+    fmt::print(stderr, "plumb: --in-turns: {} --repetitions tell none of {} FASTER or SLOWER, however far apart: {} do\n",
+               flags.repetitions, counted(static_cast<std::int64_t>(cases), "case"), fewest);
+  }
+}
+
 Pace pace_of(const BenchFlags& flags) {
   const Timing timing{flags.warmups, flags.iterations, flags.batch, *sync_named(flags.sync)};
   if (timing.sync == Sync::window && timing.warmups == 0)
@@ -164,7 +181,8 @@ void add_bench_flags(CLI::App& bench, BenchFlags& f) {
       ->allow_extra_args(false);
   bench
       .add_option("--timeout", f.running.limits.timeout,
-                  "Seconds that a backend has to start, to compile, and to run beside its iterations")
+                  "Seconds that a backend has to start, to compile, and to run beside its iterations and warm-ups, which have four times "
+                  "what they are known to take")
       ->check(positive());
   add_clock(bench, f);
   add_results(bench, f);

@@ -11,7 +11,8 @@ namespace plumb {
 struct BenchFlags {
   Selection selection;
   RunningFlags running;
-  std::int64_t warmups = 2, iterations = 0, batch = 1, repetitions = 5;
+  std::int64_t warmups = 2, iterations = 0, batch = 1;
+  std::int64_t repetitions = 0;  // 0: settle_repetitions()
   double budget = 0.3;
   std::string sync = "barrier", record, against;
   bool in_turns = false, resume = false, dry_run = false, per_device = false;
@@ -26,6 +27,10 @@ void add_bench_flags(CLI::App&, BenchFlags&);
 
 // Throws BadInput where a flag was given that says nothing to another one.
 void check_together(const CLI::App&);
+
+// Where none was given: five, or in turns as many as tell one of so many cases that are held to another backend's. Says where
+// what was given tells none; throws BadInput where it tells nothing at all.
+void settle_repetitions(BenchFlags&, std::size_t cases);
 
 // How a repetition is timed, which rounds of links are tried, and what is demanded. Throw BadInput.
 Pace pace_of(const BenchFlags&);

@@ -254,7 +254,23 @@ TEST(Bench, BackendsThatTakeTurnsAreHeldToTheFirst) {
   EXPECT_EQ(ran.code, 0) << ran.err;
   EXPECT_THAT(ran.out, testing::ContainsRegex("SLOWER  [^ ]* took 1120,1120  on x=2: [^:]*: 1.120 .1.120 to 1.120. times as long as by [^ ]* took 1000,1000\n"));
   EXPECT_THAT(ran.out, testing::ContainsRegex("SAME    [^ ]* took 1000,1000 lag 0  on x=2: [^:]*: 1.000 "));
-  EXPECT_THAT(run_tool(folder, first + other + line + " --in-turns").out, HasSubstr("fewer than six launches of both: more --repetitions"));
+  // Where none is given as many as tell: six of one case, seven of two or three.
+  const Ran settled = run_tool(folder, first + other + line + " --in-turns --record r.jsonl");
+  EXPECT_EQ(settled.code, 0) << settled.err;
+  EXPECT_EQ(lines_of(folder.path / "r.jsonl").size(), 12U);
+  EXPECT_THAT(settled.out, HasSubstr("SLOWER  "));
+  const std::string two = first + other + line + " 'on x=2: reshard f32[8@x] -> f32[8] seed=1'";
+  const Ran seven = run_tool(folder, two + " --in-turns --record two.jsonl");
+  EXPECT_EQ(lines_of(folder.path / "two.jsonl").size(), 28U) << seven.err;
+  EXPECT_THAT(seven.out, Not(HasSubstr("UNSURE  ")));
+  for (const char* dry : {"", " --dry-run"}) {
+    const Ran none = run_tool(folder, first + other + line + " --in-turns --repetitions 5" + dry);
+    EXPECT_EQ(none.code, 2) << dry;
+    EXPECT_EQ(none.err, "plumb: --in-turns: of 5 --repetitions all is UNSURE, however far apart: 6 at least\n") << dry;
+    const Ran few = run_tool(folder, two + " --in-turns --repetitions 6" + dry);
+    EXPECT_EQ(few.code, 0) << dry;
+    EXPECT_THAT(few.err, HasSubstr("plumb: --in-turns: 6 --repetitions tell none of 2 cases FASTER or SLOWER, however far apart: 7 do\n")) << dry;
+  }
   EXPECT_THAT(run_tool(folder, first + line + " --in-turns").err, HasSubstr("--in-turns compares backends of one run: a second --backend"));
   EXPECT_THAT(run_tool(folder, first + " --backend '" PLUMB_FAKE " took 1000,1000' " + line + " --in-turns").err, HasSubstr("--in-turns compares backends of one run, and these are one: "));
 }

@@ -48,6 +48,14 @@ void lose(Entry& entry, std::int64_t number, const Record& record) {
     entry.lost.push_back({number, not_timed(record), record.last_words});
 }
 
+// "3/25 repetitions; 1200 iterations of mpi,np=2  on x=2: reshard f32[8@x] -> f32[8]"
+Seen seen_of(const Course& course, const Entry& entry) {
+  return [&](const std::string& how) {
+    course.tell(fmt::format("{}/{} repetitions; {} of {}  {}", course.done, course.repetitions * std::ssize(course.entries), how,
+                            entry.timings.backend, entry.timings.line));
+  };
+}
+
 // One repetition of a case. Throws where the machine fails, and at Ctrl-C, which end the course.
 void time_once(Course& course, Entry& entry, std::int64_t number) {
   if (const auto at = static_cast<std::size_t>(number - 1); at < entry.before.size() && entry.before[at]) {
@@ -57,7 +65,7 @@ void time_once(Course& course, Entry& entry, std::int64_t number) {
   if (!entry.failed.empty() || in_vain(entry)) return;
   Record record;
   try {
-    record = measure(entry.c, *entry.subject, entry.pace);
+    record = measure(entry.c, *entry.subject, entry.pace, seen_of(course, entry));
   } catch (const DoesNotFit& error) {
     entry.failed = refuse(entry, error.what());
     return;

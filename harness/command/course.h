@@ -45,6 +45,7 @@ struct Course {
   std::int64_t repetitions = 1;
   std::function<void(Record&&)> recorded;  // of each repetition, when it ends
   bool quiet = false;                      // no line of progress
+  Seen tell = [](const std::string&) {};   // how far it is, while a repetition is timed
   std::exception_ptr failure{};            // Ctrl-C, a full disk: nothing more is timed
   std::int64_t done = 0;                   // repetitions
   std::int64_t launches = 0;               // that timed each case

@@ -5,6 +5,7 @@
 #include <regex>
 #include <set>
 
+#include "harness/command/waits.h"
 #include "harness/record/environment.h"
 #include "harness/select/per_device.h"
 #include "reference/words/text.h"
@@ -34,16 +35,16 @@ Entries entries_of(const Chosen& chosen, ByBackend& subjects, const BenchFlags& 
   const std::string& filter = flags.library.filter;
   const bool all_of_them = filter.empty() || filter == "all";  // as the library has it
   const Filter meant = filter_of(all_of_them ? "" : filter);
-  const Pace pace = pace_of(flags);
+  Settings told = settings(flags.running);
+  if (!flags.quiet) told.waits = say_wait;
   Entries all;
   for (std::int64_t n : chosen.numbers)
     for (const std::string& backend : backends_of(flags.running)) {
       auto at = subjects.find(backend);
-      if (at == subjects.end())
-        at = subjects.emplace(backend, Subject(backend, settings(flags.running))).first;
+      if (at == subjects.end()) at = subjects.emplace(backend, Subject(backend, told)).first;
       const Case c = nth(chosen.cases, n);
       auto entry =
-          std::make_unique<Entry>(Entry{flags.per_device ? per_device(c) : c, &at->second, pace, {}});
+          std::make_unique<Entry>(Entry{flags.per_device ? per_device(c) : c, &at->second, {}, {}});
       entry->timings = {print(entry->c), at->second.name, {}, {}, machine()};
       if (flags.per_device) entry->timings.share = print(c);
       if (all_of_them || std::regex_search(name_of(*entry), meant.pattern) != meant.others)

@@ -10,7 +10,7 @@ namespace plumb {
 using Entries = std::vector<std::unique_ptr<Entry>>;
 using ByBackend = std::map<std::string, Subject>;
 
-// Each chosen case on each backend, of these those that the filter means. Starts no program. Throws BadInput
+// Each chosen case on each backend, of these those that the filter means, at no pace yet. Starts no program. Throws BadInput
 // where there is none.
 Entries entries_of(const Chosen&, ByBackend&, const BenchFlags&);
 

@@ -5,6 +5,7 @@
 
 #include "adapters/protocol/json.h"
 #include "harness/command/files.h"
+#include "harness/command/waits.h"
 #include "harness/report/finding.h"
 #include "reference/words/text.h"
 
@@ -117,8 +118,7 @@ void tick(Ledger& ledger, double seconds) {
 void say(Ledger& ledger, const Wait& wait) {
   if (!ledger.show_progress) return;
   clear_line(ledger);
-  fmt::print(stderr, "plumb: waiting for {}, {:.0f} s in {}: {}\n", wait.backend, wait.seconds, wait.phase,
-             wait.line);
+  say_wait(wait);
 }
 
 void clear_line(Ledger& ledger) {

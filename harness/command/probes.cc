@@ -101,8 +101,8 @@ int say_links(const Entry& entry, const LinksTimed& timed, double load) {
 
 void say_corruption(const Entry& entry, const Corruption& bad) {
   const std::string rank = bad.rank < 0 ? "" : fmt::format(", rank {}", bad.rank);
-  fmt::print("{}  {}  {}\n    iteration {}{}: {}\n", name(bad.record.verdict.status), entry.timings.backend,
-             entry.timings.line, bad.iteration, rank, not_timed(bad.record));
+  fmt::print("{}  {}  {}\n    {}{}: {}\n", name(bad.record.verdict.status), entry.timings.backend,
+             entry.timings.line, bad.when, rank, not_timed(bad.record));
   std::fflush(stdout);
 }
 

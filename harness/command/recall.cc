@@ -40,7 +40,7 @@ std::vector<std::optional<Repetition>> before(const std::vector<Timings>& all, c
 
 // Where the case of an entry would be timed now, by who started for it; a record of it.
 Record timed_here(const Entry& entry) {
-  Process& process = process_of(*entry.subject);
+  Process& process = process_for(entry.c, *entry.subject);
   in_place(entry.c, process);
   Record now;
   now.line = entry.timings.line;

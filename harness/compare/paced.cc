@@ -227,6 +227,10 @@ std::vector<Paced> paced_in_turns(const std::vector<Timings>& timed) {
   return all;
 }
 
+std::size_t fewest_in_turns(std::size_t cases) {
+  return fewest_launches(std::max<std::size_t>(cases, 1), least_chance_in_turns);
+}
+
 std::string paced_in_words(const Paced& p) {
   const std::string numbers = p.ratio              ? in_words(*p.ratio) + " times as long"
                               : p.than.empty() ? "fewer than four launches on either side, or a record that does not say them"

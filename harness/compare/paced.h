@@ -42,6 +42,10 @@ std::string too_few_to_tell(const std::vector<Paced>&);
 // What loads the machine loads both, and no control is needed. Law: as of paced().
 std::vector<Paced> paced_in_turns(const std::vector<Timings>&);
 
+// So many launches in turns at least tell one of so many such cases FASTER or SLOWER, however far apart they lie; six, by which
+// there is an interval.
+std::size_t fewest_in_turns(std::size_t cases);
+
 // What may have made one side slower than the other, but the case: another processor, or another class of
 // scheduling; or where that explains the ratio of `slow` to `fast`, a slower clock, or, where no control
 // tells, a higher load, by which a process gets so much less of the processors. Empty where nothing of this

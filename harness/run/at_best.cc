@@ -33,6 +33,7 @@ std::vector<Clocked> clocks(AtBest& best, const LimitAsked& wanted, double each)
   Deadlines longer = best.deadlines;
   longer.run = deadline(longer.run, {1, wanted.iterations, wanted.batch}, each);
   best.process.allow(longer);
+  best.seen("its limits, " + wanted.what);
   const auto said = best.process.limit(wanted);
   best.process.allow(best.deadlines);
   if (const auto* all = std::get_if<std::vector<Clocked>>(&said)) return *all;

@@ -1,6 +1,7 @@
 // What ranks say of a case once it was timed, in the same minute: what they could do at best.
 #pragma once
 
+#include <functional>
 #include <map>
 
 #include "harness/backend/process.h"
@@ -24,6 +25,7 @@ struct AtBest {
   Deadlines deadlines;
   std::int64_t bytes;
   Pace pace;
+  const std::function<void(const std::string& how)>& seen;  // told what is asked
   std::string lost{};               // what it was asked when its process went, and how
   std::vector<std::string> unseen{};  // which limits took no time by its clock
 };

@@ -32,8 +32,8 @@ struct Subject::State {
 
   Waits waits() {
     if (!settings.waits) return {};
-    return [this](const std::string& phase, double seconds) {
-      settings.waits({line, backend, phase, seconds});
+    return [this](const std::string& phase, double seconds, double most) {
+      settings.waits({line, backend, phase, seconds, most});
     };
   }
 };
@@ -92,10 +92,10 @@ Subject::Subject(Subject&&) noexcept = default;
 Answered answered(const Case& c, Subject& subject, const Limits& limits) {
   Subject::State& state = *subject.state;
   const Settings& settings = state.settings;
+  state.line = print(c);
   const bool wanted = settings.in_place && limits.reruns == 0 && !is_resolve(c) && in_place(c, state.process);
   refuse_what_does_not_fit(c, room_of(settings), {limits.reruns, wanted});
   state.process.allow(deadlines_for(c, settings));
-  state.line = print(c);
   Answered all{ask(c, state.process, {limits.reruns, wanted, fits(c, room_of(settings))}), {}, limits, {}};
   show_result(all.made.first, settings);
   all.declared = declared(state.process);
@@ -129,6 +129,12 @@ Deadlines deadlines_for(const Case& c, const Settings& settings) {
 }
 
 Process& process_of(Subject& subject) { return subject.state->process; }
+
+Process& process_for(const Case& c, Subject& subject) {
+  subject.state->line = print(c);
+  return subject.state->process;
+}
+
 const Settings& settings_of(const Subject& subject) { return subject.state->settings; }
 
 void say_who(Record& record, Subject& subject) {

@@ -16,7 +16,7 @@ namespace plumb {
 // A backend that has not replied yet.
 struct Wait {
   std::string line, backend, phase;
-  double seconds = 0;  // of the phase
+  double seconds = 0, most = 0;  // of the phase; after so many it is given up
 };
 
 struct Settings {
@@ -44,6 +44,7 @@ struct Subject {
 
 // Its program, and how it is asked; who answered, as a record says it.
 Process& process_of(Subject&);
+Process& process_for(const Case&, Subject&);  // of which case it is that is waited for from now on
 const Settings& settings_of(const Subject&);
 void say_who(Record&, Subject&);
 

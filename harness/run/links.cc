@@ -53,7 +53,8 @@ void clock_links(const Case& c, Subject& subject, std::int64_t every, LinksTimed
     return std::ranges::any_of(one.passes, &std::vector<double>::empty);
   };
   if (std::ranges::any_of(all.alone, unseen) || std::ranges::any_of(all.at_once, unseen))
-    fails("a link took no time by its clock, which is too coarse");
+    return fails("a link took no time by its clock, which is too coarse");
+  if (const auto other = no_pass_on_other_data(c, subject)) fails(not_timed(*other));
 }
 
 Record record_of_links(const Case& c, Subject& subject, const std::vector<LinkFigure>& figures) {

@@ -33,6 +33,7 @@ struct Underway {
   bool proved;  // in_place()
   Deadlines deadlines;
   Pace pace;           // `each` as it is known by now
+  const Seen& seen;
   Repetition said{};   // so far
   double seconds = 0;  // that asking took
   Record record{};     // of the last request
@@ -43,11 +44,11 @@ bool many_at_once(const Timing& timing) {
   return timing.iterations > 1 || timing.batch > 1 || timing.warmups > 2;
 }
 
-Underway begin(const Case& c, Subject& subject, const Pace& pace) {
-  Process& process = process_of(subject);
+Underway begin(const Case& c, Subject& subject, const Pace& pace, const Seen& seen) {
+  Process& process = process_for(c, subject);
   const bool proved = in_place(c, process);
   refuse_what_does_not_fit(c, room_of(settings_of(subject)), {0, proved});
-  Underway now{c, subject, proved, deadlines_for(c, settings_of(subject)), pace};
+  Underway now{c, subject, proved, deadlines_for(c, settings_of(subject)), pace, seen};
   process.allow(now.deadlines);
   return now;
 }
@@ -120,6 +121,7 @@ bool iterate(Underway& now) {
       now.record.notes.push_back(std::move(none));
       return false;
     }
+    now.seen(counted(std::ssize(now.said.samples.nanoseconds) + now.said.samples.late, "iteration"));
     now.said.stop = stop(now.pace, now.said.samples, spent(now));
   }
   return true;
@@ -130,7 +132,7 @@ void say_besides(Underway& now) {
   Repetition& said = now.said;
   said.work = work(now.c);
   Besides besides =
-      ask_besides({process, now.deadlines, static_cast<std::int64_t>(said.work.bytes), now.pace}, said.work,
+      ask_besides({process, now.deadlines, static_cast<std::int64_t>(said.work.bytes), now.pace, now.seen}, said.work,
                   said.samples, now.record.trace);
   said.limits = std::move(besides.limits), said.control = std::move(besides.control);
   said.lost = std::move(besides.lost);
@@ -138,22 +140,19 @@ void say_besides(Underway& now) {
   if (now.pace.each_rank) said.collectives = std::move(besides.collectives);
 }
 
-// Every iteration has the same operands: a result that is that of the call before is seen on others alone. So the same
-// program runs the case once more, by the request of plumb run. Whether that is right, and a doubt about data is one about
-// these alone; else the record says what is not.
-bool right_on_other_data(Underway& now) {
-  Process& process = process_of(now.subject);
-  const Case other = on_other_data(now.c);
-  Record after = examine(ask(other, process, {.in_place = now.proved, .fits = false}), declared(process), {});
-  if (after.verdict.status >= Status::mistrusted) return true;
-  after.line = print(now.c);
-  for (Fact& fact : after.verdict.facts) fact.seed = other.seed;
-  say_who(after, now.subject);
-  now.record = std::move(after);
-  return false;
-}
-
 }  // namespace
+
+std::optional<Record> no_pass_on_other_data(const Case& c, Subject& subject) {
+  Process& process = process_for(c, subject);
+  process.allow(deadlines_for(c, settings_of(subject)));
+  const Case other = on_other_data(c);
+  Record after = examine(ask(other, process, {.in_place = in_place(c, process), .fits = false}), declared(process), {});
+  if (after.verdict.status == Status::pass) return std::nullopt;
+  after.line = print(c);
+  for (Fact& fact : after.verdict.facts) fact.seed = other.seed;
+  say_who(after, subject);
+  return after;
+}
 
 Record judged_under_the_clock(const TimedAttempts& made, const Declared& declared) {
   Record first = examine({made.first, {}, {}}, declared, {});
@@ -193,7 +192,7 @@ std::string why_too_large(const Case& c, const Subject& subject, bool fills) try
 }  // namespace
 
 std::string too_large_to_time(const Case& c, Subject& subject) {
-  Process& process = process_of(subject);
+  Process& process = process_for(c, subject);
   if (!process.hello()) process.takes(c);
   return why_too_large(c, subject, process.hello() && process.hello()->fills);
 }
@@ -201,7 +200,7 @@ std::string too_large_to_time(const Case& c, Subject& subject) {
 std::string too_large_to_time_by_any(const Case& c, const Subject& subject) { return why_too_large(c, subject, true); }
 
 Introduction make_known(const Case& c, Subject& subject) {
-  Process& process = process_of(subject);
+  Process& process = process_for(c, subject);
   const bool proved = in_place(c, process);
   refuse_what_does_not_fit(c, room_of(settings_of(subject)), {0, proved});
   const TimedAttempts made =
@@ -211,8 +210,8 @@ Introduction make_known(const Case& c, Subject& subject) {
   return {"", std::get<Outcome>(made.last.answer).notes};
 }
 
-Record measure(const Case& c, Subject& subject, const Pace& pace) {
-  Underway now = begin(c, subject, pace);
+Record measure(const Case& c, Subject& subject, const Pace& pace, const Seen& seen) {
+  Underway now = begin(c, subject, pace, seen);
   if (!look_first(now)) return now.record;
   Repetition& said = now.said;
   said.timing = pace.timing, said.seconds = pace.timing.iterations > 0 ? 0 : pace.seconds;
@@ -220,7 +219,7 @@ Record measure(const Case& c, Subject& subject, const Pace& pace) {
   if (!iterate(now)) return now.record;
   if (!said.samples.nanoseconds.empty()) say_besides(now);
   said.mhz_after = megahertz(), said.places = process_of(subject).hello()->places;
-  if (!right_on_other_data(now)) return now.record;
+  if (auto other = no_pass_on_other_data(c, subject)) return std::move(*other);
   now.record.bench = std::move(said);
   return now.record;
 }

@@ -1,16 +1,27 @@
 // One case under the clock.
 #pragma once
 
+#include <functional>
+#include <optional>
+
 #include "harness/run/ask.h"
 #include "harness/run/attempt.h"
 #include "harness/run/pace.h"
 
 namespace plumb {
 
+// Told how far one repetition is, in words, while it is timed.
+using Seen = std::function<void(const std::string& how)>;
+
 // The record of one repetition: requests until it is over, of each of which the first result and the last
 // were judged, and then a plain run of the case on other data. A case that is no pass has no times, nor one that its
 // clock does not see. Throws DoesNotFit.
-Record measure(const Case&, Subject&, const Pace&);
+Record measure(const Case&, Subject&, const Pace&, const Seen&);
+
+// Every iteration has the same operands: a result that is that of the call before is seen on others alone. So, once a case has
+// been timed, the same program runs it once more, by the request of plumb run, on other data: the record of that where it is
+// no pass, a doubt included; nothing where it is one.
+std::optional<Record> no_pass_on_other_data(const Case&, Subject&);
 
 // Why a case is too large here, with a smaller line, before it is asked: what measure() would throw. Starts the program
 // where it has said nothing of itself yet.

@@ -13,6 +13,7 @@ Pairs clock_pairs(const Case& c, Subject& subject, std::int64_t pairs) {
   if (!turns) return {{}, {}, "its ranks did not end their turns in time, or died"};
   const std::vector<double> took = samples(*turns, 1).nanoseconds;
   if (std::ssize(took) < 2 * pairs) return {{}, {}, "one of both took no time by the clock, which is too coarse"};
+  if (const auto other = no_pass_on_other_data(c, subject)) return {{}, {}, not_timed(*other)};
   Pairs all;
   all.notes = std::move(known.notes);
   for (std::size_t i = 0; i + 1 < took.size(); i += 2) {

@@ -104,7 +104,7 @@ TEST(RanksOfMpi, OneThatIsKilledBeforeItJoinsIsSaidOfTheCaseThatItWasStartedFor)
   const Case c = parse_case(gather);
   const std::pair<const char*, std::function<Record(Subject&)>> ways[] = {
       {"run",      [&](Subject& s) { return attempt(c, s); }         },
-      {"measured", [&](Subject& s) { return measure(c, s, {.timing = {.iterations = 1}}); }},
+      {"measured", [&](Subject& s) { return measure(c, s, {.timing = {.iterations = 1}}, [](const std::string&) {}); }},
       {"soak",     [&](Subject& s) {
          Soaked so_far;
          const auto bad = soak(c, s, 0.5, so_far);

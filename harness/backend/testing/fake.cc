@@ -16,7 +16,7 @@
 //   "cores LIST" both ranks run on these; "each SECONDS" a request takes so long for each iteration and warm-up; "late -1": every iteration;
 //   "spoil first", "spoil last": that result is wrong; it has no "call", and sends as fast as "sends NS" says,
 //   links as fast as "links NS" says;
-//   "stale 1": a run brings the data of the case that it timed before
+//   "stale 1": a run brings the data of the case that it timed before; "unmoved 1": a run says that nothing moved
 //   farewell TEXT   once its requests have ended, without a newline; then "dies-last SIGNAL", "exits-last CODE"
 //   "once FILE": "late", "ends-in" and "ends-at" are those of the process alone that makes the file;
 //   "ends-in LIMIT" it ends when it is asked for that limit; "ends-at N" in the Nth iteration of all, warm-ups among them
@@ -202,6 +202,7 @@ void reply(const json& request, const std::string& path, const Faults& f, const 
   std::fstream arena(path, std::ios::in | std::ios::out | std::ios::binary);
   const bool stale = f.contains("stale") && !kept.data.empty();
   json answer = gather(request, stale ? kept.data : operand_of(request, arena), arena, f);
+  if (f.contains("unmoved")) answer["trace"] = json::array(), answer["received"] = 0;
   if (f.contains("scribble"))
     arena.seekp(request["operands"][0]["offset"].get<std::int64_t>() + 9).put('x').flush();
   if (f.contains("reply")) answer = answer.patch(parse_json(f.at("reply")));
