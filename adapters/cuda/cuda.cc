@@ -59,7 +59,7 @@ std::optional<Unsupported> Cuda::prepare(const Request& request) {
   }
   made_by = std::make_shared<MadeBy>();
   try {
-    ready = make_ready(c, plan, {all(), by_device(*device, order, received), {}, {}, multiplying(made_by)});
+    ready = make_ready(c, plan, {all(), by_device(*device, order, plan.mesh, received), {}, {}, multiplying(made_by)});
   } catch (const std::bad_alloc&) {
     throw std::runtime_error("the memory of the device is exhausted: " + device->name);
   }

@@ -8,6 +8,6 @@ namespace plumb::cuda {
 
 // Of what a round sends the bytes are counted from the boxes that the device is given, not from the plan's
 // words.
-Carry by_device(const Device&, Order, std::int64_t& received);
+Carry by_device(const Device&, Order, const Mesh&, std::int64_t& received);
 
 }  // namespace plumb::cuda
