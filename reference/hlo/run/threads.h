@@ -4,16 +4,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <future>
-#include <thread>
-#include <vector>
 
 namespace plumb::hlo {
 
 // Called now and then by long work, in each thread that does it: it may throw, which ends the work.
 using Pause = std::function<void()>;
 
-constexpr std::int64_t kWorth = 1 << 16;  // multiplications or so: more than to begin a thread
+constexpr std::int64_t kWorth = 1 << 16;  // multiplications or so: more than to wake a thread
 
 // Counts the work that one thread does, in multiplications or so, and pauses after each piece.
 struct Pace {
@@ -29,14 +26,18 @@ struct Pace {
   }
 };
 
+std::int64_t threads();  // as many as there are cores
+
+// Calls part(n) for each n below `parts`: in this thread, and in those that are free meanwhile. Throws what
+// the first of those that throw does, when all have ended.
+void at_once(std::int64_t parts, const std::function<void(std::int64_t)>& part);
+
 // Calls f(begin, end) for parts of [0, n) that make it up, several at once where that is worth it: `cost`
 // says how many multiplications or so each of the n takes. Throws what a call throws, and pauses between
 // parts.
 template <typename F>
 void each_part(std::int64_t n, std::int64_t cost, F f, const Pause& pause = {}) {
-  static const std::int64_t cores = std::max(1u, std::thread::hardware_concurrency());
-  const std::int64_t parts = std::max<std::int64_t>(1, std::min({n, cores, n * cost / kWorth}));
-  std::vector<std::future<void>> others;
+  const std::int64_t parts = std::max<std::int64_t>(1, std::min({n, threads(), n * cost / kWorth}));
   const auto piecewise = [&](std::int64_t begin, std::int64_t end) {
     const std::int64_t most = std::max<std::int64_t>(1, Pace::kPiece / std::max<std::int64_t>(1, cost));
     for (std::int64_t next = begin; begin < end; begin = next) {
@@ -45,10 +46,8 @@ void each_part(std::int64_t n, std::int64_t cost, F f, const Pause& pause = {}) 
       if (pause && next < end) pause();
     }
   };
-  for (std::int64_t p = 1; p < parts; ++p)
-    others.push_back(std::async(std::launch::async, piecewise, n * p / parts, n * (p + 1) / parts));
-  piecewise(0, n / parts);
-  for (auto& other : others) other.get();
+  if (parts == 1) return piecewise(0, n);
+  at_once(parts, [&](std::int64_t p) { piecewise(n * p / parts, n * (p + 1) / parts); });
 }
 
 // The elements [begin, end) of all lanes lane by lane, `size` to each: f(lane, from, to), from and to within

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <numeric>
 #include <sstream>
+#include <thread>
 
 #include "reference/hlo/module/parse.h"
 #include "reference/hlo/run/run.h"
@@ -35,6 +36,38 @@ TEST(Threads, WhatAPartThrowsIsThrown) {
                              if (begin <= at && at < end) throw Misfit("it");
                            }),
                  Misfit);
+}
+
+TEST(Threads, OfSeveralThatThrowTheFirstIsThrownWhenAllHaveEnded) {
+  for (std::int64_t first = 0; first < 5; ++first) {
+    std::atomic<std::int64_t> done = 0;
+    try {
+      at_once(5, [&](std::int64_t n) {
+        ++done;
+        if (n >= first) throw n;
+      });
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (std::int64_t thrown) {
+      EXPECT_EQ(thrown, first);
+    }
+    EXPECT_EQ(done, 5);
+  }
+}
+
+// Nobody waits for a thread that waits.
+TEST(Threads, WorkWithinWorkOfSeveralAtOnceIsDoneOnce) {
+  constexpr std::int64_t kCallers = 4, kParts = 5;
+  std::vector<std::atomic<int>> met(kCallers * kParts * kParts);
+  std::vector<std::jthread> callers;
+  for (std::int64_t caller = 0; caller < kCallers; ++caller)
+    callers.emplace_back([&met, caller] {
+      at_once(kParts, [&](std::int64_t n) {
+        at_once(kParts,
+                [&](std::int64_t m) { ++met[static_cast<std::size_t>((caller * kParts + n) * kParts + m)]; });
+      });
+    });
+  callers.clear();
+  for (const auto& times : met) EXPECT_EQ(times, 1);
 }
 
 // Whoever pauses may end the work, in whichever thread.
@@ -156,7 +189,7 @@ std::vector<Value<double>> computed(const std::string& lines) {
   Array<double> whole{
       Type::f32, {kRows,       kColumns},
        1, {   },
-       {           }
+       {                             }
   };
   for (std::int64_t i = 0; i < kRows; ++i)
     for (std::int64_t j = 0; j < kColumns; ++j) whole.reals.push_back(x(i, j));
