@@ -1,56 +1,12 @@
 #include "reference/hlo/prove/alone.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "reference/hlo/run/fold.h"
 #include "reference/hlo/run/groups.h"
-#include "reference/hlo/run/integers.h"
 
 namespace plumb::hlo {
 namespace {
-
-bool keeps_largest(Opcode opcode) { return opcode == Opcode::maximum || opcode == Opcode::or_; }
-
-double real_of(const Twin& x) { return x.real; }
-std::int64_t real_of(std::int64_t x) { return x; }
-
-template <typename Number>
-double size_of(const Number& x) {
-  return std::fabs(static_cast<double>(real_of(x)));
-}
-
-// What is kept of `init`, if there is one, and of the elements of a line, and what would be without it.
-template <typename Number, typename At>
-std::pair<Number, Number> kept_and_next(Opcode by, std::int64_t terms, At at, const Number* init) {
-  const auto is_before = [&](const Number& x, const Number& y) {
-    return keeps_largest(by) ? real_of(x) > real_of(y) : real_of(x) < real_of(y);
-  };
-  const Number *kept = init, *next = nullptr;
-  for (std::int64_t t = 0; t < terms; ++t) {
-    const Number* x = &at(t);
-    if (!kept || is_before(*x, *kept))
-      next = kept, kept = x;
-    else if (!next || is_before(*x, *next))
-      next = x;
-  }
-  return {*kept, next && kept != init ? *next : *kept};
-}
-
-// A sum, and what it is without the half where its largest term stands.
-template <typename Number, typename At, typename F>
-std::pair<Number, Number> sum_and_half(std::int64_t terms, At at, const Number& zero, F plus) {
-  std::int64_t largest = 0;
-  Number all = zero, halves[] = {zero, zero};
-  for (std::int64_t t = 0; t < terms; ++t) {
-    const Number& x = at(t);
-    if (size_of(x) > size_of(at(largest))) largest = t;
-    all = plus(all, x);
-    Number& half = halves[2 * t >= terms];
-    half = plus(half, x);
-  }
-  return {all, halves[2 * largest < terms]};
-}
 
 const Computation& called_by(const Module& module, const Instruction& i) {
   return module.computations[static_cast<std::size_t>(get<Calls>(i, Key::to_apply).computations.at(0))];
@@ -60,15 +16,33 @@ const Instruction& reduced(const Computation& c, const Instruction& reduction) {
   return c.instructions[static_cast<std::size_t>(reduction.operands[0])];
 }
 
-// Whether devices hold parts of the lines of a reduction.
-bool is_cut(const Module& propagated, const Computation& c, const Instruction& reduction) {
+// How its lines lie over devices; of one tile where they are not cut, of none where that is not known.
+Parts parts_of(const Module& propagated, const Computation& c, const Instruction& reduction) {
   const Instruction& operand = reduced(c, reduction);
+  const auto devices = static_cast<std::size_t>(propagated.partitions);
   if (operand.sharding.empty() || operand.sharding[0].spread == Spread::manual)
-    return false;  // replicated, or each device's own
+    return {{1}, Integers(devices), {}};  // replicated, or each device's own
   const auto division = divide(operand.sharding[0], operand.shape.dims.size(), propagated.partitions);
-  const auto cuts = [&](std::int64_t d) { return division->tiles[static_cast<std::size_t>(d)] > 1; };
-  return !division || std::ranges::any_of(get<Integers>(reduction, Key::dimensions), cuts);
+  if (!division) return {};
+  Parts parts{{}, Integers(devices), {}};
+  for (const std::int64_t d : get<Integers>(reduction, Key::dimensions)) {
+    const std::int64_t tiles = division->tiles[static_cast<std::size_t>(d)];
+    parts.tiles.push_back(tiles);
+    for (std::size_t device = 0; device < devices; ++device)
+      parts.part[device] =
+          parts.part[device] * tiles + division->shares[device].tile[static_cast<std::size_t>(d)];
+  }
+  return parts;
 }
+
+// Those of an all-reduce of the program itself: each member holds one.
+Parts parts_of(const Instruction& all_reduce, std::int64_t devices) {
+  const std::vector<Integers> groups = groups_of(all_reduce, devices);
+  const Ranks ranks = ranks_of(groups, devices);
+  return {{std::ssize(groups[0])}, ranks.rank, ranks.group};
+}
+
+bool are_cut(const Parts& parts) { return count(parts.tiles) > 1; }
 
 // What two modules have in common of a reduction; its name is another.
 auto looks_of(const Computation& c, const Instruction& reduction) {
@@ -114,83 +88,37 @@ bool is_of_one(const Module& module, const Computation& c, const Instruction& i)
 }  // namespace
 
 Shared shared_out(const Subject& subject, const std::set<const Instruction*>& free_of_parameters) {
-  std::map<decltype(looks_of(subject.before.computations[0], {})), bool> known;
+  // By their looks; where such as look alike lie in several ways, which of them is meant is not known.
+  std::map<decltype(looks_of(subject.before.computations[0], {})), std::vector<Parts>> known;
   if (subject.propagated)
     for (const Computation& c : subject.propagated->computations)
       for (const Instruction& i : c.instructions)
         if (i.opcode == Opcode::reduce && i.operands.size() == 2)
-          known[looks_of(c, i)] |= is_cut(*subject.propagated, c, i);
+          known[looks_of(c, i)].push_back(parts_of(*subject.propagated, c, i));
+  const auto parts = [&](const Computation& c, const Instruction& i) -> Parts {
+    if (i.opcode != Opcode::reduce) return parts_of(i, subject.before.partitions);
+    const auto found = known.find(looks_of(c, i));
+    if (found == known.end()) return {};
+    const std::vector<Parts>& all = found->second;
+    const auto is_first = [&](const Parts& one) {
+      return one.tiles == all[0].tiles && one.part == all[0].part;
+    };
+    if (std::ranges::none_of(all, [](const Parts& one) { return one.part.empty() || are_cut(one); }))
+      return {{1}, {}, {}};
+    return std::ranges::all_of(all, is_first) ? all[0] : Parts{};
+  };
   Shared all;
   for (const Computation& c : subject.before.computations)
     for (const Instruction& i : c.instructions) {
       const auto by = made_by(subject.before, c, i);
       if (!by || free_of_parameters.contains(&i) || is_of_one(subject.before, c, i)) continue;
-      const auto found = i.opcode == Opcode::reduce ? known.find(looks_of(c, i)) : known.end();
-      if (found == known.end() || found->second) all.insert({&i, *by});
+      Parts lie = parts(c, i);
+      if (lie.tiles.empty() || are_cut(lie))
+        all.insert({
+            &i, {*by, std::move(lie)}
+        });
     }
   return all;
-}
-
-std::optional<Array<Twin>> without_part(Pairs& pairs, const Reduced& reduction) {
-  const auto& [by, is, operands, devices] = reduction;
-  const Array<Twin>& a = *operands[0].array;
-  if (a.type == Type::pred && std::ranges::any_of(a.integers, is_undecided)) return std::nullopt;
-  const std::int64_t size = count(a.dims);
-  Array<Twin> other{a.type, is.shape.dims, 1, {}, {}, {}};
-  bool is_another = false;
-  // Of so many lines in each lane the terms stand where `at` says; `of` has the initial value.
-  const auto fill = [&](std::int64_t lines, std::int64_t terms, auto at, const Array<Twin>* of) {
-    visit(a, [&](const auto& all) {
-      using Number = std::decay_t<decltype(all[0])>;
-      auto& to = elements_of(other, all);
-      for (std::int64_t n = 0; n < other.lanes * lines; ++n) {
-        const auto term = [&](std::int64_t t) -> const Number& {
-          return all[static_cast<std::size_t>(at(n, t))];
-        };
-        const Number* init = nullptr;
-        if (of) init = &elements_of(*of, all)[static_cast<std::size_t>(begin_of(*of, n / lines, 1))];
-        const auto plus = [&](const Number& x, const Number& y) -> Number {
-          if constexpr (std::is_same_v<Number, Twin>)
-            return pairs.binary(Opcode::add, x, y);
-          else
-            return integer_binary(Opcode::add, a.type, x, y);
-        };
-        const auto [kept, next] = by == Opcode::add ? sum_and_half(terms, term, init ? *init : Number{}, plus)
-                                                    : kept_and_next(by, terms, term, init);
-        if constexpr (std::is_same_v<Number, Twin>)
-          is_another = is_another || !pairs.same(kept, next);
-        else
-          is_another = is_another || kept != next;
-        to.push_back(next);
-      }
-    });
-  };
-  if (is.opcode == Opcode::all_reduce) {
-    const std::vector<Integers> groups = groups_of(is, devices);
-    other.lanes = std::ssize(groups);
-    if (other.lanes > 1) {
-      const Ranks ranks = ranks_of(groups, devices);
-      other.holders =
-          std::make_shared<const std::vector<std::int32_t>>(ranks.group.begin(), ranks.group.end());
-    }
-    const auto at = [&](std::int64_t n, std::int64_t t) {
-      const Integers& group = groups[static_cast<std::size_t>(n / size)];
-      return begin_on(a, group[static_cast<std::size_t>(t)], size) + n % size;
-    };
-    fill(size, std::ssize(groups[0]), at, nullptr);
-  } else {
-    const Array<Twin>& init = *operands[1].array;
-    const auto inner = get<Integers>(is, Key::dimensions);
-    const Matrices places = matrices(a.dims, others(a.dims.size(), {&inner}), inner);
-    const std::int64_t lines = std::ssize(places.lines);
-    other.lanes = std::max(a.lanes, init.lanes), other.holders = a.lanes > 1 ? a.holders : init.holders;
-    const auto at = [&](std::int64_t n, std::int64_t t) {
-      return begin_of(a, n / lines, size) + places.lines[static_cast<std::size_t>(n % lines)] +
-             places.terms[static_cast<std::size_t>(t)];
-    };
-    fill(lines, std::ssize(places.terms), at, &init);
-  }
-  return is_another ? std::optional(std::move(other)) : std::nullopt;
 }
 
 void draw_alone(const Module& module, std::vector<Bounds>& bounds, int tried) {

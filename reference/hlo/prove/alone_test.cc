@@ -2,6 +2,7 @@
 // but where one alone has what decides.
 #include "reference/hlo/prove/alone.h"
 
+#include "reference/hlo/prove/draw.h"
 #include "reference/hlo/prove/faults.h"
 #include "reference/hlo/prove/harm.h"
 #include "reference/hlo/prove/testing/verdicts.h"
@@ -188,12 +189,105 @@ TEST(Alone, WhatNobodyShares) {
   const Proof right = prove(
       {
           whole, on_each(with(kRepeated, {{"devices=[2]<=[2]", "replicated"}}
-            ), {                          }
+            ), {                 }
             ), &whole
   },
       {});
   EXPECT_EQ(right.finding, Finding::proven);
   EXPECT_EQ(right.untaken, std::vector<std::string>{});
+}
+
+// Eight devices hold an array in two dimensions; what it decides is of each element, so that where all others
+// are zero nobody but who decides sees anything.
+constexpr const char* kCut = R"(HloModule m, num_partitions=8
+
+%fold (a: f32[], b: f32[]) -> f32[] {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %o = f32[] FOLD(%a, %b)
+}
+
+ENTRY %e {
+  %x = f32[8,8] parameter(0), sharding={devices=[4,2]<=[8]}
+  %of = f32[8,8] OF(%x), sharding={devices=[4,2]<=[8]}
+  %init = f32[] constant(INIT)
+  %part = f32[] reduce(%of, %init), dimensions={0,1}, to_apply=%fold
+  %along0 = f32[] FIRST
+  %along1 = f32[] SECOND
+  %limit = f32[] LIMIT, sharding={replicated}
+  %is = pred[] compare(%along1, %limit), direction=GT
+  %all = pred[8,8] broadcast(%is), dimensions={}
+  %half = f32[] constant(0.5)
+  %halves = f32[8,8] broadcast(%half), dimensions={}
+  %smaller = f32[8,8] multiply(%x, %halves)
+  ROOT %r = f32[8,8] select(%all, %smaller, %x), sharding={devices=[4,2]<=[8]}
+}
+)";
+
+std::string told_along(int dimension, const std::string& part) {
+  const std::string groups[] = {"{{0,2,4,6},{1,3,5,7}}", "{{0,1},{2,3},{4,5},{6,7}}"};
+  return "all-reduce(" + part + "), channel_id=1, replica_groups=" + groups[dimension] +
+         ", use_global_device_ids=true, to_apply=%fold";
+}
+
+// From none of these seeds a proof says plainly that who is not told along a dimension, or both, is right.
+TEST(Alone, WhoDecidesIsNotWhoSeesIt) {
+  const Edits decisions[] = {
+      {{"FOLD", "maximum"}, {"OF", "abs"},  {"INIT", "-inf"}, {"LIMIT", "constant(2)"}   },
+      {{"FOLD", "maximum"}, {"OF", "abs"},  {"INIT", "-inf"}, {"LIMIT", "parameter(1)"}  },
+      {{"FOLD", "minimum"}, {"OF", "copy"}, {"INIT", "inf"},  {"LIMIT", "constant(-1.5)"}},
+      {{"FOLD", "add"},     {"OF", "copy"}, {"INIT", "0"},    {"LIMIT", "constant(0)"}   },
+      {{"FOLD", "add"},     {"OF", "copy"}, {"INIT", "0"},    {"LIMIT", "parameter(1)"}  }
+  };
+  for (const Edits& decision : decisions) {
+    const std::string text = with(kCut, decision);
+    const Module whole = parse(with(text,
+                                    {
+                                        {"FIRST",  "copy(%part)"  },
+                                        {"SECOND", "copy(%along0)"}
+    }),
+                               "before.txt");
+    for (int told = 0; told < 4; ++told) {
+      const Module each =
+          on_each(text, {
+                            {"[8,8]",                       "[2,4]"},
+                            {        ", sharding={devices=[4,2]<=[8]}",                           ""       },
+                            {  "FIRST",     told & 1 ? told_along(0,            "%part") : "copy(%part)"},
+                            { "SECOND", told & 2 ? told_along(1,        "%along0") : "copy(%along0)"}
+      });
+      for (const std::uint64_t seed : {4, 13, 38, 92, 95, 99, 107, 305, 319, 428}) {
+        const Proof one = prove({whole, each, &whole}, {seed});
+        if (told == 3)
+          EXPECT_EQ(one.finding, Finding::proven) << print(whole) << seed;
+        else
+          EXPECT_TRUE(one.finding == Finding::refuted || !one.untaken.empty())
+              << told << " " << print(whole) << seed;
+      }
+    }
+  }
+}
+
+// A number has one real, whatever size others have: what is kept of two that are the same is either.
+TEST(Alone, WhatIsTheSameIsAsLarge) {
+  const Module whole = parse(with(kCut,
+                                  {
+                                      {"FOLD",   "maximum"      },
+                                      {"OF",     "abs"          },
+                                      {"INIT",   "-inf"         },
+                                      {"FIRST",  "copy(%part)"  },
+                                      {"SECOND", "copy(%along0)"},
+                                      {"LIMIT",  "parameter(1)" }
+  }),
+                             "m.txt");
+  for (std::uint64_t seed = 0; seed < 64; ++seed)
+    for (int tried = 0; tried < 4; ++tried) {
+      std::vector<Bounds> bounds = bounds_of(whole);
+      draw_alone(whole, bounds, tried);
+      std::map<std::uint64_t, double> reals;
+      for (const auto& argument : drawn(whole, bounds, seed))
+        for (const Twin& x : argument.array->reals)
+          EXPECT_EQ(reals.try_emplace(x.coefficient.value, x.real).first->second, x.real) << seed;
+    }
 }
 
 // What a program of manual regions has devices tell each other.

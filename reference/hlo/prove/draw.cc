@@ -1,6 +1,7 @@
 #include "reference/hlo/prove/draw.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 
@@ -81,7 +82,7 @@ struct Argument {
   std::int64_t turn = 0, from_turn = 0;  // or all, by turns
   std::int64_t step = 1;                 // by which one comes here and there to all
   std::int64_t extent = 1, stride = 0;   // of the dimension along which each slice is one of few
-  std::vector<Aloneness> lines{};             // along which one is alone
+  std::vector<Aloneness> lines{};        // along which one is alone
 
   std::uint64_t bits(std::int64_t n) const { return split(key, static_cast<std::uint64_t>(n)); }
   // The quarters of a mixed array: any, of one sign, with ties, of the other sign.
@@ -136,7 +137,9 @@ struct Argument {
       const double x = few.constants[which - Few::kDrawn - 1];
       return {x, 0, residue_of(x), {}};
     }
-    const std::uint64_t first = split(few.key, which), second = mixed(first + few.key);
+    std::uint64_t first = split(few.key, which);
+    if (!lines.empty()) first = mixed(first + std::bit_cast<std::uint64_t>(size));  // one number, one real
+    const std::uint64_t second = mixed(first + few.key);
     return number(first, second, (second & 1) == 0, size);
   }
 

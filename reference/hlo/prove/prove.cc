@@ -82,12 +82,14 @@ Proof sought_picks(Trial& trial, Proof proof, std::uint64_t seed) {
   return sought<Pick>(trial, std::move(proof), seed, {open, aim, shows});
 }
 
-// Reductions of BEFORE that in no proven draw a part alone decided.
+// Reductions of BEFORE of which in no proven draw a part alone decided for some who lack it.
 std::vector<const Instruction*> never_alone(const Trial& trial) {
   std::vector<const Instruction*> all;
   for (const Computation& c : trial.subject.before.computations)
     for (const Instruction& i : c.instructions)
-      if (trial.reached.contains(&i) && !trial.alone.contains(&i)) all.push_back(&i);
+      if (const auto shown = trial.alone.find(&i);
+          shown != trial.alone.end() && shown->second != ways_to_lack(trial.shared_out.at(&i)))
+        all.push_back(&i);
   return all;
 }
 
@@ -96,7 +98,7 @@ Proof sought_alone(Trial& trial, Proof proof, std::uint64_t seed) {
   const auto open = [&](int) { return never_alone(trial); };
   const auto aim = [&](Proof& one, int tried) { draw_alone(trial.subject.before, one.bounds, tried); };
   const auto shows = [&](const Instruction* reduction, const Proof& one, Whole& whole) {
-    return decides_alone(trial, one, whole, reduction);
+    return (decides_alone(trial, one, whole, reduction) & ~trial.alone.at(reduction)) != 0;
   };
   return sought<const Instruction*>(trial, std::move(proof), seed, {open, aim, shows});
 }

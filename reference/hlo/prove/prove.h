@@ -74,9 +74,9 @@ struct Whole {
   Paths paths;
   Picked picked;
   std::vector<Value<Twin>> integers;  // the parameters of which it matters what they are
-  // Reductions that are shared out, and whether a result is another without a part of what one reduces; none:
-  // the reduction is, and nobody looked further.
-  std::map<const Instruction*, std::optional<bool>> alone;
+  // Reductions that are shared out, and the ways in which who lacks a part has another result; none: the
+  // reduction is another, and nobody looked further.
+  std::map<const Instruction*, std::optional<std::uint64_t>> alone;
   std::int64_t doubts = 0;   // and blurs, as Pairs counts them
   bool ended = false;        // at the first of them: no results
   std::string disagreement;  // of its devices, in manual regions

@@ -5,6 +5,8 @@
 
 #include "reference/hlo/prove/alone.h"
 #include "reference/hlo/prove/ways.h"
+#include "reference/hlo/run/lanes.h"
+#include "reference/hlo/run/manual.h"
 #include "reference/hlo/run/run.h"
 
 namespace plumb::hlo {
@@ -102,8 +104,11 @@ Whole computed(Trial& trial, const Proof& proof, bool to_the_end) {
     trial.before_pickings.note(i, operands, held, whole.picked);
     trial.selects.note(i, operands, chosen);
     if (const auto by = trial.shared_out.find(&i); by != trial.shared_out.end()) {
-      std::optional<bool>& is = whole.alone.try_emplace(&i, false).first->second;
-      if (is && without_part(pairs, {by->second, i, operands, module.partitions})) is = std::nullopt;
+      std::optional<std::uint64_t>& shown = whole.alone.try_emplace(&i, 0).first->second;
+      Lack lack{proof.seed};
+      if (shown && (by->second.by == Opcode::add ||
+                    without_part(pairs, {by->second, i, operands, module.partitions}, lack)))
+        shown = std::nullopt;
     }
     if (!free.contains(&i) || !held.array || held.array->reals.size() > kSeveral) return;
     for (const Twin& x : held.array->reals)
@@ -131,12 +136,61 @@ Whole computed(Trial& trial, const Proof& proof, bool to_the_end) {
   return whole;
 }
 
-// Whether an element of two results of BEFORE is another. Where decisions are in doubt, by its real.
-bool is_other(Pairs& pairs, const Array<Twin>& was, const Array<Twin>& is) {
-  const std::size_t rank = was.dims.size();
-  const Division all{Integers(rank, 1), 1, {Share{Integers(rank, 0), 0}}};
-  const Compared c = compare_sides(pairs, {was, is}, all);
-  return c.difference.elements > 0 && (c.reals_differ || pairs.doubts + pairs.blurs == 0);
+// Of two results of BEFORE whether an element that a device holds is another. Where decisions are in doubt,
+// by its real.
+std::vector<char> is_other(Pairs& pairs, const Array<Twin>& was, const Array<Twin>& is,
+                           const Division& held) {
+  std::map<std::pair<std::int64_t, Integers>, bool> others;  // by lane and tile
+  std::vector<char> all;
+  const Array<Twin> laid = cut(is, held, poison(pairs, is.type));
+  for (std::int64_t device = 0; device < std::ssize(held.shares); ++device) {
+    const Share& share = held.shares[static_cast<std::size_t>(device)];
+    const std::int64_t lane = lane_on(laid, device);
+    const auto [found, is_new] = others.try_emplace({lane, share.tile});
+    if (is_new) {
+      const Array<Twin> own = with_lanes(laid, {static_cast<std::int32_t>(lane)}, {});
+      const Compared c = compare_sides(pairs, {was, own}, {held.tiles, held.parts, {share}});
+      found->second = c.difference.elements > 0 && (c.reals_differ || pairs.doubts + pairs.blurs == 0);
+    }
+    all.push_back(found->second);
+  }
+  return all;
+}
+
+// A run of BEFORE that leaves a part of a reduction out.
+struct Without {
+  const Instruction* reduction;
+  Lack lack;
+};
+
+// The ways in which devices lack what it leaves out, and hold another result for it.
+std::uint64_t shown_by(Trial& trial, const Proof& proof, const Whole& whole, Without without) {
+  const Module& module = trial.subject.before;
+  const Pulse tell = telling(trial.options, module, {proof.draws, trial.draws, false, 0, 0, 0});
+  Pairs pairs{proof.seed};
+  const Sharing& how = trial.shared_out.at(without.reduction);
+  Machine<Pairs> machine{module, pairs, module.partitions, {}, nullptr, tell};
+  machine.instead = [&](const Instruction& i, const std::vector<Held>& operands, Held& held) {
+    if (&i != without.reduction) return;
+    if (auto other = without_part(pairs, {how, i, operands, module.partitions}, without.lack))
+      held = value(*std::move(other));
+  };
+  std::uint64_t shown = 0;
+  const auto add = [&](std::size_t device) {
+    shown |= lacked_by(how, without.lack, static_cast<std::int64_t>(device));
+  };
+  try {
+    const std::vector<Held> results =
+        results_of(evaluate(machine, entry(module), drawn(module, proof.bounds, proof.seed), {}));
+    for (std::size_t n = 0; n < results.size(); ++n) {
+      const auto others = is_other(pairs, *whole.results[n].array, *results[n].array, trial.results[n]);
+      for (std::size_t device = 0; device < others.size(); ++device)
+        if (others[device]) add(device);
+    }
+  } catch (const Disagreement&) {
+    for (std::size_t device = 0; device < trial.results[0].shares.size(); ++device) add(device);
+  }
+  return shown;
 }
 
 std::string in_doubt(std::int64_t n) { return counted(n) + " of reals that double cannot tell apart"; }
@@ -248,10 +302,9 @@ Proof judged_draw(Trial& trial, Proof proof, Whole& whole) {
     proof.by_itself = true, proof.at = whole.at, raise(proof, Finding::refuted, whole.disagreement);
   if (proof.finding != Finding::proven) return proof;
   trial.paths.insert(whole.paths.begin(), whole.paths.end());
-  for (const auto& [reduction, is] : whole.alone)
-    if (trial.reached.insert(reduction);
-        !trial.alone.contains(reduction) && decides_alone(trial, proof, whole, reduction))
-      trial.alone.insert(reduction);
+  for (const auto& [reduction, any] : whole.alone)
+    if (std::uint64_t& shown = trial.alone[reduction]; shown != ways_to_lack(trial.shared_out.at(reduction)))
+      shown |= decides_alone(trial, proof, whole, reduction);
   join(trial.picked, whole.picked);
   for (std::size_t p = 0; p < trial.ends.size(); ++p)
     if (const auto& drawn = whole.integers[p].array)
@@ -265,31 +318,21 @@ std::optional<Proof> judged_draw(Trial& trial, Proof proof, bool last) {
   return whole.ended ? std::nullopt : std::optional(judged_draw(trial, std::move(proof), whole));
 }
 
-bool decides_alone(Trial& trial, const Proof& proof, Whole& whole, const Instruction* reduction) {
+std::uint64_t decides_alone(Trial& trial, const Proof& proof, Whole& whole, const Instruction* reduction) {
   const auto known = whole.alone.find(reduction);
-  if (known == whole.alone.end() || !whole.disagreement.empty()) return false;
+  if (known == whole.alone.end() || !whole.disagreement.empty()) return 0;
   if (known->second) return *known->second;
-  const Module& module = trial.subject.before;
-  const Pulse tell = telling(trial.options, module, {proof.draws, trial.draws, false, 0, 0, 0});
-  Pairs pairs{proof.seed};
-  const Opcode by = trial.shared_out.at(reduction);
-  Machine<Pairs> machine{module, pairs, module.partitions, {}, nullptr, tell};
-  machine.instead = [&](const Instruction& i, const std::vector<Held>& operands, Held& held) {
-    if (&i != reduction) return;
-    if (auto other = without_part(pairs, {by, i, operands, module.partitions}))
-      held = value(*std::move(other));
-  };
-  bool is = false;
-  try {
-    const std::vector<Held> results =
-        results_of(evaluate(machine, entry(module), drawn(module, proof.bounds, proof.seed), {}));
-    for (std::size_t n = 0; n < results.size(); ++n)
-      is = is || is_other(pairs, *whole.results[n].array, *results[n].array);
-  } catch (const Disagreement&) {
-    is = true;
-  }
-  known->second = is;
-  return is;
+  const Sharing& how = trial.shared_out.at(reduction);
+  std::uint64_t shown = 0;
+  // Among zeros, where nobody knows who holds what, only he who decides may hold what is not zero.
+  if (!how.parts.part.empty() || !has_zeros(proof.seed))
+    for (int way = 0; way == 0 || (how.by == Opcode::add && ways_to_lack(how) >> way != 0); ++way)
+      shown |= shown_by(trial, proof, whole,
+                        {
+                            reduction, {proof.seed, way}
+      });
+  known->second = shown;
+  return shown;
 }
 
 // In so many some numbers are large enough for exponentials that no double holds: these show nothing.

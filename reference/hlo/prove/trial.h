@@ -20,16 +20,16 @@ struct Trial {
   const Turns before_turns, after_turns;
   const Pickings before_pickings, after_pickings;
   const Shared shared_out;
-  const Selects selects;  // of BEFORE
+  const Selects selects;                      // of BEFORE
   Paths paths{};                              // of both modules
   Borders ends{};                             // of shards, in both modules
   std::vector<std::set<std::int64_t>> met{};  // of these, by proven draws
   Picked picked{}, after_picked{};
-  std::set<const Instruction*> reached{}, alone{};  // of those shared out, in proven draws
-  Whole directed{};                                 // of a draw that is this proof's alone
-  std::map<double, std::size_t> chosen{};           // which meaning of a folded constant was the right one
-  bool by_errors = false;                           // as Sides has it
-  std::vector<double> usual{};  // the largest of each result in a plain draw: ties may cancel it
+  std::map<const Instruction*, std::uint64_t> alone{};  // of those shared out, what proven draws show
+  Whole directed{};                                     // of a draw that is this proof's alone
+  std::map<double, std::size_t> chosen{};  // which meaning of a folded constant was the right one
+  bool by_errors = false;                  // as Sides has it
+  std::vector<double> usual{};             // the largest of each result in a plain draw: ties may cancel it
 };
 
 // A proof by one draw that is not yet judged, of this seed; the same as another, of another seed.
@@ -44,8 +44,9 @@ Whole& whole_of(Trial&, const Proof&, bool last);
 Proof judged_draw(Trial&, Proof, Whole&);
 std::optional<Proof> judged_draw(Trial&, Proof, bool last);
 
-// Whether some result of the draw is another without the part that this reduction of BEFORE keeps.
-bool decides_alone(Trial&, const Proof&, Whole&, const Instruction* reduction);
+// The ways (lack.h) in which some device that lacks a part of what this reduction of BEFORE reduces holds
+// another result in the draw.
+std::uint64_t decides_alone(Trial&, const Proof&, Whole&, const Instruction* reduction);
 
 // A draw that is proven, or refuted; where it is neither others are made in its place. From `seed` on, which
 // is moved behind the last.
