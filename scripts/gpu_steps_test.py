@@ -107,12 +107,13 @@ class Steps(Node):
         table = ("times us  samples  p95  median  min\n"
                  "on x=2: reshard f32[8@x] -> f32[8]  cuda\n            12       9        7.5       1\n"
                  "times us  min  median\non x=1: b  cuda\n            1      2e+04\n"
+                 "on x=1: long\n  on cuda,np=2\n            1      3e+04\n"
                  "rates  size  algbw GB/s      limit  of limit\non x=1: b  cuda\n      32 KiB      3  send 9 GB/s      33 %\n"
                  "slow  cuda  on x=1: b\ngrowth  backend  devices  median us\non x=2: c  cuda  2  4\n")
         (self.folder / "table").write_text(table)
         said = subprocess.run(["bash", "-c", f". {ROOT}/scripts/gpu/figures.sh; medians {self.folder}/table"], capture_output=True,
                               text=True, check=True).stdout
-        self.assertEqual(said, "on x=2: reshard f32[8@x] -> f32[8]  cuda\t7.5\non x=1: b  cuda\t2e+04\n")
+        self.assertEqual(said, "on x=2: reshard f32[8@x] -> f32[8]  cuda\t7.5\non x=1: b  cuda\t2e+04\non x=1: long  cuda,np=2\t3e+04\n")
 
     def test_what_falls_short_of_a_wanted_figure_is_told(self):
         """Of a card alone; a result that is not proved is wrong."""

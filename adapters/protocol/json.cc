@@ -8,6 +8,12 @@ using nlohmann::json;
 
 json parse_json(std::string_view text) { return json::parse(text, nullptr, /*allow_exceptions=*/false); }
 
+bool begins_json(std::string_view text) try {
+  return !json::parse(text).is_discarded();
+} catch (const json::parse_error& error) {
+  return error.byte > text.size();  // it is not well formed where it ends, and nowhere before
+}
+
 std::string dump(const json& j) { return j.dump(-1, ' ', false, json::error_handler_t::replace); }
 
 std::string json_text(std::string_view text) {

@@ -14,6 +14,9 @@ namespace plumb {
 // The value, or a discarded one where the text is not JSON.
 nlohmann::json parse_json(std::string_view text);
 
+// Whether more text behind it may make it JSON, or none need.
+bool begins_json(std::string_view text);
+
 // JSON text of a value; bytes that are not UTF-8 become U+FFFD.
 std::string dump(const nlohmann::json&);
 

@@ -273,7 +273,12 @@ int bench_command(BenchFlags flags) {
   course.repetitions = flags.repetitions, course.quiet = flags.quiet;
   Origin origin = origin_of(flags, course.entries, here);
   LongWork work;
-  if (flags.resume) recall(course, journal->before().records, flags, here);
+  try {
+    if (flags.resume) recall(course, journal->before().records, flags, here);
+  } catch (const Interrupted&) {
+    say_interrupted(flags, true);
+    throw;
+  }
   if (journal) journal->append(first_line(origin));
   course.recorded = [&, made_by = dump(here)](Record&& record) {
     record.run = origin.run;

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "harness/command/testing/timed.h"
 
 namespace plumb {
@@ -43,7 +45,14 @@ TEST(Bench, ARepetitionThatIsLostIsNamedAndTheOthersAreTimed) {
   EXPECT_EQ(run_tool(folder, timed + " --resume").code, 0);
   EXPECT_EQ(timed_in(folder).size(), 5U) << "nothing is timed twice";
   std::filesystem::remove(once);
-  EXPECT_EQ(run_tool(folder, timed + "2 --benchmark_format json").code, 1) << "the library has its first repetition without a time";
+  const Ran library = run_tool(folder, timed + "2 --benchmark_format json");
+  EXPECT_EQ(library.code, 1);
+  const json said = parse_json(library.out);
+  ASSERT_TRUE(said.is_object()) << library.out;
+  std::vector<std::string> none;
+  for (const json& one : said["benchmarks"])
+    if (one["run_type"] == "iteration") none.push_back(one.value("error_message", ""));
+  EXPECT_THAT(none, testing::ElementsAre("", "", "", "", HasSubstr("repetition 1: crashed: exited with code 3"))) << "the others have times";
 }
 
 // Of two repetitions in a row it is no chance.
@@ -83,6 +92,34 @@ TEST(Bench, LimitsThatTookNoTimeAreFindings) {
     EXPECT_THAT(ran.out, HasSubstr("of repetition 1 not all limits are known: send: it took no time by its clock, which is too coarse"));
     EXPECT_THAT(ran.out, Not(HasSubstr("no limits  ")));
   }
+}
+
+// The first of four repetitions of two cases are missing, whichever is drawn first, and what is asked for first does not end: the
+// table has the others of both. A program that does not start has nothing to say, and the record has.
+TEST(Bench, CtrlCInAResumedRunSaysWhatTheRecordHas) {
+  const Folder folder;
+  const std::string asked = (folder.path / "asked").string(), starts = (folder.path / "starts").string(),
+                    timed = fake("took 1000,1000 while " + asked + " starts-while " + starts) + line +
+                            " 'on x=2: reshard f32[8@x] -> f32[8] seed=7' --iterations 3 --repetitions 4 --record r.jsonl";
+  ASSERT_EQ(run_tool(folder, timed).code, 0);
+  std::string without;
+  std::istringstream whole(contents(folder.path / "r.jsonl"));
+  for (std::string one; std::getline(whole, one);)
+    if (one.find("\"repetition\":1,") == one.npos) without += one + '\n';
+  write(folder.path / "r.jsonl", without);
+  write(asked, "");
+  interrupt_after(1, "bench", folder, timed + " --resume");
+  const std::string out = contents(folder.path / "out");
+  EXPECT_THAT(out, testing::ContainsRegex("seed=7(\n|  )[^\n]*\n *9 .* iterations\n"));
+  EXPECT_THAT(out, testing::ContainsRegex("f32.8.(\n|  )[^\n]*\n *9 .* iterations\n"));
+  EXPECT_EQ(timed_in(folder).size(), 6U);
+  write(starts, "");
+  std::filesystem::remove(folder.path / "transcript");
+  interrupt_after(1, "hello", folder, timed + " --resume");
+  EXPECT_THAT(contents(folder.path / "err"), HasSubstr("plumb: interrupted; r.jsonl has what was timed: the same command with --resume goes on"));
+  std::filesystem::remove(asked), std::filesystem::remove(starts);
+  EXPECT_EQ(run_tool(folder, timed + " --resume").code, 0);
+  EXPECT_EQ(timed_in(folder).size(), 8U);
 }
 
 // Backends that take turns: a launch in which one of them was lost is no pair, and both take it again.

@@ -15,26 +15,6 @@ using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
-// Ctrl-C, once that many messages of a type went to and fro: the tool says so, with 130.
-void interrupt_after(int messages, const std::string& type, const Folder& folder,
-                     const std::string& command) {
-  const std::string transcript = (folder.path / "transcript").string();
-  ::setenv("PLUMB_TRANSCRIPT", transcript.c_str(), 1);
-  const pid_t child = started(folder, command);
-  ::unsetenv("PLUMB_TRANSCRIPT");
-  const auto seen = [&] {
-    const std::string said = contents(transcript), what = "\"type\":\"" + type + "\"";
-    int n = 0;
-    for (std::size_t at = 0; (at = said.find(what, at)) != said.npos; ++at) ++n;
-    return n;
-  };
-  for (int i = 0; i < 1200 && seen() < messages; ++i) ::usleep(10'000);
-  ::kill(child, SIGINT);
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 130) << contents(folder.path / "err");
-}
-
 // What links took by then is shown and recorded.
 TEST(Bench, CtrlCKeepsTheLinksThatWereTried) {
   const Folder folder;

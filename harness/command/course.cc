@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
 #include <ostream>
 #include <system_error>
 
@@ -58,11 +59,7 @@ Seen seen_of(const Course& course, const Entry& entry) {
 
 // One repetition of a case. Throws where the machine fails, and at Ctrl-C, which end the course.
 void time_once(Course& course, Entry& entry, std::int64_t number) {
-  if (const auto at = static_cast<std::size_t>(number - 1); at < entry.before.size() && entry.before[at]) {
-    entry.timings.repetitions.push_back(*entry.before[at]);
-    return;
-  }
-  if (!entry.failed.empty() || in_vain(entry)) return;
+  if (numbered(entry, number) || !entry.failed.empty() || in_vain(entry)) return;
   Record record;
   try {
     record = measure(entry.c, *entry.subject, entry.pace, seen_of(course, entry));
@@ -74,7 +71,9 @@ void time_once(Course& course, Entry& entry, std::int64_t number) {
     record.bench->number = record.bench->launch = number, record.bench->of = course.repetitions;
     entry.timings.over = bytes_over_axes(entry.c, record.trace);
     if (const double each = nanoseconds_each(record.bench->samples); each > 0) entry.pace.each = each;
-    entry.timings.repetitions.push_back(*record.bench), entry.timings.notes = record.notes;
+    std::vector<Repetition>& all = entry.timings.repetitions;
+    all.insert(std::ranges::upper_bound(all, number, {}, &Repetition::number), *record.bench);
+    entry.timings.notes = record.notes;
   } else {
     lose(entry, number, record);
   }
@@ -118,30 +117,32 @@ void time_a_launch(Course& course) {
 }
 
 std::string why_none(const Entry& entry, std::int64_t number) {
-  if (const Repetition* one = numbered(entry, number)) return no_times(*one);
   if (!entry.failed.empty()) return entry.failed;
+  if (const Repetition* one = numbered(entry, number)) return no_times(*one);
   const auto at = std::ranges::find(entry.lost, number, &LostRepetition::number);
   return at == entry.lost.end() ? "it was lost twice in a row, and is asked no more" : at->why;
 }
 
-// Why a repetition has no time; of all that follow, where the first has none: the library takes what it needs
-// for its statistics from that one, and dies where it failed and two others did not.
-std::string told_to_the_library(const Entry& entry, std::int64_t number) {
-  const std::string first = why_none(entry, 1);
-  return first.empty() ? why_none(entry, number) : first;
+// The numbers of its repetitions as the library is told of them, those that have times first: it takes what it needs for its
+// statistics from the first, and dies where that failed and two others did not.
+std::vector<std::int64_t> as_told(const Course& course, const Entry& entry) {
+  std::vector<std::int64_t> all(static_cast<std::size_t>(course.repetitions));
+  std::iota(all.begin(), all.end(), 1);
+  std::ranges::stable_partition(all, [&](std::int64_t number) { return why_none(entry, number).empty(); });
+  return all;
 }
 
-// One repetition, as the library asks for it: its time is the median. With it comes that of all other cases.
+// One repetition, as the library asks for it: its time is the median. With the first come those of all cases.
 void repeat_once(benchmark::State& state, Course& course, Entry& entry) {
-  const std::int64_t repetition = entry.told++;
-  if (!course.failure && course.launches <= repetition) try {
-      time_a_launch(course);
-    } catch (...) {
-      course.failure = std::current_exception();
-    }
-  if (course.launches <= repetition) return fail(state, "nothing more is timed");
-  if (const std::string why = told_to_the_library(entry, repetition + 1); !why.empty()) return fail(state, why);
-  for ([[maybe_unused]] auto _ : state) count(state, entry, *numbered(entry, repetition + 1));
+  try {
+    while (!course.failure && course.launches < course.repetitions) time_a_launch(course);
+  } catch (...) {
+    course.failure = std::current_exception();
+  }
+  const std::int64_t number = as_told(course, entry)[static_cast<std::size_t>(entry.told++)];
+  if (course.failure && !numbered(entry, number)) return fail(state, "nothing more is timed");
+  if (const std::string why = why_none(entry, number); !why.empty()) return fail(state, fmt::format("repetition {}: {}", number, why));
+  for ([[maybe_unused]] auto _ : state) count(state, entry, *numbered(entry, number));
 }
 
 std::vector<std::string> arguments(const LibraryFlags& flags) {

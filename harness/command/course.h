@@ -26,7 +26,7 @@ struct Entry {
   Subject* subject = nullptr;
   Pace pace;
   Timings timings;                   // so far
-  std::vector<std::optional<Repetition>> before{};  // of a run that is resumed, by number: they are not timed again
+  std::vector<std::optional<Repetition>> before{};  // of a run that is resumed, by number: `timings` has them from the start
   std::string failed{};                // why it has no times of any repetition: it is asked no more
   std::string last_words{};            // of a program that died then, or hung
   bool refused = false;                // for it is too large here, as was said

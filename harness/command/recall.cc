@@ -104,6 +104,9 @@ void recall(Course& course, const std::vector<Record>& recorded, const BenchFlag
         entry->failed = not_timed(r), entry->last_words = r.last_words;
   }
   if (flags.in_turns) recall_whole_turns(course);
+  for (const auto& entry : course.entries)
+    for (const auto& one : entry->before)
+      if (one) entry->timings.repetitions.push_back(*one);
 }
 
 }  // namespace plumb

@@ -41,13 +41,22 @@ std::string contents(int file, const std::string& path) {
   }
 }
 
-// Whether a run that was killed may have left this line; anything else is somebody's file. Where a file has
-// no record yet, a few characters prove nothing.
+// Whether it begins as each line does that a run writes, or is so little that it may. In a file that has no other line a few
+// characters prove nothing.
 bool begins_like_a_record(std::string_view line, bool alone) {
   constexpr std::string_view begins[] = {R"({"backend":")", R"({"backends":[")", R"({"ended":")"};
   return std::ranges::any_of(begins, [&](std::string_view begin) {
     return line.starts_with(begin) || (!alone && begin.starts_with(line));
   });
+}
+
+// What a run that was killed may have left at the end of a file: the beginning of a line of ours, which more text would make JSON.
+// Anything else is somebody's, and is not cut off. Throws where it is no such line.
+void refuse_what_no_run_left(std::string_view line, bool alone, const std::string& where) {
+  if (begins_like_a_record(line, alone) && begins_json(line)) return;
+  throw BadInput(fmt::format("{}: this line is not a record{}", where,
+                             alone ? "" : ", nor the beginning of one, which a run that was killed leaves and the next cuts off: it "
+                                          "stays as it is until somebody takes it away (sed -i '$d')"));
 }
 
 Records parse_records(const std::string& text, const std::string& path) {
@@ -77,8 +86,8 @@ Records parse_records(const std::string& text, const std::string& path) {
     }
     r.whole_bytes = at = end + 1;
   }
-  if (r.torn && !begins_like_a_record(std::string_view(text).substr(r.whole_bytes), r.records.empty()))
-    throw BadInput(fmt::format("{}:{}: this line is not a record", path, number));
+  if (r.torn)
+    refuse_what_no_run_left(std::string_view(text).substr(r.whole_bytes), r.whole_bytes == 0, fmt::format("{}:{}", path, number));
   return r;
 }
 

@@ -28,6 +28,8 @@ std::string contents(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
+void write(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
+
 Record record(const std::string& line) {
   Record r;
   r.line = line;
@@ -82,6 +84,30 @@ TEST_F(JournalTest, ATornLineIsCutOffWhereverItEnds) {
     ASSERT_EQ(std::filesystem::file_size(path), two);
     std::filesystem::resize_file(path, one);
     std::ofstream(path, std::ios::app) << half;
+  }
+}
+
+// Whatever the last line is of, a record or what a run says of itself, and after whichever: each beginning of it is cut off, and
+// none of it with a character more that no JSON has there.
+TEST_F(JournalTest, AHalfLineOfOursIsABeginningOfOneAndNothingElse) {
+  Origin origin;
+  origin.started = now_utc(), origin.run = run_drawn(origin.started), origin.backends = {"l\u00f6cal", "mpi"};
+  origin.unrun = 1;
+  const std::string first = first_line(origin) + "\n", ours = json_text(record("one \u00e9"), "{\"cores\":-1.5e+3,\"x\":[null,true]}") + "\n",
+                    last = last_line(origin) + "\n";
+  for (const auto& [before, line] : {std::pair{first, ours}, {first + ours, last}, {first + ours, first}, {first, last}, {ours, ours}})
+    for (std::size_t size = 1; size < line.size(); ++size) {
+      const std::string half = line.substr(0, size);
+      write(path, before + half);
+      ASSERT_EQ(complaint(path), "") << half;
+      ASSERT_TRUE(Journal(path).before().torn) << half;
+      write(path, before + half + "\x01");
+      ASSERT_THAT(complaint(path), HasSubstr("this line is not a record, nor the beginning of one, which a run that was killed leaves")) << half;
+    }
+  for (const char* fragment : {"hello", "\"nanoseconds\":[1,2", "[1,2]", "{\"mine\":", "}", "{\"backend\":\"mpi\"} hello"}) {
+    write(path, first + fragment);
+    EXPECT_THAT(complaint(path), HasSubstr(":2: this line is not a record, nor the beginning of one")) << fragment;
+    EXPECT_EQ(contents(path), first + fragment) << "it stays as it is";
   }
 }
 

@@ -36,7 +36,7 @@ std::string clocks_in_words(const std::vector<Timings>& all) {
                           microseconds_of(std::abs(c.drift) + c.drift_error))
             : fmt::format("it {} {:.4g} us a second, give or take {:.2g}", c.drift > 0 ? "loses" : "gains",
                           microseconds_of(std::abs(c.drift)), microseconds_of(c.drift_error));
-    text += fmt::format("clock of rank {} of {}: {}; {}\n", of.second, of.first, apart, runs);
+    text += fmt::format("clock of rank {} of {}: {}\n    {}\n", of.second, of.first, apart, runs);
   }
   return text;
 }
@@ -144,6 +144,19 @@ std::string drift_in_words(const std::vector<Timings>& all) {
   return text;
 }
 
+// Of a case of which at least as many iterations were dropped as are left: by whom these were is no chance.
+std::string mostly_late(const std::vector<Timings>& all) {
+  std::string text;
+  for (const Timings& t : all) {
+    const Samples each = together(t);
+    const std::int64_t left = std::ssize(each.nanoseconds);
+    if (each.late > 0 && each.late >= left)
+      text += fmt::format("late  {}  {}\n    {} of {} were begun late and dropped: its times are those of the {} that are left\n", t.backend,
+                          t.line, each.late, counted(each.late + left, "iteration"), left);
+  }
+  return text;
+}
+
 std::string late_throughout(const std::vector<Timings>& all) {
   std::string text;
   for (const Timings& t : all)
@@ -160,7 +173,7 @@ std::string late_throughout(const std::vector<Timings>& all) {
 
 std::string doubts_in_words(const std::vector<Timings>& all) {
   return notes_in_words(all) + shared_in_words(all) + unsure_in_words(all) + coarse_in_words(all) +
-         drift_in_words(all) + late_throughout(all) + no_limits_at_all(all);
+         drift_in_words(all) + mostly_late(all) + late_throughout(all) + no_limits_at_all(all);
 }
 
 std::vector<std::string> failed_limits(const std::vector<Timings>& all) {

@@ -10,7 +10,7 @@ namespace plumb {
 
 // A line each: what backends note of how many cases; which ranks share cores, so that a time is also that of
 // waiting for one; where one step of the clock is more of a median than is resolved; by which drift of clocks agreed times
-// move apart; of which cases repetitions have no times; which backends know no limits.
+// move apart; of which cases half of the iterations or more were late, or repetitions have no times; which backends know no limits.
 std::string doubts_in_words(const std::vector<Timings>&);
 
 // Of each case the first repetition beside which its backend failed when limits of it were timed, as a finding.

@@ -65,6 +65,11 @@ std::string reasons(const Count& all) {
 
 }  // namespace
 
+std::string named_on(const std::string& line, const std::string& backend) {
+  constexpr std::size_t widest = 100;
+  return line + (line.size() + 2 + backend.size() > widest ? "\n  on " : "  ") + backend;
+}
+
 std::string columns(const std::vector<std::vector<std::string>>& rows, std::size_t left) {
   std::vector<std::size_t> widths;
   for (const auto& cells : rows) {

@@ -16,6 +16,9 @@ std::string tally_table(const Tally&, Paint);
 // "8464 cases in 5.1 s: 8460 pass, 4 wrong"
 std::string summary(const Tally&, double seconds);
 
+// "LINE  BACKEND"; where that is wider than a screen of 100 columns the backend has a line of its own.
+std::string named_on(const std::string& line, const std::string& backend);
+
 // Text in columns: the first `left` of them flush left, the others flush right.
 std::string columns(const std::vector<std::vector<std::string>>& rows, std::size_t left);
 

@@ -160,7 +160,7 @@ std::string timings_table(const std::vector<Timings>& all) {
   std::vector<Named> times, rates;
   for (const Timings& t : all) {
     const Figured f = figures_of(t);
-    times.push_back({t.line + "  " + t.backend, {cells(time_columns, t, f)}});
+    times.push_back({named_on(t.line, t.backend), {cells(time_columns, t, f)}});
     rates.push_back({times.back().name, beside_limits(t, f)});
   }
   std::vector<std::string> of_rates = names("rates", rate_columns);

@@ -338,5 +338,14 @@ TEST(Rules, MoreDataTakeNoLessTime) {
               IsEmpty());
 }
 
+// Beside its line where both fit a screen of a hundred columns.
+TEST(TimingsTable, ABackendWithoutRoomBesideItsLineHasOneToItself) {
+  for (const std::size_t length : {1U, 59U, 60U, 200U}) {
+    Timings t = timed("on x=4: reshard f32[1024]+x -> f32[1024@x]", 1000);
+    t.backend = std::string(length, 'b');
+    EXPECT_THAT(timings_table({t}), testing::HasSubstr("\n" + t.line + (t.line.size() + 2 + length > 100 ? "\n  on " : "  ") + t.backend + "\n"));
+  }
+}
+
 }  // namespace
 }  // namespace plumb

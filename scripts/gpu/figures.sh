@@ -6,6 +6,7 @@ medians() {
     /^times us .* median(  |$)/ { for (n = 1; n <= NF; ++n) if ($n == "median") column = n; next }
     !/^(on | )/ { column = 0 }
     /^on / { name = $1 "  " $2; next }
+    /^  on / { name = name substr($2, 4); next }  # a backend without room beside its line
     column && $column + 0 > 0 { printf "%s\t%s\n", name, $column }' "$1"
 }
 

@@ -18,6 +18,7 @@
 //   links as fast as "links NS" says;
 //   "stale 1": a run brings the data of the case that it timed before; "unmoved 1": a run says that nothing moved
 //   farewell TEXT   once its requests have ended, without a newline; then "dies-last SIGNAL", "exits-last CODE"
+//   "while FILE", "starts-while FILE": it does nothing, says no hello while there is that file
 //   "once FILE": "late", "ends-in" and "ends-at" are those of the process alone that makes the file;
 //   "ends-in LIMIT" it ends when it is asked for that limit; "ends-at N" in the Nth iteration of all, warm-ups among them
 //   on every offset of the table's rows share ULPS                                the first device has the
@@ -66,6 +67,10 @@ void say(const std::string& text) {
 
 void sleep_for(const std::string& seconds) {
   std::this_thread::sleep_for(std::chrono::duration<double>(std::stod(seconds)));
+}
+
+void wait_while(const std::string& file) {
+  while (::access(file.c_str(), F_OK) == 0) sleep_for("0.01");
 }
 
 // So many units in the last place of each f32.
@@ -188,6 +193,7 @@ void misbehave(const Faults& f, const json& request) {
     ::pause();
   }
   if (f.contains("sleep")) sleep_for(f.at("sleep"));
+  if (f.contains("while")) wait_while(f.at("while"));
   if (f.contains("flood")) flood(f.at("flood"));
 }
 
@@ -336,6 +342,7 @@ int main(int argc, char** argv) {
     if (faults.contains("took")) hello["times"] = true;
     if (faults.contains("cores")) hello["places"] = {"0-1: host 0, cores " + faults["cores"]};
     if (faults.contains("nap")) sleep_for(faults["nap"]);
+    if (faults.contains("starts-while")) wait_while(faults["starts-while"]);
     if (faults.contains("hello")) hello = hello.patch(parse_json(faults["hello"]));
     say(dump(hello));
   }
