@@ -16,19 +16,13 @@ constexpr std::int64_t kMostDevices = 65536;
 constexpr double kMostSends = 2e8;  // 2.4 GB of plan
 constexpr double kMostBytes = 16e9;
 
-bool unfinished(const Spec& spec, AxisId axis) {
-  return std::ranges::find(spec.unfinished, axis) != spec.unfinished.end();
-}
-
 // Where a product was computed and what became of it, in place of its data.
 void say_plan(const Case& c, const Plan& p, Outcome& o) {
   o.blocks.clear();
   o.received.reset();
   if (!p.product) return;
   o.plan.operands = {print(c.mesh, p.product->lhs_spec), print(c.mesh, p.product->rhs_spec)};
-  Spec summed = p.product->out_spec;
-  std::erase_if(summed.unfinished, [&](AxisId axis) { return !unfinished(result(c), axis); });
-  o.plan.result = print(c.mesh, summed);
+  o.plan.result = print(c.mesh, c.op.chain.size() > 1 ? c.op.chain.front() : p.legs.back().to);
 }
 
 // The only way from one device's memory to another's.

@@ -42,7 +42,7 @@ struct Collective {
 using Trace = std::vector<Collective>;
 
 // What a program that only plans a product says of it, as specs' texts: how the operands lie when they
-// are multiplied, and the result after the sums of the trace.
+// are multiplied, and the result when its terms are summed.
 struct ProductPlan {
   std::vector<std::string> operands;
   std::string result;

@@ -19,22 +19,13 @@ std::optional<Spec> claimed_spec(const Case& c, const Outcome& outcome) {
   return claim ? layout_named(*claim, c.mesh).spec : std::nullopt;
 }
 
-// An axis of a layout over which the program is not written, if there is one.
-std::optional<AxisId> outside(const Case& c, const Spec& layout) {
-  std::vector<AxisId> named = layout.unfinished;
-  for (const Dim& dim : layout.dims) named.insert(named.end(), dim.axes.begin(), dim.axes.end());
-  for (AxisId axis : named)
-    if (!c.sub.empty() && std::ranges::count(c.sub, axis) == 0) return axis;
-  return std::nullopt;
-}
-
 // Why a result cannot have this layout; empty where it can.
 std::string impossible_claim(const Case& c, const Spec& claimed) {
   const Spec& asked = result(c);
   if (claimed.dtype != asked.dtype) return fmt::format("the result is {}", format(asked.dtype).name);
   if (shape(claimed) != shape(asked)) return "its shape is another";
   if (parts(c.mesh, claimed) > 1) return "it leaves a sum unfinished";
-  if (const auto axis = outside(c, claimed))
+  if (const auto axis = axis_outside(c, claimed))
     return fmt::format("the program is not written over {}", c.mesh.axes[*axis].name);
   return "";
 }
@@ -86,6 +77,14 @@ NamedLayout layout_named(const std::string& text, const Mesh& mesh) {
   } catch (const BadInput& bad) {
     return {std::nullopt, bad.what()};
   }
+}
+
+std::optional<AxisId> axis_outside(const Case& c, const Spec& layout) {
+  std::vector<AxisId> named = layout.unfinished;
+  for (const Dim& dim : layout.dims) named.insert(named.end(), dim.axes.begin(), dim.axes.end());
+  for (AxisId axis : named)
+    if (!c.sub.empty() && std::ranges::count(c.sub, axis) == 0) return axis;
+  return std::nullopt;
 }
 
 std::optional<std::string> claim_of(const Outcome& outcome) {

@@ -19,6 +19,9 @@ struct NamedLayout {
 };
 NamedLayout layout_named(const std::string& text, const Mesh&);
 
+// An axis of a layout over which the program is not written, if there is one.
+std::optional<AxisId> axis_outside(const Case&, const Spec& layout);
+
 // The case with its free result laid out as claimed, or, where nothing is claimed, as the slices of its
 // blocks lie. The case itself where the result is not free; where the slices are those of no layout; where
 // the claim is one that this result cannot have: of another dtype or shape, or unfinished.

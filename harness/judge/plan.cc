@@ -193,9 +193,9 @@ std::optional<Fact> contradicts(const Case& c, const Einsum& e, const Layouts& a
   return std::nullopt;
 }
 
-std::optional<Fact> computes(const Case& c, const Einsum& e, const Layouts& at, std::vector<AxisId> axes) {
-  axes.insert(axes.end(), at.result.unfinished.begin(), at.result.unfinished.end());
-  if (auto found = contradicts(c, e, at)) return found;
+// Of a result that is finished by sums over these axes.
+std::optional<Fact> computes(const Case& c, const Einsum& e, const Layouts& at,
+                             const std::vector<AxisId>& axes) {
   std::vector<Work> all;
   for (std::int64_t device = 0; device < devices(c.mesh); ++device) {
     all.push_back(work(c, e, at, device));
@@ -214,17 +214,21 @@ std::optional<Fact> computes(const Case& c, const Einsum& e, const Layouts& at, 
 }
 
 // The layout that a plan names, of the array that is asked.
-NamedLayout layout_of(const std::string& text, const Mesh& mesh, const Spec& asked) {
-  NamedLayout named = layout_named(text, mesh);
-  if (named.spec && (named.spec->dtype != asked.dtype || shape(*named.spec) != shape(asked)))
+NamedLayout layout_of(const std::string& text, const Case& c, const Spec& asked) {
+  NamedLayout named = layout_named(text, c.mesh);
+  if (!named.spec) return named;
+  if (named.spec->dtype != asked.dtype || shape(*named.spec) != shape(asked))
     return {std::nullopt, "another shape or dtype than in the case"};
+  if (named.spec->free) return {std::nullopt, "a layout that is left open"};
+  if (const auto axis = axis_outside(c, *named.spec))
+    return {std::nullopt, fmt::format("the program is not written over {}", c.mesh.axes[*axis].name)};
   return named;
 }
 
 std::optional<Layouts> layouts_of(const Case& c, const ProductPlan& plan, std::string& error) {
   Layouts at;
   const auto take = [&](const std::string& text, const Spec& asked, Spec& into) {
-    const NamedLayout named = layout_of(text, c.mesh, asked);
+    const NamedLayout named = layout_of(text, c, asked);
     if (named.spec) into = *named.spec;
     error = named.error;
     return named.spec.has_value();
@@ -265,34 +269,92 @@ std::vector<std::size_t> multiplied_after(const Case& c, const Trace& trace) {
   return all;
 }
 
+// What is wrong with a product is said of its terms, where they are not those that are due.
 std::optional<Fact> product_fact(const Case& c, const Einsum& e, const Outcome& outcome, const Layouts& at) {
-  auto axes = summed(c, std::span(outcome.trace).subspan(at.before));
-  const auto left = [&](AxisId axis) { return contains(at.result.unfinished, axis); };
-  if (axes && std::ranges::any_of(*axes, left)) axes.reset();  // parts that are left may be added up as well
-  if (auto found = axes ? computes(c, e, at, *axes) : contradicts(c, e, at)) return found;
-  return axes ? carries_product(c, outcome, at, *axes) : executes(c, outcome, at);
+  if (auto found = contradicts(c, e, at)) return found;
+  const auto axes = summed(c, std::span(outcome.trace).subspan(at.before));
+  auto found = axes ? carries_product(c, outcome, at) : executes(c, outcome, at);
+  if (!found || found->status != Status::wrong || !axes || !at.result.unfinished.empty()) return found;
+  auto of_terms = computes(c, e, at, *axes);
+  return of_terms ? of_terms : found;
 }
 
-std::vector<Fact> facts_of(const Case& c, const Outcome& outcome) {
-  if (is_reshard(c)) return reshard_facts(c, outcome);
-  const auto* e = std::get_if<Einsum>(&c.op.kind);
-  if (!e || outcome.plan.operands.size() != c.op.operands.size() || outcome.plan.result.empty())
-    return {fact(Status::mistrusted,
-                 "a plan that does not say how the operands meet: nothing could have been wrong")};
-  std::string error;
-  auto at = layouts_of(c, outcome.plan, error);
-  if (!at) return {fact(Status::misplaced, fmt::format("a plan that names no layout: {}", error))};
-  if (std::ranges::any_of(at->operands, [](const Spec& s) { return !s.unfinished.empty(); }))
-    return {fact(Status::mistrusted, "a plan whose operands meet unfinished is not judged")};
+// A product whose result is asked as its plan says that it lies.
+std::vector<Fact> product_facts(const Case& c, const Outcome& outcome, Layouts at) {
   if (auto found = reduces_otherwise(c, outcome.trace)) return {*found};
   std::optional<Fact> first;
   for (const std::size_t before : multiplied_after(c, outcome.trace)) {
-    at->before = before;
-    const auto found = product_fact(c, *e, outcome, *at);
+    at.before = before;
+    const auto found = product_fact(c, std::get<Einsum>(c.op.kind), outcome, at);
     if (!found) return {};
     if (!first) first = found;
   }
   return one_of(first);
+}
+
+// What a result leaves unfinished after its sums is what the case leaves so.
+std::optional<Fact> left_unfinished(const Case& c, const Spec& made) {
+  const auto as_made = [&](AxisId axis, const Spec& spec) {
+    return contains(spec.unfinished, axis) && spec.reduction == made.reduction &&
+           contains(spec.averaged, axis) == contains(made.averaged, axis);
+  };
+  for (AxisId axis : made.unfinished)
+    if (c.mesh.axes[axis].size > 1 &&
+        std::ranges::none_of(c.op.chain, [&](const Spec& spec) { return as_made(axis, spec); }))
+      return not_the_case(fmt::format("its result, {}, is unfinished over {} after its sums",
+                                      print(c.mesh, made), c.mesh.axes[axis].name));
+  return std::nullopt;
+}
+
+Outcome some_steps(const Outcome& outcome, std::size_t from, std::size_t to) {
+  Outcome some;
+  const auto begin = outcome.trace.begin();
+  some.trace.assign(begin + static_cast<std::ptrdiff_t>(from), begin + static_cast<std::ptrdiff_t>(to));
+  return some;
+}
+
+bool is_wrong(const std::vector<Fact>& facts) { return !facts.empty() && facts[0].status == Status::wrong; }
+
+// A product that goes to the layout its plan says by some first steps, and from there by the rest through the
+// chain, as a reshard of its own.
+std::vector<Fact> to_its_layout_and_on(const Case& c, const Outcome& outcome, const Layouts& at) {
+  Case product = c, rest = c;
+  product.op.chain = {at.result};
+  rest.op = {Reshard{}, {at.result}, c.op.chain};
+  const std::size_t steps = outcome.trace.size();
+  const auto made = [&](std::size_t n) { return product_facts(product, some_steps(outcome, 0, n), at); };
+  const auto reached = [&](std::size_t n) { return reshard_facts(rest, some_steps(outcome, n, steps)); };
+  std::vector<Fact> doubts, wrong;
+  for (std::size_t n = steps + 1; n-- > 0;) {
+    std::vector<Fact> after = reached(n);
+    if (is_wrong(after)) continue;
+    std::vector<Fact> before = made(n);
+    if (before.empty() && after.empty()) return {};
+    std::vector<Fact>& found = is_wrong(before) ? wrong : doubts;
+    if (found.empty()) found = std::move(before.empty() ? after : before);
+  }
+  if (!doubts.empty()) return doubts;
+  for (std::size_t n = 0; n <= steps && wrong.empty(); ++n) {
+    if (is_wrong(made(n))) continue;
+    wrong = reached(n);
+    wrong[0].text += fmt::format(" (of its result, from {})", print(c.mesh, at.result));
+  }
+  return wrong.empty() ? made(steps) : wrong;
+}
+
+std::vector<Fact> facts_of(const Case& c, const Outcome& outcome) {
+  if (is_reshard(c)) return reshard_facts(c, outcome);
+  if (!std::holds_alternative<Einsum>(c.op.kind) || outcome.plan.operands.size() != c.op.operands.size() ||
+      outcome.plan.result.empty())
+    return {fact(Status::mistrusted,
+                 "a plan that does not say how the operands meet: nothing could have been wrong")};
+  std::string error;
+  const auto at = layouts_of(c, outcome.plan, error);
+  if (!at) return {fact(Status::misplaced, fmt::format("a plan that names no layout: {}", error))};
+  if (std::ranges::any_of(at->operands, [](const Spec& s) { return !s.unfinished.empty(); }))
+    return {fact(Status::mistrusted, "a plan whose operands meet unfinished is not judged")};
+  if (auto found = left_unfinished(c, at->result)) return {*found};
+  return to_its_layout_and_on(c, outcome, *at);
 }
 
 }  // namespace

@@ -209,7 +209,7 @@ TEST(Executed, APlanOfAProductDealsOutItsCollectives) {
   EXPECT_EQ(beside({by_x, by_y}).status, Status::pass) << "each has the columns of its own x";
   const Verdict left_out = beside({by_y, gather_over("x", 96, 192)});
   ASSERT_EQ(left_out.status, Status::wrong);
-  EXPECT_THAT(left_out.facts[0].text, HasSubstr("cannot be dealt out to both operands"));
+  EXPECT_THAT(left_out.facts[0].text, HasSubstr("it moves 2816 bytes, its layouts need 3072"));
   const std::string scattered = "on x=2,y=2: einsum mk,kn->mn f32[4,4@x.y] f32[4@x.y,4] -> f32[4@x,4]";
   const ProductPlan meet{
       {"f32[4,4@x.y]", "f32[4@x.y,4]"},

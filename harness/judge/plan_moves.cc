@@ -28,14 +28,14 @@ Case between(const Case& c, const Spec& from, const Spec& to) {
   return reshard;
 }
 
-std::int64_t fewest(const Case& c, const Spec& from, const Spec& to) {
-  const std::vector<std::int64_t> each = fewest_bytes(between(c, from, to));
+std::int64_t fewest(const Case& reshard) {
+  const std::vector<std::int64_t> each = fewest_bytes(reshard);
   return std::accumulate(each.begin(), each.end(), std::int64_t{0});
 }
 
 // Less moved than the layouts need: then it is no plan; nor can it be judged where nobody knows what moved.
 std::optional<Fact> moves_too_little(const Case& c, const Outcome& outcome, std::int64_t need) {
-  const std::int64_t said = cost(c, outcome).moved;
+  const std::int64_t said = moved(c.mesh, outcome.trace);
   if (need == 0 || said >= need) return std::nullopt;
   if (said < 0) return fact(Status::mistrusted, "a plan that does not say how many bytes it moves");
   return not_the_case(fmt::format("it moves {} bytes, its layouts need {}", said, need));
@@ -44,32 +44,26 @@ std::optional<Fact> moves_too_little(const Case& c, const Outcome& outcome, std:
 // What it takes that the operands of a product meet as the plan says.
 std::int64_t needed_to_meet(const Case& c, const Layouts& at) {
   std::int64_t need = 0;
-  for (std::size_t i = 0; i < at.operands.size(); ++i) need += fewest(c, c.op.operands[i], at.operands[i]);
+  for (std::size_t i = 0; i < at.operands.size(); ++i)
+    need += fewest(between(c, c.op.operands[i], at.operands[i]));
   return need;
-}
-
-// The result as it is multiplied: in parts, one for each of the devices over which it is summed.
-Spec in_parts(Spec result, const std::vector<AxisId>& summed) {
-  result.unfinished.insert(result.unfinished.end(), summed.begin(), summed.end());
-  return result;
 }
 
 // What is summed before the operands have met is another sum.
 std::optional<Fact> sums_too_early(const Case& c, const Outcome& outcome, const Layouts& at) {
   if (at.before == outcome.trace.size()) return std::nullopt;
-  Outcome before;
-  before.trace.assign(outcome.trace.begin(), outcome.trace.begin() + static_cast<std::ptrdiff_t>(at.before));
-  const std::int64_t need = needed_to_meet(c, at), said = cost(c, before).moved;
+  const Steps before = Steps(outcome.trace).first(at.before);
+  const std::int64_t need = needed_to_meet(c, at), said = moved(c.mesh, {before.begin(), before.end()});
   if (said < 0 || said >= need) return std::nullopt;
   return not_the_case(
       fmt::format("it moves {} bytes before its first sum, its operands need {}", said, need));
 }
 
-std::optional<Fact> one_device_lacks(const Case& c, const Spec& from, const Spec& to, Steps steps) {
-  if (const auto found = lack({c.mesh, from, to, c.rule}, steps))
-    return not_the_case(lack_in_words(c.mesh, *found));
-  const Case leg = between(c, from, to);
-  const std::string less = received_too_little(leg, fewest_bytes(leg), {steps.begin(), steps.end()});
+std::optional<Fact> one_device_lacks(const Case& reshard, Steps steps) {
+  const Mesh& mesh = reshard.mesh;
+  if (const auto found = lack({mesh, reshard.op.operands[0], result(reshard), reshard.rule}, steps))
+    return not_the_case(lack_in_words(mesh, *found));
+  const std::string less = received_too_little(reshard, fewest_bytes(reshard), {steps.begin(), steps.end()});
   if (!less.empty()) return not_the_case(less);
   return std::nullopt;
 }
@@ -96,9 +90,9 @@ std::optional<Fact> sums_too_little(const Case& c, const Spec& to, Steps steps) 
     if (!reduces(steps[i]) || axes_size(c.mesh, axes_of(c.mesh, steps[i])) < 2) continue;
     const __int128 carried = carried_to_one(c, to, steps, i);
     if (carried < most)
-      return not_the_case(
-          fmt::format("its {} over {} makes at most {} of the {} elements that device {} holds",
-                      steps[i].kind, dotted(steps[i].axes), static_cast<std::int64_t>(carried), most, device));
+      return not_the_case(fmt::format(
+          "its {} over {} makes at most {} of the {} elements that device {} holds", steps[i].kind,
+          dotted(steps[i].axes), static_cast<std::int64_t>(carried), most, device));
   }
   return std::nullopt;
 }
@@ -140,29 +134,29 @@ Fact not_the_case(const std::string& why) {
 }
 
 std::optional<Fact> carries_reshard(const Case& c, const Outcome& outcome) {
-  const Spec &from = c.op.operands[0], &to = result(c);
-  if (auto found = moves_too_little(c, outcome, fewest(c, from, to))) return found;
-  if (auto found = one_device_lacks(c, from, to, outcome.trace)) return found;
+  if (auto found = moves_too_little(c, outcome, fewest(c))) return found;
+  if (auto found = one_device_lacks(c, outcome.trace)) return found;
   if (c.op.chain.size() == 1)  // else a sum on the way may be of other blocks
-    if (auto found = sums_too_little(c, to, outcome.trace)) return found;
+    if (auto found = sums_too_little(c, result(c), outcome.trace)) return found;
   if (auto found = impossible_step(c, outcome.trace)) return found;
   return said(chain_not_made(c, 0, outcome.trace));
 }
 
-std::optional<Fact> carries_product(const Case& c, const Outcome& outcome, const Layouts& at,
-                                    const std::vector<AxisId>& summed) {
+std::optional<Fact> carries_product(const Case& c, const Outcome& outcome, const Layouts& at) {
+  const std::optional<Spec> made = product_spec(c, std::get<Einsum>(c.op.kind), at);
+  if (!made) return executes(c, outcome, at);
   if (auto found = sums_too_early(c, outcome, at)) return found;
-  const Spec made = in_parts(at.result, summed);
-  const std::int64_t needed = fewest(c, made, result(c)) + needed_to_meet(c, at);
+  const Case from_there = between(c, *made, result(c));
+  const std::int64_t needed = fewest(from_there) + needed_to_meet(c, at);
   if (auto found = moves_too_little(c, outcome, needed)) return found;
   const Steps all = outcome.trace, before = all.first(at.before), sums = all.subspan(at.before);
   const Steps after = sums.empty() ? all : sums;
   for (std::size_t i = 0; i < at.operands.size(); ++i)
-    if (auto found = one_device_lacks(c, c.op.operands[i], at.operands[i], before)) {
+    if (auto found = one_device_lacks(between(c, c.op.operands[i], at.operands[i]), before)) {
       found->text += fmt::format(" (of operand {}, before it is multiplied)", i);
       return found;
     }
-  if (auto found = one_device_lacks(c, made, result(c), after)) return found;
+  if (auto found = one_device_lacks(from_there, after)) return found;
   if (auto found = sums_too_little(c, result(c), sums)) return found;
   if (auto found = impossible_step(c, outcome.trace)) return found;
   return executes(c, outcome, at);

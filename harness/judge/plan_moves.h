@@ -14,10 +14,9 @@ Fact not_the_case(const std::string& why);  // `wrong`, of a plan
 // in all or to one device; where a device is brought nothing of an element that it needs (reachability.h);
 // where a sum carries fewer bytes than the blocks that are made of it; where a collective is impossible;
 // where no reading of the trace, executed, makes the result (executed.h). `mistrusted` where nobody knows
-// what moved, or there is too much to execute. `summed`: the axes over which the trace sums.
+// what moved, or there is too much to execute.
 std::optional<Fact> carries_reshard(const Case&, const Outcome&);
-std::optional<Fact> carries_product(const Case&, const Outcome&, const Layouts&,
-                                    const std::vector<AxisId>& summed);
+std::optional<Fact> carries_product(const Case&, const Outcome&, const Layouts&);
 
 // The same of a product by execution alone (multiplied.h).
 std::optional<Fact> executes(const Case&, const Outcome&, const Layouts&);

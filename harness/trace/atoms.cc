@@ -102,9 +102,9 @@ bool SetTable::makes(const Family& family, const Atoms& whole) {
     Atoms first(whole.size());
     first[word] = std::uint64_t{1} << std::countr_zero(whole[word] & ~so_far[word]);
     for (int value : family) {
+      if (!within(first, sets[value]) || !disjoint(sets[value], so_far)) continue;
       if (tries-- <= 0) return false;
-      if (within(first, sets[value]) && disjoint(sets[value], so_far) && covers(united(so_far, sets[value])))
-        return true;
+      if (covers(united(so_far, sets[value]))) return true;
     }
     return false;
   };

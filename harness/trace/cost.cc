@@ -59,13 +59,17 @@ std::int64_t moved(const Mesh& mesh, const Collective& step) {
   return product_of(sum, step.times);
 }
 
+std::int64_t moved(const Mesh& mesh, const Trace& trace) {
+  std::int64_t sum = 0;
+  for (const Collective& step : trace) sum = sum_of(sum, moved(mesh, step));
+  return sum;
+}
+
 Cost cost(const Case& c, const Outcome& outcome) {
   Cost cost;
-  cost.moved = 0;
-  for (const Collective& step : outcome.trace) {
-    cost.moved = sum_of(cost.moved, moved(c.mesh, step));
+  cost.moved = moved(c.mesh, outcome.trace);
+  for (const Collective& step : outcome.trace)
     cost.at_most = cost.at_most || (step.kind == "send" && !step.moved && moved(c.mesh, step) != 0);
-  }
   if (const std::vector<std::int64_t> fewest = fewest_bytes(c); !fewest.empty()) {
     cost.bound = std::accumulate(fewest.begin(), fewest.end(), std::int64_t{0});
   }

@@ -17,6 +17,7 @@ struct Cost {
 // Bytes received over all devices in one collective: what the backend counted, else its price. -1
 // where its kind has no price. Devices that the groups do not name receive nothing.
 std::int64_t moved(const Mesh&, const Collective&);
+std::int64_t moved(const Mesh&, const Trace&);  // in all
 
 Cost cost(const Case&, const Outcome&);
 

@@ -23,8 +23,9 @@ struct Run {
   const Execution& e;
   std::vector<Act> acts;
   Cells cells;
-  std::vector<std::vector<Bits>> to;  // ways() of the acts
-  std::vector<std::vector<Bits>> of;  // origins() of the acts
+  std::vector<std::vector<Bits>> to;                           // ways() of the acts
+  std::vector<std::vector<Bits>> of;                           // origins() of the acts
+  std::vector<std::vector<std::vector<std::int64_t>>> fibres;  // groups_of_fibres()
   SetTable table{};
   Atoms whole{};
 
@@ -43,6 +44,18 @@ struct Run {
                                [&](std::int64_t d) { return contains(to[t][device], d); });
   }
 };
+
+// The fibres over which the end is unfinished, and of each the groups of which one has to make it.
+std::vector<std::vector<std::vector<std::int64_t>>> groups_of_fibres(const Execution& e) {
+  std::vector<std::int64_t> fibre_of(e.from.size());
+  const auto all = fibres(e.c.mesh, e.to.unfinished);
+  for (std::size_t f = 0; f < all.size(); ++f)
+    for (std::int64_t d : all[f]) fibre_of[d] = static_cast<std::int64_t>(f);
+  std::vector<std::vector<std::vector<std::int64_t>>> groups(all.size());
+  for (auto& group : fibres(e.c.mesh, e.ends.together))
+    groups[fibre_of[group.front()]].push_back(std::move(group));
+  return groups;
+}
 
 // The sum of a cell over a group, of which a member that has nothing adds zeros; -1 where there is none.
 int sum_over(Run& run, const std::vector<std::int64_t>& group, const Holding& held) {
@@ -65,13 +78,21 @@ int sum_over(Run& run, const std::vector<std::int64_t>& group, const Holding& he
   return run.table.sum(members);
 }
 
+// Whether members lie along an axis along which parts stay parts.
+bool along_what_stays(const Execution& e, const std::vector<std::int64_t>& group) {
+  const auto at = [&](std::int64_t d) { return coordinate(e.c.mesh, e.ends.stays, d); };
+  return !e.ends.stays.empty() &&
+         std::ranges::any_of(group, [&](std::int64_t d) { return at(d) != at(group.front()); });
+}
+
 // What one act makes of a cell: `owner` is the member that a scatter leaves it with, of each group; -1 is
 // all.
 void advance(Run& run, const Act& act, std::int64_t owner, Holding& held) {
   for (const std::vector<std::int64_t>& group : act.groups) {
     if (std::ranges::all_of(group, [&](std::int64_t d) { return held[d].empty(); })) continue;
     if (act.sums()) {
-      const int sum = sum_over(run, group, held);
+      const bool no_part = !run.e.keeps && !act.scatters() && along_what_stays(run.e, group);
+      const int sum = no_part ? -1 : sum_over(run, group, held);
       for (std::int64_t i = 0; i < std::ssize(group); ++i)
         if (const Family made = sum >= 0 && (owner < 0 || owner == i) ? Family{sum} : Family{}; run.e.keeps)
           run.table.join(held[group[i]], made);
@@ -107,16 +128,15 @@ bool brought(const Run& run, std::size_t t, std::pair<std::int64_t, std::int64_t
 }
 
 bool is_made(Run& run, std::size_t cell, const Holding& held) {
-  if (run.e.to.unfinished.empty())
-    return std::ranges::all_of(run.cells.needers[cell],
-                               [&](std::int64_t d) { return run.table.makes(held[d], run.whole); });
-  for (const auto& fibre : fibres(run.e.c.mesh, run.e.to.unfinished)) {
-    if (std::ranges::count(run.cells.needers[cell], fibre.front()) == 0) continue;
+  const auto needs = [&](std::int64_t d) { return std::ranges::count(run.cells.needers[cell], d) > 0; };
+  const auto makes = [&](const std::vector<std::int64_t>& group) {
     Family all;
-    for (std::int64_t d : fibre) run.table.join(all, held[d]);
-    if (!run.table.makes(all, run.whole)) return false;
-  }
-  return true;
+    for (std::int64_t d : group) run.table.join(all, held[d]);
+    return run.table.makes(all, run.whole);
+  };
+  return std::ranges::all_of(run.fibres, [&](const auto& groups) {
+    return !needs(groups.front().front()) || std::ranges::any_of(groups, makes);
+  });
 }
 
 // Executes all cells with every scatter leaving its sums on all members: the most that anyone can hold. What
@@ -288,8 +308,21 @@ bool next(const std::vector<Act>& acts, Roots& roots) {
 
 }  // namespace
 
+Ends ends(const Spec& from, const Spec& to) {
+  Ends of;
+  if (from.reduction != to.reduction) return of;
+  const auto newly_averaged = [&](AxisId axis) {
+    return contains(to.averaged, axis) && !contains(from.averaged, axis);
+  };
+  std::ranges::remove_copy_if(to.unfinished, std::back_inserter(of.together), newly_averaged);
+  for (AxisId axis : of.together)
+    if (from.reduction == Reduce::sum && contains(from.unfinished, axis) && !contains(from.averaged, axis))
+      of.stays.push_back(axis);
+  return of;
+}
+
 Execution execution(const Case& c, const Spec& from, const Spec& to) {
-  Execution e{c, {}, parts(c.mesh, from), to, from.reduction != Reduce::sum};
+  Execution e{c, {}, parts(c.mesh, from), to, ends(from, to), from.reduction != Reduce::sum};
   for (std::int64_t d = 0; d < devices(c.mesh); ++d)
     e.from.push_back({block(c.mesh, from, c.rule, d), atom(part(c.mesh, from, d), e.atoms)});
   return e;
@@ -305,7 +338,7 @@ std::optional<std::string> not_made(const Execution& e, std::span<const Collecti
   std::optional<Cells> cells = cells_of(begins, ends, most_work);
   if (!cells) return std::nullopt;
   const std::vector<Act> acts = acts_of(e.c.mesh, trace);
-  Run run{e, acts, std::move(*cells), ways(e.c.mesh, acts), origins(e.c.mesh, acts)};
+  Run run{e, acts, std::move(*cells), ways(e.c.mesh, acts), origins(e.c.mesh, acts), groups_of_fibres(e)};
   run.table.idempotent = e.idempotent || e.keeps;
   run.whole = Atoms((e.atoms + 63) / 64);
   for (std::int64_t i = 0; i < e.atoms; ++i) run.whole = united(run.whole, atom(i, e.atoms));

@@ -17,12 +17,23 @@ struct Beginning {
   Atoms atoms;
 };
 
+// The axes over which `to` is unfinished along which its parts make it together, where it was `from` before:
+// along one that is reduced otherwise, or newly averaged, some device holds all of it, and others what leaves
+// it as it is. Of these the axes along which `from` was a sum of parts as well.
+//   f32[8]+x -> f32[8]+x.y                                together x.y, stays x
+//            -> f32[8]+max(y), f32[8]+avg(y)              neither
+struct Ends {
+  std::vector<AxisId> together, stays;
+};
+Ends ends(const Spec& from, const Spec& to);
+
 // From what each device begins with to blocks of `to`, of which an element is the sum of `atoms`.
 struct Execution {
   const Case& c;
   std::vector<Beginning> from;
   std::int64_t atoms = 1;
   const Spec& to;
+  Ends ends{};
   bool idempotent = false;  // of a maximum or minimum: an atom may be taken twice
   bool keeps = false;       // a program, that forgets nothing it had and may mask what it adds
 };
@@ -37,11 +48,13 @@ Execution execution(const Case&, const Spec& from, const Spec& to);
 //   collective-permute             a target has what its source had, in place of its own, unless it needs
 //                                  something of what it is brought: then beside its own
 //   all-reduce                     of each cell the sum of what members hold, zeros where one has nothing;
-//                                  there is none where an atom would be added twice; it is the same on all
+//                                  there is none where an atom would be added twice; it is the same on all,
+//                                  and so no part of what stays a sum of parts along an axis of the group
 //   reduce-scatter                 that sum on one member: each is tried
 // A device may cut what it holds, add up what it holds of one cell, and add zeros. An all-reduce gives a
 // group no more elements than `in` has, a reduce-scatter a member no more than `out`.
-// A program that ran may do more than a plan: nothing is overwritten, and a sum is of as many parts as can be.
+// A program that ran may do more than a plan: nothing is overwritten, and a sum is of as many parts as can
+// be.
 std::optional<std::string> not_made(const Execution&, std::span<const Collective>);
 
 }  // namespace plumb

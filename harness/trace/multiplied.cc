@@ -129,12 +129,30 @@ Execution multiplied(const Case& c, const Einsum& e, const Layouts& at) {
   std::vector<Ranges> all;
   for (std::int64_t d = 0; d < devices(c.mesh); ++d) all.push_back(ranges_of(c, e, at, d));
   const Terms terms(e, all);
-  Execution made{c, {}, terms.count, result(c)};
+  Execution made{c, {}, terms.count, result(c), ends(product_spec(c, e, at).value_or(Spec{}), result(c))};
   for (const Ranges& ranges : all) {
     Slice slice;
     for (char letter : e.out) slice.push_back(ranges.at(letter));
     made.from.push_back({std::move(slice), terms.of(ranges)});
   }
+  return made;
+}
+
+std::optional<Spec> product_spec(const Case& c, const Einsum& e, const Layouts& at) {
+  std::map<char, Dim> dims;
+  for (std::size_t d = 0; d < e.lhs.size(); ++d) dims[e.lhs[d]] = at.operands[0].dims[d];
+  for (std::size_t d = 0; d < e.rhs.size(); ++d) dims.try_emplace(e.rhs[d], at.operands[1].dims[d]);
+  Spec made{.dtype = result(c).dtype};
+  std::vector<AxisId> named;
+  for (const auto& [letter, dim] : dims) {
+    const bool stays = e.out.find(letter) != std::string::npos;
+    for (AxisId axis : dim.axes) {
+      if (contains(named, axis)) return std::nullopt;
+      named.push_back(axis);
+      if (!stays) made.unfinished.push_back(axis);
+    }
+  }
+  for (char letter : e.out) made.dims.push_back(dims[letter]);
   return made;
 }
 

@@ -5,7 +5,7 @@
 
 namespace plumb {
 
-// How the operands of a product lie when they are multiplied, and its result after the sums of the trace.
+// How the operands of a product lie when they are multiplied, and its result when its terms are summed.
 struct Layouts {
   std::vector<Spec> operands;
   Spec result;
@@ -15,6 +15,10 @@ struct Layouts {
 // From what each device makes of its blocks of the operands to the result of the case: the letters of the
 // result as the operands have them, the sum of the terms that it has of the others.
 Execution multiplied(const Case&, const Einsum&, const Layouts&);
+
+// How the product lies when it is multiplied: each letter of it as in an operand that has it, in parts along
+// the axes that split the others. Nullopt where an axis would split two.
+std::optional<Spec> product_spec(const Case&, const Einsum&, const Layouts&);
 
 // Why no dealing out of the collectives brings the operands together and makes the result: those before they
 // are multiplied belong to one operand or to the result, the others to the result. As not_made(). Of more
