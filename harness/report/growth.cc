@@ -49,19 +49,21 @@ std::string over_axes(const std::map<std::string, double>& over) {
   return text.empty() ? "-" : text;
 }
 
+// "1.75", "153"
+std::string factor_of(double n) { return n < 100 ? fmt::format("{:.2f}", n) : fmt::format("{:.0f}", n); }
+
 std::vector<std::string> growth_row(const OnMesh& one, const OnMesh& first) {
   const auto middle = [](const OnMesh& of) { return quantile(medians(*of.timings), 0.5); };
   const auto ratio = ratio_of(medians(*one.timings), medians(*first.timings));
-  return {"",
-          one.timings->backend,
+  return {"  " + one.timings->backend,
           fmt::format("{}", one.devices),
-          fmt::format("{:.4g}", middle(one) / 1000),
+          short_number(middle(one) / 1000),
           one.due,
           over_axes(one.timings->over),
-          moved(one) > 0 && moved(first) > 0 ? fmt::format("{:.2f}", moved(one) / moved(first)) : "-",
-          fmt::format("{:.2f}", middle_ratio(medians(*one.timings), medians(*first.timings))),
+          moved(one) > 0 && moved(first) > 0 ? factor_of(moved(one) / moved(first)) : "-",
+          factor_of(middle_ratio(medians(*one.timings), medians(*first.timings))),
           ratio && one.timings != first.timings
-              ? fmt::format("{:.2f}..{:.2f}", ratio->interval.low, ratio->interval.high)
+              ? factor_of(ratio->interval.low) + ".." + factor_of(ratio->interval.high)
               : "-"};
 }
 
@@ -84,9 +86,9 @@ std::string growth_table(const std::vector<Timings>& all) {
     for (const OnMesh& one : group) grown.back().rows.push_back(growth_row(one, group[0]));
   }
   if (grown.empty()) return "";
-  return columns_below({"growth", "backend", "devices", "median us", "bytes due", "bytes over axes",
+  return columns_below({"growth", "devices", "median us", "bytes due", "bytes over axes",
                         "bytes grew", "time grew", "95 %"},
-                       grown, 2) +
+                       grown, 1) +
          "time grew: the middle of all ratios of a repetition's median to one at the fewest devices\n";
 }
 

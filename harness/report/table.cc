@@ -65,6 +65,8 @@ std::string reasons(const Count& all) {
 
 }  // namespace
 
+std::string short_number(double n) { return n < 1000 ? fmt::format("{:.4g}", n) : fmt::format("{:.0f}", n); }
+
 std::string named_on(const std::string& line, const std::string& backend) {
   constexpr std::size_t widest = 100;
   return line + (line.size() + 2 + backend.size() > widest ? "\n  on " : "  ") + backend;

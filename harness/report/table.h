@@ -16,6 +16,8 @@ std::string tally_table(const Tally&, Paint);
 // "8464 cases in 5.1 s: 8460 pass, 4 wrong"
 std::string summary(const Tally&, double seconds);
 
+std::string short_number(double);  // in four digits at least
+
 // "LINE  BACKEND"; where that is wider than a screen of 100 columns the backend has a line of its own.
 std::string named_on(const std::string& line, const std::string& backend);
 

@@ -24,9 +24,6 @@ std::string size_in_words(double bytes) {
   return fmt::format("{:.4g} {}", bytes, units[unit]);
 }
 
-// Four digits at least.
-std::string short_number(double n) { return n < 1000 ? fmt::format("{:.4g}", n) : fmt::format("{:.0f}", n); }
-
 // The medians of the repetitions: how far two equal runs of a moment are apart.
 std::string spread(const Timings& t) {
   const std::vector<double> all = medians(t);

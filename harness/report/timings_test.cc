@@ -137,6 +137,18 @@ TEST(Growth, BackendsOfAsManyRanksAsTheirMeshHasAreOne) {
   EXPECT_EQ(growth_table({two, four}), "") << "fourteen more ranks were started";
 }
 
+// Times of two backends of long names that grow by hundreds, of arrays as large as a machine holds.
+TEST(Growth, TheTableFitsAScreen) {
+  std::vector<Timings> all;
+  for (const auto& [devices, nanoseconds] : {std::pair{2, 3e6}, {4, 3e8}, {8, 15e9}}) {
+    all.push_back(timed(fmt::format("on dp={}: reshard f32[1073741824@dp] -> f32[1073741824]", devices), nanoseconds));
+    for (int i = 0; i < 5; ++i) all.back().repetitions[static_cast<std::size_t>(i)].samples.nanoseconds[0] *= 1 + i;
+    all.back().backend = "torch@2.15.0", all.back().over = {{"dp", 4e9 * devices}};
+  }
+  std::istringstream lines(growth_table(all));
+  for (std::string one; std::getline(lines, one);) EXPECT_LE(one.size(), 100U) << one;
+}
+
 TEST(Growth, OfAProductNobodyKnowsTheBytesThatAreDue) {
   const Timings two = timed("on dp=2: einsum bm,bn->mn f32[8@dp,4] f32[8@dp,4] -> f32[4,4]", 1000),
                 four = timed("on dp=4: einsum bm,bn->mn f32[8@dp,4] f32[8@dp,4] -> f32[4,4]", 1000);
