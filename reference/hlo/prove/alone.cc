@@ -67,6 +67,15 @@ bool is_only_compared(const Computation& c, const Instruction& sum) {
   return !is.contains(c.root);
 }
 
+// What the root of a computation is made of.
+std::set<std::int64_t> read_for_root(const Computation& c) {
+  std::set<std::int64_t> read = {c.root};
+  for (std::int64_t n = std::ssize(c.instructions) - 1; n >= 0; --n)  // operands stand above
+    if (const Integers& operands = c.instructions[static_cast<std::size_t>(n)].operands; read.contains(n))
+      read.insert(operands.begin(), operands.end());
+  return read;
+}
+
 // By what a reduction of one array, or an all-reduce of one, is made that has no other value of most parts.
 std::optional<Opcode> made_by(const Module& module, const Computation& c, const Instruction& i) {
   const bool one = (i.opcode == Opcode::reduce && i.operands.size() == 2) ||
@@ -108,8 +117,10 @@ Shared shared_out(const Subject& subject, const std::set<const Instruction*>& fr
     return std::ranges::all_of(all, is_first) ? all[0] : Parts{};
   };
   Shared all;
-  for (const Computation& c : subject.before.computations)
-    for (const Instruction& i : c.instructions) {
+  for (const Computation& c : subject.before.computations) {
+    const std::set<std::int64_t> read = read_for_root(c);
+    for (const std::int64_t n : read) {
+      const Instruction& i = c.instructions[static_cast<std::size_t>(n)];
       const auto by = made_by(subject.before, c, i);
       if (!by || free_of_parameters.contains(&i) || is_of_one(subject.before, c, i)) continue;
       Parts lie = parts(c, i);
@@ -118,6 +129,7 @@ Shared shared_out(const Subject& subject, const std::set<const Instruction*>& fr
             &i, {*by, std::move(lie)}
         });
     }
+  }
   return all;
 }
 

@@ -290,6 +290,30 @@ TEST(Alone, WhatIsTheSameIsAsLarge) {
     }
 }
 
+// What nothing reads decides nothing.
+TEST(Alone, WhatNobodyReads) {
+  const std::string text =
+      with(kRepeated,
+           {
+               {"ROOT %r",                                     "%r"                                         },
+               {"{0,1}, to_apply=%any, sharding={replicated}",
+                "{0,1}, to_apply=%any\n  %one = f32[] constant(0)\n  %unread = f32[] reduce(%x, %one), "
+                "dimensions={0}, to_apply=%plus\n  ROOT %y = f32[4] negate(%x), sharding={devices=[2]<=[2]}"},
+               {"ENTRY",
+                "%plus (a: f32[], b: f32[]) -> f32[] {\n  %a = f32[] parameter(0)\n  %b = f32[] "
+                "parameter(1)\n  ROOT %o = f32[] add(%a, %b)\n}\n\nENTRY"                                   }
+  });
+  const Module whole = parse(text, "before.txt");
+  const Proof right = prove(
+      {
+          whole, on_each(text, {{"[4", "[2"}}
+            ), nullptr
+  },
+      {});
+  EXPECT_EQ(right.finding, Finding::proven);
+  EXPECT_EQ(right.untaken, std::vector<std::string>{});
+}
+
 // What a program of manual regions has devices tell each other.
 TEST(Alone, AnAllReduceOfTheProgramItself) {
   const std::string in = "custom_call_target=\"SPMDFullToShardShape\", sharding={manual}\n";

@@ -29,6 +29,9 @@ bool moves_or_adds_up(Opcode opcode) {
   return opcode >= Opcode::all_gather || std::ranges::find(kThese, opcode) != std::end(kThese);
 }
 
+// Of numbers new ones are made.
+bool computes(Opcode opcode) { return opcode <= Opcode::clamp; }
+
 // Those that run for whole arrays.
 Integers run_by(const Instruction& i) {
   Integers all;
@@ -144,7 +147,7 @@ void Selects::note(const Instruction& i, const std::vector<Value<Twin>>& operand
 
 Selects selects_of(const Module& module, const std::set<const Instruction*>& free_of_parameters) {
   const std::set<const Computation*> inner = of_elements(module);
-  Selects selects{module};
+  Selects selects{module, free_of_parameters};
   for (const Computation& c : module.computations)
     for (const Instruction& i : c.instructions) {
       if (i.opcode != Opcode::select || inner.contains(&c)) continue;
@@ -159,7 +162,7 @@ void note_reached(const Selects& selects, const Chosen& chosen, Paths& paths) {
   const Module& module = selects.module;
   const auto note = [&](const Running& frame, const Instruction& i) {
     const bool is_one = selects.all.contains(&i);
-    if (!is_one && !moves_or_adds_up(i.opcode)) return;
+    if (!is_one && !moves_or_adds_up(i.opcode) && !computes(i.opcode)) return;
     paths.insert(reached(module, frame, i));
     for (const std::int64_t answer : {0, 1})
       if (is_one && (taken(frame, i) >> answer & 1)) paths.insert(way(module, frame, i, answer));
@@ -175,6 +178,28 @@ void note_reached(const Selects& selects, const Chosen& chosen, Paths& paths) {
               module.computations[main].root, note, reads);
 }
 
+namespace {
+
+// Whether a predicate is made of a comparison of integers that had one answer.
+bool is_counted(const Module& module, const std::deque<Running>& runnings, std::int64_t predicate,
+                const Paths& paths) {
+  bool is = false;
+  const auto look = [&](const Running& frame, const Instruction& i) {
+    const Computation& c = module.computations[frame.computation];
+    if (i.opcode != Opcode::compare) return;
+    const Type of = c.instructions[static_cast<std::size_t>(i.operands[0])].shape.type;
+    is = is || (!is_real(of) && paths.contains({&i, 0}) != paths.contains({&i, 1}));
+  };
+  const auto reads = [&](const Running& frame, const Instruction& i, std::size_t n) {
+    const Computation& c = module.computations[frame.computation];
+    return c.instructions[static_cast<std::size_t>(i.operands[n])].shape.type == Type::pred;
+  };
+  each_before(module, runnings, predicate, look, reads);
+  return is;
+}
+
+}  // namespace
+
 std::vector<Hidden> hidden(const Selects& selects, const Paths& paths) {
   const Module& module = selects.module;
   std::vector<Hidden> all;
@@ -183,9 +208,13 @@ std::vector<Hidden> hidden(const Selects& selects, const Paths& paths) {
     for (const std::int64_t answer : {0, 1}) {
       const auto own = way(module, runnings.back(), i, answer);
       if (paths.contains(own)) continue;
+      const bool counted = is_counted(module, runnings, i.operands[0], paths);
       bool hides = false;
       const auto before = [&](const Running&, const Instruction& one) {
-        hides = hides || (moves_or_adds_up(one.opcode) && !paths.contains({&one, kReached}));
+        const bool matters =
+            moves_or_adds_up(one.opcode) || (!counted && computes(one.opcode) && is_real(one.shape.type) &&
+                                             !selects.free_of_parameters.contains(&one));
+        hides = hides || (matters && !paths.contains({&one, kReached}));
       };
       each_before(module, runnings, i.operands[answer == 1 ? 1 : 2], before,
                   [](const Running&, const Instruction&, std::size_t) { return true; });

@@ -76,6 +76,23 @@ TEST(Chosen, EachCallOfOneComputationChoosesByItself) {
             std::vector<std::string>{"%picked true in %inner"});
 }
 
+// A difference that no draw takes to a result.
+TEST(Chosen, WhatIsOnlyComputedIsTold) {
+  const std::string hides = compared("late", "700", "GE") + compared("odd", "7", "EQ") +
+                            "  %two = pred[3] and(%late, %odd)\n  %less = f32[3] subtract(%y, %y)\n  %it = "
+                            "f32[3] select(%two, %less, %y)\n";
+  EXPECT_EQ(proof(chosen(kWhole, hides), chosen(kAdded, hides)).untaken,
+            std::vector<std::string>{"%it true"});
+  // Where a comparison of integers had one answer, that is counted.
+  const std::string below =
+      "  %nn = s32[] multiply(%n, %n)\n  %k = s32[] constant(0)\n  %pk = pred[] compare(%nn, %k), "
+      "direction=LT\n  %when = pred[3] broadcast(%pk), dimensions={}\n"
+      "  %less = f32[3] negate(%y)\n  %it = f32[3] select(%when, %less, %y)\n";
+  const Proof one = proof(chosen(kWhole, below), chosen(kAdded, below));
+  EXPECT_EQ(one.untaken, std::vector<std::string>{});
+  EXPECT_EQ(one.unanswered.size(), 1u);
+}
+
 // Where none is found, what hides is told.
 TEST(Chosen, WhatNoDrawTakesToAResultIsTold) {
   const Proof p = proof(chosen(kWhole, kSquare), chosen(kLost, kSquare));
