@@ -201,6 +201,15 @@ class Unused(unittest.TestCase):
                       list(lint.unused({"harness/trace/cost.cc": MEANING})))
 
 
+class Habits(unittest.TestCase):
+    def test_what_nvcc_takes_for_a_constant(self):
+        line = "constexpr int ones(unsigned word) { return std::popcount(word); }\n"
+        self.assertEqual(list(lint.habits({"reference/words/bits.h": line})),
+                         [f"reference/words/bits.h:1: a constant to nvcc: {line.strip()}"])
+        self.assertEqual(list(lint.habits({"reference/words/bits.cc": line})), [])
+        self.assertEqual(list(lint.habits({"reference/words/bits.h": line.replace("std::popcount", "__builtin_popcount")})), [])
+
+
 class Options(unittest.TestCase):
     def test_a_value_that_its_page_does_not_say(self):
         row = '{"options": {"plan": {"values": {"direct": "", "ring": ""}, "default": "direct"}, "np": {}}}'

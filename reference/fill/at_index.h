@@ -41,7 +41,7 @@ struct NormalAt {
 
   constexpr double value(std::int64_t part, std::int64_t i) const {
     const std::uint64_t h = hashed(base, part * elements + i), u = remix(h, base);
-    const std::int64_t coins = std::popcount(h) - 32;
+    const std::int64_t coins = __builtin_popcountll(h) - 32;
     const std::int64_t fine =
         static_cast<std::int64_t>((u & 0xffff) + (u >> 16 & 0xffff) + (u >> 32 & 0xffff) + (u >> 48)) -
         2 * 0xffff;

@@ -1,7 +1,6 @@
 // Division of numbers that are not negative, as formulas for this processor and for a card.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 
 namespace plumb {
@@ -26,7 +25,7 @@ struct Inverse {
 };
 constexpr std::int64_t kNarrow = std::int64_t{1} << 31;
 constexpr Inverse inverse_of(std::int64_t by) {  // from [1, 2^31)
-  const auto shift = static_cast<std::uint32_t>(31 + std::bit_width(static_cast<std::uint64_t>(by - 1)));
+  const auto shift = static_cast<std::uint32_t>(by == 1 ? 31 : 95 - __builtin_clzll(by - 1));
   return {static_cast<std::uint32_t>((std::uint64_t{1} << shift) / static_cast<std::uint64_t>(by) + 1),
           shift};
 }
