@@ -42,10 +42,24 @@ def passes(line):
     return f"product, {' to '.join(said)}"
 
 
+def letters(line):
+    """How many letters of a product stand in both operands and the result, are contracted, and are kept of the left and the right:
+
+        einsum mk,kn->mn          ; 0 batch, 1 contracted, 1 and 1 kept
+        einsum bhqd,bhkd->bhqk    ; 2 batch, 1 contracted, 1 and 1 kept
+    """
+    said = re.search(r": einsum (\w+),(\w+)->(\w+) ", line)
+    if not said:
+        return ""
+    left, right, result = map(set, said.groups())
+    return (f"; {len(left & right & result)} batch, {len(left & right - result)} contracted, "
+            f"{len(left & result - right)} and {len(right & result - left)} kept")
+
+
 def row_of(table, backend, finding, line):
     """The first row that fits; `finding` is (status, cause)."""
     status, text = finding
-    told = f"{status}: {text}: {line} # {passes(line)}"
+    told = f"{status}: {text}: {line} # {passes(line)}{letters(line)}"
     return next((row for row in table if fnmatch.fnmatch(backend, row.backends) and re.search(row.finding, told)), None)
 
 

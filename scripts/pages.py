@@ -16,4 +16,8 @@ def begun(words):
 
 
 def linked(words):
-    return re.sub(r"\b([\w-]+/[\w-]+)#(\d+)", r"[\1#\2](https://github.com/\1/issues/\2)", words)
+    """With `owner/name#7` a link to an issue, `PR owner/name#7` one to a pull request."""
+    def link(said):
+        return f"[{said[0]}](https://github.com/{said[2]}/{'pull' if said[1] else 'issues'}/{said[3]})"
+
+    return re.sub(r"\b(PR )?([\w-]+/[\w-]+)#(\d+)", link, words)

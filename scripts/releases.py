@@ -54,5 +54,10 @@ def tried(name):
 
 
 def first(framework, words):
-    of = {release for (f, _, w), some in shown().items() if (f, w) == (framework, words) for release, yes in some.items() if yes}
-    return min(of, key=by_number, default="")
+    """The first release that shows it; of JAX by each partitioner."""
+    said = []
+    for partitioner, named in (("", ""), ("shardy", " (Shardy)"), ("gspmd", " (GSPMD)")):
+        of = shown().get((framework, partitioner, words), {})
+        if yes := [release for release in of if of[release]]:
+            said.append(min(yes, key=by_number) + named)
+    return ", ".join(said)

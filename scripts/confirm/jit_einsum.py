@@ -26,6 +26,9 @@ PROGRAMS = [
     ("2,2,2", "bhqd,bhkd->bhqk", "z,y,,x", "y,,,x", "x,,zy,"),
     ("2,2,3", "bhqd,bhkd->bhqk", "zy,,,", "z,y,,", "y,,z,x"),
     ("2,2,2", "mk,kn->mn", "yx,z", "z,x", "z,yx", ",z"),
+    ("2,2,2", "bqd,bkd->bqk", "zy,,x", ",,y", ",y,zx"),  # the same by other letters
+    ("2,2,2", "bsd,dhk->bshk", ",y,z", "z,yx,", "z,,xy,"),
+    ("2,2,2", "bshk,hkd->bsd", "zx,,,y", ",y,", "y,,xz"),
     ("2,2,2", "bmk,bkn->bmn", "x,y,", "x,,z", "x,y,z"),  # right, to show that the check can pass
 ]
 

@@ -37,7 +37,7 @@ def run(sizes):
 
     where = [NamedSharding(mesh, P(None, "y")), NamedSharding(mesh, P("y", None))]
     placed = [jax.device_put(x, sharding) for x, sharding in zip((a, b), where)]
-    with jax.set_mesh(mesh):
+    with (jax.set_mesh if hasattr(jax, "set_mesh") else jax.sharding.use_mesh)(mesh):  # before 0.7.1
         program = jax.jit(product).lower(*placed).compile()
         got = program(*placed)
     want = a @ b
@@ -52,7 +52,7 @@ def left_unfinished():
     mesh = Mesh(np.array(jax.devices()[:8]).reshape(2, 2, 2), ("x", "y", "z"), axis_types=(AxisType.Explicit,) * 3)
     a, b = (np.random.default_rng(n).integers(-8, 8, (8, 8)).astype(np.float32) for n in (0, 1))
     placed = [jax.device_put(m, NamedSharding(mesh, s)) for m, s in ((a, P(None, "y")), (b, P("y", ("x", "z"))))]
-    with jax.set_mesh(mesh):
+    with (jax.set_mesh if hasattr(jax, "set_mesh") else jax.sharding.use_mesh)(mesh):  # before 0.7.1
         made = jax.jit(lambda a, b: jnp.einsum("mk,kn->mn", a, b, out_sharding=P(None, "z", unreduced={"y"})))(*placed)
     held = {s.device.id: np.asarray(s.data) for s in made.addressable_shards}  # device 4x + 2y + z
     return [x for x in (0, 1) for z in (0, 1)

@@ -29,6 +29,7 @@ PROGRAMS = [
     ((2, 2), ["x", "y"], ["y", ""]),  # finished and moved at once
     ((2, 3), ["yx", ""], ["", "xy"]),
     ((2, 2), ["y", ""], ["", "x"]),
+    ((2, 2, 2), ["", "z"], ["x", "yz"]),  # a sum over further axes, and split at once
 ]
 
 
@@ -66,7 +67,7 @@ def verdict(sizes, source, target):
         cut, part = pieces(source, where, size, shape)
         blocks.append(jax.device_put(parts[part][cut], device))
     x = jax.make_array_from_single_device_arrays(shape, NamedSharding(mesh, spec(source)), blocks)
-    with jax.set_mesh(mesh):
+    with (jax.set_mesh if hasattr(jax, "set_mesh") else jax.sharding.use_mesh)(mesh):  # before 0.7.1
         y = jax.jit(lambda x: jax.sharding.reshard(x, spec(target)))(x)
     got, seen, differ = np.zeros(shape, np.float32), {}, []
     for shard in y.addressable_shards:

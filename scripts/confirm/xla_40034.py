@@ -41,7 +41,7 @@ def wrong_devices(sizes):
         partial = jnp.einsum("bsh,bsf->hf", x, y, out_sharding=P(None, "tp", unreduced={"dp", "fsdp", "sp"}))
         return jax.sharding.reshard(partial, P(("fsdp", "sp"), "tp"))
 
-    with jax.set_mesh(mesh):
+    with (jax.set_mesh if hasattr(jax, "set_mesh") else jax.sharding.use_mesh)(mesh):  # before 0.7.1
         got = gradient(jax.device_put(x, NamedSharding(mesh, P(("dp", "fsdp"), "sp", None))),
                        jax.device_put(y, NamedSharding(mesh, P(("dp", "fsdp"), "sp", "tp"))))
     return [s.device.id for s in got.addressable_shards if not np.array_equal(np.asarray(s.data), want[s.index])]
