@@ -123,6 +123,9 @@ class Audit(unittest.TestCase):
         for backends, release, said in (("te@2.1[0-3]*dense", "2.13.0", True), ("te@2.1[0-3]*dense", "2.14.0", False), ("te@*", "2.8.0", True),
                                         ("te@2.20.2,via=dense", "2.20.2", True), ("te@2.20.2,via=dense", "2.20.3", False)):
             self.assertEqual(confirmed.is_of(of(backends), "te", release), said, backends)
+        for backends, said in (("jax@*", "shardy gspmd"), ("jax@*gspmd,style=explicit", "gspmd"), ("jax@0.10.2,partitioner=gspmd,style=explicit", "gspmd"),
+                               ("jax@*style=explicit", "shardy gspmd"), ("jax@*[0-9],style=explicit", "shardy"), ("jax@0.[0-9].*[0-9],style=explicit", "shardy")):
+            self.assertEqual([name for name in confirmed.OPTIONS if confirmed.is_by(of(backends), name)], said.split(), backends)
 
     def test_every_row_that_holds_says_what_shows_it(self):
         silent = [(row.backends, row.words) for row in audit.rows() if row.sort in ("defect", "documented") and not row.shows]

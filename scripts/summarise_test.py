@@ -112,9 +112,9 @@ class Pages(unittest.TestCase):
             return summarise.shown(found((suite, one | limits, cause))["documented"][0])
 
         bytes_moved = "moved 49152 bytes, best known are 24576: 2.00 times, the limit is 1"
-        self.assertIn("plumb run --max-waste 1 --backend te@2.20.2 'on x=2", shown(bytes_moved))
-        self.assertIn("plumb run --max-waste 2 --backend ", shown(bytes_moved, limits={"max_waste": 2}))
-        self.assertIn("plumb run --max-collectives 1 --backend ", shown("took 2 collectives, its groups allow 1"))
+        self.assertIn("plumb run --backend te@2.20.2 --max-waste 1 'on x=2", shown(bytes_moved))
+        self.assertIn(" --max-waste 2 'on x=2", shown(bytes_moved, limits={"max_waste": 2}))
+        self.assertIn(" --max-collectives 1 'on x=2", shown("took 2 collectives, its groups allow 1"))
         self.assertNotIn("--max", summarise.shown(found(record("jax@0.10.2", PRODUCT, "wrong"))["defect"][0]))
 
     def test_issues_and_pull_requests_are_links(self):
@@ -155,7 +155,7 @@ class Published(unittest.TestCase):
                 one = summarise.Finding(words, rows, set(), {}, {f"{name}@": ("", "")})
                 self.assertEqual(text.partition("\n\n")[0], summarise.about(one), f"scripts/summarise {name} > results/{name}.md")
                 if statuses == "wasteful":
-                    self.assertRegex(text, r"\n    plumb run --max-\w+ ", words)
+                    self.assertRegex(text, r"\n    plumb run --backend \S+ --max-\w+ ", words)
 
     def test_what_is_withdrawn_stands_on_the_pages(self):
         for row in audit.withdrawn(audit.rows(), "*"):
