@@ -30,7 +30,7 @@ struct ProveFlags {
   std::string module, budget, memory, record;
   std::uint64_t seed = 0;
   int draws = 0;  // as many as are made by default
-  bool json = false, passes = false;
+  bool json = false, passes = false, strict = false;
 };
 
 // What ended a proof before its end.
@@ -145,6 +145,19 @@ std::map<std::int64_t, hlo::Bounds> ranges_of(const ProveFlags& flags, const hlo
   return all;
 }
 
+// What is drawn below zero of what indexes is no index: XLA clamps it, or leaves it out.
+void say_below_zero(const std::map<std::int64_t, hlo::Bounds>& ranges, const hlo::Module& module) {
+  const std::vector<hlo::Bounds> found = hlo::bounds_of(module);
+  const hlo::Computation& main = hlo::entry(module);
+  for (const auto& [p, range] : ranges)
+    if (const auto n = static_cast<std::size_t>(p); range.low < 0 && found[n].indexes)
+      fmt::print(stderr, "plumb: --range: %{} indexes, and is drawn below zero too\n",
+                 main.instructions[static_cast<std::size_t>(main.parameters[n])].name);
+}
+
+// Whether nothing is listed or counted that no draw showed.
+bool is_all_shown(const hlo::Proof& proof) { return proof.untaken.empty() && proof.unanswered.empty(); }
+
 // What of a proof would be done again.
 std::string repeated(const ProveFlags& flags, std::uint64_t seed) {
   std::string command = "plumb prove";
@@ -152,6 +165,7 @@ std::string repeated(const ProveFlags& flags, std::uint64_t seed) {
   if (!flags.module.empty()) command += " --module " + shell_quoted(flags.module);
   for (const std::string& range : flags.ranges) command += " --range " + shell_quoted(range);
   if (flags.passes) command += " --passes";
+  if (flags.strict) command += " --strict";
   if (flags.draws > 0) command += fmt::format(" --draws {}", flags.draws);
   return command + fmt::format(" --seed {}", seed);
 }
@@ -268,15 +282,19 @@ int prove_modules(const ProveFlags& flags) {
       folder ? fmt::format("{}: {}", first, dumps.module) : fmt::format("{} {}", first, flags.paths[1]);
   if (!dumps.note.empty()) fmt::print(stderr, "plumb: {}: {}\n", report.subject, dumps.note);
   Proving proving{flags, dumps, subject.propagated, ranges_of(flags, subject.before)};
+  say_below_zero(proving.ranges, subject.before);
   judge(proving, subject, report);
-  report.again = repeated(flags, report.proof.directed ? flags.seed : report.proof.seed);
+  // A draw that refutes does so by itself, but where integers were put for it; all else is of all draws.
+  if (report.proof.directed || report.proof.finding != hlo::Finding::refuted) report.proof.seed = flags.seed;
+  report.again = repeated(flags, report.proof.seed);
   fmt::print("{}", flags.json ? json_text(report) + '\n' : in_words(report));
   std::fflush(stdout);  // a record that cannot be written loses no verdict
   if (journal && report.proof.finding != hlo::Finding::unrun)
     journal->append(record_of(report), dump(environment()));
   const hlo::Finding finding = report.proof.finding;
   if (finding == hlo::Finding::unrun) return 2;
-  return finding == hlo::Finding::proven && report.pass.empty() ? 0 : 1;
+  const bool proven = finding == hlo::Finding::proven && report.pass.empty();
+  return proven && (!flags.strict || is_all_shown(report.proof)) ? 0 : 1;
 }
 
 }  // namespace
@@ -309,6 +327,10 @@ void add_prove(CLI::App& app, int& code) {
   prove->add_option("--record", flags->record, "Append what came of it to this file")->check(file_name());
   prove->add_flag("--passes", flags->passes,
                   "Judge the module after every pass that XLA dumped (--xla_dump_hlo_pass_re=.*)");
+  prove->add_flag(
+      "--strict", flags->strict,
+      "Exit code 1 also where what is proven lists ways that no draw took, or counts comparisons of "
+      "integers that had one answer");
   prove->add_flag("--json", flags->json, "Print it as JSON");
   prove->callback([flags, &code] {
     try {

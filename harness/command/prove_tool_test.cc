@@ -11,6 +11,7 @@ namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
+using testing::Not;
 
 // Row i of a is added up over what each of two devices holds; `n` rounds of a loop double it.
 constexpr const char* kBefore = R"(HloModule jit_f, num_partitions=2
@@ -311,6 +312,43 @@ TEST(ProveTool, WhatALaterPassGetsWrongIsRefuted) {
                            "\nrefuted  behind", "    pass   fusion (0002)\n", "    result 0 f32[1]"})
     EXPECT_THAT(all.out, HasSubstr(line));
   EXPECT_THAT(contents(files.path / "behind.jsonl"), HasSubstr("\"status\":\"wrong\""));
+}
+
+// A way that no draw takes is listed, and a comparison of integers with one answer counted: both end well,
+// but where all has to be shown.
+TEST(ProveTool, StrictlyAllHasToBeShown) {
+  const Modules files;
+  EXPECT_EQ(run_tool(files, "prove right --strict").code, 0);
+  write(files.path / "own.txt", kAfter);
+  for (const char* line :
+       {"  %asked = pred[4,3] compare(%a, %a), direction=NE\n",
+        "  %four = s32[] constant(4)\n  %asked = pred[] compare(%i, %four), direction=LT\n"}) {
+    write(files.path / "asks.txt", with(kBefore, "  %j =", line + std::string("  %j =")));
+    const Ran plain = run_tool(files, "prove asks.txt own.txt");
+    const Ran strict = run_tool(files, "prove --strict asks.txt own.txt");
+    EXPECT_EQ(plain.code, 0) << plain.err;
+    EXPECT_EQ(strict.code, 1) << strict.err;
+    EXPECT_EQ(strict.out, plain.out);
+  }
+}
+
+// The seed that is told is one from which it is found again.
+TEST(ProveTool, NamesTheSeedThatShowsIt) {
+  const Modules files;
+  for (const char* arguments : {"right", "b.txt wrong.txt"}) {
+    const json said =
+        json::parse(run_tool(files, std::string("prove --json --seed 5 ") + arguments).out, nullptr, false);
+    EXPECT_EQ(said["seed"], 5) << arguments;
+    EXPECT_THAT(said["again"].get<std::string>(), HasSubstr(" --seed 5"));
+  }
+}
+
+// Below zero nothing is indexed.
+TEST(ProveTool, SaysThatARangeIsBelowZero) {
+  const Modules files;
+  EXPECT_THAT(run_tool(files, "prove right --range row=-2:1").err,
+              HasSubstr("%i indexes, and is drawn below zero too\n"));
+  EXPECT_THAT(run_tool(files, "prove right --range row=0:1").err, Not(HasSubstr("below zero")));
 }
 
 // What was not run is not recorded.
