@@ -41,6 +41,7 @@ class Limits(unittest.TestCase):
         uneven = next(r for r in limits.ROWS if r.name == "uneven argument")
         row, words = Table([uneven], worker.refusal, "").find(as_case(uneven.probe))
         self.assertIn("5", words)
+        self.assertNotIn(os.path.dirname(HERE), worker.refusal(uneven.probe))
 
     def test_an_uneven_result_of_a_constraint_comes_out_whole(self):
         backend.Backend({"style": "auto", "partitioner": "shardy", "route": "out"}).hello({"axes": [["x", 2]]})

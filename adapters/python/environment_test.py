@@ -21,7 +21,8 @@ case "$*" in
   *"pip "*"pydantic"*) [ -z "$NO_PYDANTIC" ] || {
     echo "ERROR: Could not find a version that satisfies the requirement pydantic (from versions: none)"; exit 1; }
     echo "$*" >> "$here/installed" ;;
-  *"pip "*) echo -n "ERROR: Could not find a version that satisfies the requirement ${!#} "
+  *"pip "*) [ -z "$OTHER_PYTHON" ] || echo "ERROR: Ignored the following versions that require a different python version: 8.9 Requires-Python >=4.1; 9.9 Requires-Python >=4.2"
+    echo -n "ERROR: Could not find a version that satisfies the requirement ${!#} "
     echo "(from versions: ${VERSIONS-1.0, 2.0})"
     exit 1 ;;
   *"-I -c "*) [ -z "$BROKEN" ] || { echo "ImportError: no" >&2; exit 1; }
@@ -162,6 +163,9 @@ class Environment(unittest.TestCase):
             (["jax@1.0", "jax@2.0"], {}, 1, "one environment at a time"),
             (["--remove", "jax@1.0"], {}, 1, "there is no environment jax@1.0"),
             (["jax@9.9"], {}, 1, "there is no jax 9.9 for Python 3.99; the newest are 1.0 2.0"),
+            (["jax@9.9"], {"OTHER_PYTHON": "1"}, 1, f"jax 9.9 needs Python >=4.2, and {self.python} is Python 3.99. Where there is one:\n"
+             "  PLUMB_PYTHON=python4.2 scripts/environment jax@9.9\n"),
+            (["jax@9x9"], {"OTHER_PYTHON": "1"}, 1, "there is no jax 9x9 for Python 3.99; the newest are 1.0 2.0"),
             (["jax@9.9"], {"VERSIONS": "none"}, 1, "pip finds no release at all of jax 9.9"),
             (["jax@1.0"], {"PLUMB_PYTHON": "no-such-python"}, 1, "no-such-python is missing"),
             (["jax@1.0"], {"NO_VENV": "1"}, 1, "apt-get install python3-venv"),
