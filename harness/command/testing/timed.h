@@ -52,7 +52,7 @@ inline void interrupt_after(int messages, const std::string& type, const Folder&
     for (std::size_t at = 0; (at = said.find(what, at)) != said.npos; ++at) ++n;
     return n;
   };
-  for (int i = 0; i < 1200 && seen() < messages; ++i) ::usleep(10'000);
+  for (int i = 0; i < 12'000 && seen() < messages; ++i) ::usleep(10'000);
   ::kill(child, SIGINT);
   int status = 0;
   ::waitpid(child, &status, 0);
