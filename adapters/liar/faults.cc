@@ -22,6 +22,8 @@ constexpr auto swap = "on x=2,y=2: reshard f32[8@x] -> f32[8@y]";
 constexpr auto sum_to_all = "on x=4: reshard f32[16]+x -> f32[16]";
 constexpr auto matmul = "on x=2: einsum mk,kn->mn f32[8@x,8] f32[8,8] -> f32[8@x,8]";
 constexpr auto left = "on x=2: einsum mk,kn->mn f32[4,8@x] f32[8@x,4] -> f32[4,4]?";
+constexpr auto parts = "on x=2,y=2: einsum mk,kn->mn f32[8,8] f32[8,8] -> f32[8,8]+x -> f32[8,8]";
+constexpr auto scattered = "on x=2,y=2: einsum mk,kn->mn f32[8,32@x] f32[32@x,8] -> f32[8@x,8]";
 constexpr auto most = "on x=4: reshard f32[16]+max(x) -> f32[16@x]";
 constexpr auto deep = "on x=2: einsum mk,kn->mn f32[4,256@x] f32[256@x,4] -> f32[4,4]";
 constexpr auto long_sum = "on x=2: einsum mk,kn->mn f32[8,2048@x] f32[2048@x,8] -> f32[8,8]";
@@ -96,6 +98,9 @@ const std::vector<Fault>& table() {
     {"scatters-along-another", "plans a scatter along another axis, which makes another layout", "wrong", "", {"on x=2,y=2: reshard f32[8]+x.y -> f32[8@x]"}, reply(scatter_along_another), true},
     {"permutes-all", "plans a permute that overwrites what devices are to keep", "wrong", "", {"on x=2,y=2: reshard f32[8@x.y] -> f32[8@y.x]"}, reply(permute_all), true},
     {"reduces-too-little", "plans an all-reduce of as many bytes as a block of the result has, where each device has another", "wrong", "", {"on x=4: reshard f32[8]+x -> f32[8@x]"}, reply(reduce_too_little), true},
+    {"leaves-out-the-sum", "plans no sum of what a constraint leaves in parts, or of a product's terms", "wrong", "", {parts, scattered}, reply(leave_out_sums), true},
+    {"sums-again", "plans each sum twice", "wrong", "", {parts, scattered}, reply(sum_again), true},
+    {"sums-over-the-last", "plans its sums over another axis", "wrong", "", {parts, scattered}, reply(sum_over_last), true},
     {"narrow-accumulator", "accumulates in bf16 where f32 is asked for", "wrong", "", {deep}, plan(narrow_acc)},
     {"narrow-sums", "adds the products of f32 in 22 digits", "wrong", "", {long_sum}, plan(drop_two_digits)},
     {"tf32-products", "rounds the f32 operands of a product to the 11 digits of TF32", "wrong", "", {long_sum, long_rows}, block(round_operands(11))},

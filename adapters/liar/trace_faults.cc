@@ -13,6 +13,8 @@ Collective sum(const char* kind, const std::string& axis, std::int64_t in, std::
   return step;
 }
 
+bool adds_up(const Collective& c) { return c.kind == "all-reduce" || c.kind == "reduce-scatter"; }
+
 }  // namespace
 
 void overcount(Outcome& o) {
@@ -137,6 +139,21 @@ Reply reduce_too_little(Reply reply, const Request& request, Arena&) {
   if (!outcome || outcome->trace.empty()) return reply;
   const std::int64_t block = outcome->trace.front().in / devices(request.c.mesh);
   outcome->trace = {sum("all-reduce", first_axis(request), block, block)};
+  return reply;
+}
+
+void leave_out_sums(Outcome& o) { std::erase_if(o.trace, adds_up); }
+
+void sum_again(Outcome& o) {
+  Trace again;
+  for (const Collective& c : o.trace) again.insert(again.end(), adds_up(c) ? 2 : 1, c);
+  o.trace = std::move(again);
+}
+
+Reply sum_over_last(Reply reply, const Request& request, Arena&) {
+  if (auto* outcome = std::get_if<Outcome>(&reply))
+    for (Collective& c : outcome->trace)
+      if (adds_up(c)) c.axes = {request.c.mesh.axes.back().name};
   return reply;
 }
 

@@ -6,10 +6,10 @@
 namespace plumb {
 
 // Traces that cannot be true.
-void overcount(Outcome&);    // more bytes than all the operands have, to everybody
-void hide_in(Outcome&);      // an operand far larger than what was moved
-void reduce_half(Outcome&);  // an all-reduce of half the bytes in place of all collectives
-void hide_gather(Outcome&);  // the first collective, and a sum of all that the last made
+void overcount(Outcome&);              // more bytes than all the operands have, to everybody
+void hide_in(Outcome&);                // an operand far larger than what was moved
+void reduce_half(Outcome&);            // an all-reduce of half the bytes in place of all collectives
+void hide_gather(Outcome&);            // the first collective, and a sum of all that the last made
 void call_broadcast_gather(Outcome&);  // a gather that joins nothing
 void take_maximum(Outcome&);           // op max
 void narrow_trace(Outcome&);           // dtype bf16
@@ -28,5 +28,8 @@ Reply scatter_along_another(Reply, const Request&,
                             Arena&);               // over the last axis, then an all-reduce over the first
 Reply permute_all(Reply, const Request&, Arena&);  // devices that keep what they have are paired too
 Reply reduce_too_little(Reply, const Request&, Arena&);  // an all-reduce of a block of the result
+void leave_out_sums(Outcome&);
+void sum_again(Outcome&);                            // each sum twice
+Reply sum_over_last(Reply, const Request&, Arena&);  // over the last axis of the mesh
 
 }  // namespace plumb

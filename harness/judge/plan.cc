@@ -269,11 +269,24 @@ std::vector<std::size_t> multiplied_after(const Case& c, const Trace& trace) {
   return all;
 }
 
+// The sums of what was multiplied, as those of a reshard of it.
+std::optional<Fact> finishes_product(const Case& c, const Einsum& e, const Outcome& outcome,
+                                     const Layouts& at) {
+  const auto sums = std::span(outcome.trace).subspan(at.before);
+  const auto axes = summed(c, sums);
+  const auto made = product_spec(c, e, at);
+  if (!axes || !made) return std::nullopt;
+  Case reshard = c;
+  reshard.op = {Reshard{}, {*made}, {at.result}};
+  return finishes(reshard, sums.empty() ? outcome.trace : Trace(sums.begin(), sums.end()), *axes);
+}
+
 // What is wrong with a product is said of its terms, where they are not those that are due.
 std::optional<Fact> product_fact(const Case& c, const Einsum& e, const Outcome& outcome, const Layouts& at) {
   if (auto found = contradicts(c, e, at)) return found;
   const auto axes = summed(c, std::span(outcome.trace).subspan(at.before));
-  auto found = axes ? carries_product(c, outcome, at) : executes(c, outcome, at);
+  auto found = finishes_product(c, e, outcome, at);
+  if (!found) found = axes ? carries_product(c, outcome, at) : executes(c, outcome, at);
   if (!found || found->status != Status::wrong || !axes || !at.result.unfinished.empty()) return found;
   auto of_terms = computes(c, e, at, *axes);
   return of_terms ? of_terms : found;
@@ -320,7 +333,12 @@ bool is_wrong(const std::vector<Fact>& facts) { return !facts.empty() && facts[0
 std::vector<Fact> to_its_layout_and_on(const Case& c, const Outcome& outcome, const Layouts& at) {
   Case product = c, rest = c;
   product.op.chain = {at.result};
-  rest.op = {Reshard{}, {at.result}, c.op.chain};
+  const bool there = c.op.chain.size() > 1 && c.op.chain.front() == at.result;
+  rest.op = {
+      Reshard{},
+      {                                     at.result},
+      { c.op.chain.begin() + (there ? 1 : 0), c.op.chain.end()}
+  };
   const std::size_t steps = outcome.trace.size();
   const auto made = [&](std::size_t n) { return product_facts(product, some_steps(outcome, 0, n), at); };
   const auto reached = [&](std::size_t n) { return reshard_facts(rest, some_steps(outcome, n, steps)); };
