@@ -178,10 +178,11 @@ void check_blocks(const std::vector<Block>& blocks, const Asked& asked, std::uin
 void check_trace(const Outcome& o, const Mesh& mesh) {
   std::int64_t moved = 0;  // by the collectives that say so
   bool all_say = true;
-  __int128 most = 0;
   constexpr __int128 unknown = __int128{1} << 62;  // how often it ran, nobody knows
-  const auto can_have = [&](const Collective& c) {
-    return c.moved ? *c.moved >= 0 ? *c.moved : unknown : movable(c, mesh).most;
+  __int128 most = 0, fewest = unknown;  // what all can have moved, and one that does not say, if any
+  const auto can_have = [&](const Collective& c) -> Movable {
+    if (c.moved) return *c.moved >= 0 ? Movable{unknown, *c.moved} : Movable{0, unknown};
+    return movable(c, mesh);
   };
   const auto each = [&](const auto& check) {
     for (std::size_t i = 0; i < o.trace.size(); ++i) {
@@ -197,13 +198,19 @@ void check_trace(const Outcome& o, const Mesh& mesh) {
     check_words(c);
     check_bytes(c);
     all_say = all_say && c.moved.value_or(-1) >= 0;
-    most = std::min(unknown, most + can_have(c));
+    const Movable can = can_have(c);
+    most = std::min(unknown, most + can.most), fewest = std::min(fewest, can.least);
     if (__builtin_add_overflow(moved, std::max<std::int64_t>(0, c.moved.value_or(0)), &moved))
       throw Malformed("moved overflows");
   });
   if (o.received && (all_say ? *o.received != moved : *o.received < moved))
     throw Malformed(fmt::format("received is {} bytes, and the {} moved {}", *o.received,
                                 all_say ? "trace" : "collectives of the trace that say so", moved));
+  if (o.received && *o.received > moved && *o.received - moved < fewest)
+    throw Malformed(
+        fmt::format("received is {} bytes, {} more than moved, and a collective that does not say moves "
+                    "{} at least",
+                    *o.received, *o.received - moved, static_cast<std::int64_t>(fewest)));
   if (o.received && *o.received > most)
     throw Malformed(fmt::format("received is {} bytes, and the trace can have moved {} at most", *o.received,
                                 static_cast<std::int64_t>(most)));
