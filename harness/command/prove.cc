@@ -180,9 +180,14 @@ struct Proving {
   std::int64_t most = flags.memory.empty() ? machine().memory_bytes : parse_memory(flags.memory);
   hlo::Wholes wholes{};  // what BEFORE computes, for all passes
   int agreed = 0;        // draws
+  // By the key, and whether it is partitioned: many passes leave a module as it was, and AFTER is one of
+  // them.
+  std::map<std::pair<std::string, bool>, hlo::Proof> proofs{};
 
   // Of modules that belong together, and that need so many bytes; `of` names the pass after which they were.
   hlo::Proof prove(const hlo::Subject& subject, std::int64_t bytes, const std::string& of) {
+    const std::pair key{proof_key(subject.before, subject.after), subject.partitioned};
+    if (const auto known = proofs.find(key); known != proofs.end()) return known->second;
     hlo::Options options{flags.seed,
                          flags.draws,
                          8,
@@ -197,7 +202,7 @@ struct Proving {
       throw Ended{fmt::format("it needs {} of memory, and there {} {}", in_mib(bytes), less ? "is" : "are",
                               less ? "less than one" : fmt::format("{} MiB", most >> 20))};
     }
-    return hlo::prove(subject, options, of.empty() ? nullptr : &wholes);
+    return proofs[key] = hlo::prove(subject, options, of.empty() ? nullptr : &wholes);
   }
 };
 

@@ -9,9 +9,7 @@
 namespace plumb::hlo {
 namespace {
 
-std::uint64_t mixed_in(std::uint64_t state, std::uint64_t x) {
-  return hashed(state, x, {x & Residue::p}).value;
-}
+std::uint64_t mixed_in(std::uint64_t state, std::uint64_t x) { return mixed(state + x); }
 
 std::uint64_t with_element(const Array<Twin>& a, std::uint64_t state, std::size_t element) {
   return mixed_in(state, is_real(a.type) ? identity(0, a.reals[element]).value

@@ -107,9 +107,10 @@ void multiply(const Machine<Numbers>& machine, const Product& p, const Side<E>& 
       }
       const E* own =
           lhs.elements + lhs.begins[lane] + p.lhs.lines[static_cast<std::size_t>(b * p.rows + n % p.rows)];
-      for (std::size_t k = 0; k < row.size(); ++k) row[k] = left(numbers, own[p.lhs.terms[k]]);
+      for (std::size_t k = 0; k < row.size(); ++k) ::new (&row[k]) Left(left(numbers, own[p.lhs.terms[k]]));
       for (std::int64_t c = 0; c < p.columns; ++c)
-        to[n * p.columns + c] = sum_of_products(numbers, row.data(), columns.data() + c * p.inner, p.inner);
+        ::new (to + n * p.columns + c)
+            E(sum_of_products(numbers, row.data(), columns.data() + c * p.inner, p.inner));
       pace(p.columns * p.inner);
     }
   };
