@@ -123,13 +123,14 @@ TEST(ProveEnds, AProductEndsInItsBudget) {
                                               "partitioner, instruction [012] of 3"));
 }
 
-// So it does where it is told to: one that goes on is killed, which is another code.
+// So it does where it is told to: one that goes on is killed, which is another code. Told once: timeout
+// signals its group besides, unless it is in the foreground, and a second signal ends the program at once.
 TEST(ProveEnds, ASignalEndsAProduct) {
   const Folder files;
   write(files.path / "product.txt", kProduct);
   for (const char* signal : {"TERM", "INT"}) {
     const Ran ran = run_tool(
-        files, "--version >/dev/null; exec timeout --preserve-status --kill-after=4 --signal=" +
+        files, "--version >/dev/null; exec timeout --foreground --preserve-status --kill-after=4 --signal=" +
                    std::string(signal) + " 1 '" PLUMB_TOOL "' prove product.txt product.txt --draws 1000");
     EXPECT_EQ(ran.code, 130) << signal << ": " << ran.err;
     EXPECT_THAT(ran.out, testing::IsEmpty()) << "no verdict";
