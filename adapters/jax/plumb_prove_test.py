@@ -55,22 +55,26 @@ class Prove(unittest.TestCase):
                 prove(wrong, *ARRAYS, folder=folder)
 
     def test_a_largest_so_far_beside_a_sum_so_far(self):
-        """Wrong in both releases (scripts/confirm/cumulative_max.py); each by itself is right."""
+        """Wrong up to 0.11.2 (scripts/confirm/cumulative_max.py); each by itself is right."""
         place = NamedSharding(mesh_of((4, 2), ("a", "b")), P("a", "b"))
         sums, largest = lambda x: jnp.cumsum(x, 0), lambda x: jax.lax.cummax(x, 0)
         of = lambda f: prove(jax.jit(f, in_shardings=place), jax.ShapeDtypeStruct((16, 8), jnp.float32))
         self.assertTrue(of(sums))
         self.assertTrue(of(largest))
+        wrong = jax.__version_info__ < (0, 12)
         answer = of(lambda x: (sums(x), largest(x)))
-        self.assertEqual(answer.found["finding"], "refuted", answer)
-        self.assertIn("reduce_window_max", answer.text)
+        self.assertEqual(answer.found["finding"], "refuted" if wrong else "proven", answer)
+        self.assertEqual("reduce_window_max" in answer.text, wrong, answer)
 
     def test_a_mesh_that_stands_within_the_program_alone(self):
         mesh = mesh_of((4, 2), ("dp", "tp"))
         region = jax.shard_map(lambda x, w: jax.lax.psum(x @ w, "tp"), mesh=mesh, in_specs=(P("dp", "tp"), P("tp", None)),
                                out_specs=P("dp", None))
         laid = lambda x, w: jax.lax.with_sharding_constraint(x @ w, NamedSharding(mesh, P("dp", "tp")))
-        for program in (region, laid):
+        if by_calls := jax.__version_info__ >= (0, 11, 2):  # what is by hand is a call there, whose layouts stand elsewhere
+            with self.assertRaisesRegex(ValueError, "no xla.sdy.in_shardings"):
+                prove(jax.jit(region), *ARRAYS)
+        for program in (laid,) if by_calls else (region, laid):
             answer = prove(jax.jit(program), *ARRAYS)
             self.assertTrue(answer, answer)
             self.assertEqual(answer.found["devices"], 8)

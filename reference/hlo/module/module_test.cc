@@ -139,13 +139,25 @@ TEST(Module, TextsByHand) {
       "{replicated}}\n"
       "  ROOT %r = f32[2,3]{0,1} custom-call(%a), custom_call_target=\"x\", "
       "custom_call_has_side_effect=true, "
-      "frontend_attributes={xla.sdy.sharding={\"a,}\"},inlineable=\"yes\",xla_cpu_small_call=\"true\"}\n}\n";
+      "frontend_attributes={xla.sdy.sharding={\"a,}\"},inlineable=\"yes\",xla_cpu_small_call=\"true\",is_spmd_generated=\"true\"}\n}\n";
   EXPECT_EQ(print(parse(text, "m.txt")), text);
   EXPECT_EQ(print(parse("\n  /* before */ \n" + text, "m.txt")), text);
   const std::string least =
       "HloModule m, entry_computation_layout={()->f32[]}\n\nENTRY %e () -> f32[] {\n  ROOT %c = f32[] "
       "constant(1)\n}\n";
   EXPECT_EQ(print(parse(least, "m.txt")), least);
+}
+
+// An element of a tuple where it is used is the instruction that takes it, once.
+TEST(Module, ElementsOfTuples) {
+  const auto text = [](const std::string& middle, const std::string& root) {
+    return "HloModule m, entry_computation_layout={(f32[2], s32[])->f32[2]}\n\nENTRY %e (a: f32[2], b: s32[]) -> f32[2] {\n"
+           "  %a = f32[2]{0} parameter(0)\n  %b = s32[] parameter(1)\n  %t = (s32[], f32[2]{0}) tuple(%b, %a)\n" +
+           middle + "  ROOT %r = f32[2]{0} add(" + root + ")\n}\n";
+  };
+  const std::string spelt = text("  %t#1 = f32[2]{0} get-tuple-element(%t), index=1\n", "%t#1, %t#1");
+  EXPECT_EQ(print(parse(text("", "%t#1, f32[2]{0} %t#1"), "m.txt")), spelt);
+  EXPECT_EQ(print(parse(spelt, "m.txt")), spelt);
 }
 
 TEST(Module, TablesOfFiles) {

@@ -24,24 +24,53 @@ bool name_is_next(const Scan& scan) {
   return !ahead.letters().empty() && !ahead.next_is("[");
 }
 
+// "name", or "name#1": of a tuple the element, which JAX 0.12 writes in the place of a get-tuple-element.
+std::string_view scan_name(Scan& scan, std::string_view what) {
+  const std::string_view name = scan.word(what);
+  const std::size_t begin = scan.at - name.size();
+  if (scan.take("#")) scan.number("the number of an element");
+  return scan.text.substr(begin, scan.at - begin);
+}
+
+// "tuple#1" is made an instruction of that name where first met: its place among the others.
+std::int64_t element(Scan& scan, std::size_t begin, Computation& computation, Names& names) {
+  const std::size_t percent = scan.text[begin] == '%';
+  const std::string_view name = scan.text.substr(begin + percent, scan.at - begin - percent);
+  const std::size_t sign = name.find('#');
+  const auto tuple = names.find(name.substr(0, sign));
+  if (sign == name.npos || tuple == names.end())
+    scan.fail("no instruction %" + std::string(name.substr(0, sign)) + " stands above", begin);
+  const Shape& whole = computation.instructions[static_cast<std::size_t>(tuple->second)].shape;
+  Scan digits{name, scan.file, sign + 1};
+  const std::int64_t n = digits.number("the number of an element");
+  if (whole.type != Type::tuple || n < 0 || n >= std::ssize(whole.parts))
+    scan.fail(print(whole, false) + " has no element " + std::to_string(n), begin);
+  Instruction made;
+  made.name = name, made.opcode = Opcode::get_tuple_element, made.shape = whole.parts[static_cast<std::size_t>(n)];
+  made.operands = {tuple->second}, made.attributes = {{Key::index, n}}, made.at = begin;
+  computation.instructions.push_back(std::move(made));
+  return names[name] = std::ssize(computation.instructions) - 1;
+}
+
 // "f32[2]{0} %name", "%name" or "name": an earlier instruction.
-std::int64_t scan_operand(Scan& scan, const Computation& computation, const Names& names) {
+std::int64_t scan_operand(Scan& scan, Computation& computation, Names& names) {
   Shape shape;
   const bool with_shape = !name_is_next(scan);
   const std::size_t begin = scan.at;
   if (with_shape) shape = scan_shape(scan), scan.spaces();
+  const std::size_t named = scan.at;
   scan.take("%");
-  const std::string_view name = scan.word("an operand");
-  const auto found = names.find(name);
-  if (found == names.end()) scan.fail("no instruction %" + std::string(name) + " stands above", begin);
-  const Shape& is = computation.instructions[static_cast<std::size_t>(found->second)].shape;
+  const std::string_view name = scan_name(scan, "an operand");
+  const auto known = names.find(name);
+  const std::int64_t found = known == names.end() ? element(scan, named, computation, names) : known->second;
+  const Shape& is = computation.instructions[static_cast<std::size_t>(found)].shape;
   if (with_shape && !same_arrays(shape, is))
     scan.fail("%" + std::string(name) + " is " + print(is, false), begin);
-  return found->second;
+  return found;
 }
 
 // What stands in the brackets behind the opcode.
-void scan_operands(Scan& scan, Instruction& instruction, const Computation& computation, const Names& names) {
+void scan_operands(Scan& scan, Instruction& instruction, Computation& computation, Names& names) {
   scan.expect("(");
   scan.spaces();
   if (instruction.opcode == Opcode::parameter) {
@@ -122,8 +151,8 @@ void scan_instruction(Scan& scan, Computation& computation, Reading& reading) {
   const bool root = scan.take("ROOT ");
   instruction.at = scan.at;
   scan.take("%");
-  instruction.name = scan.word("an instruction");
-  const std::string_view name = scan.text.substr(scan.at - instruction.name.size(), instruction.name.size());
+  const std::string_view name = scan_name(scan, "an instruction");
+  instruction.name = name;
   scan.expect(" = ");
   instruction.shape = scan_shape(scan);
   scan.expect(" ");

@@ -173,7 +173,7 @@ Texts scan_frontend(Scan& scan, Instruction* instruction) {
       "arg_layout_modes",    "arg_memory_spaces",      "out_layout_modes",           "out_memory_spaces",
       "xla.sdy.meshes",      "xla.sdy.sharding",       "xla.sdy.in_shardings",       "xla.sdy.out_shardings",
       "xla.sdy.manual_axes", "xla.sdy.sharding_rule",  "xla.sdy.has_unreduced_axes", "num_batch_dims",
-      "xla_cpu_small_call"};
+      "xla_cpu_small_call",  "is_spmd_generated"};
   Texts texts;
   scan.expect("{");
   for (bool first = true; !scan.take("}"); first = false) {

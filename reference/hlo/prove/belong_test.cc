@@ -147,6 +147,12 @@ TEST(Belong, ParametersWithoutALayoutAreAsTheyAreHeld) {
               held = {{"parameter(0)", "parameter(0), sharding={devices=[2,1]<=[2]}"}};
   EXPECT_EQ(told(unsaid, held), "proven");
   EXPECT_EQ(told(unsaid, {}), "a device holds f32[4,3] of parameter 0, this module has f32[2,3]");
+  const Edits none, columns = {
+      {"sharding={devices=[2,1]<=[2]}", "sharding={devices=[1,2]<=[2]}"}
+  };
+  EXPECT_EQ(told(unsaid, {}, &none), "proven");  // as propagated
+  EXPECT_EQ(told(unsaid, {}, &unsaid), "a device holds f32[4,3] of parameter 0, this module has f32[2,3]");
+  EXPECT_EQ(told(unsaid, held, &columns), "proven");  // AFTER's own comes first
   EXPECT_EQ(told(
                 {
                     {"parameter(1), sharding={replicated}", "parameter(1)"}

@@ -94,8 +94,11 @@ std::vector<Division> parameter_layouts(const Subject& subject) {
   }
   for (std::size_t n = 0; n < entry(subject.before).parameters.size(); ++n) {
     const Instruction &whole = parameter(subject.before, n), &local = parameter(subject.after, n);
+    const bool known = subject.propagated && n < entry(*subject.propagated).parameters.size();
+    const auto chosen = known ? parameter(*subject.propagated, n).sharding : std::vector<Sharding>{};
     const Sharding sharding = !whole.sharding.empty()   ? whole.sharding[0]
                               : !local.sharding.empty() ? local.sharding[0]
+                              : !chosen.empty()         ? chosen[0]  // the partitioner of JAX 0.12 leaves none in AFTER
                                                         : Sharding{};
     all.push_back(division_or_refuse(subject.before, whole, sharding, whole.shape));
     const Shape held{whole.shape.type, tile_dims(whole.shape.dims, all.back()), {}, {}, {}};
