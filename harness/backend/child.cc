@@ -153,15 +153,17 @@ void Child::close_requests() {
   if (requests_ >= 0) ::close(std::exchange(requests_, -1));
 }
 
-bool Child::ends_within(std::chrono::milliseconds time) const {
-  pollfd ended = {ended_, POLLIN, 0};
-  return ended_ >= 0 && ::poll(&ended, 1, static_cast<int>(time.count())) > 0;
+bool Child::ends_within(std::chrono::milliseconds time, int until_readable) const {
+  std::array<pollfd, 2> fds = {
+      {{ended_, POLLIN, 0}, {until_readable, POLLIN, 0}}
+  };
+  return ended_ >= 0 && ::poll(fds.data(), fds.size(), static_cast<int>(time.count())) > 0 && fds[0].revents;
 }
 
 std::string Child::end(std::chrono::milliseconds wait) {
   if (pid_ < 0) return "";
   look_for(started_);
-  const bool by_itself = ends_within(wait);
+  const bool by_itself = ends_within(wait, interrupt_descriptor());
   if (!by_itself && grace_.count() > 0) {
     const auto until = Clock::now() + grace_;
     ::kill(-pid_, SIGTERM);

@@ -55,8 +55,8 @@ class Child {
   std::vector<std::string> processes() const;
 
   // Ends the program and all that it started, reaps it and says how it ended: "exited with code 3", "killed
-  // by signal 11 (Segmentation fault)", or "killed" where it did not within `wait`. It is told so first, by
-  // SIGTERM to its group, where it has a grace.
+  // by signal 11 (Segmentation fault)", or "killed" where it did not within `wait` or until an interrupt. It
+  // is told so first, by SIGTERM to its group, where it has a grace.
   std::string end(std::chrono::milliseconds wait);
 
   // No more requests; the program is expected to end.
@@ -68,7 +68,7 @@ class Child {
 
  private:
   Wait wait(int descriptor, short events, Clock::time_point deadline);
-  bool ends_within(std::chrono::milliseconds) const;
+  bool ends_within(std::chrono::milliseconds, int until_readable = -1) const;
   bool find_line(std::string_view& line);
 
   Started started_;

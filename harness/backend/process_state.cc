@@ -188,11 +188,16 @@ std::string ProcessState::last_said(Clock::time_point until) {
 // Its requests end.
 void ProcessState::part() {
   child->close_requests();
-  const auto until = Clock::now() + (interrupted() ? std::chrono::milliseconds{0} : to_end);
+  const auto until = Clock::now() + (interrupted() ? std::chrono::milliseconds{0} : to_part);
   std::string what = last_said(until);
-  const std::string end = child->end(
-      std::chrono::ceil<std::chrono::milliseconds>(std::max(Clock::duration::zero(), until - Clock::now())));
-  if (what.empty() && end != "exited with code 0" && end != "killed") what = with_subject(command, end);
+  const Clock::duration left = until - Clock::now(),
+                        most = what.empty() ? left : std::min<Clock::duration>(left, to_end);
+  const std::string end =
+      child->end(std::chrono::ceil<std::chrono::milliseconds>(std::max(Clock::duration::zero(), most)));
+  if (what.empty() && end == "killed")
+    what = fmt::format("it had not ended {} seconds later, and was killed",
+                       std::chrono::duration<double>(to_part).count());
+  if (what.empty() && end != "exited with code 0") what = with_subject(command, end);
   child.reset();
   if (parted && !what.empty() && !interrupted()) parted(what);
 }

@@ -1,4 +1,4 @@
-// What a process is between two requests. For process.cc alone, which asks.
+// What a process is between two requests. For process.cc, which asks, and for the test of its end.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@
 
 namespace plumb {
 
-constexpr std::chrono::milliseconds to_end{1000};  // once its requests have ended, or its replies
+constexpr std::chrono::milliseconds to_end{1000};  // once its replies have ended
 
 struct ProcessState {
   Command command;
@@ -35,6 +35,9 @@ struct ProcessState {
   Rates kept_rates;  // of its ranks' clocks
   std::map<std::int64_t, std::pair<int, Answer>> failed;  // starts in a row, by number of devices
   std::optional<std::pair<Case, Answer>> refusal;         // why it does not take a case, not said yet
+
+  // Once its requests have ended. Frameworks take seconds where much else runs.
+  std::chrono::milliseconds to_part{30'000};
 
   void start();
   Child::Wait receive(std::string_view& line, Waiting&);

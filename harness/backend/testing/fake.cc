@@ -17,7 +17,7 @@
 //   "spoil first", "spoil last": that result is wrong; it has no "call", and sends as fast as "sends NS" says,
 //   links as fast as "links NS" says;
 //   "stale 1": a run brings the data of the case that it timed before; "unmoved 1": a run says that nothing moved
-//   farewell TEXT   once its requests have ended, without a newline; then "dies-last SIGNAL", "exits-last CODE"
+//   farewell TEXT   once its requests have ended, without a newline; then "dies-last SIGNAL", "exits-last CODE", "stays-last SECONDS"
 //   "while FILE", "starts-while FILE": it does nothing, says no hello while there is that file
 //   "once FILE": "late", "ends-in" and "ends-at" are those of the process alone that makes the file;
 //   "ends-in LIMIT" it ends when it is asked for that limit; "ends-at N" in the Nth iteration of all, warm-ups among them
@@ -354,5 +354,6 @@ int main(int argc, char** argv) {
     std::signal(std::stoi(faults["dies-last"]), SIG_DFL);
     ::raise(std::stoi(faults["dies-last"]));
   }
+  if (faults.contains("stays-last")) sleep_for(faults["stays-last"]);
   if (faults.contains("exits-last")) std::_Exit(std::stoi(faults["exits-last"]));
 }
