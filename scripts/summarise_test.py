@@ -49,10 +49,13 @@ class Pages(unittest.TestCase):
         backends = ("jax@0.9.1", "jax@0.10.2", "jax@0.10.2,partitioner=gspmd", "jax@0.10.2,style=explicit")
         bugs = found(*(record(backend, PRODUCT, "wrong") for backend in backends))["defect"]
         self.assertEqual([{b for b, _ in one.cases} for one in bugs], [set(backends)])
-        rows = summarise.who(bugs[0], {"suite"})
+        rows = summarise.who(bugs[0], {("suite", backend) for backend in backends})
         self.assertIn("| default ", rows)
         self.assertIn("0.10.2: 1, 0.9.1: 1", rows)
         self.assertEqual(rows.count("suite, a sample"), 3)
+        rows = summarise.who(bugs[0], {("suite", "jax@0.10.2"), ("suite", "jax@0.10.2,style=explicit")})
+        self.assertIn("0.10.2: 1 of a sample, 0.9.1: 1", rows)
+        self.assertEqual(rows.count("suite, a sample"), 1)
         self.assertNotIn("a sample", summarise.who(bugs[0], set()))
         self.assertIn("--backend jax@0.10.2 '", summarise.shown(bugs[0]))
 

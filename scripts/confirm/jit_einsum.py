@@ -29,6 +29,10 @@ PROGRAMS = [
     ("2,2,2", "bqd,bkd->bqk", "zy,,x", ",,y", ",y,zx"),  # the same by other letters
     ("2,2,2", "bsd,dhk->bshk", ",y,z", "z,yx,", "z,,xy,"),
     ("2,2,2", "bshk,hkd->bsd", "zx,,,y", ",y,", "y,,xz"),
+    ("2,3", "mk,kn->mn", ",", ",", "x,y", "yx,"),  # between axes of unlike sizes, as reshard_aborts.py
+    ("2,2,3", "mk,kn->mn", ",", ",", "x,", "yz,"),
+    ("3,2,2", "mk,kn->mn", ",", ",", ",xy", "zx,y"),
+    ("2,3", "bmk,bkn->bmn", "yx,,", ",,", "x,y,"),
     ("2,2,2", "bmk,bkn->bmn", "x,y,", "x,,z", "x,y,z"),  # right, to show that the check can pass
 ]
 

@@ -19,6 +19,8 @@ PROGRAMS = [
     ((2, 2), ["xy", ""], ["", "xy"]),
     ((2, 2, 2), ["z", "x"], ["yz", "x"]),  # pieces move, parts must not mix
     ((2, 2, 2), ["yz", "x"], ["z", "x"]),
+    ((2, 2, 2), ["", "x", "y"], ["", "z", "y"]),
+    ((2, 2, 2), ["x", "y"], ["z", "y"]),
     ((2, 2), ["", "x"], ["", "y"]),  # one sum to finish, another to begin
     ((2, 2), ["x", ""], ["y", "x"]),
     ((2, 2), ["", "x"], ["", ""]),  # a plain all-reduce

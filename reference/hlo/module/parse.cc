@@ -46,8 +46,13 @@ std::int64_t element(Scan& scan, std::size_t begin, Computation& computation, Na
   if (whole.type != Type::tuple || n < 0 || n >= std::ssize(whole.parts))
     scan.fail(print(whole, false) + " has no element " + std::to_string(n), begin);
   Instruction made;
-  made.name = name, made.opcode = Opcode::get_tuple_element, made.shape = whole.parts[static_cast<std::size_t>(n)];
-  made.operands = {tuple->second}, made.attributes = {{Key::index, n}}, made.at = begin;
+  made.name = name, made.opcode = Opcode::get_tuple_element,
+  made.shape = whole.parts[static_cast<std::size_t>(n)];
+  made.operands =
+      {
+          tuple->second
+  },
+  made.attributes = {{Key::index, n}}, made.at = begin;
   computation.instructions.push_back(std::move(made));
   return names[name] = std::ssize(computation.instructions) - 1;
 }
