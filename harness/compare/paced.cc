@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <map>
 
 #include "reference/words/text.h"
@@ -96,6 +97,17 @@ void hold_to_controls(Paced& one, const std::vector<Beside>& controls) {
   }
 }
 
+// A time is known but for a step of its clock at either side, and so is a ratio. Empty where it is the same however these lie.
+std::string within_a_step(const Ratio& ratio, const Timings& then, const Timings& now) {
+  const double ours = share_of_a_step(now), theirs = share_of_a_step(then);
+  const double low = std::max(0.0, 1 - ours) / (1 + theirs),
+               high = theirs < 1 ? (1 + ours) / (1 - theirs) : std::numeric_limits<double>::infinity();
+  const Ratio wide{ratio.middle, {ratio.interval.low * low, ratio.interval.high * high}};
+  if (became(wide, 1) == became(ratio, 1)) return "";
+  return fmt::format("one step of the clock is {:.0f} % of a median: --batch K makes one iteration of K runs",
+                     100 * std::max(ours, theirs));
+}
+
 // What is slower or faster has to be so beside its controls too. Without these: by more than launches of
 // one run differ, for what slows some of them may slow all of another run.
 Paced compared(const Timings& then, const Timings& now) {
@@ -115,6 +127,7 @@ Paced compared(const Timings& then, const Timings& now) {
     one.besides = "of two runs, and no call or sum of its own to hold it beside";
   if (controls.empty() && !one_run) one.seen = "seen in one run of each, of a backend that has no control";
   if (one.became == Became::same) one.besides = by_another_class(now, then);
+  if (ratio && one.became != Became::unsure && one.besides.empty()) one.besides = within_a_step(*ratio, then, now);
   if (const std::string other = asked_otherwise(then, now); !other.empty()) one.besides = "timed otherwise: " + other;
   if (!one.besides.empty()) one.became = Became::unsure;
   if (!moved(one)) one.seen.clear();
@@ -170,6 +183,8 @@ Paced compared_in_turns(const Timings& first, const Timings& other) {
   const auto ratio = ratio_in_turns(ours, theirs);
   Paced one{other.line, other.backend, became(ratio, 1), ratio, std::nullopt, ""};
   one.than = first.backend;
+  if (ratio && one.became != Became::unsure) one.besides = within_a_step(*ratio, first, other);
+  if (!one.besides.empty()) one.became = Became::unsure;
   const double least = 1 - near_enough, most = 1 + near_enough;
   if (moved(one))
     one.chance = 2 * (one.became == Became::slower ? chance_in_turns(ours, theirs, most) : chance_in_turns(theirs, ours, 1 / least));

@@ -283,6 +283,39 @@ TEST(Paced, BackendsThatTookTurnsAreComparedHoweverTheMachineIsLoaded) {
   EXPECT_EQ(found_faster, 4 * runs);
 }
 
+// Launches of 39 and 41 ns, of 22 and 38, of 1100 and 1700, ..., as clocks of so many nanoseconds tell them.
+TEST(Paced, WhatAClockDoesNotResolveIsUnsure) {
+  std::mt19937 random(20261127);
+  const auto told_by_steps_of = [&](std::int64_t step, double took, std::int64_t batch) {
+    Timings t{gathered, "b", {}};
+    for (int launch = 1; launch <= 12; ++launch) {
+      Repetition r;
+      r.launch = launch, r.step = 1, r.timing.batch = batch;
+      for (int i = 0; i < 9; ++i) {
+        const double begun = random() / 4294967296.0 * static_cast<double>(step),
+                     ended = begun + took * (0.999 + random() / 4294967296.0 * 0.002) * static_cast<double>(batch);
+        const auto steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(ended) / step);
+        r.samples.nanoseconds.push_back(static_cast<double>(steps * step) / static_cast<double>(batch)), r.samples.slowest.push_back(0);
+      }
+      t.repetitions.push_back(std::move(r));
+    }
+    return t;
+  };
+  struct Row {
+    std::int64_t step;
+    double first, second;
+  };
+  for (const auto& [step, first, second] : {Row{20, 39, 41}, Row{20, 22, 38}, Row{20, 205, 215}, Row{1000, 1100, 1700}, Row{1000, 1950, 2010}}) {
+    const Timings one = told_by_steps_of(step, first, 1), other = told_by_steps_of(step, second, 1);
+    const Paced found = paced_in_turns({one, other}).at(0);
+    EXPECT_EQ(found.became, Became::unsure) << first << ": " << paced_in_words(found);
+  }
+  const Paced alike = paced_in_turns({told_by_steps_of(1000, 1950, 1000), told_by_steps_of(1000, 2010, 1000)}).at(0);
+  EXPECT_EQ(alike.became, Became::slower) << paced_in_words(alike) << ": of batches it is told";
+  const Paced apart = paced_in_turns({told_by_steps_of(20, 39, 1), told_by_steps_of(20, 400, 1)}).at(0);
+  EXPECT_EQ(apart.became, Became::slower) << paced_in_words(apart) << ": many steps are told";
+}
+
 TEST(Paced, OfBackendsThatTookTurnsItIsSaidBesideWhichAndHowManyTurnsTell) {
   std::mt19937 random(20261126);
   EXPECT_THAT(paced_in_words(paced_in_turns(drawn_in_turns(random, 15, 2)).at(0)),

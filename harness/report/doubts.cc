@@ -43,28 +43,18 @@ std::string clocks_in_words(const std::vector<Timings>& all) {
 
 namespace {
 
-// The step of a clock beside the median of a case, for one run.
-double of_a_step(const Timings& t) {
-  double most = 0;
-  for (const Repetition& r : t.repetitions)
-    if (!r.samples.nanoseconds.empty() && r.timing.batch > 0)
-      most =
-          std::max(most, r.step / static_cast<double>(r.timing.batch) / quantile(r.samples.nanoseconds, 0.5));
-  return most;
-}
-
 std::string coarse_in_words(const std::vector<Timings>& all) {
   const Timings* worst = nullptr;
   int n = 0;
   for (const Timings& t : all)
-    if (of_a_step(t) > near_enough && ++n && (!worst || of_a_step(t) > of_a_step(*worst))) worst = &t;
+    if (share_of_a_step(t) > near_enough && ++n && (!worst || share_of_a_step(t) > share_of_a_step(*worst))) worst = &t;
   if (!worst) return "";
   return fmt::format(
       "coarse  {} case{}: of {}  {} one step of the clock, {:.0f} ns, is {:.0f} % of the median; --batch K "
       "makes "
       "one iteration of K runs\n",
-      n, n == 1 ? "" : "s", worst->backend, worst->line, worst->repetitions.back().step,
-      100 * of_a_step(*worst));
+      n, n == 1 ? "" : "s", worst->backend, worst->line, step_of(*worst) * static_cast<double>(worst->repetitions.back().timing.batch),
+      100 * share_of_a_step(*worst));
 }
 
 std::string notes_in_words(const std::vector<Timings>& all) {

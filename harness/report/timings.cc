@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -26,6 +27,23 @@ std::vector<double> medians(const Timings& t) {
   for (const Repetition& r : t.repetitions)
     if (!r.samples.nanoseconds.empty()) all.push_back(quantile(r.samples.nanoseconds, 0.5));
   return all;
+}
+
+double step_of(const Timings& t) {
+  double step = 0, shown = 0;
+  std::int64_t common = 0;
+  for (const Repetition& r : t.repetitions) {
+    if (r.step <= 0 || r.timing.batch <= 0) continue;
+    const auto batch = static_cast<double>(r.timing.batch);
+    for (double ns : r.samples.nanoseconds) common = std::gcd(common, std::llround(ns * batch));
+    step = std::max(step, r.step / batch), shown = static_cast<double>(common) / batch;
+  }
+  return std::max(step, shown);
+}
+
+double share_of_a_step(const Timings& t) {
+  const std::vector<double> all = medians(t);
+  return all.empty() ? 0 : step_of(t) / std::ranges::min(all);
 }
 
 Timings of_launches(const Timings& t) {
@@ -70,8 +88,7 @@ Figured figures_of(const Timings& t) {
   std::vector<Measured> all;
   for (const Repetition& r : t.repetitions) all.push_back({r.samples.nanoseconds, r.samples.skew, r.limits});
   Figured f = figured(all, work(parse_case(t.line)), who_shares(t));
-  for (const Repetition& r : t.repetitions)
-    if (r.timing.batch > 0) f.step = std::max(f.step, r.step / static_cast<double>(r.timing.batch) / 1000);
+  f.step = step_of(t) / 1000;
   return f;
 }
 

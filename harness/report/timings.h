@@ -27,6 +27,11 @@ struct Timings {
 Samples together(const Timings&);
 std::vector<double> medians(const Timings&);  // of each repetition, in nanoseconds
 
+// One step of the clock that timed it, for one run, in nanoseconds: the harness's own, or a larger one of which all times
+// are so many, for a backend's clock may be coarser. Law: of times that are all one, that. 0 where no repetition says a step.
+double step_of(const Timings&);
+double share_of_a_step(const Timings&);  // of the least of the medians; 0 of none
+
 // Where a process has its memory, and what the machine is busy with, makes all it times some percent faster
 // or slower, or several times: what is drawn anew is a launch. The repetitions that are of a launch each; of
 // those that do not say it the first alone.
