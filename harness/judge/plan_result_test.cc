@@ -151,5 +151,19 @@ TEST(PlanResult, ItMayStayInPartsOnManyDevices) {
   EXPECT_EQ(Planned("on x=256: reshard f32[2]+x -> f32[2]+x", {}, {}).verdict().status, Status::pass);
 }
 
+// Of what every collective together makes of an operand nobody can say; its sum is missing.
+TEST(PlanResult, WhatNobodyCanExecuteEndsInAVerdict) {
+  const auto over = [](const char* kind, std::vector<std::string> axes, std::int64_t in, std::int64_t out) {
+    Collective one;
+    one.kind = kind, one.axes = std::move(axes), one.in = in, one.out = out;
+    return one;
+  };
+  const Planned planned("on x=3,w=2,dp=2: einsum k,k-> bf16[6@x.dp] bf16[6]+x.w.dp -> bf16[]",
+                        {{"bf16[6@dp.x]", "bf16[6@dp.x]"}, "bf16[]"},
+                        {over("all-gather", {"dp"}, 2, 4), over("all-gather", {"x"}, 4, 12),
+                         over("all-reduce", {"x", "w", "dp"}, 12, 12)});
+  EXPECT_EQ(planned.verdict().status, Status::wrong);
+}
+
 }  // namespace
 }  // namespace plumb

@@ -29,16 +29,22 @@ std::vector<double> medians(const Timings& t) {
   return all;
 }
 
-double step_of(const Timings& t) {
-  double step = 0, shown = 0;
+double step_shown(const Timings& t) {
   std::int64_t common = 0;
+  double batch = 1;
   for (const Repetition& r : t.repetitions) {
     if (r.step <= 0 || r.timing.batch <= 0) continue;
-    const auto batch = static_cast<double>(r.timing.batch);
+    batch = static_cast<double>(r.timing.batch);
     for (double ns : r.samples.nanoseconds) common = std::gcd(common, std::llround(ns * batch));
-    step = std::max(step, r.step / batch), shown = static_cast<double>(common) / batch;
   }
-  return std::max(step, shown);
+  return static_cast<double>(common) / batch;
+}
+
+double step_of(const Timings& t) {
+  double step = step_shown(t);
+  for (const Repetition& r : t.repetitions)
+    if (r.timing.batch > 0) step = std::max(step, r.step / static_cast<double>(r.timing.batch));
+  return step;
 }
 
 double share_of_a_step(const Timings& t) {

@@ -27,10 +27,12 @@ struct Timings {
 Samples together(const Timings&);
 std::vector<double> medians(const Timings&);  // of each repetition, in nanoseconds
 
-// One step of the clock that timed it, for one run, in nanoseconds: the harness's own, or a larger one of which all times
-// are so many, for a backend's clock may be coarser. Law: of times that are all one, that. 0 where no repetition says a step.
+// The largest step of which all times are so many, for one run, in nanoseconds: a clock that counts so has no finer one. Law: of
+// times that are all one, that. 0 where no repetition says the step of the harness's clock.
+double step_shown(const Timings&);
+// That, or the step of the harness's clock where it is larger; beside the least of the medians, 0 of none.
 double step_of(const Timings&);
-double share_of_a_step(const Timings&);  // of the least of the medians; 0 of none
+double share_of_a_step(const Timings&);
 
 // Where a process has its memory, and what the machine is busy with, makes all it times some percent faster
 // or slower, or several times: what is drawn anew is a launch. The repetitions that are of a launch each; of

@@ -193,9 +193,10 @@ std::optional<std::string> product_not_made(const Case& c, const Layouts& at, St
     return std::nullopt;
   }
   for (int i : {0, 1, 2}) {
-    if (!why(i, nothing)) return std::nullopt;
-    const auto some = [&](const auto& lacks) { return lacks.second == ""; };
-    if (std::ranges::none_of(known[i], some) && why(i, every) != "") return whose[i] + *why(i, every);
+    const auto alone = why(i, nothing), lacks = why(i, every);
+    const auto some = [](const auto& one) { return one.second == ""; };
+    if (!alone || !lacks) return std::nullopt;  // nobody can say
+    if (std::ranges::none_of(known[i], some)) return whose[i] + *lacks;
   }
   return "its collectives cannot be dealt out to both operands and the result";
 }
