@@ -151,6 +151,16 @@ TEST(PlanResult, ItMayStayInPartsOnManyDevices) {
   EXPECT_EQ(Planned("on x=256: reshard f32[2]+x -> f32[2]+x", {}, {}).verdict().status, Status::pass);
 }
 
+// Operand 1 is f32[4,4@x] and has to be whole: each device sends its half to the other. Operand 0 has no part in it.
+TEST(PlanResult, ASendBetweenPairsMayBeOfOneOperand) {
+  Collective swapped;
+  swapped.kind = "send", swapped.pairs = {{0, 1}, {1, 0}}, swapped.in = swapped.out = 32;
+  const Planned planned("on x=2: einsum mk,kn->mn f32[4@x,4] f32[4,4@x] -> f32[4@x,4]", {{"f32[4@x,4]", "f32[4,4]"}, "f32[4@x,4]"},
+                        {swapped});
+  const Verdict verdict = planned.verdict();
+  EXPECT_EQ(verdict.status, Status::pass) << (verdict.facts.empty() ? "" : verdict.facts[0].text);
+}
+
 // Of what every collective together makes of an operand nobody can say; its sum is missing.
 TEST(PlanResult, WhatNobodyCanExecuteEndsInAVerdict) {
   const auto over = [](const char* kind, std::vector<std::string> axes, std::int64_t in, std::int64_t out) {

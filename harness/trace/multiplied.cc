@@ -166,14 +166,16 @@ std::optional<std::string> product_not_made(const Case& c, const Layouts& at, St
   const Case ways[] = {way(c, c.op.operands[0], at.operands[0]), way(c, c.op.operands[1], at.operands[1])};
   const char* const whose[] = {"of operand 0, ", "of operand 1, ", ""};
   std::map<Mask, std::optional<std::string>> known[3];
-  const auto why = [&](int i, const Mask& mask) {
+  const auto lacks_by = [&](int i, const Deal& deal) {
+    const Trace some = dealt(all, before, deal);
+    auto lacks = not_made(of[i], some);
+    if (lacks == "" && i < 2) lacks = brought_too_little(ways[i], some);
+    return lacks;
+  };
+  const auto why = [&](int i, const Mask& mask) {  // an array may have had no part in the sends
     const auto [found, added] = known[i].try_emplace(mask);
-    if (added && i == 2) found->second = not_made(of[i], dealt(all, before, {mask, false, true}));
-    if (added && found->second != "") {
-      const Trace some = dealt(all, before, {mask, true, i == 2});
-      found->second = not_made(of[i], some);
-      if (found->second == "" && i < 2) found->second = brought_too_little(ways[i], some);
-    }
+    if (added) found->second = lacks_by(i, {mask, false, i == 2});
+    if (added && found->second != "") found->second = lacks_by(i, {mask, true, i == 2});
     return found->second;
   };
   const Mask nothing(moves), every(moves, true);
@@ -185,9 +187,7 @@ std::optional<std::string> product_not_made(const Case& c, const Layouts& at, St
     if (std::ranges::all_of(std::array{0, 1, 2}, [&](int i) { return why(i, every) == ""; })) return "";
     for (int i : {0, 1, 2}) {  // what forgets nothing, and adds what it likes, has the more for more steps
       of[i].keeps = true;
-      const Trace some = dealt(all, before, {every, true, i == 2});
-      auto lacks = not_made(of[i], some);
-      if (lacks == "" && i < 2) lacks = brought_too_little(ways[i], some);
+      const auto lacks = lacks_by(i, {every, true, i == 2});
       if (lacks != "") return lacks ? whose[i] + *lacks : lacks;
     }
     return std::nullopt;
