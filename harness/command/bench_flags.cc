@@ -12,7 +12,7 @@
 namespace plumb {
 namespace {
 
-constexpr std::int64_t most_repetitions = 100;
+constexpr std::int64_t usual_repetitions = 5, most_repetitions = 100;
 
 void add_clock(CLI::App& bench, BenchFlags& f) {
   bench.add_option("--warmups", f.warmups, "Runs before the first iteration")
@@ -26,7 +26,7 @@ void add_clock(CLI::App& bench, BenchFlags& f) {
       ->check(whole_number(1, 10'000));
   bench.add_option("--repetitions", f.repetitions, "Of each case, each by programs started anew, that time all cases in an order that is drawn; --in-turns alone: as many as can tell")
       ->check(whole_number(1, most_repetitions))
-      ->default_str("5");
+      ->default_str(std::to_string(usual_repetitions));
   bench.add_option("--batch", f.batch, "Runs without a pause that are one iteration")
       ->check(whole_number(1, 1'000'000))
       ->capture_default_str();
@@ -125,10 +125,9 @@ void check_together(const CLI::App& bench) {
 }
 
 void settle_repetitions(BenchFlags& flags, std::size_t cases) {
-  constexpr std::int64_t by_default = 5;
   const auto fewest = static_cast<std::int64_t>(fewest_in_turns(cases)), at_all = static_cast<std::int64_t>(fewest_in_turns(1));
   if (flags.repetitions == 0) {
-    flags.repetitions = flags.in_turns ? std::min(fewest, most_repetitions) : by_default;
+    flags.repetitions = flags.in_turns ? std::min(fewest, most_repetitions) : usual_repetitions;
   } else if (flags.in_turns && flags.repetitions < at_all) {
     throw BadInput(fmt::format("--in-turns: of {} --repetitions all is UNSURE, however far apart: {} at least", flags.repetitions, fewest));
   } else if (flags.in_turns && flags.repetitions < fewest) {

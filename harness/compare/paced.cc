@@ -100,7 +100,8 @@ void hold_to_controls(Paced& one, const std::vector<Beside>& controls) {
 // Times that are so many steps are known but for one at either side, and so is a ratio. Empty where it is the same however
 // they lie in these.
 std::string within_a_step(const Ratio& ratio, const Timings& then, const Timings& now) {
-  const double ours = step_shown(now) / std::ranges::min(medians(now)), theirs = step_shown(then) / std::ranges::min(medians(then));
+  const auto share = [](const Timings& t) { return step_shown(t) / std::ranges::min(medians(t)); };
+  const double ours = share(now), theirs = share(then);
   const double low = std::max(0.0, 1 - ours) / (1 + theirs),
                high = theirs < 1 ? (1 + ours) / (1 - theirs) : std::numeric_limits<double>::infinity();
   const Ratio wide{ratio.middle, {ratio.interval.low * low, ratio.interval.high * high}};

@@ -45,16 +45,17 @@ namespace {
 
 std::string coarse_in_words(const std::vector<Timings>& all) {
   const Timings* worst = nullptr;
+  double most = 0;
   int n = 0;
   for (const Timings& t : all)
-    if (share_of_a_step(t) > near_enough && ++n && (!worst || share_of_a_step(t) > share_of_a_step(*worst))) worst = &t;
+    if (const double share = share_of_a_step(t); share > near_enough && ++n && share > most) worst = &t, most = share;
   if (!worst) return "";
   return fmt::format(
       "coarse  {} case{}: of {}  {} one step of the clock, {:.0f} ns, is {:.0f} % of the median; --batch K "
       "makes "
       "one iteration of K runs\n",
       n, n == 1 ? "" : "s", worst->backend, worst->line, step_of(*worst) * static_cast<double>(worst->repetitions.back().timing.batch),
-      100 * share_of_a_step(*worst));
+      100 * most);
 }
 
 std::string notes_in_words(const std::vector<Timings>& all) {

@@ -175,7 +175,7 @@ std::optional<std::string> product_not_made(const Case& c, const Layouts& at, St
   const auto why = [&](int i, const Mask& mask) {  // an array may have had no part in the sends
     const auto [found, added] = known[i].try_emplace(mask);
     if (added) found->second = lacks_by(i, {mask, false, i == 2});
-    if (added && found->second != "") found->second = lacks_by(i, {mask, true, i == 2});
+    if (added && found->second != "" && moves < before) found->second = lacks_by(i, {mask, true, i == 2});
     return found->second;
   };
   const Mask nothing(moves), every(moves, true);
