@@ -35,6 +35,11 @@ CALLED = [
 ]
 
 
+def options_of(backend):
+    """What a configuration is called beside its release."""
+    return ", ".join(backend.split(",")[1:]) or "default"
+
+
 def called(backends):
     of = {b: next(words for pattern, words in CALLED if fnmatch.fnmatch(b, pattern)) for b in sorted(backends)}
     return "How it was called:\n\n" + "".join(

@@ -19,6 +19,7 @@ def loaded(name):
 
 
 import audit
+import became
 
 summarise, confirmed = loaded("summarise"), loaded("confirmed")
 
@@ -101,6 +102,15 @@ class Pages(unittest.TestCase):
     def test_what_nobody_looked_at_is_said(self):
         of = found(record("jax@0.10.2", "on x=2: reshard f32[8@x] -> f32[8]", "hung"))
         self.assertEqual(len(of["not audited"]), 1)
+
+    def test_what_became_of_a_case_is_told_in_the_words_of_the_release_that_has_it(self):
+        two_axes = "on x=3,y=2,z=2: reshard f32[12@x.y,12@z] -> f32[12,12]+x.y"  # 0.9.1 does not gather it, 0.10.2 gathers it to wrong offsets
+        releases = ("jax@0.9.1,style=explicit", "jax@0.10.2,style=explicit")
+        words = [became.row_of_change(audit.rows(), *releases, {"status": "wrong", "why": "values", "cases": [
+            {"case": two_axes, "was": "wrong", "is": status}]}).words for status in ("wrong", "pass")]
+        self.assertRegex(words[0], "at wrong offsets$")
+        self.assertRegex(words[1], "is not gathered$")
+        self.assertIsNone(became.row_of_change([], *releases, {"status": "unsupported", "why": "values", "cases": []}))
 
     def test_suites_judged_in_part_are_samples(self):
         some = [record("jax@0.10.2", PRODUCT, "pass"), record("jax@0.10.2", TO_UNFINISHED, "unsupported", "it needs (x)")]
