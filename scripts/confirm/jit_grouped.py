@@ -2,8 +2,10 @@
 
     python jit_grouped.py [shardy|gspmd]
 
-Rows of dy[t,n] are multiplied by the weight of their group, w[g,k,n] transposed: what a gradient of jax.lax.ragged_dot by its
-left operand is, by jax.lax.ragged_dot_general. in_shardings and out_shardings of jit; every shard must equal numpy's, exactly.
+Rows lie in groups. fwd: rows of a[t,k] by the weight of their group, b[g,k,n], with jax.lax.ragged_dot. dgrad, its gradient by
+the left operand: rows of a[t,n] by b[g,k,n] transposed. wgrad, that by the right: for each group the rows of a[t,k]
+transposed by those of b[t,n]. Gradients are jax.lax.ragged_dot_general, as jax.vjp calls it. in_shardings and out_shardings of
+jit; every shard must equal numpy's, exactly.
 """
 
 import math
@@ -11,15 +13,18 @@ import os
 import subprocess
 import sys
 
-# mesh x, y, z; layouts of dy, w and the result; sizes of the groups; t, k, n
+# form; mesh x, y, z; layouts of a, b and the result; sizes of the groups; t, k, n
 PROGRAMS = [
-    ("2,2,2", "xzy,", "z,y,", "xy,z", [11, 1, 0, 4], (16, 8, 8)),
-    ("3,2,2", "y,z", "y,z,", "xz,y", [0, 24, 0, 0], (24, 12, 12)),
-    ("2,2,2", "x,", "z,,", "x,", [11, 1, 0, 4], (16, 8, 8)),  # right, to show that the check can pass
+    ("dgrad", "2,2,2", "xzy,", "z,y,", "xy,z", [11, 1, 0, 4], (16, 8, 8)),
+    ("dgrad", "3,2,2", "y,z", "y,z,", "xz,y", [0, 24, 0, 0], (24, 12, 12)),
+    ("fwd", "2,2,2", "zy,x", ",x,y", ",x", [2, 2, 2, 2], (8, 8, 8)),
+    ("fwd", "2,2,2", ",zx", "x,,z", "yz,x", [2, 2], (4, 4, 4)),
+    ("wgrad", "2,2,3", "y,x", "x,y", ",,", [12, 12], (24, 12, 12)),
+    ("dgrad", "2,2,2", "x,", "z,,", "x,", [11, 1, 0, 4], (16, 8, 8)),  # right, to show that the check can pass
 ]
 
 
-def run(partitioner, mesh, layouts, groups, extents):
+def run(partitioner, form, mesh, layouts, groups, extents):
     """One sentence: right, or on which devices it is wrong."""
     sizes = [int(n) for n in mesh.split(",")]
     os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + f" --xla_force_host_platform_device_count={math.prod(sizes)}"
@@ -34,14 +39,25 @@ def run(partitioner, mesh, layouts, groups, extents):
     laid = [NamedSharding(devices, P(*[tuple(axes) or None for axes in one.split(",")])) for one in layouts]
     t, k, n = extents
     random = np.random.default_rng(0)
-    dy = random.integers(-8, 8, (t, n)).astype(np.float32)
-    w = random.integers(-8, 8, (len(groups), k, n)).astype(np.float32)
-    ends = np.cumsum(groups)
-    want = np.concatenate([dy[end - size : end] @ w[g].T for g, (size, end) in enumerate(zip(groups, ends))])
-    numbers = jax.lax.RaggedDotDimensionNumbers((((1,), (2,)), ((), ())), [0], [0])
-    product = jax.jit(lambda a, b: jax.lax.ragged_dot_general(a, b, np.array(groups, np.int32), numbers),
-                      in_shardings=tuple(laid[:2]), out_shardings=laid[2])
-    made = product(*[jax.device_put(a, s) for a, s in zip((dy, w), laid)])
+    shapes = {"fwd": ((t, k), (len(groups), k, n)), "dgrad": ((t, n), (len(groups), k, n)), "wgrad": ((t, k), (t, n))}
+    operands = [random.integers(-8, 8, shape).astype(np.float32) for shape in shapes[form]]
+    bounds = np.cumsum([0, *groups])
+    slices = [slice(*pair) for pair in zip(bounds, bounds[1:])]
+    a, b = operands
+    if form == "wgrad":
+        want = np.stack([a[of].T @ b[of] for of in slices])
+    else:
+        want = np.concatenate([a[of] @ (w if form == "fwd" else w.T) for of, w in zip(slices, b)])
+    ragged = {"dgrad": ((((1,), (2,)), ((), ())), [0], [0]), "wgrad": ((((0,), (0,)), ((), ())), [0], [])}
+    sizes_of = np.array(groups, np.int32)
+
+    def multiply(a, b):
+        if form == "fwd":
+            return jax.lax.ragged_dot(a, b, sizes_of)
+        return jax.lax.ragged_dot_general(a, b, sizes_of, jax.lax.RaggedDotDimensionNumbers(*ragged[form]))
+
+    product = jax.jit(multiply, in_shardings=tuple(laid[:2]), out_shardings=laid[2])
+    made = product(*[jax.device_put(a, s) for a, s in zip(operands, laid)])
     off = [s.device.id for s in made.addressable_shards if not np.array_equal(np.asarray(s.data), want[s.index])]
     return f"wrong on devices {off}" if off else "right"
 
@@ -49,17 +65,17 @@ def run(partitioner, mesh, layouts, groups, extents):
 def main():
     if len(sys.argv) == 3 and sys.argv[1] == "--one":
         partitioner, at = sys.argv[2].split(":")
-        mesh, *layouts, groups, extents = PROGRAMS[int(at)]
-        print(run(partitioner, mesh, layouts, groups, extents))
+        form, mesh, *layouts, groups, extents = PROGRAMS[int(at)]
+        print(run(partitioner, form, mesh, layouts, groups, extents))
         return 0
     partitioner = sys.argv[1] if len(sys.argv) > 1 else "shardy"
     failed = False
-    for at, (mesh, *layouts, groups, _) in enumerate(PROGRAMS):
+    for at, (form, mesh, *layouts, groups, _) in enumerate(PROGRAMS):
         # a process for each: the number of devices is that of its mesh
         ran = subprocess.run([sys.executable, "-I", __file__, "--one", f"{partitioner}:{at}"], capture_output=True, text=True)
         said = ran.stdout.strip() or "failed: " + ran.stderr.strip().splitlines()[-1]
         failed |= said != "right"
-        print(f"{partitioner} on {mesh}: grouped dgrad {' '.join(layouts)} sizes {groups}: {said}", flush=True)
+        print(f"{partitioner} on {mesh}: grouped {form} {' '.join(layouts)} sizes {groups}: {said}", flush=True)
     return failed
 
 
