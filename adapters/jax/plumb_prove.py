@@ -145,7 +145,8 @@ def asked(folder, flags=(), kept=True):
     if not kept:  # nobody can go back there
         text = text.replace(f"{folder}: ", "").replace(f"plumb prove {folder}", "prove(..., folder='DIR'), plumb prove DIR")
     found = json.loads(text)
-    return Answer(found, found["text"].rstrip("\n"), folder if kept else "")
+    passes = [f"{one['finding']:11} {one['pass']}" for one in found.get("passes", [])]
+    return Answer(found, "\n".join([*passes, found["text"].rstrip("\n")]), folder if kept else "")
 
 
 if __name__ == "__main__":

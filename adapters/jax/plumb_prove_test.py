@@ -48,6 +48,7 @@ class Prove(unittest.TestCase):
             self.assertFalse(answer)
             self.assertEqual(answer.found["finding"], "refuted")
             self.assertIn("spmd", answer.found["pass"])
+            self.assertIn(f"\nrefuted     {answer.found['pass']}\n", answer.text)
             self.assertIn("plumb_prove_test.py:", answer.text)
             self.assertEqual(answer.folder, folder)
             self.assertGreater(len(os.listdir(folder)), 10)

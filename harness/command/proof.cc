@@ -84,6 +84,14 @@ std::string in_words(const ProofReport& report) {
     text += fmt::format("    {} of integers came to where {} in no draw: one off by one may be here\n",
                         counted(std::ssize(proof.borders), "comparison"),
                         proof.borders.size() == 1 ? "it turns" : "they turn");
+  if (proven && !proof.apart.empty()) {
+    const double most =
+        std::ranges::max_element(proof.apart, {}, [](const auto& one) { return one.second; })->second;
+    text += fmt::format(
+        "    {} of floats came no nearer to where {} than {:.2g} %: a limit off by less may be here\n",
+        counted(std::ssize(proof.apart), "comparison"), proof.apart.size() == 1 ? "it turns" : "they turn",
+        100 * most);
+  }
   return text + (proven ? fmt::format("    {}\n", kScope) : fmt::format("    again: {}\n", report.again));
 }
 
@@ -101,6 +109,7 @@ std::string json_text(const ProofReport& report) {
     });
   json j = {
       {"again",         report.again       },
+      {"apart",         proof.apart        },
       {"as_propagated", proof.as_propagated},
       {"borders",       proof.borders      },
       {"bytes",         report.bytes       },

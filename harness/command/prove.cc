@@ -156,7 +156,9 @@ void say_below_zero(const std::map<std::int64_t, hlo::Bounds>& ranges, const hlo
 }
 
 // Whether nothing is listed or counted that no draw showed.
-bool is_all_shown(const hlo::Proof& proof) { return proof.untaken.empty() && proof.unanswered.empty(); }
+bool is_all_shown(const hlo::Proof& proof) {
+  return proof.untaken.empty() && proof.unanswered.empty() && proof.borders.empty() && proof.apart.empty();
+}
 
 // What of a proof would be done again.
 std::string repeated(const ProveFlags& flags, std::uint64_t seed) {
@@ -334,8 +336,8 @@ void add_prove(CLI::App& app, int& code) {
                   "Judge the module after every pass that XLA dumped (--xla_dump_hlo_pass_re=.*)");
   prove->add_flag(
       "--strict", flags->strict,
-      "Exit code 1 also where what is proven lists ways that no draw took, or counts comparisons of "
-      "integers that had one answer");
+      "Exit code 1 also where what is proven lists ways that no draw took, or counts comparisons that had "
+      "one answer or came to where they turn in no draw");
   prove->add_flag("--json", flags->json, "Print it as JSON");
   prove->callback([flags, &code] {
     try {

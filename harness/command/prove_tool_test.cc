@@ -314,15 +314,19 @@ TEST(ProveTool, WhatALaterPassGetsWrongIsRefuted) {
   EXPECT_THAT(contents(files.path / "behind.jsonl"), HasSubstr("\"status\":\"wrong\""));
 }
 
-// A way that no draw takes is listed, and a comparison of integers with one answer counted: both end well,
-// but where all has to be shown.
+// A way that no draw takes is listed; a comparison of integers with one answer, and one that no draw brings
+// to where it turns, of floats too, are counted: these end well, but where all has to be shown.
 TEST(ProveTool, StrictlyAllHasToBeShown) {
   const Modules files;
   EXPECT_EQ(run_tool(files, "prove right --strict").code, 0);
   write(files.path / "own.txt", kAfter);
   for (const char* line :
        {"  %asked = pred[4,3] compare(%a, %a), direction=NE\n",
-        "  %four = s32[] constant(4)\n  %asked = pred[] compare(%i, %four), direction=LT\n"}) {
+        "  %four = s32[] constant(4)\n  %asked = pred[] compare(%i, %four), direction=LT\n",
+        "  %four = s32[] constant(4)\n  %squared = s32[] multiply(%i, %i)\n"
+        "  %asked = pred[] compare(%squared, %four), direction=LE\n",
+        "  %half = f32[] constant(0.5)\n  %halves = f32[4,3] broadcast(%half), dimensions={}\n"
+        "  %whole = f32[4,3] floor(%a)\n  %asked = pred[4,3] compare(%whole, %halves), direction=LT\n"}) {
     write(files.path / "asks.txt", with(kBefore, "  %j =", line + std::string("  %j =")));
     const Ran plain = run_tool(files, "prove asks.txt own.txt");
     const Ran strict = run_tool(files, "prove --strict asks.txt own.txt");

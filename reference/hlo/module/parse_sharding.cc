@@ -60,7 +60,7 @@ void check_once(Scan& scan, const Axes& axes, std::size_t where) {
 
 namespace {
 
-// "mesh['a'=2,'b'=4], [{'a'}, {}], unreduced={'b'}"
+// "mesh['a'=2,'b'=4], [{'a'}, {}], unreduced={'b'}"; {'a', ?} where the partitioner may divide it further
 void scan_named(Scan& scan, Axes& axes) {
   const std::size_t begin = scan.at;
   axes.mesh = scan_mesh(scan);
@@ -71,7 +71,7 @@ void scan_named(Scan& scan, Axes& axes) {
   scan.expect("[");
   while (!scan.take("]")) {
     if (!axes.dims.empty()) scan.expect(", ");
-    axes.dims.push_back(scan_axes(scan, axes.mesh));
+    axes.dims.push_back(scan_open(scan, axes.mesh));
   }
   while (scan.take(", ")) {
     const auto kind = scan.letters();

@@ -154,14 +154,37 @@ std::vector<Sharding> sdy_shardings(const Module& module, const Instruction& ins
   }
 }
 
-Sharding sdy_outside(const Instruction& instruction, const Mesh& mesh) {
+namespace {
+
+Sharding others_manual(const Region& region, const Mesh& mesh) {
   Sharding outside{.spread = Spread::named};
   outside.axes.mesh = mesh;
-  if (const Region region = region_of(instruction))
+  if (region)
     for (std::size_t a = 0; a < mesh.axes.size(); ++a)
       if (!region->contains(mesh.axes[a].first))
         outside.axes.manual.push_back({static_cast<int>(a), 1, mesh.axes[a].second});
   return outside;
 }
+
+Region region_of(const Sharding& inside) {
+  if (inside.spread != Spread::named || inside.axes.whole == Spread::manual) return std::nullopt;
+  std::set<std::string> axes;
+  for (const AxisPart& part : inside.axes.manual)
+    axes.insert(inside.axes.mesh.axes[static_cast<std::size_t>(part.axis)].first);
+  return axes;
+}
+
+}  // namespace
+
+Sharding sdy_outside(const Instruction& instruction, const Mesh& mesh) {
+  return others_manual(region_of(instruction), mesh);
+}
+
+Sharding sdy_cut(Sharding outside, const Sharding& inside) {
+  if (const Region region = region_of(inside)) keep_only(*region, outside.axes);
+  return outside;
+}
+
+Sharding sdy_outside(const Sharding& inside) { return others_manual(region_of(inside), inside.axes.mesh); }
 
 }  // namespace plumb::hlo

@@ -17,4 +17,9 @@ std::vector<Sharding> sdy_shardings(const Module&, const Instruction&, std::stri
 // The axes of the mesh that are not of the region whose border an instruction is, all of them manual.
 Sharding sdy_outside(const Instruction&, const Mesh&);
 
+// The same where the values that cross have shardings of their own, as since JAX 0.11.2: what is left of that
+// outside, and the axes that are not of the region, which that inside says.
+Sharding sdy_cut(Sharding outside, const Sharding& inside);
+Sharding sdy_outside(const Sharding& inside);
+
 }  // namespace plumb::hlo

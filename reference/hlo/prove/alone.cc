@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "reference/hlo/prove/brought.h"
 #include "reference/hlo/run/fold.h"
 #include "reference/hlo/run/groups.h"
 
@@ -50,23 +51,6 @@ auto looks_of(const Computation& c, const Instruction& reduction) {
   return std::tuple{shape.type, shape.dims, get<Integers>(reduction, Key::dimensions)};
 }
 
-// Whether it is read by nothing but comparisons, whatever way it gets there within its computation.
-bool is_only_compared(const Computation& c, const Instruction& sum) {
-  std::set<std::int64_t> is = {&sum - c.instructions.data()};
-  const auto moves = [](Opcode opcode) {
-    return opcode == Opcode::reshape || opcode == Opcode::broadcast || opcode == Opcode::transpose ||
-           opcode == Opcode::convert || opcode == Opcode::copy || opcode == Opcode::bitcast;
-  };
-  for (std::int64_t n = *is.begin() + 1; n < std::ssize(c.instructions); ++n) {
-    const Instruction& i = c.instructions[static_cast<std::size_t>(n)];
-    const bool reads = std::ranges::any_of(i.operands, [&](std::int64_t o) { return is.contains(o); });
-    if (!reads || i.opcode == Opcode::compare) continue;
-    if (!moves(i.opcode)) return false;
-    is.insert(n);
-  }
-  return !is.contains(c.root);
-}
-
 // What the root of a computation is made of.
 std::set<std::int64_t> read_for_root(const Computation& c) {
   std::set<std::int64_t> read = {c.root};
@@ -77,7 +61,9 @@ std::set<std::int64_t> read_for_root(const Computation& c) {
 }
 
 // By what a reduction of one array, or an all-reduce of one, is made that has no other value of most parts.
-std::optional<Opcode> made_by(const Module& module, const Computation& c, const Instruction& i) {
+// A sum that comes to a result has another wherever a part of it is missing.
+std::optional<Opcode> made_by(const Module& module, const Instruction& i,
+                              const std::set<const Instruction*>& brought) {
   const bool one = (i.opcode == Opcode::reduce && i.operands.size() == 2) ||
                    (i.opcode == Opcode::all_reduce && i.operands.size() == 1);
   if (!one || i.shape.type == Type::tuple) return std::nullopt;
@@ -85,7 +71,7 @@ std::optional<Opcode> made_by(const Module& module, const Computation& c, const 
   const bool predicates = i.shape.type == Type::pred;
   const bool is = by && (predicates ? *by == Opcode::or_ || *by == Opcode::and_
                                     : *by == Opcode::maximum || *by == Opcode::minimum ||
-                                          (*by == Opcode::add && is_only_compared(c, i)));
+                                          (*by == Opcode::add && !brought.contains(&i)));
   return is ? by : std::nullopt;
 }
 
@@ -116,12 +102,13 @@ Shared shared_out(const Subject& subject, const std::set<const Instruction*>& fr
       return {{1}, {}, {}};
     return std::ranges::all_of(all, is_first) ? all[0] : Parts{};
   };
+  const std::set<const Instruction*> brought = brought_to_results(subject.before);
   Shared all;
   for (const Computation& c : subject.before.computations) {
     const std::set<std::int64_t> read = read_for_root(c);
     for (const std::int64_t n : read) {
       const Instruction& i = c.instructions[static_cast<std::size_t>(n)];
-      const auto by = made_by(subject.before, c, i);
+      const auto by = made_by(subject.before, i, brought);
       if (!by || free_of_parameters.contains(&i) || is_of_one(subject.before, c, i)) continue;
       Parts lie = parts(c, i);
       if (lie.tiles.empty() || are_cut(lie))

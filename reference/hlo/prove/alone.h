@@ -12,9 +12,9 @@
 
 namespace plumb::hlo {
 
-// Of BEFORE the reductions by a maximum, a minimum, `or` or `and`, and by a sum that is only compared, which
-// several devices may make together: the program's own all-reduces; of others those that are cut in the
-// module after propagation, where one such as it is there.
+// Of BEFORE the reductions by a maximum, a minimum, `or` or `and`, and by a sum that only decides,
+// whatever is computed of it on the way, which several devices may make together: the program's own
+// all-reduces; of others those that are cut in the module after propagation, where one such as it is there.
 using Shared = std::map<const Instruction*, Sharing>;
 Shared shared_out(const Subject&, const std::set<const Instruction*>& free_of_parameters);
 

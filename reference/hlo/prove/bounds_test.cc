@@ -185,10 +185,10 @@ TEST(Bounds, BehindAnOperationAnIndexIsAllThatItMayBe) {
       {"%k = s32[] divide(%t, %c)\n", "0 to 1023"},
       {"%k = s32[] shift-right-arithmetic(%t, %d)\n", "0 to 255"},
       {"%k = s32[] shift-right-logical(%t, %d)\n", "0 to 255"},
-      {"%k = s32[] remainder(%t, %d)\n", "0 to 15"},
-      {"%k = s32[] remainder(%t, %m)\n", "0 to 59"},
-      {"%k = s32[] and(%t, %m)\n", "0 to 63"},
-      {"%k = s32[] and(%m, %t)\n", "0 to 63"},
+      {"%k = s32[] remainder(%t, %d)\n", "0 to 1023"},
+      {"%k = s32[] remainder(%t, %m)\n", "0 to 1034"},
+      {"%k = s32[] and(%t, %m)\n", "0 to 1023"},
+      {"%k = s32[] and(%m, %t)\n", "0 to 1023"},
       {"%k = s32[] remainder(%t, %c)\n", "0 to 15"},  // most of what it leaves is none of the rows
       {"%k = s32[] subtract(%t, %d)\n", "0 to 19"},
       {"%k = s32[] subtract(%m, %t)\n", "0 to 15"},
@@ -196,9 +196,9 @@ TEST(Bounds, BehindAnOperationAnIndexIsAllThatItMayBe) {
       {"%k = s32[] clamp(%z, %t, %m)\n", "-9 to 24"},
       {"%k = s32[] minimum(%t, %m)\n", "0 to 24"},
       {"%a = s32[] maximum(%z, %t)\n  %k = s32[] minimum(%m, %a)\n", "-14 to 24"},
-      {"%a = s32[] divide(%t, %c)\n  %k = s32[] and(%a, %m)\n", "0 to 4095"},
+      {"%a = s32[] divide(%t, %c)\n  %k = s32[] and(%a, %m)\n", "0 to 65535"},
       {"%a = s32[] subtract(%t, %d)\n  %k = s32[] clamp(%z, %a, %m)\n", "-5 to 28"},
-      {"%a = s32[] multiply(%t, %d)\n  %k = s32[] and(%a, %m)\n", "0 to 15"},
+      {"%a = s32[] multiply(%t, %d)\n  %k = s32[] and(%a, %m)\n", "0 to 255"},
       // As floor_divide and what is counted from the end are made.
       {"%q = s32[] divide(%t, %c)\n  %a = s32[] subtract(%q, %d)\n  %p = pred[] compare(%t, %z), direction=LT\n  %n = s32[] select(%p, %a, %q)\n"
        "  %o = pred[] compare(%n, %z), direction=LT\n  %e = s32[] add(%n, %m)\n  %k = s32[] select(%o, %e, %n)\n", "0 to 1023"},

@@ -60,21 +60,39 @@ struct Running {
   std::vector<char> known{};
 };
 
-// A select by its call has the call's ways: two for each of its instructions.
-std::pair<const Instruction*, std::int64_t> way(const Module& module, const Running& frame,
-                                                const Instruction& i, std::int64_t answer) {
-  if (!frame.by || frame.by->opcode != Opcode::call) return {&i, answer};
-  return {frame.by, 2 * (&i - module.computations[frame.computation].instructions.data()) + answer};
+// Keeps one of its operands, element by element. Of floats ways.h says which are kept.
+bool is_pick(const Instruction& i) {
+  return i.opcode == Opcode::minimum || i.opcode == Opcode::maximum || i.opcode == Opcode::clamp;
+}
+bool keeps_one(const Instruction& i) {
+  return i.opcode == Opcode::select || (is_pick(i) && is_integer(i.shape.type));
 }
 
-constexpr std::int64_t kReached = -1;
+// One by its call has the call's ways: so many for each of its instructions.
+constexpr std::int64_t kWays = 3, kReached = -1, kPicked = -2;
+std::pair<const Instruction*, std::int64_t> way(const Module& module, const Running& frame,
+                                                const Instruction& i, std::int64_t answer) {
+  const std::int64_t own = is_pick(i) ? kPicked - answer : answer;  // apart from those of borders.h
+  if (!frame.by || frame.by->opcode != Opcode::call) return {&i, own};
+  return {frame.by, kWays * (&i - module.computations[frame.computation].instructions.data()) + answer};
+}
 
-// That a select came to a result; of another instruction whoever ran it.
+// The operand that an answer takes; of an operand the answer.
+std::size_t operand_for(const Instruction& i, std::int64_t answer) {
+  if (i.opcode == Opcode::select) return answer == 1 ? 1 : 2;
+  return static_cast<std::size_t>(answer);
+}
+std::int64_t answer_of(const Instruction& i, std::size_t operand) {
+  if (i.opcode == Opcode::select) return operand == 1 ? 1 : 0;
+  return static_cast<std::int64_t>(operand);
+}
+std::int64_t answers_of(const Instruction& i) { return i.opcode == Opcode::clamp ? 3 : 2; }
+
+// That one came to a result; of another instruction whoever ran it.
 std::pair<const Instruction*, std::int64_t> reached(const Module& module, const Running& frame,
                                                     const Instruction& i) {
-  if (i.opcode != Opcode::select) return {&i, kReached};
-  const auto [at, answer] = way(module, frame, i, 0);
-  return {at, kReached - answer};
+  if (!keeps_one(i) || !frame.by || frame.by->opcode != Opcode::call) return {&i, kReached};
+  return {frame.by, kReached - way(module, frame, i, 0).second};
 }
 
 // Calls f(frame, instruction) of all that stands before an instruction of the last frame, each once, through
@@ -122,10 +140,37 @@ unsigned taken(const Running& frame, const Instruction& i) {
   return known == frame.chosen->end() ? 0 : known->second.answers;
 }
 
+// Which operands of a minimum, a maximum or a clamp some element is; where two are equal another says so.
+unsigned kept(const Instruction& i, const std::vector<Value<Twin>>& operands) {
+  unsigned answers = 0;
+  std::int64_t devices = 1;
+  for (const auto& operand : operands) {
+    const Array<Twin>& a = *operand.array;
+    devices = std::max(devices, a.lanes > 1 && a.holders ? std::ssize(*a.holders) : a.lanes);
+  }
+  const std::int64_t size = count(i.shape.dims);
+  const auto at = [&](std::size_t operand, std::int64_t device, std::int64_t n) {
+    const Array<Twin>& a = *operands[operand].array;
+    const std::int64_t own = count(a.dims);
+    return a.integers[static_cast<std::size_t>(begin_on(a, device, own) + (own == 1 ? 0 : n))];
+  };
+  for (std::int64_t device = 0; device < devices; ++device)
+    for (std::int64_t n = 0; n < size; ++n) {
+      const std::int64_t a = at(0, device, n), b = at(1, device, n);
+      if (i.opcode == Opcode::clamp)
+        answers |= b < a ? 1u : b > at(2, device, n) ? 4u : 2u;
+      else if (a != b)
+        answers |= (a < b) == (i.opcode == Opcode::minimum) ? 1u : 2u;
+    }
+  return answers == 0 ? 3 : answers;
+}
+
 }  // namespace
 
 void Selects::note(const Instruction& i, const std::vector<Value<Twin>>& operands, Chosen& chosen) const {
-  if (all.contains(&i)) {
+  if (all.contains(&i) && is_pick(i)) {
+    chosen[&i].answers |= kept(i, operands);
+  } else if (all.contains(&i)) {
     unsigned& answers = chosen[&i].answers;
     const auto& predicate = operands[0].array->integers;
     for (const std::int64_t answer : {0, 1})
@@ -150,10 +195,11 @@ Selects selects_of(const Module& module, const std::set<const Instruction*>& fre
   Selects selects{module, free_of_parameters};
   for (const Computation& c : module.computations)
     for (const Instruction& i : c.instructions) {
-      if (i.opcode != Opcode::select || inner.contains(&c)) continue;
-      const Instruction& predicate = c.instructions[static_cast<std::size_t>(i.operands[0])];
-      if (predicate.opcode != Opcode::constant && !free_of_parameters.contains(&predicate))
-        selects.all.insert(&i);
+      if (!keeps_one(i) || inner.contains(&c)) continue;
+      // Of a select by the predicate.
+      const Instruction& by =
+          i.opcode == Opcode::select ? c.instructions[static_cast<std::size_t>(i.operands[0])] : i;
+      if (by.opcode != Opcode::constant && !free_of_parameters.contains(&by)) selects.all.insert(&i);
     }
   return selects;
 }
@@ -164,11 +210,12 @@ void note_reached(const Selects& selects, const Chosen& chosen, Paths& paths) {
     const bool is_one = selects.all.contains(&i);
     if (!is_one && !moves_or_adds_up(i.opcode) && !computes(i.opcode)) return;
     paths.insert(reached(module, frame, i));
-    for (const std::int64_t answer : {0, 1})
-      if (is_one && (taken(frame, i) >> answer & 1)) paths.insert(way(module, frame, i, answer));
+    for (std::int64_t answer = 0; is_one && answer < answers_of(i); ++answer)
+      if (taken(frame, i) >> answer & 1) paths.insert(way(module, frame, i, answer));
   };
   const auto reads = [&](const Running& frame, const Instruction& i, std::size_t n) {
-    return n == 0 || !selects.all.contains(&i) || (taken(frame, i) >> (n == 1 ? 1 : 0) & 1);
+    if (!selects.all.contains(&i) || (n == 0 && !is_pick(i))) return true;
+    return (taken(frame, i) >> answer_of(i, n) & 1) != 0;
   };
   const auto main = static_cast<std::size_t>(module.entry);
   each_before(module,
@@ -205,10 +252,10 @@ std::vector<Hidden> hidden(const Selects& selects, const Paths& paths) {
   std::vector<Hidden> all;
   const auto look = [&](const std::deque<Running>& runnings, const Instruction& i) {
     if (!selects.all.contains(&i) || !paths.contains(reached(module, runnings.back(), i))) return;
-    for (const std::int64_t answer : {0, 1}) {
+    for (std::int64_t answer = 0; answer < answers_of(i); ++answer) {
       const auto own = way(module, runnings.back(), i, answer);
       if (paths.contains(own)) continue;
-      const bool counted = is_counted(module, runnings, i.operands[0], paths);
+      const bool counted = is_pick(i) || is_counted(module, runnings, i.operands[0], paths);
       bool hides = false;
       const auto before = [&](const Running&, const Instruction& one) {
         const bool matters =
@@ -216,10 +263,13 @@ std::vector<Hidden> hidden(const Selects& selects, const Paths& paths) {
                                              !selects.free_of_parameters.contains(&one));
         hides = hides || (matters && !paths.contains({&one, kReached}));
       };
-      each_before(module, runnings, i.operands[answer == 1 ? 1 : 2], before,
+      each_before(module, runnings, i.operands[operand_for(i, answer)], before,
                   [](const Running&, const Instruction&, std::size_t) { return true; });
       const std::string in = own.first == &i ? "" : " in %" + own.first->name;
-      if (hides) all.push_back({own, "%" + i.name + (answer ? " true" : " false") + in});
+      const std::string which = is_pick(i) ? " operand " + std::to_string(answer)
+                                : answer   ? " true"
+                                           : " false";
+      if (hides) all.push_back({own, "%" + i.name + which + in});
     }
   };
   std::set<std::int64_t> called;

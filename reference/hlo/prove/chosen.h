@@ -13,15 +13,16 @@
 namespace plumb::hlo {
 
 // What a run took of each select: bit 0 the operand where the predicate is false, bit 1 that where it is
-// true; of an array some element. Of what runs other computations, what was taken within.
+// true; of an array some element. Of a minimum, a maximum or a clamp of integers, a bit for each operand. Of
+// what runs other computations, what was taken within.
 struct Taken {
   unsigned answers = 0;
   std::map<const Instruction*, Taken> within{};
 };
 using Chosen = std::map<const Instruction*, Taken>;
 
-// The selects of a module whose predicate some parameter is read for, but those that reductions and sorts
-// call for elements. `note` is told of each instruction once it has run.
+// The selects of a module whose predicate some parameter is read for, and what keeps an operand as they do,
+// but those that reductions and sorts call for elements. `note` is told of each instruction once it has run.
 struct Selects {
   const Module& module;
   std::set<const Instruction*> free_of_parameters;

@@ -76,6 +76,27 @@ TEST(Chosen, EachCallOfOneComputationChoosesByItself) {
             std::vector<std::string>{"%picked true in %inner"});
 }
 
+// Of integers, a sum that is never the least, nor where a clip ends.
+TEST(Chosen, WhatAMinimumOfIntegersHidesIsTold) {
+  const std::pair<const char*, const char*> table[] = {
+      {"minimum(%ns, %large)",            "%kept operand 1"},
+      {"maximum(%large, %larger)",        "%kept operand 0"},
+      {"clamp(%ns, %ns, %large)",         "%kept operand 2"},
+      {"clamp(%large, %larger, %larger)", "%kept operand 0"}
+  };
+  for (const auto& [kept, told] : table) {
+    const std::string lines =
+        "  %whole = s32[3] convert(%sum)\n  %million = s32[] constant(1000000)\n"
+        "  %millions = s32[3] broadcast(%million), dimensions={}\n  %large = s32[3] add(%whole, %millions)\n"
+        "  %ns = s32[3] broadcast(%n), dimensions={}\n  %n2 = s32[3] add(%ns, %millions)\n"
+        "  %larger = s32[3] add(%n2, %millions)\n"
+        "  %kept = s32[3] " +
+        std::string(kept) + "\n  %it = f32[3] convert(%kept)\n";
+    EXPECT_EQ(proof(chosen(kWhole, lines), chosen(kLost, lines)).untaken, std::vector<std::string>{told})
+        << kept;
+  }
+}
+
 // A difference that no draw takes to a result.
 TEST(Chosen, WhatIsOnlyComputedIsTold) {
   const std::string hides = compared("late", "700", "GE") + compared("odd", "7", "EQ") +

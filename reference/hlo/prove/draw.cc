@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <memory>
 #include <numeric>
 
 #include "reference/hlo/run/integers.h"
@@ -83,6 +84,8 @@ struct Argument {
   std::int64_t step = 1;                 // by which one comes here and there to all
   std::int64_t extent = 1, stride = 0;   // of the dimension along which each slice is one of few
   std::vector<Aloneness> lines{};        // along which one is alone
+  Moved moved{};
+  std::shared_ptr<const Argument> toward{};  // where it is moved to
 
   std::uint64_t bits(std::int64_t n) const { return split(key, static_cast<std::uint64_t>(n)); }
   // The quarters of a mixed array: any, of one sign, with ties, of the other sign.
@@ -125,6 +128,12 @@ struct Argument {
     return n + (slice - place) * stride;
   }
   Twin real(std::int64_t n) const {
+    Twin x = own(n);
+    if (toward) x.real += moved.part * (toward->own(n).real - x.real);
+    x.real *= moved.size;
+    return x;
+  }
+  Twin own(std::int64_t n) const {
     const double size = scale_at(n);
     n = sliced(shared(n));
     if (!tied(n)) {
@@ -246,7 +255,12 @@ Argument argument(const Drawing& drawing, std::size_t p) {
   if (row(parameter.shape.type).kind == Kind::none)
     refuse(module, parameter, "unsupported: a parameter that is no array");
   Argument a{parameter.shape, draw_of(seed), few, split(split(0, seed), p)};
-  a.scale = scale_of(a.draw, a.key);
+  a.scale = scale_of(a.draw, a.key), a.moved = bounds[p].moved;
+  if (a.moved.part != 0) {
+    std::vector<Bounds> still = bounds;
+    still[p].moved = {};
+    a.toward = std::make_shared<const Argument>(argument({module, still, a.moved.toward, few}, p));
+  }
   a.negative = ((split(split(1, seed / 8), p) & 1) == 0) != (a.draw == Draw::other_sign);
   a.all = elements(a.shape), a.from = bounds[p].low, a.to = bounds[p].high;
   if (a.all == 1 && bounds[p].any) widen_single(a);

@@ -5,6 +5,7 @@
 #include "reference/hlo/prove/alone.h"
 #include "reference/hlo/prove/another.h"
 #include "reference/hlo/prove/folded.h"
+#include "reference/hlo/prove/near.h"
 #include "reference/hlo/run/integers.h"
 #include "reference/hlo/run/run.h"
 
@@ -183,6 +184,22 @@ void add_alone(const Module& before, const std::vector<Bounds>& bounds, std::vec
   }
 }
 
+// Both sides of where BEFORE decides by floats, near it.
+std::vector<Data> near_draws(const Module& before, const std::vector<Bounds>& bounds) {
+  constexpr std::uint64_t kSeed = 304;
+  int runs = 64;
+  std::vector<Data> draws;
+  const Limits limits = limits_of(before);
+  for (const Computation& c : before.computations)
+    for (const Instruction& i : c.instructions) {
+      if (!limits.all.contains(&i)) continue;
+      if (const auto pair = straddle({before, bounds, &i, 0, kSeed, {}, runs}))
+        for (const std::vector<Bounds>& one : pair->draws)
+          draws.push_back({pair->seed, one, false, std::ssize(draws) + 1});
+    }
+  return draws;
+}
+
 // The members of each group, in no order.
 std::vector<Integers> members_of(const Module& module, const Instruction& i) {
   std::vector<Integers> all = expand(get<Groups>(i, Key::replica_groups), module.partitions);
@@ -245,10 +262,13 @@ Harm harm_of(const Subject& subject, Rightly& right, const Planted& fault) {
   const bool may_be_alike = decides(subject.after, home, home.instructions[fault.i]);
   if (may_be_alike) add_alone(subject.before, bounds, draws);
   if (fault.refuted_by) draws.push_back(*fault.refuted_by);
+  if (!right.near) right.near = near_draws(subject.before, bounds);
+  draws.insert(draws.end(), right.near->begin(), right.near->end());
   for (const Data& data : draws) {
-    const bool known = !data.own && right.contains(data.seed);
+    const std::pair key{data.seed, data.moved};
+    const bool known = !data.own && right.seen.contains(key);
     Seen own, wrong;
-    Seen& one = data.own ? own : right[data.seed];
+    Seen& one = data.own ? own : right.seen[key];
     if (!known) one = plain(subject, subject.after, data);
     try {
       wrong = plain(subject, fault.faulty, data);

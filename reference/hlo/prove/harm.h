@@ -40,14 +40,20 @@ std::vector<Value<double>> whole_numbers(const Subject&);
 // Of each result, on each device, which of the elements that it holds are no padding.
 std::vector<std::vector<std::vector<bool>>> covered(const Subject&);
 
-// AFTER itself, by the draw of the data: made once for all faults.
-using Rightly = std::map<std::uint64_t, Seen>;
-
-// What is drawn; `own` where no other fault is judged on it.
+// What is drawn; `own` where no other fault is judged on it. `moved`: which of those of a seed that are
+// moved.
 struct Data {
   std::uint64_t seed = 0;
   std::vector<Bounds> bounds{};
   bool own = false;
+  std::int64_t moved = 0;
+};
+
+// AFTER itself, by the draw of the data, and the draws in which BEFORE decides by floats that are near where
+// that turns: made once for all faults.
+struct Rightly {
+  std::map<std::pair<std::uint64_t, std::int64_t>, Seen> seen;
+  std::optional<std::vector<Data>> near;
 };
 
 // Of AFTER against `faulty`, which is AFTER with the fault at instruction `i` of computation `c`.

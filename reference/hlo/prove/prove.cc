@@ -106,7 +106,7 @@ Proof sought_alone(Trial& trial, Proof proof, std::uint64_t seed) {
 // For what selects hide: single integers lie anywhere, or near where some comparison turns, each by itself,
 // so that several conditions hold together.
 Proof sought_choices(Trial& trial, Proof proof, std::uint64_t seed) {
-  constexpr std::int64_t kNear = 8;
+  constexpr std::int64_t kAround = 8;
   if (hidden(trial.selects, trial.paths).empty()) return proof;
   const Borders turns = borders_of(trial.subject.before, trial.blank.bounds, trial.before_turns, Which::all);
   const auto open = [&](int) { return hidden(trial.selects, trial.paths); };
@@ -115,7 +115,7 @@ Proof sought_choices(Trial& trial, Proof proof, std::uint64_t seed) {
       const std::uint64_t any = mixed(mixed(one.seed) + p);
       if (turns[p].empty() || any % 8 == 0) continue;
       const std::int64_t turn = turns[p][any / 8 % turns[p].size()];
-      const auto off = static_cast<std::int64_t>(any >> 32) % (2 * kNear + 1) - kNear;
+      const auto off = static_cast<std::int64_t>(any >> 32) % (2 * kAround + 1) - kAround;
       one.bounds[p].placed = {
           std::clamp(tried % 2 ? turn : turn + off, one.bounds[p].low, one.bounds[p].high)};
     }
@@ -134,6 +134,42 @@ bool is_told_within(const Module& module, const Pick& pick, const std::vector<Wa
     return way.kind == Way::array && way.at >= inner.data() && way.at < inner.data() + inner.size();
   };
   return pick.tie && std::ranges::any_of(ways, asks);
+}
+
+// What was compared, but near where it turns on one side at most; what decides about whole arrays first.
+std::vector<const Instruction*> never_near(const Trial& trial, double within) {
+  std::vector<const Instruction*> all;
+  for (const bool scalar : {true, false})
+    for (const Computation& c : trial.subject.before.computations)
+      for (const Instruction& i : c.instructions) {
+        const auto apart = trial.near.find(&i);
+        if (i.shape.dims.empty() != scalar || apart == trial.near.end()) continue;
+        if (apart->second.farther() > within) all.push_back(&i);
+      }
+  return all;
+}
+
+// In so many runs of BEFORE that are not judged.
+constexpr int kMostRuns = 64;
+
+// For these, two draws each, one on either side.
+Proof sought_near(Trial& trial, Proof proof, std::uint64_t seed) {
+  int runs = kMostRuns, judged = 0;
+  for (const Instruction* at : never_near(trial, kNearest)) {
+    if (trial.near.at(at).farther() <= kNearest || runs <= 0 || judged >= kJudged) continue;
+    const auto pair = straddle({trial.subject.before, trial.blank.bounds, at, trial.near.at(at).largest, seed,
+                                telling(trial, proof, false), runs});
+    if (!pair) continue;
+    for (const std::vector<Bounds>& bounds : pair->draws) {
+      Proof one = blank_draw(trial, proof.draws, pair->seed);
+      one.directed = true, one.bounds = bounds, ++judged;
+      std::optional<Proof> found = judged_draw(trial, one, false);
+      if (!found) continue;
+      if (found->finding == Finding::refuted) return *std::move(found);
+      if (found->finding == Finding::unsettled) return shown_by_more(trial, *std::move(found), seed);
+    }
+  }
+  return proof;
 }
 
 // Of both modules, ascending.
@@ -255,7 +291,8 @@ Proof prove(const Subject& subject, const Options& options, Wholes* shared) {
               pickings_of(subject.before, before),
               pickings_of(subject.after, after),
               shared_out(subject, before),
-              selects_of(subject.before, before)};
+              selects_of(subject.before, before),
+              limits_of(subject.before)};
   trial.ends = all_borders(trial, Which::ends), trial.met.resize(trial.ends.size());
   std::uint64_t seed = options.seed;
   int more = kMadeGood;
@@ -271,6 +308,8 @@ Proof prove(const Subject& subject, const Options& options, Wholes* shared) {
   if (proof.finding != Finding::proven) return proof;
   proof = sought_picks(trial, proof, seed);
   if (proof.finding != Finding::proven) return proof;
+  proof = sought_near(trial, proof, seed);
+  if (proof.finding != Finding::proven) return proof;
   proof = sought_alone(trial, proof, seed);
   if (proof.finding != Finding::proven) return proof;
   proof = sought_borders(trial, proof, seed);
@@ -278,6 +317,9 @@ Proof prove(const Subject& subject, const Options& options, Wholes* shared) {
   proof = sought_masks(trial, proof, seed);
   if (proof.finding != Finding::proven) return proof;
   proof.borders = wanted_borders(trial).names;
+  for (const Instruction* at : never_near(trial, kNear))
+    if (const double part = trial.near.at(at).farther(); part < Apart::kNever)  // else a way is not taken
+      proof.apart["%" + at->name] = part;
   const std::vector<Way> ways = untaken(subject.before, trial.paths);
   for (const Pick& pick : picks_of(trial.before_pickings, trial.picked, trial.after_picked))
     if (is_told(pick) && !has(trial.picked, pick) && !is_told_within(subject.before, pick, ways))

@@ -10,6 +10,7 @@
 #include "reference/hlo/prove/compare.h"
 #include "reference/hlo/prove/draw.h"
 #include "reference/hlo/prove/folded.h"
+#include "reference/hlo/prove/near.h"
 #include "reference/hlo/prove/picked.h"
 #include "reference/hlo/prove/subject.h"
 #include "reference/hlo/run/machine.h"
@@ -65,6 +66,8 @@ struct Proof {
   std::vector<std::string> untaken;   // ways of BEFORE that no draw went, as ways.h names them
   std::vector<std::string> unanswered;  // and answers of comparisons of integers that none had
   std::vector<std::string> borders;     // those of either module that did not come to where they turn
+  // Of floats those of BEFORE that did not come near it, and the part of them by which they were apart.
+  std::map<std::string, double> apart;
 };
 
 // BEFORE on the arguments of one draw.
@@ -73,6 +76,7 @@ struct Whole {
   std::vector<Source> sources;  // its constants, and what it computes without parameters
   Paths paths;
   Picked picked;
+  Near near;
   std::vector<Value<Twin>> integers;  // the parameters of which it matters what they are
   // Reductions that are shared out, and the ways in which who lacks a part has another result; none: the
   // reduction is another, and nobody looked further.

@@ -130,7 +130,7 @@ struct Wide {
 
 // Between which numbers x lies where `x opcode others`, or the other way round, is to be all of `to`.
 Wide drawn_for(const Made& made, const Wide& to) {
-  constexpr __int128 kPeriods = 4;
+  constexpr __int128 kPeriods = 4, kLarge = 1024;  // whole periods
   if (made.others.empty() || !made.fixed) return to;
   const __int128 least = made.others.front(), most = made.others.back();
   const __int128 beyond = (to.high - to.low) / 2 + 2;
@@ -139,7 +139,8 @@ Wide drawn_for(const Made& made, const Wide& to) {
                 to.high >= 0 ? to.high * c + c - 1 : to.high * c, to.held};
   };
   const auto periods_of = [&](__int128 period) {
-    return to.high >= period - 1 ? Wide{0, kPeriods * period - 1, true} : to;
+    const __int128 periods = std::max(kPeriods, (kLarge + period - 1) / period);
+    return to.high >= period - 1 ? Wide{0, periods * period - 1, true} : to;
   };
   const bool shifts = !made.second && most >= 0 && most <= kMostShifted;
   switch (made.opcode) {

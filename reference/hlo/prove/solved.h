@@ -31,7 +31,8 @@ struct Span {
 };
 
 // Between which numbers the parameter is drawn where the last of the chain is to be all that is wanted: 0 to
-// 1023 where t / 64 is 0 to 15; of a remainder four periods, and beyond both ends of what is clipped.
+// 1023 where t / 64 is 0 to 15; of a remainder four periods, or as many as reach 1023; beyond both ends of
+// what is clipped.
 Span drawn_for(const Chain&, Span wanted);
 
 // Ascending, each once; of many some, evenly, the ends among them.

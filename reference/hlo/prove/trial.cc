@@ -14,18 +14,6 @@ namespace {
 
 using Held = Value<Twin>;
 
-// Tells `options.step` of each instruction of a module, by the place in its entry computation.
-Pulse telling(const Options& options, const Module& module, Step step) {
-  if (!options.step) return {{}, options.pause};
-  step.all = std::ssize(entry(module).instructions);
-  const auto each = [&options, &module, step](const Computation& c, std::size_t n) mutable {
-    if (&c == &entry(module)) step.done = static_cast<std::int64_t>(n);
-    options.step(step);
-    ++step.computed;
-  };
-  return {each, options.pause};
-}
-
 bool has_infinity(const Module& module) {
   for (const Computation& c : module.computations)
     for (const Instruction& i : c.instructions)
@@ -85,7 +73,7 @@ struct Doubt {};
 
 Whole computed(Trial& trial, const Proof& proof, bool to_the_end) {
   const Module& module = trial.subject.before;
-  const Pulse tell = telling(trial.options, module, {proof.draws, trial.draws, false, 0, 0, 0});
+  const Pulse tell = telling(trial, proof, false);
   Pairs pairs{proof.seed};
   Whole whole{.sources = constants_of(module)};
   whole.picked.numbers = !has_zeros(proof.seed);
@@ -103,6 +91,7 @@ Whole computed(Trial& trial, const Proof& proof, bool to_the_end) {
     note(i, operands, held), trial.before_turns.note(i, operands, whole.paths, has_zeros(proof.seed));
     trial.before_pickings.note(i, operands, held, whole.picked);
     trial.selects.note(i, operands, chosen);
+    trial.limits.note(i, operands, whole.near);
     if (const auto by = trial.shared_out.find(&i); by != trial.shared_out.end()) {
       std::optional<std::uint64_t>& shown = whole.alone.try_emplace(&i, 0).first->second;
       Lack lack{proof.seed};
@@ -166,7 +155,7 @@ struct Without {
 // The ways in which devices lack what it leaves out, and hold another result for it.
 std::uint64_t shown_by(Trial& trial, const Proof& proof, const Whole& whole, Without without) {
   const Module& module = trial.subject.before;
-  const Pulse tell = telling(trial.options, module, {proof.draws, trial.draws, false, 0, 0, 0});
+  const Pulse tell = telling(trial, proof, false);
   Pairs pairs{proof.seed};
   const Sharing& how = trial.shared_out.at(without.reduction);
   Machine<Pairs> machine{module, pairs, module.partitions, {}, nullptr, tell};
@@ -205,9 +194,7 @@ void finish(Trial& trial, const Whole& whole, Proof& proof) {
     trial.after_turns.note(i, operands, met, has_zeros(proof.seed));
     trial.after_pickings.note(i, operands, held, picked);
   };
-  Machine<Pairs> machine{
-      module, pairs,   module.partitions,
-      {},     nullptr, telling(trial.options, module, {proof.draws, trial.draws, true, 0, 0, 0})};
+  Machine<Pairs> machine{module, pairs, module.partitions, {}, nullptr, telling(trial, proof, true)};
   if (!trial.after_turns.all.empty() || !trial.after_pickings.all.empty()) machine.seen = seen;
   try {
     const std::vector<Held> held = results_of(
@@ -273,6 +260,20 @@ void raise(Proof& proof, Finding finding, const std::string& why) {
   proof.finding = finding, proof.why = why;
 }
 
+// By the place in the entry computation.
+Pulse telling(const Trial& trial, const Proof& proof, bool after) {
+  const Options& options = trial.options;
+  const Module& module = after ? trial.subject.after : trial.subject.before;
+  if (!options.step) return {{}, options.pause};
+  Step step{proof.draws, trial.draws, after, 0, std::ssize(entry(module).instructions), 0};
+  const auto each = [&options, &module, step](const Computation& c, std::size_t n) mutable {
+    if (&c == &entry(module)) step.done = static_cast<std::int64_t>(n);
+    options.step(step);
+    ++step.computed;
+  };
+  return {each, options.pause};
+}
+
 Whole& whole_of(Trial& trial, const Proof& proof, bool last) {
   if (proof.directed) return trial.directed = computed(trial, proof, last);
   if (!trial.shared) std::erase_if(trial.wholes, [&](const auto& one) { return one.first != proof.seed; });
@@ -305,7 +306,7 @@ Proof judged_draw(Trial& trial, Proof proof, Whole& whole) {
   for (const auto& [reduction, any] : whole.alone)
     if (std::uint64_t& shown = trial.alone[reduction]; shown != ways_to_lack(trial.shared_out.at(reduction)))
       shown |= decides_alone(trial, proof, whole, reduction);
-  join(trial.picked, whole.picked);
+  join(trial.picked, whole.picked), join(trial.near, whole.near, proof.directed);
   for (std::size_t p = 0; p < trial.ends.size(); ++p)
     if (const auto& drawn = whole.integers[p].array)
       for (const std::int64_t x : drawn->integers)

@@ -4,6 +4,7 @@
 #include "reference/hlo/prove/alone.h"
 #include "reference/hlo/prove/borders.h"
 #include "reference/hlo/prove/chosen.h"
+#include "reference/hlo/prove/near.h"
 #include "reference/hlo/prove/prove.h"
 
 namespace plumb::hlo {
@@ -21,16 +22,21 @@ struct Trial {
   const Pickings before_pickings, after_pickings;
   const Shared shared_out;
   const Selects selects;                      // of BEFORE
+  const Limits limits;                        // of BEFORE
   Paths paths{};                              // of both modules
   Borders ends{};                             // of shards, in both modules
   std::vector<std::set<std::int64_t>> met{};  // of these, by proven draws
   Picked picked{}, after_picked{};
+  Near near{};
   std::map<const Instruction*, std::uint64_t> alone{};  // of those shared out, what proven draws show
   Whole directed{};                                     // of a draw that is this proof's alone
   std::map<double, std::size_t> chosen{};  // which meaning of a folded constant was the right one
   bool by_errors = false;                  // as Sides has it
   std::vector<double> usual{};             // the largest of each result in a plain draw: ties may cancel it
 };
+
+// Told while one of the modules runs for a proof.
+Pulse telling(const Trial&, const Proof&, bool after);
 
 // A proof by one draw that is not yet judged, of this seed; the same as another, of another seed.
 Proof blank_draw(const Trial&, int draw, std::uint64_t seed);

@@ -1,5 +1,6 @@
 #include "reference/hlo/run/region.h"
 
+#include <algorithm>
 #include <map>
 
 #include "reference/hlo/module/sdy.h"
@@ -33,12 +34,44 @@ std::vector<Crossing> of_shardy(const Module& module, const Instruction& i, bool
   return all;
 }
 
+// Of a value, which may be one of several.
+Sharding sharding_of(const Computation& computation, const Instruction& i) {
+  const bool is_element = i.opcode == Opcode::get_tuple_element && i.sharding.empty();
+  const auto& from = is_element ? computation.instructions[static_cast<std::size_t>(i.operands[0])] : i;
+  require(from.sharding.size() == 1, "a sharding");
+  if (!is_element) return i.sharding[0];
+  return from.sharding[0].parts.at(static_cast<std::size_t>(get<std::int64_t>(i, Key::index)));
+}
+
+// The same where the values have shardings of their own.
+std::vector<Crossing> of_values(const Module& module, const Computation& computation, const Instruction& i,
+                                bool inwards) {
+  require(i.sharding.size() == 1, "a sharding");
+  const bool several = i.sharding[0].spread == Spread::tuple;
+  const std::vector<Sharding> results = several ? i.sharding[0].parts : i.sharding;
+  require(results.size() == i.operands.size(), "a sharding for each value");
+  std::vector<Crossing> all;
+  for (std::size_t n = 0; n < results.size(); ++n) {
+    const Sharding operand =
+        sharding_of(computation, computation.instructions[static_cast<std::size_t>(i.operands[n])]);
+    const Sharding &inside = inwards ? results[n] : operand, &outside = inwards ? operand : results[n];
+    all.push_back({sdy_cut(outside, inside), each_its_own(module),
+                   manual_places(sdy_outside(inside), module.partitions)});
+  }
+  return all;
+}
+
 }  // namespace
 
 std::vector<Crossing> crossings(const Module& module, const Computation& computation, const Instruction& i) {
   const Border border = border_of(get<std::string>(i, Key::custom_call_target)).value_or(Border::marker);
-  if (border == Border::sdy_enter || border == Border::sdy_leave)
-    return of_shardy(module, i, border == Border::sdy_enter);
+  if (border == Border::sdy_enter || border == Border::sdy_leave) {
+    const bool inwards = border == Border::sdy_enter;
+    const bool has_attribute =
+        std::ranges::any_of(i.frontend, [](const auto& text) { return text.first.ends_with("_shardings"); });
+    return has_attribute || i.sharding.empty() ? of_shardy(module, i, inwards)
+                                               : of_values(module, computation, i, inwards);
+  }
   require(i.operands.size() == 1, "one operand");
   const Instruction& operand = computation.instructions[static_cast<std::size_t>(i.operands[0])];
   return {border == Border::enter ? between(module, i, operand) : between(module, operand, i)};

@@ -97,6 +97,33 @@ Borders by_shardy(const Nest& n) {
           crossing(out, shape(n, false, false), out_a)};
 }
 
+// The same since JAX 0.11.2: the values have shardings of their own, on either side.
+Borders by_values(const Nest& n) {
+  const std::string mesh = fmt::format("{{mesh['a'={},'b'={},'c'={}], ", n.a, n.b, n.c);
+  const auto over = [&](char axis, std::int64_t dimension) {
+    const std::string own = fmt::format("{{'{}', ?}}", axis), open = "{?}";
+    return fmt::format("{}[{}, {}]}}", mesh, dimension == 0 ? own : open, dimension == 1 ? own : open);
+  };
+  const auto within = [&](char axis) {
+    return fmt::format("{}[{{?}}, {{?}}], manual={{'{}'}}}}", mesh, axis);
+  };
+  const std::string into = "xla.sdy.GlobalToLocalShape", out = "xla.sdy.LocalToGlobalShape", s = "sharding=";
+  const auto leaving = [&](const std::string& inside, char axis, const Step& step) -> Step {
+    const Step laid = marker(inside, within(axis));
+    return [=](const std::string& to, const std::string& from) {
+      return laid(to + "_laid", from) + step(to, to + "_laid");
+    };
+  };
+  const std::string all = shape(n, false, false), one = shape(n, true, false), two = shape(n, true, true);
+  return {marker(all, over('a', n.of_a)),
+          crossing(into, one, s + within('a')),
+          marker(one, over('b', n.of_b)),
+          crossing(into, two, s + within('b')),
+          leaving(two, 'b', crossing(out, one, s + over('b', n.of_b))),
+          marker(one, within('a')),
+          crossing(out, all, s + over('a', n.of_a))};
+}
+
 // The array, each element its number, to which devices add a thousand times their place along a inside of the
 // outer region, and a million times that along `axis` inside of the inner one.
 std::string program(const Nest& n, const Borders& borders, char axis = 'b') {
@@ -170,7 +197,8 @@ void each_nest(F f) {
 
 TEST(Region, WithinAnotherEachPlaceHasAWholeOfItsOwn) {
   each_nest([](const Nest& n) {
-    for (const std::string& text : {program(n, by_shardy(n)), program(n, by_xla(n, over_a(n)))}) {
+    for (const std::string& text :
+         {program(n, by_shardy(n)), program(n, by_values(n)), program(n, by_xla(n, over_a(n)))}) {
       const Told is = told(n, text);
       EXPECT_EQ(is.lanes, 1) << is.why << text;
       EXPECT_EQ(is.elements, wanted(n)) << text;

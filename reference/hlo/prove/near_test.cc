@@ -1,0 +1,175 @@
+// What decides by floats: draws come near where it turns, so that what stands in the place of a limit, or of
+// what is compared, decides otherwise in one of them.
+#include "reference/hlo/prove/near.h"
+
+#include "reference/hlo/prove/faults.h"
+#include "reference/hlo/prove/harm.h"
+#include "reference/hlo/prove/testing/verdicts.h"
+
+namespace plumb::hlo {
+namespace {
+
+constexpr const char* kDecides = R"(HloModule m, num_partitions=2
+
+%plus (a: f32[], b: f32[]) -> f32[] {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %o = f32[] add(%a, %b)
+}
+
+%root (s: f32[]) -> f32[] {
+  %s = f32[] parameter(0)
+  ROOT %o = f32[] sqrt(%s)
+}
+
+ENTRY %e {
+  %x = f32[512] parameter(0), sharding={devices=[2]<=[2]}
+  %y = f32[8] parameter(1), sharding={replicated}
+  %w = f32[] parameter(2), sharding={replicated}
+  %of = f32[512] OF
+  %zero = f32[] constant(0)
+  %many = f32[] constant(512)
+  %part = f32[] reduce(%of, %zero), dimensions={0}, to_apply=%plus
+  %r = f32[] TOLD
+  %from = f32[] HOW
+  %limit = f32[] constant(LIMIT)
+  %decided = pred[] compare(%from, %limit), direction=GT
+  %decides = pred[8] broadcast(%decided), dimensions={}
+  %n = f32[8] negate(%y)
+  ROOT %z = f32[8] select(%decides, %y, %n), sharding={replicated}
+}
+)";
+
+// What is compared of a sum.
+struct Computed {
+  std::string of, how, limit, another;
+};
+const std::vector<Computed> kComputed = {
+    {"multiply(%x, %x)", "sqrt(%r)",                 "7",    "7.01" },
+    {"multiply(%x, %x)", "call(%r), to_apply=%root", "700",  "701"  },
+    {"multiply(%x, %x)", "divide(%r, %many)",        "0.75", "0.76" },
+    {"copy(%x)",         "divide(%r, %many)",        "0.25", "0.251"},
+    {"copy(%x)",         "multiply(%r, %w)",         "3",    "3.01" },
+    {"copy(%x)",         "copy(%r)",                 "0",    "0.01" },
+    {"copy(%x)",         "tanh(%r)",                 "0.5",  "0.51" },
+    {"exponential(%x)",  "log(%r)",                  "6",    "6.01" }
+};
+
+const std::string kTold =
+    "all-reduce(%part), channel_id=1, replica_groups={{0,1}}, use_global_device_ids=true, to_apply=%plus";
+
+Module whole_of(const Computed& c) {
+  return parse(with(kDecides,
+                    {
+                        {"OF",    c.of         },
+                        {"HOW",   c.how        },
+                        {"LIMIT", c.limit      },
+                        {"TOLD",  "copy(%part)"}
+  }),
+               "before.txt");
+}
+Module each_of(const Computed& c, const std::string& told) {
+  return parse(with(kDecides,
+                    {
+                        {"OF",                            c.of   },
+                        {"HOW",                           c.how  },
+                        {"LIMIT",                         c.limit},
+                        {"TOLD",                          told   },
+                        {"512]",                          "256]" },
+                        {", sharding={devices=[2]<=[2]}", ""     },
+                        {", sharding={replicated}",       ""     }
+  }),
+               "after.txt");
+}
+
+constexpr std::uint64_t kSeeds[] = {0, 1, 2, 3, 7, 40, 77, 1000};
+
+TEST(Near, ASumThatIsComputedOnBeforeItDecides) {
+  for (const Computed& c : kComputed) {
+    const Module whole = whole_of(c), right = each_of(c, kTold), wrong = each_of(c, "copy(%part)");
+    for (const std::uint64_t seed : kSeeds) {
+      EXPECT_EQ(prove({whole, wrong, nullptr}, {seed}).finding, Finding::refuted) << c.how << " " << seed;
+      const Proof proof = prove({whole, right, nullptr}, {seed});
+      EXPECT_EQ(proof.finding, Finding::proven) << c.how << " " << seed;
+      EXPECT_EQ(proof.untaken, std::vector<std::string>{}) << c.how << " " << seed;
+      EXPECT_TRUE(proof.apart.empty()) << c.how << " " << seed;
+    }
+  }
+}
+
+TEST(Near, AnotherLimitIsRefuted) {
+  for (const Computed& c : kComputed) {
+    const Module whole = whole_of(c), wrong = each_of({c.of, c.how, c.another, ""}, kTold);
+    for (const std::uint64_t seed : kSeeds)
+      EXPECT_EQ(prove({whole, wrong, nullptr}, {seed}).finding, Finding::refuted) << c.how << " " << seed;
+  }
+}
+
+// Without residues, on other data.
+TEST(Near, ADroppedSumDoesHarm) {
+  for (const Computed& c : kComputed) {
+    const Module whole = whole_of(c), right = each_of(c, kTold);
+    const std::size_t e = static_cast<std::size_t>(right.entry);
+    const auto& lines = right.computations[e].instructions;
+    const auto at = std::ranges::find(lines, "r", &Instruction::name) - lines.begin();
+    const auto dropped = std::ranges::find(faults(), std::string("an all-reduce dropped"), &Fault::name);
+    const auto faulty = planted(right, *dropped, e, static_cast<std::size_t>(at));
+    Rightly rightly;
+    EXPECT_EQ(harm_of({whole, right, nullptr}, rightly, {*faulty, e, static_cast<std::size_t>(at)}),
+              Harm::moved)
+        << c.how;
+  }
+}
+
+// Of each element by itself whether it is below a limit: a tenth of it then.
+Proof of_each(const std::string& limit, const std::string& another, std::uint64_t seed) {
+  const std::string decides =
+      "  %tenth = f32[] constant(0.1)\n  %ts = f32[4,3] broadcast(%tenth), dimensions={}\n"
+      "  %c = f32[] constant(LIMIT)\n  %cs = f32[4,3] broadcast(%c), dimensions={}\n"
+      "  %p = pred[4,3] compare(%x, %cs), direction=LT\n  %h = f32[4,3] multiply(%x, %ts)\n"
+      "  %r0 = f32[4,3] select(%p, %h, %x)";
+  const Module whole = edited(kBefore,
+                              {
+                                  {"  %r0 = f32[4,3] copy(%x)", with(decides, {{"LIMIT", limit}})}
+  }),
+               each =
+                   edited(kAfter,
+                          {{"  %r0 = f32[2,3] copy(%x)", with(decides, {{"LIMIT", another}, {"[4", "[2"}})}});
+  return prove({whole, each, nullptr}, {seed});
+}
+
+TEST(Near, WhatDecidesOfEachElement) {
+  const std::pair<const char*, const char*> limits[] = {
+      {"0",   "0.001"},
+      {"0.5", "0.501"},
+      {"-3",  "-3.01"},
+      {"2.5", "2.6"  }  // which 2.5 + 0.1 is, but nobody added
+  };
+  for (const auto& [limit, another] : limits)
+    for (const std::uint64_t seed : kSeeds) {
+      EXPECT_EQ(of_each(limit, another, seed).finding, Finding::refuted) << limit << " " << seed;
+      const Proof right = of_each(limit, limit, seed);
+      EXPECT_EQ(right.finding, Finding::proven) << limit << " " << seed;
+      EXPECT_TRUE(right.apart.empty() && right.folded.empty()) << limit << " " << seed;
+    }
+}
+
+// Of what jumps over its limit no draw is near, and how far it was is told.
+TEST(Near, WhatJumpsIsTold) {
+  const std::string jumps =
+      "  %half = f32[] constant(0.5)\n  %halves = f32[4,3] broadcast(%half), dimensions={}\n"
+      "  %f = f32[4,3] floor(%x)\n  %p = pred[4,3] compare(%f, %halves), direction=LT\n"
+      "  %h = f32[4,3] negate(%x)\n  %r0 = f32[4,3] select(%p, %x, %h)";
+  const Proof proof = hlo::proof(
+      {
+          {"  %r0 = f32[4,3] copy(%x)", jumps}
+  },
+      {{"  %r0 = f32[2,3] copy(%x)", with(jumps, {{"[4", "[2"}})}});
+  EXPECT_EQ(proof.finding, Finding::proven);
+  ASSERT_EQ(proof.apart.size(), 1u);
+  EXPECT_EQ(proof.apart.begin()->first, "%p");
+  EXPECT_EQ(proof.apart.begin()->second, 0.5);
+}
+
+}  // namespace
+}  // namespace plumb::hlo
